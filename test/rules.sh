@@ -18,6 +18,18 @@ done | report "every error has an errcode"
 find src test cuda -type f \( -name '*.[ch]' -o -name '*.cu' \) | while read -r f; do
 	[ "$(wc -l <"$f")" -le 800 ] || echo "$f: $(wc -l <"$f") lines"
 done | report "no file has more than 800 lines"
+find src -name '*.c' | xargs awk '/^\{/ { start = FNR } /^\}/ && start {
+	if (FNR - start > 61) print FILENAME ":" start ": " FNR - start - 1 " lines"; start = 0 }' |
+	report "no function has more than 60 lines"
+# A message stands whole in its line, as it is looked for.  More folders join as they come to hold it.
+find src/core/{base,cluster,device,formula,graph,kernel,live,numeric,precision,train} \
+	src/pg/{types,distributed,store,reader,ids} -name '*.[ch]' | while read -r f; do expand -t 4 "$f" | sed 's/"[^"]*"/""/g' |
+	awk -v f="$f" 'length > 100 { print f ":" FNR ": " length " columns" }'; done |
+	report "no line has more than 100 columns, messages left out"
+find src -type d | while read -r d; do
+	n=$(find "$d" -maxdepth 1 -name '*.[ch]' | wc -l)
+	[ "$n" -le 20 ] || echo "$d: $n files"
+done | report "no folder has more than 20 files"
 for f in test/sql/*.sql; do
 	[ ! -e "$f" ] || [ -e "test/expected/$(basename "$f" .sql).out" ] || echo "$f"
 done | report "every SQL test has its expected output"

@@ -49,6 +49,7 @@ CREATE FUNCTION @extschema@.gp_tune(
 RETURNS TABLE (
     kernel @extschema@.gp_kernel,
     nugget double precision,
+    nll double precision,
     loo_score double precision,
     log_marginal_likelihood double precision,
     seconds double precision)

@@ -341,8 +341,10 @@ AS $sql$
                         (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
                         (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),
                         (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text),
-                        (18, 'other kernels, by score', (SELECT string_agg(a.key || ' ' || coalesce(round(a.value::numeric, 3)::text, '-'), ', ' ORDER BY a.value::numeric DESC NULLS LAST)
-                                                         FROM jsonb_each_text(m.alternatives) AS a WHERE coalesce(a.value, '0') ~ '^-?[0-9]'))) AS f (n, key, value)
+                        (18, 'kernels compared, by ' || CASE m.task WHEN 'classification' THEN 'nll' ELSE 'score' END,
+                         (SELECT string_agg(a.key || ' ' || coalesce(a.value->>CASE m.task WHEN 'classification' THEN 'nll' ELSE 'loo_score' END, '-'), ', '
+                                            ORDER BY (a.value->>'nll')::numeric, (a.value->>'loo_score')::numeric DESC NULLS LAST)
+                          FROM jsonb_each(m.alternatives) AS a WHERE a.value = 'null' OR a.value ? 'loo_score'))) AS f (n, key, value)
     WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS
@@ -399,8 +401,8 @@ AS $sql$
     SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,model,no model}',
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
                           replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value),
-                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY named.n))
-    FROM @extschema@.gp_evaluate(model) AS e LEFT JOIN named USING (metric)
+                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY e.metric LIKE 'forward%', named.n))
+    FROM @extschema@.gp_evaluate(model) AS e LEFT JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
     WHERE e.value IS NOT NULL AND e.metric <> ALL ('{auc,average_precision,auc_component,mrr,hits_at_20}')
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_figures(text) IS

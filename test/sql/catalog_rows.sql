@@ -22,6 +22,18 @@ SELECT gp_create_graph('classes', 'node', 'edge', features => '{x}', target => '
 SELECT count(gp_fit('classes', kernel => 'gcn', live => true)), count(gp_fit('values', kernel => 'rbf', live => true));
 SELECT count(gp_fit_links('classes', keep => 2)), count(gp_fit_links('values'));
 CALL gp_refresh('classes');
+CREATE TABLE client (id int PRIMARY KEY, joined timestamptz NOT NULL, kind text, sum float8);
+CREATE TABLE buy (client int REFERENCES client, at timestamptz NOT NULL, sum float8, what text);
+INSERT INTO client SELECT i, '2024-01-01', 'k' || i % 3, i FROM generate_series(1, 20) i;
+INSERT INTO buy SELECT 1 + i % 20, '2024-02-01'::timestamptz + i * interval '9 hours', i % 7, 'w' || i % 4 FROM generate_series(1, 200) i;
+CREATE INDEX ON buy (client, at);
+CREATE TABLE answer AS SELECT id AS client, joined + interval '40 days' AS at, CASE WHEN id < 16 THEN id % 2 = 0 END AS good FROM client;
+SELECT gp_create_graph('shop', '{client,buy}'::regclass[], times => '{"buy": "at"}', exclude => '{client.sum}');
+SELECT gp_create_task('leaves', 'shop', 'client', 'NOT EXISTS (SELECT FROM catalog_rows.buy b WHERE b.client = e.id AND b.sum > 5 AND b.at > t AND b.at <= t + horizon)',
+                      horizon => '5 days', filter => 'e.id > 1');
+SELECT gp_create_task('good', 'shop', 'answer', entity => 'client', target => 'good', horizon => '1 day');
+SELECT gp_create_task('amount', 'shop', 'client.sum');
+SELECT count(gp_fit(t, live => true)) FROM unnest('{leaves,good}'::text[]) AS t;
 SELECT gp_grant(m, 'public') FROM unnest('{classes,values}'::text[]) AS m;
 
 -- Every function and view that reads a model; "on" says for which tables they are called
@@ -41,6 +53,11 @@ CREATE TABLE call AS SELECT * FROM (VALUES
     ('model', $$SELECT * FROM gp_predict_links('values', NULL::text)$$), ('model', $$SELECT * FROM gp_embedding('values', NULL::text)$$),
     ('model|grant', $$SELECT * FROM gp_models$$), ('graph', $$SELECT * FROM gp_graphs$$), ('model|refresh', $$SELECT * FROM gp_refreshes$$),
     ('model', $$EXPLAIN SELECT * FROM gp_predict('classes', top => NULL)$$), ('model', $$EXPLAIN SELECT * FROM gp_predict_links('classes')$$),
+    ('model|block|graph', $$SELECT * FROM gp_predict('leaves')$$), ('model|block|graph', $$SELECT * FROM gp_predict_live('leaves', ARRAY[2, 3])$$),
+    ('model|graph', $$SELECT * FROM gp_predict_live('good', 3, as_of => '2024-03-01')$$), ('model|block', $$SELECT * FROM gp_loo('leaves')$$),
+    ('model|block', $$SELECT * FROM gp_evaluate('good')$$), ('graph', $$SELECT * FROM gp_task_rows('leaves')$$), ('graph', $$SELECT * FROM gp_task_rows('good')$$),
+    ('graph', $$SELECT * FROM gp_relations('shop')$$), ('graph', $$SELECT * FROM gp_columns('shop')$$), ('_graph.*= NULL', $$SELECT gp_fit('leaves', model => 'again')$$),
+    ('graph', $$SELECT * FROM gp_task_rows('amount')$$), ('model|block', $$SELECT * FROM gp_backtest('leaves')$$), ('model|block|graph', $$SELECT * FROM gp_explain('leaves', 3)$$),
     ('graph|asked', $$CALL gp_refresh('classes')$$), ('= NULL', $$SELECT gp_report('classes')$$)
 ) AS c("on", statement);
 
@@ -113,5 +130,5 @@ SELECT * FROM tried WHERE ended ~ '^XX' AND ended !~ '^XX001';
 SELECT DISTINCT ended COLLATE "C" FROM tried WHERE what ~ 'gp_model_catalog.(class|kernel|task|nodes|labelled)' AND statement ~ 'gp_predict_live' ORDER BY 1;
 -- Nothing of it has stayed
 SELECT count(*) FROM gp_predict('classes'), gp_predict_live('values', 'n1'::text);
-SELECT gp_drop_graph(g) FROM unnest('{classes,values}'::text[]) AS g;
+SELECT gp_drop_graph(g) FROM unnest('{classes,values,shop}'::text[]) AS g;
 DROP SCHEMA catalog_rows CASCADE;

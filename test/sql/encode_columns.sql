@@ -21,6 +21,9 @@ RESET client_min_messages;
 SELECT gp_create_graph('p', 'people', 'e', features => '{*}', target => 'y');
 SELECT features FROM gp_graphs WHERE graph = 'p';
 SELECT features, loo_score > 0.9 AS well FROM gp_fit('p', kernel => 'mlp', live => true);
+SET client_min_messages = warning;
+SELECT col, encoding, columns, note FROM gp_columns('p');
+RESET client_min_messages;
 -- Live answers are the stored ones, until a row changes
 CREATE FUNCTION differences() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM gp_predict('p') AS s JOIN gp_predict_live('p', ARRAY(SELECT id FROM people)) AS l USING (node)

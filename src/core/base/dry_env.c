@@ -6,8 +6,6 @@
  */
 #include "env.h"
 
-#include <string.h>
-
 typedef struct dry_env
 {
 	gp_env		env;

@@ -8,14 +8,14 @@
 #include "env.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define ALIGNMENT 64
 #define MESSAGE_SIZE 1024
 #define LARGE_PAGE ((uintptr_t) 1 << 21)
 #define LARGE_ARRAY ((size_t) 1 << 22)	/* below, large pages are not worth a system call */
-#define ZERO_PIECE ((size_t) 32 << 20)	/* filled between two looks at interrupts: its first touch takes time */
+/* filled between two looks at interrupts: its first touch takes time */
+#define ZERO_PIECE ((size_t) 32 << 20)
 
 /* What stands right before every block. */
 typedef struct block_header
@@ -235,6 +235,13 @@ gp_free(gp_env *env, void *p)
 	header = header_of(p);
 	leave_block(env, header->bytes);
 	env->release(env, header->raw);
+}
+
+void
+gp_free_array(gp_env *env, int n, const void *const *p)
+{
+	for (int i = 0; i < n; i++)
+		gp_free(env, (void *) p[i]);
 }
 
 void

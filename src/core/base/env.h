@@ -14,10 +14,12 @@
 #ifndef GP_ENV_H
 #define GP_ENV_H
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* What went wrong; the database maps each to one SQLSTATE. */
 typedef enum gp_error
@@ -96,7 +98,8 @@ struct gp_env
 	size_t		used;			/* bytes held now, set by gp_alloc and gp_free */
 	size_t		peak;			/* the high-water mark of used */
 	size_t		limit;			/* refuse to hold more; 0 = no limit */
-	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this one */
+	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this
+								 * one */
 
 	/*
 	 * A dry run: only accounted for.  Figures (gp_alloc_figures) have no memory,
@@ -120,7 +123,8 @@ extern void *gp_alloc_array(gp_env *env, int64_t count, size_t size);
 /* gp_alloc_array, zero filled. */
 extern void *gp_alloc_zero(gp_env *env, int64_t count, size_t size);
 
-/* gp_alloc_array for numbers that a device gives or takes; in a dry run there is no room behind it. */
+/* gp_alloc_array for numbers that a device gives or takes; in a dry run there is no room behind
+ * it. */
 extern void *gp_alloc_figures(gp_env *env, int64_t count, size_t size);
 
 /* Grows (or makes, when p is NULL) an array to count items, keeping the old ones. */
@@ -132,11 +136,17 @@ extern void *gp_realloc_array(gp_env *env, void *p, int64_t count, size_t size);
  */
 extern void *gp_resize_array(gp_env *env, void *p, int64_t count, size_t size);
 
-/* The bytes that the environment may hold itself, as others of its account hold some; 0 = no limit. */
+/* The bytes that the environment may hold itself, as others of its account hold some; 0 = no
+ * limit. */
 extern size_t gp_limit(const gp_env *env);
 
-/* Frees what gp_alloc returned; NULL is allowed. */
+/* Frees what gp_alloc returned; NULL is allowed.  gp_free_all frees several, in this order. */
 extern void gp_free(gp_env *env, void *p);
+extern void gp_free_array(gp_env *env, int n, const void *const *p);
+
+#define gp_free_all(env, ...) \
+	gp_free_array(env, sizeof((const void *[]) {__VA_ARGS__}) / sizeof(void *), \
+				  (const void *[]) {__VA_ARGS__})
 
 /*
  * Asks for large pages behind memory that will be filled: the first touch of small ones
@@ -188,7 +198,8 @@ gp_check_stack(gp_env *env)
 #define GP_POLL_EVERY 65536		/* units of work of a loop between two polls */
 #define GP_POLL_ROWS 256		/* the same where a unit is a row, or a node with its edges */
 
-/* Serves interrupts when the work done has come to *next, and sets that further on; *next starts at 0. */
+/* Serves interrupts when the work done has come to *next, and sets that further on; *next starts at
+ * 0. */
 static inline void
 gp_poll(gp_env *env, int64_t done, int64_t *next)
 {

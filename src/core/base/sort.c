@@ -6,8 +6,6 @@
  */
 #include "sort.h"
 
-#include <string.h>
-
 typedef struct sorter
 {
 	gp_env	   *env;
@@ -138,23 +136,6 @@ item_at(const gp_heap *h, int64_t at)
 	return (char *) h->item + at * h->size;
 }
 
-/* Lets the last of n items rise. */
-static void
-rise(gp_heap *h, int64_t at)
-{
-	char		own[GP_SORT_LARGEST];
-
-	memcpy(own, item_at(h, at), h->size);
-	for (int64_t above; at > 0; at = above)
-	{
-		above = (at - 1) / 2;
-		if (h->compare(own, item_at(h, above), NULL) <= 0)
-			break;
-		memcpy(item_at(h, at), item_at(h, above), h->size);
-	}
-	memcpy(item_at(h, at), own, h->size);
-}
-
 /* Puts an item on top of a heap of n and lets it sink. */
 static void
 sink(gp_heap *h, int64_t n, const char *own)
@@ -179,7 +160,19 @@ gp_heap_offer(gp_heap *h, const void *item)
 	if (h->n < h->room)
 	{
 		memmove(item_at(h, h->n), item, h->size);
-		rise(h, h->n++);
+		/* Lets the last of n items rise */
+		int64_t at = h->n++;
+		char		own[GP_SORT_LARGEST];
+
+		memcpy(own, item_at(h, at), h->size);
+		for (int64_t above; at > 0; at = above)
+		{
+			above = (at - 1) / 2;
+			if (h->compare(own, item_at(h, above), NULL) <= 0)
+				break;
+			memcpy(item_at(h, at), item_at(h, above), h->size);
+		}
+		memcpy(item_at(h, at), own, h->size);
 	}
 	else if (h->room > 0 && h->compare(item, h->item, NULL) < 0)
 		sink(h, h->n, item);

@@ -23,7 +23,8 @@ typedef struct gp_cluster_problem
 	int32_t		clusters;		/* 1 to the number of nodes */
 	uint64_t	seed;
 	gp_type		type;			/* of the large matrices */
-	int64_t		exact_nodes;	/* kernels without a factor are exact up to so many; 0 = the default */
+	int64_t		exact_nodes;	/* kernels without a factor are exact up to so many; 0 = the
+								 * default */
 } gp_cluster_problem;
 
 /* What it gives. */

@@ -17,9 +17,6 @@
 #include "cluster.h"
 #include "fit/landmarks.h"
 
-#include <math.h>
-#include <string.h>
-
 #define STARTS 10				/* of which the best is kept */
 #define BUDGET 2e12				/* operations, weighted, that further starts may take */
 #define TYPICAL_ROUNDS 20.0
@@ -209,19 +206,18 @@ choose_start(kmeans *km, int64_t start)
 		begin_cluster(km, &sd, j, candidate[best], gp_matrix_cols(sd.column, best, 1));
 	}
 	km->dev->destroy(km->dev, &sd.column);
-	gp_free(env, sd.nearest);
-	gp_free(env, sd.sum);
-	gp_free(env, sd.chosen);
+	gp_free_all(env, sd.nearest, sd.sum, sd.chosen);
 }
 
 /* ---- rounds ---- */
 
-/* Brings the memberships to the device, shrunk as the kernel's columns are, and counts them. */
+/* Computes P and what the means explain; keeps the best. */
 static void
-upload_members(kmeans *km)
+measure(kmeans *km)
 {
 	int64_t		next = 0;
 
+	/* Brings the memberships to the device, shrunk as the kernel's columns are, and counts them */
 	memset(km->size, 0, km->k * sizeof(double));
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
@@ -235,15 +231,6 @@ upload_members(kmeans *km)
 		km->dev->upload(km->dev, gp_matrix_rows(km->member, band.first, band.count),
 						gp_matrix_wrap(km->block, band.count, km->width, GP_DOUBLE));
 	}
-}
-
-/* Computes P and what the means explain; keeps the best. */
-static void
-measure(kmeans *km)
-{
-	int64_t		next = 0;
-
-	upload_members(km);
 	gp_similarity_times(km->s, km->member, km->product);
 	memset(km->within, 0, km->k * sizeof(double));
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
@@ -300,29 +287,6 @@ nearest_cluster(const kmeans *km, int64_t i, const double *p, bool apart, double
 	return at;
 }
 
-/* Gives clusters that lost all their nodes the one that is farthest from its mean. */
-static void
-fill_empty(kmeans *km)
-{
-	memset(km->size, 0, km->k * sizeof(double));
-	for (int64_t i = 0; i < km->n; i++)
-		km->size[km->cluster[i]] += 1.0;
-	for (int32_t j = 0; j < km->k; j++)
-	{
-		int64_t		far = -1;
-
-		if (km->size[j] > 0.0)
-			continue;
-		km->env->check_interrupts(km->env);
-		for (int64_t i = 0; i < km->n; i++)
-			if (km->size[km->cluster[i]] > 1.0 && (far < 0 || km->far[i] > km->far[far]))
-				far = i;
-		km->size[km->cluster[far]] -= 1.0;
-		km->cluster[far] = j;
-		km->size[j] = 1.0;
-	}
-}
-
 /* Moves every node to the nearest cluster; returns how many moved. */
 static int64_t
 reassign(kmeans *km, bool apart)
@@ -344,14 +308,31 @@ reassign(kmeans *km, bool apart)
 			km->cluster[i] = j;
 		}
 	}
-	fill_empty(km);
+	/* Gives clusters that lost all their nodes the one that is farthest from its mean */
+	memset(km->size, 0, km->k * sizeof(double));
+	for (int64_t i = 0; i < km->n; i++)
+		km->size[km->cluster[i]] += 1.0;
+	for (int32_t j = 0; j < km->k; j++)
+	{
+		int64_t		far = -1;
+
+		if (km->size[j] > 0.0)
+			continue;
+		km->env->check_interrupts(km->env);
+		for (int64_t i = 0; i < km->n; i++)
+			if (km->size[km->cluster[i]] > 1.0 && (far < 0 || km->far[i] > km->far[far]))
+				far = i;
+		km->size[km->cluster[far]] -= 1.0;
+		km->cluster[far] = j;
+		km->size[j] = 1.0;
+	}
 	return moved;
 }
 
 /*
- * Rounds from the present clusters, while they gain.  All nodes move at once, so that leaving their own
- * parts out can overshoot; then the rounds go on from the better state as
- * Lloyd's, which cannot.
+ * Rounds from the present clusters, while they gain.  All nodes move at once, so that leaving their
+ * own parts out can overshoot; then the rounds go on from the better state as Lloyd's, which
+ * cannot.
  */
 static void
 descend(kmeans *km, double gain)
@@ -398,18 +379,6 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->far = gp_alloc_array(env, km->n, sizeof(double));
 	km->size = gp_alloc_array(env, km->k, sizeof(double));
 	km->within = gp_alloc_array(env, km->k, sizeof(double));
-}
-
-/* Frees it, but the best clusters. */
-static void
-close_kmeans(kmeans *km)
-{
-	gp_free(km->env, km->block);
-	gp_free(km->env, km->cluster);
-	gp_free(km->env, km->before);
-	gp_free(km->env, km->far);
-	gp_free(km->env, km->size);
-	gp_free(km->env, km->within);
 }
 
 /* The operations of so many rounds. */
@@ -469,8 +438,7 @@ number_clusters(gp_env *env, int32_t *cluster, int64_t n, int32_t k)
 		number[rank[j].cluster] = j + 1;
 	for (int64_t i = 0; i < n; i++)
 		cluster[i] = number[cluster[i]];
-	gp_free(env, rank);
-	gp_free(env, number);
+	gp_free_all(env, rank, number);
 }
 
 /* Rounds with the memory that they need; the start has none of it. */
@@ -480,8 +448,7 @@ run_rounds(kmeans *km, double gain)
 	km->member = km->dev->create(km->dev, km->n, km->width, km->s->ev->type);
 	km->product = km->dev->create(km->dev, km->n, km->width, km->s->ev->type);
 	descend(km, gain);
-	km->dev->destroy(km->dev, &km->member);
-	km->dev->destroy(km->dev, &km->product);
+	gp_destroy_all(km->dev, &km->member, &km->product);
 }
 
 /* Several starts; the best is kept.  Where rounds are dear only the best goes on to the end. */
@@ -515,7 +482,8 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	for (int64_t i = 0; i < km.n; i++)
 		out->inertia += self(&km, i);
 	number_clusters(env, out->cluster, km.n, km.k);
-	close_kmeans(&km);
+	/* Frees it, but the best clusters */
+	gp_free_all(km.env, km.block, km.cluster, km.before, km.far, km.size, km.within);
 	return out;
 }
 
@@ -546,6 +514,5 @@ gp_clustering_free(gp_env *env, gp_clustering *clustering)
 {
 	if (clustering == NULL)
 		return;
-	gp_free(env, clustering->cluster);
-	gp_free(env, clustering);
+	gp_free_all(env, clustering->cluster, clustering);
 }

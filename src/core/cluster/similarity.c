@@ -10,8 +10,6 @@
 #include "fit/landmarks.h"
 #include "kernel/prepared.h"
 
-#include <math.h>
-
 #define EXACT_NODES 4096		/* up to so many nodes the whole matrix is affordable */
 #define FEWEST_LANDMARKS 64
 #define MEGABYTE (1024.0 * 1024.0)
@@ -24,7 +22,8 @@ working_bytes(const gp_eval *ev, const gp_cluster_problem *problem, double width
 	double		k = (double) gp_cluster_width(problem->clusters);
 	double		candidates = (double) gp_cluster_width(gp_cluster_candidates(problem->clusters));
 	double		rows = fmin(n, GP_ROW_BLOCK);
-	double		rounds = 2.0 * gp_matrix_bytes(n, k, ev->type) + gp_matrix_bytes(width, k, ev->type) +
+	double		rounds = 2.0 * gp_matrix_bytes(n, k, ev->type) + gp_matrix_bytes(width, k,
+																				 ev->type) +
 		rows * k * 8.0;
 	double		start = 2.0 * gp_matrix_bytes(n, candidates, ev->type) +
 		2.0 * gp_matrix_bytes(width, candidates, ev->type);
@@ -65,23 +64,6 @@ add_piece(gp_similarity *s, gp_linear z, double value)
 		s->transposed[b] = gp_csr_transpose(s->ev->env, z.csr);
 	s->effort += z.csr ? 4.0 * GP_SPARSE_EFFORT * gp_csr_entries(z.csr) :
 		4.0 * (double) s->ev->n * z.width;
-}
-
-/* Takes the explicit factor of a linear kernel. */
-static void
-take_linear(gp_similarity *s, const gp_cluster_problem *problem, int root)
-{
-	const gp_linear *z = gp_linear_of_step(s->ev, root);
-	double		turned = 0.0;
-
-	if (z->csr)
-		turned = gp_csr_entries(z->csr) * (4.0 + gp_type_size(s->ev->type)) +
-			(z->width + 1) * 2.0 * sizeof(int64_t);
-	check_limit(s->ev, turned + working_bytes(s->ev, problem, (double) z->width));
-	if (z->csr)
-		add_piece(s, (gp_linear) {.width = z->csr->cols, .csr = z->csr, .made = true}, 1.0);
-	if (z->dense.cols > 0)
-		add_piece(s, (gp_linear) {.width = z->dense.cols, .dense = z->dense, .made = true}, 1.0);
 }
 
 /* The whole matrix, in a dry run. */
@@ -198,22 +180,6 @@ variances(gp_similarity *s)
 	return diag;
 }
 
-/* What rows are multiplied with to have length one. */
-static void
-find_shrink(gp_similarity *s)
-{
-	double	   *diag = variances(s);
-
-	GP_EACH(s->ev->env, i, s->ev->n, i)
-	{
-		if (!isfinite(diag[i]))
-			gp_raise(s->ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-					 "the kernel overflows");
-		diag[i] = diag[i] > 0.0 ? 1.0 / sqrt(diag[i]) : 0.0;
-	}
-	s->shrink = diag;
-}
-
 gp_similarity *
 gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 {
@@ -228,10 +194,34 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 	gp_plan_check_factors(ev, ev->env->limit > 0 ? (double) gp_limit(ev->env) : INFINITY);
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	if (gp_step_is_linear(ev, root))
-		take_linear(s, problem, root);
+	{
+		/* Takes the explicit factor of a linear kernel */
+		const gp_linear *z = gp_linear_of_step(s->ev, root);
+		double		turned = 0.0;
+
+		if (z->csr)
+			turned = gp_csr_entries(z->csr) * (4.0 + gp_type_size(s->ev->type)) +
+				(z->width + 1) * 2.0 * sizeof(int64_t);
+		check_limit(s->ev, turned + working_bytes(s->ev, problem, (double) z->width));
+		if (z->csr)
+			add_piece(s, (gp_linear) {.width = z->csr->cols, .csr = z->csr, .made = true}, 1.0);
+		if (z->dense.cols > 0)
+			add_piece(s, (gp_linear) {.width = z->dense.cols, .dense = z->dense, .made = true},
+					  1.0);
+	}
 	else if (!take_full(s, problem, root))
 		take_lowrank(s, problem, &fit, root);
-	find_shrink(s);
+	/* What rows are multiplied with to have length one */
+	double	   *diag = variances(s);
+
+	GP_EACH(s->ev->env, i, s->ev->n, i)
+	{
+		if (!isfinite(diag[i]))
+			gp_raise(s->ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+					 "the kernel overflows");
+		diag[i] = diag[i] > 0.0 ? 1.0 / sqrt(diag[i]) : 0.0;
+	}
+	s->shrink = diag;
 	return s;
 }
 
@@ -244,8 +234,7 @@ gp_similarity_close(gp_similarity *s)
 		gp_csr_free(env, s->transposed[b]);
 	gp_factor_free(s->ev, s->factor);
 	s->ev->dev->destroy(s->ev->dev, &s->full);
-	gp_free(env, s->shrink);
-	gp_free(env, s);
+	gp_free_all(env, s->shrink, s);
 }
 
 void

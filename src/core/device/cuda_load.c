@@ -49,7 +49,8 @@ check_module(const gp_cuda_module *module, char *reason)
 		snprintf(reason, GP_CUDA_REASON, "the GPU library has interface version %d instead of %d",
 				 module->version, GP_CUDA_VERSION);
 	else if (module->device_size != sizeof(gp_device) || module->env_size != sizeof(gp_env))
-		snprintf(reason, GP_CUDA_REASON, "the GPU library was built from other sources than the extension");
+		snprintf(reason, GP_CUDA_REASON,
+				 "the GPU library was built from other sources than the extension");
 	else
 		return true;
 	return false;

@@ -10,7 +10,8 @@
 
 #include "device.h"
 
-#define GP_CUDA_VERSION 6		/* of the structures below, of the environment and of the device table */
+/* of the structures below, of the environment and of the device table */
+#define GP_CUDA_VERSION 6
 #define GP_CUDA_SYMBOL "gnngp_cuda_module"
 #define GP_CUDA_CAPABILITY 75	/* least compute capability, 10 major + minor */
 #define GP_CUDA_REASON 512		/* bytes of a reason, its end included */
@@ -34,7 +35,8 @@ typedef struct gp_cuda_options
 {
 	int			card;
 	bool		tf32;			/* products of float may round their factors to 10 bits */
-	size_t		memory;			/* bytes on the card, and 256 MB for operations at most; 0 = what is free */
+	size_t		memory;			/* bytes on the card, and 256 MB for operations at most; 0 = what is
+								 * free */
 } gp_cuda_options;
 
 typedef struct gp_cuda_module

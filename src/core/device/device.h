@@ -48,30 +48,39 @@ struct gp_device
 	const char *name;			/* "cpu" or "cuda" */
 	gp_env	   *env;
 	int			threads;
-	int64_t		row_block;		/* rows of a factor that evaluators take at once: enough to fill it */
-	size_t		room;			/* bytes of its own for matrices, beside the environment's; 0 on the CPU */
+	int64_t		row_block;		/* rows of a factor that evaluators take at once: enough to fill
+								 * it */
+	size_t		room;			/* bytes of its own for matrices, beside the environment's; 0 on the
+								 * CPU */
 	void	   *state;			/* the device's own */
 
 	/* Memory.  create does not clear; destroy accepts a view whose data is NULL. */
 	gp_matrix	(*create) (gp_device *dev, int64_t rows, int64_t cols, gp_type type);
 	void		(*destroy) (gp_device *dev, gp_matrix *m);	/* sets data to NULL */
-	void		(*keep) (gp_device *dev, bool keep);	/* until told otherwise, destroy keeps memory for the next create; NULL where memory costs nothing */
+	void		(*keep) (gp_device *dev, bool keep);	/* until told otherwise, destroy keeps
+														 * memory for the next create; NULL where
+														 * memory costs nothing */
 	void		(*upload) (gp_device *dev, gp_matrix dst, gp_matrix host);	/* converts the type */
-	void		(*download) (gp_device *dev, gp_matrix host, gp_matrix src);	/* converts the type */
+	/* converts the type */
+	void		(*download) (gp_device *dev, gp_matrix host, gp_matrix src);
 
 	/* Copies and sums. */
 	void		(*copy) (gp_device *dev, gp_matrix dst, gp_matrix src);		/* converts the type */
 	void		(*fill) (gp_device *dev, gp_matrix dst, double value);
-	void		(*axpby) (gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);	/* y = a x + b y; b = 0 ignores y, x may be y */
+	/* y = a x + b y; b = 0 ignores y, x may be y */
+	void		(*axpby) (gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);
 	void		(*shift) (gp_device *dev, gp_matrix x, double c);	/* x += c */
 	void		(*transpose) (gp_device *dev, gp_matrix dst, gp_matrix src);	/* dst = src' */
 	void		(*transpose_square) (gp_device *dev, gp_matrix x);	/* in place */
 	void		(*gather_rows) (gp_device *dev, gp_matrix dst, gp_matrix src,
 								const int32_t *index);	/* dst row i = src row index[i] */
-	void		(*row_dots) (gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);	/* out (double, n x 1) = sum_j a_ij b_ij, added in double; a may be b */
+	/* out (double, n x 1) = sum_j a_ij b_ij, added in double; a may be b */
+	void		(*row_dots) (gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
 
-	/* Changes each element of y (each_step.h); b and c are of y's shape, and what an operation does not name is not looked at. */
-	void		(*each) (gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c);
+	/* Changes each element of y (each_step.h); b and c are of y's shape, and what an operation does
+	 * not name is not looked at. */
+	void		(*each) (gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b,
+						 gp_matrix c);
 
 	/* Single elements: out[e] = m(row[e], col[e]), or m(row[e], col[e]) = value[e], in order. */
 	void		(*take) (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
@@ -80,10 +89,12 @@ struct gp_device
 						const int32_t *col, const double *value);
 
 	/* Dense products. */
+	/* c = alpha op(a) op(b) + beta c */
 	void		(*gemm) (gp_device *dev, bool trans_a, bool trans_b, double alpha,
-						 gp_matrix a, gp_matrix b, double beta, gp_matrix c);	/* c = alpha op(a) op(b) + beta c */
+						 gp_matrix a, gp_matrix b, double beta, gp_matrix c);
 	void		(*syrk) (gp_device *dev, bool trans, double alpha, gp_matrix a,
-						 double beta, gp_matrix c);	/* c = alpha a a' (trans: a' a) + beta c; both triangles are set */
+						 double beta, gp_matrix c);	/* c = alpha a a' (trans: a' a) + beta c; both
+													 * triangles are set */
 
 	/*
 	 * Factorisations.  potrf overwrites a with its lower Cholesky factor, zeros
@@ -105,12 +116,15 @@ struct gp_device
 						 double beta, gp_matrix c);	/* c = alpha s b + beta c */
 	void		(*spmm_right) (gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
 							   double beta, gp_matrix c);	/* c = alpha b s' + beta c */
+	/* out[e] = (s b)(row[e], col[e]), each element by itself */
 	void		(*spmm_take) (gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
-							  const int32_t *row, const int32_t *col, double *out);	/* out[e] = (s b)(row[e], col[e]), each element by itself */
+							  const int32_t *row, const int32_t *col, double *out);
 	void		(*csr_rows) (gp_device *dev, gp_matrix dst, const gp_csr *s,
-							 const int32_t *index, int64_t n);	/* dst (s->cols x n) = s(index, :)' as a dense matrix */
+							 const int32_t *index, int64_t n);	/* dst (s->cols x n) = s(index, :)'
+																 * as a dense matrix */
+	/* dst (b->cols x n) = alpha (a b)(index, :)', entry by entry */
 	void		(*csr_product_rows) (gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a,
-									 const gp_csr *b, const int32_t *index, int64_t n);	/* dst (b->cols x n) = alpha (a b)(index, :)', entry by entry */
+									 const gp_csr *b, const int32_t *index, int64_t n);
 
 	/*
 	 * Walks between the ends of pairs over weighted middles.  s is a symmetric
@@ -181,16 +195,30 @@ extern gp_device *gp_device_cpu(gp_env *env, int threads);
 typedef struct gp_crew gp_crew;
 typedef void (*gp_crew_work) (void *job, gp_device *dev, int worker, int64_t piece);
 
-/* So many threads with so many bytes each, fewer where the limit asks for it; NULL where none has room. */
+/* So many threads with so many bytes each, fewer where the limit asks for it; NULL where none has
+ * room. */
 extern gp_crew *gp_crew_open(gp_env *host, int threads, size_t room);
 extern int	gp_crew_size(const gp_crew *crew);
 
 /*
- * Does all pieces.  What no thread could do, for its memory or for an interrupt, is done on a device of
- * the host, alone, by worker 0.
+ * Does all pieces.  What no thread could do, for its memory or for an interrupt, is done on a
+ * device of the host, alone, by worker 0.
  */
-extern void gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_device *alone);
+extern void gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces,
+						gp_device *alone);
 extern void gp_crew_close(gp_crew *crew);
+
+/* Destroys several matrices, in this order. */
+static inline void
+gp_destroy_array(gp_device *dev, int n, gp_matrix *const *m)
+{
+	for (int i = 0; i < n; i++)
+		dev->destroy(dev, m[i]);
+}
+
+#define gp_destroy_all(dev, ...) \
+	gp_destroy_array(dev, sizeof((gp_matrix *[]) {__VA_ARGS__}) / sizeof(gp_matrix *), \
+					 (gp_matrix *[]) {__VA_ARGS__})
 
 /* What a computation takes. */
 typedef struct gp_count
@@ -221,7 +249,8 @@ extern gp_count gp_dry_run(gp_device *like, gp_dry_work work, void *arg);
 /* Adds operations that were counted before; memory is not among them. */
 extern void gp_dry_add(gp_device *dry, const gp_count *more);
 
-/* Adds so many times what was taken since a count: a loop of which a dry run goes through one round. */
+/* Adds so many times what was taken since a count: a loop of which a dry run goes through one
+ * round. */
 extern void gp_dry_repeat(gp_device *dry, const gp_count *since, double times);
 
 /* The bytes of a matrix as the CPU allocates it. */

@@ -57,7 +57,8 @@ gp_dry_repeat(gp_device *dry, const gp_count *since, double times)
 static void
 add(gp_device *dev, gp_type type, double flops, double effort)
 {
-	gp_dry_add(dev, &(gp_count) {.flops = flops,.effort = effort,.doubles = type == GP_DOUBLE ? flops : 0.0});
+	gp_dry_add(dev, &(gp_count) {.flops = flops,.effort = effort,.doubles = type == GP_DOUBLE
+								 ? flops : 0.0});
 }
 
 static void
@@ -158,7 +159,8 @@ dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 }
 
 static void
-dry_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col, const double *value)
+dry_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+		const double *value)
 {
 }
 
@@ -260,13 +262,11 @@ static double
 row_pairs(gp_env *env, const gp_csr *s)
 {
 	double		pairs = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < s->rows; i++)
+	GP_EACH(env, i, s->rows, i)
 	{
 		double		m = (double) (s->start[i + 1] - s->start[i]);
 
-		gp_poll(env, i, &next);
 		pairs += 0.5 * m * (m + 1.0);
 	}
 	return pairs;

@@ -183,3 +183,19 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 					 "later than its row's time: it is written afterwards");
 	}
 }
+
+int32_t
+gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way_room, char *note, size_t note_room)
+{
+	int32_t		width = 0;
+
+	snprintf(way, way_room, "left out");
+	snprintf(note, note_room, "%s", "");
+	for (int32_t p = e->nparts - 1; p >= 0; p--)
+		if (e->part[p].column == column)
+		{
+			width += e->part[p].width;
+			gp_encoded_describe(&e->part[p], way, way_room, note, note_room);
+		}
+	return width;
+}

@@ -140,6 +140,10 @@ extern void gp_encode_ages(const gp_encoding *encoding, gp_time at, double *row)
 extern void gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
 								size_t note_room);
 
+/* The same of all parts of a column, where it has any; returns its numbers. */
+extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column, char *way, size_t way_room, char *note,
+									size_t note_room);
+
 /* ---- the columns of a task's rows (fact_columns.c, scan.c, label_facts.c) ---- */
 
 /* Rows of a task, or of any table that aggregates another's, with the columns that they have so far. */
@@ -332,8 +336,8 @@ extern int32_t gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of
 extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n);
 
 /*
- * Fits both weightings of the columns and returns the posterior of the better leave-out score; the
- * other's goes to *other_score.  The problem's features are those of gp_facts_features, made with
+ * Fits both weightings of the columns and returns the posterior of the better leave-out score, of the
+ * scale's own where the other is not surely better; the other's goes to *other_score.  The problem's features are those of gp_facts_features, made with
  * scale, whose weights become the better ones; they are spoilt.
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,

@@ -5,6 +5,8 @@
 
 #include "base/sort.h"
 
+#define SURE 2.0				/* standard errors */
+
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
 
 /* ---- blocks of time ---- */
@@ -114,7 +116,8 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, g
 	weigh_features(env, features, scale, second);
 	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
-	if (!(other->loo_score > best->loo_score))
+	/* Blocks hang on few columns, such as the day of the year: they have to be better by more than chance. */
+	if (!(other->loo_score > best->loo_score) || gp_loo_gain(env, problem, other, best) < SURE)
 		gp_facts_weigh(env, scale, first);
 	else
 	{

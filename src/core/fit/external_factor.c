@@ -6,8 +6,6 @@
  */
 #include "fit_internal.h"
 
-#include <math.h>
-
 #define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 
 /* A fit on its way. */

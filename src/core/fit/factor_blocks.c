@@ -9,8 +9,6 @@
 #include "fit_internal.h"
 #include "landmarks.h"
 
-#include <string.h>
-
 /* A copy of the host's numbers on the device, in a type. */
 static gp_matrix
 put_up(gp_device *dev, gp_matrix host, gp_type type)

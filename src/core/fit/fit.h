@@ -19,6 +19,8 @@ extern void gp_tell_apart(gp_env *env, const gp_problem *problem);
 /* Tells that landmarks, of which so many (0: any) were asked for, are none (strategy.c). */
 extern void gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out);
 
+#define GP_CHEAP_EFFORT 2e11	/* operations, as a plan weighs them, that take seconds */
+
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
 extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
 
@@ -32,6 +34,13 @@ extern void gp_plan_explain(gp_plan *plan);
 
 /* Plans, computes and returns the posterior; checks the plan against gp_limit first. */
 extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
+
+/*
+ * How well a kernel explains labels that are left out, by Nystrom on the landmarks asked for (0: as
+ * many as any other gets), a Laplacian kernel by conjugate gradients: a posterior whose figures and
+ * leave-one-out are all that it has.  NULL where it does not fit what may be held.
+ */
+extern gp_posterior *gp_fit_compared(gp_device *dev, const gp_problem *problem);
 
 /*
  * The kernel of all nodes as one dense factor, nodes x r float with K = QQ', on

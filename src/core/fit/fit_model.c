@@ -3,8 +3,6 @@
  */
 #include "fit_internal.h"
 
-#include <math.h>
-
 /* A Laplacian problem whose open prior is the one that leave-one-out likes best. */
 static gp_problem
 close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
@@ -58,10 +56,17 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 			ev.jitter = problem->jitter;
 		plan = gp_plan_with(&ev, &closed);
 	}
+	if (problem->loo_only && problem->estimate_limit > 0 && plan.bytes > (double) problem->estimate_limit)
+	{
+		if (by_precision)
+			gp_csr_free(env, s);
+		else
+			gp_eval_close(&ev);
+		return NULL;
+	}
 	if (problem->device_for)
 		dev = problem->device_for(problem->device_arg, dev, &plan);
 
-	/* Fit. */
 	if (by_precision)
 	{
 		out = gp_infer_precision(dev, problem, s, &plan);
@@ -79,6 +84,19 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 		out->prior_d = (int) program.input.p[GP_LAPLACIAN_D];
 	}
 	return out;
+}
+
+gp_posterior *
+gp_fit_compared(gp_device *dev, const gp_problem *problem)
+{
+	bool		laplacian = gp_program_is_laplacian(problem->program);
+	gp_problem	p = *problem;
+
+	p.loo_only = p.quiet = true;
+	p.live = false;
+	p.strategy = laplacian ? GP_STRATEGY_PRECISION : GP_STRATEGY_NYSTROM;
+	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 : gp_limit(dev->env) + (size_t) dev->room;
+	return gp_fit(dev, &p);
 }
 
 gp_posterior *

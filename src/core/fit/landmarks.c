@@ -13,10 +13,12 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#include <string.h>
-
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
 #define AUTOMATIC_COUNT 1500	/* else this many landmarks */
+#define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
+#define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
+#define COMPARED_ENTRIES 6e7	/* fewer where they times the nodes are more, */
+#define COMPARED_LEAST 128		/* but so many */
 
 /* A candidate with what it is ranked by. */
 typedef struct candidate
@@ -236,6 +238,15 @@ gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
 		field_size(ev, problem) <= count;
 }
 
+/* So many that every kernel that is compared takes seconds, whatever the size of the graph. */
+static int64_t
+compared_landmarks(int64_t nodes)
+{
+	double		few = fmin(fmax(COMPARED_ENTRIES / (double) nodes, COMPARED_LEAST), COMPARED_COUNT);
+
+	return gp_min64(nodes, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) nodes), few));
+}
+
 int64_t
 gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 {
@@ -245,6 +256,8 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
 	if (ev->kernel->program->power != 1.0)
 		return gp_power_landmarks(ev);
+	if (problem->loo_only)
+		return compared_landmarks(ev->n);
 	n = field_size(ev, problem);
 	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
 		return n;

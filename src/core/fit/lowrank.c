@@ -9,8 +9,6 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#include <math.h>
-
 #define RANK_JITTER 1e-10
 
 typedef struct lowrank
@@ -334,6 +332,12 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	dev->copy(dev, wide, q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
+	if (problem->loo_only)
+	{
+		dev->destroy(dev, &w);
+		dev->destroy(dev, &wide);
+		return solution;
+	}
 	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
 	means(lr, w, out);
 	keep_posterior(lr, w, NULL, wide, solution.noise);
@@ -367,6 +371,8 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	gp_device  *dev = lr->ev->dev;
 	gp_solution solution = gp_primal_solve(dev, problem, targets, q, mean_diag);
 
+	if (problem->loo_only)
+		return solution;
 	means(lr, solution.weights, out);
 	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
 	if (diag)
@@ -427,7 +433,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	/* Rows that are judged in blocks take no labels from each other later. */
 	if (ev->keep && problem->block == NULL)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_LABELLED_ROWS, 0, 0, q);
-	if (diag == NULL)
+	if (diag == NULL && !problem->loo_only)
 	{
 		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 		presence(&lr, present);
@@ -437,7 +443,8 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	else
 		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);
 	dev->destroy(dev, &q);
-	gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
+	if (!problem->loo_only)
+		gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
 	gp_free(ev->env, present);
 	return solution;
 }

@@ -9,12 +9,9 @@
 #include "kernel/prepared.h"
 #include "precision/precision_fit.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
-#define CHEAP_EFFORT 2e11		/* an exact fit of so many operations is never refused: seconds */
 #define PATIENCE 3.0			/* else it may take so many times the low-rank fit's */
 #define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
 #define DIAGONAL_CHEAP 2e10
@@ -166,6 +163,11 @@ try_lowrank(planner *p, int64_t nlandmarks)
 
 	if (!gp_nystrom_possible(p->ev, p->root))
 		return;
+	if (p->problem->loo_only)
+	{
+		p->lowrank = try_plan(p, plan);
+		return;
+	}
 	if (p->has_columns && p->diagonal.effort == 0.0)
 		p->diagonal = gp_eval_dry(p->ev, run_diagonal, NULL);
 	plan.exact_diagonal = p->has_columns && p->diagonal.effort <= DIAGONAL_CHEAP;
@@ -207,7 +209,7 @@ choose(const planner *p, const char **why)
 	*why = NULL;
 	if (asked == GP_STRATEGY_EXACT)
 		return exact;
-	if (exact && exact->count.effort <= fmax(CHEAP_EFFORT, PATIENCE * p->lowrank.count.effort))
+	if (exact && exact->count.effort <= fmax(GP_CHEAP_EFFORT, PATIENCE * p->lowrank.count.effort))
 	{
 		*why = "the more exact strategy fits";
 		return exact;

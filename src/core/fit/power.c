@@ -8,8 +8,6 @@
 #include "kernel/prepared.h"
 #include "power.h"
 
-#include <math.h>
-
 #define SPECTRUM_SAMPLE 1536	/* rows of Q that Q'Q is taken over */
 #define LANDMARKS 768			/* what a factor has to begin with, all its panels together */
 #define KEPT 384				/* leading directions of a wider factor */

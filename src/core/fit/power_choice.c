@@ -7,8 +7,6 @@
 #include "kernel/prepared.h"
 #include "power.h"
 
-#include <math.h>
-
 #define FEWEST_LABELS 20		/* that the choice of a power needs */
 #define MOST_OF_A_CLASS 50		/* labels a class, on average, from which 1 is right */
 #define SLACK 0.02				/* errors that differ by less are the same */

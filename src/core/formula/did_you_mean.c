@@ -9,8 +9,6 @@
 #include "formula_internal.h"
 #include "lex.h"
 
-#include <string.h>
-
 #define MOST_LETTERS 40			/* no name of ours is longer */
 #define MOST_WRONG 3
 
@@ -25,31 +23,8 @@ lower(char c)
 static bool
 swapped(const char *a, int i, const char *b, int j)
 {
-	return i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
-}
-
-/* The changes that make b of a; each is up to MOST_LETTERS long. */
-static int
-distance(const char *a, int na, const char *b, int nb)
-{
-	unsigned char at[MOST_LETTERS + 1][MOST_LETTERS + 1];
-
-	for (int i = 0; i <= na; i++)
-		for (int j = 0; j <= nb; j++)
-		{
-			int			least = i + j;
-
-			if (i > 0 && j > 0)
-				least = at[i - 1][j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
-			if (i > 0 && at[i - 1][j] + 1 < least)
-				least = at[i - 1][j] + 1;
-			if (j > 0 && at[i][j - 1] + 1 < least)
-				least = at[i][j - 1] + 1;
-			if (swapped(a, i, b, j) && at[i - 2][j - 2] + 1 < least)
-				least = at[i - 2][j - 2] + 1;
-			at[i][j] = (unsigned char) least;
-		}
-	return at[na][nb];
+	return i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+		lower(a[i - 2]) == lower(b[j - 1]);
 }
 
 gp_meant
@@ -57,7 +32,8 @@ gp_meant_start(const char *written, int length)
 {
 	int			wrong = (length - 1) / 2 < MOST_WRONG ? (length - 1) / 2 : MOST_WRONG;
 
-	return (gp_meant) {.written = written,.length = length,.below = length > MOST_LETTERS ? 0 : wrong + 1};
+	return (gp_meant) {.written = written,.length = length,.below = length > MOST_LETTERS ? 0
+					   : wrong + 1};
 }
 
 void
@@ -68,7 +44,26 @@ gp_meant_consider(gp_meant *meant, const char *name)
 
 	if (meant->below == 0 || length > MOST_LETTERS)
 		return;
-	d = distance(meant->written, meant->length, name, (int) length);
+	/* The changes that make b of a; each is up to MOST_LETTERS long */
+	int nb = (int) length;
+	unsigned char at[MOST_LETTERS + 1][MOST_LETTERS + 1];
+
+	for (int i = 0; i <= meant->length; i++)
+		for (int j = 0; j <= nb; j++)
+		{
+			int			least = i + j;
+
+			if (i > 0 && j > 0)
+				least = at[i - 1][j - 1] + (lower(meant->written[i - 1]) != lower(name[j - 1]));
+			if (i > 0 && at[i - 1][j] + 1 < least)
+				least = at[i - 1][j] + 1;
+			if (j > 0 && at[i][j - 1] + 1 < least)
+				least = at[i][j - 1] + 1;
+			if (swapped(meant->written, i, name, j) && at[i - 2][j - 2] + 1 < least)
+				least = at[i - 2][j - 2] + 1;
+			at[i][j] = (unsigned char) least;
+		}
+	d = at[meant->length][nb];
 	if (d < meant->below)
 	{
 		meant->below = d;

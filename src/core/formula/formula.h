@@ -94,7 +94,8 @@ typedef struct gp_program
 {
 	gp_input	input;
 	gp_norm		norm;
-	double		power;			/* what is asked for is K^power, between GP_LEAST_POWER and GP_MOST_POWER */
+	double		power;			/* what is asked for is K^power, between GP_LEAST_POWER and
+								 * GP_MOST_POWER */
 	bool		open_power;		/* power=auto: power is 1 here, and a fit may choose another */
 	int			layers;
 	int			nsteps;

@@ -54,8 +54,10 @@ typedef struct gp_parameter
 typedef struct gp_preset
 {
 	const char *name;
-	const char *text;			/* the formula, the defaults of its options, what depends on them; NULL: a method */
-	bool		input;			/* its own options are the parameters of its input, in their order */
+	const char *text;			/* the formula, the defaults of its options, what depends on them;
+								 * NULL: a method */
+	bool		input;			/* its own options are the parameters of its input, in their
+								 * order */
 	const char *own[GP_MAX_PARAMETERS + 1]; /* the names of its own options, up to a NULL */
 	const gp_parameter *parameter;	/* those of a method */
 } gp_preset;
@@ -78,9 +80,6 @@ typedef struct gp_number
 	bool		varies;			/* it depends on the layer */
 	bool		rational;		/* sums, products and whole powers of numbers and the layer */
 } gp_number;
-
-/* The short decimal that a computed number stands for, or itself; largest went into it. */
-extern double gp_fold(double number, double largest);
 
 /* Results that are not finite are the caller's to refuse. */
 extern gp_number gp_number_make(double value);
@@ -189,7 +188,8 @@ extern const gp_operator *gp_operator_multiply(gp_layer *t, gp_number x, const g
 /* Orders operators, higher powers first and NULL last; 0 when they are the same. */
 extern int	gp_operator_compare(const gp_operator *a, const gp_operator *b);
 
-/* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a hint. */
+/* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a
+ * hint. */
 extern const gp_parameter *gp_parameter_find(gp_layer *t, const gp_parameter *list,
 											 const char *name, const char **nearest);
 

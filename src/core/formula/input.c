@@ -3,8 +3,6 @@
  */
 #include "formula_internal.h"
 
-#include <string.h>
-
 /* What an input kernel takes. */
 typedef struct input_entry
 {
@@ -110,21 +108,15 @@ gp_input_equal(const gp_input *a, const gp_input *b)
 	return a->kind == b->kind;
 }
 
-/* The entry of a kind. */
-static const input_entry *
-find_kind(gp_input_kind kind)
-{
-	int			i = 0;
-
-	while (inputs[i].kind != kind)
-		i++;
-	return &inputs[i];
-}
-
 void
 gp_text_input(gp_text *text, const gp_input *input, bool own)
 {
-	const input_entry *entry = find_kind(input->kind);
+	/* The entry of a kind */
+	int			i = 0;
+
+	while (inputs[i].kind != input->kind)
+		i++;
+	const input_entry *entry = &inputs[i];
 	gp_text		parameters = {.arena = text->arena};
 
 	if (own)

@@ -7,9 +7,6 @@
  */
 #include "formula_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #define DEFAULT_LAYERS 2
 #define MAX_OPTIONS 24			/* of a method */
 
@@ -109,20 +106,6 @@ resolve_norm(gp_layer *t, const gp_ast *ast)
 	return row ? GP_NORM_ROW : GP_NORM_SYM;
 }
 
-/* power=... */
-static void
-resolve_power(gp_layer *t, const gp_ast *ast, gp_kernel_options *set)
-{
-	set->open_power = ast->kind == GP_AST_NAME && strcmp(ast->folded, "auto") == 0;
-	set->power = set->open_power ? 1.0 : gp_layer_plain_number(t, ast, "power");
-	if (!(set->power >= GP_LEAST_POWER && set->power <= GP_MOST_POWER))
-		gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
-					"It is the power of the kernel's spectrum over all nodes; auto leaves it to "
-					"the fit.",
-					"option \"power\" of kernel must be auto or between %g and %g",
-					GP_LEAST_POWER, GP_MOST_POWER);
-}
-
 /* The number of layers, before anything else is evaluated. */
 static int
 resolve_layers(gp_layer *t, bool has_x)
@@ -157,7 +140,18 @@ resolve_whole(gp_layer *t, gp_kernel *kernel)
 	if (norm != NULL)
 		kernel->set.norm = resolve_norm(t, norm->option->value);
 	if (power != NULL)
-		resolve_power(t, power->option->value, &kernel->set);
+	{
+		/* power=.. */
+		const gp_ast *ast = power->option->value;
+		kernel->set.open_power = ast->kind == GP_AST_NAME && strcmp(ast->folded, "auto") == 0;
+		kernel->set.power = kernel->set.open_power ? 1.0 : gp_layer_plain_number(t, ast, "power");
+		if (!(kernel->set.power >= GP_LEAST_POWER && kernel->set.power <= GP_MOST_POWER))
+			gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
+						"It is the power of the kernel's spectrum over all nodes; auto leaves it to "
+						"the fit.",
+						"option \"power\" of kernel must be auto or between %g and %g",
+						GP_LEAST_POWER, GP_MOST_POWER);
+	}
 }
 
 /* ---- methods ---- */
@@ -304,6 +298,23 @@ enter_layer(gp_layer *t, int layer)
 		t->constant[i].known = false;
 }
 
+/* The settings of a preset's own text. */
+static void
+take_preset(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
+{
+	const gp_constant *input;
+	const gp_constant *norm;
+
+	add_options(t, source, true);
+	input = gp_layer_find(t, "input");
+	norm = gp_layer_find(t, "norm");
+	if (input != NULL)
+		usual->input = gp_input_usual(t, input->option->value);
+	if (norm != NULL)
+		usual->norm = resolve_norm(t, norm->option->value);
+	t->n = 0;
+}
+
 /*
  * Compiles a kernel's text.  Where settings are given they are the kernel's, whatever its text
  * says, and a variance that is not finite is no error but leaves no program.
@@ -316,8 +327,6 @@ compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
 	gp_layer	t = {.env = env,.position = text->position,.previous = GP_ZERO};
 	gp_kernel_text *source = text;
 	gp_arena   *steps = gp_arena_create(env);
-	const gp_constant *input;
-	const gp_constant *norm;
 
 	kernel->arena = arena;
 	kernel->position = text->position;
@@ -332,17 +341,10 @@ compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
 	t.quiet = given != NULL;
 
 	/* What the kernel is without a word of the user's, and with it */
-	if (kernel->preset != NULL)
-		add_options(&t, source, true);
 	enter_layer(&t, 1);
 	kernel->usual = (gp_kernel_options) {.norm = GP_NORM_SYM,.power = 1.0,.open_power = true};
-	input = gp_layer_find(&t, "input");
-	norm = gp_layer_find(&t, "norm");
-	if (input != NULL && kernel->preset != NULL)
-		kernel->usual.input = gp_input_usual(&t, input->option->value);
-	if (norm != NULL && kernel->preset != NULL)
-		kernel->usual.norm = resolve_norm(&t, norm->option->value);
-	t.n = 0;
+	if (kernel->preset != NULL)
+		take_preset(&t, source, &kernel->usual);
 	add_options(&t, text, false);
 	if (kernel->preset != NULL)
 		add_options(&t, source, true);
@@ -539,7 +541,8 @@ names_option(const gp_kernel *kernel, const gp_ast *ast)
 	return false;
 }
 
-/* The preset that a formula is, with its options that every kernel has; itself where there is none. */
+/* The preset that a formula is, with its options that every kernel has; itself where there is
+ * none. */
 static const gp_kernel *
 find_preset(gp_arena *arena, const gp_kernel *kernel)
 {

@@ -7,9 +7,7 @@
  */
 #include "lex.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ASCII only, here and below: what a number or a name is must not depend on the locale. */
 static bool
@@ -70,35 +68,6 @@ number_length(const char *p)
 	return exponent;
 }
 
-/* Reads the number at the current place. */
-static void
-lex_number(gp_lexer *lex, gp_token *token)
-{
-	char	   *buffer;
-
-	token->kind = GP_TOKEN_NUMBER;
-	token->length = number_length(token->start);
-	buffer = gp_alloc(lex->env, (size_t) token->length + 1);
-	memcpy(buffer, token->start, token->length);
-	buffer[token->length] = '\0';
-	token->number = strtod(buffer, NULL);
-	if (!isfinite(token->number))
-		gp_raise_at(lex->env, GP_ERR_VALUE, token->position, NULL,
-					"number out of range in kernel: \"%.40s\"", buffer);
-	gp_free(lex->env, buffer);
-}
-
-/* Raises an error at a character that begins no token. */
-static void
-bad_character(gp_lexer *lex, const gp_token *token)
-{
-	gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position,
-				"A kernel consists of names, numbers and + - * / ^ ( ) , =.",
-				"syntax error in kernel at \"%.*s\"",
-				character_length(token->start) > 4 ? 4 : character_length(token->start),
-				token->start);
-}
-
 void
 gp_lex_next(gp_lexer *lex)
 {
@@ -115,7 +84,21 @@ gp_lex_next(gp_lexer *lex)
 	if (*lex->at == '\0')
 		token->kind = GP_TOKEN_END;
 	else if (is_digit(*lex->at) || (*lex->at == '.' && is_digit(lex->at[1])))
-		lex_number(lex, token);
+	{
+		/* Reads the number at the current place */
+		char	   *buffer;
+
+		token->kind = GP_TOKEN_NUMBER;
+		token->length = number_length(token->start);
+		buffer = gp_alloc(lex->env, (size_t) token->length + 1);
+		memcpy(buffer, token->start, token->length);
+		buffer[token->length] = '\0';
+		token->number = strtod(buffer, NULL);
+		if (!isfinite(token->number))
+			gp_raise_at(lex->env, GP_ERR_VALUE, token->position, NULL,
+						"number out of range in kernel: \"%.40s\"", buffer);
+		gp_free(lex->env, buffer);
+	}
 	else if (is_letter(*lex->at))
 	{
 		token->kind = GP_TOKEN_NAME;
@@ -129,7 +112,14 @@ gp_lex_next(gp_lexer *lex)
 		token->symbol = *lex->at;
 	}
 	else
-		bad_character(lex, token);
+	{
+		/* Raises an error at a character that begins no token */
+		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position,
+					"A kernel consists of names, numbers and + - * / ^ ( ) , =.",
+					"syntax error in kernel at \"%.*s\"",
+					character_length(token->start) > 4 ? 4 : character_length(token->start),
+					token->start);
+	}
 	lex->at += token->length;
 	lex->position += token->length;
 }
@@ -189,7 +179,8 @@ gp_lex_error(const gp_lexer *lex, const char *hint)
 	const gp_token *token = &lex->token;
 
 	if (hint == NULL && token->kind == GP_TOKEN_END && is_open(lex))
-		hint = "A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
+		hint =
+			"A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
 	if (token->kind == GP_TOKEN_END)
 		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position, hint,
 					"syntax error at end of kernel");

@@ -57,7 +57,8 @@ extern bool gp_keyword_is(const char *name, int length);
 /* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
 extern int	gp_name_number(const char *name, size_t length, char letter);
 
-/* What was perhaps meant by a name that stands for nothing; name is NULL while nothing is near (did_you_mean.c). */
+/* What was perhaps meant by a name that stands for nothing; name is NULL while nothing is near
+ * (did_you_mean.c). */
 typedef struct gp_meant
 {
 	const char *written;

@@ -7,10 +7,8 @@
  */
 #include "formula_internal.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAX_EXPONENT 1000000
 #define DIGITS 15				/* of a computed number that mean something */
@@ -27,8 +25,9 @@ rounded(double number, int digits, int *exponent)
 	return strtod(buffer, NULL);
 }
 
-double
-gp_fold(double number, double largest)
+/* The short decimal that a computed number stands for, or itself; largest went into it. */
+static double
+fold(double number, double largest)
 {
 	int			digits = DIGITS;
 	int			exponent;
@@ -61,7 +60,7 @@ result(gp_number a, gp_number b, double value, double largest)
 {
 	gp_number	n = {.varies = a.varies || b.varies,.rational = a.rational && b.rational};
 
-	n.value = (n.varies && !n.rational ? value : gp_fold(value, largest)) + 0.0;
+	n.value = (n.varies && !n.rational ? value : fold(value, largest)) + 0.0;
 	return n;
 }
 

@@ -5,9 +5,6 @@
  */
 #include "formula_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 const gp_parameter *
 gp_parameter_find(gp_layer *t, const gp_parameter *list, const char *name, const char **nearest)
 {
@@ -23,21 +20,13 @@ gp_parameter_find(gp_layer *t, const gp_parameter *list, const char *name, const
 	return NULL;
 }
 
-/* Where a value stands in the text: that of an option, where the argument names one. */
-static int
-value_position(gp_layer *t, const gp_ast *arg)
-{
-	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
-
-	return c != NULL ? c->option->value->position : arg->position;
-}
-
 /* A number in the parameter's range. */
 static double
 resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
 {
 	double		value = gp_layer_plain_number(t, arg, p->name) + 0.0;	/* there is no -0 */
-	int			position = value_position(t, arg);
+	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+	int			position = c != NULL ? c->option->value->position : arg->position;
 
 	if (p->range == GP_RANGE_POSITIVE && !(value > 0.0))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must be positive", p->name,

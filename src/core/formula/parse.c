@@ -18,8 +18,6 @@
 #include "formula_internal.h"
 #include "lex.h"
 
-#include <string.h>
-
 #define MAX_DEPTH 64
 
 typedef struct parser
@@ -61,21 +59,6 @@ folded_token(parser *p)
 	return folded;
 }
 
-/* arg := [ name "=" ] sum, added to a call. */
-static void
-parse_argument(parser *p, gp_ast *call)
-{
-	const char *key = NULL;
-
-	if (p->lex.token.kind == GP_TOKEN_NAME && gp_lex_peek(&p->lex).symbol == '=')
-	{
-		key = folded_token(p);
-		gp_lex_next(&p->lex);
-		gp_lex_next(&p->lex);
-	}
-	gp_ast_add(p->arena, call, parse_sum(p), false, key);
-}
-
 /* A name, or a call with its arguments. */
 static gp_ast *
 parse_name(parser *p)
@@ -89,7 +72,18 @@ parse_name(parser *p)
 	call->kind = GP_AST_CALL;
 	if (!gp_lex_at(&p->lex, ')'))
 		do
-			parse_argument(p, call);
+		{
+			/* arg := [ name "=" ] sum, added to a call */
+			const char *key = NULL;
+
+			if (p->lex.token.kind == GP_TOKEN_NAME && gp_lex_peek(&p->lex).symbol == '=')
+			{
+				key = folded_token(p);
+				gp_lex_next(&p->lex);
+				gp_lex_next(&p->lex);
+			}
+			gp_ast_add(p->arena, call, parse_sum(p), false, key);
+		}
 		while (gp_lex_take(&p->lex, ','));
 	expect(p, ')');
 	return call;
@@ -192,16 +186,6 @@ parse_sum(parser *p)
 	return parse_series(p, GP_AST_SUM, '+', '-', parse_product);
 }
 
-/* Refuses a name given twice. */
-static void
-check_new_option(parser *p, const gp_kernel_text *text, const gp_option *option)
-{
-	for (int i = 0; i < text->n; i++)
-		if (strcmp(text->option[i].name, option->name) == 0)
-			gp_raise_at(p->env, GP_ERR_SYNTAX, option->position, NULL,
-						"option \"%.40s\" is given twice", option->spelled);
-}
-
 /* option := name "=" sum */
 static void
 parse_option(parser *p, gp_kernel_text *text)
@@ -217,7 +201,11 @@ parse_option(parser *p, gp_kernel_text *text)
 	gp_lex_next(&p->lex);
 	if (!gp_lex_take(&p->lex, '='))
 		gp_lex_error(&p->lex, "Options look like layers=3.");
-	check_new_option(p, text, &option);
+	/* Refuses a name given twice */
+	for (int i = 0; i < text->n; i++)
+		if (strcmp(text->option[i].name, option.name) == 0)
+			gp_raise_at(p->env, GP_ERR_SYNTAX, option.position, NULL,
+						"option \"%.40s\" is given twice", option.spelled);
 	option.value = parse_sum(p);
 	if (text->n == GP_KERNEL_MAX_OPTIONS)
 		gp_raise_at(p->env, GP_ERR_SYNTAX, option.position, NULL,

@@ -6,8 +6,6 @@
  */
 #include "formula_internal.h"
 
-#include <string.h>
-
 #define MAX_WORK 100000			/* products of two monomials in one kernel */
 
 static const gp_operator one = {.nterms = 1,.term = {{.coef = 1.0}}};

@@ -101,6 +101,10 @@ static const gp_preset presets[] = {
 	{.name = "sage2",.text = "relu(X)*W1 + 0^(l-1)*N*W1 + A*relu(X)*W2 + A^2*relu(X)*W2, "
 	"norm=row, sigma_w1=sigma_self, sigma_self=1, sigma_w2=sigma_w",
 	.own = {"sigma_self"}},
+	{.name = "hops",.text = "relu(unit(X0*W) + unit(A*X0*W) + unit(A^2*X0*W) + unit(A^3*X0*W) + b)*W, "
+	"norm=row, sigma_b=0.3"},
+	{.name = "field",.text = "unit(X0*W) + unit(P(alpha)*relu(N*W)*W), alpha=0.02",
+	.own = {"alpha"}},
 	{.name = "gckm",.parameter = gckm},
 	{.name = "gpsrf",.parameter = gpsrf},
 	{.name = "dgp",.parameter = dgp},

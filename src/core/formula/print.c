@@ -6,8 +6,6 @@
  */
 #include "formula_internal.h"
 
-#include <string.h>
-
 /* How tightly a tree holds together: sums, products, signs, powers, the rest. */
 static int
 tightness(const gp_ast *ast)

@@ -9,9 +9,6 @@
 #include "base/hash_table.h"
 #include "formula_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 struct gp_steps
 {
 	gp_arena   *arena;

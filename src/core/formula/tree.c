@@ -7,8 +7,6 @@
  */
 #include "tree.h"
 
-#include <string.h>
-
 #define BLOCK_BYTES 8192
 #define ARENA_LIMIT (16 * 1024 * 1024)
 

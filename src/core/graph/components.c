@@ -15,11 +15,18 @@ find_root(int32_t *parent, int32_t i)
 	return i;
 }
 
-/* Joins what the edges of each row join. */
-static void
-join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
-		  bool directed, int32_t *parent)
+int32_t *
+gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col,
+					const double *weight,
+			  bool directed)
 {
+	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));
+
+	if (env->dry)
+		return parent;
+	GP_EACH(env, i, n, i)
+		parent[i] = (int32_t) i;
+	/* Joins what the edges of each row join */
 	GP_EACH(env, i, n, start[i] + i)
 	{
 		for (int64_t k = start[i]; k < start[i + 1]; k++)
@@ -30,19 +37,6 @@ join_rows(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, cons
 				parent[find_root(parent, col[k])] = find_root(parent, (int32_t) i);
 		}
 	}
-}
-
-int32_t *
-gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col, const double *weight,
-			  bool directed)
-{
-	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));
-
-	if (env->dry)
-		return parent;
-	GP_EACH(env, i, n, i)
-		parent[i] = (int32_t) i;
-	join_rows(env, n, start, col, weight, directed, parent);
 	GP_EACH(env, i, n, i)
 		parent[i] = find_root(parent, (int32_t) i);
 	return parent;

@@ -5,9 +5,6 @@
 #include "base/sort.h"
 #include "graph.h"
 
-#include <math.h>
-#include <string.h>
-
 #define SHELL_SORTED 4096			/* columns up to which a row is sorted where it stands */
 
 uint64_t
@@ -39,10 +36,7 @@ gp_csr_free(gp_env *env, gp_csr *s)
 {
 	if (s == NULL)
 		return;
-	gp_free(env, s->start);
-	gp_free(env, s->col);
-	gp_free(env, s->value);
-	gp_free(env, s);
+	gp_free_all(env, s->start, s->col, s->value, s);
 }
 
 gp_csr *
@@ -72,8 +66,8 @@ gp_csr_scale(gp_csr *s, double factor)
 }
 
 /*
- * The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where all edges are here both ways, a column has
- * what its row has, in the same order, and need not be looked for.
+ * The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where all edges are here both
+ * ways, a column has what its row has, in the same order, and need not be looked for.
  */
 void
 gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
@@ -120,7 +114,8 @@ normalise_row(const gp_graph *graph, int64_t i, double left, const double *right
 			self = true;
 		}
 		a->col[at] = j;
-		gp_number_put(a->value, a->type, at++, left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
+		gp_number_put(a->value, a->type, at++,
+					  left * (graph->weight ? graph->weight[k] : 1.0) * right[j]);
 	}
 	if (!self)
 	{
@@ -150,8 +145,7 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	}
 	GP_EACH(env, i, n, graph->start[i])
 		normalise_row(graph, i, out[i], in, a);
-	gp_free(env, out);
-	gp_free(env, in);
+	gp_free_all(env, out, in);
 	return a;
 }
 
@@ -270,29 +264,6 @@ tally_open(gp_env *env, int64_t cols)
 	return t;
 }
 
-/* Frees it. */
-static void
-tally_close(gp_env *env, tally *t)
-{
-	gp_free(env, t->mark);
-	gp_free(env, t->column);
-	gp_free(env, t->sum);
-	gp_free(env, t->touched);
-}
-
-/* Begins a row, whose number was never used before, that touches at most so many columns. */
-static void
-tally_begin(tally *t, int64_t row, int64_t most)
-{
-	int64_t		places = TABLE_LEAST;
-
-	while (places < 2 * most && places <= t->cols)
-		places *= 2;
-	t->row = row;
-	t->n = 0;
-	t->places.mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
-}
-
 /* The place of a column. */
 static inline int64_t
 tally_place(tally *t, int32_t column)
@@ -366,7 +337,14 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 			tally *t, int64_t *done, int64_t *next)
 {
 	product_prefetch(a, b, i);
-	tally_begin(t, sums ? a->rows + i : i, product_most(a, b, i));
+	/* Begins a row, whose number was never used before, that touches at most so many columns */
+	int64_t		places = TABLE_LEAST;
+
+	while (places < 2 * product_most(a, b, i) && places <= t->cols)
+		places *= 2;
+	t->row = sums ? a->rows + i : i;
+	t->n = 0;
+	t->places.mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
 	if (unit != 0.0)
 		t->sum[tally_touch(t, (int32_t) i)] += unit;
 	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
@@ -410,7 +388,8 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 			gp_number_put(c->value, c->type, at + k, t.sum[tally_place(&t, t.touched[k])]);
 		c->start[i + 1] = at + t.n;
 	}
-	tally_close(env, &t);
+	/* Frees it */
+	gp_free_all(env, t.mark, t.column, t.sum, t.touched);
 	return c;
 }
 
@@ -446,7 +425,8 @@ add_row(const gp_csr *a, const gp_csr *b, int64_t i, gp_csr *c, int64_t at)
 gp_csr *
 gp_csr_add(gp_env *env, const gp_csr *a, const gp_csr *b)
 {
-	gp_csr	   *c = gp_csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b), a->type);
+	gp_csr	   *c = gp_csr_create(env, a->rows, a->cols, gp_csr_entries(a) + gp_csr_entries(b),
+								  a->type);
 
 	GP_EACH(env, i, a->rows, c->start[i])
 		c->start[i + 1] = add_row(a, b, i, c, c->start[i]);
@@ -459,7 +439,6 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	int64_t		entries = 0;
 	int64_t		cols = 0;
 	int64_t		at = 0;
-	int64_t		next = 0;
 	gp_csr	   *c;
 
 	for (int m = 0; m < n; m++)
@@ -471,11 +450,10 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 		gp_raise(env, GP_ERR_LIMIT, "Use fewer terms without activation.",
 				 "a factor of the kernel has more than %d columns", INT32_MAX);
 	c = gp_csr_create(env, s[0]->rows, cols, entries, s[0]->type);
-	for (int64_t i = 0; i < c->rows; i++)
+	GP_EACH(env, i, c->rows, at)
 	{
 		int64_t		first = 0;
 
-		gp_poll(env, at, &next);
 		for (int m = 0; m < n; m++)
 		{
 			for (int64_t k = s[m]->start[i]; k < s[m]->start[i + 1]; k++, at++)

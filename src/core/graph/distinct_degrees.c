@@ -101,9 +101,5 @@ gp_tally_close(gp_tally *t, int64_t nodes, double *count)
 
 	GP_EACH(env, i, nodes, start[i] + i)
 		count[i] = (double) count_different(env, far + start[i], start[i + 1] - start[i]);
-	gp_free(env, start);
-	gp_free(env, far);
-	gp_free(env, t->near);
-	gp_free(env, t->far);
-	gp_free(env, t);
+	gp_free_all(env, start, far, t->near, t->far, t);
 }

@@ -10,8 +10,6 @@
 
 #include <math.h>
 
-#include <string.h>
-
 #define FIRST_CHUNK 4096
 #define LAST_CHUNK (1 << 18)
 
@@ -97,25 +95,6 @@ gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 	}
 }
 
-/* Frees the chunks, not the list's head. */
-static void
-free_chunks(gp_edges *edges)
-{
-	edge_chunk *chunk = edges->first;
-
-	while (chunk)
-	{
-		edge_chunk *next = chunk->next;
-
-		gp_free(edges->env, chunk->src);
-		gp_free(edges->env, chunk->dst);
-		gp_free(edges->env, chunk->weight);
-		gp_free(edges->env, chunk);
-		chunk = next;
-	}
-	edges->first = edges->last = NULL;
-}
-
 /* Turns counts at start[i + 1] into offsets. */
 static void
 counts_to_offsets(int64_t *start, int64_t n)
@@ -133,21 +112,6 @@ put_entry(edge_groups *groups, int64_t *cursor, int32_t group, int32_t other, do
 	groups->other[at] = other;
 	if (groups->weight)
 		groups->weight[at] = weight;
-}
-
-/* Counts the entries of each column, both directions for undirected edges. */
-static void
-count_columns(const gp_edges *edges, int64_t *start)
-{
-	for (const edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
-	{
-		for (int64_t i = 0; i < chunk->used; i++)
-			start[chunk->dst[i] + 1]++;
-		if (!edges->directed)
-			for (int64_t i = 0; i < chunk->used; i++)
-				start[chunk->src[i] + 1]++;
-		edges->env->check_interrupts(edges->env);
-	}
 }
 
 /* Allocates groups for the counted entries. */
@@ -180,7 +144,16 @@ group_by_column(gp_edges *edges)
 	int64_t    *cursor;
 	edge_groups groups;
 
-	count_columns(edges, start);
+	/* Counts the entries of each column, both directions for undirected edges */
+	for (const edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
+	{
+		for (int64_t i = 0; i < chunk->used; i++)
+			start[chunk->dst[i] + 1]++;
+		if (!edges->directed)
+			for (int64_t i = 0; i < chunk->used; i++)
+				start[chunk->src[i] + 1]++;
+		edges->env->check_interrupts(edges->env);
+	}
 	counts_to_offsets(start, edges->nodes);
 	groups = groups_create(edges, start);
 	cursor = copy_offsets(edges->env, start, edges->nodes);
@@ -211,11 +184,8 @@ group_by_row(const gp_edges *edges, const edge_groups *columns)
 	int64_t		next = 0;
 	edge_groups rows;
 
-	for (int64_t k = 0; k < columns->start[n]; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, columns->start[n], k)
 		start[columns->other[k] + 1]++;
-	}
 	next = 0;
 	counts_to_offsets(start, n);
 	rows = groups_create(edges, start);
@@ -281,11 +251,19 @@ gp_graph_build(gp_edges *edges)
 	edge_groups columns = group_by_column(edges);
 	edge_groups rows;
 
-	free_chunks(edges);
+	/* Frees the chunks, not the list's head */
+	edge_chunk *chunk = edges->first;
+
+	while (chunk)
+	{
+		edge_chunk *next = chunk->next;
+
+		gp_free_all(edges->env, chunk->src, chunk->dst, chunk->weight, chunk);
+		chunk = next;
+	}
+	edges->first = edges->last = NULL;
 	rows = group_by_row(edges, &columns);
-	gp_free(env, columns.start);
-	gp_free(env, columns.other);
-	gp_free(env, columns.weight);
+	gp_free_all(env, columns.start, columns.other, columns.weight);
 	merge_repeated(env, &rows, edges->nodes);
 	graph->nodes = edges->nodes;
 	graph->directed = edges->directed;
@@ -323,10 +301,5 @@ gp_graph_free(gp_env *env, gp_graph *graph)
 {
 	if (graph == NULL)
 		return;
-	gp_free(env, graph->start);
-	gp_free(env, graph->col);
-	gp_free(env, graph->weight);
-	gp_free(env, graph->time);
-	gp_free(env, graph->degree);
-	gp_free(env, graph);
+	gp_free_all(env, graph->start, graph->col, graph->weight, graph->time, graph->degree, graph);
 }

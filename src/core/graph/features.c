@@ -8,8 +8,6 @@
  */
 #include "graph.h"
 
-#include <string.h>
-
 #define DENSE_SHARE 0.25		/* of non-zeros, from which a matrix is dense */
 #define DECIDE_AFTER 256		/* rows seen before the working form is chosen */
 
@@ -73,19 +71,6 @@ append(gp_features_builder *b, int32_t node, int32_t feature, double value)
 	b->entries++;
 }
 
-/* Makes room in the dense form for a row whose number goes beyond it. */
-static void
-grow_dense(gp_features_builder *b, int64_t row)
-{
-	int64_t		rows = b->nodes + b->nodes / 8;
-
-	if (rows <= row)
-		rows = row + 1;
-	b->dense = gp_resize_array(b->env, b->dense, (int64_t) gp_size_mul(b->env, rows, b->dims),
-							   gp_type_size(b->type));
-	b->nodes = rows;
-}
-
 /* Moves the entries seen so far into a dense matrix. */
 static void
 become_dense(gp_features_builder *b)
@@ -95,23 +80,12 @@ become_dense(gp_features_builder *b)
 	b->dense = gp_alloc_zero(b->env, (int64_t) gp_size_mul(b->env, b->nodes, b->dims),
 							 gp_type_size(b->type));
 	for (int64_t k = 0; k < b->entries; k++)
-		gp_number_put(b->dense, b->type, b->node[k] * b->dims + b->feature[k], gp_number_at(b->value, b->type, k));
-	gp_free(b->env, b->node);
-	gp_free(b->env, b->feature);
-	gp_free(b->env, b->value);
+		gp_number_put(b->dense, b->type, b->node[k] * b->dims + b->feature[k],
+					  gp_number_at(b->value, b->type, k));
+	gp_free_all(b->env, b->node, b->feature, b->value);
 	b->node = b->feature = NULL;
 	b->value = NULL;
 	b->entries = b->room = 0;
-}
-
-/* Counts a row and changes to the dense form when the values seen call for it. */
-static void
-row_seen(gp_features_builder *b)
-{
-	b->rows_seen++;
-	if (b->dense == NULL && b->rows_seen % DECIDE_AFTER == 0 &&
-		b->entries > DENSE_SHARE * b->rows_seen * b->dims)
-		become_dense(b);
 }
 
 /* Adds a row whose values are of the given type. */
@@ -123,7 +97,17 @@ add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 	if (b->dense)
 	{
 		if (node >= b->nodes)
-			grow_dense(b, node);
+		{
+			/* Makes room in the dense form for a row whose number goes beyond it */
+			int64_t		rows = b->nodes + b->nodes / 8;
+
+			if (rows <= node)
+				rows = node + 1;
+			b->dense = gp_resize_array(b->env, b->dense,
+									   (int64_t) gp_size_mul(b->env, rows, b->dims),
+									   gp_type_size(b->type));
+			b->nodes = rows;
+		}
 		for (int64_t j = 0; j < b->dims; j++)
 			gp_number_put(b->dense, b->type, node * b->dims + j, gp_number_at(value, type, j));
 		return;
@@ -132,7 +116,11 @@ add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 	for (int64_t j = 0; j < b->dims; j++)
 		if (gp_number_at(value, type, j) != 0.0)
 			append(b, node, (int32_t) j, gp_number_at(value, type, j));
-	row_seen(b);
+	/* Counts a row and changes to the dense form when the values seen call for it */
+	b->rows_seen++;
+	if (b->dense == NULL && b->rows_seen % DECIDE_AFTER == 0 &&
+		b->entries > DENSE_SHARE * b->rows_seen * b->dims)
+		become_dense(b);
 }
 
 void
@@ -160,15 +148,6 @@ gp_features_add_entries(gp_features_builder *b, int64_t n, const int32_t *node,
 	}
 }
 
-/* Exchanges two rows by way of a third place. */
-static void
-swap_rows(char *x, char *y, char *scratch, size_t bytes)
-{
-	memcpy(scratch, x, bytes);
-	memcpy(x, y, bytes);
-	memcpy(y, scratch, bytes);
-}
-
 /* Brings the rows of the dense form to their nodes, each by one exchange. */
 static void
 permute_dense(gp_features_builder *b, int32_t *node)
@@ -185,7 +164,12 @@ permute_dense(gp_features_builder *b, int32_t *node)
 			int32_t		to = node[i];
 
 			gp_poll(b->env, moved++ * b->dims, &next);
-			swap_rows(rows + i * bytes, rows + to * bytes, scratch, bytes);
+			/* Exchanges two rows by way of a third place */
+			char *x = rows + i * bytes;
+			char *y = rows + to * bytes;
+			memcpy(scratch, x, bytes);
+			memcpy(x, y, bytes);
+			memcpy(y, scratch, bytes);
 			node[i] = node[to];
 			node[to] = to;
 		}
@@ -214,25 +198,15 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 {
 	int64_t    *start = gp_alloc_zero(env, nkeys + 1, sizeof(int64_t));
 	int32_t    *sorted = gp_alloc_array(env, n, sizeof(int32_t));
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < n; k++)
-	{
-		gp_poll(env, k, &next);
+	GP_EACH(env, k, n, k)
 		start[key[k] + 1]++;
-	}
-	next = 0;
-	for (int64_t i = 0; i < nkeys; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, nkeys, i)
 		start[i + 1] += start[i];
-	}
-	next = 0;
-	for (int64_t k = 0; k < n; k++)
+	GP_EACH(env, k, n, k)
 	{
 		int32_t		e = order ? order[k] : (int32_t) k;
 
-		gp_poll(env, k, &next);
 		sorted[start[key[e]]++] = e;
 	}
 	gp_free(env, start);
@@ -290,7 +264,8 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 	GP_EACH(env, i, s->rows, s->start[i])
 	{
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			gp_number_put(dense, s->type, i * s->cols + s->col[k], gp_number_at(s->value, s->type, k));
+			gp_number_put(dense, s->type, i * s->cols + s->col[k],
+						  gp_number_at(s->value, s->type, k));
 	}
 	return dense;
 }
@@ -354,16 +329,6 @@ settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 	f->dense = dense;
 }
 
-/* Frees the builder's entries and the builder. */
-static void
-builder_free(gp_features_builder *b)
-{
-	gp_free(b->env, b->node);
-	gp_free(b->env, b->feature);
-	gp_free(b->env, b->value);
-	gp_free(b->env, b);
-}
-
 gp_features *
 gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repeated_feature)
 {
@@ -382,7 +347,8 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 			gp_raise(env, GP_ERR_LIMIT, NULL, "more than %d feature entries", INT32_MAX);
 		csr = build_csr(b, f->dims);
 	}
-	builder_free(b);
+	/* Frees the builder's entries and the builder */
+	gp_free_all(b->env, b->node, b->feature, b->value, b);
 	if (csr && find_repeated(env, csr, repeated_node, repeated_feature))
 	{
 		gp_csr_free(env, csr);
@@ -427,7 +393,8 @@ gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 	{
 		out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, rows, dims), size);
 		for (int64_t i = 0; i < f->rows; i++)
-			memcpy((char *) out->dense + i * dims * size, (char *) f->dense + i * f->dims * size, f->dims * size);
+			memcpy((char *) out->dense + i * dims * size, (char *) f->dense + i * f->dims * size,
+				   f->dims * size);
 	}
 	gp_features_free(env, f);
 	return out;
@@ -473,6 +440,5 @@ gp_features_free(gp_env *env, gp_features *f)
 	if (f == NULL)
 		return;
 	gp_csr_free(env, f->csr);
-	gp_free(env, f->dense);
-	gp_free(env, f);
+	gp_free_all(env, f->dense, f);
 }

@@ -21,10 +21,13 @@ typedef struct gp_graph
 	int32_t    *col;			/* ascending in each row; both directions if undirected */
 	double	   *weight;			/* W_ij, or NULL: all 1 */
 	double	   *time;			/* of each entry's first edge, in one unit; NULL: not known */
-	double	   *degree;			/* of nodes whose edges are not all here, what they add up to (directed: the columns of W); below 0 elsewhere; NULL: all are here */
+	double	   *degree;			/* of nodes whose edges are not all here, what they add up to
+								 * (directed: the columns of W); below 0 elsewhere; NULL: all are
+								 * here */
 } gp_graph;
 
-/* How many different nodes each of some nodes has an edge with; far ends are told by any number (distinct_degrees.c). */
+/* How many different nodes each of some nodes has an edge with; far ends are told by any number
+ * (distinct_degrees.c). */
 typedef struct gp_tally gp_tally;
 
 extern gp_tally *gp_tally_open(gp_env *env);
@@ -75,14 +78,16 @@ extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
  * graph; weights of 0 join nothing, NULL: all are 1.  Unless it is directed each edge is in both
  * rows, columns ascending.  The caller owns the result (components.c).
  */
-extern int32_t *gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col,
+extern int32_t *gp_graph_components(gp_env *env, int64_t n, const int64_t *start,
+									const int32_t *col,
 							  const double *weight, bool directed);
 
 /* A new stamp for the content of a sparse matrix. */
 extern uint64_t gp_csr_stamp(void);
 
 /* A sparse matrix with a new stamp, its offsets 0, and room for so many entries. */
-extern gp_csr *gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type);
+extern gp_csr *gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries,
+							 gp_type type);
 
 /* The transpose; rows ascend. */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
@@ -91,7 +96,8 @@ extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 							 const int32_t *newcol, int64_t cols);
 
-/* The first rows of top and all rows of below, either of which may be NULL, with so many columns. */
+/* The first rows of top and all rows of below, either of which may be NULL, with so many
+ * columns. */
 extern gp_csr *gp_csr_stack(gp_env *env, const gp_csr *top, int64_t rows, const gp_csr *below,
 							int64_t cols);
 
@@ -115,7 +121,8 @@ extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
 /* s *= factor. */
 extern void gp_csr_scale(gp_csr *s, double factor);
 
-/* The place of a column among the entries of a row, by the offsets and columns of a matrix or graph; -1: none. */
+/* The place of a column among the entries of a row, by the offsets and columns of a matrix or
+ * graph; -1: none. */
 extern int64_t gp_csr_find(const int64_t *start, const int32_t *col, int32_t row, int32_t column);
 
 /* Sorts the columns of one row. */
@@ -147,11 +154,13 @@ typedef struct gp_features_builder gp_features_builder;
  * whose nodes are told when all have come; dims is the length of each row, or 0
  * when it follows from the largest feature number added.
  */
-extern gp_features_builder *gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type);
+extern gp_features_builder *gp_features_create(gp_env *env, int64_t nodes, int64_t dims,
+											   gp_type type);
 
 /* Adds the dims values of one node (or row), once each. */
 extern void gp_features_add_row(gp_features_builder *builder, int32_t node, const double *value);
-extern void gp_features_add_row_float(gp_features_builder *builder, int32_t node, const float *value);
+extern void gp_features_add_row_float(gp_features_builder *builder, int32_t node,
+									  const float *value);
 
 /* Adds single entries, each (node, feature) at most once; features count from 0. */
 extern void gp_features_add_entries(gp_features_builder *builder, int64_t n, const int32_t *node,
@@ -179,14 +188,16 @@ typedef enum gp_scale
 	GP_SCALE_LENGTH				/* rows of length 1; rows of zeros stay */
 } gp_scale;
 
-/* Scales features that were just built; the result, of single precision, takes their place (scale.c). */
+/* Scales features that were just built; the result, of single precision, takes their place
+ * (scale.c). */
 extern gp_features *gp_features_scale(gp_env *env, gp_features *features, gp_scale scale);
 
 /* The means of features, then their deviations, which are 0 for constants; owned by the caller. */
 extern double *gp_features_moments(gp_env *env, const gp_features *features);
 
 /* Standardises features by moments, which may be those of others; the result takes their place. */
-extern gp_features *gp_features_standardise(gp_env *env, gp_features *features, const double *moments);
+extern gp_features *gp_features_standardise(gp_env *env, gp_features *features,
+											const double *moments);
 
 /* What is one of a row. */
 typedef enum gp_row_size
@@ -196,16 +207,25 @@ typedef enum gp_row_size
 } gp_row_size;
 
 /* A copy with rows of unit length, or sum; rows of zeros stay (unit_rows.c). */
-extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, gp_type type, gp_row_size size);
+extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, gp_type type,
+									 gp_row_size size);
 
 /* The largest deviation of a feature over the smallest one that varies; 1 when none does. */
 extern double gp_features_spread(gp_env *env, const gp_features *features);
 
-/* How much larger what some rows, evenly spread, have in common is than what tells them apart; 0 where nothing does. */
+/* How much larger what some rows, evenly spread, have in common is than what tells them apart; 0
+ * where nothing does. */
 extern double gp_features_shared(gp_env *env, const gp_features *features);
 
+/*
+ * True when all rows but those of zeros are of one length, but for rounding, and not of zeros and
+ * ones as classes are.
+ */
+extern bool gp_features_have_length(gp_env *env, const gp_features *features);
+
 /* Features of more rows and numbers, at least, which are 0; takes the place of those given. */
-extern gp_features *gp_features_widen(gp_env *env, gp_features *features, int64_t rows, int64_t dims);
+extern gp_features *gp_features_widen(gp_env *env, gp_features *features, int64_t rows,
+									  int64_t dims);
 
 /* Features with numbers of a type; takes the place of those given. */
 extern gp_features *gp_features_as(gp_env *env, gp_features *features, gp_type type);

@@ -7,9 +7,6 @@
  */
 #include "random_walks.h"
 
-#include <math.h>
-#include <string.h>
-
 #define EXACT_NODES 4096		/* up to so many nodes the exact root is affordable */
 #define ROOT_BLOCK 512			/* columns of the inverse that are computed at once */
 #define MEGABYTE (1024.0 * 1024.0)
@@ -37,24 +34,8 @@ regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
 	return m;
 }
 
-/* f = W'W for a lower triangle W, whose zeros are left out: a third of the operations of a product. */
-static void
-triangle_square(gp_device *dev, gp_matrix w, gp_matrix f)
-{
-	int64_t		n = w.rows;
-
-	for (int64_t j = 0; j < n; j += ROOT_BLOCK)
-	{
-		int64_t		b = gp_min64(ROOT_BLOCK, n - j);
-
-		dev->gemm(dev, true, false, 1.0, gp_matrix_part(w, j, 0, n - j, j + b), gp_matrix_part(w, j, j, n - j, b),
-				  0.0, gp_matrix_part(f, 0, j, j + b, b));
-		if (j > 0)
-			dev->transpose(dev, gp_matrix_part(f, j, 0, b, j), gp_matrix_part(f, 0, j, j, b));
-	}
-}
-
-/* The roots of the smallest powers, from the inverse of the Cholesky factor, which is spoilt: C^-T, or M^-1. */
+/* The roots of the smallest powers, from the inverse of the Cholesky factor, which is spoilt: C^-T,
+ * or M^-1. */
 static gp_matrix
 root_of_inverse(gp_device *dev, gp_matrix c, int d)
 {
@@ -67,7 +48,19 @@ root_of_inverse(gp_device *dev, gp_matrix c, int d)
 		return c;
 	}
 	f = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
-	triangle_square(dev, c, f);
+	/* f = W'W for a lower triangle W, whose zeros are left out: a third of the operations of a
+	 * product */
+	int64_t		n = c.rows;
+
+	for (int64_t j = 0; j < n; j += ROOT_BLOCK)
+	{
+		int64_t		b = gp_min64(ROOT_BLOCK, n - j);
+
+		dev->gemm(dev, true, false, 1.0, gp_matrix_part(c, j, 0, n - j, j + b),
+				  gp_matrix_part(c, j, j, n - j, b), 0.0, gp_matrix_part(f, 0, j, j + b, b));
+		if (j > 0)
+			dev->transpose(dev, gp_matrix_part(f, j, 0, b, j), gp_matrix_part(f, 0, j, j, b));
+	}
 	dev->destroy(dev, &c);
 	return f;
 }
@@ -109,32 +102,11 @@ features_of(gp_device *dev, gp_matrix m, gp_type type)
 	f->rows = m.rows;
 	f->dims = m.cols;
 	f->type = type;
-	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols), gp_type_size(type));
+	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols),
+								gp_type_size(type));
 	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
 	dev->destroy(dev, &m);
 	return f;
-}
-
-/* Standard normals by the Box-Muller transform, a stream for each row. */
-static void
-fill_normals(gp_env *env, uint64_t seed, gp_matrix host)
-{
-	for (int64_t i = 0; i < host.rows; i++)
-	{
-		gp_stream	s = gp_stream_start(seed, -2, i, 0);
-
-		for (int64_t j = 0; j < host.cols; j += 2)
-		{
-			double		radius = sqrt(-2.0 * log(1.0 - gp_uniform(&s)));
-			double		angle = 2.0 * M_PI * gp_uniform(&s);
-			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
-
-			for (int64_t k = j; k < host.cols && k < j + 2; k++)
-				gp_number_put(host.data, host.type, i * host.ld + k, pair[k - j]);
-		}
-		if (i % GP_POLL_ROWS == 0)
-			env->check_interrupts(env);
-	}
 }
 
 /* F G' / sqrt(dims) with a Gaussian G: products of rows are kept in the mean. */
@@ -148,7 +120,23 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 	gp_matrix	g = dev->create(dev, factor->cols, dims, type);
 	gp_matrix	out = dev->create(dev, factor->rows, dims, type);
 
-	fill_normals(env, seed, view);
+	/* Standard normals by the Box-Muller transform, a stream for each row */
+	for (int64_t i = 0; i < view.rows; i++)
+	{
+		gp_stream	s = gp_stream_start(seed, -2, i, 0);
+
+		for (int64_t j = 0; j < view.cols; j += 2)
+		{
+			double		radius = sqrt(-2.0 * log(1.0 - gp_uniform(&s)));
+			double		angle = 2.0 * M_PI * gp_uniform(&s);
+			double		pair[2] = {radius * cos(angle), radius * sin(angle)};
+
+			for (int64_t k = j; k < view.cols && k < j + 2; k++)
+				gp_number_put(view.data, view.type, i * view.ld + k, pair[k - j]);
+		}
+		if (i % GP_POLL_ROWS == 0)
+			env->check_interrupts(env);
+	}
 	dev->upload(dev, g, view);
 	gp_free(env, host);
 	dev->spmm(dev, 1.0 / sqrt((double) dims), factor, g, 0.0, out);
@@ -158,8 +146,8 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 }
 
 /*
- * True where the exact root is affordable in so many bytes: its Cholesky factor, itself, and a copy in
- * either type, that in float beside two sparse matrices of the graph.
+ * True where the exact root is affordable in so many bytes: its Cholesky factor, itself, and a copy
+ * in either type, that in float beside two sparse matrices of the graph.
  */
 bool
 gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
@@ -170,17 +158,20 @@ gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
 	if (limit == 0)
 		limit = gp_limit(env);
 	return graph->nodes <= EXACT_NODES &&
-		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries) <= (double) limit);
+		(limit == 0 || (double) env->used + fmax(24.0 * square, 20.0 * square + 24.0 * entries)
+		 <= (double) limit);
 }
 
 bool
-gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit)
+gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel,
+						size_t limit)
 {
 	return kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit);
 }
 
 gp_features *
-gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, gp_type type)
+gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+						   gp_type type)
 {
 	return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
 }

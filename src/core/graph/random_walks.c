@@ -7,11 +7,10 @@
 #include "device/device.h"
 #include "random_walks.h"
 
-#include <math.h>
-
 #define SAMPLE_ROWS 64			/* walked to estimate the size of a factor */
 #define SAMPLE_NEIGHBOURS 16
-#define DEVICE_LOADS 1e6		/* of a node in the mean: more are walked on the host, which adds them at once */
+/* of a node in the mean: more are walked on the host, which adds them at once */
+#define DEVICE_LOADS 1e6
 
 gp_csr *
 gp_graph_symmetric(gp_env *env, const gp_graph *graph)
@@ -161,7 +160,8 @@ choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
 	}
 }
 
-/* One walk from a node (algorithm 1): the load after k steps is the product of U over probability. */
+/* One walk from a node (algorithm 1): the load after k steps is the product of U over
+ * probability. */
 typedef struct lane
 {
 	gp_stream	s;
@@ -252,24 +252,6 @@ walk_node(walker *w, int64_t node)
 	w->nused = 0;
 }
 
-/* Chooses the anchors, a seeded sample without repetition. */
-static void
-choose_anchors(walker *w, int64_t count)
-{
-	int64_t		n = w->u->rows;
-	int64_t		left = count;
-	gp_stream	s = gp_stream_start(w->seed, -1, 0, 0);
-
-	w->anchor = gp_alloc_array(w->env, n, sizeof(int32_t));
-	for (int64_t i = 0; i < n; i++)
-	{
-		bool		take = gp_uniform(&s) * (double) (n - i) < (double) left;
-
-		w->anchor[i] = take ? (int32_t) (count - left) : -1;
-		left -= take;
-	}
-}
-
 /* True when only some nodes take loads. */
 static bool
 uses_anchors(const gp_laplacian *kernel, int64_t n)
@@ -310,7 +292,19 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 	}
 	if (uses_anchors(kernel, u->rows))
 	{
-		choose_anchors(&w, kernel->dims);
+		/* Chooses the anchors, a seeded sample without repetition */
+		int64_t		n = w.u->rows;
+		int64_t		left = kernel->dims;
+		gp_stream	s = gp_stream_start(w.seed, -1, 0, 0);
+
+		w.anchor = gp_alloc_array(w.env, n, sizeof(int32_t));
+		for (int64_t i = 0; i < n; i++)
+		{
+			bool		take = gp_uniform(&s) * (double) (n - i) < (double) left;
+
+			w.anchor[i] = take ? (int32_t) (kernel->dims - left) : -1;
+			left -= take;
+		}
 		w.first = 0;
 	}
 	return w;
@@ -320,13 +314,8 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 static void
 walker_close(walker *w)
 {
-	gp_free(w->env, w->load);
-	gp_free(w->env, w->mark);
-	gp_free(w->env, w->touched);
-	gp_free(w->env, w->cumulated);
-	gp_free(w->env, w->used);
-	gp_free(w->env, w->used_entry);
-	gp_free(w->env, w->anchor);
+	gp_free_all(w->env, w->load, w->mark, w->touched, w->cumulated, w->used, w->used_entry,
+				w->anchor);
 }
 
 /* Appends the current node's loads as a sorted row; the arrays grow by half. */
@@ -349,14 +338,6 @@ append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
 	}
 	out->start[node + 1] = at + w->ntouched;
 	w->ntouched = 0;
-}
-
-/* True where a device walks by itself; repelled walks have to know of each other. */
-static bool
-device_walks(const gp_device *dev, const gp_laplacian *kernel)
-{
-	return dev != NULL && dev->random_walks != NULL && kernel->choice != GP_WALK_REPELLED &&
-		kernel->walks / kernel->p_term < DEVICE_LOADS;
 }
 
 /* The walks as a device takes them. */
@@ -397,7 +378,8 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 	out->type = GP_DOUBLE;
 	out->stamp = gp_csr_stamp();
 	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
-	if (device_walks(dev, kernel))
+	if ((dev != NULL && dev->random_walks != NULL && kernel->choice != GP_WALK_REPELLED &&
+		 kernel->walks / kernel->p_term < DEVICE_LOADS))
 	{
 		dev->random_walks(dev, walk_task(&w, out->cols), factor, out);
 		walker_close(&w);
@@ -420,8 +402,8 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
  * columns, and with them the identity, so their walks take the first step, too.
  */
 gp_csr *
-gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel, uint64_t seed,
-			   int copy, gp_type type)
+gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
+			   uint64_t seed, int copy, gp_type type)
 {
 	gp_csr	   *u = gp_walk_matrix(env, graph, kernel->sigma2, GP_DOUBLE);
 	gp_csr	   *loads = walk_loads(env, dev, u, kernel, seed, copy);

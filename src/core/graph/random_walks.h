@@ -49,8 +49,8 @@ extern gp_csr *gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2,
  * copy's number, not on threads, nor on whether a device walks or (dev = NULL,
  * or one that does not) the host.
  */
-extern gp_csr *gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
-							  uint64_t seed, int copy, gp_type type);
+extern gp_csr *gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph,
+							  const gp_laplacian *kernel, uint64_t seed, int copy, gp_type type);
 
 /* The entries that gp_walk_factor would have at most; often far fewer. */
 extern double gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel);
@@ -70,7 +70,8 @@ extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
 extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit);
 
 /* True where it is what gp_laplacian_features makes. */
-extern bool gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, size_t limit);
+extern bool gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph,
+									const gp_laplacian *kernel, size_t limit);
 
 /* A dense factor with F F' = K, n x n on the device, by Cholesky; owned by the caller. */
 extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,

@@ -7,9 +7,8 @@
  */
 #include "graph.h"
 
-#include <math.h>
-#include <string.h>
-
+/* Of a squared length that was brought to one in single precision. */
+#define ROUNDING 1e-3
 #define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
 /* Mean and deviation of each feature. */
@@ -34,7 +33,8 @@ read_row(const gp_features *f, int64_t row, double *out)
 		out[f->csr->col[k]] = gp_number_at(f->csr->value, f->type, k);
 }
 
-/* The moments of every so many-th row, in two passes: the deviation of large numbers would be lost in one. */
+/* The moments of every so many-th row, in two passes: the deviation of large numbers would be lost
+ * in one. */
 static moments
 take_moments(gp_env *env, const gp_features *f, int64_t step)
 {
@@ -69,8 +69,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 static void
 free_moments(gp_env *env, moments *m)
 {
-	gp_free(env, m->mean);
-	gp_free(env, m->deviation);
+	gp_free_all(env, m->mean, m->deviation);
 }
 
 /* True when a feature varies by more than the rounding of its mean. */
@@ -101,7 +100,8 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	const double *deviation = moment + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
-	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), sizeof(float));
+	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
+									   sizeof(float));
 
 	out->rows = f->rows;
 	out->dims = f->dims;
@@ -111,7 +111,8 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	{
 		read_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			dense[i * f->dims + j] = deviation[j] > 0.0 ? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
+			dense[i * f->dims + j] = deviation[j] > 0.0
+				? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
 	}
 	gp_free(env, row);
 	gp_features_free(env, f);
@@ -137,7 +138,8 @@ narrow_rows(gp_env *env, gp_features *f, bool unit)
 		for (int64_t k = start; unit && k < end; k++)
 			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
 		for (int64_t k = start; k < end; k++)
-			value[k] = (float) (gp_number_at(old, f->type, k) / (square > 0.0 ? sqrt(square) : 1.0));
+			value[k] = (float) (gp_number_at(old, f->type, k) / (square > 0.0 ? sqrt(square)
+																 : 1.0));
 	}
 	gp_free(env, old);
 	f->type = GP_FLOAT;
@@ -200,4 +202,29 @@ gp_features_shared(gp_env *env, const gp_features *f)
 		}
 	free_moments(env, &m);
 	return deviation > 0.0 ? mean / deviation : 0.0;
+}
+
+bool
+gp_features_have_length(gp_env *env, const gp_features *f)
+{
+	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
+	double		low = INFINITY;
+	double		high = 0.0;
+	bool		binary = true;
+
+	GP_EACH(env, i, f->rows, i * f->dims)
+	{
+		double		square = 0.0;
+
+		read_row(f, i, row);
+		for (int64_t j = 0; j < f->dims; j++)
+		{
+			square += row[j] * row[j];
+			binary = binary && (row[j] == 0.0 || row[j] == 1.0);
+		}
+		low = square > 0.0 ? fmin(low, square) : low;
+		high = fmax(high, square);
+	}
+	gp_free(env, row);
+	return !binary && high <= (1.0 + ROUNDING) * low;
 }

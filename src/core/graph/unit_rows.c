@@ -6,10 +6,8 @@
  */
 #include "graph.h"
 
-#include <math.h>
-#include <string.h>
-
-/* The length of a row, 1 where it is zero; its largest value is taken out, so that no square overflows. */
+/* The length of a row, 1 where it is zero; its largest value is taken out, so that no square
+ * overflows. */
 static double
 row_length(const void *value, gp_type type, int64_t start, int64_t end)
 {
@@ -38,7 +36,8 @@ row_sum(const void *value, gp_type type, int64_t start, int64_t end)
 
 /* Writes one row, divided by its length or sum. */
 static void
-put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *to, gp_type type, gp_row_size size)
+put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *to, gp_type type,
+		gp_row_size size)
 {
 	double		whole = (size == GP_ROW_SUM ? row_sum : row_length) (from, from_type, start, end);
 
@@ -87,7 +86,8 @@ gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size si
 		memcpy(out->csr->col, f->csr->col, gp_csr_entries(f->csr) * sizeof(int32_t));
 	}
 	else
-		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims), gp_type_size(type));
+		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
+									gp_type_size(type));
 	for (int64_t i = 0; i < f->rows; i++)
 	{
 		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;

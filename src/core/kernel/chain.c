@@ -8,8 +8,6 @@
 #include "kernel/live/live_state.h"
 #include "prepared.h"
 
-#include <string.h>
-
 /* The variances after the stages so far; owned by the caller. */
 static gp_matrix
 current_diag(gp_eval *ev, const gp_chain *chain)

@@ -45,25 +45,11 @@ promise_root(gp_eval *ev, const gp_graph *graph, const gp_laplacian *kernel)
 	root_trial	t = {graph, *kernel, ev->type};
 	gp_features *x = gp_alloc_zero(ev->env, 1, sizeof(gp_features));
 
-	*x = (gp_features) {.rows = graph->nodes, .dims = graph->nodes, .type = ev->type, .dense = gp_alloc(ev->env, 1)};
+	*x = (gp_features) {.rows = graph->nodes, .dims = graph->nodes, .type = ev->type,
+						.dense = gp_alloc(ev->env, 1)};
 	ev->kernel->own_x = x;
 	ev->kernel->promised = true;
 	ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
-}
-
-/* Makes the factor of a Laplacian input; to plan, a root is only promised. */
-static void
-make_laplacian(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size_t limit)
-{
-	gp_laplacian kernel = laplacian_of(&ev->kernel->program->input);
-
-	if (gp_laplacian_takes_root(ev->env, graph, &kernel, limit))
-		ev->kernel->root_of = graph;
-	if (to_plan && ev->kernel->root_of)
-		promise_root(ev, graph, &kernel);
-	else
-		ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
-	ev->kernel->input = GP_INPUT_LINEAR;
 }
 
 double
@@ -72,7 +58,8 @@ gp_eval_promised(const gp_eval *ev, double *most)
 	const gp_features *x = ev->kernel->x;
 
 	*most = ev->kernel->promised ? ev->kernel->making.bytes : 0.0;
-	return ev->kernel->promised ? (double) gp_alloc_size((size_t) (x->rows * x->dims) * gp_type_size(x->type)) : 0.0;
+	return ev->kernel->promised
+		? (double) gp_alloc_size((size_t) (x->rows * x->dims) * gp_type_size(x->type)) : 0.0;
 }
 
 void
@@ -87,7 +74,8 @@ gp_eval_fulfil(gp_eval *ev)
 	laplacian = laplacian_of(&kernel->program->input);
 	gp_features_free(ev->env, kernel->own_x);
 	kernel->own_x = NULL;
-	kernel->x = kernel->own_x = gp_laplacian_root_features(ev->dev, kernel->root_of, &laplacian, ev->type);
+	kernel->x = kernel->own_x = gp_laplacian_root_features(ev->dev, kernel->root_of, &laplacian,
+														   ev->type);
 	kernel->promised = false;
 }
 
@@ -96,9 +84,21 @@ static void
 make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size_t limit)
 {
 	if (ev->kernel->input == GP_INPUT_LAPLACIAN)
-		make_laplacian(ev, graph, seed, to_plan, limit);
+	{
+		/* Makes the factor of a Laplacian input; to plan, a root is only promised */
+		gp_laplacian kernel = laplacian_of(&ev->kernel->program->input);
+
+		if (gp_laplacian_takes_root(ev->env, graph, &kernel, limit))
+			ev->kernel->root_of = graph;
+		if (to_plan && ev->kernel->root_of)
+			promise_root(ev, graph, &kernel);
+		else
+			ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
+		ev->kernel->input = GP_INPUT_LINEAR;
+	}
 	else if (ev->kernel->x != NULL && ev->kernel->input == GP_INPUT_COSINE)
-		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x, ev->kernel->x->type, GP_ROW_LENGTH);
+		ev->kernel->own_x = gp_features_unit(ev->env, ev->kernel->x, ev->kernel->x->type,
+											 GP_ROW_LENGTH);
 	else if (ev->kernel->x == NULL || ev->kernel->input == GP_INPUT_IDENTITY)
 	{
 		ev->kernel->own_x = gp_features_identity(ev->env, ev->n, ev->type);
@@ -167,8 +167,8 @@ gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program, con
 }
 
 void
-gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-				const gp_features *features, gp_type type)
+gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+				gp_csr *a, const gp_features *features, gp_type type)
 {
 	open_eval(ev, dev, program, graph, a, features, 0, type, false, 0);
 }
@@ -212,36 +212,26 @@ gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg)
 	return gp_dry_run(ev->dev, run_eval_trial, &t);
 }
 
-/* Frees what was prepared for a kernel. */
-static void
-free_prepared(gp_prepared *kernel)
-{
-	gp_env	   *env = kernel->env;
-
-	for (int step = 0; step < kernel->program->nsteps; step++)
-		if (!kernel->linear[step].borrowed)
-			gp_csr_free(env, kernel->linear[step].csr);
-	for (int k = 0; k < kernel->nops; k++)
-		gp_csr_free(env, kernel->op[k].csr);
-	gp_free(env, kernel->linear);
-	gp_free(env, kernel->op);
-	gp_free(env, kernel->is_linear);
-	gp_free(env, kernel->is_chain);
-	gp_free(env, kernel->has_lists);
-	gp_free(env, kernel->reach);
-	gp_features_free(env, kernel->own_x);
-	if (!kernel->lent_a)
-		gp_csr_free(env, kernel->a);
-	gp_csr_free(env, kernel->lists);
-	gp_order_free(env, kernel->order);
-	gp_free(env, kernel);
-}
-
 void
 gp_eval_close(gp_eval *ev)
 {
 	gp_linear_forget(ev);
 	gp_free(ev->env, ev->linear);
-	free_prepared(ev->kernel);
+	/* Frees what was prepared for a kernel */
+	gp_env	   *env = ev->kernel->env;
+
+	for (int step = 0; step < ev->kernel->program->nsteps; step++)
+		if (!ev->kernel->linear[step].borrowed)
+			gp_csr_free(env, ev->kernel->linear[step].csr);
+	for (int k = 0; k < ev->kernel->nops; k++)
+		gp_csr_free(env, ev->kernel->op[k].csr);
+	gp_free_all(env, ev->kernel->linear, ev->kernel->op, ev->kernel->is_linear,
+				ev->kernel->is_chain, ev->kernel->has_lists, ev->kernel->reach);
+	gp_features_free(env, ev->kernel->own_x);
+	if (!ev->kernel->lent_a)
+		gp_csr_free(env, ev->kernel->a);
+	gp_csr_free(env, ev->kernel->lists);
+	gp_order_free(env, ev->kernel->order);
+	gp_free(env, ev->kernel);
 	ev->kernel = NULL;
 }

@@ -29,7 +29,8 @@ typedef enum gp_reach
 	GP_REACH_NONE				/* only by the full recursion or a low-rank factor */
 } gp_reach;
 
-/* What was prepared for a kernel on a graph; evaluations on several devices share it (prepared.h). */
+/* What was prepared for a kernel on a graph; evaluations on several devices share it
+ * (prepared.h). */
 typedef struct gp_prepared gp_prepared;
 
 /*
@@ -58,12 +59,14 @@ typedef struct gp_eval
 	gp_type		type;			/* of the large matrices */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		max_jitter;		/* the largest one used so far */
-	bool		patient;		/* goes on beyond the largest jitter that is any good, without an error */
+	bool		patient;		/* goes on beyond the largest jitter that is any good, without an
+								 * error */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
 	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
 	int64_t		live_rows;		/* rows before those of what was kept */
-	const int64_t *near;		/* how many of these lie within each number of hops of what is asked for; NULL: in no order */
+	const int64_t *near;		/* how many of these lie within each number of hops of what is asked
+								 * for; NULL: in no order */
 	int			hops;			/* as far as these lie */
 	int			hop;			/* and as far as those that are computed now */
 } gp_eval;
@@ -77,7 +80,8 @@ gp_eval_rows_behind(const gp_eval *ev, int more)
 	return ev->near[ev->hop + more < ev->hops ? ev->hop + more : ev->hops];
 }
 
-/* The rows that panels and blocks have: all, or those before what was kept, of which a step computes those that are near. */
+/* The rows that panels and blocks have: all, or those before what was kept, of which a step
+ * computes those that are near. */
 static inline int64_t
 gp_eval_rows(const gp_eval *ev)
 {
@@ -132,15 +136,18 @@ extern void gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *
 								 const gp_graph *graph, const gp_features *features, uint64_t seed,
 								 gp_type type, size_t limit);
 
-/* What was left out: the bytes that it will hold, and at most while it is made; 0 where nothing was. */
+/* What was left out: the bytes that it will hold, and at most while it is made; 0 where nothing
+ * was. */
 extern double gp_eval_promised(const gp_eval *ev, double *most);
 
 /* Makes it; the evaluation then is one that can be run. */
 extern void gp_eval_fulfil(gp_eval *ev);
 
-/* The same as gp_eval_open of A as it is there, in the program's norm and this type; it stays the caller's.  There are no walks. */
-extern void gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
-							gp_csr *a, const gp_features *features, gp_type type);
+/* The same as gp_eval_open of A as it is there, in the program's norm and this type; it stays the
+ * caller's.  There are no walks. */
+extern void gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program,
+							const gp_graph *graph, gp_csr *a, const gp_features *features,
+							gp_type type);
 extern void gp_eval_close(gp_eval *ev);
 
 /* Goes on on another device; what was made on the one before is made anew when it is asked for. */
@@ -161,7 +168,8 @@ typedef struct gp_step_nature
 	bool		pointwise;		/* an entry needs the same entry of its argument, and variances */
 	bool		constant;		/* all entries are one number */
 	bool		gathers;		/* sums over neighbours: s->op */
-	bool		panel;			/* its low-rank factor is one panel of its own: an input, an activation */
+	bool		panel;			/* its low-rank factor is one panel of its own: an input, an
+								 * activation */
 } gp_step_nature;
 
 extern const gp_step_nature *gp_step_nature_of(const gp_step *s);
@@ -230,8 +238,10 @@ struct gp_pass
 	gp_matrix	(*chain) (gp_pass *pass, int step);
 	gp_matrix	(*gather) (gp_pass *pass, const gp_step *s);
 	void		(*relu) (gp_pass *pass, int arg, gp_matrix k);
-	double		(*mean) (gp_pass *pass, int arg, gp_matrix k);	/* of the diagonal of arg, whose value is k */
-	void		(*add_chain) (gp_pass *pass, int step, gp_matrix k);	/* NULL: its value is made first */
+	double		(*mean) (gp_pass *pass, int arg, gp_matrix k);	/* of the diagonal of arg, whose
+																 * value is k */
+	/* NULL: its value is made first */
+	void		(*add_chain) (gp_pass *pass, int step, gp_matrix k);
 	bool		shifts;			/* a bias is added to every entry as the number that it is */
 	const int32_t *cols;		/* of a pass that makes columns */
 	int64_t		ncols;
@@ -269,7 +279,8 @@ typedef struct gp_panel
 {
 	gp_matrix	p;				/* n x r */
 	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
-	const struct gp_piece *kept;	/* the root of a fit, which few rows are solved with as it is kept */
+	const struct gp_piece *kept;	/* the root of a fit, which few rows are solved with as it is
+									 * kept */
 	double		value;
 } gp_panel;
 
@@ -299,10 +310,12 @@ extern int gp_nystrom_panels(const gp_eval *ev, int step);
 extern void gp_nystrom_check(const gp_eval *ev, int step);
 extern int64_t gp_factor_rank(const gp_factor *factor);
 
-/* x <- x R^-T sqrt(v), or R^-T x sqrt(v) from the left, for the root R and the value v of a panel (panel.c). */
+/* x <- x R^-T sqrt(v), or R^-T x sqrt(v) from the left, for the root R and the value v of a panel
+ * (panel.c). */
 extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
 
-/* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank, double. */
+/* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank,
+ * double. */
 extern void gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 						   gp_matrix out);
 
@@ -316,7 +329,8 @@ extern void gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_
 /* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
 
-/* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than solving for few rows. */
+/* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than
+ * solving for few rows. */
 extern void gp_panel_take_root(gp_device *dev, gp_panel *panel);
 extern void gp_factor_take_roots(gp_device *dev, gp_factor *f);
 

@@ -7,9 +7,6 @@
  */
 #include "prepared.h"
 
-#include <math.h>
-#include <string.h>
-
 #define DENSE_SHARE 0.25		/* of non-zeros, from which a factor is dense */
 #define UPLOAD_ROWS 256
 
@@ -57,7 +54,8 @@ expand_term(const gp_eval *ev, gp_terms *terms, int *at, int t)
 		case GP_STEP_UNIT:
 			break;
 	}
-	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear", (int) (s - ev->kernel->program->steps));
+	gp_raise(ev->env, GP_ERR_INTERNAL, NULL, "step %d is not linear",
+			 (int) (s - ev->kernel->program->steps));
 }
 
 void
@@ -158,7 +156,8 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 		memset(block, 0, band.count * s->cols * size);
 		for (int64_t i = 0; i < band.count; i++)
 			for (int64_t k = start[i]; k < start[i + 1]; k++)
-				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size, size);
+				memcpy(block + (i * s->cols + s->col[k]) * size, (char *) s->value + k * size,
+					   size);
 		dev->upload(dev, gp_matrix_rows(m, band.first, band.count),
 					gp_matrix_wrap(block, band.count, s->cols, s->type));
 	}
@@ -179,25 +178,6 @@ form_densify(gp_eval *ev, gp_linear *f)
 	f->csr = NULL;
 }
 
-/* Takes the mean off every column: distances stay, and keep their digits in float. */
-static void
-center_columns(gp_eval *ev, gp_matrix x)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	ones = dev->create(dev, x.rows, 1, x.type);
-	gp_matrix	mean = dev->create(dev, 1, x.cols, x.type);
-
-	for (int pass = 0; pass < 2; pass++)
-	{
-		/* The second pass takes off what rounding left of the first mean. */
-		dev->fill(dev, ones, 1.0);
-		dev->gemm(dev, true, false, 1.0 / (double) x.rows, ones, x, 0.0, mean);
-		dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, x);
-	}
-	dev->destroy(dev, &ones);
-	dev->destroy(dev, &mean);
-}
-
 /* Starts with the term's leaf, times its factor. */
 static gp_linear
 form_leaf(gp_eval *ev, const gp_linear_term *term)
@@ -216,9 +196,23 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	else
 	{
 		f.dense = dev->create(dev, ev->n, ev->kernel->x->dims, ev->type);
-		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
+		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
+												 ev->kernel->x->type));
 		if (ev->kernel->input == GP_INPUT_RBF)
-			center_columns(ev, f.dense);
+		{
+			/* Takes the mean off every column: distances stay, and keep their digits in float */
+			gp_matrix	ones = dev->create(dev, f.dense.rows, 1, f.dense.type);
+			gp_matrix	mean = dev->create(dev, 1, f.dense.cols, f.dense.type);
+
+			for (int pass = 0; pass < 2; pass++)
+			{
+				/* The second pass takes off what rounding left of the first mean. */
+				dev->fill(dev, ones, 1.0);
+				dev->gemm(dev, true, false, 1.0 / (double) f.dense.rows, ones, f.dense, 0.0, mean);
+				dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, f.dense);
+			}
+			gp_destroy_all(dev, &ones, &mean);
+		}
 		if (term->value != 1.0)
 			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
 	}
@@ -367,7 +361,8 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		int			left = term->nops;
 
 		if (ev->kernel->x_is_identity && term->leaf == GP_LEAF_INPUT && left > 0 &&
-			!gp_operator_is_global(term->op[left - 1]) && !gp_operator_fills(ev, term->op[left - 1]))
+			!gp_operator_is_global(term->op[left - 1]) &&
+			!gp_operator_fills(ev, term->op[left - 1]))
 			/* S X for the identity X is S itself. */
 			part[t].csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, term->op[--left]),
 										  sqrt(term->value));
@@ -389,17 +384,6 @@ gp_linear_free(gp_eval *ev, gp_linear *z)
 		gp_csr_free(ev->env, z->csr);
 	z->csr = NULL;
 	ev->dev->destroy(ev->dev, &z->dense);
-}
-
-/* out += the squared norms of the dense columns. */
-static void
-add_dense_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
-{
-	gp_matrix	more = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
-
-	ev->dev->row_dots(ev->dev, more, z->dense, z->dense);
-	ev->dev->axpby(ev->dev, 1.0, more, 1.0, out);
-	ev->dev->destroy(ev->dev, &more);
 }
 
 gp_matrix
@@ -439,7 +423,14 @@ gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 	ev->dev->upload(ev->dev, out, gp_matrix_wrap(norm, ev->n, 1, GP_DOUBLE));
 	gp_free(ev->env, norm);
 	if (z->dense.cols > 0)
-		add_dense_norms(ev, z, out);
+	{
+		/* out += the squared norms of the dense columns */
+		gp_matrix	more = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
+
+		ev->dev->row_dots(ev->dev, more, z->dense, z->dense);
+		ev->dev->axpby(ev->dev, 1.0, more, 1.0, out);
+		ev->dev->destroy(ev->dev, &more);
+	}
 }
 
 void
@@ -494,7 +485,8 @@ leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix o
 	if (term->leaf == GP_LEAF_BIAS)
 		dev->fill(dev, leaf, 1.0);
 	else
-		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims, ev->kernel->x->type));
+		dev->upload(dev, leaf, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
+											  ev->kernel->x->type));
 	dev->gemm(dev, false, false, 1.0, leaf, right, 0.0, out);
 	dev->destroy(dev, &leaf);
 }
@@ -512,7 +504,8 @@ term_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix w
 		gp_operator_apply(ev, term->op[k], work);
 	if (term->nops > 0 && gp_operator_is_a(term->op[0]))
 	{
-		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->kernel->a, work, beta, out);
+		dev->spmm(dev, sqrt(term->value) * term->op[0]->term[0].coef, ev->kernel->a, work, beta,
+				  out);
 		return;
 	}
 	if (term->nops > 0)
@@ -538,7 +531,8 @@ gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix wo
 bool
 gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 {
-	double		dense_gain = 8.0;	/* a dense product runs about so much faster than a sparse one */
+	double		dense_gain = 8.0;	/* a dense product runs about so much faster than a sparse
+									 * one */
 	double		by_terms = 0.0;
 	double		by_factor;
 

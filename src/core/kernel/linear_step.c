@@ -58,14 +58,6 @@ tide_end(gp_env *env, tide t)
 	return more;
 }
 
-/* The bytes of a sparse matrix. */
-static size_t
-csr_bytes(const gp_csr *s)
-{
-	return gp_csr_entries(s) * (sizeof(int32_t) + gp_type_size(s->type)) +
-		(s->rows + 1) * sizeof(int64_t);
-}
-
 /* Makes the factor of a step in a dry run, and notes what a dense one took. */
 static gp_linear
 learn_linear(gp_eval *ev, int step, gp_known_linear *known)
@@ -87,7 +79,8 @@ learn_linear(gp_eval *ev, int step, gp_known_linear *known)
 		/* Sparse columns are joined first; they are made anew, though the former are there. */
 		if (known->scratch < device_tide)
 			known->scratch = device_tide;
-		known->scratch += csr_bytes(z.csr);
+		known->scratch += gp_csr_entries(z.csr) * (sizeof(int32_t) + gp_type_size(z.csr->type))
+			+ (z.csr->rows + 1) * sizeof(int64_t);
 	}
 	known->dense = z.dense.cols > 0;
 	known->dense_width = z.dense.cols;

@@ -7,9 +7,6 @@
  */
 #include "prepared.h"
 
-#include <math.h>
-#include <string.h>
-
 #define SERIES_TOLERANCE 1e-10
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
@@ -59,26 +56,6 @@ series_length(const gp_eval *ev, double alpha)
 	return (int) ceil(log(SERIES_TOLERANCE * (1.0 - ratio)) / log(ratio));
 }
 
-/* out = P(alpha) in by the power series a sum (1-a)^k A^k, which needs no real spectrum. */
-static void
-apply_p_power(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matrix t1, gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	int			length = series_length(ev, alpha);
-
-	dev->axpby(dev, alpha, in, 0.0, t0);
-	dev->copy(dev, out, t0);
-	for (int k = 1; k <= length; k++)
-	{
-		gp_matrix	swap = t0;
-
-		dev->spmm(dev, 1.0 - alpha, ev->kernel->a, t0, 0.0, t1);
-		dev->axpby(dev, 1.0, t1, 1.0, out);
-		t0 = t1;
-		t1 = swap;
-	}
-}
-
 /*
  * out = P(alpha) in by Chebyshev polynomials: with c = 1 - alpha and
  * r = (1 - sqrt(1 - c^2)) / c, 1 / (1 - c x) = (1 + 2 sum r^k T_k(x)) / sqrt(1 - c^2).
@@ -119,7 +96,24 @@ apply_p(gp_eval *ev, double alpha, gp_matrix x, const gp_matrix *w)
 	if (alpha >= 1.0)
 		return;
 	if (ev->kernel->directed)
-		apply_p_power(ev, alpha, x, w[T0], w[T1], w[T2]);
+	{
+		/* out = P(alpha) in by the power series a sum (1-a)^k A^k, which needs no real spectrum */
+		gp_matrix t0 = w[T0];
+		gp_matrix t1 = w[T1];
+		int			length = series_length(ev, alpha);
+
+		dev->axpby(dev, alpha, x, 0.0, t0);
+		dev->copy(dev, w[T2], t0);
+		for (int k = 1; k <= length; k++)
+		{
+			gp_matrix	swap = t0;
+
+			dev->spmm(dev, 1.0 - alpha, ev->kernel->a, t0, 0.0, t1);
+			dev->axpby(dev, 1.0, t1, 1.0, w[T2]);
+			t0 = t1;
+			t1 = swap;
+		}
+	}
 	else
 		apply_p_chebyshev(ev, alpha, x, w[T0], w[T1], w[T2]);
 	dev->copy(dev, x, w[T2]);
@@ -144,7 +138,8 @@ apply_a(gp_eval *ev, double coef, int more, gp_matrix x, gp_matrix work)
 
 /* x <- coef A^power x. */
 static void
-apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x, const gp_matrix *w)
+apply_monomial(gp_eval *ev, const gp_operator *op, const gp_monomial *m, gp_matrix x,
+			   const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
 
@@ -295,8 +290,7 @@ power_fills(gp_prepared *kernel, int power)
 		walks = next;
 		next = swap;
 	}
-	gp_free(env, walks);
-	gp_free(env, next);
+	gp_free_all(env, walks, next);
 	return sum > FILL_FACTOR * (double) gp_csr_entries(a) && sum > FILL_SMALL;
 }
 

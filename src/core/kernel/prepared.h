@@ -31,39 +31,22 @@ typedef struct gp_known_linear
 	gp_count	count;
 } gp_known_linear;
 
-/* A node as a cut leaves it. */
-typedef struct gp_copy
-{
-	int64_t		cut;
-	int32_t		node;
-	int32_t		row;
-} gp_copy;
-
 /* The rows of a live evaluation (live_order.c). */
 typedef struct gp_order
 {
 	int64_t		rows;
 	int32_t    *node;			/* of each row */
-	int64_t    *copy_of;		/* the cut that a row is a copy for, or -1 */
 	int32_t    *place;			/* the row of each inner node */
 	int			hops;
 	int64_t    *near;			/* hops + 1: rows within so many hops */
-	gp_copy    *copy;			/* by cut and node */
-	int64_t    *first;			/* of each cut's copies */
-	int32_t    *cut_row;		/* the row of the node asked for without each cut's edge */
-	bool		sym;			/* the normalisation, and the degrees that it is of, where there are cuts */
-	double	   *out;
-	double	   *in;
 } gp_order;
 
 extern gp_order *gp_order_make(gp_env *env, const gp_program *program, const gp_asked *asked);
 extern void gp_order_free(gp_env *env, gp_order *o);	/* NULL is allowed */
 
 /* Fills a row of A that has its offset; returns how many entries it has. */
-extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row, gp_csr *out);
-
-/* Takes the edges out of rows of lists of neighbours. */
-extern void gp_order_cut_lists(const gp_order *o, const gp_asked *asked, gp_csr *lists);
+extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row,
+							 gp_csr *out);
 
 struct gp_prepared
 {
@@ -73,7 +56,8 @@ struct gp_prepared
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
 	bool		x_is_identity;
-	const gp_graph *root_of;	/* x is the root of a Laplacian kernel on this graph: no two rows are alike; */
+	const gp_graph *root_of;	/* x is the root of a Laplacian kernel on this graph: no two rows
+								 * are alike; */
 	bool		promised;		/* it is not made yet, and its making takes: */
 	gp_count	making;
 	gp_csr	   *a;				/* the normalised adjacency matrix */

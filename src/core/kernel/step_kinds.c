@@ -76,18 +76,6 @@ worse(gp_reach a, gp_reach b)
 	return a > b ? a : b;
 }
 
-/* True when lists of neighbours are at or under a step. */
-static bool
-find_lists(const gp_prepared *kernel, int step)
-{
-	const gp_step *s = &kernel->program->steps[step];
-	bool		lists = s->kind == GP_STEP_LISTS;
-
-	for (int k = 0; k < gp_step_nature_of(s)->arguments; k++)
-		lists = lists || kernel->has_lists[argument(s, k)];
-	return lists;
-}
-
 /* What can be had cheaply of a step. */
 static gp_reach
 find_reach(gp_eval *ev, int step)
@@ -123,7 +111,13 @@ gp_find_properties(gp_eval *ev)
 	{
 		ev->kernel->is_linear[step] = find_linear(ev->kernel, &ev->kernel->program->steps[step]);
 		ev->kernel->is_chain[step] = find_chain(ev->kernel, step);
-		ev->kernel->has_lists[step] = find_lists(ev->kernel, step);
+		/* True when lists of neighbours are at or under a step */
+		const gp_step *s = &ev->kernel->program->steps[step];
+		bool		lists = s->kind == GP_STEP_LISTS;
+
+		for (int k = 0; k < gp_step_nature_of(s)->arguments; k++)
+			lists = lists || ev->kernel->has_lists[argument(s, k)];
+		ev->kernel->has_lists[step] = lists;
 		ev->kernel->reach[step] = find_reach(ev, step);
 	}
 }

@@ -125,7 +125,6 @@ gp_pass_run(gp_pass *pass, int step)
 		pass->kept[i] = compute(pass, i);
 	}
 	out = gp_pass_take(pass, step);
-	gp_free(ev->env, pass->uses);
-	gp_free(ev->env, pass->kept);
+	gp_free_all(ev->env, pass->uses, pass->kept);
 	return out;
 }

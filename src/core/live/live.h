@@ -55,9 +55,6 @@ typedef struct gp_live_question
 	const int32_t *node;		/* those asked for; NULL: the first */
 	int64_t		nlabels;
 	const gp_live_label *label;
-	int64_t		ncuts;
-	/* edges; answers about the one node asked for without each of them follow */
-	const struct gp_cut *cut;
 } gp_live_question;
 
 /* The answer, as in gp_posterior. */
@@ -99,7 +96,7 @@ typedef struct gp_live_edge
 /*
  * The k edges near the one node that is asked for whose removal moves the score of a column most,
  * the largest effect first (explain_edges.c); *n counts them, *left those that were not tried
- * because among hubs each takes too much.  Of an undirected edge src is the lower end.
+ * because each takes too much among so many nodes.  Of an undirected edge src is the lower end.
  */
 extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question,
 										   int32_t column,

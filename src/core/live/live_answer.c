@@ -14,8 +14,6 @@
 #include "base/sort.h"
 #include "live_rows.h"
 
-#include <math.h>
-
 #define LABELLED_AT_ONCE 64		/* rows of labels that are multiplied */
 
 /* A label, given or removed, with the row that it is of. */
@@ -37,7 +35,7 @@ typedef struct live
 	int64_t		given;			/* observations: those given come first, */
 	int64_t		nseen;			/* then those removed */
 	observation *seen;
-	int64_t		asked;			/* the nodes asked for, then the one of them without each cut */
+	int64_t		asked;			/* the nodes asked for */
 	int64_t		points;			/* these, then the observations */
 	int32_t    *row;			/* of each point, among the evaluation's */
 	double	   *mean;			/* points x width */
@@ -93,13 +91,11 @@ list_points(live *s)
 		for (int32_t c = 0; c < s->columns; c++)
 			o->y[c] = gp_live_target(q->keep, label, c);
 	}
-	s->asked = q->asked + q->ncuts;
+	s->asked = q->asked;
 	s->points = s->asked + s->nseen;
 	s->row = gp_alloc_array(s->env, s->points, sizeof(int32_t));
 	for (int64_t i = 0; i < q->asked; i++)
 		s->row[i] = gp_live_row(&s->r.ev, q->node ? q->node[i] : (int32_t) i);
-	for (int64_t k = 0; k < q->ncuts; k++)
-		s->row[q->asked + k] = gp_live_row_cut(&s->r.ev, k);
 	for (int64_t k = 0; k < s->nseen; k++)
 		s->row[s->asked + k] = s->seen[k].row;
 	s->mean = gp_alloc_array(s->env, s->points, s->width * sizeof(double));
@@ -130,8 +126,7 @@ regress_rows(live *s, gp_matrix rows)
 	dev->download(dev, gp_matrix_wrap(s->mean, s->points, s->width, GP_DOUBLE), mean);
 	gp_live_solve(&s->r, true, rows);
 	dev->download(dev, gp_matrix_wrap(s->half, s->points, s->rank, GP_DOUBLE), rows);
-	dev->destroy(dev, &mean);
-	dev->destroy(dev, &w);
+	gp_destroy_all(dev, &mean, &w);
 }
 
 /* Evaluates the points' rows of K. */
@@ -171,8 +166,7 @@ evaluate_exact(live *s)
 	dev->upload(dev, rows, gp_matrix_cols(host, 0, m));
 	regress_rows(s, rows);
 	dev->destroy(dev, &rows);
-	gp_free(s->env, block);
-	gp_free(s->env, col);
+	gp_free_all(s->env, block, col);
 }
 
 /* Evaluates the points' rows of Q: as nodes are now, or as the fit had labelled ones. */
@@ -193,7 +187,8 @@ evaluate_lowrank(live *s)
 	for (int64_t k = 0; k < s->nseen; k++)
 		if (s->seen[k].label >= 0)
 			dev->upload(dev, gp_matrix_rows(rows, s->asked + k, 1),
-						gp_matrix_rows(gp_matrix_wrap(labelled->dense, labelled->rows, labelled->cols, labelled->type),
+						gp_matrix_rows(gp_matrix_wrap(labelled->dense, labelled->rows,
+													  labelled->cols, labelled->type),
 									   s->seen[k].label, 1));
 	gp_factor_free(&s->r.ev, f);
 	dev->row_dots(dev, norm, rows, rows);
@@ -206,8 +201,7 @@ evaluate_lowrank(live *s)
 			s->prior[i] = s->r.f.exact_diagonal ? s->prior[i] - own[i] : 0.0;
 	regress_rows(s, rows);
 	gp_free(s->env, own);
-	dev->destroy(dev, &norm);
-	dev->destroy(dev, &rows);
+	gp_destroy_all(dev, &norm, &rows);
 }
 
 /* ---- labels that are given and removed ---- */
@@ -277,9 +271,7 @@ solve_quasidefinite(live *s, gp_matrix c, gp_matrix x)
 		dev->gemm(dev, false, false, -1.0, beside, removed, 1.0, given);
 	if (g > 0)
 		dev->trsm(dev, true, true, root, given);
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &beside);
-	dev->destroy(dev, &rest);
+	gp_destroy_all(dev, &root, &beside, &rest);
 }
 
 /* Brings means and variances of the points asked for up to date with the observations. */
@@ -324,26 +316,8 @@ condition(live *s, double *variance)
 	dev->download(dev, gp_matrix_wrap(less, s->asked, 1, GP_DOUBLE), dot);
 	for (int64_t i = 0; i < s->asked; i++)
 		variance[i] -= less[i];
-	dev->destroy(dev, &half);
-	dev->destroy(dev, &cov);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &solved);
-	dev->destroy(dev, &mean);
-	dev->destroy(dev, &dot);
+	gp_destroy_all(dev, &half, &cov, &x, &solved, &mean, &dot);
 	gp_free(s->env, less);
-}
-
-/*
- * The mean of the targets now less that of the fit, in the targets' unit, where the fit's sum is 0.
- */
-static double
-offset_gain(const live *s)
-{
-	double		sum = 0.0;
-
-	for (int64_t k = 0; k < s->nseen; k++)
-		sum += (k < s->given ? 1.0 : -1.0) * s->seen[k].y[0];
-	return s->nseen > 0 ? sum / (double) (s->r.nlabelled + 2 * s->given - s->nseen) : 0.0;
 }
 
 /* The answer from means and half covariances, as a fit finishes its posterior. */
@@ -356,7 +330,14 @@ finish(live *s)
 	gp_solution solution = {.noise = f->noise,.mean_diag = f->mean_diag,.scale = f->scale};
 	gp_posterior out = {.nodes = s->asked,.columns = s->columns,.mean = s->mean};
 	double	   *diag = gp_alloc_array(s->env, s->asked, sizeof(double));	/* 0 without a kernel */
-	double		gain = offset_gain(s);
+	/* The mean of the targets now less that of the fit, in the targets' unit, where the fit's sum
+	 * is 0 */
+	double		sum = 0.0;
+
+	for (int64_t k = 0; k < s->nseen; k++)
+		sum += (k < s->given ? 1.0 : -1.0) * s->seen[k].y[0];
+	double		gain = s->nseen > 0 ? sum / (double) (s->r.nlabelled + 2 * s->given - s->nseen)
+		: 0.0;
 
 	out.variance = gp_alloc_array(s->env, s->asked, sizeof(double));
 	for (int64_t i = 0; i < s->asked; i++)
@@ -416,8 +397,7 @@ label_counts(live *s, double *count)
 			dev->gemm(dev, false, true, 1.0, u, b, 0.0, o);
 			dev->download(dev, gp_matrix_wrap(count + band.first, 1, band.count, GP_DOUBLE), o);
 		}
-		dev->destroy(dev, &rows);
-		dev->destroy(dev, &out);
+		gp_destroy_all(dev, &rows, &out);
 	}
 	dev->destroy(dev, &u);
 }
@@ -440,11 +420,7 @@ gp_live_explain(gp_device *dev, const gp_live_question *question, double *count)
 	answer = finish(&s);
 	for (int64_t k = 0; k < s.nseen; k++)
 		gp_free(s.env, s.seen[k].y);
-	gp_free(s.env, s.seen);
-	gp_free(s.env, s.row);
-	gp_free(s.env, s.prior);
-	gp_free(s.env, s.half);
-	gp_free(s.env, s.cross);
+	gp_free_all(s.env, s.seen, s.row, s.prior, s.half, s.cross);
 	gp_live_rows_close(&s.r);
 	return answer;
 }

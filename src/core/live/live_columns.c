@@ -8,8 +8,6 @@
 #include "fit/landmarks.h"
 #include "live_columns.h"
 
-#include <math.h>
-
 /* The rows as they are numbered. */
 static int32_t *
 all_rows(gp_env *env, int64_t n)
@@ -61,11 +59,8 @@ open_exact(gp_live_covariance *c)
 		c->own[i] = c->left[i] - dot[i];
 		put_left(c, i, c->left[i] > 0.0, c->own[i]);
 	}
-	dev->destroy(dev, &l);
-	dev->destroy(dev, &norm);
-	gp_free(r->env, dot);
-	gp_free(r->env, row);
-	gp_free(r->env, col);
+	gp_destroy_all(dev, &l, &norm);
+	gp_free_all(r->env, dot, row, col);
 }
 
 /* |q_i|^2 of all rows. */
@@ -132,9 +127,7 @@ forget_columns(gp_live_covariance *c)
 {
 	gp_device  *dev = c->r->dev;
 
-	dev->destroy(dev, &c->kernel);
-	dev->destroy(dev, &c->rows);
-	dev->destroy(dev, &c->right);
+	gp_destroy_all(dev, &c->kernel, &c->rows, &c->right);
 }
 
 void
@@ -144,8 +137,7 @@ gp_live_covariance_close(gp_live_covariance *c)
 	c->r->dev->destroy(c->r->dev, &c->half);
 	if (c->factor)
 		gp_factor_free(&c->r->ev, c->factor);
-	gp_free(c->r->env, c->own);
-	gp_free(c->r->env, c->left);
+	gp_free_all(c->r->env, c->own, c->left);
 }
 
 /* noise B^-1 Q(col)', solved with the factor's roots. */
@@ -166,8 +158,7 @@ take_right(gp_live_covariance *c)
 	gp_factor_solve(&r->ev, c->factor, x);
 	c->right = dev->create(dev, rank, c->ncols, r->ev.type);
 	dev->copy(dev, c->right, x);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &l);
+	gp_destroy_all(dev, &x, &l);
 }
 
 void

@@ -3,8 +3,6 @@
  */
 #include "live.h"
 
-#include <string.h>
-
 bool
 gp_live_read(const gp_keep *keep, gp_live_figures *figures)
 {

@@ -12,8 +12,7 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 	int32_t    *node = gp_alloc_array(dev->env, q->asked + q->nlabels, sizeof(int32_t));
 	gp_asked	asked = {.graph = q->graph,.features = q->features,.inner = q->inner,
 	.fit_node = q->fit_node,
-	.node = all ? NULL : node,.n = all ? q->inner :
-		q->asked + q->nlabels,.ncuts = q->ncuts,.cut = q->cut};
+	.node = all ? NULL : node,.n = all ? q->inner : q->asked + q->nlabels};
 
 	/* The nodes asked for, and those that get or lose a label. */
 	for (int64_t i = 0; i < q->asked; i++)

@@ -17,9 +17,6 @@
 #include "base/sort.h"
 #include "live_columns.h"
 
-#include <math.h>
-#include <string.h>
-
 #define WIDTH 1024				/* nodes that are chosen from */
 #define WIDTH_EACH 4			/* or so many for each that is asked for */
 #define SAMPLE 256				/* nodes that the others are screened by */
@@ -126,35 +123,8 @@ sample_sums(choosing *s, const int32_t *row, int64_t n)
 		dev->row_dots(dev, d, b, b);
 		dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
+	gp_destroy_all(dev, &block, &norm);
 	return sum;
-}
-
-/*
- * Brings the most promising candidates to the front: a node's own share is known, that of others is
- * taken from the sample.
- */
-static void
-screen(choosing *s, candidate *list, int64_t ncandidates)
-{
-	int64_t		n;
-	int32_t    *row = sample_target(s, &n);
-	double	   *sum = sample_sums(s, row, n);
-	double		each = (double) s->ntarget / (double) n;
-
-	for (int64_t k = 0; k < n; k++)
-		sum[row[k]] -= s->c.own[row[k]] * s->c.own[row[k]];
-	for (int64_t k = 0; k < ncandidates; k++)
-	{
-		int32_t		i = list[k].row;
-		double		own = s->counts == NULL || s->counts[i] ? s->c.own[i] * s->c.own[i] : 0.0;
-
-		list[k].worth = (own + each * sum[i]) / (s->c.own[i] + s->noise);
-	}
-	gp_sort(s->env, list, ncandidates, sizeof(candidate), compare_worth, NULL);
-	gp_free(s->env, row);
-	gp_free(s->env, sum);
 }
 
 /* Settles which nodes may be chosen. */
@@ -167,7 +137,24 @@ find_candidates(choosing *s, int64_t k)
 
 	if (n > width)
 	{
-		screen(s, list, n);
+		/* Brings the most promising candidates to the front: a node's own share is known, that of
+		 * others is taken from the sample */
+		int64_t		j;
+		int32_t    *row = sample_target(s, &j);
+		double	   *sum = sample_sums(s, row, j);
+		double		each = (double) s->ntarget / (double) j;
+
+		for (int64_t k = 0; k < j; k++)
+			sum[row[k]] -= s->c.own[row[k]] * s->c.own[row[k]];
+		for (int64_t k = 0; k < n; k++)
+		{
+			int32_t		i = list[k].row;
+			double		own = s->counts == NULL || s->counts[i] ? s->c.own[i] * s->c.own[i] : 0.0;
+
+			list[k].worth = (own + each * sum[i]) / (s->c.own[i] + s->noise);
+		}
+		gp_sort(s->env, list, n, sizeof(candidate), compare_worth, NULL);
+		gp_free_all(s->env, row, sum);
 		n = width;
 	}
 	s->n = n;
@@ -180,24 +167,17 @@ find_candidates(choosing *s, int64_t k)
 
 /* ---- the two squares ---- */
 
-/* The places, within a band, of rows that count; returns how many. */
-static int64_t
-counted_rows(const choosing *s, gp_band band, int32_t *place)
-{
-	int64_t		n = 0;
-
-	for (int64_t i = 0; i < band.count; i++)
-		if (s->counts == NULL || s->counts[band.first + i])
-			place[n++] = (int32_t) i;
-	return n;
-}
-
 /* Adds what a band of rows has of G. */
 static void
 add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g)
 {
 	gp_device  *dev = s->dev;
-	int64_t		n = counted_rows(s, band, place);
+	/* The places, within a band, of rows that count; returns how many */
+	int64_t		n = 0;
+
+	for (int64_t i = 0; i < band.count; i++)
+		if (s->counts == NULL || s->counts[band.first + i])
+			place[n++] = (int32_t) i;
 	gp_matrix	all = gp_matrix_rows(block, 0, band.count);
 	gp_matrix	some;
 
@@ -237,8 +217,7 @@ make_squares(choosing *s)
 		s->env->progress(s->env, GP_PHASE_POSTERIOR, band.first + band.count, s->c.n);
 	}
 	dev->download(dev, gp_matrix_wrap(s->g, s->n, s->n, GP_DOUBLE), square);
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &square);
+	gp_destroy_all(dev, &block, &square);
 	gp_free(s->env, place);
 }
 
@@ -263,31 +242,6 @@ best_candidate(const choosing *s, const bool *chosen, double *gain)
 	return best;
 }
 
-/* V and G with a label at a. */
-static void
-condition(choosing *s, int64_t a, double *va, double *ga)
-{
-	int64_t		n = s->n;
-	double		gaa = s->g[a * n + a];
-	double		scale = 1.0 / (fmax(s->v[a * n + a], 0.0) + s->noise);
-
-	memcpy(va, s->v + a * n, n * sizeof(double));
-	memcpy(ga, s->g + a * n, n * sizeof(double));
-	GP_EACH(s->env, i, n, i * n)
-	{
-		double		w = va[i] * scale;
-		double	   *v = s->v + i * n;
-		double	   *g = s->g + i * n;
-		double		both = w * gaa - ga[i];
-
-		for (int64_t j = 0; j < n; j++)
-		{
-			v[j] -= w * va[j];
-			g[j] += both * scale * va[j] - w * ga[j];
-		}
-	}
-}
-
 /* Chooses at most k nodes. */
 static gp_live_choice
 choose(choosing *s, int64_t k)
@@ -308,12 +262,29 @@ choose(choosing *s, int64_t k)
 		out.gain[i] = s->left > 0.0 ? fmin(gain / s->left, 1.0) : 0.0;
 		s->left -= gain;
 		chosen[a] = true;
-		condition(s, a, va, ga);
+		/* V and G with a label at a */
+		int64_t		n = s->n;
+		double		gaa = s->g[a * n + a];
+		double		scale = 1.0 / (fmax(s->v[a * n + a], 0.0) + s->noise);
+
+		memcpy(va, s->v + a * n, n * sizeof(double));
+		memcpy(ga, s->g + a * n, n * sizeof(double));
+		GP_EACH(s->env, i, n, i * n)
+		{
+			double		w = va[i] * scale;
+			double	   *v = s->v + i * n;
+			double	   *g = s->g + i * n;
+			double		both = w * gaa - ga[i];
+
+			for (int64_t j = 0; j < n; j++)
+			{
+				v[j] -= w * va[j];
+				g[j] += both * scale * va[j] - w * ga[j];
+			}
+		}
 		s->env->progress(s->env, GP_PHASE_POSTERIOR, i + 1, out.n);
 	}
-	gp_free(s->env, chosen);
-	gp_free(s->env, va);
-	gp_free(s->env, ga);
+	gp_free_all(s->env, chosen, va, ga);
 	return out;
 }
 
@@ -331,10 +302,7 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_live_covariance_close(&s.c);
 	gp_live_rows_close(&r);
 	out = choose(&s, k);
-	gp_free(s.env, s.counts);
-	gp_free(s.env, s.node);
-	gp_free(s.env, s.v);
-	gp_free(s.env, s.g);
+	gp_free_all(s.env, s.counts, s.node, s.v, s.g);
 	if (!gp_all_finite(s.env, out.gain, out.n))
 		gp_raise(s.env, GP_ERR_RANGE, "Fit the model again.", "an answer is out of range");
 	return out;

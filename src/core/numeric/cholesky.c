@@ -3,8 +3,6 @@
  */
 #include "numeric.h"
 
-#include <math.h>
-
 #define LEAST_JITTER 1e-12
 #define MOST_ORTHONORMAL 1e-3
 
@@ -28,7 +26,8 @@ gp_mean_diagonal(gp_device *dev, gp_matrix c)
 }
 
 double
-gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, double most, gp_matrix root)
+gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, double most,
+				   gp_matrix root)
 {
 	for (double jitter = first; jitter <= most * 1.0001; jitter = fmax(10.0 * jitter, LEAST_JITTER))
 	{
@@ -53,7 +52,6 @@ gp_orthonormalise(gp_device *dev, gp_matrix y, double first)
 	found = isfinite(gp_cholesky_jitter(dev, gram, trace, first, MOST_ORTHONORMAL, root));
 	if (found)
 		dev->trsm(dev, false, true, root, y);
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &gram);
+	gp_destroy_all(dev, &root, &gram);
 	return found;
 }

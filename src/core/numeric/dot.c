@@ -27,7 +27,8 @@ gp_long_dots_close(gp_long_dots *l)
 	*l = (gp_long_dots) {0};
 }
 
-/* The first rows as longer ones, where they lie without gaps: a call for each short one would cost more than its numbers. */
+/* The first rows as longer ones, where they lie without gaps: a call for each short one would cost
+ * more than its numbers. */
 static gp_matrix
 lengthen(gp_matrix a, int64_t times)
 {
@@ -47,7 +48,8 @@ gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b)
 	dev->row_dots(dev, gp_matrix_rows(l->dots, 0, body), lengthen(a, times), lengthen(b, times));
 	dev->row_dots(dev, gp_matrix_rows(l->dots, body, rest), gp_matrix_rows(a, a.rows - rest, rest),
 				  gp_matrix_rows(b, a.rows - rest, rest));
-	dev->download(dev, gp_matrix_wrap(l->host, body + rest, 1, GP_DOUBLE), gp_matrix_rows(l->dots, 0, body + rest));
+	dev->download(dev, gp_matrix_wrap(l->host, body + rest, 1, GP_DOUBLE),
+				  gp_matrix_rows(l->dots, 0, body + rest));
 	GP_EACH(env, i, gp_items(env, body + rest), i)
 		sum += l->host[i];
 	return env->dry ? 1.0 : sum;

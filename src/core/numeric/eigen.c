@@ -3,11 +3,11 @@
  */
 #include "numeric.h"
 
-#include <math.h>
-
-#define SHIFT 1e-12				/* of a Gram matrix before its factorisation, relative to its trace */
+/* of a Gram matrix before its factorisation, relative to its trace */
+#define SHIFT 1e-12
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
-#define TALL_ROWS 8192			/* a product of few operations on much memory is cut for interrupts */
+/* a product of few operations on much memory is cut for interrupts */
+#define TALL_ROWS 8192
 
 /* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
 static bool
@@ -62,8 +62,7 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	if (found)
 		dev->syev(dev, u, w);
 	dev->gemm(dev, false, false, 1.0, y, u, 0.0, v);
-	dev->destroy(dev, &u);
-	dev->destroy(dev, &y);
+	gp_destroy_all(dev, &u, &y);
 	return found;
 }
 
@@ -78,8 +77,7 @@ gp_centre_rows(gp_device *dev, gp_matrix x)
 	for (gp_band band = gp_band_first(x.rows, TALL_ROWS); band.count > 0; gp_band_next(&band))
 		dev->gemm(dev, false, false, -1.0, gp_matrix_rows(one, band.first, band.count), mean, 1.0,
 				  gp_matrix_rows(x, band.first, band.count));
-	dev->destroy(dev, &mean);
-	dev->destroy(dev, &one);
+	gp_destroy_all(dev, &mean, &one);
 }
 
 gp_matrix
@@ -113,11 +111,8 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	if (s < h.cols)
 		dev->fill(dev, h, 0.0);
 	dev->gemm(dev, false, false, 1.0, q, v, 0.0, gp_matrix_cols(h, 0, s));
-	gp_free(env, vector);
-	gp_free(env, value);
-	dev->destroy(dev, &v);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &gram);
+	gp_free_all(env, vector, value);
+	gp_destroy_all(dev, &v, &w, &gram);
 	rank = env->dry ? s : rank;
 	return gp_matrix_cols(h, s - rank, rank);
 }

@@ -6,8 +6,6 @@
  */
 #include "numeric.h"
 
-#include <math.h>
-
 double
 gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class)
 {
@@ -33,13 +31,11 @@ double
 gp_softmax(gp_env *env, int64_t n, int32_t c, const int32_t *label, double weight, double *f)
 {
 	double		sum = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < n && !env->dry; i++)
+	GP_EACH(env, i, gp_items(env, n), i * c)
 	{
 		double	   *row = f + i * c;
 
-		gp_poll(env, i * c, &next);
 		sum += gp_softmax_log(c, row, row, label[i]);
 		for (int32_t j = 0; j < c; j++)
 			row[j] = label[i] < 0 ? 0.0 : weight * (row[j] - (j == label[i]));
@@ -51,14 +47,12 @@ double
 gp_logistic(gp_env *env, int64_t n, const bool *linked, double weight, double *r)
 {
 	double		sum = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t e = 0; e < n && !env->dry; e++)
+	GP_EACH(env, e, gp_items(env, n), e)
 	{
 		double		z = linked[e] ? r[e] : -r[e];
 		double		small = exp(-fabs(z));
 
-		gp_poll(env, e, &next);
 		sum += fmin(z, 0.0) - log1p(small);
 		r[e] = (linked[e] ? -weight : weight) * (z > 0.0 ? small : 1.0) / (1.0 + small);
 	}

@@ -17,8 +17,8 @@ extern double gp_mean_diagonal(gp_device *dev, gp_matrix c);
  * The jitter begins with first and grows by factors of ten (after 0 comes 1e-12), to most at the
  * most.  Returns the one that did, or NaN where none does.
  */
-extern double gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, double most,
-								 gp_matrix root);
+extern double gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first,
+								 double most, gp_matrix root);
 
 /*
  * The columns of y (n x s double) become orthonormal and keep their span, by the Cholesky factor of
@@ -31,10 +31,10 @@ extern bool gp_orthonormalise(gp_device *dev, gp_matrix y, double first);
 
 /*
  * The leading eigenvectors of a symmetric positive semidefinite g (m x m double), which is
- * overwritten: v (m x s) and w (s x 1), ascending.  Up to GP_SYEV_MAX rows they are exact.  Beyond it
- * one step of subspace iteration finds them (Halko, Martinsson and Tropp 2011, 4.4), for no larger
- * eigenproblem could be interrupted; s must be at most GP_SYEV_MAX.  Returns false where numbers
- * are out of range.
+ * overwritten: v (m x s) and w (s x 1), ascending.  Up to GP_SYEV_MAX rows they are exact.  Beyond
+ * it one step of subspace iteration finds them (Halko, Martinsson and Tropp 2011, 4.4), for no
+ * larger eigenproblem could be interrupted; s must be at most GP_SYEV_MAX.  Returns false where
+ * numbers are out of range.
  */
 extern bool gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w);
 

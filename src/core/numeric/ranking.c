@@ -3,8 +3,6 @@
  */
 #include "numeric.h"
 
-#include <math.h>
-
 #include "base/sort.h"
 
 /* A score with its label, to be sorted. */

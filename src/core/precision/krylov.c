@@ -12,9 +12,6 @@
  */
 #include "krylov.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "label_system.h"
 #include "precision_moments.h"
 
@@ -101,7 +98,8 @@ make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
 		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
 	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
 	take_rows(k, 0);
-	while (k->products < products && k->size[0] > 0.0 && next_vector(k, &of_type, &dots, k->products))
+	while (k->products < products && k->size[0] > 0.0 &&
+		   next_vector(k, &of_type, &dots, k->products))
 		k->products++;
 	/* Of the last one only the labels' rows are asked for. */
 	dev->destroy(dev, &k->vector[k->products]);
@@ -110,8 +108,8 @@ make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
 }
 
 gp_krylov *
-gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled, int64_t nlabelled,
-			   int64_t cols, const gp_elements *b, int products)
+gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled,
+			   int64_t nlabelled, int64_t cols, const gp_elements *b, int products)
 {
 	gp_krylov  *k = gp_alloc_zero(dev->env, 1, sizeof(gp_krylov));
 
@@ -134,32 +132,7 @@ gp_krylov_close(gp_krylov *k)
 		gp_free(k->env, k->row[j]);
 	}
 	gp_label_system_close(&k->labels);
-	gp_free(k->env, k->x);
-	gp_free(k->env, k);
-}
-
-/* The coefficients of B^d q_j in the q, products + 1 of them. */
-static void
-precision_column(const gp_krylov *k, double sigma2, int d, int j, double *column)
-{
-	memset(column, 0, (MOST + 1) * sizeof(double));
-	column[j] = 1.0;
-	for (int step = 1; step <= d; step++)
-	{
-		double		from[MOST + 1];
-
-		memcpy(from, column, sizeof(from));
-		for (int i = 0; i <= k->products; i++)
-		{
-			double		s = i < k->products ? k->diagonal[i] * from[i] : 0.0;
-
-			if (i > 0)
-				s += k->beside[i] * from[i - 1];
-			if (i < k->products)
-				s += k->beside[i + 1] * from[i + 1];
-			column[i] = (1.0 + sigma2) * from[i] - sigma2 * s;
-		}
-	}
+	gp_free_all(k->env, k->x, k);
 }
 
 /* sum_i factor_i row_i, into out. */
@@ -188,8 +161,8 @@ row_product(const gp_krylov *k, const double *a, const double *b)
 }
 
 /*
- * Solves the first n unknowns of a symmetric system, MOST x MOST, by Cholesky's factor, those without a
- * pivot being 0; returns <b, c>.
+ * Solves the first n unknowns of a symmetric system, MOST x MOST, by Cholesky's factor, those
+ * without a pivot being 0; returns <b, c>.
  */
 static double
 solve_small(double (*a)[MOST], const double *b, int n, double *c)
@@ -244,15 +217,15 @@ label_answer(gp_krylov *k, double sigma2, int d, double noise, const double *w)
 	dev->upload(dev, from, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE));
 	gp_label_system_solve(&k->labels, sigma2, d, noise, from, to);
 	dev->download(dev, gp_matrix_wrap(z, k->m, k->cols, GP_DOUBLE), to);
-	dev->destroy(dev, &from);
-	dev->destroy(dev, &to);
+	gp_destroy_all(dev, &from, &to);
 	return z;
 }
 
-/* The system of c without U: unknown j is that of q_(j + 1), for q_0 is the labels' own; z[j] answers to q_j, z[0] to the right sides. */
+/* The system of c without U: unknown j is that of q_(j + 1), for q_0 is the labels' own; z[j]
+ * answers to q_j, z[0] to the right sides. */
 static void
-eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, double **z, double (*a)[MOST],
-				 double *b)
+eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, double **z,
+				 double (*a)[MOST], double *b)
 {
 	double	   *w = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
 	double		factor[MOST + 1] = {k->size[0] / noise};
@@ -262,7 +235,25 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 	z[0] = label_answer(k, sigma2, d, noise, w);
 	for (int j = 1; j < vectors; j++)
 	{
-		precision_column(k, sigma2, d, j, factor);
+		/* The coefficients of B^d q_j in the q, products + 1 of them */
+		memset(factor, 0, (MOST + 1) * sizeof(double));
+		factor[j] = 1.0;
+		for (int step = 1; step <= d; step++)
+		{
+			double		from[MOST + 1];
+
+			memcpy(from, factor, sizeof(from));
+			for (int i = 0; i <= k->products; i++)
+			{
+				double		s = i < k->products ? k->diagonal[i] * from[i] : 0.0;
+
+				if (i > 0)
+					s += k->beside[i] * from[i - 1];
+				if (i < k->products)
+					s += k->beside[i + 1] * from[i + 1];
+				factor[i] = (1.0 + sigma2) * from[i] - sigma2 * s;
+			}
+		}
 		for (int i = 1; i <= j; i++)
 			a[j - 1][i - 1] = factor[i];
 		factor[j] += 1.0 / noise;
@@ -271,7 +262,8 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 		z[j] = label_answer(k, sigma2, d, noise, w);
 		for (int i = 1; i <= j && !k->env->dry; i++)
 		{
-			a[j - 1][i - 1] += row_product(k, k->row[i], k->row[j]) / noise - row_product(k, w, z[i]);
+			a[j - 1][i - 1] += row_product(k, k->row[i], k->row[j]) / noise
+				- row_product(k, w, z[i]);
 			a[i - 1][j - 1] = a[j - 1][i - 1];
 		}
 		if (!k->env->dry)
@@ -279,20 +271,6 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 				(row_product(k, k->row[j], k->row[0]) - row_product(k, z[j], k->row[0]));
 	}
 	gp_free(k->env, w);
-}
-
-/* The labels' rows of the solution, from the coefficients and what the labels answer to each. */
-static void
-take_solution(gp_krylov *k, int vectors, double **z)
-{
-	combine_rows(k, k->c, k->x);
-	for (int j = 0; j < vectors; j++)
-	{
-		double		factor = j == 0 ? 1.0 : -k->c[j];
-
-		GP_EACH(k->env, e, k->m * k->cols, e)
-			k->x[e] += factor * z[j][e];
-	}
 }
 
 double
@@ -313,7 +291,16 @@ gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
 		memset(k->c, 0, sizeof(k->c));
 		before = solve_small(a, b, vectors - 1 - LAST, k->c + 1);
 		gain = solve_small(a, b, vectors - 1, k->c + 1);
-		take_solution(k, vectors, z);
+		/* The labels' rows of the solution, from the coefficients and what the labels answer to
+		 * each */
+		combine_rows(k, k->c, k->x);
+		for (int j = 0; j < vectors; j++)
+		{
+			double		factor = j == 0 ? 1.0 : -k->c[j];
+
+			GP_EACH(k->env, e, k->m * k->cols, e)
+				k->x[e] += factor * z[j][e];
+		}
 		memcpy(x, k->x, k->m * k->cols * sizeof(double));
 		left = k->size[0] / noise * (k->size[0] - row_product(k, k->row[0], k->x));
 		left = left > 0.0 ? sqrt(fmax(gain - before, 0.0) / left) : INFINITY;
@@ -321,25 +308,6 @@ gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
 	for (int j = 0; j < vectors; j++)
 		gp_free(k->env, z[j]);
 	return left;
-}
-
-/* Writes the labels' rows of the last solution into all of it. */
-static void
-put_labels(gp_krylov *k, gp_matrix out)
-{
-	int64_t		total = k->m * k->cols;
-	int32_t    *row = gp_alloc_figures(k->env, total, sizeof(int32_t));
-	int32_t    *col = gp_alloc_figures(k->env, total, sizeof(int32_t));
-
-	GP_EACH(k->env, e, gp_items(k->env, total), e)
-	{
-		row[e] = k->labelled[e / k->cols];
-		col[e] = (int32_t) (e % k->cols);
-	}
-	if (!k->env->dry)
-		k->dev->put(k->dev, out, total, row, col, k->x);
-	gp_free(k->env, row);
-	gp_free(k->env, col);
 }
 
 gp_matrix
@@ -352,6 +320,18 @@ gp_krylov_solution(gp_krylov *k)
 	for (int j = 1; j < k->products; j++)
 		if (k->c[j] != 0.0 || k->env->dry)
 			dev->axpby(dev, k->c[j] / k->size[j], k->vector[j], 1.0, out);
-	put_labels(k, out);
+	/* Writes the labels' rows of the last solution into all of it */
+	int64_t		total = k->m * k->cols;
+	int32_t    *row = gp_alloc_figures(k->env, total, sizeof(int32_t));
+	int32_t    *col = gp_alloc_figures(k->env, total, sizeof(int32_t));
+
+	GP_EACH(k->env, e, gp_items(k->env, total), e)
+	{
+		row[e] = k->labelled[e / k->cols];
+		col[e] = (int32_t) (e % k->cols);
+	}
+	if (!k->env->dry)
+		k->dev->put(k->dev, out, total, row, col, k->x);
+	gp_free_all(k->env, row, col);
 	return out;
 }

@@ -12,8 +12,9 @@ typedef struct gp_krylov gp_krylov;
  * Spans the space of so many products with S of right sides, elements in the rows of the
  * labelled nodes.  Vectors of it, nodes x cols each, are held until it is closed.
  */
-extern gp_krylov *gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled,
-								 int64_t nlabelled, int64_t cols, const gp_elements *b, int products);
+extern gp_krylov *gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type,
+								 const int32_t *labelled, int64_t nlabelled, int64_t cols,
+								 const gp_elements *b, int products);
 extern void gp_krylov_close(gp_krylov *k);
 
 /*

@@ -31,29 +31,6 @@ reached_columns(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n
 	return place;
 }
 
-/* The columns of some rows that are labels themselves, from the places of those. */
-static gp_csr *
-own_columns(gp_env *env, const gp_csr *rows, const int32_t *label_at)
-{
-	const double *from = rows->value;
-	gp_csr	   *own = gp_csr_create(env, rows->rows, rows->rows, gp_csr_entries(rows), GP_DOUBLE);
-	double	   *to = own->value;
-	int64_t		at = 0;
-
-	GP_EACH(env, k, rows->rows, rows->start[k])
-	{
-		for (int64_t e = rows->start[k]; e < rows->start[k + 1]; e++)
-		{
-			if (label_at[rows->col[e]] < 0)
-				continue;
-			own->col[at] = label_at[rows->col[e]];
-			to[at++] = from[e];
-		}
-		own->start[k + 1] = at;
-	}
-	return own;
-}
-
 gp_label_system
 gp_label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int64_t n)
 {
@@ -72,10 +49,27 @@ gp_label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, i
 	/* Each row of S has its diagonal, so that labels reach themselves. */
 	for (int64_t k = 0; k < n; k++)
 		label_at[place[labelled[k]]] = (int32_t) k;
-	l.own = own_columns(env, l.rows, label_at);
+	/* The columns of some rows that are labels themselves, from the places of those */
+	const double *from = l.rows->value;
+	gp_csr	   *own = gp_csr_create(env, l.rows->rows, l.rows->rows, gp_csr_entries(l.rows),
+									GP_DOUBLE);
+	double	   *to = own->value;
+	int64_t		at = 0;
+
+	GP_EACH(env, k, l.rows->rows, l.rows->start[k])
+	{
+		for (int64_t e = l.rows->start[k]; e < l.rows->start[k + 1]; e++)
+		{
+			if (label_at[l.rows->col[e]] < 0)
+				continue;
+			own->col[at] = label_at[l.rows->col[e]];
+			to[at++] = from[e];
+		}
+		own->start[k + 1] = at;
+	}
+	l.own = own;
 	l.cols = gp_csr_transpose(env, l.rows);
-	gp_free(env, label_at);
-	gp_free(env, place);
+	gp_free_all(env, label_at, place);
 	return l;
 }
 
@@ -90,7 +84,8 @@ gp_label_system_close(gp_label_system *l)
 
 /* to = (B^d + I / noise) x among the labels; reach has room for all that they reach. */
 static void
-apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach, gp_matrix to)
+apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach,
+	  gp_matrix to)
 {
 	gp_device  *dev = l->dev;
 	double		unit = 1.0 + sigma2;
@@ -104,7 +99,8 @@ apply(gp_label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_ma
 }
 
 void
-gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp_matrix w, gp_matrix z)
+gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp_matrix w,
+					  gp_matrix z)
 {
 	gp_device  *dev = l->dev;
 	gp_matrix	direction = dev->create(dev, l->n, w.cols, GP_DOUBLE);
@@ -130,7 +126,5 @@ gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp
 		if (dev->env->dry)
 			break;
 	}
-	dev->destroy(dev, &direction);
-	dev->destroy(dev, &product);
-	dev->destroy(dev, &reach);
+	gp_destroy_all(dev, &direction, &product, &reach);
 }

@@ -17,12 +17,13 @@ typedef struct gp_label_system
 	gp_long_dots dots;
 } gp_label_system;
 
-extern gp_label_system gp_label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled,
-											int64_t n);
+extern gp_label_system gp_label_system_open(gp_device *dev, const gp_csr *s,
+											const int32_t *labelled, int64_t n);
 extern void gp_label_system_close(gp_label_system *l);
 
-/* Solves (B^d + I / noise restricted to the labels) Z = W, d at most 2; n x columns, double, w is spoilt. */
-extern void gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise, gp_matrix w,
-								  gp_matrix z);
+/* Solves (B^d + I / noise restricted to the labels) Z = W, d at most 2; n x columns, double, w is
+ * spoilt. */
+extern void gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise,
+								  gp_matrix w, gp_matrix z);
 
 #endif							/* GP_LABEL_SYSTEM_H */

@@ -42,21 +42,21 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
 							 int64_t nlabelled, double noise);
 
 /*
- * Solves H X = B for single elements of B, all columns at once, until the error has fallen to
- * the tolerance or so many iterations are done.  Columns should be of one size, for the
- * error is that of all of them: in H's norm, relative to the solution where whole is 0.  For
- * right sides M Y / e, whole is |Y|^2 / e, and the error relative to the root of
- * whole - <B, X> = <Y, (K(t,t) + e I)^-1 Y>: a residual would be small as soon as the labels
- * are met, long before anybody else has heard of them.  Where priors are wide a step may bring little
- * though the end is far, so that the residual has to fall as much.  X is nodes x cols of the type, scaled
- * by the root of H's diagonal: row i times gp_precision_unscale(p, i) is the solution.
- * Owned by the caller.
+ * Solves H X = B for single elements of B, all columns at once, until the error has fallen to the
+ * tolerance or so many iterations are done.  Columns should be of one size, for the error is that
+ * of all of them: in H's norm, relative to the solution where whole is 0.  For right sides M Y / e,
+ * whole is |Y|^2 / e, and the error relative to the root of whole - <B, X> = <Y, (K(t,t) + e I)^-1
+ * Y>: a residual would be small as soon as the labels are met, long before anybody else has heard
+ * of them.  Where priors are wide a step may bring little though the end is far, so that the
+ * residual has to fall as much.  X is nodes x cols of the type, scaled by the root of H's diagonal:
+ * row i times gp_precision_unscale(p, i) is the solution. Owned by the caller.
  *
- * A start, which is freed, is the solution of much the same system as gp_precision_keep gave
- * it: what takes the most steps to hear of, the far away, is mostly in it.
+ * A start, which is freed, is the solution of much the same system as gp_precision_keep gave it:
+ * what takes the most steps to hear of, the far away, is mostly in it.
  */
-extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
-									double tolerance, int most, gp_matrix *start, gp_effort *effort);
+extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b,
+									double whole, double tolerance, int most, gp_matrix *start,
+									gp_effort *effort);
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
 
 /* The solution of the last run, without the scale of this H: what another one may start from. */
@@ -66,7 +66,8 @@ extern gp_matrix gp_precision_keep(gp_precision *p, gp_matrix *x);
 extern double gp_precision_least(const gp_precision *p, int64_t node);
 
 /* The same for a label with this prior and noise, whatever H has been made. */
-extern double gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise, int64_t node);
+extern double gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise,
+									int64_t node);
 
 /*
  * The mean of diag K, from Chebyshev moments of S that random signs measure once (Hutchinson
@@ -76,7 +77,8 @@ extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, 
 
 /* ---- the fit ---- */
 
-#define GP_OPEN_PRIOR "laplacian(sigma2=10)"	/* the kernel in the place of a prior that is to be chosen */
+/* the kernel in the place of a prior that is to be chosen */
+#define GP_OPEN_PRIOR "laplacian(sigma2=10)"
 #define GP_PRIORS_TRIED 8
 
 /* A Laplacian prior with a nugget, and how well it explains labels that were left out. */
@@ -85,7 +87,8 @@ typedef struct gp_prior_score
 	double		sigma2;
 	int			d;
 	double		nugget;			/* relative */
-	double		score;			/* as loo_score, less what the class shares know; NaN: not looked at */
+	double		score;			/* as loo_score, less what the class shares know; NaN: not looked
+								 * at */
 } gp_prior_score;
 
 typedef struct gp_prior_choice

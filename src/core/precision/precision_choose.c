@@ -3,17 +3,19 @@
  */
 #include "precision_fit.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define ROUGH 1e-2				/* the error while priors are compared, */
 #define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed, */
-#define WORTH_NOISE 0.02		/* nor one to a larger nugget, which a space of few products flatters */
+/* nor one to a larger nugget, which a space of few products flatters */
+#define WORTH_NOISE 0.02
 
-/* Scores a prior with a nugget, and keeps it when it gains so much over the best so far; true when it does. */
+/* Scores a prior with a nugget, and keeps it when it gains so much over the best so far; true when
+ * it does. */
 static bool
-try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, double nugget, double tolerance, double worth)
+try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, double nugget,
+		  double tolerance, double worth)
 {
 	gp_prior_score *score = &all->tried[all->n];
 	double		total;
@@ -34,16 +36,18 @@ try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, doubl
 }
 
 /*
- * Looks at other nuggets for the best prior, a smaller one first, which is the cheapest; larger ones where
- * that takes no products.
+ * Looks at other nuggets for the best prior, a smaller one first, which is the cheapest; larger
+ * ones where that takes no products.
  */
 static void
 try_nuggets(gp_precision_fit *f, gp_prior_choice *all)
 {
 	gp_prior_score best = all->tried[all->best];
-	bool		smaller = try_prior(f, all, best.sigma2, best.d, 0.1 * best.nugget, GP_PRECISION_ROUGH, WORTH);
+	bool		smaller = try_prior(f, all, best.sigma2, best.d, 0.1 * best.nugget,
+									GP_PRECISION_ROUGH, WORTH);
 
-	for (double larger = 10.0 * best.nugget; f->space && !smaller && larger <= GP_NUGGET_MAX; larger *= 10.0)
+	for (double larger = 10.0 * best.nugget; f->space && !smaller && larger <= GP_NUGGET_MAX;
+		 larger *= 10.0)
 		if (!try_prior(f, all, best.sigma2, best.d, larger, GP_PRECISION_ROUGH, WORTH_NOISE))
 			break;
 }

@@ -12,11 +12,11 @@
 #include "precision_fit.h"
 
 #include <float.h>
-#include <math.h>
 
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
-#define SKETCH 8				/* columns that stand for many classes while a nugget is looked for */
+/* columns that stand for many classes while a nugget is looked for */
+#define SKETCH 8
 #define COARSE 1e-2				/* the error while a nugget is looked for */
 #define FEW_LABELS 0.05			/* of the nodes: so many that a system of theirs takes no time */
 #define MOST_LOST 1e-2			/* of a start, to rounding */
@@ -26,19 +26,6 @@ static double
 class_sign(const gp_precision_fit *f, int32_t c, int j)
 {
 	return gp_hash(f->problem->seed ^ gp_hash(((uint64_t) c << 8) + j)) & 1 ? 1.0 : -1.0;
-}
-
-/* Colours the labels beside so many columns: one each where they are few, else what fills the rows of sparse products. */
-static void
-colour_labels(gp_precision_fit *f, int32_t columns)
-{
-	int64_t		m = f->problem->nlabelled;
-	int64_t		wide = ((int64_t) columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - columns;
-	bool		exact = (double) m * (double) f->s->rows <= GP_PROBE_WORK || m <= wide;
-
-	gp_free(f->env, f->colour);
-	f->colours = (int32_t) (exact ? m : wide);
-	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
 /*
@@ -95,7 +82,15 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	f->level = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
 	if (f->y != before)
 		forget(f);
-	colour_labels(f, f->columns);
+	/* Colours the labels beside so many columns: one each where they are few, else what fills the
+	 * rows of sparse products */
+	int64_t		m = f->problem->nlabelled;
+	int64_t		wide = ((int64_t) f->columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - f->columns;
+	bool		exact = (double) m * (double) f->s->rows <= GP_PROBE_WORK || m <= wide;
+
+	gp_free(f->env, f->colour);
+	f->colours = (int32_t) (exact ? m : wide);
+	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
 void
@@ -104,7 +99,8 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 {
 	int64_t		room = problem->nlabelled * gp_max64(targets->columns, SKETCH);
 
-	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem, .targets = targets};
+	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem,
+							 .targets = targets};
 	f->costly_products = problem->costly_products || gp_precision_is_costly(s);
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
@@ -121,13 +117,7 @@ gp_precision_fit_close(gp_precision_fit *f)
 	if (f->p)
 		gp_precision_close(f->p);
 	forget(f);
-	gp_free(f->env, f->sketch);
-	gp_free(f->env, f->colour);
-	gp_free(f->env, f->alone);
-	gp_free(f->env, f->at);
-	gp_free(f->env, f->variance);
-	gp_free(f->env, f->least);
-	gp_free(f->env, f->index);
+	gp_free_all(f->env, f->sketch, f->colour, f->alone, f->at, f->variance, f->least, f->index);
 }
 
 void
@@ -173,16 +163,15 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 	int64_t		last = gp_min64(f->columns, first + cols);
 	int64_t		width = gp_max64(last - first, 0) + 1;
 	gp_elements b = gp_elements_make(f->env, m * width);
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < m && !f->env->dry; k++)
+	GP_EACH(f->env, k, gp_items(f->env, m), k * width)
 	{
 		int32_t		node = f->problem->labelled[k];
 
-		gp_poll(f->env, k * width, &next);
 
 		for (int64_t j = first; j < last; j++)
-			gp_elements_add(&b, node, j, first, cols, (f->y[k * f->columns + j] - f->level) / f->noise);
+			gp_elements_add(&b, node, j, first, cols,
+							(f->y[k * f->columns + j] - f->level) / f->noise);
 		gp_elements_add(&b, node, f->columns + f->colour[k], first, cols,
 					gp_probe_sign(f->problem->seed, node) / f->noise);
 	}
@@ -192,9 +181,7 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 void
 gp_elements_free(gp_env *env, gp_elements *b)
 {
-	gp_free(env, b->row);
-	gp_free(env, b->col);
-	gp_free(env, b->value);
+	gp_free_all(env, b->row, b->col, b->value);
 }
 
 /* Takes what the labels' rows of a solution say of columns first to first + cols. */
@@ -210,29 +197,15 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 		double		unscale = scaled ? gp_precision_unscale(f->p, node) : 1.0;
 		int64_t		probe = columns + f->colour[k] - first;
 
-		f->least[k] = scaled ? gp_precision_least(f->p, node) : gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
+		f->least[k] = scaled ? gp_precision_least(f->p, node)
+			: gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
 		gp_poll(f->env, k * cols, &next);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
 			f->at[k * columns + first + j] = unscale * host[k * cols + j];
 		if (probe >= 0 && probe < cols)
-			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node) * host[k * cols + probe];
+			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node)
+				* host[k * cols + probe];
 	}
-}
-
-/* Reads the labels' rows of a solution. */
-static void
-take_labels(gp_precision_fit *f, gp_matrix x, int64_t first)
-{
-	gp_device  *dev = f->dev;
-	int64_t		m = f->problem->nlabelled;
-	gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
-	double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
-
-	dev->gather_rows(dev, rows, x, f->problem->labelled);
-	dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
-	read_labels(f, host, true, first, x.cols);
-	gp_free(f->env, host);
-	dev->destroy(dev, &rows);
 }
 
 /* Reads the classes' columns of a solution, scaled or not, at all nodes. */
@@ -242,27 +215,27 @@ take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double 
 	int64_t		columns = f->columns;
 	int64_t		last = gp_min64(columns, first + x.cols);
 	gp_matrix	out = gp_matrix_wrap(mean, x.rows, columns, GP_DOUBLE);
-	int64_t		next = 0;
 
 	if (first >= last)
 		return;
-	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first), gp_matrix_cols(x, 0, last - first));
-	for (int64_t i = 0; i < x.rows && !f->env->dry; i++)
+	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first),
+					 gp_matrix_cols(x, 0, last - first));
+	GP_EACH(f->env, i, gp_items(f->env, x.rows), i * columns)
 	{
 		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
 
-		gp_poll(f->env, i * columns, &next);
 		for (int64_t j = first; j < last; j++)
 			mean[i * columns + j] *= unscale;
 	}
 }
 
 gp_matrix
-gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole, double tolerance,
-				 gp_matrix *start)
+gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
+				 double tolerance, gp_matrix *start)
 {
 	gp_effort	effort;
-	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start, &effort);
+	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start,
+									   &effort);
 
 	f->run_error = effort.error;
 	f->error = fmax(f->error, effort.error);
@@ -291,16 +264,17 @@ gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 }
 
 /*
- * The roots of the degrees where products are costly: S keeps them, so that the prior hardly holds a
- * multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is as
- * large as what B^d leaves of them.
+ * The roots of the degrees where products are costly: S keeps them, so that the prior hardly holds
+ * a multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is
+ * as large as what B^d leaves of them.
  */
 static gp_matrix
 level_start(const gp_precision_fit *f)
 {
 	const gp_graph *graph = f->problem->graph;
 	int64_t		n = graph->nodes;
-	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT ? FLT_EPSILON : DBL_EPSILON);
+	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT
+														   ? FLT_EPSILON : DBL_EPSILON);
 	double	   *root;
 	gp_matrix	start;
 
@@ -343,7 +317,8 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
-	/* One column of so many counts less: its error is that of all classes, and of as many targets. */
+	/* One column of so many counts less: its error is that of all classes, and of as many
+	 * targets. */
 	f->error = 0.0;
 	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
 	f->error = fmax(former, f->error / share);
@@ -369,7 +344,8 @@ is_solved(const gp_precision_fit *f, double nugget, double tolerance)
 		f->solved.nugget == nugget && f->solved.score <= tolerance;
 }
 
-/* Solves the columns in bands; the solution of one that is alone is kept where its means are not asked for. */
+/* Solves the columns in bands; the solution of one that is alone is kept where its means are not
+ * asked for. */
 static void
 run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
@@ -377,13 +353,25 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 	bool		alone = total <= GP_PRECISION_BATCH;
 
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
-	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance, alone ? &f->last : NULL);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance,
+										 alone ? &f->last : NULL);
 
 		gp_elements_free(f->env, &b);
-		take_labels(f, x, band.first);
+		/* Reads the labels' rows of a solution */
+		gp_device  *dev = f->dev;
+		int64_t		m = f->problem->nlabelled;
+		gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
+		double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
+
+		dev->gather_rows(dev, rows, x, f->problem->labelled);
+		dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
+		read_labels(f, host, true, band.first, x.cols);
+		gp_free(f->env, host);
+		dev->destroy(dev, &rows);
 		if (mean)
 			take_means(f, x, true, band.first, mean);
 		else if (alone)
@@ -395,7 +383,8 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 	}
 }
 
-/* The best solution of the space at the labels, with the prior and noise in hand; returns what the last products gained. */
+/* The best solution of the space at the labels, with the prior and noise in hand; returns what the
+ * last products gained. */
 static double
 search_space(gp_precision_fit *f, double nugget)
 {
@@ -422,8 +411,8 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 		return;
 	f->noise = 1.0;
 	b = right_sides(f, 0, total);
-	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled, total, &b,
-							  plan->products);
+	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled,
+							  total, &b, plan->products);
 	gp_elements_free(f->env, &b);
 	gp_precision_set_prior(f, sigma2, d);
 	if (!(search_space(f, GP_PRECISION_NUGGET) <= GP_PRECISION_ROUGH))
@@ -435,7 +424,6 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 {
 	bool		whole = mean && f->level > 0.0;
 	double		level = whole ? 0.0 : f->level;
-	int64_t		next = 0;
 
 	f->noise = nugget * f->mean_diag;
 	if (f->space)
@@ -451,7 +439,8 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		run_bands(f, nugget, tolerance, mean);
 	else if (f->space == NULL)
 	{
-		/* What has been read at the labels stands; who takes the means is the last to need the memory. */
+		/* What has been read at the labels stands; who takes the means is the last to need the
+		 * memory. */
 		f->error = fmax(f->error, f->solved.score);
 		if (mean)
 		{
@@ -462,11 +451,10 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	if (whole)
 		add_level(f, tolerance, mean);
 	/* Each label's prediction without itself; at is the posterior mean of y less a level. */
-	for (int64_t k = 0; k < f->problem->nlabelled && !f->env->dry; k++)
+	GP_EACH(f->env, k, gp_items(f->env, f->problem->nlabelled), k * f->columns)
 	{
 		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
 
-		gp_poll(f->env, k * f->columns, &next);
 		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
 			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
 	}

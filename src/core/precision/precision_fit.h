@@ -10,12 +10,15 @@
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */
 #define GP_PRECISION_MOST 500	/* iterations */
-#define GP_PROBE_WORK 4e6		/* nodes x colours that are cheap: where so few serve, each has its own */
+/* nodes x colours that are cheap: where so few serve, each has its own */
+#define GP_PROBE_WORK 4e6
 
 #define GP_PRECISION_PRODUCTS 10	/* of a space that all priors share */
-#define GP_PRECISION_ROUGH 1e-1	/* where products are costly, the error while priors and nuggets are compared, */
+/* where products are costly, the error while priors and nuggets are compared, */
+#define GP_PRECISION_ROUGH 1e-1
 #define GP_PRECISION_NUGGET 0.1	/* and a nugget that may stay */
-#define GP_PRECISION_COSTLY 4e6	/* entries of the graph's matrix from which a product takes a tenth of a second */
+/* entries of the graph's matrix from which a product takes a tenth of a second */
+#define GP_PRECISION_COSTLY 4e6
 
 /* True for a graph on which each product counts. */
 static inline bool
@@ -44,13 +47,15 @@ typedef struct gp_precision_fit
 	int32_t		colours;
 	int32_t    *colour;			/* of each label */
 	bool	   *alone;			/* labels without another one in their component */
-	double		level;			/* what the right sides of classes are less than y: see right_sides */
+	double		level;			/* what the right sides of classes are less than y: see
+								 * right_sides */
 	double	   *at;				/* m x columns: the posterior mean of y at the labels */
 	double	   *variance;		/* m: V_ii at the labels */
 	double	   *least;			/* m: what it is at least */
 	double	   *loo;			/* m x columns */
 	gp_matrix	last;			/* the last solution, where the next one may start from it, */
-	gp_prior_score solved;		/* of what: its prior and nugget, and the score's place has the error */
+	gp_prior_score solved;		/* of what: its prior and nugget, and the score's place has the
+								 * error */
 	gp_krylov  *space;			/* where few products serve all priors and nuggets, or NULL */
 	double		run_error;		/* of the last run */
 	double		error;			/* the worst one met since it was set to 0 */
@@ -72,12 +77,15 @@ extern void gp_precision_set_targets(gp_precision_fit *f, bool sketch);
 
 /*
  * Spans a space for priors and nuggets that are compared, where products are costly, labels few and
- * plan->products some; not where this prior, or one that is hard for it, shows that it is too small.
+ * plan->products some; not where this prior, or one that is hard for it, shows that it is too
+ * small.
  */
 extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d);
 
-/* The posterior at the labels with this nugget, and without each; at all nodes where mean is given. */
-extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean);
+/* The posterior at the labels with this nugget, and without each; at all nodes where mean is
+ * given. */
+extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance,
+									  double *mean);
 
 /* The posterior variance of label k as a share of the noise, within its bounds. */
 extern double gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k);
@@ -93,19 +101,22 @@ extern gp_elements gp_elements_make(gp_env *env, int64_t n);
 extern void gp_elements_free(gp_env *env, gp_elements *b);
 
 /* Adds an element that lies in the columns from first on, cols of them. */
-extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value);
+extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols,
+							double value);
 
 /* Solves, and remembers the worst error; whole and start as for gp_precision_solve. */
-extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
-								  double tolerance, gp_matrix *start);
+extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b,
+								  double whole, double tolerance, gp_matrix *start);
 
-/* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no prior yet. */
+/* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no
+ * prior yet. */
 extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan);
 
 /* The nugget that leave-one-out likes best, on a fit that has a prior and a space. */
 extern double gp_precision_choose_nugget(gp_precision_fit *f);
 
-/* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is exact. */
+/* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is
+ * exact. */
 extern double gp_precision_variances(gp_precision_fit *f, double *variance);
 
 #endif							/* GP_PRECISION_FIT_H */

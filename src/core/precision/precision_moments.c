@@ -1,9 +1,8 @@
 /*
- * precision_moments.c - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from them.
+ * precision_moments.c - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from
+ * them.
  */
 #include "precision_moments.h"
-
-#include <math.h>
 
 #include "graph/graph.h"
 
@@ -20,14 +19,12 @@ random_signs(gp_device *dev, int64_t n, gp_type type, uint64_t seed)
 	int64_t		cols = gp_max64(1, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / n));
 	gp_matrix	z = dev->create(dev, n, cols, type);
 	gp_matrix	host = gp_matrix_wrap(NULL, n, cols, type);
-	int64_t		next = 0;
 
 	host.data = gp_alloc_figures(env, n, cols * gp_type_size(type));
-	for (int64_t i = 0; i < n && !env->dry; i++)
+	GP_EACH(env, i, gp_items(env, n), i * cols)
 	{
 		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
 
-		gp_poll(env, i * cols, &next);
 		for (int64_t j = 0; j < cols; j++)
 			gp_number_put(host.data, type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
 	}
@@ -97,8 +94,7 @@ gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed)
 		next = last;
 	}
 	gp_free(env, of_type.value);
-	dev->destroy(dev, &now);
-	dev->destroy(dev, &next);
+	gp_destroy_all(dev, &now, &next);
 	return moment;
 }
 

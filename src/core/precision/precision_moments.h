@@ -1,5 +1,6 @@
 /*
- * precision_moments.h - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from them.
+ * precision_moments.h - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from
+ * them.
  */
 #ifndef GP_PRECISION_MOMENTS_H
 #define GP_PRECISION_MOMENTS_H

@@ -1,9 +1,8 @@
 /*
- * precision_posterior.c - the posterior of Laplacian kernels by conjugate gradients, without a factor.
+ * precision_posterior.c - the posterior of Laplacian kernels by conjugate gradients, without a
+ * factor.
  */
 #include "precision_fit.h"
-
-#include <math.h>
 
 #include "graph/random_walks.h"
 
@@ -30,6 +29,7 @@ solution_of(gp_precision_fit *f, double nugget)
 	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_share_of_noise(f, k));
+	gp_solution_widen(f->env, f->problem, f->targets, &out);
 	return out;
 }
 
@@ -44,14 +44,16 @@ gp_precision_serves(gp_env *env, const gp_problem *problem)
 	bool		possible = gp_program_is_laplacian(problem->program);
 
 	if (problem->strategy == GP_STRATEGY_PRECISION && !possible)
-		gp_raise(env, GP_ERR_VALUE, "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",
+		gp_raise(env, GP_ERR_VALUE,
+				 "Use kernel => 'laplacian(sigma2=10, d=2)', or another strategy.",
 				 "strategy precision serves laplacian kernels without dims only");
 	return problem->strategy == GP_STRATEGY_PRECISION ||
 		(possible && problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
 		 !gp_laplacian_root_fits(env, problem->graph, problem->estimate_limit));
 }
 
-/* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget where that is known. */
+/* Sets the prior: that of the program, or the one that leave-one-out likes best; returns the nugget
+ * where that is known. */
 static double
 set_prior(gp_precision_fit *f, const gp_plan *plan)
 {
@@ -78,8 +80,8 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 		nugget = gp_precision_choose_nugget(f);
 	if (!f->env->dry && !(f->mean_diag >= SMALLEST_MEAN))
 		gp_raise(f->env, GP_ERR_RANGE, "Use a smaller sigma2 or d.",
-				 "the Laplacian kernel with sigma2=%g and d=%d is too small, %g in the mean", f->sigma2, f->d,
-				 f->mean_diag);
+				 "the Laplacian kernel with sigma2=%g and d=%d is too small, %g in the mean",
+				 f->sigma2, f->d, f->mean_diag);
 	return nugget;
 }
 
@@ -109,7 +111,7 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 		gp_notice(env, "Use a smaller sigma2 or a larger nugget.",
 				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
 				  GP_PRECISION_MOST, f.error);
-	off = gp_precision_variances(&f, out->variance);
+	off = problem->loo_only ? 0.0 : gp_precision_variances(&f, out->variance);
 	if (off > 0.0)
 		gp_notice(env, "Means are not affected.",
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
@@ -121,7 +123,8 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
 	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
-	gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
+	if (!problem->loo_only)
+		gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
 	gp_posterior_settle(&ev, problem, &targets, &solution, out);
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);

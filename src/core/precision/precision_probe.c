@@ -17,7 +17,8 @@ gp_probe_sign(uint64_t seed, int32_t node)
 
 /* The colour that is rarest among the neighbours of a node, the first one from its own place on. */
 static int32_t
-rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t colours, int32_t *count)
+rarest_colour(const gp_csr *s, int32_t node, const int32_t *of_node, int32_t colours,
+			  int32_t *count)
 {
 	int32_t		first = (int32_t) (gp_hash((uint64_t) node) % (uint64_t) colours);
 	int32_t		best = first;
@@ -41,11 +42,8 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	int32_t    *count = gp_alloc_figures(env, colours, sizeof(int32_t));
 	int64_t		next = 0;
 
-	for (int64_t i = 0; i < s->rows && !env->dry; i++)
-	{
-		gp_poll(env, i, &next);
+	GP_EACH(env, i, gp_items(env, s->rows), i)
 		of_node[i] = -1;
-	}
 	next = 0;
 	for (int64_t k = 0; k < n && !env->dry; k++)
 	{
@@ -55,8 +53,7 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 		colour[k] = of_node[i] = n <= colours ? (int32_t) k :
 			rarest_colour(s, i, of_node, colours, count);
 	}
-	gp_free(env, count);
-	gp_free(env, of_node);
+	gp_free_all(env, count, of_node);
 	return colour;
 }
 
@@ -72,7 +69,6 @@ gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
 		labels[component[labelled[k]]]++;
 	for (int64_t k = 0; k < n && !env->dry; k++)
 		alone[k] = labels[component[labelled[k]]] == 1;
-	gp_free(env, labels);
-	gp_free(env, component);
+	gp_free_all(env, labels, component);
 	return alone;
 }

@@ -13,7 +13,8 @@ extern double gp_probe_sign(uint64_t seed, int32_t node);
  * Colours n nodes (NULL: all of them) so that neighbours differ where possible; each its own
  * where there are as many colours.  Owned by the caller.
  */
-extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, int32_t colours);
+extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n,
+								 int32_t colours);
 
 /*
  * Labels of which no other label can know anything, being alone in their component: without theirs

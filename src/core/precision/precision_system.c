@@ -8,14 +8,13 @@
  */
 #include "precision.h"
 
-#include <math.h>
-
 #include "graph/random_walks.h"
 #include "numeric/dot.h"
 #include "precision_moments.h"
 
 #define USUAL_STEPS 30			/* of a dry run */
-#define WARM_STEPS 3			/* that are looked at where a start leaves hardly anything to gain */
+/* that are looked at where a start leaves hardly anything to gain */
+#define WARM_STEPS 3
 
 /* What conjugate gradients hold, n x cols each. */
 typedef struct gradients
@@ -122,10 +121,7 @@ end(gp_precision *p)
 {
 	gp_device  *dev = p->dev;
 
-	dev->destroy(dev, &p->g.residual);
-	dev->destroy(dev, &p->g.direction);
-	dev->destroy(dev, &p->g.product);
-	dev->destroy(dev, &p->g.spare);
+	gp_destroy_all(dev, &p->g.residual, &p->g.direction, &p->g.product, &p->g.spare);
 	gp_long_dots_close(&p->g.dots);
 	p->g = (gradients) {0};
 }
@@ -138,10 +134,7 @@ gp_precision_close(gp_precision *p)
 	drop_values(p, &p->right);
 	drop_values(p, &p->middle);
 	end(p);
-	gp_free(p->env, p->inverse);
-	gp_free(p->env, p->root);
-	gp_free(p->env, p->moment);
-	gp_free(p->env, p);
+	gp_free_all(p->env, p->inverse, p->root, p->moment, p);
 }
 
 /* Element k of B = (1 + s2) I - s2 S, in row i. */
@@ -169,41 +162,24 @@ diagonal(const gp_precision *p, double sigma2, int d, int64_t i)
 	return square * pow(1.0 + 2.0 * sigma2, d - 2);
 }
 
-/* R, from the diagonal of B^d + M / e. */
-static void
-make_root(gp_precision *p, double sigma2, const int32_t *labelled, int64_t nlabelled, double noise)
-{
-	GP_EACH(p->env, i, p->n, p->s->start[i])
-		p->root[i] = diagonal(p, sigma2, p->d, i);
-	for (int64_t k = 0; k < nlabelled; k++)
-		p->root[labelled[k]] += 1.0 / noise;
-	GP_EACH(p->env, i, p->n, i)
-	{
-		p->root[i] = sqrt(p->root[i]);
-		p->inverse[i] = 1.0 / p->root[i];
-	}
-}
-
 /*
- * One factor of H: B, divided by the root of its rows, its columns, both or none; in the memory that the
- * factor of the last H had, for new pages would cost as much as the numbers.
+ * One factor of H: B, divided by the root of its rows, its columns, both or none; in the memory
+ * that the factor of the last H had, for new pages would cost as much as the numbers.
  */
 static void
 make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
 {
 	void	   *value = out->value ? out->value :
 		gp_alloc_figures(p->env, gp_csr_entries(p->s), gp_type_size(p->type));
-	int64_t		next = 0;
 
 	*out = *p->s;
 	out->type = p->type;
 	out->stamp = gp_csr_stamp();
 	out->value = value;
-	for (int64_t i = 0; i < p->n && !p->env->dry; i++)
+	GP_EACH(p->env, i, gp_items(p->env, p->n), p->s->start[i])
 	{
 		double		row = rows ? p->inverse[i] : 1.0;
 
-		gp_poll(p->env, p->s->start[i], &next);
 		for (int64_t k = p->s->start[i]; k < p->s->start[i + 1]; k++)
 			gp_number_put(value, p->type, k, element(p, sigma2, i, k) * row *
 						  (cols ? p->inverse[p->s->col[k]] : 1.0));
@@ -250,7 +226,18 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 	p->sigma2 = sigma2;
 	p->d = d;
 	if (!p->env->dry)
-		make_root(p, sigma2, labelled, nlabelled, noise);
+	{
+		/* R, from the diagonal of B^d + M / e */
+		GP_EACH(p->env, i, p->n, p->s->start[i])
+			p->root[i] = diagonal(p, sigma2, p->d, i);
+		for (int64_t k = 0; k < nlabelled; k++)
+			p->root[labelled[k]] += 1.0 / noise;
+		GP_EACH(p->env, i, p->n, i)
+		{
+			p->root[i] = sqrt(p->root[i]);
+			p->inverse[i] = 1.0 / p->root[i];
+		}
+	}
 	make_factor(p, sigma2, true, d == 1, &p->left);
 	if (d >= 2)
 		make_factor(p, sigma2, false, true, &p->right);
@@ -328,16 +315,16 @@ gp_precision_keep(gp_precision *p, gp_matrix *x)
 	return kept;
 }
 
-/*
- * Takes memory, or what the last run has left of as many columns: new pages of large vectors
- * would cost as much as a product.
- */
-static void
-take_memory(gp_precision *p, int64_t cols)
+/* Takes memory, and the right sides as the first residual. */
+static gradients *
+begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
+	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
 	gradients  *g = &p->g;
 
+	/* Takes memory, or what the last run has left of as many columns: new pages of large vectors
+	 * would cost as much as a product */
 	if (g->residual.data && g->residual.cols != cols)
 		end(p);
 	if (g->residual.data == NULL)
@@ -349,17 +336,6 @@ take_memory(gp_precision *p, int64_t cols)
 	}
 	if (p->d > 1 && g->spare.data == NULL)
 		g->spare = dev->create(dev, p->n, cols, p->type);
-}
-
-/* Takes memory, and the right sides as the first residual. */
-static gradients *
-begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
-{
-	gp_device  *dev = p->dev;
-	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
-	gradients  *g = &p->g;
-
-	take_memory(p, cols);
 	if (start && start->data)
 	{
 		g->x = *start;
@@ -432,9 +408,9 @@ iterate(gp_precision *p, gradients *g, double *square)
 }
 
 /*
- * The error that so many steps have left, from the gain of the last fifth of them, which are not
- * to be too few: the square of the error at their start, but for what is still to come (Strakos
- * and Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
+ * The error that so many steps have left, from the gain of the last fifth of them, which are not to
+ * be too few: the square of the error at their start, but for what is still to come (Strakos and
+ * Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
  */
 static double
 error_left(const double *energy, int steps, int least, double whole)
@@ -447,8 +423,8 @@ error_left(const double *energy, int steps, int least, double whole)
 }
 
 gp_matrix
-gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole, double tolerance,
-				   int most, gp_matrix *start, gp_effort *effort)
+gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
+				   double tolerance, int most, gp_matrix *start, gp_effort *effort)
 {
 	bool		started = start && start->data;
 	gradients  *g = begin(p, cols, b, start);

@@ -6,8 +6,6 @@
  */
 #include "precision_fit.h"
 
-#include <math.h>
-
 #define EXACT_NODES 4096		/* up to which every variance is exact */
 #define WORK 4e6				/* nodes x colours that are cheap */
 #define FEWEST_COLOURS 14
@@ -27,7 +25,8 @@ typedef struct probes
 	double		apart[SAMPLE];	/* their variance by a probe of hardly any others */
 } probes;
 
-/* The right sides of columns first to first + cols: a sign at each node, then the sample's own, in its order. */
+/* The right sides of columns first to first + cols: a sign at each node, then the sample's own, in
+ * its order. */
 static gp_elements
 right_sides(const gp_precision_fit *f, const probes *all, int64_t first, int64_t cols)
 {
@@ -36,30 +35,30 @@ right_sides(const gp_precision_fit *f, const probes *all, int64_t first, int64_t
 	gp_elements b = gp_elements_make(f->env, n + all->nsample);
 
 	GP_EACH(f->env, k, gp_items(f->env, n), k)
-		gp_elements_add(&b, (int32_t) k, all->colour[k], first, cols, gp_probe_sign(seed, (int32_t) k));
+		gp_elements_add(&b, (int32_t) k, all->colour[k], first, cols,
+						gp_probe_sign(seed, (int32_t) k));
 	for (int k = 0; k < all->nsample && !f->env->dry; k++)
 		gp_elements_add(&b, all->sample[k], all->colours + k % SAMPLE_COLUMNS, first, cols,
 						gp_probe_sign(seed, all->sample[k]));
 	return b;
 }
 
-/* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns say. */
+/* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns
+ * say. */
 static void
 take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t first, probes *all,
 			   double *variance)
 {
 	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
-	int64_t		next = 0;
 	int			k = 0;
 
 	if (!f->env->dry)
 		f->dev->take(f->dev, x, b->n, b->row, b->col, host);
-	for (int64_t e = 0; e < b->n && !f->env->dry; e++)
+	GP_EACH(f->env, e, gp_items(f->env, b->n), e)
 	{
 		int32_t		node = b->row[e];
 		double		value = host[e] * gp_precision_unscale(f->p, node) * b->value[e];
 
-		gp_poll(f->env, e, &next);
 		if (first + b->col[e] < all->colours)
 		{
 			variance[node] = fmin(1.0, fmax(value, gp_precision_least(f->p, node)));
@@ -87,8 +86,10 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 
 	all.colour = gp_probe_colours(f->env, f->s, NULL, n, all.colours);
 	for (int k = 0; k < all.nsample; k++)
-		all.sample[k] = (int32_t) ((gp_hash(f->problem->seed) % (uint64_t) n + (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
-	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0; gp_band_next(&band))
+		all.sample[k] = (int32_t) ((gp_hash(f->problem->seed) % (uint64_t) n
+									+ (uint64_t) (n / SAMPLE) * k) % (uint64_t) n);
+	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, &all, band.first, band.count);
 		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);

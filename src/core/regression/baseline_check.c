@@ -7,7 +7,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #define ROUNDS 10

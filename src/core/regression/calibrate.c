@@ -14,11 +14,11 @@
  * themselves would want it infinite, and leave no doubt about nodes of which they say little.
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
  * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
+ *
+ * A label that is left out leaves its class one short of the others, which a node without a label does
+ * not: of n labels of a class the own class's mean counts n / (n - 1) times.
  */
 #include "regression.h"
-
-#include <math.h>
-#include <string.h>
 
 #define DELTA_MIN 0.01			/* the grid of delta, evenly in its logarithm */
 #define DELTA_MAX 1.0
@@ -71,6 +71,7 @@ typedef struct fitter
 	int32_t		columns;
 	double		weight;
 	const int32_t *label;		/* n */
+	double	   *balance;		/* columns: what the own class's mean is multiplied by */
 	double	   *s;				/* n x columns: log softplus(mean / delta) */
 	double	   *p;				/* n x columns: probabilities at the place last looked at */
 	double		gamma;			/* there */
@@ -86,7 +87,7 @@ set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 		const double *row = mean + (int64_t) index[i] * f->columns;
 
 		for (int32_t c = 0; c < f->columns; c++)
-			f->s[i * f->columns + c] = log_softplus(row[c] / delta);
+			f->s[i * f->columns + c] = log_softplus(row[c] * (c == f->label[i] && row[c] > 0.0 ? f->balance[c] : 1.0) / delta);
 	}
 }
 
@@ -406,6 +407,21 @@ leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64
 	return left;
 }
 
+/* n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have labels of all classes. */
+static double *
+class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
+{
+	double	   *balance = gp_alloc_array(env, targets->columns, sizeof(double));
+
+	for (int32_t c = 0; c < targets->columns; c++)
+	{
+		double		n = targets->share[c] * (double) targets->m;
+
+		balance[c] = n > 1.5 && problem->block == NULL ? n / (n - 1.0) : 1.0;
+	}
+	return balance;
+}
+
 gp_calibrator
 gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				  const double *mean,
@@ -432,6 +448,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	for (int64_t i = 0; i < f.n; i++)
 		label[i] = problem->label[index[i]];
 	f.label = label;
+	f.balance = class_balance(env, problem, targets);
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	x = gp_alloc_zero(env, columns + 1, sizeof(double));
@@ -442,6 +459,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	memmove(x, x + 1, columns * sizeof(double));
 	out.bias = x;
 	gp_free(env, f.s);
+	gp_free(env, f.balance);
 	gp_free(env, label);
 	gp_free(env, index);
 	return out;

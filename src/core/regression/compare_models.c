@@ -1,31 +1,14 @@
 /*
- * compare_models.c - how sure it is that one model explains labels better than another.
+ * compare_models.c - what models say of each label without it.
  *
- * Both say something of each label without it.  The difference of their squared errors, label by
- * label, has a mean and a standard error: labels that are hard for both count little.
+ * The difference of two models' losses, label by label, has a mean and a standard error: labels
+ * that are hard for both count little.  Classes lose by their likelihood: a score of means that
+ * have no level of their own for each class says little where one is rare.
  */
 #include "regression.h"
 
-#include <math.h>
-
-/* The squared error of each label of an index, on the scale that loo_score sums. */
-static double *
-squared_errors(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_loo *loo,
-			   const int32_t *index, int64_t n)
-{
-	double	   *error = gp_alloc_array(env, n, sizeof(double));
-	bool		values = problem->task == GP_TASK_VALUES;
-	double		factor = values ? 1.0 : gp_class_factor(t, loo->mean, index, n);
-
-	for (int64_t k = 0; k < n; k++)
-		error[k] = values ? pow(t->y[index[k]] - (loo->mean[index[k]] - t->offset) / t->unit, 2.0) :
-			gp_class_residual(t, loo->mean, index[k], factor);
-	return error;
-}
-
-/* The mean of n numbers over its standard error; 0 where there are too few. */
-static double
-standard_errors(const double *x, int64_t n)
+double
+gp_standard_errors(const double *x, int64_t n)
 {
 	double		mean = 0.0;
 	double		squares = 0.0;
@@ -37,23 +20,49 @@ standard_errors(const double *x, int64_t n)
 	return n > 1 && squares > 0.0 ? mean / sqrt(squares / (n - 1) / n) : 0.0;
 }
 
+/* The negative log likelihood of a label's class. */
+static double
+class_loss(const gp_problem *problem, const gp_targets *t, const gp_posterior *p, int32_t i, double *probability)
+{
+	const double *said = probability;
+
+	if (p->is_prior && p->is_prior[problem->labelled[i]])
+		said = t->share;
+	else
+		gp_probabilities(&p->calibrator, t->columns, p->loo.mean + (int64_t) i * t->columns, probability);
+	return -log(fmax(said[problem->label[i]], 1e-300));
+}
+
+double *
+gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int64_t *n)
+{
+	gp_targets	t = gp_targets_make(env, problem);
+	int32_t    *index = gp_loo_sample(env, &t, t.m, n);
+	double	   *loss = t.few ? NULL : gp_alloc_array(env, *n, sizeof(double));
+	double	   *probability = gp_alloc_array(env, t.columns, sizeof(double));
+
+	GP_EACH(env, k, loss ? *n : 0, k * t.columns)
+		loss[k] = problem->task == GP_TASK_CLASSES ? class_loss(problem, &t, p, index[k], probability) :
+			pow(t.y[index[k]] - (p->loo.mean[index[k]] - t.offset) / t.unit, 2.0);
+	gp_free(env, probability);
+	gp_free(env, index);
+	gp_targets_free(env, &t);
+	return loss;
+}
+
 double
 gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
 			const gp_posterior *other)
 {
-	gp_targets	targets = gp_targets_make(env, problem);
 	int64_t		n;
-	int32_t    *index = gp_loo_sample(env, &targets, targets.m, &n);
-	double	   *error = squared_errors(env, problem, &targets, &one->loo, index, n);
-	double	   *gain = squared_errors(env, problem, &targets, &other->loo, index, n);
+	double	   *loss = gp_loo_losses(env, problem, one, &n);
+	double	   *gain = gp_loo_losses(env, problem, other, &n);
 	double		sureness;
 
-	for (int64_t k = 0; k < n; k++)
-		gain[k] -= error[k];
-	sureness = standard_errors(gain, n);
+	for (int64_t k = 0; gain && k < n; k++)
+		gain[k] -= loss[k];
+	sureness = gain ? gp_standard_errors(gain, n) : 0.0;
+	gp_free(env, loss);
 	gp_free(env, gain);
-	gp_free(env, error);
-	gp_free(env, index);
-	gp_targets_free(env, &targets);
 	return sureness;
 }

@@ -7,8 +7,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 #define EIGEN_GRID 41			/* nuggets tried where one eigendecomposition serves all */
 #define CHOLESKY_GRID 5			/* where each costs a factorisation */
 #define CHOLESKY_REFINE 8		/* and so often more, at most */
@@ -216,6 +214,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale / inverse[i];
+	gp_solution_widen(env, problem, targets, &out);
 	gp_free(env, alpha);
 	gp_free(env, inverse);
 	out.weights = d.alpha;

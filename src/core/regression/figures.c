@@ -3,9 +3,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
 
 #define ECE_BINS 15
@@ -402,6 +399,28 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 	if (rank > (double) n)
 		return INFINITY;
 	return score[rank < 1.0 ? 0 : (int64_t) rank - 1];
+}
+
+void
+gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution)
+{
+	int64_t		m = targets->m;
+	double	   *far;
+	double		quantile;
+
+	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat || env->dry)
+		return;
+	far = gp_alloc_array(env, m, sizeof(double));
+	for (int64_t i = 0; i < m; i++)
+		far[i] = fabs(targets->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
+	gp_sort(env, far, m, sizeof(double), gp_compare_double, NULL);
+	quantile = gp_loo_quantile(far, m, 0.9) / GP_NORMAL_90;
+	gp_free(env, far);
+	if (!isfinite(quantile) || !(quantile > 0.0))
+		return;
+	solution->scale *= quantile * quantile;
+	for (int64_t i = 0; i < m; i++)
+		solution->loo_variance[i] *= quantile * quantile;
 }
 
 const char *

@@ -12,11 +12,10 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 #define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
 #define EDGE_FLAT 0.01			/* an error that falls by less is flat */
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
+#define TENTHS 8				/* steps that find a tenth of a decade in two decades */
 #define DECADES 4				/* from the smallest nugget to the largest */
 
 int32_t *
@@ -258,6 +257,23 @@ beyond(gp_env *env, gp_nugget_error error, void *state, point before, point last
 	return p.error <= last.error ? p : narrow(env, error, state, before, last, p, refine);
 }
 
+/* The same where the grid's smallest is the best: a decade at a time, downhill. */
+static point
+below(gp_env *env, gp_nugget_error error, void *state, point first, point next)
+{
+	while (first.x > log(GP_NUGGET_BELOW) + UNIT)
+	{
+		point		p = {.x = first.x - M_LN10};
+
+		p.error = evaluate(env, error, state, p.x, 0, 1);
+		if (p.error >= first.error)
+			return narrow(env, error, state, p, first, next, TENTHS);
+		next = first;
+		first = p;
+	}
+	return first;
+}
+
 /*
  * The minimum of the error over the nugget; ties take the larger one.  A slack, if
  * not 0, asks for the largest nugget within so much of the least error.
@@ -283,6 +299,8 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	found = grid[best];
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
+	else if (best == 0 && problem->task == GP_TASK_VALUES)
+		found = below(env, error, state, grid[0], grid[1]);
 	else if (best == 0 && !problem->quiet)
 		notice_edge(env, grid[0], grid[1], least);
 	else if (best == coarse - 1)
@@ -290,8 +308,6 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	gp_free(env, grid);
 	if (problem->nugget_slack > 0.0)
 		return widen(env, error, state, found, problem->nugget_slack);
-	if (best == 0)
-		return least;
 	return round_nugget(exp(found.x));
 }
 

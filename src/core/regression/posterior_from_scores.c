@@ -8,7 +8,6 @@
 #include "regression.h"
 
 #include <float.h>
-#include <math.h>
 
 void
 gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values)

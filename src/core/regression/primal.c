@@ -8,8 +8,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-
 #define SAMPLE 1024				/* labels that the search for the nugget looks at */
 #define GRID 5
 #define REFINE 8				/* further nuggets, at most */
@@ -66,8 +64,7 @@ gram_here(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
 		dev->gemm(dev, true, false, 1.0, b, yb, band.first == 0 ? 0.0 : 1.0, qty);
 		dev->env->progress(dev->env, GP_PHASE_NUGGET, band.first + band.count, m);
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &y);
+	gp_destroy_all(dev, &block, &y);
 }
 
 /* The rows of some labels. */
@@ -109,8 +106,7 @@ explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double
 	dev->row_dots(dev, h, rows, rows);
 	dev->download(dev, gp_matrix_wrap(fit, rows.rows, w.cols, GP_DOUBLE), f);
 	dev->download(dev, gp_matrix_wrap(leverage, rows.rows, 1, GP_DOUBLE), h);
-	dev->destroy(dev, &f);
-	dev->destroy(dev, &h);
+	gp_destroy_all(dev, &f, &h);
 }
 
 /* Residuals and leverages of n labels, whose numbers are index, or 0, 1, ... without. */
@@ -148,8 +144,7 @@ primal_error(void *state, double nugget)
 	leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
 	explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
 	set_residuals(p, p->nsample, p->sample, fit, leverage);
-	gp_free(dev->env, fit);
-	gp_free(dev->env, leverage);
+	gp_free_all(dev->env, fit, leverage);
 	if (dev->env->dry)
 		return 0.0;
 	for (int64_t k = 0; k < p->nsample; k++)
@@ -188,9 +183,7 @@ explain_here(void *state, gp_matrix root, gp_matrix w, double *fit, double *leve
 		explain_rows(dev, b, narrow_root, narrow_w, dev->env->dry ? fit : fit + band.first * w.cols,
 					 dev->env->dry ? leverage : leverage + band.first);
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &narrow_root);
-	dev->destroy(dev, &narrow_w);
+	gp_destroy_all(dev, &block, &narrow_root, &narrow_w);
 }
 
 gp_solution
@@ -226,10 +219,7 @@ gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets
 	p.narrow_w = dev->create(dev, rank, columns, rows->type);
 	out.nugget = gp_nugget_choose(env, problem, targets, primal_error, &p, GRID, REFINE);
 	out.noise = out.nugget * mean_diag;
-	dev->destroy(dev, &p.sample_q);
-	dev->destroy(dev, &p.sample_rows);
-	dev->destroy(dev, &p.narrow_root);
-	dev->destroy(dev, &p.narrow_w);
+	gp_destroy_all(dev, &p.sample_q, &p.sample_rows, &p.narrow_root, &p.narrow_w);
 	gp_free(env, p.sample);
 
 	/* Weights, residuals and leverages of all labels. */
@@ -238,8 +228,7 @@ gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets
 	leverage = gp_alloc_figures(env, m, sizeof(double));
 	rows->explain(rows->state, p.root, p.w, fit, leverage);
 	set_residuals(&p, m, NULL, fit, leverage);
-	gp_free(env, fit);
-	gp_free(env, leverage);
+	gp_free_all(env, fit, leverage);
 
 	/* Leave-one-out and the scale. */
 	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
@@ -252,12 +241,11 @@ gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets
 	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale * out.noise / (1.0 - p.leverage[i]);
+	gp_solution_widen(env, problem, targets, &out);
 	out.weights = p.w;
 	out.root = p.root;
-	dev->destroy(dev, &p.gram);
-	dev->destroy(dev, &p.qty);
-	gp_free(env, p.residual);
-	gp_free(env, p.leverage);
+	gp_destroy_all(dev, &p.gram, &p.qty);
+	gp_free_all(env, p.residual, p.leverage);
 	return out;
 }
 

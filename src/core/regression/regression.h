@@ -63,7 +63,8 @@ typedef struct gp_problem
 	bool		live;			/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
 	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
-	bool		compared;		/* with other kernels: nothing is said of its worth */
+	bool		compared;		/* with other fits: nothing is said of its worth */
+	bool		loo_only;		/* figures and leave-one-out alone: means and variances of the nodes are left empty */
 
 	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
 	const uint64_t *key;
@@ -188,10 +189,18 @@ extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, c
 extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 
 /*
- * By how many standard errors labels without themselves are explained better by one posterior
- * than by another (compare_models.c): both of the same labels.
+ * What each label that counts loses by what is said of it without itself (compare_models.c): the
+ * negative log likelihood of its class, or the squared error in units of the targets' spread.
+ * NULL where labels are too few to be left out; n of them, owned by the caller.
  */
-extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one, const gp_posterior *other);
+extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *posterior, int64_t *n);
+
+/* The mean of n numbers over its standard error; 0 where there are too few, or all are 0. */
+extern double gp_standard_errors(const double *x, int64_t n);
+
+/* By how many standard errors one posterior loses less than another of the same labels. */
+extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+						  const gp_posterior *other);
 
 /* Tells the user how many nodes have no kernel. */
 extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
@@ -200,6 +209,7 @@ extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_p
 #define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
 #define GP_NUGGET_MAX 10.0
 #define GP_NUGGET_BEYOND 30.0	/* looked at where the largest is the best */
+#define GP_NUGGET_BELOW 1e-5	/* the same for values where the smallest is */
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
 
@@ -310,6 +320,13 @@ extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *proble
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
 
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
+
+/*
+ * figures.c: for values, the scale with which nine in ten labels lie within the central 90% interval of what is said
+ * of them without themselves, in place of the one of the marginal likelihood; loo_variance goes along.
+ */
+extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+							  gp_solution *solution);
 
 /* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,

@@ -4,8 +4,6 @@
 #include "kernel/live/live_state.h"
 #include "regression.h"
 
-#include <math.h>
-
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150
 #define FEWEST_RESIDUALS 100	/* of the last blocks of time, by which intervals of values are scaled */

@@ -6,8 +6,6 @@
 
 #include "regression/regression.h"
 
-#include <string.h>
-
 /* A fit that is tried without being computed. */
 typedef struct trial
 {
@@ -26,7 +24,8 @@ run_trial(gp_device *dry, void *arg)
 
 /* Opens a method's state and plans by a copy of it. */
 static gp_plan
-plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const void *options, void *state)
+plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const void *options,
+			void *state)
 {
 	gp_env	   *env = dev->env;
 	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};

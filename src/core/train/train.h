@@ -37,10 +37,13 @@ typedef struct gp_gckm
 	int			layers;
 	int			components;		/* of every layer but the last */
 	int			components_of[GP_GCKM_MAX_LAYERS];	/* of one layer */
-	double		width[GP_GCKM_MAX_LAYERS + 1];	/* sigma^2 of a layer's kernel over the variance of what it acts on; behind the last one: of the labels' kernel */
+	double		width[GP_GCKM_MAX_LAYERS + 1];	/* sigma^2 of a layer's kernel over the variance of
+												 * what it acts on; behind the last one: of the
+												 * labels' kernel */
 	gp_aggregate aggregate;
 	int			own;			/* 1: the labels' kernel times one of the nodes' own features */
-	double		gamma;			/* of that, exp(-gamma |x - y|); 0: 0.8 over the root mean squared distance */
+	double		gamma;			/* of that, exp(-gamma |x - y|); 0: 0.8 over the root mean squared
+								 * distance */
 	int			landmarks;
 	double		lambda1;		/* of the similarity */
 	double		lambda2;		/* of the labels: less than lambda1 */
@@ -64,7 +67,8 @@ typedef struct gp_gpsrf
 	int			features;		/* cosines */
 	int			units;			/* of a node's representation */
 	int			hidden;			/* of the layer before */
-	int			steps;			/* each with the weights, then with the frequencies; an eighth more goes before */
+	int			steps;			/* each with the weights, then with the frequencies; an eighth more
+								 * goes before */
 	double		dropout;
 	double		tau;			/* nodes so sure of their class are learnt from, too */
 	double		decay;			/* of the network's weights */
@@ -78,7 +82,8 @@ typedef struct gp_dgp
 	int			units;			/* of a node, in every layer */
 	int			convolutions;	/* of a layer */
 	int			features;		/* cosines of a layer */
-	int			inducing;		/* pairs of points, and half as many points of a layer; 0: cosines and inner products */
+	int			inducing;		/* pairs of points, and half as many points of a layer; 0: cosines
+								 * and inner products */
 	int			steps;
 	double		rate;
 	int			warm;			/* as gp_gpsrf's */
@@ -108,9 +113,10 @@ extern char *gp_method_print(gp_env *env, const gp_method_text *m, const void *o
 /* ---- method_fit.c: plans and fits ---- */
 
 /*
- * A method.  open makes what a run works with, in state bytes that are zero; run computes the result
- * on any device, also on one that only accounts, with what open made; explain names the plan's
- * landmarks and begins its reason.  hint is for a fit that is too large; what is what it is called.
+ * A method.  open makes what a run works with, in state bytes that are zero; run computes the
+ * result on any device, also on one that only accounts, with what open made; explain names the
+ * plan's landmarks and begins its reason.  hint is for a fit that is too large; what is what it is
+ * called.
  */
 typedef struct gp_method
 {
@@ -121,7 +127,8 @@ typedef struct gp_method
 	bool		labels;			/* learns from these: classes, */
 	bool		values;			/* and values, too */
 	size_t		state;
-	void		(*open) (void *state, gp_device *dev, const gp_problem *problem, const void *options);
+	void		(*open) (void *state, gp_device *dev, const gp_problem *problem,
+						 const void *options);
 	void	   *(*run) (void *state, gp_device *dev, const gp_plan *plan);
 	void		(*release) (gp_env *env, void *result);
 	void		(*explain) (const void *state, gp_plan *plan);
@@ -129,21 +136,22 @@ typedef struct gp_method
 } gp_method;
 
 /*
- * GCKM: the scores of all nodes as a posterior of classes: (1 + e) / 2 for a score e of
- * the paper, whose classes are coded by 1 and -1.  Leave-one-out is exact in the
- * closed form: the node keeps its features and loses its label.  Components that are
- * fine-tuned have seen the labels, which then are held out by five folds.  A variance is 1 less the cosine of
- * the scores to the nearest class's code, and ranks nodes only.  What a posterior has and
- * this method has not (nugget, log_marginal_likelihood) is NaN.
+ * GCKM: the scores of all nodes as a posterior of classes: (1 + e) / 2 for a score e of the paper,
+ * whose classes are coded by 1 and -1.  Leave-one-out is exact in the closed form: the node keeps
+ * its features and loses its label.  Components that are fine-tuned have seen the labels, which
+ * then are held out by five folds.  A variance is 1 less the cosine of the scores to the nearest
+ * class's code, and ranks nodes only.  What a posterior has and this method has not (nugget,
+ * log_marginal_likelihood) is NaN.
  */
 extern const gp_method gp_method_gckm;
 
 /*
- * GPSRF.  Of classes: means are probabilities of the training's own, variances the mean
- * over the classes of those of their logits; of values: means and variances of an observation.  In place of leave-one-out, five folds are held out of trainings
- * of half the steps, which calibrate.  log_marginal_likelihood is the bound that was trained,
- * the plan's landmarks are the cosines, nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number.
- * With features, what the problem's warm has of the same sizes is where all trainings start, with a fifth of the steps.
+ * GPSRF.  Of classes: means are probabilities of the training's own, variances the mean over the
+ * classes of those of their logits; of values: means and variances of an observation.  In place of
+ * leave-one-out, five folds are held out of trainings of half the steps, which calibrate.
+ * log_marginal_likelihood is the bound that was trained, the plan's landmarks are the cosines,
+ * nugget is NaN.  Raises GP_ERR_RANGE where a step gives no number. With features, what the
+ * problem's warm has of the same sizes is where all trainings start, with a fifth of the steps.
  */
 extern const gp_method gp_method_gpsrf;
 
@@ -154,7 +162,8 @@ extern const gp_method gp_method_gpsrf;
 extern gp_plan gp_method_plan(gp_device *dev, const gp_method *m, const gp_problem *problem,
 							  const void *options);
 
-/* The fit, on the device that the problem chooses for its plan: a gp_posterior of the methods above. */
+/* The fit, on the device that the problem chooses for its plan: a gp_posterior of the methods
+ * above. */
 extern void *gp_method_fit(gp_device *dev, const gp_method *m, const gp_problem *problem,
 						   const void *options);
 
@@ -162,8 +171,9 @@ extern void *gp_method_fit(gp_device *dev, const gp_method *m, const gp_problem 
  * GCKM's last layer's components of every node as dense features of double, for
  * grouping them; labels are not read.  Raises GP_ERR_LIMIT like a fit.
  */
-extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph, const gp_features *features,
-									  uint64_t seed, const gp_gckm *options);
+extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph,
+									  const gp_features *features, uint64_t seed,
+									  const gp_gckm *options);
 
 /* ---- warm.c: what a training leaves for the next one, and labels that are held out ---- */
 
@@ -186,26 +196,31 @@ typedef struct gp_warm
 	float	   *input;			/* nsample x inputs */
 } gp_warm;
 
-/* One of these sizes, whose numbers are the caller's to set; owned by the caller, gp_free frees it. */
+/* One of these sizes, whose numbers are the caller's to set; owned by the caller, gp_free frees
+ * it. */
 extern gp_warm *gp_warm_create(gp_env *env, gp_warm sizes);
 
 /* The index of a key among n ascending ones; -1: not there. */
 extern int64_t gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted);
 
-/* The key of a node, key being NULL where the caller knows none; and of a pair, either way round. */
+/* The key of a node, key being NULL where the caller knows none; and of a pair, either way
+ * round. */
 extern uint64_t gp_warm_node(const uint64_t *key, int64_t node);
 extern uint64_t gp_warm_pair(uint64_t a, uint64_t b);
 
 /* The fold of each of n labels (label NULL: values): every class is dealt to all folds. */
-extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed);
+extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds,
+							  uint64_t seed);
 
 /*
  * The same where some were dealt before: those have their fold again, others the one that has the
- * fewest of their class.  And what was dealt, with what was before, as held and part of a gp_warm of so many sets.
+ * fewest of their class.  And what was dealt, with what was before, as held and part of a gp_warm
+ * of so many sets.
  */
-extern int32_t *gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int folds);
-extern gp_warm *gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, const int32_t *fold,
-							 int64_t sets, int64_t values);
+extern int32_t *gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before,
+							 int folds);
+extern gp_warm *gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before,
+							 const int32_t *fold, int64_t sets, int64_t values);
 
 #define GP_WARM_SHARE 5			/* a training that starts warm takes as many times fewer steps */
 
@@ -215,8 +230,10 @@ extern gp_warm *gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_wa
  * Some dense numbers of each node, nodes x count double, the most telling ones first; the
  * caller destroys them.
  */
-extern gp_matrix gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint64_t seed);
-extern gp_matrix gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_t seed);
+extern gp_matrix gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count,
+									   uint64_t seed);
+extern gp_matrix gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count,
+									uint64_t seed);
 
 /* The same turned so that some of their rows come nearest to others; q is destroyed. */
 extern gp_matrix gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto);

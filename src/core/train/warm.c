@@ -8,7 +8,8 @@
 gp_warm *
 gp_warm_create(gp_env *env, gp_warm sizes)
 {
-	int64_t		floats = gp_size_mul(env, sizes.sets, sizes.values) + gp_size_mul(env, sizes.nsample, sizes.inputs);
+	int64_t		floats = gp_size_mul(env, sizes.sets, sizes.values)
+		+ gp_size_mul(env, sizes.nsample, sizes.inputs);
 	int64_t		bytes = sizeof(gp_warm) + (sizes.nheld + sizes.nsample) * sizeof(uint64_t) +
 		floats * sizeof(float) + sizes.nheld * sizeof(int32_t);
 	gp_warm    *w = gp_alloc_figures(env, bytes, 1);
@@ -151,15 +152,18 @@ gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int 
 	for (int known = 1; known >= 0; known--)
 		for (int64_t k = 0; k < gp_items(env, n); k++)
 		{
-			int64_t    *of_class = count + (problem->label ? problem->label[k] : 0) * (int64_t) folds;
-			int64_t		at = gp_warm_find(before->held, before->nheld, gp_warm_node(problem->key, problem->labelled[k]));
+			int64_t    *of_class = count + (problem->label ? problem->label[k]
+											: 0) * (int64_t) folds;
+			int64_t		at = gp_warm_find(before->held, before->nheld,
+										  gp_warm_node(problem->key, problem->labelled[k]));
 			int32_t		best = at < 0 ? -1 : before->part[at];
 
 			if ((best >= 0 && best < folds) != known)
 				continue;
 			/* the fold that has the fewest of the class, the fewest of all among those */
 			for (int32_t f = best = known ? best : 0; f < folds && !known; f++)
-				if (of_class[f] < of_class[best] || (of_class[f] == of_class[best] && all[f] < all[best]))
+				if (of_class[f] < of_class[best] ||
+					(of_class[f] == of_class[best] && all[f] < all[best]))
 					best = f;
 			fold[k] = best;
 			of_class[best]++;
@@ -207,7 +211,8 @@ gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, cons
 	for (int64_t k = 0; k < gp_items(env, count); k++)
 		if (kept == 0 || all[k].key != all[kept - 1].key)
 			all[kept++] = all[k];
-	left = gp_warm_create(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? count : kept});
+	left = gp_warm_create(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? count
+										  : kept});
 	for (int64_t k = 0; k < kept; k++)
 	{
 		left->held[k] = all[k].key;

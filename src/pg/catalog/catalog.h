@@ -162,7 +162,7 @@ typedef struct gnngp_model
 	/* the summary, as gp_fit returns it */
 	char	   *task;			/* classification or regression */
 	char	   *kernel;			/* canonical text: asked for, or chosen; NULL with a method other than gp */
-	char	   *alternatives;	/* JSON, the scores of kernels that were not chosen; NULL where none was compared */
+	char	   *alternatives;	/* JSON, figures of what was compared; NULL where nothing was */
 	char	   *strategy;
 	char	   *device;
 	int64		nodes;

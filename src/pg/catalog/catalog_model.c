@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "access/htup_details.h"

@@ -65,8 +65,9 @@ find_extension(char **version)
 	return schema;
 }
 
-Oid
-gnngp_schema_oid(void)
+/* The schema of the extension's tables and helpers. */
+static Oid
+schema_oid(void)
 {
 	char	   *version;
 
@@ -131,7 +132,7 @@ gnngp_public_schema(void)
 static Oid
 catalog_owner(void)
 {
-	Oid			table = get_relname_relid("gp_model_catalog", gnngp_schema_oid());
+	Oid			table = get_relname_relid("gp_model_catalog", schema_oid());
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	Oid			owner;
 

@@ -40,9 +40,6 @@ extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
 extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
 									   Datum *values, const char *nulls);
 
-/* The schema of the extension's tables and helpers. */
-extern Oid	gnngp_schema_oid(void);
-
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */
 extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
 						 const char *nulls);

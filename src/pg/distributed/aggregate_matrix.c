@@ -59,7 +59,8 @@ add_piece(pieces *state, int64 key, Datum value)
 	CHECK_FOR_INTERRUPTS();
 	state->bytes += bytes;
 	gnngp_value_check_size(state->bytes, "matrix");
-	gnngp_value_hold(&state->held, state->context, state->bytes, state->bytes, "the pieces of a matrix");
+	gnngp_value_hold(&state->held, state->context, state->bytes, state->bytes,
+					 "the pieces of a matrix");
 	old = MemoryContextSwitchTo(state->context);
 	if (state->n == state->room)
 	{
@@ -170,14 +171,16 @@ gnngp_stack_final(PG_FUNCTION_ARGS)
 	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
 	ids = stacked_ids(state);
 	env = gnngp_env_create(CurrentMemoryContext);
-	all = gp_matrix_wrap(NULL, ids.n, state->piece[0].m.cols, state->piece[0].m.wide ? GP_DOUBLE : GP_FLOAT);
+	all = gp_matrix_wrap(NULL, ids.n, state->piece[0].m.cols, state->piece[0].m.wide ? GP_DOUBLE
+						 : GP_FLOAT);
 	all.data = gp_alloc_array(env, all.rows * all.cols, gp_type_size(all.type));
 	for (int64 k = 0; k < state->n; k++)
 	{
 		gp_matrix	m = gnngp_matrix_numbers(env, &state->piece[k].m);
 
 		CHECK_FOR_INTERRUPTS();
-		memcpy(gp_matrix_rows(all, at, m.rows).data, m.data, m.rows * m.cols * gp_type_size(m.type));
+		memcpy(gp_matrix_rows(all, at, m.rows).data, m.data,
+			   m.rows * m.cols * gp_type_size(m.type));
 		at += m.rows;
 		gp_free(env, m.data);
 	}
@@ -216,11 +219,13 @@ gnngp_glue_final(PG_FUNCTION_ARGS)
 		gp_matrix	m;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!same_ids(ids, &state->piece[k].m.ids) || state->piece[k].m.wide != state->piece[0].m.wide)
+		if (!same_ids(ids, &state->piece[k].m.ids) ||
+			state->piece[k].m.wide != state->piece[0].m.wide)
 			gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
 		m = gnngp_matrix_numbers(env, &state->piece[k].m);
 		for (int64 i = 0; i < m.rows; i++)
-			memcpy((char *) all.data + (i * all.cols + at) * size, (char *) m.data + i * m.cols * size, m.cols * size);
+			memcpy((char *) all.data + (i * all.cols + at) * size,
+				   (char *) m.data + i * m.cols * size, m.cols * size);
 		at += m.cols;
 		gp_free(env, m.data);
 	}
@@ -259,7 +264,8 @@ sums_of_state(FunctionCallInfo fcinfo, gp_env *env, int64 rank, int64 columns)
 	gnngp_table_value old;
 
 	if (PG_ARGISNULL(0))
-		return gp_matrix_wrap(gp_alloc_zero(env, rank * (rank + columns), sizeof(double)), rank, rank + columns, GP_DOUBLE);
+		return gp_matrix_wrap(gp_alloc_zero(env, rank * (rank + columns), sizeof(double)), rank,
+							  rank + columns, GP_DOUBLE);
 	old = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (old.ids.n != rank || old.cols != rank + columns || !old.wide)
 		gnngp_matrix_refuse("All rows of a group have as many columns each.");
@@ -279,8 +285,10 @@ write_sums(gp_matrix sums)
 static void
 add_gram(gp_env *env, gp_matrix q, gp_matrix y, const gp_matrix *root, gp_matrix sums)
 {
-	gp_matrix	gram = gp_matrix_wrap(gp_alloc_zero(env, q.cols * q.cols, sizeof(double)), q.cols, q.cols, GP_DOUBLE);
-	gp_matrix	qty = gp_matrix_wrap(gp_alloc_zero(env, q.cols * y.cols, sizeof(double)), q.cols, y.cols, GP_DOUBLE);
+	gp_matrix	gram = gp_matrix_wrap(gp_alloc_zero(env, q.cols * q.cols, sizeof(double)), q.cols,
+									  q.cols, GP_DOUBLE);
+	gp_matrix	qty = gp_matrix_wrap(gp_alloc_zero(env, q.cols * y.cols, sizeof(double)), q.cols,
+									 y.cols, GP_DOUBLE);
 	gp_device  *dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * q.rows * q.cols * q.cols));
 
 	gp_block_gram(dev, q, y, root, gram, qty);
@@ -330,7 +338,8 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 		root = gnngp_matrix_numbers(env, &r);
 	}
 	sums = sums_of_state(fcinfo, env, m.cols, y.cols);
-	add_gram(env, rows_of_ids(env, &m, &y.ids), gnngp_matrix_numbers(env, &y), PG_ARGISNULL(3) ? NULL : &root, sums);
+	add_gram(env, rows_of_ids(env, &m, &y.ids), gnngp_matrix_numbers(env, &y), PG_ARGISNULL(3)
+			 ? NULL : &root, sums);
 	MemoryContextSwitchTo(old);
 	result = write_sums(sums);
 	gnngp_env_destroy(env);

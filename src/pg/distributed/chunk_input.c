@@ -6,15 +6,14 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "distributed_internal.h"
 #include "utils/builtins.h"
 
-/* The expression of a node's features, of type real[]; columns by their moments where there are any. */
+/* The expression of a node's features, of type real[]; columns by their moments where there are
+ * any. */
 static const char *
 row_expression(const gnngp_sources *src, int64 columns, const double *moments)
 {
@@ -66,7 +65,8 @@ find_moments(gnngp_dfit *d)
 	gnngp_rows	rows = {.row = take_moments,.state = &m,.n = 0,.types = NULL};
 	Oid		   *types;
 	StringInfoData list;
-	bool		standard = strcmp(d->src->scale, "standard") == 0 || (strcmp(d->src->scale, "auto") == 0 && !d->src->array);
+	bool		standard = strcmp(d->src->scale, "standard") == 0 ||
+		(strcmp(d->src->scale, "auto") == 0 && !d->src->array);
 
 	if (strcmp(d->src->scale, "length") == 0 || (standard && d->src->array))
 		ereport(ERROR,
@@ -84,11 +84,14 @@ find_moments(gnngp_dfit *d)
 	rows.types = types;
 	rows.n = (int) (2 * m.columns);
 	for (int64 j = 1; j <= m.columns; j++)
-		appendStringInfo(&list, "%spg_catalog.avg(f.v[" INT64_FORMAT "]), pg_catalog.stddev_pop(f.v[" INT64_FORMAT "])",
-						 j > 1 ? ", " : "", j, j);
+		appendStringInfo(&list,
+						 "%spg_catalog.avg(f.v[" INT64_FORMAT "]), pg_catalog.stddev_pop(f.v[" INT64_FORMAT "])", j > 1 ? ", " : "", j, j);
 	/* A view computes each feature once, but on other servers, which take no such query. */
-	gnngp_placement_read(&d->placement, psprintf("SELECT %s FROM (SELECT ARRAY[%s] AS v FROM %s AS t%s) AS f", list.data,
-												 d->src->features, d->src->nodes, d->placement.apart ? "" : " OFFSET 0"), &rows);
+	gnngp_placement_read(&d->placement,
+						 psprintf("SELECT %s FROM (SELECT ARRAY[%s] AS v FROM %s AS t%s) AS f",
+								  list.data,
+												 d->src->features, d->src->nodes, d->placement.apart
+												 ? "" : " OFFSET 0"), &rows);
 	return m.value;
 }
 
@@ -100,7 +103,8 @@ gnngp_count_features(const gnngp_sources *src)
 
 	if (src->features == NULL)
 		return 0;
-	if (SPI_execute(psprintf("SELECT pg_catalog.cardinality(%s) FROM %s AS t LIMIT 1", row_expression(src, 0, NULL), src->nodes),
+	if (SPI_execute(psprintf("SELECT pg_catalog.cardinality(%s) FROM %s AS t LIMIT 1",
+							 row_expression(src, 0, NULL), src->nodes),
 					true, 1) != SPI_OK_SELECT || SPI_processed != 1)
 		return 0;
 	length = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
@@ -114,7 +118,8 @@ gnngp_count_edges(const gnngp_sources *src)
 
 	if (src->edge_rows > 0)
 		return src->edge_rows;
-	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", src->edges), true, 1) != SPI_OK_SELECT || SPI_processed != 1)
+	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", src->edges), true, 1)
+		!= SPI_OK_SELECT || SPI_processed != 1)
 		return 0;
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
@@ -130,14 +135,17 @@ void
 gnngp_chunk_features(gnngp_dfit *d)
 {
 	const gnngp_sources *s = d->src;
-	ErrorContextCallback context = {error_context_stack, features_context, unconstify(gnngp_sources *, s)};
+	ErrorContextCallback context = {error_context_stack, features_context,
+									unconstify(gnngp_sources *, s)};
 	const char *row = row_expression(s, d->dims, find_moments(d));
 	gnngp_grouping rows = {
-		.query = psprintf("SELECT pg_catalog.width_bucket(t.%s::bigint, %s) AS chunk, t.%s::bigint AS id, %s AS x FROM %s AS t",
+		.query =
+			psprintf("SELECT pg_catalog.width_bucket(t.%s::bigint, %s) AS chunk, t.%s::bigint AS id, %s AS x FROM %s AS t",
 						  s->id, d->bounds, s->id, row, s->nodes),
 		.declared = "id bigint, x real[]",
 		.columns = "n.id, n.x",
-		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", gnngp_public_schema(), d->schema)
+		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", gnngp_public_schema(),
+						   d->schema)
 	};
 	int64		n;
 
@@ -149,7 +157,8 @@ gnngp_chunk_features(gnngp_dfit *d)
 	if (n >= 0 && n != d->n && !d->listed)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT, s->nodes_name, d->n, n),
+				 errmsg("table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT,
+						s->nodes_name, d->n, n),
 				 errdetail("It changed while it was read."),
 				 errhint("Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 }
@@ -158,23 +167,29 @@ void
 gnngp_chunk_edges(gnngp_dfit *d)
 {
 	const gnngp_sources *s = d->src;
-	const char *bad = s->weight ? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
+	const char *bad = s->weight
+		? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
 		"n.src IS NULL OR n.dst IS NULL";
-	const char *declared = psprintf("chunk integer, g %s.gp_graph, bad bigint", gnngp_public_schema());
+	const char *declared = psprintf("chunk integer, g %s.gp_graph, bad bigint",
+									gnngp_public_schema());
 	gnngp_grouping rows = {
-		.query = psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
-						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src, s->dst, d->bounds, s->src, s->dst,
-						  s->weight ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges),
+		.query =
+			psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
+						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src,
+						  s->dst, d->bounds, s->src, s->dst, s->weight
+						  ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges),
 		.declared = s->weight ? "src bigint, dst bigint, w float8" : "src bigint, dst bigint",
 		.columns = s->weight ? "n.src, n.dst, n.w" : "n.src, n.dst",
 		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
-						   " pg_catalog.count(*) FILTER (WHERE %s)", gnngp_public_schema(), s->weight ? ", n.w" : "", bad, bad)
+						   " pg_catalog.count(*) FILTER (WHERE %s)", gnngp_public_schema(),
+						   s->weight ? ", n.w" : "", bad, bad)
 	};
 
 	d->graph = gnngp_placement_table(&d->placement, "edges");
 	gnngp_placement_create(&d->placement, d->graph, declared);
 	gnngp_placement_group(&d->placement, d->graph, &rows);
-	d->edges_near = gnngp_placement_everywhere(&d->placement, d->graph, declared, "t.chunk, t.g, t.bad");
+	d->edges_near = gnngp_placement_everywhere(&d->placement, d->graph, declared,
+											   "t.chunk, t.g, t.bad");
 }
 
 /* What is counted of the edges. */
@@ -231,7 +246,8 @@ gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
 	c.labelled = gp_alloc_zero(d->ev.env, d->n, sizeof(bool));
 	for (int64 k = 0; k < data->nlabelled; k++)
 		c.labelled[data->labelled[k]] = field[data->labelled[k]] = true;
-	gnngp_placement_query(&d->placement, psprintf("SELECT g.g, g.bad FROM %s AS g", d->graph), 0, NULL, NULL, &rows);
+	gnngp_placement_query(&d->placement, psprintf("SELECT g.g, g.bad FROM %s AS g", d->graph), 0,
+						  NULL, NULL, &rows);
 	gp_free(d->ev.env, c.labelled);
 	if (c.bad)
 		gnngp_refuse_edges(d->src);

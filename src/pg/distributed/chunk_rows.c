@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "distributed_internal.h"
@@ -16,7 +14,8 @@ gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
 {
 	const char *table = gnngp_placement_table(&d->placement, what);
 
-	gnngp_placement_create(&d->placement, table, psprintf("chunk integer, %sm %s.gp_matrix", more, d->schema));
+	gnngp_placement_create(&d->placement, table, psprintf("chunk integer, %sm %s.gp_matrix", more,
+														  d->schema));
 	d->written += (double) d->n * cols * sizeof(float);
 	return table;
 }
@@ -85,7 +84,8 @@ gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n,
 {
 	gp_env	   *env = d->ev.env;
 	collection	c = {.d = d,.node = node,.n = n,.cols = cols};
-	const char *query = psprintf("SELECT %s.gp_rows(t.m, $1) FROM %s AS t WHERE t.chunk = ANY ($2)", d->schema, table);
+	const char *query = psprintf("SELECT %s.gp_rows(t.m, $1) FROM %s AS t WHERE t.chunk = ANY ($2)",
+								 d->schema, table);
 	Oid			types[] = {INT8ARRAYOID, INT4ARRAYOID};
 	Datum		values[2] = {0};
 	Datum	   *id;
@@ -123,13 +123,15 @@ gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n,
 }
 
 void
-gnngp_chunk_predict(gnngp_dfit *d, const char *table, const char *weights, const char *root, int32 columns,
-					double *mean, double *norm, double *present)
+gnngp_chunk_predict(gnngp_dfit *d, const char *table, const char *weights, const char *root,
+					int32 columns, double *mean, double *norm, double *present)
 {
-	collection	c = {.d = d,.n = d->n,.cols = columns,.value = mean,.norm = norm,.present = present};
+	collection	c = {.d = d,.n = d->n,.cols = columns,.value = mean,.norm = norm,
+					 .present = present};
 
 	d->placement.phase = GP_PHASE_POSTERIOR;
-	collect(d, &c, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", d->schema, weights, root, table), 0, NULL, NULL);
+	collect(d, &c, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", d->schema, weights,
+							root, table), 0, NULL, NULL);
 }
 
 const char *
@@ -138,7 +140,8 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 	const gnngp_data *data = d->src->data;
 	const char *table = gnngp_chunk_table(d, "labelled", "", columns);
 	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
-	gnngp_value_ids all = {.n = data->nlabelled,.id = palloc(Max(data->nlabelled, 1) * sizeof(int64))};
+	gnngp_value_ids all = {.n = data->nlabelled,
+						   .id = palloc(Max(data->nlabelled, 1) * sizeof(int64))};
 	int64		first = 0;
 	int64		n;
 
@@ -155,8 +158,10 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 		ids = gnngp_value_ids_part(&all, first, n);
 		values[0] = Int32GetDatum(gnngp_placement_key_of(&d->placement, chunk));
 		values[1] = Int32GetDatum((int32) chunk);
-		values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE));
-		gnngp_placement_execute(&d->placement, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3, types, values);
+		values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n,
+															columns, GP_DOUBLE));
+		gnngp_placement_execute(&d->placement, psprintf("INSERT INTO %s VALUES ($1, $2, $3)",
+														table), 3, types, values);
 		pfree(DatumGetPointer(values[2]));
 	}
 	pfree(all.id);
@@ -179,7 +184,8 @@ gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type, con
 
 	if (d->listed)
 		return gnngp_placement_matrix(&d->placement, name);
-	host = gp_matrix_wrap(gp_alloc_array(d->ev.env, m.rows * m.cols, gp_type_size(type)), m.rows, m.cols, type);
+	host = gp_matrix_wrap(gp_alloc_array(d->ev.env, m.rows * m.cols, gp_type_size(type)), m.rows,
+						  m.cols, type);
 	d->ev.dev->download(d->ev.dev, host, m);
 	if (node)
 	{
@@ -238,7 +244,8 @@ gnngp_chunk_whiten(gnngp_dfit *d, const gp_factor *f, gp_matrix x)
 
 	for (int b = 0; b < f->npanels && !d->listed; b++)
 	{
-		gp_panel_apply_root(d->ev.dev, &f->panel[b], false, gp_matrix_cols(x, at, f->panel[b].p.cols));
+		gp_panel_apply_root(d->ev.dev, &f->panel[b], false,
+							gp_matrix_cols(x, at, f->panel[b].p.cols));
 		at += f->panel[b].p.cols;
 	}
 }

@@ -2,8 +2,8 @@
  * distributed.h - strategy sql: a fit whose low-rank factor lies in tables.
  *
  * Where nodes times landmarks is more than a server's memory, the factor is cut into chunks of
- * rows, which are rows of working tables, and each step of the kernel is a statement over them.
- * The tables are partitions of this server, or distributed by Citus; they are gone when the fit ends.
+ * rows, which are rows of working tables, and each step of the kernel is a statement over them. The
+ * tables are partitions of this server, or distributed by Citus; they are gone when the fit ends.
  */
 #ifndef GNNGP_DISTRIBUTED_H
 #define GNNGP_DISTRIBUTED_H

@@ -62,7 +62,8 @@ extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field);
 
 /* ---- chunk_rows.c: between tables and the device ---- */
 
-/* A table of columns (chunk integer, more m gp_matrix), whose matrices have cols columns together. */
+/* A table of columns (chunk integer, more m gp_matrix), whose matrices have cols columns
+ * together. */
 extern const char *gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols);
 
 /* Rows of a table by nodes, ascending, in double: n x cols on the device. */
@@ -80,11 +81,13 @@ extern void gnngp_chunk_predict(gnngp_dfit *d, const char *table, const char *we
 /* Numbers of the labelled nodes (labelled x columns) in a table of chunks. */
 extern const char *gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns);
 
-/* Gives everybody a matrix of the device, in a type, with the ids of nodes (NULL: 0, 1, ...); its text in a query. */
+/* Gives everybody a matrix of the device, in a type, with the ids of nodes (NULL: 0, 1, ...); its
+ * text in a query. */
 extern const char *gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type,
 									const int32 *node);
 
-/* The combined root of a factor's panels, R_b / sqrt(v_b), times l (NULL: I); data NULL where that is I. */
+/* The combined root of a factor's panels, R_b / sqrt(v_b), times l (NULL: I); data NULL where that
+ * is I. */
 extern gp_matrix gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f, const gp_matrix *l);
 
 /* x <- x times the inverse of its transpose: rows of panels as rows of Q. */

@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "lib/stringinfo.h"
 #include "distributed_internal.h"
 #include "utils/builtins.h"
@@ -38,11 +36,14 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 	const char *other = "Use another kernel, or strategy => 'nystrom'.";
 
 	if (src->directed)
-		refuse_kernel("directed graphs", "Create the graph with directed => false, or use strategy => 'nystrom'.");
+		refuse_kernel("directed graphs",
+					  "Create the graph with directed => false, or use strategy => 'nystrom'.");
 	if (!src->data->ids.integer)
-		refuse_kernel("ids that are not integers", "Use a view that gives each node an integer, or strategy => 'nystrom'.");
+		refuse_kernel("ids that are not integers",
+					  "Use a view that gives each node an integer, or strategy => 'nystrom'.");
 	if (gp_program_is_laplacian(program))
-		refuse_kernel("Laplacian kernels", "Leave out strategy: a fit in memory takes 8 seconds and 1 GB for a million nodes.");
+		refuse_kernel("Laplacian kernels",
+					  "Leave out strategy: a fit in memory takes 8 seconds and 1 GB for a million nodes.");
 	if (src->features == NULL)
 		refuse_kernel(src->sparse ? "features in a table of their own" : "graphs without features",
 					  "Give the graph features in columns of the node table, or use strategy => 'nystrom'.");
@@ -58,11 +59,13 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 		case GP_INPUT_IDENTITY:
 		case GP_INPUT_LAPLACIAN:
 		case GP_INPUT_COSINE:
-			refuse_kernel("this input kernel", "Use input linear, rbf, poly or arccos, or strategy => 'nystrom'.");
+			refuse_kernel("this input kernel",
+						  "Use input linear, rbf, poly or arccos, or strategy => 'nystrom'.");
 	}
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT)
-			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours" : "unit(...)", other);
+			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours"
+						  : "unit(...)", other);
 }
 
 /* Notes a task that holds so many bytes. */
@@ -84,17 +87,6 @@ one_panel(gnngp_dfit *d, const char *table, int64 cols)
 	return out;
 }
 
-/* The factor of the landmarks' covariance, of a panel that lies in a table. */
-static void
-take_root(gnngp_dfit *d, gnngp_chunked_factor *panel)
-{
-	gp_matrix	c = gnngp_chunk_gather(d, panel->table, d->landmark, d->nlandmarks, d->nlandmarks);
-
-	if (!d->listed)
-		gp_landmark_root(&d->ev, c);
-	panel->f->panel[0].root = c;
-}
-
 /* A panel of covariances with the landmarks, by a kernel of rows alone. */
 static gnngp_chunked_factor
 covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
@@ -104,7 +96,8 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 	gp_matrix	root = gnngp_chunk_root(d, arg->f, NULL);
 	const char *landmarks;
 	const char *roots = psprintf("NULL::%s.gp_matrix", d->schema);
-	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "covariances", "", d->nlandmarks), d->nlandmarks);
+	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "covariances", "", d->nlandmarks),
+										 d->nlandmarks);
 
 	gnngp_chunk_whiten(d, arg->f, rows);
 	landmarks = gnngp_chunk_copy(d, "landmarks", rows, GP_FLOAT, d->landmark);
@@ -112,11 +105,18 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 		roots = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
 	gnngp_placement_fill(&d->placement, out.table,
 						psprintf("SELECT t.pk, t.chunk, %s.gp_step(t.m, '%s'::%s.gp_kernel, %s, %s) FROM %s AS t",
-								 d->schema, kernel, gnngp_public_schema(), landmarks, roots, arg->table));
+								 d->schema, kernel, gnngp_public_schema(), landmarks, roots,
+								 arg->table));
 	gnngp_chunk_free(d, &rows);
 	gnngp_chunk_free(d, &root);
-	take_root(d, &out);
-	note_task(d, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) * (cols + d->nlandmarks) * sizeof(float) +
+	/* The factor of the landmarks' covariance, of a panel that lies in a table */
+	gp_matrix	c = gnngp_chunk_gather(d, out.table, d->landmark, d->nlandmarks, d->nlandmarks);
+
+	if (!d->listed)
+		gp_landmark_root(&d->ev, c);
+	out.f->panel[0].root = c;
+	note_task(d, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) * (cols + d->nlandmarks)
+			  * sizeof(float) +
 					 3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
 	return out;
 }
@@ -142,7 +142,8 @@ input_step(gnngp_dfit *d)
 {
 	gnngp_chunked_factor x = one_panel(d, d->x, d->dims);
 
-	return d->program->input.kind == GP_INPUT_LINEAR ? x : covariances(d, &x, input_kernel(&d->program->input));
+	return d->program->input.kind == GP_INPUT_LINEAR ? x
+		: covariances(d, &x, input_kernel(&d->program->input));
 }
 
 /* A column of the same number: features times zeros, and a constant. */
@@ -159,8 +160,8 @@ bias_step(gnngp_dfit *d, const gp_step *s)
 		d->ev.dev->fill(d->ev.dev, gp_matrix_rows(w, d->dims, 1), 1.0);
 	}
 	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT t.pk, t.chunk, %s.gp_apply(t.m, %s) FROM %s AS t", d->schema,
-								 gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
+						psprintf("SELECT t.pk, t.chunk, %s.gp_apply(t.m, %s) FROM %s AS t",
+								 d->schema, gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
 	gnngp_chunk_free(d, &w);
 	out.f->panel[0].value = s->value;
 	return out;
@@ -177,7 +178,8 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 	{
 		const gp_monomial *m = &op->term[t];
 
-		appendStringInfo(&text, "%s%.17g*%s", m->coef < 0.0 ? (t > 0 ? " - " : "-") : (t > 0 ? " + " : ""), fabs(m->coef),
+		appendStringInfo(&text, "%s%.17g*%s", m->coef < 0.0 ? (t > 0 ? " - " : "-")
+						 : (t > 0 ? " + " : ""), fabs(m->coef),
 						 m->power_a > 0 ? psprintf("A^%d", m->power_a) : "I");
 		for (int k = 0; k < op->np; k++)
 			if (m->power_p[k] > 0)
@@ -216,8 +218,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 					" (SELECT t.pk, t.chunk AS place, %s.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x,"
 					" LATERAL %s.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.chunk),"
 					" '%s'::%s.gp_kernel, %s) AS s",
-					gnngp_placement_key(&d->placement, "s.chunk"), d->schema, groups, d->schema, d->edges_near,
-					gnngp_placement_near(&d->placement, "g", "x"),
+					gnngp_placement_key(&d->placement, "s.chunk"), d->schema, groups, d->schema,
+					d->edges_near, gnngp_placement_near(&d->placement, "g", "x"),
 					operator_kernel(s->op, d->program->norm), gnngp_public_schema(), d->bounds));
 	gnngp_placement_drop(p, groups);
 	out.table = gnngp_chunk_table(d, "columns", "", cols);
@@ -226,7 +228,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement_drop(p, spread);
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
-	note_task(d, STACK_COPIES * (double) d->n * width * sizeof(float) + EDGE_BYTES * d->edges + NODE_BYTES * d->n);
+	note_task(d, STACK_COPIES * (double) d->n * width * sizeof(float) + EDGE_BYTES * d->edges
+			  + NODE_BYTES * d->n);
 	return out;
 }
 
@@ -237,7 +240,8 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 	gnngp_chunked_factor out = {NULL, gp_factor_create(d->ev.env)};
 
 	if (a->f->npanels + b->f->npanels > GP_MAX_LINEAR_TERMS)
-		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_LINEAR_TERMS), "Use fewer terms or layers.");
+		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_LINEAR_TERMS),
+					  "Use fewer terms or layers.");
 	out.table = gnngp_chunk_table(d, "sum", "", gp_factor_rank(a->f) + gp_factor_rank(b->f));
 	gnngp_placement_fill(&d->placement, out.table,
 						psprintf("SELECT u.pk, u.chunk, %s.gp_glue(u.place, u.m) FROM"
@@ -305,23 +309,6 @@ is_needed(const gnngp_dfit *d, const char *table, int step)
 	return false;
 }
 
-/* Drops the tables that no later step takes; each is dropped by the last step that has it. */
-static void
-drop_used(gnngp_dfit *d, int step)
-{
-	for (int i = 0; i <= step; i++)
-	{
-		const char *table = d->factor[i].table;
-
-		if (table == NULL || is_needed(d, table, step))
-			continue;
-		gnngp_placement_drop(&d->placement, table);
-		for (int k = 0; k <= step; k++)
-			if (d->factor[k].table == table)
-				d->factor[k].table = NULL;
-	}
-}
-
 gnngp_chunked_factor
 gnngp_factor_steps(gnngp_dfit *d)
 {
@@ -331,7 +318,19 @@ gnngp_factor_steps(gnngp_dfit *d)
 	for (int i = 0; i < n; i++)
 	{
 		d->factor[i] = make_step(d, &d->program->steps[i]);
-		drop_used(d, i);
+		/* Drops the tables that no later step takes; each is dropped by the last step that has
+		 * it */
+		for (int j = 0; j <= i; j++)
+		{
+			const char *table = d->factor[j].table;
+
+			if (table == NULL || is_needed(d, table, i))
+				continue;
+			gnngp_placement_drop(&d->placement, table);
+			for (int k = 0; k <= i; k++)
+				if (d->factor[k].table == table)
+					d->factor[k].table = NULL;
+		}
 	}
 	return d->factor[n - 1];
 }

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "distributed.h"
 #include "distributed_internal.h"
@@ -40,7 +38,8 @@ gnngp_is_distributed(const gnngp_fit_settings *settings)
 	return strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0;
 }
 
-/* Opens a fit; a listed one runs nothing.  22023 and 0A000 for settings that need a fit in memory. */
+/* Opens a fit; a listed one runs nothing.  22023 and 0A000 for settings that need a fit in
+ * memory. */
 static void
 open_fit(const job *j, gnngp_dfit *d, const gnngp_sources *src, bool listed)
 {
@@ -66,34 +65,12 @@ open_fit(const job *j, gnngp_dfit *d, const gnngp_sources *src, bool listed)
 	d->nlandmarks = Min(n, settings->landmarks > 0 ? settings->landmarks : LANDMARKS);
 	d->ev = (gp_eval) {.env = j->env,.n = n,.type = GP_FLOAT,.jitter = 1e-5};
 	d->ev.dev = listed ? NULL : gnngp_device_open(j->env, 0);
-	gnngp_placement_open(&d->placement, j->env, src->spread, listed, sizeof(float) * (double) n * d->nlandmarks);
+	gnngp_placement_open(&d->placement, j->env, src->spread, listed,
+						 sizeof(float) * (double) n * d->nlandmarks);
 }
 
-/* Cuts the nodes into chunks: by their ids, of which it takes the first of each. */
-static void
-cut_chunks(gnngp_dfit *d)
-{
-	const int64 *key = d->src->data->ids.key;
-	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
-	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
-	int64	   *bound;
-	StringInfoData text;
-
-	d->chunks = (d->n + height - 1) / height;
-	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
-	initStringInfo(&text);
-	appendStringInfoString(&text, "'{");
-	for (int64 k = 1; k < d->chunks; k++)
-	{
-		bound[k - 1] = key[k * height];
-		appendStringInfo(&text, "%s" INT64_FORMAT, k > 1 ? "," : "", bound[k - 1]);
-	}
-	appendStringInfoString(&text, "}'::bigint[]");
-	d->bound = bound;
-	d->bounds = text.data;
-}
-
-/* Chooses the landmarks: the field of few labels, else nodes of many neighbours (core/fit/landmarks.c). */
+/* Chooses the landmarks: the field of few labels, else nodes of many neighbours
+ * (core/fit/landmarks.c). */
 static void
 choose_landmarks(const job *j, gnngp_dfit *d)
 {
@@ -112,14 +89,14 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 	if (!d->listed)
 	{
 		d->landmark = gp_landmarks_of_degrees(env, (uint64) j->settings->seed, d->n, degree,
-											  classes && size <= d->nlandmarks ? field : NULL, d->nlandmarks);
+											  classes && size <= d->nlandmarks ? field : NULL,
+											  d->nlandmarks);
 		data->graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
 		data->graph->nodes = d->n;
 		data->graph->edges = edges;
 		d->edges = (double) edges;
 	}
-	gp_free(env, degree);
-	gp_free(env, field);
+	gp_free_all(env, degree, field);
 }
 
 /* Up to the factor: tables of features and edges, landmarks, steps. */
@@ -133,7 +110,25 @@ make_factor(job *j, gnngp_dfit *d)
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("a row of table \"%s\" has no features", d->src->nodes_name),
 				 errhint("Give every node its features.")));
-	cut_chunks(d);
+	/* Cuts the nodes into chunks: by their ids, of which it takes the first of each */
+	const int64 *key = d->src->data->ids.key;
+	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
+	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
+	int64	   *bound;
+	StringInfoData text;
+
+	d->chunks = (d->n + height - 1) / height;
+	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
+	initStringInfo(&text);
+	appendStringInfoString(&text, "'{");
+	for (int64 k = 1; k < d->chunks; k++)
+	{
+		bound[k - 1] = key[k * height];
+		appendStringInfo(&text, "%s" INT64_FORMAT, k > 1 ? "," : "", bound[k - 1]);
+	}
+	appendStringInfoString(&text, "}'::bigint[]");
+	d->bound = bound;
+	d->bounds = text.data;
 	gnngp_chunk_features(d);
 	gnngp_chunk_edges(d);
 	choose_landmarks(j, d);
@@ -151,7 +146,8 @@ typedef struct sums
 	double	   *value;			/* rank x (rank + columns) */
 } sums;
 
-/* Adds the sums of one key; they come in order, so that their bits do not depend on who was first. */
+/* Adds the sums of one key; they come in order, so that their bits do not depend on who was
+ * first. */
 static void
 take_sums(void *state, const Datum *values, const bool *nulls)
 {
@@ -174,7 +170,8 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	job		   *j = state;
 	gnngp_dfit *d = &j->d;
 	gp_matrix	root = gnngp_chunk_root(d, j->factor.f, NULL);
-	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL) : psprintf("NULL::%s.gp_matrix", d->schema);
+	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL)
+		: psprintf("NULL::%s.gp_matrix", d->schema);
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
@@ -184,7 +181,8 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
 	gnngp_placement_query(&d->placement,
 						  psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
-								   " GROUP BY t.pk ORDER BY t.pk", d->schema, roots, j->factor.table, targets),
+								   " GROUP BY t.pk ORDER BY t.pk", d->schema, roots,
+								   j->factor.table, targets),
 						  0, NULL, NULL, &rows);
 	if (d->listed)
 		return;
@@ -211,7 +209,8 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 
 /* The pass over all rows. */
 static void
-chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present)
+chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm,
+				double *present)
 {
 	job		   *j = state;
 	gnngp_dfit *d = &j->d;
@@ -270,7 +269,8 @@ fit_within(const gnngp_sources *src, void *arg)
 		.seed = (uint64_t) j->settings->seed,
 		.type = GP_FLOAT
 	};
-	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,.predict = chunked_predict};
+	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,
+								 .predict = chunked_predict};
 	int64		statements;
 
 	list_statements(j, src);
@@ -343,7 +343,8 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 }
 
 gnngp_distributed_plan
-gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
+					   const gnngp_fit_settings *settings)
 {
 	job		   *j = palloc0(sizeof(job));
 

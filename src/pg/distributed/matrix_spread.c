@@ -10,11 +10,10 @@
 #include "core/fit/landmarks.h"
 #include "pg/types/factor_make.h"
 #include "funcapi.h"
-#include "matrix_spread.h"
+#include "pg/types/types.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
-#include "pg/types/types.h"
 #include "whole_graph.h"
 
 int64
@@ -29,8 +28,9 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 	return last - first;
 }
 
-void
-gnngp_check_bounds(ArrayType *array)
+/* 22023 for bounds that do not ascend. */
+static void
+check_bounds(ArrayType *array)
 {
 	const int64 *bound = gnngp_array_data(array);
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -84,7 +84,7 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	gp_matrix	m;
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_check_bounds(bounds);
+	check_bounds(bounds);
 	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (table.wide)
 		gnngp_matrix_refuse("Columns are of single precision.");

@@ -23,7 +23,8 @@ matrix_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, gnngp_table_val
 	return gnngp_matrix_numbers(env, table);
 }
 
-/* The root among the arguments, square and as wide as the rows; false where it is NULL or left out. */
+/* The root among the arguments, square and as wide as the rows; false where it is NULL or left
+ * out. */
 static bool
 root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
 {
@@ -116,9 +117,11 @@ gnngp_matrix_split(PG_FUNCTION_ARGS)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int64 i = 0; i < all.rows; i++)
-			memcpy(part + i * band.count * size, (char *) all.data + (i * all.cols + band.first) * size, band.count * size);
+			memcpy(part + i * band.count * size,
+				   (char *) all.data + (i * all.cols + band.first) * size, band.count * size);
 		values[0] = Int32GetDatum((int32) (band.first / width));
-		values[1] = gnngp_matrix_write(&table.ids, gp_matrix_wrap(part, all.rows, band.count, all.type));
+		values[1] = gnngp_matrix_write(&table.ids,
+									   gp_matrix_wrap(part, all.rows, band.count, all.type));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		pfree(DatumGetPointer(values[1]));
 	}
@@ -157,8 +160,11 @@ gnngp_matrix_step(PG_FUNCTION_ARGS)
 	own = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
 	for (int64 j = 0; j < landmarks.rows; j++)
 		own[j] = (int32_t) gnngp_value_find(&table.ids, gnngp_value_id(&at.ids, j));
-	out = gp_matrix_wrap(gp_alloc_array(env, rows.rows * landmarks.rows, sizeof(float)), rows.rows, landmarks.rows, GP_FLOAT);
-	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols * (landmarks.rows + (rooted ? rows.cols : 0))));
+	out = gp_matrix_wrap(gp_alloc_array(env, rows.rows * landmarks.rows, sizeof(float)), rows.rows,
+						 landmarks.rows, GP_FLOAT);
+	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols
+													  * (landmarks.rows
+														 + (rooted ? rows.cols : 0))));
 	gp_block_covariances(dev, program, rows, rooted ? &root : NULL, landmarks, own, out);
 	dev->close(dev);
 	result = gnngp_matrix_write(&table.ids, out);
@@ -175,7 +181,8 @@ join_columns(gp_env *env, gp_matrix product, const double *norm, const double *p
 
 	for (int64 i = 0; i < product.rows; i++)
 	{
-		memcpy(all + i * cols, (double *) product.data + i * product.cols, product.cols * sizeof(double));
+		memcpy(all + i * cols, (double *) product.data + i * product.cols,
+			   product.cols * sizeof(double));
 		all[i * cols + product.cols] = norm[i];
 		all[i * cols + product.cols + 1] = present[i];
 	}
@@ -184,7 +191,8 @@ join_columns(gp_env *env, gp_matrix product, const double *norm, const double *p
 
 PG_FUNCTION_INFO_V1(gnngp_matrix_apply);
 
-/* gp_apply(rows, weights [, root]): the product; with a root, two columns of squared lengths behind it. */
+/* gp_apply(rows, weights [, root]): the product; with a root, two columns of squared lengths behind
+ * it. */
 Datum
 gnngp_matrix_apply(PG_FUNCTION_ARGS)
 {
@@ -213,8 +221,10 @@ gnngp_matrix_apply(PG_FUNCTION_ARGS)
 	out = gp_matrix_wrap(NULL, rows.rows, weights.cols, rooted ? GP_DOUBLE : weights.type);
 	out.data = gp_alloc_array(env, rows.rows * weights.cols, gp_type_size(out.type));
 	norm = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1, GP_DOUBLE);
-	present = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1, GP_DOUBLE);
-	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols * (weights.cols + (rooted ? rows.cols : 0))));
+	present = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1,
+							 GP_DOUBLE);
+	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols
+													  * (weights.cols + (rooted ? rows.cols : 0))));
 	gp_block_apply(dev, rows, weights, rooted ? &root : NULL, out, norm, present);
 	dev->close(dev);
 	if (rooted)

@@ -35,7 +35,8 @@
 
 #define MOST_KEYS 8
 #define TRIED_KEYS 64			/* integers for each shard, among which is one that lies there */
-#define KEY_BYTES 1048576.0		/* of a table that one more key is worth: each makes files that the server syncs */
+/* of a table that one more key is worth: each makes files that the server syncs */
+#define KEY_BYTES 1048576.0
 
 /* ---- statements ---- */
 
@@ -55,7 +56,8 @@ statement_context(void *arg)
 	gnngp_placement *p = arg;
 
 	if (p->total > 0)
-		errcontext("statement " INT64_FORMAT " of " INT64_FORMAT " of a fit with strategy sql", p->done + 1, p->total);
+		errcontext("statement " INT64_FORMAT " of " INT64_FORMAT " of a fit with strategy sql",
+				   p->done + 1, p->total);
 	else
 		errcontext("statement " INT64_FORMAT " of a fit with strategy sql", p->done + 1);
 }
@@ -66,8 +68,8 @@ statement_context(void *arg)
  * others do not see ours.
  */
 static void
-run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid *types, const Datum *values,
-		  const gnngp_rows *rows)
+run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid *types,
+		  const Datum *values, const gnngp_rows *rows)
 {
 	ErrorContextCallback context = {error_context_stack, statement_context, p};
 	Oid			user;
@@ -106,7 +108,8 @@ gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *ro
 }
 
 void
-gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oid *types, Datum *values)
+gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oid *types,
+						Datum *values)
 {
 	ErrorContextCallback context = {error_context_stack, statement_context, p};
 	bool		reports = gnngp_progress_is_on();
@@ -154,7 +157,8 @@ query_number(const char *query)
 static void
 create_distributed(gnngp_placement *p, const char *table, const char *columns)
 {
-	gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s (pk integer, %s)", table, columns), 0, NULL, NULL);
+	gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s (pk integer, %s)", table,
+										columns), 0, NULL, NULL);
 	gnngp_placement_execute(p, p->key == NULL ?
 							psprintf("SELECT pg_catalog.create_distributed_table('%s', 'pk', shard_count => %d, colocate_with => 'none')",
 									 table, p->keys) :
@@ -192,9 +196,13 @@ pin_servers(gnngp_placement *p)
 
 	initStringInfo(&text);
 	for (int i = 0; i < (int) lengthof(pins); i++)
-		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i], quote_literal_cstr(GetConfigOption(pins[i], false, false)));
+		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
+						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
 	gnngp_pin("citus.propagate_set_commands", "local");
-	gnngp_placement_execute(p, psprintf("DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data))), 0, NULL, NULL);
+	gnngp_placement_execute(p,
+							psprintf("DO %s",
+									 quote_literal_cstr(psprintf("BEGIN %sEND", text.data))), 0,
+									 NULL, NULL);
 }
 
 /* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
@@ -222,12 +230,15 @@ open_distributed(gnngp_placement *p)
 	if (query_number("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')::integer::bigint") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" may not make schemas in this database", GetUserNameFromId(GetUserId(), false)),
+				 errmsg("role \"%s\" may not make schemas in this database",
+						GetUserNameFromId(GetUserId(), false)),
 				 errhint("On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.")));
 	gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
 	pin_servers(p);
-	create_distributed(p, psprintf("%s.small", p->schema), psprintf("name text, m %s.gp_matrix", gnngp_schema()));
-	/* For each shard, in turn, the smallest integer that lies there: shards are on one server after the other. */
+	create_distributed(p, psprintf("%s.small", p->schema),
+					   psprintf("name text, m %s.gp_matrix", gnngp_schema()));
+	/* For each shard, in turn, the smallest integer that lies there: shards are on one server after
+	 * the other. */
 	list.most = p->keys;
 	list.key = palloc(p->keys * sizeof(int));
 	gnngp_placement_query(p, psprintf("SELECT pg_catalog.min(k.k) FROM (SELECT i AS k,"
@@ -257,10 +268,14 @@ gnngp_placement_create(gnngp_placement *p, const char *table, const char *column
 		create_distributed(p, table, columns);
 	else
 	{
-		gnngp_placement_execute(p, psprintf("CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)", table, columns), 0, NULL, NULL);
+		gnngp_placement_execute(p,
+								psprintf("CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)",
+										 table, columns), 0, NULL, NULL);
 		for (int k = 0; k < p->keys; k++)
-			gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
-												" WITH (autovacuum_enabled = off)", table, k, table, k), 0, NULL, NULL);
+			gnngp_placement_execute(p,
+									psprintf("CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
+												" WITH (autovacuum_enabled = off)", table, k, table,
+												k), 0, NULL, NULL);
 	}
 	p->tables = lappend(p->tables, (void *) table);
 }
@@ -308,7 +323,8 @@ fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 	CommandCounterIncrement();
 	for (int k = 0; k < in.keys; k++)
 		in.partition[k] = table_open(get_relname_relid(psprintf("%s_%d", strchr(table, '.') + 1, k),
-													   get_namespace_oid(p->schema, false)), RowExclusiveLock);
+													   get_namespace_oid(p->schema, false)),
+													   RowExclusiveLock);
 	desc = RelationGetDescr(in.partition[0]);
 	rows.n = desc->natts;
 	rows.types = type = palloc(desc->natts * sizeof(Oid));
@@ -357,16 +373,19 @@ gnngp_placement_group(gnngp_placement *p, const char *table, const gnngp_groupin
 	if (!p->apart)
 	{
 		fill(p, GetUserId(), table,
-			 psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n GROUP BY n.chunk", gnngp_placement_key(p, "n.chunk"),
-					  rows->values, rows->query));
+			 psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n GROUP BY n.chunk",
+					  gnngp_placement_key(p, "n.chunk"), rows->values, rows->query));
 		return -1;
 	}
 	moved = gnngp_placement_table(p, "rows");
 	gnngp_placement_create(p, moved, psprintf("chunk integer, %s", rows->declared));
-	gnngp_placement_fill(p, moved, psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n", gnngp_placement_key(p, "n.chunk"),
-											rows->columns, rows->query));
+	gnngp_placement_fill(p, moved, psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n",
+											gnngp_placement_key(p, "n.chunk"), rows->columns,
+											rows->query));
 	n = p->rows;
-	gnngp_placement_fill(p, table, psprintf("SELECT n.pk, n.chunk, %s FROM %s AS n GROUP BY n.pk, n.chunk", rows->values, moved));
+	gnngp_placement_fill(p, table,
+						 psprintf("SELECT n.pk, n.chunk, %s FROM %s AS n GROUP BY n.pk, n.chunk",
+								  rows->values, moved));
 	gnngp_placement_drop(p, moved);
 	return n;
 }
@@ -382,7 +401,9 @@ gnngp_placement_copy(gnngp_placement *p, const char *name, Datum matrix)
 	for (int k = 0; k < (p->apart ? p->keys : 1); k++)
 	{
 		values[2] = Int32GetDatum(gnngp_placement_key_of(p, k));
-		gnngp_placement_execute(p, psprintf("INSERT INTO %s.small (name, m, pk) VALUES ($1, $2, $3)", p->schema), 3, types, values);
+		gnngp_placement_execute(p,
+								psprintf("INSERT INTO %s.small (name, m, pk) VALUES ($1, $2, $3)",
+										 p->schema), 3, types, values);
 	}
 }
 
@@ -394,7 +415,8 @@ gnngp_placement_matrix(const gnngp_placement *p, const char *name)
 }
 
 const char *
-gnngp_placement_everywhere(gnngp_placement *p, const char *table, const char *declared, const char *columns)
+gnngp_placement_everywhere(gnngp_placement *p, const char *table, const char *declared,
+						   const char *columns)
 {
 	const char *copies;
 
@@ -402,8 +424,10 @@ gnngp_placement_everywhere(gnngp_placement *p, const char *table, const char *de
 		return table;
 	copies = gnngp_placement_table(p, "copies");
 	gnngp_placement_create(p, copies, declared);
-	gnngp_placement_fill(p, copies, psprintf("SELECT %s, %s FROM %s AS t, pg_catalog.generate_series(0, %d) AS k",
-											 gnngp_placement_key(p, "k"), columns, table, p->keys - 1));
+	gnngp_placement_fill(p, copies,
+						 psprintf("SELECT %s, %s FROM %s AS t, pg_catalog.generate_series(0, %d) AS k",
+											 gnngp_placement_key(p, "k"), columns, table,
+											 p->keys - 1));
 	return copies;
 }
 
@@ -438,31 +462,6 @@ gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row
 
 /* ---- open and close ---- */
 
-/*
- * Settings of the statements: their tables have few rows, of many kilobytes, of which the planner
- * knows nothing, and each of which is worth a process.  A hash would hold the matrices of all
- * groups at once, and those of partitions that are done with.
- */
-static void
-pin_settings(void)
-{
-	static const char *const pins[][2] = {
-		{"enable_partitionwise_aggregate", "on"},
-		{"enable_partitionwise_join", "on"},
-		{"parallel_setup_cost", "0"},
-		{"parallel_tuple_cost", "0"},
-		{"min_parallel_table_scan_size", "0"},
-		{"enable_hashagg", "off"},
-		{"jit", "off"},
-		{"client_min_messages", "warning"},
-		{"default_table_access_method", "heap"},
-		{"default_tablespace", ""}
-	};
-
-	for (int i = 0; i < (int) lengthof(pins); i++)
-		gnngp_pin(pins[i][0], pins[i][1]);
-}
-
 /* Who the extension's owner is. */
 static void
 note_role(void *arg)
@@ -475,11 +474,32 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 {
 	uint32		name[4];
 
-	*p = (gnngp_placement) {.env = env,.listed = listed,.apart = spread,.role = GetUserId(),.phase = GP_PHASE_KERNEL};
+	*p = (gnngp_placement) {.env = env,.listed = listed,.apart = spread,.role = GetUserId(),
+							.phase = GP_PHASE_KERNEL};
 	p->keys = (int) Min(bytes / KEY_BYTES + 1.0, MOST_KEYS);
 	if (!listed)
-		pin_settings();
-	/* As none is, and nobody can guess: other servers of Citus take a schema that is there, whoever has made it. */
+	{
+		/* Settings of the statements: their tables have few rows, of many kilobytes, of which the
+		 * planner knows nothing, and each of which is worth a process. A hash would hold the
+		 * matrices of all groups at once, and those of partitions that are done with. */
+		static const char *const pins[][2] = {
+			{"enable_partitionwise_aggregate", "on"},
+			{"enable_partitionwise_join", "on"},
+			{"parallel_setup_cost", "0"},
+			{"parallel_tuple_cost", "0"},
+			{"min_parallel_table_scan_size", "0"},
+			{"enable_hashagg", "off"},
+			{"jit", "off"},
+			{"client_min_messages", "warning"},
+			{"default_table_access_method", "heap"},
+			{"default_tablespace", ""}
+		};
+
+		for (int i = 0; i < (int) lengthof(pins); i++)
+			gnngp_pin(pins[i][0], pins[i][1]);
+	}
+	/* As none is, and nobody can guess: other servers of Citus take a schema that is there, whoever
+	 * has made it. */
 	do
 	{
 		if (!pg_strong_random(name, sizeof(name)))
@@ -494,7 +514,8 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 	{
 		gnngp_as_extension(note_role, p);
 		gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
-		gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema,
+		gnngp_placement_execute(p,
+								psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema,
 											gnngp_schema()), 0, NULL, NULL);
 	}
 }

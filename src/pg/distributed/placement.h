@@ -65,7 +65,8 @@ typedef struct gnngp_grouping
  * Fills a table with rows of the user's tables, put together where their chunks belong.
  * Returns how many rows there were where they had to be moved first, else -1.
  */
-extern int64 gnngp_placement_group(gnngp_placement *p, const char *table, const gnngp_grouping *rows);
+extern int64 gnngp_placement_group(gnngp_placement *p, const char *table,
+								   const gnngp_grouping *rows);
 
 /* Gives everybody a matrix under a name, and its text in a query whose rows are called t. */
 extern void gnngp_placement_copy(gnngp_placement *p, const char *name, Datum matrix);
@@ -86,15 +87,16 @@ extern int	gnngp_placement_key_of(const gnngp_placement *p, int64 number);
  * A condition, behind another one, by which a row of what everybody has a copy of is the one near
  * a row; empty where there is one copy.
  */
-extern const char *gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row);
+extern const char *gnngp_placement_near(const gnngp_placement *p, const char *copy,
+										const char *row);
 
 /* Runs a query on working tables, or on the user's, and hands each row over. */
-extern void gnngp_placement_query(gnngp_placement *p, const char *query, int nargs, const Oid *types,
-								  const Datum *values, const gnngp_rows *rows);
+extern void gnngp_placement_query(gnngp_placement *p, const char *query, int nargs,
+								  const Oid *types, const Datum *values, const gnngp_rows *rows);
 extern void gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *rows);
 
 /* Runs a statement with values on working tables that returns nothing. */
-extern void gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oid *types,
-									Datum *values);
+extern void gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs,
+									Oid *types, Datum *values);
 
 #endif							/* GNNGP_PLACEMENT_H */

@@ -14,7 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
-/* 0A000: columns are encoded by what all rows hold, which no statement that reads them where they are knows. */
+/* 0A000: columns are encoded by what all rows hold, which no statement that reads them where they
+ * are knows. */
 static void
 check_number(const gnngp_reader *r, const gnngp_column *column)
 {
@@ -34,7 +35,8 @@ features_expression(const gnngp_reader *r, bool *array)
 	const gnngp_texts *names = &r->def->features;
 	StringInfoData text;
 
-	*array = names->n == 1 && !gnngp_is_number_type(gnngp_table_column(&r->nodes, names->text[0]).base);
+	*array = names->n == 1 &&
+		!gnngp_is_number_type(gnngp_table_column(&r->nodes, names->text[0]).base);
 	if (names->n == 0)
 		return NULL;
 	initStringInfo(&text);
@@ -44,7 +46,8 @@ features_expression(const gnngp_reader *r, bool *array)
 
 		if (!*array || !gnngp_is_vector_type(column.base))
 			check_number(r, &column);
-		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0 ? "t.%s::pg_catalog.float8" :
+		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0
+						 ? "t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);
 	}
 	return text.data;
@@ -105,7 +108,8 @@ work_within(gnngp_reader *r, void *arg)
 
 /* Works within the tables of a graph. */
 void
-gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work, void *arg)
+gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work,
+				  void *arg)
 {
 	within		w = {task, work, arg};
 

@@ -1,9 +1,11 @@
 /*
- * whole_graph.c - a graph that comes as one or several values, put together once for all calls of a transaction.
+ * whole_graph.c - a graph that comes as one or several values, put together once for all calls of a
+ * transaction.
  *
- * Whoever multiplies columns, or solves for some of them, has the whole graph, and a fit asks several times in each
- * of several statements: what takes long is reading the values, sorting edges and normalising.  One graph is kept
- * from call to call until another one is asked for, its memory is needed or the transaction ends; it is told by all of the bytes that it was made of.
+ * Whoever multiplies columns, or solves for some of them, has the whole graph, and a fit asks
+ * several times in each of several statements: what takes long is reading the values, sorting edges
+ * and normalising.  One graph is kept from call to call until another one is asked for, its memory
+ * is needed or the transaction ends; it is told by all of the bytes that it was made of.
  */
 #include "postgres.h"
 
@@ -27,7 +29,8 @@ typedef struct whole_graph
 	gp_norm		norm;			/* of a */
 } whole_graph;
 
-/* The one of this process: a query calls from several places, by partitions, and one graph for each of them would be too much. */
+/* The one of this process: a query calls from several places, by partitions, and one graph for each
+ * of them would be too much. */
 static whole_graph *whole;
 
 /* The place of each node of a graph among the rows' ids; 22023 for one that has none. */
@@ -44,20 +47,6 @@ place_nodes(const gnngp_value_ids *nodes, const gnngp_value_ids *rows)
 	return place;
 }
 
-/* Adds the edges of one value. */
-static void
-add_edges(gp_edges *edges, const gnngp_graph_value *g, const gnngp_value_ids *rows)
-{
-	int32	   *place = place_nodes(&g->ids, rows);
-
-	for (int64 i = 0; i < g->edges; i++)
-	{
-		gnngp_poll(i);
-		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]], g->weight ? &g->weight[i] : NULL);
-	}
-	pfree(place);
-}
-
 /* Puts a graph together from its values. */
 static void
 build_whole(whole_graph *w, const gnngp_value_ids *rows)
@@ -68,10 +57,12 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 	bool		weighted = false;
 	gp_edges   *edges = NULL;
 
-	deconstruct_array(w->values, ARR_ELEMTYPE(w->values), -1, false, TYPALIGN_INT, &value, &null, &n);
+	deconstruct_array(w->values, ARR_ELEMTYPE(w->values), -1, false, TYPALIGN_INT, &value, &null,
+					  &n);
 	for (int k = 0; k < n; k++)
 	{
-		MemoryContext work = AllocSetContextCreate(w->context, "gnngp graph", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext work = AllocSetContextCreate(w->context, "gnngp graph",
+												   ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(work);
 		gnngp_graph_value g;
 
@@ -83,7 +74,16 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 		if (k > 0 && (g.weight != NULL) != weighted)
 			gnngp_matrix_refuse("Some graphs have weights, and others have none.");
 		weighted = g.weight != NULL;
-		add_edges(edges, &g, rows);
+		/* Adds the edges of one value */
+		int32	   *place = place_nodes(&g.ids, rows);
+
+		for (int64 i = 0; i < g.edges; i++)
+		{
+			gnngp_poll(i);
+			gp_edges_add(edges, 1, &place[g.src[i]], &place[g.dst[i]], g.weight ? &g.weight[i]
+						 : NULL);
+		}
+		pfree(place);
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(work);
 	}
@@ -96,8 +96,9 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 static bool
 is_made_of(const whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows)
 {
-	return VARSIZE(w->values) == VARSIZE(values) && memcmp(w->values, values, VARSIZE(values)) == 0 &&
-		w->ids.n == rows->n && w->ids.first == rows->first && (w->ids.id == NULL) == (rows->id == NULL) &&
+	return VARSIZE(w->values) == VARSIZE(values) && memcmp(w->values, values, VARSIZE(values))
+		== 0 && w->ids.n == rows->n && w->ids.first == rows->first &&
+		(w->ids.id == NULL) == (rows->id == NULL) &&
 		(rows->id == NULL || memcmp(w->ids.id, rows->id, rows->n * sizeof(int64)) == 0);
 }
 
@@ -133,25 +134,6 @@ copy_source(whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows
 	memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
 }
 
-/* Puts a graph together; an error in it, or before it is kept, takes it along. */
-static whole_graph *
-make_whole(const ArrayType *values, const gnngp_value_ids *rows)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	whole_graph *w = palloc0(sizeof(whole_graph));
-
-	w->context = context;
-	w->callback.func = forget;
-	w->callback.arg = w;
-	MemoryContextRegisterResetCallback(context, &w->callback);
-	w->env = gnngp_env_create(context);
-	copy_source(w, values, rows);
-	build_whole(w, rows);
-	MemoryContextSwitchTo(old);
-	return w;
-}
-
 gp_graph *
 gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 {
@@ -165,7 +147,20 @@ gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 	/* One that a call has not given back ended in an error, and its memory may outlive that. */
 	if (whole)
 		give_up();
-	whole = make_whole(values, rows);
+	/* Puts a graph together; an error in it, or before it is kept, takes it along */
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	whole = palloc0(sizeof(whole_graph));
+
+	whole->context = context;
+	whole->callback.func = forget;
+	whole->callback.arg = whole;
+	MemoryContextRegisterResetCallback(context, &whole->callback);
+	whole->env = gnngp_env_create(context);
+	copy_source(whole, values, rows);
+	build_whole(whole, rows);
+	MemoryContextSwitchTo(old);
 	return whole->graph;
 }
 

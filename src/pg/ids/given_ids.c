@@ -92,25 +92,6 @@ gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
 	open_type(t, model, type);
 }
 
-/*
- * Texts as ids of a type that is none.  A type's input function must not run
- * code of the model's owner in the name of a caller who did not name the type:
- * arrays, ranges and rows may have a domain within.
- */
-static void
-open_as_text(gnngp_id_type *t, const gnngp_model *model, const gnngp_id_hints *hints)
-{
-	Oid			asked = lookup_type(model);
-	Oid			own = model->integer_ids ? INT8OID : asked;
-	char		kind = OidIsValid(own) ? get_typtype(own = getBaseType(own)) : '\0';
-
-	if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
-		report_mismatch(model, TEXTOID, hints);
-	open_type(t, model, own);
-	t->as_text = true;
-	t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
-}
-
 /* True for a model whose ids are of type numeric. */
 static bool
 has_numeric_ids(const gnngp_model *model)
@@ -139,7 +120,20 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	else if (is_literal(type) || gnngp_is_integers(type))
 		type = INT8OID;
 	if (type == TEXTOID && !fits(model, TEXTOID))
-		open_as_text(t, model, hints);
+	{
+		/* Texts as ids of a type that is none. A type's input function must not run code of the
+		 * model's owner in the name of a caller who did not name the type: arrays, ranges and rows
+		 * may have a domain within. */
+		Oid			asked = lookup_type(model);
+		Oid			own = model->integer_ids ? INT8OID : asked;
+		char		kind = OidIsValid(own) ? get_typtype(own = getBaseType(own)) : '\0';
+
+		if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
+			report_mismatch(model, TEXTOID, hints);
+		open_type(t, model, own);
+		t->as_text = true;
+		t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
+	}
 	/* An integer may be an id of type numeric; but not all of these are integers. */
 	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) &&
 			 has_numeric_ids(model))
@@ -165,19 +159,6 @@ integer_datum(const gnngp_id_type *t, int64 key)
 			 errhint("Use the type bigint.")));
 }
 
-/* 22003 for an id of type numeric that is no integer, where the caller names nodes by integers. */
-static void
-check_integer(const gnngp_id_type *t, const gnngp_id *id)
-{
-	const char *text = pnstrdup(id->text, id->length);
-
-	if (text[strspn(text, "-0123456789")] != '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("node %s does not fit the type %s", text, format_type_be(t->type)),
-				 errhint("Name nodes by ids of type numeric.")));
-}
-
 /* The id of a row as a value of the type under a domain. */
 static Datum
 base_datum(const gnngp_id_type *t, const gnngp_id *id)
@@ -189,7 +170,17 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 	if (t->string || t->as_text)
 		return PointerGetDatum(cstring_to_text_with_len(id->text, id->length));
 	if (gnngp_is_integer_type(t->base))
-		check_integer(t, id);
+	{
+		/* 22003 for an id of type numeric that is no integer, where the caller names nodes by
+		 * integers */
+		const char *text = pnstrdup(id->text, id->length);
+
+		if (text[strspn(text, "-0123456789")] != '\0')
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("node %s does not fit the type %s", text, format_type_be(t->type)),
+					 errhint("Name nodes by ids of type numeric.")));
+	}
 	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
 							 pnstrdup(id->text, id->length), t->ioparam, -1);
 }
@@ -257,7 +248,8 @@ given_id(const gnngp_id_type *t, Datum value)
 static void
 hold_ids(int n)
 {
-	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool) + sizeof(int64));
+	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool)
+									  + sizeof(int64));
 	size_t		left = gnngp_account_left();
 
 	if (bytes > left)

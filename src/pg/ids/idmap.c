@@ -26,30 +26,6 @@ empty_table(gp_env *env, uint64 size)
 	return table;
 }
 
-/* Fills an open-addressing table at most half full; the first node of a key wins. */
-static void
-build_hash(gp_env *env, gnngp_idmap *map)
-{
-	uint64		size = 16;
-	int64		next = 0;
-
-	while (size < 2 * (uint64) map->ids->n)
-		size *= 2;
-	map->kind = GNNGP_IDMAP_HASH;
-	map->places = gp_places_open(env, size);
-	map->table = empty_table(env, size);
-	for (int64 i = 0; i < map->ids->n; i++)
-	{
-		uint64		slot = gp_first_place(&map->places, map->key[i]);
-
-		gp_poll(env, i, &next);
-		while (map->table[slot] >= 0 && map->key[map->table[slot]] != map->key[i])
-			slot = gp_next_place(&map->places, slot);
-		if (map->table[slot] < 0)
-			map->table[slot] = (int32) i;
-	}
-}
-
 void
 gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
 {
@@ -74,7 +50,27 @@ gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
 			map->table[(uint64) ids->key[i] - (uint64) map->first] = (int32) i;
 	}
 	else
-		build_hash(env, map);
+	{
+		/* Fills an open-addressing table at most half full; the first node of a key wins */
+		uint64		size = 16;
+		int64		next = 0;
+
+		while (size < 2 * (uint64) map->ids->n)
+			size *= 2;
+		map->kind = GNNGP_IDMAP_HASH;
+		map->places = gp_places_open(env, size);
+		map->table = empty_table(env, size);
+		for (int64 i = 0; i < map->ids->n; i++)
+		{
+			uint64		slot = gp_first_place(&map->places, map->key[i]);
+
+			gp_poll(env, i, &next);
+			while (map->table[slot] >= 0 && map->key[map->table[slot]] != map->key[i])
+				slot = gp_next_place(&map->places, slot);
+			if (map->table[slot] < 0)
+				map->table[slot] = (int32) i;
+		}
+	}
 }
 
 /* Frees the table. */

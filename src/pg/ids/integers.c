@@ -55,7 +55,8 @@ gnngp_integers(PG_FUNCTION_ARGS)
 					  type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
 					  &value, &null, &n);
 	for (int i = 0; i < n; i++)
-		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i]) : DatumGetInt32(value[i]));
+		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i])
+								 : DatumGetInt32(value[i]));
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given),
 											 ARR_LBOUND(given),
 											 INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));

@@ -42,7 +42,8 @@ gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value)
 	{
 		Timestamp	at = DatumGetTimestamp(value);
 
-		return TIMESTAMP_NOT_FINITE(at) ? (TIMESTAMP_IS_NOBEGIN(at) ? -1e7 : 1e7) : (double) at / USECS_PER_DAY;
+		return TIMESTAMP_NOT_FINITE(at) ? (TIMESTAMP_IS_NOBEGIN(at) ? -1e7 : 1e7)
+			: (double) at / USECS_PER_DAY;
 	}
 	return gnngp_number_datum(value, base);
 }
@@ -52,7 +53,8 @@ static void
 take_row(const gp_features *f, int64 row, gp_cell *cell)
 {
 	for (int64 c = 0; c < f->dims; c++)
-		cell[c] = (gp_cell) {.number = f->csr ? 0.0 : gp_number_at(f->dense, f->type, row * f->dims + c)};
+		cell[c] = (gp_cell) {.number = f->csr ? 0.0
+							 : gp_number_at(f->dense, f->type, row * f->dims + c)};
 	for (int64 k = f->csr ? f->csr->start[row] : 0; f->csr && k < f->csr->start[row + 1]; k++)
 		cell[f->csr->col[k]].number = gp_number_at(f->csr->value, f->type, k);
 	for (int64 c = 0; c < f->dims; c++)
@@ -61,7 +63,8 @@ take_row(const gp_features *f, int64 row, gp_cell *cell)
 
 /* How the columns are encoded, by all rows. */
 static gp_encoding *
-make_encoding(gp_env *env, const gp_features *f, const gnngp_column *column, const gnngp_feature_kind *kind)
+make_encoding(gp_env *env, const gp_features *f, const gnngp_column *column,
+			  const gnngp_feature_kind *kind)
 {
 	gp_cell_kind *cells = palloc(sizeof(gp_cell_kind) * f->dims);
 	gp_cell    *cell = palloc(sizeof(gp_cell) * f->dims);
@@ -96,7 +99,8 @@ tell_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_co
 	if (encoding->width == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("the feature columns of table \"%s\" do not tell its nodes apart", r->nodes.name),
+				 errmsg("the feature columns of table \"%s\" do not tell its nodes apart",
+						r->nodes.name),
 				 errhint("Name other columns, or leave \"features\" out.")));
 }
 

@@ -32,27 +32,6 @@ find_place(gnngp_met *m, int64 key, const char *text, int length)
 	return place;
 }
 
-/* Makes room for twice as many nodes. */
-static void
-grow(gnngp_met *m)
-{
-	m->room = m->room ? 2 * m->room : 256;
-	m->node = gp_realloc_array(m->env, m->node, m->room, sizeof(gnngp_met_node));
-	gp_free(m->env, m->at);
-	m->places = gp_places_open(m->env, 2 * (uint64) m->room);
-	m->at = gp_alloc_array(m->env, 2 * m->room, sizeof(gnngp_met_place));
-	memset(m->at, -1, 2 * m->room * sizeof(gnngp_met_place));
-	for (int64 i = 0; i < m->nnodes; i++)
-	{
-		uint64		place = gp_first_place(&m->places, (uint64) m->node[i].key);
-
-		CHECK_FOR_INTERRUPTS();
-		while (m->at[place].node >= 0)
-			place = gp_next_place(&m->places, place);
-		m->at[place] = (gnngp_met_place) {m->node[i].key, i};
-	}
-}
-
 int32
 gnngp_meet(gnngp_met *m, int64 key, const char *text, int length)
 {
@@ -60,7 +39,24 @@ gnngp_meet(gnngp_met *m, int64 key, const char *text, int length)
 	gnngp_met_node *node;
 
 	if (m->nnodes == m->room)
-		grow(m);
+	{
+		/* Makes room for twice as many nodes */
+		m->room = m->room ? 2 * m->room : 256;
+		m->node = gp_realloc_array(m->env, m->node, m->room, sizeof(gnngp_met_node));
+		gp_free(m->env, m->at);
+		m->places = gp_places_open(m->env, 2 * (uint64) m->room);
+		m->at = gp_alloc_array(m->env, 2 * m->room, sizeof(gnngp_met_place));
+		memset(m->at, -1, 2 * m->room * sizeof(gnngp_met_place));
+		for (int64 i = 0; i < m->nnodes; i++)
+		{
+			uint64		place = gp_first_place(&m->places, (uint64) m->node[i].key);
+
+			CHECK_FOR_INTERRUPTS();
+			while (m->at[place].node >= 0)
+				place = gp_next_place(&m->places, place);
+			m->at[place] = (gnngp_met_place) {m->node[i].key, i};
+		}
+	}
 	place = find_place(m, key, text, length);
 	if (m->at[place].node >= 0)
 		return (int32) m->at[place].node;

@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/server/server.h"
 #include "read_ids.h"
 
@@ -130,8 +128,8 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
 		{
-			note_fault(s, nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE : WEIGHT_NEGATIVE,
-					   src, dst, w);
+			note_fault(s, nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE
+					   : WEIGHT_NEGATIVE, src, dst, w);
 			return;
 		}
 		s->value[s->n] = w;
@@ -215,8 +213,10 @@ gnngp_read_edges(gnngp_edge_part *s)
 	s->edges = gp_edges_create(r->env, r->data->ids.n, r->def->directed, s->weighted);
 	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
 	flush_edges(s);
-	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls, "Remove the edge, or give it both ends.");
-	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls, "Remove the edge, or give it both ends.");
+	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls,
+					  "Remove the edge, or give it both ends.");
+	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls,
+					  "Remove the edge, or give it both ends.");
 	gnngp_finder_check_unknown(&s->src);
 	gnngp_finder_check_unknown(&s->dst);
 	check_weights(s);

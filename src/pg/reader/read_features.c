@@ -11,7 +11,6 @@
 #include "postgres.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "pg/catalog/graph_check.h"
 #include "pg/server/server.h"
@@ -21,6 +20,8 @@
 
 /* Spreads of columns whose ratio is worth a word. */
 #define UNLIKE 1000				/* deviations of columns */
+#define FEW_NUMBERS 64			/* an array that is shorter is a row of a table, */
+#define UNLIKE_NUMBERS 3		/* where its numbers have deviations that differ more than so */
 #define SHARED 10				/* means of an array's numbers, in deviations */
 
 /* The length of a row that has none. */
@@ -54,7 +55,8 @@ static const struct
 		"Give every node its features, or create the graph without features."},
 	[FAULT_NULL_ELEMENT] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "has a NULL element",
 		"Give every element a value, such as 0."},
-	[FAULT_VALUE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL, "Features must be finite and fit the type real."}
+	[FAULT_VALUE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
+					 "Features must be finite and fit the type real."}
 };
 
 struct gnngp_feature_part
@@ -210,7 +212,8 @@ columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 			return;
 		}
 		s->encoded = s->encoded || nulls[i];
-		s->value[i] = nulls[i] ? 0.0 : gnngp_feature_number(s->kind[i], s->column[i].base, values[i]);
+		s->value[i] = nulls[i] ? 0.0 : gnngp_feature_number(s->kind[i], s->column[i].base,
+															values[i]);
 	}
 	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
 	{
@@ -274,22 +277,6 @@ place_lengths(feature_state *s, const int32 *node)
 		length[node[row]] = s->length[row];
 	gp_free(s->r->env, s->length);
 	s->length = length;
-}
-
-/* Raises when rows have different lengths. */
-static void
-check_lengths(const feature_state *s)
-{
-	const gnngp_ids *ids = &s->r->data->ids;
-
-	for (int64 i = 0; i < ids->n; i++)
-		if (s->length[i] != s->length[0])
-			ereport(ERROR,
-					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("column \"%s\" of table \"%s\" has %d elements for node %s but %d for node %s",
-							s->column[0].name, s->r->nodes.name, s->length[0],
-							gnngp_id_text(ids, 0), s->length[i], gnngp_id_text(ids, i)),
-					 errhint("All nodes need the same number of features.")));
 }
 
 /* Selects an array column, as the array type that comes nearest. */
@@ -377,26 +364,22 @@ gnngp_check_dims(const gnngp_reader *r, int64 dims)
 				 errhint("Give each node as many as before, or fit the model again with gp_refresh.")));
 }
 
-/* 55000 unless a neighbourhood can be scaled as the fit's features were. */
-static void
-check_moments(const gnngp_reader *r, gp_scale scale)
-{
-	if ((r->moments != NULL) != (scale == GP_SCALE_STANDARD))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the features of table \"%s\" have another type than when the model was fitted", r->nodes.name),
-				 errhint("Fit the model again with gp_refresh.")));
-	if (r->moments)
-		gnngp_check_dims(r, r->dims);
-}
-
 void
 gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 {
 	gnngp_data *data = r->data;
 
 	if (r->some)
-		check_moments(r, scale);
+	{
+		/* 55000 unless a neighbourhood can be scaled as the fit's features were */
+		if ((r->moments != NULL) != (scale == GP_SCALE_STANDARD))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the features of table \"%s\" have another type than when the model was fitted", r->nodes.name),
+					 errhint("Fit the model again with gp_refresh.")));
+		if (r->moments)
+			gnngp_check_dims(r, r->dims);
+	}
 	if (scale != GP_SCALE_STANDARD)
 	{
 		data->features = gp_features_scale(r->env, data->features, scale);
@@ -407,36 +390,19 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 	data->features = gp_features_standardise(r->env, data->features, r->moments);
 }
 
-/* Says so where features that are taken as they are hardly tell nodes apart. */
-static void
-tell_scale(const feature_state *s, bool columns)
+/*
+ * True for arrays whose numbers have units of their own.  A long one is an embedding or a bag of
+ * words, one thing whose maker has seen to its scale; so is one of length one.
+ */
+static bool
+has_units(const feature_state *s)
 {
-	gp_env	   *env = s->r->env;
 	const gp_features *f = s->r->data->features;
 
-	if (columns && gp_features_spread(env, f) >= UNLIKE)
-		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
-				  "the feature columns of table \"%s\" differ in scale more than %d-fold", s->r->nodes.name, UNLIKE);
-	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
-		gp_notice(env, "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of "
-					   "each feature, or scale => 'none' to keep them.",
-				  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
-				  s->r->nodes.name, SHARED);
-}
-
-/*
- * Scales the features.  By itself several columns are standardised: they have units
- * of their own; an array is one thing, and its maker has seen to its scale.
- */
-static void
-scale_columns(feature_state *s)
-{
-	bool		columns = s->array_type == InvalidOid;
-	gp_scale	scale = gnngp_scale(s->r->def, columns ? GP_SCALE_STANDARD : GP_SCALE_NONE);
-
-	if (scale == GP_SCALE_NONE && !s->r->some)
-		tell_scale(s, columns);
-	gnngp_scale_features(s->r, scale);
+	if (s->r->some)
+		return s->r->moments != NULL;
+	return f->dims < FEW_NUMBERS && !gp_features_have_length(s->r->env, f) &&
+		gp_features_spread(s->r->env, f) > UNLIKE_NUMBERS;
 }
 
 void
@@ -450,13 +416,46 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	env->progress(env, GP_PHASE_FEATURES, 0, data->ids.n);
 	check_fault(s);
 	place_lengths(s, node);
-	check_lengths(s);
+	/* Raises when rows have different lengths */
+	const gnngp_ids *ids = &s->r->data->ids;
+
+	for (int64 i = 0; i < ids->n; i++)
+		if (s->length[i] != s->length[0])
+			ereport(ERROR,
+					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+					 errmsg("column \"%s\" of table \"%s\" has %d elements for node %s but %d for node %s",
+							s->column[0].name, s->r->nodes.name, s->length[0],
+							gnngp_id_text(ids, 0), s->length[i], gnngp_id_text(ids, i)),
+					 errhint("All nodes need the same number of features.")));
 	gp_free(env, s->length);
 	gp_features_place(s->builder, data->ids.n, node);
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	if (s->encoded)
 		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
-	scale_columns(s);
+	/* By itself what has units of its own is standardised: columns, or numbers of an array. */
+	bool		columns = s->array_type == InvalidOid;
+	gp_scale	scale = gnngp_scale(s->r->def,
+								   columns || has_units(s) ? GP_SCALE_STANDARD :
+								   GP_SCALE_NONE);
+
+	if (scale == GP_SCALE_NONE && !s->r->some)
+	{
+		/* Says so where features that are taken as they are hardly tell nodes apart */
+		const gp_features *f = s->r->data->features;
+
+		if (columns && gp_features_spread(env, f) >= UNLIKE)
+			gp_notice(env,
+					  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+					  "the feature columns of table \"%s\" differ in scale more than %d-fold",
+					  s->r->nodes.name, UNLIKE);
+		if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f)
+			>= SHARED)
+			gp_notice(env,
+					  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",
+					  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
+					  s->r->nodes.name, SHARED);
+	}
+	gnngp_scale_features(s->r, scale);
 	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);
 }

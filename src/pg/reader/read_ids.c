@@ -156,10 +156,11 @@ unknown_hint(const gnngp_finder *f)
 		appendStringInfo(&hint, "Add the node to \"%s\", remove the row, or use %s", nodes->name,
 						 view);
 	if (hidden)
-		appendStringInfo(&hint, " The policies of table \"%s\" may hide the node from role \"%s\", as which it is read.",
-						 nodes->name, GetUserNameFromId(GetUserId(), false));
+		appendStringInfo(&hint,
+						 " The policies of table \"%s\" may hide the node from role \"%s\", as which it is read.", nodes->name, GetUserNameFromId(GetUserId(), false));
 	if (moments)
-		appendStringInfoString(&hint, " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ.");
+		appendStringInfoString(&hint,
+							   " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ.");
 	return hint.data;
 }
 

@@ -75,29 +75,6 @@ gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type
 	labels->enum_type = enum_type;
 }
 
-/* Grows the arrays and the hash table, which stays at most half full. */
-static void
-grow(gnngp_labels *labels)
-{
-	int32		room = labels->room ? labels->room * 2 : 64;
-
-	labels->key = gp_realloc_array(labels->env, labels->key, room, sizeof(int64));
-	labels->text = gp_realloc_array(labels->env, labels->text, room, sizeof(char *));
-	gp_free(labels->env, labels->table);
-	labels->table = gp_alloc_array(labels->env, 2 * (int64) room, sizeof(int32));
-	memset(labels->table, 0xff, 2 * (size_t) room * sizeof(int32));
-	labels->room = room;
-	labels->places = gp_places_open(labels->env, 2 * (uint64) room);
-	for (int32 i = 0; i < labels->n; i++)
-	{
-		uint64		slot = gp_first_place(&labels->places, labels->key[i]);
-
-		while (labels->table[slot] >= 0)
-			slot = gp_next_place(&labels->places, slot);
-		labels->table[slot] = i;
-	}
-}
-
 /* Copies a text into the environment, 0-terminated. */
 static char *
 copy_text(gp_env *env, const char *text, int length)
@@ -116,7 +93,26 @@ find_or_add(gnngp_labels *labels, int64 key, const char *text, int length)
 	uint64		slot;
 
 	if (labels->n >= labels->room)
-		grow(labels);
+	{
+		/* Grows the arrays and the hash table, which stays at most half full */
+		int32		room = labels->room ? labels->room * 2 : 64;
+
+		labels->key = gp_realloc_array(labels->env, labels->key, room, sizeof(int64));
+		labels->text = gp_realloc_array(labels->env, labels->text, room, sizeof(char *));
+		gp_free(labels->env, labels->table);
+		labels->table = gp_alloc_array(labels->env, 2 * (int64) room, sizeof(int32));
+		memset(labels->table, 0xff, 2 * (size_t) room * sizeof(int32));
+		labels->room = room;
+		labels->places = gp_places_open(labels->env, 2 * (uint64) room);
+		for (int32 i = 0; i < labels->n; i++)
+		{
+			uint64		slot = gp_first_place(&labels->places, labels->key[i]);
+
+			while (labels->table[slot] >= 0)
+				slot = gp_next_place(&labels->places, slot);
+			labels->table[slot] = i;
+		}
+	}
 	slot = gp_first_place(&labels->places, key);
 	for (; labels->table[slot] >= 0; slot = gp_next_place(&labels->places, slot))
 	{
@@ -212,9 +208,7 @@ gnngp_labels_finish(gnngp_labels *labels, char ***names)
 			(*names)[i] = labels->text[rank[i].provisional];
 	}
 	pfree(rank);
-	gp_free(env, labels->key);
-	gp_free(env, labels->text);
-	gp_free(env, labels->table);
+	gp_free_all(env, labels->key, labels->text, labels->table);
 	memset(labels, 0, sizeof(*labels));
 	return final;
 }

@@ -38,7 +38,8 @@ typedef enum gnngp_target_kind
 } gnngp_target_kind;
 
 /* Decides how a target is read; 42804 for a type that does not go with the task. */
-extern gnngp_target_kind gnngp_target_choose(const char *table, const gnngp_column *target, const char *task);
+extern gnngp_target_kind gnngp_target_choose(const char *table, const gnngp_column *target,
+											 const char *task);
 
 extern void gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type);
 

@@ -213,7 +213,8 @@ nodes_of_rows(gp_env *env, const node_order *order, int64 n)
 	return node;
 }
 
-/* Sorts the rows by key; returns the node of each row where features need it and it is another one. */
+/* Sorts the rows by key; returns the node of each row where features need it and it is another
+ * one. */
 static int32 *
 sort_rows(node_state *s)
 {
@@ -263,7 +264,8 @@ check_ids(const node_state *s)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNIQUE_VIOLATION),
 					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
-							r->nodes.name, s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+							r->nodes.name, s->text ? s->text[i]
+							: psprintf(INT64_FORMAT, s->key[i])),
 					 errhint("Each node needs an id of its own: remove the repeated row.")));
 }
 
@@ -316,7 +318,8 @@ check_repeated(const node_state *s, const gnngp_data *data)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
 						"rows have a value of their own",
-						s->target.name, s->r->nodes.name, (long long) single, (long long) data->nlabelled),
+						s->target.name, s->r->nodes.name, (long long) single,
+						(long long) data->nlabelled),
 				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
 }
 
@@ -375,8 +378,7 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 		finish_classes(s, data, automatic);
 		notice_classes(s, data, automatic);
 	}
-	gp_free(env, s->label);
-	gp_free(env, s->value);
+	gp_free_all(env, s->label, s->value);
 }
 
 /* Selects the target, and prepares what is needed to take it. */

@@ -21,15 +21,6 @@ append_name(StringInfo list, const char *name)
 	appendStringInfo(list, "%s%s", list->len > 0 ? ", " : "", name);
 }
 
-/* True where the present user may read a table, or, as it may be enough, some columns of it. */
-static bool
-may_read(Oid table, bool in_part)
-{
-	return pg_class_aclcheck(table, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		(in_part && pg_attribute_aclcheck_all(table, GetUserId(), ACL_SELECT,
-											  ACLMASK_ANY) == ACLCHECK_OK);
-}
-
 /* The statements that grant what the present user lacks; NULL where all tables may be read. */
 static char *
 missing_grants(const gnngp_reader *r, bool in_part)
@@ -44,14 +35,17 @@ missing_grants(const gnngp_reader *r, bool in_part)
 	initStringInfo(&schemas);
 	for (int i = 0; i < (int) lengthof(table); i++)
 	{
-		Oid			schema = OidIsValid(table[i]->oid) ? get_rel_namespace(table[i]->oid) : InvalidOid;
+		Oid			schema = OidIsValid(table[i]->oid) ? get_rel_namespace(table[i]->oid)
+			: InvalidOid;
 
 		if (!OidIsValid(schema))
 			continue;
 		if (!list_member_oid(looked_at, schema) && !gnngp_schema_usable(schema, GetUserId()))
 			append_name(&schemas, quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);
-		if (!may_read(table[i]->oid, in_part))
+		if (!(pg_class_aclcheck(table[i]->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
+			  (in_part && pg_attribute_aclcheck_all(table[i]->oid, GetUserId(), ACL_SELECT,
+													ACLMASK_ANY) == ACLCHECK_OK)))
 			append_name(&tables, table[i]->quoted);
 	}
 	if (tables.len == 0 && schemas.len == 0)
@@ -84,7 +78,8 @@ gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 	*rights = (gnngp_rights) {
 		.callback = {.previous = error_context_stack, .callback = tell_rights, .arg = rights},
 		.grants = least ? least : grants,
-		.whose = r->as_owner ? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
+		.whose = r->as_owner
+		? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,
 										GetUserNameFromId(GetUserId(), false))
 		: "Live answers read the tables with the rights of the caller.",
 	};

@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
@@ -89,7 +87,8 @@ node_row(void *state, const Datum *values, const bool *nulls)
 
 	if (nulls[0])
 		return;
-	number = s->all ? gnngp_meet_datum(&s->met, values[0], s->r->id.base) : find_datum(s, values[0], s->r->id.base);
+	number = s->all ? gnngp_meet_datum(&s->met, values[0], s->r->id.base)
+		: find_datum(s, values[0], s->r->id.base);
 	/* What is equal by the type's rules and has another text was not asked for. */
 	if (number < 0)
 		return;
@@ -115,7 +114,8 @@ edge_weight(const some_state *s, Datum value, bool null)
 
 	if (!isfinite(w) || w < 0.0)
 		ereport(ERROR,
-				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED
+						 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name,
 							   s->r->edges.name) :
 				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name,
@@ -223,7 +223,8 @@ static bool
 has_index(const gnngp_table *table, const gnngp_column *column)
 {
 	Relation	rel = table_open(table->oid, NoLock);
-	List	   *indexes = rel->rd_rel->relkind == RELKIND_RELATION ? RelationGetIndexList(rel) : NIL;
+	List	   *indexes = rel->rd_rel->relkind == RELKIND_RELATION ? RelationGetIndexList(rel)
+		: NIL;
 	bool		found = rel->rd_rel->relkind != RELKIND_RELATION;
 	AttrNumber	number = get_attnum(table->oid, column->name);
 	ListCell   *cell;
@@ -256,7 +257,8 @@ advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_c
 		return;
 	if (told == NULL)
 	{
-		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),.hcxt = TopMemoryContext};
+		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),
+							   .hcxt = TopMemoryContext};
 
 		told = hash_create("gnngp advice", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
@@ -289,58 +291,6 @@ read_edges(some_state *s, gnngp_row_fn row, int first)
 	}
 }
 
-/* Puts how many neighbours each node of a round has. */
-static void
-put_degrees(some_state *s)
-{
-	double	   *count = gp_alloc_array(s->env, s->last - s->first, sizeof(double));
-
-	gp_tally_close(s->tally, s->last - s->first, count);
-	for (int64 i = s->first; i < s->last; i++)
-		if (s->met.node[i].row >= 0)
-			s->met.node[i].degree = count[i - s->first];
-	gp_free(s->env, count);
-}
-
-/* Counts the edges of the nodes of a round: of directed ones those that lead there. */
-static void
-read_degrees(some_state *s)
-{
-	s->counted = true;
-	for (int64 i = s->first; i < s->last; i++)
-		if (s->met.node[i].row >= 0)
-			s->met.node[i].degree = 0.0;
-	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
-	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
-	if (s->tally)
-		put_degrees(s);
-}
-
-/* Reads one round: the nodes that were met last, and their edges. */
-static void
-read_round(some_state *s, gnngp_rim edges)
-{
-	MemoryContext old = MemoryContextSwitchTo(s->context);
-
-	s->nodes.array = gnngp_met_ids(&s->met, s->first, s->last, false);
-	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
-	if (edges == GNNGP_RIM_EDGES)
-		read_edges(s, edge_row, 0);
-	else if (edges == GNNGP_RIM_DEGREES)
-		read_degrees(s);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(s->context);
-}
-
-/* Reads all nodes and all edges. */
-static void
-read_all(some_state *s)
-{
-	gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, gnngp_table_rows(&s->r->nodes));
-	gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
-					gnngp_table_rows(&s->r->edges));
-}
-
 /* Reads hop by hop, and tells where an index would help. */
 static void
 read_rounds(some_state *s, int hops, gnngp_rim rim)
@@ -349,7 +299,37 @@ read_rounds(some_state *s, int hops, gnngp_rim rim)
 	{
 		s->first = s->last;
 		s->last = s->met.nnodes;
-		read_round(s, hop < hops ? GNNGP_RIM_EDGES : rim);
+		/* Reads one round: the nodes that were met last, and their edges */
+		gnngp_rim edges = hop < hops ? GNNGP_RIM_EDGES : rim;
+		MemoryContext old = MemoryContextSwitchTo(s->context);
+
+		s->nodes.array = gnngp_met_ids(&s->met, s->first, s->last, false);
+		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
+		if (edges == GNNGP_RIM_EDGES)
+			read_edges(s, edge_row, 0);
+		else if (edges == GNNGP_RIM_DEGREES)
+		{
+			/* Counts the edges of the nodes of a round: of directed ones those that lead there */
+			s->counted = true;
+			for (int64 i = s->first; i < s->last; i++)
+				if (s->met.node[i].row >= 0)
+					s->met.node[i].degree = 0.0;
+			s->tally = s->weighted ? NULL : gp_tally_open(s->env);
+			read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
+			if (s->tally)
+			{
+				/* Puts how many neighbours each node of a round has */
+				double	   *count = gp_alloc_array(s->env, s->last - s->first, sizeof(double));
+
+				gp_tally_close(s->tally, s->last - s->first, count);
+				for (int64 i = s->first; i < s->last; i++)
+					if (s->met.node[i].row >= 0)
+						s->met.node[i].degree = count[i - s->first];
+				gp_free(s->env, count);
+			}
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(s->context);
 	}
 	/* Behind the queries, which tell who may not know of these tables. */
 	advise_index(&s->r->nodes, &s->r->id, NULL);
@@ -376,20 +356,6 @@ find_wanted(some_state *s, int64 n)
 		number[i] = node->number;
 	}
 	return number;
-}
-
-/* Meets the nodes that are asked for. */
-static void
-meet_wanted(some_state *s, const gnngp_id *wanted, int64 n)
-{
-	for (int64 i = 0; i < n; i++)
-		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node %s is given twice",
-							wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
-							psprintf(INT64_FORMAT, wanted[i].key)),
-					 errhint("Name each node once.")));
 }
 
 /* Features from the rows, and from a table of their own. */
@@ -425,9 +391,22 @@ read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim r
 
 	plan_queries(s);
 	sparse = gnngp_plan_sparse(r);
-	meet_wanted(s, wanted, n);
+	/* Meets the nodes that are asked for */
+	for (int64 i = 0; i < n; i++)
+		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node %s is given twice",
+							wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
+							psprintf(INT64_FORMAT, wanted[i].key)),
+					 errhint("Name each node once.")));
 	if (s->all)
-		read_all(s);
+	{
+		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES,
+						gnngp_table_rows(&s->r->nodes));
+		gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
+						gnngp_table_rows(&s->r->edges));
+	}
 	else
 		read_rounds(s, hops, rim);
 	node_of_row = gnngp_met_number(&s->met, &r->data->ids);
@@ -439,21 +418,10 @@ read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim r
 	return some;
 }
 
-/* 55000 where ids were numbers and are none now, or the other way round. */
-static void
-check_ids(const gnngp_reader *r, const gnngp_id *wanted, int64 n)
-{
-	if (n > 0 && (wanted[0].text == NULL) != r->integer_ids)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r->id.name,
-						r->nodes.name),
-				 errhint("Fit the model again with gp_refresh.")));
-}
-
 gnngp_some *
 gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
-				int hops, gnngp_rim rim, int64 dims, const double *moments, const gp_encoding *encoding)
+				int hops, gnngp_rim rim, int64 dims, const double *moments,
+				const gp_encoding *encoding)
 {
 	some_state	s = {.env = env,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_reader r;
@@ -468,7 +436,13 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wante
 	XactReadOnly = true;
 	gnngp_spi_connect();
 	gnngp_reader_open(&r, env, graph);
-	check_ids(&r, wanted, n);
+	/* 55000 where ids were numbers and are none now, or the other way round */
+	if (n > 0 && (wanted[0].text == NULL) != r.integer_ids)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r.id.name,
+						r.nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
 	r.some = true;
 	r.dims = dims;
 	r.moments = moments;

@@ -83,24 +83,6 @@ alter_call(const gnngp_graph_def *def, const char *argument, const char *schema,
 					quote_literal_cstr(quote_qualified_identifier(schema, table)));
 }
 
-/* 42P01: what was given is gone, or another table has its name. */
-static void
-report_gone(const gnngp_source_name *given, bool replaced, const char *argument,
-			const gnngp_graph_def *def)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 given->table ? errmsg("table \"%s\" of graph \"%s\" %s",
-								   gnngp_shown_table(given->schema, given->table),
-								   def->name, replaced ? "was replaced" : "no longer exists")
-			 : errmsg("a table of graph \"%s\" no longer exists", def->name),
-			 errhint("To read %s, run SELECT %s.",
-					 replaced ? "the table that has this name now" : "another table",
-					 replaced ? alter_call(def, argument, given->schema, given->table)
-					 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name),
-								argument))));
-}
-
 /* The words for a kind of relation. */
 static const char *
 kind_name(char kind)
@@ -122,7 +104,21 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	bool		replaced = renamed && OidIsValid(other_of_name(given, oid));
 
 	if (schema == NULL || replaced)
-		report_gone(given, replaced, argument, def);
+	{
+		/* 42P01: what was given is gone, or another table has its name */
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 given->table ? errmsg("table \"%s\" of graph \"%s\" %s",
+									   gnngp_shown_table(given->schema, given->table),
+									   def->name, replaced ? "was replaced"
+									   : "no longer exists")
+				 : errmsg("a table of graph \"%s\" no longer exists", def->name),
+				 errhint("To read %s, run SELECT %s.",
+						 replaced ? "the table that has this name now" : "another table",
+						 replaced ? alter_call(def, argument, given->schema, given->table)
+						 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name),
+									argument))));
+	}
 	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
 	if (get_rel_relkind(oid) != kind)
@@ -442,7 +438,8 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, gnngp_row_fn row, void *state
 	query_run	run = {env, row, state, phase, 0, total};
 	int			n = list_length(q->types);
 	Oid		   *types = palloc(sizeof(Oid) * n);
-	gnngp_rows	rows = {.row = count_row,.state = &run,.n = n,.types = types,.source = q->table->name};
+	gnngp_rows	rows = {.row = count_row,.state = &run,.n = n,.types = types,
+						.source = q->table->name};
 	bool		restricted = q->where && !gnngp_query_scans(q);
 	int			guc_level = NewGUCNestLevel();
 

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include <float.h>
-#include <math.h>
 
 #include "read_ids.h"
 
@@ -125,28 +124,6 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Raises what the feature numbers did wrong. */
-static void
-check_numbers(const sparse_state *s)
-{
-	const gnngp_ids *ids = &s->r->data->ids;
-	const entry_report *e = s->fault;
-
-	if (e[ENTRY_NULL_NUMBER].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", s->number.name,
-						s->r->sparse.name, gnngp_id_text(ids, e[ENTRY_NULL_NUMBER].node)),
-				 errhint("The second column of the table is the feature's number.")));
-	if (e[ENTRY_BAD_NUMBER].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("column \"%s\" of table \"%s\" is %.15g for node %s", s->number.name,
-						s->r->sparse.name, e[ENTRY_BAD_NUMBER].number,
-						gnngp_id_text(ids, e[ENTRY_BAD_NUMBER].node)),
-				 errhint("Feature numbers are whole numbers from 0 to %d.", MAX_FEATURE)));
-}
-
 /* Raises what the values did wrong. */
 static void
 check_values(const sparse_state *s)
@@ -180,7 +157,9 @@ build_features(sparse_state *s)
 
 	if (s->entries == 0 && s->r->some)
 	{
-		s->r->data->features = gp_features_of_csr(s->r->env, gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0, GP_FLOAT));
+		s->r->data->features = gp_features_of_csr(s->r->env,
+												  gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0,
+																GP_FLOAT));
 		return;
 	}
 	if (s->entries == 0)
@@ -235,7 +214,23 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls,
 					  "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);
-	check_numbers(s);
+	/* Raises what the feature numbers did wrong */
+	const gnngp_ids *ids = &s->r->data->ids;
+	const entry_report *e = s->fault;
+
+	if (e[ENTRY_NULL_NUMBER].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", s->number.name,
+						s->r->sparse.name, gnngp_id_text(ids, e[ENTRY_NULL_NUMBER].node)),
+				 errhint("The second column of the table is the feature's number.")));
+	if (e[ENTRY_BAD_NUMBER].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("column \"%s\" of table \"%s\" is %.15g for node %s", s->number.name,
+						s->r->sparse.name, e[ENTRY_BAD_NUMBER].number,
+						gnngp_id_text(ids, e[ENTRY_BAD_NUMBER].node)),
+				 errhint("Feature numbers are whole numbers from 0 to %d.", MAX_FEATURE)));
 	check_values(s);
 	build_features(s);
 	if (s->r->some)

@@ -1,5 +1,6 @@
 /*
- * read_tables.h - what readers of tables of any kind share: queries, targets, numbers, whose code runs.
+ * read_tables.h - what readers of tables of any kind share: queries, targets, numbers, whose code
+ * runs.
  */
 #ifndef GNNGP_READ_TABLES_H
 #define GNNGP_READ_TABLES_H

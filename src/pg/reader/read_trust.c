@@ -26,9 +26,9 @@
 #include "utils/syscache.h"
 
 /*
- * All that stands behind the relations of $1, by their dependencies, with the functions of $2, and the
- * first of it that is code of a role without superuser's rights.  Built-in objects have no dependencies
- * and are not followed.
+ * All that stands behind the relations of $1, by their dependencies, with the functions of $2, and
+ * the first of it that is code of a role without superuser's rights.  Built-in objects have no
+ * dependencies and are not followed.
  */
 static const char *const query =
 "WITH RECURSIVE behind (class, object) AS ("
@@ -111,7 +111,8 @@ note_function(Oid function, void *functions)
 	return false;
 }
 
-/* Collects the functions that a query calls itself: those of its views are behind its relations, too. */
+/* Collects the functions that a query calls itself: those of its views are behind its relations,
+ * too. */
 static bool
 collect_functions(Node *node, void *functions)
 {
@@ -131,7 +132,8 @@ oid_array(const List *list)
 
 	for (int i = 0; i < list_length(list); i++)
 		oid[i] = ObjectIdGetDatum(list_nth_oid(list, i));
-	return PointerGetDatum(construct_array(oid, list_length(list), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	return PointerGetDatum(construct_array(oid, list_length(list), OIDOID, sizeof(Oid), true,
+										   TYPALIGN_INT));
 }
 
 void

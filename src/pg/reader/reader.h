@@ -1,10 +1,10 @@
 /*
  * reader.h - the user's tables as arrays of the core.
  *
- * All queries of one read run under one snapshot, read only, as the graph's owner
- * under SECURITY_RESTRICTED_OPERATION, with search_path pinned.  What they read is
- * locked first, until the transaction ends, and the snapshot taken then.  Nodes are numbered in the order of their key: the id itself for
- * integer ids, a hash of the id's text otherwise (ties by the text).
+ * All queries of one read run under one snapshot, read only, as the graph's owner under
+ * SECURITY_RESTRICTED_OPERATION, with search_path pinned.  What they read is locked first, until
+ * the transaction ends, and the snapshot taken then.  Nodes are numbered in the order of their key:
+ * the id itself for integer ids, a hash of the id's text otherwise (ties by the text).
  */
 #ifndef GNNGP_READ_H
 #define GNNGP_READ_H
@@ -29,7 +29,8 @@ extern void gnngp_require_trust(const char *table, const CachedPlanSource *sourc
 typedef struct gnngp_data
 {
 	gnngp_ids	ids;
-	bool		divided;		/* nodes or edges are in a partitioned table, or on several servers */
+	bool		divided;		/* nodes or edges are in a partitioned table, or on several
+								 * servers */
 	gp_graph   *graph;
 	gp_features *features;		/* NULL: structure only */
 	double	   *moments;		/* by which they were standardised, or NULL */
@@ -41,8 +42,10 @@ typedef struct gnngp_data
 	int32	   *label;			/* classes, or NULL */
 	double	   *target;			/* values, or NULL */
 	int32		nclasses;
-	char	  **class_label;	/* as text: integer classes by number, others by text order, enums by enum order, booleans false, true */
-	struct gnngp_task_data *rows;	/* of a task (pg/schema/schema.h), whose labelled rows stand before the ids' ones; else NULL */
+	char	  **class_label;	/* as text: integer classes by number, others by text order, enums
+								 * by enum order, booleans false, true */
+	struct gnngp_task_data *rows;	/* of a task (pg/schema/schema.h), whose labelled rows stand
+									 * before the ids' ones; else NULL */
 } gnngp_data;
 
 /*
@@ -77,16 +80,18 @@ typedef struct gnngp_sources
 	struct gnngp_edge_part *edge_part;
 } gnngp_sources;
 
-/* Works while the graph's owner is the user, the tables are locked, and their snapshot is the active one; inside SPI. */
+/* Works while the graph's owner is the user, the tables are locked, and their snapshot is the
+ * active one; inside SPI. */
 typedef void (*gnngp_within) (const gnngp_sources *s, void *arg);
 
-extern void gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work,
-							  void *arg);
+extern void gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task,
+							  gnngp_within work, void *arg);
 
 /* The node of an integer id, or -1. */
 extern int32 gnngp_source_node(const gnngp_sources *s, int64 id);
 
-/* There is something wrong with an edge: reads them all, for the error that says what; inside SPI. */
+/* There is something wrong with an edge: reads them all, for the error that says what; inside
+ * SPI. */
 pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
 
 /*
@@ -116,11 +121,12 @@ typedef enum gnngp_rim
 
 /*
  * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims, moments
- * and encoding are those of the fit's features.  42704 for a node that is not there, 22023 for one that is
- * given twice.
+ * and encoding are those of the fit's features.  42704 for a node that is not there, 22023 for one
+ * that is given twice.
  */
-extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
-								   int hops, gnngp_rim rim, int64 dims, const double *moments,
+extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph,
+								   const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim,
+								   int64 dims, const double *moments,
 								   const gp_encoding *encoding);
 
 /* A part of an encoding is stored as so many numbers. */

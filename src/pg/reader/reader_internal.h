@@ -40,12 +40,14 @@ typedef struct gnngp_reader
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */
 extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
 
-/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's identity. */
+/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's
+ * identity. */
 typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
 extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work,
 								void *arg);
 
-/* While they are open, errors about rights tell who lacks which on the reader's tables: the present user (read_rights.c). */
+/* While they are open, errors about rights tell who lacks which on the reader's tables: the present
+ * user (read_rights.c). */
 typedef struct gnngp_rights
 {
 	ErrorContextCallback callback;
@@ -58,7 +60,8 @@ extern void gnngp_rights_close(const gnngp_rights *rights);
 /* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
 extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
 
-/* Scales features that were just built, by the graph's setting or by_itself where that is auto (read_features.c). */
+/* Scales features that were just built, by the graph's setting or by_itself where that is auto
+ * (read_features.c). */
 extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
 
 /* 2202E unless a neighbourhood has as many features as the fit had. */
@@ -113,7 +116,8 @@ extern double gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum valu
  * Takes features of such numbers, NaN for NULL, and gives them as they are encoded: by the fit's
  * encoding where there is one, else by one that they make, which data gets.
  */
-extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column *column,
+extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers,
+										  const gnngp_column *column,
 										  const gnngp_feature_kind *kind);
 
 /* Features in a table of their own (read_sparse.c). */

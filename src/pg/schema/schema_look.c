@@ -53,20 +53,14 @@ role_name(gnngp_column_role role)
 	return role == GNNGP_COLUMN_TIME ? "time" : role == GNNGP_COLUMN_KEY ? "key" : "left out";
 }
 
-/* What all parts of the encoding of a cell say: numbers of a list are one column. */
+/* How a cell is encoded: numbers of a list are one column. */
 static void
 put_cell(const gnngp_schema_table *t, int column, const gp_encoding *encoding, int cell, gnngp_column_fn put, void *arg)
 {
-	char		way[100] = "left out";
-	char		note[200] = "";
-	int			width = 0;
+	char		way[100];
+	char		note[200];
+	int			width = gp_encoding_describe(encoding, cell, way, sizeof(way), note, sizeof(note));
 
-	for (int i = encoding->nparts - 1; i >= 0; i--)
-		if (encoding->part[i].column == cell)
-		{
-			width += encoding->part[i].width;
-			gp_encoded_describe(&encoding->part[i], way, sizeof(way), note, sizeof(note));
-		}
 	put(arg, t->table.oid, t->column[column].column.name, way, width, note);
 }
 

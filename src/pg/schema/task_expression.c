@@ -57,15 +57,20 @@ require_expression(const char *text, const char *argument)
 				 errhint("Put a query into parentheses: (SELECT ...).")));
 }
 
-/* The query that an expression is checked in: one row of its own. */
+/* The query that an expression is checked in: one row of its own.  42P01 when the entities' table is gone. */
 static char *
 check_query(const gnngp_graph_def *task, const char *expression)
 {
-	const gnngp_task_def *def = &task->task;
+	Oid			table = task->task.table;
+	char	   *name = get_rel_name(table);
 
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the table of task \"%s\" does not exist any more", task->name)));
 	return psprintf("SELECT (%s\n) FROM %s e CROSS JOIN (SELECT NULL::pg_catalog.timestamptz AS t,"
 					" NULL::pg_catalog.interval AS horizon) x", expression,
-					quote_qualified_identifier(def->table_name.schema, def->table_name.table));
+					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
 }
 
 /*

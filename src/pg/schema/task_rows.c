@@ -48,7 +48,27 @@ is_named_after(const char *column, const char *table)
 		pg_strcasecmp(column + length - 1, "_id") == 0;
 }
 
-/* The same by names: of a primary key, of columns that refer to a table, of a table; -1 unless it is one. */
+/* The column of a table that a column of this name refers to: its key, or what foreign keys refer to; -1. */
+static int
+referred_column(const gnngp_tables *s, int table, const char *column)
+{
+	const gnngp_schema_table *t = &s->table[table];
+
+	for (int r = 0; r < s->nrelations; r++)
+	{
+		const gnngp_schema_relation *relation = &s->relation[r];
+
+		if (relation->parent == table && relation->n == 1 &&
+			(strcmp(s->table[relation->child].column[relation->from[0]].column.name, column) == 0 ||
+			 strcmp(t->column[relation->to[0]].column.name, column) == 0))
+			return relation->to[0];
+	}
+	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name, column) == 0 || is_named_after(column, t->label)))
+		return t->id[0];
+	return -1;
+}
+
+/* The same by names; -1 unless it is one table. */
 static int
 entity_by_name(const gnngp_tables *s, const char *column, int *id)
 {
@@ -56,19 +76,14 @@ entity_by_name(const gnngp_tables *s, const char *column, int *id)
 
 	for (int i = 0; i < s->ntables; i++)
 	{
-		const gnngp_schema_table *t = &s->table[i];
-		bool		key = t->nid == 1 && strcmp(t->column[t->id[0]].column.name, column) == 0;
+		int			referred = referred_column(s, i, column);
 
-		for (int r = 0; r < s->nrelations && !key && t->nid == 1; r++)
-			key = s->relation[r].parent == i && s->relation[r].n == 1 && s->relation[r].to[0] == t->id[0] &&
-				strcmp(s->table[s->relation[r].child].column[s->relation[r].from[0]].column.name, column) == 0;
-		if (!key && !(t->nid == 1 && is_named_after(column, t->label)))
+		if (referred < 0)
 			continue;
-		if (found >= 0 && strcmp(column, "id") == 0)
+		if (found >= 0)
 			return -1;
-		if (found < 0)
-			*id = t->id[0];
-		found = found < 0 ? i : found;
+		found = i;
+		*id = referred;
 	}
 	return found;
 }

@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/tupdesc.h"
 #include "arguments.h"
 #include "core/formula/formula.h"

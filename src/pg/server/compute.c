@@ -133,3 +133,16 @@ gnngp_run_fit(gnngp_run *run, gp_problem *problem)
 {
 	return gnngp_run_fit_by(run, problem, fit_process, NULL);
 }
+
+/* A fitter: gp_fit_compared. */
+static gp_posterior *
+compare_process(gp_device *device, const gp_problem *problem, const void *unused)
+{
+	return gp_fit_compared(device, problem);
+}
+
+gp_posterior *
+gnngp_run_compared(gnngp_run *run, gp_problem *problem)
+{
+	return gnngp_run_fit_by(run, problem, compare_process, NULL);
+}

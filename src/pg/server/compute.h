@@ -46,6 +46,9 @@ extern void gnngp_run_device_close(gnngp_run *run, gp_device *device);
 /* gp_fit on the device that is set or, with auto, on the one that suits the plan. */
 extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem);
 
+/* The same of gp_fit_compared. */
+extern gp_posterior *gnngp_run_compared(gnngp_run *run, gp_problem *problem);
+
 /* The device that gnngp.device asks for, the CPU with auto; threads 0 takes gnngp.threads. */
 extern gp_device *gnngp_device_open(gp_env *env, int threads);
 

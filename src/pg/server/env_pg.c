@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
 #include <time.h>
 
 #include "account.h"
@@ -213,24 +212,6 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 			 hint ? errhint("%s", hint) : 0));
 }
 
-/* Keeps a notice once: a fit that is done again on the CPU has the same to say. */
-static void
-collect_notice(gnngp_notices *all, const char *message, const char *hint)
-{
-	MemoryContext old = MemoryContextSwitchTo(all->context);
-	ListCell   *cell;
-
-	foreach(cell, all->messages)
-		if (strcmp(lfirst(cell), message) == 0)
-			break;
-	if (cell == NULL)
-	{
-		all->messages = lappend(all->messages, pstrdup(message));
-		all->hints = lappend(all->hints, hint ? pstrdup(hint) : NULL);
-	}
-	MemoryContextSwitchTo(old);
-}
-
 /* Sends a notice, or keeps it until all are told. */
 static void
 env_notice(gp_env *env, const char *message, const char *hint)
@@ -238,7 +219,21 @@ env_notice(gp_env *env, const char *message, const char *hint)
 	gnngp_notices *all = ((server_env *) env)->notices;
 
 	if (all)
-		collect_notice(all, message, hint);
+	{
+		/* Keeps a notice once: a fit that is done again on the CPU has the same to say */
+		MemoryContext old = MemoryContextSwitchTo(all->context);
+		ListCell   *cell;
+
+		foreach(cell, all->messages)
+			if (strcmp(lfirst(cell), message) == 0)
+				break;
+		if (cell == NULL)
+		{
+			all->messages = lappend(all->messages, pstrdup(message));
+			all->hints = lappend(all->hints, hint ? pstrdup(hint) : NULL);
+		}
+		MemoryContextSwitchTo(old);
+	}
 	else
 		ereport(NOTICE,
 				(errmsg_internal("%s", message),
@@ -263,14 +258,6 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 	((server_env *) env)->notices = former;
 	for (int i = 0; more && i < list_length(more->messages); i++)
 		env_notice(env, list_nth(more->messages, i), list_nth(more->hints, i));
-}
-
-bool
-gnngp_env_has_notices(const gp_env *env)
-{
-	const gnngp_notices *all = ((const server_env *) env)->notices;
-
-	return all && all->messages != NIL;
 }
 
 void

@@ -54,7 +54,6 @@ typedef struct gnngp_notices gnngp_notices;
 extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);	/* returns what was kept so far, or NULL */
 extern void gnngp_env_tell_notices(gp_env *env,
 								   const char *about);	/* about: what they are of, or NULL */
-extern bool gnngp_env_has_notices(const gp_env *env);	/* true where any were kept */
 
 /* Goes on with what was kept before, and adds more to it; NULL adds nothing. */
 extern void gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more);

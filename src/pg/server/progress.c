@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_authid.h"
 #include "compat.h"
 #include "fmgr.h"
@@ -41,7 +39,8 @@
 #define SLOT_MAGIC 18
 #define SLOT_OBJECTIVE 19		/* the bits of a double */
 
-StaticAssertDecl(NAME_SLOTS <= SLOT_PHASE && SLOT_OBJECTIVE < PGSTAT_NUM_PROGRESS_PARAM, "an entry fits into the slots");
+StaticAssertDecl(NAME_SLOTS <= SLOT_PHASE && SLOT_OBJECTIVE < PGSTAT_NUM_PROGRESS_PARAM,
+				 "an entry fits into the slots");
 
 static const char *const phase_names[GP_PHASE_COUNT] = {
 	"starting", "reading nodes", "reading features", "reading edges", "planning",
@@ -109,23 +108,6 @@ gnngp_progress_end(void)
 		pgstat_progress_end_command();
 }
 
-/* The i-th backend's entry, from 1; NULL when it has none. */
-static PgBackendStatus *
-backend_entry(int i)
-{
-	LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
-
-	return local ? &local->backendStatus : NULL;
-}
-
-/* True when the caller may see what this backend does. */
-static bool
-may_see(const PgBackendStatus *entry)
-{
-	return has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
-		has_privs_of_role(GetUserId(), entry->st_userid);
-}
-
 /* Turns one entry into a row. */
 static void
 put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
@@ -166,11 +148,13 @@ gnngp_progress_rows(PG_FUNCTION_ARGS)
 	n = pgstat_fetch_stat_numbackends();
 	for (int i = 1; i <= n; i++)
 	{
-		PgBackendStatus *entry = backend_entry(i);
+		LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
+		PgBackendStatus *entry = local ? &local->backendStatus : NULL;
 
 		if (entry == NULL || entry->st_progress_command != COMMAND ||
-			entry->st_progress_param[SLOT_MAGIC] != MAGIC ||
-			entry->st_databaseid != MyDatabaseId || !may_see(entry))
+			entry->st_progress_param[SLOT_MAGIC] != MAGIC || entry->st_databaseid != MyDatabaseId ||
+			!(has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
+			  has_privs_of_role(GetUserId(), entry->st_userid)))
 			continue;
 		put_entry((ReturnSetInfo *) fcinfo->resultinfo, entry);
 	}

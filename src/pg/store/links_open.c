@@ -79,7 +79,8 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 void
 gnngp_links_close(gnngp_open_links *open)
 {
-	if (!open->brief || open->choice == GNNGP_DEVICE_CUDA || open->env->used > gnngp_setting_link_cache_size())
+	if (!open->brief || open->choice == GNNGP_DEVICE_CUDA ||
+		open->env->used > gnngp_setting_link_cache_size())
 	{
 		gnngp_env_destroy(open->env);
 		return;

@@ -111,7 +111,8 @@ extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *po
 extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
 							  const double *forward);
 
-/* Reads it as the present user into memory of the environment; 42809 for a model that is of no task. */
+/* Reads it as the present user into memory of the environment; 42809 for a model that is of no
+ * task. */
 extern gnngp_task_state *gnngp_facts_read(gp_env *env, const gnngp_model *model);
 
 /* Unpacks row i of a block. */

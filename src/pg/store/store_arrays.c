@@ -80,19 +80,15 @@ version_of(const gnngp_model *model, const char *part)
 	return is_of_links(part) ? model->link.version : model->version;
 }
 
-/* What errors call a part. */
-static const char *
-name_of(const char *part)
-{
-	return strstr(part, "warm") ? "training" : strstr(part, "figure") ? "figures" :
-		strcmp(part, "link_loo") == 0 ? "held-out pairs" : is_of_links(part) ? "link part" : "live state";
-}
-
 /* XX001, naming the part; the text has one %s for it. */
 pg_noreturn static void
 corrupted(const gnngp_model *model, const char *part, const char *what)
 {
-	gnngp_store_corrupted(model, psprintf(what, name_of(part)));
+	gnngp_store_corrupted(model, psprintf(what, (strstr(part, "warm") ? "training"
+												 : strstr(part, "figure") ? "figures"
+												 : strcmp(part, "link_loo") == 0 ? "held-out pairs"
+												 : is_of_links(part) ? "link part"
+												 : "live state")));
 }
 
 void
@@ -122,27 +118,6 @@ static int64
 count_blocks(const gp_link_array *array)
 {
 	return Max(1, (array->count + block_elements(array) - 1) / block_elements(array));
-}
-
-/* Inserts the block of an array that begins with an element. */
-static void
-write_block(array_writer *w, const gp_link_array *array, int64 first)
-{
-	size_t		size = element_size(array->element);
-	int64		n = Min(array->count - first, block_elements(array));
-	size_t		length = ARRAY_HEADER + (size_t) n * size;
-	char	   *block = VARDATA(w->buffer);
-	gnngp_block_place place = {w->model->id, version_of(w->model, w->part), w->part, (int32) w->block, NULL};
-
-	memcpy(block + ARRAY_HEADER, (char *) array->data + (size_t) first * size, (size_t) n * size);
-	gnngp_turn_numbers(block + ARRAY_HEADER, (size_t) n * size, size);
-	gnngp_put32(block + AT_BLOCK, w->block++);
-	gnngp_put32(block + AT_BLOCKS, w->blocks);
-	gnngp_put32(block + AT_TAG, (uint32) array->tag);
-	gnngp_put32(block + AT_ELEMENT, array->element);
-	gnngp_put64(block + AT_COUNT, (uint64) array->count);
-	gnngp_put64(block + AT_FIRST, (uint64) first);
-	gnngp_store_insert(place, ARRAY_MAGIC, ARRAY_FORMAT, w->buffer, length, (int32) n);
 }
 
 void
@@ -180,7 +155,8 @@ add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 }
 
 void
-gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list, const gnngp_ids *ids)
+gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
+				   const gnngp_ids *ids)
 {
 	array_writer w = {.model = model, .part = part};
 
@@ -194,7 +170,25 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 		for (int64 k = 0; k < count_blocks(&list->array[i]); k++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			write_block(&w, &list->array[i], k * block_elements(&list->array[i]));
+			/* Inserts the block of an array that begins with an element */
+			int64 first = k * block_elements(&list->array[i]);
+			size_t		size = element_size(list->array[i].element);
+			int64		n = Min(list->array[i].count - first, block_elements(&list->array[i]));
+			size_t		length = ARRAY_HEADER + (size_t) n * size;
+			char	   *block = VARDATA(w.buffer);
+			gnngp_block_place place = {w.model->id, version_of(w.model, w.part), w.part,
+									   (int32) w.block, NULL};
+
+			memcpy(block + ARRAY_HEADER, (char *) list->array[i].data + (size_t) first * size,
+				   (size_t) n * size);
+			gnngp_turn_numbers(block + ARRAY_HEADER, (size_t) n * size, size);
+			gnngp_put32(block + AT_BLOCK, w.block++);
+			gnngp_put32(block + AT_BLOCKS, w.blocks);
+			gnngp_put32(block + AT_TAG, (uint32) list->array[i].tag);
+			gnngp_put32(block + AT_ELEMENT, list->array[i].element);
+			gnngp_put64(block + AT_COUNT, (uint64) list->array[i].count);
+			gnngp_put64(block + AT_FIRST, (uint64) first);
+			gnngp_store_insert(place, ARRAY_MAGIC, ARRAY_FORMAT, w.buffer, length, (int32) n);
 		}
 	gnngp_spi_finish();
 }
@@ -219,8 +213,10 @@ begin_array(array_reader *r, const char *block)
 		element_size(element) == 0 || (last != NULL && r->filled != last->count))
 		corrupted(r->model, r->part, "an array of its %s is not whole");
 	data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
-	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no order */
-	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count, data);
+	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no
+																 * order */
+	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
+					 data);
 	r->filled = 0;
 	return last_array(r->arrays);
 }
@@ -241,8 +237,10 @@ take_block(array_reader *r, const char *block, size_t length)
 		corrupted(r->model, r->part, "the blocks of its %s do not fit together");
 	size = element_size(array->element);
 	n = length / size;
-	if (length % size != 0 || (n == 0 && array->count > 0) || n > (uint64) (array->count - r->filled))
-		corrupted(r->model, r->part, "a block of its %s has a wrong number of elements");
+	if (length % size != 0 || (n == 0 && array->count > 0) ||
+		n > (uint64) (array->count - r->filled))
+		corrupted(r->model, r->part,
+				  "a block of its %s has a wrong number of elements");
 	memcpy((char *) array->data + first * size, block + ARRAY_HEADER, length);
 	gnngp_turn_numbers((char *) array->data + first * size, length, size);
 	r->filled += (int64) n;
@@ -321,7 +319,8 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 }
 
 void
-gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
+gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
+					  gnngp_link_ids *ids)
 {
 	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;
 	int64		length = 0,

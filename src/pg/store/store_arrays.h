@@ -24,17 +24,20 @@ typedef struct gnngp_arrays
 } gnngp_arrays;
 
 /* Adds an array to the list; the element type is the core's or GNNGP_ELEMENT_BYTE. */
-extern void gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count, const void *data);
+extern void gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count,
+							 const void *data);
 
 /*
- * Writes a part under (model->id, model->link.version), one whose name does not begin with "link" under
- * the nodes' version, and the ids, unless they are NULL, after its arrays.
+ * Writes a part under (model->id, model->link.version), one whose name does not begin with "link"
+ * under the nodes' version, and the ids, unless they are NULL, after its arrays.
  */
 extern void gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
 							   const gnngp_ids *ids);
 
-/* Reads it under the active snapshot, into memory of the environment; false where it has no block. */
-extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list);
+/* Reads it under the active snapshot, into memory of the environment; false where it has no
+ * block. */
+extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part,
+							  gnngp_arrays *list);
 
 /*
  * Puts the arrays of a list, its ids taken, into the order of their tags: XX001 unless each

@@ -9,19 +9,22 @@
 /* The arrays. */
 enum facts_array
 {
-	FACTS_HEAD, FACTS_COUNTS, FACTS_ENCODED, FACTS_COLUMNS, FACTS_NAMES, FACTS_TARGET, FACTS_AS_OF, FACTS_BLOCKS,
+	FACTS_HEAD, FACTS_COUNTS, FACTS_ENCODED, FACTS_COLUMNS, FACTS_NAMES, FACTS_TARGET, FACTS_AS_OF,
+		FACTS_BLOCKS,
 	FACTS_FORWARD, FACTS_ARRAYS
 };
 
 static const int facts_element[FACTS_ARRAYS] = {
-	GP_LINK_I64, GP_LINK_I64, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE,
+	GP_LINK_I64, GP_LINK_I64, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE,
+		GNNGP_ELEMENT_BYTE,
 	GP_LINK_I64, GP_LINK_I32, GP_LINK_F64
 };
 
 /* The numbers of FACTS_HEAD. */
 enum facts_head
 {
-	HEAD_SHAPE, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH, HEAD_KEPT, HEAD_NBLOCKS, HEAD_WEIGHTS, FACTS_HEADS
+	HEAD_SHAPE, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH, HEAD_KEPT, HEAD_NBLOCKS,
+		HEAD_WEIGHTS, FACTS_HEADS
 };
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
@@ -56,11 +59,13 @@ add(gnngp_arrays *list, int tag, int64 count, const void *data)
 }
 
 void
-gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block, const double *forward)
+gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
+				  const double *forward)
 {
 	const gnngp_task_data *task = data->rows;
 	const gp_facts_scale *scale = task->scale;
-	int64		head[FACTS_HEADS] = {(int64) task->shape, task->horizon, task->half_life, task->newest, scale->width,
+	int64		head[FACTS_HEADS] = {(int64) task->shape, task->horizon, task->half_life,
+									 task->newest, scale->width,
 	scale->kept, scale->nblocks, scale->weights};
 	size_t		names = (size_t) scale->nblocks * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
@@ -126,13 +131,15 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	f->horizon = head[HEAD_HORIZON];
 	f->half_life = head[HEAD_HALF_LIFE];
 	f->newest = head[HEAD_NEWEST];
-	f->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],.kept = (int32_t) head[HEAD_KEPT],
+	f->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
+								 .kept = (int32_t) head[HEAD_KEPT],
 		.nblocks = (int32_t) head[HEAD_NBLOCKS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
 	names = (size_t) f->scale.nblocks * GP_FACTS_NAME;
 	f->nencodings = (int) a[FACTS_COUNTS].count;
 	f->encoding = make_encodings(env, a[FACTS_COUNTS].data, f->nencodings, a[FACTS_ENCODED].data,
 								 a[FACTS_ENCODED].count / (int64) sizeof(gp_encoded));
-	if (f->encoding == NULL || a[FACTS_COLUMNS].count != f->scale.width * (int64) sizeof(gp_facts_column) ||
+	if (f->encoding == NULL ||
+		a[FACTS_COLUMNS].count != f->scale.width * (int64) sizeof(gp_facts_column) ||
 		a[FACTS_NAMES].count != (int64) (2 * names) || f->scale.nblocks < 0)
 		gnngp_arrays_damaged(model, "facts");
 	f->scale.column = a[FACTS_COLUMNS].data;
@@ -142,6 +149,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	f->labelled = a[FACTS_AS_OF].count;
 	f->as_of = a[FACTS_AS_OF].data;
 	f->block = a[FACTS_BLOCKS].count == f->labelled ? a[FACTS_BLOCKS].data : NULL;
-	f->forward = a[FACTS_FORWARD].count == f->labelled * Max(model->classes, 1) ? a[FACTS_FORWARD].data : NULL;
+	f->forward = a[FACTS_FORWARD].count == f->labelled * Max(model->classes, 1)
+		? a[FACTS_FORWARD].data : NULL;
 	return f;
 }

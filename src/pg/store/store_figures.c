@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/server/server.h"
 #include "store.h"
 #include "store_arrays.h"
@@ -59,7 +57,8 @@ read_figures(const gnngp_model *model, const char *part, double *metric, int64 n
 		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_arrays_sort(model, part, &list, figure_element, FIGURE_ARRAYS, array);
 	for (int64 i = 0; i < n; i++)
-		metric[i] = i < array[FIGURE_METRICS].count ? ((double *) array[FIGURE_METRICS].data)[i] : NAN;
+		metric[i] = i < array[FIGURE_METRICS].count ? ((double *) array[FIGURE_METRICS].data)[i]
+			: NAN;
 	return array[FIGURE_SCORES];
 }
 

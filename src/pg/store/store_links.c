@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "store.h"
@@ -83,10 +81,16 @@ ids_of_ends(const gnngp_ids *all, const gp_link_held *held, int32 *place)
 	return ids;
 }
 
-/* The pairs as columns, each with room for 8 bytes a pair. */
-static void
-fill_columns(const gp_link_held *held, const int32 *place, void **column)
+void
+gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
 {
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   sizeof(int32) * Max(all->n, 1));
+	gnngp_ids	ids = ids_of_ends(all, held, place);
+	void	   *column[HELD_ARRAYS];
+	gnngp_arrays list = {0};
+
+	/* The pairs as columns, each with room for 8 bytes a pair */
 	for (int k = 0; k < HELD_ARRAYS; k++)
 		column[k] = palloc(sizeof(double) * held->n);
 	for (int64 e = 0; e < held->n; e++)
@@ -98,33 +102,14 @@ fill_columns(const gp_link_held *held, const int32 *place, void **column)
 		((double *) column[HELD_VARIANCE])[e] = held->row[e].variance;
 		((double *) column[HELD_PROBABILITY])[e] = held->row[e].probability;
 	}
-}
-
-void
-gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
-{
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * Max(all->n, 1));
-	gnngp_ids	ids = ids_of_ends(all, held, place);
-	void	   *column[HELD_ARRAYS];
-	gnngp_arrays list = {0};
-
-	fill_columns(held, place, column);
 	for (int k = 0; k < HELD_ARRAYS; k++)
 		gnngp_arrays_add(&list, k, held_element[k], held->n, column[k]);
 	gnngp_arrays_write(model, "link_loo", &list, &ids);
 }
 
-/* Checks one pair: ends that have an id, and numbers that are what they should be. */
-static bool
-is_pair(const gp_link_row *row, const gnngp_link_ids *ids)
-{
-	return row->src >= 0 && row->src < ids->n && row->dst >= 0 && row->dst < ids->n && row->src != row->dst &&
-		isfinite(row->score) && isfinite(row->variance) && row->variance >= 0.0 &&
-		row->probability >= 0.0 && row->probability <= 1.0;
-}
-
 void
-gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids, gp_link_held *held)
+gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
+					  gp_link_held *held)
 {
 	gnngp_arrays list;
 	gp_link_array array[HELD_ARRAYS];
@@ -150,7 +135,10 @@ gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 		row->score = ((double *) array[HELD_SCORE].data)[e];
 		row->variance = ((double *) array[HELD_VARIANCE].data)[e];
 		row->probability = ((double *) array[HELD_PROBABILITY].data)[e];
-		if (!is_pair(row, ids) || ((uint8 *) array[HELD_LINKED].data)[e] > 1)
+		if (!(row->src >= 0 && row->src < ids->n && row->dst >= 0 && row->dst < ids->n && row->src
+			  != row->dst && isfinite(row->score) && isfinite(row->variance) && row->variance
+			  >= 0.0 && row->probability >= 0.0 && row->probability <= 1.0) ||
+			  ((uint8 *) array[HELD_LINKED].data)[e] > 1)
 			gnngp_store_corrupted(model, "a held-out pair is out of range");
 	}
 }

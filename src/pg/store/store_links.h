@@ -29,7 +29,8 @@ extern gp_link_model *gnngp_link_store_read(gp_env *env, const gnngp_model *mode
 											gnngp_link_ids *ids);
 
 /* Writes the pairs that a fit held out; the ids are those of all nodes. */
-extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held);
+extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all,
+								   const gp_link_held *held);
 
 /* Reads them: row and linked, whose ends are places in ids. */
 extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
@@ -59,15 +60,16 @@ typedef struct gnngp_kept_pair
 } gnngp_kept_pair;
 
 /* Writes the part "link_best" under (model->id, model->link.version); returns its bytes. */
-extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_kept *kept,
-							  bool directed);
+extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids,
+							  const gp_link_kept *kept, bool directed);
 
 /* What that takes at most, but for the little that a block has beside its pairs. */
 extern int64 gnngp_kept_bytes(const gnngp_ids *ids, int64 keep);
 
 /* Hands out all blocks in order, or those that may hold one of n ascending keys. */
 extern void gnngp_kept_scan(const gnngp_model *model, gnngp_block_fn take, void *state);
-extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take, void *state);
+extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n,
+							gnngp_block_fn take, void *state);
 
 /* Unpacks node i of a block, and pair e: XX001 where they are out of its bounds. */
 extern void gnngp_kept_node_at(const gnngp_block *block, int32 i, gnngp_kept_node *node);
@@ -94,7 +96,8 @@ typedef struct gnngp_open_links
  */
 extern gnngp_open_links *gnngp_links_open(const gnngp_model *model, bool brief);
 
-/* Ends a use that went well: keeps the model for the next one, or frees it.  After an error its context does. */
+/* Ends a use that went well: keeps the model for the next one, or frees it.  After an error its
+ * context does. */
 extern void gnngp_links_close(gnngp_open_links *open);
 
 #endif							/* GNNGP_STORE_LINKS_H */

@@ -36,7 +36,8 @@ enum shape_head
 /* then of each piece. */
 enum shape_column
 {
-	SHAPE_KIND, SHAPE_SITE, SHAPE_PART, SHAPE_ROWS, SHAPE_COLS, SHAPE_FORM, SHAPE_ENTRIES, SHAPE_COLUMNS
+	SHAPE_KIND, SHAPE_SITE, SHAPE_PART, SHAPE_ROWS, SHAPE_COLS, SHAPE_FORM, SHAPE_ENTRIES,
+		SHAPE_COLUMNS
 };
 
 #define FORM_INTS 2				/* beside the core's types of dense pieces */
@@ -56,12 +57,14 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 	{
 		const gnngp_task_def *task = &graph->task;
 
-		appendStringInfo(&text, "%s\n%u\n%s\n%s\n%s", task->form, task->table, task->entity_column ? task->entity_column : "",
-						 task->target, task->horizon ? task->horizon : "");
+		appendStringInfo(&text, "%s\n%u\n%s\n%s\n%s", task->form, task->table, task->entity_column
+						 ? task->entity_column : "", task->target, task->horizon ? task->horizon
+						 : "");
 		return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
 	}
 	appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src, graph->dst,
-					 graph->weight ? graph->weight : "", graph->directed, OidIsValid(graph->sparse_features), graph->scale);
+					 graph->weight ? graph->weight : "", graph->directed,
+					 OidIsValid(graph->sparse_features), graph->scale);
 	for (int i = 0; i < graph->features.n; i++)
 		appendStringInfo(&text, "\n%s", graph->features.text[i]);
 	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
@@ -71,7 +74,8 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 static int64
 kernel_hash(const gnngp_model *model)
 {
-	return (int64) hash_bytes_extended((unsigned char *) model->kernel, (int) strlen(model->kernel), 0);
+	return (int64) hash_bytes_extended((unsigned char *) model->kernel, (int) strlen(model->kernel),
+									   0);
 }
 
 /* ---- writing ---- */
@@ -106,7 +110,8 @@ static void
 lay_piece(layout *l, const gp_piece *piece)
 {
 	int64		count = piece->rows * piece->cols;
-	int64		shape[SHAPE_COLUMNS] = {piece->kind, piece->site, piece->part, piece->rows, piece->cols,
+	int64		shape[SHAPE_COLUMNS] = {piece->kind, piece->site, piece->part, piece->rows,
+										piece->cols,
 	piece->ints ? FORM_INTS : piece->type, count};
 
 	if (piece->csr)
@@ -146,7 +151,8 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 
 	lay_all(&l, model, shape, keep);
 	for (int k = 0; k < LIVE_ARRAYS; k++)
-		l.data[k] = gp_alloc_array(keep->env, Max(l.n[k], 1), gp_link_element_size((gp_link_element) live_element[k]));
+		l.data[k] = gp_alloc_array(keep->env, Max(l.n[k], 1),
+								   gp_link_element_size((gp_link_element) live_element[k]));
 	lay_all(&l, model, shape, keep);
 	for (int k = 0; k < LIVE_ARRAYS; k++)
 		if (l.n[k] > 0)
@@ -162,7 +168,8 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 static void *
 take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
 {
-	char	   *at = l->data[array] + l->n[array] * gp_link_element_size((gp_link_element) live_element[array]);
+	char	   *at = l->data[array]
+		+ l->n[array] * gp_link_element_size((gp_link_element) live_element[array]);
 
 	if (n < 0 || n > have[array] - l->n[array])
 		gnngp_arrays_damaged(model, "live");
@@ -186,15 +193,17 @@ check_sparse(const gnngp_model *model, const gp_csr *s, int64 entries)
 
 /* Makes a piece of its shape; it points into the arrays. */
 static void
-make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *shape, layout *l, const int64 *have)
+make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *shape, layout *l,
+		   const int64 *have)
 {
 	int64		form = shape[SHAPE_FORM];
 	int64		entries = shape[SHAPE_ENTRIES];
 
 	*piece = (gp_piece) {.kind = (int32) shape[SHAPE_KIND],.site = (int32) shape[SHAPE_SITE],
 	.part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],.cols = shape[SHAPE_COLS]};
-	if (form < 0 || form > FORM_SPARSE + GP_DOUBLE || form == FORM_INTS + 1 || piece->rows < 0 || piece->cols < 0 ||
-		piece->rows >= PG_INT32_MAX * INT64CONST(4) || piece->cols >= PG_INT32_MAX)
+	if (form < 0 || form > FORM_SPARSE + GP_DOUBLE || form == FORM_INTS + 1 || piece->rows < 0 ||
+		piece->cols < 0 || piece->rows >= PG_INT32_MAX * INT64CONST(4) ||
+		piece->cols >= PG_INT32_MAX)
 		gnngp_arrays_damaged(model, "live");
 	piece->ints = form == FORM_INTS;
 	piece->type = form % 2 == GP_FLOAT ? GP_FLOAT : GP_DOUBLE;
@@ -204,11 +213,13 @@ make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *
 			gnngp_arrays_damaged(model, "live");
 		if (entries != piece->rows * piece->cols)
 			gnngp_arrays_damaged(model, "live");
-		piece->dense = take(model, l, have, piece->ints ? LIVE_INTS : array_of(piece->type), entries);
+		piece->dense = take(model, l, have, piece->ints ? LIVE_INTS : array_of(piece->type),
+							entries);
 		return;
 	}
 	piece->csr = gp_alloc_zero(env, 1, sizeof(gp_csr));
-	*piece->csr = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,.stamp = gp_csr_stamp()};
+	*piece->csr = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,
+							.stamp = gp_csr_stamp()};
 	piece->csr->start = take(model, l, have, LIVE_LONGS, piece->rows + 1);
 	piece->csr->col = take(model, l, have, LIVE_INTS, entries);
 	piece->csr->value = take(model, l, have, array_of(piece->type), entries);
@@ -238,8 +249,10 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 	bool		task = model->rows > 0;
 
 	/* Of a task the ids are those of the labelled rows, which are the first. */
-	if (!gp_live_read(live->keep, &f) || f.columns != columns || f.values != (model->classes == 0) ||
-		f.nodes != (task ? model->rows : model->nodes) || live->ids.n != (task ? model->labelled : model->nodes) || !(f.noise > 0.0) || !(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
+	if (!gp_live_read(live->keep, &f) || f.columns != columns ||
+		f.values != (model->classes == 0) || f.nodes != (task ? model->rows : model->nodes) ||
+		live->ids.n != (task ? model->labelled : model->nodes) || !(f.noise > 0.0) ||
+		!(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
 		gnngp_arrays_damaged(model, "live");
 	check_nodes(model, live, GP_PIECE_ANCHORS);
 	check_nodes(model, live, GP_PIECE_LABELLED);
@@ -279,7 +292,8 @@ make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list
 	live->keep->n = live->keep->room = (int) shape[HEAD_PIECES];
 	live->keep->piece = gp_alloc_zero(live->env, Max(shape[HEAD_PIECES], 1), sizeof(gp_piece));
 	for (int k = 0; k < live->keep->n; k++)
-		make_piece(model, live->env, &live->keep->piece[k], shape + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS, &l, have);
+		make_piece(model, live->env, &live->keep->piece[k],
+				   shape + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS, &l, have);
 }
 
 /* What a reading works on. */
@@ -348,8 +362,8 @@ gnngp_live_open(const gnngp_model *model)
 				 strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ?
 				 errhint("Strategy sql keeps none: fit it with another strategy and live => true.") :
 				 errhint("Fit it with gp_fit(..., live => true).")));
-	if (live == NULL || live->model != model->id || live->version != model->version || live->fitted != model->fitted ||
-		live->env->used > gnngp_account_left())
+	if (live == NULL || live->model != model->id || live->version != model->version ||
+		live->fitted != model->fitted || live->env->used > gnngp_account_left())
 	{
 		gnngp_account_give_up(0);
 		return read_live(model);

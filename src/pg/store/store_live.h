@@ -24,7 +24,8 @@
 extern uint64 gnngp_graph_shape(const gnngp_graph_def *graph);
 
 /* Writes the part. */
-extern void gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, const gp_keep *keep);
+extern void gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape,
+							 const gp_keep *keep);
 
 /* A live state, opened. */
 typedef struct gnngp_live
@@ -43,7 +44,8 @@ typedef struct gnngp_live
 /* The live state of a model, read or taken from what is kept; 55000 for a model without one. */
 extern gnngp_live *gnngp_live_open(const gnngp_model *model);
 
-/* Ends a use that went well: keeps the state for the next one, or frees it.  After an error its context does. */
+/* Ends a use that went well: keeps the state for the next one, or frees it.  After an error its
+ * context does. */
 extern void gnngp_live_close(gnngp_live *live);
 
 /* ---- what a training left (store_warm.c) ---- */
@@ -51,16 +53,20 @@ extern void gnngp_live_close(gnngp_live *live);
 /* A key of each node that stays with its id. */
 extern uint64 *gnngp_node_keys(gp_env *env, const gnngp_ids *ids);
 
-/* What must not differ between two trainings of a model: how the graph is read, and the classes (none: 0). */
+/* What must not differ between two trainings of a model: how the graph is read, and the classes
+ * (none: 0). */
 extern uint64 gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label);
 
 /* Writes the part. */
-extern void gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm);
+extern void gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like,
+							 const gp_warm *warm);
 
 /*
- * Reads it under the active snapshot, into memory of the environment; NULL where there is none.  Where it was
- * left for something unlike a NOTICE says so, and it is NULL, too.  XX001 for numbers that do not fit together.
+ * Reads it under the active snapshot, into memory of the environment; NULL where there is none.
+ * Where it was left for something unlike a NOTICE says so, and it is NULL, too.  XX001 for numbers
+ * that do not fit together.
  */
-extern gp_warm *gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like);
+extern gp_warm *gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part,
+								uint64 like);
 
 #endif							/* GNNGP_STORE_LIVE_H */

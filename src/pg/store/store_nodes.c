@@ -375,7 +375,8 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");
 	writer		w = {
-		.data = data,.posterior = posterior,.nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0
+		.data = data,.posterior = posterior,.nclasses = data->task == GP_TASK_CLASSES
+			? data->nclasses : 0
 	};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER + (size_t) w.nclasses * sizeof(double) + calibrator_bytes(w.nclasses),

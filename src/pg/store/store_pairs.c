@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "store_links.h"
 #include "store_rows.h"
 

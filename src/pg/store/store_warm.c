@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "store.h"
@@ -38,7 +36,8 @@ gnngp_node_keys(gp_env *env, const gnngp_ids *ids)
 	{
 		gnngp_poll(i);
 		key[i] = ids->integer ? (uint64) ids->key[i] :
-			hash_bytes_extended((const unsigned char *) ids->text[i], (int) strlen(ids->text[i]), 0);
+			hash_bytes_extended((const unsigned char *) ids->text[i], (int) strlen(ids->text[i]),
+								0);
 	}
 	return key;
 }
@@ -49,7 +48,8 @@ gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label)
 	uint64		like = graph_shape;
 
 	for (int32 c = 0; c < nclasses; c++)
-		like = hash_bytes_extended((const unsigned char *) class_label[c], (int) strlen(class_label[c]), like);
+		like = hash_bytes_extended((const unsigned char *) class_label[c],
+								   (int) strlen(class_label[c]), like);
 	return like;
 }
 
@@ -67,8 +67,10 @@ count_elements(const gp_warm *w, int64 *count)
 void
 gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm)
 {
-	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld, warm->nsample, warm->inputs};
-	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->sample, warm->value, warm->input};
+	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld, warm->nsample,
+								warm->inputs};
+	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->sample, warm->value,
+									 warm->input};
 	int64		count[WARM_ARRAYS];
 	gnngp_arrays list = {0};
 
@@ -81,7 +83,8 @@ gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const 
 
 /* What was left, as the arrays of the part have it; *like gets what it was left for. */
 static gp_warm *
-unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arrays *list, uint64 *like)
+unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arrays *list,
+	   uint64 *like)
 {
 	gp_warm    *w = gp_alloc_zero(env, 1, sizeof(gp_warm));
 	gp_link_array array[WARM_ARRAYS];
@@ -98,8 +101,9 @@ unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arra
 	.nsample = size[SIZE_SAMPLE],.inputs = size[SIZE_INPUTS],.held = array[WARM_HELD].data,
 	.part = array[WARM_PARTS].data,.sample = array[WARM_SAMPLE].data,
 	.value = array[WARM_VALUES].data,.input = array[WARM_INPUTS].data};
-	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 || w->values > PG_INT64_MAX / MOST_SETS ||
-		w->nheld < 0 || w->nsample < 0 || w->nsample > PG_INT32_MAX || w->inputs < 0 ||
+	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 ||
+		w->values > PG_INT64_MAX / MOST_SETS || w->nheld < 0 || w->nsample < 0 ||
+		w->nsample > PG_INT32_MAX || w->inputs < 0 ||
 		w->inputs > PG_INT32_MAX)
 		gnngp_arrays_damaged(model, part);
 	count_elements(w, count);

@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "aggregate_state.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
@@ -98,17 +96,6 @@ write_state(gnngp_state_head *head)
 	return write_features((features_state *) head);
 }
 
-/* Refuses a state that would be too large, or takes more memory than is allowed; counts another. */
-static void
-count_room(features_state *state, int64 room)
-{
-	double		bytes = (double) room * (state->cols * sizeof(float) + sizeof(int64));
-
-	gnngp_value_check_size((double) state->n * state->cols * sizeof(float), "features");
-	gnngp_value_hold(&state->held, state->head.header.eoh_context, bytes, 0.0,
-					 psprintf("the features of " INT64_FORMAT " nodes", state->n));
-}
-
 /* Room for one more row of so many numbers. */
 static float *
 add_row(features_state *state, int64 id, int64 cols)
@@ -126,7 +113,13 @@ add_row(features_state *state, int64 id, int64 cols)
 	{
 		int64		room = Max(state->room * 2, 8);
 
-		count_room(state, room);
+		/* Refuses a state that would be too large, or takes more memory than is allowed; counts
+		 * another */
+		double		bytes = (double) room * (state->cols * sizeof(float) + sizeof(int64));
+
+		gnngp_value_check_size((double) state->n * state->cols * sizeof(float), "features");
+		gnngp_value_hold(&state->held, state->head.header.eoh_context, bytes, 0.0,
+						 psprintf("the features of " INT64_FORMAT " nodes", state->n));
 		state->id = gnngp_value_grow(context, state->id, room * sizeof(int64));
 		state->value = gnngp_value_grow(context, state->value, room * cols * sizeof(float));
 		state->room = room;
@@ -165,8 +158,8 @@ state_argument(FunctionCallInfo fcinfo)
 		state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 	if (state)
 		return state;
-	state = gnngp_state_create(gnngp_aggregate_context(fcinfo, "gp_features"), "gnngp features state",
-							   sizeof(features_state), write_state);
+	state = gnngp_state_create(gnngp_aggregate_context(fcinfo, "gp_features"),
+							   "gnngp features state", sizeof(features_state), write_state);
 	if (!PG_ARGISNULL(0))
 		add_flat(state, PG_GETARG_DATUM(0));
 	return state;
@@ -219,23 +212,10 @@ check_feature(int64 node, int64 place, double given, float v)
 		check_feature(node, j, given, row[j]); \
 	}
 
-/* Numerics, which have no fixed width. */
-static void
-take_numerics(int64 node, ArrayType *array, int64 cols, float *row)
-{
-	Datum	   *element;
-	bool	   *nulls;
-	int			n;
-
-	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &n);
-	TAKE_ROW(DatumGetFloat8(DirectFunctionCall1(numeric_float8, element[j])));
-	pfree(element);
-	pfree(nulls);
-}
-
 PG_FUNCTION_INFO_V1(gnngp_features_accum);
 
-/* gp_features_accum(state, node, features), an array of real, double precision, integer or numeric */
+/* gp_features_accum(state, node, features), an array of real, double precision, integer or
+ * numeric */
 Datum
 gnngp_features_accum(PG_FUNCTION_ARGS)
 {
@@ -253,7 +233,17 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 	else if (ARR_ELEMTYPE(array) == INT4OID)
 		TAKE_ROW(((const int32 *) number)[j])
 	else
-		take_numerics(node, array, cols, row);
+	{
+		/* Numerics, which have no fixed width */
+		Datum	   *element;
+		bool	   *nulls;
+		int			n;
+
+		deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &n);
+		TAKE_ROW(DatumGetFloat8(DirectFunctionCall1(numeric_float8, element[j])));
+		pfree(element);
+		pfree(nulls);
+	}
 	PG_FREE_IF_COPY(array, 2);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }

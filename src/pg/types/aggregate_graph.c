@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "aggregate_state.h"
 #include "utils/memutils.h"
 
@@ -31,8 +29,8 @@ write_state(gnngp_state_head *head)
 static gnngp_graph_state *
 create_state(MemoryContext parent, bool weighted)
 {
-	gnngp_graph_state *state = gnngp_state_create(parent, "gnngp graph state", sizeof(gnngp_graph_state),
-												  write_state);
+	gnngp_graph_state *state = gnngp_state_create(parent, "gnngp graph state",
+												  sizeof(gnngp_graph_state), write_state);
 
 	state->list.context = state->head.header.eoh_context;
 	state->list.weighted = weighted;
@@ -129,23 +127,6 @@ gnngp_graph_state_final(FunctionCallInfo fcinfo)
 	return state ? state : expand_state(CurrentMemoryContext, PG_GETARG_DATUM(0));
 }
 
-/* Refuses a weight that is none. */
-static void
-refuse_weight(FunctionCallInfo fcinfo, double weight)
-{
-	if (!isfinite(weight))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is not finite",
-						PG_GETARG_INT64(1), PG_GETARG_INT64(2)),
-				 errhint("Weights are finite and not negative.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is negative: %g",
-					PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight),
-			 errhint("Weights are finite and not negative.")));
-}
-
 /* Adds a row, in line for the aggregate that takes millions of them. */
 static inline void
 add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
@@ -162,7 +143,20 @@ add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 			gnngp_aggregate_null("weight");
 		weight = PG_GETARG_FLOAT8(3);
 		if (!(weight >= 0.0) || isinf(weight))
-			refuse_weight(fcinfo, weight);
+		{
+			/* Refuses a weight that is none */
+			if (!isfinite(weight))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is not finite",
+								PG_GETARG_INT64(1), PG_GETARG_INT64(2)),
+						 errhint("Weights are finite and not negative.")));
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is negative: %g",
+							PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight),
+					 errhint("Weights are finite and not negative.")));
+		}
 	}
 	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
 }

@@ -24,7 +24,8 @@ typedef Datum (*gnngp_state_write) (gnngp_state_head *state);
 /* The methods of all such states. */
 extern const ExpandedObjectMethods gnngp_state_methods;
 
-/* The expanded state behind a datum, or NULL where it is flat or another; in line, for it runs for every row. */
+/* The expanded state behind a datum, or NULL where it is flat or another; in line, for it runs for
+ * every row. */
 static inline void *
 gnngp_expanded_state(Datum value, gnngp_state_write write)
 {
@@ -40,8 +41,10 @@ gnngp_expanded_state(Datum value, gnngp_state_write write)
 	return head->header.eoh_methods == &gnngp_state_methods && head->write == write ? head : NULL;
 }
 
-/* Makes a state of a size, which begins with its head and is zero behind it, in a context of its own. */
-extern void *gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_state_write write);
+/* Makes a state of a size, which begins with its head and is zero behind it, in a context of its
+ * own. */
+extern void *gnngp_state_create(MemoryContext parent, const char *name, Size size,
+								gnngp_state_write write);
 
 /* What gp_graph and gp_factor collect: a gp_graph_state. */
 typedef struct gnngp_graph_state

@@ -14,44 +14,12 @@
 #define FIRST_ROOM 32
 #define COMPACT_FROM ((int64) 1 << 24)	/* edges from which a full list is rid of repeats first */
 
-/* Counts a list of so many edges, and what sorting it takes. */
-static void
-count_memory(gnngp_edge_list *list, int64 n)
-{
-	double		kept = n * (list->weighted ? 24.0 : 16.0);
-	double		sorting = n * (list->weighted ? 32.0 : 16.0);
-
-	gnngp_value_hold(&list->held, list->context, kept, sorting, psprintf(INT64_FORMAT " edges", n));
-}
-
 void
 gnngp_edge_list_add_lone(gnngp_edge_list *list, const gnngp_value_ids *ids, const bool *seen)
 {
 	for (int64 i = 0; i < ids->n; i++)
 		if (!seen[i])
 			gnngp_edge_list_add(list, gnngp_value_id(ids, i), gnngp_value_id(ids, i), 0.0);
-}
-
-/* Rewrites the list as its distinct edges, and nodes without any as loops. */
-static void
-rewrite(gnngp_edge_list *list, const gnngp_sorted_edges *s)
-{
-	bool	   *seen = MemoryContextAllocExtended(CurrentMemoryContext, s->ids.n,
-												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-
-	list->n = 0;
-	for (int64 i = 0; i < s->edges; i++)
-	{
-		int64		a = (int64) (s->key[i] >> s->shift);
-		int64		b = (int64) (s->key[i] & ((UINT64CONST(1) << s->shift) - 1));
-
-		gnngp_poll(i);
-		seen[a] = seen[b] = true;
-		gnngp_edge_list_add(list, gnngp_value_id(&s->ids, a), gnngp_value_id(&s->ids, b), 0.0);
-	}
-	/* There is room: each of these nodes came with a loop of its own. */
-	gnngp_edge_list_add_lone(list, &s->ids, seen);
-	pfree(seen);
 }
 
 /* Rids the list of repeated edges; refuses more than any value holds. */
@@ -78,7 +46,23 @@ compact(gnngp_edge_list *list)
 	gnngp_value_check_size(smallest, "graph");
 	if (s.key)
 	{
-		rewrite(list, &s);
+		/* Rewrites the list as its distinct edges, and nodes without any as loops */
+		bool	   *seen = MemoryContextAllocExtended(CurrentMemoryContext, s.ids.n,
+													  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+		list->n = 0;
+		for (int64 i = 0; i < s.edges; i++)
+		{
+			int64		a = (int64) (s.key[i] >> s.shift);
+			int64		b = (int64) (s.key[i] & ((UINT64CONST(1) << s.shift) - 1));
+
+			gnngp_poll(i);
+			seen[a] = seen[b] = true;
+			gnngp_edge_list_add(list, gnngp_value_id(&s.ids, a), gnngp_value_id(&s.ids, b), 0.0);
+		}
+		/* There is room: each of these nodes came with a loop of its own. */
+		gnngp_edge_list_add_lone(list, &s.ids, seen);
+		pfree(seen);
 		gnngp_value_check_size(gnngp_graph_size(&s), "graph");
 	}
 	MemoryContextSwitchTo(old);
@@ -96,7 +80,11 @@ gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 		room *= 2;
 	if (room <= list->room)
 		return;
-	count_memory(list, room);
+	double		kept = room * (list->weighted ? 24.0 : 16.0);
+	double		sorting = room * (list->weighted ? 32.0 : 16.0);
+
+	gnngp_value_hold(&list->held, list->context, kept, sorting,
+					 psprintf(INT64_FORMAT " edges", room));
 	list->end = gnngp_value_grow(list->context, list->end, room * 2 * sizeof(int64));
 	gp_use_large_pages(list->end, room * 2 * sizeof(int64));
 	if (list->weighted)

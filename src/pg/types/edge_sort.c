@@ -50,21 +50,6 @@ bits_of(uint64 v)
 	return v == 0 ? 0 : pg_leftmost_one_pos64(v) + 1;
 }
 
-/* Turns counts into first places. */
-static void
-counts_to_places(int64 *count, int n)
-{
-	int64		at = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		int64		c = count[i];
-
-		count[i] = at;
-		at += c;
-	}
-}
-
 /* How many bits are sorted by at a time: all passes alike. */
 static int
 digit_bits(int64 n, int bits)
@@ -98,7 +83,16 @@ scatter(const char *from, char *to, int64 n, Size size, int shift, int places, i
 		gnngp_poll(i + 1);
 		count[key_at(from, i, size) >> shift & (places - 1)]++;
 	}
-	counts_to_places(count, places);
+	/* Turns counts into first places */
+	int64		at = 0;
+
+	for (int i = 0; i < places; i++)
+	{
+		int64		c = count[i];
+
+		count[i] = at;
+		at += c;
+	}
 	for (int64 first = 0; first < n; first += GP_POLL_EVERY)
 	{
 		int64		end = Min(first + GP_POLL_EVERY, n);
@@ -128,7 +122,8 @@ insert_items(char *item, int64 n, Size size)
 	}
 }
 
-/* Sorts items by their low bits; the result is in item, or in other after an odd number of passes. */
+/* Sorts items by their low bits; the result is in item, or in other after an odd number of
+ * passes. */
 static pg_attribute_always_inline void
 sort_low_bits(char *item, char *other, int64 n, Size size, int bits, int digit, int64 *count)
 {
@@ -205,16 +200,6 @@ sort_keys(void **key, int64 n, int bits)
 	pfree(other);
 }
 
-/* Sorts edges with their weights. */
-static void
-sort_edges(void **edge, int64 n, int bits)
-{
-	void	   *other = allocate(n, sizeof(gnngp_sorted_edge));
-
-	sort_items(edge, &other, n, sizeof(gnngp_sorted_edge), bits);
-	pfree(other);
-}
-
 /* The smallest id and the range of them. */
 static void
 find_range(const gnngp_edge_list *list, numbering *num)
@@ -248,10 +233,17 @@ check_nodes(int64 n)
 						PG_INT32_MAX)));
 }
 
-/* Sets the bit of every id. */
+/* Numbers ids by bits over their range. */
 static void
-mark_ids(const gnngp_edge_list *list, numbering *num)
+number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
 {
+	int64		words = (int64) (num->range >> 6) + 1;
+	int64		n = 0;
+
+	num->bits = allocate(words, sizeof(uint64));
+	num->before = allocate(words, sizeof(uint32));
+	memset(num->bits, 0, words * sizeof(uint64));
+	/* Sets the bit of every id */
 	for (int64 first = 0; first < 2 * list->n; first += GP_POLL_EVERY)
 	{
 		int64		end = Min(first + GP_POLL_EVERY, 2 * list->n);
@@ -264,19 +256,6 @@ mark_ids(const gnngp_edge_list *list, numbering *num)
 			num->bits[at >> 6] |= UINT64CONST(1) << (at & 63);
 		}
 	}
-}
-
-/* Numbers ids by bits over their range. */
-static void
-number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
-{
-	int64		words = (int64) (num->range >> 6) + 1;
-	int64		n = 0;
-
-	num->bits = allocate(words, sizeof(uint64));
-	num->before = allocate(words, sizeof(uint32));
-	memset(num->bits, 0, words * sizeof(uint64));
-	mark_ids(list, num);
 	for (int64 k = 0; k < words; k++)
 	{
 		gnngp_poll(k);
@@ -325,30 +304,6 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 	check_nodes(distinct);
 	ids->n = distinct;
 	ids->id = (int64 *) key;
-}
-
-/* Numbers ids that lie far apart by a map of the sorted ones, outside of the memory limit: the list counted it. */
-static void
-number_by_map(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
-{
-	sort_ids(list, num, ids);
-	num->env = gnngp_env_create(CurrentMemoryContext);
-	num->env->limit = 0;
-	num->ids = (gnngp_ids) {.n = ids->n, .integer = true, .key = ids->id};
-	gnngp_idmap_build(num->env, &num->map, &num->ids);
-}
-
-/* Frees what number_directly or number_by_map has made. */
-static void
-free_numbering(numbering *num)
-{
-	if (num->env)
-		gnngp_env_destroy(num->env);
-	else
-	{
-		pfree(num->bits);
-		pfree(num->before);
-	}
 }
 
 /* The node of an id. */
@@ -463,7 +418,15 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 	if (num.range < (uint64) DIRECT_MIN || num.range < (uint64) list->n * DIRECT_SHARE)
 		number_directly(list, &num, &out->ids);
 	else
-		number_by_map(list, &num, &out->ids);
+	{
+		/* Numbers ids that lie far apart by a map of the sorted ones, outside of the memory limit:
+		 * the list counted it */
+		sort_ids(list, &num, &out->ids);
+		num.env = gnngp_env_create(CurrentMemoryContext);
+		num.env->limit = 0;
+		num.ids = (gnngp_ids) {.n = out->ids.n, .integer = true, .key = out->ids.id};
+		gnngp_idmap_build(num.env, &num.map, &num.ids);
+	}
 	num.dense = out->ids.id == NULL;
 	out->shift = Max(bits_of(out->ids.n - 1), 1);
 	if (list->weighted)
@@ -471,9 +434,22 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 	else
 		out->key = allocate(list->n, sizeof(uint64));
 	sorted = make_keys(list, &num, out);
-	free_numbering(&num);
+	/* Frees what number_directly or number_by_map has made */
+	if (num.env)
+		gnngp_env_destroy(num.env);
+	else
+	{
+		pfree(num.bits);
+		pfree(num.before);
+	}
 	if (!sorted && list->weighted)
-		sort_edges((void **) &out->edge, out->edges, 2 * out->shift);
+	{
+		void	   *other = allocate(out->edges, sizeof(gnngp_sorted_edge));
+
+		sort_items((void **) &out->edge, &other, out->edges, sizeof(gnngp_sorted_edge),
+				   2 * out->shift);
+		pfree(other);
+	}
 	else if (!sorted)
 		sort_keys((void **) &out->key, out->edges, 2 * out->shift);
 	if (list->weighted)

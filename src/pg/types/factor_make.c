@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/parallel.h"
 #include "factor_make.h"
 #include "funcapi.h"
@@ -30,19 +28,6 @@ int
 gnngp_factor_threads(double flops)
 {
 	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
-}
-
-/* How many landmarks: what is asked for, refused early where the value would be too large. */
-static int64
-count_landmarks(const gnngp_factor_task *task, int64 nodes)
-{
-	int64		most = (GNNGP_VALUE_LIMIT - GNNGP_VALUE_LIMIT / 16) / (nodes * sizeof(float));
-	int64		count = Min(task->landmarks > 0 ? task->landmarks : AUTOMATIC_LANDMARKS, nodes);
-
-	if (task->landmarks == 0 && count > most && most >= AUTOMATIC_LANDMARKS / 16)
-		count = most;
-	gnngp_value_check_size((double) nodes * count * sizeof(float), "factor");
-	return count;
 }
 
 /* For each node of the graph its place among the nodes that have features. */
@@ -104,22 +89,6 @@ build_features(gp_env *env, const gnngp_table_value *table)
 	return gp_features_build(builder, &repeated_node, &repeated_feature);
 }
 
-/* 22003 for a number that is none. */
-static void
-check_factor(const gnngp_value_ids *ids, const float *q, int64 rank)
-{
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int64 j = 0; j < rank; j++)
-			if (!isfinite(q[i * rank + j]))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("the kernel overflows at node " INT64_FORMAT, gnngp_value_id(ids, i)),
-						 errhint("Scale the features down, or take fewer layers.")));
-	}
-}
-
 /* Computes the factor and brings it to the host. */
 static void
 compute_factor(gnngp_run *compute, void *arg)
@@ -147,14 +116,32 @@ gnngp_factor_make(const gnngp_factor_task *task)
 	job.problem.task = GP_TASK_VALUES;
 	job.problem.type = GP_FLOAT;
 	job.problem.seed = (uint64) task->seed;
-	job.problem.nlandmarks = count_landmarks(task, ids->n);
+	/* How many landmarks: what is asked for, refused early where the value would be too large */
+	int64		most = (GNNGP_VALUE_LIMIT - GNNGP_VALUE_LIMIT / 16) / (ids->n * sizeof(float));
+	int64		count = Min(task->landmarks > 0 ? task->landmarks : AUTOMATIC_LANDMARKS, ids->n);
+
+	if (task->landmarks == 0 && count > most && most >= AUTOMATIC_LANDMARKS / 16)
+		count = most;
+	gnngp_value_check_size((double) ids->n * count * sizeof(float), "factor");
+	job.problem.nlandmarks = count;
 	job.problem.program = gnngp_compile_kernel(env, task->kernel);
 	job.problem.graph = build_graph(env, task, ids->n);
 	if (task->features)
 		job.problem.features = build_features(env, task->features);
 	threads = gnngp_factor_threads(4.0 * ids->n * job.problem.nlandmarks * job.problem.nlandmarks);
 	gnngp_compute(env, threads, false, compute_factor, &job);
-	check_factor(ids, job.q, job.rank);
+	/* 22003 for a number that is none */
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		for (int64 j = 0; j < job.rank; j++)
+			if (!isfinite(job.q[i * job.rank + j]))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("the kernel overflows at node " INT64_FORMAT,
+								gnngp_value_id(ids, i)),
+						 errhint("Scale the features down, or take fewer layers.")));
+	}
 	value = gnngp_table_write(ids, job.rank, job.q, job.rank, "factor");
 	gnngp_env_destroy(env);
 	return value;

@@ -21,7 +21,8 @@ typedef struct gnngp_factor_task
 /* The factor as a value of type gp_factor. */
 extern Datum gnngp_factor_make(const gnngp_factor_task *task);
 
-/* The threads for so many operations: 1 for little work, which starts none; 0 for those that are set. */
+/* The threads for so many operations: 1 for little work, which starts none; 0 for those that are
+ * set. */
 extern int	gnngp_factor_threads(double flops);
 
 #endif							/* GNNGP_FACTOR_MAKE_H */

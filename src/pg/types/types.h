@@ -65,8 +65,10 @@ gnngp_value_id(const gnngp_value_ids *ids, int64 node)
 
 /* The node of an id, or -1. */
 extern int64 gnngp_value_find(const gnngp_value_ids *ids, int64 id);
-/* The place of each id among others, palloc'd; NULL where one is not among them, which is then missing. */
-extern int32 *gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing);
+/* The place of each id among others, palloc'd; NULL where one is not among them, which is then
+ * missing. */
+extern int32 *gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among,
+								 int64 *missing);
 
 /* value.c: writing */
 
@@ -125,7 +127,8 @@ extern Datum gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_v
 	PG_FUNCTION_INFO_V1(gnngp_##name##_in); \
 	PG_FUNCTION_INFO_V1(gnngp_##name##_recv); \
 	Datum gnngp_##name##_in(PG_FUNCTION_ARGS) { return gnngp_value_in(fcinfo, "gp_" #name, check); } \
-	Datum gnngp_##name##_recv(PG_FUNCTION_ARGS) { return gnngp_value_recv(fcinfo, "gp_" #name, check); }
+	Datum gnngp_##name##_recv(PG_FUNCTION_ARGS) \
+	{ return gnngp_value_recv(fcinfo, "gp_" #name, check); }
 
 /* value_graph.c */
 typedef struct gnngp_graph_value
@@ -176,8 +179,10 @@ extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
 /* The ids of rows first to first + n; those of a list are in the same memory. */
 extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);
 
-/* The rows of chunk k of n + 1 (matrix_spread.c), the first of which is known: up to the first id that is not below its bound. */
-extern int64 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k);
+/* The rows of chunk k of n + 1 (matrix_spread.c), the first of which is known: up to the first id
+ * that is not below its bound. */
+extern int64 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n,
+								 int k);
 
 /* 22023 for matrices, or an array, that do not go together. */
 pg_noreturn extern void gnngp_matrix_refuse(const char *what);

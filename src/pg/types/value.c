@@ -68,30 +68,6 @@ gnngp_value_flags(gnngp_value_reader *r, int allowed)
 	return flags;
 }
 
-/* Reads the gaps between ids. */
-static void
-read_gaps(gnngp_value_reader *r, gnngp_value_ids *ids)
-{
-	int64		id = ids->first;
-	bool		gap_seen = false;
-
-	ids->id = MemoryContextAllocHuge(CurrentMemoryContext, ids->n * sizeof(int64));
-	ids->id[0] = id;
-	for (int64 i = 1; i < ids->n; i++)
-	{
-		uint64		skipped = gnngp_value_number(r);
-
-		gnngp_poll(i);
-		if (skipped >= (uint64) PG_INT64_MAX - (uint64) id)
-			gnngp_value_refuse(r, "An id is out of range.");
-		gap_seen |= skipped > 0;
-		id = (int64) ((uint64) id + skipped + 1);
-		ids->id[i] = id;
-	}
-	if (!gap_seen)
-		gnngp_value_refuse(r, "Ids without a gap are written as such.");
-}
-
 gnngp_value_ids
 gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
 {
@@ -109,7 +85,25 @@ gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes)
 	{
 		if (n == 1)
 			gnngp_value_refuse(r, "Ids without a gap are written as such.");
-		read_gaps(r, &ids);
+		/* Reads the gaps between ids */
+		int64		id = ids.first;
+		bool		gap_seen = false;
+
+		ids.id = MemoryContextAllocHuge(CurrentMemoryContext, ids.n * sizeof(int64));
+		ids.id[0] = id;
+		for (int64 i = 1; i < ids.n; i++)
+		{
+			uint64		skipped = gnngp_value_number(r);
+
+			gnngp_poll(i);
+			if (skipped >= (uint64) PG_INT64_MAX - (uint64) id)
+				gnngp_value_refuse(r, "An id is out of range.");
+			gap_seen |= skipped > 0;
+			id = (int64) ((uint64) id + skipped + 1);
+			ids.id[i] = id;
+		}
+		if (!gap_seen)
+			gnngp_value_refuse(r, "Ids without a gap are written as such.");
 	}
 	else if ((uint64) PG_INT64_MAX - (uint64) ids.first < n - 1)
 		gnngp_value_refuse(r, "An id is out of range.");
@@ -160,7 +154,8 @@ gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 int32 *
 gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing)
 {
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(ids->n, 1) * sizeof(int32));
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(ids->n, 1) * sizeof(int32));
 	int64		at = 0;
 
 	for (int64 i = 0; i < ids->n; i++)
@@ -228,7 +223,8 @@ gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
 	enlargeStringInfo(out, (int) bytes);
 }
 
-/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal bytes. */
+/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal
+ * bytes. */
 void
 gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
 {

@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "sorted_edges.h"
 #include "mb/pg_wchar.h"
 #include "port/pg_bitutils.h"
@@ -20,24 +18,8 @@
 
 #define STATE "gp_graph_state"
 
-/* The kernel of a state. */
-static void
-read_kernel(gnngp_value_reader *r, gnngp_graph_value *out)
-{
-	uint64		length = gnngp_value_number(r);
-
-	if (length > (uint64) (r->end - r->at))
-		gnngp_value_refuse(r, "It ends too early.");
-	if (!pg_verifymbstr((const char *) r->at, (int) length, true))
-		gnngp_value_refuse(r, "Its kernel is no text.");
-	out->kernel = pnstrdup((const char *) r->at, length);
-	r->at += length;
-	out->landmarks = (int64) gnngp_value_number(r);
-	if (out->landmarks < 0 || out->landmarks > PG_INT32_MAX)
-		gnngp_value_refuse(r, "Its number of landmarks is out of range.");
-}
-
-/* The edges of one node; at counts edges read so far.  Arrays may be NULL: then they are only checked. */
+/* The edges of one node; at counts edges read so far.  Arrays may be NULL: then they are only
+ * checked. */
 static int64
 read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool repeats, int64 at)
 {
@@ -61,23 +43,6 @@ read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool re
 	return at;
 }
 
-/* The weights. */
-static void
-read_weights(gnngp_value_reader *r, gnngp_graph_value *g)
-{
-	if ((uint64) (r->end - r->at) / sizeof(double) < (uint64) g->edges)
-		gnngp_value_refuse(r, "It ends too early.");
-	g->weight = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(double));
-	for (int64 i = 0; i < g->edges; i++, r->at += sizeof(double))
-	{
-		g->weight[i] = gnngp_get_float8(r->at);
-		gnngp_poll(i);
-		/* A negative zero would be another encoding of zero. */
-		if (!isfinite(g->weight[i]) || signbit(g->weight[i]))
-			gnngp_value_refuse(r, "A weight is not finite, or negative.");
-	}
-}
-
 /* True for the value of a state. */
 static bool
 is_state(const gnngp_value_reader *r)
@@ -95,7 +60,20 @@ read_head(gnngp_value_reader *r, gnngp_graph_value *g)
 
 	memset(g, 0, sizeof(*g));
 	if (flags & GNNGP_VALUE_KERNEL)
-		read_kernel(r, g);
+	{
+		/* The kernel of a state */
+		uint64		length = gnngp_value_number(r);
+
+		if (length > (uint64) (r->end - r->at))
+			gnngp_value_refuse(r, "It ends too early.");
+		if (!pg_verifymbstr((const char *) r->at, (int) length, true))
+			gnngp_value_refuse(r, "Its kernel is no text.");
+		g->kernel = pnstrdup((const char *) r->at, length);
+		r->at += length;
+		g->landmarks = (int64) gnngp_value_number(r);
+		if (g->landmarks < 0 || g->landmarks > PG_INT32_MAX)
+			gnngp_value_refuse(r, "Its number of landmarks is out of range.");
+	}
 	g->ids = gnngp_value_read_ids(r, flags, 1);
 	edges = gnngp_value_number(r);
 	if (edges > (uint64) (r->end - r->at))
@@ -122,7 +100,20 @@ read_value(gnngp_value_reader *r, gnngp_graph_value *g)
 	if (at < g->edges)
 		gnngp_value_refuse(r, "There are fewer edges than it says.");
 	if (flags & GNNGP_VALUE_WEIGHTED)
-		read_weights(r, g);
+	{
+		/* The weights */
+		if ((uint64) (r->end - r->at) / sizeof(double) < (uint64) g->edges)
+			gnngp_value_refuse(r, "It ends too early.");
+		g->weight = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(double));
+		for (int64 i = 0; i < g->edges; i++, r->at += sizeof(double))
+		{
+			g->weight[i] = gnngp_get_float8(r->at);
+			gnngp_poll(i);
+			/* A negative zero would be another encoding of zero. */
+			if (!isfinite(g->weight[i]) || signbit(g->weight[i]))
+				gnngp_value_refuse(r, "A weight is not finite, or negative.");
+		}
+	}
 	if (r->at != r->end)
 		gnngp_value_refuse(r, "Bytes are left over.");
 }
@@ -185,7 +176,8 @@ gnngp_graph_size(const gnngp_sorted_edges *s)
 		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
 
 		gnngp_poll(i);
-		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1);
+		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1]
+							  - 1);
 	}
 	return bytes;
 }

@@ -1,11 +1,10 @@
 /*
- * value_table.c - the SQL types gp_features, gp_factor and gp_matrix: ids, then a row of numbers for each node.
+ * value_table.c - the SQL types gp_features, gp_factor and gp_matrix: ids, then a row of numbers
+ * for each node.
  *
  * Those of a matrix may be of double precision.  What has floats is a matrix, too.
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "miscadmin.h"
 #include "types.h"
@@ -30,7 +29,9 @@ read_table(gnngp_value_reader *r, int allowed, gnngp_table_value *out)
 	out->cols = (int64) width;
 	out->ids = gnngp_value_read_ids(r, flags, width * number_size(out));
 	/* Floats are counted: a double is as long as two. */
-	out->value = gnngp_value_floats(r, (uint64) out->ids.n * width * (number_size(out) / sizeof(float)));
+	out->value = gnngp_value_floats(r,
+									(uint64) out->ids.n * width
+									* (number_size(out) / sizeof(float)));
 }
 
 /* The same for a value from outside: its numbers are looked at. */
@@ -122,27 +123,6 @@ gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, in
 	return gnngp_value_end(&out);
 }
 
-/* 22003 for a number that is not finite. */
-static void
-check_row(gp_matrix m, int64 row)
-{
-	for (int64 j = 0; j < m.cols; j++)
-		if (!isfinite(gp_number_at(m.data, m.type, row * m.cols + j)))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("a number of the matrix is out of range"),
-					 errhint("Scale the features to ordinary sizes.")));
-}
-
-/* Writes doubles; a negative zero becomes zero. */
-static void
-put_doubles(StringInfo out, const double *v, int64 n)
-{
-	for (int64 i = 0; i < n; i++)
-		gnngp_put_float8(out->data + out->len + i * sizeof(double), v[i] + 0.0);
-	out->len += (int) (n * sizeof(double));
-}
-
 Datum
 gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 {
@@ -157,9 +137,20 @@ gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
 	for (int64 i = 0; i < m.rows; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		check_row(m, i);
+		/* 22003 for a number that is not finite */
+		for (int64 j = 0; j < m.cols; j++)
+			if (!isfinite(gp_number_at(m.data, m.type, i * m.cols + j)))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("a number of the matrix is out of range"),
+						 errhint("Scale the features to ordinary sizes.")));
 		if (wide)
-			put_doubles(&out, (double *) m.data + i * m.cols, m.cols);
+		{
+			for (int64 k = 0; k < m.cols; k++)
+				gnngp_put_float8(out.data + out.len + k * sizeof(double),
+								 ((double *) m.data + i * m.cols)[k] + 0.0);
+			out.len += (int) (m.cols * sizeof(double));
+		}
 		else
 			gnngp_value_put_floats(&out, (float *) m.data + i * m.cols, m.cols);
 	}

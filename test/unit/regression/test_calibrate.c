@@ -73,8 +73,15 @@ plain_loss(const gp_calibrator *k, int n, const double *mean, const int32_t *lab
 	for (int i = 0; i < n; i++)
 	{
 		double		p[CLASSES];
+		double		own = 0.0;
 
-		gp_probabilities(k, CLASSES, mean + i * CLASSES, p);
+		for (int j = 0; j < n; j++)
+			own += label[j] == label[i];
+		memcpy(p, mean + i * CLASSES, sizeof(p));
+		/* Its class has one label less than that of a node without one. */
+		if (p[label[i]] > 0.0 && own > 1.0)
+			p[label[i]] *= own / (own - 1.0);
+		gp_probabilities(k, CLASSES, p, p);
 		loss -= log(p[label[i]]);
 	}
 	for (int c = 0; k->bias && c < CLASSES; c++)

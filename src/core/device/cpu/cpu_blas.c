@@ -13,7 +13,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "cpu_blas.h"
@@ -30,7 +29,8 @@ enum
 	RIGHT = 142
 };
 
-/* What OpenBLAS maps for a buffer, with a little to spare: address space, of which products touch a part. */
+/* What OpenBLAS maps for a buffer, with a little to spare: address space, of which products touch a
+ * part. */
 #ifdef __powerpc__
 #define BUFFER_BYTES (((size_t) 256 << 20) + ((size_t) 1 << 20))
 #else
@@ -73,7 +73,8 @@ typedef struct blas_table
 static blas_table blas;
 static bool blas_loaded = false;
 
-/* The buffers that OpenBLAS is known to have; changed by the calling thread, while no other is at work. */
+/* The buffers that OpenBLAS is known to have; changed by the calling thread, while no other is at
+ * work. */
 static int	blas_buffers = 0;
 
 /* Where each symbol goes. */
@@ -104,7 +105,8 @@ static void *
 open_library(gp_env *env)
 {
 	static const char variable[] = "OPENBLAS_NUM_THREADS";
-	/* Debian's name, the threaded build of Red Hat's releases, and what a development package links */
+	/* Debian's name, the threaded build of Red Hat's releases, and what a development package
+	 * links */
 	static const char *const names[] = {"libopenblas.so.0", "libopenblasp.so.0", "libopenblas.so"};
 	const char *old = getenv(variable);
 	char	   *saved = NULL;
@@ -152,7 +154,8 @@ find_buffers(void *handle, blas_table *table)
 void
 gp_blas_load(gp_env *env)
 {
-	static const char hint[] = "Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
+	static const char hint[] =
+		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
 	void	   *handle;
 	const char *why;
 	blas_table	table;
@@ -164,7 +167,8 @@ gp_blas_load(gp_env *env)
 	if (handle == NULL)
 	{
 		why = dlerror();
-		gp_raise(env, GP_ERR_DEVICE, hint, "could not load OpenBLAS: %s", why ? why : "no reason given");
+		gp_raise(env, GP_ERR_DEVICE, hint, "could not load OpenBLAS: %s",
+				 why ? why : "no reason given");
 	}
 	for (size_t i = 0; i < sizeof(blas_symbols) / sizeof(blas_symbols[0]); i++)
 	{
@@ -196,37 +200,6 @@ gp_blas_shared(void)
 	return blas.parallel() != 0;
 }
 
-/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself, as OpenBLAS will. */
-static int
-count_room(void **probe, int wanted)
-{
-	int			found = 0;
-
-	while (found < wanted)
-	{
-		probe[found] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (probe[found] == MAP_FAILED)
-			break;
-		found++;
-	}
-	for (int k = 0; k < found; k++)
-		munmap(probe[k], BUFFER_BYTES);
-	return found;
-}
-
-/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many it has. */
-static int
-map_buffers(void **buffer, int callers)
-{
-	int			held = 0;
-
-	while (held < callers && (buffer[held] = blas.take_buffer(0)) != NULL)
-		held++;
-	for (int k = 0; k < held; k++)
-		blas.give_buffer(buffer[k]);
-	return held;
-}
-
 int
 gp_blas_reserve(gp_env *env, int callers)
 {
@@ -236,13 +209,38 @@ gp_blas_reserve(gp_env *env, int callers)
 	if (blas.take_buffer == NULL || callers <= blas_buffers)
 		return callers;
 	room = gp_alloc_array(env, callers, sizeof(void *));
-	more = count_room(room, callers - blas_buffers);
+	/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself,
+	 * as OpenBLAS will */
+	more = 0;
+
+	while (more < (callers - blas_buffers))
+	{
+		room[more] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+							-1, 0);
+		if (room[more] == MAP_FAILED)
+			break;
+		more++;
+	}
+	for (int k = 0; k < more; k++)
+		munmap(room[k], BUFFER_BYTES);
 	if (more > 0)
-		blas_buffers = map_buffers(room, blas_buffers + more);
+	{
+		/* Has OpenBLAS map buffers for so many callers, by holding them at once; returns how many
+		 * it has */
+		int			held = 0;
+
+		while (held < (blas_buffers + more) && (room[held] = blas.take_buffer(0)) != NULL)
+			held++;
+		for (int k = 0; k < held; k++)
+			blas.give_buffer(room[k]);
+		blas_buffers = held;
+	}
 	gp_free(env, room);
 	if (blas_buffers == 0)
-		gp_raise(env, GP_ERR_MEMORY, "Raise the limit of the process, or what the system lets all processes map.",
-				 "out of memory: OpenBLAS needs %zu MB of address space for a buffer", BUFFER_BYTES >> 20);
+		gp_raise(env, GP_ERR_MEMORY,
+				 "Raise the limit of the process, or what the system lets all processes map.",
+				 "out of memory: OpenBLAS needs %zu MB of address space for a buffer",
+				 BUFFER_BYTES >> 20);
 	return blas_buffers;
 }
 

@@ -4,7 +4,6 @@
  * Nothing here computes much; work is cut into tiles so that interrupts are
  * served, and because two threads read memory faster than one.
  */
-#include <string.h>
 
 #include "cpu_internal.h"
 
@@ -56,20 +55,6 @@ make_job(gp_device *dev, gp_matrix x, gp_matrix y)
 	return job;
 }
 
-/* Copies n numbers, converting their type. */
-static void
-copy_row(int64_t n, gp_type to, void *restrict dst, gp_type from, const void *restrict src)
-{
-	if (to == from)
-		memcpy(dst, src, (size_t) n * gp_type_size(to));
-	else if (to == GP_FLOAT)
-		for (int64_t i = 0; i < n; i++)
-			((float *) dst)[i] = (float) ((const double *) src)[i];
-	else
-		for (int64_t i = 0; i < n; i++)
-			((double *) dst)[i] = ((const float *) src)[i];
-}
-
 /* Copies a tile of x to y. */
 static void
 copy_tile(void *arg, int64_t tile, int worker)
@@ -78,8 +63,19 @@ copy_tile(void *arg, int64_t tile, int worker)
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
 
 	for (int64_t i = r.row; i < r.row + r.rows; i++)
-		copy_row(r.cols, job->y.type, gp_matrix_at(job->y, i, r.col),
-				 job->x.type, gp_matrix_at(job->x, i, r.col));
+	{
+		/* Copies n numbers, converting their type */
+		void *restrict dst = gp_matrix_at(job->y, i, r.col);
+		const void *restrict src = gp_matrix_at(job->x, i, r.col);
+		if (job->y.type == job->x.type)
+			memcpy(dst, src, (size_t) r.cols * gp_type_size(job->y.type));
+		else if (job->y.type == GP_FLOAT)
+			for (int64_t j = 0; j < r.cols; j++)
+				((float *) dst)[j] = (float) ((const double *) src)[j];
+		else
+			for (int64_t j = 0; j < r.cols; j++)
+				((double *) dst)[j] = ((const float *) src)[j];
+	}
 }
 
 void

@@ -5,7 +5,6 @@
  * first set meets only those entries that it shares a column with: most pairs
  * of rows share none.  For a dense Z the rows are gathered and multiplied.
  */
-#include <string.h>
 
 #include "cpu_blas.h"
 #include "cpu_cross.h"
@@ -32,11 +31,7 @@ gp_cross_create(gp_env *env, gp_cross_space *space, const gp_csr *zs, const gp_m
 void
 gp_cross_free(gp_env *env, gp_cross_space *space)
 {
-	gp_free(env, space->column);
-	gp_free(env, space->entry);
-	gp_free(env, space->sum);
-	gp_free(env, space->left);
-	gp_free(env, space->right);
+	gp_free_all(env, space->column, space->entry, space->sum, space->left, space->right);
 }
 
 /* Sorts the entries of some rows by column: a count, then a place for each. */
@@ -66,15 +61,6 @@ index_rows(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space
 		}
 }
 
-/* Forgets the index. */
-static void
-clear_index(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space)
-{
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
-			space->column[z->col[e]] = (gp_cross_column) {0, 0};
-}
-
 void
 gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,
 				gp_cross_space *space, gp_matrix k)
@@ -98,7 +84,9 @@ gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lo
 		for (int64_t j = 0; j < n; j++)
 			gp_number_put(k.data, k.type, i * k.ld + j, sum[j]);
 	}
-	clear_index(z, col, k.cols, space);
+	for (int64_t i = 0; i < k.cols; i++)
+		for (int64_t e = z->start[col[i]]; e < z->start[col[i] + 1]; e++)
+			space->column[z->col[e]] = (gp_cross_column) {0, 0};
 }
 
 /* Gathers rows of a dense z. */

@@ -6,7 +6,6 @@
  * serve interrupts between them; so results do not depend on the number of
  * threads.
  */
-#include <math.h>
 #include <sched.h>
 
 #include "cpu_blas.h"

@@ -96,8 +96,7 @@ close_device(gp_device *dev)
 	gp_env	   *env = dev->env;
 
 	gp_pool_destroy(cpu->pool);
-	gp_free(env, cpu->solve_room);
-	gp_free(env, cpu);
+	gp_free_all(env, cpu->solve_room, cpu);
 }
 
 /* Names OpenBLAS's core and our own vector code. */

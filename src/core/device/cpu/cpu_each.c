@@ -4,7 +4,6 @@
  * What is dropped and what is cut off is as good as random, so that no loop branches: this file is
  * compiled for vectors (Makefile).
  */
-#include <math.h>
 
 #include "cpu_internal.h"
 
@@ -70,7 +69,8 @@ normal_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
 } \
  \
 static void \
-adam_##T(const gp_adam *s, int64_t n, T *restrict y, const T *restrict a, T *restrict b, T *restrict c) \
+adam_##T(const gp_adam *s, int64_t n, T *restrict y, const T *restrict a, T *restrict b, \
+		 T *restrict c) \
 { \
 	T			rate = (T) s->rate; \
 	T			root = (T) s->root; \
@@ -126,20 +126,22 @@ each_tile(void *arg, int64_t tile, int worker)
 			row_double(job, i, r.col, r.cols);
 }
 
-bool
-gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
+static bool
+shapes_fit(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
 	int			reads = gp_each_reads(op);
 
-	return (reads < 1 || (a.type == y.type && a.cols == y.cols && (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
+	return (reads < 1 || (a.type == y.type && a.cols == y.cols &&
+						  (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
 		(reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y));
 }
 
 void
 gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
-	each_job	job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS), gp_cpu_ops(dev, y.type)};
+	each_job	job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS),
+					   gp_cpu_ops(dev, y.type)};
 
-	gp_cpu_require(dev, gp_each_fits(e->op, y, a, b, c));
+	gp_cpu_require(dev, shapes_fit(e->op, y, a, b, c));
 	gp_cpu_run(dev, each_tile, &job, job.grid.tiles);
 }

@@ -5,7 +5,6 @@
  * work is done by the products and solves of cpu_dense.c, which serve
  * interrupts and use all threads; LAPACK sees small blocks only.
  */
-#include <math.h>
 
 #include "cpu_blas.h"
 #include "cpu_internal.h"
@@ -188,8 +187,7 @@ gp_cpu_syev(gp_device *dev, gp_matrix a, gp_matrix w)
 	job.work = gp_alloc_array(env, gp_blas_syevd_work(a.rows), size);
 	job.iwork = gp_alloc_array(env, gp_blas_syevd_iwork(a.rows), sizeof(int));
 	gp_cpu_run_blas(dev, eigen_tile, &job, 1);
-	gp_free(env, job.iwork);
-	gp_free(env, job.work);
+	gp_free_all(env, job.iwork, job.work);
 	if (job.info != 0)
 		gp_raise(env, GP_ERR_RANGE, NULL, "the eigenvalues of a matrix could not be computed");
 	gp_cpu_copy(dev, w, values);

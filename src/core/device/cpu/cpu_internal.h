@@ -141,8 +141,8 @@ extern void gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *ro
 					   const int32_t *col, const double *value);
 
 /* cpu_each.c */
-extern void gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c);
-extern bool gp_each_fits(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c);
+extern void gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b,
+						gp_matrix c);
 
 /* cpu_dense.c; syrk_lower leaves what is above the diagonal alone. */
 extern void gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
@@ -175,7 +175,8 @@ extern void gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const g
 extern void gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
 							 const int32_t *row, const int32_t *col, double *out);
 extern void gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha,
-									const gp_csr *a, const gp_csr *b, const int32_t *index, int64_t n);
+									const gp_csr *a, const gp_csr *b, const int32_t *index,
+									int64_t n);
 extern void gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
 						 const int32_t *src, const int32_t *dst, const bool *cut, double *two,
 						 double *three);

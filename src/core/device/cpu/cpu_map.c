@@ -5,7 +5,6 @@
  * for a block, what a row contributes once for the row; the loop over the
  * elements is vector code (cpu_simd_kernels.h).
  */
-#include <math.h>
 
 #include "cpu_internal.h"
 

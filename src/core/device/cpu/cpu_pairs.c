@@ -7,7 +7,6 @@
  * one block are taken together in tiles, the blocks of a hub are tiles of their
  * own whose sums are added in a fixed order.
  */
-#include <math.h>
 
 #include "cpu_cross.h"
 
@@ -103,31 +102,6 @@ pair_work(const pair_job *job, int64_t row)
 	return (double) job->longest[row] + 4 + 4 * job->nstages;
 }
 
-/* The neighbours in a block of a row, so that a pair of blocks is a short tile. */
-static int32_t
-block_size(const pair_job *job, int64_t row, double work)
-{
-	int64_t		m = job->s->start[row + 1] - job->s->start[row];
-	double		most = floor(fmin(MOST_NEIGHBOURS, fmax(1, sqrt(TILE_WORK_MOST / work))));
-
-	return (int32_t) gp_max64(1, gp_min64(m, (int64_t) most));
-}
-
-/* Chooses the work of a tile by that of all rows. */
-static double
-choose_tile_work(const pair_job *job)
-{
-	double		total = 0;
-
-	for (int64_t i = 0; i < job->s->rows; i++)
-	{
-		double		m = (double) (job->s->start[i + 1] - job->s->start[i]);
-
-		total += pair_work(job, i) * m * m;
-	}
-	return fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
-}
-
 /* Cuts the rows into tiles; counts them, and stores them unless tile is NULL. */
 static int64_t
 cut_pairs(pair_job *job, pair_tile *tile)
@@ -140,7 +114,9 @@ cut_pairs(pair_job *job, pair_tile *tile)
 	{
 		int64_t		m = s->start[i + 1] - s->start[i];
 		double		work = pair_work(job, i);
-		int32_t		block = block_size(job, i, work);
+		int64_t		j = job->s->start[i + 1] - job->s->start[i];
+		double		most = floor(fmin(MOST_NEIGHBOURS, fmax(1, sqrt(TILE_WORK_MOST / work))));
+		int32_t		block = (int32_t) gp_max64(1, gp_min64(j, (int64_t) most));
 		int32_t		blocks = (int32_t) ((m + block - 1) / block);
 
 		job->largest = gp_max64(job->largest, block);
@@ -238,7 +214,8 @@ sum_block(const pair_job *job, const pair_block *b, pair_space *space)
 		char	   *k = space->k + (size_t) (j * b->cols) * job->size;
 		int64_t		cols = b->same ? j : b->cols;
 		double		own = gp_number_at(b->row_value, job->type, j);
-		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j)) : 0;
+		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j))
+			: 0;
 
 		for (int i = 0; i < job->nstages; i++)
 			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b->row[j]),
@@ -285,32 +262,13 @@ pairs_tile(void *arg, int64_t number, int worker)
 			sum_pair(job, i, 0, 0, gp_max64(1, job->s->start[i + 1] - job->s->start[i]), space);
 }
 
-/* Memory for each thread, zero where that is needed. */
-static void
-make_spaces(gp_device *dev, pair_job *job)
-{
-	gp_env	   *env = dev->env;
-	int64_t		n = job->largest;
-
-	job->space = gp_alloc_zero(env, dev->threads, sizeof(pair_space));
-	for (int i = 0; i < dev->threads; i++)
-	{
-		pair_space *space = &job->space[i];
-
-		space->k = gp_alloc_array(env, n * n, job->size);
-		space->columns = gp_alloc_array(env, n * job->nstages, 2 * job->size);
-		gp_cross_create(env, &space->cross, job->zs, job->zd, n, job->entries);
-	}
-}
-
 /* Frees it all. */
 static void
 free_spaces(gp_device *dev, pair_job *job)
 {
 	for (int i = 0; i < dev->threads; i++)
 	{
-		gp_free(dev->env, job->space[i].k);
-		gp_free(dev->env, job->space[i].columns);
+		gp_free_all(dev->env, job->space[i].k, job->space[i].columns);
 		gp_cross_free(dev->env, &job->space[i].cross);
 	}
 	gp_free(dev->env, job->space);
@@ -347,11 +305,32 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 				   out.type == GP_DOUBLE && out.rows == s->rows && out.cols == 1);
 	if (zs != NULL)
 		find_longest(dev, &job);
-	job.tile_work = choose_tile_work(&job);
+	/* Chooses the work of a tile by that of all rows */
+	double		total = 0;
+
+	for (int64_t i = 0; i < job.s->rows; i++)
+	{
+		double		m = (double) (job.s->start[i + 1] - job.s->start[i]);
+
+		total += pair_work(&job, i) * m * m;
+	}
+	job.tile_work = fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
 	tiles = cut_pairs(&job, NULL);
 	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);
-	make_spaces(dev, &job);
+	/* Memory for each thread, zero where that is needed */
+	gp_env	   *env = dev->env;
+	int64_t		n = job.largest;
+
+	job.space = gp_alloc_zero(env, dev->threads, sizeof(pair_space));
+	for (int i = 0; i < dev->threads; i++)
+	{
+		pair_space *space = &job.space[i];
+
+		space->k = gp_alloc_array(env, n * n, job.size);
+		space->columns = gp_alloc_array(env, n * job.nstages, 2 * job.size);
+		gp_cross_create(env, &space->cross, job.zs, job.zd, n, job.entries);
+	}
 	if (zd != NULL)
 		gp_cpu_run_blas(dev, pairs_tile, &job, tiles);
 	else
@@ -359,6 +338,5 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	if (!dev->env->dry)
 		add_blocks(&job, tiles);
 	free_spaces(dev, &job);
-	gp_free(dev->env, job.tile);
-	gp_free(dev->env, job.longest);
+	gp_free_all(dev->env, job.tile, job.longest);
 }

@@ -7,8 +7,6 @@
  * smallest triangles are solved by vector code of our own, by substitution.
  * Right sides are independent of each other and are shared out in slices.
  */
-#include <math.h>
-#include <string.h>
 
 #include "cpu_blas.h"
 #include "cpu_internal.h"
@@ -51,37 +49,11 @@ solve_forward(const solve_job *job)
 	return job->left != job->trans;
 }
 
-/* The triangle in the order of substitution: minus the coefficients, and 1 / diagonal. */
-static void
-pack_triangle(const solve_job *job, void *t)
-{
-	gp_matrix	l = job->l;
-	int64_t		n = l.rows;
-	bool		forward = solve_forward(job);
-
-	for (int64_t j = 0; j < n; j++)
-		for (int64_t i = 0; i <= j; i++)
-		{
-			int64_t		at = forward ? j * l.ld + i : (n - 1 - i) * l.ld + (n - 1 - j);
-			double		v = gp_number_at(l.data, l.type, at);
-
-			/* The quotient of two floats is the same when it is rounded twice. */
-			gp_number_put(t, l.type, j * LEAF + i, i == j ? 1 / v : -v);
-		}
-}
-
 /* Numbers of a panel. */
 static int64_t
 panel_length(gp_type type)
 {
 	return PANEL_BYTES / (int64_t) gp_type_size(type);
-}
-
-/* The width that right sides are padded to. */
-static int64_t
-padded(int64_t n)
-{
-	return (n + 15) / 16 * 16;
 }
 
 /* Solves for few columns, in a padded copy. */
@@ -135,7 +107,7 @@ leaf_right(const solve_job *job)
 	for (int64_t i = 0; i < b.rows; i += length)
 	{
 		gp_matrix	part = gp_matrix_rows(b, i, gp_min64(length, b.rows - i));
-		int64_t		width = padded(part.rows);
+		int64_t		width = (part.rows + 15) / 16 * 16;
 
 		if (width > part.rows)
 			memset(panel, 0, (size_t) (b.cols * width) * size);
@@ -188,7 +160,20 @@ solve_alone(const solve_job *job)
 
 	if (n <= LEAF)
 	{
-		pack_triangle(job, job->room->t);
+		/* The triangle in the order of substitution: minus the coefficients, and 1 / diagonal */
+		gp_matrix	l = job->l;
+		int64_t		k = l.rows;
+		bool		forward = solve_forward(job);
+
+		for (int64_t j = 0; j < k; j++)
+			for (int64_t i = 0; i <= j; i++)
+			{
+				int64_t		at = forward ? j * l.ld + i : (k - 1 - i) * l.ld + (k - 1 - j);
+				double		v = gp_number_at(l.data, l.type, at);
+
+				/* The quotient of two floats is the same when it is rounded twice. */
+				gp_number_put(job->room->t, l.type, j * LEAF + i, i == j ? 1 / v : -v);
+			}
 		if (job->left)
 			leaf_left(job);
 		else

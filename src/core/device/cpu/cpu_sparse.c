@@ -102,14 +102,20 @@ spmm_tile(void *arg, int64_t tile, int worker)
 				   gp_matrix_at(job->c, first, col), job->c.ld);
 }
 
-/*
- * The columns that a tile takes: all when b fits the cache, else as many as
- * make their part of b fit, but not so few that reading the entries again for
- * each block costs more.  A long row takes fewer, to keep its tile short.
- */
-static int64_t
-column_block(const gp_csr *s, gp_matrix b)
+void
+gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta, gp_matrix c)
 {
+	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
+	.ops = gp_cpu_ops(dev, c.type)};
+	int64_t		blocks;
+
+	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.rows &&
+				   s->cols == b.rows && b.cols == c.cols);
+	if (c.rows == 0 || c.cols == 0)
+		return;
+	/* The columns that a tile takes: all when b fits the cache, else as many as make their part of
+	 * b fit, but not so few that reading the entries again for each block costs more. A long row
+	 * takes fewer, to keep its tile short. */
 	int64_t		size = (int64_t) gp_type_size(b.type);
 	int64_t		unit = BLOCK_BYTES / size;
 	int64_t		block = CACHE_BYTES / (gp_max64(b.rows, 1) * size) / unit * unit;
@@ -122,21 +128,7 @@ column_block(const gp_csr *s, gp_matrix b)
 	longest = gp_csr_entries(s) > most ? longest_row(s) : 0;
 	if (longest > most)
 		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
-	return gp_min64(block, b.cols);
-}
-
-void
-gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta, gp_matrix c)
-{
-	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
-	.ops = gp_cpu_ops(dev, c.type)};
-	int64_t		blocks;
-
-	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.rows &&
-				   s->cols == b.rows && b.cols == c.cols);
-	if (c.rows == 0 || c.cols == 0)
-		return;
-	job.block = column_block(s, b);
+	job.block = gp_min64(block, b.cols);
 	job.chunks = cut_rows(s, gp_min64(TILE_GATHER / job.block,
 									  gp_max64((gp_csr_entries(s) + s->rows) / 16,
 											   TILE_LEAST / job.block)));
@@ -208,7 +200,8 @@ typedef struct elements_job
 	const gp_simd_ops *ops;
 } elements_job;
 
-/* Elements first to end of the order, all of one row: each by itself, or the row once for many of them. */
+/* Elements first to end of the order, all of one row: each by itself, or the row once for many of
+ * them. */
 static void
 elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end)
 {
@@ -233,8 +226,8 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 		}
 		return;
 	}
-	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0, 0.0,
-				   &room, job->b.cols);
+	job->ops->spmm(1, s->start + row, s->col, s->value, job->b.data, job->b.ld, job->b.cols, 1.0,
+				   0.0, &room, job->b.cols);
 	for (int64_t k = first; k < end; k++)
 		job->out[job->order[k]] = gp_number_at(&room, s->type, job->col[job->order[k]]);
 }

@@ -2,12 +2,11 @@
  * cpu_walks.c - walks of two and three steps between the ends of pairs, on the CPU.
  *
  * What a source reaches in two steps is added up in one array of all nodes, or, where that is far
- * longer than what is reached, in a table of the nodes that are; the
- * third step is taken backwards from each target.  So the work is that of the
- * walks themselves, not that of a product with the whole graph, whatever the number of nodes.  It is too short
- * to be shared out: each thread would need an array of its own.
+ * longer than what is reached, in a table of the nodes that are; the third step is taken backwards
+ * from each target.  So the work is that of the walks themselves, not that of a product with the
+ * whole graph, whatever the number of nodes.  It is too short to be shared out: each thread would
+ * need an array of its own.
  */
-#include <string.h>
 
 #include "cpu_internal.h"
 
@@ -24,12 +23,15 @@ typedef struct walks_job
 	double	   *two;
 	double	   *three;
 	const int64_t *first;		/* pairs of each group, which share what is reached */
-	lanes	   *reached;		/* of each node, zero between groups; or of each place of the table */
-	int32_t    *key;			/* of each place of the table its node, or -1; NULL: a node's place is its number */
+	lanes	   *reached;		/* of each node, zero between groups; or of each place of the
+								 * table */
+	int32_t    *key;			/* of each place of the table its node, or -1; NULL: a node's place
+								 * is its number */
 	int			bits;			/* of a place of the table, for the group that is walked */
 } walks_job;
 
-#define TABLE_SHARE 16			/* an array so many times as long as what is reached is not worth being cleared, */
+/* an array so many times as long as what is reached is not worth being cleared, */
+#define TABLE_SHARE 16
 #define ARRAY_ROWS (INT64_C(1) << 18)	/* but for a short one, which is read faster */
 #define GROUP_ENTRIES (INT64_C(1) << 22)	/* walked back for a group: some ten milliseconds */
 
@@ -40,7 +42,8 @@ weights_of(const walks_job *job, int32_t node)
 	return *(const lanes *) gp_matrix_at(job->w, node, 0);
 }
 
-/* Where a node's sum stands: its number, or its place in the table, else the empty one where it would be put. */
+/* Where a node's sum stands: its number, or its place in the table, else the empty one where it
+ * would be put. */
 static inline int64_t
 place_of(const walks_job *job, int32_t node)
 {
@@ -48,7 +51,8 @@ place_of(const walks_job *job, int32_t node)
 
 	if (job->key == NULL)
 		return node;
-	for (at = (uint32_t) node * UINT32_C(2654435769) >> (32 - job->bits); job->key[at] != node && job->key[at] >= 0;)
+	for (at = (uint32_t) node * UINT32_C(2654435769) >> (32 - job->bits);
+		 job->key[at] != node && job->key[at] >= 0;)
 		at = (at + 1) & ((UINT32_C(1) << job->bits) - 1);
 	return at;
 }
@@ -184,38 +188,12 @@ group_pairs(gp_device *dev, const walks_job *job, int64_t n, int64_t *groups)
 	return first;
 }
 
-/* The most entries that two steps of a group go through. */
-static int64_t
-longest_reach(const walks_job *job, int64_t groups)
-{
-	int64_t		longest = 0;
-
-	for (int64_t g = 0; g < groups; g++)
-		longest = gp_max64(longest, reach_entries(job->s, job->src[job->first[g]]));
-	return longest;
-}
-
-/* Room for what a group reaches. */
-static void
-open_reached(gp_device *dev, walks_job *job, int64_t groups)
-{
-	int64_t		most = longest_reach(job, groups);
-	int64_t		places = job->s->rows;
-
-	if (places > ARRAY_ROWS && most <= places / TABLE_SHARE)
-	{
-		places = INT64_C(1) << bits_for(most);
-		job->key = gp_alloc_array(dev->env, places, sizeof(int32_t));
-		memset(job->key, 0xff, places * sizeof(int32_t));
-	}
-	job->reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
-}
-
 void
 gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
 			 const int32_t *dst, const bool *cut, double *two, double *three)
 {
-	walks_job	job = {.s = s, .w = w, .src = src, .dst = dst, .cut = cut, .two = two, .three = three};
+	walks_job	job = {.s = s, .w = w, .src = src, .dst = dst, .cut = cut, .two = two,
+					   .three = three};
 	int64_t		groups;
 	int64_t    *first;
 
@@ -223,13 +201,24 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 				   w.type == GP_FLOAT);
 	first = group_pairs(dev, &job, n, &groups);
 	job.first = first;
-	open_reached(dev, &job, groups);
+	/* Room for what a group reaches */
+	int64_t		most = 0;
+
+	for (int64_t g = 0; g < groups; g++)
+		most = gp_max64(most, reach_entries(job.s, job.src[job.first[g]]));
+	int64_t		places = job.s->rows;
+
+	if (places > ARRAY_ROWS && most <= places / TABLE_SHARE)
+	{
+		places = INT64_C(1) << bits_for(most);
+		job.key = gp_alloc_array(dev->env, places, sizeof(int32_t));
+		memset(job.key, 0xff, places * sizeof(int32_t));
+	}
+	job.reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
 	for (int64_t group = 0; group < groups; group++)
 	{
 		dev->env->check_interrupts(dev->env);
 		walk_group(&job, group);
 	}
-	gp_free(dev->env, job.reached);
-	gp_free(dev->env, job.key);
-	gp_free(dev->env, first);
+	gp_free_all(dev->env, job.reached, job.key, first);
 }

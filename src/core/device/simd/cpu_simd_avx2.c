@@ -1,8 +1,6 @@
 /*
  * cpu_simd_avx2.c - the vector loops for AVX2.
  */
-#include <math.h>
-#include <string.h>
 
 #include "device/cpu/cpu_arccos.h"
 #include "cpu_simd.h"

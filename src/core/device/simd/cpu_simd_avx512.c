@@ -1,8 +1,6 @@
 /*
  * cpu_simd_avx512.c - the vector loops for AVX-512.
  */
-#include <math.h>
-#include <string.h>
 
 #include "device/cpu/cpu_arccos.h"
 #include "cpu_simd.h"

@@ -167,8 +167,8 @@ SPMM_SHORT(2)
 
 /* One column. */
 static inline ATTR void
-FN(spmm_single) (int64_t entries, const int32_t *col, const T *value, const T *b, int64_t ldb, T alpha,
-				 T beta, T *c)
+FN(spmm_single) (int64_t entries, const int32_t *col, const T *value, const T *b, int64_t ldb,
+				 T alpha, T beta, T *c)
 {
 	T			sum = 0;
 
@@ -177,7 +177,8 @@ FN(spmm_single) (int64_t entries, const int32_t *col, const T *value, const T *b
 	*c = beta != 0 ? alpha * sum + beta * *c : alpha * sum;
 }
 
-/* One vector of columns of a sparse row times b: two sums, for an addition waits for the one before it. */
+/* One vector of columns of a sparse row times b: two sums, for an addition waits for the one before
+ * it. */
 static inline ATTR void
 FN(spmm_one) (int64_t entries, const int32_t *col, const T *value, const T *b,
 			  int64_t ldb, T alpha, T beta, T *c)

@@ -1,8 +1,6 @@
 /*
  * cpu_simd_portable.c - the vector loops in plain C, and the choice among variants.
  */
-#include <math.h>
-#include <string.h>
 
 #include "device/cpu/cpu_arccos.h"
 #include "cpu_simd.h"

@@ -28,14 +28,6 @@ gp_arena_clear(gp_arena *arena)
 		*(block *) arena->base = (block) {arena->bytes, true};
 }
 
-/* Takes the free blocks behind a free one into it. */
-static void
-join_free(block *b, const char *end)
-{
-	for (block *next = behind(b); (char *) next < end && next->free; next = behind(b))
-		b->bytes += next->bytes;
-}
-
 void *
 gp_arena_take(gp_arena *arena, size_t bytes)
 {
@@ -49,7 +41,8 @@ gp_arena_take(gp_arena *arena, size_t bytes)
 	{
 		if (!b->free)
 			continue;
-		join_free(b, end);
+		for (block *next = behind(b); (char *) next < end && next->free; next = behind(b))
+			b->bytes += next->bytes;
 		if (b->bytes < need)
 			continue;
 		if (b->bytes > need)

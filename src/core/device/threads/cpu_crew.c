@@ -122,9 +122,11 @@ make_worker(gp_env *host, size_t room)
 	worker		w = {.host = host, .arena = {gp_alloc(host, room), room}};
 
 	gp_use_large_pages(w.arena.base, room);
-	w.env = (gp_env) {.alloc = worker_alloc, .release = worker_release, .interrupt_pending = worker_pending,
-		.check_interrupts = worker_check, .check_stack = worker_check_stack, .progress = worker_progress,
-		.raise = worker_raise, .notice = worker_notice, .own = worker_own, .disown = worker_disown,
+	w.env = (gp_env) {.alloc = worker_alloc, .release = worker_release,
+					  .interrupt_pending = worker_pending,
+		.check_interrupts = worker_check, .check_stack = worker_check_stack,
+		.progress = worker_progress, .raise = worker_raise, .notice = worker_notice,
+		.own = worker_own, .disown = worker_disown,
 		.hash_seed = host->hash_seed};
 	return w;
 }
@@ -203,6 +205,5 @@ gp_crew_close(gp_crew *crew)
 	gp_pool_destroy(crew->pool);
 	for (int w = 0; w < crew->threads; w++)
 		gp_free(host, crew->own[w].arena.base);
-	gp_free(host, crew->own);
-	gp_free(host, crew);
+	gp_free_all(host, crew->own, crew);
 }

@@ -127,20 +127,6 @@ close_run(gp_pool *pool)
 	pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Computes all tiles in the calling thread. */
-static void
-run_alone(gp_pool *pool, gp_tile tile, void *job, int64_t tiles)
-{
-	gp_env	   *env = pool->env;
-
-	for (int64_t t = 0; t < tiles; t++)
-	{
-		if (env->interrupt_pending(env))
-			env->check_interrupts(env);
-		tile(job, t, 0);
-	}
-}
-
 void
 gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 {
@@ -148,7 +134,13 @@ gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 
 	if (pool->helpers == 0 || tiles <= 1 || threads <= 1)
 	{
-		run_alone(pool, tile, job, tiles);
+		/* Computes all tiles in the calling thread */
+		for (int64_t t = 0; t < tiles; t++)
+		{
+			if (env->interrupt_pending(env))
+				env->check_interrupts(env);
+			tile(job, t, 0);
+		}
 		return;
 	}
 
@@ -200,6 +192,5 @@ gp_pool_destroy(gp_pool *pool)
 
 	env->disown(env, pool);
 	gp_pool_stop(pool);
-	gp_free(env, pool->thread);
-	gp_free(env, pool);
+	gp_free_all(env, pool->thread, pool);
 }

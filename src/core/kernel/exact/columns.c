@@ -110,13 +110,13 @@ chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, co
 		dev->spmm_right(dev, 1.0, part, s, 0.0, gp_matrix_rows(out, band.first, band.count));
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
-	dev->destroy(dev, &right);
-	dev->destroy(dev, &block);
+	gp_destroy_all(dev, &right, &block);
 	gp_chain_free(ev, &chain);
 	return out;
 }
 
-/* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from the left. */
+/* Columns of S C S' over a chain C: in the field of the columns, summed from the right, then from
+ * the left. */
 static gp_matrix
 columns_operator(gp_pass *pass, const gp_step *s)
 {
@@ -136,8 +136,7 @@ columns_operator(gp_pass *pass, const gp_step *s)
 	rows = gp_csr_select(env, op, pass->cols, pass->ncols, place, nfield);
 	half = chain_times_rows(ev, s->arg0, field, nfield, rows);
 	gp_csr_free(env, rows);
-	gp_free(env, place);
-	gp_free(env, field);
+	gp_free_all(env, place, field);
 	out = dev->create(dev, ev->n, pass->ncols, ev->type);
 	dev->spmm(dev, 1.0, op, half, 0.0, out);
 	dev->destroy(dev, &half);
@@ -207,8 +206,7 @@ visit_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 		}
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
-	dev->destroy(dev, &temp);
-	dev->destroy(dev, &right);
+	gp_destroy_all(dev, &temp, &right);
 	gp_free(ev->env, cols);
 	gp_chain_free(ev, &chain);
 }

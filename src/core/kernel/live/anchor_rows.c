@@ -8,8 +8,6 @@
 #include "live_state.h"
 #include "kernel/prepared.h"
 
-#include <string.h>
-
 void
 gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, const int32_t *index,
 				int64_t n)
@@ -127,8 +125,7 @@ gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 			gp_anchors_note(ev, GP_PIECE_LINEAR, i, &ev->linear[i], all, nall);
 		else
 			gp_anchors_note_input(ev, all, nall);
-	gp_free(env, inner);
-	gp_free(env, all);
+	gp_free_all(env, inner, all);
 }
 
 /* ---- rows behind rows ---- */
@@ -233,20 +230,6 @@ make_dense(gp_eval *ev, gp_linear *z)
 	z->dense = all;
 }
 
-/* Refuses rows of another shape than the terms and the anchors have. */
-static void
-check_piece(gp_eval *ev, const gp_piece *sparse, const gp_piece *dense, const gp_terms *terms)
-{
-	int64_t		cols = (sparse ? sparse->cols : 0) + (dense ? dense->cols : 0);
-	int64_t		anchors = ev->n - ev->live_rows;
-
-	if (cols != gp_anchors_width(ev, terms) ||
-		(sparse && (sparse->rows != anchors || sparse->csr == NULL)) ||
-		(dense && (dense->rows != anchors || dense->dense == NULL)))
-		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
-				 "the live state does not fit its kernel");
-}
-
 void
 gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z)
 {
@@ -261,7 +244,15 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 	dense = gp_keep_find(ev->live, kind, site, 1);
 	if (sparse == NULL && dense == NULL)
 		return;
-	check_piece(ev, sparse, dense, terms);
+	/* Refuses rows of another shape than the terms and the anchors have */
+	int64_t		cols = (sparse ? sparse->cols : 0) + (dense ? dense->cols : 0);
+	int64_t		anchors = ev->n - ev->live_rows;
+
+	if (cols != gp_anchors_width(ev, terms) ||
+		(sparse && (sparse->rows != anchors || sparse->csr == NULL)) ||
+		(dense && (dense->rows != anchors || dense->dense == NULL)))
+		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
+				 "the live state does not fit its kernel");
 	if (z->csr == NULL || z->dense.cols > 0 || sparse == NULL || dense)
 	{
 		make_dense(ev, z);
@@ -317,22 +308,14 @@ gp_program_hops(gp_env *env, const gp_program *program)
 	return last;
 }
 
-const char *
-gp_program_is_global(const gp_program *program)
-{
-	if (program->input.kind == GP_INPUT_LAPLACIAN)
-		return "a Laplacian input";
-	for (int i = 0; i < program->nsteps; i++)
-		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
-			return "P(a)";
-	return NULL;
-}
-
 void
 gp_program_check_live(gp_env *env, const gp_program *program)
 {
-	const char *what = gp_program_is_global(program);
+	const char *what = program->input.kind == GP_INPUT_LAPLACIAN ? "a Laplacian input" : NULL;
 
+	for (int i = 0; i < program->nsteps && what == NULL; i++)
+		if (program->steps[i].kind == GP_STEP_OP && gp_operator_is_global(program->steps[i].op))
+			what = "P(a)";
 	if (what)
 		gp_raise(env, GP_ERR_UNSUPPORTED,
 				 "Fit without live, or by a kernel of neighbours such as gcn, sage or gin.",

@@ -8,19 +8,6 @@
 #include "live_state.h"
 #include "kernel/prepared.h"
 
-#include <string.h>
-
-/* The row that A has for a node, without columns that are no rows. */
-static int64_t
-count_row(const gp_csr *a, int32_t node, int64_t inner)
-{
-	int64_t		n = 0;
-
-	for (int64_t k = a->start[node]; k < a->start[node + 1]; k++)
-		n += a->col[k] < inner;
-	return n;
-}
-
 /*
  * A among the rows, with that among the anchors behind it; the rows of the outermost nodes, which
  * nothing reads, are empty.
@@ -38,12 +25,17 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	gp_csr	   *out;
 
 	for (int64_t r = 0; r < full; r++)
-		entries += count_row(a, order->node[r], asked->inner);
+	{
+		/* The row that A has for a node, without columns that are no rows */
+		int64_t		n = 0;
+
+		for (int64_t k = a->start[order->node[r]]; k < a->start[order->node[r] + 1]; k++)
+			n += a->col[k] < asked->inner;
+		entries += n;
+	}
 	own = gp_csr_create(env, rows, rows, entries, a->type);
 	GP_EACH(env, r, rows, own->start[r])
-	{
 		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
-	}
 	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
 		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
 	for (int64_t k = 0; k < gp_csr_entries(below); k++)
@@ -89,16 +81,6 @@ sparse_of(gp_env *env, const gp_features *x)
 	return s;
 }
 
-/* Copies the first rows of sparse features into dense ones. */
-static void
-spread(const gp_features *x, int64_t rows, void *dense)
-{
-	for (int64_t i = 0; i < rows; i++)
-		for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
-			gp_number_put(dense, x->type, i * x->dims + x->csr->col[k],
-						  gp_number_at(x->csr->value, x->type, k));
-}
-
 /*
  * What was kept of the anchors has a row for each, no more columns than there are, and the type of
  * the rest.
@@ -140,7 +122,13 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 	}
 	out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, out->rows, out->dims), size);
 	if (x->csr)
-		spread(x, rows, out->dense);
+	{
+		/* Copies the first rows of sparse features into dense ones */
+		for (int64_t i = 0; i < rows; i++)
+			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
+				gp_number_put(out->dense, x->type, i * x->dims + x->csr->col[k],
+							  gp_number_at(x->csr->value, x->type, k));
+	}
 	else
 		memcpy(out->dense, x->dense, bytes);
 	/* Features that are new since the fit are 0 there. */
@@ -244,7 +232,6 @@ make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, co
 			all = gp_graph_lists(kernel->env, asked->graph, type);
 			own = gp_csr_select(kernel->env, all, order->node, order->rows, NULL, all->cols);
 			gp_csr_free(kernel->env, all);
-			gp_order_cut_lists(order, asked, own);
 			kernel->lists = rename_columns(kernel->env, own, order->rows, column, width, anchors);
 		}
 }
@@ -284,12 +271,6 @@ int32_t
 gp_live_row(const gp_eval *ev, int32_t node)
 {
 	return ev->kernel->order->place[node];
-}
-
-int32_t
-gp_live_row_cut(const gp_eval *ev, int64_t cut)
-{
-	return ev->kernel->order->cut_row[cut];
 }
 
 void

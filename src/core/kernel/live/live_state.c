@@ -5,9 +5,8 @@
  */
 #include "live_state.h"
 
-#include <string.h>
-
-#define ROWS_AT_ONCE 64			/* of a triangle, which stay in the cache while they are solved with */
+/* of a triangle, which stay in the cache while they are solved with */
+#define ROWS_AT_ONCE 64
 
 /* An empty list. */
 gp_keep *
@@ -37,8 +36,7 @@ gp_keep_free(gp_keep *keep)
 		return;
 	for (int k = 0; k < keep->n; k++)
 		free_content(keep, &keep->piece[k]);
-	gp_free(keep->env, keep->piece);
-	gp_free(keep->env, keep);
+	gp_free_all(keep->env, keep->piece, keep);
 }
 
 /* The place of a piece; -1: there is none. */

@@ -22,7 +22,8 @@ typedef enum gp_piece_kind
 	GP_PIECE_UNIT,				/* what a step was scaled by, by a gp_unit_pass */
 	GP_PIECE_ROWS,				/* the anchors' rows of a whitened panel of a step */
 	GP_PIECE_ROOT = 9,			/* the Cholesky factor of the anchors' covariance at a step */
-	GP_PIECE_MOMENTS,			/* mean and deviation of each feature, where they are standardised */
+	GP_PIECE_MOMENTS,			/* mean and deviation of each feature, where they are
+								 * standardised */
 	GP_PIECE_FIGURES,			/* of the posterior (live_answer.c); those that follow are, too */
 	GP_PIECE_WEIGHTS,			/* part 1: of targets that are all 1 */
 	GP_PIECE_POSTERIOR,
@@ -98,8 +99,8 @@ extern void gp_keep_free(gp_keep *keep);	/* NULL is allowed */
 extern const gp_piece *gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part);
 
 /* The same; raises GP_ERR_DATA where there is none with so many rows. */
-extern const gp_piece *gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int part,
-									int64_t rows);
+extern const gp_piece *gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site,
+									int part, int64_t rows);
 
 /* The bytes of all pieces. */
 extern double gp_keep_bytes(const gp_keep *keep);
@@ -111,26 +112,31 @@ extern gp_piece *gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int pa
 extern void gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type);
 
 /* Keeps a matrix of the device, or the lower triangle of one. */
-extern void gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m);
-extern void gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m);
+extern void gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part,
+						   gp_matrix m);
+extern void gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part,
+						  gp_matrix m);
 
 /* Keeps numbers, and those of nodes or classes. */
-extern void gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
-							int64_t rows, int64_t cols);
+extern void gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part,
+							const double *value, int64_t rows, int64_t cols);
 extern void gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n);
 
 /* Keeps rows of a sparse matrix. */
 extern void gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
 						 const int32_t *index, int64_t n);
 
-/* A dense piece as a matrix of the device, owned by the caller; a triangle as the matrix that it is of. */
+/* A dense piece as a matrix of the device, owned by the caller; a triangle as the matrix that it is
+ * of. */
 extern gp_matrix gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type);
 extern gp_matrix gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
 
-/* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes the time of reading it. */
+/* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes
+ * the time of reading it. */
 extern void gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x);
 
-/* anchor_rows.c: notes the anchors' rows of an explicit factor, and of the features where their kernel is not linear. */
+/* anchor_rows.c: notes the anchors' rows of an explicit factor, and of the features where their
+ * kernel is not linear. */
 extern void gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z,
 							const int32_t *index, int64_t n);
 extern void gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n);
@@ -138,8 +144,10 @@ extern void gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n);
 /* Notes all that an exact evaluation of columns, or of the whole, needs of these nodes. */
 extern void gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole);
 
-/* Puts the anchors' rows behind the rows of a factor that was made for an evaluation of a few rows. */
-extern void gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z);
+/* Puts the anchors' rows behind the rows of a factor that was made for an evaluation of a few
+ * rows. */
+extern void gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms,
+							gp_linear *z);
 
 /* What a fit had: nodes, and features of each. */
 typedef struct gp_fit_size
@@ -152,16 +160,9 @@ typedef struct gp_fit_size
 extern int64_t gp_anchors_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_anchors_width(const gp_eval *ev, const gp_terms *terms);
 
-/* An edge that a row does without. */
-typedef struct gp_cut
-{
-	int32_t		src;
-	int32_t		dst;
-} gp_cut;
-
 /*
- * What a live evaluation is of: the first nodes of a graph, the others being there for the degrees of
- * these.  fit_node tells the number that each had in the fit, or -1.
+ * What a live evaluation is of: the first nodes of a graph, the others being there for the degrees
+ * of these.  fit_node tells the number that each had in the fit, or -1.
  */
 typedef struct gp_asked
 {
@@ -171,17 +172,15 @@ typedef struct gp_asked
 	const int32_t *fit_node;
 	int64_t		n;
 	const int32_t *node;		/* those asked for; NULL: the first n */
-	int64_t		ncuts;
-	const gp_cut *cut;			/* edges without each of which the first of these is asked for, too */
 } gp_asked;
 
 /* Opens an evaluation against what a fit kept, whose anchors stand behind the rows. */
-extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
-							  gp_fit_size fit, const gp_keep *keep, gp_type type);
+extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program,
+							  const gp_asked *asked, gp_fit_size fit, const gp_keep *keep,
+							  gp_type type);
 
-/* The row of a node, and of the node asked for without the edge of a cut. */
+/* The row of a node. */
 extern int32_t gp_live_row(const gp_eval *ev, int32_t node);
-extern int32_t gp_live_row_cut(const gp_eval *ev, int64_t cut);
 
 /* Has a low-rank factor computed for rows as far as each step needs them. */
 extern void gp_live_near(gp_eval *ev);
@@ -195,10 +194,7 @@ extern double gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scal
 /* The most operators A in a row that reach the value of a step. */
 extern int gp_program_hops(gp_env *env, const gp_program *program);
 
-/* Why a program's rows cannot be evaluated by their neighbourhood; NULL: they can. */
-extern const char *gp_program_is_global(const gp_program *program);
-
-/* Refuses such a program for a fit that is to be live. */
+/* Refuses a program whose rows cannot be evaluated by their neighbourhood. */
 extern void gp_program_check_live(gp_env *env, const gp_program *program);
 
 #endif							/* GP_KEEP_H */

@@ -13,7 +13,8 @@ typedef struct gp_nystrom
 	const int32_t *landmark;
 	int64_t		na;
 	int		   *uses;			/* takers left of each step's factor */
-	int		   *hop;			/* how far from what is asked for the rows of each step lie; NULL: all are computed */
+	int		   *hop;			/* how far from what is asked for the rows of each step lie; NULL:
+								 * all are computed */
 	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
 } gp_nystrom;
 
@@ -26,8 +27,8 @@ extern gp_factor *gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
  * The covariances of a linear factor, which terms tell, with the landmarks, all rows; with relu,
  * C(:,a) of an activation on it.
  */
-extern gp_matrix gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z,
-										 bool relu);
+extern gp_matrix gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms,
+										 const gp_linear *z, bool relu);
 
 /* The explicit factor of terms that a step joins. */
 extern gp_linear gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms);

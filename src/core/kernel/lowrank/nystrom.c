@@ -10,8 +10,6 @@
 #include "kernel/live/live_state.h"
 #include "lowrank.h"
 
-#include <string.h>
-
 #define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
@@ -118,7 +116,8 @@ unit_scale(gp_nystrom *ny, int step, int arg, const gp_factor *f)
 
 	if (gp_unit_kept(ny->ev, GP_UNIT_LOWRANK, step, &scale))
 		return scale;
-	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step, gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
+	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step,
+						gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
 }
 
 /* A copy of a factor, panels included, of the rows that were computed. */
@@ -154,7 +153,8 @@ computed_rows(const gp_nystrom *ny, int step)
 	return ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n;
 }
 
-/* The factor of a step for one taker; the last one gets the original, linear terms are collected anew. */
+/* The factor of a step for one taker; the last one gets the original, linear terms are collected
+ * anew. */
 static gp_factor *
 take_factor(gp_nystrom *ny, int step)
 {
@@ -286,14 +286,16 @@ settle_terms(gp_nystrom *ny, gp_factor *f)
 	else
 	{
 		z = gp_nystrom_terms(ny, site, &f->terms);
-		linear = gp_nystrom_of_panel(ny, site, gp_nystrom_linear_panel(ny, site, &f->terms, &z, false));
+		linear = gp_nystrom_of_panel(ny, site,
+									 gp_nystrom_linear_panel(ny, site, &f->terms, &z, false));
 	}
 	gp_linear_free(ev, &z);
 	f->terms.n = 0;
 	append_factor(ev, f, linear);
 }
 
-/* How far from what is asked for rows of each step are needed: an operator's argument as much further as its power. */
+/* How far from what is asked for rows of each step are needed: an operator's argument as much
+ * further as its power. */
 static int *
 find_hops(gp_eval *ev, int step)
 {
@@ -336,9 +338,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	ev->hop = 0;
 	out = take_factor(&ny, step);
 	settle_terms(&ny, out);
-	gp_free(ev->env, ny.uses);
-	gp_free(ev->env, ny.kept);
-	gp_free(ev->env, ny.hop);
+	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop);
 	return out;
 }
 
@@ -347,8 +347,7 @@ gp_factor_free(gp_eval *ev, gp_factor *factor)
 {
 	for (int b = 0; factor != NULL && b < factor->npanels; b++)
 	{
-		ev->dev->destroy(ev->dev, &factor->panel[b].p);
-		ev->dev->destroy(ev->dev, &factor->panel[b].root);
+		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root);
 	}
 	gp_free(ev->env, factor);
 }

@@ -1,14 +1,12 @@
 /*
- * nystrom_panel.c - panels of covariances with the landmarks, and the roots that make factors of them.
+ * nystrom_panel.c - panels of covariances with the landmarks, and the roots that make factors of
+ * them.
  *
  * The panel of an activation on linear terms is made of these; the panel of one on panels, of
  * theirs, a block of rows at a time.  What has to be whitened for that is whitened here.
  */
 #include "kernel/live/live_state.h"
 #include "lowrank.h"
-
-#include <math.h>
-#include <string.h>
 
 #define PATIENT_JITTER 1e5		/* the largest where the evaluation is patient */
 
@@ -39,26 +37,6 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	dev->destroy(dev, &mean_of_both);
 }
 
-/* The landmarks' rows of a panel of covariances of a step, factorised. */
-static gp_matrix
-panel_root(gp_nystrom *ny, int step, gp_matrix panel)
-{
-	gp_eval    *ev = ny->ev;
-	gp_device  *dev = ev->dev;
-	gp_matrix	rows;
-	gp_matrix	root;
-
-	rows = dev->create(dev, ny->na, ny->na, ev->type);
-	root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
-	dev->gather_rows(dev, rows, panel, ny->landmark);
-	dev->copy(dev, root, rows);
-	dev->destroy(dev, &rows);
-	gp_landmark_root(ev, root);
-	if (ev->keep)
-		gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
-	return root;
-}
-
 gp_factor *
 gp_factor_create(gp_env *env)
 {
@@ -74,9 +52,26 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 	f->panel[0].p = panel;
 	f->panel[0].value = 1.0;
 	if (ny->ev->live)
-		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0, ny->na * (ny->na + 1) / 2);
+		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
+										ny->na * (ny->na + 1) / 2);
 	else
-		f->panel[0].root = panel_root(ny, step, panel);
+	{
+		/* The landmarks' rows of a panel of covariances of a step, factorised */
+		gp_eval    *ev = ny->ev;
+		gp_device  *dev = ev->dev;
+		gp_matrix	rows;
+		gp_matrix	root;
+
+		rows = dev->create(dev, ny->na, ny->na, ev->type);
+		root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
+		dev->gather_rows(dev, rows, panel, ny->landmark);
+		dev->copy(dev, root, rows);
+		dev->destroy(dev, &rows);
+		gp_landmark_root(ev, root);
+		if (ev->keep)
+			gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
+		f->panel[0].root = root;
+	}
 	return f;
 }
 
@@ -92,8 +87,7 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);
 	dev->copy(dev, root, panel->root);
 	dev->trsm(dev, false, true, root, gp_matrix_rows(panel->p, 0, gp_eval_rows(ev)));
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &panel->root);
+	gp_destroy_all(dev, &root, &panel->root);
 }
 
 /* A panel of all rows. */
@@ -105,20 +99,14 @@ create_panel(gp_nystrom *ny)
 	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->na, ev->type);
 }
 
-/* Whether a panel is made term by term.  What is to be evaluated later is not: hubs alone need their factor, and sums run as they ran here. */
-static bool
-goes_by_terms(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
-{
-	return ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
-}
-
 gp_matrix
-gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z, bool relu)
+gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z,
+						bool relu)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	bool		by_terms = goes_by_terms(ev, terms, z);
+	bool		by_terms = ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
@@ -139,16 +127,15 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 
 		gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
 		if (by_terms)
-			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count), gp_matrix_cols(out, band.first, band.count));
+			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count),
+						   gp_matrix_cols(out, band.first, band.count));
 		else
 			gp_linear_times(ev, z, 0, rows, r, 0.0, part);
 		if (relu)
 			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->na);
 	}
-	dev->destroy(dev, &right);
-	dev->destroy(dev, &work);
-	dev->destroy(dev, &stage.diag);
+	gp_destroy_all(dev, &right, &work, &stage.diag);
 	return out;
 }
 
@@ -181,9 +168,11 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 
 	if (ev->live)
 	{
-		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na), ev->type);
+		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
+							ev->type);
 		if (rows.cols != p.cols)
-			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
+					 "the live state does not fit its kernel");
 		return rows;
 	}
 	rows = dev->create(dev, ny->na, p.cols, ev->type);
@@ -202,7 +191,8 @@ add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix anchors, gp_matrix temp,
 	gp_matrix	head = gp_matrix_rows(panel->p, 0, rows);
 
 	dev->row_dots(dev, gp_matrix_rows(temp, 0, rows), head, head);
-	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0, gp_matrix_rows(norm, 0, rows));
+	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0,
+			   gp_matrix_rows(norm, 0, rows));
 	if (ev->live == NULL)
 		return;
 	temp = gp_matrix_rows(temp, ev->live_rows, anchors.rows);
@@ -241,17 +231,6 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 	parts->stage = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, norm};
 }
 
-/* Frees what deep_prepare made. */
-static void
-deep_free(gp_eval *ev, const gp_factor *f, deep_parts *parts)
-{
-	for (int b = 0; b < f->npanels; b++)
-		ev->dev->destroy(ev->dev, &parts->qa[b]);
-	gp_linear_free(ev, &parts->z);
-	ev->dev->destroy(ev->dev, &parts->za);
-	ev->dev->destroy(ev->dev, &parts->stage.diag);
-}
-
 /*
  * C(:,a) of a step with panels, a block of rows at a time.  A block depends on
  * the same rows of the panels alone, so the result overwrites the first panel
@@ -270,7 +249,8 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 	deep_prepare(ny, step, f, &parts);
 	if (out.cols != ny->na)
 		out = create_panel(ny);
-	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
 
@@ -284,7 +264,11 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 		dev->copy(dev, gp_matrix_rows(out, band.first, band.count), part);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
-	deep_free(ev, f, &parts);
+	/* Frees what deep_prepare made */
+	for (int b = 0; b < f->npanels; b++)
+		ev->dev->destroy(ev->dev, &parts.qa[b]);
+	gp_linear_free(ev, &parts.z);
+	gp_destroy_all(ev->dev, &parts.za, &parts.stage.diag);
 	dev->destroy(dev, &block);
 	if (out.data == f->panel[0].p.data)
 		f->panel[0].p.data = NULL;

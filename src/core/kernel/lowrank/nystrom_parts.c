@@ -36,7 +36,8 @@ linear_parts(const gp_eval *ev, int step, gp_terms *terms)
 	return c;
 }
 
-/* Refuses a factor of so many panels and terms; what terms are left at last become one more panel. */
+/* Refuses a factor of so many panels and terms; what terms are left at last become one more
+ * panel. */
 static void
 check_parts(part_count *c, bool last)
 {
@@ -67,7 +68,8 @@ step_parts(const gp_step *s, const part_count *count)
 	return c;
 }
 
-/* Counts the parts of all steps up to the first that is refused; those of the last, or what refuses. */
+/* Counts the parts of all steps up to the first that is refused; those of the last, or what
+ * refuses. */
 static part_count
 count_parts(const gp_eval *ev, int step)
 {
@@ -88,9 +90,7 @@ count_parts(const gp_eval *ev, int step)
 			check_parts(&count[i], true);
 		last = count[i];
 	}
-	gp_free(ev->env, uses);
-	gp_free(ev->env, count);
-	gp_free(ev->env, terms);
+	gp_free_all(ev->env, uses, count, terms);
 	return last;
 }
 

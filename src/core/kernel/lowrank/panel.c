@@ -3,8 +3,6 @@
  */
 #include "kernel/prepared.h"
 
-#include <math.h>
-
 #define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 
 int64_t
@@ -36,7 +34,8 @@ void
 gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
 	if (panel->kept && left)
-		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "a root that is kept solves from the right alone");
+		gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
+				 "a root that is kept solves from the right alone");
 	if (panel->kept)
 		gp_keep_solve(dev, panel->kept, true, x);
 	else if (panel->root.data)
@@ -122,10 +121,8 @@ gp_factor_mean(gp_eval *ev, const gp_factor *f)
 		for (int64_t i = 0; i < band.count; i++)
 			sum += host[i];
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
-	gp_free(env, index);
-	gp_free(env, host);
+	gp_destroy_all(dev, &block, &norm);
+	gp_free_all(env, index, host);
 	return sum / count;
 }
 

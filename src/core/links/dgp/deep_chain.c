@@ -7,9 +7,6 @@
  */
 #include "dgp.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The seeds of what is drawn. */
 enum purpose
 {

@@ -15,9 +15,6 @@
 #include "links/model/hard_negatives.h"
 #include "links/scores/scores.h"
 
-#include <math.h>
-#include <string.h>
-
 #define HIDDEN_SHARE 0.1		/* of all links, for the figures */
 #define MOST_HIDDEN 5000
 #define RANKED 200				/* hidden links that are ranked among rivals */

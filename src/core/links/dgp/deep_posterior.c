@@ -21,9 +21,6 @@
  */
 #include "links/links_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The covariances of a node with the points. */
 typedef struct covered
 {

@@ -7,9 +7,6 @@
  */
 #include "dgp.h"
 
-#include <math.h>
-#include <string.h>
-
 #define COMPONENTS 128			/* of features */
 #define WALK_COMPONENTS 64
 #define DEGREE_WEIGHT 0.3

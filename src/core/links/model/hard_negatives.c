@@ -11,9 +11,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <string.h>
-
 #define HOP_SALT UINT64_C(0x686f706e65617200)
 #define NEAREST_SALT UINT64_C(0x6e65617265737400)
 #define ASKED_SALT UINT64_C(0x61736b6564000000)

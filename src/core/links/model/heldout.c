@@ -9,9 +9,6 @@
 #include "regression/regression.h"
 #include "links/links_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 gp_link_held
 gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds)
 {

@@ -11,9 +11,6 @@
 #include "hard_negatives.h"
 #include "links/scores/scores.h"
 
-#include <math.h>
-#include <string.h>
-
 #define LABELLED NEAREST + 1	/* kinds that are learnt from */
 
 /* The pairs of a fold, kind after kind. */

@@ -8,8 +8,6 @@
  */
 #include "links/links_internal.h"
 
-#include <math.h>
-
 #define NEWTON_STEPS 100
 #define HALVINGS 40
 #define GRADIENT 1e-9			/* of the mean loss, where Newton's steps end */

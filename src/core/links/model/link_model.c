@@ -6,9 +6,6 @@
  */
 #include "links/search/link_predict.h"
 
-#include <math.h>
-#include <string.h>
-
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
 #define MEGABYTE (1024.0 * 1024.0)
 

@@ -8,8 +8,6 @@
 #include "hard_negatives.h"
 #include "links/scores/scores.h"
 
-#include <math.h>
-
 #define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
 #define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
 #define LEAST_STEPS 6

@@ -8,9 +8,6 @@
 
 #include "numeric/numeric.h"
 
-#include <math.h>
-#include <string.h>
-
 #define KERNEL_DEPTH 2
 #define JITTER 1e-5				/* of the landmarks' covariance, over its mean variance: weights stay small enough for float */
 #define MOST_JITTER 1e-1

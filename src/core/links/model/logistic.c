@@ -3,9 +3,6 @@
  */
 #include "logistic.h"
 
-#include <math.h>
-#include <string.h>
-
 #define STEPS 50
 #define HALVINGS 30
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */

@@ -11,9 +11,6 @@
 #include "base/sort.h"
 #include "links/links_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #define TRIES 64				/* random pairs drawn for each one wanted, before the missing are listed */
 #define MOST_LISTED 4096		/* nodes up to which they are */
 #define MISSING_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */

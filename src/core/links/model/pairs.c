@@ -17,9 +17,6 @@
 #include "hard_negatives.h"
 #include "link_regression.h"
 
-#include <math.h>
-#include <string.h>
-
 #define LEAST_RANK 256			/* columns of the nodes' factor, at least */
 #define MOST_RANK 512			/* and at most */
 #define NODES_A_COLUMN 4		/* more columns than nodes / this say too much of single nodes */

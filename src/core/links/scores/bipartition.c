@@ -10,8 +10,6 @@
  */
 #include "links/links_internal.h"
 
-#include <string.h>
-
 #define SWEEPS 8				/* over a component's nodes, for changes of colour */
 #define ODD_SHARE 0.05			/* of a component's cycles: links within a side, at most */
 

@@ -11,8 +11,6 @@
  */
 #include "scores.h"
 
-#include <math.h>
-
 #define FEATURE_BLOCK 128		/* features whose statistics are taken at once */
 #define SMALLEST_NORM 1e-6		/* of a centred row, relative to the row and the mean: else it has none */
 

@@ -11,9 +11,6 @@
  */
 #include "scores.h"
 
-#include <math.h>
-#include <string.h>
-
 #define RIDGE 4.0				/* lambda, over the mean degree */
 #define MOST_STEPS 60
 #define CLOSE 1e-4				/* of the first residual */
@@ -155,11 +152,7 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 		add_columns(dev, 1.0, factor, direction, spare, product);
 		dev->copy(dev, direction, product);
 	}
-	dev->destroy(dev, &residual);
-	dev->destroy(dev, &direction);
-	dev->destroy(dev, &product);
-	dev->destroy(dev, &spare);
-	dev->destroy(dev, &turned);
+	gp_destroy_all(dev, &residual, &direction, &product, &spare, &turned);
 }
 
 /* Fills two columns of out: the score scaled by both ends, and by the one that it is larger for. */

@@ -13,9 +13,6 @@
 
 #include "base/base.h"
 
-#include <math.h>
-#include <string.h>
-
 #define MOST_DIMS 4096
 
 /*

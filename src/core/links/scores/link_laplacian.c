@@ -12,9 +12,6 @@
  */
 #include "scores.h"
 
-#include <math.h>
-#include <string.h>
-
 #define ERROR_AIM 1e-9			/* of the series; no smaller entry is told from nothing */
 #define WALK_LENGTH 10			/* T */
 #define SMALLEST_WALK 1e-3		/* of DeepWalk's matrix: less says nothing */

@@ -13,8 +13,6 @@
  */
 #include "scores.h"
 
-#include <math.h>
-
 #define LINE_BYTES 64			/* what one access to a matrix moves */
 
 /* The corrections of one block of columns: entries (i, t) first, then (j, t). */

@@ -9,8 +9,6 @@
  */
 #include "scores.h"
 
-#include <string.h>
-
 #define READING 3				/* that one distance around the pairs takes, of what the one before it has entries */
 
 /* Nodes in the order that they were met. */

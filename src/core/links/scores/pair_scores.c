@@ -5,8 +5,6 @@
 
 #include "base/sort.h"
 
-#include <string.h>
-
 /* What the graph loses with the link of a slot. */
 static gp_link_cut
 make_cut(const gp_link_frame *f, int32_t i, int32_t j)

@@ -6,9 +6,6 @@
  */
 #include "scores.h"
 
-#include <math.h>
-#include <string.h>
-
 #define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
 #define WIDE_NODES 10000		/* of more, half as many columns at once stay nearer to the processor */
 

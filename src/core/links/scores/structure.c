@@ -7,8 +7,6 @@
  */
 #include "scores.h"
 
-#include <math.h>
-
 #define LEAST_ALLOCATION 1e-3	/* added before a logarithm: no path at all */
 #define LEAST_FLOW 1e-4
 

@@ -20,8 +20,6 @@
 #include "base/sort.h"
 #include "lsh.h"
 
-#include <string.h>
-
 #define HUB_DEGREE 100			/* a node of more neighbours is a hub */
 #define WALK_BUDGET 4000		/* entries walked for a node before hubs and third steps end */
 #define FEW (2 * GP_LINK_KEPT)	/* candidates, below which two hops give few */

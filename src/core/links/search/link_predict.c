@@ -5,8 +5,6 @@
  */
 #include "link_predict.h"
 
-#include <math.h>
-
 #define POSTERIOR_ROWS 256		/* pairs whose basis functions are held at once, in double */
 #define MEAN_ROWS 256			/* the same in float; what fits the cache */
 #define CHUNK_ROWS 65536		/* pairs whose scores are held at once */

@@ -8,9 +8,6 @@
 
 #include "base/sort.h"
 
-#include <math.h>
-#include <string.h>
-
 #define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates of a group, unless one node has more */
 
 /* A candidate and what ranks it. */

@@ -15,9 +15,6 @@
 #include "graph/random_walks.h"
 #include "links/links_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #define LANDMARKS 512
 #define FEWEST_LANDMARKS 16
 #define FACTOR_BYTES 536870912.0	/* of the nodes' rows */

@@ -4,8 +4,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 /* True when a training drops elements at this rate. */
 static bool
 drops(const gp_trainer *t, double rate)
@@ -22,11 +20,13 @@ without_values(gp_trainer *t, const gp_csr *s)
 	gp_csr		out = *s;
 
 	out.stamp = 0;
-	out.value = gp_trainer_own(t, gp_alloc_figures(t->env, gp_csr_entries(s), gp_type_size(s->type)));
+	out.value = gp_trainer_own(t, gp_alloc_figures(t->env, gp_csr_entries(s),
+												   gp_type_size(s->type)));
 	return out;
 }
 
-/* Makes the weights, started uniformly (Glorot and Bengio 2010), and what stands for the features. */
+/* Makes the weights, started uniformly (Glorot and Bengio 2010), and what stands for the
+ * features. */
 static void
 linear_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
@@ -117,7 +117,8 @@ linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 		dev->gemm(dev, false, false, 1.0, x, l->weight.value, 0.0, y);
 	}
 	if (l->biased)
-		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(l->ones, 0, y.rows), l->bias.value, 1.0, y);
+		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(l->ones, 0, y.rows), l->bias.value, 1.0,
+				  y);
 }
 
 /* dW += x' dy, db += 1' dy, dx = dy W'. */
@@ -138,7 +139,8 @@ linear_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix 
 		dev->gemm(dev, true, false, 1.0, !l->x ? x : dropping ? l->kept_dense : l->dense, dy, 1.0,
 				  l->weight.gradient);
 	if (l->biased)
-		dev->gemm(dev, true, false, 1.0, gp_matrix_rows(l->ones, 0, dy.rows), dy, 1.0, l->bias.gradient);
+		dev->gemm(dev, true, false, 1.0, gp_matrix_rows(l->ones, 0, dy.rows), dy, 1.0,
+				  l->bias.gradient);
 	if (gp_is_wanted(dx))
 		dev->gemm(dev, false, true, 1.0, dy, l->weight.value, 0.0, dx);
 }

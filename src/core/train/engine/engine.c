@@ -3,8 +3,6 @@
  */
 #include "engine.h"
 
-#include <math.h>
-
 gp_trainer
 gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed)
 {
@@ -23,8 +21,7 @@ gp_trainer_close(gp_trainer *t)
 		gp_free(t->env, t->memory[--t->nmemories]);
 	while (t->nmatrices > 0)
 		t->dev->destroy(t->dev, &t->matrix[--t->nmatrices]);
-	gp_free(t->env, t->memory);
-	gp_free(t->env, t->matrix);
+	gp_free_all(t->env, t->memory, t->matrix);
 }
 
 gp_matrix
@@ -42,7 +39,8 @@ gp_trainer_own(gp_trainer *t, void *memory)
 }
 
 void
-gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups, double decay)
+gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups,
+				  double decay)
 {
 	*p = (gp_parameter) {.decay = decay,.groups = groups};
 	p->value = gp_trainer_matrix(t, rows, cols, t->type);
@@ -109,7 +107,8 @@ gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y)
 	{
 		gp_matrix	dots = gp_matrix_rows(t->dots, 0, band.count);
 
-		dev->row_dots(dev, dots, gp_matrix_rows(x, band.first, band.count), gp_matrix_rows(y, band.first, band.count));
+		dev->row_dots(dev, dots, gp_matrix_rows(x, band.first, band.count),
+					  gp_matrix_rows(y, band.first, band.count));
 		dev->download(dev, gp_matrix_wrap(t->host, band.count, 1, GP_DOUBLE), dots);
 		for (int64_t i = 0; i < gp_items(t->env, band.count); i++)
 			sum += t->host[i];
@@ -129,12 +128,14 @@ void
 gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
 	int64_t		most = gp_max64(1, GP_POLL_EVERY / gp_max64(m.cols, 1));
-	double	   *host = gp_alloc_figures(t->env, gp_min64(most, m.rows), (size_t) m.cols * sizeof(double));
+	double	   *host = gp_alloc_figures(t->env, gp_min64(most, m.rows),
+										(size_t) m.cols * sizeof(double));
 
 	for (gp_band band = gp_band_first(m.rows, most); band.count > 0; gp_band_next(&band))
 	{
 		for (int64_t k = 0; k < gp_items(t->env, band.count * m.cols); k++)
-			host[k] = factor * (2.0 * gp_each_uniform(seed, (uint64_t) (band.first * m.cols + k)) - 1.0);
+			host[k] = factor * (2.0 * gp_each_uniform(seed, (uint64_t) (band.first * m.cols + k))
+								- 1.0);
 		t->dev->upload(t->dev, gp_matrix_rows(m, band.first, band.count),
 					   gp_matrix_wrap(host, band.count, m.cols, GP_DOUBLE));
 		t->env->check_interrupts(t->env);
@@ -145,8 +146,8 @@ gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 void
 gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
-	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = factor,.seed = seed}, m, GP_NONE, GP_NONE,
-				 GP_NONE);
+	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = factor,.seed = seed}, m,
+				 GP_NONE, GP_NONE, GP_NONE);
 }
 
 /* ---- chains ---- */
@@ -173,7 +174,8 @@ gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
 		b->now = rows = b->rows;
 		cols = b->cols;
 		b->value = b->class->in_place ? b[-1].value : gp_trainer_matrix(t, rows, cols, t->type);
-		b->gradient = b->class->in_place ? b[-1].gradient : gp_trainer_matrix(t, rows, cols, t->type);
+		b->gradient = b->class->in_place ? b[-1].gradient
+			: gp_trainer_matrix(t, rows, cols, t->type);
 	}
 }
 

@@ -115,7 +115,8 @@ typedef struct gp_gather
 typedef struct gp_cosines
 {
 	int64_t		count;			/* M */
-	bool		sampled;		/* F is drawn by noise; else A is mean + draw o s, always the same */
+	bool		sampled;		/* F is drawn by noise; else A is mean + draw o s, always the
+								 * same */
 	const gp_matrix *frequency; /* M x width: O */
 	const gp_matrix *frequency_gradient;	/* NULL: O is given */
 	const gp_matrix *map;		/* width x cols: F has X map added; NULL: nothing */
@@ -172,7 +173,8 @@ typedef struct gp_ends
 	int64_t		most;
 	int32_t    *end;			/* 2 n, of 2 most: first ends, then second ones; the caller's */
 	gp_matrix	row;			/* 2 most x cols: the ends' rows */
-	gp_csr		scatter;		/* rows x 2 n: each row gets what stands at the other end of its pairs */
+	gp_csr		scatter;		/* rows x 2 n: each row gets what stands at the other end of its
+								 * pairs */
 } gp_ends;
 
 /* Inner products of the ends. */
@@ -190,9 +192,9 @@ typedef struct gp_pairs
 } gp_pairs;
 
 /*
- * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and Gaussian weights of
- * the directions that they span, which a root of their covariance makes white: features C L^-T, LL' = cov,
- * q = N(mean, diag exp(2 log_s)).  A direction is a point, or a pair of points.
+ * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and Gaussian
+ * weights of the directions that they span, which a root of their covariance makes white: features
+ * C L^-T, LL' = cov, q = N(mean, diag exp(2 log_s)).  A direction is a point, or a pair of points.
  */
 typedef struct gp_inducing
 {
@@ -261,8 +263,8 @@ extern gp_matrix gp_trainer_matrix(gp_trainer *t, int64_t rows, int64_t cols, gp
 extern void *gp_trainer_own(gp_trainer *t, void *memory);
 
 /* Makes a parameter of zeros; one of no group has no gradient. */
-extern void gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups,
-							  double decay);
+extern void gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols,
+							  unsigned groups, double decay);
 
 /* A parameter of one element. */
 extern double gp_parameter_number(gp_trainer *t, const gp_parameter *p);
@@ -279,7 +281,8 @@ extern void gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double fa
 extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
 
 /* Changes y by one operation. */
-extern void gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a, gp_matrix b);
+extern void gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a,
+							gp_matrix b);
 
 /* The numbers of all parameters; writes them into a set of what is left, and starts from one. */
 extern int64_t gp_trainer_values(const gp_trainer *t);
@@ -322,15 +325,21 @@ extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 extern const gp_block_class gp_block_cosines;
 extern const gp_block_class gp_block_spectrum;
 
-/* The divergence of Gaussian weights from the prior N(0, I); adds weight times its gradient, room being of their size. */
-extern double gp_weights_divergence(gp_trainer *t, const gp_parameter *mean, const gp_parameter *log_s);
-extern void gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight);
+/* The divergence of Gaussian weights from the prior N(0, I); adds weight times its gradient, room
+ * being of their size. */
+extern double gp_weights_divergence(gp_trainer *t, const gp_parameter *mean,
+									const gp_parameter *log_s);
+extern void gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room,
+							 double weight);
 
-/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or nothing. */
-extern void gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y);
+/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or
+ * nothing. */
+extern void gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned,
+						 gp_matrix x, gp_matrix y);
 
 /* Means (rows x cols) and variances (the same; or GP_NONE) of all rows of x by q. */
-extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance);
+extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean,
+							   gp_matrix variance);
 
 /* ---- mix.c ---- */
 
@@ -341,7 +350,8 @@ extern const gp_block_class gp_block_unit;
 
 extern const gp_block_class gp_block_pairs;
 
-/* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's end. */
+/* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's
+ * end. */
 extern void gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
 extern void gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n);
 

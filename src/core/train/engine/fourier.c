@@ -1,5 +1,6 @@
 /*
- * fourier.c - random Fourier features with Gaussian weights, and the spectrum that they are drawn from.
+ * fourier.c - random Fourier features with Gaussian weights, and the spectrum that they are drawn
+ * from.
  *
  *		Phi = a sqrt(2/M) cos(U O' + b),  U = X diag(1/len)           (Rahimi and Recht 2007)
  *		F = X map + Phi (mean + draw o s), or drawn: X map + Phi mean + sqrt((Phi o Phi) s^2) o e
@@ -7,8 +8,6 @@
  * No matrix of features is kept: the derivative makes them again, a panel of rows at a time.
  */
 #include "engine.h"
-
-#include <math.h>
 
 /* The arguments, the features, their gradients, their squares. */
 enum
@@ -121,7 +120,8 @@ make_variances(gp_trainer *t, gp_cosines *f, gp_matrix s2, const gp_band *band)
 }
 
 void
-gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x, gp_matrix y)
+gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned, gp_matrix x,
+			 gp_matrix y)
 {
 	if (carries)
 		t->dev->axpby(t->dev, 1.0, x, 1.0, y);
@@ -150,7 +150,8 @@ cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 			continue;
 		deviation = make_variances(t, f, f->s, &band);
 		gp_trainer_each(t, GP_EACH_ROOT, 1.0, deviation, GP_NONE, GP_NONE);
-		gp_trainer_each(t, GP_EACH_ADD, 1.0, out, deviation, gp_matrix_rows(f->noise, band.first, band.count));
+		gp_trainer_each(t, GP_EACH_ADD, 1.0, out, deviation,
+						gp_matrix_rows(f->noise, band.first, band.count));
 	}
 }
 
@@ -174,7 +175,8 @@ weights_backward(gp_trainer *t, gp_cosines *f, gp_matrix df, const gp_band *band
 	dev->gemm(dev, false, true, 1.0, df, f->mean.value, 0.0, dphi);
 	dv = make_variances(t, f, f->s, band);
 	gp_trainer_each(t, GP_EACH_ROOT, 1.0, dv, GP_NONE, GP_NONE);
-	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, gp_matrix_rows(f->noise, band->first, band->count), GP_NONE);
+	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, gp_matrix_rows(f->noise, band->first, band->count),
+					GP_NONE);
 	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dv, df, GP_NONE);
 	dev->gemm(dev, true, false, 1.0, square, dv, 1.0, f->slope);
 	dev->gemm(dev, false, true, 1.0, dv, f->s, 0.0, square);
@@ -236,8 +238,10 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 
 		weights_backward(t, f, gp_matrix_rows(dy, band.first, band.count), &band);
 		if (f->log_a.groups)
-			grown += gp_product_sum(t, rows_of(f->panel[GRADIENTS], &band), rows_of(f->panel[FEATURES], &band));
-		arguments_backward(t, f, u, wanted ? gp_matrix_rows(dx, band.first, band.count) : GP_NONE, &band);
+			grown += gp_product_sum(t, rows_of(f->panel[GRADIENTS], &band),
+									rows_of(f->panel[FEATURES], &band));
+		arguments_backward(t, f, u, wanted ? gp_matrix_rows(dx, band.first, band.count) : GP_NONE,
+						   &band);
 		if (wanted)
 			gp_add_input(t, f->map, f->carries, true, gp_matrix_rows(dy, band.first, band.count),
 						 gp_matrix_rows(dx, band.first, band.count));
@@ -248,7 +252,8 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 }
 
 void
-gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room, double weight)
+gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room,
+				 double weight)
 {
 	t->dev->axpby(t->dev, weight, mean->value, 1.0, mean->gradient);
 	gp_trainer_each(t, GP_EACH_EXP, 2.0, room, log_s->value, GP_NONE);
@@ -292,7 +297,8 @@ gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_m
 	{
 		make_features(t, f, x, &band);
 		dev->gemm(dev, false, false, 1.0, rows_of(f->panel[FEATURES], &band),
-				  f->sampled ? f->mean.value : f->weight, 0.0, gp_matrix_rows(mean, band.first, band.count));
+				  f->sampled ? f->mean.value : f->weight, 0.0,
+				  gp_matrix_rows(mean, band.first, band.count));
 		gp_add_input(t, f->map, f->carries, false, gp_matrix_rows(x, band.first, band.count),
 					 gp_matrix_rows(mean, band.first, band.count));
 		if (gp_is_wanted(variance))
@@ -302,7 +308,8 @@ gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_m
 }
 
 const gp_block_class gp_block_cosines = {
-	.shape = cosines_shape,.forward = cosines_forward,.backward = cosines_backward,.prior = cosines_prior
+	.shape = cosines_shape,.forward = cosines_forward,.backward = cosines_backward,
+		.prior = cosines_prior
 };
 
 /* ---- the spectrum ---- */

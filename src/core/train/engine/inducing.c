@@ -1,21 +1,21 @@
 /*
- * inducing.c - Gaussian processes by inducing points, as training steps take them (Hensman, Matthews and
- * Ghahramani 2015).
+ * inducing.c - Gaussian processes by inducing points, as training steps take them (Hensman,
+ * Matthews and Ghahramani 2015).
  *
- *		k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len;  C of rows and directions, LL' of directions,
+ *		k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len;  C of rows and directions, LL' of
+ *		directions,
  *		Phi = C L^-T,  F = Phi mean + sqrt(level + (Phi o Phi) (s^2 - 1)) o e
  *
- * with weights that are white a priori, so that the posterior starts as the prior.  A layer's directions are its points
- * (Salimbeni and Deisenroth 2017).  The published readout is a Gaussian process of pairs of rows by
- * pairs of points (Opolka and Lio 2022, equations 10 and 11):
+ * with weights that are white a priori, so that the posterior starts as the prior.  A layer's
+ * directions are its points (Salimbeni and Deisenroth 2017).  The published readout is a Gaussian
+ * process of pairs of rows by pairs of points (Opolka and Lio 2022, equations 10 and 11):
  *
  *		r ~ GP(c, C),  C_(ij)(pq) = k_ip k_jq + k_iq k_jp,  C_(ij)(ij) = a^4 + k_ij^2
  *
- * The root and its derivative are in double; rows go by in panels and are covered again for the derivatives.
+ * The root and its derivative are in double; rows go by in panels and are covered again for the
+ * derivatives.
  */
 #include "engine.h"
-
-#include <math.h>
 
 #define JITTER 1e-6				/* of a variance, added to it */
 
@@ -39,7 +39,8 @@ typedef struct gp_inducing_room
 	gp_matrix	ones_double;	/* count x width double */
 	gp_matrix	kernel;			/* count x count double: of the points */
 	gp_matrix	kernel_slope;
-	gp_matrix	covariance;		/* span x span double: of the directions; the points' itself where they are these */
+	gp_matrix	covariance;		/* span x span double: of the directions; the points' itself where
+								 * they are these */
 	gp_matrix	covariance_slope;
 	gp_matrix	root;			/* span x span double: L */
 	gp_matrix	lower;			/* span x span double: 1 in the lower triangle, else 0 */
@@ -66,7 +67,8 @@ typedef struct gp_inducing_room
 	gp_matrix	near;			/* rows x 1: the square of the ends' covariance */
 } room;
 
-/* Which columns of picked and crossed are meant: an end's covariances with first or second points. */
+/* Which columns of picked and crossed are meant: an end's covariances with first or second
+ * points. */
 enum
 {
 	FIRST_FIRST,
@@ -100,6 +102,21 @@ first(gp_matrix m, int64_t rows)
 }
 
 /* ---- room ---- */
+
+/* The buffers of one side of a panel of rows. */
+static side
+make_side(gp_trainer *t, int64_t panel, int64_t n, int64_t width)
+{
+	side		s = {.wide = gp_trainer_matrix(t, panel, width + 2, t->type)};
+
+	t->dev->fill(t->dev, s.wide, 1.0);
+	s.exponent = gp_trainer_matrix(t, panel, n, t->type);
+	s.kernel = gp_trainer_matrix(t, panel, n, t->type);
+	s.slope = gp_trainer_matrix(t, panel, n, t->type);
+	s.change = gp_trainer_matrix(t, panel, width, t->type);
+	s.spare = gp_trainer_matrix(t, panel, width, t->type);
+	return s;
+}
 
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
@@ -158,17 +175,7 @@ open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 	r->level = gp_trainer_matrix(t, panel, cols, t->type);
 	r->spread = gp_trainer_matrix(t, panel, cols, t->type);
 	for (int k = 0; k < power; k++)
-	{
-		side	   *s = &r->side[k];
-
-		s->wide = gp_trainer_matrix(t, panel, width + 2, t->type);
-		dev->fill(dev, s->wide, 1.0);
-		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
-		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
-		s->slope = gp_trainer_matrix(t, panel, n, t->type);
-		s->change = gp_trainer_matrix(t, panel, width, t->type);
-		s->spare = gp_trainer_matrix(t, panel, width, t->type);
-	}
+		r->side[k] = make_side(t, panel, n, width);
 }
 
 static void
@@ -178,7 +185,8 @@ layer_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 	open_room(t, b, rows, width, 1);
 }
 
-/* The same of pairs, with the matrices of ones and zeros that pick the columns of an inducing pair's points. */
+/* The same of pairs, with the matrices of ones and zeros that pick the columns of an inducing
+ * pair's points. */
 static void
 pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 {
@@ -249,31 +257,13 @@ cover_points(gp_trainer *t, gp_inducing *f)
 		wide[k] = dev->create(dev, f->count, width + 2, GP_DOUBLE);
 		dev->fill(dev, wide[k], 1.0);
 		dev->copy(dev, gp_matrix_cols(wide[k], 0, width), f->scaled);
-		write_lengths(t, f->scaled, gp_matrix_cols(wide[k], width + k, 1), k == 0 ? log(f->amplitude) : 0.0);
+		write_lengths(t, f->scaled, gp_matrix_cols(wide[k], width + k, 1),
+					  k == 0 ? log(f->amplitude) : 0.0);
 	}
 	dev->gemm(dev, false, true, 1.0, wide[0], wide[1], 0.0, r->kernel_slope);
 	gp_trainer_each(t, GP_EACH_EXP, 1.0, r->kernel, r->kernel_slope, GP_NONE);
 	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
-	dev->destroy(dev, &wide[1]);
-	dev->destroy(dev, &wide[0]);
-}
-
-/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' + K_pq' o K_qp'. */
-static void
-cover_pairs(gp_trainer *t, gp_inducing *f)
-{
-	gp_device  *dev = t->dev;
-	room	   *r = f->room;
-
-	for (int k = 0; k < 4; k++)
-	{
-		dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0, r->pick_room);
-		dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_room, 0.0, r->crossed[k]);
-	}
-	dev->fill(dev, r->covariance, 0.0);
-	add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
-	add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
-	dev->shift(dev, gp_matrix_diagonal(r->covariance), JITTER * f->amplitude * f->amplitude);
+	gp_destroy_all(dev, &wide[1], &wide[0]);
 }
 
 void
@@ -296,21 +286,37 @@ gp_inducing_ready(gp_trainer *t, gp_block *b)
 	gp_trainer_each(t, GP_EACH_EXP, 2.0, r->less, f->log_s.value, GP_NONE);
 	dev->shift(dev, r->less, -1.0);
 	if (r->power > 1)
-		cover_pairs(t, f);
+	{
+		/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' +
+		 * K_pq' o K_qp' */
+		for (int k = 0; k < 4; k++)
+		{
+			dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0,
+					  r->pick_room);
+			dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_room, 0.0,
+					  r->crossed[k]);
+		}
+		dev->fill(dev, r->covariance, 0.0);
+		add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
+		add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
+		dev->shift(dev, gp_matrix_diagonal(r->covariance), JITTER * f->amplitude * f->amplitude);
+	}
 	else
 		dev->fill(dev, r->level, f->amplitude);
 	dev->copy(dev, r->root, r->covariance);
 	if (dev->potrf(dev, r->root) >= 0)
-		gp_raise(t->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
-				 "the inducing points of method dgp are out of range at step %lld", (long long) t->step + 1);
+		gp_raise(t->env, GP_ERR_RANGE,
+				 "Take a lower rate, or scale the features to ordinary sizes.",
+				 "the inducing points of method dgp are out of range at step %lld",
+				 (long long) t->step + 1);
 	dev->copy(dev, f->turned, r->root);
 	dev->trtri(dev, f->turned);
 	dev->copy(dev, r->white, f->turned);
 }
 
 /*
- * Through the root (Murray 2016): from dT of T = L^-1: dL = - tril(T' dT T'), and with P = tril(L' dL),
- * its diagonal halved, dcov = T' (P + P') T / 2.
+ * Through the root (Murray 2016): from dT of T = L^-1: dL = - tril(T' dT T'), and with P = tril(L'
+ * dL), its diagonal halved, dcov = T' (P + P') T / 2.
  */
 static void
 root_backward(gp_trainer *t, gp_inducing *f)
@@ -342,7 +348,8 @@ root_backward(gp_trainer *t, gp_inducing *f)
 		dev->copy(dev, a, r->covariance_slope);
 		times(t, a, r->crossed[partner_of[k]]);
 		dev->gemm(dev, false, false, 1.0, r->pick_double[end_of[k]], a, 0.0, r->pick_room);
-		dev->gemm(dev, false, true, 1.0, r->pick_room, r->pick_double[point_of[k]], 1.0, r->kernel_slope);
+		dev->gemm(dev, false, true, 1.0, r->pick_room, r->pick_double[point_of[k]], 1.0,
+				  r->kernel_slope);
 	}
 }
 
@@ -375,7 +382,8 @@ points_backward(gp_trainer *t, gp_inducing *f)
 	times(t, over, f->inverse);
 	dev->axpby(dev, 1.0, over, 1.0, f->point.gradient);
 	times(t, change, gp_matrix_cols(r->wide, 0, f->scaled.cols));
-	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0, f->log_length.gradient);
+	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0,
+			  f->log_length.gradient);
 	dev->shift(dev, f->log_a.gradient, 2.0 * r->grown);
 }
 
@@ -438,7 +446,8 @@ rows_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows, gp_matrix dx
 
 /* ---- features and weights ---- */
 
-/* The features of a panel, whose covariances with the directions are cross, their squares, and what the noise is multiplied with. */
+/* The features of a panel, whose covariances with the directions are cross, their squares, and what
+ * the noise is multiplied with. */
 static void
 make_features(gp_trainer *t, gp_inducing *f, gp_matrix cross)
 {
@@ -464,9 +473,11 @@ draw(gp_trainer *t, gp_inducing *f, gp_matrix noise, gp_matrix out)
 	add_product(t, 1.0, out, first(f->room->spread, out.rows), noise);
 }
 
-/* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the variances' gradient. */
+/* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the
+ * variances' gradient. */
 static void
-draw_backward(gp_trainer *t, gp_inducing *f, gp_matrix cross, gp_matrix noise, gp_matrix df, gp_matrix dcross)
+draw_backward(gp_trainer *t, gp_inducing *f, gp_matrix cross, gp_matrix noise, gp_matrix df,
+			  gp_matrix dcross)
 {
 	gp_device  *dev = t->dev;
 	room	   *r = f->room;
@@ -508,7 +519,8 @@ inducing_prior(gp_trainer *t, gp_block *b, double weight)
 
 /* ---- a layer ---- */
 
-/* The features of a panel, whose covariances with the directions are those with the points; returns these. */
+/* The features of a panel, whose covariances with the directions are those with the points; returns
+ * these. */
 static gp_matrix
 layer_panel(gp_trainer *t, gp_inducing *f, gp_matrix x)
 {
@@ -546,10 +558,12 @@ layer_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix d
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
-		gp_matrix	dpanel = gp_is_wanted(dx) ? gp_matrix_rows(dx, band.first, band.count) : GP_NONE;
+		gp_matrix	dpanel = gp_is_wanted(dx) ? gp_matrix_rows(dx, band.first, band.count)
+			: GP_NONE;
 		gp_matrix	cross = layer_panel(t, f, gp_matrix_rows(x, band.first, band.count));
 
-		draw_backward(t, f, cross, gp_matrix_rows(f->noise, band.first, band.count), df, first(s->slope, band.count));
+		draw_backward(t, f, cross, gp_matrix_rows(f->noise, band.first, band.count), df,
+					  first(s->slope, band.count));
 		kernel_backward(t, f, s, band.count);
 		rows_backward(t, f, s, band.count, dpanel);
 		if (gp_is_wanted(dx))
@@ -583,7 +597,8 @@ difference(gp_trainer *t, gp_inducing *f, int64_t rows)
 	return out;
 }
 
-/* A panel's covariances with the inducing pairs, from those of its ends with their points; and its features. */
+/* A panel's covariances with the inducing pairs, from those of its ends with their points; and its
+ * features. */
 static gp_matrix
 pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
 {
@@ -604,7 +619,8 @@ pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
 	for (int k = 0; k < 4; k++)
 	{
 		picked[k] = first(r->picked[k], rows);
-		dev->gemm(dev, false, false, 1.0, first(r->side[end_of[k]].kernel, rows), r->pick[point_of[k]], 0.0, picked[k]);
+		dev->gemm(dev, false, false, 1.0, first(r->side[end_of[k]].kernel, rows),
+				  r->pick[point_of[k]], 0.0, picked[k]);
 	}
 	dev->fill(dev, cross, 0.0);
 	add_product(t, 1.0, cross, picked[FIRST_FIRST], picked[SECOND_SECOND]);
@@ -631,7 +647,8 @@ pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		pairs_panel(t, b, &band);
-		draw(t, f, gp_matrix_rows(f->noise, band.first, band.count), gp_matrix_rows(y, band.first, band.count));
+		draw(t, f, gp_matrix_rows(f->noise, band.first, band.count),
+			 gp_matrix_rows(y, band.first, band.count));
 	}
 	t->dev->shift(t->dev, y, gp_parameter_number(t, &f->offset));
 }
@@ -658,7 +675,8 @@ panel_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix df)
 	{
 		dev->copy(dev, slope, cross);
 		times(t, slope, first(r->picked[partner_of[k]], rows));
-		dev->gemm(dev, false, true, 1.0, slope, r->pick[point_of[k]], 1.0, first(r->side[end_of[k]].slope, rows));
+		dev->gemm(dev, false, true, 1.0, slope, r->pick[point_of[k]], 1.0,
+				  first(r->side[end_of[k]].slope, rows));
 	}
 	for (int end = 0; end < 2; end++)
 		kernel_backward(t, f, &r->side[end], rows);
@@ -685,8 +703,8 @@ pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix d
 		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
 
 		panel_backward(t, b, &band, df);
-		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_part(f->room->ones, 0, 0, band.count, 1), df, 1.0,
-					 f->offset.gradient);
+		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_part(f->room->ones, 0, 0, band.count, 1),
+					 df, 1.0, f->offset.gradient);
 	}
 	points_backward(t, f);
 	t->dev->spmm(t->dev, 1.0, &b->ends.scatter, first(b->ends.row, 2 * b->ends.n), 0.0, dx);

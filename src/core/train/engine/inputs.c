@@ -2,15 +2,14 @@
  * inputs.c - a few dense numbers of each node, for networks to start from.
  *
  * Of features: their principal components.  Of a graph alone: the leading singular vectors of
- * DeepWalk's matrix, log(vol / T sum_{r=1..T} (D^-1/2 S^r D^-1/2)) (Qiu et al. 2018), where it is more
- * than 0.  On a large graph some columns stand for all (Drineas, Kannan and Mahoney 2006).
+ * DeepWalk's matrix, log(vol / T sum_{r=1..T} (D^-1/2 S^r D^-1/2)) (Qiu et al. 2018), where it is
+ * more than 0.  On a large graph some columns stand for all (Drineas, Kannan and Mahoney 2006).
  */
 #include "train/train.h"
 #include "graph/random_walks.h"
 
-#include <math.h>
-
-#define OVERSAMPLED 8			/* directions more than components (Halko, Martinsson and Tropp 2011) */
+/* directions more than components (Halko, Martinsson and Tropp 2011) */
+#define OVERSAMPLED 8
 #define PASSES 2				/* over the features, beside the first */
 #define WALK_LENGTH 10			/* T */
 #define WALK_BLOCK 64			/* columns at once */
@@ -19,7 +18,8 @@
 #define LOG_ROWS 1024			/* whose logarithms are computed between two polls */
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
 
-/* h with the order of its columns turned round, each times its length in z to a power; h is destroyed. */
+/* h with the order of its columns turned round, each times its length in z to a power; h is
+ * destroyed. */
 static gp_matrix
 largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 {
@@ -38,12 +38,8 @@ largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 		host[k * n + n - 1 - k] = pow(sqrt(length[k]), power);
 	dev->upload(dev, turn, gp_matrix_wrap(host, n, n, GP_DOUBLE));
 	dev->gemm(dev, false, false, 1.0, *h, turn, 0.0, out);
-	gp_free(dev->env, host);
-	gp_free(dev->env, length);
-	dev->destroy(dev, &turn);
-	dev->destroy(dev, &dots);
-	dev->destroy(dev, &turned);
-	dev->destroy(dev, h);
+	gp_free_all(dev->env, host, length);
+	gp_destroy_all(dev, &turn, &dots, &turned, h);
 	return out;
 }
 
@@ -78,10 +74,12 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 		dense = dev->create(dev, x->rows, x->dims, x->type);
 		dev->upload(dev, dense, gp_matrix_wrap(x->dense, x->rows, x->dims, x->type));
 	}
-	/* orthonormal columns h that span what X, centred, has most of: random ones times X X', again and again */
+	/* orthonormal columns h that span what X, centred, has most of: random ones times X X', again
+	 * and again */
 	q = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
 	product = dev->create(dev, h.rows, h.cols, x->type);
-	dev->each(dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = 1.0,.seed = gp_hash(seed)}, z, none, none, none);
+	dev->each(dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = 1.0,.seed = gp_hash(seed)}, z, none,
+			  none, none);
 	for (int pass = 0; pass <= PASSES; pass++)
 	{
 		times(dev, x->csr, dense, false, z, product);
@@ -90,14 +88,12 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 		dev->copy(dev, product, h);
 		times(dev, turned, dense, true, product, z);
 	}
-	dev->destroy(dev, &product);
-	dev->destroy(dev, &q);
+	gp_destroy_all(dev, &product, &q);
 	h = largest_first(dev, &h, z, 1.0);
 	dev->fill(dev, out, 0.0);
-	dev->copy(dev, gp_matrix_cols(out, 0, gp_min64(count, all)), gp_matrix_cols(h, 0, gp_min64(count, all)));
-	dev->destroy(dev, &h);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &dense);
+	dev->copy(dev, gp_matrix_cols(out, 0, gp_min64(count, all)),
+			  gp_matrix_cols(h, 0, gp_min64(count, all)));
+	gp_destroy_all(dev, &h, &z, &dense);
 	gp_csr_free(env, turned);
 	return out;
 }
@@ -112,7 +108,8 @@ choose_columns(gp_env *env, int64_t nodes, int64_t count, uint64_t seed)
 
 	for (int64_t k = 0; k < count; k++)
 	{
-		double		at = (double) k + (count < nodes ? gp_each_uniform(gp_hash(seed), (uint64_t) k) : 0.0);
+		double		at = (double) k + (count < nodes ? gp_each_uniform(gp_hash(seed), (uint64_t) k)
+									   : 0.0);
 
 		node[k] = (int32_t) gp_min64((int64_t) (at * (double) nodes / (double) count), nodes - 1);
 	}
@@ -140,7 +137,8 @@ inverse_roots(gp_env *env, const gp_graph *graph, double *volume)
 
 /* Some columns of the matrix; s is half of S = D^-1/2 W D^-1/2. */
 static void
-walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double *root, double volume, gp_matrix out)
+walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double *root,
+			 double volume, gp_matrix out)
 {
 	gp_env	   *env = dev->env;
 	gp_matrix	v = dev->create(dev, s->rows, out.cols, GP_FLOAT);
@@ -176,16 +174,15 @@ walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double 
 		dev->download(dev, part, gp_matrix_rows(sum, band.first, band.count));
 		for (int64_t k = 0; k < gp_items(env, band.count * sum.cols); k++)
 		{
-			double		factor = volume / WALK_LENGTH * root[band.first + k / sum.cols] * root[node[k % sum.cols]];
+			double		factor = volume / WALK_LENGTH * root[band.first + k / sum.cols]
+				* root[node[k % sum.cols]];
 
 			host[k] = log(fmax(factor * host[k], 1.0));
 		}
 		dev->upload(dev, gp_matrix_rows(out, band.first, band.count), part);
 	}
 	gp_free(env, host);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &next);
-	dev->destroy(dev, &v);
+	gp_destroy_all(dev, &sum, &next, &v);
 }
 
 gp_matrix
@@ -194,7 +191,8 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 	gp_env	   *env = dev->env;
 	int64_t		n = graph->nodes;
 	double		most = WALK_ENTRIES / fmax(1.0, (double) graph->start[n]);
-	int64_t		m = gp_min64(n, most > GP_SYEV_MAX ? GP_SYEV_MAX : gp_max64((int64_t) most, LEAST_COLUMNS));
+	int64_t		m = gp_min64(n, most > GP_SYEV_MAX ? GP_SYEV_MAX
+							 : gp_max64((int64_t) most, LEAST_COLUMNS));
 	int32_t    *node = choose_columns(env, n, m, seed);
 	gp_csr	   *s = gp_walk_matrix(env, graph, 1.0, GP_FLOAT);
 	double		volume;
@@ -204,12 +202,12 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 	gp_matrix	z = dev->create(dev, m, count, GP_DOUBLE);
 
 	for (gp_band band = gp_band_first(m, WALK_BLOCK); band.count > 0; gp_band_next(&band))
-		walk_columns(dev, s, node + band.first, root, volume, gp_matrix_cols(q, band.first, band.count));
+		walk_columns(dev, s, node + band.first, root, volume,
+					 gp_matrix_cols(q, band.first, band.count));
 	gp_principal_components(dev, q, h);
 	dev->gemm(dev, true, false, 1.0, q, h, 0.0, z);
 	h = largest_first(dev, &h, z, 0.5);
-	dev->destroy(dev, &z);
-	dev->destroy(dev, &q);
+	gp_destroy_all(dev, &z, &q);
 	gp_free(env, root);
 	gp_csr_free(env, s);
 	gp_free(env, node);
@@ -243,11 +241,6 @@ gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto)
 	dev->gemm(dev, false, false, 1.0, m, root, 0.0, gram);
 	dev->gemm(dev, false, false, 1.0, *q, gram, 0.0, out);
 	gp_free(dev->env, value);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &root);
-	dev->destroy(dev, &scaled);
-	dev->destroy(dev, &gram);
-	dev->destroy(dev, &m);
-	dev->destroy(dev, q);
+	gp_destroy_all(dev, &w, &root, &scaled, &gram, &m, q);
 	return out;
 }

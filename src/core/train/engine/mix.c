@@ -3,12 +3,10 @@
  *
  *		f <- l_q S f + (1 - l_q) f,  l_q = sigmoid(lam_q),  q = 1 .. K
  *
- * The columns lie in groups; those of group g, from 0, get the first g of the K sums, so that a representation keeps
- * what a node is beside what its neighbourhood is (Opolka and Lio 2022).
+ * The columns lie in groups; those of group g, from 0, get the first g of the K sums, so that a
+ * representation keeps what a node is beside what its neighbourhood is (Opolka and Lio 2022).
  */
 #include "engine.h"
-
-#include <math.h>
 
 #define LEAST_SQUARE 1e-6		/* added to a row's squared length */
 
@@ -115,7 +113,8 @@ unit_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 
 /* y = diag(v) x + beta y; with w, diag(-v w) stands in place of diag(v). */
 static void
-scale_rows(gp_trainer *t, gp_unit *u, const double *v, const double *w, gp_matrix x, double beta, gp_matrix y)
+scale_rows(gp_trainer *t, gp_unit *u, const double *v, const double *w, gp_matrix x, double beta,
+		   gp_matrix y)
 {
 	GP_EACH(t->env, i, gp_items(t->env, u->diagonal->rows), i)
 		gp_number_put(u->diagonal->value, t->type, i, w ? -v[i] * w[i] : v[i]);

@@ -4,12 +4,10 @@
  *		r_ij = c + e^gain / sqrt(D) sum_d w_d^2 x_id x_jd,  p(link) = sigmoid(r_ij)
  *
  * This is the pair kernel of a deep Gaussian process in its finite form (Opolka and Lio 2022,
- * equation 6): it needs no inducing pairs, and the search for the best pairs is one of inner products.
+ * equation 6): it needs no inducing pairs, and the search for the best pairs is one of inner
+ * products.
  */
 #include "engine.h"
-
-#include <math.h>
-#include <string.h>
 
 /* ---- ends ---- */
 
@@ -49,8 +47,8 @@ gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n)
 		s->start[p->end[e] + 1]++;
 	GP_EACH(t->env, i, s->rows, i)
 		s->start[i + 1] += s->start[i];
-	/* For each node its pairs as the second end, then as the first.  Each start is moved on by its entries,
-	 * and the starts are those of the next row then. */
+	/* For each node its pairs as the second end, then as the first.  Each start is moved on by its
+	 * entries, and the starts are those of the next row then. */
 	for (int64_t k = 0; k < 2 * n; k++)
 	{
 		int64_t		e = k < n ? n + k : k - n;
@@ -118,7 +116,8 @@ pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 	dev->upload(dev, y, gp_matrix_wrap(p->by_pair, n, 1, GP_DOUBLE));
 }
 
-/* dc, dgain; domega = 2 s' (w x_i o w x_j) and dx_i = w sum s w x_j with s = e^gain / sqrt(D) dr. */
+/* dc, dgain; domega = 2 s' (w x_i o w x_j) and dx_i = w sum s w x_j with s = e^gain / sqrt(D)
+ * dr. */
 static void
 pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {

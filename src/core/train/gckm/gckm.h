@@ -37,8 +37,8 @@ extern double gp_feature_products(gp_device *dev, const gp_features *x, const gp
 								  const gp_points *points, gp_matrix products, gp_matrix norm);
 
 /* The same for the rows of a matrix on the device, which lose their mean. */
-extern double gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix products,
-							   gp_matrix norm);
+extern double gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points,
+							   gp_matrix products, gp_matrix norm);
 
 /* products becomes exp(-|x - y|^2 / (2 sigma2)). */
 extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points,
@@ -48,7 +48,8 @@ extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_
  * k (n x m) becomes a factor of the kernel on the points, k R^-T; returns the jitter.  R
  * (m x m) belongs to the caller, who may not want it: NULL.
  */
-extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix *root);
+extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points,
+							   gp_matrix *root);
 
 /*
  * k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
@@ -79,8 +80,8 @@ typedef struct gp_rkm
  * one (nlabelled x columns) had it no label.  r (n) and bias (columns) may be NULL.  Returns
  * the jitter, relative to eta.
  */
-extern double gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
-						   double *r, double *bias);
+extern double gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score,
+						   double *loo, double *r, double *bias);
 
 /* The code of a class for labelled node k. */
 static inline double
@@ -125,6 +126,7 @@ extern void gp_tuner_run(gp_tuner *tuner, int iterations);
  * One step of Cayley-Adam along g, a gradient by h whose running size is root: of length rate, or
  * shorter, by so many rounds of the fixed point.  h keeps orthonormal columns; g is overwritten.
  */
-extern void gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double rate, int rounds);
+extern void gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double rate,
+							int rounds);
 
 #endif							/* GP_GCKM_H */

@@ -4,9 +4,7 @@
 #include "gckm.h"
 #include "regression/regression.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FOLDS 5
 
@@ -33,7 +31,8 @@ closed_neighbourhoods(gp_env *env, const gp_graph *graph)
 {
 	gp_csr	   *one = gp_csr_identity(env, graph->nodes, GP_DOUBLE);
 	int64_t		entries = graph->start[graph->nodes];
-	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
+	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, graph->weight, GP_DOUBLE,
+					 0};
 	double	   *unit = NULL;
 	gp_csr	   *sum;
 
@@ -56,8 +55,10 @@ machine_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	const gp_gckm *o = options;
 	gp_env	   *env = dev->env;
 	machine	   *a = state;
-	/* Who wants the nodes' own view has neighbours that differ: a mean says nothing, and the paper sums. */
-	bool		sums = o->aggregate == GP_AGGREGATE_SUM || (o->aggregate == GP_AGGREGATE_AUTO && o->own);
+	/* Who wants the nodes' own view has neighbours that differ: a mean says nothing, and the paper
+	 * sums. */
+	bool		sums = o->aggregate == GP_AGGREGATE_SUM || (o->aggregate == GP_AGGREGATE_AUTO &&
+															o->own);
 
 	if (o->own && problem->features == NULL)
 		gp_raise(env, GP_ERR_VALUE, "Leave own out, or give the nodes features.",
@@ -113,7 +114,8 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 	int			last = o->layers - 1;
 	bool		tuned = o->iterations > 0;
 	gp_matrix	h[GP_GCKM_MAX_LAYERS];
-	gp_tuner	t = {.dev = dev,.op = a->op,.turned = a->turned,.points = points,.layers = o->layers,
+	gp_tuner	t = {.dev = dev,.op = a->op,.turned = a->turned,.points = points,
+					 .layers = o->layers,
 		.own = o->own ? a->x : NULL,.gamma = o->gamma,.rkm = a->rkm.nlabelled > 0 ? &a->rkm : NULL,
 	.kernel = q};
 
@@ -222,14 +224,12 @@ hold_out(machine *a, const gp_points *points, double *score, double *loo)
 		for (int64_t k = 0; k < gp_items(env, all.nlabelled); k++)
 			if (fold[k] == f)
 				memcpy(loo + k * all.columns, score + (int64_t) all.labelled[k] * all.columns, row);
-		gp_free(env, label);
-		gp_free(env, labelled);
+		gp_free_all(env, label, labelled);
 	}
 	a->rkm = all;
 	if (folds == 1 && !env->dry)
 		memset(loo, 0, row);
-	gp_free(env, room);
-	gp_free(env, fold);
+	gp_free_all(env, room, fold);
 }
 
 /*
@@ -300,9 +300,9 @@ embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	h = embed(a, &points, q, norm);
 
-	dev->destroy(dev, &norm);
-	dev->destroy(dev, &q);
-	*out = (gp_features) {n, h.cols, NULL, gp_alloc_figures(a->env, n, (size_t) h.cols * sizeof(double)),
+	gp_destroy_all(dev, &norm, &q);
+	*out = (gp_features) {n, h.cols, NULL,
+						  gp_alloc_figures(a->env, n, (size_t) h.cols * sizeof(double)),
 	GP_DOUBLE};
 	dev->download(dev, gp_matrix_wrap(out->dense, n, h.cols, GP_DOUBLE), h);
 	dev->destroy(dev, &h);

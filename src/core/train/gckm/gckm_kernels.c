@@ -7,9 +7,6 @@
  */
 #include "gckm.h"
 
-#include <math.h>
-#include <string.h>
-
 #define TALL_ROWS (8 * GP_PANEL_ROWS)	/* a panel whose work is little */
 #define BAND_COLUMNS 64			/* columns of features, or landmarks, worked on at once */
 #define FIRST_JITTER 1e-12		/* of the points' kernel, relative to its diagonal, which is 1 */
@@ -95,7 +92,8 @@ column_units(gp_env *env, const gp_features *x)
 	return unit;
 }
 
-/* Adds a multiple of row i of X to sum, and lists the columns that it may have made other than 0. */
+/* Adds a multiple of row i of X to sum, and lists the columns that it may have made other than
+ * 0. */
 static int64_t
 add_row(const gp_csr *x, int32_t i, double factor, double *sum, int32_t *touched, int64_t n)
 {
@@ -164,9 +162,7 @@ sparse_norms(gp_device *dev, const gp_csr *x, const gp_csr *op, gp_matrix norm)
 	for (int64_t c = 0; c < gp_items(env, x->cols); c++)
 		variance -= mean[c] * mean[c];
 	dev->upload(dev, norm, gp_matrix_wrap(length, n, 1, GP_DOUBLE));
-	gp_free(env, touched);
-	gp_free(env, sum);
-	gp_free(env, length);
+	gp_free_all(env, touched, sum, length);
 	return fmax(variance, 0.0);
 }
 
@@ -205,8 +201,7 @@ sparse_products(gp_device *dev, const gp_csr *from, const gp_csr *op, const doub
 		if (op)
 			dev->spmm(dev, 1.0, op, m, 0.0, out);
 	}
-	dev->destroy(dev, &middle);
-	dev->destroy(dev, &right);
+	gp_destroy_all(dev, &middle, &right);
 	variance = sparse_norms(dev, &x, op, norm);
 	gp_free(env, value);
 	return variance;
@@ -221,8 +216,8 @@ add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp
 	dev->gather_rows(dev, at, a, points->node);
 	/* in bands: a product of so few columns moves more memory than a device reckons with */
 	for (gp_band band = gp_band_first(a.rows, TALL_ROWS); band.count > 0; gp_band_next(&band))
-		dev->gemm(dev, false, true, 1.0, gp_matrix_rows(a, band.first, band.count), at, first ? 0.0 : 1.0,
-				  gp_matrix_rows(products, band.first, band.count));
+		dev->gemm(dev, false, true, 1.0, gp_matrix_rows(a, band.first, band.count), at,
+				  first ? 0.0 : 1.0, gp_matrix_rows(products, band.first, band.count));
 	dev->row_dots(dev, part, a, a);
 	dev->axpby(dev, 1.0, part, first ? 0.0 : 1.0, norm);
 }
@@ -249,7 +244,8 @@ dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const dou
 
 		GP_EACH(env, i, gp_items(env, n), i * band.count)
 			for (int64_t j = 0; j < band.count; j++)
-				host[i * band.count + j] = gp_number_at(x->dense, x->type, i * x->dims + band.first + j) *
+				host[i * band.count + j] = gp_number_at(x->dense, x->type,
+														i * x->dims + band.first + j) *
 					(unit ? unit[band.first + j] : 1.0);
 		dev->upload(dev, a, gp_matrix_wrap(host, n, band.count, GP_DOUBLE));
 		if (op)
@@ -257,12 +253,10 @@ dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const dou
 			dev->spmm(dev, 1.0, op, a, 0.0, gp_matrix_cols(out, 0, band.count));
 			a = gp_matrix_cols(out, 0, band.count);
 		}
-		add_columns(dev, a, points, band.first == 0, gp_matrix_cols(at, 0, band.count), part, products, norm);
+		add_columns(dev, a, points, band.first == 0, gp_matrix_cols(at, 0, band.count), part,
+					products, norm);
 	}
-	dev->destroy(dev, &out);
-	dev->destroy(dev, &part);
-	dev->destroy(dev, &at);
-	dev->destroy(dev, &in);
+	gp_destroy_all(dev, &out, &part, &at, &in);
 	gp_free(env, host);
 	return gp_sum(dev, norm) / (double) n;
 }
@@ -275,8 +269,7 @@ gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix
 	gp_matrix	part = dev->create(dev, a.rows, 1, GP_DOUBLE);
 
 	add_columns(dev, a, points, true, at, part, products, norm);
-	dev->destroy(dev, &part);
-	dev->destroy(dev, &at);
+	gp_destroy_all(dev, &part, &at);
 	return gp_sum(dev, norm) / (double) a.rows;
 }
 
@@ -331,7 +324,5 @@ gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, doubl
 		}
 		dev->upload(dev, part, gp_matrix_wrap(kernel, band.count, m, GP_DOUBLE));
 	}
-	gp_free(env, kernel);
-	gp_free(env, product);
-	gp_free(env, length);
+	gp_free_all(env, kernel, product, length);
 }

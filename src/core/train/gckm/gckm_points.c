@@ -68,8 +68,7 @@ gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *l
 		for (int64_t k = 0; k < p.n; k++)
 			p.node[k] = place[k].node;
 	}
-	gp_free(env, place);
-	gp_free(env, is_labelled);
+	gp_free_all(env, place, is_labelled);
 	if (!env->dry)
 		gp_sort(env, p.node, p.n, sizeof(int32_t), gp_compare_int32, NULL);
 	return p;

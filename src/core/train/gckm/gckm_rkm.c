@@ -19,9 +19,6 @@
  */
 #include "gckm.h"
 
-#include <math.h>
-#include <string.h>
-
 #define LAST_JITTER 1e-3		/* of B, relative to eta */
 #define ROUNDING 1e-13			/* a label whose node is like no other leaves less than this */
 
@@ -55,8 +52,7 @@ make_r(solve *s)
 	dev->gemm(dev, true, false, 1.0, s->q, one, 0.0, sum);
 	dev->gemm(dev, false, false, 1.0, s->q, sum, 0.0, one);
 	dev->download(dev, gp_matrix_wrap(s->r, n, 1, GP_DOUBLE), one);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &one);
+	gp_destroy_all(dev, &sum, &one);
 	for (int64_t i = 0; i < gp_items(dev->env, n); i++)
 		s->r[i] = 1.0 / (rkm->lambda1 * fmax(s->r[i], 1.0));
 	for (int64_t k = 0; k < gp_items(dev->env, rkm->nlabelled); k++)
@@ -65,7 +61,8 @@ make_r(solve *s)
 		s->total += s->r[i];
 }
 
-/* The Cholesky factor of B, made panel by panel; what rounding and few landmarks took from it is given back. */
+/* The Cholesky factor of B, made panel by panel; what rounding and few landmarks took from it is
+ * given back. */
 static void
 make_root(solve *s)
 {
@@ -135,9 +132,7 @@ make_fields(solve *s, double *score)
 	dev->download(dev, gp_matrix_wrap(s->cross, 1, p + 1, GP_DOUBLE), cross);
 	dev->download(dev, gp_matrix_wrap(score, n, p, GP_DOUBLE), gp_matrix_cols(field, 0, p));
 	dev->download(dev, gp_matrix_wrap(s->along, n, 1, GP_DOUBLE), gp_matrix_cols(field, p, 1));
-	dev->destroy(dev, &cross);
-	dev->destroy(dev, &u);
-	dev->destroy(dev, &field);
+	gp_destroy_all(dev, &cross, &u, &field);
 }
 
 /* q_i' B^-1 q_i of the labelled nodes. */
@@ -160,8 +155,7 @@ make_leverage(solve *s, double *leverage)
 		dev->row_dots(dev, out, part, part);
 		dev->download(dev, gp_matrix_wrap(leverage + band.first, band.count, 1, GP_DOUBLE), out);
 	}
-	dev->destroy(dev, &norm);
-	dev->destroy(dev, &block);
+	gp_destroy_all(dev, &norm, &block);
 }
 
 /* The score of labelled node k in class c had it no label; g is its row of Q B^-1 g. */
@@ -175,7 +169,8 @@ left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
 	double		pg = g - leverage * code;	/* q_i' B^-1 times g and u without the label */
 	double		pu = u + leverage / l2;
 	double		ug = s->cross[c] - u * code + g / l2 - leverage * code / l2 + grown * pu * pg;
-	double		uu = s->cross[s->rkm->columns] + 2.0 * u / l2 + leverage / (l2 * l2) + grown * pu * pu;
+	double		uu = s->cross[s->rkm->columns] + 2.0 * u / l2 + leverage / (l2 * l2)
+		+ grown * pu * pu;
 	double		bias = -(s->codes[c] - code + ug) / (s->total + 1.0 / l2 + uu);
 
 	return l2 * grown * (pg + bias * pu) + bias;
@@ -232,10 +227,7 @@ gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, doub
 			score[i * p + c] += bias[c] * (s.along[i] + 1.0);
 	if (r)
 		memcpy(r, s.r, (size_t) gp_items(env, q.rows) * sizeof(double));
-	dev->destroy(dev, &s.weight);
-	dev->destroy(dev, &s.root);
-	gp_free(env, s.cross);
-	gp_free(env, s.r);
-	gp_free(env, leverage);
+	gp_destroy_all(dev, &s.weight, &s.root);
+	gp_free_all(env, s.cross, s.r, leverage);
 	return s.jitter;
 }

@@ -1,23 +1,22 @@
 /*
- * gckm_tune.c - fine-tuning of the components: the paper's energy, its gradients, and steps along these.
+ * gckm_tune.c - fine-tuning of the components: the paper's energy, its gradients, and steps along
+ * these.
  *
  *		J = -1/2 sum_l tr(H_l' K_lc H_l) - 1/(2 eta) tr(H3' R K R H3) + 1/2 tr(H3' R H3)
  *			- tr(H3' L C)/lambda2,
  *
- * over n, with H3 solved anew at each pass (Achten et al. 2024, eq. 10).  Kernels after
- * the first follow the components: K = C W^-1 C' on the landmarks, W = C(a,:).  With
- * P = C W^-1 and S the symmetric gradient by K, that by C is 2 S P and by W is -P' S P; S has few
- * columns' rank, so nothing is made that is larger than C.
+ * over n, with H3 solved anew at each pass (Achten et al. 2024, eq. 10).  Kernels after the first
+ * follow the components: K = C W^-1 C' on the landmarks, W = C(a,:).  With P = C W^-1 and S the
+ * symmetric gradient by K, that by C is 2 S P and by W is -P' S P; S has few columns' rank, so
+ * nothing is made that is larger than C.
  */
 #include "gckm.h"
-
-#include <math.h>
-#include <string.h>
 
 #define ROUNDS 5				/* of the fixed point in a step */
 #define RATE 1.0
 #define DECAY 0.99				/* of the gradient's running size */
-#define SAME 1e-9				/* a cosine that falls by less has not fallen: that of two classes is always 1 */
+/* a cosine that falls by less has not fallen: that of two classes is always 1 */
+#define SAME 1e-9
 
 static const gp_matrix none = {0};
 
@@ -71,16 +70,41 @@ fetch(gp_device *dev, gp_matrix m)
 	return host;
 }
 
+/* out = (sum of all of a node's terms but the last - the last times x) / sigma2: x has a last
+ * column of 1; the terms of points and of pairs are added to their nodes'. */
+static void
+sum_by_node(gp_device *dev, const gp_points *points, double sigma2, gp_matrix with_one,
+			gp_matrix by_node, gp_matrix by_point, gp_matrix by_pair, gp_matrix out)
+{
+	gp_env	   *env = dev->env;
+	int64_t		s = out.cols;
+	double	   *x = fetch(dev, with_one);
+	double	   *node = fetch(dev, by_node);
+	double	   *point = fetch(dev, by_point);
+	double	   *pair = fetch(dev, by_pair);
+
+	for (int64_t k = 0; k < gp_items(env, points->n * (s + 1)); k++)
+		node[points->node[k / (s + 1)] * (s + 1) + k % (s + 1)] += point[k] + 2.0 * pair[k];
+	GP_EACH(env, i, gp_items(env, out.rows), i * s)
+	{
+		const double *sum = node + i * (s + 1);
+
+		for (int64_t c = 0; c < s; c++)
+			x[i * s + c] = (sum[c] - sum[s] * x[i * (s + 1) + c]) / sigma2;
+	}
+	dev->upload(dev, out, gp_matrix_wrap(x, out.rows, s, GP_DOUBLE));
+	gp_free_all(env, pair, point, node, x);
+}
+
 /*
  * out (n x s) = the gradient by what the kernel acts on, -(sum_j E_ij (x_i - y_j)) / sigma2 for a
- * node and likewise for a point, E being the gradient by C times C; twice that for a pair of points.
- * The tuner's factor becomes P.
+ * node and likewise for a point, E being the gradient by C times C; twice that for a pair of
+ * points. The tuner's factor becomes P.
  */
 static void
 go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 {
 	gp_device  *dev = t->dev;
-	gp_env	   *env = dev->env;
 	const gp_points *points = t->points;
 	const gp_each times = {.op = GP_EACH_TIMES,.factor = 1.0};
 	int64_t		n = b->x.rows;
@@ -97,10 +121,6 @@ go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 	gp_matrix	middle = dev->create(dev, p, m, GP_DOUBLE);
 	gp_matrix	block;
 	gp_matrix	w;
-	double	   *x;
-	double	   *node;
-	double	   *point;
-	double	   *pair;
 
 	dev->copy(dev, gp_matrix_cols(with_one, 0, s), b->x);
 	dev->fill(dev, gp_matrix_cols(with_one, s, 1), 1.0);
@@ -118,9 +138,11 @@ go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 	{
 		gp_matrix	e = gp_matrix_rows(block, 0, band.count);
 
-		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(b->left, band.first, band.count), middle, 0.0, e);
+		dev->gemm(dev, false, false, 1.0, gp_matrix_rows(b->left, band.first, band.count), middle,
+				  0.0, e);
 		dev->each(dev, &times, e, gp_matrix_rows(t->kernel, band.first, band.count), none, none);
-		dev->gemm(dev, false, false, 1.0, e, rows, 0.0, gp_matrix_rows(by_node, band.first, band.count));
+		dev->gemm(dev, false, false, 1.0, e, rows, 0.0,
+				  gp_matrix_rows(by_node, band.first, band.count));
 		dev->gemm(dev, true, false, 1.0, e, gp_matrix_rows(with_one, band.first, band.count),
 				  band.first > 0 ? 1.0 : 0.0, by_point);
 	}
@@ -132,34 +154,9 @@ go_back(const gp_tuner *t, const backward *b, gp_matrix out)
 	dev->gemm(dev, true, false, -0.5, f, middle, 0.0, block);
 	dev->each(dev, &times, block, w, none, none);
 	dev->gemm(dev, false, false, 1.0, block, rows, 0.0, by_pair);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &block);
-	/* all together, by node */
-	x = fetch(dev, with_one);
-	node = fetch(dev, by_node);
-	point = fetch(dev, by_point);
-	pair = fetch(dev, by_pair);
-	for (int64_t k = 0; k < gp_items(env, m * (s + 1)); k++)
-		node[points->node[k / (s + 1)] * (s + 1) + k % (s + 1)] += point[k] + 2.0 * pair[k];
-	GP_EACH(env, i, gp_items(env, n), i * s)
-	{
-		const double *sum = node + i * (s + 1);
-
-		for (int64_t c = 0; c < s; c++)
-			x[i * s + c] = (sum[c] - sum[s] * x[i * (s + 1) + c]) / b->sigma2;
-	}
-	dev->upload(dev, out, gp_matrix_wrap(x, n, s, GP_DOUBLE));
-	gp_free(env, pair);
-	gp_free(env, point);
-	gp_free(env, node);
-	gp_free(env, x);
-	dev->destroy(dev, &middle);
-	dev->destroy(dev, &by_pair);
-	dev->destroy(dev, &by_point);
-	dev->destroy(dev, &by_node);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &with_one);
-	dev->destroy(dev, &f);
+	gp_destroy_all(dev, &w, &block);
+	sum_by_node(dev, points, b->sigma2, with_one, by_node, by_point, by_pair, out);
+	gp_destroy_all(dev, &middle, &by_pair, &by_point, &by_node, &rows, &with_one, &f);
 }
 
 /* ---- layers ---- */
@@ -182,7 +179,8 @@ make_kernel(gp_tuner *t, gp_matrix x, double sigma2, bool labels)
 	return root;
 }
 
-/* Layer l: its energy, its own gradient, and what goes back to the layer before; the first kernel is fixed. */
+/* Layer l: its energy, its own gradient, and what goes back to the layer before; the first kernel
+ * is fixed. */
 static void
 component_layer(gp_tuner *t, int l)
 {
@@ -212,10 +210,7 @@ component_layer(gp_tuner *t, int l)
 	dev->axpby(dev, -1.0 / n, t->gradient[l], 0.0, t->gradient[l]);
 	go_back(t, &b, back);
 	dev->spmm(dev, 1.0, t->turned, back, 1.0, t->gradient[l - 1]);
-	dev->destroy(dev, &b.root);
-	dev->destroy(dev, &b.left);
-	dev->destroy(dev, &b.x);
-	dev->destroy(dev, &back);
+	gp_destroy_all(dev, &b.root, &b.left, &b.x, &back);
 }
 
 /* What the layer of labels has on the host, a row for each node. */
@@ -281,7 +276,9 @@ solve_labels(gp_tuner *t, gp_matrix left)
 	/* h_i = e_i + [labelled] c_i/(r_i lambda2) */
 	for (int64_t k = 0; k < gp_items(env, m->nlabelled); k++)
 		for (int32_t c = 0; c < p; c++)
-			x.h[(int64_t) m->labelled[k] * p + c] += gp_rkm_code(m, k, c) / (x.r[m->labelled[k]] * m->lambda2);
+			x.h[(int64_t) m->labelled[k] * p + c] += gp_rkm_code(m, k,
+																 c) / (x.r[m->labelled[k]]
+																	   * m->lambda2);
 	GP_EACH(env, i, gp_items(env, n * p), i)
 		x.b[i] = x.r[i / p] * x.h[i];
 	dev->upload(dev, b, gp_matrix_wrap(x.b, n, p, GP_DOUBLE));
@@ -291,33 +288,8 @@ solve_labels(gp_tuner *t, gp_matrix left)
 		t->energy += labels_energy(env, m, n, &x);
 	dev->upload(dev, gp_matrix_cols(left, p, 1), gp_matrix_wrap(x.v, n, 1, GP_DOUBLE));
 	dev->fill(dev, gp_matrix_cols(left, p + 1, 1), 1.0);
-	gp_free(env, narrow);
-	gp_free(env, wide);
-	gp_free(env, loo);
+	gp_free_all(env, narrow, wide, loo);
 	dev->destroy(dev, &kb);
-}
-
-/* The layer of labels: S = (-BB'/eta + v 1' + 1 v') / (2 n). */
-static void
-label_layer(gp_tuner *t)
-{
-	gp_device  *dev = t->dev;
-	gp_matrix	h = t->h[t->layers - 1];
-	backward	b = {.sigma2 = t->sigma2[t->layers],.factor = -1.0 / (t->rkm->eta * (double) h.rows),
-	.trade = true};
-	gp_matrix	back = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
-
-	b.x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
-	b.left = dev->create(dev, h.rows, t->rkm->columns + 2, GP_DOUBLE);
-	dev->copy(dev, b.x, h);
-	b.root = make_kernel(t, b.x, b.sigma2, true);
-	solve_labels(t, b.left);
-	go_back(t, &b, back);
-	dev->axpby(dev, 1.0, back, 1.0, t->gradient[t->layers - 1]);
-	dev->destroy(dev, &b.root);
-	dev->destroy(dev, &b.left);
-	dev->destroy(dev, &b.x);
-	dev->destroy(dev, &back);
 }
 
 void
@@ -326,14 +298,32 @@ gp_tuner_pass(gp_tuner *t)
 	for (int l = 0; l < t->layers; l++)
 		component_layer(t, l);
 	if (t->rkm)
-		label_layer(t);
+	{
+		/* The layer of labels: S = (-BB'/eta + v 1' + 1 v') / (2 n) */
+		gp_device  *dev = t->dev;
+		gp_matrix	h = t->h[t->layers - 1];
+		backward	b = {.sigma2 = t->sigma2[t->layers],
+						 .factor = -1.0 / (t->rkm->eta * (double) h.rows),
+		.trade = true};
+		gp_matrix	back = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+
+		b.x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+		b.left = dev->create(dev, h.rows, t->rkm->columns + 2, GP_DOUBLE);
+		dev->copy(dev, b.x, h);
+		b.root = make_kernel(t, b.x, b.sigma2, true);
+		solve_labels(t, b.left);
+		go_back(t, &b, back);
+		dev->axpby(dev, 1.0, back, 1.0, t->gradient[t->layers - 1]);
+		gp_destroy_all(dev, &b.root, &b.left, &b.x, &back);
+	}
 	if (!t->dev->env->dry && !(isfinite(t->energy) && isfinite(t->cosine)))
 		gp_raise(t->dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the energy is out of range");
 }
 
 /* ---- steps that keep columns orthonormal ---- */
 
-/* A bound of the largest column sum of |W|, W = Mh H' - H Mh': sum_k |Mh_k|_1 |H_jk| + |H_k|_1 |Mh_jk|. */
+/* A bound of the largest column sum of |W|, W = Mh H' - H Mh': sum_k |Mh_k|_1 |H_jk| + |H_k|_1
+ * |Mh_jk|. */
 static double
 norm_bound(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
 {
@@ -359,9 +349,7 @@ norm_bound(gp_device *dev, gp_matrix of_h, gp_matrix of_m)
 			sum += size[cols + j] * fabs(h[i * cols + j]) + size[j] * fabs(m[i * cols + j]);
 		most = fmax(most, sum);
 	}
-	gp_free(env, size);
-	gp_free(env, m);
-	gp_free(env, h);
+	gp_free_all(env, size, m, h);
 	return most;
 }
 
@@ -400,11 +388,9 @@ gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double ra
 	}
 	dev->copy(dev, h, y);
 	if (!gp_orthonormalise(dev, h, 0.0))
-		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.", "the components are no longer "
-																   "orthogonal");
-	dev->destroy(dev, &y);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &small);
+		gp_raise(dev->env, GP_ERR_RANGE, "Take fewer iterations.",
+				 "the components are no longer orthogonal");
+	gp_destroy_all(dev, &y, &sum, &small);
 }
 
 /* Copies all components. */
@@ -444,13 +430,13 @@ gp_tuner_run(gp_tuner *t, int iterations)
 			double		size = dot(dev, t->gradient[l], t->gradient[l]);
 
 			square[l] = DECAY * square[l] + (1.0 - DECAY) * size;
-			gp_stiefel_step(dev, t->h[l], t->gradient[l], sqrt(square[l] / (1.0 - pow(DECAY, k + 1))), RATE, ROUNDS);
+			gp_stiefel_step(dev, t->h[l], t->gradient[l],
+							sqrt(square[l] / (1.0 - pow(DECAY, k + 1))), RATE, ROUNDS);
 		}
 	}
 	copy_components(t, t->h, best);
 	for (int l = 0; l < t->layers; l++)
 	{
-		dev->destroy(dev, &t->gradient[l]);
-		dev->destroy(dev, &best[l]);
+		gp_destroy_all(dev, &t->gradient[l], &best[l]);
 	}
 }

@@ -1,22 +1,22 @@
 /*
- * gpsrf.c - structure-aware random Fourier kernels: the network, its likelihoods, its steps, its fit.
+ * gpsrf.c - structure-aware random Fourier kernels: the network, its likelihoods, its steps, its
+ * fit.
  *
  *		H1 = relu(P drop(X) W1),  H = relu(P drop(H1) W2),  F = Phi(H) A,  p(y | F) = softmax(F)
  *
- * Steps of two kinds take turns (Fang, Zhu, Liu and Wang 2021): one with A's posterior and the network, by
- * the likelihood of the labels less the divergence over the number of classes; one with the
- * frequencies and the network, by the likelihood of the labels and of nodes that are sure of their class.
- * Values have F itself with a Gaussian noise, which is learnt.
+ * Steps of two kinds take turns (Fang, Zhu, Liu and Wang 2021): one with A's posterior and the
+ * network, by the likelihood of the labels less the divergence over the number of classes; one with
+ * the frequencies and the network, by the likelihood of the labels and of nodes that are sure of
+ * their class. Values have F itself with a Gaussian noise, which is learnt.
  */
 #include "train/engine/engine.h"
 #include "regression/regression.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define FOLDS 5
-#define OWN_WEIGHT (1.0 / 23.0)	/* of a node among 22 neighbours drawn with replacement and itself */
+/* of a node among 22 neighbours drawn with replacement and itself */
+#define OWN_WEIGHT (1.0 / 23.0)
 #define BATCH 512
 #define MOST_LABELS 384			/* of a batch that has other nodes, too */
 #define SPECTRUM_UNITS 64
@@ -84,7 +84,8 @@ make_average(gp_env *env, const gp_graph *graph, gp_type type)
 		gp_number_put(one->value, type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			gp_number_put(w.value, type, k, degree > 0.0 ?
-						  (1.0 - OWN_WEIGHT) * (graph->weight ? graph->weight[k] : 1.0) / degree : 0.0);
+						  (1.0 - OWN_WEIGHT) * (graph->weight ? graph->weight[k] : 1.0) / degree
+						  : 0.0);
 	}
 	sum = gp_csr_add(env, one, &w);
 	gp_free(env, w.value);
@@ -202,7 +203,8 @@ draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
 
 	for (int64_t j = 0; j < k; j++)
 	{
-		int64_t		i = k == n ? j : (int64_t) (((double) j + gp_each_uniform(seed, (uint64_t) j)) * (double) n / (double) k);
+		int64_t		i = k == n ? j : (int64_t) (((double) j + gp_each_uniform(seed, (uint64_t) j))
+												* (double) n / (double) k);
 
 		i = gp_min64(i, n - 1);
 		if (count == 0 || i > out[count - 1])
@@ -211,7 +213,8 @@ draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
 	return count;
 }
 
-/* The nodes of a step: labels, and others (label -1) where those are asked for; returns the labels. */
+/* The nodes of a step: labels, and others (label -1) where those are asked for; returns the
+ * labels. */
 static int64_t
 make_batch(learner *l, bool others)
 {
@@ -316,11 +319,13 @@ set_gradient(learner *l, int64_t nlabels, bool others)
 	if (l->classes && others)
 		nlabels += believe(l, gp_items(l->env, value.rows));
 	weight = 1.0 / (double) gp_max64(nlabels, 1);
-	ll = l->classes ? gp_softmax(l->env, value.rows, l->problem->nclasses, l->label, weight, l->logits) :
+	ll = l->classes ? gp_softmax(l->env, value.rows, l->problem->nclasses, l->label, weight,
+								 l->logits) :
 		value_gradient(l, value.rows, weight);
 	if (!l->env->dry && !isfinite(ll))
 		gp_raise(l->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
-				 "the training of method gpsrf is out of range at step %lld", (long long) l->t.step + 1);
+				 "the training of method gpsrf is out of range at step %lld",
+				 (long long) l->t.step + 1);
 	l->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(l->net), host);
 	return ll;
@@ -350,26 +355,6 @@ to_posterior(const learner *l, double *f, const double *variance)
 
 /* ---- steps ---- */
 
-/* A step with the weights' posterior and the network; last: keeps the bound. */
-static void
-step_posterior(learner *l, bool last)
-{
-	gp_cosines *f = &l->head->cosines;
-	double		divergence = 1.0 / ((double) l->targets.columns * (double) gp_max64(l->nlearnt, 1));
-	int64_t		nlabels = make_batch(l, false);
-	double		ll;
-
-	gp_trainer_clear(&l->t);
-	f->frequency_gradient = NULL;
-	gp_network_forward(&l->t, l->net, l->net->n);
-	ll = set_gradient(l, nlabels, false);
-	if (last)
-		l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
-	gp_network_backward(&l->t, l->net);
-	gp_network_prior(&l->t, l->net, divergence);
-	gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
-}
-
 /* A step with the frequencies and the network. */
 static void
 step_frequencies(learner *l)
@@ -384,7 +369,8 @@ step_frequencies(learner *l)
 	set_gradient(l, nlabels, true);
 	gp_network_backward(&l->t, l->net);
 	gp_network_backward(&l->t, l->spectrum);
-	gp_trainer_step(&l->t, FREQUENCIES, l->before ? WARM_RATE * FREQUENCIES_RATE : FREQUENCIES_RATE);
+	gp_trainer_step(&l->t, FREQUENCIES, l->before ? WARM_RATE * FREQUENCIES_RATE
+					: FREQUENCIES_RATE);
 	gp_network_forward(&l->t, l->spectrum, l->spectrum->n);
 }
 
@@ -404,7 +390,22 @@ run_steps(learner *l, int64_t first, int64_t steps)
 		l->t.step = k;
 		l->env->check_interrupts(l->env);
 		l->env->progress(l->env, GP_PHASE_TRAIN, l->done++, l->total);
-		step_posterior(l, dry || k + 1 == first + steps);
+		/* A step with the weights' posterior and the network; last: keeps the bound */
+		gp_cosines *f = &l->head->cosines;
+		double		divergence = 1.0 / ((double) l->targets.columns *
+								   (double) gp_max64(l->nlearnt, 1));
+		int64_t		nlabels = make_batch(l, false);
+		double		ll;
+
+		gp_trainer_clear(&l->t);
+		f->frequency_gradient = NULL;
+		gp_network_forward(&l->t, l->net, l->net->n);
+		ll = set_gradient(l, nlabels, false);
+		if (dry || k + 1 == first + steps)
+			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
+		gp_network_backward(&l->t, l->net);
+		gp_network_prior(&l->t, l->net, divergence);
+		gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
 		if (dry || k >= first)
 			step_frequencies(l);
 	}
@@ -415,7 +416,8 @@ run_steps(learner *l, int64_t first, int64_t steps)
 
 /* ---- trainings ---- */
 
-/* The steps of a training, of so many where it starts from nothing; and those with the posterior alone before. */
+/* The steps of a training, of so many where it starts from nothing; and those with the posterior
+ * alone before. */
 static int64_t
 steps_of(const learner *l, int64_t steps)
 {
@@ -428,7 +430,8 @@ first_of(int64_t steps)
 	return (steps + 7) / 8;
 }
 
-/* What was left with folds as many as these, whose labels stay where they were; NULL: nothing was. */
+/* What was left with folds as many as these, whose labels stay where they were; NULL: nothing
+ * was. */
 static const gp_warm *
 dealt_before(const learner *l)
 {
@@ -438,8 +441,8 @@ dealt_before(const learner *l)
 }
 
 /*
- * Decides, once parameters are there, where trainings start from and what they leave.  Without features there
- * are parameters for each node, which are of no use to the next one.
+ * Decides, once parameters are there, where trainings start from and what they leave.  Without
+ * features there are parameters for each node, which are of no use to the next one.
  */
 static void
 choose_start(learner *l)
@@ -455,8 +458,8 @@ choose_start(learner *l)
 		if (p->warm && p->warm->sets == sets && p->warm->values == values)
 			l->before = p->warm;
 		else if (p->warm && !l->env->dry)
-			gp_notice(l->env, NULL, "the training starts over: features, classes or folds have "
-									"changed");
+			gp_notice(l->env, NULL,
+					  "the training starts over: features, classes or folds have changed");
 		l->left = gp_warm_hold(l->env, p, dealt_before(l), l->fold, sets, values);
 	}
 	half = steps_of(l, (l->options->steps + 1) / 2);
@@ -465,8 +468,8 @@ choose_start(learner *l)
 }
 
 /*
- * Trains a set of parameters without the labels of fold set, where there is such a one, and gives logits and
- * their variances of all nodes (host, n x columns).
+ * Trains a set of parameters without the labels of fold set, where there is such a one, and gives
+ * logits and their variances of all nodes (host, n x columns).
  */
 static void
 train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
@@ -576,17 +579,10 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 			out->mean[i] = l->targets.offset + unit * out->mean[i];
 	}
 	/* the bound is that of values in units of their spread */
-	out->log_marginal_likelihood = l->bound - (l->classes ? 0.0 : (double) p->nlabelled * log(unit));
-	gp_free(env, l->fold);
-	gp_free(env, l->logits);
-	gp_free(env, l->spectrum);
-	gp_free(env, l->net);
-	gp_free(env, l->drawn);
-	gp_free(env, l->label);
-	gp_free(env, l->index);
-	gp_free(env, l->place);
-	gp_free(env, l->learnt);
-	gp_free(env, room);
+	out->log_marginal_likelihood = l->bound - (l->classes ? 0.0
+											   : (double) p->nlabelled * log(unit));
+	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
+				l->place, l->learnt, room);
 	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
 	return out;
 }
@@ -603,8 +599,9 @@ learner_explain(const void *state, gp_plan *plan)
 	const gp_gpsrf *o = ((const learner *) state)->options;
 
 	plan->nlandmarks = o->features;
-	snprintf(plan->reason, sizeof(plan->reason), "random Fourier features of two convolutions, %d cosines, %d steps: ",
-			 o->features, o->steps);
+	snprintf(plan->reason, sizeof(plan->reason),
+			 "random Fourier features of two convolutions, %d cosines, %d steps: ", o->features,
+			 o->steps);
 }
 
 const gp_method gp_method_gpsrf = {

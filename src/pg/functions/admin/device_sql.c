@@ -40,21 +40,6 @@ put_row(ReturnSetInfo *result, const device_row *row)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the row of the CPU. */
-static void
-put_cpu(ReturnSetInfo *result)
-{
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gp_device  *device = gp_device_cpu(env, 1);
-	device_row	row = {.text = {[DEVICE_KIND] = device->name,
-	[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"}};
-
-	row.memory = env->limit;
-	put_row(result, &row);
-	device->close(device);
-	gnngp_env_destroy(env);
-}
-
 /* A version as CUDA writes it; NULL where it is not known. */
 static const char *
 cuda_version(int version)
@@ -88,7 +73,16 @@ gnngp_device(PG_FUNCTION_ARGS)
 	const gnngp_gpus *gpus;
 
 	InitMaterializedSRF(fcinfo, 0);
-	put_cpu(result);
+	/* Puts the row of the CPU */
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_device  *device = gp_device_cpu(env, 1);
+	device_row	row = {.text = {[DEVICE_KIND] = device->name,
+	[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"}};
+
+	row.memory = env->limit;
+	put_row(result, &row);
+	device->close(device);
+	gnngp_env_destroy(env);
 	gpus = gnngp_gpu_find();
 	for (int i = 0; i < gpus->n; i++)
 		put_card(result, &gpus->card[i], gpus->state == GNNGP_GPU_LOST);
@@ -96,29 +90,6 @@ gnngp_device(PG_FUNCTION_ARGS)
 		put_row(result, &(device_row) {.text = {[DEVICE_KIND] = "cuda",
 				[DEVICE_STATUS] = gpus->reason}});
 	return (Datum) 0;
-}
-
-/* Raises an error when the CPU cannot compute, for want of OpenBLAS. */
-static void
-try_cpu(void)
-{
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-
-	gp_device_cpu(env, 1);
-	gnngp_env_destroy(env);
-}
-
-/* Tells what the first fit would fail with; frees the error. */
-static void
-warn_of_blas(ErrorData *error)
-{
-	ereport(WARNING,
-			(errcode(error->sqlerrcode),
-			 errmsg_internal("%s", error->message),
-			 errdetail("Fits fail until this is repaired; you need not create the extension "
-					   "again."),
-			 error->hint ? errhint("%s", error->hint) : 0));
-	FreeErrorData(error);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_check_blas);
@@ -137,7 +108,10 @@ gnngp_check_blas(PG_FUNCTION_ARGS)
 
 	PG_TRY();
 	{
-		try_cpu();
+		gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+
+		gp_device_cpu(env, 1);
+		gnngp_env_destroy(env);
 	}
 	PG_CATCH();
 	{
@@ -149,6 +123,14 @@ gnngp_check_blas(PG_FUNCTION_ARGS)
 	}
 	PG_END_TRY();
 	if (error != NULL)
-		warn_of_blas(error);
+	{
+		/* Tells what the first fit would fail with; frees the error */
+		ereport(WARNING,
+				(errcode(error->sqlerrcode),
+				 errmsg_internal("%s", error->message),
+				 errdetail("Fits fail until this is repaired; you need not create the extension again."),
+				 error->hint ? errhint("%s", error->hint) : 0));
+		FreeErrorData(error);
+	}
 	PG_RETURN_VOID();
 }

@@ -33,28 +33,6 @@ take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 	*column = optional && name[0] == '\0' ? NULL : name;
 }
 
-/* The feature columns: 22004 for NULL among them; none takes them away. */
-static gnngp_texts
-feature_columns(ArrayType *array)
-{
-	gnngp_texts list = {0, NULL};
-	Datum	   *elements;
-	bool	   *nulls;
-
-	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &list.n);
-	if (list.n > 0)
-		list.text = palloc(sizeof(char *) * list.n);
-	for (int i = 0; i < list.n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("features must not contain NULL")));
-		list.text[i] = TextDatumGetCString(elements[i]);
-	}
-	return list;
-}
-
 /* Takes where the features are: one place takes the other's. */
 static void
 take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
@@ -69,7 +47,24 @@ take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 				 errhint("Put all features into one of them.")));
 	if (columns)
 	{
-		def->features = feature_columns(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES));
+		/* The feature columns: 22004 for NULL among them; none takes them away */
+		gnngp_texts list = {0, NULL};
+		Datum	   *elements;
+		bool	   *nulls;
+
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), TEXTOID, -1, false, TYPALIGN_INT,
+						  &elements, &nulls, &list.n);
+		if (list.n > 0)
+			list.text = palloc(sizeof(char *) * list.n);
+		for (int i = 0; i < list.n; i++)
+		{
+			if (nulls[i])
+				ereport(ERROR,
+						(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						 errmsg("features must not contain NULL")));
+			list.text[i] = TextDatumGetCString(elements[i]);
+		}
+		def->features = list;
 		def->sparse_features = InvalidOid;
 	}
 	if (sparse)
@@ -88,7 +83,8 @@ take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 
 	if (PG_NARGS() <= ARG_SCALE || PG_ARGISNULL(ARG_SCALE))
 		return;
-	place = gnngp_require_word("scale", text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE)), lengthof(words), words,
+	place = gnngp_require_word("scale", text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE)),
+							   lengthof(words), words,
 							   "A scale is auto, none, standard or length.");
 	def->scale = pstrdup(words[place]);
 }
@@ -100,25 +96,6 @@ source_name(Oid oid)
 	return OidIsValid(oid) ?
 		(gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)} :
 		(gnngp_source_name) {NULL, NULL};
-}
-
-/*
- * The kinds of the tables.  That of a table that is not given stays what it was: its owner may have
- * made a view of it, which only a call that names it accepts.
- */
-static char *
-source_kinds(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
-{
-	static const int argument[] = {ARG_NODES, ARG_EDGES, ARG_SPARSE};
-	const Oid	table[] = {def->nodes, def->edges, def->sparse_features};
-	char	   *kinds = pstrdup(def->kinds ? def->kinds : "---");
-
-	for (int i = 0; i < (int) lengthof(table); i++)
-		if (!OidIsValid(table[i]))
-			kinds[i] = '-';
-		else if (!PG_ARGISNULL(argument[i]))
-			kinds[i] = get_rel_relkind(table[i]);
-	return kinds;
 }
 
 /* Takes the arguments that are given, and checks the graph that they make. */
@@ -143,7 +120,18 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->features = gnngp_all_features(def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
-	def->kinds = source_kinds(fcinfo, def);
+	/* The kinds of the tables. That of a table that is not given stays what it was: its owner may
+	 * have made a view of it, which only a call that names it accepts. */
+	static const int argument[] = {ARG_NODES, ARG_EDGES, ARG_SPARSE};
+	const Oid	table[] = {def->nodes, def->edges, def->sparse_features};
+	char	   *kinds = pstrdup(def->kinds ? def->kinds : "---");
+
+	for (int i = 0; i < (int) lengthof(table); i++)
+		if (!OidIsValid(table[i]))
+			kinds[i] = '-';
+		else if (!PG_ARGISNULL(argument[i]))
+			kinds[i] = get_rel_relkind(table[i]);
+	def->kinds = kinds;
 	def->nodes_name = source_name(def->nodes);
 	def->edges_name = source_name(def->edges);
 	def->sparse_name = source_name(def->sparse_features);
@@ -151,7 +139,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
 
-/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed, sparse_features, scale, time_column) */
+/* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
+ * sparse_features, scale, time_column) */
 Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
@@ -169,7 +158,8 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	def.owner_role = GetUserId();
 	def.owner = GetUserNameFromId(def.owner_role, false);
 	if (!PG_ARGISNULL(ARG_FEATURES) && ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)),
-													  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES))) == 0)
+													  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)))
+													  == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"features\" names no column"),
@@ -203,7 +193,8 @@ gnngp_create_named_graph(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 
-/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is now, once it is locked. */
+/* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is
+ * now, once it is locked. */
 Datum
 gnngp_alter_graph(PG_FUNCTION_ARGS)
 {
@@ -230,9 +221,9 @@ notice_models(const gnngp_graph_def *graph, List *models)
 	foreach(cell, models)
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
 	ereport(NOTICE,
-			(errmsg_plural("graph \"%s\" is dropped with its model %s", "graph \"%s\" is dropped with "
-																  "its models %s",
-						   list_length(models), graph->name, names.data)));
+			(errmsg_plural("graph \"%s\" is dropped with its model %s",
+						   "graph \"%s\" is dropped with its models %s", list_length(models), graph->name,
+						   names.data)));
 }
 
 PG_FUNCTION_INFO_V1(gnngp_drop_graph);

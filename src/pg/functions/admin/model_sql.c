@@ -46,7 +46,8 @@ grantee_argument(FunctionCallInfo fcinfo)
 	Name		name = PG_GETARG_NAME(1);
 	Name		everybody = palloc0(sizeof(NameData));
 
-	if (OidIsValid(get_role_oid(NameStr(*name), true)) || pg_strcasecmp(NameStr(*name), "public") != 0)
+	if (OidIsValid(get_role_oid(NameStr(*name), true)) || pg_strcasecmp(NameStr(*name), "public")
+		!= 0)
 		return name;
 	namestrcpy(everybody, "public");
 	return everybody;
@@ -66,25 +67,6 @@ grantee_role(const char *name)
 	return role;
 }
 
-/* Inserts a grant, unless there is one; the model can't be dropped meanwhile. */
-static void
-insert_grant(const gnngp_model *model, Oid grantee)
-{
-	Oid			role_type = gnngp_role_type();
-	Oid			types[] = {INT8OID, role_type};
-	Datum		values[] = {Int64GetDatum(model->id), gnngp_role_datum(grantee)};
-	const char *schema = gnngp_schema();
-
-	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
-								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
-								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO UPDATE SET revoked = false",
-								  schema, schema, gnngp_model_kind.table, schema),
-						 2, types, values);
-	gnngp_spi_finish();
-}
-
 PG_FUNCTION_INFO_V1(gnngp_grant);
 
 /* gp_grant(model, grantee) */
@@ -97,7 +79,21 @@ gnngp_grant(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_grant");
 	role = grantee_role(NameStr(*grantee_argument(fcinfo)));
-	insert_grant(own_model(name), role);
+	/* Inserts a grant, unless there is one; the model can't be dropped meanwhile */
+	const gnngp_model *model = own_model(name);
+	Oid			role_type = gnngp_role_type();
+	Oid			types[] = {INT8OID, role_type};
+	Datum		values[] = {Int64GetDatum(model->id), gnngp_role_datum(role)};
+	const char *schema = gnngp_schema();
+
+	gnngp_spi_connect();
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
+								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
+								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO UPDATE SET revoked = false",
+								  schema, schema, gnngp_model_kind.table, schema),
+						 2, types, values);
+	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }
 

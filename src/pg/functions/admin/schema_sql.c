@@ -9,6 +9,7 @@
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/ids/given_ids.h"
+#include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
 #include "pg/server/server.h"
 #include "utils/array.h"
@@ -393,15 +394,36 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 
 PG_FUNCTION_INFO_V1(gnngp_columns);
 
+/* Puts the feature columns of a graph of nodes and edges; one alone that is not encoded may be an array. */
+static void
+put_features(gp_env *env, const gnngp_graph_def *graph, ReturnSetInfo *result)
+{
+	gnngp_data *data = gnngp_read(env, graph, "auto", false);
+
+	for (int i = 0; i < graph->features.n; i++)
+	{
+		char		way[100] = "number";
+		char		note[200] = "";
+		int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
+
+		if (data->encoding)
+			width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note, sizeof(note));
+		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
+	}
+}
+
 /* gp_columns(graph) */
 Datum
 gnngp_columns(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_def *graph = tables_argument(fcinfo);
+	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	InitMaterializedSRF(fcinfo, 0);
-	gnngp_read_columns(env, graph, put_column, fcinfo->resultinfo);
+	if (OidIsValid(graph->nodes))
+		put_features(env, graph, (ReturnSetInfo *) fcinfo->resultinfo);
+	else
+		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

@@ -1,81 +1,31 @@
 /*
  * auto_kernel.c - the kernel that suits a graph, where the user names none.
  *
- * Without features nodes are alike that lie near each other, which a Laplacian kernel says;
- * its two parameters are chosen by leave-one-out.  Where that explains next to nothing, as where edges join what is not
- * alike, nodes may be alike that have the same neighbours.  With features and few labels a choice by
- * labels is worse than none among kernels that are alike (measured: the best of nine lost to one
- * that was fixed), so it is one kernel, unless labels say clearly that it is wrong: that it explains
- * next to nothing, as where the features are noise or the edges join what is not alike, or another
- * one more by some standard errors.  With several hundred the choice is real, and all that differ
- * in kind are fitted, on one reading, and the best by leave-one-out is kept.
+ * Kernels that differ in kind are compared on one reading, by Nystrom on the same number of
+ * landmarks, and the one that loses least on labels left out is fitted in full.  With few labels
+ * a choice among kernels that are alike is worse than none (measured: the best of nine lost to
+ * one that was fixed): there the order of the list decides.
  */
 #include "auto_kernel.h"
 
-#include <math.h>
-
 #include "lib/stringinfo.h"
+#include "methods.h"
+#include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#define MANY_LABELS 300			/* from here on leave-one-out tells kernels apart */
-#define LAPLACIAN "laplacian"	/* among candidates: with the best parameters */
-#define MOST_CANDIDATES 8
-#define CHEAP 4e11				/* operations that a candidate may always take: about ten seconds */
-#define MANY_EDGES 1000000		/* beyond which structure alone is left to conjugate gradients */
-#define PATIENCE 10.0			/* else, where there are features, so many times those of the first */
-#define DOUBTFUL 0.5			/* with few labels: a score of the first above which no other is tried for classes, */
-#define LITTLE 0.1				/* and below which another need not be better by more than chance */
-#define SURE 2.0				/* else it has to be, by so many standard errors, */
-#define CHEAP_FEW 8e10			/* and all others together may take so much, */
-#define PATIENCE_FEW 0.2		/* or so much of what the first took; */
-#define PATIENCE_LITTLE 2.0		/* below, what any candidate may, or so many times what the first took */
+#define SURE 1.0				/* standard errors by which one kernel has to be better than another */
+#define LAPLACIAN GP_OPEN_PRIOR
 
-/* A kernel that is tried. */
-typedef struct candidate
-{
-	const char *kernel;
-	double		score;			/* NaN: not fitted */
-	bool		skipped;		/* nobody asked */
-} candidate;
-
-/* Candidates and the best fit so far. */
-typedef struct contest
-{
-	gnngp_run  *run;
-	const gnngp_data *data;
-	const gnngp_fit_settings *settings;
-	bool		guarded;		/* the first stays unless labels say clearly that it is wrong */
-	int			n;
-	candidate	candidates[MOST_CANDIDATES];
-	int			best;
-	double		first_flops;	/* as the first candidate was planned */
-	double		spent;			/* operations of the others, with few labels */
-	gnngp_choice choice;
-	gnngp_notices *notices;		/* of the best */
-} contest;
-
-static const char *const structure_few[] = {LAPLACIAN, "profile", NULL};
-static const char *const structure_sparse[] = {LAPLACIAN, NULL};	/* whose inverse is as sparse as the graph */
-static const char *const structure_blank[] = {LAPLACIAN, NULL};	/* the same, told apart by where it lies: features are zero */
-static const char *const structure_many[] = {LAPLACIAN, "gcn", "profile", NULL};
-static const char *const classes_few[] = {"appnp", LAPLACIAN, "mlp", "mlp(sigma_b=1)", "sage2", "profile", NULL};
-static const char *const classes_many[] = {"gcn", "appnp", "sage2", "profile", "mlp", "mlp(sigma_b=1)", LAPLACIAN, NULL};
-static const char *const values[] = {"gin", LAPLACIAN, "mlp", "mlp(sigma_b=1)", "sage2", "profile", NULL};
+static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
+static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
+static const char *const of_edges[] = {LAPLACIAN, "gcn", "profile", NULL};	/* there are no features */
+static const char *const of_sparse_inverse[] = {LAPLACIAN, NULL};
 
 /* Of these, those that do not reach every node: the others have no live state. */
-static const char *const live_structure[] = {"gcn", "profile", NULL};
-static const char *const live_classes[] = {"gcn", "mlp", "sage2", "profile", NULL};
-static const char *const live_values[] = {"gin", "mlp", "sage2", "profile", NULL};
-
-/* The same for a model that answers of today's tables. */
-static const char *const *
-live_candidates_for(const gnngp_data *data)
-{
-	if (data->features == NULL)
-		return live_structure;
-	return data->task == GP_TASK_CLASSES ? live_classes : live_values;
-}
+static const char *const live_classes[] = {"gcn", "sage2", "profile", "hops", "mlp", NULL};
+static const char *const live_values[] = {"gin", "sage2", "profile", "hops", "mlp", NULL};
+static const char *const live_edges[] = {"gcn", "profile", NULL};
 
 /* True when no feature is anything but zero, as of constant columns: no kernel of features can be fitted then. */
 static bool
@@ -89,23 +39,42 @@ features_are_zero(const gp_features *f)
 	return true;
 }
 
-/* The kernels that may suit a graph; the likeliest comes first. */
+/* The list that suits what there is. */
 static const char *const *
-candidates_for(const gnngp_data *data, const gnngp_fit_settings *settings)
+kernels_for(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings)
 {
-	bool		many = data->nlabelled >= MANY_LABELS;
+	bool		classes = data->task == GP_TASK_CLASSES;
 
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
-		return structure_sparse;
-	if (settings->live)
-		return live_candidates_for(data);
+		return of_sparse_inverse;
 	if (data->features == NULL)
-		return many ? structure_many : structure_few;
+		return settings->live ? live_edges : of_edges;
+	if (settings->live)
+		return classes ? live_classes : live_values;
 	if (features_are_zero(data->features))
-		return structure_blank;
-	if (data->task == GP_TASK_CLASSES)
-		return many ? classes_many : classes_few;
-	return values;
+	{
+		gp_notice(env, "A constant column does not distinguish nodes.",
+				  "the features are zero at every node, so only the edges are used");
+		return of_sparse_inverse;
+	}
+	return classes ? of_classes : of_values;
+}
+
+gnngp_candidate *
+gnngp_candidates(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings, int *n)
+{
+	const char *const *kernel = kernels_for(env, data, settings);
+	gnngp_candidate *out;
+
+	for (*n = 0; kernel[*n]; ++*n)
+		 /* count */ ;
+	out = palloc0(sizeof(gnngp_candidate) * *n);
+	for (int i = 0; i < *n; i++)
+	{
+		out[i].kernel = kernel[i];
+		out[i].open_prior = strcmp(kernel[i], LAPLACIAN) == 0;
+	}
+	return out;
 }
 
 /* The canonical text of a kernel. */
@@ -116,223 +85,213 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
-gp_posterior *
-gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context, const char **kernel)
-{
-	gp_posterior *posterior;
-
-	problem->program = gnngp_compile_kernel(run->env, GP_OPEN_PRIOR);
-	problem->open_prior = true;
-	posterior = gnngp_run_fit(run, problem);
-	*kernel = MemoryContextStrdup(context, gp_prior_kernel(run->env, posterior));
-	return posterior;
-}
-
-const char *
-gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings)
-{
-	const char *first = candidates_for(data, settings)[0];
-
-	return strcmp(first, LAPLACIAN) == 0 ? GP_OPEN_PRIOR : first;
-}
-
-/* True when another candidate is worth a fit: always, or with few labels where the first one leaves much open. */
-static bool
-is_wanted(const contest *c)
-{
-	if (!c->guarded)
-		return true;
-	if (c->data->features == NULL)
-		return c->candidates[0].score < LITTLE;
-	return c->data->task == GP_TASK_VALUES || c->candidates[0].score < DOUBTFUL;
-}
-
-/* The operations that a candidate may take. */
-static double
-most_flops(const contest *c)
-{
-	if (!c->guarded)
-		return fmax(CHEAP, PATIENCE * c->first_flops);
-	if (c->candidates[0].score >= LITTLE)
-		return fmax(CHEAP_FEW, PATIENCE_FEW * c->first_flops) - c->spent;
-	return fmax(CHEAP, PATIENCE_LITTLE * c->first_flops) - c->spent;
-}
-
-/*
- * Plans candidate i.  The first one has to fit, and an error says when it does not; of the
- * others false means that they would not, or would take long.
- */
-static bool
-is_affordable(contest *c, int i, const char *kernel)
-{
-	gp_env	   *env = c->run->env;
-	size_t		limit = env->limit;
-	gp_problem	problem;
-	gp_plan		plan;
-	bool		affordable;
-
-	/* Planning takes seconds there, to no avail: the first one's fit does it once more. */
-	if (c->data->graph->edges > MANY_EDGES &&
-		(c->data->features == NULL || (c->guarded && c->candidates[0].score >= LITTLE)))
-		return i == 0;
-	gnngp_problem_init(&problem, c->data, gnngp_compile_kernel(env, kernel), c->settings);
-	problem.estimate_limit = i == 0 ? 0 : env->limit == 0 ? SIZE_MAX / 2 : gp_limit(env);
-	/* What planning itself takes is not held against the limit, as in an estimate. */
-	env->limit = i == 0 ? limit : 0;
-	plan = gp_plan_make(c->run->device, &problem);
-	env->limit = limit;
-	if (i == 0 && c->data->features)
-		c->first_flops = plan.flops;
-	affordable = i == 0 || (plan.bytes <= (double) problem.estimate_limit && plan.flops <= most_flops(c));
-	if (affordable && c->guarded)
-		c->spent += plan.flops;
-	return affordable;
-}
-
-/*
- * True when a fit of a higher score may replace the best so far.  With few labels the first one is
- * given up where it is worth nothing, or surely worse; those behind it are compared by their scores.
- */
-static bool
-is_sure(const contest *c, const gp_posterior *posterior)
-{
-	gp_problem	problem;
-
-	if (!c->guarded || c->best != 0 || c->candidates[0].score < LITTLE)
-		return true;
-	gnngp_problem_init(&problem, c->data, NULL, c->settings);
-	return gp_loo_gain(c->run->env, &problem, posterior, c->choice.posterior) > SURE;
-}
-
-/*
- * What a fit is compared by.  Of classes the likelihood of the labels without themselves, for a score of means that have no
- * level of their own for each class is below 0 where one is rare, however well that is told; but few labels that
- * a feature explains are compared label by label, by the errors that is_sure looks at.
- */
-static double
-worth(const contest *c, const gp_posterior *posterior)
-{
-	bool		likely = c->data->task == GP_TASK_CLASSES && !(c->guarded && c->data->features);
-
-	return likely ? -posterior->metric[GP_METRIC_NLL] : posterior->loo_score;
-}
-
-/* True when a fit is better than the best so far; any is better than none. */
-static bool
-is_better(const contest *c, const gp_posterior *posterior)
-{
-	double		own = worth(c, posterior);
-	double		best = c->choice.posterior ? worth(c, c->choice.posterior) : NAN;
-
-	return c->choice.posterior == NULL || (own > best && is_sure(c, posterior)) || (isnan(best) && !isnan(own));
-}
-
-/* Keeps the fit of candidate i, or frees it; what it had to say goes the same way. */
+/* Takes the figures of a posterior. */
 static void
-settle(contest *c, int i, gp_posterior *posterior, gnngp_notices *said)
+take_figures(gp_env *env, const gp_problem *problem, MemoryContext context, const gp_posterior *posterior, gnngp_candidate *c)
 {
-	gp_env	   *env = c->run->env;
+	double	   *loss = gp_loo_losses(env, problem, posterior, &c->n);
+	Size		size = sizeof(double) * c->n;
 
-	c->candidates[i].score = posterior->loo_score;
-	if (i == 0 && c->guarded)
-		c->first_flops = posterior->plan.flops;
-	if (!is_better(c, posterior))
-	{
-		gp_posterior_free(env, posterior);
-		return;
-	}
-	gp_posterior_free(env, c->choice.posterior);
-	c->choice.posterior = posterior;
-	c->choice.device = c->run->used;
-	c->best = i;
-	c->notices = said;
+	c->fits = true;
+	c->landmarks = posterior->nlandmarks;
+	c->nugget = posterior->nugget;
+	c->nll = posterior->metric[GP_METRIC_NLL];
+	c->loo_score = posterior->loo_score;
+	c->log_marginal_likelihood = posterior->log_marginal_likelihood;
+	if (c->open_prior)
+		c->kernel = gp_prior_kernel(env, posterior);
+	if (loss)
+		c->loss = memcpy(MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE), loss, size);
+	gp_free(env, loss);
 }
 
-/* Fits candidate i where that is affordable. */
-static void
-try_candidate(contest *c, int i)
+void
+gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+			  MemoryContext context, gnngp_candidate *c)
 {
-	gp_env	   *env = c->run->env;
-	const char *kernel = c->candidates[i].kernel;
-	/* Whoever names the kernel means the parameters that its text stands for. */
-	bool		laplacian = gnngp_kernel_is_auto(c->settings->kernel) && strcmp(kernel, LAPLACIAN) == 0;
+	gp_env	   *env = run->env;
+	gnngp_notices *former = gnngp_env_collect_notices(env);
+	bool		is_kernel = gnngp_method_is_gp(settings->method);
 	gp_problem	problem;
 	gp_posterior *posterior;
-	gnngp_notices *former;
+	instr_time	start,
+				elapsed;
 
-	c->candidates[i].skipped = i > 0 && !is_wanted(c);
-	if (c->candidates[i].skipped)
-		return;
-	/* A kernel that is alone, or may be, is planned by its fit. */
-	if (i > 0 || laplacian || (c->n > 1 && !c->guarded))
-		if (!is_affordable(c, i, laplacian ? GP_OPEN_PRIOR : kernel))
-			return;
-	gnngp_problem_init(&problem, c->data, laplacian ? NULL : gnngp_compile_kernel(env, kernel), c->settings);
-	former = gnngp_env_collect_notices(env);
-	posterior = laplacian ? gnngp_fit_laplacian(c->run, &problem, CurrentMemoryContext, &c->candidates[i].kernel) :
-		gnngp_run_fit(c->run, &problem);
-	settle(c, i, posterior, gnngp_env_collect_notices(env));
+	INSTR_TIME_SET_CURRENT(start);
+	gnngp_problem_init(&problem, data, is_kernel ? gnngp_compile_kernel(env, c->kernel) : NULL, settings);
+	problem.open_prior = c->open_prior;
+	problem.nlandmarks = c->landmarks;
+	c->fits = false;
+	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
+	posterior = is_kernel ? gnngp_run_compared(run, &problem) : gnngp_method_fit(run, &problem, settings->method);
+	if (posterior)
+		take_figures(env, &problem, context, posterior, c);
+	gp_posterior_free(env, posterior);
 	gnngp_env_join_notices(env, former, NULL);
+	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel) : settings->method);
+	INSTR_TIME_SET_CURRENT(elapsed);
+	INSTR_TIME_SUBTRACT(elapsed, start);
+	c->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
 }
 
-/* The scores of those that were not chosen, as JSON; null for those that were left out. */
+/* The mean loss; without one, any that fits is as good. */
+static double
+mean_loss(const gnngp_candidate *c)
+{
+	double		sum = 0.0;
+
+	for (int64 k = 0; c->loss && k < c->n; k++)
+		sum += c->loss[k] / c->n;
+	return c->fits ? sum : INFINITY;
+}
+
+/* True when labels tell that one candidate is better than another. */
+static bool
+is_surely_better(const gnngp_candidate *one, const gnngp_candidate *other)
+{
+	double	   *gain;
+	double		sureness;
+
+	if (one->loss == NULL || !other->fits)
+		return !other->fits;
+	gain = palloc_extended(sizeof(double) * one->n, MCXT_ALLOC_HUGE);
+	for (int64 k = 0; k < one->n; k++)
+		gain[k] = other->loss[k] - one->loss[k];
+	sureness = gp_standard_errors(gain, one->n);
+	pfree(gain);
+	return sureness > SURE;
+}
+
+int
+gnngp_best_candidate(const gnngp_candidate *candidates, int n)
+{
+	int			least = 0;
+	int			best = 0;
+
+	for (int i = 1; i < n; i++)
+		if (mean_loss(&candidates[i]) < mean_loss(&candidates[least]))
+			least = i;
+	if (!candidates[least].fits)
+		return -1;
+	while (best < least && is_surely_better(&candidates[least], &candidates[best]))
+		best++;
+	return best;
+}
+
+/* The figures of all that were compared, as JSON; null for what did not fit. */
 static char *
-describe_others(const contest *c)
+describe(const gnngp_candidate *candidates, int n)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (int i = 0; i < c->n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		if (i == c->best || c->candidates[i].skipped)
-			continue;
-		appendStringInfoString(&text, text.len == 0 ? "{" : ", ");
-		escape_json(&text, canonical(c->run->env, c->candidates[i].kernel));
-		if (isnan(c->candidates[i].score))
+		const gnngp_candidate *c = &candidates[i];
+
+		appendStringInfoString(&text, i == 0 ? "{" : ", ");
+		escape_json(&text, c->kernel);
+		if (!c->fits)
+		{
 			appendStringInfoString(&text, ": null");
-		else
-			appendStringInfo(&text, ": %.4f", c->candidates[i].score);
+			continue;
+		}
+		appendStringInfo(&text, ": {\"seconds\": %.3f", c->seconds);
+		if (!isnan(c->nll))
+			appendStringInfo(&text, ", \"nll\": %.4f", c->nll);
+		if (!isnan(c->loo_score))
+			appendStringInfo(&text, ", \"loo_score\": %.4f", c->loo_score);
+		if (c->landmarks > 0)
+			appendStringInfo(&text, ", \"landmarks\": " INT64_FORMAT, c->landmarks);
+		appendStringInfoChar(&text, '}');
 	}
-	if (text.len == 0)
-		return NULL;
 	appendStringInfoChar(&text, '}');
 	return text.data;
 }
 
-/* Lists the kernels that may suit, and says why where features do not count. */
-static void
-list_candidates(contest *c)
+/* True where half of the landmarks explain the labels as well: more bring nothing. */
+static bool
+are_landmarks_enough(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, const gnngp_candidate *c)
 {
-	const char *const *kernel = candidates_for(c->data, c->settings);
-	bool		few = kernel == structure_few;
+	gnngp_candidate half = {.kernel = c->kernel,.landmarks = (c->landmarks + 1) / 2};
 
-	if (kernel == structure_blank)
-		gp_notice(c->run->env, "A constant column does not distinguish nodes.",
-				  "the features are zero at every node, so only the edges are used");
-	for (; *kernel; kernel++)
-		c->candidates[c->n++].kernel = *kernel;
-	c->guarded = c->n > 1 && c->data->nlabelled < MANY_LABELS && (few || c->data->features != NULL);
-	/* What lies in tables takes its time. */
-	if (c->guarded && strcmp(c->settings->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0)
-		c->n = 1;
+	gnngp_compare(run, data, settings, CurrentMemoryContext, &half);
+	return half.fits && !is_surely_better(c, &half);
+}
+
+/* True where a fit in full would take long. */
+static bool
+is_costly(gnngp_run *run, const gp_problem *problem)
+{
+	gp_env	   *env = run->env;
+	size_t		limit = env->limit;
+	gp_problem	p = *problem;
+	gp_plan		plan;
+
+	/* What planning itself takes is not held against the limit, as in an estimate. */
+	p.estimate_limit = gp_limit(env);
+	env->limit = 0;
+	plan = gp_plan_make(run->device, &p);
+	env->limit = limit;
+	return plan.effort > GP_CHEAP_EFFORT;
+}
+
+/*
+ * Fits the kernel that was chosen by the planner's strategy, or as it was compared: where that was surely better,
+ * or where the planner's would take long and more landmarks bring nothing.
+ */
+static gp_posterior *
+fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, const gnngp_candidate *c)
+{
+	gp_env	   *env = run->env;
+	gnngp_notices *former = gnngp_env_collect_notices(env);
+	gp_posterior *posterior = NULL;
+	gp_problem	problem;
+	bool		as_compared;
+
+	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, c->kernel), settings);
+	as_compared = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
+	if (!as_compared || !is_costly(run, &problem) || !are_landmarks_enough(run, data, settings, c))
+	{
+		gnngp_candidate full = {.kernel = c->kernel};
+
+		posterior = gnngp_run_fit(run, &problem);
+		as_compared = as_compared && posterior->plan.strategy == GP_STRATEGY_EXACT;
+		if (as_compared)
+			take_figures(env, &problem, CurrentMemoryContext, posterior, &full);
+		as_compared = as_compared && is_surely_better(c, &full);
+	}
+	if (as_compared)
+	{
+		gp_posterior_free(env, posterior);
+		(void) gnngp_env_collect_notices(env);
+		problem.strategy = GP_STRATEGY_NYSTROM;
+		problem.nlandmarks = c->landmarks;
+		posterior = gnngp_run_fit(run, &problem);
+	}
+	gnngp_env_join_notices(env, former, gnngp_env_collect_notices(env));
+	return posterior;
 }
 
 gnngp_choice
 gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings)
 {
-	contest		c = {.run = run, .data = data, .settings = settings};
+	gnngp_choice choice = {0};
+	gnngp_candidate named = {.kernel = settings->kernel};
+	gnngp_candidate *chosen = &named;
+	gnngp_candidate *candidates;
+	int			n;
 
-	if (!gnngp_kernel_is_auto(settings->kernel))
-		c.candidates[c.n++].kernel = settings->kernel;
-	else
-		list_candidates(&c);
-	for (int i = 0; i < c.n; i++)
+	if (gnngp_kernel_is_auto(settings->kernel))
 	{
-		c.candidates[i].score = NAN;
-		try_candidate(&c, i);
+		candidates = gnngp_candidates(run->env, data, settings, &n);
+		for (int i = 0; i < n; i++)
+			gnngp_compare(run, data, settings, CurrentMemoryContext, &candidates[i]);
+		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
+		choice.alternatives = describe(candidates, n);
 	}
-	gnngp_env_join_notices(run->env, gnngp_env_collect_notices(run->env), c.notices);
-	c.choice.kernel = canonical(run->env, c.candidates[c.best].kernel);
-	c.choice.alternatives = describe_others(&c);
-	return c.choice;
+	choice.posterior = fit_in_full(run, data, settings, chosen);
+	choice.device = run->used;
+	choice.kernel = canonical(run->env, chosen->kernel);
+	return choice;
 }

@@ -1,5 +1,5 @@
 /*
- * auto_kernel.h - the kernel that suits a graph, where the user names none.
+ * auto_kernel.h - kernels compared by leave-one-out, and the one that suits a graph.
  */
 #ifndef GNNGP_AUTO_KERNEL_H
 #define GNNGP_AUTO_KERNEL_H
@@ -9,27 +9,50 @@
 #include "pg/functions/functions.h"
 #include "pg/server/server.h"
 
+/* How well a kernel explains the labels, each left out in turn. */
+typedef struct gnngp_candidate
+{
+	const char *kernel;			/* canonical text; on the way here, any */
+	bool		open_prior;		/* a Laplacian kernel, whose prior leave-one-out chooses */
+	bool		fits;			/* into memory: the rest is known */
+	int64		landmarks;		/* 0: by conjugate gradients */
+	double		seconds;
+	double		nugget;
+	double		nll;			/* NaN for values */
+	double		loo_score;
+	double		log_marginal_likelihood;
+	int64		n;
+	double	   *loss;			/* n: gp_loo_losses; NULL where labels are too few */
+} gnngp_candidate;
+
 /* What was chosen, in the memory of the environment of the run. */
 typedef struct gnngp_choice
 {
 	char	   *kernel;			/* canonical text */
-	char	   *alternatives;	/* JSON: the scores of the others by kernel; NULL where there were none */
+	char	   *alternatives;	/* JSON: figures of all that were compared, by kernel; NULL where none were */
 	const char *device;			/* that the fit ran on */
 	gp_posterior *posterior;	/* of the chosen kernel */
 } gnngp_choice;
 
-/* Fits with the kernel of the settings or, where that is auto, with each that may suit, and keeps the best. */
-extern gnngp_choice gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data,
-									 const gnngp_fit_settings *settings);
-
-/* The kernel that an estimate stands for where none is named: the first that would be tried. */
-extern const char *gnngp_likely_kernel(const gnngp_data *data, const gnngp_fit_settings *settings);
+/* The kernels that may suit a graph; the likeliest comes first. */
+extern gnngp_candidate *gnngp_candidates(gp_env *env, const gnngp_data *data,
+										 const gnngp_fit_settings *settings, int *n);
 
 /*
- * Fits a problem, its program aside, with the Laplacian kernel whose prior leave-one-out likes
- * best, and puts that kernel's text into context.
+ * Fills in what is known of a candidate's kernel, by as many landmarks as the others get, or of the
+ * settings' method; what is made goes into context.
  */
-extern gp_posterior *gnngp_fit_laplacian(gnngp_run *run, gp_problem *problem, MemoryContext context,
-										 const char **kernel);
+extern void gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+						  MemoryContext context, gnngp_candidate *candidate);
+
+/*
+ * The best of some candidates: where leave-one-out cannot tell, which is a difference within its
+ * standard error, the first of those that are as good as the one that loses least.  -1: none fits.
+ */
+extern int	gnngp_best_candidate(const gnngp_candidate *candidates, int n);
+
+/* Fits with the kernel of the settings or, where that is auto, with the best of those that may suit. */
+extern gnngp_choice gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data,
+									 const gnngp_fit_settings *settings);
 
 #endif							/* GNNGP_AUTO_KERNEL_H */

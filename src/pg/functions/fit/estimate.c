@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "fit_facts.h"
@@ -147,6 +145,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gp_plan		plan;
 	size_t		limit;
 	bool		on_gpu;
+	int			candidates;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
@@ -174,7 +173,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 		gnngp_facts_problem(env, data, &settings, &problem);
 	else if (gnngp_method_is_gp(settings.method))
 		problem.program = gnngp_compile_kernel(env, gnngp_kernel_is_auto(settings.kernel) ?
-											   gnngp_likely_kernel(data, &settings) : settings.kernel);
+											   gnngp_candidates(env, data, &settings, &candidates)->kernel : settings.kernel);
 	limit = gp_limit(env);
 	plan = make_plan(env, &problem, settings.method, &on_gpu);
 	gnngp_env_destroy(env);

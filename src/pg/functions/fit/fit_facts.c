@@ -79,6 +79,6 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	choice.device = run->used;
 	columns = task->scale->weights == GP_FACTS_COLUMNS;
 	if (!isnan(task->other_score))
-		choice.alternatives = psprintf("{\"weights=%s\": %.4f}", columns ? "blocks" : "columns", task->other_score);
+		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}", columns ? "blocks" : "columns", task->other_score);
 	return choice;
 }

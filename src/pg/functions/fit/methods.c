@@ -4,8 +4,6 @@
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 
-#include <math.h>
-
 #include "core/formula/formula.h"
 #include "core/train/train.h"
 #include "utils/builtins.h"

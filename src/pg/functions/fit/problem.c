@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/functions/functions.h"
 #include "methods.h"
 #include "pg/server/server.h"

@@ -18,8 +18,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"

@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "auto_kernel.h"
@@ -12,7 +10,6 @@
 #include "funcapi.h"
 #include "methods.h"
 #include "pg/server/server.h"
-#include "portability/instr_time.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -20,19 +17,7 @@
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
-/* The row of a kernel. */
-typedef struct tune_row
-{
-	const char *method;			/* gp, or the kernel where it is a method */
-	const char *kernel;			/* NULL: laplacian with the parameters that suit, not found yet */
-	double		nugget;			/* NaN when the kernel did not fit into memory */
-	double		loo_score;
-	double		log_marginal_likelihood;
-	double		seconds;
-	double		criterion;
-} tune_row;
-
-/* A tuning on its way, and the row in hand. */
+/* A tuning on its way. */
 typedef struct tuner
 {
 	gp_env	   *env;			/* of the data */
@@ -40,29 +25,10 @@ typedef struct tuner
 	gnngp_fit_settings settings;
 	bool		by_likelihood;
 	char	   *name;			/* for progress */
-	MemoryContext context;		/* of the rows */
-	tune_row   *row;
+	MemoryContext context;		/* of the candidates */
+	gnngp_candidate *candidate;	/* the one in hand */
+	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
-
-/* What is compared when no kernels are given, beside a Laplacian kernel; the last one has no graph. */
-static const char *const default_kernels[] = {
-	"gcn", "gin", "sage", "sage2", "gcnii", "appnp(alpha=0.1)", "profile", "gcn(input=laplacian)", "mlp"
-};
-
-/* A kernel's canonical text, by way of its type. */
-static char *
-canonical_kernel(Oid type, const char *text)
-{
-	Oid			input,
-				output,
-				ioparam;
-	bool		is_varlena;
-
-	getTypeInputInfo(type, &input, &ioparam);
-	getTypeOutputInfo(type, &output, &is_varlena);
-	return OidOutputFunctionCall(output,
-								 OidInputFunctionCall(input, unconstify(char *, text), ioparam, -1));
-}
 
 /* The texts of an array's elements; 22004 for NULL elements. */
 static char **
@@ -107,118 +73,60 @@ given_kernels(ArrayType *array, int *n)
 	return kernels;
 }
 
-/* The usual kernels; the one without a graph only where there are features. */
-static char **
-usual_kernels(Oid type, bool features, int *n)
+/* A candidate for each kernel. */
+static gnngp_candidate *
+given_candidates(ArrayType *array, int *n)
 {
-	char	  **kernels = palloc0(sizeof(char *) * (lengthof(default_kernels) + 1));
+	char	  **kernels = given_kernels(array, n);
+	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * *n);
 
-	*n = (int) lengthof(default_kernels) + (features ? 1 : 0);
-	for (int i = 1; i < *n; i++)
-		kernels[i] = canonical_kernel(type, default_kernels[i - 1]);
-	return kernels;
+	for (int i = 0; i < *n; i++)
+		candidates[i].kernel = kernels[i];
+	return candidates;
 }
 
-/* A row for each kernel; a kernel that is a method says so in its row. */
-static tune_row *
-make_rows(int n, char **kernels)
-{
-	tune_row   *rows = palloc0(sizeof(tune_row) * n);
-
-	for (int i = 0; i < n; i++)
-	{
-		gnngp_fit_settings settings = gnngp_fit_settings_default();
-
-		if (kernels[i])
-			settings.kernel = kernels[i];
-		gnngp_method_check(&settings);
-		rows[i].kernel = gnngp_method_is_gp(settings.method) ? kernels[i] : settings.method;
-		rows[i].method = settings.method;
-	}
-	return rows;
-}
-
-/* Fits the kernel of the row in hand. */
+/* Compares the kernel in hand, which may be a method. */
 static void
-compute_row(gnngp_run *compute, void *arg)
+compare_one(gnngp_run *compute, void *arg)
 {
 	const tuner *t = arg;
-	gp_problem	problem;
-	gp_posterior *posterior;
+	gnngp_fit_settings settings = t->settings;
 
-	gnngp_problem_init(&problem, t->data, NULL, &t->settings);
-	problem.compared = true;
-	if (gnngp_method_is_gp(t->row->method))
-	{
-		if (t->row->kernel == NULL)
-			posterior = gnngp_fit_laplacian(compute, &problem, t->context, &t->row->kernel);
-		else
-		{
-			problem.program = gnngp_compile_kernel(compute->env, t->row->kernel);
-			posterior = gnngp_run_fit(compute, &problem);
-		}
-	}
-	else
-		posterior = gnngp_method_fit(compute, &problem, t->row->method);
-	t->row->nugget = posterior->nugget;
-	t->row->loo_score = posterior->loo_score;
-	t->row->log_marginal_likelihood = posterior->log_marginal_likelihood;
+	settings.kernel = pstrdup(t->candidate->kernel);
+	gnngp_method_check(&settings);
+	gnngp_compare(compute, t->data, &settings, t->context, t->candidate);
 }
 
-/* What a row is to be told of as. */
-static char *
-row_title(const tune_row *row)
-{
-	return psprintf("kernel \"%s\"", row->kernel == NULL ? "laplacian" : row->kernel);
-}
-
-/* Fits one kernel in an environment of its own, and tells of which one it has something to say. */
+/* Leaves out a kernel that did not fit into memory; raises other errors again. */
 static void
-fit_kernel(tuner *t, gp_env *env, tune_row *row)
-{
-	instr_time	start,
-				elapsed;
-
-	INSTR_TIME_SET_CURRENT(start);
-	t->row = row;
-	(void) gnngp_env_collect_notices(env);
-	gnngp_compute(env, 0, true, compute_row, t);
-	gnngp_env_tell_notices(env, row_title(row));
-	INSTR_TIME_SET_CURRENT(elapsed);
-	INSTR_TIME_SUBTRACT(elapsed, start);
-	row->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
-}
-
-/* Marks a kernel as one that did not fit into memory; raises other errors again. */
-static void
-skip_kernel(tune_row *row, ErrorData *error)
+skip_kernel(gnngp_candidate *c, ErrorData *error)
 {
 	if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
 		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
 		ReThrowError(error);
-	if (row->kernel == NULL)
-		row->kernel = "laplacian";
+	c->fits = false;
+	c->seconds = NAN;
 	ereport(NOTICE,
-			(errmsg("%s is skipped: %s", row_title(row), error->message),
+			(errmsg("kernel \"%s\" is skipped: %s", c->kernel, error->message),
 			 error->hint ? errhint("%s", error->hint) : 0));
-	row->nugget = row->loo_score = row->log_marginal_likelihood = row->seconds = NAN;
 	FreeErrorData(error);
 }
 
-/* Fits one kernel; memory that does not suffice skips the kernel alone. */
+/* Compares one kernel in an environment of its own; memory that does not suffice skips the kernel alone. */
 static void
-try_kernel(tuner *t, tune_row *row)
+try_kernel(tuner *t, gnngp_candidate *candidate)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	gp_env	   *env = gnngp_env_create(context);
 	ErrorData  *error = NULL;
 
+	t->candidate = candidate;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		fit_kernel(t, env, row);
+		gnngp_compute(env, 0, true, compare_one, t);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -234,23 +142,36 @@ try_kernel(tuner *t, tune_row *row)
 	gnngp_env_destroy(env);
 	if (error)
 	{
-		skip_kernel(row, error);
+		skip_kernel(candidate, error);
 		gnngp_progress_begin(t->name);
 	}
-	row->criterion = t->by_likelihood ? row->log_marginal_likelihood : row->loo_score;
+}
+
+/* What a candidate is ordered by, the larger the better. */
+static double
+criterion(const tuner *t, const gnngp_candidate *c)
+{
+	if (t->by_likelihood)
+		return c->log_marginal_likelihood;
+	return t->data->task == GP_TASK_CLASSES ? -c->nll : c->loo_score;
 }
 
 /* Best first; what has no figure comes last. */
 static int
-compare_rows(const void *a, const void *b, void *unused)
+compare_candidates(const void *a, const void *b, void *arg)
 {
-	const tune_row *x = a;
-	const tune_row *y = b;
+	const tuner *t = arg;
+	const gnngp_candidate *x = *(gnngp_candidate *const *) a;
+	const gnngp_candidate *y = *(gnngp_candidate *const *) b;
+	double		one = criterion(t, x);
+	double		other = criterion(t, y);
 
-	if (isnan(x->criterion) || isnan(y->criterion))
-		return (isnan(x->criterion) ? 1 : 0) - (isnan(y->criterion) ? 1 : 0);
-	if (x->criterion != y->criterion)
-		return x->criterion > y->criterion ? -1 : 1;
+	if (x->kernel == t->best || y->kernel == t->best)
+		return (y->kernel == t->best) - (x->kernel == t->best);
+	if (isnan(one) || isnan(other))
+		return (isnan(one) ? 1 : 0) - (isnan(other) ? 1 : 0);
+	if (one != other)
+		return one > other ? -1 : 1;
 	return strcmp(x->kernel, y->kernel);
 }
 
@@ -266,18 +187,20 @@ read_criterion(const char *criterion)
 
 /* Puts the rows. */
 static void
-put_rows(ReturnSetInfo *result, const tune_row *rows, int n)
+put_rows(ReturnSetInfo *result, gnngp_candidate *const *ordered, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		Datum		values[5];
-		bool		nulls[5] = {true};
+		const gnngp_candidate *c = ordered[i];
+		Datum		values[6];
+		bool		nulls[6] = {true};
 
-		gnngp_put_kernel(values, nulls, 0, result->setDesc, rows[i].kernel);
-		gnngp_put_float(values, nulls, 1, rows[i].nugget);
-		gnngp_put_float(values, nulls, 2, rows[i].loo_score);
-		gnngp_put_float(values, nulls, 3, rows[i].log_marginal_likelihood);
-		gnngp_put_float(values, nulls, 4, rows[i].seconds);
+		gnngp_put_kernel(values, nulls, 0, result->setDesc, c->kernel);
+		gnngp_put_float(values, nulls, 1, c->nugget);
+		gnngp_put_float(values, nulls, 2, c->nll);
+		gnngp_put_float(values, nulls, 3, c->loo_score);
+		gnngp_put_float(values, nulls, 4, c->log_marginal_likelihood);
+		gnngp_put_float(values, nulls, 5, c->seconds);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 }
@@ -291,13 +214,13 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
-	tune_row   *rows;
-	char	  **kernels = NULL;
+	gnngp_candidate *candidates = NULL;
+	gnngp_candidate **ordered;
 	int			n = 0;
 
 	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
 	if (!PG_ARGISNULL(1))
-		kernels = given_kernels(PG_GETARG_ARRAYTYPE_P(1), &n);
+		candidates = given_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
@@ -306,14 +229,17 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	gnngp_progress_begin(t.name);
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
-	if (kernels == NULL)
-		kernels = usual_kernels(TupleDescAttr(result->setDesc, 0)->atttypid,
-								t.data->features != NULL, &n);
-	rows = make_rows(n, kernels);
+	if (candidates == NULL)
+		candidates = gnngp_candidates(t.env, t.data, &t.settings, &n);
 	for (int i = 0; i < n; i++)
-		try_kernel(&t, &rows[i]);
-	gnngp_sort(rows, n, sizeof(tune_row), compare_rows, NULL);
-	put_rows(result, rows, n);
+		try_kernel(&t, &candidates[i]);
+	if (!t.by_likelihood && gnngp_best_candidate(candidates, n) >= 0)
+		t.best = candidates[gnngp_best_candidate(candidates, n)].kernel;
+	ordered = palloc(sizeof(gnngp_candidate *) * n);
+	for (int i = 0; i < n; i++)
+		ordered[i] = &candidates[i];
+	gnngp_sort(ordered, n, sizeof(gnngp_candidate *), compare_candidates, &t);
+	put_rows(result, ordered, n);
 	gnngp_env_destroy(t.env);
 	gnngp_progress_end();
 	return (Datum) 0;

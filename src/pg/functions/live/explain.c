@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/functions/functions.h"
 #include "funcapi.h"
 #include "live_common.h"
@@ -56,15 +54,6 @@ compare_parts(const void *first, const void *second, void *unused)
 	return a->label < b->label ? -1 : 1;
 }
 
-/* The class that is asked about. */
-static int32
-asked_class(const gnngp_live_call *c)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-
-	return gnngp_live_class(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
-}
-
 /* The class that is asked about, or the most probable one, as gp_predict_live gives it. */
 static int32
 class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
@@ -72,7 +61,7 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 	FunctionCallInfo fcinfo = c->fcinfo;
 
 	if (!PG_ARGISNULL(ARG_CLASS))
-		return asked_class(c);
+		return gnngp_live_class(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
 }
 
@@ -216,25 +205,6 @@ read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
 	return gnngp_id_type_datum(&c->id_type, &id);
 }
 
-/* Puts the edges. */
-static void
-put_edges(gnngp_live_call *c, const gnngp_some *some, const gp_live_edge *edge, int64 n)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
-	bool		nulls[EDGE_COLUMNS] = {false};
-
-	for (int64 e = 0; e < n; e++)
-	{
-		Datum		values[EDGE_COLUMNS];
-
-		CHECK_FOR_INTERRUPTS();
-		values[EDGE_SRC] = read_id(c, some, edge[e].src);
-		values[EDGE_DST] = read_id(c, some, edge[e].dst);
-		values[EDGE_EFFECT] = Float8GetDatum(edge[e].effect);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
-}
-
 PG_FUNCTION_INFO_V1(gnngp_explain_edges);
 
 /*
@@ -267,9 +237,21 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	if (left > 0)
 		ereport(NOTICE,
 				(errmsg("%lld edges around hubs were not tried", (long long) left),
-				 errdetail("Removing an edge of a hub changes all nodes beside the hub; the "
-						   "heaviest edges were tried first.")));
-	put_edges(&c, some, edge, n);
+				 errdetail("Each edge is tried by evaluating all nodes near without it; the heaviest edges were tried first.")));
+	/* Puts the edges */
+	ReturnSetInfo *result = (ReturnSetInfo *) c.fcinfo->resultinfo;
+	bool		nulls[EDGE_COLUMNS] = {false};
+
+	for (int64 e = 0; e < n; e++)
+	{
+		Datum		values[EDGE_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		values[EDGE_SRC] = read_id(&c, some, edge[e].src);
+		values[EDGE_DST] = read_id(&c, some, edge[e].dst);
+		values[EDGE_EFFECT] = Float8GetDatum(edge[e].effect);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
 	gnngp_live_call_close(&c);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;

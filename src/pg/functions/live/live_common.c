@@ -37,10 +37,8 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	if (superuser() && !superuser_arg(owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is not "
-						"a superuser", c->model->name),
-				 errdetail("Views and policies of the tables would run with the rights of a "
-						   "superuser."),
+				 errmsg("a superuser may not read the tables of model \"%s\", whose owner is not a superuser", c->model->name),
+				 errdetail("Views and policies of the tables would run with the rights of a superuser."),
 				 errhint("Take the owner's rights first: SET ROLE %s.",
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
@@ -78,7 +76,9 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
-			 model->classes > 0 ? errhint("Its classes are %s; a new class needs a refresh.", known_classes(model)) :
+			 model->classes > 0
+			 ? errhint("Its classes are %s; a new class needs a refresh.",
+					   known_classes(model)) :
 			 errhint("It predicts values: leave class NULL.")));
 }
 
@@ -108,25 +108,19 @@ gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 					 errhint("Name each node once.")));
 }
 
-/* Leaves out ids that are NULL, as gp_predict does. */
-static void
-drop_nulls(gnngp_given_ids *ids)
-{
-	int64		n = 0;
-
-	for (int64 i = 0; i < ids->n; i++)
-		if (!ids->id[i].null)
-			ids->id[n++] = ids->id[i];
-	ids->n = n;
-}
-
 void
 gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
 					 const gnngp_id_hints *hints)
 {
 	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
 	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
-	drop_nulls(&c->nodes);
+	/* Leaves out ids that are NULL, as gp_predict does */
+	int64		n = 0;
+
+	for (int64 i = 0; i < c->nodes.n; i++)
+		if (!c->nodes.id[i].null)
+			c->nodes.id[n++] = c->nodes.id[i];
+	c->nodes.n = n;
 	gnngp_live_call_check_twice(&c->nodes, argument);
 }
 
@@ -145,22 +139,6 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("nodes must not be NULL"),
 				 errhint("Name the nodes; gp_predict gives all nodes.")));
-}
-
-/* The number that each node of a neighbourhood had in the fit. */
-static int32 *
-fit_numbers(const gnngp_live_call *c, const gnngp_some *some)
-{
-	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
-
-	for (int64 i = 0; i < some->graph->nodes; i++)
-	{
-		gnngp_id	id = gnngp_ids_at(&some->ids, i);
-
-		CHECK_FOR_INTERRUPTS();
-		number[i] = gnngp_link_ids_find(&c->live->ids, &id);
-	}
-	return number;
 }
 
 /* The moments that the fit's features were scaled by; NULL where they were not. */
@@ -233,7 +211,17 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 	q.inner = some->ids.n;
 	q.node = some->wanted;
 	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
-	q.fit_node = fit_numbers(c, some);
+	/* The number that each node of a neighbourhood had in the fit */
+	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
+
+	for (int64 i = 0; i < some->graph->nodes; i++)
+	{
+		gnngp_id	id = gnngp_ids_at(&some->ids, i);
+
+		CHECK_FOR_INTERRUPTS();
+		number[i] = gnngp_link_ids_find(&c->live->ids, &id);
+	}
+	q.fit_node = number;
 	*read = some;
 	return q;
 }

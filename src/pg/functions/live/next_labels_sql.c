@@ -37,26 +37,6 @@ take_among(gnngp_live_call *c, int argno)
 		c->wanted[c->nwanted++] = c->nodes.id[i];
 }
 
-/* Puts the rows. */
-static void
-put_choice(gnngp_live_call *c, const gnngp_some *some, const gp_live_choice *choice)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
-	bool		nulls[NEXT_COLUMNS] = {false};
-
-	for (int64 i = 0; i < choice->n; i++)
-	{
-		int32		node = choice->node[i];
-		gnngp_id	id = gnngp_ids_at(&some->ids, node);
-		Datum		values[NEXT_COLUMNS];
-
-		CHECK_FOR_INTERRUPTS();
-		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &id);
-		values[NEXT_GAIN] = Float8GetDatum(choice->gain[i]);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
-}
-
 /* Reads the graph and chooses. */
 static void
 run(gnngp_live_call *c, int32 k)
@@ -73,7 +53,21 @@ run(gnngp_live_call *c, int32 k)
 	if (q.asked == 0)
 		return;
 	choice = gp_live_next(gnngp_live_call_device(c), &q, k);
-	put_choice(c, some, &choice);
+	/* Puts the rows */
+	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
+	bool		nulls[NEXT_COLUMNS] = {false};
+
+	for (int64 i = 0; i < choice.n; i++)
+	{
+		int32		node = choice.node[i];
+		gnngp_id	id = gnngp_ids_at(&some->ids, node);
+		Datum		values[NEXT_COLUMNS];
+
+		CHECK_FOR_INTERRUPTS();
+		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &id);
+		values[NEXT_GAIN] = Float8GetDatum(choice.gain[i]);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
 }
 
 PG_FUNCTION_INFO_V1(gnngp_next_labels);

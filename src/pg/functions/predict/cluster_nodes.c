@@ -56,59 +56,6 @@ clusters_argument(FunctionCallInfo fcinfo, int argno)
 	return clusters;
 }
 
-/* The kernel, and the method where it is one. */
-static void
-read_kernel(FunctionCallInfo fcinfo, int argno, cluster_call *call)
-{
-	gnngp_fit_settings settings = gnngp_fit_settings_default();
-
-	settings.kernel = call->kernel = gnngp_kernel_argument(fcinfo, argno);
-	gnngp_method_check(&settings);
-	call->method = settings.method;
-}
-
-/* Checks the arguments, of which those after the graph begin at first, and reads the graph. */
-static void
-open_call(FunctionCallInfo fcinfo, int first, cluster_call *call)
-{
-	memset(call, 0, sizeof(*call));
-	call->graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
-	call->clusters = clusters_argument(fcinfo, first);
-	read_kernel(fcinfo, first + 1, call);
-	gnngp_require_argument(fcinfo, first + 2, "seed");
-	call->seed = PG_GETARG_INT64(first + 2);
-	InitMaterializedSRF(fcinfo, 0);
-
-	gnngp_account_give_up(0);
-	gnngp_progress_begin(call->graph->name);
-	call->env = gnngp_env_create(CurrentMemoryContext);
-	call->data = gnngp_read(call->env, call->graph, "auto", false);
-	call->ids.name = call->graph->name;
-	call->ids.id_type = call->data->ids.type_name;
-	call->ids.integer_ids = call->data->ids.integer;
-}
-
-/* Groups by a kernel. */
-static void
-set_kernel(gnngp_run *compute, const cluster_call *call, gp_cluster_problem *problem)
-{
-	problem->features = call->data->features;
-	problem->program = gnngp_compile_kernel(compute->env, call->kernel);
-	problem->type = GP_FLOAT;
-}
-
-/* Groups by the features that a method makes, as they are. */
-static void
-set_embedding(gnngp_run *compute, const cluster_call *call, gp_cluster_problem *problem)
-{
-	gp_features *features = gnngp_method_embedding(compute->device, call->data, call->method,
-												   call->clusters, call->seed);
-
-	problem->features = features;
-	problem->program = gnngp_compile_kernel(compute->env, "X0");
-	problem->type = features->type;
-}
-
 /* Clusters the nodes. */
 static void
 compute_clusters(gnngp_run *compute, void *arg)
@@ -120,9 +67,21 @@ compute_clusters(gnngp_run *compute, void *arg)
 	problem.clusters = call->clusters;
 	problem.seed = (uint64) call->seed;
 	if (gnngp_method_is_gp(call->method))
-		set_kernel(compute, call, &problem);
+	{
+		problem.features = call->data->features;
+		problem.program = gnngp_compile_kernel(compute->env, call->kernel);
+		problem.type = GP_FLOAT;
+	}
 	else
-		set_embedding(compute, call, &problem);
+	{
+		/* Groups by the features that a method makes, as they are */
+		gp_features *features = gnngp_method_embedding(compute->device, call->data, call->method,
+													   call->clusters, call->seed);
+
+		problem.features = features;
+		problem.program = gnngp_compile_kernel(compute->env, "X0");
+		problem.type = features->type;
+	}
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
@@ -169,7 +128,28 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	gnngp_given_ids given = {.all = true};
 
 	gnngp_pin_output_settings();
-	open_call(fcinfo, some ? 2 : 1, &call);
+	/* Checks the arguments, of which those after the graph begin at first, and reads the graph */
+	int first = some ? 2 : 1;
+	memset(&call, 0, sizeof(call));
+	call.graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
+	call.clusters = clusters_argument(fcinfo, first);
+	/* The kernel, and the method where it is one */
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
+
+	settings.kernel = call.kernel = gnngp_kernel_argument(fcinfo, first + 1);
+	gnngp_method_check(&settings);
+	call.method = settings.method;
+	gnngp_require_argument(fcinfo, first + 2, "seed");
+	call.seed = PG_GETARG_INT64(first + 2);
+	InitMaterializedSRF(fcinfo, 0);
+
+	gnngp_account_give_up(0);
+	gnngp_progress_begin(call.graph->name);
+	call.env = gnngp_env_create(CurrentMemoryContext);
+	call.data = gnngp_read(call.env, call.graph, "auto", false);
+	call.ids.name = call.graph->name;
+	call.ids.id_type = call.data->ids.type_name;
+	call.ids.integer_ids = call.data->ids.integer;
 	if (some)
 	{
 		gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);

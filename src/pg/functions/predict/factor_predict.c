@@ -223,22 +223,6 @@ put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, co
 	}
 }
 
-/* What the core starts from. */
-static void
-make_problem(FunctionCallInfo fcinfo, const labels *l, gp_problem *problem)
-{
-	memset(problem, 0, sizeof(*problem));
-	problem->task = GP_TASK_CLASSES;
-	problem->type = GP_FLOAT;
-	problem->nlabelled = l->n;
-	problem->labelled = l->node;
-	problem->label = l->class;
-	problem->nclasses = l->nclasses;
-	problem->quiet = true;		/* there may be a query of thousands of these */
-	problem->nugget = gnngp_nugget_argument(fcinfo, 4);
-	gnngp_check_nugget(problem->nugget);
-}
-
 /* Computes the posterior. */
 static void
 compute_posterior(gnngp_run *compute, void *arg)
@@ -261,7 +245,17 @@ run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, i
 	ranked	   *rank;
 	double	   *work;
 
-	make_problem(fcinfo, l, &job.problem);
+	/* What the core starts from */
+	memset(&job.problem, 0, sizeof(job.problem));
+	job.problem.task = GP_TASK_CLASSES;
+	job.problem.type = GP_FLOAT;
+	job.problem.nlabelled = l->n;
+	job.problem.labelled = l->node;
+	job.problem.label = l->class;
+	job.problem.nclasses = l->nclasses;
+	job.problem.quiet = true;		/* there may be a query of thousands of these */
+	job.problem.nugget = gnngp_nugget_argument(fcinfo, 4);
+	gnngp_check_nugget(job.problem.nugget);
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor->ids.n * factor->cols * factor->cols),
 				  false, compute_posterior, &job);
 	rank = gp_alloc_array(env, l->nclasses, sizeof(ranked));

@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "node_rows.h"
@@ -31,7 +29,8 @@ typedef struct promise
 
 /* The classes of a node, the most probable first, and their probability. */
 static void
-fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row, Datum *values)
+fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
+			 Datum *values)
 {
 	const promise *p = rows->arg;
 	double		sum = 0.0;
@@ -46,7 +45,8 @@ fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_
 		p->class[n] = gnngp_node_rows_class(rows, block, row, n);
 		sum += probability;
 	}
-	values[SET_CLASSES] = PointerGetDatum(construct_array(p->class, n, TEXTOID, -1, false, TYPALIGN_INT));
+	values[SET_CLASSES] = PointerGetDatum(construct_array(p->class, n, TEXTOID, -1, false,
+														  TYPALIGN_INT));
 	values[SET_PROBABILITY] = Float8GetDatum(Min(sum, 1.0));
 }
 
@@ -62,7 +62,8 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
 	if (values_only)
 	{
-		double		half = isinf(p->quantile) ? INFINITY : p->quantile * sqrt(Max(row->variance, 0.0));
+		double		half = isinf(p->quantile) ? INFINITY
+			: p->quantile * sqrt(Max(row->variance, 0.0));
 
 		values[SET_LOWER] = Float8GetDatum(row->value - half);
 		values[SET_UPPER] = Float8GetDatum(row->value + half);
@@ -70,21 +71,6 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	else
 		fill_classes(rows, block, row, values);
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
-}
-
-/* The quantile that keeps the promise. */
-static double
-find_quantile(const gnngp_model *model, double coverage)
-{
-	gnngp_figures figures;
-
-	if (!(coverage > 0.0 && coverage < 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("coverage must be between 0 and 1"),
-				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
-	gnngp_figures_read(model, &figures);
-	return gp_loo_quantile(figures.score, figures.n, coverage);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_predict_sets);
@@ -98,7 +84,17 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 
 	gnngp_node_rows_open(&rows, fcinfo);
 	gnngp_require_argument(fcinfo, 2, "coverage");
-	p.quantile = find_quantile(rows.model, PG_GETARG_FLOAT8(2));
+	/* The quantile that keeps the promise */
+	double coverage = PG_GETARG_FLOAT8(2);
+	gnngp_figures figures;
+
+	if (!(coverage > 0.0 && coverage < 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("coverage must be between 0 and 1"),
+				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
+	gnngp_figures_read(rows.model, &figures);
+	p.quantile = gp_loo_quantile(figures.score, figures.n, coverage);
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
 	gnngp_node_rows_run(&rows, fcinfo, "node", 1, put_node, &p);
 	return (Datum) 0;
