@@ -277,7 +277,8 @@ gp_graph_build(gp_edges *edges)
 
 /* Frees a graph. */
 void
-gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const int32_t *dst, const double *time)
+gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const int32_t *dst,
+			  const double *time)
 {
 	int64_t		entries = graph->start[graph->nodes];
 
@@ -287,7 +288,8 @@ gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const
 	GP_EACH(env, e, n, e)
 	{
 		int64_t		at = gp_csr_find(graph->start, graph->col, src[e], dst[e]);
-		int64_t		back = graph->directed ? -1 : gp_csr_find(graph->start, graph->col, dst[e], src[e]);
+		int64_t		back = graph->directed ? -1 :
+			gp_csr_find(graph->start, graph->col, dst[e], src[e]);
 
 		if (at >= 0)
 			graph->time[at] = fmin(graph->time[at], time[e]);

@@ -52,9 +52,12 @@ extern void gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const i
 /* Sorts the list into a graph and frees the list. */
 extern gp_graph *gp_graph_build(gp_edges *edges);
 
-/* Dates the graph by its edges, each of which it has, or leads from a node to itself; links go by the first of theirs. */
-extern void gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const int32_t *dst,
-						  const double *time);
+/*
+ * Dates the graph by its edges, each of which it has, or leads from a node to itself; links go by
+ * the first of theirs.
+ */
+extern void gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src,
+						  const int32_t *dst, const double *time);
 
 extern void gp_graph_free(gp_env *env, gp_graph *graph);
 

@@ -171,8 +171,10 @@ check_times(const edge_state *s)
 	for (int k = TIME_NULL; k <= TIME_NOT_FINITE; k++)
 		if (s->fault[k].found)
 			ereport(ERROR,
-					(errcode(k == TIME_NULL ? ERRCODE_NULL_VALUE_NOT_ALLOWED : ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s", s->time.name, s->r->edges.name,
+					(errcode(k == TIME_NULL ? ERRCODE_NULL_VALUE_NOT_ALLOWED :
+							 ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
+							s->time.name, s->r->edges.name,
 							k == TIME_NULL ? "NULL" : "infinite", gnngp_id_text(ids, s->fault[k].src),
 							gnngp_id_text(ids, s->fault[k].dst)),
 					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
