@@ -7,12 +7,14 @@
 # builds a copy of the checkout, and works in a throw-away PostgreSQL; leaves
 # nothing running, and nothing on disk but packages.  Options:
 #   --svg FILE   also writes the reliability picture as SVG
+#   --shop       asks a question of a whole schema instead: which customers of a generated shop leave
 #   --psql       asks nothing itself: opens psql on the tables, as the tutorial begins
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 DEMO=$ROOT/test/demo
 SVG=
 PSQL=
+SHOP=
 stop=()
 times=()
 
@@ -47,14 +49,15 @@ load() {
 
 # Runs a file of SQL, showing what it runs.
 show() {
-	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P columns=120 -P expanded=auto "${@:2}" <"$DEMO/$1" 2>&1
+	psql -X -v ON_ERROR_STOP=1 -P pager=off -P footer=off -P columns=120 -P expanded=auto "${@:2}" <"$1" 2>&1
 }
 
 while [ $# -gt 0 ]; do
 	case $1 in
 	--svg) SVG=${2:?a file name}; shift 2 ;;
 	--psql) PSQL=yes; shift ;;
-	*) die "usage: bash test/demo.sh [--svg FILE | --psql]" ;;
+	--shop) SHOP=yes; shift ;;
+	*) die "usage: bash test/demo.sh [--svg FILE | --psql | --shop]" ;;
 	esac
 done
 
@@ -62,6 +65,11 @@ prepare
 private_server
 step "build the extension" build || tail "$WORK/build.log"
 step "start a throw-away server" start_server "shared_buffers = 512MB" "max_wal_size = 4GB"
+if [ -n "$SHOP" ]; then
+	step "SQL: the shop" show "$ROOT/doc/examples/shop.sql" -e
+	printf '%s\n' "${times[@]}"
+	exit
+fi
 step "read Debian's package index" read_index
 step "load it into tables" load
 
@@ -81,11 +89,11 @@ if [ -n "$PSQL" ]; then
 	exit
 fi
 echo "================ the README's quick start"
-step "SQL: quick start (graph, fit, predictions)" show quickstart.sql -e
+step "SQL: quick start (graph, fit, predictions)" show "$DEMO/quickstart.sql" -e
 echo "================ what it is worth: the same labels without the graph, by the model \"words\""
-step "SQL: features alone, and the judgement" show judge.sql -e
+step "SQL: features alone, and the judgement" show "$DEMO/judge.sql" -e
 echo "================ reliability: = is the share that was right, | what the model had said; equal is honest"
-step "SQL: reliability" show reliability.sql
+step "SQL: reliability" show "$DEMO/reliability.sql"
 [ -z "$SVG" ] || sql -At -f "$DEMO/reliability_svg.sql" >"$SVG"
 echo "================ where the time went"
 printf '%s\n' "${times[@]}"

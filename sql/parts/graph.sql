@@ -19,15 +19,11 @@ AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'name a node table and an edge table as a graph; copies nothing; then call gp_fit(graph)';
 
--- Literals that name the tables by their places: PostgreSQL prefers texts, where it could not tell
--- tables from a list of them.
-CREATE DOMAIN gnngp_internal.gp_table_name AS text;
-COMMENT ON DOMAIN gnngp_internal.gp_table_name IS 'the name of a table as a literal';
-
+-- Names of tables as text: literals, which could else be a list of tables too, and expressions.
 CREATE FUNCTION @extschema@.gp_create_graph(
     graph text,
-    nodes gnngp_internal.gp_table_name,
-    edges gnngp_internal.gp_table_name,
+    nodes text,
+    edges text,
     id name DEFAULT 'id',
     features text[] DEFAULT NULL,
     target name DEFAULT NULL,
@@ -40,8 +36,8 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     time_column name DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, gnngp_internal.gp_table_name, gnngp_internal.gp_table_name, name, text[], name, name, name, name, boolean, regclass, text, name) IS
-    'the same with the tables named by literals';
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+    'the same with the tables named by text';
 
 CREATE FUNCTION @extschema@.gp_create_graph(
     graph text,

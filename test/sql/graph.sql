@@ -34,7 +34,7 @@ SELECT gp_create_graph('citations', nodes => 'papers', edges => 'cites', feature
                        target => 'topic', src => 'citing', dst => 'cited');
 SELECT gp_create_graph('columns', 'recent', 'cites', features => '{year,weight}', target => 'topic',
                        src => 'citing', dst => 'cited', weight => 'strength', directed => true);
-SELECT gp_create_graph('structure', 'old', 'cites', src => 'citing', dst => 'cited');
+SELECT gp_create_graph('structure', nodes => 'o' || 'ld', edges => 'cites'::text, src => 'citing', dst => 'cited');
 SELECT gp_create_graph('sparse', 'papers', 'cites', src => 'citing', dst => 'cited',
                        sparse_features => 'words');
 SELECT gp_create_graph('partitioned', 'parts', 'cites', src => 'citing', dst => 'cited', features => '{x}');

@@ -176,7 +176,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 
-/* The same with the tables as literals, which would else be as good names of a list of tables. */
+/* The same with the tables as text. */
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
