@@ -23,6 +23,7 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     directed boolean NOT NULL,
     sparse_features regclass,
     scale text NOT NULL,
+    edge_time name,
     created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     -- schema and name that the tables had when they were given
     nodes_name name[],
@@ -116,6 +117,7 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     link_asked_seed bigint,
     link_asked_keep integer,
     link_asked_min_probability double precision,
+    link_asked_missing_share double precision,
     link_method text,
     link_nodes bigint,
     link_edges bigint,

@@ -12,10 +12,11 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     weight name DEFAULT NULL,
     directed boolean DEFAULT false,
     sparse_features regclass DEFAULT NULL,
-    scale text DEFAULT 'auto')
+    scale text DEFAULT 'auto',
+    time_column name DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'name a node table and an edge table as a graph; copies nothing; then call gp_fit(graph)';
 
 -- Names of tables as text: literals, which could else be a list of tables too, and expressions.
@@ -31,10 +32,11 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     weight name DEFAULT NULL,
     directed boolean DEFAULT false,
     sparse_features regclass DEFAULT NULL,
-    scale text DEFAULT 'auto')
+    scale text DEFAULT 'auto',
+    time_column name DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'the same with the tables named by text';
 
 CREATE FUNCTION @extschema@.gp_create_graph(
@@ -60,10 +62,11 @@ CREATE FUNCTION @extschema@.gp_alter_graph(
     weight name DEFAULT NULL,
     directed boolean DEFAULT NULL,
     sparse_features regclass DEFAULT NULL,
-    scale text DEFAULT NULL)
+    scale text DEFAULT NULL,
+    time_column name DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_alter_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text) IS
+COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'change which tables and columns a graph is read from; NULL keeps a setting, models and grants stay; the next gp_refresh reads the new tables';
 
 CREATE FUNCTION @extschema@.gp_alter_graph(

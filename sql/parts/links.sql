@@ -9,6 +9,7 @@ CREATE FUNCTION @extschema@.gp_fit_links(
     replace boolean DEFAULT false,
     keep integer DEFAULT 0,
     min_probability double precision DEFAULT 0,
+    missing_share double precision DEFAULT 0.1,
     OUT model text,
     OUT method text,
     OUT nodes bigint,
@@ -19,7 +20,7 @@ CREATE FUNCTION @extschema@.gp_fit_links(
     OUT seconds double precision,
     OUT peak_bytes bigint)
 AS 'MODULE_PATHNAME', 'gnngp_fit_links' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000;
-COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint, boolean, integer, double precision) IS
+COMMENT ON FUNCTION @extschema@.gp_fit_links(text, text, @extschema@.gp_kernel, text, bigint, boolean, integer, double precision, double precision) IS
     'learn which pairs of nodes are linked and store it as the link part of a model; then SELECT * FROM gp_predict_links(model)';
 
 CREATE FUNCTION @extschema@.gp_score_links(model text, src anycompatiblearray, dst anycompatiblearray)

@@ -72,7 +72,7 @@ CALL gnngp_internal.gp_create_forms('gp_loo',
     'the prediction {of nodes} that are labelled, each without its label; gp_evaluate(model) sums it up');
 
 CALL gnngp_internal.gp_create_forms('gp_predict_links',
-    'model text, {nodes}, k integer DEFAULT 10, candidates text DEFAULT ''auto''',
+    'model text, {nodes}, k integer DEFAULT 10, candidates text DEFAULT ''auto'', among {others} DEFAULT NULL',
     'src {type}, dst {type}, score double precision, variance double precision, probability double precision',
     'gnngp_predict_links',
     'STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT gnngp_internal.gp_links_support',

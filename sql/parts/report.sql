@@ -163,7 +163,11 @@ AS $sql$
                  JOIN (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
                               (3, 'auc_component', 'AUC within one component'),
                               (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
-                              (5, 'hits_at_20', 'share at the first twenty places of these')) AS f (n, metric, label) USING (metric)
+                              (5, 'mrr_common_neighbours', 'the same by common neighbours alone'),
+                              (6, 'mrr_resource_allocation', 'the same by resource allocation alone'),
+                              (7, 'hits_at_1', 'share at the first place of these'),
+                              (8, 'hits_at_10', 'share at the first ten places'),
+                              (9, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label) USING (metric)
              WHERE e.value IS NOT NULL)),
         (SELECT gnngp_internal.report_curves('held-out links', 'other pairs',
                     concat(gnngp_internal.report_figure(model, 'auc', 'AUC'), gnngp_internal.report_figure(model, 'auc_component', 'within one component')),

@@ -34,7 +34,8 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            coalesce(s.sparse_features, g.sparse_features::pg_catalog.text) AS sparse_features,
            g.created,
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
-           g.scale
+           g.scale,
+           g.edge_time AS time_column
     FROM gnngp_internal.gp_graph_catalog g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
@@ -59,9 +60,9 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             SELECT pg_catalog.string_agg(pg_catalog.format('column %I of %s is missing', u.name, u.source::pg_catalog.text),
                                          '; ' ORDER BY u.place) AS problem
             FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
-                         (4, g.edges, g.dst), (5, g.edges, g.weight)
+                         (4, g.edges, g.dst), (5, g.edges, g.weight), (6, g.edges, g.edge_time)
                   UNION ALL
-                  SELECT 5 + f.place, g.nodes, f.name
+                  SELECT 6 + f.place, g.nodes, f.name
                   FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)
             WHERE u.name IS NOT NULL
               AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
@@ -165,6 +166,7 @@ COMMENT ON COLUMN @extschema@.gp_graphs.sparse_features IS 'table of node, featu
 COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was called';
 COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
 COMMENT ON COLUMN @extschema@.gp_graphs.scale IS 'how features are scaled: auto, none, standard or length';
+COMMENT ON COLUMN @extschema@.gp_graphs.time_column IS 'column of the edge table that says when an edge was made';
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';

@@ -196,16 +196,16 @@ recall usair 97
 if [ -n "${GNNGP_LONG:-}" ]; then
 	recall cora 98
 	recall yeast 97
-	links usair 97.3 97.0 scores '1 2 3 4 5'
-	links yeast 97.5 97.6 scores '1 2 3 4 5'
-	links cora 96.4 96.5 scores '1 2 3 4 5'
+	links usair 97.6 97.3 scores '1 2 3 4 5'
+	links yeast 97.6 97.7 scores '1 2 3 4 5'
+	links cora 96.8 96.8 scores '1 2 3 4 5'
 	links usair 97.2 96.8 dgp '0 1 2'
 	links yeast 96.7 97.0 dgp '0 1 2'
 	links cora 95.5 95.7 dgp '0 1 2'
 else
 	links usair 98.0 97.7 scores '1 2'
 	links yeast 97.8 98.1 scores 1
-	links cora 97.5 97.7 scores 1
+	links cora 96.8 96.8 scores 1
 	links usair 96.6 96.3 dgp 0
 	links cora 94.9 95.0 dgp 0
 fi

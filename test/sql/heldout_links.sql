@@ -36,7 +36,7 @@ GROUP BY m ORDER BY m COLLATE "C";
 
 -- What gp_evaluate says is what they say: the area is the share of pairs in the right order, within a fold
 SELECT m, metric, value BETWEEN 0 AND 1 AS sensible FROM unnest('{g,arcs,pairs,names}'::text[]) AS m, gp_evaluate(m)
-WHERE metric IN ('auc', 'average_precision', 'auc_component', 'mrr', 'hits_at_20') ORDER BY m COLLATE "C", metric COLLATE "C";
+WHERE metric IN ('auc', 'average_precision', 'auc_component', 'mrr', 'hits_at_1', 'hits_at_10', 'hits_at_20', 'mrr_common_neighbours', 'mrr_resource_allocation') ORDER BY m COLLATE "C", metric COLLATE "C";
 SELECT m, abs(avg(CASE WHEN a.score > b.score THEN 1 WHEN a.score = b.score THEN 0.5 ELSE 0 END) - max(e.value)) < 0.05 AS auc
 FROM unnest('{g,arcs,pairs}'::text[]) AS m, gp_heldout_links(m) AS a, gp_heldout_links(m) AS b, gp_evaluate(m) AS e
 WHERE a.linked AND NOT b.linked AND e.metric = 'auc' GROUP BY m ORDER BY m COLLATE "C";

@@ -47,6 +47,49 @@ SELECT bool_and(score <= before) AS best_first FROM (SELECT src, score, lag(scor
     FROM gp_predict_links('g') WITH ORDINALITY AS p (src, dst, score, variance, probability, number)) p;
 SELECT avg((src / 8 = dst / 8)::int) > 0.5 AS within_groups FROM gp_predict_links('g', k => 1);
 
+-- Among some nodes: the best of these that are not linked, of one node and of several
+CREATE VIEW among AS SELECT s.src, s.dst, s.score, row_number() OVER (PARTITION BY s.src ORDER BY s.score DESC, s.dst) AS place
+    FROM gp_score_links('g', ARRAY(SELECT unnest(array_fill(p, ARRAY[159])) FROM unnest(ARRAY[17, 3]) p),
+                        ARRAY(SELECT o FROM unnest(ARRAY[17, 3]) p, generate_series(0, 159) o WHERE o <> p)) s
+    WHERE NOT EXISTS (SELECT FROM linked l WHERE l.src = s.src AND l.dst = s.dst) AND s.dst % 7 = 1;
+SELECT count(*), bool_and(a.dst = p.dst AND abs(a.score - p.score) < 1e-6) AS the_best
+FROM (SELECT *, row_number() OVER (PARTITION BY src ORDER BY number) AS place
+      FROM gp_predict_links('g', ARRAY[17, 3], k => 6, among => ARRAY(SELECT o FROM generate_series(1, 159, 7) o))
+          WITH ORDINALITY AS p (src, dst, score, variance, probability, number)) p LEFT JOIN among a USING (src, place);
+SELECT count(*) FROM gp_predict_links('g', among => '{}');
+SELECT try($$SELECT gp_predict_links('g', 3, among => 5)$$), try($$SELECT gp_predict_links('g', 3, among => ARRAY['a'])$$);
+
+-- The odds of a probability go by the share of links that is missing
+CREATE TABLE share AS SELECT 0.1 AS share, src, dst, ln(probability / (1 - probability)) AS odds FROM gp_predict_links('g', k => 3);
+SELECT model FROM gp_fit_links('g', model => 'more', missing_share => 0.3);
+SELECT bool_and(abs(ln(p.probability / (1 - p.probability)) - odds - ln(0.3 / 0.7 * 9)) < 1e-6) AS by_share
+FROM gp_predict_links('more', k => 3) p JOIN share USING (src, dst);
+SELECT gp_drop_model('more');
+SELECT try($$SELECT gp_fit_links('g', missing_share => 1)$$), try($$SELECT gp_fit_links('g', missing_share => 'NaN')$$);
+
+-- Links with times: recent ones say more of the next ones. Groups of eight move on by one node each day
+CREATE TABLE days AS SELECT DISTINCT ON (least(a, b), greatest(a, b)) a AS src, b AS dst, date '2026-01-01' + day AS at
+    FROM generate_series(0, 59) day, generate_series(0, 7) p, generate_series(0, 7) q, LATERAL (SELECT (day + 20 * (p / 4) + p) % 160 AS a, (day + 20 * (q / 4) + q) % 160 AS b) e
+    WHERE a <> b AND (p * 31 + q * 17 + day) % 7 < 2 ORDER BY least(a, b), greatest(a, b), day;
+SELECT gp_create_graph('days', 'n', 'days', time_column => 'at');
+SELECT time_column FROM gp_graphs WHERE graph = 'days';
+SELECT method, nodes, auc > 0.7 AS auc FROM gp_fit_links('days');
+-- What is found is near what was linked last, not near what was linked first
+SELECT avg(((dst - 59 + 160) % 160 < 40)::integer) > 0.5 AS recent FROM (SELECT * FROM gp_predict_links('days') ORDER BY score DESC LIMIT 40) p;
+CREATE TABLE scored AS SELECT * FROM gp_score_links('days', ARRAY[60, 1], ARRAY[63, 85]);
+UPDATE days SET at = at + 1000;
+CALL gp_refresh('days');
+SELECT bool_and(abs(s.score - t.score) < 1e-6) AS times_are_relative
+FROM scored s JOIN gp_score_links('days', ARRAY[60, 1], ARRAY[63, 85]) t USING (src, dst);
+ALTER TABLE days ADD note text;
+SELECT try($$SELECT gp_alter_graph('days', time_column => 'id')$$), try($$SELECT gp_alter_graph('days', time_column => 'note')$$);
+UPDATE days SET at = NULL WHERE src = (SELECT min(src) FROM days);
+SELECT try($$SELECT gp_fit_links('days')$$);
+SELECT gp_alter_graph('days', time_column => '');
+SELECT time_column FROM gp_graphs WHERE graph = 'days';
+SELECT method FROM gp_fit_links('days');
+SELECT gp_drop_graph('days');
+
 -- How calls resolve
 CREATE TABLE ten AS SELECT * FROM gp_predict_links('g', k => 4, nodes => ARRAY[17, 3]::bigint[]);
 SELECT count(*), array_agg(DISTINCT src) FROM ten;

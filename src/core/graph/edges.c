@@ -8,6 +8,8 @@
 #include "base/sort.h"
 #include "graph.h"
 
+#include <math.h>
+
 #define FIRST_CHUNK 4096
 #define LAST_CHUNK (1 << 18)
 
@@ -275,9 +277,31 @@ gp_graph_build(gp_edges *edges)
 
 /* Frees a graph. */
 void
+gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const int32_t *dst,
+			  const double *time)
+{
+	int64_t		entries = graph->start[graph->nodes];
+
+	graph->time = gp_alloc_array(env, entries, sizeof(double));
+	for (int64_t k = 0; k < entries; k++)
+		graph->time[k] = INFINITY;
+	GP_EACH(env, e, n, e)
+	{
+		int64_t		at = gp_csr_find(graph->start, graph->col, src[e], dst[e]);
+		int64_t		back = graph->directed ? -1 :
+			gp_csr_find(graph->start, graph->col, dst[e], src[e]);
+
+		if (at >= 0)
+			graph->time[at] = fmin(graph->time[at], time[e]);
+		if (back >= 0)
+			graph->time[back] = fmin(graph->time[back], time[e]);
+	}
+}
+
+void
 gp_graph_free(gp_env *env, gp_graph *graph)
 {
 	if (graph == NULL)
 		return;
-	gp_free_all(env, graph->start, graph->col, graph->weight, graph->degree, graph);
+	gp_free_all(env, graph->start, graph->col, graph->weight, graph->time, graph->degree, graph);
 }

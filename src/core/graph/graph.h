@@ -20,6 +20,7 @@ typedef struct gp_graph
 	int64_t    *start;			/* nodes + 1 offsets */
 	int32_t    *col;			/* ascending in each row; both directions if undirected */
 	double	   *weight;			/* W_ij, or NULL: all 1 */
+	double	   *time;			/* of each entry's first edge, in one unit; NULL: not known */
 	double	   *degree;			/* of nodes whose edges are not all here, what they add up to
 								 * (directed: the columns of W); below 0 elsewhere; NULL: all are
 								 * here */
@@ -50,6 +51,13 @@ extern void gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const i
 
 /* Sorts the list into a graph and frees the list. */
 extern gp_graph *gp_graph_build(gp_edges *edges);
+
+/*
+ * Dates the graph by its edges, each of which it has, or leads from a node to itself; links go by
+ * the first of theirs.
+ */
+extern void gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src,
+						  const int32_t *dst, const double *time);
 
 extern void gp_graph_free(gp_env *env, gp_graph *graph);
 

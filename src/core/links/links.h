@@ -10,7 +10,7 @@
  * "dgp" is a deep Gaussian process, whose last layer gives each node a mean and a variance (Opolka
  * and Lio 2022); a pair's posterior follows from those of its ends.
  *
- * Scores are in units of the target: 1 is a link, 0 is none; of "dgp" they are logits.  Undirected pairs
+ * Scores are logits.  Undirected pairs
  * have no order: (i, j) and (j, i) score alike.
  */
 #ifndef GP_LINK_H
@@ -27,6 +27,7 @@
 #define GP_LINK_MISSING_SHARE 0.1	/* of all links that are missing, where the user does not say */
 #define GP_LINK_KEPT 100		/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
+#define GP_LINK_PLACES 3		/* that hits are counted at */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
 typedef enum gp_link_method
@@ -89,7 +90,9 @@ typedef struct gp_link_ranks
 {
 	int64_t		links;
 	double		reciprocal;		/* of the ranks, summed */
-	double		hits;			/* links among the first twenty */
+	double		hits[GP_LINK_PLACES];	/* links among the first 1, 10 and 20 */
+	double		common;			/* of the ranks by common neighbours, reciprocal and summed */
+	double		allocation;		/* the same by resource allocation */
 } gp_link_ranks;
 
 /*
@@ -114,7 +117,11 @@ typedef enum gp_link_metric
 	GP_LINK_METRIC_PRECISION,	/* average precision of the same */
 	GP_LINK_METRIC_AUC_COMPONENT,	/* AUC of the pairs within one component */
 	GP_LINK_METRIC_MRR,			/* mean reciprocal rank among a hundred other candidates of one end */
-	GP_LINK_METRIC_HITS,		/* share of the links at the first twenty ranks of the same */
+	GP_LINK_METRIC_HITS_20,		/* share of the links at the first twenty ranks of the same */
+	GP_LINK_METRIC_HITS_1,
+	GP_LINK_METRIC_HITS_10,
+	GP_LINK_METRIC_MRR_COMMON,	/* mean reciprocal rank of the same links by common neighbours alone, */
+	GP_LINK_METRIC_MRR_ALLOCATION,	/* and by resource allocation: neighbours in common over their degrees */
 	GP_LINK_METRICS
 } gp_link_metric;
 
@@ -238,6 +245,12 @@ extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const
 
 /* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not on a card. */
 extern void gp_links_share(gp_links *links, int threads);
+
+/*
+ * Lets gp_links_best look at these nodes alone as other ends, whatever the candidates, and at all of them that are
+ * not linked; they are the caller's, and stay until the links are closed.
+ */
+extern void gp_links_among(gp_links *links, int64_t n, const int32_t *node);
 
 /* Takes one row. */
 typedef void (*gp_link_take) (void *state, const gp_link_row *row);

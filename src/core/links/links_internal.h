@@ -13,7 +13,7 @@
 #define GP_LINK_LEAST_FOLDS 2	/* where there are links enough */
 #define GP_LINK_FOLD_SHARE 0.1	/* of all links, hidden at a time */
 #define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
-#define GP_LINK_AIM 1400		/* links in all, for which small graphs take more folds */
+#define GP_LINK_AIM 2800		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
 #define GP_LINK_SCALES 2		/* of the Laplacian scores */
 #define GP_LINK_MOST_POINTS 256	/* of a model by inducing pairs */
@@ -37,7 +37,7 @@ typedef struct gp_link_fold
 
 /* negative_sampling.c */
 
-/* The folds of a graph, at most GP_LINK_FOLDS; GP_ERR_DATA for less than two links or no pair without one. */
+/* The folds of a graph, at most GP_LINK_FOLDS, of one with times by windows of its latest links; GP_ERR_DATA for less than two links or no pair without one. */
 extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
 							   gp_link_fold *fold);
 /* The folds of so many links, and the most pairs that these are learnt from. */
@@ -208,6 +208,9 @@ extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t
  */
 extern void gp_link_search_learn(gp_link_search *search, gp_link_habits habits, bool features);
 extern void gp_link_search_close(gp_link_search *search);
+
+/* Makes these nodes, and no others, the candidates of each; before its first node. */
+extern void gp_link_search_among(gp_link_search *search, int64_t n, const int32_t *node);
 
 /*
  * A search for another thread, which reads what the first one reads; and a search in another environment,

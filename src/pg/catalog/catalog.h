@@ -90,6 +90,7 @@ typedef struct gnngp_graph_def
 	bool		directed;
 	Oid			sparse_features;	/* InvalidOid when not given */
 	char	   *scale;			/* auto, none, standard, length */
+	char	   *time;			/* of the edges; NULL when not given */
 	gnngp_source_name nodes_name;	/* of the tables when they were given */
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;
@@ -119,6 +120,7 @@ typedef struct gnngp_link_settings
 	int64		seed;
 	int32		keep;			/* best pairs of each node that are stored; 0: none */
 	double		min_probability;	/* of these */
+	double		missing_share;	/* of all links, which probabilities go by */
 } gnngp_link_settings;
 
 /* The parts of a model; each is fitted, stored and replaced alone. */

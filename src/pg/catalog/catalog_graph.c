@@ -33,6 +33,7 @@ static const gnngp_member columns[] = {
 	COLUMN("directed", BOOLOID, directed),
 	COLUMN("sparse_features", REGCLASSOID, sparse_features),
 	COLUMN("scale", TEXTOID, scale),
+	COLUMN("edge_time", TEXTOID, time),
 	COLUMN("nodes_name", NAMEARRAYOID, nodes_name),
 	COLUMN("edges_name", NAMEARRAYOID, edges_name),
 	COLUMN("sparse_features_name", NAMEARRAYOID, sparse_name),

@@ -85,6 +85,7 @@ static const model_column columns[] = {
 	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false),
 	LINK_ASKED("keep", INT4OID, keep),
 	LINK_ASKED("min_probability", FLOAT8OID, min_probability),
+	LINK_ASKED("missing_share", FLOAT8OID, missing_share),
 	LINK("kept_bytes", INT8OID, kept_bytes),
 	COLUMN("asked_live", BOOLOID, settings.live),
 	COLUMN("live_bytes", INT8OID, live_bytes),

@@ -39,6 +39,7 @@ static const column_use use_target = {"the labels", "target => '...'"};
 static const column_use use_features = {"features", "features => '{...}'"};
 static const column_use use_src = {"the sources of the edges", "src => '...'"};
 static const column_use use_dst = {"the destinations of the edges", "dst => '...'"};
+static const column_use use_time = {"the times of the edges", "time_column => '...'"};
 static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
 
 /* One column of a table. */
@@ -211,6 +212,12 @@ casts_to(Oid target, Oid base, CoercionContext context)
 	CoercionPathType path = find_coercion_pathway(target, base, context, &function);
 
 	return path == COERCION_PATH_FUNC || path == COERCION_PATH_RELABELTYPE;
+}
+
+bool
+gnngp_is_time_type(Oid base)
+{
+	return base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
 }
 
 bool
@@ -430,7 +437,7 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 {
 	column_ref	src = find_column(edges, def->src, &use_src);
 	column_ref	dst = find_column(edges, def->dst, &use_dst);
-	column_ref	weight;
+	column_ref	other;
 
 	check_reference(&src, id);
 	check_reference(&dst, id);
@@ -439,10 +446,17 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src),
 				 errhint("Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.")));
-	if (def->weight == NULL)
-		return;
-	weight = find_column(edges, def->weight, &use_weight);
-	check_number(&weight);
+	if (def->weight)
+	{
+		other = find_column(edges, def->weight, &use_weight);
+		check_number(&other);
+	}
+	if (def->time)
+	{
+		other = find_column(edges, def->time, &use_time);
+		if (!gnngp_is_number_type(other.base) && !gnngp_is_time_type(other.base))
+			wrong_type(&other, "a date, a timestamp or a number", "Use a view that casts the column.");
+	}
 }
 
 void

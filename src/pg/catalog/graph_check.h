@@ -21,6 +21,9 @@ extern void gnngp_check_graph(const gnngp_graph_def *def);
  * may have been given another type since.
  */
 extern bool gnngp_is_number_type(Oid base);
+
+/* A date or a timestamp. */
+extern bool gnngp_is_time_type(Oid base);
 extern bool gnngp_is_vector_type(Oid base);
 extern bool gnngp_matches_id_type(Oid base, Oid id);
 

@@ -9,12 +9,14 @@
 /* Edges handed to the core at once. */
 #define EDGE_BATCH 4096
 
-/* Weights that are no weights, in the order in which they are reported. */
+/* Weights that are no weights, and times that are none, in the order in which they are reported. */
 typedef enum weight_fault
 {
 	WEIGHT_NULL,
 	WEIGHT_NOT_FINITE,
 	WEIGHT_NEGATIVE,
+	TIME_NULL,
+	TIME_NOT_FINITE,
 	WEIGHT_FAULTS
 } weight_fault;
 
@@ -36,6 +38,13 @@ struct gnngp_edge_part
 	gnngp_column weight;
 	bool		weighted;
 	weight_report fault[WEIGHT_FAULTS];
+	gnngp_column time;
+	bool		dated;
+	int64		ntimes;			/* edges with their times, where the graph has some */
+	int64		room;
+	int32	   *from;
+	int32	   *to;
+	double	   *at;
 	gp_edges   *edges;
 	int			n;
 	int32		src_node[EDGE_BATCH];
@@ -78,6 +87,29 @@ note_fault(edge_state *s, weight_fault kind, int32 src, int32 dst, double value)
 	w->value = value;
 }
 
+/* Remembers when an edge was made. */
+static void
+put_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
+{
+	double		time = null ? NAN : gnngp_number_datum(value, s->time.base);
+
+	if (unlikely(!isfinite(time)))
+	{
+		note_fault(s, null ? TIME_NULL : TIME_NOT_FINITE, src, dst, time);
+		return;
+	}
+	if (s->ntimes == s->room)
+	{
+		s->room = 2 * s->room + EDGE_BATCH;
+		s->from = gp_resize_array(s->r->env, s->from, s->room, sizeof(int32));
+		s->to = gp_resize_array(s->r->env, s->to, s->room, sizeof(int32));
+		s->at = gp_resize_array(s->r->env, s->at, s->room, sizeof(double));
+	}
+	s->from[s->ntimes] = src;
+	s->to[s->ntimes] = dst;
+	s->at[s->ntimes++] = time;
+}
+
 /* Takes one row of the edge table. */
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
@@ -88,6 +120,8 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 	if (src < 0 || dst < 0)
 		return;
+	if (s->dated)
+		put_time(s, src, dst, values[s->weighted ? 3 : 2], nulls[s->weighted ? 3 : 2]);
 	if (s->weighted)
 	{
 		double		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
@@ -101,6 +135,49 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		s->value[s->n] = w;
 	}
 	put_edge(s, src, dst);
+}
+
+/* Raises what the weights did wrong. */
+static void
+check_weights(const edge_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+	const weight_report *w = s->fault;
+
+	if (w[WEIGHT_NULL].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
+						s->weight.name, s->r->edges.name,
+						gnngp_id_text(ids, w[WEIGHT_NULL].src),
+						gnngp_id_text(ids, w[WEIGHT_NULL].dst)),
+				 errhint("Give each edge a weight, or create the graph without a weight column.")));
+	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
+		if (w[k].found)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
+							s->weight.name, s->r->edges.name, w[k].value,
+							gnngp_id_text(ids, w[k].src), gnngp_id_text(ids, w[k].dst)),
+					 errhint("Weights must be finite and not negative.")));
+}
+
+/* Raises what the times did wrong. */
+static void
+check_times(const edge_state *s)
+{
+	const gnngp_ids *ids = &s->r->data->ids;
+
+	for (int k = TIME_NULL; k <= TIME_NOT_FINITE; k++)
+		if (s->fault[k].found)
+			ereport(ERROR,
+					(errcode(k == TIME_NULL ? ERRCODE_NULL_VALUE_NOT_ALLOWED :
+							 ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
+							s->time.name, s->r->edges.name,
+							k == TIME_NULL ? "NULL" : "infinite", gnngp_id_text(ids, s->fault[k].src),
+							gnngp_id_text(ids, s->fault[k].dst)),
+					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
 }
 
 gnngp_edge_part *
@@ -118,6 +195,12 @@ gnngp_plan_edges(gnngp_reader *r)
 	{
 		s->weight = gnngp_table_number(&r->edges, def->weight);
 		gnngp_query_add_number(&s->query, &s->weight);
+	}
+	s->dated = def->time != NULL;
+	if (s->dated)
+	{
+		s->time = gnngp_table_time(&r->edges, def->time);
+		gnngp_query_add_time(&s->query, &s->time);
 	}
 	gnngp_query_plan(&s->query);
 	r->edges_spread = gnngp_query_is_spread(&s->query);
@@ -138,26 +221,13 @@ gnngp_read_edges(gnngp_edge_part *s)
 					  "Remove the edge, or give it both ends.");
 	gnngp_finder_check_unknown(&s->src);
 	gnngp_finder_check_unknown(&s->dst);
-	/* Raises what the weights did wrong */
-	const gnngp_ids *ids = &s->r->data->ids;
-	const weight_report *w = s->fault;
-
-	if (w[WEIGHT_NULL].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
-						s->weight.name, s->r->edges.name,
-						gnngp_id_text(ids, w[WEIGHT_NULL].src),
-						gnngp_id_text(ids, w[WEIGHT_NULL].dst)),
-				 errhint("Give each edge a weight, or create the graph without a weight column.")));
-	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
-		if (w[k].found)
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
-							s->weight.name, s->r->edges.name, w[k].value,
-							gnngp_id_text(ids, w[k].src), gnngp_id_text(ids, w[k].dst)),
-					 errhint("Weights must be finite and not negative.")));
+	check_weights(s);
+	check_times(s);
 	r->data->graph = gp_graph_build(s->edges);
+	if (s->dated)
+		gp_graph_date(r->env, r->data->graph, s->ntimes, s->from, s->to, s->at);
+	gp_free(r->env, s->from);
+	gp_free(r->env, s->to);
+	gp_free(r->env, s->at);
 	pfree(s);
 }

@@ -181,6 +181,16 @@ gnngp_table_number(const gnngp_table *table, const char *name)
 	return column;
 }
 
+gnngp_column
+gnngp_table_time(const gnngp_table *table, const char *name)
+{
+	gnngp_column column = gnngp_table_column(table, name);
+
+	if (!gnngp_is_number_type(column.base) && !gnngp_is_time_type(column.base))
+		gnngp_wrong_type(table, &column, "a date, a timestamp or a number");
+	return column;
+}
+
 const char *
 gnngp_table_column_name(const gnngp_table *table, int n)
 {
@@ -249,6 +259,15 @@ gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
 		gnngp_query_add(q, NUMERICOID, "t.%s", column->quoted);
 	else
 		gnngp_query_add(q, FLOAT8OID, "t.%s::pg_catalog.float8", column->quoted);
+}
+
+void
+gnngp_query_add_time(gnngp_query *q, const gnngp_column *column)
+{
+	if (gnngp_is_time_type(column->base))
+		gnngp_query_add(q, FLOAT8OID, "pg_catalog.date_part('epoch', t.%s)", column->quoted);
+	else
+		gnngp_query_add_number(q, column);
 }
 
 /* The file of a relation as a snapshot shows it. */

@@ -72,6 +72,9 @@ extern gnngp_column gnngp_table_column(const gnngp_table *table, const char *nam
 /* The same for a column of numbers; 42804 when it has been given another type since. */
 extern gnngp_column gnngp_table_number(const gnngp_table *table, const char *name);
 
+/* The same for a date, a timestamp or a number. */
+extern gnngp_column gnngp_table_time(const gnngp_table *table, const char *name);
+
 /* The n-th column that has not been dropped, from 0; 42703 when there is none. */
 extern const char *gnngp_table_column_name(const gnngp_table *table, int n);
 
@@ -91,6 +94,9 @@ extern void gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_ty
 
 /* Selects a number, to be taken by gnngp_number_datum. */
 extern void gnngp_query_add_number(gnngp_query *q, const gnngp_column *column);
+
+/* The same of a time: seconds since 1970, or the number that it is. */
+extern void gnngp_query_add_time(gnngp_query *q, const gnngp_column *column);
 
 /*
  * Plans the query inside SPI, and so locks all that it reads.  40001 when the

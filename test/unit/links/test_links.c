@@ -312,7 +312,7 @@ check_arrays(gp_env *env, gp_link_method method)
 	*model->spread = 1.0;
 	/* Features of no power at all: the arrays that would be empty are left out. */
 	model->powers = 0;
-	model->width = gp_link_width(true, 0);
+	model->width = gp_link_width(model->graph, 0);
 	n = gp_link_model_arrays(model, scalars, array);
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 }

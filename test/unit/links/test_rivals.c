@@ -1,6 +1,8 @@
 /*
  * test_rivals.c - the candidates that hidden links are ranked among.
  */
+#include <math.h>
+
 #include "links/model/hard_negatives.h"
 #include "test_env.h"
 
@@ -84,6 +86,28 @@ check_rivals(gp_env *env, bool directed)
 	is_int((long long) (env->used - base), 0, "nothing is left behind");
 }
 
+/* The counts of common neighbours, by their definition. */
+static void
+check_counts(const gp_graph *g, const gp_link_rivals *r)
+{
+	double		gap = 0.0;
+
+	for (int64_t e = 0; e < r->pairs.n; e++)
+	{
+		double		common = 0.0;
+		double		allocation = 0.0;
+
+		for (int32_t k = 0; k < g->nodes; k++)
+			if (gp_link_exists(g, r->pairs.src[e], k) && gp_link_exists(g, k, r->pairs.dst[e]))
+			{
+				common++;
+				allocation += 1.0 / (double) (g->start[k + 1] - g->start[k]);
+			}
+		gap = fmax(gap, fmax(fabs(common - r->common[e]), fabs(allocation - r->allocation[e])));
+	}
+	close_to(gap, 0.0, 1e-12, "common neighbours are counted in the fold's graph");
+}
+
 /* A graph with fewer nodes than rivals. */
 static void
 check_small(gp_env *env)
@@ -104,6 +128,7 @@ check_small(gp_env *env)
 	r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11);
 	ok(r.links == 1 && r.pairs.n == 1 + 6 - 1 - (int) (g->start[r.pairs.src[0] + 1] - g->start[r.pairs.src[0]]),
 	   "all other nodes are rivals where these are few");
+	check_counts(fold[0].graph, &r);
 }
 
 /* Ranks by their definition. */
@@ -111,8 +136,9 @@ static void
 check_ranks(void)
 {
 	int64_t		first[] = {0, 4, 6, 7};
-	gp_link_rivals r = {.links = 3, .first = first};
-	const double score[] = {0.5, 0.9, 0.5, 0.1, 0.7, 0.2, 0.3};
+	double		score[] = {0.5, 0.9, 0.5, 0.1, 0.7, 0.2, 0.3};
+	double		none[50] = {0.0};
+	gp_link_rivals r = {.links = 3,.first = first,.common = score,.allocation = none};
 	gp_link_ranks ranks = {0};
 	double		many[50];
 	int64_t		all[] = {0, 50};
@@ -120,15 +146,18 @@ check_ranks(void)
 	gp_link_rivals_rank(&r, score, &ranks);
 	is_int(ranks.links, 3, "each link has a rank");
 	close_to(ranks.reciprocal, 1.0 / 2.5 + 1.0 + 1.0, 1e-15, "ties count half");
-	close_to(ranks.hits, 3.0, 0.0, "all are at the first twenty places");
+	close_to(ranks.hits[0], 2.0, 0.0, "two are at the first place");
+	close_to(ranks.common, ranks.reciprocal, 1e-15, "plain counts rank as scores do");
+	close_to(ranks.allocation, 1.0 / 2.5 + 1.0 / 1.5 + 1.0, 1e-15, "where none counts, all are equal");
+	close_to(ranks.hits[2], 3.0, 0.0, "all are at the first twenty places");
 	for (int k = 0; k < 50; k++)
 		many[k] = k == 0 ? 20.5 : k;
-	r = (gp_link_rivals) {.links = 1, .first = all};
+	r = (gp_link_rivals) {.links = 1,.first = all,.common = none,.allocation = none};
 	gp_link_rivals_rank(&r, many, &ranks);
-	close_to(ranks.hits, 3.0, 0.0, "the thirtieth is no hit");
+	close_to(ranks.hits[2], 3.0, 0.0, "the thirtieth is no hit");
 	many[0] = 30.5;
 	gp_link_rivals_rank(&r, many, &ranks);
-	close_to(ranks.hits, 4.0, 0.0, "the twentieth is one");
+	close_to(ranks.hits[2], 4.0, 0.0, "the twentieth is one");
 	is_int(ranks.links, 5, "ranks are added");
 }
 

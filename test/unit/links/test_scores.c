@@ -504,7 +504,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	double		most = 0.0;
 	double		cosines = 0.0;
 	int			worst = 0;
-	int			own = gp_link_graph_width(directed);
+	int			own = gp_link_graph_width(g);
 	char		name[200];
 
 	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, GP_LINK_POWERS, NULL);

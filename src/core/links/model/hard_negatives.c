@@ -18,7 +18,6 @@
 #define COMPARED 4096			/* nodes that a node's features are compared with */
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 #define TRIES 64				/* random nodes drawn for each one wanted */
-#define HITS 20					/* ranks that count as a hit */
 
 /* A candidate with the hash that it is ordered by. */
 typedef struct keyed
@@ -141,6 +140,34 @@ asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 	return turn ? fold->pairs.dst[e] : fold->pairs.src[e];
 }
 
+/* What the nodes that both ends of each pair are linked with say, directions aside. */
+static void
+count_common(const reach *search, gp_link_rivals *r)
+{
+	const gp_csr *a = search->symmetric ? search->symmetric : &search->pattern;
+
+	r->common = gp_alloc_zero(search->env, r->pairs.n, sizeof(double));
+	r->allocation = gp_alloc_zero(search->env, r->pairs.n, sizeof(double));
+	for (int64_t e = 0; e < r->pairs.n; e++)
+	{
+		int64_t		i = a->start[r->pairs.src[e]];
+		int64_t		j = a->start[r->pairs.dst[e]];
+
+		while (i < a->start[r->pairs.src[e] + 1] && j < a->start[r->pairs.dst[e] + 1])
+		{
+			int32_t		middle = a->col[i];
+
+			if (middle == a->col[j])
+			{
+				r->common[e]++;
+				r->allocation[e] += 1.0 / (double) (a->start[middle + 1] - a->start[middle]);
+			}
+			i += middle <= a->col[j];
+			j += a->col[j] <= middle;
+		}
+	}
+}
+
 gp_link_rivals
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed)
 {
@@ -159,6 +186,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 		add_random(&r, full, stream, node, r.first[e]);
 		r.first[e + 1] = r.pairs.n;
 	}
+	count_common(search, &r);
 	reach_close(search);
 	return r;
 }
@@ -362,19 +390,33 @@ gp_link_asked_free(gp_env *env, gp_link_asked *a)
 	gp_free(env, a->weight);
 }
 
+/* The rank of a link among its rivals; of equal scores half come before it. */
+static double
+rank_of(const gp_link_rivals *r, int64_t e, const double *score)
+{
+	double		rank = 1.0;
+	double		own = score[r->first[e]];
+
+	for (int64_t k = r->first[e] + 1; k < r->first[e + 1]; k++)
+		rank += score[k] > own ? 1.0 : score[k] == own ? 0.5 : 0.0;
+	return rank;
+}
+
 void
 gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks *ranks)
 {
+	static const double places[GP_LINK_PLACES] = {1.0, 10.0, 20.0};
+
 	for (int64_t e = 0; e < r->links; e++)
 	{
-		double		rank = 1.0;
-		double		own = score[r->first[e]];
+		double		rank = rank_of(r, e, score);
 
-		for (int64_t k = r->first[e] + 1; k < r->first[e + 1]; k++)
-			rank += score[k] > own ? 1.0 : score[k] == own ? 0.5 : 0.0;
 		ranks->links++;
 		ranks->reciprocal += 1.0 / rank;
-		ranks->hits += rank <= HITS;
+		for (int k = 0; k < GP_LINK_PLACES; k++)
+			ranks->hits[k] += rank <= places[k];
+		ranks->common += 1.0 / rank_of(r, e, r->common);
+		ranks->allocation += 1.0 / rank_of(r, e, r->allocation);
 	}
 }
 
@@ -382,13 +424,15 @@ double
 gp_link_rivals_bytes(int64_t nodes, int64_t links, int64_t width)
 {
 	return 16.0 * (double) nodes + (double) links * (double) (1 + gp_min64(GP_LINK_RIVALS, nodes)) *
-		(8.0 + 8.0 * (double) width);
+		(24.0 + 8.0 * (double) width);
 }
 
 void
 gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 {
 	gp_free(env, r->first);
+	gp_free(env, r->common);
+	gp_free(env, r->allocation);
 	gp_link_pairs_free(env, &r->pairs);
 	memset(r, 0, sizeof(*r));
 }
@@ -398,12 +442,16 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 						double missing_share, gp_link_model *model)
 {
 	int64_t		n = 0;
+	double		share = 0.0;
 	double	   *all;
 	double	   *weight;
 	bool	   *linked;
 
 	for (int f = 0; f < folds; f++)
+	{
 		n += asked[f].pairs.n;
+		share += asked[f].share / folds;
+	}
 	all = gp_alloc_array(env, n, sizeof(double));
 	weight = gp_alloc_array(env, n, sizeof(double));
 	linked = gp_alloc_array(env, n, sizeof(bool));
@@ -418,7 +466,7 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 	gp_link_calibrate(env, n, all, linked, weight, &model->intercept, &model->slope);
 	if (!(missing_share > 0.0))
 		missing_share = GP_LINK_MISSING_SHARE;
-	model->intercept += gp_link_odds(missing_share) - gp_link_odds(asked[0].share);
+	model->intercept += gp_link_odds(missing_share) - gp_link_odds(share);
 	gp_free(env, all);
 	gp_free(env, weight);
 	gp_free(env, linked);

@@ -14,6 +14,8 @@ typedef struct gp_link_rivals
 	int64_t		links;
 	int64_t    *first;			/* of each link's pairs; the last is pairs.n */
 	gp_link_pairs pairs;
+	double	   *common;			/* neighbours in common in the fold's graph, */
+	double	   *allocation;		/* each divided by how many neighbours it has */
 } gp_link_rivals;
 
 /*
@@ -53,7 +55,7 @@ extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
 extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
 									double missing_share, gp_link_model *model);
 
-/* Adds the ranks of the links by the scores of all pairs. */
+/* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score, gp_link_ranks *ranks);
 
 /* An upper bound of the bytes of it, for the plan: links of all folds, with width scores for each pair. */

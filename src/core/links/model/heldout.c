@@ -69,6 +69,20 @@ take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *lab
 	return n;
 }
 
+/* The figures of ranks; NaN without a link. */
+static void
+judge_ranks(const gp_link_ranks *ranks, double *metric)
+{
+	double		links = ranks->links > 0 ? (double) ranks->links : NAN;
+
+	metric[GP_LINK_METRIC_MRR] = ranks->reciprocal / links;
+	metric[GP_LINK_METRIC_HITS_1] = ranks->hits[0] / links;
+	metric[GP_LINK_METRIC_HITS_10] = ranks->hits[1] / links;
+	metric[GP_LINK_METRIC_HITS_20] = ranks->hits[2] / links;
+	metric[GP_LINK_METRIC_MRR_COMMON] = ranks->common / links;
+	metric[GP_LINK_METRIC_MRR_ALLOCATION] = ranks->allocation / links;
+}
+
 void
 gp_link_held_judge(gp_env *env, gp_link_model *model)
 {
@@ -88,8 +102,7 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
 	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);
 	model->metric[GP_LINK_METRIC_AUC_COMPONENT] = mean_of(within, held->folds);
-	model->metric[GP_LINK_METRIC_MRR] = held->ranks.links > 0 ? held->ranks.reciprocal / held->ranks.links : NAN;
-	model->metric[GP_LINK_METRIC_HITS] = held->ranks.links > 0 ? held->ranks.hits / held->ranks.links : NAN;
+	judge_ranks(&held->ranks, model->metric);
 	for (int64_t e = 0; e < held->n; e++)
 		held->row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
 	gp_free(env, label);
@@ -113,7 +126,11 @@ gp_link_metric_name(gp_link_metric metric)
 		[GP_LINK_METRIC_PRECISION] = "average_precision",
 		[GP_LINK_METRIC_AUC_COMPONENT] = "auc_component",
 		[GP_LINK_METRIC_MRR] = "mrr",
-		[GP_LINK_METRIC_HITS] = "hits_at_20"
+		[GP_LINK_METRIC_HITS_20] = "hits_at_20",
+		[GP_LINK_METRIC_HITS_1] = "hits_at_1",
+		[GP_LINK_METRIC_HITS_10] = "hits_at_10",
+		[GP_LINK_METRIC_MRR_COMMON] = "mrr_common_neighbours",
+		[GP_LINK_METRIC_MRR_ALLOCATION] = "mrr_resource_allocation"
 	};
 
 	return names[metric];

@@ -24,7 +24,7 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 1.0, [NEAREST] = 1.0};
+static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
 
 /* A fold on its way to rows. */
 typedef struct sample
@@ -186,7 +186,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r = {.dev = dev,.env = env,.width = gp_link_width(problem->graph->directed, plan->powers)};
+	rows		r = {.dev = dev,.env = env,.width = gp_link_width(problem->graph, plan->powers)};
 	fold_job	job = {.x = x,.plan = plan,.rows = &r};
 
 	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);

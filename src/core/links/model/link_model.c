@@ -14,7 +14,7 @@ enum array_tag
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
 	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_HABITS, TAG_ROW_VARIANCE,
-	TAG_POINT, TAG_TAKEN, TAGS
+	TAG_POINT, TAG_TAKEN, TAG_TIME, TAGS
 };
 
 enum scalar
@@ -29,7 +29,8 @@ static const gp_link_element elements[TAGS] = {
 	[TAG_CENTRE] = GP_LINK_F64,[TAG_SPREAD] = GP_LINK_F64,[TAG_FEATURE_START] = GP_LINK_I64,
 	[TAG_FEATURE_COL] = GP_LINK_I32,[TAG_FEATURE_VALUE] = GP_LINK_F32,[TAG_FEATURE_MEAN] = GP_LINK_F32,
 	[TAG_FEATURE_DOT] = GP_LINK_F32,[TAG_FEATURE_NORM] = GP_LINK_F32,[TAG_CODE] = GP_LINK_U64,
-	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] = GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64
+	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] = GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64,
+	[TAG_TIME] = GP_LINK_F64
 };
 
 /* Adds an array that is there. */
@@ -108,6 +109,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_START, nodes + 1, g->start);
 	n = add(out, n, TAG_COL, g->start[nodes], g->col);
 	n = add(out, n, TAG_WEIGHT, g->start[nodes], g->weight);
+	n = add(out, n, TAG_TIME, g->start[nodes], g->time);
 	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
 	n = add(out, n, TAG_ROW_VARIANCE, nodes * m->width, m->row_variance);
 	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
@@ -242,6 +244,9 @@ restore_graph(const restorer *r)
 	g->start = need(r, TAG_START, g->nodes + 1, false);
 	g->col = need(r, TAG_COL, entries, false);
 	g->weight = need(r, TAG_WEIGHT, entries, true);
+	g->time = need(r, TAG_TIME, entries, true);
+	if (g->time)
+		check_finite(r, g->time, entries);
 	check_rows(r, g->start, g->col, g->nodes, g->nodes, entries);
 	for (int64_t k = 0; g->weight != NULL && k < entries; k++)
 		if (!(g->weight[k] >= 0.0) || !isfinite(g->weight[k]))
@@ -371,7 +376,7 @@ restore_regression(const restorer *r, gp_link_model *m)
 	}
 	m->centre = need(r, TAG_CENTRE, m->width, false);
 	m->spread = need(r, TAG_SPREAD, m->width, false);
-	if (m->width != gp_link_width(m->graph->directed, m->powers))
+	if (m->width != gp_link_width(m->graph, m->powers))
 		refuse(r, "its scores are not those of this version");
 	check_finite(r, m->centre, m->width);
 	check_finite(r, m->spread, m->width);

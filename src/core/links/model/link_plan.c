@@ -63,7 +63,7 @@ frame_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
 
-	return 64.0 * e + 172.0 * n + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * plan->powers : 0.0);
+	return 64.0 * e + 172.0 * n + (problem->graph->time ? 20.0 * e + 24.0 * n : 0.0) + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * plan->powers : 0.0);
 }
 
 /* The bytes that a fold's scores take: the frame of its graph, and the columns of a block. */
@@ -107,16 +107,16 @@ sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 	double		held = (double) gp_link_fold_rows(problem->graph->edges);
 	double		others = 2.0 * GP_LINK_RANKED * (double) (1 + gp_min64(GP_LINK_RIVALS, problem->graph->nodes)) +
 		fmin(GP_LINK_RANKED * (double) problem->graph->nodes, (double) problem->graph->edges);
-	double		width = gp_link_width(problem->graph->directed, plan->powers);
+	double		width = gp_link_width(problem->graph, plan->powers);
 
-	return (held / 2.0 * (problem->features ? 4.0 : 3.0) + others) * (8.0 * width + 48.0);
+	return (held / 2.0 * (problem->features ? 4.0 : 3.0) + others) * (8.0 * width + 64.0);
 }
 
 /* The graphs of all folds. */
 static double
 folds_bytes(const gp_link_problem *problem)
 {
-	return gp_link_fold_count(problem->graph->edges) * (6.0 * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
+	return gp_link_fold_count(problem->graph->edges) * ((problem->graph->time ? 14.0 : 6.0) * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
 }
 
 /*
@@ -129,7 +129,7 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 	double		e = entries_of(problem->graph);
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-	double		width = gp_link_width(problem->graph->directed, plan->powers);
+	double		width = gp_link_width(problem->graph, plan->powers);
 	double		held = (double) gp_link_fold_rows(problem->graph->edges);
 	double		m = held / 2.0 * (problem->features ? 4.0 : 3.0);
 	double		sources = held / 2.0 * (problem->features ? 2.3 : 1.6) + 2.0 * GP_LINK_RANKED;
@@ -206,7 +206,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 	int64_t		m = GP_LINK_LANDMARKS;
 	int			threads = dev->room > 0 ? 1 : dev->threads;
 	bool		scores = plan->method == GP_LINK_SCORES;
-	int32_t		width = gp_link_width(problem->graph->directed, plan->powers);
+	int32_t		width = gp_link_width(problem->graph, plan->powers);
 	int64_t		dims = problem->features ? problem->features->dims : 0;
 	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + (48.0 + GP_LINK_LOCAL_BYTES) * nodes * threads};
 

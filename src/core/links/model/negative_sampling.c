@@ -145,6 +145,32 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 	return s;
 }
 
+/* A number that is the smaller the later a time is. */
+static uint64_t
+lateness(double time)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &time, sizeof(bits));
+	return bits >> 63 ? bits : ~bits & INT64_MAX;
+}
+
+/* The last count links, the latest first. */
+static gp_heap
+draw_latest(gp_env *env, const gp_graph *graph, int64_t count)
+{
+	gp_heap		s = sample_create(env, count);
+
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
+	{
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			if (graph->directed || i < graph->col[k])
+				gp_heap_offer(&s, &(keyed) {lateness(graph->time[k]), (int32_t) i, graph->col[k]});
+	}
+	gp_heap_sort(&s);
+	return s;
+}
+
 gp_link_pairs
 gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
@@ -272,6 +298,8 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
 	if (graph->weight)
 		out->weight = gp_alloc_array(env, entries, sizeof(double));
+	if (graph->time)
+		out->time = gp_alloc_array(env, entries, sizeof(double));
 	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
@@ -281,6 +309,8 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 			out->col[at] = graph->col[k];
 			if (graph->weight)
 				out->weight[at] = graph->weight[k];
+			if (graph->time)
+				out->time[at] = graph->time[k];
 			at++;
 		}
 		out->start[i + 1] = at;
@@ -300,6 +330,40 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 				 "every pair of nodes is linked already");
 	fold.pairs = gp_link_pairs_join(env, hidden, fold.links, &missing);
 	fold.graph = gp_link_graph_without(env, graph, hidden);
+	return fold;
+}
+
+/* Puts pairs into a random order. */
+static void
+shuffle(gp_link_pairs *pairs, uint64_t seed)
+{
+	for (int64_t k = 0; k + 1 < pairs->n; k++)
+	{
+		int64_t		from = k + (int64_t) (gp_hash(seed + (uint64_t) k) % (uint64_t) (pairs->n - k));
+		int32_t		src = pairs->src[from];
+		int32_t		dst = pairs->dst[from];
+
+		pairs->src[from] = pairs->src[k];
+		pairs->dst[from] = pairs->dst[k];
+		pairs->src[k] = src;
+		pairs->dst[k] = dst;
+	}
+}
+
+/* A fold that hides links [f share, (f + 1) share) of those in order, the latest first; its graph has none that came later. */
+static gp_link_fold
+fold_of_times(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_heap *order, int f, int64_t share)
+{
+	gp_link_pairs hidden = sample_part(order, f * share, share);
+	gp_link_pairs gone = sample_part(order, 0, (f + 1) * share);
+	gp_link_fold fold;
+
+	shuffle(&hidden, gp_hash(seed));
+	fold = gp_link_fold_hide(env, graph, seed, &hidden, GP_LINK_FOLD_PAIRS);
+	gp_graph_free(env, fold.graph);
+	fold.graph = gp_link_graph_without(env, graph, &gone);
+	gp_link_pairs_free(env, &hidden);
+	gp_link_pairs_free(env, &gone);
 	return fold;
 }
 
@@ -344,10 +408,19 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 
 	gp_link_require_two(env, graph);
 	folds = gp_link_fold_count(graph->edges);
-	order = draw_links(env, graph, seed, folds * share);
+	if (graph->time)
+		folds = (int) gp_min64(folds, GP_LINK_LEAST_FOLDS);
+	order = graph->time ? draw_latest(env, graph, folds * share) : draw_links(env, graph, seed, folds * share);
 	for (int f = 0; f < folds; f++)
 	{
-		gp_link_pairs hidden = sample_part(&order, f * share, share);
+		gp_link_pairs hidden;
+
+		if (graph->time)
+		{
+			fold[f] = fold_of_times(env, graph, gp_hash(seed) + f + 1, &order, f, share);
+			continue;
+		}
+		hidden = sample_part(&order, f * share, share);
 
 		fold[f] = gp_link_fold_hide(env, graph, gp_hash(seed) + f + 1, &hidden, GP_LINK_FOLD_PAIRS);
 		gp_link_pairs_free(env, &hidden);

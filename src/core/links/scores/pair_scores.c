@@ -60,13 +60,17 @@ void
 gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 {
 	full_block	full;
+	int32_t		first = gp_link_structure_width(f->graph->directed);
 
 	if (block->sources == 0 || block->n == 0)
 		return;
 	fill_up(f, block, &full);
 	gp_link_structure(f, &full.block, full.cuts, out);
-	gp_link_laplacian(f, &full.block, full.cuts, gp_link_structure_width(f->graph->directed), out);
-	gp_link_ease(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed) - GP_LINK_EASE_SCORES, out);
+	gp_link_laplacian(f, &full.block, full.cuts, first, out);
+	first += 2 * GP_LINK_SCALES + 1;
+	gp_link_ease(f, &full.block, full.cuts, first, out);
+	if (f->decayed)
+		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_EASE_SCORES, out);
 }
 
 void
@@ -77,7 +81,7 @@ gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out
 	if (block->sources == 0 || block->n == 0 || f->powers == 0)
 		return;
 	fill_up(f, block, &full);
-	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph->directed), out);
+	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph), out);
 }
 
 /* A pair, its place in the caller's list, and which end is the source. */

@@ -174,7 +174,7 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 {
 	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .powers = x ? powers : 0, .x = x};
-	f->width = gp_link_width(graph->directed, f->powers);
+	f->width = gp_link_width(graph, f->powers);
 	if (dev->keep)				/* every block of scores takes the same matrices */
 		dev->keep(dev, true);
 	f->weights = make_weights(f);
@@ -187,6 +187,7 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 	make_middle(f);
 	make_arcs(f);
 	gp_link_ease_open(f);
+	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);
 }
@@ -302,6 +303,8 @@ gp_link_frame_close(gp_link_frame *f)
 	gp_free(env, f->square);
 	gp_free(env, f->half_log);
 	gp_free(env, f->pattern.value);
+	gp_free(env, f->decayed);
+	gp_free(env, f->activity);
 	gp_free(env, f->log_count);
 	gp_csr_free(env, f->spread);
 	gp_csr_free(env, f->xt);

@@ -49,6 +49,8 @@ typedef struct gp_link_frame
 	double	   *half_log;		/* n x GP_LINK_SCALES: of the Laplacian kernels' diagonals */
 	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
 	double		volume;			/* sum of strengths */
+	float	   *decayed;		/* entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without times */
+	double	   *activity;		/* n x GP_LINK_DECAYS: of a node's links */
 	gp_csr		pattern;		/* of ones, double; shares the places of weights; no value on a large graph */
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
@@ -84,8 +86,8 @@ gp_link_row_of(const gp_link_frame *f, const gp_csr *s, int32_t node)
 }
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
-extern int32_t gp_link_width(bool directed, int32_t powers);
-extern int32_t gp_link_graph_width(bool directed);
+extern int32_t gp_link_width(const gp_graph *graph, int32_t powers);
+extern int32_t gp_link_graph_width(const gp_graph *graph);
 
 /*
  * One block: at most GP_LINK_BLOCK sources, and pairs that each name the slot
@@ -188,6 +190,13 @@ extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_
 /* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
 extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 							   double close, gp_matrix x);
+/* decay.c: of a graph with times, neighbours in common and activity by how recent links are; two columns a decay. */
+#define GP_LINK_DECAYS 3
+#define GP_LINK_DECAY_SCORES (2 * GP_LINK_DECAYS)
+
+extern void gp_link_decay_open(gp_link_frame *f);
+extern void gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
+						  double *out);
 /* cosines.c: of the features. */
 extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);

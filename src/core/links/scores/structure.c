@@ -29,15 +29,16 @@ gp_link_structure_width(bool directed)
 }
 
 int32_t
-gp_link_width(bool directed, int32_t powers)
+gp_link_width(const gp_graph *graph, int32_t powers)
 {
-	return gp_link_graph_width(directed) + powers;
+	return gp_link_graph_width(graph) + powers;
 }
 
 int32_t
-gp_link_graph_width(bool directed)
+gp_link_graph_width(const gp_graph *graph)
 {
-	return gp_link_structure_width(directed) + 2 * GP_LINK_SCALES + 1 + GP_LINK_EASE_SCORES;
+	return gp_link_structure_width(graph->directed) + 2 * GP_LINK_SCALES + 1 + GP_LINK_EASE_SCORES +
+		(graph->time ? GP_LINK_DECAY_SCORES : 0);
 }
 
 typedef struct structure

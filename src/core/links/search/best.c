@@ -185,7 +185,7 @@ open_search(gp_links *l, gp_link_candidates candidates)
 {
 	const gp_csr *neighbours = l->frame.weights;
 
-	if (l->search && l->candidates == candidates)
+	if (l->search && l->candidates == candidates && l->other == NULL)
 		return l->search;
 	if (l->search)
 		gp_link_search_close(l->search);
@@ -198,7 +198,9 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	}
 	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
 	l->candidates = candidates;
-	if (candidates == GP_CANDIDATES_AUTO && l->model->habits)
+	if (l->other)
+		gp_link_search_among(l->search, l->among, l->other);
+	else if (candidates == GP_CANDIDATES_AUTO && l->model->habits)
 		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits),
 							 l->model->features != NULL);
 	return l->search;
@@ -316,6 +318,13 @@ void
 gp_links_share(gp_links *l, int threads)
 {
 	l->threads = threads;
+}
+
+void
+gp_links_among(gp_links *l, int64_t n, const int32_t *node)
+{
+	l->among = n;
+	l->other = node;
 }
 
 void

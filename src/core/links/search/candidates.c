@@ -39,6 +39,8 @@ struct gp_link_search
 	gp_link_habits habits;
 	gp_link_sides sides;		/* when it is two-sided */
 	bool	   *ends;			/* nodes that links lead to, where only these are candidates */
+	int64_t		among;			/* nodes that alone are candidates, where other is set */
+	const int32_t *other;
 	bool		features;		/* the kernel tells nodes without a path between them apart */
 	/* of the node that is searched */
 	int32_t    *out;
@@ -97,6 +99,13 @@ gp_link_search_learn(gp_link_search *s, gp_link_habits habits, bool features)
 		s->sides = gp_link_sides_find(s->env, s->neighbours);
 	if (habits.ends)
 		s->ends = gp_link_ends_find(s->env, s->graph);
+}
+
+void
+gp_link_search_among(gp_link_search *s, int64_t n, const int32_t *node)
+{
+	s->among = n;
+	s->other = node;
 }
 
 void
@@ -385,6 +394,17 @@ everything(gp_link_search *s)
 	count_work(s, s->n);
 }
 
+/* Takes those that alone are candidates. */
+static void
+only_among(gp_link_search *s)
+{
+	for (int64_t k = 0; k < s->among; k++)
+		if (!(gp_link_marks_of(&s->marks, s->other[k]) & GP_MARK_NEVER))
+			s->out[s->found++] = s->other[k];
+	count_work(s, s->among);
+	gp_sort_columns(s->env, s->out, s->found);
+}
+
 /* Sorts what was found; where it is much, reading all stamps in their order is faster. */
 static void
 sort_found(gp_link_search *s)
@@ -418,6 +438,11 @@ int64_t
 gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 {
 	begin(s, node, out);
+	if (s->other)
+	{
+		only_among(s);
+		return s->found;
+	}
 	if (s->candidates == GP_CANDIDATES_ALL)
 	{
 		everything(s);

@@ -18,7 +18,7 @@
 enum graph_argument
 {
 	ARG_GRAPH, ARG_NODES, ARG_EDGES, ARG_ID, ARG_FEATURES, ARG_TARGET, ARG_SRC, ARG_DST,
-	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE
+	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE, ARG_TIME
 };
 
 /* Takes a column when it is given; an empty name takes an optional one away. */
@@ -111,6 +111,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	take_column(fcinfo, ARG_SRC, false, &def->src);
 	take_column(fcinfo, ARG_DST, false, &def->dst);
 	take_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	if (PG_NARGS() > ARG_TIME)
+		take_column(fcinfo, ARG_TIME, true, &def->time);
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	take_feature_source(fcinfo, def);
@@ -138,7 +140,7 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
 
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
- * sparse_features, scale) */
+ * sparse_features, scale, time_column) */
 Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
@@ -178,7 +180,7 @@ PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
-	LOCAL_FCINFO(call, ARG_SCALE + 1);
+	LOCAL_FCINFO(call, ARG_TIME + 1);
 
 	/* A constant stands in fcinfo once for all rows. */
 	memcpy(call, fcinfo, SizeForFunctionCallInfo(PG_NARGS()));

@@ -107,7 +107,7 @@ explain_links(const gp_link_plan *links, const gnngp_data *data, int32 keep, gp_
 static Datum
 estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *asked)
 {
-	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->kernel,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
+	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->kernel,.missing_share = GP_LINK_MISSING_SHARE,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
 	size_t		limit = gp_limit(env);
 	gp_plan		plan;
 	gp_link_plan links;

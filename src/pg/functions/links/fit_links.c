@@ -37,6 +37,7 @@ link_fit_settings(FunctionCallInfo fcinfo)
 	settings.seed = PG_GETARG_INT64(4);
 	settings.keep = PG_ARGISNULL(6) ? 0 : PG_GETARG_INT32(6);
 	settings.min_probability = PG_ARGISNULL(7) ? 0.0 : PG_GETARG_FLOAT8(7);
+	settings.missing_share = PG_ARGISNULL(8) ? GP_LINK_MISSING_SHARE : PG_GETARG_FLOAT8(8);
 	gnngp_link_settings_check(&settings);
 	if (given)
 		gnngp_link_allow_kernel(&settings);
@@ -45,7 +46,7 @@ link_fit_settings(FunctionCallInfo fcinfo)
 
 PG_FUNCTION_INFO_V1(gnngp_fit_links);
 
-/* gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability) */
+/* gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability, missing_share) */
 Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {

@@ -88,6 +88,11 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("min_probability must be between 0 and 1"),
 				 errhint("It drops kept pairs (keep => ...) of a smaller probability.")));
+	if (!(settings->missing_share > 0.0 && settings->missing_share < 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("missing_share must be between 0 and 1, and neither of them"),
+				 errhint("It says which part of all links the graph does not show, and scales the odds of every probability.")));
 	if (settings->min_probability > 0.0 && settings->keep == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -152,6 +157,17 @@ notice_cut(gp_env *env, const gp_link_model *links)
 			  links->steps, features);
 }
 
+/* Tells when plain counts rank hidden links as well. */
+static void
+notice_plain(gp_env *env, const double *metric)
+{
+	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON], metric[GP_LINK_METRIC_MRR_ALLOCATION]);
+
+	if (metric[GP_LINK_METRIC_MRR] < plain)
+		gp_notice(env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
+				  "plain counts of common neighbours rank hidden links better than this model");
+}
+
 /* What is to be fitted; options is room. */
 static gp_link_problem
 make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings, gp_dgp *options)
@@ -164,6 +180,7 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	problem.method = find_method(env, settings->method, options);
 	problem.deep = options->features > 0 ? options : NULL;
 	problem.seed = (uint64_t) settings->seed;
+	problem.missing_share = settings->missing_share;
 	return problem;
 }
 
@@ -197,6 +214,7 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	problem.warm = warm;
 	links = gp_link_fit(device, &problem);
 	notice_cut(device->env, links);
+	notice_plain(device->env, links->metric);
 	return links;
 }
 

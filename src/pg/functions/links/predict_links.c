@@ -17,9 +17,11 @@
 #include "pg/ids/given_ids.h"
 #include "utils/array.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
+#define ARG_AMONG 4
 #define BRIEF 512				/* nodes or pairs, up to which a call is brief */
 
 /* The columns of both functions' rows. */
@@ -31,6 +33,12 @@ enum link_column
 static const gnngp_id_hints predict_hints = {
 	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
 	"Use gp_predict_links(%1$s, NULL::%2$s) for all nodes, or ids of that type.",
+	"model"
+};
+
+static const gnngp_id_hints among_hints = {
+	"Write among => ARRAY[...] with integers, for nodes of %1$s.",
+	"Write among => ARRAY[...] with ids of type %2$s, for nodes of %1$s.",
 	"model"
 };
 
@@ -164,10 +172,31 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	return node;
 }
 
+/* The ids that the other end is to be among; all of them where there is no such argument. */
+static gnngp_given_ids
+take_among(FunctionCallInfo fcinfo, const link_predict *p)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_AMONG);
+	gnngp_id_type id_type;
+
+	if (PG_ARGISNULL(ARG_AMONG))
+		return (gnngp_given_ids) {.all = true};
+	if (!OidIsValid(get_element_type(getBaseType(type))))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("among must be an array of ids"),
+				 errhint("Write among => ARRAY[...], of the type of the nodes' ids.")));
+	gnngp_id_type_open_argument(&id_type, p->model, fcinfo, ARG_AMONG, &among_hints);
+	return gnngp_given_ids_take(&id_type, fcinfo, ARG_AMONG);
+}
+
 /* Puts the best pairs of the nodes that were given. */
 static void
 predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given)
 {
+	gnngp_given_ids among = take_among(fcinfo, p);
+	int32	   *other = NULL;
+	int64		others = 0;
 	int64		k = gnngp_count_argument(fcinfo, 2, "k", "Use k => NULL for all candidates.");
 	int			candidates = gnngp_require_word("candidates", gnngp_text_argument(fcinfo, 3, "candidates"),
 												lengthof(candidate_names), candidate_names,
@@ -175,7 +204,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	int32	   *node;
 	int64		n;
 
-	if (gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
+	if (among.all && gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
 	{
 		open_result(fcinfo, p);
 		gnngp_kept_tell(p->model, given, k, put_kept, p);
@@ -183,17 +212,24 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	}
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
 	node = choose_nodes(p, given, &n);
+	if (!among.all)
+		other = choose_nodes(p, &among, &others);
+	if (!among.all && others == 0)
+		n = 0;
 	gp_links_share(p->open->links, gnngp_setting_threads());
+	if (others > 0)
+		gp_links_among(p->open->links, others, other);
 	if (n > 0)
 		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
 					  (gp_link_candidates) candidates, put_row, p);
 	gp_free(p->open->env, node);
+	gp_free(p->open->env, other);
 	gnngp_links_close(p->open);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_predict_links);
 
-/* gp_predict_links(model, id or nodes, k, candidates) */
+/* gp_predict_links(model, id or nodes, k, candidates, among) */
 Datum
 gnngp_predict_links(PG_FUNCTION_ARGS)
 {

@@ -130,7 +130,7 @@ gnngp_predict_support(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(req);
 }
 
-/* The rows of gp_predict_links(model, nodes, k, candidates): k for each node. */
+/* The rows of gp_predict_links(model, nodes, k, candidates, among): k for each node. */
 static double
 count_best_links(PlannerInfo *root, List *args, const gnngp_model *model)
 {
@@ -152,7 +152,7 @@ gnngp_links_support(PG_FUNCTION_ARGS)
 	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
 	bool		asked = IsA(req, SupportRequestRows);
 	List	   *pairs = asked ? call_arguments(req, 3) : NIL;
-	List	   *args = asked ? call_arguments(req, 4) : NIL;
+	List	   *args = asked ? call_arguments(req, 5) : NIL;
 	gnngp_model *model = args ? call_model(req, args) : NULL;
 
 	if (pairs)
