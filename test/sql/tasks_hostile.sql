@@ -85,6 +85,16 @@ DELETE FROM gnngp_internal.gp_block b USING gnngp_internal.gp_model_catalog m WH
 INSERT INTO gnngp_internal.gp_block SELECT w.id, w.version, b.part, b.block, b.first_key, b.nrows, b.data FROM gnngp_internal.gp_block b
 JOIN gnngp_internal.gp_model_catalog q ON q.id = b.model AND q.name = 'quality', gnngp_internal.gp_model_catalog w WHERE w.name = 'wider' AND b.part = 'live';
 SELECT state_of($$SELECT * FROM gp_predict_live('wider', 90.0)$$);
+-- A foreign key that the owner may not read is left out
+GRANT SELECT (id, made, good) ON lot TO tasks_stranger;
+GRANT SELECT (at, price) ON bid TO tasks_stranger;
+SET ROLE tasks_stranger;
+SELECT gp_create_graph('part', '{lot,bid}', times => '{"lot": "made"}');
+SELECT count(*) FROM gp_relations('part');
+SELECT gp_create_task('quality', 'part', 'lot.good');
+SELECT labelled, relations FROM gp_fit('quality');
+SELECT gp_drop_graph('part');
+RESET ROLE;
 SELECT gp_drop_graph('auction');
 SELECT gp_drop_graph('club');
 DROP SCHEMA tasks_closed CASCADE;
