@@ -77,6 +77,24 @@ SELECT gp_create_graph('auction', '{lot,bid}', times => '{"lot": "made"}');
 SELECT gp_create_task('quality', 'auction', 'lot.good');
 SELECT labelled, facts, loo_score > 0.5 AS told FROM gp_fit('quality');
 SELECT count(*), max(abs(l.score - p.score)) < 1e-4 FROM gp_predict('quality', NULL::numeric) AS p JOIN gp_predict_live('quality', ARRAY(SELECT id FROM lot WHERE good IS NULL)) AS l USING (node, class);
+-- A live state that somebody put beside the columns of another fit
+ALTER TABLE bid ADD COLUMN more int;
+UPDATE bid SET more = price * lot % 7;
+SELECT labelled FROM gp_fit('quality', model => 'wider');
+DELETE FROM gnngp_internal.gp_block b USING gnngp_internal.gp_model_catalog m WHERE m.id = b.model AND m.name = 'wider' AND b.part = 'live';
+INSERT INTO gnngp_internal.gp_block SELECT w.id, w.version, b.part, b.block, b.first_key, b.nrows, b.data FROM gnngp_internal.gp_block b
+JOIN gnngp_internal.gp_model_catalog q ON q.id = b.model AND q.name = 'quality', gnngp_internal.gp_model_catalog w WHERE w.name = 'wider' AND b.part = 'live';
+SELECT state_of($$SELECT * FROM gp_predict_live('wider', 90.0)$$);
+-- A foreign key that the owner may not read is left out
+GRANT SELECT (id, made, good) ON lot TO tasks_stranger;
+GRANT SELECT (at, price) ON bid TO tasks_stranger;
+SET ROLE tasks_stranger;
+SELECT gp_create_graph('part', '{lot,bid}', times => '{"lot": "made"}');
+SELECT count(*) FROM gp_relations('part');
+SELECT gp_create_task('quality', 'part', 'lot.good');
+SELECT labelled, relations FROM gp_fit('quality');
+SELECT gp_drop_graph('part');
+RESET ROLE;
 SELECT gp_drop_graph('auction');
 SELECT gp_drop_graph('club');
 DROP SCHEMA tasks_closed CASCADE;

@@ -85,6 +85,7 @@ key_row(void *state, const Datum *values, const bool *nulls)
 	bool	   *no_operator;
 	int			n;
 	gnngp_schema_relation *r;
+	bool		hidden = false;
 
 	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator, &no_operator, &n);
 	r = add_relation(k->s, child, parent, n);
@@ -93,7 +94,12 @@ key_row(void *state, const Datum *values, const bool *nulls)
 		r->from[i] = column_at(&k->s->table[child], (AttrNumber) array_integer(values[2], i));
 		r->to[i] = column_at(&k->s->table[parent], (AttrNumber) array_integer(values[3], i));
 		r->equals[i] = TextDatumGetCString(operator[i]);
+		hidden = hidden || k->s->table[child].column[r->from[i]].role == GNNGP_COLUMN_HIDDEN ||
+			k->s->table[parent].column[r->to[i]].role == GNNGP_COLUMN_HIDDEN;
 	}
+	/* One that the user may not read is left out, as its columns are. */
+	if (hidden)
+		k->s->nrelations--;
 	MemoryContextSwitchTo(old);
 }
 
