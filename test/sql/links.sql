@@ -57,6 +57,8 @@ FROM (SELECT *, row_number() OVER (PARTITION BY src ORDER BY number) AS place
       FROM gp_predict_links('g', ARRAY[17, 3], k => 6, among => ARRAY(SELECT o FROM generate_series(1, 159, 7) o))
           WITH ORDINALITY AS p (src, dst, score, variance, probability, number)) p LEFT JOIN among a USING (src, place);
 SELECT count(*) FROM gp_predict_links('g', among => '{}');
+-- The model stays open between calls: what one was among says nothing of the next
+SELECT count(*) > 23 FROM (SELECT DISTINCT dst FROM gp_predict_links('g', NULL::bigint[], k => 6)) d;
 SELECT try($$SELECT gp_predict_links('g', 3, among => 5)$$), try($$SELECT gp_predict_links('g', 3, among => ARRAY['a'])$$);
 
 -- The odds of a probability go by the share of links that is missing

@@ -323,6 +323,9 @@ gp_links_share(gp_links *l, int threads)
 void
 gp_links_among(gp_links *l, int64_t n, const int32_t *node)
 {
+	if (l->search)
+		gp_link_search_close(l->search);
+	l->search = NULL;
 	l->among = n;
 	l->other = node;
 }

@@ -217,11 +217,14 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	if (!among.all && others == 0)
 		n = 0;
 	gp_links_share(p->open->links, gnngp_setting_threads());
-	if (others > 0)
+	if (other)
 		gp_links_among(p->open->links, others, other);
 	if (n > 0)
 		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
 					  (gp_link_candidates) candidates, put_row, p);
+	/* The model is kept for the next call, which may be of other nodes. */
+	if (other)
+		gp_links_among(p->open->links, 0, NULL);
 	gp_free(p->open->env, node);
 	gp_free(p->open->env, other);
 	gnngp_links_close(p->open);
