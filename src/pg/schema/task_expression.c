@@ -193,19 +193,25 @@ asked_about(const gnngp_task_rows *t)
 	return psprintf("%s AND (%s\n)", exists, filter ? filter : "true");
 }
 
-/* True where targets are read as texts. */
-static bool
-is_text(const gnngp_task_rows *t)
+/* The type that targets are read as, which gnngp_task_rows_add takes. */
+static Oid
+target_type(const gnngp_task_rows *t)
 {
-	return t->texts || t->kind == GNNGP_TARGET_TEXT;
+	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
+		return TEXTOID;
+	if (t->kind == GNNGP_TARGET_VALUE && t->target.base != NUMERICOID)
+		return FLOAT8OID;
+	return t->target.base;
 }
 
 /* The query for labels: of all entities at all times, or of some at each. */
 static char *
 labels_query(const gnngp_task_rows *t, bool sampled)
 {
-	const char *target = is_text(t) ?
-		psprintf("(%s\n)::pg_catalog.text", t->task->task.target) : psprintf("(%s\n)", t->task->task.target);
+	Oid			type = target_type(t);
+	const char *target = psprintf("(%s\n)%s", t->task->task.target,
+								  type == TEXTOID ? "::pg_catalog.text" :
+								  type == FLOAT8OID ? "::pg_catalog.float8" : "");
 	const char *times = "(SELECT g AS t, $2 AS horizon FROM pg_catalog.generate_series($1, $4,"
 		" OPERATOR(pg_catalog.-) $3) g) x";
 	const char *asked = asked_about(t);
@@ -298,7 +304,7 @@ read_labels(gnngp_task_rows *t, gp_time first)
 		interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
 		Int64GetDatum(sampled ? (def->rows + Max(times, 1) - 1) / Max(times, 1) : PG_INT64_MAX)};
 
-	run(t, labels_query(t, sampled), is_text(t) ? TEXTOID : t->target.base, PARAMETERS, values, label_row);
+	run(t, labels_query(t, sampled), target_type(t), PARAMETERS, values, label_row);
 }
 
 void

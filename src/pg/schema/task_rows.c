@@ -218,6 +218,8 @@ add_target(gnngp_task_rows *t, gnngp_query *q)
 {
 	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
 		gnngp_query_add(q, TEXTOID, "t.%s::pg_catalog.text", t->target.quoted);
+	else if (t->kind == GNNGP_TARGET_VALUE)
+		gnngp_query_add_number(q, &t->target);
 	else
 		gnngp_query_add(q, t->target.base, "t.%s", t->target.quoted);
 }
