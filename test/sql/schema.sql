@@ -139,6 +139,15 @@ SELECT try($$SELECT gp_backtest('nothing')$$);
 SELECT try($$SELECT gp_set_owner('orders30', 'postgres')$$);
 SELECT try($$SELECT gp_predict_live('orders30', ARRAY[1], given_nodes => ARRAY[2], given_classes => ARRAY['true'])$$);
 
+-- A value is the same number whatever its type
+SELECT gp_create_task('n_' || x, 'shop', entity => 'customers', horizon => '30 days', target =>
+    '(SELECT count(*) - 3 FROM orders AS o WHERE o.customer_id = e.id AND o.ordered_at > t AND o.ordered_at <= t + horizon)::' || x)
+FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
+SELECT count(DISTINCT round((SELECT loo_score FROM gp_fit('n_' || x, task => 'regression'))::numeric, 6))
+FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
+SELECT min(target::float8) < 0 AS negative FROM gp_task_rows('n_bigint');
+SELECT gp_drop_graph('n_' || x) FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
+
 -- Altering, dropping
 SELECT gp_alter_graph('shop', exclude => '{orders.channel}');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);
