@@ -30,7 +30,7 @@ my $use = small_graph() . q{
 	SELECT gp_drop_model('small');
 	SELECT gp_drop_graph('small');
 };
-my $expected = join("\n", 'predictions 200', 'one 1', 'links 3', 'pairs 1', 'metrics 13', 'held 1', 'kernels 2', 'estimate 1', 'rows 3');
+my $expected = join("\n", 'predictions 200', 'one 1', 'links 3', 'pairs 1', 'metrics 17', 'held 1', 'kernels 2', 'estimate 1', 'rows 3');
 (my $qualified = $use) =~ s/\b(gp_\w+)/"Odd Schema".$1/g;
 
 $node->safe_psql('postgres', q{CREATE SCHEMA "Odd Schema"; CREATE EXTENSION gnngp SCHEMA "Odd Schema"});
