@@ -8,7 +8,7 @@
 # of documents and memory and random calls in throw-away servers; the
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 #
-# It takes twelve minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
+# It takes a quarter of an hour of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
 # kernels and 20,000 random calls instead of 20,000 and 5,000; on the emulated card fits of 523 nodes
 # and all SQL tests that compute; each guard of the reader alone; more draws, methods and data sets of
 # the quality floors.
@@ -172,11 +172,11 @@ build_cuda() {
 			NVCC_EXTRA="-Werror all-warnings -Xcompiler -Werror" gnngp_cuda.so >"$WORK/cuda.log" 2>&1
 }
 
-# Runs one part of the GPU's tests under sanitizers into a log of its own.
+# Runs one part of the GPU's tests under sanitizers into a log of its own; the second argument is $WORK.
 run_gpu_part() {
 	ASAN_OPTIONS=$UNIT_ASAN timeout 1200 \
-		"$WORK/unit/test_gpu" "$WORK/gnngp_sanitized.so" "$1" >"$WORK/gpu_$1.log" 2>&1 ||
-		echo "# $1 ended with status $?" >>"$WORK/gpu_$1.log"
+		"$2/unit/test_gpu" "$2/gnngp_sanitized.so" "$1" >"$2/gpu_$1.log" 2>&1 ||
+		echo "# $1 ended with status $?" >>"$2/gpu_$1.log"
 }
 export -f run_gpu_part
 
@@ -189,8 +189,8 @@ stage_gpu() {
 	gcc -g1 -O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 		-std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I"$ROOT/src/core" -I"$ROOT/test/unit" -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
 		bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
-	printf '%s\n' operations fits faults chains shapes card walks blocks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part {}'
-	cat "$WORK"/gpu_*.log
+	printf '%s\n' operations fits faults chains shapes card walks blocks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part "$@"' part {} "$WORK"
+	cat "$WORK"/gpu_*.log || rc=1
 	! grep -q '^# .* ended with status' "$WORK"/gpu_*.log || rc=1
 
 	nvcc=${NVCC:-$(find_nvcc)}
