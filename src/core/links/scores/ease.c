@@ -77,17 +77,24 @@ column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 	dev->destroy(dev, &sum);
 }
 
-/* y += sign factor x, a factor for each column; spare is of x's size. */
+/* x *= factor, a factor for each column. */
 static void
-add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare, gp_matrix y)
+scale_columns(gp_device *dev, const double *factor, gp_matrix x)
 {
 	gp_matrix	row = dev->create(dev, 1, x.cols, GP_DOUBLE);
 
 	dev->upload(dev, row, gp_matrix_wrap((double *) factor, 1, x.cols, GP_DOUBLE));
-	dev->copy(dev, spare, x);
-	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, spare, row, row, row);
-	dev->axpby(dev, sign, spare, 1.0, y);
+	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, x, row, row, row);
 	dev->destroy(dev, &row);
+}
+
+/* y += sign factor x; spare is of x's size. */
+static void
+add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare, gp_matrix y)
+{
+	dev->copy(dev, spare, x);
+	scale_columns(dev, factor, spare);
+	dev->axpby(dev, sign, spare, 1.0, y);
 }
 
 void
@@ -148,9 +155,8 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 			else
 				left[t] = 0.0;
 		}
-		dev->copy(dev, product, residual);
-		add_columns(dev, 1.0, factor, direction, spare, product);
-		dev->copy(dev, direction, product);
+		scale_columns(dev, factor, direction);
+		dev->axpby(dev, 1.0, residual, 1.0, direction);
 	}
 	gp_destroy_all(dev, &residual, &direction, &product, &spare, &turned);
 }
