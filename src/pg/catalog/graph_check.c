@@ -249,7 +249,7 @@ gnngp_feature_kind_of(Oid base)
 
 	if (gnngp_is_number_type(base))
 		return GNNGP_FEATURE_NUMBER;
-	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID)
+	if (gnngp_is_time_type(base))
 		return GNNGP_FEATURE_TIME;
 	get_type_category_preferred(base, &category, &preferred);
 	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM || category == TYPCATEGORY_BOOLEAN ?

@@ -44,13 +44,6 @@ is_later_name(const char *name)
 	return false;
 }
 
-/* True for types that tell a time. */
-static bool
-is_time_type(Oid base)
-{
-	return base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID;
-}
-
 /* How a column of numbers, or of lists of them, is read. */
 static bool
 read_numbers(gnngp_schema_column *c, Oid base)
@@ -84,7 +77,7 @@ choose_cell(gnngp_schema_column *c)
 	char		category;
 	bool		preferred;
 
-	if (is_time_type(base))
+	if (gnngp_is_time_type(base))
 	{
 		c->kind = GP_CELL_TIME;
 		c->read_as = TIMESTAMPTZOID;
@@ -132,7 +125,7 @@ take_columns(gnngp_schema_table *t)
 		if (bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key))
 		{
 			t->id[t->nid++] = t->ncolumns;
-			if (!is_time_type(c->column.base))
+			if (!gnngp_is_time_type(c->column.base))
 				c->role = GNNGP_COLUMN_KEY;
 		}
 		t->ncolumns++;
@@ -227,7 +220,7 @@ gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
 		{
 			const gnngp_schema_column *c = &t->column[i];
 
-			if (is_time_type(c->column.base) && (nullable || c->not_null) && c->role == GNNGP_COLUMN_CELL &&
+			if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) && c->role == GNNGP_COLUMN_CELL &&
 				(later == 1 || !is_later_name(c->column.name)))
 				found = lappend_int(found, i);
 		}
@@ -328,7 +321,7 @@ take_named_time(gnngp_schema_table *t, const char *name)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\", which times names, does not exist", name, t->table.name),
 				 errhint("Name a column of type date or timestamp: times => '{\"table\": \"column\"}'.")));
-	if (!is_time_type(t->column[t->time].column.base))
+	if (!gnngp_is_time_type(t->column[t->time].column.base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\", which times names, has type %s, not date or timestamp", name,

@@ -5,6 +5,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "graph_arguments.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
@@ -47,24 +48,10 @@ take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 				 errhint("Put all features into one of them.")));
 	if (columns)
 	{
-		/* The feature columns: 22004 for NULL among them; none takes them away */
-		gnngp_texts list = {0, NULL};
-		Datum	   *elements;
-		bool	   *nulls;
-
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES), TEXTOID, -1, false, TYPALIGN_INT,
-						  &elements, &nulls, &list.n);
-		if (list.n > 0)
-			list.text = palloc(sizeof(char *) * list.n);
-		for (int i = 0; i < list.n; i++)
-		{
-			if (nulls[i])
-				ereport(ERROR,
-						(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						 errmsg("features must not contain NULL")));
-			list.text[i] = TextDatumGetCString(elements[i]);
-		}
-		def->features = list;
+		def->features = gnngp_texts_argument(fcinfo, ARG_FEATURES, "features");
+		/* No column takes them away */
+		if (def->features.n == 0)
+			def->features.text = NULL;
 		def->sparse_features = InvalidOid;
 	}
 	if (sparse)
@@ -87,15 +74,6 @@ take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 							   lengthof(words), words,
 							   "A scale is auto, none, standard or length.");
 	def->scale = pstrdup(words[place]);
-}
-
-/* The name that a table has now. */
-static gnngp_source_name
-source_name(Oid oid)
-{
-	return OidIsValid(oid) ?
-		(gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)} :
-		(gnngp_source_name) {NULL, NULL};
 }
 
 /* Takes the arguments that are given, and checks the graph that they make. */
@@ -132,9 +110,9 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		else if (!PG_ARGISNULL(argument[i]))
 			kinds[i] = get_rel_relkind(table[i]);
 	def->kinds = kinds;
-	def->nodes_name = source_name(def->nodes);
-	def->edges_name = source_name(def->edges);
-	def->sparse_name = source_name(def->sparse_features);
+	def->nodes_name = gnngp_source_name_of(def->nodes);
+	def->edges_name = gnngp_source_name_of(def->edges);
+	def->sparse_name = gnngp_source_name_of(def->sparse_features);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
@@ -226,8 +204,6 @@ notice_models(const gnngp_graph_def *graph, List *models)
 						   names.data)));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_drop_graph);
-
 /* Drops a graph or a task with its models, inside SPI. */
 static void
 drop(const gnngp_graph_def *def)
@@ -240,6 +216,8 @@ drop(const gnngp_graph_def *def)
 	gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
 										gnngp_graph_kind.table), 1, types, values, NULL);
 }
+
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
 Datum

@@ -6,6 +6,7 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "graph_arguments.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/ids/given_ids.h"
@@ -24,27 +25,6 @@ enum tables_argument
 {
 	ARG_GRAPH, ARG_TABLES, ARG_TIMES, ARG_KEYS, ARG_EXCLUDE
 };
-
-/* A text array without NULLs. */
-static gnngp_texts
-texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
-{
-	gnngp_texts list = {0, NULL};
-	Datum	   *element;
-	bool	   *null;
-
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), TEXTOID, -1, false, TYPALIGN_INT, &element, &null, &list.n);
-	list.text = palloc(sizeof(char *) * Max(list.n, 1));
-	for (int i = 0; i < list.n; i++)
-	{
-		if (null[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", name)));
-		list.text[i] = TextDatumGetCString(element[i]);
-	}
-	return list;
-}
 
 /* 42809 unless a relation has rows to read. */
 static void
@@ -123,7 +103,7 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_KEYS))
 		def->tables.keys = json_argument(fcinfo, ARG_KEYS);
 	if (!PG_ARGISNULL(ARG_EXCLUDE))
-		def->tables.exclude = texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
+		def->tables.exclude = gnngp_texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
 	saved = gnngp_become_owner(GetUserId());
 	gnngp_spi_connect();
 	(void) gnngp_schema_open(env, def, true);
@@ -208,7 +188,7 @@ take_table(gnngp_task_def *task, Oid oid, const char *argument)
 {
 	require_table(oid, argument);
 	task->table = oid;
-	task->table_name = (gnngp_source_name) {get_namespace_name(get_rel_namespace(oid)), get_rel_name(oid)};
+	task->table_name = gnngp_source_name_of(oid);
 	task->table_kind = psprintf("%c", get_rel_relkind(oid));
 }
 
@@ -392,8 +372,6 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_columns);
-
 /* Puts the feature columns of a graph of nodes and edges; one alone that is not encoded may be an array. */
 static void
 put_features(gp_env *env, const gnngp_graph_def *graph, ReturnSetInfo *result)
@@ -411,6 +389,8 @@ put_features(gp_env *env, const gnngp_graph_def *graph, ReturnSetInfo *result)
 		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
 	}
 }
+
+PG_FUNCTION_INFO_V1(gnngp_columns);
 
 /* gp_columns(graph) */
 Datum
