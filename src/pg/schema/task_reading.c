@@ -100,6 +100,15 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
+/* The id in a column of a row. */
+static gnngp_id
+id_in(const Datum *values, const bool *nulls, int column, Oid type)
+{
+	if (nulls[column])
+		return (gnngp_id) {.null = true};
+	return gnngp_datum_id(values[column], type);
+}
+
 /* The times of entities. */
 typedef struct entity_times
 {
@@ -113,8 +122,8 @@ static void
 entity_row(void *state, const Datum *values, const bool *nulls)
 {
 	entity_times *e = state;
-	gnngp_id	id = gnngp_datum_id(values[0], e->type);
-	int32		place = nulls[0] ? -1 : gnngp_place_of(&e->r->map, &e->r->entities, &id);
+	gnngp_id	id = id_in(values, nulls, 0, e->type);
+	int32		place = gnngp_place_of(&e->r->map, &e->r->entities, &id);
 
 	if (place >= 0)
 		e->from[place] = gnngp_time_of(values[1], nulls[1]);
@@ -299,15 +308,6 @@ typedef struct own_rows
 	double	   *aged;
 	bool	   *seen;			/* of each entity */
 } own_rows;
-
-/* The id in a column of a row. */
-static gnngp_id
-id_in(const Datum *values, const bool *nulls, int column, Oid type)
-{
-	if (nulls[column])
-		return (gnngp_id) {.null = true};
-	return gnngp_datum_id(values[column], type);
-}
 
 /* Puts a part of an entity into the columns of its rows. */
 static void
