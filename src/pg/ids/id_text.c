@@ -11,6 +11,12 @@
 #include "utils/lsyscache.h"
 #include "utils/uuid.h"
 
+const char *
+gnngp_id_name(const gnngp_id *id)
+{
+	return id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
+}
+
 char *
 gnngp_type_name(Oid type)
 {

@@ -50,6 +50,9 @@ gnngp_ids_at(const gnngp_ids *ids, int64 node)
 	return (gnngp_id) {ids->key[node], text, text ? (int) strlen(text) : 0, false};
 }
 
+/* An id for messages, in the current context. */
+extern const char *gnngp_id_name(const gnngp_id *id);
+
 /* The qualified name of a type, with which a cast does not cut values of char(n) or bit(n). */
 extern char *gnngp_type_name(Oid type);
 

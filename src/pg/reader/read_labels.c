@@ -75,9 +75,8 @@ gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type
 	labels->enum_type = enum_type;
 }
 
-/* Copies a text into the environment, 0-terminated. */
-static char *
-copy_text(gp_env *env, const char *text, int length)
+char *
+gnngp_copy_text(gp_env *env, const char *text, int length)
 {
 	char	   *copy = gp_alloc(env, (size_t) length + 1);
 
@@ -128,7 +127,7 @@ find_or_add(gnngp_labels *labels, int64 key, const char *text, int length)
 		return -1;
 	labels->table[slot] = labels->n;
 	labels->key[labels->n] = key;
-	labels->text[labels->n] = text ? copy_text(labels->env, text, length) : NULL;
+	labels->text[labels->n] = text ? gnngp_copy_text(labels->env, text, length) : NULL;
 	return labels->n++;
 }
 
@@ -203,7 +202,7 @@ gnngp_labels_finish(gnngp_labels *labels, char ***names)
 
 		final[rank[i].provisional] = i;
 		if (labels->integer)
-			(*names)[i] = copy_text(env, digits, pg_lltoa(rank[i].value, digits));
+			(*names)[i] = gnngp_copy_text(env, digits, pg_lltoa(rank[i].value, digits));
 		else
 			(*names)[i] = labels->text[rank[i].provisional];
 	}

@@ -28,6 +28,9 @@ typedef struct gnngp_labels
 	int32	   *table;
 } gnngp_labels;
 
+/* A copy of a text in the environment, 0-terminated. */
+extern char *gnngp_copy_text(gp_env *env, const char *text, int length);
+
 /* How a target is read. */
 typedef enum gnngp_target_kind
 {

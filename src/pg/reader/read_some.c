@@ -396,9 +396,7 @@ read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim r
 		if (gnngp_meet(&s->met, wanted[i].key, wanted[i].text, wanted[i].length) != i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node %s is given twice",
-							wanted[i].text ? pnstrdup(wanted[i].text, wanted[i].length) :
-							psprintf(INT64_FORMAT, wanted[i].key)),
+					 errmsg("node %s is given twice", gnngp_id_name(&wanted[i])),
 					 errhint("Name each node once.")));
 	if (s->all)
 	{

@@ -47,8 +47,8 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 		if (at == GNNGP_NOWHERE)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("node %s is not in table \"%s\"", id[i].text ? pnstrdup(id[i].text, id[i].length) :
-							psprintf(INT64_FORMAT, id[i].key), few->use.schema->table[r->entity].table.name),
+					 errmsg("node %s is not in table \"%s\"", gnngp_id_name(&id[i]),
+							few->use.schema->table[r->entity].table.name),
 					 errhint("Name rows of that table.")));
 		few->as_of[there] = asked;
 		if (at <= asked && asked != GP_TIME_NEVER)
@@ -82,7 +82,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 	/* Those of a call are not ended by a zero. */
 	for (int64 i = 0; i < *n; i++)
 		if (id[i].text)
-			id[i].text = gnngp_keep_text(env, pnstrdup(id[i].text, id[i].length));
+			id[i].text = gnngp_copy_text(env, id[i].text, id[i].length);
 	gnngp_schema_begin(&few->use, env, task, false);
 	check_shape(task, few->use.schema, state);
 	gnngp_task_rows_open(&rows, env, few->use.schema, task, NULL);
@@ -95,7 +95,8 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 	few->reading.as_of = few->as_of;
 	take_ids(few, id, *n);
 	*n = keep_there(few, task, id, *n, as_of);
-	take_ids(few, id, *n);
+	if (*n < few->reading.n)
+		take_ids(few, id, *n);
 	gnngp_reading_plan(&few->reading);
 	return few;
 }

@@ -18,10 +18,9 @@
 
 /* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
 static gp_time
-newest_moment(const gnngp_tables *s)
+newest_moment(const gnngp_tables *s, gp_time *first)
 {
-	gp_time		first;
-	gp_time		last = gnngp_newest_fact(s, &first);
+	gp_time		last = gnngp_newest_fact(s, first);
 
 	return last == GP_TIME_ALWAYS ? (gp_time) GetCurrentTimestamp() : last + 1;
 }
@@ -205,15 +204,14 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
 static void
 choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
 {
-	bool		column = strcmp(rows->task->task.form, "column") == 0;
-	const int32 *key = column && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
+	const int32 *key = r->own_time && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
 	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key, r->as_of);
 
-	task->horizon = rows->horizon >= 0 ? rows->horizon : column ? 0 : (gp_time) (gap / 2.0);
+	task->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
 	task->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
 	if (task->half_life <= 0)
 		task->half_life = 60 * GP_TIME_DAY;
-	if (rows->horizon < 0 && !column)
+	if (rows->horizon < 0 && !r->own_time)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
 						rows->task->name, (double) task->horizon / (double) GP_TIME_DAY),
@@ -262,13 +260,14 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 
 	gnngp_require_parents(s);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
-	rows.newest = task->newest = newest_moment(s);
+	rows.newest = task->newest = newest_moment(s, &rows.first);
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
 	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0};
 	take_rows(r, &rows);
 	drop_early(&rows, r);
-	take_rows(r, &rows);
+	if (rows.n < r->n)
+		take_rows(r, &rows);
 	while (data->nlabelled < rows.n && rows.row[data->nlabelled].label >= 0)
 		data->nlabelled++;
 	require_labels(&rows, data->nlabelled);
@@ -312,7 +311,7 @@ gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn 
 	gnngp_schema_begin(&use, env, def, true);
 	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
 	rows.texts = true;
-	rows.newest = newest_moment(use.schema);
+	rows.newest = newest_moment(use.schema, &rows.first);
 	gnngp_task_rows_read(&rows);
 	gnngp_schema_end(&use);
 	for (int64 i = 0; i < rows.n; i++)

@@ -48,7 +48,6 @@ typedef struct gnngp_schema_table
 	int			time;			/* its time column; -1: without time */
 	int			nid;			/* columns of its primary key */
 	int		   *id;
-	gp_encoding *encoding;		/* of its cells, once they were looked at */
 } gnngp_schema_table;
 
 /* A foreign key. */

@@ -131,7 +131,7 @@ extern void gnngp_join_fold(gnngp_join *j, int place);
 /* The expression of columns as a key of facts, and the type that it is read as: an integer, or text. */
 extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type);
 
-/* The columns by which a relation is found, of an alias: "t.a, t.b", as conditions that none is NULL. */
+/* The condition that a row of the alias child refers to that of the alias parent. */
 extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
 							   const char *parent);
 
@@ -159,7 +159,7 @@ extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds
 extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
 							  const bool *nulls, bool own, gp_cell *cell, double *out);
 
-/* ---- rows of a task (task_rows.c, task_labels.c) ---- */
+/* ---- rows of a task (task_rows.c, task_collect.c, task_expression.c) ---- */
 
 typedef struct gnngp_task_row
 {
@@ -181,11 +181,10 @@ typedef struct gnngp_task_rows
 	gnngp_column id_column;		/* of which the rows' ids are */
 	gnngp_table source;			/* for messages: labels, or the entities */
 	gnngp_column target;
-	const char *target_text;	/* how a query gives it as text */
 	gnngp_target_kind kind;
 	gnngp_labels labels;
-	bool		too_many_classes;
 	gp_time		newest;
+	gp_time		first;			/* the first of any table; GP_TIME_NEVER: no table has times */
 	gp_time		horizon;		/* -1: not given */
 	int64		n;
 	int64		room;
@@ -217,7 +216,8 @@ extern Oid	gnngp_task_expression_type(const gnngp_task_rows *t);
 /* The rows of a task that is an expression. */
 extern void gnngp_task_expression_read(gnngp_task_rows *t);
 
-/* Microseconds of an interval's text, months of 31 days. */
+/* The interval of a text, and its microseconds, months of 31 days. */
+extern Datum gnngp_interval_datum(const char *interval);
 extern int64 gnngp_interval_length(const char *interval);
 
 /* The latest time of a row of any table, before now; GP_TIME_ALWAYS where no table has times.  *first: the first. */

@@ -280,18 +280,16 @@ gnngp_folds_find(const gnngp_tables *s)
 	return folds;
 }
 
-/* The condition that finds what is folded of a row: by the keys of all, or among one row's children. */
+/* The condition that finds what is folded of a row by the keys of all. */
 static char *
-fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias, bool few)
+fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
 	for (int i = 0; i < r->n; i++)
-		appendStringInfo(&text, "%st.%s %s %s", i > 0 ? " AND " : "",
-						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i],
-						 few ? psprintf("d.%s", s->table[r->child].column[r->from[i]].column.quoted) :
-						 psprintf("%s.k%d", alias, i));
+		appendStringInfo(&text, "%st.%s %s %s.k%d", i > 0 ? " AND " : "",
+						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i], alias, i);
 	return text.data;
 }
 
@@ -301,7 +299,7 @@ gnngp_join_fold(gnngp_join *j, int place)
 	const gnngp_fold *f = &j->folds->fold[place];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("p%d", j->nparts);
-	const char *condition = fold_condition(j->schema, r, alias, j->few);
+	const char *condition = j->few ? gnngp_join_equals(j->schema, r, "d", "t") : fold_condition(j->schema, r, alias);
 	gnngp_part *p;
 
 	if (j->few)

@@ -10,16 +10,19 @@
 char *
 gnngp_keep_text(gp_env *env, const char *text)
 {
-	size_t		size = strlen(text) + 1;
+	return gnngp_copy_text(env, text, (int) strlen(text));
+}
 
-	return memcpy(gp_alloc(env, size), text, size);
+Datum
+gnngp_interval_datum(const char *text)
+{
+	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 int64
 gnngp_interval_length(const char *text)
 {
-	Interval   *i = DatumGetIntervalP(DirectFunctionCall3(interval_in, CStringGetDatum(text),
-														  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+	Interval   *i = DatumGetIntervalP(gnngp_interval_datum(text));
 
 	return i->time + ((int64) i->month * 31 + i->day) * GP_TIME_DAY;
 }

@@ -49,7 +49,7 @@ gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, b
 	row = &t->row[t->n++];
 	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base),.as_of = as_of};
 	if (row->id.text)
-		row->id.text = gnngp_keep_text(t->env, pnstrdup(row->id.text, row->id.length));
+		row->id.text = gnngp_copy_text(t->env, row->id.text, row->id.length);
 	if (no_target)
 		row->label = -1;
 	else

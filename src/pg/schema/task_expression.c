@@ -266,13 +266,6 @@ newest_row(void *state, const Datum *values, const bool *nulls)
 		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), (Datum) 0, true);
 }
 
-/* An interval of a text. */
-static Datum
-interval_datum(const char *text)
-{
-	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-}
-
 /* How many as-of times there are; 22023 for too many. */
 static int64
 count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
@@ -291,17 +284,17 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 
 /* Reads the labels of all as-of times, the last of which is a horizon before the newest fact. */
 static void
-read_labels(gnngp_task_rows *t, gp_time first)
+read_labels(gnngp_task_rows *t)
 {
 	const gnngp_task_def *def = &t->task->task;
-	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) first : def->since;
+	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) t->first : def->since;
 	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
-										   interval_datum(def->horizon));
+										   gnngp_interval_datum(def->horizon));
 	int64		times = count_times(t, since, DatumGetTimestampTz(last));
 	double		entities = (double) gnngp_table_rows(&t->source);
 	bool		sampled = entities * (double) times > (double) def->rows;
-	Datum		values[PARAMETERS] = {last, interval_datum(def->horizon),
-		interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
+	Datum		values[PARAMETERS] = {last, gnngp_interval_datum(def->horizon),
+		gnngp_interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
 		Int64GetDatum(sampled ? (def->rows + Max(times, 1) - 1) / Max(times, 1) : PG_INT64_MAX)};
 
 	run(t, labels_query(t, sampled), target_type(t), PARAMETERS, values, label_row);
@@ -310,20 +303,19 @@ read_labels(gnngp_task_rows *t, gp_time first)
 void
 gnngp_task_expression_read(gnngp_task_rows *t)
 {
-	gp_time		first;
 	int			level = NewGUCNestLevel();
 
-	if (gnngp_newest_fact(t->schema, &first) == GP_TIME_ALWAYS)
+	if (t->first == GP_TIME_NEVER)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("task \"%s\" asks about times, and no table of graph \"%s\" has any", t->task->name,
 						t->schema->def->name),
 				 errhint("Name time columns in the argument times of the graph.")));
 	gnngp_pin("search_path", t->task->task.path);
-	read_labels(t, first);
+	read_labels(t);
 	if (!t->texts)
 	{
-		Datum		values[] = {TimestampTzGetDatum(t->newest), interval_datum(t->task->task.horizon)};
+		Datum		values[] = {TimestampTzGetDatum(t->newest), gnngp_interval_datum(t->task->task.horizon)};
 
 		run(t, newest_query(t), TEXTOID, 2, values, newest_row);
 	}

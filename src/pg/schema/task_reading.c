@@ -17,8 +17,9 @@
 
 /* ---- ids ---- */
 
-gnngp_ids
-gnngp_distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer)
+/* Ids sorted, each once, in the environment. */
+static gnngp_ids
+distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer)
 {
 	gnngp_id   *sorted = gp_alloc_array(env, Max(n, 1), sizeof(gnngp_id));
 	gnngp_ids	ids = {.integer = integer};
@@ -45,8 +46,9 @@ gnngp_distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer)
 	return ids;
 }
 
-int32
-gnngp_place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
+/* The place of an id among those of a map, or -1. */
+static int32
+place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
 {
 	if (id->null || ids->n == 0)
 		return -1;
@@ -59,7 +61,7 @@ gnngp_reading_entities(gnngp_task_reading *r)
 	gp_env	   *env = r->env;
 	int64	   *next;
 
-	r->entities = gnngp_distinct_ids(env, r->row_id, r->n, r->n == 0 || r->row_id[0].text == NULL);
+	r->entities = distinct_ids(env, r->row_id, r->n, r->n == 0 || r->row_id[0].text == NULL);
 	gnngp_idmap_build(env, &r->map, &r->entities);
 	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
 	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
@@ -67,7 +69,7 @@ gnngp_reading_entities(gnngp_task_reading *r)
 	next = r->row_start + 1;
 	for (int64 i = 0; i < r->n; i++)
 	{
-		r->entity_of[i] = gnngp_place_of(&r->map, &r->entities, &r->row_id[i]);
+		r->entity_of[i] = place_of(&r->map, &r->entities, &r->row_id[i]);
 		next[r->entity_of[i] + 1]++;
 	}
 	for (int64 e = 0; e < r->entities.n; e++)
@@ -123,7 +125,7 @@ entity_row(void *state, const Datum *values, const bool *nulls)
 {
 	entity_times *e = state;
 	gnngp_id	id = id_in(values, nulls, 0, e->type);
-	int32		place = gnngp_place_of(&e->r->map, &e->r->entities, &id);
+	int32		place = place_of(&e->r->map, &e->r->entities, &id);
 
 	if (place >= 0)
 		e->from[place] = gnngp_time_of(values[1], nulls[1]);
@@ -342,7 +344,7 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	own_rows   *o = state;
 	gnngp_task_reading *r = o->r;
 	gnngp_id	id = id_in(values, nulls, 0, linitial_oid(r->own->query.types));
-	int32		entity = gnngp_place_of(&r->map, &r->entities, &id);
+	int32		entity = place_of(&r->map, &r->entities, &id);
 
 	if (entity < 0)
 		return;
@@ -350,7 +352,7 @@ own_row(void *state, const Datum *values, const bool *nulls)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("table \"%s\" repeats the id %s", r->schema->table[r->entity].table.name,
-						id.text ? pnstrdup(id.text, id.length) : psprintf(INT64_FORMAT, id.key)),
+						gnngp_id_name(&id)),
 				 errhint("The rows that are asked about, and those that they refer to, need ids of their own.")));
 	o->seen[entity] = true;
 	for (int p = 0; p < r->own->nparts; p++)
@@ -359,9 +361,11 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	{
 		gnngp_history *h = &r->history[i];
 
-		h->key_of[entity] = id_in(values, nulls, h->column, h->key_type);
-		if (h->key_of[entity].text)
-			h->key_of[entity].text = gnngp_keep_text(r->env, pnstrdup(h->key_of[entity].text, h->key_of[entity].length));
+		gnngp_id	key = id_in(values, nulls, h->column, h->key_type);
+
+		if (key.text)
+			key.text = gnngp_copy_text(r->env, key.text, key.length);
+		h->key_of[entity] = key;
 	}
 }
 
@@ -418,7 +422,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	fact_rows  *f = state;
 	gnngp_history *h = f->h;
 	gnngp_id	id = id_in(values, nulls, 0, h->key_type);
-	int32		key = gnngp_place_of(&h->map, &h->ids, &id);
+	int32		key = place_of(&h->map, &h->ids, &id);
 	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
 	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time], nulls[h->own_time]);
 	double	   *at = f->value;
@@ -442,11 +446,11 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 static void
 number_keys(gnngp_task_reading *r, gnngp_history *h)
 {
-	h->ids = gnngp_distinct_ids(r->env, h->key_of, r->entities.n, h->key_type == INT8OID);
+	h->ids = distinct_ids(r->env, h->key_of, r->entities.n, h->key_type == INT8OID);
 	gnngp_idmap_build(r->env, &h->map, &h->ids);
 	h->key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
 	for (int64 i = 0; i < r->n; i++)
-		h->key[i] = gnngp_place_of(&h->map, &h->ids, &h->key_of[r->entity_of[i]]);
+		h->key[i] = place_of(&h->map, &h->ids, &h->key_of[r->entity_of[i]]);
 }
 
 /* Reads and scans the facts of a relation. */

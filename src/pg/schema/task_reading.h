@@ -77,10 +77,4 @@ extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 /* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
 extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
 
-/* Ids sorted, each once, in the environment. */
-extern gnngp_ids gnngp_distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer);
-
-/* The place of an id among those of a map, or -1. */
-extern int32 gnngp_place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id);
-
 #endif							/* GNNGP_TASK_READING_H */

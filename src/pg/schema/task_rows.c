@@ -147,8 +147,11 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s, con
 	if (kind == NULL)
 		return;
 	if (strcmp(def->form, "expression") == 0)
-		open_target(t, (gnngp_column) {"target", "target", gnngp_task_expression_type(t),
-									   getBaseType(gnngp_task_expression_type(t))}, kind);
+	{
+		Oid			type = gnngp_task_expression_type(t);
+
+		open_target(t, (gnngp_column) {"target", "target", type, getBaseType(type)}, kind);
+	}
 	else
 		open_target(t, gnngp_table_column(&t->source, def->target), kind);
 }
@@ -224,23 +227,29 @@ add_target(gnngp_task_rows *t, gnngp_query *q)
 		gnngp_query_add(q, t->target.base, "t.%s", t->target.quoted);
 }
 
+/* Reads the rows of a table, as of the time that an expression says. */
+static void
+read_table(gnngp_task_rows *t, const char *time)
+{
+	gnngp_query q;
+
+	gnngp_query_init(&q, &t->source);
+	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time);
+	add_target(t, &q);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
+}
+
 /* Reads a table of labels. */
 static void
 read_labels(gnngp_task_rows *t)
 {
 	gnngp_schema_table labels = gnngp_schema_table_open(t->source);
 	const char *time = label_time(t, &labels);
-	gnngp_query q;
 
-	gnngp_query_init(&q, &t->source);
-	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
-	if (time)
-		gnngp_query_add(&q, TIMESTAMPTZOID, "t.%s::pg_catalog.timestamptz", quote_identifier(time));
-	else
-		gnngp_query_add(&q, TIMESTAMPTZOID, "'-infinity'::pg_catalog.timestamptz");
-	add_target(t, &q);
-	gnngp_query_plan(&q);
-	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
+	read_table(t, time ? psprintf("t.%s::pg_catalog.timestamptz", quote_identifier(time)) :
+			   "'-infinity'::pg_catalog.timestamptz");
 }
 
 /* Reads a column of the entities, each row as of the time from which it is visible. */
@@ -248,7 +257,6 @@ static void
 read_column(gnngp_task_rows *t)
 {
 	const gnngp_schema_table *table = &t->schema->table[t->entity];
-	gnngp_query q;
 
 	if (table->time < 0)
 		ereport(ERROR,
@@ -256,12 +264,7 @@ read_column(gnngp_task_rows *t)
 				 errmsg("task \"%s\" asks for a column of table \"%s\", which has no time", t->task->name,
 						table->table.name),
 				 errhint("Name its time column in the argument times of its graph.")));
-	gnngp_query_init(&q, &t->source);
-	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_time_expression(table, "t"));
-	add_target(t, &q);
-	gnngp_query_plan(&q);
-	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
+	read_table(t, gnngp_time_expression(table, "t"));
 }
 
 /* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */
@@ -274,9 +277,10 @@ compare_rows(const void *first, const void *second, void *unused)
 
 	if (order == 0)
 		order = gnngp_given_id_compare(&a->id, &b->id, NULL);
-	if (order == 0)
-		order = (a->as_of > b->as_of) - (a->as_of < b->as_of);
-	return order != 0 && a->label < 0 && b->label < 0 && gnngp_given_id_compare(&a->id, &b->id, NULL) == 0 ? -order : order;
+	if (order != 0)
+		return order;
+	order = (a->as_of > b->as_of) - (a->as_of < b->as_of);
+	return a->label < 0 ? -order : order;
 }
 
 /* Keeps of the rows to predict the latest of each entity. */

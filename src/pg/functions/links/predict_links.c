@@ -249,13 +249,6 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* An id for messages. */
-static const char *
-id_name(const gnngp_id *id)
-{
-	return id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
-}
-
 /* The nodes of the ids at one end: 22004 for NULL among them, 22023 for an unknown id. */
 static int32 *
 find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argument)
@@ -273,7 +266,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 		if (node[i] < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, id_name(&given->id[i])),
+					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, gnngp_id_name(&given->id[i])),
 					 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
 	}
 	return node;
@@ -287,7 +280,7 @@ check_pairs(const gnngp_given_ids *given, const int32 *src, const int32 *dst)
 		if (src[i] == dst[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node \"%s\" is paired with itself", id_name(&given->id[i])),
+					 errmsg("node \"%s\" is paired with itself", gnngp_id_name(&given->id[i])),
 					 errhint("Leave out pairs whose ends are one node.")));
 }
 

@@ -131,7 +131,7 @@ explain_task(gnngp_live_call *c, int32 k)
 	int32		column;
 	int32		n = c->live->task->scale.nblocks;
 
-	(void) gnngp_task_explain(c, class_or_best, &column, &share, &score);
+	gnngp_task_explain(c, class_or_best, &column, &share, &score);
 	for (int32 b = 0; b <= Min(n, k); b++)
 	{
 		bool		rest = b == Min(n, k);

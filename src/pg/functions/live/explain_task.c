@@ -83,20 +83,7 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 	return x;
 }
 
-/* A question of so many rows. */
-static void
-ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *x)
-{
-	int32	   *nowhere = gp_alloc_array(c->env, x->rows, sizeof(int32));
-
-	memset(nowhere, -1, sizeof(int32) * x->rows);
-	q->features = gp_features_as(c->env, x, gp_live_type(&c->figures));
-	q->graph = gp_graph_build(gp_edges_create(c->env, x->rows, false, false));
-	q->fit_node = nowhere;
-	q->inner = q->asked = x->rows;
-}
-
-gp_live_answer
+void
 gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
 				   int32 *column, gnngp_task_share **shares, double *score)
 {
@@ -117,7 +104,7 @@ gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
 	*column = column_of(c, &one);
 	*score = one.mean[*column];
-	ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
+	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
 	all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
 		block[b].block = b;
@@ -133,5 +120,4 @@ gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call
 	*shares = palloc0(sizeof(gnngp_task_share) * Max(n, 1));
 	for (int32 b = 0; b < n; b++)
 		(*shares)[b] = (gnngp_task_share) {scale->relation[block[b].block], scale->aggregate[block[b].block], block[b].share};
-	return one;
 }

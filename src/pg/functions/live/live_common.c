@@ -102,9 +102,8 @@ gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" names node %s twice", argument, sorted[i].text ?
-							pnstrdup(sorted[i].text, sorted[i].length) :
-							psprintf(INT64_FORMAT, sorted[i].key)),
+					 errmsg("argument \"%s\" names node %s twice", argument,
+							gnngp_id_name(&sorted[i])),
 					 errhint("Name each node once.")));
 }
 

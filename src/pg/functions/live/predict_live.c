@@ -219,12 +219,10 @@ list_wanted(gnngp_live_call *c)
 static void
 report_taken(const gnngp_live_call *c, const gnngp_id *id)
 {
-	const char *node = id->text ? pnstrdup(id->text, id->length) : psprintf(INT64_FORMAT, id->key);
-
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name,
-					node),
+					gnngp_id_name(id)),
 			 errdetail("The model learned from this node's label; an answer without it could "
 					   "reveal it."),
 			 errhint("Name nodes that had no label when the model was fitted.")));

@@ -41,19 +41,26 @@ known_labels(const gnngp_live_call *c)
 		.nclasses = c->model->classes,.number_of = number_of};
 }
 
+void
+gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
+{
+	int64		n = rows->rows;
+	int32	   *nowhere = gp_alloc_array(c->env, Max(n, 1), sizeof(int32));
+
+	memset(nowhere, -1, sizeof(int32) * n);
+	q->features = gp_features_as(c->env, rows, gp_live_type(&c->figures));
+	q->graph = gp_graph_build(gp_edges_create(c->env, n, false, false));
+	q->fit_node = nowhere;
+	q->inner = q->asked = n;
+}
+
 gp_live_question
 gnngp_task_question(gnngp_live_call *c, gp_time as_of)
 {
 	gp_live_question q = {.keep = c->live->keep,.program = gnngp_compile_kernel(c->env, c->model->kernel)};
 	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n, as_of);
 	gnngp_known_labels labels = known_labels(c);
-	gp_features *features = gnngp_few_read(few, &labels);
-	int32	   *nowhere = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
 
-	memset(nowhere, -1, sizeof(int32) * c->nodes.n);
-	q.features = gp_features_as(c->env, features, gp_live_type(&c->figures));
-	q.graph = gp_graph_build(gp_edges_create(c->env, c->nodes.n, false, false));
-	q.fit_node = nowhere;
-	q.inner = q.asked = c->nodes.n;
+	gnngp_task_ask_rows(c, &q, gnngp_few_read(few, &labels));
 	return q;
 }

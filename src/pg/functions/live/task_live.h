@@ -15,6 +15,9 @@
  */
 extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of);
 
+/* Has a question ask about rows of columns, which belong to no graph. */
+extern void gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows);
+
 /* What a block of columns adds to a score. */
 typedef struct gnngp_task_share
 {
@@ -28,8 +31,8 @@ typedef struct gnngp_task_share
  * row's time: all blocks, the largest share first; with what there is without any block they add up
  * to the score.  column_of chooses the column by the answer (explain_task.c).
  */
-extern gp_live_answer gnngp_task_explain(gnngp_live_call *c,
-										 int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
-										 int32 *column, gnngp_task_share **shares, double *score);
+extern void gnngp_task_explain(gnngp_live_call *c,
+							   int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
+							   int32 *column, gnngp_task_share **shares, double *score);
 
 #endif							/* GNNGP_TASK_LIVE_H */
