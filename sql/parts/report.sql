@@ -402,8 +402,8 @@ AS $sql$
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
                           replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value),
                           gnngp_internal.report_number(named.bare::float8)), '' ORDER BY e.metric LIKE 'forward%', named.n))
-    FROM @extschema@.gp_evaluate(model) AS e LEFT JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
-    WHERE e.value IS NOT NULL AND e.metric <> ALL ('{auc,average_precision,auc_component,mrr,hits_at_20}')
+    FROM @extschema@.gp_evaluate(model) AS e JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
+    WHERE e.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_figures(text) IS
     'part of gp_report(model): the figures of the labels, beside those without a model';
@@ -478,8 +478,7 @@ DECLARE
 BEGIN
     SELECT * INTO named FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model);
     judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e
-                      WHERE named.task IS NOT NULL AND e.value IS NOT NULL
-                          AND e.metric <> ALL ('{auc,average_precision,auc_component,mrr,hits_at_20}'));
+                      WHERE named.task IS NOT NULL AND e.value IS NOT NULL AND e.metric IN ('accuracy', 'rmse'));
     IF named.task IS NOT NULL AND NOT judged THEN
         page := '<figure><figcaption>Too few labels to judge</figcaption>'
             'Probabilities and intervals are rough guesses. Label at least two nodes of each of two classes, or three with a value.</figure>';
