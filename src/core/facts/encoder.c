@@ -7,9 +7,6 @@
  */
 #include "facts_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
 
 #define TAIL 0.005				/* the share that is winsorised at each end */
@@ -245,11 +242,9 @@ moments(gp_env *env, gp_encoded *part, int64_t n, const double *z)
 
 	part->mean = 0.0;
 	GP_EACH(env, i, n, i)
-		part->mean += (part->logarithm ? log1p(fmin(fmax(z[i], part->low), part->high)) :
-					   fmin(fmax(z[i], part->low), part->high)) / (double) n;
+		part->mean += gp_encoded_winsorise(part, z[i]) / (double) n;
 	GP_EACH(env, k, n, k)
-		square += pow((part->logarithm ? log1p(fmin(fmax(z[k], part->low), part->high)) :
-					   fmin(fmax(z[k], part->low), part->high)) - part->mean, 2.0);
+		square += pow(gp_encoded_winsorise(part, z[k]) - part->mean, 2.0);
 	part->deviation = sqrt(square / (double) n);
 	if (!(part->deviation > 1e-9 * fabs(part->mean)) || !isfinite(part->deviation))
 		part->deviation = 0.0;
@@ -264,7 +259,7 @@ is_skewed(const gp_encoded *part, int64_t n, const double *z)
 	if (part->low < 0.0 || part->deviation == 0.0)
 		return false;
 	for (int64_t i = 0; i < n; i++)
-		cubes += pow(fabs(fmin(fmax(z[i], part->low), part->high) - part->mean) / part->deviation, 3.0);
+		cubes += pow(fabs(gp_encoded_winsorise(part, z[i]) - part->mean) / part->deviation, 3.0);
 	return cubes / (double) n > SKEWED;
 }
 

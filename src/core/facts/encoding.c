@@ -3,11 +3,7 @@
  */
 #include "facts_internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-#define LEAST_VARIANCE 0.0025	/* of an indicator */
 
 uint64_t
 gp_hash_bytes(const void *data, int64_t length)
@@ -46,8 +42,9 @@ gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell)
 		gp_category_of_number(cell->number);
 }
 
-double
-gp_age_in_years(double days, gp_time at)
+/* Years before a time, NaN for what is later, and unknown then. */
+static double
+age_in_years(double days, gp_time at)
 {
 	double		age = ((double) at / GP_TIME_DAY - days) / GP_YEAR_DAYS;
 
@@ -86,7 +83,7 @@ gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 static double
 indicate(bool is, double share)
 {
-	return (is - share) / sqrt(fmax(share * (1.0 - share), LEAST_VARIANCE));
+	return (is - share) / gp_indicator_deviation(share);
 }
 
 /* A number, or an age, and whether it is NULL. */
@@ -102,8 +99,7 @@ put_number(const gp_encoded *part, double z, double *out)
 		out[0] = 0.0;
 		return;
 	}
-	z = fmin(fmax(z, part->low), part->high);
-	out[0] = ((part->logarithm ? log1p(z) : z) - part->mean) / part->deviation;
+	out[0] = (gp_encoded_winsorise(part, z) - part->mean) / part->deviation;
 }
 
 /* The number of a cell that a part is of; NaN for NULL. */
@@ -149,7 +145,7 @@ gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {
 	for (int32_t p = 0; p < e->nparts; p++)
 		if (e->part[p].way == GP_ENCODED_AGE && e->part[p].width > 0)
-			put_number(&e->part[p], gp_age_in_years(row[e->part[p].first], at), row + e->part[p].first);
+			put_number(&e->part[p], age_in_years(row[e->part[p].first], at), row + e->part[p].first);
 }
 
 void

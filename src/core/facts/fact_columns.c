@@ -3,11 +3,7 @@
  */
 #include "facts_internal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-#define PI 3.14159265358979323846
 
 gp_facts *
 gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of)
@@ -114,7 +110,7 @@ gp_facts_fill_calendar(gp_facts *f, int32_t block)
 	GP_EACH(f->env, i, f->rows, i)
 	{
 		double		years = (double) f->as_of[i] / GP_TIME_DAY / GP_YEAR_DAYS;
-		double		angle = 2.0 * PI * (years - floor(years));
+		double		angle = 2.0 * M_PI * (years - floor(years));
 		double		value[2] = {sin(angle), cos(angle)};
 
 		gp_facts_put(f, block, i, value);

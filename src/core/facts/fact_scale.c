@@ -3,9 +3,6 @@
  */
 #include "facts_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #define CONSTANT 1e-6			/* a deviation relative to the mean that is rounding */
 
 /* Calls for each row that trains. */
@@ -142,15 +139,6 @@ gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
 				 "no column of the tables tells the rows of the task apart");
 	gp_facts_weigh(f->env, s, weights);
 	return s;
-}
-
-void
-gp_facts_scale_free(gp_env *env, gp_facts_scale *s)
-{
-	gp_free(env, s->column);
-	gp_free(env, s->relation);
-	gp_free(env, s->aggregate);
-	gp_free(env, s);
 }
 
 /* Refuses columns of other blocks than those that were measured. */

@@ -307,8 +307,6 @@ extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains, gp_
 /* The same factors for the other weighting. */
 extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights);
 
-extern void gp_facts_scale_free(gp_env *env, gp_facts_scale *scale);
-
 /*
  * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.  Frees
  * the facts.  The scale may be one that a model stored: facts with other blocks are an error.

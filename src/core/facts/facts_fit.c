@@ -11,23 +11,14 @@ const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1
 
 /* ---- blocks of time ---- */
 
-typedef struct timed_row
-{
-	gp_time		as_of;
-	int64_t		row;
-} timed_row;
-
 int32_t
 gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of, int32_t blocks, int32_t *block)
 {
-	timed_row  *t = gp_alloc_array(env, n, sizeof(timed_row));
+	gp_timed   *t = gp_by_time(env, n, as_of);
 	int32_t		at = -1;
 	int32_t		quantile = -1;	/* of the block */
 	int64_t		end;
 
-	for (int64_t i = 0; i < n; i++)
-		t[i] = (timed_row) {as_of[i], i};
-	gp_sort(env, t, n, sizeof(timed_row), gp_compare_int64, NULL);
 	for (int64_t first = 0, next = 0; first < n; first = end)
 	{
 		int32_t		middle;

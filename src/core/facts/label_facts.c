@@ -3,12 +3,7 @@
  */
 #include "facts_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
-
-#define LEAST_VARIANCE 0.0025	/* of a class's indicator */
 
 /* The mean and deviation of values that train. */
 static void
@@ -60,7 +55,7 @@ gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *train
 	for (int32_t c = 0; c < target.width; c++)
 	{
 		target.mean[c] = n > 0.0 ? target.mean[c] / n : 0.0;
-		target.deviation[c] = sqrt(fmax(target.mean[c] * (1.0 - target.mean[c]), LEAST_VARIANCE));
+		target.deviation[c] = gp_indicator_deviation(target.mean[c]);
 	}
 	return target;
 }
@@ -77,22 +72,14 @@ tell_label(const gp_facts_target *target, const gp_facts_labels *labels, int64_t
 	}
 }
 
-/* A label and its time, which it is sorted by. */
-typedef struct timed_label
+gp_timed *
+gp_by_time(gp_env *env, int64_t n, const gp_time *as_of)
 {
-	gp_time		as_of;
-	int64_t		label;
-} timed_label;
+	gp_timed   *t = gp_alloc_array(env, n, sizeof(gp_timed));
 
-/* All labels in order of time. */
-static timed_label *
-labels_by_time(gp_env *env, const gp_facts_labels *labels)
-{
-	timed_label *t = gp_alloc_array(env, labels->n, sizeof(timed_label));
-
-	for (int64_t i = 0; i < labels->n; i++)
-		t[i] = (timed_label) {labels->as_of[i], i};
-	gp_sort(env, t, labels->n, sizeof(timed_label), gp_compare_int64, NULL);
+	for (int64_t i = 0; i < n; i++)
+		t[i] = (gp_timed) {as_of[i], i};
+	gp_sort(env, t, n, sizeof(gp_timed), gp_compare_int64, NULL);
 	return t;
 }
 
@@ -111,12 +98,12 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, cons
 {
 	gp_env	   *env = facts->env;
 	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, facts->rows, sizeof(int32_t));
-	timed_label *ordered = key ? NULL : labels_by_time(env, labels);
+	gp_timed   *ordered = key ? NULL : gp_by_time(env, labels->n, labels->as_of);
 	gp_scan    *scan = gp_scan_open(facts, relation, key ? key : everybody);
 
 	for (int64_t i = 0; i < labels->n; i++)
 	{
-		int64_t		at = key ? i : ordered[i].label;
+		int64_t		at = key ? i : ordered[i].row;
 		double		value[GP_ENCODED_HOT];
 
 		tell_label(target, labels, at, value);
@@ -134,7 +121,7 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, cons
 
 /* How long before a time the newest label was given that is known then; INFINITY: none is. */
 static double
-age_of_newest(const timed_label *label, int64_t n, gp_time horizon, gp_time as_of)
+age_of_newest(const gp_timed *label, int64_t n, gp_time horizon, gp_time as_of)
 {
 	int64_t		low = 0;
 	int64_t		high = n;
@@ -155,7 +142,7 @@ bool
 gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
 					  const bool *trains)
 {
-	timed_label *ordered = labels_by_time(env, labels);
+	gp_timed   *ordered = gp_by_time(env, labels->n, labels->as_of);
 	double	   *age = gp_alloc_array(env, rows, sizeof(double));
 	int64_t		known = 0;
 	int64_t		others = 0;

@@ -8,9 +8,6 @@
  */
 #include "facts_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/sort.h"
 
 /* A row of the task, in the order in which facts meet it. */

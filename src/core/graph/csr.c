@@ -66,11 +66,12 @@ gp_csr_scale(gp_csr *s, double factor)
 }
 
 /*
- * The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where all edges are here both
- * ways, a column has what its row has, in the same order, and need not be looked for.
+ * Adds the sums of the rows (out-degrees) and columns (in-degrees) of W to numbers.  Where all
+ * edges are here both ways, a column has what its row has, in the same order, and need not be
+ * looked for.
  */
-void
-gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
+static void
+add_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
 {
 	bool		alike = !graph->directed && graph->degree == NULL;
 
@@ -137,7 +138,7 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	double	   *out = gp_alloc_zero(env, n, sizeof(double));
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
 
-	gp_graph_degrees(env, graph, out, in);
+	add_degrees(env, graph, out, in);
 	for (int64_t i = 0; i < n; i++)
 	{
 		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);

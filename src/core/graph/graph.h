@@ -67,8 +67,19 @@ extern void gp_graph_free(gp_env *env, gp_graph *graph);
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 
-/* Adds the sums of the rows (out-degrees) and columns (in-degrees) of W to numbers. */
-extern void gp_graph_degrees(gp_env *env, const gp_graph *graph, double *out, double *in);
+/* The next column that two sorted rows have in common, from entries p and q on; false: none is. */
+static inline bool
+gp_csr_common(const gp_csr *a, int64_t *p, int64_t p_end, int64_t *q, int64_t q_end)
+{
+	while (*p < p_end && *q < q_end && a->col[*p] != a->col[*q])
+	{
+		if (a->col[*p] < a->col[*q])
+			++*p;
+		else
+			++*q;
+	}
+	return *p < p_end && *q < q_end;
+}
 
 /* The rows of W, each of length one: N (unit_rows.c). */
 extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);

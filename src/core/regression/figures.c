@@ -217,19 +217,28 @@ shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, in
 	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
 }
 
-/* One minus the leave-one-out error relative to that of the mean, or of the class shares. */
+/* One minus the error of some labels' means relative to that of the mean, or of the class shares. */
+static double
+score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+{
+	double		total;
+	double		error = gp_loo_error(problem, t, mean, index, n, &total);
+
+	if (problem->task == GP_TASK_CLASSES)
+		total = shares_error(t, problem->label, index, n, total);
+	return total > 0.0 ? 1.0 - error / total : NAN;
+}
+
+/* The score of what is said of labels without themselves. */
 static double
 loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
 {
 	int64_t		n;
 	int32_t    *index = gp_loo_sample(env, t, t->m, &n);
-	double		total;
-	double		error = gp_loo_error(problem, t, solution->loo_mean, index, n, &total);
+	double		score = score_of(problem, t, solution->loo_mean, index, n);
 
-	if (problem->task == GP_TASK_CLASSES)
-		total = shares_error(t, problem->label, index, n, total);
 	gp_free(env, index);
-	return total > 0.0 ? 1.0 - error / total : NAN;
+	return score;
 }
 
 /* The same of what earlier blocks of time say of those that they predict; NaN without blocks. */
@@ -239,17 +248,14 @@ forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	int64_t		n = 0;
 	int64_t		told = 0;
 	int32_t    *index = solution->forward ? gp_loo_sample(env, t, t->m, &n) : NULL;
-	double		total;
-	double		error;
+	double		score;
 
 	for (int64_t k = 0; k < n; k++)
 		if (!isnan(solution->forward[(int64_t) index[k] * t->columns]))
 			index[told++] = index[k];
-	error = told > 0 ? gp_loo_error(problem, t, solution->forward, index, told, &total) : NAN;
-	if (told > 0 && problem->task == GP_TASK_CLASSES)
-		total = shares_error(t, problem->label, index, told, total);
+	score = told > 0 ? score_of(problem, t, solution->forward, index, told) : NAN;
 	gp_free(env, index);
-	return told > 0 && total > 0.0 ? 1.0 - error / total : NAN;
+	return score;
 }
 
 /* How strange each label is to a model without it, ascending. */
@@ -402,25 +408,33 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 }
 
 void
-gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution)
+gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n, gp_solution *solution)
 {
-	int64_t		m = targets->m;
-	double	   *far;
+	double	   *far = gp_alloc_array(env, n, sizeof(double));
 	double		quantile;
 
-	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat || env->dry)
-		return;
-	far = gp_alloc_array(env, m, sizeof(double));
-	for (int64_t i = 0; i < m; i++)
-		far[i] = fabs(targets->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
-	gp_sort(env, far, m, sizeof(double), gp_compare_double, NULL);
-	quantile = gp_loo_quantile(far, m, 0.9) / GP_NORMAL_90;
+	for (int64_t i = 0; i < n; i++)
+	{
+		int64_t		at = index ? index[i] : i;
+
+		far[i] = fabs(targets->y[at] - solution->loo_mean[at]) / sqrt(solution->loo_variance[at]);
+	}
+	gp_sort(env, far, n, sizeof(double), gp_compare_double, NULL);
+	quantile = gp_loo_quantile(far, n, 0.9) / GP_NORMAL_90;
 	gp_free(env, far);
 	if (!isfinite(quantile) || !(quantile > 0.0))
 		return;
 	solution->scale *= quantile * quantile;
-	for (int64_t i = 0; i < m; i++)
+	for (int64_t i = 0; i < targets->m; i++)
 		solution->loo_variance[i] *= quantile * quantile;
+}
+
+void
+gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution)
+{
+	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat || env->dry)
+		return;
+	gp_solution_spread(env, targets, NULL, targets->m, solution);
 }
 
 const char *

@@ -93,14 +93,6 @@ gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, i
 	return s.ym > 0.0 && s.mm > 0.0 ? s.ym / s.mm : 0.0;
 }
 
-double
-gp_class_residual(const gp_targets *t, const double *mean, int32_t index, double factor)
-{
-	class_sums	s = sum_classes(t, mean, &index, 1);
-
-	return s.yy - 2.0 * factor * s.ym + factor * factor * s.mm;
-}
-
 /* The squared error of class scores after that factor: |y|^2 - <y, mean>^2 / |mean|^2. */
 static double
 class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,

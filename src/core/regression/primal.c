@@ -80,17 +80,8 @@ sample_here(void *state, const int32_t *index, int64_t n, gp_matrix out)
 static double
 factorise(primal *p, double noise)
 {
-	gp_device  *dev = p->dev;
-
-	dev->copy(dev, p->root, p->gram);
-	dev->shift(dev, gp_matrix_diagonal(p->root), noise);
-	if (dev->potrf(dev, p->root) >= 0)
-		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the factor's Gram matrix is not positive definite");
-	dev->copy(dev, p->w, p->qty);
-	dev->trsm(dev, true, false, p->root, p->w);
-	dev->trsm(dev, true, true, p->root, p->w);
-	return gp_root_log_det(dev, p->root);
+	p->dev->copy(p->dev, p->w, p->qty);
+	return gp_gram_solve(p->dev, p->gram, noise, p->root, p->w);
 }
 
 /* What the weights say of some rows, and their leverages; rows is spoilt. */

@@ -261,8 +261,6 @@ extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
 /* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the opposite. */
 extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index, int64_t n);
-/* The squared error that is left of one label's scores after a factor. */
-extern double gp_class_residual(const gp_targets *targets, const double *mean, int32_t index, double factor);
 
 /* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
@@ -316,6 +314,12 @@ typedef struct gp_primal_rows
 extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 										const gp_primal_rows *rows, double mean_diag);
 
+/*
+ * Root becomes the Cholesky factor of gram + noise I, and w (r x columns) the solution of that system for
+ * it; returns its log det.  Raises where the system is not positive definite (targets.c).
+ */
+extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_matrix w);
+
 /* log det S from its Cholesky factor (targets.c). */
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
 
@@ -327,6 +331,10 @@ extern void gp_solution_free(gp_device *dev, gp_solution *solution);
  */
 extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  gp_solution *solution);
+
+/* The same by n labels, whose numbers are index (NULL: the first n), whatever the problem says of scales. */
+extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
+							   gp_solution *solution);
 
 /* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,

@@ -196,6 +196,19 @@ gp_root_log_det(gp_device *dev, gp_matrix root)
 	return log_det;
 }
 
+double
+gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_matrix w)
+{
+	dev->copy(dev, root, gram);
+	dev->shift(dev, gp_matrix_diagonal(root), noise);
+	if (dev->potrf(dev, root) >= 0)
+		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
+				 "the factor's Gram matrix is not positive definite");
+	dev->trsm(dev, true, false, root, w);
+	dev->trsm(dev, true, true, root, w);
+	return gp_root_log_det(dev, root);
+}
+
 /* Frees what a solution holds. */
 void
 gp_solution_free(gp_device *dev, gp_solution *solution)

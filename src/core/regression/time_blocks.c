@@ -8,11 +8,6 @@
  */
 #include "regression.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "base/sort.h"
-
 #define GRID 5
 #define REFINE 5				/* further nuggets, at most */
 #define PAST_SHARE 0.4			/* of the labels comes before the first block that the past predicts */
@@ -193,17 +188,10 @@ solve_rest(blocks *b, double noise, bool refit_mean)
 	int32_t		columns = b->targets->columns;
 	gp_matrix	sums = gp_matrix_cols(b->rest_right, columns, 1);
 
-	dev->copy(dev, b->root, b->rest_gram);
-	dev->shift(dev, gp_matrix_diagonal(b->root), noise);
-	if (dev->potrf(dev, b->root) >= 0)
-		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the factor's Gram matrix is not positive definite");
 	dev->copy(dev, b->w, gp_matrix_cols(b->rest_right, 0, columns));
 	for (int32_t c = 0; c < columns && refit_mean; c++)
 		dev->axpby(dev, -b->rest_sum[c] / (double) b->rest, sums, 1.0, gp_matrix_cols(b->w, c, 1));
-	dev->trsm(dev, true, false, b->root, b->w);
-	dev->trsm(dev, true, true, b->root, b->w);
-	return gp_root_log_det(dev, b->root);
+	return gp_gram_solve(dev, b->rest_gram, noise, b->root, b->w);
 }
 
 /* What the weights say of the rows of a block, beside a mean for each column; and their leverages. */
@@ -290,32 +278,6 @@ block_error(void *state, double nugget)
 		gp_loo_error(b->problem, b->targets, b->mean, b->counted, b->ncounted, &total);
 }
 
-/*
- * Values: how much wider than the prior's scale has them the errors of the last blocks are, by
- * the quantile that 90% intervals are made of: noise changes with time.
- */
-static double
-recent_spread(const blocks *b, const double *mean, const double *variance)
-{
-	gp_env	   *env = b->dev->env;
-	int32_t		k = gp_blocks_recent(b->problem);
-	int64_t		n = b->targets->m - b->start[k];
-	double	   *size;
-	double		spread;
-
-	size = gp_alloc_array(env, n, sizeof(double));
-	for (int64_t i = 0; i < n; i++)
-	{
-		int32_t		at = b->order[b->start[k] + i];
-
-		size[i] = fabs(b->targets->y[at] - mean[at]) / sqrt(variance[at]);
-	}
-	gp_sort(env, size, n, sizeof(double), gp_compare_double, NULL);
-	spread = gp_loo_quantile(size, n, 0.9) / GP_NORMAL_90;
-	gp_free(env, size);
-	return isfinite(spread) && spread > 0.0 ? spread : 1.0;
-}
-
 /* The regression on all labels, its scale, and the variances of what is left out. */
 static void
 settle(blocks *b, gp_solution *out)
@@ -324,7 +286,7 @@ settle(blocks *b, gp_solution *out)
 	int64_t		m = b->targets->m;
 	int32_t		columns = b->targets->columns;
 	double		quadratic = 0.0;
-	double		spread;
+	int32_t		recent = gp_blocks_recent(b->problem);
 	double	   *fit = gp_alloc_figures(env, m * columns, sizeof(double));
 	double		log_det;
 
@@ -340,10 +302,8 @@ settle(blocks *b, gp_solution *out)
 		out->loo_variance[i] = out->scale * out->noise * (1.0 + out->loo_variance[i]);
 	if (env->dry || b->problem->task != GP_TASK_VALUES || b->targets->flat)
 		return;
-	spread = recent_spread(b, out->loo_mean, out->loo_variance);
-	out->scale *= spread * spread;
-	for (int64_t i = 0; i < m; i++)
-		out->loo_variance[i] *= spread * spread;
+	/* Noise changes with time: intervals are those of the last blocks. */
+	gp_solution_spread(env, b->targets, b->order + b->start[recent], m - b->start[recent], out);
 }
 
 /* Frees what is not the solution's. */
@@ -357,17 +317,8 @@ free_blocks(blocks *b)
 		dev->destroy(dev, &b->gram[k]);
 		dev->destroy(dev, &b->right[k]);
 	}
-	dev->destroy(dev, &b->all_gram);
-	dev->destroy(dev, &b->all_right);
-	dev->destroy(dev, &b->rest_gram);
-	dev->destroy(dev, &b->rest_right);
-	gp_free(dev->env, b->gram);
-	gp_free(dev->env, b->right);
-	gp_free(dev->env, b->sum);
-	gp_free(dev->env, b->rest_sum);
-	gp_free(dev->env, b->order);
-	gp_free(dev->env, b->start);
-	gp_free(dev->env, b->counted);
+	gp_destroy_all(dev, &b->all_gram, &b->all_right, &b->rest_gram, &b->rest_right);
+	gp_free_all(dev->env, b->gram, b->right, b->sum, b->rest_sum, b->order, b->start, b->counted);
 }
 
 gp_solution

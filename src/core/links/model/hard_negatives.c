@@ -153,17 +153,12 @@ count_common(const reach *search, gp_link_rivals *r)
 		int64_t		i = a->start[r->pairs.src[e]];
 		int64_t		j = a->start[r->pairs.dst[e]];
 
-		while (i < a->start[r->pairs.src[e] + 1] && j < a->start[r->pairs.dst[e] + 1])
+		for (; gp_csr_common(a, &i, a->start[r->pairs.src[e] + 1], &j, a->start[r->pairs.dst[e] + 1]); i++, j++)
 		{
 			int32_t		middle = a->col[i];
 
-			if (middle == a->col[j])
-			{
-				r->common[e]++;
-				r->allocation[e] += 1.0 / (double) (a->start[middle + 1] - a->start[middle]);
-			}
-			i += middle <= a->col[j];
-			j += a->col[j] <= middle;
+			r->common[e]++;
+			r->allocation[e] += 1.0 / (double) (a->start[middle + 1] - a->start[middle]);
 		}
 	}
 }
@@ -418,13 +413,6 @@ gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks 
 		ranks->common += 1.0 / rank_of(r, e, r->common);
 		ranks->allocation += 1.0 / rank_of(r, e, r->allocation);
 	}
-}
-
-double
-gp_link_rivals_bytes(int64_t nodes, int64_t links, int64_t width)
-{
-	return 16.0 * (double) nodes + (double) links * (double) (1 + gp_min64(GP_LINK_RIVALS, nodes)) *
-		(24.0 + 8.0 * (double) width);
 }
 
 void

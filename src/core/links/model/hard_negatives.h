@@ -58,7 +58,4 @@ extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score, gp_link_ranks *ranks);
 
-/* An upper bound of the bytes of it, for the plan: links of all folds, with width scores for each pair. */
-extern double gp_link_rivals_bytes(int64_t nodes, int64_t links, int64_t width);
-
 #endif							/* GP_RIVALS_H */

@@ -63,21 +63,14 @@ add_common(const gp_link_frame *f, int32_t i, int32_t j, double *sum)
 	int64_t		p = w->start[i];
 	int64_t		q = w->start[j];
 
-	while (p < w->start[i + 1] && q < w->start[j + 1])
-	{
-		int32_t		middle = w->col[p];
+	for (; gp_csr_common(w, &p, w->start[i + 1], &q, w->start[j + 1]); p++, q++)
+		for (int d = 0; d < GP_LINK_DECAYS; d++)
+		{
+			double		both = (double) f->decayed[p * GP_LINK_DECAYS + d] * f->decayed[q * GP_LINK_DECAYS + d];
 
-		if (middle == w->col[q])
-			for (int d = 0; d < GP_LINK_DECAYS; d++)
-			{
-				double		both = (double) f->decayed[p * GP_LINK_DECAYS + d] * f->decayed[q * GP_LINK_DECAYS + d];
-
-				if (both > 0.0)
-					sum[d] += both / f->activity[middle * GP_LINK_DECAYS + d];
-			}
-		p += middle <= w->col[q];
-		q += w->col[q] <= middle;
-	}
+			if (both > 0.0)
+				sum[d] += both / f->activity[w->col[p] * GP_LINK_DECAYS + d];
+		}
 }
 
 /* Fills the columns of out: logarithms of what is in common, and of both ends' activities. */

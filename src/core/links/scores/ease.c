@@ -15,7 +15,7 @@
 #define MOST_STEPS 60
 #define CLOSE 1e-4				/* of the first residual */
 
-/* The pattern of the graph with ones, and lambda; on a large graph neither. */
+/* The pattern of the graph with ones; none on a large graph. */
 void
 gp_link_ease_open(gp_link_frame *f)
 {
