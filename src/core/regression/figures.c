@@ -258,13 +258,19 @@ forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	return score;
 }
 
-/* How strange each label is to a model without it, ascending. */
-static double *
-strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			const gp_solution *solution,
-			const gp_posterior *out)
+/* A label, and how strange it is to a model without it. */
+typedef struct strange_label
 {
-	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
+	double		score;
+	int32_t		class;
+} strange_label;
+
+/* How strange each label is to a model without it, ascending, and of which class. */
+static void
+take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+				 gp_posterior *out)
+{
+	strange_label *strange = gp_alloc_array(env, t->m, sizeof(strange_label));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
 	bool		values = problem->task == GP_TASK_VALUES;
 	int32_t		recent = values && problem->block ? gp_blocks_recent(problem) : 0;
@@ -278,18 +284,22 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 		{
 			double		size = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
 
-			score[n++] = isnan(size) ? 0.0 : size;
+			strange[n++] = (strange_label) {isnan(size) ? 0.0 : size, 0};
 			continue;
 		}
 		label_probabilities(problem, t, solution, out, i, probability);
-		score[n++] = 1.0 - probability[problem->label[i]];
+		strange[n++] = (strange_label) {1.0 - probability[problem->label[i]], problem->label[i]};
 	}
-	gp_sort(env, score, n, sizeof(double), gp_compare_double, NULL);
-	/* The recent ones stand for all. */
-	for (int64_t i = t->m - 1; i >= 0 && n < t->m; i--)
-		score[i] = score[i * n / t->m];
-	gp_free(env, probability);
-	return score;
+	gp_sort(env, strange, n, sizeof(strange_label), gp_compare_double, NULL);
+	out->loo.score = gp_alloc_array(env, t->m, sizeof(double));
+	out->loo.class = gp_alloc_array(env, t->m, sizeof(int32_t));
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		/* The recent ones stand for all. */
+		out->loo.score[i] = strange[i * n / t->m].score;
+		out->loo.class[i] = strange[i * n / t->m].class;
+	}
+	gp_free_all(env, probability, strange);
 }
 
 /* Takes the leave-one-out posterior of the solution, in the units of the target. */
@@ -300,7 +310,7 @@ take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solutio
 	bool		values = problem->task == GP_TASK_VALUES;
 
 	out->loo.n = t->m;
-	out->loo.score = strangeness(env, problem, t, solution, out);
+	take_strangeness(env, problem, t, solution, out);
 	out->loo.mean = solution->loo_mean;
 	out->loo.variance = solution->loo_variance;
 	out->forward = solution->forward;
@@ -394,7 +404,7 @@ gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targe
 {
 	if (!targets->few)
 		gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
-	gp_free(env, gp_alloc_figures(env, targets->m, 3 * sizeof(double) / 2));
+	gp_free(env, gp_alloc_figures(env, targets->m, sizeof(strange_label) + 3 * sizeof(double) / 2));
 }
 
 double

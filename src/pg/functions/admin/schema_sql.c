@@ -400,7 +400,7 @@ gnngp_columns(PG_FUNCTION_ARGS)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (OidIsValid(graph->nodes))
+	if (OidIsValid(graph->edges))
 		put_features(env, graph, (ReturnSetInfo *) fcinfo->resultinfo);
 	else
 		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);

@@ -224,15 +224,16 @@ fit_method(gnngp_fit_run *run, gnngp_run *compute)
 	return fit;
 }
 
-/* Tells of nodes that no label reaches, once for all kernels that were tried. */
+/* Tells of nodes that no label reaches, and of weights that mislead, once for all kernels that were tried. */
 static void
-tell_apart(gnngp_fit_run *run, gp_env *env)
+tell_graph(gnngp_fit_run *run, gp_env *env)
 {
 	gp_problem	problem;
 
 	gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
 					   gnngp_compile_kernel(env, run->fit.kernel) : NULL, &run->settings);
 	gp_tell_apart(env, &problem);
+	gp_tell_weights(env, &problem);
 }
 
 /* Fits the node part. */
@@ -249,7 +250,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	else
 		run->fit = fit_method(run, compute);
 	if (run->data->rows == NULL)
-		tell_apart(run, compute->env);
+		tell_graph(run, compute->env);
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
