@@ -53,7 +53,8 @@ gnngp_link_figures_write(const gnngp_model *model, const double *metric)
 
 /* Reads n figures, NaN where fewer were stored, and all arrays. */
 static void
-read_figures(const gnngp_model *model, const char *part, double *metric, int64 n, gp_link_array *array)
+read_figures(const gnngp_model *model, const char *part, double *metric, int64 n,
+			 gp_link_array *array)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_arrays list;
@@ -74,7 +75,8 @@ gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures)
 	read_figures(model, "figure", figures->metric, GP_METRICS, array);
 	figures->n = array[FIGURE_SCORES].count;
 	figures->score = array[FIGURE_SCORES].data;
-	figures->class = array[FIGURE_CLASSES].count == figures->n ? array[FIGURE_CLASSES].data : NULL;
+	figures->class = array[FIGURE_CLASSES].count == figures->n ?
+		array[FIGURE_CLASSES].data : NULL;
 }
 
 void
