@@ -65,16 +65,6 @@ find_extension(char **version)
 	return schema;
 }
 
-/* The schema of the extension's tables and helpers. */
-static Oid
-schema_oid(void)
-{
-	char	   *version;
-
-	(void) find_extension(&version);
-	return get_namespace_oid(GNNGP_SCHEMA, false);
-}
-
 Oid
 gnngp_type(const char *name)
 {
@@ -88,24 +78,6 @@ gnngp_type(const char *name)
 	if (!OidIsValid(type))
 		elog(ERROR, "type %s of extension gnngp is missing", name);
 	return type;
-}
-
-/* 55000 when the SQL objects are not those that this library was made for. */
-static void
-require_own_version(void)
-{
-	char	   *version;
-
-	(void) find_extension(&version);
-	if (strcmp(version, GNNGP_VERSION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension \"gnngp\" has version %s in this database, but the library "
-						"has version %s",
-						version, GNNGP_VERSION),
-				 errdetail("Stored models can be read; nothing is written."),
-				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new "
-						 "session.")));
 }
 
 const char *
@@ -132,7 +104,7 @@ gnngp_public_schema(void)
 static Oid
 catalog_owner(void)
 {
-	Oid			table = get_relname_relid("gp_model_catalog", schema_oid());
+	Oid			table = get_relname_relid("gp_model_catalog", get_namespace_oid(gnngp_schema(), false));
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	Oid			owner;
 
@@ -141,18 +113,6 @@ catalog_owner(void)
 	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
 	ReleaseSysCache(tuple);
 	return owner;
-}
-
-/* Runs one statement on what is committed now; a statement of SPI's own takes the transaction's snapshot. */
-static int
-execute_latest(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
-{
-	SPIPlanPtr	plan = SPI_prepare(query, nargs, types);
-
-	if (plan == NULL)
-		return SPI_result;
-	return SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
-								true, 0);
 }
 
 /* What a statement does, and on which snapshot */
@@ -172,16 +132,20 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 	Oid			save_user;
 	int			save_context;
 	int			guc_level;
+	SPIPlanPtr	plan;
 	int			rc;
 
 	GetUserIdAndSecContext(&save_user, &save_context);
 	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
 	guc_level = NewGUCNestLevel();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	if (use == CATALOG_LATEST)
-		rc = execute_latest(query, nargs, types, values, nulls);
-	else
+	if (use != CATALOG_LATEST)
 		rc = SPI_execute_with_args(query, nargs, types, values, nulls, use == CATALOG_READ, 0);
+	else if ((plan = SPI_prepare(query, nargs, types)) == NULL)
+		rc = SPI_result;
+	else						/* a statement of SPI's own would take the transaction's snapshot */
+		rc = SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
+								  true, 0);
 	AtEOXact_GUC(false, guc_level);
 	SetUserIdAndSecContext(save_user, save_context);
 	if (rc < 0)
@@ -225,6 +189,7 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 	int			guc_level = NewGUCNestLevel();
 	int			rc;
 
+	(void) gnngp_schema();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	gnngp_pin("row_security", "on");
 	rc = SPI_execute_with_args(query, nargs, types, values, nulls, true, 0);
@@ -236,8 +201,19 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 void
 gnngp_prevent_read_only(const char *command)
 {
+	char	   *version;
+
 	PreventCommandIfReadOnly(command);
 	PreventCommandDuringRecovery(command);
 	PreventCommandIfParallelMode(command);
-	require_own_version();
+	(void) find_extension(&version);
+	if (strcmp(version, GNNGP_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"gnngp\" has version %s in this database, but the library "
+						"has version %s",
+						version, GNNGP_VERSION),
+				 errdetail("Stored models can be read; nothing is written."),
+				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new "
+						 "session.")));
 }

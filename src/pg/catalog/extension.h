@@ -20,8 +20,9 @@
 extern void gnngp_prevent_read_only(const char *command);
 
 /*
- * The schema of the extension's tables and helpers, for use in a query; that of what users call.
- * 42704 where the extension is not installed.
+ * The schema of the extension's tables and helpers, and that of what users call, for use in a
+ * query: 42704 where the extension is not installed.  Statements that run by the functions below,
+ * which ask for it, name the first themselves.
  */
 #define GNNGP_SCHEMA "gnngp_internal"
 extern const char *gnngp_schema(void);

@@ -52,28 +52,22 @@ typedef struct column_ref
 	Oid			base;			/* the type under a domain */
 } column_ref;
 
-/* A name with its quotes doubled, as within quotes. */
-static char *
-double_quotes(const char *name)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (; *name != '\0'; name++)
-	{
-		if (*name == '"')
-			appendStringInfoChar(&text, '"');
-		appendStringInfoChar(&text, *name);
-	}
-	return text.data;
-}
-
 char *
 gnngp_shown_table(const char *schema, const char *table)
 {
+	const char *parts[] = {schema, table};
+	StringInfoData text;
+
 	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
 		return psprintf("%s.%s", schema, table);
-	return psprintf("%s\".\"%s", double_quotes(schema), double_quotes(table));
+	initStringInfo(&text);
+	for (int i = 0; i < 2; i++)
+	{
+		appendStringInfoString(&text, i > 0 ? "\".\"" : "");
+		for (const char *c = parts[i]; *c != '\0'; c++)
+			appendStringInfo(&text, *c == '"' ? "\"%c" : "%c", *c);
+	}
+	return text.data;
 }
 
 /* The same of an open table. */
@@ -252,8 +246,8 @@ gnngp_feature_kind_of(Oid base)
 	if (gnngp_is_time_type(base))
 		return GNNGP_FEATURE_TIME;
 	get_type_category_preferred(base, &category, &preferred);
-	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM || category == TYPCATEGORY_BOOLEAN ?
-		GNNGP_FEATURE_WORD : GNNGP_FEATURE_NONE;
+	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM ||
+		category == TYPCATEGORY_BOOLEAN ? GNNGP_FEATURE_WORD : GNNGP_FEATURE_NONE;
 }
 
 bool
@@ -390,25 +384,11 @@ gnngp_all_features(const gnngp_graph_def *def)
 	return list;
 }
 
-/* The target: any type has classes for texts, but numbers of a vector are features. */
-static void
-check_target(Relation nodes, const gnngp_graph_def *def)
-{
-	column_ref	column;
-
-	if (def->target == NULL)
-		return;
-	column = find_column(nodes, def->target, &use_target);
-	if (gnngp_is_vector_type(column.base))
-		wrong_type(&column, "a class or a value",
-				   psprintf("A column of vectors holds features: features => %s.",
-							quote_literal_cstr(psprintf("{%s}", quote_identifier(column.name)))));
-}
-
 /* The first three columns of a table of sparse features. */
 static void
-check_sparse(Relation rel, const column_ref *id)
+check_sparse(Oid table, const column_ref *id)
 {
+	Relation	rel = open_table(table, "sparse_features");
 	TupleDesc	desc = RelationGetDescr(rel);
 	column_ref	column[3];
 	int			n = 0;
@@ -429,6 +409,7 @@ check_sparse(Relation rel, const column_ref *id)
 		wrong_type(&column[1], "an integer type",
 				   "The first three columns are the node, the number of the feature and the value.");
 	check_number(&column[2]);
+	relation_close(rel, NoLock);
 }
 
 /* The columns of the edge table. */
@@ -464,10 +445,18 @@ gnngp_check_graph(const gnngp_graph_def *def)
 {
 	Relation	nodes = open_table(def->nodes, "nodes");
 	Relation	edges = open_table(def->edges, "edges");
-	Relation	sparse;
 	column_ref	id = find_column(nodes, def->id_column, &use_id);
 
-	check_target(nodes, def);
+	if (def->target)
+	{
+		column_ref	column = find_column(nodes, def->target, &use_target);
+
+		/* Any type has classes or values, but the numbers of a vector are features. */
+		if (gnngp_is_vector_type(column.base))
+			wrong_type(&column, "a class or a value",
+					   psprintf("A column of vectors holds features: features => %s.",
+								quote_literal_cstr(psprintf("{%s}", quote_identifier(column.name)))));
+	}
 	check_features(nodes, def);
 	check_edges(edges, def, &id);
 	if (OidIsValid(def->sparse_features))
@@ -478,9 +467,7 @@ gnngp_check_graph(const gnngp_graph_def *def)
 					 errmsg("sparse features cannot be standardised"),
 					 errhint("That would make them dense; use scale => 'length' for rows of "
 							 "length one.")));
-		sparse = open_table(def->sparse_features, "sparse_features");
-		check_sparse(sparse, &id);
-		relation_close(sparse, NoLock);
+		check_sparse(def->sparse_features, &id);
 	}
 	relation_close(edges, NoLock);
 	relation_close(nodes, NoLock);

@@ -37,7 +37,6 @@ PG_FUNCTION_INFO_V1(gnngp_role_oid);
 PG_FUNCTION_INFO_V1(gnngp_role_name);
 PG_FUNCTION_INFO_V1(gnngp_role_exists);
 
-/* Makes a value. */
 static role_value *
 make_value(Oid oid, const char *name)
 {
@@ -75,17 +74,6 @@ value_text(const role_value *value)
 	return psprintf("%s%s", is_public(value) ? "" : GONE, stored_name(value));
 }
 
-/* Tells that a value names no role: nothing else would say so during a restore. */
-static void
-warn_missing(const char *name)
-{
-	ereport(WARNING,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("the role \"%s\" that owns a graph or model, or may read one, is missing", name),
-			 errdetail("What belongs to it is visible to superusers only; a role of this name that is created later does not get it."),
-			 errhint("gp_set_owner gives a graph with its models to another role.")));
-}
-
 /* The value of a role that is gone: 22P02 for the name of everybody. */
 static role_value *
 make_gone(const char *name)
@@ -95,15 +83,26 @@ make_gone(const char *name)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid role: \"%s%s\"", GONE, name),
 				 errdetail("No role is ever named \"%s\".", name)));
-	warn_missing(name);
+	/* Nothing else would say so during a restore. */
+	ereport(WARNING,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("the role \"%s\" that owns a graph or model, or may read one, is missing", name),
+			 errdetail("What belongs to it is visible to superusers only; a role of this name that is created later does not get it."),
+			 errhint("gp_set_owner gives a graph with its models to another role.")));
 	return make_value(InvalidOid, name);
+}
+
+bool
+gnngp_role_is_gone(const char *text)
+{
+	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
 /* Reads a value from its text. */
 static role_value *
 read_value(const char *text)
 {
-	bool		gone = strncmp(text, GONE, GONE_LENGTH) == 0;
+	bool		gone = gnngp_role_is_gone(text);
 	const char *name = gone ? text + GONE_LENGTH : text;
 	Oid			oid;
 
@@ -120,21 +119,18 @@ read_value(const char *text)
 	return OidIsValid(oid) ? make_value(oid, name) : make_gone(name);
 }
 
-/* gp_role's input function. */
 Datum
 gnngp_role_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(read_value(PG_GETARG_CSTRING(0)));
 }
 
-/* gp_role's output function. */
 Datum
 gnngp_role_out(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_CSTRING(value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
 }
 
-/* gp_role's binary input function: text. */
 Datum
 gnngp_role_recv(PG_FUNCTION_ARGS)
 {
@@ -144,7 +140,6 @@ gnngp_role_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(read_value(pq_getmsgtext(buf, buf->len - buf->cursor, &nbytes)));
 }
 
-/* gp_role's binary output function: text. */
 Datum
 gnngp_role_send(PG_FUNCTION_ARGS)
 {
@@ -176,7 +171,6 @@ gnngp_role_name(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(text)));
 }
 
-/* gp_role_exists(role) */
 Datum
 gnngp_role_exists(PG_FUNCTION_ARGS)
 {
@@ -203,12 +197,6 @@ gnngp_role_datum(Oid role)
 	const char *name = OidIsValid(role) ? GetUserNameFromId(role, false) : EVERYBODY;
 
 	return PointerGetDatum(make_value(role, name));
-}
-
-bool
-gnngp_role_is_gone(const char *text)
-{
-	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
 Oid

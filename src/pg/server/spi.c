@@ -32,6 +32,14 @@ gnngp_spi_finish(void)
 		elog(ERROR, "SPI_finish failed");
 }
 
+int64
+gnngp_found_int64(uint64 row, int column)
+{
+	bool		null;
+
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &null));
+}
+
 void
 gnngp_pin(const char *name, const char *value)
 {
