@@ -199,21 +199,14 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 						 quote_literal_cstr(graph->name))));
 }
 
-/* Replaces a task by its graph, which the caller of a live answer may not see. */
-static void
-find_graph_of_task(void *arg)
-{
-	gnngp_graph_def **graph = arg;
-
-	*graph = gnngp_graph_by_id((*graph)->task.graph);
-}
-
 gnngp_graph_def *
 gnngp_graph_of_task(const gnngp_graph_def *task)
 {
-	gnngp_graph_def *graph = (gnngp_graph_def *) task;
+	/* The caller of a live answer may not see it. */
+	gnngp_identity saved = gnngp_become_extension();
+	gnngp_graph_def *graph = gnngp_graph_by_id(task->task.graph);
 
-	gnngp_as_extension(find_graph_of_task, &graph);
+	gnngp_become_again(&saved);
 	return graph;
 }
 

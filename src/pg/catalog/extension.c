@@ -100,19 +100,21 @@ gnngp_public_schema(void)
 	return quote_identifier(name);
 }
 
-/* The role that owns the extension's tables. */
-static Oid
-catalog_owner(void)
+gnngp_identity
+gnngp_become_extension(void)
 {
 	Oid			table = get_relname_relid("gp_model_catalog", get_namespace_oid(gnngp_schema(), false));
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid			owner;
+	gnngp_identity saved;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "table %s of extension gnngp is missing", "gp_model_catalog");
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	GetUserIdAndSecContext(&saved.user, &saved.context);
+	SetUserIdAndSecContext(((Form_pg_class) GETSTRUCT(tuple))->relowner,
+						   saved.context | SECURITY_LOCAL_USERID_CHANGE);
+	saved.level = NewGUCNestLevel();
 	ReleaseSysCache(tuple);
-	return owner;
+	return saved;
 }
 
 /* What a statement does, and on which snapshot */
@@ -128,16 +130,10 @@ static void
 execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, const char *nulls,
 					 catalog_use use)
 {
-	Oid			owner = catalog_owner();
-	Oid			save_user;
-	int			save_context;
-	int			guc_level;
+	gnngp_identity saved = gnngp_become_extension();
 	SPIPlanPtr	plan;
 	int			rc;
 
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
-	guc_level = NewGUCNestLevel();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	if (use != CATALOG_LATEST)
 		rc = SPI_execute_with_args(query, nargs, types, values, nulls, use == CATALOG_READ, 0);
@@ -146,22 +142,9 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 	else						/* a statement of SPI's own would take the transaction's snapshot */
 		rc = SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
 								  true, 0);
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(save_user, save_context);
+	gnngp_become_again(&saved);
 	if (rc < 0)
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
-}
-
-void
-gnngp_as_extension(void (*work) (void *arg), void *arg)
-{
-	Oid			save_user;
-	int			save_context;
-
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(catalog_owner(), save_context | SECURITY_LOCAL_USERID_CHANGE);
-	work(arg);
-	SetUserIdAndSecContext(save_user, save_context);
 }
 
 void

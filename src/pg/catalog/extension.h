@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "pg/server/spi.h"
+
 /*
  * What all that writes begins with: 25006 in a read-only transaction or on a
  * standby, 55000 when the extension's SQL objects are of another version than
@@ -31,8 +33,8 @@ extern const char *gnngp_public_schema(void);
 /* A type of the extension. */
 extern Oid	gnngp_type(const char *name);
 
-/* Runs a piece of work as the owner of the extension's tables, who sees all rows of them. */
-extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
+/* Becomes the owner of the extension's tables, who sees all rows of them, until gnngp_become_again. */
+extern gnngp_identity gnngp_become_extension(void);
 
 /*
  * Runs one catalog statement as the extension's owner, with search_path pinned

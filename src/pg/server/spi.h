@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "executor/spi.h"
-#include "tcop/dest.h"
 
 /* SPI_connect and SPI_finish that cannot fail quietly. */
 extern void gnngp_spi_connect(void);
@@ -58,9 +57,5 @@ extern void gnngp_each_row(const char *query, int nargs, const Oid *types, const
 						   const gnngp_rows *rows);
 extern void gnngp_each_row_of_plan(SPIPlanPtr plan, int nargs, const Oid *types,
 								   const Datum *values, const gnngp_rows *rows);
-
-/* Prepares a receiver of a query's rows that lives on its caller's stack. */
-extern void gnngp_receiver_init(DestReceiver *receiver,
-								bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
 
 #endif							/* GNNGP_SPI_H */

@@ -13,18 +13,10 @@
 
 #define CLASSES_NAMED 10		/* in a hint */
 
-/* Takes the graph of a model. */
-static void
-take_graph(void *arg)
-{
-	gnngp_live_call  *c = arg;
-
-	c->graph = gnngp_graph_by_id(c->model->graph_id);
-}
-
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
+	gnngp_identity saved;
 	Oid			owner;
 
 	*c = (gnngp_live_call) {.fcinfo = fcinfo};
@@ -43,7 +35,9 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
 	(void) gp_live_read(c->live->keep, &c->figures);
-	gnngp_as_extension(take_graph, c);
+	saved = gnngp_become_extension();
+	c->graph = gnngp_graph_by_id(c->model->graph_id);
+	gnngp_become_again(&saved);
 	if (gnngp_graph_shape(c->graph) != c->live->shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

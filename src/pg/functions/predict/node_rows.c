@@ -109,12 +109,7 @@ given_keys(gnngp_node_rows *rows)
 static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {
-	int64	   *keys = given_keys(rows);
-
-	if (keys)
-		gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
-	else
-		gnngp_store_scan(rows->model, part, take_block, rows);
+	gnngp_store_read(rows->model, part, given_keys(rows), rows->given.n, take_block, rows);
 }
 
 /* A NOTICE for the ids of a call that the model does not have. */
