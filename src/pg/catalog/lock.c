@@ -120,13 +120,12 @@ gnngp_refresh_unlock(const gnngp_model *model)
 	release(name_tag(model->owner_role, model->name, LOCK_FIT), ExclusiveLock);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
-
 /*
  * gp_is_refreshing(model): for the log's rows that say 'running'; false for a model that
  * the caller may not read.  It takes no lock to find out.  A standby knows nothing of the
  * primary's locks and believes the log.
  */
+PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
 Datum
 gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 {

@@ -29,14 +29,6 @@ typedef struct role_value
 	char		name[FLEXIBLE_ARRAY_MEMBER];	/* without a zero at its end */
 } role_value;
 
-PG_FUNCTION_INFO_V1(gnngp_role_in);
-PG_FUNCTION_INFO_V1(gnngp_role_out);
-PG_FUNCTION_INFO_V1(gnngp_role_recv);
-PG_FUNCTION_INFO_V1(gnngp_role_send);
-PG_FUNCTION_INFO_V1(gnngp_role_oid);
-PG_FUNCTION_INFO_V1(gnngp_role_name);
-PG_FUNCTION_INFO_V1(gnngp_role_exists);
-
 static role_value *
 make_value(Oid oid, const char *name)
 {
@@ -119,18 +111,21 @@ read_value(const char *text)
 	return OidIsValid(oid) ? make_value(oid, name) : make_gone(name);
 }
 
+PG_FUNCTION_INFO_V1(gnngp_role_in);
 Datum
 gnngp_role_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(read_value(PG_GETARG_CSTRING(0)));
 }
 
+PG_FUNCTION_INFO_V1(gnngp_role_out);
 Datum
 gnngp_role_out(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_CSTRING(value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
 }
 
+PG_FUNCTION_INFO_V1(gnngp_role_recv);
 Datum
 gnngp_role_recv(PG_FUNCTION_ARGS)
 {
@@ -140,6 +135,7 @@ gnngp_role_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(read_value(pq_getmsgtext(buf, buf->len - buf->cursor, &nbytes)));
 }
 
+PG_FUNCTION_INFO_V1(gnngp_role_send);
 Datum
 gnngp_role_send(PG_FUNCTION_ARGS)
 {
@@ -152,6 +148,7 @@ gnngp_role_send(PG_FUNCTION_ARGS)
 }
 
 /* gp_role_oid(role): NULL for a name without a role, so that a unique index takes several of them. */
+PG_FUNCTION_INFO_V1(gnngp_role_oid);
 Datum
 gnngp_role_oid(PG_FUNCTION_ARGS)
 {
@@ -163,6 +160,7 @@ gnngp_role_oid(PG_FUNCTION_ARGS)
 }
 
 /* gp_role_name(role): the text, cut to the length of a name. */
+PG_FUNCTION_INFO_V1(gnngp_role_name);
 Datum
 gnngp_role_name(PG_FUNCTION_ARGS)
 {
@@ -171,6 +169,7 @@ gnngp_role_name(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(text)));
 }
 
+PG_FUNCTION_INFO_V1(gnngp_role_exists);
 Datum
 gnngp_role_exists(PG_FUNCTION_ARGS)
 {

@@ -115,10 +115,9 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	def->sparse_name = gnngp_source_name_of(def->sparse_features);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_graph);
-
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
  * sparse_features, scale, time_column) */
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
 Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
@@ -152,9 +151,8 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
-
 /* The same with the tables as text. */
+PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
@@ -169,10 +167,9 @@ gnngp_create_named_graph(PG_FUNCTION_ARGS)
 	return gnngp_create_graph(call);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_alter_graph);
-
 /* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is
  * now, once it is locked. */
+PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 Datum
 gnngp_alter_graph(PG_FUNCTION_ARGS)
 {
@@ -217,9 +214,8 @@ drop(const gnngp_graph_def *def)
 										gnngp_graph_kind.table), 1, types, values, NULL);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_drop_graph);
-
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {

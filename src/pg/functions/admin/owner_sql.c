@@ -78,9 +78,8 @@ give(const gnngp_graph_def *graph, Oid owner)
 						  gnngp_model_kind.table));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_set_owner);
-
 /* gp_set_owner(graph, new_owner) */
+PG_FUNCTION_INFO_V1(gnngp_set_owner);
 Datum
 gnngp_set_owner(PG_FUNCTION_ARGS)
 {

@@ -124,9 +124,8 @@ insert_graph(const gnngp_graph_def *def, const char *noun)
 				 errhint("Choose another name for the %s, or drop what is there with gp_drop_graph.", noun)));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
-
 /* gp_create_graph(graph, tables, times, keys, exclude) */
+PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
 Datum
 gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 {
@@ -144,9 +143,8 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_alter_tables_graph);
-
 /* gp_alter_graph(graph, tables, times, keys, exclude); what is NULL stays. */
+PG_FUNCTION_INFO_V1(gnngp_alter_tables_graph);
 Datum
 gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
 {
@@ -226,9 +224,8 @@ finish_task(gnngp_graph_def *task)
 	insert_graph(task, "task");
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
-
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
+PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
 Datum
 gnngp_create_expression_task(PG_FUNCTION_ARGS)
 {
@@ -254,9 +251,8 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
-
 /* gp_create_task(task, graph, labels, entity, target, time_column, horizon) */
+PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
 Datum
 gnngp_create_labels_task(PG_FUNCTION_ARGS)
 {
@@ -275,9 +271,8 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_column_task);
-
 /* gp_create_task(task, graph, target) */
+PG_FUNCTION_INFO_V1(gnngp_create_column_task);
 Datum
 gnngp_create_column_task(PG_FUNCTION_ARGS)
 {
@@ -319,9 +314,8 @@ time_name(const gnngp_schema_table *t)
 	return t->time < 0 ? NULL : t->column[t->time].column.name;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_relations);
-
 /* gp_relations(graph) */
+PG_FUNCTION_INFO_V1(gnngp_relations);
 Datum
 gnngp_relations(PG_FUNCTION_ARGS)
 {
@@ -390,9 +384,8 @@ put_features(gp_env *env, const gnngp_graph_def *graph, ReturnSetInfo *result)
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_columns);
-
 /* gp_columns(graph) */
+PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
 gnngp_columns(PG_FUNCTION_ARGS)
 {
@@ -429,9 +422,8 @@ put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
 	tuplestore_putvalues(t->result->setResult, t->result->setDesc, values, nulls);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
-
 /* gp_task_rows(task), or with a NULL of the type of the ids */
+PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
 Datum
 gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 {

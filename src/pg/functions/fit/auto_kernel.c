@@ -85,6 +85,13 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
+/* A fitter: gp_fit_compared. */
+static gp_posterior *
+fit_compared(gp_device *device, const gp_problem *problem, const void *unused)
+{
+	return gp_fit_compared(device, problem);
+}
+
 /* Takes the figures of a posterior. */
 static void
 take_figures(gp_env *env, const gp_problem *problem, MemoryContext context, const gp_posterior *posterior, gnngp_candidate *c)
@@ -123,7 +130,8 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 	problem.nlandmarks = c->landmarks;
 	c->fits = false;
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
-	posterior = is_kernel ? gnngp_run_compared(run, &problem) : gnngp_method_fit(run, &problem, settings->method);
+	posterior = is_kernel ? gnngp_run_fit(run, &problem, fit_compared, NULL)
+		: gnngp_method_fit(run, &problem, settings->method);
 	if (posterior)
 		take_figures(env, &problem, context, posterior, c);
 	gp_posterior_free(env, posterior);
@@ -255,7 +263,7 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	{
 		gnngp_candidate full = {.kernel = c->kernel};
 
-		posterior = gnngp_run_fit(run, &problem);
+		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
 		as_compared = as_compared && posterior->plan.strategy == GP_STRATEGY_EXACT;
 		if (as_compared)
 			take_figures(env, &problem, CurrentMemoryContext, posterior, &full);
@@ -267,7 +275,7 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 		(void) gnngp_env_collect_notices(env);
 		problem.strategy = GP_STRATEGY_NYSTROM;
 		problem.nlandmarks = c->landmarks;
-		posterior = gnngp_run_fit(run, &problem);
+		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
 	}
 	gnngp_env_join_notices(env, former, gnngp_env_collect_notices(env));
 	return posterior;

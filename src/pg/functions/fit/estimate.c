@@ -131,9 +131,8 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, on_gpu);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_estimate);
-
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep) */
+PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {

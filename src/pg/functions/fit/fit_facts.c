@@ -75,7 +75,7 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(run->env, data, settings, &problem);
 	*block = problem.block;
-	choice.posterior = gnngp_run_fit_by(run, &problem, fit_weightings, &fit);
+	choice.posterior = gnngp_run_fit(run, &problem, fit_weightings, &fit);
 	choice.device = run->used;
 	columns = task->scale->weights == GP_FACTS_COLUMNS;
 	if (!isnan(task->other_score))

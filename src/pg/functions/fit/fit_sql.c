@@ -26,9 +26,8 @@ fit_settings(FunctionCallInfo fcinfo)
 	return settings;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_fit);
-
 /* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */
+PG_FUNCTION_INFO_V1(gnngp_fit);
 Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {

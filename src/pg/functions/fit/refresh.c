@@ -408,9 +408,8 @@ in_transaction_block(FunctionCallInfo fcinfo)
 	return castNode(CallContext, fcinfo->context)->atomic || IsSubTransaction();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_refresh);
-
 /* CALL gp_refresh(model) */
+PG_FUNCTION_INFO_V1(gnngp_refresh);
 Datum
 gnngp_refresh(PG_FUNCTION_ARGS)
 {

@@ -205,9 +205,8 @@ put_rows(ReturnSetInfo *result, gnngp_candidate *const *ordered, int n)
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_tune);
-
 /* gp_tune(graph, kernels, criterion) */
+PG_FUNCTION_INFO_V1(gnngp_tune);
 Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {

@@ -151,9 +151,8 @@ explain_task(gnngp_live_call *c, int32 k)
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_explain);
-
 /* gp_explain(model, node, class, k) */
+PG_FUNCTION_INFO_V1(gnngp_explain);
 Datum
 gnngp_explain(PG_FUNCTION_ARGS)
 {
@@ -205,12 +204,11 @@ read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
 	return gnngp_id_type_datum(&c->id_type, &id);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_explain_edges);
-
 /*
  * gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every
  * reader
  */
+PG_FUNCTION_INFO_V1(gnngp_explain_edges);
 Datum
 gnngp_explain_edges(PG_FUNCTION_ARGS)
 {

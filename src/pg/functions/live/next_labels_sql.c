@@ -70,9 +70,8 @@ run(gnngp_live_call *c, int32 k)
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_next_labels);
-
 /* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
+PG_FUNCTION_INFO_V1(gnngp_next_labels);
 Datum
 gnngp_next_labels(PG_FUNCTION_ARGS)
 {

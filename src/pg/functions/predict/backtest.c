@@ -124,9 +124,8 @@ put_block(forward *f, ReturnSetInfo *result)
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_backtest);
-
 /* gp_backtest(task) */
+PG_FUNCTION_INFO_V1(gnngp_backtest);
 Datum
 gnngp_backtest(PG_FUNCTION_ARGS)
 {

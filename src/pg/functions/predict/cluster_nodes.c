@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-
 /* A call on its way. */
 typedef struct cluster_call
 {
@@ -115,9 +114,8 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 	MemoryContextDelete(context);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_cluster);
-
 /* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
+PG_FUNCTION_INFO_V1(gnngp_cluster);
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {

@@ -61,9 +61,8 @@ put_links(ReturnSetInfo *result, const gnngp_model *model)
 		put_figure(result, gp_link_metric_name(i), metric[i]);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_evaluate);
-
 /* gp_evaluate(model): the figures that the model's task has, then those of its links. */
+PG_FUNCTION_INFO_V1(gnngp_evaluate);
 Datum
 gnngp_evaluate(PG_FUNCTION_ARGS)
 {

@@ -111,9 +111,8 @@ open_labels(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	gnngp_require_owner(rows->model->owner_role, "model", rows->model->name);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_loo);
-
 /* gp_loo(model, id or nodes); rows of a task have the time as of which they are asked, too */
+PG_FUNCTION_INFO_V1(gnngp_loo);
 Datum
 gnngp_loo(PG_FUNCTION_ARGS)
 {
@@ -130,9 +129,8 @@ gnngp_loo(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_report_labels);
-
 /* report_labels(model) */
+PG_FUNCTION_INFO_V1(gnngp_report_labels);
 Datum
 gnngp_report_labels(PG_FUNCTION_ARGS)
 {
@@ -143,18 +141,16 @@ gnngp_report_labels(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_model_id);
-
 /* model_id(model) */
+PG_FUNCTION_INFO_V1(gnngp_model_id);
 Datum
 gnngp_model_id(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_report);
-
 /* gp_report(model): the page that SQL makes; who may not have it is refused here, for an error within has the context of SQL functions. */
+PG_FUNCTION_INFO_V1(gnngp_report);
 Datum
 gnngp_report(PG_FUNCTION_ARGS)
 {
