@@ -54,7 +54,7 @@ write_features(const features_state *state)
 	if (!sorted)
 	{
 		gnngp_sort(p, n, sizeof(placed_id), gp_compare_int64, NULL);
-		for (int64 i = 1; i < n; i++)
+		for (Size i = 1; i < n; i++)
 			if (p[i].id == p[i - 1].id)
 				ereport(ERROR,
 						(errcode(ERRCODE_UNIQUE_VIOLATION),
