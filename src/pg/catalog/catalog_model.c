@@ -27,11 +27,13 @@ typedef struct model_column
 	bool		none;			/* which shows NULL for 0 */
 } model_column;
 
-#define PART(part, name, type, member, ...) {{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
+#define PART(part, name, type, member, ...) \
+	{{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
 #define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
 #define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
 #define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
-#define LINK_ASKED(name, type, member) PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
+#define LINK_ASKED(name, type, member) \
+	PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
 
 /* What a fit writes. */
 static const model_column columns[] = {
@@ -237,7 +239,8 @@ static const model_column *
 find_shown(const char *name, int part)
 {
 	for (int i = 0; i < NCOLUMNS; i++)
-		if ((columns[i].part == 0 || columns[i].part == part) && strcmp(columns[i].shown, name) == 0)
+		if ((columns[i].part == 0 || columns[i].part == part) &&
+			strcmp(columns[i].shown, name) == 0)
 			return &columns[i];
 	elog(ERROR, "a fit has no figure \"%s\"", name);
 }
@@ -348,7 +351,8 @@ save_query(int parts)
 	initStringInfo(&query);
 	appendStringInfo(&query, "INSERT INTO gnngp_internal.gp_model_catalog AS m"
 					 " (version, link_version, fitted, link_fitted, %s) VALUES (%d, %d, %s, %s",
-					 column_list(false), (parts & GNNGP_PART_NODES) != 0, (parts & GNNGP_PART_LINKS) != 0,
+					 column_list(false), (parts & GNNGP_PART_NODES) != 0,
+						 (parts & GNNGP_PART_LINKS) != 0,
 					 (parts & GNNGP_PART_NODES) ? "clock_timestamp()" : "NULL",
 					 (parts & GNNGP_PART_LINKS) ? "clock_timestamp()" : "NULL");
 	for (int i = 0; i < NCOLUMNS; i++)
@@ -392,21 +396,19 @@ gnngp_delete_models(const char *column, int64 id)
 void
 gnngp_model_save(gnngp_model *model, int parts)
 {
+	Oid			graph_types[] = {INT8OID, OIDOID};
+	Datum		graph_values[] = {Int64GetDatum(model->graph_id),
+	ObjectIdGetDatum(model->owner_role)};
 	Oid			types[NCOLUMNS];
 	Datum		values[NCOLUMNS];
 	char		nulls[NCOLUMNS];
 	bool		null;
-	Oid			graph_types[] = {INT8OID, OIDOID};
-	Datum		graph_values[] = {Int64GetDatum(model->graph_id), ObjectIdGetDatum(model->owner_role)};
-	const char *schema;
 
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
-	/* The graph stays until the commit */
-	schema = gnngp_schema();
-	gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1"
-										" AND %s.gp_role_oid(owner) = $2 FOR KEY SHARE",
-										schema, gnngp_graph_kind.table, schema),
+	/* The graph may have been dropped or given away before the fit locked it; else it stays. */
+	gnngp_execute_as_extension("SELECT FROM gnngp_internal.gp_graph_catalog WHERE id = $1"
+							   " AND gnngp_internal.gp_role_oid(owner) = $2 FOR KEY SHARE",
 							   2, graph_types, graph_values, NULL);
 	if (SPI_processed != 1)
 		ereport(ERROR,

@@ -12,7 +12,7 @@
 
 #include "postgres.h"
 
-#include "pg/server/spi.h"
+#include "pg/server/server.h"
 
 /*
  * What all that writes begins with: 25006 in a read-only transaction or on a
@@ -33,7 +33,7 @@ extern const char *gnngp_public_schema(void);
 /* A type of the extension. */
 extern Oid	gnngp_type(const char *name);
 
-/* Becomes the owner of the extension's tables, who sees all rows of them, until gnngp_become_again. */
+/* Becomes the extension tables' owner, who sees all rows, until gnngp_become_again. */
 extern gnngp_identity gnngp_become_extension(void);
 
 /*
@@ -43,7 +43,7 @@ extern gnngp_identity gnngp_become_extension(void);
 extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
 									   Datum *values, const char *nulls);
 
-/* The same for a query: read only, on the snapshot of the query that calls, which may be parallel. */
+/* The same for a query: read only, on the calling query's snapshot, which may be parallel. */
 extern void gnngp_select_as_extension(const char *query, int nargs, Oid *types, Datum *values);
 
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */

@@ -74,7 +74,8 @@ gnngp_shown_table(const char *schema, const char *table)
 static char *
 shown(Relation rel)
 {
-	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)),
+							 RelationGetRelationName(rel));
 }
 
 /* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
@@ -163,7 +164,8 @@ column_at(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	return (column_ref) {rel, NameStr(att->attname), attnum, att->atttypid, getBaseType(att->atttypid)};
+	return (column_ref) {rel, NameStr(att->attname), attnum, att->atttypid,
+						 getBaseType(att->atttypid)};
 }
 
 /* 42501 unless the caller may read this column. */
@@ -349,7 +351,8 @@ why_no_feature(const column_ref *column, const Bitmapset *keys, const gnngp_grap
 	if (edges && (strcmp(column->name, def->src) == 0 || strcmp(column->name, def->dst) == 0 ||
 				  (def->weight && strcmp(column->name, def->weight) == 0)))
 		return "of the edges";
-	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ? format_type_be(column->type) : NULL;
+	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ?
+		format_type_be(column->type) : NULL;
 }
 
 gnngp_texts
@@ -365,7 +368,8 @@ gnngp_all_features(const gnngp_graph_def *def)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		column_ref	column = column_at(nodes, i + 1);
-		const char *why = TupleDescAttr(desc, i)->attisdropped ? NULL : why_no_feature(&column, keys, def);
+		const char *why = TupleDescAttr(desc, i)->attisdropped ? NULL :
+			why_no_feature(&column, keys, def);
 
 		if (why)
 			appendStringInfo(&out, "%s\"%s\" (%s)", out.len > 0 ? ", " : "", column.name, why);

@@ -174,7 +174,8 @@ gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
 		case JSONBOID:
 			return DirectFunctionCall1(jsonb_in, CStringGetDatum(names[0]));
 		case INTERVALOID:
-			return DirectFunctionCall3(interval_in, CStringGetDatum(names[0]), ObjectIdGetDatum(InvalidOid),
+			return DirectFunctionCall3(interval_in, CStringGetDatum(names[0]),
+									   ObjectIdGetDatum(InvalidOid),
 									   Int32GetDatum(-1));
 		case TIMESTAMPTZOID:
 			return TimestampTzGetDatum(*(const TimestampTz *) at);

@@ -65,7 +65,8 @@ static uint64
 find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
 {
 	Oid			types[] = {TEXTOID, TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(name), owner ? CStringGetTextDatum(owner) : (Datum) 0,
+	Datum		values[] = {CStringGetTextDatum(name),
+		owner ? CStringGetTextDatum(owner) : (Datum) 0,
 	ObjectIdGetDatum(GetUserId())};
 	char		nulls[] = {' ', owner ? ' ' : 'n', ' '};
 

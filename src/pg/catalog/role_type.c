@@ -147,7 +147,7 @@ gnngp_role_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* gp_role_oid(role): NULL for a name without a role, so that a unique index takes several of them. */
+/* gp_role_oid(role): NULL for a name without a role, of which a unique index takes several. */
 PG_FUNCTION_INFO_V1(gnngp_role_oid);
 Datum
 gnngp_role_oid(PG_FUNCTION_ARGS)

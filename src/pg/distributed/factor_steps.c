@@ -164,7 +164,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	int			keys = d->placement.keys;
 	int			ngroups = d->placement.apart ? (GROUPS + keys - 1) / keys * keys : GROUPS;
 	double		most = GROUP_BYTES / ((double) d->n * sizeof(float));
-	int			width = (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK), (cols + ngroups - 1) / ngroups));
+	int			width = (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK),
+									 (cols + ngroups - 1) / ngroups));
 	const char *groups = gnngp_chunk_table(d, "groups", "", cols);
 	const char *spread = gnngp_chunk_table(d, "spread", "place integer, ", cols);
 	gnngp_chunked_factor out = {NULL, gp_factor_create(d->ev.env)};

@@ -72,7 +72,7 @@ work_within(gnngp_reader *r, void *arg)
 
 	s.features = features_expression(r, &s.array);
 	s.sparse = OidIsValid(r->def->sparse_features);
-	/* Locks and looks at the edges as their reader does, which then tells what is wrong with them */
+	/* The edges are locked as their reader does it, which then tells what is wrong with them. */
 	s.edge_part = gnngp_plan_edges(r);
 	s.edges = r->edges.quoted;
 	s.edge_rows = gnngp_table_rows(&r->edges);

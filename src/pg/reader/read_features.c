@@ -94,7 +94,7 @@ note_fault(feature_state *s, feature_fault fault, int32 row, int element, double
 	s->fault_value = value;
 }
 
-/* The first element that is not finite, or n; LANES at once without branches, for the vectoriser. */
+/* The first element that is not finite, or n: LANES at once without branches, as vectors. */
 static int
 first_bad_float(const float *v, int n)
 {

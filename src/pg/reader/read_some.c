@@ -40,7 +40,7 @@ typedef struct some_state
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
 	gnngp_row_fn end_row;		/* takes a row for the end that by_dst tells */
-	struct						/* the last integer id of each end: tables often stand in their order */
+	struct						/* the last integer id of each end */
 	{
 		bool		any;
 		int64		key;

@@ -139,7 +139,7 @@ gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)
 	return strcmp(def->scale, "auto") == 0 ? by_itself : GP_SCALE_NONE;
 }
 
-/* The first row of a kind of fault, by its node, then what else tells rows apart, then its value. */
+/* The first row with a fault, by its node, by what else tells rows apart, and by its value. */
 typedef struct gnngp_fault
 {
 	bool		found;

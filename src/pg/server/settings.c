@@ -272,7 +272,7 @@ gnngp_setting_tf32(void)
 	return tf32_setting;
 }
 
-/* The smallest limit of a control group and its ancestors, in files such as memory.max, or limit. */
+/* The smallest limit of a control group and its ancestors, or limit; name: memory.max or so. */
 static uint64
 group_limit(const char *root, char *group, const char *name, uint64 limit)
 {

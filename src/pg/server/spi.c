@@ -37,7 +37,8 @@ gnngp_found_int64(uint64 row, int column)
 {
 	bool		null;
 
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &null));
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
+									   &null));
 }
 
 void

@@ -13,7 +13,6 @@
 
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"
-#include "pg/server/spi.h"
 
 #define BLOCK_MAX (16 * 1024 * 1024)
 

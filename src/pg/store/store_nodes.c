@@ -325,7 +325,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 {
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");
-	int64		first = data->rows ? data->nlabelled : 0;	/* a task's rows to predict stand behind */
+	int64		first = data->rows ? data->nlabelled : 0;	/* behind a task's labelled rows */
 	int32		nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
 	writer		w = {
 		.data = data,.posterior = posterior,.nclasses = nclasses,

@@ -57,7 +57,7 @@ typedef struct gnngp_row_part
 	size_t		(*open) (gnngp_block *block, uint32 count);
 } gnngp_row_part;
 
-/* Hands out the blocks that may hold one of n ascending keys, in order, each once; keys NULL: all. */
+/* Hands out the blocks that may hold one of n ascending keys, in order, once; keys NULL: all. */
 extern void gnngp_rows_read(const gnngp_row_part *part, const int64 *keys, int64 n,
 							gnngp_block_fn take, void *state);
 

@@ -94,7 +94,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	take_feature_source(fcinfo, def);
-	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 && strcmp(def->features.text[0], "*") == 0)
+	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
+		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
@@ -163,7 +164,8 @@ gnngp_create_named_graph(PG_FUNCTION_ARGS)
 	for (int i = ARG_NODES; i <= ARG_EDGES; i++)
 		if (!PG_ARGISNULL(i))
 			call->args[i].value =
-				DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
+				DirectFunctionCall1(regclassin,
+									CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
 	return gnngp_create_graph(call);
 }
 

@@ -43,7 +43,9 @@ require_table(Oid oid, const char *argument)
 				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
 }
 
-/* Takes the list of tables, their names and their kinds; a table that is named twice counts once. */
+/*
+ * Takes the list of tables, their names and their kinds; a table that is named twice counts once.
+ */
 static void
 take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
@@ -51,7 +53,8 @@ take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 	bool	   *null;
 	int			n;
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &element,
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &element,
 					  &null, &n);
 	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
 	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
@@ -198,7 +201,8 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 
 	if (PG_ARGISNULL(argno))
 		return NULL;
-	if (!DatumGetBool(DirectFunctionCall2(interval_gt, PG_GETARG_DATUM(argno), IntervalPGetDatum(&nothing))))
+	if (!DatumGetBool(DirectFunctionCall2(interval_gt, PG_GETARG_DATUM(argno),
+										  IntervalPGetDatum(&nothing))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be positive", name),
@@ -351,7 +355,8 @@ gnngp_relations(PG_FUNCTION_ARGS)
 
 /* Puts a column of a table. */
 static void
-put_column(void *arg, Oid table, const char *column, const char *encoding, int width, const char *note)
+put_column(void *arg, Oid table, const char *column, const char *encoding, int width,
+		   const char *note)
 {
 	ReturnSetInfo *result = arg;
 	Datum		values[5];
@@ -366,24 +371,6 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the feature columns of a graph of nodes and edges; one alone that is not encoded may be an array. */
-static void
-put_features(gp_env *env, const gnngp_graph_def *graph, ReturnSetInfo *result)
-{
-	gnngp_data *data = gnngp_read(env, graph, "auto", false);
-
-	for (int i = 0; i < graph->features.n; i++)
-	{
-		char		way[100] = "number";
-		char		note[200] = "";
-		int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
-
-		if (data->encoding)
-			width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note, sizeof(note));
-		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
-	}
-}
-
 /* gp_columns(graph) */
 PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
@@ -394,7 +381,22 @@ gnngp_columns(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (OidIsValid(graph->nodes))
-		put_features(env, graph, (ReturnSetInfo *) fcinfo->resultinfo);
+	{
+		gnngp_data *data = gnngp_read(env, graph, "auto", false);
+
+		/* One column alone that is not encoded may be an array. */
+		for (int i = 0; i < graph->features.n; i++)
+		{
+			char		way[100] = "number";
+			char		note[200] = "";
+			int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
+
+			if (data->encoding)
+				width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note,
+											 sizeof(note));
+			put_column(fcinfo->resultinfo, graph->nodes, graph->features.text[i], way, width, note);
+		}
+	}
 	else
 		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);
 	gnngp_env_destroy(env);
@@ -442,7 +444,8 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 				 errhint("Make a task on it with gp_create_task.")));
 	InitMaterializedSRF(fcinfo, 0);
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
-	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID, &hints);
+	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) :
+					   INT8OID, &hints);
 	gnngp_read_task_rows(env, task, put_task_row, &t);
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -93,7 +93,8 @@ count_nodes(Node *nodes, double all)
 static double
 all_nodes(Const *unlabelled_only, const gnngp_model *model)
 {
-	if (unlabelled_only && !unlabelled_only->constisnull && DatumGetBool(unlabelled_only->constvalue))
+	if (unlabelled_only && !unlabelled_only->constisnull &&
+		DatumGetBool(unlabelled_only->constvalue))
 		return (double) (model->nodes - model->labelled);
 	return (double) model->nodes;
 }
