@@ -107,7 +107,8 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, g
 	weigh_features(env, features, scale, second);
 	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
-	/* Blocks hang on few columns, such as the day of the year: they have to be better by more than chance. */
+	/* Blocks hang on few columns, such as the day of the year: they have to be better by more
+	 * than chance. */
 	if (!(other->loo_score > best->loo_score) || gp_loo_gain(env, problem, other, best) < SURE)
 		gp_facts_weigh(env, scale, first);
 	else

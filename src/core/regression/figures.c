@@ -205,7 +205,8 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
  * common factor as in gp_loo_error: with d the shares less their mean, |y|^2 - <y, d>^2 / |d|^2.
  */
 static double
-shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n, double total)
+shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n,
+			 double total)
 {
 	double		yd = 0.0;
 	double		dd = 0.0;
@@ -217,9 +218,11 @@ shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, in
 	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
 }
 
-/* One minus the error of some labels' means relative to that of the mean, or of the class shares. */
+/* One minus the error of some labels' means relative to that of the mean, or of the class
+ * shares. */
 static double
-score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index,
+		 int64_t n)
 {
 	double		total;
 	double		error = gp_loo_error(problem, t, mean, index, n, &total);
@@ -243,7 +246,8 @@ loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_
 
 /* The same of what earlier blocks of time say of those that they predict; NaN without blocks. */
 static double
-forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
+forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t,
+			  const gp_solution *solution)
 {
 	int64_t		n = 0;
 	int64_t		told = 0;
@@ -418,7 +422,8 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 }
 
 void
-gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n, gp_solution *solution)
+gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
+				   gp_solution *solution)
 {
 	double	   *far = gp_alloc_array(env, n, sizeof(double));
 	double		quantile;
@@ -440,7 +445,8 @@ gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
 }
 
 void
-gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution)
+gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				  gp_solution *solution)
 {
 	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat || env->dry)
 		return;

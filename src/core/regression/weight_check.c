@@ -18,7 +18,8 @@ typedef enum vote
 	VOTES
 } vote;
 
-/* The squared error of each vote on the label at place k, by the place of each node's label; false: no neighbour votes. */
+/* The squared error of each vote on the label at place k, by the place of each node's label;
+ * false: no neighbour votes. */
 static bool
 vote_errors(const gp_problem *problem, const int32_t *place, int64_t k, double *error)
 {

@@ -16,7 +16,8 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-/* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
+/* The moment as of which is predicted: just behind the newest fact, or now where there are no
+ * times. */
 static gp_time
 newest_moment(const gnngp_tables *s, gp_time *first)
 {
@@ -41,7 +42,8 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
-/* Marks the column that a task asks for: its own row never shows it, and a table of labels shows none. */
+/* Marks the column that a task asks for: its own row never shows it, and a table of labels shows
+ * none. */
 static void
 mark_target(gnngp_tables *s, const gnngp_task_def *task)
 {
@@ -200,12 +202,15 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
 
 /* ---- the fit's data ---- */
 
-/* How long a question reaches, and the half-life: of tasks that do not say by the gaps between their rows. */
+/* How long a question reaches, and the half-life: of tasks that do not say by the gaps between
+ * their rows. */
 static void
-choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
+choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
+			   gnngp_task_data *task)
 {
 	const int32 *key = r->own_time && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
-	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key, r->as_of);
+	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key,
+																	r->as_of);
 
 	task->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
 	task->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
@@ -236,7 +241,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 	}
 	gnngp_reading_encode(r, latest);
 	task->target = gp_facts_target_of(env, &labels, NULL);
-	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one answer. */
+	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one
+	 * answer. */
 	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
 		task->target.width = 0;
 	gnngp_reading_run(r, task->target.width);

@@ -87,7 +87,8 @@ extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 /* A hash of all that encodings and columns of a stored model depend on. */
 extern uint64 gnngp_schema_shape(const gnngp_tables *s);
 
-/* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is active. */
+/* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is
+ * active. */
 typedef struct gnngp_schema_use
 {
 	gnngp_tables *schema;
@@ -95,7 +96,8 @@ typedef struct gnngp_schema_use
 	bool		read_only;		/* as the transaction was before */
 } gnngp_schema_use;
 
-extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner);
+extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph,
+							   bool as_owner);
 extern void gnngp_schema_end(gnngp_schema_use *use);
 
 /* ---- what a fit of a task reads ---- */
@@ -175,8 +177,10 @@ extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const
 extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
 
 /* One row of a task, as gp_task_rows gives it. */
-typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of, const char *target);
-extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row, void *arg);
+typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of,
+								   const char *target);
+extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row,
+								 void *arg);
 
 /* The type of the ids that the rows of a task have, as gnngp_type_name gives it. */
 extern char *gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer);
@@ -195,6 +199,7 @@ extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
 /* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
 typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding, int width,
 								 const char *note);
-extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg);
+extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put,
+							   void *arg);
 
 #endif							/* GNNGP_SCHEMA_H */

@@ -26,7 +26,8 @@ gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 }
 
 char *
-gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child, const char *parent)
+gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
+				  const char *parent)
 {
 	StringInfoData text;
 
@@ -49,7 +50,8 @@ key_text(const gnngp_column *column, const char *alias)
 }
 
 char *
-gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type)
+gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column,
+					 Oid *type)
 {
 	const gnngp_column *first = &t->column[column[0]].column;
 	StringInfoData text;
@@ -166,9 +168,11 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 	return alias;
 }
 
-/* Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path. */
+/* Joins the parents of a row but for one, and theirs; on the way to it were the tables of a
+ * path. */
 static void
-join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels, List *path)
+join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels,
+			 List *path)
 {
 	const gnngp_tables *s = j->schema;
 

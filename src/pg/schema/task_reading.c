@@ -52,7 +52,8 @@ place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
 {
 	if (id->null || ids->n == 0)
 		return -1;
-	return ids->integer ? gnngp_idmap_find(map, id->key) : gnngp_idmap_find_text(map, id->text, id->length);
+	return ids->integer ? gnngp_idmap_find(map, id->key) : gnngp_idmap_find_text(map, id->text,
+																				 id->length);
 }
 
 void
@@ -82,7 +83,8 @@ gnngp_reading_entities(gnngp_task_reading *r)
 
 /* The condition that a key is among those of an array, and the array. */
 static void
-restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column, const gnngp_ids *ids)
+restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column,
+			const gnngp_ids *ids)
 {
 	Oid			type;
 	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
@@ -99,7 +101,8 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 	gnngp_query_restrict(q, n == 1 && same && !integer ? psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
 						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
 	q->array = PointerGetDatum(integer ? construct_array(element, (int) ids->n, INT8OID, 8, true, TYPALIGN_DOUBLE) :
-							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
+							   construct_array(element, (int) ids->n, TEXTOID, -1, false,
+											   TYPALIGN_INT));
 }
 
 /* The id in a column of a row. */
@@ -184,7 +187,8 @@ add_histories(gnngp_task_reading *r, int table, const char *alias, const char *v
 		*h = (gnngp_history) {.name = via ? psprintf("%s beside %s", relation->name, via) : relation->name,
 			.relation = i,.alias = alias,.column = list_length(r->own->query.types)};
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",
-						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to, &h->key_type));
+						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to,
+											 &h->key_type));
 		/* As it was selected. */
 		llast_oid(r->own->query.types) = h->key_type;
 		r->nhistories++;
@@ -424,7 +428,8 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_id	id = id_in(values, nulls, 0, h->key_type);
 	int32		key = place_of(&h->map, &h->ids, &id);
 	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
-	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time], nulls[h->own_time]);
+	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time],
+																nulls[h->own_time]);
 	double	   *at = f->value;
 
 	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan, key))
@@ -464,7 +469,8 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
 	if (r->few)
-		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n, relation->from, &h->ids);
+		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n,
+					relation->from, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
 	if (h->ids.n > 0)
 	{

@@ -9,7 +9,8 @@
 #include "pg/ids/idmap.h"
 #include "schema_internal.h"
 
-/* A relation whose facts rows see: those of the entity itself, or of something that it refers to. */
+/* A relation whose facts rows see: those of the entity itself, or of something that it refers
+ * to. */
 typedef struct gnngp_history
 {
 	const char *name;
@@ -64,7 +65,8 @@ typedef struct gnngp_task_reading
 /* Numbers the entities of the rows. */
 extern void gnngp_reading_entities(gnngp_task_reading *r);
 
-/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it is in no table. */
+/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where
+ * it is in no table. */
 #define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
 extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
 
@@ -74,7 +76,8 @@ extern void gnngp_reading_plan(gnngp_task_reading *r);
 /* Looks at all tables that are read, as far as they are there before a time. */
 extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
-/* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
+/* Declares the columns, those of labels of this width (0: none), then reads and fills all but
+ * these. */
 extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
 
 #endif							/* GNNGP_TASK_READING_H */

@@ -26,7 +26,8 @@ entity_by_key(const gnngp_tables *s, Oid labels, AttrNumber column, int *id)
 	for (int i = 0; i < s->ntables; i++)
 	{
 		AttrNumber	to = gnngp_foreign_column(labels, column, s->table[i].table.oid);
-		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to, true) : NULL;
+		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to,
+																 true) : NULL;
 
 		if (name == NULL)
 			continue;
@@ -48,7 +49,8 @@ is_named_after(const char *column, const char *table)
 		pg_strcasecmp(column + length - 1, "_id") == 0;
 }
 
-/* The column of a table that a column of this name refers to: its key, or what foreign keys refer to; -1. */
+/* The column of a table that a column of this name refers to: its key, or what foreign keys
+ * refer to; -1. */
 static int
 referred_column(const gnngp_tables *s, int table, const char *column)
 {
@@ -63,7 +65,8 @@ referred_column(const gnngp_tables *s, int table, const char *column)
 			 strcmp(t->column[relation->to[0]].column.name, column) == 0))
 			return relation->to[0];
 	}
-	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name, column) == 0 || is_named_after(column, t->label)))
+	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name,
+							   column) == 0 || is_named_after(column, t->label)))
 		return t->id[0];
 	return -1;
 }
@@ -96,7 +99,8 @@ find_labelled(gnngp_task_rows *t)
 	gnngp_column column = gnngp_table_column(&t->source, def->entity_column);
 
 	t->id_column = column;
-	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name), &t->id);
+	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name),
+							  &t->id);
 	if (t->entity < 0)
 		t->entity = entity_by_name(t->schema, column.name, &t->id);
 	if (t->entity < 0)

@@ -56,8 +56,8 @@ prepare(gp_link_frame *f, const gp_csr *s, double self, int64_t columns, const g
 		double		mi = self + f->strength[cuts[t].i];
 		double		mj = self + f->strength[cuts[t].j];
 
-		k.row[t] = gp_link_row_of(f, s, cuts[t].i);
-		k.row[columns + t] = gp_link_row_of(f, s, cuts[t].j);
+		k.row[t] = cuts[t].i;
+		k.row[columns + t] = cuts[t].j;
 		k.col[t] = k.col[columns + t] = (int32_t) t;
 		k.root[t] = root_of(mi, cuts[t].weight);
 		k.root[columns + t] = root_of(mj, cuts[t].weight);
@@ -180,7 +180,8 @@ gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a, const gp_
 	}
 }
 
-/* Whether single entries cost less than the product: each reads a line for every entry of its row. */
+/* Whether single entries cost less than the product: each reads a line for every entry of its
+ * row. */
 static bool
 single_entries(const gp_link_block *block, const gp_csr *s, gp_matrix b)
 {

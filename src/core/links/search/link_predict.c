@@ -51,7 +51,6 @@ gp_links_close(gp_links *l)
 
 	if (l->search)
 		gp_link_search_close(l->search);
-	gp_link_local_free(l->env, l->local);
 	gp_csr_free(l->env, l->neighbours);
 	if (l->model->method == GP_LINK_SCORES)
 		gp_link_frame_close(&l->frame);
@@ -101,7 +100,8 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	{
 		gp_link_row *row = out + band.first;
 		gp_matrix	view = gp_matrix_wrap(host, band.count, 1, GP_DOUBLE);
-		gp_matrix	psi = pair_functions(l, band.count, score ? score + band.first * model->width : NULL, row, l->z);
+		gp_matrix	psi = pair_functions(l, band.count,
+										 score ? score + band.first * model->width : NULL, row, l->z);
 		gp_matrix	spread = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 

@@ -62,7 +62,8 @@ gp_link_pool_free(const gp_links *l, gp_link_pool *p)
 }
 
 void
-gp_link_pool_copy(const gp_links *l, const gp_link_pool *from, int64_t e, gp_link_pool *to, int64_t place)
+gp_link_pool_copy(const gp_links *l, const gp_link_pool *from, int64_t e, gp_link_pool *to,
+				  int64_t place)
 {
 	int32_t		width = l->model->width;
 
@@ -105,7 +106,8 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	gp_heap_sort(&heap);
 }
 
-/* Keeps the k candidates of each source with the highest ranks, best first; frees the others and the ranks. */
+/* Keeps the k candidates of each source with the highest ranks, best first; frees the others and
+ * the ranks. */
 static void
 keep_best(const group *g, gp_link_pool *p, double *rank)
 {
@@ -255,7 +257,7 @@ gp_link_lot_posterior(gp_links *l, gp_link_lot *lot)
 #define SMALL_BYTES (16.0 * 1024 * 1024)	/* of all that is small */
 
 size_t
-gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers, bool wide)
+gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers)
 {
 	double		n = (double) nodes;
 	double		block = (double) gp_link_block_size(nodes);
@@ -263,7 +265,7 @@ gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t
 	double		bytes = 32.0 * n;
 
 	if (width > 0)
-		bytes += 3.0 * block * n * (wide ? 8.0 : 4.0);
+		bytes += 12.0 * block * n;
 	if (dims > 0)
 		bytes += 16.0 * block * n + 4.0 * block * (double) dims * powers;
 	bytes += pairs * (PAIR_BYTES + 2.0 * 8.0 * width);

@@ -251,7 +251,8 @@ warn_references(const gnngp_graph_def *graph)
 	warn_reference(graph, graph->dst, graph->nodes);
 }
 
-/* Warns of edges that a fit will refuse: where they miss a node at one end only, that end may be of another table. */
+/* Warns of edges that a fit will refuse: where they miss a node at one end only, that end may be
+ * of another table. */
 static void
 warn_unknown(const graph_count *c)
 {

@@ -78,7 +78,8 @@ take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	def->scale = pstrdup(words[place]);
 }
 
-/* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what only a table has. */
+/* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what
+ * only a table has. */
 static void
 take_ends(gnngp_graph_def *def)
 {
@@ -110,7 +111,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	take_feature_source(fcinfo, def);
 	if (!OidIsValid(def->nodes))
 		take_ends(def);
-	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 && strcmp(def->features.text[0], "*") == 0)
+	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
+		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
@@ -151,10 +153,9 @@ count_row(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_graph);
-
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
  * sparse_features, scale, time_column) */
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
 Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
@@ -187,9 +188,8 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(count_row(fcinfo, &def));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
-
 /* The same with the tables as text. */
+PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
@@ -200,14 +200,14 @@ gnngp_create_named_graph(PG_FUNCTION_ARGS)
 	for (int i = ARG_NODES; i <= ARG_EDGES; i++)
 		if (!PG_ARGISNULL(i))
 			call->args[i].value =
-				DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
+				DirectFunctionCall1(regclassin,
+									CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
 	return gnngp_create_graph(call);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_alter_graph);
-
 /* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is
  * now, once it is locked. */
+PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 Datum
 gnngp_alter_graph(PG_FUNCTION_ARGS)
 {
@@ -252,9 +252,8 @@ drop(const gnngp_graph_def *def)
 										gnngp_graph_kind.table), 1, types, values, NULL);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_drop_graph);
-
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {

@@ -34,42 +34,6 @@ put_figure(ReturnSetInfo *result, const char *name, double value)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the figures of the node part: the first ones of its task, known or not, and others that are known. */
-static void
-put_nodes(ReturnSetInfo *result, const gnngp_model *model)
-{
-	bool		classes = model->classes > 0;
-	gnngp_figures figures;
-
-	gnngp_figures_read(model, &figures);
-	for (int i = 0; i < GP_METRICS; i++)
-		if (!isnan(figures.metric[i]) || (classes ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
-			put_figure(result, gp_metric_name(i), figures.metric[i]);
-}
-
-/* Puts the same of labels that earlier blocks of time predict, for a task. */
-static void
-put_forward(ReturnSetInfo *result, const gnngp_model *model)
-{
-	double		metric[GP_METRICS];
-
-	gnngp_forward_figures(model, metric);
-	for (int i = 0; i < GP_METRICS; i++)
-		if (!isnan(metric[i]))
-			put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
-}
-
-/* Puts those of the link part. */
-static void
-put_links(ReturnSetInfo *result, const gnngp_model *model)
-{
-	double		metric[GP_LINK_METRICS];
-
-	gnngp_link_figures_read(model, metric);
-	for (int i = 0; i < GP_LINK_METRICS; i++)
-		put_figure(result, gp_link_metric_name(i), metric[i]);
-}
-
 /* A label: how probable a class is without it, and whether it is of the class. */
 typedef struct ranked_label
 {
@@ -124,7 +88,8 @@ count_hits(const ranking *r, int64 n)
 	return (double) hits;
 }
 
-/* How many labels may be taken, all of one probability or none, before others than hits are more than such a share. */
+/* How many labels may be taken, all of one probability or none, before others than hits are more
+ * than such a share. */
 static int64
 count_before(const ranking *r, double false_alarms)
 {
@@ -142,9 +107,11 @@ count_before(const ranking *r, double false_alarms)
 	return taken;
 }
 
-/* Puts how well a class is ranked: of the k most probable labels, or as many as it has, and at a threshold. */
+/* Puts how well a class is ranked: of the k most probable labels, or as many as it has, and at a
+ * threshold. */
 static void
-put_ranking(ReturnSetInfo *result, const gnngp_model *model, int32 class, int64 k, double false_alarms)
+put_ranking(ReturnSetInfo *result, const gnngp_model *model, int32 class, int64 k,
+			double false_alarms)
 {
 	ranking		r = {.class = class};
 	gnngp_node_rows rows = {.model = model,.arg = &r};
@@ -178,7 +145,8 @@ rarer_class(const gnngp_model *model)
 	return figures.class ? 2 * of_second <= figures.n : -1;
 }
 
-/* Puts the ranking of the class that a call names, or of the rarer one of two: labels are the owner's. */
+/* Puts the ranking of the class that a call names, or of the rarer one of two: labels are the
+ * owner's. */
 static void
 put_class(FunctionCallInfo fcinfo, const gnngp_model *model)
 {
@@ -200,15 +168,17 @@ put_class(FunctionCallInfo fcinfo, const gnngp_model *model)
 				 errhint("Leave k NULL for as many nodes as the class has labels.")));
 	if (named)
 		gnngp_require_owner(model->owner_role, "model", model->name);
-	class = named ? gnngp_class_number(model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS))) : rarer_class(model);
+	class = named ?
+		gnngp_class_number(model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS))) :
+		rarer_class(model);
 	if (class >= 0 && gnngp_is_owner(model->owner_role))
 		put_ranking((ReturnSetInfo *) fcinfo->resultinfo, model, class,
 					PG_ARGISNULL(ARG_K) ? 0 : PG_GETARG_INT32(ARG_K), false_alarms);
 }
 
+/* gp_evaluate(model, class, k, false_alarms): the figures of the model's task, then of its
+ * links. */
 PG_FUNCTION_INFO_V1(gnngp_evaluate);
-
-/* gp_evaluate(model, class, k, false_alarms): the figures that the model's task has, then those of its links. */
 Datum
 gnngp_evaluate(PG_FUNCTION_ARGS)
 {
@@ -218,16 +188,33 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (model->task || model->link.method == NULL)
 	{
+		gnngp_figures figures;
+
 		gnngp_require_node_part(model);
-		put_nodes(result, model);
+		gnngp_figures_read(model, &figures);
+		for (int i = 0; i < GP_METRICS; i++)
+			if (!isnan(figures.metric[i]) ||
+				(model->classes > 0 ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
+				put_figure(result, gp_metric_name(i), figures.metric[i]);
 		put_class(fcinfo, model);
 		if (model->rows > 0)
-			put_forward(result, model);
+		{
+			double		metric[GP_METRICS];
+
+			gnngp_forward_figures(model, metric);
+			for (int i = 0; i < GP_METRICS; i++)
+				if (!isnan(metric[i]))
+					put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
+		}
 	}
 	if (model->link.method)
 	{
+		double		metric[GP_LINK_METRICS];
+
 		gnngp_require_link_part(model);
-		put_links(result, model);
+		gnngp_link_figures_read(model, metric);
+		for (int i = 0; i < GP_LINK_METRICS; i++)
+			put_figure(result, gp_link_metric_name(i), metric[i]);
 	}
 	return (Datum) 0;
 }

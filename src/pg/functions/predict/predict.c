@@ -32,7 +32,7 @@ typedef struct wish
 {
 	int32		top;			/* classes for each node */
 	bool		unlabelled_only;
-	int32		class;			/* of which the probability is asked for, best first; -1: the best of each node */
+	int32		class;			/* that is asked for; -1: the best of each node */
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;
 } wish;
@@ -47,7 +47,8 @@ open_sort(wish *w, TupleDesc desc)
 	Oid			collations[] = {InvalidOid, InvalidOid};
 	bool		nulls_first[] = {false, false};
 
-	w->sort = tuplesort_begin_heap(desc, lengthof(by), by, operators, collations, nulls_first, work_mem, NULL,
+	w->sort = tuplesort_begin_heap(desc, lengthof(by), by, operators, collations, nulls_first,
+								   work_mem, NULL,
 								   TUPLESORT_NONE);
 	w->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 }
@@ -113,9 +114,8 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict);
-
 /* gp_predict(model, id or nodes, top, unlabelled_only, class) */
+PG_FUNCTION_INFO_V1(gnngp_predict);
 Datum
 gnngp_predict(PG_FUNCTION_ARGS)
 {

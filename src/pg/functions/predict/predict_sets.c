@@ -90,7 +90,8 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 
 /* The quantile of each class by the scores of its labels: 22023 where they are not known. */
 static void
-take_class_quantiles(promise *p, const gnngp_model *model, const gnngp_figures *figures, double coverage)
+take_class_quantiles(promise *p, const gnngp_model *model, const gnngp_figures *figures,
+					 double coverage)
 {
 	int			classes = model->class_labels.n;
 	int64	   *end = palloc0(sizeof(int64) * (classes + 1));
@@ -135,9 +136,8 @@ take_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 		take_class_quantiles(p, model, &figures, coverage);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_sets);
-
 /* gp_predict_sets(model, id or nodes, coverage, unlabelled_only, by_class) */
+PG_FUNCTION_INFO_V1(gnngp_predict_sets);
 Datum
 gnngp_predict_sets(PG_FUNCTION_ARGS)
 {
