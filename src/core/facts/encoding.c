@@ -136,8 +136,7 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 			put_number(part, number_of(part, cell), to);
 		category = gp_category_of_cell(part->kind, cell);
 		for (int32_t k = 0; k < part->hot; k++)
-			to[part->width - part->hot + k] = indicate(category == part->category[k],
-													   part->share[k]);
+			to[part->width - part->hot + k] = indicate(category == part->category[k], part->share[k]);
 	}
 }
 
@@ -146,13 +145,11 @@ gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {
 	for (int32_t p = 0; p < e->nparts; p++)
 		if (e->part[p].way == GP_ENCODED_AGE && e->part[p].width > 0)
-			put_number(&e->part[p], age_in_years(row[e->part[p].first], at),
-					   row + e->part[p].first);
+			put_number(&e->part[p], age_in_years(row[e->part[p].first], at), row + e->part[p].first);
 }
 
 void
-gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
-					size_t note_room)
+gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note, size_t note_room)
 {
 	const char *number = part->way == GP_ENCODED_AGE ? "age in years" :
 		part->logarithm ? "logarithm" : "number";
@@ -184,8 +181,7 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 }
 
 int32_t
-gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way_room, char *note,
-					 size_t note_room)
+gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way_room, char *note, size_t note_room)
 {
 	int32_t		width = 0;
 

@@ -83,8 +83,7 @@ gp_facts_row(gp_facts *f, int64_t row)
 {
 	if (f->column == NULL)
 	{
-		f->column = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, f->rows, f->width),
-								  sizeof(float));
+		f->column = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, f->rows, f->width), sizeof(float));
 		gp_use_large_pages(f->column, (size_t) (f->rows * f->width) * sizeof(float));
 	}
 	return f->column + row * f->width;

@@ -117,8 +117,7 @@ extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell
  * identity tells rows of equal content apart, such as a hash of the key; with 0 the order in which
  * such rows come counts once there are more than are kept.
  */
-extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
-							const gp_cell *cell);
+extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at, const gp_cell *cell);
 
 /* Ends the looking and frees the encoder.  The encoding is one allocation, part behind it. */
 extern gp_encoding *gp_encoder_finish(gp_encoder *encoder);
@@ -147,14 +146,12 @@ extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column,
 
 /* ---- the columns of a task's rows (fact_columns.c, scan.c, label_facts.c) ---- */
 
-/* Rows of a task, or of any table that aggregates another's, with the columns that they have so
- * far. */
+/* Rows of a task, or of any table that aggregates another's, with the columns that they have so far. */
 typedef struct gp_facts gp_facts;
 
 #define GP_FACTS_NAME 128		/* bytes of a name, its end included; longer ones are cut */
 
-/* as_of, one for each row, is the caller's and stays.  All blocks are declared before the first
- * is filled. */
+/* as_of, one for each row, is the caller's and stays.  All blocks are declared before the first is filled. */
 extern gp_facts *gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of);
 extern void gp_facts_free(gp_facts *facts);
 
@@ -166,8 +163,7 @@ extern int32_t gp_facts_block(gp_facts *facts, const char *relation, const char 
 							  int32_t width);
 extern void gp_facts_put(gp_facts *facts, int32_t block, int64_t row, const double *value);
 
-/* Declares the day of the year of each row, sine and cosine; fills it, once all blocks are
- * declared. */
+/* Declares the day of the year of each row, sine and cosine; fills it, once all blocks are declared. */
 extern int32_t gp_facts_calendar(gp_facts *facts);
 extern void gp_facts_fill_calendar(gp_facts *facts, int32_t block);
 
@@ -194,8 +190,7 @@ typedef struct gp_aggregates
 	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */
 } gp_aggregates;
 
-/* Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its
- * number. */
+/* Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its number. */
 extern int32_t gp_facts_relation(gp_facts *facts, const char *relation, int32_t width,
 								 gp_aggregates aggregates);
 
@@ -233,8 +228,7 @@ typedef struct gp_facts_labels
 	gp_time		horizon;
 } gp_facts_labels;
 
-/* How labels are told in numbers: one for values and two classes, else one for each class, 16 at
- * most. */
+/* How labels are told in numbers: one for values and two classes, else one for each class, 16 at most. */
 typedef struct gp_facts_target
 {
 	int32_t		width;
@@ -244,8 +238,7 @@ typedef struct gp_facts_target
 } gp_facts_target;
 
 /* By the labels that train (NULL: all). */
-extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels,
-										  const bool *trains);
+extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *trains);
 
 /*
  * Scans labels as the facts of a relation that was declared with the target's width: "earlier
@@ -263,8 +256,7 @@ extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_
 extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
 								  const bool *trains);
 
-/* The columns as they are, rows x width, row major: for rows whose columns go on into facts of
- * their own. */
+/* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
 extern int32_t gp_facts_width(const gp_facts *facts);
 extern const float *gp_facts_raw(gp_facts *facts);
 
@@ -310,8 +302,7 @@ typedef struct gp_facts_scale
  * Means, deviations and largest ages over the rows that train (NULL: all), and the factors that
  * make the mean square length of their rows one.
  */
-extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains,
-										gp_facts_weights weights);
+extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains, gp_facts_weights weights);
 
 /* The same factors for the other weighting. */
 extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights);
@@ -340,8 +331,7 @@ extern int32_t gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of
  * Landmarks of a fit: at most so many of the labelled nodes, ascending, drawn evenly by the seed;
  * *n counts them.  Owned by the caller, for gp_problem.landmark.
  */
-extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most,
-								   int64_t *n);
+extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n);
 
 /*
  * Fits both weightings of the columns and returns the posterior of the better leave-out score, of the

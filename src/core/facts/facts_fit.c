@@ -101,14 +101,16 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, g
 	gp_posterior *best;
 	gp_posterior *other;
 
+	if (features->dims == 0)
+		gp_raise(env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
+				 "no column of the tables tells the rows of the task apart");
 	weighed.features = features;
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);
 	weigh_features(env, features, scale, second);
 	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
-	/* Blocks hang on few columns, such as the day of the year: they have to be better by more
-	 * than chance. */
+	/* Blocks hang on few columns, such as the day of the year: they have to be better by more than chance. */
 	if (!(other->loo_score > best->loo_score) || gp_loo_gain(env, problem, other, best) < SURE)
 		gp_facts_weigh(env, scale, first);
 	else

@@ -24,8 +24,7 @@ gp_encoded_winsorise(const gp_encoded *part, double z)
 	return part->logarithm ? log1p(z) : z;
 }
 
-/* The deviation of an indicator of a share: that of a rare one is no smaller than a common
- * one's. */
+/* The deviation of an indicator of a share: that of a rare one is no smaller than a common one's. */
 static inline double
 gp_indicator_deviation(double share)
 {

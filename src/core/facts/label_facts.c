@@ -66,8 +66,7 @@ tell_label(const gp_facts_target *target, const gp_facts_labels *labels, int64_t
 {
 	for (int32_t c = 0; c < target->width; c++)
 	{
-		double		y = labels->label ? labels->label[i] == class_of_column(target,
-																			c) : labels->target[i];
+		double		y = labels->label ? labels->label[i] == class_of_column(target, c) : labels->target[i];
 
 		out[c] = target->deviation[c] > 0.0 ? (y - target->mean[c]) / target->deviation[c] : 0.0;
 	}
@@ -152,8 +151,7 @@ gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, 
 
 	for (int64_t i = 0; i < rows; i++)
 	{
-		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon,
-												  as_of[i]) : INFINITY;
+		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon, as_of[i]) : INFINITY;
 
 		if (isfinite(a))
 			age[known++] = a;

@@ -104,8 +104,7 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 	if (problem->moments)
 		gp_keep_numbers(keep, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2, problem->features->dims);
 	if (problem->encoding)
-		gp_keep_numbers(keep, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows,
-						problem->encoding_cols);
+		gp_keep_numbers(keep, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows, problem->encoding_cols);
 	keep_labels(keep, problem, targets);
 	keep_figures(keep, problem, targets, solution, out);
 	if (!ev->env->dry)

@@ -141,8 +141,7 @@ typedef struct gp_link_model
 	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
 	int32_t		steps;			/* 0 for the method pairs */
 	int32_t		powers;			/* 0 without features */
-	/* the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and
-	 * the scores, p = width + 1 */
+	/* the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the scores, p = width + 1 */
 	int64_t		m;
 	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
 	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
@@ -203,10 +202,8 @@ gp_link_element_size(gp_link_element element)
 /* Counts and chooses. */
 extern gp_link_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem);
 
-/* What the best k pairs of every node take beside that, which is the memory of gp_links_keep
- * alone. */
-extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem,
-								  const gp_link_plan *plan, int64_t k);
+/* What the best k pairs of every node take beside that, which is the memory of gp_links_keep alone. */
+extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k);
 
 /* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
 extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);
@@ -244,8 +241,7 @@ extern void gp_links_embedding(const gp_links *links, int64_t node, float *out);
 extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const int32_t *dst,
 						   gp_link_row *out);
 
-/* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many;
- * not on a card. */
+/* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not on a card. */
 extern void gp_links_share(gp_links *links, int threads);
 
 /*
@@ -279,8 +275,7 @@ typedef struct gp_link_kept
 	int64_t		passed;			/* pairs that were too unlikely */
 } gp_link_kept;
 
-/* Memory of the environment; k is at most GP_LINK_KEPT.  Pairs below the least probability are
- * left out. */
+/* Memory of the environment; k is at most GP_LINK_KEPT.  Pairs below the least probability are left out. */
 extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
 
 #endif							/* GP_LINK_H */

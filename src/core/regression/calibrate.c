@@ -407,8 +407,7 @@ leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64
 	return left;
 }
 
-/* n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have
- * labels of all classes. */
+/* n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have labels of all classes. */
 static double *
 class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 {

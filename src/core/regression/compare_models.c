@@ -22,16 +22,14 @@ gp_standard_errors(const double *x, int64_t n)
 
 /* The negative log likelihood of a label's class. */
 static double
-class_loss(const gp_problem *problem, const gp_targets *t, const gp_posterior *p, int32_t i,
-		   double *probability)
+class_loss(const gp_problem *problem, const gp_targets *t, const gp_posterior *p, int32_t i, double *probability)
 {
 	const double *said = probability;
 
 	if (p->is_prior && p->is_prior[problem->labelled[i]])
 		said = t->share;
 	else
-		gp_probabilities(&p->calibrator, t->columns, p->loo.mean + (int64_t) i * t->columns,
-						 probability);
+		gp_probabilities(&p->calibrator, t->columns, p->loo.mean + (int64_t) i * t->columns, probability);
 	return -log(fmax(said[problem->label[i]], 1e-300));
 }
 

@@ -239,8 +239,7 @@ notice_edge(gp_env *env, point edge, point inner, double least)
 		gp_nugget_tell_edge(env, least);
 }
 
-/* The best place where the grid's largest nugget is better than the one before: noisy targets
- * need more. */
+/* The best place where the grid's largest nugget is better than the one before: noisy targets need more. */
 static point
 beyond(gp_env *env, gp_nugget_error error, void *state, point before, point last, int refine)
 {

@@ -66,8 +66,7 @@ typedef struct gp_problem
 	bool		compared;		/* with other fits: nothing is said of its worth */
 	bool		loo_only;		/* figures and leave-one-out alone: means and variances of the nodes are left empty */
 
-	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the
-	 * last one left; NULL: unknown. */
+	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
 	const uint64_t *key;
 	const struct gp_warm *warm;
 
@@ -195,8 +194,7 @@ extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
  * negative log likelihood of its class, or the squared error in units of the targets' spread.
  * NULL where labels are too few to be left out; n of them, owned by the caller.
  */
-extern double *gp_loo_losses(gp_env *env, const gp_problem *problem,
-							 const gp_posterior *posterior, int64_t *n);
+extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *posterior, int64_t *n);
 
 /* The mean of n numbers over its standard error; 0 where there are too few, or all are 0. */
 extern double gp_standard_errors(const double *x, int64_t n);
@@ -262,10 +260,8 @@ extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
  */
 extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
-/* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the
- * opposite. */
-extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index,
-							  int64_t n);
+/* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the opposite. */
+extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index, int64_t n);
 
 /* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
@@ -281,8 +277,7 @@ typedef double (*gp_nugget_error) (void *state, double nugget);
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							   gp_nugget_error error, void *state, int coarse, int refine);
 
-/* Tells that the search for it ended at the smallest nugget tried, which may be too large; the
- * largest is told with the score (baseline_check.c). */
+/* Tells that the search for it ended at the smallest nugget tried, which may be too large; the largest is told with the score (baseline_check.c). */
 extern void gp_nugget_tell_edge(gp_env *env, double least);
 
 /* dual.c: k is m x m double and is overwritten. */
@@ -302,8 +297,7 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 								   gp_matrix q, double mean_diag);
 
-/* The labelled rows of a factor, which need not be at hand: what the primal form asks about
- * them. */
+/* The labelled rows of a factor, which need not be at hand: what the primal form asks about them. */
 typedef struct gp_primal_rows
 {
 	void	   *state;
@@ -313,10 +307,8 @@ typedef struct gp_primal_rows
 	void		(*gram) (void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty);
 	/* The rows of n labels. */
 	void		(*sample) (void *state, const int32_t *index, int64_t n, gp_matrix out);
-	/* Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are
-	 * double. */
-	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit,
-							double *leverage);
+	/* Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are double. */
+	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit, double *leverage);
 } gp_primal_rows;
 
 /* The same for rows wherever they are. */
@@ -327,8 +319,7 @@ extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *proble
  * Root becomes the Cholesky factor of gram + noise I, and w (r x columns) the solution of that system for
  * it; returns its log det.  Raises where the system is not positive definite (targets.c).
  */
-extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root,
-							gp_matrix w);
+extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_matrix w);
 
 /* log det S from its Cholesky factor (targets.c). */
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
@@ -342,8 +333,7 @@ extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  gp_solution *solution);
 
-/* The same by n labels, whose numbers are index (NULL: the first n), whatever the problem says
- * of scales. */
+/* The same by n labels, whose numbers are index (NULL: the first n), whatever the problem says of scales. */
 extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
 							   gp_solution *solution);
 
@@ -352,8 +342,7 @@ extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_t
 							  double quadratic, double log_det, gp_solution *solution);
 
 /* posterior_from_scores.c: refuses what a method that is no regression has no answer to. */
-extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method,
-							bool values);
+extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values);
 
 /*
  * The posterior of such a method.  Means (nodes x columns) and
@@ -383,8 +372,7 @@ extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
 								const gp_targets *targets, gp_solution *solution,
 								gp_posterior *out);
 
-/* Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior
- * where there is no kernel. */
+/* Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior where there is no kernel. */
 extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
 								const double *diag, gp_posterior *out);
@@ -408,8 +396,7 @@ typedef struct gp_told
 /* The figures of these labels alone (GP_METRICS of them). */
 extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
 
-/* targets.c: the first of the last blocks of time, whose errors tell how wide intervals of
- * values are. */
+/* targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values are. */
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */

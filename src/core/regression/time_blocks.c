@@ -92,8 +92,7 @@ targets_and_ones(blocks *b, const int32_t *index, int64_t n)
 
 	for (int64_t i = 0; i < gp_items(b->dev->env, n); i++)
 	{
-		memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns,
-			   columns * sizeof(double));
+		memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns, columns * sizeof(double));
 		host[i * (columns + 1) + columns] = 1.0;
 	}
 	b->dev->upload(b->dev, y, gp_matrix_wrap(host, n, columns + 1, GP_DOUBLE));
@@ -124,8 +123,7 @@ sum_block(blocks *b, int32_t k)
 		for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
 			for (int32_t c = 0; c < columns; c++)
 				b->sum[k * columns + c] += b->targets->y[(int64_t) index[i] * columns + c];
-		dev->env->progress(dev->env, GP_PHASE_NUGGET, b->start[k] + band.first + band.count,
-						   b->targets->m);
+		dev->env->progress(dev->env, GP_PHASE_NUGGET, b->start[k] + band.first + band.count, b->targets->m);
 	}
 }
 
@@ -196,8 +194,7 @@ solve_rest(blocks *b, double noise, bool refit_mean)
 	return gp_gram_solve(dev, b->rest_gram, noise, b->root, b->w);
 }
 
-/* What the weights say of the rows of a block, beside a mean for each column; and their
- * leverages. */
+/* What the weights say of the rows of a block, beside a mean for each column; and their leverages. */
 static void
 predict_block(blocks *b, int32_t k, const double *mean, double *out, double *leverage)
 {

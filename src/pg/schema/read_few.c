@@ -123,8 +123,7 @@ check_encodings(const gnngp_few *few)
 		fits = encodes(r->encoding[r->own->part[p].encoding], &r->own->part[p]);
 	for (int h = 0; h < r->nhistories; h++)
 		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
-			fits = encodes(r->encoding[r->history[h].join->part[p].encoding],
-						   &r->history[h].join->part[p]);
+			fits = encodes(r->encoding[r->history[h].join->part[p].encoding], &r->history[h].join->part[p]);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -16,8 +16,7 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-/* The moment as of which is predicted: just behind the newest fact, or now where there are no
- * times. */
+/* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
 static gp_time
 newest_moment(const gnngp_tables *s, gp_time *first)
 {
@@ -42,17 +41,44 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
-/* Marks the column that a task asks for: its own row never shows it, and a table of labels shows
- * none. */
-static void
-mark_target(gnngp_tables *s, const gnngp_task_def *task)
+bool
+gnngp_is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
 {
-	int			table = strcmp(task->form, "expression") == 0 ? -1 : gnngp_schema_find(s, task->table);
-	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->target);
+	int			table = strcmp(task->task.form, "column") == 0 ? gnngp_schema_find(s, task->task.table) : -1;
 
+	return table >= 0 && s->table[table].time < 0;
+}
+
+/* Drops the relations that a column is of: what it refers to is the answer. */
+static void
+drop_answers(gnngp_tables *s, int table, int column)
+{
+	int			n = 0;
+
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		bool		answers = false;
+
+		for (int k = 0; k < s->relation[i].n; k++)
+			answers = answers || (s->relation[i].child == table && s->relation[i].from[k] == column);
+		if (!answers)
+			s->relation[n++] = s->relation[i];
+	}
+	s->nrelations = n;
+}
+
+/* Marks the column that a task asks for: its own row never shows it, and rows without time show none. */
+static void
+mark_target(gnngp_tables *s, const gnngp_graph_def *task)
+{
+	int			table = strcmp(task->task.form, "expression") == 0 ? -1 : gnngp_schema_find(s, task->task.table);
+	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->task.target);
+	bool		never = strcmp(task->task.form, "labels") == 0 || gnngp_is_typed(s, task);
+
+	if (column >= 0 && strcmp(task->task.form, "column") == 0)
+		drop_answers(s, table, column);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
-		s->table[table].column[column].role = strcmp(task->form, "labels") == 0 ? GNNGP_COLUMN_EXCLUDED :
-			GNNGP_COLUMN_TARGET;
+		s->table[table].column[column].role = never ? GNNGP_COLUMN_EXCLUDED : GNNGP_COLUMN_TARGET;
 }
 
 void
@@ -70,7 +96,7 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 	gnngp_spi_connect();
 	use->schema = gnngp_schema_open(env, tables, false);
 	if (graph->task.form)
-		mark_target(use->schema, &graph->task);
+		mark_target(use->schema, graph);
 	lock_behind(use->schema);
 	gnngp_push_read_snapshot();
 }
@@ -202,15 +228,12 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
 
 /* ---- the fit's data ---- */
 
-/* How long a question reaches, and the half-life: of tasks that do not say by the gaps between
- * their rows. */
+/* How long a question reaches, and the half-life: of tasks that do not say by the gaps between their rows. */
 static void
-choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
-			   gnngp_task_data *task)
+choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
 {
 	const int32 *key = r->own_time && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
-	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key,
-																	r->as_of);
+	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key, r->as_of);
 
 	task->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
 	task->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
@@ -241,8 +264,7 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 	}
 	gnngp_reading_encode(r, latest);
 	task->target = gp_facts_target_of(env, &labels, NULL);
-	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one
-	 * answer. */
+	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one answer. */
 	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
 		task->target.width = 0;
 	gnngp_reading_run(r, task->target.width);
@@ -269,7 +291,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	rows.newest = task->newest = newest_moment(s, &rows.first);
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
-	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0};
+	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = gnngp_is_typed(s, def)};
 	take_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)
@@ -286,6 +308,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	data->type = GP_FLOAT;
 	data->features = read_columns(r, data, task);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
+	if (r->typed)
+		task->typed = gnngp_reading_paths(r);
 	task->relations = r->nhistories;
 	task->facts = r->read;
 	task->nencodings = r->nencodings;

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "core/facts/facts.h"
+#include "core/facts/typed.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/read_tables.h"
 #include "pg/reader/reader.h"
@@ -81,14 +82,16 @@ typedef struct gnngp_tables
  */
 extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
 
+/* True for a task that asks for a column of a table without time. */
+extern bool gnngp_is_typed(const gnngp_tables *s, const gnngp_graph_def *task);
+
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 
 /* A hash of all that encodings and columns of a stored model depend on. */
 extern uint64 gnngp_schema_shape(const gnngp_tables *s);
 
-/* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is
- * active. */
+/* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is active. */
 typedef struct gnngp_schema_use
 {
 	gnngp_tables *schema;
@@ -96,8 +99,7 @@ typedef struct gnngp_schema_use
 	bool		read_only;		/* as the transaction was before */
 } gnngp_schema_use;
 
-extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph,
-							   bool as_owner);
+extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner);
 extern void gnngp_schema_end(gnngp_schema_use *use);
 
 /* ---- what a fit of a task reads ---- */
@@ -115,6 +117,7 @@ struct gnngp_task_data
 	gp_time		half_life;
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
 	gp_facts_scale *scale;
+	gp_typed   *typed;			/* of a column of a table without time; else NULL */
 	gp_facts_target target;
 	int			nencodings;
 	gp_encoding **encoding;		/* of tables, then of folds */
@@ -177,10 +180,8 @@ extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const
 extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
 
 /* One row of a task, as gp_task_rows gives it. */
-typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of,
-								   const char *target);
-extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row,
-								 void *arg);
+typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of, const char *target);
+extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row, void *arg);
 
 /* The type of the ids that the rows of a task have, as gnngp_type_name gives it. */
 extern char *gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer);
@@ -199,7 +200,6 @@ extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
 /* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
 typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding, int width,
 								 const char *note);
-extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put,
-							   void *arg);
+extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg);
 
 #endif							/* GNNGP_SCHEMA_H */

@@ -28,8 +28,7 @@ look_row(void *state, const Datum *values, const bool *nulls)
 {
 	const look *l = state;
 	const gnngp_part *p = l->part;
-	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS : gnngp_time_of(values[p->visible],
-																	 nulls[p->visible]);
+	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS : gnngp_time_of(values[p->visible], nulls[p->visible]);
 
 	if (at != GP_TIME_ALWAYS && at >= l->before)
 		return;

@@ -26,8 +26,7 @@ gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 }
 
 char *
-gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
-				  const char *parent)
+gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child, const char *parent)
 {
 	StringInfoData text;
 
@@ -50,8 +49,7 @@ key_text(const gnngp_column *column, const char *alias)
 }
 
 char *
-gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column,
-					 Oid *type)
+gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type)
 {
 	const gnngp_column *first = &t->column[column[0]].column;
 	StringInfoData text;
@@ -63,6 +61,17 @@ gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, cons
 	for (int i = 0; i < n; i++)
 		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "ROW(", key_text(&t->column[column[i]].column, alias));
 	appendStringInfoString(&text, ")::pg_catalog.text");
+	return text.data;
+}
+
+char *
+gnngp_key_condition(const gnngp_schema_table *t, int n, const int *column)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%st.%s IS NOT NULL", i > 0 ? " AND " : "", t->column[column[i]].column.quoted);
 	return text.data;
 }
 
@@ -168,11 +177,9 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 	return alias;
 }
 
-/* Joins the parents of a row but for one, and theirs; on the way to it were the tables of a
- * path. */
+/* Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path. */
 static void
-join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels,
-			 List *path)
+join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels, List *path)
 {
 	const gnngp_tables *s = j->schema;
 

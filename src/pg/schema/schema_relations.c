@@ -50,11 +50,9 @@ column_at(const gnngp_schema_table *t, AttrNumber attnum)
 	return name ? gnngp_table_find_column(t, name) : -1;
 }
 
-/* Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our
- * locks. */
+/* Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our locks. */
 static void
-each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values,
-				 const gnngp_rows *rows)
+each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values, const gnngp_rows *rows)
 {
 	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
 	gnngp_each_row(text, nargs, types, values, rows);
@@ -89,8 +87,7 @@ key_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_schema_relation *r;
 	bool		hidden = false;
 
-	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator,
-					  &no_operator, &n);
+	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator, &no_operator, &n);
 	r = add_relation(k->s, child, parent, n);
 	for (int i = 0; i < n; i++)
 	{
@@ -118,8 +115,7 @@ find_constraints(gnngp_tables *s)
 
 	for (int i = 0; i < s->ntables; i++)
 		oid[i] = ObjectIdGetDatum(s->table[i].table.oid);
-	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true,
-											TYPALIGN_INT));
+	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	each_catalog_row(query, 1, &type, &array, &rows);
 }
 

@@ -120,8 +120,7 @@ take_columns(gnngp_schema_table *t)
 									getBaseType(att->atttypid)};
 		c->not_null = att->attnotnull;
 		c->role = choose_cell(c) ? GNNGP_COLUMN_CELL : GNNGP_COLUMN_TYPE;
-		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(),
-										  ACL_SELECT) != ACLCHECK_OK)
+		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 			c->role = GNNGP_COLUMN_HIDDEN;
 		if (bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key))
 		{
@@ -287,8 +286,7 @@ choose_time(gnngp_tables *s, int i, bool tell)
 {
 	gnngp_schema_table *t = &s->table[i];
 	List	   *sure = gnngp_time_candidates(t, false);
-	List	   *candidates = sure != NIL || !has_parent(s, i) ? sure : gnngp_time_candidates(t,
-																							 true);
+	List	   *candidates = sure != NIL || !has_parent(s, i) ? sure : gnngp_time_candidates(t, true);
 	List	   *others;
 
 	if (list_length(candidates) > 1)

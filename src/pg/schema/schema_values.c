@@ -16,8 +16,7 @@ gnngp_keep_text(gp_env *env, const char *text)
 Datum
 gnngp_interval_datum(const char *text)
 {
-	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
+	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
 }
 
 int64

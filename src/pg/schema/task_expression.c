@@ -57,8 +57,7 @@ require_expression(const char *text, const char *argument)
 				 errhint("Put a query into parentheses: (SELECT ...).")));
 }
 
-/* The query that an expression is checked in: one row of its own.  42P01 when the entities'
- * table is gone. */
+/* The query that an expression is checked in: one row of its own.  42P01 when the entities' table is gone. */
 static char *
 check_query(const gnngp_graph_def *task, const char *expression)
 {
@@ -82,8 +81,7 @@ static void
 check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
 	List	   *parsed = raw_parser(check_query(task, expression), RAW_PARSE_DEFAULT);
-	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression,
-												  NULL, 0, NULL);
+	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression, NULL, 0, NULL);
 
 	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs)
 		ereport(ERROR,
@@ -235,11 +233,9 @@ newest_query(const gnngp_task_rows *t)
 					t->id_column.quoted, t->source.quoted, asked_about(t));
 }
 
-/* Runs a query and adds its rows, whose targets are of a type; what functions return may change
- * beside. */
+/* Runs a query and adds its rows, whose targets are of a type; what functions return may change beside. */
 static void
-run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values,
-	gnngp_row_fn row)
+run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values, gnngp_row_fn row)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, nparameters, (Oid *) parameter_type);
 	CachedPlanSource *source;

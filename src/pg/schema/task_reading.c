@@ -52,8 +52,7 @@ place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
 {
 	if (id->null || ids->n == 0)
 		return -1;
-	return ids->integer ? gnngp_idmap_find(map, id->key) : gnngp_idmap_find_text(map, id->text,
-																				 id->length);
+	return ids->integer ? gnngp_idmap_find(map, id->key) : gnngp_idmap_find_text(map, id->text, id->length);
 }
 
 void
@@ -83,8 +82,7 @@ gnngp_reading_entities(gnngp_task_reading *r)
 
 /* The condition that a key is among those of an array, and the array. */
 static void
-restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column,
-			const gnngp_ids *ids)
+restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column, const gnngp_ids *ids)
 {
 	Oid			type;
 	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
@@ -101,8 +99,7 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 	gnngp_query_restrict(q, n == 1 && same && !integer ? psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
 						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
 	q->array = PointerGetDatum(integer ? construct_array(element, (int) ids->n, INT8OID, 8, true, TYPALIGN_DOUBLE) :
-							   construct_array(element, (int) ids->n, TEXTOID, -1, false,
-											   TYPALIGN_INT));
+							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
 /* The id in a column of a row. */
@@ -112,6 +109,14 @@ id_in(const Datum *values, const bool *nulls, int column, Oid type)
 	if (nulls[column])
 		return (gnngp_id) {.null = true};
 	return gnngp_datum_id(values[column], type);
+}
+
+int32
+gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type)
+{
+	gnngp_id	id = id_in(&value, &null, 0, type);
+
+	return place_of(&r->map, &r->entities, &id);
 }
 
 /* The times of entities. */
@@ -182,13 +187,13 @@ add_histories(gnngp_task_reading *r, int table, const char *alias, const char *v
 		gnngp_history *h = &r->history[r->nhistories];
 
 		if (relation->parent != table ||
-			(strcmp(r->task->task.form, "labels") == 0 && s->table[relation->child].table.oid == r->task->task.table))
+			(strcmp(r->task->task.form, "labels") == 0 && s->table[relation->child].table.oid == r->task->task.table) ||
+			(via && r->typed && relation->child == r->entity))
 			continue;
 		*h = (gnngp_history) {.name = via ? psprintf("%s beside %s", relation->name, via) : relation->name,
 			.relation = i,.alias = alias,.column = list_length(r->own->query.types)};
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",
-						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to,
-											 &h->key_type));
+						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to, &h->key_type));
 		/* As it was selected. */
 		llast_oid(r->own->query.types) = h->key_type;
 		r->nhistories++;
@@ -204,7 +209,6 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
 	Oid			type;
 	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n, relation->from, &type);
-	StringInfoData condition;
 
 	h->join = j;
 	/* Where the two columns are of different kinds their texts are compared. */
@@ -217,11 +221,7 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	h->visible = gnngp_join_visible(j);
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
-	initStringInfo(&condition);
-	for (int i = 0; i < relation->n; i++)
-		appendStringInfo(&condition, "%st.%s IS NOT NULL", i > 0 ? " AND " : "",
-						 s->table[relation->child].column[relation->from[i]].column.quoted);
-	j->query.condition = condition.data;
+	j->query.condition = gnngp_key_condition(&s->table[relation->child], relation->n, relation->from);
 	j->query.joins = j->tables.data;
 	j->query.order = psprintf("1, %d", h->visible + 1);
 }
@@ -428,8 +428,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_id	id = id_in(values, nulls, 0, h->key_type);
 	int32		key = place_of(&h->map, &h->ids, &id);
 	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
-	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time],
-																nulls[h->own_time]);
+	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time], nulls[h->own_time]);
 	double	   *at = f->value;
 
 	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan, key))
@@ -469,8 +468,7 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
 	if (r->few)
-		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n,
-					relation->from, &h->ids);
+		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n, relation->from, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
 	if (h->ids.n > 0)
 	{

@@ -9,8 +9,7 @@
 #include "pg/ids/idmap.h"
 #include "schema_internal.h"
 
-/* A relation whose facts rows see: those of the entity itself, or of something that it refers
- * to. */
+/* A relation whose facts rows see: those of the entity itself, or of something that it refers to. */
 typedef struct gnngp_history
 {
 	const char *name;
@@ -40,6 +39,7 @@ typedef struct gnngp_task_reading
 	int			entity;			/* table, and its column that is the id */
 	int			id;
 	bool		own_time;		/* rows are as of the time of their entity's own row */
+	bool		typed;			/* which has none: rows are told by those beside them */
 	int64		n;				/* rows */
 	const gnngp_id *row_id;
 	const gp_time *as_of;
@@ -65,10 +65,15 @@ typedef struct gnngp_task_reading
 /* Numbers the entities of the rows. */
 extern void gnngp_reading_entities(gnngp_task_reading *r);
 
-/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where
- * it is in no table. */
+/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it is in no table. */
 #define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
 extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
+
+/* The number of the entity that a value names, -1: none. */
+extern int32 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type);
+
+/* What the rows of a typed reading refer to, at once or by the rows of another table (task_paths.c). */
+extern gp_typed *gnngp_reading_paths(gnngp_task_reading *r);
 
 /* Looks up what is to be read: the query for the entities, and the relations. */
 extern void gnngp_reading_plan(gnngp_task_reading *r);
@@ -76,8 +81,7 @@ extern void gnngp_reading_plan(gnngp_task_reading *r);
 /* Looks at all tables that are read, as far as they are there before a time. */
 extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
-/* Declares the columns, those of labels of this width (0: none), then reads and fills all but
- * these. */
+/* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
 extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
 
 #endif							/* GNNGP_TASK_READING_H */

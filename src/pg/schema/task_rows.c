@@ -26,8 +26,7 @@ entity_by_key(const gnngp_tables *s, Oid labels, AttrNumber column, int *id)
 	for (int i = 0; i < s->ntables; i++)
 	{
 		AttrNumber	to = gnngp_foreign_column(labels, column, s->table[i].table.oid);
-		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to,
-																 true) : NULL;
+		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to, true) : NULL;
 
 		if (name == NULL)
 			continue;
@@ -49,8 +48,7 @@ is_named_after(const char *column, const char *table)
 		pg_strcasecmp(column + length - 1, "_id") == 0;
 }
 
-/* The column of a table that a column of this name refers to: its key, or what foreign keys
- * refer to; -1. */
+/* The column of a table that a column of this name refers to: its key, or what foreign keys refer to; -1. */
 static int
 referred_column(const gnngp_tables *s, int table, const char *column)
 {
@@ -65,8 +63,7 @@ referred_column(const gnngp_tables *s, int table, const char *column)
 			 strcmp(t->column[relation->to[0]].column.name, column) == 0))
 			return relation->to[0];
 	}
-	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name,
-							   column) == 0 || is_named_after(column, t->label)))
+	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name, column) == 0 || is_named_after(column, t->label)))
 		return t->id[0];
 	return -1;
 }
@@ -99,8 +96,7 @@ find_labelled(gnngp_task_rows *t)
 	gnngp_column column = gnngp_table_column(&t->source, def->entity_column);
 
 	t->id_column = column;
-	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name),
-							  &t->id);
+	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name), &t->id);
 	if (t->entity < 0)
 		t->entity = entity_by_name(t->schema, column.name, &t->id);
 	if (t->entity < 0)
@@ -256,19 +252,13 @@ read_labels(gnngp_task_rows *t)
 			   "'-infinity'::pg_catalog.timestamptz");
 }
 
-/* Reads a column of the entities, each row as of the time from which it is visible. */
+/* Reads a column of the entities, each row as of the time from which it is visible, or of all that is there. */
 static void
 read_column(gnngp_task_rows *t)
 {
 	const gnngp_schema_table *table = &t->schema->table[t->entity];
 
-	if (table->time < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("task \"%s\" asks for a column of table \"%s\", which has no time", t->task->name,
-						table->table.name),
-				 errhint("Name its time column in the argument times of its graph.")));
-	read_table(t, gnngp_time_expression(table, "t"));
+	read_table(t, table->time < 0 ? "'-infinity'::pg_catalog.timestamptz" : gnngp_time_expression(table, "t"));
 }
 
 /* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */

@@ -40,25 +40,21 @@ enum purpose
 
 /* A random pair without a link; false where none was found, in a graph that has few. */
 static bool
-draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src,
-			 int32_t *dst)
+draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src, int32_t *dst)
 {
 	for (uint64_t k = 0; k < TRIES; k++)
 	{
 		uint64_t	element = 2 * (TRIES * place + k);
 
-		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes),
-								  d->nodes - 1);
-		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed,
-															 element + 1) * (double) d->nodes), d->nodes - 1);
+		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes), d->nodes - 1);
+		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element + 1) * (double) d->nodes), d->nodes - 1);
 		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
 			return true;
 	}
 	return false;
 }
 
-/* The pairs of a step: the links that a view hides, or a window of them, and as many without a
- * link, if there are. */
+/* The pairs of a step: the links that a view hides, or a window of them, and as many without a link, if there are. */
 static void
 draw_pairs(gp_deep *d, const gp_deep_view *view)
 {
@@ -137,8 +133,7 @@ train(gp_deep *d, int64_t steps)
 
 /* ---- moments ---- */
 
-/* Means and variances of all nodes by samples over the whole view, and the readout, whose
- * weights are worked in. */
+/* Means and variances of all nodes by samples over the whole view, and the readout, whose weights are worked in. */
 static void
 take_moments(gp_deep *d, gp_link_model *model)
 {
@@ -158,8 +153,7 @@ take_moments(gp_deep *d, gp_link_model *model)
 		d->t.step = SAMPLE_STEP + s;
 		gp_deep_noise(d);
 		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
-		for (gp_band band = gp_band_first(value.rows,
-										  POLL_ROWS); band.count > 0; gp_band_next(&band))
+		for (gp_band band = gp_band_first(value.rows, POLL_ROWS); band.count > 0; gp_band_next(&band))
 		{
 			double	   *to = sum + gp_items(env, band.first * width);
 			double	   *to_square = square + gp_items(env, band.first * width);
@@ -179,8 +173,7 @@ take_moments(gp_deep *d, gp_link_model *model)
 	GP_EACH(env, k, gp_items(env, d->nodes * width), k)
 	{
 		double		mean = sum[k] / SAMPLES;
-		double		variance = fmax(square[k] / SAMPLES - mean * mean,
-									0.0) * SAMPLES / (SAMPLES - 1);
+		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
 
 		model->row[k] = (float) (mean * w[k % width]);
 		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
@@ -202,10 +195,8 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED,
-												d->problem->seed);
-	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED,
-											 d->problem->seed);
+	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed);
+	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED, d->problem->seed);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_array(env, pairs.n, sizeof(double));
@@ -267,19 +258,16 @@ run_trial(gp_device *dry, void *arg)
 
 	d.whole = &d.view[0];
 	d.fold = &d.view[1];
-	/* The model's rows, the hidden pairs as they are judged, and the hidden links in the later
-	 * views. */
+	/* The model's rows, the hidden pairs as they are judged, and the hidden links in the later views. */
 	for (int k = 0; k < 2; k++)
 		kept[k] = gp_alloc_figures(dry->env, d.nodes, (size_t) d.options.units * sizeof(float));
 	kept[2] = gp_alloc_figures(dry->env, 2 * hidden, sizeof(gp_link_row) + 2);
-	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1),
-							   sizeof(int64_t) + 3 * sizeof(float));
+	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1), sizeof(int64_t) + 3 * sizeof(float));
 	training_open(&d, dry);
 	train(&d, d.options.steps);
 	kept[4] = gp_deep_leave(&d, NULL, hidden);
 	take_moments(&d, &model);
-	/* The views of all links come when the chain is there: their links in order, what is hidden,
-	 * their inputs. */
+	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
 	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
 	gp_free(dry->env, gp_alloc_figures(dry->env, d.nodes, 8 * sizeof(int64_t)));
 	for (int k = 0; k <= d.folds; k++)
@@ -300,8 +288,7 @@ static gp_link_fold
 hide_links(gp_env *env, const gp_link_problem *problem, bool *again)
 {
 	const gp_graph *graph = problem->graph;
-	int64_t		count = gp_min64(gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1),
-								 MOST_HIDDEN);
+	int64_t		count = gp_min64(gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1), MOST_HIDDEN);
 	gp_link_pairs links = {0};
 	gp_link_fold fold;
 
@@ -354,8 +341,7 @@ forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
 	model->owns_graph = true;
 }
 
-/* What a training stands on: its options, the links that it hides, and its views of the graph
- * without them. */
+/* What a training stands on: its options, the links that it hides, and its views of the graph without them. */
 static void
 deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
 {

@@ -92,8 +92,7 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 			near_square += square / (1.0 + 2.0 * v[d]);
 		}
 		mean = m->scale * exp(-0.5 * (near + once));
-		out->spread[p] = fmax(m->scale * m->scale * exp(-near_square - 0.5 * twice) - mean * mean,
-							  0.0);
+		out->spread[p] = fmax(m->scale * m->scale * exp(-near_square - 0.5 * twice) - mean * mean, 0.0);
 		out->mean[p] = mean;
 	}
 }
@@ -140,8 +139,7 @@ taken(const gp_link_model *m, const double *cross)
  * var(alpha'c) = sum_p u_ip (W psi_j)_p^2 + u_jp (W psi_i)_p^2 + sum_pq W_pq^2 u_ip u_jq.
  */
 static void
-inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, double *mean,
-				 double *variance)
+inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, double *mean, double *variance)
 {
 	const covered *a = &room->end[0];
 	const covered *b = &room->end[1];
@@ -169,8 +167,7 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 	}
 	for (int32_t p = 0; p < m->points; p++)
 		swing += a->spread[p] * at_a[p] * at_a[p] + b->spread[p] * at_b[p] * at_b[p];
-	*variance = fmax(m->scale * m->scale + near_square(m, i, j) - taken(m, room->cross),
-					 0.0) + swing;
+	*variance = fmax(m->scale * m->scale + near_square(m, i, j) - taken(m, room->cross), 0.0) + swing;
 }
 
 /* ---- pairs ---- */
@@ -186,11 +183,9 @@ reach_open(gp_env *env, const gp_link_model *model)
 	return room;
 }
 
-/* Score and variance of a pair; without directions the lesser end comes first, so that both ways
- * round have the same bits. */
+/* Score and variance of a pair; without directions the lesser end comes first, so that both ways round have the same bits. */
 static void
-moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *score,
-		double *variance)
+moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *score, double *variance)
 {
 	bool		turn = !model->graph->directed && i > j;
 	int32_t		first = turn ? j : i;
@@ -225,8 +220,7 @@ gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_li
 }
 
 void
-gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair,
-				   double *mean)
+gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean)
 {
 	reach	   *room = reach_open(env, model);
 	double		variance;

@@ -30,8 +30,7 @@ gp_deep_hidden_before(gp_env *env, const gp_link_problem *problem, int64_t wante
 	GP_EACH(env, i, graph->nodes, 8 * graph->start[i] + i)
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1] && n < before->nheld; k++)
 			if (graph->col[k] > i &&
-				gp_warm_find(before->held, before->nheld, pair_key(problem, (int32_t) i,
-																   graph->col[k])) >= 0)
+				gp_warm_find(before->held, before->nheld, pair_key(problem, (int32_t) i, graph->col[k])) >= 0)
 			{
 				pairs.src[n] = (int32_t) i;
 				pairs.dst[n++] = graph->col[k];
@@ -76,8 +75,7 @@ gp_deep_turn(gp_deep *d, gp_matrix *q)
 		gp_matrix	onto = dev->create(dev, n, before->inputs, GP_DOUBLE);
 		gp_matrix	some = dev->create(dev, n, before->inputs, GP_DOUBLE);
 
-		dev->upload(dev, left, gp_matrix_wrap(before->input, before->nsample, before->inputs,
-											  GP_FLOAT));
+		dev->upload(dev, left, gp_matrix_wrap(before->input, before->nsample, before->inputs, GP_FLOAT));
 		dev->gather_rows(dev, onto, left, at);
 		dev->gather_rows(dev, some, *q, node);
 		dev->destroy(dev, &left);
@@ -168,8 +166,7 @@ gp_deep_leave(gp_deep *d, const gp_link_pairs *hidden, int64_t nhidden)
 	.nsample = n,.inputs = inputs});
 	rows = d->dev->create(d->dev, n, inputs, GP_FLOAT);
 	d->dev->gather_rows(d->dev, rows, gp_matrix_cols(d->input, 0, inputs), node);
-	d->dev->download(d->dev, gp_matrix_wrap(env->dry ? NULL : left->input, n, inputs, GP_FLOAT),
-					 rows);
+	d->dev->download(d->dev, gp_matrix_wrap(env->dry ? NULL : left->input, n, inputs, GP_FLOAT), rows);
 	d->dev->destroy(d->dev, &rows);
 	for (int64_t k = 0; k < gp_items(env, n); k++)
 		left->sample[k] = all[k].key;

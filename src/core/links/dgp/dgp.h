@@ -52,8 +52,7 @@ typedef struct gp_deep
 	const gp_warm *before;		/* where the training starts from; NULL: from the prior */
 } gp_deep;
 
-/* deep_views.c: a view of the graph, and one of each fold without its links; those before are
- * closed. */
+/* deep_views.c: a view of the graph, and one of each fold without its links; those before are closed. */
 extern void gp_deep_views_open(gp_deep *d, const gp_graph *graph);
 extern void gp_deep_views_close(gp_deep *d);
 
@@ -65,8 +64,7 @@ extern void gp_deep_inputs_again(gp_deep *d);
  * deep_warm.c: the links that the last training hid, as far as they are there; none where they are too few to
  * tell figures by, of so many that would be hidden else.
  */
-extern gp_link_pairs gp_deep_hidden_before(gp_env *env, const gp_link_problem *problem,
-										   int64_t wanted);
+extern gp_link_pairs gp_deep_hidden_before(gp_env *env, const gp_link_problem *problem, int64_t wanted);
 
 /* Inputs turned the way those were that the last training left; q is destroyed. */
 extern gp_matrix gp_deep_turn(gp_deep *d, gp_matrix *q);
@@ -86,8 +84,7 @@ extern void gp_deep_chain_open(gp_deep *d);
 /* Fresh noise of this step. */
 extern void gp_deep_noise(gp_deep *d);
 
-/* The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x
- * units). */
+/* The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x units). */
 extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
 
 #endif							/* GP_DGP_H */

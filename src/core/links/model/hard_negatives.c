@@ -58,8 +58,7 @@ add_pair(gp_link_rivals *r, int32_t node, int32_t other)
 	r->pairs.dst[r->pairs.n++] = other;
 }
 
-/* Adds at most GP_LINK_RIVALS of n candidates of a node, none of them linked with it, by their
- * hashes. */
+/* Adds at most GP_LINK_RIVALS of n candidates of a node, none of them linked with it, by their hashes. */
 static void
 add_found(gp_env *env, gp_link_rivals *r, const gp_graph *full, uint64_t stream, int32_t node,
 		  const int32_t *found, int64_t n)
@@ -117,8 +116,7 @@ reach_open(gp_env *env, const gp_graph *g)
 	r->env = env;
 	r->symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
 	r->pattern = (gp_csr) {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
-	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL,
-									GP_CANDIDATES_THREE_HOPS);
+	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL, GP_CANDIDATES_THREE_HOPS);
 	r->found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
 	return r;
 }
@@ -155,8 +153,7 @@ count_common(const reach *search, gp_link_rivals *r)
 		int64_t		i = a->start[r->pairs.src[e]];
 		int64_t		j = a->start[r->pairs.dst[e]];
 
-		for (; gp_csr_common(a, &i, a->start[r->pairs.src[e] + 1], &j,
-							 a->start[r->pairs.dst[e] + 1]); i++, j++)
+		for (; gp_csr_common(a, &i, a->start[r->pairs.src[e] + 1], &j, a->start[r->pairs.dst[e] + 1]); i++, j++)
 		{
 			int32_t		middle = a->col[i];
 
@@ -167,8 +164,7 @@ count_common(const reach *search, gp_link_rivals *r)
 }
 
 gp_link_rivals
-gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links,
-					uint64_t seed)
+gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed)
 {
 	gp_link_rivals r = rivals_create(env, gp_min64(links, fold->links), full->nodes);
 	reach	   *search = reach_open(env, fold->graph);
@@ -181,8 +177,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 
 		env->check_interrupts(env);
 		add_pair(&r, node, other);
-		add_found(env, &r, full, stream, node, search->found, gp_link_search_node(search->search,
-																				  node, search->found));
+		add_found(env, &r, full, stream, node, search->found, gp_link_search_node(search->search, node, search->found));
 		add_random(&r, full, stream, node, r.first[e]);
 		r.first[e + 1] = r.pairs.n;
 	}
@@ -191,8 +186,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 	return r;
 }
 
-/* The one of n candidates with the smallest hash that is not linked with a node; -1 where there
- * is none. */
+/* The one of n candidates with the smallest hash that is not linked with a node; -1 where there is none. */
 static int32_t
 draw_missing(const gp_graph *full, uint64_t stream, int32_t node, const int32_t *found, int64_t n)
 {
@@ -330,8 +324,7 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 }
 
 gp_link_asked
-gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes,
-				   uint64_t seed)
+gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes, uint64_t seed)
 {
 	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
 	uint64_t	stream = gp_hash(gp_hash(seed ^ ASKED_SALT));

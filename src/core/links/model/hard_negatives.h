@@ -30,8 +30,7 @@ extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
  * Pairs without a link that are learnt from, one for each hidden link where there is one: within three
  * steps of one of its ends; and among the nearest of that end by features, if there are any.
  */
-extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
-										   const gp_link_fold *fold, uint64_t seed);
+extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed);
 extern gp_link_pairs gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 											   const gp_features *x, uint64_t seed);
 
@@ -57,7 +56,6 @@ extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int
 									double missing_share, gp_link_model *model);
 
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
-extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
-								gp_link_ranks *ranks);
+extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score, gp_link_ranks *ranks);
 
 #endif							/* GP_RIVALS_H */

@@ -54,8 +54,7 @@ mean_of(const double *value, int folds)
 	return known > 0 ? sum : NAN;
 }
 
-/* The scores and labels of a fold's pairs, of all or of those within one component; returns how
- * many. */
+/* The scores and labels of a fold's pairs, of all or of those within one component; returns how many. */
 static int64_t
 take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *label)
 {
@@ -97,10 +96,8 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 
 	for (int f = 0; f < held->folds; f++)
 	{
-		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f],
-						   &precision[f]);
-		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f],
-						   &unused);
+		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f], &precision[f]);
+		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f], &unused);
 	}
 	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
 	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);

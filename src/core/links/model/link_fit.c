@@ -63,8 +63,7 @@ typedef struct attempt
 	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
 } attempt;
 
-/* The plan, held against the limit; a training holds its own, for what is planned is made for
- * it. */
+/* The plan, held against the limit; a training holds its own, for what is planned is made for it. */
 static gp_link_plan
 checked_plan(gp_device *dev, const gp_link_problem *problem)
 {
@@ -92,18 +91,15 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 
 /* Draws the pairs of a fold. */
 static void
-fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x, int folds, int f,
-			sample *s)
+fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x, int folds, int f, sample *s)
 {
 	uint64_t	seed = gp_hash(problem->seed) + (uint64_t) f;
 	gp_link_pairs hop = gp_link_hop_negatives(env, problem->graph, &s->fold, seed);
 	gp_link_pairs nearest = gp_link_nearest_negatives(env, problem->graph, &s->fold, x, seed);
 
-	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds,
-									problem->seed);
+	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, problem->seed);
 	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed);
-	s->pairs = gp_link_pairs_create(env,
-									s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n + s->asked.pairs.n);
+	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n + s->asked.pairs.n);
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
@@ -130,8 +126,7 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	sample	   *s = &job->rows->fold[f];
 	gp_link_frame frame;
 
-	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers,
-					   NULL);
+	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers, NULL);
 	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_link_frame_close(&frame);
 }
@@ -145,8 +140,7 @@ score_folds(const gp_link_problem *problem, fold_job *job)
 	gp_crew    *crew = NULL;
 
 	if (gp_link_folds_at_once(dev) > 1 && folds > 1)
-		crew = gp_crew_open(dev->env, (int) gp_min64(gp_link_folds_at_once(dev), folds),
-							(size_t) gp_link_fold_room(problem, job->plan));
+		crew = gp_crew_open(dev->env, (int) gp_min64(gp_link_folds_at_once(dev), folds), (size_t) gp_link_fold_room(problem, job->plan));
 	if (crew)
 	{
 		gp_crew_run(crew, score_fold, job, folds, dev);
@@ -160,8 +154,7 @@ score_folds(const gp_link_problem *problem, fold_job *job)
 		}
 }
 
-/* Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their
- * fold. */
+/* Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their fold. */
 static void
 list_rows(rows *r)
 {
@@ -173,8 +166,7 @@ list_rows(rows *r)
 		const sample *s = &r->fold[f];
 		double		others = 0.0;
 
-		memcpy(r->score + r->first[f] * r->width, s->score,
-			   s->first[LABELLED] * r->width * sizeof(double));
+		memcpy(r->score + r->first[f] * r->width, s->score, s->first[LABELLED] * r->width * sizeof(double));
 		for (enum kind kind = RANDOM; kind < LABELLED; kind++)
 			others += kind_weight[kind] * (double) (s->first[kind + 1] - s->first[kind]);
 		for (enum kind kind = LINKS; kind < LABELLED; kind++)
@@ -252,8 +244,7 @@ static attempt
 try_regression(const rows *r, bool process, double penalty)
 {
 	gp_env	   *env = r->env;
-	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process,
-												  penalty)};
+	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process, penalty)};
 	gp_link_logistic *l = &a.r.logistic;
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));

@@ -94,8 +94,7 @@ column_flops(const gp_link_problem *problem, const gp_link_plan *plan)
 		4.0 * feature_entries(problem->features) * plan->powers;
 }
 
-/* The pairs of all folds with their scores: what is learnt from, rivals, and candidates with the
- * hidden links among them. */
+/* The pairs of all folds with their scores: what is learnt from, rivals, and candidates with the hidden links among them. */
 static double
 sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 {
@@ -134,8 +133,7 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 		fmax(at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan),
 			 2.0 * gp_link_regression_bytes(m, width) + 4.0 * 8.0 * (m + held));
 	plan->doubles = 2.0 * (2.0 + gp_link_fold_count(problem->graph->edges)) * 8.0 * m * GP_LINK_LANDMARKS * GP_LINK_LANDMARKS;
-	plan->flops = sources * column_flops(problem,
-										 plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
+	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
 }
 
 /* Counts the node kernel's codes: a factor of 512 columns. */
@@ -193,8 +191,7 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 #define CANDIDATES 1000.0		/* of a node */
 
 gp_count
-gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan,
-				  int64_t k)
+gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k)
 {
 	int64_t		n = problem->graph->nodes;
 	double		nodes = (double) n;
@@ -209,13 +206,11 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 		return (gp_count) {0};
 	/* What threads have for themselves, and the lots of a wave. */
 	out.bytes += KEEP_BYTES +
-		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims,
-														   plan->powers));
+		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers));
 	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * (8.0 * (1 + width) + sizeof(gp_link_row));
 	if (scores)
 	{
-		/* The frame, and the model: its features, codes, rows, and the triangle or the
-		 * directions, stored and made ready. */
+		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
 		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
 		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * CANDIDATES * (double) m);

@@ -44,8 +44,7 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 			const double *spread, gp_type type, bool constant)
 {
 	int32_t		columns = width + (constant ? 1 : 0);
-	double	   *z = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, n, columns),
-								   sizeof(double));
+	double	   *z = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, n, columns), sizeof(double));
 	gp_matrix	out = dev->create(dev, n, columns, type);
 
 	for (int64_t e = 0; e < n; e++)
@@ -148,8 +147,7 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 }
 
 void
-gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score,
-						  double *logit)
+gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score, double *logit)
 {
 	gp_device  *dev = r->logistic.dev;
 	int64_t		p = r->logistic.phi.rows;
@@ -159,8 +157,7 @@ gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const
 	dev->upload(dev, alpha, gp_matrix_wrap(weight, p, 1, GP_DOUBLE));
 	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	psi = gp_link_basis(dev, band.count, width, score + band.first * width,
-										r->centre, r->spread, r->z);
+		gp_matrix	psi = gp_link_basis(dev, band.count, width, score + band.first * width, r->centre, r->spread, r->z);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 
 		dev->gemm(dev, false, false, 1.0, psi, alpha, 0.0, sum);

@@ -30,8 +30,7 @@ extern gp_link_regression gp_link_regression_open(gp_device *dev, int64_t n, int
 extern void gp_link_regression_close(gp_link_regression *r);
 
 /* The logits of other rows at the mode that was found last. */
-extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width,
-									  const double *score, double *logit);
+extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score, double *logit);
 
 /* The bytes that it takes at most. */
 extern double gp_link_regression_bytes(double n, double width);

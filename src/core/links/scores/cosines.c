@@ -125,8 +125,7 @@ cosine(double product, double dot_i, double dot_j, double mean_square, double no
 	return fmax(-1.0, fmin(1.0, c));
 }
 
-/* Writes the cosines of all powers from the products of a block's pairs, powers x n: what is
- * known of a node stands together. */
+/* Writes the cosines of all powers from the products of a block's pairs, powers x n: what is known of a node stands together. */
 static void
 write_powers(const gp_link_frame *f, const gp_link_block *block, const double *product, double *out)
 {
@@ -177,8 +176,7 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, f->powers * b, GP_FLOAT);
 	gp_matrix	z = f->dev->create(f->dev, f->n, b, GP_FLOAT);
 	gp_matrix	y = f->dev->create(f->dev, f->n, b, GP_FLOAT);
-	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, f->powers),
-										 sizeof(double));
+	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, f->powers), sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
 	for (int k = 0; k < f->powers; k++)
@@ -351,8 +349,7 @@ gp_link_feature_statistics(gp_link_frame *f)
 	s.square = gp_alloc_zero(env, entries, sizeof(double));
 	s.host = gp_alloc_array(env, f->n, sizeof(float));
 	s.sums = gp_alloc_array(env, f->n, sizeof(double));
-	for (gp_band band = gp_band_first(f->x->dims,
-									  FEATURE_BLOCK); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	x = dev->create(dev, f->n, band.count, GP_FLOAT);
 		gp_matrix	y = dev->create(dev, f->n, band.count, GP_FLOAT);

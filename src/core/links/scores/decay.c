@@ -38,15 +38,13 @@ gp_link_decay_open(gp_link_frame *f)
 		first = fmin(first, g->time[k]);
 		last = fmax(last, g->time[k]);
 	}
-	f->decayed = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, gp_csr_entries(w),
-															  GP_LINK_DECAYS), sizeof(float));
+	f->decayed = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, gp_csr_entries(w), GP_LINK_DECAYS), sizeof(float));
 	f->activity = gp_alloc_zero(f->env, f->n * GP_LINK_DECAYS, sizeof(double));
 	GP_EACH(f->env, i, f->n, w->start[i])
 	{
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 		{
-			double		age = last > first ? (last - time_of(g, (int32_t) i,
-															 w->col[k])) / (last - first) : 0.0;
+			double		age = last > first ? (last - time_of(g, (int32_t) i, w->col[k])) / (last - first) : 0.0;
 
 			for (int d = 0; d < GP_LINK_DECAYS; d++)
 			{
@@ -77,8 +75,7 @@ add_common(const gp_link_frame *f, int32_t i, int32_t j, double *sum)
 
 /* Fills the columns of out: logarithms of what is in common, and of both ends' activities. */
 void
-gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
-			  int32_t first, double *out)
+gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first, double *out)
 {
 	int64_t		next = 0;
 

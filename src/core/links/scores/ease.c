@@ -65,8 +65,7 @@ pattern_product(gp_link_frame *f, gp_matrix b, gp_matrix c, const gp_link_cut *c
 	}
 }
 
-/* The squares of each column, added up in an order that other columns have no part in; turned is
- * c x n. */
+/* The squares of each column, added up in an order that other columns have no part in; turned is c x n. */
 static void
 column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 {
@@ -91,8 +90,7 @@ scale_columns(gp_device *dev, const double *factor, gp_matrix x)
 
 /* y += sign factor x; spare is of x's size. */
 static void
-add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare,
-			gp_matrix y)
+add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare, gp_matrix y)
 {
 	dev->copy(dev, spare, x);
 	scale_columns(dev, factor, spare);
@@ -100,8 +98,7 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
-				   double close, gp_matrix x)
+gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double close, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = block->sources;
@@ -166,8 +163,7 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 
 /* Fills two columns of out: the score scaled by both ends, and by the one that it is larger for. */
 void
-gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
-			 double *out)
+gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first, double *out)
 {
 	gp_matrix	x;
 	double	   *entry;

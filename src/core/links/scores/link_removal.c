@@ -180,8 +180,7 @@ gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a, const gp_
 	}
 }
 
-/* Whether single entries cost less than the product: each reads a line for every entry of its
- * row. */
+/* Whether single entries cost less than the product: each reads a line for every entry of its row. */
 static bool
 single_entries(const gp_link_block *block, const gp_csr *s, gp_matrix b)
 {

@@ -22,8 +22,7 @@ same_pattern(gp_env *env, const gp_csr *s, gp_type type)
 	return m;
 }
 
-/* The symmetric weights: for an undirected graph its own arrays, with ones where it has no
- * weights. */
+/* The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights. */
 static gp_csr *
 make_weights(gp_link_frame *f)
 {
@@ -134,8 +133,7 @@ make_arcs(gp_link_frame *f)
 	f->in = gp_csr_transpose(f->env, &f->out);
 }
 
-/* Makes A by the symmetric weights; takes the features' means and norms from a model, or
- * computes them. */
+/* Makes A by the symmetric weights; takes the features' means and norms from a model, or computes them. */
 static void
 open_features(gp_link_frame *f, const gp_link_model *model)
 {

@@ -112,8 +112,7 @@ extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block,
 extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,
 								const int32_t *dst, double *out);
 
-/* How many sources a block should have on a graph of so many nodes; the plan counts with it,
- * too. */
+/* How many sources a block should have on a graph of so many nodes; the plan counts with it, too. */
 extern int32_t gp_link_block_size(int64_t nodes);
 
 /* A link that a column ignores: what it takes from its ends. */
@@ -159,8 +158,7 @@ extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_
 /* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
 extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 							   double close, gp_matrix x);
-/* decay.c: of a graph with times, neighbours in common and activity by how recent links are; two
- * columns a decay. */
+/* decay.c: of a graph with times, neighbours in common and activity by how recent links are; two columns a decay. */
 #define GP_LINK_DECAYS 3
 #define GP_LINK_DECAY_SCORES (2 * GP_LINK_DECAYS)
 
@@ -175,15 +173,13 @@ extern void gp_link_feature_statistics(gp_link_frame *f);
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
 
-/* The folds whose scores are computed at once: each by a thread of its own, for what one needs
- * is too little for several. */
+/* The folds whose scores are computed at once: each by a thread of its own, for what one needs is too little for several. */
 extern int	gp_link_folds_at_once(const gp_device *dev);
 
 /* What a thread that scores a fold needs for itself. */
 extern double gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan);
 
-/* Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the
- * caller. */
+/* Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the caller. */
 extern gp_features *gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed);
 
 #endif							/* GP_SCORES_H */

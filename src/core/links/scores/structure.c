@@ -68,8 +68,7 @@ structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
 	}
-	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two,
-				  s.three);
+	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two, s.three);
 	gp_free(f->env, cut);
 	return s;
 }

@@ -63,8 +63,7 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t lot)
 	best	   *b = job;
 	gp_links	l = links_on(b->l, dev);
 
-	gp_link_lot_rank(&l, gp_link_search_in(b->search[worker], dev->env), b->found[worker], b->k,
-					 &b->lot[lot]);
+	gp_link_lot_rank(&l, gp_link_search_in(b->search[worker], dev->env), b->found[worker], b->k, &b->lot[lot]);
 }
 
 /* The posteriors of one lot. */
@@ -127,8 +126,7 @@ hand_out(best *b, const gp_link_lot *lot)
 	for (int32_t s = 0; s < lot->sources; s++)
 	{
 		if (!b->as_ranked)
-			gp_sort(b->env, lot->row + first[s], first[s + 1] - first[s], sizeof(gp_link_row),
-					compare_rows, NULL);
+			gp_sort(b->env, lot->row + first[s], first[s + 1] - first[s], sizeof(gp_link_row), compare_rows, NULL);
 		for (int64_t e = first[s]; e < first[s + 1]; e++)
 			b->take(b->state, &lot->row[e]);
 	}
@@ -195,8 +193,7 @@ open_search(gp_links *l, gp_link_candidates candidates)
 			l->neighbours = gp_graph_symmetric(l->env, l->model->graph);
 		neighbours = l->neighbours;
 	}
-	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code,
-									candidates);
+	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
 	l->candidates = candidates;
 	if (l->other)
 		gp_link_search_among(l->search, l->among, l->other);
@@ -213,8 +210,7 @@ lot_bytes(const gp_links *l)
 	const gp_link_frame *f = &l->frame;
 	bool		scores = l->model->method == GP_LINK_SCORES;
 
-	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m,
-							 f->x ? f->x->dims : 0, f->powers);
+	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m, f->x ? f->x->dims : 0, f->powers);
 }
 
 /* Threads where they are worth it: they need room for what is kept, which is little. */

@@ -100,8 +100,7 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	{
 		gp_link_row *row = out + band.first;
 		gp_matrix	view = gp_matrix_wrap(host, band.count, 1, GP_DOUBLE);
-		gp_matrix	psi = pair_functions(l, band.count,
-										 score ? score + band.first * model->width : NULL, row, l->z);
+		gp_matrix	psi = pair_functions(l, band.count, score ? score + band.first * model->width : NULL, row, l->z);
 		gp_matrix	spread = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 

@@ -62,8 +62,7 @@ gp_link_pool_free(const gp_links *l, gp_link_pool *p)
 }
 
 void
-gp_link_pool_copy(const gp_links *l, const gp_link_pool *from, int64_t e, gp_link_pool *to,
-				  int64_t place)
+gp_link_pool_copy(const gp_links *l, const gp_link_pool *from, int64_t e, gp_link_pool *to, int64_t place)
 {
 	int32_t		width = l->model->width;
 
@@ -106,8 +105,7 @@ select_best(gp_env *env, ranked *r, int64_t n, int64_t keep)
 	gp_heap_sort(&heap);
 }
 
-/* Keeps the k candidates of each source with the highest ranks, best first; frees the others and
- * the ranks. */
+/* Keeps the k candidates of each source with the highest ranks, best first; frees the others and the ranks. */
 static void
 keep_best(const group *g, gp_link_pool *p, double *rank)
 {

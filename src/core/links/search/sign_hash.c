@@ -38,8 +38,7 @@ direction(uint64_t counter)
 	return (float) (sum - 131070) * 2.642851e-5f;	/* sqrt(3) / 65536 */
 }
 
-/* Fills g (any rows x SLICE) with the directions of one word; part keeps apart the factor's
- * parts. */
+/* Fills g (any rows x SLICE) with the directions of one word; part keeps apart the factor's parts. */
 static void
 fill_directions(gp_device *dev, uint64_t seed, int word, int part, gp_matrix g)
 {
@@ -296,8 +295,7 @@ coding_open(gp_device *dev, int64_t n)
 {
 	coding		c = {dev, n, NULL, NULL, NULL};
 
-	c.code = gp_alloc_zero(dev->env, gp_size_mul(dev->env, n, GP_LINK_CODE_WORDS),
-						   sizeof(uint64_t));
+	c.code = gp_alloc_zero(dev->env, gp_size_mul(dev->env, n, GP_LINK_CODE_WORDS), sizeof(uint64_t));
 	c.block = gp_alloc_array(dev->env, LOOK_ROWS * SLICE, sizeof(float));
 	c.known = gp_alloc_zero(dev->env, n, sizeof(bool));
 	return c;

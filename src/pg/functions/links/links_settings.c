@@ -76,8 +76,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_method_print(env, &gp_dgp_text,
-																		&options) : methods[method]);
+	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_method_print(env, &gp_dgp_text, &options) : methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
 		ereport(ERROR,
@@ -145,8 +144,7 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 static void
 notice_plain(gp_env *env, const double *metric)
 {
-	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON],
-							metric[GP_LINK_METRIC_MRR_ALLOCATION]);
+	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON], metric[GP_LINK_METRIC_MRR_ALLOCATION]);
 
 	if (metric[GP_LINK_METRIC_MRR] < plain)
 		gp_notice(env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
@@ -155,8 +153,7 @@ notice_plain(gp_env *env, const double *metric)
 
 /* What is to be fitted; options is room. */
 static gp_link_problem
-make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings,
-			 gp_dgp *options)
+make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings, gp_dgp *options)
 {
 	gp_link_problem problem = {0};
 
