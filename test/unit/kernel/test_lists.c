@@ -321,7 +321,7 @@ check_blocks(gp_env *env)
 {
 	world		w = make_world(env, SHAPE_SPARSE, false, true);
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, "2*A^2*X0 + A*N + X0 + b, sigma_b=0.5"));
+	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, "2*A^2*X0*W + A*N*W + X0*W + b, sigma_b=0.5"));
 	int			root = program->nsteps - 1;
 	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	gp_eval		ev;
@@ -390,6 +390,7 @@ main(void)
 	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)
 		check_worlds(kernel[k]);
 	in_env(check_terms(env));
+	in_env(check_blocks(env));
 	in_env(check_huge(env));
 	return done_testing();
 }
