@@ -209,7 +209,7 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
 	gp_link_deep_means(env, model, pairs.n, row, score);
-	gp_link_asked_calibrate(env, &asked, 1, &candidates, d->problem->missing_share, model);
+	gp_link_asked_calibrate(d->dev, &asked, 1, &candidates, d->problem->missing_share, model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free(env, score);
