@@ -592,11 +592,11 @@ main(void)
 	in_env(check_inducing_damage(env));
 	in_env(check_published(env, false));
 	in_env(check_published(env, true));
-	disturb("a deep fit", TEST_REFUSE, 43, 40, whole(env, false, quick(10)));
-	disturb("a deep fit", TEST_CANCEL, 29, 20, whole(env, false, quick(10)));
-	disturb("a deep fit of features", TEST_REFUSE, 47, 20, whole(env, true, quick(10)));
-	disturb("a deep fit of features", TEST_CANCEL, 37, 20, whole(env, true, quick(10)));
-	disturb("a deep fit by inducing pairs", TEST_REFUSE, 67, 20, whole(env, false, published(10, 12)));
-	disturb("a deep fit by inducing pairs", TEST_CANCEL, 67, 4, whole(env, false, published(10, 12)));
+	disturb("a deep fit", TEST_REFUSE, 43, 20, whole(env, false, quick(10)));
+	disturb("a deep fit", TEST_CANCEL, 29, 10, whole(env, false, quick(10)));
+	disturb("a deep fit of features", TEST_REFUSE, 47, 10, whole(env, true, quick(10)));
+	disturb("a deep fit of features", TEST_CANCEL, 37, 10, whole(env, true, quick(10)));
+	disturb("a deep fit by inducing pairs", TEST_REFUSE, 67, 10, whole(env, false, published(10, 12)));
+	disturb("a deep fit by inducing pairs", TEST_CANCEL, 67, 1, whole(env, false, published(10, 12)));
 	return done_testing();
 }
