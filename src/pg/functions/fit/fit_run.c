@@ -23,6 +23,8 @@
 
 #define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 
+#define WORSE 0.02				/* a difference of loo_score that is told */
+
 /* A fit between its steps. */
 struct gnngp_fit_run
 {
@@ -426,6 +428,21 @@ tell_live(gnngp_fit_run *run)
 				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 }
 
+/* Says that the model which a fit replaces had a better score. */
+static void
+tell_worse(const gnngp_fit_run *run)
+{
+	const gnngp_model *former = (run->parts & GNNGP_PART_NODES) ?
+		gnngp_model_lookup(run->model_name, true) : NULL;
+	double		score = former ? run->fit.posterior->loo_score : NAN;
+
+	if (former && former->owner_role == run->owner && former->loo_score > score + WORSE)
+		ereport(NOTICE,
+				(errmsg("this fit has loo_score %.3f, and the model \"%s\" that it replaces had %.3f",
+						score, run->model_name, former->loo_score),
+				 errhint("gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
+}
+
 Datum
 gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 			   const gnngp_link_settings *link_settings, int replace_argno)
@@ -444,6 +461,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
 	tell_live(run);
 	gnngp_fit_compute(run);
+	tell_worse(run);
 	gnngp_fit_store(run, &model);
 	MemoryContextDelete(run->context);
 	gnngp_progress_end();
