@@ -438,7 +438,7 @@ tell_worse(const gnngp_fit_run *run)
 
 	if (former && former->owner_role == run->owner && former->loo_score > score + WORSE)
 		ereport(NOTICE,
-				(errmsg("this fit has loo_score %.3f, and the model \"%s\" that it replaces had %.3f",
+				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
 						score, run->model_name, former->loo_score),
 				 errhint("gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
 }
