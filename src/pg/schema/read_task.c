@@ -244,6 +244,7 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 		gp_facts_scan_labels(r->facts, r->earlier, r->entity_of, &task->target, &labels);
 	if (r->all >= 0)
 		gp_facts_scan_labels(r->facts, r->all, NULL, &task->target, &labels);
+	gnngp_tell_disguises(r, &labels);
 	task->scale = gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
 	gp_free(env, trains);
 	return gp_facts_features(r->facts, task->scale);

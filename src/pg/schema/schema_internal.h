@@ -63,6 +63,7 @@ typedef struct gnngp_cell_source
 	gp_cell_kind kind;
 	Oid			read_as;
 	bool		target;			/* of the task: never shown of the entity's own row */
+	const char *name;			/* of the column; NULL: of a fold */
 } gnngp_cell_source;
 
 /* A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part of them. */
