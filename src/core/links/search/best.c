@@ -190,17 +190,18 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	if (l->search)
 		gp_link_search_close(l->search);
 	l->search = NULL;
-	if (l->model->method != GP_LINK_SCORES)
+	if (!gp_link_has_scores(l->model->method))
 	{
 		if (l->neighbours == NULL)
 			l->neighbours = gp_graph_symmetric(l->env, l->model->graph);
 		neighbours = l->neighbours;
 	}
-	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
+	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code,
+									l->frame.items ? GP_CANDIDATES_ALL : candidates);
 	l->candidates = candidates;
 	if (l->other)
 		gp_link_search_among(l->search, l->among, l->other);
-	else if (candidates == GP_CANDIDATES_AUTO && l->model->habits)
+	else if ((candidates == GP_CANDIDATES_AUTO || l->frame.items) && l->model->habits)
 		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits),
 							 l->model->features != NULL);
 	return l->search;
@@ -211,7 +212,7 @@ static size_t
 lot_bytes(const gp_links *l)
 {
 	const gp_link_frame *f = &l->frame;
-	bool		scores = l->model->method == GP_LINK_SCORES;
+	bool		scores = gp_link_has_scores(l->model->method);
 
 	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m, f->x ? f->x->dims : 0, f->powers,
 							 f->smooth.type == GP_DOUBLE);
@@ -298,7 +299,7 @@ look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 {
 	gp_links   *l = b->l;
 	int64_t		nodes = l->model->graph->nodes;
-	int32_t		size = l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK;
+	int32_t		size = gp_link_has_scores(l->model->method) ? gp_link_block_size(nodes) : GP_LINK_BLOCK;
 
 	b->told = gp_set_open(l->env, 0);
 	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
@@ -306,6 +307,8 @@ look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 		b->asked[node[e]] = true;
 	if (l->model->method == GP_LINK_SCORES && n > nodes / ORDER_SHARE)
 		gp_link_frame_order(&l->frame);
+	if (l->frame.items)
+		gp_link_items_expect(&l->frame, n);
 	open_crew(b, n, size);
 	open_threads(b, candidates);
 	run(b, n, node, size);

@@ -45,7 +45,7 @@ compare_ranked(const void *a, const void *b, void *unused)
 gp_link_pool
 gp_link_pool_create(const gp_links *l, int64_t room)
 {
-	bool		scores = l->model->method == GP_LINK_SCORES;
+	bool		scores = gp_link_has_scores(l->model->method);
 	int64_t		numbers = scores ? (int64_t) gp_size_mul(l->env, room, l->model->width) : 0;
 
 	return (gp_link_pool) {.room = room, .slot = gp_alloc_array(l->env, room, sizeof(int32_t)),
@@ -180,7 +180,7 @@ make_room(const gp_links *l, gp_link_lot *lot, int64_t n)
 	p->room = 2 * (p->n + n);
 	p->slot = gp_realloc_array(l->env, p->slot, p->room, sizeof(int32_t));
 	p->dst = gp_realloc_array(l->env, p->dst, p->room, sizeof(int32_t));
-	if (l->model->method == GP_LINK_SCORES)
+	if (gp_link_has_scores(l->model->method))
 		p->score = gp_realloc_array(l->env, p->score, (int64_t) gp_size_mul(l->env, p->room, l->model->width),
 									sizeof(double));
 	lot->row = gp_realloc_array(l->env, lot->row, p->room, sizeof(gp_link_row));
