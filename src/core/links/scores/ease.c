@@ -38,7 +38,7 @@ ridge_of(const gp_link_frame *f, const gp_link_cut *cut)
 	double		entries;
 
 	if (f->items)
-		return gp_link_items_ridge(f);
+		return f->ridge;
 	entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
 
 	return RIDGE * fmax(entries, 1.0) / (double) f->n;

@@ -53,7 +53,6 @@ gp_links_close(gp_links *l)
 
 	if (l->search)
 		gp_link_search_close(l->search);
-	gp_link_local_free(l->env, l->local);
 	gp_csr_free(l->env, l->neighbours);
 	if (gp_link_has_scores(l->model->method))
 		gp_link_frame_close(&l->frame);
