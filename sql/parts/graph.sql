@@ -13,10 +13,11 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     directed boolean DEFAULT false,
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto',
-    time_column name DEFAULT NULL)
+    time_column name DEFAULT NULL,
+    edge_features text[] DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
     'name a node table and an edge table as a graph; copies nothing; then call gp_fit(graph)';
 
 -- Names of tables as text: literals, which could else be a list of tables too, and expressions.
@@ -33,10 +34,11 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     directed boolean DEFAULT false,
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto',
-    time_column name DEFAULT NULL)
+    time_column name DEFAULT NULL,
+    edge_features text[] DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
     'the same with the tables named by text';
 
 CREATE FUNCTION @extschema@.gp_create_graph(
@@ -63,10 +65,11 @@ CREATE FUNCTION @extschema@.gp_alter_graph(
     directed boolean DEFAULT NULL,
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT NULL,
-    time_column name DEFAULT NULL)
+    time_column name DEFAULT NULL,
+    edge_features text[] DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_alter_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
     'change which tables and columns a graph is read from; NULL keeps a setting, models and grants stay; the next gp_refresh reads the new tables';
 
 CREATE FUNCTION @extschema@.gp_alter_graph(

@@ -35,7 +35,8 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.created,
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale,
-           g.edge_time AS time_column
+           g.edge_time AS time_column,
+           g.edge_features
     FROM gnngp_internal.gp_graph_catalog g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
@@ -62,8 +63,11 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
                          (4, g.edges, g.dst), (5, g.edges, g.weight), (6, g.edges, g.edge_time)
                   UNION ALL
-                  SELECT 6 + f.place, g.nodes, f.name
-                  FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)
+                  SELECT 6 + f.place, f.source, f.name
+                  FROM (SELECT g.nodes, n.name, n.place FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS n (name, place)
+                        UNION ALL
+                        SELECT g.edges, e.name, 100000 + e.place
+                        FROM pg_catalog.unnest(g.edge_features) WITH ORDINALITY AS e (name, place)) f (source, name, place)) u (place, source, name)
             WHERE u.name IS NOT NULL
               AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
               AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
@@ -167,6 +171,7 @@ COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was cal
 COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
 COMMENT ON COLUMN @extschema@.gp_graphs.scale IS 'how features are scaled: auto, none, standard or length';
 COMMENT ON COLUMN @extschema@.gp_graphs.time_column IS 'column of the edge table that says when an edge was made';
+COMMENT ON COLUMN @extschema@.gp_graphs.edge_features IS 'columns of the edge table that are features of the nodes at both ends';
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';
