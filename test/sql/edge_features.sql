@@ -28,7 +28,7 @@ UPDATE accounts SET spent = (SELECT coalesce(sum(amount), 0) FROM transfers WHER
 RESET client_min_messages;
 \pset format unaligned
 \pset tuples_only on
-SELECT gp_create_graph('bank', 'accounts', 'transfers', features => '{age}', target => 'big', directed => true);
+SELECT FROM gp_create_graph('bank', 'accounts', 'transfers', features => '{age}', target => 'big', directed => true);
 SELECT features, loo_score < 0.1 AS untold FROM gp_fit('bank', kernel => 'mlp');
 SELECT gp_alter_graph('bank', edge_features => '{amount,at,refund}');
 SELECT features, loo_score > 0.3 AS told FROM gp_fit('bank', kernel => 'mlp');
@@ -41,7 +41,7 @@ INSERT INTO transfers SELECT * FROM again;
 CALL gp_refresh('bank');
 SELECT count(*) FROM before AS b JOIN gp_loo('bank') AS l USING (node) WHERE l.score <> b.score;
 -- Without columns of the nodes; an undirected graph has one side; values
-SELECT gp_create_graph('sums', 'accounts', 'transfers', target => 'spent', directed => true, edge_features => '{amount}');
+SELECT FROM gp_create_graph('sums', 'accounts', 'transfers', target => 'spent', directed => true, edge_features => '{amount}');
 SELECT features, loo_score > 0.9 AS well FROM gp_fit('sums', kernel => 'mlp');
 SELECT gp_alter_graph('sums', directed => false);
 SELECT features FROM gp_fit('sums', kernel => 'mlp');
@@ -65,7 +65,7 @@ GRANT SELECT (src, dst, at) ON transfers TO edge_clerk;
 RESET client_min_messages;
 SET ROLE edge_clerk;
 SELECT try($$SELECT gp_create_graph('clerks', 'accounts', 'transfers', target => 'big', edge_features => '{amount}')$$);
-SELECT gp_create_graph('clerks', 'accounts', 'transfers', target => 'big', edge_features => '{at}');
+SELECT FROM gp_create_graph('clerks', 'accounts', 'transfers', target => 'big', edge_features => '{at}');
 SELECT features > 0 FROM gp_fit('clerks', kernel => 'mlp');
 RESET ROLE;
 REVOKE SELECT (at) ON transfers FROM edge_clerk;
