@@ -144,19 +144,6 @@ extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold
 extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
 extern void gp_link_held_free(gp_env *env, gp_link_held *held);
 
-/* link_metrics.c */
-
-/* The logarithm of the odds of a share. */
-static inline double
-gp_link_odds(double share)
-{
-	return log(share) - log1p(-share);
-}
-
-/* intercept and slope of the probability of a link, by penalised likelihood; weight NULL: all weigh 1. */
-extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
-							  const double *weight, double *intercept, double *slope);
-
 /* sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so many numbers. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);
 extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed);
@@ -167,6 +154,13 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
  */
 extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
 extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
+
+/* True for a method that describes a pair by scores. */
+static inline bool
+gp_link_has_scores(gp_link_method method)
+{
+	return method == GP_LINK_SCORES || method == GP_LINK_EASE;
+}
 
 /* The basis functions of a regression on scores or pairs. */
 static inline int64_t

@@ -12,7 +12,8 @@ static const char *const methods[] = {
 	[GP_LINK_AUTO] = "auto",
 	[GP_LINK_SCORES] = "scores",
 	[GP_LINK_PAIRS] = "pairs",
-	[GP_LINK_DEEP] = "dgp"
+	[GP_LINK_DEEP] = "dgp",
+	[GP_LINK_EASE] = "ease"
 };
 
 /* The name of the method that a text is, with the options that it may have; NULL for a kernel. */
@@ -38,7 +39,7 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 	const char *name = method_name(env, text);
 	gp_link_method method = (gp_link_method)
 		gnngp_require_word("method", name ? name : text, lengthof(methods), methods,
-						   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300).");
+						   "A method is auto, scores, pairs, ease or dgp; options follow in parentheses: dgp(steps=300).");
 
 	*options = (gp_dgp) {0};
 	if (method == GP_LINK_DEEP)
@@ -61,12 +62,6 @@ gnngp_link_has_method(gp_env *env, const char *text)
 		if (strcmp(name, methods[k]) == 0)
 			return true;
 	return false;
-}
-
-bool
-gnngp_link_is_trained(const gnngp_link_settings *settings)
-{
-	return strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0;
 }
 
 void
@@ -103,7 +98,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 void
 gnngp_link_allow_kernel(const gnngp_link_settings *settings)
 {
-	if (gnngp_link_is_trained(settings))
+	if (strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernel cannot be given with method dgp"),
@@ -183,8 +178,7 @@ gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_
 }
 
 gp_link_model *
-gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
-				   const uint64 *key, const gp_warm *warm)
+gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
 {
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
@@ -193,8 +187,6 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
 		gp_notice(device->env, "Method 'scores' distinguishes directions.",
 				  "method dgp ignores the direction of links");
-	problem.key = key;
-	problem.warm = warm;
 	links = gp_link_fit(device, &problem);
 	notice_plain(device->env, links->metric);
 	return links;
