@@ -80,13 +80,12 @@ gp_centre_rows(gp_device *dev, gp_matrix x)
 	gp_destroy_all(dev, &mean, &one);
 }
 
-gp_matrix
+void
 gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 {
 	gp_env	   *env = dev->env;
 	int64_t		m = q.cols;
 	int64_t		s = gp_min64(h.cols, m);
-	int64_t		rank = 0;
 	gp_matrix	gram = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, s, 1, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, m, s, GP_DOUBLE);
@@ -103,7 +102,6 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	{
 		bool		counts = value[k] > LEAST_SHARE * value[s - 1] && value[k] > 0.0;
 
-		rank += counts;
 		for (int64_t i = 0; i < m; i++)
 			vector[i * s + k] = counts ? vector[i * s + k] / sqrt(value[k]) : 0.0;
 	}
@@ -113,6 +111,4 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	dev->gemm(dev, false, false, 1.0, q, v, 0.0, gp_matrix_cols(h, 0, s));
 	gp_free_all(env, vector, value);
 	gp_destroy_all(dev, &v, &w, &gram);
-	rank = env->dry ? s : rank;
-	return gp_matrix_cols(h, s - rank, rank);
 }

@@ -195,7 +195,7 @@ gp_rkm_cosine(const double *score, int32_t columns)
 
 double
 gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
-			 double *r, double *bias)
+			 double *bias)
 {
 	gp_env	   *env = dev->env;
 	int32_t		p = rkm->columns;
@@ -225,8 +225,6 @@ gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, doub
 	GP_EACH(env, i, gp_items(env, q.rows), i * p)
 		for (int32_t c = 0; c < p; c++)
 			score[i * p + c] += bias[c] * (s.along[i] + 1.0);
-	if (r)
-		memcpy(r, s.r, (size_t) gp_items(env, q.rows) * sizeof(double));
 	gp_destroy_all(dev, &s.weight, &s.root);
 	gp_free_all(env, s.cross, s.r, leverage);
 	return s.jitter;
