@@ -238,15 +238,6 @@ gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
 		field_size(ev, problem) <= count;
 }
 
-/* So many that every kernel that is compared takes seconds, whatever the size of the graph. */
-static int64_t
-compared_landmarks(int64_t nodes)
-{
-	double		few = fmin(fmax(COMPARED_ENTRIES / (double) nodes, COMPARED_LEAST), COMPARED_COUNT);
-
-	return gp_min64(nodes, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) nodes), few));
-}
-
 int64_t
 gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 {
@@ -257,19 +248,18 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	if (ev->kernel->program->power != 1.0)
 		return gp_power_landmarks(ev);
 	if (problem->loo_only)
-		return compared_landmarks(ev->n);
+	{
+		/* So many that every kernel that is compared takes seconds, whatever the size of the
+		 * graph. */
+		double		few = fmin(fmax(COMPARED_ENTRIES / (double) ev->n, COMPARED_LEAST),
+							   COMPARED_COUNT);
+
+		return gp_min64(ev->n, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) ev->n), few));
+	}
 	n = field_size(ev, problem);
 	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
 		return n;
 	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
-}
-
-/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
-static int32_t *
-dry_landmarks(gp_eval *ev, int64_t count)
-{
-	gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 * sizeof(uint64_t)));
-	return gp_alloc_figures(ev->env, count, sizeof(int32_t));
 }
 
 /* The landmarks, ascending: drawn evenly, or by degree and preference. */
@@ -284,7 +274,12 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 
 	*n = count;
 	if (env->dry)
-		return dry_landmarks(ev, count);
+	{
+		/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
+		gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 *
+										  sizeof(uint64_t)));
+		return gp_alloc_figures(ev->env, count, sizeof(int32_t));
+	}
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
 	field = !spread && gp_landmarks_are_field(ev, problem, count);
 	if (problem->landmark)

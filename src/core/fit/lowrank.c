@@ -18,27 +18,6 @@ typedef struct lowrank
 	int64_t		rank;
 } lowrank;
 
-/* Rows of Q for many nodes, in the large matrices' type. */
-static gp_matrix
-labelled_rows(lowrank *lr, const gp_problem *problem)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		m = problem->nlabelled;
-	int64_t		height = gp_min64(m, dev->row_block);
-	gp_matrix	q = dev->create(dev, m, lr->rank, lr->ev->type);
-	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		gp_factor_rows(lr->ev, lr->f, problem->labelled + band.first, band.count, b);
-		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
-	}
-	dev->destroy(dev, &block);
-	return q;
-}
-
 /* x <- R x: the inverse of the transposed solve, for the combined root R L. */
 static gp_matrix
 combined_root(lowrank *lr, gp_matrix l)
@@ -213,28 +192,6 @@ gram_root(lowrank *lr, gp_matrix q, double noise)
 }
 
 /*
- * A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels
- * explain |F' q_i|^2 of a variance; l is the Cholesky factor of B.
- */
-static gp_matrix
-explained_root(lowrank *lr, gp_matrix l, double noise)
-{
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	inverse = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-	gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-
-	dev->copy(dev, inverse, l);
-	dev->trtri(dev, inverse);
-	dev->syrk(dev, true, -noise, inverse, 0.0, v);
-	dev->shift(dev, gp_matrix_diagonal(v), 1.0);
-	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, inverse)))
-		gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the explained covariance is not positive definite");
-	dev->destroy(dev, &v);
-	return inverse;
-}
-
-/*
  * What is left of each variance when the prior's is the low-rank one:
  * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7).
  */
@@ -267,26 +224,6 @@ exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
 	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
 	dev->destroy(dev, &x);
-}
-
-/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
-static void
-presence(lowrank *lr, double *diag)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		n = lr->ev->n;
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
-
-	dev->fill(dev, sum, 0.0);
-	for (int b = 0; b < lr->f->npanels; b++)
-	{
-		dev->row_dots(dev, norm, lr->f->panel[b].p, lr->f->panel[b].p);
-		dev->axpby(dev, 1.0, norm, 1.0, sum);
-	}
-	dev->download(dev, gp_matrix_wrap(diag, n, 1, GP_DOUBLE), sum);
-	dev->destroy(dev, &norm);
-	dev->destroy(dev, &sum);
 }
 
 /*
@@ -377,7 +314,18 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
 	if (diag)
 	{
-		gp_matrix	f = explained_root(lr, solution.root, solution.noise);
+		/* A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels explain
+		 * |F' q_i|^2 of a variance; l is the Cholesky factor of B. */
+		gp_matrix	f = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+		gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+		dev->copy(dev, f, solution.root);
+		dev->trtri(dev, f);
+		dev->syrk(dev, true, -solution.noise, f, 0.0, v);
+		dev->shift(dev, gp_matrix_diagonal(v), 1.0);
+		if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, f)))
+			gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
+					 "the explained covariance is not positive definite");
+		dev->destroy(dev, &v);
 
 		exact_variances(lr, f, diag, out);
 		dev->destroy(dev, &f);
@@ -404,21 +352,6 @@ exact_diagonal(gp_eval *ev, const gp_plan *plan)
 	return host;
 }
 
-/* The mean of the prior's variances that the nugget refers to. */
-static double
-mean_diagonal(lowrank *lr, const double *diag)
-{
-	double		mean = 0.0;
-
-	if (diag == NULL)
-		mean = gp_factor_mean(lr->ev, lr->f);
-	else
-		for (int64_t i = 0; i < lr->ev->n && !lr->ev->env->dry; i++)
-			mean += diag[i] / lr->ev->n;
-	gp_check_mean_diagonal(lr->ev->env, lr->ev->type, mean);
-	return mean;
-}
-
 gp_solution
 gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
 				const double *diag, gp_posterior *out)
@@ -427,8 +360,28 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	lowrank		lr = {ev, f, gp_factor_rank(f)};
 	gp_solution solution;
 	double	   *present = NULL;
-	double		mean_diag = mean_diagonal(&lr, diag);
-	gp_matrix	q = labelled_rows(&lr, problem);
+	/* The mean of the prior's variances that the nugget refers to. */
+	double		mean_diag = 0.0;
+	if (diag == NULL)
+		mean_diag = gp_factor_mean(lr.ev, lr.f);
+	else
+		for (int64_t i = 0; i < lr.ev->n && !lr.ev->env->dry; i++)
+			mean_diag += diag[i] / lr.ev->n;
+	gp_check_mean_diagonal(lr.ev->env, lr.ev->type, mean_diag);
+	/* Rows of Q for many nodes, in the large matrices' type. */
+	int64_t		m = problem->nlabelled;
+	int64_t		height = gp_min64(m, dev->row_block);
+	gp_matrix	q = dev->create(dev, m, lr.rank, lr.ev->type);
+	gp_matrix	block = dev->create(dev, height, lr.rank, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		gp_factor_rows(lr.ev, lr.f, problem->labelled + band.first, band.count, b);
+		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
+	}
+	dev->destroy(dev, &block);
 
 	/* Rows that are judged in blocks take no labels from each other later. */
 	if (ev->keep && problem->block == NULL)
@@ -436,7 +389,20 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	if (diag == NULL && !problem->loo_only)
 	{
 		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
-		presence(&lr, present);
+		/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
+		int64_t		n = lr.ev->n;
+		gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+		gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
+
+		dev->fill(dev, sum, 0.0);
+		for (int b = 0; b < lr.f->npanels; b++)
+		{
+			dev->row_dots(dev, norm, lr.f->panel[b].p, lr.f->panel[b].p);
+			dev->axpby(dev, 1.0, norm, 1.0, sum);
+		}
+		dev->download(dev, gp_matrix_wrap(present, n, 1, GP_DOUBLE), sum);
+		dev->destroy(dev, &norm);
+		dev->destroy(dev, &sum);
 	}
 	if (problem->nlabelled <= lr.rank && problem->block == NULL)
 		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);

@@ -249,22 +249,6 @@ typedef struct tally
 #define PREFETCH_ROWS 64
 #define PREFETCH_ENTRIES 64
 
-/* Prepares for rows with so many columns. */
-static tally
-tally_open(gp_env *env, int64_t cols)
-{
-	tally		t = {.cols = cols};
-
-	t.places = gp_places_open(env, 1);
-	t.mark = gp_alloc_array(env, cols, sizeof(int64_t));
-	t.column = gp_alloc_array(env, cols, sizeof(int32_t));
-	t.sum = gp_alloc_array(env, cols, sizeof(double));
-	t.touched = gp_alloc_array(env, cols, sizeof(int32_t));
-	for (int64_t j = 0; j < cols; j++)
-		t.mark[j] = -1;
-	return t;
-}
-
 /* The place of a column. */
 static inline int64_t
 tally_place(tally *t, int32_t column)
@@ -366,7 +350,15 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 gp_csr *
 gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 {
-	tally		t = tally_open(env, b->cols);
+	/* Prepares for rows with so many columns. */
+	tally		t = {.cols = b->cols};
+	t.places = gp_places_open(env, 1);
+	t.mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
+	t.column = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	t.sum = gp_alloc_array(env, b->cols, sizeof(double));
+	t.touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	for (int64_t j = 0; j < b->cols; j++)
+		t.mark[j] = -1;
 	int64_t		entries = 0;
 	int64_t		done = 0;
 	int64_t		next = 0;

@@ -43,22 +43,6 @@ typedef struct choosing
 	double	   *g;
 } choosing;
 
-/* Notes which rows count, and what is left of their variances. */
-static void
-find_target(choosing *s)
-{
-	const gp_live_question *q = s->c.r->q;
-
-	s->ntarget = q->node ? q->asked : s->c.n;
-	if (q->node)
-		s->counts = gp_alloc_zero(s->env, s->c.n, sizeof(bool));
-	for (int64_t i = 0; q->node && i < q->asked; i++)
-		s->counts[q->node[i]] = true;
-	for (int64_t i = 0; i < s->c.n; i++)
-		if (s->counts == NULL || s->counts[i])
-			s->left += s->c.left[i];
-}
-
 /* The nodes without a label in the fit; *n counts them. */
 static candidate *
 list_candidates(choosing *s, int64_t *n)
@@ -296,7 +280,16 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_live_choice out;
 
 	s.c = gp_live_covariance_open(&r);
-	find_target(&s);
+	/* Notes which rows count, and what is left of their variances. */
+	const gp_live_question *q = s.c.r->q;
+	s.ntarget = q->node ? q->asked : s.c.n;
+	if (q->node)
+		s.counts = gp_alloc_zero(s.env, s.c.n, sizeof(bool));
+	for (int64_t i = 0; q->node && i < q->asked; i++)
+		s.counts[q->node[i]] = true;
+	for (int64_t i = 0; i < s.c.n; i++)
+		if (s.counts == NULL || s.counts[i])
+			s.left += s.c.left[i];
 	find_candidates(&s, k);
 	make_squares(&s);
 	gp_live_covariance_close(&s.c);

@@ -9,28 +9,6 @@
 /* a product of few operations on much memory is cut for interrupts */
 #define TALL_ROWS 8192
 
-/* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
-static bool
-leading_basis(gp_device *dev, gp_matrix g, gp_matrix y)
-{
-	int32_t    *index = gp_alloc_array(dev->env, y.cols, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, y.cols, g.cols, GP_DOUBLE);
-	gp_matrix	start = dev->create(dev, g.rows, y.cols, GP_DOUBLE);
-	bool		found;
-
-	for (int64_t i = 0; i < y.cols; i++)
-		index[i] = (int32_t) (i * g.rows / y.cols);
-	dev->gather_rows(dev, rows, g, index);
-	dev->transpose(dev, start, rows);
-	dev->destroy(dev, &rows);
-	gp_free(dev->env, index);
-	/* a second factor mends what rounding left of the first */
-	found = gp_orthonormalise(dev, start, SHIFT) && gp_orthonormalise(dev, start, SHIFT);
-	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
-	dev->destroy(dev, &start);
-	return found && gp_orthonormalise(dev, y, SHIFT) && gp_orthonormalise(dev, y, SHIFT);
-}
-
 bool
 gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 {
@@ -53,7 +31,22 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	}
 	/* in the basis Y: Y'GY = U diag(w) U', V = YU (Rayleigh and Ritz) */
 	y = dev->create(dev, m, s, GP_DOUBLE);
-	found = leading_basis(dev, g, y);
+	/* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
+	int32_t    *index = gp_alloc_array(dev->env, y.cols, sizeof(int32_t));
+	gp_matrix	rows = dev->create(dev, y.cols, g.cols, GP_DOUBLE);
+	gp_matrix	start = dev->create(dev, g.rows, y.cols, GP_DOUBLE);
+
+	for (int64_t i = 0; i < y.cols; i++)
+		index[i] = (int32_t) (i * g.rows / y.cols);
+	dev->gather_rows(dev, rows, g, index);
+	dev->transpose(dev, start, rows);
+	dev->destroy(dev, &rows);
+	gp_free(dev->env, index);
+	/* a second factor mends what rounding left of the first */
+	found = gp_orthonormalise(dev, start, SHIFT) && gp_orthonormalise(dev, start, SHIFT);
+	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
+	dev->destroy(dev, &start);
+	found = found && gp_orthonormalise(dev, y, SHIFT) && gp_orthonormalise(dev, y, SHIFT);
 	gy = dev->create(dev, m, s, GP_DOUBLE);
 	u = dev->create(dev, s, s, GP_DOUBLE);
 	dev->gemm(dev, false, false, 1.0, g, y, 0.0, gy);

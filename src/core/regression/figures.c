@@ -28,33 +28,6 @@ label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_sol
 						 probability);
 }
 
-/*
- * Gives labels without kernel the variance that any node without kernel has; what the
- * regression says of them is that of noise alone.
- */
-static void
-widen_priors(const gp_problem *problem, gp_solution *solution, const gp_posterior *out)
-{
-	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
-
-	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
-		if (is_prior(problem, out, i))
-			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
-}
-
-/* The most probable class: ties go to the class with more labels, then to the first. */
-static int32_t
-best_class(const gp_targets *t, const double *probability)
-{
-	int32_t		best = 0;
-
-	for (int32_t c = 1; c < t->columns; c++)
-		if (probability[c] > probability[best] ||
-			(probability[c] == probability[best] && t->share[c] > t->share[best]))
-			best = c;
-	return best;
-}
-
 /* Sums of one calibration bin. */
 typedef struct bin
 {
@@ -79,44 +52,6 @@ typedef struct sums
 	bin			bins[ECE_BINS];
 	tally	   *class;
 } sums;
-
-/* Adds one label with the probabilities of its classes. */
-static void
-add_label(const gp_targets *t, int32_t label, const double *probability, sums *s)
-{
-	int32_t		best = best_class(t, probability);
-	int			b = (int) fmin(ECE_BINS - 1, floor(probability[best] * ECE_BINS));
-
-	s->bins[b].confidence += probability[best];
-	s->bins[b].right += best == label;
-	s->right += best == label;
-	s->nll -= log(fmax(probability[label], 1e-300));
-	for (int32_t c = 0; c < t->columns; c++)
-		s->brier += (probability[c] - (c == label)) * (probability[c] - (c == label));
-	s->class[label].labels += 1.0;
-	s->class[best].reported += 1.0;
-	s->class[label].right += best == label;
-}
-
-/* The mean recall of the classes, and the mean of the harmonic means of precision and recall. */
-static void
-class_means(const gp_targets *t, const tally *class, double *metric)
-{
-	double		recall = 0.0;
-	double		f1 = 0.0;
-	double		seen = 0.0;
-
-	for (int32_t c = 0; c < t->columns; c++)
-	{
-		if (class[c].labels == 0.0)
-			continue;
-		seen += 1.0;
-		recall += class[c].right / class[c].labels;
-		f1 += 2.0 * class[c].right / (class[c].labels + class[c].reported);
-	}
-	metric[GP_METRIC_BALANCED_ACCURACY] = recall / seen;
-	metric[GP_METRIC_MACRO_F1] = f1 / seen;
-}
 
 /* Of two classes: how well the probability of the rarer one finds it. */
 static void
@@ -161,7 +96,24 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 		if (!t->counts[i])
 			continue;
 		label_probabilities(problem, t, solution, out, i, probability);
-		add_label(t, problem->label[i], probability, &s);
+		int32_t		label = problem->label[i];
+
+		/* The most probable class: ties go to the class with more labels, then to the first. */
+		int32_t		best = 0;
+		for (int32_t c = 1; c < t->columns; c++)
+			if (probability[c] > probability[best] ||
+				(probability[c] == probability[best] && t->share[c] > t->share[best]))
+				best = c;
+		int			b = (int) fmin(ECE_BINS - 1, floor(probability[best] * ECE_BINS));
+		s.bins[b].confidence += probability[best];
+		s.bins[b].right += best == label;
+		s.right += best == label;
+		s.nll -= log(fmax(probability[label], 1e-300));
+		for (int32_t c = 0; c < t->columns; c++)
+			s.brier += (probability[c] - (c == label)) * (probability[c] - (c == label));
+		s.class[label].labels += 1.0;
+		s.class[best].reported += 1.0;
+		s.class[label].right += best == label;
 	}
 	for (int b = 0; b < ECE_BINS; b++)
 		ece += fabs(s.bins[b].confidence - s.bins[b].right);
@@ -169,7 +121,22 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	metric[GP_METRIC_NLL] = s.nll / t->ncounted;
 	metric[GP_METRIC_ECE] = ece / t->ncounted;
 	metric[GP_METRIC_BRIER] = s.brier / t->ncounted;
-	class_means(t, s.class, metric);
+	/* The mean recall of the classes, and the mean of the harmonic means of precision and
+	 * recall. */
+	double		recall = 0.0;
+	double		f1 = 0.0;
+	double		seen = 0.0;
+
+	for (int32_t c = 0; c < t->columns; c++)
+	{
+		if (s.class[c].labels == 0.0)
+			continue;
+		seen += 1.0;
+		recall += s.class[c].right / s.class[c].labels;
+		f1 += 2.0 * s.class[c].right / (s.class[c].labels + s.class[c].reported);
+	}
+	metric[GP_METRIC_BALANCED_ACCURACY] = recall / seen;
+	metric[GP_METRIC_MACRO_F1] = f1 / seen;
 	if (t->columns == 2)
 		rank_two(env, problem, t, solution, out);
 	gp_free(env, s.class);
@@ -200,23 +167,6 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
 }
 
-/*
- * What the error of a model would be that knows the class shares alone, after the best
- * common factor as in gp_loo_error: with d the shares less their mean, |y|^2 - <y, d>^2 / |d|^2.
- */
-static double
-shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n, double total)
-{
-	double		yd = 0.0;
-	double		dd = 0.0;
-
-	for (int64_t k = 0; k < n; k++)
-		yd += t->share[label[index[k]]] - 1.0 / t->columns;
-	for (int32_t c = 0; c < t->columns; c++)
-		dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
-	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
-}
-
 /* One minus the error of some labels' means relative to that of the mean, or of the class shares. */
 static double
 score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
@@ -225,7 +175,21 @@ score_of(const gp_problem *problem, const gp_targets *t, const double *mean, con
 	double		error = gp_loo_error(problem, t, mean, index, n, &total);
 
 	if (problem->task == GP_TASK_CLASSES)
-		total = shares_error(t, problem->label, index, n, total);
+	{
+		/*
+		 * What the error of a model would be that knows the class shares alone, after the best
+		 * common factor as in gp_loo_error: with d the shares less their mean,
+		 * |y|^2 - <y, d>^2 / |d|^2.
+		 */
+		double		yd = 0.0;
+		double		dd = 0.0;
+
+		for (int64_t k = 0; k < n; k++)
+			yd += t->share[problem->label[index[k]]] - 1.0 / t->columns;
+		for (int32_t c = 0; c < t->columns; c++)
+			dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
+		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
+	}
 	return total > 0.0 ? 1.0 - error / total : NAN;
 }
 
@@ -326,7 +290,12 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
-	widen_priors(problem, solution, out);
+	/* Gives labels without kernel the variance that any node without kernel has; what the
+	 * regression says of them is that of noise alone. */
+	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
+	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
+		if (is_prior(problem, out, i))
+			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	out->forward_score = targets->few ? NAN : forward_score(env, problem, targets, solution);
 	if (classes)

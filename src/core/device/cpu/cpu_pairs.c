@@ -262,18 +262,6 @@ pairs_tile(void *arg, int64_t number, int worker)
 			sum_pair(job, i, 0, 0, gp_max64(1, job->s->start[i + 1] - job->s->start[i]), space);
 }
 
-/* Frees it all. */
-static void
-free_spaces(gp_device *dev, pair_job *job)
-{
-	for (int i = 0; i < dev->threads; i++)
-	{
-		gp_free_all(dev->env, job->space[i].k, job->space[i].columns);
-		gp_cross_free(dev->env, &job->space[i].cross);
-	}
-	gp_free(dev->env, job->space);
-}
-
 /* Adds the sums of hubs' blocks, in the order of the tiles. */
 static void
 add_blocks(const pair_job *job, int64_t tiles)
@@ -337,6 +325,12 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 		gp_cpu_run(dev, pairs_tile, &job, tiles);
 	if (!dev->env->dry)
 		add_blocks(&job, tiles);
-	free_spaces(dev, &job);
+	/* Frees it all. */
+	for (int i = 0; i < dev->threads; i++)
+	{
+		gp_free_all(dev->env, job.space[i].k, job.space[i].columns);
+		gp_cross_free(dev->env, &job.space[i].cross);
+	}
+	gp_free(dev->env, job.space);
 	gp_free_all(dev->env, job.tile, job.longest);
 }
