@@ -78,11 +78,11 @@ typedef struct gnngp_graph_def
 	int64		id;
 	char	   *name;
 	char	   *owner;			/* the role's name of today, as it is told */
-	Oid			owner_role;		/* may be of a role that is gone; InvalidOid after a restore without it */
+	Oid			owner_role;		/* may be gone; InvalidOid after a restore without it */
 	Oid			nodes;
 	Oid			edges;
 	char	   *id_column;
-	gnngp_texts features;		/* one array column, or several numeric columns; none with sparse_features */
+	gnngp_texts features;		/* an array column, or several; none with sparse_features */
 	char	   *target;			/* NULL when not given */
 	char	   *src;
 	char	   *dst;
@@ -94,7 +94,7 @@ typedef struct gnngp_graph_def
 	gnngp_source_name nodes_name;	/* of the tables when they were given */
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;
-	char	   *kinds;			/* relkind of nodes, edges, and sparse_features or '-', when they were given */
+	char	   *kinds;			/* relkinds of nodes, edges and sparse_features or '-' as given */
 	gnngp_tables_def tables;
 	gnngp_task_def task;
 } gnngp_graph_def;
@@ -161,7 +161,7 @@ typedef struct gnngp_model
 	gnngp_fit_settings settings;
 	/* the summary, as gp_fit returns it */
 	char	   *task;			/* classification or regression */
-	char	   *kernel;			/* canonical text: asked for, or chosen; NULL with a method other than gp */
+	char	   *kernel;			/* canonical text, asked for or chosen; NULL: another method */
 	char	   *alternatives;	/* JSON, figures of what was compared; NULL where nothing was */
 	char	   *strategy;
 	char	   *device;
@@ -184,7 +184,7 @@ typedef struct gnngp_model
 	double		mean_diag;
 	double		jitter;
 	bool		exact_diagonal;
-	double		power;			/* of the kernel: given or chosen; NaN with a method other than gp */
+	double		power;			/* of the kernel, given or chosen; NaN with another method */
 	int64		live_bytes;		/* of the part "live"; 0 without one */
 	/* of a task */
 	int32		relations;
@@ -194,13 +194,13 @@ typedef struct gnngp_model
 	gnngp_link_part link;
 } gnngp_model;
 
-/* Looks up a graph ('name' or 'owner.name'): 42704 if there is none, 42501 unless it is the caller's own. */
+/* Looks up a graph ('name' or 'owner.name'): 42704 for none, 42501 for one of somebody else's. */
 extern gnngp_graph_def *gnngp_own_graph(const char *name);
 
 /* Writes the row of a new graph; false when its owner has one of this name. */
 extern bool gnngp_graph_insert(const gnngp_graph_def *graph);
 
-/* The same as gnngp_own_graph, locked against fits and other changes until the transaction ends: the row is as it is now. */
+/* The same, locked against fits and changes until the transaction ends: the row is as it is now. */
 extern gnngp_graph_def *gnngp_graph_to_change(const char *name);
 
 /* Changes the row of such a graph. */
@@ -246,7 +246,7 @@ extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 /* 42710 when the graph's owner has a model of this name on another graph. */
 extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
 
-/* Where there is one, and it is to be replaced by these parts: a NOTICE of a part that goes with it. */
+/* Where these parts are to replace it: a NOTICE of a part that goes with it. */
 extern void gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts);
 
 /*

@@ -83,34 +83,31 @@ lookup_list(void)
 	return list.data;
 }
 
-/* What is wrong with what a row says of tables; NULL: nothing. */
+/* The column that contradicts a graph of tables, or a task; NULL: none. */
 static const char *
-wrong_tables(const gnngp_tables_def *t)
+wrong_column(const gnngp_graph_def *def)
 {
-	if (t->tables.oid == NULL)
-		return NULL;
-	if (t->names.n != 2 * t->tables.n)
-		return "tables_name";
-	if (t->kinds == NULL || strlen(t->kinds) != (size_t) t->tables.n)
-		return "tables_kind";
-	if (t->exclude.n < 0)
-		return "exclude";
-	return t->time_zone == NULL ? "time_zone" : NULL;
-}
-
-/* The same of a task. */
-static const char *
-wrong_task(const gnngp_graph_def *def)
-{
+	const gnngp_tables_def *tables = &def->tables;
 	const gnngp_task_def *t = &def->task;
 	bool		labels = t->form && strcmp(t->form, "labels") == 0;
 	bool		expression = t->form && strcmp(t->form, "expression") == 0;
 
+	if (tables->tables.oid)
+	{
+		if (tables->names.n != 2 * tables->tables.n)
+			return "tables_name";
+		if (tables->kinds == NULL || strlen(tables->kinds) != (size_t) tables->tables.n)
+			return "tables_kind";
+		if (tables->exclude.n < 0)
+			return "exclude";
+		if (tables->time_zone == NULL)
+			return "time_zone";
+	}
 	if (t->form == NULL)
 		return NULL;
 	if (!labels && !expression && strcmp(t->form, "column") != 0)
 		return "form";
-	if (def->tables.tables.oid)
+	if (tables->tables.oid)
 		return "tables";
 	if (t->table_kind == NULL || strlen(t->table_kind) != 1)
 		return "entity_kind";
@@ -143,9 +140,7 @@ load_graph(MemoryContext context)
 				 errmsg("the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
 						gnngp_graph_kind.table),
 				 errhint("Create the graph again with gp_create_graph.")));
-	wrong = wrong_tables(&def->tables);
-	if (wrong == NULL)
-		wrong = wrong_task(def);
+	wrong = wrong_column(def);
 	if (wrong)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -204,32 +199,15 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 						 quote_literal_cstr(graph->name))));
 }
 
-/* What of_task takes and gives. */
-typedef struct of_task
-{
-	int64		id;
-	gnngp_graph_def *graph;
-	MemoryContext context;
-} of_task;
-
-/* Takes the graph, which the caller of a live answer may not see. */
-static void
-take_graph(void *arg)
-{
-	of_task    *t = arg;
-	MemoryContext old = MemoryContextSwitchTo(t->context);
-
-	t->graph = gnngp_graph_by_id(t->id);
-	MemoryContextSwitchTo(old);
-}
-
 gnngp_graph_def *
 gnngp_graph_of_task(const gnngp_graph_def *task)
 {
-	of_task		t = {task->task.graph, NULL, CurrentMemoryContext};
+	/* The caller of a live answer may not see it. */
+	gnngp_identity saved = gnngp_become_extension();
+	gnngp_graph_def *graph = gnngp_graph_by_id(task->task.graph);
 
-	gnngp_as_extension(take_graph, &t);
-	return t.graph;
+	gnngp_become_again(&saved);
+	return graph;
 }
 
 List *
@@ -243,16 +221,12 @@ gnngp_graph_tasks(int64 id)
 	int			n;
 
 	gnngp_spi_connect();
-	gnngp_execute_latest(psprintf("SELECT id FROM %s.%s WHERE of_graph = $1 ORDER BY id", gnngp_schema(),
-								  gnngp_graph_kind.table), 1, types, values);
+	gnngp_execute_latest("SELECT id FROM gnngp_internal.gp_graph_catalog WHERE of_graph = $1 ORDER BY id",
+						 1, types, values);
 	n = (int) SPI_processed;
 	task = MemoryContextAlloc(context, sizeof(int64) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-	{
-		bool		null;
-
-		task[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1, &null));
-	}
+		task[i] = gnngp_found_int64(i, 1);
 	gnngp_spi_finish();
 	for (int i = 0; i < n; i++)
 		tasks = lappend(tasks, gnngp_graph_by_id(task[i]));
@@ -273,8 +247,8 @@ gnngp_graph_by_id(int64 id)
 }
 
 /*
- * Looks up a graph of the caller's and locks it. Another session may have changed its row since the statement began, so that
- * it is read again as it is now: what is written back must not undo that.
+ * Another session may have changed the row since the statement began, so that it is read again as
+ * it is now: what is written back must not undo that.
  */
 gnngp_graph_def *
 gnngp_graph_to_change(const char *name)
@@ -332,9 +306,9 @@ gnngp_graph_insert(const gnngp_graph_def *def)
 	bool		inserted;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "INSERT INTO %s.%s ", gnngp_schema(), gnngp_graph_kind.table);
+	appendStringInfoString(&query, "INSERT INTO gnngp_internal.gp_graph_catalog ");
 	append_columns(&query, 0, ") VALUES ");
-	appendStringInfo(&query, ") ON CONFLICT (name, %s.gp_role_oid(owner)) DO NOTHING", gnngp_schema());
+	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner)) DO NOTHING");
 	gnngp_spi_connect();
 	inserted = write_row(def, &columns[0], query.data);
 	gnngp_spi_finish();
@@ -347,7 +321,7 @@ gnngp_graph_update(const gnngp_graph_def *def)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "UPDATE %s.%s SET ", gnngp_schema(), gnngp_graph_kind.table);
+	appendStringInfoString(&query, "UPDATE gnngp_internal.gp_graph_catalog SET ");
 	append_columns(&query, 1, ") = ");
 	appendStringInfoString(&query, ") WHERE id = $1");
 	gnngp_spi_connect();

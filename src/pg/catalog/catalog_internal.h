@@ -47,7 +47,7 @@ extern void gnngp_delete_models(const char *column, int64 id);
 extern void gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength,
 						   const char *name);
 
-/* Takes the name of a graph that is made or given away, until the transaction ends: 55006 when another session does so. */
+/* Locks the name of a graph that is made or given away: 55006 when another session does so. */
 extern void gnngp_graph_name_lock(Oid owner, const char *name);
 
 /*

@@ -27,11 +27,13 @@ typedef struct model_column
 	bool		none;			/* which shows NULL for 0 */
 } model_column;
 
-#define PART(part, name, type, member, ...) {{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
+#define PART(part, name, type, member, ...) \
+	{{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
 #define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
 #define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
 #define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
-#define LINK_ASKED(name, type, member) PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
+#define LINK_ASKED(name, type, member) \
+	PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
 
 /* What a fit writes. */
 static const model_column columns[] = {
@@ -110,27 +112,16 @@ static const gnngp_member stamps[] = {
 
 #define NCOLUMNS ((int) lengthof(columns))
 
-/* The list of columns. */
+/* The list of columns that a fit writes, and of those that are read, too. */
 static char *
-column_list(void)
+column_list(bool stamped)
 {
 	StringInfoData list;
 
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].member.name);
-	return list.data;
-}
-
-/* The columns of a look-up. */
-static char *
-lookup_list(void)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	appendStringInfoString(&list, column_list());
-	for (int i = 1; i < (int) lengthof(stamps); i++)
+	for (int i = 1; stamped && i < (int) lengthof(stamps); i++)
 		appendStringInfo(&list, ", %s", stamps[i].name);
 	return list.data;
 }
@@ -163,7 +154,7 @@ gnngp_model_lookup(const char *name, bool missing_ok)
 	gnngp_model *model = NULL;
 
 	gnngp_spi_connect();
-	if (gnngp_find_named(&gnngp_model_kind, lookup_list(), name, missing_ok))
+	if (gnngp_find_named(&gnngp_model_kind, column_list(true), name, missing_ok))
 		model = load_model(context);
 	gnngp_spi_finish();
 	return model;
@@ -194,17 +185,6 @@ wrong_node_column(const gnngp_model *m)
 	return m->class_labels.n != m->classes ? "class_labels" : NULL;
 }
 
-/* The same of the link part. */
-static const char *
-wrong_link_column(const gnngp_link_part *l)
-{
-	if (l->id_type == NULL)
-		return "link_id_type";
-	if (l->nodes < 1 || l->nodes > PG_INT32_MAX)
-		return "link_nodes";
-	return l->settings.keep < 0 ? "link_asked_keep" : NULL;
-}
-
 /* 55000 for a model without a part, and XX001 where a column of its row is wrong. */
 static void
 require_part(const gnngp_model *model, bool there, const char *part, const char *wrong_column,
@@ -233,8 +213,12 @@ gnngp_require_node_part(const gnngp_model *model)
 void
 gnngp_require_link_part(const gnngp_model *model)
 {
-	require_part(model, model->link.method != NULL, "link", wrong_link_column(&model->link),
-				 "gp_fit_links");
+	const gnngp_link_part *l = &model->link;
+	const char *wrong = l->id_type == NULL ? "link_id_type" :
+		l->nodes < 1 || l->nodes > PG_INT32_MAX ? "link_nodes" :
+		l->settings.keep < 0 ? "link_asked_keep" : NULL;
+
+	require_part(model, l->method != NULL, "link", wrong, "gp_fit_links");
 }
 
 gnngp_model *
@@ -244,7 +228,7 @@ gnngp_model_by_id(int64 id)
 	gnngp_model *model;
 
 	gnngp_spi_connect();
-	gnngp_find_id(&gnngp_model_kind, lookup_list(), id);
+	gnngp_find_id(&gnngp_model_kind, column_list(true), id);
 	model = load_model(context);
 	gnngp_spi_finish();
 	return model;
@@ -255,7 +239,8 @@ static const model_column *
 find_shown(const char *name, int part)
 {
 	for (int i = 0; i < NCOLUMNS; i++)
-		if ((columns[i].part == 0 || columns[i].part == part) && strcmp(columns[i].shown, name) == 0)
+		if ((columns[i].part == 0 || columns[i].part == part) &&
+			strcmp(columns[i].shown, name) == 0)
 			return &columns[i];
 	elog(ERROR, "a fit has no figure \"%s\"", name);
 }
@@ -293,18 +278,17 @@ append_kept(StringInfo query, const char *column)
 	appendStringInfo(query, ", %s = CASE WHEN m.graph = excluded.graph THEN m.%s END", column, column);
 }
 
-/* Looks for a model of this name that belongs to another graph, and which a fit would end; inside SPI. */
+/* Looks for a model of this name that belongs to another graph, and that a fit would end. */
 static bool
 find_elsewhere(const gnngp_graph_def *graph, const char *name)
 {
 	Oid			types[] = {TEXTOID, OIDOID, INT8OID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(graph->owner_role),
 	Int64GetDatum(graph->id)};
-	const char *schema = gnngp_schema();
 
-	gnngp_execute_latest(psprintf("SELECT g.name, m.task, m.link_method FROM %s.%s m JOIN %s.%s g ON g.id = m.graph"
-								  " WHERE m.name = $1 AND %s.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
-								  schema, gnngp_model_kind.table, schema, gnngp_graph_kind.table, schema),
+	gnngp_execute_latest("SELECT g.name, m.task, m.link_method FROM gnngp_internal.gp_model_catalog m"
+						 " JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph"
+						 " WHERE m.name = $1 AND gnngp_internal.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
 						 3, types, values);
 	return SPI_processed > 0;
 }
@@ -339,8 +323,8 @@ gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts)
 
 		if (nodes || links)
 			ereport(NOTICE,
-					(errmsg("model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name, found_column(1),
-							nodes ? "nodes" : "links")));
+					(errmsg("model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name,
+							found_column(1), nodes ? "nodes" : "links")));
 	}
 	gnngp_spi_finish();
 }
@@ -365,83 +349,56 @@ save_query(int parts)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "INSERT INTO %s.%s AS m (version, link_version, fitted, link_fitted, %s)"
-					 " VALUES (%d, %d, %s, %s",
-					 gnngp_schema(), gnngp_model_kind.table, column_list(),
-					 (parts & GNNGP_PART_NODES) != 0, (parts & GNNGP_PART_LINKS) != 0,
+	appendStringInfo(&query, "INSERT INTO gnngp_internal.gp_model_catalog AS m"
+					 " (version, link_version, fitted, link_fitted, %s) VALUES (%d, %d, %s, %s",
+					 column_list(false), (parts & GNNGP_PART_NODES) != 0,
+						 (parts & GNNGP_PART_LINKS) != 0,
 					 (parts & GNNGP_PART_NODES) ? "clock_timestamp()" : "NULL",
 					 (parts & GNNGP_PART_LINKS) ? "clock_timestamp()" : "NULL");
 	for (int i = 0; i < NCOLUMNS; i++)
 		appendStringInfo(&query, ", $%d", i + 1);
-	appendStringInfo(&query, ") ON CONFLICT (name, %s.gp_role_oid(owner)) DO UPDATE SET graph = excluded.graph",
-					 gnngp_schema());
+	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner))"
+						   " DO UPDATE SET graph = excluded.graph");
 	for (int i = 0; i < NCOLUMNS; i++)
+	{
+		const char *name = columns[i].member.name;
+
 		if (columns[i].part & parts)
-			appendStringInfo(&query, ", %s = excluded.%s", columns[i].member.name, columns[i].member.name);
+			appendStringInfo(&query, ", %s = excluded.%s", name, name);
 		else if (columns[i].part != 0)
-			append_kept(&query, columns[i].member.name);
+			append_kept(&query, name);
+	}
 	append_stamps(&query, parts & GNNGP_PART_NODES, "version", "fitted");
 	append_stamps(&query, parts & GNNGP_PART_LINKS, "link_version", "link_fitted");
 	appendStringInfoString(&query, " RETURNING id, version, link_version");
 	return query.data;
 }
 
-/*
- * Deletes a model, or all models of a graph, with what belongs to them.  The
- * parts of one statement see one snapshot, so their order does not matter.
- */
+/* The parts of one statement see one snapshot, so their order does not matter. */
 void
 gnngp_delete_models(const char *column, int64 id)
 {
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(id)};
-	const char *schema = gnngp_schema();
-	char	   *doomed = psprintf("(SELECT m.id FROM %s.%s m WHERE m.%s = $1)", schema,
-								  gnngp_model_kind.table, column);
 
-	gnngp_execute_latest(psprintf("WITH grants AS (DELETE FROM %s.gp_grant_catalog WHERE model IN %s),"
-								  " refreshes AS (DELETE FROM %s.gp_refresh_log WHERE model IN %s),"
-								  " blocks AS (DELETE FROM %s.gp_block WHERE model IN %s)"
-								  " DELETE FROM %s.%s WHERE %s = $1",
-								  schema, doomed, schema, doomed, schema, doomed, schema,
-								  gnngp_model_kind.table, column),
+	gnngp_execute_latest(psprintf("WITH doomed AS (SELECT id FROM gnngp_internal.gp_model_catalog WHERE %s = $1),"
+								  " grants AS (DELETE FROM gnngp_internal.gp_grant_catalog"
+								  " WHERE model IN (SELECT id FROM doomed)),"
+								  " refreshes AS (DELETE FROM gnngp_internal.gp_refresh_log"
+								  " WHERE model IN (SELECT id FROM doomed)),"
+								  " blocks AS (DELETE FROM gnngp_internal.gp_block"
+								  " WHERE model IN (SELECT id FROM doomed))"
+								  " DELETE FROM gnngp_internal.gp_model_catalog WHERE %s = $1",
+								  column, column),
 						 1, types, values);
-}
-
-/*
- * 42704 when the graph was dropped or given away before the fit locked it; else
- * it stays until the commit.
- */
-static void
-hold_graph(const gnngp_model *model)
-{
-	Oid			types[] = {INT8OID, OIDOID};
-	Datum		values[] = {Int64GetDatum(model->graph_id), ObjectIdGetDatum(model->owner_role)};
-	const char *schema = gnngp_schema();
-
-	gnngp_execute_as_extension(psprintf("SELECT FROM %s.%s WHERE id = $1"
-										" AND %s.gp_role_oid(owner) = $2 FOR KEY SHARE",
-										schema, gnngp_graph_kind.table, schema),
-							   2, types, values, NULL);
-	if (SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the graph of model \"%s\" was dropped or given to another role while it was being fitted",
-						model->name)));
-}
-
-/* A column of the row that a statement returned. */
-static int64
-returned(int column)
-{
-	bool		null;
-
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &null));
 }
 
 void
 gnngp_model_save(gnngp_model *model, int parts)
 {
+	Oid			graph_types[] = {INT8OID, OIDOID};
+	Datum		graph_values[] = {Int64GetDatum(model->graph_id),
+	ObjectIdGetDatum(model->owner_role)};
 	Oid			types[NCOLUMNS];
 	Datum		values[NCOLUMNS];
 	char		nulls[NCOLUMNS];
@@ -449,7 +406,15 @@ gnngp_model_save(gnngp_model *model, int parts)
 
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
-	hold_graph(model);
+	/* The graph may have been dropped or given away before the fit locked it; else it stays. */
+	gnngp_execute_as_extension("SELECT FROM gnngp_internal.gp_graph_catalog WHERE id = $1"
+							   " AND gnngp_internal.gp_role_oid(owner) = $2 FOR KEY SHARE",
+							   2, graph_types, graph_values, NULL);
+	if (SPI_processed != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the graph of model \"%s\" was dropped or given to another role while it was being fitted",
+						model->name)));
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
 		types[i] = gnngp_member_type(&columns[i].member);
@@ -459,9 +424,9 @@ gnngp_model_save(gnngp_model *model, int parts)
 	gnngp_execute_as_extension(save_query(parts), NCOLUMNS, types, values, nulls);
 	if (SPI_processed != 1)
 		elog(ERROR, "saving the model failed");
-	model->id = returned(1);
-	model->version = returned(2);
-	model->link.version = returned(3);
+	model->id = gnngp_found_int64(0, 1);
+	model->version = gnngp_found_int64(0, 2);
+	model->link.version = gnngp_found_int64(0, 3);
 	gnngp_spi_finish();
 }
 
@@ -475,10 +440,9 @@ gnngp_model_save_seconds(const gnngp_model *model, int parts)
 	char		nulls[] = {' ', parts & GNNGP_PART_NODES ? ' ' : 'n', of_links, of_links};
 
 	gnngp_spi_connect();
-	gnngp_execute_as_extension(psprintf("UPDATE %s.%s SET seconds = coalesce($2, seconds),"
-										" link_seconds = coalesce($3, link_seconds),"
-										" link_kept_bytes = coalesce($4, link_kept_bytes) WHERE id = $1",
-										gnngp_schema(), gnngp_model_kind.table),
+	gnngp_execute_as_extension("UPDATE gnngp_internal.gp_model_catalog SET seconds = coalesce($2, seconds),"
+							   " link_seconds = coalesce($3, link_seconds),"
+							   " link_kept_bytes = coalesce($4, link_kept_bytes) WHERE id = $1",
 							   lengthof(types), types, values, nulls);
 	gnngp_spi_finish();
 }

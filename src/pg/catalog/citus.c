@@ -55,7 +55,8 @@ gnngp_citus_serves_other(void)
 		return false;
 	if (!OidIsValid(get_extension_oid("citus", true)))
 		return false;
-	return !is_this_node((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) / NODE_FACTOR));
+	return !is_this_node((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) /
+								  NODE_FACTOR));
 }
 
 bool

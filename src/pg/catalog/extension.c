@@ -65,16 +65,6 @@ find_extension(char **version)
 	return schema;
 }
 
-/* The schema of the extension's tables and helpers. */
-static Oid
-schema_oid(void)
-{
-	char	   *version;
-
-	(void) find_extension(&version);
-	return get_namespace_oid(GNNGP_SCHEMA, false);
-}
-
 Oid
 gnngp_type(const char *name)
 {
@@ -88,24 +78,6 @@ gnngp_type(const char *name)
 	if (!OidIsValid(type))
 		elog(ERROR, "type %s of extension gnngp is missing", name);
 	return type;
-}
-
-/* 55000 when the SQL objects are not those that this library was made for. */
-static void
-require_own_version(void)
-{
-	char	   *version;
-
-	(void) find_extension(&version);
-	if (strcmp(version, GNNGP_VERSION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension \"gnngp\" has version %s in this database, but the library "
-						"has version %s",
-						version, GNNGP_VERSION),
-				 errdetail("Stored models can be read; nothing is written."),
-				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new "
-						 "session.")));
 }
 
 const char *
@@ -128,31 +100,21 @@ gnngp_public_schema(void)
 	return quote_identifier(name);
 }
 
-/* The role that owns the extension's tables. */
-static Oid
-catalog_owner(void)
+gnngp_identity
+gnngp_become_extension(void)
 {
-	Oid			table = get_relname_relid("gp_model_catalog", schema_oid());
+	Oid			table = get_relname_relid("gp_model_catalog", get_namespace_oid(gnngp_schema(), false));
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	Oid			owner;
+	gnngp_identity saved;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "table %s of extension gnngp is missing", "gp_model_catalog");
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	GetUserIdAndSecContext(&saved.user, &saved.context);
+	SetUserIdAndSecContext(((Form_pg_class) GETSTRUCT(tuple))->relowner,
+						   saved.context | SECURITY_LOCAL_USERID_CHANGE);
+	saved.level = NewGUCNestLevel();
 	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/* Runs one statement on what is committed now; a statement of SPI's own takes the transaction's snapshot. */
-static int
-execute_latest(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
-{
-	SPIPlanPtr	plan = SPI_prepare(query, nargs, types);
-
-	if (plan == NULL)
-		return SPI_result;
-	return SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
-								true, 0);
+	return saved;
 }
 
 /* What a statement does, and on which snapshot */
@@ -168,36 +130,21 @@ static void
 execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, const char *nulls,
 					 catalog_use use)
 {
-	Oid			owner = catalog_owner();
-	Oid			save_user;
-	int			save_context;
-	int			guc_level;
+	gnngp_identity saved = gnngp_become_extension();
+	SPIPlanPtr	plan;
 	int			rc;
 
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(owner, save_context | SECURITY_LOCAL_USERID_CHANGE);
-	guc_level = NewGUCNestLevel();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	if (use == CATALOG_LATEST)
-		rc = execute_latest(query, nargs, types, values, nulls);
-	else
+	if (use != CATALOG_LATEST)
 		rc = SPI_execute_with_args(query, nargs, types, values, nulls, use == CATALOG_READ, 0);
-	AtEOXact_GUC(false, guc_level);
-	SetUserIdAndSecContext(save_user, save_context);
+	else if ((plan = SPI_prepare(query, nargs, types)) == NULL)
+		rc = SPI_result;
+	else						/* a statement of SPI's own would take the transaction's snapshot */
+		rc = SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
+								  true, 0);
+	gnngp_become_again(&saved);
 	if (rc < 0)
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
-}
-
-void
-gnngp_as_extension(void (*work) (void *arg), void *arg)
-{
-	Oid			save_user;
-	int			save_context;
-
-	GetUserIdAndSecContext(&save_user, &save_context);
-	SetUserIdAndSecContext(catalog_owner(), save_context | SECURITY_LOCAL_USERID_CHANGE);
-	work(arg);
-	SetUserIdAndSecContext(save_user, save_context);
 }
 
 void
@@ -225,6 +172,7 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 	int			guc_level = NewGUCNestLevel();
 	int			rc;
 
+	(void) gnngp_schema();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	gnngp_pin("row_security", "on");
 	rc = SPI_execute_with_args(query, nargs, types, values, nulls, true, 0);
@@ -236,8 +184,19 @@ gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char
 void
 gnngp_prevent_read_only(const char *command)
 {
+	char	   *version;
+
 	PreventCommandIfReadOnly(command);
 	PreventCommandDuringRecovery(command);
 	PreventCommandIfParallelMode(command);
-	require_own_version();
+	(void) find_extension(&version);
+	if (strcmp(version, GNNGP_VERSION) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension \"gnngp\" has version %s in this database, but the library "
+						"has version %s",
+						version, GNNGP_VERSION),
+				 errdetail("Stored models can be read; nothing is written."),
+				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new "
+						 "session.")));
 }

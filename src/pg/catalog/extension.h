@@ -12,6 +12,8 @@
 
 #include "postgres.h"
 
+#include "pg/server/server.h"
+
 /*
  * What all that writes begins with: 25006 in a read-only transaction or on a
  * standby, 55000 when the extension's SQL objects are of another version than
@@ -20,8 +22,9 @@
 extern void gnngp_prevent_read_only(const char *command);
 
 /*
- * The schema of the extension's tables and helpers, for use in a query; that of what users call.
- * 42704 where the extension is not installed.
+ * The schema of the extension's tables and helpers, and that of what users call, for use in a
+ * query: 42704 where the extension is not installed.  Statements that run by the functions below,
+ * which ask for it, name the first themselves.
  */
 #define GNNGP_SCHEMA "gnngp_internal"
 extern const char *gnngp_schema(void);
@@ -30,8 +33,8 @@ extern const char *gnngp_public_schema(void);
 /* A type of the extension. */
 extern Oid	gnngp_type(const char *name);
 
-/* Runs a piece of work as the owner of the extension's tables, who sees all rows of them. */
-extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
+/* Becomes the extension tables' owner, who sees all rows, until gnngp_become_again. */
+extern gnngp_identity gnngp_become_extension(void);
 
 /*
  * Runs one catalog statement as the extension's owner, with search_path pinned
@@ -40,7 +43,7 @@ extern void gnngp_as_extension(void (*work) (void *arg), void *arg);
 extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
 									   Datum *values, const char *nulls);
 
-/* The same for a query: read only, on the snapshot of the query that calls, which may be parallel. */
+/* The same for a query: read only, on the calling query's snapshot, which may be parallel. */
 extern void gnngp_select_as_extension(const char *query, int nargs, Oid *types, Datum *values);
 
 /* Runs a query as the caller, read only, with search_path pinned and row security on. */

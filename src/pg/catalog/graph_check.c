@@ -52,35 +52,30 @@ typedef struct column_ref
 	Oid			base;			/* the type under a domain */
 } column_ref;
 
-/* A name with its quotes doubled, as within quotes. */
-static char *
-double_quotes(const char *name)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (; *name != '\0'; name++)
-	{
-		if (*name == '"')
-			appendStringInfoChar(&text, '"');
-		appendStringInfoChar(&text, *name);
-	}
-	return text.data;
-}
-
 char *
 gnngp_shown_table(const char *schema, const char *table)
 {
+	const char *parts[] = {schema, table};
+	StringInfoData text;
+
 	if (quote_identifier(schema) == schema && quote_identifier(table) == table)
 		return psprintf("%s.%s", schema, table);
-	return psprintf("%s\".\"%s", double_quotes(schema), double_quotes(table));
+	initStringInfo(&text);
+	for (int i = 0; i < 2; i++)
+	{
+		appendStringInfoString(&text, i > 0 ? "\".\"" : "");
+		for (const char *c = parts[i]; *c != '\0'; c++)
+			appendStringInfo(&text, *c == '"' ? "\"%c" : "%c", *c);
+	}
+	return text.data;
 }
 
 /* The same of an open table. */
 static char *
 shown(Relation rel)
 {
-	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)), RelationGetRelationName(rel));
+	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)),
+							 RelationGetRelationName(rel));
 }
 
 /* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
@@ -169,7 +164,8 @@ column_at(Relation rel, AttrNumber attnum)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attnum - 1);
 
-	return (column_ref) {rel, NameStr(att->attname), attnum, att->atttypid, getBaseType(att->atttypid)};
+	return (column_ref) {rel, NameStr(att->attname), attnum, att->atttypid,
+						 getBaseType(att->atttypid)};
 }
 
 /* 42501 unless the caller may read this column. */
@@ -252,8 +248,8 @@ gnngp_feature_kind_of(Oid base)
 	if (gnngp_is_time_type(base))
 		return GNNGP_FEATURE_TIME;
 	get_type_category_preferred(base, &category, &preferred);
-	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM || category == TYPCATEGORY_BOOLEAN ?
-		GNNGP_FEATURE_WORD : GNNGP_FEATURE_NONE;
+	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM ||
+		category == TYPCATEGORY_BOOLEAN ? GNNGP_FEATURE_WORD : GNNGP_FEATURE_NONE;
 }
 
 bool
@@ -355,7 +351,8 @@ why_no_feature(const column_ref *column, const Bitmapset *keys, const gnngp_grap
 	if (edges && (strcmp(column->name, def->src) == 0 || strcmp(column->name, def->dst) == 0 ||
 				  (def->weight && strcmp(column->name, def->weight) == 0)))
 		return "of the edges";
-	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ? format_type_be(column->type) : NULL;
+	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ?
+		format_type_be(column->type) : NULL;
 }
 
 gnngp_texts
@@ -371,7 +368,8 @@ gnngp_all_features(const gnngp_graph_def *def)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		column_ref	column = column_at(nodes, i + 1);
-		const char *why = TupleDescAttr(desc, i)->attisdropped ? NULL : why_no_feature(&column, keys, def);
+		const char *why = TupleDescAttr(desc, i)->attisdropped ? NULL :
+			why_no_feature(&column, keys, def);
 
 		if (why)
 			appendStringInfo(&out, "%s\"%s\" (%s)", out.len > 0 ? ", " : "", column.name, why);
@@ -390,25 +388,11 @@ gnngp_all_features(const gnngp_graph_def *def)
 	return list;
 }
 
-/* The target: any type has classes for texts, but numbers of a vector are features. */
-static void
-check_target(Relation nodes, const gnngp_graph_def *def)
-{
-	column_ref	column;
-
-	if (def->target == NULL)
-		return;
-	column = find_column(nodes, def->target, &use_target);
-	if (gnngp_is_vector_type(column.base))
-		wrong_type(&column, "a class or a value",
-				   psprintf("A column of vectors holds features: features => %s.",
-							quote_literal_cstr(psprintf("{%s}", quote_identifier(column.name)))));
-}
-
 /* The first three columns of a table of sparse features. */
 static void
-check_sparse(Relation rel, const column_ref *id)
+check_sparse(Oid table, const column_ref *id)
 {
+	Relation	rel = open_table(table, "sparse_features");
 	TupleDesc	desc = RelationGetDescr(rel);
 	column_ref	column[3];
 	int			n = 0;
@@ -429,6 +413,7 @@ check_sparse(Relation rel, const column_ref *id)
 		wrong_type(&column[1], "an integer type",
 				   "The first three columns are the node, the number of the feature and the value.");
 	check_number(&column[2]);
+	relation_close(rel, NoLock);
 }
 
 /* The columns of the edge table. */
@@ -464,10 +449,18 @@ gnngp_check_graph(const gnngp_graph_def *def)
 {
 	Relation	nodes = open_table(def->nodes, "nodes");
 	Relation	edges = open_table(def->edges, "edges");
-	Relation	sparse;
 	column_ref	id = find_column(nodes, def->id_column, &use_id);
 
-	check_target(nodes, def);
+	if (def->target)
+	{
+		column_ref	column = find_column(nodes, def->target, &use_target);
+
+		/* Any type has classes or values, but the numbers of a vector are features. */
+		if (gnngp_is_vector_type(column.base))
+			wrong_type(&column, "a class or a value",
+					   psprintf("A column of vectors holds features: features => %s.",
+								quote_literal_cstr(psprintf("{%s}", quote_identifier(column.name)))));
+	}
 	check_features(nodes, def);
 	check_edges(edges, def, &id);
 	if (OidIsValid(def->sparse_features))
@@ -478,9 +471,7 @@ gnngp_check_graph(const gnngp_graph_def *def)
 					 errmsg("sparse features cannot be standardised"),
 					 errhint("That would make them dense; use scale => 'length' for rows of "
 							 "length one.")));
-		sparse = open_table(def->sparse_features, "sparse_features");
-		check_sparse(sparse, &id);
-		relation_close(sparse, NoLock);
+		check_sparse(def->sparse_features, &id);
 	}
 	relation_close(edges, NoLock);
 	relation_close(nodes, NoLock);

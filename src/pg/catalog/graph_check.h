@@ -38,10 +38,10 @@ typedef enum gnngp_feature_kind
 
 extern gnngp_feature_kind gnngp_feature_kind_of(Oid base);
 
-/* The columns of the node table that can be features, for features => '{*}': no keys, not the target.  Tells what is left out. */
+/* All columns that can be features, no keys and not the target; a NOTICE of the others. */
 extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
 
-/* True for types (no domains) whose values are read as integers, or whose text is the value itself. */
+/* True for types (no domains) read as integers, or whose text is the value itself. */
 static inline bool
 gnngp_is_integer_type(Oid base)
 {
@@ -54,7 +54,7 @@ gnngp_is_string_type(Oid base)
 	return base == TEXTOID || base == VARCHAROID || base == BPCHAROID;
 }
 
-/* A table's name as it stands between the quotes of a message: schema.table, each part quoted where one needs it. */
+/* A table's name between the quotes of a message: schema.table, both quoted where one needs it. */
 extern char *gnngp_shown_table(const char *schema, const char *table);
 
 #endif							/* GNNGP_GRAPH_CHECK_H */

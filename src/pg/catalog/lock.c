@@ -38,18 +38,12 @@ make_tag(uint64 key, uint16 part)
 
 /* The tag of an owner and a name, of which there may yet be no row. */
 static LOCKTAG
-name_tag(Oid owner, const char *name, uint64 seed, uint16 part)
+name_tag(Oid owner, const char *name, uint16 part)
 {
-	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner), seed);
+	uint64		key = hash_bytes_extended((const unsigned char *) &owner, sizeof(owner),
+										  part == LOCK_GRAPH ? LOCK_GRAPH : 0);
 
 	return make_tag(hash_bytes_extended((const unsigned char *) name, strlen(name), key), part);
-}
-
-/* The tag of a model. */
-static LOCKTAG
-model_tag(Oid owner, const char *name, uint16 part)
-{
-	return name_tag(owner, name, 0, part);
 }
 
 /* The tag of a graph. */
@@ -61,12 +55,13 @@ graph_tag(int64 id)
 
 /* Takes a lock; 55006 when another session holds it.  kind and name are for the message. */
 static void
-take(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *name)
+acquire(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *name)
 {
 	if (LockAcquire(&tag, mode, session, true) == LOCKACQUIRE_NOT_AVAIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("%s \"%s\" is being made, fitted, dropped or given away by another session", kind, name),
+				 errmsg("%s \"%s\" is being made, fitted, dropped or given away by another session",
+						kind, name),
 				 errhint("Wait until it is done; the view gp_progress shows how far a fit is.")));
 }
 
@@ -82,66 +77,55 @@ void
 gnngp_model_lock(Oid owner, const char *name)
 {
 	gnngp_check_name("model", name);
-	take(model_tag(owner, name, LOCK_FIT), ExclusiveLock, false, "model", name);
+	acquire(name_tag(owner, name, LOCK_FIT), ExclusiveLock, false, "model", name);
 }
 
 void
 gnngp_fit_lock(const gnngp_graph_def *graph, const char *name)
 {
 	gnngp_model_lock(graph->owner_role, name);
-	take(graph_tag(graph->id), ShareLock, false, "graph", graph->name);
+	acquire(graph_tag(graph->id), ShareLock, false, "graph", graph->name);
 	if (graph->task.form)
-		take(graph_tag(graph->task.graph), ShareLock, false, "the graph of task", graph->name);
+		acquire(graph_tag(graph->task.graph), ShareLock, false, "the graph of task", graph->name);
 }
 
 void
 gnngp_graph_name_lock(Oid owner, const char *name)
 {
-	take(name_tag(owner, name, LOCK_GRAPH, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
+	acquire(name_tag(owner, name, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
 }
 
 void
 gnngp_graph_lock(int64 id, const char *name)
 {
-	take(graph_tag(id), ExclusiveLock, false, "graph", name);
+	acquire(graph_tag(id), ExclusiveLock, false, "graph", name);
 }
 
 void
 gnngp_refresh_lock(const gnngp_model *model, bool session)
 {
-	take(model_tag(model->owner_role, model->name, LOCK_FIT), ExclusiveLock, session, "model", model->name);
-	take(graph_tag(model->graph_id), ShareLock, session, "the graph of model", model->name);
-	take(model_tag(model->owner_role, model->name, LOCK_REFRESH), ExclusiveLock, session, "model", model->name);
+	LOCKTAG		fit = name_tag(model->owner_role, model->name, LOCK_FIT);
+	LOCKTAG		refresh = name_tag(model->owner_role, model->name, LOCK_REFRESH);
+
+	acquire(fit, ExclusiveLock, session, "model", model->name);
+	acquire(graph_tag(model->graph_id), ShareLock, session, "the graph of model", model->name);
+	acquire(refresh, ExclusiveLock, session, "model", model->name);
 }
 
 void
 gnngp_refresh_unlock(const gnngp_model *model)
 {
-	release(model_tag(model->owner_role, model->name, LOCK_REFRESH), ExclusiveLock);
+	release(name_tag(model->owner_role, model->name, LOCK_REFRESH), ExclusiveLock);
 	release(graph_tag(model->graph_id), ShareLock);
-	release(model_tag(model->owner_role, model->name, LOCK_FIT), ExclusiveLock);
+	release(name_tag(model->owner_role, model->name, LOCK_FIT), ExclusiveLock);
 }
-
-/* True when some session refreshes a model.  Takes no lock to find out. */
-static bool
-is_refreshing(Oid owner, const char *name)
-{
-	LOCKTAG		tag = model_tag(owner, name, LOCK_REFRESH);
-	int			holders;
-
-	if (gnngp_lock_held(&tag, ExclusiveLock))
-		return true;
-	(void) GetLockConflicts(&tag, ShareLock, &holders);
-	return holders > 0;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
 
 /*
  * gp_is_refreshing(model): for the log's rows that say 'running'; false for a model that
- * the caller may not read.  A standby knows nothing of the primary's locks and believes
- * the log.
+ * the caller may not read.  It takes no lock to find out.  A standby knows nothing of the
+ * primary's locks and believes the log.
  */
+PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
 Datum
 gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 {
@@ -150,8 +134,8 @@ gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 	bool		answer = false;
 
 	gnngp_spi_connect();
-	gnngp_select(psprintf("SELECT owner, name FROM %s.%s WHERE id = $1", gnngp_schema(),
-						  gnngp_model_kind.table), 1, types, values, NULL);
+	gnngp_select("SELECT owner, name FROM gnngp_internal.gp_model_catalog WHERE id = $1",
+				 1, types, values, NULL);
 	if (SPI_processed > 0)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[0];
@@ -159,8 +143,13 @@ gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 		bool		null;
 		char	   *owner;
 		Oid			role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null), &owner);
+		LOCKTAG		tag = name_tag(role, SPI_getvalue(tuple, desc, 2), LOCK_REFRESH);
+		int			holders = 0;
 
-		answer = RecoveryInProgress() || is_refreshing(role, SPI_getvalue(tuple, desc, 2));
+		answer = RecoveryInProgress() || gnngp_lock_held(&tag, ExclusiveLock);
+		if (!answer)
+			(void) GetLockConflicts(&tag, ShareLock, &holders);
+		answer = answer || holders > 0;
 	}
 	gnngp_spi_finish();
 	PG_RETURN_BOOL(answer);

@@ -3,8 +3,9 @@
  *
  * A member of type REGROLEOID is a role's oid, which is stored as a gp_role; of
  * JSONBOID and INTERVALOID its text; of TEXTARRAYOID a gnngp_texts; of NAMEARRAYOID a
- * gnngp_source_name; of REGCLASSARRAYOID a gnngp_oids.  Others are what their name says, and TEXTOID reads a column of
- * any type.  NaN is stored as NULL, and so is a list or table that is none.
+ * gnngp_source_name; of REGCLASSARRAYOID a gnngp_oids.  Others are what their name says, and
+ * TEXTOID reads a column of any type.  NaN is stored as NULL, and so is a list or table that is
+ * none.
  */
 #include "postgres.h"
 
@@ -132,15 +133,6 @@ save_texts(int n, char *const *text, bool *null)
 	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* The array of a table's name. */
-static Datum
-save_source_name(const gnngp_source_name *name, bool *null)
-{
-	char	   *names[] = {name->schema, name->table};
-
-	return name->table ? save_texts(2, names, null) : save_texts(0, NULL, null);
-}
-
 /* The array of a list of tables. */
 static Datum
 save_oids(const gnngp_oids *list, bool *null)
@@ -150,7 +142,8 @@ save_oids(const gnngp_oids *list, bool *null)
 	*null = list->oid == NULL;
 	for (int i = 0; i < list->n; i++)
 		elements[i] = ObjectIdGetDatum(list->oid[i]);
-	return PointerGetDatum(construct_array(elements, list->n, REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT));
+	return PointerGetDatum(construct_array(elements, list->n, REGCLASSOID, sizeof(Oid), true,
+										   TYPALIGN_INT));
 }
 
 Oid
@@ -166,26 +159,24 @@ gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
 {
 	const void *at = (const char *) record + member->offset;
 	const gnngp_texts *list = at;
-	const char *text;
+	char	   *const *names = at;	/* a text, or the schema and the table of a name */
+	Oid			type = member->type;
 
-	*null = false;
-	switch (member->type)
+	*null = (type == TEXTOID || type == JSONBOID || type == INTERVALOID) && names[0] == NULL;
+	if (*null)
+		return (Datum) 0;
+	switch (type)
 	{
 		case REGROLEOID:
 			return gnngp_role_datum(*(const Oid *) at);
 		case TEXTOID:
-			text = *(char *const *) at;
-			*null = text == NULL;
-			return text == NULL ? (Datum) 0 : CStringGetTextDatum(text);
+			return CStringGetTextDatum(names[0]);
 		case JSONBOID:
-			text = *(char *const *) at;
-			*null = text == NULL;
-			return text == NULL ? (Datum) 0 : DirectFunctionCall1(jsonb_in, CStringGetDatum(text));
+			return DirectFunctionCall1(jsonb_in, CStringGetDatum(names[0]));
 		case INTERVALOID:
-			text = *(char *const *) at;
-			*null = text == NULL;
-			return text == NULL ? (Datum) 0 :
-				DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+			return DirectFunctionCall3(interval_in, CStringGetDatum(names[0]),
+									   ObjectIdGetDatum(InvalidOid),
+									   Int32GetDatum(-1));
 		case TIMESTAMPTZOID:
 			return TimestampTzGetDatum(*(const TimestampTz *) at);
 		case REGCLASSARRAYOID:
@@ -203,7 +194,7 @@ gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
 			*null = !OidIsValid(*(const Oid *) at);
 			return ObjectIdGetDatum(*(const Oid *) at);
 		case NAMEARRAYOID:
-			return save_source_name(at, null);
+			return save_texts(names[1] ? 2 : 0, names[1] ? names : NULL, null);
 		default:
 			return save_texts(list->n, list->text, null);
 	}

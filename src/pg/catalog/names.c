@@ -51,17 +51,6 @@ read_part(const char **text, bool last)
 	return NULL;
 }
 
-/* Splits 'owner.name'; false when the text is no such thing. */
-static bool
-split_name(const char *text, char **owner, char **name)
-{
-	*owner = read_part(&text, false);
-	if (*owner == NULL || *text++ != '.')
-		return false;
-	*name = read_part(&text, true);
-	return *name != NULL && *text == '\0';
-}
-
 /* Whose a row is, or who granted it to whom: the first class in which a name is found counts. */
 enum name_class
 {
@@ -76,21 +65,21 @@ static uint64
 find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
 {
 	Oid			types[] = {TEXTOID, TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(name), owner ? CStringGetTextDatum(owner) : (Datum) 0,
+	Datum		values[] = {CStringGetTextDatum(name),
+		owner ? CStringGetTextDatum(owner) : (Datum) 0,
 	ObjectIdGetDatum(GetUserId())};
 	char		nulls[] = {' ', owner ? ' ' : 'n', ' '};
-	const char *schema = gnngp_schema();
 
-	gnngp_select(psprintf("SELECT %s, CASE WHEN %s.gp_role_oid(owner) = $3 THEN %d"
-						  " WHEN pg_has_role(%s.gp_role_oid(owner), 'USAGE') THEN %d"
-						  " WHEN EXISTS (SELECT FROM %s.gp_grant_catalog g WHERE g.model = t.id AND NOT g.revoked"
-						  " AND %s.gp_role_oid(g.grantee) <> 0"
-						  " AND pg_has_role(%s.gp_role_oid(g.grantee), 'USAGE')) THEN %d"
-						  " ELSE %d END AS class"
-						  " FROM %s.%s t WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
+	gnngp_select(psprintf("SELECT %s, CASE WHEN gnngp_internal.gp_role_oid(owner) = $3 THEN %d"
+						  " WHEN pg_has_role(gnngp_internal.gp_role_oid(owner), 'USAGE') THEN %d"
+						  " WHEN EXISTS (SELECT FROM gnngp_internal.gp_grant_catalog g"
+						  " WHERE g.model = t.id AND NOT g.revoked"
+						  " AND gnngp_internal.gp_role_oid(g.grantee) <> 0"
+						  " AND pg_has_role(gnngp_internal.gp_role_oid(g.grantee), 'USAGE')) THEN %d"
+						  " ELSE %d END AS class FROM gnngp_internal.%s t"
+						  " WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
 						  " ORDER BY class, owner::text COLLATE \"C\", id",
-						  columns, schema, CLASS_OWN, schema, CLASS_ROLE, schema, schema, schema,
-						  CLASS_GRANTED, CLASS_PUBLIC, schema, kind->table),
+						  columns, CLASS_OWN, CLASS_ROLE, CLASS_GRANTED, CLASS_PUBLIC, kind->table),
 				 3, types, values, nulls);
 	return SPI_processed;
 }
@@ -134,19 +123,16 @@ check_revoked(const char *name)
 	SPITupleTable *table = SPI_tuptable;
 	uint64		processed = SPI_processed;
 	char	   *stranger = found(0, "owner");
-	const char *schema = gnngp_schema();
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(GetUserId())};
 
 	if (atoi(found(0, "class")) != CLASS_PUBLIC)
 		return;
-	gnngp_select_as_extension(psprintf("SELECT m.owner::text FROM %s.%s m"
-									   " JOIN %s.gp_grant_catalog g ON g.model = m.id"
+	gnngp_select_as_extension(psprintf("SELECT m.owner::text FROM gnngp_internal.gp_model_catalog m"
+									   " JOIN gnngp_internal.gp_grant_catalog g ON g.model = m.id"
 									   " WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
-									   " AND pg_has_role($2, %s.gp_role_oid(g.grantee), 'USAGE')"
-									   " ORDER BY m.id LIMIT 1",
-									   schema, gnngp_model_kind.table, schema,
-									   quote_literal_cstr(stranger), schema),
+									   " AND pg_has_role($2, gnngp_internal.gp_role_oid(g.grantee), 'USAGE')"
+									   " ORDER BY m.id LIMIT 1", quote_literal_cstr(stranger)),
 							  2, types, values);
 	if (SPI_processed > 0)
 		ereport(ERROR,
@@ -160,40 +146,29 @@ check_revoked(const char *name)
 	SPI_processed = processed;
 }
 
-/* True when this may own something, today or before: then 'owner.name' means what it owns. */
-static bool
-is_owner(const char *owner)
-{
-	return OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner);
-}
-
-/* 0A000 in a session that serves another node, which has other graphs and models. */
-static void
-report_other_node(const gnngp_kind *kind, const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s \"%s\" cannot be used in a query that Citus runs on another node", kind->noun, name),
-			 errdetail("Each node has graphs and models of its own."),
-			 errhint("Call the function first, in WITH p AS MATERIALIZED (SELECT * FROM gp_predict(...)), and use p.")));
-}
-
 /*
- * Finds the row that a name means.  One that reads as 'owner.name' means that, before
- * what somebody else may have named so in order to stand in for it.
+ * A name that reads as 'owner.name' means what such a role owns, or owned, before what somebody
+ * else may have named so in order to stand in for it.
  */
 bool
 gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, bool missing_ok)
 {
-	char	   *owner;
-	char	   *rest;
-	bool		qualified = split_name(name, &owner, &rest);
-	const char *self = qualified && is_owner(owner) ? GetUserNameFromId(GetUserId(), false) : NULL;
+	const char *text = name;
+	char	   *owner = read_part(&text, false);
+	char	   *rest = owner && *text++ == '.' ? read_part(&text, true) : NULL;
+	bool		qualified = rest && *text == '\0';
+	const char *self = NULL;
 
+	if (qualified && (OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner)))
+		self = GetUserNameFromId(GetUserId(), false);
 	if (gnngp_citus_serves_other())
 	{
 		if (!missing_ok)
-			report_other_node(kind, name);
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("%s \"%s\" cannot be used in a query that Citus runs on another node", kind->noun, name),
+					 errdetail("Each node has graphs and models of its own."),
+					 errhint("Call the function first, in WITH p AS MATERIALIZED (SELECT * FROM gp_predict(...)), and use p.")));
 		return false;
 	}
 	if (find_rows(kind, columns, self, name) > 0)
@@ -266,7 +241,7 @@ gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(id)};
 
-	gnngp_select(psprintf("SELECT %s FROM %s.%s WHERE id = $1", columns, gnngp_schema(), kind->table),
+	gnngp_select(psprintf("SELECT %s FROM gnngp_internal.%s WHERE id = $1", columns, kind->table),
 				 1, types, values, NULL);
 	if (SPI_processed == 0)
 		ereport(ERROR,

@@ -29,15 +29,6 @@ typedef struct role_value
 	char		name[FLEXIBLE_ARRAY_MEMBER];	/* without a zero at its end */
 } role_value;
 
-PG_FUNCTION_INFO_V1(gnngp_role_in);
-PG_FUNCTION_INFO_V1(gnngp_role_out);
-PG_FUNCTION_INFO_V1(gnngp_role_recv);
-PG_FUNCTION_INFO_V1(gnngp_role_send);
-PG_FUNCTION_INFO_V1(gnngp_role_oid);
-PG_FUNCTION_INFO_V1(gnngp_role_name);
-PG_FUNCTION_INFO_V1(gnngp_role_exists);
-
-/* Makes a value. */
 static role_value *
 make_value(Oid oid, const char *name)
 {
@@ -75,17 +66,6 @@ value_text(const role_value *value)
 	return psprintf("%s%s", is_public(value) ? "" : GONE, stored_name(value));
 }
 
-/* Tells that a value names no role: nothing else would say so during a restore. */
-static void
-warn_missing(const char *name)
-{
-	ereport(WARNING,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("the role \"%s\" that owns a graph or model, or may read one, is missing", name),
-			 errdetail("What belongs to it is visible to superusers only; a role of this name that is created later does not get it."),
-			 errhint("gp_set_owner gives a graph with its models to another role.")));
-}
-
 /* The value of a role that is gone: 22P02 for the name of everybody. */
 static role_value *
 make_gone(const char *name)
@@ -95,15 +75,26 @@ make_gone(const char *name)
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid role: \"%s%s\"", GONE, name),
 				 errdetail("No role is ever named \"%s\".", name)));
-	warn_missing(name);
+	/* Nothing else would say so during a restore. */
+	ereport(WARNING,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("the role \"%s\" that owns a graph or model, or may read one, is missing", name),
+			 errdetail("What belongs to it is visible to superusers only; a role of this name that is created later does not get it."),
+			 errhint("gp_set_owner gives a graph with its models to another role.")));
 	return make_value(InvalidOid, name);
+}
+
+bool
+gnngp_role_is_gone(const char *text)
+{
+	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
 /* Reads a value from its text. */
 static role_value *
 read_value(const char *text)
 {
-	bool		gone = strncmp(text, GONE, GONE_LENGTH) == 0;
+	bool		gone = gnngp_role_is_gone(text);
 	const char *name = gone ? text + GONE_LENGTH : text;
 	Oid			oid;
 
@@ -120,21 +111,21 @@ read_value(const char *text)
 	return OidIsValid(oid) ? make_value(oid, name) : make_gone(name);
 }
 
-/* gp_role's input function. */
+PG_FUNCTION_INFO_V1(gnngp_role_in);
 Datum
 gnngp_role_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_POINTER(read_value(PG_GETARG_CSTRING(0)));
 }
 
-/* gp_role's output function. */
+PG_FUNCTION_INFO_V1(gnngp_role_out);
 Datum
 gnngp_role_out(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_CSTRING(value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
 }
 
-/* gp_role's binary input function: text. */
+PG_FUNCTION_INFO_V1(gnngp_role_recv);
 Datum
 gnngp_role_recv(PG_FUNCTION_ARGS)
 {
@@ -144,7 +135,7 @@ gnngp_role_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(read_value(pq_getmsgtext(buf, buf->len - buf->cursor, &nbytes)));
 }
 
-/* gp_role's binary output function: text. */
+PG_FUNCTION_INFO_V1(gnngp_role_send);
 Datum
 gnngp_role_send(PG_FUNCTION_ARGS)
 {
@@ -156,7 +147,8 @@ gnngp_role_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* gp_role_oid(role): NULL for a name without a role, so that a unique index takes several of them. */
+/* gp_role_oid(role): NULL for a name without a role, of which a unique index takes several. */
+PG_FUNCTION_INFO_V1(gnngp_role_oid);
 Datum
 gnngp_role_oid(PG_FUNCTION_ARGS)
 {
@@ -168,6 +160,7 @@ gnngp_role_oid(PG_FUNCTION_ARGS)
 }
 
 /* gp_role_name(role): the text, cut to the length of a name. */
+PG_FUNCTION_INFO_V1(gnngp_role_name);
 Datum
 gnngp_role_name(PG_FUNCTION_ARGS)
 {
@@ -176,7 +169,7 @@ gnngp_role_name(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(text)));
 }
 
-/* gp_role_exists(role) */
+PG_FUNCTION_INFO_V1(gnngp_role_exists);
 Datum
 gnngp_role_exists(PG_FUNCTION_ARGS)
 {
@@ -203,12 +196,6 @@ gnngp_role_datum(Oid role)
 	const char *name = OidIsValid(role) ? GetUserNameFromId(role, false) : EVERYBODY;
 
 	return PointerGetDatum(make_value(role, name));
-}
-
-bool
-gnngp_role_is_gone(const char *text)
-{
-	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
 Oid

@@ -17,16 +17,16 @@ count_rows(const gnngp_kind *kind, int64 id, Oid owner, const char *rest)
 	Oid			types[] = {INT8OID, OIDOID};
 	Datum		values[] = {Int64GetDatum(id), ObjectIdGetDatum(owner)};
 
-	gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE id = $1 %s", gnngp_schema(),
-								  kind->table, rest), 2, types, values);
+	gnngp_execute_latest(psprintf("SELECT FROM gnngp_internal.%s WHERE id = $1 %s", kind->table, rest),
+						 2, types, values);
 	return SPI_processed;
 }
 
 void
 gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength, const char *name)
 {
-	char	   *rest = psprintf("AND coalesce(%s.gp_role_oid(owner), 0) = $2 %s SKIP LOCKED",
-								gnngp_schema(), strength);
+	char	   *rest = psprintf("AND coalesce(gnngp_internal.gp_role_oid(owner), 0) = $2 %s SKIP LOCKED",
+								strength);
 
 	if (count_rows(kind, id, owner, rest) == 1)
 		return;
@@ -41,39 +41,33 @@ gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength
 			 errhint("Wait until that session's transaction ends.")));
 }
 
-/* Locks a model against fits, and its row; returns its name. */
-static char *
-lock_model(const SPITupleTable *table, uint64 row)
-{
-	HeapTuple	tuple = table->vals[row];
-	bool		null;
-	int64		id = DatumGetInt64(SPI_getbinval(tuple, table->tupdesc, 1, &null));
-	char	   *name = SPI_getvalue(tuple, table->tupdesc, 2);
-	Oid			owner = DatumGetObjectId(SPI_getbinval(tuple, table->tupdesc, 3, &null));
-
-	gnngp_model_lock(owner, name);
-	gnngp_lock_row(&gnngp_model_kind, id, owner, "FOR UPDATE", name);
-	return name;
-}
-
 List *
 gnngp_lock_whole_graph(const gnngp_graph_def *graph)
 {
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(graph->id)};
-	const char *schema = gnngp_schema();
 	SPITupleTable *table;
 	uint64		n;
 	List	   *names = NIL;
 
 	gnngp_graph_lock(graph->id, graph->name);
 	gnngp_lock_row(&gnngp_graph_kind, graph->id, graph->owner_role, "FOR UPDATE", graph->name);
-	gnngp_execute_latest(psprintf("SELECT id, name, coalesce(%s.gp_role_oid(owner), 0)"
-								  " FROM %s.%s WHERE graph = $1 ORDER BY id",
-								  schema, schema, gnngp_model_kind.table), 1, types, values);
+	gnngp_execute_latest("SELECT id, name, coalesce(gnngp_internal.gp_role_oid(owner), 0)"
+						 " FROM gnngp_internal.gp_model_catalog WHERE graph = $1 ORDER BY id",
+						 1, types, values);
 	table = SPI_tuptable;
 	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)
-		names = lappend(names, lock_model(table, i));
+	{
+		HeapTuple	tuple = table->vals[i];
+		bool		null;
+		int64		id = DatumGetInt64(SPI_getbinval(tuple, table->tupdesc, 1, &null));
+		char	   *name = SPI_getvalue(tuple, table->tupdesc, 2);
+		Oid			owner = DatumGetObjectId(SPI_getbinval(tuple, table->tupdesc, 3, &null));
+
+		gnngp_model_lock(owner, name);
+		gnngp_lock_row(&gnngp_model_kind, id, owner, "FOR UPDATE", name);
+		names = lappend(names, name);
+	}
 	return names;
 }

@@ -73,9 +73,8 @@ add_piece(pieces *state, int64 key, Datum value)
 	MemoryContextSwitchTo(old);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_stack_accum);
-
 /* gp_stack's step */
+PG_FUNCTION_INFO_V1(gnngp_stack_accum);
 Datum
 gnngp_stack_accum(PG_FUNCTION_ARGS)
 {
@@ -88,9 +87,8 @@ gnngp_stack_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_glue_accum);
-
 /* gp_glue's step */
+PG_FUNCTION_INFO_V1(gnngp_glue_accum);
 Datum
 gnngp_glue_accum(PG_FUNCTION_ARGS)
 {
@@ -112,15 +110,6 @@ compare_pieces(const void *a, const void *b, void *unused)
 	const piece *y = b;
 
 	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-/* True when two lists of ids are one. */
-static bool
-same_ids(const gnngp_value_ids *a, const gnngp_value_ids *b)
-{
-	if (a->n != b->n || a->first != b->first || (a->id == NULL) != (b->id == NULL))
-		return false;
-	return a->id == NULL || memcmp(a->id, b->id, a->n * sizeof(int64)) == 0;
 }
 
 /* The ids of all pieces, which must ascend. */
@@ -153,62 +142,23 @@ stacked_ids(const pieces *state)
 	return gnngp_value_ids_part(&ids, 0, ids.n);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_stack_final);
-
-/* gp_stack's end: rows under rows */
-Datum
-gnngp_stack_final(PG_FUNCTION_ARGS)
+/* All pieces as one matrix: rows under rows, or columns beside columns. */
+static Datum
+join_pieces(FunctionCallInfo fcinfo, bool beside)
 {
-	pieces	   *state = PG_ARGISNULL(0) ? NULL : (pieces *) PG_GETARG_POINTER(0);
+	pieces	   *state = (pieces *) PG_GETARG_POINTER(0);
+	const gnngp_table_value *first = &state->piece[0].m;
 	gnngp_value_ids ids;
 	gp_env	   *env;
 	gp_matrix	all;
 	Datum		result;
-	int64		at = 0;
-
-	if (state == NULL)
-		PG_RETURN_NULL();
-	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
-	ids = stacked_ids(state);
-	env = gnngp_env_create(CurrentMemoryContext);
-	all = gp_matrix_wrap(NULL, ids.n, state->piece[0].m.cols, state->piece[0].m.wide ? GP_DOUBLE
-						 : GP_FLOAT);
-	all.data = gp_alloc_array(env, all.rows * all.cols, gp_type_size(all.type));
-	for (int64 k = 0; k < state->n; k++)
-	{
-		gp_matrix	m = gnngp_matrix_numbers(env, &state->piece[k].m);
-
-		CHECK_FOR_INTERRUPTS();
-		memcpy(gp_matrix_rows(all, at, m.rows).data, m.data,
-			   m.rows * m.cols * gp_type_size(m.type));
-		at += m.rows;
-		gp_free(env, m.data);
-	}
-	result = gnngp_matrix_write(&ids, all);
-	gnngp_env_destroy(env);
-	PG_RETURN_DATUM(result);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_glue_final);
-
-/* gp_glue's end: columns beside columns */
-Datum
-gnngp_glue_final(PG_FUNCTION_ARGS)
-{
-	pieces	   *state = PG_ARGISNULL(0) ? NULL : (pieces *) PG_GETARG_POINTER(0);
-	const gnngp_value_ids *ids;
-	gp_env	   *env;
-	gp_matrix	all;
-	Datum		result;
 	size_t		size;
-	int64		at = 0;
+	int64		at = 0;			/* of the next piece: numbers from the first one */
 
-	if (state == NULL)
-		PG_RETURN_NULL();
 	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
-	ids = &state->piece[0].m.ids;
-	all = gp_matrix_wrap(NULL, ids->n, 0, state->piece[0].m.wide ? GP_DOUBLE : GP_FLOAT);
-	for (int64 k = 0; k < state->n; k++)
+	ids = beside ? first->ids : stacked_ids(state);
+	all = gp_matrix_wrap(NULL, ids.n, first->cols, first->wide ? GP_DOUBLE : GP_FLOAT);
+	for (int64 k = 1; k < state->n && beside; k++)
 		all.cols += state->piece[k].m.cols;
 	all.ld = all.cols;
 	size = gp_type_size(all.type);
@@ -219,19 +169,39 @@ gnngp_glue_final(PG_FUNCTION_ARGS)
 		gp_matrix	m;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!same_ids(ids, &state->piece[k].m.ids) ||
-			state->piece[k].m.wide != state->piece[0].m.wide)
+		if (beside && (!gnngp_value_ids_equal(&ids, &state->piece[k].m.ids) ||
+					   state->piece[k].m.wide != first->wide))
 			gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
 		m = gnngp_matrix_numbers(env, &state->piece[k].m);
 		for (int64 i = 0; i < m.rows; i++)
-			memcpy((char *) all.data + (i * all.cols + at) * size,
+			memcpy((char *) all.data + (at + i * all.cols) * size,
 				   (char *) m.data + i * m.cols * size, m.cols * size);
-		at += m.cols;
+		at += beside ? m.cols : m.rows * m.cols;
 		gp_free(env, m.data);
 	}
-	result = gnngp_matrix_write(ids, all);
+	result = gnngp_matrix_write(&ids, all);
 	gnngp_env_destroy(env);
-	PG_RETURN_DATUM(result);
+	return result;
+}
+
+/* gp_stack's end */
+PG_FUNCTION_INFO_V1(gnngp_stack_final);
+Datum
+gnngp_stack_final(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(join_pieces(fcinfo, false));
+}
+
+/* gp_glue's end */
+PG_FUNCTION_INFO_V1(gnngp_glue_final);
+Datum
+gnngp_glue_final(PG_FUNCTION_ARGS)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(join_pieces(fcinfo, true));
 }
 
 /* ---- gp_gram ---- */
@@ -273,13 +243,7 @@ sums_of_state(FunctionCallInfo fcinfo, gp_env *env, int64 rank, int64 columns)
 }
 
 /* Sums as a state, whose ids are 0, 1, ...; the aggregate copies it to its own memory. */
-static Datum
-write_sums(gp_matrix sums)
-{
-	gnngp_value_ids ids = {.n = sums.rows};
-
-	return gnngp_matrix_write(&ids, sums);
-}
+#define write_sums(sums) gnngp_matrix_write(&(gnngp_value_ids) {.n = (sums).rows}, sums)
 
 /* Adds q'q beside q'y to sums. */
 static void
@@ -304,9 +268,8 @@ add_gram(gp_env *env, gp_matrix q, gp_matrix y, const gp_matrix *root, gp_matrix
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_gram_accum);
-
 /* gp_gram's step: state, rows, y, root */
+PG_FUNCTION_INFO_V1(gnngp_gram_accum);
 Datum
 gnngp_gram_accum(PG_FUNCTION_ARGS)
 {
@@ -347,9 +310,8 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_gram_combine);
-
 /* gp_gram's combination of two states */
+PG_FUNCTION_INFO_V1(gnngp_gram_combine);
 Datum
 gnngp_gram_combine(PG_FUNCTION_ARGS)
 {

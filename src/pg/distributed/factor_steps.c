@@ -68,13 +68,6 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 						  : "unit(...)", other);
 }
 
-/* Notes a task that holds so many bytes. */
-static void
-note_task(gnngp_dfit *d, double bytes)
-{
-	d->task = Max(d->task, bytes);
-}
-
 /* A factor of one panel without numbers. */
 static gnngp_chunked_factor
 one_panel(gnngp_dfit *d, const char *table, int64 cols)
@@ -115,35 +108,10 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 	if (!d->listed)
 		gp_landmark_root(&d->ev, c);
 	out.f->panel[0].root = c;
-	note_task(d, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) * (cols + d->nlandmarks)
-			  * sizeof(float) +
-					 3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
+	d->task = Max(d->task, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) *
+				  (cols + d->nlandmarks) * sizeof(float) +
+				  3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
 	return out;
-}
-
-/* The input kernel of features as a kernel of rows alone. */
-static const char *
-input_kernel(const gp_input *input)
-{
-	switch (input->kind)
-	{
-		case GP_INPUT_RBF:
-			return psprintf("X0, input=rbf(gamma=%.17g)", input->p[0]);
-		case GP_INPUT_POLY:
-			return psprintf("X0, input=poly(c=%.17g, d=%.17g)", input->p[0], input->p[1]);
-		default:
-			return "X0, input=arccos";
-	}
-}
-
-/* The input: features as they are, or their covariances with the landmarks. */
-static gnngp_chunked_factor
-input_step(gnngp_dfit *d)
-{
-	gnngp_chunked_factor x = one_panel(d, d->x, d->dims);
-
-	return d->program->input.kind == GP_INPUT_LINEAR ? x
-		: covariances(d, &x, input_kernel(&d->program->input));
 }
 
 /* A column of the same number: features times zeros, and a constant. */
@@ -188,23 +156,16 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 	return psprintf("(%s)*X0%s", text.data, norm == GP_NORM_ROW ? ", norm=row" : "");
 }
 
-/* How many columns a group has. */
-static int
-group_width(const gnngp_dfit *d, int64 cols)
-{
-	double		most = GROUP_BYTES / ((double) d->n * sizeof(float));
-	int			keys = d->placement.keys;
-	int			groups = d->placement.apart ? (GROUPS + keys - 1) / keys * keys : GROUPS;
-
-	return (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK), (cols + groups - 1) / groups));
-}
-
 /* The rows of an operator's argument, turned, multiplied and turned back. */
 static gnngp_chunked_factor
 operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 {
 	int64		cols = gp_factor_rank(arg->f);
-	int			width = group_width(d, cols);
+	int			keys = d->placement.keys;
+	int			ngroups = d->placement.apart ? (GROUPS + keys - 1) / keys * keys : GROUPS;
+	double		most = GROUP_BYTES / ((double) d->n * sizeof(float));
+	int			width = (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK),
+									 (cols + ngroups - 1) / ngroups));
 	const char *groups = gnngp_chunk_table(d, "groups", "", cols);
 	const char *spread = gnngp_chunk_table(d, "spread", "place integer, ", cols);
 	gnngp_chunked_factor out = {NULL, gp_factor_create(d->ev.env)};
@@ -228,8 +189,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement_drop(p, spread);
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
-	note_task(d, STACK_COPIES * (double) d->n * width * sizeof(float) + EDGE_BYTES * d->edges
-			  + NODE_BYTES * d->n);
+	d->task = Max(d->task, STACK_COPIES * (double) d->n * width * sizeof(float) +
+				  EDGE_BYTES * d->edges + NODE_BYTES * d->n);
 	return out;
 }
 
@@ -253,32 +214,33 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 	return out;
 }
 
-/* The same table, with a number on the covariance. */
-static gnngp_chunked_factor
-scale_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
-{
-	gnngp_chunked_factor out = {arg->table, gp_factor_create(d->ev.env)};
-
-	*out.f = *arg->f;
-	for (int k = 0; k < out.f->npanels; k++)
-		out.f->panel[k].value *= s->value;
-	return out;
-}
-
 /* The factor of one step. */
 static gnngp_chunked_factor
 make_step(gnngp_dfit *d, const gp_step *s)
 {
+	const gp_input *input = &d->program->input;
 	const gnngp_chunked_factor *a = s->arg0 >= 0 ? &d->factor[s->arg0] : NULL;
+	gnngp_chunked_factor out;
 
 	switch (s->kind)
 	{
 		case GP_STEP_INPUT:
-			return input_step(d);
+			out = one_panel(d, d->x, d->dims);
+			if (input->kind == GP_INPUT_LINEAR)
+				return out;
+			return covariances(d, &out, input->kind == GP_INPUT_RBF ?
+							   psprintf("X0, input=rbf(gamma=%.17g)", input->p[0]) :
+							   input->kind == GP_INPUT_POLY ?
+							   psprintf("X0, input=poly(c=%.17g, d=%.17g)", input->p[0], input->p[1]) :
+							   "X0, input=arccos");
 		case GP_STEP_BIAS:
 			return bias_step(d, s);
-		case GP_STEP_SCALE:
-			return scale_step(d, s, a);
+		case GP_STEP_SCALE:		/* the same table, with a number on the covariance */
+			out = (gnngp_chunked_factor) {a->table, gp_factor_create(d->ev.env)};
+			*out.f = *a->f;
+			for (int k = 0; k < out.f->npanels; k++)
+				out.f->panel[k].value *= s->value;
+			return out;
 		case GP_STEP_OP:
 			return operator_step(d, s, a);
 		case GP_STEP_RELU:

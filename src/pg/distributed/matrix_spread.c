@@ -28,20 +28,6 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 	return last - first;
 }
 
-/* 22023 for bounds that do not ascend. */
-static void
-check_bounds(ArrayType *array)
-{
-	const int64 *bound = gnngp_array_data(array);
-	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-
-	if (array_contains_nulls(array))
-		gnngp_matrix_refuse("A bound is NULL.");
-	for (int k = 1; k < n; k++)
-		if (bound[k] <= bound[k - 1])
-			gnngp_matrix_refuse("The bounds do not ascend.");
-}
-
 /* Puts the parts of a matrix into the result. */
 static void
 put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound, int n)
@@ -66,9 +52,8 @@ put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const 
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
-
 /* gp_spread(columns, graph, kernel, bounds): S columns, in parts of rows. */
+PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
 Datum
 gnngp_matrix_spread(PG_FUNCTION_ARGS)
 {
@@ -84,7 +69,11 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	gp_matrix	m;
 
 	InitMaterializedSRF(fcinfo, 0);
-	check_bounds(bounds);
+	if (array_contains_nulls(bounds))
+		gnngp_matrix_refuse("A bound is NULL.");
+	for (int k = 1; k < n; k++)
+		if (bound[k] <= bound[k - 1])
+			gnngp_matrix_refuse("The bounds do not ascend.");
 	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (table.wide)
 		gnngp_matrix_refuse("Columns are of single precision.");

@@ -41,9 +41,8 @@ root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_ma
 	return true;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_matrix_rows);
-
 /* gp_rows(matrix, ids): those rows whose ids it has; NULL for none. */
+PG_FUNCTION_INFO_V1(gnngp_matrix_rows);
 Datum
 gnngp_matrix_rows(PG_FUNCTION_ARGS)
 {
@@ -90,9 +89,8 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_matrix_split);
-
 /* gp_split(matrix, width): groups of so many columns, numbered from 0. */
+PG_FUNCTION_INFO_V1(gnngp_matrix_split);
 Datum
 gnngp_matrix_split(PG_FUNCTION_ARGS)
 {
@@ -129,9 +127,8 @@ gnngp_matrix_split(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_matrix_step);
-
 /* gp_step(rows, kernel, landmarks [, root]): covariances of rows with landmarks. */
+PG_FUNCTION_INFO_V1(gnngp_matrix_step);
 Datum
 gnngp_matrix_step(PG_FUNCTION_ARGS)
 {
@@ -172,27 +169,9 @@ gnngp_matrix_step(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
-/* Puts the columns of a product, norms and squares side by side; all have as many rows. */
-static gp_matrix
-join_columns(gp_env *env, gp_matrix product, const double *norm, const double *present)
-{
-	int64		cols = product.cols + 2;
-	double	   *all = gp_alloc_array(env, product.rows * cols, sizeof(double));
-
-	for (int64 i = 0; i < product.rows; i++)
-	{
-		memcpy(all + i * cols, (double *) product.data + i * product.cols,
-			   product.cols * sizeof(double));
-		all[i * cols + product.cols] = norm[i];
-		all[i * cols + product.cols + 1] = present[i];
-	}
-	return gp_matrix_wrap(all, product.rows, cols, GP_DOUBLE);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_matrix_apply);
-
 /* gp_apply(rows, weights [, root]): the product; with a root, two columns of squared lengths behind
  * it. */
+PG_FUNCTION_INFO_V1(gnngp_matrix_apply);
 Datum
 gnngp_matrix_apply(PG_FUNCTION_ARGS)
 {
@@ -228,7 +207,19 @@ gnngp_matrix_apply(PG_FUNCTION_ARGS)
 	gp_block_apply(dev, rows, weights, rooted ? &root : NULL, out, norm, present);
 	dev->close(dev);
 	if (rooted)
-		out = join_columns(env, out, norm.data, present.data);
+	{
+		int64		cols = out.cols + 2;
+		double	   *all = gp_alloc_array(env, out.rows * cols, sizeof(double));
+
+		for (int64 i = 0; i < out.rows; i++)
+		{
+			memcpy(all + i * cols, (double *) out.data + i * out.cols,
+				   out.cols * sizeof(double));
+			all[i * cols + out.cols] = ((double *) norm.data)[i];
+			all[i * cols + out.cols + 1] = ((double *) present.data)[i];
+		}
+		out = gp_matrix_wrap(all, out.rows, cols, GP_DOUBLE);
+	}
 	result = gnngp_matrix_write(&table.ids, out);
 	gnngp_env_destroy(env);
 	PG_RETURN_DATUM(result);

@@ -462,13 +462,6 @@ gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row
 
 /* ---- open and close ---- */
 
-/* Who the extension's owner is. */
-static void
-note_role(void *arg)
-{
-	((gnngp_placement *) arg)->role = GetUserId();
-}
-
 void
 gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, double bytes)
 {
@@ -512,7 +505,10 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 		open_distributed(p);
 	else if (!listed)
 	{
-		gnngp_as_extension(note_role, p);
+		gnngp_identity saved = gnngp_become_extension();
+
+		p->role = GetUserId();
+		gnngp_become_again(&saved);
 		gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
 		gnngp_placement_execute(p,
 								psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema,

@@ -53,21 +53,6 @@ features_expression(const gnngp_reader *r, bool *array)
 	return text.data;
 }
 
-/* Locks and looks at the edges as their reader does, which then tells what is wrong with them. */
-static void
-plan_edges(gnngp_reader *r, gnngp_sources *s)
-{
-	const gnngp_graph_def *def = r->def;
-
-	s->edge_part = gnngp_plan_edges(r);
-	s->edges = r->edges.quoted;
-	s->edge_rows = gnngp_table_rows(&r->edges);
-	s->src = gnngp_table_column(&r->edges, def->src).quoted;
-	s->dst = gnngp_table_column(&r->edges, def->dst).quoted;
-	if (def->weight)
-		s->weight = gnngp_table_number(&r->edges, def->weight).quoted;
-}
-
 /* What is asked for. */
 typedef struct within
 {
@@ -87,7 +72,14 @@ work_within(gnngp_reader *r, void *arg)
 
 	s.features = features_expression(r, &s.array);
 	s.sparse = OidIsValid(r->def->sparse_features);
-	plan_edges(r, &s);
+	/* The edges are locked as their reader does it, which then tells what is wrong with them. */
+	s.edge_part = gnngp_plan_edges(r);
+	s.edges = r->edges.quoted;
+	s.edge_rows = gnngp_table_rows(&r->edges);
+	s.src = gnngp_table_column(&r->edges, r->def->src).quoted;
+	s.dst = gnngp_table_column(&r->edges, r->def->dst).quoted;
+	if (r->def->weight)
+		s.weight = gnngp_table_number(&r->edges, r->def->weight).quoted;
 	without.features.n = 0;
 	r->def = &without;
 	nodes = gnngp_plan_nodes(r, w->task, true);

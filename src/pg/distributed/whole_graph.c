@@ -33,20 +33,6 @@ typedef struct whole_graph
  * of them would be too much. */
 static whole_graph *whole;
 
-/* The place of each node of a graph among the rows' ids; 22023 for one that has none. */
-static int32 *
-place_nodes(const gnngp_value_ids *nodes, const gnngp_value_ids *rows)
-{
-	int64		missing;
-	int32	   *place = gnngp_value_places(nodes, rows, &missing);
-
-	if (place == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
-	return place;
-}
-
 /* Puts a graph together from its values. */
 static void
 build_whole(whole_graph *w, const gnngp_value_ids *rows)
@@ -65,6 +51,8 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 												   ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(work);
 		gnngp_graph_value g;
+		int64		missing;
+		int32	   *place;
 
 		if (null[k])
 			gnngp_matrix_refuse("A graph is NULL.");
@@ -75,7 +63,11 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 			gnngp_matrix_refuse("Some graphs have weights, and others have none.");
 		weighted = g.weight != NULL;
 		/* Adds the edges of one value */
-		int32	   *place = place_nodes(&g.ids, rows);
+		place = gnngp_value_places(&g.ids, rows, &missing);
+		if (place == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
 
 		for (int64 i = 0; i < g.edges; i++)
 		{
@@ -90,16 +82,6 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 	if (edges == NULL)
 		edges = gp_edges_create(w->env, rows->n, false, false);
 	w->graph = gp_graph_build(edges);
-}
-
-/* True when a graph was made of these values, over these rows. */
-static bool
-is_made_of(const whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows)
-{
-	return VARSIZE(w->values) == VARSIZE(values) && memcmp(w->values, values, VARSIZE(values))
-		== 0 && w->ids.n == rows->n && w->ids.first == rows->first &&
-		(w->ids.id == NULL) == (rows->id == NULL) &&
-		(rows->id == NULL || memcmp(w->ids.id, rows->id, rows->n * sizeof(int64)) == 0);
 }
 
 /* Forgets a graph whose memory goes. */
@@ -121,23 +103,15 @@ give_up(void)
 	MemoryContextDelete(whole->context);
 }
 
-/* Notes what a graph is made of. */
-static void
-copy_source(whole_graph *w, const ArrayType *values, const gnngp_value_ids *rows)
-{
-	w->values = gp_alloc_array(w->env, VARSIZE(values), 1);
-	memcpy(w->values, values, VARSIZE(values));
-	w->ids = *rows;
-	if (rows->id == NULL)
-		return;
-	w->ids.id = gp_alloc_array(w->env, rows->n, sizeof(int64));
-	memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
-}
-
 gp_graph *
 gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 {
-	if (whole && whole->kept && is_made_of(whole, values, rows))
+	MemoryContext context;
+	MemoryContext old;
+
+	if (whole && whole->kept && VARSIZE(whole->values) == VARSIZE(values) &&
+		memcmp(whole->values, values, VARSIZE(values)) == 0 &&
+		gnngp_value_ids_equal(&whole->ids, rows))
 	{
 		whole->kept = false;
 		gnngp_env_resume(whole->env, whole->context);
@@ -148,17 +122,22 @@ gnngp_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 	if (whole)
 		give_up();
 	/* Puts a graph together; an error in it, or before it is kept, takes it along */
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
+	context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
 	whole = palloc0(sizeof(whole_graph));
-
 	whole->context = context;
 	whole->callback.func = forget;
 	whole->callback.arg = whole;
 	MemoryContextRegisterResetCallback(context, &whole->callback);
 	whole->env = gnngp_env_create(context);
-	copy_source(whole, values, rows);
+	whole->values = gp_alloc_array(whole->env, VARSIZE(values), 1);
+	memcpy(whole->values, values, VARSIZE(values));
+	whole->ids = *rows;
+	if (rows->id)
+	{
+		whole->ids.id = gp_alloc_array(whole->env, rows->n, sizeof(int64));
+		memcpy(whole->ids.id, rows->id, rows->n * sizeof(int64));
+	}
 	build_whole(whole, rows);
 	MemoryContextSwitchTo(old);
 	return whole->graph;

@@ -27,7 +27,10 @@ extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
 /* A nugget argument: NaN when NULL; -1, which is refused, for NaN. */
 extern double gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno);
 
-/* A live argument: false where the function is of an earlier version, which has none; 22004 when NULL. */
+/*
+ * A live argument: false where the function is of an earlier version, which has none; 22004 when
+ * NULL.
+ */
 extern bool gnngp_live_argument(FunctionCallInfo fcinfo, int argno);
 
 /* 22023 unless a nugget is NaN, which has it chosen, or positive and finite. */
@@ -35,7 +38,11 @@ extern void gnngp_check_nugget(double nugget);
 
 #define GNNGP_TOP_HINT "Use top => NULL for all classes."
 
-/* How many rows of each node a call asks for, by an argument of this name: 22023 below 1, all when NULL. */
-extern int32 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const char *hint);
+/*
+ * How many rows of each node a call asks for, by an argument of this name: 22023 below 1, all
+ * when NULL.
+ */
+extern int32 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name,
+								  const char *hint);
 
 #endif							/* GNNGP_CALL_H */

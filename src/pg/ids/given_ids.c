@@ -92,15 +92,6 @@ gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
 	open_type(t, model, type);
 }
 
-/* True for a model whose ids are of type numeric. */
-static bool
-has_numeric_ids(const gnngp_model *model)
-{
-	Oid			own = model->integer_ids ? InvalidOid : lookup_type(model);
-
-	return OidIsValid(own) && getBaseType(own) == NUMERICOID;
-}
-
 /* True for the type of a literal that lists integers: the extension's domain over text. */
 static bool
 is_literal(Oid type)
@@ -114,6 +105,8 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	Oid			element = get_element_type(getBaseType(type));
+	Oid			asked = lookup_type(model);
+	Oid			own = OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
 
 	if (OidIsValid(element))
 		type = element;
@@ -124,10 +117,11 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 		/* Texts as ids of a type that is none. A type's input function must not run code of the
 		 * model's owner in the name of a caller who did not name the type: arrays, ranges and rows
 		 * may have a domain within. */
-		Oid			asked = lookup_type(model);
-		Oid			own = model->integer_ids ? INT8OID : asked;
-		char		kind = OidIsValid(own) ? get_typtype(own = getBaseType(own)) : '\0';
+		char		kind;
 
+		if (model->integer_ids)
+			own = INT8OID;
+		kind = OidIsValid(own) ? get_typtype(own) : '\0';
 		if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
 			report_mismatch(model, TEXTOID, hints);
 		open_type(t, model, own);
@@ -136,27 +130,10 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	}
 	/* An integer may be an id of type numeric; but not all of these are integers. */
 	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) &&
-			 has_numeric_ids(model))
+			 !model->integer_ids && own == NUMERICOID)
 		open_type(t, model, type);
 	else
 		gnngp_id_type_open(t, model, type, hints);
-}
-
-/* An integer id as a value of the type; 22003 when it does not fit. */
-static Datum
-integer_datum(const gnngp_id_type *t, int64 key)
-{
-	if (t->base == INT8OID)
-		return Int64GetDatum(key);
-	if (t->base == INT4OID && key >= PG_INT32_MIN && key <= PG_INT32_MAX)
-		return Int32GetDatum((int32) key);
-	if (t->base == INT2OID && key >= PG_INT16_MIN && key <= PG_INT16_MAX)
-		return Int16GetDatum((int16) key);
-	ereport(ERROR,
-			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-			 errmsg("node " INT64_FORMAT " does not fit the type %s", key,
-					format_type_be(t->type)),
-			 errhint("Use the type bigint.")));
 }
 
 /* The id of a row as a value of the type under a domain. */
@@ -166,7 +143,19 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 	if (t->as_text && t->model->integer_ids)
 		return CStringGetTextDatum(psprintf(INT64_FORMAT, id->key));
 	if (t->model->integer_ids)
-		return integer_datum(t, id->key);
+	{
+		if (t->base == INT8OID)
+			return Int64GetDatum(id->key);
+		if (t->base == INT4OID && id->key >= PG_INT32_MIN && id->key <= PG_INT32_MAX)
+			return Int32GetDatum((int32) id->key);
+		if (t->base == INT2OID && id->key >= PG_INT16_MIN && id->key <= PG_INT16_MAX)
+			return Int16GetDatum((int16) id->key);
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("node " INT64_FORMAT " does not fit the type %s", id->key,
+						format_type_be(t->type)),
+				 errhint("Use the type bigint.")));
+	}
 	if (t->string || t->as_text)
 		return PointerGetDatum(cstring_to_text_with_len(id->text, id->length));
 	if (gnngp_is_integer_type(t->base))

@@ -23,18 +23,6 @@ gnngp_type_name(Oid type)
 	return format_type_extended(type, -1, FORMAT_TYPE_FORCE_QUALIFY | FORMAT_TYPE_TYPEMOD_GIVEN);
 }
 
-/* The text of a string, without the padding of char(n). */
-static const char *
-string_text(Datum value, Oid base, int *length)
-{
-	struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-
-	*length = VARSIZE_ANY_EXHDR(v);
-	if (base == BPCHAROID)
-		*length = bpchartruelen(VARDATA_ANY(v), *length);
-	return VARDATA_ANY(v);
-}
-
 /* One value for all that are equal: 1.0 is 1 and -0 is 0, though their texts differ. */
 static Datum
 same_when_equal(Datum value, Oid base)
@@ -79,7 +67,14 @@ gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length)
 	char	   *text;
 
 	if (gnngp_is_string_type(base))
-		return string_text(value, base, length);
+	{
+		struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+
+		*length = VARSIZE_ANY_EXHDR(v);
+		if (base == BPCHAROID)
+			*length = bpchartruelen(VARDATA_ANY(v), *length);
+		return VARDATA_ANY(v);
+	}
 	if (base == UUIDOID)
 		return uuid_text(value, length);
 	if (output)

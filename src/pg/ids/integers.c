@@ -27,9 +27,8 @@ gnngp_is_integers(Oid type)
 								   ObjectIdGetDatum(schema));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_integers_in);
-
 /* Reads the text of an array of bigint. */
+PG_FUNCTION_INFO_V1(gnngp_integers_in);
 Datum
 gnngp_integers_in(PG_FUNCTION_ARGS)
 {
@@ -37,9 +36,8 @@ gnngp_integers_in(PG_FUNCTION_ARGS)
 							Int32GetDatum(-1));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_integers);
-
 /* The cast from smallint[], integer[] and bigint[]. */
+PG_FUNCTION_INFO_V1(gnngp_integers);
 Datum
 gnngp_integers(PG_FUNCTION_ARGS)
 {

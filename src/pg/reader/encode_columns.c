@@ -104,19 +104,6 @@ tell_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_co
 				 errhint("Name other columns, or leave \"features\" out.")));
 }
 
-/* 55000 unless the columns are as many as the fit's. */
-static void
-check_encoding(const gnngp_reader *r, int64 dims)
-{
-	const gp_encoding *e = r->encoding;
-
-	if (e == NULL || e->nparts == 0 || e->part[e->nparts - 1].column != dims - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the feature columns of table \"%s\" are others than when the model was fitted", r->nodes.name),
-				 errhint("Fit the model again with gp_refresh.")));
-}
-
 gp_features *
 gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column *column,
 					  const gnngp_feature_kind *kind)
@@ -130,7 +117,14 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 				repeated_feature;
 
 	if (r->some)
-		check_encoding(r, numbers->dims);
+	{
+		if (r->encoding == NULL || r->encoding->nparts == 0 ||
+			r->encoding->part[r->encoding->nparts - 1].column != numbers->dims - 1)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("the feature columns of table \"%s\" are others than when the model was fitted", r->nodes.name),
+					 errhint("Fit the model again with gp_refresh.")));
+	}
 	else
 	{
 		encoding = r->data->encoding = make_encoding(env, numbers, column, kind);

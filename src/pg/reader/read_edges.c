@@ -20,15 +20,6 @@ typedef enum weight_fault
 	WEIGHT_FAULTS
 } weight_fault;
 
-/* The smallest edge with a fault. */
-typedef struct weight_report
-{
-	bool		found;
-	int32		src;
-	int32		dst;
-	double		value;
-} weight_report;
-
 struct gnngp_edge_part
 {
 	gnngp_reader *r;
@@ -37,7 +28,7 @@ struct gnngp_edge_part
 	gnngp_finder dst;
 	gnngp_column weight;
 	bool		weighted;
-	weight_report fault[WEIGHT_FAULTS];
+	gnngp_fault fault[WEIGHT_FAULTS];	/* second: dst */
 	gnngp_column time;
 	bool		dated;
 	int64		ntimes;			/* edges with their times, where the graph has some */
@@ -63,30 +54,6 @@ flush_edges(edge_state *s)
 	s->n = 0;
 }
 
-/* Adds an edge. */
-static inline void
-put_edge(edge_state *s, int32 src, int32 dst)
-{
-	s->src_node[s->n] = src;
-	s->dst_node[s->n] = dst;
-	if (++s->n == EDGE_BATCH)
-		flush_edges(s);
-}
-
-/* Remembers a weight that is none, for the smallest edge. */
-static void
-note_fault(edge_state *s, weight_fault kind, int32 src, int32 dst, double value)
-{
-	weight_report *w = &s->fault[kind];
-
-	if (w->found && (w->src < src || (w->src == src && w->dst <= dst)))
-		return;
-	w->found = true;
-	w->src = src;
-	w->dst = dst;
-	w->value = value;
-}
-
 /* Remembers when an edge was made. */
 static void
 put_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
@@ -95,7 +62,7 @@ put_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
 
 	if (unlikely(!isfinite(time)))
 	{
-		note_fault(s, null ? TIME_NULL : TIME_NOT_FINITE, src, dst, time);
+		gnngp_note_fault(&s->fault[null ? TIME_NULL : TIME_NOT_FINITE], src, dst, time);
 		return;
 	}
 	if (s->ntimes == s->room)
@@ -128,13 +95,16 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
 		{
-			note_fault(s, nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE
-					   : WEIGHT_NEGATIVE, src, dst, w);
+			gnngp_note_fault(&s->fault[nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE
+									   : WEIGHT_NEGATIVE], src, dst, w);
 			return;
 		}
 		s->value[s->n] = w;
 	}
-	put_edge(s, src, dst);
+	s->src_node[s->n] = src;
+	s->dst_node[s->n] = dst;
+	if (++s->n == EDGE_BATCH)
+		flush_edges(s);
 }
 
 /* Raises what the weights did wrong. */
@@ -142,15 +112,15 @@ static void
 check_weights(const edge_state *s)
 {
 	const gnngp_ids *ids = &s->r->data->ids;
-	const weight_report *w = s->fault;
+	const gnngp_fault *w = s->fault;
 
 	if (w[WEIGHT_NULL].found)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
 						s->weight.name, s->r->edges.name,
-						gnngp_id_text(ids, w[WEIGHT_NULL].src),
-						gnngp_id_text(ids, w[WEIGHT_NULL].dst)),
+						gnngp_id_text(ids, w[WEIGHT_NULL].node),
+						gnngp_id_text(ids, (int32) w[WEIGHT_NULL].second)),
 				 errhint("Give each edge a weight, or create the graph without a weight column.")));
 	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
 		if (w[k].found)
@@ -158,26 +128,8 @@ check_weights(const edge_state *s)
 					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
 							s->weight.name, s->r->edges.name, w[k].value,
-							gnngp_id_text(ids, w[k].src), gnngp_id_text(ids, w[k].dst)),
+							gnngp_id_text(ids, w[k].node), gnngp_id_text(ids, (int32) w[k].second)),
 					 errhint("Weights must be finite and not negative.")));
-}
-
-/* Raises what the times did wrong. */
-static void
-check_times(const edge_state *s)
-{
-	const gnngp_ids *ids = &s->r->data->ids;
-
-	for (int k = TIME_NULL; k <= TIME_NOT_FINITE; k++)
-		if (s->fault[k].found)
-			ereport(ERROR,
-					(errcode(k == TIME_NULL ? ERRCODE_NULL_VALUE_NOT_ALLOWED :
-							 ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
-							s->time.name, s->r->edges.name,
-							k == TIME_NULL ? "NULL" : "infinite", gnngp_id_text(ids, s->fault[k].src),
-							gnngp_id_text(ids, s->fault[k].dst)),
-					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
 }
 
 gnngp_edge_part *
@@ -222,12 +174,21 @@ gnngp_read_edges(gnngp_edge_part *s)
 	gnngp_finder_check_unknown(&s->src);
 	gnngp_finder_check_unknown(&s->dst);
 	check_weights(s);
-	check_times(s);
+	/* What the times did wrong */
+	for (int k = TIME_NULL; k <= TIME_NOT_FINITE; k++)
+		if (s->fault[k].found)
+			ereport(ERROR,
+					(errcode(k == TIME_NULL ? ERRCODE_NULL_VALUE_NOT_ALLOWED :
+							 ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
+							s->time.name, s->r->edges.name,
+							k == TIME_NULL ? "NULL" : "infinite",
+								gnngp_id_text(&s->r->data->ids, s->fault[k].node),
+							gnngp_id_text(&s->r->data->ids, (int32) s->fault[k].second)),
+					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
 	r->data->graph = gp_graph_build(s->edges);
 	if (s->dated)
 		gp_graph_date(r->env, r->data->graph, s->ntimes, s->from, s->to, s->at);
-	gp_free(r->env, s->from);
-	gp_free(r->env, s->to);
-	gp_free(r->env, s->at);
+	gp_free_all(r->env, s->from, s->to, s->at);
 	pfree(s);
 }

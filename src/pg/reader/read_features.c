@@ -94,27 +94,22 @@ note_fault(feature_state *s, feature_fault fault, int32 row, int element, double
 	s->fault_value = value;
 }
 
-/* True when none of LANES elements is NaN or infinite; without branches, for the vectoriser. */
-static inline bool
-lanes_finite(const float *v)
-{
-	uint32		bits[LANES];
-	uint32		bad = 0;
-
-	memcpy(bits, v, sizeof(bits));
-	for (int i = 0; i < LANES; i++)
-		bad |= (bits[i] & 0x7f800000) == 0x7f800000;
-	return bad == 0;
-}
-
-/* The first element that is not finite, or n. */
+/* The first element that is not finite, or n: LANES at once without branches, as vectors. */
 static int
 first_bad_float(const float *v, int n)
 {
 	int			i = 0;
 
-	while (i + LANES <= n && lanes_finite(v + i))
-		i += LANES;
+	for (uint32 bad = 0; i + LANES <= n; i += LANES)
+	{
+		uint32		bits[LANES];
+
+		memcpy(bits, v + i, sizeof(bits));
+		for (int k = 0; k < LANES; k++)
+			bad |= (bits[k] & 0x7f800000) == 0x7f800000;
+		if (bad)
+			break;
+	}
 	while (i < n && isfinite(v[i]))
 		i++;
 	return i;
@@ -263,22 +258,6 @@ check_fault(const feature_state *s)
 			 errhint("%s", said[s->fault].hint)));
 }
 
-/* Brings the lengths into node order. */
-static void
-place_lengths(feature_state *s, const int32 *node)
-{
-	int64		n = s->r->data->ids.n;
-	int32	   *length;
-
-	if (node == NULL)
-		return;
-	length = gp_alloc_array(s->r->env, n, sizeof(int32));
-	for (int64 row = 0; row < n; row++)
-		length[node[row]] = s->length[row];
-	gp_free(s->r->env, s->length);
-	s->length = length;
-}
-
 /* Selects an array column, as the array type that comes nearest. */
 static void
 add_array(feature_state *s, gnngp_query *q)
@@ -308,38 +287,6 @@ add_array(feature_state *s, gnngp_query *q)
 	gnngp_query_add(q, s->array_type, "t.%s%s", s->column[0].quoted, cast);
 }
 
-/* Selects the columns. */
-static void
-add_columns(feature_state *s, gnngp_query *q)
-{
-	const gnngp_graph_def *def = s->r->def;
-
-	s->ncolumns = def->features.n;
-	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
-	for (int i = 0; i < s->ncolumns; i++)
-		s->column[i] = gnngp_table_column(&s->r->nodes, def->features.text[i]);
-	s->kind = palloc0(sizeof(gnngp_feature_kind) * s->ncolumns);
-	if (s->ncolumns == 1 && gnngp_feature_kind_of(s->column[0].base) == GNNGP_FEATURE_NONE)
-	{
-		add_array(s, q);
-		return;
-	}
-	for (int i = 0; i < s->ncolumns; i++)
-	{
-		s->kind[i] = gnngp_add_feature(q, &s->column[i]);
-		if (s->kind[i] == GNNGP_FEATURE_NONE)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
-							s->column[i].name, s->r->nodes.name,
-							format_type_be(s->column[i].type)),
-					 errhint("Features are one array column, or columns of numbers, texts, enums, booleans and dates.")));
-		s->encoded = s->encoded || s->kind[i] != GNNGP_FEATURE_NUMBER;
-	}
-	s->encoded = s->encoded || s->r->encoding;
-	s->value = palloc0(sizeof(double) * s->ncolumns);
-}
-
 gnngp_feature_part *
 gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
@@ -349,7 +296,29 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 		return NULL;
 	s = palloc0(sizeof(feature_state));
 	s->r = r;
-	add_columns(s, q);
+	s->ncolumns = r->def->features.n;
+	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
+	for (int i = 0; i < s->ncolumns; i++)
+		s->column[i] = gnngp_table_column(&r->nodes, r->def->features.text[i]);
+	s->kind = palloc0(sizeof(gnngp_feature_kind) * s->ncolumns);
+	if (s->ncolumns == 1 && gnngp_feature_kind_of(s->column[0].base) == GNNGP_FEATURE_NONE)
+	{
+		add_array(s, q);
+		return s;
+	}
+	for (int i = 0; i < s->ncolumns; i++)
+	{
+		s->kind[i] = gnngp_add_feature(q, &s->column[i]);
+		if (s->kind[i] == GNNGP_FEATURE_NONE)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
+							s->column[i].name, r->nodes.name, format_type_be(s->column[i].type)),
+					 errhint("Features are one array column, or columns of numbers, texts, enums, booleans and dates.")));
+		s->encoded = s->encoded || s->kind[i] != GNNGP_FEATURE_NUMBER;
+	}
+	s->encoded = s->encoded || r->encoding;
+	s->value = palloc0(sizeof(double) * s->ncolumns);
 	return s;
 }
 
@@ -409,16 +378,25 @@ void
 gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 {
 	gnngp_data *data = s->r->data;
+	const gnngp_ids *ids = &data->ids;
 	gp_env	   *env = s->r->env;
+	bool		columns = s->array_type == InvalidOid;
+	gp_scale	scale;
 	int32		repeated_node,
 				repeated_feature;
 
 	env->progress(env, GP_PHASE_FEATURES, 0, data->ids.n);
 	check_fault(s);
-	place_lengths(s, node);
-	/* Raises when rows have different lengths */
-	const gnngp_ids *ids = &s->r->data->ids;
+	if (node)
+	{
+		int32	   *length = gp_alloc_array(env, ids->n, sizeof(int32));
 
+		for (int64 row = 0; row < ids->n; row++)
+			length[node[row]] = s->length[row];
+		gp_free(env, s->length);
+		s->length = length;
+	}
+	/* Raises when rows have different lengths */
 	for (int64 i = 0; i < ids->n; i++)
 		if (s->length[i] != s->length[0])
 			ereport(ERROR,
@@ -433,11 +411,7 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	if (s->encoded)
 		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
 	/* By itself what has units of its own is standardised: columns, or numbers of an array. */
-	bool		columns = s->array_type == InvalidOid;
-	gp_scale	scale = gnngp_scale(s->r->def,
-								   columns || has_units(s) ? GP_SCALE_STANDARD :
-								   GP_SCALE_NONE);
-
+	scale = gnngp_scale(s->r->def, columns || has_units(s) ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 	if (scale == GP_SCALE_NONE && !s->r->some)
 	{
 		/* Says so where features that are taken as they are hardly tell nodes apart */

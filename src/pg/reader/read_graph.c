@@ -70,23 +70,6 @@ gnngp_push_read_snapshot(void)
 	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetTransactionSnapshot());
 }
 
-/* Reads the tables; the user has been switched and SPI is connected. */
-static void
-read_tables(gnngp_reader *r, const char *task, bool need_target)
-{
-	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
-	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
-	gnngp_edge_part *edges = gnngp_plan_edges(r);
-
-	gnngp_push_read_snapshot();
-	gnngp_read_nodes(nodes);
-	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	gnngp_read_sparse(sparse);
-	gnngp_read_edges(edges);
-	gnngp_idmap_free(r->env, &r->map);
-	PopActiveSnapshot();
-}
-
 void
 gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
 {
@@ -123,8 +106,17 @@ static void
 read_whole(gnngp_reader *r, void *arg)
 {
 	whole_reading *w = arg;
+	gnngp_node_part *nodes = gnngp_plan_nodes(r, w->task, w->need_target);
+	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
+	gnngp_edge_part *edges = gnngp_plan_edges(r);
 
-	read_tables(r, w->task, w->need_target);
+	gnngp_push_read_snapshot();
+	gnngp_read_nodes(nodes);
+	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
+	gnngp_read_sparse(sparse);
+	gnngp_read_edges(edges);
+	gnngp_idmap_free(r->env, &r->map);
+	PopActiveSnapshot();
 	w->data = gp_alloc(r->env, sizeof(gnngp_data));
 	*w->data = *r->data;
 }

@@ -23,31 +23,19 @@ typedef struct label_rank
 	const char *text;
 } label_rank;
 
-/* True for the types that are classes unless the user says otherwise. */
-static bool
-is_class_type(Oid base)
-{
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(base, &category, &preferred);
-	return gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
-		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
-}
-
-/* True for the types that are values unless the user says otherwise. */
-static bool
-is_value_type(Oid base)
-{
-	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
-}
-
 gnngp_target_kind
 gnngp_target_choose(const char *table, const gnngp_column *target, const char *task)
 {
-	bool		value = is_value_type(target->base);
-	bool		class = is_class_type(target->base);
+	Oid			base = target->base;
+	char		category;
+	bool		preferred;
+	bool		value = base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+	bool		class;
 
+	/* What types are unless the user says otherwise */
+	get_type_category_preferred(base, &category, &preferred);
+	class = gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
+		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
 	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -65,7 +53,6 @@ gnngp_target_choose(const char *table, const gnngp_column *target, const char *t
 	return gnngp_is_integer_type(target->base) ? GNNGP_TARGET_INTEGER : GNNGP_TARGET_TEXT;
 }
 
-/* Starts with no labels. */
 void
 gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type)
 {

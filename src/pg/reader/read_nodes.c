@@ -59,23 +59,6 @@ typedef struct node_order
 #define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
 
-/* Makes room for one more row. */
-static void
-grow(node_state *s)
-{
-	gp_env	   *env = s->r->env;
-	int64		room = s->room ? s->room + s->room / 2 : 4096;
-
-	s->key = gp_realloc_array(env, s->key, room, sizeof(int64));
-	if (!s->r->integer_ids)
-		s->text = gp_realloc_array(env, s->text, room, sizeof(char *));
-	if (s->kind != GNNGP_TARGET_NONE)
-		s->label = gp_realloc_array(env, s->label, room, sizeof(int32));
-	if (s->kind == GNNGP_TARGET_VALUE)
-		s->value = gp_realloc_array(env, s->value, room, sizeof(double));
-	s->room = room;
-}
-
 /* Keeps the text of an id in the environment. */
 static char *
 keep_text(node_state *s, const char *text, int length)
@@ -142,7 +125,18 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	}
 	if (s->n >= s->room)
-		grow(s);
+	{
+		int64		room = s->room ? s->room + s->room / 2 : 4096;
+
+		s->key = gp_realloc_array(s->r->env, s->key, room, sizeof(int64));
+		if (!s->r->integer_ids)
+			s->text = gp_realloc_array(s->r->env, s->text, room, sizeof(char *));
+		if (s->kind != GNNGP_TARGET_NONE)
+			s->label = gp_realloc_array(s->r->env, s->label, room, sizeof(int32));
+		if (s->kind == GNNGP_TARGET_VALUE)
+			s->value = gp_realloc_array(s->r->env, s->value, room, sizeof(double));
+		s->room = room;
+	}
 	if (s->n >= MAX_NODES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -201,18 +195,6 @@ permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
 	return new;
 }
 
-/* The node of each row. */
-static int32 *
-nodes_of_rows(gp_env *env, const node_order *order, int64 n)
-{
-	int32	   *node = gp_alloc_array(env, n, sizeof(int32));
-
-	CHECK_FOR_INTERRUPTS();
-	for (int64 i = 0; i < n; i++)
-		node[order[i].row] = (int32) i;
-	return node;
-}
-
 /* Sorts the rows by key; returns the node of each row where features need it and it is another
  * one. */
 static int32 *
@@ -240,7 +222,13 @@ sort_rows(node_state *s)
 	s->label = permute(env, s->label, order, s->n, sizeof(int32));
 	s->value = permute(env, s->value, order, s->n, sizeof(double));
 	if (s->features)
-		node = nodes_of_rows(env, order, s->n);
+	{
+		node = gp_alloc_array(env, s->n, sizeof(int32));
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < s->n; i++)
+			node[order[i].row] = (int32) i;
+	}
 	gp_free(env, order);
 	return node;
 }
@@ -267,34 +255,6 @@ check_ids(const node_state *s)
 							r->nodes.name, s->text ? s->text[i]
 							: psprintf(INT64_FORMAT, s->key[i])),
 					 errhint("Each node needs an id of its own: remove the repeated row.")));
-}
-
-/* Raises for values that are no numbers to regress on. */
-static void
-check_values(const node_state *s)
-{
-	for (int64 i = 0; i < s->n; i++)
-		if (s->label[i] >= 0 && !isfinite(s->value[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
-							s->r->nodes.name, s->value[i],
-							s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("A target must be finite; NULL marks the nodes to predict.")));
-}
-
-/* Tells about targets that may not be meant as they were taken. */
-static void
-notice_classes(const node_state *s, const gnngp_data *data, bool automatic)
-{
-	if (automatic && s->kind == GNNGP_TARGET_INTEGER && data->nclasses > MANY_INTEGER_CLASSES)
-		gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
-				  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
-				  s->target.name, s->r->nodes.name, data->nclasses);
-	if (data->nclasses == 1)
-		gp_notice(s->r->env, "Label nodes of another class, too.",
-				  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
-				  data->class_label[0]);
 }
 
 /*
@@ -366,7 +326,14 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 			data->labelled[k++] = (int32) i;
 	if (s->kind == GNNGP_TARGET_VALUE)
 	{
-		check_values(s);
+		for (int64 i = 0; i < s->n; i++)
+			if (s->label[i] >= 0 && !isfinite(s->value[i]))
+				ereport(ERROR,
+						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
+								s->r->nodes.name, s->value[i],
+								s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
+						 errhint("A target must be finite; NULL marks the nodes to predict.")));
 		data->task = GP_TASK_VALUES;
 		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
 		for (k = 0; k < data->nlabelled; k++)
@@ -376,7 +343,14 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	{
 		data->task = GP_TASK_CLASSES;
 		finish_classes(s, data, automatic);
-		notice_classes(s, data, automatic);
+		if (automatic && s->kind == GNNGP_TARGET_INTEGER && data->nclasses > MANY_INTEGER_CLASSES)
+			gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",
+					  "column \"%s\" of table \"%s\" has %d integer values, which are taken as classes",
+					  s->target.name, s->r->nodes.name, data->nclasses);
+		if (data->nclasses == 1)
+			gp_notice(s->r->env, "Label nodes of another class, too.",
+					  "all labelled rows of table \"%s\" have the class \"%s\"", s->r->nodes.name,
+					  data->class_label[0]);
 	}
 	gp_free_all(env, s->label, s->value);
 }

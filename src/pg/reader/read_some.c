@@ -22,14 +22,6 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-/* The last integer id that was looked up: tables often stand in the order of one end. */
-typedef struct last_id
-{
-	bool		any;
-	int64		key;
-	int32		number;
-} last_id;
-
 typedef struct some_state
 {
 	gnngp_reader *r;
@@ -48,7 +40,12 @@ typedef struct some_state
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
 	gnngp_row_fn end_row;		/* takes a row for the end that by_dst tells */
-	last_id		last_end[2];	/* of this round */
+	struct						/* the last integer id of each end */
+	{
+		bool		any;
+		int64		key;
+		int32		number;
+	}			last_end[2];	/* of this round */
 	gp_tally   *tally;			/* of the round's edges, without weights */
 	bool		counted;		/* some nodes have a degree */
 } some_state;
@@ -66,15 +63,16 @@ find_datum(some_state *s, Datum value, Oid base)
 static int32
 find_end(some_state *s, int end, Datum value)
 {
-	last_id    *last = &s->last_end[end];
-	int64		key;
+	Oid			base = s->end_base[end];
+	int64		key = s->r->integer_ids ? gnngp_integer_datum(value, base) : 0;
 
-	if (!s->r->integer_ids)
-		return find_datum(s, value, s->end_base[end]);
-	key = gnngp_integer_datum(value, s->end_base[end]);
-	if (!last->any || last->key != key)
-		*last = (last_id) {true, key, find_datum(s, value, s->end_base[end])};
-	return last->number;
+	if (!s->r->integer_ids || !s->last_end[end].any || s->last_end[end].key != key)
+	{
+		s->last_end[end].any = true;
+		s->last_end[end].key = key;
+		s->last_end[end].number = find_datum(s, value, base);
+	}
+	return s->last_end[end].number;
 }
 
 /* Takes a row of the node table. */
@@ -174,7 +172,7 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 		gp_tally_add(s->tally, near - (int32) s->first, key);
 }
 
-/* Takes a row for both of its ends. */
+/* Reads a row for both of its ends. */
 static void
 both_ends_row(void *state, const Datum *values, const bool *nulls)
 {

@@ -65,31 +65,12 @@ lock_table(Oid oid)
 	return true;
 }
 
-/* The table that has a name now, unless it is this one. */
-static Oid
-other_of_name(const gnngp_source_name *name, Oid oid)
-{
-	Oid			schema = name->schema ? get_namespace_oid(name->schema, true) : InvalidOid;
-	Oid			other = OidIsValid(schema) ? get_relname_relid(name->table, schema) : InvalidOid;
-
-	return other == oid ? InvalidOid : other;
-}
-
 /* How a call of gp_alter_graph names a table. */
 static const char *
 alter_call(const gnngp_graph_def *def, const char *argument, const char *schema, const char *table)
 {
 	return psprintf("gp_alter_graph(%s, %s => %s)", quote_literal_cstr(def->name), argument,
 					quote_literal_cstr(quote_qualified_identifier(schema, table)));
-}
-
-/* The words for a kind of relation. */
-static const char *
-kind_name(char kind)
-{
-	return kind == RELKIND_VIEW ? "view" : kind == RELKIND_MATVIEW ? "materialized view" :
-		kind == RELKIND_FOREIGN_TABLE ? "foreign table" :
-		kind == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table";
 }
 
 gnngp_table
@@ -99,13 +80,15 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	gnngp_table table = {oid, NULL, NULL};
 	char	   *name = OidIsValid(oid) && lock_table(oid) ? get_rel_name(oid) : NULL;
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(oid)) : NULL;
+	Oid			given_schema = given->schema ? get_namespace_oid(given->schema, true) : InvalidOid;
+	Oid			of_name = OidIsValid(given_schema) ? get_relname_relid(given->table, given_schema)
+		: InvalidOid;
 	bool		renamed = schema == NULL || given->table == NULL ||
 		strcmp(name, given->table) != 0 || strcmp(schema, given->schema) != 0;
-	bool		replaced = renamed && OidIsValid(other_of_name(given, oid));
+	bool		replaced = renamed && OidIsValid(of_name) && of_name != oid;
+	char		now;
 
 	if (schema == NULL || replaced)
-	{
-		/* 42P01: what was given is gone, or another table has its name */
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 given->table ? errmsg("table \"%s\" of graph \"%s\" %s",
@@ -118,14 +101,17 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 						 replaced ? alter_call(def, argument, given->schema, given->table)
 						 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name),
 									argument))));
-	}
 	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
-	if (get_rel_relkind(oid) != kind)
+	now = get_rel_relkind(oid);
+	if (now != kind)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" of graph \"%s\" has become a %s since the graph was made",
-						table.name, def->name, kind_name(get_rel_relkind(oid))),
+						table.name, def->name,
+						now == RELKIND_VIEW ? "view" : now == RELKIND_MATVIEW ? "materialized view" :
+						now == RELKIND_FOREIGN_TABLE ? "foreign table" :
+						now == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table"),
 				 errhint("To read it as it is now, run SELECT %s.",
 						 alter_call(def, argument, schema, name))));
 	return table;
@@ -213,14 +199,8 @@ gnngp_table_column_name(const gnngp_table *table, int n)
 void
 gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 {
-	q->table = table;
+	*q = (gnngp_query) {.table = table};
 	initStringInfo(&q->list);
-	q->types = NIL;
-	q->expressions = NIL;
-	q->joins = q->condition = q->order = NULL;
-	q->where = NULL;
-	q->by_index = false;
-	q->plan = NULL;
 }
 
 void
@@ -316,33 +296,26 @@ check_age(const CachedPlan *plan)
 	}
 }
 
-/* True when a condition of an index looks up the elements of an array. */
-static bool
-takes_array(List *conditions)
-{
-	ListCell   *cell;
-
-	foreach(cell, conditions)
-		if (IsA(lfirst(cell), ScalarArrayOpExpr))
-			return true;
-	return false;
-}
-
 /* True when a plan looks up the elements of an array in an index. */
 static bool
 looks_up(const PlannedStmt *stmt)
 {
 	const Plan *plan = stmt->planTree;
+	List	   *conditions = NIL;
+	ListCell   *cell;
 
-	if (plan != NULL && IsA(plan, BitmapHeapScan))
+	if (plan && IsA(plan, BitmapHeapScan))
 		plan = plan->lefttree;
-	if (plan == NULL)
-		return false;
-	if (IsA(plan, IndexScan))
-		return takes_array(((const IndexScan *) plan)->indexqual);
-	if (IsA(plan, IndexOnlyScan))
-		return takes_array(((const IndexOnlyScan *) plan)->indexqual);
-	return IsA(plan, BitmapIndexScan) && takes_array(((const BitmapIndexScan *) plan)->indexqual);
+	if (plan && IsA(plan, IndexScan))
+		conditions = ((const IndexScan *) plan)->indexqual;
+	else if (plan && IsA(plan, IndexOnlyScan))
+		conditions = ((const IndexOnlyScan *) plan)->indexqual;
+	else if (plan && IsA(plan, BitmapIndexScan))
+		conditions = ((const BitmapIndexScan *) plan)->indexqual;
+	foreach(cell, conditions)
+		if (IsA(lfirst(cell), ScalarArrayOpExpr))
+			return true;
+	return false;
 }
 
 /*
@@ -417,8 +390,7 @@ count_row(void *state, const Datum *values, const bool *nulls)
 }
 
 /*
- * True when a query reads the whole table, and leaves it to the callback which rows are wanted: by
- * an index an element takes as long as a scan takes for some dozens of rows, with all in memory.
+ * By an index an element takes as long as a scan takes for some dozens of rows, with all in memory.
  */
 bool
 gnngp_query_scans(const gnngp_query *q)

@@ -23,15 +23,6 @@ typedef enum entry_fault
 	ENTRY_FAULTS
 } entry_fault;
 
-/* The smallest entry with a fault. */
-typedef struct entry_report
-{
-	bool		found;
-	int32		node;
-	double		number;
-	double		value;
-} entry_report;
-
 struct gnngp_sparse_part
 {
 	gnngp_reader *r;
@@ -40,7 +31,7 @@ struct gnngp_sparse_part
 	gnngp_column number;
 	gnngp_column value;
 	bool		integer_number;
-	entry_report fault[ENTRY_FAULTS];
+	gnngp_fault fault[ENTRY_FAULTS];	/* second: the feature's number */
 	gp_features_builder *builder;
 	int64		entries;
 	int			n;
@@ -61,31 +52,6 @@ flush_entries(sparse_state *s)
 	s->n = 0;
 }
 
-/* True when entry (node, number, value) comes before what is remembered. */
-static bool
-comes_before(const entry_report *e, int32 node, double number, double value)
-{
-	if (node != e->node)
-		return node < e->node;
-	if (number != e->number)
-		return number < e->number;
-	return value < e->value;
-}
-
-/* Remembers a faulty entry, the smallest of its kind. */
-static void
-note_fault(sparse_state *s, entry_fault kind, int32 node, double number, double value)
-{
-	entry_report *e = &s->fault[kind];
-
-	if (e->found && !comes_before(e, node, number, value))
-		return;
-	e->found = true;
-	e->node = node;
-	e->number = number;
-	e->value = value;
-}
-
 /* Takes one row of the table. */
 static void
 entry_row(void *state, const Datum *values, const bool *nulls)
@@ -102,18 +68,18 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	if (nulls[1])
 	{
-		note_fault(s, ENTRY_NULL_NUMBER, node, 0, 0);
+		gnngp_note_fault(&s->fault[ENTRY_NULL_NUMBER], node, 0, 0);
 		return;
 	}
 	number = s->integer_number ? (double) gnngp_integer_datum(values[1], s->number.base)
 		: gnngp_number_datum(values[1], s->number.base);
 	value = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->value.base);
 	if (!(number >= 0 && number <= MAX_FEATURE) || number != floor(number))
-		note_fault(s, ENTRY_BAD_NUMBER, node, number, 0);
+		gnngp_note_fault(&s->fault[ENTRY_BAD_NUMBER], node, number, 0);
 	else if (nulls[2])
-		note_fault(s, ENTRY_NULL_VALUE, node, number, 0);
+		gnngp_note_fault(&s->fault[ENTRY_NULL_VALUE], node, number, 0);
 	else if (!(fabs(value) <= FLT_MAX))
-		note_fault(s, ENTRY_BAD_VALUE, node, number, value);
+		gnngp_note_fault(&s->fault[ENTRY_BAD_VALUE], node, number, value);
 	else
 	{
 		s->node_batch[s->n] = node;
@@ -124,18 +90,31 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Raises what the values did wrong. */
+/* Raises what the entries did wrong. */
 static void
-check_values(const sparse_state *s)
+check_entries(const sparse_state *s)
 {
 	const gnngp_ids *ids = &s->r->data->ids;
-	const entry_report *e = s->fault;
+	const gnngp_fault *e = s->fault;
 
+	if (e[ENTRY_NULL_NUMBER].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", s->number.name,
+						s->r->sparse.name, gnngp_id_text(ids, e[ENTRY_NULL_NUMBER].node)),
+				 errhint("The second column of the table is the feature's number.")));
+	if (e[ENTRY_BAD_NUMBER].found)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("column \"%s\" of table \"%s\" is %.15g for node %s", s->number.name,
+						s->r->sparse.name, e[ENTRY_BAD_NUMBER].second,
+						gnngp_id_text(ids, e[ENTRY_BAD_NUMBER].node)),
+				 errhint("Feature numbers are whole numbers from 0 to %d.", MAX_FEATURE)));
 	if (e[ENTRY_NULL_VALUE].found)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("column \"%s\" of table \"%s\" is NULL for feature %.0f of node %s",
-						s->value.name, s->r->sparse.name, e[ENTRY_NULL_VALUE].number,
+						s->value.name, s->r->sparse.name, e[ENTRY_NULL_VALUE].second,
 						gnngp_id_text(ids, e[ENTRY_NULL_VALUE].node)),
 				 errhint("Remove the row: a feature that is not in the table is 0.")));
 	if (e[ENTRY_BAD_VALUE].found)
@@ -143,7 +122,7 @@ check_values(const sparse_state *s)
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("column \"%s\" of table \"%s\" is %g for feature %.0f of node %s",
 						s->value.name, s->r->sparse.name, e[ENTRY_BAD_VALUE].value,
-						e[ENTRY_BAD_VALUE].number,
+						e[ENTRY_BAD_VALUE].second,
 						gnngp_id_text(ids, e[ENTRY_BAD_VALUE].node)),
 				 errhint("Features must be finite and fit the type real.")));
 }
@@ -214,24 +193,7 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls,
 					  "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);
-	/* Raises what the feature numbers did wrong */
-	const gnngp_ids *ids = &s->r->data->ids;
-	const entry_report *e = s->fault;
-
-	if (e[ENTRY_NULL_NUMBER].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", s->number.name,
-						s->r->sparse.name, gnngp_id_text(ids, e[ENTRY_NULL_NUMBER].node)),
-				 errhint("The second column of the table is the feature's number.")));
-	if (e[ENTRY_BAD_NUMBER].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("column \"%s\" of table \"%s\" is %.15g for node %s", s->number.name,
-						s->r->sparse.name, e[ENTRY_BAD_NUMBER].number,
-						gnngp_id_text(ids, e[ENTRY_BAD_NUMBER].node)),
-				 errhint("Feature numbers are whole numbers from 0 to %d.", MAX_FEATURE)));
-	check_values(s);
+	check_entries(s);
 	build_features(s);
 	if (s->r->some)
 		s->r->data->features = gp_features_widen(s->r->env, s->r->data->features, s->r->data->ids.n,

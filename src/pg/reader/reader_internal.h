@@ -139,6 +139,23 @@ gnngp_scale(const gnngp_graph_def *def, gp_scale by_itself)
 	return strcmp(def->scale, "auto") == 0 ? by_itself : GP_SCALE_NONE;
 }
 
+/* The first row with a fault, by its node, by what else tells rows apart, and by its value. */
+typedef struct gnngp_fault
+{
+	bool		found;
+	int32		node;
+	double		second;
+	double		value;
+} gnngp_fault;
+
+static inline void
+gnngp_note_fault(gnngp_fault *f, int32 node, double second, double value)
+{
+	if (!f->found || (node != f->node ? node < f->node :
+					  second != f->second ? second < f->second : value < f->value))
+		*f = (gnngp_fault) {true, node, second, value};
+}
+
 /* Runs a part's query. */
 static inline void
 gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,

@@ -10,7 +10,7 @@
 
 #include "postgres.h"
 
-/* Memory outside of any environment; it begins zeroed, and lives in the context that it is counted in. */
+/* Memory outside of any environment; begins zeroed, and lives in the context it is counted in. */
 typedef struct gnngp_holding
 {
 	MemoryContextCallback callback;

@@ -31,7 +31,7 @@ extern char *gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno);
 /* A landmarks argument: 0 when NULL, 22023 below 1. */
 extern int32 gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno);
 
-/* The place of a word in a list, in any case; 22023 with the hint when it is none of them.  what is told. */
+/* The index of a word, in any case; 22023 with the hint when it is none.  what: for the message. */
 extern int	gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
 							   const char *hint);
 

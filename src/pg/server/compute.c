@@ -31,7 +31,7 @@ run_once(gp_env *env, int threads, bool by_plan, gnngp_work work, void *arg)
 	run.used = run.device->name;
 	work(&run, arg);
 	run.device->close(run.device);
-	gnngp_env_set_device_error(env, NULL);
+	gnngp_env_set_device_error(env, NULL, NULL);
 }
 
 /*
@@ -101,11 +101,11 @@ gnngp_run_device_close(gnngp_run *run, gp_device *device)
 	if (device == NULL || device == run->device)
 		return;
 	device->close(device);
-	gnngp_env_set_device_error(run->env, NULL);
+	gnngp_env_set_device_error(run->env, NULL, NULL);
 }
 
 gp_posterior *
-gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const void *arg)
+gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const void *arg)
 {
 	gp_device  *card = NULL;
 	gp_posterior *posterior;
@@ -115,34 +115,8 @@ gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const
 		problem->device_for = device_for;
 		problem->device_arg = &card;
 	}
-	posterior = fitter(run->device, problem, arg);
+	posterior = fitter ? fitter(run->device, problem, arg) : gp_fit(run->device, problem);
 	run->used = card ? card->name : run->device->name;
 	gnngp_run_device_close(run, card);
 	return posterior;
-}
-
-/* A fitter: gp_fit. */
-static gp_posterior *
-fit_process(gp_device *device, const gp_problem *problem, const void *unused)
-{
-	return gp_fit(device, problem);
-}
-
-gp_posterior *
-gnngp_run_fit(gnngp_run *run, gp_problem *problem)
-{
-	return gnngp_run_fit_by(run, problem, fit_process, NULL);
-}
-
-/* A fitter: gp_fit_compared. */
-static gp_posterior *
-compare_process(gp_device *device, const gp_problem *problem, const void *unused)
-{
-	return gp_fit_compared(device, problem);
-}
-
-gp_posterior *
-gnngp_run_compared(gnngp_run *run, gp_problem *problem)
-{
-	return gnngp_run_fit_by(run, problem, compare_process, NULL);
 }

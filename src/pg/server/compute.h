@@ -28,13 +28,13 @@ typedef void (*gnngp_work) (gnngp_run *run, void *arg);
  */
 extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
 
-/* What makes a posterior of a problem: gp_fit, or a method's. */
+/* What makes a posterior of a problem, as gp_fit does. */
 typedef gp_posterior *(*gnngp_fitter) (gp_device *device, const gp_problem *problem,
 									   const void *arg);
 
-/* A fit on the device that is set or, with auto, on the one that suits its plan. */
-extern gp_posterior *gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter,
-									  const void *arg);
+/* A fit on the device that is set or, with auto, on the one that suits its plan; NULL: gp_fit. */
+extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter,
+								   const void *arg);
 
 /*
  * The device for a work whose plan is known before it begins: the run's own or, with auto, a card
@@ -42,12 +42,6 @@ extern gp_posterior *gnngp_run_fit_by(gnngp_run *run, gp_problem *problem, gnngp
  */
 extern gp_device *gnngp_run_device(gnngp_run *run, const gp_plan *plan);
 extern void gnngp_run_device_close(gnngp_run *run, gp_device *device);
-
-/* gp_fit on the device that is set or, with auto, on the one that suits the plan. */
-extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem);
-
-/* The same of gp_fit_compared. */
-extern gp_posterior *gnngp_run_compared(gnngp_run *run, gp_problem *problem);
 
 /* The device that gnngp.device asks for, the CPU with auto; threads 0 takes gnngp.threads. */
 extern gp_device *gnngp_device_open(gp_env *env, int threads);

@@ -53,6 +53,7 @@ typedef struct server_env
 	owned_resource *owned;
 	gnngp_notices *notices;		/* NULL: they are told at once */
 	gnngp_device_error device_error;	/* NULL: errors of a device are like others */
+	const char *device_what;
 	bool		device_failed;
 } server_env;
 
@@ -204,7 +205,7 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 	server->device_failed = server->device_error != NULL &&
 		(code == GP_ERR_DEVICE || code == GP_ERR_MEMORY || code == GP_ERR_LIMIT);
 	if (server->device_failed && code == GP_ERR_DEVICE)
-		server->device_error(message, hint);
+		server->device_error(server->device_what, message, hint);
 	ereport(ERROR,
 			(errcode(sqlstate_of(code)),
 			 errmsg_internal("%s", message),
@@ -240,7 +241,6 @@ env_notice(gp_env *env, const char *message, const char *hint)
 				 hint ? errhint("%s", hint) : 0));
 }
 
-/* Keeps what there is to say from now on apart, and gives what was kept so far. */
 gnngp_notices *
 gnngp_env_collect_notices(gp_env *env)
 {
@@ -417,11 +417,11 @@ gnngp_env_set_text(gp_env *env, const char *text, const char *text_is)
 	((server_env *) env)->text_is = text_is;
 }
 
-/* What raises the errors of a device from now on; NULL: the environment. */
 void
-gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error)
+gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error, const char *what)
 {
 	((server_env *) env)->device_error = device_error;
+	((server_env *) env)->device_what = what;
 }
 
 bool

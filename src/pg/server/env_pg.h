@@ -51,20 +51,23 @@ extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_i
  */
 typedef struct gnngp_notices gnngp_notices;
 
-extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);	/* returns what was kept so far, or NULL */
-extern void gnngp_env_tell_notices(gp_env *env,
-								   const char *about);	/* about: what they are of, or NULL */
+/* Returns what was kept so far, or NULL. */
+extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);
+
+/* about: what they are of, or NULL. */
+extern void gnngp_env_tell_notices(gp_env *env, const char *about);
 
 /* Goes on with what was kept before, and adds more to it; NULL adds nothing. */
 extern void gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more);
 
 /*
- * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while
- * a card is open in it; it does not return.
+ * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while a card is open in
+ * it, with what they are of; it does not return.  NULL: the environment.
  */
-typedef void (*gnngp_device_error) (const char *message, const char *hint);
+typedef void (*gnngp_device_error) (const char *what, const char *message, const char *hint);
 
-extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error);
+extern void gnngp_env_set_device_error(gp_env *env, gnngp_device_error device_error,
+									   const char *what);
 
 /*
  * True when the environment's last error was raised so; or was about memory, while a

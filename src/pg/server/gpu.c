@@ -64,7 +64,7 @@ load_module(char *reason)
 	return gp_cuda_load(library_path(), reason);
 }
 
-/* Lists the cards, once in a session that has some, and says whether the one that is set is among them. */
+/* Lists the cards, once in a session that has some; whether the one that is set is among them. */
 static gnngp_gpu_state
 list_cards(gnngp_gpus *gpus)
 {
@@ -115,24 +115,7 @@ detail_sentence(const char *reason)
 							  length > 0 && reason[length - 1] == '.' ? "" : ".");
 }
 
-/* Raises the reason why the card that is set cannot be tried. */
-static void
-refuse(const gnngp_gpus *gpus)
-{
-	if (gpus->state == GNNGP_GPU_UNKNOWN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there is no GPU %d", gnngp_setting_gpu()),
-				 detail_sentence(gpus->reason),
-				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_SYSTEM_ERROR),
-			 errmsg("the CUDA device cannot be used"),
-			 detail_sentence(gpus->reason),
-			 errhint("%s", gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
-}
-
-/* Raises a card's error; a hint of the library's own goes before ours, but not before that of a loss. */
+/* Raises a card's error; a hint of the library's own goes before ours, but not before a loss's. */
 static void
 raise_error(const char *what, const char *message, const char *hint)
 {
@@ -148,20 +131,6 @@ raise_error(const char *what, const char *message, const char *hint)
 			 errhint("%s", hint ? hint : HINT_DEVICE)));
 }
 
-/* An error while a card is opened. */
-static void
-raise_opening(const char *message, const char *hint)
-{
-	raise_error("the CUDA device cannot be used", message, hint);
-}
-
-/* An error of a card that was open. */
-static void
-raise_working(const char *message, const char *hint)
-{
-	raise_error("the CUDA device failed", message, hint);
-}
-
 gp_device *
 gnngp_gpu_open(gp_env *env)
 {
@@ -174,10 +143,22 @@ gnngp_gpu_open(gp_env *env)
 	gp_device  *device;
 
 	if (gpus->state != GNNGP_GPU_READY)
-		refuse(gpus);
-	gnngp_env_set_device_error(env, raise_opening);
+	{
+		if (gpus->state == GNNGP_GPU_UNKNOWN)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("there is no GPU %d", gnngp_setting_gpu()),
+					 detail_sentence(gpus->reason),
+					 errhint("Set gnngp.gpu to one that gp_device() lists.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_SYSTEM_ERROR),
+				 errmsg("the CUDA device cannot be used"),
+				 detail_sentence(gpus->reason),
+				 errhint("%s", gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
+	}
+	gnngp_env_set_device_error(env, raise_error, "the CUDA device cannot be used");
 	device = gpus->module->open(env, &options);
-	gnngp_env_set_device_error(env, raise_working);
+	gnngp_env_set_device_error(env, raise_error, "the CUDA device failed");
 	return device;
 }
 
@@ -215,18 +196,9 @@ gnngp_gpu_can_be_tried(void)
 	return ready;
 }
 
-/* The seconds that the planner expects of a card's arithmetic: single and double precision apart. */
-static double
-card_seconds(const gp_plan *plan, const gp_cuda_card *card)
-{
-	return (plan->flops - plan->doubles) / (GPU_SHARE * card->flops[GP_FLOAT]) +
-		plan->doubles / (GPU_SHARE * card->flops[GP_DOUBLE]);
-}
-
 /*
- * True when the planner expects a card to finish sooner than so many threads.  What
- * would be done before any card has started does not load the library; where there
- * is no card, whoever tries one is told why.
+ * What would be done before any card has started does not load the library; where there is no
+ * card, whoever tries one is told why.
  */
 bool
 gnngp_gpu_wins(const gp_plan *plan, int threads)
@@ -234,12 +206,16 @@ gnngp_gpu_wins(const gp_plan *plan, int threads)
 	double		cpu = plan->flops / (CPU_FLOPS * threads);
 	double		start = gnngp_setting_gpu_start_cost() + plan->bytes / GPU_COPY;
 	const gnngp_gpus *gpus;
+	const double *flops;
 
 	if (start >= cpu)
 		return false;
 	gpus = gnngp_gpu_find();
-	return gpus->state != GNNGP_GPU_READY ||
-		start + card_seconds(plan, &gpus->card[gnngp_setting_gpu()]) < cpu;
+	if (gpus->state != GNNGP_GPU_READY)
+		return true;
+	flops = gpus->card[gnngp_setting_gpu()].flops;
+	return start + (plan->flops - plan->doubles) / (GPU_SHARE * flops[GP_FLOAT]) +
+		plan->doubles / (GPU_SHARE * flops[GP_DOUBLE]) < cpu;
 }
 
 void

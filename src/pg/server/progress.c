@@ -136,9 +136,8 @@ put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_progress_rows);
-
 /* The running computations of this database that the caller may see. */
+PG_FUNCTION_INFO_V1(gnngp_progress_rows);
 Datum
 gnngp_progress_rows(PG_FUNCTION_ARGS)
 {

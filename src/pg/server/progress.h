@@ -17,7 +17,7 @@ extern void gnngp_progress_begin(const char *model);
  */
 extern void gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective);
 
-/* Tells it again where it was on before a statement that makes a table: the server's progress of an index came in its place. */
+/* Tells it again after a statement that makes a table: an index's progress took its place. */
 extern bool gnngp_progress_is_on(void);
 extern void gnngp_progress_again(void);
 

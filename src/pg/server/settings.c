@@ -55,7 +55,7 @@ parse_device(const char *value, gnngp_device_choice *choice)
 	return false;
 }
 
-/* Refuses a misspelt device when it is set, but not one that was set before the library was loaded. */
+/* Refuses a misspelt device when it is set, but not one from before the library was loaded. */
 static bool
 check_device(char **newval, void **extra, GucSource source)
 {
@@ -218,21 +218,7 @@ refuse_lost_limit(void)
 				 errhint("Connect without that option.")));
 }
 
-/* The processors that this backend may use; 0 when the system does not say. */
-static int
-usable_processors(void)
-{
-	cpu_set_t	set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		return CPU_COUNT(&set);
-	return Max((int) sysconf(_SC_NPROCESSORS_ONLN), 0);
-}
-
 /*
- * The threads that a computation may use: at least 1, at most gnngp.max_threads and
- * the processors.
- *
  * The limit is applied here and not when gnngp.threads is set: the one may be lowered
  * after the other was raised, and a value from before the library was loaded has
  * passed no check.
@@ -241,7 +227,9 @@ int
 gnngp_setting_threads(void)
 {
 	int			threads = threads_setting;
-	int			processors = usable_processors();
+	cpu_set_t	set;
+	int			processors = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) :
+		Max((int) sysconf(_SC_NPROCESSORS_ONLN), 0);	/* 0 when the system does not say */
 
 	refuse_lost_limit();
 	if (threads == 0)
@@ -284,36 +272,24 @@ gnngp_setting_tf32(void)
 	return tf32_setting;
 }
 
-/* The number in a file such as memory.max; 0 when there is none, or no limit. */
+/* The smallest limit of a control group and its ancestors, or limit; name: memory.max or so. */
 static uint64
-read_limit(const char *path)
-{
-	FILE	   *file = AllocateFile(path, "r");
-	unsigned long long value = 0;
-
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%llu", &value) != 1)
-		value = 0;
-	FreeFile(file);
-	return value;
-}
-
-/* The smallest limit of a control group and its ancestors, or limit. */
-static uint64
-group_limit(const char *root, char *group, const char *file, uint64 limit)
+group_limit(const char *root, char *group, const char *name, uint64 limit)
 {
 	char		path[MAXPGPATH];
 
 	for (;;)
 	{
 		char	   *slash = strrchr(group, '/');
-		uint64		found;
+		unsigned long long found = 0;
+		FILE	   *file;
 
-		snprintf(path, sizeof(path), "%s%s/%s", root, group, file);
-		found = read_limit(path);
-		if (found > 0 && found < limit)
-			limit = found;
+		snprintf(path, sizeof(path), "%s%s/%s", root, group, name);
+		file = AllocateFile(path, "r");
+		if (file && fscanf(file, "%llu", &found) == 1 && found > 0)
+			limit = Min(limit, found);
+		if (file)
+			FreeFile(file);
 		if (slash == NULL)
 			return limit;
 		*slash = '\0';

@@ -22,7 +22,7 @@ extern void gnngp_settings_define(void);
 /* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
 extern gnngp_device_choice gnngp_setting_device(void);
 
-/* The threads that a computation may use: at least 1, at most gnngp.max_threads and the processors. */
+/* The threads of a computation: at least 1, at most gnngp.max_threads and the processors. */
 extern int	gnngp_setting_threads(void);
 
 /* The bytes of an opened link model that a backend keeps for its next call. */

@@ -32,6 +32,15 @@ gnngp_spi_finish(void)
 		elog(ERROR, "SPI_finish failed");
 }
 
+int64
+gnngp_found_int64(uint64 row, int column)
+{
+	bool		null;
+
+	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
+									   &null));
+}
+
 void
 gnngp_pin(const char *name, const char *value)
 {
@@ -115,25 +124,10 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return r->rows->stop == NULL || !*r->rows->stop;
 }
 
-/* Nothing to start, where types are not compared. */
-static void
-start_nothing(DestReceiver *self, int operation, TupleDesc desc)
-{
-}
-
 /* Nothing to end: the receiver lives on its caller's stack. */
 static void
 receive_nothing(DestReceiver *self)
 {
-}
-
-void
-gnngp_receiver_init(DestReceiver *receiver,
-					bool (*receive) (TupleTableSlot *slot, DestReceiver *self))
-{
-	*receiver = (DestReceiver) {
-		receive, start_nothing, receive_nothing, receive_nothing, DestTuplestore
-	};
 }
 
 /* Runs a plan, or a query where there is none. */

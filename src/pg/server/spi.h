@@ -7,11 +7,13 @@
 #include "postgres.h"
 
 #include "executor/spi.h"
-#include "tcop/dest.h"
 
 /* SPI_connect and SPI_finish that cannot fail quietly. */
 extern void gnngp_spi_connect(void);
 extern void gnngp_spi_finish(void);
+
+/* An int8 that is not NULL of a row that SPI has found; column counts from 1. */
+extern int64 gnngp_found_int64(uint64 row, int column);
 
 /* Sets a setting until the GUC nest level ends. */
 extern void gnngp_pin(const char *name, const char *value);
@@ -55,9 +57,5 @@ extern void gnngp_each_row(const char *query, int nargs, const Oid *types, const
 						   const gnngp_rows *rows);
 extern void gnngp_each_row_of_plan(SPIPlanPtr plan, int nargs, const Oid *types,
 								   const Datum *values, const gnngp_rows *rows);
-
-/* Prepares a receiver of a query's rows that lives on its caller's stack. */
-extern void gnngp_receiver_init(DestReceiver *receiver,
-								bool (*receive) (TupleTableSlot *slot, DestReceiver *self));
 
 #endif							/* GNNGP_SPI_H */

@@ -74,15 +74,11 @@ extern void gnngp_store_drop_versions(const gnngp_model *model);
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 
-/* Reads all blocks of the part "node" or "loo" in order, under the active snapshot. */
-extern void gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take,
-							 void *state);
-
 /*
- * Reads the blocks that may hold one of n ascending keys, in order.  Several
- * keys of one block read it once.
+ * Reads the blocks of the part "node" or "loo" that may hold one of n ascending keys, in order and
+ * each once, under the active snapshot; keys NULL: all.
  */
-extern void gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys,
+extern void gnngp_store_read(const gnngp_model *model, const char *part, const int64 *keys,
 							 int64 n, gnngp_block_fn take, void *state);
 
 /* What is said of a whole fit. */

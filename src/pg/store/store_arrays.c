@@ -19,8 +19,6 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
@@ -44,22 +42,11 @@
 #define TAG_TEXT_ENDS 1002		/* int64 */
 #define TAG_TEXTS 1003			/* bytes */
 
-typedef struct array_writer
-{
-	const gnngp_model *model;
-	const char *part;
-	char	   *buffer;			/* the varlena of a block */
-	uint32		block;
-	uint32		blocks;
-} array_writer;
-
 typedef struct array_reader
 {
-	DestReceiver pub;
 	gp_env	   *env;
 	const gnngp_model *model;
 	const char *part;
-	MemoryContext context;		/* of one block */
 	gnngp_arrays *arrays;
 	int64		filled;			/* elements of the last array that are there */
 	uint32		block;
@@ -158,38 +145,41 @@ void
 gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
 				   const gnngp_ids *ids)
 {
-	array_writer w = {.model = model, .part = part};
+	char	   *buffer;
+	char	   *block;
+	int32		blocks = 0;
+	gnngp_block_place place = {model->id, version_of(model, part), part, 0, NULL};
 
 	gnngp_spi_connect();
 	if (ids)
 		add_ids(list, ids);
 	for (int i = 0; i < list->n; i++)
-		w.blocks += (uint32) count_blocks(&list->array[i]);
-	w.buffer = palloc(VARHDRSZ + ARRAY_HEADER + ARRAY_TARGET);
+		blocks += (int32) count_blocks(&list->array[i]);
+	buffer = palloc(VARHDRSZ + ARRAY_HEADER + ARRAY_TARGET);
+	block = VARDATA(buffer);
 	for (int i = 0; i < list->n; i++)
-		for (int64 k = 0; k < count_blocks(&list->array[i]); k++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			/* Inserts the block of an array that begins with an element */
-			int64 first = k * block_elements(&list->array[i]);
-			size_t		size = element_size(list->array[i].element);
-			int64		n = Min(list->array[i].count - first, block_elements(&list->array[i]));
-			size_t		length = ARRAY_HEADER + (size_t) n * size;
-			char	   *block = VARDATA(w.buffer);
-			gnngp_block_place place = {w.model->id, version_of(w.model, w.part), w.part,
-									   (int32) w.block, NULL};
+	{
+		const gp_link_array *array = &list->array[i];
+		size_t		size = element_size(array->element);
 
-			memcpy(block + ARRAY_HEADER, (char *) list->array[i].data + (size_t) first * size,
-				   (size_t) n * size);
-			gnngp_turn_numbers(block + ARRAY_HEADER, (size_t) n * size, size);
-			gnngp_put32(block + AT_BLOCK, w.block++);
-			gnngp_put32(block + AT_BLOCKS, w.blocks);
-			gnngp_put32(block + AT_TAG, (uint32) list->array[i].tag);
-			gnngp_put32(block + AT_ELEMENT, list->array[i].element);
-			gnngp_put64(block + AT_COUNT, (uint64) list->array[i].count);
+		for (int64 k = 0; k < count_blocks(array); k++, place.block++)
+		{
+			int64		first = k * block_elements(array);
+			int64		n = Min(array->count - first, block_elements(array));
+
+			CHECK_FOR_INTERRUPTS();
+			memcpy(block + ARRAY_HEADER, (char *) array->data + first * size, n * size);
+			gnngp_turn_numbers(block + ARRAY_HEADER, n * size, size);
+			gnngp_put32(block + AT_BLOCK, (uint32) place.block);
+			gnngp_put32(block + AT_BLOCKS, (uint32) blocks);
+			gnngp_put32(block + AT_TAG, (uint32) array->tag);
+			gnngp_put32(block + AT_ELEMENT, array->element);
+			gnngp_put64(block + AT_COUNT, (uint64) array->count);
 			gnngp_put64(block + AT_FIRST, (uint64) first);
-			gnngp_store_insert(place, ARRAY_MAGIC, ARRAY_FORMAT, w.buffer, length, (int32) n);
+			gnngp_store_insert(place, ARRAY_MAGIC, ARRAY_FORMAT, buffer, ARRAY_HEADER + n * size,
+							   (int32) n);
 		}
+	}
 	gnngp_spi_finish();
 }
 
@@ -221,15 +211,29 @@ begin_array(array_reader *r, const char *block)
 	return last_array(r->arrays);
 }
 
-/* Copies the elements of a block to their place. */
+/* Validates one block and copies its elements to their place. */
 static void
-take_block(array_reader *r, const char *block, size_t length)
+block_row(void *state, const Datum *values, const bool *nulls)
 {
-	uint64		first = gnngp_get64(block + AT_FIRST);
-	gp_link_array *array = first == 0 ? begin_array(r, block) : last_array(r->arrays);
+	array_reader *r = state;
+	struct varlena *data = PG_DETOAST_DATUM(values[0]);
+	const char *block = VARDATA(data);
+	size_t		length = VARSIZE(data) - VARHDRSZ;
+	gp_link_array *array;
+	uint64		first;
 	size_t		size;
 	uint64		n;
 
+	CHECK_FOR_INTERRUPTS();
+	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_FORMAT, ARRAY_HEADER, block, length);
+	if (gnngp_get32(block + AT_BLOCK) != r->block ||
+		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
+		corrupted(r->model, r->part, "some blocks of its %s are missing");
+	r->blocks = gnngp_get32(block + AT_BLOCKS);
+	r->block++;
+	length -= ARRAY_HEADER;
+	first = gnngp_get64(block + AT_FIRST);
+	array = first == 0 ? begin_array(r, block) : last_array(r->arrays);
 	if (array == NULL || first != (uint64) r->filled ||
 		array->tag != (int32) gnngp_get32(block + AT_TAG) ||
 		array->element != (gp_link_element) gnngp_get32(block + AT_ELEMENT) ||
@@ -246,43 +250,15 @@ take_block(array_reader *r, const char *block, size_t length)
 	r->filled += (int64) n;
 }
 
-/* Validates one block and takes it. */
-static bool
-receive_block(TupleTableSlot *slot, DestReceiver *self)
-{
-	array_reader *r = (array_reader *) self;
-	MemoryContext old = MemoryContextSwitchTo(r->context);
-	struct varlena *data;
-	const char *block;
-	size_t		length;
-
-	CHECK_FOR_INTERRUPTS();
-	slot_getallattrs(slot);
-	data = PG_DETOAST_DATUM(slot->tts_values[0]);
-	block = VARDATA(data);
-	length = VARSIZE(data) - VARHDRSZ;
-	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_FORMAT, ARRAY_HEADER, block, length);
-	if (gnngp_get32(block + AT_BLOCK) != r->block ||
-		(r->block > 0 && gnngp_get32(block + AT_BLOCKS) != r->blocks))
-		corrupted(r->model, r->part, "some blocks of its %s are missing");
-	r->blocks = gnngp_get32(block + AT_BLOCKS);
-	r->block++;
-	take_block(r, block, length - ARRAY_HEADER);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(r->context);
-	return true;
-}
-
 bool
 gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list)
 {
 	array_reader r = {.env = env, .model = model, .part = part, .arrays = list};
+	gnngp_rows	rows = {.row = block_row,.state = &r};
 
 	list->n = 0;
 	gnngp_spi_connect();
-	gnngp_receiver_init(&r.pub, receive_block);
-	r.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block", ALLOCSET_DEFAULT_SIZES);
-	gnngp_store_receive(model->id, version_of(model, part), part, &r.pub);
+	gnngp_store_receive(model, version_of(model, part), part, GNNGP_BLOCKS_ALL, 0, &rows);
 	if (r.block != r.blocks || (r.block > 0 && r.filled != last_array(list)->count))
 		corrupted(model, part, "some blocks of its %s are missing");
 	gnngp_spi_finish();

@@ -4,8 +4,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "nodes/params.h"
 #include "port/pg_crc32c.h"
 #include "store.h"
 #include "store_blocks.h"
@@ -71,54 +69,10 @@ gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *b
 	gnngp_put64(data + AT_LENGTH, length);
 	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
 	SET_VARSIZE(buffer, VARHDRSZ + length);
-	gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_block"
-										" (model, version, part, block, first_key, nrows, data)"
-										" VALUES ($1, $2, $3, $4, $5, $6, $7)", gnngp_schema()),
+	gnngp_execute_as_extension("INSERT INTO gnngp_internal.gp_block"
+							   " (model, version, part, block, first_key, nrows, data)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7)",
 							   lengthof(types), types, values, nulls);
-}
-
-/* Runs a query for blocks; its parameters are model, version and key. */
-static void
-run_query(const char *query, int64 model_id, int64 version, int64 key, DestReceiver *receiver)
-{
-	SPIExecuteOptions options = {.read_only = true,.dest = receiver};
-	int			guc_level = NewGUCNestLevel();
-	int64		values[] = {model_id, version, key};
-
-	options.params = makeParamList(lengthof(values));
-	for (int i = 0; i < (int) lengthof(values); i++)
-		options.params->params[i] = (ParamExternData) {
-			.value = Int64GetDatum(values[i]),.pflags = PARAM_FLAG_CONST,.ptype = INT8OID
-		};
-	gnngp_pin("row_security", "on");
-	if (SPI_execute_extended(query, &options) != SPI_OK_SELECT)
-		elog(ERROR, "reading blocks failed");
-	AtEOXact_GUC(false, guc_level);
-}
-
-/* The part of every query that names the model's blocks. */
-static const char *
-from_blocks(const char *part, const char *columns, const char *alias)
-{
-	return psprintf("SELECT %s FROM %s.gp_block %s"
-					" WHERE %s.model OPERATOR(pg_catalog.=) $1"
-					" AND %s.version OPERATOR(pg_catalog.=) $2"
-					" AND %s.part OPERATOR(pg_catalog.=) '%s'::pg_catalog.text",
-					columns, gnngp_schema(), alias, alias, alias, alias, part);
-}
-
-void
-gnngp_store_receive(int64 model_id, int64 version, const char *part, DestReceiver *receiver)
-{
-	run_query(psprintf("%s ORDER BY k.block", from_blocks(part, "k.data", "k")),
-			  model_id, version, 0, receiver);
-}
-
-void
-gnngp_store_receive_first(int64 model_id, int64 version, const char *part, DestReceiver *receiver)
-{
-	run_query(psprintf("%s AND k.block OPERATOR(pg_catalog.=) 0", from_blocks(part, "k.data", "k")),
-			  model_id, version, 0, receiver);
 }
 
 /*
@@ -126,15 +80,29 @@ gnngp_store_receive_first(int64 model_id, int64 version, const char *part, DestR
  * blocks from the last one that begins with a smaller key are read.
  */
 void
-gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key,
-						DestReceiver *receiver)
+gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
+					gnngp_which_blocks which, int64 key, const gnngp_rows *rows)
 {
-	run_query(psprintf("%s AND k.first_key OPERATOR(pg_catalog.<=) $3"
-					   " AND k.block OPERATOR(pg_catalog.>=)"
-					   " (%s AND b.first_key OPERATOR(pg_catalog.<) $3) ORDER BY k.block",
-					   from_blocks(part, "k.data", "k"),
-					   from_blocks(part, "coalesce(pg_catalog.max(b.block), 0)", "b")),
-			  model_id, version, key, receiver);
+	static const char *const condition[] = {
+		[GNNGP_BLOCKS_ALL] = "",
+		[GNNGP_BLOCKS_FIRST] = " AND k.block OPERATOR(pg_catalog.=) 0",
+		[GNNGP_BLOCKS_KEY] = " AND k.first_key OPERATOR(pg_catalog.<=) $4 AND k.block OPERATOR(pg_catalog.>=)"
+		" (SELECT coalesce(pg_catalog.max(b.block), 0) FROM gnngp_internal.gp_block b"
+		" WHERE b.model OPERATOR(pg_catalog.=) $1 AND b.version OPERATOR(pg_catalog.=) $2"
+		" AND b.part OPERATOR(pg_catalog.=) $3 AND b.first_key OPERATOR(pg_catalog.<) $4)"
+	};
+	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT8OID};
+	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(version),
+	CStringGetTextDatum(part), Int64GetDatum(key)};
+	int			guc_level = NewGUCNestLevel();
+
+	gnngp_pin("row_security", "on");
+	gnngp_each_row(psprintf("SELECT k.data FROM gnngp_internal.gp_block k"
+							" WHERE k.model OPERATOR(pg_catalog.=) $1"
+							" AND k.version OPERATOR(pg_catalog.=) $2"
+							" AND k.part OPERATOR(pg_catalog.=) $3%s ORDER BY k.block", condition[which]),
+				   which == GNNGP_BLOCKS_KEY ? 4 : 3, types, values, rows);
+	AtEOXact_GUC(false, guc_level);
 }
 
 void
@@ -145,9 +113,8 @@ gnngp_store_drop_versions(const gnngp_model *model)
 	Int64GetDatum(model->link.version)};
 
 	gnngp_spi_connect();
-	gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_block WHERE model = $1"
-										" AND version <> CASE WHEN part LIKE 'link%%' THEN $3 ELSE $2 END",
-										gnngp_schema()),
+	gnngp_execute_as_extension("DELETE FROM gnngp_internal.gp_block WHERE model = $1"
+							   " AND version <> CASE WHEN part LIKE 'link%' THEN $3 ELSE $2 END",
 							   3, types, values, NULL);
 	gnngp_spi_finish();
 }

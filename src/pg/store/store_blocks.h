@@ -40,16 +40,16 @@ extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 for
 extern void gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format,
 									size_t header, const char *data, size_t length);
 
-/* Hands blocks of a part to the receiver in order, under row-level security and inside SPI: all, */
-extern void gnngp_store_receive(int64 model_id, int64 version, const char *part,
-								DestReceiver *receiver);
+/* Which blocks of a part are read. */
+typedef enum gnngp_which_blocks
+{
+	GNNGP_BLOCKS_ALL,
+	GNNGP_BLOCKS_FIRST,
+	GNNGP_BLOCKS_KEY			/* those that may hold a key */
+} gnngp_which_blocks;
 
-/* the first, */
-extern void gnngp_store_receive_first(int64 model_id, int64 version, const char *part,
-									  DestReceiver *receiver);
-
-/* or those that may hold a key. */
-extern void gnngp_store_receive_key(int64 model_id, int64 version, const char *part, int64 key,
-									DestReceiver *receiver);
+/* Hands them over in order, under row-level security and inside SPI: a bytea each. */
+extern void gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
+								gnngp_which_blocks which, int64 key, const gnngp_rows *rows);
 
 #endif							/* GNNGP_STORE_BLOCKS_H */

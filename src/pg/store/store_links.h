@@ -66,9 +66,8 @@ extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids,
 /* What that takes at most, but for the little that a block has beside its pairs. */
 extern int64 gnngp_kept_bytes(const gnngp_ids *ids, int64 keep);
 
-/* Hands out all blocks in order, or those that may hold one of n ascending keys. */
-extern void gnngp_kept_scan(const gnngp_model *model, gnngp_block_fn take, void *state);
-extern void gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n,
+/* Hands out the blocks that may hold one of n ascending keys, in order; keys NULL: all. */
+extern void gnngp_kept_read(const gnngp_model *model, const int64 *keys, int64 n,
 							gnngp_block_fn take, void *state);
 
 /* Unpacks node i of a block, and pair e: XX001 where they are out of its bounds. */

@@ -45,40 +45,31 @@ enum shape_column
 
 static gnngp_live *kept = NULL;
 
+#define TEXT_HASH(text) hash_bytes_extended((unsigned char *) (text), (int) strlen(text), 0)
+
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
+	const gnngp_task_def *task = &graph->task;
 	StringInfoData text;
 
 	initStringInfo(&text);
-	if (graph->task.form == NULL)
-		gnngp_require_edges(graph);
-	if (graph->task.form)
-	{
-		const gnngp_task_def *task = &graph->task;
-
-		/* Names, which a dump keeps. */
+	if (task->form)				/* names, which a dump keeps */
 		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%s\n%s", task->form,
 						 task->table_name.schema ? task->table_name.schema : "",
-						 task->table_name.table ? task->table_name.table : "", task->entity_column
-						 ? task->entity_column : "", task->target, task->horizon ? task->horizon
-						 : "");
-		return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
+						 task->table_name.table ? task->table_name.table : "",
+						 task->entity_column ? task->entity_column : "", task->target,
+						 task->horizon ? task->horizon : "");
+	else
+	{
+		gnngp_require_edges(graph);
+		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src,
+						 graph->dst, graph->weight ? graph->weight : "", graph->directed,
+						 OidIsValid(graph->sparse_features), graph->scale);
+		for (int i = 0; i < graph->features.n; i++)
+			appendStringInfo(&text, "\n%s", graph->features.text[i]);
 	}
-	appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src, graph->dst,
-					 graph->weight ? graph->weight : "", graph->directed,
-					 OidIsValid(graph->sparse_features), graph->scale);
-	for (int i = 0; i < graph->features.n; i++)
-		appendStringInfo(&text, "\n%s", graph->features.text[i]);
-	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
-}
-
-/* A hash of the kernel that the pieces are of. */
-static int64
-kernel_hash(const gnngp_model *model)
-{
-	return (int64) hash_bytes_extended((unsigned char *) model->kernel, (int) strlen(model->kernel),
-									   0);
+	return TEXT_HASH(text.data);
 }
 
 /* ---- writing ---- */
@@ -135,7 +126,7 @@ lay_piece(layout *l, const gp_piece *piece)
 static void
 lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
 {
-	int64		head[SHAPE_HEAD] = {(int64) shape, kernel_hash(model), keep->n};
+	int64		head[SHAPE_HEAD] = {(int64) shape, (int64) TEXT_HASH(model->kernel), keep->n};
 
 	memset(l->n, 0, sizeof(l->n));
 	lay(l, LIVE_SHAPES, SHAPE_HEAD, head);
@@ -169,7 +160,7 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 
 /* A part of an array that begins where the last one ended. */
 static void *
-take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
+next_elements(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
 {
 	char	   *at = l->data[array]
 		+ l->n[array] * gp_link_element_size((gp_link_element) live_element[array]);
@@ -180,20 +171,6 @@ take(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
 	return at;
 }
 
-/* Checks a sparse matrix: offsets that ascend, columns in range. */
-static void
-check_sparse(const gnngp_model *model, const gp_csr *s, int64 entries)
-{
-	bool		bad = s->start[0] != 0 || s->start[s->rows] != entries;
-
-	for (int64 i = 0; i < s->rows; i++)
-		bad = bad || s->start[i] > s->start[i + 1];
-	for (int64 k = 0; k < entries && !bad; k++)
-		bad = s->col[k] < 0 || s->col[k] >= s->cols;
-	if (bad)
-		gnngp_arrays_damaged(model, "live");
-}
-
 /* Makes a piece of its shape; it points into the arrays. */
 static void
 make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *shape, layout *l,
@@ -201,6 +178,8 @@ make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *
 {
 	int64		form = shape[SHAPE_FORM];
 	int64		entries = shape[SHAPE_ENTRIES];
+	gp_csr	   *s;
+	bool		bad;
 
 	*piece = (gp_piece) {.kind = (int32) shape[SHAPE_KIND],.site = (int32) shape[SHAPE_SITE],
 	.part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],.cols = shape[SHAPE_COLS]};
@@ -212,21 +191,27 @@ make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *
 	piece->type = form % 2 == GP_FLOAT ? GP_FLOAT : GP_DOUBLE;
 	if (form < FORM_SPARSE)
 	{
-		if (piece->cols > 0 && piece->rows > PG_INT64_MAX / piece->cols)
+		if ((piece->cols > 0 && piece->rows > PG_INT64_MAX / piece->cols) ||
+			entries != piece->rows * piece->cols)
 			gnngp_arrays_damaged(model, "live");
-		if (entries != piece->rows * piece->cols)
-			gnngp_arrays_damaged(model, "live");
-		piece->dense = take(model, l, have, piece->ints ? LIVE_INTS : array_of(piece->type),
-							entries);
+		piece->dense = next_elements(model, l, have,
+									 piece->ints ? LIVE_INTS : array_of(piece->type), entries);
 		return;
 	}
-	piece->csr = gp_alloc_zero(env, 1, sizeof(gp_csr));
-	*piece->csr = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,
-							.stamp = gp_csr_stamp()};
-	piece->csr->start = take(model, l, have, LIVE_LONGS, piece->rows + 1);
-	piece->csr->col = take(model, l, have, LIVE_INTS, entries);
-	piece->csr->value = take(model, l, have, array_of(piece->type), entries);
-	check_sparse(model, piece->csr, entries);
+	piece->csr = s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	*s = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,
+				   .stamp = gp_csr_stamp()};
+	s->start = next_elements(model, l, have, LIVE_LONGS, piece->rows + 1);
+	s->col = next_elements(model, l, have, LIVE_INTS, entries);
+	s->value = next_elements(model, l, have, array_of(piece->type), entries);
+	/* Offsets ascend, and columns are in range. */
+	bad = s->start[0] != 0 || s->start[s->rows] != entries;
+	for (int64 i = 0; i < s->rows; i++)
+		bad = bad || s->start[i] > s->start[i + 1];
+	for (int64 k = 0; k < entries && !bad; k++)
+		bad = s->col[k] < 0 || s->col[k] >= s->cols;
+	if (bad)
+		gnngp_arrays_damaged(model, "live");
 }
 
 /* Checks node numbers, which ascend, of the anchors and the labelled nodes. */
@@ -290,7 +275,7 @@ make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list
 		gnngp_arrays_damaged(model, "live");
 	shape = (const int64 *) l.data[LIVE_SHAPES];
 	live->shape = (uint64) shape[HEAD_GRAPH];
-	if (shape[HEAD_KERNEL] != kernel_hash(model) || shape[HEAD_PIECES] < 0 ||
+	if (shape[HEAD_KERNEL] != (int64) TEXT_HASH(model->kernel) || shape[HEAD_PIECES] < 0 ||
 		have[LIVE_SHAPES] - SHAPE_HEAD != shape[HEAD_PIECES] * SHAPE_COLUMNS)
 		gnngp_arrays_damaged(model, "live");
 	live->keep = gp_keep_create(live->env);
@@ -301,42 +286,23 @@ make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list
 				   shape + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS, &l, have);
 }
 
-/* What a reading works on. */
-typedef struct live_reading
-{
-	const gnngp_model *model;
-	gnngp_live *live;
-	bool		found;
-} live_reading;
-
-/* Reads the part. */
-static void
-read_state(void *arg)
-{
-	live_reading *r = arg;
-	gnngp_arrays list;
-
-	r->found = gnngp_arrays_read(r->live->env, r->model, "live", &list);
-	if (!r->found)
-		return;
-	gnngp_arrays_take_ids(r->model, "live", &list, &r->live->ids);
-	make_pieces(r->model, r->live, &list);
-	if (r->model->rows > 0)
-		r->live->task = gnngp_facts_read(r->live->env, r->model);
-}
-
-/* Reads a live state. */
+/* Reads a live state, as the owner of the extension's tables. */
 static gnngp_live *
 read_live(const gnngp_model *model)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_live *live = gp_alloc_zero(env, 1, sizeof(gnngp_live));
-	live_reading r = {model, live, false};
+	gnngp_identity saved = gnngp_become_extension();
+	gnngp_arrays list;
 
 	live->env = env;
-	gnngp_as_extension(read_state, &r);
-	if (!r.found)
+	if (!gnngp_arrays_read(env, model, "live", &list))
 		gnngp_store_corrupted(model, "some blocks of its live state are missing");
+	gnngp_arrays_take_ids(model, "live", &list, &live->ids);
+	make_pieces(model, live, &list);
+	if (model->rows > 0)
+		live->task = gnngp_facts_read(env, model);
+	gnngp_become_again(&saved);
 	check_state(model, live);
 	live->model = model->id;
 	live->version = model->version;

@@ -104,17 +104,6 @@ bytes_of(void *state, int64 i)
 	return w->stride + gnngp_text_bytes(w->ids, node_of(state, i));
 }
 
-/* The bits of a logit as a number that falls when it grows, less the last 16. */
-static uint64
-logit_to_rank(double logit)
-{
-	uint64		bits;
-
-	logit += 0.0;				/* makes -0 and 0 equal */
-	memcpy(&bits, &logit, sizeof(bits));
-	return ((bits >> 63) ? bits : ~bits & PG_INT64_MAX) & ~UINT64CONST(0xffff);
-}
-
 /* Sorts the classes of a node into the row and gives log sum exp(logit). */
 static double
 pack_classes(writer *w, const double *mean, bool prior, char *scores)
@@ -126,8 +115,15 @@ pack_classes(writer *w, const double *mean, bool prior, char *scores)
 
 	for (int32 c = 0; c < n; c++)
 	{
-		w->logit[c] = gp_logit(&w->posterior->calibrator, c, (float) mean[c] + 0.0f);
-		w->ranked[c] = (prior ? 0 : logit_to_rank(w->logit[c])) | w->rank_of[c];
+		double		logit = gp_logit(&w->posterior->calibrator, c, (float) mean[c] + 0.0f);
+		uint64		bits;
+
+		/* The bits of a logit as a number that falls when it grows; -0 and 0 are equal */
+		w->logit[c] = logit;
+		logit += 0.0;
+		memcpy(&bits, &logit, sizeof(bits));
+		bits = ((bits >> 63) ? bits : ~bits & PG_INT64_MAX) & ~UINT64CONST(0xffff);
+		w->ranked[c] = (prior ? 0 : bits) | w->rank_of[c];
 		top = Max(top, w->logit[c]);
 	}
 	sort_classes(w->ranked, n);
@@ -142,22 +138,6 @@ pack_classes(writer *w, const double *mean, bool prior, char *scores)
 	if (n % 2)
 		gnngp_put16(order + (size_t) n * sizeof(uint16), 0);
 	return top + log(sum);
-}
-
-/* 22003: a number overflowed; it must not be read as a prediction. */
-static void
-check_finite(const writer *w, int64 i, int64 node)
-{
-	int32		n = Max(w->nclasses, 1);
-	bool		finite = isfinite(w->variance[i]);
-
-	for (int32 c = 0; c < n && finite; c++)
-		finite = w->nclasses > 0 ? isfinite((float) w->mean[i * n + c]) : isfinite(w->mean[i]);
-	if (!finite)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("the posterior of node %s is not finite", gnngp_id_text(w->ids, node)),
-				 errhint("Rescale the features or the target.")));
 }
 
 /* Packs n rows from the first on. */
@@ -190,9 +170,17 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		int64		node = node_of(w, i);
 		bool		labelled = w->labelled < w->nlabelled && data->labelled[w->labelled] == node;
 		bool		prior = w->is_prior != NULL && w->is_prior[node];
+		bool		finite = isfinite(w->variance[i]) && (w->nclasses > 0 || isfinite(w->mean[i]));
 
 		w->labelled += labelled;
-		check_finite(w, i, node);
+		/* What overflowed must not be read as a prediction. */
+		for (int32 c = 0; c < w->nclasses && finite; c++)
+			finite = isfinite((float) w->mean[i * w->nclasses + c]);
+		if (!finite)
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("the posterior of node %s is not finite", gnngp_id_text(w->ids, node)),
+					 errhint("Rescale the features or the target.")));
 		gnngp_pack_id(w->ids, node, p, texts, &text_end);
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
 		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
@@ -288,20 +276,12 @@ part_of(const gnngp_model *model, const char *part)
 }
 
 void
-gnngp_store_scan(const gnngp_model *model, const char *part, gnngp_block_fn take, void *state)
-{
-	gnngp_row_part p = part_of(model, part);
-
-	gnngp_rows_scan(&p, take, state);
-}
-
-void
-gnngp_store_find(const gnngp_model *model, const char *part, const int64 *keys, int64 n,
+gnngp_store_read(const gnngp_model *model, const char *part, const int64 *keys, int64 n,
 				 gnngp_block_fn take, void *state)
 {
 	gnngp_row_part p = part_of(model, part);
 
-	gnngp_rows_find(&p, keys, n, take, state);
+	gnngp_rows_read(&p, keys, n, take, state);
 }
 
 void
@@ -339,44 +319,20 @@ gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32
 
 /* ---- both parts of a fit ---- */
 
-/* Has the rows to predict of a task written, which stand behind those that are labelled. */
-static void
-begin_nodes(writer *w)
-{
-	int64		first = w->data->rows ? w->data->nlabelled : 0;
-
-	w->ids = &w->data->ids;
-	w->nlabelled = w->data->rows ? 0 : w->data->nlabelled;
-	w->mean = w->posterior->mean + first * Max(w->nclasses, 1);
-	w->variance = w->posterior->variance + first;
-	w->is_prior = w->posterior->is_prior ? w->posterior->is_prior + first : NULL;
-	w->stride = row_bytes(w->nclasses, false);
-}
-
-/* Has the labelled rows written: of a task, where an entity may have many, by ids of their own. */
-static void
-begin_loo(writer *w)
-{
-	w->ids = w->data->rows ? &w->data->rows->label_ids : &w->data->ids;
-	w->nlabelled = w->data->nlabelled;
-	w->labelled = 0;
-	w->node = w->data->labelled;
-	w->mean = w->posterior->loo.mean;
-	w->variance = w->posterior->loo.variance;
-	w->is_prior = w->posterior->is_prior;
-	w->has_targets = true;
-	w->stride = row_bytes(w->nclasses, true);
-}
-
 void
 gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 					  const gp_posterior *posterior)
 {
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");
+	int64		first = data->rows ? data->nlabelled : 0;	/* behind a task's labelled rows */
+	int32		nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
 	writer		w = {
-		.data = data,.posterior = posterior,.nclasses = data->task == GP_TASK_CLASSES
-			? data->nclasses : 0
+		.data = data,.posterior = posterior,.nclasses = nclasses,
+		.ids = &data->ids,.nlabelled = data->nlabelled - first,
+		.mean = posterior->mean + first * Max(nclasses, 1),.variance = posterior->variance + first,
+		.is_prior = posterior->is_prior ? posterior->is_prior + first : NULL,
+		.stride = row_bytes(nclasses, false)
 	};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER + (size_t) w.nclasses * sizeof(double) + calibrator_bytes(w.nclasses),
@@ -386,9 +342,17 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	gnngp_spi_connect();
 	if (w.nclasses > 0)
 		order_classes(&w);
-	begin_nodes(&w);
 	(void) gnngp_rows_write(&nodes, w.ids, &packer);
-	begin_loo(&w);
+	/* The labelled rows: of a task, where an entity may have many, by ids of their own */
+	w.ids = data->rows ? &data->rows->label_ids : &data->ids;
+	w.nlabelled = data->nlabelled;
+	w.labelled = 0;
+	w.node = data->labelled;
+	w.mean = posterior->loo.mean;
+	w.variance = posterior->loo.variance;
+	w.is_prior = posterior->is_prior;
+	w.has_targets = true;
+	w.stride = row_bytes(nclasses, true);
 	packer.n = posterior->loo.n;
 	(void) gnngp_rows_write(&loo, w.ids, &packer);
 	gnngp_figures_write(model, posterior);

@@ -144,20 +144,12 @@ gnngp_kept_bytes(const gnngp_ids *ids, int64 keep)
 }
 
 void
-gnngp_kept_scan(const gnngp_model *model, gnngp_block_fn take, void *state)
-{
-	gnngp_row_part part = part_of(model);
-
-	gnngp_rows_scan(&part, take, state);
-}
-
-void
-gnngp_kept_find(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take,
+gnngp_kept_read(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take,
 				void *state)
 {
 	gnngp_row_part part = part_of(model);
 
-	gnngp_rows_find(&part, keys, n, take, state);
+	gnngp_rows_read(&part, keys, n, take, state);
 }
 
 void

@@ -3,21 +3,17 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "miscadmin.h"
 #include "store_rows.h"
-#include "utils/memutils.h"
 
 /* ---- reading ---- */
 
 /* Hands each block of a query to the caller. */
 typedef struct block_receiver
 {
-	DestReceiver pub;
 	const gnngp_row_part *part;
-	gnngp_block_fn take;
+	gnngp_block_fn take;		/* NULL: blocks are counted only */
 	void	   *state;
-	MemoryContext context;		/* of one block */
 	int64		blocks;
 	int64		rows;
 	int64		last_key;
@@ -55,80 +51,50 @@ row_key(const gnngp_block *block, int32 i)
 }
 
 /* Validates one block and hands it on. */
-static bool
-receive_block(TupleTableSlot *slot, DestReceiver *self)
+static void
+block_row(void *state, const Datum *values, const bool *nulls)
 {
-	block_receiver *r = (block_receiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(r->context);
+	block_receiver *r = state;
 	struct varlena *data;
 	gnngp_block block;
 
 	CHECK_FOR_INTERRUPTS();
-	slot_getallattrs(slot);
-	data = PG_DETOAST_DATUM(slot->tts_values[0]);
+	data = PG_DETOAST_DATUM(values[0]);
 	block = open_block(r->part, VARDATA(data), VARSIZE(data) - VARHDRSZ);
 	r->blocks++;
 	r->rows += block.nrows;
 	r->last_key = row_key(&block, block.nrows - 1);
-	r->stopped = !r->take(r->state, &block);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(r->context);
-	return !r->stopped;
-}
-
-/* A receiver of a part's blocks. */
-static block_receiver
-open_receiver(const gnngp_row_part *part, gnngp_block_fn take, void *state)
-{
-	block_receiver r = {.part = part,.take = take,.state = state};
-
-	gnngp_receiver_init(&r.pub, receive_block);
-	r.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp block", ALLOCSET_DEFAULT_SIZES);
-	return r;
+	r->stopped = r->take && !r->take(r->state, &block);
 }
 
 void
-gnngp_rows_scan(const gnngp_row_part *part, gnngp_block_fn take, void *state)
-{
-	block_receiver r;
-
-	gnngp_spi_connect();
-	r = open_receiver(part, take, state);
-	gnngp_store_receive(part->model->id, part->version, part->part, &r.pub);
-	if (!r.stopped && r.rows != part->rows)
-		gnngp_store_corrupted(part->model, "some of its blocks are missing");
-	gnngp_spi_finish();
-}
-
-/* Takes no block. */
-static bool
-take_none(void *state, const gnngp_block *block)
-{
-	return false;
-}
-
-void
-gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take,
+gnngp_rows_read(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take,
 				void *state)
 {
-	int64		model = part->model->id;
+	const gnngp_model *model = part->model;
 	int64		blocks = 1 + part->rows / (1 + (int64) (part->target / part->row_bytes));
-	block_receiver r;
+	block_receiver r = {.part = part,.take = take,.state = state};
+	gnngp_rows	rows = {.row = block_row,.state = &r,.stop = &r.stopped};
+	bool		missing;
 
 	gnngp_spi_connect();
-	r = open_receiver(part, take, state);
-	if (n > 1 && n > blocks / 4)
-		gnngp_store_receive(model, part->version, part->part, &r.pub);
+	if (keys == NULL || (n > 1 && n > blocks / 4))
+		gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_ALL, 0, &rows);
 	else
 		for (int64 i = 0; i < n && !r.stopped; i++)
 			if (r.blocks == 0 || keys[i] > r.last_key)
-				gnngp_store_receive_key(model, part->version, part->part, keys[i], &r.pub);
-	/* No block may hold a key: is the part there? */
-	r.take = take_none;
-	if (r.blocks == 0)
-		gnngp_store_receive_first(model, part->version, part->part, &r.pub);
-	if (r.blocks == 0)
-		gnngp_store_corrupted(part->model, "some of its blocks are missing");
+				gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_KEY, keys[i],
+									&rows);
+	missing = keys ? r.blocks == 0 : !r.stopped && r.rows != part->rows;
+	if (keys && missing)
+	{
+		/* No block may hold a key: is the part there? */
+		r.take = NULL;
+		gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_FIRST, 0, &rows);
+		missing = r.blocks == 0;
+	}
+	if (missing)
+		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_spi_finish();
 }
 

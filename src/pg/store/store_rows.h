@@ -57,9 +57,8 @@ typedef struct gnngp_row_part
 	size_t		(*open) (gnngp_block *block, uint32 count);
 } gnngp_row_part;
 
-/* Hands out all blocks in order, or those that may hold one of n ascending keys, each once. */
-extern void gnngp_rows_scan(const gnngp_row_part *part, gnngp_block_fn take, void *state);
-extern void gnngp_rows_find(const gnngp_row_part *part, const int64 *keys, int64 n,
+/* Hands out the blocks that may hold one of n ascending keys, in order, once; keys NULL: all. */
+extern void gnngp_rows_read(const gnngp_row_part *part, const int64 *keys, int64 n,
 							gnngp_block_fn take, void *state);
 
 /* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */

@@ -124,36 +124,19 @@ unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arra
 	return w;
 }
 
-/* What a reading works on. */
-typedef struct warm_reading
-{
-	gp_env	   *env;
-	const gnngp_model *model;
-	const char *part;
-	gnngp_arrays list;
-	bool		found;
-} warm_reading;
-
-/* Reads the part's arrays. */
-static void
-read_part(void *arg)
-{
-	warm_reading *r = arg;
-
-	r->found = gnngp_arrays_read(r->env, r->model, r->part, &r->list);
-}
-
 gp_warm *
 gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like)
 {
-	warm_reading r = {.env = env,.model = model,.part = part};
+	gnngp_identity saved = gnngp_become_extension();
+	gnngp_arrays list;
+	bool		found = gnngp_arrays_read(env, model, part, &list);
 	gp_warm    *w;
 	uint64		left_for;
 
-	gnngp_as_extension(read_part, &r);
-	if (!r.found)
+	gnngp_become_again(&saved);
+	if (!found)
 		return NULL;
-	w = unpack(env, model, part, &r.list, &left_for);
+	w = unpack(env, model, part, &list, &left_for);
 	if (left_for == like)
 		return w;
 	gp_notice(env, NULL, "the training starts over: columns or classes have changed");

@@ -61,18 +61,16 @@ accumulate(FunctionCallInfo fcinfo, bool weighted)
 	return EOHPGetRWDatum(&state->head.header);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_accum);
-
 /* gp_factor_accum(state, src, dst, kernel [, landmarks]) */
+PG_FUNCTION_INFO_V1(gnngp_factor_accum);
 Datum
 gnngp_factor_accum(PG_FUNCTION_ARGS)
 {
 	return accumulate(fcinfo, false);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
-
 /* gp_factor_accum(state, src, dst, weight, kernel [, landmarks]) */
+PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
 Datum
 gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 {
@@ -111,9 +109,8 @@ split_keys(const gnngp_sorted_edges *s, gnngp_graph_value *out)
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_final);
-
 /* The factor of a state; NULL where there was no row. */
+PG_FUNCTION_INFO_V1(gnngp_factor_final);
 Datum
 gnngp_factor_final(PG_FUNCTION_ARGS)
 {

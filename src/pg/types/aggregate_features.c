@@ -33,18 +33,6 @@ typedef struct placed_id
 	int64		row;
 } placed_id;
 
-/* 23505 for a node that comes twice. */
-static void
-check_repeated(const placed_id *p, int64 n)
-{
-	for (int64 i = 1; i < n; i++)
-		if (p[i].id == p[i - 1].id)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNIQUE_VIOLATION),
-					 errmsg("node " INT64_FORMAT " has features twice", p[i].id),
-					 errhint("Give each node one row of features.")));
-}
-
 /* The rows sorted by node as a value, in the current context. */
 static Datum
 write_features(const features_state *state)
@@ -66,7 +54,12 @@ write_features(const features_state *state)
 	if (!sorted)
 	{
 		gnngp_sort(p, n, sizeof(placed_id), gp_compare_int64, NULL);
-		check_repeated(p, n);
+		for (Size i = 1; i < n; i++)
+			if (p[i].id == p[i - 1].id)
+				ereport(ERROR,
+						(errcode(ERRCODE_UNIQUE_VIOLATION),
+						 errmsg("node " INT64_FORMAT " has features twice", p[i].id),
+						 errhint("Give each node one row of features.")));
 		value = MemoryContextAllocHuge(CurrentMemoryContext, n * state->cols * sizeof(float));
 		for (Size i = 0; i < n; i++)
 			memcpy(value + i * state->cols, state->value + p[i].row * state->cols,
@@ -212,10 +205,9 @@ check_feature(int64 node, int64 place, double given, float v)
 		check_feature(node, j, given, row[j]); \
 	}
 
-PG_FUNCTION_INFO_V1(gnngp_features_accum);
-
 /* gp_features_accum(state, node, features), an array of real, double precision, integer or
  * numeric */
+PG_FUNCTION_INFO_V1(gnngp_features_accum);
 Datum
 gnngp_features_accum(PG_FUNCTION_ARGS)
 {
@@ -248,9 +240,8 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_features_combine);
-
 /* gp_features_combine(state, state) */
+PG_FUNCTION_INFO_V1(gnngp_features_combine);
 Datum
 gnngp_features_combine(PG_FUNCTION_ARGS)
 {
@@ -264,9 +255,8 @@ gnngp_features_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_features_final);
-
 /* The features of a state; NULL where there was no row. */
+PG_FUNCTION_INFO_V1(gnngp_features_final);
 Datum
 gnngp_features_final(PG_FUNCTION_ARGS)
 {

@@ -167,9 +167,8 @@ gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 	add_row(fcinfo, state);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_graph_accum);
-
 /* gp_graph_accum(state, src, dst) */
+PG_FUNCTION_INFO_V1(gnngp_graph_accum);
 Datum
 gnngp_graph_accum(PG_FUNCTION_ARGS)
 {
@@ -181,9 +180,8 @@ gnngp_graph_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_graph_accum_weighted);
-
 /* gp_graph_accum(state, src, dst, weight) */
+PG_FUNCTION_INFO_V1(gnngp_graph_accum_weighted);
 Datum
 gnngp_graph_accum_weighted(PG_FUNCTION_ARGS)
 {
@@ -193,9 +191,8 @@ gnngp_graph_accum_weighted(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_graph_combine);
-
 /* gp_graph_combine(state, state) */
+PG_FUNCTION_INFO_V1(gnngp_graph_combine);
 Datum
 gnngp_graph_combine(PG_FUNCTION_ARGS)
 {
@@ -211,9 +208,8 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_graph_final);
-
 /* The graph of a state; NULL where there was no row. */
+PG_FUNCTION_INFO_V1(gnngp_graph_final);
 Datum
 gnngp_graph_final(PG_FUNCTION_ARGS)
 {

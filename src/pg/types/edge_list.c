@@ -73,6 +73,7 @@ void
 gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 {
 	int64		room = Max(list->room, FIRST_ROOM);
+	int64		bytes = list->weighted ? 24 : 16;	/* of an edge */
 
 	if (list->n + more > list->room && list->n >= COMPACT_FROM)
 		compact(list);
@@ -80,11 +81,8 @@ gnngp_edge_list_grow(gnngp_edge_list *list, int64 more)
 		room *= 2;
 	if (room <= list->room)
 		return;
-	double		kept = room * (list->weighted ? 24.0 : 16.0);
-	double		sorting = room * (list->weighted ? 32.0 : 16.0);
-
-	gnngp_value_hold(&list->held, list->context, kept, sorting,
-					 psprintf(INT64_FORMAT " edges", room));
+	gnngp_value_hold(&list->held, list->context, (double) room * bytes,
+					 (double) room * (list->weighted ? 32 : 16), psprintf(INT64_FORMAT " edges", room));
 	list->end = gnngp_value_grow(list->context, list->end, room * 2 * sizeof(int64));
 	gp_use_large_pages(list->end, room * 2 * sizeof(int64));
 	if (list->weighted)

@@ -320,16 +320,6 @@ node_of(numbering *num, int64 id)
 	return (uint32) gnngp_idmap_find(&num->map, id);
 }
 
-/* The key of an edge, without a branch: which end has the smaller id is anybody's guess. */
-static inline uint64
-key_of(numbering *num, const int64 *end, int shift)
-{
-	int64		low = Min(end[0], end[1]);
-	int64		high = Max(end[0], end[1]);
-
-	return node_of(num, low) << shift | node_of(num, high);
-}
-
 /* Writes the keys of all edges but self-loops; true when they are in order. */
 static bool
 make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges *out)
@@ -344,11 +334,15 @@ make_keys(const gnngp_edge_list *list, const numbering *num, gnngp_sorted_edges 
 	{
 		const int64 *end = list->end + 2 * i;
 		uint64		key;
+		int64		low;
+		int64		high;
 
 		gnngp_poll(i);
 		if (end[0] == end[1])
 			continue;
-		key = key_of(&local, end, shift);
+		low = Min(end[0], end[1]);
+		high = Max(end[0], end[1]);
+		key = node_of(&local, low) << shift | node_of(&local, high);
 		sorted = sorted && key >= last;
 		last = key;
 		if (out->key)
@@ -389,21 +383,6 @@ order_repeated(gnngp_sorted_edge *edge, int64 n)
 			CHECK_FOR_INTERRUPTS();
 		k = same;
 	}
-}
-
-/* Keeps each key once. */
-static int64
-unique_keys(uint64 *key, int64 n)
-{
-	int64		m = 0;
-
-	for (int64 i = 0; i < n; i++)
-	{
-		gnngp_poll(i);
-		if (i == 0 || key[i] != key[m - 1])
-			key[m++] = key[i];
-	}
-	return m;
 }
 
 void
@@ -455,7 +434,17 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 	if (list->weighted)
 		order_repeated(out->edge, out->edges);
 	else
-		out->edges = unique_keys(out->key, out->edges);
+	{
+		int64		m = 0;
+
+		for (int64 i = 0; i < out->edges; i++)
+		{
+			gnngp_poll(i);
+			if (i == 0 || out->key[i] != out->key[m - 1])
+				out->key[m++] = out->key[i];
+		}
+		out->edges = m;
+	}
 }
 
 void

@@ -30,22 +30,6 @@ gnngp_factor_threads(double flops)
 	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
 }
 
-/* For each node of the graph its place among the nodes that have features. */
-static int32 *
-place_nodes(const gnngp_factor_task *task)
-{
-	int64		missing;
-	int32	   *place = gnngp_value_places(&task->graph->ids, &task->features->ids, &missing);
-
-	if (place == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
-				 errhint("Pass features of every node, or NULL to use the structure of the graph "
-						 "only.")));
-	return place;
-}
-
 /* The graph for the core. */
 static gp_graph *
 build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
@@ -53,13 +37,21 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	const gnngp_graph_value *g = task->graph;
 	gp_edges   *edges = gp_edges_create(env, nodes, false, g->weight != NULL);
 	int32	   *place;
+	int64		missing;
 
 	if (task->features == NULL)
 	{
 		gp_edges_add(edges, g->edges, g->src, g->dst, g->weight);
 		return gp_graph_build(edges);
 	}
-	place = place_nodes(task);
+	place = gnngp_value_places(&task->graph->ids, &task->features->ids, &missing);
+
+	if (place == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
+				 errhint("Pass features of every node, or NULL to use the structure of the graph "
+						 "only.")));
 	for (int64 i = 0; i < g->edges; i++)
 	{
 		gnngp_poll(i);
@@ -147,9 +139,8 @@ gnngp_factor_make(const gnngp_factor_task *task)
 	return value;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor);
-
 /* gp_factor(graph, features, kernel, landmarks, seed); NULL without a graph. */
+PG_FUNCTION_INFO_V1(gnngp_factor);
 Datum
 gnngp_factor(PG_FUNCTION_ARGS)
 {

@@ -10,9 +10,8 @@
 #include "utils/tuplestore.h"
 #include "types.h"
 
-PG_FUNCTION_INFO_V1(gnngp_graph_nodes);
-
 /* gp_nodes(gp_graph) */
+PG_FUNCTION_INFO_V1(gnngp_graph_nodes);
 Datum
 gnngp_graph_nodes(PG_FUNCTION_ARGS)
 {
@@ -23,9 +22,8 @@ gnngp_graph_nodes(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(nodes);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_graph_edges);
-
 /* gp_edges(gp_graph) */
+PG_FUNCTION_INFO_V1(gnngp_graph_edges);
 Datum
 gnngp_graph_edges(PG_FUNCTION_ARGS)
 {
@@ -36,27 +34,24 @@ gnngp_graph_edges(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(edges);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_features_nodes);
-
 /* gp_nodes(gp_features) */
+PG_FUNCTION_INFO_V1(gnngp_features_nodes);
 Datum
 gnngp_features_nodes(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_features").ids.n);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
-
 /* gp_nodes(gp_factor) */
+PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
 Datum
 gnngp_factor_nodes(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").ids.n);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_rank);
-
 /* gp_rank(gp_factor) */
+PG_FUNCTION_INFO_V1(gnngp_factor_rank);
 Datum
 gnngp_factor_rank(PG_FUNCTION_ARGS)
 {
@@ -76,9 +71,8 @@ find_node(const gnngp_table_value *factor, int64 id)
 	return node;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_kernel_value);
-
 /* gp_kernel_value(gp_factor, a, b): <q_a, q_b>, added in double. */
+PG_FUNCTION_INFO_V1(gnngp_kernel_value);
 Datum
 gnngp_kernel_value(PG_FUNCTION_ARGS)
 {
@@ -95,9 +89,8 @@ gnngp_kernel_value(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(sum);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_rows);
-
 /* gp_factor_rows(gp_factor) */
+PG_FUNCTION_INFO_V1(gnngp_factor_rows);
 Datum
 gnngp_factor_rows(PG_FUNCTION_ARGS)
 {

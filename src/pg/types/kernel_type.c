@@ -15,14 +15,6 @@
 #include "core/formula/formula.h"
 #include "pg/server/server.h"
 
-PG_FUNCTION_INFO_V1(gnngp_kernel_in);
-PG_FUNCTION_INFO_V1(gnngp_kernel_recv);
-PG_FUNCTION_INFO_V1(gnngp_kernel_from_text);
-PG_FUNCTION_INFO_V1(gnngp_kernel_as_stored);
-PG_FUNCTION_INFO_V1(gnngp_kernel_cmp);
-PG_FUNCTION_INFO_V1(gnngp_kernel_hash);
-PG_FUNCTION_INFO_V1(gnngp_kernel_hash_extended);
-
 /* Reads a kernel and gives its canonical text; errors point at the character. */
 static text *
 make_canonical(const char *source)
@@ -42,6 +34,7 @@ make_canonical(const char *source)
 }
 
 /* gp_kernel's input function. */
+PG_FUNCTION_INFO_V1(gnngp_kernel_in);
 Datum
 gnngp_kernel_in(PG_FUNCTION_ARGS)
 {
@@ -49,6 +42,7 @@ gnngp_kernel_in(PG_FUNCTION_ARGS)
 }
 
 /* gp_kernel's binary input function: text, which is read anew and never trusted. */
+PG_FUNCTION_INFO_V1(gnngp_kernel_recv);
 Datum
 gnngp_kernel_recv(PG_FUNCTION_ARGS)
 {
@@ -60,6 +54,7 @@ gnngp_kernel_recv(PG_FUNCTION_ARGS)
 }
 
 /* The cast from text. */
+PG_FUNCTION_INFO_V1(gnngp_kernel_from_text);
 Datum
 gnngp_kernel_from_text(PG_FUNCTION_ARGS)
 {
@@ -73,6 +68,7 @@ gnngp_kernel_from_text(PG_FUNCTION_ARGS)
  * that one row which cannot be does not keep everybody from listing models;
  * whoever computes with the value reads it.
  */
+PG_FUNCTION_INFO_V1(gnngp_kernel_as_stored);
 Datum
 gnngp_kernel_as_stored(PG_FUNCTION_ARGS)
 {
@@ -106,6 +102,7 @@ compare_arguments(FunctionCallInfo fcinfo)
 	return order;
 }
 
+PG_FUNCTION_INFO_V1(gnngp_kernel_cmp);
 Datum
 gnngp_kernel_cmp(PG_FUNCTION_ARGS)
 {
@@ -143,6 +140,7 @@ hash_argument(FunctionCallInfo fcinfo, uint64 seed)
 	return hash;
 }
 
+PG_FUNCTION_INFO_V1(gnngp_kernel_hash);
 Datum
 gnngp_kernel_hash(PG_FUNCTION_ARGS)
 {
@@ -150,6 +148,7 @@ gnngp_kernel_hash(PG_FUNCTION_ARGS)
 }
 
 /* Its lower half is the plain hash where the seed is 0. */
+PG_FUNCTION_INFO_V1(gnngp_kernel_hash_extended);
 Datum
 gnngp_kernel_hash_extended(PG_FUNCTION_ARGS)
 {

@@ -63,6 +63,14 @@ gnngp_value_id(const gnngp_value_ids *ids, int64 node)
 	return ids->id ? ids->id[node] : ids->first + node;
 }
 
+/* True when two lists of ids are one. */
+static inline bool
+gnngp_value_ids_equal(const gnngp_value_ids *a, const gnngp_value_ids *b)
+{
+	return a->n == b->n && a->first == b->first && (a->id == NULL) == (b->id == NULL) &&
+		(a->id == NULL || memcmp(a->id, b->id, a->n * sizeof(int64)) == 0);
+}
+
 /* The node of an id, or -1. */
 extern int64 gnngp_value_find(const gnngp_value_ids *ids, int64 id);
 /* The place of each id among others, palloc'd; NULL where one is not among them, which is then

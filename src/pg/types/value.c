@@ -132,23 +132,14 @@ gnngp_value_floats(gnngp_value_reader *r, uint64 count)
 int64
 gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 {
-	int64		low = 0;
-	int64		high = ids->n - 1;
+	const int64 *at;
 
 	if (id < ids->first)
 		return -1;
 	if (ids->id == NULL)
 		return (uint64) id - (uint64) ids->first < (uint64) ids->n ? id - ids->first : -1;
-	while (low < high)
-	{
-		int64		middle = (low + high) / 2;
-
-		if (ids->id[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return ids->id[low] == id ? low : -1;
+	at = bsearch_arg(&id, ids->id, ids->n, sizeof(int64), gp_compare_int64, NULL);
+	return at ? at - ids->id : -1;
 }
 
 int32 *

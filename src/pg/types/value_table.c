@@ -18,9 +18,10 @@ number_size(const gnngp_table_value *table)
 
 /* Ids, width and numbers of a value that is a table of numbers. */
 static void
-read_table(gnngp_value_reader *r, int allowed, gnngp_table_value *out)
+read_table(gnngp_value_reader *r, gnngp_table_value *out)
 {
-	int			flags = gnngp_value_flags(r, allowed);
+	bool		matrix = strcmp(r->type, "gp_matrix") == 0;
+	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE | (matrix ? GNNGP_VALUE_WIDE : 0));
 	uint64		width = gnngp_value_number(r);
 
 	out->wide = (flags & GNNGP_VALUE_WIDE) != 0;
@@ -29,18 +30,17 @@ read_table(gnngp_value_reader *r, int allowed, gnngp_table_value *out)
 	out->cols = (int64) width;
 	out->ids = gnngp_value_read_ids(r, flags, width * number_size(out));
 	/* Floats are counted: a double is as long as two. */
-	out->value = gnngp_value_floats(r,
-									(uint64) out->ids.n * width
-									* (number_size(out) / sizeof(float)));
+	out->value = gnngp_value_floats(r, (uint64) out->ids.n * width *
+									(number_size(out) / sizeof(float)));
 }
 
 /* The same for a value from outside: its numbers are looked at. */
 static void
-check_numbers(gnngp_value_reader *r, int allowed)
+check_numbers(gnngp_value_reader *r)
 {
 	gnngp_table_value table;
 
-	read_table(r, allowed, &table);
+	read_table(r, &table);
 	for (int64 k = 0; k < table.ids.n * table.cols; k++)
 	{
 		double		v = table.wide ? gnngp_get_float8(table.value + k * sizeof(double)) :
@@ -54,38 +54,20 @@ check_numbers(gnngp_value_reader *r, int allowed)
 	}
 }
 
-/* A table of floats from outside. */
-static void
-check_table(gnngp_value_reader *r)
-{
-	check_numbers(r, GNNGP_VALUE_DENSE);
-}
-
-/* A matrix from outside. */
-static void
-check_matrix(gnngp_value_reader *r)
-{
-	check_numbers(r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WIDE);
-}
-
 gnngp_table_value
 gnngp_table_read(Datum value, const char *type)
 {
 	gnngp_value_reader r = gnngp_value_open(value, type);
 	gnngp_table_value table;
 
-	read_table(&r, GNNGP_VALUE_DENSE, &table);
+	read_table(&r, &table);
 	return table;
 }
 
 gnngp_table_value
 gnngp_matrix_read(Datum value)
 {
-	gnngp_value_reader r = gnngp_value_open(value, "gp_matrix");
-	gnngp_table_value table;
-
-	read_table(&r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WIDE, &table);
-	return table;
+	return gnngp_table_read(value, "gp_matrix");
 }
 
 gp_matrix
@@ -100,9 +82,9 @@ gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix)
 	return gp_matrix_wrap(value, matrix->ids.n, matrix->cols, matrix->wide ? GP_DOUBLE : GP_FLOAT);
 }
 
-GNNGP_VALUE_INPUT(features, check_table)
-GNNGP_VALUE_INPUT(factor, check_table)
-GNNGP_VALUE_INPUT(matrix, check_matrix)
+GNNGP_VALUE_INPUT(features, check_numbers)
+GNNGP_VALUE_INPUT(factor, check_numbers)
+GNNGP_VALUE_INPUT(matrix, check_numbers)
 
 Datum
 gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, int64 ld,

@@ -70,9 +70,8 @@ gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_value_check ch
 	return check_value(value, type, check, ERRCODE_INVALID_BINARY_REPRESENTATION);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_value_out);
-
 /* Output as text. */
+PG_FUNCTION_INFO_V1(gnngp_value_out);
 Datum
 gnngp_value_out(PG_FUNCTION_ARGS)
 {

@@ -63,9 +63,8 @@ put_card(ReturnSetInfo *result, const gp_cuda_card *card, bool lost)
 	put_row(result, &row);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_device);
-
 /* gp_device(): the CPU and each card, or why there is none */
+PG_FUNCTION_INFO_V1(gnngp_device);
 Datum
 gnngp_device(PG_FUNCTION_ARGS)
 {
@@ -92,14 +91,13 @@ gnngp_device(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_check_blas);
-
 /*
  * For the extension's scripts: a WARNING when OpenBLAS cannot be loaded.
  *
  * The error is caught without a subtransaction, which would have nothing to undo:
  * all that was made belongs to an environment in this call's memory.
  */
+PG_FUNCTION_INFO_V1(gnngp_check_blas);
 Datum
 gnngp_check_blas(PG_FUNCTION_ARGS)
 {

@@ -16,7 +16,8 @@ gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	Datum	   *element;
 	bool	   *null;
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), TEXTOID, -1, false, TYPALIGN_INT, &element, &null, &list.n);
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(argno), TEXTOID, -1, false, TYPALIGN_INT, &element,
+					  &null, &list.n);
 	list.text = palloc(sizeof(char *) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)
 	{

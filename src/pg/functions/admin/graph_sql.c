@@ -94,7 +94,8 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	take_feature_source(fcinfo, def);
-	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 && strcmp(def->features.text[0], "*") == 0)
+	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
+		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);
 	take_scale(fcinfo, def);
 	gnngp_check_graph(def);
@@ -115,10 +116,9 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	def->sparse_name = gnngp_source_name_of(def->sparse_features);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_graph);
-
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
  * sparse_features, scale, time_column) */
+PG_FUNCTION_INFO_V1(gnngp_create_graph);
 Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
@@ -152,9 +152,8 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
-
 /* The same with the tables as text. */
+PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
@@ -165,14 +164,14 @@ gnngp_create_named_graph(PG_FUNCTION_ARGS)
 	for (int i = ARG_NODES; i <= ARG_EDGES; i++)
 		if (!PG_ARGISNULL(i))
 			call->args[i].value =
-				DirectFunctionCall1(regclassin, CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
+				DirectFunctionCall1(regclassin,
+									CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
 	return gnngp_create_graph(call);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_alter_graph);
-
 /* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is
  * now, once it is locked. */
+PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 Datum
 gnngp_alter_graph(PG_FUNCTION_ARGS)
 {
@@ -217,9 +216,8 @@ drop(const gnngp_graph_def *def)
 										gnngp_graph_kind.table), 1, types, values, NULL);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_drop_graph);
-
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
+PG_FUNCTION_INFO_V1(gnngp_drop_graph);
 Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {

@@ -20,9 +20,8 @@ own_model(const char *name)
 	return model;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_drop_model);
-
 /* gp_drop_model(model) */
+PG_FUNCTION_INFO_V1(gnngp_drop_model);
 Datum
 gnngp_drop_model(PG_FUNCTION_ARGS)
 {
@@ -67,9 +66,8 @@ grantee_role(const char *name)
 	return role;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_grant);
-
 /* gp_grant(model, grantee) */
+PG_FUNCTION_INFO_V1(gnngp_grant);
 Datum
 gnngp_grant(PG_FUNCTION_ARGS)
 {
@@ -123,9 +121,8 @@ revoke_grants(const gnngp_model *model, Name grantee)
 	return rows;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_revoke);
-
 /* gp_revoke(model, grantee); a grantee that was dropped may still be named. */
+PG_FUNCTION_INFO_V1(gnngp_revoke);
 Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {

@@ -15,18 +15,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
-/* The new owner among the arguments: 22004 for NULL, 42704 for no role, 42501 for one that the caller can't become. */
-static Oid
-new_owner_argument(FunctionCallInfo fcinfo)
-{
-	Oid			role;
-
-	gnngp_require_argument(fcinfo, 1, "new_owner");
-	role = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
-	gnngp_check_can_become(GetUserId(), role);
-	return role;
-}
-
 /* 42710 when the new owner has a graph or model of that name already. */
 static void
 require_free(const gnngp_kind *kind, const char *name, Oid owner)
@@ -78,9 +66,8 @@ give(const gnngp_graph_def *graph, Oid owner)
 						  gnngp_model_kind.table));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_set_owner);
-
 /* gp_set_owner(graph, new_owner) */
+PG_FUNCTION_INFO_V1(gnngp_set_owner);
 Datum
 gnngp_set_owner(PG_FUNCTION_ARGS)
 {
@@ -91,7 +78,9 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 
 	gnngp_prevent_read_only("gp_set_owner");
 	graph = gnngp_own_graph(name);
-	owner = new_owner_argument(fcinfo);
+	gnngp_require_argument(fcinfo, 1, "new_owner");
+	owner = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
+	gnngp_check_can_become(GetUserId(), owner);
 	if (graph->task.form)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -43,7 +43,9 @@ require_table(Oid oid, const char *argument)
 				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
 }
 
-/* Takes the list of tables, their names and their kinds; a table that is named twice counts once. */
+/*
+ * Takes the list of tables, their names and their kinds; a table that is named twice counts once.
+ */
 static void
 take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
@@ -51,7 +53,8 @@ take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 	bool	   *null;
 	int			n;
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT, &element,
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true,
+					  TYPALIGN_INT, &element,
 					  &null, &n);
 	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
 	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
@@ -124,9 +127,8 @@ insert_graph(const gnngp_graph_def *def, const char *noun)
 				 errhint("Choose another name for the %s, or drop what is there with gp_drop_graph.", noun)));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
-
 /* gp_create_graph(graph, tables, times, keys, exclude) */
+PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
 Datum
 gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 {
@@ -144,9 +146,8 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_alter_tables_graph);
-
 /* gp_alter_graph(graph, tables, times, keys, exclude); what is NULL stays. */
+PG_FUNCTION_INFO_V1(gnngp_alter_tables_graph);
 Datum
 gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
 {
@@ -200,7 +201,8 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 
 	if (PG_ARGISNULL(argno))
 		return NULL;
-	if (!DatumGetBool(DirectFunctionCall2(interval_gt, PG_GETARG_DATUM(argno), IntervalPGetDatum(&nothing))))
+	if (!DatumGetBool(DirectFunctionCall2(interval_gt, PG_GETARG_DATUM(argno),
+										  IntervalPGetDatum(&nothing))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must be positive", name),
@@ -226,9 +228,8 @@ finish_task(gnngp_graph_def *task)
 	insert_graph(task, "task");
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
-
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
+PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
 Datum
 gnngp_create_expression_task(PG_FUNCTION_ARGS)
 {
@@ -254,9 +255,8 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
-
 /* gp_create_task(task, graph, labels, entity, target, time_column, horizon) */
+PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
 Datum
 gnngp_create_labels_task(PG_FUNCTION_ARGS)
 {
@@ -275,9 +275,8 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-PG_FUNCTION_INFO_V1(gnngp_create_column_task);
-
 /* gp_create_task(task, graph, target) */
+PG_FUNCTION_INFO_V1(gnngp_create_column_task);
 Datum
 gnngp_create_column_task(PG_FUNCTION_ARGS)
 {
@@ -319,9 +318,8 @@ time_name(const gnngp_schema_table *t)
 	return t->time < 0 ? NULL : t->column[t->time].column.name;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_relations);
-
 /* gp_relations(graph) */
+PG_FUNCTION_INFO_V1(gnngp_relations);
 Datum
 gnngp_relations(PG_FUNCTION_ARGS)
 {
@@ -357,7 +355,8 @@ gnngp_relations(PG_FUNCTION_ARGS)
 
 /* Puts a column of a table. */
 static void
-put_column(void *arg, Oid table, const char *column, const char *encoding, int width, const char *note)
+put_column(void *arg, Oid table, const char *column, const char *encoding, int width,
+		   const char *note)
 {
 	ReturnSetInfo *result = arg;
 	Datum		values[5];
@@ -372,27 +371,8 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the feature columns of a graph of nodes and edges; one alone that is not encoded may be an array. */
-static void
-put_features(gp_env *env, const gnngp_graph_def *graph, ReturnSetInfo *result)
-{
-	gnngp_data *data = gnngp_read(env, graph, "auto", false);
-
-	for (int i = 0; i < graph->features.n; i++)
-	{
-		char		way[100] = "number";
-		char		note[200] = "";
-		int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
-
-		if (data->encoding)
-			width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note, sizeof(note));
-		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
-	}
-}
-
-PG_FUNCTION_INFO_V1(gnngp_columns);
-
 /* gp_columns(graph) */
+PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
 gnngp_columns(PG_FUNCTION_ARGS)
 {
@@ -401,7 +381,22 @@ gnngp_columns(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (OidIsValid(graph->nodes))
-		put_features(env, graph, (ReturnSetInfo *) fcinfo->resultinfo);
+	{
+		gnngp_data *data = gnngp_read(env, graph, "auto", false);
+
+		/* One column alone that is not encoded may be an array. */
+		for (int i = 0; i < graph->features.n; i++)
+		{
+			char		way[100] = "number";
+			char		note[200] = "";
+			int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
+
+			if (data->encoding)
+				width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note,
+											 sizeof(note));
+			put_column(fcinfo->resultinfo, graph->nodes, graph->features.text[i], way, width, note);
+		}
+	}
 	else
 		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);
 	gnngp_env_destroy(env);
@@ -429,9 +424,8 @@ put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
 	tuplestore_putvalues(t->result->setResult, t->result->setDesc, values, nulls);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
-
 /* gp_task_rows(task), or with a NULL of the type of the ids */
+PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
 Datum
 gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 {
@@ -450,7 +444,8 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 				 errhint("Make a task on it with gp_create_task.")));
 	InitMaterializedSRF(fcinfo, 0);
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
-	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID, &hints);
+	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) :
+					   INT8OID, &hints);
 	gnngp_read_task_rows(env, task, put_task_row, &t);
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 
-#define SURE 1.0				/* standard errors by which one kernel has to be better than another */
+#define SURE 1.0				/* standard errors by which a kernel has to be better */
 #define LAPLACIAN GP_OPEN_PRIOR
 
 static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
@@ -27,14 +27,18 @@ static const char *const live_classes[] = {"gcn", "sage2", "profile", "hops", "m
 static const char *const live_values[] = {"gin", "sage2", "profile", "hops", "mlp", NULL};
 static const char *const live_edges[] = {"gcn", "profile", NULL};
 
-/* True when no feature is anything but zero, as of constant columns: no kernel of features can be fitted then. */
+/*
+ * True when no feature is anything but zero, as of constant columns: no kernel of features can be
+ * fitted then.
+ */
 static bool
 features_are_zero(const gp_features *f)
 {
 	int64_t		n = f->csr ? gp_csr_entries(f->csr) : f->rows * f->dims;
 
 	for (int64_t k = 0; k < n; k++)
-		if (gp_number_at(f->csr ? f->csr->value : f->dense, f->csr ? f->csr->type : f->type, k) != 0.0)
+		if (gp_number_at(f->csr ? f->csr->value : f->dense, f->csr ? f->csr->type : f->type,
+						 k) != 0.0)
 			return false;
 	return true;
 }
@@ -85,9 +89,17 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
+/* A fitter: gp_fit_compared. */
+static gp_posterior *
+fit_compared(gp_device *device, const gp_problem *problem, const void *unused)
+{
+	return gp_fit_compared(device, problem);
+}
+
 /* Takes the figures of a posterior. */
 static void
-take_figures(gp_env *env, const gp_problem *problem, MemoryContext context, const gp_posterior *posterior, gnngp_candidate *c)
+take_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
+			 const gp_posterior *posterior, gnngp_candidate *c)
 {
 	double	   *loss = gp_loo_losses(env, problem, posterior, &c->n);
 	Size		size = sizeof(double) * c->n;
@@ -118,17 +130,20 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 				elapsed;
 
 	INSTR_TIME_SET_CURRENT(start);
-	gnngp_problem_init(&problem, data, is_kernel ? gnngp_compile_kernel(env, c->kernel) : NULL, settings);
+	gnngp_problem_init(&problem, data, is_kernel ? gnngp_compile_kernel(env, c->kernel) : NULL,
+					   settings);
 	problem.open_prior = c->open_prior;
 	problem.nlandmarks = c->landmarks;
 	c->fits = false;
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
-	posterior = is_kernel ? gnngp_run_compared(run, &problem) : gnngp_method_fit(run, &problem, settings->method);
+	posterior = is_kernel ? gnngp_run_fit(run, &problem, fit_compared, NULL)
+		: gnngp_method_fit(run, &problem, settings->method);
 	if (posterior)
 		take_figures(env, &problem, context, posterior, c);
 	gp_posterior_free(env, posterior);
 	gnngp_env_join_notices(env, former, NULL);
-	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel) : settings->method);
+	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel) :
+									settings->method);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
 	c->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
@@ -211,7 +226,8 @@ describe(const gnngp_candidate *candidates, int n)
 
 /* True where half of the landmarks explain the labels as well: more bring nothing. */
 static bool
-are_landmarks_enough(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, const gnngp_candidate *c)
+are_landmarks_enough(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+					 const gnngp_candidate *c)
 {
 	gnngp_candidate half = {.kernel = c->kernel,.landmarks = (c->landmarks + 1) / 2};
 
@@ -237,11 +253,12 @@ is_costly(gnngp_run *run, const gp_problem *problem)
 }
 
 /*
- * Fits the kernel that was chosen by the planner's strategy, or as it was compared: where that was surely better,
- * or where the planner's would take long and more landmarks bring nothing.
+ * Fits the kernel that was chosen by the planner's strategy, or as it was compared: where that was
+ * surely better, or where the planner's would take long and more landmarks bring nothing.
  */
 static gp_posterior *
-fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings, const gnngp_candidate *c)
+fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+			const gnngp_candidate *c)
 {
 	gp_env	   *env = run->env;
 	gnngp_notices *former = gnngp_env_collect_notices(env);
@@ -250,12 +267,13 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	bool		as_compared;
 
 	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, c->kernel), settings);
-	as_compared = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
+	as_compared = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 &&
+		c->landmarks > 0;
 	if (!as_compared || !is_costly(run, &problem) || !are_landmarks_enough(run, data, settings, c))
 	{
 		gnngp_candidate full = {.kernel = c->kernel};
 
-		posterior = gnngp_run_fit(run, &problem);
+		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
 		as_compared = as_compared && posterior->plan.strategy == GP_STRATEGY_EXACT;
 		if (as_compared)
 			take_figures(env, &problem, CurrentMemoryContext, posterior, &full);
@@ -267,7 +285,7 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 		(void) gnngp_env_collect_notices(env);
 		problem.strategy = GP_STRATEGY_NYSTROM;
 		problem.nlandmarks = c->landmarks;
-		posterior = gnngp_run_fit(run, &problem);
+		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
 	}
 	gnngp_env_join_notices(env, former, gnngp_env_collect_notices(env));
 	return posterior;

@@ -29,7 +29,7 @@ typedef struct gnngp_candidate
 typedef struct gnngp_choice
 {
 	char	   *kernel;			/* canonical text */
-	char	   *alternatives;	/* JSON: figures of all that were compared, by kernel; NULL where none were */
+	char	   *alternatives;	/* JSON: figures of all that were compared, or NULL */
 	const char *device;			/* that the fit ran on */
 	gp_posterior *posterior;	/* of the chosen kernel */
 } gnngp_choice;
@@ -42,7 +42,8 @@ extern gnngp_candidate *gnngp_candidates(gp_env *env, const gnngp_data *data,
  * Fills in what is known of a candidate's kernel, by as many landmarks as the others get, or of the
  * settings' method; what is made goes into context.
  */
-extern void gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+extern void gnngp_compare(gnngp_run *run, const gnngp_data *data,
+						  const gnngp_fit_settings *settings,
 						  MemoryContext context, gnngp_candidate *candidate);
 
 /*
@@ -51,7 +52,10 @@ extern void gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fi
  */
 extern int	gnngp_best_candidate(const gnngp_candidate *candidates, int n);
 
-/* Fits with the kernel of the settings or, where that is auto, with the best of those that may suit. */
+/*
+ * Fits with the kernel of the settings or, where that is auto, with the best of those that may
+ * suit.
+ */
 extern gnngp_choice gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data,
 									 const gnngp_fit_settings *settings);
 

@@ -22,7 +22,8 @@ static bool
 goes_to_gpu(const gp_plan *plan, int threads)
 {
 	return gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
-		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(plan, threads) && gnngp_gpu_can_be_tried());
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(plan, threads) &&
+		 gnngp_gpu_can_be_tried());
 }
 
 /*
@@ -39,17 +40,22 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 	problem->estimate_limit = gp_limit(env);
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
-	plan = gnngp_method_is_gp(method) ? gp_plan_make(device, problem) : gnngp_method_plan(device, problem, method);
+	plan = gnngp_method_is_gp(method) ? gp_plan_make(device, problem) :
+		gnngp_method_plan(device, problem, method);
 	*on_gpu = goes_to_gpu(&plan, device->threads);
 	device->close(device);
 	return plan;
 }
 
-/* The planner's reason, with a word on the GPU, and on the limit when the fit is too large for it. */
+/*
+ * The planner's reason, with a word on the GPU, and on the limit when the fit is too large for
+ * it.
+ */
 static const char *
 estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
 {
-	const char *live = plan->live_bytes > 0.0 ? psprintf("; a live state of %.1f MB", plan->live_bytes / (1024.0 * 1024.0)) : "";
+	const char *live = plan->live_bytes > 0.0 ? psprintf("; a live state of %.1f MB", plan->live_bytes / (1024.0 * 1024.0)) :
+		"";
 	const char *where = psprintf("%s%s", live, on_gpu ? "; on the GPU" : "");
 
 	if (plan->bytes <= (double) limit)
@@ -60,7 +66,8 @@ estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
 
 /* The row of gp_estimate. */
 static Datum
-estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit, bool on_gpu)
+estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit,
+			 bool on_gpu)
 {
 	TupleDesc	desc;
 	Datum		values[4];
@@ -75,45 +82,21 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* The plan of a fit whose factor lies in tables. */
-static gp_plan
-plan_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
-{
-	const double mega = 1024.0 * 1024.0;
-	gnngp_distributed_plan d = gnngp_plan_distributed(env, graph, settings);
-	gp_plan		plan = {.strategy = GP_STRATEGY_SQL,.bytes = d.bytes,.flops = d.flops};
-
-	snprintf(plan.reason, sizeof(plan.reason),
-			 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
-			 d.statements, d.chunks, d.written / mega, d.shuffled / mega, d.bytes / mega);
-	return plan;
-}
-
-/* How a fit of links scores pairs, and what it keeps. */
-static void
-explain_links(const gp_link_plan *links, const gnngp_data *data, int32 keep, gp_plan *plan)
-{
-	int			n = snprintf(plan->reason, sizeof(plan->reason),
-							 links->method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
-							 links->method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
-							 "links by scores of pairs, those of Laplacian kernels take %d steps", links->steps);
-
-	if (keep > 0)
-		snprintf(plan->reason + n, sizeof(plan->reason) - n, "; %d pairs of each node are kept in %.1f MB", keep,
-				 gnngp_kept_bytes(&data->ids, keep) / (1024.0 * 1024.0));
-}
-
 /* The row of a fit of links. */
 static Datum
-estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *asked)
+estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
+			   const gnngp_fit_settings *asked)
 {
-	gnngp_link_settings settings = {.kernel = GNNGP_LINK_KERNEL,.method = asked->kernel,.missing_share = GP_LINK_MISSING_SHARE,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
+	gnngp_link_settings settings =
+		{.kernel = GNNGP_LINK_KERNEL,.method = asked->kernel,
+		 .missing_share = GP_LINK_MISSING_SHARE,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
 	size_t		limit = gp_limit(env);
 	gp_plan		plan;
 	gp_link_plan links;
 	bool		on_gpu;
 	gp_device  *device;
 	gnngp_data *data;
+	int			n;
 
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
 		ereport(ERROR,
@@ -127,13 +110,20 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	plan = gnngp_link_estimate(device, data, &settings, limit, &links);
 	on_gpu = goes_to_gpu(&plan, device->threads);
 	device->close(device);
-	explain_links(&links, data, settings.keep, &plan);
+	/* How a fit of links scores pairs, and what it keeps */
+	n = snprintf(plan.reason, sizeof(plan.reason),
+				 links.method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
+				 links.method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
+				 "links by scores of pairs, those of Laplacian kernels take %d steps", links.steps);
+	if (settings.keep > 0)
+		snprintf(plan.reason + n, sizeof(plan.reason) - n,
+				 "; %d pairs of each node are kept in %.1f MB", settings.keep,
+				 gnngp_kept_bytes(&data->ids, settings.keep) / (1024.0 * 1024.0));
 	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, on_gpu);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_estimate);
-
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep) */
+PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
 {
@@ -162,18 +152,28 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_is_distributed(&settings))
 	{
-		plan = plan_distributed(env, graph, &settings);
+		const double mega = 1024.0 * 1024.0;
+		gnngp_distributed_plan d = gnngp_plan_distributed(env, graph, &settings);
+
+		plan = (gp_plan) {.strategy = GP_STRATEGY_SQL,.bytes = d.bytes,.flops = d.flops};
+
+		snprintf(plan.reason, sizeof(plan.reason),
+				 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
+				 d.statements, d.chunks, d.written / mega, d.shuffled / mega, d.bytes / mega);
 		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false);
 	}
 	if (graph->task.form)
 		gnngp_facts_settings(&settings);
-	data = graph->task.form ? gnngp_read_task(env, graph, settings.task) : gnngp_read(env, graph, settings.task, true);
+	data = graph->task.form ? gnngp_read_task(env, graph, settings.task) :
+		gnngp_read(env, graph, settings.task, true);
 	gnngp_problem_init(&problem, data, NULL, &settings);
 	if (graph->task.form)
 		gnngp_facts_problem(env, data, &settings, &problem);
 	else if (gnngp_method_is_gp(settings.method))
 		problem.program = gnngp_compile_kernel(env, gnngp_kernel_is_auto(settings.kernel) ?
-											   gnngp_candidates(env, data, &settings, &candidates)->kernel : settings.kernel);
+											   gnngp_candidates(env, data, &settings,
+																&candidates)->kernel :
+												   settings.kernel);
 	limit = gp_limit(env);
 	plan = make_plan(env, &problem, settings.method, &on_gpu);
 	gnngp_env_destroy(env);

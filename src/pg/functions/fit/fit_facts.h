@@ -15,11 +15,16 @@
 extern void gnngp_facts_settings(gnngp_fit_settings *settings);
 
 /* Completes the problem of a task: its kernel, blocks of time and landmarks. */
-extern void gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
+extern void gnngp_facts_problem(gp_env *env, const gnngp_data *data,
+								const gnngp_fit_settings *settings,
 								gp_problem *problem);
 
-/* Fits both weightings of the columns; *block gets the block of time of each labelled row, or NULL. */
-extern gnngp_choice gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+/*
+ * Fits both weightings of the columns; *block gets the block of time of each labelled row, or
+ * NULL.
+ */
+extern gnngp_choice gnngp_fit_facts(gnngp_run *run, const gnngp_data *data,
+									const gnngp_fit_settings *settings,
 									const int32 **block);
 
 #endif							/* GNNGP_FIT_FACTS_H */

@@ -40,7 +40,7 @@ struct gnngp_fit_run
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
-	const int32 *block;			/* of time, of each labelled row of a task; NULL: time tells none apart */
+	const int32 *block;			/* of time, of each labelled row of a task; NULL: all are of one */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -66,27 +66,6 @@ take_lap(gnngp_fit_run *run)
 	return INSTR_TIME_GET_DOUBLE(lap);
 }
 
-/* Copies the settings of the parts that are asked for. */
-static void
-copy_settings(gnngp_fit_run *run, const gnngp_fit_settings *settings,
-			  const gnngp_link_settings *link_settings)
-{
-	if (settings)
-	{
-		run->parts |= GNNGP_PART_NODES;
-		run->settings = *settings;
-		gnngp_fit_settings_check(&run->settings);
-		run->settings.kernel = pstrdup(settings->kernel);
-	}
-	if (link_settings)
-	{
-		run->parts |= GNNGP_PART_LINKS;
-		run->link_settings = *link_settings;
-		gnngp_link_settings_check(&run->link_settings);
-		run->link_settings.kernel = pstrdup(link_settings->kernel);
-	}
-}
-
 /*
  * Has a live fit of a graph that is not large computed in double: what a few rows give again
  * cannot have the rounding of single precision, which the number of rows has a part in.
@@ -102,40 +81,18 @@ choose_type(gnngp_fit_run *run)
 	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
 }
 
-/* A node part whose factor lies in tables is fitted where it is read: both need the tables of one moment. */
-static void
-fit_distributed(gnngp_fit_run *run, const gnngp_graph_def *graph)
-{
-	gnngp_distributed_fit fit = gnngp_fit_distributed(run->env, graph, &run->settings);
-
-	run->data = fit.data;
-	run->fit.posterior = fit.posterior;
-	run->fit.device = fit.device;
-	run->fit.kernel = pstrdup(run->settings.kernel);
-	run->peak = run->env->peak;
-	run->seconds = take_lap(run);
-}
-
 /* True when two readings saw the same nodes, with the same labels, whose ids are integers. */
 static bool
 same_nodes(const gnngp_data *a, const gnngp_data *b)
 {
-	return a->ids.n == b->ids.n && a->nlabelled == b->nlabelled && a->nclasses == b->nclasses && a->ids.integer && b->ids.integer &&
-		memcmp(a->ids.key, b->ids.key, a->ids.n * sizeof(int64)) == 0 &&
-		memcmp(a->labelled, b->labelled, a->nlabelled * sizeof(int32)) == 0 &&
-		(a->label == NULL || memcmp(a->label, b->label, a->nlabelled * sizeof(int32)) == 0) &&
-		(a->target == NULL || memcmp(a->target, b->target, a->nlabelled * sizeof(double)) == 0);
-}
+	size_t		labels = a->nlabelled * sizeof(int32);
 
-/* 55000 where such a fit and the reading for another part saw other nodes. */
-static void
-check_parts(const gnngp_fit_run *run, const gnngp_data *fitted)
-{
-	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
-				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
+	return a->ids.n == b->ids.n && a->nlabelled == b->nlabelled && a->nclasses == b->nclasses &&
+		a->ids.integer && b->ids.integer &&
+		memcmp(a->ids.key, b->ids.key, a->ids.n * sizeof(int64)) == 0 &&
+		memcmp(a->labelled, b->labelled, labels) == 0 &&
+		(a->label == NULL || memcmp(a->label, b->label, labels) == 0) &&
+		(a->target == NULL || memcmp(a->target, b->target, 2 * labels) == 0);
 }
 
 gnngp_fit_run *
@@ -154,19 +111,47 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	run->graph_shape = gnngp_graph_shape(graph);
 	run->owner = graph->owner_role;
 	run->model_name = pstrdup(model_name);
-	copy_settings(run, settings, link_settings);
+	if (settings)
+	{
+		run->parts |= GNNGP_PART_NODES;
+		run->settings = *settings;
+		gnngp_fit_settings_check(&run->settings);
+		run->settings.kernel = pstrdup(settings->kernel);
+	}
+	if (link_settings)
+	{
+		run->parts |= GNNGP_PART_LINKS;
+		run->link_settings = *link_settings;
+		gnngp_link_settings_check(&run->link_settings);
+		run->link_settings.kernel = pstrdup(link_settings->kernel);
+	}
 	if (graph->task.form && settings)
 		gnngp_facts_settings(&run->settings);
 	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_is_distributed(&run->settings))
-		fit_distributed(run, graph);
+	{
+		/* A node part whose factor lies in tables is fitted where it is read, in one moment. */
+		gnngp_distributed_fit fit = gnngp_fit_distributed(run->env, graph, &run->settings);
+
+		run->data = fit.data;
+		run->fit.posterior = fit.posterior;
+		run->fit.device = fit.device;
+		run->fit.kernel = pstrdup(run->settings.kernel);
+		run->peak = run->env->peak;
+		run->seconds = take_lap(run);
+	}
 	fitted = run->data;
 	if (graph->task.form && !link_settings)
 		run->data = gnngp_read_task(run->env, graph, run->settings.task);
 	else if (run->data == NULL || link_settings)
-		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto", settings != NULL);
-	check_parts(run, fitted);
+		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
+							   settings != NULL);
+	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
+				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 	choose_type(run);
 	run->read_peak = run->env->peak;
 	run->read_seconds = take_lap(run);
@@ -186,7 +171,8 @@ static bool
 is_trained(const gnngp_fit_run *run, int part)
 {
 	return (run->parts & part) != 0 &&
-		(part == GNNGP_PART_LINKS ? gnngp_link_is_trained(&run->link_settings) : !gnngp_method_is_gp(run->settings.method));
+		(part == GNNGP_PART_LINKS ? gnngp_link_is_trained(&run->link_settings) :
+		 !gnngp_method_is_gp(run->settings.method));
 }
 
 void
@@ -208,37 +194,12 @@ gnngp_fit_count(const gnngp_fit_run *run)
 	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
 }
 
-/* A fit by a method that learns its kernel. */
-static gnngp_choice
-fit_method(gnngp_fit_run *run, gnngp_run *compute)
-{
-	gp_problem	problem;
-	gnngp_choice fit = {0};
-
-	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
-	problem.key = run->key;
-	problem.warm = run->warm;
-	fit.kernel = run->settings.method;
-	fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
-	fit.device = compute->used;
-	return fit;
-}
-
-/* Tells of nodes that no label reaches, once for all kernels that were tried. */
-static void
-tell_apart(gnngp_fit_run *run, gp_env *env)
-{
-	gp_problem	problem;
-
-	gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
-					   gnngp_compile_kernel(env, run->fit.kernel) : NULL, &run->settings);
-	gp_tell_apart(env, &problem);
-}
-
 /* Fits the node part. */
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
+	gp_problem	problem;
+
 	if (run->data->rows)
 		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->block);
 	else if (gnngp_method_is_gp(run->settings.method))
@@ -247,9 +208,22 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 		gp_tell_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
 	}
 	else
-		run->fit = fit_method(run, compute);
+	{
+		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+		problem.key = run->key;
+		problem.warm = run->warm;
+		run->fit.kernel = run->settings.method;
+		run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
+		run->fit.device = compute->used;
+	}
 	if (run->data->rows == NULL)
-		tell_apart(run, compute->env);
+	{
+		/* Nodes that no label reaches, once for all kernels that were tried */
+		gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
+						   gnngp_compile_kernel(compute->env, run->fit.kernel) : NULL,
+						   &run->settings);
+		gp_tell_apart(compute->env, &problem);
+	}
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + take_lap(run);
 }
@@ -268,7 +242,8 @@ compute_links(gnngp_fit_run *run, gnngp_run *compute)
 
 		device = gnngp_run_device(compute, &plan);
 	}
-	run->links = gnngp_link_compute(device, run->data, &run->link_settings, run->key, run->link_warm);
+	run->links = gnngp_link_compute(device, run->data, &run->link_settings, run->key,
+									run->link_warm);
 	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
 	gnngp_run_device_close(compute, device);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
@@ -301,10 +276,14 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	MemoryContextSwitchTo(old);
 }
 
-/* Copies what a model keeps of the settings. */
+/* Fills the node part of a model. */
 static void
-fill_settings(const gnngp_fit_run *run, gnngp_model *model)
+fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {
+	const gp_posterior *p = run->fit.posterior;
+	const gnngp_data *data = run->data;
+	bool		classes = data->task == GP_TASK_CLASSES;
+
 	model->settings = run->settings;
 	model->settings.kernel = pstrdup(run->settings.kernel);
 	model->settings.task = pstrdup(run->settings.task);
@@ -313,14 +292,6 @@ fill_settings(const gnngp_fit_run *run, gnngp_model *model)
 	model->kernel = run->fit.kernel ? pstrdup(run->fit.kernel) : NULL;
 	model->alternatives = run->fit.alternatives ? pstrdup(run->fit.alternatives) : NULL;
 	model->device = pstrdup(run->fit.device);
-}
-
-/* Copies the ids' type and the class labels. */
-static void
-fill_data(const gnngp_data *data, gnngp_model *model)
-{
-	bool		classes = data->task == GP_TASK_CLASSES;
-
 	model->task = pstrdup(classes ? "classification" : "regression");
 	model->nodes = data->ids.n;
 	model->edges = data->graph->edges;
@@ -333,12 +304,6 @@ fill_data(const gnngp_data *data, gnngp_model *model)
 	model->class_labels.text = palloc0(sizeof(char *) * Max(model->classes, 1));
 	for (int32 c = 0; c < model->classes; c++)
 		model->class_labels.text[c] = pstrdup(data->class_label[c]);
-}
-
-/* Copies the figures of the posterior. */
-static void
-fill_posterior(const gp_posterior *p, gnngp_model *model)
-{
 	model->strategy = pstrdup(gp_strategy_names[p->plan.strategy]);
 	model->landmarks = p->nlandmarks;
 	model->nugget = p->nugget;
@@ -350,33 +315,15 @@ fill_posterior(const gp_posterior *p, gnngp_model *model)
 	model->exact_diagonal = p->plan.exact_diagonal;
 	model->live_bytes = p->keep ? (int64) gp_keep_bytes(p->keep) : 0;
 	model->forward_score = p->forward_score;
-}
-
-/* Fills the node part of a model. */
-static void
-fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
-{
-	fill_settings(run, model);
-	fill_data(run->data, model);
-	fill_posterior(run->fit.posterior, model);
-	if (run->data->rows)
+	if (data->rows)
 	{
-		model->relations = run->data->rows->relations;
-		model->facts = run->data->rows->facts;
-		model->rows = run->data->graph->nodes;
+		model->relations = data->rows->relations;
+		model->facts = data->rows->facts;
+		model->rows = data->graph->nodes;
 	}
-	model->power = gnngp_method_is_gp(run->settings.method) ? run->fit.posterior->power : NAN;
+	model->power = gnngp_method_is_gp(run->settings.method) ? p->power : NAN;
 	model->seconds = run->seconds;
 	model->peak_bytes = (int64) run->peak;
-}
-
-/* Fills the link part of a model. */
-static void
-fill_links(const gnngp_fit_run *run, gnngp_model *model)
-{
-	gnngp_link_fill(run->links, run->data, &run->link_settings, &model->link);
-	model->link.seconds = run->link_seconds;
-	model->link.peak_bytes = (int64) run->link_peak;
 }
 
 void
@@ -391,13 +338,18 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	if (run->parts & GNNGP_PART_NODES)
 		fill_nodes(run, model);
 	if (run->parts & GNNGP_PART_LINKS)
-		fill_links(run, model);
+	{
+		gnngp_link_fill(run->links, run->data, &run->link_settings, &model->link);
+		model->link.seconds = run->link_seconds;
+		model->link.peak_bytes = (int64) run->link_peak;
+	}
 	gnngp_model_save(model, run->parts);
 	if (run->parts & GNNGP_PART_NODES)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
 		if (run->fit.posterior->keep)
-			gnngp_live_write(model, run->data->rows ? &run->data->rows->label_ids : &run->data->ids, run->graph_shape,
+			gnngp_live_write(model, run->data->rows ? &run->data->rows->label_ids :
+							 &run->data->ids, run->graph_shape,
 							 run->fit.posterior->keep);
 		if (run->data->rows)
 			gnngp_facts_write(model, run->data, run->block, run->fit.posterior->forward);
@@ -413,7 +365,8 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		if (run->links->warm)
 			gnngp_warm_write(model, "link_warm", run->graph_shape, run->links->warm);
 		if (run->kept.nodes > 0)
-			model->link.kept_bytes = gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
+			model->link.kept_bytes =
+				gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
 		model->link.seconds += take_lap(run);
 	}
 	gnngp_store_drop_versions(model);
@@ -421,12 +374,16 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }
 
-/* 22023 when a kernel was most likely meant, where the model's name stands and no kernel was named. */
+/*
+ * 22023 when a kernel was most likely meant, where the model's name stands and no kernel was
+ * named.
+ */
 static void
 check_model_name(const char *name, const char *kernel, const char *usual_kernel)
 {
 	/* With options, too. */
-	if (!gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) || strcmp(kernel, usual_kernel) != 0)
+	if (!gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) ||
+		strcmp(kernel, usual_kernel) != 0)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -436,7 +393,8 @@ check_model_name(const char *name, const char *kernel, const char *usual_kernel)
 
 /* The graph and the model's name of a call, looked up, owned and locked. */
 static gnngp_graph_def *
-open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part, int replace_argno,
+open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part,
+		  int replace_argno,
 		  char **model_name)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
@@ -456,7 +414,10 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	return graph;
 }
 
-/* Says that a fit without live takes the live state of the model that it replaces: by itself, for it is not of the fit. */
+/*
+ * Says that a fit without live takes the live state of the model that it replaces: by itself, for
+ * it is not of the fit.
+ */
 static void
 tell_live(gnngp_fit_run *run)
 {
@@ -477,8 +438,10 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 {
 	char	   *name;
 	gnngp_graph_def *graph = settings ?
-		open_call(fcinfo, gnngp_settings_kernel(settings), gnngp_fit_settings_default().kernel, GNNGP_PART_NODES, replace_argno, &name) :
-		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS, replace_argno, &name);
+		open_call(fcinfo, gnngp_settings_kernel(settings), gnngp_fit_settings_default().kernel,
+				  GNNGP_PART_NODES, replace_argno, &name) :
+		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS,
+				  replace_argno, &name);
 	gnngp_fit_run *run;
 	gnngp_model model;
 

@@ -8,11 +8,15 @@
 #include "methods.h"
 #include "pg/server/server.h"
 
-/* The settings among gp_fit's arguments. */
-static gnngp_fit_settings
-fit_settings(FunctionCallInfo fcinfo)
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */
+PG_FUNCTION_INFO_V1(gnngp_fit);
+Datum
+gnngp_fit(PG_FUNCTION_ARGS)
 {
-	gnngp_fit_settings settings = gnngp_fit_settings_default();
+	gnngp_fit_settings settings;
+
+	gnngp_prevent_read_only("gp_fit");
+	settings = gnngp_fit_settings_default();
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 2);
 	settings.task = gnngp_text_argument(fcinfo, 3, "task");
@@ -23,18 +27,5 @@ fit_settings(FunctionCallInfo fcinfo)
 	settings.seed = PG_GETARG_INT64(7);
 	settings.live = gnngp_live_argument(fcinfo, 9);
 	gnngp_fit_settings_check(&settings);
-	return settings;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_fit);
-
-/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */
-Datum
-gnngp_fit(PG_FUNCTION_ARGS)
-{
-	gnngp_fit_settings settings;
-
-	gnngp_prevent_read_only("gp_fit");
-	settings = fit_settings(fcinfo);
 	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, &settings, NULL, 8));
 }

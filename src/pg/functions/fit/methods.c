@@ -82,7 +82,8 @@ gnngp_method_check(gnngp_fit_settings *settings)
 	method_options options;
 
 	/* As they are stored: a method beside kernel auto. */
-	if (m == NULL && !gnngp_method_is_gp(settings->method) && !gnngp_kernel_is_auto(settings->kernel))
+	if (m == NULL && !gnngp_method_is_gp(settings->method) &&
+		!gnngp_kernel_is_auto(settings->kernel))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("kernel \"%s\" and method \"%s\" of a model contradict each other",
@@ -131,7 +132,7 @@ fit_by_method(gp_device *device, const gp_problem *problem, const void *text)
 gp_posterior *
 gnngp_method_fit(gnngp_run *run, gp_problem *problem, const char *text)
 {
-	return gnngp_run_fit_by(run, problem, fit_by_method, text);
+	return gnngp_run_fit(run, problem, fit_by_method, text);
 }
 
 gp_plan
@@ -144,7 +145,8 @@ gnngp_method_plan(gp_device *device, const gp_problem *problem, const char *text
 }
 
 gp_features *
-gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *text, int32 clusters, int64 seed)
+gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *text, int32 clusters,
+					   int64 seed)
 {
 	method_options options;
 	const gp_method *m = find_method(device->env, text, &options);

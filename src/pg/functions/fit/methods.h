@@ -36,7 +36,8 @@ extern gp_posterior *gnngp_method_fit(gnngp_run *run, gp_problem *problem, const
 extern gp_plan gnngp_method_plan(gp_device *device, const gp_problem *problem, const char *method);
 
 /* Features that nodes are grouped by so many at a time. */
-extern gp_features *gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *method,
+extern gp_features *gnngp_method_embedding(gp_device *device, const gnngp_data *data,
+										   const char *method,
 										   int32 clusters, int64 seed);
 
 #endif							/* GNNGP_METHODS_H */

@@ -56,7 +56,8 @@ gnngp_fit_settings_check(gnngp_fit_settings *settings)
 {
 	int			task = gnngp_require_word("task", settings->task, lengthof(tasks), tasks,
 										  "A task is auto, classification or regression.");
-	int			strategy = gnngp_require_word("strategy", settings->strategy, GP_STRATEGIES, gp_strategy_names,
+	int			strategy =
+		gnngp_require_word("strategy", settings->strategy, GP_STRATEGIES, gp_strategy_names,
 											  "A strategy is auto, exact, nystrom, precision or sql.");
 
 	settings->task = pstrdup(stored_tasks[task]);

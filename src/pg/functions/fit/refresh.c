@@ -58,29 +58,6 @@ commit(const refresh *r)
 		SPI_commit();
 }
 
-/* Finds the model and its graph, and takes the model's lock. */
-static void
-open_refresh(refresh *r, const char *name)
-{
-	MemoryContext old = MemoryContextSwitchTo(r->context);
-
-	r->old = gnngp_model_lookup(name, false);
-	gnngp_require_owner(r->old->owner_role, "model", r->old->name);
-	gnngp_refresh_lock(r->old, !r->atomic);
-	MemoryContextSwitchTo(old);
-}
-
-/* 55006 when the model has changed hands or graphs before it was locked: the lock is another one's. */
-static void
-require_same(const gnngp_model *locked, const gnngp_model *model)
-{
-	if (model->owner_role != locked->owner_role || model->graph_id != locked->graph_id)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("model \"%s\" has been changed by another session", locked->name),
-				 errhint("Try again.")));
-}
-
 /* Reads the model again, now that nobody else can change or drop it, and its graph. */
 static void
 reload(refresh *r)
@@ -90,25 +67,15 @@ reload(refresh *r)
 
 	PushActiveSnapshot(GetLatestSnapshot());
 	model = gnngp_model_by_id(r->old->id);
-	require_same(r->old, model);
+	if (model->owner_role != r->old->owner_role || model->graph_id != r->old->graph_id)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("model \"%s\" has been changed by another session", r->old->name),
+				 errhint("Try again.")));
 	r->old = model;
 	r->graph = gnngp_graph_by_id(r->old->graph_id);
 	PopActiveSnapshot();
 	MemoryContextSwitchTo(old);
-}
-
-/* Forgets all but the newest log rows of the model, with room for one more. */
-static void
-prune_log(const refresh *r)
-{
-	Oid			types[] = {INT8OID, INT4OID};
-	Datum		values[] = {Int64GetDatum(r->old->id), Int32GetDatum(LOG_ROWS - 2)};
-	const char *schema = gnngp_schema();
-
-	gnngp_execute_as_extension(psprintf("DELETE FROM %s.gp_refresh_log WHERE model = $1 AND id <"
-										" (SELECT id FROM %s.gp_refresh_log WHERE model = $1"
-										" ORDER BY id DESC OFFSET $2 LIMIT 1)", schema, schema),
-							   2, types, values, NULL);
 }
 
 /*
@@ -118,18 +85,18 @@ prune_log(const refresh *r)
 static void
 log_start(refresh *r)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(r->old->id)};
-	bool		null;
+	Oid			types[] = {INT8OID, INT4OID};
+	Datum		values[] = {Int64GetDatum(r->old->id), Int32GetDatum(LOG_ROWS - 2)};
 
-	gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = 'interrupted'"
-										" WHERE model = $1 AND outcome = 'running'",
-										gnngp_schema()), 1, types, values, NULL);
-	prune_log(r);
-	gnngp_execute_as_extension(psprintf("INSERT INTO %s.gp_refresh_log (model, outcome)"
-										" VALUES ($1, 'running') RETURNING id",
-										gnngp_schema()), 1, types, values, NULL);
-	r->log_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+	gnngp_execute_as_extension("UPDATE gnngp_internal.gp_refresh_log SET outcome = 'interrupted'"
+							   " WHERE model = $1 AND outcome = 'running'", 1, types, values, NULL);
+	/* Forgets all but the newest rows of the model, with room for one more */
+	gnngp_execute_as_extension("DELETE FROM gnngp_internal.gp_refresh_log WHERE model = $1 AND id <"
+							   " (SELECT id FROM gnngp_internal.gp_refresh_log WHERE model = $1"
+							   " ORDER BY id DESC OFFSET $2 LIMIT 1)", 2, types, values, NULL);
+	gnngp_execute_as_extension("INSERT INTO gnngp_internal.gp_refresh_log (model, outcome)"
+							   " VALUES ($1, 'running') RETURNING id", 1, types, values, NULL);
+	r->log_id = gnngp_found_int64(0, 1);
 }
 
 /* Closes the log row. */
@@ -140,9 +107,8 @@ log_end(const refresh *r, const char *outcome, const char *message)
 	Datum		values[] = {Int64GetDatum(r->log_id), CStringGetTextDatum(outcome),
 	CStringGetTextDatum(message)};
 
-	gnngp_execute_as_extension(psprintf("UPDATE %s.gp_refresh_log SET outcome = $2, message = $3,"
-										" ended = clock_timestamp() WHERE id = $1",
-										gnngp_schema()), 3, types, values, NULL);
+	gnngp_execute_as_extension("UPDATE gnngp_internal.gp_refresh_log SET outcome = $2, message = $3,"
+							   " ended = clock_timestamp() WHERE id = $1", 3, types, values, NULL);
 }
 
 /* Appends "nodes 34 to 35" when a number has changed. */
@@ -210,22 +176,6 @@ append_loss(StringInfo text, const char *what, int64 before, int64 after)
 		append_change(text, what, before, after);
 }
 
-/* What shrank to less than half of the stored model, or NULL. */
-static const char *
-describe_losses(const refresh *r)
-{
-	gnngp_fit_counts now = gnngp_fit_count(r->run);
-	bool		nodes = (gnngp_model_parts(r->old) & GNNGP_PART_NODES) != 0;
-	StringInfoData text;
-
-	initStringInfo(&text);
-	append_loss(&text, "nodes", nodes ? r->old->nodes : r->old->link.nodes, now.nodes);
-	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now.edges);
-	if (nodes)
-		append_loss(&text, "labelled", r->old->labelled, now.labelled);
-	return text.len > 0 ? text.data : NULL;
-}
-
 /*
  * A table that was emptied by mistake, or is being filled, gives a model that is
  * right and of no use: who runs this at night is told, or has set that it ends here.
@@ -234,8 +184,18 @@ static void
 check_losses(refresh *r)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->context);
+	gnngp_fit_counts now;
+	bool		nodes;
+	StringInfoData text;
 
-	r->losses = describe_losses(r);
+	now = gnngp_fit_count(r->run);
+	nodes = (gnngp_model_parts(r->old) & GNNGP_PART_NODES) != 0;
+	initStringInfo(&text);
+	append_loss(&text, "nodes", nodes ? r->old->nodes : r->old->link.nodes, now.nodes);
+	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now.edges);
+	if (nodes)
+		append_loss(&text, "labelled", r->old->labelled, now.labelled);
+	r->losses = text.len > 0 ? text.data : NULL;
 	MemoryContextSwitchTo(old);
 	r->refused = r->losses != NULL && gnngp_setting_refresh_guard();
 	if (r->refused)
@@ -324,7 +284,10 @@ step_store(refresh *r)
 	PopActiveSnapshot();
 }
 
-/* What the log says of an error; of a device's, and of rights, which only the detail explains, that as well. */
+/*
+ * What the log says of an error; of a device's, and of rights, which only the detail explains,
+ * that as well.
+ */
 static const char *
 failure_text(const refresh *r, const ErrorData *error)
 {
@@ -332,24 +295,10 @@ failure_text(const refresh *r, const ErrorData *error)
 
 	if (r->refused)
 		return psprintf("more than half would be gone: %s", r->losses);
-	if (error->sqlerrcode != ERRCODE_SYSTEM_ERROR && error->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
+	if (error->sqlerrcode != ERRCODE_SYSTEM_ERROR &&
+		error->sqlerrcode != ERRCODE_INSUFFICIENT_PRIVILEGE)
 		return message;
 	return error->detail ? psprintf("%s: %s", message, error->detail) : message;
-}
-
-/* Logs a failure in a transaction of its own, and raises the error again. */
-static void
-fail(refresh *r, ErrorData *error)
-{
-	if (!r->atomic)
-	{
-		SPI_rollback();
-		PushActiveSnapshot(GetTransactionSnapshot());
-		log_end(r, r->refused ? "refused" : "failed", failure_text(r, error));
-		PopActiveSnapshot();
-		SPI_commit();
-	}
-	ReThrowError(error);
 }
 
 /* Runs a step in a subtransaction, and commits it. */
@@ -377,58 +326,57 @@ run_step(refresh *r, refresh_step step)
 	MemoryContextSwitchTo(old);
 	CurrentResourceOwner = owner;
 	if (error != NULL)
-		fail(r, error);
+	{
+		if (!r->atomic)
+		{
+			SPI_rollback();
+			PushActiveSnapshot(GetTransactionSnapshot());
+			log_end(r, r->refused ? "refused" : "failed", failure_text(r, error));
+			PopActiveSnapshot();
+			SPI_commit();
+		}
+		ReThrowError(error);
+	}
 	commit(r);
 }
-
-/* All steps of a refresh; the lock is held. */
-static void
-run_refresh(refresh *r)
-{
-	reload(r);
-	log_start(r);
-	commit(r);
-	gnngp_account_give_up(0);
-	gnngp_progress_begin(r->old->name);
-	/* One snapshot for the reading, whatever the session's default is; it is yet to be taken. */
-	if (!r->atomic)
-		XactIsoLevel = XACT_REPEATABLE_READ;
-	run_step(r, step_read);
-	run_step(r, step_compute);
-	run_step(r, step_store);
-	gnngp_progress_end();
-}
-
-/* True when the procedure must not commit. */
-static bool
-in_transaction_block(FunctionCallInfo fcinfo)
-{
-	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext))
-		return true;
-	return castNode(CallContext, fcinfo->context)->atomic || IsSubTransaction();
-}
-
-PG_FUNCTION_INFO_V1(gnngp_refresh);
 
 /* CALL gp_refresh(model) */
+PG_FUNCTION_INFO_V1(gnngp_refresh);
 Datum
 gnngp_refresh(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	bool		atomic = in_transaction_block(fcinfo);
+	bool		atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic || IsSubTransaction();
 	MemoryContext context = AllocSetContextCreate(atomic ? CurrentMemoryContext : PortalContext,
 												  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);
 	refresh    *r = MemoryContextAllocZero(context, sizeof(refresh));
+	MemoryContext old;
 
 	r->context = context;
 	r->atomic = atomic;
 	gnngp_prevent_read_only("gp_refresh");
 	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	open_refresh(r, name);
+	old = MemoryContextSwitchTo(r->context);
+	r->old = gnngp_model_lookup(name, false);
+	gnngp_require_owner(r->old->owner_role, "model", r->old->name);
+	gnngp_refresh_lock(r->old, !r->atomic);
+	MemoryContextSwitchTo(old);
 	PG_TRY();
 	{
-		run_refresh(r);
+		reload(r);
+		log_start(r);
+		commit(r);
+		gnngp_account_give_up(0);
+		gnngp_progress_begin(r->old->name);
+		/* One snapshot for the reading, whatever the session's default; it is yet to be taken. */
+		if (!r->atomic)
+			XactIsoLevel = XACT_REPEATABLE_READ;
+		run_step(r, step_read);
+		run_step(r, step_compute);
+		run_step(r, step_store);
+		gnngp_progress_end();
 	}
 	PG_FINALLY();
 	{

@@ -59,32 +59,6 @@ array_texts(ArrayType *array, const char *name, int *n)
 	return texts;
 }
 
-/* The kernels of an array; 22023 for none. */
-static char **
-given_kernels(ArrayType *array, int *n)
-{
-	char	  **kernels = array_texts(array, "kernels", n);
-
-	if (*n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernels must not be empty"),
-				 errhint("Leave kernels NULL to compare the usual ones.")));
-	return kernels;
-}
-
-/* A candidate for each kernel. */
-static gnngp_candidate *
-given_candidates(ArrayType *array, int *n)
-{
-	char	  **kernels = given_kernels(array, n);
-	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * *n);
-
-	for (int i = 0; i < *n; i++)
-		candidates[i].kernel = kernels[i];
-	return candidates;
-}
-
 /* Compares the kernel in hand, which may be a method. */
 static void
 compare_one(gnngp_run *compute, void *arg)
@@ -97,22 +71,10 @@ compare_one(gnngp_run *compute, void *arg)
 	gnngp_compare(compute, t->data, &settings, t->context, t->candidate);
 }
 
-/* Leaves out a kernel that did not fit into memory; raises other errors again. */
-static void
-skip_kernel(gnngp_candidate *c, ErrorData *error)
-{
-	if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
-		error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
-		ReThrowError(error);
-	c->fits = false;
-	c->seconds = NAN;
-	ereport(NOTICE,
-			(errmsg("kernel \"%s\" is skipped: %s", c->kernel, error->message),
-			 error->hint ? errhint("%s", error->hint) : 0));
-	FreeErrorData(error);
-}
-
-/* Compares one kernel in an environment of its own; memory that does not suffice skips the kernel alone. */
+/*
+ * Compares one kernel in an environment of its own; memory that does not suffice skips the kernel
+ * alone.
+ */
 static void
 try_kernel(tuner *t, gnngp_candidate *candidate)
 {
@@ -142,7 +104,15 @@ try_kernel(tuner *t, gnngp_candidate *candidate)
 	gnngp_env_destroy(env);
 	if (error)
 	{
-		skip_kernel(candidate, error);
+		if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
+			error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
+			ReThrowError(error);
+		candidate->fits = false;
+		candidate->seconds = NAN;
+		ereport(NOTICE,
+				(errmsg("kernel \"%s\" is skipped: %s", candidate->kernel, error->message),
+				 error->hint ? errhint("%s", error->hint) : 0));
+		FreeErrorData(error);
 		gnngp_progress_begin(t->name);
 	}
 }
@@ -185,29 +155,8 @@ read_criterion(const char *criterion)
 							  "A criterion is loo or marginal_likelihood.") > 0;
 }
 
-/* Puts the rows. */
-static void
-put_rows(ReturnSetInfo *result, gnngp_candidate *const *ordered, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		const gnngp_candidate *c = ordered[i];
-		Datum		values[6];
-		bool		nulls[6] = {true};
-
-		gnngp_put_kernel(values, nulls, 0, result->setDesc, c->kernel);
-		gnngp_put_float(values, nulls, 1, c->nugget);
-		gnngp_put_float(values, nulls, 2, c->nll);
-		gnngp_put_float(values, nulls, 3, c->loo_score);
-		gnngp_put_float(values, nulls, 4, c->log_marginal_likelihood);
-		gnngp_put_float(values, nulls, 5, c->seconds);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
-}
-
-PG_FUNCTION_INFO_V1(gnngp_tune);
-
 /* gp_tune(graph, kernels, criterion) */
+PG_FUNCTION_INFO_V1(gnngp_tune);
 Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
@@ -220,7 +169,18 @@ gnngp_tune(PG_FUNCTION_ARGS)
 
 	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
 	if (!PG_ARGISNULL(1))
-		candidates = given_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
+	{
+		char	  **kernels = array_texts(PG_GETARG_ARRAYTYPE_P(1), "kernels", &n);
+
+		if (n == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("kernels must not be empty"),
+					 errhint("Leave kernels NULL to compare the usual ones.")));
+		candidates = palloc0(sizeof(gnngp_candidate) * n);
+		for (int i = 0; i < n; i++)
+			candidates[i].kernel = kernels[i];
+	}
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
@@ -239,7 +199,20 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 		ordered[i] = &candidates[i];
 	gnngp_sort(ordered, n, sizeof(gnngp_candidate *), compare_candidates, &t);
-	put_rows(result, ordered, n);
+	for (int i = 0; i < n; i++)
+	{
+		const gnngp_candidate *c = ordered[i];
+		Datum		values[6];
+		bool		nulls[6] = {true};
+
+		gnngp_put_kernel(values, nulls, 0, result->setDesc, c->kernel);
+		gnngp_put_float(values, nulls, 1, c->nugget);
+		gnngp_put_float(values, nulls, 2, c->nll);
+		gnngp_put_float(values, nulls, 3, c->loo_score);
+		gnngp_put_float(values, nulls, 4, c->log_marginal_likelihood);
+		gnngp_put_float(values, nulls, 5, c->seconds);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
 	gnngp_env_destroy(t.env);
 	gnngp_progress_end();
 	return (Datum) 0;

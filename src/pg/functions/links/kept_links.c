@@ -198,7 +198,7 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(t->sorted.n, 1));
 	for (int64 i = 0; i < t->sorted.n; i++)
 		keys[i] = t->sorted.id[i].key;
-	gnngp_kept_find(model, keys, t->sorted.n, collect_block, t);
+	gnngp_kept_read(model, keys, t->sorted.n, collect_block, t);
 }
 
 /* Tells what was collected, each node once and in the order given. */
@@ -228,7 +228,7 @@ gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k,
 	t.pair = palloc(sizeof(gnngp_kept_pair) * k);
 	t.order = palloc(sizeof(kept_order) * k);
 	if (given->all)
-		gnngp_kept_scan(model, tell_block, &t);
+		gnngp_kept_read(model, NULL, 0, tell_block, &t);
 	else
 	{
 		collect_given(&t, model, given);

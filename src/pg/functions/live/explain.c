@@ -27,32 +27,14 @@ enum explain_argument
 
 enum explain_column
 {
-	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_RELATION, EXPLAIN_AGGREGATE, EXPLAIN_COLUMNS
+	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_RELATION, EXPLAIN_AGGREGATE,
+		EXPLAIN_COLUMNS
 };
 
 enum edge_column
 {
 	EDGE_SRC, EDGE_DST, EDGE_EFFECT, EDGE_COLUMNS
 };
-
-/* One part of a score. */
-typedef struct part
-{
-	int64		label;			/* of the fit's */
-	double		share;
-} part;
-
-/* The largest first, whatever their sign; equal ones by their node. */
-static int
-compare_parts(const void *first, const void *second, void *unused)
-{
-	const part *a = first;
-	const part *b = second;
-
-	if (fabs(a->share) != fabs(b->share))
-		return fabs(a->share) > fabs(b->share) ? -1 : 1;
-	return a->label < b->label ? -1 : 1;
-}
 
 /* The class that is asked about, or the most probable one, as gp_predict_live gives it. */
 static int32
@@ -65,44 +47,33 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
 }
 
-/* The class of a label, as a value; NULL where there are none. */
-static Datum
-label_class(const gnngp_live_call *c, int64 label, bool *null)
-{
-	int32		class = gp_live_class(c->live->keep, label);
-
-	if (class >= 0)
-		return CStringGetTextDatum(c->model->class_labels.text[class]);
-	*null = true;
-	return (Datum) 0;
-}
-
 /* Puts the largest parts, and the rest in one row. */
 static void
-put_parts(gnngp_live_call *c, part *parts, int64 n, int64 k, double score)
+put_parts(gnngp_live_call *c, gnngp_part *parts, int64 n, int64 k, double score)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
 	int64		m;
 	const int32 *labelled = gp_live_labelled(c->live->keep, &m);
 	Datum		values[EXPLAIN_COLUMNS] = {0};
 	bool		rest[EXPLAIN_COLUMNS] = {true, true, false, true, true};
 
-	gnngp_sort(parts, n, sizeof(part), compare_parts, NULL);
+	gnngp_sort(parts, n, sizeof(gnngp_part), gnngp_part_compare, NULL);
 	for (int64 i = 0; i < Min(n, k); i++)
 	{
-		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[parts[i].label]);
-		bool		nulls[EXPLAIN_COLUMNS] = {false, false, false, true, true};
+		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[parts[i].number]);
+		int32		class = gp_live_class(c->live->keep, parts[i].number);
+		bool		nulls[EXPLAIN_COLUMNS] = {false, class < 0, false, true, true};
 
 		CHECK_FOR_INTERRUPTS();
 		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &id);
-		values[EXPLAIN_CLASS] = label_class(c, parts[i].label, &nulls[EXPLAIN_CLASS]);
+		values[EXPLAIN_CLASS] = class < 0 ? (Datum) 0
+			: CStringGetTextDatum(c->model->class_labels.text[class]);
 		values[EXPLAIN_SHARE] = Float8GetDatum(parts[i].share);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 		score -= parts[i].share;
 	}
 	values[EXPLAIN_LABELLED] = values[EXPLAIN_CLASS] = (Datum) 0;
 	values[EXPLAIN_SHARE] = Float8GetDatum(score);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, rest);
+	tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, rest);
 }
 
 /* Takes the node, of which there has to be one. */
@@ -125,7 +96,6 @@ take_node(gnngp_live_call *c)
 static void
 explain_task(gnngp_live_call *c, int32 k)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
 	gnngp_task_share *share;
 	double		score;
 	int32		column;
@@ -147,13 +117,12 @@ explain_task(gnngp_live_call *c, int32 k)
 			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(share[b].aggregate);
 			score -= share[b].share;
 		}
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_explain);
-
 /* gp_explain(model, node, class, k) */
+PG_FUNCTION_INFO_V1(gnngp_explain);
 Datum
 gnngp_explain(PG_FUNCTION_ARGS)
 {
@@ -161,25 +130,20 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	gnngp_some *some;
 	gp_live_question q;
 	double	   *share;
-	part	   *parts;
+	gnngp_part *parts;
 	gp_live_answer answer;
 	int32		column;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
 										 "Use k => NULL for all labelled nodes.");
 	int64		n;
-	int			guc_level;
 
-	InitMaterializedSRF(fcinfo, 0);
 	gnngp_live_call_open(&c, fcinfo, true);
-	guc_level = NewGUCNestLevel();
-	gnngp_pin_output_settings();
 	take_node(&c);
 	if (c.model->rows > 0)
 	{
 		explain_task(&c, k);
 		gnngp_live_call_close(&c);
-		AtEOXact_GUC(false, guc_level);
-		return (Datum) 0;
+			return (Datum) 0;
 	}
 	q = gnngp_live_call_read(&c, &some);
 	(void) gp_live_labelled(c.live->keep, &n);
@@ -187,12 +151,11 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
 	column = class_or_best(&c, &answer);
 	gp_live_parts(c.env, c.live->keep, column, share);
-	parts = gp_alloc_array(c.env, n, sizeof(part));
+	parts = gp_alloc_array(c.env, n, sizeof(gnngp_part));
 	for (int64 t = 0; t < n; t++)
-		parts[t] = (part) {t, share[t]};
+		parts[t] = (gnngp_part) {t, share[t]};
 	put_parts(&c, parts, n, k, answer.mean[column]);
 	gnngp_live_call_close(&c);
-	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }
 
@@ -205,12 +168,11 @@ read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
 	return gnngp_id_type_datum(&c->id_type, &id);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_explain_edges);
-
 /*
  * gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every
  * reader
  */
+PG_FUNCTION_INFO_V1(gnngp_explain_edges);
 Datum
 gnngp_explain_edges(PG_FUNCTION_ARGS)
 {
@@ -220,15 +182,12 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	gp_live_answer answer;
 	gp_device  *dev;
 	gp_live_edge *edge;
+	bool		nulls[EDGE_COLUMNS] = {false};
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
 	int64		n;
 	int64		left;
-	int			guc_level;
 
-	InitMaterializedSRF(fcinfo, 0);
 	gnngp_live_call_open(&c, fcinfo, false);
-	guc_level = NewGUCNestLevel();
-	gnngp_pin_output_settings();
 	take_node(&c);
 	q = gnngp_live_call_read(&c, &some);
 	dev = gnngp_live_call_device(&c);
@@ -238,10 +197,6 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 		ereport(NOTICE,
 				(errmsg("%lld edges around hubs were not tried", (long long) left),
 				 errdetail("Each edge is tried by evaluating all nodes near without it; the heaviest edges were tried first.")));
-	/* Puts the edges */
-	ReturnSetInfo *result = (ReturnSetInfo *) c.fcinfo->resultinfo;
-	bool		nulls[EDGE_COLUMNS] = {false};
-
 	for (int64 e = 0; e < n; e++)
 	{
 		Datum		values[EDGE_COLUMNS];
@@ -250,9 +205,8 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 		values[EDGE_SRC] = read_id(&c, some, edge[e].src);
 		values[EDGE_DST] = read_id(&c, some, edge[e].dst);
 		values[EDGE_EFFECT] = Float8GetDatum(edge[e].effect);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(c.result->setResult, c.result->setDesc, values, nulls);
 	}
 	gnngp_live_call_close(&c);
-	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

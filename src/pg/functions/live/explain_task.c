@@ -16,39 +16,6 @@
 
 #define ORDERS 8				/* and their reverses */
 
-/* One block, and what it adds. */
-typedef struct block_share
-{
-	int32		block;
-	double		share;
-} block_share;
-
-/* The largest first, whatever their sign; equal ones by their number. */
-static int
-compare_shares(const void *first, const void *second, void *unused)
-{
-	const block_share *a = first;
-	const block_share *b = second;
-
-	if (fabs(a->share) != fabs(b->share))
-		return fabs(a->share) > fabs(b->share) ? -1 : 1;
-	return a->block - b->block;
-}
-
-/* The order of a number: by a hash, odd numbers the reverse of those before. */
-static void
-make_order(int32 *order, int32 n, int number)
-{
-	block_share *drawn = palloc(sizeof(block_share) * n);
-
-	for (int32 b = 0; b < n; b++)
-		drawn[b] = (block_share) {b, (double) (gp_hash(((uint64) number / 2 << 32) + b) >> 11)};
-	gnngp_sort(drawn, n, sizeof(block_share), compare_shares, NULL);
-	for (int32 b = 0; b < n; b++)
-		order[number % 2 ? n - 1 - b : b] = drawn[b].block;
-	pfree(drawn);
-}
-
 /* The rows of all orders: none of the blocks, then one more each. */
 static gp_features *
 make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int32 *order)
@@ -62,7 +29,14 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 	*x = (gp_features) {.rows = rows,.dims = one->dims,.type = GP_FLOAT,.dense = dense};
 	for (int o = 0; o < 2 * ORDERS; o++)
 	{
-		make_order(order + o * n, n, o);
+		gnngp_part *drawn = palloc(sizeof(gnngp_part) * n);
+
+		for (int32 b = 0; b < n; b++)
+			drawn[b] = (gnngp_part) {b, (double) (gp_hash(((uint64) o / 2 << 32) + b) >> 11)};
+		gnngp_sort(drawn, n, sizeof(gnngp_part), gnngp_part_compare, NULL);
+		for (int32 b = 0; b < n; b++)
+			(order + o * n)[o % 2 ? n - 1 - b : b] = (int32) drawn[b].number;
+		pfree(drawn);
 		for (int32 k = 0; k < n; k++)
 			place[order[o * n + k]] = k;
 		for (int32 j = 0; j <= n; j++)
@@ -84,15 +58,17 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 }
 
 void
-gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
+gnngp_task_explain(gnngp_live_call *c,
+				   int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
 				   int32 *column, gnngp_task_share **shares, double *score)
 {
 	const gnngp_task_state *state = c->live->task;
 	const gp_facts_scale *scale = &state->scale;
 	int32		n = scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
-	block_share *block = palloc0(sizeof(block_share) * Max(n, 1));
-	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ? GP_TIME_NEVER : state->newest);
+	gnngp_part *block = palloc0(sizeof(gnngp_part) * Max(n, 1));
+	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ?
+											 GP_TIME_NEVER : state->newest);
 	gp_live_answer one;
 	gp_live_answer all;
 
@@ -107,7 +83,7 @@ gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call
 	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
 	all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
-		block[b].block = b;
+		block[b].number = b;
 	for (int o = 0; o < 2 * ORDERS; o++)
 		for (int32 k = 0; k < n; k++)
 		{
@@ -116,8 +92,9 @@ gnngp_task_explain(gnngp_live_call *c, int32 (*column_of) (const gnngp_live_call
 			block[order[o * n + k]].share += (all.mean[(row + 1) * all.columns + *column] -
 											  all.mean[row * all.columns + *column]) / (2 * ORDERS);
 		}
-	gnngp_sort(block, n, sizeof(block_share), compare_shares, NULL);
+	gnngp_sort(block, n, sizeof(gnngp_part), gnngp_part_compare, NULL);
 	*shares = palloc0(sizeof(gnngp_task_share) * Max(n, 1));
 	for (int32 b = 0; b < n; b++)
-		(*shares)[b] = (gnngp_task_share) {scale->relation[block[b].block], scale->aggregate[block[b].block], block[b].share};
+		(*shares)[b] = (gnngp_task_share) {scale->relation[block[b].number],
+										   scale->aggregate[block[b].number], block[b].share};
 }

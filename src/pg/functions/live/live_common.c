@@ -3,31 +3,27 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "lib/stringinfo.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
+#include "utils/guc.h"
 
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
 
 #define CLASSES_NAMED 10		/* in a hint */
 
-/* Takes the graph of a model. */
-static void
-take_graph(void *arg)
-{
-	gnngp_live_call  *c = arg;
-
-	c->graph = gnngp_graph_by_id(c->model->graph_id);
-}
-
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
+	gnngp_identity saved;
 	Oid			owner;
 
-	*c = (gnngp_live_call) {.fcinfo = fcinfo};
+	InitMaterializedSRF(fcinfo, 0);
+	*c = (gnngp_live_call) {.fcinfo = fcinfo,.result = (ReturnSetInfo *) fcinfo->resultinfo};
 	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	owner = c->model->owner_role;
 	if (owner_only)
@@ -43,7 +39,9 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
 	(void) gp_live_read(c->live->keep, &c->figures);
-	gnngp_as_extension(take_graph, c);
+	saved = gnngp_become_extension();
+	c->graph = gnngp_graph_by_id(c->model->graph_id);
+	gnngp_become_again(&saved);
 	if (gnngp_graph_shape(c->graph) != c->live->shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -51,6 +49,8 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 						c->model->name),
 				 errhint("Fit the model again with gp_refresh.")));
 	c->env = gnngp_env_create(CurrentMemoryContext);
+	c->guc_level = NewGUCNestLevel();
+	gnngp_pin_output_settings();
 }
 
 /* The first classes of a model, for a hint. */
@@ -77,9 +77,19 @@ gnngp_live_class(const gnngp_model *model, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
 			 model->classes > 0
-			 ? errhint("Its classes are %s; a new class needs a refresh.",
-					   known_classes(model)) :
+			 ? errhint("Its classes are %s; a new class needs a refresh.", known_classes(model)) :
 			 errhint("It predicts values: leave class NULL.")));
+}
+
+int
+gnngp_part_compare(const void *first, const void *second, void *unused)
+{
+	const gnngp_part *a = first;
+	const gnngp_part *b = second;
+
+	if (fabs(a->share) != fabs(b->share))
+		return fabs(a->share) > fabs(b->share) ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
 }
 
 gnngp_id *
@@ -111,11 +121,11 @@ void
 gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
 					 const gnngp_id_hints *hints)
 {
+	int64		n = 0;
+
 	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
 	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
 	/* Leaves out ids that are NULL, as gp_predict does */
-	int64		n = 0;
-
 	for (int64 i = 0; i < c->nodes.n; i++)
 		if (!c->nodes.id[i].null)
 			c->nodes.id[n++] = c->nodes.id[i];
@@ -140,31 +150,17 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 				 errhint("Name the nodes; gp_predict gives all nodes.")));
 }
 
-/* The moments that the fit's features were scaled by; NULL where they were not. */
-static const double *
-fit_moments(const gnngp_live_call *c)
+/* What the fit's features were made by, in doubles; NULL where it was not: damaged is the error. */
+static const gp_piece *
+fit_piece(const gnngp_live_call *c, gp_piece_kind kind, const char *damaged)
 {
-	const gp_piece *piece = gp_keep_find(c->live->keep, GP_PIECE_MOMENTS, 0, 0);
+	const gp_piece *piece = gp_keep_find(c->live->keep, kind, 0, 0);
 
-	if (piece == NULL)
-		return NULL;
-	if (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE ||
-		(double) piece->rows * (double) piece->cols != 2.0 * c->figures.dims)
-		gnngp_store_corrupted(c->model, "the moments of its live state do not fit its features");
-	return piece->dense;
-}
-
-/* The encoding that the fit made them by; NULL where they are numbers as they are. */
-static const gp_encoding *
-fit_encoding(const gnngp_live_call *c)
-{
-	const gp_piece *piece = gp_keep_find(c->live->keep, GP_PIECE_ENCODING, 0, 0);
-
-	if (piece == NULL)
-		return NULL;
-	if (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE || piece->cols != GNNGP_ENCODED_DOUBLES)
-		gnngp_store_corrupted(c->model, "the encoding of its live state is none");
-	return gp_encoding_of(c->env, piece->dense, (int32_t) piece->rows);
+	if (piece && (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE ||
+				  (kind == GP_PIECE_ENCODING ? piece->cols != GNNGP_ENCODED_DOUBLES :
+				   (double) piece->rows * (double) piece->cols != 2.0 * c->figures.dims)))
+		gnngp_store_corrupted(c->model, damaged);
+	return piece;
 }
 
 /*
@@ -190,10 +186,14 @@ asks_many(const gnngp_live_call *c)
 gp_live_question
 gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 {
-	const double *moments = fit_moments(c);
+	const gp_piece *moments = fit_piece(c, GP_PIECE_MOMENTS,
+										"the moments of its live state do not fit its features");
+	const gp_piece *encoding = fit_piece(c, GP_PIECE_ENCODING,
+										 "the encoding of its live state is none");
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
 	gnngp_some *some;
+	int32	   *number;
 
 	if (c->model->rows > 0)
 		ereport(ERROR,
@@ -204,15 +204,16 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
 						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-						   rim_of(program), (int64) c->figures.dims, moments,
-						   fit_encoding(c));
+						   rim_of(program), (int64) c->figures.dims,
+						   moments ? moments->dense : NULL,
+						   encoding ? gp_encoding_of(c->env, encoding->dense,
+													 (int32_t) encoding->rows) : NULL);
 	q.graph = some->graph;
 	q.inner = some->ids.n;
 	q.node = some->wanted;
 	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
 	/* The number that each node of a neighbourhood had in the fit */
-	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
-
+	number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
 	for (int64 i = 0; i < some->graph->nodes; i++)
 	{
 		gnngp_id	id = gnngp_ids_at(&some->ids, i);
@@ -238,4 +239,5 @@ gnngp_live_call_close(gnngp_live_call *c)
 		gnngp_progress_end();
 	gnngp_env_destroy(c->env);
 	gnngp_live_close(c->live);
+	AtEOXact_GUC(false, c->guc_level);
 }

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "funcapi.h"
 #include "pg/reader/reader.h"
 #include "pg/store/store_live.h"
 #include "core/live/live.h"
@@ -16,6 +17,8 @@
 typedef struct gnngp_live_call
 {
 	FunctionCallInfo fcinfo;
+	ReturnSetInfo *result;
+	int			guc_level;		/* on which output settings are pinned */
 	gnngp_model *model;
 	gnngp_live *live;
 	gnngp_graph_def *graph;
@@ -33,8 +36,8 @@ typedef struct gnngp_live_call
 } gnngp_live_call;
 
 /*
- * Looks up the model, its graph and its live state; owner_only: 42501 first of all for who is not
- * its owner.
+ * Looks up the model, its graph and its live state, and prepares for rows; owner_only: 42501 first
+ * of all for who is not its owner.
  */
 extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only);
 
@@ -56,6 +59,15 @@ extern int32 gnngp_live_class(const gnngp_model *model, const char *name);
 
 /* A copy of ids in the order that they are stored in. */
 extern gnngp_id *gnngp_live_call_sorted(const gnngp_given_ids *ids);
+
+/* A part of a score; the largest come first, whatever their sign, equal ones by their number. */
+typedef struct gnngp_part
+{
+	int64		number;
+	double		share;
+} gnngp_part;
+
+extern int	gnngp_part_compare(const void *first, const void *second, void *unused);
 
 /* Reads the neighbourhood of what is wanted; the question of the nodes. */
 extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_some **some);

@@ -26,17 +26,6 @@ static const gnngp_id_hints next_hints = {
 	"model"
 };
 
-/* Takes the nodes whose error counts. */
-static void
-take_among(gnngp_live_call *c, int argno)
-{
-	c->everything = true;
-	gnngp_live_call_take(c, argno, "among", &next_hints);
-	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c->nodes.n, 1));
-	for (int64 i = 0; i < c->nodes.n; i++)
-		c->wanted[c->nwanted++] = c->nodes.id[i];
-}
-
 /* Reads the graph and chooses. */
 static void
 run(gnngp_live_call *c, int32 k)
@@ -44,6 +33,7 @@ run(gnngp_live_call *c, int32 k)
 	gnngp_some *some;
 	gp_live_question q = gnngp_live_call_read(c, &some);
 	gp_live_choice choice;
+	bool		nulls[NEXT_COLUMNS] = {false};
 
 	if (c->nodes.all)
 	{
@@ -53,10 +43,6 @@ run(gnngp_live_call *c, int32 k)
 	if (q.asked == 0)
 		return;
 	choice = gp_live_next(gnngp_live_call_device(c), &q, k);
-	/* Puts the rows */
-	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
-	bool		nulls[NEXT_COLUMNS] = {false};
-
 	for (int64 i = 0; i < choice.n; i++)
 	{
 		int32		node = choice.node[i];
@@ -66,13 +52,12 @@ run(gnngp_live_call *c, int32 k)
 		CHECK_FOR_INTERRUPTS();
 		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &id);
 		values[NEXT_GAIN] = Float8GetDatum(choice.gain[i]);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_next_labels);
-
 /* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
+PG_FUNCTION_INFO_V1(gnngp_next_labels);
 Datum
 gnngp_next_labels(PG_FUNCTION_ARGS)
 {
@@ -80,17 +65,16 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	bool		has_k = PG_NARGS() > 2;
 	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") :
 		20;
-	int			guc_level;
 
-	InitMaterializedSRF(fcinfo, 0);
 	/* Who is left out has a label. */
 	gnngp_live_call_open(&c, fcinfo, true);
-	guc_level = NewGUCNestLevel();
-	gnngp_pin_output_settings();
-	take_among(&c, has_k ? 2 : 1);
+	c.everything = true;
+	gnngp_live_call_take(&c, has_k ? 2 : 1, "among", &next_hints);
+	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c.nodes.n, 1));
+	for (int64 i = 0; i < c.nodes.n; i++)
+		c.wanted[c.nwanted++] = c.nodes.id[i];
 	if (c.nodes.all || c.nodes.n > 0)
 		run(&c, k);
 	gnngp_live_call_close(&c);
-	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

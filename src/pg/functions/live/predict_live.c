@@ -55,19 +55,6 @@ take_class_array(FunctionCallInfo fcinfo, Oid *element)
 	return PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_CLASSES);
 }
 
-/* The text that a class of a type is known by, as the cast to text gives it. */
-static char *
-class_text(Datum value, Oid type)
-{
-	int			length;
-	const char *text;
-
-	if (type == BOOLOID)
-		return DatumGetBool(value) ? "true" : "false";
-	text = gnngp_value_text(value, type, NULL, &length);
-	return pnstrdup(text, length);
-}
-
 /*
  * The classes that are given as texts, NULL for a label that is taken away; NULL where the argument
  * is.
@@ -77,6 +64,7 @@ take_classes(FunctionCallInfo fcinfo, int *n)
 {
 	ArrayType  *array;
 	Oid			element;
+	int			size;
 	int16		length;
 	bool		by_value;
 	char		align;
@@ -93,7 +81,20 @@ take_classes(FunctionCallInfo fcinfo, int *n)
 	element = getBaseType(element);
 	text = palloc(sizeof(char *) * Max(*n, 1));
 	for (int k = 0; k < *n; k++)
-		text[k] = null[k] ? NULL : class_text(value[k], element);
+	{
+		const char *v;
+
+		/* As the cast to text gives it */
+		if (null[k])
+			text[k] = NULL;
+		else if (element == BOOLOID)
+			text[k] = DatumGetBool(value[k]) ? "true" : "false";
+		else
+		{
+			v = gnngp_value_text(value[k], element, NULL, &size);
+			text[k] = pnstrdup(v, size);
+		}
+	}
 	return text;
 }
 
@@ -129,15 +130,11 @@ take_labels(gnngp_live_call *c)
 	bool	   *no_value;
 	int			classes;
 	char	  **class = take_classes(fcinfo, &classes);
-	int			values;
+	int			values = 0;
 
-	values = PG_ARGISNULL(ARG_GIVEN_VALUES) ? 0 :
-		ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)),
-																  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES)));
-	if (values > 0)
+	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
 		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
-						  TYPALIGN_DOUBLE,
-						  &value, &no_value, &values);
+						  TYPALIGN_DOUBLE, &value, &no_value, &values);
 	check_given(c, classes, values, !PG_ARGISNULL(ARG_GIVEN_CLASSES),
 				!PG_ARGISNULL(ARG_GIVEN_VALUES));
 	c->label = palloc0(sizeof(gp_live_label) * Max(c->given.n, 1));
@@ -161,19 +158,6 @@ take_labels(gnngp_live_call *c)
 	}
 }
 
-/* 42804 unless the nodes that labels are given to are an array. */
-static void
-require_array(FunctionCallInfo fcinfo)
-{
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_NODES);
-
-	if (!OidIsValid(type) || !OidIsValid(get_element_type(getBaseType(type))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("given_nodes must be an array of ids"),
-				 errhint("Write given_nodes => ARRAY[...], of the type of the nodes' ids.")));
-}
-
 /* Takes the nodes that labels are given to. */
 static void
 take_given(gnngp_live_call *c)
@@ -184,7 +168,13 @@ take_given(gnngp_live_call *c)
 	c->given = (gnngp_given_ids) {0};
 	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
 	{
-		require_array(fcinfo);
+		Oid			array = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_NODES);
+
+		if (!OidIsValid(array) || !OidIsValid(get_element_type(getBaseType(array))))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("given_nodes must be an array of ids"),
+					 errhint("Write given_nodes => ARRAY[...], of the type of the nodes' ids.")));
 		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
 		c->given = gnngp_given_ids_take(&type, fcinfo, ARG_GIVEN_NODES);
 	}
@@ -198,35 +188,7 @@ take_given(gnngp_live_call *c)
 	take_labels(c);
 }
 
-/* Lists the nodes asked for, then those given that are not among them. */
-static void
-list_wanted(gnngp_live_call *c)
-{
-	gnngp_given_ids asked = {.n = c->nodes.n,.id = gnngp_live_call_sorted(&c->nodes)};
-
-	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext,
-									   sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
-	for (int64 i = 0; i < c->nodes.n; i++)
-		c->wanted[c->nwanted++] = c->nodes.id[i];
-	for (int64 k = 0; k < c->given.n; k++)
-		if (!gnngp_given_ids_have(&asked, &c->given.id[k]))
-			c->wanted[c->nwanted++] = c->given.id[k];
-}
-
 /* ---- the question ---- */
-
-/* 42501: a label that the fit had is the owner's to replace. */
-static void
-report_taken(const gnngp_live_call *c, const gnngp_id *id)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name,
-					gnngp_id_name(id)),
-			 errdetail("The model learned from this node's label; an answer without it could "
-					   "reveal it."),
-			 errhint("Name nodes that had no label when the model was fitted.")));
-}
 
 /* 42501 where the label of the fit's would be taken away by somebody who may not see it. */
 static void
@@ -243,7 +205,13 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 
 		if (node >= 0 && bsearch_arg(&node, labelled, n, sizeof(int32), gp_compare_int32,
 									 NULL) != NULL)
-			report_taken(c, &c->given.id[k]);
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name,
+							gnngp_id_name(&c->given.id[k])),
+					 errdetail("The model learned from this node's label; an answer without it could "
+							   "reveal it."),
+					 errhint("Name nodes that had no label when the model was fitted.")));
 	}
 }
 
@@ -277,48 +245,27 @@ place_labels(gnngp_live_call *c, const gnngp_some *some)
 	pfree(order);
 }
 
-/* Reads the neighbourhood and asks. */
+/* Reads the neighbourhood, or the facts of a task as of any time, and asks. */
 static gp_live_answer
 ask(gnngp_live_call *c)
 {
+	FunctionCallInfo fcinfo = c->fcinfo;
+	bool		dated = PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF);
 	gnngp_some *some;
-	gp_live_question q = gnngp_live_call_read(c, &some);
+	gp_live_question q;
 
-	place_labels(c, some);
-	check_taken(c, q.fit_node);
-	q.nlabels = c->given.n;
-	q.label = c->label;
-	return gp_live_ask(gnngp_live_call_device(c), &q);
-}
-
-/* Asks about entities of a task, as of any time. */
-static gp_live_answer
-ask_task(gnngp_live_call *c)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-	gp_live_question q = gnngp_task_question(c, PG_NARGS() <= ARG_AS_OF || PG_ARGISNULL(ARG_AS_OF) ? GP_TIME_NEVER :
-											 (gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF));
-
+	if (c->model->rows > 0)
+		q = gnngp_task_question(c, dated ? (gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF) :
+								GP_TIME_NEVER);
+	else
+	{
+		q = gnngp_live_call_read(c, &some);
+		place_labels(c, some);
+		check_taken(c, q.fit_node);
+		q.nlabels = c->given.n;
+		q.label = c->label;
+	}
 	return c->nodes.n > 0 ? gp_live_ask(gnngp_live_call_device(c), &q) : (gp_live_answer) {0};
-}
-
-/* 0A000 for labels that are given to a task, 22023 for a time that is given to a graph. */
-static void
-check_arguments(const gnngp_live_call *c)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-	bool		task = c->model->rows > 0;
-
-	if (task && (!PG_ARGISNULL(ARG_GIVEN_NODES) || !PG_ARGISNULL(ARG_GIVEN_CLASSES) || !PG_ARGISNULL(ARG_GIVEN_VALUES)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("labels cannot be given to the model of a task"),
-				 errhint("Write them into the tables, and refresh the model.")));
-	if (!task && PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" is of a graph, which has no times", c->model->name),
-				 errhint("as_of is for models of tasks: gp_create_task.")));
 }
 
 /* ---- rows ---- */
@@ -390,7 +337,6 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 static void
 put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) c->fcinfo->resultinfo;
 	const gnngp_id *id = &c->nodes.id[i];
 	Datum		values[LIVE_COLUMNS] = {0};
 	bool		nulls[LIVE_COLUMNS] = {false};
@@ -402,7 +348,7 @@ put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Dat
 	{
 		nulls[LIVE_CLASS] = nulls[LIVE_PROBABILITY] = true;
 		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 		return;
 	}
 	rank_classes(c, a, i, rank, &total);
@@ -411,7 +357,7 @@ put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Dat
 		values[LIVE_CLASS] = class[rank[k].class];
 		values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
 		values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 	}
 }
 
@@ -437,31 +383,47 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 	MemoryContextSwitchTo(old);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_live);
-
 /* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values) */
+PG_FUNCTION_INFO_V1(gnngp_predict_live);
 Datum
 gnngp_predict_live(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	gp_live_answer answer;
-	int			guc_level;
+	gnngp_given_ids asked = {0};
+	bool		task;
 
-	InitMaterializedSRF(fcinfo, 0);
 	gnngp_live_call_open(&c, fcinfo, false);
 	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
-	guc_level = NewGUCNestLevel();
-	gnngp_pin_output_settings();
-	check_arguments(&c);
+	task = c.model->rows > 0;
+	if (task && (!PG_ARGISNULL(ARG_GIVEN_NODES) || !PG_ARGISNULL(ARG_GIVEN_CLASSES) ||
+				 !PG_ARGISNULL(ARG_GIVEN_VALUES)))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("labels cannot be given to the model of a task"),
+				 errhint("Write them into the tables, and refresh the model.")));
+	if (!task && PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" is of a graph, which has no times", c.model->name),
+				 errhint("as_of is for models of tasks: gp_create_task.")));
 	gnngp_live_call_nodes(&c);
 	take_given(&c);
-	list_wanted(&c);
+	/* The nodes asked for, then those given that are not among them */
+	asked.n = c.nodes.n;
+	asked.id = gnngp_live_call_sorted(&c.nodes);
+	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext,
+									  sizeof(gnngp_id) * Max(c.nodes.n + c.given.n, 1));
+	for (int64 i = 0; i < c.nodes.n; i++)
+		c.wanted[c.nwanted++] = c.nodes.id[i];
+	for (int64 k = 0; k < c.given.n; k++)
+		if (!gnngp_given_ids_have(&asked, &c.given.id[k]))
+			c.wanted[c.nwanted++] = c.given.id[k];
 	if (c.nodes.n > 0)
 	{
-		answer = c.model->rows > 0 ? ask_task(&c) : ask(&c);
+		answer = ask(&c);
 		put_rows(&c, &answer);
 	}
 	gnngp_live_call_close(&c);
-	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
 }

@@ -33,11 +33,14 @@ known_labels(const gnngp_live_call *c)
 	}
 	if (!piece->ints)
 	{
+		const double *stored = piece->dense;
+
 		target = gp_alloc_array(c->env, Max(n, 1), sizeof(double));
 		for (int64 i = 0; i < n; i++)
-			target[i] = c->figures.offset + c->figures.unit * ((const double *) piece->dense)[i * piece->cols];
+			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
 	}
-	return (gnngp_known_labels) {.number = number,.label = piece->ints ? piece->dense : NULL,.target = target,
+	return (gnngp_known_labels) {.number = number,.label = piece->ints ? piece->dense : NULL,
+								 .target = target,
 		.nclasses = c->model->classes,.number_of = number_of};
 }
 
@@ -57,8 +60,10 @@ gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 gp_live_question
 gnngp_task_question(gnngp_live_call *c, gp_time as_of)
 {
-	gp_live_question q = {.keep = c->live->keep,.program = gnngp_compile_kernel(c->env, c->model->kernel)};
-	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n, as_of);
+	gp_live_question q = {.keep = c->live->keep,
+						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
+	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n,
+									 as_of);
 	gnngp_known_labels labels = known_labels(c);
 
 	gnngp_task_ask_rows(c, &q, gnngp_few_read(few, &labels));

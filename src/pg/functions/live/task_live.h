@@ -10,8 +10,8 @@
 #include "pg/schema/schema.h"
 
 /*
- * The question of the call's nodes as of a time (GP_TIME_NEVER: now); nodes that are not there yet are
- * taken from the call's list.
+ * The question of the call's nodes as of a time (GP_TIME_NEVER: now); nodes that are not there yet
+ * are taken from the call's list.
  */
 extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of);
 
@@ -27,12 +27,13 @@ typedef struct gnngp_task_share
 } gnngp_task_share;
 
 /*
- * Which blocks make the score of the call's one node as of the newest fact, or of a column as of its
- * row's time: all blocks, the largest share first; with what there is without any block they add up
- * to the score.  column_of chooses the column by the answer (explain_task.c).
+ * Which blocks make the score of the call's one node as of the newest fact, or of a column as of
+ * its row's time: all blocks, the largest share first; with what there is without any block they
+ * add up to the score.  column_of chooses the column by the answer (explain_task.c).
  */
 extern void gnngp_task_explain(gnngp_live_call *c,
-							   int32 (*column_of) (const gnngp_live_call *c, const gp_live_answer *a),
+							   int32 (*column_of) (const gnngp_live_call *c,
+												   const gp_live_answer *a),
 							   int32 *column, gnngp_task_share **shares, double *score);
 
 #endif							/* GNNGP_TASK_LIVE_H */

@@ -36,7 +36,8 @@ typedef struct forward
 static bool
 open_forward(forward *f, const gnngp_model *model)
 {
-	*f = (forward) {.model = model,.live = gnngp_live_open(model),.columns = Max(model->classes, 1)};
+	*f = (forward) {.model = model,.live = gnngp_live_open(model),
+					.columns = Max(model->classes, 1)};
 	f->state = f->live->task;
 	(void) gp_live_read(f->live->keep, &f->figures);
 	if (f->state == NULL || f->state->block == NULL || f->state->forward == NULL)
@@ -44,8 +45,10 @@ open_forward(forward *f, const gnngp_model *model)
 	if (model->classes > 0)
 		f->label = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * f->state->labelled);
 	else
-		f->target = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * f->state->labelled);
-	f->mean = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * f->state->labelled * f->columns);
+		f->target = MemoryContextAllocHuge(CurrentMemoryContext,
+										   sizeof(double) * f->state->labelled);
+	f->mean = MemoryContextAllocHuge(CurrentMemoryContext,
+									 sizeof(double) * f->state->labelled * f->columns);
 	return true;
 }
 
@@ -66,7 +69,8 @@ gather(forward *f, int32 block)
 		if (f->model->classes > 0)
 			f->label[f->n] = gp_live_class(f->live->keep, i);
 		else
-			f->target[f->n] = f->figures.offset + f->figures.unit * gp_live_target(f->live->keep, i, 0);
+			f->target[f->n] = f->figures.offset + f->figures.unit * gp_live_target(f->live->keep,
+																				   i, 0);
 		memcpy(f->mean + f->n++ * f->columns, mean, sizeof(double) * f->columns);
 	}
 }
@@ -77,8 +81,8 @@ figures(forward *f, double *metric)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_calibrator calibrator = {0};
-	gp_told		told = {.n = f->n,.nclasses = f->model->classes,.label = f->label,.target = f->target,.mean = f->mean,
-	.calibrator = &calibrator};
+	gp_told		told = {.n = f->n,.nclasses = f->model->classes,.label = f->label,
+						.target = f->target,.mean = f->mean,.calibrator = &calibrator};
 
 	if (f->model->classes > 0)
 		calibrator = gp_live_calibrator(f->live->keep);
@@ -104,32 +108,12 @@ gnngp_forward_figures(const gnngp_model *model, double *metric)
 	gnngp_live_close(f.live);
 }
 
-/* Puts the figures of a block. */
-static void
-put_block(forward *f, ReturnSetInfo *result)
-{
-	double		metric[GP_METRICS];
-
-	figures(f, metric);
-	for (int i = 0; i < GP_METRICS; i++)
-	{
-		Datum		values[5] = {TimestampTzGetDatum(f->since), TimestampTzGetDatum(f->until), Int64GetDatum(f->n)};
-		bool		nulls[5] = {false};
-
-		if (isnan(metric[i]))
-			continue;
-		gnngp_put_text(values, nulls, 3, gp_metric_name(i));
-		gnngp_put_float(values, nulls, 4, metric[i]);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
-}
-
-PG_FUNCTION_INFO_V1(gnngp_backtest);
-
 /* gp_backtest(task) */
+PG_FUNCTION_INFO_V1(gnngp_backtest);
 Datum
 gnngp_backtest(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "task"), false);
 	forward		f;
 	int32		blocks = 0;
@@ -148,9 +132,24 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 			blocks = Max(blocks, f.state->block[i] + 1);
 		for (int32 b = 0; b < blocks; b++)
 		{
+			double		metric[GP_METRICS];
+
 			gather(&f, b);
-			if (f.n > 0)
-				put_block(&f, (ReturnSetInfo *) fcinfo->resultinfo);
+			if (f.n == 0)
+				continue;
+			figures(&f, metric);
+			for (int i = 0; i < GP_METRICS; i++)
+			{
+				Datum		values[5] = {TimestampTzGetDatum(f.since), TimestampTzGetDatum(f.until),
+									 Int64GetDatum(f.n)};
+				bool		nulls[5] = {false};
+
+				if (isnan(metric[i]))
+					continue;
+				gnngp_put_text(values, nulls, 3, gp_metric_name(i));
+				gnngp_put_float(values, nulls, 4, metric[i]);
+				tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+			}
 		}
 	}
 	gnngp_live_close(f.live);

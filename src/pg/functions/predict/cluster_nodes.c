@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-
 /* A call on its way. */
 typedef struct cluster_call
 {
@@ -40,21 +39,6 @@ static const gnngp_id_hints hints = {
 	.others = "Use gp_cluster(%s, NULL::%s, ...), which gives nodes of that type.",
 	.kind = "graph"
 };
-
-/* The number of clusters; 22023 below 1. */
-static int32
-clusters_argument(FunctionCallInfo fcinfo, int argno)
-{
-	int32		clusters;
-
-	gnngp_require_argument(fcinfo, argno, "clusters");
-	clusters = PG_GETARG_INT32(argno);
-	if (clusters < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("clusters must be at least 1, not %d", clusters)));
-	return clusters;
-}
 
 /* Clusters the nodes. */
 static void
@@ -115,27 +99,29 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 	MemoryContextDelete(context);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_cluster);
-
 /* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
+PG_FUNCTION_INFO_V1(gnngp_cluster);
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {
 	bool		some = PG_NARGS() == 5;
+	int			first = some ? 2 : 1;	/* of the arguments after graph and nodes */
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	int			guc_level = NewGUCNestLevel();
 	cluster_call call;
 	gnngp_id_type type;
 	gnngp_given_ids given = {.all = true};
 
 	gnngp_pin_output_settings();
-	/* Checks the arguments, of which those after the graph begin at first, and reads the graph */
-	int first = some ? 2 : 1;
 	memset(&call, 0, sizeof(call));
 	call.graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
-	call.clusters = clusters_argument(fcinfo, first);
+	gnngp_require_argument(fcinfo, first, "clusters");
+	call.clusters = PG_GETARG_INT32(first);
+	if (call.clusters < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("clusters must be at least 1, not %d", call.clusters)));
 	/* The kernel, and the method where it is one */
-	gnngp_fit_settings settings = gnngp_fit_settings_default();
-
 	settings.kernel = call.kernel = gnngp_kernel_argument(fcinfo, first + 1);
 	gnngp_method_check(&settings);
 	call.method = settings.method;

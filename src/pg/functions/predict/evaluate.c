@@ -25,45 +25,8 @@ put_figure(ReturnSetInfo *result, const char *name, double value)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* Puts the figures of the node part: the first ones of its task, known or not, and others that are known. */
-static void
-put_nodes(ReturnSetInfo *result, const gnngp_model *model)
-{
-	bool		classes = model->classes > 0;
-	gnngp_figures figures;
-
-	gnngp_figures_read(model, &figures);
-	for (int i = 0; i < GP_METRICS; i++)
-		if (!isnan(figures.metric[i]) || (classes ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
-			put_figure(result, gp_metric_name(i), figures.metric[i]);
-}
-
-/* Puts the same of labels that earlier blocks of time predict, for a task. */
-static void
-put_forward(ReturnSetInfo *result, const gnngp_model *model)
-{
-	double		metric[GP_METRICS];
-
-	gnngp_forward_figures(model, metric);
-	for (int i = 0; i < GP_METRICS; i++)
-		if (!isnan(metric[i]))
-			put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
-}
-
-/* Puts those of the link part. */
-static void
-put_links(ReturnSetInfo *result, const gnngp_model *model)
-{
-	double		metric[GP_LINK_METRICS];
-
-	gnngp_link_figures_read(model, metric);
-	for (int i = 0; i < GP_LINK_METRICS; i++)
-		put_figure(result, gp_link_metric_name(i), metric[i]);
-}
-
-PG_FUNCTION_INFO_V1(gnngp_evaluate);
-
 /* gp_evaluate(model): the figures that the model's task has, then those of its links. */
+PG_FUNCTION_INFO_V1(gnngp_evaluate);
 Datum
 gnngp_evaluate(PG_FUNCTION_ARGS)
 {
@@ -73,15 +36,32 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	if (model->task || model->link.method == NULL)
 	{
+		gnngp_figures figures;
+
 		gnngp_require_node_part(model);
-		put_nodes(result, model);
+		gnngp_figures_read(model, &figures);
+		for (int i = 0; i < GP_METRICS; i++)
+			if (!isnan(figures.metric[i]) ||
+				(model->classes > 0 ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
+				put_figure(result, gp_metric_name(i), figures.metric[i]);
 		if (model->rows > 0)
-			put_forward(result, model);
+		{
+			double		metric[GP_METRICS];
+
+			gnngp_forward_figures(model, metric);
+			for (int i = 0; i < GP_METRICS; i++)
+				if (!isnan(metric[i]))
+					put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
+		}
 	}
 	if (model->link.method)
 	{
+		double		metric[GP_LINK_METRICS];
+
 		gnngp_require_link_part(model);
-		put_links(result, model);
+		gnngp_link_figures_read(model, metric);
+		for (int i = 0; i < GP_LINK_METRICS; i++)
+			put_figure(result, gp_link_metric_name(i), metric[i]);
 	}
 	return (Datum) 0;
 }

@@ -268,9 +268,8 @@ run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, i
 	gnngp_env_destroy(env);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_factor_predict);
-
 /* gp_factor_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
+PG_FUNCTION_INFO_V1(gnngp_factor_predict);
 Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {

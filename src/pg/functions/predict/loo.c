@@ -18,7 +18,8 @@
 /* The columns of gp_loo's rows. */
 enum loo_column
 {
-	LOO_NODE, LOO_TARGET, LOO_PREDICTED, LOO_SCORE, LOO_VARIANCE, LOO_PROBABILITY, LOO_AS_OF, LOO_COLUMNS
+	LOO_NODE, LOO_TARGET, LOO_PREDICTED, LOO_SCORE, LOO_VARIANCE, LOO_PROBABILITY, LOO_AS_OF,
+		LOO_COLUMNS
 };
 
 /* A number as text. */
@@ -40,7 +41,8 @@ own_place(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_nod
 
 /* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
 static void
-tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row, Datum *target,
+tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
+		   Datum *target,
 		   Datum *predicted, Datum *score, Datum *probability)
 {
 	int32		own;
@@ -95,7 +97,8 @@ put_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	Datum		values[LABEL_COLUMNS] = {0};
 	bool		nulls[LABEL_COLUMNS] = {false, false, values_only, values_only};
 
-	tell_label(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED], &values[LABEL_SCORE],
+	tell_label(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
+			   &values[LABEL_SCORE],
 			   &values[LABEL_PROBABILITY]);
 	if (!values_only)
 		values[LABEL_BEST] = Float8GetDatum(gnngp_row_probability(block, row, 0));
@@ -111,9 +114,8 @@ open_labels(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	gnngp_require_owner(rows->model->owner_role, "model", rows->model->name);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_loo);
-
 /* gp_loo(model, id or nodes); rows of a task have the time as of which they are asked, too */
+PG_FUNCTION_INFO_V1(gnngp_loo);
 Datum
 gnngp_loo(PG_FUNCTION_ARGS)
 {
@@ -130,9 +132,8 @@ gnngp_loo(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_report_labels);
-
 /* report_labels(model) */
+PG_FUNCTION_INFO_V1(gnngp_report_labels);
 Datum
 gnngp_report_labels(PG_FUNCTION_ARGS)
 {
@@ -143,18 +144,19 @@ gnngp_report_labels(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_model_id);
-
 /* model_id(model) */
+PG_FUNCTION_INFO_V1(gnngp_model_id);
 Datum
 gnngp_model_id(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
 }
 
+/*
+ * gp_report(model): the page that SQL makes; who may not have it is refused here, for an error
+ * within has the context of SQL functions.
+ */
 PG_FUNCTION_INFO_V1(gnngp_report);
-
-/* gp_report(model): the page that SQL makes; who may not have it is refused here, for an error within has the context of SQL functions. */
 Datum
 gnngp_report(PG_FUNCTION_ARGS)
 {
@@ -163,5 +165,6 @@ gnngp_report(PG_FUNCTION_ARGS)
 	Oid			types[] = {TEXTOID};
 
 	gnngp_require_owner(model->owner_role, "model", model->name);
-	PG_RETURN_DATUM(OidFunctionCall1Coll(LookupFuncName(name, 1, types, false), PG_GET_COLLATION(), PG_GETARG_DATUM(0)));
+	PG_RETURN_DATUM(OidFunctionCall1Coll(LookupFuncName(name, 1, types, false), PG_GET_COLLATION(),
+										 PG_GETARG_DATUM(0)));
 }

@@ -109,25 +109,7 @@ given_keys(gnngp_node_rows *rows)
 static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {
-	int64	   *keys = given_keys(rows);
-
-	if (keys)
-		gnngp_store_find(rows->model, part, keys, rows->given.n, take_block, rows);
-	else
-		gnngp_store_scan(rows->model, part, take_block, rows);
-}
-
-/* A NOTICE for the ids of a call that the model does not have. */
-static void
-notice_unknown(const gnngp_node_rows *rows)
-{
-	int64		unknown = rows->given.all ? 0 : rows->given.n - rows->found;
-
-	if (unknown > 0)
-		ereport(NOTICE,
-				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
-						" nodes that were asked for", rows->model->name, unknown, rows->given.n),
-				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+	gnngp_store_read(rows->model, part, given_keys(rows), rows->given.n, take_block, rows);
 }
 
 void
@@ -151,7 +133,15 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 	}
 	/* Only labelled nodes are among those that were left out. */
 	if (strcmp(part, "node") == 0)
-		notice_unknown(rows);
+	{
+		int64		unknown = rows->given.all ? 0 : rows->given.n - rows->found;
+
+		if (unknown > 0)
+			ereport(NOTICE,
+					(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
+							" nodes that were asked for", rows->model->name, unknown, rows->given.n),
+					 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+	}
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -168,7 +158,8 @@ gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
 }
 
 Datum
-gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
+gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,
+					  const gnngp_node_row *row,
 					  int32 k)
 {
 	uint16		class = gnngp_row_class(row, k);

@@ -34,11 +34,14 @@ struct gnngp_node_rows
 	int64		found;			/* how many of them the part has */
 };
 
-/* Looks up the model that the first argument names, and prepares its class labels and the result. */
+/*
+ * Looks up the model that the first argument names, and prepares its class labels and the result.
+ */
 extern void gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo);
 
 /* Reads the nodes of a part of the model that argument nodes names, and puts them one by one. */
-extern void gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
+extern void gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part,
+								int nodes,
 								gnngp_put_node put, void *arg);
 
 /* The same for all nodes of the part, without looking at their ids. */

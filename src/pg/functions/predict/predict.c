@@ -51,9 +51,8 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	}
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict);
-
 /* gp_predict(model, id or nodes, top, unlabelled_only) */
+PG_FUNCTION_INFO_V1(gnngp_predict);
 Datum
 gnngp_predict(PG_FUNCTION_ARGS)
 {

@@ -73,9 +73,8 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_sets);
-
 /* gp_predict_sets(model, id or nodes, coverage) */
+PG_FUNCTION_INFO_V1(gnngp_predict_sets);
 Datum
 gnngp_predict_sets(PG_FUNCTION_ARGS)
 {

@@ -93,7 +93,8 @@ count_nodes(Node *nodes, double all)
 static double
 all_nodes(Const *unlabelled_only, const gnngp_model *model)
 {
-	if (unlabelled_only && !unlabelled_only->constisnull && DatumGetBool(unlabelled_only->constvalue))
+	if (unlabelled_only && !unlabelled_only->constisnull &&
+		DatumGetBool(unlabelled_only->constvalue))
 		return (double) (model->nodes - model->labelled);
 	return (double) model->nodes;
 }
@@ -111,9 +112,8 @@ count_classes(Const *top, const gnngp_model *model)
 	return Max(1, Min(classes, DatumGetInt32(top->constvalue)));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_support);
-
 /* Answers the planner's question for rows of gp_predict(model, nodes, top, unlabelled_only). */
+PG_FUNCTION_INFO_V1(gnngp_predict_support);
 Datum
 gnngp_predict_support(PG_FUNCTION_ARGS)
 {
@@ -143,9 +143,8 @@ count_best_links(PlannerInfo *root, List *args, const gnngp_model *model)
 	return Min(per_node, nodes) * count_nodes(argument(root, args, 1), nodes);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_links_support);
-
 /* The same for gp_predict_links, and for gp_score_links(model, src, dst). */
+PG_FUNCTION_INFO_V1(gnngp_links_support);
 Datum
 gnngp_links_support(PG_FUNCTION_ARGS)
 {
