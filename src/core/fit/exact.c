@@ -74,8 +74,7 @@ means(gp_eval *ev, const exact_kernel *kernel, gp_matrix weights, gp_posterior *
 	dev->copy(dev, w, weights);
 	dev->gemm(dev, false, false, 1.0, kernel->columns, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, ev->n, weights.cols, GP_DOUBLE), mean);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &mean);
+	gp_destroy_all(dev, &w, &mean);
 }
 
 /* Keeps what columns are evaluated against, and the regression. */
@@ -133,8 +132,7 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	dev->download(dev, gp_matrix_wrap(out->variance, ev->n, 1, GP_DOUBLE), kernel.diag);
 	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
-	dev->destroy(dev, &kernel.columns);
-	dev->destroy(dev, &kernel.diag);
+	gp_destroy_all(dev, &kernel.columns, &kernel.diag);
 	gp_posterior_finish(ev->env, problem, targets, &solution, diag, out);
 	gp_free(ev->env, diag);
 	return solution;

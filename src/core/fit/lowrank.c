@@ -91,8 +91,7 @@ means_in_double(lowrank *lr, gp_matrix solved, gp_posterior *out)
 										  out->mean + band.first * solved.cols, band.count,
 										  solved.cols, GP_DOUBLE), m);
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &mean);
+	gp_destroy_all(dev, &block, &mean);
 }
 
 /* Posterior means of all nodes from the weights w of the factor's columns. */
@@ -116,9 +115,7 @@ means(lowrank *lr, gp_matrix w, gp_posterior *out)
 	x = narrow(lr, solved);
 	gp_factor_times(lr->ev, lr->f, 0, lr->ev->n, x, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, lr->ev->n, w.cols, GP_DOUBLE), mean);
-	dev->destroy(dev, &solved);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &mean);
+	gp_destroy_all(dev, &solved, &x, &mean);
 }
 
 /* out_i = |P_i x|^2 for every node. */
@@ -140,8 +137,7 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
 	}
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
+	gp_destroy_all(dev, &block, &norm);
 }
 
 /*
@@ -172,8 +168,7 @@ solve_norms(lowrank *lr, gp_matrix root, bool last, double *out)
 		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
 	}
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
+	gp_destroy_all(dev, &block, &norm);
 }
 
 /* Q'Q + noise I of the labelled rows, factorised. */
@@ -250,9 +245,7 @@ keep_posterior(lowrank *lr, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 	gp_live_keep_weights(lr->ev, w, l, right);
 	if (root == NULL)
 		dev->destroy(dev, &l);
-	dev->destroy(dev, &ones);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &right);
+	gp_destroy_all(dev, &ones, &sum, &right);
 }
 
 /* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels. */
@@ -271,8 +264,7 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
 	if (problem->loo_only)
 	{
-		dev->destroy(dev, &w);
-		dev->destroy(dev, &wide);
+		gp_destroy_all(dev, &w, &wide);
 		return solution;
 	}
 	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
@@ -401,8 +393,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 			dev->axpby(dev, 1.0, norm, 1.0, sum);
 		}
 		dev->download(dev, gp_matrix_wrap(present, n, 1, GP_DOUBLE), sum);
-		dev->destroy(dev, &norm);
-		dev->destroy(dev, &sum);
+		gp_destroy_all(dev, &norm, &sum);
 	}
 	if (problem->nlabelled <= lr.rank && problem->block == NULL)
 		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);

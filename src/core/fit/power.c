@@ -55,8 +55,7 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	dev->download(dev, gp_matrix_wrap(s.w, s.kept, 1, GP_DOUBLE), w);
 	for (int64_t j = 0; j < s.kept && !ev->env->dry; j++)
 		s.w[j] = fmax(s.w[j], 0.0);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &g);
+	gp_destroy_all(dev, &w, &g);
 	return s;
 }
 

@@ -66,8 +66,7 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 
 	dev->gemm(dev, false, false, 1.0, rows, x, 0.0, f);
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &f);
+	gp_destroy_all(dev, &x, &f);
 	solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
 	*nugget = solution.nugget;
 	error = solution_error(ev->env, problem, targets, &solution);

@@ -71,8 +71,7 @@ gp_tell_apart(gp_env *env, const gp_problem *problem)
 	{
 		apart += !labelled[component[i]];
 	}
-	gp_free(env, labelled);
-	gp_free(env, component);
+	gp_free_all(env, labelled, component);
 	if ((double) apart <= MANY * (double) unlabelled)
 		return;
 	if (unlabelled == 1)

@@ -445,10 +445,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	out.gamma = x[0];
 	memmove(x, x + 1, columns * sizeof(double));
 	out.bias = x;
-	gp_free(env, f.s);
-	gp_free(env, f.balance);
-	gp_free(env, label);
-	gp_free(env, index);
+	gp_free_all(env, f.s, f.balance, label, index);
 	return out;
 }
 

@@ -75,8 +75,7 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 	}
 	gp_ranking_metrics(env, n, score, label, &out->metric[GP_METRIC_ROC_AUC],
 					   &out->metric[GP_METRIC_PR_AUC]);
-	gp_free(env, label);
-	gp_free(env, score);
+	gp_free_all(env, label, score);
 }
 
 /* The figures of classes. */
@@ -139,8 +138,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	metric[GP_METRIC_MACRO_F1] = f1 / seen;
 	if (t->columns == 2)
 		rank_two(env, problem, t, solution, out);
-	gp_free(env, s.class);
-	gp_free(env, probability);
+	gp_free_all(env, s.class, probability);
 }
 
 /* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */

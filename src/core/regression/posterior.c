@@ -145,17 +145,10 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 {
 	if (posterior == NULL)
 		return;
-	gp_free(env, posterior->mean);
-	gp_free(env, posterior->variance);
-	gp_free(env, posterior->prior_share);
-	gp_free(env, posterior->calibrator.bias);
-	gp_free(env, posterior->loo.mean);
-	gp_free(env, posterior->loo.variance);
-	gp_free(env, posterior->loo.score);
-	gp_free(env, posterior->forward);
-	gp_free(env, posterior->is_prior);
-	gp_free(env, posterior->landmark);
+	gp_free_all(env, posterior->mean, posterior->variance, posterior->prior_share,
+				posterior->calibrator.bias, posterior->loo.mean, posterior->loo.variance,
+				posterior->loo.score, posterior->forward, posterior->is_prior,
+				posterior->landmark);
 	gp_keep_free(posterior->keep);
-	gp_free(env, posterior->warm);
-	gp_free(env, posterior);
+	gp_free_all(env, posterior->warm, posterior);
 }

@@ -149,9 +149,7 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 void
 gp_targets_free(gp_env *env, gp_targets *t)
 {
-	gp_free(env, t->y);
-	gp_free(env, t->counts);
-	gp_free(env, t->share);
+	gp_free_all(env, t->y, t->counts, t->share);
 }
 
 int32_t
@@ -199,11 +197,8 @@ gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_m
 void
 gp_solution_free(gp_device *dev, gp_solution *solution)
 {
-	gp_free(dev->env, solution->loo_mean);
-	gp_free(dev->env, solution->loo_variance);
-	gp_free(dev->env, solution->forward);
-	dev->destroy(dev, &solution->weights);
-	dev->destroy(dev, &solution->root);
+	gp_free_all(dev->env, solution->loo_mean, solution->loo_variance, solution->forward);
+	gp_destroy_all(dev, &solution->weights, &solution->root);
 }
 
 /*

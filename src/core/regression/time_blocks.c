@@ -111,8 +111,7 @@ sum_block(blocks *b, int32_t k)
 
 		dev->syrk(dev, true, 1.0, rows, 1.0, b->gram[k]);
 		dev->gemm(dev, true, false, 1.0, rows, y, 1.0, b->right[k]);
-		dev->destroy(dev, &rows);
-		dev->destroy(dev, &y);
+		gp_destroy_all(dev, &rows, &y);
 		for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
 			for (int32_t c = 0; c < columns; c++)
 				b->sum[k * columns + c] += b->targets->y[(int64_t) index[i] * columns + c];
@@ -214,9 +213,7 @@ predict_block(blocks *b, int32_t k, const double *mean, double *out, double *lev
 			dev->row_dots(dev, h, rows, rows);
 			dev->download(dev, gp_matrix_wrap(lever, band.count, 1, GP_DOUBLE), h);
 		}
-		dev->destroy(dev, &rows);
-		dev->destroy(dev, &f);
-		dev->destroy(dev, &h);
+		gp_destroy_all(dev, &rows, &f, &h);
 		for (int64_t i = 0; i < gp_items(env, band.count); i++)
 		{
 			for (int32_t c = 0; c < columns; c++)
@@ -327,8 +324,7 @@ gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	/* Frees what is not the solution's. */
 	for (int32_t k = 0; k < b.nblocks; k++)
 	{
-		dev->destroy(dev, &b.gram[k]);
-		dev->destroy(dev, &b.right[k]);
+		gp_destroy_all(dev, &b.gram[k], &b.right[k]);
 	}
 	gp_destroy_all(dev, &b.all_gram, &b.all_right, &b.rest_gram, &b.rest_right);
 	gp_free_all(dev->env, b.gram, b.right, b.sum, b.rest_sum, b.order, b.start, b.counted);
