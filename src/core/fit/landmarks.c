@@ -51,38 +51,6 @@ hash_row(const gp_csr *s, int64_t row, int64_t first)
 	return hash;
 }
 
-/*
- * A hash of each node's features, of which the lists of neighbours are some; 0 for a node without
- * any.
- */
-static uint64_t *
-feature_hashes(const gp_eval *ev)
-{
-	const gp_features *x = ev->kernel->x;
-	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
-
-	for (int64_t i = 0; i < ev->n; i++)
-	{
-		if (i % GP_POLL_ROWS == 0)
-			ev->env->check_interrupts(ev->env);
-		if (ev->kernel->lists)
-			hash[i] += hash_row(ev->kernel->lists, i, x->dims);
-		if (x->csr)
-			hash[i] += hash_row(x->csr, i, 0);
-		else if (ev->kernel->root_of)
-			hash[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
-		else
-			for (int64_t j = 0; j < x->dims; j++)
-			{
-				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
-
-				if (bits)
-					hash[i] += gp_hash(gp_hash(j) ^ bits);
-			}
-	}
-	return hash;
-}
-
 /* True when an operator has a part that stays at the node: I, or P(a). */
 static bool
 keeps_node(const gp_operator *op)
@@ -136,7 +104,29 @@ sees_itself(const gp_eval *ev)
 static uint64_t *
 fingerprints(const gp_eval *ev)
 {
-	uint64_t   *own = feature_hashes(ev);
+	/* A hash of each node's features, of which the lists of neighbours are some; 0 for a node
+	 * without any. */
+	const gp_features *x = ev->kernel->x;
+	uint64_t   *own = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		if (i % GP_POLL_ROWS == 0)
+			ev->env->check_interrupts(ev->env);
+		if (ev->kernel->lists)
+			own[i] += hash_row(ev->kernel->lists, i, x->dims);
+		if (x->csr)
+			own[i] += hash_row(x->csr, i, 0);
+		else if (ev->kernel->root_of)
+			own[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
+		else
+			for (int64_t j = 0; j < x->dims; j++)
+			{
+				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
+
+				if (bits)
+					own[i] += gp_hash(gp_hash(j) ^ bits);
+			}
+	}
 	uint64_t   *sum;
 	bool		sees = sees_itself(ev);
 

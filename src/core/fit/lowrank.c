@@ -140,37 +140,6 @@ product_norms(lowrank *lr, gp_matrix x, double *out)
 	gp_destroy_all(dev, &block, &norm);
 }
 
-/*
- * out_i = |(R L)^-1 P_i'|^2 for every row: one triangular solve.  Where it is the last
- * use of the panels, a single one is solved in place.
- */
-static void
-solve_norms(lowrank *lr, gp_matrix root, bool last, double *out)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		n = gp_eval_rows(lr->ev);
-	bool		in_place = last && lr->f->npanels == 1;
-	int64_t		height = gp_min64(n, 4 * dev->row_block);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	block = {0};
-
-	if (!in_place)
-		block = dev->create(dev, height, lr->rank, lr->ev->type);
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = in_place ? gp_matrix_rows(lr->f->panel[0].p, band.first, band.count) :
-			gp_matrix_rows(block, 0, band.count);
-
-		if (!in_place)
-			collect_rows(lr, band.first, b);
-		dev->trsm(dev, false, true, root, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
-	}
-	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
-	gp_destroy_all(dev, &block, &norm);
-}
-
 /* Q'Q + noise I of the labelled rows, factorised. */
 static gp_matrix
 gram_root(lowrank *lr, gp_matrix q, double noise)
@@ -200,7 +169,29 @@ gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool 
 	gp_matrix	root = narrow(&lr, product);
 
 	dev->destroy(dev, &product);
-	solve_norms(&lr, root, last, variance);
+	/* out_i = |(R L)^-1 P_i'|^2 for every row: one triangular solve. Where it is the last use of
+	 * the panels, a single one is solved in place. */
+	int64_t		n = gp_eval_rows(lr.ev);
+	bool		in_place = last && lr.f->npanels == 1;
+	int64_t		height = gp_min64(n, 4 * dev->row_block);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	block = {0};
+
+	if (!in_place)
+		block = dev->create(dev, height, lr.rank, lr.ev->type);
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = in_place ? gp_matrix_rows(lr.f->panel[0].p, band.first, band.count) :
+			gp_matrix_rows(block, 0, band.count);
+
+		if (!in_place)
+			collect_rows(&lr, band.first, b);
+		dev->trsm(dev, false, true, root, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
+		lr.ev->env->progress(lr.ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
+	}
+	dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), norm);
+	gp_destroy_all(dev, &block, &norm);
 	for (int64_t i = 0; i < gp_eval_rows(ev) && !dev->env->dry; i++)
 		variance[i] *= noise;
 	dev->destroy(dev, &root);

@@ -179,32 +179,6 @@ add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g
 	dev->destroy(dev, &some);
 }
 
-/* V and G. */
-static void
-make_squares(choosing *s)
-{
-	gp_device  *dev = s->dev;
-	int64_t		height = gp_min64(s->c.n, dev->row_block);
-	int32_t    *place = gp_alloc_array(s->env, height, sizeof(int32_t));
-	gp_matrix	block = dev->create(dev, height, s->n, GP_DOUBLE);
-	gp_matrix	square = dev->create(dev, s->n, s->n, GP_DOUBLE);
-
-	gp_live_covariance_take(&s->c, s->node, s->n);
-	s->v = gp_alloc_array(s->env, s->n, s->n * sizeof(double));
-	s->g = gp_alloc_array(s->env, s->n, s->n * sizeof(double));
-	gp_live_covariance_square(&s->c, square);
-	dev->download(dev, gp_matrix_wrap(s->v, s->n, s->n, GP_DOUBLE), square);
-	dev->fill(dev, square, 0.0);
-	for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
-	{
-		add_band(s, band, place, block, square);
-		s->env->progress(s->env, GP_PHASE_POSTERIOR, band.first + band.count, s->c.n);
-	}
-	dev->download(dev, gp_matrix_wrap(s->g, s->n, s->n, GP_DOUBLE), square);
-	gp_destroy_all(dev, &block, &square);
-	gp_free(s->env, place);
-}
-
 /* ---- one after the other ---- */
 
 /* The candidate of the largest gain that is not chosen yet, the first of equal ones. */
@@ -291,7 +265,26 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 		if (s.counts == NULL || s.counts[i])
 			s.left += s.c.left[i];
 	find_candidates(&s, k);
-	make_squares(&s);
+	/* V and G. */
+	int64_t		height = gp_min64(s.c.n, dev->row_block);
+	int32_t    *place = gp_alloc_array(s.env, height, sizeof(int32_t));
+	gp_matrix	block = dev->create(dev, height, s.n, GP_DOUBLE);
+	gp_matrix	square = dev->create(dev, s.n, s.n, GP_DOUBLE);
+
+	gp_live_covariance_take(&s.c, s.node, s.n);
+	s.v = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
+	s.g = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
+	gp_live_covariance_square(&s.c, square);
+	dev->download(dev, gp_matrix_wrap(s.v, s.n, s.n, GP_DOUBLE), square);
+	dev->fill(dev, square, 0.0);
+	for (gp_band band = gp_band_first(s.c.n, height); band.count > 0; gp_band_next(&band))
+	{
+		add_band(&s, band, place, block, square);
+		s.env->progress(s.env, GP_PHASE_POSTERIOR, band.first + band.count, s.c.n);
+	}
+	dev->download(dev, gp_matrix_wrap(s.g, s.n, s.n, GP_DOUBLE), square);
+	gp_destroy_all(dev, &block, &square);
+	gp_free(s.env, place);
 	gp_live_covariance_close(&s.c);
 	gp_live_rows_close(&r);
 	out = choose(&s, k);

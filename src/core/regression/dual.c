@@ -87,31 +87,6 @@ eigen_error(void *state, double nugget)
 	return loo_error(d);
 }
 
-/* Decomposes K and keeps what every nugget needs. */
-static void
-eigen_open(dual *d)
-{
-	gp_device  *dev = d->dev;
-	int64_t		m = d->targets->m;
-	gp_matrix	w = dev->create(dev, m, 1, GP_DOUBLE);
-	double	   *u;
-
-	dev->copy(dev, d->work, d->k);
-	dev->syev(dev, d->work, w);
-	d->lambda = to_host(dev, w);
-	dev->destroy(dev, &w);
-	u = to_host(dev, d->work);
-	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
-		u[i] *= u[i];
-	d->squares = dev->create(dev, m, m, GP_DOUBLE);
-	dev->upload(dev, d->squares, gp_matrix_wrap(u, m, m, GP_DOUBLE));
-	gp_free(dev->env, u);
-	d->uty = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
-	d->scaled = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
-	d->weights = dev->create(dev, m, 1, GP_DOUBLE);
-	dev->gemm(dev, true, false, 1.0, d->work, d->y, 0.0, d->uty);
-}
-
 /*
  * Factorises K + noise I into work and, from the inverse factor, takes
  * inverse_diag and alpha.  keep, if not NULL, gets the factor itself.  Returns
@@ -163,7 +138,25 @@ choose_nugget(dual *d, const gp_problem *problem)
 		d->targets->flat)
 		return gp_nugget_choose(dev->env, problem, d->targets, cholesky_error, d, CHOLESKY_GRID,
 								CHOLESKY_REFINE);
-	eigen_open(d);
+	/* Decomposes K and keeps what every nugget needs. */
+	int64_t		m = d->targets->m;
+	gp_matrix	w = dev->create(dev, m, 1, GP_DOUBLE);
+	double	   *u;
+
+	dev->copy(dev, d->work, d->k);
+	dev->syev(dev, d->work, w);
+	d->lambda = to_host(dev, w);
+	dev->destroy(dev, &w);
+	u = to_host(dev, d->work);
+	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
+		u[i] *= u[i];
+	d->squares = dev->create(dev, m, m, GP_DOUBLE);
+	dev->upload(dev, d->squares, gp_matrix_wrap(u, m, m, GP_DOUBLE));
+	gp_free(dev->env, u);
+	d->uty = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
+	d->scaled = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
+	d->weights = dev->create(dev, m, 1, GP_DOUBLE);
+	dev->gemm(dev, true, false, 1.0, d->work, d->y, 0.0, d->uty);
 	nugget = gp_nugget_choose(dev->env, problem, d->targets, eigen_error, d, EIGEN_GRID, 0);
 	gp_destroy_all(dev, &d->squares, &d->uty, &d->scaled, &d->weights);
 	gp_free(dev->env, d->lambda);

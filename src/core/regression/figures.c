@@ -254,32 +254,6 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	return score;
 }
 
-/* Takes the leave-one-out posterior of the solution, in the units of the target. */
-static void
-take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solution *solution,
-		 gp_posterior *out)
-{
-	bool		values = problem->task == GP_TASK_VALUES;
-
-	out->loo.n = t->m;
-	out->loo.score = strangeness(env, problem, t, solution, out);
-	out->loo.mean = solution->loo_mean;
-	out->loo.variance = solution->loo_variance;
-	out->forward = solution->forward;
-	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
-	for (int64_t i = 0; i < t->m; i++)
-		if (values)
-		{
-			if (out->forward)
-				out->forward[i] = t->offset + t->unit * out->forward[i];
-			out->loo.mean[i] = t->offset + t->unit * out->loo.mean[i];
-			out->loo.variance[i] *= t->unit * t->unit;
-		}
-		else
-			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise,
-										0.0);
-}
-
 void
 gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution,
 		   gp_posterior *out)
@@ -306,15 +280,35 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	else if (classes)
 		gp_notice(env, "Label at least two nodes of each of two classes.",
 				  "too few labels to calibrate the probabilities: they are rough guesses");
-	take_loo(env, problem, targets, solution, out);
+	/* Takes the leave-one-out posterior of the solution, in the units of the target. */
+	bool		values = problem->task == GP_TASK_VALUES;
+	out->loo.n = targets->m;
+	out->loo.score = strangeness(env, problem, targets, solution, out);
+	out->loo.mean = solution->loo_mean;
+	out->loo.variance = solution->loo_variance;
+	out->forward = solution->forward;
+	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
+	for (int64_t i = 0; i < targets->m; i++)
+		if (values)
+		{
+			if (out->forward)
+				out->forward[i] = targets->offset + targets->unit * out->forward[i];
+			out->loo.mean[i] = targets->offset + targets->unit * out->loo.mean[i];
+			out->loo.variance[i] *= targets->unit * targets->unit;
+		}
+		else
+			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise,
+										0.0);
 }
 
-/* Targets that nothing was fitted on: values less their mean. */
-static gp_targets
-told_targets(gp_env *env, const gp_told *told, double *mean)
+void
+gp_told_figures(gp_env *env, const gp_told *told, double *metric)
 {
-	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ? told->nclasses : 1,.unit = 1.0};
-
+	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,.label = told->label};
+	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
+	/* Targets that nothing was fitted on: values less their mean. */
+	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ?
+		told->nclasses : 1,.unit = 1.0};
 	t.counts = gp_alloc_array(env, t.m, sizeof(bool));
 	t.share = gp_alloc_zero(env, t.columns, sizeof(double));
 	t.y = gp_alloc_array(env, t.m, sizeof(double));
@@ -330,15 +324,6 @@ told_targets(gp_env *env, const gp_told *told, double *mean)
 		t.y[i] = told->target[i] - t.offset;
 		mean[i] = told->mean[i] - t.offset;
 	}
-	return t;
-}
-
-void
-gp_told_figures(gp_env *env, const gp_told *told, double *metric)
-{
-	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,.label = told->label};
-	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
-	gp_targets	t = told_targets(env, told, mean);
 	gp_solution solution = {.loo_mean = told->label ? (double *) told->mean : mean,
 	.loo_variance = (double *) told->variance};
 	gp_posterior out = {.columns = t.columns};

@@ -194,37 +194,6 @@ pair_variance(const pair_job *job, int32_t node, double variance)
 	return variance;
 }
 
-/* The sum over a pair of blocks; pairs off the diagonal count twice. */
-static double
-sum_block(const pair_job *job, const pair_block *b, pair_space *space)
-{
-	double		sum = 0;
-	gp_matrix	cross = gp_matrix_wrap(space->k, b->rows, b->cols, job->type);
-
-	if (job->zd != NULL)
-		gp_cross_dense(*job->zd, b->row, b->col, b->same, &space->cross, cross);
-	else
-		gp_cross_sparse(job->zs, b->row, b->col, b->same, &space->cross, cross);
-	for (int i = 0; i < job->nstages; i++)
-		gp_stage_prepare(&job->stages[i], job->type, b->col, 0, b->cols,
-						 stage_columns(job, space, i));
-
-	for (int64_t j = 0; j < b->rows; j++)
-	{
-		char	   *k = space->k + (size_t) (j * b->cols) * job->size;
-		int64_t		cols = b->same ? j : b->cols;
-		double		own = gp_number_at(b->row_value, job->type, j);
-		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j))
-			: 0;
-
-		for (int i = 0; i < job->nstages; i++)
-			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b->row[j]),
-						 stage_columns(job, space, i), cols, k);
-		sum += own * (2 * job->ops->dot(cols, b->col_value, k) + own * exact);
-	}
-	return sum;
-}
-
 /* The pair of blocks p, q of a row. */
 static double
 sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, pair_space *space)
@@ -241,7 +210,31 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	b.rows = gp_min64(block, m - p * block);
 	b.cols = gp_min64(block, m - q * block);
 	b.same = p == q;
-	return sum_block(job, &b, space);
+	/* The sum over a pair of blocks; pairs off the diagonal count twice. */
+	double		sum = 0;
+	gp_matrix	cross = gp_matrix_wrap(space->k, b.rows, b.cols, job->type);
+	if (job->zd != NULL)
+		gp_cross_dense(*job->zd, b.row, b.col, b.same, &space->cross, cross);
+	else
+		gp_cross_sparse(job->zs, b.row, b.col, b.same, &space->cross, cross);
+	for (int i = 0; i < job->nstages; i++)
+		gp_stage_prepare(&job->stages[i], job->type, b.col, 0, b.cols,
+						 stage_columns(job, space, i));
+
+	for (int64_t j = 0; j < b.rows; j++)
+	{
+		char	   *k = space->k + (size_t) (j * b.cols) * job->size;
+		int64_t		cols = b.same ? j : b.cols;
+		double		own = gp_number_at(b.row_value, job->type, j);
+		double		exact = b.same ? pair_variance(job, b.row[j], gp_number_at(k, job->type, j))
+			: 0;
+
+		for (int i = 0; i < job->nstages; i++)
+			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b.row[j]),
+						 stage_columns(job, space, i), cols, k);
+		sum += own * (2 * job->ops->dot(cols, b.col_value, k) + own * exact);
+	}
+	return sum;
 }
 
 /* Some rows, or one pair of blocks. */

@@ -133,34 +133,6 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 	return h;
 }
 
-/* Scores of all nodes from the labels of the machine, and of each label without it. */
-static void
-solve(machine *a, const gp_points *points, double *score, double *loo)
-{
-	gp_device  *dev = a->dev;
-	int64_t		n = a->problem->graph->nodes;
-	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	h = embed(a, points, q, norm);
-
-	/* the labels' kernel */
-	a->env->progress(a->env, GP_PHASE_KERNEL, a->options->layers, a->options->layers + 1);
-	gp_rows_products(dev, h, points, q, norm);
-	gp_rbf(dev, q, norm, points, a->sigma2[a->options->layers]);
-	dev->destroy(dev, &h);
-	if (a->options->own)
-	{
-		gp_matrix	work = dev->create(dev, n, a->m, GP_DOUBLE);
-
-		gp_own_view(dev, a->x, points, a->options->gamma, work, norm, q);
-		dev->destroy(dev, &work);
-	}
-	dev->destroy(dev, &norm);
-	make_factor(a, points, q);
-	a->jitter = fmax(a->jitter, gp_rkm_solve(dev, &a->rkm, q, score, loo, NULL));
-	dev->destroy(dev, &q);
-}
-
 /*
  * Makes means and variances of scores, a row at a time: (1 + e) / 2, which is 1 for the
  * class and 0 for the others where e is a code, and 1 less the cosine to the nearest code.
@@ -202,7 +174,28 @@ machine_run(void *state, gp_device *dev, const gp_plan *plan)
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, row);
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 
-	solve(a, &points, out->mean, loo_mean);
+	/* Scores of all nodes from the labels of the machine, and of each label without it. */
+	int64_t		n = a->problem->graph->nodes;
+	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	h = embed(a, &points, q, norm);
+
+	/* the labels' kernel */
+	a->env->progress(a->env, GP_PHASE_KERNEL, a->options->layers, a->options->layers + 1);
+	gp_rows_products(dev, h, &points, q, norm);
+	gp_rbf(dev, q, norm, &points, a->sigma2[a->options->layers]);
+	dev->destroy(dev, &h);
+	if (a->options->own)
+	{
+		gp_matrix	work = dev->create(dev, n, a->m, GP_DOUBLE);
+
+		gp_own_view(dev, a->x, &points, a->options->gamma, work, norm, q);
+		dev->destroy(dev, &work);
+	}
+	dev->destroy(dev, &norm);
+	make_factor(a, &points, q);
+	a->jitter = fmax(a->jitter, gp_rkm_solve(dev, &a->rkm, q, out->mean, loo_mean, NULL));
+	dev->destroy(dev, &q);
 	scores_to_means(env, out->nodes, out->columns, out->mean, out->variance);
 	scores_to_means(env, p->nlabelled, out->columns, loo_mean, loo_variance);
 	out->landmark = points.node;
