@@ -118,28 +118,6 @@ means(lowrank *lr, gp_matrix w, gp_posterior *out)
 	gp_destroy_all(dev, &solved, &x, &mean);
 }
 
-/* out_i = |P_i x|^2 for every node. */
-static void
-product_norms(lowrank *lr, gp_matrix x, double *out)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		n = lr->ev->n;
-	int64_t		height = gp_min64(n, 4 * dev->row_block);
-	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		gp_factor_times(lr->ev, lr->f, band.first, band.count, x, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
-	}
-	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
-	gp_destroy_all(dev, &block, &norm);
-}
-
 /* Q'Q + noise I of the labelled rows, factorised. */
 static gp_matrix
 gram_root(lowrank *lr, gp_matrix q, double noise)
@@ -206,7 +184,22 @@ exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
 
 	gp_factor_solve(lr->ev, lr->f, f);
 	x = narrow(lr, f);
-	product_norms(lr, x, out->variance);
+	/* out_i = |P_i x|^2 for every node. */
+	int64_t		n = lr->ev->n;
+	int64_t		height = gp_min64(n, 4 * dev->row_block);
+	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		gp_factor_times(lr->ev, lr->f, band.first, band.count, x, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
+		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
+	}
+	dev->download(dev, gp_matrix_wrap(out->variance, n, 1, GP_DOUBLE), norm);
+	gp_destroy_all(dev, &block, &norm);
 	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
 	dev->destroy(dev, &x);

@@ -87,30 +87,6 @@ sample_target(choosing *s, int64_t *n)
 	return row;
 }
 
-/* The sum of C_ij^2 over sampled rows j, for all rows i. */
-static double *
-sample_sums(choosing *s, const int32_t *row, int64_t n)
-{
-	gp_device  *dev = s->dev;
-	double	   *sum = gp_alloc_array(s->env, s->c.n, sizeof(double));
-	int64_t		height = gp_min64(s->c.n, 4 * dev->row_block);
-	gp_matrix	block = dev->create(dev, height, n, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
-
-	gp_live_covariance_take(&s->c, row, n);
-	for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-		gp_matrix	d = gp_matrix_rows(norm, 0, band.count);
-
-		gp_live_covariance_block(&s->c, band.first, band.count, b);
-		dev->row_dots(dev, d, b, b);
-		dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
-	}
-	gp_destroy_all(dev, &block, &norm);
-	return sum;
-}
-
 /* Settles which nodes may be chosen. */
 static void
 find_candidates(choosing *s, int64_t k)
@@ -125,7 +101,24 @@ find_candidates(choosing *s, int64_t k)
 		 * others is taken from the sample */
 		int64_t		j;
 		int32_t    *row = sample_target(s, &j);
-		double	   *sum = sample_sums(s, row, j);
+		/* The sum of C_ij^2 over sampled rows j, for all rows i. */
+		gp_device  *dev = s->dev;
+		double	   *sum = gp_alloc_array(s->env, s->c.n, sizeof(double));
+		int64_t		height = gp_min64(s->c.n, 4 * dev->row_block);
+		gp_matrix	block = dev->create(dev, height, j, GP_DOUBLE);
+		gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
+
+		gp_live_covariance_take(&s->c, row, j);
+		for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
+		{
+			gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+			gp_matrix	d = gp_matrix_rows(norm, 0, band.count);
+
+			gp_live_covariance_block(&s->c, band.first, band.count, b);
+			dev->row_dots(dev, d, b, b);
+			dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
+		}
+		gp_destroy_all(dev, &block, &norm);
 		double		each = (double) s->ntarget / (double) j;
 
 		for (int64_t k = 0; k < j; k++)

@@ -82,43 +82,6 @@ rows_of(blocks *b, const int32_t *index, int64_t n)
 	return wide;
 }
 
-/* The Gram matrix of a block, and its products with the targets, a band of rows at a time. */
-static void
-sum_block(blocks *b, int32_t k)
-{
-	gp_device  *dev = b->dev;
-	int64_t		n = b->start[k + 1] - b->start[k];
-	int32_t		columns = b->targets->columns;
-
-	dev->fill(dev, b->gram[k], 0.0);
-	dev->fill(dev, b->right[k], 0.0);
-	for (gp_band band = gp_band_first(n, dev->row_block); band.count > 0; gp_band_next(&band))
-	{
-		const int32_t *index = b->order + b->start[k] + band.first;
-		gp_matrix	rows = rows_of(b, index, band.count);
-		/* The targets of some labels, and a column of ones; to be destroyed. */
-		double	   *host = gp_alloc_figures(b->dev->env, band.count * (columns + 1),
-											sizeof(double));
-		gp_matrix	y = b->dev->create(b->dev, band.count, columns + 1, GP_DOUBLE);
-		for (int64_t i = 0; i < gp_items(b->dev->env, band.count); i++)
-		{
-			memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns, columns *
-				   sizeof(double));
-			host[i * (columns + 1) + columns] = 1.0;
-		}
-		b->dev->upload(b->dev, y, gp_matrix_wrap(host, band.count, columns + 1, GP_DOUBLE));
-		gp_free(b->dev->env, host);
-
-		dev->syrk(dev, true, 1.0, rows, 1.0, b->gram[k]);
-		dev->gemm(dev, true, false, 1.0, rows, y, 1.0, b->right[k]);
-		gp_destroy_all(dev, &rows, &y);
-		for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
-			for (int32_t c = 0; c < columns; c++)
-				b->sum[k * columns + c] += b->targets->y[(int64_t) index[i] * columns + c];
-		dev->env->progress(dev->env, GP_PHASE_NUGGET, b->start[k] + band.first + band.count, b->targets->m);
-	}
-}
-
 /* All blocks' sums, and the sums of these. */
 static void
 sum_blocks(blocks *b)
@@ -138,7 +101,38 @@ sum_blocks(blocks *b)
 	{
 		b->gram[k] = dev->create(dev, rank, rank, GP_DOUBLE);
 		b->right[k] = dev->create(dev, rank, columns + 1, GP_DOUBLE);
-		sum_block(b, k);
+		/* The Gram matrix of a block, and its products with the targets, a band of rows at a
+		 * time. */
+		int64_t		n = b->start[k + 1] - b->start[k];
+		dev->fill(dev, b->gram[k], 0.0);
+		dev->fill(dev, b->right[k], 0.0);
+		for (gp_band band = gp_band_first(n, dev->row_block); band.count > 0; gp_band_next(&band))
+		{
+			const int32_t *index = b->order + b->start[k] + band.first;
+			gp_matrix	rows = rows_of(b, index, band.count);
+			/* The targets of some labels, and a column of ones; to be destroyed. */
+			double	   *host = gp_alloc_figures(b->dev->env, band.count * (columns + 1),
+												sizeof(double));
+			gp_matrix	y = b->dev->create(b->dev, band.count, columns + 1, GP_DOUBLE);
+			for (int64_t i = 0; i < gp_items(b->dev->env, band.count); i++)
+			{
+				memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns,
+					   columns *
+					   sizeof(double));
+				host[i * (columns + 1) + columns] = 1.0;
+			}
+			b->dev->upload(b->dev, y, gp_matrix_wrap(host, band.count, columns + 1, GP_DOUBLE));
+			gp_free(b->dev->env, host);
+
+			dev->syrk(dev, true, 1.0, rows, 1.0, b->gram[k]);
+			dev->gemm(dev, true, false, 1.0, rows, y, 1.0, b->right[k]);
+			gp_destroy_all(dev, &rows, &y);
+			for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
+				for (int32_t c = 0; c < columns; c++)
+					b->sum[k * columns + c] += b->targets->y[(int64_t) index[i] * columns + c];
+			dev->env->progress(dev->env, GP_PHASE_NUGGET, b->start[k] + band.first + band.count,
+							   b->targets->m);
+		}
 		dev->axpby(dev, 1.0, b->gram[k], 1.0, b->all_gram);
 		dev->axpby(dev, 1.0, b->right[k], 1.0, b->all_right);
 	}
