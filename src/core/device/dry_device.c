@@ -238,8 +238,7 @@ dry_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta
 }
 
 static void
-dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
-			   gp_matrix c)
+dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta, gp_matrix c)
 {
 	add_sparse(dev, s->type, 2.0 * entries(s) * b.rows);
 }

@@ -69,8 +69,7 @@ rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_mat
  */
 void
 gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
-					 const gp_matrix *root,
-					 gp_matrix landmarks, const int32_t *own, gp_matrix out)
+					 const gp_matrix *root, gp_matrix landmarks, const int32_t *own, gp_matrix out)
 {
 	gp_env	   *env = dev->env;
 	int64_t		n = rows.rows + landmarks.rows;
@@ -164,8 +163,7 @@ multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
  */
 void
 gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
-			   gp_matrix norm,
-			   gp_matrix present)
+			   gp_matrix norm, gp_matrix present)
 {
 	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
 	gp_matrix	dots;

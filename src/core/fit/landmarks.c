@@ -305,8 +305,7 @@ gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 
 int32_t *
 gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
-						const bool *preferred,
-						int64_t count)
+						const bool *preferred, int64_t count)
 {
 	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));

@@ -29,8 +29,7 @@ gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix r
 /* Keeps the figures. */
 static void
 keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets,
-			 const gp_solution *solution,
-			 const gp_posterior *out)
+			 const gp_solution *solution, const gp_posterior *out)
 {
 	gp_live_figures f = {
 		.nodes = (double) out->nodes,
@@ -53,8 +52,7 @@ keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets
 
 void
 gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-			  const gp_solution *solution,
-			  gp_posterior *out)
+			  const gp_solution *solution, gp_posterior *out)
 {
 	gp_keep    *keep = ev->keep;
 
@@ -86,14 +84,12 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 		 * nodes anew. */
 		int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
 		double		entries = (double) anchors * (double) (out->plan.by_columns ?
-														   problem->nlabelled :
-														   anchors);
+														   problem->nlabelled : anchors);
 
 		if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
 			gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
 					  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
-					  "again, which is slow",
-					  (long long) problem->nlabelled);
+					  "again, which is slow", (long long) problem->nlabelled);
 	}
 	out->keep = keep;
 	ev->keep = NULL;

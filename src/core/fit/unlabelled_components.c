@@ -60,8 +60,7 @@ gp_tell_apart(gp_env *env, const gp_problem *problem)
 	/* The nodes of components without a label. */
 	const gp_graph *graph = problem->graph;
 	int32_t    *component = gp_graph_components(env, graph->nodes, graph->start, graph->col,
-												graph->weight,
-										  graph->directed);
+												graph->weight, graph->directed);
 	bool	   *labelled = gp_alloc_zero(env, graph->nodes, sizeof(bool));
 	int64_t		apart = 0;
 

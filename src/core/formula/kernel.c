@@ -88,8 +88,7 @@ check_used(gp_layer *t, const gp_preset *preset)
 		gp_text_add(&hint, "layers, sigma_w, sigma_b, input, norm and power.");
 		gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
 					gp_meant_hint(t->arena, &meant, hint.data),
-					"kernel \"%s\" has no use for option \"%.40s\"", preset->name,
-					option->spelled);
+					"kernel \"%s\" has no use for option \"%.40s\"", preset->name, option->spelled);
 	}
 }
 

@@ -82,8 +82,7 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 							gp_probe_sign(seed, (int32_t) k));
 		for (int k = 0; k < all.nsample && !f->env->dry; k++)
 			gp_elements_add(&b, all.sample[k], all.colours + k % SAMPLE_COLUMNS, band.first,
-							band.count,
-							gp_probe_sign(seed, all.sample[k]));
+							band.count, gp_probe_sign(seed, all.sample[k]));
 		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
 
 		take_variances(f, x, &b, band.first, &all, variance);

@@ -391,8 +391,7 @@ class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 
 gp_calibrator
 gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				  const double *mean,
-				  const bool *is_prior)
+				  const double *mean, const bool *is_prior)
 {
 	int32_t		columns = targets->columns;
 	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};

@@ -81,8 +81,7 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 /* The figures of classes. */
 static void
 class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			  const gp_solution *solution,
-			  gp_posterior *out)
+			  const gp_solution *solution, gp_posterior *out)
 {
 	double	   *metric = out->metric;
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
@@ -223,8 +222,7 @@ forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 /* How strange each label is to a model without it, ascending. */
 static double *
 strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			const gp_solution *solution,
-			const gp_posterior *out)
+			const gp_solution *solution, const gp_posterior *out)
 {
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));

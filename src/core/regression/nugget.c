@@ -35,8 +35,7 @@ gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
 
 /* The squared error of values. */
 static double
-value_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
-			double *total)
+value_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n, double *total)
 {
 	double		sum = 0.0;
 
@@ -95,8 +94,7 @@ gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, i
 
 /* The squared error of class scores after that factor: |y|^2 - <y, mean>^2 / |mean|^2. */
 static double
-class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
-			double *total)
+class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n, double *total)
 {
 	class_sums	s = sum_classes(t, mean, index, n);
 

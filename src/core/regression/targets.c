@@ -223,8 +223,7 @@ gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targ
 				  "all labelled nodes have the same target, so the prior's scale is set to 1");
 	}
 	solution->scale = scale;
-	solution->log_marginal_likelihood = -0.5 * (quadratic / scale +
-												targets->columns * log_det +
+	solution->log_marginal_likelihood = -0.5 * (quadratic / scale + targets->columns * log_det +
 												count * log(2.0 * M_PI * scale)) -
 		count * log(targets->unit);
 }

@@ -117,8 +117,7 @@ sum_blocks(blocks *b)
 			for (int64_t i = 0; i < gp_items(b->dev->env, band.count); i++)
 			{
 				memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns,
-					   columns *
-					   sizeof(double));
+					   columns * sizeof(double));
 				host[i * (columns + 1) + columns] = 1.0;
 			}
 			b->dev->upload(b->dev, y, gp_matrix_wrap(host, band.count, columns + 1, GP_DOUBLE));

@@ -165,23 +165,20 @@ gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix 
 	.a = a, .b = b, .c = c, .inner = trans_a ? a.rows : a.cols};
 
 	gp_cpu_require(dev, a.type == c.type && b.type == c.type &&
-				   (trans_a ? a.cols : a.rows) == c.rows &&
-				   (trans_b ? b.rows : b.cols) == c.cols &&
+				   (trans_a ? a.cols : a.rows) == c.rows && (trans_b ? b.rows : b.cols) == c.cols &&
 				   (trans_b ? b.cols : b.rows) == job.inner &&
 				   a.ld <= INT32_MAX && b.ld <= INT32_MAX && c.ld <= INT32_MAX);
 	run_product(dev, &job);
 }
 
 void
-gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
-				  gp_matrix c)
+gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 {
 	product_job job = {.trans_a = trans, .trans_b = !trans, .lower = true, .alpha = alpha,
 	.beta = beta, .a = a, .b = a, .c = c, .inner = trans ? a.rows : a.cols};
 
 	gp_cpu_require(dev, a.type == c.type && c.rows == c.cols &&
-				   (trans ? a.cols : a.rows) == c.rows &&
-				   a.ld <= INT32_MAX && c.ld <= INT32_MAX);
+				   (trans ? a.cols : a.rows) == c.rows && a.ld <= INT32_MAX && c.ld <= INT32_MAX);
 	run_product(dev, &job);
 }
 

@@ -134,8 +134,7 @@ map_tile(void *arg, int64_t tile, int worker)
 		columns.second = (char *) columns.second + skip;
 	}
 	for (int64_t i = r.row; i < r.row + r.rows; i++)
-		gp_stage_row(job->ops, job->stage,
-					 variances ? variance_of(job->stage, job->row0 + i) : 0.0,
+		gp_stage_row(job->ops, job->stage, variances ? variance_of(job->stage, job->row0 + i) : 0.0,
 					 columns, r.cols, gp_matrix_at(job->k, i, r.col));
 	if (variances)
 	{

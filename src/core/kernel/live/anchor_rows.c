@@ -45,8 +45,7 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 	gp_keep_dense(ev->keep, piece, n, x->dims, x->type);
 	for (int64_t i = 0; i < n && !ev->env->dry; i++)
 		memcpy((char *) piece->dense + i * x->dims * size,
-			   (char *) x->dense + index[i] * x->dims * size,
-			   x->dims * size);
+			   (char *) x->dense + index[i] * x->dims * size, x->dims * size);
 }
 
 /* The largest power of A over what is no explicit factor. */

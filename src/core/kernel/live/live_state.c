@@ -141,8 +141,7 @@ gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int p
 
 void
 gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
-				int64_t rows,
-				int64_t cols)
+				int64_t rows, int64_t cols)
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
 
@@ -167,8 +166,7 @@ gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n)
 
 void
 gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
-			 const int32_t *index,
-			 int64_t n)
+			 const int32_t *index, int64_t n)
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
 	size_t		size = sizeof(int32_t) + gp_type_size(s->type);

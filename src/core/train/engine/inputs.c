@@ -182,8 +182,7 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 	int32_t    *node = gp_alloc_array(env, m, sizeof(int32_t));
 	for (int64_t k = 0; k < m; k++)
 	{
-		double		at = (double) k + (m < n ? gp_each_uniform(gp_hash(seed), (uint64_t) k)
-									   : 0.0);
+		double		at = (double) k + (m < n ? gp_each_uniform(gp_hash(seed), (uint64_t) k) : 0.0);
 
 		node[k] = (int32_t) gp_min64((int64_t) (at * (double) n / (double) m), n - 1);
 	}

@@ -95,8 +95,7 @@ learner_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 		for (int64_t k = problem->graph->start[i]; k < problem->graph->start[i + 1]; k++)
 			gp_number_put(w.value, problem->type, k, degree > 0.0 ?
 						  (1.0 - OWN_WEIGHT) * (problem->graph->weight ? problem->graph->weight[k] :
-												1.0) / degree
-						  : 0.0);
+												1.0) / degree : 0.0);
 	}
 	sum = gp_csr_add(env, one, &w);
 	gp_free(env, w.value);
