@@ -169,7 +169,8 @@ extern gp_env *gp_env_dry_open(gp_env *host);
 extern void gp_env_dry_close(gp_env *dry);
 
 /* Raises an error with a formatted message; hint may be NULL. */
-extern void gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
+extern void gp_raise(gp_env *env, gp_error code, const char *hint,
+					 const char *format,...)
 			__attribute__((noreturn, format(printf, 4, 5)));
 
 /* Raises a syntax error that points at a 1-based character of the kernel text. */

@@ -93,7 +93,8 @@ extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
  * rows, columns ascending.  The caller owns the result (components.c).
  */
 extern int32_t *gp_graph_components(gp_env *env, int64_t n, const int64_t *start,
-									const int32_t *col, const double *weight, bool directed);
+									const int32_t *col,
+							  const double *weight, bool directed);
 
 /* A new stamp for the content of a sparse matrix. */
 extern uint64_t gp_csr_stamp(void);

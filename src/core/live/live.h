@@ -99,7 +99,8 @@ typedef struct gp_live_edge
  * because each takes too much among so many nodes.  Of an undirected edge src is the lower end.
  */
 extern gp_live_edge *gp_live_explain_edges(gp_device *dev, const gp_live_question *question,
-										   int32_t column, int64_t k, int64_t *n, int64_t *left);
+										   int32_t column,
+										   int64_t k, int64_t *n, int64_t *left);
 
 /*
  * What to label next: rows of a question, the most telling first, each with the share of what is

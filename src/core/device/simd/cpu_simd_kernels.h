@@ -78,7 +78,8 @@ FN(dot) (int64_t n, const void *xx, const void *yy)
 
 /* The sum of value[e] b[col[e] ldb], in double. */
 static ATTR double
-FN(sparse_dot) (int64_t entries, const int32_t *col, const void *value, const void *bb, int64_t ldb)
+FN(sparse_dot) (int64_t entries, const int32_t *col, const void *value, const void *bb,
+				int64_t ldb)
 {
 	const T    *v = value;
 	const T    *b = bb;
