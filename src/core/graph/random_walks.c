@@ -123,6 +123,28 @@ deposit(walker *w, int32_t at, double load)
 	w->load[at] += load;
 }
 
+/* Chooses in proportion to 1 / (1 + times used): reinforced the wrong way round (eq. 21). */
+static int64_t
+choose_repelled(walker *w, int64_t begin, int64_t end, double x, double *probability)
+{
+	double		total = 0.0;
+	double		sum = 0.0;
+	int64_t		k = begin;
+
+	for (int64_t e = begin; e < end; e++)
+		total += 1.0 / (1.0 + w->used[e]);
+	for (; k < end - 1; k++)
+	{
+		sum += 1.0 / (1.0 + w->used[k]);
+		if (sum > x * total)
+			break;
+	}
+	*probability = 1.0 / (1.0 + w->used[k]) / total;
+	if (w->used[k]++ == 0)
+		w->used_entry[w->nused++] = k;
+	return k;
+}
+
 /* Chooses the entry of a row to follow, and tells its probability. */
 static int64_t
 choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
@@ -132,24 +154,7 @@ choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
 		case GP_WALK_WEIGHTED:
 			return gp_choose_weighted(w->u->value, w->cumulated, begin, end, x, probability);
 		case GP_WALK_REPELLED:
-			/* Chooses in proportion to 1 / (1 + times used): reinforced the wrong way round (eq.
-			 * 21). */
-			double		total = 0.0;
-			double		sum = 0.0;
-			int64_t		k = begin;
-
-			for (int64_t e = begin; e < end; e++)
-				total += 1.0 / (1.0 + w->used[e]);
-			for (; k < end - 1; k++)
-			{
-				sum += 1.0 / (1.0 + w->used[k]);
-				if (sum > x * total)
-					break;
-			}
-			*probability = 1.0 / (1.0 + w->used[k]) / total;
-			if (w->used[k]++ == 0)
-				w->used_entry[w->nused++] = k;
-			return k;
+			return choose_repelled(w, begin, end, x, probability);
 		default:
 			return gp_choose_uniform(begin, end, x, probability);
 	}

@@ -82,6 +82,7 @@ static void
 push_step(gp_eval *ev, gp_chain *chain, int step)
 {
 	const gp_step *s = &ev->kernel->program->steps[step];
+	const double *p = ev->kernel->program->input.p;
 	const gp_step *below;
 
 	if (gp_step_is_linear(ev, step))
@@ -90,7 +91,6 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 	{
 		case GP_STEP_INPUT:
 			/* The input's map on top of <x, y>. */
-			const double *p = ev->kernel->program->input.p;
 			switch (ev->kernel->input)
 			{
 				case GP_INPUT_RBF:
