@@ -147,7 +147,8 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 		return;
 	gp_free_all(env, posterior->mean, posterior->variance, posterior->prior_share,
 				posterior->calibrator.bias, posterior->loo.mean, posterior->loo.variance,
-				posterior->loo.score, posterior->forward, posterior->is_prior, posterior->landmark);
+				posterior->loo.score, posterior->loo.class, posterior->forward, posterior->is_prior,
+				posterior->landmark);
 	gp_keep_free(posterior->keep);
 	gp_free_all(env, posterior->warm, posterior);
 }
