@@ -202,7 +202,7 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	gnngp_kept_read(model, keys, t->sorted.n, collect_block, t);
 	for (int64 i = 0; i < t->sorted.n; i++)
 		unknown += !t->answer[i].found;
-	gnngp_notice_unknown(model, unknown, t->sorted.n);
+	gnngp_notice_unknown(model, unknown, given->n);
 }
 
 /* Tells what was collected, each node once and in the order given. */
