@@ -6,8 +6,6 @@
  */
 #include "links/search/link_predict.h"
 
-#include <float.h>
-
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
 #define MEGABYTE (1024.0 * 1024.0)
 
@@ -16,7 +14,7 @@ enum array_tag
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
 	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_HABITS, TAG_ROW_VARIANCE,
-	TAG_POINT, TAG_TAKEN, TAG_TIME, TAGS
+	TAG_POINT, TAG_TAKEN, TAG_TIME, TAG_DIAGONAL, TAGS
 };
 
 enum scalar
@@ -32,64 +30,17 @@ static const gp_link_element elements[TAGS] = {
 	[TAG_FEATURE_COL] = GP_LINK_I32,[TAG_FEATURE_VALUE] = GP_LINK_F32,[TAG_FEATURE_MEAN] = GP_LINK_F32,
 	[TAG_FEATURE_DOT] = GP_LINK_F32,[TAG_FEATURE_NORM] = GP_LINK_F32,[TAG_CODE] = GP_LINK_U64,
 	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] = GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64,
-	[TAG_TIME] = GP_LINK_F64
+	[TAG_TIME] = GP_LINK_F64,[TAG_DIAGONAL] = GP_LINK_F64
 };
 
-/* Where a model has an array, and how many elements it has. */
-typedef struct field
+/* Adds an array that is there. */
+static int
+add(gp_link_array *out, int n, enum array_tag tag, int64_t count, const void *data)
 {
-	void	  **data;			/* NULL: a model of this kind has none */
-	int64_t		count;
-	bool		optional;
-} field;
-
-#define FIELD(member, n, optional) ((field) {(void **) &(member), n, optional})
-
-/* The arrays of a model whose numbers are known, of a graph with so many entries and features with so many numbers. */
-static void
-list_fields(gp_env *env, gp_link_model *m, int64_t entries, int64_t numbers, field *f)
-{
-	gp_graph   *g = (gp_graph *) m->graph;
-	gp_features *x = m->features;
-	int64_t		n = g->nodes;
-	int64_t		p = m->method == GP_LINK_DEEP ? m->m : gp_link_model_functions(m);
-	int64_t		rows = m->method == GP_LINK_SCORES ? m->m : n;
-
-	memset(f, 0, TAGS * sizeof(field));
-	f[TAG_START] = FIELD(g->start, n + 1, false);
-	f[TAG_COL] = FIELD(g->col, entries, false);
-	f[TAG_WEIGHT] = FIELD(g->weight, entries, true);
-	f[TAG_TIME] = FIELD(g->time, entries, true);
-	f[TAG_ROW] = FIELD(m->row, env ? (int64_t) gp_size_mul(env, rows, m->width) : rows * m->width, false);
-	f[TAG_ALPHA] = FIELD(m->alpha, p, false);
-	f[TAG_HABITS] = FIELD(m->habits, GP_LINK_HABITS, true);
-	f[TAG_CODE] = FIELD(m->code, GP_LINK_CODE_WORDS * n, true);
-	if (m->method != GP_LINK_DEEP)
-		f[TAG_ROOT] = FIELD(m->root, p * p, false);
-	if (m->method == GP_LINK_SCORES)
-	{
-		f[TAG_CENTRE] = FIELD(m->centre, m->width, false);
-		f[TAG_SPREAD] = FIELD(m->spread, m->width, false);
-	}
-	else
-		f[TAG_INDUCING] = FIELD(m->inducing, 2 * m->m, false);
-	if (m->method == GP_LINK_DEEP)
-	{
-		f[TAG_ROW_VARIANCE] = FIELD(m->row_variance, n * m->width, false);
-		f[TAG_POINT] = FIELD(m->point, m->points * (int64_t) m->width, false);
-		f[TAG_TAKEN] = FIELD(m->taken, m->m * m->m, false);
-	}
-	if (x == NULL)
-		return;
-	if (x->csr)
-	{
-		f[TAG_FEATURE_START] = FIELD(x->csr->start, n + 1, false);
-		f[TAG_FEATURE_COL] = FIELD(x->csr->col, numbers, false);
-	}
-	f[TAG_FEATURE_VALUE] = (field) {x->csr ? &x->csr->value : &x->dense, numbers, false};
-	f[TAG_FEATURE_MEAN] = FIELD(m->feature_mean, m->powers * x->dims, false);
-	f[TAG_FEATURE_DOT] = FIELD(m->feature_dot, m->powers * n, false);
-	f[TAG_FEATURE_NORM] = FIELD(m->feature_norm, m->powers * n, false);
+	if (data == NULL || count == 0)
+		return n;
+	out[n] = (gp_link_array) {tag, elements[tag], count, (void *) data};
+	return n + 1;
 }
 
 /* The numbers of a model. */
@@ -115,21 +66,62 @@ write_scalars(const gp_link_model *m, double *s)
 	s[POWERS] = m->powers;
 }
 
+/* The arrays of the features. */
+static int
+add_features(const gp_link_model *m, gp_link_array *out, int n)
+{
+	const gp_features *x = m->features;
+	int64_t		nodes = m->graph->nodes;
+
+	if (x == NULL)
+		return n;
+	if (x->csr)
+	{
+		n = add(out, n, TAG_FEATURE_START, nodes + 1, x->csr->start);
+		n = add(out, n, TAG_FEATURE_COL, gp_csr_entries(x->csr), x->csr->col);
+		n = add(out, n, TAG_FEATURE_VALUE, gp_csr_entries(x->csr), x->csr->value);
+	}
+	else
+		n = add(out, n, TAG_FEATURE_VALUE, nodes * x->dims, x->dense);
+	n = add(out, n, TAG_FEATURE_MEAN, m->powers * x->dims, m->feature_mean);
+	n = add(out, n, TAG_FEATURE_DOT, m->powers * nodes, m->feature_dot);
+	return add(out, n, TAG_FEATURE_NORM, m->powers * nodes, m->feature_norm);
+}
+
+/* The rows of m->row: of the regression, or of the nodes. */
+static int64_t
+rows_of(gp_link_method method, int64_t m, int64_t nodes)
+{
+	return gp_link_has_scores(method) ? m : nodes;
+}
+
 int
 gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out)
 {
-	const gp_features *x = m->features;
-	field		f[TAGS];
-	int			n = 1;
+	const gp_graph *g = m->graph;
+	int64_t		nodes = g->nodes;
+	int64_t		p = gp_link_model_functions(m);
+	int			n = 0;
 
 	write_scalars(m, scalars);
-	out[0] = (gp_link_array) {TAG_SCALARS, elements[TAG_SCALARS], SCALARS, scalars};
-	list_fields(NULL, (gp_link_model *) m, m->graph->start[m->graph->nodes],
-				x == NULL ? 0 : x->csr ? gp_csr_entries(x->csr) : x->rows * x->dims, f);
-	for (int tag = TAG_SCALARS + 1; tag < TAGS; tag++)
-		if (f[tag].data && *f[tag].data && f[tag].count > 0)
-			out[n++] = (gp_link_array) {tag, elements[tag], f[tag].count, *f[tag].data};
-	return n;
+	n = add(out, n, TAG_SCALARS, SCALARS, scalars);
+	n = add(out, n, TAG_START, nodes + 1, g->start);
+	n = add(out, n, TAG_COL, g->start[nodes], g->col);
+	n = add(out, n, TAG_WEIGHT, g->start[nodes], g->weight);
+	n = add(out, n, TAG_TIME, g->start[nodes], g->time);
+	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
+	n = add(out, n, TAG_ROW_VARIANCE, nodes * m->width, m->row_variance);
+	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
+	n = add(out, n, TAG_ALPHA, m->method == GP_LINK_DEEP ? m->m : p, m->alpha);
+	n = add(out, n, TAG_ROOT, p * p, m->root);
+	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
+	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
+	n = add(out, n, TAG_CENTRE, m->width, m->centre);
+	n = add(out, n, TAG_SPREAD, m->width, m->spread);
+	n = add(out, n, TAG_DIAGONAL, nodes, m->diagonal);
+	n = add_features(m, out, n);
+	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
+	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
 }
 
 /* Frees a model. */
@@ -137,7 +129,7 @@ void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
 	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point, m->taken, m->centre, m->spread,
-		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code};
+		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->diagonal};
 
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
@@ -183,6 +175,19 @@ whole(const restorer *r, enum scalar which, double most)
 	return (int64_t) v;
 }
 
+/* An array that must have this many elements, or be missing when that is allowed. */
+static void *
+need(const restorer *r, enum array_tag tag, int64_t count, bool optional)
+{
+	const gp_link_array *a = r->array[tag];
+
+	if (a == NULL && (optional || count == 0))
+		return NULL;
+	if (a == NULL || a->count != count)
+		refuse(r, "an array has another length");
+	return a->data;
+}
+
 /* Sorts arrays by tag. */
 static void
 index_arrays(restorer *r, const gp_link_array *arrays, int n)
@@ -200,7 +205,7 @@ index_arrays(restorer *r, const gp_link_array *arrays, int n)
 	r->scalar = r->array[TAG_SCALARS]->data;
 }
 
-/* Offsets and columns of a sparse matrix: ascending within limits. */
+/* Checks offsets and columns of a sparse matrix: ascending within limits. */
 static void
 check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t rows,
 		   int64_t cols, int64_t entries)
@@ -217,120 +222,191 @@ check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t 
 	}
 }
 
-/* Each number of an array, which is double or float, at least least; none is infinite. */
+/* Numbers that are used as they are: not one may be infinite or none. */
 static void
-check_numbers(const restorer *r, enum array_tag tag, double least)
+check_finite(const restorer *r, const double *value, int64_t n)
 {
-	const gp_link_array *a = r->array[tag];
-	gp_type		type = elements[tag] == GP_LINK_F64 ? GP_DOUBLE : GP_FLOAT;
+	for (int64_t k = 0; k < n; k++)
+		if (!isfinite(value[k]))
+			refuse(r, "a number is out of range");
+}
 
-	for (int64_t k = 0; a && k < a->count; k++)
+/* The graph. */
+static gp_graph *
+restore_graph(const restorer *r)
+{
+	gp_graph   *g = gp_alloc_zero(r->env, 1, sizeof(gp_graph));
+	int64_t		entries = r->array[TAG_COL] ? r->array[TAG_COL]->count : 0;
+
+	g->nodes = whole(r, NODES, INT32_MAX);
+	g->edges = whole(r, EDGES, (double) entries);
+	g->directed = whole(r, DIRECTED, 1.0) == 1;
+	g->start = need(r, TAG_START, g->nodes + 1, false);
+	g->col = need(r, TAG_COL, entries, false);
+	g->weight = need(r, TAG_WEIGHT, entries, true);
+	g->time = need(r, TAG_TIME, entries, true);
+	if (g->time)
+		check_finite(r, g->time, entries);
+	check_rows(r, g->start, g->col, g->nodes, g->nodes, entries);
+	for (int64_t k = 0; g->weight != NULL && k < entries; k++)
+		if (!(g->weight[k] >= 0.0) || !isfinite(g->weight[k]))
+			refuse(r, "a weight is wrong");
+	return g;
+}
+
+/* The features and their statistics. */
+static void
+restore_features(const restorer *r, gp_link_model *m)
+{
+	int64_t		nodes = m->graph->nodes;
+	int64_t		dims = whole(r, DIMS, INT32_MAX);
+	gp_features *x;
+
+	if (dims == 0)
+		return;
+	x = gp_alloc_zero(r->env, 1, sizeof(gp_features));
+	x->rows = nodes;
+	x->dims = dims;
+	x->type = GP_FLOAT;
+	if (r->array[TAG_FEATURE_START])
 	{
-		double		value = gp_number_at(a->data, type, k);
+		int64_t		entries = r->array[TAG_FEATURE_COL] ? r->array[TAG_FEATURE_COL]->count : 0;
 
-		if (!isfinite(value) || value < least)
+		x->csr = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
+		x->csr->rows = nodes;
+		x->csr->cols = dims;
+		x->csr->type = GP_FLOAT;
+		x->csr->start = need(r, TAG_FEATURE_START, nodes + 1, false);
+		x->csr->col = need(r, TAG_FEATURE_COL, entries, false);
+		x->csr->value = need(r, TAG_FEATURE_VALUE, entries, false);
+		check_rows(r, x->csr->start, x->csr->col, nodes, dims, entries);
+	}
+	else
+		x->dense = need(r, TAG_FEATURE_VALUE, (int64_t) gp_size_mul(r->env, nodes, dims), false);
+	m->features = x;
+	m->powers = (int32_t) whole(r, POWERS, GP_LINK_POWERS);
+	if (m->powers < 1)
+		refuse(r, "a number is out of range");
+	m->feature_mean = need(r, TAG_FEATURE_MEAN, m->powers * dims, false);
+	m->feature_dot = need(r, TAG_FEATURE_DOT, m->powers * nodes, false);
+	m->feature_norm = need(r, TAG_FEATURE_NORM, m->powers * nodes, false);
+}
+
+/* The variances of a deep Gaussian process's rows; none is negative. */
+static void
+restore_moments(const restorer *r, gp_link_model *m)
+{
+	int64_t		count = m->graph->nodes * m->width;
+
+	m->row_variance = need(r, TAG_ROW_VARIANCE, count, false);
+	GP_EACH(r->env, k, count, k)
+	{
+		if (!isfinite(m->row[k]) || !isfinite(m->row_variance[k]) || m->row_variance[k] < 0.0f)
 			refuse(r, "a number is out of range");
 	}
 }
 
-/* The indices of an array, below a limit. */
+/* The inducing pairs of a deep Gaussian process, where it has some. */
 static void
-check_indices(const restorer *r, enum array_tag tag, int64_t limit)
+restore_inducing(const restorer *r, gp_link_model *m)
 {
-	const gp_link_array *a = r->array[tag];
+	const gp_link_array *point = r->array[TAG_POINT];
 
-	for (int64_t k = 0; a && k < a->count; k++)
-		if (((const int32_t *) a->data)[k] < 0 || ((const int32_t *) a->data)[k] >= limit)
+	if (m->m == 0)
+		return;
+	if (m->m > GP_SYEV_MAX || point == NULL || point->count % m->width != 0 ||
+		point->count / m->width > GP_LINK_MOST_POINTS)
+		refuse(r, "an array has another length");
+	m->points = (int32_t) (point->count / m->width);
+	m->point = point->data;
+	m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
+	m->alpha = need(r, TAG_ALPHA, m->m, false);
+	m->taken = need(r, TAG_TAKEN, m->m * m->m, false);
+	for (int64_t k = 0; k < 2 * m->m; k++)
+		if (m->inducing[k] < 0 || m->inducing[k] >= m->points)
 			refuse(r, "a pair is wrong");
+	for (int64_t k = 0; k < point->count; k++)
+		if (!isfinite(m->point[k]))
+			refuse(r, "a number is out of range");
+	check_finite(r, m->alpha, m->m);
+	check_finite(r, m->taken, m->m * m->m);
 }
 
-/* The elements of an array. */
-static int64_t
-count_of(const restorer *r, enum array_tag tag)
-{
-	return r->array[tag] ? r->array[tag]->count : 0;
-}
-
-/* The numbers of a model, with a graph and features that have no arrays yet. */
+/* The regression, or what stands in its place. */
 static void
-restore_numbers(const restorer *r, gp_link_model *m)
+restore_regression(const restorer *r, gp_link_model *m)
 {
-	gp_graph   *g = gp_alloc_zero(r->env, 1, sizeof(gp_graph));
-	int64_t		dims = whole(r, DIMS, INT32_MAX);
+	int64_t		nodes = m->graph->nodes;
+	int64_t		p;
 
-	m->method = (gp_link_method) whole(r, METHOD, GP_LINK_DEEP);
-	if (m->method == GP_LINK_AUTO)
-		refuse(r, "its method is unknown");
-	m->graph = g;
-	m->owns_graph = true;
-	g->nodes = whole(r, NODES, INT32_MAX);
-	g->edges = whole(r, EDGES, (double) count_of(r, TAG_COL));
-	g->directed = whole(r, DIRECTED, 1.0) == 1;
-	m->pairs = whole(r, PAIRS, 1e15);
-	for (int k = 0; k < GP_LINK_METRICS; k++)
-		m->metric[k] = NAN;
-	m->metric[GP_LINK_METRIC_AUC] = r->scalar[AUC];
-	m->metric[GP_LINK_METRIC_PRECISION] = r->scalar[PRECISION];
-	m->steps = (int32_t) whole(r, STEPS, GP_LINK_STEPS);
-	m->m = whole(r, ROWS, GP_SYEV_MAX);
-	m->width = (int32_t) whole(r, WIDTH, GP_LINK_MOST_WIDTH);
-	m->powers = (int32_t) whole(r, POWERS, GP_LINK_POWERS);
+	m->m = whole(r, ROWS, 1 << 20);
+	m->width = (int32_t) whole(r, WIDTH, 1 << 20);
+	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes), m->width),
+				  false);
 	m->offset = r->scalar[OFFSET];
 	m->scale = r->scalar[SCALE];
 	m->intercept = r->scalar[INTERCEPT];
 	m->slope = r->scalar[SLOPE];
-	if (dims > 0)
+	if (m->method == GP_LINK_DEEP)
 	{
-		m->features = gp_alloc_zero(r->env, 1, sizeof(gp_features));
-		*m->features = (gp_features) {.rows = g->nodes,.dims = dims,.type = GP_FLOAT};
-		if (r->array[TAG_FEATURE_START])
-		{
-			m->features->csr = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
-			*m->features->csr = (gp_csr) {.rows = g->nodes,.cols = dims,.type = GP_FLOAT};
-		}
-		if (m->powers < 1)
+		const double number[] = {m->offset, m->scale, m->intercept, m->slope};
+
+		check_finite(r, number, 4);
+		if (m->width < 1 || !(m->scale > 0.0))
 			refuse(r, "a number is out of range");
+		restore_moments(r, m);
+		restore_inducing(r, m);
+		return;
 	}
-	if (m->method == GP_LINK_DEEP && (m->width < 1 || !(m->scale > 0.0)))
+	if (m->m > GP_SYEV_MAX || m->width > GP_LINK_MOST_WIDTH)
 		refuse(r, "a number is out of range");
-	if (m->method == GP_LINK_DEEP && m->m > 0)
+	p = gp_link_model_functions(m);
+	m->alpha = need(r, TAG_ALPHA, p, false);
+	m->root = need(r, TAG_ROOT, p * p, false);
+	check_finite(r, m->alpha, p);
+	if (m->method == GP_LINK_PAIRS)
 	{
-		if (count_of(r, TAG_POINT) % m->width != 0 || count_of(r, TAG_POINT) / m->width > GP_LINK_MOST_POINTS)
-			refuse(r, "an array has another length");
-		m->points = (int32_t) (count_of(r, TAG_POINT) / m->width);
+		if (m->m == 0)
+			refuse(r, "its pairs are missing");
+		m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
+		for (int64_t k = 0; k < 2 * m->m; k++)
+			if (m->inducing[k] < 0 || m->inducing[k] >= nodes)
+				refuse(r, "a pair is wrong");
+		return;
 	}
-	if (!isfinite(m->offset) || !isfinite(m->scale) || !isfinite(m->intercept) || !isfinite(m->slope))
-		refuse(r, "a number is out of range");
-	if (m->method == GP_LINK_PAIRS && m->m == 0)
-		refuse(r, "its pairs are missing");
+	m->centre = need(r, TAG_CENTRE, m->width, false);
+	m->spread = need(r, TAG_SPREAD, m->width, false);
+	if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(m->graph, m->powers)))
+		refuse(r, "its scores are not those of this version");
+	check_finite(r, m->centre, m->width);
+	check_finite(r, m->spread, m->width);
+	for (int32_t k = 0; k < m->width; k++)
+		if (!(m->spread[k] > 0.0))
+			refuse(r, "a spread is not positive");
 }
 
-/* What the arrays hold. */
+/* What the scores of users and items need. */
 static void
-check_arrays(const restorer *r, const gp_link_model *m)
+restore_items(const restorer *r, gp_link_model *m)
 {
-	const gp_graph *g = m->graph;
-	const gp_csr *x = m->features ? m->features->csr : NULL;
+	if (m->method != GP_LINK_EASE)
+		return;
+	m->diagonal = need(r, TAG_DIAGONAL, m->graph->nodes, false);
+	if (!(m->scale > 0.0) || !isfinite(m->scale))
+		refuse(r, "a number is out of range");
+	for (int64_t i = 0; i < m->graph->nodes; i++)
+		if (!(m->diagonal[i] > 0.0) || !isfinite(m->diagonal[i]))
+			refuse(r, "a number is out of range");
+}
 
-	check_rows(r, g->start, g->col, g->nodes, g->nodes, count_of(r, TAG_COL));
-	if (x)
-		check_rows(r, x->start, x->col, x->rows, x->cols, count_of(r, TAG_FEATURE_COL));
-	check_numbers(r, TAG_WEIGHT, 0.0);
-	check_numbers(r, TAG_TIME, -INFINITY);
-	check_numbers(r, TAG_ALPHA, -INFINITY);
-	check_numbers(r, TAG_CENTRE, -INFINITY);
-	check_numbers(r, TAG_SPREAD, DBL_MIN);
-	check_numbers(r, TAG_POINT, -INFINITY);
-	check_numbers(r, TAG_TAKEN, -INFINITY);
-	check_numbers(r, TAG_ROW_VARIANCE, 0.0);
-	if (m->method == GP_LINK_DEEP)
-		check_numbers(r, TAG_ROW, -INFINITY);
-	check_indices(r, TAG_INDUCING, m->method == GP_LINK_DEEP ? m->points : g->nodes);
+/* The counts of what links are like; a model of an older version has none. */
+static void
+restore_habits(const restorer *r, gp_link_model *m)
+{
+	m->habits = need(r, TAG_HABITS, GP_LINK_HABITS, true);
 	for (int k = 0; m->habits != NULL && k < GP_LINK_HABITS; k++)
 		if (m->habits[k] < 0 || m->habits[k] > MOST_COUNTED)
 			refuse(r, "a number is out of range");
-	if (m->method == GP_LINK_SCORES && m->width != gp_link_width(g, m->powers))
-		refuse(r, "its scores are not those of this version");
 }
 
 gp_link_model *
@@ -338,22 +414,23 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 {
 	restorer	r = {.env = env};
 	gp_link_model *m = gp_alloc_zero(env, 1, sizeof(gp_link_model));
-	field		f[TAGS];
 
 	index_arrays(&r, arrays, n);
-	restore_numbers(&r, m);
-	list_fields(env, m, count_of(&r, TAG_COL), m->features && m->features->csr ? count_of(&r, TAG_FEATURE_COL) :
-				m->features ? (int64_t) gp_size_mul(env, m->graph->nodes, m->features->dims) : 0, f);
-	for (int tag = TAG_SCALARS + 1; tag < TAGS; tag++)
-	{
-		const gp_link_array *a = r.array[tag];
-
-		if (f[tag].data == NULL || (a == NULL && (f[tag].optional || f[tag].count == 0)))
-			continue;
-		if (a == NULL || a->count != f[tag].count)
-			refuse(&r, "an array has another length");
-		*f[tag].data = a->data;
-	}
-	check_arrays(&r, m);
+	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_EASE);
+	if (m->method == GP_LINK_AUTO)
+		refuse(&r, "its method is unknown");
+	m->graph = restore_graph(&r);
+	m->owns_graph = true;
+	m->pairs = whole(&r, PAIRS, 1e15);
+	for (int k = 0; k < GP_LINK_METRICS; k++)
+		m->metric[k] = NAN;
+	m->metric[GP_LINK_METRIC_AUC] = r.scalar[AUC];
+	m->metric[GP_LINK_METRIC_PRECISION] = r.scalar[PRECISION];
+	m->steps = (int32_t) whole(&r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
+	restore_features(&r, m);
+	restore_regression(&r, m);
+	restore_items(&r, m);
+	restore_habits(&r, m);
+	m->code = need(&r, TAG_CODE, GP_LINK_CODE_WORDS * m->graph->nodes, true);
 	return m;
 }
