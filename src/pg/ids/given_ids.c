@@ -437,3 +437,13 @@ gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id)
 {
 	return given->all || gnngp_given_ids_find(given, NULL, id) >= 0;
 }
+
+void
+gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
+{
+	if (unknown > 0)
+		ereport(NOTICE,
+				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
+						" nodes that were asked for", model->name, unknown, given),
+				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+}
