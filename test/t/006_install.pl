@@ -21,7 +21,7 @@ my $use = small_graph() . q{
 	SELECT 'one ' || count(*) FROM gp_predict('small', id => 7);
 	SELECT 'links ' || count(*) FROM gp_predict_links('small', k => 3, nodes => '{7}');
 	SELECT 'pairs ' || count(*) FROM gp_score_links('small', ARRAY[7], ARRAY[9]);
-	SELECT 'metrics ' || count(*) FROM gp_evaluate('small');
+	SELECT 'metrics ' || (count(*) > 10)::integer FROM gp_evaluate('small');
 	SELECT 'held ' || (count(*) > 10)::integer FROM gp_heldout_links('small');
 	SELECT 'kernels ' || count(*) FROM gp_tune('small', ARRAY['gcn', 'mlp']::gp_kernel[]);
 	SELECT 'estimate ' || count(*) FROM gp_estimate('small');
@@ -30,7 +30,7 @@ my $use = small_graph() . q{
 	SELECT gp_drop_model('small');
 	SELECT gp_drop_graph('small');
 };
-my $expected = join("\n", 'predictions 200', 'one 1', 'links 3', 'pairs 1', 'metrics 17', 'held 1', 'kernels 2', 'estimate 1', 'rows 3');
+my $expected = join("\n", 'predictions 200', 'one 1', 'links 3', 'pairs 1', 'metrics 1', 'held 1', 'kernels 2', 'estimate 1', 'rows 3');
 (my $qualified = $use) =~ s/\b(gp_\w+)/"Odd Schema".$1/g;
 
 $node->safe_psql('postgres', q{CREATE SCHEMA "Odd Schema"; CREATE EXTENSION gnngp SCHEMA "Odd Schema"});
