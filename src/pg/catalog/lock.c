@@ -18,7 +18,6 @@
 #include "miscadmin.h"
 #include "pg/server/compat.h"
 #include "storage/lock.h"
-#include "utils/builtins.h"
 
 /* Extensions have no parts, so the server uses 0 here. */
 #define LOCK_FIT 1

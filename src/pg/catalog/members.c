@@ -40,17 +40,6 @@ load_texts(Datum value, bool null)
 	return list;
 }
 
-/* Loads the name that a table had. */
-static gnngp_source_name
-load_source_name(Datum value, bool null)
-{
-	gnngp_texts list = load_texts(value, null);
-
-	if (list.n != 2)
-		return (gnngp_source_name) {NULL, NULL};
-	return (gnngp_source_name) {list.text[0], list.text[1]};
-}
-
 /* Loads a list of tables. */
 static gnngp_oids
 load_oids(Datum value, bool null)
@@ -79,6 +68,7 @@ gnngp_member_load(const gnngp_member *member, void *record)
 	bool		null;
 	Datum		value = SPI_getbinval(row, desc, column, &null);
 	char	   *text;
+	gnngp_texts list;
 
 	if (column <= 0)
 		elog(ERROR, "column \"%s\" is missing", member->name);
@@ -114,7 +104,9 @@ gnngp_member_load(const gnngp_member *member, void *record)
 			*(gnngp_oids *) at = load_oids(value, null);
 			break;
 		case NAMEARRAYOID:
-			*(gnngp_source_name *) at = load_source_name(value, null);
+			list = load_texts(value, null);
+			*(gnngp_source_name *) at = list.n != 2 ? (gnngp_source_name) {NULL, NULL} :
+				(gnngp_source_name) {list.text[0], list.text[1]};
 			break;
 		default:
 			*(gnngp_texts *) at = load_texts(value, null);

@@ -10,7 +10,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "distributed_internal.h"
-#include "utils/builtins.h"
 
 /* The expression of a node's features, of type real[]; columns by their moments where there are
  * any. */

@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/fit/landmarks.h"
 #include "pg/types/factor_make.h"
 #include "funcapi.h"

@@ -13,9 +13,7 @@
 #include "pg/catalog/catalog.h"
 #include "ids.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 bool

@@ -9,7 +9,6 @@
 
 #include "catalog/pg_type_d.h"
 #include "reader_internal.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 gnngp_feature_kind

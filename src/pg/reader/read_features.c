@@ -140,19 +140,6 @@ begin_row(feature_state *s, int32 row, int n)
 	return n == s->dims;
 }
 
-/* The elements of an array of numeric; what is beyond double precision becomes infinite. */
-static const double *
-numeric_data(ArrayType *array, int n)
-{
-	double	   *value = palloc(sizeof(double) * n);
-	Datum	   *elements;
-
-	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
-	for (int i = 0; i < n; i++)
-		value[i] = gnngp_number_datum(elements[i], NUMERICOID);
-	return value;
-}
-
 /* Takes a row with an array. */
 static void
 array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
@@ -183,9 +170,19 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 	}
 	else
 	{
-		const double *v = s->array_type == NUMERICARRAYOID ? numeric_data(array, n)
-			: gnngp_array_data(array);
+		const double *v = gnngp_array_data(array);
 
+		if (s->array_type == NUMERICARRAYOID)
+		{
+			/* What is beyond double precision becomes infinite. */
+			double	   *value = palloc(sizeof(double) * n);
+			Datum	   *elements;
+
+			deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+			for (int i = 0; i < n; i++)
+				value[i] = gnngp_number_datum(elements[i], NUMERICOID);
+			v = value;
+		}
 		if ((bad = first_bad_double(v, n)) < n)
 			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
 		else if (begin_row(s, row, n))
@@ -359,21 +356,6 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 	data->features = gp_features_standardise(r->env, data->features, r->moments);
 }
 
-/*
- * True for arrays whose numbers have units of their own.  A long one is an embedding or a bag of
- * words, one thing whose maker has seen to its scale; so is one of length one.
- */
-static bool
-has_units(const feature_state *s)
-{
-	const gp_features *f = s->r->data->features;
-
-	if (s->r->some)
-		return s->r->moments != NULL;
-	return f->dims < FEW_NUMBERS && !gp_features_have_length(s->r->env, f) &&
-		gp_features_spread(s->r->env, f) > UNLIKE_NUMBERS;
-}
-
 void
 gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 {
@@ -381,6 +363,7 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	const gnngp_ids *ids = &data->ids;
 	gp_env	   *env = s->r->env;
 	bool		columns = s->array_type == InvalidOid;
+	bool		units;
 	gp_scale	scale;
 	int32		repeated_node,
 				repeated_feature;
@@ -410,8 +393,18 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	if (s->encoded)
 		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
-	/* By itself what has units of its own is standardised: columns, or numbers of an array. */
-	scale = gnngp_scale(s->r->def, columns || has_units(s) ? GP_SCALE_STANDARD : GP_SCALE_NONE);
+	/*
+	 * By itself what has units of its own is standardised: columns, or numbers of an array.  A long
+	 * one is an embedding or a bag of words, one thing whose maker has seen to its scale; so is one
+	 * of length one.
+	 */
+	if (columns || s->r->some)
+		units = columns || s->r->moments;
+	else
+		units = data->features->dims < FEW_NUMBERS &&
+			!gp_features_have_length(env, data->features) &&
+			gp_features_spread(env, data->features) > UNLIKE_NUMBERS;
+	scale = gnngp_scale(s->r->def, units ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 	if (scale == GP_SCALE_NONE && !s->r->some)
 	{
 		/* Says so where features that are taken as they are hardly tell nodes apart */

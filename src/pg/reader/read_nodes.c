@@ -159,22 +159,6 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	s->n++;
 }
 
-/* True when the rows came in node order. */
-static bool
-is_sorted(const node_state *s)
-{
-	int64		next = 0;
-
-	for (int64 i = 1; i < s->n; i++)
-	{
-		gp_poll(s->r->env, i, &next);
-		if (s->key[i - 1] > s->key[i] ||
-			(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0))
-			return false;
-	}
-	return true;
-}
-
 /* Moves an array into node order: a new array that replaces the old one. */
 static void *
 permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
@@ -203,10 +187,18 @@ sort_rows(node_state *s)
 	gp_env	   *env = s->r->env;
 	node_order *order;
 	int32	   *node = NULL;
+	bool		sorted = true;
+	int64		next = 0;
 
 	StaticAssertStmt(sizeof(char *) == sizeof(int64) && sizeof(double) == sizeof(int64),
 					 "texts and values are moved as 64-bit items");
-	if (is_sorted(s))
+	for (int64 i = 1; i < s->n && sorted; i++)
+	{
+		gp_poll(env, i, &next);
+		sorted = s->key[i - 1] <= s->key[i] &&
+			!(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0);
+	}
+	if (sorted)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
 	order = gp_alloc_array(env, s->n, sizeof(node_order));

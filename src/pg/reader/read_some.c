@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "neighbourhood.h"
-#include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

@@ -24,18 +24,6 @@ forget(void)
 	gnngp_env_destroy(open->env);
 }
 
-/* True when what is kept is this very model, and may be used as it is. */
-static bool
-serves(const gnngp_open_links *open, const gnngp_model *model)
-{
-	const gnngp_link_part *part = &model->link;
-
-	return open->model == model->id && open->version == part->version &&
-		open->fitted == part->fitted && open->ids.n == part->nodes &&
-		(open->ids.text_end == NULL) == part->integer_ids &&
-		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left();
-}
-
 /*
  * Reads a model and prepares it.  A device of one thread: the products of a block of columns
  * are so short, and each needs so much of the one before it, that handing their
@@ -64,9 +52,14 @@ read_links(const gnngp_model *model, bool brief)
 gnngp_open_links *
 gnngp_links_open(const gnngp_model *model, bool brief)
 {
+	const gnngp_link_part *part = &model->link;
 	gnngp_open_links *open = kept;
 
-	if (open == NULL || !brief || !serves(open, model))
+	/* Is what is kept this very model, and may it be used as it is? */
+	if (open == NULL || !brief || open->model != model->id || open->version != part->version ||
+		open->fitted != part->fitted || open->ids.n != part->nodes ||
+		(open->ids.text_end == NULL) != part->integer_ids ||
+		open->choice != gnngp_setting_device() || open->env->used > gnngp_account_left())
 	{
 		gnngp_account_give_up(0);
 		return read_links(model, brief);

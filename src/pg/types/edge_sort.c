@@ -50,16 +50,6 @@ bits_of(uint64 v)
 	return v == 0 ? 0 : pg_leftmost_one_pos64(v) + 1;
 }
 
-/* How many bits are sorted by at a time: all passes alike. */
-static int
-digit_bits(int64 n, int bits)
-{
-	int			most = n < FEW ? 8 : 11;
-	int			passes = Max((bits + most - 1) / most, 1);
-
-	return Max((bits + passes - 1) / passes, 1);
-}
-
 /* What an item is sorted by: the number that it begins with. */
 static inline uint64
 key_at(const char *item, int64 i, Size size)
@@ -157,8 +147,9 @@ sort_items(void **item, void **other, int64 n, Size size, int bits)
 	int64	   *count = palloc(sizeof(int64) << HIGH_BITS);
 	int64	   *heap = palloc(sizeof(int64) << HIGH_BITS);
 	int			low = n < MANY ? bits : Max(bits - HIGH_BITS, 0);
-	int			digit = digit_bits(n < MANY ? n : n >> HIGH_BITS, low);
-	int			passes = (low + digit - 1) / digit;
+	int			most = (n < MANY ? n : n >> HIGH_BITS) < FEW ? 8 : 11;	/* bits of a pass */
+	int			passes = (low + most - 1) / most;
+	int			digit = passes > 0 ? (low + passes - 1) / passes : 1;	/* all passes alike */
 	int64		start = 0;
 
 	if (n < MANY)

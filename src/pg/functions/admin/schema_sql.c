@@ -43,9 +43,7 @@ require_table(Oid oid, const char *argument)
 				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
 }
 
-/*
- * Takes the list of tables, their names and their kinds; a table that is named twice counts once.
- */
+/* Reads the list of tables, their names and kinds; a table that is named twice counts once. */
 static void
 take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
@@ -54,8 +52,7 @@ take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 	int			n;
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &element,
-					  &null, &n);
+					  TYPALIGN_INT, &element, &null, &n);
 	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
 	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
 	def->kinds = palloc0(n + 1);
@@ -210,13 +207,6 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	return DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 }
 
-/* A text argument, or NULL. */
-static char *
-optional_text(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_ARGISNULL(argno) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(argno));
-}
-
 /* Looks at a new task as a fit would, and inserts it. */
 static void
 finish_task(gnngp_graph_def *task)
@@ -241,7 +231,7 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 4, "horizon");
 	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
 	task.task.every = interval_argument(fcinfo, 5, "every");
-	task.task.filter = optional_text(fcinfo, 6);
+	task.task.filter = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	if (!PG_ARGISNULL(7))
 		task.task.since = PG_GETARG_TIMESTAMPTZ(7);
 	gnngp_require_argument(fcinfo, 8, "rows");

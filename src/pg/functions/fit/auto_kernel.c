@@ -11,7 +11,6 @@
 #include "lib/stringinfo.h"
 #include "methods.h"
 #include "portability/instr_time.h"
-#include "utils/builtins.h"
 #include "utils/json.h"
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */

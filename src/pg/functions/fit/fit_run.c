@@ -8,7 +8,6 @@
 #include "pg/functions/functions.h"
 #include "fit_facts.h"
 #include "fit_run.h"
-#include "funcapi.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/server.h"
@@ -64,21 +63,6 @@ take_lap(gnngp_fit_run *run)
 	INSTR_TIME_SUBTRACT(lap, run->lap);
 	run->lap = now;
 	return INSTR_TIME_GET_DOUBLE(lap);
-}
-
-/*
- * Has a live fit of a graph that is not large computed in double: what a few rows give again
- * cannot have the rounding of single precision, which the number of rows has a part in.
- */
-static void
-choose_type(gnngp_fit_run *run)
-{
-	gnngp_data *data = run->data;
-
-	if (!run->settings.live || data->rows || data->ids.n > LIVE_DOUBLE)
-		return;
-	data->type = GP_DOUBLE;
-	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
 }
 
 /* True when two readings saw the same nodes, with the same labels, whose ids are integers. */
@@ -152,7 +136,13 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
 				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
-	choose_type(run);
+	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
+	{
+		/* What a few rows give again cannot have the rounding of single precision, in which the
+		 * number of rows has a part. */
+		run->data->type = GP_DOUBLE;
+		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
+	}
 	run->read_peak = run->env->peak;
 	run->read_seconds = take_lap(run);
 	MemoryContextSwitchTo(old);
@@ -374,23 +364,6 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
 }
 
-/*
- * 22023 when a kernel was most likely meant, where the model's name stands and no kernel was
- * named.
- */
-static void
-check_model_name(const char *name, const char *kernel, const char *usual_kernel)
-{
-	/* With options, too. */
-	if (!gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) ||
-		strcmp(kernel, usual_kernel) != 0)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model name \"%s\" is the name of a kernel", name),
-			 errhint("To fit with this kernel write kernel => %s.", quote_literal_cstr(name))));
-}
-
 /* The graph and the model's name of a call, looked up, owned and locked. */
 static gnngp_graph_def *
 open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part,
@@ -403,8 +376,17 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	*model_name = graph->name;
 	if (!PG_ARGISNULL(1))
 	{
-		*model_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
-		check_model_name(*model_name, kernel, usual_kernel);
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+
+		/* A kernel, with options or not, that stands in the name's place was most likely meant. */
+		if (gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) &&
+			strcmp(kernel, usual_kernel) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("model name \"%s\" is the name of a kernel", name),
+					 errhint("To fit with this kernel write kernel => %s.",
+							 quote_literal_cstr(name))));
+		*model_name = name;
 	}
 	gnngp_fit_lock(graph, *model_name);
 	if (replace)
@@ -412,24 +394,6 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	else
 		gnngp_model_require_graph(graph, *model_name);
 	return graph;
-}
-
-/*
- * Says that a fit without live takes the live state of the model that it replaces: by itself, for
- * it is not of the fit.
- */
-static void
-tell_live(gnngp_fit_run *run)
-{
-	const gnngp_model *former;
-
-	if (!(run->parts & GNNGP_PART_NODES) || run->settings.live)
-		return;
-	former = gnngp_model_lookup(run->model_name, true);
-	if (former && former->owner_role == run->owner && former->live_bytes > 0)
-		ereport(NOTICE,
-				(errmsg("the live state of model \"%s\" is dropped: this fit has none", run->model_name),
-				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 }
 
 Datum
@@ -442,13 +406,18 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 				  GNNGP_PART_NODES, replace_argno, &name) :
 		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS,
 				  replace_argno, &name);
+	const gnngp_model *former;
 	gnngp_fit_run *run;
 	gnngp_model model;
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
-	tell_live(run);
+	former = settings && !run->settings.live ? gnngp_model_lookup(name, true) : NULL;
+	if (former && former->owner_role == run->owner && former->live_bytes > 0)
+		ereport(NOTICE,
+				(errmsg("the live state of model \"%s\" is dropped: this fit has none", name),
+				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 	gnngp_fit_compute(run);
 	gnngp_fit_store(run, &model);
 	MemoryContextDelete(run->context);

@@ -263,15 +263,6 @@ step_compute(refresh *r)
 	gnngp_fit_compute(r->run);
 }
 
-/* What the log says of a success. */
-static const char *
-success_text(const refresh *r)
-{
-	const char *changes = describe_changes(r->old, &r->new);
-
-	return r->losses ? psprintf("%s; more than half is gone", changes) : changes;
-}
-
 /* Step 4: swaps the new version in and closes the log row. */
 static void
 step_store(refresh *r)
@@ -279,7 +270,8 @@ step_store(refresh *r)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gnngp_fit_store(r->run, &r->new);
 	gnngp_spi_connect();
-	log_end(r, "succeeded", success_text(r));
+	log_end(r, "succeeded", psprintf("%s%s", describe_changes(r->old, &r->new),
+									 r->losses ? "; more than half is gone" : ""));
 	gnngp_spi_finish();
 	PopActiveSnapshot();
 }

@@ -163,19 +163,6 @@ fit_piece(const gnngp_live_call *c, gp_piece_kind kind, const char *damaged)
 	return piece;
 }
 
-/*
- * What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only
- * where both ends are divided by theirs.
- */
-static gnngp_rim
-rim_of(const gp_program *program)
-{
-	for (int i = 0; i < program->nsteps; i++)
-		if (program->steps[i].kind == GP_STEP_LISTS)
-			return GNNGP_RIM_EDGES;
-	return program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
-}
-
 /* True for a question that takes a while. */
 static bool
 asks_many(const gnngp_live_call *c)
@@ -192,8 +179,14 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 										 "the encoding of its live state is none");
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
+	gnngp_rim	rim = program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
 	gnngp_some *some;
 	int32	   *number;
+
+	/* Of the farthest nodes lists of neighbours read all edges; degrees are enough elsewhere. */
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS)
+			rim = GNNGP_RIM_EDGES;
 
 	if (c->model->rows > 0)
 		ereport(ERROR,
@@ -204,7 +197,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
 						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-						   rim_of(program), (int64) c->figures.dims,
+						   rim, (int64) c->figures.dims,
 						   moments ? moments->dense : NULL,
 						   encoding ? gp_encoding_of(c->env, encoding->dense,
 													 (int32_t) encoding->rows) : NULL);

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"

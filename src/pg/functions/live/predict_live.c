@@ -9,7 +9,6 @@
 #include <math.h>
 
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"

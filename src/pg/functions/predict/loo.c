@@ -29,23 +29,12 @@ number_text(double v)
 	return CStringGetTextDatum(float8out_internal(v));
 }
 
-/* Finds the place of the node's own class among its classes. */
-static int32
-own_place(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
-{
-	for (int32 k = 0; k < block->nclasses; k++)
-		if (gnngp_row_class(row, k) == row->target)
-			return k;
-	gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
-}
-
 /* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
 static void
 tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
-		   Datum *target,
-		   Datum *predicted, Datum *score, Datum *probability)
+		   Datum *target, Datum *predicted, Datum *score, Datum *probability)
 {
-	int32		own;
+	int32		own = 0;		/* the rank of the node's own class */
 
 	if (!block->has_targets)
 		gnngp_store_corrupted(rows->model, "a labelled node has no label");
@@ -56,7 +45,10 @@ tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_no
 		*score = Float8GetDatum(row->value);
 		return;
 	}
-	own = own_place(rows, block, row);
+	while (own < block->nclasses && gnngp_row_class(row, own) != row->target)
+		own++;
+	if (own == block->nclasses)
+		gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
 	*target = gnngp_node_rows_class(rows, block, row, own);
 	*predicted = gnngp_node_rows_class(rows, block, row, 0);
 	*score = Float8GetDatum((double) gnngp_row_score(row, own));
@@ -98,8 +90,7 @@ put_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	bool		nulls[LABEL_COLUMNS] = {false, false, values_only, values_only};
 
 	tell_label(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
-			   &values[LABEL_SCORE],
-			   &values[LABEL_PROBABILITY]);
+			   &values[LABEL_SCORE], &values[LABEL_PROBABILITY]);
 	if (!values_only)
 		values[LABEL_BEST] = Float8GetDatum(gnngp_row_probability(block, row, 0));
 	values[LABEL_VARIANCE] = Float8GetDatum(row->variance);

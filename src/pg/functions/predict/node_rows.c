@@ -90,26 +90,20 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	rows->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 }
 
-/* The sorted keys of the nodes that are asked for; NULL when all are. */
-static int64 *
-given_keys(gnngp_node_rows *rows)
-{
-	int64	   *keys;
-
-	if (rows->given.all)
-		return NULL;
-	gnngp_given_ids_sort(&rows->given);
-	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
-	for (int64 i = 0; i < rows->given.n; i++)
-		keys[i] = rows->given.id[i].key;
-	return keys;
-}
-
 /* Reads the blocks that are asked for. */
 static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {
-	gnngp_store_read(rows->model, part, given_keys(rows), rows->given.n, take_block, rows);
+	int64	   *keys = NULL;
+
+	if (!rows->given.all)
+	{
+		gnngp_given_ids_sort(&rows->given);
+		keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
+		for (int64 i = 0; i < rows->given.n; i++)
+			keys[i] = rows->given.id[i].key;
+	}
+	gnngp_store_read(rows->model, part, keys, rows->given.n, take_block, rows);
 }
 
 void
@@ -132,16 +126,12 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 		read_blocks(rows, part);
 	}
 	/* Only labelled nodes are among those that were left out. */
-	if (strcmp(part, "node") == 0)
-	{
-		int64		unknown = rows->given.all ? 0 : rows->given.n - rows->found;
-
-		if (unknown > 0)
-			ereport(NOTICE,
-					(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
-							" nodes that were asked for", rows->model->name, unknown, rows->given.n),
-					 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
-	}
+	if (strcmp(part, "node") == 0 && !rows->given.all && rows->given.n > rows->found)
+		ereport(NOTICE,
+				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
+						" nodes that were asked for", rows->model->name,
+						rows->given.n - rows->found, rows->given.n),
+				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
 	AtEOXact_GUC(false, guc_level);
 }
 
@@ -159,8 +149,7 @@ gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
 
 Datum
 gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,
-					  const gnngp_node_row *row,
-					  int32 k)
+					  const gnngp_node_row *row, int32 k)
 {
 	uint16		class = gnngp_row_class(row, k);
 

@@ -80,18 +80,18 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
 	promise		p;
+	gnngp_figures figures;
+	double		coverage;
 
 	gnngp_node_rows_open(&rows, fcinfo);
 	gnngp_require_argument(fcinfo, 2, "coverage");
-	/* The quantile that keeps the promise */
-	double coverage = PG_GETARG_FLOAT8(2);
-	gnngp_figures figures;
-
+	coverage = PG_GETARG_FLOAT8(2);
 	if (!(coverage > 0.0 && coverage < 1.0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("coverage must be between 0 and 1"),
 				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
+	/* The quantile that keeps the promise */
 	gnngp_figures_read(rows.model, &figures);
 	p.quantile = gp_loo_quantile(figures.score, figures.n, coverage);
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
