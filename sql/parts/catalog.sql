@@ -125,7 +125,6 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     link_auc double precision,
     link_average_precision double precision,
     link_steps integer,
-    link_cut boolean,
     link_seconds double precision,
     link_peak_bytes bigint,
     link_id_type text,

@@ -69,7 +69,6 @@ typedef struct gp_link_plan
 	int32_t		steps;			/* of the Laplacian scores */
 	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		units;			/* numbers of a node in a deep Gaussian process */
-	bool		cut;			/* fewer steps than an error of 1e-9 takes */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;
 	double		doubles;		/* those of them that are in double precision */
@@ -142,7 +141,6 @@ typedef struct gp_link_model
 	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
 	int32_t		steps;			/* 0 for the method pairs */
 	int32_t		powers;			/* 0 without features */
-	bool		cut;
 	/* the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the scores, p = width + 1 */
 	int64_t		m;
 	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */

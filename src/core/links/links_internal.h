@@ -15,7 +15,7 @@
 #define GP_LINK_FOLD_PAIRS 700	/* links of a fold that are learnt from, and as many non-links */
 #define GP_LINK_AIM 2800		/* links in all, for which small graphs take more folds */
 #define GP_LINK_BLOCK 64		/* sources that are scored at once */
-#define GP_LINK_SCALES 2		/* of the Laplacian scores */
+#define GP_LINK_STEPS 10		/* of the Laplacian scores, at most: more of them rank no better */
 #define GP_LINK_MOST_POINTS 256	/* of a model by inducing pairs */
 #define GP_LINK_MOST_WIDTH 1024	/* numbers of a node or a pair */
 
@@ -74,8 +74,6 @@ extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int
 										gp_link_pairs *b);
 extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
-
-typedef struct gp_link_local gp_link_local;
 
 /* bipartition.c: the two sides of each component, where its links lead from one to the other. */
 #define GP_LINK_NO_SIDE 2

@@ -140,7 +140,6 @@ typedef struct gnngp_link_part
 	double		auc;			/* NaN when there are too few links to tell */
 	double		average_precision;
 	int32		steps;			/* of the Laplacian scores */
-	bool		cut;			/* fewer than an error of 1e-9 takes */
 	double		seconds;
 	int64		peak_bytes;
 	char	   *id_type;		/* as in the node part; the two may have been fitted apart */

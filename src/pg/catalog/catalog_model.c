@@ -77,7 +77,6 @@ static const model_column columns[] = {
 	LINK("auc", FLOAT8OID, auc),
 	LINK("average_precision", FLOAT8OID, average_precision),
 	LINK("steps", INT4OID, steps),
-	LINK("cut", BOOLOID, cut),
 	LINK("seconds", FLOAT8OID, seconds),
 	LINK("peak_bytes", INT8OID, peak_bytes),
 	LINK("id_type", TEXTOID, id_type),

@@ -9,7 +9,6 @@
 
 #define NODES 41
 #define DIMS 13
-#define ALL_STEPS 47
 #define MOST_SCORES 40
 
 /* A small generator, so that every run sees the same cases. */
@@ -80,8 +79,6 @@ random_features(gp_env *env, bool dense)
 	return gp_features_build(b, &node, &feature);
 }
 
-static const double scale[] = {1.0, 10.0};
-
 /* Dense matrices of a graph. */
 typedef struct dense
 {
@@ -90,7 +87,7 @@ typedef struct dense
 	double		arc[NODES][NODES];
 	double		d[NODES];
 	double		strength[NODES];
-	double		laplacian[GP_LINK_SCALES][NODES][NODES];
+	double		laplacian[NODES][NODES];
 	double		ease[NODES][NODES];	/* A (A^2 + ridge I)^-1 of the pattern */
 	double		ridge;
 	double		rows[GP_LINK_POWERS][NODES][DIMS];	/* of A^k X, centred */
@@ -147,20 +144,34 @@ invert(double in[NODES][NODES], double out[NODES][NODES])
 			out[r][c] = a[r][NODES + c] / a[r][r];
 }
 
-/* The inverse of (1 + s2) I - s2 S. */
+/* The first terms of the Chebyshev series of 1 / (1 + s2 - s2 S). */
 static void
-invert_laplacian(const dense *m, double s2, double out[NODES][NODES])
+make_laplacian(dense *m)
 {
-	static double a[NODES][NODES];
+	static double t[GP_LINK_STEPS + 1][NODES][NODES];
+	double		b = 1.1;		/* (1 + s2) / s2 with s2 = 10 */
+	double		c = 0.2 / sqrt(b * b - 1.0);
 
-	for (int r = 0; r < NODES; r++)
-		for (int c = 0; c < NODES; c++)
-		{
-			double		mass = m->strength[r] * m->strength[c];
-
-			a[r][c] = (r == c ? 1.0 + s2 : 0.0) - (mass > 0.0 ? s2 * m->w[r][c] / sqrt(mass) : 0.0);
-		}
-	invert(a, out);
+	memset(t, 0, sizeof(t));
+	for (int k = 0; k <= GP_LINK_STEPS; k++)
+		for (int i = 0; i < NODES; i++)
+			for (int j = 0; j < NODES; j++)
+			{
+				if (k == 0)
+					t[k][i][j] = i == j ? 1.0 : 0.0;
+				else
+					for (int a = 0; a < NODES; a++)
+						if (m->w[i][a] > 0.0)
+							t[k][i][j] += (k == 1 ? 1.0 : 2.0) * m->w[i][a] /
+								sqrt(m->strength[i] * m->strength[a]) * t[k - 1][a][j];
+				if (k > 1)
+					t[k][i][j] -= t[k - 2][i][j];
+			}
+	memset(m->laplacian, 0, sizeof(m->laplacian));
+	for (int k = 0; k <= GP_LINK_STEPS; k++, c *= b - sqrt(b * b - 1.0))
+		for (int i = 0; i < NODES; i++)
+			for (int j = 0; j < NODES; j++)
+				m->laplacian[i][j] += (k == 0 ? 0.5 : 1.0) * c * t[k][i][j];
 }
 
 /* The linear auto-encoder. */
@@ -322,23 +333,7 @@ dense_scores(const gp_graph *g, const dense *m, bool features, int i, int j, dou
 		for (int k = 4; k < 7; k++)
 			out[n++] = log1p(sum[k]);
 	}
-	for (int s = 0; s < GP_LINK_SCALES; s++)
-	{
-		double		square[2] = {0.0, 0.0};
-		double		q = scale[s] / (1.0 + scale[s]);
-
-		out[n + s] = log(fmax(m->laplacian[s][i][j], 1e-9));
-		for (int a = 0; a < NODES; a++)
-		{
-			if (m->w[i][a] > 0.0)
-				square[0] += m->w[i][a] * m->w[i][a] / (m->strength[i] * m->strength[a]);
-			if (m->w[j][a] > 0.0)
-				square[1] += m->w[j][a] * m->w[j][a] / (m->strength[j] * m->strength[a]);
-		}
-		out[n + GP_LINK_SCALES + s] = out[n + s] - 0.5 * log((1.0 + q * q * square[0]) / (1.0 + scale[s])) -
-			0.5 * log((1.0 + q * q * square[1]) / (1.0 + scale[s]));
-	}
-	n += 2 * GP_LINK_SCALES;
+	out[n++] = log(fmax(m->laplacian[i][j], 1e-6));
 	out[n++] = log(fmax(walk_entry(m, i, j), 1e-3));
 	out[n++] = -m->ease[i][j] * sqrt((m->ridge + m->d[i]) * (m->ridge + m->d[j]));
 	out[n++] = -m->ease[i][j] * fmax(m->ridge + m->d[i], m->ridge + m->d[j]);
@@ -401,8 +396,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 	char		name[200];
 
 	make_dense(g, &m);
-	for (int k = 0; k < GP_LINK_SCALES; k++)
-		invert_laplacian(&m, scale[k], m.laplacian[k]);
+	make_laplacian(&m);
 	make_ease(&m);
 	if (x)
 	{
@@ -416,7 +410,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 				src[n] = i;
 				dst[n++] = j;
 			}
-	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, GP_LINK_POWERS, NULL);
+	gp_link_frame_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
 	got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, n, src, dst, got);
 	for (int e = 0; e < n; e++)
@@ -457,7 +451,7 @@ check_ease(gp_env *env, bool directed)
 		source[i] = i;
 	make_dense(g, &m);
 	make_ease(&m);
-	gp_link_frame_open(&f, dev, g, NULL, ALL_STEPS, 0, NULL);
+	gp_link_frame_open(&f, dev, g, NULL, GP_LINK_STEPS, 0, NULL);
 	gp_link_ease_solve(&f, &block, NULL, 1e-9, x);
 	for (int i = 0; i < NODES; i++)
 		for (int j = 0; j < NODES; j++)
@@ -480,10 +474,10 @@ check_leak(gp_env *env)
 	gp_link_frame f;
 	int			at = 0;
 
-	gp_link_frame_open(&f, dev, whole, NULL, ALL_STEPS, 0, NULL);
+	gp_link_frame_open(&f, dev, whole, NULL, GP_LINK_STEPS, 0, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], linked);
 	gp_link_frame_close(&f);
-	gp_link_frame_open(&f, dev, less, NULL, ALL_STEPS, 0, NULL);
+	gp_link_frame_open(&f, dev, less, NULL, GP_LINK_STEPS, 0, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], hidden);
 	ok(difference(f.width, linked, hidden, &at) < 2e-4, "a link does not see itself");
 	gp_link_frame_close(&f);
@@ -507,7 +501,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	int			own = gp_link_graph_width(g);
 	char		name[200];
 
-	gp_link_frame_open(&f, dev, g, x, ALL_STEPS, GP_LINK_POWERS, NULL);
+	gp_link_frame_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
 	got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, l.n, l.src, l.dst, got);
 	for (int e = 0; e < l.n; e++)
@@ -517,7 +511,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 		int			at = 0;
 		double		d;
 
-		gp_link_frame_open(&lf, dev, less, x, ALL_STEPS, GP_LINK_POWERS, NULL);
+		gp_link_frame_open(&lf, dev, less, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
 		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
 		gp_link_frame_close(&lf);

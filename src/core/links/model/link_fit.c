@@ -127,7 +127,6 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	gp_link_frame frame;
 
 	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers, NULL);
-	gp_link_frame_order(&frame);
 	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_link_frame_close(&frame);
 }
@@ -367,7 +366,6 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 
 	model->steps = plan->steps;
 	model->powers = plan->powers;
-	model->cut = plan->cut;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	best = try_regression(&r, false, 1.0);
 	for (int k = 0; k < PENALTIES; k++)

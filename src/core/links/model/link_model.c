@@ -19,7 +19,7 @@ enum array_tag
 
 enum scalar
 {
-	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, CUT, ROWS, WIDTH, OFFSET, SCALE,
+	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, ROWS, WIDTH, OFFSET, SCALE,
 	INTERCEPT, SLOPE, DIMS, POWERS, SCALARS
 };
 
@@ -56,7 +56,6 @@ write_scalars(const gp_link_model *m, double *s)
 	s[AUC] = m->metric[GP_LINK_METRIC_AUC];
 	s[PRECISION] = m->metric[GP_LINK_METRIC_PRECISION];
 	s[STEPS] = m->steps;
-	s[CUT] = m->cut;
 	s[ROWS] = (double) m->m;
 	s[WIDTH] = m->width;
 	s[OFFSET] = m->offset;
@@ -412,8 +411,7 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 		m->metric[k] = NAN;
 	m->metric[GP_LINK_METRIC_AUC] = r.scalar[AUC];
 	m->metric[GP_LINK_METRIC_PRECISION] = r.scalar[PRECISION];
-	m->steps = (int32_t) whole(&r, STEPS, 1 << 20);
-	m->cut = whole(&r, CUT, 1.0) == 1;
+	m->steps = (int32_t) whole(&r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
 	restore_features(&r, m);
 	restore_regression(&r, m);
 	restore_habits(&r, m);

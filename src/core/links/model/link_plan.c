@@ -8,8 +8,7 @@
 #include "hard_negatives.h"
 #include "links/scores/scores.h"
 
-#define EXACT_NODES 10000		/* below, the Laplacian scores take all their steps */
-#define STEP_ENTRIES 4e6		/* above, so many entries are gone through for a source */
+#define STEP_ENTRIES 4e6		/* that are gone through for a source */
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 #define PAIR_BYTES 128.0		/* of a pair while a fold's are scored */
@@ -22,18 +21,13 @@ entries_of(const gp_graph *graph)
 	return 2.0 * (double) graph->edges;
 }
 
-/* Steps of the Laplacian scores: all of them where that is quick, at least six. */
+/* Steps of the Laplacian scores, fewer where they take long. */
 static int32_t
-choose_steps(const gp_graph *graph, bool *cut)
+choose_steps(const gp_graph *graph)
 {
-	int32_t		all = gp_link_laplacian_steps();
 	double		fit = STEP_ENTRIES / (entries_of(graph) + (double) graph->nodes + 1.0);
-	int32_t		steps = all;
 
-	if (graph->nodes >= EXACT_NODES && fit < all)
-		steps = fit > LEAST_STEPS ? (int32_t) fit : LEAST_STEPS;
-	*cut = steps < all;
-	return steps;
+	return (int32_t) fmax(LEAST_STEPS, fmin(fit, GP_LINK_STEPS));
 }
 
 /* The powers of A whose features are compared. */
@@ -140,8 +134,6 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 			 2.0 * gp_link_regression_bytes(m, width) + 4.0 * 8.0 * (m + held));
 	plan->doubles = 2.0 * (2.0 + gp_link_fold_count(problem->graph->edges)) * 8.0 * m * GP_LINK_LANDMARKS * GP_LINK_LANDMARKS;
 	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
-	if (plan->steps >= gp_link_laplacian_steps())
-		plan->doubles += sources * 2.0 * e * plan->steps;
 }
 
 /* Counts the node kernel's codes: a factor of 512 columns. */
@@ -167,7 +159,7 @@ plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 		return gp_link_deep_plan(dev, problem);
 	if (plan.method == GP_LINK_SCORES)
 	{
-		plan.steps = choose_steps(problem->graph, &plan.cut);
+		plan.steps = choose_steps(problem->graph);
 		plan.powers = choose_powers(problem, plan.steps);
 		count_scores(problem, at_once, &plan);
 	}
@@ -208,13 +200,13 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 	bool		scores = plan->method == GP_LINK_SCORES;
 	int32_t		width = gp_link_width(problem->graph, plan->powers);
 	int64_t		dims = problem->features ? problem->features->dims : 0;
-	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + (48.0 + GP_LINK_LOCAL_BYTES) * nodes * threads};
+	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + 48.0 * nodes * threads};
 
 	if (k == 0)
 		return (gp_count) {0};
 	/* What threads have for themselves, and the lots of a wave. */
 	out.bytes += KEEP_BYTES +
-		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers, plan->steps >= gp_link_laplacian_steps()));
+		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers));
 	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * (8.0 * (1 + width) + sizeof(gp_link_row));
 	if (scores)
 	{

@@ -56,8 +56,8 @@ prepare(gp_link_frame *f, const gp_csr *s, double self, int64_t columns, const g
 		double		mi = self + f->strength[cuts[t].i];
 		double		mj = self + f->strength[cuts[t].j];
 
-		k.row[t] = gp_link_row_of(f, s, cuts[t].i);
-		k.row[columns + t] = gp_link_row_of(f, s, cuts[t].j);
+		k.row[t] = cuts[t].i;
+		k.row[columns + t] = cuts[t].j;
 		k.col[t] = k.col[columns + t] = (int32_t) t;
 		k.root[t] = root_of(mi, cuts[t].weight);
 		k.root[columns + t] = root_of(mj, cuts[t].weight);

@@ -67,7 +67,7 @@ gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 	fill_up(f, block, &full);
 	gp_link_structure(f, &full.block, full.cuts, out);
 	gp_link_laplacian(f, &full.block, full.cuts, first, out);
-	first += 2 * GP_LINK_SCALES + 1;
+	first += GP_LINK_LAPLACIAN_SCORES;
 	gp_link_ease(f, &full.block, full.cuts, first, out);
 	if (f->decayed)
 		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_EASE_SCORES, out);

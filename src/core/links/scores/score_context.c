@@ -75,33 +75,22 @@ count_degrees(gp_link_frame *f)
 	}
 }
 
-/*
- * S = D^-1/2 W D^-1/2, and the sum of squares of each of its rows.  A series of
- * few steps is less exact than float.
- */
+/* S = D^-1/2 W D^-1/2. */
 static void
 make_smooth(gp_link_frame *f)
 {
 	const double *w = f->weights->value;
 	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
-	bool		all = f->steps >= gp_link_laplacian_steps();
+	float	   *value;
 
 	for (int64_t i = 0; i < f->n; i++)
 		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
-	f->smooth = same_pattern(f->env, f->weights, all ? GP_DOUBLE : GP_FLOAT);
-	f->square = gp_alloc_zero(f->env, f->n, sizeof(double));
+	f->smooth = same_pattern(f->env, f->weights, GP_FLOAT);
+	value = f->smooth.value;
 	GP_EACH(f->env, i, f->n, f->weights->start[i])
 	{
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
-		{
-			double		value = w[k] * root[i] * root[f->weights->col[k]];
-
-			f->square[i] += value * value;
-			if (all)
-				((double *) f->smooth.value)[k] = value;
-			else
-				((float *) f->smooth.value)[k] = (float) value;
-		}
+			value[k] = (float) (w[k] * root[i] * root[f->weights->col[k]]);
 	}
 	gp_free(f->env, root);
 }
@@ -180,7 +169,6 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);
-	gp_link_half_logs(f);
 	f->log_count = gp_alloc_array(f->env, GP_LINK_COUNTS, sizeof(double));
 	for (int k = 0; k < GP_LINK_COUNTS; k++)
 		f->log_count[k] = log1p(k);
@@ -192,94 +180,6 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 		open_features(f, model);
 }
 
-/* Nodes by their degrees, the smallest first; what is at hand of equal ones. */
-static int32_t *
-by_degree(gp_link_frame *f)
-{
-	const int64_t *start = f->weights->start;
-	int64_t    *next = gp_alloc_zero(f->env, f->n + 1, sizeof(int64_t));
-	int32_t    *node = gp_alloc_array(f->env, f->n, sizeof(int32_t));
-
-	for (int64_t i = 0; i < f->n; i++)
-		next[gp_min64(start[i + 1] - start[i], f->n - 1) + 1]++;
-	for (int64_t d = 0; d < f->n; d++)
-		next[d + 1] += next[d];
-	for (int64_t i = 0; i < f->n; i++)
-		node[next[gp_min64(start[i + 1] - start[i], f->n - 1)]++] = (int32_t) i;
-	gp_free(f->env, next);
-	return node;
-}
-
-/*
- * The rows in the order of a search in breadth, of each component from a node of few neighbours (Cuthill and McKee
- * 1969): out[r] is the node of row r, and f->row the reverse.
- */
-static int32_t *
-search_breadth(gp_link_frame *f)
-{
-	const gp_csr *w = f->weights;
-	int32_t    *root = by_degree(f);
-	int32_t    *out = gp_alloc_array(f->env, f->n, sizeof(int32_t));
-	int64_t		n = 0;
-	int64_t		work = 0;
-	int64_t		look = 0;
-
-	f->row = gp_alloc_array(f->env, f->n, sizeof(int32_t));
-	for (int64_t i = 0; i < f->n; i++)
-		f->row[i] = -1;
-	for (int64_t r = 0, done = 0; r < f->n; r++)
-	{
-		if (f->row[root[r]] < 0)
-			out[f->row[root[r]] = (int32_t) n++] = root[r];
-		for (; done < n; done++)
-		{
-			work += 1 + w->start[out[done] + 1] - w->start[out[done]];
-			gp_poll(f->env, work, &look);
-			for (int64_t e = w->start[out[done]]; e < w->start[out[done] + 1]; e++)
-				if (f->row[w->col[e]] < 0)
-					out[f->row[w->col[e]] = (int32_t) n++] = w->col[e];
-		}
-	}
-	gp_free(f->env, root);
-	return out;
-}
-
-void
-gp_link_frame_order(gp_link_frame *f)
-{
-	gp_csr	   *s = &f->smooth;
-	size_t		size = gp_type_size(s->type);
-	gp_csr		new = *s;
-	int32_t    *node;
-	int64_t		look = 0;
-
-	if (f->row || f->n < WIDE_NODES || f->dev->room > 0)
-		return;
-	node = search_breadth(f);
-	new.stamp = gp_csr_stamp();
-	new.start = gp_alloc_array(f->env, f->n + 1, sizeof(int64_t));
-	new.col = gp_alloc_array(f->env, gp_csr_entries(s), sizeof(int32_t));
-	new.value = gp_alloc_array(f->env, gp_csr_entries(s), size);
-	gp_use_large_pages(new.col, gp_csr_entries(s) * sizeof(int32_t));
-	gp_use_large_pages(new.value, gp_csr_entries(s) * size);
-	new.start[0] = 0;
-	for (int64_t r = 0; r < f->n; r++)
-	{
-		int64_t		from = s->start[node[r]];
-		int64_t		to = new.start[r];
-		int64_t		n = s->start[node[r] + 1] - from;
-
-		gp_poll(f->env, to + r, &look);
-		for (int64_t k = 0; k < n; k++)
-			new.col[to + k] = f->row[s->col[from + k]];
-		memcpy((char *) new.value + to * size, (const char *) s->value + from * size, n * size);
-		new.start[r + 1] = to + n;
-	}
-	gp_free(f->env, s->value);
-	gp_free(f->env, node);
-	*s = new;
-}
-
 void
 gp_link_frame_close(gp_link_frame *f)
 {
@@ -288,20 +188,12 @@ gp_link_frame_close(gp_link_frame *f)
 	if (f->dev->keep)
 		f->dev->keep(f->dev, false);
 	f->dev->destroy(f->dev, &f->middle);
-	if (f->row)
-	{
-		gp_free(env, f->smooth.start);
-		gp_free(env, f->smooth.col);
-	}
-	gp_free(env, f->row);
 	gp_free(env, f->smooth.value);
 	gp_free(env, f->out.value);
 	gp_csr_free(env, f->in);
 	free_weights(f);
 	gp_free(env, f->degree);
 	gp_free(env, f->strength);
-	gp_free(env, f->square);
-	gp_free(env, f->half_log);
 	gp_free(env, f->pattern.value);
 	gp_free(env, f->decayed);
 	gp_free(env, f->activity);

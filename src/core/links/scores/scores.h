@@ -36,17 +36,14 @@ typedef struct gp_link_frame
 	int32_t		steps;			/* of the Chebyshev recurrence */
 	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		width;			/* scores of a pair */
-	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights; float when steps are few */
-	int32_t    *row;			/* of each node in smooth; NULL: its number */
+	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, float */
 	gp_csr	   *spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
-	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too, unless this has rows of its own */
+	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
 	gp_matrix	middle;			/* n x GP_WALK_LANES float: what a node counts for as a middle */
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
-	double	   *square;			/* n: sum_j S_ij^2 */
-	double	   *half_log;		/* n x GP_LINK_SCALES: of the Laplacian kernels' diagonals */
 	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
 	double		volume;			/* sum of strengths */
 	float	   *decayed;		/* entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without times */
@@ -60,7 +57,6 @@ typedef struct gp_link_frame
 	float	   *norm;			/* n x powers */
 	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
 	bool		owns_statistics;
-	gp_link_local *local;		/* a thread's room for columns that reach few nodes; NULL: all are computed whole */
 } gp_link_frame;
 
 /*
@@ -71,19 +67,6 @@ extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph 
 							   const gp_features *x, int32_t steps, int32_t powers,
 							   const gp_link_model *model);
 extern void gp_link_frame_close(gp_link_frame *f);
-
-/*
- * Lets rows of neighbours stand near one another in smooth, which pays where many pairs are scored on a processor: a fifth
- * of the time of a product with it.  Sums keep their order.
- */
-extern void gp_link_frame_order(gp_link_frame *f);
-
-/* The row of a node in one of the frame's matrices. */
-static inline int32_t
-gp_link_row_of(const gp_link_frame *f, const gp_csr *s, int32_t node)
-{
-	return f->row && s == &f->smooth ? f->row[node] : node;
-}
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
 extern int32_t gp_link_width(const gp_graph *graph, int32_t powers);
@@ -156,30 +139,15 @@ extern void gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, 
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
 
-/* local_push.c: columns of the recurrence that reach few nodes. */
-#define GP_LINK_LOCAL_STEPS 10	/* more of them reach all nodes of most graphs */
-#define GP_LINK_LOCAL_BYTES 16.5	/* that the room takes for each node */
-
-extern gp_link_local *gp_link_local_open(gp_env *env, int64_t nodes);
-extern void gp_link_local_free(gp_env *env, gp_link_local *local);
-
-/*
- * The entries of T_1 .. T_steps of a source at n pairs, whose other ends are dst: steps x n; s is float, and
- * symmetric.  Returns how many entries of s it went through: where it is more than most, none was computed.
- */
-extern int64_t gp_link_local_column(gp_link_local *local, const gp_csr *s, int32_t source, int32_t steps,
-									int64_t n, const int32_t *dst, int64_t most, float *entry);
-
 /* structure.c: fills the scores that need no features. */
 extern void gp_link_structure(gp_link_frame *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, double *out);
 extern int32_t gp_link_structure_width(bool directed);
-/* link_laplacian.c: Laplacian kernels and DeepWalk; columns first .. of out. */
+/* link_laplacian.c: a Laplacian kernel and DeepWalk; columns first and first + 1 of out. */
+#define GP_LINK_LAPLACIAN_SCORES 2
+
 extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, int32_t first, double *out);
-extern void gp_link_half_logs(gp_link_frame *f);
-/* Steps to an error of 1e-9 at the largest scale. */
-extern int32_t gp_link_laplacian_steps(void);
 /* ease.c: the linear auto-encoder; two columns, 0 on a graph of more than GP_LINK_EASE_NODES. */
 #define GP_LINK_EASE_SCORES 2
 #define GP_LINK_EASE_NODES 10000

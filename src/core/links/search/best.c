@@ -12,7 +12,6 @@
 #include "base/sort.h"
 
 #define LEAST_LOTS 2			/* for more of them threads are started */
-#define ORDER_SHARE 32			/* of all nodes, for which rows are put in order: that takes as long as some blocks of sources */
 
 typedef struct best
 {
@@ -28,7 +27,6 @@ typedef struct best
 	int			threads;
 	gp_link_search **search;	/* of each thread */
 	int32_t   **found;			/* candidates of one node, of each thread */
-	gp_link_local **local;		/* room for columns that reach few nodes, of each thread */
 	gp_link_lot *lot;			/* of a wave */
 	int64_t		lots;
 } best;
@@ -65,7 +63,6 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t lot)
 	best	   *b = job;
 	gp_links	l = links_on(b->l, dev);
 
-	l.frame.local = b->local[worker];
 	gp_link_lot_rank(&l, gp_link_search_in(b->search[worker], dev->env), b->found[worker], b->k, &b->lot[lot]);
 }
 
@@ -213,8 +210,7 @@ lot_bytes(const gp_links *l)
 	const gp_link_frame *f = &l->frame;
 	bool		scores = l->model->method == GP_LINK_SCORES;
 
-	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m, f->x ? f->x->dims : 0, f->powers,
-							 f->smooth.type == GP_DOUBLE);
+	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m, f->x ? f->x->dims : 0, f->powers);
 }
 
 /* Threads where they are worth it: they need room for what is kept, which is little. */
@@ -235,33 +231,16 @@ open_crew(best *b, int64_t n, int32_t size)
 	}
 }
 
-/* Room for columns that reach few nodes; NULL where they reach all, or a card computes them. The caller's is kept from call to call. */
-static gp_link_local *
-open_local(gp_links *l, bool own)
-{
-	const gp_link_model *m = l->model;
-
-	if (m->method != GP_LINK_SCORES || m->steps > GP_LINK_LOCAL_STEPS || l->dev->room > 0)
-		return NULL;
-	if (!own)
-		return gp_link_local_open(l->env, m->graph->nodes);
-	if (l->local == NULL)
-		l->local = gp_link_local_open(l->env, m->graph->nodes);
-	return l->local;
-}
-
 /* What each thread has for itself. */
 static void
 open_threads(best *b, gp_link_candidates candidates)
 {
 	b->search = gp_alloc_array(b->env, b->threads, sizeof(gp_link_search *));
 	b->found = gp_alloc_array(b->env, b->threads, sizeof(int32_t *));
-	b->local = gp_alloc_array(b->env, b->threads, sizeof(gp_link_local *));
 	for (int t = 0; t < b->threads; t++)
 	{
 		b->search[t] = t == 0 ? open_search(b->l, candidates) : gp_link_search_twin(b->search[0]);
 		b->found[t] = gp_alloc_array(b->env, b->l->model->graph->nodes, sizeof(int32_t));
-		b->local[t] = open_local(b->l, t == 0);
 	}
 }
 
@@ -281,15 +260,11 @@ close_threads(best *b)
 	for (int t = 0; t < b->threads; t++)
 	{
 		if (t > 0)
-		{
 			gp_link_search_twin_free(b->env, b->search[t]);
-			gp_link_local_free(b->env, b->local[t]);
-		}
 		gp_free(b->env, b->found[t]);
 	}
 	gp_free(b->env, b->search);
 	gp_free(b->env, b->found);
-	gp_free(b->env, b->local);
 }
 
 /* Looks for the best of each node, and hands them out. */
@@ -304,8 +279,6 @@ look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
 	for (int64_t e = 0; e < n && !b->as_ranked; e++)
 		b->asked[node[e]] = true;
-	if (l->model->method == GP_LINK_SCORES && n > nodes / ORDER_SHARE)
-		gp_link_frame_order(&l->frame);
 	open_crew(b, n, size);
 	open_threads(b, candidates);
 	run(b, n, node, size);

@@ -51,7 +51,6 @@ gp_links_close(gp_links *l)
 
 	if (l->search)
 		gp_link_search_close(l->search);
-	gp_link_local_free(l->env, l->local);
 	gp_csr_free(l->env, l->neighbours);
 	if (l->model->method == GP_LINK_SCORES)
 		gp_link_frame_close(&l->frame);

@@ -255,7 +255,7 @@ gp_link_lot_posterior(gp_links *l, gp_link_lot *lot)
 #define SMALL_BYTES (16.0 * 1024 * 1024)	/* of all that is small */
 
 size_t
-gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers, bool wide)
+gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers)
 {
 	double		n = (double) nodes;
 	double		block = (double) gp_link_block_size(nodes);
@@ -263,7 +263,7 @@ gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t
 	double		bytes = 32.0 * n;
 
 	if (width > 0)
-		bytes += 3.0 * block * n * (wide ? 8.0 : 4.0);
+		bytes += 12.0 * block * n;
 	if (dims > 0)
 		bytes += 16.0 * block * n + 4.0 * block * (double) dims * powers;
 	bytes += pairs * (PAIR_BYTES + 2.0 * 8.0 * width);

@@ -47,8 +47,8 @@ extern void gp_link_lot_posterior(gp_links *l, gp_link_lot *lot);
 
 /*
  * The most bytes that either takes beside the lot, where a source has no more candidates than a search gives: of pairs
- * with so many scores, from a regression on m rows and dims features to so many powers; wide: columns in double.
+ * with so many scores, from a regression on m rows and dims features to so many powers.
  */
-extern size_t gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers, bool wide);
+extern size_t gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers);
 
 #endif							/* GP_RANK_H */

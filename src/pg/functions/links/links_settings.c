@@ -140,23 +140,6 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 	return kept;
 }
 
-/* Tells when the scores stop short of what they could be. */
-static void
-notice_cut(gp_env *env, const gp_link_model *links)
-{
-	const char *features = "";
-
-	if (!links->cut)
-		return;
-	if (links->powers > 0 && links->powers < GP_LINK_POWERS)
-		features = psprintf(", and features are compared to %d steps instead of %d",
-							links->powers - 1, GP_LINK_POWERS - 1);
-	gp_notice(env, "More steps would take long on a graph of this size; auc and "
-				   "average_precision are those of these scores.",
-			  "the Laplacian scores stop after %d steps, before an error of 1e-9%s",
-			  links->steps, features);
-}
-
 /* Tells when plain counts rank hidden links as well. */
 static void
 notice_plain(gp_env *env, const double *metric)
@@ -213,7 +196,6 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	problem.key = key;
 	problem.warm = warm;
 	links = gp_link_fit(device, &problem);
-	notice_cut(device->env, links);
 	notice_plain(device->env, links->metric);
 	return links;
 }
@@ -232,7 +214,6 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->auc = links->metric[GP_LINK_METRIC_AUC];
 	part->average_precision = links->metric[GP_LINK_METRIC_PRECISION];
 	part->steps = links->steps;
-	part->cut = links->cut;
 	part->id_type = pstrdup(data->ids.type_name);
 	part->integer_ids = data->ids.integer;
 }
