@@ -66,7 +66,6 @@ static const gnngp_member columns[] = {
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
-/* The columns of a look-up. */
 static const char *
 lookup_list(void)
 {

@@ -292,7 +292,6 @@ find_elsewhere(const gnngp_graph_def *graph, const char *name)
 	return SPI_processed > 0;
 }
 
-/* A column of the model that was found, or NULL. */
 static char *
 found_column(int column)
 {

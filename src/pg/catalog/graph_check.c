@@ -272,7 +272,6 @@ wrong_type(const column_ref *column, const char *expected, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* A column that names nodes. */
 static void
 check_reference(const column_ref *column, const column_ref *id)
 {
@@ -283,7 +282,6 @@ check_reference(const column_ref *column, const column_ref *id)
 				   "Use a view that casts the column.");
 }
 
-/* A column that holds numbers. */
 static void
 check_number(const column_ref *column)
 {
@@ -291,7 +289,6 @@ check_number(const column_ref *column)
 		wrong_type(column, "a numeric type", "Use a view that casts the column.");
 }
 
-/* The feature columns of the node table. */
 static void
 check_features(Relation nodes, const gnngp_graph_def *def)
 {
@@ -416,7 +413,6 @@ check_sparse(Oid table, const column_ref *id)
 	relation_close(rel, NoLock);
 }
 
-/* The columns of the edge table. */
 static void
 check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 {

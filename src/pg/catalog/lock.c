@@ -45,7 +45,6 @@ name_tag(Oid owner, const char *name, uint16 part)
 	return make_tag(hash_bytes_extended((const unsigned char *) name, strlen(name), key), part);
 }
 
-/* The tag of a graph. */
 static LOCKTAG
 graph_tag(int64 id)
 {

@@ -18,7 +18,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
 
-/* Loads a list of texts. */
 static gnngp_texts
 load_texts(Datum value, bool null)
 {
@@ -40,7 +39,6 @@ load_texts(Datum value, bool null)
 	return list;
 }
 
-/* Loads a list of tables. */
 static gnngp_oids
 load_oids(Datum value, bool null)
 {
@@ -125,7 +123,6 @@ save_texts(int n, char *const *text, bool *null)
 	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* The array of a list of tables. */
 static Datum
 save_oids(const gnngp_oids *list, bool *null)
 {

@@ -49,7 +49,6 @@ pieces_argument(FunctionCallInfo fcinfo, const char *aggregate)
 	return state;
 }
 
-/* Keeps a copy of a matrix. */
 static void
 add_piece(pieces *state, int64 key, Datum value)
 {
@@ -102,7 +101,6 @@ gnngp_glue_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Orders pieces by their keys. */
 static int
 compare_pieces(const void *a, const void *b, void *unused)
 {
@@ -245,7 +243,6 @@ sums_of_state(FunctionCallInfo fcinfo, gp_env *env, int64 rank, int64 columns)
 /* Sums as a state, whose ids are 0, 1, ...; the aggregate copies it to its own memory. */
 #define write_sums(sums) gnngp_matrix_write(&(gnngp_value_ids) {.n = (sums).rows}, sums)
 
-/* Adds q'q beside q'y to sums. */
 static void
 add_gram(gp_env *env, gp_matrix q, gp_matrix y, const gp_matrix *root, gp_matrix sums)
 {

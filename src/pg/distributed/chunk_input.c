@@ -123,7 +123,6 @@ gnngp_count_edges(const gnngp_sources *src)
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
 
-/* Says whose features are at fault. */
 static void
 features_context(void *arg)
 {
@@ -202,7 +201,6 @@ typedef struct edge_count
 	bool		bad;
 } edge_count;
 
-/* Counts the edges of one chunk. */
 static void
 take_edges(void *state, const Datum *values, const bool *nulls)
 {

@@ -33,7 +33,6 @@ typedef struct collection
 	int64		found;
 } collection;
 
-/* Takes the rows of one matrix. */
 static void
 take_rows(void *state, const Datum *values, const bool *nulls)
 {

@@ -213,7 +213,6 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 	return out;
 }
 
-/* The factor of one step. */
 static gnngp_chunked_factor
 make_step(gnngp_dfit *d, const gp_step *s)
 {

@@ -195,7 +195,6 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	gnngp_chunk_free(d, &root);
 }
 
-/* Rows of Q. */
 static void
 chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 {
@@ -266,7 +265,6 @@ open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *se
 	return j;
 }
 
-/* Ends it. */
 static void
 close_job(job *j)
 {

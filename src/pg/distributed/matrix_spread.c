@@ -27,7 +27,6 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 	return last - first;
 }
 
-/* Puts the parts of a matrix into the result. */
 static void
 put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound, int n)
 {

@@ -40,7 +40,6 @@
 
 /* ---- statements ---- */
 
-/* Counts a statement. */
 static void
 count_statement(gnngp_placement *p)
 {
@@ -49,7 +48,6 @@ count_statement(gnngp_placement *p)
 	p->env->progress(p->env, p->listed ? GP_PHASE_PLAN : p->phase, p->done, p->total);
 }
 
-/* Tells which statement failed. */
 static void
 statement_context(void *arg)
 {
@@ -174,7 +172,6 @@ typedef struct key_list
 	int		   *key;
 } key_list;
 
-/* Takes one. */
 static void
 take_key(void *state, const Datum *values, const bool *nulls)
 {

@@ -96,7 +96,6 @@ forget(void *arg)
 		whole = NULL;
 }
 
-/* Gives the graph up that was kept. */
 static void
 give_up(void)
 {

@@ -68,7 +68,6 @@ gnngp_id_hints_for(FunctionCallInfo fcinfo)
 	};
 }
 
-/* Looks up how values of a type are made from text. */
 static void
 open_type(gnngp_id_type *t, const gnngp_model *model, Oid type)
 {
@@ -252,7 +251,6 @@ hold_ids(int n)
 	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
 }
 
-/* The ids of an array. */
 static gnngp_given_ids
 take_array(const gnngp_id_type *t, ArrayType *array)
 {

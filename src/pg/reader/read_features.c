@@ -140,7 +140,6 @@ begin_row(feature_state *s, int32 row, int n)
 	return n == s->dims;
 }
 
-/* Takes a row with an array. */
 static void
 array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 {
@@ -190,7 +189,6 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Takes a row with numeric columns. */
 static void
 columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 {

@@ -59,7 +59,6 @@ typedef struct node_order
 #define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
 
-/* Keeps the text of an id in the environment. */
 static char *
 keep_text(node_state *s, const char *text, int length)
 {
@@ -79,7 +78,6 @@ keep_text(node_state *s, const char *text, int length)
 	return copy;
 }
 
-/* Takes the target of a row. */
 static void
 take_target(node_state *s, Datum value, bool null)
 {
@@ -106,14 +104,12 @@ take_target(node_state *s, Datum value, bool null)
 	s->label[s->n] = label;
 }
 
-/* The id of a row. */
 static inline gnngp_row_id
 row_id(const node_state *s, int64 row)
 {
 	return (gnngp_row_id) {s->key[row], s->text ? s->text[row] : NULL};
 }
 
-/* Takes one row of the node table. */
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -297,7 +293,6 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 		check_repeated(s, data);
 }
 
-/* Collects the labelled nodes with their classes or values. */
 static void
 finish_targets(node_state *s, gnngp_data *data, bool automatic)
 {

@@ -14,7 +14,6 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
-/* Appends a name to a list for GRANT. */
 static void
 append_name(StringInfo list, const char *name)
 {

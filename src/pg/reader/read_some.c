@@ -49,7 +49,6 @@ typedef struct some_state
 	bool		counted;		/* some nodes have a degree */
 } some_state;
 
-/* The number of the node of a datum, if it is of this round; else -1. */
 static int32
 find_datum(some_state *s, Datum value, Oid base)
 {
@@ -74,7 +73,6 @@ find_end(some_state *s, int end, Datum value)
 	return s->last_end[end].number;
 }
 
-/* Takes a row of the node table. */
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -121,7 +119,6 @@ edge_weight(const some_state *s, Datum value, bool null)
 	return w;
 }
 
-/* True for a node whose row was read. */
 static bool
 has_row(const some_state *s, int32 number)
 {
@@ -171,7 +168,6 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 		gp_tally_add(s->tally, near - (int32) s->first, key);
 }
 
-/* Reads a row for both of its ends. */
 static void
 both_ends_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -184,7 +180,6 @@ both_ends_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Plans the queries. */
 static void
 plan_queries(some_state *s)
 {
@@ -377,7 +372,6 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
 }
 
-/* Reads the graph of a neighbourhood, or the whole, inside SPI. */
 static gnngp_some *
 read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
 {

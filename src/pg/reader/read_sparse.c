@@ -42,7 +42,6 @@ struct gnngp_sparse_part
 
 typedef gnngp_sparse_part sparse_state;
 
-/* Hands the batch to the core. */
 static void
 flush_entries(sparse_state *s)
 {
@@ -52,7 +51,6 @@ flush_entries(sparse_state *s)
 	s->n = 0;
 }
 
-/* Takes one row of the table. */
 static void
 entry_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -90,7 +88,6 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Raises what the entries did wrong. */
 static void
 check_entries(const sparse_state *s)
 {

@@ -51,7 +51,6 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 /* What was told last, and when the report began. */
 static int64 told[SLOT_OBJECTIVE + 1];
 
-/* Writes all that was told. */
 static void
 tell(void)
 {
@@ -108,7 +107,6 @@ gnngp_progress_end(void)
 		pgstat_progress_end_command();
 }
 
-/* Turns one entry into a row. */
 static void
 put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
 {

@@ -60,7 +60,6 @@ is_of_links(const char *part)
 	return strncmp(part, "link", 4) == 0;
 }
 
-/* The version of a part. */
 static int64
 version_of(const gnngp_model *model, const char *part)
 {
@@ -93,7 +92,6 @@ element_size(uint32 element)
 	return element <= GP_LINK_U64 ? gp_link_element_size((gp_link_element) element) : 0;
 }
 
-/* The elements of a full block. */
 static int64
 block_elements(const gp_link_array *array)
 {

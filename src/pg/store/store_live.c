@@ -81,7 +81,6 @@ typedef struct layout
 	char	   *data[LIVE_ARRAYS];	/* NULL while they are counted */
 } layout;
 
-/* Lays so many elements at the end of an array. */
 static void
 lay(layout *l, int array, int64 n, const void *from)
 {
@@ -92,7 +91,6 @@ lay(layout *l, int array, int64 n, const void *from)
 	l->n[array] += n;
 }
 
-/* The array of a type of numbers. */
 static int
 array_of(gp_type type)
 {
@@ -122,7 +120,6 @@ lay_piece(layout *l, const gp_piece *piece)
 	lay(l, LIVE_SHAPES, SHAPE_COLUMNS, shape);
 }
 
-/* Lays all pieces. */
 static void
 lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
 {
@@ -228,7 +225,6 @@ check_nodes(const gnngp_model *model, const gnngp_live *live, gp_piece_kind kind
 		gnngp_arrays_damaged(model, "live");
 }
 
-/* Checks what every state has. */
 static void
 check_state(const gnngp_model *model, const gnngp_live *live)
 {
@@ -256,7 +252,6 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 		(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 1, columns);
 }
 
-/* Makes the pieces of the arrays. */
 static void
 make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list)
 {
@@ -310,7 +305,6 @@ read_live(const gnngp_model *model)
 	return live;
 }
 
-/* Frees what is kept. */
 static void
 forget(void)
 {

@@ -43,7 +43,6 @@ open_block(const gnngp_row_part *part, const char *data, size_t length)
 	return block;
 }
 
-/* The key of row i. */
 static int64
 row_key(const gnngp_block *block, int32 i)
 {

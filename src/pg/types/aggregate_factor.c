@@ -50,7 +50,6 @@ take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 	PG_FREE_IF_COPY(kernel, argno);
 }
 
-/* A step of the aggregate; kernel and landmarks come behind the weight. */
 static Datum
 accumulate(FunctionCallInfo fcinfo, bool weighted)
 {
@@ -77,14 +76,12 @@ gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 	return accumulate(fcinfo, true);
 }
 
-/* Memory for the edges of a group. */
 static void *
 allocate(int64 n, Size size)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
 }
 
-/* Turns sorted edges into arrays of nodes. */
 static void
 split_keys(const gnngp_sorted_edges *s, gnngp_graph_value *out)
 {

@@ -43,7 +43,6 @@ allocate(int64 n, Size size)
 	return p;
 }
 
-/* The bits of a number. */
 static int
 bits_of(uint64 v)
 {
@@ -127,7 +126,6 @@ sort_low_bits(char *item, char *other, int64 n, Size size, int bits, int digit, 
 	}
 }
 
-/* Exchanges two arrays. */
 static void
 exchange(void **a, void **b)
 {
@@ -181,7 +179,6 @@ sort_items(void **item, void **other, int64 n, Size size, int bits)
 	pfree(heap);
 }
 
-/* Sorts numbers. */
 static void
 sort_keys(void **key, int64 n, int bits)
 {
@@ -191,7 +188,6 @@ sort_keys(void **key, int64 n, int bits)
 	pfree(other);
 }
 
-/* The smallest id and the range of them. */
 static void
 find_range(const gnngp_edge_list *list, numbering *num)
 {
@@ -224,7 +220,6 @@ check_nodes(int64 n)
 						PG_INT32_MAX)));
 }
 
-/* Numbers ids by bits over their range. */
 static void
 number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
 {
@@ -297,7 +292,6 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 	ids->id = (int64 *) key;
 }
 
-/* The node of an id. */
 static inline uint64
 node_of(numbering *num, int64 id)
 {

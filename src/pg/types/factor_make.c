@@ -30,7 +30,6 @@ gnngp_factor_threads(double flops)
 	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
 }
 
-/* The graph for the core. */
 static gp_graph *
 build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 {
@@ -62,7 +61,6 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	return gp_graph_build(edges);
 }
 
-/* The features for the core. */
 static gp_features *
 build_features(gp_env *env, const gnngp_table_value *table)
 {
@@ -81,7 +79,6 @@ build_features(gp_env *env, const gnngp_table_value *table)
 	return gp_features_build(builder, &repeated_node, &repeated_feature);
 }
 
-/* Computes the factor and brings it to the host. */
 static void
 compute_factor(gnngp_run *compute, void *arg)
 {

@@ -145,7 +145,6 @@ gnngp_graph_count(Datum value, int64 *nodes, int64 *edges)
 	*edges = g.edges;
 }
 
-/* Checks a value that came from outside. */
 static void
 check_graph(gnngp_value_reader *r)
 {
@@ -157,7 +156,6 @@ check_graph(gnngp_value_reader *r)
 GNNGP_VALUE_INPUT(graph, check_graph)
 GNNGP_VALUE_INPUT(graph_state, check_graph)
 
-/* The bytes of a number. */
 static inline int
 number_bytes(uint64 v)
 {

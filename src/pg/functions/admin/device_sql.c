@@ -22,7 +22,6 @@ typedef struct device_row
 	size_t		memory;			/* 0 is NULL */
 } device_row;
 
-/* Puts a row. */
 static void
 put_row(ReturnSetInfo *result, const device_row *row)
 {

@@ -82,7 +82,6 @@ take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 				 errhint("Name the tables: tables => '{customers,orders}'.")));
 }
 
-/* The text of a jsonb argument. */
 static char *
 json_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -180,7 +179,6 @@ start_task(FunctionCallInfo fcinfo, const char *form)
 	return task;
 }
 
-/* The table that a task is about. */
 static void
 take_table(gnngp_task_def *task, Oid oid, const char *argument)
 {
@@ -293,7 +291,6 @@ tables_argument(FunctionCallInfo fcinfo)
 	return graph;
 }
 
-/* Sets a column of a row to a name, or NULL. */
 static void
 put_name(Datum *values, bool *nulls, int i, const char *name)
 {
@@ -301,7 +298,6 @@ put_name(Datum *values, bool *nulls, int i, const char *name)
 	values[i] = name == NULL ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(name));
 }
 
-/* The name of a table's time column, or NULL. */
 static const char *
 time_name(const gnngp_schema_table *t)
 {
@@ -343,7 +339,6 @@ gnngp_relations(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Puts a column of a table. */
 static void
 put_column(void *arg, Oid table, const char *column, const char *encoding, int width,
 		   const char *note)
@@ -400,7 +395,6 @@ typedef struct task_rows
 	gnngp_id_type type;
 } task_rows;
 
-/* Puts one. */
 static void
 put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
 {

@@ -80,7 +80,6 @@ gnngp_candidates(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 	return out;
 }
 
-/* The canonical text of a kernel. */
 static char *
 canonical(gp_env *env, const char *text)
 {
@@ -88,14 +87,12 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
-/* A fitter: gp_fit_compared. */
 static gp_posterior *
 fit_compared(gp_device *device, const gp_problem *problem, const void *unused)
 {
 	return gp_fit_compared(device, problem);
 }
 
-/* Takes the figures of a posterior. */
 static void
 take_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 			 const gp_posterior *posterior, gnngp_candidate *c)

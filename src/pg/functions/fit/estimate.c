@@ -48,7 +48,6 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 	return plan;
 }
 
-/* The row of gp_estimate. */
 static Datum
 estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit,
 			 bool on_gpu)
@@ -77,7 +76,6 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* The row of a fit of links. */
 static Datum
 estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *asked)

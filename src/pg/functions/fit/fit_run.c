@@ -184,7 +184,6 @@ gnngp_fit_count(const gnngp_fit_run *run)
 	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
 }
 
-/* Fits the node part. */
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
@@ -218,7 +217,6 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	run->seconds = run->read_seconds + take_lap(run);
 }
 
-/* Fits the link part. */
 static void
 compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
@@ -240,7 +238,6 @@ compute_links(gnngp_fit_run *run, gnngp_run *compute)
 	run->link_seconds = run->read_seconds + take_lap(run);
 }
 
-/* Fits each part. */
 static void
 compute_parts(gnngp_run *compute, void *arg)
 {
@@ -266,7 +263,6 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	MemoryContextSwitchTo(old);
 }
 
-/* Fills the node part of a model. */
 static void
 fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {

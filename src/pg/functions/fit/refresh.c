@@ -99,7 +99,6 @@ log_start(refresh *r)
 	r->log_id = gnngp_found_int64(0, 1);
 }
 
-/* Closes the log row. */
 static void
 log_end(const refresh *r, const char *outcome, const char *message)
 {

@@ -158,7 +158,6 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The id of a node that was read. */
 static Datum
 read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
 {

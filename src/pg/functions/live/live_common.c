@@ -53,7 +53,6 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	gnngp_pin_output_settings();
 }
 
-/* The first classes of a model, for a hint. */
 static char *
 known_classes(const gnngp_model *model)
 {

@@ -25,7 +25,6 @@ static const gnngp_id_hints next_hints = {
 	"model"
 };
 
-/* Reads the graph and chooses. */
 static void
 run(gnngp_live_call *c, int32 k)
 {

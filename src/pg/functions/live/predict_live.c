@@ -120,7 +120,6 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 				 errhint("Pass one label for each node, or NULL to remove its label.")));
 }
 
-/* Takes the labels that are given. */
 static void
 take_labels(gnngp_live_call *c)
 {
@@ -157,7 +156,6 @@ take_labels(gnngp_live_call *c)
 	}
 }
 
-/* Takes the nodes that labels are given to. */
 static void
 take_given(gnngp_live_call *c)
 {
@@ -214,7 +212,6 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 	}
 }
 
-/* Compares two of the nodes asked for by their places. */
 static int
 compare_places(const void *a, const void *b, void *arg)
 {
@@ -332,7 +329,6 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 	return best;
 }
 
-/* Puts the rows of one node. */
 static void
 put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
 {
@@ -360,7 +356,6 @@ put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Dat
 	}
 }
 
-/* Puts all rows. */
 static void
 put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {

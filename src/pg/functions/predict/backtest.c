@@ -75,7 +75,6 @@ gather(forward *f, int32 block)
 	}
 }
 
-/* The figures of what was gathered. */
 static void
 figures(forward *f, double *metric)
 {

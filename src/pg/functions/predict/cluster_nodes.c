@@ -40,7 +40,6 @@ static const gnngp_id_hints hints = {
 	.kind = "graph"
 };
 
-/* Clusters the nodes. */
 static void
 compute_clusters(gnngp_run *compute, void *arg)
 {

@@ -13,7 +13,6 @@
 #include "pg/store/store_links.h"
 #include "utils/tuplestore.h"
 
-/* Puts one figure. */
 static void
 put_figure(ReturnSetInfo *result, const char *name, double value)
 {

@@ -56,7 +56,6 @@ typedef struct ranked
 	double		share;
 } ranked;
 
-/* Orders texts by their bytes. */
 static int
 compare_texts(const text *a, const text *b)
 {
@@ -67,7 +66,6 @@ compare_texts(const text *a, const text *b)
 	return order ? order : (na > nb) - (na < nb);
 }
 
-/* Orders labels by class. */
 static int
 compare_labels(const void *a, const void *b, void *unused)
 {
@@ -187,7 +185,6 @@ upload_factor(gp_device *dev, const gnngp_table_value *factor)
 	return q;
 }
 
-/* Puts the best classes of one node. */
 static void
 put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
 		 const gp_posterior *post, int64 node, int32 top, ranked *rank, double *work)
@@ -223,7 +220,6 @@ put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, co
 	}
 }
 
-/* Computes the posterior. */
 static void
 compute_posterior(gnngp_run *compute, void *arg)
 {
@@ -235,7 +231,6 @@ compute_posterior(gnngp_run *compute, void *arg)
 	dev->destroy(dev, &q);
 }
 
-/* Computes and puts all rows. */
 static void
 run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, int32 top)
 {

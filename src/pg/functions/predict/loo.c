@@ -22,7 +22,6 @@ enum loo_column
 		LOO_COLUMNS
 };
 
-/* A number as text. */
 static Datum
 number_text(double v)
 {
@@ -55,7 +54,6 @@ tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_no
 	*probability = Float8GetDatum(gnngp_row_probability(block, row, own));
 }
 
-/* Puts the row of one labelled node. */
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {

@@ -58,7 +58,6 @@ put_given(gnngp_node_rows *rows, const gnngp_block *block)
 	}
 }
 
-/* Takes one block. */
 static bool
 take_block(void *state, const gnngp_block *block)
 {
@@ -90,7 +89,6 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	rows->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 }
 
-/* Reads the blocks that are asked for. */
 static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {

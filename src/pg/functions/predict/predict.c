@@ -22,7 +22,6 @@ typedef struct wish
 	bool		unlabelled_only;
 } wish;
 
-/* Puts the rows of one node. */
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {

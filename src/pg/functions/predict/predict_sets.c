@@ -50,7 +50,6 @@ fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_
 	values[SET_PROBABILITY] = Float8GetDatum(Min(sum, 1.0));
 }
 
-/* Puts the row of one node. */
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {

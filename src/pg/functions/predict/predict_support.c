@@ -25,7 +25,6 @@ argument(PlannerInfo *root, List *args, int i)
 	return eval_const_expressions(root, list_nth(args, i));
 }
 
-/* An argument when it is a constant. */
 static Const *
 constant(PlannerInfo *root, List *args, int i)
 {
