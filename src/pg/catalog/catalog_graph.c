@@ -9,7 +9,6 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "members.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"

@@ -11,7 +11,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "members.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"

@@ -104,13 +104,15 @@ open_table(Oid oid, const char *argument)
 					 argument)));
 }
 
-/* The column whose name is nearest to a misspelt one, or NULL. */
+/* What there is in place of a column that is not there: the nearest one, or the list of all. */
 static const char *
-nearest_column(TupleDesc desc, const char *name)
+columns_there(TupleDesc desc, const char *name)
 {
 	const char *nearest = NULL;
 	int			length = Min(strlen(name), NAMEDATALEN);
 	int			best = Max(length / 2, 1) + 1;
+	StringInfoData list;
+	int			shown = 0;
 
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -127,17 +129,6 @@ nearest_column(TupleDesc desc, const char *name)
 			nearest = other;
 		}
 	}
-	return nearest;
-}
-
-/* What there is in place of a column that is not there: the nearest one, or the list of all. */
-static const char *
-columns_there(TupleDesc desc, const char *name)
-{
-	const char *nearest = nearest_column(desc, name);
-	StringInfoData list;
-	int			shown = 0;
-
 	if (nearest != NULL)
 		return psprintf("Perhaps you meant the column \"%s\".", nearest);
 	initStringInfo(&list);

@@ -11,11 +11,11 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "members.h"
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 static gnngp_texts
@@ -37,6 +37,26 @@ load_texts(Datum value, bool null)
 		list.text[i] = TextDatumGetCString(elements[i]);
 	}
 	return list;
+}
+
+gnngp_texts
+gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	gnngp_texts list = load_texts(PG_GETARG_DATUM(argno), false);
+
+	if (list.n < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not contain NULL", name)));
+	return list;
+}
+
+gnngp_source_name
+gnngp_source_name_of(Oid table)
+{
+	return OidIsValid(table) ?
+		(gnngp_source_name) {get_namespace_name(get_rel_namespace(table)), get_rel_name(table)} :
+		(gnngp_source_name) {NULL, NULL};
 }
 
 static gnngp_oids

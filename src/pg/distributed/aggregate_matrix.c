@@ -11,7 +11,6 @@
 #include "access/detoast.h"
 #include "pg/types/aggregate_state.h"
 #include "core/fit/landmarks.h"
-#include "pg/types/factor_make.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "pg/types/types.h"

@@ -40,6 +40,9 @@
 
 /* ---- statements ---- */
 
+/* Runs a statement without values, of a format. */
+#define RUN(p, ...) gnngp_placement_execute(p, psprintf(__VA_ARGS__), 0, NULL, NULL)
+
 static void
 count_statement(gnngp_placement *p)
 {
@@ -155,8 +158,7 @@ query_number(const char *query)
 static void
 create_distributed(gnngp_placement *p, const char *table, const char *columns)
 {
-	gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s (pk integer, %s)", table,
-										columns), 0, NULL, NULL);
+	RUN(p, "CREATE UNLOGGED TABLE %s (pk integer, %s)", table, columns);
 	gnngp_placement_execute(p, p->key == NULL ?
 							psprintf("SELECT pg_catalog.create_distributed_table('%s', 'pk', shard_count => %d, colocate_with => 'none')",
 									 table, p->keys) :
@@ -196,10 +198,7 @@ pin_servers(gnngp_placement *p)
 		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
 						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
 	gnngp_pin("citus.propagate_set_commands", "local");
-	gnngp_placement_execute(p,
-							psprintf("DO %s",
-									 quote_literal_cstr(psprintf("BEGIN %sEND", text.data))), 0,
-									 NULL, NULL);
+	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
 }
 
 /* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
@@ -230,7 +229,7 @@ open_distributed(gnngp_placement *p)
 				 errmsg("role \"%s\" may not make schemas in this database",
 						GetUserNameFromId(GetUserId(), false)),
 				 errhint("On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.")));
-	gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
+	RUN(p, "CREATE SCHEMA %s", p->schema);
 	pin_servers(p);
 	create_distributed(p, psprintf("%s.small", p->schema),
 					   psprintf("name text, m %s.gp_matrix", gnngp_schema()));
@@ -265,14 +264,10 @@ gnngp_placement_create(gnngp_placement *p, const char *table, const char *column
 		create_distributed(p, table, columns);
 	else
 	{
-		gnngp_placement_execute(p,
-								psprintf("CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)",
-										 table, columns), 0, NULL, NULL);
+		RUN(p, "CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)", table, columns);
 		for (int k = 0; k < p->keys; k++)
-			gnngp_placement_execute(p,
-									psprintf("CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
-												" WITH (autovacuum_enabled = off)", table, k, table,
-												k), 0, NULL, NULL);
+			RUN(p, "CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
+				" WITH (autovacuum_enabled = off)", table, k, table, k);
 	}
 	p->tables = lappend(p->tables, (void *) table);
 }
@@ -310,7 +305,7 @@ fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 	if (p->apart && !p->listed)
 	{
 		p->env->progress(p->env, p->phase, p->done, p->total);
-		gnngp_placement_execute(p, psprintf("INSERT INTO %s %s", table, query), 0, NULL, NULL);
+		RUN(p, "INSERT INTO %s %s", table, query);
 	}
 	if (p->apart || p->listed)
 	{
@@ -358,7 +353,7 @@ gnngp_placement_drop(gnngp_placement *p, const char *table)
 		for (int k = 0; k < p->keys; k++)
 			appendStringInfo(&text, "%s %s_%d", k == 0 ? "TRUNCATE" : ",", table, k);
 	gnngp_placement_execute(p, text.data, 0, NULL, NULL);
-	gnngp_placement_execute(p, psprintf("DROP TABLE %s", table), 0, NULL, NULL);
+	RUN(p, "DROP TABLE %s", table);
 }
 
 int64
@@ -506,10 +501,8 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 
 		p->role = GetUserId();
 		gnngp_become_again(&saved);
-		gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
-		gnngp_placement_execute(p,
-								psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema,
-											gnngp_schema()), 0, NULL, NULL);
+		RUN(p, "CREATE SCHEMA %s", p->schema);
+		RUN(p, "CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema, gnngp_schema());
 	}
 }
 
@@ -518,6 +511,6 @@ gnngp_placement_close(gnngp_placement *p)
 {
 	while (p->tables != NIL)
 		gnngp_placement_drop(p, linitial(p->tables));
-	gnngp_placement_execute(p, psprintf("DROP TABLE %s.small", p->schema), 0, NULL, NULL);
-	gnngp_placement_execute(p, psprintf("DROP SCHEMA %s", p->schema), 0, NULL, NULL);
+	RUN(p, "DROP TABLE %s.small", p->schema);
+	RUN(p, "DROP SCHEMA %s", p->schema);
 }

@@ -14,20 +14,6 @@
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
 
-/* 0A000: columns are encoded by what all rows hold, which no statement that reads them where they
- * are knows. */
-static void
-check_number(const gnngp_reader *r, const gnngp_column *column)
-{
-	if (gnngp_is_number_type(column->base))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
-					column->name, r->nodes.name, format_type_be(column->type)),
-			 errhint("Use strategy => 'nystrom', or a view with the column as numbers.")));
-}
-
 /* The features of a row as an array of real; NULL where the graph has none in columns. */
 static char *
 features_expression(const gnngp_reader *r, bool *array)
@@ -44,8 +30,13 @@ features_expression(const gnngp_reader *r, bool *array)
 	{
 		gnngp_column column = gnngp_table_column(&r->nodes, names->text[i]);
 
-		if (!*array || !gnngp_is_vector_type(column.base))
-			check_number(r, &column);
+		/* Others are encoded by what all rows hold, which a statement over them does not know. */
+		if (!gnngp_is_number_type(column.base) && !(*array && gnngp_is_vector_type(column.base)))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
+							column.name, r->nodes.name, format_type_be(column.type)),
+					 errhint("Use strategy => 'nystrom', or a view with the column as numbers.")));
 		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0
 						 ? "t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);

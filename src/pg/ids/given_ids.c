@@ -3,16 +3,20 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "given_ids.h"
 #include "miscadmin.h"
 #include "parser/parse_type.h"
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
-#include "given_ids.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /* The model's id type, or InvalidOid when it is gone. */
 static Oid
@@ -194,30 +198,22 @@ tell_id_type(void *arg)
 			t->model->name, t->shown);
 }
 
-/* A value of the ids' type from its text. */
-static Datum
-datum_of_text(const gnngp_id_type *t, Datum written)
-{
-	ErrorContextCallback context = {
-		error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)
-	};
-	Datum		value;
-
-	error_context_stack = &context;
-	value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(written),
-							  t->ioparam, -1);
-	error_context_stack = context.previous;
-	return value;
-}
-
 /* The key under which a value is stored, and its text unless ids are integers. */
 static gnngp_id
 given_id(const gnngp_id_type *t, Datum value)
 {
+	ErrorContextCallback context = {
+		error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)
+	};
 	gnngp_id id = {0};
 
 	if (t->as_text)
-		value = datum_of_text(t, value);
+	{
+		error_context_stack = &context;
+		value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(value),
+								  t->ioparam, -1);
+		error_context_stack = context.previous;
+	}
 	if (t->model->integer_ids)
 	{
 		id.key = t->base == INT8OID ? DatumGetInt64(value)
@@ -434,4 +430,54 @@ bool
 gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id)
 {
 	return given->all || gnngp_given_ids_find(given, NULL, id) >= 0;
+}
+
+/*
+ * ---- the type gp_integers ----
+ *
+ * A polymorphic function with named arguments finds out the type of its rows by
+ * the place of an argument in the call.  Nodes that are integers therefore have
+ * a type of their own, which PostgreSQL prefers to anyarray.
+ */
+
+bool
+gnngp_is_integers(Oid type)
+{
+	Oid			schema = get_namespace_oid(GNNGP_SCHEMA, true);
+
+	return type == GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("gp_integers"),
+								   ObjectIdGetDatum(schema));
+}
+
+/* Reads the text of an array of bigint. */
+PG_FUNCTION_INFO_V1(gnngp_integers_in);
+Datum
+gnngp_integers_in(PG_FUNCTION_ARGS)
+{
+	return OidFunctionCall3(F_ARRAY_IN, PG_GETARG_DATUM(0), ObjectIdGetDatum(INT8OID),
+							Int32GetDatum(-1));
+}
+
+/* The cast from smallint[], integer[] and bigint[]. */
+PG_FUNCTION_INFO_V1(gnngp_integers);
+Datum
+gnngp_integers(PG_FUNCTION_ARGS)
+{
+	ArrayType  *given = PG_GETARG_ARRAYTYPE_P(0);
+	Oid			type = ARR_ELEMTYPE(given);
+	Datum	   *value;
+	bool	   *null;
+	int			n;
+
+	if (type == INT8OID)
+		PG_RETURN_ARRAYTYPE_P(given);
+	deconstruct_array(given, type, type == INT2OID ? 2 : 4, true,
+					  type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
+					  &value, &null, &n);
+	for (int i = 0; i < n; i++)
+		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i])
+								 : DatumGetInt32(value[i]));
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given),
+											 ARR_LBOUND(given),
+											 INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }

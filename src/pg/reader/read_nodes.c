@@ -221,56 +221,6 @@ sort_rows(node_state *s)
 	return node;
 }
 
-/* Raises for NULL and repeated ids, and for an empty table. */
-static void
-check_ids(const node_state *s)
-{
-	const gnngp_reader *r = s->r;
-
-	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
-	if (s->n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no nodes", r->nodes.name),
-				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
-						 r->def->owner)));
-	for (int64 i = 1; i < s->n; i++)
-		if (s->key[i - 1] == s->key[i] &&
-			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNIQUE_VIOLATION),
-					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
-							r->nodes.name, s->text ? s->text[i]
-							: psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("Each node needs an id of its own: remove the repeated row.")));
-}
-
-/*
- * Refuses a target in which most labelled rows have a class of their own: a name, or
- * a number.  Who says task => 'classification' means it.
- */
-static void
-check_repeated(const node_state *s, const gnngp_data *data)
-{
-	gp_env	   *env = s->r->env;
-	int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
-	int64		single = 0;
-
-	for (int64 k = 0; k < data->nlabelled; k++)
-		rows[data->label[k]]++;
-	for (int32 c = 0; c < data->nclasses; c++)
-		single += rows[c] == 1;
-	gp_free(env, rows);
-	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
-						"rows have a value of their own",
-						s->target.name, s->r->nodes.name, (long long) single,
-						(long long) data->nlabelled),
-				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
-}
-
 /* Sorts the classes and keeps the label of each labelled node. */
 static void
 finish_classes(node_state *s, gnngp_data *data, bool automatic)
@@ -290,7 +240,25 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 		data->label[k] = final[s->label[data->labelled[k]]];
 	gp_free(s->r->env, final);
 	if (automatic)
-		check_repeated(s, data);
+	{
+		/* Is most rows' class their own alone, as a name or a number is?  The user may say task. */
+		int32	   *rows = gp_alloc_zero(s->r->env, data->nclasses, sizeof(int32));
+		int64		single = 0;
+
+		for (int64 k = 0; k < data->nlabelled; k++)
+			rows[data->label[k]]++;
+		for (int32 c = 0; c < data->nclasses; c++)
+			single += rows[c] == 1;
+		gp_free(s->r->env, rows);
+		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
+							"rows have a value of their own",
+							s->target.name, s->r->nodes.name, (long long) single,
+							(long long) data->nlabelled),
+					 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+	}
 }
 
 static void
@@ -392,10 +360,26 @@ gnngp_read_nodes(gnngp_node_part *s)
 {
 	gnngp_data *data = s->r->data;
 	int32	   *node;
+	const gnngp_reader *r = s->r;
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	node = sort_rows(s);
-	check_ids(s);
+	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	if (s->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no nodes", r->nodes.name),
+				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
+						 r->def->owner)));
+	for (int64 i = 1; i < s->n; i++)
+		if (s->key[i - 1] == s->key[i] &&
+			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
+							r->nodes.name, s->text ? s->text[i]
+							: psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("Each node needs an id of its own: remove the repeated row.")));
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "factor_make.h"
 #include "funcapi.h"
 #include "pg/server/server.h"
 #include "utils/memutils.h"

@@ -76,8 +76,8 @@ add_flat(gnngp_graph_state *state, Datum value)
 static gnngp_graph_state *
 expand_state(MemoryContext parent, Datum value)
 {
-	gnngp_graph_value g;
-	bool		weighted = gnngp_graph_state_head(value, &g);
+	bool		weighted;
+	gnngp_graph_value g = gnngp_graph_head(value, "gp_graph_state", &weighted);
 	gnngp_graph_state *state = create_state(parent, weighted);
 
 	if (g.kernel)

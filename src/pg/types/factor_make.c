@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "factor_make.h"
+#include "types.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"

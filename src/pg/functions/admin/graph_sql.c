@@ -5,7 +5,6 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
-#include "graph_arguments.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"

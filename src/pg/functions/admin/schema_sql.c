@@ -6,7 +6,6 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "graph_arguments.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/ids/given_ids.h"

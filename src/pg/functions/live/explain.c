@@ -13,7 +13,6 @@
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "task_live.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"

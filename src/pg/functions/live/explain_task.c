@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "pg/server/server.h"
-#include "task_live.h"
+#include "live_common.h"
 
 #define ORDERS 8				/* and their reverses */
 

@@ -12,7 +12,6 @@
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "task_live.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"

@@ -11,7 +11,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "pg/types/factor_make.h"
 #include "pg/types/types.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
