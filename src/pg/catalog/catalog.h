@@ -246,7 +246,7 @@ extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
 
 /* Where these parts are to replace it: a NOTICE of a part that goes with it. */
-extern void gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts);
+extern void gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int parts);
 
 /*
  * The row of a function that has fitted a part: each of its columns shows the figure

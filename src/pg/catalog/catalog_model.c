@@ -310,7 +310,7 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 }
 
 void
-gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts)
+gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int parts)
 {
 	gnngp_spi_connect();
 	if (find_elsewhere(graph, name))

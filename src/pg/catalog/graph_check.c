@@ -42,7 +42,6 @@ static const column_use use_dst = {"the destinations of the edges", "dst => '...
 static const column_use use_time = {"the times of the edges", "time_column => '...'"};
 static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
 
-/* One column of a table. */
 typedef struct column_ref
 {
 	Relation	rel;

@@ -18,7 +18,7 @@
 /* A piece of a matrix, and what it is ordered by. */
 typedef struct piece
 {
-	int64		key;
+	int64		key;			/* first: it is sorted by */
 	gnngp_table_value m;
 } piece;
 
@@ -100,15 +100,6 @@ gnngp_glue_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-static int
-compare_pieces(const void *a, const void *b, void *unused)
-{
-	const piece *x = a;
-	const piece *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 /* The ids of all pieces, which must ascend. */
 static gnngp_value_ids
 stacked_ids(const pieces *state)
@@ -152,7 +143,7 @@ join_pieces(FunctionCallInfo fcinfo, bool beside)
 	size_t		size;
 	int64		at = 0;			/* of the next piece: numbers from the first one */
 
-	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
+	gnngp_sort(state->piece, state->n, sizeof(piece), gp_compare_int64, NULL);
 	ids = beside ? first->ids : stacked_ids(state);
 	all = gp_matrix_wrap(NULL, ids.n, first->cols, first->wide ? GP_DOUBLE : GP_FLOAT);
 	for (int64 k = 1; k < state->n && beside; k++)

@@ -140,7 +140,6 @@ make_factor(job *j, gnngp_dfit *d)
 
 /* ---- what the regression asks for: gp_external_factor ---- */
 
-/* Sums of labelled rows. */
 typedef struct sums
 {
 	int64		rank;
@@ -151,7 +150,7 @@ typedef struct sums
 /* Adds the sums of one key; they come in order, so that their bits do not depend on who was
  * first. */
 static void
-take_sums(void *state, const Datum *values, const bool *nulls)
+add_sums(void *state, const Datum *values, const bool *nulls)
 {
 	sums	   *s = state;
 	gnngp_table_value m;
@@ -177,7 +176,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
-	gnngp_rows	rows = {.row = take_sums,.state = &s,.n = 2,.types = types};
+	gnngp_rows	rows = {.row = add_sums,.state = &s,.n = 2,.types = types};
 	gp_matrix	host;
 
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));

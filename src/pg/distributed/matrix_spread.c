@@ -55,7 +55,6 @@ put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const 
 	}
 }
 
-/* A graph that was put together. */
 typedef struct whole_graph
 {
 	MemoryContext context;
@@ -144,7 +143,7 @@ give_up(void)
 
 /* The graph of a call over the rows of its nodes: the one that was kept, or a new one. */
 static gp_graph *
-take_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
+find_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 {
 	MemoryContext context;
 	MemoryContext old;
@@ -232,7 +231,7 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (table.wide)
 		gnngp_matrix_refuse("Columns are of single precision.");
-	graph = take_whole_graph(PG_GETARG_ARRAYTYPE_P(1), &table.ids);
+	graph = find_whole_graph(PG_GETARG_ARRAYTYPE_P(1), &table.ids);
 	env = gnngp_env_create(CurrentMemoryContext);
 	m = gnngp_matrix_numbers(env, &table);
 	dev = gnngp_device_open(env, gnngp_factor_threads(16.0 * graph->edges * m.cols));

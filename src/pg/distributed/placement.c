@@ -166,7 +166,6 @@ create_distributed(gnngp_placement *p, const char *table, const char *columns)
 							0, NULL, NULL);
 }
 
-/* Keys that are found. */
 typedef struct key_list
 {
 	int			n;
@@ -175,7 +174,7 @@ typedef struct key_list
 } key_list;
 
 static void
-take_key(void *state, const Datum *values, const bool *nulls)
+add_key(void *state, const Datum *values, const bool *nulls)
 {
 	key_list   *list = state;
 
@@ -207,7 +206,7 @@ open_distributed(gnngp_placement *p)
 {
 	key_list	list = {0};
 	Oid			type = INT4OID;
-	gnngp_rows	rows = {.row = take_key,.state = &list,.n = 1,.types = &type};
+	gnngp_rows	rows = {.row = add_key,.state = &list,.n = 1,.types = &type};
 
 	p->keys = (int) query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
 								 " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");

@@ -189,7 +189,7 @@ gnngp_id_type_datum(gnngp_id_type *t, const gnngp_id *id)
 
 /* Says what ids look like where a text is none. */
 static void
-tell_id_type(void *arg)
+hint_id_type(void *arg)
 {
 	const gnngp_id_type *t = arg;
 
@@ -203,7 +203,7 @@ static gnngp_id
 given_id(const gnngp_id_type *t, Datum value)
 {
 	ErrorContextCallback context = {
-		error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)
+		error_context_stack, hint_id_type, unconstify(gnngp_id_type *, t)
 	};
 	gnngp_id id = {0};
 
@@ -225,30 +225,8 @@ given_id(const gnngp_id_type *t, Datum value)
 	return id;
 }
 
-/*
- * Counts what the ids of an array take, before it is taken; their sorted keys
- * included.  53400 when it is too much.
- */
-static void
-hold_ids(int n)
-{
-	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool)
-									  + sizeof(int64));
-	size_t		left = gnngp_account_left();
-
-	if (bytes > left)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
-						bytes / 1048576.0,
-						left / 1048576.0),
-				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
-	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
-	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
-}
-
 static gnngp_given_ids
-take_array(const gnngp_id_type *t, ArrayType *array)
+read_array(const gnngp_id_type *t, ArrayType *array)
 {
 	gnngp_given_ids given = {0};
 	Oid			type = ARR_ELEMTYPE(array);
@@ -257,9 +235,20 @@ take_array(const gnngp_id_type *t, ArrayType *array)
 	char		align;
 	Datum	   *value;
 	bool	   *null;
-	int			n;
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool) +
+									  sizeof(int64));
+	size_t		left = gnngp_account_left();
 
-	hold_ids(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
+	/* What the ids will take, their sorted keys included, is counted before they are read. */
+	if (bytes > left)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
+						bytes / 1048576.0, left / 1048576.0),
+				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
+	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
+	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
 	given.n = n;
@@ -297,7 +286,7 @@ is_list(Datum id)
 }
 
 gnngp_given_ids
-gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
+gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	gnngp_given_ids given = {.all = PG_ARGISNULL(argno)};
@@ -306,18 +295,18 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	if (given.all)
 		return given;
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
-		return take_array(t, DatumGetArrayTypeP(value));
+		return read_array(t, DatumGetArrayTypeP(value));
 	if (is_literal(type))
-		return take_array(t, parse_array(value, INT8OID));
+		return read_array(t, parse_array(value, INT8OID));
 	if (type == TEXTOID && t->model->integer_ids && is_list(value))
 	{
 		gnngp_id_type integer = *t;
 
 		integer.as_text = false;
-		return take_array(&integer, parse_array(value, INT8OID));
+		return read_array(&integer, parse_array(value, INT8OID));
 	}
 	if (type == TEXTOID && is_list(value))
-		return take_array(t, parse_array(value, TEXTOID));
+		return read_array(t, parse_array(value, TEXTOID));
 	given.n = 1;
 	given.id = palloc(sizeof(gnngp_id));
 	given.id[0] = given_id(t, value);

@@ -72,7 +72,6 @@ gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
 	}
 }
 
-/* Frees the table. */
 void
 gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
 {

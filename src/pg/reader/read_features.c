@@ -218,7 +218,7 @@ columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
+gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
 					const bool *nulls)
 {
 	if (row >= s->room)
@@ -354,15 +354,44 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 	data->features = gp_features_standardise(r->env, data->features, r->moments);
 }
 
+/*
+ * How the features are scaled.  By itself what has units of its own is standardised: columns, or
+ * numbers of an array.  A long one is an embedding or a bag of words, one thing whose maker has
+ * seen to its scale; so is one of length one.  A NOTICE says where features that are taken as they
+ * are hardly tell nodes apart.
+ */
+static gp_scale
+choose_scale(const feature_state *s)
+{
+	const gp_features *f = s->r->data->features;
+	gp_env	   *env = s->r->env;
+	bool		columns = s->array_type == InvalidOid;
+	bool		units = columns || (s->r->some ? s->r->moments != NULL :
+									f->dims < FEW_NUMBERS && !gp_features_have_length(env, f) &&
+									gp_features_spread(env, f) > UNLIKE_NUMBERS);
+	gp_scale	scale = gnngp_scale(s->r->def, units ? GP_SCALE_STANDARD : GP_SCALE_NONE);
+
+	if (scale != GP_SCALE_NONE || s->r->some)
+		return scale;
+	if (columns && gp_features_spread(env, f) >= UNLIKE)
+		gp_notice(env,
+				  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold",
+				  s->r->nodes.name, UNLIKE);
+	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
+		gp_notice(env,
+				  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",
+				  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
+				  s->r->nodes.name, SHARED);
+	return scale;
+}
+
 void
 gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 {
 	gnngp_data *data = s->r->data;
 	const gnngp_ids *ids = &data->ids;
 	gp_env	   *env = s->r->env;
-	bool		columns = s->array_type == InvalidOid;
-	bool		units;
-	gp_scale	scale;
 	int32		repeated_node,
 				repeated_feature;
 
@@ -391,36 +420,7 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	if (s->encoded)
 		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
-	/*
-	 * By itself what has units of its own is standardised: columns, or numbers of an array.  A long
-	 * one is an embedding or a bag of words, one thing whose maker has seen to its scale; so is one
-	 * of length one.
-	 */
-	if (columns || s->r->some)
-		units = columns || s->r->moments;
-	else
-		units = data->features->dims < FEW_NUMBERS &&
-			!gp_features_have_length(env, data->features) &&
-			gp_features_spread(env, data->features) > UNLIKE_NUMBERS;
-	scale = gnngp_scale(s->r->def, units ? GP_SCALE_STANDARD : GP_SCALE_NONE);
-	if (scale == GP_SCALE_NONE && !s->r->some)
-	{
-		/* Says so where features that are taken as they are hardly tell nodes apart */
-		const gp_features *f = s->r->data->features;
-
-		if (columns && gp_features_spread(env, f) >= UNLIKE)
-			gp_notice(env,
-					  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
-					  "the feature columns of table \"%s\" differ in scale more than %d-fold",
-					  s->r->nodes.name, UNLIKE);
-		if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f)
-			>= SHARED)
-			gp_notice(env,
-					  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",
-					  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
-					  s->r->nodes.name, SHARED);
-	}
-	gnngp_scale_features(s->r, scale);
+	gnngp_scale_features(s->r, choose_scale(s));
 	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);
 }

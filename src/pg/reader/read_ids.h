@@ -67,7 +67,7 @@ gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
 
 /* The same without a word of what is not found: -1. */
 static inline int32
-gnngp_finder_look(gnngp_finder *f, Datum value, bool null)
+gnngp_finder_try(gnngp_finder *f, Datum value, bool null)
 {
 	const char *text;
 	int			length;

@@ -79,7 +79,7 @@ keep_text(node_state *s, const char *text, int length)
 }
 
 static void
-take_target(node_state *s, Datum value, bool null)
+add_label(node_state *s, Datum value, bool null)
 {
 	int32		label = -1;
 
@@ -148,9 +148,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		s->text[s->n] = keep_text(s, text, length);
 	}
 	if (s->kind != GNNGP_TARGET_NONE)
-		take_target(s, values[1], nulls[1]);
+		add_label(s, values[1], nulls[1]);
 	if (s->features)
-		gnngp_take_features(s->features, s->n, row_id(s, s->n), values + s->first_feature,
+		gnngp_features_add_row(s->features, s->n, row_id(s, s->n), values + s->first_feature,
 							nulls + s->first_feature);
 	s->n++;
 }

@@ -97,7 +97,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 				 errhint("Ids must be unique.")));
 	node->row = (int32) s->met.nrows++;
 	if (s->features)
-		gnngp_take_features(s->features, node->row, (gnngp_row_id) {node->key, node->text},
+		gnngp_features_add_row(s->features, node->row, (gnngp_row_id) {node->key, node->text},
 							values + 1, nulls + 1);
 }
 

@@ -60,7 +60,7 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 				value;
 
 	/* Of a neighbourhood all rows may come: those of other nodes are nobody's fault. */
-	node = s->r->some ? gnngp_finder_look(&s->node, values[0], nulls[0]) :
+	node = s->r->some ? gnngp_finder_try(&s->node, values[0], nulls[0]) :
 		gnngp_finder_find(&s->node, values[0], nulls[0]);
 	if (node < 0)
 		return;

@@ -107,7 +107,7 @@ gnngp_row_id_compare(const gnngp_row_id *a, const gnngp_row_id *b)
  * node[row], which is used up, tells their nodes, or NULL that row i is node i.
  */
 extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
-extern void gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id,
+extern void gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_row_id id,
 								const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
 

@@ -255,7 +255,7 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 }
 
 void
-gnngp_env_tell_notices(gp_env *env, const char *about)
+gnngp_env_send_notices(gp_env *env, const char *about)
 {
 	gnngp_notices *all = ((server_env *) env)->notices;
 	StringInfoData rest;

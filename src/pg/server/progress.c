@@ -52,7 +52,7 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 static int64 told[SLOT_OBJECTIVE + 1];
 
 static void
-tell(void)
+report(void)
 {
 	int			index[SLOT_OBJECTIVE + 1];
 
@@ -72,7 +72,7 @@ gnngp_progress_begin(const char *model)
 	told[SLOT_STARTED] = GetCurrentTimestamp();
 	told[SLOT_MAGIC] = MAGIC;
 	pgstat_progress_start_command(COMMAND, InvalidOid);
-	tell();
+	report();
 }
 
 bool
@@ -89,7 +89,7 @@ gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 	told[SLOT_TOTAL] = total;
 	memcpy(&told[SLOT_OBJECTIVE], &objective, sizeof(objective));
 	if (gnngp_progress_is_on())
-		tell();
+		report();
 }
 
 void
@@ -97,7 +97,7 @@ gnngp_progress_again(void)
 {
 	if (!gnngp_progress_is_on())
 		pgstat_progress_start_command(COMMAND, InvalidOid);
-	tell();
+	report();
 }
 
 void

@@ -146,7 +146,7 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 	char	   *buffer;
 	char	   *block;
 	int32		blocks = 0;
-	gnngp_block_place place = {model->id, version_of(model, part), part, 0, NULL};
+	gnngp_block_key place = {model->id, version_of(model, part), part, 0, NULL};
 
 	gnngp_spi_connect();
 	if (ids)
@@ -293,7 +293,7 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 }
 
 void
-gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
+gnngp_arrays_pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
 					  gnngp_link_ids *ids)
 {
 	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;

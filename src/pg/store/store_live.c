@@ -293,7 +293,7 @@ read_live(const gnngp_model *model)
 	live->env = env;
 	if (!gnngp_arrays_read(env, model, "live", &list))
 		gnngp_store_corrupted(model, "some blocks of its live state are missing");
-	gnngp_arrays_take_ids(model, "live", &list, &live->ids);
+	gnngp_arrays_pop_ids(model, "live", &list, &live->ids);
 	make_pieces(model, live, &list);
 	if (model->rows > 0)
 		live->task = gnngp_facts_read(env, model);

@@ -164,7 +164,7 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 	{
 		int64		node = packer->node(packer->state, first);
 		size_t		length = packer->head + packer->bytes(packer->state, first);
-		gnngp_block_place place = {part->model->id, part->version, part->part, block++,
+		gnngp_block_key place = {part->model->id, part->version, part->part, block++,
 		&ids->key[node]};
 
 		CHECK_FOR_INTERRUPTS();

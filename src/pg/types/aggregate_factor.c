@@ -23,7 +23,7 @@ refuse_change(const char *argument)
 
 /* Takes kernel and landmarks from the first row, and holds the others against them. */
 static void
-take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
+read_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 {
 	text	   *kernel;
 	int64		landmarks = 0;
@@ -54,7 +54,7 @@ accumulate(FunctionCallInfo fcinfo, bool weighted)
 {
 	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", weighted);
 
-	take_kernel(fcinfo, state, weighted ? 4 : 3);
+	read_kernel(fcinfo, state, weighted ? 4 : 3);
 	gnngp_graph_state_add(fcinfo, state);
 	return EOHPGetRWDatum(&state->head.header);
 }

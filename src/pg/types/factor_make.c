@@ -16,7 +16,6 @@
 
 #define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
-/* A factor between its steps. */
 typedef struct factor_job
 {
 	gp_problem	problem;

@@ -153,7 +153,7 @@ typedef struct gnngp_graph_value
 
 /* Reads a stored gp_graph or gp_graph_state, whichever type says. */
 extern void gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out);
-/* The same up to the edges, which are counted; *weighted, unless NULL: whether they have weights. */
+/* The same up to the edges, which are counted; *weighted, unless NULL: whether it has weights. */
 extern gnngp_graph_value gnngp_graph_head(Datum value, const char *type, bool *weighted);
 
 /*

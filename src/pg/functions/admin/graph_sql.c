@@ -23,7 +23,7 @@ enum graph_argument
 
 /* Takes a column when it is given; an empty name takes an optional one away. */
 static void
-take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
+read_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 {
 	char	   *name;
 
@@ -35,7 +35,7 @@ take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 
 /* Takes where the features are: one place takes the other's. */
 static void
-take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	bool		columns = !PG_ARGISNULL(ARG_FEATURES);
 	bool		sparse = !PG_ARGISNULL(ARG_SPARSE);
@@ -62,7 +62,7 @@ take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 
 /* Takes the arguments that are given, and checks the graph that they make. */
 static void
-take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	static const char *const scales[] = {"auto", "none", "standard", "length"};
 	const struct
@@ -80,15 +80,15 @@ take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->nodes = PG_GETARG_OID(ARG_NODES);
 	if (!PG_ARGISNULL(ARG_EDGES))
 		def->edges = PG_GETARG_OID(ARG_EDGES);
-	take_column(fcinfo, ARG_ID, false, &def->id_column);
-	take_column(fcinfo, ARG_TARGET, true, &def->target);
-	take_column(fcinfo, ARG_SRC, false, &def->src);
-	take_column(fcinfo, ARG_DST, false, &def->dst);
-	take_column(fcinfo, ARG_WEIGHT, true, &def->weight);
-	take_column(fcinfo, ARG_TIME, true, &def->time);
+	read_column(fcinfo, ARG_ID, false, &def->id_column);
+	read_column(fcinfo, ARG_TARGET, true, &def->target);
+	read_column(fcinfo, ARG_SRC, false, &def->src);
+	read_column(fcinfo, ARG_DST, false, &def->dst);
+	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	read_column(fcinfo, ARG_TIME, true, &def->time);
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
-	take_feature_source(fcinfo, def);
+	read_feature_source(fcinfo, def);
 	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
 		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);
@@ -143,7 +143,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"features\" names no column"),
 				 errhint("Leave it out for a graph without features.")));
-	take_arguments(fcinfo, &def);
+	read_arguments(fcinfo, &def);
 	gnngp_graph_name_lock(def.owner_role, def.name);
 	if (!gnngp_graph_insert(&def))
 		ereport(ERROR,
@@ -181,7 +181,7 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_edges(def);
-	take_arguments(fcinfo, def);
+	read_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();
 }

@@ -44,7 +44,7 @@ require_table(Oid oid, const char *argument)
 
 /* Reads the list of tables, their names and kinds; a table that is named twice counts once. */
 static void
-take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
+read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
 	Datum	   *element;
 	bool	   *null;
@@ -89,13 +89,13 @@ json_argument(FunctionCallInfo fcinfo, int argno)
 
 /* Takes the arguments that are given, and looks at the graph that they make. */
 static void
-take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_identity saved;
 
 	if (!PG_ARGISNULL(ARG_TABLES))
-		take_tables(fcinfo, &def->tables);
+		read_tables(fcinfo, &def->tables);
 	if (!PG_ARGISNULL(ARG_TIMES))
 		def->tables.times = json_argument(fcinfo, ARG_TIMES);
 	if (!PG_ARGISNULL(ARG_KEYS))
@@ -136,7 +136,7 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 	def.owner_role = GetUserId();
 	def.owner = GetUserNameFromId(def.owner_role, false);
 	def.tables.time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
-	take_arguments(fcinfo, &def);
+	read_arguments(fcinfo, &def);
 	insert_graph(&def, "graph");
 	PG_RETURN_VOID();
 }
@@ -151,7 +151,7 @@ gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_tables(def);
-	take_arguments(fcinfo, def);
+	read_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();
 }
@@ -179,7 +179,7 @@ start_task(FunctionCallInfo fcinfo, const char *form)
 }
 
 static void
-take_table(gnngp_task_def *task, Oid oid, const char *argument)
+set_table(gnngp_task_def *task, Oid oid, const char *argument)
 {
 	require_table(oid, argument);
 	task->table = oid;
@@ -223,7 +223,7 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	gnngp_graph_def task = start_task(fcinfo, "expression");
 
 	gnngp_require_argument(fcinfo, 2, "entity");
-	take_table(&task.task, PG_GETARG_OID(2), "entity");
+	set_table(&task.task, PG_GETARG_OID(2), "entity");
 	task.task.target = gnngp_text_argument(fcinfo, 3, "target");
 	gnngp_require_argument(fcinfo, 4, "horizon");
 	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
@@ -250,7 +250,7 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	gnngp_graph_def task = start_task(fcinfo, "labels");
 
 	gnngp_require_argument(fcinfo, 2, "labels");
-	take_table(&task.task, PG_GETARG_OID(2), "labels");
+	set_table(&task.task, PG_GETARG_OID(2), "labels");
 	gnngp_require_argument(fcinfo, 3, "entity");
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
 	gnngp_require_argument(fcinfo, 4, "target");
@@ -271,7 +271,7 @@ gnngp_create_column_task(PG_FUNCTION_ARGS)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	Oid			table = gnngp_task_column(env, &task, gnngp_text_argument(fcinfo, 2, "target"));
 
-	take_table(&task.task, table, "target");
+	set_table(&task.task, table, "target");
 	finish_task(&task);
 	PG_RETURN_VOID();
 }

@@ -94,7 +94,7 @@ fit_compared(gp_device *device, const gp_problem *problem, const void *unused)
 }
 
 static void
-take_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
+copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 			 const gp_posterior *posterior, gnngp_candidate *c)
 {
 	double	   *loss = gp_loo_losses(env, problem, posterior, &c->n);
@@ -135,7 +135,7 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 	posterior = is_kernel ? gnngp_run_fit(run, &problem, fit_compared, NULL)
 		: gnngp_method_fit(run, &problem, settings->method);
 	if (posterior)
-		take_figures(env, &problem, context, posterior, c);
+		copy_figures(env, &problem, context, posterior, c);
 	gp_posterior_free(env, posterior);
 	gnngp_env_join_notices(env, former, NULL);
 	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel) :
@@ -272,7 +272,7 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
 		as_compared = as_compared && posterior->plan.strategy == GP_STRATEGY_EXACT;
 		if (as_compared)
-			take_figures(env, &problem, CurrentMemoryContext, posterior, &full);
+			copy_figures(env, &problem, CurrentMemoryContext, posterior, &full);
 		as_compared = as_compared && is_surely_better(c, &full);
 	}
 	if (as_compared)

@@ -53,7 +53,7 @@ struct gnngp_fit_run
 
 /* The seconds since the last lap, or the start. */
 static double
-take_lap(gnngp_fit_run *run)
+lap_seconds(gnngp_fit_run *run)
 {
 	instr_time	now,
 				lap;
@@ -89,12 +89,10 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
 	const gnngp_data *fitted;
 
+	*run = (gnngp_fit_run) {.context = context,.env = gnngp_env_create(context),
+							.graph_id = graph->id,.graph_shape = gnngp_graph_shape(graph),
+							.owner = graph->owner_role,.model_name = pstrdup(model_name)};
 	INSTR_TIME_SET_CURRENT(run->lap);
-	run->context = context;
-	run->graph_id = graph->id;
-	run->graph_shape = gnngp_graph_shape(graph);
-	run->owner = graph->owner_role;
-	run->model_name = pstrdup(model_name);
 	if (settings)
 	{
 		run->parts |= GNNGP_PART_NODES;
@@ -111,7 +109,6 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	}
 	if (graph->task.form && settings)
 		gnngp_facts_settings(&run->settings);
-	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_is_distributed(&run->settings))
 	{
@@ -123,7 +120,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->fit.device = fit.device;
 		run->fit.kernel = pstrdup(run->settings.kernel);
 		run->peak = run->env->peak;
-		run->seconds = take_lap(run);
+		run->seconds = lap_seconds(run);
 	}
 	fitted = run->data;
 	if (graph->task.form && !link_settings)
@@ -144,7 +141,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
 	}
 	run->read_peak = run->env->peak;
-	run->read_seconds = take_lap(run);
+	run->read_seconds = lap_seconds(run);
 	MemoryContextSwitchTo(old);
 	return run;
 }
@@ -177,7 +174,6 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 	MemoryContextSwitchTo(old);
 }
 
-/* What was read. */
 gnngp_fit_counts
 gnngp_fit_count(const gnngp_fit_run *run)
 {
@@ -214,7 +210,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 		gp_tell_apart(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
-	run->seconds = run->read_seconds + take_lap(run);
+	run->seconds = run->read_seconds + lap_seconds(run);
 }
 
 static void
@@ -235,7 +231,7 @@ compute_links(gnngp_fit_run *run, gnngp_run *compute)
 	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
 	gnngp_run_device_close(compute, device);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
-	run->link_seconds = run->read_seconds + take_lap(run);
+	run->link_seconds = run->read_seconds + lap_seconds(run);
 }
 
 static void
@@ -256,10 +252,10 @@ gnngp_fit_compute(gnngp_fit_run *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
-	(void) take_lap(run);
+	(void) lap_seconds(run);
 	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
 		gnngp_compute(run->env, 0, true, compute_parts, run);
-	gnngp_env_tell_notices(run->env, NULL);
+	gnngp_env_send_notices(run->env, NULL);
 	MemoryContextSwitchTo(old);
 }
 
@@ -316,7 +312,7 @@ void
 gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 {
 	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
-	(void) take_lap(run);
+	(void) lap_seconds(run);
 	memset(model, 0, sizeof(*model));
 	model->name = pstrdup(run->model_name);
 	model->owner_role = run->owner;
@@ -341,7 +337,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 			gnngp_facts_write(model, run->data, run->block, run->fit.posterior->forward);
 		if (run->fit.posterior->warm)
 			gnngp_warm_write(model, "warm", nodes_like(run), run->fit.posterior->warm);
-		model->seconds += take_lap(run);
+		model->seconds += lap_seconds(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)
 	{
@@ -353,7 +349,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		if (run->kept.nodes > 0)
 			model->link.kept_bytes =
 				gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
-		model->link.seconds += take_lap(run);
+		model->link.seconds += lap_seconds(run);
 	}
 	gnngp_store_drop_versions(model);
 	gnngp_model_save_seconds(model, run->parts);
@@ -386,7 +382,7 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	}
 	gnngp_fit_lock(graph, *model_name);
 	if (replace)
-		gnngp_model_tell_end(graph, *model_name, part);
+		gnngp_model_notice_dropped(graph, *model_name, part);
 	else
 		gnngp_model_require_graph(graph, *model_name);
 	return graph;

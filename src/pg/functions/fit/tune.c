@@ -16,7 +16,6 @@
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
-/* A tuning on its way. */
 typedef struct tuner
 {
 	gp_env	   *env;			/* of the data */

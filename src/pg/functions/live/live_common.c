@@ -117,13 +117,13 @@ gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 }
 
 void
-gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
+gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 					 const gnngp_id_hints *hints)
 {
 	int64		n = 0;
 
 	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
-	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
+	c->nodes = gnngp_given_ids_read(&c->id_type, c->fcinfo, argno);
 	/* Leaves out ids that are NULL, as gp_predict does */
 	for (int64 i = 0; i < c->nodes.n; i++)
 		if (!c->nodes.id[i].null)
@@ -141,7 +141,7 @@ const gnngp_id_hints gnngp_live_hints = {
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
-	gnngp_live_call_take(c, 1, "nodes", &gnngp_live_hints);
+	gnngp_live_call_read_nodes(c, 1, "nodes", &gnngp_live_hints);
 	if (c->nodes.all)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),

@@ -49,7 +49,7 @@ extern const gnngp_id_hints gnngp_live_hints;
 extern void gnngp_live_call_nodes(gnngp_live_call *c);
 
 /* The same of any argument, of which NULL means all nodes. */
-extern void gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
+extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 								 const gnngp_id_hints *hints);
 
 /* 22023 for an id that stands twice in a list. */

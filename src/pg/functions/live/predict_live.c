@@ -35,7 +35,7 @@ enum live_argument
 
 /* The classes as an array, of whatever type they are; a literal is one of texts. */
 static ArrayType *
-take_class_array(FunctionCallInfo fcinfo, Oid *element)
+read_class_array(FunctionCallInfo fcinfo, Oid *element)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_CLASSES);
 
@@ -58,7 +58,7 @@ take_class_array(FunctionCallInfo fcinfo, Oid *element)
  * is.
  */
 static char **
-take_classes(FunctionCallInfo fcinfo, int *n)
+read_classes(FunctionCallInfo fcinfo, int *n)
 {
 	ArrayType  *array;
 	Oid			element;
@@ -73,7 +73,7 @@ take_classes(FunctionCallInfo fcinfo, int *n)
 	*n = 0;
 	if (PG_ARGISNULL(ARG_GIVEN_CLASSES))
 		return NULL;
-	array = take_class_array(fcinfo, &element);
+	array = read_class_array(fcinfo, &element);
 	get_typlenbyvalalign(element, &length, &by_value, &align);
 	deconstruct_array(array, element, length, by_value, align, &value, &null, n);
 	element = getBaseType(element);
@@ -120,13 +120,13 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 }
 
 static void
-take_labels(gnngp_live_call *c)
+read_labels(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	Datum	   *value;
 	bool	   *no_value;
 	int			classes;
-	char	  **class = take_classes(fcinfo, &classes);
+	char	  **class = read_classes(fcinfo, &classes);
 	int			values = 0;
 
 	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
@@ -156,7 +156,7 @@ take_labels(gnngp_live_call *c)
 }
 
 static void
-take_given(gnngp_live_call *c)
+read_given(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	gnngp_id_type type;
@@ -172,7 +172,7 @@ take_given(gnngp_live_call *c)
 					 errmsg("given_nodes must be an array of ids"),
 					 errhint("Write given_nodes => ARRAY[...], of the type of the nodes' ids.")));
 		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
-		c->given = gnngp_given_ids_take(&type, fcinfo, ARG_GIVEN_NODES);
+		c->given = gnngp_given_ids_read(&type, fcinfo, ARG_GIVEN_NODES);
 	}
 	for (int64 k = 0; k < c->given.n; k++)
 		if (c->given.id[k].null)
@@ -181,7 +181,7 @@ take_given(gnngp_live_call *c)
 					 errmsg("given_nodes must not contain NULL"),
 					 errhint("To remove a label, pass NULL among the labels.")));
 	gnngp_live_call_check_twice(&c->given, "given_nodes");
-	take_labels(c);
+	read_labels(c);
 }
 
 /* ---- the question ---- */
@@ -265,7 +265,6 @@ ask(gnngp_live_call *c)
 
 /* ---- rows ---- */
 
-/* A class of a node, to be sorted. */
 typedef struct ranked
 {
 	double		logit;
@@ -401,7 +400,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 				 errmsg("model \"%s\" is of a graph, which has no times", c.model->name),
 				 errhint("as_of is for models of tasks: gp_create_task.")));
 	gnngp_live_call_nodes(&c);
-	take_given(&c);
+	read_given(&c);
 	/* The nodes asked for, then those given that are not among them */
 	asked.n = c.nodes.n;
 	asked.id = gnngp_live_call_sorted(&c.nodes);

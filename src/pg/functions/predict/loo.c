@@ -30,7 +30,7 @@ number_text(double v)
 
 /* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
 static void
-tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
+label_datums(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
 		   Datum *target, Datum *predicted, Datum *score, Datum *probability)
 {
 	int32		own = 0;		/* the rank of the node's own class */
@@ -67,7 +67,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	nulls[LOO_AS_OF] = state == NULL;
 	if (state)
 		values[LOO_AS_OF] = TimestampTzGetDatum(state->as_of[row->number]);
-	tell_label(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
+	label_datums(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
 			   &values[LOO_PROBABILITY]);
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
@@ -87,7 +87,7 @@ put_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	Datum		values[LABEL_COLUMNS] = {0};
 	bool		nulls[LABEL_COLUMNS] = {false, false, values_only, values_only};
 
-	tell_label(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
+	label_datums(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
 			   &values[LABEL_SCORE], &values[LABEL_PROBABILITY]);
 	if (!values_only)
 		values[LABEL_BEST] = Float8GetDatum(gnngp_row_probability(block, row, 0));

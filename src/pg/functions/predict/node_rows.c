@@ -59,7 +59,7 @@ put_given(gnngp_node_rows *rows, const gnngp_block *block)
 }
 
 static bool
-take_block(void *state, const gnngp_block *block)
+put_block(void *state, const gnngp_block *block)
 {
 	gnngp_node_rows *rows = state;
 	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
@@ -101,7 +101,7 @@ read_blocks(gnngp_node_rows *rows, const char *part)
 		for (int64 i = 0; i < rows->given.n; i++)
 			keys[i] = rows->given.id[i].key;
 	}
-	gnngp_store_read(rows->model, part, keys, rows->given.n, take_block, rows);
+	gnngp_store_read(rows->model, part, keys, rows->given.n, put_block, rows);
 }
 
 void
@@ -120,7 +120,7 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 	if (rows->found == 0)
 	{
 		rows->next = 0;
-		rows->given = gnngp_given_ids_take(&rows->id_type, fcinfo, nodes);
+		rows->given = gnngp_given_ids_read(&rows->id_type, fcinfo, nodes);
 		read_blocks(rows, part);
 	}
 	/* Only labelled nodes are among those that were left out. */

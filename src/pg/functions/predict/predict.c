@@ -15,7 +15,6 @@ enum predict_column
 	PREDICT_COLUMNS
 };
 
-/* What a call asks for. */
 typedef struct wish
 {
 	int32		top;			/* classes for each node */

@@ -20,7 +20,6 @@ enum set_column
 	SET_NODE, SET_CLASSES, SET_PROBABILITY, SET_LOWER, SET_UPPER, SET_COLUMNS
 };
 
-/* What a call works with. */
 typedef struct promise
 {
 	double		quantile;		/* how strange a class or value may be */
