@@ -134,9 +134,6 @@ gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
 	name_columns(f, s);
 	find_empty(f, trains, s);
 	measure_columns(f, trains, s);
-	if (s->kept == 0)
-		gp_raise(f->env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
-				 "no column of the tables tells the rows of the task apart");
 	gp_facts_weigh(f->env, s, weights);
 	return s;
 }

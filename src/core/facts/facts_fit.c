@@ -101,6 +101,9 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, g
 	gp_posterior *best;
 	gp_posterior *other;
 
+	if (features->dims == 0)
+		gp_raise(env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
+				 "no column of the tables tells the rows of the task apart");
 	weighed.features = features;
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);

@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "core/facts/facts.h"
+#include "core/facts/typed.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/read_tables.h"
 #include "pg/reader/reader.h"
@@ -81,6 +82,9 @@ typedef struct gnngp_tables
  */
 extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
 
+/* True for a task that asks for a column of a table without time. */
+extern bool gnngp_is_typed(const gnngp_tables *s, const gnngp_graph_def *task);
+
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 
@@ -113,6 +117,7 @@ struct gnngp_task_data
 	gp_time		half_life;
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
 	gp_facts_scale *scale;
+	gp_typed   *typed;			/* of a column of a table without time; else NULL */
 	gp_facts_target target;
 	int			nencodings;
 	gp_encoding **encoding;		/* of tables, then of folds */

@@ -131,6 +131,9 @@ extern void gnngp_join_fold(gnngp_join *j, int place);
 /* The expression of columns as a key of facts, and the type that it is read as: an integer, or text. */
 extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type);
 
+/* The condition that a row of t has such a key: none of its columns is NULL. */
+extern char *gnngp_key_condition(const gnngp_schema_table *t, int n, const int *column);
+
 /* The condition that a row of the alias child refers to that of the alias parent. */
 extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
 							   const char *parent);

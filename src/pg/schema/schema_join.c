@@ -64,6 +64,17 @@ gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, cons
 	return text.data;
 }
 
+char *
+gnngp_key_condition(const gnngp_schema_table *t, int n, const int *column)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&text, "%st.%s IS NOT NULL", i > 0 ? " AND " : "", t->column[column[i]].column.quoted);
+	return text.data;
+}
+
 /* The cells of a table. */
 static gnngp_cell_source *
 table_cells(const gnngp_schema_table *t, int *n)

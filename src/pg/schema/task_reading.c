@@ -111,6 +111,14 @@ id_in(const Datum *values, const bool *nulls, int column, Oid type)
 	return gnngp_datum_id(values[column], type);
 }
 
+int32
+gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type)
+{
+	gnngp_id	id = id_in(&value, &null, 0, type);
+
+	return place_of(&r->map, &r->entities, &id);
+}
+
 /* The times of entities. */
 typedef struct entity_times
 {
@@ -179,7 +187,8 @@ add_histories(gnngp_task_reading *r, int table, const char *alias, const char *v
 		gnngp_history *h = &r->history[r->nhistories];
 
 		if (relation->parent != table ||
-			(strcmp(r->task->task.form, "labels") == 0 && s->table[relation->child].table.oid == r->task->task.table))
+			(strcmp(r->task->task.form, "labels") == 0 && s->table[relation->child].table.oid == r->task->task.table) ||
+			(via && r->typed && relation->child == r->entity))
 			continue;
 		*h = (gnngp_history) {.name = via ? psprintf("%s beside %s", relation->name, via) : relation->name,
 			.relation = i,.alias = alias,.column = list_length(r->own->query.types)};
@@ -200,7 +209,6 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
 	Oid			type;
 	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n, relation->from, &type);
-	StringInfoData condition;
 
 	h->join = j;
 	/* Where the two columns are of different kinds their texts are compared. */
@@ -213,11 +221,7 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	h->visible = gnngp_join_visible(j);
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
-	initStringInfo(&condition);
-	for (int i = 0; i < relation->n; i++)
-		appendStringInfo(&condition, "%st.%s IS NOT NULL", i > 0 ? " AND " : "",
-						 s->table[relation->child].column[relation->from[i]].column.quoted);
-	j->query.condition = condition.data;
+	j->query.condition = gnngp_key_condition(&s->table[relation->child], relation->n, relation->from);
 	j->query.joins = j->tables.data;
 	j->query.order = psprintf("1, %d", h->visible + 1);
 }

@@ -39,6 +39,7 @@ typedef struct gnngp_task_reading
 	int			entity;			/* table, and its column that is the id */
 	int			id;
 	bool		own_time;		/* rows are as of the time of their entity's own row */
+	bool		typed;			/* which has none: rows are told by those beside them */
 	int64		n;				/* rows */
 	const gnngp_id *row_id;
 	const gp_time *as_of;
@@ -67,6 +68,12 @@ extern void gnngp_reading_entities(gnngp_task_reading *r);
 /* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it is in no table. */
 #define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
 extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
+
+/* The number of the entity that a value names, -1: none. */
+extern int32 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type);
+
+/* What the rows of a typed reading refer to, at once or by the rows of another table (task_paths.c). */
+extern gp_typed *gnngp_reading_paths(gnngp_task_reading *r);
 
 /* Looks up what is to be read: the query for the entities, and the relations. */
 extern void gnngp_reading_plan(gnngp_task_reading *r);

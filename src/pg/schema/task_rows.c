@@ -252,19 +252,13 @@ read_labels(gnngp_task_rows *t)
 			   "'-infinity'::pg_catalog.timestamptz");
 }
 
-/* Reads a column of the entities, each row as of the time from which it is visible. */
+/* Reads a column of the entities, each row as of the time from which it is visible, or of all that is there. */
 static void
 read_column(gnngp_task_rows *t)
 {
 	const gnngp_schema_table *table = &t->schema->table[t->entity];
 
-	if (table->time < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("task \"%s\" asks for a column of table \"%s\", which has no time", t->task->name,
-						table->table.name),
-				 errhint("Name its time column in the argument times of its graph.")));
-	read_table(t, gnngp_time_expression(table, "t"));
+	read_table(t, table->time < 0 ? "'-infinity'::pg_catalog.timestamptz" : gnngp_time_expression(table, "t"));
 }
 
 /* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */

@@ -320,6 +320,11 @@ gnngp_live_open(const gnngp_model *model)
 {
 	gnngp_live *live = kept;
 
+	if (model->live_bytes == 0 && model->rows > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("model \"%s\" has no live answers: its task asks for a column of a table without time", model->name),
+				 errhint("What the rows beside a row tell is stored: use gp_predict, and gp_refresh after changes.")));
 	if (model->live_bytes == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -341,6 +346,8 @@ gnngp_live_open(const gnngp_model *model)
 void
 gnngp_live_close(gnngp_live *live)
 {
+	if (live == NULL)
+		return;
 	if (live->env->used > gnngp_setting_link_cache_size())
 	{
 		gnngp_env_destroy(live->env);

@@ -49,6 +49,18 @@ fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
 	return gp_facts_fit(device, problem, f->features, f->scale, f->other_score);
 }
 
+/* A fitter of rows that are told by those beside them. */
+static gp_posterior *
+fit_typed(gp_device *device, const gp_problem *problem, const void *arg)
+{
+	const gp_typed *typed = arg;
+	gp_problem	told = *problem;
+
+	told.features = gp_typed_features(device, typed, problem->features, problem->landmark,
+									  problem->nlandmarks);
+	return gp_fit(device, &told);
+}
+
 void
 gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
 					gp_problem *problem)
@@ -61,8 +73,9 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 	problem->block = problem->nblocks < 2 ? NULL : block;
 	problem->strategy = GP_STRATEGY_NYSTROM;
 	problem->landmark = gp_facts_landmarks(env, problem, settings->landmarks > 0 ?
-										   settings->landmarks :
-										   GP_FACTS_LANDMARKS, &problem->nlandmarks);
+										   settings->landmarks : data->rows->typed ?
+										   GP_TYPED_LANDMARKS : GP_FACTS_LANDMARKS,
+										   &problem->nlandmarks);
 }
 
 gnngp_choice
@@ -78,10 +91,12 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(run->env, data, settings, &problem);
 	*block = problem.block;
-	choice.posterior = gnngp_run_fit(run, &problem, fit_weightings, &fit);
+	problem.live = task->typed == NULL;
+	choice.posterior = task->typed ? gnngp_run_fit(run, &problem, fit_typed, task->typed) :
+		gnngp_run_fit(run, &problem, fit_weightings, &fit);
 	choice.device = run->used;
 	columns = task->scale->weights == GP_FACTS_COLUMNS;
-	if (!isnan(task->other_score))
+	if (task->typed == NULL && !isnan(task->other_score))
 		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}",
 									   columns ? "blocks" : "columns", task->other_score);
 	return choice;

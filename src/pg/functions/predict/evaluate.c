@@ -37,8 +37,10 @@ typedef struct forward
 static bool
 open_forward(forward *f, const gnngp_model *model)
 {
-	*f = (forward) {.model = model,.live = gnngp_live_open(model),
-					.columns = Max(model->classes, 1)};
+	*f = (forward) {.model = model,.columns = Max(model->classes, 1)};
+	if (model->live_bytes == 0)
+		return false;
+	f->live = gnngp_live_open(model);
 	f->state = f->live->task;
 	(void) gp_live_read(f->live->keep, &f->figures);
 	if (f->state == NULL || f->state->block == NULL || f->state->forward == NULL)

@@ -1,0 +1,46 @@
+/*
+ * typed.h - rows of tables without time: whom they share, and with whom.
+ *
+ * A path leads from a row to rows of another table that it refers to, at once or by the rows of a
+ * third: a paper to its authors.  It gives two operators.  N is the list of what a row refers to,
+ * of length one.  A is the mean over what it refers to of the mean over the other rows that refer
+ * to it as well; it is kept in factored form, and no list of all pairs of such rows is made.  With
+ * X, the columns that rows have of their own, the kernel is one layer of arc cosines over
+ *
+ *		mean of unit(X), unit(N[q]), unit(A[r] X) and unit(A[r] N[q]) for all paths r, q
+ *
+ * where unit divides a covariance by the mean of its diagonal.
+ */
+#ifndef GP_TYPED_H
+#define GP_TYPED_H
+
+#include "device/device.h"
+#include "graph/graph.h"
+
+typedef struct gp_typed gp_typed;
+
+/* What a row refers to, by any number that tells it from others. */
+typedef struct gp_typed_pair
+{
+	uint64_t	key;
+	int32_t		row;
+} gp_typed_pair;
+
+extern gp_typed *gp_typed_create(gp_env *env, int64_t rows);
+extern int	gp_typed_paths(const gp_typed *typed);
+
+/* Adds a path.  The pairs come in any order, repeated ones count once; they are sorted. */
+extern void gp_typed_add(gp_typed *typed, int64_t n, gp_typed_pair *pair);
+
+#define GP_TYPED_LANDMARKS 600
+
+/*
+ * Features of single precision whose products are those covariances, for each row with each of n
+ * landmarks and with itself: rows x (n + 1).  The last column has what the landmarks leave of a row's
+ * own variance, so products of two rows that are no landmarks are not theirs: a low-rank evaluator on
+ * these landmarks asks for none.  own has the rows' own columns, dense; it may have none.
+ */
+extern gp_features *gp_typed_features(gp_device *dev, const gp_typed *typed, const gp_features *own,
+									  const int32_t *landmark, int64_t n);
+
+#endif							/* GP_TYPED_H */

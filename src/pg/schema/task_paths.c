@@ -1,0 +1,84 @@
+/*
+ * task_paths.c - what rows without time refer to: a paper to its venue, at once, and to its authors
+ * by the rows of the table between them.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "pg/server/server.h"
+#include "task_reading.h"
+
+/* Pairs of a row and what it refers to, of one path. */
+typedef struct path_rows
+{
+	gnngp_task_reading *r;
+	Oid			id_type;
+	Oid			key_type;
+	gp_typed_pair *pair;
+	int64		n;
+	int64		room;
+} path_rows;
+
+/* Takes a pair. */
+static void
+pair_row(void *state, const Datum *values, const bool *nulls)
+{
+	path_rows  *p = state;
+	gnngp_task_reading *r = p->r;
+	int32		entity = gnngp_reading_entity(r, values[0], nulls[0], p->id_type);
+	gnngp_id	key;
+
+	if (entity < 0 || nulls[1])
+		return;
+	key = gnngp_datum_id(values[1], p->key_type);
+	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
+	{
+		if (p->n == p->room)
+		{
+			p->room = p->room ? 2 * p->room : 1024;
+			p->pair = gp_realloc_array(r->env, p->pair, p->room, sizeof(gp_typed_pair));
+		}
+		p->pair[p->n++] = (gp_typed_pair) {key.text ? gp_hash_bytes(key.text, key.length) : (uint64) key.key, r->row_of[k]};
+	}
+}
+
+/* Reads a path: what a table's rows refer to by a relation, the table being the entities' or its child by another. */
+static void
+read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *by, const gnngp_schema_relation *to)
+{
+	const gnngp_schema_table *t = &r->schema->table[to->child];
+	const gnngp_schema_table *entities = &r->schema->table[r->entity];
+	path_rows	p = {.r = r};
+	gnngp_query q;
+
+	gnngp_query_init(&q, &t->table);
+	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(entities, by ? "e" : "t", 1, &r->id, &p.id_type));
+	llast_oid(q.types) = p.id_type;
+	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", to->n, to->from, &p.key_type));
+	llast_oid(q.types) = p.key_type;
+	if (by)
+		q.joins = psprintf(" JOIN %s e ON %s", entities->table.quoted, gnngp_join_equals(r->schema, by, "t", "e"));
+	q.condition = gnngp_key_condition(t, to->n, to->from);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, r->env, pair_row, &p, GP_PHASE_EDGES, gnngp_table_rows(&t->table));
+	r->read += p.n;
+	gp_typed_add(typed, p.n, p.pair);
+	gp_free(r->env, p.pair);
+}
+
+gp_typed *
+gnngp_reading_paths(gnngp_task_reading *r)
+{
+	const gnngp_tables *s = r->schema;
+	gp_typed   *typed = gp_typed_create(r->env, r->n);
+
+	for (int k = 0; k < s->nrelations; k++)
+	{
+		if (s->relation[k].child == r->entity)
+			read_path(r, typed, NULL, &s->relation[k]);
+		for (int i = 0; s->relation[k].parent == r->entity && i < s->nrelations; i++)
+			if (i != k && s->relation[i].child == s->relation[k].child)
+				read_path(r, typed, &s->relation[k], &s->relation[i]);
+	}
+	return typed;
+}

@@ -1,0 +1,81 @@
+-- Tables without time: a column is told by what rows refer to, and by the rows beside them
+SET client_min_messages = warning;
+CREATE SCHEMA typed_test;
+SET search_path = typed_test, public;
+CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE query;
+    RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+CREATE TABLE venues (name text PRIMARY KEY);
+CREATE TABLE authors (id integer PRIMARY KEY);
+CREATE TABLE papers (id text PRIMARY KEY, venue text REFERENCES venues, pages integer, topic text);
+CREATE TABLE writes (paper text REFERENCES papers, author integer REFERENCES authors);
+INSERT INTO venues SELECT 'venue ' || i FROM generate_series(0, 9) i;
+INSERT INTO authors SELECT i FROM generate_series(0, 29) i;
+-- Authors keep to a topic, mostly, and half of the venues do
+CREATE FUNCTION draw(i bigint, seed bigint, n bigint) RETURNS bigint LANGUAGE sql AS 'SELECT (hashint8extended(i, seed) & 1048575) % n';
+INSERT INTO papers SELECT 'p' || i, 'venue ' || CASE WHEN draw(i, 1, 2) = 0 THEN draw(i, 2, 10) ELSE draw(i, 0, 3) + 3 * draw(i, 3, 3) END,
+    draw(i, 4, 7), (ARRAY['a', 'b', 'c'])[1 + draw(i, 0, 3)]
+FROM generate_series(1, 300) i;
+INSERT INTO writes SELECT DISTINCT 'p' || i, CASE WHEN draw(i, 10 + k, 5) = 0 THEN draw(i, 20 + k, 30) ELSE draw(i, 0, 3) + 3 * draw(i, 30 + k, 10) END
+FROM generate_series(1, 300) i, generate_series(1, 2) k;
+CREATE TABLE truth AS SELECT id, topic FROM papers;
+UPDATE papers SET topic = NULL WHERE substr(id, 2)::integer % 5 = 0;
+RESET client_min_messages;
+\pset format unaligned
+\pset tuples_only on
+SELECT gp_create_graph('library', tables => '{papers,authors,venues,writes}');
+SELECT gp_create_task('topic', 'library', 'papers.topic');
+SELECT task, nodes, features > 0 AS columns, classes, labelled, landmarks, facts, rows, loo_score > 0.6 AS well, alternatives FROM gp_fit('topic');
+SELECT avg((class = topic)::integer) > 0.8 FROM gp_predict('topic', NULL::text) JOIN truth ON id = node;
+SELECT count(*), sum((predicted = target)::integer) > 210 FROM gp_loo('topic', NULL::text);
+SELECT metric FROM gp_evaluate('topic') WHERE value IS NOT NULL ORDER BY metric;
+SELECT count(*) FROM gp_predict_sets('topic', NULL::text);
+SELECT gp_report('topic') LIKE '%topic%';
+SELECT count(*) FROM gp_backtest('topic');
+SELECT try($$SELECT * FROM gp_predict_live('topic', ARRAY['p5'])$$);
+SELECT try($$SELECT * FROM gp_explain('topic', 'p5')$$);
+-- The order of rows is the same to it
+CREATE TEMP TABLE before AS SELECT * FROM gp_predict('topic', NULL::text, top => NULL);
+CREATE TEMP TABLE again AS SELECT * FROM writes ORDER BY author DESC, paper;
+TRUNCATE writes;
+INSERT INTO writes SELECT * FROM again;
+CALL gp_refresh('topic');
+SELECT count(*) FROM before AS b JOIN gp_predict('topic', NULL::text, top => NULL) AS p USING (node, class) WHERE p.score <> b.score;
+-- A row's own label says nothing of it: where nobody shares anything, no label is told
+BEGIN;
+CREATE TABLE alone (id integer PRIMARY KEY, author integer REFERENCES authors, topic text);
+INSERT INTO authors SELECT i FROM generate_series(1000, 1099) i;
+INSERT INTO alone SELECT i, 999 + i, CASE i % 2 WHEN 0 THEN 'a' ELSE 'b' END FROM generate_series(1, 100) i;
+SELECT gp_create_graph('lonely', tables => '{alone,authors}');
+SELECT gp_create_task('lonely_topic', 'lonely', 'alone.topic');
+SELECT loo_score < 0.05 AS nothing FROM gp_fit('lonely_topic');
+-- A column that is a foreign key is the answer, and so are the columns of what it refers to
+ALTER TABLE authors ADD flag boolean;
+UPDATE authors SET flag = id % 2 = 0;
+UPDATE alone SET author = 1000 + id % 2;
+SELECT gp_create_task('lonely_author', 'lonely', 'alone.author');
+SELECT gp_alter_graph('lonely', exclude => '{alone.topic}');
+SELECT try($$SELECT * FROM gp_fit('lonely_author')$$);
+ROLLBACK;
+-- Values, and columns of the rows beside a row
+CREATE TABLE houses (id integer PRIMARY KEY, street integer, size real, price real);
+CREATE TABLE streets (id integer PRIMARY KEY, town integer);
+INSERT INTO streets SELECT i, i % 4 FROM generate_series(0, 39) i;
+INSERT INTO houses SELECT i, i % 40, i % 17, i % 40 * 10 + i % 17 * 3 FROM generate_series(1, 400) i;
+UPDATE houses SET price = NULL WHERE id % 7 = 0;
+SELECT gp_create_graph('town', tables => '{houses,streets}', keys => '{"houses.street": "streets.id"}');
+SELECT gp_create_task('price', 'town', 'houses.price');
+SELECT task, labelled, nodes, loo_score > 0.9 AS well FROM gp_fit('price');
+-- Nothing to tell rows apart
+CREATE TABLE bare (id integer PRIMARY KEY, label boolean);
+INSERT INTO bare SELECT i, i % 2 = 0 FROM generate_series(1, 20) i;
+SELECT gp_create_graph('bare', tables => '{bare}');
+SELECT gp_create_task('label', 'bare', 'bare.label');
+SELECT try($$SELECT * FROM gp_fit('label')$$);
+SELECT gp_drop_graph('library'), gp_drop_graph('town'), gp_drop_graph('bare');
+SET client_min_messages = warning;
+DROP SCHEMA typed_test CASCADE;
