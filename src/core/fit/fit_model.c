@@ -40,7 +40,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	by_precision = gp_precision_serves(env, problem);
 	closed = !by_precision && problem->open_prior ? close_prior(dev, problem, &program) : *problem;
 
-	/* Plan; the device is chosen once it is known what the fit takes. */
+	/* The device is chosen once it is known what the fit takes. */
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	if (by_precision)
 	{

@@ -336,12 +336,15 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	*p = (planner) {.ev = ev,.problem = &asked,.root = ev->kernel->program->nsteps - 1,
 	.columns = NONE,.full = NONE,.lowrank = NONE};
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	/* A power of the kernel is one of a low-rank factor. */
+	/* A power of the kernel is one of a low-rank factor; the exact one would make what fills up. */
 	if (problem->program->power != 1.0)
 		asked.strategy = GP_STRATEGY_NYSTROM;
 	p->limit = bytes_allowed(ev->dev, problem);
 	gp_plan_check_factors(ev, problem->estimate_limit > 0 ? INFINITY : p->limit);
-	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE && problem->program->power == 1.0;
+	if (asked.strategy == GP_STRATEGY_AUTO && gp_nystrom_possible(ev, p->root) && gp_eval_fills(ev))
+		asked.strategy = GP_STRATEGY_NYSTROM;
+	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE && problem->program->power == 1.0 &&
+		(asked.strategy != GP_STRATEGY_NYSTROM || !gp_eval_fills(ev));
 	nlandmarks = gp_landmarks_automatic(ev, problem);
 
 	/* Try the strategies. */

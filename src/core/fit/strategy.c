@@ -48,6 +48,8 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	gp_solution solution;
 
 	out->power = problem->program->power;
+	ev->rough = problem->loo_only;
+	ev->lean = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
 		solution = gp_infer_exact(ev, &p, &targets, plan, out);

@@ -17,7 +17,7 @@ current_diag(gp_eval *ev, const gp_chain *chain)
 
 	if (chain->nstages == 0)
 	{
-		gp_linear_norms(ev, chain->z, diag);
+		gp_linear_diagonal(ev, chain->z, diag);
 		return diag;
 	}
 	last = &chain->stage[chain->nstages - 1];

@@ -42,6 +42,7 @@ typedef struct gp_linear
 	int64_t		width;
 	gp_csr	   *csr;			/* NULL when all is dense */
 	gp_matrix	dense;			/* without columns when all is sparse */
+	struct gp_terms *terms;		/* not NULL: it fills up, and is not made (linear_blocks.c) */
 	bool		made;
 	bool		borrowed;		/* csr is not its own */
 } gp_linear;
@@ -61,6 +62,8 @@ typedef struct gp_eval
 	double		max_jitter;		/* the largest one used so far */
 	bool		patient;		/* goes on beyond the largest jitter that is any good, without an
 								 * error */
+	bool		lean;			/* for a low-rank factor: factors that fill up are not made */
+	bool		rough;			/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
 	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
@@ -203,10 +206,14 @@ extern double gp_operator_products(const gp_eval *ev, const gp_operator *op);
 /* Linear steps (linear.c). */
 extern void gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms);
 extern gp_linear gp_linear_build(gp_eval *ev, const gp_terms *terms);
+/* The same, which a lean evaluation does not make where it fills up: then it has norms alone. */
+extern gp_linear gp_linear_of_terms(gp_eval *ev, const gp_terms *terms);
 /* The factor of a linear step, or X for a step that maps <x, y>; kept until gp_eval_close. */
 extern const gp_linear *gp_linear_of_step(gp_eval *ev, int step);
 extern void gp_linear_free(gp_eval *ev, gp_linear *z);
 extern void gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out);	/* n x 1 double */
+/* The same of a factor that may not be made. */
+extern void gp_linear_diagonal(gp_eval *ev, const gp_linear *z, gp_matrix out);
 /* All of a factor that has both kinds of columns as one dense matrix, owned by the caller. */
 extern gp_matrix gp_linear_dense(gp_eval *ev, const gp_linear *z);
 /* The rows index of Z as columns: dst is width x n. */
@@ -220,10 +227,23 @@ extern void gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, 
 						   gp_matrix out);	/* work is n x m, too */
 /* Puts lists of neighbours before all other terms, as where terms of two steps were joined. */
 extern void gp_terms_order(gp_terms *terms);
+/* The sparse matrix that a term's leaf is; NULL for dense features, and for 1. */
+extern const gp_csr *gp_term_csr(const gp_eval *ev, const gp_linear_term *term);
 /* The columns of a term, and of all terms' factor. */
 extern int64_t gp_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_terms_width(const gp_eval *ev, const gp_terms *terms);
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
+
+/*
+ * Of a factor that is not made (linear_blocks.c), in one pass: the norms of its rows (n x 1 double)
+ * and the rows index as columns (width x n); either without data is not wanted.
+ */
+extern void gp_terms_look(gp_eval *ev, const gp_terms *terms, gp_matrix norm, const int32_t *index,
+						  gp_matrix rows);
+/* True where the terms' factor has so many more entries than their leaves that this is cheaper. */
+extern bool gp_terms_fill(gp_eval *ev, const gp_terms *terms);
+/* True where that holds for a step of the kernel. */
+extern bool gp_eval_fills(gp_eval *ev);
 
 /*
  * A pass over the steps that a step needs, arguments first, without recursion

@@ -89,9 +89,8 @@ gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms)
 	gp_terms_order(terms);
 }
 
-/* The sparse matrix that a leaf is; NULL for dense features, and for 1. */
-static const gp_csr *
-leaf_csr(const gp_eval *ev, const gp_linear_term *term)
+const gp_csr *
+gp_term_csr(const gp_eval *ev, const gp_linear_term *term)
 {
 	if (term->leaf == GP_LEAF_BIAS)
 		return NULL;
@@ -183,7 +182,7 @@ static gp_linear
 form_leaf(gp_eval *ev, const gp_linear_term *term)
 {
 	gp_device  *dev = ev->dev;
-	const gp_csr *csr = leaf_csr(ev, term);
+	const gp_csr *csr = gp_term_csr(ev, term);
 	gp_linear	f = {0};
 
 	if (term->leaf == GP_LEAF_BIAS)
@@ -383,8 +382,11 @@ gp_linear_free(gp_eval *ev, gp_linear *z)
 	if (!z->borrowed)
 		gp_csr_free(ev->env, z->csr);
 	z->csr = NULL;
+	gp_free(ev->env, z->terms);
+	z->terms = NULL;
 	ev->dev->destroy(ev->dev, &z->dense);
 }
+
 
 gp_matrix
 gp_linear_dense(gp_eval *ev, const gp_linear *z)
@@ -473,7 +475,7 @@ static void
 leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
-	const gp_csr *csr = leaf_csr(ev, term);
+	const gp_csr *csr = gp_term_csr(ev, term);
 	gp_matrix	leaf;
 
 	if (csr)
@@ -536,9 +538,11 @@ gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
 	double		by_terms = 0.0;
 	double		by_factor;
 
+	if (z->terms)
+		return true;
 	for (int t = 0; t < terms->n; t++)
 	{
-		const gp_csr *csr = leaf_csr(ev, &terms->term[t]);
+		const gp_csr *csr = gp_term_csr(ev, &terms->term[t]);
 
 		if (terms->term[t].leaf == GP_LEAF_BIAS)
 			by_terms += (double) ev->n / dense_gain;

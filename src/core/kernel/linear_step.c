@@ -146,6 +146,18 @@ gp_linear_of_step(gp_eval *ev, int step)
 
 	if (z->made)
 		return z;
+	if (ev->lean && known->csr == NULL && gp_step_is_linear(ev, step))
+	{
+		gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
+
+		gp_linear_collect(ev, step, terms);
+		if (gp_terms_fill(ev, terms))
+			*z = gp_linear_of_terms(ev, terms);
+		gp_free(ev->env, terms);
+		z->made = z->terms != NULL;
+		if (z->made)
+			return z;
+	}
 	if (leaf)
 	{
 		known->csr = leaf;

@@ -7,7 +7,9 @@
  */
 #include "prepared.h"
 
-#define SERIES_TOLERANCE 1e-10
+#define TOLERANCE_DOUBLE 1e-10	/* of P(a): what its series leaves out, */
+#define TOLERANCE_FLOAT 1e-7
+#define TOLERANCE_ROUGH 1e-3	/* where any polynomial near it serves as well */
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
 
@@ -50,10 +52,12 @@ series_length(const gp_eval *ev, double alpha)
 {
 	double		c = 1.0 - alpha;
 	double		ratio = ev->kernel->directed ? c : chebyshev_ratio(c);
+	double		tolerance = ev->rough ? TOLERANCE_ROUGH :
+		ev->type == GP_FLOAT ? TOLERANCE_FLOAT : TOLERANCE_DOUBLE;
 
 	if (c <= 0.0)
 		return 0;
-	return (int) ceil(log(SERIES_TOLERANCE * (1.0 - ratio)) / log(ratio));
+	return (int) ceil(log(tolerance * (1.0 - ratio)) / log(ratio));
 }
 
 /*

@@ -56,8 +56,6 @@ typedef struct gp_link_problem
 	gp_link_method method;
 	const gp_dgp *deep;			/* the options of the method dgp, or NULL */
 	double		missing_share;	/* of all links that the graph does not show, which says how likely one is; 0: GP_LINK_MISSING_SHARE */
-	const uint64_t *key;		/* dgp: who the nodes are, whatever their numbers; NULL: unknown */
-	const gp_warm *warm;		/* dgp: what the last training left, or NULL */
 	uint64_t	seed;
 	size_t		estimate_limit; /* for an estimate: bytes to plan for; 0 = gp_limit */
 } gp_link_problem;
@@ -169,7 +167,6 @@ typedef struct gp_link_model
 	int64_t    *habits;			/* GP_LINK_HABITS counts (link_distances.c); NULL in a model that has none */
 	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
 	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */
-	gp_warm    *warm;			/* dgp: what the next training may start from; NULL in a restored model */
 } gp_link_model;
 
 /* An array of a model, for storing it. */

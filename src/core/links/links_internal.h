@@ -144,19 +144,6 @@ extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold
 extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
 extern void gp_link_held_free(gp_env *env, gp_link_held *held);
 
-/* link_metrics.c */
-
-/* The logarithm of the odds of a share. */
-static inline double
-gp_link_odds(double share)
-{
-	return log(share) - log1p(-share);
-}
-
-/* intercept and slope of the probability of a link, by penalised likelihood; weight NULL: all weigh 1. */
-extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
-							  const double *weight, double *intercept, double *slope);
-
 /* sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so many numbers. */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);
 extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed);

@@ -54,7 +54,7 @@ static const member gpsrf_options[] = {
 static const member dgp_options[] = {
 	WHOLE(gp_dgp, layers), WHOLE(gp_dgp, units), WHOLE(gp_dgp, convolutions),
 	WHOLE(gp_dgp, features), WHOLE(gp_dgp, inducing), WHOLE(gp_dgp, steps), REAL(gp_dgp, rate),
-	WHOLE(gp_dgp, warm), LAST
+	LAST
 };
 
 const gp_gckm gp_gckm_defaults = {.layers = 2,.components = 64,.landmarks = GP_SYEV_MAX,
@@ -63,7 +63,7 @@ const gp_gckm gp_gckm_defaults = {.layers = 2,.components = 64,.landmarks = GP_S
 const gp_gpsrf gp_gpsrf_defaults = {.features = 1000,.units = 64,.hidden = 128,.steps = 800,
 									.dropout = 0.5,
 .tau = 0.8,.decay = 5e-4,.warm = 1};
-const gp_dgp gp_dgp_defaults = {.convolutions = 2,.features = 128,.warm = 1};
+const gp_dgp gp_dgp_defaults = {.convolutions = 2,.features = 128};
 
 static void check_gckm(gp_env *env, const gp_kernel *kernel, const void *options);
 static void check_dgp(gp_env *env, const gp_kernel *kernel, const void *options);

@@ -86,7 +86,6 @@ typedef struct gp_dgp
 								 * and inner products */
 	int			steps;
 	double		rate;
-	int			warm;			/* as gp_gpsrf's */
 } gp_dgp;
 
 #define GP_DGP_MAX_LAYERS 4
@@ -178,9 +177,9 @@ extern gp_features *gp_gckm_embedding(gp_device *dev, const gp_graph *graph,
 /* ---- warm.c: what a training leaves for the next one, and labels that are held out ---- */
 
 /*
- * What a training leaves, so that the next one of the same model starts from it.  Nodes and
- * pairs of them go by keys, which do not change with their numbers.  Who was held out stays so:
- * figures come from labels and links that no parameters have ever seen.  One block of memory.
+ * What a training leaves, so that the next one of the same model starts from it.  Nodes go by
+ * keys, which do not change with their numbers.  Who was held out stays so: figures come from
+ * labels that no parameters have ever seen.  One block of memory.
  */
 typedef struct gp_warm
 {
@@ -188,12 +187,8 @@ typedef struct gp_warm
 	int64_t		values;			/* of a set */
 	float	   *value;			/* sets x values */
 	int64_t		nheld;
-	uint64_t   *held;			/* labelled nodes, or pairs, ascending */
+	uint64_t   *held;			/* labelled nodes, ascending */
 	int32_t    *part;			/* of each: the set that has not seen it */
-	int64_t		nsample;		/* nodes whose inputs say how they are turned */
-	int64_t		inputs;
-	uint64_t   *sample;			/* ascending */
-	float	   *input;			/* nsample x inputs */
 } gp_warm;
 
 /* One of these sizes, whose numbers are the caller's to set; owned by the caller, gp_free frees
@@ -203,10 +198,8 @@ extern gp_warm *gp_warm_create(gp_env *env, gp_warm sizes);
 /* The index of a key among n ascending ones; -1: not there. */
 extern int64_t gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted);
 
-/* The key of a node, key being NULL where the caller knows none; and of a pair, either way
- * round. */
+/* The key of a node, key being NULL where the caller knows none. */
 extern uint64_t gp_warm_node(const uint64_t *key, int64_t node);
-extern uint64_t gp_warm_pair(uint64_t a, uint64_t b);
 
 /* The fold of each of n labels (label NULL: values): every class is dealt to all folds. */
 extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds,

@@ -8,20 +8,17 @@
 gp_warm *
 gp_warm_create(gp_env *env, gp_warm sizes)
 {
-	int64_t		floats = gp_size_mul(env, sizes.sets, sizes.values)
-		+ gp_size_mul(env, sizes.nsample, sizes.inputs);
-	int64_t		bytes = sizeof(gp_warm) + (sizes.nheld + sizes.nsample) * sizeof(uint64_t) +
-		floats * sizeof(float) + sizes.nheld * sizeof(int32_t);
+	int64_t		floats = gp_size_mul(env, sizes.sets, sizes.values);
+	int64_t		bytes = sizeof(gp_warm) + floats * sizeof(float) +
+		sizes.nheld * (sizeof(uint64_t) + sizeof(int32_t));
 	gp_warm    *w = gp_alloc_figures(env, bytes, 1);
 
 	if (env->dry)
 		return w;
 	*w = sizes;
 	w->held = (uint64_t *) (w + 1);
-	w->sample = w->held + sizes.nheld;
-	w->value = (float *) (w->sample + sizes.nsample);
-	w->input = w->value + sizes.sets * sizes.values;
-	w->part = (int32_t *) (w->input + sizes.nsample * sizes.inputs);
+	w->value = (float *) (w->held + sizes.nheld);
+	w->part = (int32_t *) (w->value + floats);
 	return w;
 }
 
@@ -47,12 +44,6 @@ uint64_t
 gp_warm_node(const uint64_t *key, int64_t node)
 {
 	return key ? key[node] : (uint64_t) node;
-}
-
-uint64_t
-gp_warm_pair(uint64_t a, uint64_t b)
-{
-	return gp_hash(gp_hash(a < b ? a : b) ^ (a < b ? b : a));
 }
 
 /* ---- parameters ---- */

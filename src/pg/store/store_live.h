@@ -4,7 +4,7 @@
  *
  * The part "live" has the pieces that the core keeps (core/kernel/keep.h), and the ids of all
  * nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
- * extension's owner, for a caller who may see the model.  The parts "warm" and "link_warm" have
+ * extension's owner, for a caller who may see the model.  The part "warm" has
  * parameters, which tell of features and labels: only the owner reads them.
  */
 #ifndef GNNGP_STORE_LIVE_H

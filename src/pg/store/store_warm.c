@@ -12,17 +12,17 @@
 /* The arrays. */
 enum warm_array
 {
-	WARM_SIZES, WARM_HELD, WARM_PARTS, WARM_SAMPLE, WARM_VALUES, WARM_INPUTS, WARM_ARRAYS
+	WARM_SIZES, WARM_HELD, WARM_PARTS, WARM_VALUES, WARM_ARRAYS
 };
 
 static const int warm_element[WARM_ARRAYS] = {
-	GP_LINK_I64, GP_LINK_U64, GP_LINK_I32, GP_LINK_U64, GP_LINK_F32, GP_LINK_F32
+	GP_LINK_I64, GP_LINK_U64, GP_LINK_I32, GP_LINK_F32
 };
 
 /* The numbers of WARM_SIZES. */
 enum warm_size
 {
-	SIZE_LIKE, SIZE_SETS, SIZE_VALUES, SIZE_HELD, SIZE_SAMPLE, SIZE_INPUTS, SIZES
+	SIZE_LIKE, SIZE_SETS, SIZE_VALUES, SIZE_HELD, SIZES
 };
 
 #define MOST_SETS 64			/* of parameters: folds, and all */
@@ -59,18 +59,14 @@ count_elements(const gp_warm *w, int64 *count)
 {
 	count[WARM_SIZES] = SIZES;
 	count[WARM_HELD] = count[WARM_PARTS] = w->nheld;
-	count[WARM_SAMPLE] = w->nsample;
 	count[WARM_VALUES] = w->sets * w->values;
-	count[WARM_INPUTS] = w->nsample * w->inputs;
 }
 
 void
 gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm)
 {
-	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld, warm->nsample,
-								warm->inputs};
-	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->sample, warm->value,
-									 warm->input};
+	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld};
+	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->value};
 	int64		count[WARM_ARRAYS];
 	gnngp_arrays list = {0};
 
@@ -98,13 +94,9 @@ unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arra
 	size = array[WARM_SIZES].data;
 	*like = (uint64) size[SIZE_LIKE];
 	*w = (gp_warm) {.sets = size[SIZE_SETS],.values = size[SIZE_VALUES],.nheld = size[SIZE_HELD],
-	.nsample = size[SIZE_SAMPLE],.inputs = size[SIZE_INPUTS],.held = array[WARM_HELD].data,
-	.part = array[WARM_PARTS].data,.sample = array[WARM_SAMPLE].data,
-	.value = array[WARM_VALUES].data,.input = array[WARM_INPUTS].data};
+	.held = array[WARM_HELD].data,.part = array[WARM_PARTS].data,.value = array[WARM_VALUES].data};
 	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 ||
-		w->values > PG_INT64_MAX / MOST_SETS || w->nheld < 0 || w->nsample < 0 ||
-		w->nsample > PG_INT32_MAX || w->inputs < 0 ||
-		w->inputs > PG_INT32_MAX)
+		w->values > PG_INT64_MAX / MOST_SETS || w->nheld < 0)
 		gnngp_arrays_damaged(model, part);
 	count_elements(w, count);
 	bad = false;
@@ -113,12 +105,8 @@ unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arra
 	/* Keys ascend, sets exist, and numbers are numbers. */
 	for (int64 k = 0; k < w->nheld && !bad; k++)
 		bad = w->part[k] < 0 || w->part[k] >= w->sets || (k > 0 && w->held[k] < w->held[k - 1]);
-	for (int64 k = 1; k < w->nsample && !bad; k++)
-		bad = w->sample[k] < w->sample[k - 1];
 	for (int64 k = 0; k < w->sets * w->values && !bad; k++)
 		bad = !isfinite(w->value[k]);
-	for (int64 k = 0; k < w->nsample * w->inputs && !bad; k++)
-		bad = !isfinite(w->input[k]);
 	if (bad)
 		gnngp_arrays_damaged(model, part);
 	return w;

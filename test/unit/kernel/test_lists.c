@@ -315,6 +315,50 @@ check_terms(gp_env *env)
 	dev->close(dev);
 }
 
+/* Rows and norms of a factor that is not made, against one that is. */
+static void
+check_blocks(gp_env *env)
+{
+	world		w = make_world(env, SHAPE_SPARSE, false, true);
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, "2*A^2*X0*W + A*N*W + X0*W + b, sigma_b=0.5"));
+	int			root = program->nsteps - 1;
+	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
+	gp_eval		ev;
+	gp_linear	z;
+	gp_matrix	want;
+	gp_matrix	out;
+	gp_matrix	norm = dev->create(dev, N, 1, GP_DOUBLE);
+	gp_matrix	wanted = dev->create(dev, N, 1, GP_DOUBLE);
+	int32_t		all[N];
+	double	   *host;
+
+	for (int i = 0; i < N; i++)
+		all[i] = i;
+	gp_eval_open(&ev, dev, program, w.graph, w.features, 0, GP_DOUBLE);
+	gp_linear_collect(&ev, root, terms);
+	z = gp_linear_build(&ev, terms);
+	want = dev->create(dev, z.width, N, GP_DOUBLE);
+	out = dev->create(dev, z.width, N, GP_DOUBLE);
+	host = gp_alloc_zero(env, z.width * N, sizeof(double));
+	gp_linear_rows(&ev, &z, all, N, want);
+	gp_linear_norms(&ev, &z, wanted);
+	gp_terms_look(&ev, terms, norm, all, out);
+	dev->axpby(dev, -1.0, want, 1.0, out);
+	dev->download(dev, gp_matrix_wrap(host, z.width, N, GP_DOUBLE), out);
+	for (int64_t k = 1; k < z.width * N; k++)
+		host[0] = fmax(fabs(host[0]), fabs(host[k]));
+	ok(host[0] < 1e-12, "rows of a factor that is not made");
+	dev->axpby(dev, -1.0, wanted, 1.0, norm);
+	dev->download(dev, gp_matrix_wrap(host, N, 1, GP_DOUBLE), norm);
+	for (int64_t k = 1; k < N; k++)
+		host[0] = fmax(fabs(host[0]), fabs(host[k]));
+	ok(host[0] < 1e-10, "and their norms");
+	gp_linear_free(&ev, &z);
+	gp_eval_close(&ev);
+	dev->close(dev);
+}
+
 /* Lists of edges whose weights have squares beyond all numbers. */
 static void
 check_huge(gp_env *env)
@@ -346,6 +390,7 @@ main(void)
 	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)
 		check_worlds(kernel[k]);
 	in_env(check_terms(env));
+	in_env(check_blocks(env));
 	in_env(check_huge(env));
 	return done_testing();
 }

@@ -30,8 +30,8 @@ extern gp_factor *gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 extern gp_matrix gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms,
 										 const gp_linear *z, bool relu);
 
-/* The explicit factor of terms that a step joins. */
-extern gp_linear gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms);
+/* The factor of terms that a step joins; it may stay unmade where only a panel is taken of it. */
+extern gp_linear gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms, bool for_panel);
 
 /* C(:,a) of an activation on a factor with panels, the first of which may become it. */
 extern gp_matrix gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f);

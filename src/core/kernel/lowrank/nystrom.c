@@ -30,7 +30,7 @@ relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 	}
 	else
 	{
-		own = gp_nystrom_terms(ny, step, &child->terms);
+		own = gp_nystrom_terms(ny, step, &child->terms, true);
 		panel = gp_nystrom_linear_panel(ny, step, &child->terms, &own, true);
 		gp_linear_free(ny->ev, &own);
 	}
@@ -82,10 +82,10 @@ terms_mean(gp_eval *ev, const gp_terms *terms)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
-	gp_linear	z = gp_linear_build(ev, terms);
+	gp_linear	z = gp_linear_of_terms(ev, terms);
 	double		mean;
 
-	gp_linear_norms(ev, &z, norm);
+	gp_linear_diagonal(ev, &z, norm);
 	mean = gp_mean_entry(dev, norm);
 	gp_linear_free(ev, &z);
 	dev->destroy(dev, &norm);
@@ -285,7 +285,7 @@ settle_terms(gp_nystrom *ny, gp_factor *f)
 	}
 	else
 	{
-		z = gp_nystrom_terms(ny, site, &f->terms);
+		z = gp_nystrom_terms(ny, site, &f->terms, true);
 		linear = gp_nystrom_of_panel(ny, site,
 									 gp_nystrom_linear_panel(ny, site, &f->terms, &z, false));
 	}

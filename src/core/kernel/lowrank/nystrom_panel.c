@@ -110,7 +110,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
-	gp_matrix	right = dev->create(dev, z->width, width, ev->type);
+	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->na : width, ev->type);
 	gp_matrix	work = {0};
 
 	if (by_terms)
@@ -118,14 +118,18 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	if (relu)
 	{
 		stage.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
-		gp_linear_norms(ev, z, stage.diag);
+		if (z->terms == NULL)
+			gp_linear_norms(ev, z, stage.diag);
 	}
+	if (z->terms)
+		gp_terms_look(ev, z->terms, stage.diag, ny->landmark, right);
 	for (gp_band band = gp_band_first(ny->na, width); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	r = gp_matrix_cols(right, 0, band.count);
+		gp_matrix	r = gp_matrix_cols(right, z->terms ? band.first : 0, band.count);
 		gp_matrix	part = gp_matrix_part(out, 0, band.first, rows, band.count);
 
-		gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
+		if (z->terms == NULL)
+			gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
 		if (by_terms)
 			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count),
 						   gp_matrix_cols(out, band.first, band.count));
@@ -140,9 +144,9 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 }
 
 gp_linear
-gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms)
+gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms, bool for_panel)
 {
-	gp_linear	z = gp_linear_build(ny->ev, terms);
+	gp_linear	z = for_panel ? gp_linear_of_terms(ny->ev, terms) : gp_linear_build(ny->ev, terms);
 
 	gp_anchors_note(ny->ev, GP_PIECE_TERMS, step, &z, ny->landmark, ny->na);
 	gp_anchors_fill(ny->ev, GP_PIECE_TERMS, step, terms, &z);
@@ -221,7 +225,7 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 	}
 	if (f->terms.n > 0)
 	{
-		parts->z = gp_nystrom_terms(ny, step, &f->terms);
+		parts->z = gp_nystrom_terms(ny, step, &f->terms, false);
 		parts->za = dev->create(dev, parts->z.width, ny->na, ev->type);
 		gp_linear_rows(ev, &parts->z, ny->landmark, ny->na, parts->za);
 		gp_linear_norms(ev, &parts->z, temp);

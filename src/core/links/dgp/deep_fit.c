@@ -209,7 +209,7 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
 	gp_link_deep_means(env, model, pairs.n, row, score);
-	gp_link_asked_calibrate(env, &asked, 1, &candidates, d->problem->missing_share, model);
+	gp_link_asked_calibrate(d->dev, &asked, 1, &candidates, d->problem->missing_share, model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free(env, score);
@@ -236,7 +236,6 @@ training_open(gp_deep *d, gp_device *dev)
 	d->chain = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
 	gp_deep_inputs_open(d);
 	gp_deep_chain_open(d);
-	gp_deep_start(d);
 }
 
 /* The steps before those with all links. */
@@ -254,7 +253,7 @@ run_trial(gp_device *dry, void *arg)
 	gp_link_model model = {0};
 	int64_t		edges = d.problem->graph->edges;
 	int64_t		hidden = edges - d.whole->graph->edges;
-	void	   *kept[5];
+	void	   *kept[4];
 
 	d.whole = &d.view[0];
 	d.fold = &d.view[1];
@@ -265,7 +264,6 @@ run_trial(gp_device *dry, void *arg)
 	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1), sizeof(int64_t) + 3 * sizeof(float));
 	training_open(&d, dry);
 	train(&d, d.options.steps);
-	kept[4] = gp_deep_leave(&d, NULL, hidden);
 	take_moments(&d, &model);
 	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
 	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
@@ -276,28 +274,21 @@ run_trial(gp_device *dry, void *arg)
 	for (int k = 0; k <= d.folds; k++)
 		dry->destroy(dry, &d.view[k].inputs);
 	gp_trainer_close(&d.t);
-	for (int k = 0; k < 5; k++)
+	for (int k = 0; k < 4; k++)
 		gp_free(dry->env, kept[k]);
 }
 
-/*
- * The links that are hidden for the figures, as a fold: those that the last training hid, which
- * the parameters it left know nothing of, or a sample; *again tells.
- */
+/* The links that are hidden for the figures, as a fold. */
 static gp_link_fold
-hide_links(gp_env *env, const gp_link_problem *problem, bool *again)
+hide_links(gp_env *env, const gp_link_problem *problem)
 {
 	const gp_graph *graph = problem->graph;
-	int64_t		count = gp_min64(gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1), MOST_HIDDEN);
-	gp_link_pairs links = {0};
+	int64_t		share = gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1);
+	gp_link_pairs links;
 	gp_link_fold fold;
 
 	gp_link_require_two(env, graph);
-	if (*again)
-		links = gp_deep_hidden_before(env, problem, count);
-	*again = links.n > 0;
-	if (!*again)
-		links = gp_link_sample_links(env, graph, problem->seed, count);
+	links = gp_link_sample_links(env, graph, problem->seed, gp_min64(share, MOST_HIDDEN));
 	fold = gp_link_fold_hide(env, graph, problem->seed, &links, links.n);
 	gp_link_pairs_free(env, &links);
 	return fold;
@@ -347,12 +338,10 @@ deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fo
 {
 	gp_env	   *env = dev->env;
 	const gp_dgp *asked = problem->deep ? problem->deep : &gp_dgp_defaults;
-	bool		again = asked->warm && problem->warm && problem->warm->sets == 1;
 
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
-	*hidden = hide_links(env, problem, &again);
+	*hidden = hide_links(env, problem);
 	d->options = settle_options(asked, d->nodes, problem->features != NULL);
-	d->before = again ? problem->warm : NULL;
 	if (problem->features)
 		d->x = gp_link_features_prepare(env, problem->features, problem->seed);
 	gp_deep_views_open(d, hidden->graph);
@@ -381,8 +370,6 @@ gp_link_deep_fit(gp_device *dev, const gp_link_problem *asked, gp_link_model *mo
 	train(&d, first_steps(&d));
 	take_moments(&d, model);
 	judge(&d, &hidden, model);
-	if (d.options.warm)
-		model->warm = gp_deep_leave(&d, &hidden.pairs, hidden.links);
 	gp_deep_views_close(&d);
 	gp_link_fold_free(env, &hidden);
 	/* with all links */

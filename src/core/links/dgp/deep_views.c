@@ -128,7 +128,6 @@ gp_deep_inputs_again(gp_deep *d)
 				q = gp_inputs_turn(dev, &q, q, d->frame);
 			else
 			{
-				q = gp_deep_turn(d, &q);
 				d->frame = gp_trainer_matrix(&d->t, q.rows, q.cols, GP_DOUBLE);
 				dev->copy(dev, d->frame, q);
 			}
@@ -151,7 +150,6 @@ gp_deep_inputs_open(gp_deep *d)
 	if (d->x)
 	{
 		q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
-		q = gp_deep_turn(d, &q);
 		scale_inputs(d, q, gp_matrix_cols(d->input, 0, count));
 		dev->destroy(dev, &q);
 	}

@@ -49,7 +49,6 @@ typedef struct gp_deep
 	int32_t    *second;			/* most: second ends, while they are drawn */
 	bool	   *linked;
 	double	   *r;
-	const gp_warm *before;		/* where the training starts from; NULL: from the prior */
 } gp_deep;
 
 /* deep_views.c: a view of the graph, and one of each fold without its links; those before are closed. */
@@ -59,21 +58,6 @@ extern void gp_deep_views_close(gp_deep *d);
 /* The inputs of all views, in the frame of the first; again for other views. */
 extern void gp_deep_inputs_open(gp_deep *d);
 extern void gp_deep_inputs_again(gp_deep *d);
-
-/*
- * deep_warm.c: the links that the last training hid, as far as they are there; none where they are too few to
- * tell figures by, of so many that would be hidden else.
- */
-extern gp_link_pairs gp_deep_hidden_before(gp_env *env, const gp_link_problem *problem, int64_t wanted);
-
-/* Inputs turned the way those were that the last training left; q is destroyed. */
-extern gp_matrix gp_deep_turn(gp_deep *d, gp_matrix *q);
-
-/* Starts the parameters from that training, where there was one of the same sizes. */
-extern void gp_deep_start(gp_deep *d);
-
-/* What the next training may start from: the first pairs are the links that this one hid so far. */
-extern gp_warm *gp_deep_leave(gp_deep *d, const gp_link_pairs *hidden, int64_t nhidden);
 
 /* Lets the chain see a view. */
 extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);

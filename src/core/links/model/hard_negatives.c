@@ -8,6 +8,7 @@
  * where these are too few.
  */
 #include "hard_negatives.h"
+#include "logistic.h"
 
 #include "base/sort.h"
 
@@ -426,9 +427,10 @@ gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 }
 
 void
-gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
+gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds, double *const *logit,
 						double missing_share, gp_link_model *model)
 {
+	gp_env	   *env = dev->env;
 	int64_t		n = 0;
 	double		share = 0.0;
 	double	   *all;
@@ -451,10 +453,10 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 			weight[n] = asked[f].weight[e];
 			linked[n] = asked[f].linked[e];
 		}
-	gp_link_calibrate(env, n, all, linked, weight, &model->intercept, &model->slope);
+	gp_link_calibrate(dev, n, all, linked, weight, &model->intercept, &model->slope);
 	if (!(missing_share > 0.0))
 		missing_share = GP_LINK_MISSING_SHARE;
-	model->intercept += gp_link_odds(missing_share) - gp_link_odds(share);
+	model->intercept += log(missing_share / (1.0 - missing_share)) - log(share / (1.0 - share));
 	gp_free(env, all);
 	gp_free(env, weight);
 	gp_free(env, linked);

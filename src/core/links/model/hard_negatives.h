@@ -52,7 +52,7 @@ extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
  * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters (Platt
  * 1999) and the odds of missing_share over those of what the folds hide.  0 is GP_LINK_MISSING_SHARE.
  */
-extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
+extern void gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds, double *const *logit,
 									double missing_share, gp_link_model *model);
 
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */

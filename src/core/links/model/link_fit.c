@@ -380,7 +380,7 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	fill_held(&r, &best, &model->held);
 	for (int f = 0; f < r.folds; f++)
 		asked[f] = r.fold[f].asked;
-	gp_link_asked_calibrate(env, asked, r.folds, best.asked, problem->missing_share, model);
+	gp_link_asked_calibrate(dev, asked, r.folds, best.asked, problem->missing_share, model);
 	keep_regression(&r, &best.r, model);
 	gp_link_held_judge(env, model);
 	free_attempt(&r, &best);

@@ -128,7 +128,7 @@ void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
 	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point, m->taken, m->centre, m->spread,
-		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->warm};
+		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code};
 
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);

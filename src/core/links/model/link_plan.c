@@ -3,7 +3,7 @@
  */
 #include "regression/regression.h"
 #include "links/links_internal.h"
-#include "links/search/rank.h"
+#include "links/search/link_predict.h"
 #include "link_regression.h"
 #include "hard_negatives.h"
 #include "links/scores/scores.h"
@@ -207,7 +207,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 	/* What threads have for themselves, and the lots of a wave. */
 	out.bytes += KEEP_BYTES +
 		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers));
-	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * (8.0 * (1 + width) + sizeof(gp_link_row));
+	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * sizeof(gp_link_row);
 	if (scores)
 	{
 		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */

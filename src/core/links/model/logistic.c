@@ -6,6 +6,7 @@
 #define STEPS 50
 #define HALVINGS 30
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */
+#define FLAT 1e-12				/* a relative spread of scores below this is none */
 
 /* log(1 + exp(x)) without overflow. */
 static double
@@ -218,4 +219,64 @@ double
 gp_link_logistic_bytes(double n, double p)
 {
 	return 8.0 * (2.0 * p * n + 8.0 * n + p * p + 8.0 * p);
+}
+
+/*
+ * The scores are standardised.  A pair stands in two rows, a link and none, which share its weight as
+ * the smoothed target of its label says (Platt 1999): scores that separate links make the curve no step.
+ */
+void
+gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
+				  const double *weight, double *intercept, double *slope)
+{
+	double	   *phi = gp_alloc_array(dev->env, 4 * n, sizeof(double));
+	double	   *part = gp_alloc_array(dev->env, 2 * n, sizeof(double));
+	bool	   *linked = gp_alloc_array(dev->env, 2 * n, sizeof(bool));
+	double		total[2] = {0.0, 0.0};	/* of the weights: without a link, with one */
+	double		centre = 0.0;
+	double		spread = 0.0;
+	double		target[2];
+	double		share;
+
+	for (int64_t i = 0; i < n; i++)
+	{
+		total[label[i]] += weight[i];
+		centre += score[i] / (double) n;
+	}
+	for (int64_t i = 0; i < n; i++)
+		spread += (score[i] - centre) * (score[i] - centre) / (double) n;
+	spread = sqrt(spread);
+	target[1] = (total[1] + 1.0) / (total[1] + 2.0);
+	target[0] = 1.0 / (total[0] + 2.0);
+	share = n > 0 ? (total[0] * target[0] + total[1] * target[1]) / (total[0] + total[1]) : 0.5;
+	*intercept = log(share / (1.0 - share));
+	*slope = 0.0;
+	for (int64_t i = 0; i < 2 * n; i++)
+	{
+		double		t = target[label[i / 2]];
+
+		linked[i] = i % 2 == 1;
+		part[i] = weight[i / 2] * (linked[i] ? t : 1.0 - t);
+		phi[i] = 1.0;
+		phi[2 * n + i] = (score[i / 2] - centre) / spread;
+	}
+	/* Equal scores, or such as are no numbers, give every pair the share of links; so do those that rank backwards. */
+	if (spread > FLAT * fabs(centre) && isfinite(spread))
+	{
+		gp_matrix	rows = dev->create(dev, 2, 2 * n, GP_DOUBLE);
+		gp_link_logistic l;
+
+		dev->upload(dev, rows, gp_matrix_wrap(phi, 2, 2 * n, GP_DOUBLE));
+		l = gp_link_logistic_open(dev, rows, FLAT * (total[0] + total[1]));
+		gp_link_logistic_fit(&l, linked, part);
+		if (l.b[1] > 0.0 && isfinite(l.b[1] / spread))
+		{
+			*slope = l.b[1] / spread;
+			*intercept = l.b[0] - *slope * centre;
+		}
+		gp_link_logistic_close(&l);
+	}
+	gp_free(dev->env, phi);
+	gp_free(dev->env, part);
+	gp_free(dev->env, linked);
 }

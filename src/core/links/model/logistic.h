@@ -40,6 +40,13 @@ extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64
 extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
 extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
 
+/*
+ * The curve of probabilities 1 / (1 + exp(-(intercept + slope score))), the slope not negative; weight is
+ * what each of n scores counts for.
+ */
+extern void gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
+							  const double *weight, double *intercept, double *slope);
+
 /* The bytes of a regression on n rows and p functions, at most. */
 extern double gp_link_logistic_bytes(double n, double p);
 

@@ -393,7 +393,7 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 		model->held.row[e].variance = x[best].variance[e];
 	}
 	model->held.ranks = x[best].ranks;
-	gp_link_asked_calibrate(env, asked, folds, x[best].asked, problem->missing_share, model);
+	gp_link_asked_calibrate(dev, asked, folds, x[best].asked, problem->missing_share, model);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
 	{

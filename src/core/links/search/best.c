@@ -1,17 +1,28 @@
 /*
  * best.c - the best missing links of each node.
  *
- * Nodes are taken in lots, which need nothing of one another, and lots in waves.  Of each lot
- * of a wave the candidates are ranked; then pairs that were told from their other end are left
- * out; those that remain get their posteriors, and are handed out in the order of the nodes.
- * Where there are threads, they take whole lots.
+ * Nodes are searched in lots, whose columns of scores are computed together, and lots in waves.  All
+ * candidates of a node are ranked by their logits in float, and the best get their posterior.  Then, in
+ * the order of the nodes, pairs that were given from their other end are left out, and the others are
+ * handed out.  Where there are threads, each works on whole lots.
  */
-#include "rank.h"
+#include "link_predict.h"
 
 #include "base/hash_table.h"
 #include "base/sort.h"
 
+#define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates that are scored at once, unless one node has more */
 #define LEAST_LOTS 2			/* for more of them threads are started */
+
+/* Sources that are searched together, and the rows of their best candidates, as they rank. */
+typedef struct lot
+{
+	int32_t		sources;
+	int32_t		source[GP_LINK_BLOCK];
+	int64_t		first[GP_LINK_BLOCK + 1];	/* of each source's rows */
+	int64_t		room;
+	gp_link_row *row;
+} lot;
 
 typedef struct best
 {
@@ -21,15 +32,184 @@ typedef struct best
 	gp_link_take take;
 	void	   *state;
 	bool		as_ranked;		/* hand out all, in the order that they rank */
-	bool	   *asked;			/* nodes that are asked for or done: a pair of two may come twice */
-	gp_set		told;			/* pairs of them, so that (j, i) is not told after (i, j) */
+	bool	   *asked;			/* nodes that are asked for: a pair of two may come twice */
+	gp_set		given;			/* pairs of them, so that (j, i) does not follow (i, j) */
 	gp_crew    *crew;			/* NULL: all is done by the calling thread */
 	int			threads;
 	gp_link_search **search;	/* of each thread */
 	int32_t   **found;			/* candidates of one node, of each thread */
-	gp_link_lot *lot;			/* of a wave */
+	lot		   *lot;			/* of a wave */
 	int64_t		lots;
 } best;
+
+/* ---- one lot ---- */
+
+/* A candidate and what ranks it. */
+typedef struct ranked
+{
+	double		rank;
+	int32_t		dst;
+	int64_t		place;			/* among the candidates */
+} ranked;
+
+/* By rank, ties by node. */
+static int
+compare_ranked(const void *a, const void *b, void *unused)
+{
+	const ranked *x = a;
+	const ranked *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	return x->dst < y->dst ? -1 : x->dst > y->dst;
+}
+
+/* The candidates of some sources of a lot, which are scored together. */
+typedef struct group
+{
+	int32_t		begin;			/* place in the lot of the first source */
+	int32_t		sources;
+	int64_t		first[GP_LINK_BLOCK + 1];	/* of each source's candidates */
+	int64_t		room;
+	int32_t    *slot;			/* of each candidate: its source */
+	int32_t    *dst;
+} group;
+
+/* Scores a group's candidates, and adds the posteriors of the k best of each source to the lot. */
+static void
+rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
+{
+	gp_env	   *env = l->env;
+	int64_t		n = g->first[g->sources];
+	int64_t		at = lot->first[g->begin];
+	int32_t		width = l->model->method == GP_LINK_SCORES ? l->model->width : 0;
+	double	   *score = width ? gp_alloc_array(env, (int64_t) gp_size_mul(env, n, width), sizeof(double)) : NULL;
+	gp_link_row *row = gp_alloc_array(env, n, sizeof(gp_link_row));
+	double	   *mean = gp_alloc_array(env, n, sizeof(double));
+	ranked	   *r = gp_alloc_array(env, n, sizeof(ranked));
+	gp_link_block block = {.sources = g->sources,.source = lot->source + g->begin,.n = n,
+	.slot = g->slot,.dst = g->dst};
+	double	   *kept;
+
+	if (width)
+	{
+		gp_link_graph_scores(&l->frame, &block, score);
+		gp_link_feature_scores(&l->frame, &block, score);
+	}
+	for (int64_t e = 0; e < n; e++)
+		row[e] = (gp_link_row) {.src = block.source[g->slot[e]],.dst = g->dst[e]};
+	gp_links_means(l, n, score, row, mean);
+	for (int32_t s = 0; s < g->sources; s++)
+	{
+		ranked	   *own = r + g->first[s];
+		gp_heap		heap = {.env = env,.item = own,.size = sizeof(ranked),.compare = compare_ranked};
+
+		heap.room = gp_min64(k, g->first[s + 1] - g->first[s]);
+		/* Numbers beyond float make no rank: such a candidate comes last. */
+		for (int64_t e = g->first[s]; e < g->first[s + 1]; e++)
+		{
+			ranked		candidate = {isnan(mean[e]) ? -INFINITY : mean[e], g->dst[e], e};
+
+			gp_heap_offer(&heap, &candidate);
+		}
+		gp_heap_sort(&heap);
+		lot->first[g->begin + s + 1] = lot->first[g->begin + s] + heap.n;
+	}
+	n = lot->first[g->begin + g->sources];
+	if (n > lot->room)
+	{
+		lot->room = 2 * n;
+		lot->row = gp_realloc_array(env, lot->row, lot->room, sizeof(gp_link_row));
+	}
+	kept = gp_alloc_array(env, (n - at) * width, sizeof(double));
+	for (int32_t s = 0; s < g->sources; s++)
+		for (int64_t e = lot->first[g->begin + s]; e < lot->first[g->begin + s + 1]; e++)
+		{
+			int64_t		from = r[g->first[s] + e - lot->first[g->begin + s]].place;
+
+			lot->row[e] = row[from];
+			if (width)
+				memcpy(kept + (e - at) * width, score + from * width, width * sizeof(double));
+		}
+	gp_links_posterior(l, n - at, width ? kept : NULL, lot->row + at);
+	gp_free(env, kept);
+	gp_free(env, r);
+	gp_free(env, mean);
+	gp_free(env, row);
+	gp_free(env, score);
+}
+
+/* The model on another device: what it points at is only read. */
+static gp_links
+links_on(const gp_links *l, gp_device *dev)
+{
+	gp_links	on = *l;
+
+	on.dev = on.frame.dev = dev;
+	on.env = on.frame.env = dev->env;
+	return on;
+}
+
+/* Searches and ranks the candidates of one lot; a thread's work. */
+static void
+rank_lot(void *job, gp_device *dev, int worker, int64_t index)
+{
+	best	   *b = job;
+	gp_links	l = links_on(b->l, dev);
+	gp_link_search *search = gp_link_search_in(b->search[worker], dev->env);
+	int32_t    *found = b->found[worker];
+	lot		   *lot = &b->lot[index];
+	group		g = {0};
+
+	lot->first[0] = 0;
+	for (int32_t s = 0; s < lot->sources; s++)
+	{
+		int64_t		n = g.first[g.sources];
+		int64_t		count = gp_link_search_node(search, lot->source[s], found);
+
+		if (n + count > g.room)
+		{
+			g.room = 2 * (n + count);
+			g.slot = gp_realloc_array(l.env, g.slot, g.room, sizeof(int32_t));
+			g.dst = gp_realloc_array(l.env, g.dst, g.room, sizeof(int32_t));
+		}
+		for (int64_t e = 0; e < count; e++)
+		{
+			g.slot[n + e] = g.sources;
+			g.dst[n + e] = found[e];
+		}
+		g.first[++g.sources] = n + count;
+		if (n + count < GROUP_PAIRS && s + 1 < lot->sources)
+			continue;
+		rank_group(&l, &g, b->k, lot);
+		g.begin += g.sources;
+		g.sources = 0;
+		l.env->check_interrupts(l.env);
+	}
+	gp_free(l.env, g.slot);
+	gp_free(l.env, g.dst);
+}
+
+#define PAIR_BYTES 320.0		/* of a candidate, beside its scores */
+#define SMALL_BYTES (16.0 * 1024 * 1024)	/* of all that is small */
+
+size_t
+gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers)
+{
+	double		n = (double) nodes;
+	double		block = (double) gp_link_block_size(nodes);
+	double		pairs = fmin((double) GROUP_PAIRS + fmin(n, GROUP_PAIRS), GP_LINK_BLOCK * n);
+	double		bytes = 32.0 * n;
+
+	if (width > 0)
+		bytes += 12.0 * block * n;
+	if (dims > 0)
+		bytes += 16.0 * block * n + 4.0 * block * (double) dims * powers;
+	bytes += pairs * (PAIR_BYTES + 8.0 * width);
+	return (size_t) (bytes + SMALL_BYTES + 24.0 * 1024 * (double) m);
+}
+
+/* ---- all lots ---- */
 
 /* Best first, ties by node. */
 static int
@@ -43,138 +223,72 @@ compare_rows(const void *a, const void *b, void *unused)
 	return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
-/* ---- the pieces that threads take ---- */
-
-/* The model on another device: what it points at is only read. */
-static gp_links
-links_on(const gp_links *l, gp_device *dev)
-{
-	gp_links	on = *l;
-
-	on.dev = on.frame.dev = dev;
-	on.env = on.frame.env = dev->env;
-	return on;
-}
-
-/* Ranks the candidates of one lot. */
+/* Hands out the rows of a lot, but for pairs that were given from their other end. */
 static void
-rank_lot(void *job, gp_device *dev, int worker, int64_t lot)
+hand_out(best *b, lot *lot)
 {
-	best	   *b = job;
-	gp_links	l = links_on(b->l, dev);
-
-	gp_link_lot_rank(&l, gp_link_search_in(b->search[worker], dev->env), b->found[worker], b->k, &b->lot[lot]);
-}
-
-/* The posteriors of one lot. */
-static void
-finish_lot(void *job, gp_device *dev, int worker, int64_t lot)
-{
-	best	   *b = job;
-	gp_links	l = links_on(b->l, dev);
-
-	gp_link_lot_posterior(&l, &b->lot[lot]);
-}
-
-/* Does a piece of work for each lot of the wave. */
-static void
-each_lot(best *b, gp_crew_work work, int64_t lots)
-{
-	if (b->crew)
-		gp_crew_run(b->crew, work, b, lots, b->l->dev);
-	else
-		for (int64_t lot = 0; lot < lots; lot++)
-			work(b, b->l->dev, 0, lot);
-}
-
-/* ---- a wave ---- */
-
-/* Leaves out the pairs of a lot that were told from their other end. */
-static void
-drop_told(best *b, gp_link_lot *lot)
-{
-	gp_link_pool *p = &lot->best;
-	int64_t		n = 0;
-
 	for (int32_t s = 0; s < lot->sources; s++)
 	{
-		int64_t		e = p->first[s];
+		gp_link_row *row = lot->row + lot->first[s];
+		int64_t		n = 0;
 
-		p->first[s] = n;
-		for (; e < p->first[s + 1]; e++)
+		for (int64_t e = 0; e < lot->first[s + 1] - lot->first[s]; e++)
 		{
-			bool		both = !b->l->model->graph->directed && b->asked[p->dst[e]];
-			uint64_t	low = (uint64_t) gp_min64(lot->source[s], p->dst[e]);
-			uint64_t	high = (uint64_t) gp_max64(lot->source[s], p->dst[e]);
+			uint64_t	low = (uint64_t) gp_min64(row[e].src, row[e].dst);
+			uint64_t	high = (uint64_t) gp_max64(row[e].src, row[e].dst);
 
-			if (both && !gp_set_add(&b->told, low << 32 | high))
-				continue;
-			if (n < e)
-				gp_link_pool_copy(b->l, p, e, p, n);
-			n++;
+			if (b->l->model->graph->directed || !b->asked[row[e].dst] || gp_set_add(&b->given, low << 32 | high))
+				row[n++] = row[e];
 		}
-	}
-	p->first[lot->sources] = p->n = n;
-}
-
-/* Hands out the candidates of a lot. */
-static void
-hand_out(best *b, const gp_link_lot *lot)
-{
-	const int64_t *first = lot->best.first;
-
-	for (int32_t s = 0; s < lot->sources; s++)
-	{
 		if (!b->as_ranked)
-			gp_sort(b->env, lot->row + first[s], first[s + 1] - first[s], sizeof(gp_link_row), compare_rows, NULL);
-		for (int64_t e = first[s]; e < first[s + 1]; e++)
-			b->take(b->state, &lot->row[e]);
+			gp_sort(b->env, row, n, sizeof(gp_link_row), compare_rows, NULL);
+		for (int64_t e = 0; e < n; e++)
+			b->take(b->state, &row[e]);
 	}
 }
 
-/* Does all that is to be done for some lots. */
+/* Ranks a wave of lots, and hands their rows out. */
 static void
 run_wave(best *b, int64_t lots)
 {
-	each_lot(b, rank_lot, lots);
-	for (int64_t lot = 0; lot < lots; lot++)
-		drop_told(b, &b->lot[lot]);
-	each_lot(b, finish_lot, lots);
-	for (int64_t lot = 0; lot < lots; lot++)
+	if (b->crew)
+		gp_crew_run(b->crew, rank_lot, b, lots, b->l->dev);
+	else
+		for (int64_t k = 0; k < lots; k++)
+			rank_lot(b, b->l->dev, 0, k);
+	for (int64_t k = 0; k < lots; k++)
 	{
-		hand_out(b, &b->lot[lot]);
-		b->lot[lot].sources = 0;
+		hand_out(b, &b->lot[k]);
+		b->lot[k].sources = 0;
 	}
 	b->env->check_interrupts(b->env);
 }
 
 /* Walks over all nodes, wave by wave. */
 static void
-run(best *b, int64_t n, const int32_t *node, int32_t size)
+run_waves(best *b, int64_t n, const int32_t *node, int32_t size)
 {
 	bool	   *done = gp_alloc_zero(b->env, b->l->model->graph->nodes, sizeof(bool));
-	int64_t		lot = 0;
+	int64_t		k = 0;
 
 	for (int64_t e = 0; e < n; e++)
 	{
 		if (done[node[e]])
 			continue;
 		done[node[e]] = true;
-		b->lot[lot].source[b->lot[lot].sources++] = node[e];
-		if (b->lot[lot].sources == size && ++lot == b->lots)
+		b->lot[k].source[b->lot[k].sources++] = node[e];
+		if (b->lot[k].sources == size && ++k == b->lots)
 		{
-			run_wave(b, lot);
-			lot = 0;
+			run_wave(b, k);
+			k = 0;
 			b->env->progress(b->env, GP_PHASE_PAIRS, e + 1, n);
 		}
 	}
-	if (lot < b->lots && b->lot[lot].sources > 0)
-		lot++;
-	run_wave(b, lot);
+	if (k < b->lots && b->lot[k].sources > 0)
+		k++;
+	run_wave(b, k);
 	gp_free(b->env, done);
 }
-
-/* ---- opening and closing ---- */
 
 /* The search for candidates, kept from call to call: its tables take longer than a node. */
 static gp_link_search *
@@ -198,63 +312,46 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	if (l->other)
 		gp_link_search_among(l->search, l->among, l->other);
 	else if (candidates == GP_CANDIDATES_AUTO && l->model->habits)
-		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits),
-							 l->model->features != NULL);
+		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits), l->model->features != NULL);
 	return l->search;
 }
 
-/* What a thread needs for its lots. */
-static size_t
-lot_bytes(const gp_links *l)
+/* Starts threads where they are worth it (they need room for what is kept, which is little), with what each has. */
+static void
+open_threads(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 {
+	gp_links   *l = b->l;
 	const gp_link_frame *f = &l->frame;
-	bool		scores = l->model->method == GP_LINK_SCORES;
+	int32_t		width = l->model->method == GP_LINK_SCORES ? l->model->width : 0;
+	int64_t		nodes = l->model->graph->nodes;
 
-	return gp_link_lot_bytes(l->model->graph->nodes, scores ? l->model->width : 0, l->model->m, f->x ? f->x->dims : 0, f->powers);
-}
-
-/* Threads where they are worth it: they need room for what is kept, which is little. */
-static void
-open_crew(best *b, int64_t n, int32_t size)
-{
-	b->threads = 1;
-	if (b->l->dev->room == 0 && b->l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_KEPT)
-		b->crew = gp_crew_open(b->env, b->l->threads, lot_bytes(b->l));
-	if (b->crew)
-		b->threads = gp_crew_size(b->crew);
+	if (l->dev->room == 0 && l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_KEPT)
+		b->crew = gp_crew_open(b->env, l->threads, gp_link_lot_bytes(nodes, width, l->model->m, f->x ? f->x->dims : 0, f->powers));
+	b->threads = b->crew ? gp_crew_size(b->crew) : 1;
 	b->lots = b->crew ? b->threads * GP_LINK_WAVE_LOTS : 1;
-	b->lot = gp_alloc_zero(b->env, b->lots, sizeof(gp_link_lot));
-	for (int64_t lot = 0; lot < b->lots && b->crew; lot++)
+	b->lot = gp_alloc_zero(b->env, b->lots, sizeof(lot));
+	for (int64_t k = 0; k < b->lots && b->crew; k++)
 	{
-		b->lot[lot].best = gp_link_pool_create(b->l, size * b->k);
-		b->lot[lot].row = gp_alloc_array(b->env, size * b->k, sizeof(gp_link_row));
+		b->lot[k].room = size * b->k;
+		b->lot[k].row = gp_alloc_array(b->env, b->lot[k].room, sizeof(gp_link_row));
 	}
-}
-
-/* What each thread has for itself. */
-static void
-open_threads(best *b, gp_link_candidates candidates)
-{
 	b->search = gp_alloc_array(b->env, b->threads, sizeof(gp_link_search *));
 	b->found = gp_alloc_array(b->env, b->threads, sizeof(int32_t *));
 	for (int t = 0; t < b->threads; t++)
 	{
-		b->search[t] = t == 0 ? open_search(b->l, candidates) : gp_link_search_twin(b->search[0]);
-		b->found[t] = gp_alloc_array(b->env, b->l->model->graph->nodes, sizeof(int32_t));
+		b->search[t] = t == 0 ? open_search(l, candidates) : gp_link_search_twin(b->search[0]);
+		b->found[t] = gp_alloc_array(b->env, nodes, sizeof(int32_t));
 	}
 }
 
-/* Frees both. */
+/* Frees it all. */
 static void
 close_threads(best *b)
 {
 	if (b->crew)
 		gp_crew_close(b->crew);
-	for (int64_t lot = 0; lot < b->lots; lot++)
-	{
-		gp_link_pool_free(b->l, &b->lot[lot].best);
-		gp_free(b->env, b->lot[lot].row);
-	}
+	for (int64_t k = 0; k < b->lots; k++)
+		gp_free(b->env, b->lot[k].row);
 	gp_free(b->env, b->lot);
 	(void) gp_link_search_in(b->search[0], b->env);
 	for (int t = 0; t < b->threads; t++)
@@ -267,24 +364,23 @@ close_threads(best *b)
 	gp_free(b->env, b->found);
 }
 
-/* Looks for the best of each node, and hands them out. */
+/* Searches for the best of each node, and hands them out. */
 static void
-look(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
+search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 {
 	gp_links   *l = b->l;
 	int64_t		nodes = l->model->graph->nodes;
 	int32_t		size = l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK;
 
-	b->told = gp_set_open(l->env, 0);
+	b->given = gp_set_open(l->env, 0);
 	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
 	for (int64_t e = 0; e < n && !b->as_ranked; e++)
 		b->asked[node[e]] = true;
-	open_crew(b, n, size);
-	open_threads(b, candidates);
-	run(b, n, node, size);
+	open_threads(b, n, size, candidates);
+	run_waves(b, n, node, size);
 	close_threads(b);
 	gp_free(l->env, b->asked);
-	gp_set_close(&b->told);
+	gp_set_close(&b->given);
 }
 
 void
@@ -309,10 +405,11 @@ gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 {
 	best		b = {.l = l, .env = l->env, .k = k, .take = take, .state = state};
 
-	look(&b, n, node, candidates);
+	search_nodes(&b, n, node, candidates);
 }
 
-/* What is kept, on its way. */
+/* ---- what a fit keeps ---- */
+
 typedef struct keeper
 {
 	gp_env	   *env;
@@ -352,7 +449,7 @@ gp_links_keep(gp_links *l, int64_t k, double least)
 	all.kept.first = gp_alloc_zero(l->env, nodes + 1, sizeof(int64_t));
 	for (int64_t i = 0; i < nodes; i++)
 		node[i] = (int32_t) i;
-	look(&b, nodes, node, GP_CANDIDATES_AUTO);
+	search_nodes(&b, nodes, node, GP_CANDIDATES_AUTO);
 	for (int64_t i = 0; i < nodes; i++)
 		all.kept.first[i + 1] += all.kept.first[i];
 	gp_free(l->env, node);

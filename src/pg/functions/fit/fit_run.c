@@ -37,7 +37,6 @@ struct gnngp_fit_run
 	gnngp_data *data;
 	uint64	   *key;			/* of the nodes, for trainings */
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
-	gp_warm    *link_warm;
 	gnngp_choice fit;			/* of the node part */
 	const int32 *block;			/* of time, of each labelled row of a task; NULL: all are of one */
 	gp_link_model *links;
@@ -153,13 +152,11 @@ nodes_like(const gnngp_fit_run *run)
 	return gnngp_warm_like(run->graph_shape, run->data->nclasses, run->data->class_label);
 }
 
-/* True for a part that is fitted by a training. */
+/* True where the nodes are fitted by a training. */
 static bool
-is_trained(const gnngp_fit_run *run, int part)
+is_trained(const gnngp_fit_run *run)
 {
-	return (run->parts & part) != 0 &&
-		(part == GNNGP_PART_LINKS ? gnngp_link_is_trained(&run->link_settings) :
-		 !gnngp_method_is_gp(run->settings.method));
+	return (run->parts & GNNGP_PART_NODES) != 0 && !gnngp_method_is_gp(run->settings.method);
 }
 
 void
@@ -167,10 +164,8 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
-	if (is_trained(run, GNNGP_PART_NODES))
+	if (is_trained(run))
 		run->warm = gnngp_warm_read(run->env, model, "warm", nodes_like(run));
-	if (is_trained(run, GNNGP_PART_LINKS))
-		run->link_warm = gnngp_warm_read(run->env, model, "link_warm", run->graph_shape);
 	MemoryContextSwitchTo(old);
 }
 
@@ -226,8 +221,7 @@ compute_links(gnngp_fit_run *run, gnngp_run *compute)
 
 		device = gnngp_run_device(compute, &plan);
 	}
-	run->links = gnngp_link_compute(device, run->data, &run->link_settings, run->key,
-									run->link_warm);
+	run->links = gnngp_link_compute(device, run->data, &run->link_settings);
 	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
 	gnngp_run_device_close(compute, device);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
@@ -239,7 +233,7 @@ compute_parts(gnngp_run *compute, void *arg)
 {
 	gnngp_fit_run *run = arg;
 
-	if (is_trained(run, GNNGP_PART_NODES) || is_trained(run, GNNGP_PART_LINKS))
+	if (is_trained(run))
 		run->key = gnngp_node_keys(compute->env, &run->data->ids);
 	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings))
 		compute_nodes(run, compute);
@@ -344,8 +338,6 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		gnngp_link_store_write(model, &run->data->ids, run->links);
 		gnngp_held_store_write(model, &run->data->ids, &run->links->held);
 		gnngp_link_figures_write(model, run->links->metric);
-		if (run->links->warm)
-			gnngp_warm_write(model, "link_warm", run->graph_shape, run->links->warm);
 		if (run->kept.nodes > 0)
 			model->link.kept_bytes =
 				gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);

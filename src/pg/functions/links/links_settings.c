@@ -63,12 +63,6 @@ gnngp_link_has_method(gp_env *env, const char *text)
 	return false;
 }
 
-bool
-gnngp_link_is_trained(const gnngp_link_settings *settings)
-{
-	return strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0;
-}
-
 void
 gnngp_link_settings_check(gnngp_link_settings *settings)
 {
@@ -103,7 +97,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 void
 gnngp_link_allow_kernel(const gnngp_link_settings *settings)
 {
-	if (gnngp_link_is_trained(settings))
+	if (strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernel cannot be given with method dgp"),
@@ -183,8 +177,7 @@ gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_
 }
 
 gp_link_model *
-gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
-				   const uint64 *key, const gp_warm *warm)
+gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
 {
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
@@ -193,8 +186,6 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
 		gp_notice(device->env, "Method 'scores' distinguishes directions.",
 				  "method dgp ignores the direction of links");
-	problem.key = key;
-	problem.warm = warm;
 	links = gp_link_fit(device, &problem);
 	notice_plain(device->env, links->metric);
 	return links;

@@ -26,15 +26,9 @@ extern const char *gnngp_link_method_name(gp_link_method method);
 extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
 								   size_t limit, gp_link_plan *links);
 
-/* True for a method that is trained, and needs keys of the nodes. */
-extern bool gnngp_link_is_trained(const gnngp_link_settings *settings);
-
-/*
- * Fits the links of what has been read, a training from where the one before came (NULL: anew); memory of the
- * device's environment.
- */
-extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
-										 const uint64 *key, const gp_warm *warm);
+/* Fits the links of what has been read; memory of the device's environment. */
+extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data,
+										 const gnngp_link_settings *settings);
 
 /* The best pairs of every node, as many as the settings ask for; likewise. */
 extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *links,
