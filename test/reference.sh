@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# reference.sh - doc/reference.md describes what the catalog holds, no more and
+# reference.sh - doc/reference.md, with reference-values.md, describes what the catalog holds, no more and
 # no less: names, arguments, defaults, volatility, columns, settings.
 #
 # Each object stands in the document as a fenced block that begins with
@@ -17,7 +17,7 @@ documented() {
 		/^```/ && inside { if (entry != "") print entry; inside = 0; next }
 		inside && /^[ \t]*$/ { if (entry != "") print entry; entry = ""; next }
 		inside { sub(/^[ \t]+/, ""); entry = entry (entry == "" || entry ~ /\($/ ? "" : " ") $0 }
-	' "$ROOT/doc/reference.md" | sed -E 's/[ \t]+/ /g; s/ $//' | LC_ALL=C sort
+	' "$ROOT/doc/reference.md" "$ROOT/doc/reference-values.md" | sed -E 's/[ \t]+/ /g; s/ $//' | LC_ALL=C sort
 }
 
 dropdb --if-exists reference 2>/dev/null

@@ -51,11 +51,9 @@ SELECT target, count(*) FROM gp_task_rows('example_leaves') GROUP BY target;
 SELECT kernel, labelled, round(loo_score::numeric, 3) AS loo_score, round(seconds::numeric, 1) AS seconds FROM gp_fit('example_leaves');
 SELECT since::date, until::date, labelled, round(value::numeric, 3) AS roc_auc
 FROM gp_backtest('example_leaves') WHERE metric = 'roc_auc';
-SELECT node, round(probability::numeric, 2) AS leaves FROM gp_predict('example_leaves', top => NULL)
-WHERE class = 'true' ORDER BY probability DESC LIMIT 5;
+SELECT node, round(probability::numeric, 2) AS leaves FROM gp_predict('example_leaves', class => 'true') LIMIT 5;
 
 \echo 'Why the first one?  The facts that made its score.'
 SELECT relation, aggregate, round(share::numeric, 3) AS share
-FROM gp_explain('example_leaves', (SELECT node FROM gp_predict('example_leaves', top => NULL) WHERE class = 'true'
-                                   ORDER BY probability DESC LIMIT 1), 'true', k => 5);
+FROM gp_explain('example_leaves', (SELECT node FROM gp_predict('example_leaves', class => 'true') LIMIT 1), 'true', k => 5);
 RESET search_path;

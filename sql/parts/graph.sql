@@ -13,11 +13,19 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     directed boolean DEFAULT false,
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto',
-    time_column name DEFAULT NULL)
-RETURNS void
+    time_column name DEFAULT NULL,
+    OUT nodes bigint,
+    OUT labels bigint,
+    OUT classes bigint,
+    OUT edges bigint,
+    OUT edges_without_node bigint,
+    OUT self_loops bigint,
+    OUT duplicates bigint,
+    OUT null_features bigint,
+    OUT unlabelled_components bigint)
 AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
-    'name a node table and an edge table as a graph; copies nothing; then call gp_fit(graph)';
+    'name a node table and an edge table as a graph, and count what they hold; copies nothing; then call gp_fit(graph)';
 
 -- Names of tables as text: literals, which could else be a list of tables too, and expressions.
 CREATE FUNCTION @extschema@.gp_create_graph(
@@ -33,8 +41,16 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     directed boolean DEFAULT false,
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto',
-    time_column name DEFAULT NULL)
-RETURNS void
+    time_column name DEFAULT NULL,
+    OUT nodes bigint,
+    OUT labels bigint,
+    OUT classes bigint,
+    OUT edges bigint,
+    OUT edges_without_node bigint,
+    OUT self_loops bigint,
+    OUT duplicates bigint,
+    OUT null_features bigint,
+    OUT unlabelled_components bigint)
 AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name) IS
     'the same with the tables named by text';

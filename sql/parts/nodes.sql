@@ -44,14 +44,14 @@ COMMENT ON FUNCTION gnngp_internal.gp_links_support(internal) IS
     'planner support: the rows of gp_predict_links and gp_score_links';
 
 CALL gnngp_internal.gp_create_forms('gp_predict',
-    'model text, {nodes}, top integer DEFAULT 1, unlabelled_only boolean DEFAULT false',
+    'model text, {nodes}, top integer DEFAULT 1, unlabelled_only boolean DEFAULT false, class text DEFAULT NULL',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
     'gnngp_predict',
     'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000 SUPPORT gnngp_internal.gp_predict_support',
     'the best classes, or the value, {of nodes}; gp_evaluate(model) says how good they are');
 
 CALL gnngp_internal.gp_create_forms('gp_predict_sets',
-    'model text, {nodes}, coverage double precision DEFAULT 0.9',
+    'model text, {nodes}, coverage double precision DEFAULT 0.9, unlabelled_only boolean DEFAULT false, by_class boolean DEFAULT false',
     'node {type}, classes text[], probability double precision, lower double precision, upper double precision',
     'gnngp_predict_sets', 'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000',
     'the set of classes, or the interval, {of nodes}, which holds the true one as often as coverage says');

@@ -36,11 +36,15 @@ AS 'MODULE_PATHNAME', 'gnngp_fit' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000
 COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, text, integer, double precision, bigint, boolean, boolean) IS
     'fit a model on a graph and store the posterior of every node; then SELECT * FROM gp_predict(model)';
 
-CREATE FUNCTION @extschema@.gp_evaluate(model text)
+CREATE FUNCTION @extschema@.gp_evaluate(
+    model text,
+    class text DEFAULT NULL,
+    k integer DEFAULT NULL,
+    false_alarms double precision DEFAULT 0.01)
 RETURNS TABLE (metric text, value double precision)
 AS 'MODULE_PATHNAME', 'gnngp_evaluate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
-COMMENT ON FUNCTION @extschema@.gp_evaluate(text) IS
-    'the quality of a model on its own labels, each left out in turn; gp_tune(graph) compares kernels';
+COMMENT ON FUNCTION @extschema@.gp_evaluate(text, text, integer, double precision) IS
+    'the quality of a model on its own labels, each left out in turn, and how well a class is ranked; gp_tune(graph) compares kernels';
 
 CREATE FUNCTION @extschema@.gp_tune(
     graph text,

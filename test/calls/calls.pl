@@ -240,7 +240,7 @@ sub run_part
 # The words that options are given: those in the documents' row on the argument, and all of them.
 sub read_words
 {
-	my $reference = slurp('../../doc/reference.md') . slurp('../../doc/kernels.md');
+	my $reference = slurp('../../doc/reference.md') . slurp('../../doc/reference-values.md') . slurp('../../doc/kernels.md');
 	my %words = ('' => { auto => 1 });
 
 	for ($reference =~ /^(\| *`.*)$/mg)

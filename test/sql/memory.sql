@@ -54,7 +54,9 @@ BEGIN
 	RETURN 0;
 END $$;
 CREATE VIEW recursion AS SELECT id, class FROM node UNION ALL SELECT fit_again(), NULL;
+SET client_min_messages = error;
 SELECT gp_create_graph('endless', 'recursion', 'edge', target => 'class');
+SET client_min_messages = warning;
 SET gnngp.memory_limit = '10MB';
 SELECT failure($$SELECT gp_fit('endless', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS endless;
 SELECT failure($$SELECT gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS alone;

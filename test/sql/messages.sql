@@ -101,7 +101,9 @@ SELECT (repeat('A*', 3000) || 'X0')::gp_kernel;
 -- Memory is told in megabytes everywhere
 SET gnngp.memory_limit = '1MB';
 CREATE TABLE many AS SELECT i AS id, i % 2 AS y FROM generate_series(1, 200000) i;
+SET client_min_messages = error;
 SELECT gp_create_graph('many', 'many', 'e', target => 'y');
+SET client_min_messages = warning;
 DO $$ BEGIN
     PERFORM gp_fit('many');
 EXCEPTION WHEN configuration_limit_exceeded THEN

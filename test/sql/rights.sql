@@ -41,7 +41,9 @@ ALTER TABLE nodes DISABLE ROW LEVEL SECURITY;
 INSERT INTO edges VALUES (5, 2000);
 CALL gp_refresh('gnngp_ben.plain');
 DELETE FROM edges WHERE dst = 2000;
-SELECT gp_create_graph('procs', 'pg_catalog.pg_proc', 'pg_catalog.pg_depend', id => 'oid', src => 'objid', dst => 'refobjid');
+SET client_min_messages = error;
+SELECT FROM gp_create_graph('procs', 'pg_catalog.pg_proc', 'pg_catalog.pg_depend', id => 'oid', src => 'objid', dst => 'refobjid');
+SET client_min_messages = warning;
 CREATE FUNCTION hint_of(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     h text;

@@ -44,7 +44,7 @@ sub as
 sub fit
 {
 	my ($role, $nodes, $edges) = @_;
-	return as($role, qq{BEGIN; SELECT gp_create_graph('t', '$nodes', '$edges', target => 'y');
+	return as($role, qq{BEGIN; SELECT FROM gp_create_graph('t', '$nodes', '$edges', target => 'y');
 		SELECT nodes FROM gp_fit('t', kernel => 'gcn(layers=1)'); ROLLBACK;}) =~ s/^\s+//r;
 }
 
@@ -80,7 +80,7 @@ for my $case (
 		CREATE FOREIGN TABLE w () INHERITS (n) SERVER s', 'n', 'a foreign table below the table'])
 {
 	my ($ddl, $nodes, $what, $features) = (@$case, '');
-	like(as('postgres', qq{BEGIN; $ddl; RESET ROLE; SELECT gp_create_graph('t', '$nodes', 'e', $features target => 'y');
+	like(as('postgres', qq{BEGIN; $ddl; RESET ROLE; SELECT FROM gp_create_graph('t', '$nodes', 'e', $features target => 'y');
 		SELECT nodes FROM gp_fit('t', kernel => 'gcn(layers=1)');}), $refused, "refused: $what");
 }
 
@@ -92,7 +92,7 @@ for my $case (
 	['SET ROLE app; ALTER TABLE n ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON n USING (evil(id) > 0)', 'n', 'a policy, which holds for others'])
 {
 	my ($ddl, $nodes, $what) = @$case;
-	like(as('postgres', qq{BEGIN; $ddl; RESET ROLE; SELECT gp_create_graph('t', '$nodes', 'e', target => 'y');
+	like(as('postgres', qq{BEGIN; $ddl; RESET ROLE; SELECT FROM gp_create_graph('t', '$nodes', 'e', target => 'y');
 		SELECT nodes FROM gp_fit('t', kernel => 'gcn(layers=1)');}), qr/^\s*60$/, "read: $what");
 }
 

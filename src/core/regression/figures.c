@@ -205,7 +205,8 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
  * common factor as in gp_loo_error: with d the shares less their mean, |y|^2 - <y, d>^2 / |d|^2.
  */
 static double
-shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n, double total)
+shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n,
+			 double total)
 {
 	double		yd = 0.0;
 	double		dd = 0.0;
@@ -217,9 +218,11 @@ shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, in
 	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
 }
 
-/* One minus the error of some labels' means relative to that of the mean, or of the class shares. */
+/* One minus the error of some labels' means relative to that of the mean, or of the class
+ * shares. */
 static double
-score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index, int64_t n)
+score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index,
+		 int64_t n)
 {
 	double		total;
 	double		error = gp_loo_error(problem, t, mean, index, n, &total);
@@ -243,7 +246,8 @@ loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_
 
 /* The same of what earlier blocks of time say of those that they predict; NaN without blocks. */
 static double
-forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
+forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t,
+			  const gp_solution *solution)
 {
 	int64_t		n = 0;
 	int64_t		told = 0;
@@ -258,13 +262,19 @@ forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const
 	return score;
 }
 
-/* How strange each label is to a model without it, ascending. */
-static double *
-strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			const gp_solution *solution,
-			const gp_posterior *out)
+/* A label, and how strange it is to a model without it. */
+typedef struct strange_label
 {
-	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
+	double		score;
+	int32_t		class;
+} strange_label;
+
+/* How strange each label is to a model without it, ascending, and of which class. */
+static void
+take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
+				 gp_posterior *out)
+{
+	strange_label *strange = gp_alloc_array(env, t->m, sizeof(strange_label));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
 	bool		values = problem->task == GP_TASK_VALUES;
 	int32_t		recent = values && problem->block ? gp_blocks_recent(problem) : 0;
@@ -278,18 +288,22 @@ strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 		{
 			double		size = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
 
-			score[n++] = isnan(size) ? 0.0 : size;
+			strange[n++] = (strange_label) {isnan(size) ? 0.0 : size, 0};
 			continue;
 		}
 		label_probabilities(problem, t, solution, out, i, probability);
-		score[n++] = 1.0 - probability[problem->label[i]];
+		strange[n++] = (strange_label) {1.0 - probability[problem->label[i]], problem->label[i]};
 	}
-	gp_sort(env, score, n, sizeof(double), gp_compare_double, NULL);
-	/* The recent ones stand for all. */
-	for (int64_t i = t->m - 1; i >= 0 && n < t->m; i--)
-		score[i] = score[i * n / t->m];
-	gp_free(env, probability);
-	return score;
+	gp_sort(env, strange, n, sizeof(strange_label), gp_compare_double, NULL);
+	out->loo.score = gp_alloc_array(env, t->m, sizeof(double));
+	out->loo.class = gp_alloc_array(env, t->m, sizeof(int32_t));
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		/* The recent ones stand for all. */
+		out->loo.score[i] = strange[i * n / t->m].score;
+		out->loo.class[i] = strange[i * n / t->m].class;
+	}
+	gp_free_all(env, probability, strange);
 }
 
 /* Takes the leave-one-out posterior of the solution, in the units of the target. */
@@ -300,7 +314,7 @@ take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solutio
 	bool		values = problem->task == GP_TASK_VALUES;
 
 	out->loo.n = t->m;
-	out->loo.score = strangeness(env, problem, t, solution, out);
+	take_strangeness(env, problem, t, solution, out);
 	out->loo.mean = solution->loo_mean;
 	out->loo.variance = solution->loo_variance;
 	out->forward = solution->forward;
@@ -394,7 +408,7 @@ gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targe
 {
 	if (!targets->few)
 		gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
-	gp_free(env, gp_alloc_figures(env, targets->m, 3 * sizeof(double) / 2));
+	gp_free(env, gp_alloc_figures(env, targets->m, sizeof(strange_label) + 3 * sizeof(double) / 2));
 }
 
 double
@@ -408,7 +422,8 @@ gp_loo_quantile(const double *score, int64_t n, double coverage)
 }
 
 void
-gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n, gp_solution *solution)
+gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
+				   gp_solution *solution)
 {
 	double	   *far = gp_alloc_array(env, n, sizeof(double));
 	double		quantile;
@@ -430,7 +445,8 @@ gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
 }
 
 void
-gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution)
+gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				  gp_solution *solution)
 {
 	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat || env->dry)
 		return;

@@ -162,6 +162,7 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 	gp_free(env, posterior->loo.mean);
 	gp_free(env, posterior->loo.variance);
 	gp_free(env, posterior->loo.score);
+	gp_free(env, posterior->loo.class);
 	gp_free(env, posterior->forward);
 	gp_free(env, posterior->is_prior);
 	gp_free(env, posterior->landmark);

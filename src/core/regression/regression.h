@@ -126,6 +126,7 @@ typedef struct gp_loo
 	double	   *mean;			/* n x columns, as in gp_posterior */
 	double	   *variance;		/* n, as in gp_posterior */
 	double	   *score;			/* n, ascending: how strange the labels are (gp_loo_quantile) */
+	int32_t    *class;			/* of each of these; all 0 for values */
 } gp_loo;
 
 /*
@@ -401,6 +402,9 @@ extern int32_t gp_blocks_recent(const gp_problem *problem);
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
 extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 						  const gp_posterior *out);
+
+/* weight_check.c: tells where the edges' weights say less of the labels than no weights would. */
+extern void gp_tell_weights(gp_env *env, const gp_problem *problem);
 
 /* Accounts for what that takes in a dry run, which has no figures. */
 extern void gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets);

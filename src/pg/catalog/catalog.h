@@ -221,6 +221,10 @@ extern List *gnngp_graph_tasks(int64 id);
 /* Looks up a model; 42704 with a hint at gp_fit if there is none (NULL when missing_ok). */
 extern gnngp_model *gnngp_model_lookup(const char *name, bool missing_ok);
 
+/* The number of a class of a model; 22023 for one that it does not know, or where there are
+ * none. */
+extern int32 gnngp_class_number(const gnngp_model *model, const char *name);
+
 /* True where the caller is the owner, a member of it, or a superuser. */
 extern bool gnngp_is_owner(Oid owner);
 

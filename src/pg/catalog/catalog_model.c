@@ -18,6 +18,8 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#define CLASSES_NAMED 10		/* in a hint */
+
 typedef struct model_column
 {
 	gnngp_member member;
@@ -442,4 +444,33 @@ gnngp_model_save_seconds(const gnngp_model *model, int parts)
 							   " link_kept_bytes = coalesce($4, link_kept_bytes) WHERE id = $1",
 							   lengthof(types), types, values, nulls);
 	gnngp_spi_finish();
+}
+
+/* The first classes of a model, for a hint. */
+static char *
+known_classes(const gnngp_model *model)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
+		appendStringInfo(&list, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
+	if (model->class_labels.n > CLASSES_NAMED)
+		appendStringInfoString(&list, ", ...");
+	return list.data;
+}
+
+int32
+gnngp_class_number(const gnngp_model *model, const char *name)
+{
+	for (int32 k = 0; k < model->class_labels.n; k++)
+		if (strcmp(model->class_labels.text[k], name) == 0)
+			return k;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
+			 model->classes > 0
+			 ? errhint("Its classes are %s; a new class needs a refresh.",
+					   known_classes(model)) :
+			 errhint("It predicts values: leave class NULL.")));
 }

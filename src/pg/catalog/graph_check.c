@@ -412,6 +412,9 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 
 	check_reference(&src, id);
 	check_reference(&dst, id);
+	if (!OidIsValid(def->nodes) && src.base != dst.base)
+		wrong_type(&dst, psprintf("%s, the type of column \"%s\"", format_type_be(src.type), src.name),
+				   "Use a view that casts the column.");
 	if (src.attnum == dst.attnum)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -433,9 +436,10 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 void
 gnngp_check_graph(const gnngp_graph_def *def)
 {
-	Relation	nodes = open_table(def->nodes, "nodes");
+	bool		ends = !OidIsValid(def->nodes);
+	Relation	nodes = open_table(ends ? def->edges : def->nodes, ends ? "edges" : "nodes");
 	Relation	edges = open_table(def->edges, "edges");
-	column_ref	id = find_column(nodes, def->id_column, &use_id);
+	column_ref	id = find_column(nodes, def->id_column, ends ? &use_src : &use_id);
 
 	if (def->target)
 	{

@@ -32,6 +32,17 @@ kind_of(const gnngp_graph_def *def, int which)
 	return def->kinds && strlen(def->kinds) == 3 ? def->kinds[which] : '-';
 }
 
+/* The ends of the edges as a table of nodes, whose id is called as the sources are. */
+static gnngp_table
+ends_of(const gnngp_table *edges, const gnngp_graph_def *def)
+{
+	gnngp_table ends = *edges;
+
+	ends.quoted = psprintf("(SELECT %1$s FROM %2$s UNION SELECT %3$s FROM %2$s)", quote_identifier(def->src),
+						   edges->quoted, quote_identifier(def->dst));
+	return ends;
+}
+
 void
 gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 {
@@ -42,8 +53,11 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	memset(r, 0, sizeof(*r));
 	r->env = env;
 	r->def = def;
-	r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, kind_of(def, 0), "nodes", def);
+	if (OidIsValid(def->nodes))
+		r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, kind_of(def, 0), "nodes", def);
 	r->edges = gnngp_table_open(def->edges, &def->edges_name, kind_of(def, 1), "edges", def);
+	if (!OidIsValid(def->nodes))
+		r->nodes = ends_of(&r->edges, def);
 	if (OidIsValid(def->sparse_features))
 		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, kind_of(def, 2),
 									 "sparse_features", def);

@@ -34,6 +34,10 @@ extern gnngp_identity gnngp_become(Oid role);
 extern gnngp_identity gnngp_become_owner(Oid owner);
 extern void gnngp_become_again(const gnngp_identity *saved);
 
+/* Works in a subtransaction: NULL, or the error that it was rolled back for, in the present memory
+ * context. */
+extern ErrorData *gnngp_attempt(void (*work) (void *arg), void *arg);
+
 /* Receives one row of a query, in a memory context that is reset after it. */
 typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
 

@@ -13,10 +13,10 @@
 
 enum figure_array
 {
-	FIGURE_METRICS, FIGURE_SCORES, FIGURE_ARRAYS
+	FIGURE_METRICS, FIGURE_SCORES, FIGURE_CLASSES, FIGURE_ARRAYS
 };
 
-static const int figure_element[FIGURE_ARRAYS] = {GP_LINK_F64, GP_LINK_F64};
+static const int figure_element[FIGURE_ARRAYS] = {GP_LINK_F64, GP_LINK_F64, GP_LINK_I32};
 
 #define MOST_SCORES (INT64CONST(1) << 20)	/* more are thinned out: quantiles to 1e-6 */
 
@@ -26,14 +26,20 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 	int64		n = posterior->loo.n;
 	int64		nscores = Min(n, MOST_SCORES);
 	double	   *score = palloc(sizeof(double) * Max(nscores, 1));
+	int32	   *class = palloc(sizeof(int32) * Max(nscores, 1));
 	gnngp_arrays list = {0};
 
 	for (int64 i = 0; i < nscores; i++)
+	{
 		score[i] = posterior->loo.score[i * n / nscores];
+		class[i] = posterior->loo.class[i * n / nscores];
+	}
 	gnngp_arrays_add(&list, FIGURE_METRICS, GP_LINK_F64, GP_METRICS, posterior->metric);
 	gnngp_arrays_add(&list, FIGURE_SCORES, GP_LINK_F64, nscores, score);
+	gnngp_arrays_add(&list, FIGURE_CLASSES, GP_LINK_I32, nscores, class);
 	gnngp_arrays_write(model, "figure", &list, NULL);
 	pfree(score);
+	pfree(class);
 }
 
 void
@@ -45,13 +51,13 @@ gnngp_link_figures_write(const gnngp_model *model, const double *metric)
 	gnngp_arrays_write(model, "link_figure", &list, NULL);
 }
 
-/* Reads n figures, NaN where fewer were stored; returns the scores. */
-static gp_link_array
-read_figures(const gnngp_model *model, const char *part, double *metric, int64 n)
+/* Reads n figures, NaN where fewer were stored, and all arrays. */
+static void
+read_figures(const gnngp_model *model, const char *part, double *metric, int64 n,
+			 gp_link_array *array)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_arrays list;
-	gp_link_array array[FIGURE_ARRAYS];
 
 	if (!gnngp_arrays_read(env, model, part, &list))
 		gnngp_store_corrupted(model, "some of its blocks are missing");
@@ -59,20 +65,24 @@ read_figures(const gnngp_model *model, const char *part, double *metric, int64 n
 	for (int64 i = 0; i < n; i++)
 		metric[i] = i < array[FIGURE_METRICS].count ? ((double *) array[FIGURE_METRICS].data)[i]
 			: NAN;
-	return array[FIGURE_SCORES];
 }
 
 void
 gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures)
 {
-	gp_link_array score = read_figures(model, "figure", figures->metric, GP_METRICS);
+	gp_link_array array[FIGURE_ARRAYS];
 
-	figures->n = score.count;
-	figures->score = score.data;
+	read_figures(model, "figure", figures->metric, GP_METRICS, array);
+	figures->n = array[FIGURE_SCORES].count;
+	figures->score = array[FIGURE_SCORES].data;
+	figures->class = array[FIGURE_CLASSES].count == figures->n ?
+		array[FIGURE_CLASSES].data : NULL;
 }
 
 void
 gnngp_link_figures_read(const gnngp_model *model, double *metric)
 {
-	(void) read_figures(model, "link_figure", metric, GP_LINK_METRICS);
+	gp_link_array array[FIGURE_ARRAYS];
+
+	read_figures(model, "link_figure", metric, GP_LINK_METRICS, array);
 }

@@ -5,6 +5,8 @@
 
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "funcapi.h"
+#include "graph_counts.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
@@ -60,6 +62,19 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	}
 }
 
+/* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what
+ * only a table has. */
+static void
+take_ends(gnngp_graph_def *def)
+{
+	if (def->features.n > 0 || def->target)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a graph without a node table has no %s", def->target ? "target" : "features"),
+				 errhint("Name the table that has the column with nodes => '...'.")));
+	def->id_column = def->src;
+}
+
 /* Takes the arguments that are given, and checks the graph that they make. */
 static void
 read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
@@ -89,6 +104,8 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	read_feature_source(fcinfo, def);
+	if (!OidIsValid(def->nodes))
+		take_ends(def);
 	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
 		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);
@@ -117,6 +134,26 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	def->kinds = kinds;
 }
 
+/* The row of gp_create_graph. */
+static Datum
+count_row(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
+{
+	TupleDesc	desc;
+	int64		count[GNNGP_COUNTS];
+	Datum		values[GNNGP_COUNTS];
+	bool		nulls[GNNGP_COUNTS];
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "gp_create_graph must return a row");
+	gnngp_count_graph(def, count);
+	for (int i = 0; i < GNNGP_COUNTS; i++)
+	{
+		values[i] = Int64GetDatum(count[i]);
+		nulls[i] = count[i] == GNNGP_NOT_COUNTED;
+	}
+	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+}
+
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
  * sparse_features, scale, time_column) */
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
@@ -128,7 +165,6 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_create_graph");
 	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
 	gnngp_check_name("graph", def.name);
-	gnngp_require_argument(fcinfo, ARG_NODES, "nodes");
 	gnngp_require_argument(fcinfo, ARG_EDGES, "edges");
 	gnngp_require_argument(fcinfo, ARG_ID, "id");
 	gnngp_require_argument(fcinfo, ARG_SRC, "src");
@@ -150,7 +186,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("graph \"%s\" already exists", def.name),
 				 errhint("Change it with gp_alter_graph, choose another name, or drop it with gp_drop_graph.")));
-	PG_RETURN_VOID();
+	PG_RETURN_DATUM(count_row(fcinfo, &def));
 }
 
 /* The same with the tables as text. */

@@ -364,7 +364,7 @@ gnngp_columns(PG_FUNCTION_ARGS)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (OidIsValid(graph->nodes))
+	if (OidIsValid(graph->edges))
 	{
 		gnngp_data *data = gnngp_read(env, graph, "auto", false);
 

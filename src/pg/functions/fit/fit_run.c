@@ -198,11 +198,13 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	}
 	if (run->data->rows == NULL)
 	{
-		/* Nodes that no label reaches, once for all kernels that were tried */
+		/* Nodes that no label reaches, and weights that mislead, once for all kernels that were
+		 * tried */
 		gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
 						   gnngp_compile_kernel(compute->env, run->fit.kernel) : NULL,
 						   &run->settings);
 		gp_tell_apart(compute->env, &problem);
+		gp_tell_weights(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + lap_seconds(run);

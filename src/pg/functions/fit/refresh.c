@@ -47,9 +47,6 @@ typedef struct refresh
 	bool		refused;		/* for that reason */
 } refresh;
 
-/* One step of a refresh. */
-typedef void (*refresh_step) (refresh *r);
-
 /* Commits, unless a transaction block forbids it. */
 static void
 commit(const refresh *r)
@@ -233,8 +230,9 @@ require_settings(const gnngp_model *model)
  * before that looks at the catalog as it is now.
  */
 static void
-step_read(refresh *r)
+step_read(void *arg)
 {
+	refresh    *r = arg;
 	int			parts = gnngp_model_parts(r->old);
 
 	PushActiveSnapshot(r->atomic ? GetTransactionSnapshot() : GetCatalogSnapshot(InvalidOid));
@@ -250,15 +248,19 @@ step_read(refresh *r)
 
 /* Step 3: computes. */
 static void
-step_compute(refresh *r)
+step_compute(void *arg)
 {
+	refresh    *r = arg;
+
 	gnngp_fit_compute(r->run);
 }
 
 /* Step 4: swaps the new version in and closes the log row. */
 static void
-step_store(refresh *r)
+step_store(void *arg)
 {
+	refresh    *r = arg;
+
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gnngp_fit_store(r->run, &r->new);
 	gnngp_spi_connect();
@@ -287,28 +289,12 @@ failure_text(const refresh *r, const ErrorData *error)
 
 /* Runs a step in a subtransaction, and commits it. */
 static void
-run_step(refresh *r, refresh_step step)
+run_step(refresh *r, void (*step) (void *arg))
 {
-	MemoryContext old = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	MemoryContext old = MemoryContextSwitchTo(r->context);
+	ErrorData  *error = gnngp_attempt(step, r);
 
-	BeginInternalSubTransaction(NULL);
-	PG_TRY();
-	{
-		step(r);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(r->context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
 	MemoryContextSwitchTo(old);
-	CurrentResourceOwner = owner;
 	if (error != NULL)
 	{
 		if (!r->atomic)

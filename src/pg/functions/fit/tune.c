@@ -25,6 +25,7 @@ typedef struct tuner
 	char	   *name;			/* for progress */
 	MemoryContext context;		/* of the candidates */
 	gnngp_candidate *candidate;	/* the one in hand */
+	gp_env	   *alone;			/* its environment */
 	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
 
@@ -69,6 +70,15 @@ compare_one(gnngp_run *compute, void *arg)
 	gnngp_compare(compute, t->data, &settings, t->context, t->candidate);
 }
 
+/* The same in an environment of its own. */
+static void
+compare_alone(void *arg)
+{
+	tuner	   *t = arg;
+
+	gnngp_compute(t->alone, 0, true, compare_one, t);
+}
+
 /*
  * Compares one kernel in an environment of its own; memory that does not suffice skips the kernel
  * alone.
@@ -76,30 +86,12 @@ compare_one(gnngp_run *compute, void *arg)
 static void
 try_kernel(tuner *t, gnngp_candidate *candidate)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	gp_env	   *env = gnngp_env_create(context);
-	ErrorData  *error = NULL;
+	ErrorData  *error;
 
 	t->candidate = candidate;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		gnngp_compute(env, 0, true, compare_one, t);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	gnngp_env_destroy(env);
+	t->alone = gnngp_env_create(CurrentMemoryContext);
+	error = gnngp_attempt(compare_alone, t);
+	gnngp_env_destroy(t->alone);
 	if (error)
 	{
 		if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&

@@ -41,7 +41,7 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 	FunctionCallInfo fcinfo = c->fcinfo;
 
 	if (!PG_ARGISNULL(ARG_CLASS))
-		return gnngp_live_class(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
+		return gnngp_class_number(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
 	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
 }
 

@@ -14,7 +14,6 @@
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
 
-#define CLASSES_NAMED 10		/* in a hint */
 
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
@@ -51,33 +50,6 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	c->env = gnngp_env_create(CurrentMemoryContext);
 	c->guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
-}
-
-static char *
-known_classes(const gnngp_model *model)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
-		appendStringInfo(&list, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
-	if (model->class_labels.n > CLASSES_NAMED)
-		appendStringInfoString(&list, ", ...");
-	return list.data;
-}
-
-int32
-gnngp_live_class(const gnngp_model *model, const char *name)
-{
-	for (int32 k = 0; k < model->class_labels.n; k++)
-		if (strcmp(model->class_labels.text[k], name) == 0)
-			return k;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
-			 model->classes > 0
-			 ? errhint("Its classes are %s; a new class needs a refresh.", known_classes(model)) :
-			 errhint("It predicts values: leave class NULL.")));
 }
 
 int

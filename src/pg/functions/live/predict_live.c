@@ -142,7 +142,7 @@ read_labels(gnngp_live_call *c)
 		if (c->model->classes > 0)
 		{
 			label->taken = class[k] == NULL;
-			label->label = label->taken ? 0 : gnngp_live_class(c->model, class[k]);
+			label->label = label->taken ? 0 : gnngp_class_number(c->model, class[k]);
 			continue;
 		}
 		label->taken = no_value[k];

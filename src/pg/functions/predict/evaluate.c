@@ -10,10 +10,13 @@
 
 #include "fmgr.h"
 #include "funcapi.h"
+#include "node_rows.h"
 #include "pg/server/server.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 #include "pg/store/store_live.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
@@ -159,6 +162,13 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* The arguments of gp_evaluate. */
+enum evaluate_argument
+{
+	ARG_MODEL, ARG_CLASS, ARG_K, ARG_FALSE_ALARMS
+};
+
+/* Puts one figure. */
 static void
 put_figure(ReturnSetInfo *result, const char *name, double value)
 {
@@ -170,12 +180,155 @@ put_figure(ReturnSetInfo *result, const char *name, double value)
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-/* gp_evaluate(model): the figures that the model's task has, then those of its links. */
+/* A label: how probable a class is without it, and whether it is of the class. */
+typedef struct ranked_label
+{
+	double		probability;
+	bool		hit;
+} ranked_label;
+
+/* The labels of a model by the probability of a class. */
+typedef struct ranking
+{
+	int32		class;
+	int64		n;
+	int64		hits;
+	ranked_label *label;
+} ranking;
+
+/* Takes a label. */
+static void
+take_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+{
+	ranking    *r = rows->arg;
+
+	for (int32 k = 0; k < block->nclasses && r->n < rows->model->labelled; k++)
+		if (gnngp_row_class(row, k) == r->class)
+		{
+			bool		hit = row->target == r->class;
+
+			r->label[r->n++] = (ranked_label) {gnngp_row_probability(block, row, k), hit};
+			r->hits += hit;
+			return;
+		}
+}
+
+/* By falling probability. */
+static int
+compare_labels(const void *a, const void *b, void *unused)
+{
+	double		x = ((const ranked_label *) a)->probability;
+	double		y = ((const ranked_label *) b)->probability;
+
+	return x > y ? -1 : x < y;
+}
+
+/* The labels among the first n that are of the class. */
+static double
+count_hits(const ranking *r, int64 n)
+{
+	int64		hits = 0;
+
+	for (int64 i = 0; i < n; i++)
+		hits += r->label[i].hit;
+	return (double) hits;
+}
+
+/* How many labels may be taken, all of one probability or none, before others than hits are more
+ * than such a share. */
+static int64
+count_before(const ranking *r, double false_alarms)
+{
+	double		others = (double) (r->n - r->hits);
+	int64		alarms = 0;
+	int64		taken = 0;
+
+	for (int64 i = 0; i < r->n && (double) alarms <= false_alarms * others; i++)
+	{
+		alarms += !r->label[i].hit;
+		if ((double) alarms <= false_alarms * others &&
+			(i + 1 == r->n || r->label[i + 1].probability < r->label[i].probability))
+			taken = i + 1;
+	}
+	return taken;
+}
+
+/* Puts how well a class is ranked: of the k most probable labels, or as many as it has, and at a
+ * threshold. */
+static void
+put_ranking(ReturnSetInfo *result, const gnngp_model *model, int32 class, int64 k,
+			double false_alarms)
+{
+	ranking		r = {.class = class};
+	gnngp_node_rows rows = {.model = model,.arg = &r};
+	int64		taken;
+
+	rows.row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp ranking", ALLOCSET_DEFAULT_SIZES);
+	r.label = palloc_extended(sizeof(ranked_label) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
+	gnngp_node_rows_all(&rows, "loo", take_label);
+	gnngp_sort(r.label, r.n, sizeof(ranked_label), compare_labels, NULL);
+	k = Min(k > 0 ? k : r.hits, r.n);
+	taken = count_before(&r, false_alarms);
+	put_figure(result, "recall_at_k", count_hits(&r, k) / (double) r.hits);
+	put_figure(result, "precision_at_k", count_hits(&r, k) / (double) k);
+	put_figure(result, "threshold", taken > 0 ? r.label[taken - 1].probability : NAN);
+	put_figure(result, "recall_at_threshold", count_hits(&r, taken) / (double) r.hits);
+	put_figure(result, "precision_at_threshold", count_hits(&r, taken) / (double) taken);
+}
+
+/* The class with fewer labels of two, by the labels' scores; -1: none, or it is not known. */
+static int32
+rarer_class(const gnngp_model *model)
+{
+	gnngp_figures figures;
+	int64		of_second = 0;
+
+	if (model->classes != 2)
+		return -1;
+	gnngp_figures_read(model, &figures);
+	for (int64 i = 0; figures.class && i < figures.n; i++)
+		of_second += figures.class[i];
+	return figures.class ? 2 * of_second <= figures.n : -1;
+}
+
+/* Puts the ranking of the class that a call names, or of the rarer one of two: labels are the
+ * owner's. */
+static void
+put_class(FunctionCallInfo fcinfo, const gnngp_model *model)
+{
+	bool		named = !PG_ARGISNULL(ARG_CLASS);
+	double		false_alarms;
+	int32		class;
+
+	gnngp_require_argument(fcinfo, ARG_FALSE_ALARMS, "false_alarms");
+	false_alarms = PG_GETARG_FLOAT8(ARG_FALSE_ALARMS);
+	if (!(false_alarms >= 0.0 && false_alarms <= 1.0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("false_alarms must be between 0 and 1"),
+				 errhint("With 0.01, one in a hundred labels of other classes may be above the threshold.")));
+	if (!PG_ARGISNULL(ARG_K) && PG_GETARG_INT32(ARG_K) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("k must be at least 1"),
+				 errhint("Leave k NULL for as many nodes as the class has labels.")));
+	if (named)
+		gnngp_require_owner(model->owner_role, "model", model->name);
+	class = named ?
+		gnngp_class_number(model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS))) :
+		rarer_class(model);
+	if (class >= 0 && gnngp_is_owner(model->owner_role))
+		put_ranking((ReturnSetInfo *) fcinfo->resultinfo, model, class,
+					PG_ARGISNULL(ARG_K) ? 0 : PG_GETARG_INT32(ARG_K), false_alarms);
+}
+
+/* gp_evaluate(model, class, k, false_alarms): the figures of the model's task, then of its
+ * links. */
 PG_FUNCTION_INFO_V1(gnngp_evaluate);
 Datum
 gnngp_evaluate(PG_FUNCTION_ARGS)
 {
-	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, ARG_MODEL, "model"), false);
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	InitMaterializedSRF(fcinfo, 0);
@@ -189,6 +342,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 			if (!isnan(figures.metric[i]) ||
 				(model->classes > 0 ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
 				put_figure(result, gp_metric_name(i), figures.metric[i]);
+		put_class(fcinfo, model);
 		if (model->rows > 0)
 		{
 			double		metric[GP_METRICS];

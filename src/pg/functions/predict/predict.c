@@ -3,10 +3,22 @@
  */
 #include "postgres.h"
 
-#include "pg/functions/functions.h"
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "node_rows.h"
+#include "pg/functions/functions.h"
 #include "pg/server/server.h"
+#include "utils/builtins.h"
+#include "utils/tuplesort.h"
+#include "utils/typcache.h"
+
+/* The arguments of gp_predict. */
+enum predict_argument
+{
+	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_UNLABELLED, ARG_CLASS
+};
 
 /* The columns of gp_predict's rows. */
 enum predict_column
@@ -19,8 +31,58 @@ typedef struct wish
 {
 	int32		top;			/* classes for each node */
 	bool		unlabelled_only;
+	int32		class;			/* that is asked for; -1: the best of each node */
+	Tuplesortstate *sort;
+	TupleTableSlot *slot;
 } wish;
 
+/* Starts to sort rows by falling probability, then score. */
+static void
+open_sort(wish *w, TupleDesc desc)
+{
+	Oid			greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
+	AttrNumber	by[] = {PREDICT_PROBABILITY + 1, PREDICT_SCORE + 1};
+	Oid			operators[] = {greater, greater};
+	Oid			collations[] = {InvalidOid, InvalidOid};
+	bool		nulls_first[] = {false, false};
+
+	w->sort = tuplesort_begin_heap(desc, lengthof(by), by, operators, collations, nulls_first,
+								   work_mem, NULL,
+								   TUPLESORT_NONE);
+	w->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+}
+
+/* Puts the sorted rows. */
+static void
+put_sorted(gnngp_node_rows *rows, wish *w)
+{
+	tuplesort_performsort(w->sort);
+	while (tuplesort_gettupleslot(w->sort, true, false, w->slot, NULL))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_puttupleslot(rows->store, w->slot);
+	}
+	ExecDropSingleTupleTableSlot(w->slot);
+	tuplesort_end(w->sort);
+}
+
+/* Puts a row, or takes it for the sort. */
+static void
+put_row(gnngp_node_rows *rows, Datum *values, bool *nulls)
+{
+	const wish *w = rows->arg;
+
+	if (w->class < 0)
+	{
+		tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+		return;
+	}
+	ExecForceStoreMinimalTuple(heap_form_minimal_tuple(rows->desc, values, nulls), w->slot, true);
+	tuplesort_puttupleslot(w->sort, w->slot);
+	ExecClearTuple(w->slot);
+}
+
+/* Puts the rows of one node. */
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
@@ -37,30 +99,39 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 		values[PREDICT_CLASS] = values[PREDICT_PROBABILITY] = (Datum) 0;
 		nulls[PREDICT_CLASS] = nulls[PREDICT_PROBABILITY] = true;
 		values[PREDICT_SCORE] = Float8GetDatum(row->value);
-		tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+		put_row(rows, values, nulls);
 		return;
 	}
-	for (int32 k = 0; k < Min(w->top, block->nclasses); k++)
+	for (int32 k = 0; k < (w->class < 0 ? Min(w->top, block->nclasses) : block->nclasses); k++)
 	{
+		if (w->class >= 0 && gnngp_row_class(row, k) != w->class)
+			continue;
 		values[PREDICT_CLASS] = gnngp_node_rows_class(rows, block, row, k);
 		values[PREDICT_SCORE] = Float8GetDatum((double) gnngp_row_score(row, k));
 		values[PREDICT_PROBABILITY] = Float8GetDatum(gnngp_row_probability(block, row, k));
-		tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+		put_row(rows, values, nulls);
 	}
 }
 
-/* gp_predict(model, id or nodes, top, unlabelled_only) */
+/* gp_predict(model, id or nodes, top, unlabelled_only, class) */
 PG_FUNCTION_INFO_V1(gnngp_predict);
 Datum
 gnngp_predict(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
-	wish		w;
+	wish		w = {.class = -1};
 
 	gnngp_node_rows_open(&rows, fcinfo);
-	gnngp_require_argument(fcinfo, 3, "unlabelled_only");
-	w.unlabelled_only = PG_GETARG_BOOL(3);
-	w.top = gnngp_count_argument(fcinfo, 2, "top", GNNGP_TOP_HINT);
-	gnngp_node_rows_run(&rows, fcinfo, "node", 1, put_node, &w);
+	gnngp_require_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
+	w.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
+	w.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
+	if (!PG_ARGISNULL(ARG_CLASS))
+	{
+		w.class = gnngp_class_number(rows.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
+		open_sort(&w, rows.desc);
+	}
+	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &w);
+	if (w.class >= 0)
+		put_sorted(&rows, &w);
 	return (Datum) 0;
 }

@@ -4,7 +4,8 @@
  * The set of a node has every class that is no stranger to it than so many labels in a
  * hundred are to a model without them (conformal prediction by leave-one-out, no label
  * held back), and the most probable class in any case.  The promise is over nodes of
- * which the labelled ones are a random sample.
+ * which the labelled ones are a random sample; by class it is over the nodes of each class,
+ * whose own labels tell how strange it may be (Vovk 2012).
  */
 #include "postgres.h"
 
@@ -14,6 +15,12 @@
 #include "pg/server/server.h"
 #include "utils/array.h"
 
+/* The arguments of gp_predict_sets. */
+enum set_argument
+{
+	ARG_MODEL, ARG_NODES, ARG_COVERAGE, ARG_UNLABELLED, ARG_BY_CLASS
+};
+
 /* The columns of gp_predict_sets's rows. */
 enum set_column
 {
@@ -22,8 +29,10 @@ enum set_column
 
 typedef struct promise
 {
-	double		quantile;		/* how strange a class or value may be */
+	double	   *quantile;		/* how strange each class, or a value, may be */
+	double		most;			/* the largest of them */
 	Datum	   *class;			/* room for all classes of a node */
+	bool		unlabelled_only;
 } promise;
 
 /* The classes of a node, the most probable first, and their probability. */
@@ -35,13 +44,17 @@ fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_
 	double		sum = 0.0;
 	int32		n = 0;
 
-	for (; n < block->nclasses; n++)
+	for (int32 k = 0; k < block->nclasses; k++)
 	{
-		double		probability = gnngp_row_probability(block, row, n);
+		double		probability = gnngp_row_probability(block, row, k);
+		Datum		class;
 
-		if (n > 0 && 1.0 - probability > p->quantile)
+		if (k > 0 && 1.0 - probability > p->most)
 			break;
-		p->class[n] = gnngp_node_rows_class(rows, block, row, n);
+		class = gnngp_node_rows_class(rows, block, row, k);
+		if (k > 0 && 1.0 - probability > p->quantile[gnngp_row_class(row, k)])
+			continue;
+		p->class[n++] = class;
 		sum += probability;
 	}
 	values[SET_CLASSES] = PointerGetDatum(construct_array(p->class, n, TEXTOID, -1, false,
@@ -57,11 +70,13 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	Datum		values[SET_COLUMNS] = {0};
 	bool		nulls[SET_COLUMNS] = {false, values_only, values_only, !values_only, !values_only};
 
+	if (p->unlabelled_only && row->labelled)
+		return;
 	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
 	if (values_only)
 	{
-		double		half = isinf(p->quantile) ? INFINITY
-			: p->quantile * sqrt(Max(row->variance, 0.0));
+		double		half = isinf(p->quantile[0]) ? INFINITY
+			: p->quantile[0] * sqrt(Max(row->variance, 0.0));
 
 		values[SET_LOWER] = Float8GetDatum(row->value - half);
 		values[SET_UPPER] = Float8GetDatum(row->value + half);
@@ -71,28 +86,76 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
 
-/* gp_predict_sets(model, id or nodes, coverage) */
+/* The quantile of each class by the scores of its labels: 22023 where they are not known. */
+static void
+take_class_quantiles(promise *p, const gnngp_model *model, const gnngp_figures *figures,
+					 double coverage)
+{
+	int			classes = model->class_labels.n;
+	int64	   *end = palloc0(sizeof(int64) * (classes + 1));
+	double	   *score = palloc_extended(sizeof(double) * Max(figures->n, 1), MCXT_ALLOC_HUGE);
+
+	if (model->classes == 0 || figures->class == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" has no scores by class", model->name),
+				 model->classes == 0 ? errhint("It predicts values: leave by_class out.") :
+				 errhint("It was fitted by an earlier version: CALL gp_refresh fits it again.")));
+	/* Sorts the scores by class, ascending in each. */
+	for (int64 i = 0; i < figures->n; i++)
+		end[figures->class[i] + 1]++;
+	for (int c = 0; c < classes; c++)
+		end[c + 1] += end[c];
+	for (int64 i = 0; i < figures->n; i++)
+		score[end[figures->class[i]]++] = figures->score[i];
+	p->most = 0.0;
+	for (int c = 0; c < classes; c++)
+	{
+		int64		start = c > 0 ? end[c - 1] : 0;
+
+		p->quantile[c] = gp_loo_quantile(score + start, end[c] - start, coverage);
+		p->most = Max(p->most, p->quantile[c]);
+	}
+}
+
+/* The quantiles that keep the promise. */
+static void
+take_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_class)
+{
+	int			n = Max(model->class_labels.n, 1);
+	gnngp_figures figures;
+
+	gnngp_figures_read(model, &figures);
+	p->quantile = palloc(sizeof(double) * n);
+	p->most = gp_loo_quantile(figures.score, figures.n, coverage);
+	for (int c = 0; c < n; c++)
+		p->quantile[c] = p->most;
+	if (by_class)
+		take_class_quantiles(p, model, &figures, coverage);
+}
+
+/* gp_predict_sets(model, id or nodes, coverage, unlabelled_only, by_class) */
 PG_FUNCTION_INFO_V1(gnngp_predict_sets);
 Datum
 gnngp_predict_sets(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
-	promise		p;
-	gnngp_figures figures;
 	double		coverage;
+	promise		p;
 
 	gnngp_node_rows_open(&rows, fcinfo);
-	gnngp_require_argument(fcinfo, 2, "coverage");
-	coverage = PG_GETARG_FLOAT8(2);
+	gnngp_require_argument(fcinfo, ARG_COVERAGE, "coverage");
+	gnngp_require_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
+	gnngp_require_argument(fcinfo, ARG_BY_CLASS, "by_class");
+	coverage = PG_GETARG_FLOAT8(ARG_COVERAGE);
 	if (!(coverage > 0.0 && coverage < 1.0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("coverage must be between 0 and 1"),
 				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
-	/* The quantile that keeps the promise */
-	gnngp_figures_read(rows.model, &figures);
-	p.quantile = gp_loo_quantile(figures.score, figures.n, coverage);
+	p.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
+	take_quantiles(&p, rows.model, coverage, PG_GETARG_BOOL(ARG_BY_CLASS));
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
-	gnngp_node_rows_run(&rows, fcinfo, "node", 1, put_node, &p);
+	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &p);
 	return (Datum) 0;
 }

@@ -82,13 +82,14 @@ count_nodes(Node *nodes, double all)
 	return Min(all, n);
 }
 
-/* Answers the planner's question for rows of gp_predict(model, nodes, top, unlabelled_only). */
+/* Answers the planner's question for rows of gp_predict(model, nodes, top, unlabelled_only,
+ * class). */
 PG_FUNCTION_INFO_V1(gnngp_predict_support);
 Datum
 gnngp_predict_support(PG_FUNCTION_ARGS)
 {
 	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
-	List	   *args = IsA(req, SupportRequestRows) ? call_arguments(req, 4) : NIL;
+	List	   *args = IsA(req, SupportRequestRows) ? call_arguments(req, 5) : NIL;
 	gnngp_model *model = args ? call_model(req, args) : NULL;
 	Const	   *top;
 	Const	   *unlabelled_only;

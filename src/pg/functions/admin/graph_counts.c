@@ -1,0 +1,304 @@
+/*
+ * graph_counts.c - what the tables of a graph hold, counted before the first fit.
+ *
+ * A fit refuses an edge without a node, and takes the row 17 of another table for the node 17
+ * without a word; both are told here.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "graph_counts.h"
+#include "pg/reader/read_ids.h"
+#include "pg/server/server.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/relcache.h"
+#include "utils/snapmgr.h"
+
+/* Edges handed to the core at once. */
+#define EDGE_BATCH 1024
+
+/* A count in progress. */
+typedef struct graph_count
+{
+	const gnngp_graph_def *graph;
+	gp_env	   *env;
+	int64	   *count;
+	gnngp_finder src;
+	gnngp_finder dst;
+	int64		src_unknown;	/* ends that are no nodes */
+	int64		dst_unknown;
+	gp_edges   *edges;
+	int			n;
+	int32		from[EDGE_BATCH];
+	int32		to[EDGE_BATCH];
+	gnngp_finder labelled;
+	bool	   *has_label;		/* of each node */
+} graph_count;
+
+/* Takes the row of counts over the node table. */
+static void
+node_counts(void *state, const Datum *values, const bool *nulls)
+{
+	graph_count *c = state;
+
+	c->count[GNNGP_COUNT_NODES] = DatumGetInt64(values[0]);
+	c->count[GNNGP_COUNT_NULL_FEATURES] = nulls[1] ? 0 : DatumGetInt64(values[1]);
+	if (c->graph->target == NULL)
+		return;
+	c->count[GNNGP_COUNT_LABELS] = DatumGetInt64(values[2]);
+	c->count[GNNGP_COUNT_CLASSES] = DatumGetInt64(values[3]);
+}
+
+/* A query for the counts over the node table: of the values of a target as classes, if they are. */
+static gnngp_query
+plan_node_counts(gnngp_reader *r)
+{
+	const gnngp_graph_def *def = r->def;
+	gnngp_query q;
+	StringInfoData features;
+
+	initStringInfo(&features);
+	for (int i = 0; i < def->features.n; i++)
+		appendStringInfo(&features, "%st.%s", i > 0 ? ", " : "",
+						 gnngp_table_column(&r->nodes, def->features.text[i]).quoted);
+	gnngp_query_init(&q, &r->nodes);
+	gnngp_query_add(&q, INT8OID, "pg_catalog.count(*)");
+	gnngp_query_add(&q, INT8OID, def->features.n == 0 ? "0::pg_catalog.int8" :
+					"pg_catalog.sum(pg_catalog.num_nulls(%s))::pg_catalog.int8", features.data);
+	if (def->target)
+	{
+		gnngp_column target = gnngp_table_column(&r->nodes, def->target);
+		bool		values = target.base == FLOAT4OID || target.base == FLOAT8OID ||
+			target.base == NUMERICOID;
+
+		gnngp_query_add(&q, INT8OID, "pg_catalog.count(t.%s)", target.quoted);
+		gnngp_query_add(&q, INT8OID, values ? "%.0s-1::pg_catalog.int8" :
+						"pg_catalog.count(DISTINCT t.%s::pg_catalog.text)", target.quoted);
+	}
+	gnngp_query_plan(&q);
+	return q;
+}
+
+/* Takes the id of a labelled node. */
+static void
+label_row(void *state, const Datum *values, const bool *nulls)
+{
+	graph_count *c = state;
+	int32		node = gnngp_finder_look(&c->labelled, values[0], nulls[0]);
+
+	if (node >= 0)
+		c->has_label[node] = true;
+}
+
+/* Hands the edges to the core. */
+static void
+flush_edges(graph_count *c)
+{
+	gp_edges_add(c->edges, c->n, c->from, c->to, NULL);
+	c->n = 0;
+}
+
+/* Takes one row of the edge table. */
+static void
+edge_row(void *state, const Datum *values, const bool *nulls)
+{
+	graph_count *c = state;
+	int32		src = gnngp_finder_look(&c->src, values[0], nulls[0]);
+	int32		dst = gnngp_finder_look(&c->dst, values[1], nulls[1]);
+
+	c->count[GNNGP_COUNT_EDGES]++;
+	c->src_unknown += src < 0;
+	c->dst_unknown += dst < 0;
+	c->count[GNNGP_COUNT_WITHOUT_NODE] += src < 0 || dst < 0;
+	c->count[GNNGP_COUNT_SELF_LOOPS] += src >= 0 && src == dst;
+	if (src < 0 || dst < 0 || src == dst)
+		return;
+	c->from[c->n] = src;
+	c->to[c->n] = dst;
+	if (++c->n == EDGE_BATCH)
+		flush_edges(c);
+}
+
+/* Counts the edges that repeat another, and the components that no label is in. */
+static void
+count_structure(graph_count *c, int64 nodes)
+{
+	gp_graph   *graph;
+	int32_t    *component;
+	bool	   *reached;
+
+	flush_edges(c);
+	graph = gp_graph_build(c->edges);
+	c->count[GNNGP_COUNT_DUPLICATES] = c->count[GNNGP_COUNT_EDGES] - graph->edges -
+		c->count[GNNGP_COUNT_WITHOUT_NODE] - c->count[GNNGP_COUNT_SELF_LOOPS];
+	if (c->graph->target == NULL)
+		return;
+	component = gp_graph_components(c->env, nodes, graph->start, graph->col, NULL, graph->directed);
+	reached = gp_alloc_zero(c->env, nodes, sizeof(bool));
+	for (int64 i = 0; i < nodes; i++)
+		reached[component[i]] |= c->has_label[i];
+	c->count[GNNGP_COUNT_BARE_COMPONENTS] = 0;
+	for (int64 i = 0; i < nodes; i++)
+		c->count[GNNGP_COUNT_BARE_COMPONENTS] += component[i] == i && !reached[i];
+}
+
+/* Reads and counts, as the graph's owner. */
+static void
+count_tables(gnngp_reader *r, void *arg)
+{
+	graph_count *c = arg;
+	gnngp_graph_def ids_only = *r->def;
+	gnngp_query node_query = plan_node_counts(r);
+	gnngp_query edge_query;
+	gnngp_query label_query;
+	gnngp_node_part *ids;
+
+	ids_only.features.n = 0;
+	r->def = &ids_only;
+	ids = gnngp_plan_nodes(r, "auto", false);
+	gnngp_query_init(&edge_query, &r->edges);
+	gnngp_finder_init(&c->src, r, &edge_query, ids_only.src);
+	gnngp_finder_init(&c->dst, r, &edge_query, ids_only.dst);
+	gnngp_query_plan(&edge_query);
+	if (ids_only.target)
+	{
+		gnngp_query_init(&label_query, &r->nodes);
+		gnngp_finder_init(&c->labelled, r, &label_query, ids_only.id_column);
+		label_query.condition = psprintf("t.%s IS NOT NULL", quote_identifier(ids_only.target));
+		gnngp_query_plan(&label_query);
+	}
+
+	gnngp_push_read_snapshot();
+	gnngp_reader_run(r, &node_query, node_counts, c, GP_PHASE_NODES);
+	if (c->count[GNNGP_COUNT_NODES] > 0)
+		gnngp_read_nodes(ids);
+	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
+	c->edges = gp_edges_create(r->env, r->data->ids.n, ids_only.directed, false);
+	gnngp_reader_run(r, &edge_query, edge_row, c, GP_PHASE_EDGES);
+	c->has_label = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
+	if (ids_only.target)
+		gnngp_reader_run(r, &label_query, label_row, c, GP_PHASE_NODES);
+	count_structure(c, r->data->ids.n);
+	PopActiveSnapshot();
+}
+
+/* The same for gnngp_attempt. */
+static void
+count_as_owner(void *arg)
+{
+	graph_count *c = arg;
+
+	gnngp_read_as_owner(c->env, c->graph, count_tables, c);
+}
+
+/* The table that a foreign key of a column alone refers to, or InvalidOid. */
+static Oid
+referenced_table(Oid table, const char *column)
+{
+	Relation	rel = relation_open(table, AccessShareLock);
+	AttrNumber	attnum = get_attnum(table, column);
+	Oid			referenced = InvalidOid;
+	ListCell   *cell;
+
+	foreach(cell, RelationGetFKeyList(rel))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(cell);
+
+		if (key->nkeys == 1 && key->conkey[0] == attnum)
+			referenced = key->confrelid;
+	}
+	relation_close(rel, NoLock);
+	return referenced;
+}
+
+/* A table for messages. */
+static char *
+shown(Oid table)
+{
+	return gnngp_shown_table(get_namespace_name(get_rel_namespace(table)), get_rel_name(table));
+}
+
+#define TWO_SIDES_HINT "Two rows of one id count as one node. Name all tables with gp_create_graph(%s, tables => '{...}'), or give the rows of each table ids of their own in views, such as 'c' || id."
+
+/* Warns of an end that refers to another table than the nodes, which is a plain one. */
+static void
+warn_reference(const gnngp_graph_def *graph, const char *column, Oid nodes)
+{
+	Oid			other = referenced_table(graph->edges, column);
+
+	if (!OidIsValid(other) || !OidIsValid(nodes) || other == nodes)
+		return;
+	ereport(WARNING,
+			(errmsg("column \"%s\" of table \"%s\" refers to table \"%s\", but nodes come from \"%s\"",
+					column, shown(graph->edges), shown(other), shown(nodes)),
+			 errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name))));
+}
+
+/* Warns of ends that are nodes of another table, by foreign keys. */
+static void
+warn_references(const gnngp_graph_def *graph)
+{
+	char		kind = OidIsValid(graph->nodes) ? get_rel_relkind(graph->nodes) : '-';
+
+	if (kind == '-')
+		warn_reference(graph, graph->dst, referenced_table(graph->edges, graph->src));
+	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
+		return;
+	warn_reference(graph, graph->src, graph->nodes);
+	warn_reference(graph, graph->dst, graph->nodes);
+}
+
+/* Warns of edges that a fit will refuse: where they miss a node at one end only, that end may be
+ * of another table. */
+static void
+warn_unknown(const graph_count *c)
+{
+	const gnngp_graph_def *graph = c->graph;
+	int64		edges = c->count[GNNGP_COUNT_WITHOUT_NODE];
+	bool		one_side = (c->src_unknown == 0) != (c->dst_unknown == 0);
+	const char *side = c->src_unknown > 0 ? graph->src : graph->dst;
+
+	if (edges <= 0)
+		return;
+	ereport(WARNING,
+			(errmsg_plural("%lld edge of table \"%s\" has an end that is not a node of table \"%s\"",
+						   "%lld edges of table \"%s\" have an end that is not a node of table \"%s\"",
+						   edges, (long long) edges, shown(graph->edges), shown(graph->nodes)),
+			 one_side ? errdetail("All of these ends are in column \"%s\": it may name rows of another table.", side) : 0,
+			 one_side ? errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name)) :
+			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.")));
+}
+
+void
+gnngp_count_graph(const gnngp_graph_def *graph, int64 *count)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp counts", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	graph_count *c = palloc0(sizeof(graph_count));
+	ErrorData  *error;
+
+	for (int i = 0; i < GNNGP_COUNTS; i++)
+		count[i] = i >= GNNGP_COUNT_EDGES && i <= GNNGP_COUNT_DUPLICATES ? 0 : GNNGP_NOT_COUNTED;
+	c->graph = graph;
+	c->env = gnngp_env_create(context);
+	c->count = count;
+	error = gnngp_attempt(count_as_owner, c);
+	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	if (error)
+	{
+		for (int i = 0; i < GNNGP_COUNTS; i++)
+			count[i] = GNNGP_NOT_COUNTED;
+		ereport(WARNING,
+				(errmsg("graph \"%s\" cannot be read as its tables are now: %s", graph->name, error->message),
+				 error->hint ? errhint("%s", error->hint) : 0));
+	}
+	warn_references(graph);
+	warn_unknown(c);
+	gnngp_env_destroy(c->env);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}
