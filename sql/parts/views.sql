@@ -35,7 +35,9 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.created,
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale,
-           g.edge_time AS time_column
+           g.edge_time AS time_column,
+           g.task_target AS asks,
+           g.horizon
     FROM gnngp_internal.gp_graph_catalog g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
@@ -167,6 +169,8 @@ COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was cal
 COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
 COMMENT ON COLUMN @extschema@.gp_graphs.scale IS 'how features are scaled: auto, none, standard or length';
 COMMENT ON COLUMN @extschema@.gp_graphs.time_column IS 'column of the edge table that says when an edge was made';
+COMMENT ON COLUMN @extschema@.gp_graphs.asks IS 'what a task asks: an expression, or the column of its table or of its labels';
+COMMENT ON COLUMN @extschema@.gp_graphs.horizon IS 'how far the question of a task reaches; NULL: it does not say';
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';

@@ -1,12 +1,12 @@
 /*
  * rank_links.c - a fit of links, and what it says of given pairs.
  *
- *		./rank_links nodes folder seed [method]
+ *		./rank_links nodes folder seed [auto | scores | pairs | dgp | ease] [missing_share]
  *
  * Reads, from the folder, edges.csv (src,dst; undirected), queries.csv (src,dst)
  * and, where it is there, features.csv (node,feature,value), all counted from 0.
  * Writes scores.csv, the score of each query; and best.csv (src,dst,probability),
- * the first 20 pairs of up to 300 nodes.  Prints the CPU seconds of the fit, of
+ * the first 20 pairs of up to 300 nodes, or of those in nodes.csv.  Prints the CPU seconds of the fit, of
  * the scores and of the best pairs, and the peak megabytes.
  */
 #include "bench_env.h"
@@ -14,6 +14,8 @@
 
 #define ASKED 300				/* nodes whose best pairs are written */
 #define BEST 20
+
+static const char *const methods[] = {"auto", "scores", "pairs", "dgp", "ease"};
 
 static FILE *
 open_file(const char *folder, const char *name, const char *mode, bool needed)
@@ -87,6 +89,24 @@ read_pairs(const char *folder)
 	return pairs;
 }
 
+/* The nodes of nodes.csv, or up to 300 others. */
+static int32_t *
+read_nodes(const char *folder, int64_t nodes, int64_t *n)
+{
+	FILE	   *f = open_file(folder, "nodes.csv", "r", false);
+	int32_t    *node = gp_alloc_array(&host, nodes, sizeof(int32_t));
+
+	*n = 0;
+	while (f && *n < nodes && fscanf(f, "%d", &node[*n]) == 1)
+		++*n;
+	for (int64_t i = 0; f == NULL && i < nodes && *n < ASKED; i++)
+		if (gp_hash((uint64_t) i) % (uint64_t) nodes < ASKED)
+			node[(*n)++] = (int32_t) i;
+	if (f)
+		fclose(f);
+	return node;
+}
+
 static void
 write_row(void *state, const gp_link_row *row)
 {
@@ -111,8 +131,8 @@ main(int argc, char **argv)
 	gp_links   *links;
 	gp_link_pairs pairs;
 	gp_link_row *row;
-	int32_t		node[ASKED];
-	int64_t		asked = 0;
+	int32_t    *node;
+	int64_t		asked;
 	FILE	   *out;
 	double		time[4];
 
@@ -126,7 +146,10 @@ main(int argc, char **argv)
 	problem.features = read_features(argv[2], atoll(argv[1]));
 	problem.program = gp_kernel_compile(&host, gp_kernel_parse(&host, "gcn"));
 	problem.seed = strtoull(argv[3], NULL, 10);
-	problem.method = argc > 4 && strcmp(argv[4], "pairs") == 0 ? GP_LINK_PAIRS : GP_LINK_AUTO;
+	for (size_t k = 0; argc > 4 && k < sizeof(methods) / sizeof(methods[0]); k++)
+		if (strcmp(argv[4], methods[k]) == 0)
+			problem.method = (gp_link_method) k;
+	problem.missing_share = argc > 5 ? atof(argv[5]) : 0.0;
 	pairs = read_pairs(argv[2]);
 	time[0] = cpu_seconds();
 	model = gp_link_fit(dev, &problem);
@@ -139,14 +162,12 @@ main(int argc, char **argv)
 	for (int64_t e = 0; e < pairs.n; e++)
 		fprintf(out, "%.12g\n", row[e].score);
 	fclose(out);
-	for (int64_t i = 0; i < problem.graph->nodes && asked < ASKED; i++)
-		if (gp_hash((uint64_t) i) % (uint64_t) problem.graph->nodes < ASKED)
-			node[asked++] = (int32_t) i;
+	node = read_nodes(argv[2], problem.graph->nodes, &asked);
 	out = open_file(argv[2], "best.csv", "w", true);
 	time[3] = cpu_seconds();
 	gp_links_best(links, asked, node, BEST, GP_CANDIDATES_AUTO, write_row, out);
 	printf("%.3f %.3f %.3f %.0f", time[1] - time[0], time[2] - time[1], cpu_seconds() - time[3], (double) host.peak / 1e6);
-	printf(" %.4f %.4f\n", model->metric[GP_LINK_METRIC_AUC], model->metric[GP_LINK_METRIC_MRR]);
+	printf(" %.4f %.4f %s\n", model->metric[GP_LINK_METRIC_AUC], model->metric[GP_LINK_METRIC_MRR], methods[model->method]);
 	fclose(out);
 	return 0;
 }

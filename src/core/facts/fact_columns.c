@@ -75,6 +75,7 @@ gp_facts_relation(gp_facts *f, const char *relation, int32_t width, gp_aggregate
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 		if (a.which & all[k].which)
 			gp_facts_block(f, relation, all[k].name, gp_aggregate_width(all[k].which, width));
+	r->columns = f->width - r->first;
 	return f->nrelations++;
 }
 
@@ -115,6 +116,19 @@ gp_facts_fill_calendar(gp_facts *f, int32_t block)
 
 		gp_facts_put(f, block, i, value);
 	}
+}
+
+int32_t
+gp_facts_block_first(const gp_facts *f, int32_t block)
+{
+	return f->block[block].first;
+}
+
+int32_t
+gp_facts_relation_first(const gp_facts *f, int32_t relation, int32_t *columns)
+{
+	*columns = f->relation[relation].columns;
+	return f->relation[relation].first;
 }
 
 int32_t

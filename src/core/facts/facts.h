@@ -226,7 +226,11 @@ typedef struct gp_facts_labels
 	const double *target;		/* values; else NULL */
 	int32_t		nclasses;
 	gp_time		horizon;
+	const int32_t *by_time;		/* labels in the order of their times; NULL: the scan sorts them */
 } gp_facts_labels;
+
+/* That order. */
+extern int32_t *gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of);
 
 /* How labels are told in numbers: one for values and two classes, else one for each class, 16 at most. */
 typedef struct gp_facts_target
@@ -255,6 +259,19 @@ extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_
  */
 extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
 								  const bool *trains);
+
+/* Where the columns of a block, or those of a relation, begin, the latter with how many there are. */
+extern int32_t gp_facts_block_first(const gp_facts *facts, int32_t block);
+extern int32_t gp_facts_relation_first(const gp_facts *facts, int32_t relation, int32_t *columns);
+
+/*
+ * How much of the labels, which the first rows have, some neighbouring columns tell alone by least
+ * squares: of values the share of their variance; of classes twice the area under the ROC curve, less
+ * one, of the class that they tell best.  Rows as of since and later are looked at, a sample of many.
+ * 0 where there are too few rows, or more columns than one column of a table has.
+ */
+extern double gp_facts_told_alone(gp_facts *facts, const gp_facts_labels *labels, int32_t first,
+								  int32_t width, gp_time since);
 
 /* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
 extern int32_t gp_facts_width(const gp_facts *facts);

@@ -57,6 +57,7 @@ typedef struct gp_relation
 	gp_aggregates a;
 	int32_t		width;			/* of its facts */
 	int32_t		first;			/* of its columns */
+	int32_t		columns;		/* of all its aggregates */
 } gp_relation;
 
 struct gp_facts

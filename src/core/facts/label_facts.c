@@ -83,6 +83,18 @@ gp_by_time(gp_env *env, int64_t n, const gp_time *as_of)
 	return t;
 }
 
+int32_t *
+gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of)
+{
+	gp_timed   *t = gp_by_time(env, n, as_of);
+	int32_t    *order = gp_alloc_array(env, n, sizeof(int32_t));
+
+	for (int64_t i = 0; i < n; i++)
+		order[i] = (int32_t) t[i].row;
+	gp_free(env, t);
+	return order;
+}
+
 /* When a label of this time is known: a row of just that time sees it. */
 static gp_time
 known_from(gp_time as_of, gp_time horizon)
@@ -98,13 +110,19 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, cons
 {
 	gp_env	   *env = facts->env;
 	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, facts->rows, sizeof(int32_t));
-	gp_timed   *ordered = key ? NULL : gp_by_time(env, labels->n, labels->as_of);
+	int32_t    *sorted = key || labels->by_time ? NULL :
+		gp_facts_by_time(env, labels->n, labels->as_of);
+	const int32_t *order = sorted ? sorted : labels->by_time;
 	gp_scan    *scan = gp_scan_open(facts, relation, key ? key : everybody);
 
 	for (int64_t i = 0; i < labels->n; i++)
 	{
-		int64_t		at = key ? i : ordered[i].row;
+		int64_t		at = key ? i : order[i];
 		double		value[GP_ENCODED_HOT];
+
+		/* Of many labels a live answer needs those of few entities. */
+		if (key && !gp_scan_wants(scan, labels->entity[at]))
+			continue;
 
 		tell_label(target, labels, at, value);
 		gp_scan_fact(scan, key ? labels->entity[at] : 0, known_from(labels->as_of[at], labels->horizon),
@@ -112,7 +130,7 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, cons
 	}
 	gp_scan_close(scan);
 	gp_free(env, everybody);
-	gp_free(env, ordered);
+	gp_free(env, sorted);
 }
 
 /* ---- whether labels reach the rows that are asked for ---- */

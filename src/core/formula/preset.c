@@ -110,6 +110,7 @@ static const gp_preset presets[] = {
 	{.name = "dgp",.parameter = dgp},
 	{.name = "scores",.parameter = none},
 	{.name = "pairs",.parameter = none},
+	{.name = "ease",.parameter = none},
 };
 
 #define NPRESETS ((int) (sizeof(presets) / sizeof(presets[0])))

@@ -1,11 +1,14 @@
 /*
  * links.h - from a graph to the probability that any pair of nodes is linked.
  *
- * Three methods share one model.  "scores" describes a pair by some two dozen
+ * Four methods share one model.  "scores" describes a pair by some two dozen
  * scores of the graph around it and regresses on them (Gaussian process with the
  * arc-cosine map).  "pairs" is the pair kernel k(i,i') k(j,j') + k(i,j') k(j,i')
  * on a kernel of the nodes (Yu and Chu 2008).  All learn from links that they
  * hide from themselves and from random pairs without a link.
+ *
+ * "ease" is the linear auto-encoder of users' rows, where links lead from users to items: the one
+ * score of a logistic regression (Steck 2019).
  *
  * "dgp" is a deep Gaussian process, whose last layer gives each node a mean and a variance (Opolka
  * and Lio 2022); a pair's posterior follows from those of its ends.
@@ -32,10 +35,11 @@
 
 typedef enum gp_link_method
 {
-	GP_LINK_AUTO,				/* scores */
+	GP_LINK_AUTO,				/* scores; or ease, where links lead from side to side and rank better by it */
 	GP_LINK_SCORES,
 	GP_LINK_PAIRS,
-	GP_LINK_DEEP
+	GP_LINK_DEEP,
+	GP_LINK_EASE
 } gp_link_method;
 
 /* Which pairs gp_links_best looks at. */
@@ -148,7 +152,7 @@ typedef struct gp_link_model
 	double	   *alpha;			/* p: the logit is <psi, alpha>, psi being covariances with the rows; p = m */
 	float	   *root;			/* p x p: its variance is |root' psi|^2 */
 	double		offset;			/* dgp: of a logit */
-	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes */
+	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes; ease: lambda */
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
 	double		slope;
 	/* dgp by inducing pairs only */
@@ -158,6 +162,7 @@ typedef struct gp_link_model
 	/* scores only */
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
+	double	   *diagonal;		/* ease: nodes; of the inverse of users and items (item_scores.c); else NULL */
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
 	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */

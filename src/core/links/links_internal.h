@@ -155,6 +155,13 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
 extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
 
+/* True for a method that describes a pair by scores. */
+static inline bool
+gp_link_has_scores(gp_link_method method)
+{
+	return method == GP_LINK_SCORES || method == GP_LINK_EASE;
+}
+
 /* The basis functions of a regression on scores or pairs. */
 static inline int64_t
 gp_link_model_functions(const gp_link_model *model)

@@ -137,7 +137,7 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 	gnngp_task_reading *r = &few->reading;
 	const gnngp_task_state *state = few->state;
 	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,.label = known->label,
-	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon};
+	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon,.by_time = state->by_time};
 
 	check_encodings(few);
 	gnngp_reading_run(r, state->target.width);

@@ -16,13 +16,32 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-/* The moment as of which is predicted: just behind the newest fact, or now where there are no times. */
-static gp_time
-newest_moment(const gnngp_tables *s, gp_time *first)
+/*
+ * Finds the moment as of which is predicted: just behind the newest fact, or now where there are no
+ * times.  As-of times are counted from there, so that a NOTICE says where few late rows stand alone.
+ */
+static void
+find_newest(gnngp_task_rows *rows)
 {
-	gp_time		last = gnngp_newest_fact(s, first);
+	const gnngp_tables *s = rows->schema;
+	int			table;
+	int			former_table;
+	gp_time		unused;
+	gp_time		last = gnngp_newest_fact(s, GP_TIME_NEVER, &rows->first, &table);
+	gp_time		former;
 
-	return last == GP_TIME_ALWAYS ? (gp_time) GetCurrentTimestamp() : last + 1;
+	rows->newest = last == GP_TIME_ALWAYS ? (gp_time) GetCurrentTimestamp() : last + 1;
+	if (last == GP_TIME_ALWAYS || strcmp(rows->task->task.form, "expression") != 0)
+		return;
+	former = gnngp_newest_fact(s, last - rows->horizon, &unused, &former_table);
+	if (former == GP_TIME_ALWAYS || last - former <= 2 * rows->horizon)
+		return;
+	ereport(NOTICE,
+			(errmsg("the newest as-of times of task \"%s\" have no facts: the newest row of table \"%s\", of %s,"
+					" is %.0f days later than those before it", rows->task->name,
+					s->table[table].table.name, timestamptz_to_str((TimestampTz) last),
+					(double) (last - former) / (double) GP_TIME_DAY),
+			 errhint("As-of times are counted back from the newest row: correct its time if it is wrong.")));
 }
 
 /* ---- opening ---- */
@@ -272,6 +291,7 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 		gp_facts_scan_labels(r->facts, r->earlier, r->entity_of, &task->target, &labels);
 	if (r->all >= 0)
 		gp_facts_scan_labels(r->facts, r->all, NULL, &task->target, &labels);
+	gnngp_tell_disguises(r, &labels);
 	task->scale = gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
 	gp_free(env, trains);
 	return gp_facts_features(r->facts, task->scale);
@@ -288,7 +308,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 
 	gnngp_require_parents(s);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
-	rows.newest = task->newest = newest_moment(s, &rows.first);
+	find_newest(&rows);
+	task->newest = rows.newest;
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
 	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = gnngp_is_typed(s, def)};
@@ -341,7 +362,7 @@ gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn 
 	gnngp_schema_begin(&use, env, def, true);
 	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
 	rows.texts = true;
-	rows.newest = newest_moment(use.schema, &rows.first);
+	find_newest(&rows);
 	gnngp_task_rows_read(&rows);
 	gnngp_schema_end(&use);
 	for (int64 i = 0; i < rows.n; i++)

@@ -153,6 +153,7 @@ struct gnngp_task_state
 	gp_facts_target target;
 	int64		labelled;
 	const int64 *as_of;			/* of each labelled row */
+	const int32 *by_time;		/* these in order of time */
 	const int32 *block;			/* NULL: there are none */
 	const double *forward;		/* labelled x columns, NULL without blocks; NaN: not told */
 };

@@ -63,6 +63,7 @@ typedef struct gnngp_cell_source
 	gp_cell_kind kind;
 	Oid			read_as;
 	bool		target;			/* of the task: never shown of the entity's own row */
+	const char *name;			/* of the column; NULL: of a fold */
 } gnngp_cell_source;
 
 /* A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part of them. */
@@ -223,8 +224,11 @@ extern void gnngp_task_expression_read(gnngp_task_rows *t);
 extern Datum gnngp_interval_datum(const char *interval);
 extern int64 gnngp_interval_length(const char *interval);
 
-/* The latest time of a row of any table, before now; GP_TIME_ALWAYS where no table has times.  *first: the first. */
-extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time *first);
+/*
+ * The latest time of a row of any table until a time (GP_TIME_NEVER: now), the first, and the table
+ * of the latest.  GP_TIME_ALWAYS and -1 where there is none.
+ */
+extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table);
 
 /* The id of a datum of a column, its text in the current context. */
 extern gnngp_id gnngp_datum_id(Datum value, Oid base);

@@ -88,7 +88,7 @@ table_cells(const gnngp_schema_table *t, int *n)
 
 		if (c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_TARGET)
 			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->cast), c->kind, c->read_as,
-				c->role == GNNGP_COLUMN_TARGET};
+				c->role == GNNGP_COLUMN_TARGET, c->column.name};
 	}
 	return cell;
 }
@@ -222,7 +222,7 @@ static void
 fold_cell(gnngp_fold *f, StringInfo list, const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
-	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID, false};
+	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID, false, NULL};
 	f->ncells++;
 }
 

@@ -205,6 +205,12 @@ open_tables(gnngp_tables *s, bool tell)
 		s->table[s->ntables].table = table;
 		take_columns(&s->table[s->ntables++]);
 	}
+	if (s->ntables == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" may read none of the tables of graph \"%s\"",
+						GetUserNameFromId(GetUserId(), false), s->def->name),
+				 errhint("Grant it SELECT on them.")));
 	label_tables(s);
 }
 

@@ -5,6 +5,7 @@
 
 #include "pg/server/server.h"
 #include "schema_internal.h"
+#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 char *
@@ -48,6 +49,8 @@ typedef struct extent
 {
 	gp_time		first;
 	gp_time		last;
+	int			table;			/* that is being read, */
+	int			newest;			/* and that of the last */
 } extent;
 
 /* Takes the times of one table. */
@@ -59,13 +62,18 @@ extent_row(void *state, const Datum *values, const bool *nulls)
 	if (nulls[0] || nulls[1])
 		return;
 	e->first = Min(e->first, gnngp_time_of(values[0], false));
+	if (gnngp_time_of(values[1], false) > e->last)
+		e->newest = e->table;
 	e->last = Max(e->last, gnngp_time_of(values[1], false));
 }
 
 gp_time
-gnngp_newest_fact(const gnngp_tables *s, gp_time *first)
+gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table)
 {
-	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS};
+	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS, 0, -1};
+	const char *limit = until == GP_TIME_NEVER ? "pg_catalog.clock_timestamp()" :
+		psprintf("'%s'::pg_catalog.timestamptz", DatumGetCString(DirectFunctionCall1(timestamptz_out,
+																					 TimestampTzGetDatum(until))));
 
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -78,10 +86,12 @@ gnngp_newest_fact(const gnngp_tables *s, gp_time *first)
 		gnngp_query_init(&q, &t->table);
 		gnngp_query_add(&q, TIMESTAMPTZOID, "min(%s)", time);
 		gnngp_query_add(&q, TIMESTAMPTZOID, "max(%s)", time);
-		q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()", time, time);
+		q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= %s", time, time, limit);
+		e.table = i;
 		gnngp_query_plan(&q);
 		gnngp_query_run(&q, s->env, extent_row, &e, GP_PHASE_NODES, 0);
 	}
 	*first = e.first;
+	*table = e.newest;
 	return e.last;
 }

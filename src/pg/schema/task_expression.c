@@ -274,6 +274,13 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 	int64		length = gnngp_interval_length(every);
 	int64		n = last < first ? 0 : (last - first) / Max(length, 1) + 1;
 
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the facts of task \"%s\" reach over less than its horizon of %s", t->task->name,
+						t->task->task.horizon),
+				 errdetail("A label is known when its window of one horizon has closed: there is none."),
+				 errhint("Make the task again with a shorter horizon, or an earlier since.")));
 	if (length <= 0 || n > MOST_TIMES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

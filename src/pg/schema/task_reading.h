@@ -84,4 +84,7 @@ extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 /* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
 extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
 
+/* NOTICEs of columns that alone give the answer (task_disguise.c). */
+extern void gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels);
+
 #endif							/* GNNGP_TASK_READING_H */

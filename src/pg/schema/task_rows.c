@@ -189,7 +189,10 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 
 	if (t->task->task.time_column)
 	{
-		(void) gnngp_table_column(&t->source, t->task->task.time_column);
+		gnngp_column column = gnngp_table_column(&t->source, t->task->task.time_column);
+
+		if (!gnngp_is_time_type(column.base))
+			gnngp_wrong_type(&t->source, &column, "date or timestamp");
 		return t->task->task.time_column;
 	}
 	candidates = gnngp_time_candidates(labels, false);

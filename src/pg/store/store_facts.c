@@ -171,5 +171,6 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 		? a[FACTS_FORWARD].data : NULL;
 	if (!state_fits(f))
 		gnngp_arrays_damaged(model, "facts");
+	f->by_time = gp_facts_by_time(env, f->labelled, f->as_of);
 	return f;
 }

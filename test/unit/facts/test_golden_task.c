@@ -142,7 +142,7 @@ golden_columns(gp_env *env, const gp_time *as_of)
 	int32_t		entity[LABELS];
 	gp_time		time[LABELS];
 	int32_t		label[LABELS];
-	gp_facts_labels labels = {LABELS, entity, time, label, NULL, 2, 30 * GP_TIME_DAY};
+	gp_facts_labels labels = {LABELS, entity, time, label, NULL, 2, 30 * GP_TIME_DAY, NULL};
 	gp_facts_target told;
 
 	encode_orders(env, value);

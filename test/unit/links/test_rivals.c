@@ -52,9 +52,9 @@ check_rivals(gp_env *env, bool directed)
 	int			folds = gp_link_folds_make(env, g, 5, fold);
 	gp_csr	   *a = gp_graph_symmetric(env, fold[0].graph);
 	size_t		base = env->used;
-	gp_link_rivals r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11);
-	gp_link_rivals again = gp_link_rivals_make(env, g, &fold[0], LINKS, 11);
-	gp_link_rivals other = gp_link_rivals_make(env, g, &fold[0], LINKS, 12);
+	gp_link_rivals r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
+	gp_link_rivals again = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
+	gp_link_rivals other = gp_link_rivals_make(env, g, &fold[0], LINKS, 12, NULL);
 	int			wrong = 0;
 	int			far = 0;
 
@@ -125,7 +125,7 @@ check_small(gp_env *env)
 	}
 	g = gp_graph_build(edges);
 	gp_link_folds_make(env, g, 5, fold);
-	r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11);
+	r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
 	ok(r.links == 1 && r.pairs.n == 1 + 6 - 1 - (int) (g->start[r.pairs.src[0] + 1] - g->start[r.pairs.src[0]]),
 	   "all other nodes are rivals where these are few");
 	check_counts(fold[0].graph, &r);

@@ -195,8 +195,8 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed);
-	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED, d->problem->seed);
+	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed, NULL);
+	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED, d->problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_array(env, pairs.n, sizeof(double));

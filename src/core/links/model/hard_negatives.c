@@ -110,14 +110,16 @@ typedef struct reach
 } reach;
 
 static reach *
-reach_open(gp_env *env, const gp_graph *g)
+reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const int64_t *habits)
 {
 	reach	   *r = gp_alloc_zero(env, 1, sizeof(reach));
 
 	r->env = env;
 	r->symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
 	r->pattern = (gp_csr) {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
-	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL, GP_CANDIDATES_THREE_HOPS);
+	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL, candidates);
+	if (habits)
+		gp_link_search_learn(r->search, gp_link_habits_read(habits), false);
 	r->found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
 	return r;
 }
@@ -131,9 +133,8 @@ reach_close(reach *r)
 	gp_free(r->env, r);
 }
 
-/* The end of a hidden link that asks for it: of an undirected one either in turn. */
-static int32_t
-asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
+int32_t
+gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 {
 	bool		turn = !fold->graph->directed && e % 2 == 1;
 
@@ -165,15 +166,16 @@ count_common(const reach *search, gp_link_rivals *r)
 }
 
 gp_link_rivals
-gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed)
+gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed,
+					const int64_t *habits)
 {
 	gp_link_rivals r = rivals_create(env, gp_min64(links, fold->links), full->nodes);
-	reach	   *search = reach_open(env, fold->graph);
+	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits);
 
 	for (int64_t e = 0; e < r.links; e++)
 	{
 		int32_t		other;
-		int32_t		node = asking_end(fold, e, &other);
+		int32_t		node = gp_link_asking_end(fold, e, &other);
 		uint64_t	stream = gp_hash(gp_hash(seed ^ RIVALS_SALT) + (uint64_t) e);
 
 		env->check_interrupts(env);
@@ -211,13 +213,13 @@ gp_link_pairs
 gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, fold->links);
-	reach	   *search = reach_open(env, fold->graph);
+	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, NULL);
 
 	pairs.n = 0;
 	for (int64_t e = 0; e < fold->links; e++)
 	{
 		int32_t		other;
-		int32_t		node = asking_end(fold, e, &other);
+		int32_t		node = gp_link_asking_end(fold, e, &other);
 
 		env->check_interrupts(env);
 		other = draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node, search->found,
@@ -302,7 +304,7 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 		alike		best[NEAREST];
 		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(alike),.compare = compare_alike};
 		int32_t		other;
-		int32_t		node = asking_end(fold, e, &other);
+		int32_t		node = gp_link_asking_end(fold, e, &other);
 
 		env->check_interrupts(env);
 		spread_features(x, node, false, row);
@@ -325,11 +327,12 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 }
 
 gp_link_asked
-gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes, uint64_t seed)
+gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes, uint64_t seed,
+				   gp_link_candidates candidates, const int64_t *habits)
 {
 	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
 	uint64_t	stream = gp_hash(gp_hash(seed ^ ASKED_SALT));
-	reach	   *search = reach_open(env, fold->graph);
+	reach	   *search = reach_open(env, fold->graph, candidates, habits);
 	int64_t		room = 0;
 
 	for (int64_t q = 0; q < nodes; q++)

@@ -18,12 +18,16 @@ typedef struct gp_link_rivals
 	double	   *allocation;		/* each divided by how many neighbours it has */
 } gp_link_rivals;
 
+/* The end of a hidden link of a fold that asks for it, and the other: of an undirected one either in turn. */
+extern int32_t gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *other);
+
 /*
  * The rivals of the first links that a fold hides, found in the fold's graph; none of them is a
- * link of the full graph.  An undirected link is asked of either end in turn.
+ * link of the full graph.  An undirected link is asked of either end in turn.  Habits, which may be NULL,
+ * leave out what is never linked.
  */
 extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
-										  int64_t links, uint64_t seed);
+										  int64_t links, uint64_t seed, const int64_t *habits);
 extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
 
 /*
@@ -43,9 +47,9 @@ typedef struct gp_link_asked
 	double		share;			/* of all links, hidden by the fold */
 } gp_link_asked;
 
-/* Of each node all hidden links among the candidates, and at most GP_LINK_RIVALS of the others. */
+/* Of each node all hidden links among the candidates, where the habits (or NULL) say to look, and at most GP_LINK_RIVALS of the others. */
 extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes,
-										uint64_t seed);
+										uint64_t seed, gp_link_candidates candidates, const int64_t *habits);
 extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
 
 /*

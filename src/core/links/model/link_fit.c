@@ -24,6 +24,8 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
+#define LEAST_SIDED 0.95		/* of the links of a graph of users and items lead from side to side */
+
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
 
 /* A fold on its way to rows. */
@@ -91,14 +93,16 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 
 /* Draws the pairs of a fold. */
 static void
-fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x, int folds, int f, sample *s)
+fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x, const gp_link_model *model, int folds, int f,
+			sample *s)
 {
 	uint64_t	seed = gp_hash(problem->seed) + (uint64_t) f;
 	gp_link_pairs hop = gp_link_hop_negatives(env, problem->graph, &s->fold, seed);
 	gp_link_pairs nearest = gp_link_nearest_negatives(env, problem->graph, &s->fold, x, seed);
 
-	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, problem->seed);
-	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed);
+	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, problem->seed, model->habits);
+	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed,
+								  model->method == GP_LINK_EASE ? GP_CANDIDATES_ALL : GP_CANDIDATES_THREE_HOPS, model->habits);
 	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n + s->asked.pairs.n);
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
@@ -154,6 +158,32 @@ score_folds(const gp_link_problem *problem, fold_job *job)
 		}
 }
 
+/* The one score of users and items of all folds, by the ridge that the first of them chooses. */
+static void
+score_items(const gp_link_problem *problem, const rows *r, gp_link_model *model)
+{
+	double		share;
+	bool	   *item = gp_link_items_find(r->env, problem->graph, &share);
+	int			ridge = gp_link_items_choose(r->dev, problem->graph, &r->fold[0].fold, item);
+	gp_link_frame frame;
+
+	for (int f = 0; f < r->folds; f++)
+	{
+		const sample *s = &r->fold[f];
+
+		gp_link_item_frame_open(&frame, r->dev, s->fold.graph, item, 1.0, NULL);
+		gp_link_items_fit(&frame, ridge);
+		gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
+		gp_link_frame_close(&frame);
+	}
+	gp_link_item_frame_open(&frame, r->dev, problem->graph, item, 1.0, NULL);
+	gp_link_items_fit(&frame, ridge);
+	model->scale = frame.ridge;
+	model->diagonal = gp_link_items_diagonal(&frame);
+	gp_link_frame_close(&frame);
+	gp_free(r->env, item);
+}
+
 /* Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their fold. */
 static void
 list_rows(rows *r)
@@ -185,7 +215,7 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r = {.dev = dev,.env = env,.width = gp_link_width(problem->graph, plan->powers)};
+	rows		r = {.dev = dev,.env = env,.width = plan->method == GP_LINK_EASE ? 1 : gp_link_width(problem->graph, plan->powers)};
 	fold_job	job = {.x = x,.plan = plan,.rows = &r};
 
 	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
@@ -193,16 +223,20 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	env->progress(env, GP_PHASE_PAIRS, 0, r.folds);
 	for (int f = 0; f < r.folds; f++)
+		gp_link_held_add(env, &model->held, &fold[f], model->habits);
+	for (int f = 0; f < r.folds; f++)
 	{
 		sample	   *s = &r.fold[f];
 
 		s->fold = fold[f];
-		gp_link_held_add(env, &model->held, &fold[f], model->habits);
-		fill_sample(env, problem, x, r.folds, f, s);
+		fill_sample(env, problem, x, model, r.folds, f, s);
 		s->score = gp_alloc_array(env, s->pairs.n * r.width, sizeof(double));
 		r.first[f + 1] = r.n += s->first[LABELLED];
 	}
-	score_folds(problem, &job);
+	if (plan->method == GP_LINK_EASE)
+		score_items(problem, &r, model);
+	else
+		score_folds(problem, &job);
 	list_rows(&r);
 	return r;
 }
@@ -349,7 +383,7 @@ keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
 }
 
 /*
- * The method scores.  A Gaussian process takes the place of logistic regression where links rank better
+ * The methods scores and ease.  A Gaussian process takes the place of logistic regression where links rank better
  * among their rivals with it.  The likelihood of the rows would mostly judge how far links are from random
  * pairs, which is another question.
  */
@@ -358,7 +392,7 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 		   gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
-	gp_features *x = problem->features ?
+	gp_features *x = problem->features && plan->method == GP_LINK_SCORES ?
 		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
 	rows		r = make_rows(dev, problem, x, plan, model);
 	attempt		best;
@@ -368,7 +402,7 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	model->powers = plan->powers;
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	best = try_regression(&r, false, 1.0);
-	for (int k = 0; k < PENALTIES; k++)
+	for (int k = 0; k < PENALTIES && plan->method == GP_LINK_SCORES; k++)
 	{
 		attempt		other = try_regression(&r, true, penalties[k]);
 		bool		better = other.rank > best.rank;
@@ -388,18 +422,44 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	keep_features(dev, problem, x, model);
 }
 
-gp_link_model *
-gp_link_fit(gp_device *dev, const gp_link_problem *problem)
+/* True where links lead from users to items. */
+static bool
+is_two_sided(gp_env *env, const gp_graph *graph)
+{
+	double		share;
+
+	gp_free(env, gp_link_items_find(env, graph, &share));
+	return share >= LEAST_SIDED;
+}
+
+/* The better of two models by how hidden links rank among their rivals; the other is freed. */
+static gp_link_model *
+better_of(gp_env *env, gp_link_model *a, gp_link_model *b)
+{
+	bool		second = b->metric[GP_LINK_METRIC_MRR] > a->metric[GP_LINK_METRIC_MRR];
+
+	gp_link_model_free(env, second ? a : b);
+	return second ? b : a;
+}
+
+/* A fit by the planned method. */
+static gp_link_model *
+fit_method(gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
 	gp_link_plan plan = checked_plan(dev, problem);
-	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
+	gp_link_model *model;
+
+	if (plan.method == GP_LINK_EASE && !is_two_sided(env, problem->graph))
+		gp_raise(env, GP_ERR_DATA, "Method 'scores' takes any graph.",
+				 "method ease needs links that lead from one side to the other, such as from users to items");
+	model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	if (plan.method != GP_LINK_DEEP)
 		gp_power_refuse(env, problem->program);
 	model->method = plan.method;
 	model->graph = problem->graph;
-	if (plan.method == GP_LINK_SCORES)
+	if (gp_link_has_scores(plan.method))
 		fit_scores(dev, problem, &plan, model);
 	else if (plan.method == GP_LINK_PAIRS)
 		gp_link_pairs_fit(dev, problem, model);
@@ -410,4 +470,16 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 		gp_link_row_codes(dev, model->graph->nodes, model->width, model->row, problem->seed) :
 		gp_link_codes(dev, problem);
 	return model;
+}
+
+gp_link_model *
+gp_link_fit(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_link_problem ease = *problem;
+	gp_link_model *model = fit_method(dev, problem);
+
+	ease.method = GP_LINK_EASE;
+	if (problem->method != GP_LINK_AUTO || !is_two_sided(dev->env, problem->graph))
+		return model;
+	return better_of(dev->env, model, fit_method(dev, &ease));
 }

@@ -14,7 +14,7 @@ enum array_tag
 	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
 	TAG_CENTRE, TAG_SPREAD, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
 	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_HABITS, TAG_ROW_VARIANCE,
-	TAG_POINT, TAG_TAKEN, TAG_TIME, TAGS
+	TAG_POINT, TAG_TAKEN, TAG_TIME, TAG_DIAGONAL, TAGS
 };
 
 enum scalar
@@ -30,7 +30,7 @@ static const gp_link_element elements[TAGS] = {
 	[TAG_FEATURE_COL] = GP_LINK_I32,[TAG_FEATURE_VALUE] = GP_LINK_F32,[TAG_FEATURE_MEAN] = GP_LINK_F32,
 	[TAG_FEATURE_DOT] = GP_LINK_F32,[TAG_FEATURE_NORM] = GP_LINK_F32,[TAG_CODE] = GP_LINK_U64,
 	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] = GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64,
-	[TAG_TIME] = GP_LINK_F64
+	[TAG_TIME] = GP_LINK_F64,[TAG_DIAGONAL] = GP_LINK_F64
 };
 
 /* Adds an array that is there. */
@@ -92,7 +92,7 @@ add_features(const gp_link_model *m, gp_link_array *out, int n)
 static int64_t
 rows_of(gp_link_method method, int64_t m, int64_t nodes)
 {
-	return method == GP_LINK_SCORES ? m : nodes;
+	return gp_link_has_scores(method) ? m : nodes;
 }
 
 int
@@ -118,6 +118,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
 	n = add(out, n, TAG_CENTRE, m->width, m->centre);
 	n = add(out, n, TAG_SPREAD, m->width, m->spread);
+	n = add(out, n, TAG_DIAGONAL, nodes, m->diagonal);
 	n = add_features(m, out, n);
 	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
 	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
@@ -128,7 +129,7 @@ void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
 	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point, m->taken, m->centre, m->spread,
-		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code};
+		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->diagonal};
 
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
@@ -375,13 +376,27 @@ restore_regression(const restorer *r, gp_link_model *m)
 	}
 	m->centre = need(r, TAG_CENTRE, m->width, false);
 	m->spread = need(r, TAG_SPREAD, m->width, false);
-	if (m->width != gp_link_width(m->graph, m->powers))
+	if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(m->graph, m->powers)))
 		refuse(r, "its scores are not those of this version");
 	check_finite(r, m->centre, m->width);
 	check_finite(r, m->spread, m->width);
 	for (int32_t k = 0; k < m->width; k++)
 		if (!(m->spread[k] > 0.0))
 			refuse(r, "a spread is not positive");
+}
+
+/* What the scores of users and items need. */
+static void
+restore_items(const restorer *r, gp_link_model *m)
+{
+	if (m->method != GP_LINK_EASE)
+		return;
+	m->diagonal = need(r, TAG_DIAGONAL, m->graph->nodes, false);
+	if (!(m->scale > 0.0) || !isfinite(m->scale))
+		refuse(r, "a number is out of range");
+	for (int64_t i = 0; i < m->graph->nodes; i++)
+		if (!(m->diagonal[i] > 0.0) || !isfinite(m->diagonal[i]))
+			refuse(r, "a number is out of range");
 }
 
 /* The counts of what links are like; a model of an older version has none. */
@@ -401,7 +416,7 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	gp_link_model *m = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	index_arrays(&r, arrays, n);
-	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_DEEP);
+	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_EASE);
 	if (m->method == GP_LINK_AUTO)
 		refuse(&r, "its method is unknown");
 	m->graph = restore_graph(&r);
@@ -414,6 +429,7 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	m->steps = (int32_t) whole(&r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
 	restore_features(&r, m);
 	restore_regression(&r, m);
+	restore_items(&r, m);
 	restore_habits(&r, m);
 	m->code = need(&r, TAG_CODE, GP_LINK_CODE_WORDS * m->graph->nodes, true);
 	return m;

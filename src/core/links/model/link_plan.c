@@ -136,6 +136,27 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
 }
 
+/* Counts the method ease: what the folds' pairs take, and the inverse beside a fold's pattern. */
+static void
+count_items(gp_env *env, const gp_link_problem *problem, gp_link_plan *plan)
+{
+	int64_t		nodes = problem->graph->nodes;
+	double		share;
+	bool	   *item = gp_link_items_find(env, problem->graph, &share);
+	int64_t		items = 0;
+	double		smaller;
+
+	for (int64_t i = 0; i < nodes; i++)
+		items += item[i];
+	gp_free(env, item);
+	smaller = (double) gp_min64(items, nodes - items);
+	plan->bytes = folds_bytes(problem) + sample_bytes(problem, plan) + 20.0 * entries_of(problem->graph) +
+		60.0 * (double) nodes + 6.0 * 8.0 * (double) nodes * GP_LINK_BLOCK;
+	plan->flops = plan->doubles = (GP_LINK_RIDGES + 1.0 + gp_link_fold_count(problem->graph->edges)) * 2.0 * smaller * smaller * smaller;
+	if (gp_link_items_bytes(smaller) > 0.0)
+		plan->bytes += gp_link_items_bytes(smaller);
+}
+
 /* Counts the node kernel's codes: a factor of 512 columns. */
 static void
 count_codes(const gp_link_problem *problem, gp_link_plan *plan)
@@ -163,6 +184,8 @@ plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 		plan.powers = choose_powers(problem, plan.steps);
 		count_scores(problem, at_once, &plan);
 	}
+	else if (plan.method == GP_LINK_EASE)
+		count_items(env, problem, &plan);
 	else
 	{
 		gp_link_pairs_count(env, problem, &plan.bytes, &plan.flops);
@@ -197,7 +220,7 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 	double		nodes = (double) n;
 	int64_t		m = GP_LINK_LANDMARKS;
 	int			threads = dev->room > 0 ? 1 : dev->threads;
-	bool		scores = plan->method == GP_LINK_SCORES;
+	bool		scores = gp_link_has_scores(plan->method);
 	int32_t		width = gp_link_width(problem->graph, plan->powers);
 	int64_t		dims = problem->features ? problem->features->dims : 0;
 	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + 48.0 * nodes * threads};

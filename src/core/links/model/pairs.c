@@ -326,7 +326,7 @@ try_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fol
 {
 	gp_env	   *env = dev->env;
 	gp_link_model model = {0};
-	gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, fold, RANKED / folds, problem->seed);
+	gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, fold, RANKED / folds, problem->seed, NULL);
 	gp_link_fold t = training_pairs(env, fold->graph, problem->graph, gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
 									&fold->pairs);
 	gp_link_pairs hidden = gp_link_pairs_concat(env, &fold->pairs, &rivals.pairs);
@@ -379,7 +379,7 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 	}
 	for (int f = 0; f < folds; f++)
 	{
-		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed);
+		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
 		try_fold(dev, problem, &fold[f], folds, f, &asked[f], model->held.first[f], x);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);

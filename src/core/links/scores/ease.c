@@ -35,7 +35,11 @@ gp_link_ease_open(gp_link_frame *f)
 static double
 ridge_of(const gp_link_frame *f, const gp_link_cut *cut)
 {
-	double		entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
+	double		entries;
+
+	if (f->items)
+		return f->ridge;
+	entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
 
 	return RIDGE * fmax(entries, 1.0) / (double) f->n;
 }
@@ -98,11 +102,10 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double close, gp_matrix x)
+gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
-	int32_t		c = block->sources;
-	gp_matrix	residual = dev->create(dev, f->n, c, GP_DOUBLE);
+	int32_t		c = (int32_t) x.cols;
 	gp_matrix	direction = dev->create(dev, f->n, c, GP_DOUBLE);
 	gp_matrix	product = dev->create(dev, f->n, c, GP_DOUBLE);
 	gp_matrix	spare = dev->create(dev, f->n, c, GP_DOUBLE);
@@ -118,10 +121,6 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 	for (int32_t t = 0; t < c; t++)
 		ridge[t] = ridge_of(f, cuts ? &cuts[t] : NULL);
 	dev->fill(dev, x, 0.0);
-	dev->csr_rows(dev, residual, &f->pattern, block->source, c);
-	for (int32_t t = 0; cuts && t < c; t++)
-		if (cuts[t].edge)
-			dev->put(dev, residual, 1, &cuts[t].j, &t, &(double) {0.0});
 	dev->copy(dev, direction, residual);
 	column_squares(dev, residual, turned, left);
 	memcpy(first, left, sizeof(first));
@@ -158,7 +157,21 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 		scale_columns(dev, factor, direction);
 		dev->axpby(dev, 1.0, residual, 1.0, direction);
 	}
-	gp_destroy_all(dev, &residual, &direction, &product, &spare, &turned);
+	gp_destroy_all(dev, &direction, &product, &spare, &turned);
+}
+
+void
+gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double close, gp_matrix x)
+{
+	gp_device  *dev = f->dev;
+	gp_matrix	right = dev->create(dev, f->n, block->sources, GP_DOUBLE);
+
+	dev->csr_rows(dev, right, &f->pattern, block->source, block->sources);
+	for (int32_t t = 0; cuts && t < block->sources; t++)
+		if (cuts[t].edge)
+			dev->put(dev, right, 1, &cuts[t].j, &t, &(double) {0.0});
+	gp_link_ease_solve_for(f, cuts, close, right, x);
+	dev->destroy(dev, &right);
 }
 
 /* Fills two columns of out: the score scaled by both ends, and by the one that it is larger for. */

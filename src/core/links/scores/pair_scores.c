@@ -65,6 +65,11 @@ gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 	if (block->sources == 0 || block->n == 0)
 		return;
 	fill_up(f, block, &full);
+	if (f->items)
+	{
+		gp_link_item_scores(f, &full.block, out);
+		return;
+	}
 	gp_link_structure(f, &full.block, full.cuts, out);
 	gp_link_laplacian(f, &full.block, full.cuts, first, out);
 	first += GP_LINK_LAPLACIAN_SCORES;

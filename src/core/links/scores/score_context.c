@@ -181,6 +181,28 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 }
 
 void
+gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const bool *item, double ridge,
+						const double *diagonal)
+{
+	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes, .width = 1};
+	if (dev->keep)
+		dev->keep(dev, true);
+	f->weights = make_weights(f);
+	count_degrees(f);
+	gp_link_items_open(f, item, ridge, diagonal);
+}
+
+void
+gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev, const gp_link_model *model)
+{
+	double		share;
+	bool	   *item = gp_link_items_find(dev->env, model->graph, &share);
+
+	gp_link_item_frame_open(f, dev, model->graph, item, model->scale, model->diagonal);
+	gp_free(dev->env, item);
+}
+
+void
 gp_link_frame_close(gp_link_frame *f)
 {
 	gp_env	   *env = f->env;
@@ -192,6 +214,7 @@ gp_link_frame_close(gp_link_frame *f)
 	gp_free(env, f->out.value);
 	gp_csr_free(env, f->in);
 	free_weights(f);
+	gp_link_items_close(f);
 	gp_free(env, f->degree);
 	gp_free(env, f->strength);
 	gp_free(env, f->pattern.value);

@@ -27,6 +27,8 @@ enum gp_link_middle
 
 #define GP_LINK_COUNTS 512		/* whose logarithms are kept: most degrees, and numbers of walks, are less */
 
+typedef struct gp_link_items gp_link_items;
+
 typedef struct gp_link_frame
 {
 	gp_device  *dev;
@@ -57,6 +59,8 @@ typedef struct gp_link_frame
 	float	   *norm;			/* n x powers */
 	double		mean_square[GP_LINK_POWERS];	/* |mean row|^2 */
 	bool		owns_statistics;
+	double		ridge;			/* of the auto-encoders of users and items */
+	gp_link_items *items;		/* of the method ease, which has no other scores; else NULL */
 } gp_link_frame;
 
 /*
@@ -155,9 +159,48 @@ extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
 extern void gp_link_ease_open(gp_link_frame *f);
 extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
 						 double *out);
+/* x = (A^2 + lambda I)^-1 b, where b is lost. */
+extern void gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, gp_matrix b, gp_matrix x);
 /* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
 extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
 							   double close, gp_matrix x);
+
+/*
+ * item_scores.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of one side
+ * have the score 0.
+ */
+#define GP_LINK_RIDGES 3		/* to choose from, the usual one first */
+
+/*
+ * The items of a graph: in each component what links lead to, without directions its larger side.  share is
+ * that of the links that lead from side to side.  Owned by the caller.
+ */
+extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *share);
+
+/* A frame of the one score, of these items; with the diagonal (nodes) of an earlier fit by the ridge, or NULL. */
+extern void gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const bool *item,
+									double ridge, const double *diagonal);
+extern void gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev, const gp_link_model *model);
+extern void gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const double *diagonal);
+extern void gp_link_items_close(gp_link_frame *f);
+
+/* Prepares the scores by one of the ridges: computes the diagonal, and the inverse where there is room for it. */
+extern void gp_link_items_fit(gp_link_frame *f, int ridge);
+
+/* The diagonal alone, without the inverse. */
+extern void gp_link_items_probe(gp_link_frame *f);
+
+/* Computes the inverse where that pays for the scores of so many sources. */
+extern void gp_link_items_expect(gp_link_frame *f, int64_t sources);
+
+/* The diagonal, which the caller owns from now on. */
+extern double *gp_link_items_diagonal(gp_link_frame *f);
+
+/* The bytes of the inverse while it is made, where the smaller side has so many nodes. */
+extern double gp_link_items_bytes(double smaller);
+
+extern void gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+
 /* decay.c: of a graph with times, neighbours in common and activity by how recent links are; two columns a decay. */
 #define GP_LINK_DECAYS 3
 #define GP_LINK_DECAY_SCORES (2 * GP_LINK_DECAYS)
@@ -169,6 +212,9 @@ extern void gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp
 extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
 extern void gp_link_feature_statistics(gp_link_frame *f);
+/* item_choice.c: the ridge by which the hidden links of a fold rank best. */
+extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item);
+
 /* link_plan.c */
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */

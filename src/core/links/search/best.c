@@ -82,7 +82,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	gp_env	   *env = l->env;
 	int64_t		n = g->first[g->sources];
 	int64_t		at = lot->first[g->begin];
-	int32_t		width = l->model->method == GP_LINK_SCORES ? l->model->width : 0;
+	int32_t		width = gp_link_has_scores(l->model->method) ? l->model->width : 0;
 	double	   *score = width ? gp_alloc_array(env, (int64_t) gp_size_mul(env, n, width), sizeof(double)) : NULL;
 	gp_link_row *row = gp_alloc_array(env, n, sizeof(gp_link_row));
 	double	   *mean = gp_alloc_array(env, n, sizeof(double));
@@ -301,17 +301,18 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	if (l->search)
 		gp_link_search_close(l->search);
 	l->search = NULL;
-	if (l->model->method != GP_LINK_SCORES)
+	if (!gp_link_has_scores(l->model->method))
 	{
 		if (l->neighbours == NULL)
 			l->neighbours = gp_graph_symmetric(l->env, l->model->graph);
 		neighbours = l->neighbours;
 	}
-	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code, candidates);
+	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code,
+									l->frame.items ? GP_CANDIDATES_ALL : candidates);
 	l->candidates = candidates;
 	if (l->other)
 		gp_link_search_among(l->search, l->among, l->other);
-	else if (candidates == GP_CANDIDATES_AUTO && l->model->habits)
+	else if ((candidates == GP_CANDIDATES_AUTO || l->frame.items) && l->model->habits)
 		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits), l->model->features != NULL);
 	return l->search;
 }
@@ -322,7 +323,7 @@ open_threads(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 {
 	gp_links   *l = b->l;
 	const gp_link_frame *f = &l->frame;
-	int32_t		width = l->model->method == GP_LINK_SCORES ? l->model->width : 0;
+	int32_t		width = gp_link_has_scores(l->model->method) ? l->model->width : 0;
 	int64_t		nodes = l->model->graph->nodes;
 
 	if (l->dev->room == 0 && l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_KEPT)
@@ -370,12 +371,14 @@ search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candida
 {
 	gp_links   *l = b->l;
 	int64_t		nodes = l->model->graph->nodes;
-	int32_t		size = l->model->method == GP_LINK_SCORES ? gp_link_block_size(nodes) : GP_LINK_BLOCK;
+	int32_t		size = gp_link_has_scores(l->model->method) ? gp_link_block_size(nodes) : GP_LINK_BLOCK;
 
 	b->given = gp_set_open(l->env, 0);
 	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
 	for (int64_t e = 0; e < n && !b->as_ranked; e++)
 		b->asked[node[e]] = true;
+	if (l->frame.items)
+		gp_link_items_expect(&l->frame, n);
 	open_threads(b, n, size, candidates);
 	run_waves(b, n, node, size);
 	close_threads(b);

@@ -443,13 +443,14 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 		only_among(s);
 		return s->found;
 	}
+	if (s->habits.starts && degree(s, node) > 0 && s->graph->start[node + 1] == s->graph->start[node])
+		return 0;
 	if (s->candidates == GP_CANDIDATES_ALL)
 	{
 		everything(s);
+		drop_never(s, node);
 		return s->found;
 	}
-	if (s->habits.starts && degree(s, node) > 0 && s->graph->start[node + 1] == s->graph->start[node])
-		return 0;
 	two_hops(s, node);
 	if (has_side(s, node))
 		from_side_to_side(s, node);

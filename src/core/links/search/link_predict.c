@@ -14,7 +14,7 @@ gp_links *
 gp_links_open(gp_device *dev, const gp_link_model *model)
 {
 	gp_links   *l = gp_alloc_zero(dev->env, 1, sizeof(gp_links));
-	bool		scores = model->method == GP_LINK_SCORES;
+	bool		scores = gp_link_has_scores(model->method);
 	int64_t		p = gp_link_model_functions(model);
 
 	l->dev = dev;
@@ -28,8 +28,10 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	dev->upload(dev, l->root, gp_matrix_wrap(model->root, p, p, GP_FLOAT));
 	if (!scores)
 		return l;
-	gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
-					   model->powers, model);
+	if (model->method == GP_LINK_EASE)
+		gp_link_item_frame_restore(&l->frame, dev, model);
+	else
+		gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps, model->powers, model);
 	l->z = (gp_matrix) {.type = GP_DOUBLE};
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
 	l->rough_alpha = dev->create(dev, p, 1, GP_FLOAT);
@@ -52,7 +54,7 @@ gp_links_close(gp_links *l)
 	if (l->search)
 		gp_link_search_close(l->search);
 	gp_csr_free(l->env, l->neighbours);
-	if (l->model->method == GP_LINK_SCORES)
+	if (gp_link_has_scores(l->model->method))
 		gp_link_frame_close(&l->frame);
 	dev->destroy(dev, &l->alpha);
 	dev->destroy(dev, &l->root);
@@ -70,7 +72,7 @@ pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	gp_link_pairs ends;
 	gp_matrix	psi;
 
-	if (model->method == GP_LINK_SCORES)
+	if (gp_link_has_scores(model->method))
 		return gp_link_basis(l->dev, n, model->width, score, model->centre, model->spread, z);
 	psi = l->dev->create(l->dev, n, model->m, GP_DOUBLE);
 	ends = gp_link_pairs_create(l->env, n);
@@ -127,7 +129,7 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 {
 	gp_device  *dev = l->dev;
 	const gp_link_model *model = l->model;
-	bool		scores = model->method == GP_LINK_SCORES;
+	bool		scores = gp_link_has_scores(model->method);
 
 	if (model->method == GP_LINK_DEEP)
 	{
@@ -153,8 +155,10 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 	gp_band		band = gp_band_first(n, CHUNK_ROWS);
 	double	   *score = NULL;
 
-	if (l->model->method == GP_LINK_SCORES)
+	if (gp_link_has_scores(l->model->method))
 		score = gp_alloc_array(l->env, band.count * l->model->width, sizeof(double));
+	if (l->frame.items)
+		gp_link_items_expect(&l->frame, n);
 	for (; band.count > 0; gp_band_next(&band))
 	{
 		l->env->progress(l->env, GP_PHASE_PAIRS, band.first, n);

@@ -187,19 +187,21 @@ set_table(gnngp_task_def *task, Oid oid, const char *argument)
 	task->table_kind = psprintf("%c", get_rel_relkind(oid));
 }
 
-/* The text of an interval argument, NULL where it is; 22023 unless it is positive. */
+/* The text of an interval argument, NULL where it is; 22023 unless all of it is positive. */
 static char *
 interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
-	static const Interval nothing = {0};
+	const Interval *i;
 
 	if (PG_ARGISNULL(argno))
 		return NULL;
-	if (!DatumGetBool(DirectFunctionCall2(interval_gt, PG_GETARG_DATUM(argno),
-										  IntervalPGetDatum(&nothing))))
+	i = PG_GETARG_INTERVAL_P(argno);
+	/* Of months less days no sum says whether it leads forward. */
+	if (i->month < 0 || i->day < 0 || i->time < 0 ||
+		(i->month == 0 && i->day == 0 && i->time == 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be positive", name),
+				 errmsg("%s must be positive, each of its parts", name),
 				 errhint("Write %s => '30 days'.", name)));
 	return DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 }

@@ -107,6 +107,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	n = snprintf(plan.reason, sizeof(plan.reason),
 				 links.method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
 				 links.method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
+				 links.method == GP_LINK_EASE ? "links by auto-encoders of users and items" :
 				 "links by scores of pairs, those of Laplacian kernels take %d steps", links.steps);
 	if (settings.keep > 0)
 		snprintf(plan.reason + n, sizeof(plan.reason) - n,
@@ -141,7 +142,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("keep cannot be given with kernel %s", settings.kernel),
-				 errhint("It is for fits of links: kernel => 'scores', 'pairs' or 'dgp'.")));
+				 errhint("It is for fits of links: kernel => 'scores', 'pairs', 'ease' or 'dgp'.")));
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_is_distributed(&settings))
 	{

@@ -12,7 +12,8 @@ static const char *const methods[] = {
 	[GP_LINK_AUTO] = "auto",
 	[GP_LINK_SCORES] = "scores",
 	[GP_LINK_PAIRS] = "pairs",
-	[GP_LINK_DEEP] = "dgp"
+	[GP_LINK_DEEP] = "dgp",
+	[GP_LINK_EASE] = "ease"
 };
 
 /* The name of the method that a text is, with the options that it may have; NULL for a kernel. */
@@ -38,7 +39,7 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 	const char *name = method_name(env, text);
 	gp_link_method method = (gp_link_method)
 		gnngp_require_word("method", name ? name : text, lengthof(methods), methods,
-						   "A method is auto, scores, pairs or dgp; options follow in parentheses: dgp(steps=300).");
+						   "A method is auto, scores, pairs, ease or dgp; options follow in parentheses: dgp(steps=300).");
 
 	*options = (gp_dgp) {0};
 	if (method == GP_LINK_DEEP)

@@ -1,0 +1,110 @@
+/*
+ * item_choice.c - how much the regressions of users and items are shrunk.
+ *
+ * One fold tells, by its hidden links: each is asked of one of its ends, in turn where there are no
+ * directions, and ranked among the nodes of the other side that the end is not linked with.  A ridge is as
+ * good as the discounted gains of the ranks (Järvelin and Kekäläinen 2002).
+ */
+#include "links/scores/scores.h"
+#include "hard_negatives.h"
+
+#define NOTICEABLE 1.015		/* less of a gain over an earlier ridge is chance */
+#define MOST_OTHERS 4096		/* nodes that a link is ranked among */
+
+/* Links of a fold and the nodes that they are ranked among; of each first the link's own. */
+typedef struct questions
+{
+	gp_link_block block;
+	int32_t		source[GP_LINK_BLOCK];
+	int64_t		first[GP_LINK_BLOCK + 1];
+	int32_t    *slot;
+	int32_t    *dst;
+	double	   *score;
+} questions;
+
+/* Fills the next questions, from link on. */
+static void
+ask(questions *q, const gp_graph *full, const gp_link_fold *fold, const bool *item, int64_t link)
+{
+	gp_link_block *b = &q->block;
+	int64_t		step = (full->nodes + MOST_OTHERS - 1) / MOST_OTHERS;
+
+	*b = (gp_link_block) {.source = q->source,.slot = q->slot,.dst = q->dst};
+	for (int64_t e = link; e < fold->links && b->sources < GP_LINK_BLOCK; e++)
+	{
+		int32_t		other;
+		int32_t		node = gp_link_asking_end(fold, e, &other);
+
+		q->source[b->sources] = node;
+		q->first[b->sources] = b->n;
+		q->slot[b->n] = b->sources;
+		q->dst[b->n++] = other;
+		for (int64_t j = e % step; j < full->nodes; j += step)
+			if (item[j] != item[node] && !gp_link_exists(full, node, (int32_t) j))
+			{
+				q->slot[b->n] = b->sources;
+				q->dst[b->n++] = (int32_t) j;
+			}
+		q->first[++b->sources] = b->n;
+	}
+}
+
+/* The discounted gain of the links of some questions, summed. */
+static double
+gain_of(const questions *q)
+{
+	double		sum = 0.0;
+
+	for (int32_t s = 0; s < q->block.sources; s++)
+	{
+		double		own = q->score[q->first[s]];
+		double		rank = 1.0;
+
+		for (int64_t k = q->first[s] + 1; k < q->first[s + 1]; k++)
+			rank += q->score[k] > own ? 1.0 : q->score[k] == own ? 0.5 : 0.0;
+		sum += 1.0 / log2(1.0 + rank);
+	}
+	return sum;
+}
+
+/* What the hidden links of a fold gain in all. */
+static double
+try_ridge(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item, int ridge, questions *q)
+{
+	gp_link_frame frame;
+	double		gain = 0.0;
+
+	gp_link_item_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
+	gp_link_items_fit(&frame, ridge);
+	for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
+	{
+		dev->env->check_interrupts(dev->env);
+		ask(q, full, fold, item, link);
+		gp_link_graph_scores(&frame, &q->block, q->score);
+		gain += gain_of(q);
+	}
+	gp_link_frame_close(&frame);
+	return gain;
+}
+
+int
+gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item)
+{
+	gp_env	   *env = dev->env;
+	int64_t		room = GP_LINK_BLOCK * (1 + gp_min64(full->nodes, MOST_OTHERS));
+	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),.dst = gp_alloc_array(env, room, sizeof(int32_t)),
+	.score = gp_alloc_array(env, room, sizeof(double))};
+	double		most = -1.0;
+	int			best = 0;
+
+	for (int k = 0; k < GP_LINK_RIDGES; k++)
+	{
+		double		gain = try_ridge(dev, full, fold, item, k, &q);
+		best = gain > NOTICEABLE * most ? k : best;
+		most = k == best ? gain : most;
+	}
+	gp_free(env, q.slot);
+	gp_free(env, q.dst);
+	gp_free(env, q.score);
+	return best;
+}

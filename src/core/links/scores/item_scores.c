@@ -1,0 +1,361 @@
+/*
+ * item_scores.c - linear auto-encoders of a graph with two sides (EASE; Steck 2019).
+ *
+ * R has a row for each user and a column for each item, 1 for a link; A = R c scales the column of an item
+ * with d_j links by c_j = d_j^-1/4.  With P = (A'A + lambda I)^-1, Q = (AA' + lambda I)^-1 and Z = AP = QA the
+ * ridge regression of a column on the other columns predicts, scaled back,
+ *
+ *		-z_uj / (P_jj c_j)								for a pair without a link, and
+ *		lambda Q_uu - z_uj / (P_jj c_j) + z_uj^2 / P_jj	for a link, as if it were not there:
+ *
+ * the residual of a regression whose targets lack the row, with the leverage z_u'(A'e_u) = 1 - lambda Q_uu.
+ * The regression of a row on the other rows swaps P_jj and Q_uu.  Users are asked for items where links have
+ * directions; without them the score is the mean of both.
+ *
+ * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.  ease.c solves it
+ * for single columns of Z; the block of the smaller side, where there is room for it, gives any z and both
+ * diagonals.
+ */
+#include "scores.h"
+
+#define DENSE_NODES 10000		/* of the smaller side, at most, where the inverse is computed */
+#define PROBES GP_LINK_BLOCK	/* random signs that tell the diagonal of P beyond */
+#define PROBE_SALT UINT64_C(0x70726f6265000000)
+#define CLOSE 1e-8				/* of a system's first residual */
+#define SOLVE_EFFORT 500.0		/* an entry of A takes as long, for one source, as so many operations of the inverse */
+
+struct gp_link_items
+{
+	bool	   *item;			/* of each node; else it is a user */
+	int32_t    *place;			/* of each node on its side */
+	int64_t		n;				/* nodes of the smaller side, */
+	bool		smaller;		/* which is that of the items */
+	double	   *scale;			/* c of each node; 1 of users */
+	double	   *diagonal;		/* P_jj of items, Q_uu of users */
+	double		mean;			/* of the diagonal of A'A */
+	double	   *inverse;		/* n x n: the block of the smaller side; NULL: solved for each source */
+};
+
+static const double multiples[GP_LINK_RIDGES] = {6.0, 2.0, 18.0};	/* of the mean diagonal */
+
+bool *
+gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
+{
+	gp_csr	   *a = gp_graph_symmetric(env, graph);
+	gp_link_sides sides = gp_link_sides_find(env, a);
+	int64_t    *count = gp_alloc_zero(env, 2 * graph->nodes, sizeof(int64_t));	/* of each component's sides */
+	bool	   *item = gp_alloc_zero(env, graph->nodes, sizeof(bool));
+	int64_t		across = 0;
+
+	/* Links lead to items; without directions the larger side is that of items. */
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
+	{
+		int64_t    *own = count + 2 * sides.component[i];
+
+		if (sides.side[i] == GP_LINK_NO_SIDE)
+			continue;
+		own[sides.side[i]] += graph->directed ? 0 : 1;
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			bool		same = gp_link_same_side(&sides, (int32_t) i, graph->col[k]);
+
+			across += same ? 0 : 1;
+			own[sides.side[i] ^ 1] += graph->directed && !same;
+		}
+	}
+	for (int64_t i = 0; i < graph->nodes; i++)
+	{
+		const int64_t *own = count + 2 * sides.component[i];
+
+		if (sides.side[i] != GP_LINK_NO_SIDE)
+			item[i] = sides.side[i] == (own[1] > own[0]);
+	}
+	*share = (double) across / (double) gp_max64(graph->start[graph->nodes], 1);
+	gp_free(env, count);
+	gp_link_sides_free(env, &sides);
+	gp_csr_free(env, a);
+	return item;
+}
+
+/* A: an entry for each link between a user and an item, 0 for another. */
+static void
+fill_pattern(gp_link_frame *f, gp_link_items *items)
+{
+	const gp_csr *w = f->weights;
+	double	   *value = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
+
+	f->pattern = *w;
+	f->pattern.stamp = gp_csr_stamp();
+	f->pattern.value = value;
+	GP_EACH(f->env, i, f->n, w->start[i] + i)
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+			value[k] = items->item[i] != items->item[w->col[k]] ? items->scale[i] * items->scale[w->col[k]] : 0.0;
+}
+
+void
+gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const double *diagonal)
+{
+	gp_env	   *env = f->env;
+	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
+	int64_t		linked = 0;
+	int64_t		count[2] = {0, 0};
+
+	items->item = gp_alloc_array(env, f->n, sizeof(bool));
+	items->place = gp_alloc_array(env, f->n, sizeof(int32_t));
+	items->scale = gp_alloc_array(env, f->n, sizeof(double));
+	items->diagonal = gp_alloc_zero(env, f->n, sizeof(double));
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		double		d = f->degree[i];
+
+		items->item[i] = item[i];
+		items->place[i] = (int32_t) count[items->item[i]]++;
+		items->scale[i] = items->item[i] && d > 0.0 ? 1.0 / sqrt(sqrt(d)) : 1.0;
+		linked += items->item[i] && d > 0.0;
+		items->mean += items->item[i] ? sqrt(d) : 0.0;
+		if (diagonal)
+			items->diagonal[i] = diagonal[i];
+	}
+	items->smaller = count[true] <= count[false];
+	items->n = count[items->smaller];
+	items->mean /= (double) gp_max64(linked, 1);
+	f->ridge = ridge;
+	fill_pattern(f, items);
+}
+
+void
+gp_link_items_close(gp_link_frame *f)
+{
+	gp_env	   *env = f->env;
+
+	if (f->items == NULL)
+		return;
+	gp_free(env, f->items->item);
+	gp_free(env, f->items->place);
+	gp_free(env, f->items->scale);
+	gp_free(env, f->items->diagonal);
+	gp_free(env, f->items->inverse);
+	gp_free(env, f->items);
+}
+
+double
+gp_link_items_bytes(double smaller)
+{
+	return smaller <= DENSE_NODES ? 24.0 * smaller * smaller : 0.0;
+}
+
+/* True where there may be a dense inverse. */
+static bool
+has_room(const gp_link_frame *f)
+{
+	double		n = (double) f->items->n;
+
+	return n > 0 && n <= DENSE_NODES && (f->env->limit == 0 || (double) f->env->used + gp_link_items_bytes(n) <= (double) gp_limit(f->env));
+}
+
+/* The block of A^2 + lambda I, from the rows of A of the larger side. */
+static void
+fill_gram(const gp_link_frame *f, double *gram)
+{
+	const gp_link_items *items = f->items;
+	const gp_csr *a = &f->pattern;
+	const double *value = a->value;
+	int64_t		work = 0;
+	int64_t		look = 0;
+
+	for (int64_t u = 0; u < f->n; u++)
+		for (int64_t k = a->start[u]; items->item[u] != items->smaller && k < a->start[u + 1]; k++)
+		{
+			double	   *row = gram + items->place[a->col[k]] * items->n;
+
+			gp_poll(f->env, work, &look);
+			for (int64_t l = a->start[u]; l < a->start[u + 1] && value[k] > 0.0; l++, work++)
+				if (value[l] > 0.0)
+					row[items->place[a->col[l]]] += value[k] * value[l];
+		}
+	for (int64_t j = 0; j < items->n; j++)
+		gram[j * items->n + j] += f->ridge;
+}
+
+/* The inverse by the Cholesky factor. */
+static void
+invert(gp_link_frame *f)
+{
+	gp_device  *dev = f->dev;
+	int64_t		n = f->items->n;
+	double	   *host = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
+	gp_matrix	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
+	gp_matrix	root = dev->create(dev, n, n, GP_DOUBLE);
+	gp_matrix	inverse;
+
+	fill_gram(f, host);
+	dev->upload(dev, root, view);
+	if (dev->potrf(dev, root) >= 0)
+		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "the matrix of the items is not positive definite");
+	dev->trtri(dev, root);
+	inverse = dev->create(dev, n, n, GP_DOUBLE);
+	dev->syrk(dev, true, 1.0, root, 0.0, inverse);
+	dev->destroy(dev, &root);
+	dev->download(dev, view, inverse);
+	dev->destroy(dev, &inverse);
+	gp_free(f->env, f->items->inverse);
+	f->items->inverse = host;
+}
+
+/* z of a user and an item by the dense inverse. */
+static double
+dense_entry(const gp_link_frame *f, int32_t user, int32_t item)
+{
+	const gp_link_items *items = f->items;
+	int32_t		other = items->smaller ? user : item;
+	const double *row = items->inverse + items->place[items->smaller ? item : user] * items->n;
+	const double *value = f->pattern.value;
+	double		sum = 0.0;
+
+	for (int64_t k = f->pattern.start[other]; k < f->pattern.start[other + 1]; k++)
+		if (value[k] > 0.0)
+			sum += value[k] * row[items->place[f->pattern.col[k]]];
+	return sum;
+}
+
+/* An entry of the diagonals: of the inverse itself, or (1 - sum_u a_uj z_uj) / lambda over the node's neighbours. */
+static double
+dense_diagonal(const gp_link_frame *f, int32_t node)
+{
+	const gp_link_items *items = f->items;
+	bool		item = items->item[node];
+	const double *value = f->pattern.value;
+	double		sum = 1.0;
+
+	if (item == items->smaller)
+		return items->inverse[items->place[node] * (items->n + 1)];
+	for (int64_t k = f->pattern.start[node]; k < f->pattern.start[node + 1]; k++)
+		if (value[k] > 0.0)
+			sum -= value[k] * dense_entry(f, item ? f->pattern.col[k] : node, item ? node : f->pattern.col[k]);
+	return sum / f->ridge;
+}
+
+/* What an entry of the diagonals is at least: one over that of A^2 + lambda I. */
+static double
+least_diagonal(const gp_link_frame *f, int64_t node)
+{
+	const double *value = f->pattern.value;
+	double		sum = f->ridge;
+
+	for (int64_t k = f->pattern.start[node]; k < f->pattern.start[node + 1]; k++)
+		sum += value[k] * value[k];
+	return 1.0 / sum;
+}
+
+/* The diagonals from random signs v: the mean of v (A^2 + lambda I)^-1 v (Bekas, Kokiopoulou and Saad 2007). */
+void
+gp_link_items_probe(gp_link_frame *f)
+{
+	gp_device  *dev = f->dev;
+	gp_link_items *items = f->items;
+	double	   *sign = gp_alloc_array(f->env, f->n * PROBES, sizeof(double));
+	double	   *sum = gp_alloc_array(f->env, f->n, sizeof(double));
+	gp_matrix	v = dev->create(dev, f->n, PROBES, GP_DOUBLE);
+	gp_matrix	left = dev->create(dev, f->n, PROBES, GP_DOUBLE);
+	gp_matrix	x = dev->create(dev, f->n, PROBES, GP_DOUBLE);
+	gp_matrix	dots = dev->create(dev, f->n, 1, GP_DOUBLE);
+
+	for (int64_t i = 0; i < f->n; i++)
+		for (int64_t t = 0; t < PROBES; t++)
+			sign[i * PROBES + t] = gp_hash(PROBE_SALT + (uint64_t) (i * PROBES + t)) & 1 ? 1.0 : -1.0;
+	dev->upload(dev, v, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE));
+	dev->copy(dev, left, v);
+	gp_link_ease_solve_for(f, NULL, CLOSE, left, x);
+	dev->row_dots(dev, dots, v, x);
+	dev->download(dev, gp_matrix_wrap(sum, f->n, 1, GP_DOUBLE), dots);
+	for (int64_t i = 0; i < f->n; i++)
+		items->diagonal[i] = fmin(fmax(sum[i] / PROBES, least_diagonal(f, i)), 1.0 / f->ridge);
+	gp_destroy_all(dev, &v, &left, &x, &dots);
+	gp_free(f->env, sign);
+	gp_free(f->env, sum);
+}
+
+void
+gp_link_items_fit(gp_link_frame *f, int ridge)
+{
+	gp_link_items *items = f->items;
+	int64_t		look = 0;
+
+	f->ridge = multiples[ridge] * fmax(items->mean, 1.0);
+	if (!has_room(f) && items->inverse == NULL)
+	{
+		gp_link_items_probe(f);
+		return;
+	}
+	invert(f);
+	for (int64_t i = 0; i < f->n; i++)
+	{
+		gp_poll(f->env, i, &look);
+		items->diagonal[i] = dense_diagonal(f, (int32_t) i);
+	}
+}
+
+double *
+gp_link_items_diagonal(gp_link_frame *f)
+{
+	double	   *diagonal = f->items->diagonal;
+
+	f->items->diagonal = NULL;
+	return diagonal;
+}
+
+void
+gp_link_items_expect(gp_link_frame *f, int64_t sources)
+{
+	double		n = (double) f->items->n;
+	double		solves = SOLVE_EFFORT * (double) gp_csr_entries(&f->pattern) * (double) sources;
+
+	if (f->items->inverse == NULL && has_room(f) && 2.0 * n * n * n < solves)
+		invert(f);
+}
+
+/* The prediction of a pair by one of the regressions, whose own diagonal is given, and that of the other. */
+static double
+predict(const gp_link_frame *f, double z, double scale, bool cut, double own, double other)
+{
+	return -z / (own * scale) + (cut ? f->ridge * other + z * z / own : 0.0);
+}
+
+void
+gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out)
+{
+	const gp_link_items *items = f->items;
+	bool		cut = block->partner != NULL;
+	gp_matrix	z = {.type = GP_DOUBLE};
+	int64_t		work = 0;
+	int64_t		look = 0;
+
+	if (items->inverse == NULL)
+	{
+		z = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
+		gp_link_ease_solve(f, block, NULL, CLOSE, z);
+		f->dev->take(f->dev, z, block->n, block->dst, block->slot, out);
+		f->dev->destroy(f->dev, &z);
+	}
+	for (int64_t e = 0; e < block->n; e++)
+	{
+		int32_t		source = block->source[block->slot[e]];
+		int32_t		user = items->item[source] ? block->dst[e] : source;
+		int32_t		item = items->item[source] ? source : block->dst[e];
+
+		if (items->item[user] || !items->item[item])
+		{
+			out[e] = 0.0;
+			continue;
+		}
+		work += 1 + (int64_t) f->degree[items->smaller ? user : item];
+		gp_poll(f->env, work, &look);
+		if (items->inverse)
+			out[e] = dense_entry(f, user, item);
+		if (f->graph->directed)
+			out[e] = predict(f, out[e], items->scale[item], cut, items->diagonal[item], items->diagonal[user]);
+		else
+			out[e] = 0.5 * (predict(f, out[e], items->scale[item], cut, items->diagonal[item], items->diagonal[user]) +
+							predict(f, out[e], items->scale[item], cut, items->diagonal[user], items->diagonal[item]));
+	}
+}

@@ -1,0 +1,110 @@
+/*
+ * task_disguise.c - columns that may be the answer in disguise.
+ *
+ * A row of a table may be written again when the answer is known: a customer's status, a total.  No
+ * time says so.  What gives it away is how much such a column tells alone of the labels, of all or
+ * of the newest: nearly everything, or about as much as the best of the facts, which have times.
+ */
+#include "postgres.h"
+
+#include "core/base/sort.h"
+#include "task_reading.h"
+#include "utils/builtins.h"
+
+#define NEARLY_ALL 0.8			/* of what there is to tell; */
+#define FACTS_NEARLY_ALL 0.98	/* of facts, each of which has a time of its own, */
+#define MUCH 0.35				/* and what is much where it is more than this of the best fact */
+#define NO_FACT 0.8
+#define NEWEST_SHARE 0.1		/* of the labels */
+
+/* What is asked of columns. */
+typedef struct disguise
+{
+	const gnngp_task_reading *r;
+	const gp_facts_labels *labels;
+	gp_time		newest;			/* since when the newest labels are */
+	double		by_facts;		/* what a column of facts tells at the most; -1: not known yet */
+} disguise;
+
+/* How much some columns tell alone, of all labels or of the newest. */
+static double
+told(const disguise *d, int32 first, int32 width)
+{
+	return Max(gp_facts_told_alone(d->r->facts, d->labels, first, width, GP_TIME_ALWAYS),
+			   gp_facts_told_alone(d->r->facts, d->labels, first, width, d->newest));
+}
+
+/* The most that a column of facts tells alone, and of earlier labels. */
+static double
+told_by_facts(disguise *d)
+{
+	const gnngp_task_reading *r = d->r;
+
+	for (int i = 0; i <= r->nhistories && d->by_facts < 1.0; i++)
+	{
+		int32		relation = i < r->nhistories ? r->history[i].number : r->earlier;
+		int32		columns = 0;
+		int32		first = relation < 0 ? 0 : gp_facts_relation_first(r->facts, relation, &columns);
+
+		for (int32 c = 0; c < columns; c++)
+			d->by_facts = Max(d->by_facts, told(d, first + c, 1));
+	}
+	return d->by_facts;
+}
+
+/* Looks at each column of a part whose numbers begin at a column of the rows. */
+static void
+look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
+{
+	const gnngp_task_reading *r = d->r;
+	const gp_encoding *encoding = r->encoding[part->encoding];
+
+	for (int32 p = 0; p < encoding->nparts; p++)
+	{
+		const gp_encoded *e = &encoding->part[p];
+		const gnngp_cell_source *cell = &part->cell[e->column];
+		double		much = e->width == 0 || cell->target || cell->name == NULL ? 0.0 :
+			told(d, first + e->first, e->width);
+
+		if (much < (own ? NEARLY_ALL : FACTS_NEARLY_ALL) &&
+			!(own && !r->own_time && r->nhistories > 0 && much > MUCH &&
+			  much > NO_FACT * told_by_facts(d)))
+			continue;
+		ereport(NOTICE,
+				(errmsg("column \"%s\" of table \"%s\" may be the answer of task \"%s\" in disguise: alone it tells %.0f%% of it",
+						cell->name, r->schema->table[part->table].table.name, r->task->name,
+						100.0 * much),
+				 errdetail("Scores are too good where a column is written when the answer is known."),
+				 errhint("If it is, leave it out: gp_alter_graph(%s, exclude => %s).",
+						 quote_literal_cstr(r->schema->def->name),
+						 quote_literal_cstr(psprintf("{%s.%s}", r->schema->table[part->table].label,
+													 cell->name)))));
+	}
+}
+
+void
+gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
+{
+	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0};
+	gp_time    *sorted = gp_alloc_array(r->env, labels->n, sizeof(gp_time));
+
+	memcpy(sorted, labels->as_of, sizeof(gp_time) * labels->n);
+	gp_sort(r->env, sorted, labels->n, sizeof(gp_time), gp_compare_int64, NULL);
+	d.newest = sorted[(int64) ((1.0 - NEWEST_SHARE) * (double) (labels->n - 1))];
+	gp_free(r->env, sorted);
+	for (int p = 0; p < r->own->nparts; p++)
+		if (r->own_block[p] >= 0)
+			look_at_part(&d, &r->own->part[p], gp_facts_block_first(r->facts, r->own_block[p]), true);
+	for (int i = 0; i < r->nhistories; i++)
+	{
+		const gnngp_history *h = &r->history[i];
+		int32		columns;
+		int32		first = gp_facts_relation_first(r->facts, h->number, &columns);
+
+		for (int p = 0; p < h->join->nparts; p++)
+		{
+			look_at_part(&d, &h->join->part[p], first, false);
+			first += r->encoding[h->join->part[p].encoding]->width;
+		}
+	}
+}

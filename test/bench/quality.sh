@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# quality.sh - what gp_fit answers by default, beside what anybody would try first.
+#
+# GNNGP_DATA names a folder with load.sql and the data sets; the server is the one that psql finds.
+# Each figure is the mean over the splits that come with the graph: ROC AUC of two classes, R2 of
+# values, else accuracy.  Where PYTHON (python3) has NumPy, SciPy and scikit-learn, logistic (or
+# ridge) regression on own columns, the neighbours' means, two hops' means and the degree stands
+# beside it, LightGBM on the same where Python has it, and ten rounds of label propagation.
+# Graphs can be named.
+set -u
+[ -n "${GNNGP_DATA:-}" ] || { echo "GNNGP_DATA names no folder of graphs" >&2; exit 1; }
+HERE=$(cd "$(dirname "$0")" && pwd)
+GRAPHS=${*:-cora cora48 dblp chameleon tolokers}
+export PGOPTIONS='-c client_min_messages=warning'
+
+sql() {
+	psql -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
+# The splits of a graph, and the kind of its figure.
+splits_of() {
+	case $1 in cora) echo default ;; *) echo 0 1 2 3 4 5 6 7 8 9 ;; esac
+}
+figure_of() {
+	case $1 in chameleon) echo r2 ;; tolokers) echo auc ;; *) echo accuracy ;; esac
+}
+
+dropdb --if-exists quality_bench 2>/dev/null
+createdb quality_bench || exit 1
+export PGDATABASE=quality_bench
+sql -c 'CREATE EXTENSION gnngp' || exit 1
+echo '| graph | splits | figure | gnngp | seconds | regression | LightGBM | label propagation |'
+echo '| --- | --- | --- | --- | --- | --- | --- | --- |'
+for graph in $GRAPHS; do
+	set=${graph%48}
+	figure=$(figure_of "$graph")
+	read -r -a splits <<<"$(splits_of "$graph")"
+	sql -v dir="$GNNGP_DATA" -v name="$set" -f "$GNNGP_DATA/load.sql" >/dev/null || exit 1
+	rows=$(for split in "${splits[@]}"; do
+		sql -At -F ' ' -v set="$set" -v split="$split" -v figure="$figure" -f "$HERE/quality.sql" | tail -n 1
+	done)
+	others=$("${PYTHON:-python3}" "$HERE/bench_nodes.py" "$GNNGP_DATA/$set" "$figure" "${splits[@]}" 2>/dev/null)
+	echo "$rows" | awk -v graph="$graph" -v n=${#splits[@]} -v figure="$figure" -v others="${others:-- - -}" '
+		{ sum += $1; seconds += $2 }
+		END { split(others, o, " ")
+			printf "| %s | %d | %s | %s | %.1f | %s | %s | %s |\n", graph, n, figure, NR == n ? sprintf("%.4f", sum / n) : "-",
+				seconds / n, o[1], o[2], o[3] }'
+done

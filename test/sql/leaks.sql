@@ -1,0 +1,65 @@
+-- Columns that are written when the answer is known, and what else misleads a task, are told of
+SET client_min_messages = warning;
+CREATE SCHEMA leaks_test;
+SET search_path = leaks_test, public;
+SET timezone = 'UTC';
+CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE query;
+    RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+\pset format unaligned
+\pset tuples_only on
+SELECT setseed(0.25) IS NULL;
+-- Customers order at a rate of their own until they leave; status and total are written at the end
+CREATE TABLE customers (id integer PRIMARY KEY, joined_at timestamptz NOT NULL, region text, age integer, status text, total integer);
+CREATE TABLE orders (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, ordered_at timestamptz NOT NULL, amount real, won boolean);
+CREATE TABLE c AS SELECT id, '2024-01-01'::timestamptz + random() * interval '60 days' AS joined, 6 + 8 * (id % 3) AS every,
+    '2024-04-01'::timestamptz + random() * interval '500 days' AS leaves FROM generate_series(1, 250) AS id;
+INSERT INTO customers SELECT id, joined, 'r' || id % 5, 20 + id % 47, CASE WHEN leaves < '2025-01-01' THEN 'gone' ELSE 'there' END FROM c;
+INSERT INTO orders SELECT row_number() OVER (), id, at, random(), NULL
+FROM (SELECT id, leaves, joined + (k + random()) * every * interval '1 day' AS at FROM c, generate_series(0, 61) AS k) AS o WHERE at < least(leaves, '2025-01-01');
+UPDATE customers AS c SET total = (SELECT count(*) FROM orders AS o WHERE o.customer_id = c.id);
+UPDATE orders AS o SET won = EXISTS (SELECT FROM orders AS n WHERE n.customer_id = o.customer_id AND n.ordered_at > o.ordered_at AND n.ordered_at <= o.ordered_at + interval '10 days');
+RESET client_min_messages;
+CREATE FUNCTION churn(task text, graph text) RETURNS void LANGUAGE sql AS $$
+    SELECT gp_create_task(task, graph, entity => 'leaks_test.customers', horizon => '30 days',
+        target => 'NOT EXISTS (SELECT FROM leaks_test.orders AS o WHERE o.customer_id = e.id AND o.ordered_at > t AND o.ordered_at <= t + horizon)',
+        filter => 'EXISTS (SELECT FROM leaks_test.orders AS o WHERE o.customer_id = e.id AND o.ordered_at > t - interval ''60 days'' AND o.ordered_at <= t)') $$;
+SELECT gp_create_graph('open', tables => '{customers,orders}', exclude => '{orders.won}');
+SELECT churn('leaks', 'open');
+SELECT loo_score > 0.2 AS too_good FROM gp_fit('leaks');
+-- Honest columns are not told of
+SELECT gp_create_graph('closed', tables => '{customers,orders}', exclude => '{orders.won,customers.status,customers.total}');
+SELECT churn('honest', 'closed');
+SELECT labelled > 500 FROM gp_fit('honest');
+-- The answer of a column task in another column of the row
+ALTER TABLE orders ADD refund real;
+UPDATE orders SET refund = amount WHERE won;
+SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{customers.status,customers.total}');
+SELECT gp_create_task('won', 'refunds', target => 'orders.won');
+SELECT loo_score > 0.8 FROM gp_fit('won');
+-- What a task asks
+SELECT graph, asks, horizon FROM gp_graphs WHERE graph = 'won' ORDER BY graph;
+-- One late row moves all as-of times
+INSERT INTO orders VALUES (1000000, 1, '2026-03-01');
+SELECT labelled > 100 FROM gp_fit('honest');
+-- Windows that cannot be
+SELECT try($$SELECT gp_create_task('mixed', 'closed', entity => 'customers', target => 'true', horizon => '1 month -3 days')$$);
+SELECT try($$SELECT gp_create_task('mixed', 'closed', entity => 'customers', target => 'true', horizon => '3 days', every => '1 month -30 days')$$);
+SELECT gp_create_task('long', 'closed', entity => 'customers', target => 'e.id > 3', horizon => '20 years');
+SELECT try($$SELECT gp_fit('long')$$);
+CREATE TABLE asked (customer_id integer REFERENCES customers, late boolean, y integer);
+SELECT try($$SELECT gp_create_task('late', 'closed', labels => 'asked', entity => 'customer_id', target => 'y', time_column => 'late')$$);
+-- Nothing that may be read
+CREATE ROLE leaks_reader;
+GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
+SET ROLE leaks_reader;
+SELECT try($$SELECT gp_create_graph('nothing', tables => '{leaks_test.customers,leaks_test.orders}')$$);
+RESET ROLE;
+SET client_min_messages = warning;
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds');
+DROP SCHEMA leaks_test CASCADE;
+DROP ROLE leaks_reader;

@@ -1,0 +1,169 @@
+/*
+ * test_items.c - the scores of users and items against ridge regressions that are solved one by one.
+ */
+#include "links/scores/scores.h"
+#include "test_env.h"
+
+#define USERS 17
+#define ITEMS 23
+#define NODES (USERS + ITEMS)
+#define PAIRS (USERS * ITEMS)
+
+static uint64_t state = 5;
+
+/* Users like some items; items are numbered before users, and the last of both have no link. */
+static gp_graph *
+random_likes(gp_env *env, bool directed, bool like[USERS][ITEMS])
+{
+	gp_edges   *edges = gp_edges_create(env, NODES, directed, false);
+
+	for (int u = 0; u < USERS; u++)
+		for (int i = 0; i < ITEMS; i++)
+		{
+			int32_t		user = ITEMS + u;
+			int32_t		item = i;
+
+			like[u][i] = u < USERS - 1 && i < ITEMS - 1 && (i == u || draw_unit(&state) < 2.0 / (2 + i));
+			if (like[u][i])
+				gp_edges_add(edges, 1, &user, &item, NULL);
+		}
+	return gp_graph_build(edges);
+}
+
+/* Solves a w = b in place, a being positive definite. */
+static void
+solve(int n, double a[NODES][NODES], double *b)
+{
+	for (int k = 0; k < n; k++)
+		for (int r = 0; r < n; r++)
+		{
+			double		factor = r == k ? 0.0 : a[r][k] / a[k][k];
+
+			for (int c = 0; c < n; c++)
+				a[r][c] -= factor * a[k][c];
+			b[r] -= factor * b[k];
+		}
+	for (int k = 0; k < n; k++)
+		b[k] /= a[k][k];
+}
+
+/* The prediction of entry (r, c) of x by the ridge regression of column c on the others, whose targets have 0 there. */
+static double
+predict(int rows, int cols, double x[NODES][NODES], double ridge, int r, int c)
+{
+	static double gram[NODES][NODES];
+	double		w[NODES] = {0.0};
+	double		sum = 0.0;
+
+	for (int i = 0; i < cols; i++)
+		for (int j = 0; j < cols; j++)
+		{
+			gram[i][j] = i == j ? ridge : 0.0;
+			for (int k = 0; k < rows && i != c && j != c; k++)
+				gram[i][j] += x[k][i] * x[k][j];
+		}
+	for (int i = 0; i < cols; i++)
+		for (int k = 0; k < rows && i != c; k++)
+			w[i] += k == r ? 0.0 : x[k][i] * x[k][c];
+	solve(cols, gram, w);
+	for (int i = 0; i < cols; i++)
+		sum += i == c ? 0.0 : x[r][i] * w[i];
+	return sum;
+}
+
+/* Scores by regressions; returns lambda. */
+static double
+dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
+{
+	static double x[NODES][NODES];
+	static double turned[NODES][NODES];
+	double		scale[ITEMS];
+	double		ridge = 0.0;
+	int			linked = 0;
+
+	for (int i = 0; i < ITEMS; i++)
+	{
+		int			d = 0;
+
+		for (int u = 0; u < USERS; u++)
+			d += like[u][i];
+		scale[i] = d > 0 ? pow(d, -0.25) : 1.0;
+		ridge += 6.0 * sqrt(d);
+		linked += d > 0;
+		for (int u = 0; u < USERS; u++)
+			turned[i][u] = x[u][i] = like[u][i] ? scale[i] : 0.0;
+	}
+	ridge /= linked;
+	for (int u = 0; u < USERS; u++)
+		for (int i = 0; i < ITEMS; i++)
+		{
+			double		item = predict(USERS, ITEMS, x, ridge, u, i) / scale[i];
+			double		user = predict(ITEMS, USERS, turned, ridge, i, u) / scale[i];
+
+			out[u * ITEMS + i] = directed ? item : (item + user) / 2.0;
+		}
+	return ridge;
+}
+
+/* The largest difference of a frame's scores from others. */
+static double
+worst_of(gp_link_frame *f, const double *want)
+{
+	int32_t		src[PAIRS];
+	int32_t		dst[PAIRS];
+	double		score[PAIRS];
+	double		worst = 0.0;
+
+	for (int e = 0; e < PAIRS; e++)
+	{
+		src[e] = ITEMS + e / ITEMS;
+		dst[e] = e % ITEMS;
+	}
+	gp_link_pair_scores(f, PAIRS, src, dst, score);
+	for (int e = 0; e < PAIRS; e++)
+		worst = fmax(worst, fabs(score[e] - want[e]));
+	return worst;
+}
+
+/* Both ways to the scores; and the diagonals where there is no room for the inverse. */
+static void
+check_scores(gp_env *env, bool directed)
+{
+	bool		like[USERS][ITEMS];
+	gp_graph   *g = random_likes(env, directed, like);
+	gp_device  *dev = gp_device_cpu(env, 1);
+	double		want[PAIRS];
+	double		ridge = dense_scores(directed, like, want);
+	double		share;
+	double		off = 0.0;
+	double	   *diagonal;
+	double	   *probed;
+	bool	   *item = gp_link_items_find(env, g, &share);
+	gp_link_frame f;
+
+	ok(share == 1.0 && item[0] && !item[ITEMS], "items are what links lead to, or the larger side");
+	gp_link_item_frame_open(&f, dev, g, item, 1.0, NULL);
+	gp_link_items_fit(&f, 0);
+	ok(fabs(f.ridge - ridge) < 1e-12, "the ridge is a multiple of the mean diagonal");
+	ok(worst_of(&f, want) < 1e-9, "the inverse gives the scores of the regressions, of links without themselves");
+	diagonal = gp_link_items_diagonal(&f);
+	gp_link_frame_close(&f);
+	gp_link_item_frame_open(&f, dev, g, item, ridge, diagonal);
+	ok(worst_of(&f, want) < 1e-6, "and so do conjugate gradients");
+	gp_link_frame_close(&f);
+	gp_link_item_frame_open(&f, dev, g, item, ridge, NULL);
+	gp_link_items_probe(&f);
+	probed = gp_link_items_diagonal(&f);
+	for (int i = 0; i < NODES; i++)
+		off = fmax(off, fabs(probed[i] / diagonal[i] - 1.0));
+	ok(off > 0.0 && off < 0.1, "random signs tell the diagonals to a tenth");
+	gp_link_frame_close(&f);
+}
+
+int
+main(void)
+{
+	in_env(check_scores(env, false));
+	in_env(check_scores(env, true));
+	return done_testing();
+}
