@@ -24,6 +24,7 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     sparse_features regclass,
     scale text NOT NULL,
     edge_time name,
+    edge_features name[],
     created timestamp with time zone NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     -- schema and name that the tables had when they were given
     nodes_name name[],

@@ -14,6 +14,7 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto',
     time_column name DEFAULT NULL,
+    edge_features text[] DEFAULT NULL,
     OUT nodes bigint,
     OUT labels bigint,
     OUT classes bigint,
@@ -24,7 +25,7 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     OUT null_features bigint,
     OUT unlabelled_components bigint)
 AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
     'name a node table and an edge table as a graph, and count what they hold; copies nothing; then call gp_fit(graph)';
 
 -- Names of tables as text: literals, which could else be a list of tables too, and expressions.
@@ -42,6 +43,7 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT 'auto',
     time_column name DEFAULT NULL,
+    edge_features text[] DEFAULT NULL,
     OUT nodes bigint,
     OUT labels bigint,
     OUT classes bigint,
@@ -52,7 +54,7 @@ CREATE FUNCTION @extschema@.gp_create_graph(
     OUT null_features bigint,
     OUT unlabelled_components bigint)
 AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
     'the same with the tables named by text';
 
 CREATE FUNCTION @extschema@.gp_create_graph(
@@ -79,10 +81,11 @@ CREATE FUNCTION @extschema@.gp_alter_graph(
     directed boolean DEFAULT NULL,
     sparse_features regclass DEFAULT NULL,
     scale text DEFAULT NULL,
-    time_column name DEFAULT NULL)
+    time_column name DEFAULT NULL,
+    edge_features text[] DEFAULT NULL)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_alter_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name) IS
+COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
     'change which tables and columns a graph is read from; NULL keeps a setting, models and grants stay; the next gp_refresh reads the new tables';
 
 CREATE FUNCTION @extschema@.gp_alter_graph(

@@ -36,6 +36,7 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale,
            g.edge_time AS time_column,
+           g.edge_features,
            g.task_target AS asks,
            g.horizon
     FROM gnngp_internal.gp_graph_catalog g
@@ -64,8 +65,11 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
                          (4, g.edges, g.dst), (5, g.edges, g.weight), (6, g.edges, g.edge_time)
                   UNION ALL
-                  SELECT 6 + f.place, g.nodes, f.name
-                  FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)) u (place, source, name)
+                  SELECT 6 + f.place, f.source, f.name
+                  FROM (SELECT g.nodes, n.name, n.place FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS n (name, place)
+                        UNION ALL
+                        SELECT g.edges, e.name, 100000 + e.place
+                        FROM pg_catalog.unnest(g.edge_features) WITH ORDINALITY AS e (name, place)) f (source, name, place)) u (place, source, name)
             WHERE u.name IS NOT NULL
               AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
               AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
@@ -169,6 +173,7 @@ COMMENT ON COLUMN @extschema@.gp_graphs.created IS 'when gp_create_graph was cal
 COMMENT ON COLUMN @extschema@.gp_graphs.problem IS 'what keeps a fit from reading the tables; NULL when nothing does';
 COMMENT ON COLUMN @extschema@.gp_graphs.scale IS 'how features are scaled: auto, none, standard or length';
 COMMENT ON COLUMN @extschema@.gp_graphs.time_column IS 'column of the edge table that says when an edge was made';
+COMMENT ON COLUMN @extschema@.gp_graphs.edge_features IS 'columns of the edge table that are features of the nodes at both ends';
 COMMENT ON COLUMN @extschema@.gp_graphs.asks IS 'what a task asks: an expression, or the column of its table or of its labels';
 COMMENT ON COLUMN @extschema@.gp_graphs.horizon IS 'how far the question of a task reaches; NULL: it does not say';
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';

@@ -184,6 +184,7 @@ task() {
 	within "Formula 1, $1$([ "$5" = true ] && echo ', known in 2010'): $([ "$1" = position ] && echo 'mean absolute error' || echo AUROC)" \
 		"$(sql -At -v task="task_$1" -v horizon="$4" -v stale="$5" -f "$HERE/tables.sql" 2>/dev/null | tail -n 1)" "$2" "$3"
 }
+learnt "Simulated fraud, amounts and times of transfers: average precision" .85 fraud -v edge_features='{amount,at}'
 if [ -e "$GNNGP_DATA/acm/load.sql" ]; then
 	sql -v dir="$GNNGP_DATA/acm" -f "$GNNGP_DATA/acm/load.sql" >/dev/null
 	learnt "ACM, a column of tables without time: micro F1" .84 typed

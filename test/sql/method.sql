@@ -52,10 +52,6 @@ FROM before AS a JOIN gp_predict('seeded', top => NULL) AS b USING (node, class)
 -- An option of the text and the argument: the argument is taken.
 SELECT kernel FROM gp_fit('rings', 'seeded', kernel => 'gckm(landmarks=60)', landmarks => 40);
 
--- Fine-tuned components: labels are held out by folds.
-SELECT labelled, kernel FROM gp_fit('rings', 'tuned', kernel => 'gckm(iterations=5)');
-SELECT count(*) AS left_out FROM gp_loo('tuned');
-
 -- A model changes its method; a link part stays, and has none.
 SELECT kernel FROM gp_fit('rings', 'plain', kernel => 'gcn', strategy => 'exact', nugget => 0.1);
 SELECT FROM gp_fit_links('rings', 'linked');

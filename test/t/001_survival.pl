@@ -34,7 +34,7 @@ $node->safe_psql('source', qq{
 	SELECT gp_fit_links('small', model => 'links only', method => 'pairs');
 	SELECT gp_fit_links('small', model => 'published', method => 'dgp(inducing=12, units=9, steps=20)');
 	CALL gp_refresh('small');
-	SELECT gp_fit('small', model => 'learnt', kernel => 'gckm(own=true, iterations=2)', landmarks => 50);
+	SELECT gp_fit('small', model => 'learnt', kernel => 'gckm(own=true, lambda2=0.06)', landmarks => 50);
 	SELECT gp_grant('small', 'reader');
 	RESET ROLE;
 	SET ROLE other;
@@ -48,7 +48,7 @@ my $links_before = $node->safe_psql('source', $links);
 my $held_before = $node->safe_psql('source', $held);
 my $learnt_before = $node->safe_psql('source', $learnt);
 my $methods_before = $node->safe_psql('source', $methods);
-like($methods_before, qr/learnt gckm\(own=true, landmarks=50, iterations=2\), links only, published, small appnp/, 'methods are kept');
+like($methods_before, qr/learnt gckm\(own=true, landmarks=50, lambda2=0.06\), links only, published, small appnp/, 'methods are kept');
 my $linked_before = $node->safe_psql('source', $linked);
 cmp_ok(length($links_before), '>', 1000, 'and links');
 cmp_ok(length($linked_before), '>', 100, 'of both models');

@@ -97,7 +97,6 @@ for my $phase ('reading features', 'building the kernel', 'posterior')
 {
 	end_in_phase('pg_cancel_backend', $phase, '57014', q{SELECT gp_fit('large', kernel => 'gckm(own=true)')});
 }
-end_in_phase('pg_cancel_backend', 'building the kernel', '57014', q{SELECT gp_fit('large', kernel => 'gckm(iterations=50)')});
 end_in_phase('pg_cancel_backend', 'training', '57014', q{SELECT gp_fit('large', kernel => 'gpsrf(features=100)')});
 for my $method ('dgp', 'dgp(inducing=82)')
 {
@@ -126,7 +125,7 @@ sub check_timeouts
 
 $node->safe_psql('postgres', small_graph() . "SELECT gp_fit('small')");
 check_timeouts($fit, 20, 60, 150, 400, 1500);
-check_timeouts(q{SELECT gp_fit('large', kernel => 'gckm(iterations=9)')}, 60, 400, 1800);
+check_timeouts(q{SELECT gp_fit('large', kernel => 'gckm(layers=4)')}, 60, 400, 1800);
 check_timeouts(q{SELECT gp_cluster('large', 7, kernel => 'gckm')}, 200, 1200);
 check_timeouts(q{SELECT gp_fit_links('large')}, 100, 400, 1200);
 $node->safe_psql('postgres', q{

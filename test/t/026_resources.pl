@@ -59,6 +59,18 @@ SKIP:
 }
 
 # SIGKILL, which no backend survives: all of them restart, and the model is the one of before
+$node->safe_psql('postgres', q{CREATE FUNCTION pid_in_phase(wanted text) RETURNS integer LANGUAGE plpgsql AS $$
+	DECLARE
+		found_pid integer;
+	BEGIN
+		FOR i IN 1 .. 2000 LOOP
+			PERFORM pg_stat_clear_snapshot();
+			SELECT pid INTO found_pid FROM gp_progress WHERE phase = wanted;
+			EXIT WHEN found_pid IS NOT NULL;
+			PERFORM pg_sleep(0.001);
+		END LOOP;
+		RETURN found_pid;
+	END $$});
 $node->safe_psql('postgres', q{SELECT gp_create_graph('again', 'large_nodes', 'large_edges', features => '{x}', target => 'y');
 	SELECT gp_fit('again', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 	SELECT gp_fit('again', 'apart', kernel => 'gcn', strategy => 'sql', landmarks => 50)});
@@ -69,13 +81,7 @@ for my $case ((map { [ 'again', $_ ] } 'reading nodes', 'reading edges', 'buildi
 {
 	my ($model, $phase) = @$case;
 	my $session = background($node, "CALL gp_refresh('$model')");
-	my $pid = '';
-
-	for (1 .. 2000)
-	{
-		$pid = $node->safe_psql('postgres', "SELECT pid FROM gp_progress WHERE phase = '$phase'");
-		last if $pid ne '' || !$session->{run}->pumpable;
-	}
+	my $pid = $node->safe_psql('postgres', "SELECT pid_in_phase('$phase')");
 	if ($pid ne '')
 	{
 		kill 'KILL', $pid;
@@ -100,8 +106,8 @@ SELECT count(*) FROM gp_predict('small', :client_id % 200 + 1);
 SELECT count(*) FROM gp_predict_links('small', nodes => ARRAY[:client_id % 200 + 1]);
 SELECT count(*) FROM gp_evaluate('small');
 });
-$node->command_checks_all([ 'pgbench', '-n', '-c', $sessions, '-j', '2', '-t', '3', '-f', $script, $node->connstr('postgres') ],
-	0, [ qr/number of transactions actually processed: ${\ (3 * $sessions)}/ ], [ qr/^(?!.*(?:ERROR|FATAL))/s ],
+$node->command_checks_all([ 'pgbench', '-n', '-c', $sessions, '-j', '2', '-t', '1', '-f', $script, $node->connstr('postgres') ],
+	0, [ qr/number of transactions actually processed: $sessions/ ], [ qr/^(?!.*(?:ERROR|FATAL))/s ],
 	"$sessions sessions read at once");
 my @fits = map { background($node, "SELECT gp_fit('small', model => 'm$_', kernel => 'gcn')") } 1 .. 8;
 is(finish($_), 0, 'fits of eight models run side by side') or diag $_->{err} for @fits;

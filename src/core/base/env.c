@@ -301,8 +301,7 @@ gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
 }
 
 void
-gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
-			const char *format,...)
+gp_raise_at(gp_env *env, gp_error code, int position, const char *hint, const char *format,...)
 {
 	char		message[MESSAGE_SIZE];
 	va_list		args;

@@ -29,24 +29,6 @@ find(gp_set *set, uint64_t key)
 	return &set->key[at];
 }
 
-/* Doubles the places. */
-static void
-grow(gp_set *set)
-{
-	gp_set		larger = gp_set_open(set->places.env, (int64_t) set->places.mask + 1);
-	int64_t		next = 0;
-
-	for (uint64_t k = 0; k <= set->places.mask; k++)
-	{
-		gp_poll(set->places.env, (int64_t) k, &next);
-		if (set->key[k] != 0)
-			*find(&larger, set->key[k]) = set->key[k];
-	}
-	larger.n = set->n;
-	gp_set_close(set);
-	*set = larger;
-}
-
 bool
 gp_set_has(gp_set *set, uint64_t key)
 {
@@ -62,7 +44,21 @@ gp_set_add(gp_set *set, uint64_t key)
 		return false;
 	*place = key;
 	if (2 * ++set->n > set->places.mask)
-		grow(set);
+	{
+		/* Doubles the places. */
+		gp_set		larger = gp_set_open(set->places.env, (int64_t) set->places.mask + 1);
+		int64_t		next = 0;
+
+		for (uint64_t k = 0; k <= set->places.mask; k++)
+		{
+			gp_poll(set->places.env, (int64_t) k, &next);
+			if (set->key[k] != 0)
+				*find(&larger, set->key[k]) = set->key[k];
+		}
+		larger.n = set->n;
+		gp_set_close(set);
+		*set = larger;
+	}
 	return true;
 }
 

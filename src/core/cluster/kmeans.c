@@ -419,28 +419,6 @@ compare_ranked(const void *a, const void *b, void *unused)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Numbers clusters from 1 by their rank. */
-static void
-number_clusters(gp_env *env, int32_t *cluster, int64_t n, int32_t k)
-{
-	ranked	   *rank = gp_alloc_zero(env, k, sizeof(ranked));
-	int32_t    *number = gp_alloc_array(env, k, sizeof(int32_t));
-
-	for (int32_t j = 0; j < k; j++)
-		rank[j].cluster = j;
-	for (int64_t i = n - 1; i >= 0; i--)
-	{
-		rank[cluster[i]].first = (int32_t) i;
-		rank[cluster[i]].size++;
-	}
-	gp_sort(env, rank, k, sizeof(ranked), compare_ranked, NULL);
-	for (int32_t j = 0; j < k; j++)
-		number[rank[j].cluster] = j + 1;
-	for (int64_t i = 0; i < n; i++)
-		cluster[i] = number[cluster[i]];
-	gp_free_all(env, rank, number);
-}
-
 /* Rounds with the memory that they need; the start has none of it. */
 static void
 run_rounds(kmeans *km, double gain)
@@ -481,7 +459,22 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	out->inertia = -km.best_explained;
 	for (int64_t i = 0; i < km.n; i++)
 		out->inertia += self(&km, i);
-	number_clusters(env, out->cluster, km.n, km.k);
+	/* Numbers clusters from 1 by their rank. */
+	ranked	   *rank = gp_alloc_zero(env, km.k, sizeof(ranked));
+	int32_t    *number = gp_alloc_array(env, km.k, sizeof(int32_t));
+	for (int32_t j = 0; j < km.k; j++)
+		rank[j].cluster = j;
+	for (int64_t i = km.n - 1; i >= 0; i--)
+	{
+		rank[out->cluster[i]].first = (int32_t) i;
+		rank[out->cluster[i]].size++;
+	}
+	gp_sort(env, rank, km.k, sizeof(ranked), compare_ranked, NULL);
+	for (int32_t j = 0; j < km.k; j++)
+		number[rank[j].cluster] = j + 1;
+	for (int64_t i = 0; i < km.n; i++)
+		out->cluster[i] = number[out->cluster[i]];
+	gp_free_all(env, rank, number);
 	/* Frees it, but the best clusters */
 	gp_free_all(km.env, km.block, km.cluster, km.before, km.far, km.size, km.within);
 	return out;

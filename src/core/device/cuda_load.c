@@ -17,28 +17,6 @@
 /* Set once per process: a library with threads of its own cannot be unmapped safely. */
 static const gp_cuda_module *loaded = NULL;
 
-/* Maps a file; NULL with the loader's reason. */
-static void *
-map_library(const char *path, char *reason)
-{
-	sigset_t	all;
-	sigset_t	before;
-	void	   *handle;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (handle == NULL)
-	{
-		const char *why = dlerror();
-
-		snprintf(reason, GP_CUDA_REASON, "could not load the GPU library: %s",
-				 why ? why : "no reason given");
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return handle;
-}
-
 /* True when the library was built with the structures that we know. */
 static bool
 check_module(const gp_cuda_module *module, char *reason)
@@ -69,7 +47,20 @@ gp_cuda_load(const char *path, char *reason)
 		snprintf(reason, GP_CUDA_REASON, "the GPU library is not installed");
 		return NULL;
 	}
-	handle = map_library(path, reason);
+	/* Maps a file; NULL with the loader's reason. */
+	sigset_t	all;
+	sigset_t	before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (handle == NULL)
+	{
+		const char *why = dlerror();
+
+		snprintf(reason, GP_CUDA_REASON, "could not load the GPU library: %s",
+				 why ? why : "no reason given");
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (handle == NULL)
 		return NULL;
 	module = dlsym(handle, GP_CUDA_SYMBOL);

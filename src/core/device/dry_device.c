@@ -238,8 +238,7 @@ dry_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta
 }
 
 static void
-dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
-			   gp_matrix c)
+dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta, gp_matrix c)
 {
 	add_sparse(dev, s->type, 2.0 * entries(s) * b.rows);
 }
@@ -257,26 +256,18 @@ dry_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
 	add_dense(dev, diag.type, MAP_FLOPS * elements(diag));
 }
 
-/* Pairs of entries in the rows of a sparse matrix. */
-static double
-row_pairs(gp_env *env, const gp_csr *s)
+static void
+dry_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
+			  const gp_stage *stages, int nstages, gp_matrix out)
 {
+	/* Pairs of entries in the rows of a sparse matrix. */
 	double		pairs = 0.0;
-
-	GP_EACH(env, i, s->rows, i)
+	GP_EACH(dev->env, i, s->rows, i)
 	{
 		double		m = (double) (s->start[i + 1] - s->start[i]);
 
 		pairs += 0.5 * m * (m + 1.0);
 	}
-	return pairs;
-}
-
-static void
-dry_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
-			  const gp_stage *stages, int nstages, gp_matrix out)
-{
-	double		pairs = row_pairs(dev->env, s);
 
 	if (zs)
 		add_sparse(dev, s->type, 2.0 * pairs * entries(zs) / gp_max64(zs->rows, 1));

@@ -74,40 +74,7 @@ means(gp_eval *ev, const exact_kernel *kernel, gp_matrix weights, gp_posterior *
 	dev->copy(dev, w, weights);
 	dev->gemm(dev, false, false, 1.0, kernel->columns, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, ev->n, weights.cols, GP_DOUBLE), mean);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &mean);
-}
-
-/* What the labels explain of each variance, |L^-1 k_i|^2, in double by blocks of rows. */
-static void
-explained(gp_eval *ev, const exact_kernel *kernel, gp_matrix root, gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	int64_t		height = gp_min64(ev->n, GP_ROW_BLOCK);
-	gp_matrix	block = dev->create(dev, height, root.rows, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		dev->copy(dev, b, gp_matrix_rows(kernel->columns, band.first, band.count));
-		dev->trsm(dev, false, true, root, b);
-		dev->row_dots(dev, gp_matrix_rows(out, band.first, band.count), b, b);
-		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, band.first + band.count, ev->n);
-	}
-	dev->destroy(dev, &block);
-}
-
-/* The mean of the diagonal, which host gets. */
-static double
-mean_diagonal(gp_device *dev, gp_matrix v, double *host)
-{
-	double		sum = 0.0;
-
-	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
-	for (int64_t i = 0; i < v.rows && !dev->env->dry; i++)
-		sum += host[i];
-	return sum / v.rows;
+	gp_destroy_all(dev, &w, &mean);
 }
 
 /* Keeps what columns are evaluated against, and the regression. */
@@ -138,18 +105,34 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	double		mean_diag;
 
 	kernel = plan->by_columns ? from_field(ev, root, problem) : from_full(ev, root, problem);
-	mean_diag = mean_diagonal(dev, kernel.diag, diag);
+	/* The mean of the diagonal, which host gets. */
+	double		sum = 0.0;
+	dev->download(dev, gp_matrix_wrap(diag, kernel.diag.rows, 1, GP_DOUBLE), kernel.diag);
+	for (int64_t i = 0; i < kernel.diag.rows && !dev->env->dry; i++)
+		sum += diag[i];
+	mean_diag = sum / kernel.diag.rows;
 	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	solution = gp_dual_solve(dev, problem, targets, labelled_block(ev, problem, &kernel),
 							 mean_diag);
 	keep_posterior(ev, problem, plan, &solution);
 	means(ev, &kernel, solution.weights, out);
-	explained(ev, &kernel, solution.root, kernel.diag);
+	/* What the labels explain of each variance, |L^-1 k_i|^2, in double by blocks of rows. */
+	int64_t		height = gp_min64(ev->n, GP_ROW_BLOCK);
+	gp_matrix	block = dev->create(dev, height, solution.root.rows, GP_DOUBLE);
+	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		dev->copy(dev, b, gp_matrix_rows(kernel.columns, band.first, band.count));
+		dev->trsm(dev, false, true, solution.root, b);
+		dev->row_dots(dev, gp_matrix_rows(kernel.diag, band.first, band.count), b, b);
+		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, band.first + band.count, ev->n);
+	}
+	dev->destroy(dev, &block);
 	dev->download(dev, gp_matrix_wrap(out->variance, ev->n, 1, GP_DOUBLE), kernel.diag);
 	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
-	dev->destroy(dev, &kernel.columns);
-	dev->destroy(dev, &kernel.diag);
+	gp_destroy_all(dev, &kernel.columns, &kernel.diag);
 	gp_posterior_finish(ev->env, problem, targets, &solution, diag, out);
 	gp_free(ev->env, diag);
 	return solution;

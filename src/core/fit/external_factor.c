@@ -76,8 +76,7 @@ external_mean(external_fit *fit)
 	fit->factor->rows(fit->factor->state, node, count, rows);
 	dev->row_dots(dev, norm, rows, rows);
 	mean = gp_mean_entry(dev, norm);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &norm);
+	gp_destroy_all(dev, &rows, &norm);
 	gp_free(env, node);
 	gp_check_mean_diagonal(env, GP_FLOAT, mean);
 	return mean;

@@ -69,8 +69,7 @@ rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_mat
  */
 void
 gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
-					 const gp_matrix *root,
-					 gp_matrix landmarks, const int32_t *own, gp_matrix out)
+					 const gp_matrix *root, gp_matrix landmarks, const int32_t *own, gp_matrix out)
 {
 	gp_env	   *env = dev->env;
 	int64_t		n = rows.rows + landmarks.rows;
@@ -89,9 +88,7 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 	dev->download(dev, out, gp_matrix_rows(k, 0, rows.rows));
 	dev->destroy(dev, &k);
 	gp_eval_close(&ev);
-	gp_free(env, x.dense);
-	gp_free(env, at);
-	gp_free(env, none.start);
+	gp_free_all(env, x.dense, at, none.start);
 }
 
 /*
@@ -133,10 +130,7 @@ gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root
 	dev->gemm(dev, true, false, 1.0, q, t, 1.0, b);
 	dev->download(dev, gram, g);
 	dev->download(dev, qty, b);
-	dev->destroy(dev, &q);
-	dev->destroy(dev, &t);
-	dev->destroy(dev, &g);
-	dev->destroy(dev, &b);
+	gp_destroy_all(dev, &q, &t, &g, &b);
 }
 
 /*
@@ -159,8 +153,7 @@ multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
 		dev->destroy(dev, &ones);
 	}
 	dev->download(dev, out, product);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &product);
+	gp_destroy_all(dev, &x, &product);
 }
 
 /*
@@ -170,8 +163,7 @@ multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
  */
 void
 gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
-			   gp_matrix norm,
-			   gp_matrix present)
+			   gp_matrix norm, gp_matrix present)
 {
 	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
 	gp_matrix	dots;
@@ -190,6 +182,5 @@ gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *roo
 	whiten(dev, q, *root);
 	dev->row_dots(dev, dots, q, q);
 	dev->download(dev, norm, dots);
-	dev->destroy(dev, &q);
-	dev->destroy(dev, &dots);
+	gp_destroy_all(dev, &q, &dots);
 }

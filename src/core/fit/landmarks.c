@@ -51,38 +51,6 @@ hash_row(const gp_csr *s, int64_t row, int64_t first)
 	return hash;
 }
 
-/*
- * A hash of each node's features, of which the lists of neighbours are some; 0 for a node without
- * any.
- */
-static uint64_t *
-feature_hashes(const gp_eval *ev)
-{
-	const gp_features *x = ev->kernel->x;
-	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
-
-	for (int64_t i = 0; i < ev->n; i++)
-	{
-		if (i % GP_POLL_ROWS == 0)
-			ev->env->check_interrupts(ev->env);
-		if (ev->kernel->lists)
-			hash[i] += hash_row(ev->kernel->lists, i, x->dims);
-		if (x->csr)
-			hash[i] += hash_row(x->csr, i, 0);
-		else if (ev->kernel->root_of)
-			hash[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
-		else
-			for (int64_t j = 0; j < x->dims; j++)
-			{
-				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
-
-				if (bits)
-					hash[i] += gp_hash(gp_hash(j) ^ bits);
-			}
-	}
-	return hash;
-}
-
 /* True when an operator has a part that stays at the node: I, or P(a). */
 static bool
 keeps_node(const gp_operator *op)
@@ -136,7 +104,29 @@ sees_itself(const gp_eval *ev)
 static uint64_t *
 fingerprints(const gp_eval *ev)
 {
-	uint64_t   *own = feature_hashes(ev);
+	/* A hash of each node's features, of which the lists of neighbours are some; 0 for a node
+	 * without any. */
+	const gp_features *x = ev->kernel->x;
+	uint64_t   *own = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		if (i % GP_POLL_ROWS == 0)
+			ev->env->check_interrupts(ev->env);
+		if (ev->kernel->lists)
+			own[i] += hash_row(ev->kernel->lists, i, x->dims);
+		if (x->csr)
+			own[i] += hash_row(x->csr, i, 0);
+		else if (ev->kernel->root_of)
+			own[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
+		else
+			for (int64_t j = 0; j < x->dims; j++)
+			{
+				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
+
+				if (bits)
+					own[i] += gp_hash(gp_hash(j) ^ bits);
+			}
+	}
 	uint64_t   *sum;
 	bool		sees = sees_itself(ev);
 
@@ -238,15 +228,6 @@ gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
 		field_size(ev, problem) <= count;
 }
 
-/* So many that every kernel that is compared takes seconds, whatever the size of the graph. */
-static int64_t
-compared_landmarks(int64_t nodes)
-{
-	double		few = fmin(fmax(COMPARED_ENTRIES / (double) nodes, COMPARED_LEAST), COMPARED_COUNT);
-
-	return gp_min64(nodes, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) nodes), few));
-}
-
 int64_t
 gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 {
@@ -257,19 +238,18 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	if (ev->kernel->program->power != 1.0)
 		return gp_power_landmarks(ev);
 	if (problem->loo_only)
-		return compared_landmarks(ev->n);
+	{
+		/* So many that every kernel that is compared takes seconds, whatever the size of the
+		 * graph. */
+		double		few = fmin(fmax(COMPARED_ENTRIES / (double) ev->n, COMPARED_LEAST),
+							   COMPARED_COUNT);
+
+		return gp_min64(ev->n, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) ev->n), few));
+	}
 	n = field_size(ev, problem);
 	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
 		return n;
 	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
-}
-
-/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
-static int32_t *
-dry_landmarks(gp_eval *ev, int64_t count)
-{
-	gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 * sizeof(uint64_t)));
-	return gp_alloc_figures(ev->env, count, sizeof(int32_t));
 }
 
 /* The landmarks, ascending: drawn evenly, or by degree and preference. */
@@ -284,7 +264,12 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 
 	*n = count;
 	if (env->dry)
-		return dry_landmarks(ev, count);
+	{
+		/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
+		gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 *
+										  sizeof(uint64_t)));
+		return gp_alloc_figures(ev->env, count, sizeof(int32_t));
+	}
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
 	field = !spread && gp_landmarks_are_field(ev, problem, count);
 	if (problem->landmark)
@@ -320,8 +305,7 @@ gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64
 
 int32_t *
 gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
-						const bool *preferred,
-						int64_t count)
+						const bool *preferred, int64_t count)
 {
 	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));

@@ -26,35 +26,10 @@ gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix r
 	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 1, right);
 }
 
-/* Keeps the labels. */
-static void
-keep_labels(gp_keep *keep, const gp_problem *problem, const gp_targets *targets)
-{
-	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
-	if (problem->task == GP_TASK_VALUES)
-		gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
-	else
-		gp_keep_nodes(keep, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
-}
-
-/* Keeps what makes probabilities of means. */
-static void
-keep_calibrator(gp_keep *keep, const gp_posterior *out)
-{
-	double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
-
-	gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
-	if (out->calibrator.bias)
-		gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
-	if (out->prior_share)
-		gp_keep_numbers(keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
-}
-
 /* Keeps the figures. */
 static void
 keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets,
-			 const gp_solution *solution,
-			 const gp_posterior *out)
+			 const gp_solution *solution, const gp_posterior *out)
 {
 	gp_live_figures f = {
 		.nodes = (double) out->nodes,
@@ -75,25 +50,9 @@ keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets
 	gp_keep_numbers(keep, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
 }
 
-/* Says where an answer takes long: an exact one computes the kernel of the labelled nodes anew. */
-static void
-tell_slow(gp_eval *ev, const gp_problem *problem, const gp_posterior *out)
-{
-	int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
-	double		entries = (double) anchors * (double) (out->plan.by_columns ? problem->nlabelled :
-													   anchors);
-
-	if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
-		gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
-				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
-				  "again, which is slow",
-				  (long long) problem->nlabelled);
-}
-
 void
 gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-			  const gp_solution *solution,
-			  gp_posterior *out)
+			  const gp_solution *solution, gp_posterior *out)
 {
 	gp_keep    *keep = ev->keep;
 
@@ -105,12 +64,32 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 		gp_keep_numbers(keep, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2, problem->features->dims);
 	if (problem->encoding)
 		gp_keep_numbers(keep, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows, problem->encoding_cols);
-	keep_labels(keep, problem, targets);
+	/* Keeps the labels. */
+	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
+	if (problem->task == GP_TASK_VALUES)
+		gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
+	else
+		gp_keep_nodes(keep, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
 	keep_figures(keep, problem, targets, solution, out);
 	if (!ev->env->dry)
 	{
-		keep_calibrator(keep, out);
-		tell_slow(ev, problem, out);
+		/* Keeps what makes probabilities of means. */
+		double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
+		gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
+		if (out->calibrator.bias)
+			gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
+		if (out->prior_share)
+			gp_keep_numbers(keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
+		/* Says where an answer takes long: an exact one computes the kernel of the labelled
+		 * nodes anew. */
+		int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+		double		entries = (double) anchors * (double) (out->plan.by_columns ?
+														   problem->nlabelled : anchors);
+
+		if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
+			gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
+					  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
+					  "again, which is slow", (long long) problem->nlabelled);
 	}
 	out->keep = keep;
 	ev->keep = NULL;

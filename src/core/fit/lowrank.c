@@ -18,27 +18,6 @@ typedef struct lowrank
 	int64_t		rank;
 } lowrank;
 
-/* Rows of Q for many nodes, in the large matrices' type. */
-static gp_matrix
-labelled_rows(lowrank *lr, const gp_problem *problem)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		m = problem->nlabelled;
-	int64_t		height = gp_min64(m, dev->row_block);
-	gp_matrix	q = dev->create(dev, m, lr->rank, lr->ev->type);
-	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		gp_factor_rows(lr->ev, lr->f, problem->labelled + band.first, band.count, b);
-		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
-	}
-	dev->destroy(dev, &block);
-	return q;
-}
-
 /* x <- R x: the inverse of the transposed solve, for the combined root R L. */
 static gp_matrix
 combined_root(lowrank *lr, gp_matrix l)
@@ -112,8 +91,7 @@ means_in_double(lowrank *lr, gp_matrix solved, gp_posterior *out)
 										  out->mean + band.first * solved.cols, band.count,
 										  solved.cols, GP_DOUBLE), m);
 	}
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &mean);
+	gp_destroy_all(dev, &block, &mean);
 }
 
 /* Posterior means of all nodes from the weights w of the factor's columns. */
@@ -137,64 +115,7 @@ means(lowrank *lr, gp_matrix w, gp_posterior *out)
 	x = narrow(lr, solved);
 	gp_factor_times(lr->ev, lr->f, 0, lr->ev->n, x, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, lr->ev->n, w.cols, GP_DOUBLE), mean);
-	dev->destroy(dev, &solved);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &mean);
-}
-
-/* out_i = |P_i x|^2 for every node. */
-static void
-product_norms(lowrank *lr, gp_matrix x, double *out)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		n = lr->ev->n;
-	int64_t		height = gp_min64(n, 4 * dev->row_block);
-	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		gp_factor_times(lr->ev, lr->f, band.first, band.count, x, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
-	}
-	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
-}
-
-/*
- * out_i = |(R L)^-1 P_i'|^2 for every row: one triangular solve.  Where it is the last
- * use of the panels, a single one is solved in place.
- */
-static void
-solve_norms(lowrank *lr, gp_matrix root, bool last, double *out)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		n = gp_eval_rows(lr->ev);
-	bool		in_place = last && lr->f->npanels == 1;
-	int64_t		height = gp_min64(n, 4 * dev->row_block);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	block = {0};
-
-	if (!in_place)
-		block = dev->create(dev, height, lr->rank, lr->ev->type);
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = in_place ? gp_matrix_rows(lr->f->panel[0].p, band.first, band.count) :
-			gp_matrix_rows(block, 0, band.count);
-
-		if (!in_place)
-			collect_rows(lr, band.first, b);
-		dev->trsm(dev, false, true, root, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
-	}
-	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), norm);
-	dev->destroy(dev, &block);
-	dev->destroy(dev, &norm);
+	gp_destroy_all(dev, &solved, &x, &mean);
 }
 
 /* Q'Q + noise I of the labelled rows, factorised. */
@@ -213,28 +134,6 @@ gram_root(lowrank *lr, gp_matrix q, double noise)
 }
 
 /*
- * A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels
- * explain |F' q_i|^2 of a variance; l is the Cholesky factor of B.
- */
-static gp_matrix
-explained_root(lowrank *lr, gp_matrix l, double noise)
-{
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	inverse = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-	gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-
-	dev->copy(dev, inverse, l);
-	dev->trtri(dev, inverse);
-	dev->syrk(dev, true, -noise, inverse, 0.0, v);
-	dev->shift(dev, gp_matrix_diagonal(v), 1.0);
-	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, inverse)))
-		gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the explained covariance is not positive definite");
-	dev->destroy(dev, &v);
-	return inverse;
-}
-
-/*
  * What is left of each variance when the prior's is the low-rank one:
  * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7).
  */
@@ -248,7 +147,29 @@ gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool 
 	gp_matrix	root = narrow(&lr, product);
 
 	dev->destroy(dev, &product);
-	solve_norms(&lr, root, last, variance);
+	/* out_i = |(R L)^-1 P_i'|^2 for every row: one triangular solve. Where it is the last use of
+	 * the panels, a single one is solved in place. */
+	int64_t		n = gp_eval_rows(lr.ev);
+	bool		in_place = last && lr.f->npanels == 1;
+	int64_t		height = gp_min64(n, 4 * dev->row_block);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	block = {0};
+
+	if (!in_place)
+		block = dev->create(dev, height, lr.rank, lr.ev->type);
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = in_place ? gp_matrix_rows(lr.f->panel[0].p, band.first, band.count) :
+			gp_matrix_rows(block, 0, band.count);
+
+		if (!in_place)
+			collect_rows(&lr, band.first, b);
+		dev->trsm(dev, false, true, root, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
+		lr.ev->env->progress(lr.ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
+	}
+	dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), norm);
+	gp_destroy_all(dev, &block, &norm);
 	for (int64_t i = 0; i < gp_eval_rows(ev) && !dev->env->dry; i++)
 		variance[i] *= noise;
 	dev->destroy(dev, &root);
@@ -263,30 +184,25 @@ exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
 
 	gp_factor_solve(lr->ev, lr->f, f);
 	x = narrow(lr, f);
-	product_norms(lr, x, out->variance);
+	/* out_i = |P_i x|^2 for every node. */
+	int64_t		n = lr->ev->n;
+	int64_t		height = gp_min64(n, 4 * dev->row_block);
+	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		gp_factor_times(lr->ev, lr->f, band.first, band.count, x, b);
+		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
+		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
+	}
+	dev->download(dev, gp_matrix_wrap(out->variance, n, 1, GP_DOUBLE), norm);
+	gp_destroy_all(dev, &block, &norm);
 	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
 		out->variance[i] = diag[i] - out->variance[i];
 	dev->destroy(dev, &x);
-}
-
-/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
-static void
-presence(lowrank *lr, double *diag)
-{
-	gp_device  *dev = lr->ev->dev;
-	int64_t		n = lr->ev->n;
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
-
-	dev->fill(dev, sum, 0.0);
-	for (int b = 0; b < lr->f->npanels; b++)
-	{
-		dev->row_dots(dev, norm, lr->f->panel[b].p, lr->f->panel[b].p);
-		dev->axpby(dev, 1.0, norm, 1.0, sum);
-	}
-	dev->download(dev, gp_matrix_wrap(diag, n, 1, GP_DOUBLE), sum);
-	dev->destroy(dev, &norm);
-	dev->destroy(dev, &sum);
 }
 
 /*
@@ -313,9 +229,7 @@ keep_posterior(lowrank *lr, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 	gp_live_keep_weights(lr->ev, w, l, right);
 	if (root == NULL)
 		dev->destroy(dev, &l);
-	dev->destroy(dev, &ones);
-	dev->destroy(dev, &sum);
-	dev->destroy(dev, &right);
+	gp_destroy_all(dev, &ones, &sum, &right);
 }
 
 /* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels. */
@@ -334,8 +248,7 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
 	if (problem->loo_only)
 	{
-		dev->destroy(dev, &w);
-		dev->destroy(dev, &wide);
+		gp_destroy_all(dev, &w, &wide);
 		return solution;
 	}
 	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
@@ -377,7 +290,18 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
 	if (diag)
 	{
-		gp_matrix	f = explained_root(lr, solution.root, solution.noise);
+		/* A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels explain
+		 * |F' q_i|^2 of a variance; l is the Cholesky factor of B. */
+		gp_matrix	f = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+		gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+		dev->copy(dev, f, solution.root);
+		dev->trtri(dev, f);
+		dev->syrk(dev, true, -solution.noise, f, 0.0, v);
+		dev->shift(dev, gp_matrix_diagonal(v), 1.0);
+		if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, f)))
+			gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
+					 "the explained covariance is not positive definite");
+		dev->destroy(dev, &v);
 
 		exact_variances(lr, f, diag, out);
 		dev->destroy(dev, &f);
@@ -404,21 +328,6 @@ exact_diagonal(gp_eval *ev, const gp_plan *plan)
 	return host;
 }
 
-/* The mean of the prior's variances that the nugget refers to. */
-static double
-mean_diagonal(lowrank *lr, const double *diag)
-{
-	double		mean = 0.0;
-
-	if (diag == NULL)
-		mean = gp_factor_mean(lr->ev, lr->f);
-	else
-		for (int64_t i = 0; i < lr->ev->n && !lr->ev->env->dry; i++)
-			mean += diag[i] / lr->ev->n;
-	gp_check_mean_diagonal(lr->ev->env, lr->ev->type, mean);
-	return mean;
-}
-
 gp_solution
 gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
 				const double *diag, gp_posterior *out)
@@ -427,8 +336,28 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	lowrank		lr = {ev, f, gp_factor_rank(f)};
 	gp_solution solution;
 	double	   *present = NULL;
-	double		mean_diag = mean_diagonal(&lr, diag);
-	gp_matrix	q = labelled_rows(&lr, problem);
+	/* The mean of the prior's variances that the nugget refers to. */
+	double		mean_diag = 0.0;
+	if (diag == NULL)
+		mean_diag = gp_factor_mean(lr.ev, lr.f);
+	else
+		for (int64_t i = 0; i < lr.ev->n && !lr.ev->env->dry; i++)
+			mean_diag += diag[i] / lr.ev->n;
+	gp_check_mean_diagonal(lr.ev->env, lr.ev->type, mean_diag);
+	/* Rows of Q for many nodes, in the large matrices' type. */
+	int64_t		m = problem->nlabelled;
+	int64_t		height = gp_min64(m, dev->row_block);
+	gp_matrix	q = dev->create(dev, m, lr.rank, lr.ev->type);
+	gp_matrix	block = dev->create(dev, height, lr.rank, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		gp_factor_rows(lr.ev, lr.f, problem->labelled + band.first, band.count, b);
+		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
+	}
+	dev->destroy(dev, &block);
 
 	/* Rows that are judged in blocks take no labels from each other later. */
 	if (ev->keep && problem->block == NULL)
@@ -436,7 +365,19 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	if (diag == NULL && !problem->loo_only)
 	{
 		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
-		presence(&lr, present);
+		/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
+		int64_t		n = lr.ev->n;
+		gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+		gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
+
+		dev->fill(dev, sum, 0.0);
+		for (int b = 0; b < lr.f->npanels; b++)
+		{
+			dev->row_dots(dev, norm, lr.f->panel[b].p, lr.f->panel[b].p);
+			dev->axpby(dev, 1.0, norm, 1.0, sum);
+		}
+		dev->download(dev, gp_matrix_wrap(present, n, 1, GP_DOUBLE), sum);
+		gp_destroy_all(dev, &norm, &sum);
 	}
 	if (problem->nlabelled <= lr.rank && problem->block == NULL)
 		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);

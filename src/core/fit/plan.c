@@ -452,8 +452,7 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 		return plan;
 	}
 	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features,
-						 problem->seed,
-						 problem->type, problem->estimate_limit);
+						 problem->seed, problem->type, problem->estimate_limit);
 	plan = gp_plan_with(&ev, problem);
 	gp_eval_close(&ev);
 	return plan;

@@ -12,16 +12,19 @@
 #define LANDMARKS 768			/* what a factor has to begin with, all its panels together */
 #define KEPT 384				/* leading directions of a wider factor */
 
-/* Q'Q over evenly spread nodes, divided by their number. */
-static gp_matrix
-gram(gp_eval *ev, const gp_factor *f, int64_t rank)
+/* The leading eigenvectors of Q'Q. */
+gp_spectrum
+gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
+	int64_t		rank = gp_factor_rank(f);
+	gp_spectrum s = {.kept = rank > GP_SYEV_MAX ? KEPT : rank};
+	/* Q'Q over evenly spread nodes, divided by their number. */
 	int64_t		count = gp_min64(ev->n, SPECTRUM_SAMPLE);
 	int64_t		height = gp_min64(count, dev->row_block);
 	int32_t    *index = gp_alloc_array(ev->env, height, sizeof(int32_t));
 	gp_matrix	block = dev->create(dev, height, rank, GP_DOUBLE);
-	gp_matrix	out = dev->create(dev, rank, rank, GP_DOUBLE);
+	gp_matrix	g = dev->create(dev, rank, rank, GP_DOUBLE);
 
 	for (gp_band band = gp_band_first(count, height); band.count > 0; gp_band_next(&band))
 	{
@@ -30,21 +33,10 @@ gram(gp_eval *ev, const gp_factor *f, int64_t rank)
 		for (int64_t i = 0; i < band.count; i++)
 			index[i] = (int32_t) ((band.first + i) * ev->n / count);
 		gp_factor_rows(ev, f, index, band.count, b);
-		dev->syrk(dev, true, 1.0 / (double) count, b, band.first == 0 ? 0.0 : 1.0, out);
+		dev->syrk(dev, true, 1.0 / (double) count, b, band.first == 0 ? 0.0 : 1.0, g);
 	}
 	dev->destroy(dev, &block);
 	gp_free(ev->env, index);
-	return out;
-}
-
-/* The leading eigenvectors of Q'Q. */
-gp_spectrum
-gp_spectrum_take(gp_eval *ev, const gp_factor *f)
-{
-	gp_device  *dev = ev->dev;
-	int64_t		rank = gp_factor_rank(f);
-	gp_spectrum s = {.kept = rank > GP_SYEV_MAX ? KEPT : rank};
-	gp_matrix	g = gram(ev, f, rank);
 	gp_matrix	w = dev->create(dev, s.kept, 1, GP_DOUBLE);
 
 	s.w = gp_alloc_figures(ev->env, s.kept, sizeof(double));
@@ -55,8 +47,7 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	dev->download(dev, gp_matrix_wrap(s.w, s.kept, 1, GP_DOUBLE), w);
 	for (int64_t j = 0; j < s.kept && !ev->env->dry; j++)
 		s.w[j] = fmax(s.w[j], 0.0);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &g);
+	gp_destroy_all(dev, &w, &g);
 	return s;
 }
 

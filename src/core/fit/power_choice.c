@@ -66,8 +66,7 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 
 	dev->gemm(dev, false, false, 1.0, rows, x, 0.0, f);
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
-	dev->destroy(dev, &x);
-	dev->destroy(dev, &f);
+	gp_destroy_all(dev, &x, &f);
 	solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
 	*nugget = solution.nugget;
 	error = solution_error(ev->env, problem, targets, &solution);
@@ -114,18 +113,6 @@ is_sound(const gp_eval *ev, const gp_spectrum *s)
 	return isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001;
 }
 
-/* Puts the posterior by a power of the kernel in place of another's. */
-static void
-replace_posterior(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
-				  gp_solution *solution, gp_posterior *out)
-{
-	gp_solution_free(ev->dev, solution);
-	gp_posterior_forget(ev->env, out);
-	*solution = gp_infer_panels(ev, problem, targets, f, NULL, out);
-	out->plan.strategy = GP_STRATEGY_NYSTROM;
-	out->plan.exact_diagonal = false;
-}
-
 void
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				gp_solution *solution, gp_posterior *out)
@@ -150,7 +137,12 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	if (out->power != 1.0)
 	{
 		f = gp_spectrum_factor(ev, f, &s, out->power);
-		replace_posterior(ev, &p, targets, f, solution, out);
+		/* Puts the posterior by a power of the kernel in place of another's. */
+		gp_solution_free(ev->dev, solution);
+		gp_posterior_forget(ev->env, out);
+		*solution = gp_infer_panels(ev, &p, targets, f, NULL, out);
+		out->plan.strategy = GP_STRATEGY_NYSTROM;
+		out->plan.exact_diagonal = false;
 		unused = out->landmark;
 		out->landmark = landmark;
 		out->nlandmarks = n;

@@ -16,49 +16,6 @@ typedef struct sight
 	bool		graph;
 } sight;
 
-/* What the steps of a program see; a method, which has none, sees all that there is. */
-static sight
-sight_of(const gp_problem *problem)
-{
-	const gp_program *program = problem->program;
-	sight		s = {program == NULL, program == NULL};
-
-	for (int i = 0; program && i < program->nsteps; i++)
-	{
-		gp_step_kind kind = program->steps[i].kind;
-		gp_input_kind input = program->input.kind;
-
-		s.graph |= kind == GP_STEP_OP || kind == GP_STEP_LISTS ||
-			(kind == GP_STEP_INPUT && input == GP_INPUT_LAPLACIAN);
-		s.features |= kind == GP_STEP_INPUT && input != GP_INPUT_LAPLACIAN &&
-			input != GP_INPUT_IDENTITY;
-	}
-	s.features &= problem->features != NULL;
-	return s;
-}
-
-/* The nodes of components without a label. */
-static int64_t
-count_apart(gp_env *env, const gp_problem *problem)
-{
-	const gp_graph *graph = problem->graph;
-	int32_t    *component = gp_graph_components(env, graph->nodes, graph->start, graph->col,
-												graph->weight,
-										  graph->directed);
-	bool	   *labelled = gp_alloc_zero(env, graph->nodes, sizeof(bool));
-	int64_t		n = 0;
-
-	for (int64_t k = 0; k < problem->nlabelled; k++)
-		labelled[component[problem->labelled[k]]] = true;
-	GP_EACH(env, i, graph->nodes, i)
-	{
-		n += !labelled[component[i]];
-	}
-	gp_free(env, labelled);
-	gp_free(env, component);
-	return n;
-}
-
 /* True where that may be counted: a fit does not fail for a notice. */
 static bool
 has_room(gp_env *env, int64_t nodes)
@@ -84,12 +41,36 @@ void
 gp_tell_apart(gp_env *env, const gp_problem *problem)
 {
 	int64_t		unlabelled = problem->graph->nodes - problem->nlabelled;
-	sight		s = sight_of(problem);
-	int64_t		apart;
+	/* What the steps of a program see; a method, which has none, sees all that there is. */
+	const gp_program *program = problem->program;
+	sight		s = {program == NULL, program == NULL};
+	for (int i = 0; program && i < program->nsteps; i++)
+	{
+		gp_step_kind kind = program->steps[i].kind;
+		gp_input_kind input = program->input.kind;
 
+		s.graph |= kind == GP_STEP_OP || kind == GP_STEP_LISTS ||
+			(kind == GP_STEP_INPUT && input == GP_INPUT_LAPLACIAN);
+		s.features |= kind == GP_STEP_INPUT && input != GP_INPUT_LAPLACIAN &&
+			input != GP_INPUT_IDENTITY;
+	}
+	s.features &= problem->features != NULL;
 	if (!s.graph || problem->nlabelled < 1 || !has_room(env, problem->graph->nodes))
 		return;
-	apart = count_apart(env, problem);
+	/* The nodes of components without a label. */
+	const gp_graph *graph = problem->graph;
+	int32_t    *component = gp_graph_components(env, graph->nodes, graph->start, graph->col,
+												graph->weight, graph->directed);
+	bool	   *labelled = gp_alloc_zero(env, graph->nodes, sizeof(bool));
+	int64_t		apart = 0;
+
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+		labelled[component[problem->labelled[k]]] = true;
+	GP_EACH(env, i, graph->nodes, i)
+	{
+		apart += !labelled[component[i]];
+	}
+	gp_free_all(env, labelled, component);
 	if ((double) apart <= MANY * (double) unlabelled)
 		return;
 	if (unlabelled == 1)

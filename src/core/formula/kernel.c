@@ -88,8 +88,7 @@ check_used(gp_layer *t, const gp_preset *preset)
 		gp_text_add(&hint, "layers, sigma_w, sigma_b, input, norm and power.");
 		gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
 					gp_meant_hint(t->arena, &meant, hint.data),
-					"kernel \"%s\" has no use for option \"%.40s\"", preset->name,
-					option->spelled);
+					"kernel \"%s\" has no use for option \"%.40s\"", preset->name, option->spelled);
 	}
 }
 
@@ -155,39 +154,6 @@ resolve_whole(gp_layer *t, gp_kernel *kernel)
 }
 
 /* ---- methods ---- */
-
-/* The options of a method. */
-static void
-resolve_method(gp_kernel *kernel, gp_env *env, const gp_kernel_text *text)
-{
-	const gp_parameter *list = kernel->preset->parameter;
-	gp_layer	t = {.env = env,.arena = kernel->arena,.one = true,.layer = 1};
-	gp_text		owner = {.arena = kernel->arena};
-
-	gp_text_add(&owner, "kernel \"%s\"", kernel->preset->name);
-	for (int i = 0; list[i].name != NULL; i++)
-		kernel->value[i] = list[i].fallback;
-	for (int i = 0; i < text->n; i++)
-	{
-		const gp_option *option = &text->option[i];
-		const char *nearest;
-		const gp_parameter *p = gp_parameter_find(&t, list, option->name, &nearest);
-
-		if (p == NULL)
-		{
-			gp_text		hint = {.arena = kernel->arena};
-
-			gp_text_add(&hint, list->name == NULL ? "It has no options." : "%sOptions of %s are ",
-						nearest, kernel->preset->name);
-			for (int k = 0; list[k].name != NULL; k++)
-				gp_text_add(&hint, list[k + 1].name == NULL ? "%s." : "%s, ", list[k].name);
-			gp_raise_at(env, GP_ERR_SYNTAX, option->position, hint.data,
-						"%s has no use for option \"%.40s\"", owner.data, option->spelled);
-		}
-		kernel->value[p - list] = gp_parameter_resolve(&t, owner.data, p, option->value);
-		kernel->at[p - list] = option->value->position;
-	}
-}
 
 const char *
 gp_kernel_method(const gp_kernel *kernel)
@@ -391,7 +357,34 @@ gp_kernel_parse(gp_env *env, const char *source)
 	kernel->arena = arena;
 	kernel->position = text->position;
 	kernel->preset = preset;
-	resolve_method(kernel, env, text);
+	/* The options of a method. */
+	const gp_parameter *list = kernel->preset->parameter;
+	gp_layer	t = {.env = env,.arena = kernel->arena,.one = true,.layer = 1};
+	gp_text		owner = {.arena = kernel->arena};
+
+	gp_text_add(&owner, "kernel \"%s\"", kernel->preset->name);
+	for (int i = 0; list[i].name != NULL; i++)
+		kernel->value[i] = list[i].fallback;
+	for (int i = 0; i < text->n; i++)
+	{
+		const gp_option *option = &text->option[i];
+		const char *nearest;
+		const gp_parameter *p = gp_parameter_find(&t, list, option->name, &nearest);
+
+		if (p == NULL)
+		{
+			gp_text		hint = {.arena = kernel->arena};
+
+			gp_text_add(&hint, list->name == NULL ? "It has no options." : "%sOptions of %s are ",
+						nearest, kernel->preset->name);
+			for (int k = 0; list[k].name != NULL; k++)
+				gp_text_add(&hint, list[k + 1].name == NULL ? "%s." : "%s, ", list[k].name);
+			gp_raise_at(env, GP_ERR_SYNTAX, option->position, hint.data,
+						"%s has no use for option \"%.40s\"", owner.data, option->spelled);
+		}
+		kernel->value[p - list] = gp_parameter_resolve(&t, owner.data, p, option->value);
+		kernel->at[p - list] = option->value->position;
+	}
 	return kernel;
 }
 

@@ -188,8 +188,7 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 	if (high == VALUE_WEIGHT && (low == VALUE_IDENTITY || low == high))
 		return gp_value_add_weights(t, a, b, position);
 	if (low == VALUE_SCALAR || high > VALUE_OPERATOR)
-		gp_raise_at(t->env, GP_ERR_SYNTAX, position,
-					low == VALUE_SCALAR && high < VALUE_FEATURE ?
+		gp_raise_at(t->env, GP_ERR_SYNTAX, position, low == VALUE_SCALAR && high < VALUE_FEATURE ?
 					"Write 2*I for a multiple of the identity." : NULL,
 					"%s cannot be added to %s in kernel", gp_value_name(b), gp_value_name(a));
 	v = gp_value_make(t, high, position);
@@ -443,8 +442,7 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 							false);
 	if (strcmp(ast->name, "N") == 0)
 		return gp_value_feature(t, at, ATOM_LISTS, gp_step_source(t->steps, GP_STEP_LISTS),
-								SOURCE_N,
-							false);
+								SOURCE_N, false);
 	if (strcmp(ast->name, "I") == 0)
 		return gp_value_make(t, VALUE_IDENTITY, at);
 	if (strcmp(ast->name, "A") == 0)

@@ -31,16 +31,6 @@ typedef struct parser
 static gp_ast *parse_sum(parser *p);
 static gp_ast *parse_unary(parser *p);
 
-/* Goes one level down. */
-static void
-parse_enter(parser *p)
-{
-	gp_check_stack(p->env);
-	if (++p->depth > MAX_DEPTH)
-		gp_raise_at(p->env, GP_ERR_SYNTAX, p->lex.token.position, NULL,
-					"kernel is nested more than %d levels deep", MAX_DEPTH);
-}
-
 /* Takes a symbol, or raises a syntax error. */
 static void
 expect(parser *p, char symbol)
@@ -134,7 +124,11 @@ parse_unary(parser *p)
 	int			position = p->lex.token.position;
 	gp_ast	   *node;
 
-	parse_enter(p);
+	/* Goes one level down. */
+	gp_check_stack(p->env);
+	if (++p->depth > MAX_DEPTH)
+		gp_raise_at(p->env, GP_ERR_SYNTAX, p->lex.token.position, NULL,
+					"kernel is nested more than %d levels deep", MAX_DEPTH);
 	if (gp_lex_take(&p->lex, '-'))
 	{
 		node = gp_ast_make(p->arena, GP_AST_NEGATE, position);

@@ -196,8 +196,7 @@ finish(gp_operator *op)
 }
 
 const gp_operator *
-gp_operator_add(gp_layer *t, gp_number x, const gp_operator *a, gp_number y,
-				const gp_operator *b)
+gp_operator_add(gp_layer *t, gp_number x, const gp_operator *a, gp_number y, const gp_operator *b)
 {
 	gp_operator *sum = gp_arena_alloc(t->arena, sizeof(gp_operator));
 

@@ -34,8 +34,6 @@ static const gp_parameter gckm[] = {
 	GP_PARAMETER("lambda1", 1.0, REAL,.low = 1e-6,.high = 1e6),
 	GP_PARAMETER("lambda2", 0.07, REAL,.low = 1e-6,.high = 1e6),
 	GP_PARAMETER("eta", 1.0, REAL,.low = 1e-6,.high = 1e6),
-	GP_PARAMETER("iterations", 0.0, WHOLE,.low = 0.0,.high = 1000.0,
-		.hint = "iterations=0 is the closed form, which was as good where both were measured."),
 	{.name = NULL}
 };
 

@@ -17,8 +17,7 @@ find_root(int32_t *parent, int32_t i)
 
 int32_t *
 gp_graph_components(gp_env *env, int64_t n, const int64_t *start, const int32_t *col,
-					const double *weight,
-			  bool directed)
+					const double *weight, bool directed)
 {
 	int32_t    *parent = gp_alloc_figures(env, n, sizeof(int32_t));
 

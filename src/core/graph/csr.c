@@ -65,38 +65,6 @@ gp_csr_scale(gp_csr *s, double factor)
 		gp_number_put(s->value, s->type, k, factor * gp_number_at(s->value, s->type, k));
 }
 
-/*
- * Adds the sums of the rows (out-degrees) and columns (in-degrees) of W to numbers.  Where all
- * edges are here both ways, a column has what its row has, in the same order, and need not be
- * looked for.
- */
-static void
-add_degrees(gp_env *env, const gp_graph *graph, double *out, double *in)
-{
-	bool		alike = !graph->directed && graph->degree == NULL;
-
-	GP_EACH(env, i, graph->nodes, graph->start[i])
-	{
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-		{
-			double		w = graph->weight ? graph->weight[k] : 1.0;
-
-			out[i] += w;
-			in[alike ? i : graph->col[k]] += w;
-		}
-	}
-	for (int64_t i = 0; graph->degree && i < graph->nodes; i++)
-		if (graph->degree[i] >= 0.0)
-		{
-			in[i] = graph->degree[i];
-			out[i] = graph->directed ? out[i] : in[i];
-		}
-	for (int64_t i = 0; graph->weight && i < graph->nodes; i++)
-		if (isinf(out[i]) || isinf(in[i]))
-			gp_raise(env, GP_ERR_RANGE, "Divide the weights by a constant.",
-					 "the weights of a node's edges add up to more than a double precision number holds");
-}
-
 /* Fills one row of A, the self-loop at its sorted place. */
 static void
 normalise_row(const gp_graph *graph, int64_t i, double left, const double *right, gp_csr *a)
@@ -138,7 +106,30 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	double	   *out = gp_alloc_zero(env, n, sizeof(double));
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
 
-	add_degrees(env, graph, out, in);
+	/* Adds the sums of the rows (out-degrees) and columns (in-degrees) of W to numbers. Where
+	 * all edges are here both ways, a column has what its row has, in the same order, and need
+	 * not be looked for. */
+	bool		alike = !graph->directed && graph->degree == NULL;
+	GP_EACH(env, i, graph->nodes, graph->start[i])
+	{
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			double		w = graph->weight ? graph->weight[k] : 1.0;
+
+			out[i] += w;
+			in[alike ? i : graph->col[k]] += w;
+		}
+	}
+	for (int64_t i = 0; graph->degree && i < graph->nodes; i++)
+		if (graph->degree[i] >= 0.0)
+		{
+			in[i] = graph->degree[i];
+			out[i] = graph->directed ? out[i] : in[i];
+		}
+	for (int64_t i = 0; graph->weight && i < graph->nodes; i++)
+		if (isinf(out[i]) || isinf(in[i]))
+			gp_raise(env, GP_ERR_RANGE, "Divide the weights by a constant.",
+					 "the weights of a node's edges add up to more than a double precision number holds");
 	for (int64_t i = 0; i < n; i++)
 	{
 		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);
@@ -249,22 +240,6 @@ typedef struct tally
 #define PREFETCH_ROWS 64
 #define PREFETCH_ENTRIES 64
 
-/* Prepares for rows with so many columns. */
-static tally
-tally_open(gp_env *env, int64_t cols)
-{
-	tally		t = {.cols = cols};
-
-	t.places = gp_places_open(env, 1);
-	t.mark = gp_alloc_array(env, cols, sizeof(int64_t));
-	t.column = gp_alloc_array(env, cols, sizeof(int32_t));
-	t.sum = gp_alloc_array(env, cols, sizeof(double));
-	t.touched = gp_alloc_array(env, cols, sizeof(int32_t));
-	for (int64_t j = 0; j < cols; j++)
-		t.mark[j] = -1;
-	return t;
-}
-
 /* The place of a column. */
 static inline int64_t
 tally_place(tally *t, int32_t column)
@@ -366,7 +341,15 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 gp_csr *
 gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 {
-	tally		t = tally_open(env, b->cols);
+	/* Prepares for rows with so many columns. */
+	tally		t = {.cols = b->cols};
+	t.places = gp_places_open(env, 1);
+	t.mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
+	t.column = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	t.sum = gp_alloc_array(env, b->cols, sizeof(double));
+	t.touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
+	for (int64_t j = 0; j < b->cols; j++)
+		t.mark[j] = -1;
 	int64_t		entries = 0;
 	int64_t		done = 0;
 	int64_t		next = 0;

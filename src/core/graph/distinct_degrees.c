@@ -44,22 +44,6 @@ gp_tally_add(gp_tally *t, int32_t near, uint64_t far)
 	t->far[t->n++] = far;
 }
 
-/* Brings the far ends together by their near ones: where those of each node begin. */
-static int64_t *
-group(const gp_tally *t, int64_t nodes, uint64_t *far)
-{
-	int64_t    *start = gp_alloc_zero(t->env, nodes + 2, sizeof(int64_t));
-
-	/* Two places on, so that filling moves each where the node itself begins. */
-	for (int64_t k = 0; k < t->n; k++)
-		start[t->near[k] + 2]++;
-	for (int64_t i = 0; i < nodes; i++)
-		start[i + 2] += start[i + 1];
-	GP_EACH(t->env, k, t->n, k)
-		far[start[t->near[k] + 1]++] = t->far[k];
-	return start;
-}
-
 /* Sorts a node's far ends. */
 static void
 sort_ends(gp_env *env, uint64_t *far, int64_t n)
@@ -97,7 +81,15 @@ gp_tally_close(gp_tally *t, int64_t nodes, double *count)
 {
 	gp_env	   *env = t->env;
 	uint64_t   *far = gp_alloc_array(env, t->n, sizeof(uint64_t));
-	int64_t    *start = group(t, nodes, far);
+	/* Brings the far ends together by their near ones: where those of each node begin. */
+	int64_t    *start = gp_alloc_zero(t->env, nodes + 2, sizeof(int64_t));
+	/* Two places on, so that filling moves each where the node itself begins. */
+	for (int64_t k = 0; k < t->n; k++)
+		start[t->near[k] + 2]++;
+	for (int64_t i = 0; i < nodes; i++)
+		start[i + 2] += start[i + 1];
+	GP_EACH(t->env, k, t->n, k)
+		far[start[t->near[k] + 1]++] = t->far[k];
 
 	GP_EACH(env, i, nodes, start[i] + i)
 		count[i] = (double) count_different(env, far + start[i], start[i + 1] - start[i]);

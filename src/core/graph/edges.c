@@ -173,34 +173,6 @@ group_by_column(gp_edges *edges)
 	return groups;
 }
 
-/* Second pass: walking the columns in order leaves every row sorted by column. */
-static edge_groups
-group_by_row(const gp_edges *edges, const edge_groups *columns)
-{
-	gp_env	   *env = edges->env;
-	int64_t		n = edges->nodes;
-	int64_t    *start = gp_alloc_zero(env, n + 1, sizeof(int64_t));
-	int64_t    *cursor;
-	int64_t		next = 0;
-	edge_groups rows;
-
-	GP_EACH(env, k, columns->start[n], k)
-		start[columns->other[k] + 1]++;
-	next = 0;
-	counts_to_offsets(start, n);
-	rows = groups_create(edges, start);
-	cursor = copy_offsets(env, start, n);
-	for (int64_t c = 0; c < n; c++)
-	{
-		for (int64_t k = columns->start[c]; k < columns->start[c + 1]; k++)
-			put_entry(&rows, cursor, columns->other[k], (int32_t) c,
-					  columns->weight ? columns->weight[k] : 1.0);
-		gp_poll(env, columns->start[c + 1], &next);
-	}
-	gp_free(env, cursor);
-	return rows;
-}
-
 /* Adds the weights of one repeated edge, smallest first whatever the order of arrival. */
 static double
 add_weights(gp_env *env, double *weight, int64_t n)
@@ -262,7 +234,26 @@ gp_graph_build(gp_edges *edges)
 		chunk = next;
 	}
 	edges->first = edges->last = NULL;
-	rows = group_by_row(edges, &columns);
+	/* Second pass: walking the columns in order leaves every row sorted by column. */
+	int64_t		n = edges->nodes;
+	int64_t    *start = gp_alloc_zero(env, n + 1, sizeof(int64_t));
+	int64_t    *cursor;
+	int64_t		next = 0;
+
+	GP_EACH(env, k, columns.start[n], k)
+		start[columns.other[k] + 1]++;
+	next = 0;
+	counts_to_offsets(start, n);
+	rows = groups_create(edges, start);
+	cursor = copy_offsets(env, start, n);
+	for (int64_t c = 0; c < n; c++)
+	{
+		for (int64_t k = columns.start[c]; k < columns.start[c + 1]; k++)
+			put_entry(&rows, cursor, columns.other[k], (int32_t) c,
+					  columns.weight ? columns.weight[k] : 1.0);
+		gp_poll(env, columns.start[c + 1], &next);
+	}
+	gp_free(env, cursor);
 	gp_free_all(env, columns.start, columns.other, columns.weight);
 	merge_repeated(env, &rows, edges->nodes);
 	graph->nodes = edges->nodes;

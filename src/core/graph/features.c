@@ -148,34 +148,6 @@ gp_features_add_entries(gp_features_builder *b, int64_t n, const int32_t *node,
 	}
 }
 
-/* Brings the rows of the dense form to their nodes, each by one exchange. */
-static void
-permute_dense(gp_features_builder *b, int32_t *node)
-{
-	size_t		bytes = gp_size_mul(b->env, b->dims, gp_type_size(b->type));
-	char	   *scratch = gp_alloc(b->env, bytes);
-	char	   *rows = b->dense;
-	int64_t		moved = 0;
-	int64_t		next = 0;
-
-	for (int64_t i = 0; i < b->nodes; i++)
-		while (node[i] != i)
-		{
-			int32_t		to = node[i];
-
-			gp_poll(b->env, moved++ * b->dims, &next);
-			/* Exchanges two rows by way of a third place */
-			char *x = rows + i * bytes;
-			char *y = rows + to * bytes;
-			memcpy(scratch, x, bytes);
-			memcpy(x, y, bytes);
-			memcpy(y, scratch, bytes);
-			node[i] = node[to];
-			node[to] = to;
-		}
-	gp_free(b->env, scratch);
-}
-
 void
 gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
 {
@@ -189,7 +161,31 @@ gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
 	GP_EACH(b->env, k, b->entries, k)
 		b->node[k] = node[b->node[k]];
 	if (b->dense)
-		permute_dense(b, node);
+	{
+		/* Brings the rows of the dense form to their nodes, each by one exchange. */
+		size_t		bytes = gp_size_mul(b->env, b->dims, gp_type_size(b->type));
+		char	   *scratch = gp_alloc(b->env, bytes);
+		char	   *rows = b->dense;
+		int64_t		moved = 0;
+		int64_t		next = 0;
+
+		for (int64_t i = 0; i < b->nodes; i++)
+			while (node[i] != i)
+			{
+				int32_t		to = node[i];
+
+				gp_poll(b->env, moved++ * b->dims, &next);
+				/* Exchanges two rows by way of a third place */
+				char *x = rows + i * bytes;
+				char *y = rows + to * bytes;
+				memcpy(scratch, x, bytes);
+				memcpy(x, y, bytes);
+				memcpy(y, scratch, bytes);
+				node[i] = node[to];
+				node[to] = to;
+			}
+		gp_free(b->env, scratch);
+	}
 }
 
 /* Counting sort of the entry numbers by key; order is the order to walk them in. */
@@ -211,30 +207,6 @@ sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const in
 	}
 	gp_free(env, start);
 	return sorted;
-}
-
-/* The entries as a sparse matrix, sorted by node and feature. */
-static gp_csr *
-build_csr(gp_features_builder *b, int64_t dims)
-{
-	gp_env	   *env = b->env;
-	int64_t		n = b->entries;
-	int32_t    *by_feature = sort_entries(env, n, b->feature, dims, NULL);
-	int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
-	gp_csr	   *s;
-
-	gp_free(env, by_feature);
-	s = gp_csr_create(env, b->nodes, dims, n, b->type);
-	GP_EACH(env, k, n, k)
-	{
-		s->start[b->node[order[k]] + 1]++;
-		s->col[k] = b->feature[order[k]];
-		gp_number_put(s->value, b->type, k, gp_number_at(b->value, b->type, order[k]));
-	}
-	for (int64_t i = 0; i < b->nodes; i++)
-		s->start[i + 1] += s->start[i];
-	gp_free(env, order);
-	return s;
 }
 
 /* Finds the first entry that stands twice; rows are sorted. */
@@ -270,30 +242,6 @@ csr_to_dense(gp_env *env, const gp_csr *s)
 	return dense;
 }
 
-/* A dense matrix made sparse. */
-static gp_csr *
-dense_to_csr(gp_env *env, const void *dense, int64_t rows, int64_t dims, gp_type type,
-			 int64_t entries)
-{
-	gp_csr	   *s = gp_csr_create(env, rows, dims, entries, type);
-	int64_t		at = 0;
-
-	GP_EACH(env, i, rows, i * dims)
-	{
-		for (int64_t j = 0; j < dims; j++)
-		{
-			double		v = gp_number_at(dense, type, i * dims + j);
-
-			if (v == 0.0)
-				continue;
-			s->col[at] = (int32_t) j;
-			gp_number_put(s->value, type, at++, v);
-		}
-		s->start[i + 1] = at;
-	}
-	return s;
-}
-
 /* Counts the non-zeros of a dense matrix. */
 static int64_t
 count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
@@ -321,7 +269,22 @@ settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 	}
 	else if (!want_dense && csr == NULL)
 	{
-		csr = dense_to_csr(env, dense, f->rows, f->dims, f->type, entries);
+		/* A dense matrix made sparse. */
+		csr = gp_csr_create(env, f->rows, f->dims, entries, f->type);
+		int64_t		at = 0;
+		GP_EACH(env, i, f->rows, i * f->dims)
+		{
+			for (int64_t j = 0; j < f->dims; j++)
+			{
+				double		v = gp_number_at(dense, f->type, i * f->dims + j);
+
+				if (v == 0.0)
+					continue;
+				csr->col[at] = (int32_t) j;
+				gp_number_put(csr->value, f->type, at++, v);
+			}
+			csr->start[i + 1] = at;
+		}
 		gp_free(env, dense);
 		dense = NULL;
 	}
@@ -345,7 +308,22 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 	{
 		if (b->entries > INT32_MAX)
 			gp_raise(env, GP_ERR_LIMIT, NULL, "more than %d feature entries", INT32_MAX);
-		csr = build_csr(b, f->dims);
+		/* The entries as a sparse matrix, sorted by node and feature. */
+		int64_t		n = b->entries;
+		int32_t    *by_feature = sort_entries(env, n, b->feature, f->dims, NULL);
+		int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
+
+		gp_free(env, by_feature);
+		csr = gp_csr_create(env, b->nodes, f->dims, n, b->type);
+		GP_EACH(env, k, n, k)
+		{
+			csr->start[b->node[order[k]] + 1]++;
+			csr->col[k] = b->feature[order[k]];
+			gp_number_put(csr->value, b->type, k, gp_number_at(b->value, b->type, order[k]));
+		}
+		for (int64_t i = 0; i < b->nodes; i++)
+			csr->start[i + 1] += csr->start[i];
+		gp_free(env, order);
 	}
 	/* Frees the builder's entries and the builder */
 	gp_free_all(b->env, b->node, b->feature, b->value, b);

@@ -26,8 +26,7 @@ regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
 		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
 			row[u->col[k]] = -(1.0 + sigma2) * ((const double *) u->value)[k];
 		row[i] += 1.0 + sigma2;
-		dev->upload(dev, gp_matrix_rows(m, i, 1),
-					gp_matrix_wrap(row, 1, graph->nodes, GP_DOUBLE));
+		dev->upload(dev, gp_matrix_rows(m, i, 1), gp_matrix_wrap(row, 1, graph->nodes, GP_DOUBLE));
 	}
 	gp_free(env, row);
 	gp_csr_free(env, u);

@@ -64,31 +64,6 @@ scale_chain(gp_eval *ev, gp_chain *chain, double factor, double shift)
 	last->shift = last->shift * factor + shift;
 }
 
-/* The input's map on top of <x, y>. */
-static void
-push_input_map(gp_eval *ev, gp_chain *chain)
-{
-	const double *p = ev->kernel->program->input.p;
-
-	switch (ev->kernel->input)
-	{
-		case GP_INPUT_RBF:
-			push_stage(ev, chain, GP_MAP_RBF, p[0], 0.0);
-			break;
-		case GP_INPUT_POLY:
-			push_stage(ev, chain, GP_MAP_POLY, p[0], p[1]);
-			break;
-		case GP_INPUT_ARCCOS:
-			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
-			break;
-		case GP_INPUT_LINEAR:
-		case GP_INPUT_IDENTITY:
-		case GP_INPUT_LAPLACIAN:
-		case GP_INPUT_COSINE:
-			break;
-	}
-}
-
 /* The step under that of a chain; -1 under the lowest, whose linear factor it has. */
 static int
 step_below(const gp_eval *ev, int step)
@@ -107,6 +82,7 @@ static void
 push_step(gp_eval *ev, gp_chain *chain, int step)
 {
 	const gp_step *s = &ev->kernel->program->steps[step];
+	const double *p = ev->kernel->program->input.p;
 	const gp_step *below;
 
 	if (gp_step_is_linear(ev, step))
@@ -114,7 +90,24 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 	switch (s->kind)
 	{
 		case GP_STEP_INPUT:
-			push_input_map(ev, chain);
+			/* The input's map on top of <x, y>. */
+			switch (ev->kernel->input)
+			{
+				case GP_INPUT_RBF:
+					push_stage(ev, chain, GP_MAP_RBF, p[0], 0.0);
+					break;
+				case GP_INPUT_POLY:
+					push_stage(ev, chain, GP_MAP_POLY, p[0], p[1]);
+					break;
+				case GP_INPUT_ARCCOS:
+					push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
+					break;
+				case GP_INPUT_LINEAR:
+				case GP_INPUT_IDENTITY:
+				case GP_INPUT_LAPLACIAN:
+				case GP_INPUT_COSINE:
+					break;
+			}
 			break;
 		case GP_STEP_SCALE:
 			scale_chain(ev, chain, s->value, 0.0);

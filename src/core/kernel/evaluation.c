@@ -121,13 +121,14 @@ has_lists(const gp_program *program)
 	return false;
 }
 
-/* Prepares a kernel on a graph; a NULL: A is made. */
+/* Prepares an evaluation; a NULL: A is made. */
 static void
-prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-		const gp_features *features, uint64_t seed, bool to_plan, size_t limit)
+open_eval(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
+		  const gp_features *features, uint64_t seed, gp_type type, bool to_plan, size_t limit)
 {
+	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
+	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
 	gp_prepared *kernel = gp_alloc_zero(ev->env, 1, sizeof(gp_prepared));
-
 	*kernel = (gp_prepared) {.env = ev->env, .program = program, .directed = graph->directed,
 	.input = program->input.kind, .x = features};
 	ev->kernel = kernel;
@@ -139,16 +140,6 @@ prepare(gp_eval *ev, const gp_program *program, const gp_graph *graph, gp_csr *a
 	kernel->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_linear));
 	kernel->op = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_operator));
 	gp_find_properties(ev);
-}
-
-/* Prepares an evaluation; a NULL: A is made. */
-static void
-open_eval(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-		  const gp_features *features, uint64_t seed, gp_type type, bool to_plan, size_t limit)
-{
-	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
-	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
-	prepare(ev, program, graph, a, features, seed, to_plan, limit);
 	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
 }
 

@@ -125,17 +125,6 @@ csr_copy_scaled(gp_env *env, const gp_csr *s, double factor)
 	return c;
 }
 
-/* A column of ones, as a sparse matrix. */
-static gp_csr *
-csr_ones(gp_env *env, int64_t n, gp_type type)
-{
-	gp_csr	   *s = gp_csr_identity(env, n, type);
-
-	memset(s->col, 0, n * sizeof(int32_t));
-	s->cols = 1;
-	return s;
-}
-
 /* A sparse matrix as a dense one on the device, a block of rows at a time; frees the former. */
 static gp_matrix
 csr_to_device(gp_eval *ev, gp_csr *s)
@@ -187,7 +176,11 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 
 	if (term->leaf == GP_LEAF_BIAS)
 	{
-		f.csr = csr_ones(ev->env, ev->n, ev->type);
+		/* A column of ones, as a sparse matrix. */
+		gp_csr	   *s = gp_csr_identity(ev->env, ev->n, ev->type);
+		memset(s->col, 0, ev->n * sizeof(int32_t));
+		s->cols = 1;
+		f.csr = s;
 		gp_csr_scale(f.csr, sqrt(term->value));
 	}
 	else if (csr)

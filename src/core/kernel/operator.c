@@ -261,43 +261,6 @@ known_operator(gp_prepared *kernel, const gp_operator *op)
 	return &kernel->op[kernel->nops++];
 }
 
-/*
- * The walks of a length bound the entries of that power of A; they cost one
- * product with a vector.
- */
-static bool
-power_fills(gp_prepared *kernel, int power)
-{
-	gp_env	   *env = kernel->env;
-	const gp_csr *a = kernel->a;
-	double	   *walks = gp_alloc_array(env, a->rows, sizeof(double));
-	double	   *next = gp_alloc_array(env, a->rows, sizeof(double));
-	double		sum = 0.0;
-
-	for (int64_t i = 0; i < a->rows; i++)
-		walks[i] = 1.0;
-	for (int k = 0; k < power; k++)
-	{
-		double	   *swap = walks;
-		int64_t		look = 0;
-
-		sum = 0.0;
-		for (int64_t i = 0; i < a->rows; i++)
-		{
-			gp_poll(env, a->start[i], &look);
-			next[i] = 0.0;
-			for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
-				next[i] += walks[a->col[e]];
-			next[i] = fmin(next[i], (double) a->rows);
-			sum += next[i];
-		}
-		walks = next;
-		next = swap;
-	}
-	gp_free_all(env, walks, next);
-	return sum > FILL_FACTOR * (double) gp_csr_entries(a) && sum > FILL_SMALL;
-}
-
 bool
 gp_operator_fills(gp_eval *ev, const gp_operator *op)
 {
@@ -310,41 +273,40 @@ gp_operator_fills(gp_eval *ev, const gp_operator *op)
 		return false;
 	known = known_operator(ev->kernel, op);
 	if (!known->looked)
-		known->fills = power_fills(ev->kernel, power);
+	{
+		/* The walks of a length bound the entries of that power of A; they cost one product with
+		 * a vector. */
+		gp_env	   *env = ev->kernel->env;
+		const gp_csr *a = ev->kernel->a;
+		double	   *walks = gp_alloc_array(env, a->rows, sizeof(double));
+		double	   *next = gp_alloc_array(env, a->rows, sizeof(double));
+		double		sum = 0.0;
+
+		for (int64_t i = 0; i < a->rows; i++)
+			walks[i] = 1.0;
+		for (int k = 0; k < power; k++)
+		{
+			double	   *swap = walks;
+			int64_t		look = 0;
+
+			sum = 0.0;
+			for (int64_t i = 0; i < a->rows; i++)
+			{
+				gp_poll(env, a->start[i], &look);
+				next[i] = 0.0;
+				for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
+					next[i] += walks[a->col[e]];
+				next[i] = fmin(next[i], (double) a->rows);
+				sum += next[i];
+			}
+			walks = next;
+			next = swap;
+		}
+		gp_free_all(env, walks, next);
+		known->fills = sum > FILL_FACTOR * (double) gp_csr_entries(a) && sum > FILL_SMALL;
+	}
 	known->looked = true;
 	return known->fills;
-}
-
-/* The sparse matrix of an operator without P(a), by adding up its powers of A. */
-static gp_csr *
-make_csr(gp_eval *ev, const gp_operator *op)
-{
-	gp_env	   *env = ev->kernel->env;
-	gp_csr	   *sum = NULL;
-
-	for (int t = 0; t < op->nterms; t++)
-	{
-		gp_csr	   *power = gp_csr_identity(env, ev->n, ev->type);
-		gp_csr	   *old;
-
-		for (int k = 0; k < op->term[t].power_a; k++)
-		{
-			old = power;
-			power = gp_csr_product(env, ev->kernel->a, old);
-			gp_csr_free(env, old);
-		}
-		gp_csr_scale(power, op->term[t].coef);
-		if (sum == NULL)
-		{
-			sum = power;
-			continue;
-		}
-		old = sum;
-		sum = gp_csr_add(env, old, power);
-		gp_csr_free(env, old);
-		gp_csr_free(env, power);
-	}
-	return sum;
 }
 
 const gp_csr *
@@ -356,6 +318,34 @@ gp_operator_csr(gp_eval *ev, const gp_operator *op)
 		return ev->kernel->a;
 	known = known_operator(ev->kernel, op);
 	if (known->csr == NULL)
-		known->csr = make_csr(ev, op);
+	{
+		/* The sparse matrix of an operator without P(a), by adding up its powers of A. */
+		gp_env	   *env = ev->kernel->env;
+		gp_csr	   *sum = NULL;
+
+		for (int t = 0; t < op->nterms; t++)
+		{
+			gp_csr	   *power = gp_csr_identity(env, ev->n, ev->type);
+			gp_csr	   *old;
+
+			for (int k = 0; k < op->term[t].power_a; k++)
+			{
+				old = power;
+				power = gp_csr_product(env, ev->kernel->a, old);
+				gp_csr_free(env, old);
+			}
+			gp_csr_scale(power, op->term[t].coef);
+			if (sum == NULL)
+			{
+				sum = power;
+				continue;
+			}
+			old = sum;
+			sum = gp_csr_add(env, old, power);
+			gp_csr_free(env, old);
+			gp_csr_free(env, power);
+		}
+		known->csr = sum;
+	}
 	return known->csr;
 }

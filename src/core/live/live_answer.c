@@ -114,8 +114,7 @@ regress_rows(live *s, gp_matrix rows)
 	for (int part = 0; part <= (s->r.f.values ? 1 : 0); part++)
 	{
 		gp_matrix	some = gp_keep_take(dev, gp_keep_need(s->env, s->r.q->keep, GP_PIECE_WEIGHTS, 0,
-														  part,
-														  rows.cols), GP_DOUBLE);
+														  part, rows.cols), GP_DOUBLE);
 
 		dev->copy(dev, gp_matrix_cols(w, part == 0 ? 0 : s->columns, some.cols), some);
 		dev->destroy(dev, &some);
@@ -295,8 +294,7 @@ condition(live *s, double *variance)
 	if (exact)
 		dev->upload(dev, cov, gp_matrix_wrap(s->cross, s->points, n, GP_DOUBLE));
 	dev->gemm(dev, false, true, exact ? -1.0 : s->r.f.noise, half,
-			  gp_matrix_rows(half, s->asked, n),
-			  exact ? 1.0 : 0.0, cov);
+			  gp_matrix_rows(half, s->asked, n), exact ? 1.0 : 0.0, cov);
 	/* x = S^-1 [y_J - m_J, C(J,:)] */
 	for (int64_t k = 0; k < n; k++)
 	{

@@ -63,22 +63,6 @@ open_exact(gp_live_covariance *c)
 	gp_free_all(r->env, dot, row, col);
 }
 
-/* |q_i|^2 of all rows. */
-static double *
-factor_norms(gp_live_covariance *c)
-{
-	gp_device  *dev = c->r->dev;
-	int64_t		rank = gp_factor_rank(c->factor);
-	gp_matrix	eye = dev->create(dev, rank, rank, GP_DOUBLE);
-	double	   *norm = gp_alloc_array(c->r->env, c->n, sizeof(double));
-
-	dev->fill(dev, eye, 0.0);
-	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
-	gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, false, norm);
-	dev->destroy(dev, &eye);
-	return norm;
-}
-
 /* The factor and the variances of a low-rank model. */
 static void
 open_lowrank(gp_live_covariance *c)
@@ -99,7 +83,15 @@ open_lowrank(gp_live_covariance *c)
 		row = all_rows(r->env, c->n);
 		gp_live_diagonal(r, row, c->n, c->left);
 		gp_free(r->env, row);
-		norm = factor_norms(c);
+		/* |q_i|^2 of all rows. */
+		int64_t		rank = gp_factor_rank(c->factor);
+		gp_matrix	eye = dev->create(dev, rank, rank, GP_DOUBLE);
+		norm = gp_alloc_array(c->r->env, c->n, sizeof(double));
+
+		dev->fill(dev, eye, 0.0);
+		dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
+		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, false, norm);
+		dev->destroy(dev, &eye);
 	}
 	for (int64_t i = 0; i < c->n; i++)
 		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,
@@ -140,27 +132,6 @@ gp_live_covariance_close(gp_live_covariance *c)
 	gp_free_all(c->r->env, c->own, c->left);
 }
 
-/* noise B^-1 Q(col)', solved with the factor's roots. */
-static void
-take_right(gp_live_covariance *c)
-{
-	gp_live_rows *r = c->r;
-	gp_device  *dev = r->dev;
-	int64_t		rank = gp_factor_rank(c->factor);
-	gp_matrix	l = gp_live_root(r, rank);
-	gp_matrix	x = dev->create(dev, rank, c->ncols, GP_DOUBLE);
-
-	gp_factor_rows(&r->ev, c->factor, c->col, c->ncols, c->rows);
-	dev->trsm(dev, false, true, l, c->rows);
-	dev->transpose(dev, x, c->rows);
-	dev->trsm(dev, true, true, l, x);
-	dev->axpby(dev, r->f.noise, x, 0.0, x);
-	gp_factor_solve(&r->ev, c->factor, x);
-	c->right = dev->create(dev, rank, c->ncols, r->ev.type);
-	dev->copy(dev, c->right, x);
-	gp_destroy_all(dev, &x, &l);
-}
-
 void
 gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols)
 {
@@ -173,7 +144,21 @@ gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols
 						  GP_DOUBLE);
 	if (c->factor)
 	{
-		take_right(c);
+		/* noise B^-1 Q(col)', solved with the factor's roots. */
+		gp_live_rows *r = c->r;
+		int64_t		rank = gp_factor_rank(c->factor);
+		gp_matrix	l = gp_live_root(r, rank);
+		gp_matrix	x = dev->create(dev, rank, c->ncols, GP_DOUBLE);
+
+		gp_factor_rows(&r->ev, c->factor, c->col, c->ncols, c->rows);
+		dev->trsm(dev, false, true, l, c->rows);
+		dev->transpose(dev, x, c->rows);
+		dev->trsm(dev, true, true, l, x);
+		dev->axpby(dev, r->f.noise, x, 0.0, x);
+		gp_factor_solve(&r->ev, c->factor, x);
+		c->right = dev->create(dev, rank, c->ncols, r->ev.type);
+		dev->copy(dev, c->right, x);
+		gp_destroy_all(dev, &x, &l);
 		return;
 	}
 	c->kernel = gp_live_columns(c->r, col, ncols);

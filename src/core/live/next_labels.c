@@ -43,22 +43,6 @@ typedef struct choosing
 	double	   *g;
 } choosing;
 
-/* Notes which rows count, and what is left of their variances. */
-static void
-find_target(choosing *s)
-{
-	const gp_live_question *q = s->c.r->q;
-
-	s->ntarget = q->node ? q->asked : s->c.n;
-	if (q->node)
-		s->counts = gp_alloc_zero(s->env, s->c.n, sizeof(bool));
-	for (int64_t i = 0; q->node && i < q->asked; i++)
-		s->counts[q->node[i]] = true;
-	for (int64_t i = 0; i < s->c.n; i++)
-		if (s->counts == NULL || s->counts[i])
-			s->left += s->c.left[i];
-}
-
 /* The nodes without a label in the fit; *n counts them. */
 static candidate *
 list_candidates(choosing *s, int64_t *n)
@@ -103,30 +87,6 @@ sample_target(choosing *s, int64_t *n)
 	return row;
 }
 
-/* The sum of C_ij^2 over sampled rows j, for all rows i. */
-static double *
-sample_sums(choosing *s, const int32_t *row, int64_t n)
-{
-	gp_device  *dev = s->dev;
-	double	   *sum = gp_alloc_array(s->env, s->c.n, sizeof(double));
-	int64_t		height = gp_min64(s->c.n, 4 * dev->row_block);
-	gp_matrix	block = dev->create(dev, height, n, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
-
-	gp_live_covariance_take(&s->c, row, n);
-	for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-		gp_matrix	d = gp_matrix_rows(norm, 0, band.count);
-
-		gp_live_covariance_block(&s->c, band.first, band.count, b);
-		dev->row_dots(dev, d, b, b);
-		dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
-	}
-	gp_destroy_all(dev, &block, &norm);
-	return sum;
-}
-
 /* Settles which nodes may be chosen. */
 static void
 find_candidates(choosing *s, int64_t k)
@@ -141,7 +101,24 @@ find_candidates(choosing *s, int64_t k)
 		 * others is taken from the sample */
 		int64_t		j;
 		int32_t    *row = sample_target(s, &j);
-		double	   *sum = sample_sums(s, row, j);
+		/* The sum of C_ij^2 over sampled rows j, for all rows i. */
+		gp_device  *dev = s->dev;
+		double	   *sum = gp_alloc_array(s->env, s->c.n, sizeof(double));
+		int64_t		height = gp_min64(s->c.n, 4 * dev->row_block);
+		gp_matrix	block = dev->create(dev, height, j, GP_DOUBLE);
+		gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
+
+		gp_live_covariance_take(&s->c, row, j);
+		for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
+		{
+			gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+			gp_matrix	d = gp_matrix_rows(norm, 0, band.count);
+
+			gp_live_covariance_block(&s->c, band.first, band.count, b);
+			dev->row_dots(dev, d, b, b);
+			dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
+		}
+		gp_destroy_all(dev, &block, &norm);
 		double		each = (double) s->ntarget / (double) j;
 
 		for (int64_t k = 0; k < j; k++)
@@ -193,32 +170,6 @@ add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g
 	dev->gather_rows(dev, some, all, place);
 	dev->syrk(dev, true, 1.0, some, 1.0, g);
 	dev->destroy(dev, &some);
-}
-
-/* V and G. */
-static void
-make_squares(choosing *s)
-{
-	gp_device  *dev = s->dev;
-	int64_t		height = gp_min64(s->c.n, dev->row_block);
-	int32_t    *place = gp_alloc_array(s->env, height, sizeof(int32_t));
-	gp_matrix	block = dev->create(dev, height, s->n, GP_DOUBLE);
-	gp_matrix	square = dev->create(dev, s->n, s->n, GP_DOUBLE);
-
-	gp_live_covariance_take(&s->c, s->node, s->n);
-	s->v = gp_alloc_array(s->env, s->n, s->n * sizeof(double));
-	s->g = gp_alloc_array(s->env, s->n, s->n * sizeof(double));
-	gp_live_covariance_square(&s->c, square);
-	dev->download(dev, gp_matrix_wrap(s->v, s->n, s->n, GP_DOUBLE), square);
-	dev->fill(dev, square, 0.0);
-	for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
-	{
-		add_band(s, band, place, block, square);
-		s->env->progress(s->env, GP_PHASE_POSTERIOR, band.first + band.count, s->c.n);
-	}
-	dev->download(dev, gp_matrix_wrap(s->g, s->n, s->n, GP_DOUBLE), square);
-	gp_destroy_all(dev, &block, &square);
-	gp_free(s->env, place);
 }
 
 /* ---- one after the other ---- */
@@ -296,9 +247,37 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_live_choice out;
 
 	s.c = gp_live_covariance_open(&r);
-	find_target(&s);
+	/* Notes which rows count, and what is left of their variances. */
+	const gp_live_question *q = s.c.r->q;
+	s.ntarget = q->node ? q->asked : s.c.n;
+	if (q->node)
+		s.counts = gp_alloc_zero(s.env, s.c.n, sizeof(bool));
+	for (int64_t i = 0; q->node && i < q->asked; i++)
+		s.counts[q->node[i]] = true;
+	for (int64_t i = 0; i < s.c.n; i++)
+		if (s.counts == NULL || s.counts[i])
+			s.left += s.c.left[i];
 	find_candidates(&s, k);
-	make_squares(&s);
+	/* V and G. */
+	int64_t		height = gp_min64(s.c.n, dev->row_block);
+	int32_t    *place = gp_alloc_array(s.env, height, sizeof(int32_t));
+	gp_matrix	block = dev->create(dev, height, s.n, GP_DOUBLE);
+	gp_matrix	square = dev->create(dev, s.n, s.n, GP_DOUBLE);
+
+	gp_live_covariance_take(&s.c, s.node, s.n);
+	s.v = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
+	s.g = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
+	gp_live_covariance_square(&s.c, square);
+	dev->download(dev, gp_matrix_wrap(s.v, s.n, s.n, GP_DOUBLE), square);
+	dev->fill(dev, square, 0.0);
+	for (gp_band band = gp_band_first(s.c.n, height); band.count > 0; gp_band_next(&band))
+	{
+		add_band(&s, band, place, block, square);
+		s.env->progress(s.env, GP_PHASE_POSTERIOR, band.first + band.count, s.c.n);
+	}
+	dev->download(dev, gp_matrix_wrap(s.g, s.n, s.n, GP_DOUBLE), square);
+	gp_destroy_all(dev, &block, &square);
+	gp_free(s.env, place);
 	gp_live_covariance_close(&s.c);
 	gp_live_rows_close(&r);
 	out = choose(&s, k);

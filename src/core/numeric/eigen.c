@@ -9,28 +9,6 @@
 /* a product of few operations on much memory is cut for interrupts */
 #define TALL_ROWS 8192
 
-/* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
-static bool
-leading_basis(gp_device *dev, gp_matrix g, gp_matrix y)
-{
-	int32_t    *index = gp_alloc_array(dev->env, y.cols, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, y.cols, g.cols, GP_DOUBLE);
-	gp_matrix	start = dev->create(dev, g.rows, y.cols, GP_DOUBLE);
-	bool		found;
-
-	for (int64_t i = 0; i < y.cols; i++)
-		index[i] = (int32_t) (i * g.rows / y.cols);
-	dev->gather_rows(dev, rows, g, index);
-	dev->transpose(dev, start, rows);
-	dev->destroy(dev, &rows);
-	gp_free(dev->env, index);
-	/* a second factor mends what rounding left of the first */
-	found = gp_orthonormalise(dev, start, SHIFT) && gp_orthonormalise(dev, start, SHIFT);
-	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
-	dev->destroy(dev, &start);
-	return found && gp_orthonormalise(dev, y, SHIFT) && gp_orthonormalise(dev, y, SHIFT);
-}
-
 bool
 gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 {
@@ -53,7 +31,22 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	}
 	/* in the basis Y: Y'GY = U diag(w) U', V = YU (Rayleigh and Ritz) */
 	y = dev->create(dev, m, s, GP_DOUBLE);
-	found = leading_basis(dev, g, y);
+	/* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
+	int32_t    *index = gp_alloc_array(dev->env, y.cols, sizeof(int32_t));
+	gp_matrix	rows = dev->create(dev, y.cols, g.cols, GP_DOUBLE);
+	gp_matrix	start = dev->create(dev, g.rows, y.cols, GP_DOUBLE);
+
+	for (int64_t i = 0; i < y.cols; i++)
+		index[i] = (int32_t) (i * g.rows / y.cols);
+	dev->gather_rows(dev, rows, g, index);
+	dev->transpose(dev, start, rows);
+	dev->destroy(dev, &rows);
+	gp_free(dev->env, index);
+	/* a second factor mends what rounding left of the first */
+	found = gp_orthonormalise(dev, start, SHIFT) && gp_orthonormalise(dev, start, SHIFT);
+	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
+	dev->destroy(dev, &start);
+	found = found && gp_orthonormalise(dev, y, SHIFT) && gp_orthonormalise(dev, y, SHIFT);
 	gy = dev->create(dev, m, s, GP_DOUBLE);
 	u = dev->create(dev, s, s, GP_DOUBLE);
 	dev->gemm(dev, false, false, 1.0, g, y, 0.0, gy);
@@ -80,13 +73,12 @@ gp_centre_rows(gp_device *dev, gp_matrix x)
 	gp_destroy_all(dev, &mean, &one);
 }
 
-gp_matrix
+void
 gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 {
 	gp_env	   *env = dev->env;
 	int64_t		m = q.cols;
 	int64_t		s = gp_min64(h.cols, m);
-	int64_t		rank = 0;
 	gp_matrix	gram = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, s, 1, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, m, s, GP_DOUBLE);
@@ -103,7 +95,6 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	{
 		bool		counts = value[k] > LEAST_SHARE * value[s - 1] && value[k] > 0.0;
 
-		rank += counts;
 		for (int64_t i = 0; i < m; i++)
 			vector[i * s + k] = counts ? vector[i * s + k] / sqrt(value[k]) : 0.0;
 	}
@@ -113,6 +104,4 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	dev->gemm(dev, false, false, 1.0, q, v, 0.0, gp_matrix_cols(h, 0, s));
 	gp_free_all(env, vector, value);
 	gp_destroy_all(dev, &v, &w, &gram);
-	rank = env->dry ? s : rank;
-	return gp_matrix_cols(h, s - rank, rank);
 }

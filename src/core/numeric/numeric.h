@@ -43,9 +43,9 @@ extern void gp_centre_rows(gp_device *dev, gp_matrix x);
 
 /*
  * h (n x s) = the leading eigenvectors of QQ', ascending, once q (n x at most GP_SYEV_MAX) has lost
- * the mean of its rows.  Columns without a value are 0.  Returns the others.
+ * the mean of its rows.  Columns without a value are 0.
  */
-extern gp_matrix gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h);
+extern void gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h);
 
 /* ---- likelihoods.c ---- */
 

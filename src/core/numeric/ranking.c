@@ -26,23 +26,15 @@ compare_ranked(const void *a, const void *b, void *arg)
 	return ranks_before(b, a) - ranks_before(a, b);
 }
 
-/* Scores and labels by falling score. */
-static ranked *
-sorted_scores(gp_env *env, int64_t n, const double *score, const bool *label)
-{
-	ranked	   *rank = gp_alloc_array(env, n, sizeof(ranked));
-
-	for (int64_t i = 0; i < n; i++)
-		rank[i] = (ranked) {score[i], label[i]};
-	gp_sort(env, rank, n, sizeof(ranked), compare_ranked, NULL);
-	return rank;
-}
-
 void
 gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
 				   double *auc, double *average_precision)
 {
-	ranked	   *rank = sorted_scores(env, n, score, label);
+	/* Scores and labels by falling score. */
+	ranked	   *rank = gp_alloc_array(env, n, sizeof(ranked));
+	for (int64_t i = 0; i < n; i++)
+		rank[i] = (ranked) {score[i], label[i]};
+	gp_sort(env, rank, n, sizeof(ranked), compare_ranked, NULL);
 	double		found = 0.0;
 	double		others = 0.0;
 	double		area = 0.0;

@@ -84,29 +84,6 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 	return k->beside[j + 1] > SINGULAR;
 }
 
-/* Makes the vectors. */
-static void
-make_vectors(gp_krylov *k, const gp_csr *s, const gp_elements *b, int products)
-{
-	gp_device  *dev = k->dev;
-	gp_long_dots dots = gp_long_dots_open(dev, k->n);
-	gp_csr		of_type = gp_prior_matrix(k->env, s, k->type);
-
-	k->vector[0] = dev->create(dev, k->n, k->cols, k->type);
-	dev->fill(dev, k->vector[0], 0.0);
-	if (!k->env->dry)
-		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
-	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
-	take_rows(k, 0);
-	while (k->products < products && k->size[0] > 0.0 &&
-		   next_vector(k, &of_type, &dots, k->products))
-		k->products++;
-	/* Of the last one only the labels' rows are asked for. */
-	dev->destroy(dev, &k->vector[k->products]);
-	gp_free(k->env, of_type.value);
-	gp_long_dots_close(&dots);
-}
-
 gp_krylov *
 gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled,
 			   int64_t nlabelled, int64_t cols, const gp_elements *b, int products)
@@ -119,7 +96,22 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 	};
 	k->x = gp_alloc_figures(k->env, k->m, cols * sizeof(double));
 	k->labels = gp_label_system_open(dev, s, labelled, nlabelled);
-	make_vectors(k, s, b, products < MOST ? products : MOST);
+	/* Makes the vectors. */
+	gp_long_dots dots = gp_long_dots_open(dev, k->n);
+	gp_csr		of_type = gp_prior_matrix(k->env, s, k->type);
+	k->vector[0] = dev->create(dev, k->n, k->cols, k->type);
+	dev->fill(dev, k->vector[0], 0.0);
+	if (!k->env->dry)
+		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
+	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
+	take_rows(k, 0);
+	while (k->products < (products < MOST ? products : MOST) && k->size[0] > 0.0 &&
+		   next_vector(k, &of_type, &dots, k->products))
+		k->products++;
+	/* Of the last one only the labels' rows are asked for. */
+	dev->destroy(dev, &k->vector[k->products]);
+	gp_free(k->env, of_type.value);
+	gp_long_dots_close(&dots);
 	return k;
 }
 

@@ -336,14 +336,6 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	gp_free(f->env, level);
 }
 
-/* True when the last solution is that of the prior in hand with this nugget, and good enough. */
-static bool
-is_solved(const gp_precision_fit *f, double nugget, double tolerance)
-{
-	return f->last.data && !f->env->dry && f->solved.sigma2 == f->sigma2 && f->solved.d == f->d &&
-		f->solved.nugget == nugget && f->solved.score <= tolerance;
-}
-
 /* Solves the columns in bands; the solution of one that is alone is kept where its means are not
  * asked for. */
 static void
@@ -435,7 +427,9 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		f->solved = (gp_prior_score) {0};
 		leave_space(f);
 	}
-	if (f->space == NULL && !is_solved(f, nugget, tolerance))
+	if (f->space == NULL && !(f->last.data && !f->env->dry && f->solved.sigma2 == f->sigma2 &&
+							  f->solved.d == f->d && f->solved.nugget == nugget &&
+								f->solved.score <= tolerance))
 		run_bands(f, nugget, tolerance, mean);
 	else if (f->space == NULL)
 	{

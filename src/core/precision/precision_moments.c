@@ -11,28 +11,6 @@
 #define MOMENT_STEPS 10			/* products: moments up to twice as many */
 #define ANGLES 512				/* where the prior's function is looked at for its expansion */
 
-/* A vector of random signs in each column. */
-static gp_matrix
-random_signs(gp_device *dev, int64_t n, gp_type type, uint64_t seed)
-{
-	gp_env	   *env = dev->env;
-	int64_t		cols = gp_max64(1, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / n));
-	gp_matrix	z = dev->create(dev, n, cols, type);
-	gp_matrix	host = gp_matrix_wrap(NULL, n, cols, type);
-
-	host.data = gp_alloc_figures(env, n, cols * gp_type_size(type));
-	GP_EACH(env, i, gp_items(env, n), i * cols)
-	{
-		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
-
-		for (int64_t j = 0; j < cols; j++)
-			gp_number_put(host.data, type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
-	}
-	dev->upload(dev, z, host);
-	gp_free(env, host.data);
-	return z;
-}
-
 /* The mean over the vectors of z_j' y_j / n. */
 static double
 mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
@@ -74,7 +52,21 @@ gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed)
 {
 	gp_env	   *env = dev->env;
 	int64_t		n = s->rows;
-	gp_matrix	now = random_signs(dev, n, type, seed);
+	/* A vector of random signs in each column. */
+	int64_t		cols = gp_max64(1, gp_min64(MOMENT_COLUMNS, MOMENT_SIGNS / n));
+	gp_matrix	now = dev->create(dev, n, cols, type);
+	gp_matrix	host = gp_matrix_wrap(NULL, n, cols, type);
+
+	host.data = gp_alloc_figures(env, n, cols * gp_type_size(type));
+	GP_EACH(env, i, gp_items(env, n), i * cols)
+	{
+		uint64_t	bits = gp_hash(seed ^ gp_hash((uint64_t) i));
+
+		for (int64_t j = 0; j < cols; j++)
+			gp_number_put(host.data, type, i * cols + j, bits >> j & 1 ? 1.0 : -1.0);
+	}
+	dev->upload(dev, now, host);
+	gp_free(env, host.data);
 	gp_matrix	next = dev->create(dev, n, now.cols, type);
 	double	   *moment = gp_alloc_array(env, 2 * MOMENT_STEPS, sizeof(double));
 	gp_csr		of_type = gp_prior_matrix(env, s, type);

@@ -46,30 +46,6 @@ struct gp_precision
 	gradients	g;				/* what the last solution left for the next */
 };
 
-/* Copies row i, which has no diagonal, with one of 0 at its sorted place. */
-static void
-widen_row(const gp_csr *s, int64_t i, double factor, gp_csr *out)
-{
-	const double *from = s->value;
-	double	   *to = out->value;
-	int64_t		at = out->start[i];
-	int64_t		k = s->start[i];
-
-	for (; k < s->start[i + 1] && s->col[k] < i; k++)
-	{
-		out->col[at] = s->col[k];
-		to[at++] = factor * from[k];
-	}
-	out->col[at] = (int32_t) i;
-	to[at++] = 0.0;
-	for (; k < s->start[i + 1]; k++)
-	{
-		out->col[at] = s->col[k];
-		to[at++] = factor * from[k];
-	}
-	out->start[i + 1] = at;
-}
-
 gp_csr *
 gp_precision_matrix(gp_env *env, const gp_graph *graph)
 {
@@ -77,7 +53,27 @@ gp_precision_matrix(gp_env *env, const gp_graph *graph)
 	gp_csr	   *s = gp_csr_create(env, u->rows, u->cols, gp_csr_entries(u) + u->rows, GP_DOUBLE);
 
 	GP_EACH(env, i, u->rows, s->start[i])
-		widen_row(u, i, 2.0, s);
+	{
+		/* Copies row i, which has no diagonal, with one of 0 at its sorted place. */
+		const double *from = u->value;
+		double	   *to = s->value;
+		int64_t		at = s->start[i];
+		int64_t		k = u->start[i];
+
+		for (; k < u->start[i + 1] && u->col[k] < i; k++)
+		{
+			s->col[at] = u->col[k];
+			to[at++] = 2.0 * from[k];
+		}
+		s->col[at] = (int32_t) i;
+		to[at++] = 0.0;
+		for (; k < u->start[i + 1]; k++)
+		{
+			s->col[at] = u->col[k];
+			to[at++] = 2.0 * from[k];
+		}
+		s->start[i + 1] = at;
+	}
 	gp_csr_free(env, u);
 	return s;
 }
@@ -186,38 +182,6 @@ make_factor(gp_precision *p, double sigma2, bool rows, bool cols, gp_csr *out)
 	}
 }
 
-/* What the labels add: to the diagonal of the one factor there is, or as a matrix of its own. */
-static void
-add_labels(gp_precision *p, const int32_t *labelled, int64_t nlabelled, double noise)
-{
-	int64_t		at = 0;
-	int64_t		next = 0;
-
-	if (p->d > 1)
-		p->labels = gp_csr_create(p->env, p->n, p->n, nlabelled, p->type);
-	for (int64_t k = 0; k < nlabelled && !p->env->dry; k++)
-	{
-		int32_t		i = labelled[k];
-		double		value = 1.0 / (noise * p->root[i] * p->root[i]);
-
-		if (p->d == 1)
-		{
-			at = gp_csr_find(p->s->start, p->s->col, i, i);
-			gp_number_put(p->left.value, p->type, at,
-						  gp_number_at(p->left.value, p->type, at) + value);
-			continue;
-		}
-		p->labels->col[k] = i;
-		gp_number_put(p->labels->value, p->type, k, value);
-		p->labels->start[i + 1] = 1;
-	}
-	for (int64_t i = 0; p->d > 1 && i < p->n && !p->env->dry; i++)
-	{
-		gp_poll(p->env, i, &next);
-		p->labels->start[i + 1] += p->labels->start[i];
-	}
-}
-
 void
 gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 				 int64_t nlabelled, double noise)
@@ -243,7 +207,33 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 		make_factor(p, sigma2, false, true, &p->right);
 	if (d >= 3)
 		make_factor(p, sigma2, false, false, &p->middle);
-	add_labels(p, labelled, nlabelled, noise);
+	/* What the labels add: to the diagonal of the one factor there is, or as a matrix of its
+	 * own. */
+	int64_t		at = 0;
+	int64_t		next = 0;
+	if (p->d > 1)
+		p->labels = gp_csr_create(p->env, p->n, p->n, nlabelled, p->type);
+	for (int64_t k = 0; k < nlabelled && !p->env->dry; k++)
+	{
+		int32_t		i = labelled[k];
+		double		value = 1.0 / (noise * p->root[i] * p->root[i]);
+
+		if (p->d == 1)
+		{
+			at = gp_csr_find(p->s->start, p->s->col, i, i);
+			gp_number_put(p->left.value, p->type, at,
+						  gp_number_at(p->left.value, p->type, at) + value);
+			continue;
+		}
+		p->labels->col[k] = i;
+		gp_number_put(p->labels->value, p->type, k, value);
+		p->labels->start[i + 1] = 1;
+	}
+	for (int64_t i = 0; p->d > 1 && i < p->n && !p->env->dry; i++)
+	{
+		gp_poll(p->env, i, &next);
+		p->labels->start[i + 1] += p->labels->start[i];
+	}
 }
 
 double

@@ -25,24 +25,6 @@ typedef struct probes
 	double		apart[SAMPLE];	/* their variance by a probe of hardly any others */
 } probes;
 
-/* The right sides of columns first to first + cols: a sign at each node, then the sample's own, in
- * its order. */
-static gp_elements
-right_sides(const gp_precision_fit *f, const probes *all, int64_t first, int64_t cols)
-{
-	int64_t		n = f->s->rows;
-	uint64_t	seed = f->problem->seed;
-	gp_elements b = gp_elements_make(f->env, n + all->nsample);
-
-	GP_EACH(f->env, k, gp_items(f->env, n), k)
-		gp_elements_add(&b, (int32_t) k, all->colour[k], first, cols,
-						gp_probe_sign(seed, (int32_t) k));
-	for (int k = 0; k < all->nsample && !f->env->dry; k++)
-		gp_elements_add(&b, all->sample[k], all->colours + k % SAMPLE_COLUMNS, first, cols,
-						gp_probe_sign(seed, all->sample[k]));
-	return b;
-}
-
 /* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns
  * say. */
 static void
@@ -91,7 +73,16 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
 		 gp_band_next(&band))
 	{
-		gp_elements b = right_sides(f, &all, band.first, band.count);
+		/* The right sides of columns first to first + cols: a sign at each node, then the
+		 * sample's own, in its order. */
+		uint64_t	seed = f->problem->seed;
+		gp_elements b = gp_elements_make(f->env, n + all.nsample);
+		GP_EACH(f->env, k, gp_items(f->env, n), k)
+			gp_elements_add(&b, (int32_t) k, all.colour[k], band.first, band.count,
+							gp_probe_sign(seed, (int32_t) k));
+		for (int k = 0; k < all.nsample && !f->env->dry; k++)
+			gp_elements_add(&b, all.sample[k], all.colours + k % SAMPLE_COLUMNS, band.first,
+							band.count, gp_probe_sign(seed, all.sample[k]));
 		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
 
 		take_variances(f, x, &b, band.first, &all, variance);

@@ -92,9 +92,7 @@ put_labels(const spread *s, gp_matrix f)
 	}
 	s->dev->fill(s->dev, f, 0.0);
 	s->dev->put(s->dev, f, n, row, col, one);
-	gp_free(s->env, row);
-	gp_free(s->env, col);
-	gp_free(s->env, one);
+	gp_free_all(s->env, row, col, one);
 }
 
 /* The share of the hidden labels that have the largest part of what came. */
@@ -147,9 +145,7 @@ propagate(const spread *s)
 		next = last;
 	}
 	found = share_found(s, now);
-	dev->destroy(dev, &kept);
-	dev->destroy(dev, &now);
-	dev->destroy(dev, &next);
+	gp_destroy_all(dev, &kept, &now, &next);
 	gp_csr_free(s->env, p);
 	return found;
 }

@@ -273,27 +273,6 @@ take_step(fitter *f, double *x, const double *d, const double *gradient, double 
 	return false;
 }
 
-/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
-static void
-fit_biases(fitter *f, double *x)
-{
-	int32_t		n = f->columns + 1;
-	double	   *room = gp_alloc_array(f->env, n, 8 * sizeof(double));
-	double	   *gradient = room + 5 * n;
-	double	   *d = room + 6 * n;
-
-	f->bound = false;
-	for (int k = 0; k < NEWTON_STEPS; k++)
-	{
-		double		loss = loss_at(f, x, gradient);
-
-		newton_direction(f, gradient, d, room);
-		if (!take_step(f, x, d, gradient, &loss, room + 7 * n))
-			break;
-	}
-	gp_free(f->env, room);
-}
-
 /* The slope and the curvature of the loss over gamma alone, without biases; returns the loss. */
 static double
 gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
@@ -395,18 +374,6 @@ labels_looked_at(int32_t columns)
 	return gp_max64(MOST_ENTRIES / columns, FEWEST_LABELS);
 }
 
-/* Takes the labels of nodes that are given the prior out of a list; returns what is left. */
-static int64_t
-leave_out(const gp_problem *problem, const bool *is_prior, int32_t *index, int64_t n)
-{
-	int64_t		left = 0;
-
-	for (int64_t k = 0; k < n; k++)
-		if (is_prior == NULL || !is_prior[problem->labelled[index[k]]])
-			index[left++] = index[k];
-	return left;
-}
-
 /* n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have labels of all classes. */
 static double *
 class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
@@ -424,8 +391,7 @@ class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 
 gp_calibrator
 gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				  const double *mean,
-				  const bool *is_prior)
+				  const double *mean, const bool *is_prior)
 {
 	int32_t		columns = targets->columns;
 	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};
@@ -438,7 +404,12 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 		return out;
 	index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
 	f.weight = (double) targets->ncounted / (double) f.n;
-	f.n = leave_out(problem, is_prior, index, f.n);
+	/* Takes the labels of nodes that are given the prior out of a list; returns what is left. */
+	int64_t		left = 0;
+	for (int64_t k = 0; k < f.n; k++)
+		if (is_prior == NULL || !is_prior[problem->labelled[index[k]]])
+			index[left++] = index[k];
+	f.n = left;
 	if (f.n == 0)
 	{
 		gp_free(env, index);
@@ -454,14 +425,26 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	x = gp_alloc_zero(env, columns + 1, sizeof(double));
 	fit_delta(&f, targets, mean, index, &out);
 	x[0] = out.gamma;
-	fit_biases(&f, x);
+	/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
+	int32_t		n = f.columns + 1;
+	double	   *room = gp_alloc_array(f.env, n, 8 * sizeof(double));
+	double	   *gradient = room + 5 * n;
+	double	   *d = room + 6 * n;
+
+	f.bound = false;
+	for (int k = 0; k < NEWTON_STEPS; k++)
+	{
+		double		loss = loss_at(&f, x, gradient);
+
+		newton_direction(&f, gradient, d, room);
+		if (!take_step(&f, x, d, gradient, &loss, room + 7 * n))
+			break;
+	}
+	gp_free(f.env, room);
 	out.gamma = x[0];
 	memmove(x, x + 1, columns * sizeof(double));
 	out.bias = x;
-	gp_free(env, f.s);
-	gp_free(env, f.balance);
-	gp_free(env, label);
-	gp_free(env, index);
+	gp_free_all(env, f.s, f.balance, label, index);
 	return out;
 }
 

@@ -44,8 +44,7 @@ gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int
 	GP_EACH(env, k, loss ? *n : 0, k * t.columns)
 		loss[k] = problem->task == GP_TASK_CLASSES ? class_loss(problem, &t, p, index[k], probability) :
 			pow(t.y[index[k]] - (p->loo.mean[index[k]] - t.offset) / t.unit, 2.0);
-	gp_free(env, probability);
-	gp_free(env, index);
+	gp_free_all(env, probability, index);
 	gp_targets_free(env, &t);
 	return loss;
 }
@@ -62,7 +61,6 @@ gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
 	for (int64_t k = 0; gain && k < n; k++)
 		gain[k] -= loss[k];
 	sureness = gain ? gp_standard_errors(gain, n) : 0.0;
-	gp_free(env, loss);
-	gp_free(env, gain);
+	gp_free_all(env, loss, gain);
 	return sureness;
 }

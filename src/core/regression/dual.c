@@ -58,8 +58,7 @@ loo_error(dual *d)
 		mean[k] = d->targets->y[k] - mean[k] / inverse[k / columns];
 	if (!env->dry)
 		error = gp_loo_error(d->problem, d->targets, mean, d->counted, d->ncounted, &total);
-	gp_free(env, mean);
-	gp_free(env, inverse);
+	gp_free_all(env, mean, inverse);
 	return error;
 }
 
@@ -82,36 +81,10 @@ eigen_error(void *state, double nugget)
 	}
 	dev->upload(dev, d->weights, gp_matrix_wrap(w, m, 1, GP_DOUBLE));
 	dev->upload(dev, d->scaled, gp_matrix_wrap(b, m, columns, GP_DOUBLE));
-	gp_free(dev->env, w);
-	gp_free(dev->env, b);
+	gp_free_all(dev->env, w, b);
 	dev->gemm(dev, false, false, 1.0, d->work, d->scaled, 0.0, d->alpha);
 	dev->gemm(dev, false, false, 1.0, d->squares, d->weights, 0.0, d->inverse_diag);
 	return loo_error(d);
-}
-
-/* Decomposes K and keeps what every nugget needs. */
-static void
-eigen_open(dual *d)
-{
-	gp_device  *dev = d->dev;
-	int64_t		m = d->targets->m;
-	gp_matrix	w = dev->create(dev, m, 1, GP_DOUBLE);
-	double	   *u;
-
-	dev->copy(dev, d->work, d->k);
-	dev->syev(dev, d->work, w);
-	d->lambda = to_host(dev, w);
-	dev->destroy(dev, &w);
-	u = to_host(dev, d->work);
-	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
-		u[i] *= u[i];
-	d->squares = dev->create(dev, m, m, GP_DOUBLE);
-	dev->upload(dev, d->squares, gp_matrix_wrap(u, m, m, GP_DOUBLE));
-	gp_free(dev->env, u);
-	d->uty = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
-	d->scaled = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
-	d->weights = dev->create(dev, m, 1, GP_DOUBLE);
-	dev->gemm(dev, true, false, 1.0, d->work, d->y, 0.0, d->uty);
 }
 
 /*
@@ -165,12 +138,27 @@ choose_nugget(dual *d, const gp_problem *problem)
 		d->targets->flat)
 		return gp_nugget_choose(dev->env, problem, d->targets, cholesky_error, d, CHOLESKY_GRID,
 								CHOLESKY_REFINE);
-	eigen_open(d);
+	/* Decomposes K and keeps what every nugget needs. */
+	int64_t		m = d->targets->m;
+	gp_matrix	w = dev->create(dev, m, 1, GP_DOUBLE);
+	double	   *u;
+
+	dev->copy(dev, d->work, d->k);
+	dev->syev(dev, d->work, w);
+	d->lambda = to_host(dev, w);
+	dev->destroy(dev, &w);
+	u = to_host(dev, d->work);
+	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
+		u[i] *= u[i];
+	d->squares = dev->create(dev, m, m, GP_DOUBLE);
+	dev->upload(dev, d->squares, gp_matrix_wrap(u, m, m, GP_DOUBLE));
+	gp_free(dev->env, u);
+	d->uty = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
+	d->scaled = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
+	d->weights = dev->create(dev, m, 1, GP_DOUBLE);
+	dev->gemm(dev, true, false, 1.0, d->work, d->y, 0.0, d->uty);
 	nugget = gp_nugget_choose(dev->env, problem, d->targets, eigen_error, d, EIGEN_GRID, 0);
-	dev->destroy(dev, &d->squares);
-	dev->destroy(dev, &d->uty);
-	dev->destroy(dev, &d->scaled);
-	dev->destroy(dev, &d->weights);
+	gp_destroy_all(dev, &d->squares, &d->uty, &d->scaled, &d->weights);
 	gp_free(dev->env, d->lambda);
 	return nugget;
 }
@@ -215,12 +203,9 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale / inverse[i];
 	gp_solution_widen(env, problem, targets, &out);
-	gp_free(env, alpha);
-	gp_free(env, inverse);
+	gp_free_all(env, alpha, inverse);
 	out.weights = d.alpha;
 	out.root = k;
-	dev->destroy(dev, &d.work);
-	dev->destroy(dev, &d.y);
-	dev->destroy(dev, &d.inverse_diag);
+	gp_destroy_all(dev, &d.work, &d.y, &d.inverse_diag);
 	return out;
 }

@@ -28,33 +28,6 @@ label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_sol
 						 probability);
 }
 
-/*
- * Gives labels without kernel the variance that any node without kernel has; what the
- * regression says of them is that of noise alone.
- */
-static void
-widen_priors(const gp_problem *problem, gp_solution *solution, const gp_posterior *out)
-{
-	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
-
-	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
-		if (is_prior(problem, out, i))
-			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
-}
-
-/* The most probable class: ties go to the class with more labels, then to the first. */
-static int32_t
-best_class(const gp_targets *t, const double *probability)
-{
-	int32_t		best = 0;
-
-	for (int32_t c = 1; c < t->columns; c++)
-		if (probability[c] > probability[best] ||
-			(probability[c] == probability[best] && t->share[c] > t->share[best]))
-			best = c;
-	return best;
-}
-
 /* Sums of one calibration bin. */
 typedef struct bin
 {
@@ -80,44 +53,6 @@ typedef struct sums
 	tally	   *class;
 } sums;
 
-/* Adds one label with the probabilities of its classes. */
-static void
-add_label(const gp_targets *t, int32_t label, const double *probability, sums *s)
-{
-	int32_t		best = best_class(t, probability);
-	int			b = (int) fmin(ECE_BINS - 1, floor(probability[best] * ECE_BINS));
-
-	s->bins[b].confidence += probability[best];
-	s->bins[b].right += best == label;
-	s->right += best == label;
-	s->nll -= log(fmax(probability[label], 1e-300));
-	for (int32_t c = 0; c < t->columns; c++)
-		s->brier += (probability[c] - (c == label)) * (probability[c] - (c == label));
-	s->class[label].labels += 1.0;
-	s->class[best].reported += 1.0;
-	s->class[label].right += best == label;
-}
-
-/* The mean recall of the classes, and the mean of the harmonic means of precision and recall. */
-static void
-class_means(const gp_targets *t, const tally *class, double *metric)
-{
-	double		recall = 0.0;
-	double		f1 = 0.0;
-	double		seen = 0.0;
-
-	for (int32_t c = 0; c < t->columns; c++)
-	{
-		if (class[c].labels == 0.0)
-			continue;
-		seen += 1.0;
-		recall += class[c].right / class[c].labels;
-		f1 += 2.0 * class[c].right / (class[c].labels + class[c].reported);
-	}
-	metric[GP_METRIC_BALANCED_ACCURACY] = recall / seen;
-	metric[GP_METRIC_MACRO_F1] = f1 / seen;
-}
-
 /* Of two classes: how well the probability of the rarer one finds it. */
 static void
 rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
@@ -140,15 +75,13 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 	}
 	gp_ranking_metrics(env, n, score, label, &out->metric[GP_METRIC_ROC_AUC],
 					   &out->metric[GP_METRIC_PR_AUC]);
-	gp_free(env, label);
-	gp_free(env, score);
+	gp_free_all(env, label, score);
 }
 
 /* The figures of classes. */
 static void
 class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			  const gp_solution *solution,
-			  gp_posterior *out)
+			  const gp_solution *solution, gp_posterior *out)
 {
 	double	   *metric = out->metric;
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
@@ -161,7 +94,24 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 		if (!t->counts[i])
 			continue;
 		label_probabilities(problem, t, solution, out, i, probability);
-		add_label(t, problem->label[i], probability, &s);
+		int32_t		label = problem->label[i];
+
+		/* The most probable class: ties go to the class with more labels, then to the first. */
+		int32_t		best = 0;
+		for (int32_t c = 1; c < t->columns; c++)
+			if (probability[c] > probability[best] ||
+				(probability[c] == probability[best] && t->share[c] > t->share[best]))
+				best = c;
+		int			b = (int) fmin(ECE_BINS - 1, floor(probability[best] * ECE_BINS));
+		s.bins[b].confidence += probability[best];
+		s.bins[b].right += best == label;
+		s.right += best == label;
+		s.nll -= log(fmax(probability[label], 1e-300));
+		for (int32_t c = 0; c < t->columns; c++)
+			s.brier += (probability[c] - (c == label)) * (probability[c] - (c == label));
+		s.class[label].labels += 1.0;
+		s.class[best].reported += 1.0;
+		s.class[label].right += best == label;
 	}
 	for (int b = 0; b < ECE_BINS; b++)
 		ece += fabs(s.bins[b].confidence - s.bins[b].right);
@@ -169,11 +119,25 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	metric[GP_METRIC_NLL] = s.nll / t->ncounted;
 	metric[GP_METRIC_ECE] = ece / t->ncounted;
 	metric[GP_METRIC_BRIER] = s.brier / t->ncounted;
-	class_means(t, s.class, metric);
+	/* The mean recall of the classes, and the mean of the harmonic means of precision and
+	 * recall. */
+	double		recall = 0.0;
+	double		f1 = 0.0;
+	double		seen = 0.0;
+
+	for (int32_t c = 0; c < t->columns; c++)
+	{
+		if (s.class[c].labels == 0.0)
+			continue;
+		seen += 1.0;
+		recall += s.class[c].right / s.class[c].labels;
+		f1 += 2.0 * s.class[c].right / (s.class[c].labels + s.class[c].reported);
+	}
+	metric[GP_METRIC_BALANCED_ACCURACY] = recall / seen;
+	metric[GP_METRIC_MACRO_F1] = f1 / seen;
 	if (t->columns == 2)
 		rank_two(env, problem, t, solution, out);
-	gp_free(env, s.class);
-	gp_free(env, probability);
+	gp_free_all(env, s.class, probability);
 }
 
 /* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */
@@ -200,26 +164,7 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
 }
 
-/*
- * What the error of a model would be that knows the class shares alone, after the best
- * common factor as in gp_loo_error: with d the shares less their mean, |y|^2 - <y, d>^2 / |d|^2.
- */
-static double
-shares_error(const gp_targets *t, const int32_t *label, const int32_t *index, int64_t n,
-			 double total)
-{
-	double		yd = 0.0;
-	double		dd = 0.0;
-
-	for (int64_t k = 0; k < n; k++)
-		yd += t->share[label[index[k]]] - 1.0 / t->columns;
-	for (int32_t c = 0; c < t->columns; c++)
-		dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
-	return dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
-}
-
-/* One minus the error of some labels' means relative to that of the mean, or of the class
- * shares. */
+/* One minus the error of some labels' means relative to that of the mean, or of the class shares. */
 static double
 score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index,
 		 int64_t n)
@@ -228,7 +173,21 @@ score_of(const gp_problem *problem, const gp_targets *t, const double *mean, con
 	double		error = gp_loo_error(problem, t, mean, index, n, &total);
 
 	if (problem->task == GP_TASK_CLASSES)
-		total = shares_error(t, problem->label, index, n, total);
+	{
+		/*
+		 * What the error of a model would be that knows the class shares alone, after the best
+		 * common factor as in gp_loo_error: with d the shares less their mean,
+		 * |y|^2 - <y, d>^2 / |d|^2.
+		 */
+		double		yd = 0.0;
+		double		dd = 0.0;
+
+		for (int64_t k = 0; k < n; k++)
+			yd += t->share[problem->label[index[k]]] - 1.0 / t->columns;
+		for (int32_t c = 0; c < t->columns; c++)
+			dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
+		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
+	}
 	return total > 0.0 ? 1.0 - error / total : NAN;
 }
 
@@ -271,8 +230,8 @@ typedef struct strange_label
 
 /* How strange each label is to a model without it, ascending, and of which class. */
 static void
-take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
-				 gp_posterior *out)
+take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
+				 const gp_solution *solution, gp_posterior *out)
 {
 	strange_label *strange = gp_alloc_array(env, t->m, sizeof(strange_label));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
@@ -306,32 +265,6 @@ take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, co
 	gp_free_all(env, probability, strange);
 }
 
-/* Takes the leave-one-out posterior of the solution, in the units of the target. */
-static void
-take_loo(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_solution *solution,
-		 gp_posterior *out)
-{
-	bool		values = problem->task == GP_TASK_VALUES;
-
-	out->loo.n = t->m;
-	take_strangeness(env, problem, t, solution, out);
-	out->loo.mean = solution->loo_mean;
-	out->loo.variance = solution->loo_variance;
-	out->forward = solution->forward;
-	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
-	for (int64_t i = 0; i < t->m; i++)
-		if (values)
-		{
-			if (out->forward)
-				out->forward[i] = t->offset + t->unit * out->forward[i];
-			out->loo.mean[i] = t->offset + t->unit * out->loo.mean[i];
-			out->loo.variance[i] *= t->unit * t->unit;
-		}
-		else
-			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise,
-										0.0);
-}
-
 void
 gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution,
 		   gp_posterior *out)
@@ -340,7 +273,12 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
-	widen_priors(problem, solution, out);
+	/* Gives labels without kernel the variance that any node without kernel has; what the
+	 * regression says of them is that of noise alone. */
+	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
+	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
+		if (is_prior(problem, out, i))
+			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	out->forward_score = targets->few ? NAN : forward_score(env, problem, targets, solution);
 	if (classes)
@@ -353,15 +291,35 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	else if (classes)
 		gp_notice(env, "Label at least two nodes of each of two classes.",
 				  "too few labels to calibrate the probabilities: they are rough guesses");
-	take_loo(env, problem, targets, solution, out);
+	/* Takes the leave-one-out posterior of the solution, in the units of the target. */
+	bool		values = problem->task == GP_TASK_VALUES;
+	out->loo.n = targets->m;
+	take_strangeness(env, problem, targets, solution, out);
+	out->loo.mean = solution->loo_mean;
+	out->loo.variance = solution->loo_variance;
+	out->forward = solution->forward;
+	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
+	for (int64_t i = 0; i < targets->m; i++)
+		if (values)
+		{
+			if (out->forward)
+				out->forward[i] = targets->offset + targets->unit * out->forward[i];
+			out->loo.mean[i] = targets->offset + targets->unit * out->loo.mean[i];
+			out->loo.variance[i] *= targets->unit * targets->unit;
+		}
+		else
+			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise,
+										0.0);
 }
 
-/* Targets that nothing was fitted on: values less their mean. */
-static gp_targets
-told_targets(gp_env *env, const gp_told *told, double *mean)
+void
+gp_told_figures(gp_env *env, const gp_told *told, double *metric)
 {
-	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ? told->nclasses : 1,.unit = 1.0};
-
+	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,.label = told->label};
+	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
+	/* Targets that nothing was fitted on: values less their mean. */
+	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ?
+		told->nclasses : 1,.unit = 1.0};
 	t.counts = gp_alloc_array(env, t.m, sizeof(bool));
 	t.share = gp_alloc_zero(env, t.columns, sizeof(double));
 	t.y = gp_alloc_array(env, t.m, sizeof(double));
@@ -377,15 +335,6 @@ told_targets(gp_env *env, const gp_told *told, double *mean)
 		t.y[i] = told->target[i] - t.offset;
 		mean[i] = told->mean[i] - t.offset;
 	}
-	return t;
-}
-
-void
-gp_told_figures(gp_env *env, const gp_told *told, double *metric)
-{
-	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,.label = told->label};
-	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
-	gp_targets	t = told_targets(env, told, mean);
 	gp_solution solution = {.loo_mean = told->label ? (double *) told->mean : mean,
 	.loo_variance = (double *) told->variance};
 	gp_posterior out = {.columns = t.columns};

@@ -35,8 +35,7 @@ gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
 
 /* The squared error of values. */
 static double
-value_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
-			double *total)
+value_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n, double *total)
 {
 	double		sum = 0.0;
 
@@ -95,8 +94,7 @@ gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, i
 
 /* The squared error of class scores after that factor: |y|^2 - <y, mean>^2 / |mean|^2. */
 static double
-class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n,
-			double *total)
+class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n, double *total)
 {
 	class_sums	s = sum_classes(t, mean, index, n);
 
@@ -148,20 +146,6 @@ next_place(point low, point best, point high)
 		best.x - golden * (best.x - low.x);
 }
 
-/* The same on whole tenths of a decade, where nobody has been; the bracket has such a place. */
-static double
-next_tenth(point low, point best, point high)
-{
-	double		middle = round(best.x / UNIT);
-	double		first = round(low.x / UNIT) + 1.0;
-	double		last = round(high.x / UNIT) - 1.0;
-	double		place = fmin(last, fmax(first, round(next_place(low, best, high) / UNIT)));
-
-	if (place == middle)
-		place += last - middle >= middle - first ? 1.0 : -1.0;
-	return place * UNIT;
-}
-
 /* Narrows a bracket until no tenth of a decade is left in it; returns the best point seen. */
 static point
 narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, point high,
@@ -171,7 +155,16 @@ narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, p
 	{
 		point		p;
 
-		p.x = next_tenth(low, best, high);
+		/* The same on whole tenths of a decade, where nobody has been; the bracket has such a
+		 * place. */
+		double		middle = round(best.x / UNIT);
+		double		first = round(low.x / UNIT) + 1.0;
+		double		last = round(high.x / UNIT) - 1.0;
+		double		place = fmin(last, fmax(first, round(next_place(low, best, high) / UNIT)));
+
+		if (place == middle)
+			place += last - middle >= middle - first ? 1.0 : -1.0;
+		p.x = place * UNIT;
 		p.error = evaluate(env, error, state, p.x, k, steps);
 		if (p.error < best.error || (p.error == best.error && p.x > best.x))
 		{
@@ -239,16 +232,6 @@ notice_edge(gp_env *env, point edge, point inner, double least)
 		gp_nugget_tell_edge(env, least);
 }
 
-/* The best place where the grid's largest nugget is better than the one before: noisy targets need more. */
-static point
-beyond(gp_env *env, gp_nugget_error error, void *state, point before, point last, int refine)
-{
-	point		p = {.x = log(GP_NUGGET_BEYOND)};
-
-	p.error = evaluate(env, error, state, p.x, 0, 1 + refine);
-	return p.error <= last.error ? p : narrow(env, error, state, before, last, p, refine);
-}
-
 /* The same where the grid's smallest is the best: a decade at a time, downhill. */
 static point
 below(gp_env *env, gp_nugget_error error, void *state, point first, point next)
@@ -296,7 +279,15 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	else if (best == 0 && !problem->quiet)
 		notice_edge(env, grid[0], grid[1], least);
 	else if (best == coarse - 1)
-		found = beyond(env, error, state, grid[best - 1], grid[best], refine);
+	{
+		/* The best place where the grid's largest nugget is better than the one before: noisy
+		 * targets need more. */
+		point		p = {.x = log(GP_NUGGET_BEYOND)};
+
+		p.error = evaluate(env, error, state, p.x, 0, 1 + refine);
+		found = p.error <= grid[best].error ? p : narrow(env, error, state, grid[best - 1],
+														 grid[best], p, refine);
+	}
 	gp_free(env, grid);
 	if (problem->nugget_slack > 0.0)
 		return widen(env, error, state, found, problem->nugget_slack);

@@ -98,19 +98,6 @@ gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	return out;
 }
 
-/* Copies the solution's figures. */
-static void
-copy_figures(const gp_eval *ev, const gp_targets *targets, const gp_solution *solution,
-			 gp_posterior *out)
-{
-	out->jitter = ev->max_jitter;
-	out->nugget = solution->nugget;
-	out->mean_diag = solution->mean_diag;
-	out->scale = solution->scale * targets->unit * targets->unit;
-	out->offset = targets->offset;
-	out->log_marginal_likelihood = solution->log_marginal_likelihood;
-}
-
 bool
 gp_all_finite(gp_env *env, const double *x, int64_t n)
 {
@@ -121,30 +108,33 @@ gp_all_finite(gp_env *env, const double *x, int64_t n)
 	return finite;
 }
 
-/* The last net: no number that is none leaves the core. */
-static void
-check_finite(gp_env *env, const gp_posterior *out)
-{
-	bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) || out->plan.strategy == GP_STRATEGY_PRECISION);
-
-	if (!finite || !gp_all_finite(env, out->variance, out->nodes) ||
-		!gp_all_finite(env, out->mean, out->nodes * out->columns))
-		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
-				 "the posterior is out of range");
-}
-
 void
 gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 					gp_solution *solution, gp_posterior *out)
 {
-	copy_figures(ev, targets, solution, out);
+	/* Copies the solution's figures. */
+	out->jitter = ev->max_jitter;
+	out->nugget = solution->nugget;
+	out->mean_diag = solution->mean_diag;
+	out->scale = solution->scale * targets->unit * targets->unit;
+	out->offset = targets->offset;
+	out->log_marginal_likelihood = solution->log_marginal_likelihood;
 	if (ev->env->dry)
 	{
 		gp_figures_count(ev->env, problem, targets);
 		return;
 	}
 	if (!problem->loo_only)
-		check_finite(ev->env, out);
+	{
+		/* The last net: no number that is none leaves the core. */
+		bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) ||
+													  out->plan.strategy == GP_STRATEGY_PRECISION);
+
+		if (!finite || !gp_all_finite(ev->env, out->variance, out->nodes) ||
+			!gp_all_finite(ev->env, out->mean, out->nodes * out->columns))
+			gp_raise(ev->env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
+					 "the posterior is out of range");
+	}
 	gp_figures(ev->env, problem, targets, solution, out);
 	gp_tell_worth(ev->dev, problem, targets, out);
 }
@@ -155,18 +145,10 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 {
 	if (posterior == NULL)
 		return;
-	gp_free(env, posterior->mean);
-	gp_free(env, posterior->variance);
-	gp_free(env, posterior->prior_share);
-	gp_free(env, posterior->calibrator.bias);
-	gp_free(env, posterior->loo.mean);
-	gp_free(env, posterior->loo.variance);
-	gp_free(env, posterior->loo.score);
-	gp_free(env, posterior->loo.class);
-	gp_free(env, posterior->forward);
-	gp_free(env, posterior->is_prior);
-	gp_free(env, posterior->landmark);
+	gp_free_all(env, posterior->mean, posterior->variance, posterior->prior_share,
+				posterior->calibrator.bias, posterior->loo.mean, posterior->loo.variance,
+				posterior->loo.score, posterior->loo.class, posterior->forward, posterior->is_prior,
+				posterior->landmark);
 	gp_keep_free(posterior->keep);
-	gp_free(env, posterior->warm);
-	gp_free(env, posterior);
+	gp_free_all(env, posterior->warm, posterior);
 }

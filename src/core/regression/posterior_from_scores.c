@@ -66,8 +66,7 @@ gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean, doubl
 	if (env->dry)
 	{
 		gp_figures_count(env, problem, &targets);
-		gp_free(env, loo_mean);
-		gp_free(env, loo_variance);
+		gp_free_all(env, loo_mean, loo_variance);
 		gp_targets_free(env, &targets);
 		return;
 	}

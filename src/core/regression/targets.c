@@ -54,23 +54,6 @@ class_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 }
 
 /*
- * The mean, each part divided first, so that the largest numbers cannot overflow.  What rounding
- * took is put right, so that the mean of one number many times is that number.
- */
-static double
-mean_of_values(const double *value, int64_t n)
-{
-	double		mean = 0.0;
-	double		rest = 0.0;
-
-	for (int64_t i = 0; i < n; i++)
-		mean += value[i] / n;
-	for (int64_t i = 0; i < n; i++)
-		rest += (value[i] - mean) / n;
-	return mean + rest;
-}
-
-/*
  * Values less their mean, in units of their root mean square: the regression
  * then sees ordinary numbers whatever the target's unit.
  */
@@ -82,7 +65,15 @@ value_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 
 	t->columns = 1;
 	t->y = gp_alloc_array(env, t->m, sizeof(double));
-	t->offset = mean_of_values(problem->target, t->m);
+	/* The mean, each part divided first, so that the largest numbers cannot overflow. What
+	 * rounding took is put right, so that the mean of one number many times is that number. */
+	double		mean = 0.0;
+	double		rest = 0.0;
+	for (int64_t i = 0; i < t->m; i++)
+		mean += problem->target[i] / t->m;
+	for (int64_t i = 0; i < t->m; i++)
+		rest += (problem->target[i] - mean) / t->m;
+	t->offset = mean + rest;
 	t->flat = true;
 	for (int64_t i = 0; i < t->m; i++)
 	{
@@ -128,18 +119,6 @@ gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
 				 "the kernel's mean diagonal, %g, is too small for single precision", mean);
 }
 
-/* Targets of a dry run, whose figures are not there: each of them takes part in leave-one-out. */
-static void
-dry_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
-{
-	t->columns = problem->task == GP_TASK_CLASSES ? problem->nclasses : 1;
-	t->y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t->m, t->columns), sizeof(double));
-	t->counts = gp_alloc_figures(env, t->m, sizeof(bool));
-	if (problem->task == GP_TASK_CLASSES)
-		t->share = gp_alloc_figures(env, t->columns, sizeof(double));
-	t->ncounted = t->m;
-}
-
 gp_targets
 gp_targets_make(gp_env *env, const gp_problem *problem)
 {
@@ -149,7 +128,14 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 	t.unit = 1.0;
 	if (env->dry)
 	{
-		dry_targets(env, problem, &t);
+		/* Targets of a dry run, whose figures are not there: each of them takes part in
+		 * leave-one-out. */
+		t.columns = problem->task == GP_TASK_CLASSES ? problem->nclasses : 1;
+		t.y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t.m, t.columns), sizeof(double));
+		t.counts = gp_alloc_figures(env, t.m, sizeof(bool));
+		if (problem->task == GP_TASK_CLASSES)
+			t.share = gp_alloc_figures(env, t.columns, sizeof(double));
+		t.ncounted = t.m;
 		return t;
 	}
 	t.counts = gp_alloc_zero(env, t.m, sizeof(bool));
@@ -163,9 +149,7 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 void
 gp_targets_free(gp_env *env, gp_targets *t)
 {
-	gp_free(env, t->y);
-	gp_free(env, t->counts);
-	gp_free(env, t->share);
+	gp_free_all(env, t->y, t->counts, t->share);
 }
 
 int32_t
@@ -213,11 +197,8 @@ gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_m
 void
 gp_solution_free(gp_device *dev, gp_solution *solution)
 {
-	gp_free(dev->env, solution->loo_mean);
-	gp_free(dev->env, solution->loo_variance);
-	gp_free(dev->env, solution->forward);
-	dev->destroy(dev, &solution->weights);
-	dev->destroy(dev, &solution->root);
+	gp_free_all(dev->env, solution->loo_mean, solution->loo_variance, solution->forward);
+	gp_destroy_all(dev, &solution->weights, &solution->root);
 }
 
 /*
@@ -242,8 +223,7 @@ gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targ
 				  "all labelled nodes have the same target, so the prior's scale is set to 1");
 	}
 	solution->scale = scale;
-	solution->log_marginal_likelihood = -0.5 * (quadratic / scale +
-												targets->columns * log_det +
+	solution->log_marginal_likelihood = -0.5 * (quadratic / scale + targets->columns * log_det +
 												count * log(2.0 * M_PI * scale)) -
 		count * log(targets->unit);
 }

@@ -82,51 +82,6 @@ rows_of(blocks *b, const int32_t *index, int64_t n)
 	return wide;
 }
 
-/* The targets of some labels, and a column of ones; to be destroyed. */
-static gp_matrix
-targets_and_ones(blocks *b, const int32_t *index, int64_t n)
-{
-	int32_t		columns = b->targets->columns;
-	double	   *host = gp_alloc_figures(b->dev->env, n * (columns + 1), sizeof(double));
-	gp_matrix	y = b->dev->create(b->dev, n, columns + 1, GP_DOUBLE);
-
-	for (int64_t i = 0; i < gp_items(b->dev->env, n); i++)
-	{
-		memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns, columns * sizeof(double));
-		host[i * (columns + 1) + columns] = 1.0;
-	}
-	b->dev->upload(b->dev, y, gp_matrix_wrap(host, n, columns + 1, GP_DOUBLE));
-	gp_free(b->dev->env, host);
-	return y;
-}
-
-/* The Gram matrix of a block, and its products with the targets, a band of rows at a time. */
-static void
-sum_block(blocks *b, int32_t k)
-{
-	gp_device  *dev = b->dev;
-	int64_t		n = b->start[k + 1] - b->start[k];
-	int32_t		columns = b->targets->columns;
-
-	dev->fill(dev, b->gram[k], 0.0);
-	dev->fill(dev, b->right[k], 0.0);
-	for (gp_band band = gp_band_first(n, dev->row_block); band.count > 0; gp_band_next(&band))
-	{
-		const int32_t *index = b->order + b->start[k] + band.first;
-		gp_matrix	rows = rows_of(b, index, band.count);
-		gp_matrix	y = targets_and_ones(b, index, band.count);
-
-		dev->syrk(dev, true, 1.0, rows, 1.0, b->gram[k]);
-		dev->gemm(dev, true, false, 1.0, rows, y, 1.0, b->right[k]);
-		dev->destroy(dev, &rows);
-		dev->destroy(dev, &y);
-		for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
-			for (int32_t c = 0; c < columns; c++)
-				b->sum[k * columns + c] += b->targets->y[(int64_t) index[i] * columns + c];
-		dev->env->progress(dev->env, GP_PHASE_NUGGET, b->start[k] + band.first + band.count, b->targets->m);
-	}
-}
-
 /* All blocks' sums, and the sums of these. */
 static void
 sum_blocks(blocks *b)
@@ -146,7 +101,37 @@ sum_blocks(blocks *b)
 	{
 		b->gram[k] = dev->create(dev, rank, rank, GP_DOUBLE);
 		b->right[k] = dev->create(dev, rank, columns + 1, GP_DOUBLE);
-		sum_block(b, k);
+		/* The Gram matrix of a block, and its products with the targets, a band of rows at a
+		 * time. */
+		int64_t		n = b->start[k + 1] - b->start[k];
+		dev->fill(dev, b->gram[k], 0.0);
+		dev->fill(dev, b->right[k], 0.0);
+		for (gp_band band = gp_band_first(n, dev->row_block); band.count > 0; gp_band_next(&band))
+		{
+			const int32_t *index = b->order + b->start[k] + band.first;
+			gp_matrix	rows = rows_of(b, index, band.count);
+			/* The targets of some labels, and a column of ones; to be destroyed. */
+			double	   *host = gp_alloc_figures(b->dev->env, band.count * (columns + 1),
+												sizeof(double));
+			gp_matrix	y = b->dev->create(b->dev, band.count, columns + 1, GP_DOUBLE);
+			for (int64_t i = 0; i < gp_items(b->dev->env, band.count); i++)
+			{
+				memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns,
+					   columns * sizeof(double));
+				host[i * (columns + 1) + columns] = 1.0;
+			}
+			b->dev->upload(b->dev, y, gp_matrix_wrap(host, band.count, columns + 1, GP_DOUBLE));
+			gp_free(b->dev->env, host);
+
+			dev->syrk(dev, true, 1.0, rows, 1.0, b->gram[k]);
+			dev->gemm(dev, true, false, 1.0, rows, y, 1.0, b->right[k]);
+			gp_destroy_all(dev, &rows, &y);
+			for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
+				for (int32_t c = 0; c < columns; c++)
+					b->sum[k * columns + c] += b->targets->y[(int64_t) index[i] * columns + c];
+			dev->env->progress(dev->env, GP_PHASE_NUGGET, b->start[k] + band.first + band.count,
+							   b->targets->m);
+		}
 		dev->axpby(dev, 1.0, b->gram[k], 1.0, b->all_gram);
 		dev->axpby(dev, 1.0, b->right[k], 1.0, b->all_right);
 	}
@@ -221,9 +206,7 @@ predict_block(blocks *b, int32_t k, const double *mean, double *out, double *lev
 			dev->row_dots(dev, h, rows, rows);
 			dev->download(dev, gp_matrix_wrap(lever, band.count, 1, GP_DOUBLE), h);
 		}
-		dev->destroy(dev, &rows);
-		dev->destroy(dev, &f);
-		dev->destroy(dev, &h);
+		gp_destroy_all(dev, &rows, &f, &h);
 		for (int64_t i = 0; i < gp_items(env, band.count); i++)
 		{
 			for (int32_t c = 0; c < columns; c++)
@@ -245,24 +228,6 @@ leave_blocks_out(blocks *b, double noise)
 		move_rest(b, k, -1.0);
 		solve_rest(b, noise, true);
 		predict_block(b, k, b->rest_sum, b->mean, b->leverage);
-	}
-}
-
-/* Predicts the blocks that enough labels come before by these alone. */
-static void
-predict_forward(blocks *b, double noise, double *out)
-{
-	for (int64_t i = 0; i < gp_items(b->dev->env, b->targets->m * b->targets->columns); i++)
-		out[i] = NAN;
-	begin_rest(b, false);
-	for (int32_t k = 0; k < b->nblocks; k++)
-	{
-		if (k > 0 && (double) b->start[k] >= PAST_SHARE * (double) b->targets->m)
-		{
-			solve_rest(b, noise, true);
-			predict_block(b, k, b->rest_sum, out, NULL);
-		}
-		move_rest(b, k, 1.0);
 	}
 }
 
@@ -306,21 +271,6 @@ settle(blocks *b, gp_solution *out)
 	gp_solution_spread(env, b->targets, b->order + b->start[recent], m - b->start[recent], out);
 }
 
-/* Frees what is not the solution's. */
-static void
-free_blocks(blocks *b)
-{
-	gp_device  *dev = b->dev;
-
-	for (int32_t k = 0; k < b->nblocks; k++)
-	{
-		dev->destroy(dev, &b->gram[k]);
-		dev->destroy(dev, &b->right[k]);
-	}
-	gp_destroy_all(dev, &b->all_gram, &b->all_right, &b->rest_gram, &b->rest_right);
-	gp_free_all(dev->env, b->gram, b->right, b->sum, b->rest_sum, b->order, b->start, b->counted);
-}
-
 gp_solution
 gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets, gp_matrix q,
 				double mean_diag)
@@ -348,10 +298,28 @@ gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	out.noise = out.nugget * mean_diag;
 	b.leverage = out.loo_variance;
 	leave_blocks_out(&b, out.noise);
-	predict_forward(&b, out.noise, out.forward);
+	/* Predicts the blocks that enough labels come before by these alone. */
+	for (int64_t i = 0; i < gp_items(b.dev->env, b.targets->m * b.targets->columns); i++)
+		out.forward[i] = NAN;
+	begin_rest(&b, false);
+	for (int32_t k = 0; k < b.nblocks; k++)
+	{
+		if (k > 0 && (double) b.start[k] >= PAST_SHARE * (double) b.targets->m)
+		{
+			solve_rest(&b, out.noise, true);
+			predict_block(&b, k, b.rest_sum, out.forward, NULL);
+		}
+		move_rest(&b, k, 1.0);
+	}
 	settle(&b, &out);
 	out.weights = b.w;
 	out.root = b.root;
-	free_blocks(&b);
+	/* Frees what is not the solution's. */
+	for (int32_t k = 0; k < b.nblocks; k++)
+	{
+		gp_destroy_all(dev, &b.gram[k], &b.right[k]);
+	}
+	gp_destroy_all(dev, &b.all_gram, &b.all_right, &b.rest_gram, &b.rest_right);
+	gp_free_all(dev->env, b.gram, b.right, b.sum, b.rest_sum, b.order, b.start, b.counted);
 	return out;
 }

@@ -42,7 +42,7 @@ static const member gckm_options[] = {
 	WIDTH_OF(1), WIDTH_OF(2), WIDTH_OF(3), WIDTH_OF(4), WIDTH_OF(5),
 	WHOLE(gp_gckm, aggregate), WHOLE(gp_gckm, own), REAL(gp_gckm, gamma),
 	WHOLE(gp_gckm, landmarks), REAL(gp_gckm, lambda1), REAL(gp_gckm, lambda2),
-	REAL(gp_gckm, eta), WHOLE(gp_gckm, iterations), LAST
+	REAL(gp_gckm, eta), LAST
 };
 
 static const member gpsrf_options[] = {

@@ -48,7 +48,6 @@ typedef struct gp_gckm
 	double		lambda1;		/* of the similarity */
 	double		lambda2;		/* of the labels: less than lambda1 */
 	double		eta;			/* of the norm; lambda1 eta >= 1 */
-	int			iterations;		/* of a fine-tuning of the components; 0: the closed form */
 } gp_gckm;
 
 /* The components of a layer, from 0: by default 64, and 16 of the last one. */
@@ -137,8 +136,7 @@ typedef struct gp_method
 /*
  * GCKM: the scores of all nodes as a posterior of classes: (1 + e) / 2 for a score e of the paper,
  * whose classes are coded by 1 and -1.  Leave-one-out is exact in the closed form: the node keeps
- * its features and loses its label.  Components that are fine-tuned have seen the labels, which
- * then are held out by five folds.  A variance is 1 less the cosine of the scores to the nearest
+ * its features and loses its label.  A variance is 1 less the cosine of the scores to the nearest
  * class's code, and ranks nodes only.  What a posterior has and this method has not (nugget,
  * log_marginal_likelihood) is NaN.
  */

@@ -33,6 +33,7 @@ static const gnngp_member columns[] = {
 	COLUMN("sparse_features", REGCLASSOID, sparse_features),
 	COLUMN("scale", TEXTOID, scale),
 	COLUMN("edge_time", TEXTOID, time),
+	COLUMN("edge_features", TEXTARRAYOID, edge_features),
 	COLUMN("nodes_name", NAMEARRAYOID, nodes_name),
 	COLUMN("edges_name", NAMEARRAYOID, edges_name),
 	COLUMN("sparse_features_name", NAMEARRAYOID, sparse_name),
@@ -132,7 +133,7 @@ load_graph(MemoryContext context)
 		gnngp_member_load(&columns[i], def);
 	gnngp_member_load(&owner_text, def);
 	gnngp_member_load(&id_column, def);
-	if (def->features.n < 0)
+	if (def->features.n < 0 || def->edge_features.n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,

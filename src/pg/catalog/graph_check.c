@@ -40,6 +40,8 @@ static const column_use use_features = {"features", "features => '{...}'"};
 static const column_use use_src = {"the sources of the edges", "src => '...'"};
 static const column_use use_dst = {"the destinations of the edges", "dst => '...'"};
 static const column_use use_time = {"the times of the edges", "time_column => '...'"};
+static const column_use use_edge_features = {"features of the edges",
+"edge_features => '{...}'"};
 static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
 
 typedef struct column_ref
@@ -403,6 +405,37 @@ check_sparse(Oid table, const column_ref *id)
 	relation_close(rel, NoLock);
 }
 
+/* The columns of the edge table that are features of both ends. */
+static void
+check_edge_features(Relation edges, const gnngp_graph_def *def)
+{
+	for (int i = 0; i < def->edge_features.n; i++)
+	{
+		column_ref	column = find_column(edges, def->edge_features.text[i], &use_edge_features);
+
+		for (int j = 0; j < i; j++)
+			if (strcmp(def->edge_features.text[i], def->edge_features.text[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("edge feature column \"%s\" is named twice", column.name)));
+		if (strcmp(column.name, def->src) == 0 || strcmp(column.name, def->dst) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" cannot be both an end of the edges and a feature",
+							column.name),
+					 errhint("Leave it out of \"edge_features\".")));
+		if (!gnngp_is_number_type(column.base) && !gnngp_is_time_type(column.base) &&
+			column.base != BOOLOID)
+			wrong_type(&column, "a number, a boolean, a date or a timestamp",
+					   "Make numbers of it in a view, such as (kind = 'refund')::integer.");
+	}
+	if (def->edge_features.n > 0 && OidIsValid(def->sparse_features))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"edge_features\" cannot be given with \"sparse_features\""),
+				 errhint("Put the features of the nodes into columns of their table.")));
+}
+
 static void
 check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 {
@@ -431,6 +464,7 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 		if (!gnngp_is_number_type(other.base) && !gnngp_is_time_type(other.base))
 			wrong_type(&other, "a date, a timestamp or a number", "Use a view that casts the column.");
 	}
+	check_edge_features(edges, def);
 }
 
 void

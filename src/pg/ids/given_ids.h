@@ -67,6 +67,9 @@ extern gnngp_given_ids gnngp_given_ids_read(const gnngp_id_type *t, FunctionCall
 extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno,
 									   gnngp_given_ids *given);
 
+/* A NOTICE of how many of the nodes that a call names a model does not have, if there are any. */
+extern void gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given);
+
 /* The id of a node of a link part. */
 extern gnngp_id gnngp_link_id(const gnngp_link_ids *ids, int64 node);
 

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "core/facts/edge_columns.h"
 #include "pg/server/server.h"
 #include "read_ids.h"
 
@@ -31,6 +32,12 @@ struct gnngp_edge_part
 	gnngp_fault fault[WEIGHT_FAULTS];	/* second: dst */
 	gnngp_column time;
 	bool		dated;
+	int			nfeatures;		/* columns that tell of both ends, */
+	int			first_feature;	/* the query's first of them, */
+	Oid		   *feature_base;	/* what each is read as, */
+	bool	   *feature_time;	/* and whether that is a time */
+	double	   *feature;		/* of one row */
+	gp_edge_columns *columns;
 	int64		ntimes;			/* edges with their times, where the graph has some */
 	int64		room;
 	int32	   *from;
@@ -85,6 +92,11 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 	if (src < 0 || dst < 0)
 		return;
+	for (int i = 0; i < s->nfeatures; i++)
+		s->feature[i] = nulls[s->first_feature + i] ? NAN :
+			gnngp_number_datum(values[s->first_feature + i], s->feature_base[i]);
+	if (s->columns)
+		gp_edge_columns_add(s->columns, src, dst, s->feature);
 	if (s->dated)
 		put_time(s, src, dst, values[s->weighted ? 3 : 2], nulls[s->weighted ? 3 : 2]);
 	if (s->weighted)
@@ -130,6 +142,34 @@ check_weights(const edge_state *s)
 					 errhint("Weights must be finite and not negative.")));
 }
 
+/* Selects the columns that tell of both ends, as numbers. */
+static void
+add_features(edge_state *s)
+{
+	const gnngp_texts *names = &s->r->def->edge_features;
+
+	s->nfeatures = names->n;
+	s->first_feature = list_length(s->query.types);
+	s->feature_base = palloc0(sizeof(Oid) * Max(names->n, 1));
+	s->feature_time = palloc0(sizeof(bool) * Max(names->n, 1));
+	s->feature = palloc0(sizeof(double) * Max(names->n, 1));
+	for (int i = 0; i < names->n; i++)
+	{
+		gnngp_column column = gnngp_table_column(&s->r->edges, names->text[i]);
+
+		s->feature_time[i] = gnngp_is_time_type(column.base);
+		if (column.base == BOOLOID)
+			gnngp_query_add(&s->query, FLOAT8OID, "t.%s::pg_catalog.int4::pg_catalog.float8",
+							column.quoted);
+		else
+		{
+			column = gnngp_table_time(&s->r->edges, names->text[i]);
+			gnngp_query_add_time(&s->query, &column);
+		}
+		s->feature_base[i] = llast_oid(s->query.types);
+	}
+}
+
 gnngp_edge_part *
 gnngp_plan_edges(gnngp_reader *r)
 {
@@ -152,6 +192,7 @@ gnngp_plan_edges(gnngp_reader *r)
 		s->time = gnngp_table_time(&r->edges, def->time);
 		gnngp_query_add_time(&s->query, &s->time);
 	}
+	add_features(s);
 	gnngp_query_plan(&s->query);
 	r->edges_spread = gnngp_query_is_spread(&s->query);
 	return s;
@@ -163,6 +204,9 @@ gnngp_read_edges(gnngp_edge_part *s)
 	gnngp_reader *r = s->r;
 
 	s->edges = gp_edges_create(r->env, r->data->ids.n, r->def->directed, s->weighted);
+	if (s->nfeatures > 0)
+		s->columns = gp_edge_columns_create(r->env, r->data->ids.n, r->def->directed, s->nfeatures,
+											s->feature_time);
 	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
 	flush_edges(s);
 	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls,
@@ -184,6 +228,10 @@ gnngp_read_edges(gnngp_edge_part *s)
 								gnngp_id_text(&s->r->data->ids, s->fault[k].node),
 							gnngp_id_text(&s->r->data->ids, (int32) s->fault[k].second)),
 					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
+	if (s->columns)
+		r->data->features = gp_edge_columns_join(s->columns, r->data->features,
+												 r->data->features ? r->data->features->type :
+												 GP_FLOAT);
 	r->data->graph = gp_graph_build(s->edges);
 	if (s->dated)
 		gp_graph_date(r->env, r->data->graph, s->ntimes, s->from, s->to, s->at);

@@ -68,6 +68,8 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 						 OidIsValid(graph->sparse_features), graph->scale);
 		for (int i = 0; i < graph->features.n; i++)
 			appendStringInfo(&text, "\n%s", graph->features.text[i]);
+		for (int i = 0; i < graph->edge_features.n; i++)
+			appendStringInfo(&text, "\nedge %s", graph->edge_features.text[i]);
 	}
 	return TEXT_HASH(text.data);
 }

@@ -1,5 +1,5 @@
 /*
- * test_metrics.c - the calibrated curve against its definition.
+ * test_metrics.c - logistic regression against SciPy, and the calibrated curve against its definition.
  */
 #include "links/model/logistic.h"
 #include "test_env.h"
@@ -90,9 +90,54 @@ check_flat(gp_env *env)
 	ok(isfinite(a) && b == 0.0, "scores that are no numbers give a finite curve");
 }
 
+/*
+ * The mode and the variances of logits by Newton's method, against SciPy 1.x:
+ *
+ *	X = [[1, sin(.7 r), cos(1.3 r)] for r in range(40)]; y = 1 where r r % 7 < 3 else -1; w = 1 + r % 3
+ *	f = lambda b: sum(w * logaddexp(0, -y * (X @ b))) + .25 * b @ b
+ *	b = minimize(f, zeros(3), jac=..., hess=h, method='trust-exact', options={'gtol': 1e-12}).x
+ *	[X[r] @ solve(h(b), X[r]) for r in (0, 7, 39)]
+ */
+static void
+check_newton(gp_env *env)
+{
+	static const double mode[] = {0.918569931024, 0.0901708861058, 0.200687018305};
+	static const double variance[] = {0.185968549656, 0.261520026044, 0.217798389017};
+	static const int row[] = {0, 7, 39};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_matrix	phi = dev->create(dev, 3, 40, GP_DOUBLE);
+	double		host[3][40];
+	double		weight[40];
+	bool		label[40];
+	gp_link_logistic l;
+
+	for (int r = 0; r < 40; r++)
+	{
+		host[0][r] = 1.0;
+		host[1][r] = sin(0.7 * r);
+		host[2][r] = cos(1.3 * r);
+		label[r] = r * r % 7 < 3;
+		weight[r] = 1.0 + r % 3;
+	}
+	dev->upload(dev, phi, gp_matrix_wrap(host, 3, 40, GP_DOUBLE));
+	l = gp_link_logistic_open(dev, phi, 0.5);
+	gp_link_logistic_fit(&l, label, weight);
+	for (int k = 0; k < 3; k++)
+	{
+		double		got;
+
+		close_to(l.b[k], mode[k], 1e-5, "the mode is SciPy's");
+		gp_link_logistic_variances(&l, row[k], 1, &got);
+		close_to(got, variance[k], 1e-5, "and so is the variance of a logit");
+	}
+	gp_link_logistic_close(&l);
+	dev->close(dev);
+}
+
 int
 main(void)
 {
+	in_env(check_newton(env));
 	in_env(check_curve(env, 3.0, 1.0, 0.0));
 	in_env(check_curve(env, 1.5, 1e-6, 0.0));
 	in_env(check_curve(env, 1.5, 1e6, -3e6));

@@ -484,7 +484,7 @@ check_probes(gp_env *env, int n)
 static void
 check_bound(gp_env *env)
 {
-	enum {NODES = 800};
+	enum {NODES = 400};
 	world		w;
 	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
 	gp_posterior *out;
@@ -771,7 +771,7 @@ main(void)
 			for (volatile int d = 1; d <= 16; d = d == 3 ? 16 : d + 1)
 				in_env(check_hostile(env, s, d, (gp_type) type));
 	in_env(check_threads(env, 1500, GP_TASK_CLASSES));
-	in_env(check_threads(env, 8000, GP_TASK_VALUES));
+	in_env(check_threads(env, 4000, GP_TASK_VALUES));
 	in_env(check_probes(env, 6000));
 	in_env(check_probes(env, 62600));
 	in_env(check_bound(env));

@@ -37,8 +37,8 @@ check_equation(gp_env *env, int n, int classes, int every, double lambda1, doubl
 	}
 	k = plain_rbf(env, n, 3, x, 0.1);
 	q = on_device(dev, n, n, k);
-	gp_points_factor(dev, q, &points, NULL);
-	gp_rkm_solve(dev, &m, q, e, loo, NULL, bias);
+	gp_points_factor(dev, q, &points);
+	gp_rkm_solve(dev, &m, q, e, loo, bias);
 	equation(&m, n, k, -1, want, NULL, want_bias);
 	snprintf(name, sizeof(name), "%d nodes, %d labels, %d classes, lambda1 %g, eta %g: the dense solution to %.2g, "
 			 "bias to %.2g", n, (int) m.nlabelled, classes, lambda1, eta, worst((int64_t) n * classes, e, want),
@@ -83,8 +83,8 @@ check_golden(gp_env *env)
 	x = on_device(dev, N, 3, h);
 	gp_rows_products(dev, x, &points, products, norm);
 	gp_rbf(dev, products, norm, &points, 0.1);
-	gp_points_factor(dev, products, &points, NULL);
-	gp_rkm_solve(dev, &m, products, e, loo, NULL, bias);
+	gp_points_factor(dev, products, &points);
+	gp_rkm_solve(dev, &m, products, e, loo, bias);
 	for (int j = 0; j < N; j++)
 		d += k[j];
 	/* h_i = e_i + [labelled] c_i / (r_i lambda2) */
@@ -109,13 +109,13 @@ check_alone(gp_env *env)
 	double		bias[2];
 	double		sum = 0.0;
 
-	gp_rkm_solve(dev, &m, on_device(dev, 5, 4, q), e, loo, NULL, bias);
+	gp_rkm_solve(dev, &m, on_device(dev, 5, 4, q), e, loo, bias);
 	for (int i = 0; i < 10; i++)
 		sum += e[i] + (i < 6 ? loo[i] : 0.0);
 	ok(isfinite(sum), "nodes that are like no other get scores");
 	ok(e[8] == bias[0] && e[9] == bias[1], "that of a node far from the landmarks is the bias");
 	m.nlabelled = 1;
-	gp_rkm_solve(dev, &m, on_device(dev, 5, 4, q), e, loo, NULL, NULL);
+	gp_rkm_solve(dev, &m, on_device(dev, 5, 4, q), e, loo, NULL);
 	ok(loo[0] == 0.0 && loo[1] == 0.0, "without its only label nothing is said");
 }
 
@@ -226,7 +226,7 @@ check_components(gp_env *env)
 		x[i] = fill(i / 3, i % 3, 3, 1.0) + cos(0.3 * i * i);
 	k = plain_rbf(env, N, 3, x, 2.0);
 	q = on_device(dev, N, N, k);
-	gp_points_factor(dev, q, &points, NULL);
+	gp_points_factor(dev, q, &points);
 	gp_principal_components(dev, q, out);
 	dev->download(dev, gp_matrix_wrap(h, N, 40, GP_DOUBLE), out);
 	want = plain_components(env, N, 5, k);

@@ -94,7 +94,7 @@ main(void)
 	in_env(check_print(env, " gckm ( layers = 2 , Own = TRUE ) ", "gckm(own=true)"));
 	in_env(check_print(env, "gckm(lambda2=.1, layers=3, gamma=0.01, aggregate=sum)",
 					   "gckm(layers=3, aggregate=sum, gamma=0.01, lambda2=0.1)"));
-	in_env(check_print(env, "gckm(width1=1e-3, components2=7, landmarks=256, iterations=0)",
+	in_env(check_print(env, "gckm(width1=1e-3, components2=7, landmarks=256)",
 					   "gckm(components2=7, width1=0.001, landmarks=256)"));
 	in_env(check_print(env, "gckm(lambda1=0.30000000000000004, eta=4)", "gckm(lambda1=0.30000000000000004, eta=4)"));
 	in_env(check_refused(env, "gkcm", GP_ERR_SYNTAX, 1, "unknown kernel \"gkcm\""));

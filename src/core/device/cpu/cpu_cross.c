@@ -34,18 +34,20 @@ gp_cross_free(gp_env *env, gp_cross_space *space)
 	gp_free_all(env, space->column, space->entry, space->sum, space->left, space->right);
 }
 
-/* Sorts the entries of some rows by column: a count, then a place for each. */
-static void
-index_rows(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space)
+void
+gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,
+				gp_cross_space *space, gp_matrix k)
 {
+	double	   *sum = space->sum;
+
+	/* Sorts the entries of some rows by column: a count, then a place for each. */
 	gp_cross_column *column = space->column;
 	int32_t		place = 1;
-
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+	for (int64_t i = 0; i < k.cols; i++)
+		for (int64_t e = z->start[col[i]]; e < z->start[col[i] + 1]; e++)
 			column[z->col[e]].end++;
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+	for (int64_t i = 0; i < k.cols; i++)
+		for (int64_t e = z->start[col[i]]; e < z->start[col[i] + 1]; e++)
 		{
 			gp_cross_column *c = &column[z->col[e]];
 
@@ -59,15 +61,6 @@ index_rows(const gp_csr *z, const int32_t *row, int64_t n, gp_cross_space *space
 			space->entry[c->end].row = (int32_t) i;
 			space->entry[c->end++].value = gp_number_at(z->value, z->type, e);
 		}
-}
-
-void
-gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,
-				gp_cross_space *space, gp_matrix k)
-{
-	double	   *sum = space->sum;
-
-	index_rows(z, col, k.cols, space);
 	for (int64_t i = 0; i < k.rows; i++)
 	{
 		int64_t		n = lower ? i + 1 : k.cols;

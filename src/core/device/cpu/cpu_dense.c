@@ -62,33 +62,6 @@ gp_even_part(int64_t length, double size)
 	return ((length - 1) / parts + 16) / 16 * 16;
 }
 
-/* Chooses the tiles of a product: as wide as c, or about square. */
-static void
-cut_product(product_job *job)
-{
-	double		rows = (double) job->c.rows;
-	double		cols = (double) job->c.cols;
-	double		target = gp_tile_flops(job->c.type, 2.0 * rows * cols * (double) job->inner);
-	double		area;
-	double		tall;
-	double		wide;
-
-	job->chunk = gp_even_part(job->inner, INNER_CHUNK);
-	area = target / (2.0 * (double) job->chunk);
-	wide = fmin(cols, fmax(area / cols >= WIDE_ROWS ? cols : sqrt(area), area / rows));
-	tall = fmin(rows, area / wide);
-	if (job->lower)
-		tall = wide = fmin(rows, sqrt(area));
-	tall = fmin(tall, (double) (TILE_OPERAND / job->chunk));
-	wide = fmin(wide, (double) (TILE_OPERAND / job->chunk));
-	tall = fmin(tall, TILE_OPERAND / fmax(wide, 1));
-	job->grid = gp_grid_make(job->c.rows, job->c.cols, gp_even_part(job->c.rows, tall),
-							 gp_even_part(job->c.cols, wide));
-	job->tiles = job->grid.tiles;
-	if (job->lower)
-		job->tiles = job->grid.across * (job->grid.across + 1) / 2;
-}
-
 /* The place of a tile of c; with lower set, tiles count along the rows up to the diagonal. */
 static gp_tile_range
 product_range(const product_job *job, int64_t tile)
@@ -155,7 +128,28 @@ run_product(gp_device *dev, product_job *job)
 
 	if (job->c.rows == 0 || job->c.cols == 0)
 		return;
-	cut_product(job);
+	/* Chooses the tiles of a product: as wide as c, or about square. */
+	double		rows = (double) job->c.rows;
+	double		cols = (double) job->c.cols;
+	double		target = gp_tile_flops(job->c.type, 2.0 * rows * cols * (double) job->inner);
+	double		area;
+	double		tall;
+	double		wide;
+
+	job->chunk = gp_even_part(job->inner, INNER_CHUNK);
+	area = target / (2.0 * (double) job->chunk);
+	wide = fmin(cols, fmax(area / cols >= WIDE_ROWS ? cols : sqrt(area), area / rows));
+	tall = fmin(rows, area / wide);
+	if (job->lower)
+		tall = wide = fmin(rows, sqrt(area));
+	tall = fmin(tall, (double) (TILE_OPERAND / job->chunk));
+	wide = fmin(wide, (double) (TILE_OPERAND / job->chunk));
+	tall = fmin(tall, TILE_OPERAND / fmax(wide, 1));
+	job->grid = gp_grid_make(job->c.rows, job->c.cols, gp_even_part(job->c.rows, tall),
+							 gp_even_part(job->c.cols, wide));
+	job->tiles = job->grid.tiles;
+	if (job->lower)
+		job->tiles = job->grid.across * (job->grid.across + 1) / 2;
 	passes = gp_max64(1, (job->inner + job->chunk - 1) / job->chunk);
 	if (passes > 1)
 		job->passes = gp_alloc_zero(dev->env, job->tiles, sizeof(int));
@@ -171,23 +165,20 @@ gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix 
 	.a = a, .b = b, .c = c, .inner = trans_a ? a.rows : a.cols};
 
 	gp_cpu_require(dev, a.type == c.type && b.type == c.type &&
-				   (trans_a ? a.cols : a.rows) == c.rows &&
-				   (trans_b ? b.rows : b.cols) == c.cols &&
+				   (trans_a ? a.cols : a.rows) == c.rows && (trans_b ? b.rows : b.cols) == c.cols &&
 				   (trans_b ? b.cols : b.rows) == job.inner &&
 				   a.ld <= INT32_MAX && b.ld <= INT32_MAX && c.ld <= INT32_MAX);
 	run_product(dev, &job);
 }
 
 void
-gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
-				  gp_matrix c)
+gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 {
 	product_job job = {.trans_a = trans, .trans_b = !trans, .lower = true, .alpha = alpha,
 	.beta = beta, .a = a, .b = a, .c = c, .inner = trans ? a.rows : a.cols};
 
 	gp_cpu_require(dev, a.type == c.type && c.rows == c.cols &&
-				   (trans ? a.cols : a.rows) == c.rows &&
-				   a.ld <= INT32_MAX && c.ld <= INT32_MAX);
+				   (trans ? a.cols : a.rows) == c.rows && a.ld <= INT32_MAX && c.ld <= INT32_MAX);
 	run_product(dev, &job);
 }
 

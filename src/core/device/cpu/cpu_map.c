@@ -118,21 +118,6 @@ typedef struct map_job
 	const gp_simd_ops *ops;
 } map_job;
 
-/* Sets the elements of a tile whose row and column are one node. */
-static void
-map_diagonal(const map_job *job, gp_tile_range r)
-{
-	for (int64_t j = r.col; j < r.col + r.cols; j++)
-	{
-		int64_t		node = job->cols != NULL ? job->cols[j] : j;
-		int64_t		i = node - job->row0;
-
-		if (i >= r.row && i < r.row + r.rows)
-			gp_number_put(job->k.data, job->k.type, i * job->k.ld + j,
-						  gp_stage_variance(job->stage, variance_of(job->stage, node)));
-	}
-}
-
 /* One tile of map. */
 static void
 map_tile(void *arg, int64_t tile, int worker)
@@ -149,11 +134,21 @@ map_tile(void *arg, int64_t tile, int worker)
 		columns.second = (char *) columns.second + skip;
 	}
 	for (int64_t i = r.row; i < r.row + r.rows; i++)
-		gp_stage_row(job->ops, job->stage,
-					 variances ? variance_of(job->stage, job->row0 + i) : 0.0,
+		gp_stage_row(job->ops, job->stage, variances ? variance_of(job->stage, job->row0 + i) : 0.0,
 					 columns, r.cols, gp_matrix_at(job->k, i, r.col));
 	if (variances)
-		map_diagonal(job, r);
+	{
+		/* Sets the elements of a tile whose row and column are one node. */
+		for (int64_t j = r.col; j < r.col + r.cols; j++)
+		{
+			int64_t		node = job->cols != NULL ? job->cols[j] : j;
+			int64_t		i = node - job->row0;
+
+			if (i >= r.row && i < r.row + r.rows)
+				gp_number_put(job->k.data, job->k.type, i * job->k.ld + j,
+							  gp_stage_variance(job->stage, variance_of(job->stage, node)));
+		}
+	}
 }
 
 void

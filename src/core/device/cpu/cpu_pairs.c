@@ -194,37 +194,6 @@ pair_variance(const pair_job *job, int32_t node, double variance)
 	return variance;
 }
 
-/* The sum over a pair of blocks; pairs off the diagonal count twice. */
-static double
-sum_block(const pair_job *job, const pair_block *b, pair_space *space)
-{
-	double		sum = 0;
-	gp_matrix	cross = gp_matrix_wrap(space->k, b->rows, b->cols, job->type);
-
-	if (job->zd != NULL)
-		gp_cross_dense(*job->zd, b->row, b->col, b->same, &space->cross, cross);
-	else
-		gp_cross_sparse(job->zs, b->row, b->col, b->same, &space->cross, cross);
-	for (int i = 0; i < job->nstages; i++)
-		gp_stage_prepare(&job->stages[i], job->type, b->col, 0, b->cols,
-						 stage_columns(job, space, i));
-
-	for (int64_t j = 0; j < b->rows; j++)
-	{
-		char	   *k = space->k + (size_t) (j * b->cols) * job->size;
-		int64_t		cols = b->same ? j : b->cols;
-		double		own = gp_number_at(b->row_value, job->type, j);
-		double		exact = b->same ? pair_variance(job, b->row[j], gp_number_at(k, job->type, j))
-			: 0;
-
-		for (int i = 0; i < job->nstages; i++)
-			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b->row[j]),
-						 stage_columns(job, space, i), cols, k);
-		sum += own * (2 * job->ops->dot(cols, b->col_value, k) + own * exact);
-	}
-	return sum;
-}
-
 /* The pair of blocks p, q of a row. */
 static double
 sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, pair_space *space)
@@ -241,7 +210,31 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	b.rows = gp_min64(block, m - p * block);
 	b.cols = gp_min64(block, m - q * block);
 	b.same = p == q;
-	return sum_block(job, &b, space);
+	/* The sum over a pair of blocks; pairs off the diagonal count twice. */
+	double		sum = 0;
+	gp_matrix	cross = gp_matrix_wrap(space->k, b.rows, b.cols, job->type);
+	if (job->zd != NULL)
+		gp_cross_dense(*job->zd, b.row, b.col, b.same, &space->cross, cross);
+	else
+		gp_cross_sparse(job->zs, b.row, b.col, b.same, &space->cross, cross);
+	for (int i = 0; i < job->nstages; i++)
+		gp_stage_prepare(&job->stages[i], job->type, b.col, 0, b.cols,
+						 stage_columns(job, space, i));
+
+	for (int64_t j = 0; j < b.rows; j++)
+	{
+		char	   *k = space->k + (size_t) (j * b.cols) * job->size;
+		int64_t		cols = b.same ? j : b.cols;
+		double		own = gp_number_at(b.row_value, job->type, j);
+		double		exact = b.same ? pair_variance(job, b.row[j], gp_number_at(k, job->type, j))
+			: 0;
+
+		for (int i = 0; i < job->nstages; i++)
+			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b.row[j]),
+						 stage_columns(job, space, i), cols, k);
+		sum += own * (2 * job->ops->dot(cols, b.col_value, k) + own * exact);
+	}
+	return sum;
 }
 
 /* Some rows, or one pair of blocks. */
@@ -260,18 +253,6 @@ pairs_tile(void *arg, int64_t number, int worker)
 	for (int64_t i = tile->row; i < tile->end; i++)
 		*(double *) gp_matrix_at(job->out, i, 0) =
 			sum_pair(job, i, 0, 0, gp_max64(1, job->s->start[i + 1] - job->s->start[i]), space);
-}
-
-/* Frees it all. */
-static void
-free_spaces(gp_device *dev, pair_job *job)
-{
-	for (int i = 0; i < dev->threads; i++)
-	{
-		gp_free_all(dev->env, job->space[i].k, job->space[i].columns);
-		gp_cross_free(dev->env, &job->space[i].cross);
-	}
-	gp_free(dev->env, job->space);
 }
 
 /* Adds the sums of hubs' blocks, in the order of the tiles. */
@@ -337,6 +318,12 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 		gp_cpu_run(dev, pairs_tile, &job, tiles);
 	if (!dev->env->dry)
 		add_blocks(&job, tiles);
-	free_spaces(dev, &job);
+	/* Frees it all. */
+	for (int i = 0; i < dev->threads; i++)
+	{
+		gp_free_all(dev->env, job.space[i].k, job.space[i].columns);
+		gp_cross_free(dev->env, &job.space[i].cross);
+	}
+	gp_free(dev->env, job.space);
 	gp_free_all(dev->env, job.tile, job.longest);
 }

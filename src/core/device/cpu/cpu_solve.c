@@ -243,8 +243,7 @@ gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b)
 	.ops = gp_cpu_ops(dev, b.type), .room = gp_cpu_of(dev)->solve_room};
 
 	gp_cpu_require(dev, l.type == b.type && l.rows == l.cols &&
-				   l.rows == (left ? b.rows : b.cols) &&
-				   l.ld <= INT32_MAX && b.ld <= INT32_MAX);
+				   l.rows == (left ? b.rows : b.cols) && l.ld <= INT32_MAX && b.ld <= INT32_MAX);
 	if (b.rows > 0 && b.cols > 0)
 		solve_shared(dev, &job);
 }

@@ -251,23 +251,6 @@ elements_tile(void *arg, int64_t tile, int worker)
 	}
 }
 
-/* The elements by row, those of one row as they came. */
-static int64_t *
-order_by_row(gp_device *dev, int64_t rows, int64_t n, const int32_t *row)
-{
-	int64_t    *place = gp_alloc_zero(dev->env, rows + 1, sizeof(int64_t));
-	int64_t    *order = gp_alloc_array(dev->env, n, sizeof(int64_t));
-
-	for (int64_t e = 0; e < n; e++)
-		place[row[e] + 1]++;
-	for (int64_t i = 0; i < rows; i++)
-		place[i + 1] += place[i];
-	GP_EACH(dev->env, e, n, e)
-		order[place[row[e]]++] = e;
-	gp_free(dev->env, place);
-	return order;
-}
-
 void
 gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const int32_t *row,
 				 const int32_t *col, double *out)
@@ -275,7 +258,17 @@ gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const 
 	elements_job job = {s, b, n, row, col, out, NULL, 0, gp_cpu_ops(dev, s->type)};
 
 	gp_cpu_require(dev, b.type == s->type && s->cols == b.rows);
-	job.order = order_by_row(dev, s->rows, n, row);
+	/* The elements by row, those of one row as they came. */
+	int64_t    *place = gp_alloc_zero(dev->env, s->rows + 1, sizeof(int64_t));
+	int64_t    *order = gp_alloc_array(dev->env, n, sizeof(int64_t));
+	for (int64_t e = 0; e < n; e++)
+		place[row[e] + 1]++;
+	for (int64_t i = 0; i < s->rows; i++)
+		place[i + 1] += place[i];
+	GP_EACH(dev->env, e, n, e)
+		order[place[row[e]]++] = e;
+	gp_free(dev->env, place);
+	job.order = order;
 	job.tile = gp_max64(1, TILE_ENTRIES / gp_max64(16, longest_row(s)));
 	gp_cpu_run(dev, elements_tile, &job, (n + job.tile - 1) / job.tile);
 	gp_free(dev->env, job.order);

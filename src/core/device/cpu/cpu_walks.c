@@ -57,30 +57,6 @@ place_of(const walks_job *job, int32_t node)
 	return at;
 }
 
-/* reached_b = sum_a s_ia w_a s_ab, a being neighbours of i but for skip. */
-static void
-reach(const walks_job *job, int32_t i, int32_t skip, lanes *reached)
-{
-	const gp_csr *s = job->s;
-
-	for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-	{
-		int32_t		a = s->col[k];
-		lanes		w = weights_of(job, a);
-
-		if (a == skip)
-			continue;
-		for (int64_t e = s->start[a]; e < s->start[a + 1]; e++)
-		{
-			int64_t		at = place_of(job, s->col[e]);
-
-			if (job->key)
-				job->key[at] = s->col[e];
-			reached[at] += w;
-		}
-	}
-}
-
 /* The entries that two steps from a node go through. */
 static int64_t
 reach_entries(const gp_csr *s, int32_t i)
@@ -144,7 +120,23 @@ walk_group(walks_job *job, int64_t group)
 	lanes	   *reached = job->reached;
 
 	job->bits = bits_for(reach_entries(s, i));
-	reach(job, i, cut ? job->dst[first] : -1, reached);
+	/* reached_b = sum_a s_ia w_a s_ab, a being neighbours of i but for skip. */
+	for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+	{
+		int32_t		a = s->col[k];
+		lanes		w = weights_of(job, a);
+
+		if (a == (cut ? job->dst[first] : -1))
+			continue;
+		for (int64_t e = s->start[a]; e < s->start[a + 1]; e++)
+		{
+			int64_t		at = place_of(job, s->col[e]);
+
+			if (job->key)
+				job->key[at] = s->col[e];
+			reached[at] += w;
+		}
+	}
 	for (int64_t e = first; e < job->first[group + 1]; e++)
 	{
 		int32_t		j = job->dst[e];

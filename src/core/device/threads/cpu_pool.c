@@ -30,20 +30,6 @@ struct gp_pool
 	int			stop;			/* atomic: hand out no more */
 };
 
-/* Takes tiles until none is left or the run is stopped. */
-static void
-take_tiles(gp_pool *pool, int worker)
-{
-	while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED))
-	{
-		int64_t		tile = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
-
-		if (tile >= pool->tiles)
-			break;
-		pool->tile(pool->job, tile, worker);
-	}
-}
-
 /* The life of a helper. */
 static void *
 helper_main(void *arg)
@@ -64,7 +50,15 @@ helper_main(void *arg)
 		seen = pool->run;
 		pool->active++;
 		pthread_mutex_unlock(&pool->mutex);
-		take_tiles(pool, worker);
+		/* Takes tiles until none is left or the run is stopped. */
+		while (!__atomic_load_n(&pool->stop, __ATOMIC_RELAXED))
+		{
+			int64_t		tile = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
+
+			if (tile >= pool->tiles)
+				break;
+			pool->tile(pool->job, tile, worker);
+		}
 		pthread_mutex_lock(&pool->mutex);
 		if (--pool->active == 0)
 			pthread_cond_signal(&pool->idle);

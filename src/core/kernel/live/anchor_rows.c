@@ -45,8 +45,7 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 	gp_keep_dense(ev->keep, piece, n, x->dims, x->type);
 	for (int64_t i = 0; i < n && !ev->env->dry; i++)
 		memcpy((char *) piece->dense + i * x->dims * size,
-			   (char *) x->dense + index[i] * x->dims * size,
-			   x->dims * size);
+			   (char *) x->dense + index[i] * x->dims * size, x->dims * size);
 }
 
 /* The largest power of A over what is no explicit factor. */
@@ -168,17 +167,6 @@ column_now(const gp_eval *ev, const gp_terms *terms, int64_t col)
 	return col + shift;
 }
 
-/* The anchors' sparse rows with the columns of now; the order of columns stays. */
-static gp_csr *
-place_columns(gp_eval *ev, const gp_terms *terms, const gp_csr *s, int64_t cols)
-{
-	gp_csr	   *out = gp_csr_stack(ev->env, NULL, 0, s, cols);
-
-	for (int64_t k = 0; terms->n > 1 && k < gp_csr_entries(out); k++)
-		out->col[k] = (int32_t) column_now(ev, terms, out->col[k]);
-	return out;
-}
-
 /* Adds the anchors' rows to a dense factor, of whichever form they are. */
 static void
 fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_piece *dense,
@@ -259,7 +247,10 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 		fill_dense(ev, terms, sparse, dense, z);
 		return;
 	}
-	below = place_columns(ev, terms, sparse->csr, z->csr->cols);
+	/* The anchors' sparse rows with the columns of now; the order of columns stays. */
+	below = gp_csr_stack(ev->env, NULL, 0, sparse->csr, z->csr->cols);
+	for (int64_t k = 0; terms->n > 1 && k < gp_csr_entries(below); k++)
+		below->col[k] = (int32_t) column_now(ev, terms, below->col[k]);
 	all = gp_csr_stack(ev->env, z->csr, ev->live_rows, below, z->csr->cols);
 	gp_csr_free(ev->env, below);
 	gp_csr_free(ev->env, z->csr);

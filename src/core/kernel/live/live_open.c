@@ -14,8 +14,7 @@
  */
 static gp_csr *
 stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_order *order,
-			   const gp_piece *kept,
-			   int64_t anchors)
+			   const gp_piece *kept, int64_t anchors)
 {
 	int64_t		rows = order->rows;
 	int64_t		full = order->near[order->hops > 0 ? order->hops - 1 : 0];
@@ -89,8 +88,7 @@ static void
 require_anchors(gp_env *env, const gp_piece *kept, int64_t anchors, int64_t width, gp_type type)
 {
 	if (kept && ((kept->csr == NULL && kept->dense == NULL) || kept->rows != anchors ||
-				 kept->cols > width ||
-				 (kept->csr ? kept->csr->type : kept->type) != type))
+				 kept->cols > width || (kept->csr ? kept->csr->type : kept->type) != type))
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
 				 "the live state does not fit its features");
 }
@@ -219,8 +217,7 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 /* Lists of neighbours of the rows, where the program has them. */
 static void
 make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column,
-		   int64_t width,
-		   int64_t anchors, gp_type type)
+		   int64_t width, int64_t anchors, gp_type type)
 {
 	const gp_program *program = kernel->program;
 	gp_csr	   *all;
@@ -238,8 +235,7 @@ make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, co
 
 void
 gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
-				  gp_fit_size fit,
-				  const gp_keep *keep, gp_type type)
+				  gp_fit_size fit, const gp_keep *keep, gp_type type)
 {
 	gp_env	   *env = dev->env;
 	gp_prepared *kernel = gp_alloc_zero(env, 1, sizeof(gp_prepared));

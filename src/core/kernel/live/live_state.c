@@ -141,8 +141,7 @@ gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int p
 
 void
 gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
-				int64_t rows,
-				int64_t cols)
+				int64_t rows, int64_t cols)
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
 
@@ -165,34 +164,9 @@ gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n)
 		memcpy(piece->dense, node, n * sizeof(int32_t));
 }
 
-/* The entries of the n longest rows, at most: a dry run does not know which rows. */
-static int64_t
-longest_rows(gp_env *env, const gp_csr *s, int64_t n)
-{
-	int64_t		most = 0;
-	int64_t		entries = 0;
-	int64_t    *count;
-
-	for (int64_t i = 0; i < s->rows; i++)
-		most = gp_max64(most, s->start[i + 1] - s->start[i]);
-	count = gp_alloc_zero(env, most + 1, sizeof(int64_t));
-	for (int64_t i = 0; i < s->rows; i++)
-		count[s->start[i + 1] - s->start[i]]++;
-	for (int64_t length = most; n > 0 && length >= 0; length--)
-	{
-		int64_t		rows = gp_min64(n, count[length]);
-
-		entries += rows * length;
-		n -= rows;
-	}
-	gp_free(env, count);
-	return entries;
-}
-
 void
 gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
-			 const int32_t *index,
-			 int64_t n)
+			 const int32_t *index, int64_t n)
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
 	size_t		size = sizeof(int32_t) + gp_type_size(s->type);
@@ -202,7 +176,24 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 	piece->type = s->type;
 	if (keep->env->dry)
 	{
-		int64_t		entries = longest_rows(keep->env, s, n);
+		/* The entries of the n longest rows, at most: a dry run does not know which rows. */
+		int64_t		most = 0;
+		int64_t		entries = 0;
+		int64_t    *count;
+
+		for (int64_t i = 0; i < s->rows; i++)
+			most = gp_max64(most, s->start[i + 1] - s->start[i]);
+		count = gp_alloc_zero(keep->env, most + 1, sizeof(int64_t));
+		for (int64_t i = 0; i < s->rows; i++)
+			count[s->start[i + 1] - s->start[i]]++;
+		for (int64_t length = most; n > 0 && length >= 0; length--)
+		{
+			int64_t		rows = gp_min64(n, count[length]);
+
+			entries += rows * length;
+			n -= rows;
+		}
+		gp_free(keep->env, count);
 
 		piece->bytes = (double) entries * size;
 		piece->dense = gp_alloc_figures(keep->env, entries, size);

@@ -38,22 +38,6 @@ relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 	return gp_nystrom_of_panel(ny, step, panel);
 }
 
-/* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
-static void
-apply_operator(gp_nystrom *ny, const gp_operator *op, gp_factor *f)
-{
-	for (int b = 0; b < f->npanels; b++)
-		gp_operator_apply(ny->ev, op, f->panel[b].p);
-	for (int t = 0; t < f->terms.n; t++)
-	{
-		gp_linear_term *term = &f->terms.term[t];
-
-		memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
-		term->op[0] = op;
-		term->nops++;
-	}
-}
-
 /* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
 static void
 append_factor(gp_eval *ev, gp_factor *f, gp_factor *other)
@@ -190,7 +174,18 @@ compute(gp_nystrom *ny, int step)
 			scale_factor(f, s->value);
 			break;
 		case GP_STEP_OP:
-			apply_operator(ny, s->op, f);
+			/* Applies an operator to every part of a factor; gp_nystrom_check has seen that
+			 * there is room. */
+			for (int b = 0; b < f->npanels; b++)
+				gp_operator_apply(ny->ev, s->op, f->panel[b].p);
+			for (int t = 0; t < f->terms.n; t++)
+			{
+				gp_linear_term *term = &f->terms.term[t];
+
+				memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
+				term->op[0] = s->op;
+				term->nops++;
+			}
 			break;
 		case GP_STEP_RELU:
 			return relu_factor(ny, step, s->arg0, f);

@@ -20,23 +20,31 @@
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 #define TRIES 64				/* random nodes drawn for each one wanted */
 
-/* A candidate with the hash that it is ordered by. */
-typedef struct keyed
+/* Exchanges two nodes. */
+static void
+exchange(int32_t *a, int32_t *b)
 {
-	uint64_t	key;
-	int32_t		node;
-} keyed;
+	int32_t		old = *a;
 
-/* Orders candidates by their hashes. */
-static int
-compare_keyed(const void *a, const void *b, void *unused)
+	*a = *b;
+	*b = old;
+}
+
+/*
+ * Brings those of n candidates that are not linked with a node to the front, the first of them, at most
+ * most, in a random order; returns how many they are.
+ */
+static int64_t
+draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n, int64_t most)
 {
-	const keyed *x = a;
-	const keyed *y = b;
+	int64_t		missing = 0;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
+	for (int64_t k = 0; k < n; k++)
+		if (!gp_link_exists(full, node, found[k]))
+			exchange(&found[missing++], &found[k]);
+	for (int64_t k = 0; k < gp_min64(most, missing); k++)
+		exchange(&found[k], &found[k + (int64_t) (gp_hash(stream + (uint64_t) k) % (uint64_t) (missing - k))]);
+	return missing;
 }
 
 /* Makes room for some links. */
@@ -57,23 +65,6 @@ add_pair(gp_link_rivals *r, int32_t node, int32_t other)
 {
 	r->pairs.src[r->pairs.n] = node;
 	r->pairs.dst[r->pairs.n++] = other;
-}
-
-/* Adds at most GP_LINK_RIVALS of n candidates of a node, none of them linked with it, by their hashes. */
-static void
-add_found(gp_env *env, gp_link_rivals *r, const gp_graph *full, uint64_t stream, int32_t node,
-		  const int32_t *found, int64_t n)
-{
-	keyed		kept[GP_LINK_RIVALS];
-	gp_heap		heap = {.env = env, .item = kept, .room = GP_LINK_RIVALS, .size = sizeof(keyed),
-		.compare = compare_keyed};
-
-	for (int64_t k = 0; k < n; k++)
-		if (!gp_link_exists(full, node, found[k]))
-			gp_heap_offer(&heap, &(keyed) {gp_hash(stream ^ (uint64_t) found[k]), found[k]});
-	gp_heap_sort(&heap);
-	for (int64_t k = 0; k < heap.n; k++)
-		add_pair(r, node, kept[k].node);
 }
 
 /* True when a node is the other end of one of the pairs from first on. */
@@ -177,36 +168,20 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 		int32_t		other;
 		int32_t		node = gp_link_asking_end(fold, e, &other);
 		uint64_t	stream = gp_hash(gp_hash(seed ^ RIVALS_SALT) + (uint64_t) e);
+		int64_t		missing;
 
 		env->check_interrupts(env);
 		add_pair(&r, node, other);
-		add_found(env, &r, full, stream, node, search->found, gp_link_search_node(search->search, node, search->found));
+		missing = draw_missing(full, stream, node, search->found,
+							   gp_link_search_node(search->search, node, search->found), GP_LINK_RIVALS);
+		for (int64_t k = 0; k < gp_min64(missing, GP_LINK_RIVALS); k++)
+			add_pair(&r, node, search->found[k]);
 		add_random(&r, full, stream, node, r.first[e]);
 		r.first[e + 1] = r.pairs.n;
 	}
 	count_common(search, &r);
 	reach_close(search);
 	return r;
-}
-
-/* The one of n candidates with the smallest hash that is not linked with a node; -1 where there is none. */
-static int32_t
-draw_missing(const gp_graph *full, uint64_t stream, int32_t node, const int32_t *found, int64_t n)
-{
-	int32_t		best = -1;
-	uint64_t	least = UINT64_MAX;
-
-	for (int64_t k = 0; k < n; k++)
-	{
-		uint64_t	key = gp_hash(stream ^ (uint64_t) found[k]);
-
-		if (key < least && !gp_link_exists(full, node, found[k]))
-		{
-			best = found[k];
-			least = key;
-		}
-	}
-	return best;
 }
 
 gp_link_pairs
@@ -222,12 +197,11 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 		int32_t		node = gp_link_asking_end(fold, e, &other);
 
 		env->check_interrupts(env);
-		other = draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node, search->found,
-							 gp_link_search_node(search->search, node, search->found));
-		if (other < 0)
+		if (draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node, search->found,
+						 gp_link_search_node(search->search, node, search->found), 1) == 0)
 			continue;
 		pairs.src[pairs.n] = node;
-		pairs.dst[pairs.n++] = other;
+		pairs.dst[pairs.n++] = search->found[0];
 	}
 	reach_close(search);
 	return pairs;
@@ -339,28 +313,11 @@ gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, 
 	{
 		int32_t		node = (int32_t) (gp_hash(stream + (uint64_t) q) % (uint64_t) full->nodes);
 		int64_t		n = gp_link_search_node(search->search, node, search->found);
-		int64_t		links = 0;
-		int64_t		kept;
+		int64_t		missing = draw_missing(full, gp_hash(stream + (uint64_t) q), node, search->found, n, GP_LINK_RIVALS);
+		int64_t		kept = gp_min64(missing, GP_LINK_RIVALS);
+		int64_t		links = n - missing;
 
 		env->check_interrupts(env);
-		/* Links first, then the others by their hashes. */
-		for (int64_t k = 0; k < n; k++)
-			if (gp_link_exists(full, node, search->found[k]))
-			{
-				int32_t		link = search->found[k];
-
-				search->found[k] = search->found[links];
-				search->found[links++] = link;
-			}
-		kept = gp_min64(n - links, GP_LINK_RIVALS);
-		for (int64_t k = links; k < links + kept; k++)
-		{
-			int64_t		from = k + (int64_t) (gp_hash(gp_hash(stream + (uint64_t) q) + (uint64_t) k) % (uint64_t) (n - k));
-			int32_t		other = search->found[from];
-
-			search->found[from] = search->found[k];
-			search->found[k] = other;
-		}
 		if (a.pairs.n + links + kept > room)
 		{
 			room = 2 * (a.pairs.n + links + kept);
@@ -369,12 +326,12 @@ gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, 
 			a.linked = gp_realloc_array(env, a.linked, room, sizeof(bool));
 			a.weight = gp_realloc_array(env, a.weight, room, sizeof(double));
 		}
-		for (int64_t k = 0; k < links + kept; k++)
+		for (int64_t k = 0; k < n; k = k + 1 == kept ? missing : k + 1)
 		{
 			a.pairs.src[a.pairs.n] = node;
 			a.pairs.dst[a.pairs.n] = search->found[k];
-			a.linked[a.pairs.n] = k < links;
-			a.weight[a.pairs.n++] = k < links ? 1.0 : (double) (n - links) / (double) kept;
+			a.linked[a.pairs.n] = k >= missing;
+			a.weight[a.pairs.n++] = k >= missing ? 1.0 : (double) missing / (double) kept;
 		}
 	}
 	reach_close(search);

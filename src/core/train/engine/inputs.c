@@ -100,22 +100,6 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 
 /* ---- random walks ---- */
 
-/* The columns of DeepWalk's matrix that stand for all: one node of each of so many equal parts. */
-static int32_t *
-choose_columns(gp_env *env, int64_t nodes, int64_t count, uint64_t seed)
-{
-	int32_t    *node = gp_alloc_array(env, count, sizeof(int32_t));
-
-	for (int64_t k = 0; k < count; k++)
-	{
-		double		at = (double) k + (count < nodes ? gp_each_uniform(gp_hash(seed), (uint64_t) k)
-									   : 0.0);
-
-		node[k] = (int32_t) gp_min64((int64_t) (at * (double) nodes / (double) count), nodes - 1);
-	}
-	return node;
-}
-
 /* The degrees' inverse roots, and their sum, the volume. */
 static double *
 inverse_roots(gp_env *env, const gp_graph *graph, double *volume)
@@ -193,7 +177,15 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 	double		most = WALK_ENTRIES / fmax(1.0, (double) graph->start[n]);
 	int64_t		m = gp_min64(n, most > GP_SYEV_MAX ? GP_SYEV_MAX
 							 : gp_max64((int64_t) most, LEAST_COLUMNS));
-	int32_t    *node = choose_columns(env, n, m, seed);
+	/* The columns of DeepWalk's matrix that stand for all: one node of each of so many equal
+	 * parts. */
+	int32_t    *node = gp_alloc_array(env, m, sizeof(int32_t));
+	for (int64_t k = 0; k < m; k++)
+	{
+		double		at = (double) k + (m < n ? gp_each_uniform(gp_hash(seed), (uint64_t) k) : 0.0);
+
+		node[k] = (int32_t) gp_min64((int64_t) (at * (double) n / (double) m), n - 1);
+	}
 	gp_csr	   *s = gp_walk_matrix(env, graph, 1.0, GP_FLOAT);
 	double		volume;
 	double	   *root = inverse_roots(env, graph, &volume);

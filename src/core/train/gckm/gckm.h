@@ -45,11 +45,10 @@ extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_
 				   double sigma2);
 
 /*
- * k (n x m) becomes a factor of the kernel on the points, k R^-T; returns the jitter.  R
- * (m x m) belongs to the caller, who may not want it: NULL.
+ * k (n x m) becomes a factor of the kernel on the points, k R^-T, RR' = k at the points; returns
+ * the jitter.
  */
-extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points,
-							   gp_matrix *root);
+extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points);
 
 /*
  * k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
@@ -77,11 +76,11 @@ typedef struct gp_rkm
 
 /*
  * Scores of all nodes (host, n x columns) with K = QQ', and of each labelled
- * one (nlabelled x columns) had it no label.  r (n) and bias (columns) may be NULL.  Returns
- * the jitter, relative to eta.
+ * one (nlabelled x columns) had it no label.  bias (columns) may be NULL.  Returns the jitter,
+ * relative to eta.
  */
 extern double gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score,
-						   double *loo, double *r, double *bias);
+						   double *loo, double *bias);
 
 /* The code of a class for labelled node k. */
 static inline double
@@ -92,41 +91,5 @@ gp_rkm_code(const gp_rkm *rkm, int64_t k, int32_t c)
 
 /* The cosine of the scores of a node to the nearest class's code; 0 where all are 0. */
 extern double gp_rkm_cosine(const double *score, int32_t columns);
-
-/* ---- gckm_tune.c ---- */
-
-/* The components of all layers while they are fine-tuned. */
-typedef struct gp_tuner
-{
-	gp_device  *dev;
-	const gp_csr *op;
-	const gp_csr *turned;		/* op' */
-	const gp_points *points;
-	int			layers;
-	gp_matrix	first;			/* n x m: the first kernel's factor, centred */
-	gp_matrix	h[GP_GCKM_MAX_LAYERS];
-	double		sigma2[GP_GCKM_MAX_LAYERS + 1];
-	const gp_features *own;		/* the labels' kernel is times the own view, or NULL */
-	double		gamma;
-	const gp_rkm *rkm;			/* NULL: there are no labels */
-	gp_matrix	kernel;			/* n x m */
-	gp_matrix	factor;			/* n x m, and room for more */
-	gp_matrix	gradient[GP_GCKM_MAX_LAYERS];
-	double		energy;			/* over n */
-	double		cosine;			/* of the scores to the nearest code, the mean over all nodes */
-} gp_tuner;
-
-/* Energy, cosine and gradients at the present components (h and gradient are the caller's). */
-extern void gp_tuner_pass(gp_tuner *tuner);
-
-/* Makes so many steps at most, as long as the cosine rises, and leaves the best components in h. */
-extern void gp_tuner_run(gp_tuner *tuner, int iterations);
-
-/*
- * One step of Cayley-Adam along g, a gradient by h whose running size is root: of length rate, or
- * shorter, by so many rounds of the fixed point.  h keeps orthonormal columns; g is overwritten.
- */
-extern void gp_stiefel_step(gp_device *dev, gp_matrix h, gp_matrix g, double root, double rate,
-							int rounds);
 
 #endif							/* GP_GCKM_H */

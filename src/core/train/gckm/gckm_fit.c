@@ -6,8 +6,6 @@
 
 #include <stdio.h>
 
-#define FOLDS 5
-
 /* A machine.  Sparse matrices are the host's, and are shared with its dry run. */
 typedef struct machine
 {
@@ -18,7 +16,6 @@ typedef struct machine
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, where there are no features */
 	gp_csr	   *op;				/* S, or I + W */
-	gp_csr	   *turned;			/* op', for the fine-tuning */
 	int64_t		m;				/* landmarks */
 	gp_rkm		rkm;			/* the labels that are learnt from */
 	double		sigma2[GP_GCKM_MAX_LAYERS + 1];	/* of the kernels made so far */
@@ -70,8 +67,6 @@ machine_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 		a->x = a->own_x = gp_features_identity(env, problem->graph->nodes, GP_DOUBLE);
 	a->op = sums ? closed_neighbourhoods(env, problem->graph)
 		: gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
-	if (o->iterations > 0)
-		a->turned = gp_csr_transpose(env, a->op);
 	a->m = gp_min64(o->landmarks, problem->graph->nodes);
 }
 
@@ -80,7 +75,6 @@ machine_close(void *state)
 {
 	machine    *a = state;
 
-	gp_csr_free(a->env, a->turned);
 	gp_csr_free(a->env, a->op);
 	gp_features_free(a->env, a->own_x);
 }
@@ -102,7 +96,7 @@ set_width(machine *a, int layer, double variance)
 static void
 make_factor(machine *a, const gp_points *points, gp_matrix q)
 {
-	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points, NULL));
+	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points));
 }
 
 /* The last layer's components, by way of q and norm; owned by the caller. */
@@ -111,15 +105,9 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 {
 	gp_device  *dev = a->dev;
 	const gp_gckm *o = a->options;
-	int			last = o->layers - 1;
-	bool		tuned = o->iterations > 0;
-	gp_matrix	h[GP_GCKM_MAX_LAYERS];
-	gp_tuner	t = {.dev = dev,.op = a->op,.turned = a->turned,.points = points,
-					 .layers = o->layers,
-		.own = o->own ? a->x : NULL,.gamma = o->gamma,.rkm = a->rkm.nlabelled > 0 ? &a->rkm : NULL,
-	.kernel = q};
+	gp_matrix	h = {0};
 
-	for (int l = 0; l <= last; l++)
+	for (int l = 0; l < o->layers; l++)
 	{
 		double		variance;
 
@@ -128,108 +116,21 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 			variance = gp_feature_products(dev, a->x, a->op, points, q, norm);
 		else
 		{
-			gp_matrix	x = dev->create(dev, h[l - 1].rows, h[l - 1].cols, GP_DOUBLE);
+			gp_matrix	x = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
 
-			dev->spmm(dev, 1.0, a->op, h[l - 1], 0.0, x);
+			dev->spmm(dev, 1.0, a->op, h, 0.0, x);
 			variance = gp_rows_products(dev, x, points, q, norm);
-			dev->destroy(dev, &x);
-			if (!tuned)
-				dev->destroy(dev, &h[l - 1]);
+			gp_destroy_all(dev, &x, &h);
 		}
 		gp_rbf(dev, q, norm, points, set_width(a, l, variance));
 		make_factor(a, points, q);
-		h[l] = dev->create(dev, q.rows, gp_gckm_components(o, l), GP_DOUBLE);
-		t.h[l] = gp_principal_components(dev, q, h[l]);
-		if (l == 0 && tuned)
-		{
-			t.first = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
-			dev->copy(dev, t.first, q);
-		}
+		h = dev->create(dev, q.rows, gp_gckm_components(o, l), GP_DOUBLE);
+		gp_principal_components(dev, q, h);
 	}
 	/* the variance of components, whose columns have the mean 0 */
-	dev->row_dots(dev, norm, h[last], h[last]);
-	set_width(a, o->layers, gp_sum(dev, norm) / (double) h[last].rows);
-	if (!tuned)
-		return h[last];
-	memcpy(t.sigma2, a->sigma2, sizeof(t.sigma2));
-	t.factor = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
-	gp_tuner_run(&t, o->iterations);
-	dev->destroy(dev, &t.factor);
-	for (int l = 0; l < last; l++)
-		dev->destroy(dev, &h[l]);
-	dev->destroy(dev, &t.first);
-	return h[last];
-}
-
-/* Scores of all nodes from the labels of the machine, and of each label without it. */
-static void
-solve(machine *a, const gp_points *points, double *score, double *loo)
-{
-	gp_device  *dev = a->dev;
-	int64_t		n = a->problem->graph->nodes;
-	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	h = embed(a, points, q, norm);
-
-	/* the labels' kernel */
-	a->env->progress(a->env, GP_PHASE_KERNEL, a->options->layers, a->options->layers + 1);
-	gp_rows_products(dev, h, points, q, norm);
-	gp_rbf(dev, q, norm, points, a->sigma2[a->options->layers]);
-	dev->destroy(dev, &h);
-	if (a->options->own)
-	{
-		gp_matrix	work = dev->create(dev, n, a->m, GP_DOUBLE);
-
-		gp_own_view(dev, a->x, points, a->options->gamma, work, norm, q);
-		dev->destroy(dev, &work);
-	}
-	dev->destroy(dev, &norm);
-	make_factor(a, points, q);
-	a->jitter = fmax(a->jitter, gp_rkm_solve(dev, &a->rkm, q, score, loo, NULL, NULL));
-	dev->destroy(dev, &q);
-}
-
-/*
- * The scores of each label by a machine that was fine-tuned without its fold: components that are
- * fine-tuned have seen the labels, so that leaving one out of the last layer alone would
- * prove nothing.  score is room.
- */
-static void
-hold_out(machine *a, const gp_points *points, double *score, double *loo)
-{
-	gp_env	   *env = a->env;
-	gp_rkm		all = a->rkm;
-	size_t		row = (size_t) all.columns * sizeof(double);
-	int			folds = (int) gp_min64(FOLDS, all.nlabelled);
-	int32_t    *fold = gp_folds_deal(env, all.nlabelled, all.label, folds, a->problem->seed);
-	double	   *room = gp_alloc_figures(env, all.nlabelled, row);
-
-	for (int f = 0; f < folds && folds > 1; f++)
-	{
-		int64_t		kept = all.nlabelled - (all.nlabelled - f + folds - 1) / folds;
-		int32_t    *labelled = gp_alloc_figures(env, kept, sizeof(int32_t));
-		int32_t    *label = gp_alloc_figures(env, kept, sizeof(int32_t));
-
-		a->rkm.nlabelled = kept;
-		a->rkm.labelled = labelled;
-		a->rkm.label = label;
-		kept = 0;
-		for (int64_t k = 0; k < gp_items(env, all.nlabelled); k++)
-			if (fold[k] != f)
-			{
-				labelled[kept] = all.labelled[k];
-				label[kept++] = all.label[k];
-			}
-		solve(a, points, score, room);
-		for (int64_t k = 0; k < gp_items(env, all.nlabelled); k++)
-			if (fold[k] == f)
-				memcpy(loo + k * all.columns, score + (int64_t) all.labelled[k] * all.columns, row);
-		gp_free_all(env, label, labelled);
-	}
-	a->rkm = all;
-	if (folds == 1 && !env->dry)
-		memset(loo, 0, row);
-	gp_free_all(env, room, fold);
+	dev->row_dots(dev, norm, h, h);
+	set_width(a, o->layers, gp_sum(dev, norm) / (double) h.rows);
+	return h;
 }
 
 /*
@@ -269,16 +170,32 @@ machine_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_env	   *env = a->env;
 	const gp_problem *p = a->problem;
 	size_t		row = (size_t) p->nclasses * sizeof(double);
-	bool		tuned = a->options->iterations > 0;
 	gp_posterior *out = gp_learnt_open(env, p, plan);
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, row);
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
-	double	   *room = tuned ? gp_alloc_figures(env, p->nlabelled, row) : NULL;
 
-	if (tuned)
-		hold_out(a, &points, out->mean, loo_mean);
-	solve(a, &points, out->mean, tuned ? room : loo_mean);
-	gp_free(env, room);
+	/* Scores of all nodes from the labels of the machine, and of each label without it. */
+	int64_t		n = a->problem->graph->nodes;
+	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	h = embed(a, &points, q, norm);
+
+	/* the labels' kernel */
+	a->env->progress(a->env, GP_PHASE_KERNEL, a->options->layers, a->options->layers + 1);
+	gp_rows_products(dev, h, &points, q, norm);
+	gp_rbf(dev, q, norm, &points, a->sigma2[a->options->layers]);
+	dev->destroy(dev, &h);
+	if (a->options->own)
+	{
+		gp_matrix	work = dev->create(dev, n, a->m, GP_DOUBLE);
+
+		gp_own_view(dev, a->x, &points, a->options->gamma, work, norm, q);
+		dev->destroy(dev, &work);
+	}
+	dev->destroy(dev, &norm);
+	make_factor(a, &points, q);
+	a->jitter = fmax(a->jitter, gp_rkm_solve(dev, &a->rkm, q, out->mean, loo_mean, NULL));
+	dev->destroy(dev, &q);
 	scores_to_means(env, out->nodes, out->columns, out->mean, out->variance);
 	scores_to_means(env, p->nlabelled, out->columns, loo_mean, loo_variance);
 	out->landmark = points.node;

@@ -35,7 +35,7 @@ gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *poin
 }
 
 double
-gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix *keep)
+gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 {
 	gp_matrix	own = dev->create(dev, points->n, points->n, GP_DOUBLE);
 	gp_matrix	root = dev->create(dev, points->n, points->n, GP_DOUBLE);
@@ -48,10 +48,7 @@ gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points, gp_matrix
 				 "the landmarks' kernel is not positive definite");
 	dev->destroy(dev, &own);
 	dev->trsm(dev, false, true, root, k);
-	if (keep)
-		*keep = root;
-	else
-		dev->destroy(dev, &root);
+	dev->destroy(dev, &root);
 	return jitter;
 }
 

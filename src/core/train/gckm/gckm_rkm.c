@@ -135,29 +135,6 @@ make_fields(solve *s, double *score)
 	gp_destroy_all(dev, &cross, &u, &field);
 }
 
-/* q_i' B^-1 q_i of the labelled nodes. */
-static void
-make_leverage(solve *s, double *leverage)
-{
-	gp_device  *dev = s->dev;
-	int64_t		t = s->rkm->nlabelled;
-	int64_t		height = gp_min64(t, GP_PANEL_ROWS);
-	gp_matrix	block = dev->create(dev, height, s->q.cols, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(t, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
-		gp_matrix	out = gp_matrix_rows(norm, 0, band.count);
-
-		dev->gather_rows(dev, part, s->q, s->rkm->labelled + band.first);
-		dev->trsm(dev, false, true, s->root, part);
-		dev->row_dots(dev, out, part, part);
-		dev->download(dev, gp_matrix_wrap(leverage + band.first, band.count, 1, GP_DOUBLE), out);
-	}
-	gp_destroy_all(dev, &norm, &block);
-}
-
 /* The score of labelled node k in class c had it no label; g is its row of Q B^-1 g. */
 static double
 left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
@@ -195,7 +172,7 @@ gp_rkm_cosine(const double *score, int32_t columns)
 
 double
 gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, double *loo,
-			 double *r, double *bias)
+			 double *bias)
 {
 	gp_env	   *env = dev->env;
 	int32_t		p = rkm->columns;
@@ -211,7 +188,23 @@ gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, doub
 	make_r(&s);
 	make_root(&s);
 	make_fields(&s, score);
-	make_leverage(&s, leverage);
+	/* q_i' B^-1 q_i of the labelled nodes. */
+	int64_t		t = s.rkm->nlabelled;
+	int64_t		height = gp_min64(t, GP_PANEL_ROWS);
+	gp_matrix	block = dev->create(dev, height, s.q.cols, GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(t, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	out = gp_matrix_rows(norm, 0, band.count);
+
+		dev->gather_rows(dev, part, s.q, s.rkm->labelled + band.first);
+		dev->trsm(dev, false, true, s.root, part);
+		dev->row_dots(dev, out, part, part);
+		dev->download(dev, gp_matrix_wrap(leverage + band.first, band.count, 1, GP_DOUBLE), out);
+	}
+	gp_destroy_all(dev, &norm, &block);
 	/* from rows of Q B^-1 g in score; a single label leaves nothing to say */
 	GP_EACH(env, k, gp_items(env, rkm->nlabelled), k * p)
 		for (int32_t c = 0; c < p; c++)
@@ -225,8 +218,6 @@ gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score, doub
 	GP_EACH(env, i, gp_items(env, q.rows), i * p)
 		for (int32_t c = 0; c < p; c++)
 			score[i * p + c] += bias[c] * (s.along[i] + 1.0);
-	if (r)
-		memcpy(r, s.r, (size_t) gp_items(env, q.rows) * sizeof(double));
 	gp_destroy_all(dev, &s.weight, &s.root);
 	gp_free_all(env, s.cross, s.r, leverage);
 	return s.jitter;

@@ -65,34 +65,6 @@ typedef struct learner
 
 /* ---- what is multiplied with ---- */
 
-/* P: a node's neighbours, by their weight, and the node itself with OWN_WEIGHT. */
-static gp_csr *
-make_average(gp_env *env, const gp_graph *graph, gp_type type)
-{
-	gp_csr	   *one = gp_csr_identity(env, graph->nodes, type);
-	int64_t		entries = graph->start[graph->nodes];
-	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, type, 0};
-	gp_csr	   *sum;
-
-	w.value = gp_alloc_array(env, entries, gp_type_size(type));
-	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
-	{
-		double		degree = 0.0;
-
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-			degree += graph->weight ? graph->weight[k] : 1.0;
-		gp_number_put(one->value, type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-			gp_number_put(w.value, type, k, degree > 0.0 ?
-						  (1.0 - OWN_WEIGHT) * (graph->weight ? graph->weight[k] : 1.0) / degree
-						  : 0.0);
-	}
-	sum = gp_csr_add(env, one, &w);
-	gp_free(env, w.value);
-	gp_csr_free(env, one);
-	return sum;
-}
-
 static void
 learner_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
 {
@@ -105,7 +77,30 @@ learner_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 		gp_features_identity(env, problem->graph->nodes, problem->type);
 	if (l->x->csr)
 		l->x_turned = gp_csr_transpose(env, l->x->csr);
-	l->op = make_average(env, problem->graph, problem->type);
+	/* P: a node's neighbours, by their weight, and the node itself with OWN_WEIGHT. */
+	gp_csr	   *one = gp_csr_identity(env, problem->graph->nodes, problem->type);
+	int64_t		entries = problem->graph->start[problem->graph->nodes];
+	gp_csr		w = {problem->graph->nodes, problem->graph->nodes, problem->graph->start,
+		problem->graph->col, NULL, problem->type, 0};
+	gp_csr	   *sum;
+
+	w.value = gp_alloc_array(env, entries, gp_type_size(problem->type));
+	GP_EACH(env, i, problem->graph->nodes, problem->graph->start[i] + i)
+	{
+		double		degree = 0.0;
+
+		for (int64_t k = problem->graph->start[i]; k < problem->graph->start[i + 1]; k++)
+			degree += problem->graph->weight ? problem->graph->weight[k] : 1.0;
+		gp_number_put(one->value, problem->type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
+		for (int64_t k = problem->graph->start[i]; k < problem->graph->start[i + 1]; k++)
+			gp_number_put(w.value, problem->type, k, degree > 0.0 ?
+						  (1.0 - OWN_WEIGHT) * (problem->graph->weight ? problem->graph->weight[k] :
+												1.0) / degree : 0.0);
+	}
+	sum = gp_csr_add(env, one, &w);
+	gp_free(env, w.value);
+	gp_csr_free(env, one);
+	l->op = sum;
 	l->op_turned = gp_csr_transpose(env, l->op);
 	l->targets = gp_targets_make(env, problem);
 }

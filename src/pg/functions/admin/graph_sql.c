@@ -20,7 +20,7 @@
 enum graph_argument
 {
 	ARG_GRAPH, ARG_NODES, ARG_EDGES, ARG_ID, ARG_FEATURES, ARG_TARGET, ARG_SRC, ARG_DST,
-	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE, ARG_TIME
+	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE, ARG_TIME, ARG_EDGE_FEATURES
 };
 
 /* Takes a column when it is given; an empty name takes an optional one away. */
@@ -100,7 +100,15 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	read_column(fcinfo, ARG_SRC, false, &def->src);
 	read_column(fcinfo, ARG_DST, false, &def->dst);
 	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
-	read_column(fcinfo, ARG_TIME, true, &def->time);
+	if (PG_NARGS() > ARG_TIME)
+		read_column(fcinfo, ARG_TIME, true, &def->time);
+	if (PG_NARGS() > ARG_EDGE_FEATURES && !PG_ARGISNULL(ARG_EDGE_FEATURES))
+	{
+		def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
+		/* No column takes them away */
+		if (def->edge_features.n == 0)
+			def->edge_features.text = NULL;
+	}
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	read_feature_source(fcinfo, def);
@@ -155,7 +163,7 @@ count_row(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
 }
 
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
- * sparse_features, scale, time_column) */
+ * sparse_features, scale, time_column, edge_features) */
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
 Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
@@ -194,7 +202,7 @@ PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
 Datum
 gnngp_create_named_graph(PG_FUNCTION_ARGS)
 {
-	LOCAL_FCINFO(call, ARG_TIME + 1);
+	LOCAL_FCINFO(call, ARG_EDGE_FEATURES + 1);
 
 	/* A constant stands in fcinfo once for all rows. */
 	memcpy(call, fcinfo, SizeForFunctionCallInfo(PG_NARGS()));

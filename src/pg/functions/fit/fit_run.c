@@ -78,6 +78,22 @@ same_nodes(const gnngp_data *a, const gnngp_data *b)
 		(a->target == NULL || memcmp(a->target, b->target, 2 * labels) == 0);
 }
 
+/* 0A000: what the edges of all say of a node is for fits of nodes in memory. */
+static void
+refuse_edge_features(const gnngp_graph_def *graph, const gnngp_fit_run *run)
+{
+	const char *what = run->parts & GNNGP_PART_LINKS ? "links cannot be fitted" :
+		gnngp_is_distributed(&run->settings) ? "strategy sql cannot be used" :
+		run->settings.live ? "no live state can be kept" : NULL;
+
+	if (graph->edge_features.n > 0 && what)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s on graph \"%s\", which has edge features", what, graph->name),
+				 errhint("Use a graph of the same tables without them: gp_alter_graph(%s, edge_features => '{}').",
+						 quote_literal_cstr(graph->name))));
+}
+
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
@@ -108,6 +124,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	}
 	if (graph->task.form && settings)
 		gnngp_facts_settings(&run->settings);
+	refuse_edge_features(graph, run);
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_is_distributed(&run->settings))
 	{

@@ -187,6 +187,7 @@ collect_block(void *state, const gnngp_block *block)
 static void
 collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *given)
 {
+	int64		unknown = 0;
 	int64	   *keys;
 
 	t->sorted = *given;
@@ -199,6 +200,9 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	for (int64 i = 0; i < t->sorted.n; i++)
 		keys[i] = t->sorted.id[i].key;
 	gnngp_kept_read(model, keys, t->sorted.n, collect_block, t);
+	for (int64 i = 0; i < t->sorted.n; i++)
+		unknown += !t->answer[i].found;
+	gnngp_notice_unknown(model, unknown, given->n);
 }
 
 /* Tells what was collected, each node once and in the order given. */

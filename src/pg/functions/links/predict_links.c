@@ -142,12 +142,13 @@ put_kept(void *arg, const gnngp_id *src, const gnngp_kept_pair *pair)
 
 /*
  * The nodes of a call: all of them, or those given, each once and in the order
- * given.  NULL elements and ids that the model does not know are left out.
+ * given.  NULL elements are left out, and ids that the model does not know, with a NOTICE.
  */
 static int32 *
 choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 {
 	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n, sizeof(int32));
+	int64		unknown = 0;
 	bool	   *seen;
 
 	*n = 0;
@@ -163,12 +164,14 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 		int32		found = given->id[i].null ? -1 : gnngp_link_ids_find(&p->open->ids, &given->id[i]);
 
 		CHECK_FOR_INTERRUPTS();
+		unknown += found < 0 && !given->id[i].null;
 		if (found < 0 || seen[found])
 			continue;
 		seen[found] = true;
 		node[(*n)++] = found;
 	}
 	gp_free(p->open->env, seen);
+	gnngp_notice_unknown(p->model, unknown, given->n);
 	return node;
 }
 

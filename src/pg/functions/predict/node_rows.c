@@ -124,12 +124,8 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 		read_blocks(rows, part);
 	}
 	/* Only labelled nodes are among those that were left out. */
-	if (strcmp(part, "node") == 0 && !rows->given.all && rows->given.n > rows->found)
-		ereport(NOTICE,
-				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
-						" nodes that were asked for", rows->model->name,
-						rows->given.n - rows->found, rows->given.n),
-				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+	if (strcmp(part, "node") == 0 && !rows->given.all)
+		gnngp_notice_unknown(rows->model, rows->given.n - rows->found, rows->given.n);
 	AtEOXact_GUC(false, guc_level);
 }
 
