@@ -107,7 +107,7 @@ is(as('postgres', q{SELECT gp_fit('owner.escaping')}), '42501', 'it cannot becom
 is(as('postgres', q{SELECT nodes FROM gp_fit('owner.scribbling')}), '200', 'what it writes');
 is($node->safe_psql('postgres', 'SELECT DISTINCT who FROM trail'), 'owner', 'it writes as the owner');
 is(as('postgres', q{SELECT FROM gp_create_graph('mine', 'nodes', 'edges', features => '{x}', target => 'y'); SELECT current_user}),
-	"\npostgres", 'the session is still its own');
+	'postgres', 'the session is still its own');
 
 # A role that is gone
 $node->safe_psql('postgres', q{DROP OWNED BY owner CASCADE; DROP ROLE owner});

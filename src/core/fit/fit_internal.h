@@ -48,6 +48,13 @@ extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int6
  */
 extern bool gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count);
 
+/*
+ * The entries of the kernel that each live answer of a plan computes (live_record.c), and how many
+ * take less than some tenths of a second on a busy machine, by a kernel of several terms, too.
+ */
+#define GP_LIVE_ENTRIES 1.5e5
+extern double gp_live_entries(const gp_keep *keep, const gp_problem *problem, const gp_plan *plan);
+
 /* Begins and ends what a live problem keeps (live_record.c); nothing is done for others. */
 extern void gp_live_open(gp_eval *ev, const gp_problem *problem);
 extern void gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,

@@ -3,8 +3,6 @@
  */
 #include "fit_internal.h"
 
-#define SLOW_ENTRIES 5e6		/* of the kernel, which take some tenths of a second */
-
 void
 gp_live_open(gp_eval *ev, const gp_problem *problem)
 {
@@ -50,6 +48,17 @@ keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets
 	gp_keep_numbers(keep, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
 }
 
+double
+gp_live_entries(const gp_keep *keep, const gp_problem *problem, const gp_plan *plan)
+{
+	double		anchors;
+
+	if (keep == NULL || plan->strategy != GP_STRATEGY_EXACT)
+		return 0.0;
+	anchors = (double) gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	return anchors * (plan->by_columns ? (double) problem->nlabelled : anchors);
+}
+
 void
 gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_solution *solution, gp_posterior *out)
@@ -80,16 +89,12 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 			gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
 		if (out->prior_share)
 			gp_keep_numbers(keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
-		/* Says where an answer takes long: an exact one computes the kernel of the labelled
-		 * nodes anew. */
-		int64_t		anchors = gp_keep_find(ev->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
-		double		entries = (double) anchors * (double) (out->plan.by_columns ?
-														   problem->nlabelled : anchors);
-
-		if (out->plan.strategy == GP_STRATEGY_EXACT && entries > SLOW_ENTRIES)
+		/* An exact answer computes the kernel of the labelled nodes anew. */
+		if (gp_live_entries(keep, problem, &out->plan) > GP_LIVE_ENTRIES)
 			gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
 					  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
-					  "again, which is slow", (long long) problem->nlabelled);
+					  "again, which is slow",
+					  (long long) problem->nlabelled);
 	}
 	out->keep = keep;
 	ev->keep = NULL;

@@ -132,6 +132,7 @@ run_trial(gp_eval *ev, void *arg)
 	gp_posterior *out = gp_infer(ev, t->problem, t->plan);
 
 	t->plan->live_bytes = out->keep ? gp_keep_bytes(out->keep) : 0.0;
+	t->plan->live_entries = gp_live_entries(out->keep, t->problem, t->plan);
 	gp_posterior_free(ev->env, out);
 }
 
@@ -205,11 +206,15 @@ choose(const planner *p, const char **why)
 {
 	gp_strategy asked = p->problem->strategy;
 	const candidate *exact = asked == GP_STRATEGY_NYSTROM ? NULL : exact_that_fits(p);
+	bool		slow;
 
 	*why = NULL;
 	if (asked == GP_STRATEGY_EXACT)
 		return exact;
-	if (exact && exact->count.effort <= fmax(GP_CHEAP_EFFORT, PATIENCE * p->lowrank.count.effort))
+	slow = exact && isfinite(p->lowrank.count.effort) &&
+		exact->plan.live_entries > GP_LIVE_ENTRIES;
+	if (exact && !slow &&
+		exact->count.effort <= fmax(GP_CHEAP_EFFORT, PATIENCE * p->lowrank.count.effort))
 	{
 		*why = "the more exact strategy fits";
 		return exact;
@@ -218,7 +223,8 @@ choose(const planner *p, const char **why)
 	if (!fits(p, &p->lowrank))
 		return exact;
 	if (asked == GP_STRATEGY_AUTO)
-		*why = exact ? "exact would take much longer" : "exact does not fit";
+		*why = slow ? "live answers of an exact fit are slow" :
+			exact ? "exact would take much longer" : "exact does not fit";
 	return &p->lowrank;
 }
 

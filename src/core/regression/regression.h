@@ -95,6 +95,7 @@ struct gp_plan
 	double		effort;			/* the same, weighed by how fast they run */
 	double		doubles;		/* those of flops that are in double precision */
 	double		live_bytes;		/* of what a live problem keeps */
+	double		live_entries;	/* of the kernel that each live answer of an exact fit computes */
 	char		reason[512];	/* one sentence for the user */
 };
 

@@ -184,7 +184,10 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("%s \"%s\" does not exist", kind->noun, name),
-			 errhint("%s", kind->hint)));
+			 errhint("%s", kind == &gnngp_graph_kind &&
+					 gnngp_find_named(&gnngp_model_kind, "id", name, true) ?
+					 "You may read the model of this name; only its owner may fit it." :
+					 kind->hint)));
 }
 
 Oid
@@ -216,6 +219,8 @@ gnngp_require_owner(Oid owner, const char *kind, const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of %s \"%s\"", kind, name),
+			 strcmp(kind, "model") == 0 ?
+			 errhint("A grant lets you predict and evaluate; fits, reports and labels are the owner's.") : 0,
 			 role ? errdetail("The owner is role \"%s\".", role)
 			 : errdetail("The role that owned it no longer exists.")));
 }

@@ -62,6 +62,17 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	}
 }
 
+/* Reads the features of the edges; an empty list takes them away. */
+static void
+read_edge_features(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	if (PG_NARGS() <= ARG_EDGE_FEATURES || PG_ARGISNULL(ARG_EDGE_FEATURES))
+		return;
+	def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
+	if (def->edge_features.n == 0)
+		def->edge_features.text = NULL;
+}
+
 /* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what
  * only a table has. */
 static void
@@ -102,13 +113,7 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
 	if (PG_NARGS() > ARG_TIME)
 		read_column(fcinfo, ARG_TIME, true, &def->time);
-	if (PG_NARGS() > ARG_EDGE_FEATURES && !PG_ARGISNULL(ARG_EDGE_FEATURES))
-	{
-		def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
-		/* No column takes them away */
-		if (def->edge_features.n == 0)
-			def->edge_features.text = NULL;
-	}
+	read_edge_features(fcinfo, def);
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	read_feature_source(fcinfo, def);

@@ -22,6 +22,8 @@
 
 #define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 
+#define WORSE 0.02				/* a difference of loo_score that is told */
+
 /* A fit between its steps. */
 struct gnngp_fit_run
 {
@@ -151,8 +153,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
 	{
-		/* What a few rows give again cannot have the rounding of single precision, in which the
-		 * number of rows has a part. */
+		/* What a few rows give again cannot have single precision's rounding, which grows by rows. */
 		run->data->type = GP_DOUBLE;
 		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
 	}
@@ -399,6 +400,21 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	return graph;
 }
 
+/* Says that the model which a fit replaces had a better score. */
+static void
+notice_worse(const gnngp_fit_run *run)
+{
+	const gnngp_model *former = (run->parts & GNNGP_PART_NODES) ?
+		gnngp_model_lookup(run->model_name, true) : NULL;
+	double		score = former ? run->fit.posterior->loo_score : NAN;
+
+	if (former && former->owner_role == run->owner && former->loo_score > score + WORSE)
+		ereport(NOTICE,
+				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
+						score, run->model_name, former->loo_score),
+				 errhint("gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
+}
+
 Datum
 gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 			   const gnngp_link_settings *link_settings, int replace_argno)
@@ -422,6 +438,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 				(errmsg("the live state of model \"%s\" is dropped: this fit has none", name),
 				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 	gnngp_fit_compute(run);
+	notice_worse(run);
 	gnngp_fit_store(run, &model);
 	MemoryContextDelete(run->context);
 	gnngp_progress_end();
