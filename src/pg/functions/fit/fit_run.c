@@ -153,7 +153,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
 	{
-		/* What a few rows give again cannot have single precision's rounding, which grows by rows. */
+		/* A few rows give again only what has no single-precision rounding of all the rows. */
 		run->data->type = GP_DOUBLE;
 		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
 	}
