@@ -251,7 +251,7 @@ extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
 
 /* Where these parts are to replace it: a NOTICE of a part that goes with it. */
-extern void gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts);
+extern void gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int parts);
 
 /*
  * The row of a function that has fitted a part: each of its columns shows the figure
@@ -288,9 +288,6 @@ extern void gnngp_model_lock(Oid owner, const char *name);
  */
 extern void gnngp_fit_lock(const gnngp_graph_def *graph, const char *name);
 
-/* Locks out all fits of a graph's models, until the transaction ends; 55006 when one runs. */
-extern void gnngp_graph_lock(int64 id, const char *name);
-
 /*
  * The same as gnngp_fit_lock for a refresh, whose running row of the log then
  * reads so.  session: held across commits, until gnngp_refresh_unlock or the
@@ -299,6 +296,11 @@ extern void gnngp_graph_lock(int64 id, const char *name);
 extern void gnngp_refresh_lock(const gnngp_model *model, bool session);
 extern void gnngp_refresh_unlock(const gnngp_model *model);
 
+/* A text array argument, which is not NULL; 22004 for NULL among its elements (members.c). */
+extern gnngp_texts gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+
+/* The name that a table has now; NULLs for no table. */
+extern gnngp_source_name gnngp_source_name_of(Oid table);
 
 /* ---- Citus, where it is installed (citus.c) ---- */
 

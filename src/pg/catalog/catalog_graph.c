@@ -9,7 +9,6 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "members.h"
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
@@ -67,7 +66,6 @@ static const gnngp_member columns[] = {
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
-/* The columns of a look-up. */
 static const char *
 lookup_list(void)
 {

@@ -11,7 +11,6 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "members.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -294,7 +293,6 @@ find_elsewhere(const gnngp_graph_def *graph, const char *name)
 	return SPI_processed > 0;
 }
 
-/* A column of the model that was found, or NULL. */
 static char *
 found_column(int column)
 {
@@ -314,7 +312,7 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 }
 
 void
-gnngp_model_tell_end(const gnngp_graph_def *graph, const char *name, int parts)
+gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int parts)
 {
 	gnngp_spi_connect();
 	if (find_elsewhere(graph, name))

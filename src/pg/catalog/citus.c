@@ -26,37 +26,25 @@
 #define SERVING "citus_internal gpid="
 #define NODE_FACTOR UINT64CONST(10000000000)
 
-/* Notes that there is a row. */
-static void
-note_row(void *state, const Datum *values, const bool *nulls)
-{
-	*(bool *) state = true;
-}
-
-/* True for the number that this node has in Citus. */
-static bool
-is_this_node(int64 number)
-{
-	bool		found = false;
-	Oid			type = INT8OID;
-	Datum		value = Int64GetDatum(number);
-	gnngp_rows	rows = {.row = note_row,.state = &found};
-
-	gnngp_each_row("SELECT FROM pg_catalog.pg_dist_node AS n JOIN pg_catalog.pg_dist_local_group AS l"
-				   " ON l.groupid OPERATOR(pg_catalog.=) n.groupid WHERE n.nodeid OPERATOR(pg_catalog.=) $1",
-				   1, &type, &value, &rows);
-	return found;
-}
-
 bool
 gnngp_citus_serves_other(void)
 {
+	Oid			type = INT8OID;
+	Datum		node;
+
 	if (application_name == NULL || strncmp(application_name, SERVING, strlen(SERVING)) != 0)
 		return false;
 	if (!OidIsValid(get_extension_oid("citus", true)))
 		return false;
-	return !is_this_node((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) /
+	node = Int64GetDatum((int64) (strtoull(application_name + strlen(SERVING), NULL, 10) /
 								  NODE_FACTOR));
+	if (SPI_execute_with_args("SELECT FROM pg_catalog.pg_dist_node AS n"
+							  " JOIN pg_catalog.pg_dist_local_group AS l"
+							  " ON l.groupid OPERATOR(pg_catalog.=) n.groupid"
+							  " WHERE n.nodeid OPERATOR(pg_catalog.=) $1",
+							  1, &type, &node, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "a query of what Citus knows failed");
+	return SPI_processed == 0;
 }
 
 bool

@@ -44,7 +44,6 @@ static const column_use use_edge_features = {"features of the edges",
 "edge_features => '{...}'"};
 static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
 
-/* One column of a table. */
 typedef struct column_ref
 {
 	Relation	rel;
@@ -106,13 +105,15 @@ open_table(Oid oid, const char *argument)
 					 argument)));
 }
 
-/* The column whose name is nearest to a misspelt one, or NULL. */
+/* What there is in place of a column that is not there: the nearest one, or the list of all. */
 static const char *
-nearest_column(TupleDesc desc, const char *name)
+columns_there(TupleDesc desc, const char *name)
 {
 	const char *nearest = NULL;
 	int			length = Min(strlen(name), NAMEDATALEN);
 	int			best = Max(length / 2, 1) + 1;
+	StringInfoData list;
+	int			shown = 0;
 
 	for (int i = 0; i < desc->natts; i++)
 	{
@@ -129,17 +130,6 @@ nearest_column(TupleDesc desc, const char *name)
 			nearest = other;
 		}
 	}
-	return nearest;
-}
-
-/* What there is in place of a column that is not there: the nearest one, or the list of all. */
-static const char *
-columns_there(TupleDesc desc, const char *name)
-{
-	const char *nearest = nearest_column(desc, name);
-	StringInfoData list;
-	int			shown = 0;
-
 	if (nearest != NULL)
 		return psprintf("Perhaps you meant the column \"%s\".", nearest);
 	initStringInfo(&list);
@@ -274,7 +264,6 @@ wrong_type(const column_ref *column, const char *expected, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* A column that names nodes. */
 static void
 check_reference(const column_ref *column, const column_ref *id)
 {
@@ -285,7 +274,6 @@ check_reference(const column_ref *column, const column_ref *id)
 				   "Use a view that casts the column.");
 }
 
-/* A column that holds numbers. */
 static void
 check_number(const column_ref *column)
 {
@@ -293,7 +281,6 @@ check_number(const column_ref *column)
 		wrong_type(column, "a numeric type", "Use a view that casts the column.");
 }
 
-/* The feature columns of the node table. */
 static void
 check_features(Relation nodes, const gnngp_graph_def *def)
 {
@@ -449,7 +436,6 @@ check_edge_features(Relation edges, const gnngp_graph_def *def)
 				 errhint("Put the features of the nodes into columns of their table.")));
 }
 
-/* The columns of the edge table. */
 static void
 check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 {

@@ -4,7 +4,8 @@
  * The locks are of the class of locks on objects, under a number that no object
  * has.  They can be held across commits, and the server releases them when a
  * session ends or a transaction fails; unlike advisory locks, code in the user's
- * views cannot release them.  A lock of its own tells a refresh from a fit.
+ * views cannot release them.  A lock of its own tells a refresh from a fit.  No lock is waited for:
+ * another session's transaction may stay open for hours.
  */
 #include "postgres.h"
 
@@ -18,7 +19,6 @@
 #include "miscadmin.h"
 #include "pg/server/compat.h"
 #include "storage/lock.h"
-#include "utils/builtins.h"
 
 /* Extensions have no parts, so the server uses 0 here. */
 #define LOCK_FIT 1
@@ -46,7 +46,6 @@ name_tag(Oid owner, const char *name, uint16 part)
 	return make_tag(hash_bytes_extended((const unsigned char *) name, strlen(name), key), part);
 }
 
-/* The tag of a graph. */
 static LOCKTAG
 graph_tag(int64 id)
 {
@@ -93,12 +92,6 @@ void
 gnngp_graph_name_lock(Oid owner, const char *name)
 {
 	acquire(name_tag(owner, name, LOCK_GRAPH), ExclusiveLock, false, "graph", name);
-}
-
-void
-gnngp_graph_lock(int64 id, const char *name)
-{
-	acquire(graph_tag(id), ExclusiveLock, false, "graph", name);
 }
 
 void
@@ -153,4 +146,68 @@ gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 	}
 	gnngp_spi_finish();
 	PG_RETURN_BOOL(answer);
+}
+
+/* ---- rows, for what changes graphs and models: held until the transaction ends ---- */
+
+/* Counts the rows of an id under a condition or a lock. */
+static uint64
+count_rows(const gnngp_kind *kind, int64 id, Oid owner, const char *rest)
+{
+	Oid			types[] = {INT8OID, OIDOID};
+	Datum		values[] = {Int64GetDatum(id), ObjectIdGetDatum(owner)};
+
+	gnngp_execute_latest(psprintf("SELECT FROM gnngp_internal.%s WHERE id = $1 %s", kind->table, rest),
+						 2, types, values);
+	return SPI_processed;
+}
+
+void
+gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength, const char *name)
+{
+	char	   *rest = psprintf("AND coalesce(gnngp_internal.gp_role_oid(owner), 0) = $2 %s SKIP LOCKED",
+								strength);
+
+	if (count_rows(kind, id, owner, rest) == 1)
+		return;
+	if (count_rows(kind, id, owner, "") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("%s \"%s\" no longer exists", kind->noun, name),
+				 errhint("%s", kind->hint)));
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("%s \"%s\" is being changed by another session", kind->noun, name),
+			 errhint("Wait until that session's transaction ends.")));
+}
+
+List *
+gnngp_lock_whole_graph(const gnngp_graph_def *graph)
+{
+	Oid			types[] = {INT8OID};
+	Datum		values[] = {Int64GetDatum(graph->id)};
+	SPITupleTable *table;
+	uint64		n;
+	List	   *names = NIL;
+
+	acquire(graph_tag(graph->id), ExclusiveLock, false, "graph", graph->name);
+	gnngp_lock_row(&gnngp_graph_kind, graph->id, graph->owner_role, "FOR UPDATE", graph->name);
+	gnngp_execute_latest("SELECT id, name, coalesce(gnngp_internal.gp_role_oid(owner), 0)"
+						 " FROM gnngp_internal.gp_model_catalog WHERE graph = $1 ORDER BY id",
+						 1, types, values);
+	table = SPI_tuptable;
+	n = SPI_processed;
+	for (uint64 i = 0; i < n; i++)
+	{
+		HeapTuple	tuple = table->vals[i];
+		bool		null;
+		int64		id = DatumGetInt64(SPI_getbinval(tuple, table->tupdesc, 1, &null));
+		char	   *name = SPI_getvalue(tuple, table->tupdesc, 2);
+		Oid			owner = DatumGetObjectId(SPI_getbinval(tuple, table->tupdesc, 3, &null));
+
+		gnngp_model_lock(owner, name);
+		gnngp_lock_row(&gnngp_model_kind, id, owner, "FOR UPDATE", name);
+		names = lappend(names, name);
+	}
+	return names;
 }

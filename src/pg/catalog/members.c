@@ -11,14 +11,13 @@
 
 #include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "members.h"
 #include "executor/spi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-/* Loads a list of texts. */
 static gnngp_texts
 load_texts(Datum value, bool null)
 {
@@ -40,18 +39,26 @@ load_texts(Datum value, bool null)
 	return list;
 }
 
-/* Loads the name that a table had. */
-static gnngp_source_name
-load_source_name(Datum value, bool null)
+gnngp_texts
+gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
-	gnngp_texts list = load_texts(value, null);
+	gnngp_texts list = load_texts(PG_GETARG_DATUM(argno), false);
 
-	if (list.n != 2)
-		return (gnngp_source_name) {NULL, NULL};
-	return (gnngp_source_name) {list.text[0], list.text[1]};
+	if (list.n < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not contain NULL", name)));
+	return list;
 }
 
-/* Loads a list of tables. */
+gnngp_source_name
+gnngp_source_name_of(Oid table)
+{
+	return OidIsValid(table) ?
+		(gnngp_source_name) {get_namespace_name(get_rel_namespace(table)), get_rel_name(table)} :
+		(gnngp_source_name) {NULL, NULL};
+}
+
 static gnngp_oids
 load_oids(Datum value, bool null)
 {
@@ -79,6 +86,7 @@ gnngp_member_load(const gnngp_member *member, void *record)
 	bool		null;
 	Datum		value = SPI_getbinval(row, desc, column, &null);
 	char	   *text;
+	gnngp_texts list;
 
 	if (column <= 0)
 		elog(ERROR, "column \"%s\" is missing", member->name);
@@ -114,7 +122,9 @@ gnngp_member_load(const gnngp_member *member, void *record)
 			*(gnngp_oids *) at = load_oids(value, null);
 			break;
 		case NAMEARRAYOID:
-			*(gnngp_source_name *) at = load_source_name(value, null);
+			list = load_texts(value, null);
+			*(gnngp_source_name *) at = list.n != 2 ? (gnngp_source_name) {NULL, NULL} :
+				(gnngp_source_name) {list.text[0], list.text[1]};
 			break;
 		default:
 			*(gnngp_texts *) at = load_texts(value, null);
@@ -133,7 +143,6 @@ save_texts(int n, char *const *text, bool *null)
 	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* The array of a list of tables. */
 static Datum
 save_oids(const gnngp_oids *list, bool *null)
 {

@@ -84,7 +84,6 @@ find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const 
 	return SPI_processed;
 }
 
-/* A column of a row that was found, as text. */
 static char *
 found(uint64 row, const char *column)
 {

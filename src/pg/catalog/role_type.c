@@ -41,7 +41,6 @@ make_value(Oid oid, const char *name)
 	return value;
 }
 
-/* The name at the time of storing. */
 static char *
 stored_name(const role_value *value)
 {
@@ -55,7 +54,6 @@ is_public(const role_value *value)
 	return !OidIsValid(value->oid) && strcmp(stored_name(value), EVERYBODY) == 0;
 }
 
-/* The text of a value. */
 static char *
 value_text(const role_value *value)
 {
@@ -90,7 +88,6 @@ gnngp_role_is_gone(const char *text)
 	return strncmp(text, GONE, GONE_LENGTH) == 0;
 }
 
-/* Reads a value from its text. */
 static role_value *
 read_value(const char *text)
 {

@@ -11,7 +11,6 @@
 #include "access/detoast.h"
 #include "pg/types/aggregate_state.h"
 #include "core/fit/landmarks.h"
-#include "pg/types/factor_make.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "pg/types/types.h"
@@ -19,7 +18,7 @@
 /* A piece of a matrix, and what it is ordered by. */
 typedef struct piece
 {
-	int64		key;
+	int64		key;			/* first: it is sorted by */
 	gnngp_table_value m;
 } piece;
 
@@ -49,7 +48,6 @@ pieces_argument(FunctionCallInfo fcinfo, const char *aggregate)
 	return state;
 }
 
-/* Keeps a copy of a matrix. */
 static void
 add_piece(pieces *state, int64 key, Datum value)
 {
@@ -102,16 +100,6 @@ gnngp_glue_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Orders pieces by their keys. */
-static int
-compare_pieces(const void *a, const void *b, void *unused)
-{
-	const piece *x = a;
-	const piece *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 /* The ids of all pieces, which must ascend. */
 static gnngp_value_ids
 stacked_ids(const pieces *state)
@@ -155,7 +143,7 @@ join_pieces(FunctionCallInfo fcinfo, bool beside)
 	size_t		size;
 	int64		at = 0;			/* of the next piece: numbers from the first one */
 
-	gnngp_sort(state->piece, state->n, sizeof(piece), compare_pieces, NULL);
+	gnngp_sort(state->piece, state->n, sizeof(piece), gp_compare_int64, NULL);
 	ids = beside ? first->ids : stacked_ids(state);
 	all = gp_matrix_wrap(NULL, ids.n, first->cols, first->wide ? GP_DOUBLE : GP_FLOAT);
 	for (int64 k = 1; k < state->n && beside; k++)
@@ -245,7 +233,6 @@ sums_of_state(FunctionCallInfo fcinfo, gp_env *env, int64 rank, int64 columns)
 /* Sums as a state, whose ids are 0, 1, ...; the aggregate copies it to its own memory. */
 #define write_sums(sums) gnngp_matrix_write(&(gnngp_value_ids) {.n = (sums).rows}, sums)
 
-/* Adds q'q beside q'y to sums. */
 static void
 add_gram(gp_env *env, gp_matrix q, gp_matrix y, const gp_matrix *root, gp_matrix sums)
 {

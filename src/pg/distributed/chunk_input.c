@@ -10,7 +10,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "distributed_internal.h"
-#include "utils/builtins.h"
 
 /* The expression of a node's features, of type real[]; columns by their moments where there are
  * any. */
@@ -33,7 +32,6 @@ row_expression(const gnngp_sources *src, int64 columns, const double *moments)
 	return psprintf("(SELECT ARRAY[%s]::pg_catalog.float4[] FROM (SELECT ARRAY[%s] AS v OFFSET 0) AS f)", text.data, features);
 }
 
-/* Moments of feature columns. */
 typedef struct column_moments
 {
 	int64		columns;
@@ -42,7 +40,7 @@ typedef struct column_moments
 
 /* Takes means beside deviations. */
 static void
-take_moments(void *state, const Datum *values, const bool *nulls)
+read_moments(void *state, const Datum *values, const bool *nulls)
 {
 	column_moments *m = state;
 
@@ -62,7 +60,7 @@ static double *
 find_moments(gnngp_dfit *d)
 {
 	column_moments m = {0};
-	gnngp_rows	rows = {.row = take_moments,.state = &m,.n = 0,.types = NULL};
+	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 0,.types = NULL};
 	Oid		   *types;
 	StringInfoData list;
 	bool		standard = strcmp(d->src->scale, "standard") == 0 ||
@@ -124,7 +122,6 @@ gnngp_count_edges(const gnngp_sources *src)
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
 }
 
-/* Says whose features are at fault. */
 static void
 features_context(void *arg)
 {
@@ -203,9 +200,8 @@ typedef struct edge_count
 	bool		bad;
 } edge_count;
 
-/* Counts the edges of one chunk. */
 static void
-take_edges(void *state, const Datum *values, const bool *nulls)
+count_edges(void *state, const Datum *values, const bool *nulls)
 {
 	edge_count *c = state;
 	gnngp_graph_value g;
@@ -241,7 +237,7 @@ gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
 	const gnngp_data *data = d->src->data;
 	edge_count	c = {d, degree, NULL, field, 0, false};
 	Oid			types[] = {gnngp_type("gp_graph"), INT8OID};
-	gnngp_rows	rows = {.row = take_edges,.state = &c,.n = 2,.types = types};
+	gnngp_rows	rows = {.row = count_edges,.state = &c,.n = 2,.types = types};
 
 	c.labelled = gp_alloc_zero(d->ev.env, d->n, sizeof(bool));
 	for (int64 k = 0; k < data->nlabelled; k++)

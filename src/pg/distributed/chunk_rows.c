@@ -20,7 +20,6 @@ gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
 	return table;
 }
 
-/* Rows that are collected. */
 typedef struct collection
 {
 	const gnngp_dfit *d;
@@ -33,9 +32,8 @@ typedef struct collection
 	int64		found;
 } collection;
 
-/* Takes the rows of one matrix. */
 static void
-take_rows(void *state, const Datum *values, const bool *nulls)
+collect_rows(void *state, const Datum *values, const bool *nulls)
 {
 	collection *c = state;
 	gnngp_table_value m;
@@ -72,7 +70,7 @@ static void
 collect(gnngp_dfit *d, collection *c, const char *query, int nargs, Oid *types, Datum *values)
 {
 	Oid			type = gnngp_type("gp_matrix");
-	gnngp_rows	rows = {.row = take_rows,.state = c,.n = 1,.types = &type};
+	gnngp_rows	rows = {.row = collect_rows,.state = c,.n = 1,.types = &type};
 
 	gnngp_placement_query(&d->placement, query, nargs, types, values, &rows);
 	if (!d->listed && c->found != c->n)

@@ -11,7 +11,6 @@
 
 #include "lib/stringinfo.h"
 #include "distributed_internal.h"
-#include "utils/builtins.h"
 
 #define GROUP_BYTES 67108864.0	/* of the columns that one task stacks, at most */
 #define GROUPS 8				/* of columns, at least, where there are so many */
@@ -214,7 +213,6 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 	return out;
 }
 
-/* The factor of one step. */
 static gnngp_chunked_factor
 make_step(gnngp_dfit *d, const gp_step *s)
 {

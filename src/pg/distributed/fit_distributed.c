@@ -11,7 +11,6 @@
 #include "distributed_internal.h"
 #include "lib/stringinfo.h"
 #include "pg/server/server.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 
 #define CHUNK_BYTES 16777216.0	/* of a chunk of the widest table, about */
@@ -19,13 +18,13 @@
 #define FIELD 2048				/* a field of labels up to this size is taken whole, as in memory */
 #define LANDMARKS 512			/* else so many landmarks */
 
-/* What a fit is asked for, and gives. */
+/* What a fit is asked for, and works on. */
 typedef struct job
 {
 	gp_env	   *env;
 	const gnngp_fit_settings *settings;
-	gnngp_distributed_fit out;
-	gnngp_distributed_plan plan;
+	gnngp_sources *src;
+	int			guc_level;
 	int64		dims;			/* of a plan: features, and rows of edges */
 	int64		edges;
 	gnngp_dfit	d;
@@ -41,8 +40,9 @@ gnngp_is_distributed(const gnngp_fit_settings *settings)
 /* Opens a fit; a listed one runs nothing.  22023 and 0A000 for settings that need a fit in
  * memory. */
 static void
-open_fit(const job *j, gnngp_dfit *d, const gnngp_sources *src, bool listed)
+open_fit(const job *j, gnngp_dfit *d, bool listed)
 {
+	const gnngp_sources *src = j->src;
 	const gnngp_fit_settings *settings = j->settings;
 	bool		chosen = gnngp_kernel_is_auto(settings->kernel);
 	int64		n = src->data->ids.n;
@@ -103,6 +103,12 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 static void
 make_factor(job *j, gnngp_dfit *d)
 {
+	const int64 *key = d->src->data->ids.key;
+	double		most;
+	int64		height;
+	int64	   *bound;
+	StringInfoData text;
+
 	if (!d->listed)
 		d->dims = gnngp_count_features(d->src);
 	if (!d->listed && d->dims < 1)
@@ -110,13 +116,9 @@ make_factor(job *j, gnngp_dfit *d)
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("a row of table \"%s\" has no features", d->src->nodes_name),
 				 errhint("Give every node its features.")));
-	/* Cuts the nodes into chunks: by their ids, of which it takes the first of each */
-	const int64 *key = d->src->data->ids.key;
-	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
-	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
-	int64	   *bound;
-	StringInfoData text;
-
+	/* The nodes are cut into chunks by their ids, at the first one of each. */
+	most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
+	height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
 	d->chunks = (d->n + height - 1) / height;
 	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
 	initStringInfo(&text);
@@ -138,7 +140,6 @@ make_factor(job *j, gnngp_dfit *d)
 
 /* ---- what the regression asks for: gp_external_factor ---- */
 
-/* Sums of labelled rows. */
 typedef struct sums
 {
 	int64		rank;
@@ -149,7 +150,7 @@ typedef struct sums
 /* Adds the sums of one key; they come in order, so that their bits do not depend on who was
  * first. */
 static void
-take_sums(void *state, const Datum *values, const bool *nulls)
+add_sums(void *state, const Datum *values, const bool *nulls)
 {
 	sums	   *s = state;
 	gnngp_table_value m;
@@ -175,7 +176,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
-	gnngp_rows	rows = {.row = take_sums,.state = &s,.n = 2,.types = types};
+	gnngp_rows	rows = {.row = add_sums,.state = &s,.n = 2,.types = types};
 	gp_matrix	host;
 
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
@@ -193,7 +194,6 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	gnngp_chunk_free(d, &root);
 }
 
-/* Rows of Q. */
 static void
 chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 {
@@ -237,12 +237,12 @@ chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *
 
 /* Lists the statements of a fit: as many as it runs, and what they write. */
 static void
-list_statements(job *j, const gnngp_sources *src)
+list_statements(job *j)
 {
 	gnngp_dfit *d = &j->d;
-	int32		columns = Max(src->data->nclasses, 1);
+	int32		columns = Max(j->src->data->nclasses, 1);
 
-	open_fit(j, d, src, true);
+	open_fit(j, d, true);
 	make_factor(j, d);
 	for (int k = 0; k < 2; k++)
 		chunked_rows(j, NULL, 0, (gp_matrix) {0});
@@ -250,13 +250,34 @@ list_statements(job *j, const gnngp_sources *src)
 	chunked_predict(j, (gp_matrix) {.cols = columns}, (gp_matrix) {0}, NULL, NULL, NULL);
 }
 
-/* Fits within the tables. */
-static void
-fit_within(const gnngp_sources *src, void *arg)
+/* Prepares a fit, in such a way that Citus can go on in the transaction. */
+static job *
+open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
 {
-	job		   *j = arg;
+	job		   *j = palloc0(sizeof(job));
+
+	j->env = env;
+	j->settings = settings;
+	j->guc_level = NewGUCNestLevel();
+	gnngp_citus_prepare();
+	j->src = gnngp_sources_open(env, graph, settings->task);
+	return j;
+}
+
+static void
+close_job(job *j)
+{
+	gnngp_sources_close(j->src);
+	AtEOXact_GUC(false, j->guc_level);
+}
+
+gnngp_distributed_fit
+gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
+{
+	job		   *j = open_job(env, graph, settings);
 	gnngp_dfit *d = &j->d;
-	gnngp_data *data = src->data;
+	gnngp_data *data = j->src->data;
+	gnngp_distributed_fit out;
 	gp_problem	problem = {
 		.task = data->task,
 		.nlabelled = data->nlabelled,
@@ -273,43 +294,46 @@ fit_within(const gnngp_sources *src, void *arg)
 								 .predict = chunked_predict};
 	int64		statements;
 
-	list_statements(j, src);
+	list_statements(j);
 	statements = d->placement.done;
-	open_fit(j, d, src, false);
+	open_fit(j, d, false);
 	d->placement.total = statements;
 	make_factor(j, d);
 	factor.rank = gp_factor_rank(j->factor.f);
 	factor.first_jitter = d->ev.jitter;
 	factor.jitter = d->ev.max_jitter;
-	j->out.posterior = gp_fit_external(d->ev.dev, &problem, &factor, d->n);
-	j->out.posterior->landmark = d->landmark;
-	j->out.posterior->nlandmarks = d->nlandmarks;
+	out.posterior = gp_fit_external(d->ev.dev, &problem, &factor, d->n);
+	out.posterior->landmark = d->landmark;
+	out.posterior->nlandmarks = d->nlandmarks;
 	data->features = gp_alloc_zero(j->env, 1, sizeof(gp_features));
 	data->features->rows = d->n;
 	data->features->dims = d->dims;
-	j->out.data = gp_alloc(j->env, sizeof(gnngp_data));
-	*j->out.data = *data;
-	j->out.device = d->ev.dev->name;
+	out.data = gp_alloc(j->env, sizeof(gnngp_data));
+	*out.data = *data;
+	out.device = d->ev.dev->name;
 	gnngp_placement_close(&d->placement);
 	d->ev.dev->close(d->ev.dev);
+	close_job(j);
+	return out;
 }
 
-/* Plans within the tables. */
-static void
-plan_within(const gnngp_sources *src, void *arg)
+gnngp_distributed_plan
+gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
+					   const gnngp_fit_settings *settings)
 {
-	job		   *j = arg;
+	job		   *j = open_job(env, graph, settings);
 	gnngp_dfit *d = &j->d;
+	gnngp_distributed_plan plan;
 	double		rank;
 	double		answers;
 
-	j->dims = gnngp_count_features(src);
-	j->edges = gnngp_count_edges(src);
-	list_statements(j, src);
+	j->dims = gnngp_count_features(j->src);
+	j->edges = gnngp_count_edges(j->src);
+	list_statements(j);
 	rank = (double) gp_factor_rank(j->factor.f);
 	/* The posterior of all nodes is held here. */
-	answers = (double) d->n * (Max(src->data->nclasses, 1) + 3) * sizeof(double);
-	j->plan = (gnngp_distributed_plan) {
+	answers = (double) d->n * (Max(j->src->data->nclasses, 1) + 3) * sizeof(double);
+	plan = (gnngp_distributed_plan) {
 		.bytes = Max(d->task, answers),
 		.written = d->written,
 		.shuffled = d->shuffled,
@@ -318,38 +342,6 @@ plan_within(const gnngp_sources *src, void *arg)
 		.chunks = d->chunks,
 		.statements = (int) d->placement.done
 	};
-}
-
-/* Works within the tables of a graph, in such a way that Citus can go on in the transaction. */
-static void
-read_within(job *j, const gnngp_graph_def *graph, gnngp_within work)
-{
-	int			level = NewGUCNestLevel();
-
-	gnngp_citus_prepare();
-	gnngp_read_within(j->env, graph, j->settings->task, work, j);
-	AtEOXact_GUC(false, level);
-}
-
-gnngp_distributed_fit
-gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
-{
-	job		   *j = palloc0(sizeof(job));
-
-	j->env = env;
-	j->settings = settings;
-	read_within(j, graph, fit_within);
-	return j->out;
-}
-
-gnngp_distributed_plan
-gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
-					   const gnngp_fit_settings *settings)
-{
-	job		   *j = palloc0(sizeof(job));
-
-	j->env = env;
-	j->settings = settings;
-	read_within(j, graph, plan_within);
-	return j->plan;
+	close_job(j);
+	return plan;
 }

@@ -7,7 +7,6 @@
 
 #include "access/htup_details.h"
 #include "core/fit/landmarks.h"
-#include "pg/types/factor_make.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"

@@ -40,7 +40,9 @@
 
 /* ---- statements ---- */
 
-/* Counts a statement. */
+/* Runs a statement without values, of a format. */
+#define RUN(p, ...) gnngp_placement_execute(p, psprintf(__VA_ARGS__), 0, NULL, NULL)
+
 static void
 count_statement(gnngp_placement *p)
 {
@@ -49,7 +51,6 @@ count_statement(gnngp_placement *p)
 	p->env->progress(p->env, p->listed ? GP_PHASE_PLAN : p->phase, p->done, p->total);
 }
 
-/* Tells which statement failed. */
 static void
 statement_context(void *arg)
 {
@@ -157,8 +158,7 @@ query_number(const char *query)
 static void
 create_distributed(gnngp_placement *p, const char *table, const char *columns)
 {
-	gnngp_placement_execute(p, psprintf("CREATE UNLOGGED TABLE %s (pk integer, %s)", table,
-										columns), 0, NULL, NULL);
+	RUN(p, "CREATE UNLOGGED TABLE %s (pk integer, %s)", table, columns);
 	gnngp_placement_execute(p, p->key == NULL ?
 							psprintf("SELECT pg_catalog.create_distributed_table('%s', 'pk', shard_count => %d, colocate_with => 'none')",
 									 table, p->keys) :
@@ -166,7 +166,6 @@ create_distributed(gnngp_placement *p, const char *table, const char *columns)
 							0, NULL, NULL);
 }
 
-/* Keys that are found. */
 typedef struct key_list
 {
 	int			n;
@@ -174,9 +173,8 @@ typedef struct key_list
 	int		   *key;
 } key_list;
 
-/* Takes one. */
 static void
-take_key(void *state, const Datum *values, const bool *nulls)
+add_key(void *state, const Datum *values, const bool *nulls)
 {
 	key_list   *list = state;
 
@@ -199,10 +197,7 @@ pin_servers(gnngp_placement *p)
 		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
 						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
 	gnngp_pin("citus.propagate_set_commands", "local");
-	gnngp_placement_execute(p,
-							psprintf("DO %s",
-									 quote_literal_cstr(psprintf("BEGIN %sEND", text.data))), 0,
-									 NULL, NULL);
+	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
 }
 
 /* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
@@ -211,7 +206,7 @@ open_distributed(gnngp_placement *p)
 {
 	key_list	list = {0};
 	Oid			type = INT4OID;
-	gnngp_rows	rows = {.row = take_key,.state = &list,.n = 1,.types = &type};
+	gnngp_rows	rows = {.row = add_key,.state = &list,.n = 1,.types = &type};
 
 	p->keys = (int) query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
 								 " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
@@ -233,7 +228,7 @@ open_distributed(gnngp_placement *p)
 				 errmsg("role \"%s\" may not make schemas in this database",
 						GetUserNameFromId(GetUserId(), false)),
 				 errhint("On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.")));
-	gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
+	RUN(p, "CREATE SCHEMA %s", p->schema);
 	pin_servers(p);
 	create_distributed(p, psprintf("%s.small", p->schema),
 					   psprintf("name text, m %s.gp_matrix", gnngp_schema()));
@@ -268,14 +263,10 @@ gnngp_placement_create(gnngp_placement *p, const char *table, const char *column
 		create_distributed(p, table, columns);
 	else
 	{
-		gnngp_placement_execute(p,
-								psprintf("CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)",
-										 table, columns), 0, NULL, NULL);
+		RUN(p, "CREATE TABLE %s (pk integer, %s) PARTITION BY LIST (pk)", table, columns);
 		for (int k = 0; k < p->keys; k++)
-			gnngp_placement_execute(p,
-									psprintf("CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
-												" WITH (autovacuum_enabled = off)", table, k, table,
-												k), 0, NULL, NULL);
+			RUN(p, "CREATE UNLOGGED TABLE %s_%d PARTITION OF %s FOR VALUES IN (%d)"
+				" WITH (autovacuum_enabled = off)", table, k, table, k);
 	}
 	p->tables = lappend(p->tables, (void *) table);
 }
@@ -313,7 +304,7 @@ fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 	if (p->apart && !p->listed)
 	{
 		p->env->progress(p->env, p->phase, p->done, p->total);
-		gnngp_placement_execute(p, psprintf("INSERT INTO %s %s", table, query), 0, NULL, NULL);
+		RUN(p, "INSERT INTO %s %s", table, query);
 	}
 	if (p->apart || p->listed)
 	{
@@ -361,7 +352,7 @@ gnngp_placement_drop(gnngp_placement *p, const char *table)
 		for (int k = 0; k < p->keys; k++)
 			appendStringInfo(&text, "%s %s_%d", k == 0 ? "TRUNCATE" : ",", table, k);
 	gnngp_placement_execute(p, text.data, 0, NULL, NULL);
-	gnngp_placement_execute(p, psprintf("DROP TABLE %s", table), 0, NULL, NULL);
+	RUN(p, "DROP TABLE %s", table);
 }
 
 int64
@@ -509,10 +500,8 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 
 		p->role = GetUserId();
 		gnngp_become_again(&saved);
-		gnngp_placement_execute(p, psprintf("CREATE SCHEMA %s", p->schema), 0, NULL, NULL);
-		gnngp_placement_execute(p,
-								psprintf("CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema,
-											gnngp_schema()), 0, NULL, NULL);
+		RUN(p, "CREATE SCHEMA %s", p->schema);
+		RUN(p, "CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema, gnngp_schema());
 	}
 }
 
@@ -521,6 +510,6 @@ gnngp_placement_close(gnngp_placement *p)
 {
 	while (p->tables != NIL)
 		gnngp_placement_drop(p, linitial(p->tables));
-	gnngp_placement_execute(p, psprintf("DROP TABLE %s.small", p->schema), 0, NULL, NULL);
-	gnngp_placement_execute(p, psprintf("DROP SCHEMA %s", p->schema), 0, NULL, NULL);
+	RUN(p, "DROP TABLE %s.small", p->schema);
+	RUN(p, "DROP SCHEMA %s", p->schema);
 }

@@ -1,9 +1,9 @@
 /*
- * read_within.c - a graph's tables for statements that read them where they are.
+ * sources.c - a graph's tables for statements that read them where they are.
  *
  * Ids and targets are read as for any fit.  Features and edges are left to statements of the
- * caller, which runs within: as the graph's owner under SECURITY_RESTRICTED_OPERATION, the
- * tables locked, and under the one snapshot that the ids were read with.
+ * caller, which run as the graph's owner under SECURITY_RESTRICTED_OPERATION, the tables locked,
+ * and under the one snapshot that the ids were read with.
  */
 #include "postgres.h"
 
@@ -13,20 +13,6 @@
 #include "pg/reader/read_ids.h"
 #include "utils/builtins.h"
 #include "utils/snapmgr.h"
-
-/* 0A000: columns are encoded by what all rows hold, which no statement that reads them where they
- * are knows. */
-static void
-check_number(const gnngp_reader *r, const gnngp_column *column)
-{
-	if (gnngp_is_number_type(column->base))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
-					column->name, r->nodes.name, format_type_be(column->type)),
-			 errhint("Use strategy => 'nystrom', or a view with the column as numbers.")));
-}
 
 /* The features of a row as an array of real; NULL where the graph has none in columns. */
 static char *
@@ -44,8 +30,13 @@ features_expression(const gnngp_reader *r, bool *array)
 	{
 		gnngp_column column = gnngp_table_column(&r->nodes, names->text[i]);
 
-		if (!*array || !gnngp_is_vector_type(column.base))
-			check_number(r, &column);
+		/* Others are encoded by what all rows hold, which a statement over them does not know. */
+		if (!gnngp_is_number_type(column.base) && !(*array && gnngp_is_vector_type(column.base)))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
+							column.name, r->nodes.name, format_type_be(column.type)),
+					 errhint("Use strategy => 'nystrom', or a view with the column as numbers.")));
 		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0
 						 ? "t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);
@@ -53,65 +44,55 @@ features_expression(const gnngp_reader *r, bool *array)
 	return text.data;
 }
 
-/* What is asked for. */
-typedef struct within
+gnngp_sources *
+gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 {
-	const char *task;
-	gnngp_within work;
-	void	   *arg;
-} within;
-
-/* Reads ids and targets, and has the caller work. */
-static void
-work_within(gnngp_reader *r, void *arg)
-{
-	const within *w = arg;
-	gnngp_graph_def without = *r->def;
-	gnngp_sources s = {.reader = r};
+	gnngp_owner_reading *reading = gnngp_owner_reading_open(env, graph);
+	gnngp_reader *r = &reading->r;
+	gnngp_graph_def *without = palloc(sizeof(gnngp_graph_def));
+	gnngp_sources *s = palloc0(sizeof(gnngp_sources));
 	gnngp_node_part *nodes;
 
-	s.features = features_expression(r, &s.array);
-	s.sparse = OidIsValid(r->def->sparse_features);
+	s->reading = reading;
+	s->features = features_expression(r, &s->array);
+	s->sparse = OidIsValid(graph->sparse_features);
 	/* The edges are locked as their reader does it, which then tells what is wrong with them. */
-	s.edge_part = gnngp_plan_edges(r);
-	s.edges = r->edges.quoted;
-	s.edge_rows = gnngp_table_rows(&r->edges);
-	s.src = gnngp_table_column(&r->edges, r->def->src).quoted;
-	s.dst = gnngp_table_column(&r->edges, r->def->dst).quoted;
-	if (r->def->weight)
-		s.weight = gnngp_table_number(&r->edges, r->def->weight).quoted;
-	without.features.n = 0;
-	r->def = &without;
-	nodes = gnngp_plan_nodes(r, w->task, true);
+	s->edge_part = gnngp_plan_edges(r);
+	s->edges = r->edges.quoted;
+	s->edge_rows = gnngp_table_rows(&r->edges);
+	s->src = gnngp_table_column(&r->edges, graph->src).quoted;
+	s->dst = gnngp_table_column(&r->edges, graph->dst).quoted;
+	if (graph->weight)
+		s->weight = gnngp_table_number(&r->edges, graph->weight).quoted;
+	*without = *graph;
+	without->features.n = 0;
+	r->def = without;
+	nodes = gnngp_plan_nodes(r, task, true);
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
-	s.data = r->data;
-	s.nodes = r->nodes.quoted;
-	s.nodes_name = r->nodes.name;
-	s.id = r->id.quoted;
-	s.scale = without.scale;
-	s.directed = without.directed;
-	s.spread = r->nodes_spread || r->edges_spread;
-	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	w->work(&s, w->arg);
-	gnngp_idmap_free(r->env, &r->map);
-	PopActiveSnapshot();
+	s->data = r->data;
+	s->nodes = r->nodes.quoted;
+	s->nodes_name = r->nodes.name;
+	s->id = r->id.quoted;
+	s->scale = graph->scale;
+	s->directed = graph->directed;
+	s->spread = r->nodes_spread || r->edges_spread;
+	gnngp_idmap_build(env, &r->map, &r->data->ids);
+	return s;
 }
 
-/* Works within the tables of a graph. */
 void
-gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task, gnngp_within work,
-				  void *arg)
+gnngp_sources_close(gnngp_sources *s)
 {
-	within		w = {task, work, arg};
-
-	gnngp_read_as_owner(env, graph, work_within, &w);
+	gnngp_idmap_free(s->reading->r.env, &s->reading->r.map);
+	PopActiveSnapshot();
+	gnngp_owner_reading_close(s->reading);
 }
 
 int32
 gnngp_source_node(const gnngp_sources *s, int64 id)
 {
-	return gnngp_idmap_find(&s->reader->map, id);
+	return gnngp_idmap_find(&s->reading->r.map, id);
 }
 
 void
@@ -120,6 +101,6 @@ gnngp_refuse_edges(const gnngp_sources *s)
 	gnngp_read_edges(s->edge_part);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" changed while it was read", s->reader->edges.name),
+			 errmsg("table \"%s\" changed while it was read", s->reading->r.edges.name),
 			 errhint("Try again.")));
 }

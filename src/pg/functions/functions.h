@@ -27,10 +27,7 @@ extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
 /* A nugget argument: NaN when NULL; -1, which is refused, for NaN. */
 extern double gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno);
 
-/*
- * A live argument: false where the function is of an earlier version, which has none; 22004 when
- * NULL.
- */
+/* A live argument: 22004 when NULL. */
 extern bool gnngp_live_argument(FunctionCallInfo fcinfo, int argno);
 
 /* 22023 unless a nugget is NaN, which has it chosen, or positive and finite. */

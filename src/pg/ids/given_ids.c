@@ -3,16 +3,20 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "catalog/pg_type_d.h"
+#include "fmgr.h"
+#include "given_ids.h"
 #include "miscadmin.h"
 #include "parser/parse_type.h"
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
-#include "given_ids.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 /* The model's id type, or InvalidOid when it is gone. */
 static Oid
@@ -68,7 +72,6 @@ gnngp_id_hints_for(FunctionCallInfo fcinfo)
 	};
 }
 
-/* Looks up how values of a type are made from text. */
 static void
 open_type(gnngp_id_type *t, const gnngp_model *model, Oid type)
 {
@@ -186,7 +189,7 @@ gnngp_id_type_datum(gnngp_id_type *t, const gnngp_id *id)
 
 /* Says what ids look like where a text is none. */
 static void
-tell_id_type(void *arg)
+hint_id_type(void *arg)
 {
 	const gnngp_id_type *t = arg;
 
@@ -195,30 +198,22 @@ tell_id_type(void *arg)
 			t->model->name, t->shown);
 }
 
-/* A value of the ids' type from its text. */
-static Datum
-datum_of_text(const gnngp_id_type *t, Datum written)
-{
-	ErrorContextCallback context = {
-		error_context_stack, tell_id_type, unconstify(gnngp_id_type *, t)
-	};
-	Datum		value;
-
-	error_context_stack = &context;
-	value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(written),
-							  t->ioparam, -1);
-	error_context_stack = context.previous;
-	return value;
-}
-
 /* The key under which a value is stored, and its text unless ids are integers. */
 static gnngp_id
 given_id(const gnngp_id_type *t, Datum value)
 {
+	ErrorContextCallback context = {
+		error_context_stack, hint_id_type, unconstify(gnngp_id_type *, t)
+	};
 	gnngp_id id = {0};
 
 	if (t->as_text)
-		value = datum_of_text(t, value);
+	{
+		error_context_stack = &context;
+		value = InputFunctionCall(unconstify(FmgrInfo *, &t->input), TextDatumGetCString(value),
+								  t->ioparam, -1);
+		error_context_stack = context.previous;
+	}
 	if (t->model->integer_ids)
 	{
 		id.key = t->base == INT8OID ? DatumGetInt64(value)
@@ -230,31 +225,8 @@ given_id(const gnngp_id_type *t, Datum value)
 	return id;
 }
 
-/*
- * Counts what the ids of an array take, before it is taken; their sorted keys
- * included.  53400 when it is too much.
- */
-static void
-hold_ids(int n)
-{
-	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool)
-									  + sizeof(int64));
-	size_t		left = gnngp_account_left();
-
-	if (bytes > left)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
-						bytes / 1048576.0,
-						left / 1048576.0),
-				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
-	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
-	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
-}
-
-/* The ids of an array. */
 static gnngp_given_ids
-take_array(const gnngp_id_type *t, ArrayType *array)
+read_array(const gnngp_id_type *t, ArrayType *array)
 {
 	gnngp_given_ids given = {0};
 	Oid			type = ARR_ELEMTYPE(array);
@@ -263,9 +235,20 @@ take_array(const gnngp_id_type *t, ArrayType *array)
 	char		align;
 	Datum	   *value;
 	bool	   *null;
-	int			n;
+	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	size_t		bytes = (size_t) n * (sizeof(gnngp_id) + sizeof(Datum) + sizeof(bool) +
+									  sizeof(int64));
+	size_t		left = gnngp_account_left();
 
-	hold_ids(ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)));
+	/* What the ids will take, their sorted keys included, is counted before they are read. */
+	if (bytes > left)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
+						bytes / 1048576.0, left / 1048576.0),
+				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
+	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
+	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
 	get_typlenbyvalalign(type, &length, &by_value, &align);
 	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
 	given.n = n;
@@ -303,7 +286,7 @@ is_list(Datum id)
 }
 
 gnngp_given_ids
-gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
+gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	gnngp_given_ids given = {.all = PG_ARGISNULL(argno)};
@@ -312,18 +295,18 @@ gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	if (given.all)
 		return given;
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
-		return take_array(t, DatumGetArrayTypeP(value));
+		return read_array(t, DatumGetArrayTypeP(value));
 	if (is_literal(type))
-		return take_array(t, parse_array(value, INT8OID));
+		return read_array(t, parse_array(value, INT8OID));
 	if (type == TEXTOID && t->model->integer_ids && is_list(value))
 	{
 		gnngp_id_type integer = *t;
 
 		integer.as_text = false;
-		return take_array(&integer, parse_array(value, INT8OID));
+		return read_array(&integer, parse_array(value, INT8OID));
 	}
 	if (type == TEXTOID && is_list(value))
-		return take_array(t, parse_array(value, TEXTOID));
+		return read_array(t, parse_array(value, TEXTOID));
 	given.n = 1;
 	given.id = palloc(sizeof(gnngp_id));
 	given.id[0] = given_id(t, value);
@@ -446,4 +429,54 @@ gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
 				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
 						" nodes that were asked for", model->name, unknown, given),
 				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+}
+
+/*
+ * ---- the type gp_integers ----
+ *
+ * A polymorphic function with named arguments finds out the type of its rows by
+ * the place of an argument in the call.  Nodes that are integers therefore have
+ * a type of their own, which PostgreSQL prefers to anyarray.
+ */
+
+bool
+gnngp_is_integers(Oid type)
+{
+	Oid			schema = get_namespace_oid(GNNGP_SCHEMA, true);
+
+	return type == GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("gp_integers"),
+								   ObjectIdGetDatum(schema));
+}
+
+/* Reads the text of an array of bigint. */
+PG_FUNCTION_INFO_V1(gnngp_integers_in);
+Datum
+gnngp_integers_in(PG_FUNCTION_ARGS)
+{
+	return OidFunctionCall3(F_ARRAY_IN, PG_GETARG_DATUM(0), ObjectIdGetDatum(INT8OID),
+							Int32GetDatum(-1));
+}
+
+/* The cast from smallint[], integer[] and bigint[]. */
+PG_FUNCTION_INFO_V1(gnngp_integers);
+Datum
+gnngp_integers(PG_FUNCTION_ARGS)
+{
+	ArrayType  *given = PG_GETARG_ARRAYTYPE_P(0);
+	Oid			type = ARR_ELEMTYPE(given);
+	Datum	   *value;
+	bool	   *null;
+	int			n;
+
+	if (type == INT8OID)
+		PG_RETURN_ARRAYTYPE_P(given);
+	deconstruct_array(given, type, type == INT2OID ? 2 : 4, true,
+					  type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
+					  &value, &null, &n);
+	for (int i = 0; i < n; i++)
+		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i])
+								 : DatumGetInt32(value[i]));
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given),
+											 ARR_LBOUND(given),
+											 INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }

@@ -60,7 +60,7 @@ extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *mod
  * The nodes that this argument names, in the current memory context.  A text that is written as an
  * array is a list: drivers send lists without a type.
  */
-extern gnngp_given_ids gnngp_given_ids_take(const gnngp_id_type *t, FunctionCallInfo fcinfo,
+extern gnngp_given_ids gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
 
 /* Such a text as one id, for models whose ids are texts; false for every other argument. */

@@ -15,7 +15,6 @@ gnngp_text_key(const char *text, int length)
 	return (int64) hash_bytes_extended((const unsigned char *) text, length, 0);
 }
 
-/* Makes an empty table of the given size. */
 static int32 *
 empty_table(gp_env *env, uint64 size)
 {
@@ -73,7 +72,6 @@ gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
 	}
 }
 
-/* Frees the table. */
 void
 gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
 {

@@ -9,7 +9,6 @@
 
 #include "catalog/pg_type_d.h"
 #include "reader_internal.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 gnngp_feature_kind
@@ -50,7 +49,7 @@ gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value)
 
 /* A row of features that may be sparse. */
 static void
-take_row(const gp_features *f, int64 row, gp_cell *cell)
+read_cells(const gp_features *f, int64 row, gp_cell *cell)
 {
 	for (int64 c = 0; c < f->dims; c++)
 		cell[c] = (gp_cell) {.number = f->csr ? 0.0
@@ -76,7 +75,7 @@ make_encoding(gp_env *env, const gp_features *f, const gnngp_column *column,
 	encoder = gp_encoder_create(env, (int32_t) f->dims, cells);
 	GP_EACH(env, i, f->rows, i * f->dims)
 	{
-		take_row(f, i, cell);
+		read_cells(f, i, cell);
 		gp_encoder_look(encoder, (uint64_t) i + 1, 0, cell);
 	}
 	return gp_encoder_finish(encoder);
@@ -84,7 +83,7 @@ make_encoding(gp_env *env, const gp_features *f, const gnngp_column *column,
 
 /* Tells which columns are left out; 22000 where all are. */
 static void
-tell_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_column *column)
+notice_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_column *column)
 {
 	for (int32_t p = 0; p < encoding->nparts; p++)
 	{
@@ -128,13 +127,13 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 	else
 	{
 		encoding = r->data->encoding = make_encoding(env, numbers, column, kind);
-		tell_left_out(r, encoding, column);
+		notice_left_out(r, encoding, column);
 	}
 	row = palloc(sizeof(double) * encoding->width);
 	builder = gp_features_create(env, numbers->rows, encoding->width, GP_DOUBLE);
 	GP_EACH(env, i, numbers->rows, i * encoding->width)
 	{
-		take_row(numbers, i, cell);
+		read_cells(numbers, i, cell);
 		gp_encode(encoding, cell, row);
 		gp_features_add_row(builder, (int32) i, row);
 	}

@@ -75,17 +75,10 @@ gnngp_meet(gnngp_met *m, int64 key, const char *text, int length)
 int32
 gnngp_met_find(gnngp_met *m, Datum value, Oid base)
 {
-	const char *text = NULL;
+	const char *text;
 	int			length = 0;
-	int64		key;
+	int64		key = gnngp_id_datum_key(m->r, value, base, &text, &length);
 
-	if (m->r->integer_ids)
-		key = gnngp_integer_datum(value, base);
-	else
-	{
-		text = gnngp_id_datum_text(m->r, value, &length);
-		key = gnngp_text_key(text, length);
-	}
 	return (int32) m->at[find_place(m, key, text, length)].node;
 }
 
@@ -93,12 +86,10 @@ int32
 gnngp_meet_datum(gnngp_met *m, Datum value, Oid base)
 {
 	const char *text;
-	int			length;
+	int			length = 0;
+	int64		key = gnngp_id_datum_key(m->r, value, base, &text, &length);
 
-	if (m->r->integer_ids)
-		return gnngp_meet(m, gnngp_integer_datum(value, base), NULL, 0);
-	text = gnngp_id_datum_text(m->r, value, &length);
-	return gnngp_meet(m, gnngp_text_key(text, length), text, length);
+	return gnngp_meet(m, key, text, length);
 }
 
 Datum
@@ -132,17 +123,11 @@ gnngp_met_other_end(gnngp_met *m, int32 near, Datum value, Oid base)
 {
 	const gnngp_met_node *node = &m->node[near];
 	const char *text;
-	int			length;
-	int64		key;
+	int			length = 0;
+	int64		key = gnngp_id_datum_key(m->r, value, base, &text, &length);
 
-	if (m->r->integer_ids)
-	{
-		key = gnngp_integer_datum(value, base);
-		return key == node->key ? 0 : gp_hash((uint64) key) | 1;
-	}
-	text = gnngp_id_datum_text(m->r, value, &length);
-	key = gnngp_text_key(text, length);
-	if (key == node->key && strncmp(node->text, text, length) == 0 && node->text[length] == '\0')
+	if (key == node->key && (text == NULL || (strncmp(node->text, text, length) == 0 &&
+											  node->text[length] == '\0')))
 		return 0;
 	return gp_hash((uint64) key) | 1;
 }
@@ -166,9 +151,8 @@ compare_met(const void *a, const void *b, void *arg)
 	const gnngp_met_node *x = &m->node[*(const int32 *) a];
 	const gnngp_met_node *y = &m->node[*(const int32 *) b];
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return x->text ? strcmp(x->text, y->text) : 0;
+	return gnngp_row_id_compare(&(gnngp_row_id) {x->key, x->text},
+								&(gnngp_row_id) {y->key, y->text});
 }
 
 int32 *

@@ -52,7 +52,6 @@ struct gnngp_edge_part
 
 typedef gnngp_edge_part edge_state;
 
-/* Hands the batch to the core. */
 static void
 flush_edges(edge_state *s)
 {
@@ -84,7 +83,6 @@ put_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
 	s->at[s->ntimes++] = time;
 }
 
-/* Takes one row of the edge table. */
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
 {

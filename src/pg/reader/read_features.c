@@ -140,20 +140,6 @@ begin_row(feature_state *s, int32 row, int n)
 	return n == s->dims;
 }
 
-/* The elements of an array of numeric; what is beyond double precision becomes infinite. */
-static const double *
-numeric_data(ArrayType *array, int n)
-{
-	double	   *value = palloc(sizeof(double) * n);
-	Datum	   *elements;
-
-	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
-	for (int i = 0; i < n; i++)
-		value[i] = gnngp_number_datum(elements[i], NUMERICOID);
-	return value;
-}
-
-/* Takes a row with an array. */
 static void
 array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 {
@@ -183,9 +169,19 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 	}
 	else
 	{
-		const double *v = s->array_type == NUMERICARRAYOID ? numeric_data(array, n)
-			: gnngp_array_data(array);
+		const double *v = gnngp_array_data(array);
 
+		if (s->array_type == NUMERICARRAYOID)
+		{
+			/* What is beyond double precision becomes infinite. */
+			double	   *value = palloc(sizeof(double) * n);
+			Datum	   *elements;
+
+			deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+			for (int i = 0; i < n; i++)
+				value[i] = gnngp_number_datum(elements[i], NUMERICOID);
+			v = value;
+		}
 		if ((bad = first_bad_double(v, n)) < n)
 			note_fault(s, FAULT_VALUE, row, bad, v[bad]);
 		else if (begin_row(s, row, n))
@@ -193,7 +189,6 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Takes a row with numeric columns. */
 static void
 columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 {
@@ -223,7 +218,7 @@ columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
+gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
 					const bool *nulls)
 {
 	if (row >= s->room)
@@ -360,18 +355,35 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 }
 
 /*
- * True for arrays whose numbers have units of their own.  A long one is an embedding or a bag of
- * words, one thing whose maker has seen to its scale; so is one of length one.
+ * How the features are scaled.  By itself what has units of its own is standardised: columns, or
+ * numbers of an array.  A long one is an embedding or a bag of words, one thing whose maker has
+ * seen to its scale; so is one of length one.  A NOTICE says where features that are taken as they
+ * are hardly tell nodes apart.
  */
-static bool
-has_units(const feature_state *s)
+static gp_scale
+choose_scale(const feature_state *s)
 {
 	const gp_features *f = s->r->data->features;
+	gp_env	   *env = s->r->env;
+	bool		columns = s->array_type == InvalidOid;
+	bool		units = columns || (s->r->some ? s->r->moments != NULL :
+									f->dims < FEW_NUMBERS && !gp_features_have_length(env, f) &&
+									gp_features_spread(env, f) > UNLIKE_NUMBERS);
+	gp_scale	scale = gnngp_scale(s->r->def, units ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 
-	if (s->r->some)
-		return s->r->moments != NULL;
-	return f->dims < FEW_NUMBERS && !gp_features_have_length(s->r->env, f) &&
-		gp_features_spread(s->r->env, f) > UNLIKE_NUMBERS;
+	if (scale != GP_SCALE_NONE || s->r->some)
+		return scale;
+	if (columns && gp_features_spread(env, f) >= UNLIKE)
+		gp_notice(env,
+				  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
+				  "the feature columns of table \"%s\" differ in scale more than %d-fold",
+				  s->r->nodes.name, UNLIKE);
+	if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f) >= SHARED)
+		gp_notice(env,
+				  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",
+				  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
+				  s->r->nodes.name, SHARED);
+	return scale;
 }
 
 void
@@ -380,8 +392,6 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	gnngp_data *data = s->r->data;
 	const gnngp_ids *ids = &data->ids;
 	gp_env	   *env = s->r->env;
-	bool		columns = s->array_type == InvalidOid;
-	gp_scale	scale;
 	int32		repeated_node,
 				repeated_feature;
 
@@ -410,26 +420,7 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	if (s->encoded)
 		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
-	/* By itself what has units of its own is standardised: columns, or numbers of an array. */
-	scale = gnngp_scale(s->r->def, columns || has_units(s) ? GP_SCALE_STANDARD : GP_SCALE_NONE);
-	if (scale == GP_SCALE_NONE && !s->r->some)
-	{
-		/* Says so where features that are taken as they are hardly tell nodes apart */
-		const gp_features *f = s->r->data->features;
-
-		if (columns && gp_features_spread(env, f) >= UNLIKE)
-			gp_notice(env,
-					  "Use gp_alter_graph(..., scale => 'standard') to give every column the same weight.",
-					  "the feature columns of table \"%s\" differ in scale more than %d-fold",
-					  s->r->nodes.name, UNLIKE);
-		if (!columns && strcmp(s->r->def->scale, "auto") == 0 && gp_features_shared(env, f)
-			>= SHARED)
-			gp_notice(env,
-					  "Use gp_alter_graph(..., scale => 'standard') to subtract the mean of each feature, or scale => 'none' to keep them.",
-					  "the features of table \"%s\" are nearly the same for all nodes: their means are more than %d times as large as their deviations",
-					  s->r->nodes.name, SHARED);
-	}
-	gnngp_scale_features(s->r, scale);
+	gnngp_scale_features(s->r, choose_scale(s));
 	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);
 }

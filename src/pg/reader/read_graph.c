@@ -84,45 +84,38 @@ gnngp_push_read_snapshot(void)
 	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetTransactionSnapshot());
 }
 
-void
-gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work, void *arg)
+gnngp_owner_reading *
+gnngp_owner_reading_open(gp_env *env, const gnngp_graph_def *graph)
 {
-	gnngp_reader *r;
-	gnngp_rights rights;
-	gnngp_identity saved;
+	gnngp_owner_reading *reading = palloc(sizeof(gnngp_owner_reading));
 
 	gnngp_require_edges(graph);
-	saved = gnngp_become(gnngp_owner_role(graph));
+	reading->saved = gnngp_become(gnngp_owner_role(graph));
 	gnngp_pin_output_settings();
 	gnngp_spi_connect();
-
-	r = palloc(sizeof(gnngp_reader));
-	gnngp_reader_open(r, env, graph);
-	r->as_owner = true;
-	gnngp_rights_open(&rights, r);
-	work(r, arg);
-	gnngp_rights_close(&rights);
-
-	gnngp_spi_finish();
-	gnngp_become_again(&saved);
+	gnngp_reader_open(&reading->r, env, graph);
+	reading->r.as_owner = true;
+	gnngp_rights_open(&reading->rights, &reading->r);
+	return reading;
 }
 
-/* What a reading is asked for, and gives. */
-typedef struct whole_reading
+void
+gnngp_owner_reading_close(gnngp_owner_reading *reading)
 {
-	const char *task;
-	bool		need_target;
-	gnngp_data *data;
-} whole_reading;
+	gnngp_rights_close(&reading->rights);
+	gnngp_spi_finish();
+	gnngp_become_again(&reading->saved);
+}
 
-/* Reads everything. */
-static void
-read_whole(gnngp_reader *r, void *arg)
+gnngp_data *
+gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
 {
-	whole_reading *w = arg;
-	gnngp_node_part *nodes = gnngp_plan_nodes(r, w->task, w->need_target);
+	gnngp_owner_reading *reading = gnngp_owner_reading_open(env, graph);
+	gnngp_reader *r = &reading->r;
+	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
 	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
 	gnngp_edge_part *edges = gnngp_plan_edges(r);
+	gnngp_data *data = gp_alloc(env, sizeof(gnngp_data));
 
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
@@ -131,15 +124,7 @@ read_whole(gnngp_reader *r, void *arg)
 	gnngp_read_edges(edges);
 	gnngp_idmap_free(r->env, &r->map);
 	PopActiveSnapshot();
-	w->data = gp_alloc(r->env, sizeof(gnngp_data));
-	*w->data = *r->data;
-}
-
-gnngp_data *
-gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool need_target)
-{
-	whole_reading w = {task, need_target, NULL};
-
-	gnngp_read_as_owner(env, graph, read_whole, &w);
-	return w.data;
+	*data = *r->data;
+	gnngp_owner_reading_close(reading);
+	return data;
 }

@@ -77,26 +77,6 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 	f->base = gnngp_query_add_id(r, q, &f->column);
 }
 
-/* Remembers an unknown id when it is the smallest so far. */
-static void
-remember_unknown(gnngp_finder *f, int64 key, const char *text, int length)
-{
-	bool		smaller;
-	char	   *copy = text ? pnstrdup(text, length) : NULL;
-
-	if (f->unknown++ == 0)
-		smaller = true;
-	else if (text)
-		smaller = strcmp(copy, f->unknown_text) < 0;
-	else
-		smaller = key < f->unknown_key;
-	if (!smaller)
-		return;
-	f->unknown_key = key;
-	if (text)
-		f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), copy);
-}
-
 /* Finds texts, and keeps account of NULLs and unknown ids. */
 int32
 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
@@ -115,9 +95,19 @@ gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 		text = gnngp_id_datum_text(f->r, value, &length);
 		node = gnngp_idmap_find_text(&f->r->map, text, length);
 	}
-	if (node < 0)
-		remember_unknown(f, text ? 0 : gnngp_integer_datum(value, f->base), text, length);
-	return node;
+	if (node >= 0)
+		return node;
+	/* Remembers the smallest that is unknown */
+	if (text)
+	{
+		text = pnstrdup(text, length);
+		if (f->unknown == 0 || strcmp(text, f->unknown_text) < 0)
+			f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), text);
+	}
+	else if (f->unknown == 0 || gnngp_integer_datum(value, f->base) < f->unknown_key)
+		f->unknown_key = gnngp_integer_datum(value, f->base);
+	f->unknown++;
+	return -1;
 }
 
 /* 23502 when a column held NULLs. */

@@ -15,6 +15,14 @@ gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
 	return gnngp_value_text(value, r->id.base, &r->id_output, length);
 }
 
+/* The key of an id's datum; its text is NULL for an integer. */
+static inline int64
+gnngp_id_datum_key(gnngp_reader *r, Datum value, Oid base, const char **text, int *length)
+{
+	*text = r->integer_ids ? NULL : gnngp_id_datum_text(r, value, length);
+	return *text ? gnngp_text_key(*text, *length) : gnngp_integer_datum(value, base);
+}
+
 /* Selects a column that holds ids; the type of its values. */
 extern Oid	gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
 
@@ -59,7 +67,7 @@ gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
 
 /* The same without a word of what is not found: -1. */
 static inline int32
-gnngp_finder_look(gnngp_finder *f, Datum value, bool null)
+gnngp_finder_try(gnngp_finder *f, Datum value, bool null)
 {
 	const char *text;
 	int			length;

@@ -72,7 +72,6 @@ gnngp_copy_text(gp_env *env, const char *text, int length)
 	return copy;
 }
 
-/* Finds a label or adds it. */
 static int32
 find_or_add(gnngp_labels *labels, int64 key, const char *text, int length)
 {

@@ -59,7 +59,6 @@ typedef struct node_order
 #define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
 
-/* Keeps the text of an id in the environment. */
 static char *
 keep_text(node_state *s, const char *text, int length)
 {
@@ -79,9 +78,8 @@ keep_text(node_state *s, const char *text, int length)
 	return copy;
 }
 
-/* Takes the target of a row. */
 static void
-take_target(node_state *s, Datum value, bool null)
+add_label(node_state *s, Datum value, bool null)
 {
 	int32		label = -1;
 
@@ -106,14 +104,12 @@ take_target(node_state *s, Datum value, bool null)
 	s->label[s->n] = label;
 }
 
-/* The id of a row. */
 static inline gnngp_row_id
 row_id(const node_state *s, int64 row)
 {
 	return (gnngp_row_id) {s->key[row], s->text ? s->text[row] : NULL};
 }
 
-/* Takes one row of the node table. */
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -152,27 +148,11 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		s->text[s->n] = keep_text(s, text, length);
 	}
 	if (s->kind != GNNGP_TARGET_NONE)
-		take_target(s, values[1], nulls[1]);
+		add_label(s, values[1], nulls[1]);
 	if (s->features)
-		gnngp_take_features(s->features, s->n, row_id(s, s->n), values + s->first_feature,
+		gnngp_features_add_row(s->features, s->n, row_id(s, s->n), values + s->first_feature,
 							nulls + s->first_feature);
 	s->n++;
-}
-
-/* True when the rows came in node order. */
-static bool
-is_sorted(const node_state *s)
-{
-	int64		next = 0;
-
-	for (int64 i = 1; i < s->n; i++)
-	{
-		gp_poll(s->r->env, i, &next);
-		if (s->key[i - 1] > s->key[i] ||
-			(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0))
-			return false;
-	}
-	return true;
 }
 
 /* Moves an array into node order: a new array that replaces the old one. */
@@ -203,10 +183,18 @@ sort_rows(node_state *s)
 	gp_env	   *env = s->r->env;
 	node_order *order;
 	int32	   *node = NULL;
+	bool		sorted = true;
+	int64		next = 0;
 
 	StaticAssertStmt(sizeof(char *) == sizeof(int64) && sizeof(double) == sizeof(int64),
 					 "texts and values are moved as 64-bit items");
-	if (is_sorted(s))
+	for (int64 i = 1; i < s->n && sorted; i++)
+	{
+		gp_poll(env, i, &next);
+		sorted = s->key[i - 1] <= s->key[i] &&
+			!(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0);
+	}
+	if (sorted)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
 	order = gp_alloc_array(env, s->n, sizeof(node_order));
@@ -233,56 +221,6 @@ sort_rows(node_state *s)
 	return node;
 }
 
-/* Raises for NULL and repeated ids, and for an empty table. */
-static void
-check_ids(const node_state *s)
-{
-	const gnngp_reader *r = s->r;
-
-	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
-	if (s->n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no nodes", r->nodes.name),
-				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
-						 r->def->owner)));
-	for (int64 i = 1; i < s->n; i++)
-		if (s->key[i - 1] == s->key[i] &&
-			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_UNIQUE_VIOLATION),
-					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
-							r->nodes.name, s->text ? s->text[i]
-							: psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("Each node needs an id of its own: remove the repeated row.")));
-}
-
-/*
- * Refuses a target in which most labelled rows have a class of their own: a name, or
- * a number.  Who says task => 'classification' means it.
- */
-static void
-check_repeated(const node_state *s, const gnngp_data *data)
-{
-	gp_env	   *env = s->r->env;
-	int32	   *rows = gp_alloc_zero(env, data->nclasses, sizeof(int32));
-	int64		single = 0;
-
-	for (int64 k = 0; k < data->nlabelled; k++)
-		rows[data->label[k]]++;
-	for (int32 c = 0; c < data->nclasses; c++)
-		single += rows[c] == 1;
-	gp_free(env, rows);
-	if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
-						"rows have a value of their own",
-						s->target.name, s->r->nodes.name, (long long) single,
-						(long long) data->nlabelled),
-				 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
-}
-
 /* Sorts the classes and keeps the label of each labelled node. */
 static void
 finish_classes(node_state *s, gnngp_data *data, bool automatic)
@@ -302,10 +240,27 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 		data->label[k] = final[s->label[data->labelled[k]]];
 	gp_free(s->r->env, final);
 	if (automatic)
-		check_repeated(s, data);
+	{
+		/* Is most rows' class their own alone, as a name or a number is?  The user may say task. */
+		int32	   *rows = gp_alloc_zero(s->r->env, data->nclasses, sizeof(int32));
+		int64		single = 0;
+
+		for (int64 k = 0; k < data->nlabelled; k++)
+			rows[data->label[k]]++;
+		for (int32 c = 0; c < data->nclasses; c++)
+			single += rows[c] == 1;
+		gp_free(s->r->env, rows);
+		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
+							"rows have a value of their own",
+							s->target.name, s->r->nodes.name, (long long) single,
+							(long long) data->nlabelled),
+					 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+	}
 }
 
-/* Collects the labelled nodes with their classes or values. */
 static void
 finish_targets(node_state *s, gnngp_data *data, bool automatic)
 {
@@ -405,10 +360,26 @@ gnngp_read_nodes(gnngp_node_part *s)
 {
 	gnngp_data *data = s->r->data;
 	int32	   *node;
+	const gnngp_reader *r = s->r;
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	node = sort_rows(s);
-	check_ids(s);
+	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	if (s->n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no nodes", r->nodes.name),
+				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
+						 r->def->owner)));
+	for (int64 i = 1; i < s->n; i++)
+		if (s->key[i - 1] == s->key[i] &&
+			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
+							r->nodes.name, s->text ? s->text[i]
+							: psprintf(INT64_FORMAT, s->key[i])),
+					 errhint("Each node needs an id of its own: remove the repeated row.")));
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;

@@ -14,13 +14,6 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
-/* Appends a name to a list for GRANT. */
-static void
-append_name(StringInfo list, const char *name)
-{
-	appendStringInfo(list, "%s%s", list->len > 0 ? ", " : "", name);
-}
-
 /* The statements that grant what the present user lacks; NULL where all tables may be read. */
 static char *
 missing_grants(const gnngp_reader *r, bool in_part)
@@ -41,12 +34,13 @@ missing_grants(const gnngp_reader *r, bool in_part)
 		if (!OidIsValid(schema))
 			continue;
 		if (!list_member_oid(looked_at, schema) && !gnngp_schema_usable(schema, GetUserId()))
-			append_name(&schemas, quote_identifier(get_namespace_name(schema)));
+			appendStringInfo(&schemas, "%s%s", schemas.len > 0 ? ", " : "",
+							 quote_identifier(get_namespace_name(schema)));
 		looked_at = lappend_oid(looked_at, schema);
 		if (!(pg_class_aclcheck(table[i]->oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
 			  (in_part && pg_attribute_aclcheck_all(table[i]->oid, GetUserId(), ACL_SELECT,
 													ACLMASK_ANY) == ACLCHECK_OK)))
-			append_name(&tables, table[i]->quoted);
+			appendStringInfo(&tables, "%s%s", tables.len > 0 ? ", " : "", table[i]->quoted);
 	}
 	if (tables.len == 0 && schemas.len == 0)
 		return NULL;
@@ -59,7 +53,7 @@ missing_grants(const gnngp_reader *r, bool in_part)
 
 /* Adds to an error about rights who lacks them, and what gives them. */
 static void
-tell_rights(void *arg)
+explain_rights(void *arg)
 {
 	const gnngp_rights *rights = arg;
 
@@ -76,7 +70,7 @@ gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r)
 	char	   *least = grants ? missing_grants(r, true) : NULL;
 
 	*rights = (gnngp_rights) {
-		.callback = {.previous = error_context_stack, .callback = tell_rights, .arg = rights},
+		.callback = {.previous = error_context_stack, .callback = explain_rights, .arg = rights},
 		.grants = least ? least : grants,
 		.whose = r->as_owner
 		? psprintf("The tables of graph \"%s\" are read as its owner, role \"%s\".", r->def->name,

@@ -15,7 +15,6 @@
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "neighbourhood.h"
-#include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -50,7 +49,6 @@ typedef struct some_state
 	bool		counted;		/* some nodes have a degree */
 } some_state;
 
-/* The number of the node of a datum, if it is of this round; else -1. */
 static int32
 find_datum(some_state *s, Datum value, Oid base)
 {
@@ -75,7 +73,6 @@ find_end(some_state *s, int end, Datum value)
 	return s->last_end[end].number;
 }
 
-/* Takes a row of the node table. */
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -100,7 +97,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 				 errhint("Ids must be unique.")));
 	node->row = (int32) s->met.nrows++;
 	if (s->features)
-		gnngp_take_features(s->features, node->row, (gnngp_row_id) {node->key, node->text},
+		gnngp_features_add_row(s->features, node->row, (gnngp_row_id) {node->key, node->text},
 							values + 1, nulls + 1);
 }
 
@@ -122,7 +119,6 @@ edge_weight(const some_state *s, Datum value, bool null)
 	return w;
 }
 
-/* True for a node whose row was read. */
 static bool
 has_row(const some_state *s, int32 number)
 {
@@ -172,7 +168,6 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 		gp_tally_add(s->tally, near - (int32) s->first, key);
 }
 
-/* Reads a row for both of its ends. */
 static void
 both_ends_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -185,7 +180,6 @@ both_ends_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Plans the queries. */
 static void
 plan_queries(some_state *s)
 {
@@ -378,7 +372,6 @@ read_features(some_state *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
 }
 
-/* Reads the graph of a neighbourhood, or the whole, inside SPI. */
 static gnngp_some *
 read_graph(some_state *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
 {

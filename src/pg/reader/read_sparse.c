@@ -42,7 +42,6 @@ struct gnngp_sparse_part
 
 typedef gnngp_sparse_part sparse_state;
 
-/* Hands the batch to the core. */
 static void
 flush_entries(sparse_state *s)
 {
@@ -52,7 +51,6 @@ flush_entries(sparse_state *s)
 	s->n = 0;
 }
 
-/* Takes one row of the table. */
 static void
 entry_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -62,7 +60,7 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 				value;
 
 	/* Of a neighbourhood all rows may come: those of other nodes are nobody's fault. */
-	node = s->r->some ? gnngp_finder_look(&s->node, values[0], nulls[0]) :
+	node = s->r->some ? gnngp_finder_try(&s->node, values[0], nulls[0]) :
 		gnngp_finder_find(&s->node, values[0], nulls[0]);
 	if (node < 0)
 		return;
@@ -90,7 +88,6 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Raises what the entries did wrong. */
 static void
 check_entries(const sparse_state *s)
 {

@@ -92,7 +92,6 @@ typedef struct found_code
 	char	   *owner;
 } found_code;
 
-/* Receives a row of the query. */
 static void
 code_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -124,7 +123,6 @@ collect_functions(Node *node, void *functions)
 	return expression_tree_walker(node, collect_functions, functions);
 }
 
-/* An array of oids. */
 static Datum
 oid_array(const List *list)
 {

@@ -76,16 +76,15 @@ typedef struct gnngp_sources
 	const char *weight;			/* NULL: none */
 	bool		directed;
 	bool		spread;			/* Citus has nodes or edges on several servers */
-	struct gnngp_reader *reader;
+	struct gnngp_owner_reading *reading;
 	struct gnngp_edge_part *edge_part;
 } gnngp_sources;
 
-/* Works while the graph's owner is the user, the tables are locked, and their snapshot is the
- * active one; inside SPI. */
-typedef void (*gnngp_within) (const gnngp_sources *s, void *arg);
-
-extern void gnngp_read_within(gp_env *env, const gnngp_graph_def *graph, const char *task,
-							  gnngp_within work, void *arg);
+/* Until they are closed the graph's owner is the user, the tables are locked, and their snapshot is
+ * the active one; inside SPI. */
+extern gnngp_sources *gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph,
+										 const char *task);
+extern void gnngp_sources_close(gnngp_sources *s);
 
 /* The node of an integer id, or -1. */
 extern int32 gnngp_source_node(const gnngp_sources *s, int64 id);

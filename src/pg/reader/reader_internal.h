@@ -40,12 +40,6 @@ typedef struct gnngp_reader
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */
 extern void gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def);
 
-/* Opens a reader as the owner of the graph, inside SPI, hands it to work, and restores the caller's
- * identity. */
-typedef void (*gnngp_reading) (gnngp_reader *r, void *arg);
-extern void gnngp_read_as_owner(gp_env *env, const gnngp_graph_def *graph, gnngp_reading work,
-								void *arg);
-
 /* While they are open, errors about rights tell who lacks which on the reader's tables: the present
  * user (read_rights.c). */
 typedef struct gnngp_rights
@@ -56,6 +50,17 @@ typedef struct gnngp_rights
 } gnngp_rights;
 extern void gnngp_rights_open(gnngp_rights *rights, const gnngp_reader *r);
 extern void gnngp_rights_close(const gnngp_rights *rights);
+
+/* A reading as the owner of the graph, inside SPI, until it is closed. */
+typedef struct gnngp_owner_reading
+{
+	gnngp_reader r;
+	gnngp_rights rights;
+	gnngp_identity saved;
+} gnngp_owner_reading;
+
+extern gnngp_owner_reading *gnngp_owner_reading_open(gp_env *env, const gnngp_graph_def *graph);
+extern void gnngp_owner_reading_close(gnngp_owner_reading *reading);
 
 /* For a neighbourhood: has a query read rows whose id is among those of an array (read_ids.c). */
 extern void gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
@@ -102,7 +107,7 @@ gnngp_row_id_compare(const gnngp_row_id *a, const gnngp_row_id *b)
  * node[row], which is used up, tells their nodes, or NULL that row i is node i.
  */
 extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
-extern void gnngp_take_features(gnngp_feature_part *s, int64 row, gnngp_row_id id,
+extern void gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_row_id id,
 								const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
 

@@ -16,7 +16,6 @@ gnngp_account(void)
 	return &held;
 }
 
-/* Gives a holding back when its context ends. */
 static void
 end_holding(void *arg)
 {

@@ -68,7 +68,6 @@ env_alloc(gp_env *env, size_t bytes)
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 }
 
-/* Gives memory back. */
 static void
 env_release(gp_env *env, void *p)
 {
@@ -127,28 +126,24 @@ gnngp_check_interrupts(void)
 				 errmsg("terminating connection due to unexpected postmaster exit")));
 }
 
-/* The same for the core. */
 static void
 env_check_interrupts(gp_env *env)
 {
 	gnngp_check_interrupts();
 }
 
-/* Raises the server's own error when the stack is deeper than max_stack_depth. */
 static void
 env_check_stack(gp_env *env)
 {
 	check_stack_depth();
 }
 
-/* Reports progress. */
 static void
 env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
 {
 	gnngp_progress_set(phase, done, total, phase == GP_PHASE_TRAIN ? env->objective : NAN);
 }
 
-/* The SQLSTATE of a kind of error. */
 static int
 sqlstate_of(gp_error code)
 {
@@ -196,7 +191,6 @@ point_at(const server_env *env, int position)
 					 env->text_is ? env->text_is : "kernel");
 }
 
-/* Raises an error of the core as one of the server. */
 static void
 env_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
 {
@@ -261,7 +255,7 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 }
 
 void
-gnngp_env_tell_notices(gp_env *env, const char *about)
+gnngp_env_send_notices(gp_env *env, const char *about)
 {
 	gnngp_notices *all = ((server_env *) env)->notices;
 	StringInfoData rest;
@@ -284,7 +278,6 @@ gnngp_env_tell_notices(gp_env *env, const char *about)
 			 linitial(all->hints) ? errhint("%s", (char *) linitial(all->hints)) : 0));
 }
 
-/* Releases one resource when the context ends. */
 static void
 release_resource(void *arg)
 {
@@ -319,7 +312,6 @@ env_own(gp_env *env, void (*release) (void *), void *resource)
 	MemoryContextRegisterResetCallback(server->context, &owned->callback);
 }
 
-/* Forgets a resource that its owner has released. */
 static void
 env_disown(gp_env *env, void *resource)
 {

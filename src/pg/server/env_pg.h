@@ -55,7 +55,7 @@ typedef struct gnngp_notices gnngp_notices;
 extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);
 
 /* about: what they are of, or NULL. */
-extern void gnngp_env_tell_notices(gp_env *env, const char *about);
+extern void gnngp_env_send_notices(gp_env *env, const char *about);
 
 /* Goes on with what was kept before, and adds more to it; NULL adds nothing. */
 extern void gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more);

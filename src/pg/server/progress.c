@@ -51,9 +51,8 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 /* What was told last, and when the report began. */
 static int64 told[SLOT_OBJECTIVE + 1];
 
-/* Writes all that was told. */
 static void
-tell(void)
+report(void)
 {
 	int			index[SLOT_OBJECTIVE + 1];
 
@@ -73,7 +72,7 @@ gnngp_progress_begin(const char *model)
 	told[SLOT_STARTED] = GetCurrentTimestamp();
 	told[SLOT_MAGIC] = MAGIC;
 	pgstat_progress_start_command(COMMAND, InvalidOid);
-	tell();
+	report();
 }
 
 bool
@@ -90,7 +89,7 @@ gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 	told[SLOT_TOTAL] = total;
 	memcpy(&told[SLOT_OBJECTIVE], &objective, sizeof(objective));
 	if (gnngp_progress_is_on())
-		tell();
+		report();
 }
 
 void
@@ -98,7 +97,7 @@ gnngp_progress_again(void)
 {
 	if (!gnngp_progress_is_on())
 		pgstat_progress_start_command(COMMAND, InvalidOid);
-	tell();
+	report();
 }
 
 void
@@ -108,7 +107,6 @@ gnngp_progress_end(void)
 		pgstat_progress_end_command();
 }
 
-/* Turns one entry into a row. */
 static void
 put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
 {

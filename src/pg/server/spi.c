@@ -76,7 +76,6 @@ gnngp_become_again(const gnngp_identity *saved)
 	SetUserIdAndSecContext(saved->user, saved->context);
 }
 
-/* A receiver of the executor's rows. */
 typedef struct row_receiver
 {
 	DestReceiver pub;

@@ -24,55 +24,39 @@ forget(void)
 	gnngp_env_destroy(open->env);
 }
 
-/* True when what is kept is this very model, and may be used as it is. */
-static bool
-serves(const gnngp_open_links *open, const gnngp_model *model)
-{
-	const gnngp_link_part *part = &model->link;
-
-	return open->model == model->id && open->version == part->version &&
-		open->fitted == part->fitted && open->ids.n == part->nodes &&
-		(open->ids.text_end == NULL) == part->integer_ids &&
-		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left();
-}
-
-/*
- * Reads a model and prepares it.  A device of one thread: the products of a block of columns
- * are so short, and each needs so much of the one before it, that handing their
- * parts from processor to processor costs more than it saves.  Threads take whole lots of
- * nodes instead (best.c).
- */
-static gnngp_open_links *
-read_links(const gnngp_model *model, bool brief)
-{
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_open_links *open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
-	gp_link_model *links;
-
-	open->env = env;
-	links = gnngp_link_store_read(env, model, &open->ids);
-	open->device = gnngp_device_open(env, 1);
-	open->links = gp_links_open(open->device, links);
-	open->model = model->id;
-	open->version = model->link.version;
-	open->fitted = model->link.fitted;
-	open->choice = gnngp_setting_device();
-	open->brief = brief;
-	return open;
-}
-
 gnngp_open_links *
 gnngp_links_open(const gnngp_model *model, bool brief)
 {
+	const gnngp_link_part *part = &model->link;
 	gnngp_open_links *open = kept;
+	gp_link_model *links;
+	gp_env	   *env;
 
-	if (open == NULL || !brief || !serves(open, model))
+	/* Is what is kept this very model, and may it be used as it is? */
+	if (open && brief && open->model == model->id && open->version == part->version &&
+		open->fitted == part->fitted && open->ids.n == part->nodes &&
+		(open->ids.text_end == NULL) == part->integer_ids &&
+		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left())
 	{
-		gnngp_account_give_up(0);
-		return read_links(model, brief);
+		kept = NULL;
+		gnngp_env_resume(open->env, CurrentMemoryContext);
+		return open;
 	}
-	kept = NULL;
-	gnngp_env_resume(open->env, CurrentMemoryContext);
+	gnngp_account_give_up(0);
+	env = gnngp_env_create(CurrentMemoryContext);
+	open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
+	*open = (gnngp_open_links) {.env = env,.model = model->id,.version = part->version,
+								.fitted = part->fitted,.choice = gnngp_setting_device(),
+								.brief = brief};
+	links = gnngp_link_store_read(env, model, &open->ids);
+
+	/*
+	 * A device of one thread: the products of a block of columns are so short, and each needs so
+	 * much of the one before it, that handing their parts from processor to processor costs more
+	 * than it saves.  Threads take whole lots of nodes instead (best.c).
+	 */
+	open->device = gnngp_device_open(env, 1);
+	open->links = gp_links_open(open->device, links);
 	return open;
 }
 

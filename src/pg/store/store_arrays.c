@@ -60,7 +60,6 @@ is_of_links(const char *part)
 	return strncmp(part, "link", 4) == 0;
 }
 
-/* The version of a part. */
 static int64
 version_of(const gnngp_model *model, const char *part)
 {
@@ -93,7 +92,6 @@ element_size(uint32 element)
 	return element <= GP_LINK_U64 ? gp_link_element_size((gp_link_element) element) : 0;
 }
 
-/* The elements of a full block. */
 static int64
 block_elements(const gp_link_array *array)
 {
@@ -148,7 +146,7 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 	char	   *buffer;
 	char	   *block;
 	int32		blocks = 0;
-	gnngp_block_place place = {model->id, version_of(model, part), part, 0, NULL};
+	gnngp_block_key place = {model->id, version_of(model, part), part, 0, NULL};
 
 	gnngp_spi_connect();
 	if (ids)
@@ -295,7 +293,7 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 }
 
 void
-gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
+gnngp_arrays_pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
 					  gnngp_link_ids *ids)
 {
 	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;

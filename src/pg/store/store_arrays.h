@@ -51,7 +51,7 @@ extern void gnngp_arrays_sort(const gnngp_model *model, const char *part, const 
 pg_noreturn extern void gnngp_arrays_damaged(const gnngp_model *model, const char *part);
 
 /* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
-extern void gnngp_arrays_take_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
+extern void gnngp_arrays_pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
 								  gnngp_link_ids *ids);
 
 #endif							/* GNNGP_STORE_ARRAYS_H */

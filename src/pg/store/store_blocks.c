@@ -53,7 +53,7 @@ gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, s
 }
 
 void
-gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
+gnngp_store_insert(gnngp_block_key place, uint32 magic, uint32 format, char *buffer,
 				   size_t length, int32 nrows)
 {
 	char	   *data = VARDATA(buffer);

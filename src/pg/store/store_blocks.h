@@ -23,17 +23,17 @@
 #define AT_CONTENT 20
 
 /* The key of a block in the table. */
-typedef struct gnngp_block_place
+typedef struct gnngp_block_key
 {
 	int64		model;
 	int64		version;
 	const char *part;
 	int32		block;
 	const int64 *first_key;		/* of blocks whose rows are looked up by key; else NULL */
-} gnngp_block_place;
+} gnngp_block_key;
 
 /* Fills in what a block begins with, in a varlena of so many bytes, and inserts it, inside SPI. */
-extern void gnngp_store_insert(gnngp_block_place place, uint32 magic, uint32 format, char *buffer,
+extern void gnngp_store_insert(gnngp_block_key place, uint32 magic, uint32 format, char *buffer,
 							   size_t length, int32 nrows);
 
 /* Checks what a block begins with: XX001, or 0A000 for another format; header is its size. */

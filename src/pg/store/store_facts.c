@@ -50,7 +50,6 @@ lay_encodings(const gnngp_task_data *task, gp_encoded **parts, int64 *n)
 	return count;
 }
 
-/* Adds an array unless it is empty. */
 static void
 add(gnngp_arrays *list, int tag, int64 count, const void *data)
 {

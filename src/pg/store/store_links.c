@@ -48,7 +48,7 @@ gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 
 	if (!gnngp_arrays_read(env, model, "link", &list))
 		gnngp_store_corrupted(model, "some blocks of its link part are missing");
-	gnngp_arrays_take_ids(model, "link", &list, ids);
+	gnngp_arrays_pop_ids(model, "link", &list, ids);
 	if (ids->n != model->link.nodes)
 		gnngp_store_corrupted(model, "the ids of its link part are missing");
 	links = gp_link_model_restore(env, list.array, list.n);
@@ -117,7 +117,7 @@ gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 	memset(held, 0, sizeof(*held));
 	if (!gnngp_arrays_read(env, model, "link_loo", &list))
 		gnngp_store_corrupted(model, "some of its blocks are missing");
-	gnngp_arrays_take_ids(model, "link_loo", &list, ids);
+	gnngp_arrays_pop_ids(model, "link_loo", &list, ids);
 	gnngp_arrays_sort(model, "link_loo", &list, held_element, HELD_ARRAYS, array);
 	for (int k = 0; k < HELD_ARRAYS; k++)
 		if (array[k].data == NULL || array[k].count != array[0].count)

@@ -83,7 +83,6 @@ typedef struct layout
 	char	   *data[LIVE_ARRAYS];	/* NULL while they are counted */
 } layout;
 
-/* Lays so many elements at the end of an array. */
 static void
 lay(layout *l, int array, int64 n, const void *from)
 {
@@ -94,7 +93,6 @@ lay(layout *l, int array, int64 n, const void *from)
 	l->n[array] += n;
 }
 
-/* The array of a type of numbers. */
 static int
 array_of(gp_type type)
 {
@@ -124,7 +122,6 @@ lay_piece(layout *l, const gp_piece *piece)
 	lay(l, LIVE_SHAPES, SHAPE_COLUMNS, shape);
 }
 
-/* Lays all pieces. */
 static void
 lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
 {
@@ -230,7 +227,6 @@ check_nodes(const gnngp_model *model, const gnngp_live *live, gp_piece_kind kind
 		gnngp_arrays_damaged(model, "live");
 }
 
-/* Checks what every state has. */
 static void
 check_state(const gnngp_model *model, const gnngp_live *live)
 {
@@ -258,7 +254,6 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 		(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 1, columns);
 }
 
-/* Makes the pieces of the arrays. */
 static void
 make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list)
 {
@@ -300,7 +295,7 @@ read_live(const gnngp_model *model)
 	live->env = env;
 	if (!gnngp_arrays_read(env, model, "live", &list))
 		gnngp_store_corrupted(model, "some blocks of its live state are missing");
-	gnngp_arrays_take_ids(model, "live", &list, &live->ids);
+	gnngp_arrays_pop_ids(model, "live", &list, &live->ids);
 	make_pieces(model, live, &list);
 	if (model->rows > 0)
 		live->task = gnngp_facts_read(env, model);
@@ -312,7 +307,6 @@ read_live(const gnngp_model *model)
 	return live;
 }
 
-/* Frees what is kept. */
 static void
 forget(void)
 {

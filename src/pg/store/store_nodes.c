@@ -45,14 +45,12 @@ typedef uint64 ranked_class;
 #define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
 
-/* The bytes of the calibrator of this many classes. */
 static size_t
 calibrator_bytes(int32 nclasses)
 {
 	return nclasses > 0 ? ((size_t) nclasses + 2) * sizeof(double) : 0;
 }
 
-/* The bytes of a row with this many classes. */
 static size_t
 row_bytes(int32 nclasses, bool has_targets)
 {
@@ -86,7 +84,6 @@ typedef struct writer
 	double	   *logit;
 } writer;
 
-/* The node that row i is of. */
 static int64
 node_of(void *state, int64 i)
 {
@@ -140,7 +137,6 @@ pack_classes(writer *w, const double *mean, bool prior, char *scores)
 	return top + log(sum);
 }
 
-/* Packs n rows from the first on. */
 static void
 pack_rows(void *state, char *block, int64 first, int64 n)
 {
@@ -262,7 +258,6 @@ open_nodes(gnngp_block *block, uint32 count)
 	return head + (size_t) block->nrows * block->stride;
 }
 
-/* The part of this name. */
 static gnngp_row_part
 part_of(const gnngp_model *model, const char *part)
 {

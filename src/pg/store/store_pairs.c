@@ -34,7 +34,6 @@ typedef struct writer
 	bool		directed;
 } writer;
 
-/* The node that row i is of. */
 static int64
 node_of(void *state, int64 i)
 {
@@ -53,7 +52,6 @@ bytes_of(void *state, int64 i)
 	return bytes;
 }
 
-/* Packs n nodes from the first on. */
 static void
 pack_rows(void *state, char *block, int64 first, int64 n)
 {
@@ -87,7 +85,6 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 
 /* ---- reading ---- */
 
-/* Finds the rows and pairs of a block. */
 static size_t
 open_pairs(gnngp_block *block, uint32 count)
 {
@@ -103,7 +100,6 @@ open_pairs(gnngp_block *block, uint32 count)
 	return ROWS_HEADER + rows + (size_t) count * PAIR_BYTES;
 }
 
-/* The part of a model. */
 static gnngp_row_part
 part_of(const gnngp_model *model)
 {

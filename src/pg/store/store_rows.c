@@ -43,7 +43,6 @@ open_block(const gnngp_row_part *part, const char *data, size_t length)
 	return block;
 }
 
-/* The key of row i. */
 static int64
 row_key(const gnngp_block *block, int32 i)
 {
@@ -165,7 +164,7 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 	{
 		int64		node = packer->node(packer->state, first);
 		size_t		length = packer->head + packer->bytes(packer->state, first);
-		gnngp_block_place place = {part->model->id, part->version, part->part, block++,
+		gnngp_block_key place = {part->model->id, part->version, part->part, block++,
 		&ids->key[node]};
 
 		CHECK_FOR_INTERRUPTS();

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "factor_make.h"
 #include "funcapi.h"
 #include "pg/server/server.h"
 #include "utils/memutils.h"
@@ -24,7 +23,7 @@ refuse_change(const char *argument)
 
 /* Takes kernel and landmarks from the first row, and holds the others against them. */
 static void
-take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
+read_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 {
 	text	   *kernel;
 	int64		landmarks = 0;
@@ -50,13 +49,12 @@ take_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 	PG_FREE_IF_COPY(kernel, argno);
 }
 
-/* A step of the aggregate; kernel and landmarks come behind the weight. */
 static Datum
 accumulate(FunctionCallInfo fcinfo, bool weighted)
 {
 	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", weighted);
 
-	take_kernel(fcinfo, state, weighted ? 4 : 3);
+	read_kernel(fcinfo, state, weighted ? 4 : 3);
 	gnngp_graph_state_add(fcinfo, state);
 	return EOHPGetRWDatum(&state->head.header);
 }
@@ -77,14 +75,12 @@ gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 	return accumulate(fcinfo, true);
 }
 
-/* Memory for the edges of a group. */
 static void *
 allocate(int64 n, Size size)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
 }
 
-/* Turns sorted edges into arrays of nodes. */
 static void
 split_keys(const gnngp_sorted_edges *s, gnngp_graph_value *out)
 {

@@ -82,7 +82,6 @@ write_features(const features_state *state)
 	return result;
 }
 
-/* The rows as the flat value of the state. */
 static Datum
 write_state(gnngp_state_head *head)
 {
@@ -121,7 +120,6 @@ add_row(features_state *state, int64 id, int64 cols)
 	return state->value + state->n++ * cols;
 }
 
-/* Adds the rows of a flat value. */
 static void
 add_flat(features_state *state, Datum value)
 {
@@ -141,7 +139,6 @@ add_flat(features_state *state, Datum value)
 	MemoryContextDelete(work);
 }
 
-/* The state for one more row: the one there is, or a new one. */
 static features_state *
 state_argument(FunctionCallInfo fcinfo)
 {

@@ -11,7 +11,6 @@
 #include "aggregate_state.h"
 #include "utils/memutils.h"
 
-/* Sorts the state and writes it. */
 static Datum
 write_state(gnngp_state_head *head)
 {
@@ -25,7 +24,6 @@ write_state(gnngp_state_head *head)
 	return value;
 }
 
-/* An empty state. */
 static gnngp_graph_state *
 create_state(MemoryContext parent, bool weighted)
 {
@@ -75,12 +73,11 @@ add_flat(gnngp_graph_state *state, Datum value)
 	MemoryContextDelete(work);
 }
 
-/* A state from a flat one. */
 static gnngp_graph_state *
 expand_state(MemoryContext parent, Datum value)
 {
-	gnngp_graph_value g;
-	bool		weighted = gnngp_graph_state_head(value, &g);
+	bool		weighted;
+	gnngp_graph_value g = gnngp_graph_head(value, "gp_graph_state", &weighted);
 	gnngp_graph_state *state = create_state(parent, weighted);
 
 	if (g.kernel)

@@ -26,7 +26,6 @@ flat_size(ExpandedObjectHeader *header)
 	return VARSIZE(head->flat);
 }
 
-/* Copies what flat_size has written. */
 static void
 flatten_into(ExpandedObjectHeader *header, void *result, Size size)
 {

@@ -6,7 +6,7 @@
 
 #include "postgres.h"
 
-#include "edge_list.h"
+#include "sorted_edges.h"
 #include "fmgr.h"
 #include "pg/server/compat.h"
 #include "utils/expandeddatum.h"

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "edge_list.h"
+#include "sorted_edges.h"
 #include "pg/server/server.h"
 #include "utils/memutils.h"
 

@@ -43,21 +43,10 @@ allocate(int64 n, Size size)
 	return p;
 }
 
-/* The bits of a number. */
 static int
 bits_of(uint64 v)
 {
 	return v == 0 ? 0 : pg_leftmost_one_pos64(v) + 1;
-}
-
-/* How many bits are sorted by at a time: all passes alike. */
-static int
-digit_bits(int64 n, int bits)
-{
-	int			most = n < FEW ? 8 : 11;
-	int			passes = Max((bits + most - 1) / most, 1);
-
-	return Max((bits + passes - 1) / passes, 1);
 }
 
 /* What an item is sorted by: the number that it begins with. */
@@ -137,7 +126,6 @@ sort_low_bits(char *item, char *other, int64 n, Size size, int bits, int digit, 
 	}
 }
 
-/* Exchanges two arrays. */
 static void
 exchange(void **a, void **b)
 {
@@ -157,8 +145,9 @@ sort_items(void **item, void **other, int64 n, Size size, int bits)
 	int64	   *count = palloc(sizeof(int64) << HIGH_BITS);
 	int64	   *heap = palloc(sizeof(int64) << HIGH_BITS);
 	int			low = n < MANY ? bits : Max(bits - HIGH_BITS, 0);
-	int			digit = digit_bits(n < MANY ? n : n >> HIGH_BITS, low);
-	int			passes = (low + digit - 1) / digit;
+	int			most = (n < MANY ? n : n >> HIGH_BITS) < FEW ? 8 : 11;	/* bits of a pass */
+	int			passes = (low + most - 1) / most;
+	int			digit = passes > 0 ? (low + passes - 1) / passes : 1;	/* all passes alike */
 	int64		start = 0;
 
 	if (n < MANY)
@@ -190,7 +179,6 @@ sort_items(void **item, void **other, int64 n, Size size, int bits)
 	pfree(heap);
 }
 
-/* Sorts numbers. */
 static void
 sort_keys(void **key, int64 n, int bits)
 {
@@ -200,7 +188,6 @@ sort_keys(void **key, int64 n, int bits)
 	pfree(other);
 }
 
-/* The smallest id and the range of them. */
 static void
 find_range(const gnngp_edge_list *list, numbering *num)
 {
@@ -233,7 +220,6 @@ check_nodes(int64 n)
 						PG_INT32_MAX)));
 }
 
-/* Numbers ids by bits over their range. */
 static void
 number_directly(const gnngp_edge_list *list, numbering *num, gnngp_value_ids *ids)
 {
@@ -306,7 +292,6 @@ sort_ids(const gnngp_edge_list *list, const numbering *num, gnngp_value_ids *ids
 	ids->id = (int64 *) key;
 }
 
-/* The node of an id. */
 static inline uint64
 node_of(numbering *num, int64 id)
 {

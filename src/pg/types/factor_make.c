@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "factor_make.h"
+#include "types.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
@@ -16,7 +16,6 @@
 
 #define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
-/* A factor between its steps. */
 typedef struct factor_job
 {
 	gp_problem	problem;
@@ -30,7 +29,6 @@ gnngp_factor_threads(double flops)
 	return flops < FLOPS_OF_THREADS || IsParallelWorker() ? 1 : 0;
 }
 
-/* The graph for the core. */
 static gp_graph *
 build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 {
@@ -62,7 +60,6 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	return gp_graph_build(edges);
 }
 
-/* The features for the core. */
 static gp_features *
 build_features(gp_env *env, const gnngp_table_value *table)
 {
@@ -81,7 +78,6 @@ build_features(gp_env *env, const gnngp_table_value *table)
 	return gp_features_build(builder, &repeated_node, &repeated_feature);
 }
 
-/* Computes the factor and brings it to the host. */
 static void
 compute_factor(gnngp_run *compute, void *arg)
 {

@@ -15,11 +15,7 @@ PG_FUNCTION_INFO_V1(gnngp_graph_nodes);
 Datum
 gnngp_graph_nodes(PG_FUNCTION_ARGS)
 {
-	int64		nodes,
-				edges;
-
-	gnngp_graph_count(PG_GETARG_DATUM(0), &nodes, &edges);
-	PG_RETURN_INT64(nodes);
+	PG_RETURN_INT64(gnngp_graph_head(PG_GETARG_DATUM(0), "gp_graph", NULL).ids.n);
 }
 
 /* gp_edges(gp_graph) */
@@ -27,11 +23,7 @@ PG_FUNCTION_INFO_V1(gnngp_graph_edges);
 Datum
 gnngp_graph_edges(PG_FUNCTION_ARGS)
 {
-	int64		nodes,
-				edges;
-
-	gnngp_graph_count(PG_GETARG_DATUM(0), &nodes, &edges);
-	PG_RETURN_INT64(edges);
+	PG_RETURN_INT64(gnngp_graph_head(PG_GETARG_DATUM(0), "gp_graph", NULL).edges);
 }
 
 /* gp_nodes(gp_features) */

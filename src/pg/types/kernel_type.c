@@ -75,7 +75,6 @@ gnngp_kernel_as_stored(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(PG_GETARG_TEXT_P(0));
 }
 
-/* Reads a stored value. */
 static gp_kernel *
 read_kernel(gp_env *env, const char *source)
 {
@@ -124,7 +123,6 @@ COMPARISON(le, <=)
 COMPARISON(gt, >)
 COMPARISON(ge, >=)
 
-/* The hash of the first argument's program. */
 static uint64
 hash_argument(FunctionCallInfo fcinfo, uint64 seed)
 {

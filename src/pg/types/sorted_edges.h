@@ -9,7 +9,7 @@
 #include "pg/server/server.h"
 #include "types.h"
 
-/* Edges as rows bring them (edge_list.h). */
+/* Edges as rows bring them (edge_list.c). */
 typedef struct gnngp_edge_list
 {
 	MemoryContext context;		/* of the arrays */
@@ -20,6 +20,26 @@ typedef struct gnngp_edge_list
 	bool		weighted;
 	gnngp_holding held;			/* counts the arrays */
 } gnngp_edge_list;
+
+/* Makes room for so many more edges; refuses what the memory limit does not allow. */
+extern void gnngp_edge_list_grow(gnngp_edge_list *list, int64 more);
+
+/* Appends an edge. */
+static inline void
+gnngp_edge_list_add(gnngp_edge_list *list, int64 src, int64 dst, double weight)
+{
+	if (unlikely(list->n == list->room))
+		gnngp_edge_list_grow(list, 1);
+	list->end[2 * list->n] = src;
+	list->end[2 * list->n + 1] = dst;
+	if (list->weighted)
+		list->weight[list->n] = weight;
+	list->n++;
+}
+
+/* Appends the nodes that were not seen, as loops. */
+extern void gnngp_edge_list_add_lone(gnngp_edge_list *list, const gnngp_value_ids *ids,
+									 const bool *seen);
 
 /* An edge in sorted order: nodes are numbered by id, the smaller one is in the high bits. */
 typedef struct gnngp_sorted_edge

@@ -153,10 +153,8 @@ typedef struct gnngp_graph_value
 
 /* Reads a stored gp_graph or gp_graph_state, whichever type says. */
 extern void gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out);
-/* A state up to the edges; true when they have weights. */
-extern bool gnngp_graph_state_head(Datum value, gnngp_graph_value *out);
-/* Nodes and edges of a graph without reading them all. */
-extern void gnngp_graph_count(Datum value, int64 *nodes, int64 *edges);
+/* The same up to the edges, which are counted; *weighted, unless NULL: whether it has weights. */
+extern gnngp_graph_value gnngp_graph_head(Datum value, const char *type, bool *weighted);
 
 /*
  * value_table.c: a row of floats for each node.  Features have one of numbers that
@@ -197,5 +195,24 @@ pg_noreturn extern void gnngp_matrix_refuse(const char *what);
 
 /* Row i of packed floats, as floats. */
 extern void gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out);
+
+/* ---- kernel factors (factor_make.c) ---- */
+
+/* What a factor is made of. */
+typedef struct gnngp_factor_task
+{
+	const gnngp_graph_value *graph;
+	const gnngp_table_value *features;	/* or NULL: structure only */
+	const char *kernel;
+	int64		landmarks;		/* 0: as many as are good */
+	int64		seed;
+} gnngp_factor_task;
+
+/* The factor as a value of type gp_factor. */
+extern Datum gnngp_factor_make(const gnngp_factor_task *task);
+
+/* The threads for so many operations: 1 for little work, which starts none; 0 for those that are
+ * set. */
+extern int	gnngp_factor_threads(double flops);
 
 #endif							/* GNNGP_VALUE_H */

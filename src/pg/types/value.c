@@ -224,7 +224,6 @@ gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
 	out->len += (int) (n * sizeof(float));
 }
 
-/* Writes ids. */
 void
 gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what)
 {

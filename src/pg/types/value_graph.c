@@ -126,26 +126,18 @@ gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out)
 	read_value(&r, out);
 }
 
-bool
-gnngp_graph_state_head(Datum value, gnngp_graph_value *out)
+gnngp_graph_value
+gnngp_graph_head(Datum value, const char *type, bool *weighted)
 {
-	gnngp_value_reader r = gnngp_value_open(value, STATE);
-
-	return read_head(&r, out) & GNNGP_VALUE_WEIGHTED;
-}
-
-void
-gnngp_graph_count(Datum value, int64 *nodes, int64 *edges)
-{
-	gnngp_value_reader r = gnngp_value_open(value, "gp_graph");
+	gnngp_value_reader r = gnngp_value_open(value, type);
 	gnngp_graph_value g;
+	int			flags = read_head(&r, &g);
 
-	read_head(&r, &g);
-	*nodes = g.ids.n;
-	*edges = g.edges;
+	if (weighted)
+		*weighted = flags & GNNGP_VALUE_WEIGHTED;
+	return g;
 }
 
-/* Checks a value that came from outside. */
 static void
 check_graph(gnngp_value_reader *r)
 {
@@ -157,7 +149,6 @@ check_graph(gnngp_value_reader *r)
 GNNGP_VALUE_INPUT(graph, check_graph)
 GNNGP_VALUE_INPUT(graph_state, check_graph)
 
-/* The bytes of a number. */
 static inline int
 number_bytes(uint64 v)
 {

@@ -9,7 +9,6 @@
 #include "miscadmin.h"
 #include "types.h"
 
-/* The bytes of one number. */
 static inline size_t
 number_size(const gnngp_table_value *table)
 {

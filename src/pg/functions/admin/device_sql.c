@@ -22,7 +22,6 @@ typedef struct device_row
 	size_t		memory;			/* 0 is NULL */
 } device_row;
 
-/* Puts a row. */
 static void
 put_row(ReturnSetInfo *result, const device_row *row)
 {
@@ -47,44 +46,37 @@ cuda_version(int version)
 	return version > 0 ? psprintf("%d.%d", version / 1000, version % 1000 / 10) : NULL;
 }
 
-/* Puts the row of a card. */
-static void
-put_card(ReturnSetInfo *result, const gp_cuda_card *card, bool lost)
-{
-	device_row	row = {.text = {[DEVICE_KIND] = "cuda", [DEVICE_NAME] = card->name,
-			[DEVICE_STATUS] = lost ? "lost in this session" :
-			gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"}};
-
-	row.memory = card->memory;
-	row.text[DEVICE_CAPABILITY] = psprintf("%d.%d", card->major, card->minor);
-	row.text[DEVICE_DRIVER] = cuda_version(card->driver);
-	row.text[DEVICE_RUNTIME] = cuda_version(card->runtime);
-	row.text[DEVICE_LIBRARIES] = card->libraries;
-	put_row(result, &row);
-}
-
 /* gp_device(): the CPU and each card, or why there is none */
 PG_FUNCTION_INFO_V1(gnngp_device);
 Datum
 gnngp_device(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_device  *device = gp_device_cpu(env, 1);
 	const gnngp_gpus *gpus;
 
 	InitMaterializedSRF(fcinfo, 0);
-	/* Puts the row of the CPU */
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gp_device  *device = gp_device_cpu(env, 1);
-	device_row	row = {.text = {[DEVICE_KIND] = device->name,
-	[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"}};
-
-	row.memory = env->limit;
-	put_row(result, &row);
+	put_row(result, &(device_row) {.text = {[DEVICE_KIND] = device->name,
+			[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"},
+			.memory = env->limit});
 	device->close(device);
 	gnngp_env_destroy(env);
 	gpus = gnngp_gpu_find();
 	for (int i = 0; i < gpus->n; i++)
-		put_card(result, &gpus->card[i], gpus->state == GNNGP_GPU_LOST);
+	{
+		const gp_cuda_card *card = &gpus->card[i];
+
+		put_row(result, &(device_row) {.text = {
+				[DEVICE_KIND] = "cuda", [DEVICE_NAME] = card->name,
+				[DEVICE_CAPABILITY] = psprintf("%d.%d", card->major, card->minor),
+				[DEVICE_DRIVER] = cuda_version(card->driver),
+				[DEVICE_RUNTIME] = cuda_version(card->runtime),
+				[DEVICE_LIBRARIES] = card->libraries,
+				[DEVICE_STATUS] = gpus->state == GNNGP_GPU_LOST ? "lost in this session" :
+				gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"},
+				.memory = card->memory});
+	}
 	if (gpus->n == 0)
 		put_row(result, &(device_row) {.text = {[DEVICE_KIND] = "cuda",
 				[DEVICE_STATUS] = gpus->reason}});

@@ -87,7 +87,7 @@ static void
 label_row(void *state, const Datum *values, const bool *nulls)
 {
 	graph_count *c = state;
-	int32		node = gnngp_finder_look(&c->labelled, values[0], nulls[0]);
+	int32		node = gnngp_finder_try(&c->labelled, values[0], nulls[0]);
 
 	if (node >= 0)
 		c->has_label[node] = true;
@@ -106,8 +106,8 @@ static void
 edge_row(void *state, const Datum *values, const bool *nulls)
 {
 	graph_count *c = state;
-	int32		src = gnngp_finder_look(&c->src, values[0], nulls[0]);
-	int32		dst = gnngp_finder_look(&c->dst, values[1], nulls[1]);
+	int32		src = gnngp_finder_try(&c->src, values[0], nulls[0]);
+	int32		dst = gnngp_finder_try(&c->dst, values[1], nulls[1]);
 
 	c->count[GNNGP_COUNT_EDGES]++;
 	c->src_unknown += src < 0;
@@ -147,9 +147,8 @@ count_structure(graph_count *c, int64 nodes)
 
 /* Reads and counts, as the graph's owner. */
 static void
-count_tables(gnngp_reader *r, void *arg)
+count_tables(gnngp_reader *r, graph_count *c)
 {
-	graph_count *c = arg;
 	gnngp_graph_def ids_only = *r->def;
 	gnngp_query node_query = plan_node_counts(r);
 	gnngp_query edge_query;
@@ -191,7 +190,10 @@ count_as_owner(void *arg)
 {
 	graph_count *c = arg;
 
-	gnngp_read_as_owner(c->env, c->graph, count_tables, c);
+	gnngp_owner_reading *reading = gnngp_owner_reading_open(c->env, c->graph);
+
+	count_tables(&reading->r, c);
+	gnngp_owner_reading_close(reading);
 }
 
 /* The table that a foreign key of a column alone refers to, or InvalidOid. */

@@ -6,7 +6,6 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "funcapi.h"
-#include "graph_arguments.h"
 #include "graph_counts.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -26,7 +25,7 @@ enum graph_argument
 
 /* Takes a column when it is given; an empty name takes an optional one away. */
 static void
-take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
+read_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 {
 	char	   *name;
 
@@ -38,7 +37,7 @@ take_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 
 /* Takes where the features are: one place takes the other's. */
 static void
-take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	bool		columns = !PG_ARGISNULL(ARG_FEATURES);
 	bool		sparse = !PG_ARGISNULL(ARG_SPARSE);
@@ -63,19 +62,15 @@ take_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	}
 }
 
-/* Takes how features are scaled: 22023 for a word that means nothing. */
+/* Reads the features of the edges; an empty list takes them away. */
 static void
-take_scale(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_edge_features(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
-	static const char *const words[] = {"auto", "none", "standard", "length"};
-	int			place;
-
-	if (PG_NARGS() <= ARG_SCALE || PG_ARGISNULL(ARG_SCALE))
+	if (PG_NARGS() <= ARG_EDGE_FEATURES || PG_ARGISNULL(ARG_EDGE_FEATURES))
 		return;
-	place = gnngp_require_word("scale", text_to_cstring(PG_GETARG_TEXT_PP(ARG_SCALE)),
-							   lengthof(words), words,
-							   "A scale is auto, none, standard or length.");
-	def->scale = pstrdup(words[place]);
+	def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
+	if (def->edge_features.n == 0)
+		def->edge_features.text = NULL;
 }
 
 /* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what
@@ -93,51 +88,63 @@ take_ends(gnngp_graph_def *def)
 
 /* Takes the arguments that are given, and checks the graph that they make. */
 static void
-take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
+	static const char *const scales[] = {"auto", "none", "standard", "length"};
+	const struct
+	{
+		int			argument;
+		Oid		   *oid;
+		gnngp_source_name *name;
+	}			tables[] = {
+		{ARG_NODES, &def->nodes, &def->nodes_name}, {ARG_EDGES, &def->edges, &def->edges_name},
+		{ARG_SPARSE, &def->sparse_features, &def->sparse_name}
+	};
+	char	   *kinds;
+
 	if (!PG_ARGISNULL(ARG_NODES))
 		def->nodes = PG_GETARG_OID(ARG_NODES);
 	if (!PG_ARGISNULL(ARG_EDGES))
 		def->edges = PG_GETARG_OID(ARG_EDGES);
-	take_column(fcinfo, ARG_ID, false, &def->id_column);
-	take_column(fcinfo, ARG_TARGET, true, &def->target);
-	take_column(fcinfo, ARG_SRC, false, &def->src);
-	take_column(fcinfo, ARG_DST, false, &def->dst);
-	take_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	read_column(fcinfo, ARG_ID, false, &def->id_column);
+	read_column(fcinfo, ARG_TARGET, true, &def->target);
+	read_column(fcinfo, ARG_SRC, false, &def->src);
+	read_column(fcinfo, ARG_DST, false, &def->dst);
+	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
 	if (PG_NARGS() > ARG_TIME)
-		take_column(fcinfo, ARG_TIME, true, &def->time);
-	if (PG_NARGS() > ARG_EDGE_FEATURES && !PG_ARGISNULL(ARG_EDGE_FEATURES))
-	{
-		def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
-		/* No column takes them away */
-		if (def->edge_features.n == 0)
-			def->edge_features.text = NULL;
-	}
+		read_column(fcinfo, ARG_TIME, true, &def->time);
+	read_edge_features(fcinfo, def);
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
-	take_feature_source(fcinfo, def);
+	read_feature_source(fcinfo, def);
 	if (!OidIsValid(def->nodes))
 		take_ends(def);
 	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
 		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);
-	take_scale(fcinfo, def);
+	if (!PG_ARGISNULL(ARG_SCALE))
+	{
+		int			scale = gnngp_require_word("scale", gnngp_text_argument(fcinfo, ARG_SCALE, "scale"),
+											   lengthof(scales), scales,
+											   "A scale is auto, none, standard or length.");
+
+		def->scale = pstrdup(scales[scale]);
+	}
 	gnngp_check_graph(def);
 	/* The kinds of the tables. That of a table that is not given stays what it was: its owner may
 	 * have made a view of it, which only a call that names it accepts. */
-	static const int argument[] = {ARG_NODES, ARG_EDGES, ARG_SPARSE};
-	const Oid	table[] = {def->nodes, def->edges, def->sparse_features};
-	char	   *kinds = pstrdup(def->kinds ? def->kinds : "---");
+	kinds = pstrdup(def->kinds ? def->kinds : "---");
+	for (int i = 0; i < (int) lengthof(tables); i++)
+	{
+		Oid			table = *tables[i].oid;
 
-	for (int i = 0; i < (int) lengthof(table); i++)
-		if (!OidIsValid(table[i]))
+		if (!OidIsValid(table))
 			kinds[i] = '-';
-		else if (!PG_ARGISNULL(argument[i]))
-			kinds[i] = get_rel_relkind(table[i]);
+		else if (!PG_ARGISNULL(tables[i].argument))
+			kinds[i] = get_rel_relkind(table);
+		*tables[i].name = gnngp_source_name_of(table);
+	}
 	def->kinds = kinds;
-	def->nodes_name = gnngp_source_name_of(def->nodes);
-	def->edges_name = gnngp_source_name_of(def->edges);
-	def->sparse_name = gnngp_source_name_of(def->sparse_features);
 }
 
 /* The row of gp_create_graph. */
@@ -185,7 +192,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("\"features\" names no column"),
 				 errhint("Leave it out for a graph without features.")));
-	take_arguments(fcinfo, &def);
+	read_arguments(fcinfo, &def);
 	gnngp_graph_name_lock(def.owner_role, def.name);
 	if (!gnngp_graph_insert(&def))
 		ereport(ERROR,
@@ -223,27 +230,9 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_edges(def);
-	take_arguments(fcinfo, def);
+	read_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();
-}
-
-/* Tells which models go with their graph. */
-static void
-notice_models(const gnngp_graph_def *graph, List *models)
-{
-	StringInfoData names;
-	ListCell   *cell;
-
-	if (models == NIL)
-		return;
-	initStringInfo(&names);
-	foreach(cell, models)
-		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
-	ereport(NOTICE,
-			(errmsg_plural("graph \"%s\" is dropped with its model %s",
-						   "graph \"%s\" is dropped with its models %s", list_length(models), graph->name,
-						   names.data)));
 }
 
 /* Drops a graph or a task with its models, inside SPI. */
@@ -253,10 +242,21 @@ drop(const gnngp_graph_def *def)
 	Oid			types[] = {INT8OID};
 	Datum		values[] = {Int64GetDatum(def->id)};
 
-	notice_models(def, gnngp_lock_whole_graph(def));
+	List	   *models = gnngp_lock_whole_graph(def);
+	StringInfoData names;
+	ListCell   *cell;
+
+	initStringInfo(&names);
+	foreach(cell, models)
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
+	if (models != NIL)
+		ereport(NOTICE,
+				(errmsg_plural("graph \"%s\" is dropped with its model %s",
+							   "graph \"%s\" is dropped with its models %s", list_length(models),
+							   def->name, names.data)));
 	gnngp_delete_models("graph", def->id);
-	gnngp_execute_as_extension(psprintf("DELETE FROM %s.%s WHERE id = $1", gnngp_schema(),
-										gnngp_graph_kind.table), 1, types, values, NULL);
+	gnngp_execute_as_extension("DELETE FROM gnngp_internal.gp_graph_catalog WHERE id = $1",
+							   1, types, values, NULL);
 }
 
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */

@@ -72,25 +72,24 @@ Datum
 gnngp_grant(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	Oid			types[] = {INT8OID, gnngp_role_type()};
+	Datum		values[2];
+	const gnngp_model *model;
 	Oid			role;
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_grant");
 	role = grantee_role(NameStr(*grantee_argument(fcinfo)));
+	model = own_model(name);
+	values[0] = Int64GetDatum(model->id);
+	values[1] = gnngp_role_datum(role);
 	/* Inserts a grant, unless there is one; the model can't be dropped meanwhile */
-	const gnngp_model *model = own_model(name);
-	Oid			role_type = gnngp_role_type();
-	Oid			types[] = {INT8OID, role_type};
-	Datum		values[] = {Int64GetDatum(model->id), gnngp_role_datum(role)};
-	const char *schema = gnngp_schema();
-
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	gnngp_execute_latest(psprintf("INSERT INTO %s.gp_grant_catalog (model, grantee, owner)"
-								  " SELECT id, $2, owner FROM %s.%s WHERE id = $1"
-								  " ON CONFLICT (model, %s.gp_role_oid(grantee)) DO UPDATE SET revoked = false",
-								  schema, schema, gnngp_model_kind.table, schema),
-						 2, types, values);
+	gnngp_execute_latest("INSERT INTO gnngp_internal.gp_grant_catalog (model, grantee, owner)"
+						 " SELECT id, $2, owner FROM gnngp_internal.gp_model_catalog WHERE id = $1"
+						 " ON CONFLICT (model, gnngp_internal.gp_role_oid(grantee))"
+						 " DO UPDATE SET revoked = false", 2, types, values);
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }
@@ -108,14 +107,13 @@ revoke_grants(const gnngp_model *model, Name grantee)
 
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	gnngp_execute_latest(psprintf("UPDATE %s.gp_grant_catalog SET revoked = true"
-								  " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
-								  gnngp_schema()), 2, types, values);
+	gnngp_execute_latest("UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
+						 " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
+						 2, types, values);
 	rows = SPI_processed;
-	gnngp_execute_latest(psprintf("DELETE FROM %s.gp_grant_catalog WHERE model = $1"
-								  " AND (grantee::text = 'pg_gone:' || $2"
-								  " OR grantee::text = 'public' AND $2 = 'public')",
-								  gnngp_schema()), 2, types, values);
+	gnngp_execute_latest("DELETE FROM gnngp_internal.gp_grant_catalog WHERE model = $1"
+						 " AND (grantee::text = 'pg_gone:' || $2"
+						 " OR grantee::text = 'public' AND $2 = 'public')", 2, types, values);
 	rows += SPI_processed;
 	gnngp_spi_finish();
 	return rows;

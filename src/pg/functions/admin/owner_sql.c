@@ -21,10 +21,10 @@ require_free(const gnngp_kind *kind, const char *name, Oid owner)
 {
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(owner)};
-	const char *schema = gnngp_schema();
 
-	gnngp_execute_latest(psprintf("SELECT FROM %s.%s WHERE name = $1 AND %s.gp_role_oid(owner) = $2",
-								  schema, kind->table, schema), 2, types, values);
+	gnngp_execute_latest(psprintf("SELECT FROM gnngp_internal.%s WHERE name = $1"
+								  " AND gnngp_internal.gp_role_oid(owner) = $2", kind->table),
+						 2, types, values);
 	if (SPI_processed == 0)
 		return;
 	ereport(ERROR,
@@ -41,8 +41,8 @@ update_owner(int64 graph, Oid owner, const char *table, const char *condition)
 	Oid			types[] = {INT8OID, gnngp_role_type()};
 	Datum		values[] = {Int64GetDatum(graph), gnngp_role_datum(owner)};
 
-	gnngp_execute_latest(psprintf("UPDATE %s.%s SET owner = $2 WHERE %s", gnngp_schema(), table,
-								  condition), 2, types, values);
+	gnngp_execute_latest(psprintf("UPDATE gnngp_internal.%s SET owner = $2 WHERE %s", table, condition),
+						 2, types, values);
 }
 
 /* Gives a graph with all that belongs to it to another role, inside SPI. */
@@ -62,8 +62,7 @@ give(const gnngp_graph_def *graph, Oid owner)
 	update_owner(graph->id, owner, gnngp_graph_kind.table, "id = $1");
 	update_owner(graph->id, owner, gnngp_model_kind.table, "graph = $1");
 	update_owner(graph->id, owner, "gp_grant_catalog",
-				 psprintf("model IN (SELECT id FROM %s.%s WHERE graph = $1)", gnngp_schema(),
-						  gnngp_model_kind.table));
+				 "model IN (SELECT id FROM gnngp_internal.gp_model_catalog WHERE graph = $1)");
 }
 
 /* gp_set_owner(graph, new_owner) */

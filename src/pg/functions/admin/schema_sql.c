@@ -6,7 +6,6 @@
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
-#include "graph_arguments.h"
 #include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/ids/given_ids.h"
@@ -43,19 +42,16 @@ require_table(Oid oid, const char *argument)
 				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
 }
 
-/*
- * Takes the list of tables, their names and their kinds; a table that is named twice counts once.
- */
+/* Reads the list of tables, their names and kinds; a table that is named twice counts once. */
 static void
-take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
+read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
 	Datum	   *element;
 	bool	   *null;
 	int			n;
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &element,
-					  &null, &n);
+					  TYPALIGN_INT, &element, &null, &n);
 	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
 	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
 	def->kinds = palloc0(n + 1);
@@ -85,7 +81,6 @@ take_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 				 errhint("Name the tables: tables => '{customers,orders}'.")));
 }
 
-/* The text of a jsonb argument. */
 static char *
 json_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -94,13 +89,13 @@ json_argument(FunctionCallInfo fcinfo, int argno)
 
 /* Takes the arguments that are given, and looks at the graph that they make. */
 static void
-take_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_identity saved;
 
 	if (!PG_ARGISNULL(ARG_TABLES))
-		take_tables(fcinfo, &def->tables);
+		read_tables(fcinfo, &def->tables);
 	if (!PG_ARGISNULL(ARG_TIMES))
 		def->tables.times = json_argument(fcinfo, ARG_TIMES);
 	if (!PG_ARGISNULL(ARG_KEYS))
@@ -141,7 +136,7 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 	def.owner_role = GetUserId();
 	def.owner = GetUserNameFromId(def.owner_role, false);
 	def.tables.time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
-	take_arguments(fcinfo, &def);
+	read_arguments(fcinfo, &def);
 	insert_graph(&def, "graph");
 	PG_RETURN_VOID();
 }
@@ -156,7 +151,7 @@ gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_alter_graph");
 	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_tables(def);
-	take_arguments(fcinfo, def);
+	read_arguments(fcinfo, def);
 	gnngp_graph_update(def);
 	PG_RETURN_VOID();
 }
@@ -183,9 +178,8 @@ start_task(FunctionCallInfo fcinfo, const char *form)
 	return task;
 }
 
-/* The table that a task is about. */
 static void
-take_table(gnngp_task_def *task, Oid oid, const char *argument)
+set_table(gnngp_task_def *task, Oid oid, const char *argument)
 {
 	require_table(oid, argument);
 	task->table = oid;
@@ -212,13 +206,6 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	return DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 }
 
-/* A text argument, or NULL. */
-static char *
-optional_text(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_ARGISNULL(argno) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(argno));
-}
-
 /* Looks at a new task as a fit would, and inserts it. */
 static void
 finish_task(gnngp_graph_def *task)
@@ -238,12 +225,12 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	gnngp_graph_def task = start_task(fcinfo, "expression");
 
 	gnngp_require_argument(fcinfo, 2, "entity");
-	take_table(&task.task, PG_GETARG_OID(2), "entity");
+	set_table(&task.task, PG_GETARG_OID(2), "entity");
 	task.task.target = gnngp_text_argument(fcinfo, 3, "target");
 	gnngp_require_argument(fcinfo, 4, "horizon");
 	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
 	task.task.every = interval_argument(fcinfo, 5, "every");
-	task.task.filter = optional_text(fcinfo, 6);
+	task.task.filter = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	if (!PG_ARGISNULL(7))
 		task.task.since = PG_GETARG_TIMESTAMPTZ(7);
 	gnngp_require_argument(fcinfo, 8, "rows");
@@ -265,7 +252,7 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	gnngp_graph_def task = start_task(fcinfo, "labels");
 
 	gnngp_require_argument(fcinfo, 2, "labels");
-	take_table(&task.task, PG_GETARG_OID(2), "labels");
+	set_table(&task.task, PG_GETARG_OID(2), "labels");
 	gnngp_require_argument(fcinfo, 3, "entity");
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
 	gnngp_require_argument(fcinfo, 4, "target");
@@ -286,7 +273,7 @@ gnngp_create_column_task(PG_FUNCTION_ARGS)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	Oid			table = gnngp_task_column(env, &task, gnngp_text_argument(fcinfo, 2, "target"));
 
-	take_table(&task.task, table, "target");
+	set_table(&task.task, table, "target");
 	finish_task(&task);
 	PG_RETURN_VOID();
 }
@@ -305,7 +292,6 @@ tables_argument(FunctionCallInfo fcinfo)
 	return graph;
 }
 
-/* Sets a column of a row to a name, or NULL. */
 static void
 put_name(Datum *values, bool *nulls, int i, const char *name)
 {
@@ -313,7 +299,6 @@ put_name(Datum *values, bool *nulls, int i, const char *name)
 	values[i] = name == NULL ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(name));
 }
 
-/* The name of a table's time column, or NULL. */
 static const char *
 time_name(const gnngp_schema_table *t)
 {
@@ -355,7 +340,6 @@ gnngp_relations(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Puts a column of a table. */
 static void
 put_column(void *arg, Oid table, const char *column, const char *encoding, int width,
 		   const char *note)
@@ -412,7 +396,6 @@ typedef struct task_rows
 	gnngp_id_type type;
 } task_rows;
 
-/* Puts one. */
 static void
 put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
 {

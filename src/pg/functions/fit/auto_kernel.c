@@ -11,7 +11,6 @@
 #include "lib/stringinfo.h"
 #include "methods.h"
 #include "portability/instr_time.h"
-#include "utils/builtins.h"
 #include "utils/json.h"
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */
@@ -81,7 +80,6 @@ gnngp_candidates(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 	return out;
 }
 
-/* The canonical text of a kernel. */
 static char *
 canonical(gp_env *env, const char *text)
 {
@@ -89,16 +87,14 @@ canonical(gp_env *env, const char *text)
 	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }
 
-/* A fitter: gp_fit_compared. */
 static gp_posterior *
 fit_compared(gp_device *device, const gp_problem *problem, const void *unused)
 {
 	return gp_fit_compared(device, problem);
 }
 
-/* Takes the figures of a posterior. */
 static void
-take_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
+copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 			 const gp_posterior *posterior, gnngp_candidate *c)
 {
 	double	   *loss = gp_loo_losses(env, problem, posterior, &c->n);
@@ -139,7 +135,7 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 	posterior = is_kernel ? gnngp_run_fit(run, &problem, fit_compared, NULL)
 		: gnngp_method_fit(run, &problem, settings->method);
 	if (posterior)
-		take_figures(env, &problem, context, posterior, c);
+		copy_figures(env, &problem, context, posterior, c);
 	gp_posterior_free(env, posterior);
 	gnngp_env_join_notices(env, former, NULL);
 	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel) :
@@ -276,7 +272,7 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
 		as_compared = as_compared && posterior->plan.strategy == GP_STRATEGY_EXACT;
 		if (as_compared)
-			take_figures(env, &problem, CurrentMemoryContext, posterior, &full);
+			copy_figures(env, &problem, CurrentMemoryContext, posterior, &full);
 		as_compared = as_compared && is_surely_better(c, &full);
 	}
 	if (as_compared)

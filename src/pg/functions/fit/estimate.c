@@ -15,7 +15,8 @@
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store_links.h"
-#include "utils/builtins.h"
+
+#define MEGA (1024.0 * 1024.0)
 
 /* True where a fit of such a plan would go to the GPU. */
 static bool
@@ -47,24 +48,6 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 	return plan;
 }
 
-/*
- * The planner's reason, with a word on the GPU, and on the limit when the fit is too large for
- * it.
- */
-static const char *
-estimate_reason(const gp_plan *plan, size_t limit, bool on_gpu)
-{
-	const char *live = plan->live_bytes > 0.0 ? psprintf("; a live state of %.1f MB", plan->live_bytes / (1024.0 * 1024.0)) :
-		"";
-	const char *where = psprintf("%s%s", live, on_gpu ? "; on the GPU" : "");
-
-	if (plan->bytes <= (double) limit)
-		return psprintf("%s%s", plan->reason, where);
-	return psprintf("%s%s; does not fit in gnngp.memory_limit (%.0f MB)", plan->reason, where,
-					floor((double) limit / (1024.0 * 1024.0)));
-}
-
-/* The row of gp_estimate. */
 static Datum
 estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit,
 			 bool on_gpu)
@@ -72,17 +55,27 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 	TupleDesc	desc;
 	Datum		values[4];
 	bool		nulls[4] = {false};
+	StringInfoData reason;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
 		elog(ERROR, "gp_estimate's row type is not the one that was installed");
 	gnngp_put_text(values, nulls, 0, strategy);
 	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
 	values[2] = Float8GetDatum(plan->flops);
-	gnngp_put_text(values, nulls, 3, estimate_reason(plan, limit, on_gpu));
+	/* The planner's reason, with a word on the GPU, and on a limit that is too small */
+	initStringInfo(&reason);
+	appendStringInfoString(&reason, plan->reason);
+	if (plan->live_bytes > 0.0)
+		appendStringInfo(&reason, "; a live state of %.1f MB", plan->live_bytes / MEGA);
+	if (on_gpu)
+		appendStringInfoString(&reason, "; on the GPU");
+	if (plan->bytes > (double) limit)
+		appendStringInfo(&reason, "; does not fit in gnngp.memory_limit (%.0f MB)",
+						 floor((double) limit / MEGA));
+	gnngp_put_text(values, nulls, 3, reason.data);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
-/* The row of a fit of links. */
 static Datum
 estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *asked)
@@ -119,7 +112,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	if (settings.keep > 0)
 		snprintf(plan.reason + n, sizeof(plan.reason) - n,
 				 "; %d pairs of each node are kept in %.1f MB", settings.keep,
-				 gnngp_kept_bytes(&data->ids, settings.keep) / (1024.0 * 1024.0));
+				 gnngp_kept_bytes(&data->ids, settings.keep) / MEGA);
 	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, on_gpu);
 }
 
@@ -153,14 +146,13 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_is_distributed(&settings))
 	{
-		const double mega = 1024.0 * 1024.0;
 		gnngp_distributed_plan d = gnngp_plan_distributed(env, graph, &settings);
 
 		plan = (gp_plan) {.strategy = GP_STRATEGY_SQL,.bytes = d.bytes,.flops = d.flops};
 
 		snprintf(plan.reason, sizeof(plan.reason),
 				 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
-				 d.statements, d.chunks, d.written / mega, d.shuffled / mega, d.bytes / mega);
+				 d.statements, d.chunks, d.written / MEGA, d.shuffled / MEGA, d.bytes / MEGA);
 		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false);
 	}
 	if (graph->task.form)

@@ -33,7 +33,6 @@ gnngp_facts_settings(gnngp_fit_settings *settings)
 	settings->live = true;
 }
 
-/* What the fitter needs beside the problem. */
 typedef struct facts_fit
 {
 	gp_features *features;

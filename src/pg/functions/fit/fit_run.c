@@ -1,5 +1,5 @@
 /*
- * fit_run.c - the three steps of a fit, which gp_fit, gp_fit_links and a refresh share.
+ * fit_run.c - gp_fit, and the three steps of a fit, which gp_fit_links and a refresh share.
  */
 #include "postgres.h"
 
@@ -8,7 +8,6 @@
 #include "pg/functions/functions.h"
 #include "fit_facts.h"
 #include "fit_run.h"
-#include "funcapi.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/server.h"
@@ -55,7 +54,7 @@ struct gnngp_fit_run
 
 /* The seconds since the last lap, or the start. */
 static double
-take_lap(gnngp_fit_run *run)
+lap_seconds(gnngp_fit_run *run)
 {
 	instr_time	now,
 				lap;
@@ -65,21 +64,6 @@ take_lap(gnngp_fit_run *run)
 	INSTR_TIME_SUBTRACT(lap, run->lap);
 	run->lap = now;
 	return INSTR_TIME_GET_DOUBLE(lap);
-}
-
-/*
- * Has a live fit of a graph that is not large computed in double: what a few rows give again
- * cannot have the rounding of single precision, which the number of rows has a part in.
- */
-static void
-choose_type(gnngp_fit_run *run)
-{
-	gnngp_data *data = run->data;
-
-	if (!run->settings.live || data->rows || data->ids.n > LIVE_DOUBLE)
-		return;
-	data->type = GP_DOUBLE;
-	data->features = gp_features_as(run->env, data->features, GP_DOUBLE);
 }
 
 /* True when two readings saw the same nodes, with the same labels, whose ids are integers. */
@@ -122,12 +106,10 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
 	const gnngp_data *fitted;
 
+	*run = (gnngp_fit_run) {.context = context,.env = gnngp_env_create(context),
+							.graph_id = graph->id,.graph_shape = gnngp_graph_shape(graph),
+							.owner = graph->owner_role,.model_name = pstrdup(model_name)};
 	INSTR_TIME_SET_CURRENT(run->lap);
-	run->context = context;
-	run->graph_id = graph->id;
-	run->graph_shape = gnngp_graph_shape(graph);
-	run->owner = graph->owner_role;
-	run->model_name = pstrdup(model_name);
 	if (settings)
 	{
 		run->parts |= GNNGP_PART_NODES;
@@ -145,7 +127,6 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	if (graph->task.form && settings)
 		gnngp_facts_settings(&run->settings);
 	refuse_edge_features(graph, run);
-	run->env = gnngp_env_create(context);
 	gnngp_env_collect_notices(run->env);
 	if (settings && gnngp_is_distributed(&run->settings))
 	{
@@ -157,7 +138,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->fit.device = fit.device;
 		run->fit.kernel = pstrdup(run->settings.kernel);
 		run->peak = run->env->peak;
-		run->seconds = take_lap(run);
+		run->seconds = lap_seconds(run);
 	}
 	fitted = run->data;
 	if (graph->task.form && !link_settings)
@@ -170,9 +151,14 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
 				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
-	choose_type(run);
+	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
+	{
+		/* A few rows give again only what has no single-precision rounding of all the rows. */
+		run->data->type = GP_DOUBLE;
+		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
+	}
 	run->read_peak = run->env->peak;
-	run->read_seconds = take_lap(run);
+	run->read_seconds = lap_seconds(run);
 	MemoryContextSwitchTo(old);
 	return run;
 }
@@ -201,14 +187,12 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 	MemoryContextSwitchTo(old);
 }
 
-/* What was read. */
 gnngp_fit_counts
 gnngp_fit_count(const gnngp_fit_run *run)
 {
 	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
 }
 
-/* Fits the node part. */
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
@@ -241,10 +225,9 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 		gp_tell_weights(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
-	run->seconds = run->read_seconds + take_lap(run);
+	run->seconds = run->read_seconds + lap_seconds(run);
 }
 
-/* Fits the link part. */
 static void
 compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
@@ -262,10 +245,9 @@ compute_links(gnngp_fit_run *run, gnngp_run *compute)
 	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
 	gnngp_run_device_close(compute, device);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
-	run->link_seconds = run->read_seconds + take_lap(run);
+	run->link_seconds = run->read_seconds + lap_seconds(run);
 }
 
-/* Fits each part. */
 static void
 compute_parts(gnngp_run *compute, void *arg)
 {
@@ -284,14 +266,13 @@ gnngp_fit_compute(gnngp_fit_run *run)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
-	(void) take_lap(run);
+	(void) lap_seconds(run);
 	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
 		gnngp_compute(run->env, 0, true, compute_parts, run);
-	gnngp_env_tell_notices(run->env, NULL);
+	gnngp_env_send_notices(run->env, NULL);
 	MemoryContextSwitchTo(old);
 }
 
-/* Fills the node part of a model. */
 static void
 fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {
@@ -345,7 +326,7 @@ void
 gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 {
 	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
-	(void) take_lap(run);
+	(void) lap_seconds(run);
 	memset(model, 0, sizeof(*model));
 	model->name = pstrdup(run->model_name);
 	model->owner_role = run->owner;
@@ -370,7 +351,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 			gnngp_facts_write(model, run->data, run->block, run->fit.posterior->forward);
 		if (run->fit.posterior->warm)
 			gnngp_warm_write(model, "warm", nodes_like(run), run->fit.posterior->warm);
-		model->seconds += take_lap(run);
+		model->seconds += lap_seconds(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)
 	{
@@ -380,28 +361,11 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		if (run->kept.nodes > 0)
 			model->link.kept_bytes =
 				gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
-		model->link.seconds += take_lap(run);
+		model->link.seconds += lap_seconds(run);
 	}
 	gnngp_store_drop_versions(model);
 	gnngp_model_save_seconds(model, run->parts);
 	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
-}
-
-/*
- * 22023 when a kernel was most likely meant, where the model's name stands and no kernel was
- * named.
- */
-static void
-check_model_name(const char *name, const char *kernel, const char *usual_kernel)
-{
-	/* With options, too. */
-	if (!gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) ||
-		strcmp(kernel, usual_kernel) != 0)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model name \"%s\" is the name of a kernel", name),
-			 errhint("To fit with this kernel write kernel => %s.", quote_literal_cstr(name))));
 }
 
 /* The graph and the model's name of a call, looked up, owned and locked. */
@@ -416,38 +380,29 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	*model_name = graph->name;
 	if (!PG_ARGISNULL(1))
 	{
-		*model_name = text_to_cstring(PG_GETARG_TEXT_PP(1));
-		check_model_name(*model_name, kernel, usual_kernel);
+		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+
+		/* A kernel, with options or not, that stands in the name's place was most likely meant. */
+		if (gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) &&
+			strcmp(kernel, usual_kernel) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("model name \"%s\" is the name of a kernel", name),
+					 errhint("To fit with this kernel write kernel => %s.",
+							 quote_literal_cstr(name))));
+		*model_name = name;
 	}
 	gnngp_fit_lock(graph, *model_name);
 	if (replace)
-		gnngp_model_tell_end(graph, *model_name, part);
+		gnngp_model_notice_dropped(graph, *model_name, part);
 	else
 		gnngp_model_require_graph(graph, *model_name);
 	return graph;
 }
 
-/*
- * Says that a fit without live takes the live state of the model that it replaces: by itself, for
- * it is not of the fit.
- */
-static void
-tell_live(gnngp_fit_run *run)
-{
-	const gnngp_model *former;
-
-	if (!(run->parts & GNNGP_PART_NODES) || run->settings.live)
-		return;
-	former = gnngp_model_lookup(run->model_name, true);
-	if (former && former->owner_role == run->owner && former->live_bytes > 0)
-		ereport(NOTICE,
-				(errmsg("the live state of model \"%s\" is dropped: this fit has none", run->model_name),
-				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
-}
-
 /* Says that the model which a fit replaces had a better score. */
 static void
-tell_worse(const gnngp_fit_run *run)
+notice_worse(const gnngp_fit_run *run)
 {
 	const gnngp_model *former = (run->parts & GNNGP_PART_NODES) ?
 		gnngp_model_lookup(run->model_name, true) : NULL;
@@ -470,17 +425,43 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 				  GNNGP_PART_NODES, replace_argno, &name) :
 		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS,
 				  replace_argno, &name);
+	const gnngp_model *former;
 	gnngp_fit_run *run;
 	gnngp_model model;
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
-	tell_live(run);
+	former = settings && !run->settings.live ? gnngp_model_lookup(name, true) : NULL;
+	if (former && former->owner_role == run->owner && former->live_bytes > 0)
+		ereport(NOTICE,
+				(errmsg("the live state of model \"%s\" is dropped: this fit has none", name),
+				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 	gnngp_fit_compute(run);
-	tell_worse(run);
+	notice_worse(run);
 	gnngp_fit_store(run, &model);
 	MemoryContextDelete(run->context);
 	gnngp_progress_end();
 	return gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
+}
+
+/* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */
+PG_FUNCTION_INFO_V1(gnngp_fit);
+Datum
+gnngp_fit(PG_FUNCTION_ARGS)
+{
+	gnngp_fit_settings settings;
+
+	gnngp_prevent_read_only("gp_fit");
+	settings = gnngp_fit_settings_default();
+	settings.kernel = gnngp_kernel_argument(fcinfo, 2);
+	settings.task = gnngp_text_argument(fcinfo, 3, "task");
+	settings.strategy = gnngp_text_argument(fcinfo, 4, "strategy");
+	settings.landmarks = gnngp_landmarks_argument(fcinfo, 5);
+	settings.nugget = gnngp_nugget_argument(fcinfo, 6);
+	gnngp_require_argument(fcinfo, 7, "seed");
+	settings.seed = PG_GETARG_INT64(7);
+	settings.live = gnngp_live_argument(fcinfo, 9);
+	gnngp_fit_settings_check(&settings);
+	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, &settings, NULL, 8));
 }

@@ -22,8 +22,6 @@ gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
 bool
 gnngp_live_argument(FunctionCallInfo fcinfo, int argno)
 {
-	if (PG_NARGS() <= argno)
-		return false;
 	gnngp_require_argument(fcinfo, argno, "live");
 	return PG_GETARG_BOOL(argno);
 }

@@ -96,7 +96,6 @@ log_start(refresh *r)
 	r->log_id = gnngp_found_int64(0, 1);
 }
 
-/* Closes the log row. */
 static void
 log_end(const refresh *r, const char *outcome, const char *message)
 {
@@ -108,13 +107,15 @@ log_end(const refresh *r, const char *outcome, const char *message)
 							   " ended = clock_timestamp() WHERE id = $1", 3, types, values, NULL);
 }
 
-/* Appends "nodes 34 to 35" when a number has changed. */
+/* Appends "nodes 34 to 35", or of a number that stayed, where equal, "nodes 34". */
 static void
-append_change(StringInfo text, const char *what, int64 before, int64 after)
+append_number(StringInfo text, const char *what, int64 before, int64 after, bool equal)
 {
+	if (before == after && !equal)
+		return;
+	appendStringInfo(text, "%s%s " INT64_FORMAT, text->len > 0 ? ", " : "", what, before);
 	if (before != after)
-		appendStringInfo(text, "%s%s " INT64_FORMAT " to " INT64_FORMAT, text->len > 0 ? ", " : "",
-						 what, before, after);
+		appendStringInfo(text, " to " INT64_FORMAT, after);
 }
 
 /* Appends "auc 0.951 to 0.953" when a figure has changed as far as it is shown. */
@@ -128,17 +129,8 @@ append_figure(StringInfo text, const char *what, double before, double after)
 		appendStringInfo(text, "%s%s %s to %s", text->len > 0 ? ", " : "", what, old, new);
 }
 
-/* Appends "nodes 34 to 35", or "nodes 34" of a number that stayed: equal numbers do not say that nothing was replaced. */
-static void
-append_count(StringInfo text, const char *what, int64 before, int64 after)
-{
-	if (before == after)
-		appendStringInfo(text, "%s%s " INT64_FORMAT, text->len > 0 ? ", " : "", what, after);
-	else
-		append_change(text, what, before, after);
-}
-
-/* The numbers and figures of the version before and of this one. */
+/* The numbers and figures of the version before and of this one: equal numbers do not say that
+ * nothing was replaced. */
 static char *
 describe_changes(const gnngp_model *old, const gnngp_model *new)
 {
@@ -146,14 +138,14 @@ describe_changes(const gnngp_model *old, const gnngp_model *new)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	append_count(&text, "nodes", nodes ? old->nodes : old->link.nodes,
-				 nodes ? new->nodes : new->link.nodes);
-	append_count(&text, "edges", nodes ? old->edges : old->link.edges,
-				 nodes ? new->edges : new->link.edges);
-	append_change(&text, "features", old->features, new->features);
+	append_number(&text, "nodes", nodes ? old->nodes : old->link.nodes,
+				 nodes ? new->nodes : new->link.nodes, true);
+	append_number(&text, "edges", nodes ? old->edges : old->link.edges,
+				 nodes ? new->edges : new->link.edges, true);
+	append_number(&text, "features", old->features, new->features, false);
 	if (nodes)
-		append_count(&text, "labelled", old->labelled, new->labelled);
-	append_change(&text, "classes", old->classes, new->classes);
+		append_number(&text, "labelled", old->labelled, new->labelled, true);
+	append_number(&text, "classes", old->classes, new->classes, false);
 	if (new->link.method)
 	{
 		append_figure(&text, "auc", old->link.auc, new->link.auc);
@@ -170,7 +162,7 @@ static void
 append_loss(StringInfo text, const char *what, int64 before, int64 after)
 {
 	if (after < before - after)
-		append_change(text, what, before, after);
+		append_number(text, what, before, after, false);
 }
 
 /*
@@ -263,15 +255,6 @@ step_compute(void *arg)
 	gnngp_fit_compute(r->run);
 }
 
-/* What the log says of a success. */
-static const char *
-success_text(const refresh *r)
-{
-	const char *changes = describe_changes(r->old, &r->new);
-
-	return r->losses ? psprintf("%s; more than half is gone", changes) : changes;
-}
-
 /* Step 4: swaps the new version in and closes the log row. */
 static void
 step_store(void *arg)
@@ -281,7 +264,8 @@ step_store(void *arg)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gnngp_fit_store(r->run, &r->new);
 	gnngp_spi_connect();
-	log_end(r, "succeeded", success_text(r));
+	log_end(r, "succeeded", psprintf("%s%s", describe_changes(r->old, &r->new),
+									 r->losses ? "; more than half is gone" : ""));
 	gnngp_spi_finish();
 	PopActiveSnapshot();
 }

@@ -11,13 +11,11 @@
 #include "methods.h"
 #include "pg/server/server.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
-/* A tuning on its way. */
 typedef struct tuner
 {
 	gp_env	   *env;			/* of the data */
@@ -137,21 +135,12 @@ compare_candidates(const void *a, const void *b, void *arg)
 	return strcmp(x->kernel, y->kernel);
 }
 
-/* True for the marginal likelihood, false for leave-one-out; 22023 for anything else. */
-static bool
-read_criterion(const char *criterion)
-{
-	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
-
-	return gnngp_require_word("criterion", criterion, lengthof(words), words,
-							  "A criterion is loo or marginal_likelihood.") > 0;
-}
-
 /* gp_tune(graph, kernels, criterion) */
 PG_FUNCTION_INFO_V1(gnngp_tune);
 Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
+	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
@@ -159,7 +148,9 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	gnngp_candidate **ordered;
 	int			n = 0;
 
-	t.by_likelihood = read_criterion(gnngp_text_argument(fcinfo, 2, "criterion"));
+	t.by_likelihood = gnngp_require_word("criterion", gnngp_text_argument(fcinfo, 2, "criterion"),
+										 lengthof(words), words,
+										 "A criterion is loo or marginal_likelihood.") > 0;
 	if (!PG_ARGISNULL(1))
 	{
 		char	  **kernels = array_texts(PG_GETARG_ARRAYTYPE_P(1), "kernels", &n);

@@ -98,7 +98,7 @@ gnngp_heldout_links(PG_FUNCTION_ARGS)
 	gnngp_pin_output_settings();
 	open_held(&h, fcinfo);
 	gnngp_id_type_open_argument(&type, h.model, fcinfo, 1, &hints);
-	given = gnngp_given_ids_take(&type, fcinfo, 1);
+	given = gnngp_given_ids_read(&type, fcinfo, 1);
 	gnngp_given_ids_sort(&given);
 	put_pairs(&h, &type, &given);
 	gnngp_env_destroy(h.env);

@@ -190,7 +190,7 @@ take_among(FunctionCallInfo fcinfo, const link_predict *p)
 				 errmsg("among must be an array of ids"),
 				 errhint("Write among => ARRAY[...], of the type of the nodes' ids.")));
 	gnngp_id_type_open_argument(&id_type, p->model, fcinfo, ARG_AMONG, &among_hints);
-	return gnngp_given_ids_take(&id_type, fcinfo, ARG_AMONG);
+	return gnngp_given_ids_read(&id_type, fcinfo, ARG_AMONG);
 }
 
 /* Puts the best pairs of the nodes that were given. */
@@ -246,7 +246,7 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
 	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &predict_hints);
-	given = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	given = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
 	predict_links(fcinfo, &p, &given);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
@@ -334,8 +334,8 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
 	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
-	src = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
-	dst = gnngp_given_ids_take(&p.id_type, fcinfo, 2);
+	src = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
+	dst = gnngp_given_ids_read(&p.id_type, fcinfo, 2);
 	check_lengths(&src, &dst);
 	open_links(fcinfo, &p, src.n);
 	score_links(&p, &src, &dst);
@@ -398,7 +398,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
 	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &hints);
-	given = gnngp_given_ids_take(&p.id_type, fcinfo, 1);
+	given = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
 	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
 	width = embedding_width(&p);
 	node = choose_nodes(&p, &given, &n);

@@ -10,11 +10,9 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "task_live.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -78,7 +76,7 @@ put_parts(gnngp_live_call *c, gnngp_part *parts, int64 n, int64 k, double score)
 
 /* Takes the node, of which there has to be one. */
 static void
-take_node(gnngp_live_call *c)
+read_node(gnngp_live_call *c)
 {
 	gnngp_live_call_nodes(c);
 	if (c->nodes.n != 1)
@@ -138,7 +136,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	int64		n;
 
 	gnngp_live_call_open(&c, fcinfo, true);
-	take_node(&c);
+	read_node(&c);
 	if (c.model->rows > 0)
 	{
 		explain_task(&c, k);
@@ -159,7 +157,6 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The id of a node that was read. */
 static Datum
 read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
 {
@@ -188,7 +185,7 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	int64		left;
 
 	gnngp_live_call_open(&c, fcinfo, false);
-	take_node(&c);
+	read_node(&c);
 	q = gnngp_live_call_read(&c, &some);
 	dev = gnngp_live_call_device(&c);
 	answer = gp_live_ask(dev, &q);

@@ -9,10 +9,8 @@
 
 #include <math.h>
 
-#include "funcapi.h"
 #include "pg/server/server.h"
-#include "task_live.h"
-#include "utils/builtins.h"
+#include "live_common.h"
 
 #define ORDERS 8				/* and their reverses */
 

@@ -89,13 +89,13 @@ gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 }
 
 void
-gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
+gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 					 const gnngp_id_hints *hints)
 {
 	int64		n = 0;
 
 	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
-	c->nodes = gnngp_given_ids_take(&c->id_type, c->fcinfo, argno);
+	c->nodes = gnngp_given_ids_read(&c->id_type, c->fcinfo, argno);
 	/* Leaves out ids that are NULL, as gp_predict does */
 	for (int64 i = 0; i < c->nodes.n; i++)
 		if (!c->nodes.id[i].null)
@@ -113,7 +113,7 @@ const gnngp_id_hints gnngp_live_hints = {
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
-	gnngp_live_call_take(c, 1, "nodes", &gnngp_live_hints);
+	gnngp_live_call_read_nodes(c, 1, "nodes", &gnngp_live_hints);
 	if (c->nodes.all)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -134,19 +134,6 @@ fit_piece(const gnngp_live_call *c, gp_piece_kind kind, const char *damaged)
 	return piece;
 }
 
-/*
- * What a kernel reads of the edges of the farthest nodes: lists of neighbours all, degrees only
- * where both ends are divided by theirs.
- */
-static gnngp_rim
-rim_of(const gp_program *program)
-{
-	for (int i = 0; i < program->nsteps; i++)
-		if (program->steps[i].kind == GP_STEP_LISTS)
-			return GNNGP_RIM_EDGES;
-	return program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
-}
-
 /* True for a question that takes a while. */
 static bool
 asks_many(const gnngp_live_call *c)
@@ -163,8 +150,14 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 										 "the encoding of its live state is none");
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
+	gnngp_rim	rim = program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
 	gnngp_some *some;
 	int32	   *number;
+
+	/* Of the farthest nodes lists of neighbours read all edges; degrees are enough elsewhere. */
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_LISTS)
+			rim = GNNGP_RIM_EDGES;
 
 	if (c->model->rows > 0)
 		ereport(ERROR,
@@ -175,7 +168,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
 						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-						   rim_of(program), (int64) c->figures.dims,
+						   rim, (int64) c->figures.dims,
 						   moments ? moments->dense : NULL,
 						   encoding ? gp_encoding_of(c->env, encoding->dense,
 													 (int32_t) encoding->rows) : NULL);

@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "pg/reader/reader.h"
+#include "pg/schema/schema.h"
 #include "pg/store/store_live.h"
 #include "core/live/live.h"
 #include "pg/ids/given_ids.h"
@@ -48,7 +49,7 @@ extern const gnngp_id_hints gnngp_live_hints;
 extern void gnngp_live_call_nodes(gnngp_live_call *c);
 
 /* The same of any argument, of which NULL means all nodes. */
-extern void gnngp_live_call_take(gnngp_live_call *c, int argno, const char *argument,
+extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 								 const gnngp_id_hints *hints);
 
 /* 22023 for an id that stands twice in a list. */
@@ -77,5 +78,34 @@ extern int32 gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answe
 
 /* Ends a call that went well. */
 extern void gnngp_live_call_close(gnngp_live_call *c);
+
+/* ---- models of tasks (task_live.c) ---- */
+
+/*
+ * The question of the call's nodes as of a time (GP_TIME_NEVER: now); nodes that are not there yet
+ * are taken from the call's list.
+ */
+extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of);
+
+/* Has a question ask about rows of columns, which belong to no graph. */
+extern void gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows);
+
+/* What a block of columns adds to a score. */
+typedef struct gnngp_task_share
+{
+	const char *relation;
+	const char *aggregate;
+	double		share;
+} gnngp_task_share;
+
+/*
+ * Which blocks make the score of the call's one node as of the newest fact, or of a column as of
+ * its row's time: all blocks, the largest share first; with what there is without any block they
+ * add up to the score.  column_of chooses the column by the answer (explain_task.c).
+ */
+extern void gnngp_task_explain(gnngp_live_call *c,
+							   int32 (*column_of) (const gnngp_live_call *c,
+												   const gp_live_answer *a),
+							   int32 *column, gnngp_task_share **shares, double *score);
 
 #endif							/* GNNGP_LIVE_CALL_H */

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
@@ -26,42 +25,15 @@ static const gnngp_id_hints next_hints = {
 	"model"
 };
 
-/* Reads the graph and chooses. */
-static void
-run(gnngp_live_call *c, int32 k)
-{
-	gnngp_some *some;
-	gp_live_question q = gnngp_live_call_read(c, &some);
-	gp_live_choice choice;
-	bool		nulls[NEXT_COLUMNS] = {false};
-
-	if (c->nodes.all)
-	{
-		q.asked = some->ids.n;
-		q.node = NULL;
-	}
-	if (q.asked == 0)
-		return;
-	choice = gp_live_next(gnngp_live_call_device(c), &q, k);
-	for (int64 i = 0; i < choice.n; i++)
-	{
-		int32		node = choice.node[i];
-		gnngp_id	id = gnngp_ids_at(&some->ids, node);
-		Datum		values[NEXT_COLUMNS];
-
-		CHECK_FOR_INTERRUPTS();
-		values[NEXT_NODE] = gnngp_id_type_datum(&c->id_type, &id);
-		values[NEXT_GAIN] = Float8GetDatum(choice.gain[i]);
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-	}
-}
-
 /* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
 PG_FUNCTION_INFO_V1(gnngp_next_labels);
 Datum
 gnngp_next_labels(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
+	gnngp_some *some = NULL;
+	gp_live_question q;
+	gp_live_choice choice = {0};
 	bool		has_k = PG_NARGS() > 2;
 	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") :
 		20;
@@ -69,12 +41,32 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	/* Who is left out has a label. */
 	gnngp_live_call_open(&c, fcinfo, true);
 	c.everything = true;
-	gnngp_live_call_take(&c, has_k ? 2 : 1, "among", &next_hints);
+	gnngp_live_call_read_nodes(&c, has_k ? 2 : 1, "among", &next_hints);
 	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c.nodes.n, 1));
 	for (int64 i = 0; i < c.nodes.n; i++)
 		c.wanted[c.nwanted++] = c.nodes.id[i];
 	if (c.nodes.all || c.nodes.n > 0)
-		run(&c, k);
+	{
+		q = gnngp_live_call_read(&c, &some);
+		if (c.nodes.all)
+		{
+			q.asked = some->ids.n;
+			q.node = NULL;
+		}
+		if (q.asked > 0)
+			choice = gp_live_next(gnngp_live_call_device(&c), &q, k);
+	}
+	for (int64 i = 0; i < choice.n; i++)
+	{
+		gnngp_id	id = gnngp_ids_at(&some->ids, choice.node[i]);
+		Datum		values[NEXT_COLUMNS];
+		bool		nulls[NEXT_COLUMNS] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		values[NEXT_NODE] = gnngp_id_type_datum(&c.id_type, &id);
+		values[NEXT_GAIN] = Float8GetDatum(choice.gain[i]);
+		tuplestore_putvalues(c.result->setResult, c.result->setDesc, values, nulls);
+	}
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }

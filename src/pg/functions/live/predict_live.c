@@ -9,11 +9,9 @@
 #include <math.h>
 
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "task_live.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -37,7 +35,7 @@ enum live_argument
 
 /* The classes as an array, of whatever type they are; a literal is one of texts. */
 static ArrayType *
-take_class_array(FunctionCallInfo fcinfo, Oid *element)
+read_class_array(FunctionCallInfo fcinfo, Oid *element)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_CLASSES);
 
@@ -60,7 +58,7 @@ take_class_array(FunctionCallInfo fcinfo, Oid *element)
  * is.
  */
 static char **
-take_classes(FunctionCallInfo fcinfo, int *n)
+read_classes(FunctionCallInfo fcinfo, int *n)
 {
 	ArrayType  *array;
 	Oid			element;
@@ -75,7 +73,7 @@ take_classes(FunctionCallInfo fcinfo, int *n)
 	*n = 0;
 	if (PG_ARGISNULL(ARG_GIVEN_CLASSES))
 		return NULL;
-	array = take_class_array(fcinfo, &element);
+	array = read_class_array(fcinfo, &element);
 	get_typlenbyvalalign(element, &length, &by_value, &align);
 	deconstruct_array(array, element, length, by_value, align, &value, &null, n);
 	element = getBaseType(element);
@@ -121,15 +119,14 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 				 errhint("Pass one label for each node, or NULL to remove its label.")));
 }
 
-/* Takes the labels that are given. */
 static void
-take_labels(gnngp_live_call *c)
+read_labels(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	Datum	   *value;
 	bool	   *no_value;
 	int			classes;
-	char	  **class = take_classes(fcinfo, &classes);
+	char	  **class = read_classes(fcinfo, &classes);
 	int			values = 0;
 
 	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
@@ -158,9 +155,8 @@ take_labels(gnngp_live_call *c)
 	}
 }
 
-/* Takes the nodes that labels are given to. */
 static void
-take_given(gnngp_live_call *c)
+read_given(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
 	gnngp_id_type type;
@@ -176,7 +172,7 @@ take_given(gnngp_live_call *c)
 					 errmsg("given_nodes must be an array of ids"),
 					 errhint("Write given_nodes => ARRAY[...], of the type of the nodes' ids.")));
 		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
-		c->given = gnngp_given_ids_take(&type, fcinfo, ARG_GIVEN_NODES);
+		c->given = gnngp_given_ids_read(&type, fcinfo, ARG_GIVEN_NODES);
 	}
 	for (int64 k = 0; k < c->given.n; k++)
 		if (c->given.id[k].null)
@@ -185,7 +181,7 @@ take_given(gnngp_live_call *c)
 					 errmsg("given_nodes must not contain NULL"),
 					 errhint("To remove a label, pass NULL among the labels.")));
 	gnngp_live_call_check_twice(&c->given, "given_nodes");
-	take_labels(c);
+	read_labels(c);
 }
 
 /* ---- the question ---- */
@@ -215,7 +211,6 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 	}
 }
 
-/* Compares two of the nodes asked for by their places. */
 static int
 compare_places(const void *a, const void *b, void *arg)
 {
@@ -270,7 +265,6 @@ ask(gnngp_live_call *c)
 
 /* ---- rows ---- */
 
-/* A class of a node, to be sorted. */
 typedef struct ranked
 {
 	double		logit;
@@ -333,7 +327,6 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 	return best;
 }
 
-/* Puts the rows of one node. */
 static void
 put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
 {
@@ -361,7 +354,6 @@ put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Dat
 	}
 }
 
-/* Puts all rows. */
 static void
 put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
@@ -408,7 +400,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 				 errmsg("model \"%s\" is of a graph, which has no times", c.model->name),
 				 errhint("as_of is for models of tasks: gp_create_task.")));
 	gnngp_live_call_nodes(&c);
-	take_given(&c);
+	read_given(&c);
 	/* The nodes asked for, then those given that are not among them */
 	asked.n = c.nodes.n;
 	asked.id = gnngp_live_call_sorted(&c.nodes);

@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "pg/server/server.h"
-#include "task_live.h"
+#include "live_common.h"
 
 /* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */
 static gnngp_known_labels

@@ -19,7 +19,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-/* A call on its way. */
 typedef struct cluster_call
 {
 	gnngp_graph_def *graph;
@@ -40,7 +39,6 @@ static const gnngp_id_hints hints = {
 	.kind = "graph"
 };
 
-/* Clusters the nodes. */
 static void
 compute_clusters(gnngp_run *compute, void *arg)
 {
@@ -139,7 +137,7 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	if (some)
 	{
 		gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);
-		given = gnngp_given_ids_take(&type, fcinfo, 1);
+		given = gnngp_given_ids_read(&type, fcinfo, 1);
 		gnngp_given_ids_sort(&given);
 	}
 	else

@@ -11,7 +11,6 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "pg/types/factor_make.h"
 #include "pg/types/types.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -21,7 +20,6 @@
 #define MAX_CLASSES 65535
 #define UPLOAD_ROWS 1024
 
-/* A labelled node. */
 typedef struct labelled
 {
 	int32		node;			/* first: it is sorted by */
@@ -39,7 +37,6 @@ typedef struct labels
 	text	  **name;			/* by their bytes */
 } labels;
 
-/* A prediction between its steps. */
 typedef struct predict_job
 {
 	const gnngp_table_value *factor;
@@ -47,7 +44,6 @@ typedef struct predict_job
 	gp_posterior *posterior;
 } predict_job;
 
-/* A class and what it is ranked by. */
 typedef struct ranked
 {
 	int32		class;
@@ -56,7 +52,6 @@ typedef struct ranked
 	double		share;
 } ranked;
 
-/* Orders texts by their bytes. */
 static int
 compare_texts(const text *a, const text *b)
 {
@@ -67,7 +62,6 @@ compare_texts(const text *a, const text *b)
 	return order ? order : (na > nb) - (na < nb);
 }
 
-/* Orders labels by class. */
 static int
 compare_labels(const void *a, const void *b, void *unused)
 {
@@ -187,7 +181,6 @@ upload_factor(gp_device *dev, const gnngp_table_value *factor)
 	return q;
 }
 
-/* Puts the best classes of one node. */
 static void
 put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
 		 const gp_posterior *post, int64 node, int32 top, ranked *rank, double *work)
@@ -223,7 +216,6 @@ put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, co
 	}
 }
 
-/* Computes the posterior. */
 static void
 compute_posterior(gnngp_run *compute, void *arg)
 {
@@ -235,49 +227,21 @@ compute_posterior(gnngp_run *compute, void *arg)
 	dev->destroy(dev, &q);
 }
 
-/* Computes and puts all rows. */
-static void
-run(FunctionCallInfo fcinfo, const gnngp_table_value *factor, const labels *l, int32 top)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	predict_job job = {.factor = factor};
-	ranked	   *rank;
-	double	   *work;
-
-	/* What the core starts from */
-	memset(&job.problem, 0, sizeof(job.problem));
-	job.problem.task = GP_TASK_CLASSES;
-	job.problem.type = GP_FLOAT;
-	job.problem.nlabelled = l->n;
-	job.problem.labelled = l->node;
-	job.problem.label = l->class;
-	job.problem.nclasses = l->nclasses;
-	job.problem.quiet = true;		/* there may be a query of thousands of these */
-	job.problem.nugget = gnngp_nugget_argument(fcinfo, 4);
-	gnngp_check_nugget(job.problem.nugget);
-	gnngp_compute(env, gnngp_factor_threads(4.0 * factor->ids.n * factor->cols * factor->cols),
-				  false, compute_posterior, &job);
-	rank = gp_alloc_array(env, l->nclasses, sizeof(ranked));
-	work = gp_alloc_array(env, 2 * (int64) l->nclasses, sizeof(double));
-	for (int64 i = 0; i < job.posterior->nodes; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_node(env, result, factor, l, job.posterior, i, top, rank, work);
-	}
-	gnngp_env_destroy(env);
-}
-
 /* gp_factor_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
 PG_FUNCTION_INFO_V1(gnngp_factor_predict);
 Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {
-	int32		top;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	gp_env	   *env;
 	gnngp_table_value factor;
+	predict_job job = {.factor = &factor};
+	int32		top;
 	labelled   *given;
 	int64		n;
 	labels		l;
+	ranked	   *rank;
+	double	   *work;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
@@ -288,6 +252,21 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	given = collect_labels(&factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
 	number_labels(given, n, &factor, &l);
-	run(fcinfo, &factor, &l, top);
+	/* There may be a query of thousands of these, so that they are quiet. */
+	job.problem = (gp_problem) {.task = GP_TASK_CLASSES,.type = GP_FLOAT,.nlabelled = l.n,
+								.labelled = l.node,.label = l.class,.nclasses = l.nclasses,
+								.quiet = true,.nugget = gnngp_nugget_argument(fcinfo, 4)};
+	gnngp_check_nugget(job.problem.nugget);
+	env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
+				  false, compute_posterior, &job);
+	rank = gp_alloc_array(env, l.nclasses, sizeof(ranked));
+	work = gp_alloc_array(env, 2 * (int64) l.nclasses, sizeof(double));
+	for (int64 i = 0; i < job.posterior->nodes; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_node(env, result, &factor, &l, job.posterior, i, top, rank, work);
+	}
+	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

@@ -22,30 +22,18 @@ enum loo_column
 		LOO_COLUMNS
 };
 
-/* A number as text. */
 static Datum
 number_text(double v)
 {
 	return CStringGetTextDatum(float8out_internal(v));
 }
 
-/* Finds the place of the node's own class among its classes. */
-static int32
-own_place(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
-{
-	for (int32 k = 0; k < block->nclasses; k++)
-		if (gnngp_row_class(row, k) == row->target)
-			return k;
-	gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
-}
-
 /* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
 static void
-tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
-		   Datum *target,
-		   Datum *predicted, Datum *score, Datum *probability)
+label_datums(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
+		   Datum *target, Datum *predicted, Datum *score, Datum *probability)
 {
-	int32		own;
+	int32		own = 0;		/* the rank of the node's own class */
 
 	if (!block->has_targets)
 		gnngp_store_corrupted(rows->model, "a labelled node has no label");
@@ -56,14 +44,16 @@ tell_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_no
 		*score = Float8GetDatum(row->value);
 		return;
 	}
-	own = own_place(rows, block, row);
+	while (own < block->nclasses && gnngp_row_class(row, own) != row->target)
+		own++;
+	if (own == block->nclasses)
+		gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
 	*target = gnngp_node_rows_class(rows, block, row, own);
 	*predicted = gnngp_node_rows_class(rows, block, row, 0);
 	*score = Float8GetDatum((double) gnngp_row_score(row, own));
 	*probability = Float8GetDatum(gnngp_row_probability(block, row, own));
 }
 
-/* Puts the row of one labelled node. */
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
@@ -77,7 +67,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 	nulls[LOO_AS_OF] = state == NULL;
 	if (state)
 		values[LOO_AS_OF] = TimestampTzGetDatum(state->as_of[row->number]);
-	tell_label(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
+	label_datums(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
 			   &values[LOO_PROBABILITY]);
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
@@ -97,9 +87,8 @@ put_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	Datum		values[LABEL_COLUMNS] = {0};
 	bool		nulls[LABEL_COLUMNS] = {false, false, values_only, values_only};
 
-	tell_label(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
-			   &values[LABEL_SCORE],
-			   &values[LABEL_PROBABILITY]);
+	label_datums(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
+			   &values[LABEL_SCORE], &values[LABEL_PROBABILITY]);
 	if (!values_only)
 		values[LABEL_BEST] = Float8GetDatum(gnngp_row_probability(block, row, 0));
 	values[LABEL_VARIANCE] = Float8GetDatum(row->variance);

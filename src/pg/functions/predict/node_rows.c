@@ -58,9 +58,8 @@ put_given(gnngp_node_rows *rows, const gnngp_block *block)
 	}
 }
 
-/* Takes one block. */
 static bool
-take_block(void *state, const gnngp_block *block)
+put_block(void *state, const gnngp_block *block)
 {
 	gnngp_node_rows *rows = state;
 	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
@@ -90,26 +89,19 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	rows->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
 }
 
-/* The sorted keys of the nodes that are asked for; NULL when all are. */
-static int64 *
-given_keys(gnngp_node_rows *rows)
-{
-	int64	   *keys;
-
-	if (rows->given.all)
-		return NULL;
-	gnngp_given_ids_sort(&rows->given);
-	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
-	for (int64 i = 0; i < rows->given.n; i++)
-		keys[i] = rows->given.id[i].key;
-	return keys;
-}
-
-/* Reads the blocks that are asked for. */
 static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {
-	gnngp_store_read(rows->model, part, given_keys(rows), rows->given.n, take_block, rows);
+	int64	   *keys = NULL;
+
+	if (!rows->given.all)
+	{
+		gnngp_given_ids_sort(&rows->given);
+		keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
+		for (int64 i = 0; i < rows->given.n; i++)
+			keys[i] = rows->given.id[i].key;
+	}
+	gnngp_store_read(rows->model, part, keys, rows->given.n, put_block, rows);
 }
 
 void
@@ -128,7 +120,7 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 	if (rows->found == 0)
 	{
 		rows->next = 0;
-		rows->given = gnngp_given_ids_take(&rows->id_type, fcinfo, nodes);
+		rows->given = gnngp_given_ids_read(&rows->id_type, fcinfo, nodes);
 		read_blocks(rows, part);
 	}
 	/* Only labelled nodes are among those that were left out. */
@@ -151,8 +143,7 @@ gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
 
 Datum
 gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,
-					  const gnngp_node_row *row,
-					  int32 k)
+					  const gnngp_node_row *row, int32 k)
 {
 	uint16		class = gnngp_row_class(row, k);
 

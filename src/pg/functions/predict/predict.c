@@ -27,7 +27,6 @@ enum predict_column
 	PREDICT_COLUMNS
 };
 
-/* What a call asks for. */
 typedef struct wish
 {
 	int32		top;			/* classes for each node */

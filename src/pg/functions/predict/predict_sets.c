@@ -27,7 +27,6 @@ enum set_column
 	SET_NODE, SET_CLASSES, SET_PROBABILITY, SET_LOWER, SET_UPPER, SET_COLUMNS
 };
 
-/* What a call works with. */
 typedef struct promise
 {
 	double	   *quantile;		/* how strange each class, or a value, may be */
@@ -63,7 +62,6 @@ fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_
 	values[SET_PROBABILITY] = Float8GetDatum(Min(sum, 1.0));
 }
 
-/* Puts the row of one node. */
 static void
 put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
