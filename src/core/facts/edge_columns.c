@@ -29,7 +29,8 @@ struct gp_edge_columns
 };
 
 gp_edge_columns *
-gp_edge_columns_create(gp_env *env, int64_t nodes, bool directed, int32_t columns, const bool *is_time)
+gp_edge_columns_create(gp_env *env, int64_t nodes, bool directed, int32_t columns,
+					   const bool *is_time)
 {
 	gp_edge_columns *e = gp_alloc_zero(env, 1, sizeof(gp_edge_columns));
 
@@ -37,7 +38,8 @@ gp_edge_columns_create(gp_env *env, int64_t nodes, bool directed, int32_t column
 	e->is_time = gp_alloc_array(env, columns, sizeof(bool));
 	memcpy(e->is_time, is_time, sizeof(bool) * (size_t) columns);
 	e->count = gp_alloc_zero(env, nodes * e->sides, sizeof(double));
-	e->sum = gp_alloc_zero(env, (int64_t) gp_size_mul(env, nodes * e->sides, columns), sizeof(sums));
+	e->sum = gp_alloc_zero(env, (int64_t) gp_size_mul(env, nodes * e->sides, columns),
+						   sizeof(sums));
 	e->newest = gp_alloc_array(env, columns, sizeof(double));
 	for (int32_t c = 0; c < columns; c++)
 		e->newest[c] = -INFINITY;
@@ -141,7 +143,8 @@ copy_own(const gp_features *own, int64_t node, double *row)
 	memset(row, 0, sizeof(double) * (size_t) own->dims);
 	for (int64_t c = 0; own->dense && c < own->dims; c++)
 		row[c] = gp_number_at(own->dense, own->type, node * own->dims + c);
-	for (int64_t k = own->csr ? own->csr->start[node] : 0; own->csr && k < own->csr->start[node + 1]; k++)
+	for (int64_t k = own->csr ? own->csr->start[node] : 0;
+		 own->csr && k < own->csr->start[node + 1]; k++)
 		row[own->csr->col[k]] = gp_number_at(own->csr->value, own->csr->type, k);
 }
 
@@ -157,7 +160,8 @@ gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type)
 
 	if (encoding->width > 0)
 	{
-		gp_features_builder *builder = gp_features_create(env, e->nodes, before + encoding->width, type);
+		gp_features_builder *builder = gp_features_create(env, e->nodes, before + encoding->width,
+														  type);
 		double	   *row = gp_alloc_array(env, before + encoding->width, sizeof(double));
 		int32_t		repeated_node;
 		int32_t		repeated_feature;

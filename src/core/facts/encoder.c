@@ -1,9 +1,9 @@
 /*
  * encoder.c - how the columns of a table are encoded: what a sample of its rows says of each.
  *
- * Rows are drawn by a hash of what they hold: those below a threshold, which is halved whenever they
- * become too many.  Which rows these are does not depend on the order in which they come, and in the
- * order of their hashes sums have the same bits.
+ * Rows are drawn by a hash of what they hold: those below a threshold, which is halved whenever
+ * they become too many.  Which rows these are does not depend on the order in which they come, and
+ * in the order of their hashes sums have the same bits.
  */
 #include "facts_internal.h"
 
@@ -20,7 +20,8 @@
 /* A value of a kept row. */
 typedef struct kept_value
 {
-	double		number;			/* NaN: NULL; of times their age in years, negative where they are later */
+	/* NaN: NULL; of times their age in years, negative where they are later */
+	double		number;
 	uint64_t	category;
 } kept_value;
 
@@ -339,7 +340,8 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 	}
 	else
 		encode_numbers(e->env, part, n, value);
-	if (part->kind == GP_CELL_INTEGER && part->way == GP_ENCODED_NUMBER && part->distinct <= FEW_INTEGERS)
+	if (part->kind == GP_CELL_INTEGER && part->way == GP_ENCODED_NUMBER &&
+		part->distinct <= FEW_INTEGERS)
 	{
 		choose_categories(part, n, different, room);
 		part->way = part->hot > 0 ? GP_ENCODED_BOTH : GP_ENCODED_NUMBER;

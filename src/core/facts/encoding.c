@@ -54,7 +54,8 @@ age_in_years(double days, gp_time at)
 int32_t
 gp_encoded_numbers(const gp_encoded *part)
 {
-	return part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH || part->way == GP_ENCODED_AGE ?
+	return part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH ||
+		part->way == GP_ENCODED_AGE ?
 		1 + part->nulls : 0;
 }
 
@@ -69,7 +70,8 @@ gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 	e->width = 0;
 	for (int32_t p = 0; p < nparts; p++)
 	{
-		if (part[p].column < (p > 0 ? part[p - 1].column : 0) || part[p].element < 0 || part[p].first != e->width || part[p].nulls < 0 ||
+		if (part[p].column < (p > 0 ? part[p - 1].column : 0) || part[p].element < 0 ||
+			part[p].first != e->width || part[p].nulls < 0 ||
 			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_HOT ||
 			part[p].width != gp_encoded_numbers(&part[p]) + part[p].hot)
 			gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the encoding of its columns is damaged");
@@ -136,7 +138,8 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 			put_number(part, number_of(part, cell), to);
 		category = gp_category_of_cell(part->kind, cell);
 		for (int32_t k = 0; k < part->hot; k++)
-			to[part->width - part->hot + k] = indicate(category == part->category[k], part->share[k]);
+			to[part->width - part->hot + k] = indicate(category == part->category[k],
+													   part->share[k]);
 	}
 }
 
@@ -145,11 +148,13 @@ gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {
 	for (int32_t p = 0; p < e->nparts; p++)
 		if (e->part[p].way == GP_ENCODED_AGE && e->part[p].width > 0)
-			put_number(&e->part[p], age_in_years(row[e->part[p].first], at), row + e->part[p].first);
+			put_number(&e->part[p], age_in_years(row[e->part[p].first], at),
+					   row + e->part[p].first);
 }
 
 void
-gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note, size_t note_room)
+gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
+					size_t note_room)
 {
 	const char *number = part->way == GP_ENCODED_AGE ? "age in years" :
 		part->logarithm ? "logarithm" : "number";
@@ -166,7 +171,8 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 			snprintf(way, way_room, "categories");
 			if (part->distinct > part->hot)
 				snprintf(note, note_room, "the %d most frequent of %s%d values", part->hot,
-						 part->distinct > 1000 ? "more than " : "", part->distinct > 1000 ? 1000 : part->distinct);
+						 part->distinct > 1000 ? "more than " : "",
+						 part->distinct > 1000 ? 1000 : part->distinct);
 			break;
 		case GP_ENCODED_BOTH:
 			snprintf(way, way_room, "%s%s, categories", number, null);
@@ -181,7 +187,8 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 }
 
 int32_t
-gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way_room, char *note, size_t note_room)
+gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way_room, char *note,
+					 size_t note_room)
 {
 	int32_t		width = 0;
 

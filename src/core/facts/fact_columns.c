@@ -1,5 +1,6 @@
 /*
- * fact_columns.c - the columns of the rows of a task: blocks, each of one relation and one aggregate.
+ * fact_columns.c - the columns of the rows of a task: blocks, each of one relation and one
+ * aggregate.
  */
 #include "facts_internal.h"
 
@@ -84,7 +85,8 @@ gp_facts_row(gp_facts *f, int64_t row)
 {
 	if (f->column == NULL)
 	{
-		f->column = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, f->rows, f->width), sizeof(float));
+		f->column = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, f->rows, f->width),
+								  sizeof(float));
 		gp_use_large_pages(f->column, (size_t) (f->rows * f->width) * sizeof(float));
 	}
 	return f->column + row * f->width;

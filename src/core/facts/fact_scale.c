@@ -1,5 +1,6 @@
 /*
- * fact_scale.c - from columns to features: standardised over the rows that train, clipped, weighted.
+ * fact_scale.c - from columns to features: standardised over the rows that train, clipped,
+ * weighted.
  */
 #include "facts_internal.h"
 

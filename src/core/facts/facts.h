@@ -8,7 +8,7 @@
  *
  *		encoder		looks at the rows of a table, a sample of which tells how each column is encoded
  *		encoding	turns rows of that table into numbers, now and in later sessions
- *		facts		the columns of the task's rows: blocks that are put, and relations that are scanned
+ *		facts the columns of the task's rows: blocks that are put, and relations that are scanned
  *		scale		standardises them over the rows that train, clips, drops what is constant
  *		features	of a low-rank fit (gp_facts_fit), whose nodes are the rows of the task
  *
@@ -46,7 +46,8 @@ typedef struct gp_cell
 	bool		null;			/* also for a number that is none (NaN, infinity) */
 	double		number;			/* NUMBER, INTEGER */
 	gp_time		time;			/* TIME */
-	const void *data;			/* WORD: bytes, or NULL where number tells words apart; LIST: double, NaN for a NULL in it */
+	/* WORD: bytes, or NULL where number tells words apart; LIST: double, NaN for a NULL in it */
+	const void *data;
 	int32_t		length;			/* of them */
 } gp_cell;
 
@@ -59,14 +60,16 @@ extern uint64_t gp_hash_bytes(const void *data, int64_t length);
 /* How a column is encoded, or why it is left out. */
 typedef enum gp_encoded_way
 {
-	GP_ENCODED_NUMBER,			/* (z - mean) / deviation, z winsorised, its logarithm where that is skewed */
+	/* (z - mean) / deviation, z winsorised, its logarithm where that is skewed */
+	GP_ENCODED_NUMBER,
 	GP_ENCODED_CATEGORY,		/* one-hot */
 	GP_ENCODED_BOTH,			/* an integer of few values: a number, and one-hot */
 	GP_ENCODED_AGE,				/* years before the row's time, as a number */
 	GP_ENCODED_EMPTY,			/* left out: no value */
 	GP_ENCODED_CONSTANT,		/* left out: one value */
 	GP_ENCODED_NAME,			/* left out: nearly as many values as rows */
-	GP_ENCODED_LATER			/* left out: times later than the row's, so it is written afterwards */
+	/* left out: times later than the row's, so it is written afterwards */
+	GP_ENCODED_LATER
 } gp_encoded_way;
 
 /*
@@ -117,7 +120,8 @@ extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell
  * identity tells rows of equal content apart, such as a hash of the key; with 0 the order in which
  * such rows come counts once there are more than are kept.
  */
-extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at, const gp_cell *cell);
+extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
+							const gp_cell *cell);
 
 /* Ends the looking and frees the encoder.  The encoding is one allocation, part behind it. */
 extern gp_encoding *gp_encoder_finish(gp_encoder *encoder);
@@ -141,17 +145,24 @@ extern void gp_encoded_describe(const gp_encoded *part, char *way, size_t way_ro
 								size_t note_room);
 
 /* The same of all parts of a column, where it has any; returns its numbers. */
-extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column, char *way, size_t way_room, char *note,
+extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column, char *way,
+									size_t way_room, char *note,
 									size_t note_room);
 
 /* ---- the columns of a task's rows (fact_columns.c, scan.c, label_facts.c) ---- */
 
-/* Rows of a task, or of any table that aggregates another's, with the columns that they have so far. */
+/*
+ * Rows of a task, or of any table that aggregates another's, with the columns that they have so
+ * far.
+ */
 typedef struct gp_facts gp_facts;
 
 #define GP_FACTS_NAME 128		/* bytes of a name, its end included; longer ones are cut */
 
-/* as_of, one for each row, is the caller's and stays.  All blocks are declared before the first is filled. */
+/*
+ * as_of, one for each row, is the caller's and stays.  All blocks are declared before the first is
+ * filled.
+ */
 extern gp_facts *gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of);
 extern void gp_facts_free(gp_facts *facts);
 
@@ -163,7 +174,10 @@ extern int32_t gp_facts_block(gp_facts *facts, const char *relation, const char 
 							  int32_t width);
 extern void gp_facts_put(gp_facts *facts, int32_t block, int64_t row, const double *value);
 
-/* Declares the day of the year of each row, sine and cosine; fills it, once all blocks are declared. */
+/*
+ * Declares the day of the year of each row, sine and cosine; fills it, once all blocks are
+ * declared.
+ */
 extern int32_t gp_facts_calendar(gp_facts *facts);
 extern void gp_facts_fill_calendar(gp_facts *facts, int32_t block);
 
@@ -190,7 +204,10 @@ typedef struct gp_aggregates
 	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */
 } gp_aggregates;
 
-/* Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its number. */
+/*
+ * Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its
+ * number.
+ */
 extern int32_t gp_facts_relation(gp_facts *facts, const char *relation, int32_t width,
 								 gp_aggregates aggregates);
 
@@ -232,17 +249,22 @@ typedef struct gp_facts_labels
 /* That order. */
 extern int32_t *gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of);
 
-/* How labels are told in numbers: one for values and two classes, else one for each class, 16 at most. */
+/*
+ * How labels are told in numbers: one for values and two classes, else one for each class, 16 at
+ * most.
+ */
 typedef struct gp_facts_target
 {
 	int32_t		width;
 	int32_t		nclasses;		/* 0: values */
-	double		mean[GP_ENCODED_HOT];	/* of class c's indicator; of two classes that of class 1 is [0] */
+	/* of class c's indicator; of two classes that of class 1 is [0] */
+	double		mean[GP_ENCODED_HOT];
 	double		deviation[GP_ENCODED_HOT];
 } gp_facts_target;
 
 /* By the labels that train (NULL: all). */
-extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *trains);
+extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *labels,
+										  const bool *trains);
 
 /*
  * Scans labels as the facts of a relation that was declared with the target's width: "earlier
@@ -257,23 +279,29 @@ extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_
  * learnt to look at the last answer looks at an old one: the relations of labels are then better
  * left out.
  */
-extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
+extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows,
+								  const gp_time *as_of,
 								  const bool *trains);
 
-/* Where the columns of a block, or those of a relation, begin, the latter with how many there are. */
+/*
+ * Where the columns of a block, or those of a relation, begin, the latter with how many there are.
+ */
 extern int32_t gp_facts_block_first(const gp_facts *facts, int32_t block);
 extern int32_t gp_facts_relation_first(const gp_facts *facts, int32_t relation, int32_t *columns);
 
 /*
  * How much of the labels, which the first rows have, some neighbouring columns tell alone by least
- * squares: of values the share of their variance; of classes twice the area under the ROC curve, less
- * one, of the class that they tell best.  Rows as of since and later are looked at, a sample of many.
- * 0 where there are too few rows, or more columns than one column of a table has.
+ * squares: of values the share of their variance; of classes twice the area under the ROC curve,
+ * less one, of the class that they tell best.  Rows as of since and later are looked at, a sample
+ * of many.  0 where there are too few rows, or more columns than one column of a table has.
  */
 extern double gp_facts_told_alone(gp_facts *facts, const gp_facts_labels *labels, int32_t first,
 								  int32_t width, gp_time since);
 
-/* The columns as they are, rows x width, row major: for rows whose columns go on into facts of their own. */
+/*
+ * The columns as they are, rows x width, row major: for rows whose columns go on into facts of
+ * their own.
+ */
 extern int32_t gp_facts_width(const gp_facts *facts);
 extern const float *gp_facts_raw(gp_facts *facts);
 
@@ -319,14 +347,16 @@ typedef struct gp_facts_scale
  * Means, deviations and largest ages over the rows that train (NULL: all), and the factors that
  * make the mean square length of their rows one.
  */
-extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains, gp_facts_weights weights);
+extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains,
+										gp_facts_weights weights);
 
 /* The same factors for the other weighting. */
 extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights);
 
 /*
- * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.  Frees
- * the facts.  The scale may be one that a model stored: facts with other blocks are an error.
+ * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.
+ * Frees the facts.  The scale may be one that a model stored: facts with other blocks are an
+ * error.
  */
 extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *scale);
 
@@ -348,12 +378,14 @@ extern int32_t gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of
  * Landmarks of a fit: at most so many of the labelled nodes, ascending, drawn evenly by the seed;
  * *n counts them.  Owned by the caller, for gp_problem.landmark.
  */
-extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n);
+extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most,
+								   int64_t *n);
 
 /*
- * Fits both weightings of the columns and returns the posterior of the better leave-out score, of the
- * scale's own where the other is not surely better; the other's goes to *other_score.  The problem's features are those of gp_facts_features, made with
- * scale, whose weights become the better ones; they are spoilt.
+ * Fits both weightings of the columns and returns the posterior of the better leave-out score, of
+ * the scale's own where the other is not surely better; the other's goes to *other_score.  The
+ * problem's features are those of gp_facts_features, made with scale, whose weights become the
+ * better ones; they are spoilt.
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);

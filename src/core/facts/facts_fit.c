@@ -91,7 +91,8 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 }
 
 gp_posterior *
-gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, gp_facts_scale *scale,
+gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
+			 gp_facts_scale *scale,
 			 double *other_score)
 {
 	gp_env	   *env = dev->env;
@@ -110,7 +111,10 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features, g
 	weigh_features(env, features, scale, second);
 	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
-	/* Blocks hang on few columns, such as the day of the year: they have to be better by more than chance. */
+	/*
+	 * Blocks hang on few columns, such as the day of the year: they have to be better by more than
+	 * chance.
+	 */
 	if (!(other->loo_score > best->loo_score) || gp_loo_gain(env, problem, other, best) < SURE)
 		gp_facts_weigh(env, scale, first);
 	else

@@ -24,7 +24,9 @@ gp_encoded_winsorise(const gp_encoded *part, double z)
 	return part->logarithm ? log1p(z) : z;
 }
 
-/* The deviation of an indicator of a share: that of a rare one is no smaller than a common one's. */
+/*
+ * The deviation of an indicator of a share: that of a rare one is no smaller than a common one's.
+ */
 static inline double
 gp_indicator_deviation(double share)
 {
@@ -70,7 +72,8 @@ struct gp_facts
 	int32_t		nrelations;
 	gp_block   *block;
 	gp_relation *relation;
-	float	   *column;			/* rows x width; NaN: an age without facts.  NULL before the first is filled */
+	/* rows x width; NaN: an age without facts.  NULL before the first is filled */
+	float	   *column;
 };
 
 /* The columns of a row, which are made at the first use. */

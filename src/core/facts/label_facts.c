@@ -66,7 +66,8 @@ tell_label(const gp_facts_target *target, const gp_facts_labels *labels, int64_t
 {
 	for (int32_t c = 0; c < target->width; c++)
 	{
-		double		y = labels->label ? labels->label[i] == class_of_column(target, c) : labels->target[i];
+		double		y = labels->label ? labels->label[i] == class_of_column(target, c) :
+			labels->target[i];
 
 		out[c] = target->deviation[c] > 0.0 ? (y - target->mean[c]) / target->deviation[c] : 0.0;
 	}
@@ -105,7 +106,8 @@ known_from(gp_time as_of, gp_time horizon)
 }
 
 void
-gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, const gp_facts_target *target,
+gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
+					 const gp_facts_target *target,
 					 const gp_facts_labels *labels)
 {
 	gp_env	   *env = facts->env;
@@ -125,7 +127,8 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key, cons
 			continue;
 
 		tell_label(target, labels, at, value);
-		gp_scan_fact(scan, key ? labels->entity[at] : 0, known_from(labels->as_of[at], labels->horizon),
+		gp_scan_fact(scan, key ? labels->entity[at] : 0,
+					 known_from(labels->as_of[at], labels->horizon),
 					 value);
 	}
 	gp_scan_close(scan);
@@ -157,7 +160,8 @@ age_of_newest(const gp_timed *label, int64_t n, gp_time horizon, gp_time as_of)
 }
 
 bool
-gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, const gp_time *as_of,
+gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows,
+					  const gp_time *as_of,
 					  const bool *trains)
 {
 	gp_timed   *ordered = gp_by_time(env, labels->n, labels->as_of);
@@ -169,7 +173,8 @@ gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows, 
 
 	for (int64_t i = 0; i < rows; i++)
 	{
-		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon, as_of[i]) : INFINITY;
+		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon, as_of[i]) :
+			INFINITY;
 
 		if (isfinite(a))
 			age[known++] = a;
@@ -203,7 +208,8 @@ compare_keyed(const void *a, const void *b, void *unused)
 	const keyed_time *x = a;
 	const keyed_time *y = b;
 
-	return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : (x->time > y->time) - (x->time < y->time);
+	return x->key != y->key ? (x->key > y->key) - (x->key < y->key) :
+		(x->time > y->time) - (x->time < y->time);
 }
 
 double

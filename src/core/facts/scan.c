@@ -1,8 +1,8 @@
 /*
  * scan.c - the aggregates of a relation, as of the time of each row: one pass over its facts.
  *
- * A running state of one key is kept while its facts go by in order of time, and is written to a row
- * of the task when the first fact comes that the row does not see.  Weights of a half-life are
+ * A running state of one key is kept while its facts go by in order of time, and is written to a
+ * row of the task when the first fact comes that the row does not see.  Weights of a half-life are
  * relative to the last fact, so that means do not change while nothing happens.  Facts of one time
  * are one group: the last few facts are the last groups, the earliest of them by its share.
  */

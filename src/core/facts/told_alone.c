@@ -33,7 +33,10 @@ rows_since(gp_env *env, const gp_facts_labels *labels, gp_time since)
 	return l;
 }
 
-/* Solves a x = b by elimination; a is symmetric with a diagonal that dominates where it is nothing else. */
+/*
+ * Solves a x = b by elimination; a is symmetric with a diagonal that dominates where it is nothing
+ * else.
+ */
 static void
 solve(int32_t n, double a[MOST_COLUMNS][MOST_COLUMNS], double *b)
 {
@@ -65,7 +68,8 @@ number_of(gp_facts *f, int64_t row, int32_t column)
 
 /* The fitted values of targets by least squares on columns, all about their means. */
 static void
-least_squares(gp_facts *f, const looked *l, int32_t first, int32_t width, const double *y, double *fitted)
+least_squares(gp_facts *f, const looked *l, int32_t first, int32_t width, const double *y,
+			  double *fitted)
 {
 	double		gram[MOST_COLUMNS][MOST_COLUMNS] = {{0.0}};
 	double		mean[MOST_COLUMNS] = {0.0};

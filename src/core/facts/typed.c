@@ -89,14 +89,15 @@ row_entries(const gp_csr *s, int64_t row)
 }
 
 /*
- * The mean over what a row refers to, of the mean over the others who do: what is left of a sum over
- * all who do, once the row itself is taken off.
+ * The mean over what a row refers to, of the mean over the others who do: what is left of a sum
+ * over all who do, once the row itself is taken off.
  */
 static gp_csr *
 make_gather(gp_env *env, const gp_csr *lists, const gp_csr *members)
 {
 	int64_t		rows = lists->rows;
-	gp_csr	   *g = gp_csr_create(env, rows, members->rows + rows, gp_csr_entries(lists) + rows, GP_DOUBLE);
+	gp_csr	   *g = gp_csr_create(env, rows, members->rows + rows, gp_csr_entries(lists) + rows,
+								  GP_DOUBLE);
 	int64_t		at = 0;
 
 	GP_EACH(env, i, rows, at)
@@ -141,7 +142,8 @@ gp_typed_add(gp_typed *t, int64_t n, gp_typed_pair *pair)
 	p->gather = make_gather(t->env, p->list, p->members);
 	for (int64_t i = 0; i < t->rows; i++)
 		for (int64_t k = p->list->start[i]; k < p->list->start[i + 1]; k++)
-			gp_number_put(p->list->value, p->list->type, k, 1.0 / sqrt((double) row_entries(p->list, i)));
+			gp_number_put(p->list->value, p->list->type, k,
+						  1.0 / sqrt((double) row_entries(p->list, i)));
 }
 
 /* ---- covariances ---- */
@@ -175,7 +177,8 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z)
 			gp_matrix	landmarks = dev->create(dev, z->cols, band.count, GP_DOUBLE);
 			gp_matrix	product = dev->create(dev, z->rows, band.count, GP_DOUBLE);
 
-			dev->csr_product_rows(dev, landmarks, 1.0 / unit, g, z, s->landmark + band.first, band.count);
+			dev->csr_product_rows(dev, landmarks, 1.0 / unit, g, z, s->landmark + band.first,
+								  band.count);
 			dev->spmm(dev, 1.0, z, landmarks, 0.0, product);
 			dev->spmm(dev, 1.0, g, product, 1.0, gp_matrix_cols(s->panel, band.first, band.count));
 			gp_destroy_all(dev, &landmarks, &product);
@@ -227,7 +230,9 @@ sparse_columns(gp_env *env, const gp_features *x)
 	return s;
 }
 
-/* The panel becomes the factor of what it approximates; returns what that leaves of each variance. */
+/*
+ * The panel becomes the factor of what it approximates; returns what that leaves of each variance.
+ */
 static double *
 factor_panel(term_sum *s, int64_t n)
 {
@@ -253,10 +258,12 @@ factor_panel(term_sum *s, int64_t n)
 }
 
 gp_features *
-gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own, const int32_t *landmark, int64_t n)
+gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
+				  const int32_t *landmark, int64_t n)
 {
 	gp_env	   *env = dev->env;
-	term_sum	s = {.dev = dev,.landmark = landmark,.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
+	term_sum	s = {.dev = dev,.landmark = landmark,
+		.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
 	.diag = dev->create(dev, t->rows, 1, GP_DOUBLE)};
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	gp_csr	   *x = sparse_columns(env, own);
@@ -276,7 +283,8 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own, con
 	left = factor_panel(&s, n);
 	*out = (gp_features) {.rows = t->rows,.dims = n + 1,.type = GP_FLOAT};
 	out->dense = gp_alloc_array(env, t->rows * (n + 1), sizeof(float));
-	dev->download(dev, gp_matrix_cols(gp_matrix_wrap(out->dense, t->rows, n + 1, GP_FLOAT), 0, n), s.panel);
+	dev->download(dev, gp_matrix_cols(gp_matrix_wrap(out->dense, t->rows, n + 1, GP_FLOAT), 0, n),
+				  s.panel);
 	for (int64_t i = 0; i < t->rows; i++)
 		((float *) out->dense)[i * (n + 1) + n] = (float) sqrt(fmax(left[i], 0.0));
 	gp_free(env, left);

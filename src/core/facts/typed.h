@@ -36,9 +36,10 @@ extern void gp_typed_add(gp_typed *typed, int64_t n, gp_typed_pair *pair);
 
 /*
  * Features of single precision whose products are those covariances, for each row with each of n
- * landmarks and with itself: rows x (n + 1).  The last column has what the landmarks leave of a row's
- * own variance, so products of two rows that are no landmarks are not theirs: a low-rank evaluator on
- * these landmarks asks for none.  own has the rows' own columns, dense; it may have none.
+ * landmarks and with itself: rows x (n + 1).  The last column has what the landmarks leave of a
+ * row's own variance, so products of two rows that are no landmarks are not theirs: a low-rank
+ * evaluator on these landmarks asks for none.  own has the rows' own columns, dense; it may have
+ * none.
  */
 extern gp_features *gp_typed_features(gp_device *dev, const gp_typed *typed, const gp_features *own,
 									  const int32_t *landmark, int64_t n);

@@ -90,9 +90,11 @@ gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_fac
 	gp_graph	none = {.nodes = nodes};
 	gp_problem	p = *problem;
 	gp_plan		plan = {.strategy = problem->strategy};
-	gp_eval		ev = {.dev = dev,.env = env,.n = nodes,.type = GP_FLOAT,.max_jitter = factor->jitter};
+	gp_eval		ev = {.dev = dev,.env = env,.n = nodes,.type = GP_FLOAT,
+		.max_jitter = factor->jitter};
 	external_fit fit = {.dev = dev,.problem = &p,.factor = factor};
-	gp_primal_rows rows = {&fit, factor->rank, GP_DOUBLE, external_gram, external_sample, external_explain};
+	gp_primal_rows rows = {&fit, factor->rank, GP_DOUBLE, external_gram, external_sample,
+		external_explain};
 	gp_targets	targets;
 	gp_solution solution;
 

@@ -13,7 +13,10 @@
 /* The names of strategies, as users write them. */
 extern const char *const gp_strategy_names[GP_STRATEGIES];
 
-/* Tells of nodes in components without a label, where they are many; program NULL: of a method (unlabelled_components.c). */
+/*
+ * Tells of nodes in components without a label, where they are many; program NULL: of a method
+ * (unlabelled_components.c).
+ */
 extern void gp_tell_apart(gp_env *env, const gp_problem *problem);
 
 /* Tells that landmarks, of which so many (0: any) were asked for, are none (strategy.c). */
@@ -26,9 +29,11 @@ extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
 
 /*
  * plan.c: the figures of a plan from what a dry run took, held against what may be held unless
- * only an estimate is asked for (GP_ERR_LIMIT: what needs so much, and a hint); and these behind its reason.
+ * only an estimate is asked for (GP_ERR_LIMIT: what needs so much, and a hint); and these behind
+ * its reason.
  */
-extern void gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
+extern void gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count,
+						   const char *what,
 						   const char *hint, gp_plan *plan);
 extern void gp_plan_explain(gp_plan *plan);
 
@@ -68,7 +73,8 @@ typedef struct gp_external_factor
 	double		first_jitter;	/* that its making began with, and the largest that it used */
 	double		jitter;
 	/* Q'Q and Q'y of the labelled rows, in double; y is labelled x columns. */
-	void		(*gram) (void *state, const double *y, int32_t columns, gp_matrix gram, gp_matrix qty);
+	void		(*gram) (void *state, const double *y, int32_t columns, gp_matrix gram,
+						 gp_matrix qty);
 	/* Rows of Q: n x rank, double. */
 	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
 	/*

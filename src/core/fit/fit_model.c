@@ -55,7 +55,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 			ev.jitter = problem->jitter;
 		plan = gp_plan_with(&ev, &closed);
 	}
-	if (problem->loo_only && problem->estimate_limit > 0 && plan.bytes > (double) problem->estimate_limit)
+	if (problem->loo_only && problem->estimate_limit > 0 &&
+		plan.bytes > (double) problem->estimate_limit)
 	{
 		if (by_precision)
 			gp_csr_free(env, s);
@@ -94,7 +95,8 @@ gp_fit_compared(gp_device *dev, const gp_problem *problem)
 	p.loo_only = p.quiet = true;
 	p.live = false;
 	p.strategy = laplacian ? GP_STRATEGY_PRECISION : GP_STRATEGY_NYSTROM;
-	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 : gp_limit(dev->env) + (size_t) dev->room;
+	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 :
+		gp_limit(dev->env) + (size_t) dev->room;
 	return gp_fit(dev, &p);
 }
 

@@ -137,7 +137,8 @@ fingerprints(const gp_eval *ev)
 	{
 		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
 			if (own[ev->kernel->a->col[k]])
-				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^ gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
+				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^
+								  gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
 		if (sees)
 			sum[i] = gp_hash(sum[i]) + own[i];
 	}

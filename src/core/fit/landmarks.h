@@ -13,23 +13,37 @@ extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int6
 extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
 
 /* landmarks.c: by degrees alone, ascending; preferred nodes come first (NULL: none is). */
-extern int32_t *gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
+extern int32_t *gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes,
+										const int64_t *degree,
 										const bool *preferred, int64_t count);
 
 /*
  * factor_blocks.c: a factor some rows, or some columns, at a time.  All matrices are the host's.
  */
-/* out (float) = covariances of rows, whitened by root unless it is NULL, with landmarks, by a kernel of rows alone. */
-extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows, const gp_matrix *root,
+/*
+ * out (float) = covariances of rows, whitened by root unless it is NULL, with landmarks, by a
+ * kernel of rows alone.
+ */
+extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
+								 const gp_matrix *root,
 								 gp_matrix landmarks, const int32_t *own, gp_matrix out);
-/* columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A in float. */
-extern void gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
+/*
+ * columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A
+ * in float.
+ */
+extern void gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph,
+							 gp_csr *a,
 							 gp_matrix columns);
 /* gram += q'q, qty += q'y (double) of rows whitened by root unless it is NULL. */
-extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram,
+extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root,
+						  gp_matrix gram,
 						  gp_matrix qty);
-/* out = rows w, the last row of w being a constant where it has one more; squared lengths behind and before a root. */
-extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
+/*
+ * out = rows w, the last row of w being a constant where it has one more; squared lengths behind
+ * and before a root.
+ */
+extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root,
+						   gp_matrix out,
 						   gp_matrix norm, gp_matrix present);
 
 /*
@@ -42,7 +56,10 @@ extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double 
 /* dense_factor.c: all panels side by side, nodes x rank float; owned by the caller. */
 extern gp_matrix gp_factor_dense(gp_eval *ev, const gp_factor *f);
 
-/* plan.c: refuses explicit factors of the program's steps that would not fit, before they are made. */
+/*
+ * plan.c: refuses explicit factors of the program's steps that would not fit, before they are
+ * made.
+ */
 extern void gp_plan_check_factors(gp_eval *ev, double limit);
 
 #endif							/* GP_LANDMARKS_H */

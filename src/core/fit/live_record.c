@@ -72,7 +72,8 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 	if (problem->moments)
 		gp_keep_numbers(keep, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2, problem->features->dims);
 	if (problem->encoding)
-		gp_keep_numbers(keep, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows, problem->encoding_cols);
+		gp_keep_numbers(keep, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows,
+						problem->encoding_cols);
 	/* Keeps the labels. */
 	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
 	if (problem->task == GP_TASK_VALUES)

@@ -349,7 +349,8 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	gp_plan_check_factors(ev, problem->estimate_limit > 0 ? INFINITY : p->limit);
 	if (asked.strategy == GP_STRATEGY_AUTO && gp_nystrom_possible(ev, p->root) && gp_eval_fills(ev))
 		asked.strategy = GP_STRATEGY_NYSTROM;
-	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE && problem->program->power == 1.0 &&
+	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE &&
+		problem->program->power == 1.0 &&
 		(asked.strategy != GP_STRATEGY_NYSTROM || !gp_eval_fills(ev));
 	nlandmarks = gp_landmarks_automatic(ev, problem);
 

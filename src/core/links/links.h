@@ -28,14 +28,16 @@
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_MISSING_SHARE 0.1	/* of all links that are missing, where the user does not say */
-#define GP_LINK_KEPT 100		/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
+/* the most pairs of a node that are kept: the first of so many are those of a shorter list */
+#define GP_LINK_KEPT 100
 #define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
 #define GP_LINK_PLACES 3		/* that hits are counted at */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
 typedef enum gp_link_method
 {
-	GP_LINK_AUTO,				/* scores; or ease, where links lead from side to side and rank better by it */
+	/* scores; or ease, where links lead from side to side and rank better by it */
+	GP_LINK_AUTO,
 	GP_LINK_SCORES,
 	GP_LINK_PAIRS,
 	GP_LINK_DEEP,
@@ -45,7 +47,8 @@ typedef enum gp_link_method
 /* Which pairs gp_links_best looks at. */
 typedef enum gp_link_candidates
 {
-	GP_CANDIDATES_AUTO,			/* where hidden links were found: two hops, three where two give few */
+	/* where hidden links were found: two hops, three where two give few */
+	GP_CANDIDATES_AUTO,
 	GP_CANDIDATES_TWO_HOPS,		/* two hops, and the nearest in the kernel */
 	GP_CANDIDATES_THREE_HOPS,	/* three hops, and the nearest in the kernel */
 	GP_CANDIDATES_ALL			/* every pair */
@@ -56,10 +59,15 @@ typedef struct gp_link_problem
 {
 	const gp_graph *graph;
 	const gp_features *features;	/* NULL: structure only */
-	const gp_program *program;	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
+	/* the node kernel: of the method pairs, and of the candidates; dgp does not look at it */
+	const gp_program *program;
 	gp_link_method method;
 	const gp_dgp *deep;			/* the options of the method dgp, or NULL */
-	double		missing_share;	/* of all links that the graph does not show, which says how likely one is; 0: GP_LINK_MISSING_SHARE */
+	/*
+	 * of all links that the graph does not show, which says how likely one is; 0:
+	 * GP_LINK_MISSING_SHARE
+	 */
+	double		missing_share;
 	uint64_t	seed;
 	size_t		estimate_limit; /* for an estimate: bytes to plan for; 0 = gp_limit */
 } gp_link_problem;
@@ -117,12 +125,15 @@ typedef enum gp_link_metric
 	GP_LINK_METRIC_AUC,			/* of hidden links among random pairs without a link */
 	GP_LINK_METRIC_PRECISION,	/* average precision of the same */
 	GP_LINK_METRIC_AUC_COMPONENT,	/* AUC of the pairs within one component */
-	GP_LINK_METRIC_MRR,			/* mean reciprocal rank among a hundred other candidates of one end */
+	/* mean reciprocal rank among a hundred other candidates of one end */
+	GP_LINK_METRIC_MRR,
 	GP_LINK_METRIC_HITS_20,		/* share of the links at the first twenty ranks of the same */
 	GP_LINK_METRIC_HITS_1,
 	GP_LINK_METRIC_HITS_10,
-	GP_LINK_METRIC_MRR_COMMON,	/* mean reciprocal rank of the same links by common neighbours alone, */
-	GP_LINK_METRIC_MRR_ALLOCATION,	/* and by resource allocation: neighbours in common over their degrees */
+	/* mean reciprocal rank of the same links by common neighbours alone, */
+	GP_LINK_METRIC_MRR_COMMON,
+	/* and by resource allocation: neighbours in common over their degrees */
+	GP_LINK_METRIC_MRR_ALLOCATION,
 	GP_LINK_METRICS
 } gp_link_metric;
 
@@ -143,16 +154,23 @@ typedef struct gp_link_model
 	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
 	int32_t		steps;			/* 0 for the method pairs */
 	int32_t		powers;			/* 0 without features */
-	/* the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the scores, p = width + 1 */
+	/*
+	 * the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the
+	 * scores, p = width + 1
+	 */
 	int64_t		m;
 	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
-	float	   *row;			/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
+	/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
+	float	   *row;
 	float	   *row_variance;	/* dgp: nodes x width; else NULL */
-	int32_t    *inducing;		/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
-	double	   *alpha;			/* p: the logit is <psi, alpha>, psi being covariances with the rows; p = m */
+	/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
+	int32_t    *inducing;
+	/* p: the logit is <psi, alpha>, psi being covariances with the rows; p = m */
+	double	   *alpha;
 	float	   *root;			/* p x p: its variance is |root' psi|^2 */
 	double		offset;			/* dgp: of a logit */
-	double		scale;			/* dgp: of an inner product; by inducing pairs: of a covariance of nodes; ease: lambda */
+	/* dgp: of an inner product; by inducing pairs: of a covariance of nodes; ease: lambda */
+	double		scale;
 	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
 	double		slope;
 	/* dgp by inducing pairs only */
@@ -162,14 +180,16 @@ typedef struct gp_link_model
 	/* scores only */
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
-	double	   *diagonal;		/* ease: nodes; of the inverse of users and items (item_scores.c); else NULL */
+	/* ease: nodes; of the inverse of users and items (item_scores.c); else NULL */
+	double	   *diagonal;
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
 	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */
 	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
 	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
 	/* where links are looked for */
-	int64_t    *habits;			/* GP_LINK_HABITS counts (link_distances.c); NULL in a model that has none */
+	/* GP_LINK_HABITS counts (link_distances.c); NULL in a model that has none */
+	int64_t    *habits;
 	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
 	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */
 } gp_link_model;
@@ -204,8 +224,12 @@ gp_link_element_size(gp_link_element element)
 /* Counts and chooses. */
 extern gp_link_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem);
 
-/* What the best k pairs of every node take beside that, which is the memory of gp_links_keep alone. */
-extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k);
+/*
+ * What the best k pairs of every node take beside that, which is the memory of gp_links_keep
+ * alone.
+ */
+extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem,
+								  const gp_link_plan *plan, int64_t k);
 
 /* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
 extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);
@@ -213,9 +237,8 @@ extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem
 extern void gp_link_model_free(gp_env *env, gp_link_model *model);
 
 /*
- * The model as arrays (views; none with count 0), at most GP_LINK_MAX_ARRAYS; returns how many.  The
- * first holds the scalars, and lives in scalars, which has room for
- * GP_LINK_SCALARS.
+ * The model as arrays (views; none with count 0), at most GP_LINK_MAX_ARRAYS; returns how many.
+ * The first holds the scalars, and lives in scalars, which has room for GP_LINK_SCALARS.
  */
 #define GP_LINK_SCALARS 24
 extern int	gp_link_model_arrays(const gp_link_model *model, double *scalars, gp_link_array *out);
@@ -233,8 +256,8 @@ extern gp_links *gp_links_open(gp_device *dev, const gp_link_model *model);
 extern void gp_links_close(gp_links *links);
 
 /*
- * The numbers of a node whose inner products rank pairs as the means of their logits do: how many they
- * are, 0 for a method that has none, and those of one node.
+ * The numbers of a node whose inner products rank pairs as the means of their logits do: how many
+ * they are, 0 for a method that has none, and those of one node.
  */
 extern int32_t gp_links_embedding_width(const gp_links *links);
 extern void gp_links_embedding(const gp_links *links, int64_t node, float *out);
@@ -243,12 +266,15 @@ extern void gp_links_embedding(const gp_links *links, int64_t node, float *out);
 extern void gp_links_score(gp_links *links, int64_t n, const int32_t *src, const int32_t *dst,
 						   gp_link_row *out);
 
-/* Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not on a card. */
+/*
+ * Lets so many threads take sources of gp_links_best and gp_links_keep, where there are many; not
+ * on a card.
+ */
 extern void gp_links_share(gp_links *links, int threads);
 
 /*
- * Lets gp_links_best look at these nodes alone as other ends, whatever the candidates, and at all of them that are
- * not linked; they are the caller's, and stay until the links are closed.
+ * Lets gp_links_best look at these nodes alone as other ends, whatever the candidates, and at all
+ * of them that are not linked; they are the caller's, and stay until the links are closed.
  */
 extern void gp_links_among(gp_links *links, int64_t n, const int32_t *node);
 
@@ -277,7 +303,10 @@ typedef struct gp_link_kept
 	int64_t		passed;			/* pairs that were too unlikely */
 } gp_link_kept;
 
-/* Memory of the environment; k is at most GP_LINK_KEPT.  Pairs below the least probability are left out. */
+/*
+ * Memory of the environment; k is at most GP_LINK_KEPT.  Pairs below the least probability are
+ * left out.
+ */
 extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
 
 #endif							/* GP_LINK_H */

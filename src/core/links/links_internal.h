@@ -37,7 +37,10 @@ typedef struct gp_link_fold
 
 /* negative_sampling.c */
 
-/* The folds of a graph, at most GP_LINK_FOLDS, of one with times by windows of its latest links; GP_ERR_DATA for less than two links or no pair without one. */
+/*
+ * The folds of a graph, at most GP_LINK_FOLDS, of one with times by windows of its latest links;
+ * GP_ERR_DATA for less than two links or no pair without one.
+ */
 extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
 							   gp_link_fold *fold);
 /* The folds of so many links, and the most pairs that these are learnt from. */
@@ -54,7 +57,8 @@ extern gp_link_fold gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64
 extern void gp_link_require_two(gp_env *env, const gp_graph *graph);
 
 /* The graph without some of its links; the caller frees it. */
-extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden);
+extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph,
+									   const gp_link_pairs *hidden);
 
 /* True when src -> dst is a link (undirected: in either order). */
 extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
@@ -72,7 +76,8 @@ extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
 /* The first n pairs of a, then those of b, which is freed. */
 extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n,
 										gp_link_pairs *b);
-extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b);
+extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a,
+										  const gp_link_pairs *b);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
 
 /* bipartition.c: the two sides of each component, where its links lead from one to the other. */
@@ -116,7 +121,8 @@ enum gp_link_habit
 };
 
 /* Adds the pairs of a fold to the counts, and tells which have both ends in one component. */
-extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together);
+extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count,
+								 bool *together);
 
 /* True for the nodes that links lead to; owned by the caller. */
 extern bool *gp_link_ends_find(gp_env *env, const gp_graph *graph);
@@ -138,19 +144,25 @@ extern gp_link_habits gp_link_habits_read(const int64_t *count);
 extern gp_link_held gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds);
 
 /* Adds the pairs of the next fold, whose scores are yet to come, and counts their habits. */
-extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold, int64_t *habits);
+extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold,
+							 int64_t *habits);
 
 /* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
 extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
 extern void gp_link_held_free(gp_env *env, gp_link_held *held);
 
-/* sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so many numbers. */
+/*
+ * sign_hash.c: the sign codes of the nodes' kernel, nodes x GP_LINK_CODE_WORDS; and of rows of so
+ * many numbers.
+ */
 extern uint64_t *gp_link_codes(gp_device *dev, const gp_link_problem *problem);
-extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed);
+extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row,
+								   uint64_t seed);
 
 /*
  * deep_fit.c: the method dgp.  Fills the model's rows and their variances, the readout, the figures
- * and the curve; raises GP_ERR_LIMIT where that takes too much, GP_ERR_RANGE where a step gives no number.
+ * and the curve; raises GP_ERR_LIMIT where that takes too much, GP_ERR_RANGE where a step gives no
+ * number.
  */
 extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
 extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
@@ -169,14 +181,19 @@ gp_link_model_functions(const gp_link_model *model)
 	return model->m > 0 ? model->m : model->width + 1;
 }
 
-/* link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there may be. */
+/*
+ * link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there
+ * may be.
+ */
 extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
 
 /* deep_posterior.c: score, variance and probability of pairs whose ends stand in row. */
-extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row);
+extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n,
+								   gp_link_row *row);
 
 /* What ranks n pairs: their scores. */
-extern void gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean);
+extern void gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n,
+							   const gp_link_row *pair, double *mean);
 
 /*
  * candidates.c: pairs worth a score.  neighbours is the graph's symmetric
@@ -205,8 +222,8 @@ extern void gp_link_search_close(gp_link_search *search);
 extern void gp_link_search_among(gp_link_search *search, int64_t n, const int32_t *node);
 
 /*
- * A search for another thread, which reads what the first one reads; and a search in another environment,
- * whose interrupts it looks at from now on.
+ * A search for another thread, which reads what the first one reads; and a search in another
+ * environment, whose interrupts it looks at from now on.
  */
 extern gp_link_search *gp_link_search_twin(const gp_link_search *search);
 extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);

@@ -13,7 +13,8 @@
 #define FEWEST_LABELS 30		/* to compare with, or to be sure */
 #define HIDDEN 5				/* one label in so many is hidden from the propagation */
 #define WORTHLESS 0.02			/* a loo_score that is none */
-#define LITTLE 0.1				/* one of values that explains little: another kernel often explains nearly all */
+/* one of values that explains little: another kernel often explains nearly all */
+#define LITTLE 0.1
 #define DOUBTFUL 0.5			/* one above which nobody asks */
 
 /* The nodes whose labels are spread. */

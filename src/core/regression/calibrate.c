@@ -15,8 +15,8 @@
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
  * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
  *
- * A label that is left out leaves its class one short of the others, which a node without a label does
- * not: of n labels of a class the own class's mean counts n / (n - 1) times.
+ * A label that is left out leaves its class one short of the others, which a node without a label
+ * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
  */
 #include "regression.h"
 
@@ -29,7 +29,8 @@
 #define GAMMA_MAX 403.428793	/* exp(6) */
 #define GAMMA_MIDDLE 2.5		/* where the preference is, and what too few labels get */
 #define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma there */
-#define SMALL 2.0				/* means that should be more than so many times as large are small */
+/* means that should be more than so many times as large are small */
+#define SMALL 2.0
 #define RIDGE 30.0				/* the biases' precision */
 #define MOST_ENTRIES (INT64_C(1) << 21)	/* labels times classes that the fit looks at */
 #define FEWEST_LABELS 100
@@ -87,7 +88,8 @@ set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 		const double *row = mean + (int64_t) index[i] * f->columns;
 
 		for (int32_t c = 0; c < f->columns; c++)
-			f->s[i * f->columns + c] = log_softplus(row[c] * (c == f->label[i] && row[c] > 0.0 ? f->balance[c] : 1.0) / delta);
+			f->s[i * f->columns + c] = log_softplus(row[c] * (c == f->label[i] && row[c] > 0.0 ?
+															  f->balance[c] : 1.0) / delta);
 	}
 }
 
@@ -374,7 +376,10 @@ labels_looked_at(int32_t columns)
 	return gp_max64(MOST_ENTRIES / columns, FEWEST_LABELS);
 }
 
-/* n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have labels of all classes. */
+/*
+ * n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have labels
+ * of all classes.
+ */
 static double *
 class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 {

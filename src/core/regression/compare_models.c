@@ -22,14 +22,16 @@ gp_standard_errors(const double *x, int64_t n)
 
 /* The negative log likelihood of a label's class. */
 static double
-class_loss(const gp_problem *problem, const gp_targets *t, const gp_posterior *p, int32_t i, double *probability)
+class_loss(const gp_problem *problem, const gp_targets *t, const gp_posterior *p, int32_t i,
+		   double *probability)
 {
 	const double *said = probability;
 
 	if (p->is_prior && p->is_prior[problem->labelled[i]])
 		said = t->share;
 	else
-		gp_probabilities(&p->calibrator, t->columns, p->loo.mean + (int64_t) i * t->columns, probability);
+		gp_probabilities(&p->calibrator, t->columns, p->loo.mean + (int64_t) i * t->columns,
+						 probability);
 	return -log(fmax(said[problem->label[i]], 1e-300));
 }
 
@@ -42,7 +44,8 @@ gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int
 	double	   *probability = gp_alloc_array(env, t.columns, sizeof(double));
 
 	GP_EACH(env, k, loss ? *n : 0, k * t.columns)
-		loss[k] = problem->task == GP_TASK_CLASSES ? class_loss(problem, &t, p, index[k], probability) :
+		loss[k] = problem->task == GP_TASK_CLASSES ?
+			class_loss(problem, &t, p, index[k], probability) :
 			pow(t.y[index[k]] - (p->loo.mean[index[k]] - t.offset) / t.unit, 2.0);
 	gp_free_all(env, probability, index);
 	gp_targets_free(env, &t);

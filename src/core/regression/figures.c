@@ -156,7 +156,8 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 		squares += r * r;
 		sizes += fabs(r);
 		total += t->y[i] * t->y[i];
-		inside += solution->loo_variance && fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
+		inside += solution->loo_variance &&
+			fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
 	}
 	metric[GP_METRIC_R2] = total > 0.0 ? 1.0 - squares / total : NAN;
 	metric[GP_METRIC_RMSE] = t->unit * sqrt(squares / t->m);
@@ -164,7 +165,9 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
 }
 
-/* One minus the error of some labels' means relative to that of the mean, or of the class shares. */
+/*
+ * One minus the error of some labels' means relative to that of the mean, or of the class shares.
+ */
 static double
 score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index,
 		 int64_t n)
@@ -245,7 +248,8 @@ take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 			continue;
 		if (values)
 		{
-			double		size = fabs(t->y[i] - solution->loo_mean[i]) / sqrt(solution->loo_variance[i]);
+			double		size = fabs(t->y[i] - solution->loo_mean[i]) /
+				sqrt(solution->loo_variance[i]);
 
 			strange[n++] = (strange_label) {isnan(size) ? 0.0 : size, 0};
 			continue;
@@ -315,7 +319,8 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 void
 gp_told_figures(gp_env *env, const gp_told *told, double *metric)
 {
-	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,.label = told->label};
+	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,
+		.label = told->label};
 	double	   *mean = told->label ? NULL : gp_alloc_array(env, told->n, sizeof(double));
 	/* Targets that nothing was fitted on: values less their mean. */
 	gp_targets	t = {.m = told->n,.ncounted = told->n,.columns = told->nclasses > 0 ?
@@ -397,7 +402,8 @@ void
 gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				  gp_solution *solution)
 {
-	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat || env->dry)
+	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat ||
+		env->dry)
 		return;
 	gp_solution_spread(env, targets, NULL, targets->m, solution);
 }

@@ -21,8 +21,10 @@ typedef enum gp_strategy
 	GP_STRATEGY_AUTO,
 	GP_STRATEGY_EXACT,
 	GP_STRATEGY_NYSTROM,
-	GP_STRATEGY_PRECISION,		/* of a Laplacian kernel: conjugate gradients on its sparse inverse */
-	GP_STRATEGY_SQL,			/* the host's: a low-rank factor whose rows it keeps (gp_fit_external) */
+	/* of a Laplacian kernel: conjugate gradients on its sparse inverse */
+	GP_STRATEGY_PRECISION,
+	/* the host's: a low-rank factor whose rows it keeps (gp_fit_external) */
+	GP_STRATEGY_SQL,
 	GP_STRATEGIES
 } gp_strategy;
 
@@ -51,22 +53,32 @@ typedef struct gp_problem
 	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
 	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	const double *moments;		/* by which the features were standardised, or NULL */
-	const double *encoding;		/* by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or NULL */
+	/*
+	 * by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or
+	 * NULL
+	 */
+	const double *encoding;
 	int64_t		encoding_rows;
 	int64_t		encoding_cols;
 	/*
-	 * The block of each labelled node, 0 .. nblocks - 1 in order of time: everything that a label is
-	 * otherwise judged by without itself is then without its block (time_blocks.c).  NULL: by itself.
+	 * The block of each labelled node, 0 .. nblocks - 1 in order of time: everything that a label
+	 * is otherwise judged by without itself is then without its block (time_blocks.c).  NULL: by
+	 * itself.
 	 */
 	const int32_t *block;
 	int32_t		nblocks;
-	bool		live;			/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
+	/* the posterior keeps what rows can be evaluated against later (live_answer.c) */
+	bool		live;
 	bool		divided;		/* the host has the nodes in partitions, or on several servers */
 	bool		quiet;			/* no notices about the nugget, which the user cannot give */
 	bool		compared;		/* with other fits: nothing is said of its worth */
-	bool		loo_only;		/* figures and leave-one-out alone: means and variances of the nodes are left empty */
+	/* figures and leave-one-out alone: means and variances of the nodes are left empty */
+	bool		loo_only;
 
-	/* For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last one left; NULL: unknown. */
+	/*
+	 * For trainings (train/train.h): who the nodes are, whatever their numbers, and what the last
+	 * one left; NULL: unknown.
+	 */
 	const uint64_t *key;
 	const struct gp_warm *warm;
 
@@ -78,7 +90,8 @@ typedef struct gp_problem
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		scale;			/* s^2; 0 = closed form */
-	bool		costly_products;			/* precision: as on a graph so large that each product counts */
+	/* precision: as on a graph so large that each product counts */
+	bool		costly_products;
 } gp_problem;
 
 /* What the planner counted and chose. */
@@ -108,7 +121,8 @@ typedef enum gp_metric
 	GP_METRIC_BALANCED_ACCURACY,	/* the mean over the classes */
 	GP_METRIC_MACRO_F1,
 	GP_METRIC_BRIER,
-	GP_METRIC_ROC_AUC,			/* of two classes: by the probability of the one with fewer labels */
+	/* of two classes: by the probability of the one with fewer labels */
+	GP_METRIC_ROC_AUC,
 	GP_METRIC_PR_AUC,			/* the same: average precision */
 	GP_METRIC_R2,
 	GP_METRIC_RMSE,
@@ -147,11 +161,13 @@ typedef struct gp_posterior
 	gp_plan		plan;
 	int64_t		nodes;
 	int32_t		columns;		/* classes, or 1 */
-	double	   *mean;			/* nodes x columns: scores, or values with the target's mean added */
+	/* nodes x columns: scores, or values with the target's mean added */
+	double	   *mean;
 	double	   *variance;		/* nodes: latent (classes), of an observation (values); >= 0 */
 	double	   *prior_share;	/* classes: share of each among the labels; else NULL */
 	int32_t		no_kernel;		/* nodes with k_ii = 0, which got the prior */
-	bool	   *is_prior;		/* nodes: true where probabilities are the classes' shares; NULL when none */
+	/* nodes: true where probabilities are the classes' shares; NULL when none */
+	bool	   *is_prior;
 	int64_t		nlandmarks;		/* used: twins dropped; 0 for exact */
 	int32_t    *landmark;		/* nodes, ascending; NULL for exact */
 	double		jitter;			/* largest jitter used, relative to the mean diagonal; 0 = none */
@@ -164,10 +180,15 @@ typedef struct gp_posterior
 	double		offset;			/* the target's mean; 0 for classes */
 	gp_calibrator calibrator;	/* of classes */
 	double		log_marginal_likelihood;	/* NaN: not known without a factor (precision) */
-	double		loo_score;		/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
+	/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
+	double		loo_score;
 	double		metric[GP_METRICS]; /* NaN: not a figure of this task, or too few labels */
 	gp_loo		loo;
-	double	   *forward;		/* of blocks of time: labelled x columns, as loo.mean, by earlier blocks alone; NaN where these are too few */
+	/*
+	 * of blocks of time: labelled x columns, as loo.mean, by earlier blocks alone; NaN where these
+	 * are too few
+	 */
+	double	   *forward;
 	double		forward_score;	/* as loo_score; NaN without blocks */
 	struct gp_keep *keep;		/* of a live problem; else NULL */
 	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
@@ -195,7 +216,8 @@ extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
  * negative log likelihood of its class, or the squared error in units of the targets' spread.
  * NULL where labels are too few to be left out; n of them, owned by the caller.
  */
-extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *posterior, int64_t *n);
+extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *posterior,
+							 int64_t *n);
 
 /* The mean of n numbers over its standard error; 0 where there are too few, or all are 0. */
 extern double gp_standard_errors(const double *x, int64_t n);
@@ -243,7 +265,8 @@ typedef struct gp_solution
 	double		log_marginal_likelihood;
 	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
 	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
-	double	   *forward;		/* m x columns: by earlier blocks alone, NaN where they are too few; NULL without blocks */
+	/* m x columns: by earlier blocks alone, NaN where they are too few; NULL without blocks */
+	double	   *forward;
 	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */
 	gp_matrix	root;			/* dual: L of K(t,t) + noise; primal: L of Q'Q + noise; double */
 } gp_solution;
@@ -261,8 +284,12 @@ extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
  */
 extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
-/* The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the opposite. */
-extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index, int64_t n);
+/*
+ * The factor that brings class scores of labels nearest to one-hot classes; 0 where they say the
+ * opposite.
+ */
+extern double gp_class_factor(const gp_targets *targets, const double *mean, const int32_t *index,
+							  int64_t n);
 
 /* The labels that count, ascending; at most limit of them, evenly spread; owned by the caller. */
 extern int32_t *gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n);
@@ -278,7 +305,10 @@ typedef double (*gp_nugget_error) (void *state, double nugget);
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							   gp_nugget_error error, void *state, int coarse, int refine);
 
-/* Tells that the search for it ended at the smallest nugget tried, which may be too large; the largest is told with the score (baseline_check.c). */
+/*
+ * Tells that the search for it ended at the smallest nugget tried, which may be too large; the
+ * largest is told with the score (baseline_check.c).
+ */
 extern void gp_nugget_tell_edge(gp_env *env, double least);
 
 /* dual.c: k is m x m double and is overwritten. */
@@ -292,13 +322,16 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 /*
  * time_blocks.c: the same, judged by leaving out the problem's blocks.  With G_b = Q_b'Q_b, P_b =
  * Q_b'Y_b, s_b = Q_b'1 of each block and their sums G, P, s, block b is predicted without itself by
- * a = (G - G_b + noise I)^-1 (P - P_b - (s - s_b) mu') and mu, the mean of the other targets; by the
- * past alone by the same of the sums over earlier blocks.
+ * a = (G - G_b + noise I)^-1 (P - P_b - (s - s_b) mu') and mu, the mean of the other targets; by
+ * the past alone by the same of the sums over earlier blocks.
  */
-extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem,
+								   const gp_targets *targets,
 								   gp_matrix q, double mean_diag);
 
-/* The labelled rows of a factor, which need not be at hand: what the primal form asks about them. */
+/*
+ * The labelled rows of a factor, which need not be at hand: what the primal form asks about them.
+ */
 typedef struct gp_primal_rows
 {
 	void	   *state;
@@ -308,19 +341,26 @@ typedef struct gp_primal_rows
 	void		(*gram) (void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty);
 	/* The rows of n labels. */
 	void		(*sample) (void *state, const int32_t *index, int64_t n, gp_matrix out);
-	/* Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are double. */
-	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit, double *leverage);
+	/*
+	 * Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are
+	 * double.
+	 */
+	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit,
+							double *leverage);
 } gp_primal_rows;
 
 /* The same for rows wherever they are. */
-extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *problem,
+										const gp_targets *targets,
 										const gp_primal_rows *rows, double mean_diag);
 
 /*
- * Root becomes the Cholesky factor of gram + noise I, and w (r x columns) the solution of that system for
- * it; returns its log det.  Raises where the system is not positive definite (targets.c).
+ * Root becomes the Cholesky factor of gram + noise I, and w (r x columns) the solution of that
+ * system for it; returns its log det.  Raises where the system is not positive definite
+ * (targets.c).
  */
-extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_matrix w);
+extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root,
+							gp_matrix w);
 
 /* log det S from its Cholesky factor (targets.c). */
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
@@ -328,14 +368,19 @@ extern double gp_root_log_det(gp_device *dev, gp_matrix root);
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 
 /*
- * figures.c: for values, the scale with which nine in ten labels lie within the central 90% interval of what is said
- * of them without themselves, in place of the one of the marginal likelihood; loo_variance goes along.
+ * figures.c: for values, the scale with which nine in ten labels lie within the central 90%
+ * interval of what is said of them without themselves, in place of the one of the marginal
+ * likelihood; loo_variance goes along.
  */
 extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  gp_solution *solution);
 
-/* The same by n labels, whose numbers are index (NULL: the first n), whatever the problem says of scales. */
-extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index, int64_t n,
+/*
+ * The same by n labels, whose numbers are index (NULL: the first n), whatever the problem says of
+ * scales.
+ */
+extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
+							   int64_t n,
 							   gp_solution *solution);
 
 /* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
@@ -343,7 +388,8 @@ extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_t
 							  double quadratic, double log_det, gp_solution *solution);
 
 /* posterior_from_scores.c: refuses what a method that is no regression has no answer to. */
-extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method, bool values);
+extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method,
+							bool values);
 
 /*
  * The posterior of such a method.  Means (nodes x columns) and
@@ -373,7 +419,10 @@ extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
 								const gp_targets *targets, gp_solution *solution,
 								gp_posterior *out);
 
-/* Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior where there is no kernel. */
+/*
+ * Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior
+ * where there is no kernel.
+ */
 extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
 								const double *diag, gp_posterior *out);
@@ -397,7 +446,10 @@ typedef struct gp_told
 /* The figures of these labels alone (GP_METRICS of them). */
 extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
 
-/* targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values are. */
+/*
+ * targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values
+ * are.
+ */
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */

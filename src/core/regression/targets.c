@@ -6,7 +6,8 @@
 
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150
-#define FEWEST_RESIDUALS 100	/* of the last blocks of time, by which intervals of values are scaled */
+/* of the last blocks of time, by which intervals of values are scaled */
+#define FEWEST_RESIDUALS 100
 #define SMALLEST_MEAN_FLOAT 1e-28	/* small products keep some bits above the float range's end */
 
 void

@@ -10,7 +10,8 @@
 
 #define GRID 5
 #define REFINE 5				/* further nuggets, at most */
-#define PAST_SHARE 0.4			/* of the labels comes before the first block that the past predicts */
+/* of the labels comes before the first block that the past predicts */
+#define PAST_SHARE 0.4
 
 typedef struct blocks
 {
@@ -179,7 +180,9 @@ solve_rest(blocks *b, double noise, bool refit_mean)
 	return gp_gram_solve(dev, b->rest_gram, noise, b->root, b->w);
 }
 
-/* What the weights say of the rows of a block, beside a mean for each column; and their leverages. */
+/*
+ * What the weights say of the rows of a block, beside a mean for each column; and their leverages.
+ */
 static void
 predict_block(blocks *b, int32_t k, const double *mean, double *out, double *leverage)
 {
@@ -210,7 +213,8 @@ predict_block(blocks *b, int32_t k, const double *mean, double *out, double *lev
 		for (int64_t i = 0; i < gp_items(env, band.count); i++)
 		{
 			for (int32_t c = 0; c < columns; c++)
-				out[(int64_t) index[i] * columns + c] = fit[i * columns + c] + (mean ? mean[c] / (double) b->rest : 0.0);
+				out[(int64_t) index[i] * columns + c] = fit[i * columns + c] +
+					(mean ? mean[c] / (double) b->rest : 0.0);
 			if (leverage)
 				leverage[index[i]] = lever[i];
 		}

@@ -37,7 +37,8 @@ vote_errors(const gp_problem *problem, const int32_t *place, int64_t k, double *
 
 		if (other < 0 || !(w > 0.0))
 			continue;
-		value = problem->label ? problem->label[other] == problem->label[k] : problem->target[other];
+		value = problem->label ? problem->label[other] == problem->label[k] :
+			problem->target[other];
 		for (int v = 0; v < VOTES; v++)
 		{
 			sum[v] += by[v];

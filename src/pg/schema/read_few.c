@@ -72,7 +72,8 @@ take_ids(gnngp_few *few, const gnngp_id *id, int64 n)
 }
 
 gnngp_few *
-gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state, gnngp_id *id, int64 *n,
+gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state,
+			   gnngp_id *id, int64 *n,
 			   gp_time as_of)
 {
 	gnngp_few  *few = gp_alloc_zero(env, 1, sizeof(gnngp_few));
@@ -86,8 +87,10 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 	gnngp_schema_begin(&few->use, env, task, false);
 	check_shape(task, few->use.schema, state);
 	gnngp_task_rows_open(&rows, env, few->use.schema, task, NULL);
-	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,.folds = gnngp_folds_find(few->use.schema),
-		.few = true,.task = task,.entity = rows.entity,.id = rows.id,.own_time = strcmp(task->task.form, "column") == 0,
+	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,
+		.folds = gnngp_folds_find(few->use.schema),
+		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
+		.own_time = strcmp(task->task.form, "column") == 0,
 		.half_life = state->half_life,.encoding = state->encoding};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	if (as_of == GP_TIME_NEVER && !few->reading.own_time)
@@ -108,7 +111,8 @@ encodes(const gp_encoding *e, const gnngp_part *part)
 	bool		fits = e != NULL;
 
 	for (int32 p = 0; fits && p < e->nparts; p++)
-		fits = e->part[p].column < part->ncells && e->part[p].kind == (int32) part->cell[e->part[p].column].kind;
+		fits = e->part[p].column < part->ncells &&
+			e->part[p].kind == (int32) part->cell[e->part[p].column].kind;
 	return fits;
 }
 
@@ -123,7 +127,8 @@ check_encodings(const gnngp_few *few)
 		fits = encodes(r->encoding[r->own->part[p].encoding], &r->own->part[p]);
 	for (int h = 0; h < r->nhistories; h++)
 		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
-			fits = encodes(r->encoding[r->history[h].join->part[p].encoding], &r->history[h].join->part[p]);
+			fits = encodes(r->encoding[r->history[h].join->part[p].encoding],
+						   &r->history[h].join->part[p]);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -136,8 +141,10 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 {
 	gnngp_task_reading *r = &few->reading;
 	const gnngp_task_state *state = few->state;
-	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,.label = known->label,
-	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon,.by_time = state->by_time};
+	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,
+		.label = known->label,
+	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon,
+	.by_time = state->by_time};
 
 	check_encodings(few);
 	gnngp_reading_run(r, state->target.width);

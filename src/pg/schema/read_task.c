@@ -18,7 +18,8 @@
 
 /*
  * Finds the moment as of which is predicted: just behind the newest fact, or now where there are no
- * times.  As-of times are counted from there, so that a NOTICE says where few late rows stand alone.
+ * times.  As-of times are counted from there, so that a NOTICE says where few late rows stand
+ * alone.
  */
 static void
 find_newest(gnngp_task_rows *rows)
@@ -63,7 +64,8 @@ lock_behind(const gnngp_tables *s)
 bool
 gnngp_is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
 {
-	int			table = strcmp(task->task.form, "column") == 0 ? gnngp_schema_find(s, task->task.table) : -1;
+	int			table = strcmp(task->task.form, "column") == 0 ? gnngp_schema_find(s, task->task.table) :
+		-1;
 
 	return table >= 0 && s->table[table].time < 0;
 }
@@ -79,19 +81,25 @@ drop_answers(gnngp_tables *s, int table, int column)
 		bool		answers = false;
 
 		for (int k = 0; k < s->relation[i].n; k++)
-			answers = answers || (s->relation[i].child == table && s->relation[i].from[k] == column);
+			answers = answers || (s->relation[i].child == table &&
+								  s->relation[i].from[k] == column);
 		if (!answers)
 			s->relation[n++] = s->relation[i];
 	}
 	s->nrelations = n;
 }
 
-/* Marks the column that a task asks for: its own row never shows it, and rows without time show none. */
+/*
+ * Marks the column that a task asks for: its own row never shows it, and rows without time show
+ * none.
+ */
 static void
 mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 {
-	int			table = strcmp(task->task.form, "expression") == 0 ? -1 : gnngp_schema_find(s, task->task.table);
-	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->task.target);
+	int			table = strcmp(task->task.form, "expression") == 0 ? -1 :
+		gnngp_schema_find(s, task->task.table);
+	int			column = table < 0 ? -1 :
+		gnngp_table_find_column(&s->table[table], task->task.target);
 	bool		never = strcmp(task->task.form, "labels") == 0 || gnngp_is_typed(s, task);
 
 	if (column >= 0 && strcmp(task->task.form, "column") == 0)
@@ -247,12 +255,18 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
 
 /* ---- the fit's data ---- */
 
-/* How long a question reaches, and the half-life: of tasks that do not say by the gaps between their rows. */
+/*
+ * How long a question reaches, and the half-life: of tasks that do not say by the gaps between
+ * their rows.
+ */
 static void
-choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled, gnngp_task_data *task)
+choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
+			   gnngp_task_data *task)
 {
-	const int32 *key = r->own_time && r->nhistories > 0 && r->history[0].key ? r->history[0].key : r->entity_of;
-	double		gap = rows->horizon > 0 ? 0.0 : gp_facts_median_gap(r->env, labelled, key, r->as_of);
+	const int32 *key = r->own_time && r->nhistories > 0 && r->history[0].key ? r->history[0].key :
+		r->entity_of;
+	double		gap = rows->horizon > 0 ? 0.0 :
+		gp_facts_median_gap(r->env, labelled, key, r->as_of);
 
 	task->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
 	task->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
@@ -272,7 +286,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 {
 	gp_env	   *env = r->env;
 	bool	   *trains = gp_alloc_zero(env, r->n, sizeof(bool));
-	gp_facts_labels labels = {.n = data->nlabelled,.entity = r->entity_of,.as_of = r->as_of,.label = data->label,
+	gp_facts_labels labels = {.n = data->nlabelled,.entity = r->entity_of,.as_of = r->as_of,
+		.label = data->label,
 	.target = data->target,.nclasses = data->nclasses,.horizon = task->horizon};
 	gp_time		latest = GP_TIME_ALWAYS;
 
@@ -283,7 +298,9 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 	}
 	gnngp_reading_encode(r, latest);
 	task->target = gp_facts_target_of(env, &labels, NULL);
-	/* Old answers mislead what has learnt from fresh ones; and a row's own column has one answer. */
+	/*
+	 * Old answers mislead what has learnt from fresh ones; and a row's own column has one answer.
+	 */
 	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
 		task->target.width = 0;
 	gnngp_reading_run(r, task->target.width);
@@ -311,7 +328,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	find_newest(&rows);
 	task->newest = rows.newest;
 	gnngp_task_rows_read(&rows);
-	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,.entity = rows.entity,
+	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,
+		.entity = rows.entity,
 	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = gnngp_is_typed(s, def)};
 	take_rows(r, &rows);
 	drop_early(&rows, r);

@@ -91,7 +91,10 @@ extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 /* A hash of all that encodings and columns of a stored model depend on. */
 extern uint64 gnngp_schema_shape(const gnngp_tables *s);
 
-/* A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is active. */
+/*
+ * A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is
+ * active.
+ */
 typedef struct gnngp_schema_use
 {
 	gnngp_tables *schema;
@@ -99,7 +102,8 @@ typedef struct gnngp_schema_use
 	bool		read_only;		/* as the transaction was before */
 } gnngp_schema_use;
 
-extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner);
+extern void gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph,
+							   bool as_owner);
 extern void gnngp_schema_end(gnngp_schema_use *use);
 
 /* ---- what a fit of a task reads ---- */
@@ -135,8 +139,8 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
 
 /*
  * Checks the expressions of a task as the present user, under the present search_path, which they
- * are pinned to from then on: 42601 for what is no single expression, 42P17 for a volatile function,
- * 42804 for a filter that is not boolean.  Sets the task's path.
+ * are pinned to from then on: 42601 for what is no single expression, 42P17 for a volatile
+ * function, 42804 for a filter that is not boolean.  Sets the task's path.
  */
 extern void gnngp_check_expressions(gnngp_graph_def *task);
 
@@ -170,19 +174,22 @@ typedef struct gnngp_known_labels
 
 /*
  * The entities of a task that are there as of a time, of n given ones, which are put to the front:
- * 42704 for one that is not in its table.  GP_TIME_NEVER is now, or of a task that asks for a column
- * the time of each row.  The state must outlive the reading.
+ * 42704 for one that is not in its table.  GP_TIME_NEVER is now, or of a task that asks for a
+ * column the time of each row.  The state must outlive the reading.
  */
 typedef struct gnngp_few gnngp_few;
-extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state,
+extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task,
+								 const gnngp_task_state *state,
 								 gnngp_id *id, int64 *n, gp_time as_of);
 
 /* Their features as of that time, read as the caller; ends the reading. */
 extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
 
 /* One row of a task, as gp_task_rows gives it. */
-typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of, const char *target);
-extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row, void *arg);
+typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of,
+								   const char *target);
+extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row,
+								 void *arg);
 
 /* The type of the ids that the rows of a task have, as gnngp_type_name gives it. */
 extern char *gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer);
@@ -199,8 +206,10 @@ extern Oid	gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *tar
 extern const char *gnngp_relation_note(const gnngp_tables *s, int relation);
 
 /* Tells of each column of each table how it is encoded, or why not: note may be NULL. */
-typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding, int width,
+typedef void (*gnngp_column_fn) (void *arg, Oid table, const char *column, const char *encoding,
+								 int width,
 								 const char *note);
-extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put, void *arg);
+extern void gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn put,
+							   void *arg);
 
 #endif							/* GNNGP_SCHEMA_H */

@@ -28,12 +28,14 @@ look_row(void *state, const Datum *values, const bool *nulls)
 {
 	const look *l = state;
 	const gnngp_part *p = l->part;
-	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS : gnngp_time_of(values[p->visible], nulls[p->visible]);
+	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS :
+		gnngp_time_of(values[p->visible], nulls[p->visible]);
 
 	if (at != GP_TIME_ALWAYS && at >= l->before)
 		return;
 	gnngp_take_cells(p, values, nulls, l->cell);
-	gp_encoder_look(l->encoder, (uint64) DatumGetInt64(values[l->identity]), at == GP_TIME_ALWAYS ? l->before : at,
+	gp_encoder_look(l->encoder, (uint64) DatumGetInt64(values[l->identity]),
+					at == GP_TIME_ALWAYS ? l->before : at,
 					l->cell);
 }
 
@@ -66,7 +68,8 @@ gp_encoding *
 gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before)
 {
 	bool		is_fold = encoding >= s->ntables;
-	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent : encoding;
+	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent :
+		encoding;
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, folds, table, false);
 	gp_cell_kind *kind;
@@ -92,7 +95,8 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_t
 }
 
 void
-gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values, const bool *nulls,
+gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
+				  const bool *nulls,
 				  bool own, gp_cell *cell, double *out)
 {
 	if (part->there >= 0 && (nulls[part->there] || !DatumGetBool(values[part->there])))

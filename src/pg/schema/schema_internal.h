@@ -22,7 +22,10 @@ typedef struct gnngp_json_pair
 /* The members of an object; NIL for NULL; 22023 for anything else.  argument is for the message. */
 extern List *gnngp_json_pairs(const char *json, const char *argument);
 
-/* The table that a name means, with or without its schema: 42P01, or 42501 for one that may not be read. */
+/*
+ * The table that a name means, with or without its schema: 42P01, or 42501 for one that may not be
+ * read.
+ */
 extern int	gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument);
 
 /* Columns of one table: table.column, or table(column,column). */
@@ -33,7 +36,8 @@ typedef struct gnngp_column_list
 	int		   *column;
 } gnngp_column_list;
 
-extern gnngp_column_list gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument);
+extern gnngp_column_list gnngp_column_list_read(const gnngp_tables *s, const char *text,
+												const char *argument);
 
 /* The same in a text: the table by its label. */
 extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column);
@@ -49,7 +53,10 @@ extern void gnngp_find_relations(gnngp_tables *s);
 /* 23505 where a key that the user names is not unique in the table that it refers to. */
 extern void gnngp_require_parents(const gnngp_tables *s);
 
-/* The column of a table that a column of another refers to by a foreign key; InvalidAttrNumber: none. */
+/*
+ * The column of a table that a column of another refers to by a foreign key; InvalidAttrNumber:
+ * none.
+ */
 extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent);
 
 /* ---- what a query joins (schema_join.c) ---- */
@@ -66,7 +73,10 @@ typedef struct gnngp_cell_source
 	const char *name;			/* of the column; NULL: of a fold */
 } gnngp_cell_source;
 
-/* A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part of them. */
+/*
+ * A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part
+ * of them.
+ */
 typedef struct gnngp_part
 {
 	const char *name;			/* of what it is to the rows */
@@ -76,7 +86,8 @@ typedef struct gnngp_part
 	const char *alias;
 	int			ncells;
 	gnngp_cell_source *cell;
-	int			there;			/* the query's column that tells whether there is a row; -1: always */
+	/* the query's column that tells whether there is a row; -1: always */
+	int			there;
 	int			visible;		/* the query's column of its own time; -1: without time */
 	int			first;			/* the query's column of its first cell */
 } gnngp_part;
@@ -129,14 +140,19 @@ extern void gnngp_join_parents(gnngp_join *j, int table, int but);
 extern void gnngp_join_folds(gnngp_join *j, int table);
 extern void gnngp_join_fold(gnngp_join *j, int place);
 
-/* The expression of columns as a key of facts, and the type that it is read as: an integer, or text. */
-extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type);
+/*
+ * The expression of columns as a key of facts, and the type that it is read as: an integer, or
+ * text.
+ */
+extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n,
+								  const int *column, Oid *type);
 
 /* The condition that a row of t has such a key: none of its columns is NULL. */
 extern char *gnngp_key_condition(const gnngp_schema_table *t, int n, const int *column);
 
 /* The condition that a row of the alias child refers to that of the alias parent. */
-extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
+extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r,
+							   const char *child,
 							   const char *parent);
 
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
@@ -146,7 +162,8 @@ extern int	gnngp_join_visible(gnngp_join *j);
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
 
 /* Takes the cells of a part from a row of the query. */
-extern void gnngp_take_cells(const gnngp_part *part, const Datum *values, const bool *nulls, gp_cell *cell);
+extern void gnngp_take_cells(const gnngp_part *part, const Datum *values, const bool *nulls,
+							 gp_cell *cell);
 
 /* A time of a row as the core has it. */
 extern gp_time gnngp_time_of(Datum value, bool null);
@@ -157,10 +174,14 @@ extern gp_time gnngp_time_of(Datum value, bool null);
  * Looks at the rows of a table, or of a fold, that are there before a time.  Large tables are
  * sampled.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before);
+extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding,
+									   gp_time before);
 
-/* The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's. */
-extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
+/*
+ * The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's.
+ */
+extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding,
+							  const Datum *values,
 							  const bool *nulls, bool own, gp_cell *cell, double *out);
 
 /* ---- rows of a task (task_rows.c, task_collect.c, task_expression.c) ---- */
@@ -198,18 +219,25 @@ typedef struct gnngp_task_rows
 	int64		early;			/* as of a time before their entity's */
 } gnngp_task_rows;
 
-/* Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is not looked at. */
+/*
+ * Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is
+ * not looked at.
+ */
 extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 								 const gnngp_graph_def *task, const char *kind);
 
-/* Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and time, then the others. */
+/*
+ * Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and
+ * time, then the others.
+ */
 extern void gnngp_task_rows_read(gnngp_task_rows *t);
 
 /* Looks up all that reading them needs. */
 extern void gnngp_task_rows_check(const gnngp_task_rows *t);
 
 /* Adds a row; the id is copied.  A target that is NULL is to be predicted. */
-extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, bool no_target);
+extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target,
+								bool no_target);
 
 /* A copy of a text in the environment. */
 extern char *gnngp_keep_text(gp_env *env, const char *text);

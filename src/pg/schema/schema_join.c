@@ -26,7 +26,8 @@ gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 }
 
 char *
-gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child, const char *parent)
+gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
+				  const char *parent)
 {
 	StringInfoData text;
 
@@ -49,7 +50,8 @@ key_text(const gnngp_column *column, const char *alias)
 }
 
 char *
-gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column, Oid *type)
+gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column,
+					 Oid *type)
 {
 	const gnngp_column *first = &t->column[column[0]].column;
 	StringInfoData text;
@@ -87,7 +89,8 @@ table_cells(const gnngp_schema_table *t, int *n)
 		const gnngp_schema_column *c = &t->column[i];
 
 		if (c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_TARGET)
-			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->cast), c->kind, c->read_as,
+			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->cast), c->kind,
+				c->read_as,
 				c->role == GNNGP_COLUMN_TARGET, c->column.name};
 	}
 	return cell;
@@ -177,9 +180,12 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 	return alias;
 }
 
-/* Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path. */
+/*
+ * Joins the parents of a row but for one, and theirs; on the way to it were the tables of a path.
+ */
 static void
-join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels, List *path)
+join_parents(gnngp_join *j, int table, const char *alias, const char *name, int but, int levels,
+			 List *path)
 {
 	const gnngp_tables *s = j->schema;
 
@@ -222,7 +228,8 @@ static void
 fold_cell(gnngp_fold *f, StringInfo list, const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
-	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID, false, NULL};
+	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID,
+		false, NULL};
 	f->ncells++;
 }
 
@@ -253,7 +260,8 @@ make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 	StringInfoData keys;
 	StringInfoData named;
 
-	*f = (gnngp_fold) {.relation = relation,.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
+	*f = (gnngp_fold) {.relation = relation,
+		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
 	initStringInfo(&list);
 	initStringInfo(&keys);
 	initStringInfo(&named);
@@ -300,7 +308,8 @@ fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char
 	initStringInfo(&text);
 	for (int i = 0; i < r->n; i++)
 		appendStringInfo(&text, "%st.%s %s %s.k%d", i > 0 ? " AND " : "",
-						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i], alias, i);
+						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i], alias,
+						 i);
 	return text.data;
 }
 
@@ -310,7 +319,8 @@ gnngp_join_fold(gnngp_join *j, int place)
 	const gnngp_fold *f = &j->folds->fold[place];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("p%d", j->nparts);
-	const char *condition = j->few ? gnngp_join_equals(j->schema, r, "d", "t") : fold_condition(j->schema, r, alias);
+	const char *condition = j->few ? gnngp_join_equals(j->schema, r, "d", "t") :
+		fold_condition(j->schema, r, alias);
 	gnngp_part *p;
 
 	if (j->few)
@@ -332,7 +342,8 @@ void
 gnngp_join_folds(gnngp_join *j, int table)
 {
 	for (int i = 0; i < j->folds->n; i++)
-		if (j->schema->relation[j->folds->fold[i].relation].parent == table && j->nparts < GNNGP_MOST_PARTS)
+		if (j->schema->relation[j->folds->fold[i].relation].parent == table &&
+			j->nparts < GNNGP_MOST_PARTS)
 			gnngp_join_fold(j, i);
 }
 
@@ -355,7 +366,8 @@ gnngp_time_of(Datum value, bool null)
 {
 	TimestampTz at = null ? DT_NOEND : DatumGetTimestampTz(value);
 
-	return TIMESTAMP_IS_NOEND(at) ? GP_TIME_NEVER : TIMESTAMP_IS_NOBEGIN(at) ? GP_TIME_ALWAYS : (gp_time) at;
+	return TIMESTAMP_IS_NOEND(at) ? GP_TIME_NEVER : TIMESTAMP_IS_NOBEGIN(at) ? GP_TIME_ALWAYS :
+		(gp_time) at;
 }
 
 /* The numbers of an array as doubles. */
@@ -372,7 +384,8 @@ take_list(Datum value, Oid read_as, gp_cell *cell)
 					  wide ? TYPALIGN_DOUBLE : TYPALIGN_INT, &element, &null, &n);
 	number = palloc(sizeof(double) * Max(n, 1));
 	for (int i = 0; i < n; i++)
-		number[i] = null[i] ? NAN : wide ? DatumGetFloat8(element[i]) : (double) DatumGetFloat4(element[i]);
+		number[i] = null[i] ? NAN : wide ? DatumGetFloat8(element[i]) :
+			(double) DatumGetFloat4(element[i]);
 	cell->data = number;
 	cell->length = n;
 }

@@ -55,7 +55,8 @@ role_name(gnngp_column_role role)
 
 /* How a cell is encoded: numbers of a list are one column. */
 static void
-put_cell(const gnngp_schema_table *t, int column, const gp_encoding *encoding, int cell, gnngp_column_fn put, void *arg)
+put_cell(const gnngp_schema_table *t, int column, const gp_encoding *encoding, int cell,
+		 gnngp_column_fn put, void *arg)
 {
 	char		way[100];
 	char		note[200];
@@ -79,7 +80,8 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 	for (int i = 0; i < s->ntables; i++)
 	{
 		const gnngp_schema_table *t = &s->table[i];
-		gp_encoding *encoding = gnngp_encode_table(s, NULL, i, last == GP_TIME_ALWAYS ? 0 : last + 1);
+		gp_encoding *encoding = gnngp_encode_table(s, NULL, i,
+												   last == GP_TIME_ALWAYS ? 0 : last + 1);
 		int			cell = 0;
 
 		for (int k = 0; k < t->ncolumns; k++)

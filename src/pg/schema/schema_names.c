@@ -92,7 +92,10 @@ spellings(Oid oid)
 					  quote_qualified_identifier(schema, name));
 }
 
-/* The length of the longest spelling of a table that a text begins with, and that an end follows; 0: none. */
+/*
+ * The length of the longest spelling of a table that a text begins with, and that an end follows;
+ * 0: none.
+ */
 static size_t
 match_table(Oid oid, const char *text, const char *ends)
 {
@@ -104,13 +107,16 @@ match_table(Oid oid, const char *text, const char *ends)
 		size_t		length = strlen(lfirst(cell));
 
 		if (strncmp(text, lfirst(cell), length) == 0 && length > longest &&
-			(text[length] == '\0' ? *ends == '\0' : strchr(ends, text[length]) != NULL && *ends != '\0'))
+			(text[length] == '\0' ? *ends == '\0' :
+			 strchr(ends, text[length]) != NULL && *ends != '\0'))
 			longest = length;
 	}
 	return longest;
 }
 
-/* 42501 where a name is that of a table of the graph that was left out; 42P01 where it is none's. */
+/*
+ * 42501 where a name is that of a table of the graph that was left out; 42P01 where it is none's.
+ */
 static void
 refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
 {
@@ -130,7 +136,8 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 
 /* The table that a text begins with, and how much of it that is. */
 static int
-find_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument, size_t *length)
+find_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument,
+		   size_t *length)
 {
 	int			found = -1;
 
@@ -168,7 +175,8 @@ static int
 find_column(const gnngp_schema_table *t, const char *name, const char *argument)
 {
 	for (int i = 0; i < t->ncolumns; i++)
-		if (strcmp(t->column[i].column.name, name) == 0 || strcmp(t->column[i].column.quoted, name) == 0)
+		if (strcmp(t->column[i].column.name, name) == 0 ||
+			strcmp(t->column[i].column.quoted, name) == 0)
 			return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -193,7 +201,8 @@ gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argu
 	}
 	if (rest[0] != '\0' && rest[strlen(rest) - 1] == ')')
 		rest[strlen(rest) - 1] = '\0';
-	for (char *name = strtok(rest, ", "); name != NULL && list.n < t->ncolumns; name = strtok(NULL, ", "))
+	for (char *name = strtok(rest, ", "); name != NULL && list.n < t->ncolumns;
+		 name = strtok(NULL, ", "))
 		list.column[list.n++] = find_column(t, name, argument);
 	return list;
 }
@@ -209,6 +218,7 @@ gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *colum
 	if (n == 1)
 		appendStringInfo(&text, ".%s", t->column[column[0]].column.name);
 	for (int i = 0; i < n && n > 1; i++)
-		appendStringInfo(&text, "%s%s%s", i > 0 ? "," : "(", t->column[column[i]].column.name, i == n - 1 ? ")" : "");
+		appendStringInfo(&text, "%s%s%s", i > 0 ? "," : "(", t->column[column[i]].column.name,
+						 i == n - 1 ? ")" : "");
 	return text.data;
 }

@@ -50,9 +50,13 @@ column_at(const gnngp_schema_table *t, AttrNumber attnum)
 	return name ? gnngp_table_find_column(t, name) : -1;
 }
 
-/* Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our locks. */
+/*
+ * Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our
+ * locks.
+ */
 static void
-each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values, const gnngp_rows *rows)
+each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values,
+				 const gnngp_rows *rows)
 {
 	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
 	gnngp_each_row(text, nargs, types, values, rows);
@@ -87,7 +91,8 @@ key_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_schema_relation *r;
 	bool		hidden = false;
 
-	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator, &no_operator, &n);
+	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator,
+					  &no_operator, &n);
 	r = add_relation(k->s, child, parent, n);
 	for (int i = 0; i < n; i++)
 	{
@@ -115,7 +120,8 @@ find_constraints(gnngp_tables *s)
 
 	for (int i = 0; i < s->ntables; i++)
 		oid[i] = ObjectIdGetDatum(s->table[i].table.oid);
-	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true,
+											TYPALIGN_INT));
 	each_catalog_row(query, 1, &type, &array, &rows);
 }
 
@@ -130,7 +136,8 @@ check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
-						from->name, s->table[r->child].table.name, format_type_be(from->type), to->name,
+						from->name, s->table[r->child].table.name, format_type_be(from->type),
+						to->name,
 						s->table[r->parent].table.name, format_type_be(to->type)),
 				 errhint("Use a view that casts the column.")));
 }
@@ -248,7 +255,8 @@ AttrNumber
 gnngp_foreign_column(Oid table, AttrNumber column, Oid parent)
 {
 	static const Oid types[] = {OIDOID, INT2OID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(table), Int16GetDatum(column), ObjectIdGetDatum(parent)};
+	Datum		values[] = {ObjectIdGetDatum(table), Int16GetDatum(column),
+		ObjectIdGetDatum(parent)};
 	AttrNumber	found = InvalidAttrNumber;
 	gnngp_rows	rows = {.row = column_row,.state = &found};
 

@@ -85,7 +85,8 @@ choose_cell(gnngp_schema_column *c)
 		return true;
 	}
 	get_type_category_preferred(base, &category, &preferred);
-	if (base == BOOLOID || base == UUIDOID || category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM ||
+	if (base == BOOLOID || base == UUIDOID || category == TYPCATEGORY_STRING ||
+		category == TYPCATEGORY_ENUM ||
 		category == TYPCATEGORY_NETWORK)
 	{
 		c->kind = GP_CELL_WORD;
@@ -120,7 +121,8 @@ take_columns(gnngp_schema_table *t)
 									getBaseType(att->atttypid)};
 		c->not_null = att->attnotnull;
 		c->role = choose_cell(c) ? GNNGP_COLUMN_CELL : GNNGP_COLUMN_TYPE;
-		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(),
+										  ACL_SELECT) != ACLCHECK_OK)
 			c->role = GNNGP_COLUMN_HIDDEN;
 		if (bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key))
 		{
@@ -175,7 +177,11 @@ label_tables(gnngp_tables *s)
 		s->table[i].label = name;
 		for (int k = 0; k < s->ntables; k++)
 			if (k != i && strcmp(get_rel_name(s->table[k].table.oid), name) == 0)
-				s->table[i].label = psprintf("%s.%s", get_namespace_name(get_rel_namespace(s->table[i].table.oid)), name);
+			{
+				Oid			namespace = get_rel_namespace(s->table[i].table.oid);
+
+				s->table[i].label = psprintf("%s.%s", get_namespace_name(namespace), name);
+			}
 	}
 }
 
@@ -226,7 +232,8 @@ gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
 		{
 			const gnngp_schema_column *c = &t->column[i];
 
-			if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) && c->role == GNNGP_COLUMN_CELL &&
+			if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) &&
+				c->role == GNNGP_COLUMN_CELL &&
 				(later == 1 || !is_later_name(c->column.name)))
 				found = lappend_int(found, i);
 		}
@@ -242,7 +249,8 @@ column_names(const gnngp_schema_table *t, List *columns)
 
 	initStringInfo(&text);
 	foreach(cell, columns)
-		appendStringInfo(&text, "%s\"%s\"", text.len > 0 ? ", " : "", t->column[lfirst_int(cell)].column.name);
+		appendStringInfo(&text, "%s\"%s\"", text.len > 0 ? ", " : "",
+						 t->column[lfirst_int(cell)].column.name);
 	return text.data;
 }
 
@@ -283,7 +291,8 @@ refuse_times(const gnngp_schema_table *t, List *candidates)
 			 errmsg("table \"%s\" has several columns that may be the time of its rows: %s", t->table.name,
 					column_names(t, candidates)),
 			 errhint("Name the one from which on a row is known: %s; or say that the table has none: %s.",
-					 times_argument(t, t->column[linitial_int(candidates)].column.name), times_argument(t, NULL))));
+					 times_argument(t, t->column[linitial_int(candidates)].column.name),
+					 times_argument(t, NULL))));
 }
 
 /* Chooses the time column of a table that times does not name. */
@@ -292,7 +301,8 @@ choose_time(gnngp_tables *s, int i, bool tell)
 {
 	gnngp_schema_table *t = &s->table[i];
 	List	   *sure = gnngp_time_candidates(t, false);
-	List	   *candidates = sure != NIL || !has_parent(s, i) ? sure : gnngp_time_candidates(t, true);
+	List	   *candidates = sure != NIL || !has_parent(s, i) ? sure :
+		gnngp_time_candidates(t, true);
 	List	   *others;
 
 	if (list_length(candidates) > 1)
@@ -343,7 +353,8 @@ mark_later(gnngp_schema_table *t, bool tell)
 	{
 		gnngp_schema_column *c = &t->column[i];
 
-		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->kind != GP_CELL_TIME || !is_later_name(c->column.name))
+		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->kind != GP_CELL_TIME ||
+			!is_later_name(c->column.name))
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (tell)
@@ -423,10 +434,12 @@ gnngp_schema_shape(const gnngp_tables *s)
 
 		appendStringInfo(&text, "%s %d\n", t->table.name, t->time);
 		for (int k = 0; k < t->ncolumns; k++)
-			appendStringInfo(&text, "%s %s %d\n", t->column[k].column.name, gnngp_type_name(t->column[k].column.base),
+			appendStringInfo(&text, "%s %s %d\n", t->column[k].column.name,
+							 gnngp_type_name(t->column[k].column.base),
 							 t->column[k].role);
 	}
 	for (int r = 0; r < s->nrelations; r++)
-		appendStringInfo(&text, "%s %d %d\n", s->relation[r].name, s->relation[r].child, s->relation[r].parent);
+		appendStringInfo(&text, "%s %d %d\n", s->relation[r].name, s->relation[r].child,
+						 s->relation[r].parent);
 	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
 }

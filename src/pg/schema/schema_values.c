@@ -17,7 +17,8 @@ gnngp_keep_text(gp_env *env, const char *text)
 Datum
 gnngp_interval_datum(const char *text)
 {
-	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
 }
 
 int64
@@ -71,9 +72,9 @@ gp_time
 gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table)
 {
 	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS, 0, -1};
+	Datum		text = DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(until));
 	const char *limit = until == GP_TIME_NEVER ? "pg_catalog.clock_timestamp()" :
-		psprintf("'%s'::pg_catalog.timestamptz", DatumGetCString(DirectFunctionCall1(timestamptz_out,
-																					 TimestampTzGetDatum(until))));
+		psprintf("'%s'::pg_catalog.timestamptz", DatumGetCString(text));
 
 	for (int i = 0; i < s->ntables; i++)
 	{

@@ -44,7 +44,8 @@ told_by_facts(disguise *d)
 	{
 		int32		relation = i < r->nhistories ? r->history[i].number : r->earlier;
 		int32		columns = 0;
-		int32		first = relation < 0 ? 0 : gp_facts_relation_first(r->facts, relation, &columns);
+		int32		first = relation < 0 ? 0 :
+			gp_facts_relation_first(r->facts, relation, &columns);
 
 		for (int32 c = 0; c < columns; c++)
 			d->by_facts = Max(d->by_facts, told(d, first + c, 1));
@@ -94,7 +95,8 @@ gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
 	gp_free(r->env, sorted);
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own_block[p] >= 0)
-			look_at_part(&d, &r->own->part[p], gp_facts_block_first(r->facts, r->own_block[p]), true);
+			look_at_part(&d, &r->own->part[p], gp_facts_block_first(r->facts, r->own_block[p]),
+						 true);
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		const gnngp_history *h = &r->history[i];

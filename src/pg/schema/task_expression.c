@@ -39,10 +39,14 @@ is_expression(List *parsed)
 	if (list_length(parsed) != 1 || !IsA(linitial_node(RawStmt, parsed)->stmt, SelectStmt))
 		return false;
 	s = (const SelectStmt *) linitial_node(RawStmt, parsed)->stmt;
-	return list_length(s->targetList) == 1 && linitial_node(ResTarget, s->targetList)->name == NULL &&
-		s->distinctClause == NIL && s->intoClause == NULL && s->fromClause == NIL && s->whereClause == NULL &&
-		s->groupClause == NIL && s->havingClause == NULL && s->windowClause == NIL && s->valuesLists == NIL &&
-		s->sortClause == NIL && s->limitOffset == NULL && s->limitCount == NULL && s->lockingClause == NIL &&
+	return list_length(s->targetList) == 1 &&
+		linitial_node(ResTarget, s->targetList)->name == NULL &&
+		s->distinctClause == NIL && s->intoClause == NULL && s->fromClause == NIL &&
+		s->whereClause == NULL &&
+		s->groupClause == NIL && s->havingClause == NULL && s->windowClause == NIL &&
+		s->valuesLists == NIL &&
+		s->sortClause == NIL && s->limitOffset == NULL && s->limitCount == NULL &&
+		s->lockingClause == NIL &&
 		s->withClause == NULL && s->op == SETOP_NONE;
 }
 
@@ -57,7 +61,10 @@ require_expression(const char *text, const char *argument)
 				 errhint("Put a query into parentheses: (SELECT ...).")));
 }
 
-/* The query that an expression is checked in: one row of its own.  42P01 when the entities' table is gone. */
+/*
+ * The query that an expression is checked in: one row of its own.  42P01 when the entities' table
+ * is gone.
+ */
 static char *
 check_query(const gnngp_graph_def *task, const char *expression)
 {
@@ -74,16 +81,18 @@ check_query(const gnngp_graph_def *task, const char *expression)
 }
 
 /*
- * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17 for a
- * function that gives another result each time, and would make labels that nobody can check.
+ * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17
+ * for a function that gives another result each time, and would make labels that nobody can check.
  */
 static void
 check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
 	List	   *parsed = raw_parser(check_query(task, expression), RAW_PARSE_DEFAULT);
-	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression, NULL, 0, NULL);
+	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression, NULL,
+												  0, NULL);
 
-	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs || query->hasTargetSRFs)
+	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs ||
+		query->hasTargetSRFs)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("argument \"%s\" of task \"%s\" is not one value of each row", argument, task->name),
@@ -179,7 +188,8 @@ enum expression_parameter
 	PARAM_FROM, PARAM_HORIZON, PARAM_EVERY, PARAM_SINCE, PARAM_ROWS, PARAMETERS
 };
 
-static const Oid parameter_type[PARAMETERS] = {TIMESTAMPTZOID, INTERVALOID, INTERVALOID, TIMESTAMPTZOID, INT8OID};
+static const Oid parameter_type[PARAMETERS] = {TIMESTAMPTZOID, INTERVALOID, INTERVALOID,
+	TIMESTAMPTZOID, INT8OID};
 
 /* What is asked about as of t: entities that are there, and pass the filter. */
 static char *
@@ -220,7 +230,8 @@ labels_query(const gnngp_task_rows *t, bool sampled)
 		return psprintf("SELECT e.%s, x.t, %s FROM %s CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s"
 						" ORDER BY pg_catalog.hashtextextended(e.%s::pg_catalog.text,"
 						" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8) LIMIT $5) e",
-						t->id_column.quoted, target, times, t->source.quoted, asked, t->id_column.quoted);
+						t->id_column.quoted, target, times, t->source.quoted, asked,
+						t->id_column.quoted);
 	return psprintf("SELECT e.%s, x.t, %s FROM %s CROSS JOIN %s e WHERE %s LIMIT $5", t->id_column.quoted, target,
 					times, t->source.quoted, asked);
 }
@@ -233,14 +244,19 @@ newest_query(const gnngp_task_rows *t)
 					t->id_column.quoted, t->source.quoted, asked_about(t));
 }
 
-/* Runs a query and adds its rows, whose targets are of a type; what functions return may change beside. */
+/*
+ * Runs a query and adds its rows, whose targets are of a type; what functions return may change
+ * beside.
+ */
 static void
-run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values, gnngp_row_fn row)
+run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values,
+	gnngp_row_fn row)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, nparameters, (Oid *) parameter_type);
 	CachedPlanSource *source;
 	const Oid	types[] = {t->id_column.base, TIMESTAMPTZOID, target};
-	gnngp_rows	rows = {.row = row,.state = t,.n = lengthof(types),.types = types,.source = t->source.name};
+	gnngp_rows	rows = {.row = row,.state = t,.n = lengthof(types),.types = types,
+		.source = t->source.name};
 
 	if (plan == NULL)
 		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
@@ -322,7 +338,8 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 	read_labels(t);
 	if (!t->texts)
 	{
-		Datum		values[] = {TimestampTzGetDatum(t->newest), gnngp_interval_datum(t->task->task.horizon)};
+		Datum		values[] = {TimestampTzGetDatum(t->newest),
+			gnngp_interval_datum(t->task->task.horizon)};
 
 		run(t, newest_query(t), TEXTOID, 2, values, newest_row);
 	}

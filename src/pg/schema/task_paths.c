@@ -38,13 +38,18 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 			p->room = p->room ? 2 * p->room : 1024;
 			p->pair = gp_realloc_array(r->env, p->pair, p->room, sizeof(gp_typed_pair));
 		}
-		p->pair[p->n++] = (gp_typed_pair) {key.text ? gp_hash_bytes(key.text, key.length) : (uint64) key.key, r->row_of[k]};
+		p->pair[p->n++] = (gp_typed_pair) {key.text ? gp_hash_bytes(key.text, key.length) :
+			(uint64) key.key, r->row_of[k]};
 	}
 }
 
-/* Reads a path: what a table's rows refer to by a relation, the table being the entities' or its child by another. */
+/*
+ * Reads a path: what a table's rows refer to by a relation, the table being the entities' or its
+ * child by another.
+ */
 static void
-read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *by, const gnngp_schema_relation *to)
+read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *by,
+		  const gnngp_schema_relation *to)
 {
 	const gnngp_schema_table *t = &r->schema->table[to->child];
 	const gnngp_schema_table *entities = &r->schema->table[r->entity];
@@ -52,7 +57,8 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
-	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(entities, by ? "e" : "t", 1, &r->id, &p.id_type));
+	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(entities, by ? "e" : "t", 1, &r->id,
+														  &p.id_type));
 	llast_oid(q.types) = p.id_type;
 	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", to->n, to->from, &p.key_type));
 	llast_oid(q.types) = p.key_type;

@@ -52,7 +52,8 @@ place_of(gnngp_idmap *map, const gnngp_ids *ids, const gnngp_id *id)
 {
 	if (id->null || ids->n == 0)
 		return -1;
-	return ids->integer ? gnngp_idmap_find(map, id->key) : gnngp_idmap_find_text(map, id->text, id->length);
+	return ids->integer ? gnngp_idmap_find(map, id->key) :
+		gnngp_idmap_find_text(map, id->text, id->length);
 }
 
 void
@@ -82,7 +83,8 @@ gnngp_reading_entities(gnngp_task_reading *r)
 
 /* The condition that a key is among those of an array, and the array. */
 static void
-restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column, const gnngp_ids *ids)
+restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column,
+			const gnngp_ids *ids)
 {
 	Oid			type;
 	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
@@ -96,10 +98,14 @@ restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *colum
 		key = same ? psprintf("t.%s", first->quoted) : psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
 	for (int64 i = 0; i < ids->n; i++)
 		element[i] = integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
-	gnngp_query_restrict(q, n == 1 && same && !integer ? psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
+	gnngp_query_restrict(q, n == 1 && same && !integer ?
+						 psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
 						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
-	q->array = PointerGetDatum(integer ? construct_array(element, (int) ids->n, INT8OID, 8, true, TYPALIGN_DOUBLE) :
-							   construct_array(element, (int) ids->n, TEXTOID, -1, false, TYPALIGN_INT));
+	q->array = PointerGetDatum(integer ?
+							   construct_array(element, (int) ids->n, INT8OID, 8, true,
+											   TYPALIGN_DOUBLE) :
+							   construct_array(element, (int) ids->n, TEXTOID, -1, false,
+											   TYPALIGN_INT));
 }
 
 /* The id in a column of a row. */
@@ -169,7 +175,8 @@ plan_own(gnngp_task_reading *r)
 	Oid			type;
 
 	r->own = gnngp_join_open(r->schema, r->folds, r->entity, r->few);
-	gnngp_query_add(&r->own->query, gnngp_is_integer_type(t->column[r->id].column.base) ? INT8OID : TEXTOID, "%s",
+	gnngp_query_add(&r->own->query, gnngp_is_integer_type(t->column[r->id].column.base) ? INT8OID :
+					TEXTOID, "%s",
 					gnngp_key_expression(t, "t", 1, &r->id, &type));
 	gnngp_join_row(r->own, r->entity);
 	gnngp_join_parents(r->own, r->entity, -1);
@@ -187,13 +194,15 @@ add_histories(gnngp_task_reading *r, int table, const char *alias, const char *v
 		gnngp_history *h = &r->history[r->nhistories];
 
 		if (relation->parent != table ||
-			(strcmp(r->task->task.form, "labels") == 0 && s->table[relation->child].table.oid == r->task->task.table) ||
+			(strcmp(r->task->task.form, "labels") == 0 &&
+			 s->table[relation->child].table.oid == r->task->task.table) ||
 			(via && r->typed && relation->child == r->entity))
 			continue;
 		*h = (gnngp_history) {.name = via ? psprintf("%s beside %s", relation->name, via) : relation->name,
 			.relation = i,.alias = alias,.column = list_length(r->own->query.types)};
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",
-						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to, &h->key_type));
+						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to,
+											 &h->key_type));
 		/* As it was selected. */
 		llast_oid(r->own->query.types) = h->key_type;
 		r->nhistories++;
@@ -208,7 +217,8 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
 	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
 	Oid			type;
-	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n, relation->from, &type);
+	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n,
+										   relation->from, &type);
 
 	h->join = j;
 	/* Where the two columns are of different kinds their texts are compared. */
@@ -221,7 +231,8 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	h->visible = gnngp_join_visible(j);
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
-	j->query.condition = gnngp_key_condition(&s->table[relation->child], relation->n, relation->from);
+	j->query.condition = gnngp_key_condition(&s->table[relation->child], relation->n,
+											 relation->from);
 	j->query.joins = j->tables.data;
 	j->query.order = psprintf("1, %d", h->visible + 1);
 }
@@ -269,7 +280,8 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 static void
 declare_history(gnngp_task_reading *r, gnngp_history *h)
 {
-	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->half_life,
+		.pseudo = -1.0};
 
 	for (int p = 0; p < h->join->nparts; p++)
 		h->width += r->encoding[h->join->part[p].encoding]->width;
@@ -282,8 +294,10 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 static void
 declare(gnngp_task_reading *r, int target_width)
 {
-	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,.half_life = (double) r->half_life,.pseudo = -1.0};
-	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,
+		.half_life = (double) r->half_life,.pseudo = -1.0};
+	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,
+		.half_life = (double) r->half_life,.pseudo = -1.0};
 
 	r->facts = gp_facts_create(r->env, r->n, r->as_of);
 	r->own_block = palloc(sizeof(int32) * r->own->nparts);
@@ -291,7 +305,8 @@ declare(gnngp_task_reading *r, int target_width)
 	{
 		int32		width = r->encoding[r->own->part[p].encoding]->width;
 
-		r->own_block[p] = width == 0 ? -1 : gp_facts_block(r->facts, r->own->part[p].name, "columns", width);
+		r->own_block[p] = width == 0 ? -1 :
+			gp_facts_block(r->facts, r->own->part[p].name, "columns", width);
 	}
 	r->calendar = gp_facts_calendar(r->facts);
 	for (int h = 0; h < r->nhistories; h++)
@@ -324,7 +339,8 @@ put_part(own_rows *o, int p, int32 entity, const Datum *values, const bool *null
 	const gp_encoding *encoding = r->encoding[part->encoding];
 	gp_time		from = part->visible < 0 || p == 0 ? GP_TIME_ALWAYS :
 		gnngp_time_of(values[part->visible], nulls[part->visible]);
-	bool		is_there = part->there < 0 || (!nulls[part->there] && DatumGetBool(values[part->there]));
+	bool		is_there = part->there < 0 ||
+		(!nulls[part->there] && DatumGetBool(values[part->there]));
 
 	if (r->own_block[p] < 0 || !is_there)
 		return;
@@ -428,7 +444,8 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_id	id = id_in(values, nulls, 0, h->key_type);
 	int32		key = place_of(&h->map, &h->ids, &id);
 	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
-	gp_time		own = h->own_time < 0 ? visible : gnngp_time_of(values[h->own_time], nulls[h->own_time]);
+	gp_time		own = h->own_time < 0 ? visible :
+		gnngp_time_of(values[h->own_time], nulls[h->own_time]);
 	double	   *at = f->value;
 
 	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan, key))
@@ -468,7 +485,8 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
 	if (r->few)
-		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n, relation->from, &h->ids);
+		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n,
+					relation->from, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
 	if (h->ids.n > 0)
 	{

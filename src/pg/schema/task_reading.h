@@ -9,7 +9,9 @@
 #include "pg/ids/idmap.h"
 #include "schema_internal.h"
 
-/* A relation whose facts rows see: those of the entity itself, or of something that it refers to. */
+/*
+ * A relation whose facts rows see: those of the entity itself, or of something that it refers to.
+ */
 typedef struct gnngp_history
 {
 	const char *name;
@@ -65,14 +67,20 @@ typedef struct gnngp_task_reading
 /* Numbers the entities of the rows. */
 extern void gnngp_reading_entities(gnngp_task_reading *r);
 
-/* From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it is in no table. */
+/*
+ * From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it
+ * is in no table.
+ */
 #define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
 extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
 
 /* The number of the entity that a value names, -1: none. */
 extern int32 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type);
 
-/* What the rows of a typed reading refer to, at once or by the rows of another table (task_paths.c). */
+/*
+ * What the rows of a typed reading refer to, at once or by the rows of another table
+ * (task_paths.c).
+ */
 extern gp_typed *gnngp_reading_paths(gnngp_task_reading *r);
 
 /* Looks up what is to be read: the query for the entities, and the relations. */
@@ -81,7 +89,10 @@ extern void gnngp_reading_plan(gnngp_task_reading *r);
 /* Looks at all tables that are read, as far as they are there before a time. */
 extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
-/* Declares the columns, those of labels of this width (0: none), then reads and fills all but these. */
+/*
+ * Declares the columns, those of labels of this width (0: none), then reads and fills all but
+ * these.
+ */
 extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
 
 /* NOTICEs of columns that alone give the answer (task_disguise.c). */

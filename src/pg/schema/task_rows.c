@@ -26,7 +26,8 @@ entity_by_key(const gnngp_tables *s, Oid labels, AttrNumber column, int *id)
 	for (int i = 0; i < s->ntables; i++)
 	{
 		AttrNumber	to = gnngp_foreign_column(labels, column, s->table[i].table.oid);
-		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to, true) : NULL;
+		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to, true) :
+			NULL;
 
 		if (name == NULL)
 			continue;
@@ -42,13 +43,18 @@ is_named_after(const char *column, const char *table)
 {
 	size_t		length = strlen(table);
 
-	if (length > 0 && pg_strncasecmp(column, table, length) == 0 && pg_strcasecmp(column + length, "_id") == 0)
+	if (length > 0 && pg_strncasecmp(column, table, length) == 0 &&
+		pg_strcasecmp(column + length, "_id") == 0)
 		return true;
-	return length > 1 && table[length - 1] == 's' && pg_strncasecmp(column, table, length - 1) == 0 &&
+	return length > 1 && table[length - 1] == 's' &&
+		pg_strncasecmp(column, table, length - 1) == 0 &&
 		pg_strcasecmp(column + length - 1, "_id") == 0;
 }
 
-/* The column of a table that a column of this name refers to: its key, or what foreign keys refer to; -1. */
+/*
+ * The column of a table that a column of this name refers to: its key, or what foreign keys refer
+ * to; -1.
+ */
 static int
 referred_column(const gnngp_tables *s, int table, const char *column)
 {
@@ -63,7 +69,8 @@ referred_column(const gnngp_tables *s, int table, const char *column)
 			 strcmp(t->column[relation->to[0]].column.name, column) == 0))
 			return relation->to[0];
 	}
-	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name, column) == 0 || is_named_after(column, t->label)))
+	if (t->nid == 1 && (strcmp(t->column[t->id[0]].column.name, column) == 0 ||
+						is_named_after(column, t->label)))
 		return t->id[0];
 	return -1;
 }
@@ -96,7 +103,8 @@ find_labelled(gnngp_task_rows *t)
 	gnngp_column column = gnngp_table_column(&t->source, def->entity_column);
 
 	t->id_column = column;
-	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name), &t->id);
+	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name),
+							  &t->id);
 	if (t->entity < 0)
 		t->entity = entity_by_name(t->schema, column.name, &t->id);
 	if (t->entity < 0)
@@ -122,7 +130,8 @@ open_target(gnngp_task_rows *t, gnngp_column target, const char *kind)
 }
 
 void
-gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s, const gnngp_graph_def *task,
+gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
+					 const gnngp_graph_def *task,
 					 const char *kind)
 {
 	const gnngp_task_def *def = &task->task;
@@ -199,11 +208,15 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 	if (candidates == NIL)
 		candidates = gnngp_time_candidates(labels, true);
 	if (list_length(candidates) > 1)
+	{
+		const char *first = labels->column[linitial_int(candidates)].column.name;
+
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 				 errmsg("table \"%s\" has several columns that may be the time of its labels", t->source.name),
 				 errhint("Name the time as of which a label is asked for: time_column => %s.",
-						 quote_literal_cstr(labels->column[linitial_int(candidates)].column.name))));
+						 quote_literal_cstr(first))));
+	}
 	return candidates == NIL ? NULL : labels->column[linitial_int(candidates)].column.name;
 }
 
@@ -255,7 +268,10 @@ read_labels(gnngp_task_rows *t)
 			   "'-infinity'::pg_catalog.timestamptz");
 }
 
-/* Reads a column of the entities, each row as of the time from which it is visible, or of all that is there. */
+/*
+ * Reads a column of the entities, each row as of the time from which it is visible, or of all that
+ * is there.
+ */
 static void
 read_column(gnngp_task_rows *t)
 {

@@ -1,9 +1,10 @@
 /*
  * deep_chain.c - the blocks of a deep Gaussian process of links, and how they start.
  *
- * By random features, with inner products of the ends at last; or, with inducing pairs, as it was published (Opolka and
- * Lio 2022): every layer by inducing points, and a Gaussian process of pairs by pairs of such points, the links of a
- * random graph.  Points start at what some nodes have there, weights at the prior.
+ * By random features, with inner products of the ends at last; or, with inducing pairs, as it was
+ * published (Opolka and Lio 2022): every layer by inducing points, and a Gaussian process of pairs
+ * by pairs of such points, the links of a random graph.  Points start at what some nodes have
+ * there, weights at the prior.
  */
 #include "dgp.h"
 
@@ -24,7 +25,10 @@ is_inducing(const gp_deep *d)
 	return d->options.inducing > 0;
 }
 
-/* The groups of columns that get no, one, two sums over neighbours: the features' all get every one. */
+/*
+ * The groups of columns that get no, one, two sums over neighbours: the features' all get every
+ * one.
+ */
 static int
 groups_of(const gp_deep *d)
 {
@@ -44,8 +48,8 @@ is_drawn(const gp_deep *d, int64_t n, int32_t p, int32_t q)
 }
 
 /*
- * Half as many points as pairs, or so many that there are these pairs; fewer where there are fewer nodes; and pairs
- * that look random, always the same.
+ * Half as many points as pairs, or so many that there are these pairs; fewer where there are fewer
+ * nodes; and pairs that look random, always the same.
  */
 static void
 draw_inducing(gp_deep *d)
@@ -81,12 +85,14 @@ place_points(gp_deep *d)
 
 	for (int64_t k = 0; k < d->points; k++)
 		node[k] = (int32_t) gp_min64((int64_t) (((double) k + gp_each_uniform(seed, (uint64_t) k)) *
-												(double) d->nodes / (double) d->points), d->nodes - 1);
+												(double) d->nodes / (double) d->points),
+												d->nodes - 1);
 	gp_deep_use(d, d->whole);
 	for (int l = 0; l < d->options.layers; l++)
 	{
 		dev->fill(dev, d->layer[l]->inducing.noise, 0.0);
-		dev->gather_rows(dev, d->layer[l]->inducing.point.value, l == 0 ? d->input : d->layer[l][-1].value, node);
+		dev->gather_rows(dev, d->layer[l]->inducing.point.value,
+						 l == 0 ? d->input : d->layer[l][-1].value, node);
 		gp_network_forward(&d->t, d->chain, 2 * l + 2);
 	}
 	dev->gather_rows(dev, d->pairs->inducing.point.value, d->pairs[-1].value, node);
@@ -100,7 +106,8 @@ static void
 add_layer(gp_deep *d, int l)
 {
 	const gp_dgp *o = &d->options;
-	gp_block   *b = gp_network_add(d->chain, is_inducing(d) ? &gp_block_inducing_layer : &gp_block_cosines);
+	gp_block   *b = gp_network_add(d->chain,
+								   is_inducing(d) ? &gp_block_inducing_layer : &gp_block_cosines);
 
 	if (is_inducing(d))
 	{
@@ -110,7 +117,8 @@ add_layer(gp_deep *d, int l)
 	}
 	else
 	{
-		d->frequency[l] = gp_trainer_matrix(&d->t, o->features, l == 0 ? d->input.cols : o->units, GP_FLOAT);
+		d->frequency[l] = gp_trainer_matrix(&d->t, o->features, l == 0 ? d->input.cols : o->units,
+											GP_FLOAT);
 		b->cosines.count = o->features;
 		b->cosines.sampled = true;
 		b->cosines.frequency = &d->frequency[l];
@@ -127,7 +135,10 @@ add_layer(gp_deep *d, int l)
 	b->mix.groups = groups_of(d);
 }
 
-/* The first layer's mean: the inputs, the most telling ones first, dealt round the groups of units. */
+/*
+ * The first layer's mean: the inputs, the most telling ones first, dealt round the groups of
+ * units.
+ */
 static void
 fill_map(gp_deep *d)
 {
@@ -164,8 +175,10 @@ start_parameters(gp_deep *d)
 		double		inputs = (double) (l == 0 ? d->input.cols : d->options.units);
 
 		for (int q = 0; q < m->sums; q++)
-			dev->fill(dev, gp_matrix_cols(m->logit.value, q, 1), m->groups == 1 ? 2.0 : q == 0 ? 0.0 : -0.85);
-		dev->fill(dev, is_inducing(d) ? b->inducing.log_length.value : b->cosines.log_length.value, 0.5 * log(inputs));
+			dev->fill(dev, gp_matrix_cols(m->logit.value, q, 1),
+					  m->groups == 1 ? 2.0 : q == 0 ? 0.0 : -0.85);
+		dev->fill(dev, is_inducing(d) ? b->inducing.log_length.value : b->cosines.log_length.value,
+				  0.5 * log(inputs));
 		dev->fill(dev, is_inducing(d) ? b->inducing.log_a.value : b->cosines.log_a.value, log(0.1));
 		if (is_inducing(d))
 			continue;
@@ -192,7 +205,8 @@ gp_deep_chain_open(gp_deep *d)
 	if (d->x && !is_inducing(d))
 		gp_network_add(d->chain, &gp_block_unit)->unit.length = sqrt((double) d->options.units);
 	/* what makes a pair's logit of its ends */
-	d->pairs = b = gp_network_add(d->chain, is_inducing(d) ? &gp_block_inducing_pairs : &gp_block_pairs);
+	d->pairs = b = gp_network_add(d->chain,
+								  is_inducing(d) ? &gp_block_inducing_pairs : &gp_block_pairs);
 	b->groups = 1;
 	b->ends.most = d->most;
 	b->ends.end = d->end;
@@ -211,15 +225,20 @@ void
 gp_deep_noise(gp_deep *d)
 {
 	for (int l = 0; l < d->options.layers; l++)
-		gp_fill_normal(&d->t, is_inducing(d) ? d->layer[l]->inducing.noise : d->layer[l]->cosines.noise,
+		gp_fill_normal(&d->t, is_inducing(d) ? d->layer[l]->inducing.noise :
+					   d->layer[l]->cosines.noise,
 					   gp_trainer_seed(&d->t, DRAW_NOISE + l, true), 1.0);
 	if (is_inducing(d))
-		gp_fill_normal(&d->t, d->pairs->inducing.noise, gp_trainer_seed(&d->t, DRAW_NOISE + GP_DGP_MAX_LAYERS, true), 1.0);
+		gp_fill_normal(&d->t, d->pairs->inducing.noise,
+					   gp_trainer_seed(&d->t, DRAW_NOISE + GP_DGP_MAX_LAYERS, true), 1.0);
 }
 
 /* ---- the readout ---- */
 
-/* The inducing pairs as a model has them: alpha = L^-T m, and L^-T (I - S) L^-1, what the pairs take off a variance. */
+/*
+ * The inducing pairs as a model has them: alpha = L^-T m, and L^-T (I - S) L^-1, what the pairs
+ * take off a variance.
+ */
 static void
 write_inducing(gp_deep *d, gp_link_model *model)
 {
@@ -255,7 +274,8 @@ write_inducing(gp_deep *d, gp_link_model *model)
 	dev->upload(dev, rows, gp_matrix_wrap(host, m, m, GP_DOUBLE));
 	dev->gemm(dev, true, false, 1.0, f->turned, rows, 0.0, out);
 	dev->download(dev, gp_matrix_wrap(model->taken, m, m, GP_DOUBLE), out);
-	dev->download(dev, gp_matrix_wrap(model->point, d->points, f->scaled.cols, GP_FLOAT), f->scaled);
+	dev->download(dev, gp_matrix_wrap(model->point, d->points, f->scaled.cols, GP_FLOAT),
+				  f->scaled);
 	gp_free(d->env, host);
 	gp_free(d->env, s);
 	dev->destroy(dev, &mean);

@@ -5,10 +5,10 @@
  *		F_l = G_(l-1) M_l + Phi_l A_l',  Phi_l = a_l sqrt(2/M) cos(G_(l-1) diag(1/len_l) O_l + b_l),
  *		G_l = F_l, its groups of columns summed over neighbours 0, 1, 2 times,  A_l ~ N(0, I)
  *
- * Random features stand for the inducing points of the paper, so that no layer has a factor or jitter.
- * A link that lies in the graph while it is learnt vouches for itself: each step convolves over a graph
- * without a fold of the links, and learns from those.  A tenth of all links is never
- * learnt from until the figures are known; the last steps then learn from them, too.
+ * Random features stand for the inducing points of the paper, so that no layer has a factor or
+ * jitter.  A link that lies in the graph while it is learnt vouches for itself: each step
+ * convolves over a graph without a fold of the links, and learns from those.  A tenth of all links
+ * is never learnt from until the figures are known; the last steps then learn from them, too.
  */
 #include "dgp.h"
 #include "fit/fit.h"
@@ -40,21 +40,28 @@ enum purpose
 
 /* A random pair without a link; false where none was found, in a graph that has few. */
 static bool
-draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src, int32_t *dst)
+draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src,
+			 int32_t *dst)
 {
 	for (uint64_t k = 0; k < TRIES; k++)
 	{
 		uint64_t	element = 2 * (TRIES * place + k);
 
-		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes), d->nodes - 1);
-		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element + 1) * (double) d->nodes), d->nodes - 1);
+		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes),
+								  d->nodes - 1);
+		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed,
+															 element + 1) * (double) d->nodes),
+															 d->nodes - 1);
 		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
 			return true;
 	}
 	return false;
 }
 
-/* The pairs of a step: the links that a view hides, or a window of them, and as many without a link, if there are. */
+/*
+ * The pairs of a step: the links that a view hides, or a window of them, and as many without a
+ * link, if there are.
+ */
 static void
 draw_pairs(gp_deep *d, const gp_deep_view *view)
 {
@@ -133,7 +140,10 @@ train(gp_deep *d, int64_t steps)
 
 /* ---- moments ---- */
 
-/* Means and variances of all nodes by samples over the whole view, and the readout, whose weights are worked in. */
+/*
+ * Means and variances of all nodes by samples over the whole view, and the readout, whose weights
+ * are worked in.
+ */
 static void
 take_moments(gp_deep *d, gp_link_model *model)
 {
@@ -153,7 +163,8 @@ take_moments(gp_deep *d, gp_link_model *model)
 		d->t.step = SAMPLE_STEP + s;
 		gp_deep_noise(d);
 		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
-		for (gp_band band = gp_band_first(value.rows, POLL_ROWS); band.count > 0; gp_band_next(&band))
+		for (gp_band band = gp_band_first(value.rows, POLL_ROWS); band.count > 0;
+			 gp_band_next(&band))
 		{
 			double	   *to = sum + gp_items(env, band.first * width);
 			double	   *to_square = square + gp_items(env, band.first * width);
@@ -173,7 +184,8 @@ take_moments(gp_deep *d, gp_link_model *model)
 	GP_EACH(env, k, gp_items(env, d->nodes * width), k)
 	{
 		double		mean = sum[k] / SAMPLES;
-		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES / (SAMPLES - 1);
+		double		variance = fmax(square[k] / SAMPLES - mean * mean,
+									0.0) * SAMPLES / (SAMPLES - 1);
 
 		model->row[k] = (float) (mean * w[k % width]);
 		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
@@ -195,8 +207,10 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED, d->problem->seed, NULL);
-	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED, d->problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
+	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED,
+												d->problem->seed, NULL);
+	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED,
+											 d->problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_array(env, pairs.n, sizeof(double));
@@ -257,15 +271,22 @@ run_trial(gp_device *dry, void *arg)
 
 	d.whole = &d.view[0];
 	d.fold = &d.view[1];
-	/* The model's rows, the hidden pairs as they are judged, and the hidden links in the later views. */
+	/*
+	 * The model's rows, the hidden pairs as they are judged, and the hidden links in the later
+	 * views.
+	 */
 	for (int k = 0; k < 2; k++)
 		kept[k] = gp_alloc_figures(dry->env, d.nodes, (size_t) d.options.units * sizeof(float));
 	kept[2] = gp_alloc_figures(dry->env, 2 * hidden, sizeof(gp_link_row) + 2);
-	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1), sizeof(int64_t) + 3 * sizeof(float));
+	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1),
+							   sizeof(int64_t) + 3 * sizeof(float));
 	training_open(&d, dry);
 	train(&d, d.options.steps);
 	take_moments(&d, &model);
-	/* The views of all links come when the chain is there: their links in order, what is hidden, their inputs. */
+	/*
+	 * The views of all links come when the chain is there: their links in order, what is hidden,
+	 * their inputs.
+	 */
 	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
 	gp_free(dry->env, gp_alloc_figures(dry->env, d.nodes, 8 * sizeof(int64_t)));
 	for (int k = 0; k <= d.folds; k++)
@@ -305,7 +326,8 @@ settle_options(const gp_dgp *asked, int64_t nodes, bool features)
 	if (o.units == 0)
 		o.units = o.inducing > 0 ? 33 : features ? 128 : 63;
 	if (o.steps == 0)
-		o.steps = features ? (nodes < MANY_NODES ? 300 : 150) : nodes < FEW_NODES ? 1000 : nodes < MANY_NODES ? 500 : 150;
+		o.steps = features ? (nodes < MANY_NODES ? 300 : 150) : nodes < FEW_NODES ? 1000 :
+			nodes < MANY_NODES ? 500 : 150;
 	if (o.rate == 0.0)
 		o.rate = features || nodes < FEW_NODES ? 0.02 : 0.03;
 	return o;
@@ -332,7 +354,10 @@ forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
 	model->owns_graph = true;
 }
 
-/* What a training stands on: its options, the links that it hides, and its views of the graph without them. */
+/*
+ * What a training stands on: its options, the links that it hides, and its views of the graph
+ * without them.
+ */
 static void
 deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
 {

@@ -1,23 +1,25 @@
 /*
  * deep_posterior.c - the posterior of pairs from the moments of their ends.
  *
- * With a mean mu and a variance v for each number of a node, and nodes independent, an inner product has
+ * With a mean mu and a variance v for each number of a node, and nodes independent, an inner
+ * product has
  *
  *		E r = c + k sum_d mu_id mu_jd,  var r = k^2 sum_d (mu_id^2 v_jd + mu_jd^2 v_id + v_id v_jd),
  *
- * the readout's weights being worked into mu and v.  By inducing pairs, lengths worked in, the covariance of
- * node i with point p has
+ * the readout's weights being worked into mu and v.  By inducing pairs, lengths worked in, the
+ * covariance of node i with point p has
  *
  *		psi_ip = E k_ip = a^2 prod_d (1 + v)^-1/2 exp(-(mu - z)^2 / (2 (1 + v))),
  *		E k_ip^2 = a^4 prod_d (1 + 2 v)^-1/2 exp(-(mu - z)^2 / (1 + 2 v)),
  *
- * and of two nodes the same with mu_i - mu_j and v_i + v_j.  c_pq = psi_ip psi_jq + psi_iq psi_jp is the mean
- * covariance with an inducing pair, and
+ * and of two nodes the same with mu_i - mu_j and v_i + v_j.  c_pq = psi_ip psi_jq + psi_iq psi_jp
+ * is the mean covariance with an inducing pair, and
  *
  *		E r = c + alpha'c,  var r = a^4 + E k_ij^2 - c'T c + var(alpha'c)
  *
- * where the last takes the covariances of a node with two points as independent; what these vary is left out of c'T c.
- * The score is the logit that such a normal r stands for, E r / sqrt(1 + pi var r / 8) (MacKay 1992).
+ * where the last takes the covariances of a node with two points as independent; what these vary
+ * is left out of c'T c.  The score is the logit that such a normal r stands for, E r / sqrt(1 + pi
+ * var r / 8) (MacKay 1992).
  */
 #include "links/links_internal.h"
 
@@ -66,7 +68,8 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 {
 	const float *mu = m->row + (int64_t) node * m->width;
 	const float *v = m->row_variance + (int64_t) node * m->width;
-	double		once = 0.0;		/* of the variances alone: the sums of log(1 + v), and of log(1 + 2 v) */
+	/* of the variances alone: the sums of log(1 + v), and of log(1 + 2 v) */
+	double		once = 0.0;
 	double		twice = 0.0;
 
 	if (out->node == node)
@@ -92,7 +95,8 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 			near_square += square / (1.0 + 2.0 * v[d]);
 		}
 		mean = m->scale * exp(-0.5 * (near + once));
-		out->spread[p] = fmax(m->scale * m->scale * exp(-near_square - 0.5 * twice) - mean * mean, 0.0);
+		out->spread[p] = fmax(m->scale * m->scale * exp(-near_square - 0.5 * twice) - mean * mean,
+							  0.0);
 		out->mean[p] = mean;
 	}
 }
@@ -135,11 +139,13 @@ taken(const gp_link_model *m, const double *cross)
 }
 
 /*
- * Mean and variance of a pair's logit.  With W of alpha on the inducing graph and u the variances of covariances,
- * var(alpha'c) = sum_p u_ip (W psi_j)_p^2 + u_jp (W psi_i)_p^2 + sum_pq W_pq^2 u_ip u_jq.
+ * Mean and variance of a pair's logit.  With W of alpha on the inducing graph and u the variances
+ * of covariances, var(alpha'c) = sum_p u_ip (W psi_j)_p^2 + u_jp (W psi_i)_p^2 + sum_pq W_pq^2
+ * u_ip u_jq.
  */
 static void
-inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, double *mean, double *variance)
+inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, double *mean,
+				 double *variance)
 {
 	const covered *a = &room->end[0];
 	const covered *b = &room->end[1];
@@ -167,7 +173,8 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 	}
 	for (int32_t p = 0; p < m->points; p++)
 		swing += a->spread[p] * at_a[p] * at_a[p] + b->spread[p] * at_b[p] * at_b[p];
-	*variance = fmax(m->scale * m->scale + near_square(m, i, j) - taken(m, room->cross), 0.0) + swing;
+	*variance = fmax(m->scale * m->scale + near_square(m, i, j) - taken(m, room->cross), 0.0) +
+		swing;
 }
 
 /* ---- pairs ---- */
@@ -183,9 +190,13 @@ reach_open(gp_env *env, const gp_link_model *model)
 	return room;
 }
 
-/* Score and variance of a pair; without directions the lesser end comes first, so that both ways round have the same bits. */
+/*
+ * Score and variance of a pair; without directions the lesser end comes first, so that both ways
+ * round have the same bits.
+ */
 static void
-moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *score, double *variance)
+moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *score,
+		double *variance)
 {
 	bool		turn = !model->graph->directed && i > j;
 	int32_t		first = turn ? j : i;
@@ -220,7 +231,8 @@ gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_li
 }
 
 void
-gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair, double *mean)
+gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair,
+				   double *mean)
 {
 	reach	   *room = reach_open(env, model);
 	double		variance;

@@ -142,7 +142,8 @@ void
 gp_deep_inputs_open(gp_deep *d)
 {
 	gp_device  *dev = d->dev;
-	int64_t		count = d->x ? gp_min64(COMPONENTS, d->x->dims) : gp_min64(WALK_COMPONENTS, d->nodes);
+	int64_t		count = d->x ? gp_min64(COMPONENTS, d->x->dims) :
+		gp_min64(WALK_COMPONENTS, d->nodes);
 	gp_matrix	q;
 
 	d->frame = (gp_matrix) {0};

@@ -33,7 +33,8 @@ typedef struct gp_deep
 	gp_deep_view *whole;		/* the view that hides nothing */
 	gp_deep_view *fold;
 	int			folds;
-	gp_matrix	frame;			/* without features: nodes x some double, inputs that others are turned onto */
+	/* without features: nodes x some double, inputs that others are turned onto */
+	gp_matrix	frame;
 	gp_matrix	input;			/* nodes x inputs float, of the view in use */
 	gp_trainer	t;
 	gp_network   *chain;
@@ -51,7 +52,10 @@ typedef struct gp_deep
 	double	   *r;
 } gp_deep;
 
-/* deep_views.c: a view of the graph, and one of each fold without its links; those before are closed. */
+/*
+ * deep_views.c: a view of the graph, and one of each fold without its links; those before are
+ * closed.
+ */
 extern void gp_deep_views_open(gp_deep *d, const gp_graph *graph);
 extern void gp_deep_views_close(gp_deep *d);
 
@@ -68,7 +72,10 @@ extern void gp_deep_chain_open(gp_deep *d);
 /* Fresh noise of this step. */
 extern void gp_deep_noise(gp_deep *d);
 
-/* The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x units). */
+/*
+ * The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x
+ * units).
+ */
 extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
 
 #endif							/* GP_DGP_H */

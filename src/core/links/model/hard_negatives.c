@@ -31,11 +31,12 @@ exchange(int32_t *a, int32_t *b)
 }
 
 /*
- * Brings those of n candidates that are not linked with a node to the front, the first of them, at most
- * most, in a random order; returns how many they are.
+ * Brings those of n candidates that are not linked with a node to the front, the first of them, at
+ * most most, in a random order; returns how many they are.
  */
 static int64_t
-draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n, int64_t most)
+draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n,
+			 int64_t most)
 {
 	int64_t		missing = 0;
 
@@ -43,7 +44,9 @@ draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found
 		if (!gp_link_exists(full, node, found[k]))
 			exchange(&found[missing++], &found[k]);
 	for (int64_t k = 0; k < gp_min64(most, missing); k++)
-		exchange(&found[k], &found[k + (int64_t) (gp_hash(stream + (uint64_t) k) % (uint64_t) (missing - k))]);
+		exchange(&found[k], &found[k + (int64_t) (gp_hash(stream +
+														  (uint64_t) k) % (uint64_t) (missing -
+																					  k))]);
 	return missing;
 }
 
@@ -108,7 +111,8 @@ reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const 
 	r->env = env;
 	r->symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
 	r->pattern = (gp_csr) {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
-	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL, candidates);
+	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL,
+									candidates);
 	if (habits)
 		gp_link_search_learn(r->search, gp_link_habits_read(habits), false);
 	r->found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
@@ -146,7 +150,8 @@ count_common(const reach *search, gp_link_rivals *r)
 		int64_t		i = a->start[r->pairs.src[e]];
 		int64_t		j = a->start[r->pairs.dst[e]];
 
-		for (; gp_csr_common(a, &i, a->start[r->pairs.src[e] + 1], &j, a->start[r->pairs.dst[e] + 1]); i++, j++)
+		for (; gp_csr_common(a, &i, a->start[r->pairs.src[e] + 1], &j,
+							 a->start[r->pairs.dst[e] + 1]); i++, j++)
 		{
 			int32_t		middle = a->col[i];
 
@@ -157,7 +162,8 @@ count_common(const reach *search, gp_link_rivals *r)
 }
 
 gp_link_rivals
-gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links, uint64_t seed,
+gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links,
+					uint64_t seed,
 					const int64_t *habits)
 {
 	gp_link_rivals r = rivals_create(env, gp_min64(links, fold->links), full->nodes);
@@ -173,7 +179,8 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 		env->check_interrupts(env);
 		add_pair(&r, node, other);
 		missing = draw_missing(full, stream, node, search->found,
-							   gp_link_search_node(search->search, node, search->found), GP_LINK_RIVALS);
+							   gp_link_search_node(search->search, node, search->found),
+							   GP_LINK_RIVALS);
 		for (int64_t k = 0; k < gp_min64(missing, GP_LINK_RIVALS); k++)
 			add_pair(&r, node, search->found[k]);
 		add_random(&r, full, stream, node, r.first[e]);
@@ -197,7 +204,8 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 		int32_t		node = gp_link_asking_end(fold, e, &other);
 
 		env->check_interrupts(env);
-		if (draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node, search->found,
+		if (draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node,
+						 search->found,
 						 gp_link_search_node(search->search, node, search->found), 1) == 0)
 			continue;
 		pairs.src[pairs.n] = node;
@@ -253,7 +261,8 @@ spread_features(const gp_features *x, int32_t node, bool clear, float *row)
 }
 
 gp_link_pairs
-gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, const gp_features *x,
+gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
+						  const gp_features *x,
 						  uint64_t seed)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, x ? fold->links : 0);
@@ -276,7 +285,8 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 	for (int64_t e = 0; e < fold->links; e++)
 	{
 		alike		best[NEAREST];
-		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(alike),.compare = compare_alike};
+		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(alike),
+			.compare = compare_alike};
 		int32_t		other;
 		int32_t		node = gp_link_asking_end(fold, e, &other);
 
@@ -293,7 +303,8 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 			continue;
 		gp_heap_sort(&heap);
 		pairs.src[pairs.n] = node;
-		pairs.dst[pairs.n++] = best[gp_hash(gp_hash(seed ^ NEAREST_SALT) + (uint64_t) e) % (uint64_t) heap.n].node;
+		pairs.dst[pairs.n++] = best[gp_hash(gp_hash(seed ^ NEAREST_SALT) +
+											(uint64_t) e) % (uint64_t) heap.n].node;
 	}
 	gp_free(env, row);
 	gp_free(env, norm);
@@ -301,7 +312,8 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 }
 
 gp_link_asked
-gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes, uint64_t seed,
+gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes,
+				   uint64_t seed,
 				   gp_link_candidates candidates, const int64_t *habits)
 {
 	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
@@ -313,7 +325,8 @@ gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, 
 	{
 		int32_t		node = (int32_t) (gp_hash(stream + (uint64_t) q) % (uint64_t) full->nodes);
 		int64_t		n = gp_link_search_node(search->search, node, search->found);
-		int64_t		missing = draw_missing(full, gp_hash(stream + (uint64_t) q), node, search->found, n, GP_LINK_RIVALS);
+		int64_t		missing = draw_missing(full, gp_hash(stream + (uint64_t) q), node,
+										   search->found, n, GP_LINK_RIVALS);
 		int64_t		kept = gp_min64(missing, GP_LINK_RIVALS);
 		int64_t		links = n - missing;
 

@@ -18,24 +18,30 @@ typedef struct gp_link_rivals
 	double	   *allocation;		/* each divided by how many neighbours it has */
 } gp_link_rivals;
 
-/* The end of a hidden link of a fold that asks for it, and the other: of an undirected one either in turn. */
+/*
+ * The end of a hidden link of a fold that asks for it, and the other: of an undirected one either
+ * in turn.
+ */
 extern int32_t gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *other);
 
 /*
  * The rivals of the first links that a fold hides, found in the fold's graph; none of them is a
- * link of the full graph.  An undirected link is asked of either end in turn.  Habits, which may be NULL,
- * leave out what is never linked.
+ * link of the full graph.  An undirected link is asked of either end in turn.  Habits, which may
+ * be NULL, leave out what is never linked.
  */
-extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
+extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
+										  const gp_link_fold *fold,
 										  int64_t links, uint64_t seed, const int64_t *habits);
 extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
 
 /*
- * Pairs without a link that are learnt from, one for each hidden link where there is one: within three
- * steps of one of its ends; and among the nearest of that end by features, if there are any.
+ * Pairs without a link that are learnt from, one for each hidden link where there is one: within
+ * three steps of one of its ends; and among the nearest of that end by features, if there are any.
  */
-extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed);
-extern gp_link_pairs gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
+extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
+										   const gp_link_fold *fold, uint64_t seed);
+extern gp_link_pairs gp_link_nearest_negatives(gp_env *env, const gp_graph *full,
+											   const gp_link_fold *fold,
 											   const gp_features *x, uint64_t seed);
 
 /* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
@@ -47,19 +53,27 @@ typedef struct gp_link_asked
 	double		share;			/* of all links, hidden by the fold */
 } gp_link_asked;
 
-/* Of each node all hidden links among the candidates, where the habits (or NULL) say to look, and at most GP_LINK_RIVALS of the others. */
-extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes,
-										uint64_t seed, gp_link_candidates candidates, const int64_t *habits);
+/*
+ * Of each node all hidden links among the candidates, where the habits (or NULL) say to look, and
+ * at most GP_LINK_RIVALS of the others.
+ */
+extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
+										int64_t nodes,
+										uint64_t seed, gp_link_candidates candidates,
+										const int64_t *habits);
 extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
 
 /*
- * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters (Platt
- * 1999) and the odds of missing_share over those of what the folds hide.  0 is GP_LINK_MISSING_SHARE.
+ * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters
+ * (Platt 1999) and the odds of missing_share over those of what the folds hide.  0 is
+ * GP_LINK_MISSING_SHARE.
  */
-extern void gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds, double *const *logit,
+extern void gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds,
+									double *const *logit,
 									double missing_share, gp_link_model *model);
 
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
-extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score, gp_link_ranks *ranks);
+extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
+								gp_link_ranks *ranks);
 
 #endif							/* GP_RIVALS_H */

@@ -54,7 +54,10 @@ mean_of(const double *value, int folds)
 	return known > 0 ? sum : NAN;
 }
 
-/* The scores and labels of a fold's pairs, of all or of those within one component; returns how many. */
+/*
+ * The scores and labels of a fold's pairs, of all or of those within one component; returns how
+ * many.
+ */
 static int64_t
 take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *label)
 {
@@ -96,15 +99,18 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 
 	for (int f = 0; f < held->folds; f++)
 	{
-		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f], &precision[f]);
-		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f], &unused);
+		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f],
+						   &precision[f]);
+		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f],
+						   &unused);
 	}
 	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
 	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);
 	model->metric[GP_LINK_METRIC_AUC_COMPONENT] = mean_of(within, held->folds);
 	judge_ranks(&held->ranks, model->metric);
 	for (int64_t e = 0; e < held->n; e++)
-		held->row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
+		held->row[e].probability = 1.0 /
+			(1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
 	gp_free(env, label);
 	gp_free(env, score);
 }

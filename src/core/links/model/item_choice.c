@@ -2,8 +2,8 @@
  * item_choice.c - how much the regressions of users and items are shrunk.
  *
  * One fold tells, by its hidden links: each is asked of one of its ends, in turn where there are no
- * directions, and ranked among the nodes of the other side that the end is not linked with.  A ridge is as
- * good as the discounted gains of the ranks (Järvelin and Kekäläinen 2002).
+ * directions, and ranked among the nodes of the other side that the end is not linked with.  A
+ * ridge is as good as the discounted gains of the ranks (Järvelin and Kekäläinen 2002).
  */
 #include "links/scores/scores.h"
 #include "hard_negatives.h"
@@ -69,7 +69,8 @@ gain_of(const questions *q)
 
 /* What the hidden links of a fold gain in all. */
 static double
-try_ridge(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item, int ridge, questions *q)
+try_ridge(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item,
+		  int ridge, questions *q)
 {
 	gp_link_frame frame;
 	double		gain = 0.0;
@@ -88,11 +89,13 @@ try_ridge(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const 
 }
 
 int
-gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item)
+gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
+					 const bool *item)
 {
 	gp_env	   *env = dev->env;
 	int64_t		room = GP_LINK_BLOCK * (1 + gp_min64(full->nodes, MOST_OTHERS));
-	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),.dst = gp_alloc_array(env, room, sizeof(int32_t)),
+	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),
+		.dst = gp_alloc_array(env, room, sizeof(int32_t)),
 	.score = gp_alloc_array(env, room, sizeof(double))};
 	double		most = -1.0;
 	int			best = 0;

@@ -1,10 +1,10 @@
 /*
  * link_fit.c - the fit of a link model.
  *
- * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to tell
- * hidden links from three kinds of pairs without one: random pairs, pairs within three steps, and pairs
- * of like features.  The figures and the curve of probabilities come from regressions that have not
- * seen the fold that they are judged on.
+ * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to
+ * tell hidden links from three kinds of pairs without one: random pairs, pairs within three steps,
+ * and pairs of like features.  The figures and the curve of probabilities come from regressions
+ * that have not seen the fold that they are judged on.
  */
 #include "regression/regression.h"
 #include "link_regression.h"
@@ -24,7 +24,8 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
-#define LEAST_SIDED 0.95		/* of the links of a graph of users and items lead from side to side */
+/* of the links of a graph of users and items lead from side to side */
+#define LEAST_SIDED 0.95
 
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
 
@@ -65,7 +66,9 @@ typedef struct attempt
 	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
 } attempt;
 
-/* The plan, held against the limit; a training holds its own, for what is planned is made for it. */
+/*
+ * The plan, held against the limit; a training holds its own, for what is planned is made for it.
+ */
 static gp_link_plan
 checked_plan(gp_device *dev, const gp_link_problem *problem)
 {
@@ -93,17 +96,22 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 
 /* Draws the pairs of a fold. */
 static void
-fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x, const gp_link_model *model, int folds, int f,
+fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x,
+			const gp_link_model *model, int folds, int f,
 			sample *s)
 {
 	uint64_t	seed = gp_hash(problem->seed) + (uint64_t) f;
 	gp_link_pairs hop = gp_link_hop_negatives(env, problem->graph, &s->fold, seed);
 	gp_link_pairs nearest = gp_link_nearest_negatives(env, problem->graph, &s->fold, x, seed);
 
-	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, problem->seed, model->habits);
+	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds,
+									problem->seed, model->habits);
 	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed,
-								  model->method == GP_LINK_EASE ? GP_CANDIDATES_ALL : GP_CANDIDATES_THREE_HOPS, model->habits);
-	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n + s->asked.pairs.n);
+								  model->method == GP_LINK_EASE ? GP_CANDIDATES_ALL :
+								  GP_CANDIDATES_THREE_HOPS, model->habits);
+	s->pairs = gp_link_pairs_create(env,
+									s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
+									s->asked.pairs.n);
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
@@ -130,7 +138,8 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	sample	   *s = &job->rows->fold[f];
 	gp_link_frame frame;
 
-	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers, NULL);
+	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers,
+					   NULL);
 	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_link_frame_close(&frame);
 }
@@ -144,7 +153,8 @@ score_folds(const gp_link_problem *problem, fold_job *job)
 	gp_crew    *crew = NULL;
 
 	if (gp_link_folds_at_once(dev) > 1 && folds > 1)
-		crew = gp_crew_open(dev->env, (int) gp_min64(gp_link_folds_at_once(dev), folds), (size_t) gp_link_fold_room(problem, job->plan));
+		crew = gp_crew_open(dev->env, (int) gp_min64(gp_link_folds_at_once(dev), folds),
+							(size_t) gp_link_fold_room(problem, job->plan));
 	if (crew)
 	{
 		gp_crew_run(crew, score_fold, job, folds, dev);
@@ -184,7 +194,10 @@ score_items(const gp_link_problem *problem, const rows *r, gp_link_model *model)
 	gp_free(r->env, item);
 }
 
-/* Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their fold. */
+/*
+ * Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their
+ * fold.
+ */
 static void
 list_rows(rows *r)
 {
@@ -196,14 +209,16 @@ list_rows(rows *r)
 		const sample *s = &r->fold[f];
 		double		others = 0.0;
 
-		memcpy(r->score + r->first[f] * r->width, s->score, s->first[LABELLED] * r->width * sizeof(double));
+		memcpy(r->score + r->first[f] * r->width, s->score,
+			   s->first[LABELLED] * r->width * sizeof(double));
 		for (enum kind kind = RANDOM; kind < LABELLED; kind++)
 			others += kind_weight[kind] * (double) (s->first[kind + 1] - s->first[kind]);
 		for (enum kind kind = LINKS; kind < LABELLED; kind++)
 			for (int64_t e = s->first[kind]; e < s->first[kind + 1]; e++)
 			{
 				r->label[r->first[f] + e] = kind == LINKS;
-				r->weight[r->first[f] + e] = kind == LINKS ? others / (double) s->first[RANDOM] : kind_weight[kind];
+				r->weight[r->first[f] + e] = kind == LINKS ? others / (double) s->first[RANDOM] :
+					kind_weight[kind];
 			}
 	}
 }
@@ -215,7 +230,8 @@ make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
 {
 	gp_env	   *env = dev->env;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r = {.dev = dev,.env = env,.width = plan->method == GP_LINK_EASE ? 1 : gp_link_width(problem->graph, plan->powers)};
+	rows		r = {.dev = dev,.env = env,
+		.width = plan->method == GP_LINK_EASE ? 1 : gp_link_width(problem->graph, plan->powers)};
 	fold_job	job = {.x = x,.plan = plan,.rows = &r};
 
 	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
@@ -271,14 +287,15 @@ logits_of(const rows *r, gp_link_regression *g, int f, enum kind kind)
 }
 
 /*
- * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last, so
- * that it is what the regression is left with.
+ * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
+ * so that it is what the regression is left with.
  */
 static attempt
 try_regression(const rows *r, bool process, double penalty)
 {
 	gp_env	   *env = r->env;
-	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process, penalty)};
+	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process,
+												  penalty)};
 	gp_link_logistic *l = &a.r.logistic;
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
@@ -383,9 +400,9 @@ keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
 }
 
 /*
- * The methods scores and ease.  A Gaussian process takes the place of logistic regression where links rank better
- * among their rivals with it.  The likelihood of the rows would mostly judge how far links are from random
- * pairs, which is another question.
+ * The methods scores and ease.  A Gaussian process takes the place of logistic regression where
+ * links rank better among their rivals with it.  The likelihood of the rows would mostly judge how
+ * far links are from random pairs, which is another question.
  */
 static void
 fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan,

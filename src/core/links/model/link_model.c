@@ -24,12 +24,16 @@ enum scalar
 };
 
 static const gp_link_element elements[TAGS] = {
-	[TAG_SCALARS] = GP_LINK_F64,[TAG_START] = GP_LINK_I64,[TAG_COL] = GP_LINK_I32,[TAG_WEIGHT] = GP_LINK_F64,
-	[TAG_ROW] = GP_LINK_F32,[TAG_INDUCING] = GP_LINK_I32,[TAG_ALPHA] = GP_LINK_F64,[TAG_ROOT] = GP_LINK_F32,
+	[TAG_SCALARS] = GP_LINK_F64,[TAG_START] = GP_LINK_I64,[TAG_COL] = GP_LINK_I32,[TAG_WEIGHT] =
+		GP_LINK_F64,
+	[TAG_ROW] = GP_LINK_F32,[TAG_INDUCING] = GP_LINK_I32,[TAG_ALPHA] = GP_LINK_F64,[TAG_ROOT] =
+	GP_LINK_F32,
 	[TAG_CENTRE] = GP_LINK_F64,[TAG_SPREAD] = GP_LINK_F64,[TAG_FEATURE_START] = GP_LINK_I64,
-	[TAG_FEATURE_COL] = GP_LINK_I32,[TAG_FEATURE_VALUE] = GP_LINK_F32,[TAG_FEATURE_MEAN] = GP_LINK_F32,
+	[TAG_FEATURE_COL] = GP_LINK_I32,[TAG_FEATURE_VALUE] = GP_LINK_F32,[TAG_FEATURE_MEAN] =
+	GP_LINK_F32,
 	[TAG_FEATURE_DOT] = GP_LINK_F32,[TAG_FEATURE_NORM] = GP_LINK_F32,[TAG_CODE] = GP_LINK_U64,
-	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] = GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64,
+	[TAG_HABITS] = GP_LINK_I64,[TAG_ROW_VARIANCE] = GP_LINK_F32,[TAG_POINT] =
+	GP_LINK_F32,[TAG_TAKEN] = GP_LINK_F64,
 	[TAG_TIME] = GP_LINK_F64,[TAG_DIAGONAL] = GP_LINK_F64
 };
 
@@ -128,7 +132,8 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point, m->taken, m->centre, m->spread,
+	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point,
+		m->taken, m->centre, m->spread,
 		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->diagonal};
 
 	if (m->owns_graph)
@@ -341,7 +346,8 @@ restore_regression(const restorer *r, gp_link_model *m)
 
 	m->m = whole(r, ROWS, 1 << 20);
 	m->width = (int32_t) whole(r, WIDTH, 1 << 20);
-	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes), m->width),
+	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes),
+													m->width),
 				  false);
 	m->offset = r->scalar[OFFSET];
 	m->scale = r->scalar[SCALE];

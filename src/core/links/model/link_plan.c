@@ -57,7 +57,8 @@ frame_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 	double		x = feature_entries(problem->features);
 	double		dims = problem->features ? (double) problem->features->dims : 0.0;
 
-	return 64.0 * e + 172.0 * n + (problem->graph->time ? 20.0 * e + 24.0 * n : 0.0) + (x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * plan->powers : 0.0);
+	return 64.0 * e + 172.0 * n + (problem->graph->time ? 20.0 * e + 24.0 * n : 0.0) +
+		(x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * plan->powers : 0.0);
 }
 
 /* The bytes that a fold's scores take: the frame of its graph, and the columns of a block. */
@@ -74,7 +75,8 @@ fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 double
 gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan)
 {
-	double		pairs = 2.0 * (double) gp_link_fold_rows(problem->graph->edges) + 2.0 * GP_LINK_RANKED * (1 + GP_LINK_RIVALS) +
+	double		pairs = 2.0 * (double) gp_link_fold_rows(problem->graph->edges) +
+		2.0 * GP_LINK_RANKED * (1 + GP_LINK_RIVALS) +
 		(double) problem->graph->edges;
 
 	return fold_bytes(problem, plan) + FOLD_BYTES + PAIR_BYTES * pairs;
@@ -94,12 +96,16 @@ column_flops(const gp_link_problem *problem, const gp_link_plan *plan)
 		4.0 * feature_entries(problem->features) * plan->powers;
 }
 
-/* The pairs of all folds with their scores: what is learnt from, rivals, and candidates with the hidden links among them. */
+/*
+ * The pairs of all folds with their scores: what is learnt from, rivals, and candidates with the
+ * hidden links among them.
+ */
 static double
 sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 {
 	double		held = (double) gp_link_fold_rows(problem->graph->edges);
-	double		others = 2.0 * GP_LINK_RANKED * (double) (1 + gp_min64(GP_LINK_RIVALS, problem->graph->nodes)) +
+	double		others = 2.0 * GP_LINK_RANKED *
+		(double) (1 + gp_min64(GP_LINK_RIVALS, problem->graph->nodes)) +
 		fmin(GP_LINK_RANKED * (double) problem->graph->nodes, (double) problem->graph->edges);
 	double		width = gp_link_width(problem->graph, plan->powers);
 
@@ -110,12 +116,14 @@ sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 static double
 folds_bytes(const gp_link_problem *problem)
 {
-	return gp_link_fold_count(problem->graph->edges) * ((problem->graph->time ? 14.0 : 6.0) * entries_of(problem->graph) + 8.0 * (double) problem->graph->nodes);
+	return gp_link_fold_count(problem->graph->edges) *
+		((problem->graph->time ? 14.0 : 6.0) * entries_of(problem->graph) +
+		 8.0 * (double) problem->graph->nodes);
 }
 
 /*
- * Counts the method scores: the scores of all folds' pairs, then two regressions on the rows that are
- * learnt from, which are listed once more.
+ * Counts the method scores: the scores of all folds' pairs, then two regressions on the rows that
+ * are learnt from, which are listed once more.
  */
 static void
 count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
@@ -129,11 +137,14 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 	double		sources = held / 2.0 * (problem->features ? 2.3 : 1.6) + 2.0 * GP_LINK_RANKED;
 	double		samples = sample_bytes(problem, plan) + m * (8.0 * width + 16.0) + 80.0 * held;
 
-	plan->bytes = folds_bytes(problem) + samples + 8.0 * x + 24.0 * dims + 16.0 * (double) problem->graph->nodes +
+	plan->bytes = folds_bytes(problem) + samples + 8.0 * x + 24.0 * dims +
+		16.0 * (double) problem->graph->nodes +
 		fmax(at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan),
 			 2.0 * gp_link_regression_bytes(m, width) + 4.0 * 8.0 * (m + held));
-	plan->doubles = 2.0 * (2.0 + gp_link_fold_count(problem->graph->edges)) * 8.0 * m * GP_LINK_LANDMARKS * GP_LINK_LANDMARKS;
-	plan->flops = sources * column_flops(problem, plan) + plan->doubles + 3.0 * dims * e * 2.0 * (double) plan->powers;
+	plan->doubles = 2.0 * (2.0 + gp_link_fold_count(problem->graph->edges)) * 8.0 * m *
+		GP_LINK_LANDMARKS * GP_LINK_LANDMARKS;
+	plan->flops = sources * column_flops(problem, plan) + plan->doubles +
+		3.0 * dims * e * 2.0 * (double) plan->powers;
 }
 
 /* Counts the method ease: what the folds' pairs take, and the inverse beside a fold's pattern. */
@@ -150,9 +161,12 @@ count_items(gp_env *env, const gp_link_problem *problem, gp_link_plan *plan)
 		items += item[i];
 	gp_free(env, item);
 	smaller = (double) gp_min64(items, nodes - items);
-	plan->bytes = folds_bytes(problem) + sample_bytes(problem, plan) + 20.0 * entries_of(problem->graph) +
+	plan->bytes = folds_bytes(problem) + sample_bytes(problem, plan) +
+		20.0 * entries_of(problem->graph) +
 		60.0 * (double) nodes + 6.0 * 8.0 * (double) nodes * GP_LINK_BLOCK;
-	plan->flops = plan->doubles = (GP_LINK_RIDGES + 1.0 + gp_link_fold_count(problem->graph->edges)) * 2.0 * smaller * smaller * smaller;
+	plan->flops = plan->doubles = (GP_LINK_RIDGES + 1.0 +
+								   gp_link_fold_count(problem->graph->edges)) * 2.0 * smaller *
+								   smaller * smaller;
 	if (gp_link_items_bytes(smaller) > 0.0)
 		plan->bytes += gp_link_items_bytes(smaller);
 }
@@ -165,7 +179,8 @@ count_codes(const gp_link_problem *problem, gp_link_plan *plan)
 	double		rank = fmin(512.0, n);
 
 	plan->bytes = fmax(plan->bytes, 8.5 * n * rank + 24.0 * rank * rank +
-					   16.0 * feature_entries(problem->features) + 24.0 * entries_of(problem->graph) + 16.0 * n);
+					   16.0 * feature_entries(problem->features) +
+					   24.0 * entries_of(problem->graph) + 16.0 * n);
 	plan->flops += 4.0 * n * rank * rank;
 }
 
@@ -174,7 +189,8 @@ static gp_link_plan
 plan_of(gp_device *dev, const gp_link_problem *problem, int at_once)
 {
 	gp_env	   *env = dev->env;
-	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method};
+	gp_link_plan plan = {.method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES :
+		problem->method};
 
 	if (plan.method == GP_LINK_DEEP)
 		return gp_link_deep_plan(dev, problem);
@@ -214,7 +230,8 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem)
 #define CANDIDATES 1000.0		/* of a node */
 
 gp_count
-gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan, int64_t k)
+gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan,
+				  int64_t k)
 {
 	int64_t		n = problem->graph->nodes;
 	double		nodes = (double) n;
@@ -223,18 +240,25 @@ gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem, const gp
 	bool		scores = gp_link_has_scores(plan->method);
 	int32_t		width = gp_link_width(problem->graph, plan->powers);
 	int64_t		dims = problem->features ? problem->features->dims : 0;
-	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) + 48.0 * nodes * threads};
+	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) +
+		48.0 * nodes * threads};
 
 	if (k == 0)
 		return (gp_count) {0};
 	/* What threads have for themselves, and the lots of a wave. */
 	out.bytes += KEEP_BYTES +
-		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims, plan->powers));
-	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) * sizeof(gp_link_row);
+		threads * (KEEP_BYTES + (double) gp_link_lot_bytes(n, scores ? width : 0, m, dims,
+														   plan->powers));
+	out.bytes += threads * GP_LINK_WAVE_LOTS * (double) (gp_link_block_size(n) * k) *
+		sizeof(gp_link_row);
 	if (scores)
 	{
-		/* The frame, and the model: its features, codes, rows, and the triangle or the directions, stored and made ready. */
-		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) + 8.0 * GP_LINK_CODE_WORDS * nodes +
+		/*
+		 * The frame, and the model: its features, codes, rows, and the triangle or the directions,
+		 * stored and made ready.
+		 */
+		out.bytes += frame_bytes(problem, plan) + 8.0 * feature_entries(problem->features) +
+			8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
 		out.flops = nodes * (column_flops(problem, plan) + KEPT_MEANS * CANDIDATES * (double) m);
 	}

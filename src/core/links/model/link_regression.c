@@ -9,9 +9,11 @@
 #include "numeric/numeric.h"
 
 #define KERNEL_DEPTH 2
-#define JITTER 1e-5				/* of the landmarks' covariance, over its mean variance: weights stay small enough for float */
+/* of the landmarks' covariance, over its mean variance: weights stay small enough for float */
+#define JITTER 1e-5
 #define MOST_JITTER 1e-1
-#define BLOCK_ROWS 512			/* rows whose basis functions are held at once for their logits alone */
+/* rows whose basis functions are held at once for their logits alone */
+#define BLOCK_ROWS 512
 
 /* The covariances of rows a with rows b, both standardised; owned by the caller. */
 static gp_matrix
@@ -44,7 +46,8 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 			const double *spread, gp_type type, bool constant)
 {
 	int32_t		columns = width + (constant ? 1 : 0);
-	double	   *z = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, n, columns), sizeof(double));
+	double	   *z = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, n, columns),
+								   sizeof(double));
 	gp_matrix	out = dev->create(dev, n, columns, type);
 
 	for (int64_t e = 0; e < n; e++)
@@ -147,7 +150,8 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 }
 
 void
-gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score, double *logit)
+gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score,
+						  double *logit)
 {
 	gp_device  *dev = r->logistic.dev;
 	int64_t		p = r->logistic.phi.rows;
@@ -157,7 +161,8 @@ gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const
 	dev->upload(dev, alpha, gp_matrix_wrap(weight, p, 1, GP_DOUBLE));
 	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	psi = gp_link_basis(dev, band.count, width, score + band.first * width, r->centre, r->spread, r->z);
+		gp_matrix	psi = gp_link_basis(dev, band.count, width, score + band.first * width,
+										r->centre, r->spread, r->z);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 
 		dev->gemm(dev, false, false, 1.0, psi, alpha, 0.0, sum);

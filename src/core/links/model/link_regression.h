@@ -25,12 +25,14 @@ typedef struct gp_link_regression
 } gp_link_regression;
 
 /* Prepares a regression on all rows, whose labels and weights gp_link_logistic_fit is given. */
-extern gp_link_regression gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *score,
+extern gp_link_regression gp_link_regression_open(gp_device *dev, int64_t n, int32_t width,
+												  const double *score,
 												  bool process, double penalty);
 extern void gp_link_regression_close(gp_link_regression *r);
 
 /* The logits of other rows at the mode that was found last. */
-extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const double *score, double *logit);
+extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width,
+									  const double *score, double *logit);
 
 /* The bytes that it takes at most. */
 extern double gp_link_regression_bytes(double n, double width);
@@ -39,7 +41,8 @@ extern double gp_link_regression_bytes(double n, double width);
  * psi of rows of scores, n x p in the type of the landmarks z (which has no rows, but a type, for
  * logistic regression); owned by the caller.
  */
-extern gp_matrix gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, const double *centre,
+extern gp_matrix gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score,
+							   const double *centre,
 							   const double *spread, gp_matrix z);
 
 /* phi = L^-1 psi' for rows psi (n x m), which is freed; owned by the caller. */

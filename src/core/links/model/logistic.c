@@ -222,8 +222,9 @@ gp_link_logistic_bytes(double n, double p)
 }
 
 /*
- * The scores are standardised.  A pair stands in two rows, a link and none, which share its weight as
- * the smoothed target of its label says (Platt 1999): scores that separate links make the curve no step.
+ * The scores are standardised.  A pair stands in two rows, a link and none, which share its weight
+ * as the smoothed target of its label says (Platt 1999): scores that separate links make the curve
+ * no step.
  */
 void
 gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
@@ -260,7 +261,10 @@ gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *la
 		phi[i] = 1.0;
 		phi[2 * n + i] = (score[i / 2] - centre) / spread;
 	}
-	/* Equal scores, or such as are no numbers, give every pair the share of links; so do those that rank backwards. */
+	/*
+	 * Equal scores, or such as are no numbers, give every pair the share of links; so do those
+	 * that rank backwards.
+	 */
 	if (spread > FLAT * fabs(centre) && isfinite(spread))
 	{
 		gp_matrix	rows = dev->create(dev, 2, 2 * n, GP_DOUBLE);

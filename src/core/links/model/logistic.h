@@ -3,7 +3,7 @@
  *
  * The logit of row r is phi_r'b.  The mode minimises
  *
- *		sum_r w_r log(1 + exp(-y_r phi_r'b)) + (penalty / 2) b'b,	y = 1 for a link and -1 for none,
+ *		sum_r w_r log(1 + exp(-y_r phi_r'b)) + (penalty / 2) b'b, y = 1 for a link and -1 for none,
  *
  * and the variance of a logit is phi'H^-1 phi with the Hessian H there (the Laplace approximation;
  * Rasmussen and Williams 2006, 3.4).
@@ -34,15 +34,16 @@ extern void gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const d
 extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64_t n, double *out);
 
 /*
- * What a prediction takes where phi = L^-1 psi: the weights alpha of the mean psi'alpha, and W (p x p) with
- * the variance |W'psi|^2.  root is L; one without data stands for I.  Owned by the caller.
+ * What a prediction takes where phi = L^-1 psi: the weights alpha of the mean psi'alpha, and W (p
+ * x p) with the variance |W'psi|^2.  root is L; one without data stands for I.  Owned by the
+ * caller.
  */
 extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
 extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
 
 /*
- * The curve of probabilities 1 / (1 + exp(-(intercept + slope score))), the slope not negative; weight is
- * what each of n scores counts for.
+ * The curve of probabilities 1 / (1 + exp(-(intercept + slope score))), the slope not negative;
+ * weight is what each of n scores counts for.
  */
 extern void gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
 							  const double *weight, double *intercept, double *slope);

@@ -11,7 +11,8 @@
 #include "base/sort.h"
 #include "links/links_internal.h"
 
-#define TRIES 64				/* random pairs drawn for each one wanted, before the missing are listed */
+/* random pairs drawn for each one wanted, before the missing are listed */
+#define TRIES 64
 #define MOST_LISTED 4096		/* nodes up to which they are */
 #define MISSING_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
 
@@ -88,7 +89,8 @@ compare_keyed(const void *a, const void *b, void *unused)
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
-	return x->src != y->src ? (x->src > y->src) - (x->src < y->src) : (x->dst > y->dst) - (x->dst < y->dst);
+	return x->src != y->src ? (x->src > y->src) - (x->src < y->src) :
+		(x->dst > y->dst) - (x->dst < y->dst);
 }
 
 /* An empty sample: the pairs of the smallest keys, at most room. */
@@ -320,7 +322,8 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 }
 
 gp_link_fold
-gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden, int64_t most)
+gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden,
+				  int64_t most)
 {
 	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
 	gp_link_pairs missing = gp_link_sample_missing(env, graph, seed, fold.links, NULL);
@@ -350,9 +353,13 @@ shuffle(gp_link_pairs *pairs, uint64_t seed)
 	}
 }
 
-/* A fold that hides links [f share, (f + 1) share) of those in order, the latest first; its graph has none that came later. */
+/*
+ * A fold that hides links [f share, (f + 1) share) of those in order, the latest first; its graph
+ * has none that came later.
+ */
 static gp_link_fold
-fold_of_times(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_heap *order, int f, int64_t share)
+fold_of_times(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_heap *order, int f,
+			  int64_t share)
 {
 	gp_link_pairs hidden = sample_part(order, f * share, share);
 	gp_link_pairs gone = sample_part(order, 0, (f + 1) * share);
@@ -410,7 +417,8 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	folds = gp_link_fold_count(graph->edges);
 	if (graph->time)
 		folds = (int) gp_min64(folds, GP_LINK_LEAST_FOLDS);
-	order = graph->time ? draw_latest(env, graph, folds * share) : draw_links(env, graph, seed, folds * share);
+	order = graph->time ? draw_latest(env, graph, folds * share) :
+		draw_links(env, graph, seed, folds * share);
 	for (int f = 0; f < folds; f++)
 	{
 		gp_link_pairs hidden;

@@ -283,7 +283,8 @@ typedef struct regression
 
 /* Prepares it: pairs to learn from, links first, then the others. */
 static regression
-regression_open(gp_device *dev, const gp_link_model *model, const gp_link_fold *t, const gp_link_pairs *others)
+regression_open(gp_device *dev, const gp_link_model *model, const gp_link_fold *t,
+				const gp_link_pairs *others)
 {
 	regression	r = {.root = gp_link_landmark_root(dev, inducing_kernel(dev, model))};
 	int64_t		n = t->pairs.n + others->n;
@@ -296,7 +297,9 @@ regression_open(gp_device *dev, const gp_link_model *model, const gp_link_fold *
 		memcpy(all.src + t->pairs.n, others->src, others->n * sizeof(int32_t));
 		memcpy(all.dst + t->pairs.n, others->dst, others->n * sizeof(int32_t));
 	}
-	r.logistic = gp_link_logistic_open(dev, gp_link_whiten(dev, covariances(dev, model, &all), r.root), penalties[0]);
+	r.logistic = gp_link_logistic_open(dev,
+									   gp_link_whiten(dev, covariances(dev, model, &all), r.root),
+									   penalties[0]);
 	gp_link_pairs_free(dev->env, &all);
 	r.label = gp_alloc_zero(dev->env, n, sizeof(bool));
 	r.weight = gp_alloc_zero(dev->env, n, sizeof(double));
@@ -319,15 +322,20 @@ regression_close(regression *r)
 	gp_free(dev->env, r->weight);
 }
 
-/* Fold f: a model of its graph, learnt from what it does not hide, with each penalty, on what it hides. */
+/*
+ * Fold f: a model of its graph, learnt from what it does not hide, with each penalty, on what it
+ * hides.
+ */
 static void
 try_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold, int folds, int f,
 		 gp_link_asked *asked, int64_t from, trial *x)
 {
 	gp_env	   *env = dev->env;
 	gp_link_model model = {0};
-	gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, fold, RANKED / folds, problem->seed, NULL);
-	gp_link_fold t = training_pairs(env, fold->graph, problem->graph, gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
+	gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, fold, RANKED / folds,
+												problem->seed, NULL);
+	gp_link_fold t = training_pairs(env, fold->graph, problem->graph,
+									gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
 									&fold->pairs);
 	gp_link_pairs hidden = gp_link_pairs_concat(env, &fold->pairs, &rivals.pairs);
 	gp_link_pairs others = gp_link_pairs_concat(env, &hidden, &asked->pairs);
@@ -379,7 +387,8 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 	}
 	for (int f = 0; f < folds; f++)
 	{
-		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
+		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed,
+									  GP_CANDIDATES_THREE_HOPS, NULL);
 		try_fold(dev, problem, &fold[f], folds, f, &asked[f], model->held.first[f], x);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
 		gp_link_fold_free(env, &fold[f]);
@@ -493,11 +502,14 @@ gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, 
 										 (double) graph->start[graph->nodes]);
 	double		layers = problem->program->layers;
 	double		held = (double) gp_link_fold_rows(graph->edges);
-	double		others = held + (RANKED + ASKED) * (double) (1 + gp_min64(GP_LINK_RIVALS, graph->nodes)) + (double) graph->edges;
+	double		others = held + (RANKED + ASKED) *
+		(double) (1 + gp_min64(GP_LINK_RIVALS, graph->nodes)) + (double) graph->edges;
 
 	*bytes = folds + 40.0 * n + GRID * 16.0 * held + 40.0 * others +
-		fmax(factor_bytes(problem, rank), 4.0 * n * (rank + 1.0) + gp_link_logistic_bytes(learnt + others, m) +
-			 8.0 * (learnt + others) * m + 24.0 * m * m + 64.0 * BLOCK * (m + rank) + 8.0 * m * rank);
+		fmax(factor_bytes(problem, rank),
+			 4.0 * n * (rank + 1.0) + gp_link_logistic_bytes(learnt + others, m) +
+			 8.0 * (learnt + others) * m + 24.0 * m * m + 64.0 * BLOCK * (m + rank) +
+			 8.0 * m * rank);
 	*flops = (GP_LINK_FOLDS + 1) *
 		(2.0 * rank * input_entries(problem) + layers * 3.0 * n * rank * rank +
 		 layers * 2.0 * rank * (double) graph->start[graph->nodes] +

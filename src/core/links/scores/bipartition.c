@@ -40,7 +40,9 @@ alike(painter *p, int32_t node)
 	return n;
 }
 
-/* Colours what can be reached from a node by the parity of the steps; returns the links among it. */
+/*
+ * Colours what can be reached from a node by the parity of the steps; returns the links among it.
+ */
 static int64_t
 paint(painter *p, int32_t first, int32_t component)
 {

@@ -12,7 +12,8 @@
 #include "scores.h"
 
 #define FEATURE_BLOCK 128		/* features whose statistics are taken at once */
-#define SMALLEST_NORM 1e-6		/* of a centred row, relative to the row and the mean: else it has none */
+/* of a centred row, relative to the row and the mean: else it has none */
+#define SMALLEST_NORM 1e-6
 
 /* Dense features as a matrix. */
 static gp_matrix
@@ -125,7 +126,10 @@ cosine(double product, double dot_i, double dot_j, double mean_square, double no
 	return fmax(-1.0, fmin(1.0, c));
 }
 
-/* Writes the cosines of all powers from the products of a block's pairs, powers x n: what is known of a node stands together. */
+/*
+ * Writes the cosines of all powers from the products of a block's pairs, powers x n: what is known
+ * of a node stands together.
+ */
 static void
 write_powers(const gp_link_frame *f, const gp_link_block *block, const double *product, double *out)
 {
@@ -138,7 +142,8 @@ write_powers(const gp_link_frame *f, const gp_link_block *block, const double *p
 
 		gp_poll(f->env, f->powers * e, &next);
 		for (int k = 0; k < f->powers; k++)
-			out[e * f->width + k] = cosine(product[k * block->n + e], f->dot[i + k], f->dot[j + k], f->mean_square[k],
+			out[e * f->width + k] = cosine(product[k * block->n + e], f->dot[i + k], f->dot[j + k],
+										   f->mean_square[k],
 										   f->norm[i + k], f->norm[j + k]);
 	}
 }
@@ -176,7 +181,8 @@ cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, f->powers * b, GP_FLOAT);
 	gp_matrix	z = f->dev->create(f->dev, f->n, b, GP_FLOAT);
 	gp_matrix	y = f->dev->create(f->dev, f->n, b, GP_FLOAT);
-	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, f->powers), sizeof(double));
+	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, f->powers),
+										 sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
 	for (int k = 0; k < f->powers; k++)
@@ -349,7 +355,8 @@ gp_link_feature_statistics(gp_link_frame *f)
 	s.square = gp_alloc_zero(env, entries, sizeof(double));
 	s.host = gp_alloc_array(env, f->n, sizeof(float));
 	s.sums = gp_alloc_array(env, f->n, sizeof(double));
-	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_matrix	x = dev->create(dev, f->n, band.count, GP_FLOAT);
 		gp_matrix	y = dev->create(dev, f->n, band.count, GP_FLOAT);

@@ -1,8 +1,8 @@
 /*
  * decay.c - of a graph whose links have times: what recent links say of a pair.
  *
- * A link of age a counts exp(-a / tau), ages being those at the graph's last link and tau some shares of
- * its span.  No half-life suits all graphs, so the regression weighs three of them.
+ * A link of age a counts exp(-a / tau), ages being those at the graph's last link and tau some
+ * shares of its span.  No half-life suits all graphs, so the regression weighs three of them.
  */
 #include "scores.h"
 
@@ -38,13 +38,15 @@ gp_link_decay_open(gp_link_frame *f)
 		first = fmin(first, g->time[k]);
 		last = fmax(last, g->time[k]);
 	}
-	f->decayed = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, gp_csr_entries(w), GP_LINK_DECAYS), sizeof(float));
+	f->decayed = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, gp_csr_entries(w),
+															  GP_LINK_DECAYS), sizeof(float));
 	f->activity = gp_alloc_zero(f->env, f->n * GP_LINK_DECAYS, sizeof(double));
 	GP_EACH(f->env, i, f->n, w->start[i])
 	{
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 		{
-			double		age = last > first ? (last - time_of(g, (int32_t) i, w->col[k])) / (last - first) : 0.0;
+			double		age = last > first ?
+				(last - time_of(g, (int32_t) i, w->col[k])) / (last - first) : 0.0;
 
 			for (int d = 0; d < GP_LINK_DECAYS; d++)
 			{
@@ -66,7 +68,8 @@ add_common(const gp_link_frame *f, int32_t i, int32_t j, double *sum)
 	for (; gp_csr_common(w, &p, w->start[i + 1], &q, w->start[j + 1]); p++, q++)
 		for (int d = 0; d < GP_LINK_DECAYS; d++)
 		{
-			double		both = (double) f->decayed[p * GP_LINK_DECAYS + d] * f->decayed[q * GP_LINK_DECAYS + d];
+			double		both = (double) f->decayed[p * GP_LINK_DECAYS + d] *
+				f->decayed[q * GP_LINK_DECAYS + d];
 
 			if (both > 0.0)
 				sum[d] += both / f->activity[w->col[p] * GP_LINK_DECAYS + d];
@@ -75,7 +78,8 @@ add_common(const gp_link_frame *f, int32_t i, int32_t j, double *sum)
 
 /* Fills the columns of out: logarithms of what is in common, and of both ends' activities. */
 void
-gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first, double *out)
+gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
+			  double *out)
 {
 	int64_t		next = 0;
 
@@ -95,7 +99,8 @@ gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *c
 			double		lost = own >= 0 ? f->decayed[own * GP_LINK_DECAYS + d] : 0.0;
 
 			row[2 * d] = log(common[d] + LEAST_COMMON);
-			row[2 * d + 1] = log(fmax(f->activity[i * GP_LINK_DECAYS + d] - lost, 0.0) + LEAST_ACTIVITY) +
+			row[2 * d + 1] = log(fmax(f->activity[i * GP_LINK_DECAYS + d] - lost, 0.0) +
+								 LEAST_ACTIVITY) +
 				log(fmax(f->activity[j * GP_LINK_DECAYS + d] - lost, 0.0) + LEAST_ACTIVITY);
 		}
 	}

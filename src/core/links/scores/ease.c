@@ -69,7 +69,10 @@ pattern_product(gp_link_frame *f, gp_matrix b, gp_matrix c, const gp_link_cut *c
 	}
 }
 
-/* The squares of each column, added up in an order that other columns have no part in; turned is c x n. */
+/*
+ * The squares of each column, added up in an order that other columns have no part in; turned is c
+ * x n.
+ */
 static void
 column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 {
@@ -94,7 +97,8 @@ scale_columns(gp_device *dev, const double *factor, gp_matrix x)
 
 /* y += sign factor x; spare is of x's size. */
 static void
-add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare, gp_matrix y)
+add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare,
+			gp_matrix y)
 {
 	dev->copy(dev, spare, x);
 	scale_columns(dev, factor, spare);
@@ -102,7 +106,8 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, gp_matrix residual, gp_matrix x)
+gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, gp_matrix residual,
+					   gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = (int32_t) x.cols;
@@ -161,7 +166,8 @@ gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, 
 }
 
 void
-gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double close, gp_matrix x)
+gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+				   double close, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	gp_matrix	right = dev->create(dev, f->n, block->sources, GP_DOUBLE);
@@ -176,7 +182,8 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 
 /* Fills two columns of out: the score scaled by both ends, and by the one that it is larger for. */
 void
-gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first, double *out)
+gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
+			 double *out)
 {
 	gp_matrix	x;
 	double	   *entry;

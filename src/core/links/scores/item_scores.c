@@ -1,20 +1,20 @@
 /*
  * item_scores.c - linear auto-encoders of a graph with two sides (EASE; Steck 2019).
  *
- * R has a row for each user and a column for each item, 1 for a link; A = R c scales the column of an item
- * with d_j links by c_j = d_j^-1/4.  With P = (A'A + lambda I)^-1, Q = (AA' + lambda I)^-1 and Z = AP = QA the
- * ridge regression of a column on the other columns predicts, scaled back,
+ * R has a row for each user and a column for each item, 1 for a link; A = R c scales the column of
+ * an item with d_j links by c_j = d_j^-1/4.  With P = (A'A + lambda I)^-1, Q = (AA' + lambda I)^-1
+ * and Z = AP = QA the ridge regression of a column on the other columns predicts, scaled back,
  *
  *		-z_uj / (P_jj c_j)								for a pair without a link, and
  *		lambda Q_uu - z_uj / (P_jj c_j) + z_uj^2 / P_jj	for a link, as if it were not there:
  *
- * the residual of a regression whose targets lack the row, with the leverage z_u'(A'e_u) = 1 - lambda Q_uu.
- * The regression of a row on the other rows swaps P_jj and Q_uu.  Users are asked for items where links have
- * directions; without them the score is the mean of both.
+ * the residual of a regression whose targets lack the row, with the leverage z_u'(A'e_u) = 1 -
+ * lambda Q_uu.  The regression of a row on the other rows swaps P_jj and Q_uu.  Users are asked
+ * for items where links have directions; without them the score is the mean of both.
  *
- * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.  ease.c solves it
- * for single columns of Z; the block of the smaller side, where there is room for it, gives any z and both
- * diagonals.
+ * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.  ease.c
+ * solves it for single columns of Z; the block of the smaller side, where there is room for it,
+ * gives any z and both diagonals.
  */
 #include "scores.h"
 
@@ -22,7 +22,8 @@
 #define PROBES GP_LINK_BLOCK	/* random signs that tell the diagonal of P beyond */
 #define PROBE_SALT UINT64_C(0x70726f6265000000)
 #define CLOSE 1e-8				/* of a system's first residual */
-#define SOLVE_EFFORT 500.0		/* an entry of A takes as long, for one source, as so many operations of the inverse */
+/* an entry of A takes as long, for one source, as so many operations of the inverse */
+#define SOLVE_EFFORT 500.0
 
 struct gp_link_items
 {
@@ -33,7 +34,8 @@ struct gp_link_items
 	double	   *scale;			/* c of each node; 1 of users */
 	double	   *diagonal;		/* P_jj of items, Q_uu of users */
 	double		mean;			/* of the diagonal of A'A */
-	double	   *inverse;		/* n x n: the block of the smaller side; NULL: solved for each source */
+	/* n x n: the block of the smaller side; NULL: solved for each source */
+	double	   *inverse;
 };
 
 static const double multiples[GP_LINK_RIDGES] = {6.0, 2.0, 18.0};	/* of the mean diagonal */
@@ -43,7 +45,8 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 {
 	gp_csr	   *a = gp_graph_symmetric(env, graph);
 	gp_link_sides sides = gp_link_sides_find(env, a);
-	int64_t    *count = gp_alloc_zero(env, 2 * graph->nodes, sizeof(int64_t));	/* of each component's sides */
+	/* of each component's sides */
+	int64_t    *count = gp_alloc_zero(env, 2 * graph->nodes, sizeof(int64_t));
 	bool	   *item = gp_alloc_zero(env, graph->nodes, sizeof(bool));
 	int64_t		across = 0;
 
@@ -89,7 +92,8 @@ fill_pattern(gp_link_frame *f, gp_link_items *items)
 	f->pattern.value = value;
 	GP_EACH(f->env, i, f->n, w->start[i] + i)
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-			value[k] = items->item[i] != items->item[w->col[k]] ? items->scale[i] * items->scale[w->col[k]] : 0.0;
+			value[k] = items->item[i] != items->item[w->col[k]] ?
+				items->scale[i] * items->scale[w->col[k]] : 0.0;
 }
 
 void
@@ -150,7 +154,9 @@ has_room(const gp_link_frame *f)
 {
 	double		n = (double) f->items->n;
 
-	return n > 0 && n <= DENSE_NODES && (f->env->limit == 0 || (double) f->env->used + gp_link_items_bytes(n) <= (double) gp_limit(f->env));
+	return n > 0 && n <= DENSE_NODES && (f->env->limit == 0 ||
+										 (double) f->env->used +
+										 gp_link_items_bytes(n) <= (double) gp_limit(f->env));
 }
 
 /* The block of A^2 + lambda I, from the rows of A of the larger side. */
@@ -218,7 +224,10 @@ dense_entry(const gp_link_frame *f, int32_t user, int32_t item)
 	return sum;
 }
 
-/* An entry of the diagonals: of the inverse itself, or (1 - sum_u a_uj z_uj) / lambda over the node's neighbours. */
+/*
+ * An entry of the diagonals: of the inverse itself, or (1 - sum_u a_uj z_uj) / lambda over the
+ * node's neighbours.
+ */
 static double
 dense_diagonal(const gp_link_frame *f, int32_t node)
 {
@@ -231,7 +240,8 @@ dense_diagonal(const gp_link_frame *f, int32_t node)
 		return items->inverse[items->place[node] * (items->n + 1)];
 	for (int64_t k = f->pattern.start[node]; k < f->pattern.start[node + 1]; k++)
 		if (value[k] > 0.0)
-			sum -= value[k] * dense_entry(f, item ? f->pattern.col[k] : node, item ? node : f->pattern.col[k]);
+			sum -= value[k] * dense_entry(f, item ? f->pattern.col[k] : node,
+										  item ? node : f->pattern.col[k]);
 	return sum / f->ridge;
 }
 
@@ -247,7 +257,10 @@ least_diagonal(const gp_link_frame *f, int64_t node)
 	return 1.0 / sum;
 }
 
-/* The diagonals from random signs v: the mean of v (A^2 + lambda I)^-1 v (Bekas, Kokiopoulou and Saad 2007). */
+/*
+ * The diagonals from random signs v: the mean of v (A^2 + lambda I)^-1 v (Bekas, Kokiopoulou and
+ * Saad 2007).
+ */
 void
 gp_link_items_probe(gp_link_frame *f)
 {
@@ -262,7 +275,8 @@ gp_link_items_probe(gp_link_frame *f)
 
 	for (int64_t i = 0; i < f->n; i++)
 		for (int64_t t = 0; t < PROBES; t++)
-			sign[i * PROBES + t] = gp_hash(PROBE_SALT + (uint64_t) (i * PROBES + t)) & 1 ? 1.0 : -1.0;
+			sign[i * PROBES + t] = gp_hash(PROBE_SALT + (uint64_t) (i * PROBES + t)) & 1 ? 1.0 :
+				-1.0;
 	dev->upload(dev, v, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE));
 	dev->copy(dev, left, v);
 	gp_link_ease_solve_for(f, NULL, CLOSE, left, x);
@@ -314,7 +328,10 @@ gp_link_items_expect(gp_link_frame *f, int64_t sources)
 		invert(f);
 }
 
-/* The prediction of a pair by one of the regressions, whose own diagonal is given, and that of the other. */
+/*
+ * The prediction of a pair by one of the regressions, whose own diagonal is given, and that of the
+ * other.
+ */
 static double
 predict(const gp_link_frame *f, double z, double scale, bool cut, double own, double other)
 {
@@ -353,9 +370,12 @@ gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 		if (items->inverse)
 			out[e] = dense_entry(f, user, item);
 		if (f->graph->directed)
-			out[e] = predict(f, out[e], items->scale[item], cut, items->diagonal[item], items->diagonal[user]);
+			out[e] = predict(f, out[e], items->scale[item], cut, items->diagonal[item],
+							 items->diagonal[user]);
 		else
-			out[e] = 0.5 * (predict(f, out[e], items->scale[item], cut, items->diagonal[item], items->diagonal[user]) +
-							predict(f, out[e], items->scale[item], cut, items->diagonal[user], items->diagonal[item]));
+			out[e] = 0.5 * (predict(f, out[e], items->scale[item], cut, items->diagonal[item],
+									items->diagonal[user]) +
+							predict(f, out[e], items->scale[item], cut, items->diagonal[user],
+									items->diagonal[item]));
 	}
 }

@@ -55,7 +55,8 @@ walk_series(int32_t length, double *c)
  * vectors.  Of two ends, T_0 has no entry.
  */
 static void
-sum_series(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel, double *walk)
+sum_series(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel,
+		   double *walk)
 {
 	gp_device  *dev = f->dev;
 	gp_matrix	last = dev->create(dev, f->n, block->sources, GP_FLOAT);
@@ -97,7 +98,8 @@ strength_of(const gp_link_frame *f, int32_t node, const gp_link_cut *cut)
 }
 
 void
-gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first, double *out)
+gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+				  int32_t first, double *out)
 {
 	double	   *kernel = gp_alloc_zero(f->env, block->n, sizeof(double));
 	double	   *walk = gp_alloc_zero(f->env, block->n, sizeof(double));

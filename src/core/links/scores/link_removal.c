@@ -137,7 +137,8 @@ gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha, g
 
 void
 gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
-					const int32_t *source, gp_matrix scratch, gp_matrix dst, const gp_link_cut *cuts)
+					const int32_t *source, gp_matrix scratch, gp_matrix dst,
+					const gp_link_cut *cuts)
 {
 	int32_t		slot[2 * GP_LINK_BLOCK];
 	double		one[2 * GP_LINK_BLOCK];
@@ -180,7 +181,9 @@ gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a, const gp_
 	}
 }
 
-/* Whether single entries cost less than the product: each reads a line for every entry of its row. */
+/*
+ * Whether single entries cost less than the product: each reads a line for every entry of its row.
+ */
 static bool
 single_entries(const gp_link_block *block, const gp_csr *s, gp_matrix b)
 {

@@ -7,7 +7,8 @@
 #include "scores.h"
 
 #define COLUMN_BYTES (256.0 * 1024 * 1024)	/* that one matrix of a block may take */
-#define WIDE_NODES 10000		/* of more, half as many columns at once stay nearer to the processor */
+/* of more, half as many columns at once stay nearer to the processor */
+#define WIDE_NODES 10000
 
 /* A matrix with the pattern of s and room for values of its own. */
 static gp_csr
@@ -22,7 +23,10 @@ same_pattern(gp_env *env, const gp_csr *s, gp_type type)
 	return m;
 }
 
-/* The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights. */
+/*
+ * The symmetric weights: for an undirected graph its own arrays, with ones where it has no
+ * weights.
+ */
 static gp_csr *
 make_weights(gp_link_frame *f)
 {
@@ -133,7 +137,10 @@ make_arcs(gp_link_frame *f)
 	f->in = gp_csr_transpose(f->env, &f->out);
 }
 
-/* Makes A by the symmetric weights; takes the features' means and norms from a model, or computes them. */
+/*
+ * Makes A by the symmetric weights; takes the features' means and norms from a model, or computes
+ * them.
+ */
 static void
 open_features(gp_link_frame *f, const gp_link_model *model)
 {
@@ -181,10 +188,12 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 }
 
 void
-gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const bool *item, double ridge,
+gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const bool *item,
+						double ridge,
 						const double *diagonal)
 {
-	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes, .width = 1};
+	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+		.width = 1};
 	if (dev->keep)
 		dev->keep(dev, true);
 	f->weights = make_weights(f);

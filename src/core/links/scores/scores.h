@@ -25,7 +25,8 @@ enum gp_link_middle
 	GP_LINK_BY_LOG				/* 1 / log d; 0 for d < 2 */
 };
 
-#define GP_LINK_COUNTS 512		/* whose logarithms are kept: most degrees, and numbers of walks, are less */
+/* whose logarithms are kept: most degrees, and numbers of walks, are less */
+#define GP_LINK_COUNTS 512
 
 typedef struct gp_link_items gp_link_items;
 
@@ -39,7 +40,8 @@ typedef struct gp_link_frame
 	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		width;			/* scores of a pair */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, float */
-	gp_csr	   *spread;			/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
+	/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
+	gp_csr	   *spread;
 	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
@@ -48,9 +50,14 @@ typedef struct gp_link_frame
 	double	   *strength;		/* n: weights of the neighbours' links */
 	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
 	double		volume;			/* sum of strengths */
-	float	   *decayed;		/* entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without times */
+	/*
+	 * entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without
+	 * times
+	 */
+	float	   *decayed;
 	double	   *activity;		/* n x GP_LINK_DECAYS: of a node's links */
-	gp_csr		pattern;		/* of ones, double; shares the places of weights; no value on a large graph */
+	/* of ones, double; shares the places of weights; no value on a large graph */
+	gp_csr		pattern;
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
 	gp_csr	   *xt;				/* X', when X is sparse */
@@ -116,7 +123,9 @@ extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block,
 extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,
 								const int32_t *dst, double *out);
 
-/* How many sources a block should have on a graph of so many nodes; the plan counts with it, too. */
+/*
+ * How many sources a block should have on a graph of so many nodes; the plan counts with it, too.
+ */
 extern int32_t gp_link_block_size(int64_t nodes);
 
 /* A link that a column ignores: what it takes from its ends. */
@@ -157,34 +166,46 @@ extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
 #define GP_LINK_EASE_NODES 10000
 
 extern void gp_link_ease_open(gp_link_frame *f);
-extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
+extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+						 int32_t first,
 						 double *out);
 /* x = (A^2 + lambda I)^-1 b, where b is lost. */
-extern void gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, gp_matrix b, gp_matrix x);
+extern void gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close,
+								   gp_matrix b, gp_matrix x);
 /* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
-extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block,
+							   const gp_link_cut *cuts,
 							   double close, gp_matrix x);
 
 /*
- * item_scores.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of one side
- * have the score 0.
+ * item_scores.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of
+ * one side have the score 0.
  */
 #define GP_LINK_RIDGES 3		/* to choose from, the usual one first */
 
 /*
- * The items of a graph: in each component what links lead to, without directions its larger side.  share is
- * that of the links that lead from side to side.  Owned by the caller.
+ * The items of a graph: in each component what links lead to, without directions its larger side.
+ * share is that of the links that lead from side to side.  Owned by the caller.
  */
 extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *share);
 
-/* A frame of the one score, of these items; with the diagonal (nodes) of an earlier fit by the ridge, or NULL. */
-extern void gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const bool *item,
+/*
+ * A frame of the one score, of these items; with the diagonal (nodes) of an earlier fit by the
+ * ridge, or NULL.
+ */
+extern void gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
+									const bool *item,
 									double ridge, const double *diagonal);
-extern void gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev, const gp_link_model *model);
-extern void gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const double *diagonal);
+extern void gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev,
+									   const gp_link_model *model);
+extern void gp_link_items_open(gp_link_frame *f, const bool *item, double ridge,
+							   const double *diagonal);
 extern void gp_link_items_close(gp_link_frame *f);
 
-/* Prepares the scores by one of the ridges: computes the diagonal, and the inverse where there is room for it. */
+/*
+ * Prepares the scores by one of the ridges: computes the diagonal, and the inverse where there is
+ * room for it.
+ */
 extern void gp_link_items_fit(gp_link_frame *f, int ridge);
 
 /* The diagonal alone, without the inverse. */
@@ -201,31 +222,42 @@ extern double gp_link_items_bytes(double smaller);
 
 extern void gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out);
 
-/* decay.c: of a graph with times, neighbours in common and activity by how recent links are; two columns a decay. */
+/*
+ * decay.c: of a graph with times, neighbours in common and activity by how recent links are; two
+ * columns a decay.
+ */
 #define GP_LINK_DECAYS 3
 #define GP_LINK_DECAY_SCORES (2 * GP_LINK_DECAYS)
 
 extern void gp_link_decay_open(gp_link_frame *f);
-extern void gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
+extern void gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+						  int32_t first,
 						  double *out);
 /* cosines.c: of the features. */
 extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
 extern void gp_link_feature_statistics(gp_link_frame *f);
 /* item_choice.c: the ridge by which the hidden links of a fold rank best. */
-extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item);
+extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
+								 const bool *item);
 
 /* link_plan.c */
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
 
-/* The folds whose scores are computed at once: each by a thread of its own, for what one needs is too little for several. */
+/*
+ * The folds whose scores are computed at once: each by a thread of its own, for what one needs is
+ * too little for several.
+ */
 extern int	gp_link_folds_at_once(const gp_device *dev);
 
 /* What a thread that scores a fold needs for itself. */
 extern double gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan);
 
-/* Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the caller. */
+/*
+ * Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the
+ * caller.
+ */
 extern gp_features *gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed);
 
 #endif							/* GP_SCORES_H */

@@ -37,7 +37,8 @@ gp_link_width(const gp_graph *graph, int32_t powers)
 int32_t
 gp_link_graph_width(const gp_graph *graph)
 {
-	return gp_link_structure_width(graph->directed) + GP_LINK_LAPLACIAN_SCORES + GP_LINK_EASE_SCORES +
+	return gp_link_structure_width(graph->directed) + GP_LINK_LAPLACIAN_SCORES +
+		GP_LINK_EASE_SCORES +
 		(graph->time ? GP_LINK_DECAY_SCORES : 0);
 }
 
@@ -68,7 +69,8 @@ structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *
 		if (cuts)
 			cut[e] = cuts[block->slot[e]].edge;
 	}
-	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two, s.three);
+	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two,
+				  s.three);
 	gp_free(f->env, cut);
 	return s;
 }

@@ -1,17 +1,18 @@
 /*
  * best.c - the best missing links of each node.
  *
- * Nodes are searched in lots, whose columns of scores are computed together, and lots in waves.  All
- * candidates of a node are ranked by their logits in float, and the best get their posterior.  Then, in
- * the order of the nodes, pairs that were given from their other end are left out, and the others are
- * handed out.  Where there are threads, each works on whole lots.
+ * Nodes are searched in lots, whose columns of scores are computed together, and lots in waves.
+ * All candidates of a node are ranked by their logits in float, and the best get their posterior.
+ * Then, in the order of the nodes, pairs that were given from their other end are left out, and
+ * the others are handed out.  Where there are threads, each works on whole lots.
  */
 #include "link_predict.h"
 
 #include "base/hash_table.h"
 #include "base/sort.h"
 
-#define GROUP_PAIRS (INT64_C(1) << 17)	/* candidates that are scored at once, unless one node has more */
+/* candidates that are scored at once, unless one node has more */
+#define GROUP_PAIRS (INT64_C(1) << 17)
 #define LEAST_LOTS 2			/* for more of them threads are started */
 
 /* Sources that are searched together, and the rows of their best candidates, as they rank. */
@@ -83,7 +84,8 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	int64_t		n = g->first[g->sources];
 	int64_t		at = lot->first[g->begin];
 	int32_t		width = gp_link_has_scores(l->model->method) ? l->model->width : 0;
-	double	   *score = width ? gp_alloc_array(env, (int64_t) gp_size_mul(env, n, width), sizeof(double)) : NULL;
+	double	   *score = width ? gp_alloc_array(env, (int64_t) gp_size_mul(env, n, width),
+											   sizeof(double)) : NULL;
 	gp_link_row *row = gp_alloc_array(env, n, sizeof(gp_link_row));
 	double	   *mean = gp_alloc_array(env, n, sizeof(double));
 	ranked	   *r = gp_alloc_array(env, n, sizeof(ranked));
@@ -102,7 +104,8 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	for (int32_t s = 0; s < g->sources; s++)
 	{
 		ranked	   *own = r + g->first[s];
-		gp_heap		heap = {.env = env,.item = own,.size = sizeof(ranked),.compare = compare_ranked};
+		gp_heap		heap = {.env = env,.item = own,.size = sizeof(ranked),
+			.compare = compare_ranked};
 
 		heap.room = gp_min64(k, g->first[s + 1] - g->first[s]);
 		/* Numbers beyond float make no rank: such a candidate comes last. */
@@ -237,7 +240,8 @@ hand_out(best *b, lot *lot)
 			uint64_t	low = (uint64_t) gp_min64(row[e].src, row[e].dst);
 			uint64_t	high = (uint64_t) gp_max64(row[e].src, row[e].dst);
 
-			if (b->l->model->graph->directed || !b->asked[row[e].dst] || gp_set_add(&b->given, low << 32 | high))
+			if (b->l->model->graph->directed || !b->asked[row[e].dst] ||
+				gp_set_add(&b->given, low << 32 | high))
 				row[n++] = row[e];
 		}
 		if (!b->as_ranked)
@@ -313,11 +317,15 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	if (l->other)
 		gp_link_search_among(l->search, l->among, l->other);
 	else if ((candidates == GP_CANDIDATES_AUTO || l->frame.items) && l->model->habits)
-		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits), l->model->features != NULL);
+		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits),
+							 l->model->features != NULL);
 	return l->search;
 }
 
-/* Starts threads where they are worth it (they need room for what is kept, which is little), with what each has. */
+/*
+ * Starts threads where they are worth it (they need room for what is kept, which is little), with
+ * what each has.
+ */
 static void
 open_threads(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 {
@@ -327,7 +335,9 @@ open_threads(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 	int64_t		nodes = l->model->graph->nodes;
 
 	if (l->dev->room == 0 && l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_KEPT)
-		b->crew = gp_crew_open(b->env, l->threads, gp_link_lot_bytes(nodes, width, l->model->m, f->x ? f->x->dims : 0, f->powers));
+		b->crew = gp_crew_open(b->env, l->threads,
+							   gp_link_lot_bytes(nodes, width, l->model->m, f->x ? f->x->dims : 0,
+												 f->powers));
 	b->threads = b->crew ? gp_crew_size(b->crew) : 1;
 	b->lots = b->crew ? b->threads * GP_LINK_WAVE_LOTS : 1;
 	b->lot = gp_alloc_zero(b->env, b->lots, sizeof(lot));
@@ -371,7 +381,8 @@ search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candida
 {
 	gp_links   *l = b->l;
 	int64_t		nodes = l->model->graph->nodes;
-	int32_t		size = gp_link_has_scores(l->model->method) ? gp_link_block_size(nodes) : GP_LINK_BLOCK;
+	int32_t		size = gp_link_has_scores(l->model->method) ? gp_link_block_size(nodes) :
+		GP_LINK_BLOCK;
 
 	b->given = gp_set_open(l->env, 0);
 	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
@@ -446,7 +457,8 @@ gp_links_keep(gp_links *l, int64_t k, double least)
 {
 	int64_t		nodes = l->model->graph->nodes;
 	keeper		all = {.env = l->env, .kept = {.nodes = nodes}, .least = least};
-	best		b = {.l = l, .env = l->env, .k = k, .as_ranked = true, .take = keep_row, .state = &all};
+	best		b = {.l = l, .env = l->env, .k = k, .as_ranked = true, .take = keep_row,
+		.state = &all};
 	int32_t    *node = gp_alloc_array(l->env, nodes, sizeof(int32_t));
 
 	all.kept.first = gp_alloc_zero(l->env, nodes + 1, sizeof(int64_t));

@@ -205,7 +205,9 @@ compare_hubs(const void *a, const void *b, void *unused)
 	return x < y ? -1 : x > y;
 }
 
-/* Takes at most so many neighbours of a middle, from a place that depends on the two nodes alone. */
+/*
+ * Takes at most so many neighbours of a middle, from a place that depends on the two nodes alone.
+ */
 static void
 walk_part(gp_link_search *s, int32_t node, int32_t middle, int64_t most)
 {
@@ -278,7 +280,10 @@ never_linked(const gp_link_search *s, int32_t node, int32_t other)
 	return s->ends && !s->ends[other] && g->start[other + 1] > g->start[other];
 }
 
-/* True when so few of the nodes that were found may be linked with the node that a third step is due. */
+/*
+ * True when so few of the nodes that were found may be linked with the node that a third step is
+ * due.
+ */
 static bool
 found_few(const gp_link_search *s, int32_t node)
 {
@@ -420,7 +425,8 @@ sort_found(gp_link_search *s)
 	for (int64_t j = 0; j < s->n; j++)
 	{
 		s->out[at] = (int32_t) j;
-		at += (gp_link_marks_of(&s->marks, (int32_t) j) & (GP_MARK_TAKEN | GP_MARK_NEVER)) == GP_MARK_TAKEN;
+		at += (gp_link_marks_of(&s->marks,
+								(int32_t) j) & (GP_MARK_TAKEN | GP_MARK_NEVER)) == GP_MARK_TAKEN;
 	}
 }
 
@@ -443,7 +449,8 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 		only_among(s);
 		return s->found;
 	}
-	if (s->habits.starts && degree(s, node) > 0 && s->graph->start[node + 1] == s->graph->start[node])
+	if (s->habits.starts && degree(s, node) > 0 &&
+		s->graph->start[node + 1] == s->graph->start[node])
 		return 0;
 	if (s->candidates == GP_CANDIDATES_ALL)
 	{

@@ -31,7 +31,8 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	if (model->method == GP_LINK_EASE)
 		gp_link_item_frame_restore(&l->frame, dev, model);
 	else
-		gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps, model->powers, model);
+		gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
+						   model->powers, model);
 	l->z = (gp_matrix) {.type = GP_DOUBLE};
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
 	l->rough_alpha = dev->create(dev, p, 1, GP_FLOAT);
@@ -102,7 +103,9 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	{
 		gp_link_row *row = out + band.first;
 		gp_matrix	view = gp_matrix_wrap(host, band.count, 1, GP_DOUBLE);
-		gp_matrix	psi = pair_functions(l, band.count, score ? score + band.first * model->width : NULL, row, l->z);
+		gp_matrix	psi = pair_functions(l, band.count,
+										 score ? score + band.first * model->width : NULL, row,
+										 l->z);
 		gp_matrix	spread = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 
@@ -138,7 +141,9 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	}
 	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	psi = pair_functions(l, band.count, score ? score + band.first * model->width : NULL, pair + band.first,
+		gp_matrix	psi = pair_functions(l, band.count,
+										 score ? score + band.first * model->width : NULL,
+										 pair + band.first,
 										 l->rough_z);
 		gp_matrix	out = dev->create(dev, band.count, 1, psi.type);
 
@@ -176,7 +181,8 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 int32_t
 gp_links_embedding_width(const gp_links *links)
 {
-	return links->model->method == GP_LINK_DEEP && links->model->point == NULL ? links->model->width : 0;
+	return links->model->method == GP_LINK_DEEP && links->model->point == NULL ?
+		links->model->width : 0;
 }
 
 void

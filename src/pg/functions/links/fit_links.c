@@ -46,7 +46,9 @@ link_fit_settings(FunctionCallInfo fcinfo)
 
 PG_FUNCTION_INFO_V1(gnngp_fit_links);
 
-/* gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability, missing_share) */
+/*
+ * gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability, missing_share)
+ */
 Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {

@@ -117,7 +117,8 @@ gnngp_report_pairs(PG_FUNCTION_ARGS)
 	open_held(&h, fcinfo);
 	for (int64 e = 0; e < h.held.n; e++)
 	{
-		Datum		values[] = {BoolGetDatum(h.held.linked[e]), Float8GetDatum(h.held.row[e].score)};
+		Datum		values[] = {BoolGetDatum(h.held.linked[e]),
+			Float8GetDatum(h.held.row[e].score)};
 		bool		nulls[] = {false, false};
 
 		tuplestore_putvalues(h.result->setResult, h.result->setDesc, values, nulls);

@@ -96,7 +96,8 @@ tell(kept_telling *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pai
 
 /* Unpacks the first pairs of a node. */
 static int32
-unpack(const kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node, gnngp_kept_pair *pair)
+unpack(const kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node,
+	   gnngp_kept_pair *pair)
 {
 	int32		n = (int32) Min((int64) (node->end - node->first), t->k);
 
@@ -150,7 +151,10 @@ collect(kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node, 
 	MemoryContextSwitchTo(old);
 }
 
-/* Collects the given nodes of a block.  Nodes with one key may go on in the next one: texts may have the same hash. */
+/*
+ * Collects the given nodes of a block.  Nodes with one key may go on in the next one: texts may
+ * have the same hash.
+ */
 static bool
 collect_block(void *state, const gnngp_block *block)
 {
@@ -191,10 +195,12 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	int64	   *keys;
 
 	t->sorted = *given;
-	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(given->n, 1));
+	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext,
+										  sizeof(gnngp_id) * Max(given->n, 1));
 	memcpy(t->sorted.id, given->id, sizeof(gnngp_id) * given->n);
 	gnngp_given_ids_sort(&t->sorted);
-	t->answer = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(kept_answer) * Max(t->sorted.n, 1),
+	t->answer = MemoryContextAllocExtended(CurrentMemoryContext,
+										   sizeof(kept_answer) * Max(t->sorted.n, 1),
 										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(t->sorted.n, 1));
 	for (int64 i = 0; i < t->sorted.n; i++)
@@ -211,7 +217,8 @@ tell_given(kept_telling *t, const gnngp_given_ids *given)
 {
 	for (int64 i = 0; i < given->n; i++)
 	{
-		int64		place = given->id[i].null ? -1 : gnngp_given_ids_find(&t->sorted, NULL, &given->id[i]);
+		int64		place = given->id[i].null ? -1 :
+			gnngp_given_ids_find(&t->sorted, NULL, &given->id[i]);
 		kept_answer *answer = place < 0 ? NULL : &t->answer[place];
 
 		if (answer == NULL || !answer->found)
@@ -222,9 +229,11 @@ tell_given(kept_telling *t, const gnngp_given_ids *given)
 }
 
 void
-gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k, gnngp_kept_put put, void *arg)
+gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k, gnngp_kept_put put,
+				void *arg)
 {
-	kept_telling t = {.k = k, .put = put, .arg = arg, .all = given->all, .context = CurrentMemoryContext};
+	kept_telling t = {.k = k, .put = put, .arg = arg, .all = given->all,
+		.context = CurrentMemoryContext};
 
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.asked = gp_set_open(t.env, 0);

@@ -71,7 +71,8 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gp_dgp		options;
 	gp_link_method method = find_method(env, settings->method, &options);
 
-	settings->method = pstrdup(method == GP_LINK_DEEP ? gp_method_print(env, &gp_dgp_text, &options) : methods[method]);
+	settings->method = pstrdup(method == GP_LINK_DEEP ?
+							   gp_method_print(env, &gp_dgp_text, &options) : methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
 		ereport(ERROR,
@@ -139,7 +140,8 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 static void
 notice_plain(gp_env *env, const double *metric)
 {
-	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON], metric[GP_LINK_METRIC_MRR_ALLOCATION]);
+	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON],
+							metric[GP_LINK_METRIC_MRR_ALLOCATION]);
 
 	if (metric[GP_LINK_METRIC_MRR] < plain)
 		gp_notice(env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
@@ -148,7 +150,8 @@ notice_plain(gp_env *env, const double *metric)
 
 /* What is to be fitted; options is room. */
 static gp_link_problem
-make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings, gp_dgp *options)
+make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings,
+			 gp_dgp *options)
 {
 	gp_link_problem problem = {0};
 
@@ -163,7 +166,8 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 }
 
 gp_plan
-gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings, size_t limit,
+gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+					size_t limit,
 					gp_link_plan *links)
 {
 	gp_dgp		options;
@@ -199,7 +203,8 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 	part->settings = *settings;
 	part->settings.kernel = pstrdup(settings->kernel);
 	part->settings.method = pstrdup(settings->method);
-	part->method = pstrdup(links->method == GP_LINK_DEEP ? settings->method : methods[links->method]);
+	part->method = pstrdup(links->method == GP_LINK_DEEP ? settings->method :
+						   methods[links->method]);
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;
 	part->pairs = links->pairs;

@@ -22,8 +22,12 @@ extern void gnngp_link_allow_kernel(const gnngp_link_settings *settings);
 extern bool gnngp_link_has_method(gp_env *env, const char *text);
 extern const char *gnngp_link_method_name(gp_link_method method);
 
-/* What a fit of the links of what has been read would take, and what it keeps; a limit of 0 is the environment's. */
-extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
+/*
+ * What a fit of the links of what has been read would take, and what it keeps; a limit of 0 is the
+ * environment's.
+ */
+extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data,
+								   const gnngp_link_settings *settings,
 								   size_t limit, gp_link_plan *links);
 
 /* Fits the links of what has been read; memory of the device's environment. */
@@ -38,7 +42,10 @@ extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *link
 extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 							const gnngp_link_settings *settings, gnngp_link_part *part);
 
-/* The model as questions about its links see it: its ids are those of the link part; 55000 without one. */
+/*
+ * The model as questions about its links see it: its ids are those of the link part; 55000 without
+ * one.
+ */
 extern gnngp_model *gnngp_link_view(gnngp_model *model);
 
 #endif							/* GNNGP_LINK_PART_H */

@@ -147,7 +147,8 @@ put_kept(void *arg, const gnngp_id *src, const gnngp_kept_pair *pair)
 static int32 *
 choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 {
-	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n, sizeof(int32));
+	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n,
+									  sizeof(int32));
 	int64		unknown = 0;
 	bool	   *seen;
 
@@ -161,7 +162,8 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
 	for (int64 i = 0; i < given->n; i++)
 	{
-		int32		found = given->id[i].null ? -1 : gnngp_link_ids_find(&p->open->ids, &given->id[i]);
+		int32		found = given->id[i].null ? -1 :
+			gnngp_link_ids_find(&p->open->ids, &given->id[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		unknown += found < 0 && !given->id[i].null;
