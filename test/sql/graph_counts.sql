@@ -63,6 +63,10 @@ SELECT id FROM gp_graphs WHERE graph = 'ends';
 SELECT gp_create_graph('targets', NULL, 'knows', target => 'class');
 CREATE TABLE mixed (src integer, dst bigint);
 SELECT gp_create_graph('mixed', NULL, 'mixed');
+-- A view that gives other rows each time it is read
+CREATE SEQUENCE numbers;
+CREATE VIEW shifting AS SELECT nextval('numbers') AS src, nextval('numbers') AS dst FROM generate_series(1, 3);
+SELECT edges, edges_without_node FROM gp_create_graph('shifting', NULL, 'shifting');
 SELECT gp_alter_graph('ends', nodes => 'person', id => 'id', target => 'class');
 SELECT graph, nodes, id FROM gp_graphs WHERE graph = 'ends';
 

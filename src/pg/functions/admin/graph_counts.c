@@ -262,13 +262,15 @@ warn_unknown(const graph_count *c)
 	int64		edges = c->count[GNNGP_COUNT_WITHOUT_NODE];
 	bool		one_side = (c->src_unknown == 0) != (c->dst_unknown == 0);
 	const char *side = c->src_unknown > 0 ? graph->src : graph->dst;
+	/* Ends are no nodes of a view that gives other rows each time it is read. */
+	Oid			nodes = OidIsValid(graph->nodes) ? graph->nodes : graph->edges;
 
 	if (edges <= 0)
 		return;
 	ereport(WARNING,
 			(errmsg_plural("%lld edge of table \"%s\" has an end that is not a node of table \"%s\"",
 						   "%lld edges of table \"%s\" have an end that is not a node of table \"%s\"",
-						   edges, (long long) edges, shown(graph->edges), shown(graph->nodes)),
+						   edges, (long long) edges, shown(graph->edges), shown(nodes)),
 			 one_side ? errdetail("All of these ends are in column \"%s\": it may name rows of another table.", side) : 0,
 			 one_side ? errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name)) :
 			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.")));
