@@ -53,6 +53,9 @@ INSERT INTO alone SELECT i, 999 + i, CASE i % 2 WHEN 0 THEN 'a' ELSE 'b' END FRO
 SELECT gp_create_graph('lonely', tables => '{alone,authors}');
 SELECT gp_create_task('lonely_topic', 'lonely', 'alone.topic');
 SELECT loo_score < 0.05 AS nothing FROM gp_fit('lonely_topic');
+-- Where every row has its label, there is none to predict
+SELECT count(*) FROM gp_predict('lonely_topic', 1);
+SELECT count(*) FROM gp_predict_sets('lonely_topic', ARRAY[1, 2]);
 -- A column that is a foreign key is the answer, and so are the columns of what it refers to
 ALTER TABLE authors ADD flag boolean;
 UPDATE authors SET flag = id % 2 = 0;

@@ -84,7 +84,7 @@ gnngp_rows_read(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_bl
 			if (r.blocks == 0 || keys[i] > r.last_key)
 				gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_KEY, keys[i],
 									&rows);
-	missing = keys ? r.blocks == 0 : !r.stopped && r.rows != part->rows;
+	missing = keys ? r.blocks == 0 && part->rows > 0 : !r.stopped && r.rows != part->rows;
 	if (keys && missing)
 	{
 		/* No block may hold a key: is the part there? */
