@@ -67,6 +67,15 @@ SELECT gp_create_graph('mixed', NULL, 'mixed');
 CREATE SEQUENCE numbers;
 CREATE VIEW shifting AS SELECT nextval('numbers') AS src, nextval('numbers') AS dst FROM generate_series(1, 3);
 SELECT edges, edges_without_node FROM gp_create_graph('shifting', NULL, 'shifting');
+-- One that drops the nodes once they are read
+CREATE TABLE doomed AS SELECT 1 AS id;
+CREATE FUNCTION drop_them() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'DROP TABLE IF EXISTS counts.doomed'; RETURN 77; END $$;
+CREATE VIEW dropping AS SELECT 1 AS src, drop_them() AS dst;
+DO $$ BEGIN
+    SET LOCAL client_min_messages = error;
+    PERFORM gp_create_graph('doomed', 'doomed', 'dropping');
+END $$;
+SELECT count(*) FROM gp_graphs WHERE graph = 'doomed';
 SELECT gp_alter_graph('ends', nodes => 'person', id => 'id', target => 'class');
 SELECT graph, nodes, id FROM gp_graphs WHERE graph = 'ends';
 

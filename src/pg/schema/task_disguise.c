@@ -67,6 +67,8 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 		double		much = e->width == 0 || cell->target || cell->name == NULL ? 0.0 :
 			told(d, first + e->first, e->width);
 
+		if (isnan(much))
+			continue;
 		if (much < (own ? NEARLY_ALL : FACTS_NEARLY_ALL) &&
 			!(own && !r->own_time && r->nhistories > 0 && much > MUCH &&
 			  much > NO_FACT * told_by_facts(d)))

@@ -62,12 +62,13 @@ plan_node_counts(gnngp_reader *r)
 
 	initStringInfo(&features);
 	for (int i = 0; i < def->features.n; i++)
-		appendStringInfo(&features, "%st.%s", i > 0 ? ", " : "",
+		appendStringInfo(&features, "%st.%s IS NULL", i > 0 ? ", " : "",
 						 gnngp_table_column(&r->nodes, def->features.text[i]).quoted);
 	gnngp_query_init(&q, &r->nodes);
 	gnngp_query_add(&q, INT8OID, "pg_catalog.count(*)");
 	gnngp_query_add(&q, INT8OID, def->features.n == 0 ? "0::pg_catalog.int8" :
-					"pg_catalog.sum(pg_catalog.num_nulls(%s))::pg_catalog.int8", features.data);
+					"pg_catalog.sum(pg_catalog.cardinality(pg_catalog.array_positions(ARRAY[%s], true)))",
+					features.data);
 	if (def->target)
 	{
 		gnngp_column target = gnngp_table_column(&r->nodes, def->target);
@@ -216,11 +217,14 @@ referenced_table(Oid table, const char *column)
 	return referenced;
 }
 
-/* A table for messages. */
+/* A table for messages, which what a view calls may have dropped meanwhile. */
 static char *
 shown(Oid table)
 {
-	return gnngp_shown_table(get_namespace_name(get_rel_namespace(table)), get_rel_name(table));
+	char	   *name = get_rel_name(table);
+
+	return name ? gnngp_shown_table(get_namespace_name(get_rel_namespace(table)), name) :
+		psprintf("%u", table);
 }
 
 #define TWO_SIDES_HINT "Two rows of one id count as one node. Name all tables with gp_create_graph(%s, tables => '{...}'), or give the rows of each table ids of their own in views, such as 'c' || id."

@@ -239,14 +239,14 @@ count_hits(const ranking *r, int64 n)
 static int64
 count_before(const ranking *r, double false_alarms)
 {
-	double		others = (double) (r->n - r->hits);
+	int64		most = (int64) (false_alarms * (double) (r->n - r->hits) + 1e-9);
 	int64		alarms = 0;
 	int64		taken = 0;
 
-	for (int64 i = 0; i < r->n && (double) alarms <= false_alarms * others; i++)
+	for (int64 i = 0; i < r->n && alarms <= most; i++)
 	{
 		alarms += !r->label[i].hit;
-		if ((double) alarms <= false_alarms * others &&
+		if (alarms <= most &&
 			(i + 1 == r->n || r->label[i + 1].probability < r->label[i].probability))
 			taken = i + 1;
 	}
