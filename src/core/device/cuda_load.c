@@ -47,7 +47,7 @@ gp_cuda_load(const char *path, char *reason)
 		snprintf(reason, GP_CUDA_REASON, "the GPU library is not installed");
 		return NULL;
 	}
-	/* Maps a file; NULL with the loader's reason. */
+	/* Maps the file. */
 	sigset_t	all;
 	sigset_t	before;
 	sigfillset(&all);

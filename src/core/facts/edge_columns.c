@@ -136,18 +136,6 @@ look_at_nodes(const gp_edge_columns *e, int32_t width, gp_cell *cell)
 	return gp_encoder_finish(encoder);
 }
 
-/* Copies the features that a node has. */
-static void
-copy_own(const gp_features *own, int64_t node, double *row)
-{
-	memset(row, 0, sizeof(double) * (size_t) own->dims);
-	for (int64_t c = 0; own->dense && c < own->dims; c++)
-		row[c] = gp_number_at(own->dense, own->type, node * own->dims + c);
-	for (int64_t k = own->csr ? own->csr->start[node] : 0;
-		 own->csr && k < own->csr->start[node + 1]; k++)
-		row[own->csr->col[k]] = gp_number_at(own->csr->value, own->csr->type, k);
-}
-
 gp_features *
 gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type)
 {
@@ -169,7 +157,7 @@ gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type)
 		GP_EACH(env, i, e->nodes, i * (before + encoding->width))
 		{
 			if (own)
-				copy_own(own, i, row);
+				gp_features_row(own, i, row);
 			put_node(e, i, cell);
 			gp_encode(encoding, cell, row + before);
 			gp_features_add_row(builder, (int32_t) i, row);

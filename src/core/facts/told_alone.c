@@ -161,16 +161,13 @@ gp_facts_told_alone(gp_facts *f, const gp_facts_labels *labels, int32_t first, i
 	bool	   *is = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(bool));
 	double		told = 0.0;
 
-	if (l.n < FEWEST_ROWS || width > MOST_COLUMNS)
-		told = 0.0;
-	else if (labels->label == NULL)
+	bool		enough = l.n >= FEWEST_ROWS && width <= MOST_COLUMNS;
+
+	if (enough && labels->label == NULL)
 		told = told_of_values(f, &l, labels, first, width, y, fitted);
-	else
+	else if (enough)
 		for (int32_t c = labels->nclasses == 2; c < labels->nclasses && c < GP_ENCODED_HOT; c++)
 			told = fmax(told, told_of_class(f, &l, labels, c, first, width, y, fitted, is));
-	gp_free(env, is);
-	gp_free(env, fitted);
-	gp_free(env, y);
-	gp_free(env, l.row);
+	gp_free_all(env, is, fitted, y, l.row);
 	return told;
 }

@@ -37,12 +37,6 @@ gp_typed_create(gp_env *env, int64_t rows)
 	return t;
 }
 
-int
-gp_typed_paths(const gp_typed *t)
-{
-	return t->n;
-}
-
 /* ---- operators ---- */
 
 /* By key, then by row. */
@@ -189,13 +183,11 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z)
 
 /* Adds the terms of a leaf, X or N[q]: itself, and its means over each path. */
 static void
-add_leaf(term_sum *s, const gp_typed *t, const gp_csr *leaf)
+add_leaf(term_sum *s, const gp_typed *t, const gp_csr *self, const gp_csr *leaf)
 {
 	gp_env	   *env = t->env;
-	gp_csr	   *self = gp_csr_identity(env, t->rows, GP_DOUBLE);
 
 	add_term(s, self, leaf);
-	gp_csr_free(env, self);
 	for (int p = 0; p < t->n; p++)
 	{
 		gp_csr	   *sums = gp_csr_product(env, t->path[p].members, leaf);
@@ -205,29 +197,6 @@ add_leaf(term_sum *s, const gp_typed *t, const gp_csr *leaf)
 		gp_csr_free(env, both);
 		gp_csr_free(env, sums);
 	}
-}
-
-/* Dense columns as a sparse matrix. */
-static gp_csr *
-sparse_columns(gp_env *env, const gp_features *x)
-{
-	gp_csr	   *s = gp_csr_create(env, x->rows, x->dims, x->rows * x->dims, GP_DOUBLE);
-	int64_t		at = 0;
-
-	GP_EACH(env, i, x->rows, i * x->dims)
-	{
-		for (int64_t c = 0; c < x->dims; c++)
-		{
-			double		value = gp_number_at(x->dense, x->type, i * x->dims + c);
-
-			if (value == 0.0)
-				continue;
-			s->col[at] = (int32_t) c;
-			gp_number_put(s->value, s->type, at++, value);
-		}
-		s->start[i + 1] = at;
-	}
-	return s;
 }
 
 /*
@@ -266,14 +235,17 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 		.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
 	.diag = dev->create(dev, t->rows, 1, GP_DOUBLE)};
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	gp_csr	   *x = sparse_columns(env, own);
+	gp_csr	   *x = gp_csr_of_dense(env, own->dense, own->rows, own->dims, own->rows * own->dims,
+								   own->type, GP_DOUBLE);
+	gp_csr	   *self = gp_csr_identity(env, t->rows, GP_DOUBLE);
 	double	   *left;
 
 	dev->fill(dev, s.panel, 0.0);
 	dev->fill(dev, s.diag, 0.0);
-	add_leaf(&s, t, x);
+	add_leaf(&s, t, self, x);
 	for (int q = 0; q < t->n; q++)
-		add_leaf(&s, t, t->path[q].list);
+		add_leaf(&s, t, self, t->path[q].list);
+	gp_csr_free(env, self);
 	gp_csr_free(env, x);
 	if (s.terms == 0)
 		gp_raise(env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",

@@ -27,7 +27,6 @@ typedef struct gp_typed_pair
 } gp_typed_pair;
 
 extern gp_typed *gp_typed_create(gp_env *env, int64_t rows);
-extern int	gp_typed_paths(const gp_typed *typed);
 
 /* Adds a path.  The pairs come in any order, repeated ones count once; they are sorted. */
 extern void gp_typed_add(gp_typed *typed, int64_t n, gp_typed_pair *pair);

@@ -105,7 +105,7 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	double		mean_diag;
 
 	kernel = plan->by_columns ? from_field(ev, root, problem) : from_full(ev, root, problem);
-	/* The mean of the diagonal, which host gets. */
+	/* The mean of the diagonal, which diag gets. */
 	double		sum = 0.0;
 	dev->download(dev, gp_matrix_wrap(diag, kernel.diag.rows, 1, GP_DOUBLE), kernel.diag);
 	for (int64_t i = 0; i < kernel.diag.rows && !dev->env->dry; i++)

@@ -44,11 +44,6 @@ extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int6
 									int64_t *n);
 
 /*
- * True where so many landmarks begin with the whole field of the labels, which makes more useless.
- */
-extern bool gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count);
-
-/*
  * The entries of the kernel that each live answer of a plan computes (live_record.c), and how many
  * take less than some tenths of a second on a busy machine, by a kernel of several terms, too.
  */

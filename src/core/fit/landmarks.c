@@ -222,8 +222,11 @@ field_size(const gp_eval *ev, const gp_problem *problem)
 	return n;
 }
 
-bool
-gp_landmarks_are_field(gp_eval *ev, const gp_problem *problem, int64_t count)
+/*
+ * True where so many landmarks begin with the whole field of the labels, which makes more useless.
+ */
+static bool
+begin_with_field(gp_eval *ev, const gp_problem *problem, int64_t count)
 {
 	return problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
 		field_size(ev, problem) <= count;
@@ -272,7 +275,7 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 		return gp_alloc_figures(ev->env, count, sizeof(int32_t));
 	}
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
-	field = !spread && gp_landmarks_are_field(ev, problem, count);
+	field = !spread && begin_with_field(ev, problem, count);
 	if (problem->landmark)
 	{
 		memcpy(landmark, problem->landmark, count * sizeof(int32_t));

@@ -291,7 +291,7 @@ solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, 
 	if (diag)
 	{
 		/* A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels explain
-		 * |F' q_i|^2 of a variance; l is the Cholesky factor of B. */
+		 * |F' q_i|^2 of a variance; solution.root is the Cholesky factor of B. */
 		gp_matrix	f = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
 		gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
 		dev->copy(dev, f, solution.root);
@@ -344,7 +344,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		for (int64_t i = 0; i < lr.ev->n && !lr.ev->env->dry; i++)
 			mean_diag += diag[i] / lr.ev->n;
 	gp_check_mean_diagonal(lr.ev->env, lr.ev->type, mean_diag);
-	/* Rows of Q for many nodes, in the large matrices' type. */
+	/* Rows of Q of the labelled nodes, in the large matrices' type. */
 	int64_t		m = problem->nlabelled;
 	int64_t		height = gp_min64(m, dev->row_block);
 	gp_matrix	q = dev->create(dev, m, lr.rank, lr.ev->type);

@@ -336,6 +336,7 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	planner    *p = gp_alloc_zero(env, 1, sizeof(planner));
 	gp_plan		plan = {.strategy = GP_STRATEGY_EXACT,.by_columns = true,.exact_diagonal = true};
 	int64_t		nlandmarks;
+	bool		fills;
 	const char *why;
 	const candidate *best;
 
@@ -347,11 +348,13 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 		asked.strategy = GP_STRATEGY_NYSTROM;
 	p->limit = bytes_allowed(ev->dev, problem);
 	gp_plan_check_factors(ev, problem->estimate_limit > 0 ? INFINITY : p->limit);
-	if (asked.strategy == GP_STRATEGY_AUTO && gp_nystrom_possible(ev, p->root) && gp_eval_fills(ev))
+	fills = (asked.strategy == GP_STRATEGY_NYSTROM ||
+			 (asked.strategy == GP_STRATEGY_AUTO && gp_nystrom_possible(ev, p->root))) &&
+		gp_eval_fills(ev);
+	if (fills)
 		asked.strategy = GP_STRATEGY_NYSTROM;
 	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE &&
-		problem->program->power == 1.0 &&
-		(asked.strategy != GP_STRATEGY_NYSTROM || !gp_eval_fills(ev));
+		problem->program->power == 1.0 && !fills;
 	nlandmarks = gp_landmarks_automatic(ev, problem);
 
 	/* Try the strategies. */

@@ -9,13 +9,6 @@
 
 #define MANY 0.1				/* a share of the unlabelled nodes that the user should know of */
 
-/* What a kernel sees: features, the graph, or both. */
-typedef struct sight
-{
-	bool		features;
-	bool		graph;
-} sight;
-
 /* True where that may be counted: a fit does not fail for a notice. */
 static bool
 has_room(gp_env *env, int64_t nodes)
@@ -43,19 +36,21 @@ gp_tell_apart(gp_env *env, const gp_problem *problem)
 	int64_t		unlabelled = problem->graph->nodes - problem->nlabelled;
 	/* What the steps of a program see; a method, which has none, sees all that there is. */
 	const gp_program *program = problem->program;
-	sight		s = {program == NULL, program == NULL};
+	bool		sees_features = program == NULL;
+	bool		sees_graph = program == NULL;
+
 	for (int i = 0; program && i < program->nsteps; i++)
 	{
 		gp_step_kind kind = program->steps[i].kind;
 		gp_input_kind input = program->input.kind;
 
-		s.graph |= kind == GP_STEP_OP || kind == GP_STEP_LISTS ||
+		sees_graph |= kind == GP_STEP_OP || kind == GP_STEP_LISTS ||
 			(kind == GP_STEP_INPUT && input == GP_INPUT_LAPLACIAN);
-		s.features |= kind == GP_STEP_INPUT && input != GP_INPUT_LAPLACIAN &&
+		sees_features |= kind == GP_STEP_INPUT && input != GP_INPUT_LAPLACIAN &&
 			input != GP_INPUT_IDENTITY;
 	}
-	s.features &= problem->features != NULL;
-	if (!s.graph || problem->nlabelled < 1 || !has_room(env, problem->graph->nodes))
+	sees_features &= problem->features != NULL;
+	if (!sees_graph || problem->nlabelled < 1 || !has_room(env, problem->graph->nodes))
 		return;
 	/* The nodes of components without a label. */
 	const gp_graph *graph = problem->graph;
@@ -74,10 +69,10 @@ gp_tell_apart(gp_env *env, const gp_problem *problem)
 	if ((double) apart <= MANY * (double) unlabelled)
 		return;
 	if (unlabelled == 1)
-		gp_notice(env, hint_of(problem, s.features),
+		gp_notice(env, hint_of(problem, sees_features),
 				  "the unlabelled node is in a component of the graph without a label");
 	else
-		gp_notice(env, hint_of(problem, s.features),
+		gp_notice(env, hint_of(problem, sees_features),
 				  "%lld of %lld unlabelled nodes %s of the graph without a label",
 				  (long long) apart, (long long) unlabelled, apart == 1 ? "is in a component" :
 					  "are in components");

@@ -253,6 +253,29 @@ count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
 	return count;
 }
 
+gp_csr *
+gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims, int64_t entries,
+				gp_type from, gp_type type)
+{
+	gp_csr	   *s = gp_csr_create(env, rows, dims, entries, type);
+	int64_t		at = 0;
+
+	GP_EACH(env, i, rows, i * dims)
+	{
+		for (int64_t j = 0; j < dims; j++)
+		{
+			double		v = gp_number_at(dense, from, i * dims + j);
+
+			if (v == 0.0)
+				continue;
+			s->col[at] = (int32_t) j;
+			gp_number_put(s->value, type, at++, v);
+		}
+		s->start[i + 1] = at;
+	}
+	return s;
+}
+
 /* Chooses the final form, which follows from the share of non-zeros alone. */
 static void
 settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
@@ -269,22 +292,7 @@ settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 	}
 	else if (!want_dense && csr == NULL)
 	{
-		/* A dense matrix made sparse. */
-		csr = gp_csr_create(env, f->rows, f->dims, entries, f->type);
-		int64_t		at = 0;
-		GP_EACH(env, i, f->rows, i * f->dims)
-		{
-			for (int64_t j = 0; j < f->dims; j++)
-			{
-				double		v = gp_number_at(dense, f->type, i * f->dims + j);
-
-				if (v == 0.0)
-					continue;
-				csr->col[at] = (int32_t) j;
-				gp_number_put(csr->value, f->type, at++, v);
-			}
-			csr->start[i + 1] = at;
-		}
+		csr = gp_csr_of_dense(env, dense, f->rows, f->dims, entries, f->type, f->type);
 		gp_free(env, dense);
 		dense = NULL;
 	}

@@ -106,6 +106,13 @@ extern gp_csr *gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t en
 /* The transpose; rows ascend. */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 
+/*
+ * The non-zero numbers of a dense matrix, rows x dims, of one type, as a sparse one of another;
+ * entries is at least their number (features.c).
+ */
+extern gp_csr *gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims,
+							   int64_t entries, gp_type from, gp_type type);
+
 /* Rows index[0 .. n) of s, columns renumbered by newcol (or kept when it is NULL). */
 extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 							 const int32_t *newcol, int64_t cols);
@@ -201,6 +208,9 @@ typedef enum gp_scale
 	GP_SCALE_STANDARD,			/* mean 0 and deviation 1; constants become 0 */
 	GP_SCALE_LENGTH				/* rows of length 1; rows of zeros stay */
 } gp_scale;
+
+/* One row of features, dense (scale.c); out has dims numbers. */
+extern void gp_features_row(const gp_features *features, int64_t row, double *out);
 
 /* Scales features that were just built; the result, of single precision, takes their place
  * (scale.c). */

@@ -18,9 +18,8 @@ typedef struct moments
 	double	   *deviation;
 } moments;
 
-/* One row of the features, dense. */
-static void
-read_row(const gp_features *f, int64_t row, double *out)
+void
+gp_features_row(const gp_features *f, int64_t row, double *out)
 {
 	if (f->dense)
 	{
@@ -47,7 +46,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 	for (int64_t i = 0; i < f->rows; i += step)
 	{
 		gp_poll(env, i * f->dims, &next);
-		read_row(f, i, row);
+		gp_features_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			m.mean[j] += row[j] / rows;
 	}
@@ -55,7 +54,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 	for (int64_t i = 0; i < f->rows; i += step)
 	{
 		gp_poll(env, i * f->dims, &next);
-		read_row(f, i, row);
+		gp_features_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			m.deviation[j] += (row[j] - m.mean[j]) * (row[j] - m.mean[j]) / rows;
 	}
@@ -109,7 +108,7 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	out->dense = dense;
 	GP_EACH(env, i, f->rows, i * f->dims)
 	{
-		read_row(f, i, row);
+		gp_features_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 			dense[i * f->dims + j] = deviation[j] > 0.0
 				? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
@@ -216,7 +215,7 @@ gp_features_have_length(gp_env *env, const gp_features *f)
 	{
 		double		square = 0.0;
 
-		read_row(f, i, row);
+		gp_features_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
 		{
 			square += row[j] * row[j];

@@ -191,6 +191,13 @@ extern bool gp_operator_is_global(const gp_operator *op);
 /* True when the operator's sparse matrix would fill up: high powers on a dense graph. */
 extern bool gp_operator_fills(gp_eval *ev, const gp_operator *op);
 
+/*
+ * One step of walks over A's entries: next = min(A now, most), each of A's entries counting as 1;
+ * entries is the sum of next.  Returns the sum before the minimum, what a sparse product costs.
+ */
+extern double gp_walk_on(gp_env *env, const gp_csr *a, const double *now, double *next, double most,
+						 double *entries);
+
 /* The sparse matrix of an operator without P(a), made at the first call and kept by the kernel. */
 extern const gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op);
 
@@ -208,6 +215,7 @@ extern void gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms);
 extern gp_linear gp_linear_build(gp_eval *ev, const gp_terms *terms);
 /* The same, which a lean evaluation does not make where it fills up: then it has norms alone. */
 extern gp_linear gp_linear_of_terms(gp_eval *ev, const gp_terms *terms);
+extern gp_linear gp_linear_unmade(gp_eval *ev, const gp_terms *terms);
 /* The factor of a linear step, or X for a step that maps <x, y>; kept until gp_eval_close. */
 extern const gp_linear *gp_linear_of_step(gp_eval *ev, int step);
 extern void gp_linear_free(gp_eval *ev, gp_linear *z);

@@ -380,7 +380,6 @@ gp_linear_free(gp_eval *ev, gp_linear *z)
 	ev->dev->destroy(ev->dev, &z->dense);
 }
 
-
 gp_matrix
 gp_linear_dense(gp_eval *ev, const gp_linear *z)
 {

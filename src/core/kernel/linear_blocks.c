@@ -39,16 +39,7 @@ sparse_cost(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, double 
 	{
 		double	   *swap = now;
 
-		*entries = 0.0;
-		GP_EACH(ev->env, i, a->rows, a->start[i])
-		{
-			next[i] = 0.0;
-			for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
-				next[i] += now[a->col[e]];
-			cost += next[i];
-			next[i] = fmin(next[i], (double) leaf->cols);
-			*entries += next[i];
-		}
+		cost += gp_walk_on(ev->env, a, now, next, (double) leaf->cols, entries);
 		now = next;
 		next = swap;
 	}
@@ -198,15 +189,20 @@ gp_eval_fills(gp_eval *ev)
 }
 
 gp_linear
-gp_linear_of_terms(gp_eval *ev, const gp_terms *terms)
+gp_linear_unmade(gp_eval *ev, const gp_terms *terms)
 {
 	gp_linear	z = {.width = gp_terms_width(ev, terms)};
 
-	if (!ev->lean || !gp_terms_fill(ev, terms))
-		return gp_linear_build(ev, terms);
 	z.terms = gp_alloc_array(ev->env, 1, sizeof(gp_terms));
 	*z.terms = *terms;
 	return z;
+}
+
+gp_linear
+gp_linear_of_terms(gp_eval *ev, const gp_terms *terms)
+{
+	return ev->lean && gp_terms_fill(ev, terms) ? gp_linear_unmade(ev, terms) :
+		gp_linear_build(ev, terms);
 }
 
 void

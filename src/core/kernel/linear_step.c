@@ -152,7 +152,7 @@ gp_linear_of_step(gp_eval *ev, int step)
 
 		gp_linear_collect(ev, step, terms);
 		if (gp_terms_fill(ev, terms))
-			*z = gp_linear_of_terms(ev, terms);
+			*z = gp_linear_unmade(ev, terms);
 		gp_free(ev->env, terms);
 		z->made = z->terms != NULL;
 		if (z->made)

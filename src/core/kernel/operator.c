@@ -261,6 +261,25 @@ known_operator(gp_prepared *kernel, const gp_operator *op)
 	return &kernel->op[kernel->nops++];
 }
 
+double
+gp_walk_on(gp_env *env, const gp_csr *a, const double *now, double *next, double most,
+		   double *entries)
+{
+	double		walks = 0.0;
+
+	*entries = 0.0;
+	GP_EACH(env, i, a->rows, a->start[i])
+	{
+		next[i] = 0.0;
+		for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
+			next[i] += now[a->col[e]];
+		walks += next[i];
+		next[i] = fmin(next[i], most);
+		*entries += next[i];
+	}
+	return walks;
+}
+
 bool
 gp_operator_fills(gp_eval *ev, const gp_operator *op)
 {
@@ -287,18 +306,8 @@ gp_operator_fills(gp_eval *ev, const gp_operator *op)
 		for (int k = 0; k < power; k++)
 		{
 			double	   *swap = walks;
-			int64_t		look = 0;
 
-			sum = 0.0;
-			for (int64_t i = 0; i < a->rows; i++)
-			{
-				gp_poll(env, a->start[i], &look);
-				next[i] = 0.0;
-				for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
-					next[i] += walks[a->col[e]];
-				next[i] = fmin(next[i], (double) a->rows);
-				sum += next[i];
-			}
+			gp_walk_on(env, a, walks, next, (double) a->rows, &sum);
 			walks = next;
 			next = swap;
 		}

@@ -130,9 +130,9 @@ typedef enum gp_link_metric
 	GP_LINK_METRIC_HITS_20,		/* share of the links at the first twenty ranks of the same */
 	GP_LINK_METRIC_HITS_1,
 	GP_LINK_METRIC_HITS_10,
-	/* mean reciprocal rank of the same links by common neighbours alone, */
+	/* mean reciprocal rank of the same links by common neighbours alone */
 	GP_LINK_METRIC_MRR_COMMON,
-	/* and by resource allocation: neighbours in common over their degrees */
+	/* the same by resource allocation: neighbours in common over their degrees */
 	GP_LINK_METRIC_MRR_ALLOCATION,
 	GP_LINK_METRICS
 } gp_link_metric;

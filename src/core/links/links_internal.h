@@ -235,10 +235,6 @@ extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
  */
 extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
 
-/* Landmarks for a factor: at most count nodes, ascending; owned by the caller. */
-extern int32_t *gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count,
-								  int64_t *n);
-
 /* pairs.c: the method pairs. */
 
 /* Fits; fills every member of the model that is the regression's, and the figures. */

@@ -416,6 +416,7 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 {
 	bool		whole = mean && f->level > 0.0;
 	double		level = whole ? 0.0 : f->level;
+	bool		solved;
 
 	f->noise = nugget * f->mean_diag;
 	if (f->space)
@@ -427,9 +428,10 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		f->solved = (gp_prior_score) {0};
 		leave_space(f);
 	}
-	if (f->space == NULL && !(f->last.data && !f->env->dry && f->solved.sigma2 == f->sigma2 &&
-							  f->solved.d == f->d && f->solved.nugget == nugget &&
-								f->solved.score <= tolerance))
+	/* The last solution is that of the prior and the nugget in hand, and good enough. */
+	solved = f->last.data && !f->env->dry && f->solved.sigma2 == f->sigma2 &&
+		f->solved.d == f->d && f->solved.nugget == nugget && f->solved.score <= tolerance;
+	if (f->space == NULL && !solved)
 		run_bands(f, nugget, tolerance, mean);
 	else if (f->space == NULL)
 	{

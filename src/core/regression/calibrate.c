@@ -409,7 +409,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 		return out;
 	index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
 	f.weight = (double) targets->ncounted / (double) f.n;
-	/* Takes the labels of nodes that are given the prior out of a list; returns what is left. */
+	/* Leaves out the labels of nodes that are given the prior. */
 	int64_t		left = 0;
 	for (int64_t k = 0; k < f.n; k++)
 		if (is_prior == NULL || !is_prior[problem->labelled[index[k]]])

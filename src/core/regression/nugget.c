@@ -155,8 +155,8 @@ narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, p
 	{
 		point		p;
 
-		/* The same on whole tenths of a decade, where nobody has been; the bracket has such a
-		 * place. */
+		/* The next place, on whole tenths of a decade where nobody has been; the bracket has such
+		 * a place. */
 		double		middle = round(best.x / UNIT);
 		double		first = round(low.x / UNIT) + 1.0;
 		double		last = round(high.x / UNIT) - 1.0;
@@ -217,8 +217,12 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-void
-gp_nugget_tell_edge(gp_env *env, double least)
+/*
+ * Tells that the search for it ended at the smallest nugget tried, which may be too large; the
+ * largest is told with the score (baseline_check.c).
+ */
+static void
+tell_edge(gp_env *env, double least)
 {
 	gp_notice(env, "Labels with little noise need a smaller one: nugget => ....",
 			  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
@@ -229,7 +233,7 @@ static void
 notice_edge(gp_env *env, point edge, point inner, double least)
 {
 	if (!(inner.error - edge.error <= EDGE_FLAT * inner.error))
-		gp_nugget_tell_edge(env, least);
+		tell_edge(env, least);
 }
 
 /* The same where the grid's smallest is the best: a decade at a time, downhill. */

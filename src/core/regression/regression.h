@@ -305,12 +305,6 @@ typedef double (*gp_nugget_error) (void *state, double nugget);
 extern double gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							   gp_nugget_error error, void *state, int coarse, int refine);
 
-/*
- * Tells that the search for it ended at the smallest nugget tried, which may be too large; the
- * largest is told with the score (baseline_check.c).
- */
-extern void gp_nugget_tell_edge(gp_env *env, double least);
-
 /* dual.c: k is m x m double and is overwritten. */
 extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
 								 const gp_targets *targets, gp_matrix k, double mean_diag);

@@ -111,7 +111,7 @@ sum_blocks(blocks *b)
 		{
 			const int32_t *index = b->order + b->start[k] + band.first;
 			gp_matrix	rows = rows_of(b, index, band.count);
-			/* The targets of some labels, and a column of ones; to be destroyed. */
+			/* The targets of some labels, and a column of ones. */
 			double	   *host = gp_alloc_figures(b->dev->env, band.count * (columns + 1),
 												sizeof(double));
 			gp_matrix	y = b->dev->create(b->dev, band.count, columns + 1, GP_DOUBLE);
@@ -320,9 +320,7 @@ gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 	out.root = b.root;
 	/* Frees what is not the solution's. */
 	for (int32_t k = 0; k < b.nblocks; k++)
-	{
 		gp_destroy_all(dev, &b.gram[k], &b.right[k]);
-	}
 	gp_destroy_all(dev, &b.all_gram, &b.all_right, &b.rest_gram, &b.rest_right);
 	gp_free_all(dev->env, b.gram, b.right, b.sum, b.rest_sum, b.order, b.start, b.counted);
 	return out;

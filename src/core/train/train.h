@@ -189,15 +189,8 @@ typedef struct gp_warm
 	int32_t    *part;			/* of each: the set that has not seen it */
 } gp_warm;
 
-/* One of these sizes, whose numbers are the caller's to set; owned by the caller, gp_free frees
- * it. */
-extern gp_warm *gp_warm_create(gp_env *env, gp_warm sizes);
-
 /* The index of a key among n ascending ones; -1: not there. */
 extern int64_t gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted);
-
-/* The key of a node, key being NULL where the caller knows none. */
-extern uint64_t gp_warm_node(const uint64_t *key, int64_t node);
 
 /* The fold of each of n labels (label NULL: values): every class is dealt to all folds. */
 extern int32_t *gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds,
@@ -226,7 +219,7 @@ extern gp_matrix gp_inputs_of_features(gp_device *dev, const gp_features *x, int
 extern gp_matrix gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count,
 									uint64_t seed);
 
-/* The same turned so that some of their rows come nearest to others; q is destroyed. */
-extern gp_matrix gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto);
+/* The same turned so that their rows come nearest to others; q is destroyed. */
+extern gp_matrix gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix onto);
 
 #endif							/* GP_TRAIN_H */

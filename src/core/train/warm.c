@@ -5,8 +5,9 @@
 
 #include "base/sort.h"
 
-gp_warm *
-gp_warm_create(gp_env *env, gp_warm sizes)
+/* One of these sizes, whose numbers are the caller's to set. */
+static gp_warm *
+create_warm(gp_env *env, gp_warm sizes)
 {
 	int64_t		floats = gp_size_mul(env, sizes.sets, sizes.values);
 	int64_t		bytes = sizeof(gp_warm) + floats * sizeof(float) +
@@ -40,8 +41,9 @@ gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted)
 	return low < n && key[low] == wanted ? low : -1;
 }
 
-uint64_t
-gp_warm_node(const uint64_t *key, int64_t node)
+/* The key of a node, key being NULL where the caller knows none. */
+static uint64_t
+node_key(const uint64_t *key, int64_t node)
 {
 	return key ? key[node] : (uint64_t) node;
 }
@@ -146,7 +148,7 @@ gp_warm_deal(gp_env *env, const gp_problem *problem, const gp_warm *before, int 
 			int64_t    *of_class = count + (problem->label ? problem->label[k]
 											: 0) * (int64_t) folds;
 			int64_t		at = gp_warm_find(before->held, before->nheld,
-										  gp_warm_node(problem->key, problem->labelled[k]));
+										  node_key(problem->key, problem->labelled[k]));
 			int32_t		best = at < 0 ? -1 : before->part[at];
 
 			if ((best >= 0 && best < folds) != known)
@@ -195,14 +197,14 @@ gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, cons
 	gp_warm    *left;
 
 	for (int64_t k = 0; k < gp_items(env, count); k++)
-		all[k] = k < n ? (held) {gp_warm_node(problem->key, problem->labelled[k]), fold[k], false} :
+		all[k] = k < n ? (held) {node_key(problem->key, problem->labelled[k]), fold[k], false} :
 			(held) {before->held[k - n], before->part[k - n], true};
 	if (!env->dry)
 		gp_sort(env, all, count, sizeof(held), compare_held, NULL);
 	for (int64_t k = 0; k < gp_items(env, count); k++)
 		if (kept == 0 || all[k].key != all[kept - 1].key)
 			all[kept++] = all[k];
-	left = gp_warm_create(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? count
+	left = create_warm(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? count
 										  : kept});
 	for (int64_t k = 0; k < kept; k++)
 	{

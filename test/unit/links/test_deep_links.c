@@ -264,7 +264,7 @@ check_walks(gp_env *env)
 			turned[i * n + k + 1] = inputs[i * n + k];
 		}
 	dev->upload(dev, other, gp_matrix_wrap(turned, n, n, GP_DOUBLE));
-	other = gp_inputs_turn(dev, &other, other, q);
+	other = gp_inputs_turn(dev, &other, q);
 	inputs = read_back(dev, other);
 	worst = 0.0;
 	dev->download(dev, gp_matrix_wrap(turned, n, n, GP_DOUBLE), q);

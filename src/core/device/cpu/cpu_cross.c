@@ -40,7 +40,7 @@ gp_cross_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lo
 {
 	double	   *sum = space->sum;
 
-	/* Sorts the entries of some rows by column: a count, then a place for each. */
+	/* Sorts the entries of the rows of k by column: a count, then a place for each. */
 	gp_cross_column *column = space->column;
 	int32_t		place = 1;
 	for (int64_t i = 0; i < k.cols; i++)

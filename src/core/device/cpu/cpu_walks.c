@@ -117,6 +117,7 @@ walk_group(walks_job *job, int64_t group)
 	int64_t		first = job->first[group];
 	int32_t		i = job->src[first];
 	bool		cut = job->cut && job->cut[first];
+	int32_t		skip = cut ? job->dst[first] : -1;
 	lanes	   *reached = job->reached;
 
 	job->bits = bits_for(reach_entries(s, i));
@@ -126,7 +127,7 @@ walk_group(walks_job *job, int64_t group)
 		int32_t		a = s->col[k];
 		lanes		w = weights_of(job, a);
 
-		if (a == (cut ? job->dst[first] : -1))
+		if (a == skip)
 			continue;
 		for (int64_t e = s->start[a]; e < s->start[a + 1]; e++)
 		{

@@ -38,6 +38,14 @@ enum purpose
 
 /* ---- steps ---- */
 
+/* A node that is drawn by its place in a random stream. */
+static int32_t
+draw_node(const gp_deep *d, uint64_t seed, uint64_t element)
+{
+	return (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes),
+							  d->nodes - 1);
+}
+
 /* A random pair without a link; false where none was found, in a graph that has few. */
 static bool
 draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src,
@@ -47,11 +55,8 @@ draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t pl
 	{
 		uint64_t	element = 2 * (TRIES * place + k);
 
-		*src = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes),
-								  d->nodes - 1);
-		*dst = (int32_t) gp_min64((int64_t) (gp_each_uniform(seed,
-															 element + 1) * (double) d->nodes),
-															 d->nodes - 1);
+		*src = draw_node(d, seed, element);
+		*dst = draw_node(d, seed, element + 1);
 		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
 			return true;
 	}
@@ -184,8 +189,8 @@ take_moments(gp_deep *d, gp_link_model *model)
 	GP_EACH(env, k, gp_items(env, d->nodes * width), k)
 	{
 		double		mean = sum[k] / SAMPLES;
-		double		variance = fmax(square[k] / SAMPLES - mean * mean,
-									0.0) * SAMPLES / (SAMPLES - 1);
+		double		spread = fmax(square[k] / SAMPLES - mean * mean, 0.0);
+		double		variance = spread * SAMPLES / (SAMPLES - 1);
 
 		model->row[k] = (float) (mean * w[k % width]);
 		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);

@@ -18,8 +18,9 @@
  *		E r = c + alpha'c,  var r = a^4 + E k_ij^2 - c'T c + var(alpha'c)
  *
  * where the last takes the covariances of a node with two points as independent; what these vary
- * is left out of c'T c.  The score is the logit that such a normal r stands for, E r / sqrt(1 + pi
- * var r / 8) (MacKay 1992).
+ * is left out of c'T c.  The score is the logit that such a normal r stands for (MacKay 1992):
+ *
+ *		E r / sqrt(1 + pi var r / 8)
  */
 #include "links/links_internal.h"
 
@@ -140,8 +141,9 @@ taken(const gp_link_model *m, const double *cross)
 
 /*
  * Mean and variance of a pair's logit.  With W of alpha on the inducing graph and u the variances
- * of covariances, var(alpha'c) = sum_p u_ip (W psi_j)_p^2 + u_jp (W psi_i)_p^2 + sum_pq W_pq^2
- * u_ip u_jq.
+ * of covariances,
+ *
+ *		var(alpha'c) = sum_p u_ip (W psi_j)_p^2 + u_jp (W psi_i)_p^2 + sum_pq W_pq^2 u_ip u_jq
  */
 static void
 inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, double *mean,

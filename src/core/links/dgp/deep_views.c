@@ -125,7 +125,7 @@ gp_deep_inputs_again(gp_deep *d)
 
 			/* turned onto the frame, which the first ones become */
 			if (d->frame.rows > 0)
-				q = gp_inputs_turn(dev, &q, q, d->frame);
+				q = gp_inputs_turn(dev, &q, d->frame);
 			else
 			{
 				d->frame = gp_trainer_matrix(&d->t, q.rows, q.cols, GP_DOUBLE);

@@ -73,8 +73,8 @@ extern void gp_deep_chain_open(gp_deep *d);
 extern void gp_deep_noise(gp_deep *d);
 
 /*
- * The readout as a model keeps it, and what a node's numbers are multiplied with before (1 x
- * units).
+ * The readout as a model keeps it, and what a node's numbers are multiplied with before
+ * (1 x units).
  */
 extern gp_matrix gp_deep_readout(gp_deep *d, gp_link_model *model);
 

@@ -31,8 +31,8 @@ exchange(int32_t *a, int32_t *b)
 }
 
 /*
- * Brings those of n candidates that are not linked with a node to the front, the first of them, at
- * most most, in a random order; returns how many they are.
+ * Brings those of n candidates that are not linked with a node to the front, the first `most` of
+ * them in a random order; returns how many they are.
  */
 static int64_t
 draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n,
@@ -44,9 +44,11 @@ draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found
 		if (!gp_link_exists(full, node, found[k]))
 			exchange(&found[missing++], &found[k]);
 	for (int64_t k = 0; k < gp_min64(most, missing); k++)
-		exchange(&found[k], &found[k + (int64_t) (gp_hash(stream +
-														  (uint64_t) k) % (uint64_t) (missing -
-																					  k))]);
+	{
+		uint64_t	draw = gp_hash(stream + (uint64_t) k);
+
+		exchange(&found[k], &found[k + (int64_t) (draw % (uint64_t) (missing - k))]);
+	}
 	return missing;
 }
 
@@ -289,6 +291,7 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 			.compare = compare_alike};
 		int32_t		other;
 		int32_t		node = gp_link_asking_end(fold, e, &other);
+		uint64_t	draw;
 
 		env->check_interrupts(env);
 		spread_features(x, node, false, row);
@@ -303,8 +306,8 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 			continue;
 		gp_heap_sort(&heap);
 		pairs.src[pairs.n] = node;
-		pairs.dst[pairs.n++] = best[gp_hash(gp_hash(seed ^ NEAREST_SALT) +
-											(uint64_t) e) % (uint64_t) heap.n].node;
+		draw = gp_hash(gp_hash(seed ^ NEAREST_SALT) + (uint64_t) e);
+		pairs.dst[pairs.n++] = best[draw % (uint64_t) heap.n].node;
 	}
 	gp_free(env, row);
 	gp_free(env, norm);

@@ -67,24 +67,21 @@ gain_of(const questions *q)
 	return sum;
 }
 
-/* What the hidden links of a fold gain in all. */
+/* What the hidden links of a fold gain in all, in the frame of its graph. */
 static double
-try_ridge(gp_device *dev, const gp_graph *full, const gp_link_fold *fold, const bool *item,
+try_ridge(gp_link_frame *frame, const gp_graph *full, const gp_link_fold *fold, const bool *item,
 		  int ridge, questions *q)
 {
-	gp_link_frame frame;
 	double		gain = 0.0;
 
-	gp_link_item_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
-	gp_link_items_fit(&frame, ridge);
+	gp_link_items_fit(frame, ridge);
 	for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
 	{
-		dev->env->check_interrupts(dev->env);
+		frame->env->check_interrupts(frame->env);
 		ask(q, full, fold, item, link);
-		gp_link_graph_scores(&frame, &q->block, q->score);
+		gp_link_graph_scores(frame, &q->block, q->score);
 		gain += gain_of(q);
 	}
-	gp_link_frame_close(&frame);
 	return gain;
 }
 
@@ -97,17 +94,19 @@ gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *f
 	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),
 		.dst = gp_alloc_array(env, room, sizeof(int32_t)),
 	.score = gp_alloc_array(env, room, sizeof(double))};
+	gp_link_frame frame;
 	double		most = -1.0;
 	int			best = 0;
 
+	gp_link_item_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
-		double		gain = try_ridge(dev, full, fold, item, k, &q);
+		double		gain = try_ridge(&frame, full, fold, item, k, &q);
+
 		best = gain > NOTICEABLE * most ? k : best;
 		most = k == best ? gain : most;
 	}
-	gp_free(env, q.slot);
-	gp_free(env, q.dst);
-	gp_free(env, q.score);
+	gp_link_frame_close(&frame);
+	gp_free_all(env, q.slot, q.dst, q.score);
 	return best;
 }

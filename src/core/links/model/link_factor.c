@@ -3,8 +3,9 @@
  */
 #include "links/links_internal.h"
 
-int32_t *
-gp_link_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
+/* Landmarks for a factor: at most count nodes, ascending; owned by the caller. */
+static int32_t *
+find_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
 {
 	gp_problem	p = {.graph = problem->graph, .features = problem->features,
 		.program = problem->program, .task = GP_TASK_VALUES, .seed = problem->seed};
@@ -52,7 +53,7 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
-	landmark = gp_link_landmarks(&ev, problem, count, &n);
+	landmark = find_landmarks(&ev, problem, count, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);

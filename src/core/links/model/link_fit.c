@@ -465,12 +465,7 @@ fit_method(gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
 	gp_link_plan plan = checked_plan(dev, problem);
-	gp_link_model *model;
-
-	if (plan.method == GP_LINK_EASE && !is_two_sided(env, problem->graph))
-		gp_raise(env, GP_ERR_DATA, "Method 'scores' takes any graph.",
-				 "method ease needs links that lead from one side to the other, such as from users to items");
-	model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
+	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	if (plan.method != GP_LINK_DEEP)
 		gp_power_refuse(env, problem->program);
@@ -492,11 +487,18 @@ fit_method(gp_device *dev, const gp_link_problem *problem)
 gp_link_model *
 gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 {
+	gp_env	   *env = dev->env;
+	bool		asked = problem->method == GP_LINK_AUTO || problem->method == GP_LINK_EASE;
+	bool		two_sided = asked && is_two_sided(env, problem->graph);
 	gp_link_problem ease = *problem;
-	gp_link_model *model = fit_method(dev, problem);
+	gp_link_model *model;
 
-	ease.method = GP_LINK_EASE;
-	if (problem->method != GP_LINK_AUTO || !is_two_sided(dev->env, problem->graph))
+	if (problem->method == GP_LINK_EASE && !two_sided)
+		gp_raise(env, GP_ERR_DATA, "Method 'scores' takes any graph.",
+				 "method ease needs links that lead from one side to the other, such as from users to items");
+	model = fit_method(dev, problem);
+	if (problem->method != GP_LINK_AUTO || !two_sided)
 		return model;
-	return better_of(dev->env, model, fit_method(dev, &ease));
+	ease.method = GP_LINK_EASE;
+	return better_of(env, model, fit_method(dev, &ease));
 }

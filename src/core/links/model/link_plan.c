@@ -152,9 +152,9 @@ static void
 count_items(gp_env *env, const gp_link_problem *problem, gp_link_plan *plan)
 {
 	int64_t		nodes = problem->graph->nodes;
-	double		share;
-	bool	   *item = gp_link_items_find(env, problem->graph, &share);
+	bool	   *item = gp_link_items_find(env, problem->graph, NULL);
 	int64_t		items = 0;
+	double		solves = GP_LINK_RIDGES + 1.0 + gp_link_fold_count(problem->graph->edges);
 	double		smaller;
 
 	for (int64_t i = 0; i < nodes; i++)
@@ -163,12 +163,9 @@ count_items(gp_env *env, const gp_link_problem *problem, gp_link_plan *plan)
 	smaller = (double) gp_min64(items, nodes - items);
 	plan->bytes = folds_bytes(problem) + sample_bytes(problem, plan) +
 		20.0 * entries_of(problem->graph) +
-		60.0 * (double) nodes + 6.0 * 8.0 * (double) nodes * GP_LINK_BLOCK;
-	plan->flops = plan->doubles = (GP_LINK_RIDGES + 1.0 +
-								   gp_link_fold_count(problem->graph->edges)) * 2.0 * smaller *
-								   smaller * smaller;
-	if (gp_link_items_bytes(smaller) > 0.0)
-		plan->bytes += gp_link_items_bytes(smaller);
+		60.0 * (double) nodes + 6.0 * 8.0 * (double) nodes * GP_LINK_BLOCK +
+		gp_link_items_bytes(smaller);
+	plan->flops = plan->doubles = solves * 2.0 * smaller * smaller * smaller;
 }
 
 /* Counts the node kernel's codes: a factor of 512 columns. */

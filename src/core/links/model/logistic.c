@@ -280,7 +280,5 @@ gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *la
 		}
 		gp_link_logistic_close(&l);
 	}
-	gp_free(dev->env, phi);
-	gp_free(dev->env, part);
-	gp_free(dev->env, linked);
+	gp_free_all(dev->env, phi, part, linked);
 }

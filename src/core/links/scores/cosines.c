@@ -97,14 +97,14 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 		gp_matrix	last = u;
 
 		if (first && f->xt)
-			gp_link_first_product(f, 1.0, f->spread, f->x->csr, f->xt, source, u,
+			gp_link_first_product(f, f->spread, f->x->csr, f->xt, source, u,
 								  part(w, k, sources));
 		else
 			features_times(f, true, u, part(w, k, sources));
 		if (k + 1 == f->powers)
 			break;
 		if (first)
-			gp_link_first_product(f, 1.0, f->spread, f->spread, f->spread, source, u, v);
+			gp_link_first_product(f, f->spread, f->spread, f->spread, source, u, v);
 		else
 			gp_link_cut_spmm(f, f->spread, 1.0, 1.0, u, 0.0, v, cuts);
 		u = v;

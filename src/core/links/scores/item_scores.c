@@ -73,7 +73,8 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 		if (sides.side[i] != GP_LINK_NO_SIDE)
 			item[i] = sides.side[i] == (own[1] > own[0]);
 	}
-	*share = (double) across / (double) gp_max64(graph->start[graph->nodes], 1);
+	if (share)
+		*share = (double) across / (double) gp_max64(graph->start[graph->nodes], 1);
 	gp_free(env, count);
 	gp_link_sides_free(env, &sides);
 	gp_csr_free(env, a);
@@ -134,12 +135,8 @@ gp_link_items_close(gp_link_frame *f)
 
 	if (f->items == NULL)
 		return;
-	gp_free(env, f->items->item);
-	gp_free(env, f->items->place);
-	gp_free(env, f->items->scale);
-	gp_free(env, f->items->diagonal);
-	gp_free(env, f->items->inverse);
-	gp_free(env, f->items);
+	gp_free_all(env, f->items->item, f->items->place, f->items->scale, f->items->diagonal,
+				f->items->inverse, f->items);
 }
 
 double
@@ -189,11 +186,16 @@ invert(gp_link_frame *f)
 {
 	gp_device  *dev = f->dev;
 	int64_t		n = f->items->n;
-	double	   *host = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
-	gp_matrix	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
-	gp_matrix	root = dev->create(dev, n, n, GP_DOUBLE);
+	double	   *host;
+	gp_matrix	view;
+	gp_matrix	root;
 	gp_matrix	inverse;
 
+	gp_free(f->env, f->items->inverse);
+	f->items->inverse = NULL;
+	host = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
+	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
+	root = dev->create(dev, n, n, GP_DOUBLE);
 	fill_gram(f, host);
 	dev->upload(dev, root, view);
 	if (dev->potrf(dev, root) >= 0)
@@ -204,7 +206,6 @@ invert(gp_link_frame *f)
 	dev->destroy(dev, &root);
 	dev->download(dev, view, inverse);
 	dev->destroy(dev, &inverse);
-	gp_free(f->env, f->items->inverse);
 	f->items->inverse = host;
 }
 
@@ -285,8 +286,7 @@ gp_link_items_probe(gp_link_frame *f)
 	for (int64_t i = 0; i < f->n; i++)
 		items->diagonal[i] = fmin(fmax(sum[i] / PROBES, least_diagonal(f, i)), 1.0 / f->ridge);
 	gp_destroy_all(dev, &v, &left, &x, &dots);
-	gp_free(f->env, sign);
-	gp_free(f->env, sum);
+	gp_free_all(f->env, sign, sum);
 }
 
 void

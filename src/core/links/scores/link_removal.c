@@ -163,8 +163,8 @@ lines_of(gp_matrix m)
 }
 
 void
-gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a, const gp_csr *b,
-					  const gp_csr *turned, const int32_t *source, gp_matrix rows, gp_matrix dst)
+gp_link_first_product(gp_link_frame *f, const gp_csr *a, const gp_csr *b, const gp_csr *turned,
+					  const int32_t *source, gp_matrix rows, gp_matrix dst)
 {
 	gp_device  *dev = f->dev;
 	int64_t		entries = 0;
@@ -173,11 +173,11 @@ gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a, const gp_
 		for (int64_t k = a->start[source[t]]; k < a->start[source[t] + 1]; k++)
 			entries += b->start[a->col[k] + 1] - b->start[a->col[k]];
 	if (entries < gp_csr_entries(turned) * lines_of(rows))
-		dev->csr_product_rows(dev, dst, alpha, a, b, source, dst.cols);
+		dev->csr_product_rows(dev, dst, 1.0, a, b, source, dst.cols);
 	else
 	{
 		dev->csr_rows(dev, rows, a, source, rows.cols);
-		dev->spmm(dev, alpha, turned, rows, 0.0, dst);
+		dev->spmm(dev, 1.0, turned, rows, 0.0, dst);
 	}
 }
 

@@ -204,8 +204,7 @@ gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
 void
 gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev, const gp_link_model *model)
 {
-	double		share;
-	bool	   *item = gp_link_items_find(dev->env, model->graph, &share);
+	bool	   *item = gp_link_items_find(dev->env, model->graph, NULL);
 
 	gp_link_item_frame_open(f, dev, model->graph, item, model->scale, model->diagonal);
 	gp_free(dev->env, item);

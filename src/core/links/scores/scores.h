@@ -101,12 +101,12 @@ typedef struct gp_link_block
 /* link_removal.c */
 
 /*
- * dst = alpha (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
+ * dst = (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
  * in which a(source, :)' may be left.
  */
-extern void gp_link_first_product(gp_link_frame *f, double alpha, const gp_csr *a,
-								  const gp_csr *b, const gp_csr *turned, const int32_t *source,
-								  gp_matrix rows, gp_matrix dst);
+extern void gp_link_first_product(gp_link_frame *f, const gp_csr *a, const gp_csr *b,
+								  const gp_csr *turned, const int32_t *source, gp_matrix rows,
+								  gp_matrix dst);
 
 /* The entries of s b at the block's pairs; out has one for each. */
 extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s,

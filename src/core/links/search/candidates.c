@@ -424,9 +424,10 @@ sort_found(gp_link_search *s)
 	}
 	for (int64_t j = 0; j < s->n; j++)
 	{
+		unsigned	marks = gp_link_marks_of(&s->marks, (int32_t) j);
+
 		s->out[at] = (int32_t) j;
-		at += (gp_link_marks_of(&s->marks,
-								(int32_t) j) & (GP_MARK_TAKEN | GP_MARK_NEVER)) == GP_MARK_TAKEN;
+		at += (marks & (GP_MARK_TAKEN | GP_MARK_NEVER)) == GP_MARK_TAKEN;
 	}
 }
 

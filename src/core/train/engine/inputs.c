@@ -209,7 +209,7 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 /* ---- rotations ---- */
 
 gp_matrix
-gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto)
+gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix onto)
 {
 	int64_t		n = q->cols;
 	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
@@ -220,7 +220,7 @@ gp_inputs_turn(gp_device *dev, gp_matrix *q, gp_matrix some, gp_matrix onto)
 	gp_matrix	out = dev->create(dev, q->rows, n, GP_DOUBLE);
 	double	   *value = gp_alloc_zero(dev->env, n, sizeof(double));
 
-	dev->gemm(dev, true, false, 1.0, some, onto, 0.0, m);
+	dev->gemm(dev, true, false, 1.0, *q, onto, 0.0, m);
 	dev->gemm(dev, true, false, 1.0, m, m, 0.0, gram);
 	dev->syev(dev, gram, w);
 	dev->download(dev, gp_matrix_wrap(value, n, 1, GP_DOUBLE), w);

@@ -82,13 +82,6 @@ typedef struct gp_rkm
 extern double gp_rkm_solve(gp_device *dev, const gp_rkm *rkm, gp_matrix q, double *score,
 						   double *loo, double *bias);
 
-/* The code of a class for labelled node k. */
-static inline double
-gp_rkm_code(const gp_rkm *rkm, int64_t k, int32_t c)
-{
-	return rkm->label[k] == c ? 1.0 : -1.0;
-}
-
 /* The cosine of the scores of a node to the nearest class's code; 0 where all are 0. */
 extern double gp_rkm_cosine(const double *score, int32_t columns);
 

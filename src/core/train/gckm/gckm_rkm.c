@@ -22,6 +22,13 @@
 #define LAST_JITTER 1e-3		/* of B, relative to eta */
 #define ROUNDING 1e-13			/* a label whose node is like no other leaves less than this */
 
+/* The code of a class for labelled node k. */
+static double
+code_of(const gp_rkm *rkm, int64_t k, int32_t c)
+{
+	return rkm->label[k] == c ? 1.0 : -1.0;
+}
+
 /* What a solve works with; of columns + 1 columns the last one belongs to r. */
 typedef struct solve
 {
@@ -116,7 +123,7 @@ make_fields(solve *s, double *score)
 	for (int64_t k = 0; k < gp_items(dev->env, rkm->nlabelled); k++)
 		for (int32_t c = 0; c < p; c++)
 		{
-			double		code = gp_rkm_code(rkm, k, c) / rkm->lambda2;
+			double		code = code_of(rkm, k, c) / rkm->lambda2;
 
 			score[(int64_t) rkm->labelled[k] * p + c] = code;
 			s->codes[c] += code;
@@ -140,7 +147,7 @@ static double
 left_out(const solve *s, int64_t k, int32_t c, double leverage, double g)
 {
 	double		l2 = s->rkm->lambda2;
-	double		code = gp_rkm_code(s->rkm, k, c) / l2;
+	double		code = code_of(s->rkm, k, c) / l2;
 	double		u = s->along[s->rkm->labelled[k]];
 	double		grown = 1.0 / fmax(l2 - leverage, ROUNDING * l2);
 	double		pg = g - leverage * code;	/* q_i' B^-1 times g and u without the label */
