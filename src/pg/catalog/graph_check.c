@@ -71,12 +71,20 @@ gnngp_shown_table(const char *schema, const char *table)
 	return text.data;
 }
 
+char *
+gnngp_shown_oid(Oid table)
+{
+	gnngp_source_name name = gnngp_source_name_of(table);
+
+	return name.schema && name.table ? gnngp_shown_table(name.schema, name.table) :
+		psprintf("%u", table);
+}
+
 /* The same of an open table. */
 static char *
 shown(Relation rel)
 {
-	return gnngp_shown_table(get_namespace_name(RelationGetNamespace(rel)),
-							 RelationGetRelationName(rel));
+	return gnngp_shown_oid(RelationGetRelid(rel));
 }
 
 /* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */

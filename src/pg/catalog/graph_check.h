@@ -41,6 +41,13 @@ extern gnngp_feature_kind gnngp_feature_kind_of(Oid base);
 /* All columns that can be features, no keys and not the target; a NOTICE of the others. */
 extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
 
+/* True for types (no domains) of targets that are values unless the user says otherwise. */
+static inline bool
+gnngp_is_value_type(Oid base)
+{
+	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+}
+
 /* True for types (no domains) read as integers, or whose text is the value itself. */
 static inline bool
 gnngp_is_integer_type(Oid base)
@@ -56,5 +63,8 @@ gnngp_is_string_type(Oid base)
 
 /* A table's name between the quotes of a message: schema.table, both quoted where one needs it. */
 extern char *gnngp_shown_table(const char *schema, const char *table);
+
+/* The same of a table; its number where it is gone. */
+extern char *gnngp_shown_oid(Oid table);
 
 #endif							/* GNNGP_GRAPH_CHECK_H */

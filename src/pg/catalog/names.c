@@ -156,6 +156,7 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 	char	   *owner = read_part(&text, false);
 	char	   *rest = owner && *text++ == '.' ? read_part(&text, true) : NULL;
 	bool		qualified = rest && *text == '\0';
+	bool		of_model;
 	const char *self = NULL;
 
 	if (qualified && (OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner)))
@@ -181,11 +182,11 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 		return true;
 	if (missing_ok)
 		return false;
+	of_model = kind == &gnngp_graph_kind && gnngp_find_named(&gnngp_model_kind, "id", name, true);
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("%s \"%s\" does not exist", kind->noun, name),
-			 errhint("%s", kind == &gnngp_graph_kind &&
-					 gnngp_find_named(&gnngp_model_kind, "id", name, true) ?
+			 errhint("%s", of_model ?
 					 "You may read the model of this name; only its owner may fit it." :
 					 kind->hint)));
 }

@@ -231,7 +231,11 @@ sums_of_state(FunctionCallInfo fcinfo, gp_env *env, int64 rank, int64 columns)
 }
 
 /* Sums as a state, whose ids are 0, 1, ...; the aggregate copies it to its own memory. */
-#define write_sums(sums) gnngp_matrix_write(&(gnngp_value_ids) {.n = (sums).rows}, sums)
+static Datum
+write_sums(gp_matrix sums)
+{
+	return gnngp_matrix_write(&(gnngp_value_ids) {.n = sums.rows}, sums);
+}
 
 static void
 add_gram(gp_env *env, gp_matrix q, gp_matrix y, const gp_matrix *root, gp_matrix sums)

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "pg/catalog/graph_check.h"
 #include "miscadmin.h"
 #include "pg/reader/read_ids.h"

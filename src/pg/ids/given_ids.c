@@ -102,14 +102,21 @@ is_literal(Oid type)
 	return type != TEXTOID && getBaseType(type) == TEXTOID;
 }
 
+/* True when the model's ids are of type numeric. */
+static bool
+has_numeric_ids(const gnngp_model *model)
+{
+	Oid			own = model->integer_ids ? InvalidOid : lookup_type(model);
+
+	return OidIsValid(own) && getBaseType(own) == NUMERICOID;
+}
+
 void
 gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
 							int argno, const gnngp_id_hints *hints)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	Oid			element = get_element_type(getBaseType(type));
-	Oid			asked = lookup_type(model);
-	Oid			own = OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
 
 	if (OidIsValid(element))
 		type = element;
@@ -120,11 +127,11 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 		/* Texts as ids of a type that is none. A type's input function must not run code of the
 		 * model's owner in the name of a caller who did not name the type: arrays, ranges and rows
 		 * may have a domain within. */
-		char		kind;
+		Oid			asked = lookup_type(model);
+		Oid			own = model->integer_ids ? INT8OID :
+			OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
+		char		kind = OidIsValid(own) ? get_typtype(own) : '\0';
 
-		if (model->integer_ids)
-			own = INT8OID;
-		kind = OidIsValid(own) ? get_typtype(own) : '\0';
 		if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
 			report_mismatch(model, TEXTOID, hints);
 		open_type(t, model, own);
@@ -133,7 +140,7 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	}
 	/* An integer may be an id of type numeric; but not all of these are integers. */
 	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) &&
-			 !model->integer_ids && own == NUMERICOID)
+			 has_numeric_ids(model))
 		open_type(t, model, type);
 	else
 		gnngp_id_type_open(t, model, type, hints);
@@ -428,7 +435,7 @@ gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
 		ereport(NOTICE,
 				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
 						" nodes that were asked for", model->name, unknown, given),
-				 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+				 errhint(GNNGP_UNKNOWN_HINT)));
 }
 
 /*

@@ -67,6 +67,8 @@ extern gnngp_given_ids gnngp_given_ids_read(const gnngp_id_type *t, FunctionCall
 extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno,
 									   gnngp_given_ids *given);
 
+#define GNNGP_UNKNOWN_HINT "It has the nodes of its last fit; CALL gp_refresh adds new ones."
+
 /* A NOTICE of how many of the nodes that a call names a model does not have, if there are any. */
 extern void gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given);
 

@@ -29,7 +29,7 @@ gnngp_target_choose(const char *table, const gnngp_column *target, const char *t
 	Oid			base = target->base;
 	char		category;
 	bool		preferred;
-	bool		value = base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+	bool		value = gnngp_is_value_type(base);
 	bool		class;
 
 	/* What types are unless the user says otherwise */

@@ -241,7 +241,7 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 	gp_free(s->r->env, final);
 	if (automatic)
 	{
-		/* Is most rows' class their own alone, as a name or a number is?  The user may say task. */
+		/* Most rows have a class of their own: a name, or a number.  Who says task means it. */
 		int32	   *rows = gp_alloc_zero(s->r->env, data->nclasses, sizeof(int32));
 		int64		single = 0;
 

@@ -289,8 +289,7 @@ check_age(const CachedPlan *plan)
 			ereport(ERROR,
 					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 					 errmsg("could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
-							gnngp_shown_table(get_namespace_name(get_rel_namespace(oid)),
-											  get_rel_name(oid))),
+							gnngp_shown_oid(oid)),
 					 errhint("The transaction might succeed if retried.")));
 	}
 }

@@ -56,8 +56,8 @@ extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const c
 							  bool need_target);
 
 /*
- * A graph's tables for statements that read them where they are (read_within.c).  All texts are
- * expressions and names for a query, whose table of nodes or edges is called t.
+ * A graph's tables for statements that read them where they are (distributed/sources.c).  All
+ * texts are expressions and names for a query, whose table of nodes or edges is called t.
  */
 typedef struct gnngp_sources
 {

@@ -61,8 +61,9 @@ lock_behind(const gnngp_tables *s)
 	}
 }
 
-bool
-gnngp_is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
+/* True for a column of a table without a time. */
+static bool
+is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
 {
 	int			table = strcmp(task->task.form, "column") == 0 ? gnngp_schema_find(s, task->task.table) :
 		-1;
@@ -100,7 +101,7 @@ mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 		gnngp_schema_find(s, task->task.table);
 	int			column = table < 0 ? -1 :
 		gnngp_table_find_column(&s->table[table], task->task.target);
-	bool		never = strcmp(task->task.form, "labels") == 0 || gnngp_is_typed(s, task);
+	bool		never = strcmp(task->task.form, "labels") == 0 || is_typed(s, task);
 
 	if (column >= 0 && strcmp(task->task.form, "column") == 0)
 		drop_answers(s, table, column);
@@ -330,7 +331,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,
 		.entity = rows.entity,
-	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = gnngp_is_typed(s, def)};
+	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = is_typed(s, def)};
 	take_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)

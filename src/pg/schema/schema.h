@@ -82,9 +82,6 @@ typedef struct gnngp_tables
  */
 extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
 
-/* True for a task that asks for a column of a table without time. */
-extern bool gnngp_is_typed(const gnngp_tables *s, const gnngp_graph_def *task);
-
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 

@@ -40,6 +40,9 @@ told_by_facts(disguise *d)
 {
 	const gnngp_task_reading *r = d->r;
 
+	if (d->by_facts >= 0.0)
+		return d->by_facts;
+	d->by_facts = 0.0;
 	for (int i = 0; i <= r->nhistories && d->by_facts < 1.0; i++)
 	{
 		int32		relation = i < r->nhistories ? r->history[i].number : r->earlier;

@@ -138,8 +138,7 @@ static void
 entity_row(void *state, const Datum *values, const bool *nulls)
 {
 	entity_times *e = state;
-	gnngp_id	id = id_in(values, nulls, 0, e->type);
-	int32		place = place_of(&e->r->map, &e->r->entities, &id);
+	int32		place = gnngp_reading_entity(e->r, values[0], nulls[0], e->type);
 
 	if (place >= 0)
 		e->from[place] = gnngp_time_of(values[1], nulls[1]);

@@ -51,10 +51,10 @@ extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_i
  */
 typedef struct gnngp_notices gnngp_notices;
 
-/* Returns what was kept so far, or NULL. */
+/* Collects from now on; returns what was kept so far, or NULL. */
 extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);
 
-/* about: what they are of, or NULL. */
+/* Sends what was collected as one notice; about: what it is of, or NULL. */
 extern void gnngp_env_send_notices(gp_env *env, const char *about);
 
 /* Goes on with what was kept before, and adds more to it; NULL adds nothing. */

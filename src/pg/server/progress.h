@@ -17,8 +17,10 @@ extern void gnngp_progress_begin(const char *model);
  */
 extern void gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective);
 
-/* Tells it again after a statement that makes a table: an index's progress took its place. */
+/* True while a report is on. */
 extern bool gnngp_progress_is_on(void);
+
+/* Tells it again after a statement that makes a table: an index's progress took its place. */
 extern void gnngp_progress_again(void);
 
 /* Ends the report; every normal end of a command must. */

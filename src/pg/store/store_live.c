@@ -45,8 +45,6 @@ enum shape_column
 
 static gnngp_live *kept = NULL;
 
-#define TEXT_HASH(text) hash_bytes_extended((unsigned char *) (text), (int) strlen(text), 0)
-
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
@@ -71,7 +69,7 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 		for (int i = 0; i < graph->edge_features.n; i++)
 			appendStringInfo(&text, "\nedge %s", graph->edge_features.text[i]);
 	}
-	return TEXT_HASH(text.data);
+	return (uint64) gnngp_text_key(text.data, text.len);
 }
 
 /* ---- writing ---- */
@@ -125,7 +123,8 @@ lay_piece(layout *l, const gp_piece *piece)
 static void
 lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
 {
-	int64		head[SHAPE_HEAD] = {(int64) shape, (int64) TEXT_HASH(model->kernel), keep->n};
+	int64		head[SHAPE_HEAD] = {(int64) shape,
+		gnngp_text_key(model->kernel, (int) strlen(model->kernel)), keep->n};
 
 	memset(l->n, 0, sizeof(l->n));
 	lay(l, LIVE_SHAPES, SHAPE_HEAD, head);
@@ -272,7 +271,8 @@ make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list
 		gnngp_arrays_damaged(model, "live");
 	shape = (const int64 *) l.data[LIVE_SHAPES];
 	live->shape = (uint64) shape[HEAD_GRAPH];
-	if (shape[HEAD_KERNEL] != (int64) TEXT_HASH(model->kernel) || shape[HEAD_PIECES] < 0 ||
+	if (shape[HEAD_KERNEL] != gnngp_text_key(model->kernel, (int) strlen(model->kernel)) ||
+		shape[HEAD_PIECES] < 0 ||
 		have[LIVE_SHAPES] - SHAPE_HEAD != shape[HEAD_PIECES] * SHAPE_COLUMNS)
 		gnngp_arrays_damaged(model, "live");
 	live->keep = gp_keep_create(live->env);

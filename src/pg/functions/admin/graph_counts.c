@@ -17,9 +17,6 @@
 #include "utils/relcache.h"
 #include "utils/snapmgr.h"
 
-/* Edges handed to the core at once. */
-#define EDGE_BATCH 1024
-
 /* A count in progress. */
 typedef struct graph_count
 {
@@ -31,9 +28,6 @@ typedef struct graph_count
 	int64		src_unknown;	/* ends that are no nodes */
 	int64		dst_unknown;
 	gp_edges   *edges;
-	int			n;
-	int32		from[EDGE_BATCH];
-	int32		to[EDGE_BATCH];
 	gnngp_finder labelled;
 	bool	   *has_label;		/* of each node */
 } graph_count;
@@ -72,8 +66,7 @@ plan_node_counts(gnngp_reader *r)
 	if (def->target)
 	{
 		gnngp_column target = gnngp_table_column(&r->nodes, def->target);
-		bool		values = target.base == FLOAT4OID || target.base == FLOAT8OID ||
-			target.base == NUMERICOID;
+		bool		values = gnngp_is_value_type(target.base);
 
 		gnngp_query_add(&q, INT8OID, "pg_catalog.count(t.%s)", target.quoted);
 		gnngp_query_add(&q, INT8OID, values ? "%.0s-1::pg_catalog.int8" :
@@ -94,14 +87,6 @@ label_row(void *state, const Datum *values, const bool *nulls)
 		c->has_label[node] = true;
 }
 
-/* Hands the edges to the core. */
-static void
-flush_edges(graph_count *c)
-{
-	gp_edges_add(c->edges, c->n, c->from, c->to, NULL);
-	c->n = 0;
-}
-
 /* Takes one row of the edge table. */
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
@@ -115,12 +100,8 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	c->dst_unknown += dst < 0;
 	c->count[GNNGP_COUNT_WITHOUT_NODE] += src < 0 || dst < 0;
 	c->count[GNNGP_COUNT_SELF_LOOPS] += src >= 0 && src == dst;
-	if (src < 0 || dst < 0 || src == dst)
-		return;
-	c->from[c->n] = src;
-	c->to[c->n] = dst;
-	if (++c->n == EDGE_BATCH)
-		flush_edges(c);
+	if (src >= 0 && dst >= 0)
+		gp_edges_add(c->edges, 1, &src, &dst, NULL);
 }
 
 /* Counts the edges that repeat another, and the components that no label is in. */
@@ -131,7 +112,6 @@ count_structure(graph_count *c, int64 nodes)
 	int32_t    *component;
 	bool	   *reached;
 
-	flush_edges(c);
 	graph = gp_graph_build(c->edges);
 	c->count[GNNGP_COUNT_DUPLICATES] = c->count[GNNGP_COUNT_EDGES] - graph->edges -
 		c->count[GNNGP_COUNT_WITHOUT_NODE] - c->count[GNNGP_COUNT_SELF_LOOPS];
@@ -178,9 +158,11 @@ count_tables(gnngp_reader *r, graph_count *c)
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
 	c->edges = gp_edges_create(r->env, r->data->ids.n, ids_only.directed, false);
 	gnngp_reader_run(r, &edge_query, edge_row, c, GP_PHASE_EDGES);
-	c->has_label = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
 	if (ids_only.target)
+	{
+		c->has_label = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
 		gnngp_reader_run(r, &label_query, label_row, c, GP_PHASE_NODES);
+	}
 	count_structure(c, r->data->ids.n);
 	PopActiveSnapshot();
 }
@@ -190,7 +172,6 @@ static void
 count_as_owner(void *arg)
 {
 	graph_count *c = arg;
-
 	gnngp_owner_reading *reading = gnngp_owner_reading_open(c->env, c->graph);
 
 	count_tables(&reading->r, c);
@@ -217,16 +198,6 @@ referenced_table(Oid table, const char *column)
 	return referenced;
 }
 
-/* A table for messages, which what a view calls may have dropped meanwhile. */
-static char *
-shown(Oid table)
-{
-	char	   *name = get_rel_name(table);
-
-	return name ? gnngp_shown_table(get_namespace_name(get_rel_namespace(table)), name) :
-		psprintf("%u", table);
-}
-
 #define TWO_SIDES_HINT "Two rows of one id count as one node. Name all tables with gp_create_graph(%s, tables => '{...}'), or give the rows of each table ids of their own in views, such as 'c' || id."
 
 /* Warns of an end that refers to another table than the nodes, which is a plain one. */
@@ -239,7 +210,8 @@ warn_reference(const gnngp_graph_def *graph, const char *column, Oid nodes)
 		return;
 	ereport(WARNING,
 			(errmsg("column \"%s\" of table \"%s\" refers to table \"%s\", but nodes come from \"%s\"",
-					column, shown(graph->edges), shown(other), shown(nodes)),
+					column, gnngp_shown_oid(graph->edges), gnngp_shown_oid(other),
+					gnngp_shown_oid(nodes)),
 			 errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name))));
 }
 
@@ -274,7 +246,8 @@ warn_unknown(const graph_count *c)
 	ereport(WARNING,
 			(errmsg_plural("%lld edge of table \"%s\" has an end that is not a node of table \"%s\"",
 						   "%lld edges of table \"%s\" have an end that is not a node of table \"%s\"",
-						   edges, (long long) edges, shown(graph->edges), shown(nodes)),
+						   edges, (long long) edges, gnngp_shown_oid(graph->edges),
+						   gnngp_shown_oid(nodes)),
 			 one_side ? errdetail("All of these ends are in column \"%s\": it may name rows of another table.", side) : 0,
 			 one_side ? errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name)) :
 			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.")));

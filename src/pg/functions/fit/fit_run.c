@@ -77,7 +77,7 @@ same_nodes(const gnngp_data *a, const gnngp_data *b)
 		memcmp(a->ids.key, b->ids.key, a->ids.n * sizeof(int64)) == 0 &&
 		memcmp(a->labelled, b->labelled, labels) == 0 &&
 		(a->label == NULL || memcmp(a->label, b->label, labels) == 0) &&
-		(a->target == NULL || memcmp(a->target, b->target, 2 * labels) == 0);
+		(a->target == NULL || memcmp(a->target, b->target, a->nlabelled * sizeof(double)) == 0);
 }
 
 /* 0A000: what the edges of all say of a node is for fits of nodes in memory. */
@@ -153,7 +153,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
 	{
-		/* A few rows give again only what has no single-precision rounding of all the rows. */
+		/* Single precision rounds by the number of rows, and a live answer reads few. */
 		run->data->type = GP_DOUBLE;
 		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
 	}
@@ -400,15 +400,13 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	return graph;
 }
 
-/* Says that the model which a fit replaces had a better score. */
+/* Says that the model which a fit replaces, or NULL, had a better score. */
 static void
-notice_worse(const gnngp_fit_run *run)
+notice_worse(const gnngp_fit_run *run, const gnngp_model *former)
 {
-	const gnngp_model *former = (run->parts & GNNGP_PART_NODES) ?
-		gnngp_model_lookup(run->model_name, true) : NULL;
 	double		score = former ? run->fit.posterior->loo_score : NAN;
 
-	if (former && former->owner_role == run->owner && former->loo_score > score + WORSE)
+	if (former && former->loo_score > score + WORSE)
 		ereport(NOTICE,
 				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
 						score, run->model_name, former->loo_score),
@@ -432,13 +430,15 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
 	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
-	former = settings && !run->settings.live ? gnngp_model_lookup(name, true) : NULL;
-	if (former && former->owner_role == run->owner && former->live_bytes > 0)
+	former = settings ? gnngp_model_lookup(name, true) : NULL;
+	if (former && former->owner_role != run->owner)
+		former = NULL;
+	if (former && !run->settings.live && former->live_bytes > 0)
 		ereport(NOTICE,
 				(errmsg("the live state of model \"%s\" is dropped: this fit has none", name),
 				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 	gnngp_fit_compute(run);
-	notice_worse(run);
+	notice_worse(run, former);
 	gnngp_fit_store(run, &model);
 	MemoryContextDelete(run->context);
 	gnngp_progress_end();

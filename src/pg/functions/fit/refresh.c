@@ -29,7 +29,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/portal.h"
-#include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
 #define LOG_ROWS 100			/* kept for each model */

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
 #include "funcapi.h"
@@ -13,7 +12,6 @@
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/resowner.h"
 #include "utils/tuplestore.h"
 
 typedef struct tuner

@@ -272,7 +272,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, gnngp_id_name(&given->id[i])),
-					 errhint("It has the nodes of its last fit; CALL gp_refresh adds new ones.")));
+					 errhint(GNNGP_UNKNOWN_HINT)));
 	}
 	return node;
 }

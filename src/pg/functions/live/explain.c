@@ -14,7 +14,6 @@
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 /* The arguments, and the columns of the rows. */
@@ -141,7 +140,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	{
 		explain_task(&c, k);
 		gnngp_live_call_close(&c);
-			return (Datum) 0;
+		return (Datum) 0;
 	}
 	q = gnngp_live_call_read(&c, &some);
 	(void) gp_live_labelled(c.live->keep, &n);

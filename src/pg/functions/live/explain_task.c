@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/server/server.h"
 #include "live_common.h"
 
@@ -33,7 +31,7 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 			drawn[b] = (gnngp_part) {b, (double) (gp_hash(((uint64) o / 2 << 32) + b) >> 11)};
 		gnngp_sort(drawn, n, sizeof(gnngp_part), gnngp_part_compare, NULL);
 		for (int32 b = 0; b < n; b++)
-			(order + o * n)[o % 2 ? n - 1 - b : b] = (int32) drawn[b].number;
+			order[o * n + (o % 2 ? n - 1 - b : b)] = (int32) drawn[b].number;
 		pfree(drawn);
 		for (int32 k = 0; k < n; k++)
 			place[order[o * n + k]] = k;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "lib/stringinfo.h"
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
@@ -13,7 +12,6 @@
 
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
-
 
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)

@@ -10,7 +10,6 @@
 #include "live_common.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
-#include "utils/guc.h"
 
 /* The columns of the rows. */
 enum next_column

@@ -278,23 +278,21 @@ put_ranking(ReturnSetInfo *result, const gnngp_model *model, int32 class, int64 
 
 /* The class with fewer labels of two, by the labels' scores; -1: none, or it is not known. */
 static int32
-rarer_class(const gnngp_model *model)
+rarer_class(const gnngp_model *model, const gnngp_figures *figures)
 {
-	gnngp_figures figures;
 	int64		of_second = 0;
 
-	if (model->classes != 2)
+	if (model->classes != 2 || figures->class == NULL)
 		return -1;
-	gnngp_figures_read(model, &figures);
-	for (int64 i = 0; figures.class && i < figures.n; i++)
-		of_second += figures.class[i];
-	return figures.class ? 2 * of_second <= figures.n : -1;
+	for (int64 i = 0; i < figures->n; i++)
+		of_second += figures->class[i];
+	return 2 * of_second <= figures->n;
 }
 
 /* Puts the ranking of the class that a call names, or of the rarer one of two: labels are the
  * owner's. */
 static void
-put_class(FunctionCallInfo fcinfo, const gnngp_model *model)
+put_class(FunctionCallInfo fcinfo, const gnngp_model *model, const gnngp_figures *figures)
 {
 	bool		named = !PG_ARGISNULL(ARG_CLASS);
 	double		false_alarms;
@@ -314,10 +312,12 @@ put_class(FunctionCallInfo fcinfo, const gnngp_model *model)
 				 errhint("Leave k NULL for as many nodes as the class has labels.")));
 	if (named)
 		gnngp_require_owner(model->owner_role, "model", model->name);
+	else if (!gnngp_is_owner(model->owner_role))
+		return;
 	class = named ?
 		gnngp_class_number(model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS))) :
-		rarer_class(model);
-	if (class >= 0 && gnngp_is_owner(model->owner_role))
+		rarer_class(model, figures);
+	if (class >= 0)
 		put_ranking((ReturnSetInfo *) fcinfo->resultinfo, model, class,
 					PG_ARGISNULL(ARG_K) ? 0 : PG_GETARG_INT32(ARG_K), false_alarms);
 }
@@ -342,7 +342,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 			if (!isnan(figures.metric[i]) ||
 				(model->classes > 0 ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
 				put_figure(result, gp_metric_name(i), figures.metric[i]);
-		put_class(fcinfo, model);
+		put_class(fcinfo, model, &figures);
 		if (model->rows > 0)
 		{
 			double		metric[GP_METRICS];
