@@ -8,7 +8,7 @@
  *
  *		encoder		looks at the rows of a table, a sample of which tells how each column is encoded
  *		encoding	turns rows of that table into numbers, now and in later sessions
- *		facts		the columns of the rows of the task: blocks that are put, relations that are scanned
+ *		facts		the columns of the rows of the task: blocks that are put, relations scanned
  *		scale		standardises them over the rows that train, clips, drops what is constant
  *		features	of a low-rank fit (gp_facts_fit), whose nodes are the rows of the task
  *
