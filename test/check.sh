@@ -8,7 +8,7 @@
 # of documents and memory and random calls in throw-away servers; the
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 #
-# It takes a quarter of an hour of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
+# It takes about 13 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
 # kernels and 20,000 random calls instead of 20,000 and 5,000; on the emulated card fits of 523 nodes
 # and all SQL tests that compute; each guard of the reader alone; more draws, methods and data sets of
 # the quality floors.

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # links.sh - how held-out links rank: test/bench/links.sh FOLDER [SEEDS]
 #
-# FOLDER has a folder for each graph (nodes.csv.gz, edges.csv.gz, features.csv.gz).  Prints, of each graph and
-# seed: seconds, megabytes | plain indices, then ours: AUC, MRR among hard rivals, near ones and all, expected
-# calibration error, and what is said over what is found, of the first 20.  Then users and items, generated,
-# beside EASE in NumPy.  Needs Python's numpy and scipy, and the objects of a build.
+# FOLDER has a folder for each graph, usair, yeast and cora, those that are missing left out: nodes.csv.gz,
+# edges.csv.gz and, where nodes have features, features.csv.gz.  Needs gcc, OpenBLAS, a git checkout (it compiles
+# src/core itself, and needs no server), and Python's NumPy and SciPy, without which it says "skipped".
+#
+# Prints a line of each graph and seed: what rank_links prints | what rank_links.py judge prints, in per cent, of
+# common neighbours, resource allocation and local random walks, and then of gnngp.  Then a line of each seed of
+# users and items: what rank_links prints | what rank_items.py judge prints.  The ratings are those of
+# FOLDER/ml-100k/u.data (MovieLens 100k) if it is there, else generated.
 set -eu
 data=$1
 seeds=${2:-"0 1 2 3 4"}

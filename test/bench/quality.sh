@@ -2,11 +2,13 @@
 # quality.sh - what gp_fit answers by default, beside what anybody would try first.
 #
 # GNNGP_DATA names a folder with load.sql and the data sets; the server is the one that psql finds.
-# Each figure is the mean over the splits that come with the graph: ROC AUC of two classes, R2 of
-# values, else accuracy.  Where PYTHON (python3) has NumPy, SciPy and scikit-learn, logistic (or
-# ridge) regression on own columns, the neighbours' means, two hops' means and the degree stands
-# beside it, LightGBM on the same where Python has it, and ten rounds of label propagation.
-# Graphs can be named.
+# Makes the database quality_bench there, and drops one of that name first.
+# Prints a row for each graph.  A figure is the mean over the splits that come with the graph: ROC AUC
+# of two classes, R2 of values, else accuracy.  Where PYTHON (python3) has NumPy, SciPy and
+# scikit-learn, logistic (or ridge) regression on own columns, the neighbours' means, two hops' means
+# and the degree stands beside it, LightGBM on the same where Python has it, and ten rounds of label
+# propagation.  A dash stands for what Python does not have; its error goes to stderr.
+# Graphs can be named: cora cora48 dblp chameleon tolokers.
 set -u
 [ -n "${GNNGP_DATA:-}" ] || { echo "GNNGP_DATA names no folder of graphs" >&2; exit 1; }
 HERE=$(cd "$(dirname "$0")" && pwd)
@@ -39,7 +41,7 @@ for graph in $GRAPHS; do
 	rows=$(for split in "${splits[@]}"; do
 		sql -At -F ' ' -v set="$set" -v split="$split" -v figure="$figure" -f "$HERE/quality.sql" | tail -n 1
 	done)
-	others=$("${PYTHON:-python3}" "$HERE/bench_nodes.py" "$GNNGP_DATA/$set" "$figure" "${splits[@]}" 2>/dev/null)
+	others=$("${PYTHON:-python3}" "$HERE/bench_nodes.py" "$GNNGP_DATA/$set" "$figure" "${splits[@]}")
 	echo "$rows" | awk -v graph="$graph" -v n=${#splits[@]} -v figure="$figure" -v others="${others:-- - -}" '
 		{ sum += $1; seconds += $2 }
 		END { split(others, o, " ")

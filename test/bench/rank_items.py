@@ -1,10 +1,17 @@
 """rank_items.py - what users are suggested: gnngp's method ease beside EASE in NumPy.
 
-    rank_items.py make folder seed [ratings]   writes edges.csv, nodes.csv ... of users and items
-    rank_items.py judge folder                 prints recall@20 and NDCG@20 of best.csv and of NumPy's EASE
+    rank_items.py make folder seed [ratings]
+        writes edges.csv, nodes.csv and queries.csv of users and items into a folder that exists, and what judge
+        needs; prints the number of nodes
+    rank_items.py judge folder
+        reads the best.csv that rank_links wrote; prints recall@20 and NDCG@20, in per cent, of gnngp, of EASE in NumPy
+        and of the most popular items; then the suggestions that are links already, the expected
+        calibration error, and the links that the probabilities promise over those that are found; fails
+        where a suggestion is a link already, or where recall is .3 per cent away from NumPy's
 
-A fifth of each user's links is held out.  ratings is the file u.data of MovieLens 100k, of which ratings of 4
-and more are links; without it 943 users choose from 1,682 items by taste and by how popular an item is.
+Needs NumPy.  A fifth of each user's links is held out.  ratings is the file u.data of MovieLens 100k, of
+which ratings of 4 and more are links; without it 943 users choose from 1,682 items by taste and by how
+popular an item is.
 """
 
 import sys

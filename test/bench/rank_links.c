@@ -3,11 +3,13 @@
  *
  *		./rank_links nodes folder seed [auto | scores | pairs | dgp | ease] [missing_share]
  *
- * Reads, from the folder, edges.csv (src,dst; undirected), queries.csv (src,dst)
- * and, where it is there, features.csv (node,feature,value), all counted from 0.
+ * Reads, from the folder, edges.csv (src,dst; undirected, unless the environment has
+ * DIRECTED), queries.csv (src,dst) and, where it is there, features.csv
+ * (node,feature,value), all counted from 0.  missing_share is that of gp_fit_links.
  * Writes scores.csv, the score of each query; and best.csv (src,dst,probability),
- * the first 20 pairs of up to 300 nodes, or of those in nodes.csv.  Prints the CPU seconds of the fit, of
- * the scores and of the best pairs, and the peak megabytes.
+ * the first 20 pairs of up to 300 nodes, or of those in nodes.csv.  Prints the CPU
+ * seconds of the fit, of the scores and of the best pairs, the peak megabytes, the
+ * fit's own AUC and mean reciprocal rank, and the method that it took.
  */
 #include "bench_env.h"
 #include "links/links_internal.h"
@@ -138,7 +140,8 @@ main(int argc, char **argv)
 
 	if (argc < 4)
 	{
-		fprintf(stderr, "usage: rank_links nodes folder seed [method]\n");
+		fprintf(stderr, "usage: rank_links nodes folder seed "
+				"[auto | scores | pairs | dgp | ease] [missing_share]\n");
 		return 1;
 	}
 	dev = gp_device_cpu(&host, 1);

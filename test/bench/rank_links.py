@@ -1,9 +1,16 @@
 """rank_links.py - how held-out links rank, by rank_links and by plain indices.
 
-    rank_links.py make graph_folder folder seed     hides a tenth of the links, writes edges.csv, queries.csv ...
-    rank_links.py judge folder                      prints AUC, three MRRs, calibration, of scores.csv and of the indices
+    rank_links.py make graph_folder folder seed
+        hides a tenth of the links of nodes.csv.gz, edges.csv.gz and features.csv.gz; writes edges.csv,
+        queries.csv, features.csv, and what judge needs
+    rank_links.py judge folder [all]
+        reads the scores.csv and best.csv that rank_links wrote; prints AUC, the MRRs hard, hop and all, the expected
+        calibration error of the first 20 of each node, in per cent, and the links that the probabilities
+        promise over those that are found; with all, before it, a line each of common neighbours, resource
+        allocation and local random walks: its name, AUC and the MRRs
 
-AUC is that of held-out links among as many random pairs.  For each held-out link, asked from one of its ends, other true neighbours left out:
+Needs NumPy and SciPy, and memory for dense matrices of all nodes.  AUC is that of held-out links among
+as many random pairs.  For each held-out link, asked from one of its ends, other true neighbours left out:
 hard: 100 non-neighbours, the best by resource allocation, PageRank and cosine of the features
 (Li et al. 2023); hop: 100 random nodes two or three steps away; all: all non-neighbours, of
 graphs below 2,600 nodes and of 150 links.
