@@ -18,6 +18,7 @@
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "pg/server/server.h"
+#include "portability/instr_time.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -27,6 +28,7 @@
 #include "utils/timestamp.h"
 
 #define MOST_TIMES 2000			/* as-of times of a task */
+#define LONG 20.0				/* seconds for all labels */
 
 /* ---- checking ---- */
 
@@ -314,13 +316,23 @@ read_labels(gnngp_task_rows *t)
 	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
 										   gnngp_interval_datum(def->horizon));
 	int64		times = count_times(t, since, DatumGetTimestampTz(last));
+	instr_time	start;
+	instr_time	took;
 	double		entities = (double) gnngp_table_rows(&t->source);
 	bool		sampled = entities * (double) times > (double) def->rows;
 	Datum		values[PARAMETERS] = {last, gnngp_interval_datum(def->horizon),
 		gnngp_interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
 		Int64GetDatum(sampled ? (def->rows + Max(times, 1) - 1) / Max(times, 1) : PG_INT64_MAX)};
 
+	INSTR_TIME_SET_CURRENT(start);
 	run(t, labels_query(t, sampled), target_type(t), PARAMETERS, values, label_row);
+	INSTR_TIME_SET_CURRENT(took);
+	INSTR_TIME_SUBTRACT(took, start);
+	if (INSTR_TIME_GET_DOUBLE(took) > LONG)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" took %.0f s for %lld labels", t->task->name,
+						INSTR_TIME_GET_DOUBLE(took), (long long) t->n),
+				 errhint("It runs for each entity and time: an index on the key and the time of what it reads makes it fast.")));
 }
 
 void
