@@ -21,6 +21,7 @@ CREATE TABLE transfers (id integer, at timestamptz NOT NULL, src text NOT NULL R
     PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
 CREATE TABLE transfers_2024 PARTITION OF transfers FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
 CREATE TABLE notes (transfer integer, at timestamptz, kind text, settled_at timestamptz, FOREIGN KEY (transfer, at) REFERENCES transfers);
+CREATE TABLE parts (transfer integer, at timestamptz, share real, FOREIGN KEY (transfer, at) REFERENCES transfers);
 CREATE TABLE cards (id integer PRIMARY KEY, account text REFERENCES accounts, issued date NOT NULL, expires date NOT NULL);
 INSERT INTO branches VALUES ('b01', '1950-01-01');
 INSERT INTO people SELECT 'p' || i, date '1960-01-01' + 100 * i, i::money FROM generate_series(1, 80) i;
@@ -30,10 +31,11 @@ INSERT INTO transfers SELECT row_number() OVER (ORDER BY at, i), at, 'a' || i, N
     LATERAL (SELECT timestamptz '2024-01-02' + i * interval '3 minutes' + k * (3 + hashint4(1 + (i - 1) % 80) & 31) * interval '1 day' AS at FROM generate_series(0, 100) k) t
 WHERE at < '2024-11-01';
 CREATE INDEX ON transfers (src, at);
+INSERT INTO parts SELECT id, at, id % 7 FROM transfers, generate_series(1, 2);
 CREATE INDEX ON accounts (holder);
 -- All that is not clear, in one error
-SELECT try($$SELECT gp_create_graph('bank', tables => '{branches,people,accounts,transfers,notes,cards}', times => '{"branches": "opened"}')$$);
-SELECT gp_create_graph('bank', tables => '{branches,people,accounts,transfers,notes,cards}', times => '{"transfers": "at", "cards": null}');
+SELECT try($$SELECT gp_create_graph('bank', tables => '{branches,people,accounts,transfers,notes,parts,cards}', times => '{"branches": "opened"}')$$);
+SELECT gp_create_graph('bank', tables => '{branches,people,accounts,transfers,notes,parts,cards}', times => '{"transfers": "at", "cards": null}');
 SELECT relation, child_time, parent_time FROM gp_relations('bank');
 SELECT col, encoding FROM gp_columns('bank') WHERE tab = 'people'::regclass;
 SELECT gp_create_task('transfers', 'bank', 'people', horizon => '20 days',
