@@ -218,7 +218,8 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	const char *alias = join_parent(j, relation, "t", r->name, 1);
 
-	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1, list_make1_int(r->child));
+	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1,
+				 list_make1_int(r->child));
 	return alias;
 }
 

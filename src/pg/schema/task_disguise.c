@@ -69,6 +69,13 @@ add_excluded(disguise *d, const char *column)
 								  CurrentMemoryContext);
 }
 
+/* All of these. */
+static Datum
+excluded(const disguise *d)
+{
+	return makeArrayResult(d->exclude, CurrentMemoryContext);
+}
+
 /* Looks at each column of a part whose numbers begin at a column of the rows. */
 static void
 look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
@@ -98,8 +105,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 				 errdetail("Scores are too good where a column is written when the answer is known."),
 				 errhint("If it is, leave it out: gp_alter_graph(%s, exclude => %s).",
 						 quote_literal_cstr(r->schema->def->name),
-						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT,
-																  makeArrayResult(d->exclude, CurrentMemoryContext))))));
+						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d))))));
 	}
 }
 
