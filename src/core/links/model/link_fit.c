@@ -27,7 +27,7 @@ static const double penalties[] = {1.0, 0.1};
 /* of the links of a graph of users and items lead from side to side */
 #define LEAST_SIDED 0.95
 
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
+static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.25};
 
 /* A fold on its way to rows. */
 typedef struct sample
@@ -106,9 +106,7 @@ fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x,
 
 	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds,
 									problem->seed, model->habits);
-	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed,
-								  model->method == GP_LINK_EASE ? GP_CANDIDATES_ALL :
-								  GP_CANDIDATES_THREE_HOPS, model->habits);
+	s->asked = gp_link_asked_make(env, problem, model, &s->fold, GP_LINK_ASKED / folds, seed);
 	s->pairs = gp_link_pairs_create(env,
 									s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
 									s->asked.pairs.n);
@@ -360,6 +358,44 @@ fill_held(const rows *r, const attempt *a, gp_link_held *held)
 	}
 }
 
+/*
+ * Moves the curve by what logits gain from the links that the first fold hides: the same candidates
+ * without a link are scored on its graph and on the whole one, and count by what they say of the
+ * curve.
+ */
+static void
+shift_curve(rows *r, const gp_link_problem *problem, const fold_job *job, gp_link_regression *g,
+			gp_link_model *model)
+{
+	sample	   *s = &r->fold[0];
+	int64_t		first = s->first[ASKED];
+	int64_t		n = s->first[ASKED + 1] - first;
+	double	   *before = logits_of(r, g, 0, ASKED);
+	double	   *after;
+	double		gain = 0.0;
+	double		all = 0.0;
+	gp_link_frame frame;
+
+	gp_link_frame_open(&frame, r->dev, problem->graph, job->x, job->plan->steps, job->plan->powers,
+					   NULL);
+	gp_link_pair_scores(&frame, n, s->pairs.src + first, s->pairs.dst + first,
+						s->score + first * r->width);
+	gp_link_frame_close(&frame);
+	after = logits_of(r, g, 0, ASKED);
+	for (int64_t e = 0; e < n; e++)
+	{
+		double		p = 1.0 / (1.0 + exp(-(model->intercept + model->slope * before[e])));
+		double		weight = s->asked.linked[e] ? 0.0 : s->asked.weight[e] * p * (1.0 - p);
+
+		gain += weight * (after[e] - before[e]);
+		all += weight;
+	}
+	if (all > 0.0)
+		model->intercept -= model->slope * gain / all;
+	gp_free(r->env, before);
+	gp_free(r->env, after);
+}
+
 /* Keeps the regression on all rows. */
 static void
 keep_regression(const rows *r, gp_link_regression *g, gp_link_model *model)
@@ -431,7 +467,9 @@ fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *p
 	fill_held(&r, &best, &model->held);
 	for (int f = 0; f < r.folds; f++)
 		asked[f] = r.fold[f].asked;
-	gp_link_asked_calibrate(dev, asked, r.folds, best.asked, problem->missing_share, model);
+	gp_link_asked_calibrate(env, asked, r.folds, best.asked, problem->missing_share, model);
+	if (plan->method == GP_LINK_SCORES)
+		shift_curve(&r, problem, &(fold_job) {.x = x,.plan = plan}, &best.r, model);
 	keep_regression(&r, &best.r, model);
 	gp_link_held_judge(env, model);
 	free_attempt(&r, &best);
@@ -468,7 +506,11 @@ fit_method(gp_device *dev, const gp_link_problem *problem)
 	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	if (plan.method != GP_LINK_DEEP)
+	{
 		gp_power_refuse(env, problem->program);
+		env->progress(env, GP_PHASE_KERNEL, 0, 0);
+		model->code = gp_link_codes(dev, problem);
+	}
 	model->method = plan.method;
 	model->graph = problem->graph;
 	if (gp_link_has_scores(plan.method))
@@ -476,11 +518,11 @@ fit_method(gp_device *dev, const gp_link_problem *problem)
 	else if (plan.method == GP_LINK_PAIRS)
 		gp_link_pairs_fit(dev, problem, model);
 	else
+	{
 		gp_link_deep_fit(dev, problem, model);
-	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = plan.method == GP_LINK_DEEP ?
-		gp_link_row_codes(dev, model->graph->nodes, model->width, model->row, problem->seed) :
-		gp_link_codes(dev, problem);
+		model->code = gp_link_row_codes(dev, model->graph->nodes, model->width, model->row,
+										problem->seed);
+	}
 	return model;
 }
 

@@ -75,9 +75,8 @@ fold_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 double
 gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan)
 {
-	double		pairs = 2.0 * (double) gp_link_fold_rows(problem->graph->edges) +
-		2.0 * GP_LINK_RANKED * (1 + GP_LINK_RIVALS) +
-		(double) problem->graph->edges;
+	double		pairs = 2.5 * (double) gp_link_fold_rows(problem->graph->edges) +
+		GP_LINK_RANKED * (1 + GP_LINK_RIVALS) + GP_LINK_ASKED * GP_LINK_OTHERS;
 
 	return fold_bytes(problem, plan) + FOLD_BYTES + PAIR_BYTES * pairs;
 }
@@ -104,12 +103,12 @@ static double
 sample_bytes(const gp_link_problem *problem, const gp_link_plan *plan)
 {
 	double		held = (double) gp_link_fold_rows(problem->graph->edges);
-	double		others = 2.0 * GP_LINK_RANKED *
-		(double) (1 + gp_min64(GP_LINK_RIVALS, problem->graph->nodes)) +
-		fmin(GP_LINK_RANKED * (double) problem->graph->nodes, (double) problem->graph->edges);
+	double		nodes = (double) problem->graph->nodes;
+	double		others = GP_LINK_RANKED * (1.0 + fmin(GP_LINK_RIVALS, nodes)) +
+		GP_LINK_ASKED * fmin(GP_LINK_OTHERS, nodes);
 	double		width = gp_link_width(problem->graph, plan->powers);
 
-	return (held / 2.0 * (problem->features ? 4.0 : 3.0) + others) * (8.0 * width + 64.0);
+	return (held / 2.0 * (problem->features ? 5.0 : 4.0) + others) * (8.0 * width + 64.0);
 }
 
 /* The graphs of all folds. */
@@ -134,13 +133,14 @@ count_scores(const gp_link_problem *problem, int at_once, gp_link_plan *plan)
 	double		width = gp_link_width(problem->graph, plan->powers);
 	double		held = (double) gp_link_fold_rows(problem->graph->edges);
 	double		m = held / 2.0 * (problem->features ? 4.0 : 3.0);
-	double		sources = held / 2.0 * (problem->features ? 2.3 : 1.6) + 2.0 * GP_LINK_RANKED;
+	double		sources = held / 2.0 * (problem->features ? 2.3 : 1.6) + GP_LINK_RANKED + GP_LINK_ASKED;
 	double		samples = sample_bytes(problem, plan) + m * (8.0 * width + 16.0) + 80.0 * held;
 
 	plan->bytes = folds_bytes(problem) + samples + 8.0 * x + 24.0 * dims +
-		16.0 * (double) problem->graph->nodes +
+		(16.0 + 8.0 * GP_LINK_CODE_WORDS) * (double) problem->graph->nodes +
 		fmax(at_once > 1 ? at_once * gp_link_fold_room(problem, plan) : fold_bytes(problem, plan),
-			 2.0 * gp_link_regression_bytes(m, width) + 4.0 * 8.0 * (m + held));
+			 gp_link_regression_bytes(m, width) + 4.0 * 8.0 * (m + held) +
+			 fmax(gp_link_regression_bytes(m, width), fold_bytes(problem, plan)));
 	plan->doubles = 2.0 * (2.0 + gp_link_fold_count(problem->graph->edges)) * 8.0 * m *
 		GP_LINK_LANDMARKS * GP_LINK_LANDMARKS;
 	plan->flops = sources * column_flops(problem, plan) + plan->doubles +

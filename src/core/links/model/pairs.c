@@ -25,7 +25,7 @@
 #define INDUCING 500				/* pairs that carry the regression, half of them links */
 #define BLOCK 256				/* pairs whose covariances are computed at once */
 #define RANKED 50				/* links of all folds that are ranked among rivals */
-#define ASKED 50				/* nodes of all folds whose candidates the curve is fitted to */
+#define ASKED 100				/* nodes of all folds whose candidates the curve is fitted to */
 #define CONSTANT 0.1			/* added to the nodes' kernel, relative to its mean variance */
 #define LEARN_SALT UINT64_C(0x6c6561726e000000)
 
@@ -386,11 +386,12 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 		x[g].variance = gp_alloc_array(env, model->held.n, sizeof(double));
 	}
 	for (int f = 0; f < folds; f++)
-	{
-		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed,
-									  GP_CANDIDATES_THREE_HOPS, NULL);
-		try_fold(dev, problem, &fold[f], folds, f, &asked[f], model->held.first[f], x);
 		gp_link_held_add(env, &model->held, &fold[f], model->habits);
+	for (int f = 0; f < folds; f++)
+	{
+		asked[f] = gp_link_asked_make(env, problem, model, &fold[f], ASKED / folds,
+									  problem->seed + (uint64_t) f);
+		try_fold(dev, problem, &fold[f], folds, f, &asked[f], model->held.first[f], x);
 		gp_link_fold_free(env, &fold[f]);
 	}
 	for (int g = 1; g < GRID; g++)
@@ -402,7 +403,7 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 		model->held.row[e].variance = x[best].variance[e];
 	}
 	model->held.ranks = x[best].ranks;
-	gp_link_asked_calibrate(dev, asked, folds, x[best].asked, problem->missing_share, model);
+	gp_link_asked_calibrate(env, asked, folds, x[best].asked, problem->missing_share, model);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
 	{
@@ -502,8 +503,8 @@ gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, 
 										 (double) graph->start[graph->nodes]);
 	double		layers = problem->program->layers;
 	double		held = (double) gp_link_fold_rows(graph->edges);
-	double		others = held + (RANKED + ASKED) *
-		(double) (1 + gp_min64(GP_LINK_RIVALS, graph->nodes)) + (double) graph->edges;
+	double		others = 2.0 * held + RANKED * (1.0 + fmin(GP_LINK_RIVALS, n)) +
+		ASKED * fmin(GP_LINK_OTHERS, n);
 
 	*bytes = folds + 40.0 * n + GRID * 16.0 * held + 40.0 * others +
 		fmax(factor_bytes(problem, rank),

@@ -244,6 +244,7 @@ extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_l
 /* link_plan.c */
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
+#define GP_LINK_ASKED 400		/* nodes of all folds whose candidates the curve is fitted to */
 
 /*
  * The folds whose scores are computed at once: each by a thread of its own, for what one needs is
