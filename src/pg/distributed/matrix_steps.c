@@ -22,14 +22,13 @@ matrix_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, gnngp_table_val
 	return gnngp_matrix_numbers(env, table);
 }
 
-/* The root among the arguments, square and as wide as the rows; false where it is NULL or left
- * out. */
+/* The root among the arguments, square and as wide as the rows; false where it is NULL. */
 static bool
 root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
 {
 	gnngp_table_value table;
 
-	if (PG_NARGS() <= argno || PG_ARGISNULL(argno))
+	if (PG_ARGISNULL(argno))
 		return false;
 	*root = matrix_argument(fcinfo, env, argno, &table);
 	if (root->rows != cols || root->cols != cols)

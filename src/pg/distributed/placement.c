@@ -141,19 +141,6 @@ gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oi
  * key of rows are run by Citus as a repartitioning, from server to server.
  */
 
-/* One number of a query that reads what Citus knows. */
-static int64
-query_number(const char *query)
-{
-	bool		null;
-	Datum		value;
-
-	if (SPI_execute(query, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "a query of what Citus knows returned no row");
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
-	return null ? 0 : DatumGetInt64(value);
-}
-
 /* Shards write no log; all have their keys where those of the first table are. */
 static void
 create_distributed(gnngp_placement *p, const char *table, const char *columns)
@@ -208,9 +195,9 @@ open_distributed(gnngp_placement *p)
 	Oid			type = INT4OID;
 	gnngp_rows	rows = {.row = add_key,.state = &list,.n = 1,.types = &type};
 
-	p->keys = (int) query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
-								 " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
-	if (query_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group") != 0)
+	p->keys = (int) gnngp_query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
+									   " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
+	if (gnngp_query_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("strategy sql does not run on a worker of Citus"),
@@ -222,7 +209,7 @@ open_distributed(gnngp_placement *p)
 				 errhint("Add workers with citus_add_node.")));
 	if (p->listed)
 		return;
-	if (query_number("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')::integer::bigint") == 0)
+	if (gnngp_query_number("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')::integer::bigint") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" may not make schemas in this database",

@@ -41,6 +41,18 @@ gnngp_found_int64(uint64 row, int column)
 									   &null));
 }
 
+int64
+gnngp_query_number(const char *query)
+{
+	bool		null;
+	Datum		value;
+
+	if (SPI_execute(query, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
+		return 0;
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+	return null ? 0 : DatumGetInt64(value);
+}
+
 void
 gnngp_pin(const char *name, const char *value)
 {

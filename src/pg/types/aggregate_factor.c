@@ -21,10 +21,12 @@ refuse_change(const char *argument)
 			 errhint("Group by it.")));
 }
 
-/* Takes kernel and landmarks from the first row, and holds the others against them. */
-static void
-read_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
+/* Adds a row.  Kernel and landmarks are those of the first row, which the others are held against. */
+static Datum
+accumulate(FunctionCallInfo fcinfo, bool weighted)
 {
+	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", weighted);
+	int			argno = weighted ? 4 : 3;
 	text	   *kernel;
 	int64		landmarks = 0;
 
@@ -47,14 +49,6 @@ read_kernel(FunctionCallInfo fcinfo, gnngp_graph_state *state, int argno)
 	if (state->landmarks != landmarks)
 		refuse_change("landmarks");
 	PG_FREE_IF_COPY(kernel, argno);
-}
-
-static Datum
-accumulate(FunctionCallInfo fcinfo, bool weighted)
-{
-	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_factor", weighted);
-
-	read_kernel(fcinfo, state, weighted ? 4 : 3);
 	gnngp_graph_state_add(fcinfo, state);
 	return EOHPGetRWDatum(&state->head.header);
 }

@@ -73,7 +73,7 @@ write_features(const features_state *state)
 		for (Size i = 0; i < n; i++)
 			ids.id[i] = p[i].id;
 	}
-	result = gnngp_table_write(&ids, state->cols, value, state->cols, "features");
+	result = gnngp_table_write(&ids, gp_matrix_wrap(value, n, state->cols, GP_FLOAT), "features");
 	if (ids.id)
 		pfree(ids.id);
 	if (!sorted)

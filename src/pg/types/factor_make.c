@@ -130,7 +130,7 @@ gnngp_factor_make(const gnngp_factor_task *task)
 								gnngp_value_id(ids, i)),
 						 errhint("Scale the features down, or take fewer layers.")));
 	}
-	value = gnngp_table_write(ids, job.rank, job.q, job.rank, "factor");
+	value = gnngp_table_write(ids, gp_matrix_wrap(job.q, ids->n, job.rank, GP_FLOAT), "factor");
 	gnngp_env_destroy(env);
 	return value;
 }

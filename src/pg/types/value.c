@@ -117,18 +117,6 @@ gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
 	gnngp_turn_numbers(out, cols * sizeof(float), sizeof(float));
 }
 
-const unsigned char *
-gnngp_value_floats(gnngp_value_reader *r, uint64 count)
-{
-	const unsigned char *first = r->at;
-	uint64		left = r->end - r->at;
-
-	if (left % sizeof(float) != 0 || left / sizeof(float) != count)
-		gnngp_value_refuse(r, "Its length does not fit its numbers.");
-	r->at = r->end;
-	return first;
-}
-
 int64
 gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 {
@@ -212,16 +200,6 @@ gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
 		return;
 	gnngp_value_check_size((double) out->len + (double) bytes, what);
 	enlargeStringInfo(out, (int) bytes);
-}
-
-/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal
- * bytes. */
-void
-gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
-{
-	for (int64 i = 0; i < n; i++)
-		gnngp_put_float4(out->data + out->len + i * sizeof(float), v[i] + 0.0f);
-	out->len += (int) (n * sizeof(float));
 }
 
 void

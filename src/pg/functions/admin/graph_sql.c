@@ -35,6 +35,15 @@ read_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 	*column = optional && name[0] == '\0' ? NULL : name;
 }
 
+/* A list of columns; an empty one takes away those that there are. */
+static gnngp_texts
+columns_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	gnngp_texts list = gnngp_texts_argument(fcinfo, argno, name);
+
+	return list.n > 0 ? list : (gnngp_texts) {0, NULL};
+}
+
 /* Takes where the features are: one place takes the other's. */
 static void
 read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
@@ -49,10 +58,7 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 				 errhint("Put all features into one of them.")));
 	if (columns)
 	{
-		def->features = gnngp_texts_argument(fcinfo, ARG_FEATURES, "features");
-		/* No column takes them away */
-		if (def->features.n == 0)
-			def->features.text = NULL;
+		def->features = columns_argument(fcinfo, ARG_FEATURES, "features");
 		def->sparse_features = InvalidOid;
 	}
 	if (sparse)
@@ -60,30 +66,6 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->sparse_features = PG_GETARG_OID(ARG_SPARSE);
 		def->features = (gnngp_texts) {0, NULL};
 	}
-}
-
-/* Reads the features of the edges; an empty list takes them away. */
-static void
-read_edge_features(FunctionCallInfo fcinfo, gnngp_graph_def *def)
-{
-	if (PG_NARGS() <= ARG_EDGE_FEATURES || PG_ARGISNULL(ARG_EDGE_FEATURES))
-		return;
-	def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
-	if (def->edge_features.n == 0)
-		def->edge_features.text = NULL;
-}
-
-/* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what
- * only a table has. */
-static void
-take_ends(gnngp_graph_def *def)
-{
-	if (def->features.n > 0 || def->target)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a graph without a node table has no %s", def->target ? "target" : "features"),
-				 errhint("Name the table that has the column with nodes => '...'.")));
-	def->id_column = def->src;
 }
 
 /* Takes the arguments that are given, and checks the graph that they make. */
@@ -111,14 +93,22 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	read_column(fcinfo, ARG_SRC, false, &def->src);
 	read_column(fcinfo, ARG_DST, false, &def->dst);
 	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
-	if (PG_NARGS() > ARG_TIME)
-		read_column(fcinfo, ARG_TIME, true, &def->time);
-	read_edge_features(fcinfo, def);
+	read_column(fcinfo, ARG_TIME, true, &def->time);
+	if (!PG_ARGISNULL(ARG_EDGE_FEATURES))
+		def->edge_features = columns_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
 	if (!PG_ARGISNULL(ARG_DIRECTED))
 		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
 	read_feature_source(fcinfo, def);
 	if (!OidIsValid(def->nodes))
-		take_ends(def);
+	{
+		/* The ends of the edges are the nodes, named as sources are. */
+		if (def->features.n > 0 || def->target)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a graph without a node table has no %s", def->target ? "target" : "features"),
+					 errhint("Name the table that has the column with nodes => '...'.")));
+		def->id_column = def->src;
+	}
 	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
 		strcmp(def->features.text[0], "*") == 0)
 		def->features = gnngp_all_features(def);

@@ -27,35 +27,6 @@ typedef struct tuner
 	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
 
-/* The texts of an array's elements; 22004 for NULL elements. */
-static char **
-array_texts(ArrayType *array, const char *name, int *n)
-{
-	Oid			type = ARR_ELEMTYPE(array);
-	Oid			output;
-	bool		is_varlena,
-				byval;
-	int16		length;
-	char		align;
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **texts;
-
-	get_typlenbyvalalign(type, &length, &byval, &align);
-	getTypeOutputInfo(type, &output, &is_varlena);
-	deconstruct_array(array, type, length, byval, align, &elements, &nulls, n);
-	texts = palloc(sizeof(char *) * Max(*n, 1));
-	for (int i = 0; i < *n; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", name)));
-		texts[i] = OidOutputFunctionCall(output, elements[i]);
-	}
-	return texts;
-}
-
 /* Compares the kernel in hand, which may be a method. */
 static void
 compare_one(gnngp_run *compute, void *arg)
@@ -151,7 +122,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 										 "A criterion is loo or marginal_likelihood.") > 0;
 	if (!PG_ARGISNULL(1))
 	{
-		char	  **kernels = array_texts(PG_GETARG_ARRAYTYPE_P(1), "kernels", &n);
+		char	  **kernels = gnngp_array_texts(PG_GETARG_ARRAYTYPE_P(1), &n);
 
 		if (n == 0)
 			ereport(ERROR,
@@ -160,7 +131,13 @@ gnngp_tune(PG_FUNCTION_ARGS)
 					 errhint("Leave kernels NULL to compare the usual ones.")));
 		candidates = palloc0(sizeof(gnngp_candidate) * n);
 		for (int i = 0; i < n; i++)
+		{
+			if (kernels[i] == NULL)
+				ereport(ERROR,
+						(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+						 errmsg("kernels must not contain NULL")));
 			candidates[i].kernel = kernels[i];
+		}
 	}
 	InitMaterializedSRF(fcinfo, 0);
 

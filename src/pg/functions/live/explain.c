@@ -85,8 +85,8 @@ read_node(gnngp_live_call *c)
 						(int) c->nodes.n),
 				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
 						 get_func_name(c->fcinfo->flinfo->fn_oid))));
-	c->wanted = palloc(sizeof(gnngp_id));
-	c->wanted[c->nwanted++] = c->nodes.id[0];
+	c->wanted = c->nodes.id;
+	c->nwanted = 1;
 }
 
 /* Puts the blocks of columns that make the score of an entity, and what is there without them. */

@@ -55,9 +55,6 @@ extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char
 /* 22023 for an id that stands twice in a list. */
 extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument);
 
-/* A copy of ids in the order that they are stored in. */
-extern gnngp_id *gnngp_live_call_sorted(const gnngp_given_ids *ids);
-
 /* A part of a score; the largest come first, whatever their sign, equal ones by their number. */
 typedef struct gnngp_part
 {
