@@ -15,7 +15,6 @@
 
 #include "core/fit/fit.h"
 #include "datatype/timestamp.h"
-#include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "extension.h"
 #include "pg/server/compat.h"

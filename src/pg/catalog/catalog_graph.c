@@ -7,13 +7,7 @@
 
 #include <stddef.h>
 
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 #define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member)}
 

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "catalog.h"
-#include "fmgr.h"
 #include "pg/server/server.h"
 
 /* "graph" or "model": which table, and what to tell who looks in vain. */

@@ -8,15 +8,7 @@
 
 #include <stddef.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "funcapi.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 #define CLASSES_NAMED 10		/* in a hint */
 

@@ -12,15 +12,8 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_type_d.h"
 #include "graph_check.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/relcache.h"
 #include "utils/varlena.h"
 
@@ -111,6 +104,12 @@ open_table(Oid oid, const char *argument)
 			 errmsg("\"%s\" is not a table or view", shown(rel)),
 			 errhint("Argument \"%s\" takes a table, view, materialized view or foreign table.",
 					 argument)));
+}
+
+void
+gnngp_require_table(Oid oid, const char *argument)
+{
+	relation_close(open_table(oid, argument), NoLock);
 }
 
 /* What there is in place of a column that is not there: the nearest one, or the list of all. */

@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "miscadmin.h"
 #include "distributed_internal.h"
 
 /* The expression of a node's features, of type real[]; columns by their moments where there are

@@ -3,11 +3,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "distributed_internal.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 
 const char *
 gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)

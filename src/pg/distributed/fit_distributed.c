@@ -6,12 +6,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "distributed.h"
 #include "distributed_internal.h"
-#include "lib/stringinfo.h"
 #include "pg/server/server.h"
-#include "utils/guc.h"
 
 #define CHUNK_BYTES 16777216.0	/* of a chunk of the widest table, about */
 #define LEAST_CHUNKS 8			/* where there are so many nodes */

@@ -9,16 +9,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/fit/landmarks.h"
 #include "core/graph/graph.h"
-#include "funcapi.h"
 #include "pg/server/server.h"
 #include "pg/types/types.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 int64
 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)

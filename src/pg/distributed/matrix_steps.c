@@ -5,13 +5,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "core/fit/landmarks.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/tuplestore.h"
 #include "pg/types/types.h"
 
 /* An argument that is a matrix; its numbers belong to env. */

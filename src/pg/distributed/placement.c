@@ -15,23 +15,12 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"
 #include "placement.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #define MOST_KEYS 8
 #define TRIED_KEYS 64			/* integers for each shard, among which is one that lies there */

@@ -10,7 +10,6 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "ids.h"
 #include "pg/catalog/catalog.h"
 

@@ -3,12 +3,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "ids.h"
 #include "pg/server/server.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/uuid.h"
 
 const char *

@@ -10,9 +10,7 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "pg/catalog/graph_check.h"
-#include "utils/array.h"
 
 /* An id. */
 typedef struct gnngp_id

@@ -15,15 +15,9 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_index.h"
-#include "miscadmin.h"
 #include "pg/server/server.h"
 #include "read_ids.h"
-#include "utils/array.h"
 #include "utils/hsearch.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/syscache.h"
 
 /* A node that was met. */
 typedef struct met_node

@@ -15,8 +15,6 @@
 #include "pg/catalog/graph_check.h"
 #include "pg/server/server.h"
 #include "reader_internal.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* Spreads of columns whose ratio is worth a word. */
 #define UNLIKE 1000				/* deviations of columns */

@@ -6,12 +6,8 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_operator.h"
 #include "pg/catalog/graph_check.h"
-#include "miscadmin.h"
 #include "read_ids.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rls.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 /*

@@ -13,7 +13,6 @@
 #include "postgres.h"
 
 #include "core/base/base.h"
-#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/compat.h"

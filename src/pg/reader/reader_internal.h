@@ -6,13 +6,10 @@
 
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"
 #include "read_tables.h"
-#include "utils/builtins.h"
 
 /* One reading of a graph. */
 typedef struct gnngp_reader

@@ -9,7 +9,6 @@
 
 #include "pg/server/server.h"
 #include "store_links.h"
-#include "utils/memutils.h"
 
 static gnngp_open_links *kept = NULL;
 

@@ -19,11 +19,9 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_blocks.h"
-#include "utils/memutils.h"
 
 #define ARRAY_MAGIC 0x4c504e42	/* BNPL */
 #define ARRAY_FORMAT 1

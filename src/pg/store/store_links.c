@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "pg/server/server.h"
 #include "store.h"
 #include "store_arrays.h"
@@ -59,13 +58,17 @@ gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 	return links;
 }
 
-/* The ids of the nodes that are an end of some pair; place gets where each of them stands. */
-static gnngp_ids
-ids_of_ends(const gnngp_ids *all, const gp_link_held *held, int32 *place)
+void
+gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
 {
+	int32	   *place = MemoryContextAllocExtended(CurrentMemoryContext,
+												   sizeof(int32) * Max(all->n, 1),
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gnngp_ids	ids = {.integer = all->integer};
+	void	   *column[HELD_ARRAYS];
+	int64		count[HELD_ARRAYS];
 
-	memset(place, 0, sizeof(int32) * all->n);
+	/* The ids of the nodes that are an end of some pair, and where each of them stands */
 	for (int64 e = 0; e < held->n; e++)
 		place[held->row[e].src] = place[held->row[e].dst] = 1;
 	ids.key = palloc(sizeof(int64) * 2 * held->n);
@@ -80,18 +83,6 @@ ids_of_ends(const gnngp_ids *all, const gp_link_held *held, int32 *place)
 			ids.text[ids.n] = all->text[i];
 		ids.n++;
 	}
-	return ids;
-}
-
-void
-gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
-{
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
-											   sizeof(int32) * Max(all->n, 1));
-	gnngp_ids	ids = ids_of_ends(all, held, place);
-	void	   *column[HELD_ARRAYS];
-	int64		count[HELD_ARRAYS];
-
 	/* The pairs as columns, each with room for 8 bytes a pair */
 	for (int k = 0; k < HELD_ARRAYS; k++)
 	{

@@ -7,12 +7,9 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_live.h"
-#include "utils/memutils.h"
 
 /* The numbers of the first array: of the whole, */
 enum shape_head

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_live.h"

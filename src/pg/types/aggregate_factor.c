@@ -7,9 +7,7 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "funcapi.h"
 #include "pg/server/server.h"
-#include "utils/memutils.h"
 
 /* 22023 for an argument that changes from row to row. */
 static void

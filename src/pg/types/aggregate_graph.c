@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "utils/memutils.h"
 
 static Datum
 write_state(gnngp_state_head *head)

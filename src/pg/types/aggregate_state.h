@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "sorted_edges.h"
-#include "fmgr.h"
 #include "pg/server/compat.h"
 #include "utils/expandeddatum.h"
 

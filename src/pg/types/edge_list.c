@@ -9,7 +9,6 @@
 
 #include "sorted_edges.h"
 #include "pg/server/server.h"
-#include "utils/memutils.h"
 
 #define FIRST_ROOM 32
 #define COMPACT_FROM ((int64) 1 << 24)	/* edges from which a full list is rid of repeats first */

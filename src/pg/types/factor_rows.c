@@ -3,11 +3,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/tuplestore.h"
 #include "types.h"
 
 /* A number that a value tells of itself. */

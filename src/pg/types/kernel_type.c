@@ -8,9 +8,7 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "libpq/pqformat.h"
-#include "utils/builtins.h"
 
 #include "core/formula/formula.h"
 #include "pg/server/server.h"

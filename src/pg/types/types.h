@@ -12,8 +12,6 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
 

@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "types.h"
 
 static inline size_t

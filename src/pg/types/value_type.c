@@ -9,7 +9,6 @@
 
 #include "common/base64.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
 #include "types.h"
 
 #define PIECE (3 << 18)			/* bytes that are turned into text at once; a multiple of 3 */

@@ -3,18 +3,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "funcapi.h"
 #include "graph_counts.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/server/server.h"
 #include "pg/catalog/graph_check.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph. */
 enum graph_argument
@@ -68,11 +60,11 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	}
 }
 
-/* Takes the arguments that are given, and checks the graph that they make. */
+/* Notes names and kinds of the tables.  The kind of one that is not given stays what it was: its
+ * owner may have made a view of it, which only a call that names it accepts. */
 static void
-read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+note_tables(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
-	static const char *const scales[] = {"auto", "none", "standard", "length"};
 	const struct
 	{
 		int			argument;
@@ -82,7 +74,26 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		{ARG_NODES, &def->nodes, &def->nodes_name}, {ARG_EDGES, &def->edges, &def->edges_name},
 		{ARG_SPARSE, &def->sparse_features, &def->sparse_name}
 	};
-	char	   *kinds;
+	char	   *kinds = pstrdup(def->kinds ? def->kinds : "---");
+
+	for (int i = 0; i < (int) lengthof(tables); i++)
+	{
+		Oid			table = *tables[i].oid;
+
+		if (!OidIsValid(table))
+			kinds[i] = '-';
+		else if (!PG_ARGISNULL(tables[i].argument))
+			kinds[i] = get_rel_relkind(table);
+		*tables[i].name = gnngp_source_name_of(table);
+	}
+	def->kinds = kinds;
+}
+
+/* Takes the arguments that are given, and checks the graph that they make. */
+static void
+read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+{
+	static const char *const scales[] = {"auto", "none", "standard", "length"};
 
 	if (!PG_ARGISNULL(ARG_NODES))
 		def->nodes = PG_GETARG_OID(ARG_NODES);
@@ -121,20 +132,7 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->scale = pstrdup(scales[scale]);
 	}
 	gnngp_check_graph(def);
-	/* The kinds of the tables. That of a table that is not given stays what it was: its owner may
-	 * have made a view of it, which only a call that names it accepts. */
-	kinds = pstrdup(def->kinds ? def->kinds : "---");
-	for (int i = 0; i < (int) lengthof(tables); i++)
-	{
-		Oid			table = *tables[i].oid;
-
-		if (!OidIsValid(table))
-			kinds[i] = '-';
-		else if (!PG_ARGISNULL(tables[i].argument))
-			kinds[i] = get_rel_relkind(table);
-		*tables[i].name = gnngp_source_name_of(table);
-	}
-	def->kinds = kinds;
+	note_tables(fcinfo, def);
 }
 
 /* The row of gp_create_graph. */

@@ -8,7 +8,6 @@
  */
 #include "auto_kernel.h"
 
-#include "lib/stringinfo.h"
 #include "methods.h"
 #include "portability/instr_time.h"
 #include "utils/json.h"

@@ -3,11 +3,9 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "fit_facts.h"
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/gpu.h"

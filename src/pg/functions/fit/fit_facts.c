@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "fit_facts.h"
 #include "methods.h"
 #include "pg/functions/functions.h"

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
 #include "fit_facts.h"
@@ -17,8 +16,6 @@
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
 #include "portability/instr_time.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 

@@ -10,7 +10,6 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "pg/catalog/catalog.h"
 
 typedef struct gnngp_fit_run gnngp_fit_run;

@@ -6,7 +6,6 @@
 
 #include "core/formula/formula.h"
 #include "core/train/train.h"
-#include "utils/builtins.h"
 
 /* The methods that learn from the labels of nodes. */
 static const gp_method *const methods[] = {&gp_method_gckm, &gp_method_gpsrf};

@@ -9,7 +9,6 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"

@@ -3,16 +3,10 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "methods.h"
 #include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 typedef struct tuner
 {
@@ -26,6 +20,29 @@ typedef struct tuner
 	gp_env	   *alone;			/* its environment */
 	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
+
+/* The kernels of an array. */
+static gnngp_candidate *
+named_candidates(ArrayType *kernels, int *n)
+{
+	char	  **text = gnngp_array_texts(kernels, n);
+	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * Max(*n, 1));
+
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernels must not be empty"),
+				 errhint("Leave kernels NULL to compare the usual ones.")));
+	for (int i = 0; i < *n; i++)
+	{
+		if (text[i] == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("kernels must not contain NULL")));
+		candidates[i].kernel = text[i];
+	}
+	return candidates;
+}
 
 /* Compares the kernel in hand, which may be a method. */
 static void
@@ -121,24 +138,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 										 lengthof(words), words,
 										 "A criterion is loo or marginal_likelihood.") > 0;
 	if (!PG_ARGISNULL(1))
-	{
-		char	  **kernels = gnngp_array_texts(PG_GETARG_ARRAYTYPE_P(1), &n);
-
-		if (n == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("kernels must not be empty"),
-					 errhint("Leave kernels NULL to compare the usual ones.")));
-		candidates = palloc0(sizeof(gnngp_candidate) * n);
-		for (int i = 0; i < n; i++)
-		{
-			if (kernels[i] == NULL)
-				ereport(ERROR,
-						(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-						 errmsg("kernels must not contain NULL")));
-			candidates[i].kernel = kernels[i];
-		}
-	}
+		candidates = named_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;

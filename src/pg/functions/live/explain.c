@@ -11,10 +11,7 @@
 
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "miscadmin.h"
 #include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* The arguments, and the columns of the rows. */
 enum explain_argument

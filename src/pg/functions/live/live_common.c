@@ -3,12 +3,8 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "live_common.h"
-#include "miscadmin.h"
 #include "pg/server/server.h"
-#include "utils/guc.h"
 
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16

@@ -6,8 +6,6 @@
 
 #include "postgres.h"
 
-#include "fmgr.h"
-#include "funcapi.h"
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store_live.h"

@@ -6,17 +6,10 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "miscadmin.h"
 #include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 /* The columns of the rows. */
 enum live_column

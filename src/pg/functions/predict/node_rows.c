@@ -6,14 +6,8 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-#include "funcapi.h"
-#include "miscadmin.h"
 #include "node_rows.h"
 #include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/memutils.h"
 
 /* Puts row i of a block. */
 static void

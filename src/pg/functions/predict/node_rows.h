@@ -7,10 +7,8 @@
 #include "postgres.h"
 
 #include "executor/tuptable.h"
-#include "fmgr.h"
 #include "pg/store/store.h"
 #include "pg/ids/given_ids.h"
-#include "utils/tuplestore.h"
 
 typedef struct gnngp_node_rows gnngp_node_rows;
 
