@@ -98,7 +98,7 @@ typedef struct gnngp_fold
 	int			relation;
 	int			ncells;
 	gnngp_cell_source *cell;
-	const char *select;			/* of one parent's children, or of all, grouped */
+	const char *select;			/* of children, grouped */
 	const char *tables;
 	const char *keys;			/* to group by; */
 	const char *named_keys;		/* and as k0, k1, ... */
@@ -110,8 +110,10 @@ typedef struct gnngp_join
 {
 	const gnngp_tables *schema;
 	struct gnngp_folds *folds;
-	bool		few;			/* few rows are asked for: look up, and do not scan */
 	const char *root;			/* what the query calls the table: t, or d in a fold */
+	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
+	const char *sample;
+	const char *asked;
 	gnngp_query query;
 	StringInfoData tables;		/* what is joined */
 	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
@@ -129,7 +131,7 @@ typedef struct gnngp_folds
 extern gnngp_folds *gnngp_folds_find(const gnngp_tables *s);
 
 /* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table, bool few);
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table);
 
 /*
  * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so

@@ -81,31 +81,58 @@ gnngp_reading_entities(gnngp_task_reading *r)
 
 /* ---- what is read ---- */
 
-/* The condition that a key is among those of an array, and the array. */
-static void
-restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column,
-			const gnngp_ids *ids)
+/*
+ * True where so few rows of a table are asked for that reading no others is faster: of a fit fewer
+ * than an eighth.
+ */
+static bool
+asks_few(const gnngp_task_reading *r, const gnngp_schema_table *t)
+{
+	return r->few || r->entities.n < gnngp_table_rows(&t->table) / 8;
+}
+
+/* The condition that a key is among those of the array $1, of integers or texts. */
+static char *
+key_is_asked(const gnngp_schema_table *t, const char *alias, int n, const int *column, bool integer)
 {
 	Oid			type;
-	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
+	char	   *key = gnngp_key_expression(t, alias, n, column, &type);
 	const gnngp_column *first = &t->column[column[0]].column;
-	Datum	   *element = palloc(sizeof(Datum) * Max(ids->n, 1));
-	bool		integer = ids->integer;
 	bool		same = integer == (type == INT8OID);
 
 	/* The column itself, so that an index serves; of integers that refer to numbers the text. */
 	if (n == 1)
-		key = same ? psprintf("t.%s", first->quoted) : psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+		key = same ? psprintf("%s.%s", alias, first->quoted) :
+			psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+	return n == 1 && same && !integer ?
+		psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
+		psprintf("%s = ANY ($1)", key);
+}
+
+/* Has a query read the rows alone whose key is asked for. */
+static void
+ask_for(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column, bool integer)
+{
+	gnngp_query_restrict(q, key_is_asked(t, "t", n, column, integer),
+						 integer ? INT8ARRAYOID : TEXTARRAYOID);
+}
+
+/* Gives a query that asks for keys these. */
+static void
+give_keys(gnngp_query *q, const gnngp_ids *ids)
+{
+	Datum	   *element = palloc_extended(sizeof(Datum) * Max(ids->n, 1), MCXT_ALLOC_HUGE);
+
+	if (q->where == NULL)
+		return;
 	for (int64 i = 0; i < ids->n; i++)
-		element[i] = integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
-	gnngp_query_restrict(q, n == 1 && same && !integer ?
-						 psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
-						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
-	q->array = PointerGetDatum(integer ?
+		element[i] = ids->integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
+	q->array = PointerGetDatum(ids->integer ?
 							   construct_array(element, (int) ids->n, INT8OID, 8, true,
 											   TYPALIGN_DOUBLE) :
 							   construct_array(element, (int) ids->n, TEXTOID, -1, false,
 											   TYPALIGN_INT));
+	pfree(element);
 }
 
 /* The id in a column of a row. */
@@ -159,8 +186,9 @@ gnngp_reading_entity_times(gnngp_task_reading *r)
 	llast_oid(q.types) = e.type;
 	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? "'-infinity'::pg_catalog.timestamptz" :
 					gnngp_time_expression(t, "t"));
-	if (r->few)
-		restrict_to(&q, t, 1, &r->id, &r->entities);
+	if (asks_few(r, t))
+		ask_for(&q, t, 1, &r->id, r->entities.integer);
+	give_keys(&q, &r->entities);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, entity_row, &e, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	return e.from;
@@ -173,7 +201,9 @@ plan_own(gnngp_task_reading *r)
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	Oid			type;
 
-	r->own = gnngp_join_open(r->schema, r->folds, r->entity, r->few);
+	r->own = gnngp_join_open(r->schema, r->folds, r->entity);
+	if (asks_few(r, t))
+		ask_for(&r->own->query, t, 1, &r->id, r->entities.integer);
 	gnngp_query_add(&r->own->query, gnngp_is_integer_type(t->column[r->id].column.base) ? INT8OID :
 					TEXTOID, "%s",
 					gnngp_key_expression(t, "t", 1, &r->id, &type));
@@ -214,24 +244,29 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 {
 	const gnngp_tables *s = r->schema;
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
-	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
+	const gnngp_schema_table *t = &s->table[relation->child];
+	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child);
+	bool		integer = h->key_type == INT8OID;
 	Oid			type;
-	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n,
-										   relation->from, &type);
+	char	   *key = gnngp_key_expression(t, "t", relation->n, relation->from, &type);
 
 	h->join = j;
 	/* Where the two columns are of different kinds their texts are compared. */
 	if (type != h->key_type)
-		key = psprintf("%s::pg_catalog.%s", key, h->key_type == INT8OID ? "int8" : "text");
+		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
 	gnngp_query_add(&j->query, h->key_type, "%s", key);
+	if (asks_few(r, &s->table[relation->parent]))
+	{
+		ask_for(&j->query, t, relation->n, relation->from, integer);
+		j->asked = key_is_asked(t, "s", relation->n, relation->from, integer);
+	}
 	gnngp_join_row(j, relation->child);
 	gnngp_join_parents(j, relation->child, h->relation);
 	gnngp_join_folds(j, relation->child);
 	h->visible = gnngp_join_visible(j);
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
-	j->query.condition = gnngp_key_condition(&s->table[relation->child], relation->n,
-											 relation->from);
+	j->query.condition = gnngp_key_condition(t, relation->n, relation->from);
 	j->query.joins = j->tables.data;
 	j->query.order = psprintf("1, %d", h->visible + 1);
 }
@@ -404,7 +439,6 @@ static void
 read_own(gnngp_task_reading *r)
 {
 	own_rows	o = {.r = r};
-	const gnngp_schema_table *t = &r->schema->table[r->entity];
 
 	o.cell = palloc(sizeof(gp_cell) * most(r, r->own, true));
 	o.encoded = palloc(sizeof(double) * most(r, r->own, false));
@@ -416,8 +450,7 @@ read_own(gnngp_task_reading *r)
 		for (int64 e = 0; e < r->entities.n; e++)
 			r->history[i].key_of[e].null = true;
 	}
-	if (r->few)
-		restrict_to(&r->own->query, t, 1, &r->id, &r->entities);
+	give_keys(&r->own->query, &r->entities);
 	gnngp_query_plan(&r->own->query);
 	gnngp_query_run(&r->own->query, r->env, own_row, &o, GP_PHASE_NODES, 0);
 	gp_free(r->env, o.seen);
@@ -483,9 +516,7 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	number_keys(r, h);
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
-	if (r->few)
-		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n,
-					relation->from, &h->ids);
+	give_keys(&h->join->query, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
 	if (h->ids.n > 0)
 	{
