@@ -4,8 +4,6 @@
 #ifndef GNNGP_CATALOG_INT_H
 #define GNNGP_CATALOG_INT_H
 
-#include "postgres.h"
-
 #include "catalog.h"
 #include "pg/server/server.h"
 

@@ -10,12 +10,10 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog.h"
 #include "commands/extension.h"
-#include "pg/server/server.h"
 #include "utils/fmgroids.h"
 
 #define SERVING "citus_internal gpid="

@@ -5,13 +5,10 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_extension.h"
-#include "catalog/pg_type.h"
 #include "extension.h"
 #include "pg/server/compat.h"
-#include "pg/server/server.h"
 #include "utils/fmgroids.h"
 
 /* 42704: there is no extension, or no longer. */

@@ -4,8 +4,6 @@
 #ifndef GNNGP_GRAPH_CHECK_H
 #define GNNGP_GRAPH_CHECK_H
 
-#include "postgres.h"
-
 #include "catalog.h"
 
 /*

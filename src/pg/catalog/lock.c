@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "catalog/pg_extension_d.h"
 #include "catalog_internal.h"
 #include "common/hashfn.h"

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "catalog_internal.h"
-#include "utils/fmgrprotos.h"
 
 static gnngp_texts
 load_texts(Datum value, bool null)

@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "catalog_internal.h"
 #include "libpq/pqformat.h"
 #include "pg/server/compat.h"

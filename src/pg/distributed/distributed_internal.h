@@ -4,8 +4,6 @@
 #ifndef GNNGP_DISTRIBUTED_INTERNAL_H
 #define GNNGP_DISTRIBUTED_INTERNAL_H
 
-#include "postgres.h"
-
 #include "core/fit/landmarks.h"
 #include "pg/reader/reader.h"
 #include "pg/types/types.h"

@@ -8,7 +8,6 @@
 
 #include "distributed.h"
 #include "distributed_internal.h"
-#include "pg/server/server.h"
 
 #define CHUNK_BYTES 16777216.0	/* of a chunk of the widest table, about */
 #define LEAST_CHUNKS 8			/* where there are so many nodes */

@@ -15,11 +15,8 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "pg/catalog/catalog.h"
-#include "pg/server/server.h"
 #include "placement.h"
 
 #define MOST_KEYS 8
@@ -158,28 +155,12 @@ add_key(void *state, const Datum *values, const bool *nulls)
 		list->key[list->n++] = DatumGetInt32(values[0]);
 }
 
-/*
- * Settings of the other servers' sessions until the transaction ends: as here, but for limits,
- * which are theirs.  Citus passes SET LOCAL on within a transaction block, or within DO.
- */
-static void
-pin_servers(gnngp_placement *p)
-{
-	static const char *const pins[] = {"enable_hashagg", "jit", "gnngp.threads"};
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < (int) lengthof(pins); i++)
-		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
-						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
-	gnngp_pin("citus.propagate_set_commands", "local");
-	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
-}
-
 /* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
 static void
 open_distributed(gnngp_placement *p)
 {
+	static const char *const pins[] = {"enable_hashagg", "jit", "gnngp.threads"};
+	StringInfoData text;
 	key_list	list = {0};
 	Oid			type = INT4OID;
 	gnngp_rows	rows = {.row = add_key,.state = &list,.n = 1,.types = &type};
@@ -205,7 +186,14 @@ open_distributed(gnngp_placement *p)
 						GetUserNameFromId(GetUserId(), false)),
 				 errhint("On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.")));
 	RUN(p, "CREATE SCHEMA %s", p->schema);
-	pin_servers(p);
+	/* Settings of the other servers' sessions until the transaction ends: as here, but for limits,
+	 * which are theirs. Citus passes SET LOCAL on within a transaction block, or within DO. */
+	initStringInfo(&text);
+	for (int i = 0; i < (int) lengthof(pins); i++)
+		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
+						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
+	gnngp_pin("citus.propagate_set_commands", "local");
+	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
 	create_distributed(p, psprintf("%s.small", p->schema),
 					   psprintf("name text, m %s.gp_matrix", gnngp_schema()));
 	/* For each shard, in turn, the smallest integer that lies there: shards are on one server after

@@ -4,11 +4,9 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
 #include "given_ids.h"
 #include "parser/parse_type.h"
 #include "pg/server/compat.h"
-#include "pg/server/server.h"
 #include "utils/fmgroids.h"
 
 /* The model's id type, or InvalidOid when it is gone. */

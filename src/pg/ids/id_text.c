@@ -4,8 +4,6 @@
 #include "postgres.h"
 
 #include "ids.h"
-#include "pg/server/server.h"
-#include "utils/fmgrprotos.h"
 #include "utils/uuid.h"
 
 const char *

@@ -8,8 +8,6 @@
 #ifndef GNNGP_IDS_H
 #define GNNGP_IDS_H
 
-#include "postgres.h"
-
 #include "pg/catalog/graph_check.h"
 
 /* An id. */

@@ -11,13 +11,8 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/table.h"
-#include "access/xact.h"
-#include "catalog/pg_index.h"
-#include "pg/server/server.h"
 #include "read_ids.h"
-#include "utils/hsearch.h"
 
 /* A node that was met. */
 typedef struct met_node

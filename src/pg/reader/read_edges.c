@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "core/facts/edge_columns.h"
-#include "pg/server/server.h"
 #include "read_ids.h"
 
 /* Edges handed to the core at once. */

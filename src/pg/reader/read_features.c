@@ -13,7 +13,6 @@
 #include <float.h>
 
 #include "pg/catalog/graph_check.h"
-#include "pg/server/server.h"
 #include "reader_internal.h"
 
 /* Spreads of columns whose ratio is worth a word. */

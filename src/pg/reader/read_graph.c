@@ -9,8 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_class.h"
 #include "reader_internal.h"
 
 /* True for a table whose rows lie in several. */

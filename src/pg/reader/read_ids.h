@@ -4,8 +4,6 @@
 #ifndef GNNGP_READ_IDS_H
 #define GNNGP_READ_IDS_H
 
-#include "postgres.h"
-
 #include "reader_internal.h"
 
 /* The text of an id's datum, in the current memory context or the datum's own; its length. */

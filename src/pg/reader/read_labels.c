@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_enum.h"
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/base/sort.h"
 #include "pg/catalog/graph_check.h"

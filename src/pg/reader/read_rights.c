@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_namespace.h"
 #include "pg/server/compat.h"
 #include "reader_internal.h"
 

@@ -11,17 +11,12 @@
 
 #include "access/genam.h"
 #include "access/relation.h"
-#include "access/stratnum.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
 #include "pg/catalog/graph_check.h"
-#include "nodes/plannodes.h"
 #include "read_source.h"
 #include "reader.h"
 #include "utils/fmgroids.h"
-#include "utils/plancache.h"
 
 /* Rows between two progress reports. */
 #define PROGRESS_ROWS 8192

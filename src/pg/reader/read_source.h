@@ -10,8 +10,6 @@
 #ifndef GNNGP_READ_SOURCE_H
 #define GNNGP_READ_SOURCE_H
 
-#include "postgres.h"
-
 #include "core/base/base.h"
 #include "nodes/pg_list.h"
 #include "pg/catalog/catalog.h"

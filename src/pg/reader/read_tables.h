@@ -5,8 +5,6 @@
 #ifndef GNNGP_READ_TABLES_H
 #define GNNGP_READ_TABLES_H
 
-#include "postgres.h"
-
 #include "read_labels.h"
 #include "read_source.h"
 #include "utils/fmgrprotos.h"

@@ -10,11 +10,8 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "nodes/nodeFuncs.h"
-#include "pg/server/server.h"
 #include "reader.h"
 
 /*

@@ -9,8 +9,6 @@
 #ifndef GNNGP_READ_H
 #define GNNGP_READ_H
 
-#include "postgres.h"
-
 #include "core/graph/graph.h"
 #include "core/facts/facts.h"
 #include "pg/catalog/catalog.h"

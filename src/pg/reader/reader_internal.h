@@ -4,8 +4,6 @@
 #ifndef GNNGP_READ_INTERNAL_H
 #define GNNGP_READ_INTERNAL_H
 
-#include "postgres.h"
-
 #include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"

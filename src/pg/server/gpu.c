@@ -12,7 +12,6 @@
 
 #include "env_pg.h"
 #include "gpu.h"
-#include "miscadmin.h"
 #include "settings.h"
 
 #define LIBRARY "gnngp_cuda.so"

@@ -11,17 +11,12 @@
 
 #include "catalog/pg_authid.h"
 #include "compat.h"
-#include "fmgr.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "pgstat.h"
 #include "progress.h"
 #include "utils/acl.h"
-#include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 /* Far from the server's own numbers, which count up from 1. */
 #define COMMAND ((ProgressCommandType) 1196)

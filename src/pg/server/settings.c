@@ -16,11 +16,9 @@
 #include <unistd.h>
 
 #include "account.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "settings.h"
 #include "storage/fd.h"
-#include "utils/guc.h"
 #include "utils/guc_tables.h"
 
 PG_MODULE_MAGIC;
@@ -161,10 +159,10 @@ define_gpu_settings(void)
 }
 
 /*
- * What the server calls when it loads the library: settings are defined, and nothing else.  BLAS and
- * its threads come with the first computation, so that a preloaded library starts no thread in the
- * postmaster.  A warning about a setting serves interrupts; a cancel then would leave a library that
- * is half loaded, and that the session could never load again.
+ * What the server calls when it loads the library: settings are defined, and nothing else.  BLAS
+ * and its threads come with the first computation, so that a preloaded library starts no thread in
+ * the postmaster.  A warning about a setting serves interrupts; a cancel then would leave a library
+ * that is half loaded, and that the session could never load again.
  */
 void
 _PG_init(void)

@@ -4,8 +4,6 @@
 #ifndef GNNGP_SETTINGS_H
 #define GNNGP_SETTINGS_H
 
-#include "postgres.h"
-
 typedef enum gnngp_device_choice
 {
 	GNNGP_DEVICE_AUTO,

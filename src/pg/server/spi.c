@@ -11,10 +11,8 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "nodes/params.h"
 #include "spi.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 

@@ -4,8 +4,6 @@
 #ifndef GNNGP_SPI_H
 #define GNNGP_SPI_H
 
-#include "postgres.h"
-
 #include "executor/spi.h"
 
 /* SPI_connect and SPI_finish that cannot fail quietly. */

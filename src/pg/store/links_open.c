@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "pg/server/server.h"
 #include "store_links.h"
 
 static gnngp_open_links *kept = NULL;

@@ -8,8 +8,6 @@
 #ifndef GNNGP_STORE_ARRAYS_H
 #define GNNGP_STORE_ARRAYS_H
 
-#include "postgres.h"
-
 #include "core/links/links.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
@@ -32,7 +30,7 @@ extern void gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 c
 extern void gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
 							   const gnngp_ids *ids);
 
-/* The same of n arrays of these elements, by tags from 0 on; those without elements are left out. */
+/* The same of n arrays, by tags from 0 on; those without elements are left out. */
 extern void gnngp_arrays_save(const gnngp_model *model, const char *part, int n,
 							  const int *element, const int64 *count, const void *const *data,
 							  const gnngp_ids *ids);

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "port/pg_crc32c.h"
 #include "store.h"
 #include "store_blocks.h"
 

@@ -29,24 +29,19 @@ enum facts_head
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
 static int64 *
-lay_encodings(const gnngp_task_data *task, gp_encoded **parts, int64 *n)
+lay_encodings(const gnngp_task_data *task, StringInfo parts)
 {
 	int64	   *count = palloc(sizeof(int64) * Max(task->nencodings, 1));
-	int64		at = 0;
 
-	*n = 0;
+	initStringInfo(parts);
 	for (int i = 0; i < task->nencodings; i++)
 	{
-		count[i] = task->encoding[i] ? task->encoding[i]->nparts : -1;
-		*n += Max(count[i], 0);
+		const gp_encoding *e = task->encoding[i];
+
+		count[i] = e ? e->nparts : -1;
+		if (e)
+			appendBinaryStringInfo(parts, (const char *) e->part, sizeof(gp_encoded) * e->nparts);
 	}
-	*parts = palloc(sizeof(gp_encoded) * Max(*n, 1));
-	for (int i = 0; i < task->nencodings; i++)
-		if (count[i] > 0)
-		{
-			memcpy(*parts + at, task->encoding[i]->part, sizeof(gp_encoded) * count[i]);
-			at += count[i];
-		}
 	return count;
 }
 
@@ -61,16 +56,15 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 
 	scale->kept, scale->nblocks, scale->weights};
 	size_t		names = (size_t) scale->nblocks * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
-	gp_encoded *parts;
-	int64		nparts;
-	int64	   *encodings = lay_encodings(task, &parts, &nparts);
+	StringInfoData parts;
+	int64	   *encodings = lay_encodings(task, &parts);
 	const int64 count[FACTS_ARRAYS] = {
-		FACTS_HEADS, task->nencodings, nparts * sizeof(gp_encoded),
+		FACTS_HEADS, task->nencodings, parts.len,
 		scale->width * sizeof(gp_facts_column), 2 * names, sizeof(gp_facts_target),
 		data->nlabelled, data->nlabelled, data->nlabelled * Max(model->classes, 1)
 	};
 	const void *const array[FACTS_ARRAYS] = {
-		head, encodings, parts, scale->column, name, &task->target, task->as_of, block, forward
+		head, encodings, parts.data, scale->column, name, &task->target, task->as_of, block, forward
 	};
 
 	memcpy(name, scale->relation, names);

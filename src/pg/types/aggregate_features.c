@@ -8,8 +8,6 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "pg/server/server.h"
-#include "utils/fmgrprotos.h"
 
 typedef struct features_state
 {

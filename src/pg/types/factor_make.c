@@ -9,7 +9,6 @@
 
 #include "access/parallel.h"
 #include "types.h"
-#include "pg/server/server.h"
 
 #define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */

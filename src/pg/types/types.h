@@ -10,8 +10,6 @@
 #ifndef GNNGP_VALUE_H
 #define GNNGP_VALUE_H
 
-#include "postgres.h"
-
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
 
@@ -119,7 +117,7 @@ gnngp_value_ids_flag(const gnngp_value_ids *ids)
 	return ids->id ? 0 : GNNGP_VALUE_DENSE;
 }
 
-/* value_type.c: input from text and binary; check reads a whole value of the type. */
+/* Input from text and binary; check reads a whole value of the type. */
 typedef void (*gnngp_value_check) (gnngp_value_reader *r);
 
 extern Datum gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check);

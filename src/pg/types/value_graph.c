@@ -13,7 +13,6 @@
 
 #include "sorted_edges.h"
 #include "mb/pg_wchar.h"
-#include "port/pg_bitutils.h"
 #include "types.h"
 
 #define STATE "gp_graph_state"

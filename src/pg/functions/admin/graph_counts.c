@@ -7,11 +7,8 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "catalog/pg_class.h"
 #include "graph_counts.h"
 #include "pg/reader/read_ids.h"
-#include "pg/server/server.h"
-#include "utils/relcache.h"
 
 /* A count in progress. */
 typedef struct graph_count

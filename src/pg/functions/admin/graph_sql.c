@@ -5,7 +5,6 @@
 
 #include "graph_counts.h"
 #include "pg/catalog/catalog_internal.h"
-#include "pg/server/server.h"
 #include "pg/catalog/graph_check.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph. */
@@ -181,12 +180,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				 errmsg("\"features\" names no column"),
 				 errhint("Leave it out for a graph without features.")));
 	read_arguments(fcinfo, &def);
-	gnngp_graph_name_lock(def.owner_role, def.name);
-	if (!gnngp_graph_insert(&def))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("graph \"%s\" already exists", def.name),
-				 errhint("Change it with gp_alter_graph, choose another name, or drop it with gp_drop_graph.")));
+	gnngp_graph_insert(&def);
 	PG_RETURN_DATUM(count_row(fcinfo, &def));
 }
 

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "pg/catalog/catalog_internal.h"
-#include "pg/server/server.h"
 
 /* A model that the caller may change. */
 static gnngp_model *

@@ -8,7 +8,6 @@
 
 #include "pg/catalog/catalog_internal.h"
 #include "pg/server/compat.h"
-#include "pg/server/server.h"
 
 /* 42710 when the new owner has a graph or model of that name already. */
 static void

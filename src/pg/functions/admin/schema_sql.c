@@ -7,8 +7,6 @@
 #include "pg/ids/given_ids.h"
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
-#include "pg/server/server.h"
-#include "utils/fmgrprotos.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph for tables. */
 enum tables_argument
@@ -84,18 +82,6 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	gnngp_env_destroy(env);
 }
 
-/* Inserts a new graph or task; 42710 when there is one of its name. */
-static void
-insert_graph(const gnngp_graph_def *def, const char *noun)
-{
-	gnngp_graph_name_lock(def->owner_role, def->name);
-	if (!gnngp_graph_insert(def))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("a graph or task \"%s\" already exists", def->name),
-				 errhint("Choose another name for the %s, or drop what is there with gp_drop_graph.", noun)));
-}
-
 /* gp_create_graph(graph, tables, times, keys, exclude) */
 PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
 Datum
@@ -111,7 +97,7 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 	def.owner = GetUserNameFromId(def.owner_role, false);
 	def.tables.time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
 	read_arguments(fcinfo, &def);
-	insert_graph(&def, "graph");
+	gnngp_graph_insert(&def);
 	PG_RETURN_VOID();
 }
 
@@ -188,7 +174,7 @@ finish_task(gnngp_graph_def *task)
 
 	gnngp_task_check(env, task);
 	gnngp_env_destroy(env);
-	insert_graph(task, "task");
+	gnngp_graph_insert(task);
 }
 
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */

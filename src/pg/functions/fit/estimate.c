@@ -9,7 +9,6 @@
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/gpu.h"
-#include "pg/server/server.h"
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store_links.h"

@@ -7,7 +7,6 @@
 #include "methods.h"
 #include "pg/functions/functions.h"
 #include "pg/schema/schema.h"
-#include "pg/server/server.h"
 
 /* 0A000: a task has no such setting. */
 static void

@@ -1,6 +1,8 @@
 /*
  * methods.c - the methods beside the Gaussian process: one line of a table for each.
  */
+#include "postgres.h"
+
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 

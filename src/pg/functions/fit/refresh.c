@@ -18,11 +18,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "fit_run.h"
-#include "nodes/parsenodes.h"
-#include "pg/server/server.h"
-#include "utils/portal.h"
 
 #define LOG_ROWS 100			/* kept for each model */
 

@@ -6,7 +6,6 @@
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
 #include "methods.h"
-#include "pg/server/server.h"
 
 typedef struct tuner
 {

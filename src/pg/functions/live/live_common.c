@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "live_common.h"
-#include "pg/server/server.h"
 
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
@@ -44,17 +43,6 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	c->env = gnngp_env_create(CurrentMemoryContext);
 	c->guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
-}
-
-int
-gnngp_part_compare(const void *first, const void *second, void *unused)
-{
-	const gnngp_part *a = first;
-	const gnngp_part *b = second;
-
-	if (fabs(a->share) != fabs(b->share))
-		return fabs(a->share) > fabs(b->share) ? -1 : 1;
-	return a->number < b->number ? -1 : 1;
 }
 
 void

@@ -8,7 +8,6 @@
 
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "pg/server/server.h"
 
 /* The columns of the rows. */
 enum next_column

@@ -8,7 +8,6 @@
 
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "pg/server/server.h"
 #include "utils/fmgroids.h"
 
 /* The columns of the rows. */
@@ -43,13 +42,23 @@ class_array(FunctionCallInfo fcinfo)
 	return PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_CLASSES);
 }
 
-/* 22023: the arrays of what is given do not fit together. */
 static void
-check_given(const gnngp_live_call *c, int classes, int values, bool has_classes, bool has_values)
+read_labels(gnngp_live_call *c)
 {
+	FunctionCallInfo fcinfo = c->fcinfo;
 	bool		regression = c->model->classes == 0;
+	Datum	   *value;
+	bool	   *no_value;
+	int			classes = 0;
+	char	  **class = NULL;	/* NULL for a label that is taken away */
+	int			values = 0;
 
-	if (regression ? has_classes : has_values)
+	if (!PG_ARGISNULL(ARG_GIVEN_CLASSES))
+		class = gnngp_array_texts(class_array(fcinfo), &classes);
+	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
+						  TYPALIGN_DOUBLE, &value, &no_value, &values);
+	if (!PG_ARGISNULL(regression ? ARG_GIVEN_CLASSES : ARG_GIVEN_VALUES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("model \"%s\" predicts %s", c->model->name, regression ? "values" :
@@ -64,31 +73,12 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 							   regression ? "given_values" : "given_classes", regression ? values :
 								   classes),
 				 errhint("Pass one label for each node, or NULL to remove its label.")));
-}
-
-static void
-read_labels(gnngp_live_call *c)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-	Datum	   *value;
-	bool	   *no_value;
-	int			classes = 0;
-	char	  **class = NULL;	/* NULL for a label that is taken away */
-	int			values = 0;
-
-	if (!PG_ARGISNULL(ARG_GIVEN_CLASSES))
-		class = gnngp_array_texts(class_array(fcinfo), &classes);
-	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
-						  TYPALIGN_DOUBLE, &value, &no_value, &values);
-	check_given(c, classes, values, !PG_ARGISNULL(ARG_GIVEN_CLASSES),
-				!PG_ARGISNULL(ARG_GIVEN_VALUES));
 	c->label = palloc0(sizeof(gp_live_label) * Max(c->given.n, 1));
 	for (int64 k = 0; k < c->given.n; k++)
 	{
 		gp_live_label *label = &c->label[k];
 
-		if (c->model->classes > 0)
+		if (!regression)
 		{
 			label->taken = class[k] == NULL;
 			label->label = label->taken ? 0 : gnngp_class_number(c->model, class[k]);

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "pg/server/server.h"
 #include "live_common.h"
 
 /* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */

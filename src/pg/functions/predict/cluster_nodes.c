@@ -9,7 +9,6 @@
 #include "pg/functions/functions.h"
 #include "core/cluster/cluster.h"
 #include "pg/functions/fit/methods.h"
-#include "pg/server/server.h"
 #include "pg/ids/given_ids.h"
 
 typedef struct cluster_call

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "pg/server/server.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 #include "pg/store/store_live.h"

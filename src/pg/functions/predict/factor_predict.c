@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "pg/server/server.h"
 #include "pg/types/types.h"
 
 #define MAX_CLASSES 65535

@@ -4,10 +4,7 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "nodes/pg_list.h"
-#include "nodes/value.h"
 #include "parser/parse_func.h"
-#include "pg/server/server.h"
 #include "utils/float.h"
 
 /* The columns of gp_loo's rows. */

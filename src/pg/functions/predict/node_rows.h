@@ -4,8 +4,6 @@
 #ifndef GNNGP_NODE_ROWS_H
 #define GNNGP_NODE_ROWS_H
 
-#include "postgres.h"
-
 #include "executor/tuptable.h"
 #include "pg/store/store.h"
 #include "pg/ids/given_ids.h"

@@ -3,11 +3,8 @@
  */
 #include "postgres.h"
 
-#include "executor/executor.h"
 #include "node_rows.h"
 #include "pg/functions/functions.h"
-#include "pg/server/server.h"
-#include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
 /* The arguments of gp_predict. */

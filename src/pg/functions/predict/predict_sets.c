@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "node_rows.h"
-#include "pg/server/server.h"
 
 /* The arguments of gp_predict_sets. */
 enum set_argument
