@@ -67,13 +67,14 @@ gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, cons
 }
 
 char *
-gnngp_key_condition(const gnngp_schema_table *t, int n, const int *column)
+gnngp_key_condition(const gnngp_schema_table *t, const char *alias, int n, const int *column)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
 	for (int i = 0; i < n; i++)
-		appendStringInfo(&text, "%st.%s IS NOT NULL", i > 0 ? " AND " : "", t->column[column[i]].column.quoted);
+		appendStringInfo(&text, "%s%s.%s IS NOT NULL", i > 0 ? " AND " : "", alias,
+						 t->column[column[i]].column.quoted);
 	return text.data;
 }
 
@@ -160,7 +161,7 @@ gnngp_join_row(gnngp_join *j, int table)
 	select_cells(j, p);
 }
 
-/* Joins what a row refers to by a relation. */
+/* Joins what a row refers to by a relation; returns its alias. */
 static const char *
 join_parent(gnngp_join *j, int relation, const char *child, const char *name, int level)
 {
@@ -210,6 +211,16 @@ void
 gnngp_join_parents(gnngp_join *j, int table, int but)
 {
 	join_parents(j, table, "t", NULL, but, MOST_LEVELS, NIL);
+}
+
+const char *
+gnngp_join_between(gnngp_join *j, int relation, int but)
+{
+	const gnngp_schema_relation *r = &j->schema->relation[relation];
+	const char *alias = join_parent(j, relation, "t", r->name, 1);
+
+	join_parents(j, r->parent, alias, r->name, but, MOST_LEVELS - 1, list_make1_int(r->child));
+	return alias;
 }
 
 /* ---- children as part of a row ---- */

@@ -20,6 +20,7 @@
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "pg/server/server.h"
+#include "portability/instr_time.h"
 #include "schema_internal.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -30,6 +31,7 @@
 #include "utils/timestamp.h"
 
 #define MOST_TIMES 2000			/* as-of times of a task */
+#define LONG 20.0				/* seconds for all labels */
 #define LOOKED_AT 4.0			/* entities that are looked at first for each that is wanted */
 
 /* ---- checking ---- */
@@ -396,6 +398,8 @@ void
 gnngp_task_expression_read(gnngp_task_rows *t)
 {
 	int			level = NewGUCNestLevel();
+	instr_time	start;
+	instr_time	took;
 
 	if (t->first == GP_TIME_NEVER)
 		ereport(ERROR,
@@ -404,7 +408,15 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 						t->schema->def->name),
 				 errhint("Name time columns in the argument times of the graph.")));
 	gnngp_pin("search_path", t->task->task.path);
+	INSTR_TIME_SET_CURRENT(start);
 	read_labels(t);
+	INSTR_TIME_SET_CURRENT(took);
+	INSTR_TIME_SUBTRACT(took, start);
+	if (INSTR_TIME_GET_DOUBLE(took) > LONG)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" took %.0f s for %lld labels", t->task->name,
+						INSTR_TIME_GET_DOUBLE(took), (long long) t->n),
+				 errhint("It runs for each entity and time: an index on the key and the time of what it reads makes it fast.")));
 	if (!t->texts)
 	{
 		const Oid	types[] = {TIMESTAMPTZOID, INTERVALOID};
