@@ -158,8 +158,8 @@ require_select(const column_ref *column)
 				   RelationGetRelationName(column->rel));
 }
 
-/* Finds a column by name, whose argument is given as a user writes it: 42703 with a hint, 42501 when
- * it may not be read. */
+/* Finds a column by name, with its argument as a user writes it: 42703 with a hint, 42501 when it
+ * may not be read. */
 static column_ref
 find_column(Relation rel, const char *name, const char *holds, const char *argument)
 {

@@ -154,8 +154,10 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 	return x;
 }
 
-/* The blocks that make the score of the call's one entity as of the newest fact, or of a column as
- * of its row's time, the largest share first; with the score of no block they add up to the score. */
+/*
+ * The blocks that make the score of the call's one entity as of the newest fact, or of a column as
+ * of its row's time, the largest share first; with the score of no block they add up to the score.
+ */
 static score_part *
 block_parts(gnngp_live_call *c, int32 *column, double *score)
 {
