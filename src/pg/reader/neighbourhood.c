@@ -378,18 +378,22 @@ plan_queries(neighbourhood *s)
 	}
 }
 
-/* True when an index begins with a column, or that can't be told of what is no table. */
-static bool
-has_index(const gnngp_table *table, const gnngp_column *column)
+/*
+ * Says once in a session where a table has no index that begins with a column; with the column
+ * beside it, degrees are counted in the index alone.
+ */
+static void
+advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_column *beside)
 {
+	static HTAB *told = NULL;
 	Relation	rel = table_open(table->oid, NoLock);
-	List	   *indexes = rel->rd_rel->relkind == RELKIND_RELATION ? RelationGetIndexList(rel)
-		: NIL;
-	bool		found = rel->rd_rel->relkind != RELKIND_RELATION;
+	bool		is_table = rel->rd_rel->relkind == RELKIND_RELATION;
 	AttrNumber	number = get_attnum(table->oid, column->name);
+	int64		key = ((int64) table->oid << 16) | (uint16) number;
+	bool		found = !is_table;
 	ListCell   *cell;
 
-	foreach(cell, indexes)
+	foreach(cell, is_table ? RelationGetIndexList(rel) : NIL)
 	{
 		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
 
@@ -399,21 +403,7 @@ has_index(const gnngp_table *table, const gnngp_column *column)
 		ReleaseSysCache(tuple);
 	}
 	table_close(rel, NoLock);
-	return found;
-}
-
-/*
- * Tells once in a session where an index would help; with the column beside it, degrees are counted
- * in the index alone.
- */
-static void
-advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_column *beside)
-{
-	static HTAB *told = NULL;
-	int64		key;
-	bool		found;
-
-	if (has_index(table, column))
+	if (found)
 		return;
 	if (told == NULL)
 	{
@@ -422,7 +412,6 @@ advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_c
 
 		told = hash_create("gnngp advice", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	}
-	key = ((int64) table->oid << 16) | (uint16) get_attnum(table->oid, column->name);
 	(void) hash_search(told, &key, HASH_ENTER, &found);
 	if (!found)
 		ereport(NOTICE,

@@ -291,36 +291,6 @@ gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
 	return accumulate(fcinfo, true);
 }
 
-static void *
-allocate(int64 n, Size size)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * size);
-}
-
-static void
-split_keys(const gnngp_sorted_edges *s, gnngp_graph_value *out)
-{
-	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
-
-	memset(out, 0, sizeof(*out));
-	out->ids = s->ids;
-	out->edges = s->edges;
-	out->src = allocate(s->edges, sizeof(int32));
-	out->dst = allocate(s->edges, sizeof(int32));
-	if (s->edge)
-		out->weight = allocate(s->edges, sizeof(double));
-	for (int64 i = 0; i < s->edges; i++)
-	{
-		uint64		key = gnngp_sorted_key(s, i);
-
-		gnngp_poll(i);
-		out->src[i] = (int32) (key >> s->shift);
-		out->dst[i] = (int32) (key & mask);
-		if (s->edge)
-			out->weight[i] = s->edge[i].weight;
-	}
-}
-
 /* The factor of a state; NULL where there was no row. */
 PG_FUNCTION_INFO_V1(gnngp_factor_final);
 Datum
@@ -346,7 +316,21 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(work);
 	gnngp_edge_sort(&state->list, &s);
 	gnngp_sorted_edges_merge(&s);
-	split_keys(&s, &graph);
+	graph = (gnngp_graph_value) {.ids = s.ids,.edges = s.edges};
+	graph.src = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(int32));
+	graph.dst = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(int32));
+	if (s.edge)
+		graph.weight = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(double));
+	for (int64 i = 0; i < s.edges; i++)
+	{
+		uint64		key = gnngp_sorted_key(&s, i);
+
+		gnngp_poll(i);
+		graph.src[i] = (int32) (key >> s.shift);
+		graph.dst[i] = (int32) (key & ((UINT64CONST(1) << s.shift) - 1));
+		if (s.edge)
+			graph.weight[i] = s.edge[i].weight;
+	}
 	task.kernel = state->kernel;
 	task.landmarks = state->landmarks;
 	value = gnngp_factor_make(&task);

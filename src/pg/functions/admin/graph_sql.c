@@ -134,26 +134,6 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	note_tables(fcinfo, def);
 }
 
-/* The row of gp_create_graph. */
-static Datum
-count_row(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
-{
-	TupleDesc	desc;
-	int64		count[GNNGP_COUNTS];
-	Datum		values[GNNGP_COUNTS];
-	bool		nulls[GNNGP_COUNTS];
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "gp_create_graph must return a row");
-	gnngp_count_graph(def, count);
-	for (int i = 0; i < GNNGP_COUNTS; i++)
-	{
-		values[i] = Int64GetDatum(count[i]);
-		nulls[i] = count[i] == GNNGP_NOT_COUNTED;
-	}
-	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
-}
-
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
  * sparse_features, scale, time_column, edge_features) */
 PG_FUNCTION_INFO_V1(gnngp_create_graph);
@@ -161,6 +141,10 @@ Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def def = {.scale = "auto"};
+	TupleDesc	desc;
+	int64		count[GNNGP_COUNTS];
+	Datum		values[GNNGP_COUNTS];
+	bool		nulls[GNNGP_COUNTS];
 
 	gnngp_prevent_read_only("gp_create_graph");
 	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
@@ -181,7 +165,15 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				 errhint("Leave it out for a graph without features.")));
 	read_arguments(fcinfo, &def);
 	gnngp_graph_insert(&def);
-	PG_RETURN_DATUM(count_row(fcinfo, &def));
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "gp_create_graph must return a row");
+	gnngp_count_graph(&def, count);
+	for (int i = 0; i < GNNGP_COUNTS; i++)
+	{
+		values[i] = Int64GetDatum(count[i]);
+		nulls[i] = count[i] == GNNGP_NOT_COUNTED;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 /* The same with the tables as text. */

@@ -155,67 +155,59 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 }
 
 /*
- * The blocks that make the score of the call's one entity as of the newest fact, or of a column as
- * of its row's time, the largest share first; with the score of no block they add up to the score.
+ * Puts the blocks of columns that make the score of the call's one entity as of the newest fact, or
+ * of a column as of its row's time, and the rest of the score in one row.
  */
-static score_part *
-block_parts(gnngp_live_call *c, int32 *column, double *score)
+static void
+explain_task(gnngp_live_call *c, int32 shown)
 {
 	const gnngp_task_state *state = c->live->task;
-	int32		n = state->scale.nblocks;
+	const gp_facts_scale *scale = &state->scale;
+	int32		n = scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
 	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ?
 											 GP_TIME_NEVER : state->newest);
 	gp_live_answer one;
 	gp_live_answer all;
+	int32		column;
+	double		score;
 
+	shown = Min(shown, n);
 	if (c->nodes.n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the node is not there yet as of the newest fact"),
 				 errhint("Name an entity that gp_predict returns.")));
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
-	*column = class_or_best(c, &one);
-	*score = one.mean[*column];
-	gnngp_task_ask_rows(c, &q, make_rows(c->env, &state->scale, q.features, order));
+	column = class_or_best(c, &one);
+	score = one.mean[column];
+	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
 	all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
 		block[b].number = b;
 	for (int o = 0; o < 2 * ORDERS; o++)
 		for (int32 k = 0; k < n; k++)
 		{
-			const double *mean = all.mean + ((int64) o * (n + 1) + k) * all.columns + *column;
+			const double *mean = all.mean + ((int64) o * (n + 1) + k) * all.columns + column;
 
 			block[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
 		}
 	gnngp_sort(block, n, sizeof(score_part), compare_parts, NULL);
-	return block;
-}
-
-/* Puts the blocks of columns that make the score of an entity, and what is there without them. */
-static void
-explain_task(gnngp_live_call *c, int32 k)
-{
-	const gp_facts_scale *scale = &c->live->task->scale;
-	double		score;
-	int32		column;
-	score_part *part = block_parts(c, &column, &score);
-
-	for (int32 b = 0; b <= Min(scale->nblocks, k); b++)
+	for (int32 b = 0; b <= shown; b++)
 	{
-		bool		rest = b == Min(scale->nblocks, k);
+		bool		rest = b == shown;
 		Datum		values[EXPLAIN_COLUMNS] = {0};
 		bool		nulls[EXPLAIN_COLUMNS] = {true, c->model->classes == 0, false, rest, rest};
 
 		if (c->model->classes > 0)
 			values[EXPLAIN_CLASS] = CStringGetTextDatum(c->model->class_labels.text[column]);
-		values[EXPLAIN_SHARE] = Float8GetDatum(rest ? score : part[b].share);
+		values[EXPLAIN_SHARE] = Float8GetDatum(rest ? score : block[b].share);
 		if (!rest)
 		{
-			values[EXPLAIN_RELATION] = CStringGetTextDatum(scale->relation[part[b].number]);
-			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(scale->aggregate[part[b].number]);
-			score -= part[b].share;
+			values[EXPLAIN_RELATION] = CStringGetTextDatum(scale->relation[block[b].number]);
+			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(scale->aggregate[block[b].number]);
+			score -= block[b].share;
 		}
 		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 	}

@@ -274,33 +274,6 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 }
 
 static void
-put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
-{
-	const gnngp_id *id = &c->nodes.id[i];
-	Datum		values[LIVE_COLUMNS] = {0};
-	bool		nulls[LIVE_COLUMNS] = {false};
-	double		total;
-
-	values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, id);
-	values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
-	if (c->model->classes == 0)
-	{
-		nulls[LIVE_CLASS] = nulls[LIVE_PROBABILITY] = true;
-		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-		return;
-	}
-	rank_classes(c, a, i, rank, &total);
-	for (int32 k = 0; k < Min(c->top, a->columns); k++)
-	{
-		values[LIVE_CLASS] = class[rank[k].class];
-		values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
-		values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-	}
-}
-
-static void
 put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
 	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
@@ -314,8 +287,26 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 	old = MemoryContextSwitchTo(row_context);
 	for (int64 i = 0; i < a->n; i++)
 	{
+		bool		values_only = c->model->classes == 0;
+		Datum		values[LIVE_COLUMNS] = {0};
+		bool		nulls[LIVE_COLUMNS] = {false, values_only, false, false, values_only};
+		double		total;
+
 		CHECK_FOR_INTERRUPTS();
-		put_node(c, a, i, rank, class);
+		values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]);
+		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
+		values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
+		if (values_only)
+			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
+		else
+			rank_classes(c, a, i, rank, &total);
+		for (int32 k = 0; !values_only && k < Min(c->top, a->columns); k++)
+		{
+			values[LIVE_CLASS] = class[rank[k].class];
+			values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
+			values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
+			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
+		}
 		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(old);

@@ -38,9 +38,10 @@ known_labels(const gnngp_live_call *c)
 		for (int64 i = 0; i < n; i++)
 			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
 	}
-	return (gnngp_known_labels) {.number = number,.label = piece->ints ? piece->dense : NULL,
-								 .target = target,
-		.nclasses = c->model->classes,.number_of = number_of};
+	return (gnngp_known_labels) {
+		.number = number,.label = piece->ints ? piece->dense : NULL,.target = target,
+		.nclasses = c->model->classes,.number_of = number_of
+	};
 }
 
 void
