@@ -82,9 +82,9 @@ CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE ON gnngp_internal.gp_gr
 CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, name text, numbers jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT coalesce((SELECT a.attname FROM pg_attribute AS a
+    SELECT coalesce((SELECT a.attname::text FROM pg_attribute AS a
                      WHERE a.attrelid = source AND a.attname = name AND NOT a.attisdropped),
-                    (SELECT a.attname FROM pg_attribute AS a
+                    (SELECT a.attname::text FROM pg_attribute AS a
                      WHERE a.attrelid = source AND a.attnum = (numbers ->> (source::oid || '.' || name))::smallint
                        AND NOT a.attisdropped), name)
 $sql$;
