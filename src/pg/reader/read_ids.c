@@ -114,8 +114,9 @@ gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nu
 }
 
 /*
- * Says how unknown ids can be mended. Nobody adds nodes to the server's own tables; row security may
- * hide those that are there; several queries of READ COMMITTED see several moments of other nodes.
+ * Says how unknown ids can be mended. Nobody adds nodes to the server's own tables; row security
+ * may hide those that are there; several queries of READ COMMITTED see several moments of other
+ * nodes.
  */
 void
 gnngp_finder_check_unknown(const gnngp_finder *f)

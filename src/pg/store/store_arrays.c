@@ -59,13 +59,6 @@ is_of_links(const char *part)
 	return strncmp(part, "link", 4) == 0;
 }
 
-/* True for what a training left, without which a model is whole. */
-static bool
-is_of_training(const char *part)
-{
-	return strstr(part, "warm") != NULL;
-}
-
 static int64
 version_of(const gnngp_model *model, const char *part)
 {
@@ -76,7 +69,7 @@ version_of(const gnngp_model *model, const char *part)
 pg_noreturn static void
 corrupted(const gnngp_model *model, const char *part, const char *what)
 {
-	gnngp_store_corrupted(model, psprintf(what, (is_of_training(part) ? "training"
+	gnngp_store_corrupted(model, psprintf(what, (strstr(part, "warm") ? "training"
 												 : strstr(part, "figure") ? "figures"
 												 : strcmp(part, "link_loo") == 0 ? "held-out pairs"
 												 : strcmp(part, "facts") == 0 ? "facts"
@@ -331,7 +324,7 @@ gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp
 	gnngp_spi_connect();
 	gnngp_store_receive(model, version_of(model, part), part, GNNGP_BLOCKS_ALL, 0, &rows);
 	gnngp_spi_finish();
-	if (r.block == 0 && is_of_training(part))
+	if (r.block == 0 && (strstr(part, "warm") || strcmp(part, "live") == 0))
 		return false;
 	if (r.block == 0 || r.block != r.blocks || r.filled != last_array(list)->count)
 		corrupted(model, part, "some blocks of its %s are missing");

@@ -33,28 +33,9 @@ static gnngp_live *kept = NULL;
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
-	const gnngp_task_def *task = &graph->task;
-	StringInfoData text;
-
-	initStringInfo(&text);
-	if (task->form)				/* names, which a dump keeps */
-		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%s\n%s", task->form,
-						 task->table_name.schema ? task->table_name.schema : "",
-						 task->table_name.table ? task->table_name.table : "",
-						 task->entity_column ? task->entity_column : "", task->target,
-						 task->horizon ? task->horizon : "");
-	else
-	{
+	if (graph->task.form == NULL)
 		gnngp_require_edges(graph);
-		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src,
-						 graph->dst, graph->weight ? graph->weight : "", graph->directed,
-						 OidIsValid(graph->sparse_features), graph->scale);
-		for (int i = 0; i < graph->features.n; i++)
-			appendStringInfo(&text, "\n%s", graph->features.text[i]);
-		for (int i = 0; i < graph->edge_features.n; i++)
-			appendStringInfo(&text, "\nedge %s", graph->edge_features.text[i]);
-	}
-	return (uint64) gnngp_text_key(text.data, text.len);
+	return (uint64) gnngp_text_key(graph->shape, (int) strlen(graph->shape));
 }
 
 static int64
@@ -215,7 +196,11 @@ read_live(const gnngp_model *model)
 	const int64 *number;
 	int64		n;
 
-	(void) gnngp_arrays_read(env, model, "live", &r.list, &live->ids);
+	if (!gnngp_arrays_read(env, model, "live", &r.list, &live->ids))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the live state of model \"%s\" was left out of a dump", model->name),
+				 errhint("CALL gp_refresh(%s) makes it again.", quote_literal_cstr(model->name))));
 	n = r.list.n > 0 ? r.list.array[0].count : 0;
 	number = next_array(&r, GP_LINK_I64, Max(n, SHAPE_HEAD));
 	if (number[HEAD_KERNEL] != kernel_key(model) || number[HEAD_PIECES] < 0 ||
