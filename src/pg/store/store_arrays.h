@@ -37,8 +37,8 @@ extern void gnngp_arrays_save(const gnngp_model *model, const char *part, int n,
 
 /*
  * Reads a part under the active snapshot, into memory of the environment; ids, unless NULL, gets
- * those that stand last.  XX001 for a part that is not whole; false where what a training left, or a
- * live state, which dumps may leave out, is not there.
+ * those that stand last.  XX001 for a part that is not whole; false where what a training left, or
+ * a live state, which dumps may leave out, is not there.
  */
 extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part,
 							  gnngp_arrays *list, gnngp_link_ids *ids);
