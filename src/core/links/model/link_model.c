@@ -7,7 +7,6 @@
 #include "links/search/link_predict.h"
 
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
-#define MEGABYTE (1024.0 * 1024.0)
 
 enum array_tag
 {
@@ -141,14 +140,6 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 	for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++)
 		gp_free(env, array[k]);
 	gp_free(env, m);
-}
-
-void
-gp_link_check_limit(gp_env *env, double bytes, const char *hint)
-{
-	if (env->limit > 0 && bytes > (double) gp_limit(env))
-		gp_raise(env, GP_ERR_LIMIT, hint, "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
-				 ceil(bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
 }
 
 /* What a restored model is checked with. */
