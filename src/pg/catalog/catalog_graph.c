@@ -172,6 +172,8 @@ gnngp_require_tables(const gnngp_graph_def *graph)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is %s, not a graph of tables", graph->name,
 						graph->task.form ? "a task" : "a graph of nodes and edges"),
+				 graph->task.form ? errhint("Name its graph: %s.",
+											quote_literal_cstr(gnngp_graph_of_task(graph)->name)) :
 				 errhint("Make one with gp_create_graph(graph, tables => '{...}').")));
 }
 

@@ -235,7 +235,7 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 
 	/* Of a task the ids are those of the labelled rows, which are the first. */
 	if (!gp_live_read(live->keep, &f) || f.columns != columns ||
-		f.values != (model->classes == 0) || f.nodes != (task ? model->rows : model->nodes) ||
+		f.values != (model->classes == 0) || f.nodes != (task ? model->labelled : model->nodes) ||
 		live->ids.n != (task ? model->labelled : model->nodes) || !(f.noise > 0.0) ||
 		!(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
 		gnngp_arrays_damaged(model, "live");
