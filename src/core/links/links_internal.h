@@ -168,9 +168,11 @@ extern const gp_method gp_method_ease;
 extern const gp_method gp_method_pairs;
 extern const gp_method gp_method_dgp;
 
-/* What all of them are called where they need too much, and their release (link_plan.c). */
+/* What all of them are called where they need too much, and what helps. */
 #define GP_LINK_WHAT "link model"
 #define GP_LINK_HINT "Raise gnngp.memory_limit, or fit a part of the graph."
+
+/* link_model.c: the release of a method, gp_link_model_free. */
 extern void gp_link_release(gp_env *env, void *model);
 
 /*

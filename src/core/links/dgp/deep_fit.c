@@ -324,7 +324,8 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	fit->problem = *(const gp_link_problem *) options;
 	if (p->graph->directed)
 		fit->problem.graph = fit->undirected = forget_directions(env, p->graph);
-	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,.folds = -1};
+	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,
+					.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
 	fit->own.held = gp_link_held_create(env, &fit->hidden, 1);
 	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
@@ -349,8 +350,9 @@ see_all_links(deep_fit *fit)
 
 	if (env->dry)
 	{
-		gp_trainer_own(&d->t, gp_alloc_figures(env, 2 * (edges - d->whole->graph->edges) *
-											   (d->folds + 1), sizeof(int64_t) + 3 * sizeof(float)));
+		int64_t		hidden = 2 * (edges - d->whole->graph->edges) * (d->folds + 1);
+
+		gp_trainer_own(&d->t, gp_alloc_figures(env, hidden, sizeof(int64_t) + 3 * sizeof(float)));
 		gp_free(env, gp_alloc_figures(env, edges + d->nodes, 8 * sizeof(int64_t)));
 		for (int k = 0; k <= d->folds; k++)
 			d->dev->destroy(d->dev, &d->view[k].inputs);

@@ -72,7 +72,7 @@ typedef struct scores_fit
 /* A regression and what it says of the folds, each learnt without it. */
 typedef struct attempt
 {
-	gp_link_regression r;
+	gp_link_model kept;			/* what the model has of it */
 	double		rank;			/* mean reciprocal rank of links among their rivals */
 	double	   *logit;			/* n */
 	double	   *variance;		/* n */
@@ -133,7 +133,7 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	gp_link_frame_close(&frame);
 }
 
-/* Scores all folds, by threads where there are some: what a fold needs is too little for several. */
+/* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
 static void
 score_folds(scores_fit *r)
 {
@@ -142,7 +142,7 @@ score_folds(scores_fit *r)
 	if (r->dev->room > 0)
 		r->threads = 1;
 	if (r->threads > 1 && r->env->dry)
-		gp_free(r->env, gp_alloc_figures(r->env, r->threads, r->room));
+		gp_free(r->env, gp_alloc_figures(r->env, r->threads, r->room + 1024));
 	else if (r->threads > 1)
 		crew = gp_crew_open(r->env, r->threads, r->room);
 	if (crew)
@@ -225,15 +225,16 @@ logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 
 /*
  * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
- * so that it is what the regression is left with.  The rows' basis functions are gone then.
+ * so that it is what is kept.
  */
 static attempt
 try_regression(const scores_fit *r, bool process, double penalty)
 {
 	gp_env	   *env = r->env;
-	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process,
-												  penalty)};
-	gp_link_logistic *l = &a.r.logistic;
+	gp_device  *dev = r->dev;
+	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
+	gp_link_logistic *l = &g.logistic;
+	attempt		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 	gp_link_ranks ranks = {0};
@@ -256,30 +257,46 @@ try_regression(const scores_fit *r, bool process, double penalty)
 		}
 		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
 		gp_link_logistic_variances(l, first, n, a.variance + first);
-		a.rival[f] = logits_of(r, &a.r, f, RIVALS);
+		a.rival[f] = logits_of(r, &g, f, RIVALS);
 		gp_link_rivals_rank(&r->fold[f].rivals, a.rival[f], &ranks);
-		a.asked[f] = logits_of(r, &a.r, f, ASKED);
+		a.asked[f] = logits_of(r, &g, f, ASKED);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	a.rank = ranks.reciprocal / (double) ranks.links;
-	r->dev->destroy(r->dev, &l->phi);
+	a.kept.alpha = gp_link_logistic_weights(l, g.root);
+	a.kept.root = gp_link_logistic_spread(l, g.root);
+	if (a.kept.m > 0)
+	{
+		a.kept.row = gp_alloc_array(env, a.kept.m * r->width, sizeof(float));
+		dev->download(dev, gp_matrix_wrap(a.kept.row, a.kept.m, r->width, GP_FLOAT), g.z);
+	}
+	g.centre = g.spread = NULL;
+	gp_link_regression_close(&g);
 	gp_free_all(env, weight, mode);
 	return a;
 }
 
-/* Frees an attempt. */
+/* Frees an attempt, but for what is kept of it. */
 static void
 free_attempt(const scores_fit *r, attempt *a)
 {
-	gp_link_regression_close(&a->r);
-	gp_free(r->env, a->logit);
-	gp_free(r->env, a->variance);
+	gp_free_all(r->env, a->logit, a->variance);
 	for (int f = 0; f < r->folds; f++)
-	{
-		gp_free(r->env, a->rival[f]);
-		gp_free(r->env, a->asked[f]);
-	}
+		gp_free_all(r->env, a->rival[f], a->asked[f]);
+}
+
+/* The better one of two attempts; the other is freed.  A dry run takes the larger one. */
+static attempt
+better_of(const scores_fit *r, attempt *a, attempt *b)
+{
+	bool		second = r->env->dry || b->rank > a->rank;
+	attempt    *other = second ? a : b;
+	gp_link_model *gone = &other->kept;
+
+	free_attempt(r, other);
+	gp_free_all(r->env, gone->row, gone->alpha, gone->root, gone->centre, gone->spread);
+	return second ? *b : *a;
 }
 
 /* The logits and the ranks of what is held out. */
@@ -295,27 +312,6 @@ fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
 		}
 		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &held->ranks);
 	}
-}
-
-/* Keeps the regression on all rows. */
-static void
-keep_regression(const scores_fit *r, gp_link_regression *g, gp_link_model *model)
-{
-	gp_device  *dev = r->dev;
-
-	model->pairs = r->n;
-	model->width = r->width;
-	model->m = g->z.data ? g->z.rows : 0;
-	if (model->m > 0)
-	{
-		model->row = gp_alloc_array(r->env, model->m * r->width, sizeof(float));
-		dev->download(dev, gp_matrix_wrap(model->row, model->m, r->width, GP_FLOAT), g->z);
-	}
-	model->alpha = gp_link_logistic_weights(&g->logistic, g->root);
-	model->root = gp_link_logistic_spread(&g->logistic, g->root);
-	model->centre = g->centre;
-	model->spread = g->spread;
-	g->centre = g->spread = NULL;
 }
 
 /* Keeps the features' statistics on the whole graph. */
@@ -451,15 +447,19 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
 	{
 		attempt		other = try_regression(r, true, penalties[k]);
-		bool		better = env->dry || other.rank > best.rank;
 
-		free_attempt(r, better ? &best : &other);
-		if (better)
-			best = other;
+		best = better_of(r, &best, &other);
 	}
 	fill_held(r, &best, &model->held);
 	gp_link_asked_calibrate(dev, asked, r->folds, best.asked, problem->missing_share, model);
-	keep_regression(r, &best.r, model);
+	model->pairs = r->n;
+	model->width = r->width;
+	model->m = best.kept.m;
+	model->row = best.kept.row;
+	model->alpha = best.kept.alpha;
+	model->root = best.kept.root;
+	model->centre = best.kept.centre;
+	model->spread = best.kept.spread;
 	gp_link_held_judge(env, model);
 	free_attempt(r, &best);
 	for (int f = 0; f < r->folds; f++)

@@ -20,47 +20,6 @@ static const gp_method *const methods[] = {
 	[GP_LINK_EASE] = &gp_method_ease
 };
 
-void
-gp_link_release(gp_env *env, void *model)
-{
-	gp_link_model_free(env, model);
-}
-
-gp_link_model *
-gp_link_model_begin(gp_env *env, const gp_link_opened *opened, gp_link_method method,
-					const gp_graph *graph)
-{
-	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
-
-	model->method = method;
-	model->graph = graph;
-	model->held = opened->held;
-	model->habits = opened->habits;
-	model->features = opened->features;
-	return model;
-}
-
-gp_link_model *
-gp_link_model_end(gp_env *env, gp_link_opened *opened, gp_link_model *model)
-{
-	*opened = (gp_link_opened) {.habits = NULL};
-	if (env->dry)
-	{
-		model->held = opened->held;
-		model->habits = NULL;
-		model->features = NULL;
-	}
-	return model;
-}
-
-void
-gp_link_opened_free(gp_env *env, gp_link_opened *opened)
-{
-	gp_link_held_free(env, &opened->held);
-	gp_free(env, opened->habits);
-	gp_features_free(env, opened->features);
-}
-
 /* The bytes of a graph's frame. */
 static double
 frame_bytes(const gp_link_problem *problem, int32_t powers, double x)

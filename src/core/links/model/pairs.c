@@ -411,7 +411,8 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 
 		q->fold = fold[f];
 		gp_link_held_add(env, &fit->own.held, &q->fold, fit->own.habits);
-		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold, RANKED / fit->folds, p->seed, NULL);
+		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold, RANKED / fit->folds, p->seed,
+										NULL);
 		q->asked = gp_link_asked_make(env, p->graph, &q->fold, ASKED / fit->folds, p->seed,
 									  GP_CANDIDATES_THREE_HOPS, NULL);
 		q->learnt = training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);

@@ -9,7 +9,7 @@
 #include "core/links/links.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
-#include "pg/server/compute.h"
+#include "pg/server/server.h"
 
 #define GNNGP_LINK_KERNEL "gcn"	/* what is used where the user names none */
 
