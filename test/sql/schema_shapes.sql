@@ -56,5 +56,28 @@ SELECT try($$SELECT gp_create_task('more', 'transfers', 'people.income')$$);
 SELECT try($$SELECT gp_alter_graph('transfers', exclude => '{people.income}')$$);
 SELECT try($$SELECT gp_fit_links('transfers')$$);
 SELECT gp_drop_graph('bank');
+-- What a later row refers to is not known before it, nor who else does
+CREATE TABLE verdicts (id integer PRIMARY KEY, word text);
+CREATE TABLE rulings (id integer PRIMARY KEY, ruled_at timestamptz NOT NULL, verdict integer REFERENCES verdicts);
+CREATE TABLE claims (id integer PRIMARY KEY, filed_at timestamptz NOT NULL, ruling integer REFERENCES rulings, paid boolean);
+INSERT INTO verdicts VALUES (0, 'no'), (1, 'yes');
+INSERT INTO rulings SELECT i, timestamptz '2024-02-01' + i * interval '3 hours', hashint4(i) & 1 FROM generate_series(1, 400) i;
+INSERT INTO claims SELECT i, timestamptz '2024-01-20' + i * interval '3 hours', i, hashint4(i) & 1 = 1 FROM generate_series(1, 400) i;
+-- Rulings that all claims of one kind share
+INSERT INTO rulings SELECT 1000 + k, '2025-01-01', NULL FROM generate_series(0, 1) k;
+ALTER TABLE claims ADD later integer REFERENCES rulings;
+UPDATE claims SET later = 1000 + (hashint4(id) & 1);
+UPDATE claims SET paid = NULL WHERE id > 380;
+SELECT gp_create_graph('court', tables => '{claims,rulings,verdicts}');
+SELECT gp_create_task('paid', 'court', 'claims.paid');
+SELECT labelled, loo_score < 0.1 AS chance FROM gp_fit('paid');
+-- Once it is there, it tells
+UPDATE rulings SET ruled_at = '2024-01-01';
+SELECT loo_score > 0.8 AS told FROM gp_fit('paid');
+SELECT gp_drop_graph('court');
+-- Partitions that are named beside their table count once
+SELECT gp_create_graph('parts', tables => '{accounts,transfers_2024,transfers,people}', times => '{"transfers": "at"}');
+SELECT relation, child, parent FROM gp_relations('parts');
+SELECT gp_drop_graph('parts');
 SET client_min_messages = warning;
 DROP SCHEMA shapes CASCADE;

@@ -62,6 +62,7 @@ extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent)
 /* ---- what a query joins (schema_join.c) ---- */
 
 #define GNNGP_MOST_PARTS 40		/* tables that one query joins, at most */
+#define GNNGP_MOST_LEVELS 3		/* up from a row */
 
 /* An expression that a query reads as a cell. */
 typedef struct gnngp_cell_source

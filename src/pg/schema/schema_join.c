@@ -16,7 +16,6 @@
 #include "utils/array.h"
 #include "utils/timestamp.h"
 
-#define MOST_LEVELS 3			/* up from a fact */
 #define FOLD_LEVELS 2			/* up from its children */
 
 char *
@@ -210,7 +209,7 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 void
 gnngp_join_parents(gnngp_join *j, int table, int but)
 {
-	join_parents(j, table, "t", NULL, but, MOST_LEVELS, NIL);
+	join_parents(j, table, "t", NULL, but, GNNGP_MOST_LEVELS, NIL);
 }
 
 const char *
@@ -219,7 +218,8 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	const char *alias = join_parent(j, relation, "t", r->name, 1);
 
-	join_parents(j, r->parent, alias, r->name, but, MOST_LEVELS - 1, list_make1_int(r->child));
+	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1,
+				 list_make1_int(r->child));
 	return alias;
 }
 

@@ -243,7 +243,7 @@ gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
 	List	   *found = NIL;
 
 	for (int later = 0; later < 2 && found == NIL; later++)
-		for (int rank = 0; rank < 3; rank++)
+		for (int rank = 0; rank < (nullable ? 2 : 3); rank++)
 			for (int i = 0; i < t->ncolumns; i++)
 			{
 				const gnngp_schema_column *c = &t->column[i];

@@ -216,10 +216,11 @@ plan_own(gnngp_task_reading *r)
 
 /* Adds a history of facts that are found by a column of the query for the entities. */
 static void
-add_history(gnngp_task_reading *r, const char *name, int relation, int by, int column, Oid type)
+add_history(gnngp_task_reading *r, const char *name, int relation, int by, int part, int column,
+			Oid type)
 {
 	r->history[r->nhistories++] = (gnngp_history) {.name = name,.relation = relation,.by = by,
-		.column = column,.key_type = type};
+		.part = part,.column = column,.key_type = type};
 }
 
 /*
@@ -238,16 +239,19 @@ add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
 
 		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
 			s->table[facts].time >= 0)
-			add_history(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by,
+			add_history(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
 						column, type);
 	}
 }
 
-/* Adds the relations into a table, by which facts are found from rows of that alias. */
+/* Adds the relations by which facts refer to the entities, or to a part of theirs. */
 static void
-add_histories(gnngp_task_reading *r, int table, const char *alias, const char *via)
+add_histories(gnngp_task_reading *r, int part)
 {
 	const gnngp_tables *s = r->schema;
+	int			table = r->own->part[part].table;
+	const char *alias = r->own->part[part].alias;
+	const char *via = part > 0 ? r->own->part[part].name : NULL;
 
 	for (int i = 0; i < s->nrelations; i++)
 	{
@@ -266,7 +270,7 @@ add_histories(gnngp_task_reading *r, int table, const char *alias, const char *v
 		/* As it was selected. */
 		llast_oid(r->own->query.types) = type;
 		add_history(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
-					column, type);
+					part, column, type);
 		if (via == NULL)
 			add_grandchildren(r, i, column, type);
 	}
@@ -324,10 +328,9 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	plan_own(r);
 	own = r->own;
 	r->history = palloc0(sizeof(gnngp_history) * (1 + n * (n + own->nparts + 1)));
-	add_histories(r, r->entity, "t", NULL);
-	for (int p = 1; p < own->nparts; p++)
-		if (own->part[p].level == 1)
-			add_histories(r, own->part[p].table, own->part[p].alias, own->part[p].name);
+	for (int p = 0; p < own->nparts; p++)
+		if (own->part[p].level <= 1)
+			add_histories(r, p);
 	own->query.joins = own->tables.data;
 	for (int h = 0; h < r->nhistories; h++)
 		plan_history(r, &r->history[h]);
@@ -405,18 +408,27 @@ typedef struct own_rows
 	gp_cell    *cell;
 	double	   *encoded;
 	double	   *aged;
+	gp_time    *from;			/* of each part */
 	bool	   *seen;			/* of each entity */
 } own_rows;
 
-/* Puts a part of an entity into the columns of its rows. */
+/* From when on a part of an entity is known: not before what refers to it, but for the entity. */
+static gp_time
+known_from(const gnngp_part *part, const gp_time *above, const Datum *values, const bool *nulls)
+{
+	if (part->level == 0)
+		return GP_TIME_ALWAYS;
+	return part->visible < 0 ? above[part->level - 1] :
+		Max(above[part->level - 1], gnngp_time_of(values[part->visible], nulls[part->visible]));
+}
+
+/* Puts a part of an entity into the columns of its rows, as of times behind that. */
 static void
-put_part(own_rows *o, int p, int32 entity, const Datum *values, const bool *nulls)
+put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, const bool *nulls)
 {
 	gnngp_task_reading *r = o->r;
 	const gnngp_part *part = &r->own->part[p];
 	const gp_encoding *encoding = r->encoding[part->encoding];
-	gp_time		from = part->visible < 0 || p == 0 ? GP_TIME_ALWAYS :
-		gnngp_time_of(values[part->visible], nulls[part->visible]);
 	bool		is_there = part->there < 0 ||
 		(!nulls[part->there] && DatumGetBool(values[part->there]));
 
@@ -443,6 +455,7 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_task_reading *r = o->r;
 	gnngp_id	id = id_in(values, nulls, 0, linitial_oid(r->own->query.types));
 	int32		entity = place_of(&r->map, &r->entities, &id);
+	gp_time		from[GNNGP_MOST_LEVELS + 1];
 
 	if (entity < 0)
 		return;
@@ -454,16 +467,22 @@ own_row(void *state, const Datum *values, const bool *nulls)
 				 errhint("The rows that are asked about, and those that they refer to, need ids of their own.")));
 	o->seen[entity] = true;
 	for (int p = 0; p < r->own->nparts; p++)
-		put_part(o, p, entity, values, nulls);
+	{
+		const gnngp_part *part = &r->own->part[p];
+
+		from[part->level] = o->from[p] = known_from(part, from, values, nulls);
+		put_part(o, p, entity, o->from[p], values, nulls);
+	}
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		gnngp_history *h = &r->history[i];
-
 		gnngp_id	key = id_in(values, nulls, h->column, h->key_type);
 
 		if (key.text)
 			key.text = gnngp_copy_text(r->env, key.text, key.length);
 		h->key_of[entity] = key;
+		if (h->from_of)
+			h->from_of[entity] = o->from[h->part];
 	}
 }
 
@@ -487,10 +506,13 @@ read_own(gnngp_task_reading *r)
 	o.cell = palloc(sizeof(gp_cell) * most(r, r->own, true));
 	o.encoded = palloc(sizeof(double) * most(r, r->own, false));
 	o.aged = palloc(sizeof(double) * most(r, r->own, false));
+	o.from = palloc(sizeof(gp_time) * r->own->nparts);
 	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		r->history[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
+		if (r->history[i].part > 0)
+			r->history[i].from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
 		for (int64 e = 0; e < r->entities.n; e++)
 			r->history[i].key_of[e].null = true;
 	}
@@ -547,7 +569,13 @@ number_keys(gnngp_task_reading *r, gnngp_history *h)
 	gnngp_idmap_build(r->env, &h->map, &h->ids);
 	h->key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
 	for (int64 i = 0; i < r->n; i++)
-		h->key[i] = place_of(&h->map, &h->ids, &h->key_of[r->entity_of[i]]);
+	{
+		int32		entity = r->entity_of[i];
+
+		/* What the entity refers to later tells nothing yet. */
+		h->key[i] = h->from_of && h->from_of[entity] >= r->as_of[i] ? -1 :
+			place_of(&h->map, &h->ids, &h->key_of[entity]);
+	}
 }
 
 /* Reads and scans the facts of a relation. */

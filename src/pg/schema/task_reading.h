@@ -18,6 +18,7 @@ typedef struct gnngp_history
 	const char *name;
 	int			relation;		/* from the facts' table */
 	int			by;				/* to what they are found by: the same, or of the table between */
+	int			part;			/* of the entities: that which they are found by; 0: the entity */
 	int			column;			/* of the query for the entities that has its key */
 	Oid			key_type;
 	gnngp_join *join;
@@ -29,6 +30,7 @@ typedef struct gnngp_history
 	int			width;
 	int32		number;			/* among the relations of the columns */
 	gnngp_id   *key_of;			/* of each entity */
+	gp_time    *from_of;		/* and from when on it is known; NULL: always */
 	gnngp_ids	ids;			/* all keys that rows have */
 	gnngp_idmap map;
 	int32	   *key;			/* of each row; -1: none */
