@@ -7,13 +7,7 @@
 
 #include <stddef.h>
 
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 #define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member)}
 
@@ -66,6 +60,30 @@ static const gnngp_member columns[] = {
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
+/* What says whether a live state is of the graph: names as they were given, which a dump keeps. */
+static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
+#define SHAPE \
+	"concat_ws(E'\\n', form, entity_name, entity_column, task_target, horizon, id_column, src, dst," \
+	" coalesce(weight, ''), directed, sparse_features IS NOT NULL, scale, features, edge_features)" \
+	" AS shape"
+
+/* The table that holds the column which a member names; NULL: it names none. */
+static const char *
+table_of(const char *member)
+{
+	static const char *const tables[][2] = {
+		{"coalesce(nodes, edges)", " id_column target features "},
+		{"edges", " src dst weight edge_time edge_features "},
+		{"entity", " entity_column task_target time_column "}
+	};
+
+	for (int i = 0; i < (int) lengthof(tables); i++)
+		if (strstr(tables[i][1], psprintf(" %s ", member)))
+			return tables[i][0];
+	return NULL;
+}
+
+/* What to select: columns that were renamed have their names of today. */
 static const char *
 lookup_list(void)
 {
@@ -74,11 +92,18 @@ lookup_list(void)
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
+		const char *name = columns[i].name;
+		const char *table = table_of(name);
 		bool		is_list = columns[i].type == TEXTARRAYOID || columns[i].type == NAMEARRAYOID;
+		const char *type = is_list ? "::text[]" : "";
 
-		appendStringInfo(&list, "%s%s, ", columns[i].name, is_list ? "::text[]" : "");
+		if (table)
+			appendStringInfo(&list, "gnngp_internal.gp_column_now(%s, %s, numbers)%s AS %s, ",
+							 table, name, type, name);
+		else
+			appendStringInfo(&list, "%s%s, ", name, type);
 	}
-	appendStringInfoString(&list, "id");
+	appendStringInfoString(&list, SHAPE ", id");
 	return list.data;
 }
 
@@ -132,6 +157,7 @@ load_graph(MemoryContext context)
 	for (int i = 0; i < NCOLUMNS; i++)
 		gnngp_member_load(&columns[i], def);
 	gnngp_member_load(&owner_text, def);
+	gnngp_member_load(&shape_text, def);
 	gnngp_member_load(&id_column, def);
 	if (def->features.n < 0 || def->edge_features.n < 0)
 		ereport(ERROR,
@@ -300,20 +326,23 @@ append_columns(StringInfo query, int first, const char *between)
 		appendStringInfo(query, "%s$%d", i > first ? ", " : "(", i + 1);
 }
 
-bool
+void
 gnngp_graph_insert(const gnngp_graph_def *def)
 {
 	StringInfoData query;
-	bool		inserted;
 
+	gnngp_graph_name_lock(def->owner_role, def->name);
 	initStringInfo(&query);
 	appendStringInfoString(&query, "INSERT INTO gnngp_internal.gp_graph_catalog ");
 	append_columns(&query, 0, ") VALUES ");
 	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner)) DO NOTHING");
 	gnngp_spi_connect();
-	inserted = write_row(def, &columns[0], query.data);
+	if (!write_row(def, &columns[0], query.data))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("a graph or task \"%s\" already exists", def->name),
+				 errhint("Choose another name, change it with gp_alter_graph, or drop it with gp_drop_graph.")));
 	gnngp_spi_finish();
-	return inserted;
 }
 
 void

@@ -10,28 +10,13 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/stratnum.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type_d.h"
 #include "pg/catalog/graph_check.h"
-#include "nodes/plannodes.h"
 #include "read_source.h"
 #include "reader.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/plancache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 /* Rows between two progress reports. */
 #define PROGRESS_ROWS 8192
@@ -140,7 +125,7 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("Name the right one with gp_alter_graph, or rename the column back.")));
+				 errhint("Name another column with gp_alter_graph.")));
 	column.type = get_atttype(table->oid, attnum);
 	column.base = getBaseType(column.type);
 	return column;

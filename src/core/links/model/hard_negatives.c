@@ -374,24 +374,33 @@ ask_links(gp_link_asked *a, const gp_graph *full, const gp_link_fold *fold, reac
 	}
 }
 
-gp_link_asked
-gp_link_asked_make(gp_env *env, const gp_link_problem *problem, const gp_link_model *model,
-				   const gp_link_fold *fold, int64_t nodes, uint64_t seed)
+int64_t
+gp_link_asked_most(const gp_link_fold *fold, int64_t nodes)
 {
-	const gp_graph *full = problem->graph;
+	return fold->links + nodes * gp_min64(GP_LINK_OTHERS, fold->graph->nodes);
+}
+
+gp_link_asked
+gp_link_asked_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
+				   int64_t nodes, uint64_t seed)
+{
+	const gp_graph *full = model->graph;
 	bool		all = model->method == GP_LINK_EASE;
 	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
-	int64_t		room = fold->links + nodes * gp_min64(GP_LINK_OTHERS, full->nodes);
-	reach	   *near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->habits, NULL,
-								  problem->features != NULL);
-	reach	   *search = reach_open(env, fold->graph, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
-									model->habits, all ? NULL : model->code,
-									problem->features != NULL);
+	int64_t		room = gp_link_asked_most(fold, nodes);
+	bool		features = model->features != NULL;
+	reach	   *near;
+	reach	   *search;
 
 	a.pairs = gp_link_pairs_create(env, room);
+	a.linked = gp_alloc_zero(env, room, sizeof(bool));
+	a.weight = gp_alloc_zero(env, room, sizeof(double));
+	if (env->dry)				/* codes say nothing: as many as there can be */
+		return a;
 	a.pairs.n = 0;
-	a.linked = gp_alloc_array(env, room, sizeof(bool));
-	a.weight = gp_alloc_array(env, room, sizeof(double));
+	near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->habits, NULL, features);
+	search = reach_open(env, fold->graph, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
+						model->habits, all ? NULL : model->code, features);
 	ask_links(&a, full, fold, near, nodes, all);
 	ask_nodes(&a, full, search, nodes, gp_hash(gp_hash(seed ^ ASKED_SALT)));
 	reach_close(near);

@@ -59,9 +59,11 @@ typedef struct gp_link_asked
  * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
  * the nodes that are drawn.
  */
-extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_link_problem *problem,
-										const gp_link_model *model, const gp_link_fold *fold,
-										int64_t nodes, uint64_t seed);
+extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_link_model *model,
+										const gp_link_fold *fold, int64_t nodes, uint64_t seed);
+
+/* The most of them, which a dry run has. */
+extern int64_t gp_link_asked_most(const gp_link_fold *fold, int64_t nodes);
 extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
 
 /*

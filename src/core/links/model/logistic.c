@@ -5,6 +5,7 @@
 
 #define STEPS 50
 #define HALVINGS 30
+#define TYPICAL_STEPS 8			/* of a fit, for its plan */
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */
 #define FLAT 1e-12				/* a relative spread of scores below this is none */
 
@@ -22,7 +23,7 @@ gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty)
 
 	l.b = gp_alloc_zero(dev->env, phi.rows, sizeof(double));
 	l.root = dev->create(dev, phi.rows, phi.rows, GP_DOUBLE);
-	l.logit = gp_alloc_array(dev->env, phi.cols, sizeof(double));
+	l.logit = gp_alloc_zero(dev->env, phi.cols, sizeof(double));
 	return l;
 }
 
@@ -125,11 +126,13 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 {
 	gp_env	   *env = l->dev->env;
 	int64_t		p = l->phi.rows;
-	double	   *step = gp_alloc_array(env, p, sizeof(double));
-	double	   *next = gp_alloc_array(env, p, sizeof(double));
+	double	   *step = gp_alloc_zero(env, p, sizeof(double));
+	double	   *next = gp_alloc_zero(env, p, sizeof(double));
+	gp_count	before = env->dry ? gp_dry_count(l->dev) : (gp_count) {0};
 	double		loss = objective(l, l->b, label, weight);
 	double		all = 0.0;
 
+	/* A dry run ends with its first step, which is zero. */
 	for (int64_t r = 0; r < l->phi.cols; r++)
 		all += weight[r];
 	for (int k = 0; k < STEPS; k++)
@@ -160,8 +163,9 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 		memcpy(l->b, next, p * sizeof(double));
 		loss = value;
 	}
-	gp_free(env, step);
-	gp_free(env, next);
+	if (env->dry)
+		gp_dry_repeat(l->dev, &before, TYPICAL_STEPS - 1.0);
+	gp_free_all(env, step, next);
 }
 
 void
@@ -213,12 +217,6 @@ gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root)
 	dev->destroy(dev, &w);
 	dev->destroy(dev, &inverse);
 	return out;
-}
-
-double
-gp_link_logistic_bytes(double n, double p)
-{
-	return 8.0 * (2.0 * p * n + 8.0 * n + p * p + 8.0 * p);
 }
 
 /* A curve over n scores, and what is known of them (gp_link_calibrate). */
@@ -326,7 +324,7 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 	 * Equal scores, or such as are no numbers, give every pair the share of links; so do those
 	 * that rank backwards.
 	 */
-	if (!(c.spread > FLAT * fabs(c.centre)) || !isfinite(c.spread))
+	if (env->dry || !(c.spread > FLAT * fabs(c.centre)) || !isfinite(c.spread))
 		return;
 	climb(&c, b);
 	if (b[1] > 0.0 && isfinite(b[1] / c.spread))

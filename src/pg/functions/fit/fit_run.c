@@ -3,22 +3,17 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
 #include "fit_facts.h"
 #include "fit_run.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
-#include "pg/server/server.h"
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
-#include "portability/instr_time.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 
@@ -231,19 +226,12 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 static void
 compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
-	gp_device  *device = compute->device;
+	gp_device  *card = NULL;
 
 	compute->env->peak = compute->env->used;
-	if (compute->by_plan)
-	{
-		gp_link_plan links;
-		gp_plan		plan = gnngp_link_estimate(device, run->data, &run->link_settings, 0, &links);
-
-		device = gnngp_run_device(compute, &plan);
-	}
-	run->links = gnngp_link_compute(device, run->data, &run->link_settings);
-	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
-	gnngp_run_device_close(compute, device);
+	run->links = gnngp_link_compute(compute, run->data, &run->link_settings, &card);
+	run->kept = gnngp_link_keep(card ? card : compute->device, run->links, &run->link_settings);
+	gnngp_run_device_close(compute, card);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + lap_seconds(run);
 }
