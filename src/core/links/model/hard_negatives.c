@@ -170,7 +170,8 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 					const int64_t *habits)
 {
 	gp_link_rivals r = rivals_create(env, gp_min64(links, fold->links), full->nodes);
-	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits, NULL, false);
+	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits, NULL,
+								  false);
 
 	for (int64_t e = 0; e < r.links; e++)
 	{
@@ -395,7 +396,8 @@ gp_link_asked_make(gp_env *env, const gp_link_model *model, const gp_link_fold *
 	a.pairs = gp_link_pairs_create(env, room);
 	a.linked = gp_alloc_zero(env, room, sizeof(bool));
 	a.weight = gp_alloc_zero(env, room, sizeof(double));
-	if (env->dry)				/* codes say nothing: as many as there can be */
+	/* Codes of a dry run say nothing: as many as there can be. */
+	if (env->dry && gp_link_has_scores(model->method))
 		return a;
 	a.pairs.n = 0;
 	near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->habits, NULL, features);
@@ -461,7 +463,8 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 						double missing_share, gp_link_model *model)
 {
 	double		part = missing_share > 0.0 ? missing_share : GP_LINK_MISSING_SHARE;
-	double		missing = part / (1.0 - part);	/* links that the graph does not show, over its own */
+	/* links that the graph does not show, over its own, where nobody says how many */
+	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
 	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
 	gp_link_asked all = {0};
 	double	   *score;
@@ -485,7 +488,7 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 		}
 	gp_link_calibrate(env, n, score, all.linked, all.weight, hidden / (hidden + missing),
 					  &model->intercept, &model->slope);
-	model->intercept += log(missing / (hidden + missing));
+	model->intercept += log(part / (1.0 - part)) - log(hidden + missing);
 	gp_free(env, score);
 	gp_link_asked_free(env, &all);
 }

@@ -68,9 +68,9 @@ extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
 
 /*
  * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters
- * (Platt 1999).  Of the links that a fold's graph does not show, the fold hides some; the others are
- * missing from the whole graph, too, and stand among the pairs without a link.  In the whole graph
- * those are left.  missing_share 0 is GP_LINK_MISSING_SHARE.
+ * (Platt 1999).  Of the links that a fold's graph does not show, the fold hides some; the others
+ * are missing from the whole graph, too, and stand among the pairs without a link.  In the whole
+ * graph those are left, and missing_share scales their odds.  0 is GP_LINK_MISSING_SHARE.
  */
 extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds,
 									double *const *logit, double missing_share,
