@@ -458,11 +458,18 @@ gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 	memset(r, 0, sizeof(*r));
 }
 
+double
+gp_link_share_odds(double share)
+{
+	const double usual = GP_LINK_MISSING_SHARE;
+
+	return share > 0.0 ? log(share / (1.0 - share)) - log(usual / (1.0 - usual)) : 0.0;
+}
+
 void
 gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
 						double missing_share, gp_link_model *model)
 {
-	double		part = missing_share > 0.0 ? missing_share : GP_LINK_MISSING_SHARE;
 	/* links that the graph does not show, over its own, where nobody says how many */
 	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
 	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
@@ -488,7 +495,7 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 		}
 	gp_link_calibrate(env, n, score, all.linked, all.weight, hidden / (hidden + missing),
 					  &model->intercept, &model->slope);
-	model->intercept += log(part / (1.0 - part)) - log(hidden + missing);
+	model->intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
 	gp_free(env, score);
 	gp_link_asked_free(env, &all);
 }

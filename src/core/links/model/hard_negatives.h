@@ -76,6 +76,9 @@ extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int
 									double *const *logit, double missing_share,
 									gp_link_model *model);
 
+/* What a share of missing links adds to a logit; 0 for the usual one, or where nobody says. */
+extern double gp_link_share_odds(double share);
+
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
 								gp_link_ranks *ranks);

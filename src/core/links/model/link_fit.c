@@ -534,9 +534,10 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 		best = better_of(r, &best, &other);
 	}
 	fill_held(r, &best, &model->held);
-	gp_link_asked_calibrate(env, asked, r->folds, best.asked, problem->missing_share, model);
+	gp_link_asked_calibrate(env, asked, r->folds, best.asked, 0.0, model);
 	if (r->whole)
 		shift_curve(&asked[0], &best, model);
+	model->intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;
 	model->width = r->width;
 	model->m = best.kept.m;
