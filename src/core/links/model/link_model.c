@@ -56,7 +56,6 @@ place_of(gp_link_model *m, enum array_tag tag)
 	bool		deep = m->method == GP_LINK_DEEP;
 	bool		scores = gp_link_has_scores(m->method);
 	int64_t		p = deep ? 0 : gp_link_model_functions(m);
-	int64_t		pairs = scores ? 0 : m->m;
 
 	switch (tag)
 	{
@@ -73,7 +72,7 @@ place_of(gp_link_model *m, enum array_tag tag)
 		case TAG_ROW_VARIANCE:
 			return (place) {&m->row_variance, deep ? n * m->width : 0, false};
 		case TAG_INDUCING:
-			return (place) {&m->inducing, 2 * pairs, false};
+			return (place) {&m->inducing, scores ? 0 : 2 * m->m, false};
 		case TAG_ALPHA:
 			return (place) {&m->alpha, deep ? m->m : p, false};
 		case TAG_ROOT:
@@ -83,9 +82,8 @@ place_of(gp_link_model *m, enum array_tag tag)
 		case TAG_TAKEN:
 			return (place) {&m->taken, deep ? m->m * m->m : 0, false};
 		case TAG_CENTRE:
-			return (place) {&m->centre, scores ? m->width : 0, false};
 		case TAG_SPREAD:
-			return (place) {&m->spread, scores ? m->width : 0, false};
+			return (place) {tag == TAG_CENTRE ? &m->centre : &m->spread, scores * m->width, false};
 		case TAG_DIAGONAL:
 			return (place) {&m->diagonal, m->method == GP_LINK_EASE ? n : 0, false};
 		case TAG_FEATURE_START:

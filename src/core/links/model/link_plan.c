@@ -58,7 +58,8 @@ kept_count(const gp_device *dev, const gp_link_problem *problem, bool scores)
 		out.bytes += frame + 8.0 * entries +
 			8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
-		out.flops = nodes * (2.0 * e * (7.0 + GP_LINK_STEPS + 3.0 * powers) + 4.0 * entries * powers +
+		out.flops = nodes * (2.0 * e * (7.0 + GP_LINK_STEPS + 3.0 * powers) + 4.0 * entries *
+							 powers +
 							 KEPT_MEANS * CANDIDATES * (double) m);
 	}
 	return out;

@@ -114,7 +114,7 @@ lateness(double time)
 	return bits >> 63 ? bits : ~bits & INT64_MAX;
 }
 
-/* The first count links: of a graph with times the latest, where that is asked for, else by hash. */
+/* The first count links by hash or, of a graph with times, the latest. */
 static gp_heap
 draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, bool latest)
 {
