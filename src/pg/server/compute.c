@@ -11,6 +11,7 @@
 #include "compute.h"
 #include "env_pg.h"
 #include "gpu.h"
+#include "progress.h"
 #include "settings.h"
 
 gp_device *
@@ -82,7 +83,10 @@ static gp_device *
 device_for(void *arg, gp_device *planner, const gp_plan *plan)
 {
 	if (!gnngp_gpu_wins(plan, planner->threads) || !gnngp_gpu_can_be_tried())
+	{
+		gnngp_progress_expect(planner, 1, &plan->effort);
 		return planner;
+	}
 	*(gp_device **) arg = gnngp_gpu_open(planner->env);
 	return *(gp_device **) arg;
 }
