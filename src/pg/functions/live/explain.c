@@ -96,7 +96,7 @@ explain_task(gnngp_live_call *c, int32 k)
 	gnngp_task_share *share;
 	double		score;
 	int32		column;
-	int32		n = c->live->task->scale.nblocks;
+	int32		n = c->live->task->columns.scale.nblocks;
 
 	gnngp_task_explain(c, class_or_best, &column, &share, &score);
 	for (int32 b = 0; b <= Min(n, k); b++)
