@@ -68,7 +68,8 @@ tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 {
 	const gnngp_task_state *state = few->state;
 	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
-	gp_time		last = state->columns.newest + Max(state->columns.horizon, state->columns.half_life);
+	const gnngp_task_columns *learnt = &state->columns;
+	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
 
 	for (int64 i = 0; i < n; i++)
 		if (few->as_of[i] < first || few->as_of[i] > last)
@@ -77,7 +78,7 @@ tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 					(errmsg("task \"%s\" is asked as of %s, and its model has learnt from %s to %s", task->name,
 							pstrdup(timestamptz_to_str((TimestampTz) few->as_of[i])),
 							pstrdup(timestamptz_to_str((TimestampTz) first)),
-							pstrdup(timestamptz_to_str((TimestampTz) state->columns.newest))),
+							pstrdup(timestamptz_to_str((TimestampTz) learnt->newest))),
 					 errdetail("The variance of such answers does not grow with the distance, and labels are those of the fit."),
 					 errhint("CALL gp_refresh takes in what is newer.")));
 			return;

@@ -242,7 +242,7 @@ labels_query(const gnngp_task_rows *t, const char *range)
 					" LIMIT ($3)[pg_catalog.array_position($1, x.t)]) e",
 					t->id_column.quoted, t->task->task.target,
 					type == TEXTOID ? "::pg_catalog.text" :
-					type == FLOAT8OID ? "::pg_catalog.float8" : "",
+					type == FLOAT8OID ? gnngp_number_cast(t->target.base) : "",
 					t->source.quoted, asked_about(t), range, draw_of(t));
 }
 

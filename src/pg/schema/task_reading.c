@@ -339,8 +339,10 @@ gnngp_reading_plan(gnngp_task_reading *r)
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
-	if (r->columns->encoding[p->encoding] == NULL)
-		r->columns->encoding[p->encoding] = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
+	gp_encoding **encoding = &r->columns->encoding[p->encoding];
+
+	if (*encoding == NULL)
+		*encoding = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
 }
 
 void
