@@ -160,7 +160,11 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
 	check_value(task, def->target, "target");
-	(void) type_of(task, def->target);
+	if (type_is_rowtype(type_of(task, def->target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
+				 errhint("Name one value of it, such as e.column.")));
 	if (def->filter)
 	{
 		check_value(task, def->filter, "filter");
