@@ -288,6 +288,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 		.label = data->label,
 	.target = data->target,.nclasses = data->nclasses,.horizon = columns->horizon};
 	gp_time		latest = GP_TIME_ALWAYS;
+	gp_facts_freshness labels_are;
+	int32		unused;
 
 	for (int64 i = 0; i < data->nlabelled; i++)
 	{
@@ -299,11 +301,15 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 	/*
 	 * Old answers mislead what has learnt from fresh ones; and a row's own column has one answer.
 	 */
-	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
+	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, columns->newest);
+	if (r->own_time || labels_are == GP_FACTS_OLD)
 		columns->target.width = 0;
 	gnngp_reading_run(r, &labels, r->entity_of);
 	gnngp_tell_disguises(r, &labels);
 	columns->scale = *gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
+	/* The last columns are of labels. */
+	if (r->earlier >= 0 && labels_are == GP_FACTS_OLD_AS_FACTS)
+		columns->scale.doubted = gp_facts_relation_first(r->facts, r->earlier, &unused);
 	gp_free(env, trains);
 	return gp_facts_features(r->facts, &columns->scale);
 }
