@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/partition.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -42,7 +43,28 @@ require_table(Oid oid, const char *argument)
 				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
 }
 
-/* Reads the list of tables, their names and kinds; a table that is named twice counts once. */
+/* True for an element that came before, or a partition of one. */
+static bool
+is_among(Oid oid, const Datum *element, const bool *null, int n, int place)
+{
+	ListCell   *cell;
+	List	   *above = get_rel_relispartition(oid) ? get_partition_ancestors(oid) : NIL;
+
+	for (int k = 0; k < n; k++)
+	{
+		if (!null[k] && k < place && DatumGetObjectId(element[k]) == oid)
+			return true;
+		foreach(cell, above)
+			if (!null[k] && DatumGetObjectId(element[k]) == lfirst_oid(cell))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Reads the list of tables, their names and kinds; a table that is named twice, or with the table
+ * that it is a partition of, counts once.
+ */
 static void
 read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
@@ -58,16 +80,13 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 	for (int i = 0; i < n; i++)
 	{
 		Oid			oid = null[i] ? InvalidOid : DatumGetObjectId(element[i]);
-		bool		twice = false;
 
 		if (null[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("tables must not contain NULL")));
 		require_table(oid, "tables");
-		for (int k = 0; k < def->tables.n; k++)
-			twice = twice || def->tables.oid[k] == oid;
-		if (twice)
+		if (is_among(oid, element, null, n, i))
 			continue;
 		def->kinds[def->tables.n] = get_rel_relkind(oid);
 		def->tables.oid[def->tables.n++] = oid;

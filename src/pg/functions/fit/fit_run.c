@@ -410,7 +410,8 @@ notice_worse(const gnngp_fit_run *run, const gnngp_model *former)
 		ereport(NOTICE,
 				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
 						score, run->model_name, former->loo_score),
-				 errhint("gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
+				 errhint(run->data->rows ? "gp_fit(task, 'another name') keeps both." :
+						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
 }
 
 Datum
