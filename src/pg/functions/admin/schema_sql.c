@@ -376,6 +376,38 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+/* The columns of a graph of nodes and edges. */
+static void
+put_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data *data)
+{
+	int			nedges = graph->edge_features.n;
+	int			own = data->features ? (int) data->features->dims : 0;
+
+	for (int i = 0; i <= nedges && data->edge_numbers; i++)
+		own -= data->edge_numbers[i];
+	for (int i = 0; i < graph->features.n; i++)
+	{
+		char		way[100] = "number";
+		char		note[200] = "";
+		/* One column alone that is not encoded may be an array. */
+		int			width = graph->features.n == 1 ? own : 1;
+
+		if (data->encoding)
+			width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note, sizeof(note));
+		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
+	}
+	for (int i = 0; i < nedges; i++)
+	{
+		AttrNumber	column = get_attnum(graph->edges, graph->edge_features.text[i]);
+		bool		time = gnngp_is_time_type(getBaseType(get_atttype(graph->edges, column)));
+
+		put_column(result, graph->edges, graph->edge_features.text[i],
+				   time ? "age of the newest" : "sum, mean, maximum", data->edge_numbers[i], NULL);
+	}
+	if (nedges > 0)
+		put_column(result, graph->edges, NULL, "number of edges", data->edge_numbers[nedges], NULL);
+}
+
 /* gp_columns(graph) */
 PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
@@ -386,22 +418,7 @@ gnngp_columns(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (OidIsValid(graph->edges))
-	{
-		gnngp_data *data = gnngp_read(env, graph, "auto", false);
-
-		/* One column alone that is not encoded may be an array. */
-		for (int i = 0; i < graph->features.n; i++)
-		{
-			char		way[100] = "number";
-			char		note[200] = "";
-			int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
-
-			if (data->encoding)
-				width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note,
-											 sizeof(note));
-			put_column(fcinfo->resultinfo, graph->nodes, graph->features.text[i], way, width, note);
-		}
-	}
+		put_graph_columns(fcinfo->resultinfo, graph, gnngp_read(env, graph, "auto", false));
 	else
 		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);
 	gnngp_env_destroy(env);
