@@ -10,10 +10,7 @@
 #ifndef GNNGP_READ_SOURCE_H
 #define GNNGP_READ_SOURCE_H
 
-#include "postgres.h"
-
 #include "core/base/base.h"
-#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/compat.h"

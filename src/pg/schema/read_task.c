@@ -291,6 +291,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 		.label = data->label,
 	.target = data->target,.nclasses = data->nclasses,.horizon = task->horizon};
 	gp_time		latest = GP_TIME_ALWAYS;
+	gp_facts_freshness labels_are;
+	int32		columns;
 
 	for (int64 i = 0; i < data->nlabelled; i++)
 	{
@@ -302,7 +304,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 	/*
 	 * Old answers mislead what has learnt from fresh ones; and a row's own column has one answer.
 	 */
-	if (r->own_time || !gp_facts_labels_reach(env, &labels, r->n, r->as_of, trains))
+	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, task->newest);
+	if (r->own_time || labels_are == GP_FACTS_OLD)
 		task->target.width = 0;
 	gnngp_reading_run(r, task->target.width);
 	if (r->earlier >= 0)
@@ -311,6 +314,9 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 		gp_facts_scan_labels(r->facts, r->all, NULL, &task->target, &labels);
 	gnngp_tell_disguises(r, &labels);
 	task->scale = gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
+	/* The last columns are of labels. */
+	if (r->earlier >= 0 && labels_are == GP_FACTS_OLD_AS_FACTS)
+		task->scale->doubted = gp_facts_relation_first(r->facts, r->earlier, &columns);
 	gp_free(env, trains);
 	return gp_facts_features(r->facts, task->scale);
 }

@@ -11,17 +11,12 @@
 
 #include "catalog/pg_authid.h"
 #include "compat.h"
-#include "fmgr.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "pgstat.h"
 #include "progress.h"
 #include "utils/acl.h"
-#include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 /* Far from the server's own numbers, which count up from 1. */
 #define COMMAND ((ProgressCommandType) 1196)
@@ -107,53 +102,46 @@ gnngp_progress_end(void)
 		pgstat_progress_end_command();
 }
 
-static void
-put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
-{
-	const int64 *param = entry->st_progress_param;
-	Datum		values[7];
-	bool		nulls[7] = {0};
-	char		name[NAMEDATALEN];
-	int64		phase = param[SLOT_PHASE];
-	double		objective;
-
-	memcpy(name, param, sizeof(name));
-	name[NAMEDATALEN - 1] = '\0';
-	if (phase < 0 || phase >= GP_PHASE_COUNT)
-		phase = GP_PHASE_IDLE;
-	values[0] = Int32GetDatum(entry->st_procpid);
-	values[1] = CStringGetTextDatum(name);
-	values[2] = CStringGetTextDatum(phase_names[phase]);
-	values[3] = Int64GetDatum(param[SLOT_DONE]);
-	values[4] = Int64GetDatum(param[SLOT_TOTAL]);
-	nulls[4] = param[SLOT_TOTAL] <= 0;
-	values[5] = TimestampTzGetDatum(param[SLOT_STARTED]);
-	memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
-	nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
-	values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
 /* The running computations of this database that the caller may see. */
 PG_FUNCTION_INFO_V1(gnngp_progress_rows);
 Datum
 gnngp_progress_rows(PG_FUNCTION_ARGS)
 {
-	int			n;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	InitMaterializedSRF(fcinfo, 0);
-	n = pgstat_fetch_stat_numbackends();
-	for (int i = 1; i <= n; i++)
+	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
 	{
 		LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
-		PgBackendStatus *entry = local ? &local->backendStatus : NULL;
+		const PgBackendStatus *entry = local ? &local->backendStatus : NULL;
+		const int64 *param = entry ? entry->st_progress_param : NULL;
+		Datum		values[7];
+		bool		nulls[7] = {0};
+		char		name[NAMEDATALEN];
+		int64		phase;
+		double		objective;
 
 		if (entry == NULL || entry->st_progress_command != COMMAND ||
-			entry->st_progress_param[SLOT_MAGIC] != MAGIC || entry->st_databaseid != MyDatabaseId ||
+			param[SLOT_MAGIC] != MAGIC || entry->st_databaseid != MyDatabaseId ||
 			!(has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
 			  has_privs_of_role(GetUserId(), entry->st_userid)))
 			continue;
-		put_entry((ReturnSetInfo *) fcinfo->resultinfo, entry);
+		memcpy(name, param, sizeof(name));
+		name[NAMEDATALEN - 1] = '\0';
+		phase = param[SLOT_PHASE];
+		if (phase < 0 || phase >= GP_PHASE_COUNT)
+			phase = GP_PHASE_IDLE;
+		values[0] = Int32GetDatum(entry->st_procpid);
+		values[1] = CStringGetTextDatum(name);
+		values[2] = CStringGetTextDatum(phase_names[phase]);
+		values[3] = Int64GetDatum(param[SLOT_DONE]);
+		values[4] = Int64GetDatum(param[SLOT_TOTAL]);
+		nulls[4] = param[SLOT_TOTAL] <= 0;
+		values[5] = TimestampTzGetDatum(param[SLOT_STARTED]);
+		memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
+		nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
+		values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }

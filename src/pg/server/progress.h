@@ -4,8 +4,6 @@
 #ifndef GNNGP_PROGRESS_H
 #define GNNGP_PROGRESS_H
 
-#include "postgres.h"
-
 #include "core/base/base.h"
 
 /* Starts the report; model is at most 63 bytes.  An abort ends it by itself. */

@@ -29,32 +29,20 @@ enum facts_head
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
 static int64 *
-lay_encodings(const gnngp_task_data *task, gp_encoded **parts, int64 *n)
+lay_encodings(const gnngp_task_data *task, StringInfo parts)
 {
 	int64	   *count = palloc(sizeof(int64) * Max(task->nencodings, 1));
-	int64		at = 0;
 
-	*n = 0;
+	initStringInfo(parts);
 	for (int i = 0; i < task->nencodings; i++)
 	{
-		count[i] = task->encoding[i] ? task->encoding[i]->nparts : -1;
-		*n += Max(count[i], 0);
-	}
-	*parts = palloc(sizeof(gp_encoded) * Max(*n, 1));
-	for (int i = 0; i < task->nencodings; i++)
-		if (count[i] > 0)
-		{
-			memcpy(*parts + at, task->encoding[i]->part, sizeof(gp_encoded) * count[i]);
-			at += count[i];
-		}
-	return count;
-}
+		const gp_encoding *e = task->encoding[i];
 
-static void
-add(gnngp_arrays *list, int tag, int64 count, const void *data)
-{
-	if (count > 0 && data)
-		gnngp_arrays_add(list, tag, facts_element[tag], count, data);
+		count[i] = e ? e->nparts : -1;
+		if (e)
+			appendBinaryStringInfo(parts, (const char *) e->part, sizeof(gp_encoded) * e->nparts);
+	}
+	return count;
 }
 
 void
@@ -68,23 +56,20 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 
 	scale->kept, scale->nblocks, scale->weights};
 	size_t		names = (size_t) scale->nblocks * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
-	gnngp_arrays list = {0};
-	gp_encoded *parts;
-	int64		nparts;
-	int64	   *count = lay_encodings(task, &parts, &nparts);
+	StringInfoData parts;
+	int64	   *encodings = lay_encodings(task, &parts);
+	const int64 count[FACTS_ARRAYS] = {
+		FACTS_HEADS, task->nencodings, parts.len,
+		scale->width * sizeof(gp_facts_column), 2 * names, sizeof(gp_facts_target),
+		data->nlabelled, data->nlabelled, data->nlabelled * Max(model->classes, 1)
+	};
+	const void *const array[FACTS_ARRAYS] = {
+		head, encodings, parts.data, scale->column, name, &task->target, task->as_of, block, forward
+	};
 
 	memcpy(name, scale->relation, names);
 	memcpy(name + names, scale->aggregate, names);
-	add(&list, FACTS_HEAD, FACTS_HEADS, head);
-	add(&list, FACTS_COUNTS, task->nencodings, count);
-	add(&list, FACTS_ENCODED, nparts * sizeof(gp_encoded), parts);
-	add(&list, FACTS_COLUMNS, scale->width * sizeof(gp_facts_column), scale->column);
-	add(&list, FACTS_NAMES, 2 * names, name);
-	add(&list, FACTS_TARGET, sizeof(gp_facts_target), &task->target);
-	add(&list, FACTS_AS_OF, data->nlabelled, task->as_of);
-	add(&list, FACTS_BLOCKS, data->nlabelled, block);
-	add(&list, FACTS_FORWARD, data->nlabelled * Max(model->classes, 1), forward);
-	gnngp_arrays_write(model, "facts", &list, NULL);
+	gnngp_arrays_save(model, "facts", FACTS_ARRAYS, facts_element, count, array, NULL);
 }
 
 /* Makes the encodings of their parts; NULL where these do not fit together. */
@@ -128,7 +113,6 @@ gnngp_task_state *
 gnngp_facts_read(gp_env *env, const gnngp_model *model)
 {
 	gnngp_task_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_task_state));
-	gnngp_arrays list;
 	gp_link_array a[FACTS_ARRAYS];
 	const int64 *head;
 	size_t		names;
@@ -138,9 +122,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("model \"%s\" is of a graph, not of a task", model->name),
 				 errhint("Tasks are made with gp_create_task.")));
-	if (!gnngp_arrays_read(env, model, "facts", &list))
-		gnngp_store_corrupted(model, "what it keeps of its facts is missing");
-	gnngp_arrays_sort(model, "facts", &list, facts_element, FACTS_ARRAYS, a);
+	(void) gnngp_arrays_load(env, model, "facts", FACTS_ARRAYS, facts_element, a, NULL);
 	if (a[FACTS_HEAD].count != FACTS_HEADS || a[FACTS_TARGET].count != sizeof(gp_facts_target) ||
 		a[FACTS_AS_OF].count != model->labelled)
 		gnngp_arrays_damaged(model, "facts");

@@ -6,11 +6,11 @@
  * a choice among kernels that are alike is worse than none (measured: the best of nine lost to
  * one that was fixed): there the order of the list decides.
  */
+#include "postgres.h"
+
 #include "auto_kernel.h"
 
-#include "lib/stringinfo.h"
 #include "methods.h"
-#include "portability/instr_time.h"
 #include "utils/json.h"
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */

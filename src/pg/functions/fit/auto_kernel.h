@@ -4,8 +4,6 @@
 #ifndef GNNGP_AUTO_KERNEL_H
 #define GNNGP_AUTO_KERNEL_H
 
-#include "postgres.h"
-
 #include "pg/functions/functions.h"
 #include "pg/server/server.h"
 

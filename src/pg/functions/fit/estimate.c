@@ -3,15 +3,12 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "fit_facts.h"
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 #include "pg/server/gpu.h"
-#include "pg/server/server.h"
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store_links.h"

@@ -3,13 +3,10 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "fit_facts.h"
 #include "methods.h"
 #include "pg/functions/functions.h"
 #include "pg/schema/schema.h"
-#include "pg/server/server.h"
 
 /* 0A000: a task has no such setting. */
 static void
