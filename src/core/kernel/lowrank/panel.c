@@ -1,5 +1,5 @@
 /*
- * panel.c - rows of a low-rank factor, whose panels' roots are still to be applied.
+ * panel.c - a low-rank factor's panels, whose roots are still to be applied.
  */
 #include "kernel/prepared.h"
 
@@ -45,26 +45,6 @@ gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix 
 }
 
 void
-gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n, gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	int64_t		at = 0;
-
-	for (int b = 0; b < f->npanels; b++)
-	{
-		const gp_panel *panel = &f->panel[b];
-		gp_matrix	part = gp_matrix_cols(out, at, panel->p.cols);
-		gp_matrix	rows = dev->create(dev, n, panel->p.cols, panel->p.type);
-
-		dev->gather_rows(dev, rows, panel->p, index);
-		dev->copy(dev, part, rows);
-		dev->destroy(dev, &rows);
-		gp_panel_apply_root(dev, panel, false, part);
-		at += panel->p.cols;
-	}
-}
-
-void
 gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x)
 {
 	int64_t		at = 0;
@@ -101,29 +81,19 @@ gp_factor_mean(gp_eval *ev, const gp_factor *f)
 	gp_device  *dev = ev->dev;
 	gp_env	   *env = ev->env;
 	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
-	int64_t		height = gp_min64(count, dev->row_block);
-	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
-	double	   *host = gp_alloc_zero(env, height, sizeof(double));
-	gp_matrix	block = dev->create(dev, height, gp_factor_rank(f), GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
-	double		sum = 0.0;
+	int32_t    *index = gp_alloc_array(env, count, sizeof(int32_t));
+	gp_matrix	rows = dev->create(dev, count, gp_factor_rank(f), GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
+	double		mean;
 
-	for (gp_band band = gp_band_first(count, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		for (int64_t i = 0; i < band.count; i++)
-			index[i] = (int32_t) ((band.first + i) * ev->n / count);
-		gp_factor_rows(ev, f, index, band.count, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, 0, band.count), b, b);
-		dev->download(dev, gp_matrix_wrap(host, band.count, 1, GP_DOUBLE),
-					  gp_matrix_rows(norm, 0, band.count));
-		for (int64_t i = 0; i < band.count; i++)
-			sum += host[i];
-	}
-	gp_destroy_all(dev, &block, &norm);
-	gp_free_all(env, index, host);
-	return sum / count;
+	for (int64_t i = 0; i < count; i++)
+		index[i] = (int32_t) (i * ev->n / count);
+	gp_factor_rows(ev, f, index, count, rows);
+	dev->row_dots(dev, norm, rows, rows);
+	mean = gp_mean_entry(dev, norm);
+	gp_destroy_all(dev, &rows, &norm);
+	gp_free(env, index);
+	return mean;
 }
 
 double
