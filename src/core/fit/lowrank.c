@@ -88,19 +88,18 @@ gram_root(gp_device *dev, gp_matrix q, double noise)
 
 /*
  * What is left of each variance when the prior's is the low-rank one,
- * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7), and means as explain has them.
+ * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7), for the Cholesky factor l of B, which is taken; and
+ * means as explain has them.
  */
 static void
 lowrank_posterior(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, gp_matrix w, double *mean,
 				  double *variance)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	inverse = dev->create(dev, l.rows, l.cols, GP_DOUBLE);
 
-	dev->copy(dev, inverse, l);
-	dev->trtri(dev, inverse);
-	dev->transpose_square(dev, inverse);
-	explain(ev, f, inverse, true, w, variance, mean);
+	dev->trtri(dev, l);
+	dev->transpose_square(dev, l);
+	explain(ev, f, l, true, w, variance, mean);
 	for (int64_t i = 0; i < gp_items(ev->env, gp_eval_rows(ev)); i++)
 		variance[i] *= noise;
 }
@@ -141,26 +140,24 @@ turn_around(gp_device *dev, gp_matrix x)
 
 /*
  * A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels explain |F' q_i|^2 of
- * a variance, for the Cholesky factor l of B; F is upper triangular, as the roots of panels are
+ * a variance, in place of the Cholesky factor of B; F is upper triangular, as the panels' roots are
  * when they are applied to it.
  */
 static gp_matrix
 explained_root(gp_device *dev, gp_matrix l, double noise)
 {
-	gp_matrix	f = dev->create(dev, l.rows, l.cols, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, l.rows, l.cols, GP_DOUBLE);
 
-	dev->copy(dev, f, l);
-	dev->trtri(dev, f);
-	dev->syrk(dev, true, -noise, f, 0.0, v);
+	dev->trtri(dev, l);
+	dev->syrk(dev, true, -noise, l, 0.0, v);
 	dev->shift(dev, gp_matrix_diagonal(v), 1.0);
 	turn_around(dev, v);
-	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, f)))
+	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, l)))
 		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
 				 "the explained covariance is not positive definite");
-	turn_around(dev, f);
+	turn_around(dev, l);
 	dev->destroy(dev, &v);
-	return f;
+	return l;
 }
 
 /*
@@ -190,18 +187,22 @@ keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 	gp_destroy_all(dev, &ones, &sum, &right);
 }
 
-/* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels. */
+/* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels; q is
+ * taken. */
 static gp_solution
 solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_targets *targets,
 		   gp_matrix q, double mean_diag, const double *diag, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	wide = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
-	gp_matrix	k = dev->create(dev, q.rows, q.rows, GP_DOUBLE);
-	gp_matrix	w = dev->create(dev, q.cols, targets->columns, GP_DOUBLE);
+	int64_t		m = q.rows;
+	int64_t		rank = q.cols;
+	gp_matrix	wide = dev->create(dev, m, rank, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
+	gp_matrix	w = dev->create(dev, rank, targets->columns, GP_DOUBLE);
 	gp_solution solution;
 
 	dev->copy(dev, wide, q);
+	dev->destroy(dev, &q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
 	if (problem->loo_only)
@@ -213,7 +214,7 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 	keep_posterior(ev, w, NULL, wide, solution.noise);
 	if (diag)
 	{
-		gp_matrix	f = dev->create(dev, q.cols, q.rows, GP_DOUBLE);
+		gp_matrix	f = dev->create(dev, rank, m, GP_DOUBLE);
 
 		/* Q'(QQ' + noise I)^-1 Q = (Q' L^-T) (L^-1 Q) */
 		dev->trsm(dev, true, false, solution.root, wide);
@@ -227,28 +228,30 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 
 		dev->destroy(dev, &wide);
 		lowrank_posterior(ev, factor, l, solution.noise, w, out->mean, out->variance);
-		dev->destroy(dev, &l);
 	}
 	dev->destroy(dev, &w);
 	return solution;
 }
 
-/* Many labels: the primal form on the factor's columns. */
+/* Many labels: the primal form on the factor's columns; q is taken. */
 static gp_solution
 solve_primal(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_targets *targets,
 			 gp_matrix q, double mean_diag, const double *diag, gp_posterior *out)
 {
 	gp_solution solution = gp_primal_solve(ev->dev, problem, targets, q, mean_diag);
 
+	if (!problem->loo_only)
+		keep_posterior(ev, solution.weights, &solution.root, q, solution.noise);
+	ev->dev->destroy(ev->dev, &q);
 	if (problem->loo_only)
 		return solution;
-	keep_posterior(ev, solution.weights, &solution.root, q, solution.noise);
 	if (diag)
 		exact_posterior(ev, factor, explained_root(ev->dev, solution.root, solution.noise), true,
 						diag, solution.weights, out);
 	else
 		lowrank_posterior(ev, factor, solution.root, solution.noise, solution.weights, out->mean,
 						  out->variance);
+	solution.root.data = NULL;
 	return solution;
 }
 
@@ -293,7 +296,6 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		solution = solve_dual(ev, f, problem, targets, q, mean_diag, diag, out);
 	else
 		solution = solve_primal(ev, f, problem, targets, q, mean_diag, diag, out);
-	dev->destroy(dev, &q);
 	/* A variance of 0 by the low-rank prior is that of a node whose row is 0. */
 	if (!problem->loo_only)
 		gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : out->variance, out);

@@ -241,6 +241,9 @@ extern const gp_csr *gp_term_csr(const gp_eval *ev, const gp_linear_term *term);
 /* The columns of a term, and of all terms' factor. */
 extern int64_t gp_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_terms_width(const gp_eval *ev, const gp_terms *terms);
+/* What a product by way of the terms costs, and one with some rows of their factor, a column. */
+extern double gp_terms_cost(const gp_eval *ev, const gp_terms *terms);
+extern double gp_linear_cost(const gp_linear *z, int64_t rows, const int32_t *index);
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
 
 /*

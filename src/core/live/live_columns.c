@@ -77,7 +77,6 @@ open_lowrank(gp_live_covariance *c)
 	gp_factor_take_roots(dev, c->factor);
 	l = gp_live_root(r, gp_factor_rank(c->factor));
 	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, c->own);
-	dev->destroy(dev, &l);
 	if (r->f.exact_diagonal)
 	{
 		row = all_rows(r->env, c->n);
@@ -91,7 +90,6 @@ open_lowrank(gp_live_covariance *c)
 		dev->fill(dev, eye, 0.0);
 		dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
 		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, norm);
-		dev->destroy(dev, &eye);
 	}
 	for (int64_t i = 0; i < c->n; i++)
 		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,

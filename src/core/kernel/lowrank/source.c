@@ -65,15 +65,14 @@ some_of_linear(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n)
 }
 
 /*
- * The rows that lie in reach of some nodes by so many operators: their explicit factor, variances
- * (those of the landmarks behind them, where they are no rows themselves), and A among them.
+ * The rows that lie in reach of some nodes: their explicit factor, variances (those of the
+ * landmarks behind them, where they are no rows themselves), and A among them.
  */
 static void
-open_within(gp_eval *ev, const gp_source *s, int hops, const int32_t *index, int64_t n,
-			gp_some_rows *out)
+open_within(gp_eval *ev, const gp_source *s, gp_order *order, gp_some_rows *out)
 {
 	const gp_csr *a = ev->kernel->a;
-	gp_order   *order = gp_order_make(ev->env, a->start, a->col, ev->n, index, n, hops, true);
+	int			hops = order->hops;
 	int32_t    *node = gp_alloc_array(ev->env, order->rows + s->na, sizeof(int32_t));
 
 	memcpy(node, order->node, order->rows * sizeof(int32_t));
@@ -84,7 +83,6 @@ open_within(gp_eval *ev, const gp_source *s, int hops, const int32_t *index, int
 		node[order->rows + j] = s->landmark[j];
 		out->cols[j] = place >= 0 ? place : (int32_t) (order->rows + j);
 	}
-	out->order = order;
 	out->kernel = *ev->kernel;
 	out->kernel.a = hops > 0 ? gp_csr_select(ev->env, a, order->node, order->near[hops - 1],
 											 order->place, order->rows) : NULL;
@@ -110,6 +108,7 @@ gp_some_rows *
 gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n)
 {
 	const gp_source *s = panel->source;
+	const gp_csr *a = ev->kernel->a;
 	gp_some_rows *out = gp_alloc_zero(ev->env, 1, sizeof(gp_some_rows));
 	bool		global = false;
 	int			hops = 0;
@@ -123,12 +122,18 @@ gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int6
 		hops += gp_operator_reach(panel->op[k]);
 	}
 	if (!global)
-		open_within(ev, s, hops, index, n, out);
-	else if (!ev->env->dry)
-		memcpy(out->cols, s->landmark, s->na * sizeof(int32_t));
+		out->order = gp_order_make(ev->env, a->start, a->col, ev->n, index, n, hops, true);
+	if (out->order && s->terms && gp_terms_cost(ev, s->terms) <
+		gp_linear_cost(s->chain.z, out->order->rows, out->order->node))
+	{
+		gp_order_free(ev->env, out->order);
+		out->order = NULL;
+	}
+	if (out->order)
+		open_within(ev, s, out->order, out);
 	out->place = gp_alloc_array(ev->env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < n; i++)
-		out->place[i] = global ? index[i] : out->order->place[index[i]];
+		out->place[i] = out->order ? out->order->place[index[i]] : index[i];
 	return out;
 }
 
