@@ -55,8 +55,50 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     horizon interval,
     every interval,
     since timestamp with time zone NOT NULL DEFAULT '-infinity',
-    label_rows bigint
+    label_rows bigint,
+    -- number of each column, by "oid of its table.name": a column that is renamed is found by it
+    numbers jsonb
 );
+
+-- A table that a dump has restored has another oid, and its columns may have other numbers.
+CREATE FUNCTION gnngp_internal.gp_number_columns() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $plpgsql$
+BEGIN
+    NEW.numbers := CASE TG_OP WHEN 'UPDATE' THEN coalesce(NEW.numbers, '{}') ELSE '{}' END ||
+        coalesce((SELECT jsonb_object_agg(a.attrelid || '.' || a.attname, a.attnum) FROM pg_attribute AS a
+                  WHERE a.attrelid IN (NEW.nodes, NEW.edges, NEW.entity) AND a.attnum > 0 AND NOT a.attisdropped
+                    AND a.attname = ANY (ARRAY[NEW.id_column, NEW.target, NEW.src, NEW.dst, NEW.weight, NEW.edge_time,
+                                               NEW.entity_column, NEW.time_column, NEW.task_target]
+                                         || NEW.features || NEW.edge_features)), '{}');
+    RETURN NEW;
+END
+$plpgsql$;
+COMMENT ON FUNCTION gnngp_internal.gp_number_columns() IS 'notes the numbers of the columns that a graph names';
+
+CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE ON gnngp_internal.gp_graph_catalog
+    FOR EACH ROW EXECUTE FUNCTION gnngp_internal.gp_number_columns();
+
+CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, name text, numbers jsonb) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT coalesce((SELECT a.attname::text FROM pg_attribute AS a
+                     WHERE a.attrelid = source AND a.attname = name AND NOT a.attisdropped),
+                    (SELECT a.attname::text FROM pg_attribute AS a
+                     WHERE a.attrelid = source AND a.attnum = (numbers ->> (source::oid || '.' || name))::smallint
+                       AND NOT a.attisdropped), name)
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, text, jsonb) IS
+    'the name of today of a column that may have been renamed since a graph named it';
+
+CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, names name[], numbers jsonb) RETURNS name[]
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT CASE WHEN names IS NOT NULL THEN
+        ARRAY(SELECT gnngp_internal.gp_column_now(source, n.name, numbers)
+              FROM unnest(names) WITH ORDINALITY AS n (name, place) ORDER BY n.place) END
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, name[], jsonb) IS 'the same of several columns';
 
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name
     ON gnngp_internal.gp_graph_catalog (name, gnngp_internal.gp_role_oid(owner));
@@ -231,7 +273,8 @@ SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog', ''
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog_id_seq', '');
-SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_block', '');
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_block',
+    'WHERE part <> ''live'' OR current_setting(''gnngp.dump_live_state'', true) IS DISTINCT FROM ''off''');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_grant_catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_grant_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_refresh_log', '');

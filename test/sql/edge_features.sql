@@ -33,6 +33,7 @@ SELECT features, loo_score < 0.1 AS untold FROM gp_fit('bank', kernel => 'mlp');
 SELECT gp_alter_graph('bank', edge_features => '{amount,at,refund}');
 SELECT features, loo_score > 0.3 AS told FROM gp_fit('bank', kernel => 'mlp');
 SELECT edge_features, problem FROM gp_graphs WHERE graph = 'bank';
+SELECT * FROM gp_columns('bank');
 CREATE TEMP TABLE before AS SELECT * FROM gp_loo('bank');
 -- The order of edges is the same to it
 CREATE TEMP TABLE again AS SELECT * FROM transfers ORDER BY amount DESC, at;

@@ -49,6 +49,7 @@ SELECT count(*) FROM gp_predict('orders30') AS s JOIN gp_predict_live('orders30'
 WHERE abs(s.probability - l.probability) < 1e-4;
 -- Rows of the same transaction count
 BEGIN;
+SET LOCAL client_min_messages = warning;
 CREATE TEMP TABLE before AS SELECT * FROM gp_predict_live('orders30', ARRAY[9], top => NULL);
 INSERT INTO orders SELECT 100000 + i, 9, NULL, clock_timestamp() - i * interval '1 hour', 'web', NULL FROM generate_series(1, 5) i;
 SELECT abs(l.score - b.score) > 1e-3 FROM gp_predict_live('orders30', ARRAY[9], top => NULL) AS l JOIN before AS b USING (class) WHERE class = 'true';

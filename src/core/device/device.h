@@ -235,7 +235,7 @@ typedef struct gp_count
  * A device that computes nothing and accounts for everything, in an environment
  * for dry runs of its own (dry_device.c).  Its matrices are the CPU's in size and
  * have no memory; its operations take the CPU's scratch, for as many threads and
- * in the blocks of rows of like.  It has what evaluators of nodes call, and each of them succeeds.
+ * in the blocks of rows of like.  It has all but random_walks, and each operation succeeds.
  */
 extern gp_device *gp_device_dry(gp_device *like);
 

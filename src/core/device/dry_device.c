@@ -89,24 +89,6 @@ touch(gp_device *dev, int64_t count, size_t size)
 	gp_free(dev->env, gp_alloc_figures(dev->env, count, size));
 }
 
-/* A matrix without memory, of the CPU's size. */
-static gp_matrix
-dry_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
-{
-	gp_matrix	m = {NULL, rows, cols, gp_cpu_ld(cols), type};
-
-	m.data = gp_alloc_figures(dev->env, rows,
-							  gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type)));
-	return m;
-}
-
-static void
-dry_destroy(gp_device *dev, gp_matrix *m)
-{
-	gp_free(dev->env, m->data);
-	m->data = NULL;
-}
-
 /* The operations that move numbers are not counted. */
 static void
 dry_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
@@ -161,6 +143,12 @@ dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 static void
 dry_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
 		const double *value)
+{
+}
+
+static void
+dry_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+		 double *out)
 {
 }
 
@@ -243,6 +231,40 @@ dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, doubl
 	add_sparse(dev, s->type, 2.0 * entries(s) * b.rows);
 }
 
+/* The entries of some rows of a sparse matrix. */
+static double
+entries_of(const gp_csr *s, int64_t n, const int32_t *row)
+{
+	double		sum = 0.0;
+
+	for (int64_t e = 0; e < n; e++)
+		sum += (double) (s->start[row[e] + 1] - s->start[row[e]]);
+	return sum;
+}
+
+static void
+dry_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n, const int32_t *row,
+			  const int32_t *col, double *out)
+{
+	add_sparse(dev, s->type, 2.0 * entries_of(s, n, row));
+	gp_cpu_spmm_take(dev, s, b, n, row, col, out);
+}
+
+/* Walks of two steps from each source, which the ends of its pairs are compared with. */
+static void
+dry_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int32_t *src,
+		  const int32_t *dst, const bool *cut, double *two, double *three)
+{
+	double		walked = entries_of(s, n, dst);
+
+	for (int64_t e = 0; e < n; e++)
+		if (e == 0 || src[e] != src[e - 1])
+			walked += entries_of(s, s->start[src[e] + 1] - s->start[src[e]],
+								 s->col + s->start[src[e]]);
+	add_sparse(dev, w.type, 2.0 * GP_WALK_LANES * walked);
+	gp_cpu_walks(dev, s, w, n, src, dst, cut, two, three);
+}
+
 static void
 dry_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, const int32_t *cols)
 {
@@ -301,8 +323,9 @@ gp_device_dry(gp_device *like)
 		.row_block = like->row_block,
 		.room = like->room,
 		.state = dry,
-		.create = dry_create,
-		.destroy = dry_destroy,
+		.create = gp_cpu_create,
+		.destroy = gp_cpu_destroy,
+		.keep = gp_cpu_keep,
 		.upload = dry_copy,
 		.download = dry_copy,
 		.copy = dry_copy,
@@ -314,6 +337,7 @@ gp_device_dry(gp_device *like)
 		.gather_rows = dry_gather_rows,
 		.row_dots = dry_row_dots,
 		.each = dry_each,
+		.take = dry_take,
 		.put = dry_put,
 		.gemm = dry_gemm,
 		.syrk = dry_syrk,
@@ -323,6 +347,8 @@ gp_device_dry(gp_device *like)
 		.trsm = dry_trsm,
 		.spmm = dry_spmm,
 		.spmm_right = dry_spmm_right,
+		.spmm_take = dry_spmm_take,
+		.walks = dry_walks,
 		.csr_rows = dry_csr_rows,
 		.csr_product_rows = dry_csr_product_rows,
 		.map = dry_map,

@@ -136,16 +136,37 @@ look_at_nodes(const gp_edge_columns *e, int32_t width, gp_cell *cell)
 	return gp_encoder_finish(encoder);
 }
 
+/* How many numbers there are of each column, and of the number of edges. */
+static void
+count_numbers(const gp_edge_columns *e, const gp_encoding *encoding, int32_t *numbers)
+{
+	int32_t		p = 0;
+
+	for (int32_t c = 0; c <= e->columns; c++)
+		numbers[c] = 0;
+	for (int32_t side = 0; side < e->sides; side++)
+	{
+		numbers[e->columns] += encoding->part[p++].width;
+		for (int32_t c = 0; c < e->columns; c++)
+			for (int32_t k = e->is_time[c] ? 1 : 3; k > 0; k--)
+				numbers[c] += encoding->part[p++].width;
+	}
+}
+
 gp_features *
-gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type)
+gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type, int32_t *numbers)
 {
 	gp_env	   *env = e->env;
 	gp_cell    *cell = gp_alloc_array(env, e->sides * (1 + 3 * e->columns), sizeof(gp_cell));
-	int32_t		width = e->nodes > 0 ? put_node(e, 0, cell) : 1;
-	gp_encoding *encoding = look_at_nodes(e, width, cell);
+	int32_t		width = e->sides;
+	gp_encoding *encoding;
 	int64_t		before = own ? own->dims : 0;
 	gp_features *out = own;
 
+	for (int32_t c = 0; c < e->columns; c++)
+		width += e->sides * (e->is_time[c] ? 1 : 3);
+	encoding = look_at_nodes(e, width, cell);
+	count_numbers(e, encoding, numbers);
 	if (encoding->width > 0)
 	{
 		gp_features_builder *builder = gp_features_create(env, e->nodes, before + encoding->width,

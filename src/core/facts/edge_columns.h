@@ -22,8 +22,10 @@ extern void gp_edge_columns_add(gp_edge_columns *e, int32_t src, int32_t dst, co
 
 /*
  * The features of the nodes with these behind them, which take their place; NULL for own: none.
- * Columns that are the same for all nodes are left out.  Ends the adding.
+ * Columns that are the same for all nodes are left out.  numbers: how many there are of each column
+ * of the edges, and last of the number of edges.  Ends the adding.
  */
-extern gp_features *gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type);
+extern gp_features *gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type,
+										 int32_t *numbers);
 
 #endif							/* GP_EDGE_COLUMNS_H */

@@ -382,10 +382,17 @@ extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64
 								   int64_t *n);
 
 /*
- * Fits both weightings of the columns and returns the posterior of the better leave-out score, of
- * the scale's own where the other is not surely better; the other's goes to *other_score.  The
- * problem's features are those of gp_facts_features, made with scale, whose weights become the
- * better ones; they are spoilt.
+ * A problem of all rows of a task, the labelled ones first, as one of these alone: they tell the
+ * landmarks, the nugget and the weights.
+ */
+extern gp_problem gp_facts_labelled(gp_env *env, const gp_problem *problem);
+
+/*
+ * Fits both weightings of the columns to such a problem, which is live, and returns the posterior
+ * of the better leave-out score, of the scale's own where the other is not surely better; the
+ * other's goes to *other_score.  The rows to predict are then answered a block at a time: the
+ * posterior has all rows.  Features are those of gp_facts_features, made with scale, whose weights
+ * become the better ones; they are spoilt.
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);

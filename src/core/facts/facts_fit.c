@@ -1,11 +1,14 @@
 /*
- * facts_fit.c - the fit of a task with time: blocks of time, landmarks, the choice of the weights.
+ * facts_fit.c - the fit of a task with time: blocks of time, landmarks, the choice of the weights,
+ * the rows to predict.
  */
 #include "facts_internal.h"
 
 #include "base/sort.h"
+#include "live/live.h"
 
 #define SURE 2.0				/* standard errors */
+#define ANSWERED_AT_ONCE 8192	/* rows */
 
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
 
@@ -90,6 +93,77 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 	gp_free(env, factor);
 }
 
+/* ---- the rows to predict ---- */
+
+/* Some neighbouring rows of features. */
+static gp_features
+some_rows(const gp_features *x, int64_t first, int64_t rows)
+{
+	gp_features some = *x;
+
+	some.rows = rows;
+	some.dense = (float *) x->dense + first * x->dims;
+	return some;
+}
+
+gp_problem
+gp_facts_labelled(gp_env *env, const gp_problem *problem)
+{
+	gp_problem	labelled = *problem;
+	gp_features *x = gp_alloc(env, sizeof(gp_features));
+
+	*x = some_rows(problem->features, 0, problem->nlabelled);
+	labelled.features = x;
+	labelled.graph = gp_graph_build(gp_edges_create(env, problem->nlabelled, false, false));
+	return labelled;
+}
+
+/* Answers some rows behind those that the posterior has, which has room for them. */
+static void
+answer_rows(gp_device *dev, const gp_problem *problem, const gp_features *x, gp_posterior *out)
+{
+	gp_env	   *env = dev->env;
+	int32_t    *nowhere = gp_alloc_array(env, x->rows, sizeof(int32_t));
+	gp_graph   *none = gp_graph_build(gp_edges_create(env, x->rows, false, false));
+	gp_live_question q = {.keep = out->keep,.program = problem->program,.graph = none,
+		.features = x,.fit_node = nowhere,.inner = x->rows,.asked = x->rows};
+	gp_live_answer a;
+
+	memset(nowhere, -1, (size_t) x->rows * sizeof(int32_t));
+	a = gp_live_ask(dev, &q);
+	memcpy(out->mean + out->nodes * a.columns, a.mean, (size_t) (a.n * a.columns) * sizeof(double));
+	memcpy(out->variance + out->nodes, a.variance, (size_t) a.n * sizeof(double));
+	if (a.is_prior)
+		memcpy(out->is_prior + out->nodes, a.is_prior, (size_t) a.n * sizeof(bool));
+	out->nodes += a.n;
+	gp_graph_free(env, none);
+	gp_free_all(env, nowhere, a.mean, a.variance, a.is_prior);
+}
+
+/* Answers rows behind the labelled ones, a block at a time. */
+static void
+answer_others(gp_device *dev, const gp_problem *problem, const gp_features *x, int64_t rows,
+			  gp_posterior *out)
+{
+	gp_env	   *env = dev->env;
+	bool	   *is_prior = gp_alloc_zero(env, rows, sizeof(bool));
+
+	if (out->is_prior)
+		memcpy(is_prior, out->is_prior, (size_t) out->nodes * sizeof(bool));
+	gp_free(env, out->is_prior);
+	out->is_prior = is_prior;
+	out->mean = gp_realloc_array(env, out->mean, rows * out->columns, sizeof(double));
+	out->variance = gp_realloc_array(env, out->variance, rows, sizeof(double));
+	for (gp_band band = gp_band_first(x->rows, ANSWERED_AT_ONCE); band.count > 0;
+		 gp_band_next(&band))
+	{
+		gp_features some = some_rows(x, band.first, band.count);
+
+		answer_rows(dev, problem, &some, out);
+		env->progress(env, GP_PHASE_POSTERIOR, out->nodes, rows);
+	}
+}
+
 gp_posterior *
 gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 			 gp_facts_scale *scale,
@@ -98,6 +172,8 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	gp_env	   *env = dev->env;
 	gp_facts_weights first = scale->weights;
 	gp_facts_weights second = first == GP_FACTS_COLUMNS ? GP_FACTS_BLOCKS : GP_FACTS_COLUMNS;
+	gp_features labelled = some_rows(features, 0, problem->nlabelled);
+	gp_features others = some_rows(features, labelled.rows, features->rows - labelled.rows);
 	gp_problem	weighed = *problem;
 	gp_posterior *best;
 	gp_posterior *other;
@@ -105,26 +181,27 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	if (features->dims == 0)
 		gp_raise(env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
 				 "no column of the tables tells the rows of the task apart");
-	weighed.features = features;
+	weighed.features = &labelled;
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);
-	weigh_features(env, features, scale, second);
+	weigh_features(env, &labelled, scale, second);
 	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
+	gp_facts_weigh(env, scale, first);
 	/*
 	 * Blocks hang on few columns, such as the day of the year: they have to be better by more than
 	 * chance.
 	 */
-	if (!(other->loo_score > best->loo_score) || gp_loo_gain(env, problem, other, best) < SURE)
-		gp_facts_weigh(env, scale, first);
-	else
+	if (other->loo_score > best->loo_score && gp_loo_gain(env, problem, other, best) >= SURE)
 	{
 		gp_posterior *swap = best;
 
 		best = other;
 		other = swap;
+		weigh_features(env, &others, scale, second);
 	}
 	*other_score = other->loo_score;
 	gp_posterior_free(env, other);
+	answer_others(dev, problem, &others, features->rows, best);
 	return best;
 }

@@ -27,6 +27,9 @@ extern void gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior 
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
 extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
 
+/* plan.c: true where what a dry run took may be held beside what is held. */
+extern bool gp_plan_fits(const gp_device *dev, const gp_problem *problem, const gp_count *count);
+
 /*
  * plan.c: the figures of a plan from what a dry run took, held against what may be held unless
  * only an estimate is asked for (GP_ERR_LIMIT: what needs so much, and a hint); and these behind

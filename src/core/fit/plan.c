@@ -390,6 +390,12 @@ gp_plan_with(gp_eval *ev, const gp_problem *problem)
 	return plan;
 }
 
+bool
+gp_plan_fits(const gp_device *dev, const gp_problem *problem, const gp_count *count)
+{
+	return (double) dev->env->used + count->bytes <= bytes_allowed(dev, problem);
+}
+
 void
 gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
 			   const char *hint, gp_plan *plan)
@@ -401,7 +407,7 @@ gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count,
 	plan->flops = count->flops;
 	plan->effort = count->effort;
 	plan->doubles = count->doubles;
-	if (problem->estimate_limit == 0 && needed > bytes_allowed(dev, problem))
+	if (problem->estimate_limit == 0 && !gp_plan_fits(dev, problem, count))
 		refuse(env, what, needed, bytes_allowed(dev, problem), hint);
 }
 
@@ -435,7 +441,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	plan.products = gp_precision_is_costly(s) ? GP_PRECISION_PRODUCTS : 0;
 	count = gp_dry_run(dev, run_precision, &t);
-	if (plan.products > 0 && (double) dev->env->used + count.bytes > bytes_allowed(dev, problem))
+	if (plan.products > 0 && !gp_plan_fits(dev, problem, &count))
 	{
 		/* Products make up for the memory. */
 		plan.products = 0;

@@ -69,20 +69,12 @@ typedef struct gp_link_problem
 	 */
 	double		missing_share;
 	uint64_t	seed;
+	int64_t		keep;			/* best pairs of each node that gp_links_keep takes afterwards */
 	size_t		estimate_limit; /* for an estimate: bytes to plan for; 0 = gp_limit */
+	/* Chooses the device once the plan is known; NULL stays with the one that planned. */
+	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
+	void	   *device_arg;
 } gp_link_problem;
-
-/* What the planner counted and chose. */
-typedef struct gp_link_plan
-{
-	gp_link_method method;
-	int32_t		steps;			/* of the Laplacian scores */
-	int32_t		powers;			/* of A whose features are compared; 0 without features */
-	int32_t		units;			/* numbers of a node in a deep Gaussian process */
-	double		bytes;			/* high-water mark of the environment, inputs included */
-	double		flops;
-	double		doubles;		/* those of them that are in double precision */
-} gp_link_plan;
 
 /* One pair as predicted. */
 typedef struct gp_link_row
@@ -221,17 +213,18 @@ gp_link_element_size(gp_link_element element)
 	return element == GP_LINK_F32 || element == GP_LINK_I32 ? 4 : 8;
 }
 
-/* Counts and chooses. */
-extern gp_link_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem);
+/*
+ * What a fit takes, by a dry run of it, or gp_links_keep after it, and its method: of GP_LINK_AUTO
+ * that which any graph has.
+ * Raises GP_ERR_LIMIT where that is too much, unless the problem's estimate_limit is set.
+ */
+extern gp_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem,
+								 gp_link_method *method);
 
 /*
- * What the best k pairs of every node take beside that, which is the memory of gp_links_keep
- * alone.
+ * Plans and fits.  The model borrows the graph.  GP_LINK_AUTO leaves out ease where that needs too
+ * much, with a notice.
  */
-extern gp_count gp_link_plan_keep(const gp_device *dev, const gp_link_problem *problem,
-								  const gp_link_plan *plan, int64_t k);
-
-/* Fits; checks the plan against gp_limit first.  The model borrows the graph. */
 extern gp_link_model *gp_link_fit(gp_device *dev, const gp_link_problem *problem);
 
 extern void gp_link_model_free(gp_env *env, gp_link_model *model);

@@ -160,12 +160,37 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 								   uint64_t seed);
 
 /*
- * deep_fit.c: the method dgp.  Fills the model's rows and their variances, the readout, the figures
- * and the curve; raises GP_ERR_LIMIT where that takes too much, GP_ERR_RANGE where a step gives no
- * number.
+ * The methods, whose options are the gp_link_problem and whose results are models (link_fit.c,
+ * pairs.c, deep_fit.c).  dgp raises GP_ERR_RANGE where a step gives no number.
  */
-extern void gp_link_deep_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model);
-extern gp_link_plan gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem);
+extern const gp_method gp_method_scores;
+extern const gp_method gp_method_ease;
+extern const gp_method gp_method_pairs;
+extern const gp_method gp_method_dgp;
+
+/* What all of them are called where they need too much, and what helps. */
+#define GP_LINK_WHAT "link model"
+#define GP_LINK_HINT "Raise gnngp.memory_limit, or fit a part of the graph."
+
+/* link_model.c: the release of a method, gp_link_model_free. */
+extern void gp_link_release(gp_env *env, void *model);
+
+/*
+ * What opening a method makes and a model of it points at: the model's own once that is done, but
+ * for a dry run, which leaves it.
+ */
+typedef struct gp_link_opened
+{
+	gp_link_held held;
+	int64_t    *habits;
+	gp_features *features;
+} gp_link_opened;
+
+extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_opened *opened,
+										  gp_link_method method, const gp_graph *graph);
+extern gp_link_model *gp_link_model_end(gp_env *env, gp_link_opened *opened,
+										gp_link_model *model);
+extern void gp_link_opened_free(gp_env *env, gp_link_opened *opened);
 
 /* True for a method that describes a pair by scores. */
 static inline bool
@@ -180,12 +205,6 @@ gp_link_model_functions(const gp_link_model *model)
 {
 	return model->m > 0 ? model->m : model->width + 1;
 }
-
-/*
- * link_model.c: raises GP_ERR_LIMIT, with this hint, for a fit that needs more bytes than there
- * may be.
- */
-extern void gp_link_check_limit(gp_env *env, double bytes, const char *hint);
 
 /* deep_posterior.c: score, variance and probability of pairs whose ends stand in row. */
 extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n,
@@ -235,18 +254,8 @@ extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
  */
 extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
 
-/* pairs.c: the method pairs. */
-
-/* Fits; fills every member of the model that is the regression's, and the figures. */
-extern void gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem,
-							  gp_link_model *model);
-
-/* Covariances of n pairs with the inducing ones (k, n x m double). */
+/* pairs.c: covariances of n pairs with the inducing ones (k, n x m double). */
 extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
 								 const int32_t *src, const int32_t *dst, gp_matrix k);
-
-/* The bytes and operations of it, for the plan. */
-extern void gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes,
-								double *flops);
 
 #endif							/* GP_LINK_INTERNAL_H */

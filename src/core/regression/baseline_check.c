@@ -200,6 +200,9 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 static const char *
 hint_of(const gp_problem *problem, const gp_targets *targets)
 {
+	if (problem->graph->edges == 0)
+		return targets->ncounted < FEWEST_LABELS ? "That may be chance: label more rows." :
+			"Other columns, or other tables, may say more of the labels.";
 	if (targets->ncounted < FEWEST_LABELS)
 		return "That may be chance: label more nodes, or compare kernels with gp_tune.";
 	if (problem->task != GP_TASK_CLASSES)
@@ -239,11 +242,13 @@ tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets
  * at the end of the grid is no flaw: classes keep their order under any shrinkage.
  */
 static bool
-tell_noise(gp_env *env, const gp_problem *problem, const gp_posterior *out)
+tell_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+		   const gp_posterior *out)
 {
 	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_BEYOND)
 		return false;
-	gp_notice(env, "Another kernel may explain more; compare kernels with gp_tune.",
+	gp_notice(env, problem->graph->edges == 0 ? hint_of(problem, targets) :
+			  "Another kernel may explain more; compare kernels with gp_tune.",
 			  "the kernel explains little of the labels: the nugget chosen is the largest tried, %g", GP_NUGGET_BEYOND);
 	return true;
 }
@@ -257,7 +262,7 @@ gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
 		return;
 	told = tell_worthless(dev->env, problem, targets, out->loo_score) ||
-		tell_noise(dev->env, problem, out);
+		tell_noise(dev->env, problem, targets, out);
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
 		targets->ncounted >= FEWEST_LABELS)
 		compare_propagation(dev, problem, targets, out, told);

@@ -36,8 +36,11 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 		gp_learnt_check(env, problem, m->name, m->values);
 	m->open(state, dev, problem, options);
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	memcpy(t.state, state, m->state);
-	count = gp_dry_run(dev, run_trial, &t);
+	do
+	{
+		memcpy(t.state, state, m->state);
+		count = gp_dry_run(dev, run_trial, &t);
+	} while (m->spare && !gp_plan_fits(dev, problem, &count) && m->spare(state));
 	gp_free(env, t.state);
 	m->explain(state, &plan);
 	gp_plan_settle(dev, problem, &count, m->what, m->hint, &plan);

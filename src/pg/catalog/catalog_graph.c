@@ -66,6 +66,30 @@ static const gnngp_member columns[] = {
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
+/* What says whether a live state is of the graph: names as they were given, which a dump keeps. */
+static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
+#define SHAPE \
+	"concat_ws(E'\\n', form, entity_name, entity_column, task_target, horizon, id_column, src, dst," \
+	" coalesce(weight, ''), directed, sparse_features IS NOT NULL, scale, features, edge_features)" \
+	" AS shape"
+
+/* The table that holds the column which a member names; NULL: it names none. */
+static const char *
+table_of(const char *member)
+{
+	static const char *const tables[][2] = {
+		{"coalesce(nodes, edges)", " id_column target features "},
+		{"edges", " src dst weight edge_time edge_features "},
+		{"entity", " entity_column task_target time_column "}
+	};
+
+	for (int i = 0; i < (int) lengthof(tables); i++)
+		if (strstr(tables[i][1], psprintf(" %s ", member)))
+			return tables[i][0];
+	return NULL;
+}
+
+/* What to select: columns that were renamed have their names of today. */
 static const char *
 lookup_list(void)
 {
@@ -74,11 +98,18 @@ lookup_list(void)
 	initStringInfo(&list);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
+		const char *name = columns[i].name;
+		const char *table = table_of(name);
 		bool		is_list = columns[i].type == TEXTARRAYOID || columns[i].type == NAMEARRAYOID;
+		const char *type = is_list ? "::text[]" : "";
 
-		appendStringInfo(&list, "%s%s, ", columns[i].name, is_list ? "::text[]" : "");
+		if (table)
+			appendStringInfo(&list, "gnngp_internal.gp_column_now(%s, %s, numbers)%s AS %s, ",
+							 table, name, type, name);
+		else
+			appendStringInfo(&list, "%s%s, ", name, type);
 	}
-	appendStringInfoString(&list, "id");
+	appendStringInfoString(&list, SHAPE ", id");
 	return list.data;
 }
 
@@ -132,6 +163,7 @@ load_graph(MemoryContext context)
 	for (int i = 0; i < NCOLUMNS; i++)
 		gnngp_member_load(&columns[i], def);
 	gnngp_member_load(&owner_text, def);
+	gnngp_member_load(&shape_text, def);
 	gnngp_member_load(&id_column, def);
 	if (def->features.n < 0 || def->edge_features.n < 0)
 		ereport(ERROR,
@@ -172,6 +204,8 @@ gnngp_require_tables(const gnngp_graph_def *graph)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is %s, not a graph of tables", graph->name,
 						graph->task.form ? "a task" : "a graph of nodes and edges"),
+				 graph->task.form ? errhint("Name its graph: %s.",
+											quote_literal_cstr(gnngp_graph_of_task(graph)->name)) :
 				 errhint("Make one with gp_create_graph(graph, tables => '{...}').")));
 }
 

@@ -67,7 +67,7 @@ gnngp_id_hints_for(FunctionCallInfo fcinfo)
 	return (gnngp_id_hints)
 	{
 		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
-			psprintf("Use %s(%%1$s, NULL::%%2$s) for all nodes, or ids of that type.", function),
+			psprintf("Use %s(%%1$s, NULL) for all nodes, or ids of type %%2$s.", function),
 			"model"
 	};
 }
@@ -433,7 +433,8 @@ gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
 {
 	if (unknown > 0)
 		ereport(NOTICE,
-				(errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
+				(given == 1 ? errmsg("model \"%s\" does not have the node that was asked for", model->name) :
+				 errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
 						" nodes that were asked for", model->name, unknown, given),
 				 errhint(GNNGP_UNKNOWN_HINT)));
 }

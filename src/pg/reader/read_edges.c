@@ -229,9 +229,12 @@ gnngp_read_edges(gnngp_edge_part *s)
 							gnngp_id_text(&s->r->data->ids, (int32) s->fault[k].second)),
 					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
 	if (s->columns)
+	{
+		r->data->edge_numbers = gp_alloc_array(r->env, s->nfeatures + 1, sizeof(int32));
 		r->data->features = gp_edge_columns_join(s->columns, r->data->features,
 												 r->data->features ? r->data->features->type :
-												 GP_FLOAT);
+												 GP_FLOAT, r->data->edge_numbers);
+	}
 	r->data->graph = gp_graph_build(s->edges);
 	if (s->dated)
 		gp_graph_date(r->env, r->data->graph, s->ntimes, s->from, s->to, s->at);

@@ -140,7 +140,7 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("Name the right one with gp_alter_graph, or rename the column back.")));
+				 errhint("Name another column with gp_alter_graph.")));
 	column.type = get_atttype(table->oid, attnum);
 	column.base = getBaseType(column.type);
 	return column;

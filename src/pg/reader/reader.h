@@ -35,6 +35,7 @@ typedef struct gnngp_data
 	gp_features *features;		/* NULL: structure only */
 	double	   *moments;		/* by which they were standardised, or NULL */
 	gp_encoding *encoding;		/* by which they were made of columns of any type, or NULL */
+	int32_t    *edge_numbers;	/* features by each column of the edges, last by their number */
 	gp_type		type;			/* of the features, and of all large matrices */
 	gp_task		task;			/* auto resolved */
 	int64		nlabelled;

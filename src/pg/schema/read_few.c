@@ -62,6 +62,28 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 	return there;
 }
 
+/* Tells where some are asked about as of times that the fit knows nothing of. */
+static void
+tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
+{
+	const gnngp_task_state *state = few->state;
+	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
+	gp_time		last = state->newest + Max(state->horizon, state->half_life);
+
+	for (int64 i = 0; i < n; i++)
+		if (few->as_of[i] < first || few->as_of[i] > last)
+		{
+			ereport(NOTICE,
+					(errmsg("task \"%s\" is asked as of %s, and its model has learnt from %s to %s", task->name,
+							pstrdup(timestamptz_to_str((TimestampTz) few->as_of[i])),
+							pstrdup(timestamptz_to_str((TimestampTz) first)),
+							pstrdup(timestamptz_to_str((TimestampTz) state->newest))),
+					 errdetail("The variance of such answers does not grow with the distance, and labels are those of the fit."),
+					 errhint("CALL gp_refresh takes in what is newer.")));
+			return;
+		}
+}
+
 /* Points the reading to the entities. */
 static void
 take_ids(gnngp_few *few, const gnngp_id *id, int64 n)
@@ -98,6 +120,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 	few->reading.as_of = few->as_of;
 	take_ids(few, id, *n);
 	*n = keep_there(few, task, id, *n, as_of);
+	tell_far(few, task, *n);
 	if (*n < few->reading.n)
 		take_ids(few, id, *n);
 	gnngp_reading_plan(&few->reading);

@@ -47,6 +47,7 @@ typedef struct gnngp_schema_table
 	int			ncolumns;
 	gnngp_schema_column *column;
 	int			time;			/* its time column; -1: without time */
+	List	   *candidates;		/* for it, where the user names none */
 	int			nid;			/* columns of its primary key */
 	int		   *id;
 } gnngp_schema_table;

@@ -9,8 +9,8 @@
 #include "schema_internal.h"
 #include "utils/lsyscache.h"
 
-#define MANY_ROWS 400000		/* from so many on a sample is looked at, */
-#define SAMPLED_ROWS 200000		/* of about so many */
+#define MANY_ROWS 100000		/* from so many on a sample is looked at, */
+#define SAMPLED_ROWS (2 * GP_ENCODER_ROWS)	/* of about so many, as some may be of later times */
 
 /* A look at a table. */
 typedef struct look
@@ -71,11 +71,12 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_t
 	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent :
 		encoding;
 	const gnngp_schema_table *t = &s->table[table];
-	gnngp_join *j = gnngp_join_open(s, folds, table, false);
+	gnngp_join *j = gnngp_join_open(s, folds, table);
 	gp_cell_kind *kind;
 	look		l = {.before = before};
 
-	appendStringInfoString(&j->tables, sample(&t->table));
+	j->sample = sample(&t->table);
+	appendStringInfoString(&j->tables, j->sample);
 	if (is_fold)
 		gnngp_join_fold(j, encoding - s->ntables);
 	else

@@ -62,6 +62,7 @@ extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent)
 /* ---- what a query joins (schema_join.c) ---- */
 
 #define GNNGP_MOST_PARTS 40		/* tables that one query joins, at most */
+#define GNNGP_MOST_LEVELS 3		/* up from a row */
 
 /* An expression that a query reads as a cell. */
 typedef struct gnngp_cell_source
@@ -98,7 +99,7 @@ typedef struct gnngp_fold
 	int			relation;
 	int			ncells;
 	gnngp_cell_source *cell;
-	const char *select;			/* of one parent's children, or of all, grouped */
+	const char *select;			/* of children, grouped */
 	const char *tables;
 	const char *keys;			/* to group by; */
 	const char *named_keys;		/* and as k0, k1, ... */
@@ -110,8 +111,10 @@ typedef struct gnngp_join
 {
 	const gnngp_tables *schema;
 	struct gnngp_folds *folds;
-	bool		few;			/* few rows are asked for: look up, and do not scan */
 	const char *root;			/* what the query calls the table: t, or d in a fold */
+	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
+	const char *sample;
+	const char *asked;
 	gnngp_query query;
 	StringInfoData tables;		/* what is joined */
 	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
@@ -129,7 +132,7 @@ typedef struct gnngp_folds
 extern gnngp_folds *gnngp_folds_find(const gnngp_tables *s);
 
 /* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table, bool few);
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table);
 
 /*
  * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
@@ -137,6 +140,9 @@ extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, in
  */
 extern void gnngp_join_row(gnngp_join *j, int table);
 extern void gnngp_join_parents(gnngp_join *j, int table, int but);
+
+/* Adds what the row refers to by a relation, and its parents but for one; returns its alias. */
+extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 extern void gnngp_join_folds(gnngp_join *j, int table);
 extern void gnngp_join_fold(gnngp_join *j, int place);
 
@@ -147,8 +153,9 @@ extern void gnngp_join_fold(gnngp_join *j, int place);
 extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n,
 								  const int *column, Oid *type);
 
-/* The condition that a row of t has such a key: none of its columns is NULL. */
-extern char *gnngp_key_condition(const gnngp_schema_table *t, int n, const int *column);
+/* The condition that a row has such a key: none of its columns is NULL. */
+extern char *gnngp_key_condition(const gnngp_schema_table *t, const char *alias, int n,
+								 const int *column);
 
 /* The condition that a row of the alias child refers to that of the alias parent. */
 extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r,
@@ -253,16 +260,23 @@ extern Datum gnngp_interval_datum(const char *interval);
 extern int64 gnngp_interval_length(const char *interval);
 
 /*
- * The latest time of a row of any table until a time (GP_TIME_NEVER: now), the first, and the table
- * of the latest.  GP_TIME_ALWAYS and -1 where there is none.
+ * The latest time of a row of any table until a time (GP_TIME_NEVER: now), the first of those that
+ * refer to others, or of any where none does, and the table of the latest.  GP_TIME_ALWAYS and -1
+ * where there is none.
  */
 extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table);
 
 /* The id of a datum of a column, its text in the current context. */
 extern gnngp_id gnngp_datum_id(Datum value, Oid base);
 
-/* The columns of a table that may be its time, as numbers: NOT NULL, or all (schema_tables.c). */
+/*
+ * The columns of a table that may be its time, as numbers, the most likely first: NOT NULL, or all
+ * (schema_tables.c).
+ */
 extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool nullable);
+
+/* True for a table that refers to others: its rows most likely happen at some time. */
+extern bool gnngp_has_parent(const gnngp_tables *s, int table);
 
 /* A table that is not among those of the schema, with its columns. */
 extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);

@@ -169,6 +169,14 @@ take_key(gnngp_tables *s, const gnngp_json_pair *pair)
 	}
 }
 
+/* A column that would be a cell is part of a key. */
+static void
+mark_key(gnngp_schema_column *c)
+{
+	if (c->role == GNNGP_COLUMN_CELL)
+		c->role = GNNGP_COLUMN_KEY;
+}
+
 void
 gnngp_find_relations(gnngp_tables *s)
 {
@@ -184,11 +192,12 @@ gnngp_find_relations(gnngp_tables *s)
 
 		r->name = gnngp_column_list_text(s, r->child, r->n, r->from);
 		for (int k = 0; k < r->n; k++)
-			if (child->column[r->from[k]].role == GNNGP_COLUMN_CELL)
-				child->column[r->from[k]].role = GNNGP_COLUMN_KEY;
-		for (int k = 0; k < r->n; k++)
-			if (s->table[r->parent].column[r->to[k]].role == GNNGP_COLUMN_CELL)
-				s->table[r->parent].column[r->to[k]].role = GNNGP_COLUMN_KEY;
+		{
+			mark_key(&child->column[r->from[k]]);
+			/* The time of a row may be part of what others refer to. */
+			if (!gnngp_is_time_type(s->table[r->parent].column[r->to[k]].column.base))
+				mark_key(&s->table[r->parent].column[r->to[k]]);
+		}
 	}
 }
 

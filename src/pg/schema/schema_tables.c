@@ -17,28 +17,36 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
-/* Words that begin the name of a time at which a row is written again. */
+/* Words that begin the name of a time at which a row is written again; */
 static const char *const later_words[] = {
 	"updated", "modified", "changed", "closed", "deleted", "removed", "last_updated", "last_modified",
 	"last_changed", "last_update", "last_change", "completed", "finished", "ended", "cancelled", "canceled",
-	"resolved", "archived"
+	"resolved", "archived", "discharged", "returned", "delivered", "last_login", "last_seen", NULL
+};
+
+/* and of a time that is known long before or after the row: of a birth, or an end. */
+static const char *const other_words[] = {
+	"birth", "birthday", "birthdate", "born", "dob", "date_of_birth", "expires", "expiry", "expiration", "expired",
+	"due", "until", "valid_until", "valid_to", "end", "deadline", NULL
 };
 
 /* What may follow them. */
-static const char *const later_ends[] = {"", "_at", "_on", "_time", "_date", "at", "_ts", "_timestamp"};
+static const char *const name_ends[] = {
+	"", "_at", "_on", "_time", "_date", "_day", "at", "_ts", "_timestamp", NULL
+};
 
-/* True for the name of a time that is written later than its row. */
+/* True for a name that is one of these words, with what may follow it. */
 static bool
-is_later_name(const char *name)
+is_named(const char *name, const char *const *words)
 {
-	for (int i = 0; i < (int) lengthof(later_words); i++)
+	for (; *words; words++)
 	{
-		size_t		length = strlen(later_words[i]);
+		size_t		length = strlen(*words);
 
-		if (pg_strncasecmp(name, later_words[i], length) != 0)
+		if (pg_strncasecmp(name, *words, length) != 0)
 			continue;
-		for (int k = 0; k < (int) lengthof(later_ends); k++)
-			if (pg_strcasecmp(name + length, later_ends[k]) == 0)
+		for (int k = 0; name_ends[k]; k++)
+			if (pg_strcasecmp(name + length, name_ends[k]) == 0)
 				return true;
 	}
 	return false;
@@ -222,22 +230,31 @@ open_tables(gnngp_tables *s, bool tell)
 
 /* ---- times ---- */
 
+/* How likely a column is the time of its rows, from 0 on: moments, days, other times. */
+static int
+time_rank(const gnngp_schema_column *c)
+{
+	return is_named(c->column.name, other_words) ? 2 : c->column.base == DATEOID;
+}
+
 List *
 gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
 {
 	List	   *found = NIL;
 
 	for (int later = 0; later < 2 && found == NIL; later++)
-		for (int i = 0; i < t->ncolumns; i++)
-		{
-			const gnngp_schema_column *c = &t->column[i];
+		for (int rank = 0; rank < (nullable ? 2 : 3); rank++)
+			for (int i = 0; i < t->ncolumns; i++)
+			{
+				const gnngp_schema_column *c = &t->column[i];
 
-			if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) &&
-				c->role == GNNGP_COLUMN_CELL &&
-				(later == 1 || !is_later_name(c->column.name)))
-				found = lappend_int(found, i);
-		}
-	return found;
+				if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) &&
+					c->role == GNNGP_COLUMN_CELL && time_rank(c) == rank &&
+					(later == 1 || !is_named(c->column.name, later_words)))
+					found = lappend_int(found, i);
+			}
+	/* A birth is none by itself. */
+	return found == NIL || time_rank(&t->column[linitial_int(found)]) < 2 ? found : NIL;
 }
 
 /* The names of columns, for a message. */
@@ -254,27 +271,45 @@ column_names(const gnngp_schema_table *t, List *columns)
 	return text.data;
 }
 
-/* The argument times that names a column, or null where it is NULL. */
+/* Adds the time of a table to a JSON object; NULL: it has none. */
+static void
+add_time(StringInfo json, const gnngp_schema_table *t, const char *column)
+{
+	appendStringInfoString(json, json->len > 0 ? ", " : "{");
+	escape_json(json, t->label);
+	appendStringInfoString(json, ": ");
+	if (column)
+		escape_json(json, column);
+	else
+		appendStringInfoString(json, "null");
+}
+
+/* The argument times that says of each table what is known, and of this one that column. */
 static char *
-times_argument(const gnngp_schema_table *t, const char *column)
+times_argument(const gnngp_tables *s, const gnngp_schema_table *t, const char *column)
 {
 	StringInfoData json;
+	ListCell   *cell;
 
 	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	escape_json(&json, t->label);
-	appendStringInfoString(&json, ": ");
-	if (column)
-		escape_json(&json, column);
-	else
-		appendStringInfoString(&json, "null");
+	foreach(cell, gnngp_json_pairs(s->def->tables.times, "times"))
+	{
+		const gnngp_json_pair *pair = lfirst(cell);
+
+		add_time(&json, &s->table[gnngp_schema_table_named(s, pair->key, "times")], pair->value);
+	}
+	if (t)
+		add_time(&json, t, column);
+	for (int i = 0; i < s->ntables; i++)
+		if (t == NULL && list_length(s->table[i].candidates) > 1)
+			add_time(&json, &s->table[i],
+					 s->table[i].column[linitial_int(s->table[i].candidates)].column.name);
 	appendStringInfoChar(&json, '}');
 	return psprintf("times => %s", quote_literal_cstr(json.data));
 }
 
-/* True for a table that refers to others: its rows most likely happen at some time. */
-static bool
-has_parent(const gnngp_tables *s, int table)
+bool
+gnngp_has_parent(const gnngp_tables *s, int table)
 {
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->relation[r].child == table && s->relation[r].parent != table)
@@ -282,17 +317,25 @@ has_parent(const gnngp_tables *s, int table)
 	return false;
 }
 
-/* 42P18: which column is the time is the user's to say. */
+/* 42702 where a table has several columns that may be its time: that is the user's to say. */
 static void
-refuse_times(const gnngp_schema_table *t, List *candidates)
+require_one_time(const gnngp_tables *s)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-			 errmsg("table \"%s\" has several columns that may be the time of its rows: %s", t->table.name,
-					column_names(t, candidates)),
-			 errhint("Name the one from which on a row is known: %s; or say that the table has none: %s.",
-					 times_argument(t, t->column[linitial_int(candidates)].column.name),
-					 times_argument(t, NULL))));
+	StringInfoData tables;
+	int			n = 0;
+
+	initStringInfo(&tables);
+	for (int i = 0; i < s->ntables; i++)
+		if (list_length(s->table[i].candidates) > 1)
+			appendStringInfo(&tables, "%stable \"%s\" has several columns that may be the time of its rows: %s",
+							 n++ > 0 ? "; " : "", s->table[i].table.name,
+							 column_names(&s->table[i], s->table[i].candidates));
+	if (n > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
+				 errmsg("%s", tables.data),
+				 errhint("Name the one from which on a row is known, such as %s; null says that a table has none.",
+						 times_argument(s, NULL, NULL))));
 }
 
 /* Chooses the time column of a table that times does not name. */
@@ -301,28 +344,25 @@ choose_time(gnngp_tables *s, int i, bool tell)
 {
 	gnngp_schema_table *t = &s->table[i];
 	List	   *sure = gnngp_time_candidates(t, false);
-	List	   *candidates = sure != NIL || !has_parent(s, i) ? sure :
-		gnngp_time_candidates(t, true);
 	List	   *others;
 
-	if (list_length(candidates) > 1)
-		refuse_times(t, candidates);
-	if (candidates != NIL)
+	t->candidates = sure != NIL || !gnngp_has_parent(s, i) ? sure : gnngp_time_candidates(t, true);
+	if (list_length(t->candidates) == 1)
 	{
-		t->time = linitial_int(candidates);
+		t->time = linitial_int(t->candidates);
 		if (sure == NIL && tell)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" is the time of table \"%s\", and may be NULL: such rows are left out",
 							t->column[t->time].column.name, t->table.name),
-					 errhint("If it is not the time of the rows, say %s.", times_argument(t, NULL))));
-		return;
+					 errhint("If it is not the time of the rows, say %s.", times_argument(s, t, NULL))));
 	}
-	others = gnngp_time_candidates(t, true);
+	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
 	if (others != NIL && tell)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" is taken to be without time: its rows are known always", t->table.name),
 				 errdetail("Columns that may be its time, but may be NULL: %s.", column_names(t, others)),
-				 errhint("If one is, name it: %s.", times_argument(t, t->column[linitial_int(others)].column.name))));
+				 errhint("If one is, name it: %s.",
+						 times_argument(s, t, t->column[linitial_int(others)].column.name))));
 }
 
 /* Takes the time column that the user has named, or that there is none. */
@@ -354,7 +394,7 @@ mark_later(gnngp_schema_table *t, bool tell)
 		gnngp_schema_column *c = &t->column[i];
 
 		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->kind != GP_CELL_TIME ||
-			!is_later_name(c->column.name))
+			!is_named(c->column.name, later_words))
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (tell)
@@ -382,9 +422,11 @@ take_times(gnngp_tables *s, bool tell)
 		take_named_time(&s->table[i], pair->value);
 	}
 	for (int i = 0; i < s->ntables; i++)
-	{
 		if (!named[i])
 			choose_time(s, i, tell);
+	require_one_time(s);
+	for (int i = 0; i < s->ntables; i++)
+	{
 		if (s->table[i].time >= 0)
 			s->table[i].column[s->table[i].time].role = GNNGP_COLUMN_TIME;
 		mark_later(&s->table[i], tell);
@@ -408,6 +450,25 @@ take_excluded(gnngp_tables *s)
 	}
 }
 
+/* Tells of tables that no foreign key connects: no task sees them. */
+static void
+tell_alone(const gnngp_tables *s)
+{
+	for (int i = 0; i < s->ntables; i++)
+	{
+		bool		alone = s->ntables > 1;
+
+		for (int r = 0; alone && r < s->nrelations; r++)
+			alone = s->relation[r].child != i && s->relation[r].parent != i;
+		if (alone)
+			ereport(NOTICE,
+					(errmsg("no foreign key connects table \"%s\" to the others of graph \"%s\"",
+							s->table[i].table.name, s->def->name),
+					 errhint("Name those that the catalog does not have: keys => '{\"%s.column\": \"table.column\"}'.",
+							 s->table[i].label)));
+	}
+}
+
 gnngp_tables *
 gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 {
@@ -419,6 +480,8 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 	gnngp_find_relations(s);
 	take_times(s, tell);
 	take_excluded(s);
+	if (tell)
+		tell_alone(s);
 	return s;
 }
 

@@ -48,7 +48,8 @@ gnngp_datum_id(Datum value, Oid base)
 
 typedef struct extent
 {
-	gp_time		first;
+	const gnngp_tables *schema;
+	gp_time		first[2];		/* of the tables that refer to none; of the others */
 	gp_time		last;
 	int			table;			/* that is being read, */
 	int			newest;			/* and that of the last */
@@ -59,10 +60,11 @@ static void
 extent_row(void *state, const Datum *values, const bool *nulls)
 {
 	extent	   *e = state;
+	gp_time    *first = &e->first[gnngp_has_parent(e->schema, e->table)];
 
 	if (nulls[0] || nulls[1])
 		return;
-	e->first = Min(e->first, gnngp_time_of(values[0], false));
+	*first = Min(*first, gnngp_time_of(values[0], false));
 	if (gnngp_time_of(values[1], false) > e->last)
 		e->newest = e->table;
 	e->last = Max(e->last, gnngp_time_of(values[1], false));
@@ -71,7 +73,7 @@ extent_row(void *state, const Datum *values, const bool *nulls)
 gp_time
 gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table)
 {
-	extent		e = {GP_TIME_NEVER, GP_TIME_ALWAYS, 0, -1};
+	extent		e = {s, {GP_TIME_NEVER, GP_TIME_NEVER}, GP_TIME_ALWAYS, 0, -1};
 	Datum		text = DirectFunctionCall1(timestamptz_out, TimestampTzGetDatum(until));
 	const char *limit = until == GP_TIME_NEVER ? "pg_catalog.clock_timestamp()" :
 		psprintf("'%s'::pg_catalog.timestamptz", DatumGetCString(text));
@@ -92,7 +94,7 @@ gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *tab
 		gnngp_query_plan(&q);
 		gnngp_query_run(&q, s->env, extent_row, &e, GP_PHASE_NODES, 0);
 	}
-	*first = e.first;
+	*first = e.first[1] != GP_TIME_NEVER ? e.first[1] : e.first[0];
 	*table = e.newest;
 	return e.last;
 }

@@ -7,9 +7,12 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "task_reading.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 
 #define NEARLY_ALL 0.8			/* of what there is to tell; */
 #define FACTS_NEARLY_ALL 0.98	/* of facts, each of which has a time of its own, */
@@ -24,6 +27,8 @@ typedef struct disguise
 	const gp_facts_labels *labels;
 	gp_time		newest;			/* since when the newest labels are */
 	double		by_facts;		/* what a column of facts tells at the most; -1: not known yet */
+	List	   *told;			/* names of columns, as their tables have them, that were told of */
+	ArrayBuildState *exclude;	/* these, behind what the graph leaves out */
 } disguise;
 
 /* How much some columns tell alone, of all labels or of the newest. */
@@ -56,6 +61,21 @@ told_by_facts(disguise *d)
 	return d->by_facts;
 }
 
+/* Adds a column to those that the graph should leave out. */
+static void
+add_excluded(disguise *d, const char *column)
+{
+	d->exclude = accumArrayResult(d->exclude, CStringGetTextDatum(column), false, TEXTOID,
+								  CurrentMemoryContext);
+}
+
+/* All of these. */
+static Datum
+excluded(const disguise *d)
+{
+	return makeArrayResult(d->exclude, CurrentMemoryContext);
+}
+
 /* Looks at each column of a part whose numbers begin at a column of the rows. */
 static void
 look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
@@ -67,8 +87,8 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 	{
 		const gp_encoded *e = &encoding->part[p];
 		const gnngp_cell_source *cell = &part->cell[e->column];
-		double		much = e->width == 0 || cell->target || cell->name == NULL ? 0.0 :
-			told(d, first + e->first, e->width);
+		double		much = e->width == 0 || cell->target || cell->name == NULL ||
+			list_member_ptr(d->told, cell->name) ? 0.0 : told(d, first + e->first, e->width);
 
 		if (isnan(much))
 			continue;
@@ -76,6 +96,8 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 			!(own && !r->own_time && r->nhistories > 0 && much > MUCH &&
 			  much > NO_FACT * told_by_facts(d)))
 			continue;
+		d->told = lappend(d->told, (void *) cell->name);
+		add_excluded(d, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
 		ereport(NOTICE,
 				(errmsg("column \"%s\" of table \"%s\" may be the answer of task \"%s\" in disguise: alone it tells %.0f%% of it",
 						cell->name, r->schema->table[part->table].table.name, r->task->name,
@@ -83,17 +105,20 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 				 errdetail("Scores are too good where a column is written when the answer is known."),
 				 errhint("If it is, leave it out: gp_alter_graph(%s, exclude => %s).",
 						 quote_literal_cstr(r->schema->def->name),
-						 quote_literal_cstr(psprintf("{%s.%s}", r->schema->table[part->table].label,
-													 cell->name)))));
+						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d))))));
 	}
 }
 
 void
 gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
-	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0};
+	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0,
+		.exclude = initArrayResult(TEXTOID, CurrentMemoryContext, false)};
+	const gnngp_texts *exclude = &r->schema->def->tables.exclude;
 	gp_time    *sorted = gp_alloc_array(r->env, labels->n, sizeof(gp_time));
 
+	for (int i = 0; i < exclude->n; i++)
+		add_excluded(&d, exclude->text[i]);
 	memcpy(sorted, labels->as_of, sizeof(gp_time) * labels->n);
 	gp_sort(r->env, sorted, labels->n, sizeof(gp_time), gp_compare_int64, NULL);
 	d.newest = sorted[(int64) ((1.0 - NEWEST_SHARE) * (double) (labels->n - 1))];

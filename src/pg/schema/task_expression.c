@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
@@ -18,7 +20,9 @@
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "pg/server/server.h"
+#include "portability/instr_time.h"
 #include "schema_internal.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
@@ -27,6 +31,8 @@
 #include "utils/timestamp.h"
 
 #define MOST_TIMES 2000			/* as-of times of a task */
+#define LONG 20.0				/* seconds for all labels */
+#define LOOKED_AT 4.0			/* entities that are looked at first for each that is wanted */
 
 /* ---- checking ---- */
 
@@ -182,14 +188,14 @@ gnngp_task_expression_type(const gnngp_task_rows *t)
 
 /* ---- reading ---- */
 
-/* The parameters of its queries. */
-enum expression_parameter
+/* Labels as they are read: how many more are wanted as of each time. */
+typedef struct label_times
 {
-	PARAM_FROM, PARAM_HORIZON, PARAM_EVERY, PARAM_SINCE, PARAM_ROWS, PARAMETERS
-};
-
-static const Oid parameter_type[PARAMETERS] = {TIMESTAMPTZOID, INTERVALOID, INTERVALOID,
-	TIMESTAMPTZOID, INT8OID};
+	gnngp_task_rows *rows;
+	int			n;
+	TimestampTz *time;			/* descending */
+	int64	   *wanted;
+} label_times;
 
 /* What is asked about as of t: entities that are there, and pass the filter. */
 static char *
@@ -214,26 +220,30 @@ target_type(const gnngp_task_rows *t)
 	return t->target.base;
 }
 
-/* The query for labels: of all entities at all times, or of some at each. */
+/* What entities are drawn by as of t, the least first. */
 static char *
-labels_query(const gnngp_task_rows *t, bool sampled)
+draw_of(const gnngp_task_rows *t)
+{
+	return psprintf("pg_catalog.hashtextextended(e.%s::pg_catalog.text,"
+					" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8)", t->id_column.quoted);
+}
+
+/*
+ * The query for labels as of the times $1: of so many entities as of each ($3), of those whose draw
+ * is in a range.
+ */
+static char *
+labels_query(const gnngp_task_rows *t, const char *range)
 {
 	Oid			type = target_type(t);
-	const char *target = psprintf("(%s\n)%s", t->task->task.target,
-								  type == TEXTOID ? "::pg_catalog.text" :
-								  type == FLOAT8OID ? "::pg_catalog.float8" : "");
-	const char *times = "(SELECT g AS t, $2 AS horizon FROM pg_catalog.generate_series($1, $4,"
-		" OPERATOR(pg_catalog.-) $3) g) x";
-	const char *asked = asked_about(t);
 
-	if (sampled)
-		return psprintf("SELECT e.%s, x.t, %s FROM %s CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s"
-						" ORDER BY pg_catalog.hashtextextended(e.%s::pg_catalog.text,"
-						" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8) LIMIT $5) e",
-						t->id_column.quoted, target, times, t->source.quoted, asked,
-						t->id_column.quoted);
-	return psprintf("SELECT e.%s, x.t, %s FROM %s CROSS JOIN %s e WHERE %s LIMIT $5", t->id_column.quoted, target,
-					times, t->source.quoted, asked);
+	return psprintf("SELECT e.%s, x.t, (%s\n)%s FROM (SELECT u AS t, $2 AS horizon FROM pg_catalog.unnest($1) u) x"
+					" CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s%s ORDER BY %s"
+					" LIMIT ($3)[pg_catalog.array_position($1, x.t)]) e",
+					t->id_column.quoted, t->task->task.target,
+					type == TEXTOID ? "::pg_catalog.text" :
+					type == FLOAT8OID ? "::pg_catalog.float8" : "",
+					t->source.quoted, asked_about(t), range, draw_of(t));
 }
 
 /* The query for what is asked about as of the newest time. */
@@ -244,34 +254,50 @@ newest_query(const gnngp_task_rows *t)
 					t->id_column.quoted, t->source.quoted, asked_about(t));
 }
 
-/*
- * Runs a query and adds its rows, whose targets are of a type; what functions return may change
- * beside.
- */
+/* Runs a query; what functions return may change beside. */
 static void
-run(gnngp_task_rows *t, const char *query, Oid target, int nparameters, const Datum *values,
-	gnngp_row_fn row)
+run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *types,
+	const Datum *values, const gnngp_rows *rows)
 {
-	SPIPlanPtr	plan = SPI_prepare(query, nparameters, (Oid *) parameter_type);
-	CachedPlanSource *source;
-	const Oid	types[] = {t->id_column.base, TIMESTAMPTZOID, target};
-	gnngp_rows	rows = {.row = row,.state = t,.n = lengthof(types),.types = types,
-		.source = t->source.name};
+	SPIPlanPtr	plan = SPI_prepare(query, nparameters, unconstify(Oid *, types));
 
 	if (plan == NULL)
 		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
-	source = linitial(SPI_plan_get_plan_sources(plan));
-	gnngp_require_trust(t->source.name, source);
-	gnngp_each_row_of_plan(plan, nparameters, parameter_type, values, &rows);
+	gnngp_require_trust(t->source.name, linitial(SPI_plan_get_plan_sources(plan)));
+	gnngp_each_row_of_plan(plan, nparameters, types, values, rows);
 	SPI_freeplan(plan);
+}
+
+/* Takes an as-of time. */
+static void
+time_row(void *state, const Datum *values, const bool *nulls)
+{
+	label_times *l = state;
+
+	l->time[l->n++] = DatumGetTimestampTz(values[0]);
 }
 
 /* Takes a label; one that is NULL is none. */
 static void
 label_row(void *state, const Datum *values, const bool *nulls)
 {
+	label_times *l = state;
+	int			low = 0;
+
+	/* The place of its time. */
+	for (int high = l->n - 1; low < high;)
+	{
+		int			middle = (low + high) / 2;
+
+		if (l->time[middle] > DatumGetTimestampTz(values[1]))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	l->wanted[low]--;
 	if (!nulls[0] && !nulls[2])
-		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), values[2], false);
+		gnngp_task_rows_add(l->rows, values[0], gnngp_time_of(values[1], nulls[1]), values[2],
+							false);
 }
 
 /* Takes a row to predict. */
@@ -305,7 +331,37 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 	return n;
 }
 
-/* Reads the labels of all as-of times, the last of which is a horizon before the newest fact. */
+/* Reads labels as of the times of which more are wanted, of entities whose draw is in a range. */
+static void
+read_range(label_times *l, const char *range)
+{
+	gnngp_task_rows *t = l->rows;
+	const Oid	types[] = {TIMESTAMPTZARRAYOID, INTERVALOID, INT8ARRAYOID};
+	const Oid	columns[] = {t->id_column.base, TIMESTAMPTZOID, target_type(t)};
+	gnngp_rows	rows = {.row = label_row,.state = l,.n = lengthof(columns),.types = columns,
+		.source = t->source.name};
+	Datum	   *time = palloc(sizeof(Datum) * l->n);
+	Datum	   *wanted = palloc(sizeof(Datum) * l->n);
+	Datum		values[] = {0, gnngp_interval_datum(t->task->task.horizon), 0};
+	int			n = 0;
+
+	for (int i = 0; i < l->n; i++)
+		if (l->wanted[i] > 0)
+		{
+			time[n] = TimestampTzGetDatum(l->time[i]);
+			wanted[n++] = Int64GetDatum(l->wanted[i]);
+		}
+	values[0] = PointerGetDatum(construct_array(time, n, TIMESTAMPTZOID, 8, true, TYPALIGN_DOUBLE));
+	values[2] = PointerGetDatum(construct_array(wanted, n, INT8OID, 8, true, TYPALIGN_DOUBLE));
+	if (n > 0)
+		run(t, labels_query(t, range), lengthof(types), types, values, &rows);
+}
+
+/*
+ * Reads the labels of all as-of times, the last of which is a horizon before the newest fact.  Of
+ * many entities those that are drawn first are looked at, and the others as of times at which too
+ * few of them are asked about.
+ */
 static void
 read_labels(gnngp_task_rows *t)
 {
@@ -316,17 +372,34 @@ read_labels(gnngp_task_rows *t)
 	int64		times = count_times(t, since, DatumGetTimestampTz(last));
 	double		entities = (double) gnngp_table_rows(&t->source);
 	bool		sampled = entities * (double) times > (double) def->rows;
-	Datum		values[PARAMETERS] = {last, gnngp_interval_datum(def->horizon),
-		gnngp_interval_datum(def->every ? def->every : def->horizon), TimestampTzGetDatum(since),
-		Int64GetDatum(sampled ? (def->rows + Max(times, 1) - 1) / Max(times, 1) : PG_INT64_MAX)};
+	int64		wanted = sampled ? (def->rows + times - 1) / times : PG_INT64_MAX;
+	const Oid	types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, INTERVALOID};
+	Datum		values[] = {last, TimestampTzGetDatum(since),
+		gnngp_interval_datum(def->every ? def->every : def->horizon)};
+	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
+		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
+	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
+	/* Those whose first bits are all 0 are looked at first. */
+	int			bits = sampled ? (int) log2(entities / (LOOKED_AT * (double) wanted)) : 0;
+	const char *first = psprintf("%s OPERATOR(pg_catalog.>>) %d", draw_of(t), 64 - bits);
+	int64		least = PG_INT64_MIN >> (64 - bits);
 
-	run(t, labels_query(t, sampled), target_type(t), PARAMETERS, values, label_row);
+	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
+		lengthof(types), types, values, &rows);
+	for (int i = 0; i < l.n; i++)
+		l.wanted[i] = wanted;
+	/* The planner expects few rows of what is equal. */
+	if (bits >= 3)
+		read_range(&l, psprintf(" AND %s = " INT64_FORMAT, first, least));
+	read_range(&l, bits >= 3 ? psprintf(" AND %s > " INT64_FORMAT, first, least) : "");
 }
 
 void
 gnngp_task_expression_read(gnngp_task_rows *t)
 {
 	int			level = NewGUCNestLevel();
+	instr_time	start;
+	instr_time	took;
 
 	if (t->first == GP_TIME_NEVER)
 		ereport(ERROR,
@@ -335,13 +408,25 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 						t->schema->def->name),
 				 errhint("Name time columns in the argument times of the graph.")));
 	gnngp_pin("search_path", t->task->task.path);
+	INSTR_TIME_SET_CURRENT(start);
 	read_labels(t);
+	INSTR_TIME_SET_CURRENT(took);
+	INSTR_TIME_SUBTRACT(took, start);
+	if (INSTR_TIME_GET_DOUBLE(took) > LONG)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" took %.0f s for %lld labels", t->task->name,
+						INSTR_TIME_GET_DOUBLE(took), (long long) t->n),
+				 errhint("It runs for each entity and time: an index on the key and the time of what it reads makes it fast.")));
 	if (!t->texts)
 	{
+		const Oid	types[] = {TIMESTAMPTZOID, INTERVALOID};
+		const Oid	columns[] = {t->id_column.base, TIMESTAMPTZOID, TEXTOID};
 		Datum		values[] = {TimestampTzGetDatum(t->newest),
 			gnngp_interval_datum(t->task->task.horizon)};
+		gnngp_rows	rows = {.row = newest_row,.state = t,.n = lengthof(columns),.types = columns,
+			.source = t->source.name};
 
-		run(t, newest_query(t), TEXTOID, 2, values, newest_row);
+		run(t, newest_query(t), lengthof(types), types, values, &rows);
 	}
 	AtEOXact_GUC(false, level);
 }

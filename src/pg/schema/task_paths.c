@@ -64,7 +64,7 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	llast_oid(q.types) = p.key_type;
 	if (by)
 		q.joins = psprintf(" JOIN %s e ON %s", entities->table.quoted, gnngp_join_equals(r->schema, by, "t", "e"));
-	q.condition = gnngp_key_condition(t, to->n, to->from);
+	q.condition = gnngp_key_condition(t, "t", to->n, to->from);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, pair_row, &p, GP_PHASE_EDGES, gnngp_table_rows(&t->table));
 	r->read += p.n;

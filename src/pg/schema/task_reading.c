@@ -60,9 +60,11 @@ void
 gnngp_reading_entities(gnngp_task_reading *r)
 {
 	gp_env	   *env = r->env;
+	const gnngp_column *id = &r->schema->table[r->entity].column[r->id].column;
 	int64	   *next;
 
-	r->entities = distinct_ids(env, r->row_id, r->n, r->n == 0 || r->row_id[0].text == NULL);
+	r->entities = distinct_ids(env, r->row_id, r->n, r->n > 0 ? r->row_id[0].text == NULL :
+							   gnngp_is_integer_type(id->base));
 	gnngp_idmap_build(env, &r->map, &r->entities);
 	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
 	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
@@ -81,31 +83,59 @@ gnngp_reading_entities(gnngp_task_reading *r)
 
 /* ---- what is read ---- */
 
-/* The condition that a key is among those of an array, and the array. */
-static void
-restrict_to(gnngp_query *q, const gnngp_schema_table *t, int n, const int *column,
-			const gnngp_ids *ids)
+/*
+ * True where so few rows of a table are asked for that reading no others is faster: of a fit fewer
+ * than an eighth.
+ */
+static bool
+asks_few(const gnngp_task_reading *r, const gnngp_schema_table *t)
+{
+	return r->few || r->entities.n < gnngp_table_rows(&t->table) / 8;
+}
+
+/* The condition that a key is among those of the array $1, of integers or texts. */
+static char *
+key_is_asked(const gnngp_schema_table *t, const char *alias, int n, const int *column, bool integer)
 {
 	Oid			type;
-	char	   *key = gnngp_key_expression(t, "t", n, column, &type);
+	char	   *key = gnngp_key_expression(t, alias, n, column, &type);
 	const gnngp_column *first = &t->column[column[0]].column;
-	Datum	   *element = palloc(sizeof(Datum) * Max(ids->n, 1));
-	bool		integer = ids->integer;
 	bool		same = integer == (type == INT8OID);
 
 	/* The column itself, so that an index serves; of integers that refer to numbers the text. */
 	if (n == 1)
-		key = same ? psprintf("t.%s", first->quoted) : psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+		key = same ? psprintf("%s.%s", alias, first->quoted) :
+			psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+	return n == 1 && same && !integer ?
+		psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
+		psprintf("%s = ANY ($1)", key);
+}
+
+/* Has a query read the rows alone whose key is asked for. */
+static void
+ask_for(gnngp_query *q, const gnngp_schema_table *t, const char *alias, int n, const int *column,
+		bool integer)
+{
+	gnngp_query_restrict(q, key_is_asked(t, alias, n, column, integer),
+						 integer ? INT8ARRAYOID : TEXTARRAYOID);
+}
+
+/* Gives a query that asks for keys these. */
+static void
+give_keys(gnngp_query *q, const gnngp_ids *ids)
+{
+	Datum	   *element = palloc_extended(sizeof(Datum) * Max(ids->n, 1), MCXT_ALLOC_HUGE);
+
+	if (q->where == NULL)
+		return;
 	for (int64 i = 0; i < ids->n; i++)
-		element[i] = integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
-	gnngp_query_restrict(q, n == 1 && same && !integer ?
-						 psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
-						 psprintf("%s = ANY ($1)", key), integer ? INT8ARRAYOID : TEXTARRAYOID);
-	q->array = PointerGetDatum(integer ?
+		element[i] = ids->integer ? Int64GetDatum(ids->key[i]) : CStringGetTextDatum(ids->text[i]);
+	q->array = PointerGetDatum(ids->integer ?
 							   construct_array(element, (int) ids->n, INT8OID, 8, true,
 											   TYPALIGN_DOUBLE) :
 							   construct_array(element, (int) ids->n, TEXTOID, -1, false,
 											   TYPALIGN_INT));
+	pfree(element);
 }
 
 /* The id in a column of a row. */
@@ -159,8 +189,9 @@ gnngp_reading_entity_times(gnngp_task_reading *r)
 	llast_oid(q.types) = e.type;
 	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? "'-infinity'::pg_catalog.timestamptz" :
 					gnngp_time_expression(t, "t"));
-	if (r->few)
-		restrict_to(&q, t, 1, &r->id, &r->entities);
+	if (asks_few(r, t))
+		ask_for(&q, t, "t", 1, &r->id, r->entities.integer);
+	give_keys(&q, &r->entities);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, entity_row, &e, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	return e.from;
@@ -173,7 +204,9 @@ plan_own(gnngp_task_reading *r)
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	Oid			type;
 
-	r->own = gnngp_join_open(r->schema, r->folds, r->entity, r->few);
+	r->own = gnngp_join_open(r->schema, r->folds, r->entity);
+	if (asks_few(r, t))
+		ask_for(&r->own->query, t, "t", 1, &r->id, r->entities.integer);
 	gnngp_query_add(&r->own->query, gnngp_is_integer_type(t->column[r->id].column.base) ? INT8OID :
 					TEXTOID, "%s",
 					gnngp_key_expression(t, "t", 1, &r->id, &type));
@@ -181,30 +214,65 @@ plan_own(gnngp_task_reading *r)
 	gnngp_join_parents(r->own, r->entity, -1);
 }
 
-/* Adds the relations into a table, by which facts are found from rows of that alias. */
+/* Adds a history of facts that are found by a column of the query for the entities. */
 static void
-add_histories(gnngp_task_reading *r, int table, const char *alias, const char *via)
+add_history(gnngp_task_reading *r, const char *name, int relation, int by, int part, int column,
+			Oid type)
+{
+	r->history[r->nhistories++] = (gnngp_history) {.name = name,.relation = relation,.by = by,
+		.part = part,.column = column,.key_type = type};
+}
+
+/*
+ * Adds the facts of the entities' children: a customer's transfers by his accounts.  Children that
+ * are without time are part of their parents' rows instead.
+ */
+static void
+add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
 {
 	const gnngp_tables *s = r->schema;
+	int			child = s->relation[by].child;
+
+	for (int i = 0; i < s->nrelations && child != r->entity; i++)
+	{
+		int			facts = s->relation[i].child;
+
+		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
+			s->table[facts].time >= 0)
+			add_history(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
+						column, type);
+	}
+}
+
+/* Adds the relations by which facts refer to the entities, or to a part of theirs. */
+static void
+add_histories(gnngp_task_reading *r, int part)
+{
+	const gnngp_tables *s = r->schema;
+	int			table = r->own->part[part].table;
+	const char *alias = r->own->part[part].alias;
+	const char *via = part > 0 ? r->own->part[part].name : NULL;
 
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[i];
-		gnngp_history *h = &r->history[r->nhistories];
+		int			column = list_length(r->own->query.types);
+		Oid			type;
 
 		if (relation->parent != table ||
 			(strcmp(r->task->task.form, "labels") == 0 &&
 			 s->table[relation->child].table.oid == r->task->task.table) ||
 			(via && r->typed && relation->child == r->entity))
 			continue;
-		*h = (gnngp_history) {.name = via ? psprintf("%s beside %s", relation->name, via) : relation->name,
-			.relation = i,.alias = alias,.column = list_length(r->own->query.types)};
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",
 						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to,
-											 &h->key_type));
+											 &type));
 		/* As it was selected. */
-		llast_oid(r->own->query.types) = h->key_type;
-		r->nhistories++;
+		llast_oid(r->own->query.types) = type;
+		add_history(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
+					part, column, type);
+		if (via == NULL)
+			add_grandchildren(r, i, column, type);
 	}
 }
 
@@ -213,42 +281,56 @@ static void
 plan_history(gnngp_task_reading *r, gnngp_history *h)
 {
 	const gnngp_tables *s = r->schema;
-	const gnngp_schema_relation *relation = &s->relation[h->relation];
-	gnngp_join *j = gnngp_join_open(s, r->folds, relation->child, r->few);
+	int			facts = s->relation[h->relation].child;
+	const gnngp_schema_relation *by = &s->relation[h->by];
+	const gnngp_schema_table *t = &s->table[by->child];
+	gnngp_join *j = gnngp_join_open(s, r->folds, facts);
+	bool		integer = h->key_type == INT8OID;
+	bool		few = asks_few(r, &s->table[by->parent]);
 	Oid			type;
-	char	   *key = gnngp_key_expression(&s->table[relation->child], "t", relation->n,
-										   relation->from, &type);
+	char	   *key;
 
 	h->join = j;
+	h->alias = "t";
+	gnngp_join_row(j, facts);
+	if (h->by != h->relation)
+		h->alias = gnngp_join_between(j, h->relation, h->by);
+	key = gnngp_key_expression(t, h->alias, by->n, by->from, &type);
 	/* Where the two columns are of different kinds their texts are compared. */
 	if (type != h->key_type)
-		key = psprintf("%s::pg_catalog.%s", key, h->key_type == INT8OID ? "int8" : "text");
+		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+	h->key_column = list_length(j->query.types);
 	gnngp_query_add(&j->query, h->key_type, "%s", key);
-	gnngp_join_row(j, relation->child);
-	gnngp_join_parents(j, relation->child, h->relation);
-	gnngp_join_folds(j, relation->child);
+	if (few)
+		ask_for(&j->query, t, h->alias, by->n, by->from, integer);
+	if (few)
+		j->asked = h->by == h->relation ? key_is_asked(t, "s", by->n, by->from, integer) :
+			psprintf("EXISTS (SELECT FROM %s m WHERE %s AND %s)", t->table.quoted,
+					 gnngp_join_equals(s, &s->relation[h->relation], "s", "m"),
+					 key_is_asked(t, "m", by->n, by->from, integer));
+	gnngp_join_parents(j, facts, h->relation);
+	gnngp_join_folds(j, facts);
 	h->visible = gnngp_join_visible(j);
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
-	j->query.condition = gnngp_key_condition(&s->table[relation->child], relation->n,
-											 relation->from);
+	j->query.condition = gnngp_key_condition(t, h->alias, by->n, by->from);
 	j->query.joins = j->tables.data;
-	j->query.order = psprintf("1, %d", h->visible + 1);
+	j->query.order = psprintf("%d, %d", h->key_column + 1, h->visible + 1);
 }
 
 void
 gnngp_reading_plan(gnngp_task_reading *r)
 {
+	int			n = r->schema->nrelations;
 	gnngp_join *own;
 
 	r->nencodings = r->schema->ntables + r->folds->n;
 	plan_own(r);
 	own = r->own;
-	r->history = palloc0(sizeof(gnngp_history) * (r->schema->nrelations * (own->nparts + 1) + 1));
-	add_histories(r, r->entity, "t", NULL);
-	for (int p = 1; p < own->nparts; p++)
-		if (own->part[p].level == 1)
-			add_histories(r, own->part[p].table, own->part[p].alias, own->part[p].name);
+	r->history = palloc0(sizeof(gnngp_history) * (1 + n * (n + own->nparts + 1)));
+	for (int p = 0; p < own->nparts; p++)
+		if (own->part[p].level <= 1)
+			add_histories(r, p);
 	own->query.joins = own->tables.data;
 	for (int h = 0; h < r->nhistories; h++)
 		plan_history(r, &r->history[h]);
@@ -326,18 +408,27 @@ typedef struct own_rows
 	gp_cell    *cell;
 	double	   *encoded;
 	double	   *aged;
+	gp_time    *from;			/* of each part */
 	bool	   *seen;			/* of each entity */
 } own_rows;
 
-/* Puts a part of an entity into the columns of its rows. */
+/* From when on a part of an entity is known: not before what refers to it, but for the entity. */
+static gp_time
+known_from(const gnngp_part *part, const gp_time *above, const Datum *values, const bool *nulls)
+{
+	if (part->level == 0)
+		return GP_TIME_ALWAYS;
+	return part->visible < 0 ? above[part->level - 1] :
+		Max(above[part->level - 1], gnngp_time_of(values[part->visible], nulls[part->visible]));
+}
+
+/* Puts a part of an entity into the columns of its rows, as of times behind that. */
 static void
-put_part(own_rows *o, int p, int32 entity, const Datum *values, const bool *nulls)
+put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, const bool *nulls)
 {
 	gnngp_task_reading *r = o->r;
 	const gnngp_part *part = &r->own->part[p];
 	const gp_encoding *encoding = r->encoding[part->encoding];
-	gp_time		from = part->visible < 0 || p == 0 ? GP_TIME_ALWAYS :
-		gnngp_time_of(values[part->visible], nulls[part->visible]);
 	bool		is_there = part->there < 0 ||
 		(!nulls[part->there] && DatumGetBool(values[part->there]));
 
@@ -364,6 +455,7 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_task_reading *r = o->r;
 	gnngp_id	id = id_in(values, nulls, 0, linitial_oid(r->own->query.types));
 	int32		entity = place_of(&r->map, &r->entities, &id);
+	gp_time		from[GNNGP_MOST_LEVELS + 1];
 
 	if (entity < 0)
 		return;
@@ -375,16 +467,22 @@ own_row(void *state, const Datum *values, const bool *nulls)
 				 errhint("The rows that are asked about, and those that they refer to, need ids of their own.")));
 	o->seen[entity] = true;
 	for (int p = 0; p < r->own->nparts; p++)
-		put_part(o, p, entity, values, nulls);
+	{
+		const gnngp_part *part = &r->own->part[p];
+
+		from[part->level] = o->from[p] = known_from(part, from, values, nulls);
+		put_part(o, p, entity, o->from[p], values, nulls);
+	}
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		gnngp_history *h = &r->history[i];
-
 		gnngp_id	key = id_in(values, nulls, h->column, h->key_type);
 
 		if (key.text)
 			key.text = gnngp_copy_text(r->env, key.text, key.length);
 		h->key_of[entity] = key;
+		if (h->from_of)
+			h->from_of[entity] = o->from[h->part];
 	}
 }
 
@@ -404,20 +502,21 @@ static void
 read_own(gnngp_task_reading *r)
 {
 	own_rows	o = {.r = r};
-	const gnngp_schema_table *t = &r->schema->table[r->entity];
 
 	o.cell = palloc(sizeof(gp_cell) * most(r, r->own, true));
 	o.encoded = palloc(sizeof(double) * most(r, r->own, false));
 	o.aged = palloc(sizeof(double) * most(r, r->own, false));
+	o.from = palloc(sizeof(gp_time) * r->own->nparts);
 	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		r->history[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
+		if (r->history[i].part > 0)
+			r->history[i].from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
 		for (int64 e = 0; e < r->entities.n; e++)
 			r->history[i].key_of[e].null = true;
 	}
-	if (r->few)
-		restrict_to(&r->own->query, t, 1, &r->id, &r->entities);
+	give_keys(&r->own->query, &r->entities);
 	gnngp_query_plan(&r->own->query);
 	gnngp_query_run(&r->own->query, r->env, own_row, &o, GP_PHASE_NODES, 0);
 	gp_free(r->env, o.seen);
@@ -440,7 +539,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 {
 	fact_rows  *f = state;
 	gnngp_history *h = f->h;
-	gnngp_id	id = id_in(values, nulls, 0, h->key_type);
+	gnngp_id	id = id_in(values, nulls, h->key_column, h->key_type);
 	int32		key = place_of(&h->map, &h->ids, &id);
 	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
 	gp_time		own = h->own_time < 0 ? visible :
@@ -470,28 +569,31 @@ number_keys(gnngp_task_reading *r, gnngp_history *h)
 	gnngp_idmap_build(r->env, &h->map, &h->ids);
 	h->key = gp_alloc_array(r->env, Max(r->n, 1), sizeof(int32));
 	for (int64 i = 0; i < r->n; i++)
-		h->key[i] = place_of(&h->map, &h->ids, &h->key_of[r->entity_of[i]]);
+	{
+		int32		entity = r->entity_of[i];
+
+		/* What the entity refers to later tells nothing yet. */
+		h->key[i] = h->from_of && h->from_of[entity] >= r->as_of[i] ? -1 :
+			place_of(&h->map, &h->ids, &h->key_of[entity]);
+	}
 }
 
 /* Reads and scans the facts of a relation. */
 static void
 read_history(gnngp_task_reading *r, gnngp_history *h)
 {
-	const gnngp_schema_relation *relation = &r->schema->relation[h->relation];
 	fact_rows	f = {.r = r,.h = h};
 
 	number_keys(r, h);
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
-	if (r->few)
-		restrict_to(&h->join->query, &r->schema->table[relation->child], relation->n,
-					relation->from, &h->ids);
+	give_keys(&h->join->query, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
 	if (h->ids.n > 0)
 	{
 		gnngp_query_plan(&h->join->query);
 		gnngp_query_run(&h->join->query, r->env, fact_row, &f, GP_PHASE_FEATURES,
-						gnngp_table_rows(&r->schema->table[relation->child].table));
+						gnngp_table_rows(h->join->query.table));
 	}
 	gp_scan_close(f.scan);
 	gnngp_idmap_free(r->env, &h->map);

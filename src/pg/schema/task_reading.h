@@ -10,22 +10,27 @@
 #include "schema_internal.h"
 
 /*
- * A relation whose facts rows see: those of the entity itself, or of something that it refers to.
+ * A relation whose facts rows see: those of the entity itself, of its children, or of something
+ * that it refers to.
  */
 typedef struct gnngp_history
 {
 	const char *name;
-	int			relation;		/* from the facts' table to what they are found by */
-	const char *alias;			/* of that in the query for the entities */
-	int			column;			/* and the column of that query that has its key */
+	int			relation;		/* from the facts' table */
+	int			by;				/* to what they are found by: the same, or of the table between */
+	int			part;			/* of the entities: that which they are found by; 0: the entity */
+	int			column;			/* of the query for the entities that has its key */
 	Oid			key_type;
 	gnngp_join *join;
+	const char *alias;			/* in its query, of the table that refers by it */
+	int			key_column;
 	int			visible;		/* columns of its query */
 	int			own_time;
 	bool		timed;
 	int			width;
 	int32		number;			/* among the relations of the columns */
 	gnngp_id   *key_of;			/* of each entity */
+	gp_time    *from_of;		/* and from when on it is known; NULL: always */
 	gnngp_ids	ids;			/* all keys that rows have */
 	gnngp_idmap map;
 	int32	   *key;			/* of each row; -1: none */

@@ -77,30 +77,24 @@ gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg
 		run_once(env, threads, false, work, arg);
 }
 
-/* The device for a plan: a card where that wins and can be had. */
-static gp_device *
-device_for(void *arg, gp_device *planner, const gp_plan *plan)
+gp_device *
+gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan)
 {
+	gp_device **card = arg;
+
+	if (*card)
+		return *card;
 	if (!gnngp_gpu_wins(plan, planner->threads) || !gnngp_gpu_can_be_tried())
 		return planner;
-	*(gp_device **) arg = gnngp_gpu_open(planner->env);
-	return *(gp_device **) arg;
-}
-
-gp_device *
-gnngp_run_device(gnngp_run *run, const gp_plan *plan)
-{
-	gp_device  *card = NULL;
-
-	return run->by_plan ? device_for(&card, run->device, plan) : run->device;
+	return *card = gnngp_gpu_open(planner->env);
 }
 
 void
-gnngp_run_device_close(gnngp_run *run, gp_device *device)
+gnngp_run_device_close(gnngp_run *run, gp_device *card)
 {
-	if (device == NULL || device == run->device)
+	if (card == NULL)
 		return;
-	device->close(device);
+	card->close(card);
 	gnngp_env_set_device_error(run->env, NULL, NULL);
 }
 
@@ -112,7 +106,7 @@ gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const vo
 
 	if (run->by_plan)
 	{
-		problem->device_for = device_for;
+		problem->device_for = gnngp_device_for;
 		problem->device_arg = &card;
 	}
 	posterior = fitter ? fitter(run->device, problem, arg) : gp_fit(run->device, problem);

@@ -23,7 +23,7 @@ typedef void (*gnngp_work) (gnngp_run *run, void *arg);
 /*
  * Runs a work on the device that gnngp.device asks for, on so many threads where
  * that is the CPU (0 takes gnngp.threads).  With auto a work that is planned, which
- * means that it fits through gnngp_run_fit or gnngp_run_device, may use a card; should that fail,
+ * means that it fits through gnngp_run_fit or gnngp_device_for, may use a card; should that fail,
  * the work is done again on the CPU.  What the work has made ends with env.
  */
 extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
@@ -37,11 +37,11 @@ extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fi
 								   const void *arg);
 
 /*
- * The device for a work whose plan is known before it begins: the run's own or, with auto, a card
- * where that suits the plan.  Give it back when the work is done.
+ * device_for of a problem: the planner's or a card where that suits the plan.  arg is where the
+ * card is kept, NULL at first; give it back when the work is done.
  */
-extern gp_device *gnngp_run_device(gnngp_run *run, const gp_plan *plan);
-extern void gnngp_run_device_close(gnngp_run *run, gp_device *device);
+extern gp_device *gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan);
+extern void gnngp_run_device_close(gnngp_run *run, gp_device *card);
 
 /* The device that gnngp.device asks for, the CPU with auto; threads 0 takes gnngp.threads. */
 extern gp_device *gnngp_device_open(gp_env *env, int threads);

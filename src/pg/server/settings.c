@@ -35,6 +35,7 @@ static int	max_threads_setting = 0;
 static int	memory_limit_setting = 0;
 static int	link_cache_size_setting = 0;
 static bool refresh_guard_setting = false;
+static bool dump_live_state_setting = true;	/* read by the condition of gp_block's dump */
 static bool tf32_setting = false;
 static int	gpu_setting = 0;
 static int	gpu_memory_limit_setting = 0;
@@ -187,6 +188,11 @@ gnngp_settings_define(void)
 							 "Keeps a model when a refresh would lose more than half of its nodes, edges or labels.",
 							 "The refresh then ends with an error, and as refused in the view gp_refreshes.",
 							 &refresh_guard_setting, false, PGC_USERSET, 0,
+							 NULL, NULL, NULL);
+	DefineCustomBoolVariable("gnngp.dump_live_state",
+							 "Puts the live states of models into a dump that this session writes.",
+							 "Without them gp_refresh makes them again after a restore.",
+							 &dump_live_state_setting, true, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	define_gpu_settings();
 	MarkGUCPrefixReserved("gnngp");

@@ -48,28 +48,9 @@ static gnngp_live *kept = NULL;
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
-	const gnngp_task_def *task = &graph->task;
-	StringInfoData text;
-
-	initStringInfo(&text);
-	if (task->form)				/* names, which a dump keeps */
-		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%s\n%s", task->form,
-						 task->table_name.schema ? task->table_name.schema : "",
-						 task->table_name.table ? task->table_name.table : "",
-						 task->entity_column ? task->entity_column : "", task->target,
-						 task->horizon ? task->horizon : "");
-	else
-	{
+	if (graph->task.form == NULL)
 		gnngp_require_edges(graph);
-		appendStringInfo(&text, "%s\n%s\n%s\n%s\n%d\n%d\n%s", graph->id_column, graph->src,
-						 graph->dst, graph->weight ? graph->weight : "", graph->directed,
-						 OidIsValid(graph->sparse_features), graph->scale);
-		for (int i = 0; i < graph->features.n; i++)
-			appendStringInfo(&text, "\n%s", graph->features.text[i]);
-		for (int i = 0; i < graph->edge_features.n; i++)
-			appendStringInfo(&text, "\nedge %s", graph->edge_features.text[i]);
-	}
-	return (uint64) gnngp_text_key(text.data, text.len);
+	return (uint64) gnngp_text_key(graph->shape, (int) strlen(graph->shape));
 }
 
 /* ---- writing ---- */
@@ -235,7 +216,7 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 
 	/* Of a task the ids are those of the labelled rows, which are the first. */
 	if (!gp_live_read(live->keep, &f) || f.columns != columns ||
-		f.values != (model->classes == 0) || f.nodes != (task ? model->rows : model->nodes) ||
+		f.values != (model->classes == 0) || f.nodes != (task ? model->labelled : model->nodes) ||
 		live->ids.n != (task ? model->labelled : model->nodes) || !(f.noise > 0.0) ||
 		!(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
 		gnngp_arrays_damaged(model, "live");
@@ -294,7 +275,10 @@ read_live(const gnngp_model *model)
 
 	live->env = env;
 	if (!gnngp_arrays_read(env, model, "live", &list))
-		gnngp_store_corrupted(model, "some blocks of its live state are missing");
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the live state of model \"%s\" was left out of a dump", model->name),
+				 errhint("CALL gp_refresh(%s) makes it again.", quote_literal_cstr(model->name))));
 	gnngp_arrays_pop_ids(model, "live", &list, &live->ids);
 	make_pieces(model, live, &list);
 	if (model->rows > 0)

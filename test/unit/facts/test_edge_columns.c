@@ -18,6 +18,9 @@ static const struct
 	{2, 2, {NAN, 7}}, {0, 1, {0.3, INFINITY}}
 };
 
+/* Features by each column, and by the number of edges, of the last join. */
+static int32_t numbers[3];
+
 /* The features of all nodes, the edges forwards or backwards. */
 static gp_features *
 join(gp_env *env, bool directed, bool backwards, gp_features *own)
@@ -31,7 +34,7 @@ join(gp_env *env, bool directed, bool backwards, gp_features *own)
 
 		gp_edge_columns_add(e, edges[at].src, edges[at].dst, edges[at].value);
 	}
-	return gp_edge_columns_join(e, own, GP_DOUBLE);
+	return gp_edge_columns_join(e, own, GP_DOUBLE, numbers);
 }
 
 /* True where two nodes have one feature alike. */
@@ -53,6 +56,8 @@ check_sides(gp_env *env)
 	ok(directed->rows == NODES && one->dims > 0 && directed->dims > one->dims, "directed edges have two sides");
 	ok(alike(directed, 0, 0, 1) && !alike(directed, 0, 0, 2) && !alike(directed, 0, 2, 3),
 	   "nodes with as many edges are alike in their number");
+	ok(numbers[0] + numbers[1] + numbers[2] == directed->dims && numbers[2] == 2 &&
+	   numbers[0] >= 6, "features are counted by column");
 	ok(joined->dims == NODES + directed->dims &&
 	   gp_number_at(joined->dense, joined->type, joined->dims) == 0.0 &&
 	   gp_number_at(joined->dense, joined->type, joined->dims + 1) == 1.0 &&

@@ -404,7 +404,7 @@ fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x)
 	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
 	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
 	gp_problem	p = {.graph = &graph,.task = GP_TASK_CLASSES,.nlabelled = ROWS - KEYS,.labelled = labelled,.label = label,
-	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.quiet = true};
+	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.quiet = true,.live = true};
 	gp_scan    *s;
 	double		other;
 
@@ -425,7 +425,8 @@ fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x)
 		}
 	gp_scan_close(s);
 	*scale = gp_facts_measure(f, NULL, GP_FACTS_COLUMNS);
-	*x = gp_facts_features(f, *scale);
+	p.features = *x = gp_facts_features(f, *scale);
+	p = gp_facts_labelled(env, &p);
 	p.program = gp_kernel_compile(env, gp_kernel_parse(env, gp_facts_kernel));
 	p.nblocks = gp_facts_time_blocks(env, p.nlabelled, as_of, 5, block);
 	p.block = block;

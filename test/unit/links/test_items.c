@@ -143,7 +143,7 @@ check_scores(gp_env *env, bool directed)
 
 	ok(share == 1.0 && item[0] && !item[ITEMS], "items are what links lead to, or the larger side");
 	gp_link_item_frame_open(&f, dev, g, item, 1.0, NULL);
-	gp_link_items_fit(&f, 0);
+	gp_link_items_fit(&f, 0, true);
 	ok(fabs(f.ridge - ridge) < 1e-12, "the ridge is a multiple of the mean diagonal");
 	ok(worst_of(&f, want) < 1e-9, "the inverse gives the scores of the regressions, of links without themselves");
 	diagonal = gp_link_items_diagonal(&f);

@@ -46,8 +46,8 @@ swap_spare(gp_cpu *cpu, void *data)
 }
 
 /* Keeps memory between matrices: the first touch of pages costs as much as a product. */
-static void
-keep_memory(gp_device *dev, bool keep)
+void
+gp_cpu_keep(gp_device *dev, bool keep)
 {
 	gp_cpu	   *cpu = gp_cpu_of(dev);
 
@@ -60,8 +60,8 @@ keep_memory(gp_device *dev, bool keep)
 }
 
 /* Memory for a matrix, rows on multiples of 16 elements. */
-static gp_matrix
-create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
+gp_matrix
+gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
 	gp_matrix	m = {NULL, rows, cols, 0, type};
 	size_t		row;
@@ -72,15 +72,16 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	m.data = take_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
 	if (m.data == NULL)
 	{
-		m.data = gp_alloc_array(dev->env, rows, row);
-		gp_use_large_pages(m.data, (size_t) rows * row);
+		m.data = gp_alloc_figures(dev->env, rows, row);
+		if (!dev->env->dry)
+			gp_use_large_pages(m.data, (size_t) rows * row);
 	}
 	return m;
 }
 
 /* Frees a matrix that create made; a view without data is allowed. */
-static void
-destroy_matrix(gp_device *dev, gp_matrix *m)
+void
+gp_cpu_destroy(gp_device *dev, gp_matrix *m)
 {
 	gp_cpu	   *cpu = gp_cpu_of(dev);
 
@@ -110,9 +111,9 @@ describe_device(gp_cpu *cpu)
 /* The table; env, threads and state are filled in for each device. */
 static const gp_device cpu_table = {
 	.name = "cpu",
-	.create = create_matrix,
-	.destroy = destroy_matrix,
-	.keep = keep_memory,
+	.create = gp_cpu_create,
+	.destroy = gp_cpu_destroy,
+	.keep = gp_cpu_keep,
 	.upload = gp_cpu_copy,
 	.download = gp_cpu_copy,
 	.copy = gp_cpu_copy,

@@ -124,6 +124,9 @@ gp_matrix_alike(gp_matrix a, gp_matrix b)
 }
 
 /* cpu_copy.c */
+extern gp_matrix gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type);
+extern void gp_cpu_destroy(gp_device *dev, gp_matrix *m);
+extern void gp_cpu_keep(gp_device *dev, bool keep);
 extern void gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src);
 extern void gp_cpu_fill(gp_device *dev, gp_matrix dst, double value);
 extern void gp_cpu_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);

@@ -208,7 +208,7 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 		memset(job.key, 0xff, places * sizeof(int32_t));
 	}
 	job.reached = gp_alloc_zero(dev->env, places, sizeof(lanes));
-	for (int64_t group = 0; group < groups; group++)
+	for (int64_t group = 0; group < gp_items(dev->env, groups); group++)
 	{
 		dev->env->check_interrupts(dev->env);
 		walk_group(&job, group);

@@ -241,12 +241,17 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 		(dense && (dense->rows != anchors || dense->dense == NULL)))
 		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
 				 "the live state does not fit its kernel");
-	if (z->csr == NULL || z->dense.cols > 0 || sparse == NULL || dense)
+	/* Where the same columns are sparse as in the fit, each part takes its own. */
+	if (z->csr == NULL || sparse == NULL || z->dense.cols != (dense ? dense->cols : 0) ||
+		(dense && column_now(ev, terms, sparse->cols) != z->csr->cols))
 	{
 		make_dense(ev, z);
 		fill_dense(ev, terms, sparse, dense, z);
 		return;
 	}
+	if (dense)
+		ev->dev->upload(ev->dev, gp_matrix_rows(z->dense, ev->live_rows, anchors),
+						gp_matrix_wrap(dense->dense, anchors, dense->cols, dense->type));
 	/* The anchors' sparse rows with the columns of now; the order of columns stays. */
 	below = gp_csr_stack(ev->env, NULL, 0, sparse->csr, z->csr->cols);
 	for (int64_t k = 0; terms->n > 1 && k < gp_csr_entries(below); k++)

@@ -11,9 +11,10 @@
  * is never learnt from until the figures are known; the last steps then learn from them, too.
  */
 #include "dgp.h"
-#include "fit/fit.h"
 #include "links/model/hard_negatives.h"
 #include "links/scores/scores.h"
+
+#include <stdio.h>
 
 #define HIDDEN_SHARE 0.1		/* of all links, for the figures */
 #define MOST_HIDDEN 5000
@@ -218,21 +219,17 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 											 d->problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
-	double	   *score = gp_alloc_array(env, pairs.n, sizeof(double));
+	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
 	double	   *candidates = score + rivals.pairs.n;
 
-	model->held = gp_link_held_create(env, hidden, 1);
-	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	gp_link_held_add(env, &model->held, hidden, model->habits);
-	gp_link_deep_posterior(env, model, hidden->pairs.n, model->held.row);
+	gp_link_deep_posterior(env, model, gp_items(env, hidden->pairs.n), model->held.row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
-	gp_link_deep_means(env, model, pairs.n, row, score);
+	gp_link_deep_means(env, model, gp_items(env, pairs.n), row, score);
 	gp_link_asked_calibrate(d->dev, &asked, 1, &candidates, d->problem->missing_share, model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
-	gp_free(env, score);
-	gp_free(env, row);
+	gp_free_all(env, score, row);
 	gp_link_pairs_free(env, &pairs);
 	gp_link_asked_free(env, &asked);
 	gp_link_rivals_free(env, &rivals);
@@ -255,53 +252,6 @@ training_open(gp_deep *d, gp_device *dev)
 	d->chain = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
 	gp_deep_inputs_open(d);
 	gp_deep_chain_open(d);
-}
-
-/* The steps before those with all links. */
-static int64_t
-first_steps(const gp_deep *d)
-{
-	return d->options.steps - (int64_t) ceil(LAST_SHARE * d->options.steps);
-}
-
-/* The training on a device that only accounts. */
-static void
-run_trial(gp_device *dry, void *arg)
-{
-	gp_deep		d = *(gp_deep *) arg;
-	gp_link_model model = {0};
-	int64_t		edges = d.problem->graph->edges;
-	int64_t		hidden = edges - d.whole->graph->edges;
-	void	   *kept[4];
-
-	d.whole = &d.view[0];
-	d.fold = &d.view[1];
-	/*
-	 * The model's rows, the hidden pairs as they are judged, and the hidden links in the later
-	 * views.
-	 */
-	for (int k = 0; k < 2; k++)
-		kept[k] = gp_alloc_figures(dry->env, d.nodes, (size_t) d.options.units * sizeof(float));
-	kept[2] = gp_alloc_figures(dry->env, 2 * hidden, sizeof(gp_link_row) + 2);
-	kept[3] = gp_alloc_figures(dry->env, 2 * hidden * (GP_DEEP_FOLDS + 1),
-							   sizeof(int64_t) + 3 * sizeof(float));
-	training_open(&d, dry);
-	train(&d, d.options.steps);
-	take_moments(&d, &model);
-	/*
-	 * The views of all links come when the chain is there: their links in order, what is hidden,
-	 * their inputs.
-	 */
-	gp_free(dry->env, gp_alloc_figures(dry->env, edges, 8 * sizeof(int64_t)));
-	gp_free(dry->env, gp_alloc_figures(dry->env, d.nodes, 8 * sizeof(int64_t)));
-	for (int k = 0; k <= d.folds; k++)
-		dry->destroy(dry, &d.view[k].inputs);
-	gp_deep_inputs_again(&d);
-	for (int k = 0; k <= d.folds; k++)
-		dry->destroy(dry, &d.view[k].inputs);
-	gp_trainer_close(&d.t);
-	for (int k = 0; k < 4; k++)
-		gp_free(dry->env, kept[k]);
 }
 
 /* The links that are hidden for the figures, as a fold. */
@@ -338,16 +288,12 @@ settle_options(const gp_dgp *asked, int64_t nodes, bool features)
 	return o;
 }
 
-/* The graph without directions, in place of the model's where that has some. */
-static void
-forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
+/* The graph without directions; owned by the caller. */
+static gp_graph *
+forget_directions(gp_env *env, const gp_graph *graph)
 {
-	const gp_graph *graph = problem->graph;
-	gp_edges   *edges;
+	gp_edges   *edges = gp_edges_create(env, graph->nodes, false, graph->weight != NULL);
 
-	if (!graph->directed)
-		return;
-	edges = gp_edges_create(env, graph->nodes, false, graph->weight != NULL);
 	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
 		int32_t		node = (int32_t) i;
@@ -355,86 +301,132 @@ forget_directions(gp_env *env, gp_link_problem *problem, gp_link_model *model)
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			gp_edges_add(edges, 1, &node, &graph->col[k], graph->weight ? &graph->weight[k] : NULL);
 	}
-	problem->graph = model->graph = gp_graph_build(edges);
-	model->owns_graph = true;
+	return gp_graph_build(edges);
+}
+
+/* What a fit works with: a training, its views of the graph without the links that it hides. */
+typedef struct deep_fit
+{
+	gp_deep		d;
+	gp_link_problem problem;	/* of the graph without directions */
+	gp_graph   *undirected;		/* NULL: that of the problem */
+	gp_link_opened own;
+	gp_link_fold hidden;
+} deep_fit;
+
+static void
+deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
+{
+	gp_env	   *env = dev->env;
+	deep_fit   *fit = state;
+	gp_deep    *d = &fit->d;
+
+	fit->problem = *(const gp_link_problem *) options;
+	if (p->graph->directed)
+		fit->problem.graph = fit->undirected = forget_directions(env, p->graph);
+	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,
+					.folds = -1};
+	fit->hidden = hide_links(env, &fit->problem);
+	fit->own.held = gp_link_held_create(env, &fit->hidden, 1);
+	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	gp_link_held_add(env, &fit->own.held, &fit->hidden, fit->own.habits);
+	d->options = settle_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
+								p->features != NULL);
+	if (p->features)
+		d->x = gp_link_features_prepare(env, p->features, p->seed);
+	gp_deep_views_open(d, fit->hidden.graph);
 }
 
 /*
- * What a training stands on: its options, the links that it hides, and its views of the graph
- * without them.
+ * Views of all links take the place of those without the hidden ones.  A dry run keeps these, and
+ * accounts for the hidden links in the others and for what making them takes.
  */
 static void
-deep_open(gp_deep *d, gp_device *dev, const gp_link_problem *problem, gp_link_fold *hidden)
+see_all_links(deep_fit *fit)
 {
-	gp_env	   *env = dev->env;
-	const gp_dgp *asked = problem->deep ? problem->deep : &gp_dgp_defaults;
+	gp_deep    *d = &fit->d;
+	gp_env	   *env = d->env;
+	int64_t		edges = fit->problem.graph->edges;
 
-	*d = (gp_deep) {.dev = dev,.env = env,.problem = problem,.nodes = problem->graph->nodes};
-	*hidden = hide_links(env, problem);
-	d->options = settle_options(asked, d->nodes, problem->features != NULL);
-	if (problem->features)
-		d->x = gp_link_features_prepare(env, problem->features, problem->seed);
-	gp_deep_views_open(d, hidden->graph);
+	if (env->dry)
+	{
+		int64_t		hidden = 2 * (edges - d->whole->graph->edges) * (d->folds + 1);
+
+		gp_trainer_own(&d->t, gp_alloc_figures(env, hidden, sizeof(int64_t) + 3 * sizeof(float)));
+		gp_free(env, gp_alloc_figures(env, edges + d->nodes, 8 * sizeof(int64_t)));
+		for (int k = 0; k <= d->folds; k++)
+			d->dev->destroy(d->dev, &d->view[k].inputs);
+	}
+	else
+	{
+		gp_deep_views_close(d);
+		gp_link_fold_free(env, &fit->hidden);
+		gp_deep_views_open(d, fit->problem.graph);
+	}
+	gp_deep_inputs_again(d);
 }
 
-void
-gp_link_deep_fit(gp_device *dev, const gp_link_problem *asked, gp_link_model *model)
+static void *
+deep_run(void *state, gp_device *dev, const gp_plan *plan)
 {
+	deep_fit   *fit = state;
+	gp_deep    *d = &fit->d;
 	gp_env	   *env = dev->env;
-	gp_link_problem problem = *asked;
-	gp_link_fold hidden;
-	gp_deep		d;
-	int64_t		numbers;
+	int64_t		last = (int64_t) ceil(LAST_SHARE * d->options.steps);
+	gp_link_model *model = gp_link_model_begin(env, &fit->own, GP_LINK_DEEP, fit->problem.graph);
 
-	forget_directions(env, &problem, model);
-	deep_open(&d, dev, &problem, &hidden);
-	if (env->limit > 0)
-		gp_link_check_limit(env, (double) env->used + gp_dry_run(dev, run_trial, &d).bytes,
-							"Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.");
-	model->width = d.options.units;
-	numbers = (int64_t) gp_size_mul(env, d.nodes, model->width);
-	model->row = gp_alloc_array(env, numbers, sizeof(float));
-	model->row_variance = gp_alloc_array(env, numbers, sizeof(float));
+	d->problem = &fit->problem;
+	d->whole = &d->view[0];
+	d->fold = &d->view[1];
+	model->width = d->options.units;
+	model->row = gp_alloc_figures(env, d->nodes, model->width * sizeof(float));
+	model->row_variance = gp_alloc_figures(env, d->nodes, model->width * sizeof(float));
 	/* without the hidden links, for the figures */
-	training_open(&d, dev);
-	train(&d, first_steps(&d));
-	take_moments(&d, model);
-	judge(&d, &hidden, model);
-	gp_deep_views_close(&d);
-	gp_link_fold_free(env, &hidden);
-	/* with all links */
-	gp_deep_views_open(&d, problem.graph);
-	gp_deep_inputs_again(&d);
-	train(&d, d.options.steps - first_steps(&d));
-	take_moments(&d, model);
-	model->pairs = problem.graph->edges;
-	gp_trainer_close(&d.t);
-	gp_deep_views_close(&d);
-	gp_features_free(env, d.x);
+	training_open(d, dev);
+	train(d, d->options.steps - last);
+	take_moments(d, model);
+	judge(d, &fit->hidden, model);
+	see_all_links(fit);
+	train(d, last);
+	take_moments(d, model);
+	model->pairs = fit->problem.graph->edges;
+	if (env->dry)
+		for (int k = 0; k <= d->folds; k++)
+			dev->destroy(dev, &d->view[k].inputs);
+	gp_trainer_close(&d->t);
+	env->progress(env, GP_PHASE_KERNEL, 0, 0);
+	model->code = gp_link_row_codes(dev, d->nodes, model->width, model->row, fit->problem.seed);
+	model->owns_graph = fit->undirected && !env->dry;
+	if (model->owns_graph)
+		fit->undirected = NULL;
+	return gp_link_model_end(env, &fit->own, model);
 }
 
-gp_link_plan
-gp_link_deep_plan(gp_device *dev, const gp_link_problem *problem)
+static void
+deep_explain(const void *state, gp_plan *plan)
 {
-	gp_env	   *env = dev->env;
-	gp_link_problem undirected = *problem;
-	gp_link_model model = {0};
-	gp_link_plan plan = {.method = GP_LINK_DEEP};
-	gp_link_fold hidden;
-	gp_count	taken;
-	gp_deep		d;
+	const deep_fit *fit = state;
 
-	forget_directions(env, &undirected, &model);
-	deep_open(&d, dev, &undirected, &hidden);
-	taken = gp_dry_run(dev, run_trial, &d);
-	plan.bytes = (double) env->used + taken.bytes;
-	plan.flops = taken.flops;
-	plan.steps = d.options.steps;
-	plan.units = d.options.units;
-	gp_deep_views_close(&d);
-	gp_link_fold_free(env, &hidden);
-	gp_features_free(env, d.x);
-	if (model.owns_graph)
-		gp_graph_free(env, (gp_graph *) model.graph);
-	return plan;
+	snprintf(plan->reason, sizeof(plan->reason), "links by a deep Gaussian process, %d steps: ",
+			 fit->d.options.steps);
 }
+
+static void
+deep_close(void *state)
+{
+	deep_fit   *fit = state;
+	gp_env	   *env = fit->d.env;
+
+	gp_deep_views_close(&fit->d);
+	gp_link_fold_free(env, &fit->hidden);
+	gp_features_free(env, fit->d.x);
+	gp_link_opened_free(env, &fit->own);
+	gp_graph_free(env, fit->undirected);
+}
+
+const gp_method gp_method_dgp = {
+	.name = "dgp",.what = GP_LINK_WHAT,
+	.hint = "Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.",
+	.state = sizeof(deep_fit),.open = deep_open,.run = deep_run,.release = gp_link_release,
+	.explain = deep_explain,.close = deep_close
+};

@@ -70,11 +70,11 @@ gain_of(const questions *q)
 /* What the hidden links of a fold gain in all, in the frame of its graph. */
 static double
 try_ridge(gp_link_frame *frame, const gp_graph *full, const gp_link_fold *fold, const bool *item,
-		  int ridge, questions *q)
+		  int ridge, bool dense, questions *q)
 {
 	double		gain = 0.0;
 
-	gp_link_items_fit(frame, ridge);
+	gp_link_items_fit(frame, ridge, dense);
 	for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
 	{
 		frame->env->check_interrupts(frame->env);
@@ -87,13 +87,13 @@ try_ridge(gp_link_frame *frame, const gp_graph *full, const gp_link_fold *fold, 
 
 int
 gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
-					 const bool *item)
+					 const bool *item, bool dense)
 {
 	gp_env	   *env = dev->env;
 	int64_t		room = GP_LINK_BLOCK * (1 + gp_min64(full->nodes, MOST_OTHERS));
 	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),
 		.dst = gp_alloc_array(env, room, sizeof(int32_t)),
-	.score = gp_alloc_array(env, room, sizeof(double))};
+	.score = gp_alloc_zero(env, room, sizeof(double))};
 	gp_link_frame frame;
 	double		most = -1.0;
 	int			best = 0;
@@ -101,7 +101,7 @@ gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *f
 	gp_link_item_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
-		double		gain = try_ridge(&frame, full, fold, item, k, &q);
+		double		gain = try_ridge(&frame, full, fold, item, k, dense, &q);
 
 		best = gain > NOTICEABLE * most ? k : best;
 		most = k == best ? gain : most;

@@ -1,15 +1,16 @@
 /*
- * link_fit.c - the fit of a link model.
+ * link_fit.c - the methods scores and ease.
  *
  * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to
  * tell hidden links from three kinds of pairs without one: random pairs, pairs within three steps,
  * and pairs of like features.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
-#include "regression/regression.h"
 #include "link_regression.h"
 #include "hard_negatives.h"
 #include "links/scores/scores.h"
+
+#include <stdio.h>
 
 #define LABELLED NEAREST + 1	/* kinds that are learnt from */
 
@@ -24,8 +25,13 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
-/* of the links of a graph of users and items lead from side to side */
-#define LEAST_SIDED 0.95
+#define RANKED 200				/* links of all folds that are ranked among rivals */
+#define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
+#define LEAST_STEPS 6
+#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
+/* a thread's memory, over what its fold takes: free blocks may lie between others */
+#define ROOM_FACTOR 1.1
+#define ROOM_MORE 1048576.0
 
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
 
@@ -40,12 +46,20 @@ typedef struct sample
 	double	   *score;			/* pairs.n x width */
 } sample;
 
-/* The rows that are learnt from, fold after fold. */
-typedef struct rows
+/* What a fit works with: the folds with their pairs, and the rows that are learnt from. */
+typedef struct scores_fit
 {
 	gp_device  *dev;
 	gp_env	   *env;
+	const gp_link_problem *problem;
+	gp_link_opened own;			/* its features are ready for cosines */
+	bool	   *item;			/* of the method ease: each node; else NULL */
+	bool		dense;			/* by inverses of the items */
+	int32_t		steps;
+	int32_t		powers;
 	int32_t		width;
+	int			threads;		/* that each score a fold */
+	size_t		room;			/* of one of them */
 	int			folds;
 	sample		fold[GP_LINK_FOLDS];
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
@@ -53,33 +67,18 @@ typedef struct rows
 	double	   *score;			/* n x width */
 	bool	   *label;
 	double	   *weight;
-} rows;
+} scores_fit;
 
 /* A regression and what it says of the folds, each learnt without it. */
 typedef struct attempt
 {
-	gp_link_regression r;
+	gp_link_model kept;			/* what the model has of it */
 	double		rank;			/* mean reciprocal rank of links among their rivals */
 	double	   *logit;			/* n */
 	double	   *variance;		/* n */
 	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
 	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
 } attempt;
-
-/*
- * The plan, held against the limit; a training holds its own, for what is planned is made for it.
- */
-static gp_link_plan
-checked_plan(gp_device *dev, const gp_link_problem *problem)
-{
-	gp_link_plan plan = {.method = GP_LINK_DEEP};
-
-	if (problem->method == GP_LINK_DEEP)
-		return plan;
-	plan = gp_link_plan_make(dev, problem);
-	gp_link_check_limit(dev->env, plan.bytes, "Raise gnngp.memory_limit, or fit a part of the graph.");
-	return plan;
-}
 
 /* Copies pairs behind those of a sample. */
 static void
@@ -94,23 +93,22 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
 }
 
-/* Draws the pairs of a fold. */
+/* Draws the pairs of fold f. */
 static void
-fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x,
-			const gp_link_model *model, int folds, int f,
-			sample *s)
+fill_sample(scores_fit *r, int f)
 {
-	uint64_t	seed = gp_hash(problem->seed) + (uint64_t) f;
-	gp_link_pairs hop = gp_link_hop_negatives(env, problem->graph, &s->fold, seed);
-	gp_link_pairs nearest = gp_link_nearest_negatives(env, problem->graph, &s->fold, x, seed);
+	gp_env	   *env = r->env;
+	const gp_graph *graph = r->problem->graph;
+	sample	   *s = &r->fold[f];
+	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
+	gp_link_pairs hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
+	gp_link_pairs nearest = gp_link_nearest_negatives(env, graph, &s->fold, r->own.features, seed);
 
-	s->rivals = gp_link_rivals_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds,
-									problem->seed, model->habits);
-	s->asked = gp_link_asked_make(env, problem->graph, &s->fold, GP_LINK_RANKED / folds, seed,
-								  model->method == GP_LINK_EASE ? GP_CANDIDATES_ALL :
-								  GP_CANDIDATES_THREE_HOPS, model->habits);
-	s->pairs = gp_link_pairs_create(env,
-									s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
+	s->rivals = gp_link_rivals_make(env, graph, &s->fold, RANKED / r->folds, r->problem->seed,
+									r->own.habits);
+	s->asked = gp_link_asked_make(env, graph, &s->fold, RANKED / r->folds, seed, r->item ?
+								  GP_CANDIDATES_ALL : GP_CANDIDATES_THREE_HOPS, r->own.habits);
+	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
 									s->asked.pairs.n);
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
@@ -122,76 +120,66 @@ fill_sample(gp_env *env, const gp_link_problem *problem, const gp_features *x,
 	gp_link_pairs_free(env, &nearest);
 }
 
-/* The folds on their way to scores. */
-typedef struct fold_job
-{
-	const gp_features *x;
-	const gp_link_plan *plan;
-	rows	   *rows;
-} fold_job;
-
 /* Scores one fold's pairs on the fold's graph. */
 static void
 score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
-	const fold_job *job = arg;
-	sample	   *s = &job->rows->fold[f];
+	const scores_fit *r = arg;
+	const sample *s = &r->fold[f];
 	gp_link_frame frame;
 
-	gp_link_frame_open(&frame, dev, s->fold.graph, job->x, job->plan->steps, job->plan->powers,
-					   NULL);
+	gp_link_frame_open(&frame, dev, s->fold.graph, r->own.features, r->steps, r->powers, NULL);
 	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_link_frame_close(&frame);
 }
 
-/* Scores all folds, by threads where there are some. */
+/* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
 static void
-score_folds(const gp_link_problem *problem, fold_job *job)
+score_folds(scores_fit *r)
 {
-	gp_device  *dev = job->rows->dev;
-	int			folds = job->rows->folds;
 	gp_crew    *crew = NULL;
 
-	if (gp_link_folds_at_once(dev) > 1 && folds > 1)
-		crew = gp_crew_open(dev->env, (int) gp_min64(gp_link_folds_at_once(dev), folds),
-							(size_t) gp_link_fold_room(problem, job->plan));
+	if (r->dev->room > 0)
+		r->threads = 1;
+	if (r->threads > 1 && r->env->dry)
+		gp_free(r->env, gp_alloc_figures(r->env, r->threads, r->room + 1024));
+	else if (r->threads > 1)
+		crew = gp_crew_open(r->env, r->threads, r->room);
 	if (crew)
 	{
-		gp_crew_run(crew, score_fold, job, folds, dev);
+		gp_crew_run(crew, score_fold, r, r->folds, r->dev);
 		gp_crew_close(crew);
+		return;
 	}
-	else
-		for (int f = 0; f < folds; f++)
-		{
-			dev->env->progress(dev->env, GP_PHASE_PAIRS, f, folds);
-			score_fold(job, dev, 0, f);
-		}
+	for (int f = 0; f < r->folds; f++)
+	{
+		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
+		score_fold(r, r->dev, 0, f);
+	}
 }
 
 /* The one score of users and items of all folds, by the ridge that the first of them chooses. */
 static void
-score_items(const gp_link_problem *problem, const rows *r, gp_link_model *model)
+score_items(const scores_fit *r, gp_link_model *model)
 {
-	double		share;
-	bool	   *item = gp_link_items_find(r->env, problem->graph, &share);
-	int			ridge = gp_link_items_choose(r->dev, problem->graph, &r->fold[0].fold, item);
+	const gp_graph *graph = r->problem->graph;
+	int			ridge = gp_link_items_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
 	gp_link_frame frame;
 
 	for (int f = 0; f < r->folds; f++)
 	{
 		const sample *s = &r->fold[f];
 
-		gp_link_item_frame_open(&frame, r->dev, s->fold.graph, item, 1.0, NULL);
-		gp_link_items_fit(&frame, ridge);
+		gp_link_item_frame_open(&frame, r->dev, s->fold.graph, r->item, 1.0, NULL);
+		gp_link_items_fit(&frame, ridge, r->dense);
 		gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 		gp_link_frame_close(&frame);
 	}
-	gp_link_item_frame_open(&frame, r->dev, problem->graph, item, 1.0, NULL);
-	gp_link_items_fit(&frame, ridge);
+	gp_link_item_frame_open(&frame, r->dev, graph, r->item, 1.0, NULL);
+	gp_link_items_fit(&frame, ridge, r->dense);
 	model->scale = frame.ridge;
 	model->diagonal = gp_link_items_diagonal(&frame);
 	gp_link_frame_close(&frame);
-	gp_free(r->env, item);
 }
 
 /*
@@ -199,7 +187,7 @@ score_items(const gp_link_problem *problem, const rows *r, gp_link_model *model)
  * fold.
  */
 static void
-list_rows(rows *r)
+list_rows(scores_fit *r)
 {
 	r->score = gp_alloc_array(r->env, r->n * r->width, sizeof(double));
 	r->label = gp_alloc_array(r->env, r->n, sizeof(bool));
@@ -223,64 +211,13 @@ list_rows(rows *r)
 	}
 }
 
-/* The rows of all folds; links and random pairs become those that the model holds out. */
-static rows
-make_rows(gp_device *dev, const gp_link_problem *problem, const gp_features *x,
-		  const gp_link_plan *plan, gp_link_model *model)
-{
-	gp_env	   *env = dev->env;
-	gp_link_fold fold[GP_LINK_FOLDS];
-	rows		r = {.dev = dev,.env = env,
-		.width = plan->method == GP_LINK_EASE ? 1 : gp_link_width(problem->graph, plan->powers)};
-	fold_job	job = {.x = x,.plan = plan,.rows = &r};
-
-	r.folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	model->held = gp_link_held_create(env, fold, r.folds);
-	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	env->progress(env, GP_PHASE_PAIRS, 0, r.folds);
-	for (int f = 0; f < r.folds; f++)
-		gp_link_held_add(env, &model->held, &fold[f], model->habits);
-	for (int f = 0; f < r.folds; f++)
-	{
-		sample	   *s = &r.fold[f];
-
-		s->fold = fold[f];
-		fill_sample(env, problem, x, model, r.folds, f, s);
-		s->score = gp_alloc_array(env, s->pairs.n * r.width, sizeof(double));
-		r.first[f + 1] = r.n += s->first[LABELLED];
-	}
-	if (plan->method == GP_LINK_EASE)
-		score_items(problem, &r, model);
-	else
-		score_folds(problem, &job);
-	list_rows(&r);
-	return r;
-}
-
-/* Frees them. */
-static void
-free_rows(rows *r)
-{
-	for (int f = 0; f < r->folds; f++)
-	{
-		gp_link_fold_free(r->env, &r->fold[f].fold);
-		gp_link_rivals_free(r->env, &r->fold[f].rivals);
-		gp_link_asked_free(r->env, &r->fold[f].asked);
-		gp_link_pairs_free(r->env, &r->fold[f].pairs);
-		gp_free(r->env, r->fold[f].score);
-	}
-	gp_free(r->env, r->score);
-	gp_free(r->env, r->label);
-	gp_free(r->env, r->weight);
-}
-
 /* The logits of one kind of a fold's pairs. */
 static double *
-logits_of(const rows *r, gp_link_regression *g, int f, enum kind kind)
+logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 {
 	const sample *s = &r->fold[f];
 	int64_t		n = s->first[kind + 1] - s->first[kind];
-	double	   *logit = gp_alloc_array(r->env, n, sizeof(double));
+	double	   *logit = gp_alloc_zero(r->env, n, sizeof(double));
 
 	gp_link_regression_logits(g, n, r->width, s->score + s->first[kind] * r->width, logit);
 	return logit;
@@ -288,21 +225,22 @@ logits_of(const rows *r, gp_link_regression *g, int f, enum kind kind)
 
 /*
  * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
- * so that it is what the regression is left with.
+ * so that it is what is kept.
  */
 static attempt
-try_regression(const rows *r, bool process, double penalty)
+try_regression(const scores_fit *r, bool process, double penalty)
 {
 	gp_env	   *env = r->env;
-	attempt		a = {.r = gp_link_regression_open(r->dev, r->n, r->width, r->score, process,
-												  penalty)};
-	gp_link_logistic *l = &a.r.logistic;
+	gp_device  *dev = r->dev;
+	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
+	gp_link_logistic *l = &g.logistic;
+	attempt		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 	gp_link_ranks ranks = {0};
 
-	a.logit = gp_alloc_array(env, r->n, sizeof(double));
-	a.variance = gp_alloc_array(env, r->n, sizeof(double));
+	a.logit = gp_alloc_zero(env, r->n, sizeof(double));
+	a.variance = gp_alloc_zero(env, r->n, sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	memcpy(mode, l->b, l->phi.rows * sizeof(double));
 	for (int f = 0; f < r->folds; f++)
@@ -319,35 +257,51 @@ try_regression(const rows *r, bool process, double penalty)
 		}
 		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
 		gp_link_logistic_variances(l, first, n, a.variance + first);
-		a.rival[f] = logits_of(r, &a.r, f, RIVALS);
+		a.rival[f] = logits_of(r, &g, f, RIVALS);
 		gp_link_rivals_rank(&r->fold[f].rivals, a.rival[f], &ranks);
-		a.asked[f] = logits_of(r, &a.r, f, ASKED);
+		a.asked[f] = logits_of(r, &g, f, ASKED);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	a.rank = ranks.reciprocal / (double) ranks.links;
-	gp_free(env, weight);
-	gp_free(env, mode);
+	a.kept.alpha = gp_link_logistic_weights(l, g.root);
+	a.kept.root = gp_link_logistic_spread(l, g.root);
+	if (a.kept.m > 0)
+	{
+		a.kept.row = gp_alloc_array(env, a.kept.m * r->width, sizeof(float));
+		dev->download(dev, gp_matrix_wrap(a.kept.row, a.kept.m, r->width, GP_FLOAT), g.z);
+	}
+	g.centre = g.spread = NULL;
+	gp_link_regression_close(&g);
+	gp_free_all(env, weight, mode);
 	return a;
 }
 
-/* Frees an attempt. */
+/* Frees an attempt, but for what is kept of it. */
 static void
-free_attempt(const rows *r, attempt *a)
+free_attempt(const scores_fit *r, attempt *a)
 {
-	gp_link_regression_close(&a->r);
-	gp_free(r->env, a->logit);
-	gp_free(r->env, a->variance);
+	gp_free_all(r->env, a->logit, a->variance);
 	for (int f = 0; f < r->folds; f++)
-	{
-		gp_free(r->env, a->rival[f]);
-		gp_free(r->env, a->asked[f]);
-	}
+		gp_free_all(r->env, a->rival[f], a->asked[f]);
+}
+
+/* The better one of two attempts; the other is freed.  A dry run takes the larger one. */
+static attempt
+better_of(const scores_fit *r, attempt *a, attempt *b)
+{
+	bool		second = r->env->dry || b->rank > a->rank;
+	attempt    *other = second ? a : b;
+	gp_link_model *gone = &other->kept;
+
+	free_attempt(r, other);
+	gp_free_all(r->env, gone->row, gone->alpha, gone->root, gone->centre, gone->spread);
+	return second ? *b : *a;
 }
 
 /* The logits and the ranks of what is held out. */
 static void
-fill_held(const rows *r, const attempt *a, gp_link_held *held)
+fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
 {
 	for (int f = 0; f < r->folds; f++)
 	{
@@ -360,38 +314,13 @@ fill_held(const rows *r, const attempt *a, gp_link_held *held)
 	}
 }
 
-/* Keeps the regression on all rows. */
-static void
-keep_regression(const rows *r, gp_link_regression *g, gp_link_model *model)
-{
-	gp_device  *dev = r->dev;
-
-	model->pairs = r->n;
-	model->width = r->width;
-	model->m = g->z.data ? g->z.rows : 0;
-	if (model->m > 0)
-	{
-		model->row = gp_alloc_array(r->env, model->m * r->width, sizeof(float));
-		dev->download(dev, gp_matrix_wrap(model->row, model->m, r->width, GP_FLOAT), g->z);
-	}
-	model->alpha = gp_link_logistic_weights(&g->logistic, g->root);
-	model->root = gp_link_logistic_spread(&g->logistic, g->root);
-	model->centre = g->centre;
-	model->spread = g->spread;
-	g->centre = g->spread = NULL;
-}
-
 /* Keeps the features' statistics on the whole graph. */
 static void
-keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
-			  gp_link_model *model)
+keep_features(const scores_fit *r, gp_link_model *model)
 {
 	gp_link_frame f;
 
-	if (x == NULL)
-		return;
-	gp_link_frame_open(&f, dev, problem->graph, x, 1, model->powers, NULL);
-	model->features = x;
+	gp_link_frame_open(&f, r->dev, r->problem->graph, model->features, 1, model->powers, NULL);
 	model->feature_mean = f.mean;
 	model->feature_dot = f.dot;
 	model->feature_norm = f.norm;
@@ -399,106 +328,208 @@ keep_features(gp_device *dev, const gp_link_problem *problem, gp_features *x,
 	gp_link_frame_close(&f);
 }
 
-/*
- * The methods scores and ease.  A Gaussian process takes the place of logistic regression where
- * links rank better among their rivals with it.  The likelihood of the rows would mostly judge how
- * far links are from random pairs, which is another question.
- */
+/* Steps of the Laplacian scores, and powers of A whose features are compared: fewer take less. */
 static void
-fit_scores(gp_device *dev, const gp_link_problem *problem, const gp_link_plan *plan,
-		   gp_link_model *model)
+choose_depth(scores_fit *r)
+{
+	const gp_graph *graph = r->problem->graph;
+	double		steps = STEP_ENTRIES / (2.0 * (double) graph->edges + (double) graph->nodes + 1.0);
+
+	r->steps = (int32_t) fmax(LEAST_STEPS, fmin(steps, GP_LINK_STEPS));
+	if (r->problem->features)
+		r->powers = r->steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
+	r->width = gp_link_width(graph, r->powers);
+}
+
+/* A fold and what its thread takes. */
+typedef struct fold_trial
+{
+	scores_fit *fit;
+	int			fold;
+} fold_trial;
+
+static void
+run_fold(gp_device *dry, void *arg)
+{
+	const fold_trial *t = arg;
+	sample	   *s = &t->fit->fold[t->fold];
+
+	s->score = gp_alloc_zero(t->fit->env, s->pairs.n * t->fit->width, sizeof(double));
+	score_fold(t->fit, dry, 0, t->fold);
+	gp_free(t->fit->env, s->score);
+}
+
+/* Hides links, fold by fold, and draws the pairs that are scored. */
+static void
+open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
-	gp_features *x = problem->features && plan->method == GP_LINK_SCORES ?
-		gp_link_features_prepare(env, problem->features, problem->seed) : NULL;
-	rows		r = make_rows(dev, problem, x, plan, model);
+	gp_link_fold fold[GP_LINK_FOLDS];
+
+	gp_power_refuse(env, problem->program);
+	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
+	r->own.held = gp_link_held_create(env, fold, r->folds);
+	r->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
+	for (int f = 0; f < r->folds; f++)
+		gp_link_held_add(env, &r->own.held, &fold[f], r->own.habits);
+	for (int f = 0; f < r->folds; f++)
+	{
+		r->fold[f].fold = fold[f];
+		fill_sample(r, f);
+		r->first[f + 1] = r->n += r->fold[f].first[LABELLED];
+	}
+}
+
+static void
+scores_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
+{
+	scores_fit *r = state;
+
+	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options};
+	choose_depth(r);
+	if (p->features)
+		r->own.features = gp_link_features_prepare(r->env, p->features, p->seed);
+	open_folds(r, dev, options);
+	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
+	for (int f = 0; f < r->folds && r->threads > 1; f++)
+	{
+		fold_trial	t = {r, f};
+		double		bytes = gp_dry_run(dev, run_fold, &t).bytes;
+
+		r->room = (size_t) fmax((double) r->room, ROOM_FACTOR * bytes + ROOM_MORE);
+	}
+}
+
+static void
+ease_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
+{
+	scores_fit *r = state;
+
+	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,.width = 1,.dense = true};
+	r->item = gp_link_items_find(r->env, p->graph, NULL);
+	open_folds(r, dev, options);
+}
+
+/*
+ * A Gaussian process takes the place of logistic regression where links rank better among their
+ * rivals with it.  The likelihood of the rows would mostly judge how far links are from random
+ * pairs, which is another question.
+ */
+static void *
+scores_run(void *state, gp_device *dev, const gp_plan *plan)
+{
+	scores_fit *r = state;
+	gp_env	   *env = r->env = dev->env;
+	const gp_link_problem *problem = r->problem;
+	gp_link_model *model = gp_link_model_begin(env, &r->own, r->item ? GP_LINK_EASE :
+											   GP_LINK_SCORES, problem->graph);
 	attempt		best;
 	gp_link_asked asked[GP_LINK_FOLDS];
 
-	model->steps = plan->steps;
-	model->powers = plan->powers;
-	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	best = try_regression(&r, false, 1.0);
-	for (int k = 0; k < PENALTIES && plan->method == GP_LINK_SCORES; k++)
+	r->dev = dev;
+	model->steps = r->steps;
+	model->powers = r->powers;
+	/* The scores of all folds' pairs. */
+	for (int f = 0; f < r->folds; f++)
 	{
-		attempt		other = try_regression(&r, true, penalties[k]);
-		bool		better = other.rank > best.rank;
-
-		free_attempt(&r, better ? &best : &other);
-		if (better)
-			best = other;
+		asked[f] = r->fold[f].asked;
+		r->fold[f].score = gp_alloc_zero(env, r->fold[f].pairs.n * r->width, sizeof(double));
 	}
-	fill_held(&r, &best, &model->held);
-	for (int f = 0; f < r.folds; f++)
-		asked[f] = r.fold[f].asked;
-	gp_link_asked_calibrate(dev, asked, r.folds, best.asked, problem->missing_share, model);
-	keep_regression(&r, &best.r, model);
-	gp_link_held_judge(env, model);
-	free_attempt(&r, &best);
-	free_rows(&r);
-	keep_features(dev, problem, x, model);
-}
-
-/* True where links lead from users to items. */
-static bool
-is_two_sided(gp_env *env, const gp_graph *graph)
-{
-	double		share;
-
-	gp_free(env, gp_link_items_find(env, graph, &share));
-	return share >= LEAST_SIDED;
-}
-
-/* The better of two models by how hidden links rank among their rivals; the other is freed. */
-static gp_link_model *
-better_of(gp_env *env, gp_link_model *a, gp_link_model *b)
-{
-	bool		second = b->metric[GP_LINK_METRIC_MRR] > a->metric[GP_LINK_METRIC_MRR];
-
-	gp_link_model_free(env, second ? a : b);
-	return second ? b : a;
-}
-
-/* A fit by the planned method. */
-static gp_link_model *
-fit_method(gp_device *dev, const gp_link_problem *problem)
-{
-	gp_env	   *env = dev->env;
-	gp_link_plan plan = checked_plan(dev, problem);
-	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
-
-	if (plan.method != GP_LINK_DEEP)
-		gp_power_refuse(env, problem->program);
-	model->method = plan.method;
-	model->graph = problem->graph;
-	if (gp_link_has_scores(plan.method))
-		fit_scores(dev, problem, &plan, model);
-	else if (plan.method == GP_LINK_PAIRS)
-		gp_link_pairs_fit(dev, problem, model);
+	if (r->item)
+		score_items(r, model);
 	else
-		gp_link_deep_fit(dev, problem, model);
+		score_folds(r);
+	list_rows(r);
+	/* The regression. */
+	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
+	best = try_regression(r, false, 1.0);
+	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
+	{
+		attempt		other = try_regression(r, true, penalties[k]);
+
+		best = better_of(r, &best, &other);
+	}
+	fill_held(r, &best, &model->held);
+	gp_link_asked_calibrate(dev, asked, r->folds, best.asked, problem->missing_share, model);
+	model->pairs = r->n;
+	model->width = r->width;
+	model->m = best.kept.m;
+	model->row = best.kept.row;
+	model->alpha = best.kept.alpha;
+	model->root = best.kept.root;
+	model->centre = best.kept.centre;
+	model->spread = best.kept.spread;
+	gp_link_held_judge(env, model);
+	free_attempt(r, &best);
+	for (int f = 0; f < r->folds; f++)
+		gp_free(env, r->fold[f].score);
+	gp_free_all(env, r->score, r->label, r->weight);
+	if (model->features)
+		keep_features(r, model);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = plan.method == GP_LINK_DEEP ?
-		gp_link_row_codes(dev, model->graph->nodes, model->width, model->row, problem->seed) :
-		gp_link_codes(dev, problem);
-	return model;
+	model->code = gp_link_codes(dev, problem);
+	return gp_link_model_end(env, &r->own, model);
 }
 
-gp_link_model *
-gp_link_fit(gp_device *dev, const gp_link_problem *problem)
+static void
+scores_explain(const void *state, gp_plan *plan)
 {
-	gp_env	   *env = dev->env;
-	bool		asked = problem->method == GP_LINK_AUTO || problem->method == GP_LINK_EASE;
-	bool		two_sided = asked && is_two_sided(env, problem->graph);
-	gp_link_problem ease = *problem;
-	gp_link_model *model;
+	const scores_fit *r = state;
 
-	if (problem->method == GP_LINK_EASE && !two_sided)
-		gp_raise(env, GP_ERR_DATA, "Method 'scores' takes any graph.",
-				 "method ease needs links that lead from one side to the other, such as from users to items");
-	model = fit_method(dev, problem);
-	if (problem->method != GP_LINK_AUTO || !two_sided)
-		return model;
-	ease.method = GP_LINK_EASE;
-	return better_of(env, model, fit_method(dev, &ease));
+	if (r->item)
+		snprintf(plan->reason, sizeof(plan->reason), "links by auto-encoders of users and items: ");
+	else
+		snprintf(plan->reason, sizeof(plan->reason),
+				 "links by scores of pairs, those of Laplacian kernels take %d steps: ", r->steps);
 }
+
+/* One fold after the other. */
+static bool
+scores_spare(void *state)
+{
+	scores_fit *r = state;
+	bool		may = r->threads > 1;
+
+	r->threads = 1;
+	return may;
+}
+
+/* Conjugate gradients in place of inverses. */
+static bool
+ease_spare(void *state)
+{
+	scores_fit *r = state;
+	bool		may = r->dense;
+
+	r->dense = false;
+	return may;
+}
+
+static void
+scores_close(void *state)
+{
+	scores_fit *r = state;
+
+	for (int f = 0; f < r->folds; f++)
+	{
+		gp_link_fold_free(r->env, &r->fold[f].fold);
+		gp_link_rivals_free(r->env, &r->fold[f].rivals);
+		gp_link_asked_free(r->env, &r->fold[f].asked);
+		gp_link_pairs_free(r->env, &r->fold[f].pairs);
+	}
+	gp_link_opened_free(r->env, &r->own);
+	gp_free(r->env, r->item);
+}
+
+const gp_method gp_method_scores = {
+	.name = "scores",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
+	.open = scores_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
+	.spare = scores_spare,.close = scores_close
+};
+
+const gp_method gp_method_ease = {
+	.name = "ease",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
+	.open = ease_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
+	.spare = ease_spare,.close = scores_close
+};

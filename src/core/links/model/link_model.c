@@ -4,10 +4,9 @@
  * The arrays come from a table on the way back.  None is trusted: whatever is
  * used as an index or a length is checked here.
  */
-#include "links/search/link_predict.h"
+#include "links/scores/scores.h"
 
 #define MOST_COUNTED (INT64_C(1) << 20)	/* pairs of folds: far more than there are */
-#define MEGABYTE (1024.0 * 1024.0)
 
 enum array_tag
 {
@@ -144,11 +143,44 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 }
 
 void
-gp_link_check_limit(gp_env *env, double bytes, const char *hint)
+gp_link_release(gp_env *env, void *model)
 {
-	if (env->limit > 0 && bytes > (double) gp_limit(env))
-		gp_raise(env, GP_ERR_LIMIT, hint, "the link model needs %.0f MB, more than gnngp.memory_limit (%.0f MB)",
-				 ceil(bytes / MEGABYTE), floor((double) gp_limit(env) / MEGABYTE));
+	gp_link_model_free(env, model);
+}
+
+gp_link_model *
+gp_link_model_begin(gp_env *env, const gp_link_opened *opened, gp_link_method method,
+					const gp_graph *graph)
+{
+	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
+
+	model->method = method;
+	model->graph = graph;
+	model->held = opened->held;
+	model->habits = opened->habits;
+	model->features = opened->features;
+	return model;
+}
+
+gp_link_model *
+gp_link_model_end(gp_env *env, gp_link_opened *opened, gp_link_model *model)
+{
+	*opened = (gp_link_opened) {.habits = NULL};
+	if (env->dry)
+	{
+		model->held = opened->held;
+		model->habits = NULL;
+		model->features = NULL;
+	}
+	return model;
+}
+
+void
+gp_link_opened_free(gp_env *env, gp_link_opened *opened)
+{
+	gp_link_held_free(env, &opened->held);
+	gp_free(env, opened->habits);
+	gp_features_free(env, opened->features);
 }
 
 /* What a restored model is checked with. */

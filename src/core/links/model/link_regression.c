@@ -185,12 +185,3 @@ gp_link_regression_close(gp_link_regression *r)
 	dev->destroy(dev, &r->root);
 	gp_link_logistic_close(&r->logistic);
 }
-
-double
-gp_link_regression_bytes(double n, double width)
-{
-	double		m = fmin(n, GP_LINK_LANDMARKS);
-	double		p = fmax(m, width + 1.0);
-
-	return gp_link_logistic_bytes(n, p) + 8.0 * (3.0 * n * (width + 1.0) + n * p + 3.0 * m * m);
-}

@@ -34,9 +34,6 @@ extern void gp_link_regression_close(gp_link_regression *r);
 extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width,
 									  const double *score, double *logit);
 
-/* The bytes that it takes at most. */
-extern double gp_link_regression_bytes(double n, double width);
-
 /*
  * psi of rows of scores, n x p in the type of the landmarks z (which has no rows, but a type, for
  * logistic regression); owned by the caller.

@@ -5,6 +5,7 @@
 
 #define STEPS 50
 #define HALVINGS 30
+#define TYPICAL_STEPS 8			/* of a fit, for its plan */
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */
 #define FLAT 1e-12				/* a relative spread of scores below this is none */
 
@@ -22,7 +23,7 @@ gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty)
 
 	l.b = gp_alloc_zero(dev->env, phi.rows, sizeof(double));
 	l.root = dev->create(dev, phi.rows, phi.rows, GP_DOUBLE);
-	l.logit = gp_alloc_array(dev->env, phi.cols, sizeof(double));
+	l.logit = gp_alloc_zero(dev->env, phi.cols, sizeof(double));
 	return l;
 }
 
@@ -125,11 +126,13 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 {
 	gp_env	   *env = l->dev->env;
 	int64_t		p = l->phi.rows;
-	double	   *step = gp_alloc_array(env, p, sizeof(double));
-	double	   *next = gp_alloc_array(env, p, sizeof(double));
+	double	   *step = gp_alloc_zero(env, p, sizeof(double));
+	double	   *next = gp_alloc_zero(env, p, sizeof(double));
+	gp_count	before = env->dry ? gp_dry_count(l->dev) : (gp_count) {0};
 	double		loss = objective(l, l->b, label, weight);
 	double		all = 0.0;
 
+	/* A dry run ends with its first step, which is zero. */
 	for (int64_t r = 0; r < l->phi.cols; r++)
 		all += weight[r];
 	for (int k = 0; k < STEPS; k++)
@@ -160,8 +163,9 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 		memcpy(l->b, next, p * sizeof(double));
 		loss = value;
 	}
-	gp_free(env, step);
-	gp_free(env, next);
+	if (env->dry)
+		gp_dry_repeat(l->dev, &before, TYPICAL_STEPS - 1.0);
+	gp_free_all(env, step, next);
 }
 
 void
@@ -215,12 +219,6 @@ gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root)
 	return out;
 }
 
-double
-gp_link_logistic_bytes(double n, double p)
-{
-	return 8.0 * (2.0 * p * n + 8.0 * n + p * p + 8.0 * p);
-}
-
 /*
  * The scores are standardised.  A pair stands in two rows, a link and none, which share its weight
  * as the smoothed target of its label says (Platt 1999): scores that separate links make the curve
@@ -265,7 +263,7 @@ gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *la
 	 * Equal scores, or such as are no numbers, give every pair the share of links; so do those
 	 * that rank backwards.
 	 */
-	if (spread > FLAT * fabs(centre) && isfinite(spread))
+	if (dev->env->dry || (spread > FLAT * fabs(centre) && isfinite(spread)))
 	{
 		gp_matrix	rows = dev->create(dev, 2, 2 * n, GP_DOUBLE);
 		gp_link_logistic l;

@@ -48,7 +48,4 @@ extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
 extern void gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
 							  const double *weight, double *intercept, double *slope);
 
-/* The bytes of a regression on n rows and p functions, at most. */
-extern double gp_link_logistic_bytes(double n, double p);
-
 #endif							/* GP_LINK_LOGISTIC_H */

@@ -11,11 +11,10 @@
  * graph without the fold's links, and neither these nor the fold's non-links are
  * learnt from.
  */
-#include "regression/regression.h"
-#include "base/base.h"
-#include "links/links_internal.h"
 #include "hard_negatives.h"
 #include "link_regression.h"
+
+#include <stdio.h>
 
 #define LEAST_RANK 256			/* columns of the nodes' factor, at least */
 #define MOST_RANK 512			/* and at most */
@@ -33,6 +32,26 @@
 static const double penalties[] = {0.01, 0.1, 1.0};
 
 #define GRID ((int) (sizeof(penalties) / sizeof(penalties[0])))
+
+/* A fold, the pairs that it learns from, and the others: those it hides, rivals, candidates. */
+typedef struct part
+{
+	gp_link_fold fold;
+	gp_link_fold learnt;
+	gp_link_rivals rivals;
+	gp_link_asked asked;
+	gp_link_pairs others;
+} part;
+
+/* What a fit works with; the last part is of the whole graph, and hides nothing. */
+typedef struct pairs_fit
+{
+	gp_env	   *env;
+	const gp_link_problem *problem;
+	gp_link_opened own;
+	int			folds;
+	part		part[GP_LINK_FOLDS + 1];
+} pairs_fit;
 
 /* What the folds say of a penalty. */
 typedef struct trial
@@ -63,13 +82,12 @@ factor_rank(int64_t n)
 static void
 normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)
 {
-	double	   *norm = gp_alloc_array(env, n, sizeof(double));
+	double	   *norm = gp_alloc_figures(env, n, sizeof(double));
 	double		mean = 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < n; i++)
+	n = gp_items(env, n);
+	GP_EACH(env, i, n, i * width)
 	{
-		gp_poll(env, i * width, &next);
 		norm[i] = 0.0;
 		for (int64_t c = 0; c < width - 1; c++)
 			norm[i] += (double) row[i * width + c] * row[i * width + c];
@@ -80,12 +98,10 @@ normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)
 				 "the kernel overflows");
 	if (mean <= 0.0)
 		mean = 1.0;
-	next = 0;
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(env, i, n, i * width)
 	{
 		double		factor = 1.0 / sqrt(norm[i] + CONSTANT * mean);
 
-		gp_poll(env, i * width, &next);
 		row[i * width + width - 1] = (float) sqrt(CONSTANT * mean);
 		for (int64_t c = 0; c < width; c++)
 			row[i * width + c] = (float) (row[i * width + c] * factor);
@@ -106,8 +122,7 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 	q = gp_link_factor(dev, &p, factor_rank(graph->nodes));
 	model->graph = graph;
 	model->width = (int32_t) q.cols + 1;
-	model->row = gp_alloc_array(dev->env, gp_size_mul(dev->env, q.rows, model->width),
-								sizeof(float));
+	model->row = gp_alloc_figures(dev->env, q.rows, model->width * sizeof(float));
 	host = gp_matrix_wrap(model->row, q.rows, model->width, GP_FLOAT);
 	dev->download(dev, gp_matrix_cols(host, 0, q.cols), q);
 	dev->destroy(dev, &q);
@@ -126,11 +141,10 @@ static gp_matrix
 inducing_rows(gp_device *dev, const gp_link_model *model)
 {
 	int64_t		m = model->m;
-	float	   *host = gp_alloc_array(dev->env, gp_size_mul(dev->env, 2 * m, model->width),
-									  sizeof(float));
+	float	   *host = gp_alloc_figures(dev->env, 2 * m, model->width * sizeof(float));
 	gp_matrix	u = dev->create(dev, 2 * m, model->width, GP_FLOAT);
 
-	for (int64_t k = 0; k < m; k++)
+	for (int64_t k = 0; k < gp_items(dev->env, m); k++)
 	{
 		copy_row(model, model->inducing[2 * k], host + k * model->width);
 		copy_row(model, model->inducing[2 * k + 1], host + (m + k) * model->width);
@@ -159,8 +173,9 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	int64_t		m = model->m;
 	gp_matrix	p = gp_matrix_rows(b->p, 0, 2 * n);
 	gp_matrix	g = gp_matrix_rows(b->g, 0, 2 * n);
+	int64_t		figures = gp_items(dev->env, n);
 
-	for (int64_t r = 0; r < n; r++)
+	for (int64_t r = 0; r < figures; r++)
 	{
 		bool		turn = !model->graph->directed && src[r] > dst[r];
 
@@ -170,7 +185,7 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	dev->upload(dev, p, gp_matrix_wrap(b->rows, 2 * n, model->width, GP_FLOAT));
 	dev->gemm(dev, false, true, 1.0, p, b->u, 0.0, g);
 	dev->download(dev, gp_matrix_wrap(b->products, 2 * n, 2 * m, GP_FLOAT), g);
-	for (int64_t r = 0; r < n; r++)
+	for (int64_t r = 0; r < figures; r++)
 	{
 		const float *i = b->products + r * 2 * m;
 		const float *j = b->products + (n + r) * 2 * m;
@@ -193,9 +208,9 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 	int64_t		height = gp_min64(n, BLOCK);
 	pair_block	b;
 
-	b.rows = gp_alloc_array(env, 2 * height * model->width, sizeof(float));
-	b.products = gp_alloc_array(env, 4 * height * m, sizeof(float));
-	b.k = gp_alloc_array(env, height * m, sizeof(double));
+	b.rows = gp_alloc_figures(env, 2 * height * model->width, sizeof(float));
+	b.products = gp_alloc_figures(env, 4 * height * m, sizeof(float));
+	b.k = gp_alloc_figures(env, height * m, sizeof(double));
 	b.u = inducing_rows(dev, model);
 	b.p = dev->create(dev, 2 * height, model->width, GP_FLOAT);
 	b.g = dev->create(dev, 2 * height, 2 * m, GP_FLOAT);
@@ -205,12 +220,8 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 		dev->upload(dev, gp_matrix_rows(k, band.first, band.count),
 					gp_matrix_wrap(b.k, band.count, m, GP_DOUBLE));
 	}
-	dev->destroy(dev, &b.u);
-	dev->destroy(dev, &b.p);
-	dev->destroy(dev, &b.g);
-	gp_free(env, b.rows);
-	gp_free(env, b.products);
-	gp_free(env, b.k);
+	gp_destroy_all(dev, &b.u, &b.p, &b.g);
+	gp_free_all(env, b.rows, b.products, b.k);
 }
 
 /* Links and as many non-links of a graph: links first.  The graph whose links are known is full. */
@@ -245,24 +256,7 @@ set_inducing(gp_env *env, const gp_link_fold *t, gp_link_model *model)
 	}
 }
 
-/* The covariances of the inducing pairs. */
-static gp_matrix
-inducing_kernel(gp_device *dev, const gp_link_model *model)
-{
-	gp_link_pairs u = gp_link_pairs_create(dev->env, model->m);
-	gp_matrix	k = dev->create(dev, model->m, model->m, GP_DOUBLE);
-
-	for (int64_t i = 0; i < model->m; i++)
-	{
-		u.src[i] = model->inducing[2 * i];
-		u.dst[i] = model->inducing[2 * i + 1];
-	}
-	gp_link_pairs_kernel(dev, model, model->m, u.src, u.dst, k);
-	gp_link_pairs_free(dev->env, &u);
-	return k;
-}
-
-/* The covariances of pairs with the inducing ones. */
+/* Covariances of pairs with the inducing ones. */
 static gp_matrix
 covariances(gp_device *dev, const gp_link_model *model, const gp_link_pairs *pairs)
 {
@@ -281,33 +275,37 @@ typedef struct regression
 	double	   *weight;
 } regression;
 
-/* Prepares it: pairs to learn from, links first, then the others. */
+/* Prepares it, and the model of its graph. */
 static regression
-regression_open(gp_device *dev, const gp_link_model *model, const gp_link_fold *t,
-				const gp_link_pairs *others)
+regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
+				const part *p, gp_link_model *model)
 {
-	regression	r = {.root = gp_link_landmark_root(dev, inducing_kernel(dev, model))};
-	int64_t		n = t->pairs.n + others->n;
-	gp_link_pairs all = gp_link_pairs_create(dev->env, n);
+	gp_env	   *env = dev->env;
+	gp_link_pairs all = gp_link_pairs_concat(env, &p->learnt.pairs, &p->others);
+	gp_link_pairs inducing;
+	regression	r = {.label = NULL};
 
-	memcpy(all.src, t->pairs.src, t->pairs.n * sizeof(int32_t));
-	memcpy(all.dst, t->pairs.dst, t->pairs.n * sizeof(int32_t));
-	if (others->n > 0)
+	set_rows(dev, problem, graph, model);
+	set_inducing(env, &p->learnt, model);
+	inducing = gp_link_pairs_create(env, model->m);
+	for (int64_t i = 0; i < model->m; i++)
 	{
-		memcpy(all.src + t->pairs.n, others->src, others->n * sizeof(int32_t));
-		memcpy(all.dst + t->pairs.n, others->dst, others->n * sizeof(int32_t));
+		inducing.src[i] = model->inducing[2 * i];
+		inducing.dst[i] = model->inducing[2 * i + 1];
 	}
+	r.root = gp_link_landmark_root(dev, covariances(dev, model, &inducing));
 	r.logistic = gp_link_logistic_open(dev,
 									   gp_link_whiten(dev, covariances(dev, model, &all), r.root),
 									   penalties[0]);
-	gp_link_pairs_free(dev->env, &all);
-	r.label = gp_alloc_zero(dev->env, n, sizeof(bool));
-	r.weight = gp_alloc_zero(dev->env, n, sizeof(double));
-	for (int64_t e = 0; e < t->pairs.n; e++)
+	r.label = gp_alloc_zero(env, all.n, sizeof(bool));
+	r.weight = gp_alloc_zero(env, all.n, sizeof(double));
+	for (int64_t e = 0; e < p->learnt.pairs.n; e++)
 	{
-		r.label[e] = e < t->links;
+		r.label[e] = e < p->learnt.links;
 		r.weight[e] = 1.0;
 	}
+	gp_link_pairs_free(env, &inducing);
+	gp_link_pairs_free(env, &all);
 	return r;
 }
 
@@ -318,80 +316,57 @@ regression_close(regression *r)
 
 	gp_link_logistic_close(&r->logistic);
 	dev->destroy(dev, &r->root);
-	gp_free(dev->env, r->label);
-	gp_free(dev->env, r->weight);
+	gp_free_all(dev->env, r->label, r->weight);
 }
 
-/*
- * Fold f: a model of its graph, learnt from what it does not hide, with each penalty, on what it
- * hides.
- */
+/* Fold f: a model of its graph, with each penalty, on what it hides. */
 static void
-try_fold(gp_device *dev, const gp_link_problem *problem, const gp_link_fold *fold, int folds, int f,
-		 gp_link_asked *asked, int64_t from, trial *x)
+try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
 {
 	gp_env	   *env = dev->env;
+	const part *p = &fit->part[f];
+	int64_t		from = fit->own.held.first[f];
 	gp_link_model model = {0};
-	gp_link_rivals rivals = gp_link_rivals_make(env, problem->graph, fold, RANKED / folds,
-												problem->seed, NULL);
-	gp_link_fold t = training_pairs(env, fold->graph, problem->graph,
-									gp_hash(problem->seed ^ LEARN_SALT) + f + 1,
-									&fold->pairs);
-	gp_link_pairs hidden = gp_link_pairs_concat(env, &fold->pairs, &rivals.pairs);
-	gp_link_pairs others = gp_link_pairs_concat(env, &hidden, &asked->pairs);
-	regression	r;
+	regression	r = regression_open(dev, fit->problem, p->fold.graph, p, &model);
 
-	set_rows(dev, problem, fold->graph, &model);
-	set_inducing(env, &t, &model);
-	r = regression_open(dev, &model, &t, &others);
 	for (int g = 0; g < GRID; g++)
 	{
-		const double *logit = r.logistic.logit + t.pairs.n;
+		const double *logit = r.logistic.logit + p->learnt.pairs.n;
+		const double *rivals = logit + p->fold.pairs.n;
 
 		r.logistic.penalty = penalties[g];
 		gp_link_logistic_fit(&r.logistic, r.label, r.weight);
-		memcpy(x[g].logit + from, logit, fold->pairs.n * sizeof(double));
-		gp_link_logistic_variances(&r.logistic, t.pairs.n, fold->pairs.n, x[g].variance + from);
-		for (int64_t e = 0; e < fold->pairs.n; e++)
-			x[g].loss += log1p(exp(e < fold->links ? -logit[e] : logit[e]));
-		gp_link_rivals_rank(&rivals, logit + fold->pairs.n, &x[g].ranks);
-		x[g].asked[f] = gp_alloc_array(env, asked->pairs.n, sizeof(double));
-		memcpy(x[g].asked[f], logit + hidden.n, asked->pairs.n * sizeof(double));
+		memcpy(x[g].logit + from, logit, p->fold.pairs.n * sizeof(double));
+		gp_link_logistic_variances(&r.logistic, p->learnt.pairs.n, p->fold.pairs.n,
+								   x[g].variance + from);
+		for (int64_t e = 0; e < p->fold.pairs.n; e++)
+			x[g].loss += log1p(exp(e < p->fold.links ? -logit[e] : logit[e]));
+		gp_link_rivals_rank(&p->rivals, rivals, &x[g].ranks);
+		x[g].asked[f] = gp_alloc_array(env, p->asked.pairs.n, sizeof(double));
+		memcpy(x[g].asked[f], rivals + p->rivals.pairs.n, p->asked.pairs.n * sizeof(double));
 	}
 	regression_close(&r);
-	gp_free(env, model.inducing);
-	gp_free(env, model.row);
-	gp_link_pairs_free(env, &t.pairs);
-	gp_link_pairs_free(env, &hidden);
-	gp_link_pairs_free(env, &others);
-	gp_link_rivals_free(env, &rivals);
+	gp_free_all(env, model.inducing, model.row);
 }
 
-/* Cross-fits: sets the model's figures, its curve and its habits, and returns the penalty. */
+/* Cross-fits: sets the model's figures and its curve, and returns the penalty. */
 static double
-choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
+choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
-	gp_link_fold fold[GP_LINK_FOLDS];
 	gp_link_asked asked[GP_LINK_FOLDS];
-	int			folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	trial		x[GRID] = {{0}};
 	int			best = 0;
 
-	model->held = gp_link_held_create(env, fold, folds);
-	model->habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	for (int g = 0; g < GRID; g++)
 	{
-		x[g].logit = gp_alloc_array(env, model->held.n, sizeof(double));
-		x[g].variance = gp_alloc_array(env, model->held.n, sizeof(double));
+		x[g].logit = gp_alloc_zero(env, model->held.n, sizeof(double));
+		x[g].variance = gp_alloc_zero(env, model->held.n, sizeof(double));
 	}
-	for (int f = 0; f < folds; f++)
+	for (int f = 0; f < fit->folds; f++)
 	{
-		asked[f] = gp_link_asked_make(env, problem->graph, &fold[f], ASKED / folds, problem->seed,
-									  GP_CANDIDATES_THREE_HOPS, NULL);
-		try_fold(dev, problem, &fold[f], folds, f, &asked[f], model->held.first[f], x);
-		gp_link_held_add(env, &model->held, &fold[f], model->habits);
-		gp_link_fold_free(env, &fold[f]);
+		asked[f] = fit->part[f].asked;
+		try_fold(dev, fit, f, x);
 	}
 	for (int g = 1; g < GRID; g++)
 		if (x[g].loss < x[best].loss)
@@ -402,116 +377,100 @@ choose_penalty(gp_device *dev, const gp_link_problem *problem, gp_link_model *mo
 		model->held.row[e].variance = x[best].variance[e];
 	}
 	model->held.ranks = x[best].ranks;
-	gp_link_asked_calibrate(dev, asked, folds, x[best].asked, problem->missing_share, model);
+	gp_link_asked_calibrate(dev, asked, fit->folds, x[best].asked, fit->problem->missing_share,
+							model);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
 	{
-		gp_free(env, x[g].logit);
-		gp_free(env, x[g].variance);
-		for (int f = 0; f < folds; f++)
+		gp_free_all(env, x[g].logit, x[g].variance);
+		for (int f = 0; f < fit->folds; f++)
 			gp_free(env, x[g].asked[f]);
 	}
-	for (int f = 0; f < folds; f++)
-		gp_link_asked_free(env, &asked[f]);
 	return penalties[best];
 }
 
-void
-gp_link_pairs_fit(gp_device *dev, const gp_link_problem *problem, gp_link_model *model)
-{
-	double		penalty = choose_penalty(dev, problem, model);
-	gp_link_pairs none = {0};
-	gp_link_fold t;
-	regression	r;
+/* ---- the method ---- */
 
-	set_rows(dev, problem, problem->graph, model);
-	t = training_pairs(dev->env, problem->graph, problem->graph,
-					   gp_hash(problem->seed ^ LEARN_SALT), NULL);
-	set_inducing(dev->env, &t, model);
-	r = regression_open(dev, model, &t, &none);
+static void
+pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
+{
+	gp_env	   *env = dev->env;
+	pairs_fit  *fit = state;
+	uint64_t	seed = gp_hash(p->seed ^ LEARN_SALT);
+	gp_link_fold fold[GP_LINK_FOLDS];
+
+	gp_power_refuse(env, p->program);
+	*fit = (pairs_fit) {.env = env,.problem = options};
+	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fold);
+	fit->own.held = gp_link_held_create(env, fold, fit->folds);
+	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
+	for (int f = 0; f < fit->folds; f++)
+	{
+		part	   *q = &fit->part[f];
+		gp_link_pairs hidden;
+
+		q->fold = fold[f];
+		gp_link_held_add(env, &fit->own.held, &q->fold, fit->own.habits);
+		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold, RANKED / fit->folds, p->seed,
+										NULL);
+		q->asked = gp_link_asked_make(env, p->graph, &q->fold, ASKED / fit->folds, p->seed,
+									  GP_CANDIDATES_THREE_HOPS, NULL);
+		q->learnt = training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);
+		hidden = gp_link_pairs_concat(env, &q->fold.pairs, &q->rivals.pairs);
+		q->others = gp_link_pairs_concat(env, &hidden, &q->asked.pairs);
+		gp_link_pairs_free(env, &hidden);
+	}
+	fit->part[fit->folds].learnt = training_pairs(env, p->graph, p->graph, seed, NULL);
+}
+
+static void *
+pairs_run(void *state, gp_device *dev, const gp_plan *plan)
+{
+	pairs_fit  *fit = state;
+	const part *whole = &fit->part[fit->folds];
+	gp_env	   *env = dev->env;
+	const gp_graph *graph = fit->problem->graph;
+	gp_link_model *model = gp_link_model_begin(env, &fit->own, GP_LINK_PAIRS, graph);
+	double		penalty = choose_penalty(dev, fit, model);
+	regression	r = regression_open(dev, fit->problem, graph, whole, model);
+
 	r.logistic.penalty = penalty;
 	gp_link_logistic_fit(&r.logistic, r.label, r.weight);
-	model->pairs = t.pairs.n;
+	model->pairs = whole->learnt.pairs.n;
 	model->alpha = gp_link_logistic_weights(&r.logistic, r.root);
 	model->root = gp_link_logistic_spread(&r.logistic, r.root);
 	regression_close(&r);
-	gp_link_pairs_free(dev->env, &t.pairs);
+	env->progress(env, GP_PHASE_KERNEL, 0, 0);
+	model->code = gp_link_codes(dev, fit->problem);
+	return gp_link_model_end(env, &fit->own, model);
 }
 
-/* True when any step sums over neighbours. */
-static bool
-has_operator(const gp_program *program)
+static void
+pairs_explain(const void *state, gp_plan *plan)
 {
-	for (int k = 0; k < program->nsteps; k++)
-		if (program->steps[k].kind == GP_STEP_OP)
-			return true;
-	return false;
+	snprintf(plan->reason, sizeof(plan->reason), "links by a kernel of pairs: ");
 }
 
-/*
- * Sparse entries of the input layer: X, and A X where neighbours are summed over.
- * The features of walks, and A times them, are held several times while they are made.
- */
-static double
-input_entries(const gp_link_problem *problem)
+static void
+pairs_close(void *state)
 {
-	double		n = (double) problem->graph->nodes;
-	double		degree = problem->graph->start[problem->graph->nodes] / fmax(n, 1.0) + 1.0;
-	const gp_features *x = problem->features;
-	bool		walks = problem->program->input.kind == GP_INPUT_LAPLACIAN;
-	const double *p = problem->program->input.p;
-	double		in = n;
-	double		width = n;
+	pairs_fit  *fit = state;
 
-	if (walks)
-		in = n * fmin(n, 1.25 * p[GP_LAPLACIAN_WALKS] / p[GP_LAPLACIAN_P_TERM]);
-	else if (x != NULL)
+	for (int f = 0; f <= fit->folds; f++)
 	{
-		in = x->csr ? (double) gp_csr_entries(x->csr) : 0.5 * n * x->dims;
-		width = (double) x->dims;
+		part	   *p = &fit->part[f];
+
+		gp_link_fold_free(fit->env, &p->fold);
+		gp_link_pairs_free(fit->env, &p->learnt.pairs);
+		gp_link_rivals_free(fit->env, &p->rivals);
+		gp_link_asked_free(fit->env, &p->asked);
+		gp_link_pairs_free(fit->env, &p->others);
 	}
-	return (walks ? 3.0 : 1.0) * in + (has_operator(problem->program) ? walks ? 2.5 : 1.0 : 0.0) *
-		fmin(n * width, in * degree);
+	gp_link_opened_free(fit->env, &fit->own);
 }
 
-/* The bytes of making the nodes' factor, an upper bound: A, its factor, panels. */
-static double
-factor_bytes(const gp_link_problem *problem, double rank)
-{
-	const gp_program *program = problem->program;
-	double		n = (double) problem->graph->nodes;
-	double		entries = (double) problem->graph->start[problem->graph->nodes];
-	double		panels = 2.0;
-
-	for (int k = 0; k < program->nsteps; k++)
-		panels += program->steps[k].kind == GP_STEP_SUM && program->layers > 1;
-	return 8.0 * (entries + n) + 8.0 * input_entries(problem) + 80.0 * n +
-		4.0 * n * (panels * (rank + 16.0) + 3.0 * GP_COLUMN_BLOCK) +
-		8.0 * GP_ROW_BLOCK * rank + 24.0 * rank * rank;
-}
-
-void
-gp_link_pairs_count(gp_env *env, const gp_link_problem *problem, double *bytes, double *flops)
-{
-	const gp_graph *graph = problem->graph;
-	double		n = (double) graph->nodes;
-	double		rank = fmin((double) factor_rank(graph->nodes), n);
-	double		learnt = 2.0 * fmin(LEARNT, (double) graph->edges);
-	double		m = fmin(INDUCING, learnt);
-	double		folds = GP_LINK_FOLDS * (8.0 * n + (graph->weight ? 12.0 : 4.0) *
-										 (double) graph->start[graph->nodes]);
-	double		layers = problem->program->layers;
-	double		held = (double) gp_link_fold_rows(graph->edges);
-	double		others = held + (RANKED + ASKED) *
-		(double) (1 + gp_min64(GP_LINK_RIVALS, graph->nodes)) + (double) graph->edges;
-
-	*bytes = folds + 40.0 * n + GRID * 16.0 * held + 40.0 * others +
-		fmax(factor_bytes(problem, rank),
-			 4.0 * n * (rank + 1.0) + gp_link_logistic_bytes(learnt + others, m) +
-			 8.0 * (learnt + others) * m + 24.0 * m * m + 64.0 * BLOCK * (m + rank) +
-			 8.0 * m * rank);
-	*flops = (GP_LINK_FOLDS + 1) *
-		(2.0 * rank * input_entries(problem) + layers * 3.0 * n * rank * rank +
-		 layers * 2.0 * rank * (double) graph->start[graph->nodes] +
-		 (learnt + others) * (8.0 * m * rank + 8.0 * GRID * m * m));
-}
+const gp_method gp_method_pairs = {
+	.name = "pairs",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(pairs_fit),
+	.open = pairs_open,.run = pairs_run,.release = gp_link_release,.explain = pairs_explain,
+	.close = pairs_close
+};

@@ -135,7 +135,7 @@ write_powers(const gp_link_frame *f, const gp_link_block *block, const double *p
 {
 	int64_t		next = 0;
 
-	for (int64_t e = 0; e < block->n; e++)
+	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{
 		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers;
 		int64_t		j = (int64_t) block->dst[e] * f->powers;
@@ -230,8 +230,8 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	int32_t		b = block->sources;
 	int64_t		ld = (int64_t) f->powers * 2 * b;
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, ld, GP_FLOAT);
-	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
-									  sizeof(float));
+	float	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
+										sizeof(float));
 	int32_t		source[2 * GP_LINK_BLOCK];
 	gp_link_cut *both = gp_alloc_array(f->env, 2 * b, sizeof(gp_link_cut));
 
@@ -245,7 +245,7 @@ cosines_of_ends(gp_link_frame *f, const gp_link_block *block, const gp_link_cut 
 	gp_free(f->env, both);
 	dev->download(dev, gp_matrix_wrap(host, f->x->dims, ld, GP_FLOAT), w);
 	f->dev->destroy(f->dev, &w);
-	for (int64_t e = 0; e < block->n; e++)
+	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{
 		f->env->check_interrupts(f->env);
 		for (int k = 0; k < f->powers; k++)
@@ -291,7 +291,7 @@ add_columns(gp_link_frame *f, statistics *s, gp_matrix x, int k, int64_t col)
 	dev->download(dev, gp_matrix_wrap(s->host, f->n, 1, GP_FLOAT), dots);
 	dev->row_dots(dev, squares, x, x);
 	dev->download(dev, gp_matrix_wrap(s->sums, f->n, 1, GP_DOUBLE), squares);
-	for (int64_t i = 0; i < f->n; i++)
+	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{
 		s->dot[i * f->powers + k] += s->host[i];
 		s->square[i * f->powers + k] += s->sums[i];
@@ -321,7 +321,7 @@ load_columns(gp_link_frame *f, int64_t col, gp_matrix x)
 static void
 finish_statistics(gp_link_frame *f, const statistics *s)
 {
-	for (int k = 0; k < f->powers; k++)
+	for (int k = 0; k < gp_items(f->env, f->powers); k++)
 	{
 		double		mean_square = 0.0;
 
@@ -348,13 +348,16 @@ gp_link_feature_statistics(gp_link_frame *f)
 	int64_t		entries = (int64_t) gp_size_mul(env, f->n, f->powers);
 	statistics	s = {0};
 
-	f->mean = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->x->dims, f->powers), sizeof(float));
-	f->dot = gp_alloc_array(env, entries, sizeof(float));
-	f->norm = gp_alloc_array(env, entries, sizeof(float));
-	s.dot = gp_alloc_zero(env, entries, sizeof(double));
-	s.square = gp_alloc_zero(env, entries, sizeof(double));
-	s.host = gp_alloc_array(env, f->n, sizeof(float));
-	s.sums = gp_alloc_array(env, f->n, sizeof(double));
+	f->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, f->x->dims, f->powers),
+							   sizeof(float));
+	f->dot = gp_alloc_figures(env, entries, sizeof(float));
+	f->norm = gp_alloc_figures(env, entries, sizeof(float));
+	s.dot = gp_alloc_figures(env, entries, sizeof(double));
+	s.square = gp_alloc_figures(env, entries, sizeof(double));
+	s.host = gp_alloc_figures(env, f->n, sizeof(float));
+	s.sums = gp_alloc_figures(env, f->n, sizeof(double));
+	memset(s.dot, 0, gp_items(env, entries) * sizeof(double));
+	memset(s.square, 0, gp_items(env, entries) * sizeof(double));
 	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0;
 		 gp_band_next(&band))
 	{
@@ -378,8 +381,5 @@ gp_link_feature_statistics(gp_link_frame *f)
 		dev->destroy(dev, &y);
 	}
 	finish_statistics(f, &s);
-	gp_free(env, s.dot);
-	gp_free(env, s.square);
-	gp_free(env, s.host);
-	gp_free(env, s.sums);
+	gp_free_all(env, s.dot, s.square, s.host, s.sums);
 }

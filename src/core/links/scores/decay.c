@@ -38,10 +38,9 @@ gp_link_decay_open(gp_link_frame *f)
 		first = fmin(first, g->time[k]);
 		last = fmax(last, g->time[k]);
 	}
-	f->decayed = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, gp_csr_entries(w),
-															  GP_LINK_DECAYS), sizeof(float));
+	f->decayed = gp_alloc_figures(f->env, gp_csr_entries(w), GP_LINK_DECAYS * sizeof(float));
 	f->activity = gp_alloc_zero(f->env, f->n * GP_LINK_DECAYS, sizeof(double));
-	GP_EACH(f->env, i, f->n, w->start[i])
+	GP_EACH(f->env, i, gp_items(f->env, f->n), w->start[i])
 	{
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 		{
@@ -83,7 +82,7 @@ gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *c
 {
 	int64_t		next = 0;
 
-	for (int64_t e = 0; e < block->n; e++)
+	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{
 		const gp_link_cut *cut = cuts && cuts[block->slot[e]].edge ? &cuts[block->slot[e]] : NULL;
 		int32_t		i = block->source[block->slot[e]];

@@ -13,6 +13,7 @@
 
 #define RIDGE 4.0				/* lambda, over the mean degree */
 #define MOST_STEPS 60
+#define TYPICAL_STEPS 15		/* for a plan */
 #define CLOSE 1e-4				/* of the first residual */
 
 /* The pattern of the graph with ones; none on a large graph. */
@@ -26,8 +27,8 @@ gp_link_ease_open(gp_link_frame *f)
 		return;
 	f->pattern = *w;
 	f->pattern.stamp = gp_csr_stamp();
-	one = f->pattern.value = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
-	for (int64_t k = 0; k < gp_csr_entries(w); k++)
+	one = f->pattern.value = gp_alloc_figures(f->env, gp_csr_entries(w), sizeof(double));
+	for (int64_t k = 0; k < gp_items(f->env, gp_csr_entries(w)); k++)
 		one[k] = 1.0;
 }
 
@@ -78,6 +79,7 @@ column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 {
 	gp_matrix	sum = dev->create(dev, a.cols, 1, GP_DOUBLE);
 
+	memset(out, 0, a.cols * sizeof(double));
 	dev->transpose(dev, turned, a);
 	dev->row_dots(dev, sum, turned, turned);
 	dev->download(dev, gp_matrix_wrap(out, a.cols, 1, GP_DOUBLE), sum);
@@ -122,6 +124,7 @@ gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, 
 	double		factor[GP_LINK_BLOCK];
 	double		ridge[GP_LINK_BLOCK];
 	bool		open = true;
+	gp_count	before = f->env->dry ? gp_dry_count(dev) : (gp_count) {0};
 
 	for (int32_t t = 0; t < c; t++)
 		ridge[t] = ridge_of(f, cuts ? &cuts[t] : NULL);
@@ -130,6 +133,7 @@ gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, 
 	column_squares(dev, residual, turned, left);
 	memcpy(first, left, sizeof(first));
 	memcpy(length, left, sizeof(length));
+	/* A dry run ends with its first step, for its squares are 0. */
 	for (int k = 0; k < MOST_STEPS && open; k++)
 	{
 		f->env->check_interrupts(f->env);
@@ -162,6 +166,8 @@ gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close, 
 		scale_columns(dev, factor, direction);
 		dev->axpby(dev, 1.0, residual, 1.0, direction);
 	}
+	if (f->env->dry)
+		gp_dry_repeat(dev, &before, TYPICAL_STEPS - 1.0);
 	gp_destroy_all(dev, &direction, &product, &spare, &turned);
 }
 
@@ -199,7 +205,7 @@ gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cu
 	entry = gp_alloc_array(f->env, block->n, sizeof(double));
 	gp_link_ease_solve(f, block, cuts, CLOSE, x);
 	f->dev->take(f->dev, x, block->n, block->dst, block->slot, entry);
-	for (int64_t e = 0; e < block->n; e++)
+	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{
 		double		lost = cuts && cuts[block->slot[e]].edge ? 1.0 : 0.0;
 		double		ridge = ridge_of(f, cuts ? &cuts[block->slot[e]] : NULL);

@@ -86,12 +86,12 @@ static void
 fill_pattern(gp_link_frame *f, gp_link_items *items)
 {
 	const gp_csr *w = f->weights;
-	double	   *value = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
+	double	   *value = gp_alloc_figures(f->env, gp_csr_entries(w), sizeof(double));
 
 	f->pattern = *w;
 	f->pattern.stamp = gp_csr_stamp();
 	f->pattern.value = value;
-	GP_EACH(f->env, i, f->n, w->start[i] + i)
+	GP_EACH(f->env, i, gp_items(f->env, f->n), w->start[i] + i)
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
 			value[k] = items->item[i] != items->item[w->col[k]] ?
 				items->scale[i] * items->scale[w->col[k]] : 0.0;
@@ -139,21 +139,13 @@ gp_link_items_close(gp_link_frame *f)
 				f->items->inverse, f->items);
 }
 
-double
-gp_link_items_bytes(double smaller)
-{
-	return smaller <= DENSE_NODES ? 24.0 * smaller * smaller : 0.0;
-}
-
-/* True where there may be a dense inverse. */
+/* True where a dense inverse, and what it is made of, may be held. */
 static bool
 has_room(const gp_link_frame *f)
 {
-	double		n = (double) f->items->n;
+	double		bytes = 24.0 * (double) f->items->n * (double) f->items->n;
 
-	return n > 0 && n <= DENSE_NODES && (f->env->limit == 0 ||
-										 (double) f->env->used +
-										 gp_link_items_bytes(n) <= (double) gp_limit(f->env));
+	return f->env->limit == 0 || (double) f->env->used + bytes <= (double) gp_limit(f->env);
 }
 
 /* The block of A^2 + lambda I, from the rows of A of the larger side. */
@@ -166,6 +158,8 @@ fill_gram(const gp_link_frame *f, double *gram)
 	int64_t		work = 0;
 	int64_t		look = 0;
 
+	GP_EACH(f->env, j, items->n, j * items->n)
+		memset(gram + j * items->n, 0, items->n * sizeof(double));
 	for (int64_t u = 0; u < f->n; u++)
 		for (int64_t k = a->start[u]; items->item[u] != items->smaller && k < a->start[u + 1]; k++)
 		{
@@ -193,10 +187,11 @@ invert(gp_link_frame *f)
 
 	gp_free(f->env, f->items->inverse);
 	f->items->inverse = NULL;
-	host = gp_alloc_zero(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
+	host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
 	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
 	root = dev->create(dev, n, n, GP_DOUBLE);
-	fill_gram(f, host);
+	if (!f->env->dry)
+		fill_gram(f, host);
 	dev->upload(dev, root, view);
 	if (dev->potrf(dev, root) >= 0)
 		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "the matrix of the items is not positive definite");
@@ -267,14 +262,15 @@ gp_link_items_probe(gp_link_frame *f)
 {
 	gp_device  *dev = f->dev;
 	gp_link_items *items = f->items;
-	double	   *sign = gp_alloc_array(f->env, f->n * PROBES, sizeof(double));
-	double	   *sum = gp_alloc_array(f->env, f->n, sizeof(double));
+	int64_t		n = gp_items(f->env, f->n);
+	double	   *sign = gp_alloc_figures(f->env, f->n, PROBES * sizeof(double));
+	double	   *sum = gp_alloc_figures(f->env, f->n, sizeof(double));
 	gp_matrix	v = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 	gp_matrix	left = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 	gp_matrix	x = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 	gp_matrix	dots = dev->create(dev, f->n, 1, GP_DOUBLE);
 
-	for (int64_t i = 0; i < f->n; i++)
+	for (int64_t i = 0; i < n; i++)
 		for (int64_t t = 0; t < PROBES; t++)
 			sign[i * PROBES + t] = gp_hash(PROBE_SALT + (uint64_t) (i * PROBES + t)) & 1 ? 1.0 :
 				-1.0;
@@ -283,26 +279,26 @@ gp_link_items_probe(gp_link_frame *f)
 	gp_link_ease_solve_for(f, NULL, CLOSE, left, x);
 	dev->row_dots(dev, dots, v, x);
 	dev->download(dev, gp_matrix_wrap(sum, f->n, 1, GP_DOUBLE), dots);
-	for (int64_t i = 0; i < f->n; i++)
+	for (int64_t i = 0; i < n; i++)
 		items->diagonal[i] = fmin(fmax(sum[i] / PROBES, least_diagonal(f, i)), 1.0 / f->ridge);
 	gp_destroy_all(dev, &v, &left, &x, &dots);
 	gp_free_all(f->env, sign, sum);
 }
 
 void
-gp_link_items_fit(gp_link_frame *f, int ridge)
+gp_link_items_fit(gp_link_frame *f, int ridge, bool dense)
 {
 	gp_link_items *items = f->items;
 	int64_t		look = 0;
 
 	f->ridge = multiples[ridge] * fmax(items->mean, 1.0);
-	if (!has_room(f) && items->inverse == NULL)
+	if (!dense || items->n == 0 || items->n > DENSE_NODES)
 	{
 		gp_link_items_probe(f);
 		return;
 	}
 	invert(f);
-	for (int64_t i = 0; i < f->n; i++)
+	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{
 		gp_poll(f->env, i, &look);
 		items->diagonal[i] = dense_diagonal(f, (int32_t) i);
@@ -324,7 +320,8 @@ gp_link_items_expect(gp_link_frame *f, int64_t sources)
 	double		n = (double) f->items->n;
 	double		solves = SOLVE_EFFORT * (double) gp_csr_entries(&f->pattern) * (double) sources;
 
-	if (f->items->inverse == NULL && has_room(f) && 2.0 * n * n * n < solves)
+	if (f->items->inverse == NULL && n > 0.0 && n <= DENSE_NODES && has_room(f) &&
+		2.0 * n * n * n < solves)
 		invert(f);
 }
 
@@ -354,7 +351,7 @@ gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 		f->dev->take(f->dev, z, block->n, block->dst, block->slot, out);
 		f->dev->destroy(f->dev, &z);
 	}
-	for (int64_t e = 0; e < block->n; e++)
+	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{
 		int32_t		source = block->source[block->slot[e]];
 		int32_t		user = items->item[source] ? block->dst[e] : source;

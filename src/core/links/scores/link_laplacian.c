@@ -80,7 +80,7 @@ sum_series(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts
 			next = two_back;
 		}
 		dev->take(dev, next, block->n, block->dst, block->slot, entry);
-		for (int64_t e = 0; e < block->n; e++)
+		for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 		{
 			kernel[e] += of_kernel[k] * entry[e];
 			walk[e] += of_walk[k] * entry[e];
@@ -105,7 +105,7 @@ gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 	double	   *walk = gp_alloc_zero(f->env, block->n, sizeof(double));
 
 	sum_series(f, block, cuts, kernel, walk);
-	GP_EACH(f->env, e, block->n, e)
+	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 	{
 		const gp_link_cut *cut = cuts ? &cuts[block->slot[e]] : NULL;
 		double		mass = sqrt(strength_of(f, block->source[block->slot[e]], cut)) *

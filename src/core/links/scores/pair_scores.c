@@ -170,7 +170,7 @@ score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t
 
 		gp_link_graph_scores(f, &block, room->scores);
 		gp_link_feature_scores(f, &block, room->scores);
-		for (int64_t e = 0; e < took; e++)
+		for (int64_t e = 0; e < gp_items(f->env, took); e++)
 			memcpy(out + pair[done + e].place * f->width, room->scores + e * f->width,
 				   f->width * sizeof(double));
 		done += took;

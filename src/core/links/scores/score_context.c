@@ -18,8 +18,9 @@ same_pattern(gp_env *env, const gp_csr *s, gp_type type)
 
 	m.stamp = gp_csr_stamp();
 	m.type = type;
-	m.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
-	gp_use_large_pages(m.value, gp_csr_entries(s) * gp_type_size(type));
+	m.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
+	if (!env->dry)
+		gp_use_large_pages(m.value, gp_csr_entries(s) * gp_type_size(type));
 	return m;
 }
 
@@ -91,7 +92,7 @@ make_smooth(gp_link_frame *f)
 		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
 	f->smooth = same_pattern(f->env, f->weights, GP_FLOAT);
 	value = f->smooth.value;
-	GP_EACH(f->env, i, f->n, f->weights->start[i])
+	GP_EACH(f->env, i, gp_items(f->env, f->n), f->weights->start[i])
 	{
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 			value[k] = (float) (w[k] * root[i] * root[f->weights->col[k]]);
@@ -103,10 +104,9 @@ make_smooth(gp_link_frame *f)
 static void
 make_middle(gp_link_frame *f)
 {
-	float	   *host = gp_alloc_array(f->env, (int64_t) gp_size_mul(f->env, f->n, GP_WALK_LANES),
-									  sizeof(float));
+	float	   *host = gp_alloc_figures(f->env, f->n, GP_WALK_LANES * sizeof(float));
 
-	for (int64_t i = 0; i < f->n; i++)
+	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{
 		double		d = f->degree[i];
 		float	   *w = host + i * GP_WALK_LANES;
@@ -130,8 +130,9 @@ make_arcs(gp_link_frame *f)
 
 	if (!f->graph->directed)
 		return;
-	f->out = same_pattern(f->env, &arcs, GP_FLOAT);
-	one = f->out.value;
+	f->out = arcs;
+	f->out.stamp = gp_csr_stamp();
+	f->out.value = one = gp_alloc_array(f->env, gp_csr_entries(&arcs), sizeof(float));
 	for (int64_t k = 0; k < gp_csr_entries(&arcs); k++)
 		one[k] = 1.0f;
 	f->in = gp_csr_transpose(f->env, &f->out);
@@ -160,7 +161,7 @@ open_features(gp_link_frame *f, const gp_link_model *model)
 		f->norm = model->feature_norm;
 	}
 	for (int k = 0; k < f->powers; k++)
-		for (int64_t j = 0; j < f->x->dims; j++)
+		for (int64_t j = 0; j < gp_items(f->env, f->x->dims); j++)
 			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
 }
 

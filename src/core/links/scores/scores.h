@@ -203,10 +203,10 @@ extern void gp_link_items_open(gp_link_frame *f, const bool *item, double ridge,
 extern void gp_link_items_close(gp_link_frame *f);
 
 /*
- * Prepares the scores by one of the ridges: computes the diagonal, and the inverse where there is
- * room for it.
+ * Prepares the scores by one of the ridges: computes the diagonal; dense: by the inverse, unless
+ * it is too large for any machine.
  */
-extern void gp_link_items_fit(gp_link_frame *f, int ridge);
+extern void gp_link_items_fit(gp_link_frame *f, int ridge, bool dense);
 
 /* The diagonal alone, without the inverse. */
 extern void gp_link_items_probe(gp_link_frame *f);
@@ -216,9 +216,6 @@ extern void gp_link_items_expect(gp_link_frame *f, int64_t sources);
 
 /* The diagonal, which the caller owns from now on. */
 extern double *gp_link_items_diagonal(gp_link_frame *f);
-
-/* The bytes of the inverse while it is made, where the smaller side has so many nodes. */
-extern double gp_link_items_bytes(double smaller);
 
 extern void gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out);
 
@@ -239,20 +236,7 @@ extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
 extern void gp_link_feature_statistics(gp_link_frame *f);
 /* item_choice.c: the ridge by which the hidden links of a fold rank best. */
 extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
-								 const bool *item);
-
-/* link_plan.c */
-
-#define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
-
-/*
- * The folds whose scores are computed at once: each by a thread of its own, for what one needs is
- * too little for several.
- */
-extern int	gp_link_folds_at_once(const gp_device *dev);
-
-/* What a thread that scores a fold needs for itself. */
-extern double gp_link_fold_room(const gp_link_problem *problem, const gp_link_plan *plan);
+								 const bool *item, bool dense);
 
 /*
  * Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the

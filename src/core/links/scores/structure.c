@@ -174,7 +174,7 @@ walk_arcs(structure *s, double *out)
 	gp_link_last_product(f, s->block, &f->out, x, targets);
 	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
 	gp_link_last_product(f, s->block, f->in, x, sources);
-	GP_EACH(f->env, e, n, e)
+	GP_EACH(f->env, e, gp_items(f->env, n), e)
 		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
 	gp_free(f->env, paths);
 	gp_free(f->env, targets);
@@ -188,7 +188,7 @@ gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 {
 	structure	s = structure_open(f, block, cuts);
 
-	GP_EACH(f->env, e, block->n, e)
+	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 		write_pattern(&s, e, out + e * f->width);
 	if (f->graph->directed)
 		walk_arcs(&s, out);

@@ -56,9 +56,10 @@ static void
 set_signs(gp_device *dev, gp_matrix y, int word, bool *known, uint64_t *code)
 {
 	float	   *block = gp_alloc_array(dev->env, BLOCK_ROWS * SLICE, sizeof(float));
+	int64_t		n = gp_items(dev->env, y.rows);
 	double		mean[SLICE] = {0.0};
 
-	for (gp_band band = gp_band_first(y.rows, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		read_rows(dev, y, &band, block);
 		for (int64_t k = 0; k < band.count * SLICE; k++)
@@ -71,7 +72,7 @@ set_signs(gp_device *dev, gp_matrix y, int word, bool *known, uint64_t *code)
 		if (!isfinite(mean[k]))
 			gp_raise(dev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 					 "the kernel overflows");
-	for (gp_band band = gp_band_first(y.rows, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		read_rows(dev, y, &band, block);
 		for (int64_t i = 0; i < band.count; i++)
@@ -91,19 +92,19 @@ static uint64_t *
 codes_of(gp_device *dev, gp_matrix q, uint64_t seed)
 {
 	gp_env	   *env = dev->env;
-	uint64_t   *code = gp_alloc_zero(env, gp_size_mul(env, q.rows, GP_LINK_CODE_WORDS),
-									 sizeof(uint64_t));
-	bool	   *known = gp_alloc_zero(env, q.rows, sizeof(bool));
+	uint64_t   *code = gp_alloc_figures(env, q.rows, GP_LINK_CODE_WORDS * sizeof(uint64_t));
+	bool	   *known = gp_alloc_figures(env, q.rows, sizeof(bool));
 	gp_matrix	g = dev->create(dev, q.cols, SLICE, GP_FLOAT);
 	gp_matrix	y = dev->create(dev, q.rows, SLICE, GP_FLOAT);
 
+	memset(known, 0, gp_items(env, q.rows) * sizeof(bool));
 	for (int word = 0; word < GP_LINK_CODE_WORDS && q.rows > 0; word++)
 	{
 		fill_directions(dev, seed, word, g);
 		dev->gemm(dev, false, false, 1.0, q, g, 0.0, y);
 		set_signs(dev, y, word, known, code);
 	}
-	for (int64_t i = 0; i < q.rows; i++)
+	for (int64_t i = 0; i < gp_items(env, q.rows); i++)
 		if (!known[i])
 			memset(code + i * GP_LINK_CODE_WORDS, 0, GP_LINK_CODE_WORDS * sizeof(uint64_t));
 	gp_destroy_all(dev, &g, &y);

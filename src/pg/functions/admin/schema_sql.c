@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/partition.h"
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -42,7 +43,28 @@ require_table(Oid oid, const char *argument)
 				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
 }
 
-/* Reads the list of tables, their names and kinds; a table that is named twice counts once. */
+/* True for an element that came before, or a partition of one. */
+static bool
+is_among(Oid oid, const Datum *element, const bool *null, int n, int place)
+{
+	ListCell   *cell;
+	List	   *above = get_rel_relispartition(oid) ? get_partition_ancestors(oid) : NIL;
+
+	for (int k = 0; k < n; k++)
+	{
+		if (!null[k] && k < place && DatumGetObjectId(element[k]) == oid)
+			return true;
+		foreach(cell, above)
+			if (!null[k] && DatumGetObjectId(element[k]) == lfirst_oid(cell))
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Reads the list of tables, their names and kinds; a table that is named twice, or with the table
+ * that it is a partition of, counts once.
+ */
 static void
 read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
@@ -58,16 +80,13 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 	for (int i = 0; i < n; i++)
 	{
 		Oid			oid = null[i] ? InvalidOid : DatumGetObjectId(element[i]);
-		bool		twice = false;
 
 		if (null[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("tables must not contain NULL")));
 		require_table(oid, "tables");
-		for (int k = 0; k < def->tables.n; k++)
-			twice = twice || def->tables.oid[k] == oid;
-		if (twice)
+		if (is_among(oid, element, null, n, i))
 			continue;
 		def->kinds[def->tables.n] = get_rel_relkind(oid);
 		def->tables.oid[def->tables.n++] = oid;
@@ -357,6 +376,38 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
+/* The columns of a graph of nodes and edges. */
+static void
+put_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data *data)
+{
+	int			nedges = graph->edge_features.n;
+	int			own = data->features ? (int) data->features->dims : 0;
+
+	for (int i = 0; i <= nedges && data->edge_numbers; i++)
+		own -= data->edge_numbers[i];
+	for (int i = 0; i < graph->features.n; i++)
+	{
+		char		way[100] = "number";
+		char		note[200] = "";
+		/* One column alone that is not encoded may be an array. */
+		int			width = graph->features.n == 1 ? own : 1;
+
+		if (data->encoding)
+			width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note, sizeof(note));
+		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
+	}
+	for (int i = 0; i < nedges; i++)
+	{
+		AttrNumber	column = get_attnum(graph->edges, graph->edge_features.text[i]);
+		bool		time = gnngp_is_time_type(getBaseType(get_atttype(graph->edges, column)));
+
+		put_column(result, graph->edges, graph->edge_features.text[i],
+				   time ? "age of the newest" : "sum, mean, maximum", data->edge_numbers[i], NULL);
+	}
+	if (nedges > 0)
+		put_column(result, graph->edges, NULL, "number of edges", data->edge_numbers[nedges], NULL);
+}
+
 /* gp_columns(graph) */
 PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
@@ -367,22 +418,7 @@ gnngp_columns(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (OidIsValid(graph->edges))
-	{
-		gnngp_data *data = gnngp_read(env, graph, "auto", false);
-
-		/* One column alone that is not encoded may be an array. */
-		for (int i = 0; i < graph->features.n; i++)
-		{
-			char		way[100] = "number";
-			char		note[200] = "";
-			int			width = graph->features.n == 1 ? (int) data->features->dims : 1;
-
-			if (data->encoding)
-				width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note,
-											 sizeof(note));
-			put_column(fcinfo->resultinfo, graph->nodes, graph->features.text[i], way, width, note);
-		}
-	}
+		put_graph_columns(fcinfo->resultinfo, graph, gnngp_read(env, graph, "auto", false));
 	else
 		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);
 	gnngp_env_destroy(env);

@@ -85,11 +85,10 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		 .missing_share = GP_LINK_MISSING_SHARE,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
 	size_t		limit = gp_limit(env);
 	gp_plan		plan;
-	gp_link_plan links;
+	gp_link_method method;
 	bool		on_gpu;
 	gp_device  *device;
 	gnngp_data *data;
-	int			n;
 
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
 		ereport(ERROR,
@@ -100,20 +99,18 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	data = gnngp_read(env, graph, "auto", false);
-	plan = gnngp_link_estimate(device, data, &settings, limit, &links);
+	plan = gnngp_link_estimate(device, data, &settings, limit, &method);
 	on_gpu = goes_to_gpu(&plan, device->threads);
 	device->close(device);
-	/* How a fit of links scores pairs, and what it keeps */
-	n = snprintf(plan.reason, sizeof(plan.reason),
-				 links.method == GP_LINK_PAIRS ? "links by a kernel of pairs" :
-				 links.method == GP_LINK_DEEP ? "links by a deep Gaussian process, %d steps" :
-				 links.method == GP_LINK_EASE ? "links by auto-encoders of users and items" :
-				 "links by scores of pairs, those of Laplacian kernels take %d steps", links.steps);
 	if (settings.keep > 0)
+	{
+		size_t		n = strlen(plan.reason);
+
 		snprintf(plan.reason + n, sizeof(plan.reason) - n,
 				 "; %d pairs of each node are kept in %.1f MB", settings.keep,
 				 gnngp_kept_bytes(&data->ids, settings.keep) / MEGA);
-	return estimate_row(fcinfo, gnngp_link_method_name(links.method), &plan, limit, on_gpu);
+	}
+	return estimate_row(fcinfo, gnngp_link_method_name(method), &plan, limit, on_gpu);
 }
 
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep) */

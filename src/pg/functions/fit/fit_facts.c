@@ -67,6 +67,9 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 {
 	int32	   *block = gp_alloc_array(env, data->nlabelled, sizeof(int32));
 
+	problem->live = data->rows->typed == NULL;
+	if (problem->live)
+		*problem = gp_facts_labelled(env, problem);
 	problem->program = gnngp_compile_kernel(env, gp_facts_kernel);
 	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->rows->as_of,
 											GP_FACTS_TIME_BLOCKS, block);
@@ -91,7 +94,6 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(run->env, data, settings, &problem);
 	*block = problem.block;
-	problem.live = task->typed == NULL;
 	choice.posterior = task->typed ? gnngp_run_fit(run, &problem, fit_typed, task->typed) :
 		gnngp_run_fit(run, &problem, fit_weightings, &fit);
 	choice.device = run->used;

@@ -231,19 +231,12 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 static void
 compute_links(gnngp_fit_run *run, gnngp_run *compute)
 {
-	gp_device  *device = compute->device;
+	gp_device  *card = NULL;
 
 	compute->env->peak = compute->env->used;
-	if (compute->by_plan)
-	{
-		gp_link_plan links;
-		gp_plan		plan = gnngp_link_estimate(device, run->data, &run->link_settings, 0, &links);
-
-		device = gnngp_run_device(compute, &plan);
-	}
-	run->links = gnngp_link_compute(device, run->data, &run->link_settings);
-	run->kept = gnngp_link_keep(device, run->links, &run->link_settings);
-	gnngp_run_device_close(compute, device);
+	run->links = gnngp_link_compute(compute, run->data, &run->link_settings, &card);
+	run->kept = gnngp_link_keep(card ? card : compute->device, run->links, &run->link_settings);
+	gnngp_run_device_close(compute, card);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + lap_seconds(run);
 }
@@ -410,7 +403,8 @@ notice_worse(const gnngp_fit_run *run, const gnngp_model *former)
 		ereport(NOTICE,
 				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
 						score, run->model_name, former->loo_score),
-				 errhint("gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
+				 errhint(run->data->rows ? "gp_fit(task, 'another name') keeps both." :
+						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
 }
 
 Datum

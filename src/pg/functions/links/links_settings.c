@@ -162,28 +162,27 @@ make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *set
 	problem.deep = options->features > 0 ? options : NULL;
 	problem.seed = (uint64_t) settings->seed;
 	problem.missing_share = settings->missing_share;
+	problem.keep = settings->keep;
 	return problem;
 }
 
 gp_plan
 gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings,
 					size_t limit,
-					gp_link_plan *links)
+					gp_link_method *method)
 {
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
-	gp_count	kept;
 
 	problem.estimate_limit = limit;
-	*links = gp_link_plan_make(device, &problem);
-	kept = gp_link_plan_keep(device, &problem, links, settings->keep);
-	return (gp_plan) {.bytes = Max(links->bytes, (double) device->env->used + kept.bytes),
-		.flops = links->flops + kept.flops,.doubles = links->doubles};
+	return gp_link_plan_make(device, &problem, method);
 }
 
 gp_link_model *
-gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_settings *settings)
+gnngp_link_compute(gnngp_run *run, const gnngp_data *data, const gnngp_link_settings *settings,
+				   gp_device **card)
 {
+	gp_device  *device = run->device;
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
 	gp_link_model *links;
@@ -191,6 +190,11 @@ gnngp_link_compute(gp_device *device, const gnngp_data *data, const gnngp_link_s
 	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
 		gp_notice(device->env, "Method 'scores' distinguishes directions.",
 				  "method dgp ignores the direction of links");
+	if (run->by_plan)
+	{
+		problem.device_for = gnngp_device_for;
+		problem.device_arg = card;
+	}
 	links = gp_link_fit(device, &problem);
 	notice_plain(device->env, links->metric);
 	return links;

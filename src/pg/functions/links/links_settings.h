@@ -9,6 +9,7 @@
 #include "core/links/links.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
+#include "pg/server/server.h"
 
 #define GNNGP_LINK_KERNEL "gcn"	/* what is used where the user names none */
 
@@ -22,17 +23,17 @@ extern void gnngp_link_allow_kernel(const gnngp_link_settings *settings);
 extern bool gnngp_link_has_method(gp_env *env, const char *text);
 extern const char *gnngp_link_method_name(gp_link_method method);
 
-/*
- * What a fit of the links of what has been read would take, and what it keeps; a limit of 0 is the
- * environment's.
- */
+/* What a fit of the links of what has been read would take, and what it keeps; its method. */
 extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data,
 								   const gnngp_link_settings *settings,
-								   size_t limit, gp_link_plan *links);
+								   size_t limit, gp_link_method *method);
 
-/* Fits the links of what has been read; memory of the device's environment. */
-extern gp_link_model *gnngp_link_compute(gp_device *device, const gnngp_data *data,
-										 const gnngp_link_settings *settings);
+/*
+ * Fits the links of what has been read; memory of the run's environment.  *card: the device, where
+ * another than the run's was chosen.
+ */
+extern gp_link_model *gnngp_link_compute(gnngp_run *run, const gnngp_data *data,
+										 const gnngp_link_settings *settings, gp_device **card);
 
 /* The best pairs of every node, as many as the settings ask for; likewise. */
 extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *links,

@@ -1,0 +1,83 @@
+-- Schemas as strangers have them: facts two tables down, births, times in keys, times that none names
+CREATE SCHEMA shapes;
+SET search_path = shapes, public;
+SET timezone = 'UTC';
+CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE hint text;
+BEGIN
+    EXECUTE query;
+    RETURN 'ok';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
+END $$;
+\pset format unaligned
+\pset tuples_only on
+CREATE TABLE branches (code char(3) PRIMARY KEY, opened date NOT NULL);
+CREATE TABLE people (name text PRIMARY KEY, birth_date date NOT NULL, income money);
+CREATE TABLE accounts (iban text PRIMARY KEY, holder text NOT NULL REFERENCES people, parent text REFERENCES accounts, branch char(3) REFERENCES branches,
+    opened_at timestamptz NOT NULL);
+CREATE TABLE transfers (id integer, at timestamptz NOT NULL, src text NOT NULL REFERENCES accounts, dst text REFERENCES accounts, value_date date NOT NULL, amount numeric,
+    PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+CREATE TABLE transfers_2024 PARTITION OF transfers FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
+CREATE TABLE notes (transfer integer, at timestamptz, kind text, settled_at timestamptz, FOREIGN KEY (transfer, at) REFERENCES transfers);
+CREATE TABLE parts (transfer integer, at timestamptz, share real, FOREIGN KEY (transfer, at) REFERENCES transfers);
+CREATE TABLE cards (id integer PRIMARY KEY, account text REFERENCES accounts, issued date NOT NULL, expires date NOT NULL);
+INSERT INTO branches VALUES ('b01', '1950-01-01');
+INSERT INTO people SELECT 'p' || i, date '1960-01-01' + 100 * i, i::money FROM generate_series(1, 80) i;
+INSERT INTO accounts SELECT 'a' || i, 'p' || 1 + (i - 1) % 80, CASE WHEN i > 80 THEN 'a' || i - 80 END, 'b01', '2024-01-01' FROM generate_series(1, 160) i;
+-- Who has transferred much will do so again; nothing else tells
+INSERT INTO transfers SELECT row_number() OVER (ORDER BY at, i), at, 'a' || i, NULL, at::date, 1 FROM generate_series(1, 160) i,
+    LATERAL (SELECT timestamptz '2024-01-02' + i * interval '3 minutes' + k * (3 + hashint4(1 + (i - 1) % 80) & 31) * interval '1 day' AS at FROM generate_series(0, 100) k) t
+WHERE at < '2024-11-01';
+CREATE INDEX ON transfers (src, at);
+INSERT INTO parts SELECT id, at, id % 7 FROM transfers, generate_series(1, 2);
+CREATE INDEX ON accounts (holder);
+-- All that is not clear, in one error
+SELECT try($$SELECT gp_create_graph('bank', tables => '{branches,people,accounts,transfers,notes,parts,cards}', times => '{"branches": "opened"}')$$);
+SELECT gp_create_graph('bank', tables => '{branches,people,accounts,transfers,notes,parts,cards}', times => '{"transfers": "at", "cards": null}');
+SELECT relation, child_time, parent_time FROM gp_relations('bank');
+SELECT col, encoding FROM gp_columns('bank') WHERE tab = 'people'::regclass;
+SELECT gp_create_task('transfers', 'bank', 'people', horizon => '20 days',
+    target => $$ 2 <= (SELECT count(*) FROM transfers AS t0 JOIN accounts AS a ON a.iban = t0.src WHERE a.holder = e.name AND t0.at > t AND t0.at <= t + horizon) $$);
+-- As-of times begin with the facts, not with the branch
+SELECT min(as_of), count(*) FROM gp_task_rows('transfers', NULL::text);
+SELECT relations, loo_score > 0.4 AS told FROM gp_fit('transfers');
+SELECT DISTINCT relation FROM gp_explain('transfers', 'p1', k => 100) WHERE relation LIKE 'transfers%' ORDER BY relation;
+-- Live answers are the stored ones
+SELECT count(*) FROM gp_predict('transfers', NULL::text) AS s JOIN gp_predict_live('transfers', ARRAY(SELECT name FROM people),
+    as_of => (SELECT max(at) + interval '1 microsecond' FROM transfers)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;
+-- Far from what was learnt, and before anything was there
+SELECT count(*) FROM gp_predict_live('transfers', 'p1', as_of => '2034-01-01');
+SELECT count(*) FROM gp_predict_live('transfers', 'p1', as_of => '1934-01-01');
+SELECT try($$SELECT gp_predict_live('transfers', 'p1', as_of => 'infinity')$$);
+-- A task is not its graph
+SELECT try($$SELECT gp_create_task('more', 'transfers', 'people.income')$$);
+SELECT try($$SELECT gp_alter_graph('transfers', exclude => '{people.income}')$$);
+SELECT try($$SELECT gp_fit_links('transfers')$$);
+SELECT gp_drop_graph('bank');
+-- What a later row refers to is not known before it, nor who else does
+CREATE TABLE verdicts (id integer PRIMARY KEY, word text);
+CREATE TABLE rulings (id integer PRIMARY KEY, ruled_at timestamptz NOT NULL, verdict integer REFERENCES verdicts);
+CREATE TABLE claims (id integer PRIMARY KEY, filed_at timestamptz NOT NULL, ruling integer REFERENCES rulings, paid boolean);
+INSERT INTO verdicts VALUES (0, 'no'), (1, 'yes');
+INSERT INTO rulings SELECT i, timestamptz '2024-02-01' + i * interval '3 hours', hashint4(i) & 1 FROM generate_series(1, 400) i;
+INSERT INTO claims SELECT i, timestamptz '2024-01-20' + i * interval '3 hours', i, hashint4(i) & 1 = 1 FROM generate_series(1, 400) i;
+-- Rulings that all claims of one kind share
+INSERT INTO rulings SELECT 1000 + k, '2025-01-01', NULL FROM generate_series(0, 1) k;
+ALTER TABLE claims ADD later integer REFERENCES rulings;
+UPDATE claims SET later = 1000 + (hashint4(id) & 1);
+UPDATE claims SET paid = NULL WHERE id > 380;
+SELECT gp_create_graph('court', tables => '{claims,rulings,verdicts}');
+SELECT gp_create_task('paid', 'court', 'claims.paid');
+SELECT labelled, loo_score < 0.1 AS chance FROM gp_fit('paid');
+-- Once it is there, it tells
+UPDATE rulings SET ruled_at = '2024-01-01';
+SELECT loo_score > 0.8 AS told FROM gp_fit('paid');
+SELECT gp_drop_graph('court');
+-- Partitions that are named beside their table count once
+SELECT gp_create_graph('parts', tables => '{accounts,transfers_2024,transfers,people}', times => '{"transfers": "at"}');
+SELECT relation, child, parent FROM gp_relations('parts');
+SELECT gp_drop_graph('parts');
+SET client_min_messages = warning;
+DROP SCHEMA shapes CASCADE;
