@@ -34,7 +34,8 @@ take_product(void *arg, int64_t row, int64_t col, gp_matrix block)
 	if (before > 0)
 	{
 		dev->row_dots(dev, part, squared, squared);
-		dev->axpby(dev, 1.0, part, col == 0 ? 0.0 : 1.0, gp_matrix_rows(out->norm, row, block.rows));
+		dev->axpby(dev, 1.0, part, col == 0 ? 0.0 : 1.0,
+				   gp_matrix_rows(out->norm, row, block.rows));
 	}
 	if (before < block.cols)
 		dev->download(dev, gp_matrix_part(out->mean, dev->env->dry ? 0 : row,

@@ -95,12 +95,3 @@ gp_factor_mean(gp_eval *ev, const gp_factor *f)
 	gp_free(env, index);
 	return mean;
 }
-
-double
-gp_unit_scale(const gp_eval *ev, double mean_diag)
-{
-	if (!isfinite(mean_diag))
-		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
-	return mean_diag > 0.0 && !ev->env->dry ? 1.0 / mean_diag : 1.0;
-}

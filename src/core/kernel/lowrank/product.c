@@ -1,5 +1,5 @@
 /*
- * product.c - products with a low-rank factor, and rows of it, whether its panels are stored or not.
+ * product.c - products with a low-rank factor, and rows of it, its panels being stored or not.
  *
  * Of a panel P = S_1 S_2 ... C that is not stored a product is S_1 (S_2 ... (C x)): x is a few
  * columns wide where P is hundreds, so that these are summed over neighbours for all rows, and C
