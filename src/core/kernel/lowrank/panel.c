@@ -3,8 +3,6 @@
  */
 #include "kernel/prepared.h"
 
-#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
-
 int64_t
 gp_factor_rank(const gp_factor *factor)
 {
@@ -73,25 +71,4 @@ gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows, gp_m
 				  gp_matrix_rows(x, at, panel->p.cols), b == 0 ? 0.0 : 1.0, out);
 		at += panel->p.cols;
 	}
-}
-
-double
-gp_factor_mean(gp_eval *ev, const gp_factor *f)
-{
-	gp_device  *dev = ev->dev;
-	gp_env	   *env = ev->env;
-	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
-	int32_t    *index = gp_alloc_array(env, count, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, count, gp_factor_rank(f), GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
-	double		mean;
-
-	for (int64_t i = 0; i < count; i++)
-		index[i] = (int32_t) (i * ev->n / count);
-	gp_factor_rows(ev, f, index, count, rows);
-	dev->row_dots(dev, norm, rows, rows);
-	mean = gp_mean_entry(dev, norm);
-	gp_destroy_all(dev, &rows, &norm);
-	gp_free(env, index);
-	return mean;
 }

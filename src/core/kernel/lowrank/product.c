@@ -9,6 +9,7 @@
 
 #define COLUMNS_HELD INT64_C(134217728)	/* numbers of a product that stand for all rows at once */
 #define FEWEST_COLUMNS 64		/* or so many */
+#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 #define WIDEST_FACTOR 1024		/* explicit factors whose landmarks' rows stand whole, else as few
 								 * as there are landmarks */
 
@@ -43,14 +44,14 @@ last_by_rows(const gp_panel *panel)
 static int64_t
 columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 {
-	int64_t		held = COLUMNS_HELD / gp_max64(1, ev->n) / 16 * 16;
+	int64_t		held = gp_max64(FEWEST_COLUMNS, COLUMNS_HELD / gp_max64(1, ev->n) / 16 * 16);
 	bool		stored = true;
 
 	for (int b = 0; b < f->npanels; b++)
 		stored = stored && f->panel[b].source == NULL;
 	if (stored)
 		return gp_min64(cols, 2 * GP_COLUMN_BLOCK);
-	return gp_min64(cols, gp_max64(FEWEST_COLUMNS, gp_min64(held, (cols / 3 + 15) / 16 * 16)));
+	return gp_min64(cols, gp_min64(held, (cols / 3 + 15) / 16 * 16));
 }
 
 /* A panel's rows of x at the columns of now, without the last ones that have nothing there. */
@@ -82,7 +83,7 @@ add_columns_of_source(const product *p, const term *t, gp_matrix sum)
 {
 	gp_device  *dev = p->ev->dev;
 	gp_matrix	x = rows_of_x(p, t);
-	int64_t		width = gp_min64(x.rows, FEWEST_COLUMNS);
+	int64_t		width = gp_min64(x.rows, gp_min64(x.cols, FEWEST_COLUMNS));
 	gp_matrix	c = dev->create(dev, p->ev->n, width, p->ev->type);
 
 	for (gp_band band = gp_band_first(x.rows, width); band.count > 0; gp_band_next(&band))
@@ -265,4 +266,25 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 		}
 		gp_destroy_all(dev, &full, &rows);
 	}
+}
+
+double
+gp_factor_mean(gp_eval *ev, const gp_factor *f)
+{
+	gp_device  *dev = ev->dev;
+	gp_env	   *env = ev->env;
+	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
+	int32_t    *index = gp_alloc_array(env, count, sizeof(int32_t));
+	gp_matrix	rows = dev->create(dev, count, gp_factor_rank(f), GP_DOUBLE);
+	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
+	double		mean;
+
+	for (int64_t i = 0; i < count; i++)
+		index[i] = (int32_t) (i * ev->n / count);
+	gp_factor_rows(ev, f, index, count, rows);
+	dev->row_dots(dev, norm, rows, rows);
+	mean = gp_mean_entry(dev, norm);
+	gp_destroy_all(dev, &rows, &norm);
+	gp_free(env, index);
+	return mean;
 }
