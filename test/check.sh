@@ -137,6 +137,8 @@ stage_build() {
 	{ nm -D --defined-only "$WORK/src/gnngp.so" |
 		awk '$3 !~ /^(Pg_magic_func|_PG_init|_PG_fini|(pg_finfo_)?gnngp_[a-z0-9_]+)$/ {print $3}'; } |
 		report "the library exports its SQL functions alone"
+	{ nm -D --undefined-only "$WORK/src/gnngp.so" | awk '$2 ~ /^(gnngp|gp)_/ {print $2}'; } |
+		report "the library calls none of its own functions that is not there"
 	{ ! grep -qaF "$WORK/src" "$WORK/src/gnngp.so" || echo "gnngp.so names $WORK/src"; } |
 		report "the library does not tell where it was built"
 }

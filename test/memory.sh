@@ -9,7 +9,7 @@
 # most 1.1 times that.  The server is the one that psql finds, by a
 # superuser.  Prints TAP.  Arguments: the sizes.
 set -u
-sizes=${*:-2000 20000 200000}
+sizes=${*:-2000 20000 100000}
 number=0
 failures=0
 # Sharing tables' pages counts as growth; the server's buffers are read through before.

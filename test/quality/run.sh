@@ -195,6 +195,7 @@ if [ -e "$GNNGP_DATA/f1/load.sql" ]; then
 	task dnf .815 1 '30 days' false
 	task position 0 2.80 '60 days' false
 	task top3 .82 1 '30 days' true
+	task position 0 3.95 '60 days' true
 fi
 # The links that are predicted are the best of all, not only good ones.
 recall usair 97

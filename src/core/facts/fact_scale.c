@@ -103,7 +103,7 @@ measure_columns(gp_facts *f, const bool *trains, gp_facts_scale *s)
 }
 
 void
-gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights)
+gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t used)
 {
 	double	   *size = gp_alloc_zero(env, s->nblocks, sizeof(double));
 	double		whole = 0.0;
@@ -114,13 +114,14 @@ gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights)
 	{
 		gp_facts_column *column = &s->column[c];
 
-		column->weight = column->deviation == 0.0 ? 0.0 :
+		column->weight = column->deviation == 0.0 || c >= used ? 0.0 :
 			weights == GP_FACTS_COLUMNS ? 1.0 : 1.0 / sqrt(size[column->block]);
 		whole += column->weight * column->weight * column->square;
 	}
 	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
 		s->column[c].weight /= sqrt(whole);
 	s->weights = weights;
+	s->used = used;
 	gp_free(env, size);
 }
 
@@ -129,13 +130,13 @@ gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
 {
 	gp_facts_scale *s = gp_alloc_zero(f->env, 1, sizeof(gp_facts_scale));
 
-	s->width = f->width;
+	s->width = s->doubted = f->width;
 	s->nblocks = f->nblocks;
 	s->column = gp_alloc_zero(f->env, f->width, sizeof(gp_facts_column));
 	name_columns(f, s);
 	find_empty(f, trains, s);
 	measure_columns(f, trains, s);
-	gp_facts_weigh(f->env, s, weights);
+	gp_facts_weigh(f->env, s, weights, f->width);
 	return s;
 }
 

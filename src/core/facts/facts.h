@@ -274,14 +274,21 @@ extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_
 								 const gp_facts_target *target, const gp_facts_labels *labels);
 
 /*
- * True when the labels that train are as fresh at the rows that do not as at those that do.  Where
- * they are not, such as in a table of labels whose last years are to be predicted, a model that has
- * learnt to look at the last answer looks at an old one: the relations of labels are then better
- * left out.
+ * How fresh labels are at the rows that do not train, compared with those that do.  Where they are
+ * old, such as in a table of labels whose last years are to be predicted, a model that has learnt
+ * to look at the last answer looks at an old one: the relations of labels are then better left out.
+ * Where facts, of which newest is the last, are old there too, labels may still help.
  */
-extern bool gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows,
-								  const gp_time *as_of,
-								  const bool *trains);
+typedef enum gp_facts_freshness
+{
+	GP_FACTS_FRESH,
+	GP_FACTS_OLD_AS_FACTS,
+	GP_FACTS_OLD
+} gp_facts_freshness;
+
+extern gp_facts_freshness gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels,
+													int64_t rows, const gp_time *as_of,
+													const bool *trains, gp_time newest);
 
 /*
  * Where the columns of a block, or those of a relation, begin, the latter with how many there are.
@@ -338,6 +345,9 @@ typedef struct gp_facts_scale
 	int32_t		kept;			/* those that vary: the features' dims */
 	int32_t		nblocks;
 	gp_facts_weights weights;
+	/* Of a fit: columns from here on have no weight, and from there on are tried without. */
+	int32_t		used;
+	int32_t		doubted;
 	gp_facts_column *column;	/* width */
 	char		(*relation)[GP_FACTS_NAME];	/* of each block */
 	char		(*aggregate)[GP_FACTS_NAME];
@@ -350,8 +360,9 @@ typedef struct gp_facts_scale
 extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains,
 										gp_facts_weights weights);
 
-/* The same factors for the other weighting. */
-extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights);
+/* The same factors for a weighting, and for the first columns alone. */
+extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights,
+						   int32_t used);
 
 /*
  * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.

@@ -8,6 +8,7 @@
 #include "live/live.h"
 
 #define SURE 2.0				/* standard errors */
+#define MUCH 0.02				/* of loo_score */
 #define ANSWERED_AT_ONCE 8192	/* rows */
 
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
@@ -68,9 +69,10 @@ gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t
 
 /* ---- the choice of the weights ---- */
 
-/* Columns of features, which are weighted one way, weighted the other way. */
+/* Columns of features, which are weighted as the scale is, weighted another way. */
 static void
-weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights weights)
+weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights weights,
+			   int32_t used)
 {
 	double	   *factor = gp_alloc_array(env, s->kept, sizeof(double));
 	int32_t		at = 0;
@@ -78,7 +80,7 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
 			factor[at++] = 1.0 / s->column[c].weight;
-	gp_facts_weigh(env, s, weights);
+	gp_facts_weigh(env, s, weights, used);
 	at = 0;
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
@@ -91,6 +93,27 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 			row[c] = (float) (row[c] * factor[c]);
 	}
 	gp_free(env, factor);
+}
+
+/* Keeps the better of two posteriors; returns the other's score. */
+static double
+keep_better(gp_env *env, gp_posterior **one, gp_posterior *other, bool other_is_better)
+{
+	gp_posterior *worse = other_is_better ? *one : other;
+	double		score = worse->loo_score;
+
+	if (other_is_better)
+		*one = other;
+	gp_posterior_free(env, worse);
+	return score;
+}
+
+/* True for a score that is better by more than chance. */
+static bool
+is_surely_better(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+				 const gp_posterior *other)
+{
+	return one->loo_score > other->loo_score && gp_loo_gain(env, problem, one, other) >= SURE;
 }
 
 /* ---- the rows to predict ---- */
@@ -172,6 +195,8 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	gp_env	   *env = dev->env;
 	gp_facts_weights first = scale->weights;
 	gp_facts_weights second = first == GP_FACTS_COLUMNS ? GP_FACTS_BLOCKS : GP_FACTS_COLUMNS;
+	gp_facts_weights chosen = first;
+	int32_t		used = scale->width;
 	gp_features labelled = some_rows(features, 0, problem->nlabelled);
 	gp_features others = some_rows(features, labelled.rows, features->rows - labelled.rows);
 	gp_problem	weighed = *problem;
@@ -184,24 +209,30 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	weighed.features = &labelled;
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);
-	weigh_features(env, &labelled, scale, second);
+	weigh_features(env, &labelled, scale, second, used);
 	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
-	gp_facts_weigh(env, scale, first);
 	/*
 	 * Blocks hang on few columns, such as the day of the year: they have to be better by more than
 	 * chance.
 	 */
-	if (other->loo_score > best->loo_score && gp_loo_gain(env, problem, other, best) >= SURE)
+	if (is_surely_better(env, problem, other, best))
+		chosen = second;
+	*other_score = keep_better(env, &best, other, chosen == second);
+	/* What is fresh here and old at the rows to predict helps less there: it has to help much. */
+	if (scale->doubted < scale->width)
 	{
-		gp_posterior *swap = best;
-
-		best = other;
-		other = swap;
-		weigh_features(env, &others, scale, second);
+		weigh_features(env, &labelled, scale, chosen, scale->doubted);
+		weighed.compared = true;
+		other = gp_fit(dev, &weighed);
+		if (best->loo_score < other->loo_score + MUCH ||
+			!is_surely_better(env, problem, best, other))
+			used = scale->doubted;
+		keep_better(env, &best, other, used < scale->width);
 	}
-	*other_score = other->loo_score;
-	gp_posterior_free(env, other);
+	gp_facts_weigh(env, scale, first, scale->width);
+	if (chosen != first || used < scale->width)
+		weigh_features(env, &others, scale, chosen, used);
 	answer_others(dev, problem, &others, features->rows, best);
 	return best;
 }

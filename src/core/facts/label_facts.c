@@ -159,16 +159,16 @@ age_of_newest(const gp_timed *label, int64_t n, gp_time horizon, gp_time as_of)
 	return low > 0 ? (double) as_of - (double) label[low - 1].as_of : INFINITY;
 }
 
-bool
-gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows,
-					  const gp_time *as_of,
-					  const bool *trains)
+gp_facts_freshness
+gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels, int64_t rows,
+						  const gp_time *as_of, const bool *trains, gp_time newest)
 {
 	gp_timed   *ordered = gp_by_time(env, labels->n, labels->as_of);
 	double	   *age = gp_alloc_array(env, rows, sizeof(double));
 	int64_t		known = 0;
 	int64_t		others = 0;
 	int64_t		fresh = 0;
+	int64_t		late = 0;		/* behind the facts */
 	double		usual = 0.0;
 
 	for (int64_t i = 0; i < rows; i++)
@@ -187,11 +187,15 @@ gp_facts_labels_reach(gp_env *env, const gp_facts_labels *labels, int64_t rows,
 		if (trains[k])
 			continue;
 		others++;
-		fresh += age_of_newest(ordered, labels->n, labels->horizon, as_of[k]) <= usual;
+		if (age_of_newest(ordered, labels->n, labels->horizon, as_of[k]) <= usual)
+			fresh++;
+		else if ((double) as_of[k] - (double) newest > usual)
+			late++;
 	}
 	gp_free(env, ordered);
 	gp_free(env, age);
-	return 2 * fresh >= others;
+	return 2 * fresh >= others ? GP_FACTS_FRESH :
+		2 * (fresh + late) >= others ? GP_FACTS_OLD_AS_FACTS : GP_FACTS_OLD;
 }
 
 /* ---- the half-life of what has no horizon ---- */

@@ -11,11 +11,8 @@
 #ifndef GNNGP_CATALOG_H
 #define GNNGP_CATALOG_H
 
-#include "postgres.h"
-
 #include "core/fit/fit.h"
 #include "datatype/timestamp.h"
-#include "fmgr.h"
 #include "nodes/pg_list.h"
 #include "extension.h"
 #include "pg/server/compat.h"
@@ -198,8 +195,8 @@ typedef struct gnngp_model
 /* Looks up a graph ('name' or 'owner.name'): 42704 for none, 42501 for one of somebody else's. */
 extern gnngp_graph_def *gnngp_own_graph(const char *name);
 
-/* Writes the row of a new graph; false when its owner has one of this name. */
-extern bool gnngp_graph_insert(const gnngp_graph_def *graph);
+/* Writes the row of a new graph or task; 42710 when its owner has one of this name. */
+extern void gnngp_graph_insert(const gnngp_graph_def *graph);
 
 /* The same, locked against fits and changes until the transaction ends: the row is as it is now. */
 extern gnngp_graph_def *gnngp_graph_to_change(const char *name);

@@ -7,13 +7,7 @@
 
 #include <stddef.h>
 
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 #define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member)}
 
@@ -332,20 +326,23 @@ append_columns(StringInfo query, int first, const char *between)
 		appendStringInfo(query, "%s$%d", i > first ? ", " : "(", i + 1);
 }
 
-bool
+void
 gnngp_graph_insert(const gnngp_graph_def *def)
 {
 	StringInfoData query;
-	bool		inserted;
 
+	gnngp_graph_name_lock(def->owner_role, def->name);
 	initStringInfo(&query);
 	appendStringInfoString(&query, "INSERT INTO gnngp_internal.gp_graph_catalog ");
 	append_columns(&query, 0, ") VALUES ");
 	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner)) DO NOTHING");
 	gnngp_spi_connect();
-	inserted = write_row(def, &columns[0], query.data);
+	if (!write_row(def, &columns[0], query.data))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("a graph or task \"%s\" already exists", def->name),
+				 errhint("Choose another name, change it with gp_alter_graph, or drop it with gp_drop_graph.")));
 	gnngp_spi_finish();
-	return inserted;
 }
 
 void

@@ -4,10 +4,7 @@
 #ifndef GNNGP_CATALOG_INT_H
 #define GNNGP_CATALOG_INT_H
 
-#include "postgres.h"
-
 #include "catalog.h"
-#include "fmgr.h"
 #include "pg/server/server.h"
 
 /* "graph" or "model": which table, and what to tell who looks in vain. */

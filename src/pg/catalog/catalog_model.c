@@ -8,15 +8,7 @@
 
 #include <stddef.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "funcapi.h"
-#include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 #define CLASSES_NAMED 10		/* in a hint */
 
@@ -234,17 +226,6 @@ gnngp_model_by_id(int64 id)
 	return model;
 }
 
-/* The column that the row of a part's fit shows under a name. */
-static const model_column *
-find_shown(const char *name, int part)
-{
-	for (int i = 0; i < NCOLUMNS; i++)
-		if ((columns[i].part == 0 || columns[i].part == part) &&
-			strcmp(columns[i].shown, name) == 0)
-			return &columns[i];
-	elog(ERROR, "a fit has no figure \"%s\"", name);
-}
-
 Datum
 gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 {
@@ -259,12 +240,17 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-		const model_column *column = find_shown(NameStr(attribute->attname), part);
+		const model_column *column = columns;
 
+		while (column < columns + NCOLUMNS &&
+			   ((column->part != 0 && column->part != part) ||
+				strcmp(column->shown, NameStr(attribute->attname)) != 0))
+			column++;
 		/* A kernel is a text, too. */
-		if (attribute->atttypid != column->member.type &&
-			(column->member.type != TEXTOID || attribute->attlen != -1))
-			elog(ERROR, "figure \"%s\" of a fit has another type", column->shown);
+		if (column == columns + NCOLUMNS ||
+			(attribute->atttypid != column->member.type &&
+			 (column->member.type != TEXTOID || attribute->attlen != -1)))
+			elog(ERROR, "a fit has no figure \"%s\" of its type", NameStr(attribute->attname));
 		values[i] = gnngp_member_save(&column->member, model, &nulls[i]);
 		nulls[i] = nulls[i] || (column->none && values[i] == 0);
 	}
@@ -446,31 +432,23 @@ gnngp_model_save_seconds(const gnngp_model *model, int parts)
 	gnngp_spi_finish();
 }
 
-/* The first classes of a model, for a hint. */
-static char *
-known_classes(const gnngp_model *model)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
-		appendStringInfo(&list, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
-	if (model->class_labels.n > CLASSES_NAMED)
-		appendStringInfoString(&list, ", ...");
-	return list.data;
-}
-
 int32
 gnngp_class_number(const gnngp_model *model, const char *name)
 {
+	StringInfoData known;
+
 	for (int32 k = 0; k < model->class_labels.n; k++)
 		if (strcmp(model->class_labels.text[k], name) == 0)
 			return k;
+	initStringInfo(&known);
+	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
+		appendStringInfo(&known, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
+	if (model->class_labels.n > CLASSES_NAMED)
+		appendStringInfoString(&known, ", ...");
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
 			 model->classes > 0
-			 ? errhint("Its classes are %s; a new class needs a refresh.",
-					   known_classes(model)) :
+			 ? errhint("Its classes are %s; a new class needs a refresh.", known.data) :
 			 errhint("It predicts values: leave class NULL.")));
 }

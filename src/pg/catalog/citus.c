@@ -10,18 +10,11 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_namespace_d.h"
 #include "catalog.h"
-#include "catalog/pg_type_d.h"
 #include "commands/extension.h"
-#include "pg/server/server.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #define SERVING "citus_internal gpid="
 #define NODE_FACTOR UINT64CONST(10000000000)

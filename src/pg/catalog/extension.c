@@ -4,24 +4,12 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_extension.h"
-#include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "extension.h"
-#include "miscadmin.h"
 #include "pg/server/compat.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 /* 42704: there is no extension, or no longer. */
 pg_noreturn static void

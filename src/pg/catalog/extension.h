@@ -10,8 +10,6 @@
 #ifndef GNNGP_EXTENSION_H
 #define GNNGP_EXTENSION_H
 
-#include "postgres.h"
-
 #include "pg/server/server.h"
 
 /*

@@ -7,42 +7,13 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "access/sysattr.h"
-#include "catalog/namespace.h"
-#include "catalog/objectaddress.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_namespace.h"
-#include "catalog/pg_type_d.h"
 #include "graph_check.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "parser/parse_coerce.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
 #include "utils/varlena.h"
 
 /* Columns that a hint lists at most. */
 #define HINT_COLUMNS 10
-
-/* What a column is for: what it holds, and the argument that names it. */
-typedef struct column_use
-{
-	const char *holds;
-	const char *argument;
-} column_use;
-
-static const column_use use_id = {"the ids of the nodes", "id => '...'"};
-static const column_use use_target = {"the labels", "target => '...'"};
-static const column_use use_features = {"features", "features => '{...}'"};
-static const column_use use_src = {"the sources of the edges", "src => '...'"};
-static const column_use use_dst = {"the destinations of the edges", "dst => '...'"};
-static const column_use use_time = {"the times of the edges", "time_column => '...'"};
-static const column_use use_edge_features = {"features of the edges",
-"edge_features => '{...}'"};
-static const column_use use_weight = {"the weights of the edges", "weight => '...'"};
+#define SRC_HOLDS "the sources of the edges"
 
 typedef struct column_ref
 {
@@ -113,6 +84,12 @@ open_table(Oid oid, const char *argument)
 					 argument)));
 }
 
+void
+gnngp_require_table(Oid oid, const char *argument)
+{
+	relation_close(open_table(oid, argument), NoLock);
+}
+
 /* What there is in place of a column that is not there: the nearest one, or the list of all. */
 static const char *
 columns_there(TupleDesc desc, const char *name)
@@ -181,9 +158,10 @@ require_select(const column_ref *column)
 				   RelationGetRelationName(column->rel));
 }
 
-/* Finds a column by name: 42703 with a hint, 42501 when it may not be read. */
+/* Finds a column by name, with its argument as a user writes it: 42703 with a hint, 42501 when it
+ * may not be read. */
 static column_ref
-find_column(Relation rel, const char *name, const column_use *use)
+find_column(Relation rel, const char *name, const char *holds, const char *argument)
 {
 	AttrNumber	attnum = get_attnum(RelationGetRelid(rel), name);
 	column_ref	column;
@@ -194,7 +172,7 @@ find_column(Relation rel, const char *name, const column_use *use)
 				 errmsg("column \"%s\" of table \"%s\" does not exist", name,
 						shown(rel)),
 				 errhint("%s Name the column that holds %s with the argument %s.",
-						 columns_there(RelationGetDescr(rel), name), use->holds, use->argument)));
+						 columns_there(RelationGetDescr(rel), name), holds, argument)));
 	column = column_at(rel, attnum);
 	require_select(&column);
 	return column;
@@ -294,7 +272,7 @@ check_features(Relation nodes, const gnngp_graph_def *def)
 {
 	for (int i = 0; i < def->features.n; i++)
 	{
-		column_ref	column = find_column(nodes, def->features.text[i], &use_features);
+		column_ref	column = find_column(nodes, def->features.text[i], "features", "features => '{...}'");
 
 		for (int j = 0; j < i; j++)
 			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
@@ -419,7 +397,7 @@ check_edge_features(Relation edges, const gnngp_graph_def *def)
 {
 	for (int i = 0; i < def->edge_features.n; i++)
 	{
-		column_ref	column = find_column(edges, def->edge_features.text[i], &use_edge_features);
+		column_ref	column = find_column(edges, def->edge_features.text[i], "features of the edges", "edge_features => '{...}'");
 
 		for (int j = 0; j < i; j++)
 			if (strcmp(def->edge_features.text[i], def->edge_features.text[j]) == 0)
@@ -447,8 +425,8 @@ check_edge_features(Relation edges, const gnngp_graph_def *def)
 static void
 check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 {
-	column_ref	src = find_column(edges, def->src, &use_src);
-	column_ref	dst = find_column(edges, def->dst, &use_dst);
+	column_ref	src = find_column(edges, def->src, SRC_HOLDS, "src => '...'");
+	column_ref	dst = find_column(edges, def->dst, "the destinations of the edges", "dst => '...'");
 	column_ref	other;
 
 	check_reference(&src, id);
@@ -463,12 +441,12 @@ check_edges(Relation edges, const gnngp_graph_def *def, const column_ref *id)
 				 errhint("Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.")));
 	if (def->weight)
 	{
-		other = find_column(edges, def->weight, &use_weight);
+		other = find_column(edges, def->weight, "the weights of the edges", "weight => '...'");
 		check_number(&other);
 	}
 	if (def->time)
 	{
-		other = find_column(edges, def->time, &use_time);
+		other = find_column(edges, def->time, "the times of the edges", "time_column => '...'");
 		if (!gnngp_is_number_type(other.base) && !gnngp_is_time_type(other.base))
 			wrong_type(&other, "a date, a timestamp or a number", "Use a view that casts the column.");
 	}
@@ -481,11 +459,12 @@ gnngp_check_graph(const gnngp_graph_def *def)
 	bool		ends = !OidIsValid(def->nodes);
 	Relation	nodes = open_table(ends ? def->edges : def->nodes, ends ? "edges" : "nodes");
 	Relation	edges = open_table(def->edges, "edges");
-	column_ref	id = find_column(nodes, def->id_column, ends ? &use_src : &use_id);
+	column_ref	id = find_column(nodes, def->id_column, ends ? SRC_HOLDS : "the ids of the nodes",
+								 ends ? "src => '...'" : "id => '...'");
 
 	if (def->target)
 	{
-		column_ref	column = find_column(nodes, def->target, &use_target);
+		column_ref	column = find_column(nodes, def->target, "the labels", "target => '...'");
 
 		/* Any type has classes or values, but the numbers of a vector are features. */
 		if (gnngp_is_vector_type(column.base))

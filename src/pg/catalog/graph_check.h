@@ -4,16 +4,16 @@
 #ifndef GNNGP_GRAPH_CHECK_H
 #define GNNGP_GRAPH_CHECK_H
 
-#include "postgres.h"
-
 #include "catalog.h"
-#include "catalog/pg_type_d.h"
 
 /*
  * Checks everything about a definition that can be checked without reading a
  * row: columns, their types, and the caller's SELECT privilege.
  */
 extern void gnngp_check_graph(const gnngp_graph_def *def);
+
+/* 42809 for a relation that is no table, view or foreign table, as an argument has to name. */
+extern void gnngp_require_table(Oid oid, const char *argument);
 
 /*
  * Whether columns of a type (under its domain) can hold numbers, arrays of
@@ -45,7 +45,7 @@ extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
 static inline bool
 gnngp_is_value_type(Oid base)
 {
-	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID || base == CASHOID;
 }
 
 /* True for types (no domains) read as integers, or whose text is the value itself. */

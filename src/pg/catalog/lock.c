@@ -9,14 +9,9 @@
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "catalog/pg_extension_d.h"
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
 #include "common/hashfn.h"
-#include "executor/spi.h"
-#include "fmgr.h"
-#include "miscadmin.h"
 #include "pg/server/compat.h"
 #include "storage/lock.h"
 

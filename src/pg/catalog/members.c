@@ -9,14 +9,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 static gnngp_texts
 load_texts(Datum value, bool null)

@@ -3,13 +3,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "catalog_internal.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
 
 const gnngp_kind gnngp_graph_kind = {
 	"graph", "gp_graph_catalog", "Create it with gp_create_graph; the view gp_graphs lists yours."

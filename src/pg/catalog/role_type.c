@@ -8,14 +8,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "catalog_internal.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
 #include "pg/server/compat.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/syscache.h"
 
 #define GONE "pg_gone:"
 #define GONE_LENGTH (sizeof(GONE) - 1)

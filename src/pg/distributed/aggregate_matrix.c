@@ -11,8 +11,6 @@
 #include "access/detoast.h"
 #include "pg/types/aggregate_state.h"
 #include "core/fit/landmarks.h"
-#include "miscadmin.h"
-#include "utils/memutils.h"
 #include "pg/types/types.h"
 
 /* A piece of a matrix, and what it is ordered by. */

@@ -6,9 +6,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "distributed_internal.h"
 
 /* The expression of a node's features, of type real[]; columns by their moments where there are
@@ -96,30 +93,9 @@ find_moments(gnngp_dfit *d)
 int64
 gnngp_count_features(const gnngp_sources *src)
 {
-	bool		null;
-	Datum		length;
-
-	if (src->features == NULL)
-		return 0;
-	if (SPI_execute(psprintf("SELECT pg_catalog.cardinality(%s) FROM %s AS t LIMIT 1",
-							 row_expression(src, 0, NULL), src->nodes),
-					true, 1) != SPI_OK_SELECT || SPI_processed != 1)
-		return 0;
-	length = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
-	return null ? 0 : DatumGetInt32(length);
-}
-
-int64
-gnngp_count_edges(const gnngp_sources *src)
-{
-	bool		null;
-
-	if (src->edge_rows > 0)
-		return src->edge_rows;
-	if (SPI_execute(psprintf("SELECT pg_catalog.count(*) FROM %s", src->edges), true, 1)
-		!= SPI_OK_SELECT || SPI_processed != 1)
-		return 0;
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null));
+	return src->features == NULL ? 0 :
+		gnngp_query_number(psprintf("SELECT pg_catalog.cardinality(%s)::bigint FROM %s AS t LIMIT 1",
+									row_expression(src, 0, NULL), src->nodes));
 }
 
 static void

@@ -3,11 +3,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "distributed_internal.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 
 const char *
 gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
@@ -121,15 +118,17 @@ gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n,
 }
 
 void
-gnngp_chunk_predict(gnngp_dfit *d, const char *table, const char *weights, const char *root,
+gnngp_chunk_predict(gnngp_dfit *d, const char *table, gp_matrix weights, gp_matrix root,
 					int32 columns, double *mean, double *norm, double *present)
 {
+	const char *w = gnngp_chunk_copy(d, "weights", weights, GP_DOUBLE, NULL);
+	const char *r = gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL);
 	collection	c = {.d = d,.n = d->n,.cols = columns,.value = mean,.norm = norm,
 					 .present = present};
 
 	d->placement.phase = GP_PHASE_POSTERIOR;
-	collect(d, &c, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", d->schema, weights,
-							root, table), 0, NULL, NULL);
+	collect(d, &c, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", d->schema, w, r,
+							table), 0, NULL, NULL);
 }
 
 const char *

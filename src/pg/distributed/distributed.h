@@ -8,8 +8,6 @@
 #ifndef GNNGP_DISTRIBUTED_H
 #define GNNGP_DISTRIBUTED_H
 
-#include "postgres.h"
-
 #include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
 

@@ -4,8 +4,6 @@
 #ifndef GNNGP_DISTRIBUTED_INTERNAL_H
 #define GNNGP_DISTRIBUTED_INTERNAL_H
 
-#include "postgres.h"
-
 #include "core/fit/landmarks.h"
 #include "pg/reader/reader.h"
 #include "pg/types/types.h"
@@ -46,9 +44,8 @@ typedef struct gnngp_dfit
 
 /* ---- chunk_input.c: the user's tables as chunks ---- */
 
-/* How many features the first row has, and how many rows of edges there are. */
+/* How many features the first row has. */
 extern int64 gnngp_count_features(const gnngp_sources *src);
-extern int64 gnngp_count_edges(const gnngp_sources *src);
 
 /* Makes the tables of features and of edges. */
 extern void gnngp_chunk_features(gnngp_dfit *d);
@@ -72,10 +69,10 @@ extern gp_matrix gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int3
 
 /*
  * Of all nodes: the product of the rows of a factor's table with weights (n x columns), their
- * squared lengths after a root, and before it.  Both are texts of gnngp_chunk_copy.
+ * squared lengths after a root, and before it.
  */
-extern void gnngp_chunk_predict(gnngp_dfit *d, const char *table, const char *weights,
-								const char *root, int32 columns, double *mean, double *norm,
+extern void gnngp_chunk_predict(gnngp_dfit *d, const char *table, gp_matrix weights,
+								gp_matrix root, int32 columns, double *mean, double *norm,
 								double *present);
 
 /* Numbers of the labelled nodes (labelled x columns) in a table of chunks. */

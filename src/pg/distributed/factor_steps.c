@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "lib/stringinfo.h"
 #include "distributed_internal.h"
 
 #define GROUP_BYTES 67108864.0	/* of the columns that one task stacks, at most */

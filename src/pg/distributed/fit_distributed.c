@@ -6,12 +6,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "distributed.h"
 #include "distributed_internal.h"
-#include "lib/stringinfo.h"
-#include "pg/server/server.h"
-#include "utils/guc.h"
 
 #define CHUNK_BYTES 16777216.0	/* of a chunk of the widest table, about */
 #define LEAST_CHUNKS 8			/* where there are so many nodes */
@@ -217,8 +213,6 @@ chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *
 	gp_device  *dev = d->ev.dev;
 	gp_matrix	solved = {0};
 	gp_matrix	combined = gnngp_chunk_root(d, j->factor.f, &root);
-	const char *weights;
-	const char *roots;
 
 	if (!d->listed)
 	{
@@ -226,9 +220,7 @@ chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *
 		dev->copy(dev, solved, w);
 		gp_factor_solve(&d->ev, j->factor.f, solved);
 	}
-	weights = gnngp_chunk_copy(d, "weights", solved, GP_DOUBLE, NULL);
-	roots = gnngp_chunk_copy(d, "root", combined, GP_DOUBLE, NULL);
-	gnngp_chunk_predict(d, j->factor.table, weights, roots, (int32) w.cols, mean, norm, present);
+	gnngp_chunk_predict(d, j->factor.table, solved, combined, (int32) w.cols, mean, norm, present);
 	gnngp_chunk_free(d, &solved);
 	gnngp_chunk_free(d, &combined);
 }
@@ -328,7 +320,8 @@ gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
 	double		answers;
 
 	j->dims = gnngp_count_features(j->src);
-	j->edges = gnngp_count_edges(j->src);
+	j->edges = j->src->edge_rows > 0 ? j->src->edge_rows :
+		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->edges));
 	list_statements(j);
 	rank = (double) gp_factor_rank(j->factor.f);
 	/* The posterior of all nodes is held here. */

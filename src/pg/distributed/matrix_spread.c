@@ -9,16 +9,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/fit/landmarks.h"
 #include "core/graph/graph.h"
-#include "funcapi.h"
-#include "pg/server/server.h"
 #include "pg/types/types.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 int64
 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
@@ -182,30 +175,6 @@ find_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 	return whole->graph;
 }
 
-/* Its matrix A in a norm, in float. */
-static gp_csr *
-whole_matrix(gp_norm norm)
-{
-	if (whole->a && whole->norm != norm)
-	{
-		gp_csr_free(whole->env, whole->a);
-		whole->a = NULL;
-	}
-	if (whole->a == NULL)
-		whole->a = gp_graph_normalise(whole->env, whole->graph, norm, GP_FLOAT);
-	whole->norm = norm;
-	return whole->a;
-}
-
-static void
-keep_whole_graph(void)
-{
-	gnngp_account_give_up(0);
-	gnngp_env_keep(whole->env, whole->context, give_up);
-	whole->kept = true;
-	MemoryContextSetParent(whole->context, TopTransactionContext);
-}
-
 /* gp_spread(columns, graph, kernel, bounds): S columns, in parts of rows. */
 PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
 Datum
@@ -236,10 +205,22 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	m = gnngp_matrix_numbers(env, &table);
 	dev = gnngp_device_open(env, gnngp_factor_threads(16.0 * graph->edges * m.cols));
 	program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	gp_block_operate(dev, program, graph, whole_matrix(program->norm), m);
+	/* The graph's matrix A in the kernel's norm, in float */
+	if (whole->a && whole->norm != program->norm)
+	{
+		gp_csr_free(whole->env, whole->a);
+		whole->a = NULL;
+	}
+	if (whole->a == NULL)
+		whole->a = gp_graph_normalise(whole->env, graph, program->norm, GP_FLOAT);
+	whole->norm = program->norm;
+	gp_block_operate(dev, program, graph, whole->a, m);
 	dev->close(dev);
 	put_parts(result, &table.ids, m, bound, n);
 	gnngp_env_destroy(env);
-	keep_whole_graph();
+	gnngp_account_give_up(0);
+	gnngp_env_keep(whole->env, whole->context, give_up);
+	whole->kept = true;
+	MemoryContextSetParent(whole->context, TopTransactionContext);
 	return (Datum) 0;
 }

@@ -5,13 +5,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "core/fit/landmarks.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/tuplestore.h"
 #include "pg/types/types.h"
 
 /* An argument that is a matrix; its numbers belong to env. */
@@ -22,14 +16,13 @@ matrix_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, gnngp_table_val
 	return gnngp_matrix_numbers(env, table);
 }
 
-/* The root among the arguments, square and as wide as the rows; false where it is NULL or left
- * out. */
+/* The root among the arguments, square and as wide as the rows; false where it is NULL. */
 static bool
 root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
 {
 	gnngp_table_value table;
 
-	if (PG_NARGS() <= argno || PG_ARGISNULL(argno))
+	if (PG_ARGISNULL(argno))
 		return false;
 	*root = matrix_argument(fcinfo, env, argno, &table);
 	if (root->rows != cols || root->cols != cols)

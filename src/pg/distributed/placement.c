@@ -15,23 +15,9 @@
 #include "postgres.h"
 
 #include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "pg/catalog/catalog.h"
-#include "pg/server/server.h"
 #include "placement.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
 
 #define MOST_KEYS 8
 #define TRIED_KEYS 64			/* integers for each shard, among which is one that lies there */
@@ -141,19 +127,6 @@ gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oi
  * key of rows are run by Citus as a repartitioning, from server to server.
  */
 
-/* One number of a query that reads what Citus knows. */
-static int64
-query_number(const char *query)
-{
-	bool		null;
-	Datum		value;
-
-	if (SPI_execute(query, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "a query of what Citus knows returned no row");
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
-	return null ? 0 : DatumGetInt64(value);
-}
-
 /* Shards write no log; all have their keys where those of the first table are. */
 static void
 create_distributed(gnngp_placement *p, const char *table, const char *columns)
@@ -182,35 +155,19 @@ add_key(void *state, const Datum *values, const bool *nulls)
 		list->key[list->n++] = DatumGetInt32(values[0]);
 }
 
-/*
- * Settings of the other servers' sessions until the transaction ends: as here, but for limits,
- * which are theirs.  Citus passes SET LOCAL on within a transaction block, or within DO.
- */
-static void
-pin_servers(gnngp_placement *p)
-{
-	static const char *const pins[] = {"enable_hashagg", "jit", "gnngp.threads"};
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < (int) lengthof(pins); i++)
-		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
-						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
-	gnngp_pin("citus.propagate_set_commands", "local");
-	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
-}
-
 /* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
 static void
 open_distributed(gnngp_placement *p)
 {
+	static const char *const pins[] = {"enable_hashagg", "jit", "gnngp.threads"};
+	StringInfoData text;
 	key_list	list = {0};
 	Oid			type = INT4OID;
 	gnngp_rows	rows = {.row = add_key,.state = &list,.n = 1,.types = &type};
 
-	p->keys = (int) query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
-								 " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
-	if (query_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group") != 0)
+	p->keys = (int) gnngp_query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
+									   " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
+	if (gnngp_query_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("strategy sql does not run on a worker of Citus"),
@@ -222,14 +179,21 @@ open_distributed(gnngp_placement *p)
 				 errhint("Add workers with citus_add_node.")));
 	if (p->listed)
 		return;
-	if (query_number("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')::integer::bigint") == 0)
+	if (gnngp_query_number("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')::integer::bigint") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" may not make schemas in this database",
 						GetUserNameFromId(GetUserId(), false)),
 				 errhint("On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.")));
 	RUN(p, "CREATE SCHEMA %s", p->schema);
-	pin_servers(p);
+	/* Settings of the other servers' sessions until the transaction ends: as here, but for limits,
+	 * which are theirs. Citus passes SET LOCAL on within a transaction block, or within DO. */
+	initStringInfo(&text);
+	for (int i = 0; i < (int) lengthof(pins); i++)
+		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
+						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
+	gnngp_pin("citus.propagate_set_commands", "local");
+	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
 	create_distributed(p, psprintf("%s.small", p->schema),
 					   psprintf("name text, m %s.gp_matrix", gnngp_schema()));
 	/* For each shard, in turn, the smallest integer that lies there: shards are on one server after

@@ -9,8 +9,6 @@
 #ifndef GNNGP_PLACEMENT_H
 #define GNNGP_PLACEMENT_H
 
-#include "postgres.h"
-
 #include "core/base/base.h"
 #include "nodes/pg_list.h"
 #include "pg/server/server.h"

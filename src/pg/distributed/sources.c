@@ -8,10 +8,7 @@
 #include "postgres.h"
 
 #include "pg/catalog/graph_check.h"
-#include "miscadmin.h"
 #include "pg/reader/read_ids.h"
-#include "utils/builtins.h"
-#include "utils/snapmgr.h"
 
 /* The features of a row as an array of real; NULL where the graph has none in columns. */
 static char *

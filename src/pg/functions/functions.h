@@ -8,8 +8,6 @@
 #ifndef GNNGP_CALL_H
 #define GNNGP_CALL_H
 
-#include "postgres.h"
-
 #include "core/fit/fit.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"

@@ -4,19 +4,10 @@
 #include "postgres.h"
 
 #include "catalog/namespace.h"
-#include "catalog/pg_type.h"
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "given_ids.h"
-#include "miscadmin.h"
 #include "parser/parse_type.h"
 #include "pg/server/compat.h"
-#include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 /* The model's id type, or InvalidOid when it is gone. */
 static Oid
@@ -102,21 +93,15 @@ is_literal(Oid type)
 	return type != TEXTOID && getBaseType(type) == TEXTOID;
 }
 
-/* True when the model's ids are of type numeric. */
-static bool
-has_numeric_ids(const gnngp_model *model)
-{
-	Oid			own = model->integer_ids ? InvalidOid : lookup_type(model);
-
-	return OidIsValid(own) && getBaseType(own) == NUMERICOID;
-}
-
 void
 gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
 							int argno, const gnngp_id_hints *hints)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	Oid			element = get_element_type(getBaseType(type));
+	Oid			asked = lookup_type(model);
+	Oid			own = model->integer_ids ? INT8OID :
+		OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
 
 	if (OidIsValid(element))
 		type = element;
@@ -127,9 +112,6 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 		/* Texts as ids of a type that is none. A type's input function must not run code of the
 		 * model's owner in the name of a caller who did not name the type: arrays, ranges and rows
 		 * may have a domain within. */
-		Oid			asked = lookup_type(model);
-		Oid			own = model->integer_ids ? INT8OID :
-			OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
 		char		kind = OidIsValid(own) ? get_typtype(own) : '\0';
 
 		if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
@@ -140,7 +122,7 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 	}
 	/* An integer may be an id of type numeric; but not all of these are integers. */
 	else if (gnngp_is_integer_type(getBaseType(type)) && !PG_ARGISNULL(argno) &&
-			 has_numeric_ids(model))
+			 own == NUMERICOID)
 		open_type(t, model, type);
 	else
 		gnngp_id_type_open(t, model, type, hints);
@@ -233,6 +215,15 @@ given_id(const gnngp_id_type *t, Datum value)
 }
 
 static gnngp_given_ids
+one_id(const gnngp_id_type *t, Datum value)
+{
+	gnngp_given_ids given = {.n = 1,.id = palloc(sizeof(gnngp_id))};
+
+	given.id[0] = given_id(t, value);
+	return given;
+}
+
+static gnngp_given_ids
 read_array(const gnngp_id_type *t, ArrayType *array)
 {
 	gnngp_given_ids given = {0};
@@ -296,11 +287,10 @@ gnngp_given_ids
 gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
-	gnngp_given_ids given = {.all = PG_ARGISNULL(argno)};
-	Datum		value = given.all ? (Datum) 0 : PG_GETARG_DATUM(argno);
+	Datum		value = PG_GETARG_DATUM(argno);
 
-	if (given.all)
-		return given;
+	if (PG_ARGISNULL(argno))
+		return (gnngp_given_ids) {.all = true};
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
 		return read_array(t, DatumGetArrayTypeP(value));
 	if (is_literal(type))
@@ -314,10 +304,7 @@ gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	}
 	if (type == TEXTOID && is_list(value))
 		return read_array(t, parse_array(value, TEXTOID));
-	given.n = 1;
-	given.id = palloc(sizeof(gnngp_id));
-	given.id[0] = given_id(t, value);
-	return given;
+	return one_id(t, value);
 }
 
 bool
@@ -327,10 +314,7 @@ gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int 
 	if (PG_ARGISNULL(argno) || get_fn_expr_argtype(fcinfo->flinfo, argno) != TEXTOID ||
 		t->as_text || !is_list(PG_GETARG_DATUM(argno)))
 		return false;
-	given->all = false;
-	given->n = 1;
-	given->id = palloc(sizeof(gnngp_id));
-	given->id[0] = given_id(t, PG_GETARG_DATUM(argno));
+	*given = one_id(t, PG_GETARG_DATUM(argno));
 	return true;
 }
 

@@ -8,9 +8,6 @@
 #ifndef GNNGP_GIVEN_IDS_H
 #define GNNGP_GIVEN_IDS_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
 #include "ids.h"
 #include "pg/catalog/catalog.h"
 

@@ -3,12 +3,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "ids.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
-#include "utils/lsyscache.h"
 #include "utils/uuid.h"
 
 const char *
@@ -85,6 +80,34 @@ gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length)
 		text = OidOutputFunctionCall(function, same_when_equal(value, base));
 	}
 	*length = strlen(text);
+	return text;
+}
+
+char **
+gnngp_array_texts(ArrayType *array, int *n)
+{
+	Oid			base = getBaseType(ARR_ELEMTYPE(array));
+	int16		size;
+	bool		by_value;
+	char		align;
+	Datum	   *value;
+	bool	   *null;
+	char	  **text;
+
+	get_typlenbyvalalign(base, &size, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), size, by_value, align, &value, &null, n);
+	text = palloc0(sizeof(char *) * Max(*n, 1));
+	for (int k = 0; k < *n; k++)
+	{
+		int			length;
+		const char *v = null[k] ? NULL : base == BOOLOID ? NULL :
+			gnngp_value_text(value[k], base, NULL, &length);
+
+		if (v)
+			text[k] = pnstrdup(v, length);
+		else if (!null[k])
+			text[k] = pstrdup(DatumGetBool(value[k]) ? "true" : "false");
+	}
 	return text;
 }
 

@@ -8,8 +8,6 @@
 #ifndef GNNGP_IDMAP_H
 #define GNNGP_IDMAP_H
 
-#include "postgres.h"
-
 #include "core/base/hash_table.h"
 #include "core/base/base.h"
 #include "ids.h"

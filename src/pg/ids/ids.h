@@ -8,9 +8,6 @@
 #ifndef GNNGP_IDS_H
 #define GNNGP_IDS_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
 #include "pg/catalog/graph_check.h"
 
 /* An id. */
@@ -66,6 +63,9 @@ extern int64 gnngp_text_key(const char *text, int length);
  * function where it is at hand, or NULL.
  */
 extern const char *gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length);
+
+/* The elements of an array as texts, as their cast to text gives them; NULL for NULL. */
+extern char **gnngp_array_texts(ArrayType *array, int *n);
 
 /* The id of a node for messages, palloc'd. */
 extern char *gnngp_id_text(const gnngp_ids *ids, int64 node);

@@ -5,11 +5,7 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/pg_type_d.h"
 #include "reader_internal.h"
-#include "utils/timestamp.h"
 
 gnngp_feature_kind
 gnngp_add_feature(gnngp_query *q, const gnngp_column *column)
@@ -60,27 +56,6 @@ read_cells(const gp_features *f, int64 row, gp_cell *cell)
 		cell[c].null = isnan(cell[c].number);
 }
 
-/* How the columns are encoded, by all rows. */
-static gp_encoding *
-make_encoding(gp_env *env, const gp_features *f, const gnngp_column *column,
-			  const gnngp_feature_kind *kind)
-{
-	gp_cell_kind *cells = palloc(sizeof(gp_cell_kind) * f->dims);
-	gp_cell    *cell = palloc(sizeof(gp_cell) * f->dims);
-	gp_encoder *encoder;
-
-	for (int64 c = 0; c < f->dims; c++)
-		cells[c] = kind[c] == GNNGP_FEATURE_WORD ? GP_CELL_WORD :
-			gnngp_is_integer_type(column[c].base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
-	encoder = gp_encoder_create(env, (int32_t) f->dims, cells);
-	GP_EACH(env, i, f->rows, i * f->dims)
-	{
-		read_cells(f, i, cell);
-		gp_encoder_look(encoder, (uint64_t) i + 1, 0, cell);
-	}
-	return gp_encoder_finish(encoder);
-}
-
 /* Tells which columns are left out; 22000 where all are. */
 static void
 notice_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_column *column)
@@ -126,7 +101,19 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 	}
 	else
 	{
-		encoding = r->data->encoding = make_encoding(env, numbers, column, kind);
+		gp_cell_kind *cells = palloc(sizeof(gp_cell_kind) * numbers->dims);
+		gp_encoder *encoder;
+
+		for (int64 c = 0; c < numbers->dims; c++)
+			cells[c] = kind[c] == GNNGP_FEATURE_WORD ? GP_CELL_WORD :
+				gnngp_is_integer_type(column[c].base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
+		encoder = gp_encoder_create(env, (int32_t) numbers->dims, cells);
+		GP_EACH(env, i, numbers->rows, i * numbers->dims)
+		{
+			read_cells(numbers, i, cell);
+			gp_encoder_look(encoder, (uint64_t) i + 1, 0, cell);
+		}
+		encoding = r->data->encoding = gp_encoder_finish(encoder);
 		notice_left_out(r, encoding, column);
 	}
 	row = palloc(sizeof(double) * encoding->width);

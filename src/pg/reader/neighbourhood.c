@@ -1,101 +1,163 @@
 /*
- * neighbourhood.c - the nodes that a reading meets, by their ids, and the edges among them.
+ * neighbourhood.c - the neighbourhood of a few nodes, hop by hop, or all that the caller sees.
  *
- * Nodes are found by open addressing, and are numbered as they are met; at the end those
- * whose rows were read come first, by their ids, as they do where all is read.
+ * A round asks for the rows of the nodes that the round before has met, and for their edges, by
+ * arrays of ids.  The last round's edges count for degrees alone, if at all: they are counted as
+ * they come, and their other ends are not met.  Nodes that the caller does not see are neighbours
+ * of which nothing is known.
+ *
+ * Nodes are numbered as they are met, and found by open addressing; at the end those whose rows
+ * were read come first, by their ids, as they do where all is read.
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "neighbourhood.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
+#include "access/table.h"
+#include "read_ids.h"
 
-/* The place of a node, or the free one where it belongs. */
-static uint64
-find_place(gnngp_met *m, int64 key, const char *text, int length)
+/* A node that was met. */
+typedef struct met_node
 {
-	uint64		place = gp_first_place(&m->places, (uint64) key);
+	int64		key;
+	char	   *text;			/* NULL for an integer */
+	int32		row;			/* of the node table, as it came; -1: not seen */
+	int32		number;			/* at the end */
+	double		degree;			/* where it alone was read of the edges; else below 0 */
+} met_node;
 
-	for (; m->at[place].node >= 0; place = gp_next_place(&m->places, place))
+/* An edge between nodes that were met. */
+typedef struct met_edge
+{
+	int32		src;
+	int32		dst;
+	double		weight;
+} met_edge;
+
+typedef struct neighbourhood
+{
+	gnngp_reader *r;
+	gp_env	   *env;
+	gp_places	places;			/* of the nodes, by their keys */
+	int32	   *at;				/* the node at each place; -1: free */
+	met_node   *node;
+	int64		nnodes;
+	int64		room;
+	int64		nrows;			/* of nodes that were read */
+	met_edge   *edge;
+	int64		nedges;
+	int64		edge_room;
+	MemoryContext context;
+	int64		first;			/* of the nodes of this round */
+	int64		last;			/* behind them */
+	gnngp_query nodes;
+	gnngp_feature_part *features;
+	gnngp_query ends[2];		/* edges by src, and by dst */
+	gnngp_column end[2];
+	Oid			end_base[2];
+	gnngp_column weight;
+	bool		weighted;
+	bool		by_dst;			/* the round's second query */
+	bool		all;			/* one round that reads everything */
+	gnngp_row_fn end_row;		/* reads a row for the end that by_dst tells */
+	struct						/* the last integer id of each end */
 	{
-		const char *other;
+		bool		any;
+		int64		key;
+		int32		node;
+	}			last_end[2];	/* of this round */
+	gp_tally   *tally;			/* of the round's edges, without weights */
+	bool		counted;		/* some nodes have a degree */
+} neighbourhood;
 
-		if (m->at[place].key != key)
-			continue;
-		other = text ? m->node[m->at[place].node].text : NULL;
-		if (text == NULL || (strncmp(other, text, length) == 0 && other[length] == '\0'))
-			break;
-	}
-	return place;
+/* ---- nodes ---- */
+
+static gnngp_id
+datum_id(const neighbourhood *s, Datum value, Oid base)
+{
+	gnngp_id	id = {0};
+
+	id.key = gnngp_id_datum_key(s->r, value, base, &id.text, &id.length);
+	return id;
 }
 
-int32
-gnngp_meet(gnngp_met *m, int64 key, const char *text, int length)
+static bool
+has_id(const met_node *node, const gnngp_id *id)
 {
-	uint64		place;
-	gnngp_met_node *node;
+	return node->key == id->key && (id->text == NULL ||
+									(strncmp(node->text, id->text, id->length) == 0 &&
+									 node->text[id->length] == '\0'));
+}
 
-	if (m->nnodes == m->room)
+/* An id of a node for messages. */
+static const char *
+shown_id(const met_node *node)
+{
+	return node->text ? node->text : psprintf(INT64_FORMAT, node->key);
+}
+
+/* Where a node stands in the table, or the free place where it belongs. */
+static int32 *
+find_place(neighbourhood *s, const gnngp_id *id)
+{
+	uint64		place = gp_first_place(&s->places, (uint64) id->key);
+
+	while (s->at[place] >= 0 && !has_id(&s->node[s->at[place]], id))
+		place = gp_next_place(&s->places, place);
+	return &s->at[place];
+}
+
+/* The number of a node, which is met now if it was not before. */
+static int32
+meet(neighbourhood *s, const gnngp_id *id)
+{
+	int32	   *at;
+	met_node   *node;
+
+	if (s->nnodes == s->room)
 	{
-		/* Makes room for twice as many nodes */
-		m->room = m->room ? 2 * m->room : 256;
-		m->node = gp_realloc_array(m->env, m->node, m->room, sizeof(gnngp_met_node));
-		gp_free(m->env, m->at);
-		m->places = gp_places_open(m->env, 2 * (uint64) m->room);
-		m->at = gp_alloc_array(m->env, 2 * m->room, sizeof(gnngp_met_place));
-		memset(m->at, -1, 2 * m->room * sizeof(gnngp_met_place));
-		for (int64 i = 0; i < m->nnodes; i++)
+		s->room = s->room ? 2 * s->room : 256;
+		s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
+		gp_free(s->env, s->at);
+		s->places = gp_places_open(s->env, 2 * (uint64) s->room);
+		s->at = gp_alloc_array(s->env, 2 * s->room, sizeof(int32));
+		memset(s->at, -1, 2 * s->room * sizeof(int32));
+		for (int64 i = 0; i < s->nnodes; i++)
 		{
-			uint64		place = gp_first_place(&m->places, (uint64) m->node[i].key);
+			gnngp_id	met = {.key = s->node[i].key,.text = s->node[i].text};
 
 			CHECK_FOR_INTERRUPTS();
-			while (m->at[place].node >= 0)
-				place = gp_next_place(&m->places, place);
-			m->at[place] = (gnngp_met_place) {m->node[i].key, i};
+			met.length = met.text ? (int) strlen(met.text) : 0;
+			*find_place(s, &met) = (int32) i;
 		}
 	}
-	place = find_place(m, key, text, length);
-	if (m->at[place].node >= 0)
-		return (int32) m->at[place].node;
-	m->at[place] = (gnngp_met_place) {key, m->nnodes};
-	node = &m->node[m->nnodes];
-	*node = (gnngp_met_node) {.key = key,.row = -1,.number = -1,.degree = -1.0};
-	if (text)
+	at = find_place(s, id);
+	if (*at >= 0)
+		return *at;
+	*at = (int32) s->nnodes;
+	node = &s->node[s->nnodes++];
+	*node = (met_node) {.key = id->key,.row = -1,.number = -1,.degree = -1.0};
+	if (id->text)
 	{
-		node->text = gp_alloc(m->env, length + 1);
-		memcpy(node->text, text, length);
-		node->text[length] = '\0';
+		node->text = gp_alloc(s->env, id->length + 1);
+		memcpy(node->text, id->text, id->length);
+		node->text[id->length] = '\0';
 	}
-	return (int32) m->nnodes++;
+	return *at;
 }
 
-int32
-gnngp_met_find(gnngp_met *m, Datum value, Oid base)
+/* The node of this round that has an id, or -1. */
+static int32
+find(neighbourhood *s, const gnngp_id *id)
 {
-	const char *text;
-	int			length = 0;
-	int64		key = gnngp_id_datum_key(m->r, value, base, &text, &length);
+	int32		node = *find_place(s, id);
 
-	return (int32) m->at[find_place(m, key, text, length)].node;
+	return node >= s->first && node < s->last ? node : -1;
 }
 
-int32
-gnngp_meet_datum(gnngp_met *m, Datum value, Oid base)
+/* An array of the ids of some nodes; with rows, only of those whose rows were read. */
+static Datum
+id_array(const neighbourhood *s, int64 first, int64 last, bool rows)
 {
-	const char *text;
-	int			length = 0;
-	int64		key = gnngp_id_datum_key(m->r, value, base, &text, &length);
-
-	return gnngp_meet(m, key, text, length);
-}
-
-Datum
-gnngp_met_ids(gnngp_met *m, int64 first, int64 last, bool rows)
-{
-	Oid			base = m->r->integer_ids ? INT8OID : m->r->id.base;
+	Oid			base = s->r->integer_ids ? INT8OID : s->r->id.base;
 	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext,
 											   sizeof(Datum) * Max(last - first, 1));
 	int16		length;
@@ -110,102 +172,448 @@ gnngp_met_ids(gnngp_met *m, int64 first, int64 last, bool rows)
 	for (int64 i = first; i < last; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (rows && m->node[i].row < 0)
+		if (rows && s->node[i].row < 0)
 			continue;
-		value[n++] = m->r->integer_ids ? Int64GetDatum(m->node[i].key) :
-			OidInputFunctionCall(input, m->node[i].text, ioparam, -1);
+		value[n++] = s->r->integer_ids ? Int64GetDatum(s->node[i].key) :
+			OidInputFunctionCall(input, s->node[i].text, ioparam, -1);
 	}
 	return PointerGetDatum(construct_array(value, n, base, length, by_value, align));
 }
 
-uint64
-gnngp_met_other_end(gnngp_met *m, int32 near, Datum value, Oid base)
+static void
+node_row(void *state, const Datum *values, const bool *nulls)
 {
-	const gnngp_met_node *node = &m->node[near];
-	const char *text;
-	int			length = 0;
-	int64		key = gnngp_id_datum_key(m->r, value, base, &text, &length);
+	neighbourhood *s = state;
+	gnngp_id	id;
+	int32		number;
+	met_node   *node;
 
-	if (key == node->key && (text == NULL || (strncmp(node->text, text, length) == 0 &&
-											  node->text[length] == '\0')))
-		return 0;
-	return gp_hash((uint64) key) | 1;
+	if (nulls[0])
+		return;
+	id = datum_id(s, values[0], s->r->id.base);
+	number = s->all ? meet(s, &id) : find(s, &id);
+	/* What is equal by the type's rules and has another text was not asked for. */
+	if (number < 0)
+		return;
+	node = &s->node[number];
+	if (node->row >= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name,
+						s->r->nodes.name, shown_id(node)),
+				 errhint("Ids must be unique.")));
+	node->row = (int32) s->nrows++;
+	if (s->features)
+		gnngp_features_add_row(s->features, node->row, (gnngp_row_id) {node->key, node->text},
+							values + 1, nulls + 1);
 }
 
-void
-gnngp_met_add_edge(gnngp_met *m, int32 src, int32 dst, double weight)
+/* ---- edges ---- */
+
+/* The node of this round that an end of an edge names, which may be that of the row before; -1: it
+ * has no row. */
+static int32
+find_end(neighbourhood *s, int end, Datum value)
 {
-	if (m->nedges == m->edge_room)
+	gnngp_id	id = datum_id(s, value, s->end_base[end]);
+	int32		node;
+
+	if (id.text || !s->last_end[end].any || s->last_end[end].key != id.key)
 	{
-		m->edge_room = m->edge_room ? 2 * m->edge_room : 1024;
-		m->edge = gp_realloc_array(m->env, m->edge, m->edge_room, sizeof(gnngp_met_edge));
+		s->last_end[end].any = true;
+		s->last_end[end].key = id.key;
+		s->last_end[end].node = find(s, &id);
 	}
-	m->edge[m->nedges++] = (gnngp_met_edge) {src, dst, weight};
+	node = s->last_end[end].node;
+	return node >= 0 && s->node[node].row >= 0 ? node : -1;
 }
 
-/* Compares two nodes that were met, by the order of ids. */
-static int
-compare_met(const void *a, const void *b, void *arg)
+/* The weight of an edge; 22003 or 22004 for what is none. */
+static double
+edge_weight(const neighbourhood *s, Datum value, bool null)
 {
-	const gnngp_met *m = arg;
-	const gnngp_met_node *x = &m->node[*(const int32 *) a];
-	const gnngp_met_node *y = &m->node[*(const int32 *) b];
+	double		w = null ? NAN : gnngp_number_datum(value, s->weight.base);
+
+	if (!isfinite(w) || w < 0.0)
+		ereport(ERROR,
+				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED
+						 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 null ? errmsg("column \"%s\" of table \"%s\" is NULL for an edge", s->weight.name,
+							   s->r->edges.name) :
+				 errmsg("column \"%s\" of table \"%s\" is %g for an edge", s->weight.name,
+						s->r->edges.name, w),
+				 errhint("Weights must be finite and not negative.")));
+	return w;
+}
+
+/* Reads a row of the edge table, unless another query has had it. */
+static void
+edge_row(void *state, const Datum *values, const bool *nulls)
+{
+	neighbourhood *s = state;
+	gnngp_id	id[2];
+	int32		src,
+				dst;
+
+	if (nulls[0] || nulls[1] || (!s->all && find_end(s, s->by_dst, values[s->by_dst]) < 0))
+		return;
+	for (int k = 0; k < 2; k++)
+		id[k] = datum_id(s, values[k], s->end_base[k]);
+	src = meet(s, &id[0]);
+	dst = meet(s, &id[1]);
+	/* By src: not where dst was in an earlier round.  By dst: nor where src is in this one. */
+	if (s->by_dst ? src < s->last && s->node[src].row >= 0 :
+		dst < s->first && s->node[dst].row >= 0)
+		return;
+	if (s->nedges == s->edge_room)
+	{
+		s->edge_room = s->edge_room ? 2 * s->edge_room : 1024;
+		s->edge = gp_realloc_array(s->env, s->edge, s->edge_room, sizeof(met_edge));
+	}
+	s->edge[s->nedges++] = (met_edge) {
+		src, dst, s->weighted ? edge_weight(s, values[2], nulls[2]) : 1.0
+	};
+}
+
+/* Counts a row for the degree of one end; repeated edges count once without weights. */
+static void
+degree_row(void *state, const Datum *values, const bool *nulls)
+{
+	neighbourhood *s = state;
+	int			far = s->by_dst ? 0 : 1;
+	int32		near = nulls[0] || nulls[1] ? -1 : find_end(s, 1 - far, values[1 - far]);
+	gnngp_id	other;
+
+	if (near < 0)
+		return;
+	other = datum_id(s, values[far], s->end_base[far]);
+	if (has_id(&s->node[near], &other))
+		return;
+	if (s->weighted)
+		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
+	else
+		gp_tally_add(s->tally, near - (int32) s->first, gp_hash((uint64) other.key) | 1);
+}
+
+static void
+both_ends_row(void *state, const Datum *values, const bool *nulls)
+{
+	neighbourhood *s = state;
+
+	for (int k = 0; k < 2; k++)
+	{
+		s->by_dst = k == 1;
+		s->end_row(s, values, nulls);
+	}
+}
+
+/* Reads the edges of the nodes of a round, by each end; at once for both where all are read. */
+static void
+read_edges(neighbourhood *s, gnngp_row_fn row, int first)
+{
+	Datum		ids = id_array(s, s->first, s->last, true);
+	bool		both;
+
+	s->end_row = row;
+	memset(s->last_end, 0, sizeof(s->last_end));
+	s->ends[0].array = s->ends[1].array = ids;
+	both = first == 0 && gnngp_query_scans(&s->ends[0]) && gnngp_query_scans(&s->ends[1]);
+	for (int k = first; k < (both ? 1 : 2); k++)
+	{
+		s->by_dst = k == 1;
+		gnngp_query_run(&s->ends[k], s->env, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
+	}
+}
+
+/* Counts the edges of the nodes of a round: of directed ones those that lead there. */
+static void
+read_degrees(neighbourhood *s)
+{
+	int64		n = s->last - s->first;
+	double	   *count = gp_alloc_zero(s->env, Max(n, 1), sizeof(double));
+
+	s->counted = true;
+	for (int64 i = s->first; i < s->last; i++)
+		if (s->node[i].row >= 0)
+			s->node[i].degree = 0.0;
+	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
+	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
+	if (s->tally)
+		gp_tally_close(s->tally, n, count);
+	for (int64 i = s->first; i < s->last; i++)
+		if (s->node[i].row >= 0)
+			s->node[i].degree += count[i - s->first];
+	gp_free(s->env, count);
+}
+
+/* ---- rounds ---- */
+
+static void
+plan_queries(neighbourhood *s)
+{
+	gnngp_reader *r = s->r;
+	const gnngp_graph_def *def = r->def;
+
+	gnngp_query_init(&s->nodes, &r->nodes);
+	gnngp_query_add(&s->nodes, r->id.base, "t.%s", r->id.quoted);
+	s->features = gnngp_add_features(r, &s->nodes);
+	if (!s->all)
+		gnngp_query_some(r, &s->nodes, &r->id);
+	gnngp_query_plan(&s->nodes);
+	s->weighted = def->weight != NULL;
+	if (s->weighted)
+		s->weight = gnngp_table_number(&r->edges, def->weight);
+	s->end[0] = gnngp_table_column(&r->edges, def->src);
+	s->end[1] = gnngp_table_column(&r->edges, def->dst);
+	for (int k = 0; k < (s->all ? 1 : 2); k++)
+	{
+		gnngp_query_init(&s->ends[k], &r->edges);
+		for (int e = 0; e < 2; e++)
+			s->end_base[e] = gnngp_query_add_id(r, &s->ends[k], &s->end[e]);
+		if (s->weighted)
+			gnngp_query_add_number(&s->ends[k], &s->weight);
+		if (!s->all)
+			gnngp_query_some(r, &s->ends[k], &s->end[k]);
+		gnngp_query_plan(&s->ends[k]);
+	}
+}
+
+/*
+ * Says once in a session where a table has no index that begins with a column; with the column
+ * beside it, degrees are counted in the index alone.
+ */
+static void
+advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_column *beside)
+{
+	static HTAB *told = NULL;
+	Relation	rel = table_open(table->oid, NoLock);
+	bool		is_table = rel->rd_rel->relkind == RELKIND_RELATION;
+	AttrNumber	number = get_attnum(table->oid, column->name);
+	int64		key = ((int64) table->oid << 16) | (uint16) number;
+	bool		found = !is_table;
+	ListCell   *cell;
+
+	foreach(cell, is_table ? RelationGetIndexList(rel) : NIL)
+	{
+		HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		found = found || ((Form_pg_index) GETSTRUCT(tuple))->indkey.values[0] == number;
+		ReleaseSysCache(tuple);
+	}
+	table_close(rel, NoLock);
+	if (found)
+		return;
+	if (told == NULL)
+	{
+		HASHCTL		control = {.keysize = sizeof(int64),.entrysize = sizeof(int64),
+							   .hcxt = TopMemoryContext};
+
+		told = hash_create("gnngp advice", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	(void) hash_search(told, &key, HASH_ENTER, &found);
+	if (!found)
+		ereport(NOTICE,
+				(errmsg("column \"%s\" of table \"%s\" has no index, so all of the table is read",
+						column->name, table->name),
+				 errhint("CREATE INDEX ON %s (%s%s%s);", table->quoted, column->quoted,
+						 beside ? ", " : "",
+						 beside ? beside->quoted : "")));
+}
+
+/* Reads hop by hop, and tells where an index would help. */
+static void
+read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
+{
+	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
+	{
+		gnngp_rim	edges = hop < hops ? GNNGP_RIM_EDGES : rim;
+		MemoryContext old = MemoryContextSwitchTo(s->context);
+
+		s->first = s->last;
+		s->last = s->nnodes;
+		s->nodes.array = id_array(s, s->first, s->last, false);
+		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
+		if (edges == GNNGP_RIM_EDGES)
+			read_edges(s, edge_row, 0);
+		else if (edges == GNNGP_RIM_DEGREES)
+			read_degrees(s);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(s->context);
+	}
+	/* Behind the queries, which tell who may not know of these tables. */
+	advise_index(&s->r->nodes, &s->r->id, NULL);
+	for (int k = 0; k < 2; k++)
+		advise_index(&s->r->edges, &s->end[k], &s->end[1 - k]);
+}
+
+/* ---- what was read, for the core ---- */
+
+/* Compares two nodes by the order of ids. */
+static int
+compare_nodes(const void *a, const void *b, void *arg)
+{
+	const neighbourhood *s = arg;
+	const met_node *x = &s->node[*(const int32 *) a];
+	const met_node *y = &s->node[*(const int32 *) b];
 
 	return gnngp_row_id_compare(&(gnngp_row_id) {x->key, x->text},
 								&(gnngp_row_id) {y->key, y->text});
 }
 
-int32 *
-gnngp_met_number(gnngp_met *m, gnngp_ids *ids)
+/* Numbers the nodes that were read by their ids, and then the others; the node of each row. */
+static int32 *
+number_nodes(neighbourhood *s, gnngp_ids *ids)
 {
-	int32	   *order = gp_alloc_array(m->env, Max(m->nrows, 1), sizeof(int32));
-	int32	   *node_of_row = gp_alloc_array(m->env, Max(m->nrows, 1), sizeof(int32));
+	int32	   *order = gp_alloc_array(s->env, Max(s->nrows, 1), sizeof(int32));
+	int32	   *node_of_row = gp_alloc_array(s->env, Max(s->nrows, 1), sizeof(int32));
 	int64		n = 0;
 
-	for (int64 i = 0; i < m->nnodes; i++)
-		if (m->node[i].row >= 0)
+	for (int64 i = 0; i < s->nnodes; i++)
+		if (s->node[i].row >= 0)
 			order[n++] = (int32) i;
-	gnngp_sort(order, n, sizeof(int32), compare_met, m);
+	gnngp_sort(order, n, sizeof(int32), compare_nodes, s);
 	ids->n = n;
-	ids->key = gp_alloc_array(m->env, m->nnodes, sizeof(int64));
-	ids->text = ids->integer ? NULL : gp_alloc_array(m->env, m->nnodes, sizeof(char *));
-	for (int64 i = 0; i < n; i++)
+	ids->key = gp_alloc_array(s->env, s->nnodes, sizeof(int64));
+	ids->text = ids->integer ? NULL : gp_alloc_array(s->env, s->nnodes, sizeof(char *));
+	for (int64 i = 0; i < ids->n; i++)
 	{
-		m->node[order[i]].number = (int32) i;
-		node_of_row[m->node[order[i]].row] = (int32) i;
+		s->node[order[i]].number = (int32) i;
+		node_of_row[s->node[order[i]].row] = (int32) i;
 	}
-	for (int64 i = 0; i < m->nnodes; i++)
-		if (m->node[i].row < 0)
-			m->node[i].number = (int32) n++;
-	for (int64 i = 0; i < m->nnodes; i++)
+	for (int64 i = 0; i < s->nnodes; i++)
 	{
-		const gnngp_met_node *node = &m->node[i];
+		met_node   *node = &s->node[i];
 
+		if (node->row < 0)
+			node->number = (int32) n++;
 		ids->key[node->number] = node->key;
 		if (!ids->integer)
 			ids->text[node->number] = node->text;
 	}
-	gp_free(m->env, order);
+	gp_free(s->env, order);
 	return node_of_row;
 }
 
-gp_graph *
-gnngp_met_graph(const gnngp_met *m, bool weighted, bool counted)
+/* The graph of the edges, with the degrees that nodes have. */
+static gp_graph *
+build_graph(const neighbourhood *s)
 {
-	gp_edges   *edges = gp_edges_create(m->env, m->nnodes, m->r->def->directed, weighted);
+	gp_edges   *edges = gp_edges_create(s->env, s->nnodes, s->r->def->directed, s->weighted);
 	gp_graph   *graph;
 
-	for (int64 e = 0; e < m->nedges; e++)
-	{
-		const gnngp_met_edge *edge = &m->edge[e];
-
-		gp_edges_add(edges, 1, &m->node[edge->src].number, &m->node[edge->dst].number,
-					 weighted ? &edge->weight : NULL);
-	}
+	for (int64 e = 0; e < s->nedges; e++)
+		gp_edges_add(edges, 1, &s->node[s->edge[e].src].number, &s->node[s->edge[e].dst].number,
+					 s->weighted ? &s->edge[e].weight : NULL);
 	graph = gp_graph_build(edges);
-	if (counted)
-		graph->degree = gp_alloc_array(m->env, m->nnodes, sizeof(double));
-	for (int64 i = 0; counted && i < m->nnodes; i++)
-		graph->degree[m->node[i].number] = m->node[i].degree;
+	if (s->counted)
+		graph->degree = gp_alloc_array(s->env, s->nnodes, sizeof(double));
+	for (int64 i = 0; s->counted && i < s->nnodes; i++)
+		graph->degree[s->node[i].number] = s->node[i].degree;
 	return graph;
+}
+
+/* Features from the rows, and from a table of their own. */
+static void
+read_features(neighbourhood *s, gnngp_sparse_part *sparse, int32 *node_of_row)
+{
+	gnngp_reader *r = s->r;
+	int64		dims = r->dims;
+
+	if (s->features && s->nrows > 0)
+		gnngp_finish_features(s->features, node_of_row);
+	if (sparse)
+	{
+		r->some_ids = id_array(s, 0, s->nnodes, true);
+		gnngp_idmap_build(s->env, &r->map, &r->data->ids);
+		gnngp_read_sparse(sparse);
+		gnngp_idmap_free(s->env, &r->map);
+	}
+	if (r->data->features && s->features)
+		gnngp_check_dims(r, dims);
+	if (r->data->features)
+		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
+}
+
+static gnngp_some *
+read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
+{
+	gnngp_reader *r = s->r;
+	gnngp_sparse_part *sparse;
+	gnngp_some *some = gp_alloc_zero(s->env, 1, sizeof(gnngp_some));
+	int32	   *node_of_row;
+
+	plan_queries(s);
+	sparse = gnngp_plan_sparse(r);
+	for (int64 i = 0; i < n; i++)
+		if (meet(s, &wanted[i]) != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node %s is given twice", gnngp_id_name(&wanted[i])),
+					 errhint("Name each node once.")));
+	if (s->all)
+	{
+		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES,
+						gnngp_table_rows(&s->r->nodes));
+		gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
+						gnngp_table_rows(&s->r->edges));
+	}
+	else
+		read_rounds(s, hops, rim);
+	node_of_row = number_nodes(s, &r->data->ids);
+	some->wanted = gp_alloc_array(s->env, Max(n, 1), sizeof(int32));
+	for (int64 i = 0; i < n; i++)
+	{
+		if (s->node[i].row < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("table \"%s\" has no node %s", r->nodes.name, shown_id(&s->node[i])),
+					 errhint("Insert the node first, or check that you may read its row.")));
+		some->wanted[i] = s->node[i].number;
+	}
+	read_features(s, sparse, node_of_row);
+	some->graph = build_graph(s);
+	some->ids = r->data->ids;
+	some->features = r->data->features;
+	return some;
+}
+
+gnngp_some *
+gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
+				int hops, gnngp_rim rim, int64 dims, const double *moments,
+				const gp_encoding *encoding)
+{
+	gnngp_reader r;
+	neighbourhood s = {.env = env,.r = &r,.all = hops == GNNGP_ALL_HOPS};
+	gnngp_some *some;
+	gnngp_rights rights;
+	bool		save_read_only = XactReadOnly;
+	gnngp_identity saved = gnngp_become(GetUserId());
+
+	gnngp_pin_output_settings();
+	gnngp_pin("row_security", "on");
+	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
+	XactReadOnly = true;
+	gnngp_spi_connect();
+	gnngp_reader_open(&r, env, graph);
+	/* 55000 where ids were numbers and are none now, or the other way round */
+	if (n > 0 && (wanted[0].text == NULL) != r.integer_ids)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r.id.name,
+						r.nodes.name),
+				 errhint("Fit the model again with gp_refresh.")));
+	r.some = true;
+	r.dims = dims;
+	r.moments = moments;
+	r.encoding = encoding;
+	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
+	gnngp_rights_open(&rights, &r);
+	some = read_tables(&s, wanted, n, hops, rim);
+	gnngp_rights_close(&rights);
+	gnngp_spi_finish();
+	XactReadOnly = save_read_only;
+	gnngp_become_again(&saved);
+	return some;
 }

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "core/facts/edge_columns.h"
-#include "pg/server/server.h"
 #include "read_ids.h"
 
 /* Edges handed to the core at once. */
@@ -117,29 +116,39 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		flush_edges(s);
 }
 
-/* Raises what the weights did wrong. */
+/* Raises what the weights and the times did wrong. */
 static void
-check_weights(const edge_state *s)
+check_faults(const edge_state *s)
 {
+	static const struct
+	{
+		int			sqlstate;
+		const char *what;
+		const char *hint;
+	}			said[WEIGHT_FAULTS] = {
+		[WEIGHT_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "NULL",
+			"Give each edge a weight, or create the graph without a weight column."},
+		[WEIGHT_NOT_FINITE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
+			"Weights must be finite and not negative."},
+		[WEIGHT_NEGATIVE] = {ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, NULL,
+			"Weights must be finite and not negative."},
+		[TIME_NULL] = {ERRCODE_NULL_VALUE_NOT_ALLOWED, "NULL",
+			"Give each edge the time that it was made at, or take the column away with time_column => ''."},
+		[TIME_NOT_FINITE] = {ERRCODE_DATETIME_VALUE_OUT_OF_RANGE, "infinite",
+			"Give each edge the time that it was made at, or take the column away with time_column => ''."}
+	};
 	const gnngp_ids *ids = &s->r->data->ids;
-	const gnngp_fault *w = s->fault;
 
-	if (w[WEIGHT_NULL].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for the edge from %s to %s",
-						s->weight.name, s->r->edges.name,
-						gnngp_id_text(ids, w[WEIGHT_NULL].node),
-						gnngp_id_text(ids, (int32) w[WEIGHT_NULL].second)),
-				 errhint("Give each edge a weight, or create the graph without a weight column.")));
-	for (int k = WEIGHT_NOT_FINITE; k <= WEIGHT_NEGATIVE; k++)
-		if (w[k].found)
+	for (int k = 0; k < WEIGHT_FAULTS; k++)
+		if (s->fault[k].found)
 			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %g for the edge from %s to %s",
-							s->weight.name, s->r->edges.name, w[k].value,
-							gnngp_id_text(ids, w[k].node), gnngp_id_text(ids, (int32) w[k].second)),
-					 errhint("Weights must be finite and not negative.")));
+					(errcode(said[k].sqlstate),
+					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
+							k < TIME_NULL ? s->weight.name : s->time.name, s->r->edges.name,
+							said[k].what ? said[k].what : psprintf("%g", s->fault[k].value),
+							gnngp_id_text(ids, s->fault[k].node),
+							gnngp_id_text(ids, (int32) s->fault[k].second)),
+					 errhint("%s", said[k].hint)));
 }
 
 /* Selects the columns that tell of both ends, as numbers. */
@@ -215,19 +224,7 @@ gnngp_read_edges(gnngp_edge_part *s)
 					  "Remove the edge, or give it both ends.");
 	gnngp_finder_check_unknown(&s->src);
 	gnngp_finder_check_unknown(&s->dst);
-	check_weights(s);
-	/* What the times did wrong */
-	for (int k = TIME_NULL; k <= TIME_NOT_FINITE; k++)
-		if (s->fault[k].found)
-			ereport(ERROR,
-					(errcode(k == TIME_NULL ? ERRCODE_NULL_VALUE_NOT_ALLOWED :
-							 ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-					 errmsg("column \"%s\" of table \"%s\" is %s for the edge from %s to %s",
-							s->time.name, s->r->edges.name,
-							k == TIME_NULL ? "NULL" : "infinite",
-								gnngp_id_text(&s->r->data->ids, s->fault[k].node),
-							gnngp_id_text(&s->r->data->ids, (int32) s->fault[k].second)),
-					 errhint("Give each edge the time that it was made at, or take the column away with time_column => ''.")));
+	check_faults(s);
 	if (s->columns)
 	{
 		r->data->edge_numbers = gp_alloc_array(r->env, s->nfeatures + 1, sizeof(int32));

@@ -13,10 +13,7 @@
 #include <float.h>
 
 #include "pg/catalog/graph_check.h"
-#include "pg/server/server.h"
 #include "reader_internal.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* Spreads of columns whose ratio is worth a word. */
 #define UNLIKE 1000				/* deviations of columns */
@@ -189,11 +186,24 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 	}
 }
 
-static void
-columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
+void
+gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_row_id id, const Datum *values,
+					   const bool *nulls)
 {
+	int32		row = (int32) place;
 	int			bad;
 
+	if (place >= s->room)
+	{
+		s->room = s->room ? s->room + s->room / 2 : 4096;
+		s->length = gp_realloc_array(s->r->env, s->length, s->room, sizeof(int32));
+	}
+	s->id = id;
+	if (s->array_type != InvalidOid)
+	{
+		array_row(s, row, values, nulls);
+		return;
+	}
 	for (int i = 0; i < s->ncolumns; i++)
 	{
 		if (nulls[i] && s->r->some && s->r->encoding == NULL)
@@ -215,22 +225,6 @@ columns_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 			s->value[i] = NAN;
 	if (begin_row(s, row, s->ncolumns))
 		gp_features_add_row(s->builder, row, s->value);
-}
-
-void
-gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_row_id id, const Datum *values,
-					const bool *nulls)
-{
-	if (row >= s->room)
-	{
-		s->room = s->room ? s->room + s->room / 2 : 4096;
-		s->length = gp_realloc_array(s->r->env, s->length, s->room, sizeof(int32));
-	}
-	s->id = id;
-	if (s->array_type == InvalidOid)
-		columns_row(s, (int32) row, values, nulls);
-	else
-		array_row(s, (int32) row, values, nulls);
 }
 
 /* Raises the fault of the smallest id. */

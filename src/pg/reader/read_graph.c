@@ -9,14 +9,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "miscadmin.h"
 #include "reader_internal.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 /* True for a table whose rows lie in several. */
 static bool
@@ -30,17 +23,6 @@ static char
 kind_of(const gnngp_graph_def *def, int which)
 {
 	return def->kinds && strlen(def->kinds) == 3 ? def->kinds[which] : '-';
-}
-
-/* The ends of the edges as a table of nodes, whose id is called as the sources are. */
-static gnngp_table
-ends_of(const gnngp_table *edges, const gnngp_graph_def *def)
-{
-	gnngp_table ends = *edges;
-
-	ends.quoted = psprintf("(SELECT %1$s FROM %2$s UNION SELECT %3$s FROM %2$s)", quote_identifier(def->src),
-						   edges->quoted, quote_identifier(def->dst));
-	return ends;
 }
 
 void
@@ -57,7 +39,12 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 		r->nodes = gnngp_table_open(def->nodes, &def->nodes_name, kind_of(def, 0), "nodes", def);
 	r->edges = gnngp_table_open(def->edges, &def->edges_name, kind_of(def, 1), "edges", def);
 	if (!OidIsValid(def->nodes))
-		r->nodes = ends_of(&r->edges, def);
+	{
+		/* The ends of the edges are the nodes, whose id is called as the sources are. */
+		r->nodes = r->edges;
+		r->nodes.quoted = psprintf("(SELECT %1$s FROM %2$s UNION SELECT %3$s FROM %2$s)", quote_identifier(def->src),
+								   r->edges.quoted, quote_identifier(def->dst));
+	}
 	if (OidIsValid(def->sparse_features))
 		r->sparse = gnngp_table_open(def->sparse_features, &def->sparse_name, kind_of(def, 2),
 									 "sparse_features", def);
@@ -120,7 +107,8 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	gnngp_read_sparse(sparse);
+	if (sparse)
+		gnngp_read_sparse(sparse);
 	gnngp_read_edges(edges);
 	gnngp_idmap_free(r->env, &r->map);
 	PopActiveSnapshot();

@@ -6,19 +6,10 @@
 #include "catalog/catalog.h"
 #include "catalog/pg_operator.h"
 #include "pg/catalog/graph_check.h"
-#include "miscadmin.h"
 #include "read_ids.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rls.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
-/*
- * Selects a column that holds ids, and returns the type of its values: the column
- * itself when it has the type of the node table's ids (or both are integers), else
- * a cast to that type.
- */
 Oid
 gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column)
 {
@@ -61,7 +52,6 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 	ReleaseSysCache(tuple);
 }
 
-/* Prepares a finder for one column of ids, which it selects. */
 void
 gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *column)
 {
@@ -77,7 +67,6 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 	f->base = gnngp_query_add_id(r, q, &f->column);
 }
 
-/* Finds texts, and keeps account of NULLs and unknown ids. */
 int32
 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 {
@@ -110,7 +99,6 @@ gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 	return -1;
 }
 
-/* 23502 when a column held NULLs. */
 void
 gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls,
 				  const char *hint)
@@ -126,11 +114,12 @@ gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nu
 }
 
 /*
- * How unknown ids can be mended. Nobody adds nodes to the server's own tables; row security may
- * hide those that are there; several queries of READ COMMITTED see several moments of other nodes.
+ * Says how unknown ids can be mended. Nobody adds nodes to the server's own tables; row security
+ * may hide those that are there; several queries of READ COMMITTED see several moments of other
+ * nodes.
  */
-static const char *
-unknown_hint(const gnngp_finder *f)
+void
+gnngp_finder_check_unknown(const gnngp_finder *f)
 {
 	const gnngp_table *nodes = &f->r->nodes;
 	bool		moments = !IsolationUsesXactSnapshot() &&
@@ -139,6 +128,8 @@ unknown_hint(const gnngp_finder *f)
 	const char *view = psprintf("a view on \"%s\" that leaves such rows out.", f->table->name);
 	StringInfoData hint;
 
+	if (f->unknown == 0)
+		return;
 	initStringInfo(&hint);
 	if (IsCatalogNamespace(get_rel_namespace(nodes->oid)))
 		appendStringInfo(&hint, "Use %s", view);
@@ -151,22 +142,13 @@ unknown_hint(const gnngp_finder *f)
 	if (moments)
 		appendStringInfoString(&hint,
 							   " If the tables changed while they were read, use a transaction of ISOLATION LEVEL REPEATABLE READ.");
-	return hint.data;
-}
-
-/* 23503 when the column held ids that are not in the node table. */
-void
-gnngp_finder_check_unknown(const gnngp_finder *f)
-{
-	if (f->unknown > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
-				 errmsg("column \"%s\" of table \"%s\" names a node that table \"%s\" does not have: %s",
-						f->column.name, f->table->name, f->r->nodes.name,
-						f->unknown_text ? f->unknown_text
-						: psprintf(INT64_FORMAT, f->unknown_key)),
-				 errdetail_plural("%lld row names an unknown node.",
-								  "%lld rows name unknown nodes.",
-								  f->unknown, (long long) f->unknown),
-				 errhint("%s", unknown_hint(f))));
+	ereport(ERROR,
+			(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
+			 errmsg("column \"%s\" of table \"%s\" names a node that table \"%s\" does not have: %s",
+					f->column.name, f->table->name, nodes->name,
+					f->unknown_text ? f->unknown_text : psprintf(INT64_FORMAT, f->unknown_key)),
+			 errdetail_plural("%lld row names an unknown node.",
+							  "%lld rows name unknown nodes.",
+							  f->unknown, (long long) f->unknown),
+			 errhint("%s", hint.data)));
 }

@@ -4,8 +4,6 @@
 #ifndef GNNGP_READ_IDS_H
 #define GNNGP_READ_IDS_H
 
-#include "postgres.h"
-
 #include "reader_internal.h"
 
 /* The text of an id's datum, in the current memory context or the datum's own; its length. */
@@ -23,7 +21,8 @@ gnngp_id_datum_key(gnngp_reader *r, Datum value, Oid base, const char **text, in
 	return *text ? gnngp_text_key(*text, *length) : gnngp_integer_datum(value, base);
 }
 
-/* Selects a column that holds ids; the type of its values. */
+/* Selects a column that holds ids, as its own type where that is the ids' one or both are integers,
+ * else by a cast; the type of its values. */
 extern Oid	gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
 
 /*
@@ -44,9 +43,12 @@ typedef struct gnngp_finder
 	char	   *unknown_text;
 } gnngp_finder;
 
+/* Prepares a finder for a column, which it selects. */
 extern void gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q,
 							  const char *column);
 extern int32 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null);
+
+/* 23502 when a column held NULLs; 23503 when it held ids that are not in the node table. */
 extern void gnngp_check_nulls(const gnngp_table *table, const gnngp_column *column, int64 nulls,
 							  const char *hint);
 extern void gnngp_finder_check_unknown(const gnngp_finder *f);

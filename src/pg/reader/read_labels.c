@@ -3,16 +3,11 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_enum.h"
-#include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "core/base/sort.h"
 #include "pg/catalog/graph_check.h"
 #include "read_labels.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 /* What the classes are sorted by. */
 typedef struct label_rank

@@ -7,8 +7,6 @@
 #ifndef GNNGP_READ_LABELS_H
 #define GNNGP_READ_LABELS_H
 
-#include "postgres.h"
-
 #include "core/base/hash_table.h"
 #include "read_source.h"
 

@@ -6,13 +6,8 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "miscadmin.h"
 #include "read_ids.h"
 #include "read_labels.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #define MAX_NODES (PG_INT32_MAX - 1)
 #define MANY_INTEGER_CLASSES 50
@@ -310,44 +305,37 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	gp_free_all(env, s->label, s->value);
 }
 
-/* Selects the target, and prepares what is needed to take it. */
-static void
-add_target(node_state *s, const char *task)
-{
-	const gnngp_graph_def *def = s->r->def;
-
-	if (def->target == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("graph \"%s\" has no target column", def->name),
-				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
-						 quote_literal_cstr(def->name))));
-	s->target = gnngp_table_column(&s->r->nodes, def->target);
-	s->kind = gnngp_target_choose(s->r->nodes.name, &s->target, task);
-	if (s->kind == GNNGP_TARGET_VALUE)
-	{
-		gnngp_query_add_number(&s->query, &s->target);
-		return;
-	}
-	gnngp_labels_init(&s->labels, s->r->env, s->kind == GNNGP_TARGET_INTEGER,
-					  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base : InvalidOid);
-	if (s->kind == GNNGP_TARGET_INTEGER)
-		gnngp_query_add(&s->query, s->target.base, "t.%s", s->target.quoted);
-	else
-		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
-}
-
 gnngp_node_part *
 gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 {
+	const gnngp_graph_def *def = r->def;
 	node_state *s = palloc0(sizeof(node_state));
 
 	s->r = r;
 	s->automatic = strcmp(task, "auto") == 0;
 	gnngp_query_init(&s->query, &r->nodes);
 	gnngp_query_add(&s->query, r->id.base, "t.%s", r->id.quoted);
+	if (need_target && def->target == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("graph \"%s\" has no target column", def->name),
+				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
+						 quote_literal_cstr(def->name))));
 	if (need_target)
-		add_target(s, task);
+	{
+		s->target = gnngp_table_column(&r->nodes, def->target);
+		s->kind = gnngp_target_choose(r->nodes.name, &s->target, task);
+	}
+	if (s->kind == GNNGP_TARGET_INTEGER || s->kind == GNNGP_TARGET_TEXT)
+		gnngp_labels_init(&s->labels, r->env, s->kind == GNNGP_TARGET_INTEGER,
+						  get_typtype(s->target.base) == TYPTYPE_ENUM ? s->target.base
+						  : InvalidOid);
+	if (s->kind == GNNGP_TARGET_INTEGER)
+		gnngp_query_add(&s->query, s->target.base, "t.%s", s->target.quoted);
+	else if (s->kind == GNNGP_TARGET_TEXT)
+		gnngp_query_add(&s->query, TEXTOID, "t.%s::pg_catalog.text", s->target.quoted);
+	else if (s->kind == GNNGP_TARGET_VALUE)
+		gnngp_query_add_number(&s->query, &s->target);
 	s->first_feature = list_length(s->query.types);
 	s->features = gnngp_add_features(r, &s->query);
 	gnngp_query_plan(&s->query);

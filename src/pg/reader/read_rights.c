@@ -6,13 +6,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_namespace.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "pg/server/compat.h"
 #include "reader_internal.h"
-#include "utils/acl.h"
-#include "utils/lsyscache.h"
 
 /* The statements that grant what the present user lacks; NULL where all tables may be read. */
 static char *

@@ -10,28 +10,13 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/stratnum.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type_d.h"
 #include "pg/catalog/graph_check.h"
-#include "nodes/plannodes.h"
 #include "read_source.h"
 #include "reader.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/plancache.h"
-#include "utils/rel.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 /* Rows between two progress reports. */
 #define PROGRESS_ROWS 8192
@@ -231,13 +216,19 @@ gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 	q->expressions = lappend(q->expressions, pstrdup(q->list.data + start));
 }
 
+const char *
+gnngp_number_cast(Oid base)
+{
+	return base == CASHOID ? "::pg_catalog.numeric::pg_catalog.float8" : "::pg_catalog.float8";
+}
+
 void
 gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
 {
 	if (column->base == NUMERICOID)
 		gnngp_query_add(q, NUMERICOID, "t.%s", column->quoted);
 	else
-		gnngp_query_add(q, FLOAT8OID, "t.%s::pg_catalog.float8", column->quoted);
+		gnngp_query_add(q, FLOAT8OID, "t.%s%s", column->quoted, gnngp_number_cast(column->base));
 }
 
 void

@@ -91,65 +91,32 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 static void
 check_entries(const sparse_state *s)
 {
-	const gnngp_ids *ids = &s->r->data->ids;
-	const gnngp_fault *e = s->fault;
+	static const char *const hints[ENTRY_FAULTS] = {
+		"The second column of the table is the feature's number.",
+		"Feature numbers are whole numbers from 0 to 2147483646.",
+		"Remove the row: a feature that is not in the table is 0.",
+		"Features must be finite and fit the type real."
+	};
 
-	if (e[ENTRY_NULL_NUMBER].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for node %s", s->number.name,
-						s->r->sparse.name, gnngp_id_text(ids, e[ENTRY_NULL_NUMBER].node)),
-				 errhint("The second column of the table is the feature's number.")));
-	if (e[ENTRY_BAD_NUMBER].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("column \"%s\" of table \"%s\" is %.15g for node %s", s->number.name,
-						s->r->sparse.name, e[ENTRY_BAD_NUMBER].second,
-						gnngp_id_text(ids, e[ENTRY_BAD_NUMBER].node)),
-				 errhint("Feature numbers are whole numbers from 0 to %d.", MAX_FEATURE)));
-	if (e[ENTRY_NULL_VALUE].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("column \"%s\" of table \"%s\" is NULL for feature %.0f of node %s",
-						s->value.name, s->r->sparse.name, e[ENTRY_NULL_VALUE].second,
-						gnngp_id_text(ids, e[ENTRY_NULL_VALUE].node)),
-				 errhint("Remove the row: a feature that is not in the table is 0.")));
-	if (e[ENTRY_BAD_VALUE].found)
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("column \"%s\" of table \"%s\" is %g for feature %.0f of node %s",
-						s->value.name, s->r->sparse.name, e[ENTRY_BAD_VALUE].value,
-						e[ENTRY_BAD_VALUE].second,
-						gnngp_id_text(ids, e[ENTRY_BAD_VALUE].node)),
-				 errhint("Features must be finite and fit the type real.")));
-}
-
-/* Ends the building; 23505 for an entry that came twice. */
-static void
-build_features(sparse_state *s)
-{
-	int32		repeated_node,
-				repeated_feature;
-
-	if (s->entries == 0 && s->r->some)
+	for (int k = 0; k < ENTRY_FAULTS; k++)
 	{
-		s->r->data->features = gp_features_of_csr(s->r->env,
-												  gp_csr_create(s->r->env, s->r->data->ids.n, 1, 0,
-																GP_FLOAT));
-		return;
+		const gnngp_fault *e = &s->fault[k];
+		bool		of_value = k >= ENTRY_NULL_VALUE;
+		bool		null = k == ENTRY_NULL_NUMBER || k == ENTRY_NULL_VALUE;
+
+		if (!e->found)
+			continue;
+		ereport(ERROR,
+				(errcode(null ? ERRCODE_NULL_VALUE_NOT_ALLOWED
+						 : ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("column \"%s\" of table \"%s\" is %s for %snode %s",
+						of_value ? s->value.name : s->number.name, s->r->sparse.name,
+						null ? "NULL" : of_value ? psprintf("%g", e->value)
+						: psprintf("%.15g", e->second),
+						of_value ? psprintf("feature %.0f of ", e->second) : "",
+						gnngp_id_text(&s->r->data->ids, e->node)),
+				 errhint("%s", hints[k])));
 	}
-	if (s->entries == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no features", s->r->sparse.name),
-				 errhint("Fill the table, or create the graph without features.")));
-	s->r->data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
-	if (s->r->data->features == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("table \"%s\" repeats feature %d of node %s", s->r->sparse.name,
-						repeated_feature, gnngp_id_text(&s->r->data->ids, repeated_node)),
-				 errhint("Each feature of a node may have one row: remove the others, or sum them in a view.")));
 }
 
 gnngp_sparse_part *
@@ -181,20 +148,35 @@ gnngp_plan_sparse(gnngp_reader *r)
 void
 gnngp_read_sparse(gnngp_sparse_part *s)
 {
-	if (s == NULL)
-		return;
-	s->builder = gp_features_create(s->r->env, s->r->data->ids.n, 0, GP_FLOAT);
-	s->query.array = s->r->some_ids;
-	gnngp_reader_run(s->r, &s->query, entry_row, s, GP_PHASE_FEATURES);
+	gnngp_reader *r = s->r;
+	gnngp_data *data = r->data;
+	int32		repeated_node,
+				repeated_feature;
+
+	s->builder = gp_features_create(r->env, data->ids.n, 0, GP_FLOAT);
+	s->query.array = r->some_ids;
+	gnngp_reader_run(r, &s->query, entry_row, s, GP_PHASE_FEATURES);
 	flush_entries(s);
 	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls,
 					  "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);
 	check_entries(s);
-	build_features(s);
-	if (s->r->some)
-		s->r->data->features = gp_features_widen(s->r->env, s->r->data->features, s->r->data->ids.n,
-												 s->r->dims);
-	gnngp_scale_features(s->r, gnngp_scale(s->r->def, GP_SCALE_NONE));
+	if (s->entries == 0 && !r->some)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("table \"%s\" has no features", r->sparse.name),
+				 errhint("Fill the table, or create the graph without features.")));
+	data->features = s->entries > 0 ?
+		gp_features_build(s->builder, &repeated_node, &repeated_feature) :
+		gp_features_of_csr(r->env, gp_csr_create(r->env, data->ids.n, 1, 0, GP_FLOAT));
+	if (data->features == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("table \"%s\" repeats feature %d of node %s", r->sparse.name,
+						repeated_feature, gnngp_id_text(&data->ids, repeated_node)),
+				 errhint("Each feature of a node may have one row: remove the others, or sum them in a view.")));
+	if (r->some)
+		data->features = gp_features_widen(r->env, data->features, data->ids.n, r->dims);
+	gnngp_scale_features(r, gnngp_scale(r->def, GP_SCALE_NONE));
 	pfree(s);
 }

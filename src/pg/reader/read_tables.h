@@ -5,13 +5,8 @@
 #ifndef GNNGP_READ_TABLES_H
 #define GNNGP_READ_TABLES_H
 
-#include "postgres.h"
-
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "read_labels.h"
 #include "read_source.h"
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 
 /* Pushes the snapshot to read under (read_graph.c). */

@@ -10,20 +10,9 @@
  */
 #include "postgres.h"
 
-#include "access/transam.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "pg/server/server.h"
 #include "reader.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 /*
  * All that stands behind the relations of $1, by their dependencies, with the functions of $2, and

@@ -9,8 +9,6 @@
 #ifndef GNNGP_READ_H
 #define GNNGP_READ_H
 
-#include "postgres.h"
-
 #include "core/graph/graph.h"
 #include "core/facts/facts.h"
 #include "pg/catalog/catalog.h"
@@ -97,7 +95,7 @@ pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
 /*
  * The neighbourhood of a few nodes, as the tables are now, is read as the caller, whose
  * grants and row-level security hold, under the active snapshot, by the indexes that the
- * tables have (read_some.c).
+ * tables have (neighbourhood.c).
  */
 
 /* What was read; node numbers are those of ids. */

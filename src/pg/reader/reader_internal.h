@@ -4,15 +4,10 @@
 #ifndef GNNGP_READ_INTERNAL_H
 #define GNNGP_READ_INTERNAL_H
 
-#include "postgres.h"
-
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"
 #include "read_tables.h"
-#include "utils/builtins.h"
 
 /* One reading of a graph. */
 typedef struct gnngp_reader

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "account.h"
-#include "utils/palloc.h"
 
 static size_t held = 0;
 static size_t kept = 0;

@@ -8,8 +8,6 @@
 #ifndef GNNGP_ACCOUNT_H
 #define GNNGP_ACCOUNT_H
 
-#include "postgres.h"
-
 /* Memory outside of any environment; begins zeroed, and lives in the context it is counted in. */
 typedef struct gnngp_holding
 {

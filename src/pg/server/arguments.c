@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "access/tupdesc.h"
 #include "arguments.h"
 #include "core/formula/formula.h"
 #include "env_pg.h"

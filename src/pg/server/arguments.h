@@ -4,8 +4,6 @@
 #ifndef GNNGP_ARGUMENTS_H
 #define GNNGP_ARGUMENTS_H
 
-#include "postgres.h"
-
 #include "access/tupdesc.h"
 #include "core/formula/formula.h"
 #include "fmgr.h"

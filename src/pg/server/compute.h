@@ -4,8 +4,6 @@
 #ifndef GNNGP_COMPUTE_H
 #define GNNGP_COMPUTE_H
 
-#include "postgres.h"
-
 #include "core/fit/fit.h"
 
 /* A computation that runs. */

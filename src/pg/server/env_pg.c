@@ -14,7 +14,6 @@
 #include "core/base/sort.h"
 #include "env_pg.h"
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "progress.h"
 #include "settings.h"

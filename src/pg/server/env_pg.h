@@ -8,8 +8,6 @@
 #ifndef GNNGP_ENV_PG_H
 #define GNNGP_ENV_PG_H
 
-#include "postgres.h"
-
 #include "core/base/base.h"
 #include "core/base/sort.h"
 #include "miscadmin.h"

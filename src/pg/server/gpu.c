@@ -12,7 +12,6 @@
 
 #include "env_pg.h"
 #include "gpu.h"
-#include "miscadmin.h"
 #include "settings.h"
 
 #define LIBRARY "gnngp_cuda.so"
@@ -81,12 +80,12 @@ list_cards(gnngp_gpus *gpus)
 			return GNNGP_GPU_ABSENT;
 		gpus->n = Min(found, GNNGP_GPU_MOST);
 	}
-	if (gnngp_setting_gpu() >= gpus->n)
+	if (gnngp_setting_gpu >= gpus->n)
 	{
 		snprintf(gpus->reason, GP_CUDA_REASON, "the number of GPUs is %d", gpus->n);
 		return GNNGP_GPU_UNKNOWN;
 	}
-	if (gnngp_gpu_too_old(&gpus->card[gnngp_setting_gpu()]))
+	if (gnngp_gpu_too_old(&gpus->card[gnngp_setting_gpu]))
 	{
 		strlcpy(gpus->reason, GNNGP_GPU_TOO_OLD, GP_CUDA_REASON);
 		return GNNGP_GPU_ABSENT;
@@ -136,8 +135,8 @@ gnngp_gpu_open(gp_env *env)
 {
 	const gnngp_gpus *gpus = gnngp_gpu_find();
 	gp_cuda_options options = {
-		.card = gnngp_setting_gpu(),
-		.tf32 = gnngp_setting_tf32(),
+		.card = gnngp_setting_gpu,
+		.tf32 = gnngp_setting_tf32,
 		.memory = gnngp_setting_gpu_memory_limit()
 	};
 	gp_device  *device;
@@ -147,7 +146,7 @@ gnngp_gpu_open(gp_env *env)
 		if (gpus->state == GNNGP_GPU_UNKNOWN)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("there is no GPU %d", gnngp_setting_gpu()),
+					 errmsg("there is no GPU %d", gnngp_setting_gpu),
 					 detail_sentence(gpus->reason),
 					 errhint("Set gnngp.gpu to one that gp_device() lists.")));
 		ereport(ERROR,
@@ -187,7 +186,7 @@ gnngp_gpu_can_be_tried(void)
 	else if (gpus->state == GNNGP_GPU_UNKNOWN)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
 				(errmsg("there is no GPU %d; the computation continues on the CPU",
-						gnngp_setting_gpu()),
+						gnngp_setting_gpu),
 				 detail_sentence(gpus->reason),
 				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
 	else if (!ready)
@@ -204,7 +203,7 @@ bool
 gnngp_gpu_wins(const gp_plan *plan, int threads)
 {
 	double		cpu = plan->flops / (CPU_FLOPS * threads);
-	double		start = gnngp_setting_gpu_start_cost() + plan->bytes / GPU_COPY;
+	double		start = gnngp_setting_gpu_start_cost + plan->bytes / GPU_COPY;
 	const gnngp_gpus *gpus;
 	const double *flops;
 
@@ -213,7 +212,7 @@ gnngp_gpu_wins(const gp_plan *plan, int threads)
 	gpus = gnngp_gpu_find();
 	if (gpus->state != GNNGP_GPU_READY)
 		return true;
-	flops = gpus->card[gnngp_setting_gpu()].flops;
+	flops = gpus->card[gnngp_setting_gpu].flops;
 	return start + (plan->flops - plan->doubles) / (GPU_SHARE * flops[GP_FLOAT]) +
 		plan->doubles / (GPU_SHARE * flops[GP_DOUBLE]) < cpu;
 }

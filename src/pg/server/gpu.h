@@ -8,8 +8,6 @@
 #ifndef GNNGP_GPU_H
 #define GNNGP_GPU_H
 
-#include "postgres.h"
-
 #include "core/device/cuda_module.h"
 #include "core/fit/fit.h"
 

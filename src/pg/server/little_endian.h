@@ -4,8 +4,6 @@
 #ifndef GNNGP_LITTLE_ENDIAN_H
 #define GNNGP_LITTLE_ENDIAN_H
 
-#include "postgres.h"
-
 #include "port/pg_bswap.h"
 
 #ifdef WORDS_BIGENDIAN

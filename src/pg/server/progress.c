@@ -11,17 +11,12 @@
 
 #include "catalog/pg_authid.h"
 #include "compat.h"
-#include "fmgr.h"
 #include "funcapi.h"
-#include "miscadmin.h"
-#include "pgstat.h"
 #include "progress.h"
 #include "utils/acl.h"
-#include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 /* Far from the server's own numbers, which count up from 1. */
 #define COMMAND ((ProgressCommandType) 1196)
@@ -51,6 +46,16 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 /* What was told last, and when the report began. */
 static int64 told[SLOT_OBJECTIVE + 1];
 
+/* A phase and, above it, the milliseconds from the start to the expected end; 0: not known. */
+#define PHASE_BITS 8
+
+/* How much is to be computed, up to the end of each part, and when that began. */
+#define MOST_PARTS 32
+static int	parts;
+static double reached[MOST_PARTS];
+static TimestampTz parts_began;
+static int64 expected_end;
+
 static void
 report(void)
 {
@@ -71,6 +76,8 @@ gnngp_progress_begin(const char *model)
 	memcpy(told, name, sizeof(name));
 	told[SLOT_STARTED] = GetCurrentTimestamp();
 	told[SLOT_MAGIC] = MAGIC;
+	parts = 0;
+	expected_end = 0;
 	pgstat_progress_start_command(COMMAND, InvalidOid);
 	report();
 }
@@ -84,12 +91,48 @@ gnngp_progress_is_on(void)
 void
 gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 {
-	told[SLOT_PHASE] = phase;
+	told[SLOT_PHASE] = phase | expected_end << PHASE_BITS;
 	told[SLOT_DONE] = done;
 	told[SLOT_TOTAL] = total;
 	memcpy(&told[SLOT_OBJECTIVE], &objective, sizeof(objective));
 	if (gnngp_progress_is_on())
 		report();
+}
+
+/* The end is so many seconds away. */
+static void
+expect_end(double seconds)
+{
+	expected_end = Max((GetCurrentTimestamp() - told[SLOT_STARTED]) / 1000 +
+					   (int64) Min(seconds * 1000.0, 1e12), 1);
+}
+
+void
+gnngp_progress_expect(const gp_device *device, int n, const double *effort)
+{
+	double		seconds;
+
+	if (!gnngp_progress_is_on() || parts > 0 || strcmp(device->name, "cpu") != 0)
+		return;
+	parts = Min(n, MOST_PARTS);
+	for (int i = 0; i < parts; i++)
+		reached[i] = (i > 0 ? reached[i - 1] : 0.0) + effort[i];
+	parts_began = GetCurrentTimestamp();
+	seconds = reached[parts - 1] / (GNNGP_CPU_PACE * device->threads);
+	expect_end(seconds);
+	if (seconds >= GNNGP_LONG_SECONDS)
+		ereport(NOTICE,
+				(errmsg("this takes about %.0f s", seconds),
+				 errhint("SELECT * FROM gp_progress in another session shows how far it is.")));
+}
+
+void
+gnngp_progress_reach(int n)
+{
+	double		elapsed = (GetCurrentTimestamp() - parts_began) / 1e6;
+
+	if (n < parts && reached[n - 1] > 0.0)
+		expect_end(elapsed * (reached[parts - 1] - reached[n - 1]) / reached[n - 1]);
 }
 
 void
@@ -107,53 +150,51 @@ gnngp_progress_end(void)
 		pgstat_progress_end_command();
 }
 
-static void
-put_entry(ReturnSetInfo *rsinfo, const PgBackendStatus *entry)
-{
-	const int64 *param = entry->st_progress_param;
-	Datum		values[7];
-	bool		nulls[7] = {0};
-	char		name[NAMEDATALEN];
-	int64		phase = param[SLOT_PHASE];
-	double		objective;
-
-	memcpy(name, param, sizeof(name));
-	name[NAMEDATALEN - 1] = '\0';
-	if (phase < 0 || phase >= GP_PHASE_COUNT)
-		phase = GP_PHASE_IDLE;
-	values[0] = Int32GetDatum(entry->st_procpid);
-	values[1] = CStringGetTextDatum(name);
-	values[2] = CStringGetTextDatum(phase_names[phase]);
-	values[3] = Int64GetDatum(param[SLOT_DONE]);
-	values[4] = Int64GetDatum(param[SLOT_TOTAL]);
-	nulls[4] = param[SLOT_TOTAL] <= 0;
-	values[5] = TimestampTzGetDatum(param[SLOT_STARTED]);
-	memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
-	nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
-	values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
 /* The running computations of this database that the caller may see. */
 PG_FUNCTION_INFO_V1(gnngp_progress_rows);
 Datum
 gnngp_progress_rows(PG_FUNCTION_ARGS)
 {
-	int			n;
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 
 	InitMaterializedSRF(fcinfo, 0);
-	n = pgstat_fetch_stat_numbackends();
-	for (int i = 1; i <= n; i++)
+	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
 	{
 		LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
-		PgBackendStatus *entry = local ? &local->backendStatus : NULL;
+		const PgBackendStatus *entry = local ? &local->backendStatus : NULL;
+		const int64 *param = entry ? entry->st_progress_param : NULL;
+		Datum		values[8];
+		bool		nulls[8] = {0};
+		char		name[NAMEDATALEN];
+		int64		phase,
+					left;
+		double		objective;
 
 		if (entry == NULL || entry->st_progress_command != COMMAND ||
-			entry->st_progress_param[SLOT_MAGIC] != MAGIC || entry->st_databaseid != MyDatabaseId ||
+			param[SLOT_MAGIC] != MAGIC || entry->st_databaseid != MyDatabaseId ||
 			!(has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
 			  has_privs_of_role(GetUserId(), entry->st_userid)))
 			continue;
-		put_entry((ReturnSetInfo *) fcinfo->resultinfo, entry);
+		memcpy(name, param, sizeof(name));
+		name[NAMEDATALEN - 1] = '\0';
+		phase = param[SLOT_PHASE] & ((1 << PHASE_BITS) - 1);
+		left = (param[SLOT_PHASE] >> PHASE_BITS) -
+			(GetCurrentTimestamp() - param[SLOT_STARTED]) / 1000;
+		if (phase < 0 || phase >= GP_PHASE_COUNT)
+			phase = GP_PHASE_IDLE;
+		values[0] = Int32GetDatum(entry->st_procpid);
+		values[1] = CStringGetTextDatum(name);
+		values[2] = CStringGetTextDatum(phase_names[phase]);
+		values[3] = Int64GetDatum(param[SLOT_DONE]);
+		values[4] = Int64GetDatum(param[SLOT_TOTAL]);
+		nulls[4] = param[SLOT_TOTAL] <= 0;
+		values[5] = TimestampTzGetDatum(param[SLOT_STARTED]);
+		memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
+		nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
+		values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
+		nulls[7] = left <= 0;
+		values[7] = Float8GetDatum(left / 1000.0);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }

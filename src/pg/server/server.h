@@ -1,5 +1,5 @@
 /*
- * server.h - the server as the core sees it.
+ * server.h - the server as the core sees it, and what of its own headers most files need.
  *
  * The environment in memory contexts, the account of what a backend holds,
  * settings, progress, arguments of calls, statements and their rows, who the user is, and the
@@ -8,6 +8,29 @@
  */
 #ifndef GNNGP_HOST_H
 #define GNNGP_HOST_H
+
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
 
 #include "account.h"
 #include "arguments.h"

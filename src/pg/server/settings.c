@@ -19,8 +19,11 @@
 #include "miscadmin.h"
 #include "settings.h"
 #include "storage/fd.h"
-#include "utils/guc.h"
 #include "utils/guc_tables.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
 
 #define SMALLEST_LIMIT 1024		/* kB */
 #define MOST_THREADS 1024
@@ -30,16 +33,16 @@ static char *device_setting = NULL;
 static bool defining = false;
 static bool option_taken = false;
 static const char *lost_limit = NULL;
+bool		gnngp_setting_refresh_guard = false;
+int			gnngp_setting_gpu = 0;
+double		gnngp_setting_gpu_start_cost = 0.5;
+bool		gnngp_setting_tf32 = false;
 static int	threads_setting = 0;
 static int	max_threads_setting = 0;
 static int	memory_limit_setting = 0;
 static int	link_cache_size_setting = 0;
-static bool refresh_guard_setting = false;
 static bool dump_live_state_setting = true;	/* read by the condition of gp_block's dump */
-static bool tf32_setting = false;
-static int	gpu_setting = 0;
 static int	gpu_memory_limit_setting = 0;
-static double gpu_start_cost_setting = 0.5;
 
 /* Translates a device's name; false when there is no such device. */
 static bool
@@ -138,7 +141,7 @@ define_gpu_settings(void)
 	DefineCustomIntVariable("gnngp.gpu",
 							"The number of the GPU to compute on, as CUDA counts.",
 							"gp_device() lists them.",
-							&gpu_setting, 0, 0, 1023, PGC_USERSET, 0,
+							&gnngp_setting_gpu, 0, 0, 1023, PGC_USERSET, 0,
 							NULL, NULL, NULL);
 	define_limit("gnngp.gpu_memory_limit",
 				 "Memory that one backend may use on a GPU.",
@@ -147,18 +150,25 @@ define_gpu_settings(void)
 	DefineCustomRealVariable("gnngp.gpu_start_cost",
 							 "The planner's estimate of the time that it takes to start a GPU.",
 							 "With gnngp.device = auto a fit must be expected to gain more than that.",
-							 &gpu_start_cost_setting, 0.5, 0.0, 1e6, PGC_USERSET, GUC_UNIT_S,
+							 &gnngp_setting_gpu_start_cost, 0.5, 0.0, 1e6, PGC_USERSET, GUC_UNIT_S,
 							 NULL, NULL, NULL);
 	DefineCustomBoolVariable("gnngp.tf32",
 							 "Lets products of single precision round their factors to TF32 on a GPU.",
 							 "They keep ten bits behind the point and are faster.",
-							 &tf32_setting, false, PGC_USERSET, 0,
+							 &gnngp_setting_tf32, false, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 }
 
+/*
+ * What the server calls when it loads the library: settings are defined, and nothing else.  BLAS
+ * and its threads come with the first computation, so that a preloaded library starts no thread in
+ * the postmaster.  A warning about a setting serves interrupts; a cancel then would leave a library
+ * that is half loaded, and that the session could never load again.
+ */
 void
-gnngp_settings_define(void)
+_PG_init(void)
 {
+	HOLD_INTERRUPTS();
 	defining = true;
 	DefineCustomStringVariable("gnngp.device",
 							   "Where kernels are computed: auto, cpu or cuda.",
@@ -187,7 +197,7 @@ gnngp_settings_define(void)
 	DefineCustomBoolVariable("gnngp.refresh_guard",
 							 "Keeps a model when a refresh would lose more than half of its nodes, edges or labels.",
 							 "The refresh then ends with an error, and as refused in the view gp_refreshes.",
-							 &refresh_guard_setting, false, PGC_USERSET, 0,
+							 &gnngp_setting_refresh_guard, false, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
 	DefineCustomBoolVariable("gnngp.dump_live_state",
 							 "Puts the live states of models into a dump that this session writes.",
@@ -196,6 +206,7 @@ gnngp_settings_define(void)
 							 NULL, NULL, NULL);
 	define_gpu_settings();
 	MarkGUCPrefixReserved("gnngp");
+	RESUME_INTERRUPTS();
 }
 
 gnngp_device_choice
@@ -253,29 +264,11 @@ gnngp_setting_link_cache_size(void)
 	return (size_t) link_cache_size_setting * 1024;
 }
 
-int
-gnngp_setting_gpu(void)
-{
-	return gpu_setting;
-}
-
 size_t
 gnngp_setting_gpu_memory_limit(void)
 {
 	refuse_lost_limit();
 	return (size_t) gpu_memory_limit_setting * 1024;
-}
-
-double
-gnngp_setting_gpu_start_cost(void)
-{
-	return gpu_start_cost_setting;
-}
-
-bool
-gnngp_setting_tf32(void)
-{
-	return tf32_setting;
 }
 
 /* The smallest limit of a control group and its ancestors, or limit; name: memory.max or so. */
@@ -342,10 +335,4 @@ gnngp_setting_memory_limit(void)
 	if (available == 0)
 		available = available_memory();
 	return (size_t) (available / 4);
-}
-
-bool
-gnngp_setting_refresh_guard(void)
-{
-	return refresh_guard_setting;
 }

@@ -4,8 +4,6 @@
 #ifndef GNNGP_SETTINGS_H
 #define GNNGP_SETTINGS_H
 
-#include "postgres.h"
-
 typedef enum gnngp_device_choice
 {
 	GNNGP_DEVICE_AUTO,
@@ -13,11 +11,8 @@ typedef enum gnngp_device_choice
 	GNNGP_DEVICE_CUDA
 } gnngp_device_choice;
 
-/*
- * Defines the settings; called once, when the library is loaded.  The limits among
- * those below raise 42501 when this session has overwritten one without the right to.
- */
-extern void gnngp_settings_define(void);
+/* The limits among those below raise 42501 when this session has overwritten one without the right
+ * to. */
 
 /* The value of gnngp.device; 22023 when it is none of auto, cpu and cuda. */
 extern gnngp_device_choice gnngp_setting_device(void);
@@ -32,18 +27,18 @@ extern size_t gnngp_setting_link_cache_size(void);
 extern size_t gnngp_setting_memory_limit(void);
 
 /* True when a refresh that would lose more than half of a model keeps the model. */
-extern bool gnngp_setting_refresh_guard(void);
+extern bool gnngp_setting_refresh_guard;
 
 /* The number of the card to compute on, as CUDA counts. */
-extern int	gnngp_setting_gpu(void);
+extern int	gnngp_setting_gpu;
 
 /* The bytes that one backend may hold on a card; 0 = what is free there. */
 extern size_t gnngp_setting_gpu_memory_limit(void);
 
 /* The seconds that the planner counts for starting a card. */
-extern double gnngp_setting_gpu_start_cost(void);
+extern double gnngp_setting_gpu_start_cost;
 
 /* True when products of float may round their factors to TF32 on a card. */
-extern bool gnngp_setting_tf32(void);
+extern bool gnngp_setting_tf32;
 
 #endif							/* GNNGP_SETTINGS_H */

@@ -11,10 +11,8 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "nodes/params.h"
 #include "spi.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
@@ -39,6 +37,18 @@ gnngp_found_int64(uint64 row, int column)
 
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column,
 									   &null));
+}
+
+int64
+gnngp_query_number(const char *query)
+{
+	bool		null;
+	Datum		value;
+
+	if (SPI_execute(query, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
+		return 0;
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+	return null ? 0 : DatumGetInt64(value);
 }
 
 void

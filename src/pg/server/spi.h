@@ -4,8 +4,6 @@
 #ifndef GNNGP_SPI_H
 #define GNNGP_SPI_H
 
-#include "postgres.h"
-
 #include "executor/spi.h"
 
 /* SPI_connect and SPI_finish that cannot fail quietly. */
@@ -14,6 +12,9 @@ extern void gnngp_spi_finish(void);
 
 /* An int8 that is not NULL of a row that SPI has found; column counts from 1. */
 extern int64 gnngp_found_int64(uint64 row, int column);
+
+/* The one number that a query of ours gives, an int8; 0 where it is NULL or there is no row. */
+extern int64 gnngp_query_number(const char *query);
 
 /* Sets a setting until the GUC nest level ends. */
 extern void gnngp_pin(const char *name, const char *value);

@@ -7,9 +7,7 @@
  */
 #include "postgres.h"
 
-#include "pg/server/server.h"
 #include "store_links.h"
-#include "utils/memutils.h"
 
 static gnngp_open_links *kept = NULL;
 

@@ -7,8 +7,6 @@
 #ifndef GNNGP_STORE_H
 #define GNNGP_STORE_H
 
-#include "postgres.h"
-
 #include "core/fit/fit.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/compat.h"

@@ -19,11 +19,9 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_blocks.h"
-#include "utils/memutils.h"
 
 #define ARRAY_MAGIC 0x4c504e42	/* BNPL */
 #define ARRAY_FORMAT 1
@@ -48,6 +46,7 @@ typedef struct array_reader
 	const gnngp_model *model;
 	const char *part;
 	gnngp_arrays *arrays;
+	MemoryContext context;		/* of the list */
 	int64		filled;			/* elements of the last array that are there */
 	uint32		block;
 	uint32		blocks;
@@ -73,6 +72,7 @@ corrupted(const gnngp_model *model, const char *part, const char *what)
 	gnngp_store_corrupted(model, psprintf(what, (strstr(part, "warm") ? "training"
 												 : strstr(part, "figure") ? "figures"
 												 : strcmp(part, "link_loo") == 0 ? "held-out pairs"
+												 : strcmp(part, "facts") == 0 ? "facts"
 												 : is_of_links(part) ? "link part"
 												 : "live state")));
 }
@@ -108,13 +108,16 @@ count_blocks(const gp_link_array *array)
 void
 gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count, const void *data)
 {
-	gp_link_array *array = &list->array[list->n++];
-
-	Assert(list->n <= GNNGP_MAX_ARRAYS);
-	array->tag = tag;
-	array->element = (gp_link_element) element;
-	array->count = count;
-	array->data = unconstify(void *, data);
+	if (list->n == list->room)
+	{
+		list->room = Max(2 * list->room, 16);
+		list->array = list->array ? repalloc(list->array, sizeof(gp_link_array) * list->room) :
+			palloc(sizeof(gp_link_array) * list->room);
+	}
+	list->array[list->n++] = (gp_link_array) {
+		.tag = tag,.element = (gp_link_element) element,.count = count,
+		.data = unconstify(void *, data)
+	};
 }
 
 /* Adds ids: keys, and the texts in one string. */
@@ -181,11 +184,23 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 	gnngp_spi_finish();
 }
 
+void
+gnngp_arrays_save(const gnngp_model *model, const char *part, int n, const int *element,
+				  const int64 *count, const void *const *data, const gnngp_ids *ids)
+{
+	gnngp_arrays list = {0};
+
+	for (int k = 0; k < n; k++)
+		if (count[k] > 0 && data[k])
+			gnngp_arrays_add(&list, k, element[k], count[k], data[k]);
+	gnngp_arrays_write(model, part, &list, ids);
+}
+
 /* The array that was begun last; NULL before the first. */
 static gp_link_array *
 last_array(const gnngp_arrays *list)
 {
-	return list->n > 0 ? unconstify(gp_link_array *, &list->array[list->n - 1]) : NULL;
+	return list->n > 0 ? &list->array[list->n - 1] : NULL;
 }
 
 /* Starts an array: the one before it must be whole. */
@@ -195,16 +210,19 @@ begin_array(array_reader *r, const char *block)
 	gp_link_array *last = last_array(r->arrays);
 	uint64		count = gnngp_get64(block + AT_COUNT);
 	uint32		element = gnngp_get32(block + AT_ELEMENT);
+	MemoryContext old;
 	void	   *data;
 
-	if (r->arrays->n == GNNGP_MAX_ARRAYS || count > PG_INT64_MAX ||
-		element_size(element) == 0 || (last != NULL && r->filled != last->count))
+	if (count > PG_INT64_MAX || element_size(element) == 0 ||
+		(last != NULL && r->filled != last->count))
 		corrupted(r->model, r->part, "an array of its %s is not whole");
 	data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
 	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no
 																 * order */
+	old = MemoryContextSwitchTo(r->context);
 	gnngp_arrays_add(r->arrays, (int32) gnngp_get32(block + AT_TAG), (int) element, (int64) count,
 					 data);
+	MemoryContextSwitchTo(old);
 	r->filled = 0;
 	return last_array(r->arrays);
 }
@@ -248,36 +266,6 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	r->filled += (int64) n;
 }
 
-bool
-gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list)
-{
-	array_reader r = {.env = env, .model = model, .part = part, .arrays = list};
-	gnngp_rows	rows = {.row = block_row,.state = &r};
-
-	list->n = 0;
-	gnngp_spi_connect();
-	gnngp_store_receive(model, version_of(model, part), part, GNNGP_BLOCKS_ALL, 0, &rows);
-	if (r.block != r.blocks || (r.block > 0 && r.filled != last_array(list)->count))
-		corrupted(model, part, "some blocks of its %s are missing");
-	gnngp_spi_finish();
-	return r.block > 0;
-}
-
-void
-gnngp_arrays_sort(const gnngp_model *model, const char *part, const gnngp_arrays *list,
-				  const int *element, int n, gp_link_array *array)
-{
-	memset(array, 0, sizeof(gp_link_array) * n);
-	for (int i = 0; i < list->n; i++)
-	{
-		const gp_link_array *from = &list->array[i];
-
-		if (from->tag < 0 || from->tag >= n || array[from->tag].data != NULL ||
-			(int) from->element != element[from->tag])
-			gnngp_arrays_damaged(model, part);
-		array[from->tag] = *from;
-	}
-}
 
 /* Takes the last array off the list when it is this one; NULL when not. */
 static void *
@@ -292,9 +280,9 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 	return last->data;
 }
 
-void
-gnngp_arrays_pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
-					  gnngp_link_ids *ids)
+/* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
+static void
+pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
 {
 	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;
 	int64		length = 0,
@@ -322,4 +310,46 @@ gnngp_arrays_pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *l
 		if (bad)
 			corrupted(model, part, "the ids of its %s are out of order");
 	}
+}
+
+bool
+gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list,
+				  gnngp_link_ids *ids)
+{
+	MemoryContext context = CurrentMemoryContext;
+	array_reader r = {.env = env,.model = model,.part = part,.arrays = list,.context = context};
+	gnngp_rows	rows = {.row = block_row,.state = &r};
+
+	*list = (gnngp_arrays) {0};
+	gnngp_spi_connect();
+	gnngp_store_receive(model, version_of(model, part), part, GNNGP_BLOCKS_ALL, 0, &rows);
+	gnngp_spi_finish();
+	if (r.block == 0 && (strstr(part, "warm") || strcmp(part, "live") == 0))
+		return false;
+	if (r.block == 0 || r.block != r.blocks || r.filled != last_array(list)->count)
+		corrupted(model, part, "some blocks of its %s are missing");
+	if (ids)
+		pop_ids(model, part, list, ids);
+	return true;
+}
+
+bool
+gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n,
+				  const int *element, gp_link_array *array, gnngp_link_ids *ids)
+{
+	gnngp_arrays list;
+
+	memset(array, 0, sizeof(gp_link_array) * n);
+	if (!gnngp_arrays_read(env, model, part, &list, ids))
+		return false;
+	for (int i = 0; i < list.n; i++)
+	{
+		const gp_link_array *from = &list.array[i];
+
+		if (from->tag < 0 || from->tag >= n || array[from->tag].data != NULL ||
+			(int) from->element != element[from->tag])
+			gnngp_arrays_damaged(model, part);
+		array[from->tag] = *from;
+	}
+	return true;
 }

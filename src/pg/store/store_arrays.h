@@ -2,12 +2,11 @@
  * store_arrays.h - a part of a model that is a list of arrays.
  *
  * Arrays have tags of the caller's; the ids of the nodes that they are about stand last.
- * Each array is cut into blocks of about 256 kB.
+ * Each array is cut into blocks of about 256 kB.  A part belongs to the version of the links where
+ * its name begins with "link", else to that of the nodes.
  */
 #ifndef GNNGP_STORE_ARRAYS_H
 #define GNNGP_STORE_ARRAYS_H
-
-#include "postgres.h"
 
 #include "core/links/links.h"
 #include "pg/catalog/catalog.h"
@@ -15,43 +14,43 @@
 #include "store.h"
 
 #define GNNGP_ELEMENT_BYTE 100	/* an element type beside the core's */
-#define GNNGP_MAX_ARRAYS (GP_LINK_MAX_ARRAYS + 3)
 
 typedef struct gnngp_arrays
 {
 	int			n;
-	gp_link_array array[GNNGP_MAX_ARRAYS];
+	int			room;
+	gp_link_array *array;		/* palloc'd */
 } gnngp_arrays;
 
 /* Adds an array to the list; the element type is the core's or GNNGP_ELEMENT_BYTE. */
 extern void gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count,
 							 const void *data);
 
-/*
- * Writes a part under (model->id, model->link.version), one whose name does not begin with "link"
- * under the nodes' version, and the ids, unless they are NULL, after its arrays.
- */
+/* Writes a part, and the ids, unless they are NULL, after its arrays. */
 extern void gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
 							   const gnngp_ids *ids);
 
-/* Reads it under the active snapshot, into memory of the environment; false where it has no
- * block. */
-extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part,
-							  gnngp_arrays *list);
+/* The same of n arrays, by tags from 0 on; those without elements are left out. */
+extern void gnngp_arrays_save(const gnngp_model *model, const char *part, int n,
+							  const int *element, const int64 *count, const void *const *data,
+							  const gnngp_ids *ids);
 
 /*
- * Puts the arrays of a list, its ids taken, into the order of their tags: XX001 unless each
- * tag is below n, stands once, and has the element type that it should.  One that is not
+ * Reads a part under the active snapshot, into memory of the environment; ids, unless NULL, gets
+ * those that stand last.  XX001 for a part that is not whole; false where what a training left, or
+ * a live state, which dumps may leave out, is not there.
+ */
+extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part,
+							  gnngp_arrays *list, gnngp_link_ids *ids);
+
+/*
+ * The same of a part of n arrays of these elements, in the order of their tags.  One that is not
  * there has no elements, and data NULL.
  */
-extern void gnngp_arrays_sort(const gnngp_model *model, const char *part, const gnngp_arrays *list,
-							  const int *element, int n, gp_link_array *array);
+extern bool gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n,
+							  const int *element, gp_link_array *array, gnngp_link_ids *ids);
 
 /* XX001: the arrays of a part contradict each other. */
 pg_noreturn extern void gnngp_arrays_damaged(const gnngp_model *model, const char *part);
-
-/* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
-extern void gnngp_arrays_pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list,
-								  gnngp_link_ids *ids);
 
 #endif							/* GNNGP_STORE_ARRAYS_H */

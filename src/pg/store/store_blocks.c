@@ -3,12 +3,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "port/pg_crc32c.h"
 #include "store.h"
 #include "store_blocks.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
 
 void
 gnngp_store_corrupted(const gnngp_model *model, const char *what)

@@ -9,8 +9,6 @@
 #ifndef GNNGP_STORE_BLOCKS_H
 #define GNNGP_STORE_BLOCKS_H
 
-#include "postgres.h"
-
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"
 

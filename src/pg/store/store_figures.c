@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "pg/server/server.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_links.h"
@@ -27,17 +26,15 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 	int64		nscores = Min(n, MOST_SCORES);
 	double	   *score = palloc(sizeof(double) * Max(nscores, 1));
 	int32	   *class = palloc(sizeof(int32) * Max(nscores, 1));
-	gnngp_arrays list = {0};
+	const int64 count[FIGURE_ARRAYS] = {GP_METRICS, nscores, nscores};
+	const void *const data[FIGURE_ARRAYS] = {posterior->metric, score, class};
 
 	for (int64 i = 0; i < nscores; i++)
 	{
 		score[i] = posterior->loo.score[i * n / nscores];
 		class[i] = posterior->loo.class[i * n / nscores];
 	}
-	gnngp_arrays_add(&list, FIGURE_METRICS, GP_LINK_F64, GP_METRICS, posterior->metric);
-	gnngp_arrays_add(&list, FIGURE_SCORES, GP_LINK_F64, nscores, score);
-	gnngp_arrays_add(&list, FIGURE_CLASSES, GP_LINK_I32, nscores, class);
-	gnngp_arrays_write(model, "figure", &list, NULL);
+	gnngp_arrays_save(model, "figure", FIGURE_ARRAYS, figure_element, count, data, NULL);
 	pfree(score);
 	pfree(class);
 }
@@ -45,10 +42,10 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 void
 gnngp_link_figures_write(const gnngp_model *model, const double *metric)
 {
-	gnngp_arrays list = {0};
+	const int64 count = GP_LINK_METRICS;
+	const void *const data = metric;
 
-	gnngp_arrays_add(&list, FIGURE_METRICS, GP_LINK_F64, GP_LINK_METRICS, metric);
-	gnngp_arrays_write(model, "link_figure", &list, NULL);
+	gnngp_arrays_save(model, "link_figure", 1, figure_element, &count, &data, NULL);
 }
 
 /* Reads n figures, NaN where fewer were stored, and all arrays. */
@@ -56,12 +53,8 @@ static void
 read_figures(const gnngp_model *model, const char *part, double *metric, int64 n,
 			 gp_link_array *array)
 {
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_arrays list;
-
-	if (!gnngp_arrays_read(env, model, part, &list))
-		gnngp_store_corrupted(model, "some of its blocks are missing");
-	gnngp_arrays_sort(model, part, &list, figure_element, FIGURE_ARRAYS, array);
+	(void) gnngp_arrays_load(gnngp_env_create(CurrentMemoryContext), model, part, FIGURE_ARRAYS,
+							 figure_element, array, NULL);
 	for (int64 i = 0; i < n; i++)
 		metric[i] = i < array[FIGURE_METRICS].count ? ((double *) array[FIGURE_METRICS].data)[i]
 			: NAN;

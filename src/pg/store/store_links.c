@@ -7,8 +7,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "pg/server/server.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_links.h"
@@ -32,11 +30,15 @@ static const int held_element[HELD_ARRAYS] = {
 void
 gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_model *links)
 {
-	gnngp_arrays list;
+	gp_link_array array[GP_LINK_MAX_ARRAYS];
 	double		scalars[GP_LINK_SCALARS];
+	int			n = gp_link_model_arrays(links, scalars, array);
+	gnngp_arrays list = {0};
 
-	list.n = gp_link_model_arrays(links, scalars, list.array);
-	Assert(list.n <= GP_LINK_MAX_ARRAYS);
+	Assert(n <= GP_LINK_MAX_ARRAYS);
+	for (int i = 0; i < n; i++)
+		gnngp_arrays_add(&list, array[i].tag, (int) array[i].element, array[i].count,
+						 array[i].data);
 	gnngp_arrays_write(model, "link", &list, ids);
 }
 
@@ -46,9 +48,7 @@ gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 	gnngp_arrays list;
 	gp_link_model *links;
 
-	if (!gnngp_arrays_read(env, model, "link", &list))
-		gnngp_store_corrupted(model, "some blocks of its link part are missing");
-	gnngp_arrays_pop_ids(model, "link", &list, ids);
+	(void) gnngp_arrays_read(env, model, "link", &list, ids);
 	if (ids->n != model->link.nodes)
 		gnngp_store_corrupted(model, "the ids of its link part are missing");
 	links = gp_link_model_restore(env, list.array, list.n);
@@ -57,13 +57,17 @@ gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids
 	return links;
 }
 
-/* The ids of the nodes that are an end of some pair; place gets where each of them stands. */
-static gnngp_ids
-ids_of_ends(const gnngp_ids *all, const gp_link_held *held, int32 *place)
+void
+gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
 {
+	int32	   *place = MemoryContextAllocExtended(CurrentMemoryContext,
+												   sizeof(int32) * Max(all->n, 1),
+												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gnngp_ids	ids = {.integer = all->integer};
+	void	   *column[HELD_ARRAYS];
+	int64		count[HELD_ARRAYS];
 
-	memset(place, 0, sizeof(int32) * all->n);
+	/* The ids of the nodes that are an end of some pair, and where each of them stands */
 	for (int64 e = 0; e < held->n; e++)
 		place[held->row[e].src] = place[held->row[e].dst] = 1;
 	ids.key = palloc(sizeof(int64) * 2 * held->n);
@@ -78,21 +82,12 @@ ids_of_ends(const gnngp_ids *all, const gp_link_held *held, int32 *place)
 			ids.text[ids.n] = all->text[i];
 		ids.n++;
 	}
-	return ids;
-}
-
-void
-gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
-{
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
-											   sizeof(int32) * Max(all->n, 1));
-	gnngp_ids	ids = ids_of_ends(all, held, place);
-	void	   *column[HELD_ARRAYS];
-	gnngp_arrays list = {0};
-
 	/* The pairs as columns, each with room for 8 bytes a pair */
 	for (int k = 0; k < HELD_ARRAYS; k++)
+	{
+		count[k] = held->n;
 		column[k] = palloc(sizeof(double) * held->n);
+	}
 	for (int64 e = 0; e < held->n; e++)
 	{
 		((int32 *) column[HELD_SRC])[e] = place[held->row[e].src];
@@ -102,25 +97,20 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 		((double *) column[HELD_VARIANCE])[e] = held->row[e].variance;
 		((double *) column[HELD_PROBABILITY])[e] = held->row[e].probability;
 	}
-	for (int k = 0; k < HELD_ARRAYS; k++)
-		gnngp_arrays_add(&list, k, held_element[k], held->n, column[k]);
-	gnngp_arrays_write(model, "link_loo", &list, &ids);
+	gnngp_arrays_save(model, "link_loo", HELD_ARRAYS, held_element, count,
+					  (const void *const *) column, &ids);
 }
 
 void
 gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
 					  gp_link_held *held)
 {
-	gnngp_arrays list;
 	gp_link_array array[HELD_ARRAYS];
 
 	memset(held, 0, sizeof(*held));
-	if (!gnngp_arrays_read(env, model, "link_loo", &list))
-		gnngp_store_corrupted(model, "some of its blocks are missing");
-	gnngp_arrays_pop_ids(model, "link_loo", &list, ids);
-	gnngp_arrays_sort(model, "link_loo", &list, held_element, HELD_ARRAYS, array);
-	for (int k = 0; k < HELD_ARRAYS; k++)
-		if (array[k].data == NULL || array[k].count != array[0].count)
+	(void) gnngp_arrays_load(env, model, "link_loo", HELD_ARRAYS, held_element, array, ids);
+	for (int k = 1; k < HELD_ARRAYS; k++)
+		if (array[k].count != array[0].count)
 			gnngp_arrays_damaged(model, "link_loo");
 	held->n = array[0].count;
 	held->linked = array[HELD_LINKED].data;

@@ -9,8 +9,6 @@
 #ifndef GNNGP_STORE_LINKS_H
 #define GNNGP_STORE_LINKS_H
 
-#include "postgres.h"
-
 #include "core/links/links.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"

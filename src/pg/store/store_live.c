@@ -1,30 +1,16 @@
 /*
  * store_live.c - writing, reading and keeping open the live state of a model.
  *
- * All pieces are laid end to end in one array for each element type; a table of
- * numbers tells the shapes.
+ * The first array tells the shapes of all pieces; those of each piece follow in turn: its numbers,
+ * and before them the offsets and columns of a sparse one.
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_live.h"
-#include "utils/memutils.h"
 
-/* The arrays, by the element type of what is in them. */
-enum live_array
-{
-	LIVE_SHAPES, LIVE_LONGS, LIVE_INTS, LIVE_FLOATS, LIVE_DOUBLES, LIVE_ARRAYS
-};
-
-static const int live_element[LIVE_ARRAYS] = {
-	GP_LINK_I64, GP_LINK_I64, GP_LINK_I32, GP_LINK_F32, GP_LINK_F64
-};
-
-/* The numbers of LIVE_SHAPES: first of the whole, */
+/* The numbers of the first array: of the whole, */
 enum shape_head
 {
 	HEAD_GRAPH,					/* gnngp_graph_shape */
@@ -36,8 +22,7 @@ enum shape_head
 /* then of each piece. */
 enum shape_column
 {
-	SHAPE_KIND, SHAPE_SITE, SHAPE_PART, SHAPE_ROWS, SHAPE_COLS, SHAPE_FORM, SHAPE_ENTRIES,
-		SHAPE_COLUMNS
+	SHAPE_KIND, SHAPE_SITE, SHAPE_PART, SHAPE_ROWS, SHAPE_COLS, SHAPE_FORM, SHAPE_COLUMNS
 };
 
 #define FORM_INTS 2				/* beside the core's types of dense pieces */
@@ -53,144 +38,110 @@ gnngp_graph_shape(const gnngp_graph_def *graph)
 	return (uint64) gnngp_text_key(graph->shape, (int) strlen(graph->shape));
 }
 
-/* ---- writing ---- */
-
-/* Arrays that grow while pieces are laid into them. */
-typedef struct layout
+static int64
+kernel_key(const gnngp_model *model)
 {
-	int64		n[LIVE_ARRAYS];
-	char	   *data[LIVE_ARRAYS];	/* NULL while they are counted */
-} layout;
-
-static void
-lay(layout *l, int array, int64 n, const void *from)
-{
-	size_t		size = gp_link_element_size((gp_link_element) live_element[array]);
-
-	if (l->data[array] && n > 0)
-		memcpy(l->data[array] + l->n[array] * size, from, n * size);
-	l->n[array] += n;
+	return gnngp_text_key(model->kernel, (int) strlen(model->kernel));
 }
 
 static int
-array_of(gp_type type)
+element_of(const gp_piece *piece)
 {
-	return type == GP_FLOAT ? LIVE_FLOATS : LIVE_DOUBLES;
-}
-
-/* Lays a piece, and its shape. */
-static void
-lay_piece(layout *l, const gp_piece *piece)
-{
-	int64		count = piece->rows * piece->cols;
-	int64		shape[SHAPE_COLUMNS] = {piece->kind, piece->site, piece->part, piece->rows,
-										piece->cols,
-	piece->ints ? FORM_INTS : piece->type, count};
-
-	if (piece->csr)
-	{
-		count = gp_csr_entries(piece->csr);
-		shape[SHAPE_FORM] = FORM_SPARSE + piece->type;
-		shape[SHAPE_ENTRIES] = count;
-		lay(l, LIVE_LONGS, piece->rows + 1, piece->csr->start);
-		lay(l, LIVE_INTS, count, piece->csr->col);
-		lay(l, array_of(piece->type), count, piece->csr->value);
-	}
-	else
-		lay(l, piece->ints ? LIVE_INTS : array_of(piece->type), count, piece->dense);
-	lay(l, LIVE_SHAPES, SHAPE_COLUMNS, shape);
-}
-
-static void
-lay_all(layout *l, const gnngp_model *model, uint64 shape, const gp_keep *keep)
-{
-	int64		head[SHAPE_HEAD] = {(int64) shape,
-		gnngp_text_key(model->kernel, (int) strlen(model->kernel)), keep->n};
-
-	memset(l->n, 0, sizeof(l->n));
-	lay(l, LIVE_SHAPES, SHAPE_HEAD, head);
-	for (int k = 0; k < keep->n; k++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		lay_piece(l, &keep->piece[k]);
-	}
+	return piece->ints ? GP_LINK_I32 : piece->type == GP_FLOAT ? GP_LINK_F32 : GP_LINK_F64;
 }
 
 void
 gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, const gp_keep *keep)
 {
+	int64		n = SHAPE_HEAD + (int64) keep->n * SHAPE_COLUMNS;
+	int64	   *number = gp_alloc_array(keep->env, n, sizeof(int64));
 	gnngp_arrays list = {0};
-	layout		l = {0};
 
-	lay_all(&l, model, shape, keep);
-	for (int k = 0; k < LIVE_ARRAYS; k++)
-		l.data[k] = gp_alloc_array(keep->env, Max(l.n[k], 1),
-								   gp_link_element_size((gp_link_element) live_element[k]));
-	lay_all(&l, model, shape, keep);
-	for (int k = 0; k < LIVE_ARRAYS; k++)
-		if (l.n[k] > 0)
-			gnngp_arrays_add(&list, k, live_element[k], l.n[k], l.data[k]);
+	number[HEAD_GRAPH] = (int64) shape;
+	number[HEAD_KERNEL] = kernel_key(model);
+	number[HEAD_PIECES] = keep->n;
+	gnngp_arrays_add(&list, 0, GP_LINK_I64, n, number);
+	for (int k = 0; k < keep->n; k++)
+	{
+		const gp_piece *piece = &keep->piece[k];
+		const gp_csr *s = piece->csr;
+		int64		entries = s ? gp_csr_entries(s) : piece->rows * piece->cols;
+		int64		form = s ? FORM_SPARSE + piece->type : piece->ints ? FORM_INTS : piece->type;
+
+		memcpy(number + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS,
+			   (int64[SHAPE_COLUMNS]) {piece->kind, piece->site, piece->part, piece->rows,
+			piece->cols, form}, sizeof(int64) * SHAPE_COLUMNS);
+		if (s)
+		{
+			gnngp_arrays_add(&list, k + 1, GP_LINK_I64, piece->rows + 1, s->start);
+			gnngp_arrays_add(&list, k + 1, GP_LINK_I32, entries, s->col);
+		}
+		gnngp_arrays_add(&list, k + 1, element_of(piece), entries, s ? s->value : piece->dense);
+	}
 	gnngp_arrays_write(model, "live", &list, ids);
-	for (int k = 0; k < LIVE_ARRAYS; k++)
-		gp_free(keep->env, l.data[k]);
+	gp_free(keep->env, number);
 }
 
 /* ---- reading ---- */
 
-/* A part of an array that begins where the last one ended. */
-static void *
-next_elements(const gnngp_model *model, layout *l, const int64 *have, int array, int64 n)
+/* What is read, and which array comes next. */
+typedef struct live_reader
 {
-	char	   *at = l->data[array]
-		+ l->n[array] * gp_link_element_size((gp_link_element) live_element[array]);
+	const gnngp_model *model;
+	gp_env	   *env;
+	gnngp_arrays list;
+	int			next;
+} live_reader;
 
-	if (n < 0 || n > have[array] - l->n[array])
-		gnngp_arrays_damaged(model, "live");
-	l->n[array] += n;
-	return at;
+/* The next array, which must have so many elements of a type. */
+static void *
+next_array(live_reader *r, int element, int64 count)
+{
+	const gp_link_array *array = &r->list.array[r->next];
+
+	if (r->next++ >= r->list.n || (int) array->element != element || array->count != count)
+		gnngp_arrays_damaged(r->model, "live");
+	return array->data;
 }
 
 /* Makes a piece of its shape; it points into the arrays. */
 static void
-make_piece(const gnngp_model *model, gp_env *env, gp_piece *piece, const int64 *shape, layout *l,
-		   const int64 *have)
+make_piece(live_reader *r, gp_piece *piece, const int64 *shape)
 {
 	int64		form = shape[SHAPE_FORM];
-	int64		entries = shape[SHAPE_ENTRIES];
+	int64		entries;
 	gp_csr	   *s;
 	bool		bad;
 
 	*piece = (gp_piece) {.kind = (int32) shape[SHAPE_KIND],.site = (int32) shape[SHAPE_SITE],
-	.part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],.cols = shape[SHAPE_COLS]};
+						 .part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],
+						 .cols = shape[SHAPE_COLS],.ints = form == FORM_INTS,
+						 .type = form % 2 == GP_FLOAT ? GP_FLOAT : GP_DOUBLE};
 	if (form < 0 || form > FORM_SPARSE + GP_DOUBLE || form == FORM_INTS + 1 || piece->rows < 0 ||
 		piece->cols < 0 || piece->rows >= PG_INT32_MAX * INT64CONST(4) ||
-		piece->cols >= PG_INT32_MAX)
-		gnngp_arrays_damaged(model, "live");
-	piece->ints = form == FORM_INTS;
-	piece->type = form % 2 == GP_FLOAT ? GP_FLOAT : GP_DOUBLE;
+		piece->cols >= PG_INT32_MAX ||
+		(form < FORM_SPARSE && piece->cols > 0 && piece->rows > PG_INT64_MAX / piece->cols))
+		gnngp_arrays_damaged(r->model, "live");
 	if (form < FORM_SPARSE)
 	{
-		if ((piece->cols > 0 && piece->rows > PG_INT64_MAX / piece->cols) ||
-			entries != piece->rows * piece->cols)
-			gnngp_arrays_damaged(model, "live");
-		piece->dense = next_elements(model, l, have,
-									 piece->ints ? LIVE_INTS : array_of(piece->type), entries);
+		piece->dense = next_array(r, element_of(piece), piece->rows * piece->cols);
 		return;
 	}
-	piece->csr = s = gp_alloc_zero(env, 1, sizeof(gp_csr));
+	piece->csr = s = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
 	*s = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,
 				   .stamp = gp_csr_stamp()};
-	s->start = next_elements(model, l, have, LIVE_LONGS, piece->rows + 1);
-	s->col = next_elements(model, l, have, LIVE_INTS, entries);
-	s->value = next_elements(model, l, have, array_of(piece->type), entries);
+	s->start = next_array(r, GP_LINK_I64, piece->rows + 1);
+	entries = s->start[s->rows];
+	s->col = next_array(r, GP_LINK_I32, entries);
+	s->value = next_array(r, element_of(piece), entries);
 	/* Offsets ascend, and columns are in range. */
-	bad = s->start[0] != 0 || s->start[s->rows] != entries;
+	bad = s->start[0] != 0;
 	for (int64 i = 0; i < s->rows; i++)
 		bad = bad || s->start[i] > s->start[i + 1];
 	for (int64 k = 0; k < entries && !bad; k++)
 		bad = s->col[k] < 0 || s->col[k] >= s->cols;
 	if (bad)
-		gnngp_arrays_damaged(model, "live");
+		gnngp_arrays_damaged(r->model, "live");
 }
 
 /* Checks node numbers, which ascend, of the anchors and the labelled nodes. */
@@ -224,7 +175,7 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 	check_nodes(model, live, GP_PIECE_LABELLED);
 	if (!gp_live_fits(live->keep) ||
 		(task && (gp_keep_find(live->keep, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled ||
-				  f.dims != live->task->scale.kept)))
+				  f.dims != live->task->columns.scale.kept)))
 		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;
@@ -234,36 +185,6 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 		(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 1, columns);
 }
 
-static void
-make_pieces(const gnngp_model *model, gnngp_live *live, const gnngp_arrays *list)
-{
-	layout		l = {0};
-	int64		have[LIVE_ARRAYS];
-	gp_link_array array[LIVE_ARRAYS];
-	const int64 *shape;
-
-	gnngp_arrays_sort(model, "live", list, live_element, LIVE_ARRAYS, array);
-	for (int k = 0; k < LIVE_ARRAYS; k++)
-	{
-		have[k] = array[k].count;
-		l.data[k] = array[k].data;
-	}
-	if (have[LIVE_SHAPES] < SHAPE_HEAD)
-		gnngp_arrays_damaged(model, "live");
-	shape = (const int64 *) l.data[LIVE_SHAPES];
-	live->shape = (uint64) shape[HEAD_GRAPH];
-	if (shape[HEAD_KERNEL] != gnngp_text_key(model->kernel, (int) strlen(model->kernel)) ||
-		shape[HEAD_PIECES] < 0 ||
-		have[LIVE_SHAPES] - SHAPE_HEAD != shape[HEAD_PIECES] * SHAPE_COLUMNS)
-		gnngp_arrays_damaged(model, "live");
-	live->keep = gp_keep_create(live->env);
-	live->keep->n = live->keep->room = (int) shape[HEAD_PIECES];
-	live->keep->piece = gp_alloc_zero(live->env, Max(shape[HEAD_PIECES], 1), sizeof(gp_piece));
-	for (int k = 0; k < live->keep->n; k++)
-		make_piece(model, live->env, &live->keep->piece[k],
-				   shape + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS, &l, have);
-}
-
 /* Reads a live state, as the owner of the extension's tables. */
 static gnngp_live *
 read_live(const gnngp_model *model)
@@ -271,23 +192,34 @@ read_live(const gnngp_model *model)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_live *live = gp_alloc_zero(env, 1, sizeof(gnngp_live));
 	gnngp_identity saved = gnngp_become_extension();
-	gnngp_arrays list;
+	live_reader r = {.model = model,.env = env};
+	const int64 *number;
+	int64		n;
 
-	live->env = env;
-	if (!gnngp_arrays_read(env, model, "live", &list))
+	if (!gnngp_arrays_read(env, model, "live", &r.list, &live->ids))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the live state of model \"%s\" was left out of a dump", model->name),
 				 errhint("CALL gp_refresh(%s) makes it again.", quote_literal_cstr(model->name))));
-	gnngp_arrays_pop_ids(model, "live", &list, &live->ids);
-	make_pieces(model, live, &list);
+	n = r.list.n > 0 ? r.list.array[0].count : 0;
+	number = next_array(&r, GP_LINK_I64, Max(n, SHAPE_HEAD));
+	if (number[HEAD_KERNEL] != kernel_key(model) || number[HEAD_PIECES] < 0 ||
+		n - SHAPE_HEAD != number[HEAD_PIECES] * SHAPE_COLUMNS)
+		gnngp_arrays_damaged(model, "live");
+	live->keep = gp_keep_create(env);
+	live->keep->n = live->keep->room = (int) number[HEAD_PIECES];
+	live->keep->piece = gp_alloc_zero(env, Max(live->keep->n, 1), sizeof(gp_piece));
+	for (int k = 0; k < live->keep->n; k++)
+		make_piece(&r, &live->keep->piece[k], number + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS);
 	if (model->rows > 0)
 		live->task = gnngp_facts_read(env, model);
 	gnngp_become_again(&saved);
-	check_state(model, live);
+	live->env = env;
+	live->shape = (uint64) number[HEAD_GRAPH];
 	live->model = model->id;
 	live->version = model->version;
 	live->fitted = model->fitted;
+	check_state(model, live);
 	return live;
 }
 

@@ -10,8 +10,6 @@
 #ifndef GNNGP_STORE_LIVE_H
 #define GNNGP_STORE_LIVE_H
 
-#include "postgres.h"
-
 #include "core/live/live.h"
 #include "core/kernel/live/live_state.h"
 #include "core/train/train.h"

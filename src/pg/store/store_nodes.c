@@ -14,9 +14,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "miscadmin.h"
 #include "store_rows.h"
 
 #define NODES_MAGIC 0x47504e42	/* GPNB */

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "store_rows.h"
 
 /* ---- reading ---- */
@@ -20,13 +19,25 @@ typedef struct block_receiver
 	bool		stopped;
 } block_receiver;
 
-/* Checks a block and finds what is in it. */
-static gnngp_block
-open_block(const gnngp_row_part *part, const char *data, size_t length)
+static int64
+row_key(const gnngp_block *block, int32 i)
 {
+	return (int64) gnngp_get64(block->rows + (size_t) i * block->stride + AT_KEY);
+}
+
+/* Validates one block, finds what is in it and hands it on. */
+static void
+block_row(void *state, const Datum *values, const bool *nulls)
+{
+	block_receiver *r = state;
+	const gnngp_row_part *part = r->part;
+	struct varlena *value = PG_DETOAST_DATUM(values[0]);
+	const char *data = VARDATA(value);
+	size_t		length = VARSIZE(value) - VARHDRSZ;
 	gnngp_block block = {.model = part->model,.data = data,.length = length};
 	size_t		need;
 
+	CHECK_FOR_INTERRUPTS();
 	gnngp_store_check_block(part->model, part->magic, ROWS_FORMAT, ROWS_HEADER, data, length);
 	block.flags = gnngp_get32(data + AT_FLAGS);
 	block.text_ids = (block.flags & ROWS_TEXT_IDS) != 0;
@@ -40,26 +51,6 @@ open_block(const gnngp_row_part *part, const char *data, size_t length)
 		gnngp_store_corrupted(part->model, "a block is too short");
 	block.texts = data + need;
 	block.texts_length = length - need;
-	return block;
-}
-
-static int64
-row_key(const gnngp_block *block, int32 i)
-{
-	return (int64) gnngp_get64(block->rows + (size_t) i * block->stride + AT_KEY);
-}
-
-/* Validates one block and hands it on. */
-static void
-block_row(void *state, const Datum *values, const bool *nulls)
-{
-	block_receiver *r = state;
-	struct varlena *data;
-	gnngp_block block;
-
-	CHECK_FOR_INTERRUPTS();
-	data = PG_DETOAST_DATUM(values[0]);
-	block = open_block(r->part, VARDATA(data), VARSIZE(data) - VARHDRSZ);
 	r->blocks++;
 	r->rows += block.nrows;
 	r->last_key = row_key(&block, block.nrows - 1);

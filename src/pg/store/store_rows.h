@@ -18,8 +18,6 @@
 #ifndef GNNGP_STORE_ROWS_H
 #define GNNGP_STORE_ROWS_H
 
-#include "postgres.h"
-
 #include "pg/reader/reader.h"
 #include "store.h"
 #include "store_blocks.h"

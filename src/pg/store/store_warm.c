@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
-#include "miscadmin.h"
 #include "store.h"
 #include "store_arrays.h"
 #include "store_live.h"
@@ -68,38 +67,34 @@ gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const 
 	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld};
 	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->value};
 	int64		count[WARM_ARRAYS];
-	gnngp_arrays list = {0};
 
 	count_elements(warm, count);
-	for (int k = 0; k < WARM_ARRAYS; k++)
-		if (count[k] > 0)
-			gnngp_arrays_add(&list, k, warm_element[k], count[k], data[k]);
-	gnngp_arrays_write(model, part, &list, NULL);
+	gnngp_arrays_save(model, part, WARM_ARRAYS, warm_element, count, data, NULL);
 }
 
-/* What was left, as the arrays of the part have it; *like gets what it was left for. */
-static gp_warm *
-unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arrays *list,
-	   uint64 *like)
+gp_warm *
+gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like)
 {
+	gnngp_identity saved = gnngp_become_extension();
 	gp_warm    *w = gp_alloc_zero(env, 1, sizeof(gp_warm));
 	gp_link_array array[WARM_ARRAYS];
+	bool		found = gnngp_arrays_load(env, model, part, WARM_ARRAYS, warm_element, array, NULL);
 	int64		count[WARM_ARRAYS];
 	const int64 *size;
-	bool		bad;
+	bool		bad = false;
 
-	gnngp_arrays_sort(model, part, list, warm_element, WARM_ARRAYS, array);
+	gnngp_become_again(&saved);
+	if (!found)
+		return NULL;
 	if (array[WARM_SIZES].count != SIZES)
 		gnngp_arrays_damaged(model, part);
 	size = array[WARM_SIZES].data;
-	*like = (uint64) size[SIZE_LIKE];
 	*w = (gp_warm) {.sets = size[SIZE_SETS],.values = size[SIZE_VALUES],.nheld = size[SIZE_HELD],
 	.held = array[WARM_HELD].data,.part = array[WARM_PARTS].data,.value = array[WARM_VALUES].data};
 	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 ||
 		w->values > PG_INT64_MAX / MOST_SETS || w->nheld < 0)
 		gnngp_arrays_damaged(model, part);
 	count_elements(w, count);
-	bad = false;
 	for (int k = 0; k < WARM_ARRAYS && !bad; k++)
 		bad = array[k].count != count[k];
 	/* Keys ascend, sets exist, and numbers are numbers. */
@@ -109,23 +104,7 @@ unpack(gp_env *env, const gnngp_model *model, const char *part, const gnngp_arra
 		bad = !isfinite(w->value[k]);
 	if (bad)
 		gnngp_arrays_damaged(model, part);
-	return w;
-}
-
-gp_warm *
-gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like)
-{
-	gnngp_identity saved = gnngp_become_extension();
-	gnngp_arrays list;
-	bool		found = gnngp_arrays_read(env, model, part, &list);
-	gp_warm    *w;
-	uint64		left_for;
-
-	gnngp_become_again(&saved);
-	if (!found)
-		return NULL;
-	w = unpack(env, model, part, &list, &left_for);
-	if (left_for == like)
+	if ((uint64) size[SIZE_LIKE] == like)
 		return w;
 	gp_notice(env, NULL, "the training starts over: columns or classes have changed");
 	return NULL;

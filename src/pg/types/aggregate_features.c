@@ -8,12 +8,6 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "catalog/pg_type_d.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
 
 typedef struct features_state
 {
@@ -73,7 +67,7 @@ write_features(const features_state *state)
 		for (Size i = 0; i < n; i++)
 			ids.id[i] = p[i].id;
 	}
-	result = gnngp_table_write(&ids, state->cols, value, state->cols, "features");
+	result = gnngp_table_write(&ids, gp_matrix_wrap(value, n, state->cols, GP_FLOAT), "features");
 	if (ids.id)
 		pfree(ids.id);
 	if (!sorted)
@@ -155,31 +149,6 @@ state_argument(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* The array of a row, checked. */
-static ArrayType *
-features_argument(FunctionCallInfo fcinfo, int64 *cols)
-{
-	ArrayType  *array;
-
-	if (PG_ARGISNULL(1))
-		gnngp_aggregate_null("node");
-	if (PG_ARGISNULL(2))
-		gnngp_aggregate_null("features");
-	array = PG_GETARG_ARRAYTYPE_P(2);
-	if (ARR_NDIM(array) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("the features of node " INT64_FORMAT " must be an array of one dimension that is not empty",
-						PG_GETARG_INT64(1))));
-	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a feature of node " INT64_FORMAT " is NULL", PG_GETARG_INT64(1)),
-				 errhint("Replace NULL by a number.")));
-	*cols = ARR_DIMS(array)[0];
-	return array;
-}
-
 /* 22003 for a number that is none, or none any more in single precision. */
 static inline void
 check_feature(int64 node, int64 place, double given, float v)
@@ -209,12 +178,30 @@ Datum
 gnngp_features_accum(PG_FUNCTION_ARGS)
 {
 	features_state *state = state_argument(fcinfo);
-	int64		cols;
-	ArrayType  *array = features_argument(fcinfo, &cols);
-	const void *number = gnngp_array_data(array);
+	ArrayType  *array;
+	const void *number;
 	int64		node = PG_GETARG_INT64(1);
-	float	   *row = add_row(state, node, cols);
+	int64		cols;
+	float	   *row;
 
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("node");
+	if (PG_ARGISNULL(2))
+		gnngp_aggregate_null("features");
+	array = PG_GETARG_ARRAYTYPE_P(2);
+	if (ARR_NDIM(array) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("the features of node " INT64_FORMAT " must be an array of one dimension that is not empty",
+						node)));
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a feature of node " INT64_FORMAT " is NULL", node),
+				 errhint("Replace NULL by a number.")));
+	number = gnngp_array_data(array);
+	cols = ARR_DIMS(array)[0];
+	row = add_row(state, node, cols);
 	if (ARR_ELEMTYPE(array) == FLOAT4OID)
 		TAKE_ROW(((const float4 *) number)[j])
 	else if (ARR_ELEMTYPE(array) == FLOAT8OID)

@@ -1,15 +1,25 @@
 /*
- * aggregate_graph.c - gp_graph(src, dst [, weight]).
+ * aggregate_graph.c - gp_graph(src, dst [, weight]) and gp_factor(src, dst [, weight], kernel
+ * [, landmarks]).
  *
  * The state is a type of its own, gp_graph_state, which lives expanded in the
  * aggregate's memory as a list of edges: a row costs no copy.  Where it travels,
  * to the leader of a parallel query or as text to another server, it is sorted
- * and written in the bytes of value_graph.c.
+ * and written in the bytes of value_graph.c.  That of gp_factor has the kernel beside the edges.
  */
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "utils/memutils.h"
+
+/* What both collect: a gp_graph_state. */
+typedef struct gnngp_graph_state
+{
+	gnngp_state_head head;
+	gnngp_edge_list list;
+	char	   *kernel;			/* of gp_factor; NULL for gp_graph */
+	Size		kernel_length;
+	int64		landmarks;		/* 0: as many as are good */
+} gnngp_graph_state;
 
 static Datum
 write_state(gnngp_state_head *head)
@@ -98,8 +108,9 @@ writable(Datum value)
 		gnngp_expanded_state(value, write_state) : NULL;
 }
 
-gnngp_graph_state *
-gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
+/* The state for one more row: the one there is, or a new one. */
+static gnngp_graph_state *
+state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
 {
 	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
@@ -116,15 +127,17 @@ gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool 
 	return state;
 }
 
-gnngp_graph_state *
-gnngp_graph_state_final(FunctionCallInfo fcinfo)
+/* The state that a final function gets. */
+static gnngp_graph_state *
+final_state(FunctionCallInfo fcinfo)
 {
 	gnngp_graph_state *state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 
 	return state ? state : expand_state(CurrentMemoryContext, PG_GETARG_DATUM(0));
 }
 
-/* Adds a row, in line for the aggregate that takes millions of them. */
+/* Adds a row of arguments src, dst and, where the state has weights, weight; in line, for there may
+ * be millions of them. */
 static inline void
 add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 {
@@ -158,12 +171,6 @@ add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
 }
 
-void
-gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state)
-{
-	add_row(fcinfo, state);
-}
-
 /* gp_graph_accum(state, src, dst) */
 PG_FUNCTION_INFO_V1(gnngp_graph_accum);
 Datum
@@ -172,7 +179,7 @@ gnngp_graph_accum(PG_FUNCTION_ARGS)
 	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
 	if (unlikely(state == NULL || state->list.weighted))
-		state = gnngp_graph_state_argument(fcinfo, "gp_graph", false);
+		state = state_argument(fcinfo, "gp_graph", false);
 	add_row(fcinfo, state);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
@@ -182,9 +189,9 @@ PG_FUNCTION_INFO_V1(gnngp_graph_accum_weighted);
 Datum
 gnngp_graph_accum_weighted(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state = gnngp_graph_state_argument(fcinfo, "gp_graph", true);
+	gnngp_graph_state *state = state_argument(fcinfo, "gp_graph", true);
 
-	gnngp_graph_state_add(fcinfo, state);
+	add_row(fcinfo, state);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
@@ -216,10 +223,119 @@ gnngp_graph_final(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = gnngp_graph_state_final(fcinfo);
+	state = final_state(fcinfo);
 	gnngp_edge_sort(&state->list, &s);
 	gnngp_sorted_edges_merge(&s);
 	value = gnngp_graph_write(&s, false, NULL, 0);
 	gnngp_sorted_edges_free(&s);
 	PG_RETURN_DATUM(value);
+}
+
+/* ---- gp_factor ---- */
+
+/* 22023 for an argument that changes from row to row. */
+static void
+refuse_change(const char *argument)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s must be the same in all rows of a group", argument),
+			 errhint("Group by it.")));
+}
+
+/* Adds a row, whose kernel and landmarks must be those of the first one. */
+static Datum
+accumulate(FunctionCallInfo fcinfo, bool weighted)
+{
+	gnngp_graph_state *state = state_argument(fcinfo, "gp_factor", weighted);
+	int			argno = weighted ? 4 : 3;
+	text	   *kernel;
+	int64		landmarks = 0;
+
+	gnngp_require_argument(fcinfo, argno, "kernel");
+	kernel = PG_GETARG_TEXT_PP(argno);
+	if (PG_NARGS() > argno + 1)
+		landmarks = gnngp_landmarks_argument(fcinfo, argno + 1);
+	if (state->kernel == NULL)
+	{
+		Size		n = VARSIZE_ANY_EXHDR(kernel);
+
+		state->kernel = MemoryContextAllocZero(state->head.header.eoh_context, n + 1);
+		memcpy(state->kernel, VARDATA_ANY(kernel), n);
+		state->kernel_length = n;
+		state->landmarks = landmarks;
+	}
+	if (state->kernel_length != VARSIZE_ANY_EXHDR(kernel) ||
+		memcmp(state->kernel, VARDATA_ANY(kernel), state->kernel_length) != 0)
+		refuse_change("kernel");
+	if (state->landmarks != landmarks)
+		refuse_change("landmarks");
+	PG_FREE_IF_COPY(kernel, argno);
+	add_row(fcinfo, state);
+	return EOHPGetRWDatum(&state->head.header);
+}
+
+/* gp_factor_accum(state, src, dst, kernel [, landmarks]) */
+PG_FUNCTION_INFO_V1(gnngp_factor_accum);
+Datum
+gnngp_factor_accum(PG_FUNCTION_ARGS)
+{
+	return accumulate(fcinfo, false);
+}
+
+/* gp_factor_accum(state, src, dst, weight, kernel [, landmarks]) */
+PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
+Datum
+gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
+{
+	return accumulate(fcinfo, true);
+}
+
+/* The factor of a state; NULL where there was no row. */
+PG_FUNCTION_INFO_V1(gnngp_factor_final);
+Datum
+gnngp_factor_final(PG_FUNCTION_ARGS)
+{
+	MemoryContext work;
+	MemoryContext old;
+	gnngp_graph_state *state;
+	gnngp_sorted_edges s;
+	gnngp_graph_value graph;
+	gnngp_factor_task task = {.graph = &graph};
+	Datum		value;
+	bytea	   *copy;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = final_state(fcinfo);
+	if (state->kernel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the state has no kernel")));
+	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(work);
+	gnngp_edge_sort(&state->list, &s);
+	gnngp_sorted_edges_merge(&s);
+	graph = (gnngp_graph_value) {.ids = s.ids,.edges = s.edges};
+	graph.src = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(int32));
+	graph.dst = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(int32));
+	if (s.edge)
+		graph.weight = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(double));
+	for (int64 i = 0; i < s.edges; i++)
+	{
+		uint64		key = gnngp_sorted_key(&s, i);
+
+		gnngp_poll(i);
+		graph.src[i] = (int32) (key >> s.shift);
+		graph.dst[i] = (int32) (key & ((UINT64CONST(1) << s.shift) - 1));
+		if (s.edge)
+			graph.weight[i] = s.edge[i].weight;
+	}
+	task.kernel = state->kernel;
+	task.landmarks = state->landmarks;
+	value = gnngp_factor_make(&task);
+	MemoryContextSwitchTo(old);
+	copy = DatumGetByteaPCopy(value);
+	MemoryContextDelete(work);
+	PG_RETURN_BYTEA_P(copy);
 }

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "aggregate_state.h"
-#include "utils/memutils.h"
 
 #define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */
 

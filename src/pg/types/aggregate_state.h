@@ -4,10 +4,7 @@
 #ifndef GNNGP_AGGREGATE_STATE_H
 #define GNNGP_AGGREGATE_STATE_H
 
-#include "postgres.h"
-
 #include "sorted_edges.h"
-#include "fmgr.h"
 #include "pg/server/compat.h"
 #include "utils/expandeddatum.h"
 
@@ -46,30 +43,10 @@ gnngp_expanded_state(Datum value, gnngp_state_write write)
 extern void *gnngp_state_create(MemoryContext parent, const char *name, Size size,
 								gnngp_state_write write);
 
-/* What gp_graph and gp_factor collect: a gp_graph_state. */
-typedef struct gnngp_graph_state
-{
-	gnngp_state_head head;
-	gnngp_edge_list list;
-	char	   *kernel;			/* of gp_factor; NULL for gp_graph */
-	Size		kernel_length;
-	int64		landmarks;		/* 0: as many as are good */
-} gnngp_graph_state;
-
 /* The context of the states of an aggregate; an error outside of one. */
 extern MemoryContext gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate);
 
 /* 22004 for an input that is NULL. */
 pg_noreturn extern void gnngp_aggregate_null(const char *argument);
-
-/* The state for one more row: the one there is, or a new one. */
-extern gnngp_graph_state *gnngp_graph_state_argument(FunctionCallInfo fcinfo, const char *aggregate,
-													 bool weighted);
-
-/* The state that a final function gets. */
-extern gnngp_graph_state *gnngp_graph_state_final(FunctionCallInfo fcinfo);
-
-/* Adds a row of arguments src, dst and, where the state has weights, weight. */
-extern void gnngp_graph_state_add(FunctionCallInfo fcinfo, gnngp_graph_state *state);
 
 #endif							/* GNNGP_AGGREGATE_STATE_H */

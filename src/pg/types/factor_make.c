@@ -9,10 +9,6 @@
 
 #include "access/parallel.h"
 #include "types.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
 
 #define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
@@ -60,24 +56,6 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	return gp_graph_build(edges);
 }
 
-static gp_features *
-build_features(gp_env *env, const gnngp_table_value *table)
-{
-	gp_features_builder *builder = gp_features_create(env, table->ids.n, table->cols, GP_FLOAT);
-	float	   *row = palloc(table->cols * sizeof(float));
-	int32		repeated_node,
-				repeated_feature;
-
-	for (int64 i = 0; i < table->ids.n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		gnngp_value_row(table->value, i, table->cols, row);
-		gp_features_add_row_float(builder, (int32) i, row);
-	}
-	pfree(row);
-	return gp_features_build(builder, &repeated_node, &repeated_feature);
-}
-
 static void
 compute_factor(gnngp_run *compute, void *arg)
 {
@@ -115,7 +93,21 @@ gnngp_factor_make(const gnngp_factor_task *task)
 	job.problem.program = gnngp_compile_kernel(env, task->kernel);
 	job.problem.graph = build_graph(env, task, ids->n);
 	if (task->features)
-		job.problem.features = build_features(env, task->features);
+	{
+		const gnngp_table_value *x = task->features;
+		gp_features_builder *builder = gp_features_create(env, x->ids.n, x->cols, GP_FLOAT);
+		float	   *row = palloc(x->cols * sizeof(float));
+		int32		unused;
+
+		for (int64 i = 0; i < x->ids.n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			gnngp_value_row(x->value, i, x->cols, row);
+			gp_features_add_row_float(builder, (int32) i, row);
+		}
+		pfree(row);
+		job.problem.features = gp_features_build(builder, &unused, &unused);
+	}
 	threads = gnngp_factor_threads(4.0 * ids->n * job.problem.nlandmarks * job.problem.nlandmarks);
 	gnngp_compute(env, threads, false, compute_factor, &job);
 	/* 22003 for a number that is none */
@@ -130,7 +122,7 @@ gnngp_factor_make(const gnngp_factor_task *task)
 								gnngp_value_id(ids, i)),
 						 errhint("Scale the features down, or take fewer layers.")));
 	}
-	value = gnngp_table_write(ids, job.rank, job.q, job.rank, "factor");
+	value = gnngp_table_write(ids, gp_matrix_wrap(job.q, ids->n, job.rank, GP_FLOAT), "factor");
 	gnngp_env_destroy(env);
 	return value;
 }

@@ -3,52 +3,22 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/tuplestore.h"
 #include "types.h"
 
-/* gp_nodes(gp_graph) */
-PG_FUNCTION_INFO_V1(gnngp_graph_nodes);
-Datum
-gnngp_graph_nodes(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(gnngp_graph_head(PG_GETARG_DATUM(0), "gp_graph", NULL).ids.n);
+/* A number that a value tells of itself. */
+#define NUMBER(name, number) \
+PG_FUNCTION_INFO_V1(gnngp_##name); \
+Datum \
+gnngp_##name(PG_FUNCTION_ARGS) \
+{ \
+	PG_RETURN_INT64(number); \
 }
 
-/* gp_edges(gp_graph) */
-PG_FUNCTION_INFO_V1(gnngp_graph_edges);
-Datum
-gnngp_graph_edges(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(gnngp_graph_head(PG_GETARG_DATUM(0), "gp_graph", NULL).edges);
-}
-
-/* gp_nodes(gp_features) */
-PG_FUNCTION_INFO_V1(gnngp_features_nodes);
-Datum
-gnngp_features_nodes(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_features").ids.n);
-}
-
-/* gp_nodes(gp_factor) */
-PG_FUNCTION_INFO_V1(gnngp_factor_nodes);
-Datum
-gnngp_factor_nodes(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").ids.n);
-}
-
-/* gp_rank(gp_factor) */
-PG_FUNCTION_INFO_V1(gnngp_factor_rank);
-Datum
-gnngp_factor_rank(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").cols);
-}
+NUMBER(graph_nodes, gnngp_graph_head(PG_GETARG_DATUM(0), "gp_graph", NULL).ids.n)
+NUMBER(graph_edges, gnngp_graph_head(PG_GETARG_DATUM(0), "gp_graph", NULL).edges)
+NUMBER(features_nodes, gnngp_table_read(PG_GETARG_DATUM(0), "gp_features").ids.n)
+NUMBER(factor_nodes, gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").ids.n)
+NUMBER(factor_rank, gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor").cols)
 
 /* The row of a node; 22023 where there is none. */
 static int64

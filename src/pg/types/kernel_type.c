@@ -8,27 +8,30 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
 #include "libpq/pqformat.h"
-#include "utils/builtins.h"
 
 #include "core/formula/formula.h"
 #include "pg/server/server.h"
 
-/* Reads a kernel and gives its canonical text; errors point at the character. */
+/* Reads a kernel; errors point at the character. */
+static gp_kernel *
+read_kernel(gp_env *env, const char *source)
+{
+	gnngp_env_set_text(env, source, "kernel");
+	return gp_kernel_parse(env, source);
+}
+
+/* The canonical text of a kernel. */
 static text *
 make_canonical(const char *source)
 {
 	gp_env	   *env;
-	gp_kernel  *kernel;
 	text	   *canonical;
 
 	if (gnngp_kernel_is_auto(source))
 		return cstring_to_text(GNNGP_KERNEL_AUTO);
 	env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_env_set_text(env, source, "kernel");
-	kernel = gp_kernel_parse(env, source);
-	canonical = cstring_to_text(gp_kernel_print(env, kernel));
+	canonical = cstring_to_text(gp_kernel_print(env, read_kernel(env, source)));
 	gnngp_env_destroy(env);
 	return canonical;
 }
@@ -73,13 +76,6 @@ Datum
 gnngp_kernel_as_stored(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_TEXT_P(PG_GETARG_TEXT_P(0));
-}
-
-static gp_kernel *
-read_kernel(gp_env *env, const char *source)
-{
-	gnngp_env_set_text(env, source, "kernel");
-	return gp_kernel_parse(env, source);
 }
 
 /* Orders the two arguments; auto comes first. */

@@ -4,12 +4,10 @@
 #ifndef GNNGP_SORTED_EDGES_H
 #define GNNGP_SORTED_EDGES_H
 
-#include "postgres.h"
-
 #include "pg/server/server.h"
 #include "types.h"
 
-/* Edges as rows bring them (edge_list.c). */
+/* Edges as rows bring them. */
 typedef struct gnngp_edge_list
 {
 	MemoryContext context;		/* of the arrays */
@@ -68,7 +66,7 @@ gnngp_sorted_key(const gnngp_sorted_edges *s, int64 i)
 	return s->key ? s->key[i] : s->edge[i].key;
 }
 
-/* edge_sort.c: sorts a list of at least one edge into memory of the current context; frees it. */
+/* Sorts a list of at least one edge into memory of the current context; frees it. */
 extern void gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out);
 extern void gnngp_sorted_edges_free(gnngp_sorted_edges *s);
 

@@ -10,10 +10,6 @@
 #ifndef GNNGP_VALUE_H
 #define GNNGP_VALUE_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
 
@@ -54,8 +50,6 @@ extern gnngp_value_reader gnngp_value_open(Datum value, const char *type);
 extern int	gnngp_value_flags(gnngp_value_reader *r, int allowed);
 /* Reads ids; each node is known to take at least node_bytes further on. */
 extern gnngp_value_ids gnngp_value_read_ids(gnngp_value_reader *r, int flags, uint64 node_bytes);
-/* The bytes left must be count floats; the types' checks look whether they are finite. */
-extern const unsigned char *gnngp_value_floats(gnngp_value_reader *r, uint64 count);
 
 static inline int64
 gnngp_value_id(const gnngp_value_ids *ids, int64 node)
@@ -112,7 +106,6 @@ gnngp_value_put_number(StringInfo out, uint64 v)
 	out->data[out->len++] = (char) v;
 }
 
-extern void gnngp_value_put_floats(StringInfo out, const float *v, int64 n);
 extern void gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what);
 /* The finished value. */
 extern Datum gnngp_value_end(StringInfo out);
@@ -124,7 +117,7 @@ gnngp_value_ids_flag(const gnngp_value_ids *ids)
 	return ids->id ? 0 : GNNGP_VALUE_DENSE;
 }
 
-/* value_type.c: input from text and binary; check reads a whole value of the type. */
+/* Input from text and binary; check reads a whole value of the type. */
 typedef void (*gnngp_value_check) (gnngp_value_reader *r);
 
 extern Datum gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check);
@@ -171,16 +164,22 @@ typedef struct gnngp_table_value
 /* Reads a stored gp_features or gp_factor, whichever type says. */
 extern gnngp_table_value gnngp_table_read(Datum value, const char *type);
 
-/* A value from rows that are ld apart; what is the word for it in an error. */
-extern Datum gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value,
-							   int64 ld, const char *what);
-
 /* Reads a stored gp_matrix, and its numbers as a matrix of the core, which belongs to env. */
 extern gnngp_table_value gnngp_matrix_read(Datum value);
 extern gp_matrix gnngp_matrix_numbers(gp_env *env, const gnngp_table_value *matrix);
 
-/* A gp_matrix of a matrix of the core, rows packed; 22003 for a number that is not finite. */
-extern Datum gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m);
+/*
+ * A value of a matrix of the core, rows packed, which is wide for doubles; what is the word for it
+ * in an error.  22003 for a number that is not finite.
+ */
+extern Datum gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what);
+
+/* A gp_matrix. */
+static inline Datum
+gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
+{
+	return gnngp_table_write(ids, m, "matrix");
+}
 
 /* The ids of rows first to first + n; those of a list are in the same memory. */
 extern gnngp_value_ids gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n);

@@ -1,5 +1,5 @@
 /*
- * value.c - reading and writing the bytes of values: numbers, ids, floats.
+ * value.c - reading and writing the bytes of values: numbers, ids; texts of them.
  *
  * Numbers are written seven bits a byte, low bits first, in as few bytes as they
  * need; ids as the first one, folded so that small negative ids are short, and
@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include "common/base64.h"
+#include "libpq/pqformat.h"
 #include "types.h"
 
 void
@@ -117,18 +119,6 @@ gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
 	gnngp_turn_numbers(out, cols * sizeof(float), sizeof(float));
 }
 
-const unsigned char *
-gnngp_value_floats(gnngp_value_reader *r, uint64 count)
-{
-	const unsigned char *first = r->at;
-	uint64		left = r->end - r->at;
-
-	if (left % sizeof(float) != 0 || left / sizeof(float) != count)
-		gnngp_value_refuse(r, "Its length does not fit its numbers.");
-	r->at = r->end;
-	return first;
-}
-
 int64
 gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 {
@@ -214,16 +204,6 @@ gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
 	enlargeStringInfo(out, (int) bytes);
 }
 
-/* Writes floats in four bytes each; a negative zero becomes zero, so that equal rows are equal
- * bytes. */
-void
-gnngp_value_put_floats(StringInfo out, const float *v, int64 n)
-{
-	for (int64 i = 0; i < n; i++)
-		gnngp_put_float4(out->data + out->len + i * sizeof(float), v[i] + 0.0f);
-	out->len += (int) (n * sizeof(float));
-}
-
 void
 gnngp_value_put_ids(StringInfo out, const gnngp_value_ids *ids, const char *what)
 {
@@ -245,4 +225,90 @@ gnngp_value_end(StringInfo out)
 {
 	SET_VARSIZE(out->data, out->len);
 	return PointerGetDatum(out->data);
+}
+
+/*
+ * ---- input and output, the same for all types of values ----
+ *
+ * The text form is base64: a value of 256 MB is a text of 342 MB, well under the 1 GB that
+ * PostgreSQL allows.  Long loops are cut into pieces that a cancel can come between.
+ */
+
+#define PIECE (3 << 18)			/* bytes that are turned into text at once; a multiple of 3 */
+#define PIECE_TEXT (PIECE / 3 * 4)
+
+/* Reads a whole value that came from outside. */
+static Datum
+check_value(struct varlena *value, const char *type, gnngp_value_check check, int sqlstate)
+{
+	gnngp_value_reader r = gnngp_value_open(PointerGetDatum(value), type);
+
+	r.sqlstate = sqlstate;
+	check(&r);
+	return PointerGetDatum(value);
+}
+
+Datum
+gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	size_t		length = strlen(text);
+	struct varlena *value;
+	char	   *out;
+
+	gnngp_value_check_size(length / 4.0 * 3.0, type);
+	value = palloc(VARHDRSZ + length / 4 * 3 + 8);
+	out = VARDATA(value);
+	for (size_t at = 0; at < length; at += PIECE_TEXT)
+	{
+		int			part = (int) Min(length - at, (size_t) PIECE_TEXT);
+		int			n = pg_b64_decode(text + at, part, (void *) out, part / 4 * 3 + 4);
+
+		CHECK_FOR_INTERRUPTS();
+		if (n < 0 || (at + part < length && n != PIECE))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+					 errmsg("invalid input syntax for type %s", type),
+					 errdetail("Its text is base64, as the type's output function writes it.")));
+		out += n;
+	}
+	SET_VARSIZE(value, out - (char *) value);
+	return check_value(value, type, check, ERRCODE_INVALID_TEXT_REPRESENTATION);
+}
+
+Datum
+gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_value_check check)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	int			length = buf->len - buf->cursor;
+	struct varlena *value;
+
+	gnngp_value_check_size(length, type);
+	value = palloc(VARHDRSZ + length);
+	SET_VARSIZE(value, VARHDRSZ + length);
+	pq_copymsgbytes(buf, VARDATA(value), length);
+	return check_value(value, type, check, ERRCODE_INVALID_BINARY_REPRESENTATION);
+}
+
+/* Output as text. */
+PG_FUNCTION_INFO_V1(gnngp_value_out);
+Datum
+gnngp_value_out(PG_FUNCTION_ARGS)
+{
+	struct varlena *value = PG_GETARG_VARLENA_PP(0);
+	const char *bytes = VARDATA_ANY(value);
+	int64		length = VARSIZE_ANY_EXHDR(value);
+	int64		room = (length + 2) / 3 * 4;
+	char	   *text = palloc(room + 1);
+	char	   *out = text;
+
+	for (int64 at = 0; at < length; at += PIECE)
+	{
+		int			n = (int) Min(length - at, (int64) PIECE);
+
+		CHECK_FOR_INTERRUPTS();
+		out += pg_b64_encode((const void *) (bytes + at), n, out, (int) (room - (out - text)));
+	}
+	*out = '\0';
+	PG_RETURN_CSTRING(text);
 }

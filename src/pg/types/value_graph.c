@@ -13,35 +13,9 @@
 
 #include "sorted_edges.h"
 #include "mb/pg_wchar.h"
-#include "port/pg_bitutils.h"
 #include "types.h"
 
 #define STATE "gp_graph_state"
-
-/* The edges of one node; at counts edges read so far.  Arrays may be NULL: then they are only
- * checked. */
-static int64
-read_node(gnngp_value_reader *r, const gnngp_graph_value *g, int64 node, bool repeats, int64 at)
-{
-	uint64		count = gnngp_value_number(r);
-	int64		other = node + 1;
-
-	if (count > (uint64) (g->edges - at))
-		gnngp_value_refuse(r, "There are more edges than it says.");
-	for (uint64 k = 0; k < count; k++, at++)
-	{
-		uint64		gap = gnngp_value_number(r);
-		int64		least = k > 0 && !repeats ? other + 1 : other;
-
-		if (gap >= (uint64) (g->ids.n - least) || least >= g->ids.n)
-			gnngp_value_refuse(r, "An edge leads to an unknown node.");
-		other = least + (int64) gap;
-		gnngp_poll(at);
-		g->src[at] = (int32) node;
-		g->dst[at] = (int32) other;
-	}
-	return at;
-}
 
 /* True for the value of a state. */
 static bool
@@ -92,10 +66,26 @@ read_value(gnngp_value_reader *r, gnngp_graph_value *g)
 
 	g->src = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
 	g->dst = MemoryContextAllocHuge(CurrentMemoryContext, Max(g->edges, 1) * sizeof(int32));
-	for (int64 i = 0; i < g->ids.n; i++)
+	for (int64 node = 0; node < g->ids.n; node++)
 	{
-		gnngp_poll(i);
-		at = read_node(r, g, i, repeats, at);
+		uint64		count = gnngp_value_number(r);
+		int64		other = node + 1;
+
+		gnngp_poll(node);
+		if (count > (uint64) (g->edges - at))
+			gnngp_value_refuse(r, "There are more edges than it says.");
+		for (uint64 k = 0; k < count; k++, at++)
+		{
+			uint64		gap = gnngp_value_number(r);
+			int64		least = k > 0 && !repeats ? other + 1 : other;
+
+			if (gap >= (uint64) (g->ids.n - least) || least >= g->ids.n)
+				gnngp_value_refuse(r, "An edge leads to an unknown node.");
+			other = least + (int64) gap;
+			gnngp_poll(at);
+			g->src[at] = (int32) node;
+			g->dst[at] = (int32) other;
+		}
 	}
 	if (at < g->edges)
 		gnngp_value_refuse(r, "There are fewer edges than it says.");
@@ -149,12 +139,6 @@ check_graph(gnngp_value_reader *r)
 GNNGP_VALUE_INPUT(graph, check_graph)
 GNNGP_VALUE_INPUT(graph_state, check_graph)
 
-static inline int
-number_bytes(uint64 v)
-{
-	return v < 0x80 ? 1 : pg_leftmost_one_pos64(v) / 7 + 1;
-}
-
 double
 gnngp_graph_size(const gnngp_sorted_edges *s)
 {
@@ -166,9 +150,10 @@ gnngp_graph_size(const gnngp_sorted_edges *s)
 		uint64		key = s->key[i];
 		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
 
+		uint64		gap = first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1;
+
 		gnngp_poll(i);
-		bytes += number_bytes(first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1]
-							  - 1);
+		bytes += gap < 0x80 ? 1 : pg_leftmost_one_pos64(gap) / 7 + 1;
 	}
 	return bytes;
 }

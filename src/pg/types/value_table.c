@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "types.h"
 
 static inline size_t
@@ -22,15 +21,17 @@ read_table(gnngp_value_reader *r, gnngp_table_value *out)
 	bool		matrix = strcmp(r->type, "gp_matrix") == 0;
 	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE | (matrix ? GNNGP_VALUE_WIDE : 0));
 	uint64		width = gnngp_value_number(r);
+	uint64		row;
 
 	out->wide = (flags & GNNGP_VALUE_WIDE) != 0;
 	if (width < 1 || width > GNNGP_VALUE_LIMIT / number_size(out))
 		gnngp_value_refuse(r, "The length of its rows is out of range.");
 	out->cols = (int64) width;
-	out->ids = gnngp_value_read_ids(r, flags, width * number_size(out));
-	/* Floats are counted: a double is as long as two. */
-	out->value = gnngp_value_floats(r, (uint64) out->ids.n * width *
-									(number_size(out) / sizeof(float)));
+	row = width * number_size(out);
+	out->ids = gnngp_value_read_ids(r, flags, row);
+	out->value = r->at;
+	if ((r->end - r->at) % row != 0 || (r->end - r->at) / row != (uint64) out->ids.n)
+		gnngp_value_refuse(r, "Its length does not fit its numbers.");
 }
 
 /* The same for a value from outside: its numbers are looked at. */
@@ -86,54 +87,32 @@ GNNGP_VALUE_INPUT(factor, check_numbers)
 GNNGP_VALUE_INPUT(matrix, check_numbers)
 
 Datum
-gnngp_table_write(const gnngp_value_ids *ids, int64 cols, const float *value, int64 ld,
-				  const char *what)
-{
-	StringInfoData out;
-
-	gnngp_value_check_size((double) ids->n * cols * sizeof(float), what);
-	gnngp_value_begin(&out, gnngp_value_ids_flag(ids));
-	gnngp_value_put_number(&out, cols);
-	gnngp_value_put_ids(&out, ids, what);
-	gnngp_value_reserve(&out, ids->n * cols * sizeof(float), what);
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		gnngp_value_put_floats(&out, value + i * ld, cols);
-	}
-	return gnngp_value_end(&out);
-}
-
-Datum
-gnngp_matrix_write(const gnngp_value_ids *ids, gp_matrix m)
+gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what)
 {
 	StringInfoData out;
 	bool		wide = m.type == GP_DOUBLE;
+	size_t		size = gp_type_size(m.type);
 
-	gnngp_value_check_size((double) m.rows * m.cols * gp_type_size(m.type), "matrix");
+	gnngp_value_check_size((double) m.rows * m.cols * size, what);
 	gnngp_value_begin(&out, gnngp_value_ids_flag(ids) | (wide ? GNNGP_VALUE_WIDE : 0));
 	gnngp_value_put_number(&out, m.cols);
-	gnngp_value_put_ids(&out, ids, "matrix");
-	gnngp_value_reserve(&out, m.rows * m.cols * gp_type_size(m.type), "matrix");
-	for (int64 i = 0; i < m.rows; i++)
+	gnngp_value_put_ids(&out, ids, what);
+	gnngp_value_reserve(&out, m.rows * m.cols * size, what);
+	for (int64 k = 0; k < m.rows * m.cols; k++, out.len += (int) size)
 	{
-		CHECK_FOR_INTERRUPTS();
-		/* 22003 for a number that is not finite */
-		for (int64 j = 0; j < m.cols; j++)
-			if (!isfinite(gp_number_at(m.data, m.type, i * m.cols + j)))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("a number of the matrix is out of range"),
-						 errhint("Scale the features to ordinary sizes.")));
+		double		v = wide ? ((const double *) m.data)[k] : ((const float *) m.data)[k];
+
+		gnngp_poll(k);
+		if (!isfinite(v))
+			ereport(ERROR,
+					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					 errmsg("a number of the %s is out of range", what),
+					 errhint("Scale the features to ordinary sizes.")));
+		/* A negative zero becomes zero, so that equal rows are equal bytes. */
 		if (wide)
-		{
-			for (int64 k = 0; k < m.cols; k++)
-				gnngp_put_float8(out.data + out.len + k * sizeof(double),
-								 ((double *) m.data + i * m.cols)[k] + 0.0);
-			out.len += (int) (m.cols * sizeof(double));
-		}
+			gnngp_put_float8(out.data + out.len, v + 0.0);
 		else
-			gnngp_value_put_floats(&out, (float *) m.data + i * m.cols, m.cols);
+			gnngp_put_float4(out.data + out.len, (float) v + 0.0f);
 	}
 	return gnngp_value_end(&out);
 }

@@ -325,9 +325,12 @@ check_labels(gp_env *env)
 	ok(raw[0] == 0.0f && raw[1] == 0.0f, "a label is unknown before its window closes");
 	ok(raw[2] < 0.0f && raw[3] == raw[2], "and known from then on, also to everybody");
 	close_to(raw[4], 0.0, 1e-6, "in units of its spread");
-	ok(!gp_facts_labels_reach(env, &labels, 3, as_of, trains), "labels do not reach a row that is much later");
+	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[2]) == GP_FACTS_OLD,
+	   "labels are old at a row that is much later");
+	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[1]) == GP_FACTS_OLD_AS_FACTS,
+	   "as old as facts that end with them");
 	trains[2] = true;
-	ok(gp_facts_labels_reach(env, &labels, 3, as_of, trains), "and do where nothing else is asked");
+	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[2]) == GP_FACTS_FRESH, "and fresh where nothing else is asked");
 }
 
 /* Two blocks of one and three columns, one of which is constant. */
@@ -380,7 +383,7 @@ check_scale(gp_env *env)
 		most = fmax(most, fabs(((float *) x->dense)[c]) / s->column[c == 2 ? 3 : c].weight);
 	close_to(most, GP_FACTS_CLIP, 1e-6, "what is far out is clipped");
 	close_to(s->column[0].weight / s->column[1].weight, sqrt(2.0), 1e-9, "blocks count the same");
-	gp_facts_weigh(env, s, GP_FACTS_COLUMNS);
+	gp_facts_weigh(env, s, GP_FACTS_COLUMNS, s->width);
 	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "or columns do");
 	ok(memcmp(x->dense, again->dense, 300 * sizeof(float)) == 0, "new rows are made the same way");
 	gp_facts_block(other, "three", "columns", 4);

@@ -253,7 +253,7 @@ check_precision(gp_env *env, const char *kernel, int nodes, int step, gp_task ta
 static void
 check_precisions(void)
 {
-	static const int sizes[][3] = {{300, 2, 3}, {300, 30, 3}, {2001, 4, 40}, {3500, 10, 5}, {20001, 3, 12}};
+	static const int sizes[][3] = {{300, 2, 3}, {300, 30, 3}, {1201, 4, 40}, {1800, 10, 5}, {5001, 3, 12}};
 
 	for (volatile int k = 0; k < 5; k++)
 		for (volatile int d = 1; d <= 3; d++)

@@ -771,7 +771,7 @@ main(void)
 			for (volatile int d = 1; d <= 16; d = d == 3 ? 16 : d + 1)
 				in_env(check_hostile(env, s, d, (gp_type) type));
 	in_env(check_threads(env, 1500, GP_TASK_CLASSES));
-	in_env(check_threads(env, 4000, GP_TASK_VALUES));
+	in_env(check_threads(env, 1200, GP_TASK_VALUES));
 	in_env(check_probes(env, 6000));
 	in_env(check_probes(env, 62600));
 	in_env(check_bound(env));

@@ -20,18 +20,6 @@ static const gp_method *const methods[] = {
 	[GP_LINK_EASE] = &gp_method_ease
 };
 
-/* The bytes of a graph's frame. */
-static double
-frame_bytes(const gp_link_problem *problem, int32_t powers, double x)
-{
-	double		n = (double) problem->graph->nodes;
-	double		e = 2.0 * (double) problem->graph->edges;
-	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-
-	return 64.0 * e + 172.0 * n + (problem->graph->time ? 20.0 * e + 24.0 * n : 0.0) +
-		(x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
-}
-
 /* What the best pairs of every node take, of a model by scores or another. */
 static gp_count
 kept_count(const gp_device *dev, const gp_link_problem *problem, bool scores)
@@ -46,6 +34,10 @@ kept_count(const gp_device *dev, const gp_link_problem *problem, bool scores)
 	int32_t		width = gp_link_width(problem->graph, powers);
 	double		entries = x == NULL ? 0.0 : x->csr ? (double) gp_csr_entries(x->csr) :
 		(double) x->rows * (double) x->dims;
+	double		e = 2.0 * (double) problem->graph->edges;
+	double		frame = 64.0 * e + 172.0 * nodes +
+		(problem->graph->time ? 20.0 * e + 24.0 * nodes : 0.0) +
+		(x ? 20.0 * (entries + e) + 4.0 * ((double) x->dims + nodes) * powers : 0.0);
 	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) +
 		48.0 * nodes * threads};
 
@@ -63,11 +55,11 @@ kept_count(const gp_device *dev, const gp_link_problem *problem, bool scores)
 		 * The frame, and the model: its features, codes, rows, and the triangle or the directions,
 		 * stored and made ready.
 		 */
-		out.bytes += frame_bytes(problem, powers, entries) + 8.0 * entries +
+		out.bytes += frame + 8.0 * entries +
 			8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
-		out.flops = nodes * (2.0 * 2.0 * (double) problem->graph->edges *
-							 (7.0 + GP_LINK_STEPS + 3.0 * powers) + 4.0 * entries * powers +
+		out.flops = nodes * (2.0 * e * (7.0 + GP_LINK_STEPS + 3.0 * powers) + 4.0 * entries *
+							 powers +
 							 KEPT_MEANS * CANDIDATES * (double) m);
 	}
 	return out;

@@ -4,10 +4,8 @@
  */
 #include "postgres.h"
 
-#include "funcapi.h"
 #include "pg/server/gpu.h"
 #include "pg/server/server.h"
-#include "utils/tuplestore.h"
 
 /* The columns of a row. */
 enum device_column

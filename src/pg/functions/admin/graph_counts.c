@@ -7,15 +7,8 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "catalog/pg_class.h"
 #include "graph_counts.h"
 #include "pg/reader/read_ids.h"
-#include "pg/server/server.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/relcache.h"
-#include "utils/snapmgr.h"
 
 /* A count in progress. */
 typedef struct graph_count
@@ -126,10 +119,13 @@ count_structure(graph_count *c, int64 nodes)
 		c->count[GNNGP_COUNT_BARE_COMPONENTS] += component[i] == i && !reached[i];
 }
 
-/* Reads and counts, as the graph's owner. */
+/* Reads and counts, as the graph's owner; for gnngp_attempt. */
 static void
-count_tables(gnngp_reader *r, graph_count *c)
+count_tables(void *arg)
 {
+	graph_count *c = arg;
+	gnngp_owner_reading *reading = gnngp_owner_reading_open(c->env, c->graph);
+	gnngp_reader *r = &reading->r;
 	gnngp_graph_def ids_only = *r->def;
 	gnngp_query node_query = plan_node_counts(r);
 	gnngp_query edge_query;
@@ -165,16 +161,6 @@ count_tables(gnngp_reader *r, graph_count *c)
 	}
 	count_structure(c, r->data->ids.n);
 	PopActiveSnapshot();
-}
-
-/* The same for gnngp_attempt. */
-static void
-count_as_owner(void *arg)
-{
-	graph_count *c = arg;
-	gnngp_owner_reading *reading = gnngp_owner_reading_open(c->env, c->graph);
-
-	count_tables(&reading->r, c);
 	gnngp_owner_reading_close(reading);
 }
 
@@ -266,7 +252,7 @@ gnngp_count_graph(const gnngp_graph_def *graph, int64 *count)
 	c->graph = graph;
 	c->env = gnngp_env_create(context);
 	c->count = count;
-	error = gnngp_attempt(count_as_owner, c);
+	error = gnngp_attempt(count_tables, c);
 	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
 	if (error)

@@ -4,8 +4,6 @@
 #ifndef GNNGP_GRAPH_COUNTS_H
 #define GNNGP_GRAPH_COUNTS_H
 
-#include "postgres.h"
-
 #include "pg/catalog/catalog.h"
 
 /* The columns of gp_create_graph's row. */

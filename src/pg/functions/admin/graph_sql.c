@@ -3,18 +3,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "funcapi.h"
 #include "graph_counts.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
-#include "pg/server/server.h"
 #include "pg/catalog/graph_check.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph. */
 enum graph_argument
@@ -35,6 +26,15 @@ read_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 	*column = optional && name[0] == '\0' ? NULL : name;
 }
 
+/* A list of columns; an empty one takes away those that there are. */
+static gnngp_texts
+columns_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	gnngp_texts list = gnngp_texts_argument(fcinfo, argno, name);
+
+	return list.n > 0 ? list : (gnngp_texts) {0, NULL};
+}
+
 /* Takes where the features are: one place takes the other's. */
 static void
 read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
@@ -49,10 +49,7 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 				 errhint("Put all features into one of them.")));
 	if (columns)
 	{
-		def->features = gnngp_texts_argument(fcinfo, ARG_FEATURES, "features");
-		/* No column takes them away */
-		if (def->features.n == 0)
-			def->features.text = NULL;
+		def->features = columns_argument(fcinfo, ARG_FEATURES, "features");
 		def->sparse_features = InvalidOid;
 	}
 	if (sparse)
@@ -62,35 +59,11 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	}
 }
 
-/* Reads the features of the edges; an empty list takes them away. */
+/* Notes names and kinds of the tables.  The kind of one that is not given stays what it was: its
+ * owner may have made a view of it, which only a call that names it accepts. */
 static void
-read_edge_features(FunctionCallInfo fcinfo, gnngp_graph_def *def)
+note_tables(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
-	if (PG_NARGS() <= ARG_EDGE_FEATURES || PG_ARGISNULL(ARG_EDGE_FEATURES))
-		return;
-	def->edge_features = gnngp_texts_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
-	if (def->edge_features.n == 0)
-		def->edge_features.text = NULL;
-}
-
-/* Without a node table the ends of the edges are the nodes, named as sources are: 22023 for what
- * only a table has. */
-static void
-take_ends(gnngp_graph_def *def)
-{
-	if (def->features.n > 0 || def->target)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a graph without a node table has no %s", def->target ? "target" : "features"),
-				 errhint("Name the table that has the column with nodes => '...'.")));
-	def->id_column = def->src;
-}
-
-/* Takes the arguments that are given, and checks the graph that they make. */
-static void
-read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
-{
-	static const char *const scales[] = {"auto", "none", "standard", "length"};
 	const struct
 	{
 		int			argument;
@@ -100,40 +73,8 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		{ARG_NODES, &def->nodes, &def->nodes_name}, {ARG_EDGES, &def->edges, &def->edges_name},
 		{ARG_SPARSE, &def->sparse_features, &def->sparse_name}
 	};
-	char	   *kinds;
+	char	   *kinds = pstrdup(def->kinds ? def->kinds : "---");
 
-	if (!PG_ARGISNULL(ARG_NODES))
-		def->nodes = PG_GETARG_OID(ARG_NODES);
-	if (!PG_ARGISNULL(ARG_EDGES))
-		def->edges = PG_GETARG_OID(ARG_EDGES);
-	read_column(fcinfo, ARG_ID, false, &def->id_column);
-	read_column(fcinfo, ARG_TARGET, true, &def->target);
-	read_column(fcinfo, ARG_SRC, false, &def->src);
-	read_column(fcinfo, ARG_DST, false, &def->dst);
-	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
-	if (PG_NARGS() > ARG_TIME)
-		read_column(fcinfo, ARG_TIME, true, &def->time);
-	read_edge_features(fcinfo, def);
-	if (!PG_ARGISNULL(ARG_DIRECTED))
-		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
-	read_feature_source(fcinfo, def);
-	if (!OidIsValid(def->nodes))
-		take_ends(def);
-	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
-		strcmp(def->features.text[0], "*") == 0)
-		def->features = gnngp_all_features(def);
-	if (!PG_ARGISNULL(ARG_SCALE))
-	{
-		int			scale = gnngp_require_word("scale", gnngp_text_argument(fcinfo, ARG_SCALE, "scale"),
-											   lengthof(scales), scales,
-											   "A scale is auto, none, standard or length.");
-
-		def->scale = pstrdup(scales[scale]);
-	}
-	gnngp_check_graph(def);
-	/* The kinds of the tables. That of a table that is not given stays what it was: its owner may
-	 * have made a view of it, which only a call that names it accepts. */
-	kinds = pstrdup(def->kinds ? def->kinds : "---");
 	for (int i = 0; i < (int) lengthof(tables); i++)
 	{
 		Oid			table = *tables[i].oid;
@@ -147,24 +88,50 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	def->kinds = kinds;
 }
 
-/* The row of gp_create_graph. */
-static Datum
-count_row(FunctionCallInfo fcinfo, const gnngp_graph_def *def)
+/* Takes the arguments that are given, and checks the graph that they make. */
+static void
+read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
-	TupleDesc	desc;
-	int64		count[GNNGP_COUNTS];
-	Datum		values[GNNGP_COUNTS];
-	bool		nulls[GNNGP_COUNTS];
+	static const char *const scales[] = {"auto", "none", "standard", "length"};
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "gp_create_graph must return a row");
-	gnngp_count_graph(def, count);
-	for (int i = 0; i < GNNGP_COUNTS; i++)
+	if (!PG_ARGISNULL(ARG_NODES))
+		def->nodes = PG_GETARG_OID(ARG_NODES);
+	if (!PG_ARGISNULL(ARG_EDGES))
+		def->edges = PG_GETARG_OID(ARG_EDGES);
+	read_column(fcinfo, ARG_ID, false, &def->id_column);
+	read_column(fcinfo, ARG_TARGET, true, &def->target);
+	read_column(fcinfo, ARG_SRC, false, &def->src);
+	read_column(fcinfo, ARG_DST, false, &def->dst);
+	read_column(fcinfo, ARG_WEIGHT, true, &def->weight);
+	read_column(fcinfo, ARG_TIME, true, &def->time);
+	if (!PG_ARGISNULL(ARG_EDGE_FEATURES))
+		def->edge_features = columns_argument(fcinfo, ARG_EDGE_FEATURES, "edge_features");
+	if (!PG_ARGISNULL(ARG_DIRECTED))
+		def->directed = PG_GETARG_BOOL(ARG_DIRECTED);
+	read_feature_source(fcinfo, def);
+	if (!OidIsValid(def->nodes))
 	{
-		values[i] = Int64GetDatum(count[i]);
-		nulls[i] = count[i] == GNNGP_NOT_COUNTED;
+		/* The ends of the edges are the nodes, named as sources are. */
+		if (def->features.n > 0 || def->target)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a graph without a node table has no %s", def->target ? "target" : "features"),
+					 errhint("Name the table that has the column with nodes => '...'.")));
+		def->id_column = def->src;
 	}
-	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
+		strcmp(def->features.text[0], "*") == 0)
+		def->features = gnngp_all_features(def);
+	if (!PG_ARGISNULL(ARG_SCALE))
+	{
+		int			scale = gnngp_require_word("scale", gnngp_text_argument(fcinfo, ARG_SCALE, "scale"),
+											   lengthof(scales), scales,
+											   "A scale is auto, none, standard or length.");
+
+		def->scale = pstrdup(scales[scale]);
+	}
+	gnngp_check_graph(def);
+	note_tables(fcinfo, def);
 }
 
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
@@ -174,6 +141,10 @@ Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def def = {.scale = "auto"};
+	TupleDesc	desc;
+	int64		count[GNNGP_COUNTS];
+	Datum		values[GNNGP_COUNTS];
+	bool		nulls[GNNGP_COUNTS];
 
 	gnngp_prevent_read_only("gp_create_graph");
 	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
@@ -193,13 +164,16 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				 errmsg("\"features\" names no column"),
 				 errhint("Leave it out for a graph without features.")));
 	read_arguments(fcinfo, &def);
-	gnngp_graph_name_lock(def.owner_role, def.name);
-	if (!gnngp_graph_insert(&def))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("graph \"%s\" already exists", def.name),
-				 errhint("Change it with gp_alter_graph, choose another name, or drop it with gp_drop_graph.")));
-	PG_RETURN_DATUM(count_row(fcinfo, &def));
+	gnngp_graph_insert(&def);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "gp_create_graph must return a row");
+	gnngp_count_graph(&def, count);
+	for (int i = 0; i < GNNGP_COUNTS; i++)
+	{
+		values[i] = Int64GetDatum(count[i]);
+		nulls[i] = count[i] == GNNGP_NOT_COUNTED;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
 /* The same with the tables as text. */

@@ -3,12 +3,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "pg/catalog/catalog_internal.h"
-#include "pg/server/server.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
 
 /* A model that the caller may change. */
 static gnngp_model *
@@ -95,16 +90,26 @@ gnngp_grant(PG_FUNCTION_ARGS)
 }
 
 /*
- * Takes back the grants to a role of this name, which may be gone; returns their number.
- * That of a role stays as revoked, for names that it looks up (names.c).
+ * gp_revoke(model, grantee); a grantee that was dropped may still be named.  The grant to a role
+ * that there is stays as revoked, for names that it looks up (names.c).
  */
-static uint64
-revoke_grants(const gnngp_model *model, Name grantee)
+PG_FUNCTION_INFO_V1(gnngp_revoke);
+Datum
+gnngp_revoke(PG_FUNCTION_ARGS)
 {
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 	Oid			types[] = {INT8OID, TEXTOID};
-	Datum		values[] = {Int64GetDatum(model->id), CStringGetTextDatum(NameStr(*grantee))};
+	Datum		values[2];
+	const gnngp_model *model;
+	Name		grantee;
 	uint64		rows;
 
+	gnngp_require_argument(fcinfo, 1, "grantee");
+	gnngp_prevent_read_only("gp_revoke");
+	grantee = grantee_argument(fcinfo);
+	model = own_model(name);
+	values[0] = Int64GetDatum(model->id);
+	values[1] = CStringGetTextDatum(NameStr(*grantee));
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute_latest("UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
@@ -116,21 +121,7 @@ revoke_grants(const gnngp_model *model, Name grantee)
 						 " OR grantee::text = 'public' AND $2 = 'public')", 2, types, values);
 	rows += SPI_processed;
 	gnngp_spi_finish();
-	return rows;
-}
-
-/* gp_revoke(model, grantee); a grantee that was dropped may still be named. */
-PG_FUNCTION_INFO_V1(gnngp_revoke);
-Datum
-gnngp_revoke(PG_FUNCTION_ARGS)
-{
-	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	Name		grantee;
-
-	gnngp_require_argument(fcinfo, 1, "grantee");
-	gnngp_prevent_read_only("gp_revoke");
-	grantee = grantee_argument(fcinfo);
-	if (revoke_grants(own_model(name), grantee) == 0)
+	if (rows == 0)
 		(void) grantee_role(NameStr(*grantee));
 	PG_RETURN_VOID();
 }

@@ -6,14 +6,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
-#include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/server/compat.h"
-#include "pg/server/server.h"
-#include "utils/acl.h"
-#include "utils/builtins.h"
 
 /* 42710 when the new owner has a graph or model of that name already. */
 static void

@@ -4,44 +4,16 @@
 #include "postgres.h"
 
 #include "catalog/partition.h"
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
-#include "funcapi.h"
-#include "miscadmin.h"
 #include "pg/catalog/catalog_internal.h"
 #include "pg/ids/given_ids.h"
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
-#include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph for tables. */
 enum tables_argument
 {
 	ARG_GRAPH, ARG_TABLES, ARG_TIMES, ARG_KEYS, ARG_EXCLUDE
 };
-
-/* 42809 unless a relation has rows to read. */
-static void
-require_table(Oid oid, const char *argument)
-{
-	char		kind = get_rel_relkind(oid);
-
-	if (kind == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", oid)));
-	if (strchr("rpvmf", kind) == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table or view", get_rel_name(oid)),
-				 errhint("Argument \"%s\" takes tables, views, materialized views and foreign tables.", argument)));
-}
 
 /* True for an element that came before, or a partition of one. */
 static bool
@@ -85,7 +57,7 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("tables must not contain NULL")));
-		require_table(oid, "tables");
+		gnngp_require_table(oid, "tables");
 		if (is_among(oid, element, null, n, i))
 			continue;
 		def->kinds[def->tables.n] = get_rel_relkind(oid);
@@ -129,18 +101,6 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	gnngp_env_destroy(env);
 }
 
-/* Inserts a new graph or task; 42710 when there is one of its name. */
-static void
-insert_graph(const gnngp_graph_def *def, const char *noun)
-{
-	gnngp_graph_name_lock(def->owner_role, def->name);
-	if (!gnngp_graph_insert(def))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("a graph or task \"%s\" already exists", def->name),
-				 errhint("Choose another name for the %s, or drop what is there with gp_drop_graph.", noun)));
-}
-
 /* gp_create_graph(graph, tables, times, keys, exclude) */
 PG_FUNCTION_INFO_V1(gnngp_create_tables_graph);
 Datum
@@ -156,7 +116,7 @@ gnngp_create_tables_graph(PG_FUNCTION_ARGS)
 	def.owner = GetUserNameFromId(def.owner_role, false);
 	def.tables.time_zone = pstrdup(GetConfigOption("TimeZone", false, false));
 	read_arguments(fcinfo, &def);
-	insert_graph(&def, "graph");
+	gnngp_graph_insert(&def);
 	PG_RETURN_VOID();
 }
 
@@ -200,7 +160,7 @@ start_task(FunctionCallInfo fcinfo, const char *form)
 static void
 set_table(gnngp_task_def *task, Oid oid, const char *argument)
 {
-	require_table(oid, argument);
+	gnngp_require_table(oid, argument);
 	task->table = oid;
 	task->table_name = gnngp_source_name_of(oid);
 	task->table_kind = psprintf("%c", get_rel_relkind(oid));
@@ -233,7 +193,7 @@ finish_task(gnngp_graph_def *task)
 
 	gnngp_task_check(env, task);
 	gnngp_env_destroy(env);
-	insert_graph(task, "task");
+	gnngp_graph_insert(task);
 }
 
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
@@ -343,15 +303,13 @@ gnngp_relations(PG_FUNCTION_ARGS)
 		const gnngp_schema_table *parent = &use.schema->table[r->parent];
 		Datum		values[6];
 		bool		nulls[6] = {false};
-		const char *note = gnngp_relation_note(use.schema, i);
 
 		values[0] = CStringGetTextDatum(r->name);
 		values[1] = ObjectIdGetDatum(child->table.oid);
 		values[2] = ObjectIdGetDatum(parent->table.oid);
 		put_name(values, nulls, 3, time_name(child));
 		put_name(values, nulls, 4, time_name(parent));
-		nulls[5] = note == NULL;
-		values[5] = note ? CStringGetTextDatum(note) : (Datum) 0;
+		gnngp_put_text(values, nulls, 5, gnngp_relation_note(use.schema, i));
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	gnngp_schema_end(&use);
@@ -371,8 +329,7 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 	put_name(values, nulls, 1, column);
 	values[2] = CStringGetTextDatum(encoding);
 	values[3] = Int32GetDatum(width);
-	nulls[4] = note == NULL || note[0] == '\0';
-	values[4] = nulls[4] ? (Datum) 0 : CStringGetTextDatum(note);
+	gnngp_put_text(values, nulls, 4, note && note[0] != '\0' ? note : NULL);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 

@@ -4,8 +4,6 @@
 #ifndef GNNGP_AUTO_KERNEL_H
 #define GNNGP_AUTO_KERNEL_H
 
-#include "postgres.h"
-
 #include "pg/functions/functions.h"
 #include "pg/server/server.h"
 
@@ -33,6 +31,14 @@ typedef struct gnngp_choice
 	const char *device;			/* that the fit ran on */
 	gp_posterior *posterior;	/* of the chosen kernel */
 } gnngp_choice;
+
+/*
+ * How much a fit is to compute, in operations as a plan weighs them: each comparison of candidates,
+ * and the fit in full (of the first of them) behind these.
+ */
+extern double *gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data,
+									  const gnngp_fit_settings *settings,
+									  const gnngp_candidate *candidates, int n);
 
 /* The kernels that may suit a graph; the likeliest comes first. */
 extern gnngp_candidate *gnngp_candidates(gp_env *env, const gnngp_data *data,

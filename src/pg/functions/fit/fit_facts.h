@@ -4,8 +4,6 @@
 #ifndef GNNGP_FIT_FACTS_H
 #define GNNGP_FIT_FACTS_H
 
-#include "postgres.h"
-
 #include "auto_kernel.h"
 
 /*

@@ -3,22 +3,17 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
 #include "fit_facts.h"
 #include "fit_run.h"
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
-#include "pg/server/server.h"
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
-#include "portability/instr_time.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
 

@@ -8,9 +8,6 @@
 #ifndef GNNGP_FIT_RUN_H
 #define GNNGP_FIT_RUN_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
 #include "pg/catalog/catalog.h"
 
 typedef struct gnngp_fit_run gnngp_fit_run;

@@ -1,12 +1,13 @@
 /*
  * methods.c - the methods beside the Gaussian process: one line of a table for each.
  */
+#include "postgres.h"
+
 #include "pg/functions/links/links_settings.h"
 #include "methods.h"
 
 #include "core/formula/formula.h"
 #include "core/train/train.h"
-#include "utils/builtins.h"
 
 /* The methods that learn from the labels of nodes. */
 static const gp_method *const methods[] = {&gp_method_gckm, &gp_method_gpsrf};

@@ -7,9 +7,6 @@
 #ifndef GNNGP_METHODS_H
 #define GNNGP_METHODS_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
 #include "pg/catalog/catalog.h"
 #include "pg/server/server.h"
 #include "pg/reader/reader.h"

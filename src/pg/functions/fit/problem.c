@@ -5,7 +5,6 @@
 
 #include "pg/functions/functions.h"
 #include "methods.h"
-#include "pg/server/server.h"
 
 /* The words that a user may write, and those that are stored for them. */
 static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};

@@ -18,18 +18,7 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
-#include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "fit_run.h"
-#include "lib/stringinfo.h"
-#include "miscadmin.h"
-#include "nodes/parsenodes.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/portal.h"
-#include "utils/snapmgr.h"
 
 #define LOG_ROWS 100			/* kept for each model */
 
@@ -185,7 +174,7 @@ check_losses(refresh *r)
 		append_loss(&text, "labelled", r->old->labelled, now.labelled);
 	r->losses = text.len > 0 ? text.data : NULL;
 	MemoryContextSwitchTo(old);
-	r->refused = r->losses != NULL && gnngp_setting_refresh_guard();
+	r->refused = r->losses != NULL && gnngp_setting_refresh_guard;
 	if (r->refused)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -201,28 +190,6 @@ check_losses(refresh *r)
 				 errhint("Set gnngp.refresh_guard = on to keep the stored model in such a case.")));
 }
 
-/* 55000 when there are no settings to fit with again. */
-static void
-require_settings(const gnngp_model *model)
-{
-	const gnngp_fit_settings *s = &model->settings;
-	const gnngp_link_settings *l = &model->link.settings;
-	int			parts = gnngp_model_parts(model);
-	bool		nodes = (parts & GNNGP_PART_NODES) || parts == 0;
-
-	if (nodes && (s->kernel == NULL || s->task == NULL || s->strategy == NULL ||
-				  s->method == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no settings to fit it with again", model->name),
-				 errhint("Fit it with gp_fit.")));
-	if ((parts & GNNGP_PART_LINKS) && (l->kernel == NULL || l->method == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no settings to fit its links with again", model->name),
-				 errhint("Fit it with gp_fit_links.")));
-}
-
 /*
  * Step 2: reads the tables under one snapshot.  In a transaction of our own that is
  * the transaction's, which the reader takes when all is locked: whatever comes
@@ -233,13 +200,22 @@ step_read(void *arg)
 {
 	refresh    *r = arg;
 	int			parts = gnngp_model_parts(r->old);
+	const gnngp_fit_settings *nodes = parts != GNNGP_PART_LINKS ? &r->old->settings : NULL;
+	const gnngp_link_settings *links = parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL;
 
 	PushActiveSnapshot(r->atomic ? GetTransactionSnapshot() : GetCatalogSnapshot(InvalidOid));
-	require_settings(r->old);
-	r->run = gnngp_fit_read(r->context, r->graph,
-							parts != GNNGP_PART_LINKS ? &r->old->settings : NULL,
-							parts & GNNGP_PART_LINKS ? &r->old->link.settings : NULL,
-							r->old->name);
+	if (nodes && (nodes->kernel == NULL || nodes->task == NULL || nodes->strategy == NULL ||
+				  nodes->method == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no settings to fit it with again", r->old->name),
+				 errhint("Fit it with gp_fit.")));
+	if (links && (links->kernel == NULL || links->method == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("model \"%s\" has no settings to fit its links with again", r->old->name),
+				 errhint("Fit it with gp_fit_links.")));
+	r->run = gnngp_fit_read(r->context, r->graph, nodes, links, r->old->name);
 	gnngp_fit_resume(r->run, r->old);
 	PopActiveSnapshot();
 	check_losses(r);

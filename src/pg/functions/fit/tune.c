@@ -3,16 +3,9 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
-#include "funcapi.h"
 #include "methods.h"
-#include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 typedef struct tuner
 {
@@ -27,33 +20,27 @@ typedef struct tuner
 	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
 
-/* The texts of an array's elements; 22004 for NULL elements. */
-static char **
-array_texts(ArrayType *array, const char *name, int *n)
+/* The kernels of an array. */
+static gnngp_candidate *
+named_candidates(ArrayType *kernels, int *n)
 {
-	Oid			type = ARR_ELEMTYPE(array);
-	Oid			output;
-	bool		is_varlena,
-				byval;
-	int16		length;
-	char		align;
-	Datum	   *elements;
-	bool	   *nulls;
-	char	  **texts;
+	char	  **text = gnngp_array_texts(kernels, n);
+	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * Max(*n, 1));
 
-	get_typlenbyvalalign(type, &length, &byval, &align);
-	getTypeOutputInfo(type, &output, &is_varlena);
-	deconstruct_array(array, type, length, byval, align, &elements, &nulls, n);
-	texts = palloc(sizeof(char *) * Max(*n, 1));
+	if (*n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernels must not be empty"),
+				 errhint("Leave kernels NULL to compare the usual ones.")));
 	for (int i = 0; i < *n; i++)
 	{
-		if (nulls[i])
+		if (text[i] == NULL)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", name)));
-		texts[i] = OidOutputFunctionCall(output, elements[i]);
+					 errmsg("kernels must not contain NULL")));
+		candidates[i].kernel = text[i];
 	}
-	return texts;
+	return candidates;
 }
 
 /* Compares the kernel in hand, which may be a method. */
@@ -150,18 +137,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 										 lengthof(words), words,
 										 "A criterion is loo or marginal_likelihood.") > 0;
 	if (!PG_ARGISNULL(1))
-	{
-		char	  **kernels = array_texts(PG_GETARG_ARRAYTYPE_P(1), "kernels", &n);
-
-		if (n == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("kernels must not be empty"),
-					 errhint("Leave kernels NULL to compare the usual ones.")));
-		candidates = palloc0(sizeof(gnngp_candidate) * n);
-		for (int i = 0; i < n; i++)
-			candidates[i].kernel = kernels[i];
-	}
+		candidates = named_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
 	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;

@@ -1,6 +1,6 @@
 /*
- * explain.c - gp_explain and gp_explain_edges: which labels and which edges make the score of a
- * node.
+ * explain.c - gp_explain and gp_explain_edges: which labels, which relations of a task, and which
+ * edges make the score of a node.
  *
  * A score is linear in the targets, h_i'y with h_i = (K + noise I)^-1 k_i (Rasmussen and Williams
  * 2006, section 2.6): a part for each label, which for a class are those of this class.  Sums of
@@ -11,10 +11,6 @@
 
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* The arguments, and the columns of the rows. */
 enum explain_argument
@@ -33,6 +29,24 @@ enum edge_column
 	EDGE_SRC, EDGE_DST, EDGE_EFFECT, EDGE_COLUMNS
 };
 
+/* A part of a score; the largest come first, whatever their sign, equal ones by their number. */
+typedef struct score_part
+{
+	int64		number;
+	double		share;
+} score_part;
+
+static int
+compare_parts(const void *first, const void *second, void *unused)
+{
+	const score_part *a = first;
+	const score_part *b = second;
+
+	if (fabs(a->share) != fabs(b->share))
+		return fabs(a->share) > fabs(b->share) ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
+}
+
 /* The class that is asked about, or the most probable one, as gp_predict_live gives it. */
 static int32
 class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
@@ -46,14 +60,14 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 
 /* Puts the largest parts, and the rest in one row. */
 static void
-put_parts(gnngp_live_call *c, gnngp_part *parts, int64 n, int64 k, double score)
+put_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score)
 {
 	int64		m;
 	const int32 *labelled = gp_live_labelled(c->live->keep, &m);
 	Datum		values[EXPLAIN_COLUMNS] = {0};
 	bool		rest[EXPLAIN_COLUMNS] = {true, true, false, true, true};
 
-	gnngp_sort(parts, n, sizeof(gnngp_part), gnngp_part_compare, NULL);
+	gnngp_sort(parts, n, sizeof(score_part), compare_parts, NULL);
 	for (int64 i = 0; i < Min(n, k); i++)
 	{
 		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[parts[i].number]);
@@ -85,38 +99,121 @@ read_node(gnngp_live_call *c)
 						(int) c->nodes.n),
 				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
 						 get_func_name(c->fcinfo->flinfo->fn_oid))));
-	c->wanted = palloc(sizeof(gnngp_id));
-	c->wanted[c->nwanted++] = c->nodes.id[0];
+	c->wanted = c->nodes.id;
+	c->nwanted = 1;
 }
 
-/* Puts the blocks of columns that make the score of an entity, and what is there without them. */
-static void
-explain_task(gnngp_live_call *c, int32 k)
-{
-	gnngp_task_share *share;
-	double		score;
-	int32		column;
-	int32		n = c->live->task->scale.nblocks;
+/*
+ * ---- models of tasks ----
+ *
+ * The blocks of columns are added one after the other, in each of some orders and in its reverse,
+ * from none of them to all: what each adds, averaged over the orders, adds up to the score (Shapley
+ * 1953, by a sample of orders).  A block that is not yet added stands at its mean, 0.
+ */
 
-	gnngp_task_explain(c, class_or_best, &column, &share, &score);
-	for (int32 b = 0; b <= Min(n, k); b++)
+#define ORDERS 8				/* and their reverses */
+
+/* The rows of all orders: none of the blocks, then one more each. */
+static gp_features *
+make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int32 *order)
+{
+	int32		n = scale->nblocks;
+	int64		rows = (int64) 2 * ORDERS * (n + 1);
+	gp_features *x = gp_alloc_zero(env, 1, sizeof(gp_features));
+	float	   *dense = gp_alloc_zero(env, rows * one->dims, sizeof(float));
+	int32	   *place = palloc(sizeof(int32) * Max(n, 1));
+
+	*x = (gp_features) {.rows = rows,.dims = one->dims,.type = GP_FLOAT,.dense = dense};
+	for (int o = 0; o < 2 * ORDERS; o++)
 	{
-		bool		rest = b == Min(n, k);
+		score_part *drawn = palloc(sizeof(score_part) * n);
+
+		for (int32 b = 0; b < n; b++)
+			drawn[b] = (score_part) {b, (double) (gp_hash(((uint64) o / 2 << 32) + b) >> 11)};
+		gnngp_sort(drawn, n, sizeof(score_part), compare_parts, NULL);
+		for (int32 b = 0; b < n; b++)
+			order[o * n + (o % 2 ? n - 1 - b : b)] = (int32) drawn[b].number;
+		pfree(drawn);
+		for (int32 k = 0; k < n; k++)
+			place[order[o * n + k]] = k;
+		for (int32 j = 0; j <= n; j++)
+		{
+			float	   *row = dense + ((int64) o * (n + 1) + j) * one->dims;
+			int64		at = 0;
+
+			CHECK_FOR_INTERRUPTS();
+			for (int32 c = 0; c < scale->width; c++)
+				if (scale->column[c].deviation > 0.0)
+				{
+					if (place[scale->column[c].block] < j)
+						row[at] = ((const float *) one->dense)[at];
+					at++;
+				}
+		}
+	}
+	return x;
+}
+
+/*
+ * Puts the blocks of columns that make the score of the call's one entity as of the newest fact, or
+ * of a column as of its row's time, and the rest of the score in one row.
+ */
+static void
+explain_task(gnngp_live_call *c, int32 shown)
+{
+	const gnngp_task_state *state = c->live->task;
+	const gp_facts_scale *scale = &state->columns.scale;
+	int32		n = scale->nblocks;
+	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
+	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
+	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ?
+											 GP_TIME_NEVER : state->columns.newest);
+	gp_live_answer one;
+	gp_live_answer all;
+	int32		column;
+	double		score;
+
+	shown = Min(shown, n);
+	if (c->nodes.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the node is not there yet as of the newest fact"),
+				 errhint("Name an entity that gp_predict returns.")));
+	one = gp_live_ask(gnngp_live_call_device(c), &q);
+	column = class_or_best(c, &one);
+	score = one.mean[column];
+	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
+	all = gp_live_ask(gnngp_live_call_device(c), &q);
+	for (int32 b = 0; b < n; b++)
+		block[b].number = b;
+	for (int o = 0; o < 2 * ORDERS; o++)
+		for (int32 k = 0; k < n; k++)
+		{
+			const double *mean = all.mean + ((int64) o * (n + 1) + k) * all.columns + column;
+
+			block[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
+		}
+	gnngp_sort(block, n, sizeof(score_part), compare_parts, NULL);
+	for (int32 b = 0; b <= shown; b++)
+	{
+		bool		rest = b == shown;
 		Datum		values[EXPLAIN_COLUMNS] = {0};
 		bool		nulls[EXPLAIN_COLUMNS] = {true, c->model->classes == 0, false, rest, rest};
 
 		if (c->model->classes > 0)
 			values[EXPLAIN_CLASS] = CStringGetTextDatum(c->model->class_labels.text[column]);
-		values[EXPLAIN_SHARE] = Float8GetDatum(rest ? score : share[b].share);
+		values[EXPLAIN_SHARE] = Float8GetDatum(rest ? score : block[b].share);
 		if (!rest)
 		{
-			values[EXPLAIN_RELATION] = CStringGetTextDatum(share[b].relation);
-			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(share[b].aggregate);
-			score -= share[b].share;
+			values[EXPLAIN_RELATION] = CStringGetTextDatum(scale->relation[block[b].number]);
+			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(scale->aggregate[block[b].number]);
+			score -= block[b].share;
 		}
 		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 	}
 }
+
+/* ---- the calls ---- */
 
 /* gp_explain(model, node, class, k) */
 PG_FUNCTION_INFO_V1(gnngp_explain);
@@ -127,7 +224,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	gnngp_some *some;
 	gp_live_question q;
 	double	   *share;
-	gnngp_part *parts;
+	score_part *parts;
 	gp_live_answer answer;
 	int32		column;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
@@ -148,9 +245,9 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
 	column = class_or_best(&c, &answer);
 	gp_live_parts(c.env, c.live->keep, column, share);
-	parts = gp_alloc_array(c.env, n, sizeof(gnngp_part));
+	parts = gp_alloc_array(c.env, n, sizeof(score_part));
 	for (int64 t = 0; t < n; t++)
-		parts[t] = (gnngp_part) {t, share[t]};
+		parts[t] = (score_part) {t, share[t]};
 	put_parts(&c, parts, n, k, answer.mean[column]);
 	gnngp_live_call_close(&c);
 	return (Datum) 0;

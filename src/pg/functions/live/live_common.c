@@ -3,12 +3,7 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "live_common.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "utils/guc.h"
 
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
@@ -50,33 +45,14 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	gnngp_pin_output_settings();
 }
 
-int
-gnngp_part_compare(const void *first, const void *second, void *unused)
-{
-	const gnngp_part *a = first;
-	const gnngp_part *b = second;
-
-	if (fabs(a->share) != fabs(b->share))
-		return fabs(a->share) > fabs(b->share) ? -1 : 1;
-	return a->number < b->number ? -1 : 1;
-}
-
-gnngp_id *
-gnngp_live_call_sorted(const gnngp_given_ids *ids)
-{
-	gnngp_id *copy = MemoryContextAllocHuge(CurrentMemoryContext,
-											sizeof(gnngp_id) * Max(ids->n, 1));
-
-	memcpy(copy, ids->id, sizeof(gnngp_id) * ids->n);
-	gnngp_sort(copy, ids->n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
-	return copy;
-}
-
 void
 gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 {
-	gnngp_id *sorted = gnngp_live_call_sorted(ids);
+	gnngp_id   *sorted = MemoryContextAllocHuge(CurrentMemoryContext,
+												sizeof(gnngp_id) * Max(ids->n, 1));
 
+	memcpy(sorted, ids->id, sizeof(gnngp_id) * ids->n);
+	gnngp_sort(sorted, ids->n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
 	for (int64 i = 1; i < ids->n; i++)
 		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
 			ereport(ERROR,

@@ -4,10 +4,6 @@
 #ifndef GNNGP_LIVE_CALL_H
 #define GNNGP_LIVE_CALL_H
 
-#include "postgres.h"
-
-#include "fmgr.h"
-#include "funcapi.h"
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store_live.h"
@@ -55,18 +51,6 @@ extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char
 /* 22023 for an id that stands twice in a list. */
 extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument);
 
-/* A copy of ids in the order that they are stored in. */
-extern gnngp_id *gnngp_live_call_sorted(const gnngp_given_ids *ids);
-
-/* A part of a score; the largest come first, whatever their sign, equal ones by their number. */
-typedef struct gnngp_part
-{
-	int64		number;
-	double		share;
-} gnngp_part;
-
-extern int	gnngp_part_compare(const void *first, const void *second, void *unused);
-
 /* Reads the neighbourhood of what is wanted; the question of the nodes. */
 extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_some **some);
 
@@ -89,23 +73,5 @@ extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of);
 
 /* Has a question ask about rows of columns, which belong to no graph. */
 extern void gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows);
-
-/* What a block of columns adds to a score. */
-typedef struct gnngp_task_share
-{
-	const char *relation;
-	const char *aggregate;
-	double		share;
-} gnngp_task_share;
-
-/*
- * Which blocks make the score of the call's one node as of the newest fact, or of a column as of
- * its row's time: all blocks, the largest share first; with what there is without any block they
- * add up to the score.  column_of chooses the column by the answer (explain_task.c).
- */
-extern void gnngp_task_explain(gnngp_live_call *c,
-							   int32 (*column_of) (const gnngp_live_call *c,
-												   const gp_live_answer *a),
-							   int32 *column, gnngp_task_share **shares, double *score);
 
 #endif							/* GNNGP_LIVE_CALL_H */

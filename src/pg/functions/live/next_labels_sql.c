@@ -8,8 +8,6 @@
 
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
 
 /* The columns of the rows. */
 enum next_column
@@ -41,9 +39,8 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	gnngp_live_call_open(&c, fcinfo, true);
 	c.everything = true;
 	gnngp_live_call_read_nodes(&c, has_k ? 2 : 1, "among", &next_hints);
-	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(c.nodes.n, 1));
-	for (int64 i = 0; i < c.nodes.n; i++)
-		c.wanted[c.nwanted++] = c.nodes.id[i];
+	c.wanted = c.nodes.id;
+	c.nwanted = c.nodes.n;
 	if (c.nodes.all || c.nodes.n > 0)
 	{
 		q = gnngp_live_call_read(&c, &some);

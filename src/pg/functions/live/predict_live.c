@@ -6,17 +6,9 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "pg/functions/functions.h"
 #include "live_common.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 /* The columns of the rows. */
 enum live_column
@@ -34,17 +26,15 @@ enum live_argument
 
 /* The classes as an array, of whatever type they are; a literal is one of texts. */
 static ArrayType *
-read_class_array(FunctionCallInfo fcinfo, Oid *element)
+class_array(FunctionCallInfo fcinfo)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_CLASSES);
 
-	*element = TEXTOID;
 	if (type == UNKNOWNOID)
 		return DatumGetArrayTypeP(OidInputFunctionCall(F_ARRAY_IN,
 													   PG_GETARG_CSTRING(ARG_GIVEN_CLASSES),
 														   TEXTOID, -1));
-	*element = OidIsValid(type) ? get_element_type(getBaseType(type)) : InvalidOid;
-	if (!OidIsValid(*element))
+	if (!OidIsValid(type) || !OidIsValid(get_element_type(getBaseType(type))))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("given_classes must be an array of classes"),
@@ -52,56 +42,23 @@ read_class_array(FunctionCallInfo fcinfo, Oid *element)
 	return PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_CLASSES);
 }
 
-/*
- * The classes that are given as texts, NULL for a label that is taken away; NULL where the argument
- * is.
- */
-static char **
-read_classes(FunctionCallInfo fcinfo, int *n)
-{
-	ArrayType  *array;
-	Oid			element;
-	int			size;
-	int16		length;
-	bool		by_value;
-	char		align;
-	Datum	   *value;
-	bool	   *null;
-	char	  **text;
-
-	*n = 0;
-	if (PG_ARGISNULL(ARG_GIVEN_CLASSES))
-		return NULL;
-	array = read_class_array(fcinfo, &element);
-	get_typlenbyvalalign(element, &length, &by_value, &align);
-	deconstruct_array(array, element, length, by_value, align, &value, &null, n);
-	element = getBaseType(element);
-	text = palloc(sizeof(char *) * Max(*n, 1));
-	for (int k = 0; k < *n; k++)
-	{
-		const char *v;
-
-		/* As the cast to text gives it */
-		if (null[k])
-			text[k] = NULL;
-		else if (element == BOOLOID)
-			text[k] = DatumGetBool(value[k]) ? "true" : "false";
-		else
-		{
-			v = gnngp_value_text(value[k], element, NULL, &size);
-			text[k] = pnstrdup(v, size);
-		}
-	}
-	return text;
-}
-
-/* 22023: the arrays of what is given do not fit together. */
 static void
-check_given(const gnngp_live_call *c, int classes, int values, bool has_classes, bool has_values)
+read_labels(gnngp_live_call *c)
 {
+	FunctionCallInfo fcinfo = c->fcinfo;
 	bool		regression = c->model->classes == 0;
+	Datum	   *value;
+	bool	   *no_value;
+	int			classes = 0;
+	char	  **class = NULL;	/* NULL for a label that is taken away */
+	int			values = 0;
 
-	if (regression ? has_classes : has_values)
+	if (!PG_ARGISNULL(ARG_GIVEN_CLASSES))
+		class = gnngp_array_texts(class_array(fcinfo), &classes);
+	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
+		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
+						  TYPALIGN_DOUBLE, &value, &no_value, &values);
+	if (!PG_ARGISNULL(regression ? ARG_GIVEN_CLASSES : ARG_GIVEN_VALUES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("model \"%s\" predicts %s", c->model->name, regression ? "values" :
@@ -116,29 +73,12 @@ check_given(const gnngp_live_call *c, int classes, int values, bool has_classes,
 							   regression ? "given_values" : "given_classes", regression ? values :
 								   classes),
 				 errhint("Pass one label for each node, or NULL to remove its label.")));
-}
-
-static void
-read_labels(gnngp_live_call *c)
-{
-	FunctionCallInfo fcinfo = c->fcinfo;
-	Datum	   *value;
-	bool	   *no_value;
-	int			classes;
-	char	  **class = read_classes(fcinfo, &classes);
-	int			values = 0;
-
-	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
-						  TYPALIGN_DOUBLE, &value, &no_value, &values);
-	check_given(c, classes, values, !PG_ARGISNULL(ARG_GIVEN_CLASSES),
-				!PG_ARGISNULL(ARG_GIVEN_VALUES));
 	c->label = palloc0(sizeof(gp_live_label) * Max(c->given.n, 1));
 	for (int64 k = 0; k < c->given.n; k++)
 	{
 		gp_live_label *label = &c->label[k];
 
-		if (c->model->classes > 0)
+		if (!regression)
 		{
 			label->taken = class[k] == NULL;
 			label->label = label->taken ? 0 : gnngp_class_number(c->model, class[k]);
@@ -218,23 +158,30 @@ compare_places(const void *a, const void *b, void *arg)
 	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
 
-/* The place of each given node among those that were read. */
+/* The nodes that are wanted: those asked for, then those given that are not among them; the place
+ * of each label among them. */
 static void
-place_labels(gnngp_live_call *c, const gnngp_some *some)
+want_nodes(gnngp_live_call *c)
 {
 	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
 											   sizeof(int32) * Max(c->nodes.n, 1));
-	int64		next = c->nodes.n;
 
+	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext,
+									   sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
 	for (int64 i = 0; i < c->nodes.n; i++)
+	{
+		c->wanted[c->nwanted++] = c->nodes.id[i];
 		order[i] = (int32) i;
+	}
 	gnngp_sort(order, c->nodes.n, sizeof(int32), compare_places, c->nodes.id);
 	for (int64 k = 0; k < c->given.n; k++)
 	{
 		int64		i = gnngp_given_ids_find(&c->nodes, order, &c->given.id[k]);
 
 		CHECK_FOR_INTERRUPTS();
-		c->label[k].node = some->wanted[i >= 0 ? i : next++];
+		c->label[k].node = (int32) (i >= 0 ? i : c->nwanted);
+		if (i < 0)
+			c->wanted[c->nwanted++] = c->given.id[k];
 	}
 	pfree(order);
 }
@@ -244,17 +191,17 @@ static gp_live_answer
 ask(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
-	bool		dated = PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF);
 	gnngp_some *some;
 	gp_live_question q;
 
 	if (c->model->rows > 0)
-		q = gnngp_task_question(c, dated ? (gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF) :
-								GP_TIME_NEVER);
+		q = gnngp_task_question(c, PG_ARGISNULL(ARG_AS_OF) ? GP_TIME_NEVER :
+								(gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF));
 	else
 	{
 		q = gnngp_live_call_read(c, &some);
-		place_labels(c, some);
+		for (int64 k = 0; k < c->given.n; k++)
+			c->label[k].node = some->wanted[c->label[k].node];
 		check_taken(c, q.fit_node);
 		q.nlabels = c->given.n;
 		q.label = c->label;
@@ -327,33 +274,6 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 }
 
 static void
-put_node(gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank, Datum *class)
-{
-	const gnngp_id *id = &c->nodes.id[i];
-	Datum		values[LIVE_COLUMNS] = {0};
-	bool		nulls[LIVE_COLUMNS] = {false};
-	double		total;
-
-	values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, id);
-	values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
-	if (c->model->classes == 0)
-	{
-		nulls[LIVE_CLASS] = nulls[LIVE_PROBABILITY] = true;
-		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-		return;
-	}
-	rank_classes(c, a, i, rank, &total);
-	for (int32 k = 0; k < Min(c->top, a->columns); k++)
-	{
-		values[LIVE_CLASS] = class[rank[k].class];
-		values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
-		values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-	}
-}
-
-static void
 put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
 	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
@@ -367,8 +287,26 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 	old = MemoryContextSwitchTo(row_context);
 	for (int64 i = 0; i < a->n; i++)
 	{
+		bool		values_only = c->model->classes == 0;
+		Datum		values[LIVE_COLUMNS] = {0};
+		bool		nulls[LIVE_COLUMNS] = {false, values_only, false, false, values_only};
+		double		total;
+
 		CHECK_FOR_INTERRUPTS();
-		put_node(c, a, i, rank, class);
+		values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]);
+		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
+		values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
+		if (values_only)
+			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
+		else
+			rank_classes(c, a, i, rank, &total);
+		for (int32 k = 0; !values_only && k < Min(c->top, a->columns); k++)
+		{
+			values[LIVE_CLASS] = class[rank[k].class];
+			values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
+			values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
+			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
+		}
 		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(old);
@@ -381,7 +319,6 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	gp_live_answer answer;
-	gnngp_given_ids asked = {0};
 	bool		task;
 
 	gnngp_live_call_open(&c, fcinfo, false);
@@ -393,7 +330,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("labels cannot be given to the model of a task"),
 				 errhint("Write them into the tables, and refresh the model.")));
-	if (!task && PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF))
+	if (!task && !PG_ARGISNULL(ARG_AS_OF))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("model \"%s\" is of a graph, which has no times", c.model->name),
@@ -406,16 +343,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 				 errhint("Leave as_of NULL to ask as of now.")));
 	gnngp_live_call_nodes(&c);
 	read_given(&c);
-	/* The nodes asked for, then those given that are not among them */
-	asked.n = c.nodes.n;
-	asked.id = gnngp_live_call_sorted(&c.nodes);
-	c.wanted = MemoryContextAllocHuge(CurrentMemoryContext,
-									  sizeof(gnngp_id) * Max(c.nodes.n + c.given.n, 1));
-	for (int64 i = 0; i < c.nodes.n; i++)
-		c.wanted[c.nwanted++] = c.nodes.id[i];
-	for (int64 k = 0; k < c.given.n; k++)
-		if (!gnngp_given_ids_have(&asked, &c.given.id[k]))
-			c.wanted[c.nwanted++] = c.given.id[k];
+	want_nodes(&c);
 	if (c.nodes.n > 0)
 	{
 		answer = ask(&c);

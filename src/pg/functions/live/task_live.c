@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "pg/server/server.h"
 #include "live_common.h"
 
 /* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */
@@ -39,9 +38,10 @@ known_labels(const gnngp_live_call *c)
 		for (int64 i = 0; i < n; i++)
 			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
 	}
-	return (gnngp_known_labels) {.number = number,.label = piece->ints ? piece->dense : NULL,
-								 .target = target,
-		.nclasses = c->model->classes,.number_of = number_of};
+	return (gnngp_known_labels) {
+		.number = number,.label = piece->ints ? piece->dense : NULL,.target = target,
+		.nclasses = c->model->classes,.number_of = number_of
+	};
 }
 
 void

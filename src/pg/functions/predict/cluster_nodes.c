@@ -6,18 +6,10 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "pg/functions/functions.h"
 #include "core/cluster/cluster.h"
-#include "fmgr.h"
-#include "funcapi.h"
 #include "pg/functions/fit/methods.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
 #include "pg/ids/given_ids.h"
-#include "utils/guc.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 typedef struct cluster_call
 {

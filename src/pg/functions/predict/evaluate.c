@@ -6,19 +6,10 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "fmgr.h"
-#include "funcapi.h"
 #include "node_rows.h"
-#include "pg/server/server.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 #include "pg/store/store_live.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/timestamp.h"
-#include "utils/tuplestore.h"
 
 /* The predictions of a model's labels by earlier blocks. */
 typedef struct forward
@@ -82,7 +73,7 @@ gather(forward *f, int32 block)
 }
 
 static void
-figures(forward *f, double *metric)
+make_figures(forward *f, double *metric)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_calibrator calibrator = {0};
@@ -96,22 +87,6 @@ figures(forward *f, double *metric)
 	if (f->n > 0)
 		gp_told_figures(env, &told, metric);
 	gnngp_env_destroy(env);
-}
-
-/* The figures of all labels that earlier blocks tell; NaN where there are none. */
-static void
-forward_figures(const gnngp_model *model, double *metric)
-{
-	forward		f;
-
-	for (int i = 0; i < GP_METRICS; i++)
-		metric[i] = NAN;
-	if (open_forward(&f, model))
-	{
-		gather(&f, -1);
-		figures(&f, metric);
-	}
-	gnngp_live_close(f.live);
 }
 
 /* gp_backtest(task) */
@@ -143,7 +118,7 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 			gather(&f, b);
 			if (f.n == 0)
 				continue;
-			figures(&f, metric);
+			make_figures(&f, metric);
 			for (int i = 0; i < GP_METRICS; i++)
 			{
 				Datum		values[5] = {TimestampTzGetDatum(f.since), TimestampTzGetDatum(f.until),
@@ -196,9 +171,8 @@ typedef struct ranking
 	ranked_label *label;
 } ranking;
 
-/* Takes a label. */
 static void
-take_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+add_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
 	ranking    *r = rows->arg;
 
@@ -253,29 +227,6 @@ count_before(const ranking *r, double false_alarms)
 	return taken;
 }
 
-/* Puts how well a class is ranked: of the k most probable labels, or as many as it has, and at a
- * threshold. */
-static void
-put_ranking(ReturnSetInfo *result, const gnngp_model *model, int32 class, int64 k,
-			double false_alarms)
-{
-	ranking		r = {.class = class};
-	gnngp_node_rows rows = {.model = model,.arg = &r};
-	int64		taken;
-
-	rows.row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp ranking", ALLOCSET_DEFAULT_SIZES);
-	r.label = palloc_extended(sizeof(ranked_label) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
-	gnngp_node_rows_all(&rows, "loo", take_label);
-	gnngp_sort(r.label, r.n, sizeof(ranked_label), compare_labels, NULL);
-	k = Min(k > 0 ? k : r.hits, r.n);
-	taken = count_before(&r, false_alarms);
-	put_figure(result, "recall_at_k", count_hits(&r, k) / (double) r.hits);
-	put_figure(result, "precision_at_k", count_hits(&r, k) / (double) k);
-	put_figure(result, "threshold", taken > 0 ? r.label[taken - 1].probability : NAN);
-	put_figure(result, "recall_at_threshold", count_hits(&r, taken) / (double) r.hits);
-	put_figure(result, "precision_at_threshold", count_hits(&r, taken) / (double) taken);
-}
-
 /* The class with fewer labels of two, by the labels' scores; -1: none, or it is not known. */
 static int32
 rarer_class(const gnngp_model *model, const gnngp_figures *figures)
@@ -289,14 +240,20 @@ rarer_class(const gnngp_model *model, const gnngp_figures *figures)
 	return 2 * of_second <= figures->n;
 }
 
-/* Puts the ranking of the class that a call names, or of the rarer one of two: labels are the
- * owner's. */
+/*
+ * Puts how well the class that a call names, or the rarer one of two, is ranked: of the k most
+ * probable labels, or as many as it has, and at a threshold.  Labels are the owner's.
+ */
 static void
-put_class(FunctionCallInfo fcinfo, const gnngp_model *model, const gnngp_figures *figures)
+put_ranking(FunctionCallInfo fcinfo, const gnngp_model *model, const gnngp_figures *figures)
 {
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		named = !PG_ARGISNULL(ARG_CLASS);
+	ranking		r = {0};
+	gnngp_node_rows rows = {.model = model,.arg = &r};
 	double		false_alarms;
-	int32		class;
+	int64		k;
+	int64		taken;
 
 	gnngp_require_argument(fcinfo, ARG_FALSE_ALARMS, "false_alarms");
 	false_alarms = PG_GETARG_FLOAT8(ARG_FALSE_ALARMS);
@@ -314,12 +271,22 @@ put_class(FunctionCallInfo fcinfo, const gnngp_model *model, const gnngp_figures
 		gnngp_require_owner(model->owner_role, "model", model->name);
 	else if (!gnngp_is_owner(model->owner_role))
 		return;
-	class = named ?
+	r.class = named ?
 		gnngp_class_number(model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS))) :
 		rarer_class(model, figures);
-	if (class >= 0)
-		put_ranking((ReturnSetInfo *) fcinfo->resultinfo, model, class,
-					PG_ARGISNULL(ARG_K) ? 0 : PG_GETARG_INT32(ARG_K), false_alarms);
+	if (r.class < 0)
+		return;
+	rows.row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp ranking", ALLOCSET_DEFAULT_SIZES);
+	r.label = palloc_extended(sizeof(ranked_label) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
+	gnngp_node_rows_all(&rows, "loo", add_label);
+	gnngp_sort(r.label, r.n, sizeof(ranked_label), compare_labels, NULL);
+	k = Min(PG_ARGISNULL(ARG_K) ? r.hits : PG_GETARG_INT32(ARG_K), r.n);
+	taken = count_before(&r, false_alarms);
+	put_figure(result, "recall_at_k", count_hits(&r, k) / (double) r.hits);
+	put_figure(result, "precision_at_k", count_hits(&r, k) / (double) k);
+	put_figure(result, "threshold", taken > 0 ? r.label[taken - 1].probability : NAN);
+	put_figure(result, "recall_at_threshold", count_hits(&r, taken) / (double) r.hits);
+	put_figure(result, "precision_at_threshold", count_hits(&r, taken) / (double) taken);
 }
 
 /* gp_evaluate(model, class, k, false_alarms): the figures of the model's task, then of its
@@ -342,15 +309,22 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 			if (!isnan(figures.metric[i]) ||
 				(model->classes > 0 ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
 				put_figure(result, gp_metric_name(i), figures.metric[i]);
-		put_class(fcinfo, model, &figures);
+		put_ranking(fcinfo, model, &figures);
 		if (model->rows > 0)
 		{
+			/* Of all labels that earlier blocks tell */
 			double		metric[GP_METRICS];
+			forward		f;
 
-			forward_figures(model, metric);
-			for (int i = 0; i < GP_METRICS; i++)
-				if (!isnan(metric[i]))
-					put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
+			if (open_forward(&f, model))
+			{
+				gather(&f, -1);
+				make_figures(&f, metric);
+				for (int i = 0; i < GP_METRICS; i++)
+					if (!isnan(metric[i]))
+						put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
+			}
+			gnngp_live_close(f.live);
 		}
 	}
 	if (model->link.method)

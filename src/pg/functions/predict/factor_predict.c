@@ -7,15 +7,7 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "catalog/pg_type_d.h"
-#include "funcapi.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
 #include "pg/types/types.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #define MAX_CLASSES 65535
 #define UPLOAD_ROWS 1024
@@ -160,27 +152,6 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 	}
 }
 
-/* The factor's rows on the device. */
-static gp_matrix
-upload_factor(gp_device *dev, const gnngp_table_value *factor)
-{
-	gp_matrix	q = dev->create(dev, factor->ids.n, factor->cols, GP_FLOAT);
-	float	   *block = gp_alloc_array(dev->env, UPLOAD_ROWS * factor->cols, sizeof(float));
-
-	for (int64 row = 0; row < q.rows; row += UPLOAD_ROWS)
-	{
-		int64		rows = Min(q.rows - row, UPLOAD_ROWS);
-
-		CHECK_FOR_INTERRUPTS();
-		for (int64 i = 0; i < rows; i++)
-			gnngp_value_row(factor->value, row + i, factor->cols, block + i * factor->cols);
-		dev->upload(dev, gp_matrix_rows(q, row, rows),
-					gp_matrix_wrap(block, rows, factor->cols, GP_FLOAT));
-	}
-	gp_free(dev->env, block);
-	return q;
-}
-
 static void
 put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
 		 const gp_posterior *post, int64 node, int32 top, ranked *rank, double *work)
@@ -220,9 +191,22 @@ static void
 compute_posterior(gnngp_run *compute, void *arg)
 {
 	predict_job *job = arg;
+	const gnngp_table_value *factor = job->factor;
 	gp_device  *dev = compute->device;
-	gp_matrix	q = upload_factor(dev, job->factor);
+	gp_matrix	q = dev->create(dev, factor->ids.n, factor->cols, GP_FLOAT);
+	float	   *block = gp_alloc_array(dev->env, UPLOAD_ROWS * factor->cols, sizeof(float));
 
+	for (int64 row = 0; row < q.rows; row += UPLOAD_ROWS)
+	{
+		int64		rows = Min(q.rows - row, UPLOAD_ROWS);
+
+		CHECK_FOR_INTERRUPTS();
+		for (int64 i = 0; i < rows; i++)
+			gnngp_value_row(factor->value, row + i, factor->cols, block + i * factor->cols);
+		dev->upload(dev, gp_matrix_rows(q, row, rows),
+					gp_matrix_wrap(block, rows, factor->cols, GP_FLOAT));
+	}
+	gp_free(dev->env, block);
 	job->posterior = gp_fit_factor(dev, &job->problem, q);
 	dev->destroy(dev, &q);
 }

@@ -3,17 +3,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "node_rows.h"
-#include "nodes/pg_list.h"
-#include "nodes/value.h"
 #include "parser/parse_func.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 /* The columns of gp_loo's rows. */
 enum loo_column

@@ -6,14 +6,7 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-#include "funcapi.h"
-#include "miscadmin.h"
 #include "node_rows.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/memutils.h"
 
 /* Puts row i of a block. */
 static void
@@ -30,9 +23,14 @@ put_row(gnngp_node_rows *rows, const gnngp_block *block, int32 i)
  * Puts the rows of a block that are asked for.  Rows with one key may go on in
  * the next block: texts may have the same hash.
  */
-static void
-put_given(gnngp_node_rows *rows, const gnngp_block *block)
+static bool
+put_block(void *state, const gnngp_block *block)
 {
+	gnngp_node_rows *rows = state;
+	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+
+	for (int32 i = 0; rows->given.all && i < block->nrows; i++)
+		put_row(rows, block, i);
 	while (rows->next < rows->given.n)
 	{
 		int64		key = rows->given.id[rows->next].key;
@@ -52,23 +50,10 @@ put_given(gnngp_node_rows *rows, const gnngp_block *block)
 			}
 		}
 		if (i == block->nrows)
-			return;
+			break;
 		while (rows->next < rows->given.n && rows->given.id[rows->next].key == key)
 			rows->next++;
 	}
-}
-
-static bool
-put_block(void *state, const gnngp_block *block)
-{
-	gnngp_node_rows *rows = state;
-	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
-
-	if (rows->given.all)
-		for (int32 i = 0; i < block->nrows; i++)
-			put_row(rows, block, i);
-	else
-		put_given(rows, block);
 	MemoryContextSwitchTo(old);
 	return true;
 }

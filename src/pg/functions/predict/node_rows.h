@@ -4,13 +4,9 @@
 #ifndef GNNGP_NODE_ROWS_H
 #define GNNGP_NODE_ROWS_H
 
-#include "postgres.h"
-
 #include "executor/tuptable.h"
-#include "fmgr.h"
 #include "pg/store/store.h"
 #include "pg/ids/given_ids.h"
-#include "utils/tuplestore.h"
 
 typedef struct gnngp_node_rows gnngp_node_rows;
 

@@ -3,15 +3,8 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "executor/executor.h"
-#include "fmgr.h"
-#include "miscadmin.h"
 #include "node_rows.h"
 #include "pg/functions/functions.h"
-#include "pg/server/server.h"
-#include "utils/builtins.h"
-#include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
 /* The arguments of gp_predict. */
@@ -35,36 +28,6 @@ typedef struct wish
 	Tuplesortstate *sort;
 	TupleTableSlot *slot;
 } wish;
-
-/* Starts to sort rows by falling probability, then score. */
-static void
-open_sort(wish *w, TupleDesc desc)
-{
-	Oid			greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
-	AttrNumber	by[] = {PREDICT_PROBABILITY + 1, PREDICT_SCORE + 1};
-	Oid			operators[] = {greater, greater};
-	Oid			collations[] = {InvalidOid, InvalidOid};
-	bool		nulls_first[] = {false, false};
-
-	w->sort = tuplesort_begin_heap(desc, lengthof(by), by, operators, collations, nulls_first,
-								   work_mem, NULL,
-								   TUPLESORT_NONE);
-	w->slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
-}
-
-/* Puts the sorted rows. */
-static void
-put_sorted(gnngp_node_rows *rows, wish *w)
-{
-	tuplesort_performsort(w->sort);
-	while (tuplesort_gettupleslot(w->sort, true, false, w->slot, NULL))
-	{
-		CHECK_FOR_INTERRUPTS();
-		tuplestore_puttupleslot(rows->store, w->slot);
-	}
-	ExecDropSingleTupleTableSlot(w->slot);
-	tuplesort_end(w->sort);
-}
 
 /* Puts a row, or takes it for the sort. */
 static void
@@ -127,11 +90,28 @@ gnngp_predict(PG_FUNCTION_ARGS)
 	w.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	if (!PG_ARGISNULL(ARG_CLASS))
 	{
+		/* Rows are sorted by falling probability, then score. */
+		Oid			greater = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
+		AttrNumber	by[] = {PREDICT_PROBABILITY + 1, PREDICT_SCORE + 1};
+		Oid			operators[] = {greater, greater};
+		Oid			collations[] = {InvalidOid, InvalidOid};
+		bool		nulls_first[] = {false, false};
+
 		w.class = gnngp_class_number(rows.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
-		open_sort(&w, rows.desc);
+		w.sort = tuplesort_begin_heap(rows.desc, lengthof(by), by, operators, collations,
+									  nulls_first, work_mem, NULL, TUPLESORT_NONE);
+		w.slot = MakeSingleTupleTableSlot(rows.desc, &TTSOpsMinimalTuple);
 	}
 	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &w);
-	if (w.class >= 0)
-		put_sorted(&rows, &w);
+	if (w.class < 0)
+		return (Datum) 0;
+	tuplesort_performsort(w.sort);
+	while (tuplesort_gettupleslot(w.sort, true, false, w.slot, NULL))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_puttupleslot(rows.store, w.slot);
+	}
+	ExecDropSingleTupleTableSlot(w.slot);
+	tuplesort_end(w.sort);
 	return (Datum) 0;
 }

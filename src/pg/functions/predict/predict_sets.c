@@ -9,11 +9,7 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "node_rows.h"
-#include "pg/server/server.h"
-#include "utils/array.h"
 
 /* The arguments of gp_predict_sets. */
 enum set_argument
@@ -35,15 +31,28 @@ typedef struct promise
 	bool		unlabelled_only;
 } promise;
 
-/* The classes of a node, the most probable first, and their probability. */
 static void
-fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
-			 Datum *values)
+put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
 	const promise *p = rows->arg;
+	bool		values_only = block->nclasses == 0;
+	Datum		values[SET_COLUMNS] = {0};
+	bool		nulls[SET_COLUMNS] = {false, values_only, values_only, !values_only, !values_only};
 	double		sum = 0.0;
 	int32		n = 0;
 
+	if (p->unlabelled_only && row->labelled)
+		return;
+	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
+	if (values_only)
+	{
+		double		half = isinf(p->quantile[0]) ? INFINITY
+			: p->quantile[0] * sqrt(Max(row->variance, 0.0));
+
+		values[SET_LOWER] = Float8GetDatum(row->value - half);
+		values[SET_UPPER] = Float8GetDatum(row->value + half);
+	}
+	/* The classes, the most probable first, and their probability */
 	for (int32 k = 0; k < block->nclasses; k++)
 	{
 		double		probability = gnngp_row_probability(block, row, k);
@@ -60,54 +69,41 @@ fill_classes(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_
 	values[SET_CLASSES] = PointerGetDatum(construct_array(p->class, n, TEXTOID, -1, false,
 														  TYPALIGN_INT));
 	values[SET_PROBABILITY] = Float8GetDatum(Min(sum, 1.0));
-}
-
-static void
-put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
-{
-	const promise *p = rows->arg;
-	bool		values_only = block->nclasses == 0;
-	Datum		values[SET_COLUMNS] = {0};
-	bool		nulls[SET_COLUMNS] = {false, values_only, values_only, !values_only, !values_only};
-
-	if (p->unlabelled_only && row->labelled)
-		return;
-	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
-	if (values_only)
-	{
-		double		half = isinf(p->quantile[0]) ? INFINITY
-			: p->quantile[0] * sqrt(Max(row->variance, 0.0));
-
-		values[SET_LOWER] = Float8GetDatum(row->value - half);
-		values[SET_UPPER] = Float8GetDatum(row->value + half);
-	}
-	else
-		fill_classes(rows, block, row, values);
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
 
-/* The quantile of each class by the scores of its labels: 22023 where they are not known. */
+/* The quantiles that keep the promise; by class where the scores of each one's labels are known:
+ * 22023 where they are not. */
 static void
-take_class_quantiles(promise *p, const gnngp_model *model, const gnngp_figures *figures,
-					 double coverage)
+find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_class)
 {
 	int			classes = model->class_labels.n;
-	int64	   *end = palloc0(sizeof(int64) * (classes + 1));
-	double	   *score = palloc_extended(sizeof(double) * Max(figures->n, 1), MCXT_ALLOC_HUGE);
+	gnngp_figures figures;
+	int64	   *end;
+	double	   *score;
 
-	if (model->classes == 0 || figures->class == NULL)
+	gnngp_figures_read(model, &figures);
+	p->quantile = palloc(sizeof(double) * Max(classes, 1));
+	p->most = gp_loo_quantile(figures.score, figures.n, coverage);
+	for (int c = 0; c < Max(classes, 1); c++)
+		p->quantile[c] = p->most;
+	if (!by_class)
+		return;
+	if (model->classes == 0 || figures.class == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("model \"%s\" has no scores by class", model->name),
 				 model->classes == 0 ? errhint("It predicts values: leave by_class out.") :
 				 errhint("It was fitted by an earlier version: CALL gp_refresh fits it again.")));
 	/* Sorts the scores by class, ascending in each. */
-	for (int64 i = 0; i < figures->n; i++)
-		end[figures->class[i] + 1]++;
+	end = palloc0(sizeof(int64) * (classes + 1));
+	score = palloc_extended(sizeof(double) * Max(figures.n, 1), MCXT_ALLOC_HUGE);
+	for (int64 i = 0; i < figures.n; i++)
+		end[figures.class[i] + 1]++;
 	for (int c = 0; c < classes; c++)
 		end[c + 1] += end[c];
-	for (int64 i = 0; i < figures->n; i++)
-		score[end[figures->class[i]]++] = figures->score[i];
+	for (int64 i = 0; i < figures.n; i++)
+		score[end[figures.class[i]]++] = figures.score[i];
 	p->most = 0.0;
 	for (int c = 0; c < classes; c++)
 	{
@@ -116,22 +112,6 @@ take_class_quantiles(promise *p, const gnngp_model *model, const gnngp_figures *
 		p->quantile[c] = gp_loo_quantile(score + start, end[c] - start, coverage);
 		p->most = Max(p->most, p->quantile[c]);
 	}
-}
-
-/* The quantiles that keep the promise. */
-static void
-take_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_class)
-{
-	int			n = Max(model->class_labels.n, 1);
-	gnngp_figures figures;
-
-	gnngp_figures_read(model, &figures);
-	p->quantile = palloc(sizeof(double) * n);
-	p->most = gp_loo_quantile(figures.score, figures.n, coverage);
-	for (int c = 0; c < n; c++)
-		p->quantile[c] = p->most;
-	if (by_class)
-		take_class_quantiles(p, model, &figures, coverage);
 }
 
 /* gp_predict_sets(model, id or nodes, coverage, unlabelled_only, by_class) */
@@ -154,7 +134,7 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 				 errmsg("coverage must be between 0 and 1"),
 				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
 	p.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
-	take_quantiles(&p, rows.model, coverage, PG_GETARG_BOOL(ARG_BY_CLASS));
+	find_quantiles(&p, rows.model, coverage, PG_GETARG_BOOL(ARG_BY_CLASS));
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
 	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &p);
 	return (Datum) 0;

@@ -6,17 +6,11 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "fmgr.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
 #include "pg/catalog/catalog.h"
 #include "pg/ids/ids.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
 
 /* An argument, simplified. */
 static Node *
