@@ -63,6 +63,7 @@ SELECT try($$SELECT gp_predict_live('transfers', 'p1', as_of => 'infinity')$$);
 SELECT try($$SELECT gp_create_task('more', 'transfers', 'people.income')$$);
 SELECT try($$SELECT gp_alter_graph('transfers', exclude => '{people.income}')$$);
 SELECT try($$SELECT gp_fit_links('transfers')$$);
+SELECT try($$SELECT gp_predict_links('transfers')$$);
 SELECT gp_drop_graph('bank');
 -- What a later row refers to is not known before it, nor who else does
 CREATE TABLE verdicts (id integer PRIMARY KEY, word text);

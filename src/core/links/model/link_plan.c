@@ -5,8 +5,6 @@
 #include "links/scores/scores.h"
 #include "link_regression.h"
 
-#include <stdio.h>
-
 /* of the links of a graph of users and items lead from side to side */
 #define LEAST_SIDED 0.95
 #define KEEP_BYTES (3.0 * 1024 * 1024)	/* of all that is small, of each thread and beside them */
@@ -111,45 +109,15 @@ takes_items(gp_env *env, const gp_link_problem *problem)
 	return share >= LEAST_SIDED;
 }
 
-/* The plan of ease beside other methods, and whether that may be held. */
-static bool
-plan_items(gp_device *dev, const gp_link_problem *problem, gp_plan *plan)
-{
-	gp_env	   *env = dev->env;
-	size_t		limit = problem->estimate_limit > 0 ? problem->estimate_limit :
-		env->limit > 0 ? gp_limit(env) : SIZE_MAX;
-	gp_problem	p = node_problem(problem, limit);
-
-	*plan = gp_method_plan(dev, &gp_method_ease, &p, problem);
-	return plan->bytes <= (double) limit;
-}
-
 gp_plan
 gp_link_plan_make(gp_device *dev, const gp_link_problem *problem, gp_link_method *method)
 {
 	gp_problem	p = node_problem(problem, problem->estimate_limit);
-	bool		items = takes_items(dev->env, problem);
 	gp_plan		plan;
-	gp_plan		ease;
 
+	(void) takes_items(dev->env, problem);
 	*method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method;
 	plan = gp_method_plan(dev, methods[*method], &p, problem);
-	if (problem->method == GP_LINK_AUTO && items)
-	{
-		size_t		used = strlen(plan.reason);
-		bool		fits = plan_items(dev, problem, &ease);
-
-		snprintf(plan.reason + used, sizeof(plan.reason) - used,
-				 fits ? "; beside ease, which takes %.0f MB" :
-				 "; without ease, which would take %.0f MB", ceil(ease.bytes / 1048576.0));
-		if (fits)
-		{
-			plan.bytes = fmax(plan.bytes, ease.bytes);
-			plan.flops += ease.flops;
-			plan.effort += ease.effort;
-			plan.doubles += ease.doubles;
-		}
-	}
 	add_kept(dev, problem, &plan);
 	return plan;
 }
@@ -162,15 +130,21 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 	bool		items = takes_items(env, problem);
 	gp_link_model *ease = NULL;
 	gp_link_model *model;
-	gp_plan		plan;
 
 	if (problem->method != GP_LINK_AUTO)
 		return gp_method_fit(dev, methods[problem->method], &p, problem);
-	if (items && plan_items(dev, problem, &plan))
-		ease = gp_method_fit(dev, &gp_method_ease, &p, problem);
-	else if (items)
-		gp_notice(env, "Raise gnngp.memory_limit.",
-				  "method ease is left out: it needs %.0f MB", ceil(plan.bytes / 1048576.0));
+	if (items)
+	{
+		size_t		limit = env->limit > 0 ? gp_limit(env) : SIZE_MAX;
+		gp_problem	trial = node_problem(problem, limit);
+		double		bytes = gp_method_plan(dev, &gp_method_ease, &trial, problem).bytes;
+
+		if (bytes <= (double) limit)
+			ease = gp_method_fit(dev, &gp_method_ease, &p, problem);
+		else
+			gp_notice(env, "Raise gnngp.memory_limit.",
+					  "method ease is left out: it needs %.0f MB", ceil(bytes / 1048576.0));
+	}
 	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
 	/* The better one by how hidden links rank among their rivals. */
 	if (ease && ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR])
