@@ -2,15 +2,9 @@
 CREATE SCHEMA shapes;
 SET search_path = shapes, public;
 SET timezone = 'UTC';
-CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE hint text;
-BEGIN
-    EXECUTE query;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 \pset format unaligned
 \pset tuples_only on
 CREATE TABLE branches (code char(3) PRIMARY KEY, opened date NOT NULL);
