@@ -51,6 +51,7 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	out->power = problem->program->power;
 	ev->rough = problem->loo_only;
 	ev->lean = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
+	ev->unstored = true;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
 		solution = gp_infer_exact(ev, &p, &targets, plan, out);
