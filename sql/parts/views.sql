@@ -7,7 +7,8 @@ CREATE FUNCTION gnngp_internal.gp_progress_rows(
     OUT done bigint,
     OUT total bigint,
     OUT started timestamp with time zone,
-    OUT objective double precision)
+    OUT objective double precision,
+    OUT seconds_left double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'gnngp_progress_rows' LANGUAGE C STABLE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION gnngp_internal.gp_progress_rows() IS 'for the view gp_progress';
@@ -149,7 +150,7 @@ CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
 COMMENT ON VIEW @extschema@.gp_models IS 'models that you may read, with the figures of their last fit';
 
 CREATE VIEW @extschema@.gp_progress WITH (security_invoker = true) AS
-    SELECT p.pid, p.model, p.phase, p.done, p.total, p.started, p.objective
+    SELECT p.pid, p.model, p.phase, p.done, p.total, p.started, p.objective, p.seconds_left
     FROM gnngp_internal.gp_progress_rows() p;
 COMMENT ON VIEW @extschema@.gp_progress IS
     'computations that run now: your own, or all of this database for members of pg_read_all_stats';
@@ -228,6 +229,7 @@ COMMENT ON COLUMN @extschema@.gp_progress.done IS 'units of the phase that are d
 COMMENT ON COLUMN @extschema@.gp_progress.total IS 'units of the phase; 0 when the end is not known';
 COMMENT ON COLUMN @extschema@.gp_progress.started IS 'when the computation began';
 COMMENT ON COLUMN @extschema@.gp_progress.objective IS 'phase training: mean log likelihood of what the last step learnt from';
+COMMENT ON COLUMN @extschema@.gp_progress.seconds_left IS 'estimate of what the whole computation still takes; NULL where nothing is known of it';
 COMMENT ON COLUMN @extschema@.gp_refreshes.model IS 'model that was refreshed';
 COMMENT ON COLUMN @extschema@.gp_refreshes.started IS 'when the run began';
 COMMENT ON COLUMN @extschema@.gp_refreshes.ended IS 'when it ended; NULL while it runs and when it was interrupted';

@@ -5,7 +5,7 @@ FROM gp_create_graph('packages', nodes => 'packages', edges => 'depends',
                      target => 'section', sparse_features => 'package_words');
 
 SELECT * FROM gp_fit('packages', kernel => 'gcn');
--- In another session, while it runs: SELECT model, phase, done, total FROM gp_progress \watch 2
+-- In another session, while it runs: SELECT model, phase, seconds_left FROM gp_progress \watch 2
 
 SELECT p.name, g.class AS section, round(g.probability::numeric, 2) AS probability
 FROM gp_predict('packages', unlabelled_only => true) AS g

@@ -44,6 +44,14 @@ SELECT gp_create_task('transfers', 'bank', 'people', horizon => '20 days',
 SELECT min(as_of), count(*) FROM gp_task_rows('transfers', NULL::text);
 SELECT relations, loo_score > 0.4 AS told FROM gp_fit('transfers');
 SELECT DISTINCT relation FROM gp_explain('transfers', 'p1', k => 100) WHERE relation LIKE 'transfers%' ORDER BY relation;
+-- Money is a value, and what is neither class nor value may be taken as its text
+SELECT gp_create_task('income', 'bank', 'people', horizon => '20 days', target => 'e.income');
+SET client_min_messages = warning;
+SELECT task, labelled FROM gp_fit('income');
+RESET client_min_messages;
+SELECT gp_create_task('born', 'bank', 'people', horizon => '20 days', target => 'date ''2024-01-01'' + (extract(year FROM e.birth_date)::integer % 2)');
+SELECT try($$SELECT gp_fit('born')$$);
+SELECT task, classes FROM gp_fit('born', task => 'classification');
 -- Live answers are the stored ones
 SELECT count(*) FROM gp_predict('transfers', NULL::text) AS s JOIN gp_predict_live('transfers', ARRAY(SELECT name FROM people),
     as_of => (SELECT max(at) + interval '1 microsecond' FROM transfers)) AS l USING (node, class) WHERE abs(s.score - l.score) < 1e-4;

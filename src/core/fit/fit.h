@@ -50,6 +50,9 @@ extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
  */
 extern gp_posterior *gp_fit_compared(gp_device *dev, const gp_problem *problem);
 
+/* The problem as it is then fitted. */
+extern gp_problem gp_compared(const gp_device *dev, const gp_problem *problem);
+
 /*
  * The kernel of all nodes as one dense factor, nodes x r float with K = QQ', on
  * the landmarks asked for (0: every node); labels are not looked at.  Owned by the caller.

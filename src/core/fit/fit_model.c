@@ -86,8 +86,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	return out;
 }
 
-gp_posterior *
-gp_fit_compared(gp_device *dev, const gp_problem *problem)
+gp_problem
+gp_compared(const gp_device *dev, const gp_problem *problem)
 {
 	bool		laplacian = gp_program_is_laplacian(problem->program);
 	gp_problem	p = *problem;
@@ -97,6 +97,14 @@ gp_fit_compared(gp_device *dev, const gp_problem *problem)
 	p.strategy = laplacian ? GP_STRATEGY_PRECISION : GP_STRATEGY_NYSTROM;
 	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 :
 		gp_limit(dev->env) + (size_t) dev->room;
+	return p;
+}
+
+gp_posterior *
+gp_fit_compared(gp_device *dev, const gp_problem *problem)
+{
+	gp_problem	p = gp_compared(dev, problem);
+
 	return gp_fit(dev, &p);
 }
 

@@ -45,7 +45,7 @@ extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
 static inline bool
 gnngp_is_value_type(Oid base)
 {
-	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID;
+	return base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID || base == CASHOID;
 }
 
 /* True for types (no domains) read as integers, or whose text is the value itself. */

@@ -216,13 +216,19 @@ gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 	q->expressions = lappend(q->expressions, pstrdup(q->list.data + start));
 }
 
+const char *
+gnngp_number_cast(Oid base)
+{
+	return base == CASHOID ? "::pg_catalog.numeric::pg_catalog.float8" : "::pg_catalog.float8";
+}
+
 void
 gnngp_query_add_number(gnngp_query *q, const gnngp_column *column)
 {
 	if (column->base == NUMERICOID)
 		gnngp_query_add(q, NUMERICOID, "t.%s", column->quoted);
 	else
-		gnngp_query_add(q, FLOAT8OID, "t.%s::pg_catalog.float8", column->quoted);
+		gnngp_query_add(q, FLOAT8OID, "t.%s%s", column->quoted, gnngp_number_cast(column->base));
 }
 
 void

@@ -89,6 +89,9 @@ extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 /* Restricts a query by a condition on an array, $1, which each run takes from the query. */
 extern void gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type);
 
+/* What makes a number of this type, money included, one of double precision in a query. */
+extern const char *gnngp_number_cast(Oid base);
+
 /* Selects a number, to be taken by gnngp_number_datum. */
 extern void gnngp_query_add_number(gnngp_query *q, const gnngp_column *column);
 

@@ -15,7 +15,7 @@ struct gnngp_few
 {
 	gnngp_schema_use use;
 	gnngp_task_reading reading;
-	const gnngp_task_state *state;
+	gnngp_task_state *state;
 	gp_time    *as_of;
 };
 
@@ -23,7 +23,7 @@ struct gnngp_few
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
 {
-	if (gnngp_schema_shape(s) != state->shape)
+	if (gnngp_schema_shape(s) != state->columns.shape)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
@@ -68,7 +68,8 @@ tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 {
 	const gnngp_task_state *state = few->state;
 	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
-	gp_time		last = state->newest + Max(state->horizon, state->half_life);
+	const gnngp_task_columns *learnt = &state->columns;
+	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
 
 	for (int64 i = 0; i < n; i++)
 		if (few->as_of[i] < first || few->as_of[i] > last)
@@ -77,7 +78,7 @@ tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 					(errmsg("task \"%s\" is asked as of %s, and its model has learnt from %s to %s", task->name,
 							pstrdup(timestamptz_to_str((TimestampTz) few->as_of[i])),
 							pstrdup(timestamptz_to_str((TimestampTz) first)),
-							pstrdup(timestamptz_to_str((TimestampTz) state->newest))),
+							pstrdup(timestamptz_to_str((TimestampTz) learnt->newest))),
 					 errdetail("The variance of such answers does not grow with the distance, and labels are those of the fit."),
 					 errhint("CALL gp_refresh takes in what is newer.")));
 			return;
@@ -94,7 +95,7 @@ take_ids(gnngp_few *few, const gnngp_id *id, int64 n)
 }
 
 gnngp_few *
-gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state *state,
+gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state,
 			   gnngp_id *id, int64 *n,
 			   gp_time as_of)
 {
@@ -113,7 +114,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, const gnngp_task_state 
 		.folds = gnngp_folds_find(few->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
 		.own_time = strcmp(task->task.form, "column") == 0,
-		.half_life = state->half_life,.encoding = state->encoding};
+		.columns = &state->columns};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	if (as_of == GP_TIME_NEVER && !few->reading.own_time)
 		as_of = (gp_time) GetCurrentTimestamp();
@@ -144,13 +145,13 @@ static void
 check_encodings(const gnngp_few *few)
 {
 	const gnngp_task_reading *r = &few->reading;
-	bool		fits = few->state->nencodings == r->nencodings;
+	bool		fits = r->columns->nencodings == r->schema->ntables + r->folds->n;
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
-		fits = encodes(r->encoding[r->own->part[p].encoding], &r->own->part[p]);
+		fits = encodes(r->columns->encoding[r->own->part[p].encoding], &r->own->part[p]);
 	for (int h = 0; h < r->nhistories; h++)
 		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
-			fits = encodes(r->encoding[r->history[h].join->part[p].encoding],
+			fits = encodes(r->columns->encoding[r->history[h].join->part[p].encoding],
 						   &r->history[h].join->part[p]);
 	if (!fits)
 		ereport(ERROR,
@@ -166,15 +167,11 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 	const gnngp_task_state *state = few->state;
 	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,
 		.label = known->label,
-	.target = known->target,.nclasses = known->nclasses,.horizon = state->horizon,
+	.target = known->target,.nclasses = known->nclasses,.horizon = state->columns.horizon,
 	.by_time = state->by_time};
 
 	check_encodings(few);
-	gnngp_reading_run(r, state->target.width);
-	if (r->earlier >= 0)
-		gp_facts_scan_labels(r->facts, r->earlier, known->number_of, &state->target, &labels);
-	if (r->all >= 0)
-		gp_facts_scan_labels(r->facts, r->all, NULL, &state->target, &labels);
+	gnngp_reading_run(r, &labels, known->number_of);
 	gnngp_schema_end(&few->use);
-	return gp_facts_features(r->facts, &state->scale);
+	return gp_facts_features(r->facts, &state->columns.scale);
 }

@@ -262,37 +262,34 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
  */
 static void
 choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
-			   gnngp_task_data *task)
+			   gnngp_task_columns *columns)
 {
-	const int32 *key = r->own_time && r->nhistories > 0 && r->history[0].key ? r->history[0].key :
-		r->entity_of;
 	double		gap = rows->horizon > 0 ? 0.0 :
-		gp_facts_median_gap(r->env, labelled, key, r->as_of);
+		gp_facts_median_gap(r->env, labelled, r->entity_of, r->as_of);
 
-	task->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
-	task->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
-	if (task->half_life <= 0)
-		task->half_life = 60 * GP_TIME_DAY;
+	columns->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
+	columns->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
+	if (columns->half_life <= 0)
+		columns->half_life = 60 * GP_TIME_DAY;
 	if (rows->horizon < 0 && !r->own_time)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
-						rows->task->name, (double) task->horizon / (double) GP_TIME_DAY),
+						rows->task->name, (double) columns->horizon / (double) GP_TIME_DAY),
 				 errhint("Name it with the argument horizon of gp_create_task.")));
-	r->half_life = task->half_life;
 }
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
 static gp_features *
-read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
+read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *columns)
 {
 	gp_env	   *env = r->env;
 	bool	   *trains = gp_alloc_zero(env, r->n, sizeof(bool));
 	gp_facts_labels labels = {.n = data->nlabelled,.entity = r->entity_of,.as_of = r->as_of,
 		.label = data->label,
-	.target = data->target,.nclasses = data->nclasses,.horizon = task->horizon};
+	.target = data->target,.nclasses = data->nclasses,.horizon = columns->horizon};
 	gp_time		latest = GP_TIME_ALWAYS;
 	gp_facts_freshness labels_are;
-	int32		columns;
+	int32		unused;
 
 	for (int64 i = 0; i < data->nlabelled; i++)
 	{
@@ -300,25 +297,21 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_data *task)
 		latest = Max(latest, r->as_of[i]);
 	}
 	gnngp_reading_encode(r, latest);
-	task->target = gp_facts_target_of(env, &labels, NULL);
+	columns->target = gp_facts_target_of(env, &labels, NULL);
 	/*
 	 * Old answers mislead what has learnt from fresh ones; and a row's own column has one answer.
 	 */
-	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, task->newest);
+	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, columns->newest);
 	if (r->own_time || labels_are == GP_FACTS_OLD)
-		task->target.width = 0;
-	gnngp_reading_run(r, task->target.width);
-	if (r->earlier >= 0)
-		gp_facts_scan_labels(r->facts, r->earlier, r->entity_of, &task->target, &labels);
-	if (r->all >= 0)
-		gp_facts_scan_labels(r->facts, r->all, NULL, &task->target, &labels);
+		columns->target.width = 0;
+	gnngp_reading_run(r, &labels, r->entity_of);
 	gnngp_tell_disguises(r, &labels);
-	task->scale = gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
+	columns->scale = *gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
 	/* The last columns are of labels. */
 	if (r->earlier >= 0 && labels_are == GP_FACTS_OLD_AS_FACTS)
-		task->scale->doubted = gp_facts_relation_first(r->facts, r->earlier, &columns);
+		columns->scale.doubted = gp_facts_relation_first(r->facts, r->earlier, &unused);
 	gp_free(env, trains);
-	return gp_facts_features(r->facts, task->scale);
+	return gp_facts_features(r->facts, &columns->scale);
 }
 
 /* Reads all of a task. */
@@ -333,9 +326,10 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_require_parents(s);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	find_newest(&rows);
-	task->newest = rows.newest;
+	task->columns.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,
+		.columns = &task->columns,
 		.entity = rows.entity,
 	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = is_typed(s, def)};
 	take_rows(r, &rows);
@@ -347,20 +341,18 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	require_labels(&rows, data->nlabelled);
 	take_labels(data, &rows);
 	gnngp_reading_plan(r);
-	choose_horizon(r, &rows, data->nlabelled, task);
+	choose_horizon(r, &rows, data->nlabelled, &task->columns);
 	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);
 	task->label_ids = ids_of(env, rows.row, data->nlabelled, &rows);
 	task->as_of = unconstify(gp_time *, r->as_of);
 	data->type = GP_FLOAT;
-	data->features = read_columns(r, data, task);
+	data->features = read_columns(r, data, &task->columns);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
 	if (r->typed)
 		task->typed = gnngp_reading_paths(r);
 	task->relations = r->nhistories;
 	task->facts = r->read;
-	task->nencodings = r->nencodings;
-	task->encoding = r->encoding;
-	task->shape = gnngp_schema_shape(s);
+	task->columns.shape = gnngp_schema_shape(s);
 	task->entity_of = r->entity_of;
 	data->rows = task;
 	return data;

@@ -109,23 +109,29 @@ extern void gnngp_schema_end(gnngp_schema_use *use);
 typedef struct gnngp_task_data gnngp_task_data;
 typedef struct gnngp_task_state gnngp_task_state;
 
-/* What of the rows of a task, and of the facts that they see, its model stores. */
-struct gnngp_task_data
+/* How facts become columns: by a fit, and then by its live answers. */
+typedef struct gnngp_task_columns
 {
-	gnngp_ids	label_ids;		/* of the labelled rows: by id, then time */
-	int32	   *entity_of;		/* of all rows: their entities' numbers, in the order of ids */
-	gp_time    *as_of;			/* of all rows: those labelled, then those to predict */
+	uint64		shape;			/* of the schema */
 	gp_time		horizon;
 	gp_time		half_life;
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
-	gp_facts_scale *scale;
-	gp_typed   *typed;			/* of a column of a table without time; else NULL */
-	gp_facts_target target;
 	int			nencodings;
-	gp_encoding **encoding;		/* of tables, then of folds */
+	gp_encoding **encoding;		/* of tables, then of folds; NULL: of a table that is not read */
+	gp_facts_scale scale;
+	gp_facts_target target;
+} gnngp_task_columns;
+
+/* What of the rows of a task, and of the facts that they see, its model stores. */
+struct gnngp_task_data
+{
+	gnngp_task_columns columns;
+	gnngp_ids	label_ids;		/* of the labelled rows: by id, then time */
+	int32	   *entity_of;		/* of all rows: their entities' numbers, in the order of ids */
+	gp_time    *as_of;			/* of all rows: those labelled, then those to predict */
+	gp_typed   *typed;			/* of a column of a table without time; else NULL */
 	int			relations;
 	int64		facts;
-	uint64		shape;
 	double		other_score;	/* of the weighting that was not chosen */
 };
 
@@ -145,14 +151,7 @@ extern void gnngp_check_expressions(gnngp_graph_def *task);
 /* What a model keeps of it (pg/store/store.h). */
 struct gnngp_task_state
 {
-	uint64		shape;			/* of the schema */
-	gp_time		horizon;
-	gp_time		half_life;
-	gp_time		newest;
-	int			nencodings;
-	gp_encoding **encoding;		/* NULL: of a table that is not read */
-	gp_facts_scale scale;
-	gp_facts_target target;
+	gnngp_task_columns columns;
 	int64		labelled;
 	const int64 *as_of;			/* of each labelled row */
 	const int32 *by_time;		/* these in order of time */
@@ -177,7 +176,7 @@ typedef struct gnngp_known_labels
  */
 typedef struct gnngp_few gnngp_few;
 extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task,
-								 const gnngp_task_state *state,
+								 gnngp_task_state *state,
 								 gnngp_id *id, int64 *n, gp_time as_of);
 
 /* Their features as of that time, read as the caller; ends the reading. */

@@ -53,11 +53,9 @@ extern void gnngp_find_relations(gnngp_tables *s);
 /* 23505 where a key that the user names is not unique in the table that it refers to. */
 extern void gnngp_require_parents(const gnngp_tables *s);
 
-/*
- * The column of a table that a column of another refers to by a foreign key; InvalidAttrNumber:
- * none.
- */
-extern AttrNumber gnngp_foreign_column(Oid table, AttrNumber column, Oid parent);
+/* The first table of the schema that a column of any table refers to by itself, or -1. */
+extern int	gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column,
+								 int *referred_column);
 
 /* ---- what a query joins (schema_join.c) ---- */
 

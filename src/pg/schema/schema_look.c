@@ -103,7 +103,7 @@ gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
 	gnngp_task_rows rows;
 
 	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, "auto");
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
 	gnngp_task_rows_check(&rows);
 	gnngp_schema_end(&use);
 }

@@ -115,7 +115,8 @@ match_table(Oid oid, const char *text, const char *ends)
 }
 
 /*
- * 42501 where a name is that of a table of the graph that was left out; 42P01 where it is none's.
+ * 42501 where a name is that of a table of the graph that was left out; 42703 where a table stands
+ * for a column; 42P01 where it is none's.
  */
 static void
 refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
@@ -128,6 +129,12 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("permission denied for table %s", get_rel_name(tables->oid[i])),
 					 errdetail("Argument \"%s\" names it.", argument)));
+	for (int i = 0; i < s->ntables; i++)
+		if (match_table(s->table[i].table.oid, text, "") > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("argument \"%s\" names table \"%s\" without a column", argument, text),
+					 errhint("Name a column as table.column, or several as table(column,column).")));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("\"%s\", which argument \"%s\" names, is no table of graph \"%s\"", text, argument, s->def->name),

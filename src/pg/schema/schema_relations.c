@@ -253,23 +253,36 @@ gnngp_require_parents(const gnngp_tables *s)
 	}
 }
 
-/* Takes the column that was found. */
-static void
-column_row(void *state, const Datum *values, const bool *nulls)
+/* A table that a column refers to, and by which column. */
+typedef struct referred
 {
-	*(AttrNumber *) state = DatumGetInt16(values[0]);
+	const gnngp_tables *s;
+	int			table;
+	int		   *column;
+} referred;
+
+/* Takes the first that is among the tables. */
+static void
+referred_row(void *state, const Datum *values, const bool *nulls)
+{
+	referred   *r = state;
+	int			table = gnngp_schema_find(r->s, DatumGetObjectId(values[0]));
+
+	if (table < 0 || (r->table >= 0 && r->table <= table))
+		return;
+	r->table = table;
+	*r->column = column_at(&r->s->table[table], DatumGetInt16(values[1]));
 }
 
-AttrNumber
-gnngp_foreign_column(Oid table, AttrNumber column, Oid parent)
+int
+gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *referred_column)
 {
-	static const Oid types[] = {OIDOID, INT2OID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(table), Int16GetDatum(column),
-		ObjectIdGetDatum(parent)};
-	AttrNumber	found = InvalidAttrNumber;
-	gnngp_rows	rows = {.row = column_row,.state = &found};
+	static const Oid types[] = {OIDOID, INT2OID};
+	Datum		values[] = {ObjectIdGetDatum(table), Int16GetDatum(column)};
+	referred	r = {s, -1, referred_column};
+	gnngp_rows	rows = {.row = referred_row,.state = &r};
 
-	each_catalog_row("SELECT confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
-					 " AND conkey = ARRAY[$2] AND confrelid = $3 LIMIT 1", 3, types, values, &rows);
-	return found;
+	each_catalog_row("SELECT confrelid, confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
+					 " AND conkey = ARRAY[$2]", lengthof(types), types, values, &rows);
+	return r.table;
 }

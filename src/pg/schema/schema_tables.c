@@ -62,10 +62,8 @@ read_numbers(gnngp_schema_column *c, Oid base)
 	if (gnngp_is_integer_type(base) || base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID)
 		return true;
 	c->read_as = FLOAT8OID;
-	if (base == CASHOID)
-		c->cast = "::pg_catalog.numeric::pg_catalog.float8";
-	else if (gnngp_is_number_type(base))
-		c->cast = "::pg_catalog.float8";
+	if (base == CASHOID || gnngp_is_number_type(base))
+		c->cast = gnngp_number_cast(base);
 	else if (gnngp_is_vector_type(base))
 	{
 		c->kind = GP_CELL_LIST;

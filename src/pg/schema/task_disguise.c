@@ -81,7 +81,7 @@ static void
 look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 {
 	const gnngp_task_reading *r = d->r;
-	const gp_encoding *encoding = r->encoding[part->encoding];
+	const gp_encoding *encoding = r->columns->encoding[part->encoding];
 
 	for (int32 p = 0; p < encoding->nparts; p++)
 	{
@@ -136,7 +136,7 @@ gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
 		for (int p = 0; p < h->join->nparts; p++)
 		{
 			look_at_part(&d, &h->join->part[p], first, false);
-			first += r->encoding[h->join->part[p].encoding]->width;
+			first += r->columns->encoding[h->join->part[p].encoding]->width;
 		}
 	}
 }

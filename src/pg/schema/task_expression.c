@@ -160,7 +160,11 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
 	check_value(task, def->target, "target");
-	(void) type_of(task, def->target);
+	if (type_is_rowtype(type_of(task, def->target)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
+				 errhint("Name one value of it, such as e.column.")));
 	if (def->filter)
 	{
 		check_value(task, def->filter, "filter");
@@ -242,7 +246,7 @@ labels_query(const gnngp_task_rows *t, const char *range)
 					" LIMIT ($3)[pg_catalog.array_position($1, x.t)]) e",
 					t->id_column.quoted, t->task->task.target,
 					type == TEXTOID ? "::pg_catalog.text" :
-					type == FLOAT8OID ? "::pg_catalog.float8" : "",
+					type == FLOAT8OID ? gnngp_number_cast(t->target.base) : "",
 					t->source.quoted, asked_about(t), range, draw_of(t));
 }
 

@@ -324,7 +324,6 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	int			n = r->schema->nrelations;
 	gnngp_join *own;
 
-	r->nencodings = r->schema->ntables + r->folds->n;
 	plan_own(r);
 	own = r->own;
 	r->history = palloc0(sizeof(gnngp_history) * (1 + n * (n + own->nparts + 1)));
@@ -340,14 +339,17 @@ gnngp_reading_plan(gnngp_task_reading *r)
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
-	if (r->encoding[p->encoding] == NULL)
-		r->encoding[p->encoding] = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
+	gp_encoding **encoding = &r->columns->encoding[p->encoding];
+
+	if (*encoding == NULL)
+		*encoding = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
 }
 
 void
 gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
-	r->encoding = gp_alloc_zero(r->env, Max(r->nencodings, 1), sizeof(gp_encoding *));
+	r->columns->nencodings = r->schema->ntables + r->folds->n;
+	r->columns->encoding = gp_alloc_zero(r->env, r->columns->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
 		encode_part(r, &r->own->part[p], before);
 	for (int h = 0; h < r->nhistories; h++)
@@ -361,11 +363,11 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 static void
 declare_history(gnngp_task_reading *r, gnngp_history *h)
 {
-	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->half_life,
+	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->columns->half_life,
 		.pseudo = -1.0};
 
 	for (int p = 0; p < h->join->nparts; p++)
-		h->width += r->encoding[h->join->part[p].encoding]->width;
+		h->width += r->columns->encoding[h->join->part[p].encoding]->width;
 	if (!h->timed)
 		usual.which = GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT;
 	h->number = gp_facts_relation(r->facts, h->name, h->width, usual);
@@ -373,18 +375,19 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 
 /* Declares all columns. */
 static void
-declare(gnngp_task_reading *r, int target_width)
+declare(gnngp_task_reading *r)
 {
+	int32		target_width = r->columns->target.width;
 	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,
-		.half_life = (double) r->half_life,.pseudo = -1.0};
+		.half_life = (double) r->columns->half_life,.pseudo = -1.0};
 	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,
-		.half_life = (double) r->half_life,.pseudo = -1.0};
+		.half_life = (double) r->columns->half_life,.pseudo = -1.0};
 
 	r->facts = gp_facts_create(r->env, r->n, r->as_of);
 	r->own_block = palloc(sizeof(int32) * r->own->nparts);
 	for (int p = 0; p < r->own->nparts; p++)
 	{
-		int32		width = r->encoding[r->own->part[p].encoding]->width;
+		int32		width = r->columns->encoding[r->own->part[p].encoding]->width;
 
 		r->own_block[p] = width == 0 ? -1 :
 			gp_facts_block(r->facts, r->own->part[p].name, "columns", width);
@@ -428,7 +431,7 @@ put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, co
 {
 	gnngp_task_reading *r = o->r;
 	const gnngp_part *part = &r->own->part[p];
-	const gp_encoding *encoding = r->encoding[part->encoding];
+	const gp_encoding *encoding = r->columns->encoding[part->encoding];
 	bool		is_there = part->there < 0 ||
 		(!nulls[part->there] && DatumGetBool(values[part->there]));
 
@@ -493,7 +496,7 @@ most(const gnngp_task_reading *r, const gnngp_join *j, bool cells)
 	int			n = 1;
 
 	for (int p = 0; p < j->nparts; p++)
-		n = Max(n, cells ? j->part[p].ncells : r->encoding[j->part[p].encoding]->width);
+		n = Max(n, cells ? j->part[p].ncells : r->columns->encoding[j->part[p].encoding]->width);
 	return n;
 }
 
@@ -551,7 +554,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	for (int p = 0; p < h->join->nparts; p++)
 	{
 		const gnngp_part *part = &h->join->part[p];
-		const gp_encoding *encoding = f->r->encoding[part->encoding];
+		const gp_encoding *encoding = f->r->columns->encoding[part->encoding];
 
 		gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
 		gp_encode_ages(encoding, own, at);
@@ -600,11 +603,17 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 }
 
 void
-gnngp_reading_run(gnngp_task_reading *r, int target_width)
+gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const int32 *key)
 {
-	declare(r, target_width);
+	const gp_facts_target *target = &r->columns->target;
+
+	declare(r);
 	gp_facts_fill_calendar(r->facts, r->calendar);
 	read_own(r);
 	for (int h = 0; h < r->nhistories; h++)
 		read_history(r, &r->history[h]);
+	if (r->earlier >= 0)
+		gp_facts_scan_labels(r->facts, r->earlier, key, target, labels);
+	if (r->all >= 0)
+		gp_facts_scan_labels(r->facts, r->all, NULL, target, labels);
 }

@@ -55,9 +55,7 @@ typedef struct gnngp_task_reading
 	int32	   *entity_of;		/* of each row */
 	int32	   *row_of;			/* rows by entity, */
 	int64	   *row_start;		/* where those of each begin */
-	gp_time		half_life;
-	int			nencodings;
-	gp_encoding **encoding;
+	gnngp_task_columns *columns;
 	gnngp_join *own;			/* the query for the entities */
 	int32	   *own_block;		/* of each part; -1: no columns */
 	int			nhistories;
@@ -94,11 +92,9 @@ extern void gnngp_reading_plan(gnngp_task_reading *r);
 /* Looks at all tables that are read, as far as they are there before a time. */
 extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 
-/*
- * Declares the columns, those of labels of this width (0: none), then reads and fills all but
- * these.
- */
-extern void gnngp_reading_run(gnngp_task_reading *r, int target_width);
+/* Declares the columns, then reads and fills them: of earlier labels by these keys of rows. */
+extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels,
+							  const int32 *key);
 
 /* NOTICEs of columns that alone give the answer (task_disguise.c). */
 extern void gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels);

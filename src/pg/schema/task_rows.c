@@ -19,24 +19,6 @@
 
 /* ---- the entities ---- */
 
-/* The entities that a column of a table of labels refers to by a foreign key: the table, or -1. */
-static int
-entity_by_key(const gnngp_tables *s, Oid labels, AttrNumber column, int *id)
-{
-	for (int i = 0; i < s->ntables; i++)
-	{
-		AttrNumber	to = gnngp_foreign_column(labels, column, s->table[i].table.oid);
-		const char *name = to != InvalidAttrNumber ? get_attname(s->table[i].table.oid, to, true) :
-			NULL;
-
-		if (name == NULL)
-			continue;
-		*id = gnngp_table_find_column(&s->table[i], name);
-		return i;
-	}
-	return -1;
-}
-
 /* True where a column is named after a table: customer_id or customers_id of customers. */
 static bool
 is_named_after(const char *column, const char *table)
@@ -103,8 +85,8 @@ find_labelled(gnngp_task_rows *t)
 	gnngp_column column = gnngp_table_column(&t->source, def->entity_column);
 
 	t->id_column = column;
-	t->entity = entity_by_key(t->schema, t->source.oid, get_attnum(t->source.oid, column.name),
-							  &t->id);
+	t->entity = gnngp_referred_table(t->schema, t->source.oid,
+									 get_attnum(t->source.oid, column.name), &t->id);
 	if (t->entity < 0)
 		t->entity = entity_by_name(t->schema, column.name, &t->id);
 	if (t->entity < 0)

@@ -11,6 +11,7 @@
 #include "compute.h"
 #include "env_pg.h"
 #include "gpu.h"
+#include "progress.h"
 #include "settings.h"
 
 gp_device *
@@ -85,7 +86,10 @@ gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan)
 	if (*card)
 		return *card;
 	if (!gnngp_gpu_wins(plan, planner->threads) || !gnngp_gpu_can_be_tried())
+	{
+		gnngp_progress_expect(planner, 1, &plan->effort);
 		return planner;
+	}
 	return *card = gnngp_gpu_open(planner->env);
 }
 

@@ -46,6 +46,16 @@ static const char *const phase_names[GP_PHASE_COUNT] = {
 /* What was told last, and when the report began. */
 static int64 told[SLOT_OBJECTIVE + 1];
 
+/* A phase and, above it, the milliseconds from the start to the expected end; 0: not known. */
+#define PHASE_BITS 8
+
+/* How much is to be computed, up to the end of each part, and when that began. */
+#define MOST_PARTS 32
+static int	parts;
+static double reached[MOST_PARTS];
+static TimestampTz parts_began;
+static int64 expected_end;
+
 static void
 report(void)
 {
@@ -66,6 +76,8 @@ gnngp_progress_begin(const char *model)
 	memcpy(told, name, sizeof(name));
 	told[SLOT_STARTED] = GetCurrentTimestamp();
 	told[SLOT_MAGIC] = MAGIC;
+	parts = 0;
+	expected_end = 0;
 	pgstat_progress_start_command(COMMAND, InvalidOid);
 	report();
 }
@@ -79,12 +91,48 @@ gnngp_progress_is_on(void)
 void
 gnngp_progress_set(gp_phase phase, int64 done, int64 total, double objective)
 {
-	told[SLOT_PHASE] = phase;
+	told[SLOT_PHASE] = phase | expected_end << PHASE_BITS;
 	told[SLOT_DONE] = done;
 	told[SLOT_TOTAL] = total;
 	memcpy(&told[SLOT_OBJECTIVE], &objective, sizeof(objective));
 	if (gnngp_progress_is_on())
 		report();
+}
+
+/* The end is so many seconds away. */
+static void
+expect_end(double seconds)
+{
+	expected_end = Max((GetCurrentTimestamp() - told[SLOT_STARTED]) / 1000 +
+					   (int64) Min(seconds * 1000.0, 1e12), 1);
+}
+
+void
+gnngp_progress_expect(const gp_device *device, int n, const double *effort)
+{
+	double		seconds;
+
+	if (!gnngp_progress_is_on() || parts > 0 || strcmp(device->name, "cpu") != 0)
+		return;
+	parts = Min(n, MOST_PARTS);
+	for (int i = 0; i < parts; i++)
+		reached[i] = (i > 0 ? reached[i - 1] : 0.0) + effort[i];
+	parts_began = GetCurrentTimestamp();
+	seconds = reached[parts - 1] / (GNNGP_CPU_PACE * device->threads);
+	expect_end(seconds);
+	if (seconds >= GNNGP_LONG_SECONDS)
+		ereport(NOTICE,
+				(errmsg("this takes about %.0f s", seconds),
+				 errhint("SELECT * FROM gp_progress in another session shows how far it is.")));
+}
+
+void
+gnngp_progress_reach(int n)
+{
+	double		elapsed = (GetCurrentTimestamp() - parts_began) / 1e6;
+
+	if (n < parts && reached[n - 1] > 0.0)
+		expect_end(elapsed * (reached[parts - 1] - reached[n - 1]) / reached[n - 1]);
 }
 
 void
@@ -115,10 +163,11 @@ gnngp_progress_rows(PG_FUNCTION_ARGS)
 		LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
 		const PgBackendStatus *entry = local ? &local->backendStatus : NULL;
 		const int64 *param = entry ? entry->st_progress_param : NULL;
-		Datum		values[7];
-		bool		nulls[7] = {0};
+		Datum		values[8];
+		bool		nulls[8] = {0};
 		char		name[NAMEDATALEN];
-		int64		phase;
+		int64		phase,
+					left;
 		double		objective;
 
 		if (entry == NULL || entry->st_progress_command != COMMAND ||
@@ -128,7 +177,9 @@ gnngp_progress_rows(PG_FUNCTION_ARGS)
 			continue;
 		memcpy(name, param, sizeof(name));
 		name[NAMEDATALEN - 1] = '\0';
-		phase = param[SLOT_PHASE];
+		phase = param[SLOT_PHASE] & ((1 << PHASE_BITS) - 1);
+		left = (param[SLOT_PHASE] >> PHASE_BITS) -
+			(GetCurrentTimestamp() - param[SLOT_STARTED]) / 1000;
 		if (phase < 0 || phase >= GP_PHASE_COUNT)
 			phase = GP_PHASE_IDLE;
 		values[0] = Int32GetDatum(entry->st_procpid);
@@ -141,6 +192,8 @@ gnngp_progress_rows(PG_FUNCTION_ARGS)
 		memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
 		nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
 		values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
+		nulls[7] = left <= 0;
+		values[7] = Float8GetDatum(left / 1000.0);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -29,7 +29,7 @@ enum facts_head
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
 static int64 *
-lay_encodings(const gnngp_task_data *task, StringInfo parts)
+lay_encodings(const gnngp_task_columns *task, StringInfo parts)
 {
 	int64	   *count = palloc(sizeof(int64) * Max(task->nencodings, 1));
 
@@ -49,8 +49,8 @@ void
 gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
 				  const double *forward)
 {
-	const gnngp_task_data *task = data->rows;
-	const gp_facts_scale *scale = task->scale;
+	const gnngp_task_columns *task = &data->rows->columns;
+	const gp_facts_scale *scale = &task->scale;
 	int64		head[FACTS_HEADS] = {(int64) task->shape, task->horizon, task->half_life,
 									 task->newest, scale->width,
 	scale->kept, scale->nblocks, scale->weights};
@@ -64,7 +64,8 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 
 		data->nlabelled, data->nlabelled, data->nlabelled * Max(model->classes, 1)
 	};
 	const void *const array[FACTS_ARRAYS] = {
-		head, encodings, parts.data, scale->column, name, &task->target, task->as_of, block, forward
+		head, encodings, parts.data, scale->column, name, &task->target, data->rows->as_of, block,
+		forward
 	};
 
 	memcpy(name, scale->relation, names);
@@ -94,10 +95,11 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 static bool
 state_fits(const gnngp_task_state *f)
 {
-	const gp_facts_scale *s = &f->scale;
+	const gnngp_task_columns *t = &f->columns;
+	const gp_facts_scale *s = &t->scale;
 	int32		kept = 0;
-	bool		fits = f->horizon >= 0 && f->half_life > 0 && f->target.width >= 0 &&
-		f->target.width <= GP_ENCODED_HOT;
+	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
+		t->target.width <= GP_ENCODED_HOT;
 
 	for (int32 c = 0; c < s->width; c++)
 	{
@@ -113,6 +115,7 @@ gnngp_task_state *
 gnngp_facts_read(gp_env *env, const gnngp_model *model)
 {
 	gnngp_task_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_task_state));
+	gnngp_task_columns *t = &f->columns;
 	gp_link_array a[FACTS_ARRAYS];
 	const int64 *head;
 	size_t		names;
@@ -127,25 +130,25 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 		a[FACTS_AS_OF].count != model->labelled)
 		gnngp_arrays_damaged(model, "facts");
 	head = a[FACTS_HEAD].data;
-	f->shape = (uint64) head[HEAD_SHAPE];
-	f->horizon = head[HEAD_HORIZON];
-	f->half_life = head[HEAD_HALF_LIFE];
-	f->newest = head[HEAD_NEWEST];
-	f->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
+	t->shape = (uint64) head[HEAD_SHAPE];
+	t->horizon = head[HEAD_HORIZON];
+	t->half_life = head[HEAD_HALF_LIFE];
+	t->newest = head[HEAD_NEWEST];
+	t->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
 								 .kept = (int32_t) head[HEAD_KEPT],
 		.nblocks = (int32_t) head[HEAD_NBLOCKS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
-	names = (size_t) f->scale.nblocks * GP_FACTS_NAME;
-	f->nencodings = (int) a[FACTS_COUNTS].count;
-	f->encoding = make_encodings(env, a[FACTS_COUNTS].data, f->nencodings, a[FACTS_ENCODED].data,
+	names = (size_t) t->scale.nblocks * GP_FACTS_NAME;
+	t->nencodings = (int) a[FACTS_COUNTS].count;
+	t->encoding = make_encodings(env, a[FACTS_COUNTS].data, t->nencodings, a[FACTS_ENCODED].data,
 								 a[FACTS_ENCODED].count / (int64) sizeof(gp_encoded));
-	if (f->encoding == NULL ||
-		a[FACTS_COLUMNS].count != f->scale.width * (int64) sizeof(gp_facts_column) ||
-		a[FACTS_NAMES].count != (int64) (2 * names) || f->scale.nblocks < 0)
+	if (t->encoding == NULL ||
+		a[FACTS_COLUMNS].count != t->scale.width * (int64) sizeof(gp_facts_column) ||
+		a[FACTS_NAMES].count != (int64) (2 * names) || t->scale.nblocks < 0)
 		gnngp_arrays_damaged(model, "facts");
-	f->scale.column = a[FACTS_COLUMNS].data;
-	f->scale.relation = a[FACTS_NAMES].data;
-	f->scale.aggregate = (void *) ((char *) a[FACTS_NAMES].data + names);
-	memcpy(&f->target, a[FACTS_TARGET].data, sizeof(gp_facts_target));
+	t->scale.column = a[FACTS_COLUMNS].data;
+	t->scale.relation = a[FACTS_NAMES].data;
+	t->scale.aggregate = (void *) ((char *) a[FACTS_NAMES].data + names);
+	memcpy(&t->target, a[FACTS_TARGET].data, sizeof(gp_facts_target));
 	f->labelled = a[FACTS_AS_OF].count;
 	f->as_of = a[FACTS_AS_OF].data;
 	f->block = a[FACTS_BLOCKS].count == f->labelled ? a[FACTS_BLOCKS].data : NULL;

@@ -175,7 +175,7 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 	check_nodes(model, live, GP_PIECE_LABELLED);
 	if (!gp_live_fits(live->keep) ||
 		(task && (gp_keep_find(live->keep, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled ||
-				  f.dims != live->task->scale.kept)))
+				  f.dims != live->task->columns.scale.kept)))
 		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;

@@ -15,6 +15,7 @@
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */
 #define LAPLACIAN GP_OPEN_PRIOR
+#define LITTLE_EFFORT 1e10		/* of one fit: all of them take seconds */
 
 static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
 static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
@@ -231,21 +232,41 @@ are_landmarks_enough(gnngp_run *run, const gnngp_data *data, const gnngp_fit_set
 	return half.fits && !is_surely_better(c, &half);
 }
 
-/* True where a fit in full would take long. */
-static bool
-is_costly(gnngp_run *run, const gp_problem *problem)
+/* How much a fit is to compute. */
+static double
+effort_of(gnngp_run *run, gp_problem problem)
 {
 	gp_env	   *env = run->env;
 	size_t		limit = env->limit;
-	gp_problem	p = *problem;
 	gp_plan		plan;
 
 	/* What planning itself takes is not held against the limit, as in an estimate. */
-	p.estimate_limit = gp_limit(env);
+	problem.estimate_limit = gp_limit(env);
 	env->limit = 0;
-	plan = gp_plan_make(run->device, &p);
+	plan = gp_plan_make(run->device, &problem);
 	env->limit = limit;
-	return plan.effort > GP_CHEAP_EFFORT;
+	return plan.effort;
+}
+
+double *
+gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+					   const gnngp_candidate *candidates, int n)
+{
+	gnngp_notices *former = gnngp_env_collect_notices(run->env);
+	double	   *effort = palloc0(sizeof(double) * (n + 1));
+
+	for (int i = n; i >= 0 && (i == n || effort[n] > LITTLE_EFFORT); i--)
+	{
+		const gnngp_candidate *c = &candidates[i % n];
+		gp_problem	problem;
+
+		gnngp_problem_init(&problem, data, gnngp_compile_kernel(run->env, c->kernel), settings);
+		problem.open_prior = c->open_prior;
+		problem.strategy = GP_STRATEGY_AUTO;
+		effort[i] = effort_of(run, i < n ? gp_compared(run->device, &problem) : problem);
+	}
+	gnngp_env_join_notices(run->env, former, NULL);
+	return effort;
 }
 
 /*
@@ -265,7 +286,8 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, c->kernel), settings);
 	as_compared = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 &&
 		c->landmarks > 0;
-	if (!as_compared || !is_costly(run, &problem) || !are_landmarks_enough(run, data, settings, c))
+	if (!as_compared || effort_of(run, problem) <= GP_CHEAP_EFFORT ||
+		!are_landmarks_enough(run, data, settings, c))
 	{
 		gnngp_candidate full = {.kernel = c->kernel};
 
@@ -299,8 +321,13 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 	if (gnngp_kernel_is_auto(settings->kernel))
 	{
 		candidates = gnngp_candidates(run->env, data, settings, &n);
+		gnngp_progress_expect(run->device, n + 1,
+							  gnngp_expected_efforts(run, data, settings, candidates, n));
 		for (int i = 0; i < n; i++)
+		{
 			gnngp_compare(run, data, settings, CurrentMemoryContext, &candidates[i]);
+			gnngp_progress_reach(i + 1);
+		}
 		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
 		choice.alternatives = describe(candidates, n);
 	}

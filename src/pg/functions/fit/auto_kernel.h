@@ -32,6 +32,14 @@ typedef struct gnngp_choice
 	gp_posterior *posterior;	/* of the chosen kernel */
 } gnngp_choice;
 
+/*
+ * How much a fit is to compute, in operations as a plan weighs them: each comparison of candidates,
+ * and the fit in full (of the first of them) behind these.
+ */
+extern double *gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data,
+									  const gnngp_fit_settings *settings,
+									  const gnngp_candidate *candidates, int n);
+
 /* The kernels that may suit a graph; the likeliest comes first. */
 extern gnngp_candidate *gnngp_candidates(gp_env *env, const gnngp_data *data,
 										 const gnngp_fit_settings *settings, int *n);

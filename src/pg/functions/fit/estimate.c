@@ -45,9 +45,33 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 	return plan;
 }
 
+/* The seconds that a fit will take on the CPU: kernel auto compares several first. */
+static double
+expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
+				 const gp_plan *plan)
+{
+	gp_device  *device = gnngp_device_open(env, 0);
+	gnngp_run	run = {.env = env,.device = device};
+	double		effort = plan->effort;
+	int			n;
+
+	if (gnngp_method_is_gp(settings->method) && gnngp_kernel_is_auto(settings->kernel) &&
+		data->rows == NULL)
+	{
+		gnngp_candidate *candidates = gnngp_candidates(env, data, settings, &n);
+		double	   *each = gnngp_expected_efforts(&run, data, settings, candidates, n);
+
+		for (int i = 0; i < n; i++)
+			effort += each[i];
+	}
+	effort /= GNNGP_CPU_PACE * device->threads;
+	device->close(device);
+	return effort;
+}
+
 static Datum
 estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit,
-			 bool on_gpu)
+			 bool on_gpu, double seconds)
 {
 	TupleDesc	desc;
 	Datum		values[4];
@@ -66,6 +90,8 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 		appendStringInfo(&reason, "; a live state of %.1f MB", plan->live_bytes / MEGA);
 	if (on_gpu)
 		appendStringInfoString(&reason, "; on the GPU");
+	else if (seconds >= GNNGP_LONG_SECONDS)
+		appendStringInfo(&reason, "; about %.0f s", seconds);
 	if (plan->bytes > (double) limit)
 		appendStringInfo(&reason, "; does not fit in gnngp.memory_limit (%.0f MB)",
 						 floor((double) limit / MEGA));
@@ -84,6 +110,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gp_plan		plan;
 	gp_link_method method;
 	bool		on_gpu;
+	double		seconds;
 	gp_device  *device;
 	gnngp_data *data;
 
@@ -98,6 +125,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	data = gnngp_read(env, graph, "auto", false);
 	plan = gnngp_link_estimate(device, data, &settings, limit, &method);
 	on_gpu = goes_to_gpu(&plan, device->threads);
+	seconds = plan.effort / (GNNGP_CPU_PACE * device->threads);
 	device->close(device);
 	if (settings.keep > 0)
 	{
@@ -107,7 +135,8 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 				 "; %d pairs of each node are kept in %.1f MB", settings.keep,
 				 gnngp_kept_bytes(&data->ids, settings.keep) / MEGA);
 	}
-	return estimate_row(fcinfo, gnngp_link_method_name(method), &plan, limit, on_gpu);
+	return estimate_row(fcinfo, gnngp_link_method_name(method), &plan, limit, on_gpu,
+						seconds);
 }
 
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep) */
@@ -123,6 +152,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gp_plan		plan;
 	size_t		limit;
 	bool		on_gpu;
+	double		seconds;
 	int			candidates;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
@@ -147,7 +177,8 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 		snprintf(plan.reason, sizeof(plan.reason),
 				 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
 				 d.statements, d.chunks, d.written / MEGA, d.shuffled / MEGA, d.bytes / MEGA);
-		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false);
+		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false,
+							0.0);
 	}
 	if (graph->task.form)
 		gnngp_facts_settings(&settings);
@@ -163,6 +194,8 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 												   settings.kernel);
 	limit = gp_limit(env);
 	plan = make_plan(env, &problem, settings.method, &on_gpu);
+	seconds = expected_seconds(env, data, &settings, &plan);
 	gnngp_env_destroy(env);
-	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu);
+	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
+						seconds);
 }

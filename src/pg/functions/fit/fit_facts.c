@@ -84,7 +84,7 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 {
 	gnngp_task_data *task = data->rows;
 	bool		columns;
-	facts_fit	fit = {data->features, task->scale, &task->other_score};
+	facts_fit	fit = {data->features, &task->columns.scale, &task->other_score};
 	gnngp_choice choice = {.kernel = pstrdup(gp_facts_kernel)};
 	gp_problem	problem;
 
@@ -94,7 +94,7 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	choice.posterior = task->typed ? gnngp_run_fit(run, &problem, fit_typed, task->typed) :
 		gnngp_run_fit(run, &problem, fit_weightings, &fit);
 	choice.device = run->used;
-	columns = task->scale->weights == GP_FACTS_COLUMNS;
+	columns = task->columns.scale.weights == GP_FACTS_COLUMNS;
 	if (task->typed == NULL && !isnan(task->other_score))
 		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}",
 									   columns ? "blocks" : "columns", task->other_score);

@@ -162,12 +162,12 @@ static void
 explain_task(gnngp_live_call *c, int32 shown)
 {
 	const gnngp_task_state *state = c->live->task;
-	const gp_facts_scale *scale = &state->scale;
+	const gp_facts_scale *scale = &state->columns.scale;
 	int32		n = scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
 	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ?
-											 GP_TIME_NEVER : state->newest);
+											 GP_TIME_NEVER : state->columns.newest);
 	gp_live_answer one;
 	gp_live_answer all;
 	int32		column;
