@@ -396,7 +396,11 @@ AS $sql$
                  (SELECT stddev_pop(CASE m.task WHEN 'regression' THEN label.target::numeric END)
                   FROM label, gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model))),
             (11, 'mae', 'mean absolute error, in units of the target', NULL),
-            (12, 'coverage90', 'share of labels inside their 90% interval', 0.9)) AS v
+            (12, 'coverage90', 'share of labels inside their 90% interval', 0.9),
+            (13, 'recall_at_k', 'share of the rarer class among as many nodes as it has labels, the likeliest first', least),
+            (14, 'recall_at_threshold', 'share of the rarer class that is found with 1% false alarms', 0.01),
+            (15, 'precision_at_threshold', 'share of what is then reported that is of the rarer class', least),
+            (16, 'threshold', 'the probability of the rarer class to report from for that', NULL)) AS v
     )
     SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,model,no model}',
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',

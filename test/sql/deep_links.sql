@@ -7,13 +7,9 @@ SET search_path = deep_links, public;
 \pset tuples_only on
 \pset null NULL
 
-CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE statement;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    RETURN SQLSTATE || ': ' || SQLERRM;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try.sql'
+\i :include
 
 -- Groups of 12 nodes, most of whose pairs are linked, with and without features
 CREATE TABLE n AS SELECT i AS id, 'n' || i AS name, ARRAY[i / 12 % 3, i % 5, 1]::real[] AS x FROM generate_series(0, 95) i;

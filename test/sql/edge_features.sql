@@ -2,15 +2,9 @@
 SET client_min_messages = warning;
 CREATE SCHEMA edge_test;
 SET search_path = edge_test, public;
-CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE hint text;
-BEGIN
-    EXECUTE query;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 CREATE FUNCTION draw(i bigint, n bigint) RETURNS bigint LANGUAGE sql AS 'SELECT (hashint8extended(i, 7) & 1048575) % n';
 CREATE TABLE accounts (id integer PRIMARY KEY, age real, big boolean, spent real);
 CREATE TABLE transfers (src integer, dst integer, amount numeric, at timestamptz, refund boolean, note text);

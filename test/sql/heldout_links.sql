@@ -7,13 +7,9 @@ SET search_path = loo_links, public;
 \pset tuples_only on
 \pset null NULL
 
-CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE statement;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    RETURN SQLSTATE || ': ' || SQLERRM;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try.sql'
+\i :include
 
 -- Groups of 8 nodes, most of whose pairs are linked, and chains that any missing link cuts in two
 CREATE TABLE n AS SELECT i AS id, 'n' || i AS name, CASE WHEN i % 3 = 0 THEN 'c' || i / 8 % 2 END AS y FROM generate_series(0, 199) i;

@@ -3,13 +3,9 @@ SET client_min_messages = warning;
 CREATE SCHEMA leaks_test;
 SET search_path = leaks_test, public;
 SET timezone = 'UTC';
-CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE query;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    RETURN SQLSTATE || ': ' || SQLERRM;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try.sql'
+\i :include
 \pset format unaligned
 \pset tuples_only on
 SELECT setseed(0.25) IS NULL;

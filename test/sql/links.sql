@@ -8,16 +8,9 @@ SET search_path = links, public;
 \pset null NULL
 
 -- Runs a statement, and says how it fails.
-CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    message text; hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || message || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 
 -- A ring of 20 groups of 8 nodes; within a group most pairs are linked
 CREATE TABLE n AS SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'c' || i / 8 % 2 END AS y FROM generate_series(0, 159) i;

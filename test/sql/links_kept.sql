@@ -8,16 +8,9 @@ SET gnngp.threads = 1;
 \pset tuples_only on
 \pset null NULL
 
-CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    message text; hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || message || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 
 -- 15 groups of 8 nodes, no two alike: some blocks; ids that are numbers, and texts
 CREATE TABLE n AS SELECT i AS id FROM generate_series(0, 119) i;

@@ -6,13 +6,9 @@ SET search_path = live_hostile, public;
 \pset format unaligned
 \pset tuples_only on
 
-CREATE FUNCTION try(statement text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE statement;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    RETURN SQLSTATE || ': ' || SQLERRM;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try.sql'
+\i :include
 
 CREATE TABLE node AS SELECT i AS id, ARRAY[i % 3, i % 7, 1.0]::real[] AS shape, i % 5 AS a, i % 2 * 0.5 AS b,
                             CASE WHEN i % 4 = 0 THEN CASE WHEN i % 3 = 0 THEN 'red' ELSE 'green' END END AS colour

@@ -229,9 +229,9 @@ SELECT gp_create_graph('large', 'large', 'e', target => 'y');
 -- on the CPU, for a GPU has room of its own
 SELECT current_setting('gnngp.device') AS device \gset
 SET gnngp.device = 'cpu';
-SET gnngp.memory_limit = '3MB';
-SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', 'gcn', strategy => 'exact');
-SELECT strategy, bytes > 3 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', 'gcn');
+SET gnngp.memory_limit = '2MB';
+SELECT strategy, bytes > 2 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', 'gcn', strategy => 'exact');
+SELECT strategy, bytes > 2 * 2 ^ 20 AS more, flops > 0 AS flops, right(reason, 45) AS reason FROM gp_estimate('large', 'gcn');
 SELECT try($$SELECT * FROM gp_fit('large', kernel => 'gcn')$$) LIKE '53400: the fit needs%' AS refused LIMIT 1;
 RESET gnngp.memory_limit;
 SET gnngp.device = :'device';

@@ -4,15 +4,9 @@ CREATE SCHEMA schema_test;
 SET search_path = schema_test, public;
 SET timezone = 'UTC';
 SELECT setseed(0.5) IS NULL;
-CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE hint text;
-BEGIN
-    EXECUTE query;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 CREATE TABLE customers (id integer PRIMARY KEY, joined_at timestamptz NOT NULL, region text, birthday date);
 CREATE TABLE products (id integer PRIMARY KEY, price numeric NOT NULL);
 CREATE TABLE orders (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers,

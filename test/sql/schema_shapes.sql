@@ -2,15 +2,9 @@
 CREATE SCHEMA shapes;
 SET search_path = shapes, public;
 SET timezone = 'UTC';
-CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE hint text;
-BEGIN
-    EXECUTE query;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-    RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 \pset format unaligned
 \pset tuples_only on
 CREATE TABLE branches (code char(3) PRIMARY KEY, opened date NOT NULL);
@@ -63,6 +57,7 @@ SELECT try($$SELECT gp_predict_live('transfers', 'p1', as_of => 'infinity')$$);
 SELECT try($$SELECT gp_create_task('more', 'transfers', 'people.income')$$);
 SELECT try($$SELECT gp_alter_graph('transfers', exclude => '{people.income}')$$);
 SELECT try($$SELECT gp_fit_links('transfers')$$);
+SELECT try($$SELECT gp_predict_links('transfers')$$);
 SELECT gp_drop_graph('bank');
 -- What a later row refers to is not known before it, nor who else does
 CREATE TABLE verdicts (id integer PRIMARY KEY, word text);

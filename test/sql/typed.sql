@@ -2,13 +2,9 @@
 SET client_min_messages = warning;
 CREATE SCHEMA typed_test;
 SET search_path = typed_test, public;
-CREATE FUNCTION try(query text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    EXECUTE query;
-    RETURN 'ok';
-EXCEPTION WHEN OTHERS THEN
-    RETURN SQLSTATE || ': ' || SQLERRM;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try.sql'
+\i :include
 CREATE TABLE venues (name text PRIMARY KEY);
 CREATE TABLE authors (id integer PRIMARY KEY);
 CREATE TABLE papers (id text PRIMARY KEY, venue text REFERENCES venues, pages integer, topic text);

@@ -15,7 +15,7 @@ extern gp_solution gp_infer_lowrank(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);
 
-/* The second half of it: from a factor, and the exact diagonal or NULL.  Panels may be spoilt. */
+/* The second half of it: from a factor, and the exact diagonal or NULL. */
 extern gp_solution gp_infer_panels(gp_eval *ev, const gp_problem *problem,
 								   const gp_targets *targets, gp_factor *f, const double *diag,
 								   gp_posterior *out);

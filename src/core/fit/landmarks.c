@@ -17,7 +17,7 @@
 #define AUTOMATIC_COUNT 1500	/* else this many landmarks */
 #define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
 #define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
-#define COMPARED_ENTRIES 6e7	/* fewer where they times the nodes are more, */
+#define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
 #define COMPARED_LEAST 128		/* but so many */
 
 /* A candidate with what it is ranked by. */

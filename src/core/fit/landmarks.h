@@ -46,11 +46,9 @@ extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp
 						   gp_matrix out,
 						   gp_matrix norm, gp_matrix present);
 
-/*
- * lowrank.c: noise q_i' B^-1 q_i of every row of a factor, l being the Cholesky factor of B; panels
- * that are used for the last time may be spoilt.
- */
-extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last,
+/* lowrank.c: noise q_i' B^-1 q_i of every row of a factor for the Cholesky factor l of B, which is
+ * taken. */
+extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise,
 								 double *variance);
 
 /* dense_factor.c: all panels side by side, nodes x rank float; owned by the caller. */

@@ -1,9 +1,9 @@
 /*
  * lowrank.c - the posterior from a low-rank factor.
  *
- * The factor's panels P_b stay as they are: with R = blockdiag(R_b / sqrt(v_b)),
- * Q = P R^-T is formed for the labelled nodes only.  Means are P (R^-T w);
- * variances take one product or one triangular solve per block of rows.
+ * With R = blockdiag(R_b / sqrt(v_b)) of the factor's panels P_b, Q = P R^-T is formed for the
+ * labelled nodes only.  Means are P (R^-T w), variances squared lengths of P (R^-T F) for a
+ * triangle F; both are products that need the panels a block of rows at a time.
  */
 #include "fit_internal.h"
 #include "landmarks.h"
@@ -11,213 +11,169 @@
 
 #define RANK_JITTER 1e-10
 
-typedef struct lowrank
+/* What a product with a factor becomes. */
+typedef struct product_out
 {
-	gp_eval    *ev;
-	gp_factor  *f;
-	int64_t		rank;
-} lowrank;
+	gp_device  *dev;
+	int64_t		split;			/* columns whose squares are summed: before the means' */
+	gp_matrix	norm;			/* n x 1 */
+	gp_matrix	part;
+	gp_matrix	mean;			/* n x columns, of the host */
+} product_out;
 
-/* x <- R x: the inverse of the transposed solve, for the combined root R L. */
-static gp_matrix
-combined_root(lowrank *lr, gp_matrix l)
-{
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	product = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-	int64_t		at = 0;
-
-	for (int b = 0; b < lr->f->npanels; b++)
-	{
-		const gp_panel *panel = &lr->f->panel[b];
-		gp_matrix	from = gp_matrix_rows(l, at, panel->p.cols);
-		gp_matrix	to = gp_matrix_rows(product, at, panel->p.cols);
-		double		factor = 1.0 / sqrt(panel->value);
-
-		if (panel->root.data)
-			dev->gemm(dev, false, false, factor, panel->root, from, 0.0, to);
-		else
-			dev->axpby(dev, factor, from, 0.0, to);
-		at += panel->p.cols;
-	}
-	return product;
-}
-
-/* A copy in the large matrices' type. */
-static gp_matrix
-narrow(lowrank *lr, gp_matrix x)
-{
-	gp_matrix	out = lr->ev->dev->create(lr->ev->dev, x.rows, x.cols, lr->ev->type);
-
-	lr->ev->dev->copy(lr->ev->dev, out, x);
-	return out;
-}
-
-/* Rows of all panels side by side, in block. */
+/* Takes some rows of it. */
 static void
-collect_rows(lowrank *lr, int64_t row, gp_matrix block)
+take_product(void *arg, int64_t row, int64_t col, gp_matrix block)
 {
-	int64_t		at = 0;
+	product_out *out = arg;
+	gp_device  *dev = out->dev;
+	int64_t		before = gp_min64(block.cols, gp_max64(0, out->split - col));
+	gp_matrix	squared = gp_matrix_cols(block, 0, before);
+	gp_matrix	part = gp_matrix_rows(out->part, row, block.rows);
 
-	for (int k = 0; k < lr->f->npanels; k++)
+	if (before > 0)
 	{
-		gp_matrix	p = lr->f->panel[k].p;
-
-		lr->ev->dev->copy(lr->ev->dev, gp_matrix_cols(block, at, p.cols),
-						  gp_matrix_rows(p, row, block.rows));
-		at += p.cols;
+		dev->row_dots(dev, part, squared, squared);
+		dev->axpby(dev, 1.0, part, col == 0 ? 0.0 : 1.0,
+				   gp_matrix_rows(out->norm, row, block.rows));
 	}
+	if (before < block.cols)
+		dev->download(dev, gp_matrix_part(out->mean, dev->env->dry ? 0 : row,
+										  dev->env->dry ? 0 : col + before - out->split,
+										  block.rows, block.cols - before),
+					  gp_matrix_cols(block, before, block.cols - before));
 }
 
 /*
- * Posterior means in double, a block of rows at a time: means that a few rows are to give again
- * cannot have the rounding of sums in single precision, which depends on how many rows there are.
+ * norm_i = |F' q_i|^2 of all rows for a root F, which is taken, and mean = Q w unless w has no
+ * data, in one product: Q [F w] = P (R^-T [F w]).
  */
 static void
-means_in_double(lowrank *lr, gp_matrix solved, gp_posterior *out)
+explain(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w, double *norm,
+		double *mean)
 {
-	gp_device  *dev = lr->ev->dev;
-	int64_t		height = gp_min64(lr->ev->n, dev->row_block);
-	gp_matrix	block = dev->create(dev, height, lr->rank, GP_DOUBLE);
-	gp_matrix	mean = dev->create(dev, height, solved.cols, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(lr->ev->n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-		gp_matrix	m = gp_matrix_rows(mean, 0, band.count);
-
-		collect_rows(lr, band.first, b);
-		dev->gemm(dev, false, false, 1.0, b, solved, 0.0, m);
-		dev->download(dev, gp_matrix_wrap(lr->ev->env->dry ? out->mean :
-										  out->mean + band.first * solved.cols, band.count,
-										  solved.cols, GP_DOUBLE), m);
-	}
-	gp_destroy_all(dev, &block, &mean);
-}
-
-/* Posterior means of all nodes from the weights w of the factor's columns. */
-static void
-means(lowrank *lr, gp_matrix w, gp_posterior *out)
-{
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
-	gp_matrix	mean;
+	gp_device  *dev = ev->dev;
+	int64_t		n = gp_eval_rows(ev);
+	int64_t		columns = w.data ? w.cols : 0;
+	gp_matrix	both = dev->create(dev, root.rows, root.cols + columns, GP_DOUBLE);
 	gp_matrix	x;
+	product_out out = {dev, root.cols, dev->create(dev, n, 1, GP_DOUBLE),
+		dev->create(dev, n, 1, GP_DOUBLE), gp_matrix_wrap(mean, n, columns, GP_DOUBLE)};
 
-	dev->copy(dev, solved, w);
-	gp_factor_solve(lr->ev, lr->f, solved);
-	if (lr->ev->keep)
-	{
-		means_in_double(lr, solved, out);
-		dev->destroy(dev, &solved);
-		return;
-	}
-	mean = dev->create(dev, lr->ev->n, w.cols, lr->ev->type);
-	x = narrow(lr, solved);
-	gp_factor_times(lr->ev, lr->f, 0, lr->ev->n, x, mean);
-	dev->download(dev, gp_matrix_wrap(out->mean, lr->ev->n, w.cols, GP_DOUBLE), mean);
-	gp_destroy_all(dev, &solved, &x, &mean);
+	dev->copy(dev, gp_matrix_cols(both, 0, root.cols), root);
+	dev->destroy(dev, &root);
+	if (columns > 0)
+		dev->copy(dev, gp_matrix_cols(both, out.split, columns), w);
+	gp_factor_solve(ev, f, both);
+	x = dev->create(dev, both.rows, both.cols, ev->type);
+	dev->copy(dev, x, both);
+	dev->destroy(dev, &both);
+	gp_factor_product(ev, f, x, triangular, take_product, &out);
+	dev->download(dev, gp_matrix_wrap(norm, n, 1, GP_DOUBLE), out.norm);
+	gp_destroy_all(dev, &x, &out.norm, &out.part);
 }
 
 /* Q'Q + noise I of the labelled rows, factorised. */
 static gp_matrix
-gram_root(lowrank *lr, gp_matrix q, double noise)
+gram_root(gp_device *dev, gp_matrix q, double noise)
 {
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	b = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
+	gp_matrix	b = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
 
 	dev->syrk(dev, true, 1.0, q, 0.0, b);
 	dev->shift(dev, gp_matrix_diagonal(b), noise);
 	if (dev->potrf(dev, b) >= 0)
-		gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
+		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
 				 "the factor's Gram matrix is not positive definite");
 	return b;
 }
 
 /*
- * What is left of each variance when the prior's is the low-rank one:
- * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7).
+ * What is left of each variance when the prior's is the low-rank one,
+ * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7), for the Cholesky factor l of B, which is taken; and
+ * means as explain has them.
  */
-void
-gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, bool last,
-					 double *variance)
+static void
+lowrank_posterior(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, gp_matrix w, double *mean,
+				  double *variance)
 {
-	lowrank		lr = {ev, f, gp_factor_rank(f)};
 	gp_device  *dev = ev->dev;
-	gp_matrix	product = combined_root(&lr, l);
-	gp_matrix	root = narrow(&lr, product);
 
-	dev->destroy(dev, &product);
-	/* out_i = |(R L)^-1 P_i'|^2 for every row: one triangular solve. Where it is the last use of
-	 * the panels, a single one is solved in place. */
-	int64_t		n = gp_eval_rows(lr.ev);
-	bool		in_place = last && lr.f->npanels == 1;
-	int64_t		height = gp_min64(n, 4 * dev->row_block);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	block = {0};
-
-	if (!in_place)
-		block = dev->create(dev, height, lr.rank, lr.ev->type);
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = in_place ? gp_matrix_rows(lr.f->panel[0].p, band.first, band.count) :
-			gp_matrix_rows(block, 0, band.count);
-
-		if (!in_place)
-			collect_rows(&lr, band.first, b);
-		dev->trsm(dev, false, true, root, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
-		lr.ev->env->progress(lr.ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
-	}
-	dev->download(dev, gp_matrix_wrap(variance, n, 1, GP_DOUBLE), norm);
-	gp_destroy_all(dev, &block, &norm);
-	for (int64_t i = 0; i < gp_eval_rows(ev) && !dev->env->dry; i++)
+	dev->trtri(dev, l);
+	dev->transpose_square(dev, l);
+	explain(ev, f, l, true, w, variance, mean);
+	for (int64_t i = 0; i < gp_items(ev->env, gp_eval_rows(ev)); i++)
 		variance[i] *= noise;
-	dev->destroy(dev, &root);
 }
 
-/* What is left of the exact variances: k_ii - |F' q_i|^2. */
-static void
-exact_variances(lowrank *lr, gp_matrix f, const double *diag, gp_posterior *out)
+void
+gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, double *variance)
 {
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	x;
+	lowrank_posterior(ev, f, l, noise, (gp_matrix) {0}, NULL, variance);
+}
 
-	gp_factor_solve(lr->ev, lr->f, f);
-	x = narrow(lr, f);
-	/* out_i = |P_i x|^2 for every node. */
-	int64_t		n = lr->ev->n;
-	int64_t		height = gp_min64(n, 4 * dev->row_block);
-	gp_matrix	block = dev->create(dev, height, x.cols, lr->ev->type);
-	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		gp_factor_times(lr->ev, lr->f, band.first, band.count, x, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, band.first, band.count), b, b);
-		lr->ev->env->progress(lr->ev->env, GP_PHASE_POSTERIOR, band.first + band.count, n);
-	}
-	dev->download(dev, gp_matrix_wrap(out->variance, n, 1, GP_DOUBLE), norm);
-	gp_destroy_all(dev, &block, &norm);
-	for (int64_t i = 0; i < lr->ev->n && !dev->env->dry; i++)
+/* The same of the exact variances, k_ii - |F' q_i|^2; F is taken. */
+static void
+exact_posterior(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, const double *diag,
+				gp_matrix w, gp_posterior *out)
+{
+	explain(ev, f, root, triangular, w, out->variance, out->mean);
+	for (int64_t i = 0; i < gp_items(ev->env, ev->n); i++)
 		out->variance[i] = diag[i] - out->variance[i];
-	dev->destroy(dev, &x);
+}
+
+/* The rows of a square matrix, last to first, and its columns too. */
+static void
+turn_around(gp_device *dev, gp_matrix x)
+{
+	gp_matrix	copy = dev->create(dev, x.rows, x.cols, x.type);
+	int32_t    *last = gp_alloc_array(dev->env, x.rows, sizeof(int32_t));
+
+	for (int64_t i = 0; i < x.rows; i++)
+		last[i] = (int32_t) (x.rows - 1 - i);
+	for (int side = 0; side < 2; side++)
+	{
+		dev->gather_rows(dev, copy, x, last);
+		dev->transpose(dev, x, copy);
+	}
+	dev->destroy(dev, &copy);
+	gp_free(dev->env, last);
+}
+
+/*
+ * A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels explain |F' q_i|^2 of
+ * a variance, in place of the Cholesky factor of B; F is upper triangular, as the panels' roots are
+ * when they are applied to it.
+ */
+static gp_matrix
+explained_root(gp_device *dev, gp_matrix l, double noise)
+{
+	gp_matrix	v = dev->create(dev, l.rows, l.cols, GP_DOUBLE);
+
+	dev->trtri(dev, l);
+	dev->syrk(dev, true, -noise, l, 0.0, v);
+	dev->shift(dev, gp_matrix_diagonal(v), 1.0);
+	turn_around(dev, v);
+	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, l)))
+		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
+				 "the explained covariance is not positive definite");
+	turn_around(dev, l);
+	dev->destroy(dev, &v);
+	return l;
 }
 
 /*
  * Keeps the weights and the root of B = Q'Q + noise I, which is made here where it is not at hand.
  */
 static void
-keep_posterior(lowrank *lr, gp_matrix w, const gp_matrix *root, gp_matrix q, double noise)
+keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, double noise)
 {
-	gp_device  *dev = lr->ev->dev;
+	gp_device  *dev = ev->dev;
 	gp_matrix	ones;
 	gp_matrix	sum;
 	gp_matrix	right;
 	gp_matrix	l;
 
-	if (lr->ev->keep == NULL)
+	if (ev->keep == NULL)
 		return;
 	ones = dev->create(dev, q.rows, 1, q.type);
 	sum = dev->create(dev, q.cols, 1, q.type);
@@ -225,25 +181,29 @@ keep_posterior(lowrank *lr, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 	dev->fill(dev, ones, 1.0);
 	dev->gemm(dev, true, false, 1.0, q, ones, 0.0, sum);
 	dev->copy(dev, right, sum);
-	l = root ? *root : gram_root(lr, q, noise);
-	gp_live_keep_weights(lr->ev, w, l, right);
+	l = root ? *root : gram_root(dev, q, noise);
+	gp_live_keep_weights(ev, w, l, right);
 	if (root == NULL)
 		dev->destroy(dev, &l);
 	gp_destroy_all(dev, &ones, &sum, &right);
 }
 
-/* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels. */
+/* Few labels: the dual form on Q_t Q_t', then means and variances by way of the panels; q is
+ * taken. */
 static gp_solution
-solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp_matrix q,
-		   double mean_diag, const double *diag, gp_posterior *out)
+solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_targets *targets,
+		   gp_matrix q, double mean_diag, const double *diag, gp_posterior *out)
 {
-	gp_device  *dev = lr->ev->dev;
-	gp_matrix	wide = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
-	gp_matrix	k = dev->create(dev, q.rows, q.rows, GP_DOUBLE);
-	gp_matrix	w = dev->create(dev, q.cols, targets->columns, GP_DOUBLE);
+	gp_device  *dev = ev->dev;
+	int64_t		m = q.rows;
+	int64_t		rank = q.cols;
+	gp_matrix	wide = dev->create(dev, m, rank, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
+	gp_matrix	w = dev->create(dev, rank, targets->columns, GP_DOUBLE);
 	gp_solution solution;
 
 	dev->copy(dev, wide, q);
+	dev->destroy(dev, &q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
 	if (problem->loo_only)
@@ -252,62 +212,47 @@ solve_dual(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp
 		return solution;
 	}
 	dev->gemm(dev, true, false, 1.0, wide, solution.weights, 0.0, w);
-	means(lr, w, out);
-	keep_posterior(lr, w, NULL, wide, solution.noise);
-	dev->destroy(dev, &w);
+	keep_posterior(ev, w, NULL, wide, solution.noise);
 	if (diag)
 	{
-		gp_matrix	f = dev->create(dev, q.cols, q.rows, GP_DOUBLE);
+		gp_matrix	f = dev->create(dev, rank, m, GP_DOUBLE);
 
 		/* Q'(QQ' + noise I)^-1 Q = (Q' L^-T) (L^-1 Q) */
 		dev->trsm(dev, true, false, solution.root, wide);
 		dev->transpose(dev, f, wide);
-		exact_variances(lr, f, diag, out);
-		dev->destroy(dev, &f);
+		dev->destroy(dev, &wide);
+		exact_posterior(ev, factor, f, false, diag, w, out);
 	}
 	else
 	{
-		gp_matrix	l = gram_root(lr, wide, solution.noise);
+		gp_matrix	l = gram_root(dev, wide, solution.noise);
 
-		gp_lowrank_variances(lr->ev, lr->f, l, solution.noise, true, out->variance);
-		dev->destroy(dev, &l);
+		dev->destroy(dev, &wide);
+		lowrank_posterior(ev, factor, l, solution.noise, w, out->mean, out->variance);
 	}
-	dev->destroy(dev, &wide);
+	dev->destroy(dev, &w);
 	return solution;
 }
 
-/* Many labels: the primal form on the factor's columns. */
+/* Many labels: the primal form on the factor's columns; q is taken. */
 static gp_solution
-solve_primal(lowrank *lr, const gp_problem *problem, const gp_targets *targets, gp_matrix q,
-			 double mean_diag, const double *diag, gp_posterior *out)
+solve_primal(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_targets *targets,
+			 gp_matrix q, double mean_diag, const double *diag, gp_posterior *out)
 {
-	gp_device  *dev = lr->ev->dev;
-	gp_solution solution = gp_primal_solve(dev, problem, targets, q, mean_diag);
+	gp_solution solution = gp_primal_solve(ev->dev, problem, targets, q, mean_diag);
 
+	if (!problem->loo_only)
+		keep_posterior(ev, solution.weights, &solution.root, q, solution.noise);
+	ev->dev->destroy(ev->dev, &q);
 	if (problem->loo_only)
 		return solution;
-	means(lr, solution.weights, out);
-	keep_posterior(lr, solution.weights, &solution.root, q, solution.noise);
 	if (diag)
-	{
-		/* A root F of V = I - noise B^-1 = Q'(QQ' + noise I)^-1 Q, so that the labels explain
-		 * |F' q_i|^2 of a variance; solution.root is the Cholesky factor of B. */
-		gp_matrix	f = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-		gp_matrix	v = dev->create(dev, lr->rank, lr->rank, GP_DOUBLE);
-		dev->copy(dev, f, solution.root);
-		dev->trtri(dev, f);
-		dev->syrk(dev, true, -solution.noise, f, 0.0, v);
-		dev->shift(dev, gp_matrix_diagonal(v), 1.0);
-		if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, f)))
-			gp_raise(lr->ev->env, GP_ERR_DATA, "Give a larger nugget.",
-					 "the explained covariance is not positive definite");
-		dev->destroy(dev, &v);
-
-		exact_variances(lr, f, diag, out);
-		dev->destroy(dev, &f);
-	}
+		exact_posterior(ev, factor, explained_root(ev->dev, solution.root, solution.noise), true,
+						diag, solution.weights, out);
 	else
-		gp_lowrank_variances(lr->ev, lr->f, solution.root, solution.noise, true, out->variance);
+		lowrank_posterior(ev, factor, solution.root, solution.noise, solution.weights, out->mean,
+						  out->variance);
+	solution.root.data = NULL;
 	return solution;
 }
 
@@ -333,60 +278,28 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 				const double *diag, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
-	lowrank		lr = {ev, f, gp_factor_rank(f)};
+	int64_t		rank = gp_factor_rank(f);
 	gp_solution solution;
-	double	   *present = NULL;
+	gp_matrix	q;
 	/* The mean of the prior's variances that the nugget refers to. */
-	double		mean_diag = 0.0;
-	if (diag == NULL)
-		mean_diag = gp_factor_mean(lr.ev, lr.f);
-	else
-		for (int64_t i = 0; i < lr.ev->n && !lr.ev->env->dry; i++)
-			mean_diag += diag[i] / lr.ev->n;
-	gp_check_mean_diagonal(lr.ev->env, lr.ev->type, mean_diag);
+	double		mean_diag = diag ? 0.0 : gp_factor_mean(ev, f);
+
+	for (int64_t i = 0; i < gp_items(ev->env, diag ? ev->n : 0); i++)
+		mean_diag += diag[i] / ev->n;
+	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	/* Rows of Q of the labelled nodes, in the large matrices' type. */
-	int64_t		m = problem->nlabelled;
-	int64_t		height = gp_min64(m, dev->row_block);
-	gp_matrix	q = dev->create(dev, m, lr.rank, lr.ev->type);
-	gp_matrix	block = dev->create(dev, height, lr.rank, GP_DOUBLE);
-
-	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		gp_factor_rows(lr.ev, lr.f, problem->labelled + band.first, band.count, b);
-		dev->copy(dev, gp_matrix_rows(q, band.first, band.count), b);
-	}
-	dev->destroy(dev, &block);
-
+	q = dev->create(dev, problem->nlabelled, rank, ev->type);
+	gp_factor_rows(ev, f, problem->labelled, problem->nlabelled, q);
 	/* Rows that are judged in blocks take no labels from each other later. */
 	if (ev->keep && problem->block == NULL)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_LABELLED_ROWS, 0, 0, q);
-	if (diag == NULL && !problem->loo_only)
-	{
-		present = gp_alloc_figures(ev->env, ev->n, sizeof(double));
-		/* Tells nodes whose factor rows are zero from others: the panels' squared norms. */
-		int64_t		n = lr.ev->n;
-		gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-		gp_matrix	sum = dev->create(dev, n, 1, GP_DOUBLE);
-
-		dev->fill(dev, sum, 0.0);
-		for (int b = 0; b < lr.f->npanels; b++)
-		{
-			dev->row_dots(dev, norm, lr.f->panel[b].p, lr.f->panel[b].p);
-			dev->axpby(dev, 1.0, norm, 1.0, sum);
-		}
-		dev->download(dev, gp_matrix_wrap(present, n, 1, GP_DOUBLE), sum);
-		gp_destroy_all(dev, &norm, &sum);
-	}
-	if (problem->nlabelled <= lr.rank && problem->block == NULL)
-		solution = solve_dual(&lr, problem, targets, q, mean_diag, diag, out);
+	if (problem->nlabelled <= rank && problem->block == NULL)
+		solution = solve_dual(ev, f, problem, targets, q, mean_diag, diag, out);
 	else
-		solution = solve_primal(&lr, problem, targets, q, mean_diag, diag, out);
-	dev->destroy(dev, &q);
+		solution = solve_primal(ev, f, problem, targets, q, mean_diag, diag, out);
+	/* A variance of 0 by the low-rank prior is that of a node whose row is 0. */
 	if (!problem->loo_only)
-		gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : present, out);
-	gp_free(ev->env, present);
+		gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : out->variance, out);
 	return solution;
 }
 

@@ -17,7 +17,6 @@
 #define DIAGONAL_CHEAP 2e10
 #define FEWEST_LANDMARKS 64
 #define POWERS_SHARE 0.15		/* the choice of a power may cost so much of a fit */
-#define POWERS_CHEAP 6e10		/* or so many operations: about a second */
 
 /* Bytes in a unit that reads well. */
 static double
@@ -318,7 +317,7 @@ with_powers(const planner *p, gp_plan plan)
 		return plan;
 	powers.try_powers = true;
 	c = try_plan(p, powers);
-	if (c.count.effort - plan.effort > fmax(POWERS_CHEAP, POWERS_SHARE * plan.effort) ||
+	if (c.count.effort - plan.effort > fmax(GP_CHEAP_EFFORT, POWERS_SHARE * plan.effort) ||
 		!fits(p, &c))
 		return plan;
 	powers = with_figures(p, &c);

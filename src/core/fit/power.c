@@ -101,11 +101,26 @@ gp_spectrum_mean(const gp_eval *ev, const gp_spectrum *s, double p)
 	return mean;
 }
 
+/* A product that becomes a panel. */
+typedef struct panel_out
+{
+	gp_device  *dev;
+	gp_matrix	p;
+} panel_out;
+
+/* Takes some rows of it. */
+static void
+take_panel(void *arg, int64_t row, int64_t col, gp_matrix block)
+{
+	panel_out  *out = arg;
+
+	out->dev->copy(out->dev, gp_matrix_part(out->p, row, col, block.rows, block.cols), block);
+}
+
 gp_factor *
 gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		height = gp_min64(ev->n, 4 * dev->row_block);
 	gp_factor  *out = gp_factor_create(ev->env);
 	gp_matrix	wide = gp_spectrum_directions(ev, s, p);
 	gp_matrix	x = dev->create(dev, wide.rows, s->kept, ev->type);
@@ -118,12 +133,7 @@ gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 	out->npanels = 1;
 	out->panel[0].value = 1.0;
 	out->panel[0].p = dev->create(dev, ev->n, s->kept, ev->type);
-	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_factor_times(ev, f, band.first, band.count, x,
-						gp_matrix_rows(out->panel[0].p, band.first, band.count));
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
-	}
+	gp_factor_product(ev, f, x, false, take_panel, &(panel_out) {dev, out->panel[0].p});
 	dev->destroy(dev, &x);
 	gp_factor_free(ev, f);
 	return out;

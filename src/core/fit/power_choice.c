@@ -10,9 +10,9 @@
 #define FEWEST_LABELS 20		/* that the choice of a power needs */
 #define MOST_OF_A_CLASS 50		/* labels a class, on average, from which 1 is right */
 #define SLACK 0.02				/* errors that differ by less are the same */
-#define POWERS 3
+#define POWERS 4
 
-static const double powers[POWERS] = {1.25, 1.5, 1.75};
+static const double powers[POWERS] = {1.0, 1.25, 1.5, 1.75};
 
 /*
  * True where leave-one-out should choose a power: classes with few labels, of which there
@@ -22,8 +22,8 @@ bool
 gp_power_is_open(const gp_problem *problem)
 {
 	return problem->task == GP_TASK_CLASSES && problem->program->open_power &&
-		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0 &&
-		problem->landmark == NULL && isnan(problem->nugget) &&
+		(problem->strategy == GP_STRATEGY_AUTO || problem->loo_only) &&
+		problem->nlandmarks == 0 && problem->landmark == NULL && isnan(problem->nugget) &&
 		problem->nlabelled >= FEWEST_LABELS && problem->nlabelled <= GP_SYEV_MAX &&
 		problem->nlabelled <= (int64_t) MOST_OF_A_CLASS * problem->nclasses;
 }
@@ -75,8 +75,9 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 }
 
 /*
- * The largest power whose error is within slack of the least, error being that of 1; and its
- * nugget.  Where the error hardly tells them apart, leading directions generalise better.
+ * The largest power whose error is within slack of the least, error being that of 1 (NaN: not
+ * known); and its nugget.  Where the error hardly tells them apart, leading directions generalise
+ * better.
  */
 static double
 best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_factor *f,
@@ -84,22 +85,22 @@ best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, co
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	rows = dev->create(dev, targets->m, s->v.rows, GP_DOUBLE);
-	double		errors[POWERS];
+	gp_problem	strengthened = gp_power_problem(problem);
+	double		errors[POWERS] = {error};
 	double		nuggets[POWERS];
-	double		least = error;
+	double		least;
 	int			best = POWERS - 1;
 
 	gp_factor_rows(ev, f, problem->labelled, targets->m, rows);
-	for (int k = 0; k < POWERS; k++)
-	{
-		errors[k] = try_power(ev, problem, targets, s, rows, powers[k], &nuggets[k]);
-		least = fmin(least, errors[k]);
-	}
+	for (int k = isnan(error) ? 0 : 1; k < POWERS; k++)
+		errors[k] = try_power(ev, k == 0 ? problem : &strengthened, targets, s, rows, powers[k],
+							  &nuggets[k]);
 	dev->destroy(dev, &rows);
-	while (best >= 0 && errors[best] > (1.0 + SLACK) * least)
+	least = errors[0];
+	for (int k = 1; k < POWERS; k++)
+		least = fmin(least, errors[k]);
+	while (best > 0 && errors[best] > (1.0 + SLACK) * least)
 		best--;
-	if (best < 0)
-		return 1.0;
 	*nugget = nuggets[best];
 	return powers[best];
 }
@@ -113,13 +114,17 @@ is_sound(const gp_eval *ev, const gp_spectrum *s)
 	return isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001;
 }
 
+/*
+ * The posterior by the power of the kernel that explains the labels best, in place of the one that
+ * the fit has; where kernels are compared it has none, and 1 is tried on the same factor.
+ */
 void
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				gp_solution *solution, gp_posterior *out)
 {
 	gp_env	   *env = ev->env;
 	gp_problem	p = gp_power_problem(problem);
-	double		error = solution_error(env, problem, targets, solution);
+	double		error = problem->loo_only ? NAN : solution_error(env, problem, targets, solution);
 	double		jitter = ev->max_jitter;
 	int64_t		n;
 	int32_t    *landmark = gp_landmarks_spread(ev, problem, gp_power_landmarks(ev), &n);
@@ -133,8 +138,8 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
 	s = gp_spectrum_take(ev, f);
 	if (is_sound(ev, &s))
-		out->power = best_power(ev, &p, targets, f, &s, error, &p.nugget);
-	if (out->power != 1.0)
+		out->power = best_power(ev, problem, targets, f, &s, error, &p.nugget);
+	if (out->power != 1.0 || problem->loo_only)
 	{
 		f = gp_spectrum_factor(ev, f, &s, out->power);
 		/* Puts the posterior by a power of the kernel in place of another's. */

@@ -45,15 +45,17 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
 	gp_problem	p = problem->program->power == 1.0 ? *problem : gp_power_problem(problem);
-	gp_solution solution;
+	bool		try_powers = plan->try_powers && !targets.few && !targets.flat;
+	gp_solution solution = {0};
 
 	out->power = problem->program->power;
 	ev->rough = problem->loo_only;
 	ev->lean = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
+	ev->unstored = true;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
 		solution = gp_infer_exact(ev, &p, &targets, plan, out);
-	else
+	else if (!try_powers || !problem->loo_only)
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
 		solution = gp_infer_lowrank(ev, &p, &targets, plan, out);
@@ -61,7 +63,7 @@ gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 	gp_posterior_tell(env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM)
 		gp_tell_lowrank(ev, plan, ev->jitter);
-	if (plan->try_powers && !targets.few && !targets.flat)
+	if (try_powers)
 		gp_power_choose(ev, problem, &targets, &solution, out);
 	gp_posterior_settle(ev, problem, &targets, &solution, out);
 	gp_live_close(ev, problem, &targets, &solution, out);

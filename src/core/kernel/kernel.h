@@ -63,6 +63,7 @@ typedef struct gp_eval
 	bool		patient;		/* goes on beyond the largest jitter that is any good, without an
 								 * error */
 	bool		lean;			/* for a low-rank factor: factors that fill up are not made */
+	bool		unstored;		/* nor are the panels of its last layer: see gp_panel */
 	bool		rough;			/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
@@ -240,6 +241,9 @@ extern const gp_csr *gp_term_csr(const gp_eval *ev, const gp_linear_term *term);
 /* The columns of a term, and of all terms' factor. */
 extern int64_t gp_term_width(const gp_eval *ev, const gp_linear_term *term);
 extern int64_t gp_terms_width(const gp_eval *ev, const gp_terms *terms);
+/* What a product by way of the terms costs, and one with some rows of their factor, a column. */
+extern double gp_terms_cost(const gp_eval *ev, const gp_terms *terms);
+extern double gp_linear_cost(const gp_linear *z, int64_t rows, const int32_t *index);
 extern bool gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z);
 
 /*
@@ -305,7 +309,11 @@ extern gp_matrix gp_eval_full(gp_eval *ev, int step);
  */
 typedef struct gp_panel
 {
-	gp_matrix	p;				/* n x r */
+	gp_matrix	p;				/* n x r; has no data where there is a source: */
+	struct gp_source *source;	/* of C with P = S_1 S_2 ... C, the outermost operator first, whose
+								 * rows are made for each use (source.c) */
+	int			nops;
+	const gp_operator *op[GP_MAX_OPS];
 	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
 	const struct gp_piece *kept;	/* the root of a fit, which few rows are solved with as it is
 									 * kept */
@@ -325,7 +333,12 @@ extern gp_factor *gp_factor_create(gp_env *env);
 /* Frees a factor and its panels; NULL is allowed. */
 extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
 
-/* The factor of a step on these landmarks, owned by the caller; it has panels only. */
+/*
+ * The factor of a step on these landmarks, owned by the caller; it has panels only.  In an
+ * evaluation that stores no last layer a panel has a source where the layer is one on explicit
+ * factors; one on layers below, or on terms that fill up, is stored.  The landmarks must stay as
+ * long as the factor.
+ */
 extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n);
 
 /* True when a step's factor would not have too many parts. */
@@ -342,17 +355,28 @@ extern int64_t gp_factor_rank(const gp_factor *factor);
  * (panel.c). */
 extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
 
-/* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank,
- * double. */
+/* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank.
+ * The roots are solved in double. */
 extern void gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 						   gp_matrix out);
 
 /* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
 extern void gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x);
 
-/* out = P x for some rows of the panels side by side: Q y, where x is y solved with the roots. */
+/* out = P x for some rows of the stored panels side by side: Q y, where x is y solved with the
+ * roots. */
 extern void gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows,
 							gp_matrix x, gp_matrix out);
+
+/* Gets rows row .. of columns col .. of a product, of the evaluation's type. */
+typedef void (*gp_product_take) (void *arg, int64_t row, int64_t col, gp_matrix block);
+
+/*
+ * The same for all rows, in blocks that are made, taken and dropped, a few columns of x after the
+ * others (product.c).  x is of the evaluation's type; triangular: column j has nothing below row j.
+ */
+extern void gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
+							  gp_product_take take, void *arg);
 
 /* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);

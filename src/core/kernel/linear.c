@@ -522,31 +522,43 @@ gp_terms_times(gp_eval *ev, const gp_terms *terms, gp_matrix right, gp_matrix wo
 	}
 }
 
-bool
-gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
-{
-	double		dense_gain = 8.0;	/* a dense product runs about so much faster than a sparse
-									 * one */
-	double		by_terms = 0.0;
-	double		by_factor;
+#define DENSE_GAIN 8.0			/* a dense product runs about so much faster than a sparse one */
 
-	if (z->terms)
-		return true;
+double
+gp_terms_cost(const gp_eval *ev, const gp_terms *terms)
+{
+	double		cost = 0.0;
+
 	for (int t = 0; t < terms->n; t++)
 	{
 		const gp_csr *csr = gp_term_csr(ev, &terms->term[t]);
 
 		if (terms->term[t].leaf == GP_LEAF_BIAS)
-			by_terms += (double) ev->n / dense_gain;
+			cost += (double) ev->n / DENSE_GAIN;
 		else if (csr)
-			by_terms += (double) gp_csr_entries(csr);
+			cost += (double) gp_csr_entries(csr);
 		else
-			by_terms += (double) ev->n * ev->kernel->x->dims / dense_gain;
+			cost += (double) ev->n * ev->kernel->x->dims / DENSE_GAIN;
 		for (int k = 0; k < terms->term[t].nops; k++)
-			by_terms += gp_operator_products(ev, terms->term[t].op[k]) *
+			cost += gp_operator_products(ev, terms->term[t].op[k]) *
 				(double) gp_csr_entries(ev->kernel->a);
 	}
-	by_factor = (z->csr ? (double) gp_csr_entries(z->csr) : 0.0) +
-		(double) ev->n * z->dense.cols / dense_gain;
-	return by_terms < by_factor;
+	return cost;
+}
+
+double
+gp_linear_cost(const gp_linear *z, int64_t rows, const int32_t *index)
+{
+	double		entries = 0.0;
+
+	for (int64_t i = 0; z->csr && i < rows; i++)
+		entries += (double) (z->csr->start[index[i] + 1] - z->csr->start[index[i]]);
+	return entries + (double) rows * z->dense.cols / DENSE_GAIN;
+}
+
+bool
+gp_terms_cheaper(const gp_eval *ev, const gp_terms *terms, const gp_linear *z)
+{
+	return z->terms || gp_terms_cost(ev, terms) < (z->csr ? (double) gp_csr_entries(z->csr) : 0.0) +
+		(double) ev->n * z->dense.cols / DENSE_GAIN;
 }

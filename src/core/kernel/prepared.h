@@ -31,7 +31,7 @@ typedef struct gp_known_linear
 	gp_count	count;
 } gp_known_linear;
 
-/* The rows of a live evaluation (live_order.c). */
+/* The rows of an evaluation of some nodes (live_order.c). */
 typedef struct gp_order
 {
 	int64_t		rows;
@@ -41,7 +41,13 @@ typedef struct gp_order
 	int64_t    *near;			/* hops + 1: rows within so many hops */
 } gp_order;
 
-extern gp_order *gp_order_make(gp_env *env, const gp_program *program, const gp_asked *asked);
+/*
+ * The order of the first nodes of a graph by how far they are from n of them (node NULL: the first
+ * n).  What lies further than so many hops is as far as the farthest, or left out where only what
+ * is within reach is wanted.
+ */
+extern gp_order *gp_order_make(gp_env *env, const int64_t *start, const int32_t *col, int64_t inner,
+							   const int32_t *node, int64_t n, int hops, bool within);
 extern void gp_order_free(gp_env *env, gp_order *o);	/* NULL is allowed */
 
 /* Fills a row of A that has its offset; returns how many entries it has. */

@@ -214,8 +214,8 @@ gp_link_element_size(gp_link_element element)
 }
 
 /*
- * What a fit takes, by a dry run of it, or gp_links_keep after it, and its method: of GP_LINK_AUTO
- * that which any graph has.
+ * What a fit takes, by a dry run of it, or gp_links_keep after it, and its method: scores for
+ * GP_LINK_AUTO.
  * Raises GP_ERR_LIMIT where that is too much, unless the problem's estimate_limit is set.
  */
 extern gp_plan gp_link_plan_make(gp_device *dev, const gp_link_problem *problem,

@@ -73,9 +73,7 @@ extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, 
 
 extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
 
-/* The first n pairs of a, then those of b, which is freed. */
-extern gp_link_pairs gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n,
-										gp_link_pairs *b);
+/* The pairs of a, then those of b. */
 extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a,
 										  const gp_link_pairs *b);
 extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);

@@ -76,8 +76,7 @@ open_lowrank(gp_live_covariance *c)
 	c->factor = gp_live_factor(r);
 	gp_factor_take_roots(dev, c->factor);
 	l = gp_live_root(r, gp_factor_rank(c->factor));
-	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, false, c->own);
-	dev->destroy(dev, &l);
+	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, c->own);
 	if (r->f.exact_diagonal)
 	{
 		row = all_rows(r->env, c->n);
@@ -90,8 +89,7 @@ open_lowrank(gp_live_covariance *c)
 
 		dev->fill(dev, eye, 0.0);
 		dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
-		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, false, norm);
-		dev->destroy(dev, &eye);
+		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, norm);
 	}
 	for (int64_t i = 0; i < c->n; i++)
 		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,

@@ -7,7 +7,8 @@
 #include "graph/random_walks.h"
 
 #define FINE_FLOAT 1e-3			/* the error of the solution in the end */
-#define FINE_COSTLY 5e-2			/* the same where each product counts */
+#define FINE_COMPARED 1e-2		/* the same of labels alone, */
+#define FINE_COSTLY 5e-2			/* and where each product counts */
 #define FINE_DOUBLE 1e-8
 #define REFINE 1				/* nuggets between those of whole decades */
 #define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */
@@ -99,7 +100,8 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	double		off;			/* the typical error of the variances */
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : f.costly_products ? FINE_COSTLY : FINE_FLOAT;
+	fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : f.costly_products ? FINE_COSTLY :
+		problem->loo_only ? FINE_COMPARED : FINE_FLOAT;
 	nugget = set_prior(&f, &out->plan);
 	if (isnan(nugget))
 		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,

@@ -13,7 +13,6 @@
 #include "regression.h"
 
 #define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
-#define EDGE_FLAT 0.01			/* an error that falls by less is flat */
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
 #define TENTHS 8				/* steps that find a tenth of a decade in two decades */
 #define DECADES 4				/* from the smallest nugget to the largest */
@@ -217,26 +216,7 @@ round_nugget(double nugget)
 	return digits > 0.0 ? round(nugget * unit) / unit : round(nugget / unit) * unit;
 }
 
-/*
- * Tells that the search for it ended at the smallest nugget tried, which may be too large; the
- * largest is told with the score (baseline_check.c).
- */
-static void
-tell_edge(gp_env *env, double least)
-{
-	gp_notice(env, "Labels with little noise need a smaller one: nugget => ....",
-			  "the leave-one-out error still falls at the smallest nugget tried, %g", least);
-}
-
-/* The same, but not where the error is flat there, and looking on would bring nothing. */
-static void
-notice_edge(gp_env *env, point edge, point inner, double least)
-{
-	if (!(inner.error - edge.error <= EDGE_FLAT * inner.error))
-		tell_edge(env, least);
-}
-
-/* The same where the grid's smallest is the best: a decade at a time, downhill. */
+/* The best point where the grid's smallest is the best: a decade at a time, downhill. */
 static point
 below(gp_env *env, gp_nugget_error error, void *state, point first, point next)
 {
@@ -278,10 +258,8 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	found = grid[best];
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
-	else if (best == 0 && problem->task == GP_TASK_VALUES)
+	else if (best == 0)
 		found = below(env, error, state, grid[0], grid[1]);
-	else if (best == 0 && !problem->quiet)
-		notice_edge(env, grid[0], grid[1], least);
 	else if (best == coarse - 1)
 	{
 		/* The best place where the grid's largest nugget is better than the one before: noisy
@@ -303,7 +281,7 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
  * errors that are costly, the more so the larger the nugget.
  */
 static double
-climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)
+climb(gp_env *env, gp_nugget_error error, void *state, int refine)
 {
 	double		low = log(GP_NUGGET_MIN);
 	point		at[DECADES + 1];
@@ -330,8 +308,6 @@ climb(gp_env *env, gp_nugget_error error, void *state, int refine, bool quiet)
 	if (best > 0 && best < DECADES && known[best - 1] && known[best + 1])
 		return round_nugget(exp(narrow(env, error, state, at[best - 1], at[best], at[best + 1],
 									   refine).x));
-	if (best == 0 && !quiet)
-		notice_edge(env, at[0], at[1], GP_NUGGET_MIN);
 	return best == 0 ? GP_NUGGET_MIN : GP_NUGGET_MAX;
 }
 
@@ -367,6 +343,6 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 		return GP_NUGGET_FEW;
 	}
 	if (coarse == GP_NUGGET_CLIMB)
-		return climb(env, error, state, refine, problem->quiet);
+		return climb(env, error, state, refine);
 	return search(env, problem, error, state, coarse, refine);
 }

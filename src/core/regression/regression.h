@@ -233,7 +233,7 @@ extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_p
 #define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
 #define GP_NUGGET_MAX 10.0
 #define GP_NUGGET_BEYOND 30.0	/* looked at where the largest is the best */
-#define GP_NUGGET_BELOW 1e-5	/* the same for values where the smallest is */
+#define GP_NUGGET_BELOW 1e-5	/* the same where the smallest is */
 #define GP_NUGGET_FEW 0.1		/* with too few labels to choose by leave-one-out */
 #define GP_NORMAL_90 1.6448536269514722	/* half width of the central 90% interval */
 

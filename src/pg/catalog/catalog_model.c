@@ -186,6 +186,7 @@ require_part(const gnngp_model *model, bool there, const char *part, const char 
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("model \"%s\" has no %s part", model->name, part),
+				 model->rows > 0 ? errhint("It is of a task, which has no links.") :
 				 errhint("Fit it with %s.", function)));
 	if (wrong_column)
 		ereport(ERROR,

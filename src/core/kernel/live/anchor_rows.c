@@ -282,6 +282,15 @@ gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale)
 	return scale;
 }
 
+double
+gp_unit_scale(const gp_eval *ev, double mean_diag)
+{
+	if (!isfinite(mean_diag))
+		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
+	return mean_diag > 0.0 && !ev->env->dry ? 1.0 / mean_diag : 1.0;
+}
+
 int
 gp_program_hops(gp_env *env, const gp_program *program)
 {

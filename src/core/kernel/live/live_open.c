@@ -239,7 +239,8 @@ gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 {
 	gp_env	   *env = dev->env;
 	gp_prepared *kernel = gp_alloc_zero(env, 1, sizeof(gp_prepared));
-	gp_order   *order = gp_order_make(env, program, asked);
+	gp_order   *order = gp_order_make(env, asked->graph->start, asked->graph->col, asked->inner,
+									  asked->node, asked->n, gp_program_hops(env, program), false);
 	int64_t		anchors = gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0)->rows;
 	int64_t		width;
 	int32_t    *column = node_columns(env, asked->graph->nodes, asked->fit_node, fit.nodes, &width);

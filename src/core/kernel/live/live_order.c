@@ -1,5 +1,5 @@
 /*
- * live_order.c - the rows of a live evaluation: which nodes, in which order, and what A has for
+ * live_order.c - the rows of an evaluation of some nodes: which, in which order, and what A has for
  * them.
  *
  * Each node that was read has a row, the nearest to what is asked for first.
@@ -7,32 +7,34 @@
 #include "live_state.h"
 #include "kernel/prepared.h"
 
-/* How far each inner node is; what cannot be reached is as far as the farthest. */
+/* How far each inner node is; what cannot be reached is far. */
 static int *
-find_distances(gp_env *env, const gp_asked *q, int hops)
+find_distances(gp_env *env, const int64_t *start, const int32_t *col, int64_t inner,
+			   const int32_t *node, int64_t n, int far)
 {
-	int		   *distance = gp_alloc_array(env, q->inner, sizeof(int));
-	int32_t    *queue = gp_alloc_array(env, q->inner, sizeof(int32_t));
-	int64_t		n = 0;
+	int		   *distance = gp_alloc_array(env, inner, sizeof(int));
+	int32_t    *queue = gp_alloc_array(env, inner + n, sizeof(int32_t));
 
-	for (int64_t i = 0; i < q->inner; i++)
-		distance[i] = hops;
-	for (int64_t k = 0; k < q->n; k++)
+	for (int64_t i = 0; i < inner; i++)
+		distance[i] = far;
+	for (int64_t k = 0; k < n; k++)
 	{
-		queue[n++] = q->node ? q->node[k] : (int32_t) k;
+		queue[k] = node ? node[k] : (int32_t) k;
 		distance[queue[k]] = 0;
 	}
-	GP_EACH(env, at, n, q->graph->start[queue[at]])
+	GP_EACH(env, at, n, start[queue[at]])
 	{
-		if (distance[queue[at]] + 1 >= hops)
-			break;
-		for (int64_t k = q->graph->start[queue[at]]; k < q->graph->start[queue[at] + 1]; k++)
-		{
-			int32_t		v = q->graph->col[k];
+		int			next = distance[queue[at]] + 1;
 
-			if (v >= q->inner || distance[v] < hops)
+		if (next >= far)
+			break;
+		for (int64_t k = start[queue[at]]; k < start[queue[at] + 1]; k++)
+		{
+			int32_t		v = col[k];
+
+			if (v >= inner || distance[v] < far)
 				continue;
-			distance[v] = distance[queue[at]] + 1;
+			distance[v] = next;
 			queue[n++] = v;
 		}
 	}
@@ -41,19 +43,25 @@ find_distances(gp_env *env, const gp_asked *q, int hops)
 }
 
 gp_order *
-gp_order_make(gp_env *env, const gp_program *program, const gp_asked *asked)
+gp_order_make(gp_env *env, const int64_t *start, const int32_t *col, int64_t inner,
+			  const int32_t *node, int64_t n, int hops, bool within)
 {
 	gp_order   *o = gp_alloc_zero(env, 1, sizeof(gp_order));
-	int		   *distance;
+	int		   *distance = find_distances(env, start, col, inner, node, n, hops + within);
 
-	o->hops = gp_program_hops(env, program);
+	o->hops = hops;
 	o->near = gp_alloc_zero(env, o->hops + 1, sizeof(int64_t));
-	o->place = gp_alloc_array(env, asked->inner, sizeof(int32_t));
-	o->node = gp_alloc_array(env, asked->inner, sizeof(int32_t));
-	distance = find_distances(env, asked, o->hops);
+	o->place = gp_alloc_array(env, inner, sizeof(int32_t));
+	for (int64_t i = 0; i < inner; i++)
+	{
+		o->place[i] = -1;
+		o->rows += distance[i] <= hops;
+	}
+	o->node = gp_alloc_array(env, o->rows, sizeof(int32_t));
+	o->rows = 0;
 	for (int hop = 0; hop <= o->hops; hop++)
 	{
-		for (int64_t i = 0; i < asked->inner; i++)
+		GP_EACH(env, i, inner, i)
 			if (distance[i] == hop)
 			{
 				o->place[i] = (int32_t) o->rows;

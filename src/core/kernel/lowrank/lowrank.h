@@ -15,13 +15,70 @@ typedef struct gp_nystrom
 	int		   *uses;			/* takers left of each step's factor */
 	int		   *hop;			/* how far from what is asked for the rows of each step lie; NULL:
 								 * all are computed */
+	int		   *lasting;		/* operators between each step and the last, if no activation lies
+								 * between them, else -1 */
 	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
 } gp_nystrom;
+
+/*
+ * source.c: the covariances C(:,a) of a layer with the landmarks as they are made for each use: a
+ * chain, or an activation on terms that steps join.
+ */
+typedef struct gp_source
+{
+	int			takers;			/* panels that it is of */
+	gp_chain	chain;
+	gp_linear	own;			/* the chain's factor, where it is no step's */
+	gp_terms   *terms;			/* not NULL: columns by way of these are cheaper */
+	const int32_t *landmark;
+	int64_t		na;
+} gp_source;
+
+/*
+ * Of a step that is a chain (terms NULL), or an activation on these terms, with their factor where
+ * it is no step's, which is taken.
+ */
+extern gp_source *gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own);
+
+/* One taker less; the last frees it.  NULL is allowed. */
+extern void gp_source_free(gp_eval *ev, gp_source *source);
+
+/* Some rows of a panel with a source, and what lies in reach of them. */
+typedef struct gp_some_rows
+{
+	const gp_panel *panel;
+	gp_eval		ev;				/* of the rows in reach, nearest first; of all, without an order,
+								 * where these are too many */
+	gp_prepared kernel;
+	gp_order   *order;
+	gp_linear	z;
+	gp_chain	chain;
+	int32_t    *cols;			/* the rows that landmarks are, or that stand for their variances */
+	int32_t    *place;			/* among all of these, of each row asked for */
+} gp_some_rows;
+
+extern gp_some_rows *gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index,
+									   int64_t n);
+extern void gp_some_rows_close(gp_eval *ev, gp_some_rows *some);
+
+/* Columns band of these rows of the panel; work has a row for each row in reach. */
+extern void gp_some_rows_columns(gp_some_rows *some, gp_band band, gp_matrix work, gp_matrix out);
+
+/* Columns band of C, of all rows or of those in reach. */
+extern void gp_source_columns(gp_eval *ev, const gp_source *s, gp_some_rows *some, gp_band band,
+							  gp_matrix out);
+
+/* product.c: rows of a panel with a source before its root, of the evaluation's type. */
+extern void gp_factor_part_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
+								gp_matrix out);
 
 /* nystrom_panel.c */
 
 /* Makes a factor of one panel of covariances of a step with the landmarks. */
 extern gp_factor *gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel);
+
+/* The same of a panel with a source, which it takes. */
+extern gp_factor *gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source);
 
 /*
  * The covariances of a linear factor, which terms tell, with the landmarks, all rows; with relu,

@@ -12,13 +12,21 @@
 
 #define EXACT_WIDTH 1024		/* of linear terms, up to which they stay exact in the last layer */
 
+/* True where the panel of a step is a part of the last layer, and need not be stored. */
+static bool
+is_unstored(const gp_nystrom *ny, int step)
+{
+	return ny->ev->unstored && ny->lasting[step] >= 0 && ny->lasting[step] <= GP_MAX_OPS;
+}
+
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
 static gp_factor *
 relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 {
 	const gp_linear *z;
 	gp_linear	own = {0};
-	gp_matrix	panel;
+	gp_source  *source = NULL;
+	gp_matrix	panel = {0};
 
 	if (child->npanels > 0)
 		panel = gp_nystrom_deep_panel(ny, step, child);
@@ -26,16 +34,24 @@ relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 	{
 		z = gp_linear_of_step(ny->ev, arg);
 		gp_anchors_note(ny->ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->na);
-		panel = gp_nystrom_linear_panel(ny, step, &child->terms, z, true);
+		if (is_unstored(ny, step) && z->terms == NULL)
+			source = gp_source_open(ny, step, &child->terms, NULL);
+		else
+			panel = gp_nystrom_linear_panel(ny, step, &child->terms, z, true);
 	}
 	else
 	{
 		own = gp_nystrom_terms(ny, step, &child->terms, true);
-		panel = gp_nystrom_linear_panel(ny, step, &child->terms, &own, true);
-		gp_linear_free(ny->ev, &own);
+		if (is_unstored(ny, step) && own.terms == NULL)
+			source = gp_source_open(ny, step, &child->terms, &own);
+		else
+		{
+			panel = gp_nystrom_linear_panel(ny, step, &child->terms, &own, true);
+			gp_linear_free(ny->ev, &own);
+		}
 	}
 	gp_factor_free(ny->ev, child);
-	return gp_nystrom_of_panel(ny, step, panel);
+	return source ? gp_nystrom_of_source(ny, step, source) : gp_nystrom_of_panel(ny, step, panel);
 }
 
 /* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
@@ -117,8 +133,13 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 		const gp_panel *from = &f->panel[b];
 		gp_panel   *to = &out->panel[b];
 
-		to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
-		dev->copy(dev, gp_matrix_rows(to->p, 0, rows), gp_matrix_rows(from->p, 0, rows));
+		if (from->source)
+			from->source->takers++;
+		else
+		{
+			to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
+			dev->copy(dev, gp_matrix_rows(to->p, 0, rows), gp_matrix_rows(from->p, 0, rows));
+		}
 		if (from->root.data)
 		{
 			to->root = dev->create(dev, from->root.rows, from->root.cols, GP_DOUBLE);
@@ -165,6 +186,8 @@ compute(gp_nystrom *ny, int step)
 	if (s->kind == GP_STEP_INPUT)
 	{
 		gp_anchors_note_input(ev, ny->landmark, ny->na);
+		if (is_unstored(ny, step))
+			return gp_nystrom_of_source(ny, step, gp_source_open(ny, step, NULL, NULL));
 		return gp_nystrom_of_panel(ny, step, gp_eval_columns(ev, step, ny->landmark, ny->na));
 	}
 	f = take_factor(ny, s->arg0);
@@ -177,7 +200,17 @@ compute(gp_nystrom *ny, int step)
 			/* Applies an operator to every part of a factor; gp_nystrom_check has seen that
 			 * there is room. */
 			for (int b = 0; b < f->npanels; b++)
-				gp_operator_apply(ny->ev, s->op, f->panel[b].p);
+			{
+				gp_panel   *panel = &f->panel[b];
+
+				if (panel->source == NULL)
+				{
+					gp_operator_apply(ny->ev, s->op, panel->p);
+					continue;
+				}
+				memmove(panel->op + 1, panel->op, panel->nops++ * sizeof(panel->op[0]));
+				panel->op[0] = s->op;
+			}
 			for (int t = 0; t < f->terms.n; t++)
 			{
 				gp_linear_term *term = &f->terms.term[t];
@@ -312,6 +345,28 @@ find_hops(gp_eval *ev, int step)
 	return hop;
 }
 
+/* How many operators lie between each step and the last; -1 where an activation does, too. */
+static int *
+find_lasting(gp_eval *ev, int step)
+{
+	int		   *ops = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+
+	for (int i = step; i >= 0; i--)
+	{
+		const gp_step *s = &ev->kernel->program->steps[i];
+		int			more = ops[i] < 0 || s->kind == GP_STEP_RELU ? -1 :
+			ops[i] + (s->kind == GP_STEP_OP);
+
+		for (int k = 0; k < gp_step_nature_of(s)->arguments; k++)
+		{
+			int		   *arg = &ops[k == 0 ? s->arg0 : s->arg1];
+
+			*arg = *arg < 0 || more < 0 ? -1 : *arg > more ? *arg : more;
+		}
+	}
+	return ops;
+}
+
 gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
@@ -320,6 +375,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 
 	gp_nystrom_check(ev, step);
 	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	ny.lasting = find_lasting(ev, step);
 	ny.kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
 	gp_step_uses(ev, step, ev->kernel->is_linear, ny.uses);
 	for (int i = 0; i <= step; i++)
@@ -333,7 +389,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	ev->hop = 0;
 	out = take_factor(&ny, step);
 	settle_terms(&ny, out);
-	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop);
+	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop, ny.lasting);
 	return out;
 }
 
@@ -343,6 +399,7 @@ gp_factor_free(gp_eval *ev, gp_factor *factor)
 	for (int b = 0; factor != NULL && b < factor->npanels; b++)
 	{
 		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root);
+		gp_source_free(ev, factor->panel[b].source);
 	}
 	gp_free(ev->env, factor);
 }

@@ -43,9 +43,25 @@ gp_factor_create(gp_env *env)
 	return gp_alloc_zero(env, 1, sizeof(gp_factor));
 }
 
+/* The landmarks' rows of a step's covariances, which are taken, factorised. */
+static gp_matrix
+landmarks_root(gp_nystrom *ny, int step, gp_matrix rows)
+{
+	gp_eval    *ev = ny->ev;
+	gp_matrix	root = ev->dev->create(ev->dev, ny->na, ny->na, GP_DOUBLE);
+
+	ev->dev->copy(ev->dev, root, rows);
+	ev->dev->destroy(ev->dev, &rows);
+	gp_landmark_root(ev, root);
+	if (ev->keep)
+		gp_keep_lower(ev->dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
+	return root;
+}
+
 gp_factor *
 gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 {
+	gp_device  *dev = ny->ev->dev;
 	gp_factor  *f = gp_factor_create(ny->ev->env);
 
 	f->npanels = 1;
@@ -56,22 +72,32 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 										ny->na * (ny->na + 1) / 2);
 	else
 	{
-		/* The landmarks' rows of a panel of covariances of a step, factorised */
-		gp_eval    *ev = ny->ev;
-		gp_device  *dev = ev->dev;
-		gp_matrix	rows;
-		gp_matrix	root;
+		gp_matrix	rows = dev->create(dev, ny->na, ny->na, ny->ev->type);
 
-		rows = dev->create(dev, ny->na, ny->na, ev->type);
-		root = dev->create(dev, ny->na, ny->na, GP_DOUBLE);
 		dev->gather_rows(dev, rows, panel, ny->landmark);
-		dev->copy(dev, root, rows);
-		dev->destroy(dev, &rows);
-		gp_landmark_root(ev, root);
-		if (ev->keep)
-			gp_keep_lower(dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
-		f->panel[0].root = root;
+		f->panel[0].root = landmarks_root(ny, step, rows);
 	}
+	return f;
+}
+
+gp_factor *
+gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source)
+{
+	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	gp_factor  *f = gp_factor_create(ev->env);
+	gp_panel   *panel = &f->panel[0];
+	gp_matrix	rows = dev->create(dev, ny->na, ny->na, ev->type);
+	/* A dry run knows no landmarks: any nodes are as many. */
+	int32_t    *some = gp_alloc_array(ev->env, ny->na, sizeof(int32_t));
+
+	for (int64_t j = 0; j < ny->na; j++)
+		some[j] = ev->env->dry ? (int32_t) j : ny->landmark[j];
+	f->npanels = 1;
+	*panel = (gp_panel) {.p = {NULL, ev->n, ny->na, 0, ev->type},.source = source,.value = 1.0};
+	gp_factor_part_rows(ev, panel, some, ny->na, rows);
+	panel->root = landmarks_root(ny, step, rows);
+	gp_free(ev->env, some);
 	return f;
 }
 

@@ -1,9 +1,7 @@
 /*
- * panel.c - rows of a low-rank factor, whose panels' roots are still to be applied.
+ * panel.c - a low-rank factor's panels, whose roots are still to be applied.
  */
 #include "kernel/prepared.h"
-
-#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 
 int64_t
 gp_factor_rank(const gp_factor *factor)
@@ -45,26 +43,6 @@ gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix 
 }
 
 void
-gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n, gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	int64_t		at = 0;
-
-	for (int b = 0; b < f->npanels; b++)
-	{
-		const gp_panel *panel = &f->panel[b];
-		gp_matrix	part = gp_matrix_cols(out, at, panel->p.cols);
-		gp_matrix	rows = dev->create(dev, n, panel->p.cols, panel->p.type);
-
-		dev->gather_rows(dev, rows, panel->p, index);
-		dev->copy(dev, part, rows);
-		dev->destroy(dev, &rows);
-		gp_panel_apply_root(dev, panel, false, part);
-		at += panel->p.cols;
-	}
-}
-
-void
 gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x)
 {
 	int64_t		at = 0;
@@ -93,44 +71,4 @@ gp_factor_times(gp_eval *ev, const gp_factor *f, int64_t row, int64_t rows, gp_m
 				  gp_matrix_rows(x, at, panel->p.cols), b == 0 ? 0.0 : 1.0, out);
 		at += panel->p.cols;
 	}
-}
-
-double
-gp_factor_mean(gp_eval *ev, const gp_factor *f)
-{
-	gp_device  *dev = ev->dev;
-	gp_env	   *env = ev->env;
-	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
-	int64_t		height = gp_min64(count, dev->row_block);
-	int32_t    *index = gp_alloc_array(env, height, sizeof(int32_t));
-	double	   *host = gp_alloc_zero(env, height, sizeof(double));
-	gp_matrix	block = dev->create(dev, height, gp_factor_rank(f), GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
-	double		sum = 0.0;
-
-	for (gp_band band = gp_band_first(count, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		for (int64_t i = 0; i < band.count; i++)
-			index[i] = (int32_t) ((band.first + i) * ev->n / count);
-		gp_factor_rows(ev, f, index, band.count, b);
-		dev->row_dots(dev, gp_matrix_rows(norm, 0, band.count), b, b);
-		dev->download(dev, gp_matrix_wrap(host, band.count, 1, GP_DOUBLE),
-					  gp_matrix_rows(norm, 0, band.count));
-		for (int64_t i = 0; i < band.count; i++)
-			sum += host[i];
-	}
-	gp_destroy_all(dev, &block, &norm);
-	gp_free_all(env, index, host);
-	return sum / count;
-}
-
-double
-gp_unit_scale(const gp_eval *ev, double mean_diag)
-{
-	if (!isfinite(mean_diag))
-		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
-	return mean_diag > 0.0 && !ev->env->dry ? 1.0 / mean_diag : 1.0;
 }

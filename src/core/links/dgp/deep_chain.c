@@ -276,11 +276,8 @@ write_inducing(gp_deep *d, gp_link_model *model)
 	dev->download(dev, gp_matrix_wrap(model->taken, m, m, GP_DOUBLE), out);
 	dev->download(dev, gp_matrix_wrap(model->point, d->points, f->scaled.cols, GP_FLOAT),
 				  f->scaled);
-	gp_free(d->env, host);
-	gp_free(d->env, s);
-	dev->destroy(dev, &mean);
-	dev->destroy(dev, &out);
-	dev->destroy(dev, &rows);
+	gp_free_all(d->env, host, s);
+	gp_destroy_all(dev, &mean, &out, &rows);
 }
 
 gp_matrix

@@ -200,10 +200,7 @@ take_moments(gp_deep *d, gp_link_model *model)
 	if (!sound)
 		gp_raise(env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
 				 "the training of method dgp is out of range after step %lld", (long long) d->t.step);
-	gp_free(env, w);
-	gp_free(env, host);
-	gp_free(env, square);
-	gp_free(env, sum);
+	gp_free_all(env, w, host, square, sum);
 }
 
 /* ---- the fit ---- */

@@ -52,34 +52,12 @@ draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found
 	return missing;
 }
 
-/* Makes room for some links. */
-static gp_link_rivals
-rivals_create(gp_env *env, int64_t links, int64_t nodes)
-{
-	gp_link_rivals r = {.links = links};
-
-	r.first = gp_alloc_zero(env, links + 1, sizeof(int64_t));
-	r.pairs = gp_link_pairs_create(env, links * (1 + gp_min64(GP_LINK_RIVALS, nodes)));
-	r.pairs.n = 0;
-	return r;
-}
-
 /* Adds a pair. */
 static void
 add_pair(gp_link_rivals *r, int32_t node, int32_t other)
 {
 	r->pairs.src[r->pairs.n] = node;
 	r->pairs.dst[r->pairs.n++] = other;
-}
-
-/* True when a node is the other end of one of the pairs from first on. */
-static bool
-is_taken(const gp_link_rivals *r, int64_t first, int32_t node)
-{
-	for (int64_t k = first; k < r->pairs.n; k++)
-		if (r->pairs.dst[k] == node)
-			return true;
-	return false;
 }
 
 /* Fills up with random nodes that are not linked with the node; stops after many tries. */
@@ -89,8 +67,11 @@ add_random(gp_link_rivals *r, const gp_graph *full, uint64_t stream, int32_t nod
 	for (uint64_t t = 0; t < TRIES * GP_LINK_RIVALS && r->pairs.n < first + 1 + GP_LINK_RIVALS; t++)
 	{
 		int32_t		other = (int32_t) (gp_hash(stream + t) % (uint64_t) full->nodes);
+		int64_t		k = first;
 
-		if (other != node && !gp_link_exists(full, node, other) && !is_taken(r, first, other))
+		while (k < r->pairs.n && r->pairs.dst[k] != other)
+			k++;
+		if (other != node && !gp_link_exists(full, node, other) && k == r->pairs.n)
 			add_pair(r, node, other);
 	}
 }
@@ -168,9 +149,12 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 					uint64_t seed,
 					const int64_t *habits)
 {
-	gp_link_rivals r = rivals_create(env, gp_min64(links, fold->links), full->nodes);
+	gp_link_rivals r = {.links = gp_min64(links, fold->links)};
 	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits);
 
+	r.first = gp_alloc_zero(env, r.links + 1, sizeof(int64_t));
+	r.pairs = gp_link_pairs_create(env, r.links * (1 + gp_min64(GP_LINK_RIVALS, full->nodes)));
+	r.pairs.n = 0;
 	for (int64_t e = 0; e < r.links; e++)
 	{
 		int32_t		other;
@@ -309,8 +293,7 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 		draw = gp_hash(gp_hash(seed ^ NEAREST_SALT) + (uint64_t) e);
 		pairs.dst[pairs.n++] = best[draw % (uint64_t) heap.n].node;
 	}
-	gp_free(env, row);
-	gp_free(env, norm);
+	gp_free_all(env, row, norm);
 	return pairs;
 }
 
@@ -358,8 +341,7 @@ void
 gp_link_asked_free(gp_env *env, gp_link_asked *a)
 {
 	gp_link_pairs_free(env, &a->pairs);
-	gp_free(env, a->linked);
-	gp_free(env, a->weight);
+	gp_free_all(env, a->linked, a->weight);
 }
 
 /* The rank of a link among its rivals; of equal scores half come before it. */
@@ -395,9 +377,7 @@ gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks 
 void
 gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 {
-	gp_free(env, r->first);
-	gp_free(env, r->common);
-	gp_free(env, r->allocation);
+	gp_free_all(env, r->first, r->common, r->allocation);
 	gp_link_pairs_free(env, &r->pairs);
 	memset(r, 0, sizeof(*r));
 }
@@ -433,7 +413,5 @@ gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds, d
 	if (!(missing_share > 0.0))
 		missing_share = GP_LINK_MISSING_SHARE;
 	model->intercept += log(missing_share / (1.0 - missing_share)) - log(share / (1.0 - share));
-	gp_free(env, all);
-	gp_free(env, weight);
-	gp_free(env, linked);
+	gp_free_all(env, all, weight, linked);
 }

@@ -72,24 +72,12 @@ take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *lab
 	return n;
 }
 
-/* The figures of ranks; NaN without a link. */
-static void
-judge_ranks(const gp_link_ranks *ranks, double *metric)
-{
-	double		links = ranks->links > 0 ? (double) ranks->links : NAN;
-
-	metric[GP_LINK_METRIC_MRR] = ranks->reciprocal / links;
-	metric[GP_LINK_METRIC_HITS_1] = ranks->hits[0] / links;
-	metric[GP_LINK_METRIC_HITS_10] = ranks->hits[1] / links;
-	metric[GP_LINK_METRIC_HITS_20] = ranks->hits[2] / links;
-	metric[GP_LINK_METRIC_MRR_COMMON] = ranks->common / links;
-	metric[GP_LINK_METRIC_MRR_ALLOCATION] = ranks->allocation / links;
-}
-
 void
 gp_link_held_judge(gp_env *env, gp_link_model *model)
 {
 	const gp_link_held *held = &model->held;
+	const gp_link_ranks *ranks = &held->ranks;
+	double		links = ranks->links > 0 ? (double) ranks->links : NAN;
 	double	   *score = gp_alloc_array(env, held->n, sizeof(double));
 	bool	   *label = gp_alloc_array(env, held->n, sizeof(bool));
 	double		auc[GP_LINK_FOLDS];
@@ -107,20 +95,23 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);
 	model->metric[GP_LINK_METRIC_PRECISION] = mean_of(precision, held->folds);
 	model->metric[GP_LINK_METRIC_AUC_COMPONENT] = mean_of(within, held->folds);
-	judge_ranks(&held->ranks, model->metric);
+	/* The figures of ranks; NaN without a link. */
+	model->metric[GP_LINK_METRIC_MRR] = ranks->reciprocal / links;
+	model->metric[GP_LINK_METRIC_HITS_1] = ranks->hits[0] / links;
+	model->metric[GP_LINK_METRIC_HITS_10] = ranks->hits[1] / links;
+	model->metric[GP_LINK_METRIC_HITS_20] = ranks->hits[2] / links;
+	model->metric[GP_LINK_METRIC_MRR_COMMON] = ranks->common / links;
+	model->metric[GP_LINK_METRIC_MRR_ALLOCATION] = ranks->allocation / links;
 	for (int64_t e = 0; e < held->n; e++)
 		held->row[e].probability = 1.0 /
 			(1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
-	gp_free(env, label);
-	gp_free(env, score);
+	gp_free_all(env, label, score);
 }
 
 void
 gp_link_held_free(gp_env *env, gp_link_held *held)
 {
-	gp_free(env, held->row);
-	gp_free(env, held->linked);
-	gp_free(env, held->together);
+	gp_free_all(env, held->row, held->linked, held->together);
 	memset(held, 0, sizeof(*held));
 }
 

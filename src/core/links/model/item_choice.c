@@ -49,42 +49,6 @@ ask(questions *q, const gp_graph *full, const gp_link_fold *fold, const bool *it
 	}
 }
 
-/* The discounted gain of the links of some questions, summed. */
-static double
-gain_of(const questions *q)
-{
-	double		sum = 0.0;
-
-	for (int32_t s = 0; s < q->block.sources; s++)
-	{
-		double		own = q->score[q->first[s]];
-		double		rank = 1.0;
-
-		for (int64_t k = q->first[s] + 1; k < q->first[s + 1]; k++)
-			rank += q->score[k] > own ? 1.0 : q->score[k] == own ? 0.5 : 0.0;
-		sum += 1.0 / log2(1.0 + rank);
-	}
-	return sum;
-}
-
-/* What the hidden links of a fold gain in all, in the frame of its graph. */
-static double
-try_ridge(gp_link_frame *frame, const gp_graph *full, const gp_link_fold *fold, const bool *item,
-		  int ridge, bool dense, questions *q)
-{
-	double		gain = 0.0;
-
-	gp_link_items_fit(frame, ridge, dense);
-	for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
-	{
-		frame->env->check_interrupts(frame->env);
-		ask(q, full, fold, item, link);
-		gp_link_graph_scores(frame, &q->block, q->score);
-		gain += gain_of(q);
-	}
-	return gain;
-}
-
 int
 gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
 					 const bool *item, bool dense)
@@ -101,8 +65,24 @@ gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *f
 	gp_link_item_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
-		double		gain = try_ridge(&frame, full, fold, item, k, dense, &q);
+		double		gain = 0.0;
 
+		gp_link_items_fit(&frame, k, dense);
+		for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
+		{
+			env->check_interrupts(env);
+			ask(&q, full, fold, item, link);
+			gp_link_graph_scores(&frame, &q.block, q.score);
+			for (int32_t s = 0; s < q.block.sources; s++)
+			{
+				double		own = q.score[q.first[s]];
+				double		rank = 1.0;
+
+				for (int64_t e = q.first[s] + 1; e < q.first[s + 1]; e++)
+					rank += q.score[e] > own ? 1.0 : q.score[e] == own ? 0.5 : 0.0;
+				gain += 1.0 / log2(1.0 + rank);
+			}
+		}
 		best = gain > NOTICEABLE * most ? k : best;
 		most = k == best ? gain : most;
 	}

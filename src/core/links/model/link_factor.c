@@ -3,16 +3,6 @@
  */
 #include "links/links_internal.h"
 
-/* Landmarks for a factor: at most count nodes, ascending; owned by the caller. */
-static int32_t *
-find_landmarks(gp_eval *ev, const gp_link_problem *problem, int64_t count, int64_t *n)
-{
-	gp_problem	p = {.graph = problem->graph, .features = problem->features,
-		.program = problem->program, .task = GP_TASK_VALUES, .seed = problem->seed};
-
-	return gp_landmarks_choose(ev, &p, count, n);
-}
-
 /* A narrower factor of the same kernel on the landmarks: Q Q_a' R^-T with RR' = Q_a Q_a'. */
 static gp_matrix
 narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
@@ -32,9 +22,7 @@ narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
 	f->panel[0].root = dev->create(dev, n, n, GP_DOUBLE);
 	f->panel[0].value = 1.0;
 	dev->copy(dev, f->panel[0].root, cross);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &cross);
-	dev->destroy(dev, &q);
+	gp_destroy_all(dev, &rows, &cross, &q);
 	gp_landmark_root(ev, f->panel[0].root);
 	out = gp_factor_dense(ev, f);
 	gp_factor_free(ev, f);
@@ -50,10 +38,12 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 	int32_t    *landmark;
 	int64_t		n;
 	int64_t		count = gp_min64(problem->graph->nodes, max_rank);
+	gp_problem	p = {.graph = problem->graph,.features = problem->features,
+		.program = problem->program,.task = GP_TASK_VALUES,.seed = problem->seed};
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
-	landmark = find_landmarks(&ev, problem, count, &n);
+	landmark = gp_landmarks_choose(&ev, &p, count, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);

@@ -34,14 +34,78 @@ static const gp_link_element elements[TAGS] = {
 	[TAG_TIME] = GP_LINK_F64,[TAG_DIAGONAL] = GP_LINK_F64
 };
 
-/* Adds an array that is there. */
-static int
-add(gp_link_array *out, int n, enum array_tag tag, int64_t count, const void *data)
+/* Where an array of a model stands (a pointer to its start), and how long it is. */
+typedef struct place
 {
-	if (data == NULL || count == 0)
-		return n;
-	out[n] = (gp_link_array) {tag, elements[tag], count, (void *) data};
-	return n + 1;
+	void	   *at;
+	int64_t		count;
+	bool		optional;		/* may be missing where it has a count, too */
+} place;
+
+/* Counts of a sparse matrix follow from its start, which comes first. */
+static place
+place_of(gp_link_model *m, enum array_tag tag)
+{
+	gp_graph   *g = (gp_graph *) m->graph;
+	gp_features *x = m->features;
+	gp_csr	   *sparse = x ? x->csr : NULL;
+	int64_t		n = g->nodes;
+	int64_t		links = g->start ? g->start[n] : 0;
+	int64_t		values = x == NULL ? 0 : sparse == NULL ? n * x->dims :
+		sparse->start ? sparse->start[n] : 0;
+	bool		deep = m->method == GP_LINK_DEEP;
+	bool		scores = gp_link_has_scores(m->method);
+	int64_t		p = deep ? 0 : gp_link_model_functions(m);
+
+	switch (tag)
+	{
+		case TAG_START:
+			return (place) {&g->start, n + 1, false};
+		case TAG_COL:
+			return (place) {&g->col, links, false};
+		case TAG_WEIGHT:
+			return (place) {&g->weight, links, true};
+		case TAG_TIME:
+			return (place) {&g->time, links, true};
+		case TAG_ROW:
+			return (place) {&m->row, (scores ? m->m : n) * m->width, false};
+		case TAG_ROW_VARIANCE:
+			return (place) {&m->row_variance, deep ? n * m->width : 0, false};
+		case TAG_INDUCING:
+			return (place) {&m->inducing, scores ? 0 : 2 * m->m, false};
+		case TAG_ALPHA:
+			return (place) {&m->alpha, deep ? m->m : p, false};
+		case TAG_ROOT:
+			return (place) {&m->root, p * p, false};
+		case TAG_POINT:
+			return (place) {&m->point, m->points * (int64_t) m->width, false};
+		case TAG_TAKEN:
+			return (place) {&m->taken, deep ? m->m * m->m : 0, false};
+		case TAG_CENTRE:
+		case TAG_SPREAD:
+			return (place) {tag == TAG_CENTRE ? &m->centre : &m->spread, scores * m->width, false};
+		case TAG_DIAGONAL:
+			return (place) {&m->diagonal, m->method == GP_LINK_EASE ? n : 0, false};
+		case TAG_FEATURE_START:
+			return (place) {sparse ? &sparse->start : NULL, n + 1, false};
+		case TAG_FEATURE_COL:
+			return (place) {sparse ? &sparse->col : NULL, values, false};
+		case TAG_FEATURE_VALUE:
+			return (place) {sparse ? (void *) &sparse->value : x ? (void *) &x->dense : NULL,
+							values, false};
+		case TAG_FEATURE_MEAN:
+			return (place) {&m->feature_mean, x ? m->powers * x->dims : 0, false};
+		case TAG_FEATURE_DOT:
+			return (place) {&m->feature_dot, x ? m->powers * n : 0, false};
+		case TAG_FEATURE_NORM:
+			return (place) {&m->feature_norm, x ? m->powers * n : 0, false};
+		case TAG_HABITS:
+			return (place) {&m->habits, GP_LINK_HABITS, true};
+		case TAG_CODE:
+			return (place) {&m->code, GP_LINK_CODE_WORDS * n, true};
+		default:
+			return (place) {.at = NULL};
+	}
 }
 
 /* The numbers of a model. */
@@ -67,65 +131,26 @@ write_scalars(const gp_link_model *m, double *s)
 	s[POWERS] = m->powers;
 }
 
-/* The arrays of the features. */
-static int
-add_features(const gp_link_model *m, gp_link_array *out, int n)
-{
-	const gp_features *x = m->features;
-	int64_t		nodes = m->graph->nodes;
-
-	if (x == NULL)
-		return n;
-	if (x->csr)
-	{
-		n = add(out, n, TAG_FEATURE_START, nodes + 1, x->csr->start);
-		n = add(out, n, TAG_FEATURE_COL, gp_csr_entries(x->csr), x->csr->col);
-		n = add(out, n, TAG_FEATURE_VALUE, gp_csr_entries(x->csr), x->csr->value);
-	}
-	else
-		n = add(out, n, TAG_FEATURE_VALUE, nodes * x->dims, x->dense);
-	n = add(out, n, TAG_FEATURE_MEAN, m->powers * x->dims, m->feature_mean);
-	n = add(out, n, TAG_FEATURE_DOT, m->powers * nodes, m->feature_dot);
-	return add(out, n, TAG_FEATURE_NORM, m->powers * nodes, m->feature_norm);
-}
-
-/* The rows of m->row: of the regression, or of the nodes. */
-static int64_t
-rows_of(gp_link_method method, int64_t m, int64_t nodes)
-{
-	return gp_link_has_scores(method) ? m : nodes;
-}
-
 int
 gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out)
 {
-	const gp_graph *g = m->graph;
-	int64_t		nodes = g->nodes;
-	int64_t		p = gp_link_model_functions(m);
 	int			n = 0;
 
 	write_scalars(m, scalars);
-	n = add(out, n, TAG_SCALARS, SCALARS, scalars);
-	n = add(out, n, TAG_START, nodes + 1, g->start);
-	n = add(out, n, TAG_COL, g->start[nodes], g->col);
-	n = add(out, n, TAG_WEIGHT, g->start[nodes], g->weight);
-	n = add(out, n, TAG_TIME, g->start[nodes], g->time);
-	n = add(out, n, TAG_ROW, rows_of(m->method, m->m, nodes) * m->width, m->row);
-	n = add(out, n, TAG_ROW_VARIANCE, nodes * m->width, m->row_variance);
-	n = add(out, n, TAG_INDUCING, 2 * m->m, m->inducing);
-	n = add(out, n, TAG_ALPHA, m->method == GP_LINK_DEEP ? m->m : p, m->alpha);
-	n = add(out, n, TAG_ROOT, p * p, m->root);
-	n = add(out, n, TAG_POINT, m->points * (int64_t) m->width, m->point);
-	n = add(out, n, TAG_TAKEN, m->m * m->m, m->taken);
-	n = add(out, n, TAG_CENTRE, m->width, m->centre);
-	n = add(out, n, TAG_SPREAD, m->width, m->spread);
-	n = add(out, n, TAG_DIAGONAL, nodes, m->diagonal);
-	n = add_features(m, out, n);
-	n = add(out, n, TAG_HABITS, GP_LINK_HABITS, m->habits);
-	return add(out, n, TAG_CODE, GP_LINK_CODE_WORDS * nodes, m->code);
+	out[n++] = (gp_link_array) {TAG_SCALARS, elements[TAG_SCALARS], SCALARS, scalars};
+	for (enum array_tag tag = TAG_START; tag < TAGS; tag++)
+	{
+		place		p = place_of((gp_link_model *) m, tag);
+		void	   *data = NULL;
+
+		if (p.at)
+			memcpy(&data, p.at, sizeof(data));
+		if (data && p.count > 0)
+			out[n++] = (gp_link_array) {tag, elements[tag], p.count, data};
+	}
+	return n;
 }
 
-/* Frees a model. */
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
@@ -210,19 +235,6 @@ whole(const restorer *r, enum scalar which, double most)
 	return (int64_t) v;
 }
 
-/* An array that must have this many elements, or be missing when that is allowed. */
-static void *
-need(const restorer *r, enum array_tag tag, int64_t count, bool optional)
-{
-	const gp_link_array *a = r->array[tag];
-
-	if (a == NULL && (optional || count == 0))
-		return NULL;
-	if (a == NULL || a->count != count)
-		refuse(r, "an array has another length");
-	return a->data;
-}
-
 /* Sorts arrays by tag. */
 static void
 index_arrays(restorer *r, const gp_link_array *arrays, int n)
@@ -257,192 +269,108 @@ check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t 
 	}
 }
 
-/* Numbers that are used as they are: not one may be infinite or none. */
-static void
-check_finite(const restorer *r, const double *value, int64_t n)
+/* True where all numbers are finite and, where that is asked for, positive. */
+static bool
+is_sound(const double *value, int64_t n, bool positive)
 {
 	for (int64_t k = 0; k < n; k++)
-		if (!isfinite(value[k]))
-			refuse(r, "a number is out of range");
+		if (!isfinite(value[k]) || (positive && !(value[k] > 0.0)))
+			return false;
+	return true;
 }
 
-/* The graph. */
-static gp_graph *
-restore_graph(const restorer *r)
+/* The numbers, and room for what the arrays are put into. */
+static void
+restore_scalars(restorer *r, gp_link_model *m)
 {
 	gp_graph   *g = gp_alloc_zero(r->env, 1, sizeof(gp_graph));
-	int64_t		entries = r->array[TAG_COL] ? r->array[TAG_COL]->count : 0;
-
-	g->nodes = whole(r, NODES, INT32_MAX);
-	g->edges = whole(r, EDGES, (double) entries);
-	g->directed = whole(r, DIRECTED, 1.0) == 1;
-	g->start = need(r, TAG_START, g->nodes + 1, false);
-	g->col = need(r, TAG_COL, entries, false);
-	g->weight = need(r, TAG_WEIGHT, entries, true);
-	g->time = need(r, TAG_TIME, entries, true);
-	if (g->time)
-		check_finite(r, g->time, entries);
-	check_rows(r, g->start, g->col, g->nodes, g->nodes, entries);
-	for (int64_t k = 0; g->weight != NULL && k < entries; k++)
-		if (!(g->weight[k] >= 0.0) || !isfinite(g->weight[k]))
-			refuse(r, "a weight is wrong");
-	return g;
-}
-
-/* The features and their statistics. */
-static void
-restore_features(const restorer *r, gp_link_model *m)
-{
-	int64_t		nodes = m->graph->nodes;
 	int64_t		dims = whole(r, DIMS, INT32_MAX);
-	gp_features *x;
-
-	if (dims == 0)
-		return;
-	x = gp_alloc_zero(r->env, 1, sizeof(gp_features));
-	x->rows = nodes;
-	x->dims = dims;
-	x->type = GP_FLOAT;
-	if (r->array[TAG_FEATURE_START])
-	{
-		int64_t		entries = r->array[TAG_FEATURE_COL] ? r->array[TAG_FEATURE_COL]->count : 0;
-
-		x->csr = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
-		x->csr->rows = nodes;
-		x->csr->cols = dims;
-		x->csr->type = GP_FLOAT;
-		x->csr->start = need(r, TAG_FEATURE_START, nodes + 1, false);
-		x->csr->col = need(r, TAG_FEATURE_COL, entries, false);
-		x->csr->value = need(r, TAG_FEATURE_VALUE, entries, false);
-		check_rows(r, x->csr->start, x->csr->col, nodes, dims, entries);
-	}
-	else
-		x->dense = need(r, TAG_FEATURE_VALUE, (int64_t) gp_size_mul(r->env, nodes, dims), false);
-	m->features = x;
-	m->powers = (int32_t) whole(r, POWERS, GP_LINK_POWERS);
-	if (m->powers < 1)
-		refuse(r, "a number is out of range");
-	m->feature_mean = need(r, TAG_FEATURE_MEAN, m->powers * dims, false);
-	m->feature_dot = need(r, TAG_FEATURE_DOT, m->powers * nodes, false);
-	m->feature_norm = need(r, TAG_FEATURE_NORM, m->powers * nodes, false);
-}
-
-/* The variances of a deep Gaussian process's rows; none is negative. */
-static void
-restore_moments(const restorer *r, gp_link_model *m)
-{
-	int64_t		count = m->graph->nodes * m->width;
-
-	m->row_variance = need(r, TAG_ROW_VARIANCE, count, false);
-	GP_EACH(r->env, k, count, k)
-	{
-		if (!isfinite(m->row[k]) || !isfinite(m->row_variance[k]) || m->row_variance[k] < 0.0f)
-			refuse(r, "a number is out of range");
-	}
-}
-
-/* The inducing pairs of a deep Gaussian process, where it has some. */
-static void
-restore_inducing(const restorer *r, gp_link_model *m)
-{
 	const gp_link_array *point = r->array[TAG_POINT];
 
-	if (m->m == 0)
-		return;
-	if (m->m > GP_SYEV_MAX || point == NULL || point->count % m->width != 0 ||
-		point->count / m->width > GP_LINK_MOST_POINTS)
-		refuse(r, "an array has another length");
-	m->points = (int32_t) (point->count / m->width);
-	m->point = point->data;
-	m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
-	m->alpha = need(r, TAG_ALPHA, m->m, false);
-	m->taken = need(r, TAG_TAKEN, m->m * m->m, false);
-	for (int64_t k = 0; k < 2 * m->m; k++)
-		if (m->inducing[k] < 0 || m->inducing[k] >= m->points)
-			refuse(r, "a pair is wrong");
-	for (int64_t k = 0; k < point->count; k++)
-		if (!isfinite(m->point[k]))
-			refuse(r, "a number is out of range");
-	check_finite(r, m->alpha, m->m);
-	check_finite(r, m->taken, m->m * m->m);
-}
-
-/* The regression, or what stands in its place. */
-static void
-restore_regression(const restorer *r, gp_link_model *m)
-{
-	int64_t		nodes = m->graph->nodes;
-	int64_t		p;
-
-	m->m = whole(r, ROWS, 1 << 20);
-	m->width = (int32_t) whole(r, WIDTH, 1 << 20);
-	m->row = need(r, TAG_ROW, (int64_t) gp_size_mul(r->env, rows_of(m->method, m->m, nodes),
-													m->width),
-				  false);
+	m->method = (gp_link_method) whole(r, METHOD, GP_LINK_EASE);
+	if (m->method == GP_LINK_AUTO)
+		refuse(r, "its method is unknown");
+	g->nodes = whole(r, NODES, INT32_MAX);
+	g->edges = whole(r, EDGES, r->array[TAG_COL] ? (double) r->array[TAG_COL]->count : 0.0);
+	g->directed = whole(r, DIRECTED, 1.0) == 1;
+	m->graph = g;
+	m->owns_graph = true;
+	m->pairs = whole(r, PAIRS, 1e15);
+	for (int k = 0; k < GP_LINK_METRICS; k++)
+		m->metric[k] = NAN;
+	m->metric[GP_LINK_METRIC_AUC] = r->scalar[AUC];
+	m->metric[GP_LINK_METRIC_PRECISION] = r->scalar[PRECISION];
+	m->steps = (int32_t) whole(r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
+	m->m = whole(r, ROWS, GP_SYEV_MAX);
+	m->width = (int32_t) whole(r, WIDTH, GP_LINK_MOST_WIDTH);
 	m->offset = r->scalar[OFFSET];
 	m->scale = r->scalar[SCALE];
 	m->intercept = r->scalar[INTERCEPT];
 	m->slope = r->scalar[SLOPE];
-	if (m->method == GP_LINK_DEEP)
+	m->powers = dims > 0 ? (int32_t) whole(r, POWERS, GP_LINK_POWERS) : 0;
+	if (dims > 0)
 	{
-		const double number[] = {m->offset, m->scale, m->intercept, m->slope};
-
-		check_finite(r, number, 4);
-		if (m->width < 1 || !(m->scale > 0.0))
-			refuse(r, "a number is out of range");
-		restore_moments(r, m);
-		restore_inducing(r, m);
-		return;
+		m->features = gp_alloc_zero(r->env, 1, sizeof(gp_features));
+		*m->features = (gp_features) {.rows = g->nodes,.dims = dims,.type = GP_FLOAT};
 	}
-	if (m->m > GP_SYEV_MAX || m->width > GP_LINK_MOST_WIDTH)
-		refuse(r, "a number is out of range");
-	p = gp_link_model_functions(m);
-	m->alpha = need(r, TAG_ALPHA, p, false);
-	m->root = need(r, TAG_ROOT, p * p, false);
-	check_finite(r, m->alpha, p);
-	if (m->method == GP_LINK_PAIRS)
+	if (dims > 0 && r->array[TAG_FEATURE_START])
 	{
-		if (m->m == 0)
-			refuse(r, "its pairs are missing");
-		m->inducing = need(r, TAG_INDUCING, 2 * m->m, false);
-		for (int64_t k = 0; k < 2 * m->m; k++)
-			if (m->inducing[k] < 0 || m->inducing[k] >= nodes)
-				refuse(r, "a pair is wrong");
-		return;
+		m->features->csr = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
+		*m->features->csr = (gp_csr) {.rows = g->nodes,.cols = dims,.type = GP_FLOAT};
 	}
-	m->centre = need(r, TAG_CENTRE, m->width, false);
-	m->spread = need(r, TAG_SPREAD, m->width, false);
-	if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(m->graph, m->powers)))
-		refuse(r, "its scores are not those of this version");
-	check_finite(r, m->centre, m->width);
-	check_finite(r, m->spread, m->width);
-	for (int32_t k = 0; k < m->width; k++)
-		if (!(m->spread[k] > 0.0))
-			refuse(r, "a spread is not positive");
+	if (m->method == GP_LINK_DEEP && m->m > 0 && point)
+		m->points = (int32_t) gp_min64(point->count / gp_max64(m->width, 1),
+									   GP_LINK_MOST_POINTS);
 }
 
-/* What the scores of users and items need. */
+/* What the arrays must be, beside their lengths. */
 static void
-restore_items(const restorer *r, gp_link_model *m)
+check_arrays(const restorer *r, const gp_link_model *m)
 {
-	if (m->method != GP_LINK_EASE)
-		return;
-	m->diagonal = need(r, TAG_DIAGONAL, m->graph->nodes, false);
-	if (!(m->scale > 0.0) || !isfinite(m->scale))
-		refuse(r, "a number is out of range");
-	for (int64_t i = 0; i < m->graph->nodes; i++)
-		if (!(m->diagonal[i] > 0.0) || !isfinite(m->diagonal[i]))
-			refuse(r, "a number is out of range");
-}
+	const gp_graph *g = m->graph;
+	int64_t		links = g->start[g->nodes];
+	bool		deep = m->method == GP_LINK_DEEP;
+	int64_t		ends = deep ? m->points : g->nodes;
+	int64_t		p = deep ? m->m : gp_link_model_functions(m);
+	const double number[] = {m->offset, m->scale, m->intercept, m->slope};
+	bool		sound = is_sound(m->alpha, p, false);
 
-/* The counts of what links are like; a model of an older version has none. */
-static void
-restore_habits(const restorer *r, gp_link_model *m)
-{
-	m->habits = need(r, TAG_HABITS, GP_LINK_HABITS, true);
+	check_rows(r, g->start, g->col, g->nodes, g->nodes, links);
+	if (m->features && m->features->csr)
+		check_rows(r, m->features->csr->start, m->features->csr->col, g->nodes, m->features->dims,
+				   m->features->csr->start[g->nodes]);
+	for (int64_t k = 0; g->weight != NULL && k < links; k++)
+		if (!(g->weight[k] >= 0.0) || !isfinite(g->weight[k]))
+			refuse(r, "a weight is wrong");
+	if (g->time)
+		sound &= is_sound(g->time, links, false);
+	for (int64_t k = 0; m->inducing && k < 2 * m->m; k++)
+		if (m->inducing[k] < 0 || m->inducing[k] >= ends)
+			refuse(r, "a pair is wrong");
+	if (m->method == GP_LINK_PAIRS && m->m == 0)
+		refuse(r, "its pairs are missing");
+	if (gp_link_has_scores(m->method))
+	{
+		if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(g, m->powers)))
+			refuse(r, "its scores are not those of this version");
+		sound &= is_sound(m->centre, m->width, false) && is_sound(m->spread, m->width, true);
+	}
+	if (m->features)
+		sound &= m->powers > 0;
+	if (m->method == GP_LINK_EASE)
+		sound &= is_sound(&m->scale, 1, true) && is_sound(m->diagonal, g->nodes, true);
+	/* A deep Gaussian process: no variance of a row is negative. */
+	if (deep)
+		sound &= is_sound(number, 4, false) && m->scale > 0.0 && m->width > 0 &&
+			is_sound(m->taken, m->m * m->m, false);
+	GP_EACH(r->env, k, deep ? g->nodes * m->width : 0, k)
+		sound &= isfinite(m->row[k]) && isfinite(m->row_variance[k]) && m->row_variance[k] >= 0.0f;
+	for (int64_t k = 0; k < m->points * (int64_t) m->width; k++)
+		sound &= isfinite(m->point[k]) != 0;
 	for (int k = 0; m->habits != NULL && k < GP_LINK_HABITS; k++)
-		if (m->habits[k] < 0 || m->habits[k] > MOST_COUNTED)
-			refuse(r, "a number is out of range");
+		sound &= m->habits[k] >= 0 && m->habits[k] <= MOST_COUNTED;
+	if (!sound)
+		refuse(r, "a number is out of range");
 }
 
 gp_link_model *
@@ -452,21 +380,18 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 	gp_link_model *m = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	index_arrays(&r, arrays, n);
-	m->method = (gp_link_method) whole(&r, METHOD, GP_LINK_EASE);
-	if (m->method == GP_LINK_AUTO)
-		refuse(&r, "its method is unknown");
-	m->graph = restore_graph(&r);
-	m->owns_graph = true;
-	m->pairs = whole(&r, PAIRS, 1e15);
-	for (int k = 0; k < GP_LINK_METRICS; k++)
-		m->metric[k] = NAN;
-	m->metric[GP_LINK_METRIC_AUC] = r.scalar[AUC];
-	m->metric[GP_LINK_METRIC_PRECISION] = r.scalar[PRECISION];
-	m->steps = (int32_t) whole(&r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
-	restore_features(&r, m);
-	restore_regression(&r, m);
-	restore_items(&r, m);
-	restore_habits(&r, m);
-	m->code = need(&r, TAG_CODE, GP_LINK_CODE_WORDS * m->graph->nodes, true);
+	restore_scalars(&r, m);
+	for (enum array_tag tag = TAG_START; tag < TAGS; tag++)
+	{
+		const gp_link_array *a = r.array[tag];
+		place		p = place_of(m, tag);
+
+		if (p.at == NULL || (a == NULL && (p.optional || p.count == 0)))
+			continue;
+		if (a == NULL || a->count != p.count)
+			refuse(&r, "an array has another length");
+		memcpy(p.at, &a->data, sizeof(a->data));
+	}
+	check_arrays(&r, m);
 	return m;
 }

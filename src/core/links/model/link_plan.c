@@ -5,8 +5,6 @@
 #include "links/scores/scores.h"
 #include "link_regression.h"
 
-#include <stdio.h>
-
 /* of the links of a graph of users and items lead from side to side */
 #define LEAST_SIDED 0.95
 #define KEEP_BYTES (3.0 * 1024 * 1024)	/* of all that is small, of each thread and beside them */
@@ -19,18 +17,6 @@ static const gp_method *const methods[] = {
 	[GP_LINK_DEEP] = &gp_method_dgp,
 	[GP_LINK_EASE] = &gp_method_ease
 };
-
-/* The bytes of a graph's frame. */
-static double
-frame_bytes(const gp_link_problem *problem, int32_t powers, double x)
-{
-	double		n = (double) problem->graph->nodes;
-	double		e = 2.0 * (double) problem->graph->edges;
-	double		dims = problem->features ? (double) problem->features->dims : 0.0;
-
-	return 64.0 * e + 172.0 * n + (problem->graph->time ? 20.0 * e + 24.0 * n : 0.0) +
-		(x > 0.0 ? 20.0 * x + 20.0 * e + 4.0 * (dims + n) * powers : 0.0);
-}
 
 /* What the best pairs of every node take, of a model by scores or another. */
 static gp_count
@@ -46,6 +32,10 @@ kept_count(const gp_device *dev, const gp_link_problem *problem, bool scores)
 	int32_t		width = gp_link_width(problem->graph, powers);
 	double		entries = x == NULL ? 0.0 : x->csr ? (double) gp_csr_entries(x->csr) :
 		(double) x->rows * (double) x->dims;
+	double		e = 2.0 * (double) problem->graph->edges;
+	double		frame = 64.0 * e + 172.0 * nodes +
+		(problem->graph->time ? 20.0 * e + 24.0 * nodes : 0.0) +
+		(x ? 20.0 * (entries + e) + 4.0 * ((double) x->dims + nodes) * powers : 0.0);
 	gp_count	out = {.bytes = 3.0 * nodes * (double) k * sizeof(gp_link_row) +
 		48.0 * nodes * threads};
 
@@ -63,11 +53,11 @@ kept_count(const gp_device *dev, const gp_link_problem *problem, bool scores)
 		 * The frame, and the model: its features, codes, rows, and the triangle or the directions,
 		 * stored and made ready.
 		 */
-		out.bytes += frame_bytes(problem, powers, entries) + 8.0 * entries +
+		out.bytes += frame + 8.0 * entries +
 			8.0 * GP_LINK_CODE_WORDS * nodes +
 			(double) m * (24.0 * width + 4.0 * (double) m);
-		out.flops = nodes * (2.0 * 2.0 * (double) problem->graph->edges *
-							 (7.0 + GP_LINK_STEPS + 3.0 * powers) + 4.0 * entries * powers +
+		out.flops = nodes * (2.0 * e * (7.0 + GP_LINK_STEPS + 3.0 * powers) + 4.0 * entries *
+							 powers +
 							 KEPT_MEANS * CANDIDATES * (double) m);
 	}
 	return out;
@@ -119,45 +109,15 @@ takes_items(gp_env *env, const gp_link_problem *problem)
 	return share >= LEAST_SIDED;
 }
 
-/* The plan of ease beside other methods, and whether that may be held. */
-static bool
-plan_items(gp_device *dev, const gp_link_problem *problem, gp_plan *plan)
-{
-	gp_env	   *env = dev->env;
-	size_t		limit = problem->estimate_limit > 0 ? problem->estimate_limit :
-		env->limit > 0 ? gp_limit(env) : SIZE_MAX;
-	gp_problem	p = node_problem(problem, limit);
-
-	*plan = gp_method_plan(dev, &gp_method_ease, &p, problem);
-	return plan->bytes <= (double) limit;
-}
-
 gp_plan
 gp_link_plan_make(gp_device *dev, const gp_link_problem *problem, gp_link_method *method)
 {
 	gp_problem	p = node_problem(problem, problem->estimate_limit);
-	bool		items = takes_items(dev->env, problem);
 	gp_plan		plan;
-	gp_plan		ease;
 
+	(void) takes_items(dev->env, problem);
 	*method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method;
 	plan = gp_method_plan(dev, methods[*method], &p, problem);
-	if (problem->method == GP_LINK_AUTO && items)
-	{
-		size_t		used = strlen(plan.reason);
-		bool		fits = plan_items(dev, problem, &ease);
-
-		snprintf(plan.reason + used, sizeof(plan.reason) - used,
-				 fits ? "; beside ease, which takes %.0f MB" :
-				 "; without ease, which would take %.0f MB", ceil(ease.bytes / 1048576.0));
-		if (fits)
-		{
-			plan.bytes = fmax(plan.bytes, ease.bytes);
-			plan.flops += ease.flops;
-			plan.effort += ease.effort;
-			plan.doubles += ease.doubles;
-		}
-	}
 	add_kept(dev, problem, &plan);
 	return plan;
 }
@@ -170,15 +130,21 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 	bool		items = takes_items(env, problem);
 	gp_link_model *ease = NULL;
 	gp_link_model *model;
-	gp_plan		plan;
 
 	if (problem->method != GP_LINK_AUTO)
 		return gp_method_fit(dev, methods[problem->method], &p, problem);
-	if (items && plan_items(dev, problem, &plan))
-		ease = gp_method_fit(dev, &gp_method_ease, &p, problem);
-	else if (items)
-		gp_notice(env, "Raise gnngp.memory_limit.",
-				  "method ease is left out: it needs %.0f MB", ceil(plan.bytes / 1048576.0));
+	if (items)
+	{
+		size_t		limit = env->limit > 0 ? gp_limit(env) : SIZE_MAX;
+		gp_problem	trial = node_problem(problem, limit);
+		double		bytes = gp_method_plan(dev, &gp_method_ease, &trial, problem).bytes;
+
+		if (bytes <= (double) limit)
+			ease = gp_method_fit(dev, &gp_method_ease, &p, problem);
+		else
+			gp_notice(env, "Raise gnngp.memory_limit.",
+					  "method ease is left out: it needs %.0f MB", ceil(bytes / 1048576.0));
+	}
 	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
 	/* The better one by how hidden links rank among their rivals. */
 	if (ease && ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR])

@@ -167,8 +167,7 @@ gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const
 
 		dev->gemm(dev, false, false, 1.0, psi, alpha, 0.0, sum);
 		dev->download(dev, gp_matrix_wrap(logit + band.first, band.count, 1, GP_DOUBLE), sum);
-		dev->destroy(dev, &psi);
-		dev->destroy(dev, &sum);
+		gp_destroy_all(dev, &psi, &sum);
 	}
 	dev->destroy(dev, &alpha);
 	gp_free(dev->env, weight);
@@ -179,9 +178,7 @@ gp_link_regression_close(gp_link_regression *r)
 {
 	gp_device  *dev = r->logistic.dev;
 
-	gp_free(dev->env, r->centre);
-	gp_free(dev->env, r->spread);
-	dev->destroy(dev, &r->z);
-	dev->destroy(dev, &r->root);
+	gp_free_all(dev->env, r->centre, r->spread);
+	gp_destroy_all(dev, &r->z, &r->root);
 	gp_link_logistic_close(&r->logistic);
 }

@@ -30,10 +30,8 @@ gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty)
 void
 gp_link_logistic_close(gp_link_logistic *l)
 {
-	l->dev->destroy(l->dev, &l->phi);
-	l->dev->destroy(l->dev, &l->root);
-	gp_free(l->dev->env, l->b);
-	gp_free(l->dev->env, l->logit);
+	gp_destroy_all(l->dev, &l->phi, &l->root);
+	gp_free_all(l->dev->env, l->b, l->logit);
 }
 
 /* The logits of b, and what is minimised. */
@@ -48,8 +46,7 @@ objective(gp_link_logistic *l, const double *b, const bool *label, const double 
 	dev->upload(dev, row, gp_matrix_wrap((double *) b, 1, l->phi.rows, GP_DOUBLE));
 	dev->gemm(dev, false, false, 1.0, row, l->phi, 0.0, f);
 	dev->download(dev, gp_matrix_wrap(l->logit, 1, l->phi.cols, GP_DOUBLE), f);
-	dev->destroy(dev, &row);
-	dev->destroy(dev, &f);
+	gp_destroy_all(dev, &row, &f);
 	for (int64_t r = 0; r < l->phi.cols; r++)
 		if (weight[r] > 0.0)
 			loss += weight[r] * softplus(label[r] ? -l->logit[r] : l->logit[r]);
@@ -91,12 +88,8 @@ derivatives(gp_link_logistic *l, const bool *label, const double *weight, double
 	dev->download(dev, gp_matrix_wrap(step, p, 1, GP_DOUBLE), gradient);
 	for (int64_t k = 0; k < p; k++)
 		step[k] -= l->penalty * l->b[k];
-	dev->destroy(dev, &scaled);
-	dev->destroy(dev, &row);
-	dev->destroy(dev, &column);
-	dev->destroy(dev, &gradient);
-	gp_free(dev->env, slope);
-	gp_free(dev->env, curve);
+	gp_destroy_all(dev, &scaled, &row, &column, &gradient);
+	gp_free_all(dev->env, slope, curve);
 }
 
 /* step becomes H^-1 step; returns the product of both, which Newton calls the decrement. */
@@ -179,8 +172,7 @@ gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64_t n, double
 	dev->trsm(dev, false, true, l->root, rows);
 	dev->row_dots(dev, sum, rows, rows);
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), sum);
-	dev->destroy(dev, &rows);
-	dev->destroy(dev, &sum);
+	gp_destroy_all(dev, &rows, &sum);
 }
 
 double *
@@ -214,8 +206,7 @@ gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root)
 	if (root.data)
 		dev->trsm(dev, true, true, root, w);
 	dev->download(dev, gp_matrix_wrap(out, p, p, GP_FLOAT), w);
-	dev->destroy(dev, &w);
-	dev->destroy(dev, &inverse);
+	gp_destroy_all(dev, &w, &inverse);
 	return out;
 }
 

@@ -24,7 +24,6 @@ typedef struct keyed
 	int32_t		dst;
 } keyed;
 
-/* Makes room for pairs. */
 gp_link_pairs
 gp_link_pairs_create(gp_env *env, int64_t n)
 {
@@ -35,8 +34,7 @@ gp_link_pairs_create(gp_env *env, int64_t n)
 void
 gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 {
-	gp_free(env, pairs->src);
-	gp_free(env, pairs->dst);
+	gp_free_all(env, pairs->src, pairs->dst);
 	memset(pairs, 0, sizeof(*pairs));
 }
 
@@ -52,16 +50,6 @@ gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b
 		memcpy(pairs.src + a->n, b->src, b->n * sizeof(int32_t));
 		memcpy(pairs.dst + a->n, b->dst, b->n * sizeof(int32_t));
 	}
-	return pairs;
-}
-
-gp_link_pairs
-gp_link_pairs_join(gp_env *env, const gp_link_pairs *a, int64_t n, gp_link_pairs *b)
-{
-	gp_link_pairs first = {.n = n,.src = a->src,.dst = a->dst};
-	gp_link_pairs pairs = gp_link_pairs_concat(env, &first, b);
-
-	gp_link_pairs_free(env, b);
 	return pairs;
 }
 
@@ -116,37 +104,6 @@ sample_part(const gp_heap *s, int64_t first, int64_t n)
 	return pairs;
 }
 
-/* All pairs of a sorted sample, which ends. */
-static gp_link_pairs
-sample_end(gp_heap *s)
-{
-	gp_link_pairs pairs = sample_part(s, 0, s->n);
-
-	gp_free(s->env, s->item);
-	return pairs;
-}
-
-/* The first count links in the order of their hashes. */
-static gp_heap
-draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
-{
-	gp_heap		s = sample_create(env, count);
-
-	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
-	{
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-			if (graph->directed || i < graph->col[k])
-			{
-				uint64_t	code = pair_code(graph, (int32_t) i, graph->col[k]);
-
-				gp_heap_offer(&s, &(keyed) {gp_hash(gp_hash(seed) ^ gp_hash(code)), (int32_t) i,
-							  graph->col[k]});
-			}
-	}
-	gp_heap_sort(&s);
-	return s;
-}
-
 /* A number that is the smaller the later a time is. */
 static uint64_t
 lateness(double time)
@@ -157,9 +114,9 @@ lateness(double time)
 	return bits >> 63 ? bits : ~bits & INT64_MAX;
 }
 
-/* The last count links, the latest first. */
+/* The first count links by hash or, of a graph with times, the latest. */
 static gp_heap
-draw_latest(gp_env *env, const gp_graph *graph, int64_t count)
+draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, bool latest)
 {
 	gp_heap		s = sample_create(env, count);
 
@@ -167,7 +124,12 @@ draw_latest(gp_env *env, const gp_graph *graph, int64_t count)
 	{
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
 			if (graph->directed || i < graph->col[k])
-				gp_heap_offer(&s, &(keyed) {lateness(graph->time[k]), (int32_t) i, graph->col[k]});
+			{
+				uint64_t	code = pair_code(graph, (int32_t) i, graph->col[k]);
+
+				gp_heap_offer(&s, &(keyed) {latest ? lateness(graph->time[k]) :
+							  gp_hash(gp_hash(seed) ^ gp_hash(code)), (int32_t) i, graph->col[k]});
+			}
 	}
 	gp_heap_sort(&s);
 	return s;
@@ -176,9 +138,11 @@ draw_latest(gp_env *env, const gp_graph *graph, int64_t count)
 gp_link_pairs
 gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
-	gp_heap		s = draw_links(env, graph, seed, gp_min64(count, graph->edges));
+	gp_heap		s = draw_links(env, graph, seed, gp_min64(count, graph->edges), false);
+	gp_link_pairs pairs = sample_part(&s, 0, s.n);
 
-	return sample_end(&s);
+	gp_free(env, s.item);
+	return pairs;
 }
 
 /* A number below n from a hash. */
@@ -216,6 +180,7 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 			 gp_set *except)
 {
 	gp_heap		s = sample_create(env, count);
+	gp_link_pairs pairs;
 	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
 
 	for (int64_t i = 0; i < graph->nodes; i++)
@@ -236,7 +201,9 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 		}
 	}
 	gp_heap_sort(&s);
-	return sample_end(&s);
+	pairs = sample_part(&s, 0, s.n);
+	gp_free(env, s.item);
+	return pairs;
 }
 
 /* The set of the pairs that are not to be drawn, with room for count more. */
@@ -270,25 +237,11 @@ gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_
 	return pairs;
 }
 
-/* Marks the entries of the hidden links, in both directions where there are two. */
-static bool *
-hidden_entries(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
-{
-	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
-
-	GP_EACH(env, k, hidden->n, k)
-	{
-		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
-		if (!graph->directed)
-			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
-	}
-	return mark;
-}
-
 gp_graph *
 gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
 {
-	bool	   *mark = hidden_entries(env, graph, hidden);
+	/* of the hidden links, in both directions where there are two */
+	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
 	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
 	int64_t		entries = graph->start[graph->nodes] - hidden->n * (graph->directed ? 1 : 2);
 	int64_t		at = 0;
@@ -302,6 +255,12 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 		out->weight = gp_alloc_array(env, entries, sizeof(double));
 	if (graph->time)
 		out->time = gp_alloc_array(env, entries, sizeof(double));
+	GP_EACH(env, k, hidden->n, k)
+	{
+		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
+		if (!graph->directed)
+			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
+	}
 	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
@@ -327,11 +286,14 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 {
 	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
 	gp_link_pairs missing = gp_link_sample_missing(env, graph, seed, fold.links, NULL);
+	gp_link_pairs first = *hidden;
 
 	if (missing.n == 0)
 		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
 				 "every pair of nodes is linked already");
-	fold.pairs = gp_link_pairs_join(env, hidden, fold.links, &missing);
+	first.n = fold.links;
+	fold.pairs = gp_link_pairs_concat(env, &first, &missing);
+	gp_link_pairs_free(env, &missing);
 	fold.graph = gp_link_graph_without(env, graph, hidden);
 	return fold;
 }
@@ -417,8 +379,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	folds = gp_link_fold_count(graph->edges);
 	if (graph->time)
 		folds = (int) gp_min64(folds, GP_LINK_LEAST_FOLDS);
-	order = graph->time ? draw_latest(env, graph, folds * share) :
-		draw_links(env, graph, seed, folds * share);
+	order = draw_links(env, graph, seed, folds * share, graph->time != NULL);
 	for (int f = 0; f < folds; f++)
 	{
 		gp_link_pairs hidden;

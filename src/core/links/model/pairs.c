@@ -234,8 +234,9 @@ training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_
 	gp_link_pairs missing = gp_link_sample_missing(env, full, seed, links.n, except);
 
 	t.links = links.n;
-	t.pairs = gp_link_pairs_join(env, &links, links.n, &missing);
+	t.pairs = gp_link_pairs_concat(env, &links, &missing);
 	gp_link_pairs_free(env, &links);
+	gp_link_pairs_free(env, &missing);
 	return t;
 }
 

@@ -139,7 +139,6 @@ gp_link_sides_find(gp_env *env, const gp_csr *a)
 void
 gp_link_sides_free(gp_env *env, gp_link_sides *sides)
 {
-	gp_free(env, sides->component);
-	gp_free(env, sides->side);
+	gp_free_all(env, sides->component, sides->side);
 	memset(sides, 0, sizeof(*sides));
 }

@@ -32,47 +32,11 @@ features_times(gp_link_frame *f, bool turned, gp_matrix m, gp_matrix out)
 		f->dev->gemm(f->dev, turned, false, 1.0, dense_features(f), m, 0.0, out);
 }
 
-/* The entries of X w at the block's pairs. */
-static void
-features_at_pairs(gp_link_frame *f, const gp_link_block *block, gp_matrix w, double *out)
-{
-	gp_device  *dev = f->dev;
-	gp_matrix	z;
-
-	if (f->xt)
-	{
-		gp_link_last_product(f, block, f->x->csr, w, out);
-		return;
-	}
-	z = f->dev->create(f->dev, f->n, w.cols, GP_FLOAT);
-	features_times(f, false, w, z);
-	dev->take(dev, z, block->n, block->dst, block->slot, out);
-	f->dev->destroy(f->dev, &z);
-}
-
 /* The view of block k of b columns. */
 static gp_matrix
 part(gp_matrix m, int k, int64_t b)
 {
 	return gp_matrix_cols(m, k * b, b);
-}
-
-/* The sources' rows of X as columns. */
-static void
-own_features(gp_link_frame *f, int32_t sources, const int32_t *source, gp_matrix out)
-{
-	gp_device  *dev = f->dev;
-	gp_matrix	rows;
-
-	if (f->xt)
-	{
-		dev->csr_rows(dev, out, f->x->csr, source, sources);
-		return;
-	}
-	rows = f->dev->create(f->dev, sources, f->x->dims, GP_FLOAT);
-	dev->gather_rows(dev, rows, dense_features(f), source);
-	dev->transpose(dev, out, rows);
-	f->dev->destroy(f->dev, &rows);
 }
 
 /*
@@ -86,7 +50,16 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 	gp_matrix	u = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
 	gp_matrix	v = f->dev->create(f->dev, f->n, sources, GP_FLOAT);
 
-	own_features(f, sources, source, part(w, 0, sources));
+	if (f->xt)
+		f->dev->csr_rows(f->dev, part(w, 0, sources), f->x->csr, source, sources);
+	else
+	{
+		gp_matrix	rows = f->dev->create(f->dev, sources, f->x->dims, GP_FLOAT);
+
+		f->dev->gather_rows(f->dev, rows, dense_features(f), source);
+		f->dev->transpose(f->dev, part(w, 0, sources), rows);
+		f->dev->destroy(f->dev, &rows);
+	}
 	if (cuts)
 		gp_link_cut_columns(f, f->spread, 1.0, sources, source, v, u, cuts);
 	else if (f->xt == NULL)
@@ -110,42 +83,7 @@ source_rows(gp_link_frame *f, int32_t sources, const int32_t *source, const gp_l
 		u = v;
 		v = last;
 	}
-	f->dev->destroy(f->dev, &u);
-	f->dev->destroy(f->dev, &v);
-}
-
-/* The cosine of two centred rows from their product. */
-static double
-cosine(double product, double dot_i, double dot_j, double mean_square, double norm_i, double norm_j)
-{
-	double		c;
-
-	if (!(norm_i > 0.0 && norm_j > 0.0))
-		return 0.0;
-	c = (product - dot_i - dot_j + mean_square) / (norm_i * norm_j);
-	return fmax(-1.0, fmin(1.0, c));
-}
-
-/*
- * Writes the cosines of all powers from the products of a block's pairs, powers x n: what is known
- * of a node stands together.
- */
-static void
-write_powers(const gp_link_frame *f, const gp_link_block *block, const double *product, double *out)
-{
-	int64_t		next = 0;
-
-	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
-	{
-		int64_t		i = (int64_t) block->source[block->slot[e]] * f->powers;
-		int64_t		j = (int64_t) block->dst[e] * f->powers;
-
-		gp_poll(f->env, f->powers * e, &next);
-		for (int k = 0; k < f->powers; k++)
-			out[e * f->width + k] = cosine(product[k * block->n + e], f->dot[i + k], f->dot[j + k],
-										   f->mean_square[k],
-										   f->norm[i + k], f->norm[j + k]);
-	}
+	gp_destroy_all(f->dev, &u, &v);
 }
 
 /*
@@ -156,12 +94,17 @@ static void
 power_products(gp_link_frame *f, const gp_link_block *block, int k, gp_matrix w, gp_matrix z,
 			   gp_matrix y, double *product)
 {
-	if (k == 0)
+	if (k == 0 && f->xt)
 	{
-		features_at_pairs(f, block, w, product);
+		gp_link_last_product(f, block, f->x->csr, w, product);
 		return;
 	}
 	features_times(f, false, w, z);
+	if (k == 0)
+	{
+		f->dev->take(f->dev, z, block->n, block->dst, block->slot, product);
+		return;
+	}
 	for (int step = 1; step < k; step++)
 	{
 		gp_matrix	last = z;
@@ -173,25 +116,36 @@ power_products(gp_link_frame *f, const gp_link_block *block, int k, gp_matrix w,
 	gp_link_last_product(f, block, f->spread, z, product);
 }
 
-/* Pairs of the graph as it is. */
+/* Pairs of the graph as it is: what is known of a node stands together. */
 static void
 cosines_of_columns(gp_link_frame *f, const gp_link_block *block, double *out)
 {
+	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
-	gp_matrix	w = f->dev->create(f->dev, f->x->dims, f->powers * b, GP_FLOAT);
-	gp_matrix	z = f->dev->create(f->dev, f->n, b, GP_FLOAT);
-	gp_matrix	y = f->dev->create(f->dev, f->n, b, GP_FLOAT);
-	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, f->powers),
+	int64_t		powers = f->powers;
+	gp_matrix	w = dev->create(dev, f->x->dims, powers * b, GP_FLOAT);
+	gp_matrix	z = dev->create(dev, f->n, b, GP_FLOAT);
+	gp_matrix	y = dev->create(dev, f->n, b, GP_FLOAT);
+	double	   *product = gp_alloc_array(f->env, gp_size_mul(f->env, block->n, powers),
 										 sizeof(double));
 
 	source_rows(f, b, block->source, NULL, w);
-	for (int k = 0; k < f->powers; k++)
+	for (int k = 0; k < powers; k++)
 		power_products(f, block, k, part(w, k, b), z, y, product + k * block->n);
-	write_powers(f, block, product, out);
+	GP_EACH(f->env, e, gp_items(f->env, block->n), powers * e)
+		for (int k = 0; k < powers; k++)
+		{
+			int64_t		i = block->source[block->slot[e]] * powers + k;
+			int64_t		j = block->dst[e] * powers + k;
+			double		centred = product[k * block->n + e] - f->dot[i] - f->dot[j] +
+				f->mean_square[k];
+			bool		any = f->norm[i] > 0.0f && f->norm[j] > 0.0f;
+			double		cosine = any ? centred / ((double) f->norm[i] * f->norm[j]) : 0.0;
+
+			out[e * f->width + k] = fmax(-1.0, fmin(1.0, cosine));
+		}
 	gp_free(f->env, product);
-	f->dev->destroy(f->dev, &w);
-	f->dev->destroy(f->dev, &z);
-	f->dev->destroy(f->dev, &y);
+	gp_destroy_all(dev, &w, &z, &y);
 }
 
 /* The cosine of columns ci and cj of the sources' rows, power k. */
@@ -296,25 +250,7 @@ add_columns(gp_link_frame *f, statistics *s, gp_matrix x, int k, int64_t col)
 		s->dot[i * f->powers + k] += s->host[i];
 		s->square[i * f->powers + k] += s->sums[i];
 	}
-	dev->destroy(dev, &ones);
-	dev->destroy(dev, &mean);
-	dev->destroy(dev, &dots);
-	dev->destroy(dev, &squares);
-}
-
-/* Columns col .. col + x.cols of X. */
-static void
-load_columns(gp_link_frame *f, int64_t col, gp_matrix x)
-{
-	gp_device  *dev = f->dev;
-	int32_t		index[FEATURE_BLOCK];
-
-	for (int64_t c = 0; c < x.cols; c++)
-		index[c] = (int32_t) (col + c);
-	if (f->xt)
-		dev->csr_rows(dev, x, f->xt, index, x.cols);
-	else
-		dev->copy(dev, x, gp_matrix_cols(dense_features(f), col, x.cols));
+	gp_destroy_all(dev, &ones, &mean, &dots, &squares);
 }
 
 /* dot and |row - mean| of every node, from the sums. */
@@ -347,6 +283,7 @@ gp_link_feature_statistics(gp_link_frame *f)
 	gp_env	   *env = f->env;
 	int64_t		entries = (int64_t) gp_size_mul(env, f->n, f->powers);
 	statistics	s = {0};
+	int32_t		index[FEATURE_BLOCK];
 
 	f->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, f->x->dims, f->powers),
 							   sizeof(float));
@@ -364,7 +301,12 @@ gp_link_feature_statistics(gp_link_frame *f)
 		gp_matrix	x = dev->create(dev, f->n, band.count, GP_FLOAT);
 		gp_matrix	y = dev->create(dev, f->n, band.count, GP_FLOAT);
 
-		load_columns(f, band.first, x);
+		for (int64_t c = 0; c < band.count; c++)
+			index[c] = (int32_t) (band.first + c);
+		if (f->xt)
+			dev->csr_rows(dev, x, f->xt, index, band.count);
+		else
+			dev->copy(dev, x, gp_matrix_cols(dense_features(f), band.first, band.count));
 		for (int k = 0; k < f->powers; k++)
 		{
 			gp_matrix	last = x;
@@ -377,8 +319,7 @@ gp_link_feature_statistics(gp_link_frame *f)
 			}
 			add_columns(f, &s, x, k, band.first);
 		}
-		dev->destroy(dev, &x);
-		dev->destroy(dev, &y);
+		gp_destroy_all(dev, &x, &y);
 	}
 	finish_statistics(f, &s);
 	gp_free_all(env, s.dot, s.square, s.host, s.sums);

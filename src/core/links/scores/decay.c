@@ -56,30 +56,12 @@ gp_link_decay_open(gp_link_frame *f)
 	}
 }
 
-/* Adds up both links of each neighbour in common, over its activity: sum[d] for each decay. */
-static void
-add_common(const gp_link_frame *f, int32_t i, int32_t j, double *sum)
-{
-	const gp_csr *w = f->weights;
-	int64_t		p = w->start[i];
-	int64_t		q = w->start[j];
-
-	for (; gp_csr_common(w, &p, w->start[i + 1], &q, w->start[j + 1]); p++, q++)
-		for (int d = 0; d < GP_LINK_DECAYS; d++)
-		{
-			double		both = (double) f->decayed[p * GP_LINK_DECAYS + d] *
-				f->decayed[q * GP_LINK_DECAYS + d];
-
-			if (both > 0.0)
-				sum[d] += both / f->activity[w->col[p] * GP_LINK_DECAYS + d];
-		}
-}
-
-/* Fills the columns of out: logarithms of what is in common, and of both ends' activities. */
+/* Logarithms of what is in common, and of both ends' activities. */
 void
 gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
 			  double *out)
 {
+	const gp_csr *w = f->weights;
 	int64_t		next = 0;
 
 	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
@@ -87,12 +69,22 @@ gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *c
 		const gp_link_cut *cut = cuts && cuts[block->slot[e]].edge ? &cuts[block->slot[e]] : NULL;
 		int32_t		i = block->source[block->slot[e]];
 		int32_t		j = block->dst[e];
-		int64_t		own = cut ? gp_csr_find(f->weights->start, f->weights->col, i, j) : -1;
+		int64_t		own = cut ? gp_csr_find(w->start, w->col, i, j) : -1;
 		double		common[GP_LINK_DECAYS] = {0.0};
 		double	   *row = out + e * f->width + first;
 
 		gp_poll(f->env, e, &next);
-		add_common(f, i, j, common);
+		/* Both links of each neighbour in common, over its activity. */
+		for (int64_t p = w->start[i], q = w->start[j];
+			 gp_csr_common(w, &p, w->start[i + 1], &q, w->start[j + 1]); p++, q++)
+			for (int d = 0; d < GP_LINK_DECAYS; d++)
+			{
+				double		both = (double) f->decayed[p * GP_LINK_DECAYS + d] *
+					f->decayed[q * GP_LINK_DECAYS + d];
+
+				if (both > 0.0)
+					common[d] += both / f->activity[w->col[p] * GP_LINK_DECAYS + d];
+			}
 		for (int d = 0; d < GP_LINK_DECAYS; d++)
 		{
 			double		lost = own >= 0 ? f->decayed[own * GP_LINK_DECAYS + d] : 0.0;

@@ -16,7 +16,6 @@
 #define TYPICAL_STEPS 15		/* for a plan */
 #define CLOSE 1e-4				/* of the first residual */
 
-/* The pattern of the graph with ones; none on a large graph. */
 void
 gp_link_ease_open(gp_link_frame *f)
 {
@@ -186,7 +185,7 @@ gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block, const gp_link_c
 	dev->destroy(dev, &right);
 }
 
-/* Fills two columns of out: the score scaled by both ends, and by the one that it is larger for. */
+/* The score scaled by both ends, and by the one that it is larger for. */
 void
 gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts, int32_t first,
 			 double *out)

@@ -81,29 +81,15 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 	return item;
 }
 
-/* A: an entry for each link between a user and an item, 0 for another. */
-static void
-fill_pattern(gp_link_frame *f, gp_link_items *items)
-{
-	const gp_csr *w = f->weights;
-	double	   *value = gp_alloc_figures(f->env, gp_csr_entries(w), sizeof(double));
-
-	f->pattern = *w;
-	f->pattern.stamp = gp_csr_stamp();
-	f->pattern.value = value;
-	GP_EACH(f->env, i, gp_items(f->env, f->n), w->start[i] + i)
-		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-			value[k] = items->item[i] != items->item[w->col[k]] ?
-				items->scale[i] * items->scale[w->col[k]] : 0.0;
-}
-
 void
 gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const double *diagonal)
 {
 	gp_env	   *env = f->env;
 	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
+	const gp_csr *w = f->weights;
 	int64_t		linked = 0;
 	int64_t		count[2] = {0, 0};
+	double	   *value;
 
 	items->item = gp_alloc_array(env, f->n, sizeof(bool));
 	items->place = gp_alloc_array(env, f->n, sizeof(int32_t));
@@ -125,7 +111,14 @@ gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const doubl
 	items->n = count[items->smaller];
 	items->mean /= (double) gp_max64(linked, 1);
 	f->ridge = ridge;
-	fill_pattern(f, items);
+	/* A: an entry for each link between a user and an item, 0 for another. */
+	f->pattern = *w;
+	f->pattern.stamp = gp_csr_stamp();
+	f->pattern.value = value = gp_alloc_figures(env, gp_csr_entries(w), sizeof(double));
+	GP_EACH(env, i, gp_items(env, f->n), w->start[i] + i)
+		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
+			value[k] = items->item[i] != items->item[w->col[k]] ?
+				items->scale[i] * items->scale[w->col[k]] : 0.0;
 }
 
 void
@@ -241,18 +234,6 @@ dense_diagonal(const gp_link_frame *f, int32_t node)
 	return sum / f->ridge;
 }
 
-/* What an entry of the diagonals is at least: one over that of A^2 + lambda I. */
-static double
-least_diagonal(const gp_link_frame *f, int64_t node)
-{
-	const double *value = f->pattern.value;
-	double		sum = f->ridge;
-
-	for (int64_t k = f->pattern.start[node]; k < f->pattern.start[node + 1]; k++)
-		sum += value[k] * value[k];
-	return 1.0 / sum;
-}
-
 /*
  * The diagonals from random signs v: the mean of v (A^2 + lambda I)^-1 v (Bekas, Kokiopoulou and
  * Saad 2007).
@@ -279,8 +260,16 @@ gp_link_items_probe(gp_link_frame *f)
 	gp_link_ease_solve_for(f, NULL, CLOSE, left, x);
 	dev->row_dots(dev, dots, v, x);
 	dev->download(dev, gp_matrix_wrap(sum, f->n, 1, GP_DOUBLE), dots);
+	/* An entry is at least one over that of A^2 + lambda I. */
 	for (int64_t i = 0; i < n; i++)
-		items->diagonal[i] = fmin(fmax(sum[i] / PROBES, least_diagonal(f, i)), 1.0 / f->ridge);
+	{
+		const double *value = f->pattern.value;
+		double		most = f->ridge;
+
+		for (int64_t k = f->pattern.start[i]; k < f->pattern.start[i + 1]; k++)
+			most += value[k] * value[k];
+		items->diagonal[i] = fmin(fmax(sum[i] / PROBES, 1.0 / most), 1.0 / f->ridge);
+	}
 	gp_destroy_all(dev, &v, &left, &x, &dots);
 	gp_free_all(f->env, sign, sum);
 }

@@ -17,44 +17,12 @@
 typedef struct fold_view
 {
 	gp_env	   *env;
-	const gp_graph *graph;
-	gp_csr	   *symmetric;		/* of a directed graph */
 	gp_csr		a;				/* the symmetric pattern */
 	gp_link_sides sides;
-	bool	   *ends;			/* nodes that links lead to */
 	int32_t    *mark;			/* the last pair that marked a node, from 1 */
 	int64_t		work;
 	int64_t		next_look;
 } fold_view;
-
-/* Opens it. */
-static fold_view
-view_open(gp_env *env, const gp_graph *graph)
-{
-	fold_view	v = {.env = env, .graph = graph};
-
-	if (graph->directed)
-	{
-		v.symmetric = gp_graph_symmetric(env, graph);
-		v.a = *v.symmetric;
-	}
-	else
-		v.a = (gp_csr) {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
-	v.sides = gp_link_sides_find(env, &v.a);
-	v.ends = gp_link_ends_find(env, graph);
-	v.mark = gp_alloc_zero(env, graph->nodes, sizeof(int32_t));
-	return v;
-}
-
-/* Frees it. */
-static void
-view_close(fold_view *v)
-{
-	gp_free(v->env, v->mark);
-	gp_free(v->env, v->ends);
-	gp_link_sides_free(v->env, &v->sides);
-	gp_csr_free(v->env, v->symmetric);
-}
 
 bool *
 gp_link_ends_find(gp_env *env, const gp_graph *graph)
@@ -102,36 +70,36 @@ distance(fold_view *v, int32_t i, int32_t j, int32_t mark)
 	return GP_HABIT_MORE;
 }
 
-/* Counts one pair. */
-static void
-count_pair(fold_view *v, int32_t i, int32_t j, int32_t mark, int64_t *count)
-{
-	const int64_t *start = v->graph->start;
-	bool		i_starts = start[i + 1] > start[i];
-	bool		j_starts = start[j + 1] > start[j];
-
-	count[GP_HABIT_PAIRS]++;
-	count[distance(v, i, j, mark)]++;
-	count[GP_HABIT_SIDED] += v->sides.component[i] == v->sides.component[j] &&
-		v->sides.side[i] != GP_LINK_NO_SIDE;
-	count[GP_HABIT_SAME_SIDE] += gp_link_same_side(&v->sides, i, j);
-	count[GP_HABIT_FROM_END] += v->ends[i] && !i_starts;
-	count[GP_HABIT_TO_START] += j_starts && !v->ends[j];
-}
-
 void
 gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together)
 {
 	const gp_link_pairs *pairs = &fold->pairs;
-	fold_view	v = view_open(env, fold->graph);
+	const gp_graph *g = fold->graph;
+	fold_view	v = {.env = env,.a = {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0}};
+	gp_csr	   *symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
+	bool	   *ends = gp_link_ends_find(env, g);
 
+	if (symmetric)
+		v.a = *symmetric;
+	v.sides = gp_link_sides_find(env, &v.a);
+	v.mark = gp_alloc_zero(env, g->nodes, sizeof(int32_t));
 	for (int64_t e = 0; e < pairs->n; e++)
 	{
-		count_pair(&v, pairs->src[e], pairs->dst[e], (int32_t) e + 1,
-				   count + (e < fold->links ? 0 : GP_LINK_HABITS / 2));
-		together[e] = v.sides.component[pairs->src[e]] == v.sides.component[pairs->dst[e]];
+		int32_t		i = pairs->src[e];
+		int32_t		j = pairs->dst[e];
+		int64_t    *own = count + (e < fold->links ? 0 : GP_LINK_HABITS / 2);
+
+		together[e] = v.sides.component[i] == v.sides.component[j];
+		own[GP_HABIT_PAIRS]++;
+		own[distance(&v, i, j, (int32_t) e + 1)]++;
+		own[GP_HABIT_SIDED] += together[e] && v.sides.side[i] != GP_LINK_NO_SIDE;
+		own[GP_HABIT_SAME_SIDE] += gp_link_same_side(&v.sides, i, j);
+		own[GP_HABIT_FROM_END] += ends[i] && g->start[i + 1] == g->start[i];
+		own[GP_HABIT_TO_START] += !ends[j] && g->start[j + 1] > g->start[j];
 	}
-	view_close(&v);
+	gp_link_sides_free(env, &v.sides);
+	gp_csr_free(env, symmetric);
+	gp_free_all(env, v.mark, ends);
 }
 
 /*
@@ -146,7 +114,6 @@ never(const int64_t *count, enum gp_link_habit kind, enum gp_link_habit all)
 	return other[kind] > 0 && RARE * (count[kind] + 1) * other[all] <= other[kind] * count[all];
 }
 
-/* What the counts say. */
 gp_link_habits
 gp_link_habits_read(const int64_t *count)
 {

@@ -29,28 +29,21 @@ inverse_size(gp_env *env, const void *value, gp_type type, int64_t n)
 	return largest > 0.0 ? 1.0 / largest : 1.0;
 }
 
-/* True when no entry is negative. */
-static bool
-is_count(gp_env *env, const gp_csr *x)
-{
-	GP_EACH(env, k, gp_csr_entries(x), k)
-	{
-		if (gp_number_at(x->value, x->type, k) < 0.0)
-			return false;
-	}
-	return true;
-}
-
 /* What each column is multiplied by. */
 static double *
 column_weights(gp_env *env, const gp_csr *x)
 {
 	double	   *weight = gp_alloc_zero(env, x->cols, sizeof(double));
-	bool		count = is_count(env, x);
+	bool		count = true;	/* no entry is negative */
 	double		inverse = inverse_size(env, x->value, x->type, gp_csr_entries(x));
 
 	GP_EACH(env, k, gp_csr_entries(x), k)
-		weight[x->col[k]] += gp_number_at(x->value, x->type, k) != 0.0;
+	{
+		double		value = gp_number_at(x->value, x->type, k);
+
+		weight[x->col[k]] += value != 0.0;
+		count = count && !(value < 0.0);
+	}
 	for (int64_t j = 0; j < x->cols; j++)
 		weight[j] = inverse * (count ? log(((double) x->rows + 1.0) / (weight[j] + 1.0)) : 1.0);
 	return weight;
@@ -121,8 +114,7 @@ fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 		}
 		out->start[i + 1] = out->start[i] + n;
 	}
-	gp_free(env, sum);
-	gp_free(env, marked);
+	gp_free_all(env, sum, marked);
 	return out;
 }
 

@@ -116,6 +116,5 @@ gp_link_laplacian(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 		out[e * f->width + first] = log(fmax(kernel[e], SMALLEST_ENTRY));
 		out[e * f->width + first + 1] = log(fmax(mean, SMALLEST_WALK));
 	}
-	gp_free(f->env, kernel);
-	gp_free(f->env, walk);
+	gp_free_all(f->env, kernel, walk);
 }

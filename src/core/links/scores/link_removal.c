@@ -15,19 +15,6 @@
 
 #define LINE_BYTES 64			/* what one access to a matrix moves */
 
-/* The corrections of one block of columns: entries (i, t) first, then (j, t). */
-typedef struct corrections
-{
-	int64_t		n;				/* cuts */
-	int32_t    *row;			/* 2 n */
-	int32_t    *col;			/* 2 n */
-	double	   *root;			/* 2 n: R_ii, R_jj */
-	double	   *entry;			/* n: w / sqrt(m_i m_j) */
-	double	   *before;			/* 2 n: b as it was */
-	double	   *b;				/* 2 n: R b */
-	double	   *c;				/* 2 n: c as it was, then as it is */
-} corrections;
-
 /* sqrt(m / (m - w)), or 0 when (almost) nothing is left. */
 static double
 root_of(double mass, double weight)
@@ -37,102 +24,67 @@ root_of(double mass, double weight)
 	return left > 1e-12 * mass ? sqrt(mass / left) : 0.0;
 }
 
-/* Prepares the corrections of the columns that cut something. */
-static corrections
-prepare(gp_link_frame *f, const gp_csr *s, double self, int64_t columns, const gp_link_cut *cuts)
-{
-	gp_env	   *env = f->env;
-	corrections k = {.n = columns};
-
-	k.row = gp_alloc_array(env, 2 * columns, sizeof(int32_t));
-	k.col = gp_alloc_array(env, 2 * columns, sizeof(int32_t));
-	k.root = gp_alloc_array(env, 2 * columns, sizeof(double));
-	k.entry = gp_alloc_array(env, columns, sizeof(double));
-	k.before = gp_alloc_array(env, 2 * columns, sizeof(double));
-	k.b = gp_alloc_array(env, 2 * columns, sizeof(double));
-	k.c = gp_alloc_array(env, 2 * columns, sizeof(double));
-	for (int64_t t = 0; t < columns; t++)
-	{
-		double		mi = self + f->strength[cuts[t].i];
-		double		mj = self + f->strength[cuts[t].j];
-
-		k.row[t] = cuts[t].i;
-		k.row[columns + t] = cuts[t].j;
-		k.col[t] = k.col[columns + t] = (int32_t) t;
-		k.root[t] = root_of(mi, cuts[t].weight);
-		k.root[columns + t] = root_of(mj, cuts[t].weight);
-		k.entry[t] = mi > 0.0 && mj > 0.0 ? cuts[t].weight / sqrt(mi) / sqrt(mj) : 0.0;
-	}
-	return k;
-}
-
-/* Frees them. */
-static void
-release(gp_env *env, corrections *k)
-{
-	gp_free(env, k->row);
-	gp_free(env, k->col);
-	gp_free(env, k->root);
-	gp_free(env, k->entry);
-	gp_free(env, k->before);
-	gp_free(env, k->b);
-	gp_free(env, k->c);
-}
-
-/* b = R b at the cut rows, keeping what was there. */
-static void
-scale_input(gp_device *dev, corrections *k, gp_matrix b)
-{
-	dev->take(dev, b, 2 * k->n, k->row, k->col, k->before);
-	for (int64_t e = 0; e < 2 * k->n; e++)
-		k->b[e] = k->root[e] * k->before[e];
-	dev->put(dev, b, 2 * k->n, k->row, k->col, k->b);
-}
-
-/*
- * c = alpha R (S b - entry b_other) + beta c at the cut rows, given c_after =
- * alpha S b + beta c_before.
- */
-static void
-correct_output(gp_device *dev, corrections *k, double alpha, double beta, gp_matrix c)
-{
-	int64_t		n = k->n;
-	double	   *before = k->c;
-	double	   *after = gp_alloc_array(dev->env, 2 * n, sizeof(double));
-
-	dev->take(dev, c, 2 * n, k->row, k->col, after);
-	for (int64_t e = 0; e < 2 * n; e++)
-	{
-		int64_t		other = e < n ? e + n : e - n;
-		double		kept = beta != 0.0 ? beta * before[e] : 0.0;
-		double		product = after[e] - kept - alpha * k->entry[e % n] * k->b[other];
-
-		after[e] = k->root[e] * product + kept;
-	}
-	dev->put(dev, c, 2 * n, k->row, k->col, after);
-	gp_free(dev->env, after);
-}
-
+/* In the entries of a cut's ends: (i, t) of all columns first, then (j, t). */
 void
 gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha, gp_matrix b,
 				 double beta, gp_matrix c, const gp_link_cut *cuts)
 {
 	gp_device  *dev = f->dev;
-	corrections k;
+	int64_t		n = b.cols;
+	int32_t    *row;
+	int32_t    *col;
+	double	   *root;			/* R_ii, R_jj */
+	double	   *entry;			/* n: w / sqrt(m_i m_j) */
+	double	   *before;			/* b as it was */
+	double	   *input;			/* R b */
+	double	   *output;			/* c as it was */
+	double	   *after;
 
 	if (cuts == NULL)
 	{
 		dev->spmm(dev, alpha, s, b, beta, c);
 		return;
 	}
-	k = prepare(f, s, self, b.cols, cuts);
-	scale_input(dev, &k, b);
+	row = gp_alloc_array(f->env, 4 * n, sizeof(int32_t));
+	root = gp_alloc_zero(f->env, 11 * n, sizeof(double));
+	col = row + 2 * n;
+	before = root + 2 * n;
+	input = before + 2 * n;
+	output = input + 2 * n;
+	after = output + 2 * n;
+	entry = after + 2 * n;
+	for (int64_t t = 0; t < n; t++)
+	{
+		double		mi = self + f->strength[cuts[t].i];
+		double		mj = self + f->strength[cuts[t].j];
+
+		row[t] = cuts[t].i;
+		row[n + t] = cuts[t].j;
+		col[t] = col[n + t] = (int32_t) t;
+		root[t] = root_of(mi, cuts[t].weight);
+		root[n + t] = root_of(mj, cuts[t].weight);
+		entry[t] = mi > 0.0 && mj > 0.0 ? cuts[t].weight / sqrt(mi) / sqrt(mj) : 0.0;
+	}
+	/* b = R b at the cut rows */
+	dev->take(dev, b, 2 * n, row, col, before);
+	for (int64_t e = 0; e < 2 * n; e++)
+		input[e] = root[e] * before[e];
+	dev->put(dev, b, 2 * n, row, col, input);
 	if (beta != 0.0)
-		dev->take(dev, c, 2 * k.n, k.row, k.col, k.c);
+		dev->take(dev, c, 2 * n, row, col, output);
 	dev->spmm(dev, alpha, s, b, beta, c);
-	correct_output(dev, &k, alpha, beta, c);
-	dev->put(dev, b, 2 * k.n, k.row, k.col, k.before);
-	release(f->env, &k);
+	/* c = alpha R (S b - entry b_other) + beta c at the cut rows */
+	dev->take(dev, c, 2 * n, row, col, after);
+	for (int64_t e = 0; e < 2 * n; e++)
+	{
+		double		kept = beta != 0.0 ? beta * output[e] : 0.0;
+		double		product = after[e] - kept - alpha * entry[e % n] * input[e < n ? e + n : e - n];
+
+		after[e] = root[e] * product + kept;
+	}
+	dev->put(dev, c, 2 * n, row, col, after);
+	dev->put(dev, b, 2 * n, row, col, before);
+	gp_free_all(f->env, row, root);
 }
 
 void
@@ -181,27 +133,18 @@ gp_link_first_product(gp_link_frame *f, const gp_csr *a, const gp_csr *b, const 
 	}
 }
 
-/*
- * Whether single entries cost less than the product: each reads a line for every entry of its row.
- */
-static bool
-single_entries(const gp_link_block *block, const gp_csr *s, gp_matrix b)
-{
-	int64_t		entries = 0;
-
-	for (int64_t e = 0; e < block->n; e++)
-		entries += s->start[block->dst[e] + 1] - s->start[block->dst[e]];
-	return entries < gp_csr_entries(s) * lines_of(b);
-}
-
 void
 gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s, gp_matrix b,
 					 double *out)
 {
 	gp_device  *dev = f->dev;
+	int64_t		entries = 0;
 	gp_matrix	c;
 
-	if (single_entries(block, s, b))
+	/* Each single entry reads a line for every entry of its row of s. */
+	for (int64_t e = 0; e < block->n; e++)
+		entries += s->start[block->dst[e] + 1] - s->start[block->dst[e]];
+	if (entries < gp_csr_entries(s) * lines_of(b))
 	{
 		dev->spmm_take(dev, s, b, block->n, block->dst, block->slot, out);
 		return;

@@ -178,20 +178,6 @@ score_list(gp_link_frame *f, block_room *room, const ordered_pair *pair, int64_t
 	}
 }
 
-/* How often each node is an end of some pair. */
-static int32_t *
-count_ends(gp_env *env, int64_t nodes, int64_t n, const int32_t *src, const int32_t *dst)
-{
-	int32_t    *count = gp_alloc_zero(env, nodes, sizeof(int32_t));
-
-	for (int64_t e = 0; e < n; e++)
-	{
-		count[src[e]]++;
-		count[dst[e]]++;
-	}
-	return count;
-}
-
 /*
  * The scores of any pairs.  One end needs a column: the end that more pairs
  * share, so that there are few columns; the source, where direction counts.
@@ -202,11 +188,16 @@ gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src, const int32
 {
 	gp_env	   *env = f->env;
 	ordered_pair *pair = gp_alloc_array(env, n, sizeof(ordered_pair));
-	int32_t    *count = count_ends(env, f->n, n, src, dst);
+	int32_t    *count = gp_alloc_zero(env, f->n, sizeof(int32_t));	/* of pairs, at each node */
 	block_room	room = {.most = BLOCK_PAIRS};
 	int64_t		open = 0;
 	int64_t		linked = n;
 
+	for (int64_t e = 0; e < n; e++)
+	{
+		count[src[e]]++;
+		count[dst[e]]++;
+	}
 	/* Pairs without a link come first, those with one last. */
 	for (int64_t e = 0; e < n; e++)
 	{
@@ -226,8 +217,5 @@ gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src, const int32
 	room.scores = gp_alloc_array(env, room.most * f->width, sizeof(double));
 	score_list(f, &room, pair, open, false, out);
 	score_list(f, &room, pair + linked, n - linked, true, out);
-	gp_free(env, room.slot);
-	gp_free(env, room.dst);
-	gp_free(env, room.scores);
-	gp_free(env, pair);
+	gp_free_all(env, room.slot, room.dst, room.scores, pair);
 }

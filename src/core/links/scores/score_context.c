@@ -10,20 +10,6 @@
 /* of more, half as many columns at once stay nearer to the processor */
 #define WIDE_NODES 10000
 
-/* A matrix with the pattern of s and room for values of its own. */
-static gp_csr
-same_pattern(gp_env *env, const gp_csr *s, gp_type type)
-{
-	gp_csr		m = *s;
-
-	m.stamp = gp_csr_stamp();
-	m.type = type;
-	m.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
-	if (!env->dry)
-		gp_use_large_pages(m.value, gp_csr_entries(s) * gp_type_size(type));
-	return m;
-}
-
 /*
  * The symmetric weights: for an undirected graph its own arrays, with ones where it has no
  * weights.
@@ -47,20 +33,6 @@ make_weights(gp_link_frame *f)
 		w->value = one;
 	}
 	return w;
-}
-
-/* Frees what make_weights made. */
-static void
-free_weights(gp_link_frame *f)
-{
-	if (f->graph->directed)
-	{
-		gp_csr_free(f->env, f->weights);
-		return;
-	}
-	if (f->graph->weight == NULL)
-		gp_free(f->env, f->weights->value);
-	gp_free(f->env, f->weights);
 }
 
 /* Counts neighbours and adds up their weights. */
@@ -90,8 +62,12 @@ make_smooth(gp_link_frame *f)
 
 	for (int64_t i = 0; i < f->n; i++)
 		root[i] = f->strength[i] > 0.0 ? 1.0 / sqrt(f->strength[i]) : 0.0;
-	f->smooth = same_pattern(f->env, f->weights, GP_FLOAT);
-	value = f->smooth.value;
+	f->smooth = *f->weights;
+	f->smooth.stamp = gp_csr_stamp();
+	f->smooth.type = GP_FLOAT;
+	f->smooth.value = value = gp_alloc_figures(f->env, gp_csr_entries(f->weights), sizeof(float));
+	if (!f->env->dry)
+		gp_use_large_pages(value, gp_csr_entries(f->weights) * sizeof(float));
 	GP_EACH(f->env, i, gp_items(f->env, f->n), f->weights->start[i])
 	{
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
@@ -219,24 +195,24 @@ gp_link_frame_close(gp_link_frame *f)
 	if (f->dev->keep)
 		f->dev->keep(f->dev, false);
 	f->dev->destroy(f->dev, &f->middle);
-	gp_free(env, f->smooth.value);
-	gp_free(env, f->out.value);
+	gp_free_all(env, f->smooth.value, f->out.value);
 	gp_csr_free(env, f->in);
-	free_weights(f);
+	if (f->graph->directed)
+		gp_csr_free(env, f->weights);
+	else
+	{
+		if (f->graph->weight == NULL)
+			gp_free(env, f->weights->value);
+		gp_free(env, f->weights);
+	}
 	gp_link_items_close(f);
-	gp_free(env, f->degree);
-	gp_free(env, f->strength);
-	gp_free(env, f->pattern.value);
-	gp_free(env, f->decayed);
-	gp_free(env, f->activity);
-	gp_free(env, f->log_count);
+	gp_free_all(env, f->degree, f->strength, f->pattern.value, f->decayed, f->activity,
+				f->log_count);
 	gp_csr_free(env, f->spread);
 	gp_csr_free(env, f->xt);
 	if (f->owns_statistics)
 	{
-		gp_free(env, f->mean);
-		gp_free(env, f->dot);
-		gp_free(env, f->norm);
+		gp_free_all(env, f->mean, f->dot, f->norm);
 	}
 	memset(f, 0, sizeof(*f));
 }

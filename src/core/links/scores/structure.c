@@ -138,24 +138,6 @@ write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
 	out[SHARED_SOURCES] = log_count(f, sources[e]);
 }
 
-/* Takes the partner that is cut out of each source's column. */
-static void
-remove_partners(const structure *s, gp_matrix x)
-{
-	int32_t		row[GP_LINK_BLOCK];
-	int32_t		col[GP_LINK_BLOCK];
-	double		zero[GP_LINK_BLOCK] = {0.0};
-
-	if (s->cuts == NULL)
-		return;
-	for (int32_t t = 0; t < s->block->sources; t++)
-	{
-		row[t] = s->cuts[t].j;
-		col[t] = t;
-	}
-	s->f->dev->put(s->f->dev, x, s->block->sources, row, col, zero);
-}
-
 /* Products with the arcs, and the scores of direction. */
 static void
 walk_arcs(structure *s, double *out)
@@ -169,16 +151,16 @@ walk_arcs(structure *s, double *out)
 	double	   *sources = gp_alloc_array(f->env, n, sizeof(double));
 
 	dev->csr_rows(dev, x, &f->out, s->block->source, s->block->sources);
-	remove_partners(s, x);
+	/* Takes the partner that is cut out of each source's column. */
+	for (int32_t t = 0; s->cuts && t < s->block->sources; t++)
+		dev->put(dev, x, 1, &s->cuts[t].j, &t, &(double) {0.0});
 	gp_link_last_product(f, s->block, f->in, x, paths);
 	gp_link_last_product(f, s->block, &f->out, x, targets);
 	dev->csr_rows(dev, x, f->in, s->block->source, s->block->sources);
 	gp_link_last_product(f, s->block, f->in, x, sources);
 	GP_EACH(f->env, e, gp_items(f->env, n), e)
 		write_arcs(s, e, paths, targets, sources, out + e * f->width + STRUCTURE_SCORES);
-	gp_free(f->env, paths);
-	gp_free(f->env, targets);
-	gp_free(f->env, sources);
+	gp_free_all(f->env, paths, targets, sources);
 	f->dev->destroy(f->dev, &x);
 }
 
@@ -192,7 +174,5 @@ gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cu
 		write_pattern(&s, e, out + e * f->width);
 	if (f->graph->directed)
 		walk_arcs(&s, out);
-	gp_free(f->env, s.source);
-	gp_free(f->env, s.two);
-	gp_free(f->env, s.three);
+	gp_free_all(f->env, s.source, s.two, s.three);
 }

@@ -135,11 +135,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 				memcpy(kept + (e - at) * width, score + from * width, width * sizeof(double));
 		}
 	gp_links_posterior(l, n - at, width ? kept : NULL, lot->row + at);
-	gp_free(env, kept);
-	gp_free(env, r);
-	gp_free(env, mean);
-	gp_free(env, row);
-	gp_free(env, score);
+	gp_free_all(env, kept, r, mean, row, score);
 }
 
 /* The model on another device: what it points at is only read. */
@@ -189,8 +185,7 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 		g.sources = 0;
 		l.env->check_interrupts(l.env);
 	}
-	gp_free(l.env, g.slot);
-	gp_free(l.env, g.dst);
+	gp_free_all(l.env, g.slot, g.dst);
 }
 
 #define PAIR_BYTES 320.0		/* of a candidate, beside its scores */
@@ -371,8 +366,7 @@ close_threads(best *b)
 			gp_link_search_twin_free(b->env, b->search[t]);
 		gp_free(b->env, b->found[t]);
 	}
-	gp_free(b->env, b->search);
-	gp_free(b->env, b->found);
+	gp_free_all(b->env, b->search, b->found);
 }
 
 /* Searches for the best of each node, and hands them out. */

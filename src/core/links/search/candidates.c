@@ -72,7 +72,6 @@ make_marks(gp_link_search *s)
 	s->hub = gp_alloc_array(s->env, hubs, sizeof(uint64_t));
 }
 
-/* Makes a search. */
 gp_link_search *
 gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours,
 					const uint64_t *code, gp_link_candidates candidates)
@@ -116,9 +115,7 @@ gp_link_search_close(gp_link_search *s)
 	gp_link_sides_free(env, &s->sides);
 	gp_free(env, s->ends);
 	gp_link_tables_free(env, &s->tables);
-	gp_free(env, s->hub);
-	gp_free(env, s->marks.stamp);
-	gp_free(env, s);
+	gp_free_all(env, s->hub, s->marks.stamp, s);
 }
 
 gp_link_search *
@@ -134,9 +131,7 @@ gp_link_search_twin(const gp_link_search *search)
 void
 gp_link_search_twin_free(gp_env *env, gp_link_search *twin)
 {
-	gp_free(env, twin->hub);
-	gp_free(env, twin->marks.stamp);
-	gp_free(env, twin);
+	gp_free_all(env, twin->hub, twin->marks.stamp, twin);
 }
 
 gp_link_search *
@@ -217,17 +212,6 @@ walk_part(gp_link_search *s, int32_t node, int32_t middle, int64_t most)
 	walk(s, middle, first, gp_min64(most, left(s)));
 }
 
-/* Takes what lies behind the node's hubs, the smallest hub first, while the budget lasts. */
-static void
-walk_hubs(gp_link_search *s, int32_t node, int64_t hubs)
-{
-	if (left(s) == 0)
-		return;
-	gp_sort(s->env, s->hub, hubs, sizeof(uint64_t), compare_hubs, NULL);
-	for (int64_t h = 0; h < hubs && left(s) > 0; h++)
-		walk_part(s, node, (int32_t) (s->hub[h] & UINT32_MAX), left(s));
-}
-
 /* Takes all nodes within two steps, and those whose only link with the node comes from them. */
 static void
 two_hops(gp_link_search *s, int32_t node)
@@ -246,18 +230,11 @@ two_hops(gp_link_search *s, int32_t node)
 		else
 			s->hub[hubs++] = (uint64_t) n << 32 | (uint32_t) middle;
 	}
-	walk_hubs(s, node, hubs);
-}
-
-/* Takes the nearest nodes in the kernel. */
-static void
-kernel_neighbours(gp_link_search *s, int32_t node)
-{
-	gp_link_nearest best;
-
-	count_work(s, gp_link_nearest_find(&s->tables, &s->marks, node, &best));
-	for (int k = 0; k < best.n; k++)
-		take(s, (int32_t) (best.key[k] & UINT32_MAX));
+	/* The smallest hub first, while the budget lasts. */
+	if (left(s) > 0)
+		gp_sort(s->env, s->hub, hubs, sizeof(uint64_t), compare_hubs, NULL);
+	for (int64_t h = 0; h < hubs && left(s) > 0; h++)
+		walk_part(s, node, (int32_t) (s->hub[h] & UINT32_MAX), left(s));
 }
 
 /* ---- what was learnt ---- */
@@ -355,17 +332,6 @@ behind_found(gp_link_search *s, int32_t node, int64_t n)
 	}
 }
 
-/* Takes nodes of the other side, with a budget of their own. */
-static void
-from_side_to_side(gp_link_search *s, int32_t node)
-{
-	int64_t		n = s->found;
-
-	s->walked = 0;
-	behind_nearest(s, node);
-	behind_found(s, node, n);
-}
-
 /* ---- one node ---- */
 
 /* Starts a search: what can be no candidate is marked. */
@@ -389,27 +355,6 @@ begin(gp_link_search *s, int32_t node, int32_t *out)
 	count_work(s, g->start[node + 1] - g->start[node]);
 }
 
-/* Takes every node that may be one. */
-static void
-everything(gp_link_search *s)
-{
-	for (int64_t j = 0; j < s->n; j++)
-		if (!(gp_link_marks_of(&s->marks, (int32_t) j) & GP_MARK_NEVER))
-			s->out[s->found++] = (int32_t) j;
-	count_work(s, s->n);
-}
-
-/* Takes those that alone are candidates. */
-static void
-only_among(gp_link_search *s)
-{
-	for (int64_t k = 0; k < s->among; k++)
-		if (!(gp_link_marks_of(&s->marks, s->other[k]) & GP_MARK_NEVER))
-			s->out[s->found++] = s->other[k];
-	count_work(s, s->among);
-	gp_sort_columns(s->env, s->out, s->found);
-}
-
 /* Sorts what was found; where it is much, reading all stamps in their order is faster. */
 static void
 sort_found(gp_link_search *s)
@@ -431,23 +376,20 @@ sort_found(gp_link_search *s)
 	}
 }
 
-/* Takes what lies at three steps where that is to be, and the nearest in the kernel. */
-static void
-around(gp_link_search *s, int32_t node)
-{
-	if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->habits.three ||
-		(s->candidates == GP_CANDIDATES_AUTO && found_few(s, node)))
-		behind_found(s, node, s->found);
-	kernel_neighbours(s, node);
-}
-
 int64_t
 gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 {
+	int64_t		n;
+
 	begin(s, node, out);
 	if (s->other)
 	{
-		only_among(s);
+		/* Those that alone are candidates. */
+		for (int64_t k = 0; k < s->among; k++)
+			if (!(gp_link_marks_of(&s->marks, s->other[k]) & GP_MARK_NEVER))
+				out[s->found++] = s->other[k];
+		count_work(s, s->among);
+		gp_sort_columns(s->env, out, s->found);
 		return s->found;
 	}
 	if (s->habits.starts && degree(s, node) > 0 &&
@@ -455,15 +397,34 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 		return 0;
 	if (s->candidates == GP_CANDIDATES_ALL)
 	{
-		everything(s);
+		for (int64_t j = 0; j < s->n; j++)
+			if (!(gp_link_marks_of(&s->marks, (int32_t) j) & GP_MARK_NEVER))
+				out[s->found++] = (int32_t) j;
+		count_work(s, s->n);
 		drop_never(s, node);
 		return s->found;
 	}
 	two_hops(s, node);
+	n = s->found;
 	if (has_side(s, node))
-		from_side_to_side(s, node);
+	{
+		/* Nodes of the other side, with a budget of their own. */
+		s->walked = 0;
+		behind_nearest(s, node);
+		behind_found(s, node, n);
+	}
 	else
-		around(s, node);
+	{
+		/* Three steps where that is to be, and the nearest in the kernel. */
+		gp_link_nearest best;
+
+		if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->habits.three ||
+			(s->candidates == GP_CANDIDATES_AUTO && found_few(s, node)))
+			behind_found(s, node, n);
+		count_work(s, gp_link_nearest_find(&s->tables, &s->marks, node, &best));
+		for (int k = 0; k < best.n; k++)
+			take(s, (int32_t) (best.key[k] & UINT32_MAX));
+	}
 	drop_never(s, node);
 	sort_found(s);
 	return s->found;

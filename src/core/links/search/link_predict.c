@@ -9,7 +9,6 @@
 #define MEAN_ROWS 256			/* the same in float; what fits the cache */
 #define CHUNK_ROWS 65536		/* pairs whose scores are held at once */
 
-/* Makes a model ready. */
 gp_links *
 gp_links_open(gp_device *dev, const gp_link_model *model)
 {
@@ -46,7 +45,6 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	return l;
 }
 
-/* Frees it. */
 void
 gp_links_close(gp_links *l)
 {
@@ -57,11 +55,7 @@ gp_links_close(gp_links *l)
 	gp_csr_free(l->env, l->neighbours);
 	if (gp_link_has_scores(l->model->method))
 		gp_link_frame_close(&l->frame);
-	dev->destroy(dev, &l->alpha);
-	dev->destroy(dev, &l->root);
-	dev->destroy(dev, &l->z);
-	dev->destroy(dev, &l->rough_z);
-	dev->destroy(dev, &l->rough_alpha);
+	gp_destroy_all(dev, &l->alpha, &l->root, &l->z, &l->rough_z, &l->rough_alpha);
 	gp_free(l->env, l);
 }
 
@@ -121,9 +115,7 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 		dev->download(dev, view, sum);
 		for (int64_t e = 0; e < band.count; e++)
 			row[e].variance = host[e];
-		dev->destroy(dev, &psi);
-		dev->destroy(dev, &spread);
-		dev->destroy(dev, &sum);
+		gp_destroy_all(dev, &psi, &spread, &sum);
 	}
 }
 
@@ -149,8 +141,7 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 
 		dev->gemm(dev, false, false, 1.0, psi, scores ? l->rough_alpha : l->alpha, 0.0, out);
 		dev->download(dev, gp_matrix_wrap(mean + band.first, band.count, 1, GP_DOUBLE), out);
-		dev->destroy(dev, &psi);
-		dev->destroy(dev, &out);
+		gp_destroy_all(dev, &psi, &out);
 	}
 }
 

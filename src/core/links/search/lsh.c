@@ -62,7 +62,6 @@ fill_table(gp_link_tables *t, int band, uint32_t *key)
 		node[start[key[i] + 1]++] = (int32_t) i;
 }
 
-/* Makes the tables: buckets of some nodes each, as many bands as the codes have. */
 gp_link_tables
 gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 {
@@ -87,12 +86,10 @@ gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 	return t;
 }
 
-/* Frees them. */
 void
 gp_link_tables_free(gp_env *env, gp_link_tables *t)
 {
-	gp_free(env, t->node);
-	gp_free(env, t->start);
+	gp_free_all(env, t->node, t->start);
 }
 
 /* The set bits of a word. */

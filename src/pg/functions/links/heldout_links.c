@@ -45,28 +45,7 @@ open_held(held_rows *h, FunctionCallInfo fcinfo)
 	gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);
 }
 
-/* Puts the row of a pair, unless ids are given and none of them is an end of it. */
-static void
-put_pair(const held_rows *h, int64 e, gnngp_id_type *type, const gnngp_given_ids *given)
-{
-	const gp_link_row *row = &h->held.row[e];
-	gnngp_id	src = gnngp_link_id(&h->ids, row->src);
-	gnngp_id	dst = gnngp_link_id(&h->ids, row->dst);
-	Datum		values[HELD_COLUMNS];
-	bool		nulls[HELD_COLUMNS] = {false};
-
-	if (!gnngp_given_ids_have(given, &src) && !gnngp_given_ids_have(given, &dst))
-		return;
-	values[HELD_COLUMN_SRC] = gnngp_id_type_datum(type, &src);
-	values[HELD_COLUMN_DST] = gnngp_id_type_datum(type, &dst);
-	values[HELD_COLUMN_LINKED] = BoolGetDatum(h->held.linked[e]);
-	values[HELD_COLUMN_SCORE] = Float8GetDatum(row->score);
-	values[HELD_COLUMN_VARIANCE] = Float8GetDatum(row->variance);
-	values[HELD_COLUMN_PROBABILITY] = Float8GetDatum(row->probability);
-	tuplestore_putvalues(h->result->setResult, h->result->setDesc, values, nulls);
-}
-
-/* Puts the pairs that have an end among some nodes. */
+/* Puts the pairs that have an end among some nodes, where these are given. */
 static void
 put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 {
@@ -76,8 +55,22 @@ put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 
 	for (int64 e = 0; e < h->held.n; e++)
 	{
+		const gp_link_row *row = &h->held.row[e];
+		gnngp_id	src = gnngp_link_id(&h->ids, row->src);
+		gnngp_id	dst = gnngp_link_id(&h->ids, row->dst);
+		Datum		values[HELD_COLUMNS];
+		bool		nulls[HELD_COLUMNS] = {false};
+
 		CHECK_FOR_INTERRUPTS();
-		put_pair(h, e, type, given);
+		if (!gnngp_given_ids_have(given, &src) && !gnngp_given_ids_have(given, &dst))
+			continue;
+		values[HELD_COLUMN_SRC] = gnngp_id_type_datum(type, &src);
+		values[HELD_COLUMN_DST] = gnngp_id_type_datum(type, &dst);
+		values[HELD_COLUMN_LINKED] = BoolGetDatum(h->held.linked[e]);
+		values[HELD_COLUMN_SCORE] = Float8GetDatum(row->score);
+		values[HELD_COLUMN_VARIANCE] = Float8GetDatum(row->variance);
+		values[HELD_COLUMN_PROBABILITY] = Float8GetDatum(row->probability);
+		tuplestore_putvalues(h->result->setResult, h->result->setDesc, values, nulls);
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);

@@ -93,15 +93,6 @@ open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
 	p->open = gnngp_links_open(p->model, asked <= BRIEF);
 }
 
-/* The id of a node as a value. */
-static Datum
-id_datum(link_predict *p, int32 node)
-{
-	gnngp_id	id = gnngp_link_id(&p->open->ids, node);
-
-	return gnngp_id_type_datum(&p->id_type, &id);
-}
-
 /* Puts a pair of nodes with the numbers of a row. */
 static void
 put_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double score, double variance,
@@ -133,7 +124,6 @@ put_row(void *state, const gp_link_row *row)
 	put_pair(p, &src, &dst, row->score, row->variance, row->probability);
 }
 
-/* Puts a row that was kept. */
 static void
 put_kept(void *arg, const gnngp_id *src, const gnngp_kept_pair *pair)
 {
@@ -230,8 +220,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	/* The model is kept for the next call, which may be of other nodes. */
 	if (other)
 		gp_links_among(p->open->links, 0, NULL);
-	gp_free(p->open->env, node);
-	gp_free(p->open->env, other);
+	gp_free_all(p->open->env, node, other);
 	gnngp_links_close(p->open);
 }
 
@@ -277,49 +266,6 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 	return node;
 }
 
-/* 22023 for a pair of a node with itself. */
-static void
-check_pairs(const gnngp_given_ids *given, const int32 *src, const int32 *dst)
-{
-	for (int64 i = 0; i < given->n; i++)
-		if (src[i] == dst[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node \"%s\" is paired with itself", gnngp_id_name(&given->id[i])),
-					 errhint("Leave out pairs whose ends are one node.")));
-}
-
-/* 2202E unless both ends are of one length. */
-static void
-check_lengths(const gnngp_given_ids *src, const gnngp_given_ids *dst)
-{
-	if (src->n != dst->n)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("src and dst have different lengths: %lld and %lld",
-						(long long) src->n, (long long) dst->n),
-				 errhint("Each element of src is paired with the element of dst at its place.")));
-}
-
-/* Puts the scores of given pairs. */
-static void
-score_links(link_predict *p, const gnngp_given_ids *given_src, const gnngp_given_ids *given_dst)
-{
-	int32	   *src = find_nodes(p, given_src, "src");
-	int32	   *dst = find_nodes(p, given_dst, "dst");
-	gp_link_row *row;
-
-	check_pairs(given_src, src, dst);
-	row = gp_alloc_array(p->open->env, given_src->n, sizeof(gp_link_row));
-	if (given_src->n > 0)
-		gp_links_score(p->open->links, given_src->n, src, dst, row);
-	for (int64 i = 0; i < given_src->n; i++)
-		put_row(p, &row[i]);
-	gp_free(p->open->env, row);
-	gp_free(p->open->env, dst);
-	gp_free(p->open->env, src);
-}
-
 PG_FUNCTION_INFO_V1(gnngp_score_links);
 
 /* gp_score_links(model, src, dst): one pair or arrays of them */
@@ -329,6 +275,9 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	link_predict p;
 	gnngp_given_ids src,
 				dst;
+	int32	   *source;
+	int32	   *other;
+	gp_link_row *row;
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
@@ -338,47 +287,30 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
 	src = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
 	dst = gnngp_given_ids_read(&p.id_type, fcinfo, 2);
-	check_lengths(&src, &dst);
+	if (src.n != dst.n)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("src and dst have different lengths: %lld and %lld",
+						(long long) src.n, (long long) dst.n),
+				 errhint("Each element of src is paired with the element of dst at its place.")));
 	open_links(fcinfo, &p, src.n);
-	score_links(&p, &src, &dst);
+	source = find_nodes(&p, &src, "src");
+	other = find_nodes(&p, &dst, "dst");
+	for (int64_t i = 0; i < src.n; i++)
+		if (source[i] == other[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("node \"%s\" is paired with itself", gnngp_id_name(&src.id[i])),
+					 errhint("Leave out pairs whose ends are one node.")));
+	row = gp_alloc_array(p.open->env, src.n, sizeof(gp_link_row));
+	if (src.n > 0)
+		gp_links_score(p.open->links, src.n, source, other, row);
+	for (int64_t i = 0; i < src.n; i++)
+		put_row(&p, &row[i]);
+	gp_free_all(p.open->env, row, other, source);
 	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
-}
-
-/* The width of the embedding; 0A000 for a model whose method has none. */
-static int
-embedding_width(const link_predict *p)
-{
-	int			width = gp_links_embedding_width(p->open->links);
-
-	if (width == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the links of model \"%s\" have no embedding", p->model->name),
-				 errdetail("They were learnt with method %s.", p->model->link.method),
-				 errhint("Use gp_fit_links(..., method => 'dgp').")));
-	return width;
-}
-
-/* Puts the embedding of a node. */
-static void
-put_embedding(link_predict *p, int32 node, int width, float4 *numbers, Datum *elements)
-{
-	MemoryContext old = MemoryContextSwitchTo(p->row_context);
-	bool		nulls[2] = {false};
-	Datum		values[2];
-
-	CHECK_FOR_INTERRUPTS();
-	gp_links_embedding(p->open->links, node, numbers);
-	for (int d = 0; d < width; d++)
-		elements[d] = Float4GetDatum(numbers[d]);
-	values[0] = id_datum(p, node);
-	values[1] = PointerGetDatum(construct_array(elements, width, FLOAT4OID, sizeof(float4), true,
-												TYPALIGN_INT));
-	tuplestore_putvalues(p->store, p->desc, values, nulls);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(p->row_context);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_embedding);
@@ -394,6 +326,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	int32	   *node;
 	float4	   *numbers;
 	Datum	   *elements;
+	MemoryContext old;
 	int			width;
 	int64		n;
 
@@ -402,12 +335,34 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &hints);
 	given = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
 	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
-	width = embedding_width(&p);
+	width = gp_links_embedding_width(p.open->links);
+	if (width == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the links of model \"%s\" have no embedding", p.model->name),
+				 errdetail("They were learnt with method %s.", p.model->link.method),
+				 errhint("Use gp_fit_links(..., method => 'dgp').")));
 	node = choose_nodes(&p, &given, &n);
 	numbers = palloc(sizeof(float4) * width);
 	elements = palloc(sizeof(Datum) * width);
+	old = MemoryContextSwitchTo(p.row_context);
 	for (int64 i = 0; i < n; i++)
-		put_embedding(&p, node[i], width, numbers, elements);
+	{
+		gnngp_id	id = gnngp_link_id(&p.open->ids, node[i]);
+		bool		nulls[2] = {false};
+		Datum		values[2];
+
+		CHECK_FOR_INTERRUPTS();
+		gp_links_embedding(p.open->links, node[i], numbers);
+		for (int d = 0; d < width; d++)
+			elements[d] = Float4GetDatum(numbers[d]);
+		values[0] = gnngp_id_type_datum(&p.id_type, &id);
+		values[1] = PointerGetDatum(construct_array(elements, width, FLOAT4OID, sizeof(float4),
+													true, TYPALIGN_INT));
+		tuplestore_putvalues(p.store, p.desc, values, nulls);
+		MemoryContextReset(p.row_context);
+	}
+	MemoryContextSwitchTo(old);
 	gp_free(p.open->env, node);
 	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);

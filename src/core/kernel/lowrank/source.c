@@ -1,0 +1,196 @@
+/*
+ * source.c - columns and rows of a layer's covariance with the landmarks, made for each use.
+ *
+ * The panel C(:,a) of a layer on explicit factors costs a short product and a map for each entry,
+ * so that it need not be stored: what is summed over neighbours are products of it, and a few rows
+ * need no more of it than these rows' neighbourhood.
+ */
+#include "lowrank.h"
+
+gp_source *
+gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
+{
+	gp_eval    *ev = ny->ev;
+	const gp_step *s = &ev->kernel->program->steps[step];
+	gp_source  *out = gp_alloc_zero(ev->env, 1, sizeof(gp_source));
+
+	out->takers = 1;
+	out->landmark = ny->landmark;
+	out->na = ny->na;
+	if (terms == NULL)
+	{
+		out->chain = gp_chain_build(ev, step);
+		return out;
+	}
+	if (own)
+		out->own = *own;
+	out->chain.z = own ? &out->own : gp_linear_of_step(ev, s->arg0);
+	if (ev->keep == NULL && gp_terms_cheaper(ev, terms, out->chain.z))
+	{
+		out->terms = gp_alloc_array(ev->env, 1, sizeof(gp_terms));
+		*out->terms = *terms;
+	}
+	out->chain.nstages = 1;
+	out->chain.stage = gp_alloc_array(ev->env, 1, sizeof(gp_stage));
+	out->chain.stage[0] = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0,
+		ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE)};
+	gp_linear_norms(ev, out->chain.z, out->chain.stage[0].diag);
+	return out;
+}
+
+void
+gp_source_free(gp_eval *ev, gp_source *source)
+{
+	if (source == NULL || --source->takers > 0)
+		return;
+	gp_chain_free(ev, &source->chain);
+	gp_linear_free(ev, &source->own);
+	gp_free_all(ev->env, source->terms, source);
+}
+
+/* Rows index of an explicit factor. */
+static gp_linear
+some_of_linear(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n)
+{
+	gp_linear	out = {.width = z->width};
+
+	if (z->csr)
+		out.csr = gp_csr_select(ev->env, z->csr, index, n, NULL, z->csr->cols);
+	if (z->dense.cols > 0)
+	{
+		out.dense = ev->dev->create(ev->dev, n, z->dense.cols, ev->type);
+		ev->dev->gather_rows(ev->dev, out.dense, z->dense, index);
+	}
+	return out;
+}
+
+/*
+ * The rows that lie in reach of some nodes: their explicit factor, variances (those of the
+ * landmarks behind them, where they are no rows themselves), and A among them.
+ */
+static void
+open_within(gp_eval *ev, const gp_source *s, gp_order *order, gp_some_rows *out)
+{
+	const gp_csr *a = ev->kernel->a;
+	int			hops = order->hops;
+	int32_t    *node = gp_alloc_array(ev->env, order->rows + s->na, sizeof(int32_t));
+
+	memcpy(node, order->node, order->rows * sizeof(int32_t));
+	for (int64_t j = 0; j < gp_items(ev->env, s->na); j++)
+	{
+		int32_t		place = order->place[s->landmark[j]];
+
+		node[order->rows + j] = s->landmark[j];
+		out->cols[j] = place >= 0 ? place : (int32_t) (order->rows + j);
+	}
+	out->kernel = *ev->kernel;
+	out->kernel.a = hops > 0 ? gp_csr_select(ev->env, a, order->node, order->near[hops - 1],
+											 order->place, order->rows) : NULL;
+	out->ev.kernel = &out->kernel;
+	out->ev.n = order->rows;
+	out->ev.near = order->near;
+	out->ev.hops = hops;
+	out->z = some_of_linear(ev, s->chain.z, node, order->rows);
+	out->chain = (gp_chain) {.z = &out->z,.nstages = s->chain.nstages};
+	out->chain.stage = gp_alloc_array(ev->env, gp_max64(1, s->chain.nstages), sizeof(gp_stage));
+	for (int k = 0; k < s->chain.nstages; k++)
+	{
+		out->chain.stage[k] = s->chain.stage[k];
+		if (s->chain.stage[k].diag.data == NULL)
+			continue;
+		out->chain.stage[k].diag = ev->dev->create(ev->dev, order->rows + s->na, 1, GP_DOUBLE);
+		ev->dev->gather_rows(ev->dev, out->chain.stage[k].diag, s->chain.stage[k].diag, node);
+	}
+	gp_free(ev->env, node);
+}
+
+gp_some_rows *
+gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n)
+{
+	const gp_source *s = panel->source;
+	const gp_csr *a = ev->kernel->a;
+	gp_some_rows *out = gp_alloc_zero(ev->env, 1, sizeof(gp_some_rows));
+	bool		global = false;
+	int			hops = 0;
+
+	out->panel = panel;
+	out->ev = *ev;
+	out->cols = gp_alloc_array(ev->env, s->na, sizeof(int32_t));
+	for (int k = 0; k < panel->nops; k++)
+	{
+		global = global || gp_operator_is_global(panel->op[k]);
+		hops += gp_operator_reach(panel->op[k]);
+	}
+	if (!global)
+		out->order = gp_order_make(ev->env, a->start, a->col, ev->n, index, n, hops, true);
+	if (out->order && s->terms && gp_terms_cost(ev, s->terms) <
+		gp_linear_cost(s->chain.z, out->order->rows, out->order->node))
+	{
+		gp_order_free(ev->env, out->order);
+		out->order = NULL;
+	}
+	if (out->order)
+		open_within(ev, s, out->order, out);
+	out->place = gp_alloc_array(ev->env, n, sizeof(int32_t));
+	for (int64_t i = 0; i < n; i++)
+		out->place[i] = out->order ? out->order->place[index[i]] : index[i];
+	return out;
+}
+
+void
+gp_some_rows_close(gp_eval *ev, gp_some_rows *some)
+{
+	if (some->order)
+	{
+		gp_chain_free(ev, &some->chain);
+		gp_linear_free(ev, &some->z);
+		gp_csr_free(ev->env, some->kernel.a);
+		gp_order_free(ev->env, some->order);
+	}
+	gp_free_all(ev->env, some->cols, some->place, some);
+}
+
+void
+gp_source_columns(gp_eval *ev, const gp_source *s, gp_some_rows *some, gp_band band, gp_matrix out)
+{
+	gp_device  *dev = ev->dev;
+	bool		all = some == NULL || some->order == NULL;
+	const gp_chain *chain = all ? &s->chain : &some->chain;
+	const int32_t *cols = all ? s->landmark : some->cols;
+	gp_matrix	right = dev->create(dev, s->chain.z->width, band.count, ev->type);
+	gp_matrix	work = {0};
+
+	cols = ev->env->dry ? NULL : cols + band.first;
+	gp_linear_rows(ev, s->chain.z, ev->env->dry ? NULL : s->landmark + band.first, band.count,
+				   right);
+	if (all && s->terms)
+	{
+		work = dev->create(dev, ev->n, band.count, ev->type);
+		gp_terms_times(ev, s->terms, right, work, out);
+		for (int k = 0; k < chain->nstages; k++)
+			dev->map(dev, &chain->stage[k], out, 0, cols);
+	}
+	else
+		for (gp_band rows = gp_band_first(out.rows, GP_ROW_BLOCK); rows.count > 0;
+			 gp_band_next(&rows))
+			gp_chain_block(ev, chain, rows.first, rows.count, cols, right,
+						   gp_matrix_rows(out, rows.first, rows.count));
+	gp_destroy_all(dev, &right, &work);
+}
+
+void
+gp_some_rows_columns(gp_some_rows *some, gp_band band, gp_matrix work, gp_matrix out)
+{
+	gp_eval    *ev = &some->ev;
+	const gp_panel *panel = some->panel;
+	int			hop = some->order ? ev->hops : 0;
+
+	gp_source_columns(ev, panel->source, some, band, work);
+	for (int k = panel->nops - 1; k >= 0; k--)
+	{
+		hop -= some->order ? gp_operator_reach(panel->op[k]) : 0;
+		ev->hop = hop;
+		gp_operator_apply(ev, panel->op[k], work);
+	}
+	ev->dev->gather_rows(ev->dev, out, work, some->place);
+}
