@@ -44,7 +44,7 @@ check_curve(gp_env *env, double overlap, double unit, double origin)
 		label[i] = i % 4 == 0;
 		score[i] = origin + unit * (overlap * draw_unit(&seed) + label[i]);
 	}
-	gp_link_calibrate(dev, 400, score, label, weight, &a, &b);
+	gp_link_calibrate(dev->env, 400, score, label, weight, 1.0, &a, &b);
 	snprintf(name, sizeof(name), "the curve fits: overlap %g, unit %g, origin %g", overlap, unit,
 			 origin);
 	ok(b > 0.0 && fabs(slope_of_loss(400, score, label, a, b, false)) < 1e-5 &&
@@ -68,25 +68,25 @@ check_flat(gp_env *env)
 		label[i] = i % 3 == 0;
 		score[i] = 7.0;
 	}
-	gp_link_calibrate(dev, 90, score, label, weight, &a, &b);
+	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
 	ok(b == 0.0, "equal scores have no slope");
 	close_to(1.0 / (1.0 + exp(-a)), (30.0 * 31.0 / 32.0 + 60.0 / 62.0) / 90.0, 1e-12,
 			 "equal scores get the share of links");
 	for (int i = 0; i < 90; i++)
 		score[i] = draw_unit(&seed) - label[i];
-	gp_link_calibrate(dev, 90, score, label, weight, &a, &b);
+	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
 	ok(b == 0.0, "scores that rank backwards have no slope");
-	gp_link_calibrate(dev, 0, score, label, weight, &a, &b);
+	gp_link_calibrate(dev->env, 0, score, label, weight, 1.0, &a, &b);
 	ok(a == 0.0 && b == 0.0, "no scores give one half");
 	for (int i = 0; i < 90; i++)
 	{
 		score[i] = draw_unit(&seed);
 		label[i] = true;
 	}
-	gp_link_calibrate(dev, 90, score, label, weight, &a, &b);
+	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
 	ok(isfinite(a) && isfinite(b) && a > 0.0, "links alone give a high probability");
 	score[3] = NAN;
-	gp_link_calibrate(dev, 90, score, label, weight, &a, &b);
+	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
 	ok(isfinite(a) && b == 0.0, "scores that are no numbers give a finite curve");
 }
 

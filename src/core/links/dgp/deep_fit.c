@@ -19,7 +19,7 @@
 #define HIDDEN_SHARE 0.1		/* of all links, for the figures */
 #define MOST_HIDDEN 5000
 #define RANKED 200				/* hidden links that are ranked among rivals */
-#define ASKED 200				/* nodes whose candidates the curve is fitted to */
+#define ASKED 400				/* nodes whose candidates the curve is fitted to */
 #define LAST_SHARE 0.1			/* of the steps, with all links */
 #define SLOW_SHARE 0.3			/* of the steps, whose rate is SLOW times less */
 #define SLOW 0.3
@@ -212,8 +212,7 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_env	   *env = d->env;
 	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED,
 												d->problem->seed, NULL);
-	gp_link_asked asked = gp_link_asked_make(env, d->problem->graph, hidden, ASKED,
-											 d->problem->seed, GP_CANDIDATES_THREE_HOPS, NULL);
+	gp_link_asked asked = gp_link_asked_make(env, model, hidden, ASKED, d->problem->seed);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
@@ -223,7 +222,7 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
 	gp_link_deep_means(env, model, gp_items(env, pairs.n), row, score);
-	gp_link_asked_calibrate(d->dev, &asked, 1, &candidates, d->problem->missing_share, model);
+	gp_link_asked_calibrate(env, &asked, 1, &candidates, d->problem->missing_share, model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free_all(env, score, row);

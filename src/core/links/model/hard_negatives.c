@@ -87,17 +87,18 @@ typedef struct reach
 } reach;
 
 static reach *
-reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const int64_t *habits)
+reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const int64_t *habits,
+		   const uint64_t *code, bool features)
 {
 	reach	   *r = gp_alloc_zero(env, 1, sizeof(reach));
 
 	r->env = env;
 	r->symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
 	r->pattern = (gp_csr) {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
-	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, NULL,
+	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, code,
 									candidates);
 	if (habits)
-		gp_link_search_learn(r->search, gp_link_habits_read(habits), false);
+		gp_link_search_learn(r->search, gp_link_habits_read(habits), features);
 	r->found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
 	return r;
 }
@@ -150,7 +151,8 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 					const int64_t *habits)
 {
 	gp_link_rivals r = {.links = gp_min64(links, fold->links)};
-	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits);
+	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits, NULL,
+								  false);
 
 	r.first = gp_alloc_zero(env, r.links + 1, sizeof(int64_t));
 	r.pairs = gp_link_pairs_create(env, r.links * (1 + gp_min64(GP_LINK_RIVALS, full->nodes)));
@@ -181,7 +183,7 @@ gp_link_pairs
 gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold, uint64_t seed)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, fold->links);
-	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, NULL);
+	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, NULL, NULL, false);
 
 	pairs.n = 0;
 	for (int64_t e = 0; e < fold->links; e++)
@@ -297,42 +299,96 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 	return pairs;
 }
 
-gp_link_asked
-gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t nodes,
-				   uint64_t seed,
-				   gp_link_candidates candidates, const int64_t *habits)
+/* Adds a candidate. */
+static void
+add_candidate(gp_link_asked *a, int32_t node, int32_t other, bool linked, double weight)
 {
-	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
-	uint64_t	stream = gp_hash(gp_hash(seed ^ ASKED_SALT));
-	reach	   *search = reach_open(env, fold->graph, candidates, habits);
-	int64_t		room = 0;
+	int64_t		at = a->pairs.n++;
 
+	a->pairs.src[at] = node;
+	a->pairs.dst[at] = other;
+	a->linked[at] = linked;
+	a->weight[at] = weight;
+}
+
+/* Adds candidates without a link of nodes that are drawn evenly. */
+static void
+ask_nodes(gp_link_asked *a, const gp_graph *full, reach *search, int64_t nodes, uint64_t stream)
+{
 	for (int64_t q = 0; q < nodes; q++)
 	{
-		int32_t		node = (int32_t) (gp_hash(stream + (uint64_t) q) % (uint64_t) full->nodes);
-		int64_t		n = gp_link_search_node(search->search, node, search->found);
-		int64_t		missing = draw_missing(full, gp_hash(stream + (uint64_t) q), node,
-										   search->found, n, GP_LINK_RIVALS);
-		int64_t		kept = gp_min64(missing, GP_LINK_RIVALS);
-		int64_t		links = n - missing;
+		uint64_t	draw = gp_hash(stream + (uint64_t) q);
+		int32_t		node = (int32_t) (draw % (uint64_t) full->nodes);
+		int64_t		missing = draw_missing(full, gp_hash(draw), node, search->found,
+										   gp_link_search_node(search->search, node, search->found),
+										   GP_LINK_OTHERS);
+		int64_t		kept = gp_min64(missing, GP_LINK_OTHERS);
 
-		env->check_interrupts(env);
-		if (a.pairs.n + links + kept > room)
-		{
-			room = 2 * (a.pairs.n + links + kept);
-			a.pairs.src = gp_realloc_array(env, a.pairs.src, room, sizeof(int32_t));
-			a.pairs.dst = gp_realloc_array(env, a.pairs.dst, room, sizeof(int32_t));
-			a.linked = gp_realloc_array(env, a.linked, room, sizeof(bool));
-			a.weight = gp_realloc_array(env, a.weight, room, sizeof(double));
-		}
-		for (int64_t k = 0; k < n; k = k + 1 == kept ? missing : k + 1)
-		{
-			a.pairs.src[a.pairs.n] = node;
-			a.pairs.dst[a.pairs.n] = search->found[k];
-			a.linked[a.pairs.n] = k >= missing;
-			a.weight[a.pairs.n++] = k >= missing ? 1.0 : (double) missing / (double) kept;
-		}
+		search->env->check_interrupts(search->env);
+		for (int64_t k = 0; k < kept; k++)
+			add_candidate(a, node, search->found[k], false, (double) missing / (double) kept);
 	}
+}
+
+/*
+ * Adds the hidden links that are candidates of an end that asks, each for what it stands for among
+ * the candidates of so many nodes: few of those that are drawn have one.  The codes, which know
+ * the hidden links, find none of them.
+ */
+static void
+ask_links(gp_link_asked *a, const gp_graph *full, const gp_link_fold *fold, reach *search,
+		  int64_t nodes, bool all)
+{
+	double		ends = full->directed ? 1.0 : 2.0;
+	double		weight = ends * (double) (full->edges - fold->graph->edges) /
+		(double) gp_max64(fold->links, 1) * (double) nodes / (double) full->nodes;
+
+	for (int64_t e = 0; e < fold->links; e++)
+	{
+		int32_t		other;
+		int32_t		node = gp_link_asking_end(fold, e, &other);
+		int64_t		n = all ? 0 : gp_link_search_node(search->search, node, search->found);
+		int64_t		k = 0;
+
+		search->env->check_interrupts(search->env);
+		while (k < n && search->found[k] != other)
+			k++;
+		if (all || k < n)
+			add_candidate(a, node, other, true, weight);
+	}
+}
+
+int64_t
+gp_link_asked_most(const gp_link_fold *fold, int64_t nodes)
+{
+	return fold->links + nodes * gp_min64(GP_LINK_OTHERS, fold->graph->nodes);
+}
+
+gp_link_asked
+gp_link_asked_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
+				   int64_t nodes, uint64_t seed)
+{
+	const gp_graph *full = model->graph;
+	bool		all = model->method == GP_LINK_EASE;
+	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
+	int64_t		room = gp_link_asked_most(fold, nodes);
+	bool		features = model->features != NULL;
+	reach	   *near;
+	reach	   *search;
+
+	a.pairs = gp_link_pairs_create(env, room);
+	a.linked = gp_alloc_zero(env, room, sizeof(bool));
+	a.weight = gp_alloc_zero(env, room, sizeof(double));
+	/* Codes of a dry run say nothing: as many as there can be. */
+	if (env->dry && gp_link_has_scores(model->method))
+		return a;
+	a.pairs.n = 0;
+	near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->habits, NULL, features);
+	search = reach_open(env, fold->graph, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
+						model->habits, all ? NULL : model->code, features);
+	ask_links(&a, full, fold, near, nodes, all);
+	ask_nodes(&a, full, search, nodes, gp_hash(gp_hash(seed ^ ASKED_SALT)));
+	reach_close(near);
 	reach_close(search);
 	return a;
 }
@@ -382,36 +438,44 @@ gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 	memset(r, 0, sizeof(*r));
 }
 
+double
+gp_link_share_odds(double share)
+{
+	const double usual = GP_LINK_MISSING_SHARE;
+
+	return share > 0.0 ? log(share / (1.0 - share)) - log(usual / (1.0 - usual)) : 0.0;
+}
+
 void
-gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds, double *const *logit,
+gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
 						double missing_share, gp_link_model *model)
 {
-	gp_env	   *env = dev->env;
+	/* links that the graph does not show, over its own, where nobody says how many */
+	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
+	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
+	gp_link_asked all = {0};
+	double	   *score;
 	int64_t		n = 0;
-	double		share = 0.0;
-	double	   *all;
-	double	   *weight;
-	bool	   *linked;
 
 	for (int f = 0; f < folds; f++)
 	{
 		n += asked[f].pairs.n;
-		share += asked[f].share / folds;
+		hidden += asked[f].share / folds;
 	}
-	all = gp_alloc_array(env, n, sizeof(double));
-	weight = gp_alloc_array(env, n, sizeof(double));
-	linked = gp_alloc_array(env, n, sizeof(bool));
+	score = gp_alloc_array(env, n, sizeof(double));
+	all.weight = gp_alloc_array(env, n, sizeof(double));
+	all.linked = gp_alloc_array(env, n, sizeof(bool));
 	n = 0;
 	for (int f = 0; f < folds; f++)
 		for (int64_t e = 0; e < asked[f].pairs.n; e++, n++)
 		{
-			all[n] = logit[f][e];
-			weight[n] = asked[f].weight[e];
-			linked[n] = asked[f].linked[e];
+			score[n] = logit[f][e];
+			all.weight[n] = asked[f].weight[e];
+			all.linked[n] = asked[f].linked[e];
 		}
-	gp_link_calibrate(dev, n, all, linked, weight, &model->intercept, &model->slope);
-	if (!(missing_share > 0.0))
-		missing_share = GP_LINK_MISSING_SHARE;
-	model->intercept += log(missing_share / (1.0 - missing_share)) - log(share / (1.0 - share));
-	gp_free_all(env, all, weight, linked);
+	gp_link_calibrate(env, n, score, all.linked, all.weight, hidden / (hidden + missing),
+					  &model->intercept, &model->slope);
+	model->intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
+	gp_free(env, score);
+	gp_link_asked_free(env, &all);
 }

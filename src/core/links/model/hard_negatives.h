@@ -7,6 +7,7 @@
 #include "links/links_internal.h"
 
 #define GP_LINK_RIVALS 100		/* of a link, where there are so many nodes */
+#define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
 
 /* Some links of a fold, each before its rivals: pairs from the same node. */
 typedef struct gp_link_rivals
@@ -54,23 +55,29 @@ typedef struct gp_link_asked
 } gp_link_asked;
 
 /*
- * Of each node all hidden links among the candidates, where the habits (or NULL) say to look, and
- * at most GP_LINK_RIVALS of the others.
+ * Candidates of a model are found as its predictions will be, by its method, habits and codes.
+ * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
+ * the nodes that are drawn.
  */
-extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
-										int64_t nodes,
-										uint64_t seed, gp_link_candidates candidates,
-										const int64_t *habits);
+extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_link_model *model,
+										const gp_link_fold *fold, int64_t nodes, uint64_t seed);
+
+/* The most of them, which a dry run has. */
+extern int64_t gp_link_asked_most(const gp_link_fold *fold, int64_t nodes);
 extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
 
 /*
  * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters
- * (Platt 1999) and the odds of missing_share over those of what the folds hide.  0 is
- * GP_LINK_MISSING_SHARE.
+ * (Platt 1999).  Of the links that a fold's graph does not show, the fold hides some; the others
+ * are missing from the whole graph, too, and stand among the pairs without a link.  In the whole
+ * graph those are left, and missing_share scales their odds.  0 is GP_LINK_MISSING_SHARE.
  */
-extern void gp_link_asked_calibrate(gp_device *dev, const gp_link_asked *asked, int folds,
-									double *const *logit,
-									double missing_share, gp_link_model *model);
+extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds,
+									double *const *logit, double missing_share,
+									gp_link_model *model);
+
+/* What a share of missing links adds to a logit; 0 for the usual one, or where nobody says. */
+extern double gp_link_share_odds(double share);
 
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,

@@ -26,6 +26,7 @@ static const double penalties[] = {1.0, 0.1};
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
 #define RANKED 200				/* links of all folds that are ranked among rivals */
+#define CANDIDATES_OF 400		/* nodes of all folds whose candidates the curve is fitted to */
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
@@ -33,7 +34,7 @@ static const double penalties[] = {1.0, 0.1};
 #define ROOM_FACTOR 1.1
 #define ROOM_MORE 1048576.0
 
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.5};
+static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.25};
 
 /* A fold on its way to rows. */
 typedef struct sample
@@ -67,6 +68,7 @@ typedef struct scores_fit
 	double	   *score;			/* n x width */
 	bool	   *label;
 	double	   *weight;
+	double	   *whole;			/* scores of the first fold's candidates on the whole graph */
 } scores_fit;
 
 /* A regression and what it says of the folds, each learnt without it. */
@@ -78,6 +80,8 @@ typedef struct attempt
 	double	   *variance;		/* n */
 	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
 	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
+	double	   *before;			/* logits of the first fold's by all rows, on its graph, */
+	double	   *after;			/* and on the whole one */
 } attempt;
 
 /* Copies pairs behind those of a sample. */
@@ -93,7 +97,7 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
 }
 
-/* Draws the pairs of fold f. */
+/* Draws the pairs of fold f; a dry run has some others in the place of candidates. */
 static void
 fill_sample(scores_fit *r, int f)
 {
@@ -106,18 +110,40 @@ fill_sample(scores_fit *r, int f)
 
 	s->rivals = gp_link_rivals_make(env, graph, &s->fold, RANKED / r->folds, r->problem->seed,
 									r->own.habits);
-	s->asked = gp_link_asked_make(env, graph, &s->fold, RANKED / r->folds, seed, r->item ?
-								  GP_CANDIDATES_ALL : GP_CANDIDATES_THREE_HOPS, r->own.habits);
 	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
-									s->asked.pairs.n);
+									gp_link_asked_most(&s->fold, CANDIDATES_OF / r->folds));
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
 	add_pairs(s, NEAREST, &nearest, 0, nearest.n);
 	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
-	add_pairs(s, ASKED, &s->asked.pairs, 0, s->asked.pairs.n);
+	s->first[KINDS] = s->pairs.n;
+	for (int64_t e = s->first[ASKED]; e < s->pairs.n; e++)
+	{
+		s->pairs.src[e] = (int32_t) (e / GP_LINK_OTHERS % graph->nodes);
+		s->pairs.dst[e] = (int32_t) ((s->pairs.src[e] + 1) % graph->nodes);
+	}
 	gp_link_pairs_free(env, &hop);
 	gp_link_pairs_free(env, &nearest);
+}
+
+/* Finds the candidates of a model in all folds. */
+static void
+ask(scores_fit *r, const gp_link_model *model)
+{
+	uint64_t	seed = gp_hash(r->problem->seed);
+
+	for (int f = 0; f < r->folds; f++)
+	{
+		sample	   *s = &r->fold[f];
+
+		s->asked = gp_link_asked_make(r->env, model, &s->fold, CANDIDATES_OF / r->folds,
+									  seed + (uint64_t) f);
+		if (r->env->dry)
+			continue;
+		add_pairs(s, ASKED, &s->asked.pairs, 0, s->asked.pairs.n);
+		s->pairs.n = s->first[KINDS];
+	}
 }
 
 /* Scores one fold's pairs on the fold's graph. */
@@ -211,16 +237,41 @@ list_rows(scores_fit *r)
 	}
 }
 
+/* Scores the first fold's candidates on the whole graph. */
+static double *
+score_whole(const scores_fit *r)
+{
+	const sample *s = &r->fold[0];
+	int64_t		at = s->first[ASKED];
+	int64_t		n = s->asked.pairs.n;
+	double	   *score = gp_alloc_zero(r->env, n * r->width, sizeof(double));
+	gp_link_frame frame;
+
+	gp_link_frame_open(&frame, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
+					   NULL);
+	gp_link_pair_scores(&frame, n, s->pairs.src + at, s->pairs.dst + at, score);
+	gp_link_frame_close(&frame);
+	return score;
+}
+
+/* The logits of n pairs by their scores. */
+static double *
+logits_by(const scores_fit *r, gp_link_regression *g, int64_t n, const double *score)
+{
+	double	   *logit = gp_alloc_zero(r->env, n, sizeof(double));
+
+	gp_link_regression_logits(g, n, r->width, score, logit);
+	return logit;
+}
+
 /* The logits of one kind of a fold's pairs. */
 static double *
 logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 {
 	const sample *s = &r->fold[f];
-	int64_t		n = s->first[kind + 1] - s->first[kind];
-	double	   *logit = gp_alloc_zero(r->env, n, sizeof(double));
 
-	gp_link_regression_logits(g, n, r->width, s->score + s->first[kind] * r->width, logit);
-	return logit;
+	return logits_by(r, g, s->first[kind + 1] - s->first[kind],
+					 s->score + s->first[kind] * r->width);
 }
 
 /*
@@ -264,6 +315,11 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	a.rank = ranks.reciprocal / (double) ranks.links;
+	if (r->whole)
+	{
+		a.before = logits_of(r, &g, 0, ASKED);
+		a.after = logits_by(r, &g, r->fold[0].asked.pairs.n, r->whole);
+	}
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
 	a.kept.root = gp_link_logistic_spread(l, g.root);
 	if (a.kept.m > 0)
@@ -281,7 +337,7 @@ try_regression(const scores_fit *r, bool process, double penalty)
 static void
 free_attempt(const scores_fit *r, attempt *a)
 {
-	gp_free_all(r->env, a->logit, a->variance);
+	gp_free_all(r->env, a->logit, a->variance, a->before, a->after);
 	for (int f = 0; f < r->folds; f++)
 		gp_free_all(r->env, a->rival[f], a->asked[f]);
 }
@@ -312,6 +368,29 @@ fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
 		}
 		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &held->ranks);
 	}
+}
+
+/*
+ * Moves the curve by what logits gain from the links that the first fold hides: the same candidates
+ * without a link are scored on its graph and on the whole one, and count by what they say of the
+ * curve.
+ */
+static void
+shift_curve(const gp_link_asked *asked, const attempt *a, gp_link_model *model)
+{
+	double		gain = 0.0;
+	double		all = 0.0;
+
+	for (int64_t e = 0; e < asked->pairs.n; e++)
+	{
+		double		p = 1.0 / (1.0 + exp(-(model->intercept + model->slope * a->before[e])));
+		double		weight = asked->linked[e] ? 0.0 : asked->weight[e] * p * (1.0 - p);
+
+		gain += weight * (a->after[e] - a->before[e]);
+		all += weight;
+	}
+	if (all > 0.0)
+		model->intercept -= model->slope * gain / all;
 }
 
 /* Keeps the features' statistics on the whole graph. */
@@ -430,7 +509,10 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	r->dev = dev;
 	model->steps = r->steps;
 	model->powers = r->powers;
+	env->progress(env, GP_PHASE_KERNEL, 0, 0);
+	model->code = gp_link_codes(dev, problem);
 	/* The scores of all folds' pairs. */
+	ask(r, model);
 	for (int f = 0; f < r->folds; f++)
 	{
 		asked[f] = r->fold[f].asked;
@@ -441,6 +523,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	else
 		score_folds(r);
 	list_rows(r);
+	r->whole = r->item ? NULL : score_whole(r);
 	/* The regression. */
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	best = try_regression(r, false, 1.0);
@@ -451,7 +534,10 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 		best = better_of(r, &best, &other);
 	}
 	fill_held(r, &best, &model->held);
-	gp_link_asked_calibrate(dev, asked, r->folds, best.asked, problem->missing_share, model);
+	gp_link_asked_calibrate(env, asked, r->folds, best.asked, 0.0, model);
+	if (r->whole)
+		shift_curve(&asked[0], &best, model);
+	model->intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;
 	model->width = r->width;
 	model->m = best.kept.m;
@@ -463,12 +549,13 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_link_held_judge(env, model);
 	free_attempt(r, &best);
 	for (int f = 0; f < r->folds; f++)
+	{
 		gp_free(env, r->fold[f].score);
-	gp_free_all(env, r->score, r->label, r->weight);
+		gp_link_asked_free(env, &r->fold[f].asked);
+	}
+	gp_free_all(env, r->score, r->label, r->weight, r->whole);
 	if (model->features)
 		keep_features(r, model);
-	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = gp_link_codes(dev, problem);
 	return gp_link_model_end(env, &r->own, model);
 }
 
@@ -515,7 +602,6 @@ scores_close(void *state)
 	{
 		gp_link_fold_free(r->env, &r->fold[f].fold);
 		gp_link_rivals_free(r->env, &r->fold[f].rivals);
-		gp_link_asked_free(r->env, &r->fold[f].asked);
 		gp_link_pairs_free(r->env, &r->fold[f].pairs);
 	}
 	gp_link_opened_free(r->env, &r->own);

@@ -210,64 +210,117 @@ gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root)
 	return out;
 }
 
-/*
- * The scores are standardised.  A pair stands in two rows, a link and none, which share its weight
- * as the smoothed target of its label says (Platt 1999): scores that separate links make the curve
- * no step.
- */
-void
-gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
-				  const double *weight, double *intercept, double *slope)
+/* A curve over n scores, and what is known of them (gp_link_calibrate). */
+typedef struct curve
 {
-	double	   *phi = gp_alloc_array(dev->env, 4 * n, sizeof(double));
-	double	   *part = gp_alloc_array(dev->env, 2 * n, sizeof(double));
-	bool	   *linked = gp_alloc_array(dev->env, 2 * n, sizeof(bool));
+	int64_t		n;
+	const double *score;
+	const bool *label;
+	const double *weight;
+	double		known;
+	double		centre;			/* of the scores, which are standardised */
+	double		spread;
+	double		target[2];		/* smoothed: of no link, and of one */
+} curve;
+
+/*
+ * The log likelihood of b, a pair being labelled with the probability known p.  Its gradient, and
+ * Fisher's information: a, b and c of the matrix [a b; b c].
+ */
+static double
+likelihood(const curve *c, const double *b, double *gradient, double *information)
+{
+	double		sum = 0.0;
+
+	gradient[0] = gradient[1] = information[0] = information[1] = information[2] = 0.0;
+	for (int64_t i = 0; i < c->n; i++)
+	{
+		double		x = (c->score[i] - c->centre) / c->spread;
+		double		p = 1.0 / (1.0 + exp(-(b[0] + b[1] * x)));
+		double		labelled = fmax(c->known * p, 1e-300);
+		double		other = fmax(1.0 - c->known * p, 1e-300);
+		double		t = c->target[c->label[i]];
+		double		slope = c->weight[i] * (1.0 - p) * (t - (1.0 - t) * labelled / other);
+		double		curve = c->weight[i] * labelled * (1.0 - p) * (1.0 - p) / other;
+
+		sum += c->weight[i] * (t * log(labelled) + (1.0 - t) * log(other));
+		gradient[0] += slope;
+		gradient[1] += slope * x;
+		information[0] += curve;
+		information[1] += curve * x;
+		information[2] += curve * x * x;
+	}
+	return sum;
+}
+
+/* Climbs to the largest likelihood by Fisher's scoring. */
+static void
+climb(const curve *c, double *b)
+{
+	double		g[2];
+	double		h[3];
+	double		value = likelihood(c, b, g, h);
+
+	for (int k = 0; k < STEPS; k++)
+	{
+		double		det = h[0] * h[2] - h[1] * h[1];
+		double		step[2] = {(h[2] * g[0] - h[1] * g[1]) / det,
+		(h[0] * g[1] - h[1] * g[0]) / det};
+		double		gain = g[0] * step[0] + g[1] * step[1];
+		double		next[2];
+		double		then = value;
+
+		if (!(gain > CLOSE * h[0]) || !isfinite(gain))
+			break;
+		for (double part = 1.0; part > 1e-6; part *= 0.5)
+		{
+			next[0] = b[0] + part * step[0];
+			next[1] = b[1] + part * step[1];
+			then = likelihood(c, next, g, h);
+			if (then > value)
+				break;
+		}
+		if (!(then > value))
+			break;
+		memcpy(b, next, sizeof(next));
+		value = then;
+	}
+}
+
+void
+gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
+				  const double *weight, double known, double *intercept, double *slope)
+{
+	curve		c = {.n = n,.score = score,.label = label,.weight = weight,.known = known};
 	double		total[2] = {0.0, 0.0};	/* of the weights: without a link, with one */
-	double		centre = 0.0;
-	double		spread = 0.0;
-	double		target[2];
+	double		b[2] = {0.0, 0.0};
 	double		share;
 
 	for (int64_t i = 0; i < n; i++)
 	{
 		total[label[i]] += weight[i];
-		centre += score[i] / (double) n;
+		c.centre += score[i] / (double) n;
 	}
 	for (int64_t i = 0; i < n; i++)
-		spread += (score[i] - centre) * (score[i] - centre) / (double) n;
-	spread = sqrt(spread);
-	target[1] = (total[1] + 1.0) / (total[1] + 2.0);
-	target[0] = 1.0 / (total[0] + 2.0);
-	share = n > 0 ? (total[0] * target[0] + total[1] * target[1]) / (total[0] + total[1]) : 0.5;
-	*intercept = log(share / (1.0 - share));
+		c.spread += (score[i] - c.centre) * (score[i] - c.centre) / (double) n;
+	c.spread = sqrt(c.spread);
+	/* Scores that separate links make the curve no step (Platt 1999). */
+	c.target[1] = (total[1] + 1.0) / (total[1] + 2.0);
+	c.target[0] = 1.0 / (total[0] + 2.0);
+	share = n > 0 ? (total[0] * c.target[0] + total[1] * c.target[1]) / (total[0] + total[1]) : 0.5;
+	share = fmin(share / known, 1.0 - 1e-9);
+	*intercept = b[0] = log(share / (1.0 - share));
 	*slope = 0.0;
-	for (int64_t i = 0; i < 2 * n; i++)
-	{
-		double		t = target[label[i / 2]];
-
-		linked[i] = i % 2 == 1;
-		part[i] = weight[i / 2] * (linked[i] ? t : 1.0 - t);
-		phi[i] = 1.0;
-		phi[2 * n + i] = (score[i / 2] - centre) / spread;
-	}
 	/*
 	 * Equal scores, or such as are no numbers, give every pair the share of links; so do those
 	 * that rank backwards.
 	 */
-	if (dev->env->dry || (spread > FLAT * fabs(centre) && isfinite(spread)))
+	if (env->dry || !(c.spread > FLAT * fabs(c.centre)) || !isfinite(c.spread))
+		return;
+	climb(&c, b);
+	if (b[1] > 0.0 && isfinite(b[1] / c.spread))
 	{
-		gp_matrix	rows = dev->create(dev, 2, 2 * n, GP_DOUBLE);
-		gp_link_logistic l;
-
-		dev->upload(dev, rows, gp_matrix_wrap(phi, 2, 2 * n, GP_DOUBLE));
-		l = gp_link_logistic_open(dev, rows, FLAT * (total[0] + total[1]));
-		gp_link_logistic_fit(&l, linked, part);
-		if (l.b[1] > 0.0 && isfinite(l.b[1] / spread))
-		{
-			*slope = l.b[1] / spread;
-			*intercept = l.b[0] - *slope * centre;
-		}
-		gp_link_logistic_close(&l);
+		*slope = b[1] / c.spread;
+		*intercept = b[0] - *slope * c.centre;
 	}
-	gp_free_all(dev->env, phi, part, linked);
 }

@@ -43,9 +43,10 @@ extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
 
 /*
  * The curve of probabilities 1 / (1 + exp(-(intercept + slope score))), the slope not negative;
- * weight is what each of n scores counts for.
+ * weight is what each of n scores counts for.  known is the share of all links that are labelled
+ * as such, whatever their scores (Elkan and Noto 2008).
  */
-extern void gp_link_calibrate(gp_device *dev, int64_t n, const double *score, const bool *label,
-							  const double *weight, double *intercept, double *slope);
+extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
+							  const double *weight, double known, double *intercept, double *slope);
 
 #endif							/* GP_LINK_LOGISTIC_H */

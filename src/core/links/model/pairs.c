@@ -24,7 +24,7 @@
 #define INDUCING 500				/* pairs that carry the regression, half of them links */
 #define BLOCK 256				/* pairs whose covariances are computed at once */
 #define RANKED 50				/* links of all folds that are ranked among rivals */
-#define ASKED 50				/* nodes of all folds whose candidates the curve is fitted to */
+#define ASKED 100				/* nodes of all folds whose candidates the curve is fitted to */
 #define CONSTANT 0.1			/* added to the nodes' kernel, relative to its mean variance */
 #define LEARN_SALT UINT64_C(0x6c6561726e000000)
 
@@ -378,7 +378,7 @@ choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 		model->held.row[e].variance = x[best].variance[e];
 	}
 	model->held.ranks = x[best].ranks;
-	gp_link_asked_calibrate(dev, asked, fit->folds, x[best].asked, fit->problem->missing_share,
+	gp_link_asked_calibrate(env, asked, fit->folds, x[best].asked, fit->problem->missing_share,
 							model);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < GRID; g++)
@@ -399,6 +399,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	pairs_fit  *fit = state;
 	uint64_t	seed = gp_hash(p->seed ^ LEARN_SALT);
 	gp_link_fold fold[GP_LINK_FOLDS];
+	gp_link_model all;
 
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
@@ -406,16 +407,18 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	fit->own.held = gp_link_held_create(env, fold, fit->folds);
 	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	for (int f = 0; f < fit->folds; f++)
+		gp_link_held_add(env, &fit->own.held, &fold[f], fit->own.habits);
+	all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph,.habits = fit->own.habits};
+	for (int f = 0; f < fit->folds; f++)
 	{
 		part	   *q = &fit->part[f];
 		gp_link_pairs hidden;
 
 		q->fold = fold[f];
-		gp_link_held_add(env, &fit->own.held, &q->fold, fit->own.habits);
+		q->asked = gp_link_asked_make(env, &all, &q->fold, ASKED / fit->folds,
+									  p->seed + (uint64_t) f);
 		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold, RANKED / fit->folds, p->seed,
 										NULL);
-		q->asked = gp_link_asked_make(env, p->graph, &q->fold, ASKED / fit->folds, p->seed,
-									  GP_CANDIDATES_THREE_HOPS, NULL);
 		q->learnt = training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);
 		hidden = gp_link_pairs_concat(env, &q->fold.pairs, &q->rivals.pairs);
 		q->others = gp_link_pairs_concat(env, &hidden, &q->asked.pairs);
