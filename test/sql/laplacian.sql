@@ -59,7 +59,7 @@ SELECT gp_create_graph('teams', 'blocks_node', 'blocks_edge', target => 'team');
 SET client_min_messages = warning;
 SET gnngp.memory_limit = '30MB';
 SELECT e.strategy AS estimated, f.strategy AS fitted, e.bytes < 30e6 AS estimate_fits, f.peak_bytes < 30e6 AS fits
-FROM gp_estimate('teams') AS e, gp_fit('teams') AS f;
+FROM gp_estimate('teams', 'laplacian') AS e, gp_fit('teams', kernel => 'laplacian') AS f;
 RESET gnngp.memory_limit;
 SELECT strategy, bytes > 2e8 AS large FROM gp_estimate('teams', kernel => 'laplacian');
 SELECT gp_drop_graph('teams');
