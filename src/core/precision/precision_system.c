@@ -12,7 +12,7 @@
 #include "numeric/dot.h"
 #include "precision_moments.h"
 
-#define USUAL_STEPS 30			/* of a dry run */
+#define USUAL_STEPS 10			/* of a dry run: what most solves take */
 /* that are looked at where a start leaves hardly anything to gain */
 #define WARM_STEPS 3
 
