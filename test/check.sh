@@ -144,7 +144,7 @@ stage_build() {
 }
 
 # What a test frees is watched for a while; to be given new pages for ever costs a tenth of the time.
-export UNIT_ASAN=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16
+export UNIT_ASAN=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16:max_malloc_fill_size=1000000000:malloc_fill_byte=255
 
 # Makes something of the core's unit tests in $WORK/unit, under sanitizers.
 make_unit() {

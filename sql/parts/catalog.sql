@@ -60,13 +60,12 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     numbers jsonb
 );
 
--- A table that a dump has restored has another oid, and its columns may have other numbers.
+-- Numbers are those of the names given: at a restore, too, whose tables have other oids.
 CREATE FUNCTION gnngp_internal.gp_number_columns() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    NEW.numbers := CASE TG_OP WHEN 'UPDATE' THEN coalesce(NEW.numbers, '{}') ELSE '{}' END ||
-        coalesce((SELECT jsonb_object_agg(a.attrelid || '.' || a.attname, a.attnum) FROM pg_attribute AS a
+    NEW.numbers := coalesce((SELECT jsonb_object_agg(a.attrelid || '.' || a.attname, a.attnum) FROM pg_attribute AS a
                   WHERE a.attrelid IN (NEW.nodes, NEW.edges, NEW.entity) AND a.attnum > 0 AND NOT a.attisdropped
                     AND a.attname = ANY (ARRAY[NEW.id_column, NEW.target, NEW.src, NEW.dst, NEW.weight, NEW.edge_time,
                                                NEW.entity_column, NEW.time_column, NEW.task_target]
@@ -76,15 +75,14 @@ END
 $plpgsql$;
 COMMENT ON FUNCTION gnngp_internal.gp_number_columns() IS 'notes the numbers of the columns that a graph names';
 
-CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE ON gnngp_internal.gp_graph_catalog
+CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE OF nodes, edges, entity, id_column, target, src, dst, weight,
+    edge_time, entity_column, time_column, task_target, features, edge_features ON gnngp_internal.gp_graph_catalog
     FOR EACH ROW EXECUTE FUNCTION gnngp_internal.gp_number_columns();
 
 CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, name text, numbers jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT coalesce((SELECT a.attname::text FROM pg_attribute AS a
-                     WHERE a.attrelid = source AND a.attname = name AND NOT a.attisdropped),
-                    (SELECT a.attname::text FROM pg_attribute AS a
                      WHERE a.attrelid = source AND a.attnum = (numbers ->> (source::oid || '.' || name))::smallint
                        AND NOT a.attisdropped), name)
 $sql$;
@@ -274,7 +272,7 @@ SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog_id_s
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_block',
-    'WHERE part <> ''live'' OR current_setting(''gnngp.dump_live_state'', true) IS DISTINCT FROM ''off''');
+    'WHERE part <> ''live'' OR coalesce(nullif(current_setting(''gnngp.dump_live_state'', true), '''')::boolean, true)');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_grant_catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_grant_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_refresh_log', '');

@@ -56,14 +56,12 @@ COMMENT ON FUNCTION @extschema@.gp_next_labels(text, anyarray) IS
 
 CREATE FUNCTION @extschema@.gp_next_labels(model text, k integer, among text)
 RETURNS TABLE (node text, gain double precision)
-AS 'SELECT * FROM @extschema@.gp_next_labels(model, k, among::pg_catalog.text[])'
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+AS 'MODULE_PATHNAME', 'gnngp_next_labels' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
 COMMENT ON FUNCTION @extschema@.gp_next_labels(text, integer, text) IS
-    'the same of the nodes of an array literal, of any type: gp_next_labels(''m'', 5, ''{alice,bob}'')';
+    'the same of nodes by the text of their ids, whatever their type: gp_next_labels(''m'', 5, ''{alice,bob}'')';
 
 CREATE FUNCTION @extschema@.gp_next_labels(model text, among text)
 RETURNS TABLE (node text, gain double precision)
-AS 'SELECT * FROM @extschema@.gp_next_labels(model, among::pg_catalog.text[])'
-LANGUAGE sql STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
+AS 'MODULE_PATHNAME', 'gnngp_next_labels' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000000 ROWS 20;
 COMMENT ON FUNCTION @extschema@.gp_next_labels(text, text) IS
     'the same, twenty nodes: gp_next_labels(''m'', ''{alice,bob}'')';

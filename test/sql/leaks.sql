@@ -37,6 +37,19 @@ UPDATE orders SET refund = amount WHERE won;
 SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('won', 'refunds', target => 'orders.won');
 SELECT loo_score > 0.8 FROM gp_fit('won');
+-- Labels are no facts of their own task, neither through a table between nor through rows that refer to them
+CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL);
+INSERT INTO accounts SELECT id, id, joined_at FROM customers;
+CREATE TABLE answers (id integer PRIMARY KEY, customer_id integer REFERENCES customers, account_id integer REFERENCES accounts, as_of timestamptz NOT NULL, churn boolean, lost real);
+INSERT INTO answers SELECT row_number() OVER (), c.id, c.id, '2024-06-01'::timestamptz + k * interval '10 days', coin, 100 * coin::integer
+FROM (SELECT id, random() < 0.5 AS coin FROM customers) AS c, generate_series(0, 5) AS k;
+INSERT INTO answers VALUES (0, 1, 1, '2024-12-01');
+CREATE TABLE remarks (account_id integer REFERENCES accounts, answer integer REFERENCES answers, at timestamptz NOT NULL);
+INSERT INTO remarks SELECT account_id, id, as_of FROM answers WHERE id > 0;
+SELECT gp_create_graph('asked', tables => '{customers,accounts,answers,remarks}', times => '{"answers": "as_of"}', exclude => '{customers.status,customers.total}');
+SELECT gp_create_task('blind', 'asked', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
+SELECT labelled FROM gp_fit('blind');
+SELECT count(*) > 5 AS some, count(*) FILTER (WHERE e::text ~ 'answer') AS answers FROM gp_explain('blind', 1) AS e;
 -- What a task asks
 SELECT graph, asks, horizon FROM gp_graphs WHERE graph = 'won' ORDER BY graph;
 -- One late row moves all as-of times
@@ -56,6 +69,6 @@ SET ROLE leaks_reader;
 SELECT try($$SELECT gp_create_graph('nothing', tables => '{leaks_test.customers,leaks_test.orders}')$$);
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked');
 DROP SCHEMA leaks_test CASCADE;
 DROP ROLE leaks_reader;

@@ -87,7 +87,7 @@ best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, co
 	gp_matrix	rows = dev->create(dev, targets->m, s->v.rows, GP_DOUBLE);
 	gp_problem	strengthened = gp_power_problem(problem);
 	double		errors[POWERS] = {error};
-	double		nuggets[POWERS];
+	double		nuggets[POWERS] = {problem->nugget};
 	double		least;
 	int			best = POWERS - 1;
 
@@ -99,7 +99,7 @@ best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, co
 	least = errors[0];
 	for (int k = 1; k < POWERS; k++)
 		least = fmin(least, errors[k]);
-	while (best > 0 && errors[best] > (1.0 + SLACK) * least)
+	while (best > 0 && !(errors[best] <= (1.0 + SLACK) * least))
 		best--;
 	*nugget = nuggets[best];
 	return powers[best];

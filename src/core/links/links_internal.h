@@ -43,9 +43,6 @@ typedef struct gp_link_fold
  */
 extern int	gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed,
 							   gp_link_fold *fold);
-/* The folds of so many links, and the most pairs that these are learnt from. */
-extern int	gp_link_fold_count(int64_t edges);
-extern int64_t gp_link_fold_rows(int64_t edges);
 extern void gp_link_fold_free(gp_env *env, gp_link_fold *fold);
 
 /*

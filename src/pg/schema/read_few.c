@@ -56,8 +56,9 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 	}
 	if (there < n)
 		ereport(NOTICE,
-				(errmsg("%lld nodes of task \"%s\" are left out: they are not there yet as of that time",
-						(long long) (n - there), task->name)));
+				(errmsg_plural("%lld node of task \"%s\" is left out: it is not there yet as of that time",
+							   "%lld nodes of task \"%s\" are left out: they are not there yet as of that time",
+							   (unsigned long) (n - there), (long long) (n - there), task->name)));
 	gp_free(r->env, from);
 	return there;
 }

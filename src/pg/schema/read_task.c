@@ -71,7 +71,10 @@ is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
 	return table >= 0 && s->table[table].time < 0;
 }
 
-/* Drops the relations that a column is of: what it refers to is the answer. */
+/*
+ * Drops the relations that tell the answer: those of the column that is asked for, which refers to
+ * it, or, with column -1, those by which facts refer to rows of labels.
+ */
 static void
 drop_answers(gnngp_tables *s, int table, int column)
 {
@@ -79,10 +82,10 @@ drop_answers(gnngp_tables *s, int table, int column)
 
 	for (int i = 0; i < s->nrelations; i++)
 	{
-		bool		answers = false;
+		bool		answers = column < 0 && s->relation[i].parent == table;
 
 		for (int k = 0; k < s->relation[i].n; k++)
-			answers = answers || (s->relation[i].child == table &&
+			answers = answers || (column >= 0 && s->relation[i].child == table &&
 								  s->relation[i].from[k] == column);
 		if (!answers)
 			s->relation[n++] = s->relation[i];
@@ -103,7 +106,9 @@ mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 		gnngp_table_find_column(&s->table[table], task->task.target);
 	bool		never = strcmp(task->task.form, "labels") == 0 || is_typed(s, task);
 
-	if (column >= 0 && strcmp(task->task.form, "column") == 0)
+	if (table >= 0 && strcmp(task->task.form, "labels") == 0)
+		drop_answers(s, table, -1);
+	else if (column >= 0)
 		drop_answers(s, table, column);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
 		s->table[table].column[column].role = never ? GNNGP_COLUMN_EXCLUDED : GNNGP_COLUMN_TARGET;

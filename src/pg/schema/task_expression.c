@@ -383,19 +383,25 @@ read_labels(gnngp_task_rows *t)
 	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
 		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
 	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
-	/* Those whose first bits are all 0 are looked at first. */
+	/* Those of the least hashes are looked at first: one in 2^bits. */
 	int			bits = sampled ? (int) log2(entities / (LOOKED_AT * (double) wanted)) : 0;
-	const char *first = psprintf("%s OPERATOR(pg_catalog.>>) %d", draw_of(t), 64 - bits);
-	int64		least = PG_INT64_MIN >> (64 - bits);
 
 	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
 		lengthof(types), types, values, &rows);
 	for (int i = 0; i < l.n; i++)
 		l.wanted[i] = wanted;
-	/* The planner expects few rows of what is equal. */
 	if (bits >= 3)
-		read_range(&l, psprintf(" AND %s = " INT64_FORMAT, first, least));
-	read_range(&l, bits >= 3 ? psprintf(" AND %s > " INT64_FORMAT, first, least) : "");
+	{
+		/* The planner expects few rows of what is equal. */
+		const char *format = " AND (%s OPERATOR(pg_catalog.>>) %d) OPERATOR(pg_catalog.%s) "
+			"'" INT64_FORMAT "'::pg_catalog.int8";
+		int64		least = PG_INT64_MIN >> (64 - bits);
+
+		read_range(&l, psprintf(format, draw_of(t), 64 - bits, "=", least));
+		read_range(&l, psprintf(format, draw_of(t), 64 - bits, ">", least));
+	}
+	else
+		read_range(&l, "");
 }
 
 void

@@ -47,8 +47,8 @@ extern void gp_source_free(gp_eval *ev, gp_source *source);
 typedef struct gp_some_rows
 {
 	const gp_panel *panel;
-	gp_eval		ev;				/* of the rows in reach, nearest first; of all, without an order,
-								 * where these are too many */
+	gp_eval		ev;				/* of the rows in reach, nearest first; of all rows, without an
+								 * order, where more than half are in reach */
 	gp_prepared kernel;
 	gp_order   *order;
 	gp_linear	z;

@@ -88,7 +88,7 @@ gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source)
 	gp_factor  *f = gp_factor_create(ev->env);
 	gp_panel   *panel = &f->panel[0];
 	gp_matrix	rows = dev->create(dev, ny->na, ny->na, ev->type);
-	/* A dry run knows no landmarks: any nodes are as many. */
+	/* A dry run knows no landmarks: any do, for only their number counts. */
 	int32_t    *some = gp_alloc_array(ev->env, ny->na, sizeof(int32_t));
 
 	for (int64_t j = 0; j < ny->na; j++)

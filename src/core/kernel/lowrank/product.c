@@ -86,17 +86,18 @@ add_columns_of_source(const product *p, const term *t, gp_matrix sum)
 	int64_t		width = gp_min64(x.rows, gp_min64(x.cols, FEWEST_COLUMNS));
 	gp_matrix	c = dev->create(dev, p->ev->n, width, p->ev->type);
 
+	dev->fill(dev, sum, 0.0);
 	for (gp_band band = gp_band_first(x.rows, width); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	some = gp_matrix_cols(c, 0, band.count);
-		/* The columns of x before have nothing in these rows. */
+		/* x is 0 in these rows at the columns before. */
 		int64_t		first = p->triangular ?
 			gp_max64(0, t->at + band.first - p->cols.first) : 0;
 
 		gp_source_columns(p->ev, t->panel->source, NULL, band, some);
 		dev->gemm(dev, false, false, 1.0, some,
 				  gp_matrix_part(x, band.first, first, band.count, x.cols - first),
-				  band.first == 0 ? 0.0 : 1.0, gp_matrix_cols(sum, first, x.cols - first));
+				  1.0, gp_matrix_cols(sum, first, x.cols - first));
 		p->ev->env->progress(p->ev->env, GP_PHASE_POSTERIOR, p->cols.first, p->x.cols);
 	}
 	dev->destroy(dev, &c);

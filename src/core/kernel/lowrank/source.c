@@ -123,8 +123,9 @@ gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int6
 	}
 	if (!global)
 		out->order = gp_order_make(ev->env, a->start, a->col, ev->n, index, n, hops, true);
-	if (out->order && s->terms && gp_terms_cost(ev, s->terms) <
-		gp_linear_cost(s->chain.z, out->order->rows, out->order->node))
+	if (out->order && (2 * out->order->rows > ev->n ||
+					   (s->terms && gp_terms_cost(ev, s->terms) <
+						gp_linear_cost(s->chain.z, out->order->rows, out->order->node))))
 	{
 		gp_order_free(ev->env, out->order);
 		out->order = NULL;

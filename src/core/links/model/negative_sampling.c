@@ -352,20 +352,15 @@ fold_share(int64_t edges)
 	return gp_max64(llround(GP_LINK_FOLD_SHARE * (double) edges), 1);
 }
 
-int
-gp_link_fold_count(int64_t edges)
+/* The folds of so many links. */
+static int
+fold_count(int64_t edges)
 {
 	int64_t		share = fold_share(edges);
 	int64_t		folds = GP_LINK_AIM / gp_min64(share, GP_LINK_FOLD_PAIRS);
 
 	folds = gp_min64(gp_max64(folds, GP_LINK_LEAST_FOLDS), GP_LINK_FOLDS);
 	return (int) gp_min64(folds, edges / share);
-}
-
-int64_t
-gp_link_fold_rows(int64_t edges)
-{
-	return 2 * gp_link_fold_count(edges) * gp_min64(fold_share(edges), GP_LINK_FOLD_PAIRS);
 }
 
 int
@@ -376,7 +371,7 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	gp_heap		order;
 
 	gp_link_require_two(env, graph);
-	folds = gp_link_fold_count(graph->edges);
+	folds = fold_count(graph->edges);
 	if (graph->time)
 		folds = (int) gp_min64(folds, GP_LINK_LEAST_FOLDS);
 	order = draw_links(env, graph, seed, folds * share, graph->time != NULL);

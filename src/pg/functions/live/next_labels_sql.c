@@ -18,7 +18,7 @@ enum next_column
 /* What to write where ids are of another type. */
 static const gnngp_id_hints next_hints = {
 	"Use gp_next_labels(%1$s) for all nodes, or integer ids.",
-	"Use gp_next_labels(%1$s, NULL) for all nodes, or an array of ids of type %2$s.",
+	"Use gp_next_labels(%1$s, k, NULL) for k of all nodes, or an array of ids of type %2$s.",
 	"model"
 };
 
