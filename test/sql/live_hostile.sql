@@ -38,11 +38,13 @@ INSERT INTO word VALUES (3, 9, 0.0), (1, 400, 1e-6);
 SELECT m, bool_and(abs(p.score - was.score) < 1e-4) AS near FROM was, LATERAL gp_predict_live(was.m, 1) AS p GROUP BY m ORDER BY m COLLATE "C";
 
 -- Features of another type
-ALTER TABLE node RENAME shape TO was_shape;
+CREATE TABLE shapes AS SELECT id, shape FROM node;
+ALTER TABLE node DROP shape;
 ALTER TABLE node ADD shape float8 DEFAULT 1;
 SELECT m, try(format('SELECT * FROM gp_predict_live(%L, 1)', m)) FROM unnest('{arr,std}'::text[]) AS m;
 ALTER TABLE node DROP shape;
-ALTER TABLE node RENAME was_shape TO shape;
+ALTER TABLE node ADD shape real[];
+UPDATE node SET shape = s.shape FROM shapes AS s WHERE s.id = node.id;
 
 -- Labels that leave nothing, or no ordinary number
 SELECT left(try($$SELECT * FROM gp_predict_live('cols', 1, given_nodes => (SELECT array_agg(id) FROM node WHERE colour IS NOT NULL),
