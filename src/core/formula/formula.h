@@ -7,8 +7,8 @@
  * K = QQ', each using earlier steps only.  Equal sub-expressions are one step,
  * and spellings of one kernel have one program, by which kernels are compared.
  */
-#ifndef GP_LANG_H
-#define GP_LANG_H
+#ifndef GP_FORMULA_H
+#define GP_FORMULA_H
 
 #include "base/base.h"
 #include "graph/norm.h"
@@ -145,4 +145,4 @@ extern bool gp_program_is_laplacian(const gp_program *program);
 /* True when this is the name of a preset that is no method, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
 
-#endif							/* GP_LANG_H */
+#endif							/* GP_FORMULA_H */

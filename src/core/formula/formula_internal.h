@@ -7,8 +7,8 @@
  *
  * What recurs over a tree looks at the stack first (gp_check_stack).
  */
-#ifndef GP_LANG_INTERNAL_H
-#define GP_LANG_INTERNAL_H
+#ifndef GP_FORMULA_INTERNAL_H
+#define GP_FORMULA_INTERNAL_H
 
 #include "tree.h"
 #include "formula.h"
@@ -232,4 +232,4 @@ extern void gp_text_parameters(gp_text *text, const gp_parameter *list, const do
 /* ", input=..." (input.c); own: its parameters as options, those that are not at their defaults. */
 extern void gp_text_input(gp_text *text, const gp_input *input, bool own);
 
-#endif							/* GP_LANG_INTERNAL_H */
+#endif							/* GP_FORMULA_INTERNAL_H */

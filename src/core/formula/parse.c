@@ -11,7 +11,7 @@
  *		primary := number | name | name "(" [ arg { "," arg } ] ")" | "(" sum ")"
  *		arg     := [ name "=" ] sum
  *
- * The tree says nothing about meaning: typing.c does.  Nesting is bounded,
+ * The tree says nothing about meaning: layer.c does.  Nesting is bounded,
  * so that no text can exhaust the stack.
  */
 #include "tree.h"

@@ -60,7 +60,7 @@ static const gnngp_member columns[] = {
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
-/* What says whether a live state is of the graph: names as they were given, which a dump keeps. */
+/* What says whether a live state is of the graph: names as they are stored, which a dump keeps. */
 static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
 #define SHAPE \
 	"concat_ws(E'\\n', form, entity_name, entity_column, task_target, horizon, id_column, src, dst," \
@@ -193,14 +193,18 @@ gnngp_own_graph(const char *name)
 void
 gnngp_require_tables(const gnngp_graph_def *graph)
 {
-	if (graph->tables.tables.oid == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is %s, not a graph of tables", graph->name,
-						graph->task.form ? "a task" : "a graph of nodes and edges"),
-				 graph->task.form ? errhint("Name its graph: %s.",
-											quote_literal_cstr(gnngp_graph_of_task(graph)->name)) :
-				 errhint("Make one with gp_create_graph(graph, tables => '{...}').")));
+	const char *of;
+
+	if (graph->tables.tables.oid)
+		return;
+	/* Looked up before the error begins: it is a query. */
+	of = graph->task.form ? quote_literal_cstr(gnngp_graph_of_task(graph)->name) : NULL;
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is %s, not a graph of tables", graph->name,
+					of ? "a task" : "a graph of nodes and edges"),
+			 of ? errhint("Name its graph: %s.", of) :
+			 errhint("Make one with gp_create_graph(graph, tables => '{...}').")));
 }
 
 void

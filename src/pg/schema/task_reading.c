@@ -424,7 +424,7 @@ typedef struct own_rows
 
 /* From when on a part of an entity is known: not before what refers to it, but for the entity. */
 static gp_time
-known_from(const gnngp_part *part, const gp_time *above, const Datum *values, const bool *nulls)
+visible_from(const gnngp_part *part, const gp_time *above, const Datum *values, const bool *nulls)
 {
 	if (part->level == 0)
 		return GP_TIME_ALWAYS;
@@ -480,7 +480,7 @@ own_row(void *state, const Datum *values, const bool *nulls)
 	{
 		const gnngp_part *part = &r->own->part[p];
 
-		from[part->level] = o->from[p] = known_from(part, from, values, nulls);
+		from[part->level] = o->from[p] = visible_from(part, from, values, nulls);
 		put_part(o, p, entity, o->from[p], values, nulls);
 	}
 	for (int i = 0; i < r->nhistories; i++)

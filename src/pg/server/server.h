@@ -6,8 +6,8 @@
  * choice of the device that a computation runs on.
  * This floor knows no table: neither the catalog's nor the user's.
  */
-#ifndef GNNGP_HOST_H
-#define GNNGP_HOST_H
+#ifndef GNNGP_SERVER_H
+#define GNNGP_SERVER_H
 
 #include "postgres.h"
 
@@ -41,4 +41,4 @@
 #include "settings.h"
 #include "spi.h"
 
-#endif							/* GNNGP_HOST_H */
+#endif							/* GNNGP_SERVER_H */

@@ -115,7 +115,8 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem, gp_link_method
 	gp_problem	p = node_problem(problem, problem->estimate_limit);
 	gp_plan		plan;
 
-	(void) takes_items(dev->env, problem);
+	if (problem->method == GP_LINK_EASE)
+		takes_items(dev->env, problem);
 	*method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method;
 	plan = gp_method_plan(dev, methods[*method], &p, problem);
 	add_kept(dev, problem, &plan);

@@ -75,11 +75,15 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 	owner = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
 	gnngp_check_can_become(GetUserId(), owner);
 	if (graph->task.form)
+	{
+		/* Looked up before the error begins: it is a query. */
+		const char *of = quote_literal_cstr(gnngp_graph_of_task(graph)->name);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("task \"%s\" belongs to whom its graph belongs to", graph->name),
-				 errhint("Give its graph away: gp_set_owner(%s, ...).",
-						 quote_literal_cstr(gnngp_graph_of_task(graph)->name))));
+				 errhint("Give its graph away: gp_set_owner(%s, ...).", of)));
+	}
 	gnngp_spi_connect();
 	if (owner != graph->owner_role)
 	{
