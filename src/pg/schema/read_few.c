@@ -114,7 +114,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,
 		.folds = gnngp_folds_find(few->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
-		.own_time = strcmp(task->task.form, "column") == 0,
+		.own_time = task->task.form == GNNGP_TASK_COLUMN,
 		.columns = &state->columns};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	if (as_of == GP_TIME_NEVER && !few->reading.own_time)

@@ -72,6 +72,7 @@ typedef struct gnngp_tables
 	int			ntables;
 	gnngp_schema_table *table;
 	int			nrelations;
+	int			nanswers;		/* those behind the relations that tell a task's answer */
 	gnngp_schema_relation *relation;
 } gnngp_tables;
 

@@ -111,9 +111,9 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errhint("Use functions that are immutable or stable.")));
 }
 
-/* The type of an expression. */
+/* The type of an expression, and the tables that it reads. */
 static Oid
-type_of(const gnngp_graph_def *task, const char *expression)
+type_of(const gnngp_graph_def *task, const char *expression, List **read)
 {
 	SPIPlanPtr	plan = SPI_prepare(check_query(task, expression), 0, NULL);
 	CachedPlanSource *source;
@@ -123,6 +123,8 @@ type_of(const gnngp_graph_def *task, const char *expression)
 		elog(ERROR, "preparing an expression returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(plan));
 	type = TupleDescAttr(source->resultDesc, 0)->atttypid;
+	if (read)
+		*read = list_copy(source->relationOids);
 	SPI_freeplan(plan);
 	return type;
 }
@@ -160,7 +162,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
 	check_value(task, def->target, "target");
-	if (type_is_rowtype(type_of(task, def->target)))
+	if (type_is_rowtype(type_of(task, def->target, NULL)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
@@ -168,7 +170,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	if (def->filter)
 	{
 		check_value(task, def->filter, "filter");
-		if (getBaseType(type_of(task, def->filter)) != BOOLOID)
+		if (getBaseType(type_of(task, def->filter, NULL)) != BOOLOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
@@ -179,13 +181,13 @@ gnngp_check_expressions(gnngp_graph_def *task)
 }
 
 Oid
-gnngp_task_expression_type(const gnngp_task_rows *t)
+gnngp_task_expression_type(gnngp_task_rows *t)
 {
 	int			level = NewGUCNestLevel();
 	Oid			type;
 
 	gnngp_pin("search_path", t->task->task.path);
-	type = type_of(t->task, t->task->task.target);
+	type = type_of(t->task, t->task->task.target, &t->read);
 	AtEOXact_GUC(false, level);
 	return type;
 }

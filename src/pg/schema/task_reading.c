@@ -223,14 +223,6 @@ add_history(gnngp_task_reading *r, const char *name, int relation, int by, int p
 		.part = part,.column = column,.key_type = type};
 }
 
-/* True for the task's table of labels, whose rows are known later than their times. */
-static bool
-is_labels(const gnngp_task_reading *r, int table)
-{
-	return strcmp(r->task->task.form, "labels") == 0 &&
-		r->schema->table[table].table.oid == r->task->task.table;
-}
-
 /*
  * Adds the facts of the entities' children: a customer's transfers by his accounts.  Children that
  * are without time are part of their parents' rows instead.
@@ -246,7 +238,6 @@ add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
 		int			facts = s->relation[i].child;
 
 		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
-			!is_labels(r, facts) &&
 			s->table[facts].time >= 0)
 			add_history(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
 						column, type);
@@ -268,7 +259,7 @@ add_histories(gnngp_task_reading *r, int part)
 		int			column = list_length(r->own->query.types);
 		Oid			type;
 
-		if (relation->parent != table || is_labels(r, relation->child) ||
+		if (relation->parent != table ||
 			(via && r->typed && relation->child == r->entity))
 			continue;
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",

@@ -33,7 +33,7 @@ static gnngp_live *kept = NULL;
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
-	if (graph->task.form == NULL)
+	if (!graph->task.form)
 		gnngp_require_edges(graph);
 	return (uint64) gnngp_text_key(graph->shape, (int) strlen(graph->shape));
 }

@@ -166,7 +166,7 @@ explain_task(gnngp_live_call *c, int32 shown)
 	int32		n = scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
-	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ?
+	gp_live_question q = gnngp_task_question(c, c->graph->task.form == GNNGP_TASK_COLUMN ?
 											 GP_TIME_NEVER : state->columns.newest);
 	gp_live_answer one;
 	gp_live_answer all;
