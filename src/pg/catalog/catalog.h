@@ -68,7 +68,8 @@ typedef struct gnngp_task_def
 	Oid			table;			/* of the entities, or of the labels */
 	gnngp_source_name table_name;
 	char	   *table_kind;
-	char	   *entity_column;	/* of a table of labels */
+	char	   *entity_column;	/* of a table of labels; */
+	char	   *entity_given;	/* and as it was called when the task was made; NULL: as it is */
 	char	   *target;			/* an expression, or a column */
 	char	   *filter;			/* an expression, or NULL */
 	char	   *path;			/* the search_path of both */

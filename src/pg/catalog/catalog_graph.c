@@ -60,6 +60,9 @@ static const gnngp_member columns[] = {
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
 
+/* The name that a table of labels refers to its entities by, before it was renamed. */
+static const gnngp_member entity_given = COLUMN("entity_given", TEXTOID, task.entity_given);
+
 /* What says whether a live state is of the graph: names as they are stored, which a dump keeps. */
 static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
 #define SHAPE \
@@ -103,7 +106,7 @@ lookup_list(void)
 		else
 			appendStringInfo(&list, "%s%s, ", name, type);
 	}
-	appendStringInfoString(&list, SHAPE ", id");
+	appendStringInfoString(&list, SHAPE ", entity_column AS entity_given, id");
 	return list.data;
 }
 
@@ -170,6 +173,7 @@ load_graph(MemoryContext context)
 		gnngp_member_load(&columns[i], def);
 	gnngp_member_load(&owner_text, def);
 	gnngp_member_load(&shape_text, def);
+	gnngp_member_load(&entity_given, def);
 	gnngp_member_load(&id_column, def);
 	def->task.form = task_form(def->task.form_name);
 	if (def->features.n < 0 || def->edge_features.n < 0)

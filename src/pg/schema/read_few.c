@@ -23,7 +23,8 @@ struct gnngp_few
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
 {
-	if (gnngp_schema_shape(s) != state->columns.shape)
+	if (gnngp_schema_shape(s, false) != state->columns.shape[0] &&
+		gnngp_schema_shape(s, true) != state->columns.shape[1])
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",

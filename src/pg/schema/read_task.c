@@ -327,7 +327,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 		task->typed = gnngp_reading_paths(r);
 	task->relations = r->nhistories;
 	task->facts = r->read;
-	task->columns.shape = gnngp_schema_shape(s);
+	task->columns.shape[0] = gnngp_schema_shape(s, false);
+	task->columns.shape[1] = gnngp_schema_shape(s, true);
 	task->entity_of = r->entity_of;
 	data->rows = task;
 	return data;

@@ -160,6 +160,13 @@ extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relatio
 							   const char *child,
 							   const char *parent);
 
+/*
+ * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the
+ * tables whose rows are folded.
+ */
+extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state,
+						   gp_phase phase, int64 total);
+
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);
 
@@ -176,8 +183,8 @@ extern gp_time gnngp_time_of(Datum value, bool null);
 /* ---- how tables are encoded (schema_encode.c) ---- */
 
 /*
- * Looks at the rows of a table, or of a fold, that are there before a time.  Large tables are
- * sampled.
+ * Looks at the rows of a table, or of a fold, that are there before a time, and at which columns
+ * are filled in later.  Large tables are sampled.
  */
 extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding,
 									   gp_time before);

@@ -387,6 +387,30 @@ gnngp_join_visible(gnngp_join *j)
 	return column;
 }
 
+/* Tells of the children that are part of a row. */
+static void
+fold_context(void *arg)
+{
+	const gnngp_join *j = arg;
+
+	for (int p = 0; p < j->nparts; p++)
+		if (j->part[p].table < 0)
+			errcontext("adding up the rows of %s", j->part[p].name);
+}
+
+void
+gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state, gp_phase phase,
+			   int64 total)
+{
+	ErrorContextCallback context = {error_context_stack, fold_context, j};
+
+	error_context_stack = &context;
+	j->query.joins = j->tables.data;
+	gnngp_query_plan(&j->query);
+	gnngp_query_run(&j->query, env, row, state, phase, total);
+	error_context_stack = context.previous;
+}
+
 /* ---- values ---- */
 
 gp_time

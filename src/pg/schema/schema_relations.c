@@ -45,9 +45,10 @@ add_relation(gnngp_tables *s, int child, int parent, int n)
 static int
 column_at(const gnngp_schema_table *t, AttrNumber attnum)
 {
-	const char *name = get_attname(t->table.oid, attnum, true);
-
-	return name ? gnngp_table_find_column(t, name) : -1;
+	for (int i = 0; i < t->ncolumns; i++)
+		if (t->column[i].number == attnum)
+			return i;
+	return -1;
 }
 
 /*

@@ -283,6 +283,13 @@ time_row(void *state, const Datum *values, const bool *nulls)
 	l->time[l->n++] = DatumGetTimestampTz(values[0]);
 }
 
+/* Takes the number of entities. */
+static void
+count_row(void *state, const Datum *values, const bool *nulls)
+{
+	*(int64 *) state = DatumGetInt64(values[0]);
+}
+
 /* Takes a label; one that is NULL is none. */
 static void
 label_row(void *state, const Datum *values, const bool *nulls)
@@ -376,18 +383,22 @@ read_labels(gnngp_task_rows *t)
 	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
 										   gnngp_interval_datum(def->horizon));
 	int64		times = count_times(t, since, DatumGetTimestampTz(last));
-	double		entities = (double) gnngp_table_rows(&t->source);
-	bool		sampled = entities * (double) times > (double) def->rows;
-	int64		wanted = sampled ? (def->rows + times - 1) / times : PG_INT64_MAX;
+	const Oid	count_type = INT8OID;
+	int64		entities = 0;
+	gnngp_rows	count = {.row = count_row,.state = &entities,.n = 1,.types = &count_type,
+		.source = t->source.name};
+	int64		wanted = (def->rows + times - 1) / times;
+	int			bits = 0;		/* those of the least hashes are looked at first: one in 2^bits */
 	const Oid	types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, INTERVALOID};
 	Datum		values[] = {last, TimestampTzGetDatum(since),
 		gnngp_interval_datum(def->every ? def->every : def->horizon)};
 	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
 		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
 	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
-	/* Those of the least hashes are looked at first: one in 2^bits. */
-	int			bits = sampled ? (int) log2(entities / (LOOKED_AT * (double) wanted)) : 0;
 
+	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count);
+	if (entities > wanted)
+		bits = (int) log2((double) entities / (LOOKED_AT * (double) wanted));
 	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
 		lengthof(types), types, values, &rows);
 	for (int i = 0; i < l.n; i++)

@@ -89,6 +89,8 @@ find_labelled(gnngp_task_rows *t)
 									 get_attnum(t->source.oid, column.name), &t->id);
 	if (t->entity < 0)
 		t->entity = entity_by_name(t->schema, column.name, &t->id);
+	if (t->entity < 0 && def->entity_given)
+		t->entity = entity_by_name(t->schema, def->entity_given, &t->id);
 	if (t->entity < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

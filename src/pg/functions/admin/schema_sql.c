@@ -233,9 +233,13 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 
 	gnngp_require_argument(fcinfo, 2, "labels");
 	set_table(&task.task, PG_GETARG_OID(2), "labels");
-	gnngp_require_argument(fcinfo, 3, "entity");
+	if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target"),
+				 errhint("Name columns of \"labels\": entity => the one that refers to what is asked about,"
+						 " target => the answer.")));
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
-	gnngp_require_argument(fcinfo, 4, "target");
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));
 	if (!PG_ARGISNULL(5))
 		task.task.time_column = pstrdup(NameStr(*PG_GETARG_NAME(5)));
