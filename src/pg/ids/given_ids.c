@@ -194,7 +194,7 @@ given_id(const gnngp_id_type *t, Datum value)
 	ErrorContextCallback context = {
 		error_context_stack, hint_id_type, unconstify(gnngp_id_type *, t)
 	};
-	gnngp_id id = {0};
+	gnngp_id	id = {0};
 
 	if (t->as_text)
 	{
@@ -204,11 +204,7 @@ given_id(const gnngp_id_type *t, Datum value)
 		error_context_stack = context.previous;
 	}
 	if (t->model->integer_ids)
-	{
-		id.key = t->base == INT8OID ? DatumGetInt64(value)
-			: t->base == INT4OID ? DatumGetInt32(value) : DatumGetInt16(value);
-		return id;
-	}
+		return (gnngp_id) {.key = gnngp_integer_datum(value, t->base)};
 	id.text = gnngp_value_text(value, t->base, NULL, &id.length);
 	id.key = gnngp_text_key(id.text, id.length);
 	return id;
@@ -332,21 +328,6 @@ gnngp_link_id(const gnngp_link_ids *ids, int64 node)
 	return id;
 }
 
-int
-gnngp_given_id_compare(const void *first, const void *second, void *unused)
-{
-	const gnngp_id *a = first;
-	const gnngp_id *b = second;
-	int			order;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (a->text == NULL)
-		return 0;
-	order = memcmp(a->text, b->text, Min(a->length, b->length));
-	return order != 0 ? order : a->length - b->length;
-}
-
 void
 gnngp_given_ids_sort(gnngp_given_ids *given)
 {
@@ -355,10 +336,10 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 	for (int64 i = 0; i < given->n; i++)
 		if (!given->id[i].null)
 			given->id[n++] = given->id[i];
-	gnngp_sort(given->id, n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
+	gnngp_sort(given->id, n, sizeof(gnngp_id), gnngp_id_compare, NULL);
 	given->n = 0;
 	for (int64 i = 0; i < n; i++)
-		if (i == 0 || gnngp_given_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
+		if (i == 0 || gnngp_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
 			given->id[given->n++] = given->id[i];
 }
 
@@ -372,7 +353,7 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnn
 	{
 		int64		middle = low + (high - low) / 2;
 		int64		place = order ? order[middle] : middle;
-		int			side = gnngp_given_id_compare(&given->id[place], id, NULL);
+		int			side = gnngp_id_compare(&given->id[place], id, NULL);
 
 		if (side == 0)
 			return place;
@@ -394,7 +375,7 @@ gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
 	{
 		int64		middle = low + (high - low) / 2;
 		gnngp_id	there = gnngp_link_id(ids, middle);
-		int			side = gnngp_given_id_compare(&there, id, NULL);
+		int			side = gnngp_id_compare(&there, id, NULL);
 
 		if (side == 0)
 			return (int32) middle;

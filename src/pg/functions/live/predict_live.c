@@ -155,7 +155,7 @@ compare_places(const void *a, const void *b, void *arg)
 {
 	const gnngp_id *id = arg;
 
-	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
+	return gnngp_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
 
 /* The nodes that are wanted: those asked for, then those given that are not among them; the place
