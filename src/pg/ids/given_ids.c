@@ -223,10 +223,6 @@ static gnngp_given_ids
 read_array(const gnngp_id_type *t, ArrayType *array)
 {
 	gnngp_given_ids given = {0};
-	Oid			type = ARR_ELEMTYPE(array);
-	int16		length;
-	bool		by_value;
-	char		align;
 	Datum	   *value;
 	bool	   *null;
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -243,8 +239,7 @@ read_array(const gnngp_id_type *t, ArrayType *array)
 				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
 	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
 	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
-	get_typlenbyvalalign(type, &length, &by_value, &align);
-	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
+	(void) gnngp_array_elements(array, &value, &null);
 	given.n = n;
 	given.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(n, 1));
 	for (int i = 0; i < n; i++)
@@ -439,16 +434,12 @@ gnngp_integers(PG_FUNCTION_ARGS)
 	Oid			type = ARR_ELEMTYPE(given);
 	Datum	   *value;
 	bool	   *null;
-	int			n;
+	int			n = gnngp_array_elements(given, &value, &null);
 
 	if (type == INT8OID)
 		PG_RETURN_ARRAYTYPE_P(given);
-	deconstruct_array(given, type, type == INT2OID ? 2 : 4, true,
-					  type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
-					  &value, &null, &n);
 	for (int i = 0; i < n; i++)
-		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i])
-								 : DatumGetInt32(value[i]));
+		value[i] = Int64GetDatum(gnngp_integer_datum(value[i], type));
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given),
 											 ARR_LBOUND(given),
 											 INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));

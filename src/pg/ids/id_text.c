@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "ids.h"
 #include "utils/uuid.h"
 
@@ -83,6 +84,12 @@ gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length)
 	return text;
 }
 
+int64
+gnngp_text_key(const char *text, int length)
+{
+	return (int64) hash_bytes_extended((const unsigned char *) text, length, 0);
+}
+
 gnngp_id
 gnngp_datum_id(Datum value, Oid base, FmgrInfo *output)
 {
@@ -127,15 +134,11 @@ char **
 gnngp_array_texts(ArrayType *array, int *n)
 {
 	Oid			base = getBaseType(ARR_ELEMTYPE(array));
-	int16		size;
-	bool		by_value;
-	char		align;
 	Datum	   *value;
 	bool	   *null;
 	char	  **text;
 
-	get_typlenbyvalalign(base, &size, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), size, by_value, align, &value, &null, n);
+	*n = gnngp_array_elements(array, &value, &null);
 	text = palloc0(sizeof(char *) * Max(*n, 1));
 	for (int k = 0; k < *n; k++)
 	{

@@ -3,18 +3,11 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "idmap.h"
 #include "pg/server/server.h"
 
 /* A direct table may have this many entries for each node. */
 #define DIRECT_FACTOR 4
-
-int64
-gnngp_text_key(const char *text, int length)
-{
-	return (int64) hash_bytes_extended((const unsigned char *) text, length, 0);
-}
 
 static int32 *
 empty_table(gp_env *env, uint64 size)

@@ -106,14 +106,10 @@ id_array(const neighbourhood *s, int64 first, int64 last, bool rows)
 	Oid			base = s->r->integer_ids ? INT8OID : s->r->id.base;
 	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext,
 											   sizeof(Datum) * Max(last - first, 1));
-	int16		length;
-	bool		by_value;
-	char		align;
 	Oid			input;
 	Oid			ioparam;
 	int			n = 0;
 
-	get_typlenbyvalalign(base, &length, &by_value, &align);
 	getTypeInputInfo(base, &input, &ioparam);
 	for (int64 i = first; i < last; i++)
 	{
@@ -123,7 +119,7 @@ id_array(const neighbourhood *s, int64 first, int64 last, bool rows)
 		value[n++] = s->r->integer_ids ? Int64GetDatum(s->met.key[i]) :
 			OidInputFunctionCall(input, s->met.text[i], ioparam, -1);
 	}
-	return PointerGetDatum(construct_array(value, n, base, length, by_value, align));
+	return gnngp_make_array(value, n, base);
 }
 
 static void

@@ -174,7 +174,7 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 			double	   *value = palloc(sizeof(double) * n);
 			Datum	   *elements;
 
-			deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+			(void) gnngp_array_elements(array, &elements, NULL);
 			for (int i = 0; i < n; i++)
 				value[i] = gnngp_number_datum(elements[i], NUMERICOID);
 			v = value;
