@@ -94,7 +94,8 @@ gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *
 		return;
 	gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
 	if (out->calibrator.bias)
-		gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
+		gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns,
+						1);
 	if (out->prior_share)
 		gp_keep_numbers(out->keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
 	/* An exact answer computes the kernel of the labelled nodes anew. */
