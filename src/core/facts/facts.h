@@ -122,8 +122,8 @@ extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell
 
 /*
  * Looks at a row, at its own time or, of a table without time, at the latest time that trains:
- * ages are taken there.  identity tells rows of equal content apart, such as a hash of the key; with 0 the order in which
- * such rows come counts once there are more than are kept.
+ * ages are taken there.  identity tells rows of equal content apart, such as a hash of the key;
+ * with 0 the order in which such rows come counts once there are more than are kept.
  */
 extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
 							const gp_cell *cell);

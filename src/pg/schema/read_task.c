@@ -36,8 +36,8 @@ lock_behind(const gnngp_tables *s)
 static bool
 is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
 {
-	int			table = task->task.form == GNNGP_TASK_COLUMN ? gnngp_schema_find(s, task->task.table) :
-		-1;
+	bool		column = task->task.form == GNNGP_TASK_COLUMN;
+	int			table = column ? gnngp_schema_find(s, task->task.table) : -1;
 
 	return table >= 0 && s->table[table].time < 0;
 }
@@ -199,7 +199,7 @@ take_labels(gnngp_data *data, gnngp_task_rows *rows)
 		data->target = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(double));
 	else
 	{
-		data->nclasses = rows->labels.n;
+		data->nclasses = rows->labels.label.n;
 		final = gnngp_labels_finish(&rows->labels, &data->class_label);
 		data->label = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(int32));
 	}

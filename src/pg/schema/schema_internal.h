@@ -277,9 +277,6 @@ extern gp_time gnngp_newest_fact(const gnngp_tables *s);
  */
 extern void gnngp_find_newest(gnngp_task_rows *rows);
 
-/* The id of a datum of a column, its text in the current context. */
-extern gnngp_id gnngp_datum_id(Datum value, Oid base);
-
 /*
  * The columns of a table that may be its time, as numbers, the most likely first: NOT NULL, or all
  * (schema_tables.c).
