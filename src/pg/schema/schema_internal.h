@@ -97,10 +97,9 @@ typedef struct gnngp_fold
 	int			relation;
 	int			ncells;
 	gnngp_cell_source *cell;
-	const char *select;			/* of children, grouped */
+	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
 	const char *tables;
-	const char *keys;			/* to group by; */
-	const char *named_keys;		/* and as k0, k1, ... */
+	const char *keys;			/* to group by: the first that are selected */
 	bool		timed;			/* parents of theirs have times: the list has the latest as v */
 } gnngp_fold;
 
