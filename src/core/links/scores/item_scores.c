@@ -12,9 +12,9 @@
  * lambda Q_uu.  The regression of a row on the other rows swaps P_jj and Q_uu.  Users are asked
  * for items where links have directions; without them the score is the mean of both.
  *
- * A prediction x estimates the share of such pairs that are linked.  Its odds are x + x^2 + ..., here
- * (exp(2x) - 1) / 2, which has no end at 1, and the score is asinh(odds / share), where share is that
- * of all pairs: nearly a logit, and defined for predictions below 0.
+ * A prediction x estimates the share of such pairs that are linked.  Its odds are x + x^2 + ..;
+ * (exp(2x) - 1) / 2 starts alike and has no end at 1.  The score is asinh(odds / share), share
+ * being that of all pairs: nearly a logit, and defined for predictions below 0.
  *
  * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.  ease.c
  * solves it for single columns of Z; the block of the smaller side, where there is room for it,
@@ -39,7 +39,7 @@ struct gp_link_items
 	double	   *scale;			/* c of each node; 1 of users */
 	double	   *diagonal;		/* P_jj of items, Q_uu of users */
 	double		mean;			/* of the diagonal of A'A */
-	double		share;			/* of the pairs of users and items that have links: those with one */
+	double		share;			/* of the pairs of users and items with links: those linked */
 	/* n x n: the block of the smaller side; NULL: solved for each source */
 	double	   *inverse;
 };
