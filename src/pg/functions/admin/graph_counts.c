@@ -277,9 +277,10 @@ warn_unknown(const graph_count *c)
 						   "%lld edges of table \"%s\" have an end that is not a node of table \"%s\"",
 						   edges, (long long) edges, gnngp_shown_oid(graph->edges),
 						   gnngp_shown_oid(nodes)),
-			 one_side ? errdetail("All of these ends are in column \"%s\".", side) : 0,
-			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.%s",
-					 one_side ? " If the column names rows of another table, use a view of the nodes of both." : "")));
+			 one_side ? errdetail("All of these ends are in column \"%s\": it may name rows of another table.", side) : 0,
+			 one_side ? errhint("If it does, name all tables with gp_create_graph(%s, tables => '{...}'); else gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.",
+								quote_literal_cstr(graph->name)) :
+			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.")));
 }
 
 void
