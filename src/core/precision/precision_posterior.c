@@ -63,7 +63,7 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 	double		sigma2 = f->problem->program->input.p[GP_LAPLACIAN_SIGMA2];
 	int			d = (int) f->problem->program->input.p[GP_LAPLACIAN_D];
 
-	if (f->problem->open_prior && !f->env->dry)
+	if (f->problem->program->open_prior && !f->env->dry)
 	{
 		gp_prior_choice all = gp_precision_choose_on(f, plan);
 		gp_prior_score best = all.tried[all.best];
@@ -74,7 +74,7 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 			nugget = best.nugget;
 	}
 	gp_precision_set_targets(f, true);
-	if ((isnan(nugget) || (f->problem->open_prior && f->env->dry)) && f->space == NULL && !poor)
+	if ((isnan(nugget) || (f->problem->program->open_prior && f->env->dry)) && f->space == NULL && !poor)
 		gp_precision_span(f, plan, sigma2, d);
 	gp_precision_set_prior(f, sigma2, d);
 	if (isnan(nugget) && f->space && !f->env->dry)
@@ -117,8 +117,11 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	if (off > 0.0)
 		gp_notice(env, "Means are not affected.",
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
-	out->prior_sigma2 = f.sigma2;
-	out->prior_d = f.d;
+	if (problem->program->open_prior)
+	{
+		out->prior_sigma2 = f.sigma2;
+		out->prior_d = f.d;
+	}
 	out->plan.exact_diagonal = off == 0.0;
 	/* Labelled nodes have the variances that leave-one-out went by. */
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
