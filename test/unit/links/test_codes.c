@@ -144,9 +144,9 @@ check_twins(gp_env *env, const char *kernel, int n)
 static void
 check_bits(gp_env *env, const char *kernel, int dims)
 {
-	gp_graph   *g = random_hub_graph(env, &state, 2500, 9000, 2, 60, false);
+	gp_graph   *g = random_hub_graph(env, &state, 1200, 4300, 2, 60, false);
 	uint64_t   *code[4];
-	size_t		bytes = 2500 * WORDS * sizeof(uint64_t);
+	size_t		bytes = 1200 * WORDS * sizeof(uint64_t);
 	char		name[160];
 
 	for (int t = 0; t < 4; t++)
@@ -155,7 +155,7 @@ check_bits(gp_env *env, const char *kernel, int dims)
 		gp_link_problem p = make_problem(env, g, kernel);
 
 		if (dims)
-			p.features = numbers(env, 2500, dims);
+			p.features = numbers(env, 1200, dims);
 		p.seed = t == 3 ? 99 : 3;
 		code[t] = gp_link_codes(dev, &p);
 		dev->close(dev);
