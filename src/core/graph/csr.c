@@ -30,7 +30,6 @@ gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type 
 	return s;
 }
 
-/* Frees a sparse matrix. */
 void
 gp_csr_free(gp_env *env, gp_csr *s)
 {

@@ -20,7 +20,6 @@ struct gp_tally
 	uint64_t   *far;
 };
 
-/* An empty tally. */
 gp_tally *
 gp_tally_open(gp_env *env)
 {
@@ -30,7 +29,6 @@ gp_tally_open(gp_env *env)
 	return t;
 }
 
-/* Adds an edge; the caller looks at interrupts. */
 void
 gp_tally_add(gp_tally *t, int32_t near, uint64_t far)
 {

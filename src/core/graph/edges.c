@@ -266,7 +266,6 @@ gp_graph_build(gp_edges *edges)
 	return graph;
 }
 
-/* Frees a graph. */
 void
 gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const int32_t *dst,
 			  const double *time)

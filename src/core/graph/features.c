@@ -387,39 +387,11 @@ gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 }
 
 gp_features *
-gp_features_as(gp_env *env, gp_features *f, gp_type type)
-{
-	int64_t		n;
-	void	   *old;
-	void	   *value;
-
-	if (f == NULL || f->type == type)
-		return f;
-	n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
-	old = f->csr ? f->csr->value : f->dense;
-	value = gp_alloc_array(env, n, gp_type_size(type));
-	for (int64_t k = 0; k < n; k++)
-		gp_number_put(value, type, k, gp_number_at(old, f->type, k));
-	gp_free(env, old);
-	f->type = type;
-	if (f->csr == NULL)
-	{
-		f->dense = value;
-		return f;
-	}
-	f->csr->value = value;
-	f->csr->type = type;
-	f->csr->stamp = gp_csr_stamp();
-	return f;
-}
-
-gp_features *
 gp_features_identity(gp_env *env, int64_t nodes, gp_type type)
 {
 	return gp_features_of_csr(env, gp_csr_identity(env, nodes, type));
 }
 
-/* Frees features. */
 void
 gp_features_free(gp_env *env, gp_features *f)
 {

@@ -19,7 +19,6 @@ static const gp_step_nature nature[] = {
 	[GP_STEP_SUM] = {.arguments = 2, .linear = true}
 };
 
-/* What is true of a step. */
 const gp_step_nature *
 gp_step_nature_of(const gp_step *s)
 {

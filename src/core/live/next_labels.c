@@ -15,7 +15,7 @@
  * Where there are more nodes than D can hold, the ones with the largest g over a sample of T are D.
  */
 #include "base/sort.h"
-#include "live_columns.h"
+#include "live_rows.h"
 
 #define WIDTH 1024				/* nodes that are chosen from */
 #define WIDTH_EACH 4			/* or so many for each that is asked for */

@@ -12,9 +12,6 @@
  */
 #include "krylov.h"
 
-#include "label_system.h"
-#include "precision_moments.h"
-
 #define MOST 16					/* products */
 #define LAST 2					/* vectors whose gain shows whether there are enough */
 #define SINGULAR 1e-10			/* of a diagonal: what a pivot has to be more than */

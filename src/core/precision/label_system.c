@@ -6,9 +6,7 @@
  * hub meet in pairs.  The noise makes it well conditioned, so that conjugate gradients need no
  * preconditioner.
  */
-#include "label_system.h"
-
-#include "graph/graph.h"
+#include "krylov.h"
 
 #define SMALL 1e-6				/* of the right side, what may be left of it */
 #define MOST_STEPS 100

@@ -234,28 +234,6 @@ compute(gp_nystrom *ny, int step)
 	return f;
 }
 
-/* The dense form of a narrow linear factor. */
-static gp_matrix
-dense_of(gp_eval *ev, gp_linear *z)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	out = z->dense;
-	gp_matrix	eye;
-
-	if (z->csr == NULL)
-	{
-		z->dense = (gp_matrix) {0};
-		return out;
-	}
-	out = dev->create(dev, gp_eval_rows(ev), z->width, ev->type);
-	eye = dev->create(dev, z->width, z->width, ev->type);
-	dev->fill(dev, eye, 0.0);
-	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
-	gp_linear_times(ev, z, 0, out.rows, eye, 0.0, out);
-	dev->destroy(dev, &eye);
-	return out;
-}
-
 /* Columns of a panel that the fit had, too: new nodes have no weights. */
 static gp_matrix
 columns_of_fit(gp_eval *ev, const gp_terms *terms, gp_matrix p)
@@ -308,8 +286,10 @@ settle_terms(gp_nystrom *ny, gp_factor *f)
 		z = gp_linear_build(ev, &f->terms);
 		linear = gp_factor_create(ev->env);
 		linear->npanels = 1;
-		linear->panel[0].p = columns_of_fit(ev, &f->terms, dense_of(ev, &z));
+		linear->panel[0].p = columns_of_fit(ev, &f->terms, z.csr ? gp_linear_dense(ev, &z) : z.dense);
 		linear->panel[0].value = 1.0;
+		if (z.csr == NULL)
+			z.dense = (gp_matrix) {0};
 	}
 	else
 	{
