@@ -4,7 +4,6 @@
 #ifndef GP_KRYLOV_H
 #define GP_KRYLOV_H
 
-#include "numeric/dot.h"
 #include "precision.h"
 
 typedef struct gp_krylov gp_krylov;
@@ -27,27 +26,5 @@ extern double gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, 
 
 /* The last solution at all nodes; the caller's. */
 extern gp_matrix gp_krylov_solution(gp_krylov *k);
-
-/* ---- the labelled nodes' own part of the precision (label_system.c) ---- */
-
-/* The labels' rows of S, and S among them; double. */
-typedef struct gp_label_system
-{
-	gp_device  *dev;
-	int64_t		n;				/* labels */
-	gp_csr	   *own;			/* n x n */
-	gp_csr	   *rows;			/* n x the nodes that they reach */
-	gp_csr	   *cols;			/* the transpose */
-	gp_long_dots dots;
-} gp_label_system;
-
-extern gp_label_system gp_label_system_open(gp_device *dev, const gp_csr *s,
-											const int32_t *labelled, int64_t n);
-extern void gp_label_system_close(gp_label_system *l);
-
-/* Solves (B^d + I / noise restricted to the labels) Z = W, d at most 2; n x columns, double, w is
- * spoilt. */
-extern void gp_label_system_solve(gp_label_system *l, double sigma2, int d, double noise,
-								  gp_matrix w, gp_matrix z);
 
 #endif							/* GP_KRYLOV_H */

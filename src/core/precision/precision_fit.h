@@ -5,6 +5,7 @@
 #define GP_PRECISION_FIT_H
 
 #include "krylov.h"
+#include "precision_probe.h"
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */
 #define GP_PRECISION_MOST 500	/* iterations */
@@ -17,26 +18,6 @@
 #define GP_PRECISION_NUGGET 0.1	/* and a nugget that may stay */
 /* entries of the graph's matrix from which a product takes a tenth of a second */
 #define GP_PRECISION_COSTLY 4e6
-
-/* ---- probes of a diagonal (precision_probe.c) ---- */
-
-/* The sign of a node among the probes of its colour. */
-extern double gp_probe_sign(uint64_t seed, int32_t node);
-
-/*
- * Colours n nodes (NULL: all of them) so that neighbours differ where possible; each its own
- * where there are as many colours.  Owned by the caller.
- */
-extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n,
-								 int32_t colours);
-
-/*
- * Labels of which no other label can know anything, being alone in their component: without theirs
- * the posterior mean is exactly 0, and rounding must not hint at the class.  Owned by the caller.
- */
-extern bool *gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
-
-/* ---- the fit ---- */
 
 /* True for a graph on which each product counts. */
 static inline bool

@@ -5,7 +5,9 @@
  * colours where there are enough (Tang and Saad 2012).  What is left of the others of a
  * colour is small beside the diagonal.
  */
-#include "precision_fit.h"
+#include "precision_probe.h"
+
+#include "graph/graph.h"
 
 double
 gp_probe_sign(uint64_t seed, int32_t node)

@@ -276,7 +276,8 @@ settle_terms(gp_nystrom *ny, gp_factor *f)
 		z = gp_linear_build(ev, &f->terms);
 		linear = gp_factor_create(ev->env);
 		linear->npanels = 1;
-		linear->panel[0].p = columns_of_fit(ev, &f->terms, z.csr ? gp_linear_dense(ev, &z) : z.dense);
+		linear->panel[0].p = columns_of_fit(ev, &f->terms,
+											z.csr ? gp_linear_dense(ev, &z) : z.dense);
 		linear->panel[0].value = 1.0;
 		if (z.csr == NULL)
 			z.dense = (gp_matrix) {0};
