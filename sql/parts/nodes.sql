@@ -114,7 +114,7 @@ CALL gnngp_internal.gp_create_forms('gp_embedding',
     'the coordinates {of nodes} in a trained link model: nodes with a large inner product are likely linked');
 
 CALL gnngp_internal.gp_create_forms('gp_cluster',
-    'graph text, {nodes without default}, clusters integer, kernel @extschema@.gp_kernel DEFAULT ''laplacian(d=2)'','
+    'graph text, {nodes without default}, clusters integer, kernel @extschema@.gp_kernel DEFAULT ''laplacian'','
     ' seed bigint DEFAULT 0',
     'node {type}, cluster integer',
     'gnngp_cluster', 'VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000',
@@ -122,7 +122,7 @@ CALL gnngp_internal.gp_create_forms('gp_cluster',
 
 -- All nodes of a graph whose ids are integers: the number of groups stands second.
 CREATE FUNCTION @extschema@.gp_cluster(
-    graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian(d=2)',
+    graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian',
     seed bigint DEFAULT 0)
 RETURNS TABLE (node bigint, cluster integer)
 AS 'MODULE_PATHNAME', 'gnngp_cluster' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
