@@ -256,6 +256,30 @@ gp_use_large_pages(void *p, size_t bytes)
 #endif
 }
 
+/* What a derived environment does with reports. */
+static void
+ignore_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
+{
+}
+
+static void
+ignore_notice(gp_env *env, const char *message, const char *hint)
+{
+}
+
+gp_env
+gp_env_derive(const gp_env *host)
+{
+	gp_env		env = *host;
+
+	env.resize = NULL;
+	env.progress = ignore_progress;
+	env.notice = ignore_notice;
+	env.used = env.peak = env.limit = 0;
+	env.account = NULL;
+	return env;
+}
+
 /* Drops a character of UTF-8 that a full buffer has cut in two. */
 static void
 trim_partial_character(char *buffer, size_t size)

@@ -386,18 +386,17 @@ run_steps(learner *l, int64_t first, int64_t steps)
 		l->env->check_interrupts(l->env);
 		l->env->progress(l->env, GP_PHASE_TRAIN, l->done++, l->total);
 		/* A step with the weights' posterior and the network; last: keeps the bound */
-		gp_cosines *f = &l->head->cosines;
 		double		divergence = 1.0 / ((double) l->targets.columns *
 								   (double) gp_max64(l->nlearnt, 1));
 		int64_t		nlabels = make_batch(l, false);
 		double		ll;
 
 		gp_trainer_clear(&l->t);
-		f->frequency_gradient = NULL;
+		l->head->cosines.frequency_gradient = NULL;
 		gp_network_forward(&l->t, l->net, l->net->n);
 		ll = set_gradient(l, nlabels, false);
 		if (dry || k + 1 == first + steps)
-			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
+			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &l->head->weights);
 		gp_network_backward(&l->t, l->net);
 		gp_network_prior(&l->t, l->net, divergence);
 		gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
