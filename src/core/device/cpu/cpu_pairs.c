@@ -78,9 +78,9 @@ typedef struct pair_job
 /* ---- covariances between two small sets of rows of Z ---- */
 
 /*
- * k = z(row, :) z(col, :)' for lists of rows of a sparse z.  The second list is indexed by column, so
- * that a row of the first one meets only those entries that it shares a column with: most pairs of
- * rows share none.  With lower set the two lists are one, and only elements up to the diagonal are
+ * k = z(row, :) z(col, :)' for lists of rows of a sparse z.  The second list is indexed by column,
+ * so that a row of the first one meets only those entries that it shares a column with: most pairs
+ * of rows share none.  With lower set the two lists are one, and only elements up to the diagonal are
  * sure to be set.
  */
 static void
@@ -374,6 +374,25 @@ add_blocks(const pair_job *job, int64_t tiles)
 	}
 }
 
+/* Memory for a thread, zero where that is needed. */
+static void
+open_space(gp_env *env, const pair_job *job, pair_space *space)
+{
+	int64_t		n = job->largest;
+
+	space->k = gp_alloc_array(env, n * n, job->size);
+	space->columns = gp_alloc_array(env, n * job->nstages, 2 * job->size);
+	if (job->zs != NULL)
+	{
+		space->column = gp_alloc_zero(env, job->zs->cols, sizeof(cross_column));
+		space->entry = gp_alloc_array(env, job->entries + 1, sizeof(cross_entry));
+		space->sum = gp_alloc_array(env, n, sizeof(double));
+		return;
+	}
+	space->left = gp_alloc_array(env, n, job->zd->cols * job->size);
+	space->right = gp_alloc_array(env, n, job->zd->cols * job->size);
+}
+
 void
 gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
 				 const gp_stage *stages, int nstages, gp_matrix out)
@@ -381,6 +400,7 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	pair_job	job = {.s = s, .zs = zs, .zd = zd, .stages = stages, .nstages = nstages,
 	.out = out, .type = s->type, .size = gp_type_size(s->type),
 	.ops = gp_cpu_ops(dev, s->type)};
+	gp_env	   *env = dev->env;
 	int64_t		tiles;
 
 	gp_cpu_require(dev, (zs == NULL) != (zd == NULL) && nstages >= 0 &&
@@ -400,36 +420,16 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	}
 	job.tile_work = fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
 	tiles = cut_pairs(&job, NULL);
-	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
+	job.tile = gp_alloc_array(env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);
-	/* Memory for each thread, zero where that is needed */
-	gp_env	   *env = dev->env;
-	int64_t		n = job.largest;
-
 	job.space = gp_alloc_zero(env, dev->threads, sizeof(pair_space));
 	for (int i = 0; i < dev->threads; i++)
-	{
-		pair_space *space = &job.space[i];
-
-		space->k = gp_alloc_array(env, n * n, job.size);
-		space->columns = gp_alloc_array(env, n * job.nstages, 2 * job.size);
-		if (zs != NULL)
-		{
-			space->column = gp_alloc_zero(env, zs->cols, sizeof(cross_column));
-			space->entry = gp_alloc_array(env, job.entries + 1, sizeof(cross_entry));
-			space->sum = gp_alloc_array(env, n, sizeof(double));
-		}
-		else
-		{
-			space->left = gp_alloc_array(env, n, zd->cols * job.size);
-			space->right = gp_alloc_array(env, n, zd->cols * job.size);
-		}
-	}
+		open_space(env, &job, &job.space[i]);
 	if (zd != NULL)
 		gp_cpu_run_blas(dev, pairs_tile, &job, tiles);
 	else
 		gp_cpu_run(dev, pairs_tile, &job, tiles);
-	if (!dev->env->dry)
+	if (!env->dry)
 		add_blocks(&job, tiles);
 	for (int i = 0; i < dev->threads; i++)
 	{

@@ -117,7 +117,7 @@ typedef struct gp_gather
  */
 typedef struct gp_weights
 {
-	bool		sampled;		/* F is drawn by noise; else by A = mean + draw o s, always the same */
+	bool		sampled;		/* F is drawn by noise; else A = mean + draw o s, always the same */
 	const gp_matrix *map;		/* width x cols: F has X map added; NULL: nothing */
 	bool		carries;		/* F has X added, which is as wide */
 	gp_matrix	noise;			/* rows x cols: e, where it is sampled; the caller's to fill */
@@ -202,8 +202,8 @@ typedef struct gp_pairs
 } gp_pairs;
 
 /*
- * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and weights of
- * the directions that they span, which a root of their covariance makes white: features C L^-T,
+ * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and weights
+ * of the directions that they span, which a root of their covariance makes white: features C L^-T,
  * LL' = cov.  A direction is a point, or a pair of points.
  */
 typedef struct gp_inducing
@@ -265,7 +265,7 @@ extern void gp_trainer_close(gp_trainer *t);
 extern gp_matrix gp_trainer_matrix(gp_trainer *t, int64_t rows, int64_t cols, gp_type type);
 extern void *gp_trainer_own(gp_trainer *t, void *memory);
 
-/* A sparse matrix of ones, whose memory is the trainer's: entry k in column k, rows the caller's. */
+/* A sparse matrix of ones, entry k in column k, in memory of the trainer's; rows are to be set. */
 extern gp_csr gp_trainer_csr(gp_trainer *t, int64_t rows, int64_t cols, int64_t entries);
 
 /* Makes a parameter of zeros; one of no group has no gradient. */
