@@ -312,19 +312,6 @@ format_message(char *buffer, const char *format, va_list args)
 }
 
 void
-gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
-{
-	char		message[MESSAGE_SIZE];
-	va_list		args;
-
-	va_start(args, format);
-	format_message(message, format, args);
-	va_end(args);
-	env->raise(env, code, 0, message, hint);
-	__builtin_unreachable();
-}
-
-void
 gp_raise_at(gp_env *env, gp_error code, int position, const char *hint, const char *format,...)
 {
 	char		message[MESSAGE_SIZE];

@@ -170,15 +170,13 @@ extern size_t gp_alloc_bytes(const void *p);
  */
 extern gp_env gp_env_derive(const gp_env *host);
 
-/* Raises an error with a formatted message; hint may be NULL. */
-extern void gp_raise(gp_env *env, gp_error code, const char *hint,
-					 const char *format,...)
-			__attribute__((noreturn, format(printf, 4, 5)));
-
-/* Raises a syntax error that points at a 1-based character of the kernel text. */
+/* Raises an error with a formatted message, which points at a 1-based character of the kernel text,
+ * or at none, 0; hint may be NULL. */
 extern void gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
 						const char *format,...)
 			__attribute__((noreturn, format(printf, 5, 6)));
+
+#define gp_raise(env, code, hint, ...) gp_raise_at(env, code, 0, hint, __VA_ARGS__)
 
 /* Sends a formatted notice; hint may be NULL. */
 extern void gp_notice(gp_env *env, const char *hint, const char *format,...)

@@ -60,9 +60,8 @@ gp_trainer_values(const gp_trainer *t)
 	return values;
 }
 
-/* Copies the parameters into a set, or from it. */
-static void
-exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
+void
+gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
 {
 	float	   *at = t->env->dry ? NULL : warm->value + set * warm->values;
 
@@ -77,18 +76,6 @@ exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
 			t->dev->upload(t->dev, value, host);
 		at += value.rows * value.cols;
 	}
-}
-
-void
-gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set)
-{
-	exchange(t, warm, set, true);
-}
-
-void
-gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set)
-{
-	exchange(t, warm, set, false);
 }
 
 /* ---- labels that are held out ---- */

@@ -87,7 +87,7 @@ place_points(gp_deep *d)
 		node[k] = (int32_t) gp_min64((int64_t) (((double) k + gp_each_uniform(seed, (uint64_t) k)) *
 												(double) d->nodes / (double) d->points),
 												d->nodes - 1);
-	gp_deep_use(d, d->whole);
+	gp_deep_use(d, &d->view[0]);
 	for (int l = 0; l < d->options.layers; l++)
 	{
 		dev->fill(dev, d->layer[l]->weights.noise, 0.0);

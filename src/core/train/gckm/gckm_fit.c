@@ -22,29 +22,6 @@ typedef struct machine
 	double		jitter;
 } machine;
 
-/* I + W. */
-static gp_csr *
-closed_neighbourhoods(gp_env *env, const gp_graph *graph)
-{
-	gp_csr	   *one = gp_csr_identity(env, graph->nodes, GP_DOUBLE);
-	int64_t		entries = graph->start[graph->nodes];
-	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, graph->weight, GP_DOUBLE,
-					 0};
-	double	   *unit = NULL;
-	gp_csr	   *sum;
-
-	if (graph->weight == NULL)
-	{
-		w.value = unit = gp_alloc_array(env, entries, sizeof(double));
-		GP_EACH(env, k, entries, k)
-			unit[k] = 1.0;
-	}
-	sum = gp_csr_add(env, one, &w);
-	gp_free(env, unit);
-	gp_csr_free(env, one);
-	return sum;
-}
-
 /* Makes what a machine multiplies with. */
 static void
 machine_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
@@ -65,8 +42,7 @@ machine_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	problem->label, problem->nclasses};
 	if (a->x == NULL)
 		a->x = a->own_x = gp_features_identity(env, problem->graph->nodes, GP_DOUBLE);
-	a->op = sums ? closed_neighbourhoods(env, problem->graph)
-		: gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
+	a->op = gp_graph_normalise(env, problem->graph, sums ? GP_NORM_NONE : GP_NORM_SYM, GP_DOUBLE);
 	a->m = gp_min64(o->landmarks, problem->graph->nodes);
 }
 
