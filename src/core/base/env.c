@@ -26,7 +26,6 @@ typedef struct block_header
 
 #define OVERHEAD (sizeof(block_header) + ALIGNMENT)
 
-/* The header of a block. */
 static block_header *
 header_of(const void *p)
 {
@@ -71,7 +70,6 @@ check_limit(gp_env *env, size_t bytes)
 			 held(env) / 1048576.0, bytes / 1048576.0, env->limit / 1048576.0);
 }
 
-/* Raises for what the host has no memory for. */
 static void
 check_memory(gp_env *env, const void *raw, size_t bytes)
 {
@@ -141,7 +139,6 @@ gp_size_mul(gp_env *env, size_t a, size_t b)
 	return product;
 }
 
-/* The bytes of count items of size bytes each. */
 static size_t
 array_bytes(gp_env *env, int64_t count, size_t size)
 {

@@ -352,7 +352,6 @@ descend(kmeans *km, double gain)
 
 /* ---- the whole ---- */
 
-/* Prepares the memory of the rounds. */
 static void
 open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 {
@@ -370,24 +369,6 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->far = gp_alloc_array(env, km->n, sizeof(double));
 	km->size = gp_alloc_array(env, km->k, sizeof(double));
 	km->within = gp_alloc_array(env, km->k, sizeof(double));
-}
-
-/* The operations of so many rounds. */
-static double
-rounds_effort(const kmeans *km, double rounds)
-{
-	return km->s->effort * (double) km->width * rounds;
-}
-
-/* How many starts the budget has room for. */
-static int
-affordable_starts(const kmeans *km)
-{
-	double		each = rounds_effort(km, TYPICAL_ROUNDS);
-
-	if (each * STARTS <= BUDGET)
-		return STARTS;
-	return each < BUDGET ? (int) (BUDGET / each) : 1;
 }
 
 /* A cluster with what it is ranked by. */
@@ -427,11 +408,13 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	gp_env	   *env = s->ev->env;
 	gp_clustering *out = gp_alloc_zero(env, 1, sizeof(gp_clustering));
 	kmeans		km;
+	double		round;			/* its operations */
 	bool		dear;
 
 	open_kmeans(&km, s, problem);
-	dear = rounds_effort(&km, STARTS * MAX_ROUNDS) > BUDGET;
-	out->starts = affordable_starts(&km);
+	round = s->effort * (double) km.width;
+	dear = round * STARTS * MAX_ROUNDS > BUDGET;
+	out->starts = (int) fmin(STARTS, fmax(1.0, BUDGET / (round * TYPICAL_ROUNDS)));
 	for (int start = 0; start < out->starts; start++)
 	{
 		env->progress(env, GP_PHASE_CLUSTERS, start, out->starts);

@@ -131,22 +131,6 @@ open_library(gp_env *env)
 	return handle;
 }
 
-/* The functions that manage buffers, which a build may hide. */
-static void
-find_buffers(void *handle, blas_table *table)
-{
-	void	   *take = dlsym(handle, "blas_memory_alloc");
-	void	   *give = dlsym(handle, "blas_memory_free");
-	bool		both = take != NULL && give != NULL;
-
-	table->take_buffer = NULL;
-	table->give_buffer = NULL;
-	if (!both)
-		return;
-	memcpy(&table->take_buffer, &take, sizeof(take));
-	memcpy(&table->give_buffer, &give, sizeof(give));
-}
-
 void
 gp_blas_load(gp_env *env)
 {
@@ -154,7 +138,9 @@ gp_blas_load(gp_env *env)
 		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
 	void	   *handle;
 	const char *why;
-	blas_table	table;
+	void	   *take;
+	void	   *give;
+	blas_table	table = {NULL};
 
 	if (blas_loaded)
 		return;
@@ -178,7 +164,14 @@ gp_blas_load(gp_env *env)
 		}
 		memcpy((char *) &table + blas_symbols[i].offset, &symbol, sizeof(symbol));
 	}
-	find_buffers(handle, &table);
+	/* what manages buffers, which a build may hide */
+	take = dlsym(handle, "blas_memory_alloc");
+	give = dlsym(handle, "blas_memory_free");
+	if (take != NULL && give != NULL)
+	{
+		memcpy(&table.take_buffer, &take, sizeof(take));
+		memcpy(&table.give_buffer, &give, sizeof(give));
+	}
 	blas = table;
 	blas.set_threads(1);
 	blas_loaded = true;

@@ -329,7 +329,6 @@ both_tiles(void *arg, int64_t tile, int worker)
 	}
 }
 
-/* Does the same to every block of a lower triangle and its mirror image. */
 static void
 run_both(gp_device *dev, gp_matrix x, block_pair block)
 {

@@ -112,7 +112,6 @@ row_##T(const each_job *job, int64_t i, int64_t col, int64_t n) \
 EACH_LOOPS(float, sqrtf, expf)
 EACH_LOOPS(double, sqrt, exp)
 
-/* One tile. */
 static void
 each_tile(void *arg, int64_t tile, int worker)
 {

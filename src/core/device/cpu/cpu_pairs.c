@@ -131,7 +131,6 @@ multiply_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lo
 			space->column[z->col[e]] = (cross_column) {0, 0};
 }
 
-/* Gathers rows of a dense z. */
 static gp_matrix
 gather(gp_matrix z, const int32_t *row, int64_t n, void *to)
 {
@@ -340,7 +339,6 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	return sum;
 }
 
-/* Some rows, or one pair of blocks. */
 static void
 pairs_tile(void *arg, int64_t number, int worker)
 {

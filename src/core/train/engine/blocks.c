@@ -4,7 +4,6 @@
  */
 #include "engine.h"
 
-/* True when a training drops elements at this rate. */
 static bool
 drops(const gp_trainer *t, double rate)
 {
@@ -73,7 +72,6 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 		}
 }
 
-/* The seed of what a block drops in this step. */
 static uint64_t
 drop_seed(const gp_trainer *t, const gp_block *b)
 {

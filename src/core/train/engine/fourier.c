@@ -82,7 +82,6 @@ make_means(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 	gp_add_input(t, &b->weights, false, x, y);
 }
 
-/* F, panel by panel. */
 static void
 cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
@@ -120,7 +119,6 @@ arguments_backward(gp_trainer *t, gp_block *b, gp_matrix u, gp_matrix dx)
 		gp_lengths_backward(t, &b->weights, u, du, dx);
 }
 
-/* The derivatives, panel by panel. */
 static void
 cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {

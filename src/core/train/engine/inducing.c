@@ -84,21 +84,6 @@ first(gp_matrix m, int64_t rows)
 
 /* ---- room ---- */
 
-/* The buffers of one side of a panel of rows. */
-static side
-make_side(gp_trainer *t, int64_t panel, int64_t n, int64_t width)
-{
-	side		s = {.wide = gp_trainer_matrix(t, panel, width + 2, t->type)};
-
-	t->dev->fill(t->dev, s.wide, 1.0);
-	s.exponent = gp_trainer_matrix(t, panel, n, t->type);
-	s.kernel = gp_trainer_matrix(t, panel, n, t->type);
-	s.slope = gp_trainer_matrix(t, panel, n, t->type);
-	s.change = gp_trainer_matrix(t, panel, width, t->type);
-	s.spare = gp_trainer_matrix(t, panel, width, t->type);
-	return s;
-}
-
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
 open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
@@ -146,7 +131,17 @@ open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 	dev->fill(dev, r->ones, 1.0);
 	r->level = gp_trainer_matrix(t, panel, b->cols, t->type);
 	for (int k = 0; k < power; k++)
-		r->side[k] = make_side(t, panel, n, width);
+	{
+		side	   *s = &r->side[k];
+
+		s->wide = gp_trainer_matrix(t, panel, width + 2, t->type);
+		dev->fill(dev, s->wide, 1.0);
+		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
+		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
+		s->slope = gp_trainer_matrix(t, panel, n, t->type);
+		s->change = gp_trainer_matrix(t, panel, width, t->type);
+		s->spare = gp_trainer_matrix(t, panel, width, t->type);
+	}
 }
 
 static void

@@ -22,7 +22,6 @@ typedef struct machine
 	double		jitter;
 } machine;
 
-/* Makes what a machine multiplies with. */
 static void
 machine_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
 {
@@ -68,13 +67,6 @@ set_width(machine *a, int layer, double variance)
 	return a->sigma2[layer];
 }
 
-/* q becomes a factor of the kernel that it holds. */
-static void
-make_factor(machine *a, const gp_points *points, gp_matrix q)
-{
-	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points));
-}
-
 /* The last layer's components, by way of q and norm; owned by the caller. */
 static gp_matrix
 embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
@@ -99,7 +91,7 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 			gp_destroy_all(dev, &x, &h);
 		}
 		gp_rbf(dev, q, norm, points, set_width(a, l, variance));
-		make_factor(a, points, q);
+		a->jitter = fmax(a->jitter, gp_points_factor(dev, q, points));
 		h = dev->create(dev, q.rows, gp_gckm_components(o, l), GP_DOUBLE);
 		gp_principal_components(dev, q, h);
 	}
@@ -158,7 +150,7 @@ machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 		dev->destroy(dev, &work);
 	}
 	dev->destroy(dev, &norm);
-	make_factor(a, &points, q);
+	a->jitter = fmax(a->jitter, gp_points_factor(dev, q, &points));
 	a->jitter = fmax(a->jitter, gp_rkm_solve(dev, &a->rkm, q, out->mean, loo_mean, NULL));
 	dev->destroy(dev, &q);
 	scores_to_means(env, out->nodes, out->columns, out->mean, out->variance);
@@ -169,7 +161,6 @@ machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	return gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
 }
 
-/* The fit. */
 static void *
 machine_run(void *state, gp_device *dev, const gp_plan *plan)
 {
@@ -180,7 +171,6 @@ machine_run(void *state, gp_device *dev, const gp_plan *plan)
 	return gp_posterior_make(dev, a->problem, plan, machine_scores, a);
 }
 
-/* The components of every node as features of the host. */
 static void *
 embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 {
