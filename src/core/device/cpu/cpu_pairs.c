@@ -80,8 +80,8 @@ typedef struct pair_job
 /*
  * k = z(row, :) z(col, :)' for lists of rows of a sparse z.  The second list is indexed by column,
  * so that a row of the first one meets only those entries that it shares a column with: most pairs
- * of rows share none.  With lower set the two lists are one, and only elements up to the diagonal are
- * sure to be set.
+ * of rows share none.  With lower set the two lists are one, and only elements up to the diagonal
+ * are sure to be set.
  */
 static void
 multiply_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,

@@ -551,7 +551,8 @@ FN(wave) (int64_t n, double scale, bool sine, const void *ss, void *xx)
 		STORE(x + i, vscale * FN(wave_vector) (LOAD(x + i) + LOAD(s + i), sine));
 	if (i < n)
 		FN(store_last) (x + i, n - i, vscale * FN(wave_vector) (FN(load_last) (x + i, n - i) +
-																FN(load_last) (s + i, n - i), sine));
+																FN(load_last) (s + i, n - i),
+																sine));
 }
 
 #undef T
