@@ -150,34 +150,18 @@ env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
 	gnngp_progress_set(phase, done, total, phase == GP_PHASE_TRAIN ? env->objective : NAN);
 }
 
-static int
-sqlstate_of(gp_error code)
-{
-	switch (code)
-	{
-		case GP_ERR_INTERNAL:
-			return ERRCODE_INTERNAL_ERROR;
-		case GP_ERR_MEMORY:
-			return ERRCODE_OUT_OF_MEMORY;
-		case GP_ERR_LIMIT:
-			return ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
-		case GP_ERR_SYNTAX:
-			return ERRCODE_SYNTAX_ERROR;
-		case GP_ERR_VALUE:
-			return ERRCODE_INVALID_PARAMETER_VALUE;
-		case GP_ERR_DATA:
-			return ERRCODE_DATA_EXCEPTION;
-		case GP_ERR_RANGE:
-			return ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
-		case GP_ERR_UNSUPPORTED:
-			return ERRCODE_FEATURE_NOT_SUPPORTED;
-		case GP_ERR_DEVICE:
-			return ERRCODE_SYSTEM_ERROR;
-		case GP_ERR_STACK:
-			return ERRCODE_STATEMENT_TOO_COMPLEX;
-	}
-	return ERRCODE_INTERNAL_ERROR;
-}
+static const int sqlstates[] = {
+	[GP_ERR_INTERNAL] = ERRCODE_INTERNAL_ERROR,
+	[GP_ERR_MEMORY] = ERRCODE_OUT_OF_MEMORY,
+	[GP_ERR_LIMIT] = ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+	[GP_ERR_SYNTAX] = ERRCODE_SYNTAX_ERROR,
+	[GP_ERR_VALUE] = ERRCODE_INVALID_PARAMETER_VALUE,
+	[GP_ERR_DATA] = ERRCODE_DATA_EXCEPTION,
+	[GP_ERR_RANGE] = ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+	[GP_ERR_UNSUPPORTED] = ERRCODE_FEATURE_NOT_SUPPORTED,
+	[GP_ERR_DEVICE] = ERRCODE_SYSTEM_ERROR,
+	[GP_ERR_STACK] = ERRCODE_STATEMENT_TOO_COMPLEX
+};
 
 /*
  * Points at a character of the kernel's or method's text, in the detail and, where a client can
@@ -207,7 +191,7 @@ env_raise(gp_env *env, gp_error code, int position, const char *message, const c
 	if (server->device_failed && code == GP_ERR_DEVICE)
 		server->device_error(server->device_what, message, hint);
 	ereport(ERROR,
-			(errcode(sqlstate_of(code)),
+			(errcode(sqlstates[code]),
 			 errmsg_internal("%s", message),
 			 point_at(server, position),
 			 hint ? errhint("%s", hint) : 0));
