@@ -56,14 +56,21 @@ typedef struct server_env
 	bool		device_failed;
 } server_env;
 
+/* What stands behind an environment, or behind the one that it was derived from. */
+static server_env *
+server_of(gp_env *env)
+{
+	return (server_env *) env->host;
+}
+
 /* Takes memory of any size from the context; NULL when there is none. */
 static void *
 env_alloc(gp_env *env, size_t bytes)
 {
-	gnngp_account_make_room(bytes, env->limit);
+	gnngp_account_make_room(bytes, env->host->limit);
 	if (!AllocHugeSizeIsValid(bytes))
 		return NULL;
-	return MemoryContextAllocExtended(((server_env *) env)->context, bytes,
+	return MemoryContextAllocExtended(server_of(env)->context, bytes,
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 }
 
@@ -177,7 +184,7 @@ point_at(const server_env *env, int position)
 static void
 env_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
 {
-	server_env *server = (server_env *) env;
+	server_env *server = server_of(env);
 
 	server->device_failed = server->device_error != NULL &&
 		(code == GP_ERR_DEVICE || code == GP_ERR_MEMORY || code == GP_ERR_LIMIT);
@@ -275,7 +282,7 @@ release_resource(void *arg)
 static void
 env_own(gp_env *env, void (*release) (void *), void *resource)
 {
-	server_env *server = (server_env *) env;
+	server_env *server = server_of(env);
 	owned_resource *owned = MemoryContextAllocExtended(server->context, sizeof(owned_resource),
 													   MCXT_ALLOC_NO_OOM);
 
@@ -298,7 +305,7 @@ env_own(gp_env *env, void (*release) (void *), void *resource)
 static void
 env_disown(gp_env *env, void *resource)
 {
-	for (owned_resource *o = ((server_env *) env)->owned; o != NULL; o = o->next)
+	for (owned_resource *o = server_of(env)->owned; o != NULL; o = o->next)
 		if (o->resource == resource)
 			o->release = NULL;
 }
@@ -349,6 +356,7 @@ gnngp_env_create(MemoryContext parent)
 	server_env *server = MemoryContextAllocZero(context, sizeof(server_env));
 
 	server->context = context;
+	server->env.host = &server->env;
 	server->env.alloc = env_alloc;
 	server->env.release = env_release;
 	server->env.resize = env_resize;
