@@ -91,8 +91,8 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 				 : errmsg("a table of graph \"%s\" no longer exists", def->name),
 				 errhint("To read %s, run SELECT %s.",
 						 replaced ? "the table that has this name now" : "another table",
-						 alter_call(def, argument, replaced ? table_literal(given->schema, given->table)
-									: "..."))));
+						 alter_call(def, argument,
+									replaced ? table_literal(given->schema, given->table) : "..."))));
 	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
 	now = get_rel_relkind(oid);
