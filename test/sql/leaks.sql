@@ -85,8 +85,15 @@ CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
 SET ROLE leaks_reader;
 SELECT try($$SELECT gp_create_graph('nothing', tables => '{leaks_test.customers,leaks_test.orders}')$$);
+-- All but the time: rows without it would be known always
+RESET ROLE;
+GRANT SELECT (id, customer_id, amount) ON orders TO leaks_reader;
+GRANT SELECT ON customers TO leaks_reader;
+SET ROLE leaks_reader;
+SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
 SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few');
 DROP SCHEMA leaks_test CASCADE;
+DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;
