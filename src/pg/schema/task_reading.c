@@ -341,7 +341,8 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 	for (int32 k = 0; k < (*encoding)->nparts; k++)
 	{
 		const gp_encoded *e = &(*encoding)->part[k];
-		bool		told = k > 0 && e[-1].column == e->column && e[-1].way == e->way;	/* of a list */
+		/* Of a list, once */
+		bool		told = k > 0 && e[-1].column == e->column && e[-1].way == e->way;
 
 		if (!told && (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
 			ereport(NOTICE,
