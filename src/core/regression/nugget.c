@@ -326,7 +326,10 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 							  refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
 	if (targets->few || targets->flat)
 	{
-		if (!problem->quiet)
+		if (!problem->quiet && targets->flat)
+			gp_notice(env, "Look whether the target is what you meant.",
+					  "all targets are equal, so the nugget is set to %g", GP_NUGGET_FEW);
+		else if (!problem->quiet)
 			gp_notice(env, "Label more nodes, or pass nugget => ....",
 					  "too few labels to choose the nugget by leave-one-out, so it is set to %g",
 					  GP_NUGGET_FEW);

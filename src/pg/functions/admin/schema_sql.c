@@ -235,8 +235,9 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target"),
-				 errhint("Name columns of \"labels\": entity => the one that refers to what is asked about,"
-						 " target => the answer.")));
+				 errhint("Name columns of the table of labels: entity => the one that refers to what is"
+						 " asked about, target => the answer. A question about what will happen to"
+						 " the rows of this table has horizon => interval '30 days', too.")));
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));
 	if (!PG_ARGISNULL(5))
