@@ -79,8 +79,8 @@ mean_gap(const table_times *t, int until)
 }
 
 /*
- * The newest time that does not stand alone.  Few gaps tell no usual one.  Rows of one time, such as
- * those of each month, do not stand alone behind other months: FEW_ROWS is half of ALONE.
+ * The newest time that does not stand alone.  Few gaps tell no usual one.  Rows of one time, such
+ * as those of each month, do not stand alone behind other months: FEW_ROWS is half of ALONE.
  */
 static int
 robust_newest(const table_times *t, gp_time horizon)
