@@ -71,6 +71,10 @@ SELECT gp_create_graph('few', tables => '{customers,calls}');
 SELECT gp_create_task('called', 'few', entity => 'customers', horizon => '10 days',
     target => 'EXISTS (SELECT FROM leaks_test.calls AS o WHERE o.customer_id = e.id AND o.at > t AND o.at <= t + horizon)');
 SELECT max(as_of)::date FROM gp_task_rows('called');
+-- Nor do ten of one time, of each month
+TRUNCATE calls;
+INSERT INTO calls SELECT c, '2024-01-01'::timestamptz + k * interval '30 days' FROM generate_series(1, 10) AS c, generate_series(0, 11) AS k;
+SELECT max(as_of)::date FROM gp_task_rows('called');
 DROP TABLE calls;
 SELECT gp_fit('called');
 -- Windows that cannot be
