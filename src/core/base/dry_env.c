@@ -96,6 +96,7 @@ gp_env_dry_open(gp_env *host)
 		.notice = dry_notice,
 		.own = dry_own,
 		.disown = dry_disown,
+		.left = gp_left(host),
 		.dry = true,
 		.hash_seed = host->hash_seed
 	};

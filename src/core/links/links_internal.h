@@ -172,7 +172,7 @@ extern void gp_link_release(gp_env *env, void *model);
 
 /*
  * What opening a method makes and a model of it points at: the model's own once that is done, but
- * for a dry run, which leaves it.
+ * for a dry run, which leaves it, and goes on with what is kept of the model.
  */
 typedef struct gp_link_opened
 {
@@ -183,8 +183,8 @@ typedef struct gp_link_opened
 
 extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_opened *opened,
 										  gp_link_method method, const gp_graph *graph);
-extern gp_link_model *gp_link_model_end(gp_env *env, gp_link_opened *opened,
-										gp_link_model *model);
+extern gp_link_model *gp_link_model_end(gp_device *dev, const gp_link_problem *problem,
+										gp_link_opened *opened, gp_link_model *model);
 extern void gp_link_opened_free(gp_env *env, gp_link_opened *opened);
 
 /* True for a method that describes a pair by scores. */
@@ -249,7 +249,7 @@ extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
  */
 extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
 
-/* pairs.c: covariances of n pairs with the inducing ones (k, n x m double). */
+/* pair_kernel.c: covariances of n pairs with the inducing ones (k, n x m double). */
 extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
 								 const int32_t *src, const int32_t *dst, gp_matrix k);
 

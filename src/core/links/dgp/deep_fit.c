@@ -395,7 +395,7 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 	model->owns_graph = fit->undirected && !env->dry;
 	if (model->owns_graph)
 		fit->undirected = NULL;
-	return gp_link_model_end(env, &fit->own, model);
+	return gp_link_model_end(dev, &fit->problem, &fit->own, model);
 }
 
 static void

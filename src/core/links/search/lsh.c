@@ -77,7 +77,7 @@ gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 	t.start = gp_alloc_zero(env, gp_size_mul(env, t.bands, (INT64_C(1) << t.bits) + 1),
 							sizeof(int32_t));
 	key = gp_alloc_array(env, n, sizeof(uint32_t));
-	for (int band = 0; band < t.bands; band++)
+	for (int band = 0; band < t.bands && !env->dry; band++)
 	{
 		env->check_interrupts(env);
 		fill_table(&t, band, key);
