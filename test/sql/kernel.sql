@@ -1,7 +1,7 @@
 -- The type gp_kernel
 \set VERBOSITY default
 
--- Presets and their formulas are one kernel; the canonical text is the shorter one
+-- Presets and their formulas are one kernel
 SELECT text, text::gp_kernel AS kernel, text::gp_kernel = preset AS equal
 FROM (VALUES
     ('A*relu(X)*W + b', 'gcn'::gp_kernel),
@@ -15,7 +15,7 @@ FROM (VALUES
     ('X0, input=laplacian(d=3, sigma2=0.2, walks=80, choice=uniform)', 'laplacian(d=3)'),
     ('relu(X)*W + b', 'mlp')) AS v(text, preset);
 
--- Spellings that print as they are written are equal, too: the programs are compared
+-- Other spellings are equal, too: the programs are compared
 SELECT a::gp_kernel, b::gp_kernel, a::gp_kernel = b::gp_kernel AS equal
 FROM (VALUES
     ('P(0.2)*relu(X0*W)*W', 'appnp(alpha=0.2)'),

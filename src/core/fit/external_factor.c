@@ -20,16 +20,16 @@ typedef struct external_fit
 
 /* gram of gp_primal_rows */
 static void
-external_gram(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
+sum_rows(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
 {
-	external_fit *fit = state;
+	const gp_external_factor *f = ((external_fit *) state)->factor;
 
-	fit->factor->gram(fit->factor->state, targets->y, targets->columns, gram, qty);
+	f->gram(f->state, targets->y, targets->columns, gram, qty);
 }
 
 /* sample of gp_primal_rows */
 static void
-external_sample(void *state, const int32_t *index, int64_t n, gp_matrix out)
+sample_rows(void *state, const int32_t *index, int64_t n, gp_matrix out)
 {
 	external_fit *fit = state;
 	int32_t    *node = gp_alloc_array(fit->dev->env, n, sizeof(int32_t));
@@ -42,7 +42,7 @@ external_sample(void *state, const int32_t *index, int64_t n, gp_matrix out)
 
 /* explain of gp_primal_rows: the pass over all rows, of which the labelled ones are asked for. */
 static void
-external_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *leverage)
+predict_rows(void *state, gp_matrix root, gp_matrix w, double *mean, double *leverage)
 {
 	external_fit *fit = state;
 	gp_posterior *out = fit->out;
@@ -52,15 +52,15 @@ external_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double 
 	{
 		int64_t		node = fit->problem->labelled[k];
 
-		for (int32_t c = 0; c < out->columns; c++)
-			mean[k * out->columns + c] = out->mean[node * out->columns + c];
+		memcpy(mean + k * out->columns, out->mean + node * out->columns,
+			   out->columns * sizeof(double));
 		leverage[k] = out->variance[node];
 	}
 }
 
-/* The mean of |q_i|^2 over evenly spread rows, as gp_factor_mean takes it. */
+/* The mean of |q_i|^2 over evenly spread rows, as gp_factor_mean has it. */
 static double
-external_mean(external_fit *fit)
+mean_diagonal(const external_fit *fit)
 {
 	gp_device  *dev = fit->dev;
 	gp_env	   *env = dev->env;
@@ -82,39 +82,42 @@ external_mean(external_fit *fit)
 	return mean;
 }
 
+/* The gp_regression of such a factor. */
+static gp_solution
+regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
+{
+	external_fit *fit = arg;
+	gp_env	   *env = fit->dev->env;
+	gp_eval		ev = {.env = env,.max_jitter = fit->factor->jitter};
+	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
+	gp_solution solution;
+
+	fit->out = out;
+	fit->present = gp_alloc_array(env, out->nodes, sizeof(double));
+	solution = gp_primal_solve_rows(fit->dev, problem, targets, &rows, mean_diagonal(fit));
+	/* What is left of a variance is its leverage times the noise (lowrank.c). */
+	for (int64_t i = 0; i < out->nodes; i++)
+		out->variance[i] *= solution.noise;
+	gp_posterior_finish(env, problem, targets, &solution, fit->present, out);
+	gp_free(env, fit->present);
+	out->jitter = fit->factor->jitter;
+	gp_posterior_tell(env, problem, out);
+	gp_tell_lowrank(&ev, &out->plan, fit->factor->first_jitter);
+	return solution;
+}
+
 gp_posterior *
 gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_factor *factor,
 				int64_t nodes)
 {
-	gp_env	   *env = dev->env;
 	gp_graph	none = {.nodes = nodes};
 	gp_problem	p = *problem;
 	gp_plan		plan = {.strategy = problem->strategy};
-	gp_eval		ev = {.dev = dev,.env = env,.n = nodes,.type = GP_FLOAT,
-		.max_jitter = factor->jitter};
 	external_fit fit = {.dev = dev,.problem = &p,.factor = factor};
-	gp_primal_rows rows = {&fit, factor->rank, GP_DOUBLE, external_gram, external_sample,
-		external_explain};
-	gp_targets	targets;
-	gp_solution solution;
 
 	p.graph = &none;
 	p.features = NULL;
 	p.type = GP_FLOAT;
-	gp_problem_check(env, &p);
-	targets = gp_targets_make(env, &p);
-	fit.out = gp_posterior_create(env, &p, &targets, &plan);
-	fit.present = gp_alloc_array(env, nodes, sizeof(double));
-	solution = gp_primal_solve_rows(dev, &p, &targets, &rows, external_mean(&fit));
-	/* What is left of a variance is its leverage times the noise (lowrank.c). */
-	for (int64_t i = 0; i < nodes; i++)
-		fit.out->variance[i] *= solution.noise;
-	gp_posterior_finish(env, &p, &targets, &solution, fit.present, fit.out);
-	gp_free(env, fit.present);
-	gp_tell_lowrank(&ev, &plan, factor->first_jitter);
-	gp_posterior_settle(&ev, &p, &targets, &solution, fit.out);
-	gp_posterior_tell(env, &p, fit.out);
-	gp_solution_free(dev, &solution);
-	gp_targets_free(env, &targets);
-	return fit.out;
+	gp_problem_check(dev->env, &p);
+	return gp_posterior_make(dev, &p, &plan, regress_on_rows, &fit);
 }

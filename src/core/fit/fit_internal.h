@@ -50,10 +50,14 @@ extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int6
 #define GP_LIVE_ENTRIES 1.5e5
 extern double gp_live_entries(const gp_keep *keep, const gp_problem *problem, const gp_plan *plan);
 
-/* Begins and ends what a live problem keeps (live_record.c); nothing is done for others. */
+/*
+ * Begins what a live problem keeps, and adds the regression and what makes probabilities of means
+ * (live_record.c); nothing is done for others.
+ */
 extern void gp_live_open(gp_eval *ev, const gp_problem *problem);
-extern void gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-						  const gp_solution *solution, gp_posterior *out);
+extern void gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+						   const gp_solution *solution, gp_posterior *out);
+extern void gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *out);
 
 /* strategy.c: tells what a low-rank fit did that its figures do not show. */
 extern void gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter);

@@ -108,33 +108,44 @@ gp_fit_compared(gp_device *dev, const gp_problem *problem)
 	return gp_fit(dev, &p);
 }
 
+/* Rows that are a factor themselves. */
+typedef struct dense_factor
+{
+	gp_eval    *ev;
+	gp_factor  *f;
+} dense_factor;
+
+/* The gp_regression of them. */
+static gp_solution
+regress_on_factor(void *arg, const gp_problem *problem, const gp_targets *targets,
+				  gp_posterior *out)
+{
+	gp_eval    *ev = ((dense_factor *) arg)->ev;
+	gp_solution solution = gp_infer_panels(ev, problem, targets, ((dense_factor *) arg)->f, NULL,
+										   out);
+
+	gp_posterior_tell(ev->env, problem, out);
+	return solution;
+}
+
 gp_posterior *
 gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 {
-	gp_env	   *env = dev->env;
 	gp_graph	nodes = {.nodes = q.rows};
 	gp_problem	p = *problem;
 	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
-	gp_eval		ev = {.dev = dev, .env = env, .n = q.rows, .type = q.type};
-	gp_factor  *f = gp_factor_create(env);
-	gp_targets	targets;
-	gp_solution solution;
+	gp_eval		ev = {.dev = dev, .env = dev->env, .n = q.rows, .type = q.type};
+	dense_factor factor = {&ev, gp_factor_create(dev->env)};
 	gp_posterior *out;
 
 	p.graph = &nodes;
 	p.features = NULL;
 	p.type = q.type;
-	f->npanels = 1;
-	f->panel[0].p = q;
-	f->panel[0].value = 1.0;
-	gp_problem_check(env, &p);
-	targets = gp_targets_make(env, &p);
-	out = gp_posterior_create(env, &p, &targets, &plan);
-	solution = gp_infer_panels(&ev, &p, &targets, f, NULL, out);
-	gp_posterior_tell(env, &p, out);
-	gp_posterior_settle(&ev, &p, &targets, &solution, out);
-	gp_solution_free(dev, &solution);
-	gp_targets_free(env, &targets);
-	gp_free(env, f);
+	factor.f->npanels = 1;
+	factor.f->panel[0].p = q;
+	factor.f->panel[0].value = 1.0;
+	gp_problem_check(dev->env, &p);
+	out = gp_posterior_make(dev, &p, &plan, regress_on_factor, &factor);
+	gp_free(dev->env, factor.f);
 	return out;
 }

@@ -60,8 +60,8 @@ gp_live_entries(const gp_keep *keep, const gp_problem *problem, const gp_plan *p
 }
 
 void
-gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-			  const gp_solution *solution, gp_posterior *out)
+gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+			   const gp_solution *solution, gp_posterior *out)
 {
 	gp_keep    *keep = ev->keep;
 
@@ -81,22 +81,27 @@ gp_live_close(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 	else
 		gp_keep_nodes(keep, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
 	keep_figures(keep, problem, targets, solution, out);
-	if (!ev->env->dry)
-	{
-		/* Keeps what makes probabilities of means. */
-		double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
-		gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
-		if (out->calibrator.bias)
-			gp_keep_numbers(keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns, 1);
-		if (out->prior_share)
-			gp_keep_numbers(keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
-		/* An exact answer computes the kernel of the labelled nodes anew. */
-		if (gp_live_entries(keep, problem, &out->plan) > GP_LIVE_ENTRIES)
-			gp_notice(ev->env, "For answers in milliseconds fit with strategy => 'nystrom'.",
-					  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
-					  "again, which is slow",
-					  (long long) problem->nlabelled);
-	}
 	out->keep = keep;
 	ev->keep = NULL;
+}
+
+void
+gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *out)
+{
+	double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
+
+	if (out->keep == NULL || env->dry)
+		return;
+	gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
+	if (out->calibrator.bias)
+		gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns,
+						1);
+	if (out->prior_share)
+		gp_keep_numbers(out->keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
+	/* An exact answer computes the kernel of the labelled nodes anew. */
+	if (gp_live_entries(out->keep, problem, &out->plan) > GP_LIVE_ENTRIES)
+		gp_notice(env, "For answers in milliseconds fit with strategy => 'nystrom'.",
+				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
+				  "again, which is slow",
+				  (long long) problem->nlabelled);
 }

@@ -38,36 +38,52 @@ gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 				  gp_strategy_names[out->plan.strategy]);
 }
 
-gp_posterior *
-gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+/* A fit by its plan. */
+typedef struct planned_fit
 {
-	gp_env	   *env = ev->env;
-	gp_targets	targets = gp_targets_make(env, problem);
-	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
+	gp_eval    *ev;
+	const gp_plan *plan;
+} planned_fit;
+
+/* The gp_regression of it. */
+static gp_solution
+regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
+{
+	gp_eval    *ev = ((planned_fit *) arg)->ev;
+	const gp_plan *plan = ((planned_fit *) arg)->plan;
 	gp_problem	p = problem->program->power == 1.0 ? *problem : gp_power_problem(problem);
-	bool		try_powers = plan->try_powers && !targets.few && !targets.flat;
+	bool		try_powers = plan->try_powers && !targets->few && !targets->flat;
 	gp_solution solution = {0};
 
 	out->power = problem->program->power;
-	ev->rough = problem->loo_only;
-	ev->lean = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
-	ev->unstored = true;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
-		solution = gp_infer_exact(ev, &p, &targets, plan, out);
+		solution = gp_infer_exact(ev, &p, targets, plan, out);
 	else if (!try_powers || !problem->loo_only)
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
-		solution = gp_infer_lowrank(ev, &p, &targets, plan, out);
+		solution = gp_infer_lowrank(ev, &p, targets, plan, out);
 	}
-	gp_posterior_tell(env, problem, out);
+	gp_posterior_tell(ev->env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM)
 		gp_tell_lowrank(ev, plan, ev->jitter);
 	if (try_powers)
-		gp_power_choose(ev, problem, &targets, &solution, out);
-	gp_posterior_settle(ev, problem, &targets, &solution, out);
-	gp_live_close(ev, problem, &targets, &solution, out);
-	gp_solution_free(ev->dev, &solution);
-	gp_targets_free(env, &targets);
+		gp_power_choose(ev, problem, targets, &solution, out);
+	out->jitter = ev->max_jitter;
+	gp_live_record(ev, problem, targets, &solution, out);
+	return solution;
+}
+
+gp_posterior *
+gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+{
+	planned_fit fit = {ev, plan};
+	gp_posterior *out;
+
+	ev->rough = problem->loo_only;
+	ev->lean = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
+	ev->unstored = true;
+	out = gp_posterior_make(ev->dev, problem, plan, regress_by_plan, &fit);
+	gp_live_record_calibrator(ev->env, problem, out);
 	return out;
 }

@@ -70,13 +70,10 @@ gp_value_feature(gp_layer *t, int position, gp_atom_kind kind, int atom, unsigne
 double
 gp_value_finite(gp_layer *t, double value, int position)
 {
-	if (isfinite(value))
-		return value;
-	if (!t->quiet)
+	if (!isfinite(value))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
 					"variance of kernel is not finite in layer %d", t->layer);
-	t->overflow = true;
-	return 1.0;
+	return value;
 }
 
 /* A term with all its numbers put together, for sums. */
@@ -104,19 +101,19 @@ normal_term(gp_layer *t, const gp_value *f)
 	if (f->op != NULL && f->op->nterms > 1)
 	{
 		factor.value = f->op->term[0].coef < 0.0 ? -fabs(factor.value) : fabs(factor.value);
-		out.op = factor.value == 1.0 ? f->op : gp_operator_multiply(t, factor, f->op, NULL);
+		out.op = factor.value == 1.0 ? f->op : gp_operator_multiply(t, factor.value, f->op, NULL);
 		factor = gp_number_make(1.0);
 	}
 	if (out.op != NULL && out.op->nterms == 0)
 		out.atom = GP_ZERO;
 	if (out.op != NULL && out.op->nterms == 1)
 	{
-		gp_number	coef = {out.op->term[0].coef, factor.varies, factor.rational};
+		double		coef = out.op->term[0].coef;
 
-		factor = gp_number_multiply(factor, coef);
+		factor.value *= coef;
 		if (out.op->term[0].power_a == 0 && out.op->np == 0)
 			out.op = NULL;
-		else if (coef.value != 1.0)
+		else if (coef != 1.0)
 		{
 			gp_operator *plain = gp_arena_alloc(t->arena, sizeof(gp_operator));
 

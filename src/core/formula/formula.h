@@ -115,8 +115,7 @@ extern void gp_kernel_free(gp_kernel *kernel);
 
 /*
  * The canonical text: regular spacing, options in one order and without those at their
- * defaults; a formula that says what a preset says is that preset.  Belongs to env.  Parsing it
- * gives an equal kernel and the same text.
+ * defaults.  Belongs to env.  Parsing it gives an equal kernel and the same text.
  */
 extern char *gp_kernel_print(gp_env *env, const gp_kernel *kernel);
 

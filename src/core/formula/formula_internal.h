@@ -78,8 +78,13 @@ typedef struct gp_number
 {
 	double		value;
 	bool		varies;			/* it depends on the layer */
-	bool		rational;		/* sums, products and whole powers of numbers and the layer */
 } gp_number;
+
+/*
+ * A number as kernels are compared by it: 0.7 * 0.7 is 0.49; and the order of two such numbers.
+ */
+extern double gp_number_rounded(double number);
+extern int	gp_number_compare(double a, double b);
 
 /* Results that are not finite are the caller's to refuse. */
 extern gp_number gp_number_make(double value);
@@ -131,9 +136,8 @@ extern uint64_t gp_program_hash(const gp_program *p, uint64_t seed);
 typedef struct gp_constant
 {
 	const gp_option *option;
-	gp_ast	   *printed;		/* its value, a number where it is one */
 	bool		used;
-	bool		needed;			/* the formula needs it, itself or through others */
+	bool		needed;			/* by a layer */
 	bool		busy;			/* being evaluated: a cycle when met again */
 	bool		known;			/* its number in this layer is */
 	gp_number	number;
@@ -148,10 +152,8 @@ typedef struct gp_layer
 	int			layer;
 	int			layers;			/* the value of the name "layers"; 0: not known yet */
 	bool		one;			/* there is no other layer: l is a plain number */
-	gp_steps   *steps;
+	gp_steps   *steps;			/* NULL: no layer is evaluated, but an option */
 	int			previous;		/* the step of the layer before */
-	bool		quiet;			/* a variance that is not finite is no error, but: */
-	bool		overflow;
 	int			depth;
 	int			work;			/* products of monomials so far */
 	int			n;
@@ -179,10 +181,10 @@ extern const char *const gp_functions[];
 extern const gp_operator *gp_operator_a(gp_layer *t);
 extern const gp_operator *gp_operator_p(gp_layer *t, double alpha);
 
-/* x a + y b, x a b; the numbers tell, too, whether coefficients are folded. */
-extern const gp_operator *gp_operator_add(gp_layer *t, gp_number x, const gp_operator *a,
-										  gp_number y, const gp_operator *b);
-extern const gp_operator *gp_operator_multiply(gp_layer *t, gp_number x, const gp_operator *a,
+/* x a + y b, x a b */
+extern const gp_operator *gp_operator_add(gp_layer *t, double x, const gp_operator *a,
+										  double y, const gp_operator *b);
+extern const gp_operator *gp_operator_multiply(gp_layer *t, double x, const gp_operator *a,
 											   const gp_operator *b);
 
 /* Orders operators, higher powers first and NULL last; 0 when they are the same. */

@@ -24,7 +24,7 @@ struct gp_kernel
 	gp_layer	names;			/* its options */
 	gp_kernel_options set;
 	gp_kernel_options usual;	/* what is not printed */
-	gp_program *program;		/* NULL: a method, or a quiet one whose numbers are too large */
+	gp_program *program;		/* NULL: a method */
 	double		value[MAX_OPTIONS]; /* of a method's options */
 	int			at[MAX_OPTIONS];	/* where they stand; 0: they are not given */
 };
@@ -56,7 +56,7 @@ add_options(gp_layer *t, gp_kernel_text *text, bool preset)
 			gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
 						"sigma_w and sigma_b are the scales of W and b.",
 						"name \"%.40s\" is reserved in kernels", option->spelled);
-		t->constant[t->n++] = (gp_constant) {.option = option,.printed = option->value};
+		t->constant[t->n++] = (gp_constant) {.option = option};
 	}
 }
 
@@ -206,52 +206,6 @@ tree_names(const gp_ast *ast, const char *name)
 	return false;
 }
 
-/* Marks the options that a tree needs, itself or through others. */
-static void
-mark_needed(gp_layer *t, const gp_ast *ast)
-{
-	gp_constant *c = NULL;
-
-	gp_check_stack(t->env);
-	if (ast->kind == GP_AST_NAME)
-	{
-		int			w = gp_name_number(ast->name, strlen(ast->name), 'W');
-		int			b = gp_name_number(ast->name, strlen(ast->name), 'b');
-
-		c = w >= 0 ? gp_layer_find_sigma(t, 'w', w) : b >= 0 ? gp_layer_find_sigma(t, 'b', b) :
-			gp_layer_find(t, ast->folded);
-	}
-	if (c != NULL && !c->needed)
-	{
-		c->needed = true;
-		mark_needed(t, c->option->preset ? c->option->value : c->printed);
-	}
-	for (int i = 0; i < ast->n; i++)
-		mark_needed(t, ast->arg[i]);
-}
-
-/* The options' numbers as trees, where they are the same in every layer. */
-static void
-fold_options(gp_kernel *kernel)
-{
-	for (int i = 0; i < kernel->names.n; i++)
-	{
-		gp_constant *c = &kernel->names.constant[i];
-		gp_ast	   *number;
-
-		if (!c->known || c->number.varies)
-			continue;
-		number = gp_ast_make(kernel->arena, GP_AST_NUMBER, c->option->position);
-		number->number = fabs(c->number.value);
-		c->printed = number;
-		if (c->number.value < 0.0)
-		{
-			c->printed = gp_ast_make(kernel->arena, GP_AST_NEGATE, c->option->position);
-			gp_ast_add(kernel->arena, c->printed, number, false, NULL);
-		}
-	}
-}
-
 /* Begins a layer: numbers may be other ones there. */
 static void
 enter_layer(gp_layer *t, int layer)
@@ -281,18 +235,16 @@ take_preset(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
 	t->n = 0;
 }
 
-/*
- * Compiles a kernel's text.  Where settings are given they are the kernel's, whatever its text
- * says, and a variance that is not finite is no error but leaves no program.
- */
+/* Compiles a kernel's text. */
 static gp_kernel *
-compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
+compile(gp_arena *arena, gp_kernel_text *text)
 {
 	gp_env	   *env = gp_arena_env(arena);
 	gp_kernel  *kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
 	gp_layer	t = {.env = env,.position = text->position,.previous = GP_ZERO};
 	gp_kernel_text *source = text;
 	gp_arena   *steps = gp_arena_create(env);
+	gp_steps   *made;
 
 	kernel->arena = arena;
 	kernel->position = text->position;
@@ -302,9 +254,7 @@ compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
 	kernel->formula = source->formula;
 	kernel->has_x = tree_names(source->formula, "X");
 	t.constant = gp_arena_alloc(arena, (text->n + source->n + 1) * sizeof(gp_constant));
-	t.steps = gp_steps_create(steps);
 	t.one = !kernel->has_x;
-	t.quiet = given != NULL;
 
 	/* What the kernel is without a word of the user's, and with it */
 	enter_layer(&t, 1);
@@ -319,6 +269,7 @@ compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
 	kernel->set.layers = t.layers = resolve_layers(&t, kernel->has_x);
 
 	/* The layers, one by one */
+	t.steps = gp_steps_create(steps);
 	for (int layer = 1; layer <= t.layers; layer++)
 	{
 		enter_layer(&t, layer);
@@ -326,18 +277,15 @@ compile(gp_arena *arena, gp_kernel_text *text, const gp_kernel_options *given)
 		gp_layer_sigma(&t, 'w', 0, text->position);
 		gp_layer_sigma(&t, 'b', 0, text->position);
 	}
-	kernel->names = t;
-	fold_options(kernel);
-	mark_needed(&kernel->names, kernel->formula);
+	made = t.steps;
+	t.steps = NULL;
 	resolve_whole(&t, kernel);
 	check_used(&t, kernel->preset);
-	if (given != NULL)
-		kernel->set = *given;
-	if (!t.overflow && t.previous == GP_ZERO && given == NULL)
+	if (t.previous == GP_ZERO)
 		gp_raise_at(env, GP_ERR_VALUE, text->position, "A factor of the kernel is zero.",
 					"the kernel is zero");
-	if (!t.overflow && t.previous != GP_ZERO)
-		kernel->program = gp_steps_finish(t.steps, &kernel->set, t.previous);
+	kernel->program = gp_steps_finish(made, &kernel->set, t.previous);
+	kernel->names = t;
 	gp_arena_free(t.arena);
 	gp_arena_free(steps);
 	return kernel;
@@ -352,7 +300,7 @@ gp_kernel_parse(gp_env *env, const char *source)
 	gp_kernel  *kernel;
 
 	if (preset == NULL || preset->text != NULL)
-		return compile(arena, text, NULL);
+		return compile(arena, text);
 	kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
 	kernel->arena = arena;
 	kernel->position = text->position;
@@ -433,25 +381,26 @@ gp_kernel_hash(const gp_kernel *kernel, uint64_t seed)
 
 /* ---- from a kernel to its text ---- */
 
-/* True for a tree that is this number. */
+/* True for an option of the user's that is to be printed: a layer needs it, and it is not the
+ * default. */
 static bool
-is_number(const gp_ast *ast, double number)
+is_told(const gp_constant *c, const gp_kernel_text *defaults)
 {
-	return ast->kind == GP_AST_NUMBER && ast->number == number;
-}
+	const gp_ast *value = c->option->value;
+	const gp_ast *usual = NULL;
+	bool		sigma_w = strcmp(c->option->name, "sigma_w") == 0;
 
-/* True for an option of the user's that is to be printed: it is needed, and not as it is anyway. */
-static bool
-is_told(const gp_kernel *kernel, const gp_constant *c, const gp_kernel_text *defaults)
-{
 	if (!c->needed || c->option->preset)
 		return false;
 	for (int i = 0; i < defaults->n; i++)
 		if (strcmp(defaults->option[i].name, c->option->name) == 0)
-			return defaults->option[i].value->kind != GP_AST_NUMBER ||
-				!is_number(c->printed, defaults->option[i].value->number);
-	return !(strcmp(c->option->name, "sigma_w") == 0 && is_number(c->printed, 1.0)) &&
-		!(strcmp(c->option->name, "sigma_b") == 0 && is_number(c->printed, 0.0));
+			usual = defaults->option[i].value;
+	if (value->kind != GP_AST_NUMBER)
+		return true;
+	if (usual != NULL)
+		return usual->kind != GP_AST_NUMBER || usual->number != value->number;
+	return value->number != (sigma_w ? 1.0 : 0.0) ||
+		(!sigma_w && strcmp(c->option->name, "sigma_b") != 0);
 }
 
 /* ", name=value" */
@@ -460,7 +409,7 @@ add_option(gp_text *text, const gp_kernel *kernel, const gp_constant *c)
 {
 	gp_text_add(text, ", %s=", c->option->preset || kernel->preset != NULL ||
 				is_among(general, c->option->name) ? c->option->name : c->option->spelled);
-	gp_text_tree(text, &kernel->names, c->printed);
+	gp_text_tree(text, &kernel->names, c->option->value);
 }
 
 /* Options in their order: those of the preset's own, constants, those that every kernel has. */
@@ -482,14 +431,14 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 	{
 		const gp_constant *c = gp_layer_find(&kernel->names, preset->own[k]);
 
-		if (is_told(kernel, c, defaults))
+		if (is_told(c, defaults))
 			add_option(text, kernel, c);
 	}
 	for (int i = 0; i < kernel->names.n; i++)
 	{
 		const gp_constant *c = &kernel->names.constant[i];
 
-		if (!is_among(general, c->option->name) && is_told(kernel, c, defaults) &&
+		if (!is_among(general, c->option->name) && is_told(c, defaults) &&
 			(preset == NULL || !is_among(preset->own, c->option->name)))
 			add_option(text, kernel, c);
 	}
@@ -499,13 +448,12 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 	{
 		const gp_constant *c = gp_layer_find(&kernel->names, k == 0 ? "sigma_w" : "sigma_b");
 
-		if (c != NULL && is_told(kernel, c, defaults))
+		if (c != NULL && is_told(c, defaults))
 			add_option(text, kernel, c);
 	}
-	if (!own_input && !gp_input_equal(preset != NULL ? &set->input : &kernel->program->input,
-									  &usual->input))
-		gp_text_input(text, preset != NULL ? &set->input : &kernel->program->input, false);
-	if (set->norm != usual->norm && (preset != NULL || kernel->program->norm == set->norm))
+	if (!own_input && !gp_input_equal(&set->input, &usual->input))
+		gp_text_input(text, &set->input, false);
+	if (set->norm != usual->norm)
 		gp_text_add(text, ", norm=%s", set->norm == GP_NORM_ROW ? "row" : "sym");
 	if (!set->open_power)
 	{
@@ -514,71 +462,10 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 	}
 }
 
-/* An option for a preset that may be what a formula says. */
-static void
-give_option(gp_kernel_text *text, const char *name, gp_ast *value)
-{
-	text->option[text->n++] = (gp_option) {.name = name,.spelled = name,
-	.position = text->position,.value = value};
-}
-
-/* True when a tree names an option. */
-static bool
-names_option(const gp_kernel *kernel, const gp_ast *ast)
-{
-	if (ast->kind == GP_AST_NAME && strcmp(ast->folded, "l") != 0)
-		return true;
-	for (int i = 0; i < ast->n; i++)
-		if (names_option(kernel, ast->arg[i]))
-			return true;
-	return false;
-}
-
-/* The preset that a formula is, with its options that every kernel has; itself where there is
- * none. */
-static const gp_kernel *
-find_preset(gp_arena *arena, const gp_kernel *kernel)
-{
-	const gp_preset *preset;
-
-	for (int i = 0; kernel->preset == NULL && (preset = gp_preset_at(i)) != NULL; i++)
-	{
-		gp_kernel_text text = {.preset = preset->name,.position = kernel->position};
-		gp_kernel  *candidate;
-		gp_ast	   *layers = gp_ast_make(arena, GP_AST_NUMBER, kernel->position);
-
-		if (preset->text == NULL || kernel->has_x != (strstr(preset->text, "(X)") != NULL))
-			continue;
-		text.option = gp_arena_alloc(arena, 3 * sizeof(gp_option));
-		layers->number = kernel->set.layers;
-		give_option(&text, "layers", layers);
-		for (int k = 0; k < 2; k++)
-		{
-			const char *name = k == 0 ? "sigma_w" : "sigma_b";
-			const gp_constant *c = gp_layer_find(&kernel->names, name);
-
-			if (c != NULL && c->needed && names_option(kernel, c->printed))
-				return kernel;
-			if (c != NULL && c->needed)
-				give_option(&text, name, c->printed);
-		}
-		candidate = compile(arena, &text, &kernel->set);
-		if (candidate->program != NULL &&
-			(preset->input ? candidate->set.input.kind == candidate->usual.input.kind :
-			 candidate->usual.input.kind == GP_INPUT_LINEAR ||
-			 gp_input_equal(&candidate->set.input, &candidate->usual.input)) &&
-			gp_program_compare(candidate->program, kernel->program) == 0)
-			return candidate;
-		gp_free(gp_arena_env(arena), candidate->program);
-	}
-	return kernel;
-}
-
 char *
 gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 {
 	gp_arena   *arena = gp_arena_create(env);
-	const gp_kernel *found = find_preset(arena, kernel);
 	gp_text		text = {.arena = arena};
 	gp_text		options = {.arena = arena};
 	char	   *copy;
@@ -587,16 +474,16 @@ gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 	if (gp_kernel_method(kernel) != NULL)
 		gp_text_parameters(&options, kernel->preset->parameter, kernel->value, false);
 	else
-		add_options_text(&options, found);
-	if (found->preset == NULL)
+		add_options_text(&options, kernel);
+	if (kernel->preset == NULL)
 	{
-		gp_text_tree(&text, &found->names, found->formula);
+		gp_text_tree(&text, &kernel->names, kernel->formula);
 		gp_text_add(&text, "%s", options.data);
 	}
 	else if (options.length > 0)
-		gp_text_add(&text, "%s(%s)", found->preset->name, options.data + 2);
+		gp_text_add(&text, "%s(%s)", kernel->preset->name, options.data + 2);
 	else
-		gp_text_add(&text, "%s", found->preset->name);
+		gp_text_add(&text, "%s", kernel->preset->name);
 	if (text.length > GP_KERNEL_MAX_BYTES)
 		gp_raise_at(env, GP_ERR_SYNTAX, kernel->position, "Write a simpler kernel.",
 					"canonical text of kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);

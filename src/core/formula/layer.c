@@ -57,8 +57,7 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 	if (low->kind <= VALUE_IDENTITY)
 		;						/* the number says it all */
 	else if (a->kind == VALUE_OPERATOR && b->kind == VALUE_OPERATOR)
-		v->op = gp_operator_multiply(t, (gp_number) {1.0, number.varies, number.rational},
-									 a->op, b->op);
+		v->op = gp_operator_multiply(t, 1.0, a->op, b->op);
 	else if (a->kind == VALUE_WEIGHT && b->kind == VALUE_WEIGHT)
 	{
 		gp_weight   *w = gp_arena_alloc(t->arena, (a->nweights + b->nweights) * sizeof(gp_weight));
@@ -69,9 +68,7 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 		v->nweights = a->nweights + b->nweights;
 	}
 	else if (a->kind == VALUE_OPERATOR && b->kind == VALUE_FEATURE)
-		v->op = v->op == NULL ? a->op :
-			gp_operator_multiply(t, (gp_number) {1.0, number.varies, number.rational}, a->op,
-								 v->op);
+		v->op = v->op == NULL ? a->op : gp_operator_multiply(t, 1.0, a->op, v->op);
 	else if (a->kind == VALUE_FEATURE && b->kind == VALUE_WEIGHT)
 		for (int i = 0; i < b->nweights; i++)
 			gp_value_apply_weight(t, v, &b->weight[i]);
@@ -192,10 +189,9 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 					"Write 2*I for a multiple of the identity." : NULL,
 					"%s cannot be added to %s in kernel", gp_value_name(b), gp_value_name(a));
 	v = gp_value_make(t, high, position);
-	v->number = high == VALUE_IDENTITY ? sum :
-		(gp_number) {1.0, sum.varies, sum.rational};
+	v->number = high == VALUE_IDENTITY ? sum : (gp_number) {1.0, sum.varies};
 	if (high == VALUE_OPERATOR)
-		v->op = gp_operator_add(t, a->number, a->op, b->number, b->op);
+		v->op = gp_operator_add(t, a->number.value, a->op, b->number.value, b->op);
 	if (!isfinite(v->number.value))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
 					"value in kernel is not a finite number");
@@ -267,8 +263,7 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 	v = gp_value_make(t, e->number.value == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
 	v->number = number;
 	for (int i = 0; base->op != NULL && i < (int) e->number.value; i++)
-		v->op = gp_operator_multiply(t, (gp_number) {1.0, number.varies, number.rational},
-									 v->op, base->op);
+		v->op = gp_operator_multiply(t, 1.0, v->op, base->op);
 	return v;
 }
 
@@ -360,6 +355,7 @@ constant_value(gp_layer *t, gp_constant *c, int position)
 	gp_value   *v = gp_value_make(t, VALUE_SCALAR, position);
 
 	c->used = true;
+	c->needed |= t->steps != NULL;
 	if (c->busy)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, position, NULL,
 					"option \"%.40s\" of kernel refers to itself", c->option->spelled);

@@ -66,11 +66,11 @@ gp_operator_compare(const gp_operator *a, const gp_operator *b)
 	if (a->np != b->np)
 		return a->np - b->np;
 	for (int i = 0; i < a->np; i++)
-		if (a->p_alpha[i] != b->p_alpha[i])
-			return a->p_alpha[i] < b->p_alpha[i] ? -1 : 1;
+		if ((order = gp_number_compare(a->p_alpha[i], b->p_alpha[i])) != 0)
+			return order;
 	for (int i = 0; i < a->nterms; i++)
-		if (a->term[i].coef != b->term[i].coef)
-			return a->term[i].coef < b->term[i].coef ? -1 : 1;
+		if ((order = gp_number_compare(a->term[i].coef, b->term[i].coef)) != 0)
+			return order;
 	return 0;
 }
 
@@ -117,7 +117,7 @@ multiply_powers(gp_layer *t, const gp_operator *op, gp_monomial *term, const gp_
 
 /* Adds a monomial, or its coefficient to the one with the same powers. */
 static void
-add_monomial(gp_layer *t, gp_operator *op, const gp_monomial *term, bool rational)
+add_monomial(gp_layer *t, gp_operator *op, const gp_monomial *term)
 {
 	int			at = 0;
 	int			order = -1;
@@ -126,10 +126,7 @@ add_monomial(gp_layer *t, gp_operator *op, const gp_monomial *term, bool rationa
 		at++;
 	if (at < op->nterms && order == 0)
 	{
-		gp_number	a = {op->term[at].coef, true, rational};
-		gp_number	b = {term->coef, true, rational};
-
-		op->term[at].coef = gp_number_add(a, b).value;
+		op->term[at].coef += term->coef;
 		if (op->term[at].coef == 0.0)
 			memmove(&op->term[at], &op->term[at + 1], (--op->nterms - at) * sizeof(gp_monomial));
 		return;
@@ -146,11 +143,9 @@ add_monomial(gp_layer *t, gp_operator *op, const gp_monomial *term, bool rationa
 
 /* Adds number * a * b to op, whose alphas include theirs. */
 static void
-add_product(gp_layer *t, gp_operator *op, gp_number number, const gp_operator *a,
+add_product(gp_layer *t, gp_operator *op, double number, const gp_operator *a,
 			const gp_operator *b)
 {
-	bool		rational = !number.varies || number.rational;
-
 	t->work += a->nterms * b->nterms;
 	if (t->work > MAX_WORK)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, t->position, "Write a simpler kernel.",
@@ -158,15 +153,11 @@ add_product(gp_layer *t, gp_operator *op, gp_number number, const gp_operator *a
 	for (int i = 0; i < a->nterms; i++)
 		for (int j = 0; j < b->nterms; j++)
 		{
-			gp_number	x = {a->term[i].coef, true, rational};
-			gp_number	y = {b->term[j].coef, true, rational};
-			gp_monomial term;
+			gp_monomial term = {.coef = number * (a->term[i].coef * b->term[j].coef) + 0.0};
 
-			memset(&term, 0, sizeof(term));
 			multiply_powers(t, op, &term, a, &a->term[i]);
 			multiply_powers(t, op, &term, b, &b->term[j]);
-			term.coef = gp_number_multiply(number, gp_number_multiply(x, y)).value;
-			add_monomial(t, op, &term, rational);
+			add_monomial(t, op, &term);
 		}
 }
 
@@ -196,7 +187,7 @@ finish(gp_operator *op)
 }
 
 const gp_operator *
-gp_operator_add(gp_layer *t, gp_number x, const gp_operator *a, gp_number y, const gp_operator *b)
+gp_operator_add(gp_layer *t, double x, const gp_operator *a, double y, const gp_operator *b)
 {
 	gp_operator *sum = gp_arena_alloc(t->arena, sizeof(gp_operator));
 
@@ -210,7 +201,7 @@ gp_operator_add(gp_layer *t, gp_number x, const gp_operator *a, gp_number y, con
 }
 
 const gp_operator *
-gp_operator_multiply(gp_layer *t, gp_number x, const gp_operator *a, const gp_operator *b)
+gp_operator_multiply(gp_layer *t, double x, const gp_operator *a, const gp_operator *b)
 {
 	gp_operator *product = gp_arena_alloc(t->arena, sizeof(gp_operator));
 

@@ -394,13 +394,6 @@ gp_program_copy(gp_env *env, const gp_program *program)
 	return copy;
 }
 
-/* Orders two numbers. */
-static int
-compare_numbers(double a, double b)
-{
-	return (a > b) - (a < b);
-}
-
 int
 gp_program_compare(const gp_program *a, const gp_program *b)
 {
@@ -409,11 +402,11 @@ gp_program_compare(const gp_program *a, const gp_program *b)
 	if (order == 0)
 		order = (int) a->input.kind - (int) b->input.kind;
 	for (int i = 0; order == 0 && i < GP_MAX_PARAMETERS; i++)
-		order = compare_numbers(a->input.p[i], b->input.p[i]);
+		order = gp_number_compare(a->input.p[i], b->input.p[i]);
 	if (order == 0)
 		order = (int) a->norm - (int) b->norm;
 	if (order == 0)
-		order = compare_numbers(a->power, b->power);
+		order = gp_number_compare(a->power, b->power);
 	if (order == 0)
 		order = (int) a->open_power - (int) b->open_power;
 	for (int i = 0; order == 0 && i < a->nsteps; i++)
@@ -427,7 +420,7 @@ gp_program_compare(const gp_program *a, const gp_program *b)
 		if (order == 0)
 			order = s->arg1 - t->arg1;
 		if (order == 0)
-			order = compare_numbers(s->value, t->value);
+			order = gp_number_compare(s->value, t->value);
 		if (order == 0)
 			order = gp_operator_compare(s->op, t->op);
 	}
@@ -440,18 +433,19 @@ gp_program_hash(const gp_program *p, uint64_t seed)
 	uint64_t	hash = mix(UINT64_C(0xcbf29ce484222325), seed);
 
 	hash = mix(hash, (uint64_t) p->input.kind << 8 | (uint64_t) p->norm << 4 | p->open_power);
-	hash = mix(hash, bits_of(p->power));
+	hash = mix(hash, bits_of(gp_number_rounded(p->power)));
 	for (int i = 0; i < GP_MAX_PARAMETERS; i++)
-		hash = mix(hash, bits_of(p->input.p[i]));
+		hash = mix(hash, bits_of(gp_number_rounded(p->input.p[i])));
 	for (int i = 0; i < p->nsteps; i++)
 	{
 		const gp_step *s = &p->steps[i];
 
 		hash = mix(hash, (uint64_t) s->kind << 32 | (uint64_t) (s->arg0 + 1));
 		hash = mix(hash, (uint64_t) (s->arg1 + 1));
-		hash = mix(hash, bits_of(s->value));
+		hash = mix(hash, bits_of(gp_number_rounded(s->value)));
 		for (int k = 0; s->op != NULL && k < s->op->nterms; k++)
-			hash = mix(hash, bits_of(s->op->term[k].coef) + (uint64_t) s->op->term[k].power_a);
+			hash = mix(mix(hash, bits_of(gp_number_rounded(s->op->term[k].coef))),
+					   (uint64_t) s->op->term[k].power_a);
 	}
 	return hash;
 }

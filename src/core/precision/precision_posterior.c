@@ -86,25 +86,31 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 	return nugget;
 }
 
-gp_posterior *
-gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, const gp_plan *plan)
+/* A problem's matrix on a device. */
+typedef struct sparse_prior
 {
-	gp_env	   *env = dev->env;
-	gp_targets	targets = gp_targets_make(env, problem);
-	gp_posterior *out = gp_posterior_create(env, problem, &targets, plan);
-	gp_eval		ev = {.dev = dev, .env = env, .n = problem->graph->nodes, .type = problem->type};
+	gp_device  *dev;
+	const gp_csr *s;
+} sparse_prior;
+
+/* The gp_regression of it. */
+static gp_solution
+regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
+{
+	sparse_prior *prior = arg;
+	gp_env	   *env = prior->dev->env;
 	gp_solution solution;
 	gp_precision_fit f;
 	double		nugget;
 	double		fine;			/* the error of the solution in the end */
 	double		off;			/* the typical error of the variances */
 
-	gp_precision_fit_open(&f, dev, problem, &targets, s);
+	gp_precision_fit_open(&f, prior->dev, problem, targets, prior->s);
 	fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : f.costly_products ? FINE_COSTLY :
 		problem->loo_only ? FINE_COMPARED : FINE_FLOAT;
 	nugget = set_prior(&f, &out->plan);
 	if (isnan(nugget))
-		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
+		nugget = gp_nugget_choose(env, problem, targets, gp_precision_nugget_error, &f,
 								  GP_NUGGET_CLIMB, f.costly_products ? 0 : REFINE);
 	gp_precision_set_targets(&f, false);
 	f.error = 0.0;
@@ -126,9 +132,14 @@ gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, c
 	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
 	if (!problem->loo_only)
-		gp_posterior_finish(env, problem, &targets, &solution, NULL, out);
-	gp_posterior_settle(&ev, problem, &targets, &solution, out);
-	gp_solution_free(dev, &solution);
-	gp_targets_free(env, &targets);
-	return out;
+		gp_posterior_finish(env, problem, targets, &solution, NULL, out);
+	return solution;
+}
+
+gp_posterior *
+gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, const gp_plan *plan)
+{
+	sparse_prior prior = {dev, s};
+
+	return gp_posterior_make(dev, problem, plan, regress_on_prior, &prior);
 }

@@ -275,6 +275,15 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 {
 	bool		classes = problem->task == GP_TASK_CLASSES;
 
+	if (env->dry)
+	{
+		/* There is nothing to look at, only what that takes. */
+		if (!targets->few)
+			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
+		gp_free(env, gp_alloc_figures(env, targets->m,
+									  sizeof(strange_label) + 3 * sizeof(double) / 2));
+		return;
+	}
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
 	/* Gives labels without kernel the variance that any node without kernel has; what the
@@ -355,14 +364,6 @@ gp_told_figures(gp_env *env, const gp_told *told, double *metric)
 	memcpy(metric, out.metric, sizeof(out.metric));
 	gp_targets_free(env, &t);
 	gp_free(env, mean);
-}
-
-void
-gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets)
-{
-	if (!targets->few)
-		gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
-	gp_free(env, gp_alloc_figures(env, targets->m, sizeof(strange_label) + 3 * sizeof(double) / 2));
 }
 
 double

@@ -1,5 +1,5 @@
 /*
- * posterior.c - the posterior of all nodes: its memory, its variances, the last net.
+ * posterior.c - the posterior of all nodes: from a problem by way of a regression to figures.
  */
 #include "regression.h"
 #include "kernel/live/live_state.h"
@@ -76,28 +76,6 @@ gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *ou
 				  out->no_kernel == 1 ? "gets" : "get");
 }
 
-gp_posterior *
-gp_posterior_create(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				 const gp_plan *plan)
-{
-	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
-
-	out->plan = *plan;
-	out->power = 1.0;
-	out->nodes = problem->graph->nodes;
-	out->columns = targets->columns;
-	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
-								 sizeof(double));
-	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
-	if (targets->share)
-	{
-		out->prior_share = gp_alloc_figures(env, targets->columns, sizeof(double));
-		if (!env->dry)
-			memcpy(out->prior_share, targets->share, targets->columns * sizeof(double));
-	}
-	return out;
-}
-
 bool
 gp_all_finite(gp_env *env, const double *x, int64_t n)
 {
@@ -108,35 +86,51 @@ gp_all_finite(gp_env *env, const double *x, int64_t n)
 	return finite;
 }
 
-void
-gp_posterior_settle(const gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-					gp_solution *solution, gp_posterior *out)
+gp_posterior *
+gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan,
+				  gp_regression *regression, void *arg)
 {
-	/* Copies the solution's figures. */
-	out->jitter = ev->max_jitter;
-	out->nugget = solution->nugget;
-	out->mean_diag = solution->mean_diag;
-	out->scale = solution->scale * targets->unit * targets->unit;
-	out->offset = targets->offset;
-	out->log_marginal_likelihood = solution->log_marginal_likelihood;
-	if (ev->env->dry)
-	{
-		gp_figures_count(ev->env, problem, targets);
-		return;
-	}
-	if (!problem->loo_only)
-	{
-		/* The last net: no number that is none leaves the core. */
-		bool		finite = isfinite(out->scale) && (isfinite(out->log_marginal_likelihood) ||
-													  out->plan.strategy == GP_STRATEGY_PRECISION);
+	gp_env	   *env = dev->env;
+	gp_targets	targets = gp_targets_make(env, problem);
+	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
+	gp_solution solution;
+	bool		learnt;			/* no regression: it has no nugget */
+	bool		finite;
 
-		if (!finite || !gp_all_finite(ev->env, out->variance, out->nodes) ||
-			!gp_all_finite(ev->env, out->mean, out->nodes * out->columns))
-			gp_raise(ev->env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
-					 "the posterior is out of range");
-	}
-	gp_figures(ev->env, problem, targets, solution, out);
-	gp_tell_worth(ev->dev, problem, targets, out);
+	out->plan = *plan;
+	out->power = 1.0;
+	out->nodes = problem->graph->nodes;
+	out->columns = targets.columns;
+	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+								 sizeof(double));
+	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
+	if (targets.share)
+		out->prior_share = gp_alloc_figures(env, targets.columns, sizeof(double));
+	for (int32_t c = 0; c < gp_items(env, targets.share ? targets.columns : 0); c++)
+		out->prior_share[c] = targets.share[c];
+
+	solution = regression(arg, problem, &targets, out);
+	learnt = isnan(solution.nugget);
+	out->nugget = solution.nugget;
+	out->mean_diag = solution.mean_diag;
+	out->scale = learnt ? 1.0 : solution.scale * targets.unit * targets.unit;
+	out->offset = learnt ? 0.0 : targets.offset;
+	out->log_marginal_likelihood = solution.log_marginal_likelihood;
+	/* No number that is none leaves the core. */
+	finite = isfinite(out->scale) &&
+		(isfinite(out->log_marginal_likelihood) || learnt ||
+		 out->plan.strategy == GP_STRATEGY_PRECISION);
+	if (!env->dry && !problem->loo_only &&
+		(!finite || !gp_all_finite(env, out->variance, out->nodes) ||
+		 !gp_all_finite(env, out->mean, out->nodes * out->columns)))
+		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
+				 "the posterior is out of range");
+	gp_figures(env, problem, &targets, &solution, out);
+	if (!learnt && !env->dry)
+		gp_tell_worth(dev, problem, &targets, out);
+	gp_solution_free(dev, &solution);
+	gp_targets_free(env, &targets);
+	return out;
 }
 
 /* Frees a posterior. */

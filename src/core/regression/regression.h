@@ -381,37 +381,34 @@ extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  double quadratic, double log_det, gp_solution *solution);
 
-/* posterior_from_scores.c: refuses what a method that is no regression has no answer to. */
-extern void gp_learnt_check(gp_env *env, const gp_problem *problem, const char *method,
-							bool values);
+/*
+ * What makes means and variances of the nodes, in out, and of the labels without themselves.  It
+ * sets what out has beside them (landmarks, jitter, is_prior).
+ */
+typedef gp_solution gp_regression(void *arg, const gp_problem *problem, const gp_targets *targets,
+								  gp_posterior *out);
 
 /*
- * The posterior of such a method.  Means (nodes x columns) and
- * variances are filled in between.
+ * posterior.c: the one way to a posterior, whatever regression makes it: targets, the
+ * regression, calibration and figures; on a device that only accounts, what that takes.
  */
-extern gp_posterior *gp_learnt_open(gp_env *env, const gp_problem *problem, const gp_plan *plan);
+extern gp_posterior *gp_posterior_make(gp_device *dev, const gp_problem *problem,
+									   const gp_plan *plan, gp_regression *regression, void *arg);
 
 /*
- * Calibrates it and adds the figures, from what is said of each labelled node (m x columns, m)
- * by a model that has not seen its label; takes both arrays.
+ * posterior_from_scores.c: of a method that is no regression, from what is said of each
+ * labelled node (m x columns, m) by a model that has not seen its label; owns both arrays from now
+ * on.  Variances of values are scaled to the errors.
  */
-extern void gp_learnt_settle(gp_env *env, const gp_problem *problem, double *loo_mean,
-							 double *loo_variance, gp_posterior *out);
+extern gp_solution gp_solution_of_scores(gp_env *env, const gp_problem *problem,
+										 const gp_targets *targets, double *loo_mean,
+										 double *loo_variance, gp_posterior *out);
 
 /* posterior.c: forgets which nodes have no kernel. */
 extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
 
-/* posterior.c: allocates the arrays of one. */
-extern gp_posterior *gp_posterior_create(gp_env *env, const gp_problem *problem,
-										 const gp_targets *targets, const gp_plan *plan);
-
 /* True when all n numbers are finite. */
 extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
-
-/* Copies a solution's figures, refuses numbers that are none, and calibrates. */
-extern void gp_posterior_settle(const gp_eval *ev, const gp_problem *problem,
-								const gp_targets *targets, gp_solution *solution,
-								gp_posterior *out);
 
 /*
  * Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior
@@ -421,7 +418,10 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
 								const double *diag, gp_posterior *out);
 
-/* figures.c: the calibrator, the figures, and the leave-one-out posterior, which it takes. */
+/*
+ * figures.c: the calibrator, the figures, and the leave-one-out posterior, which passes from the
+ * solution to out; in a dry run, what that takes.
+ */
 extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
@@ -452,9 +452,6 @@ extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_ta
 
 /* weight_check.c: tells where the edges' weights say less of the labels than no weights would. */
 extern void gp_tell_weights(gp_env *env, const gp_problem *problem);
-
-/* Accounts for what that takes in a dry run, which has no figures. */
-extern void gp_figures_count(gp_env *env, const gp_problem *problem, const gp_targets *targets);
 
 /*
  * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),

@@ -32,8 +32,11 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 	trial		t = {m, gp_alloc(env, m->state)};
 	gp_count	count;
 
-	if (m->labels)
-		gp_learnt_check(env, problem, m->name, m->values);
+	if (m->labels && problem->task != GP_TASK_CLASSES && !m->values)
+		gp_raise(env, GP_ERR_UNSUPPORTED, "For values use a kernel that is not learnt, such as gcn.",
+				 "method %s predicts classes only", m->name);
+	if (m->labels && problem->nlabelled < 1)
+		gp_raise(env, GP_ERR_DATA, NULL, "no node is labelled");
 	m->open(state, dev, problem, options);
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
 	do

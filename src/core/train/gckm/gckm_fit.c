@@ -150,27 +150,16 @@ scores_to_means(gp_env *env, int64_t n, int32_t columns, double *score, double *
 	}
 }
 
-/* The landmarks of a machine, which is on a device from now on. */
-static gp_points
-choose_points(machine *a, gp_device *dev)
-{
-	const gp_problem *p = a->problem;
-
-	a->dev = dev;
-	a->env = dev->env;
-	return gp_points_choose(a->env, p->graph->nodes, p->nlabelled, p->labelled, a->m, p->seed);
-}
-
-/* The fit. */
-static void *
-machine_run(void *state, gp_device *dev, const gp_plan *plan)
+/* The gp_regression of a machine. */
+static gp_solution
+machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_posterior *out)
 {
 	machine    *a = state;
-	gp_points	points = choose_points(a, dev);
+	gp_device  *dev = a->dev;
 	gp_env	   *env = a->env;
-	const gp_problem *p = a->problem;
+	gp_points	points = gp_points_choose(env, p->graph->nodes, p->nlabelled, p->labelled, a->m,
+										  p->seed);
 	size_t		row = (size_t) p->nclasses * sizeof(double);
-	gp_posterior *out = gp_learnt_open(env, p, plan);
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, row);
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 
@@ -201,8 +190,18 @@ machine_run(void *state, gp_device *dev, const gp_plan *plan)
 	out->landmark = points.node;
 	out->nlandmarks = points.n;
 	out->jitter = a->jitter;
-	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
-	return out;
+	return gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
+}
+
+/* The fit. */
+static void *
+machine_run(void *state, gp_device *dev, const gp_plan *plan)
+{
+	machine    *a = state;
+
+	a->dev = dev;
+	a->env = dev->env;
+	return gp_posterior_make(dev, a->problem, plan, machine_scores, a);
 }
 
 /* The components of every node as features of the host. */
@@ -210,13 +209,17 @@ static void *
 embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 {
 	machine    *a = state;
-	gp_points	points = choose_points(a, dev);
-	int64_t		n = a->problem->graph->nodes;
-	gp_features *out = gp_alloc_zero(a->env, 1, sizeof(gp_features));
+	const gp_problem *p = a->problem;
+	int64_t		n = p->graph->nodes;
+	gp_env	   *env = a->env = dev->env;
+	gp_points	points = gp_points_choose(env, n, p->nlabelled, p->labelled, a->m, p->seed);
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	h = embed(a, &points, q, norm);
+	gp_matrix	h;
 
+	a->dev = dev;
+	h = embed(a, &points, q, norm);
 	gp_destroy_all(dev, &norm, &q);
 	*out = (gp_features) {n, h.cols, NULL,
 						  gp_alloc_figures(a->env, n, (size_t) h.cols * sizeof(double)),

@@ -102,7 +102,6 @@ learner_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	gp_csr_free(env, one);
 	l->op = sum;
 	l->op_turned = gp_csr_transpose(env, l->op);
-	l->targets = gp_targets_make(env, problem);
 }
 
 static void
@@ -110,7 +109,6 @@ learner_close(void *state)
 {
 	learner    *l = state;
 
-	gp_targets_free(l->env, &l->targets);
 	gp_csr_free(l->env, l->op_turned);
 	gp_csr_free(l->env, l->op);
 	gp_csr_free(l->env, l->x_turned);
@@ -537,21 +535,20 @@ hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_
 	}
 }
 
-/* The fit. */
-static void *
-learner_run(void *state, gp_device *dev, const gp_plan *plan)
+/* The gp_regression of a learner. */
+static gp_solution
+learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_posterior *out)
 {
 	learner    *l = state;
-	gp_env	   *env = l->env = dev->env;
-	const gp_problem *p = l->problem;
-	int32_t		c = l->targets.columns;
-	double		unit = l->targets.unit;
-	gp_posterior *out = gp_learnt_open(env, p, plan);
+	gp_env	   *env = l->env;
+	int32_t		c = targets->columns;
+	double		unit = targets->unit;
+	gp_solution solution;
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
 
-	l->dev = dev;
+	l->targets = *targets;
 	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
 	l->place = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
 	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
@@ -573,13 +570,24 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 		if (!l->classes)
 			out->mean[i] = l->targets.offset + unit * out->mean[i];
 	}
-	/* the bound is that of values in units of their spread */
-	out->log_marginal_likelihood = l->bound - (l->classes ? 0.0
-											   : (double) p->nlabelled * log(unit));
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, room);
-	gp_learnt_settle(env, p, loo_mean, loo_variance, out);
-	return out;
+	solution = gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
+	/* the bound is that of values in units of their spread */
+	solution.log_marginal_likelihood = l->bound - (l->classes ? 0.0
+											   : (double) p->nlabelled * log(unit));
+	return solution;
+}
+
+/* The fit. */
+static void *
+learner_run(void *state, gp_device *dev, const gp_plan *plan)
+{
+	learner    *l = state;
+
+	l->dev = dev;
+	l->env = dev->env;
+	return gp_posterior_make(dev, l->problem, plan, learner_scores, l);
 }
 
 static void
