@@ -204,8 +204,8 @@ extern int	gp_crew_size(const gp_crew *crew);
 extern size_t gp_crew_room(gp_device *dev, gp_crew_work work, void *job, int64_t piece);
 
 /*
- * Does all pieces; a dry run counts their operations.  What no thread could do, for its memory or for an interrupt, is done on a
- * device of the host, alone, by worker 0.
+ * Does all pieces; a dry run counts their operations.  What no thread could do, for its memory or
+ * for an interrupt, is done on a device of the host, alone, by worker 0.
  */
 extern void gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces,
 						gp_device *alone);

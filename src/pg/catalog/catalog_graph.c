@@ -225,8 +225,8 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 	if (graph->tables.tables.oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("graph \"%s\" is one of tables: it has no target of its own", graph->name),
-				 errhint("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task).",
+				 errmsg("graph \"%s\" is one of tables: it has neither targets nor edges of its own", graph->name),
+				 errhint("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task).  For links make a graph of nodes and edges: gp_create_graph(graph, nodes, edges).",
 						 quote_literal_cstr(graph->name))));
 }
 

@@ -34,7 +34,7 @@ typedef struct best
 	int64_t		k;
 	gp_link_take take;
 	void	   *state;
-	gp_link_kept *kept;			/* rows go here as they rank, but for unlikely ones; NULL: take has them */
+	gp_link_kept *kept;			/* has the likely rows as they rank; NULL: take has them */
 	double		least;			/* probability of these */
 	bool	   *asked;			/* nodes that are asked for: a pair of two may come twice */
 	gp_set		given;			/* pairs of them, so that (j, i) does not follow (i, j) */
