@@ -135,13 +135,6 @@ extern gp_link_habits gp_link_habits_read(const int64_t *count);
 
 /* heldout.c: the pairs of the folds, and the figures that they make. */
 
-/* Room for the pairs of all folds. */
-extern gp_link_held gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds);
-
-/* Adds the pairs of the next fold, whose scores are yet to come, and counts their habits. */
-extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold,
-							 int64_t *habits);
-
 /* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
 extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
 extern void gp_link_held_free(gp_env *env, gp_link_held *held);
@@ -181,6 +174,11 @@ typedef struct gp_link_opened
 	gp_features *features;
 } gp_link_opened;
 
+/*
+ * The pairs of the folds, whose scores are yet to come, and the counts of their habits
+ * (heldout.c).
+ */
+extern gp_link_opened gp_link_opened_make(gp_env *env, const gp_link_fold *fold, int folds);
 extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_opened *opened,
 										  gp_link_method method, const gp_graph *graph);
 extern gp_link_model *gp_link_model_end(gp_device *dev, const gp_link_problem *problem,

@@ -323,9 +323,7 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,
 					.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
-	fit->own.held = gp_link_held_create(env, &fit->hidden, 1);
-	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	gp_link_held_add(env, &fit->own.held, &fit->hidden, fit->own.habits);
+	fit->own = gp_link_opened_make(env, &fit->hidden, 1);
 	d->options = settle_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
 								p->features != NULL);
 	if (p->features)

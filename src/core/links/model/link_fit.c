@@ -424,11 +424,10 @@ open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
 
 	gp_power_refuse(env, problem->program);
 	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	r->own.held = gp_link_held_create(env, fold, r->folds);
-	r->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
-	for (int f = 0; f < r->folds; f++)
-		gp_link_held_add(env, &r->own.held, &fold[f], r->own.habits);
+	r->own = gp_link_opened_make(env, fold, r->folds);
+	if (r->powers > 0)
+		r->own.features = gp_link_features_prepare(env, problem->features, problem->seed);
 	for (int f = 0; f < r->folds; f++)
 	{
 		r->fold[f].fold = fold[f];
@@ -444,8 +443,6 @@ scores_open(void *state, gp_device *dev, const gp_problem *p, const void *option
 
 	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options};
 	choose_depth(r);
-	if (p->features)
-		r->own.features = gp_link_features_prepare(r->env, p->features, p->seed);
 	open_folds(r, dev, options);
 	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
 	for (int f = 0; f < r->folds && r->threads > 1; f++)

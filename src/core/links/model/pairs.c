@@ -308,10 +308,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
 	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fold);
-	fit->own.held = gp_link_held_create(env, fold, fit->folds);
-	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	for (int f = 0; f < fit->folds; f++)
-		gp_link_held_add(env, &fit->own.held, &fold[f], fit->own.habits);
+	fit->own = gp_link_opened_make(env, fold, fit->folds);
 	all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph,.habits = fit->own.habits};
 	for (int f = 0; f < fit->folds; f++)
 	{

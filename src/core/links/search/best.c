@@ -49,26 +49,6 @@ typedef struct best
 
 /* ---- one lot ---- */
 
-/* A candidate and what ranks it. */
-typedef struct ranked
-{
-	double		rank;
-	int32_t		dst;
-	int64_t		place;			/* among the candidates */
-} ranked;
-
-/* By rank, ties by node. */
-static int
-compare_ranked(const void *a, const void *b, void *unused)
-{
-	const ranked *x = a;
-	const ranked *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return x->dst < y->dst ? -1 : x->dst > y->dst;
-}
-
 /* The candidates of some sources of a lot, which are scored together. */
 typedef struct group
 {
@@ -92,7 +72,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 											   sizeof(double)) : NULL;
 	gp_link_row *row = gp_alloc_array(env, n, sizeof(gp_link_row));
 	double	   *mean = gp_alloc_array(env, n, sizeof(double));
-	ranked	   *r = gp_alloc_array(env, n, sizeof(ranked));
+	gp_scored  *r = gp_alloc_array(env, n, sizeof(gp_scored));
 	gp_link_block block = {.sources = g->sources,.source = lot->source + g->begin,.n = n,
 	.slot = g->slot,.dst = g->dst};
 	double	   *kept;
@@ -107,17 +87,14 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	gp_links_means(l, n, score, row, mean);
 	for (int32_t s = 0; s < g->sources; s++)
 	{
-		ranked	   *own = r + g->first[s];
-		gp_heap		heap = {.env = env,.item = own,.size = sizeof(ranked),
-			.compare = compare_ranked};
+		gp_heap		heap = {.env = env,.item = r + g->first[s],.size = sizeof(gp_scored),
+			.compare = gp_compare_scored};
 
 		heap.room = gp_min64(k, g->first[s + 1] - g->first[s]);
 		/* Numbers beyond float make no rank: such a candidate comes last. */
 		for (int64_t e = g->first[s]; e < g->first[s + 1]; e++)
 		{
-			ranked		candidate = {isnan(mean[e]) ? -INFINITY : mean[e], g->dst[e], e};
-
-			gp_heap_offer(&heap, &candidate);
+			gp_heap_offer(&heap, &(gp_scored) {isnan(mean[e]) ? -INFINITY : mean[e], g->dst[e], e});
 		}
 		gp_heap_sort(&heap);
 		lot->first[g->begin + s + 1] = lot->first[g->begin + s] + heap.n;

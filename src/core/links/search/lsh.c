@@ -1,6 +1,7 @@
 /*
  * lsh.c - tables of codes, and the nodes nearest to one.
  */
+#include "base/sort.h"
 #include "lsh.h"
 
 #define PLAIN_NODES 4096		/* up to so many nodes all codes are compared */
@@ -138,18 +139,8 @@ look_in_band(const gp_link_tables *t, gp_link_marks *marks, gp_link_nearest *bes
 
 	if (hi - lo > BUCKET_LOOK)
 	{
-		int32_t		from = lo;
-		int32_t		to = hi;
+		int32_t		from = lo + (int32_t) gp_sorted_find(place + lo, hi - lo, node);
 
-		while (from < to)		/* ends at the node's own place */
-		{
-			int32_t		mid = from + (to - from) / 2;
-
-			if (place[mid] < node)
-				from = mid + 1;
-			else
-				to = mid;
-		}
 		from = from - lo > BUCKET_LOOK / 2 ? from - BUCKET_LOOK / 2 : lo;
 		lo = hi - from > BUCKET_LOOK ? from : hi - BUCKET_LOOK;
 		hi = lo + BUCKET_LOOK;
