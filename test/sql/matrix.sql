@@ -54,7 +54,8 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
 -- a graph that is put together serves all statements of a transaction that have the same values, and goes with it
 CREATE FUNCTION spread_text(graphs gp_graph[], kernel text) RETURNS text LANGUAGE sql AS
     $$ SELECT gp_stack(s.rows ORDER BY s.chunk)::text FROM whole, gp_spread(m, graphs, kernel::gp_kernel, '{400}') AS s $$;
-CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp whole graph';
+CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts
+  WHERE name = 'gnngp environment' AND parent = 'TopTransactionContext';
 CREATE TABLE apart AS SELECT g.name, g.values, k AS kernel, spread_text(g.values, k) AS want
     FROM (VALUES ('all', ARRAY(SELECT g FROM graphs ORDER BY part)), ('one', ARRAY(SELECT gp_graph(10, 13))), ('other', ARRAY(SELECT gp_graph(10, 16)))) AS g(name, values),
         (VALUES ('A*X0'), ('A*X0, norm=row')) AS k(k);

@@ -58,12 +58,22 @@ shown(Relation rel)
 	return gnngp_shown_oid(RelationGetRelid(rel));
 }
 
-/* Opens a table that may hold nodes, edges or features; 42809 for another kind of relation. */
+/*
+ * Opens a table that may hold nodes, edges or features; 42809 for another kind of relation.  former
+ * is what a graph calls it that has it already, or NULL.
+ */
 static Relation
-open_table(Oid oid, const char *argument)
+open_table(Oid oid, const char *argument, const char *graph, const gnngp_source_name *former)
 {
 	Relation	rel = try_relation_open(oid, AccessShareLock);
 
+	if (rel == NULL && former && former->table)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" of graph \"%s\" no longer exists",
+						gnngp_shown_table(former->schema, former->table), graph),
+				 errhint("Name another table: gp_alter_graph(%s, %s => ...).",
+						 quote_literal_cstr(graph), argument)));
 	if (rel == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -87,7 +97,7 @@ open_table(Oid oid, const char *argument)
 void
 gnngp_require_table(Oid oid, const char *argument)
 {
-	relation_close(open_table(oid, argument), NoLock);
+	relation_close(open_table(oid, argument, NULL, NULL), NoLock);
 }
 
 /* What there is in place of a column that is not there: the nearest one, or the list of all. */
@@ -333,7 +343,7 @@ why_no_feature(const column_ref *column, const Bitmapset *keys, const gnngp_grap
 gnngp_texts
 gnngp_all_features(const gnngp_graph_def *def)
 {
-	Relation	nodes = open_table(def->nodes, "nodes");
+	Relation	nodes = open_table(def->nodes, "nodes", def->name, &def->nodes_name);
 	TupleDesc	desc = RelationGetDescr(nodes);
 	Bitmapset  *keys = key_columns(nodes);
 	gnngp_texts list = {0, palloc(sizeof(char *) * Max(desc->natts, 1))};
@@ -365,9 +375,10 @@ gnngp_all_features(const gnngp_graph_def *def)
 
 /* The first three columns of a table of sparse features. */
 static void
-check_sparse(Oid table, const column_ref *id)
+check_sparse(const gnngp_graph_def *def, const column_ref *id)
 {
-	Relation	rel = open_table(table, "sparse_features");
+	Relation	rel = open_table(def->sparse_features, "sparse_features", def->name,
+								 &def->sparse_name);
 	TupleDesc	desc = RelationGetDescr(rel);
 	column_ref	column[3];
 	int			n = 0;
@@ -457,8 +468,9 @@ void
 gnngp_check_graph(const gnngp_graph_def *def)
 {
 	bool		ends = !OidIsValid(def->nodes);
-	Relation	nodes = open_table(ends ? def->edges : def->nodes, ends ? "edges" : "nodes");
-	Relation	edges = open_table(def->edges, "edges");
+	Relation	edges = open_table(def->edges, "edges", def->name, &def->edges_name);
+	Relation	nodes = ends ? open_table(def->edges, "edges", def->name, &def->edges_name) :
+		open_table(def->nodes, "nodes", def->name, &def->nodes_name);
 	column_ref	id = find_column(nodes, def->id_column, ends ? SRC_HOLDS : "the ids of the nodes",
 								 ends ? "src => '...'" : "id => '...'");
 
@@ -482,7 +494,7 @@ gnngp_check_graph(const gnngp_graph_def *def)
 					 errmsg("sparse features cannot be standardised"),
 					 errhint("That would make them dense; use scale => 'length' for rows of "
 							 "length one.")));
-		check_sparse(def->sparse_features, &id);
+		check_sparse(def, &id);
 	}
 	relation_close(edges, NoLock);
 	relation_close(nodes, NoLock);

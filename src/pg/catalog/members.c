@@ -20,8 +20,7 @@ load_texts(Datum value, bool null)
 
 	if (null)
 		return list;
-	deconstruct_array(DatumGetArrayTypePCopy(value), TEXTOID, -1, false, TYPALIGN_INT,
-					  &elements, &nulls, &list.n);
+	list.n = gnngp_array_elements(DatumGetArrayTypePCopy(value), &elements, &nulls);
 	list.text = palloc(sizeof(char *) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)
 	{
@@ -61,8 +60,7 @@ load_oids(Datum value, bool null)
 
 	if (null)
 		return list;
-	deconstruct_array(DatumGetArrayTypePCopy(value), REGCLASSOID, sizeof(Oid), true, TYPALIGN_INT,
-					  &elements, &nulls, &list.n);
+	list.n = gnngp_array_elements(DatumGetArrayTypePCopy(value), &elements, &nulls);
 	list.oid = palloc(sizeof(Oid) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)
 		list.oid[i] = nulls[i] ? InvalidOid : DatumGetObjectId(elements[i]);
@@ -133,7 +131,7 @@ save_texts(int n, char *const *text, bool *null)
 	*null = text == NULL;
 	for (int i = 0; i < n; i++)
 		elements[i] = CStringGetTextDatum(text[i]);
-	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
+	return gnngp_make_array(elements, n, TEXTOID);
 }
 
 static Datum
@@ -144,8 +142,7 @@ save_oids(const gnngp_oids *list, bool *null)
 	*null = list->oid == NULL;
 	for (int i = 0; i < list->n; i++)
 		elements[i] = ObjectIdGetDatum(list->oid[i]);
-	return PointerGetDatum(construct_array(elements, list->n, REGCLASSOID, sizeof(Oid), true,
-										   TYPALIGN_INT));
+	return gnngp_make_array(elements, list->n, REGCLASSOID);
 }
 
 Oid

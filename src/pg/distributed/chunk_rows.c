@@ -107,8 +107,8 @@ gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n,
 		if (chunks == 0 || DatumGetInt32(chunk[chunks - 1]) != at)
 			chunk[chunks++] = Int32GetDatum((int32) at);
 	}
-	values[0] = PointerGetDatum(construct_array(id, (int) n, INT8OID, 8, true, TYPALIGN_DOUBLE));
-	values[1] = PointerGetDatum(construct_array(chunk, chunks, INT4OID, 4, true, TYPALIGN_INT));
+	values[0] = gnngp_make_array(id, (int) n, INT8OID);
+	values[1] = gnngp_make_array(chunk, chunks, INT4OID);
 	c.value = gp_alloc_zero(env, (int64_t) gp_size_mul(env, n, cols), sizeof(double));
 	collect(d, &c, query, 2, types, values);
 	out = d->ev.dev->create(d->ev.dev, n, cols, GP_DOUBLE);

@@ -50,10 +50,7 @@ put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const 
 
 typedef struct whole_graph
 {
-	MemoryContext context;
-	MemoryContextCallback callback;
 	gp_env	   *env;
-	bool		kept;			/* no call has it, and it is in no account */
 	ArrayType  *values;			/* a copy of what it was made from */
 	gnngp_value_ids ids;
 	gp_graph   *graph;
@@ -61,9 +58,7 @@ typedef struct whole_graph
 	gp_norm		norm;			/* of a */
 } whole_graph;
 
-/* The one of this process: a query calls from several places, by partitions, and one graph for each
- * of them would be too much. */
-static whole_graph *whole;
+static const char kind_of_kept = 0; /* its address tells whole graphs from others */
 
 /* Puts a graph together from its values. */
 static void
@@ -71,15 +66,13 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 {
 	Datum	   *value;
 	bool	   *null;
-	int			n;
+	int			n = gnngp_array_elements(w->values, &value, &null);
 	bool		weighted = false;
 	gp_edges   *edges = NULL;
 
-	deconstruct_array(w->values, ARR_ELEMTYPE(w->values), -1, false, TYPALIGN_INT, &value, &null,
-					  &n);
 	for (int k = 0; k < n; k++)
 	{
-		MemoryContext work = AllocSetContextCreate(w->context, "gnngp graph",
+		MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp graph",
 												   ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(work);
 		gnngp_graph_value g;
@@ -116,63 +109,33 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 	w->graph = gp_graph_build(edges);
 }
 
-/* Forgets a graph whose memory goes. */
-static void
-forget(void *arg)
-{
-	whole_graph *w = arg;
-
-	if (w->kept)
-		gnngp_account_keep(0, NULL);
-	if (whole == w)
-		whole = NULL;
-}
-
-static void
-give_up(void)
-{
-	MemoryContextDelete(whole->context);
-}
-
 /* The graph of a call over the rows of its nodes: the one that was kept, or a new one. */
-static gp_graph *
+static whole_graph *
 find_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 {
-	MemoryContext context;
-	MemoryContext old;
+	whole_graph *w = gnngp_env_kept(&kind_of_kept);
+	gp_env	   *env;
 
-	if (whole && whole->kept && VARSIZE(whole->values) == VARSIZE(values) &&
-		memcmp(whole->values, values, VARSIZE(values)) == 0 &&
-		gnngp_value_ids_equal(&whole->ids, rows))
+	if (w && VARSIZE(w->values) == VARSIZE(values) &&
+		memcmp(w->values, values, VARSIZE(values)) == 0 && gnngp_value_ids_equal(&w->ids, rows))
 	{
-		whole->kept = false;
-		gnngp_env_resume(whole->env, whole->context);
-		MemoryContextSetParent(whole->context, CurrentMemoryContext);
-		return whole->graph;
+		gnngp_env_resume(w->env, CurrentMemoryContext);
+		return w;
 	}
-	/* One that a call has not given back ended in an error, and its memory may outlive that. */
-	if (whole)
-		give_up();
-	/* Puts a graph together; an error in it, or before it is kept, takes it along */
-	context = AllocSetContextCreate(CurrentMemoryContext, "gnngp whole graph", ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(context);
-	whole = palloc0(sizeof(whole_graph));
-	whole->context = context;
-	whole->callback.func = forget;
-	whole->callback.arg = whole;
-	MemoryContextRegisterResetCallback(context, &whole->callback);
-	whole->env = gnngp_env_create(context);
-	whole->values = gp_alloc_array(whole->env, VARSIZE(values), 1);
-	memcpy(whole->values, values, VARSIZE(values));
-	whole->ids = *rows;
+	gnngp_account_give_up(0);
+	env = gnngp_env_create(CurrentMemoryContext);
+	w = gp_alloc_zero(env, 1, sizeof(whole_graph));
+	w->env = env;
+	w->values = gp_alloc_array(env, VARSIZE(values), 1);
+	memcpy(w->values, values, VARSIZE(values));
+	w->ids = *rows;
 	if (rows->id)
 	{
-		whole->ids.id = gp_alloc_array(whole->env, rows->n, sizeof(int64));
-		memcpy(whole->ids.id, rows->id, rows->n * sizeof(int64));
+		w->ids.id = gp_alloc_array(env, rows->n, sizeof(int64));
+		memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
 	}
-	build_whole(whole, rows);
-	MemoryContextSwitchTo(old);
-	return whole->graph;
+	build_whole(w, rows);
+	return w;
 }
 
 /* gp_spread(columns, graph, kernel, bounds): S columns, in parts of rows. */
@@ -187,7 +150,7 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	int			n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
 	gp_env	   *env;
 	gp_device  *dev;
-	gp_graph   *graph;
+	whole_graph *whole;
 	const gp_program *program;
 	gp_matrix	m;
 
@@ -200,10 +163,10 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (table.wide)
 		gnngp_matrix_refuse("Columns are of single precision.");
-	graph = find_whole_graph(PG_GETARG_ARRAYTYPE_P(1), &table.ids);
+	whole = find_whole_graph(PG_GETARG_ARRAYTYPE_P(1), &table.ids);
 	env = gnngp_env_create(CurrentMemoryContext);
 	m = gnngp_matrix_numbers(env, &table);
-	dev = gnngp_device_open(env, gnngp_factor_threads(16.0 * graph->edges * m.cols));
+	dev = gnngp_device_open(env, gnngp_factor_threads(16.0 * whole->graph->edges * m.cols));
 	program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(2)));
 	/* The graph's matrix A in the kernel's norm, in float */
 	if (whole->a && whole->norm != program->norm)
@@ -212,15 +175,12 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 		whole->a = NULL;
 	}
 	if (whole->a == NULL)
-		whole->a = gp_graph_normalise(whole->env, graph, program->norm, GP_FLOAT);
+		whole->a = gp_graph_normalise(whole->env, whole->graph, program->norm, GP_FLOAT);
 	whole->norm = program->norm;
-	gp_block_operate(dev, program, graph, whole->a, m);
+	gp_block_operate(dev, program, whole->graph, whole->a, m);
 	dev->close(dev);
 	put_parts(result, &table.ids, m, bound, n);
 	gnngp_env_destroy(env);
-	gnngp_account_give_up(0);
-	gnngp_env_keep(whole->env, whole->context, give_up);
-	whole->kept = true;
-	MemoryContextSetParent(whole->context, TopTransactionContext);
+	gnngp_env_keep(whole->env, TopTransactionContext, &kind_of_kept, whole);
 	return (Datum) 0;
 }

@@ -194,7 +194,7 @@ given_id(const gnngp_id_type *t, Datum value)
 	ErrorContextCallback context = {
 		error_context_stack, hint_id_type, unconstify(gnngp_id_type *, t)
 	};
-	gnngp_id id = {0};
+	gnngp_id	id = {0};
 
 	if (t->as_text)
 	{
@@ -204,11 +204,7 @@ given_id(const gnngp_id_type *t, Datum value)
 		error_context_stack = context.previous;
 	}
 	if (t->model->integer_ids)
-	{
-		id.key = t->base == INT8OID ? DatumGetInt64(value)
-			: t->base == INT4OID ? DatumGetInt32(value) : DatumGetInt16(value);
-		return id;
-	}
+		return (gnngp_id) {.key = gnngp_integer_datum(value, t->base)};
 	id.text = gnngp_value_text(value, t->base, NULL, &id.length);
 	id.key = gnngp_text_key(id.text, id.length);
 	return id;
@@ -227,10 +223,6 @@ static gnngp_given_ids
 read_array(const gnngp_id_type *t, ArrayType *array)
 {
 	gnngp_given_ids given = {0};
-	Oid			type = ARR_ELEMTYPE(array);
-	int16		length;
-	bool		by_value;
-	char		align;
 	Datum	   *value;
 	bool	   *null;
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -247,8 +239,7 @@ read_array(const gnngp_id_type *t, ArrayType *array)
 				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
 	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
 	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
-	get_typlenbyvalalign(type, &length, &by_value, &align);
-	deconstruct_array(array, type, length, by_value, align, &value, &null, &n);
+	(void) gnngp_array_elements(array, &value, &null);
 	given.n = n;
 	given.id = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(gnngp_id) * Max(n, 1));
 	for (int i = 0; i < n; i++)
@@ -332,21 +323,6 @@ gnngp_link_id(const gnngp_link_ids *ids, int64 node)
 	return id;
 }
 
-int
-gnngp_given_id_compare(const void *first, const void *second, void *unused)
-{
-	const gnngp_id *a = first;
-	const gnngp_id *b = second;
-	int			order;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (a->text == NULL)
-		return 0;
-	order = memcmp(a->text, b->text, Min(a->length, b->length));
-	return order != 0 ? order : a->length - b->length;
-}
-
 void
 gnngp_given_ids_sort(gnngp_given_ids *given)
 {
@@ -355,10 +331,10 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 	for (int64 i = 0; i < given->n; i++)
 		if (!given->id[i].null)
 			given->id[n++] = given->id[i];
-	gnngp_sort(given->id, n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
+	gnngp_sort(given->id, n, sizeof(gnngp_id), gnngp_id_compare, NULL);
 	given->n = 0;
 	for (int64 i = 0; i < n; i++)
-		if (i == 0 || gnngp_given_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
+		if (i == 0 || gnngp_id_compare(&given->id[i], &given->id[given->n - 1], NULL) != 0)
 			given->id[given->n++] = given->id[i];
 }
 
@@ -372,7 +348,7 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnn
 	{
 		int64		middle = low + (high - low) / 2;
 		int64		place = order ? order[middle] : middle;
-		int			side = gnngp_given_id_compare(&given->id[place], id, NULL);
+		int			side = gnngp_id_compare(&given->id[place], id, NULL);
 
 		if (side == 0)
 			return place;
@@ -394,7 +370,7 @@ gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
 	{
 		int64		middle = low + (high - low) / 2;
 		gnngp_id	there = gnngp_link_id(ids, middle);
-		int			side = gnngp_given_id_compare(&there, id, NULL);
+		int			side = gnngp_id_compare(&there, id, NULL);
 
 		if (side == 0)
 			return (int32) middle;
@@ -458,16 +434,12 @@ gnngp_integers(PG_FUNCTION_ARGS)
 	Oid			type = ARR_ELEMTYPE(given);
 	Datum	   *value;
 	bool	   *null;
-	int			n;
+	int			n = gnngp_array_elements(given, &value, &null);
 
 	if (type == INT8OID)
 		PG_RETURN_ARRAYTYPE_P(given);
-	deconstruct_array(given, type, type == INT2OID ? 2 : 4, true,
-					  type == INT2OID ? TYPALIGN_SHORT : TYPALIGN_INT,
-					  &value, &null, &n);
 	for (int i = 0; i < n; i++)
-		value[i] = Int64GetDatum(type == INT2OID ? DatumGetInt16(value[i])
-								 : DatumGetInt32(value[i]));
+		value[i] = Int64GetDatum(gnngp_integer_datum(value[i], type));
 	PG_RETURN_ARRAYTYPE_P(construct_md_array(value, null, ARR_NDIM(given), ARR_DIMS(given),
 											 ARR_LBOUND(given),
 											 INT8OID, 8, FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));

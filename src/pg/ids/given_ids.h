@@ -72,9 +72,6 @@ extern void gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 
 /* The id of a node of a link part. */
 extern gnngp_id gnngp_link_id(const gnngp_link_ids *ids, int64 node);
 
-/* Compares two ids as they are stored; a gp_compare. */
-extern int	gnngp_given_id_compare(const void *first, const void *second, void *unused);
-
 /* Sorts the ids as they are stored, each once and without NULL. */
 extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "ids.h"
 #include "utils/uuid.h"
 
@@ -83,19 +84,61 @@ gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length)
 	return text;
 }
 
+int64
+gnngp_text_key(const char *text, int length)
+{
+	return (int64) hash_bytes_extended((const unsigned char *) text, length, 0);
+}
+
+gnngp_id
+gnngp_datum_id(Datum value, Oid base, FmgrInfo *output)
+{
+	gnngp_id	id = {0};
+
+	if (gnngp_is_integer_type(base))
+		id.key = gnngp_integer_datum(value, base);
+	else
+	{
+		id.text = gnngp_value_text(value, base, output, &id.length);
+		id.key = gnngp_text_key(id.text, id.length);
+	}
+	return id;
+}
+
+int
+gnngp_id_compare(const void *first, const void *second, void *unused)
+{
+	const gnngp_id *a = first;
+	const gnngp_id *b = second;
+	int			order;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->text == NULL)
+		return 0;
+	order = memcmp(a->text, b->text, Min(a->length, b->length));
+	return order != 0 ? order : a->length - b->length;
+}
+
+char *
+gnngp_copy_text(gp_env *env, const char *text, int length)
+{
+	char	   *copy = gp_alloc(env, (size_t) length + 1);
+
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	return copy;
+}
+
 char **
 gnngp_array_texts(ArrayType *array, int *n)
 {
 	Oid			base = getBaseType(ARR_ELEMTYPE(array));
-	int16		size;
-	bool		by_value;
-	char		align;
 	Datum	   *value;
 	bool	   *null;
 	char	  **text;
 
-	get_typlenbyvalalign(base, &size, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), size, by_value, align, &value, &null, n);
+	*n = gnngp_array_elements(array, &value, &null);
 	text = palloc0(sizeof(char *) * Max(*n, 1));
 	for (int k = 0; k < *n; k++)
 	{

@@ -1,19 +1,13 @@
 /*
- * idmap.c - building the map from ids to nodes, and looking up texts.
+ * idmap.c - building the map from ids to nodes, looking up texts, and numbering ids as they come.
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "idmap.h"
+#include "pg/server/server.h"
 
 /* A direct table may have this many entries for each node. */
 #define DIRECT_FACTOR 4
-
-int64
-gnngp_text_key(const char *text, int length)
-{
-	return (int64) hash_bytes_extended((const unsigned char *) text, length, 0);
-}
 
 static int32 *
 empty_table(gp_env *env, uint64 size)
@@ -110,4 +104,54 @@ gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length)
 		}
 	}
 	return -1;
+}
+
+/* Where the number of an id stands, or the free place where it belongs. */
+static int32 *
+find_place(gnngp_numbered *ids, const gnngp_id *id)
+{
+	uint64		place = gp_first_place(&ids->places, (uint64) id->key);
+
+	while (ids->table[place] >= 0 && !gnngp_number_is(ids, ids->table[place], id))
+		place = gp_next_place(&ids->places, place);
+	return &ids->table[place];
+}
+
+int32
+gnngp_number_find(gnngp_numbered *ids, const gnngp_id *id)
+{
+	return ids->n > 0 ? *find_place(ids, id) : -1;
+}
+
+int32
+gnngp_number_add(gnngp_numbered *ids, const gnngp_id *id)
+{
+	gp_env	   *env = ids->env;
+	int32	   *number;
+
+	if (ids->n == ids->room)
+	{
+		/* The table stays at most half full. */
+		ids->room = ids->room ? 2 * ids->room : 64;
+		ids->key = gp_realloc_array(env, ids->key, ids->room, sizeof(int64));
+		ids->text = gp_realloc_array(env, ids->text, ids->room, sizeof(char *));
+		gp_free(env, ids->table);
+		ids->places = gp_places_open(env, 2 * (uint64) ids->room);
+		ids->table = empty_table(env, 2 * (uint64) ids->room);
+		for (int32 i = 0; i < ids->n; i++)
+		{
+			gnngp_id	former = gnngp_number_id(ids, i);
+
+			gnngp_poll(i);
+			*find_place(ids, &former) = i;
+		}
+	}
+	number = find_place(ids, id);
+	if (*number < 0)
+	{
+		ids->key[ids->n] = id->key;
+		ids->text[ids->n] = id->text ? gnngp_copy_text(env, id->text, id->length) : NULL;
+		*number = ids->n++;
+	}
+	return *number;
 }

@@ -3,7 +3,7 @@
  *
  * Integer ids that are dense need a subtraction or one table look-up; others go
  * through an open-addressing hash.  Ids of other types are found by the hash of
- * their text.
+ * their text.  Where the ids are not known before, they are numbered as they come.
  */
 #ifndef GNNGP_IDMAP_H
 #define GNNGP_IDMAP_H
@@ -56,6 +56,45 @@ gnngp_idmap_find(gnngp_idmap *map, int64 key)
 		if (node < 0 || map->key[node] == key)
 			return node;
 	}
+}
+
+/* ---- ids, or words, that are numbered as they come ---- */
+
+/* Begins zeroed, but for env. */
+typedef struct gnngp_numbered
+{
+	gp_env	   *env;
+	int32		n;
+	int32		room;
+	int64	   *key;
+	char	  **text;			/* 0-terminated copies; NULL for integers */
+	gp_places	places;
+	int32	   *table;			/* the number at each place; -1: free */
+} gnngp_numbered;
+
+/* The number of an id, or -1. */
+extern int32 gnngp_number_find(gnngp_numbered *ids, const gnngp_id *id);
+
+/* The same; an id that has none gets the next one. */
+extern int32 gnngp_number_add(gnngp_numbered *ids, const gnngp_id *id);
+
+/* The id of a number. */
+static inline gnngp_id
+gnngp_number_id(const gnngp_numbered *ids, int32 number)
+{
+	const char *text = ids->text[number];
+
+	return (gnngp_id) {ids->key[number], text, text ? (int) strlen(text) : 0, false};
+}
+
+/* True where it is this one. */
+static inline bool
+gnngp_number_is(const gnngp_numbered *ids, int32 number, const gnngp_id *id)
+{
+	const char *text = ids->text[number];
+
+	return ids->key[number] == id->key &&
+		(text == NULL || (strncmp(text, id->text, id->length) == 0 && text[id->length] == '\0'));
 }
 
 #endif							/* GNNGP_IDMAP_H */

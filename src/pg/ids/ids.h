@@ -47,6 +47,9 @@ gnngp_ids_at(const gnngp_ids *ids, int64 node)
 	return (gnngp_id) {ids->key[node], text, text ? (int) strlen(text) : 0, false};
 }
 
+/* Compares two ids by the order of nodes; a gp_compare. */
+extern int	gnngp_id_compare(const void *first, const void *second, void *unused);
+
 /* An id for messages, in the current context. */
 extern const char *gnngp_id_name(const gnngp_id *id);
 
@@ -63,6 +66,24 @@ extern int64 gnngp_text_key(const char *text, int length);
  * function where it is at hand, or NULL.
  */
 extern const char *gnngp_value_text(Datum value, Oid base, FmgrInfo *output, int *length);
+
+/* An integer datum of one of the three types, widened. */
+static inline int64
+gnngp_integer_datum(Datum value, Oid base)
+{
+	if (base == INT4OID)
+		return DatumGetInt32(value);
+	if (base == INT8OID)
+		return DatumGetInt64(value);
+	return DatumGetInt16(value);
+}
+
+/* An id that a datum of a type (no domain) is; its text is in the current context, or the
+ * datum's. */
+extern gnngp_id gnngp_datum_id(Datum value, Oid base, FmgrInfo *output);
+
+/* A copy of a text in the environment, 0-terminated. */
+extern char *gnngp_copy_text(gp_env *env, const char *text, int length);
 
 /* The elements of an array as texts, as their cast to text gives them; NULL for NULL. */
 extern char **gnngp_array_texts(ArrayType *array, int *n);

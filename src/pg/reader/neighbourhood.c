@@ -6,8 +6,8 @@
  * they come, and their other ends are not met.  Nodes that the caller does not see are neighbours
  * of which nothing is known.
  *
- * Nodes are numbered as they are met, and found by open addressing; at the end those whose rows
- * were read come first, by their ids, as they do where all is read.
+ * Nodes are numbered as they are met; at the end those whose rows were read come first, by their
+ * ids, as they do where all is read.
  */
 #include "postgres.h"
 
@@ -17,8 +17,6 @@
 /* A node that was met. */
 typedef struct met_node
 {
-	int64		key;
-	char	   *text;			/* NULL for an integer */
 	int32		row;			/* of the node table, as it came; -1: not seen */
 	int32		number;			/* at the end */
 	double		degree;			/* where it alone was read of the edges; else below 0 */
@@ -36,8 +34,7 @@ typedef struct neighbourhood
 {
 	gnngp_reader *r;
 	gp_env	   *env;
-	gp_places	places;			/* of the nodes, by their keys */
-	int32	   *at;				/* the node at each place; -1: free */
+	gnngp_numbered met;			/* the ids of the nodes */
 	met_node   *node;
 	int64		nnodes;
 	int64		room;
@@ -73,82 +70,31 @@ typedef struct neighbourhood
 static gnngp_id
 datum_id(const neighbourhood *s, Datum value, Oid base)
 {
-	gnngp_id	id = {0};
-
-	id.key = gnngp_id_datum_key(s->r, value, base, &id.text, &id.length);
-	return id;
-}
-
-static bool
-has_id(const met_node *node, const gnngp_id *id)
-{
-	return node->key == id->key && (id->text == NULL ||
-									(strncmp(node->text, id->text, id->length) == 0 &&
-									 node->text[id->length] == '\0'));
-}
-
-/* An id of a node for messages. */
-static const char *
-shown_id(const met_node *node)
-{
-	return node->text ? node->text : psprintf(INT64_FORMAT, node->key);
-}
-
-/* Where a node stands in the table, or the free place where it belongs. */
-static int32 *
-find_place(neighbourhood *s, const gnngp_id *id)
-{
-	uint64		place = gp_first_place(&s->places, (uint64) id->key);
-
-	while (s->at[place] >= 0 && !has_id(&s->node[s->at[place]], id))
-		place = gp_next_place(&s->places, place);
-	return &s->at[place];
+	return gnngp_datum_id(value, base, &s->r->id_output);
 }
 
 /* The number of a node, which is met now if it was not before. */
 static int32
 meet(neighbourhood *s, const gnngp_id *id)
 {
-	int32	   *at;
-	met_node   *node;
+	int32		number = gnngp_number_add(&s->met, id);
 
+	if (number < s->nnodes)
+		return number;
 	if (s->nnodes == s->room)
 	{
 		s->room = s->room ? 2 * s->room : 256;
 		s->node = gp_realloc_array(s->env, s->node, s->room, sizeof(met_node));
-		gp_free(s->env, s->at);
-		s->places = gp_places_open(s->env, 2 * (uint64) s->room);
-		s->at = gp_alloc_array(s->env, 2 * s->room, sizeof(int32));
-		memset(s->at, -1, 2 * s->room * sizeof(int32));
-		for (int64 i = 0; i < s->nnodes; i++)
-		{
-			gnngp_id	met = {.key = s->node[i].key,.text = s->node[i].text};
-
-			CHECK_FOR_INTERRUPTS();
-			met.length = met.text ? (int) strlen(met.text) : 0;
-			*find_place(s, &met) = (int32) i;
-		}
 	}
-	at = find_place(s, id);
-	if (*at >= 0)
-		return *at;
-	*at = (int32) s->nnodes;
-	node = &s->node[s->nnodes++];
-	*node = (met_node) {.key = id->key,.row = -1,.number = -1,.degree = -1.0};
-	if (id->text)
-	{
-		node->text = gp_alloc(s->env, id->length + 1);
-		memcpy(node->text, id->text, id->length);
-		node->text[id->length] = '\0';
-	}
-	return *at;
+	s->node[s->nnodes++] = (met_node) {.row = -1,.number = -1,.degree = -1.0};
+	return number;
 }
 
 /* The node of this round that has an id, or -1. */
 static int32
 find(neighbourhood *s, const gnngp_id *id)
 {
-	int32		node = *find_place(s, id);
+	int32		node = gnngp_number_find(&s->met, id);
 
 	return node >= s->first && node < s->last ? node : -1;
 }
@@ -160,24 +106,20 @@ id_array(const neighbourhood *s, int64 first, int64 last, bool rows)
 	Oid			base = s->r->integer_ids ? INT8OID : s->r->id.base;
 	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext,
 											   sizeof(Datum) * Max(last - first, 1));
-	int16		length;
-	bool		by_value;
-	char		align;
 	Oid			input;
 	Oid			ioparam;
 	int			n = 0;
 
-	get_typlenbyvalalign(base, &length, &by_value, &align);
 	getTypeInputInfo(base, &input, &ioparam);
 	for (int64 i = first; i < last; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (rows && s->node[i].row < 0)
 			continue;
-		value[n++] = s->r->integer_ids ? Int64GetDatum(s->node[i].key) :
-			OidInputFunctionCall(input, s->node[i].text, ioparam, -1);
+		value[n++] = s->r->integer_ids ? Int64GetDatum(s->met.key[i]) :
+			OidInputFunctionCall(input, s->met.text[i], ioparam, -1);
 	}
-	return PointerGetDatum(construct_array(value, n, base, length, by_value, align));
+	return gnngp_make_array(value, n, base);
 }
 
 static void
@@ -200,12 +142,12 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name,
-						s->r->nodes.name, shown_id(node)),
+						s->r->nodes.name, gnngp_id_name(&id)),
 				 errhint("Ids must be unique.")));
 	node->row = (int32) s->nrows++;
 	if (s->features)
-		gnngp_features_add_row(s->features, node->row, (gnngp_row_id) {node->key, node->text},
-							values + 1, nulls + 1);
+		gnngp_features_add_row(s->features, node->row, gnngp_number_id(&s->met, number),
+							   values + 1, nulls + 1);
 }
 
 /* ---- edges ---- */
@@ -287,7 +229,7 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 	if (near < 0)
 		return;
 	other = datum_id(s, values[far], s->end_base[far]);
-	if (has_id(&s->node[near], &other))
+	if (gnngp_number_is(&s->met, near, &other))
 		return;
 	if (s->weighted)
 		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
@@ -455,11 +397,10 @@ static int
 compare_nodes(const void *a, const void *b, void *arg)
 {
 	const neighbourhood *s = arg;
-	const met_node *x = &s->node[*(const int32 *) a];
-	const met_node *y = &s->node[*(const int32 *) b];
+	gnngp_id	x = gnngp_number_id(&s->met, *(const int32 *) a);
+	gnngp_id	y = gnngp_number_id(&s->met, *(const int32 *) b);
 
-	return gnngp_row_id_compare(&(gnngp_row_id) {x->key, x->text},
-								&(gnngp_row_id) {y->key, y->text});
+	return gnngp_id_compare(&x, &y, NULL);
 }
 
 /* Numbers the nodes that were read by their ids, and then the others; the node of each row. */
@@ -488,9 +429,9 @@ number_nodes(neighbourhood *s, gnngp_ids *ids)
 
 		if (node->row < 0)
 			node->number = (int32) n++;
-		ids->key[node->number] = node->key;
+		ids->key[node->number] = s->met.key[i];
 		if (!ids->integer)
-			ids->text[node->number] = node->text;
+			ids->text[node->number] = s->met.text[i];
 	}
 	gp_free(s->env, order);
 	return node_of_row;
@@ -548,10 +489,7 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 	sparse = gnngp_plan_sparse(r);
 	for (int64 i = 0; i < n; i++)
 		if (meet(s, &wanted[i]) != i)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node %s is given twice", gnngp_id_name(&wanted[i])),
-					 errhint("Name each node once.")));
+			elog(ERROR, "node %s is given twice", gnngp_id_name(&wanted[i]));
 	if (s->all)
 	{
 		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES,
@@ -568,7 +506,8 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 		if (s->node[i].row < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("table \"%s\" has no node %s", r->nodes.name, shown_id(&s->node[i])),
+					 errmsg("table \"%s\" has no node %s", r->nodes.name,
+							gnngp_id_name(&wanted[i])),
 					 errhint("Insert the node first, or check that you may read its row.")));
 		some->wanted[i] = s->node[i].number;
 	}
@@ -585,7 +524,7 @@ gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wante
 				const gp_encoding *encoding)
 {
 	gnngp_reader r;
-	neighbourhood s = {.env = env,.r = &r,.all = hops == GNNGP_ALL_HOPS};
+	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
 	gnngp_some *some;
 	gnngp_rights rights;
 	bool		save_read_only = XactReadOnly;

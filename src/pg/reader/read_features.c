@@ -69,9 +69,9 @@ struct gnngp_feature_part
 	double	   *value;			/* columns of one row, as numbers */
 	gnngp_feature_kind *kind;	/* of each column */
 	bool		encoded;		/* some are no numbers, or NULL */
-	gnngp_row_id id;			/* of the row at hand */
+	gnngp_id	id;				/* of the row at hand */
 	feature_fault fault;		/* of the smallest id */
-	gnngp_row_id fault_id;
+	gnngp_id	fault_id;
 	int			fault_element;
 	double		fault_value;
 };
@@ -83,7 +83,7 @@ static void
 note_fault(feature_state *s, feature_fault fault, int32 row, int element, double value)
 {
 	s->length[row] = FAULTY;
-	if (s->fault != FAULT_NONE && gnngp_row_id_compare(&s->fault_id, &s->id) <= 0)
+	if (s->fault != FAULT_NONE && gnngp_id_compare(&s->fault_id, &s->id, NULL) <= 0)
 		return;
 	s->fault = fault;
 	s->fault_id = s->id;
@@ -174,7 +174,7 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 			double	   *value = palloc(sizeof(double) * n);
 			Datum	   *elements;
 
-			deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &elements, NULL, &n);
+			(void) gnngp_array_elements(array, &elements, NULL);
 			for (int i = 0; i < n; i++)
 				value[i] = gnngp_number_datum(elements[i], NUMERICOID);
 			v = value;
@@ -187,7 +187,7 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_row_id id, const Datum *values,
+gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_id id, const Datum *values,
 					   const bool *nulls)
 {
 	int32		row = (int32) place;
@@ -243,7 +243,7 @@ check_fault(const feature_state *s)
 			(errcode(said[s->fault].sqlstate),
 			 errmsg("column \"%s\" of table \"%s\" %s for node %s",
 					s->column[columns ? s->fault_element : 0].name, s->r->nodes.name, what,
-					s->fault_id.text ? s->fault_id.text : psprintf(INT64_FORMAT, s->fault_id.key)),
+					gnngp_id_name(&s->fault_id)),
 			 errhint("%s", said[s->fault].hint)));
 }
 

@@ -70,31 +70,25 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 int32
 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 {
-	const char *text = NULL;
-	int			length = 0;
-	int32		node = -1;
+	gnngp_id	id;
+	int32		node;
+	const char *text;
 
 	if (null)
 	{
 		f->nulls++;
 		return -1;
 	}
-	if (!f->r->integer_ids)
-	{
-		text = gnngp_id_datum_text(f->r, value, &length);
-		node = gnngp_idmap_find_text(&f->r->map, text, length);
-	}
+	node = gnngp_finder_try(f, value, false);
 	if (node >= 0)
 		return node;
 	/* Remembers the smallest that is unknown */
-	if (text)
-	{
-		text = pnstrdup(text, length);
-		if (f->unknown == 0 || strcmp(text, f->unknown_text) < 0)
-			f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), text);
-	}
-	else if (f->unknown == 0 || gnngp_integer_datum(value, f->base) < f->unknown_key)
-		f->unknown_key = gnngp_integer_datum(value, f->base);
+	id = gnngp_datum_id(value, f->base, &f->r->id_output);
+	text = id.text ? gnngp_id_name(&id) : NULL;
+	if (text && (f->unknown == 0 || strcmp(text, f->unknown_text) < 0))
+		f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), text);
+	if (f->unknown == 0 || id.key < f->unknown_key)
+		f->unknown_key = id.key;
 	f->unknown++;
 	return -1;
 }

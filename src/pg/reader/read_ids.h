@@ -6,21 +6,6 @@
 
 #include "reader_internal.h"
 
-/* The text of an id's datum, in the current memory context or the datum's own; its length. */
-static inline const char *
-gnngp_id_datum_text(gnngp_reader *r, Datum value, int *length)
-{
-	return gnngp_value_text(value, r->id.base, &r->id_output, length);
-}
-
-/* The key of an id's datum; its text is NULL for an integer. */
-static inline int64
-gnngp_id_datum_key(gnngp_reader *r, Datum value, Oid base, const char **text, int *length)
-{
-	*text = r->integer_ids ? NULL : gnngp_id_datum_text(r, value, length);
-	return *text ? gnngp_text_key(*text, *length) : gnngp_integer_datum(value, base);
-}
-
 /* Selects a column that holds ids, as its own type where that is the ids' one or both are integers,
  * else by a cast; the type of its values. */
 extern Oid	gnngp_query_add_id(const gnngp_reader *r, gnngp_query *q, const gnngp_column *column);
@@ -36,7 +21,7 @@ typedef struct gnngp_finder
 	const gnngp_query *query;
 	const gnngp_table *table;
 	gnngp_column column;
-	Oid			base;			/* of what is selected, for integer ids */
+	Oid			base;			/* of what is selected */
 	int64		nulls;
 	int64		unknown;		/* how many rows name an unknown node */
 	int64		unknown_key;	/* the smallest */
@@ -71,15 +56,13 @@ gnngp_finder_find(gnngp_finder *f, Datum value, bool null)
 static inline int32
 gnngp_finder_try(gnngp_finder *f, Datum value, bool null)
 {
-	const char *text;
-	int			length;
+	gnngp_id	id;
 
 	if (null)
 		return -1;
-	if (f->r->integer_ids)
-		return gnngp_idmap_find(&f->r->map, gnngp_integer_datum(value, f->base));
-	text = gnngp_id_datum_text(f->r, value, &length);
-	return gnngp_idmap_find_text(&f->r->map, text, length);
+	id = gnngp_datum_id(value, f->base, &f->r->id_output);
+	return id.text ? gnngp_idmap_find_text(&f->r->map, id.text, id.length) :
+		gnngp_idmap_find(&f->r->map, id.key);
 }
 
 #endif							/* GNNGP_READ_IDS_H */

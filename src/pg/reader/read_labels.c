@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_enum.h"
-#include "common/hashfn.h"
 #include "core/base/sort.h"
 #include "pg/catalog/graph_check.h"
 #include "read_labels.h"
@@ -52,79 +51,31 @@ void
 gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type)
 {
 	memset(labels, 0, sizeof(*labels));
-	labels->env = env;
+	labels->label.env = env;
 	labels->integer = integer;
 	labels->enum_type = enum_type;
 }
 
-char *
-gnngp_copy_text(gp_env *env, const char *text, int length)
-{
-	char	   *copy = gp_alloc(env, (size_t) length + 1);
-
-	memcpy(copy, text, length);
-	copy[length] = '\0';
-	return copy;
-}
-
+/* The number of a label, a new one where there is room. */
 static int32
-find_or_add(gnngp_labels *labels, int64 key, const char *text, int length)
+number_label(gnngp_labels *labels, const gnngp_id *id)
 {
-	uint64		slot;
+	int32		number = gnngp_number_find(&labels->label, id);
 
-	if (labels->n >= labels->room)
-	{
-		/* Grows the arrays and the hash table, which stays at most half full */
-		int32		room = labels->room ? labels->room * 2 : 64;
-
-		labels->key = gp_realloc_array(labels->env, labels->key, room, sizeof(int64));
-		labels->text = gp_realloc_array(labels->env, labels->text, room, sizeof(char *));
-		gp_free(labels->env, labels->table);
-		labels->table = gp_alloc_array(labels->env, 2 * (int64) room, sizeof(int32));
-		memset(labels->table, 0xff, 2 * (size_t) room * sizeof(int32));
-		labels->room = room;
-		labels->places = gp_places_open(labels->env, 2 * (uint64) room);
-		for (int32 i = 0; i < labels->n; i++)
-		{
-			uint64		slot = gp_first_place(&labels->places, labels->key[i]);
-
-			while (labels->table[slot] >= 0)
-				slot = gp_next_place(&labels->places, slot);
-			labels->table[slot] = i;
-		}
-	}
-	slot = gp_first_place(&labels->places, key);
-	for (; labels->table[slot] >= 0; slot = gp_next_place(&labels->places, slot))
-	{
-		int32		i = labels->table[slot];
-
-		if (labels->key[i] != key)
-			continue;
-		if (text == NULL ||
-			(strncmp(labels->text[i], text, length) == 0 && labels->text[i][length] == '\0'))
-			return i;
-	}
-	if (labels->n >= GNNGP_MAX_CLASSES)
-		return -1;
-	labels->table[slot] = labels->n;
-	labels->key[labels->n] = key;
-	labels->text[labels->n] = text ? gnngp_copy_text(labels->env, text, length) : NULL;
-	return labels->n++;
+	return number >= 0 || labels->label.n >= GNNGP_MAX_CLASSES ? number :
+		gnngp_number_add(&labels->label, id);
 }
 
 int32
 gnngp_labels_integer(gnngp_labels *labels, int64 value)
 {
-	return find_or_add(labels, value, NULL, 0);
+	return number_label(labels, &(gnngp_id) {.key = value});
 }
 
 int32
 gnngp_labels_text(gnngp_labels *labels, const char *text, int length)
 {
-	uint64		key = hash_bytes_extended((const unsigned char *) text, length,
-										  labels->env->hash_seed);
-
-	return find_or_add(labels, (int64) key, text, length);
+	return number_label(labels, &(gnngp_id) {gnngp_text_key(text, length), text, length, false});
 }
 
 /* The place of a value among those of its enum type. */
@@ -160,19 +111,20 @@ compare_ranks(const void *a, const void *b, void *unused)
 int32 *
 gnngp_labels_finish(gnngp_labels *labels, char ***names)
 {
-	gp_env	   *env = labels->env;
-	int32		n = labels->n;
+	const gnngp_numbered *label = &labels->label;
+	gp_env	   *env = label->env;
+	int32		n = label->n;
 	label_rank *rank = palloc0(sizeof(label_rank) * Max(n, 1));
 	int32	   *final = gp_alloc_array(env, Max(n, 1), sizeof(int32));
 
 	for (int32 i = 0; i < n; i++)
 	{
 		rank[i].provisional = i;
-		rank[i].text = labels->text[i];
+		rank[i].text = label->text[i];
 		if (labels->integer)
-			rank[i].value = labels->key[i];
+			rank[i].value = label->key[i];
 		if (OidIsValid(labels->enum_type))
-			rank[i].enum_order = enum_order(labels->enum_type, labels->text[i]);
+			rank[i].enum_order = enum_order(labels->enum_type, label->text[i]);
 	}
 	gp_sort(env, rank, n, sizeof(label_rank), compare_ranks, NULL);
 
@@ -185,10 +137,10 @@ gnngp_labels_finish(gnngp_labels *labels, char ***names)
 		if (labels->integer)
 			(*names)[i] = gnngp_copy_text(env, digits, pg_lltoa(rank[i].value, digits));
 		else
-			(*names)[i] = labels->text[rank[i].provisional];
+			(*names)[i] = label->text[rank[i].provisional];
 	}
 	pfree(rank);
-	gp_free_all(env, labels->key, labels->text, labels->table);
+	gp_free_all(env, label->key, label->text, label->table);
 	memset(labels, 0, sizeof(*labels));
 	return final;
 }

@@ -7,7 +7,7 @@
 #ifndef GNNGP_READ_LABELS_H
 #define GNNGP_READ_LABELS_H
 
-#include "core/base/hash_table.h"
+#include "pg/ids/idmap.h"
 #include "read_source.h"
 
 /* Class numbers are stored in 16 bits. */
@@ -15,19 +15,10 @@
 
 typedef struct gnngp_labels
 {
-	gp_env	   *env;
 	bool		integer;		/* labels are integers, else texts */
 	Oid			enum_type;		/* InvalidOid when they are no enum values */
-	int32		n;
-	int32		room;
-	int64	   *key;			/* the integer, or a seeded hash of the text */
-	char	  **text;
-	gp_places	places;
-	int32	   *table;
+	gnngp_numbered label;		/* numbers are provisional */
 } gnngp_labels;
-
-/* A copy of a text in the environment, 0-terminated. */
-extern char *gnngp_copy_text(gp_env *env, const char *text, int length);
 
 /* How a target is read. */
 typedef enum gnngp_target_kind

@@ -38,21 +38,12 @@ struct gnngp_node_part
 
 typedef gnngp_node_part node_state;
 
-/* A row to be sorted by key, then text. */
+/* A row to be sorted by its id. */
 typedef struct node_order
 {
-	gnngp_row_id id;
+	gnngp_id	id;				/* first: it is sorted by */
 	int64		row;
 } node_order;
-
-#define ST_SORT sort_nodes
-#define ST_ELEMENT_TYPE node_order
-#define ST_COMPARE(a, b) gnngp_row_id_compare(&(a)->id, &(b)->id)
-#define ST_SCOPE static
-#define ST_DEFINE
-#define ST_DECLARE
-#define ST_CHECK_FOR_INTERRUPTS
-#include "lib/sort_template.h"
 
 static char *
 keep_text(node_state *s, const char *text, int length)
@@ -99,16 +90,19 @@ add_label(node_state *s, Datum value, bool null)
 	s->label[s->n] = label;
 }
 
-static inline gnngp_row_id
+static inline gnngp_id
 row_id(const node_state *s, int64 row)
 {
-	return (gnngp_row_id) {s->key[row], s->text ? s->text[row] : NULL};
+	char	   *text = s->text ? s->text[row] : NULL;
+
+	return (gnngp_id) {s->key[row], text, text ? (int) strlen(text) : 0, false};
 }
 
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
 	node_state *s = state;
+	gnngp_id	id;
 
 	if (nulls[0])
 	{
@@ -132,22 +126,23 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("table \"%s\" has more than %d nodes", s->r->nodes.name, MAX_NODES)));
-	if (s->r->integer_ids)
-		s->key[s->n] = gnngp_integer_datum(values[0], s->r->id.base);
-	else
-	{
-		int			length;
-		const char *text = gnngp_id_datum_text(s->r, values[0], &length);
-
-		s->key[s->n] = gnngp_text_key(text, length);
-		s->text[s->n] = keep_text(s, text, length);
-	}
+	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
+	s->key[s->n] = id.key;
+	if (id.text)
+		id.text = s->text[s->n] = keep_text(s, id.text, id.length);
 	if (s->kind != GNNGP_TARGET_NONE)
 		add_label(s, values[1], nulls[1]);
 	if (s->features)
-		gnngp_features_add_row(s->features, s->n, row_id(s, s->n), values + s->first_feature,
-							nulls + s->first_feature);
+		gnngp_features_add_row(s->features, s->n, id, values + s->first_feature,
+							   nulls + s->first_feature);
 	s->n++;
+}
+
+static inline int
+compare_rows(const node_state *s, int64 a, int64 b)
+{
+	return s->key[a] != s->key[b] ? (s->key[a] < s->key[b] ? -1 : 1) :
+		s->text ? strcmp(s->text[a], s->text[b]) : 0;
 }
 
 /* Moves an array into node order: a new array that replaces the old one. */
@@ -186,8 +181,7 @@ sort_rows(node_state *s)
 	for (int64 i = 1; i < s->n && sorted; i++)
 	{
 		gp_poll(env, i, &next);
-		sorted = s->key[i - 1] <= s->key[i] &&
-			!(s->text && s->key[i - 1] == s->key[i] && strcmp(s->text[i - 1], s->text[i]) > 0);
+		sorted = compare_rows(s, i - 1, i) <= 0;
 	}
 	if (sorted)
 		return NULL;
@@ -198,7 +192,7 @@ sort_rows(node_state *s)
 		order[i].id = row_id(s, i);
 		order[i].row = i;
 	}
-	sort_nodes(order, s->n);
+	gp_sort(env, order, s->n, sizeof(node_order), gnngp_id_compare, NULL);
 	for (int64 i = 0; i < s->n; i++)
 		s->key[i] = order[i].id.key;
 	s->text = permute(env, s->text, order, s->n, sizeof(char *));
@@ -228,7 +222,7 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 				 errmsg("column \"%s\" of table \"%s\" has more than %d classes", s->target.name,
 						s->r->nodes.name, GNNGP_MAX_CLASSES),
 				 errhint("Use a coarser column, or task => 'regression' if it holds numbers.")));
-	data->nclasses = s->labels.n;
+	data->nclasses = s->labels.label.n;
 	final = gnngp_labels_finish(&s->labels, &data->class_label);
 	data->label = gp_alloc_array(s->r->env, data->nlabelled, sizeof(int32));
 	for (int64 k = 0; k < data->nlabelled; k++)
@@ -360,8 +354,7 @@ gnngp_read_nodes(gnngp_node_part *s)
 				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
 						 r->def->owner)));
 	for (int64 i = 1; i < s->n; i++)
-		if (s->key[i - 1] == s->key[i] &&
-			(s->text == NULL || strcmp(s->text[i - 1], s->text[i]) == 0))
+		if (compare_rows(s, i - 1, i) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNIQUE_VIOLATION),
 					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,

@@ -12,17 +12,6 @@
 /* Pushes the snapshot to read under (read_graph.c). */
 extern void gnngp_push_read_snapshot(void);
 
-/* An integer datum of one of the three types, widened. */
-static inline int64
-gnngp_integer_datum(Datum value, Oid base)
-{
-	if (base == INT4OID)
-		return DatumGetInt32(value);
-	if (base == INT8OID)
-		return DatumGetInt64(value);
-	return DatumGetInt16(value);
-}
-
 /*
  * A number read without an error for what double precision cannot hold: such a
  * numeric becomes infinite, and the message can name its row.

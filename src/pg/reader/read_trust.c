@@ -119,8 +119,7 @@ oid_array(const List *list)
 
 	for (int i = 0; i < list_length(list); i++)
 		oid[i] = ObjectIdGetDatum(list_nth_oid(list, i));
-	return PointerGetDatum(construct_array(oid, list_length(list), OIDOID, sizeof(Oid), true,
-										   TYPALIGN_INT));
+	return gnngp_make_array(oid, list_length(list), OIDOID);
 }
 
 void

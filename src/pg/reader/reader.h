@@ -119,8 +119,8 @@ typedef enum gnngp_rim
 
 /*
  * Reads so many hops around some nodes, and the edges of all nodes nearer than that.  dims, moments
- * and encoding are those of the fit's features.  42704 for a node that is not there, 22023 for one
- * that is given twice.
+ * and encoding are those of the fit's features.  No node is wanted twice; 42704 for one that is not
+ * there.
  */
 extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph,
 								   const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim,

@@ -80,29 +80,13 @@ typedef struct gnngp_edge_part gnngp_edge_part;
 extern gnngp_node_part *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
 extern void gnngp_read_nodes(gnngp_node_part *s);
 
-/* The id of a row, before it has a node; text is NULL for integer ids. */
-typedef struct gnngp_row_id
-{
-	int64		key;
-	const char *text;
-} gnngp_row_id;
-
-/* Compares two ids by the order of nodes. */
-static inline int
-gnngp_row_id_compare(const gnngp_row_id *a, const gnngp_row_id *b)
-{
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->text ? strcmp(a->text, b->text) : 0;
-}
-
 /*
  * Features in columns of the node table (read_features.c), which the query for the
  * ids reads, too; NULL is none.  Rows are numbered from 0 as they come; at the end
  * node[row], which is used up, tells their nodes, or NULL that row i is node i.
  */
 extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
-extern void gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_row_id id,
+extern void gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_id id,
 								const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
 

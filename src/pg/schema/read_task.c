@@ -229,7 +229,7 @@ take_labels(gnngp_data *data, gnngp_task_rows *rows)
 		data->target = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(double));
 	else
 	{
-		data->nclasses = rows->labels.n;
+		data->nclasses = rows->labels.label.n;
 		final = gnngp_labels_finish(&rows->labels, &data->class_label);
 		data->label = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(int32));
 	}

@@ -264,9 +264,6 @@ extern int64 gnngp_interval_length(const char *interval);
  */
 extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table);
 
-/* The id of a datum of a column, its text in the current context. */
-extern gnngp_id gnngp_datum_id(Datum value, Oid base);
-
 /*
  * The columns of a table that may be its time, as numbers, the most likely first: NOT NULL, or all
  * (schema_tables.c).

@@ -29,21 +29,6 @@ gnngp_interval_length(const char *text)
 	return i->time + ((int64) i->month * 31 + i->day) * GP_TIME_DAY;
 }
 
-gnngp_id
-gnngp_datum_id(Datum value, Oid base)
-{
-	gnngp_id	id = {0};
-
-	if (gnngp_is_integer_type(base))
-		id.key = gnngp_integer_datum(value, base);
-	else
-	{
-		id.text = gnngp_value_text(value, base, NULL, &id.length);
-		id.key = gnngp_text_key(id.text, id.length);
-	}
-	return id;
-}
-
 /* ---- the newest fact ---- */
 
 typedef struct extent

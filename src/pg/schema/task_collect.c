@@ -47,7 +47,7 @@ gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, b
 		t->row = gp_realloc_array(t->env, t->row, t->room, sizeof(gnngp_task_row));
 	}
 	row = &t->row[t->n++];
-	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base),.as_of = as_of};
+	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base, NULL),.as_of = as_of};
 	if (row->id.text)
 		row->id.text = gnngp_copy_text(t->env, row->id.text, row->id.length);
 	if (no_target)

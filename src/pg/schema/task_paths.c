@@ -30,7 +30,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 
 	if (entity < 0 || nulls[1])
 		return;
-	key = gnngp_datum_id(values[1], p->key_type);
+	key = gnngp_datum_id(values[1], p->key_type, NULL);
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
 		if (p->n == p->room)

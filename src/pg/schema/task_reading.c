@@ -27,11 +27,11 @@ distinct_ids(gp_env *env, const gnngp_id *id, int64 n, bool integer)
 	for (int64 i = 0; i < n; i++)
 		if (!id[i].null)
 			sorted[ids.n++] = id[i];
-	gp_sort(env, sorted, ids.n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
+	gp_sort(env, sorted, ids.n, sizeof(gnngp_id), gnngp_id_compare, NULL);
 	n = ids.n;
 	ids.n = 0;
 	for (int64 i = 0; i < n; i++)
-		if (i == 0 || gnngp_given_id_compare(&sorted[i], &sorted[ids.n - 1], NULL) != 0)
+		if (i == 0 || gnngp_id_compare(&sorted[i], &sorted[ids.n - 1], NULL) != 0)
 			sorted[ids.n++] = sorted[i];
 	ids.key = gp_alloc_array(env, Max(ids.n, 1), sizeof(int64));
 	if (!integer)
@@ -144,7 +144,7 @@ id_in(const Datum *values, const bool *nulls, int column, Oid type)
 {
 	if (nulls[column])
 		return (gnngp_id) {.null = true};
-	return gnngp_datum_id(values[column], type);
+	return gnngp_datum_id(values[column], type, NULL);
 }
 
 int32

@@ -271,7 +271,7 @@ compare_rows(const void *first, const void *second, void *unused)
 	int			order = (a->label < 0) - (b->label < 0);
 
 	if (order == 0)
-		order = gnngp_given_id_compare(&a->id, &b->id, NULL);
+		order = gnngp_id_compare(&a->id, &b->id, NULL);
 	if (order != 0)
 		return order;
 	order = (a->as_of > b->as_of) - (a->as_of < b->as_of);
@@ -286,7 +286,7 @@ keep_latest(gnngp_task_rows *t)
 
 	for (int64 i = 0; i < t->n; i++)
 		if (t->row[i].label >= 0 || n == 0 || t->row[n - 1].label >= 0 ||
-			gnngp_given_id_compare(&t->row[i].id, &t->row[n - 1].id, NULL) != 0)
+			gnngp_id_compare(&t->row[i].id, &t->row[n - 1].id, NULL) != 0)
 			t->row[n++] = t->row[i];
 	t->n = n;
 }
@@ -302,7 +302,7 @@ ask_labelled(gnngp_task_rows *t)
 	t->row = gp_realloc_array(t->env, t->row, 2 * labelled, sizeof(gnngp_task_row));
 	t->room = 2 * labelled;
 	for (int64 i = 0; i < labelled; i++)
-		if (i == 0 || gnngp_given_id_compare(&t->row[i - 1].id, &t->row[i].id, NULL) != 0)
+		if (i == 0 || gnngp_id_compare(&t->row[i - 1].id, &t->row[i].id, NULL) != 0)
 			t->row[t->n++] = (gnngp_task_row) {.id = t->row[i].id,.as_of = t->newest,.label = -1};
 }
 

@@ -85,6 +85,30 @@ gnngp_require_word(const char *what, const char *word, int n, const char *const 
 			 meant.name ? errhint(GP_MEANT "%s", meant.name, hint) : errhint("%s", hint)));
 }
 
+int
+gnngp_array_elements(ArrayType *array, Datum **element, bool **null)
+{
+	int16		size;
+	bool		by_value;
+	char		align;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &size, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), size, by_value, align, element, null, &n);
+	return n;
+}
+
+Datum
+gnngp_make_array(Datum *element, int n, Oid type)
+{
+	int16		size;
+	bool		by_value;
+	char		align;
+
+	get_typlenbyvalalign(type, &size, &by_value, &align);
+	return PointerGetDatum(construct_array(element, n, type, size, by_value, align));
+}
+
 void
 gnngp_put_float(Datum *values, bool *nulls, int i, double v)
 {

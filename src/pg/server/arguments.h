@@ -41,6 +41,10 @@ gnngp_array_data(const ArrayType *array)
 		(ARR_HASNULL(array) ? (Size) array->dataoffset : ARR_OVERHEAD_NONULLS(ARR_NDIM(array)));
 }
 
+/* The elements of an array, n of them, and which are NULL; and an array of elements of a type. */
+extern int	gnngp_array_elements(ArrayType *array, Datum **element, bool **null);
+extern Datum gnngp_make_array(Datum *element, int n, Oid type);
+
 /* Sets a float8 of a result row; NULL when it is NaN. */
 extern void gnngp_put_float(Datum *values, bool *nulls, int i, double v);
 

@@ -319,11 +319,38 @@ env_disown(gp_env *env, void *resource)
 			o->release = NULL;
 }
 
+/* What is kept for a later call, and in which environment. */
+static struct
+{
+	gp_env	   *env;
+	const void *kind;
+	void	   *what;
+}			kept = {NULL, NULL, NULL};
+
+static void
+forget_kept(void)
+{
+	memset(&kept, 0, sizeof(kept));
+	gnngp_account_keep(0, NULL);
+}
+
+static void
+destroy_kept(void)
+{
+	gp_env	   *env = kept.env;
+
+	forget_kept();
+	gnngp_env_destroy(env);
+}
+
 /* Takes what the environment holds out of the account; its context does so at its end. */
 static void
 leave_account(void *arg)
 {
 	server_env *server = arg;
+
+	if (kept.env == &server->env)
+		forget_kept();
 
 	if (server->env.account)
 		*server->env.account -= server->env.used - server->inherited;
@@ -374,17 +401,27 @@ gnngp_env_create_child(gp_env *parent)
 }
 
 void
-gnngp_env_keep(gp_env *env, MemoryContext parent, void (*give_up) (void))
+gnngp_env_keep(gp_env *env, MemoryContext parent, const void *kind, void *what)
 {
+	gnngp_account_give_up(0);
 	leave_account(env);
-	gnngp_account_keep(env->used, give_up);
+	kept.env = env;
+	kept.kind = kind;
+	kept.what = what;
+	gnngp_account_keep(env->used, destroy_kept);
 	MemoryContextSetParent(((server_env *) env)->context, parent);
+}
+
+void *
+gnngp_env_kept(const void *kind)
+{
+	return kept.kind == kind ? kept.what : NULL;
 }
 
 void
 gnngp_env_resume(gp_env *env, MemoryContext parent)
 {
-	gnngp_account_keep(0, NULL);
+	forget_kept();
 	MemoryContextSetParent(((server_env *) env)->context, parent);
 	env->limit = gnngp_setting_memory_limit();
 	env->account = gnngp_account();

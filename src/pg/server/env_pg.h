@@ -25,12 +25,15 @@ extern gp_env *gnngp_env_create(MemoryContext parent);
 extern gp_env *gnngp_env_create_child(gp_env *parent);
 
 /*
- * Keeps the environment for a later call, one at a time: it hangs below another
- * context, and give_up, which destroys it, is called where its memory is needed.
+ * Keeps the environment for a later call, one at a time: it hangs below another context, and is
+ * destroyed where its memory is needed.  kind tells who can use what is in it.
  */
-extern void gnngp_env_keep(gp_env *env, MemoryContext parent, void (*give_up) (void));
+extern void gnngp_env_keep(gp_env *env, MemoryContext parent, const void *kind, void *what);
 
-/* Takes up an environment that was kept; it ends with parent from then on. */
+/* What is kept of a kind, or NULL. */
+extern void *gnngp_env_kept(const void *kind);
+
+/* Goes on with the environment that is kept; it ends with parent from then on. */
 extern void gnngp_env_resume(gp_env *env, MemoryContext parent);
 
 /* Frees the environment and everything made in it. */

@@ -9,24 +9,13 @@
 
 #include "store_links.h"
 
-static gnngp_open_links *kept = NULL;
-
-/* Frees what is kept. */
-static void
-forget(void)
-{
-	gnngp_open_links *open = kept;
-
-	kept = NULL;
-	gnngp_account_keep(0, NULL);
-	gnngp_env_destroy(open->env);
-}
+static const char kind_of_kept = 0;	/* its address tells link models from others */
 
 gnngp_open_links *
 gnngp_links_open(const gnngp_model *model, bool brief)
 {
 	const gnngp_link_part *part = &model->link;
-	gnngp_open_links *open = kept;
+	gnngp_open_links *open = gnngp_env_kept(&kind_of_kept);
 	gp_link_model *links;
 	gp_env	   *env;
 
@@ -36,7 +25,6 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 		(open->ids.text_end == NULL) == part->integer_ids &&
 		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left())
 	{
-		kept = NULL;
 		gnngp_env_resume(open->env, CurrentMemoryContext);
 		return open;
 	}
@@ -67,7 +55,5 @@ gnngp_links_close(gnngp_open_links *open)
 		gnngp_env_destroy(open->env);
 		return;
 	}
-	gnngp_account_give_up(0);
-	gnngp_env_keep(open->env, CacheMemoryContext, forget);
-	kept = open;
+	gnngp_env_keep(open->env, CacheMemoryContext, &kind_of_kept, open);
 }

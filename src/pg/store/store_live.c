@@ -28,7 +28,7 @@ enum shape_column
 #define FORM_INTS 2				/* beside the core's types of dense pieces */
 #define FORM_SPARSE 4			/* plus the type */
 
-static gnngp_live *kept = NULL;
+static const char kind_of_kept = 0;	/* its address tells live states from others */
 
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
@@ -223,20 +223,10 @@ read_live(const gnngp_model *model)
 	return live;
 }
 
-static void
-forget(void)
-{
-	gnngp_live *live = kept;
-
-	kept = NULL;
-	gnngp_account_keep(0, NULL);
-	gnngp_env_destroy(live->env);
-}
-
 gnngp_live *
 gnngp_live_open(const gnngp_model *model)
 {
-	gnngp_live *live = kept;
+	gnngp_live *live = gnngp_env_kept(&kind_of_kept);
 
 	if (model->live_bytes == 0 && model->rows > 0)
 		ereport(ERROR,
@@ -256,7 +246,6 @@ gnngp_live_open(const gnngp_model *model)
 		gnngp_account_give_up(0);
 		return read_live(model);
 	}
-	kept = NULL;
 	gnngp_env_resume(live->env, CurrentMemoryContext);
 	return live;
 }
@@ -271,7 +260,5 @@ gnngp_live_close(gnngp_live *live)
 		gnngp_env_destroy(live->env);
 		return;
 	}
-	gnngp_account_give_up(0);
-	gnngp_env_keep(live->env, CacheMemoryContext, forget);
-	kept = live;
+	gnngp_env_keep(live->env, CacheMemoryContext, &kind_of_kept, live);
 }

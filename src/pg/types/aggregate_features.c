@@ -213,9 +213,8 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 		/* Numerics, which have no fixed width */
 		Datum	   *element;
 		bool	   *nulls;
-		int			n;
 
-		deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &n);
+		(void) gnngp_array_elements(array, &element, &nulls);
 		TAKE_ROW(DatumGetFloat8(DirectFunctionCall1(numeric_float8, element[j])));
 		pfree(element);
 		pfree(nulls);

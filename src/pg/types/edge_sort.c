@@ -213,6 +213,7 @@ static bool
 make_keys(const gnngp_edge_list *list, gnngp_idmap *map, gnngp_sorted_edges *out)
 {
 	const int	shift = out->shift;
+	const uint64 first = (uint64) out->ids.first;
 	uint64		last = 0;
 	bool		sorted = true;
 	int64		m = 0;
@@ -229,8 +230,8 @@ make_keys(const gnngp_edge_list *list, gnngp_idmap *map, gnngp_sorted_edges *out
 			continue;
 		low = Min(end[0], end[1]);
 		high = Max(end[0], end[1]);
-		low = map ? gnngp_idmap_find(map, low) : (int64) ((uint64) low - (uint64) out->ids.first);
-		high = map ? gnngp_idmap_find(map, high) : (int64) ((uint64) high - (uint64) out->ids.first);
+		low = map ? gnngp_idmap_find(map, low) : (int64) ((uint64) low - first);
+		high = map ? gnngp_idmap_find(map, high) : (int64) ((uint64) high - first);
 		key = (uint64) low << shift | (uint64) high;
 		sorted = sorted && key >= last;
 		last = key;

@@ -81,44 +81,30 @@ gnngp_device(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/*
- * For the extension's scripts: a WARNING when OpenBLAS cannot be loaded.
- *
- * The error is caught without a subtransaction, which would have nothing to undo:
- * all that was made belongs to an environment in this call's memory.
- */
+/* Loads BLAS, or fails as the first fit would; for gnngp_attempt. */
+static void
+open_cpu(void *arg)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+
+	gp_device_cpu(env, 1);
+	gnngp_env_destroy(env);
+}
+
+/* For the extension's scripts: a WARNING when OpenBLAS cannot be loaded. */
 PG_FUNCTION_INFO_V1(gnngp_check_blas);
 Datum
 gnngp_check_blas(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ErrorData  *volatile error = NULL;
+	ErrorData  *error = gnngp_attempt(open_cpu, NULL);
 
-	PG_TRY();
-	{
-		gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-
-		gp_device_cpu(env, 1);
-		gnngp_env_destroy(env);
-	}
-	PG_CATCH();
-	{
-		if (geterrcode() != ERRCODE_SYSTEM_ERROR)
-			PG_RE_THROW();
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-	}
-	PG_END_TRY();
+	if (error != NULL && error->sqlerrcode != ERRCODE_SYSTEM_ERROR)
+		ReThrowError(error);
 	if (error != NULL)
-	{
-		/* Tells what the first fit would fail with; frees the error */
 		ereport(WARNING,
 				(errcode(error->sqlerrcode),
 				 errmsg_internal("%s", error->message),
 				 errdetail("Fits fail until this is repaired; you need not create the extension again."),
 				 error->hint ? errhint("%s", error->hint) : 0));
-		FreeErrorData(error);
-	}
 	PG_RETURN_VOID();
 }

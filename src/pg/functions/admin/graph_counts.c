@@ -235,7 +235,8 @@ warn_unknown(const graph_count *c)
 						   edges, (long long) edges, gnngp_shown_oid(graph->edges),
 						   gnngp_shown_oid(nodes)),
 			 one_side ? errdetail("All of these ends are in column \"%s\": it may name rows of another table.", side) : 0,
-			 one_side ? errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name)) :
+			 one_side ? errhint("If it does, name all tables with gp_create_graph(%s, tables => '{...}'); else gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.",
+								quote_literal_cstr(graph->name)) :
 			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.")));
 }
 

@@ -14,6 +14,16 @@ enum graph_argument
 	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE, ARG_TIME, ARG_EDGE_FEATURES
 };
 
+/* Takes a table when it is given; it has no former name. */
+static void
+read_table(FunctionCallInfo fcinfo, int argno, Oid *table, gnngp_source_name *former)
+{
+	if (PG_ARGISNULL(argno))
+		return;
+	*table = PG_GETARG_OID(argno);
+	*former = (gnngp_source_name) {NULL, NULL};
+}
+
 /* Takes a column when it is given; an empty name takes an optional one away. */
 static void
 read_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
@@ -54,7 +64,7 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	}
 	if (sparse)
 	{
-		def->sparse_features = PG_GETARG_OID(ARG_SPARSE);
+		read_table(fcinfo, ARG_SPARSE, &def->sparse_features, &def->sparse_name);
 		def->features = (gnngp_texts) {0, NULL};
 	}
 }
@@ -94,10 +104,8 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	static const char *const scales[] = {"auto", "none", "standard", "length"};
 
-	if (!PG_ARGISNULL(ARG_NODES))
-		def->nodes = PG_GETARG_OID(ARG_NODES);
-	if (!PG_ARGISNULL(ARG_EDGES))
-		def->edges = PG_GETARG_OID(ARG_EDGES);
+	read_table(fcinfo, ARG_NODES, &def->nodes, &def->nodes_name);
+	read_table(fcinfo, ARG_EDGES, &def->edges, &def->edges_name);
 	read_column(fcinfo, ARG_ID, false, &def->id_column);
 	read_column(fcinfo, ARG_TARGET, true, &def->target);
 	read_column(fcinfo, ARG_SRC, false, &def->src);

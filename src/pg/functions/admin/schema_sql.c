@@ -42,10 +42,8 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 {
 	Datum	   *element;
 	bool	   *null;
-	int			n;
+	int			n = gnngp_array_elements(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), &element, &null);
 
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), REGCLASSOID, sizeof(Oid), true,
-					  TYPALIGN_INT, &element, &null, &n);
 	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
 	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
 	def->kinds = palloc0(n + 1);

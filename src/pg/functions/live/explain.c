@@ -58,33 +58,52 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
 }
 
-/* Puts the largest parts, and the rest in one row. */
+/* The row of a part: of a label, or of a block of columns of a task. */
 static void
-put_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score)
+fill_part(gnngp_live_call *c, int64 number, Datum *values, bool *nulls)
 {
-	int64		m;
-	const int32 *labelled = gp_live_labelled(c->live->keep, &m);
-	Datum		values[EXPLAIN_COLUMNS] = {0};
-	bool		rest[EXPLAIN_COLUMNS] = {true, true, false, true, true};
+	const gp_facts_scale *scale = c->live->task ? &c->live->task->columns.scale : NULL;
+	int64		n;
+	const int32 *labelled = gp_live_labelled(c->live->keep, &n);
 
-	gnngp_sort(parts, n, sizeof(score_part), compare_parts, NULL);
-	for (int64 i = 0; i < Min(n, k); i++)
+	if (scale)
 	{
-		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[parts[i].number]);
-		int32		class = gp_live_class(c->live->keep, parts[i].number);
-		bool		nulls[EXPLAIN_COLUMNS] = {false, class < 0, false, true, true};
+		gnngp_put_text(values, nulls, EXPLAIN_RELATION, scale->relation[number]);
+		gnngp_put_text(values, nulls, EXPLAIN_AGGREGATE, scale->aggregate[number]);
+	}
+	else
+	{
+		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[number]);
+		int32		class = gp_live_class(c->live->keep, number);
+
+		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &id);
+		nulls[EXPLAIN_LABELLED] = false;
+		gnngp_put_text(values, nulls, EXPLAIN_CLASS,
+					   class < 0 ? NULL : c->model->class_labels.text[class]);
+	}
+}
+
+/* Puts the largest k of n parts, and the rest of the score in one row; class: of all rows, or
+ * NULL. */
+static void
+put_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score,
+		  const char *class)
+{
+	gnngp_sort(parts, n, sizeof(score_part), compare_parts, NULL);
+	k = Min(n, k);
+	for (int64 i = 0; i <= k; i++)
+	{
+		Datum		values[EXPLAIN_COLUMNS] = {0};
+		bool		nulls[EXPLAIN_COLUMNS] = {true, true, false, true, true};
 
 		CHECK_FOR_INTERRUPTS();
-		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &id);
-		values[EXPLAIN_CLASS] = class < 0 ? (Datum) 0
-			: CStringGetTextDatum(c->model->class_labels.text[class]);
-		values[EXPLAIN_SHARE] = Float8GetDatum(parts[i].share);
+		gnngp_put_text(values, nulls, EXPLAIN_CLASS, class);
+		if (i < k)
+			fill_part(c, parts[i].number, values, nulls);
+		values[EXPLAIN_SHARE] = Float8GetDatum(i < k ? parts[i].share : score);
 		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-		score -= parts[i].share;
+		score -= i < k ? parts[i].share : 0.0;
 	}
-	values[EXPLAIN_LABELLED] = values[EXPLAIN_CLASS] = (Datum) 0;
-	values[EXPLAIN_SHARE] = Float8GetDatum(score);
-	tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, rest);
 }
 
 /* Takes the node, of which there has to be one. */
@@ -171,9 +190,7 @@ explain_task(gnngp_live_call *c, int32 shown)
 	gp_live_answer one;
 	gp_live_answer all;
 	int32		column;
-	double		score;
 
-	shown = Min(shown, n);
 	if (c->nodes.n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -181,7 +198,6 @@ explain_task(gnngp_live_call *c, int32 shown)
 				 errhint("Name an entity that gp_predict returns.")));
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
 	column = class_or_best(c, &one);
-	score = one.mean[column];
 	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
 	all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
@@ -193,24 +209,8 @@ explain_task(gnngp_live_call *c, int32 shown)
 
 			block[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
 		}
-	gnngp_sort(block, n, sizeof(score_part), compare_parts, NULL);
-	for (int32 b = 0; b <= shown; b++)
-	{
-		bool		rest = b == shown;
-		Datum		values[EXPLAIN_COLUMNS] = {0};
-		bool		nulls[EXPLAIN_COLUMNS] = {true, c->model->classes == 0, false, rest, rest};
-
-		if (c->model->classes > 0)
-			values[EXPLAIN_CLASS] = CStringGetTextDatum(c->model->class_labels.text[column]);
-		values[EXPLAIN_SHARE] = Float8GetDatum(rest ? score : block[b].share);
-		if (!rest)
-		{
-			values[EXPLAIN_RELATION] = CStringGetTextDatum(scale->relation[block[b].number]);
-			values[EXPLAIN_AGGREGATE] = CStringGetTextDatum(scale->aggregate[block[b].number]);
-			score -= block[b].share;
-		}
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-	}
+	put_parts(c, block, n, shown, one.mean[column],
+			  c->model->classes > 0 ? c->model->class_labels.text[column] : NULL);
 }
 
 /* ---- the calls ---- */
@@ -248,7 +248,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	parts = gp_alloc_array(c.env, n, sizeof(score_part));
 	for (int64 t = 0; t < n; t++)
 		parts[t] = (score_part) {t, share[t]};
-	put_parts(&c, parts, n, k, answer.mean[column]);
+	put_parts(&c, parts, n, k, answer.mean[column], NULL);
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }

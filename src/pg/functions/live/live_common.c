@@ -52,9 +52,9 @@ gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
 												sizeof(gnngp_id) * Max(ids->n, 1));
 
 	memcpy(sorted, ids->id, sizeof(gnngp_id) * ids->n);
-	gnngp_sort(sorted, ids->n, sizeof(gnngp_id), gnngp_given_id_compare, NULL);
+	gnngp_sort(sorted, ids->n, sizeof(gnngp_id), gnngp_id_compare, NULL);
 	for (int64 i = 1; i < ids->n; i++)
-		if (gnngp_given_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
+		if (gnngp_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" names node %s twice", argument,

@@ -56,8 +56,7 @@ read_labels(gnngp_live_call *c)
 	if (!PG_ARGISNULL(ARG_GIVEN_CLASSES))
 		class = gnngp_array_texts(class_array(fcinfo), &classes);
 	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
-		deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), FLOAT8OID, sizeof(float8), true,
-						  TYPALIGN_DOUBLE, &value, &no_value, &values);
+		values = gnngp_array_elements(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), &value, &no_value);
 	if (!PG_ARGISNULL(regression ? ARG_GIVEN_CLASSES : ARG_GIVEN_VALUES))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -155,7 +154,7 @@ compare_places(const void *a, const void *b, void *arg)
 {
 	const gnngp_id *id = arg;
 
-	return gnngp_given_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
+	return gnngp_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
 }
 
 /* The nodes that are wanted: those asked for, then those given that are not among them; the place
@@ -211,63 +210,22 @@ ask(gnngp_live_call *c)
 
 /* ---- rows ---- */
 
-typedef struct ranked
-{
-	double		logit;
-	double		share;
-	int32		class;
-} ranked;
-
-/* The most probable first, then that of the largest share, then by class: as a fit stores them. */
-static int
-compare_ranked(const void *first, const void *second, void *unused)
-{
-	const ranked *a = first;
-	const ranked *b = second;
-
-	if (a->logit != b->logit)
-		return a->logit > b->logit ? -1 : 1;
-	if (a->share != b->share)
-		return a->share > b->share ? -1 : 1;
-	return a->class - b->class;
-}
-
-/*
- * The classes of a node in order; *total gets the logarithm of the sum that makes probabilities of
- * logits.
- */
 static void
-rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, ranked *rank,
-			 double *total)
+rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, gnngp_ranked_class *rank)
 {
 	gp_calibrator calibrator = gp_live_calibrator(c->live->keep);
-	const double *share = gp_live_shares(c->live->keep);
-	bool		prior = a->is_prior && a->is_prior[i];
-	double		top = -INFINITY;
-	double		sum = 0.0;
 
-	for (int32 k = 0; k < a->columns; k++)
-	{
-		/* What a fit stores are floats. */
-		double		score = (float) a->mean[i * a->columns + k];
-
-		rank[k] = (ranked) {prior ? log(share[k]) : gp_logit(&calibrator, k, score), share[k], k};
-		top = Max(top, rank[k].logit);
-	}
-	for (int32 k = 0; k < a->columns; k++)
-		sum += exp(rank[k].logit - top);
-	gnngp_sort(rank, a->columns, sizeof(ranked), compare_ranked, NULL);
-	*total = top + log(sum);
+	gnngp_rank_classes(c->env, &calibrator, a->columns, a->mean + i * a->columns,
+					   gp_live_shares(c->live->keep), a->is_prior && a->is_prior[i], rank);
 }
 
 int32
 gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i)
 {
-	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
-	double		total;
+	gnngp_ranked_class *rank = palloc(sizeof(gnngp_ranked_class) * Max(a->columns, 1));
 	int32		best;
 
-	rank_classes(c, a, i, rank, &total);
+	rank_classes(c, a, i, rank);
 	best = rank[0].class;
 	pfree(rank);
 	return best;
@@ -276,7 +234,7 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 static void
 put_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
-	ranked	   *rank = palloc(sizeof(ranked) * Max(a->columns, 1));
+	gnngp_ranked_class *rank = palloc(sizeof(gnngp_ranked_class) * Max(a->columns, 1));
 	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
 	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 													  ALLOCSET_DEFAULT_SIZES);
@@ -290,7 +248,6 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 		bool		values_only = c->model->classes == 0;
 		Datum		values[LIVE_COLUMNS] = {0};
 		bool		nulls[LIVE_COLUMNS] = {false, values_only, false, false, values_only};
-		double		total;
 
 		CHECK_FOR_INTERRUPTS();
 		values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]);
@@ -299,12 +256,12 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 		if (values_only)
 			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 		else
-			rank_classes(c, a, i, rank, &total);
+			rank_classes(c, a, i, rank);
 		for (int32 k = 0; !values_only && k < Min(c->top, a->columns); k++)
 		{
 			values[LIVE_CLASS] = class[rank[k].class];
 			values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
-			values[LIVE_PROBABILITY] = Float8GetDatum(exp(rank[k].logit - total));
+			values[LIVE_PROBABILITY] = Float8GetDatum(rank[k].probability);
 			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
 		}
 		MemoryContextReset(row_context);

@@ -22,7 +22,7 @@ known_labels(const gnngp_live_call *c)
 		gnngp_id	former = i > 0 ? gnngp_link_id(&live->ids, i - 1) : id;
 
 		gnngp_poll(i);
-		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_given_id_compare(&former, &id, NULL) != 0);
+		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_id_compare(&former, &id, NULL) != 0);
 	}
 	for (int64 i = 0; i < c->nodes.n; i++)
 	{

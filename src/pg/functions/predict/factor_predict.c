@@ -36,14 +36,6 @@ typedef struct predict_job
 	gp_posterior *posterior;
 } predict_job;
 
-typedef struct ranked
-{
-	int32		class;
-	float		score;
-	double		probability;
-	double		share;
-} ranked;
-
 static int
 compare_texts(const text *a, const text *b)
 {
@@ -60,20 +52,6 @@ compare_labels(const void *a, const void *b, void *unused)
 	return compare_texts(((const labelled *) a)->label, ((const labelled *) b)->label);
 }
 
-/* Orders classes: the most probable first, then the one with more labels, then by name. */
-static int
-compare_ranked(const void *a, const void *b, void *unused)
-{
-	const ranked *x = a;
-	const ranked *y = b;
-
-	if (x->probability != y->probability)
-		return x->probability > y->probability ? -1 : 1;
-	if (x->share != y->share)
-		return x->share > y->share ? -1 : 1;
-	return x->class - y->class;
-}
-
 /* The labelled nodes of the two arrays, in the order given. */
 static labelled *
 collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *classes, int64 *n)
@@ -82,13 +60,10 @@ collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *cla
 	Datum	   *label;
 	bool	   *no_id;
 	bool	   *no_label;
-	int			nids,
-				nlabels;
+	int			nids = gnngp_array_elements(nodes, &id, &no_id);
+	int			nlabels = gnngp_array_elements(classes, &label, &no_label);
 	labelled   *out;
 
-	deconstruct_array(nodes, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &id, &no_id, &nids);
-	deconstruct_array(classes, TEXTOID, -1, false, TYPALIGN_INT, &label, &no_label, &nlabels);
 	if (nids != nlabels)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -154,34 +129,21 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 
 static void
 put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
-		 const gp_posterior *post, int64 node, int32 top, ranked *rank, double *work)
+		 const gp_posterior *post, int64 node, int32 top, gnngp_ranked_class *rank)
 {
 	int32		n = l->nclasses;
-	bool		prior = post->is_prior && post->is_prior[node];
-	double	   *mean = work;
-	double	   *probability = work + n;
+	const double *mean = post->mean + node * n;
 	Datum		values[5];
 	bool		nulls[5] = {false};
 
-	for (int32 c = 0; c < n; c++)
-	{
-		rank[c].class = c;
-		rank[c].share = post->prior_share[c];
-		rank[c].score = (float) post->mean[node * n + c] + 0.0f;
-		mean[c] = rank[c].score;
-	}
-	gp_probabilities(&post->calibrator, n, mean, probability);
-	for (int32 c = 0; c < n; c++)
-		rank[c].probability = prior ? post->prior_share[c] : probability[c];
-	gp_sort(env, rank, n, sizeof(ranked), compare_ranked, NULL);
+	gnngp_rank_classes(env, &post->calibrator, n, mean, post->prior_share,
+					   post->is_prior && post->is_prior[node], rank);
 	values[0] = Int64GetDatum(gnngp_value_id(&factor->ids, node));
 	values[3] = Float8GetDatum(post->variance[node]);
 	for (int32 k = 0; k < Min(top, n); k++)
 	{
-		int32		c = rank[k].class;
-
-		values[1] = PointerGetDatum(l->name[c]);
-		values[2] = Float8GetDatum((double) rank[k].score);
+		values[1] = PointerGetDatum(l->name[rank[k].class]);
+		values[2] = Float8GetDatum((double) ((float) mean[rank[k].class] + 0.0f));
 		values[4] = Float8GetDatum(rank[k].probability);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
@@ -224,8 +186,7 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	labelled   *given;
 	int64		n;
 	labels		l;
-	ranked	   *rank;
-	double	   *work;
+	gnngp_ranked_class *rank;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
@@ -244,12 +205,11 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
 				  false, compute_posterior, &job);
-	rank = gp_alloc_array(env, l.nclasses, sizeof(ranked));
-	work = gp_alloc_array(env, 2 * (int64) l.nclasses, sizeof(double));
+	rank = gp_alloc_array(env, l.nclasses, sizeof(gnngp_ranked_class));
 	for (int64 i = 0; i < job.posterior->nodes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_node(env, result, &factor, &l, job.posterior, i, top, rank, work);
+		put_node(env, result, &factor, &l, job.posterior, i, top, rank);
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -66,8 +66,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 		p->class[n++] = class;
 		sum += probability;
 	}
-	values[SET_CLASSES] = PointerGetDatum(construct_array(p->class, n, TEXTOID, -1, false,
-														  TYPALIGN_INT));
+	values[SET_CLASSES] = gnngp_make_array(p->class, n, TEXTOID);
 	values[SET_PROBABILITY] = Float8GetDatum(Min(sum, 1.0));
 	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
 }
