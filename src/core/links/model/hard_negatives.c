@@ -266,7 +266,8 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 		{
 			other = (int32_t) (k * nodes / pool);
 			if (other != node && norm[k] > 0.0 && !gp_link_exists(full, node, other))
-				gp_heap_offer(&heap, &(gp_scored) {feature_product(x, other, row) / norm[k], other, k});
+				gp_heap_offer(&heap, &(gp_scored) {feature_product(x, other, row) / norm[k], other,
+												   k});
 		}
 		spread_features(x, node, true, row);
 		if (heap.n == 0)
