@@ -19,6 +19,15 @@ AS 'MODULE_PATHNAME', 'gnngp_report_labels' LANGUAGE C STABLE PARALLEL RESTRICTE
 COMMENT ON FUNCTION gnngp_internal.report_labels(text) IS
     'part of gp_report(model): gp_loo without ids, with the probability of the predicted class as best';
 
+CREATE FUNCTION gnngp_internal.report_pairs(
+    model text,
+    OUT linked boolean,
+    OUT score double precision)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'gnngp_report_pairs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
+COMMENT ON FUNCTION gnngp_internal.report_pairs(text) IS
+    'part of gp_report(model): gp_heldout_links without ids';
+
 -- A browser must find no markup in it, and no character that HTML does not allow: controls but
 -- tab and newline become question marks.  The bytes from 80 to 9f are controls in Unicode alone.
 CREATE FUNCTION gnngp_internal.report_html(value text)
@@ -111,18 +120,17 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_curves(text, text, text, text, double precision[], boolean[]) IS
     'part of gp_report(model): the ROC curve and the precision-recall curve of some scores';
 
-CREATE FUNCTION gnngp_internal.report_figure(model text, metric text, label text) RETURNS text
-LANGUAGE sql STABLE PARALLEL RESTRICTED
+CREATE FUNCTION gnngp_internal.report_figure(figures jsonb, metric text, label text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT format(', %s %s', label, round(e.value::numeric, 3))
-    FROM @extschema@.gp_evaluate(model) AS e WHERE e.metric = report_figure.metric AND e.value IS NOT NULL
+    SELECT format(', %s %s', label, round((figures ->> metric)::numeric, 3)) WHERE figures ? metric
 $sql$;
-COMMENT ON FUNCTION gnngp_internal.report_figure(text, text, text) IS
-    'part of gp_report(model): a figure behind the title of a chart';
+COMMENT ON FUNCTION gnngp_internal.report_figure(jsonb, text, text) IS
+    'part of gp_report(model): a figure of gp_evaluate behind the title of a chart';
 
 -- Two classes: how well the probability of the one with fewer labels finds it.
-CREATE FUNCTION gnngp_internal.report_two_classes(model text) RETURNS text
+CREATE FUNCTION gnngp_internal.report_two_classes(model text, figures jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
@@ -134,39 +142,38 @@ AS $sql$
         GROUP BY label.target, m.class_labels ORDER BY count(*), array_position(m.class_labels, label.target) DESC LIMIT 1
     )
     SELECT gnngp_internal.report_curves(format('labels "%s"', CASE WHEN length(rare.class) > 14 THEN left(rare.class, 13) || '...' ELSE rare.class END), 'others',
-        gnngp_internal.report_figure(model, 'roc_auc', 'AUC'), gnngp_internal.report_figure(model, 'pr_auc', 'average precision'),
+        gnngp_internal.report_figure(figures, 'roc_auc', 'AUC'), gnngp_internal.report_figure(figures, 'pr_auc', 'average precision'),
         array_agg(CASE WHEN label.target = rare.class THEN probability ELSE 1 - probability END), array_agg(label.target = rare.class))
     FROM label, rare GROUP BY rare.class
 $sql$;
-COMMENT ON FUNCTION gnngp_internal.report_two_classes(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_two_classes(text, jsonb) IS
     'part of gp_report(model): the curves of two classes';
 
 -- Links: the pairs that were held out.
-CREATE FUNCTION gnngp_internal.report_links(model text) RETURNS text
+CREATE FUNCTION gnngp_internal.report_links(model text, figures jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT concat(
         gnngp_internal.report_table('Links: how well held-out ones are ranked', '{figure,value}',
             format('<tr><td>method</td><td class="w">%s</td></tr><tr><td>pairs learnt from</td><td class="n">%s</td></tr>', gnngp_internal.report_html(m.link_method), m.link_pairs) ||
-            (SELECT string_agg(format('<tr><td>%s</td><td class="n">%s</td></tr>', f.label, round(e.value::numeric, 3)), '' ORDER BY f.n)
-             FROM @extschema@.gp_evaluate(model) AS e
-                 JOIN (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
-                              (3, 'auc_component', 'AUC within one component'),
-                              (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
-                              (5, 'mrr_common_neighbours', 'the same by common neighbours alone'),
-                              (6, 'mrr_resource_allocation', 'the same by resource allocation alone'),
-                              (7, 'hits_at_1', 'share at the first place of these'),
-                              (8, 'hits_at_10', 'share at the first ten places'),
-                              (9, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label) USING (metric)
-             WHERE e.value IS NOT NULL)),
+            (SELECT string_agg(format('<tr><td>%s</td><td class="n">%s</td></tr>', f.label, round((figures ->> f.metric)::numeric, 3)), '' ORDER BY f.n)
+             FROM (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
+                          (3, 'auc_component', 'AUC within one component'),
+                          (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
+                          (5, 'mrr_common_neighbours', 'the same by common neighbours alone'),
+                          (6, 'mrr_resource_allocation', 'the same by resource allocation alone'),
+                          (7, 'hits_at_1', 'share at the first place of these'),
+                          (8, 'hits_at_10', 'share at the first ten places'),
+                          (9, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label)
+             WHERE figures ? f.metric)),
         (SELECT gnngp_internal.report_curves('held-out links', 'other pairs',
-                    concat(gnngp_internal.report_figure(model, 'auc', 'AUC'), gnngp_internal.report_figure(model, 'auc_component', 'within one component')),
-                    gnngp_internal.report_figure(model, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
-         FROM @extschema@.gp_heldout_links(model)))
+                    concat(gnngp_internal.report_figure(figures, 'auc', 'AUC'), gnngp_internal.report_figure(figures, 'auc_component', 'within one component')),
+                    gnngp_internal.report_figure(figures, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
+         FROM gnngp_internal.report_pairs(model)))
     FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model)
 $sql$;
-COMMENT ON FUNCTION gnngp_internal.report_links(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_links(text, jsonb) IS
     'part of gp_report(model): the table and the curves of links';
 
 -- How often predictions are right, by their probability.
@@ -360,7 +367,7 @@ COMMENT ON FUNCTION gnngp_internal.report_refreshes(text) IS
     'part of gp_report(model): the table of refreshes';
 
 -- The figures of gp_evaluate, each with its meaning and with what the labels' shares, or their mean, come to.
-CREATE FUNCTION gnngp_internal.report_figures(model text) RETURNS text
+CREATE FUNCTION gnngp_internal.report_figures(model text, figures jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
@@ -395,25 +402,22 @@ AS $sql$
     )
     SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,model,no model}',
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
-                          replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value),
+                          replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value::float8),
                           gnngp_internal.report_number(named.bare::float8)), '' ORDER BY e.metric LIKE 'forward%', named.n))
-    FROM @extschema@.gp_evaluate(model) AS e JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
-    WHERE e.value IS NOT NULL
+    FROM jsonb_each_text(figures) AS e (metric, value) JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
 $sql$;
-COMMENT ON FUNCTION gnngp_internal.report_figures(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_figures(text, jsonb) IS
     'part of gp_report(model): the figures of the labels, beside those without a model';
 
 -- What the model is worth, in a sentence for each of its parts.
-CREATE FUNCTION gnngp_internal.report_verdict(model text) RETURNS text
+CREATE FUNCTION gnngp_internal.report_verdict(model text, figures jsonb) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    WITH figure AS MATERIALIZED (
-        SELECT * FROM @extschema@.gp_evaluate(model)
-    ), class AS MATERIALIZED (
+    WITH class AS MATERIALIZED (
         SELECT target, count(*) AS n, count(*) FILTER (WHERE target = predicted) AS found
         FROM gnngp_internal.report_labels(model)
-        WHERE EXISTS (SELECT FROM figure WHERE metric = 'accuracy' AND value IS NOT NULL) GROUP BY target
+        WHERE figures ? 'accuracy' GROUP BY target
     )
     SELECT concat_ws(' ',
         (SELECT format('It finds the class of %s of %s labelled nodes (%s%%), each predicted without its own label; the most '
@@ -422,13 +426,13 @@ AS $sql$
         (SELECT format('Of %s nodes of class "%s" it finds %s.', n, gnngp_internal.report_html(left(target, 40)), found)
          FROM class WHERE (SELECT count(*) FROM class) = 2 ORDER BY n, target LIMIT 1),
         (SELECT format('It explains %s%% of the variance of the labels, each predicted without itself; %s%% of them lie inside '
-                       'their 90%% interval.', round(100 * r.value::numeric, 1), round(100 * c.value::numeric, 1))
-         FROM figure AS r, figure AS c WHERE r.metric = 'r2' AND c.metric = 'coverage90' AND r.value IS NOT NULL),
+                       'their 90%% interval.', round(100 * (figures ->> 'r2')::numeric, 1), round(100 * (figures ->> 'coverage90')::numeric, 1))
+         WHERE figures ? 'r2'),
         (SELECT format('Of held-out links, %s%% are within the first twenty of a hundred candidates; by chance 20%% are.',
-                       round(100 * value::numeric, 1))
-         FROM figure WHERE metric = 'hits_at_20' AND value IS NOT NULL))
+                       round(100 * (figures ->> 'hits_at_20')::numeric, 1))
+         WHERE figures ? 'hits_at_20'))
 $sql$;
-COMMENT ON FUNCTION gnngp_internal.report_verdict(text) IS
+COMMENT ON FUNCTION gnngp_internal.report_verdict(text, jsonb) IS
     'part of gp_report(model): what the model is worth, in a few sentences';
 
 -- Labels that are most likely wrong, nodes that the model is least sure of, values far from their prediction.
@@ -469,23 +473,24 @@ DECLARE
     named gnngp_internal.gp_model_catalog;
     page text;
     contents text;
+    figures jsonb := coalesce((SELECT jsonb_object_agg(e.metric, e.value) FROM @extschema@.gp_evaluate(model) AS e
+                            WHERE e.value IS NOT NULL), '{}');
     judged boolean;
 BEGIN
     SELECT * INTO named FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model);
-    judged := EXISTS (SELECT FROM @extschema@.gp_evaluate(model) AS e
-                      WHERE named.task IS NOT NULL AND e.value IS NOT NULL AND e.metric IN ('accuracy', 'rmse'));
+    judged := named.task IS NOT NULL AND figures ?| '{accuracy,rmse}';
     IF named.task IS NOT NULL AND NOT judged THEN
         page := '<figure><figcaption>Too few labels to judge</figcaption>'
             'Probabilities and intervals are rough guesses. Label at least two nodes of each of two classes, or three with a value.</figure>';
     ELSIF named.task = 'classification' THEN
-        page := concat(gnngp_internal.report_figures(model), gnngp_internal.report_reliability(model), gnngp_internal.report_confusion(model),
-                       gnngp_internal.report_two_classes(model), gnngp_internal.report_sureness(model), gnngp_internal.report_sets(model),
+        page := concat(gnngp_internal.report_figures(model, figures), gnngp_internal.report_reliability(model), gnngp_internal.report_confusion(model),
+                       gnngp_internal.report_two_classes(model, figures), gnngp_internal.report_sureness(model), gnngp_internal.report_sets(model),
                        gnngp_internal.report_by_class(model), gnngp_internal.report_nodes(model));
     ELSIF named.task = 'regression' THEN
-        page := concat(gnngp_internal.report_figures(model), gnngp_internal.report_values(model), gnngp_internal.report_nodes(model));
+        page := concat(gnngp_internal.report_figures(model, figures), gnngp_internal.report_values(model), gnngp_internal.report_nodes(model));
     END IF;
     IF named.link_method IS NOT NULL THEN
-        page := concat(page, gnngp_internal.report_links(model));
+        page := concat(page, gnngp_internal.report_links(model, figures));
     END IF;
     page := concat(page, gnngp_internal.report_summary(model), gnngp_internal.report_refreshes(model));
 
@@ -511,7 +516,7 @@ BEGIN
         'small{display:block;color:var(--dim);font-size:12.5px;line-height:1.35}.n{white-space:nowrap;font-variant-numeric:tabular-nums}'
         '</style></head><body><h1>%1$s</h1><p class="verdict">%2$s</p><nav>%3$s</nav><main>%4$s</main></body></html>',
         gnngp_internal.report_html(model),
-        CASE WHEN judged OR named.link_method IS NOT NULL THEN gnngp_internal.report_verdict(model) END, contents, page);
+        CASE WHEN judged OR named.link_method IS NOT NULL THEN gnngp_internal.report_verdict(model, figures) END, contents, page);
 END
 $plpgsql$;
 COMMENT ON FUNCTION gnngp_internal.report_page(text) IS

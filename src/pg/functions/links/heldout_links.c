@@ -22,20 +22,42 @@ enum held_column
 	HELD_COLUMN_PROBABILITY, HELD_COLUMNS
 };
 
+/* A call for held-out pairs. */
+typedef struct held_rows
+{
+	gnngp_model *model;			/* with the ids of the link part */
+	gp_env	   *env;
+	gp_link_held held;
+	gnngp_link_ids ids;
+	ReturnSetInfo *result;
+} held_rows;
+
+/* Looks up the model, whose links a grant of it does not give away. */
+static void
+open_held(held_rows *h, FunctionCallInfo fcinfo)
+{
+	h->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
+	gnngp_require_owner(h->model->owner_role, "model", h->model->name);
+	h->model = gnngp_link_view(h->model);
+	InitMaterializedSRF(fcinfo, 0);
+	h->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	h->env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);
+}
+
 /* Puts the pairs that have an end among some nodes, where these are given. */
 static void
-put_pairs(ReturnSetInfo *result, const gp_link_held *held, const gnngp_link_ids *ids,
-		  gnngp_id_type *type, const gnngp_given_ids *given)
+put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 
-	for (int64 e = 0; e < held->n; e++)
+	for (int64 e = 0; e < h->held.n; e++)
 	{
-		const gp_link_row *row = &held->row[e];
-		gnngp_id	src = gnngp_link_id(ids, row->src);
-		gnngp_id	dst = gnngp_link_id(ids, row->dst);
+		const gp_link_row *row = &h->held.row[e];
+		gnngp_id	src = gnngp_link_id(&h->ids, row->src);
+		gnngp_id	dst = gnngp_link_id(&h->ids, row->dst);
 		Datum		values[HELD_COLUMNS];
 		bool		nulls[HELD_COLUMNS] = {false};
 
@@ -44,11 +66,11 @@ put_pairs(ReturnSetInfo *result, const gp_link_held *held, const gnngp_link_ids 
 			continue;
 		values[HELD_COLUMN_SRC] = gnngp_id_type_datum(type, &src);
 		values[HELD_COLUMN_DST] = gnngp_id_type_datum(type, &dst);
-		values[HELD_COLUMN_LINKED] = BoolGetDatum(held->linked[e]);
+		values[HELD_COLUMN_LINKED] = BoolGetDatum(h->held.linked[e]);
 		values[HELD_COLUMN_SCORE] = Float8GetDatum(row->score);
 		values[HELD_COLUMN_VARIANCE] = Float8GetDatum(row->variance);
 		values[HELD_COLUMN_PROBABILITY] = Float8GetDatum(row->probability);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		tuplestore_putvalues(h->result->setResult, h->result->setDesc, values, nulls);
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);
@@ -60,28 +82,40 @@ PG_FUNCTION_INFO_V1(gnngp_heldout_links);
 Datum
 gnngp_heldout_links(PG_FUNCTION_ARGS)
 {
-	gnngp_model *model;
-	gp_env	   *env;
-	gp_link_held held;
-	gnngp_link_ids ids;
+	held_rows	h = {0};
 	gnngp_id_type type;
 	gnngp_given_ids given;
 	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
-	/* A grant of the model does not give its links away. */
-	model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
-	gnngp_require_owner(model->owner_role, "model", model->name);
-	model = gnngp_link_view(model);
-	InitMaterializedSRF(fcinfo, 0);
-	env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_held_store_read(env, model, &ids, &held);
-	gnngp_id_type_open_argument(&type, model, fcinfo, 1, &hints);
+	open_held(&h, fcinfo);
+	gnngp_id_type_open_argument(&type, h.model, fcinfo, 1, &hints);
 	given = gnngp_given_ids_read(&type, fcinfo, 1);
 	gnngp_given_ids_sort(&given);
-	put_pairs((ReturnSetInfo *) fcinfo->resultinfo, &held, &ids, &type, &given);
-	gnngp_env_destroy(env);
+	put_pairs(&h, &type, &given);
+	gnngp_env_destroy(h.env);
 	AtEOXact_GUC(false, guc_level);
+	return (Datum) 0;
+}
+
+PG_FUNCTION_INFO_V1(gnngp_report_pairs);
+
+/* gnngp_report_pairs(model): what the curves of a report are made of. */
+Datum
+gnngp_report_pairs(PG_FUNCTION_ARGS)
+{
+	held_rows	h = {0};
+
+	open_held(&h, fcinfo);
+	for (int64 e = 0; e < h.held.n; e++)
+	{
+		Datum		values[] = {BoolGetDatum(h.held.linked[e]),
+			Float8GetDatum(h.held.row[e].score)};
+		bool		nulls[] = {false, false};
+
+		tuplestore_putvalues(h.result->setResult, h.result->setDesc, values, nulls);
+	}
+	gnngp_env_destroy(h.env);
 	return (Datum) 0;
 }
