@@ -9,7 +9,8 @@
 -- arrays, and preferred: PostgreSQL takes it rather than anyarray.
 
 -- {nodes} is the argument and {type} the type of its ids in the rows; of further lists of
--- nodes {others} is the type.
+-- nodes {others} is the type; functions that have such lists have a form of texts alone beside
+-- these, for parameters without a type.
 CREATE PROCEDURE gnngp_internal.gp_create_forms(
     name text, arguments text, columns text, symbol text, attributes text, comment text)
 LANGUAGE plpgsql
@@ -64,6 +65,17 @@ CALL gnngp_internal.gp_create_forms('gp_predict_live',
     'the best classes, or the value, {of nodes}, from the tables as they are now, and as if some nodes were given labels;'
     ' the model was fitted with live => true, or is of a task, of which as_of may be any time');
 
+CREATE FUNCTION @extschema@.gp_predict_live(
+    model text, id text, given_nodes text, given_classes text DEFAULT NULL,
+    given_values double precision[] DEFAULT NULL, top integer DEFAULT 1)
+RETURNS TABLE (node text, class text, score double precision, variance double precision, probability double precision)
+LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100000 ROWS 10
+BEGIN ATOMIC
+    SELECT * FROM @extschema@.gp_predict_live(model, id, top, given_nodes::text[], given_classes::text[], given_values);
+END;
+COMMENT ON FUNCTION @extschema@.gp_predict_live(text, text, text, text, double precision[], integer) IS
+    'gp_predict_live with nodes and given labels as texts, as drivers send parameters without a type';
+
 CALL gnngp_internal.gp_create_forms('gp_loo',
     'model text, {nodes}',
     'node {type}, target text, predicted text, score double precision, variance double precision,'
@@ -77,6 +89,16 @@ CALL gnngp_internal.gp_create_forms('gp_predict_links',
     'gnngp_predict_links',
     'STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000 SUPPORT gnngp_internal.gp_links_support',
     'the likeliest missing links {of nodes}; gp_score_links(model, src, dst) scores given pairs');
+
+CREATE FUNCTION @extschema@.gp_predict_links(
+    model text, id text, among text, k integer DEFAULT 10, candidates text DEFAULT 'auto')
+RETURNS TABLE (src text, dst text, score double precision, variance double precision, probability double precision)
+LANGUAGE sql STABLE PARALLEL RESTRICTED COST 100000 ROWS 10
+BEGIN ATOMIC
+    SELECT * FROM @extschema@.gp_predict_links(model, id, k, candidates, among::text[]);
+END;
+COMMENT ON FUNCTION @extschema@.gp_predict_links(text, text, text, integer, text) IS
+    'gp_predict_links with nodes and among as texts, as drivers send parameters without a type';
 
 CALL gnngp_internal.gp_create_forms('gp_heldout_links',
     'model text, {nodes}',
@@ -92,7 +114,7 @@ CALL gnngp_internal.gp_create_forms('gp_embedding',
     'the coordinates {of nodes} in a trained link model: nodes with a large inner product are likely linked');
 
 CALL gnngp_internal.gp_create_forms('gp_cluster',
-    'graph text, {nodes without default}, clusters integer, kernel @extschema@.gp_kernel DEFAULT ''laplacian(d=2)'','
+    'graph text, {nodes without default}, clusters integer, kernel @extschema@.gp_kernel DEFAULT ''laplacian'','
     ' seed bigint DEFAULT 0',
     'node {type}, cluster integer',
     'gnngp_cluster', 'VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000',
@@ -100,7 +122,7 @@ CALL gnngp_internal.gp_create_forms('gp_cluster',
 
 -- All nodes of a graph whose ids are integers: the number of groups stands second.
 CREATE FUNCTION @extschema@.gp_cluster(
-    graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian(d=2)',
+    graph text, clusters integer, kernel @extschema@.gp_kernel DEFAULT 'laplacian',
     seed bigint DEFAULT 0)
 RETURNS TABLE (node bigint, cluster integer)
 AS 'MODULE_PATHNAME', 'gnngp_cluster' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;

@@ -49,7 +49,8 @@ COMMENT ON FUNCTION @extschema@.gp_evaluate(text, text, integer, double precisio
 CREATE FUNCTION @extschema@.gp_tune(
     graph text,
     kernels @extschema@.gp_kernel[] DEFAULT NULL,
-    criterion text DEFAULT 'loo')
+    criterion text DEFAULT 'loo',
+    task text DEFAULT 'auto')
 RETURNS TABLE (
     kernel @extschema@.gp_kernel,
     nugget double precision,
@@ -58,7 +59,7 @@ RETURNS TABLE (
     log_marginal_likelihood double precision,
     seconds double precision)
 AS 'MODULE_PATHNAME', 'gnngp_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 6;
-COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text) IS
+COMMENT ON FUNCTION @extschema@.gp_tune(text, @extschema@.gp_kernel[], text, text) IS
     'compare kernels on one reading of a graph, best first; stores nothing; then gp_fit(graph, kernel => ...)';
 
 CREATE FUNCTION @extschema@.gp_estimate(
@@ -68,10 +69,11 @@ CREATE FUNCTION @extschema@.gp_estimate(
     landmarks integer DEFAULT NULL,
     live boolean DEFAULT false,
     keep integer DEFAULT 0,
+    task text DEFAULT 'auto',
     OUT strategy text,
     OUT bytes bigint,
     OUT flops double precision,
     OUT reason text)
 AS 'MODULE_PATHNAME', 'gnngp_estimate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000;
-COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, boolean, integer) IS
+COMMENT ON FUNCTION @extschema@.gp_estimate(text, @extschema@.gp_kernel, text, integer, boolean, integer, text) IS
     'what gp_fit or gp_fit_links would cost: the strategy, its memory and operations, and why';

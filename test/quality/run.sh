@@ -215,5 +215,17 @@ else
 	links usair 96.6 96.3 dgp 0
 	links cora 94.9 95.0 dgp 0
 fi
+# Suggestions for users, by how many there are, items, likes of each and how uneven items are.
+suggested() {
+	local said ece _
+
+	read -r said ece _ <<<"$(sql -At -F ' ' -v seed=1 -v users="$1" -v items="$2" -v likes="$3" -v skew="$4" \
+		-f "$HERE/items.sql" | tail -n 1)"
+	within "$1 users and $2 items, the first 20 suggestions: links promised over links found" "$said" .75 1.25
+	within "$1 users and $2 items, the first 20 suggestions: expected calibration error" "$ece" 0 .02
+}
+suggested 600 250 12 0.5
+suggested 900 200 6 1.2
+suggested 300 200 40 0.2
 echo "1..$number"
 [ $failures = 0 ]

@@ -105,7 +105,7 @@ SELECT bool_and(p.class = name) AS right, max(probability) < 0.99995 AS doubt, m
 FROM gp_predict('villages', unlabelled_only => true) p JOIN village v ON v.id = p.node;
 SELECT gp_drop_graph('villages');
 
--- A kernel that is named is the one that is fitted.
+-- A kernel that is named is the one that is fitted; a Laplacian without a prior is the one that auto fits.
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian');
 SELECT kernel, alternatives FROM gp_fit('clubs', kernel => 'laplacian', strategy => 'precision');
 

@@ -149,6 +149,7 @@ CREATE TABLE "Bought" AS SELECT i AS src, i % 30 + 1 AS dst FROM generate_series
 SELECT gp_create_graph('prices', '"Products"', '"Bought"', target => 'price');
 SELECT try($$SELECT gp_fit('prices')$$);
 SELECT try($$SELECT gp_tune('prices')$$);
+SELECT kernel, loo_score IS NOT NULL AS judged, strategy FROM gp_tune('prices', '{gcn}', task => 'regression'), gp_estimate('prices', task => 'regression');
 BEGIN; SELECT task, classes FROM gp_fit('prices', task => 'classification', nugget => 0.1); ROLLBACK;
 BEGIN; SELECT task, classes FROM gp_fit('prices', task => 'regression', nugget => 0.1); ROLLBACK;
 SELECT gp_create_graph('names', '"Products"', '"Bought"', target => 'name'), gp_create_graph('kinds', '"Products"', '"Bought"', target => 'kind');

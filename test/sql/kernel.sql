@@ -12,7 +12,7 @@ FROM (VALUES
     ('P(0.1)*relu(X0*W)*W', 'appnp'),
     ('A*X0, input=poly(c=5, d=3), norm=row', 'ggp'),
     ('X0, input=rbf(gamma=0.1)', 'rbf'),
-    ('X0, input=laplacian(d=3, sigma2=0.2, walks=80, choice=uniform)', 'laplacian(d=3)'),
+    ('X0, input=laplacian(d=3, walks=80, choice=uniform)', 'laplacian(d=3)'),
     ('relu(X)*W + b', 'mlp')) AS v(text, preset);
 
 -- Other spellings are equal, too: the programs are compared
@@ -30,7 +30,7 @@ SELECT gp_kernel 'gcn(layers=3, sigma_b=0.3162)' AS a, gp_kernel 'gcnii, alpha=0
     gp_kernel '(0.5*A + 0.5*I)^2*relu(X)*W' AS d, gp_kernel '0.5*A*relu(X)*W + X0*W, layers=3' AS e;
 
 -- Kernels of the graph alone: words among the numbers, defaults left out
-SELECT gp_kernel 'laplacian(d=2, choice=Weighted, dims=100)' AS a, gp_kernel 'gcn(input=laplacian(d=2))' AS b,
+SELECT gp_kernel 'laplacian(d=auto, choice=Weighted, dims=100)' AS a, gp_kernel 'gcn(input=laplacian(d=2))' AS b,
     gp_kernel 'appnp(input=laplacian(sigma2=s, trim=projection), s=1/2)' AS c;
 
 -- Errors point at the character

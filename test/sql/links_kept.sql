@@ -138,6 +138,7 @@ SELECT try($$SELECT * FROM gp_predict_links('names', NULL::text)$$);
 SELECT try($$SELECT * FROM gp_predict_links('names', 'n1ä')$$);
 ROLLBACK;
 SELECT count(*) > 3 FROM gp_predict_links('names', 'n1ä');
+SELECT src, dst FROM gp_predict_links('names', 'n1ä', among => '{n8ä,n15ä,n22ä}') ORDER BY dst;
 
 -- Pairs that are not likely enough are left out, of a refresh as well
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY probability) AS least, count(*) AS n FROM gp_predict_links('numbers', k => 5) \gset

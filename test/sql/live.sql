@@ -121,6 +121,9 @@ SELECT apart('bare', 'gcn', 'exact'), relabelled('bare', 'exact');
 SELECT a.score > b.score AS more
 FROM gp_predict_live('names', 'n3', top => NULL, given_nodes => ARRAY['n3', 'n4'], given_classes => ARRAY['grey', 'grey']) AS a
     JOIN gp_predict_live('names', 'n3', top => NULL) AS b USING (class) WHERE class = 'grey';
+-- literals stand for parameters without a type
+SELECT t.score = a.score AS same FROM gp_predict_live('names', 'n3', top => 1, given_nodes => ARRAY['n3', 'n4'], given_classes => ARRAY['grey', 'grey']) AS a,
+    gp_predict_live('names', 'n3', given_nodes => '{n3,n4}', given_classes => '{grey,grey}') AS t;
 SELECT count(*) FROM gp_fit('sizes', kernel => 'gcn', live => true);
 SELECT abs(a.score - 40) < abs(b.score - 40) AS nearer
 FROM gp_predict_live('sizes', 3, given_nodes => ARRAY[3], given_values => ARRAY[40]) AS a, gp_predict_live('sizes', 3) AS b;

@@ -14,8 +14,8 @@ close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 	*program = *problem->program;
 	program->input.p[GP_LAPLACIAN_SIGMA2] = best.sigma2;
 	program->input.p[GP_LAPLACIAN_D] = best.d;
+	program->open_prior = false;
 	closed.program = program;
-	closed.open_prior = false;
 	if (all.settles_nugget && isnan(closed.nugget))
 		closed.nugget = best.nugget;
 	return closed;
@@ -26,7 +26,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 {
 	gp_env	   *env = dev->env;
 	bool		by_precision;
-	gp_problem	closed;
+	gp_problem	closed = *problem;
 	gp_program	program;
 	gp_csr	   *s = NULL;
 	gp_eval		ev;
@@ -38,7 +38,8 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 		gp_raise(env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.",
 				 "only gp_fit takes strategy sql");
 	by_precision = gp_precision_serves(env, problem);
-	closed = !by_precision && problem->open_prior ? close_prior(dev, problem, &program) : *problem;
+	if (problem->program->open_prior && !by_precision)
+		closed = close_prior(dev, problem, &program);
 
 	/* The device is chosen once it is known what the fit takes. */
 	env->progress(env, GP_PHASE_PLAN, 0, 0);
@@ -78,11 +79,9 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	gp_eval_fulfil(&ev);
 	out = gp_infer(&ev, &closed, &plan);
 	gp_eval_close(&ev);
-	if (problem->open_prior)
-	{
-		out->prior_sigma2 = program.input.p[GP_LAPLACIAN_SIGMA2];
-		out->prior_d = (int) program.input.p[GP_LAPLACIAN_D];
-	}
+	out->prior_sigma2 = closed.program->input.p[GP_LAPLACIAN_SIGMA2];
+	out->prior_d = problem->program->open_prior ?
+		(int) closed.program->input.p[GP_LAPLACIAN_D] : 0;
 	return out;
 }
 

@@ -116,7 +116,7 @@ is_sound(const gp_eval *ev, const gp_spectrum *s)
 
 /*
  * The posterior by the power of the kernel that explains the labels best, in place of the one that
- * the fit has; where kernels are compared it has none, and 1 is tried on the same factor.
+ * the fit has; where kernels are compared it has none, and 1 is the factor as it is.
  */
 void
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
@@ -141,7 +141,8 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		out->power = best_power(ev, problem, targets, f, &s, error, &p.nugget);
 	if (out->power != 1.0 || problem->loo_only)
 	{
-		f = gp_spectrum_factor(ev, f, &s, out->power);
+		if (out->power != 1.0)
+			f = gp_spectrum_factor(ev, f, &s, out->power);
 		/* Puts the posterior by a power of the kernel in place of another's. */
 		gp_solution_free(ev->dev, solution);
 		gp_posterior_forget(ev->env, out);

@@ -97,6 +97,8 @@ typedef struct gp_program
 	double		power;			/* what is asked for is K^power, between GP_LEAST_POWER and
 								 * GP_MOST_POWER */
 	bool		open_power;		/* power=auto: power is 1 here, and a fit may choose another */
+	/* a Laplacian alone, d=auto and sigma2=auto: the usual ones here, a fit chooses others */
+	bool		open_prior;
 	int			layers;
 	int			nsteps;
 	gp_step    *steps;
@@ -118,6 +120,9 @@ extern void gp_kernel_free(gp_kernel *kernel);
  * defaults.  Belongs to env.  Parsing it gives an equal kernel and the same text.
  */
 extern char *gp_kernel_print(gp_env *env, const gp_kernel *kernel);
+
+/* Gives a Laplacian input these parameters. */
+extern void gp_kernel_give_prior(gp_kernel *kernel, int d, double sigma2);
 
 /*
  * The program; belongs to env, gp_free frees it.  Raises GP_ERR_VALUE for a method, which has none.

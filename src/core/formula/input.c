@@ -22,8 +22,8 @@ static const input_entry inputs[] = {
 	{"cosine", GP_INPUT_COSINE, true, {{.name = NULL}}},
 	{"identity", GP_INPUT_IDENTITY, true, {{.name = NULL}}},
 	{"laplacian", GP_INPUT_LAPLACIAN, true,
-		{GP_PARAMETER("d", 2.0, WHOLE,.low = 1.0,.high = 16.0),
-			GP_PARAMETER("sigma2", 0.2, POSITIVE),
+		{GP_PARAMETER("d", 0.0, WHOLE,.low = 1.0,.high = 16.0,.word = {"auto"}),
+			GP_PARAMETER("sigma2", 0.0, POSITIVE,.word = {"auto"}),
 			GP_PARAMETER("walks", 80.0, WHOLE,.low = 1.0,.high = 100000.0),
 			GP_PARAMETER("p_term", 0.1, SHARE),
 			GP_PARAMETER("choice", 0.0, WORD,.word = {"uniform", "weighted", "repelled"}),
@@ -33,7 +33,7 @@ static const input_entry inputs[] = {
 
 #define NINPUTS ((int) (sizeof(inputs) / sizeof(inputs[0])))
 #define HINT "Input kernels are linear, cosine, rbf(gamma=0.1), poly(c=5, d=3), arccos, identity and " \
-	"laplacian(d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors)."
+	"laplacian(d=auto, sigma2=auto, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors)."
 
 /* The entry that a value of the option input names. */
 static const input_entry *

@@ -8,6 +8,9 @@
 #include "formula_internal.h"
 
 #define DEFAULT_LAYERS 2
+/* a Laplacian input where neither a text nor a fit says more */
+#define USUAL_D 2.0
+#define USUAL_SIGMA2 0.2
 #define MAX_OPTIONS 24			/* of a method */
 
 static const char *const general[] = {
@@ -349,7 +352,27 @@ gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
 	if (kernel->program == NULL)
 		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "Only fits, which train it, take it.",
 					"kernel \"%s\" is learnt from data", kernel->preset->name);
-	return gp_program_copy(env, kernel->program);
+	gp_program *program = gp_program_copy(env, kernel->program);
+	double	   *p = program->input.p;
+
+	if (program->input.kind == GP_INPUT_LAPLACIAN)
+	{
+		program->open_prior = gp_program_is_laplacian(program) && p[GP_LAPLACIAN_D] == 0.0 &&
+			p[GP_LAPLACIAN_SIGMA2] == 0.0;
+		if (p[GP_LAPLACIAN_D] == 0.0)
+			p[GP_LAPLACIAN_D] = USUAL_D;
+		if (p[GP_LAPLACIAN_SIGMA2] == 0.0)
+			p[GP_LAPLACIAN_SIGMA2] = USUAL_SIGMA2;
+	}
+	return program;
+}
+
+void
+gp_kernel_give_prior(gp_kernel *kernel, int d, double sigma2)
+{
+	kernel->set.input.p[GP_LAPLACIAN_D] = d;
+	kernel->set.input.p[GP_LAPLACIAN_SIGMA2] = sigma2;
+	kernel->program->input = kernel->set.input;
 }
 
 int

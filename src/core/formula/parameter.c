@@ -1,7 +1,8 @@
 /*
  * parameter.c - parameters of input kernels and of methods: what they may be, and their text.
  *
- * A parameter is a number in a range, or one of a few words, kept as the number of the word.
+ * A parameter is a number in a range, or one of a few words, kept as the number of the word.  The
+ * word of a number stands for its default.
  */
 #include "formula_internal.h"
 
@@ -54,13 +55,13 @@ gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, cons
 	gp_constant *c;
 	double		word;
 
-	if (p->range != GP_RANGE_WORD)
-		return resolve_number(t, owner, p, arg);
 	for (int w = 0; w < GP_MAX_WORDS && p->word[w] != NULL; w++)
 		if (arg->kind == GP_AST_NAME && strcmp(arg->folded, p->word[w]) == 0)
-			return w;
+			return p->range == GP_RANGE_WORD ? w : p->fallback;
 	/* An option may stand for the word. */
 	c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+	if (p->range != GP_RANGE_WORD && (c == NULL || c->option->value->kind != GP_AST_NAME))
+		return resolve_number(t, owner, p, arg);
 	if (c == NULL || c->busy)
 		gp_raise_at(t->env, GP_ERR_VALUE, arg->position, p->hint, "%s of %s must be %s%s%s or %s",
 					p->name, owner, p->word[0], p->word[2] != NULL ? ", " : "",

@@ -91,7 +91,7 @@ static const gp_preset presets[] = {
 	.own = {"gamma"}},
 	{.name = "laplacian",
 		.text = "X0, input=laplacian(d, sigma2, walks, p_term, choice, dims, trim), "
-		"d=2, sigma2=0.2, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors",.input = true,
+		"d=auto, sigma2=auto, walks=80, p_term=0.1, choice=uniform, dims=0, trim=anchors",.input = true,
 	.own = {"d", "sigma2", "walks", "p_term", "choice", "dims", "trim"}},
 	{.name = "mlp",.text = "relu(X)*W + b"},
 	{.name = "profile",.text = "unit(relu(X0*W + sqrt(2)*N*W + b)*W) + "

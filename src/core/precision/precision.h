@@ -77,9 +77,7 @@ extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, 
 
 /* ---- the fit ---- */
 
-/* the kernel in the place of a prior that is to be chosen */
-#define GP_OPEN_PRIOR "laplacian(sigma2=10)"
-#define GP_PRIORS_TRIED 8
+#define GP_PRIORS_TRIED 10
 
 /* A Laplacian prior with a nugget, and how well it explains labels that were left out. */
 typedef struct gp_prior_score
@@ -99,13 +97,10 @@ typedef struct gp_prior_choice
 	gp_prior_score tried[GP_PRIORS_TRIED];
 } gp_prior_choice;
 
-/* The kernel that is a posterior's prior, where that was open. */
-extern const char *gp_prior_kernel(gp_env *env, const gp_posterior *out);
-
 /*
  * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision.c),
  * whatever the problem's program.  Too few labels: one that serves most graphs.  gp_fit does it
- * by itself where the prior is left open.
+ * by itself where the program leaves the prior open.
  */
 extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
 

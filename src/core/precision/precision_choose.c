@@ -3,8 +3,6 @@
  */
 #include "precision_fit.h"
 
-#include <stdio.h>
-
 #define ROUGH 1e-2				/* the error while priors are compared, */
 #define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed, */
@@ -62,10 +60,24 @@ gp_precision_choose_nugget(gp_precision_fit *f)
 	return all.tried[all.best].nugget;
 }
 
+/* Tries reaches in their order as long as they serve better; true when one does. */
+static bool
+follow(gp_precision_fit *f, gp_prior_choice *all, const double *sigma2, int n, double nugget,
+	   double rough)
+{
+	int			k = 0;
+
+	while (k < n && try_prior(f, all, sigma2[k], all->tried[all->best].d, nugget, rough, WORTH))
+		k++;
+	return k > 0;
+}
+
 gp_prior_choice
 gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 {
 	gp_prior_choice all = {.n = 1, .tried[0] = {10.0, 2, GP_NUGGET_FEW, NAN}};
+	static const double wider[] = {50.0, 200.0, 1000.0};
+	static const double narrower[] = {2.0, 0.2};
 	double		nugget = ROUGH_NUGGET;
 	double		rough = ROUGH;
 
@@ -80,11 +92,11 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 		rough = GP_PRECISION_ROUGH;
 	}
 	/* The widest prior needs the largest space. */
-	gp_precision_span(f, plan, 50.0, 2);
+	gp_precision_span(f, plan, wider[0], 2);
 	try_prior(f, &all, 10.0, 2, nugget, rough, WORTH);
 	try_prior(f, &all, 10.0, 1, nugget, rough, WORTH);
-	if (!try_prior(f, &all, 50.0, all.tried[all.best].d, nugget, rough, WORTH))
-		try_prior(f, &all, 2.0, all.tried[all.best].d, nugget, rough, WORTH);
+	if (!follow(f, &all, wider, f->costly_products ? 1 : 3, nugget, rough))
+		follow(f, &all, narrower, 2, nugget, rough);
 	if (all.settles_nugget)
 		try_nuggets(f, &all);
 	return all;
@@ -107,13 +119,4 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_free(env, f.loo);
 	gp_targets_free(env, &targets);
 	return all;
-}
-
-const char *
-gp_prior_kernel(gp_env *env, const gp_posterior *out)
-{
-	char		text[64];
-
-	snprintf(text, sizeof(text), "laplacian(d=%d, sigma2=%g)", out->prior_d, out->prior_sigma2);
-	return gp_kernel_print(env, gp_kernel_parse(env, text));
 }

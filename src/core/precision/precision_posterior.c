@@ -59,11 +59,12 @@ static double
 set_prior(gp_precision_fit *f, const gp_plan *plan)
 {
 	double		nugget = f->problem->nugget;
+	bool		open = f->problem->program->open_prior;
 	bool		poor = f->targets->few || f->targets->flat;
 	double		sigma2 = f->problem->program->input.p[GP_LAPLACIAN_SIGMA2];
 	int			d = (int) f->problem->program->input.p[GP_LAPLACIAN_D];
 
-	if (f->problem->open_prior && !f->env->dry)
+	if (open && !f->env->dry)
 	{
 		gp_prior_choice all = gp_precision_choose_on(f, plan);
 		gp_prior_score best = all.tried[all.best];
@@ -74,7 +75,7 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 			nugget = best.nugget;
 	}
 	gp_precision_set_targets(f, true);
-	if ((isnan(nugget) || (f->problem->open_prior && f->env->dry)) && f->space == NULL && !poor)
+	if ((isnan(nugget) || (open && f->env->dry)) && f->space == NULL && !poor)
 		gp_precision_span(f, plan, sigma2, d);
 	gp_precision_set_prior(f, sigma2, d);
 	if (isnan(nugget) && f->space && !f->env->dry)
@@ -123,8 +124,11 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	if (off > 0.0)
 		gp_notice(env, "Means are not affected.",
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
-	out->prior_sigma2 = f.sigma2;
-	out->prior_d = f.d;
+	if (problem->program->open_prior)
+	{
+		out->prior_sigma2 = f.sigma2;
+		out->prior_d = f.d;
+	}
 	out->plan.exact_diagonal = off == 0.0;
 	/* Labelled nodes have the variances that leave-one-out went by. */
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)

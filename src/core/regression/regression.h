@@ -44,7 +44,6 @@ typedef struct gp_problem
 	int32_t		nclasses;		/* 0 for values */
 	gp_strategy strategy;		/* as asked for */
 	int64_t		nlandmarks;		/* as asked for; 0 = automatic */
-	bool		open_prior;		/* of a Laplacian program: leave-one-out chooses sigma2 and d */
 	double		nugget;			/* relative to mean diag K; NaN = by leave-one-out */
 	uint64_t	seed;
 	size_t		estimate_limit; /* for an estimate: bytes to plan for, without an error when
@@ -174,8 +173,8 @@ typedef struct gp_posterior
 	double		power;			/* of the kernel: as its program says, or as it was chosen */
 	double		nugget;			/* relative */
 	double		mean_diag;		/* mean of diag K */
-	double		prior_sigma2;	/* as it was chosen where the problem left the prior open */
-	int			prior_d;
+	double		prior_sigma2;	/* as it was chosen where the program left the prior open */
+	int			prior_d;		/* 0: it did not */
 	double		scale;			/* s^2 */
 	double		offset;			/* the target's mean; 0 for classes */
 	gp_calibrator calibrator;	/* of classes */

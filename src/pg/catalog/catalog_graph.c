@@ -221,12 +221,13 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("\"%s\" is a task on a graph of tables, and has no edges", graph->name),
-				 errhint("Tasks are for gp_fit, and for what asks its model.")));
+				 errhint("gp_fit, gp_estimate and what asks their models serve tasks; links, groups and gp_tune need a graph of nodes and edges.")));
 	if (graph->tables.tables.oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("graph \"%s\" is one of tables: it has neither targets nor edges of its own", graph->name),
-				 errhint("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task).  For links make a graph of nodes and edges: gp_create_graph(graph, nodes, edges).",
+				 errmsg("graph \"%s\" is one of tables: it has no target and no edges of its own",
+						graph->name),
+				 errhint("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task); links, groups and gp_tune need a graph of nodes and edges.",
 						 quote_literal_cstr(graph->name))));
 }
 

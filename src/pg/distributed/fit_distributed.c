@@ -55,7 +55,7 @@ open_fit(const job *j, gnngp_dfit *d, bool listed)
 				 errhint("Leave out live, or use another strategy.")));
 	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.schema = gnngp_schema(),.dims = j->dims};
 	/* Without features the kernel that is chosen is a Laplacian one. */
-	d->program = gnngp_compile_kernel(j->env, chosen ? GP_OPEN_PRIOR : settings->kernel);
+	d->program = gnngp_compile_kernel(j->env, chosen ? "laplacian" : settings->kernel);
 	gnngp_distributed_check(d->program, src);
 	d->edges = (double) Max(src->edge_rows, j->edges);
 	d->nlandmarks = Min(n, settings->landmarks > 0 ? settings->landmarks : LANDMARKS);

@@ -58,7 +58,7 @@ gnngp_id_hints_for(FunctionCallInfo fcinfo)
 	return (gnngp_id_hints)
 	{
 		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
-			psprintf("Use %s(%%1$s, NULL) for all nodes, or ids of type %%2$s.", function),
+			psprintf("Use %s(%%1$s, NULL, ...) for all nodes, or ids of type %%2$s.", function),
 			"model"
 	};
 }

@@ -71,7 +71,7 @@ predict(int rows, int cols, double x[NODES][NODES], double ridge, int r, int c)
 	return sum;
 }
 
-/* Scores by regressions; returns lambda. */
+/* Scores by regressions, as logarithms of their odds; returns lambda. */
 static double
 dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 {
@@ -80,6 +80,8 @@ dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 	double		scale[ITEMS];
 	double		ridge = 0.0;
 	int			linked = 0;
+	double		links = 0.0;
+	double		share;
 
 	for (int i = 0; i < ITEMS; i++)
 	{
@@ -90,17 +92,21 @@ dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 		scale[i] = d > 0 ? pow(d, -0.25) : 1.0;
 		ridge += 6.0 * sqrt(d);
 		linked += d > 0;
+		links += d;
 		for (int u = 0; u < USERS; u++)
 			turned[i][u] = x[u][i] = like[u][i] ? scale[i] : 0.0;
 	}
 	ridge /= linked;
+	share = links / linked / (USERS - 1);
 	for (int u = 0; u < USERS; u++)
 		for (int i = 0; i < ITEMS; i++)
 		{
 			double		item = predict(USERS, ITEMS, x, ridge, u, i) / scale[i];
 			double		user = predict(ITEMS, USERS, turned, ridge, i, u) / scale[i];
 
-			out[u * ITEMS + i] = directed ? item : (item + user) / 2.0;
+			double		x = directed ? item : (item + user) / 2.0;
+
+			out[u * ITEMS + i] = asinh((exp(2.0 * x) - 1.0) / 2.0 / share);
 		}
 	return ridge;
 }

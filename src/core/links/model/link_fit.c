@@ -26,7 +26,8 @@ static const double penalties[] = {1.0, 0.1};
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
 #define RANKED 200				/* links of all folds that are ranked among rivals */
-#define CANDIDATES_OF 400		/* nodes of all folds whose candidates the curve is fitted to */
+#define CANDIDATES_OF 400		/* nodes of all folds whose candidates the curve is fitted to, */
+#define CANDIDATES_OF_ITEMS 1600	/* and of users and items, whose links are less even */
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
@@ -59,6 +60,7 @@ typedef struct scores_fit
 	int			threads;		/* that each score a fold */
 	size_t		room;			/* of one of them */
 	int			folds;
+	int64_t		candidates_of;	/* nodes of all folds */
 	sample		fold[GP_LINK_FOLDS];
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
 	int64_t		n;
@@ -108,7 +110,7 @@ fill_sample(scores_fit *r, int f)
 	s->rivals = gp_link_rivals_make(env, graph, &s->fold, RANKED / r->folds, r->problem->seed,
 									r->own.habits);
 	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
-									gp_link_asked_most(&s->fold, CANDIDATES_OF / r->folds));
+									gp_link_asked_most(&s->fold, r->candidates_of / r->folds));
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
@@ -134,7 +136,7 @@ ask(scores_fit *r, const gp_link_model *model)
 	{
 		sample	   *s = &r->fold[f];
 
-		s->asked = gp_link_asked_make(r->env, model, &s->fold, CANDIDATES_OF / r->folds,
+		s->asked = gp_link_asked_make(r->env, model, &s->fold, r->candidates_of / r->folds,
 									  seed + (uint64_t) f);
 		if (r->env->dry)
 			continue;
@@ -156,11 +158,24 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	gp_link_frame_close(&frame);
 }
 
+/* Scores the first fold's candidates on the whole graph. */
+static void
+score_whole(scores_fit *r, gp_link_frame *frame)
+{
+	const sample *s = &r->fold[0];
+	int64_t		at = s->first[ASKED];
+	int64_t		n = s->asked.pairs.n;
+
+	r->whole = gp_alloc_zero(r->env, n * r->width, sizeof(double));
+	gp_link_pair_scores(frame, n, s->pairs.src + at, s->pairs.dst + at, r->whole);
+}
+
 /* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
 static void
 score_folds(scores_fit *r)
 {
 	gp_crew    *crew = NULL;
+	gp_link_frame whole;
 
 	if (r->dev->room > 0)
 		r->threads = 1;
@@ -170,18 +185,21 @@ score_folds(scores_fit *r)
 	{
 		gp_crew_run(crew, score_fold, r, r->folds, r->dev);
 		gp_crew_close(crew);
-		return;
 	}
-	for (int f = 0; f < r->folds; f++)
+	for (int f = 0; f < r->folds && crew == NULL; f++)
 	{
 		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
 		score_fold(r, r->dev, 0, f);
 	}
+	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
+					   NULL);
+	score_whole(r, &whole);
+	gp_link_frame_close(&whole);
 }
 
 /* The one score of users and items of all folds, by the ridge that the first of them chooses. */
 static void
-score_items(const scores_fit *r, gp_link_model *model)
+score_items(scores_fit *r, gp_link_model *model)
 {
 	const gp_graph *graph = r->problem->graph;
 	int			ridge = gp_link_items_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
@@ -198,6 +216,7 @@ score_items(const scores_fit *r, gp_link_model *model)
 	}
 	gp_link_item_frame_open(&frame, r->dev, graph, r->item, 1.0, NULL);
 	gp_link_items_fit(&frame, ridge, r->dense);
+	score_whole(r, &frame);
 	model->scale = frame.ridge;
 	model->diagonal = gp_link_items_diagonal(&frame);
 	gp_link_frame_close(&frame);
@@ -230,23 +249,6 @@ list_rows(scores_fit *r)
 					kind_weight[kind];
 			}
 	}
-}
-
-/* Scores the first fold's candidates on the whole graph. */
-static double *
-score_whole(const scores_fit *r)
-{
-	const sample *s = &r->fold[0];
-	int64_t		at = s->first[ASKED];
-	int64_t		n = s->asked.pairs.n;
-	double	   *score = gp_alloc_zero(r->env, n * r->width, sizeof(double));
-	gp_link_frame frame;
-
-	gp_link_frame_open(&frame, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
-					   NULL);
-	gp_link_pair_scores(&frame, n, s->pairs.src + at, s->pairs.dst + at, score);
-	gp_link_frame_close(&frame);
-	return score;
 }
 
 /* The logits of n pairs by their scores. */
@@ -310,11 +312,8 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	a.rank = ranks.reciprocal / (double) ranks.links;
-	if (r->whole)
-	{
-		a.before = logits_of(r, &g, 0, ASKED);
-		a.after = logits_by(r, &g, r->fold[0].asked.pairs.n, r->whole);
-	}
+	a.before = logits_of(r, &g, 0, ASKED);
+	a.after = logits_by(r, &g, r->fold[0].asked.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
 	a.kept.root = gp_link_logistic_spread(l, g.root);
 	if (a.kept.m > 0)
@@ -441,7 +440,8 @@ scores_open(void *state, gp_device *dev, const gp_problem *p, const void *option
 {
 	scores_fit *r = state;
 
-	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options};
+	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
+		.candidates_of = CANDIDATES_OF};
 	choose_depth(r);
 	open_folds(r, dev, options);
 	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
@@ -455,7 +455,8 @@ ease_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 {
 	scores_fit *r = state;
 
-	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,.width = 1,.dense = true};
+	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
+		.candidates_of = CANDIDATES_OF_ITEMS,.width = 1,.dense = true};
 	r->item = gp_link_items_find(r->env, p->graph, NULL);
 	open_folds(r, dev, options);
 }
@@ -493,7 +494,6 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	else
 		score_folds(r);
 	list_rows(r);
-	r->whole = r->item ? NULL : score_whole(r);
 	/* The regression. */
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
 	best = try_regression(r, false, 1.0);
@@ -505,8 +505,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	}
 	fill_held(r, &best, &model->held);
 	gp_link_asked_calibrate(env, asked, r->folds, best.asked, 0.0, model);
-	if (r->whole)
-		shift_curve(&asked[0], &best, model);
+	shift_curve(&asked[0], &best, model);
 	model->intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;
 	model->width = r->width;

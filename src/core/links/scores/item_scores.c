@@ -12,6 +12,10 @@
  * lambda Q_uu.  The regression of a row on the other rows swaps P_jj and Q_uu.  Users are asked
  * for items where links have directions; without them the score is the mean of both.
  *
+ * A prediction x estimates the share of such pairs that are linked.  Its odds are x + x^2 + ..;
+ * (exp(2x) - 1) / 2 starts alike and has no end at 1.  The score is asinh(odds / share), share
+ * being that of all pairs: nearly a logit, and defined for predictions below 0.
+ *
  * As a matrix of all nodes A is symmetric, and (A^2 + lambda I)^-1 has the blocks P and Q.  ease.c
  * solves it for single columns of Z; the block of the smaller side, where there is room for it,
  * gives any z and both diagonals.
@@ -22,6 +26,7 @@
 #define PROBES GP_LINK_BLOCK	/* random signs that tell the diagonal of P beyond */
 #define PROBE_SALT UINT64_C(0x70726f6265000000)
 #define CLOSE 1e-8				/* of a system's first residual */
+#define MOST 100.0				/* of a prediction; its odds are a number */
 /* an entry of A takes as long, for one source, as so many operations of the inverse */
 #define SOLVE_EFFORT 500.0
 
@@ -34,6 +39,7 @@ struct gp_link_items
 	double	   *scale;			/* c of each node; 1 of users */
 	double	   *diagonal;		/* P_jj of items, Q_uu of users */
 	double		mean;			/* of the diagonal of A'A */
+	double		share;			/* of the pairs of users and items with links: those linked */
 	/* n x n: the block of the smaller side; NULL: solved for each source */
 	double	   *inverse;
 };
@@ -87,8 +93,8 @@ gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const doubl
 	gp_env	   *env = f->env;
 	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
 	const gp_csr *w = f->weights;
-	int64_t		linked = 0;
-	int64_t		count[2] = {0, 0};
+	int64_t		linked[2] = {0, 0};	/* users and items with a link, */
+	int64_t		count[2] = {0, 0};	/* and all */
 	double	   *value;
 
 	items->item = gp_alloc_array(env, f->n, sizeof(bool));
@@ -102,14 +108,17 @@ gp_link_items_open(gp_link_frame *f, const bool *item, double ridge, const doubl
 		items->item[i] = item[i];
 		items->place[i] = (int32_t) count[items->item[i]]++;
 		items->scale[i] = items->item[i] && d > 0.0 ? 1.0 / sqrt(sqrt(d)) : 1.0;
-		linked += items->item[i] && d > 0.0;
+		linked[items->item[i]] += d > 0.0;
+		items->share += items->item[i] ? d : 0.0;
 		items->mean += items->item[i] ? sqrt(d) : 0.0;
 		if (diagonal)
 			items->diagonal[i] = diagonal[i];
 	}
 	items->smaller = count[true] <= count[false];
 	items->n = count[items->smaller];
-	items->mean /= (double) gp_max64(linked, 1);
+	items->mean /= (double) gp_max64(linked[true], 1);
+	items->share = fmax(items->share, 1.0) /
+		fmax((double) linked[true] * (double) linked[false], 1.0);
 	f->ridge = ridge;
 	/* A: an entry for each link between a user and an item, 0 for another. */
 	f->pattern = *w;
@@ -345,6 +354,7 @@ gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 		int32_t		source = block->source[block->slot[e]];
 		int32_t		user = items->item[source] ? block->dst[e] : source;
 		int32_t		item = items->item[source] ? source : block->dst[e];
+		double		x;
 
 		if (items->item[user] || !items->item[item])
 		{
@@ -355,13 +365,11 @@ gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 		gp_poll(f->env, work, &look);
 		if (items->inverse)
 			out[e] = dense_entry(f, user, item);
-		if (f->graph->directed)
-			out[e] = predict(f, out[e], items->scale[item], cut, items->diagonal[item],
-							 items->diagonal[user]);
-		else
-			out[e] = 0.5 * (predict(f, out[e], items->scale[item], cut, items->diagonal[item],
-									items->diagonal[user]) +
-							predict(f, out[e], items->scale[item], cut, items->diagonal[user],
-									items->diagonal[item]));
+		x = predict(f, out[e], items->scale[item], cut, items->diagonal[item],
+					items->diagonal[user]);
+		if (!f->graph->directed)
+			x = 0.5 * (x + predict(f, out[e], items->scale[item], cut, items->diagonal[user],
+								   items->diagonal[item]));
+		out[e] = asinh(0.5 * expm1(2.0 * fmin(x, MOST)) / items->share);
 	}
 }

@@ -20,6 +20,9 @@ typedef struct graph_count
 	gnngp_finder dst;
 	int64		src_unknown;	/* ends that are no nodes */
 	int64		dst_unknown;
+	bool	   *is_src;			/* of each node: a row of edges has it at this end */
+	bool	   *is_dst;
+	int64		at_both_ends;	/* nodes; 0 unless their ids are integers */
 	gp_edges   *edges;
 	gnngp_finder labelled;
 	bool	   *has_label;		/* of each node */
@@ -93,6 +96,10 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	c->dst_unknown += dst < 0;
 	c->count[GNNGP_COUNT_WITHOUT_NODE] += src < 0 || dst < 0;
 	c->count[GNNGP_COUNT_SELF_LOOPS] += src >= 0 && src == dst;
+	if (src >= 0)
+		c->is_src[src] = true;
+	if (dst >= 0)
+		c->is_dst[dst] = true;
 	if (src >= 0 && dst >= 0)
 		gp_edges_add(c->edges, 1, &src, &dst, NULL);
 }
@@ -153,7 +160,11 @@ count_tables(void *arg)
 		gnngp_read_nodes(ids);
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
 	c->edges = gp_edges_create(r->env, r->data->ids.n, ids_only.directed, false);
+	c->is_src = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
+	c->is_dst = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
 	gnngp_reader_run(r, &edge_query, edge_row, c, GP_PHASE_EDGES);
+	for (int64 i = 0; r->data->ids.integer && i < r->data->ids.n; i++)
+		c->at_both_ends += c->is_src[i] && c->is_dst[i];
 	if (ids_only.target)
 	{
 		c->has_label = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
@@ -184,35 +195,67 @@ referenced_table(Oid table, const char *column)
 	return referenced;
 }
 
-#define TWO_SIDES_HINT "Two rows of one id count as one node. Name all tables with gp_create_graph(%s, tables => '{...}'), or give the rows of each table ids of their own in views, such as 'c' || id."
-
-/* Warns of an end that refers to another table than the nodes, which is a plain one. */
-static void
-warn_reference(const gnngp_graph_def *graph, const char *column, Oid nodes)
+/* The table whose name a column has before "_id", in the schema of its own table, or InvalidOid. */
+static Oid
+named_table(Oid table, const char *column)
 {
-	Oid			other = referenced_table(graph->edges, column);
+	Oid			schema = get_rel_namespace(table);
+	size_t		length = strlen(column);
+	char	   *name;
+	Oid			named;
 
-	if (!OidIsValid(other) || !OidIsValid(nodes) || other == nodes)
-		return;
-	ereport(WARNING,
-			(errmsg("column \"%s\" of table \"%s\" refers to table \"%s\", but nodes come from \"%s\"",
-					column, gnngp_shown_oid(graph->edges), gnngp_shown_oid(other),
-					gnngp_shown_oid(nodes)),
-			 errhint(TWO_SIDES_HINT, quote_literal_cstr(graph->name))));
+	if (length <= 3 || strcmp(column + length - 3, "_id") != 0)
+		return InvalidOid;
+	name = pnstrdup(column, length - 3);
+	named = get_relname_relid(name, schema);
+	return OidIsValid(named) ? named : get_relname_relid(psprintf("%ss", name), schema);
 }
 
-/* Warns of ends that are nodes of another table, by foreign keys. */
-static void
-warn_references(const gnngp_graph_def *graph)
+/* Warns of an end that refers to another table than the nodes, which is a plain one: by a foreign
+ * key, or without one by its name.  True where the end's table is known. */
+static bool
+warn_reference(const gnngp_graph_def *graph, const char *column, Oid nodes)
 {
+	Oid			by_key = referenced_table(graph->edges, column);
+	Oid			other = OidIsValid(by_key) ? by_key : named_table(graph->edges, column);
+
+	if (OidIsValid(other) && OidIsValid(nodes) && other != nodes)
+		ereport(WARNING,
+				(errmsg("column \"%s\" of table \"%s\" %s table \"%s\", but nodes come from \"%s\"",
+						column, gnngp_shown_oid(graph->edges), OidIsValid(by_key) ? "refers to" :
+						"has the name of", gnngp_shown_oid(other), gnngp_shown_oid(nodes)),
+				 errhint("Two rows of one id count as one node. Name all tables with gp_create_graph(%s, tables => '{...}'), or give the rows of each table ids of their own in views, such as 'c' || id.",
+						 quote_literal_cstr(graph->name))));
+	return OidIsValid(other);
+}
+
+/* Warns of ends that are nodes of another table; of a graph without a node table, whose ids may be
+ * of two tables that nothing tells apart, says how many nodes are at both ends. */
+static void
+warn_references(const graph_count *c)
+{
+	const gnngp_graph_def *graph = c->graph;
 	char		kind = OidIsValid(graph->nodes) ? get_rel_relkind(graph->nodes) : '-';
 
-	if (kind == '-')
-		warn_reference(graph, graph->dst, referenced_table(graph->edges, graph->src));
-	if (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE)
-		return;
-	warn_reference(graph, graph->src, graph->nodes);
-	warn_reference(graph, graph->dst, graph->nodes);
+	if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
+	{
+		(void) warn_reference(graph, graph->src, graph->nodes);
+		(void) warn_reference(graph, graph->dst, graph->nodes);
+	}
+	else if (kind == '-')
+	{
+		Oid			first = referenced_table(graph->edges, graph->src);
+
+		if (!OidIsValid(first))
+			first = named_table(graph->edges, graph->src);
+		if (!warn_reference(graph, graph->dst, first) && c->at_both_ends > 0)
+			ereport(NOTICE,
+					(errmsg_plural("%lld id stands in both columns \"%s\" and \"%s\", and is one node",
+								   "%lld ids stand in both columns \"%s\" and \"%s\", and are one node each",
+								   c->at_both_ends, (long long) c->at_both_ends, graph->src,
+								   graph->dst),
+					 errhint("If the columns name rows of two tables, such as customers and products, give the rows of each table ids of their own in a view, such as 'c' || id.")));
+	}
 }
 
 /* Warns of edges that a fit will refuse: where they miss a node at one end only, that end may be
@@ -264,7 +307,7 @@ gnngp_count_graph(const gnngp_graph_def *graph, int64 *count)
 				(errmsg("graph \"%s\" cannot be read as its tables are now: %s", graph->name, error->message),
 				 error->hint ? errhint("%s", error->hint) : 0));
 	}
-	warn_references(graph);
+	warn_references(c);
 	warn_unknown(c);
 	gnngp_env_destroy(c->env);
 	MemoryContextSwitchTo(old);

@@ -14,13 +14,12 @@
 #include "utils/json.h"
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */
-#define LAPLACIAN GP_OPEN_PRIOR
 #define LITTLE_EFFORT 1e10		/* of one fit: all of them take seconds */
 
-static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
-static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, NULL};
-static const char *const of_edges[] = {LAPLACIAN, "gcn", "profile", NULL};	/* there are no features */
-static const char *const of_sparse_inverse[] = {LAPLACIAN, NULL};
+static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", "laplacian", NULL};
+static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", "laplacian", NULL};
+static const char *const of_edges[] = {"laplacian", "gcn", "profile", NULL};	/* there are no features */
+static const char *const of_sparse_inverse[] = {"laplacian", NULL};
 
 /* Of these, those that do not reach every node: the others have no live state. */
 static const char *const live_classes[] = {"gcn", "sage2", "profile", "hops", "mlp", NULL};
@@ -74,18 +73,21 @@ gnngp_candidates(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 		 /* count */ ;
 	out = palloc0(sizeof(gnngp_candidate) * *n);
 	for (int i = 0; i < *n; i++)
-	{
 		out[i].kernel = kernel[i];
-		out[i].open_prior = strcmp(kernel[i], LAPLACIAN) == 0;
-	}
 	return out;
 }
 
+/* The canonical text of a kernel, with the prior that its posterior chose, or NULL. */
 static char *
-canonical(gp_env *env, const char *text)
+canonical(gp_env *env, const char *text, const gp_posterior *posterior)
 {
+	gp_kernel  *kernel;
+
 	gnngp_env_set_text(env, text, "kernel");
-	return gp_kernel_print(env, gp_kernel_parse(env, text));
+	kernel = gp_kernel_parse(env, text);
+	if (posterior && posterior->prior_d > 0)
+		gp_kernel_give_prior(kernel, posterior->prior_d, posterior->prior_sigma2);
+	return gp_kernel_print(env, kernel);
 }
 
 static gp_posterior *
@@ -107,8 +109,6 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 	c->nll = posterior->metric[GP_METRIC_NLL];
 	c->loo_score = posterior->loo_score;
 	c->log_marginal_likelihood = posterior->log_marginal_likelihood;
-	if (c->open_prior)
-		c->kernel = gp_prior_kernel(env, posterior);
 	if (loss)
 		c->loss = memcpy(MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE), loss, size);
 	gp_free(env, loss);
@@ -129,7 +129,6 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 	INSTR_TIME_SET_CURRENT(start);
 	gnngp_problem_init(&problem, data, is_kernel ? gnngp_compile_kernel(env, c->kernel) : NULL,
 					   settings);
-	problem.open_prior = c->open_prior;
 	problem.nlandmarks = c->landmarks;
 	c->fits = false;
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
@@ -137,10 +136,10 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 		: gnngp_method_fit(run, &problem, settings->method);
 	if (posterior)
 		copy_figures(env, &problem, context, posterior, c);
+	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel, posterior) :
+									settings->method);
 	gp_posterior_free(env, posterior);
 	gnngp_env_join_notices(env, former, NULL);
-	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel) :
-									settings->method);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
 	c->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
@@ -261,7 +260,6 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 		gp_problem	problem;
 
 		gnngp_problem_init(&problem, data, gnngp_compile_kernel(run->env, c->kernel), settings);
-		problem.open_prior = c->open_prior;
 		problem.strategy = GP_STRATEGY_AUTO;
 		problem = i < n ? gp_compared(run->device, &problem) : problem;
 		/* To plan random walks is to make them, which is most of such a fit. */
@@ -337,6 +335,6 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 	}
 	choice.posterior = fit_in_full(run, data, settings, chosen);
 	choice.device = run->used;
-	choice.kernel = canonical(run->env, chosen->kernel);
+	choice.kernel = canonical(run->env, chosen->kernel, choice.posterior);
 	return choice;
 }

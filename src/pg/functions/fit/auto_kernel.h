@@ -11,7 +11,6 @@
 typedef struct gnngp_candidate
 {
 	const char *kernel;			/* canonical text; on the way here, any */
-	bool		open_prior;		/* a Laplacian kernel, whose prior leave-one-out chooses */
 	bool		fits;			/* into memory: the rest is known */
 	int64		landmarks;		/* 0: by conjugate gradients */
 	double		seconds;

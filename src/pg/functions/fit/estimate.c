@@ -139,7 +139,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 						seconds);
 }
 
-/* gp_estimate(graph, kernel, strategy, landmarks, live, keep) */
+/* gp_estimate(graph, kernel, strategy, landmarks, live, keep, task) */
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
 gnngp_estimate(PG_FUNCTION_ARGS)
@@ -159,6 +159,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
 	settings.live = gnngp_live_argument(fcinfo, 4);
+	settings.task = gnngp_text_argument(fcinfo, 6, "task");
 	env = gnngp_env_create(CurrentMemoryContext);
 	if (gnngp_link_has_method(env, settings.kernel))
 		return estimate_links(fcinfo, env, graph, &settings);

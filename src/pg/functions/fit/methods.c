@@ -46,7 +46,7 @@ named_method(gp_env *env, const char *text)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("kernel \"%s\" is for links", text),
-			 errhint("Use gp_fit_links(..., kernel => %s).", quote_literal_cstr(text))));
+			 errhint("Use gp_fit_links(..., method => %s).", quote_literal_cstr(text))));
 }
 
 /* The method that a text must name, and its options. */

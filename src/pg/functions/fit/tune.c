@@ -120,7 +120,7 @@ compare_candidates(const void *a, const void *b, void *arg)
 	return strcmp(x->kernel, y->kernel);
 }
 
-/* gp_tune(graph, kernels, criterion) */
+/* gp_tune(graph, kernels, criterion, task) */
 PG_FUNCTION_INFO_V1(gnngp_tune);
 Datum
 gnngp_tune(PG_FUNCTION_ARGS)
@@ -136,6 +136,8 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.by_likelihood = gnngp_require_word("criterion", gnngp_text_argument(fcinfo, 2, "criterion"),
 										 lengthof(words), words,
 										 "A criterion is loo or marginal_likelihood.") > 0;
+	t.settings.task = gnngp_text_argument(fcinfo, 3, "task");
+	gnngp_fit_settings_check(&t.settings);
 	if (!PG_ARGISNULL(1))
 		candidates = named_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
 	InitMaterializedSRF(fcinfo, 0);

@@ -36,15 +36,13 @@ method_name(gp_env *env, const char *text)
 static gp_link_method
 find_method(gp_env *env, const char *text, gp_dgp *options)
 {
-	const char *start = text + strspn(text, " \t\n");
+	char	   *word = pnstrdup(text, strcspn(text, " ("));
 	gp_link_method method = (gp_link_method)
-		gnngp_require_word("method", pnstrdup(start, strcspn(start, " \t\n(")), lengthof(methods),
-						   methods,
+		gnngp_require_word("method", word, lengthof(methods), methods,
 						   "A method is auto, scores, pairs, ease or dgp; options follow in parentheses: dgp(steps=300).");
 
-	/* The kernel language tells what is wrong with options. */
-	(void) method_name(env, text);
 	*options = (gp_dgp) {0};
+	(void) method_name(env, text);	/* refuses options that a method does not have */
 	if (method == GP_LINK_DEEP)
 		gp_method_parse(env, &gp_dgp_text, text, options);
 	return method;

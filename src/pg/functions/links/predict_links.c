@@ -32,7 +32,7 @@ enum link_column
 
 static const gnngp_id_hints predict_hints = {
 	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
-	"Use gp_predict_links(%1$s, NULL) for all nodes, or ids of type %2$s.",
+	"Use gp_predict_links(%1$s, NULL, ...) for all nodes, or ids of type %2$s.",
 	"model"
 };
 
