@@ -1,17 +1,19 @@
 -- Why, and what to label next; gp_predict_live is in nodes.sql
 
 CREATE FUNCTION @extschema@.gp_explain(
-    model text, node anynonarray, class text DEFAULT NULL, k integer DEFAULT 10)
+    model text, node anynonarray, class text DEFAULT NULL, k integer DEFAULT 10,
+    as_of timestamp with time zone DEFAULT NULL)
 RETURNS TABLE (labelled anynonarray, class text, share double precision, relation text, aggregate text)
 AS 'MODULE_PATHNAME', 'gnngp_explain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
-COMMENT ON FUNCTION @extschema@.gp_explain(text, anynonarray, text, integer) IS
+COMMENT ON FUNCTION @extschema@.gp_explain(text, anynonarray, text, integer, timestamp with time zone) IS
     'which labels make the score of a node: the largest shares first, the rest in one row: gp_explain(''m'', 5)';
 
 CREATE FUNCTION @extschema@.gp_explain(
-    model text, node text, class text DEFAULT NULL, k integer DEFAULT 10)
+    model text, node text, class text DEFAULT NULL, k integer DEFAULT 10,
+    as_of timestamp with time zone DEFAULT NULL)
 RETURNS TABLE (labelled text, class text, share double precision, relation text, aggregate text)
 AS 'MODULE_PATHNAME', 'gnngp_explain' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 10;
-COMMENT ON FUNCTION @extschema@.gp_explain(text, text, text, integer) IS
+COMMENT ON FUNCTION @extschema@.gp_explain(text, text, text, integer, timestamp with time zone) IS
     'the same by the text of the id, whatever its type: gp_explain(''m'', ''alice'')';
 
 CREATE FUNCTION @extschema@.gp_explain_edges(

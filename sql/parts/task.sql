@@ -31,8 +31,8 @@ CREATE FUNCTION @extschema@.gp_create_task(
     task text,
     graph text,
     labels regclass,
-    entity name,
-    target name,
+    entity name DEFAULT NULL,
+    target name DEFAULT NULL,
     time_column name DEFAULT NULL,
     horizon interval DEFAULT NULL)
 RETURNS void

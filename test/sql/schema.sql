@@ -143,6 +143,20 @@ FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
 SELECT min(target::float8) < 0 AS negative FROM gp_task_rows('n_bigint');
 SELECT gp_drop_graph('n_' || x) FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
 
+-- A graph and its models follow what is renamed: live answers, and labels that find their entity by a column's name
+SELECT gp_fit('orders30') IS NOT NULL;
+CREATE TABLE marks AS SELECT id AS customer_id, timestamptz '2024-10-01' AS at, id % 2 AS mark FROM customers;
+SELECT gp_create_task('marks', 'shop', labels => 'marks', entity => 'customer_id', target => 'mark', time_column => 'at', horizon => '30 days');
+CREATE TABLE before AS SELECT * FROM gp_predict_live('orders30', ARRAY[1, 2, 3], as_of => '2024-11-01');
+SELECT abs(sum(share) - (SELECT score FROM before WHERE node = 2)) < 1e-6 AS adds_up FROM gp_explain('orders30', 2, (SELECT class FROM before WHERE node = 2), as_of => '2024-11-01');
+ALTER TABLE orders RENAME customer_id TO who;
+ALTER TABLE marks RENAME customer_id TO who;
+SELECT count(*) FROM before JOIN gp_predict_live('orders30', ARRAY[1, 2, 3], as_of => '2024-11-01') AS l USING (node) WHERE before.score = l.score;
+SELECT labelled FROM gp_fit('marks');
+ALTER TABLE orders RENAME who TO customer_id;
+SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);
+SELECT gp_drop_graph('marks');
+
 -- Altering, dropping
 SELECT gp_alter_graph('shop', exclude => '{orders.channel}');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);

@@ -16,6 +16,9 @@
 #define RARE 0.002				/* share of a category that is none */
 #define LATER 0.01				/* share of times later than their row's */
 #define COUNTED 1000			/* different values that are told apart from more */
+#define FILLED_MOST 0.2			/* share of NULLs in a column that is filled in later, */
+#define FILLED_NEWEST 0.6		/* and of so many of the newest rows; chance has FILLED_MOST */
+#define FILLED_FEWEST 20		/* NULLs that say so */
 
 /* A value of a kept row. */
 typedef struct kept_value
@@ -29,6 +32,7 @@ typedef struct kept_value
 typedef struct kept_row
 {
 	uint64_t	draw;			/* first: rows are sorted by it */
+	gp_time		at;
 	int32_t    *length;			/* of each list; columns of them */
 	kept_value *value;			/* behind it: a number of other columns, the numbers of lists */
 } kept_row;
@@ -38,20 +42,26 @@ struct gp_encoder
 	gp_env	   *env;
 	int32_t		columns;
 	gp_cell_kind *kind;
+	gp_time		until;
+	int32_t		asked;
 	uint64_t	threshold;
 	uint64_t	looked;			/* rows without an identity so far */
 	int64_t		n;
+	int64_t		known;			/* rows that are not later, in the end the first */
 	kept_row   *row;			/* room for GP_ENCODER_ROWS + 1 */
 	int32_t    *longest;		/* list of each column */
 };
 
 gp_encoder *
-gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind)
+gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_time until,
+				  int32_t asked)
 {
 	gp_encoder *e = gp_alloc_zero(env, 1, sizeof(gp_encoder));
 
 	e->env = env;
 	e->columns = columns;
+	e->until = until;
+	e->asked = asked;
 	e->kind = gp_alloc_array(env, columns, sizeof(gp_cell_kind));
 	for (int32_t c = 0; c < columns; c++)
 		e->kind[c] = kind[c];
@@ -141,6 +151,7 @@ gp_encoder_look(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cel
 	for (int32_t c = 0; c < e->columns; c++)
 		values += kept_length(e, c, &cell[c]);
 	row->draw = draw;
+	row->at = at;
 	row->length = gp_alloc(e->env, lengths + (size_t) values * sizeof(kept_value));
 	row->value = (kept_value *) ((char *) row->length + lengths);
 	values = 0;
@@ -310,11 +321,33 @@ hide_later(int64_t n, kept_value *value)
 	return known > 0 ? (double) later / (double) known : 0.0;
 }
 
+/*
+ * True for a column whose NULLs are in the newest rows: what it tells of a row is written a while
+ * after the row.  by_time has the rows in the order of their times.
+ */
+static bool
+is_filled_later(const gp_encoder *e, const kept_value *value, const gp_timed *by_time)
+{
+	int64_t		nulls = 0;
+	int64_t		newest = 0;
+
+	for (int64_t i = 0; i < e->n; i++)
+		nulls += value[i].category == GP_CATEGORY_NULL;
+	if (nulls < FILLED_FEWEST || (double) nulls > FILLED_MOST * (double) e->n ||
+		by_time[0].as_of == by_time[e->n - 1].as_of)
+		return false;
+	for (int64_t i = e->n - nulls; i < e->n; i++)
+		newest += value[by_time[i].row].category == GP_CATEGORY_NULL;
+	return (double) newest >= FILLED_NEWEST * (double) nulls;
+}
+
 /* How one column, or a number of a list, is encoded. */
 static void
-encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *room)
+encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *room,
+			const gp_timed *by_time)
 {
-	int64_t		n = e->n;
+	int64_t		n = e->known;
+	bool		filled = part->column != e->asked && is_filled_later(e, value, by_time);
 	double		later = part->kind == GP_CELL_TIME ? hide_later(n, value) : 0.0;
 	int64_t		different = tally(e->env, n, value, room);
 	int64_t		known = n;
@@ -330,6 +363,8 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 		part->way = GP_ENCODED_EMPTY;
 	else if (different == 1)
 		part->way = GP_ENCODED_CONSTANT;
+	else if (filled)
+		part->way = GP_ENCODED_FILLED;
 	else if (part->kind == GP_CELL_WORD)
 	{
 		part->way = GP_ENCODED_CATEGORY;
@@ -369,35 +404,51 @@ name_parts(const gp_encoder *e, int32_t *n)
 	return part;
 }
 
+/* Brings rows of later times behind the others, each in the order of their draws. */
+static void
+partition(gp_encoder *e)
+{
+	kept_row   *late = gp_alloc_array(e->env, e->n, sizeof(kept_row));
+	int64_t		n = 0;
+
+	gp_sort(e->env, e->row, e->n, sizeof(kept_row), gp_compare_int64, NULL);
+	for (int64_t i = 0; i < e->n; i++)
+		if (e->row[i].at > e->until)
+			late[n++] = e->row[i];
+		else
+			e->row[e->known++] = e->row[i];
+	memcpy(e->row + e->known, late, (size_t) n * sizeof(kept_row));
+	gp_free(e->env, late);
+}
+
 gp_encoding *
 gp_encoder_finish(gp_encoder *e)
 {
 	gp_env	   *env = e->env;
 	kept_value *value = gp_alloc_array(env, e->n, sizeof(kept_value));
 	category   *room = gp_alloc_array(env, e->n, sizeof(category));
+	gp_time    *at = gp_alloc_array(env, e->n, sizeof(gp_time));
+	gp_timed   *by_time;
 	int32_t		nparts;
 	gp_encoded *part = name_parts(e, &nparts);
 	gp_encoding *out;
 	int32_t		width = 0;
 
-	gp_sort(env, e->row, e->n, sizeof(kept_row), gp_compare_int64, NULL);
+	partition(e);
+	for (int64_t i = 0; i < e->n; i++)
+		at[i] = e->row[i].at;
+	by_time = gp_by_time(env, e->n, at);
 	for (int32_t p = 0; p < nparts; p++)
 	{
 		gather(e, part[p].column, part[p].element, value);
-		encode_part(e, &part[p], value, room);
+		encode_part(e, &part[p], value, room, by_time);
 		part[p].first = width;
 		part[p].width = gp_encoded_numbers(&part[p]) + part[p].hot;
 		width += part[p].width;
 	}
 	out = gp_encoding_of(env, part, nparts);
-	gp_free(env, value);
-	gp_free(env, room);
-	gp_free(env, part);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);
-	gp_free(env, e->row);
-	gp_free(env, e->kind);
-	gp_free(env, e->longest);
-	gp_free(env, e);
+	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->longest, e);
 	return out;
 }

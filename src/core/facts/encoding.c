@@ -181,6 +181,7 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 			snprintf(way, way_room, "left out");
 			snprintf(note, note_room, "%s", part->way == GP_ENCODED_EMPTY ? "no value" :
 					 part->way == GP_ENCODED_CONSTANT ? "one value" :
+					 part->way == GP_ENCODED_FILLED ? "NULL in the newest rows: it is filled in later" :
 					 part->way == GP_ENCODED_NAME ? "a name or a text: nearly as many values as rows, or none that is frequent" :
 					 "later than its row's time: it is written afterwards");
 	}

@@ -140,15 +140,14 @@ gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
 	return s;
 }
 
-/* Refuses columns of other blocks than those that were measured. */
+/* Refuses columns of other blocks than those that were measured; relations may be renamed. */
 static void
 check_blocks(const gp_facts *f, const gp_facts_scale *s)
 {
 	bool		same = f->width == s->width && f->nblocks == s->nblocks;
 
 	for (int32_t b = 0; same && b < f->nblocks; b++)
-		same = strcmp(f->block[b].relation, s->relation[b]) == 0 &&
-			strcmp(f->block[b].aggregate, s->aggregate[b]) == 0 &&
+		same = strcmp(f->block[b].aggregate, s->aggregate[b]) == 0 &&
 			(f->block[b].width == 0 || s->column[f->block[b].first].block == b);
 	if (!same)
 		gp_raise(f->env, GP_ERR_DATA, "Fit the model again.",

@@ -69,7 +69,8 @@ typedef enum gp_encoded_way
 	GP_ENCODED_CONSTANT,		/* left out: one value */
 	GP_ENCODED_NAME,			/* left out: nearly as many values as rows */
 	/* left out: times later than the row's, so it is written afterwards */
-	GP_ENCODED_LATER
+	GP_ENCODED_LATER,
+	GP_ENCODED_FILLED			/* left out: NULL in the newest rows, so it is filled in later */
 } gp_encoded_way;
 
 /*
@@ -112,13 +113,17 @@ typedef struct gp_encoder gp_encoder;
  */
 #define GP_ENCODER_ROWS 20000
 
-extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind);
+/*
+ * until: rows of later times tell nothing but which columns are still NULL there.  asked: a column
+ * that may be filled in later, as it is what is asked for; -1: none.
+ */
+extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind,
+									 gp_time until, int32_t asked);
 
 /*
  * Looks at a row, at its own time or, of a table without time, at the latest time that trains:
- * ages are taken there.  The caller leaves out rows that are not visible at the latest such time.
- * identity tells rows of equal content apart, such as a hash of the key; with 0 the order in which
- * such rows come counts once there are more than are kept.
+ * ages are taken there.  identity tells rows of equal content apart, such as a hash of the key;
+ * with 0 the order in which such rows come counts once there are more than are kept.
  */
 extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
 							const gp_cell *cell);

@@ -50,15 +50,26 @@ typedef struct gnngp_tables_def
 	char	   *time_zone;		/* in which dates and timestamps without a zone are meant */
 } gnngp_tables_def;
 
-/* A task on a graph of tables; form is NULL for another graph. */
+/* What a task asks for: an expression over entities, a table of labels, a column of a table. */
+typedef enum gnngp_task_form
+{
+	GNNGP_NO_TASK,
+	GNNGP_TASK_EXPRESSION,
+	GNNGP_TASK_LABELS,
+	GNNGP_TASK_COLUMN
+} gnngp_task_form;
+
+/* A task on a graph of tables; the form of another graph is GNNGP_NO_TASK. */
 typedef struct gnngp_task_def
 {
 	int64		graph;			/* its graph's id */
-	char	   *form;			/* expression, labels, column */
+	gnngp_task_form form;
+	char	   *form_name;		/* expression, labels, column, or NULL */
 	Oid			table;			/* of the entities, or of the labels */
 	gnngp_source_name table_name;
 	char	   *table_kind;
-	char	   *entity_column;	/* of a table of labels */
+	char	   *entity_column;	/* of a table of labels; */
+	char	   *entity_given;	/* and as it was called when the task was made; NULL: as it is */
 	char	   *target;			/* an expression, or a column */
 	char	   *filter;			/* an expression, or NULL */
 	char	   *path;			/* the search_path of both */

@@ -40,7 +40,7 @@ static const gnngp_member columns[] = {
 	COLUMN("exclude", TEXTARRAYOID, tables.exclude),
 	COLUMN("time_zone", TEXTOID, tables.time_zone),
 	COLUMN("of_graph", INT8OID, task.graph),
-	COLUMN("form", TEXTOID, task.form),
+	COLUMN("form", TEXTOID, task.form_name),
 	COLUMN("entity", REGCLASSOID, task.table),
 	COLUMN("entity_name", NAMEARRAYOID, task.table_name),
 	COLUMN("entity_kind", TEXTOID, task.table_kind),
@@ -59,6 +59,9 @@ static const gnngp_member columns[] = {
 
 static const gnngp_member id_column = COLUMN("id", INT8OID, id);
 static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
+
+/* The name that a table of labels refers to its entities by, before it was renamed. */
+static const gnngp_member entity_given = COLUMN("entity_given", TEXTOID, task.entity_given);
 
 /* What says whether a live state is of the graph: names as they are stored, which a dump keeps. */
 static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
@@ -103,7 +106,7 @@ lookup_list(void)
 		else
 			appendStringInfo(&list, "%s%s, ", name, type);
 	}
-	appendStringInfoString(&list, SHAPE ", id");
+	appendStringInfoString(&list, SHAPE ", entity_column AS entity_given, id");
 	return list.data;
 }
 
@@ -113,8 +116,7 @@ wrong_column(const gnngp_graph_def *def)
 {
 	const gnngp_tables_def *tables = &def->tables;
 	const gnngp_task_def *t = &def->task;
-	bool		labels = t->form && strcmp(t->form, "labels") == 0;
-	bool		expression = t->form && strcmp(t->form, "expression") == 0;
+	bool		expression = t->form == GNNGP_TASK_EXPRESSION;
 
 	if (tables->tables.oid)
 	{
@@ -127,23 +129,36 @@ wrong_column(const gnngp_graph_def *def)
 		if (tables->time_zone == NULL)
 			return "time_zone";
 	}
-	if (t->form == NULL)
-		return NULL;
-	if (!labels && !expression && strcmp(t->form, "column") != 0)
-		return "form";
+	if (t->form == GNNGP_NO_TASK)
+		return t->form_name ? "form" : NULL;
 	if (tables->tables.oid)
 		return "tables";
 	if (t->table_kind == NULL || strlen(t->table_kind) != 1)
 		return "entity_kind";
 	if (t->target == NULL)
 		return "task_target";
-	if (labels && t->entity_column == NULL)
+	if (t->form == GNNGP_TASK_LABELS && t->entity_column == NULL)
 		return "entity_column";
 	if (expression && t->horizon == NULL)
 		return "horizon";
 	if (expression && t->path == NULL)
 		return "task_path";
 	return expression && t->rows < 1 ? "label_rows" : NULL;
+}
+
+/* The form of a task by its name; GNNGP_NO_TASK for another name, or none. */
+static gnngp_task_form
+task_form(const char *name)
+{
+	static const char *const forms[] = {
+		[GNNGP_TASK_EXPRESSION] = "expression",[GNNGP_TASK_LABELS] = "labels",
+		[GNNGP_TASK_COLUMN] = "column"
+	};
+	int			form = name ? lengthof(forms) - 1 : 0;
+
+	while (form > 0 && strcmp(forms[form], name) != 0)
+		form--;
+	return form;
 }
 
 /* Turns the row in hand into a definition in context. */
@@ -158,7 +173,9 @@ load_graph(MemoryContext context)
 		gnngp_member_load(&columns[i], def);
 	gnngp_member_load(&owner_text, def);
 	gnngp_member_load(&shape_text, def);
+	gnngp_member_load(&entity_given, def);
 	gnngp_member_load(&id_column, def);
+	def->task.form = task_form(def->task.form_name);
 	if (def->features.n < 0 || def->edge_features.n < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
@@ -210,7 +227,7 @@ gnngp_require_tables(const gnngp_graph_def *graph)
 void
 gnngp_require_edges(const gnngp_graph_def *graph)
 {
-	if (graph->task.form == NULL && graph->tables.tables.oid == NULL &&
+	if (!graph->task.form && graph->tables.tables.oid == NULL &&
 		(graph->id_column == NULL || graph->src == NULL || graph->dst == NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),

@@ -23,7 +23,8 @@ struct gnngp_few
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
 {
-	if (gnngp_schema_shape(s) != state->columns.shape)
+	if (gnngp_schema_shape(s, false) != state->columns.shape[0] &&
+		gnngp_schema_shape(s, true) != state->columns.shape[1])
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
@@ -114,7 +115,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,
 		.folds = gnngp_folds_find(few->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
-		.own_time = strcmp(task->task.form, "column") == 0,
+		.own_time = task->task.form == GNNGP_TASK_COLUMN,
 		.columns = &state->columns};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	if (as_of == GP_TIME_NEVER && !few->reading.own_time)

@@ -16,35 +16,6 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-/*
- * Finds the moment as of which is predicted: just behind the newest fact, or now where there are no
- * times.  As-of times are counted from there, so that a NOTICE says where few late rows stand
- * alone.
- */
-static void
-find_newest(gnngp_task_rows *rows)
-{
-	const gnngp_tables *s = rows->schema;
-	int			table;
-	int			former_table;
-	gp_time		unused;
-	gp_time		last = gnngp_newest_fact(s, GP_TIME_NEVER, &rows->first, &table);
-	gp_time		former;
-
-	rows->newest = last == GP_TIME_ALWAYS ? (gp_time) GetCurrentTimestamp() : last + 1;
-	if (last == GP_TIME_ALWAYS || strcmp(rows->task->task.form, "expression") != 0)
-		return;
-	former = gnngp_newest_fact(s, last - rows->horizon, &unused, &former_table);
-	if (former == GP_TIME_ALWAYS || last - former <= 2 * rows->horizon)
-		return;
-	ereport(NOTICE,
-			(errmsg("the newest as-of times of task \"%s\" have no facts: the newest row of table \"%s\", of %s,"
-					" is %.0f days later than those before it", rows->task->name,
-					s->table[table].table.name, timestamptz_to_str((TimestampTz) last),
-					(double) (last - former) / (double) GP_TIME_DAY),
-			 errhint("As-of times are counted back from the newest row: correct its time if it is wrong.")));
-}
-
 /* ---- opening ---- */
 
 /* Plans a look at what lies behind views and partitions, which locks it. */
@@ -65,32 +36,33 @@ lock_behind(const gnngp_tables *s)
 static bool
 is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
 {
-	int			table = strcmp(task->task.form, "column") == 0 ? gnngp_schema_find(s, task->task.table) :
-		-1;
+	bool		column = task->task.form == GNNGP_TASK_COLUMN;
+	int			table = column ? gnngp_schema_find(s, task->task.table) : -1;
 
 	return table >= 0 && s->table[table].time < 0;
 }
 
 /*
- * Drops the relations that tell the answer: those of the column that is asked for, which refers to
- * it, or, with column -1, those by which facts refer to rows of labels.
+ * Sets the relations aside that tell the answer: those of the column that is asked for, which
+ * refers to it, or, with column -1, those of rows of labels, which are known later than their
+ * times.
  */
 static void
-drop_answers(gnngp_tables *s, int table, int column)
+set_answers_aside(gnngp_tables *s, int table, int column)
 {
-	int			n = 0;
+	gnngp_schema_relation *all = s->relation;
+	int			n = s->nrelations;
 
-	for (int i = 0; i < s->nrelations; i++)
+	s->relation = palloc0(sizeof(gnngp_schema_relation) * Max(n, 1));
+	s->nrelations = 0;
+	for (int i = 0; i < n; i++)
 	{
-		bool		answers = column < 0 && s->relation[i].parent == table;
+		bool		answers = column < 0 && (all[i].parent == table || all[i].child == table);
 
-		for (int k = 0; k < s->relation[i].n; k++)
-			answers = answers || (column >= 0 && s->relation[i].child == table &&
-								  s->relation[i].from[k] == column);
-		if (!answers)
-			s->relation[n++] = s->relation[i];
+		for (int k = 0; k < all[i].n; k++)
+			answers = answers || (column >= 0 && all[i].child == table && all[i].from[k] == column);
+		s->relation[answers ? n - ++s->nanswers : s->nrelations++] = all[i];
 	}
-	s->nrelations = n;
 }
 
 /*
@@ -100,16 +72,14 @@ drop_answers(gnngp_tables *s, int table, int column)
 static void
 mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 {
-	int			table = strcmp(task->task.form, "expression") == 0 ? -1 :
+	int			table = task->task.form == GNNGP_TASK_EXPRESSION ? -1 :
 		gnngp_schema_find(s, task->task.table);
 	int			column = table < 0 ? -1 :
 		gnngp_table_find_column(&s->table[table], task->task.target);
-	bool		never = strcmp(task->task.form, "labels") == 0 || is_typed(s, task);
+	bool		never = task->task.form == GNNGP_TASK_LABELS || is_typed(s, task);
 
-	if (table >= 0 && strcmp(task->task.form, "labels") == 0)
-		drop_answers(s, table, -1);
-	else if (column >= 0)
-		drop_answers(s, table, column);
+	if (table >= 0 && (column >= 0 || task->task.form == GNNGP_TASK_LABELS))
+		set_answers_aside(s, table, task->task.form == GNNGP_TASK_LABELS ? -1 : column);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
 		s->table[table].column[column].role = never ? GNNGP_COLUMN_EXCLUDED : GNNGP_COLUMN_TARGET;
 }
@@ -330,13 +300,13 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 
 	gnngp_require_parents(s);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
-	find_newest(&rows);
+	gnngp_find_newest(&rows);
 	task->columns.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,
 		.columns = &task->columns,
 		.entity = rows.entity,
-	.id = rows.id,.own_time = strcmp(def->task.form, "column") == 0,.typed = is_typed(s, def)};
+	.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,.typed = is_typed(s, def)};
 	take_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)
@@ -357,7 +327,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 		task->typed = gnngp_reading_paths(r);
 	task->relations = r->nhistories;
 	task->facts = r->read;
-	task->columns.shape = gnngp_schema_shape(s);
+	task->columns.shape[0] = gnngp_schema_shape(s, false);
+	task->columns.shape[1] = gnngp_schema_shape(s, true);
 	task->entity_of = r->entity_of;
 	data->rows = task;
 	return data;
@@ -384,7 +355,7 @@ gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn 
 	gnngp_schema_begin(&use, env, def, true);
 	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
 	rows.texts = true;
-	find_newest(&rows);
+	gnngp_find_newest(&rows);
 	gnngp_task_rows_read(&rows);
 	gnngp_schema_end(&use);
 	for (int64 i = 0; i < rows.n; i++)

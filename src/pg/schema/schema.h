@@ -33,6 +33,7 @@ typedef enum gnngp_column_role
 typedef struct gnngp_schema_column
 {
 	gnngp_column column;
+	AttrNumber	number;			/* of the server's */
 	bool		not_null;
 	gnngp_column_role role;
 	gp_cell_kind kind;			/* of a cell */
@@ -72,6 +73,7 @@ typedef struct gnngp_tables
 	int			ntables;
 	gnngp_schema_table *table;
 	int			nrelations;
+	int			nanswers;		/* those behind the relations that tell a task's answer */
 	gnngp_schema_relation *relation;
 } gnngp_tables;
 
@@ -86,8 +88,11 @@ extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, 
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 
-/* A hash of all that encodings and columns of a stored model depend on. */
-extern uint64 gnngp_schema_shape(const gnngp_tables *s);
+/*
+ * A hash of all that encodings and columns of a stored model depend on: by names, which a dump
+ * keeps, or by the server's numbers, which stay where something is renamed.
+ */
+extern uint64 gnngp_schema_shape(const gnngp_tables *s, bool by_number);
 
 /*
  * A schema while it is read: the user is the graph's owner, or the caller, and a snapshot is
@@ -112,7 +117,7 @@ typedef struct gnngp_task_state gnngp_task_state;
 /* How facts become columns: by a fit, and then by its live answers. */
 typedef struct gnngp_task_columns
 {
-	uint64		shape;			/* of the schema */
+	uint64		shape[2];		/* of the schema, by names and by numbers */
 	gp_time		horizon;
 	gp_time		half_life;
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */

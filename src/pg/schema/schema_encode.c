@@ -31,7 +31,7 @@ look_row(void *state, const Datum *values, const bool *nulls)
 	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS :
 		gnngp_time_of(values[p->visible], nulls[p->visible]);
 
-	if (at != GP_TIME_ALWAYS && at >= l->before)
+	if (at == GP_TIME_NEVER)
 		return;
 	gnngp_take_cells(p, values, nulls, l->cell);
 	gp_encoder_look(l->encoder, (uint64) DatumGetInt64(values[l->identity]),
@@ -73,6 +73,7 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_t
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, folds, table);
 	gp_cell_kind *kind;
+	int			asked = -1;
 	look		l = {.before = before};
 
 	j->sample = sample(&t->table);
@@ -84,14 +85,17 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_t
 	l.part = &j->part[0];
 	kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
 	for (int i = 0; i < l.part->ncells; i++)
+	{
 		kind[i] = l.part->cell[i].kind;
+		if (l.part->cell[i].target)
+			asked = i;
+	}
 	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
-	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind);
+	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind,
+								  l.part->visible < 0 ? before : before - 1, asked);
 	l.identity = list_length(j->query.types);
 	add_identity(j, t);
-	j->query.joins = j->tables.data;
-	gnngp_query_plan(&j->query);
-	gnngp_query_run(&j->query, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
+	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
 	return gp_encoder_finish(l.encoder);
 }
 

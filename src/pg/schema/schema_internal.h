@@ -97,10 +97,9 @@ typedef struct gnngp_fold
 	int			relation;
 	int			ncells;
 	gnngp_cell_source *cell;
-	const char *select;			/* of children, grouped */
+	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
 	const char *tables;
-	const char *keys;			/* to group by; */
-	const char *named_keys;		/* and as k0, k1, ... */
+	const char *keys;			/* to group by: the first that are selected */
 	bool		timed;			/* parents of theirs have times: the list has the latest as v */
 } gnngp_fold;
 
@@ -160,6 +159,13 @@ extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relatio
 							   const char *child,
 							   const char *parent);
 
+/*
+ * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the
+ * tables whose rows are folded.
+ */
+extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state,
+						   gp_phase phase, int64 total);
+
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);
 
@@ -176,8 +182,8 @@ extern gp_time gnngp_time_of(Datum value, bool null);
 /* ---- how tables are encoded (schema_encode.c) ---- */
 
 /*
- * Looks at the rows of a table, or of a fold, that are there before a time.  Large tables are
- * sampled.
+ * Looks at the rows of a table, or of a fold, that are there before a time, and at which columns
+ * are filled in later.  Large tables are sampled.
  */
 extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding,
 									   gp_time before);
@@ -212,9 +218,10 @@ typedef struct gnngp_task_rows
 	gnngp_table source;			/* for messages: labels, or the entities */
 	gnngp_column target;
 	gnngp_target_kind kind;
+	List	   *read;			/* tables that an expression reads, the entities' one of them */
 	gnngp_labels labels;
 	gp_time		newest;
-	gp_time		first;			/* the first of any table; GP_TIME_NEVER: no table has times */
+	gp_time		first;			/* the first fact; GP_TIME_NEVER: no table has times */
 	gp_time		horizon;		/* -1: not given */
 	int64		n;
 	int64		room;
@@ -247,8 +254,11 @@ extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Dat
 /* A copy of a text in the environment. */
 extern char *gnngp_keep_text(gp_env *env, const char *text);
 
-/* The type of a task's expression; its text has been checked (task_expression.c). */
-extern Oid	gnngp_task_expression_type(const gnngp_task_rows *t);
+/*
+ * The type of a task's target, and the tables that it reads; its text has been checked
+ * (task_expression.c).
+ */
+extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
 
 /* The rows of a task that is an expression. */
 extern void gnngp_task_expression_read(gnngp_task_rows *t);
@@ -257,12 +267,14 @@ extern void gnngp_task_expression_read(gnngp_task_rows *t);
 extern Datum gnngp_interval_datum(const char *interval);
 extern int64 gnngp_interval_length(const char *interval);
 
+/* The latest time of a row of any table until now; GP_TIME_ALWAYS where there is none. */
+extern gp_time gnngp_newest_fact(const gnngp_tables *s);
+
 /*
- * The latest time of a row of any table until a time (GP_TIME_NEVER: now), the first of those that
- * refer to others, or of any where none does, and the table of the latest.  GP_TIME_ALWAYS and -1
- * where there is none.
+ * Finds the first fact, and the moment as of which a task predicts: just behind the newest fact, or
+ * now where there are no times.  A NOTICE where other rows are much later.
  */
-extern gp_time gnngp_newest_fact(const gnngp_tables *s, gp_time until, gp_time *first, int *table);
+extern void gnngp_find_newest(gnngp_task_rows *rows);
 
 /*
  * The columns of a table that may be its time, as numbers, the most likely first: NOT NULL, or all

@@ -148,16 +148,24 @@ select_cells(gnngp_join *j, gnngp_part *p)
 		gnngp_query_add(&j->query, p->cell[i].read_as, "%s.%s", p->alias, p->cell[i].expression);
 }
 
+/* Adds a row of a table as a part. */
+static void
+add_row(gnngp_join *j, int table, const char *name, const char *alias, const char *there, int level)
+{
+	const gnngp_schema_table *t = &j->schema->table[table];
+	gnngp_part *p = add_part(j, name, alias, there,
+							 t->time >= 0 ? gnngp_time_expression(t, alias) : NULL);
+
+	p->encoding = p->table = table;
+	p->level = level;
+	p->cell = table_cells(t, &p->ncells);
+	select_cells(j, p);
+}
+
 void
 gnngp_join_row(gnngp_join *j, int table)
 {
-	const gnngp_schema_table *t = &j->schema->table[table];
-	gnngp_part *p = add_part(j, t->label, j->root, NULL,
-							 t->time >= 0 ? gnngp_time_expression(t, j->root) : NULL);
-
-	p->encoding = p->table = table;
-	p->cell = table_cells(t, &p->ncells);
-	select_cells(j, p);
+	add_row(j, table, j->schema->table[table].label, j->root, NULL, 0);
 }
 
 /* Joins what a row refers to by a relation; returns its alias. */
@@ -167,16 +175,10 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	const gnngp_schema_table *t = &j->schema->table[r->parent];
 	const char *alias = psprintf("p%d", j->nparts);
-	char	   *there = psprintf("%s.%s IS NOT NULL", alias, t->column[r->to[0]].column.quoted);
-	gnngp_part *p;
 
 	appendStringInfo(&j->tables, " LEFT JOIN %s %s ON %s", t->table.quoted, alias,
 					 gnngp_join_equals(j->schema, r, child, alias));
-	p = add_part(j, name, alias, there, t->time >= 0 ? gnngp_time_expression(t, alias) : NULL);
-	p->encoding = p->table = r->parent;
-	p->level = level;
-	p->cell = table_cells(t, &p->ncells);
-	select_cells(j, p);
+	add_row(j, r->parent, name, alias, gnngp_key_condition(t, alias, 1, r->to), level);
 	return alias;
 }
 
@@ -225,15 +227,6 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 
 /* ---- children as part of a row ---- */
 
-/* True for a table whose rows are part of those that they refer to. */
-static bool
-folds_into_parent(const gnngp_tables *s, int relation)
-{
-	const gnngp_schema_relation *r = &s->relation[relation];
-
-	return s->table[r->child].time < 0 && r->child != r->parent;
-}
-
 /* Adds a cell of a fold: an aggregate, called by its number. */
 static void
 fold_cell(gnngp_fold *f, StringInfo list, const char *expression)
@@ -270,13 +263,17 @@ make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 	gnngp_join *j = gnngp_join_open(s, NULL, r->child);
 	StringInfoData list;
 	StringInfoData keys;
-	StringInfoData named;
 
 	*f = (gnngp_fold) {.relation = relation,
 		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
 	initStringInfo(&list);
 	initStringInfo(&keys);
-	initStringInfo(&named);
+	for (int i = 0; i < r->n; i++)
+	{
+		appendStringInfo(&list, "%sd.%s AS k%d", i > 0 ? ", " : "",
+						 s->table[r->child].column[r->from[i]].column.quoted, i);
+		appendStringInfo(&keys, "%s%d", i > 0 ? ", " : "", i + 1);
+	}
 	j->root = "d";
 	gnngp_join_row(j, r->child);
 	join_parents(j, r->child, j->root, NULL, relation, FOLD_LEVELS, NIL);
@@ -286,16 +283,8 @@ make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 	f->timed = j->visible.len > 0;
 	if (f->timed)
 		appendStringInfo(&list, ", max(greatest(%s)) AS v", j->visible.data);
-	for (int i = 0; i < r->n; i++)
-	{
-		const char *from = s->table[r->child].column[r->from[i]].column.quoted;
-
-		appendStringInfo(&keys, "%sd.%s", i > 0 ? ", " : "", from);
-		appendStringInfo(&named, "%sd.%s AS k%d", i > 0 ? ", " : "", from, i);
-	}
-	f->select = list.data + 2;
+	f->select = list.data;
 	f->keys = keys.data;
-	f->named_keys = named.data;
 	f->tables = psprintf("%s d%s", s->table[r->child].table.quoted, j->tables.data);
 }
 
@@ -306,7 +295,8 @@ gnngp_folds_find(const gnngp_tables *s)
 
 	folds->fold = palloc0(sizeof(gnngp_fold) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
-		if (folds_into_parent(s, r))
+		if (s->table[s->relation[r].child].time < 0 &&
+			s->relation[r].child != s->relation[r].parent)
 			make_fold(s, r, &folds->fold[folds->n++]);
 	return folds;
 }
@@ -354,8 +344,8 @@ gnngp_join_fold(gnngp_join *j, int place)
 	const char *alias = psprintf("p%d", j->nparts);
 	gnngp_part *p;
 
-	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s, %s FROM %s%s GROUP BY %s) %s ON %s",
-					 f->named_keys, f->select, f->tables, folded_rows(j, r), f->keys, alias,
+	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
+					 f->tables, folded_rows(j, r), f->keys, alias,
 					 fold_condition(j->schema, r, alias));
 	p = add_part(j, r->name, alias, NULL, f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL);
 	p->visible = -1;
@@ -385,6 +375,30 @@ gnngp_join_visible(gnngp_join *j)
 	else
 		gnngp_query_add(&j->query, TIMESTAMPTZOID, "greatest(%s)", j->visible.data);
 	return column;
+}
+
+/* Tells of the children that are part of a row. */
+static void
+fold_context(void *arg)
+{
+	const gnngp_join *j = arg;
+
+	for (int p = 0; p < j->nparts; p++)
+		if (j->part[p].table < 0)
+			errcontext("adding up the rows of %s", j->part[p].name);
+}
+
+void
+gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state, gp_phase phase,
+			   int64 total)
+{
+	ErrorContextCallback context = {error_context_stack, fold_context, j};
+
+	error_context_stack = &context;
+	j->query.joins = j->tables.data;
+	gnngp_query_plan(&j->query);
+	gnngp_query_run(&j->query, env, row, state, phase, total);
+	error_context_stack = context.previous;
 }
 
 /* ---- values ---- */

@@ -70,13 +70,11 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 {
 	gnngp_schema_use use;
 	const gnngp_tables *s;
-	gp_time		first;
 	gp_time		last;
-	int			newest;
 
 	gnngp_schema_begin(&use, env, graph, true);
 	s = use.schema;
-	last = gnngp_newest_fact(s, GP_TIME_NEVER, &first, &newest);
+	last = gnngp_newest_fact(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
 		const gnngp_schema_table *t = &s->table[i];

@@ -45,9 +45,10 @@ add_relation(gnngp_tables *s, int child, int parent, int n)
 static int
 column_at(const gnngp_schema_table *t, AttrNumber attnum)
 {
-	const char *name = get_attname(t->table.oid, attnum, true);
-
-	return name ? gnngp_table_find_column(t, name) : -1;
+	for (int i = 0; i < t->ncolumns; i++)
+		if (t->column[i].number == attnum)
+			return i;
+	return -1;
 }
 
 /*
@@ -231,23 +232,17 @@ gnngp_require_parents(const gnngp_tables *s)
 		const gnngp_schema_relation *r = &s->relation[i];
 		const gnngp_schema_table *t = &s->table[r->parent];
 		parent_key key = {s, r};
-		StringInfoData there;
-		StringInfoData columns;
+		char	   *key_of_row;
 		Oid			type;
 		gnngp_query q;
 
 		if (!r->named)
 			continue;
-		initStringInfo(&there);
-		initStringInfo(&columns);
-		for (int k = 0; k < r->n; k++)
-		{
-			appendStringInfo(&there, "%st.%s IS NOT NULL", k > 0 ? " AND " : "", t->column[r->to[k]].column.quoted);
-			appendStringInfo(&columns, "%st.%s", k > 0 ? ", " : "", t->column[r->to[k]].column.quoted);
-		}
+		key_of_row = gnngp_key_expression(t, "t", r->n, r->to, &type);
 		gnngp_query_init(&q, &t->table);
-		gnngp_query_add(&q, TEXTOID, "(%s)::pg_catalog.text", gnngp_key_expression(t, "t", r->n, r->to, &type));
-		q.condition = psprintf("%s GROUP BY %s HAVING count(*) > 1 LIMIT 1", there.data, columns.data);
+		gnngp_query_add(&q, TEXTOID, "(%s)::pg_catalog.text", key_of_row);
+		q.condition = psprintf("%s GROUP BY %s HAVING count(*) > 1 LIMIT 1",
+							   gnngp_key_condition(t, "t", r->n, r->to), key_of_row);
 		gnngp_query_plan(&q);
 		gnngp_query_run(&q, s->env, repeated_key, &key, GP_PHASE_NODES, 0);
 	}

@@ -125,6 +125,7 @@ take_columns(gnngp_schema_table *t)
 			continue;
 		c->column = (gnngp_column) {pstrdup(name), pstrdup(quote_identifier(name)), att->atttypid,
 									getBaseType(att->atttypid)};
+		c->number = att->attnum;
 		c->not_null = att->attnotnull;
 		c->role = choose_cell(c) ? GNNGP_COLUMN_CELL : GNNGP_COLUMN_TYPE;
 		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(),
@@ -484,7 +485,7 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 }
 
 uint64
-gnngp_schema_shape(const gnngp_tables *s)
+gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 {
 	StringInfoData text;
 
@@ -493,14 +494,20 @@ gnngp_schema_shape(const gnngp_tables *s)
 	{
 		const gnngp_schema_table *t = &s->table[i];
 
-		appendStringInfo(&text, "%s %d\n", t->table.name, t->time);
+		appendStringInfo(&text, "%s %d\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
+						 t->time);
 		for (int k = 0; k < t->ncolumns; k++)
-			appendStringInfo(&text, "%s %s %d\n", t->column[k].column.name,
-							 gnngp_type_name(t->column[k].column.base),
-							 t->column[k].role);
+			appendStringInfo(&text, "%s %s %d\n", by_number ?
+							 psprintf("%d", t->column[k].number) : t->column[k].column.name,
+							 gnngp_type_name(t->column[k].column.base), t->column[k].role);
 	}
 	for (int r = 0; r < s->nrelations; r++)
-		appendStringInfo(&text, "%s %d %d\n", s->relation[r].name, s->relation[r].child,
-						 s->relation[r].parent);
+	{
+		const gnngp_schema_relation *relation = &s->relation[r];
+
+		appendStringInfo(&text, "%d %d\n", relation->child, relation->parent);
+		for (int k = 0; k < relation->n; k++)
+			appendStringInfo(&text, "%d %d\n", relation->from[k], relation->to[k]);
+	}
 	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
 }

@@ -111,9 +111,9 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errhint("Use functions that are immutable or stable.")));
 }
 
-/* The type of an expression. */
+/* The type of an expression, and the tables that it reads. */
 static Oid
-type_of(const gnngp_graph_def *task, const char *expression)
+type_of(const gnngp_graph_def *task, const char *expression, List **read)
 {
 	SPIPlanPtr	plan = SPI_prepare(check_query(task, expression), 0, NULL);
 	CachedPlanSource *source;
@@ -123,6 +123,8 @@ type_of(const gnngp_graph_def *task, const char *expression)
 		elog(ERROR, "preparing an expression returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(plan));
 	type = TupleDescAttr(source->resultDesc, 0)->atttypid;
+	if (read)
+		*read = list_copy(source->relationOids);
 	SPI_freeplan(plan);
 	return type;
 }
@@ -160,7 +162,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
 	check_value(task, def->target, "target");
-	if (type_is_rowtype(type_of(task, def->target)))
+	if (type_is_rowtype(type_of(task, def->target, NULL)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
@@ -168,7 +170,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	if (def->filter)
 	{
 		check_value(task, def->filter, "filter");
-		if (getBaseType(type_of(task, def->filter)) != BOOLOID)
+		if (getBaseType(type_of(task, def->filter, NULL)) != BOOLOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
@@ -179,13 +181,13 @@ gnngp_check_expressions(gnngp_graph_def *task)
 }
 
 Oid
-gnngp_task_expression_type(const gnngp_task_rows *t)
+gnngp_task_expression_type(gnngp_task_rows *t)
 {
 	int			level = NewGUCNestLevel();
 	Oid			type;
 
 	gnngp_pin("search_path", t->task->task.path);
-	type = type_of(t->task, t->task->task.target);
+	type = type_of(t->task, t->task->task.target, &t->read);
 	AtEOXact_GUC(false, level);
 	return type;
 }
@@ -281,6 +283,13 @@ time_row(void *state, const Datum *values, const bool *nulls)
 	l->time[l->n++] = DatumGetTimestampTz(values[0]);
 }
 
+/* Takes the number of entities. */
+static void
+count_row(void *state, const Datum *values, const bool *nulls)
+{
+	*(int64 *) state = DatumGetInt64(values[0]);
+}
+
 /* Takes a label; one that is NULL is none. */
 static void
 label_row(void *state, const Datum *values, const bool *nulls)
@@ -374,18 +383,22 @@ read_labels(gnngp_task_rows *t)
 	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
 										   gnngp_interval_datum(def->horizon));
 	int64		times = count_times(t, since, DatumGetTimestampTz(last));
-	double		entities = (double) gnngp_table_rows(&t->source);
-	bool		sampled = entities * (double) times > (double) def->rows;
-	int64		wanted = sampled ? (def->rows + times - 1) / times : PG_INT64_MAX;
+	const Oid	count_type = INT8OID;
+	int64		entities = 0;
+	gnngp_rows	count = {.row = count_row,.state = &entities,.n = 1,.types = &count_type,
+		.source = t->source.name};
+	int64		wanted = (def->rows + times - 1) / times;
+	int			bits = 0;		/* those of the least hashes are looked at first: one in 2^bits */
 	const Oid	types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, INTERVALOID};
 	Datum		values[] = {last, TimestampTzGetDatum(since),
 		gnngp_interval_datum(def->every ? def->every : def->horizon)};
 	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
 		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
 	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
-	/* Those of the least hashes are looked at first: one in 2^bits. */
-	int			bits = sampled ? (int) log2(entities / (LOOKED_AT * (double) wanted)) : 0;
 
+	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count);
+	if (entities > wanted)
+		bits = (int) log2((double) entities / (LOOKED_AT * (double) wanted));
 	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
 		lengthof(types), types, values, &rows);
 	for (int i = 0; i < l.n; i++)

@@ -223,14 +223,6 @@ add_history(gnngp_task_reading *r, const char *name, int relation, int by, int p
 		.part = part,.column = column,.key_type = type};
 }
 
-/* True for the task's table of labels, whose rows are known later than their times. */
-static bool
-is_labels(const gnngp_task_reading *r, int table)
-{
-	return strcmp(r->task->task.form, "labels") == 0 &&
-		r->schema->table[table].table.oid == r->task->task.table;
-}
-
 /*
  * Adds the facts of the entities' children: a customer's transfers by his accounts.  Children that
  * are without time are part of their parents' rows instead.
@@ -246,7 +238,6 @@ add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
 		int			facts = s->relation[i].child;
 
 		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
-			!is_labels(r, facts) &&
 			s->table[facts].time >= 0)
 			add_history(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
 						column, type);
@@ -268,7 +259,7 @@ add_histories(gnngp_task_reading *r, int part)
 		int			column = list_length(r->own->query.types);
 		Oid			type;
 
-		if (relation->parent != table || is_labels(r, relation->child) ||
+		if (relation->parent != table ||
 			(via && r->typed && relation->child == r->entity))
 			continue;
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",
@@ -321,7 +312,6 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
 	j->query.condition = gnngp_key_condition(t, h->alias, by->n, by->from);
-	j->query.joins = j->tables.data;
 	j->query.order = psprintf("%d, %d", h->key_column + 1, h->visible + 1);
 }
 
@@ -329,27 +319,37 @@ void
 gnngp_reading_plan(gnngp_task_reading *r)
 {
 	int			n = r->schema->nrelations;
-	gnngp_join *own;
 
 	plan_own(r);
-	own = r->own;
-	r->history = palloc0(sizeof(gnngp_history) * (1 + n * (n + own->nparts + 1)));
-	for (int p = 0; p < own->nparts; p++)
-		if (own->part[p].level <= 1)
+	r->history = palloc0(sizeof(gnngp_history) * (1 + n * (n + r->own->nparts + 1)));
+	for (int p = 0; p < r->own->nparts; p++)
+		if (r->own->part[p].level <= 1)
 			add_histories(r, p);
-	own->query.joins = own->tables.data;
 	for (int h = 0; h < r->nhistories; h++)
 		plan_history(r, &r->history[h]);
 }
 
-/* Looks at the table or fold of a part, unless it was. */
+/* Looks at the table or fold of a part, unless it was; tells what is written later than its row. */
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
 	gp_encoding **encoding = &r->columns->encoding[p->encoding];
 
-	if (*encoding == NULL)
-		*encoding = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
+	if (*encoding)
+		return;
+	*encoding = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
+	for (int32 k = 0; k < (*encoding)->nparts; k++)
+	{
+		const gp_encoded *e = &(*encoding)->part[k];
+
+		if (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED)
+			ereport(NOTICE,
+					(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
+							p->cell[e->column].name, r->schema->table[p->table].table.name),
+					 errdetail("%s", e->way == GP_ENCODED_LATER ?
+							   "Its times are later than those of their rows." :
+							   "It is NULL in the newest rows, and in few others.")));
+	}
 }
 
 void
@@ -527,8 +527,7 @@ read_own(gnngp_task_reading *r)
 			r->history[i].key_of[e].null = true;
 	}
 	give_keys(&r->own->query, &r->entities);
-	gnngp_query_plan(&r->own->query);
-	gnngp_query_run(&r->own->query, r->env, own_row, &o, GP_PHASE_NODES, 0);
+	gnngp_join_run(r->own, r->env, own_row, &o, GP_PHASE_NODES, 0);
 	gp_free(r->env, o.seen);
 }
 
@@ -600,11 +599,8 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	give_keys(&h->join->query, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
 	if (h->ids.n > 0)
-	{
-		gnngp_query_plan(&h->join->query);
-		gnngp_query_run(&h->join->query, r->env, fact_row, &f, GP_PHASE_FEATURES,
-						gnngp_table_rows(h->join->query.table));
-	}
+		gnngp_join_run(h->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
+					   gnngp_table_rows(h->join->query.table));
 	gp_scan_close(f.scan);
 	gnngp_idmap_free(r->env, &h->map);
 }

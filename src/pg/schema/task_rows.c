@@ -42,7 +42,7 @@ referred_column(const gnngp_tables *s, int table, const char *column)
 {
 	const gnngp_schema_table *t = &s->table[table];
 
-	for (int r = 0; r < s->nrelations; r++)
+	for (int r = 0; r < s->nrelations + s->nanswers; r++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[r];
 
@@ -89,6 +89,8 @@ find_labelled(gnngp_task_rows *t)
 									 get_attnum(t->source.oid, column.name), &t->id);
 	if (t->entity < 0)
 		t->entity = entity_by_name(t->schema, column.name, &t->id);
+	if (t->entity < 0 && def->entity_given)
+		t->entity = entity_by_name(t->schema, def->entity_given, &t->id);
 	if (t->entity < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -122,7 +124,7 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 	t->source = gnngp_table_open(def->table, &def->table_name, def->table_kind[0], "table", task);
 	if (def->horizon)
 		t->horizon = gnngp_interval_length(def->horizon);
-	if (strcmp(def->form, "labels") == 0)
+	if (def->form == GNNGP_TASK_LABELS)
 		find_labelled(t);
 	else
 	{
@@ -137,7 +139,7 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 	}
 	if (kind == NULL)
 		return;
-	if (strcmp(def->form, "expression") == 0)
+	if (def->form == GNNGP_TASK_EXPRESSION)
 	{
 		Oid			type = gnngp_task_expression_type(t);
 
@@ -207,7 +209,7 @@ gnngp_task_rows_check(const gnngp_task_rows *t)
 {
 	gnngp_schema_table labels;
 
-	if (strcmp(t->task->task.form, "labels") != 0)
+	if (t->task->task.form != GNNGP_TASK_LABELS)
 		return;
 	labels = gnngp_schema_table_open(t->source);
 	(void) label_time(t, &labels);
@@ -323,17 +325,17 @@ tell_left_out(const gnngp_task_rows *t)
 void
 gnngp_task_rows_read(gnngp_task_rows *t)
 {
-	const char *form = t->task->task.form;
+	gnngp_task_form form = t->task->task.form;
 
-	if (strcmp(form, "expression") == 0)
+	if (form == GNNGP_TASK_EXPRESSION)
 		gnngp_task_expression_read(t);
-	else if (strcmp(form, "labels") == 0)
+	else if (form == GNNGP_TASK_LABELS)
 		read_labels(t);
 	else
 		read_column(t);
 	gp_sort(t->env, t->row, t->n, sizeof(gnngp_task_row), compare_rows, NULL);
 	keep_latest(t);
-	if (strcmp(form, "labels") == 0 && !t->texts)
+	if (form == GNNGP_TASK_LABELS && !t->texts)
 		ask_labelled(t);
 	tell_left_out(t);
 }

@@ -23,7 +23,8 @@ static const int facts_element[FACTS_ARRAYS] = {
 /* The numbers of FACTS_HEAD. */
 enum facts_head
 {
-	HEAD_SHAPE, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH, HEAD_KEPT, HEAD_NBLOCKS,
+	HEAD_SHAPE, HEAD_SHAPE_BY_NUMBER, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST,
+		HEAD_WIDTH, HEAD_KEPT, HEAD_NBLOCKS,
 		HEAD_WEIGHTS, FACTS_HEADS
 };
 
@@ -51,8 +52,8 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 
 {
 	const gnngp_task_columns *task = &data->rows->columns;
 	const gp_facts_scale *scale = &task->scale;
-	int64		head[FACTS_HEADS] = {(int64) task->shape, task->horizon, task->half_life,
-									 task->newest, scale->width,
+	int64		head[FACTS_HEADS] = {(int64) task->shape[0], (int64) task->shape[1], task->horizon,
+									 task->half_life, task->newest, scale->width,
 	scale->kept, scale->nblocks, scale->weights};
 	size_t		names = (size_t) scale->nblocks * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
@@ -130,7 +131,8 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 		a[FACTS_AS_OF].count != model->labelled)
 		gnngp_arrays_damaged(model, "facts");
 	head = a[FACTS_HEAD].data;
-	t->shape = (uint64) head[HEAD_SHAPE];
+	t->shape[0] = (uint64) head[HEAD_SHAPE];
+	t->shape[1] = (uint64) head[HEAD_SHAPE_BY_NUMBER];
 	t->horizon = head[HEAD_HORIZON];
 	t->half_life = head[HEAD_HALF_LIFE];
 	t->newest = head[HEAD_NEWEST];

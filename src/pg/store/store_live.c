@@ -33,7 +33,7 @@ static const char kind_of_kept = 0;	/* its address tells live states from others
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
-	if (graph->task.form == NULL)
+	if (!graph->task.form)
 		gnngp_require_edges(graph);
 	return (uint64) gnngp_text_key(graph->shape, (int) strlen(graph->shape));
 }

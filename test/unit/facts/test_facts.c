@@ -56,7 +56,7 @@ make_row(int i, char *room, double *list, gp_cell *cell)
 static gp_encoding *
 encode_rows(gp_env *env, int n, bool backwards)
 {
-	gp_encoder *e = gp_encoder_create(env, KINDS, kinds);
+	gp_encoder *e = gp_encoder_create(env, KINDS, kinds, GP_TIME_NEVER, -1);
 
 	for (int k = 0; k < n; k++)
 	{
@@ -126,12 +126,40 @@ check_kinds(gp_env *env)
 	is_str(way, "number, categories", "and what is not how");
 }
 
+/* Columns that are NULL in the newest rows are left out, unless one is what is asked for. */
+static void
+check_filled_later(gp_env *env)
+{
+	static const gp_cell_kind two[] = {GP_CELL_NUMBER, GP_CELL_WORD};
+
+	for (int asked = -1; asked < 2; asked++)
+	{
+		gp_encoder *e = gp_encoder_create(env, 2, two, 850 * GP_TIME_DAY, asked);
+		gp_encoding *of;
+
+		for (int i = 0; i < 1000; i++)
+		{
+			/* Of the newest hundred rows more and more are NULL; here and there another is. */
+			bool		null = i % 97 == 0 || (i >= 900 && i % 10 <= (i - 900) / 10);
+			gp_cell		cell[2] = {number(null ? NAN : i % 7), {.null = i % 9 == 0,.data = "x",.length = 1}};
+
+			cell[0].null = null;
+			gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);
+		}
+		of = gp_encoder_finish(e);
+		is_int(part_of(of, 0)->way, asked == 0 ? GP_ENCODED_NUMBER : GP_ENCODED_FILLED, "a column that is filled in later");
+		ok(asked != 0 || part_of(of, 0)->null_share < 0.02, "later rows tell nothing else");
+		is_int(part_of(of, 1)->way, GP_ENCODED_CATEGORY, "and one that is NULL at any time");
+		gp_free(env, of);
+	}
+}
+
 /* What is not known at the row's time counts as NULL, and gives nothing away. */
 static void
 check_later_dates(gp_env *env)
 {
 	gp_cell_kind kind = GP_CELL_TIME;
-	gp_encoder *e = gp_encoder_create(env, 1, &kind);
+	gp_encoder *e = gp_encoder_create(env, 1, &kind, GP_TIME_NEVER, -1);
 	gp_encoding *of;
 	double		later[2];
 	double		null[2];
@@ -465,6 +493,7 @@ int
 main(void)
 {
 	in_env(check_kinds(env));
+	in_env(check_filled_later(env));
 	in_env(check_later_dates(env));
 	in_env(check_order_of_rows(env));
 	in_env(check_no_leak(env));

@@ -137,7 +137,7 @@ gnngp_alter_tables_graph(PG_FUNCTION_ARGS)
 
 /* The graph of a new task, and what all tasks have. */
 static gnngp_graph_def
-start_task(FunctionCallInfo fcinfo, const char *form)
+start_task(FunctionCallInfo fcinfo, gnngp_task_form form, char *form_name)
 {
 	gnngp_graph_def task = {.scale = "auto"};
 	gnngp_graph_def *graph;
@@ -150,7 +150,8 @@ start_task(FunctionCallInfo fcinfo, const char *form)
 	task.owner_role = graph->owner_role;
 	task.owner = graph->owner;
 	task.task.graph = graph->id;
-	task.task.form = pstrdup(form);
+	task.task.form = form;
+	task.task.form_name = form_name;
 	task.task.since = DT_NOBEGIN;
 	return task;
 }
@@ -199,7 +200,7 @@ PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
 Datum
 gnngp_create_expression_task(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_def task = start_task(fcinfo, "expression");
+	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_EXPRESSION, "expression");
 
 	gnngp_require_argument(fcinfo, 2, "entity");
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
@@ -226,13 +227,17 @@ PG_FUNCTION_INFO_V1(gnngp_create_labels_task);
 Datum
 gnngp_create_labels_task(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_def task = start_task(fcinfo, "labels");
+	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_LABELS, "labels");
 
 	gnngp_require_argument(fcinfo, 2, "labels");
 	set_table(&task.task, PG_GETARG_OID(2), "labels");
-	gnngp_require_argument(fcinfo, 3, "entity");
+	if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target"),
+				 errhint("Name columns of \"labels\": entity => the one that refers to what is asked about,"
+						 " target => the answer.")));
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
-	gnngp_require_argument(fcinfo, 4, "target");
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));
 	if (!PG_ARGISNULL(5))
 		task.task.time_column = pstrdup(NameStr(*PG_GETARG_NAME(5)));
@@ -246,7 +251,7 @@ PG_FUNCTION_INFO_V1(gnngp_create_column_task);
 Datum
 gnngp_create_column_task(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_def task = start_task(fcinfo, "column");
+	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_COLUMN, "column");
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	Oid			table = gnngp_task_column(env, &task, gnngp_text_argument(fcinfo, 2, "target"));
 
@@ -413,7 +418,7 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	};
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
 
-	if (task->task.form == NULL)
+	if (!task->task.form)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a graph, not a task", task->name),

@@ -15,7 +15,7 @@
 /* The arguments, and the columns of the rows. */
 enum explain_argument
 {
-	ARG_MODEL, ARG_NODE, ARG_CLASS, ARG_K
+	ARG_MODEL, ARG_NODE, ARG_CLASS, ARG_K, ARG_AS_OF
 };
 
 enum explain_column
@@ -174,19 +174,18 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 }
 
 /*
- * Puts the blocks of columns that make the score of the call's one entity as of the newest fact, or
- * of a column as of its row's time, and the rest of the score in one row.
+ * Puts the blocks of columns that make the score of the call's one entity as of a time, and the
+ * rest of the score in one row.
  */
 static void
-explain_task(gnngp_live_call *c, int32 shown)
+explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 {
 	const gnngp_task_state *state = c->live->task;
 	const gp_facts_scale *scale = &state->columns.scale;
 	int32		n = scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
-	gp_live_question q = gnngp_task_question(c, strcmp(c->graph->task.form, "column") == 0 ?
-											 GP_TIME_NEVER : state->columns.newest);
+	gp_live_question q = gnngp_task_question(c, as_of);
 	gp_live_answer one;
 	gp_live_answer all;
 	int32		column;
@@ -194,8 +193,8 @@ explain_task(gnngp_live_call *c, int32 shown)
 	if (c->nodes.n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the node is not there yet as of the newest fact"),
-				 errhint("Name an entity that gp_predict returns.")));
+				 errmsg("the node is not there yet as of that time"),
+				 errhint("Name an entity that gp_predict returns, or a later time as_of.")));
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
 	column = class_or_best(c, &one);
 	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
@@ -229,13 +228,18 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	int32		column;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
 										 "Use k => NULL for all labelled nodes.");
+	gp_time		as_of;
 	int64		n;
 
 	gnngp_live_call_open(&c, fcinfo, true);
+	/* Stored answers are as of the newest fact, or of a column as of the row's time. */
+	as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
+								 c.graph->task.form == GNNGP_TASK_COLUMN ? GP_TIME_NEVER :
+								 c.live->task->columns.newest);
 	read_node(&c);
 	if (c.model->rows > 0)
 	{
-		explain_task(&c, k);
+		explain_task(&c, k, as_of);
 		gnngp_live_call_close(&c);
 		return (Datum) 0;
 	}

@@ -66,6 +66,12 @@ extern void gnngp_live_call_close(gnngp_live_call *c);
 /* ---- models of tasks (task_live.c) ---- */
 
 /*
+ * The argument as_of, or what is usual where it is NULL: 22023 for the model of a graph, 22008
+ * unless it is finite.
+ */
+extern gp_time gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time usual);
+
+/*
  * The question of the call's nodes as of a time (GP_TIME_NEVER: now); nodes that are not there yet
  * are taken from the call's list.
  */

@@ -287,17 +287,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("labels cannot be given to the model of a task"),
 				 errhint("Write them into the tables, and refresh the model.")));
-	if (!task && !PG_ARGISNULL(ARG_AS_OF))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" is of a graph, which has no times", c.model->name),
-				 errhint("as_of is for models of tasks: gp_create_task.")));
-	if (PG_NARGS() > ARG_AS_OF && !PG_ARGISNULL(ARG_AS_OF) &&
-		TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(ARG_AS_OF)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("as_of must be finite"),
-				 errhint("Leave as_of NULL to ask as of now.")));
+	(void) gnngp_as_of_argument(&c, ARG_AS_OF, GP_TIME_NEVER);
 	gnngp_live_call_nodes(&c);
 	read_given(&c);
 	want_nodes(&c);

@@ -44,6 +44,26 @@ known_labels(const gnngp_live_call *c)
 	};
 }
 
+gp_time
+gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time usual)
+{
+	FunctionCallInfo fcinfo = c->fcinfo;
+
+	if (PG_ARGISNULL(argno))
+		return usual;
+	if (c->model->rows == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("model \"%s\" is of a graph, which has no times", c->model->name),
+				 errhint("as_of is for models of tasks: gp_create_task.")));
+	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(argno)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
+				 errmsg("as_of must be finite"),
+				 errhint("Leave as_of NULL to ask as of now, or as of the newest fact.")));
+	return (gp_time) PG_GETARG_TIMESTAMPTZ(argno);
+}
+
 void
 gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 {

@@ -1,0 +1,187 @@
+/*
+ * newest_fact.c - until when the facts of a task reach.
+ *
+ * As-of times are counted back from there, and there is predicted: a label whose window reaches
+ * past the facts that it is judged by would be wrong.  So the tables that the target reads tell it;
+ * where it is not known what these are, all tables that refer to others.  The table of the entities
+ * tells nothing beside others: one may be added long after the newest fact.  Nor do a few rows that
+ * stand alone behind the others: such a time is wrong.
+ */
+#include "postgres.h"
+
+#include "pg/server/server.h"
+#include "schema_internal.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#define FEW_ROWS 10				/* that may stand alone behind the others, */
+#define ALONE 10.0				/* by so many mean gaps of their table, and two horizons */
+
+/* The times of a table's rows until now. */
+typedef struct table_times
+{
+	int64		rows;
+	gp_time		first;
+	int			n;
+	gp_time		newest[FEW_ROWS + 1];	/* descending */
+} table_times;
+
+/* Takes the first time and the number of rows. */
+static void
+first_row(void *state, const Datum *values, const bool *nulls)
+{
+	table_times *t = state;
+
+	t->first = gnngp_time_of(values[0], nulls[0]);
+	t->rows = DatumGetInt64(values[1]);
+}
+
+/* Takes one of the newest times. */
+static void
+newest_row(void *state, const Datum *values, const bool *nulls)
+{
+	table_times *t = state;
+
+	t->newest[t->n++] = gnngp_time_of(values[0], nulls[0]);
+}
+
+/* Reads the times of a table; of one without time, none. */
+static table_times
+read_times(const gnngp_tables *s, const gnngp_schema_table *t)
+{
+	table_times times = {.first = GP_TIME_NEVER};
+	const char *time;
+	gnngp_query q;
+
+	if (t->time < 0)
+		return times;
+	time = psprintf("t.%s::pg_catalog.timestamptz", t->column[t->time].column.quoted);
+	for (int newest = 0; newest < 2; newest++)
+	{
+		gnngp_query_init(&q, &t->table);
+		gnngp_query_add(&q, TIMESTAMPTZOID, newest ? "%s" : "min(%s)", time);
+		if (!newest)
+			gnngp_query_add(&q, INT8OID, "count(*)");
+		q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()",
+							   time, time);
+		q.order = newest ? psprintf("1 DESC LIMIT %d", FEW_ROWS + 1) : NULL;
+		gnngp_query_plan(&q);
+		gnngp_query_run(&q, s->env, newest ? newest_row : first_row, &times, GP_PHASE_NODES, 0);
+	}
+	return times;
+}
+
+/* The mean gap between a table's rows until one of the newest. */
+static double
+mean_gap(const table_times *t, int until)
+{
+	return ((double) t->newest[until] - (double) t->first) / (double) Max(t->rows - until - 1, 1);
+}
+
+/* The newest time that does not stand alone. */
+static int
+robust_newest(const table_times *t, gp_time horizon)
+{
+	int			found = 0;
+
+	for (int i = 1; i < t->n; i++)
+	{
+		double		gap = (double) t->newest[i - 1] - (double) t->newest[i];
+
+		if (gap > 2.0 * (double) horizon && gap > ALONE * mean_gap(t, i))
+			found = i;
+	}
+	return found;
+}
+
+gp_time
+gnngp_newest_fact(const gnngp_tables *s)
+{
+	gp_time		newest = GP_TIME_ALWAYS;
+
+	for (int i = 0; i < s->ntables; i++)
+	{
+		table_times t = read_times(s, &s->table[i]);
+
+		if (t.n > 0)
+			newest = Max(newest, t.newest[0]);
+	}
+	return newest;
+}
+
+/* What a table's times are to a task, the first that there are count. */
+enum table_rank
+{
+	READ_BY_TARGET, REFERS_TO_OTHERS, OTHER_TABLE, ENTITIES, RANKS
+};
+
+static enum table_rank
+rank_of(const gnngp_task_rows *rows, int table)
+{
+	/* What is asked of a column is asked as of the times of its table. */
+	if (table == rows->entity && rows->task->task.form != GNNGP_TASK_COLUMN)
+		return ENTITIES;
+	if (list_member_oid(rows->read, rows->schema->table[table].table.oid))
+		return READ_BY_TARGET;
+	return gnngp_has_parent(rows->schema, table) ? REFERS_TO_OTHERS : OTHER_TABLE;
+}
+
+/* Tells where rows are later than all that tells labels. */
+static void
+tell_later(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later)
+{
+	if ((double) later - (double) newest <= 2.0 * (double) Max(rows->horizon, 0))
+		return;
+	ereport(NOTICE,
+			(errmsg("the as-of times of task \"%s\" end with its facts, at %s: the newest row of table \"%s\""
+					" is %.0f days later", rows->task->name,
+					timestamptz_to_str((TimestampTz) newest),
+					rows->schema->table[table].table.name,
+					((double) later - (double) newest) / (double) GP_TIME_DAY),
+			 errhint("Correct its time if it is wrong.")));
+}
+
+void
+gnngp_find_newest(gnngp_task_rows *rows)
+{
+	const gnngp_tables *s = rows->schema;
+	gp_time		newest[RANKS] = {GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS};
+	gp_time		first[2] = {GP_TIME_NEVER, GP_TIME_NEVER};	/* of facts; of others */
+	gp_time		later = GP_TIME_ALWAYS;
+	double		usual = 0.0;	/* how long the tables that the target reads may be silent */
+	int			rank = 0;
+	int			latest = -1;
+
+	for (int i = 0; i < s->ntables; i++)
+	{
+		table_times t = read_times(s, &s->table[i]);
+		enum table_rank r = rank_of(rows, i);
+		bool		others = r == ENTITIES || !gnngp_has_parent(s, i);
+		int			at = robust_newest(&t, Max(rows->horizon, 0));
+
+		if (t.n == 0)
+			continue;
+		first[others] = Min(first[others], t.first);
+		if (t.newest[0] > later)
+			latest = i;
+		later = Max(later, t.newest[0]);
+		if (r == READ_BY_TARGET && t.newest[at] > newest[r])
+			usual = ALONE * mean_gap(&t, at);
+		newest[r] = Max(newest[r], t.newest[at]);
+	}
+	rows->first = first[first[0] == GP_TIME_NEVER];
+	while (rank < RANKS && newest[rank] == GP_TIME_ALWAYS)
+		rank++;
+	if (rank == RANKS)
+	{
+		rows->newest = (gp_time) GetCurrentTimestamp();
+		return;
+	}
+	/* No row of theirs may be one more answer, as long as that is usual. */
+	if (rank == READ_BY_TARGET && newest[REFERS_TO_OTHERS] > newest[rank] &&
+		(double) newest[REFERS_TO_OTHERS] - (double) newest[rank] <= usual)
+		newest[rank] = newest[REFERS_TO_OTHERS];
+	rows->newest = newest[rank] + 1;
+	if (rows->task->task.form == GNNGP_TASK_EXPRESSION)
+		tell_later(rows, newest[rank], latest, later);
+}
