@@ -81,7 +81,7 @@ template <typename T>
 static void
 step(gp_cuda *c, const gp_each &e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m, int64_t row, bool one)
 {
-	gp_cuda_each(c, y.rows, y.cols, step_each<T>{e, y, a, b, m, gp_each_bound(e.rate), e.row0 + row, one});
+	gp_cuda_each(c, y.rows, y.cols, step_each<T>{e, y, a, b, m, gp_each_bound(e.rate), row, one});
 }
 
 /* True when two matrices have the same type and shape. */

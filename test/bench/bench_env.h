@@ -68,6 +68,7 @@ bench_disown(gp_env *env, void *resource)
 }
 
 static gp_env host = {
+	.host = &host,
 	.alloc = bench_alloc,
 	.release = bench_release,
 	.interrupt_pending = bench_pending,

@@ -71,17 +71,17 @@ add_layer(chain *s, bool inducing, bool first)
 	if (inducing)
 	{
 		b->inducing.count = POINTS;
-		b->inducing.map = first ? &s->map : NULL;
-		b->inducing.carries = !first;
+		b->weights.map = first ? &s->map : NULL;
+		b->weights.carries = !first;
 	}
 	else
 	{
 		b->cosines.count = COSINES;
-		b->cosines.sampled = true;
+		b->weights.sampled = true;
 		b->cosines.frequency = &s->frequency;
-		b->cosines.map = first ? &s->map : NULL;
-		b->cosines.carries = !first;
-		b->cosines.log_length.groups = b->cosines.log_a.groups = 1;
+		b->weights.map = first ? &s->map : NULL;
+		b->weights.carries = !first;
+		b->weights.log_length.groups = b->weights.log_a.groups = 1;
 	}
 	add(s, &gp_block_mix, 0)->mix = (gp_mix) {.sums = 2,.groups = 3,.op = s->op,.turned = s->turned};
 }
@@ -125,12 +125,12 @@ start(chain *s)
 		if (b->class == &gp_block_cosines)
 		{
 			gp_fill_uniform(t, b->cosines.phase, 3, M_PI);
-			gp_fill_normal(t, b->cosines.sampled ? b->cosines.noise : b->cosines.draw, 4 + k, 1.0);
+			gp_fill_normal(t, b->weights.sampled ? b->weights.noise : b->cosines.draw, 4 + k, 1.0);
 		}
 		else if (b->class->prior)
 		{
-			gp_fill_normal(t, b->inducing.noise, 4 + k, 1.0);
-			t->dev->shift(t->dev, b->inducing.log_length.value, 1.5);
+			gp_fill_normal(t, b->weights.noise, 4 + k, 1.0);
+			t->dev->shift(t->dev, b->weights.log_length.value, 1.5);
 		}
 	}
 }

@@ -27,7 +27,7 @@ struct test_owned
 test_host *
 test_state(gp_env *env)
 {
-	return (test_host *) env;
+	return (test_host *) env->host;
 }
 
 /* malloc, or the fault that the test asked for. */
@@ -198,6 +198,7 @@ host_disown(gp_env *env, void *resource)
 static void
 fill_environment(gp_env *env)
 {
+	env->host = env;
 	env->alloc = host_alloc;
 	env->release = host_release;
 	env->resize = host_resize;

@@ -26,7 +26,6 @@ typedef struct block_header
 
 #define OVERHEAD (sizeof(block_header) + ALIGNMENT)
 
-/* The header of a block. */
 static block_header *
 header_of(const void *p)
 {
@@ -79,7 +78,6 @@ check_limit(gp_env *env, size_t bytes)
 			 held(env) / 1048576.0, bytes / 1048576.0, env->limit / 1048576.0);
 }
 
-/* Raises for what the host has no memory for. */
 static void
 check_memory(gp_env *env, const void *raw, size_t bytes)
 {
@@ -149,7 +147,6 @@ gp_size_mul(gp_env *env, size_t a, size_t b)
 	return product;
 }
 
-/* The bytes of count items of size bytes each. */
 static size_t
 array_bytes(gp_env *env, int64_t count, size_t size)
 {
@@ -264,6 +261,30 @@ gp_use_large_pages(void *p, size_t bytes)
 #endif
 }
 
+/* What a derived environment does with reports. */
+static void
+ignore_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
+{
+}
+
+static void
+ignore_notice(gp_env *env, const char *message, const char *hint)
+{
+}
+
+gp_env
+gp_env_derive(const gp_env *host)
+{
+	gp_env		env = *host;
+
+	env.resize = NULL;
+	env.progress = ignore_progress;
+	env.notice = ignore_notice;
+	env.used = env.peak = env.limit = 0;
+	env.account = NULL;
+	return env;
+}
+
 /* Drops a character of UTF-8 that a full buffer has cut in two. */
 static void
 trim_partial_character(char *buffer, size_t size)
@@ -293,19 +314,6 @@ format_message(char *buffer, const char *format, va_list args)
 		buffer[0] = '\0';
 	else if (length >= MESSAGE_SIZE)
 		trim_partial_character(buffer, MESSAGE_SIZE);
-}
-
-void
-gp_raise(gp_env *env, gp_error code, const char *hint, const char *format,...)
-{
-	char		message[MESSAGE_SIZE];
-	va_list		args;
-
-	va_start(args, format);
-	format_message(message, format, args);
-	va_end(args);
-	env->raise(env, code, 0, message, hint);
-	__builtin_unreachable();
 }
 
 void

@@ -59,6 +59,9 @@ typedef struct gp_env gp_env;
 
 struct gp_env
 {
+	/* Whose functions these are: itself, or the host that it was derived from. */
+	gp_env	   *host;
+
 	/* Returns NULL when there is no memory; the core raises the error. */
 	void	   *(*alloc) (gp_env *env, size_t bytes);
 	void		(*release) (gp_env *env, void *p);
@@ -167,21 +170,18 @@ extern size_t gp_alloc_size(size_t bytes);
 extern size_t gp_alloc_bytes(const void *p);
 
 /*
- * An environment for a dry run: what it has is the host's memory, but counted by
- * itself and without a limit; it reports and tells nothing.
+ * An environment with a host's memory, errors and interrupts, but with a count of its own and
+ * without a limit; it reports no progress and no notice.
  */
-extern gp_env *gp_env_dry_open(gp_env *host);
-extern void gp_env_dry_close(gp_env *dry);
+extern gp_env gp_env_derive(const gp_env *host);
 
-/* Raises an error with a formatted message; hint may be NULL. */
-extern void gp_raise(gp_env *env, gp_error code, const char *hint,
-					 const char *format,...)
-			__attribute__((noreturn, format(printf, 4, 5)));
-
-/* Raises a syntax error that points at a 1-based character of the kernel text. */
+/* Raises an error with a formatted message, which points at a 1-based character of the kernel text,
+ * or at none, 0; hint may be NULL. */
 extern void gp_raise_at(gp_env *env, gp_error code, int position, const char *hint,
 						const char *format,...)
 			__attribute__((noreturn, format(printf, 5, 6)));
+
+#define gp_raise(env, code, hint, ...) gp_raise_at(env, code, 0, hint, __VA_ARGS__)
 
 /* Sends a formatted notice; hint may be NULL. */
 extern void gp_notice(gp_env *env, const char *hint, const char *format,...)

@@ -18,7 +18,6 @@ typedef struct sorter
 	int64_t		next;			/* work at which interrupts are looked at */
 } sorter;
 
-/* Sorts a few items by insertion. */
 static inline __attribute__((always_inline)) void
 insert_items(sorter *s, char *base, int64_t n, size_t size)
 {
@@ -129,7 +128,6 @@ gp_sort(gp_env *env, void *base, int64_t n, size_t size, gp_compare compare, voi
 	gp_free(env, s.half);
 }
 
-/* The item at a place of a heap. */
 static inline char *
 item_at(const gp_heap *h, int64_t at)
 {

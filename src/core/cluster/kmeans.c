@@ -66,12 +66,13 @@ self(const kmeans *km, int64_t i)
 	return km->s->shrink[i] > 0.0 ? 1.0 : 0.0;
 }
 
-/* A part of a matrix of the device as doubles of the host, in block. */
+/* A band of rows of the device as doubles of the host, in block. */
 static const double *
-rows_of(kmeans *km, gp_matrix m, int64_t row, int64_t rows)
+rows_of(kmeans *km, gp_matrix m, const gp_band *band)
 {
-	km->dev->download(km->dev, gp_matrix_wrap(km->block, rows, m.cols, GP_DOUBLE),
-					  gp_matrix_rows(m, row, rows));
+	km->env->check_interrupts(km->env);
+	km->dev->download(km->dev, gp_matrix_wrap(km->block, band->count, m.cols, GP_DOUBLE),
+					  gp_matrix_rows(m, band->first, band->count));
 	return km->block;
 }
 
@@ -132,13 +133,11 @@ best_candidate(kmeans *km, const seeding *sd, const int32_t *candidate, int coun
 {
 	double		left[CANDIDATES_MOST] = {0.0};
 	int			best = 0;
-	int64_t		next = 0;
 
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), band.first, band.count);
+		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), &band);
 
-		gp_poll(km->env, band.first * count, &next);
 		for (int64_t i = 0; i < band.count; i++)
 			for (int c = 0; c < count; c++)
 				left[c] += fmin(sd->nearest[band.first + i],
@@ -155,14 +154,12 @@ static void
 begin_cluster(kmeans *km, seeding *sd, int32_t j, int32_t node, gp_matrix column)
 {
 	double		sum = 0.0;
-	int64_t		next = 0;
 
 	sd->chosen[node] = true;
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		const double *k = rows_of(km, column, band.first, band.count);
+		const double *k = rows_of(km, column, &band);
 
-		gp_poll(km->env, band.first, &next);
 		for (int64_t i = 0; i < band.count; i++)
 		{
 			int64_t		at = band.first + i;
@@ -215,13 +212,10 @@ choose_start(kmeans *km, int64_t start)
 static void
 measure(kmeans *km)
 {
-	int64_t		next = 0;
-
 	/* Brings the memberships to the device, shrunk as the kernel's columns are, and counts them */
 	memset(km->size, 0, km->k * sizeof(double));
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		gp_poll(km->env, band.first * km->width, &next);
 		memset(km->block, 0, band.count * km->width * sizeof(double));
 		for (int64_t i = 0; i < band.count; i++)
 		{
@@ -235,9 +229,8 @@ measure(kmeans *km)
 	memset(km->within, 0, km->k * sizeof(double));
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		const double *p = rows_of(km, km->product, band.first, band.count);
+		const double *p = rows_of(km, km->product, &band);
 
-		gp_poll(km->env, band.first * km->k, &next);
 		for (int64_t i = 0; i < band.count; i++)
 		{
 			int32_t		j = km->cluster[band.first + i];
@@ -292,13 +285,11 @@ static int64_t
 reassign(kmeans *km, bool apart)
 {
 	int64_t		moved = 0;
-	int64_t		next = 0;
 
 	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
 	{
-		const double *p = rows_of(km, km->product, band.first, band.count);
+		const double *p = rows_of(km, km->product, &band);
 
-		gp_poll(km->env, band.first * km->k, &next);
 		for (int64_t i = band.first; i < band.first + band.count; i++)
 		{
 			int32_t		j = nearest_cluster(km, i, p + (i - band.first) * km->width, apart,
@@ -361,7 +352,6 @@ descend(kmeans *km, double gain)
 
 /* ---- the whole ---- */
 
-/* Prepares the memory of the rounds. */
 static void
 open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 {
@@ -379,24 +369,6 @@ open_kmeans(kmeans *km, gp_similarity *s, const gp_cluster_problem *problem)
 	km->far = gp_alloc_array(env, km->n, sizeof(double));
 	km->size = gp_alloc_array(env, km->k, sizeof(double));
 	km->within = gp_alloc_array(env, km->k, sizeof(double));
-}
-
-/* The operations of so many rounds. */
-static double
-rounds_effort(const kmeans *km, double rounds)
-{
-	return km->s->effort * (double) km->width * rounds;
-}
-
-/* How many starts the budget has room for. */
-static int
-affordable_starts(const kmeans *km)
-{
-	double		each = rounds_effort(km, TYPICAL_ROUNDS);
-
-	if (each * STARTS <= BUDGET)
-		return STARTS;
-	return each < BUDGET ? (int) (BUDGET / each) : 1;
 }
 
 /* A cluster with what it is ranked by. */
@@ -436,11 +408,13 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	gp_env	   *env = s->ev->env;
 	gp_clustering *out = gp_alloc_zero(env, 1, sizeof(gp_clustering));
 	kmeans		km;
+	double		round;			/* its operations */
 	bool		dear;
 
 	open_kmeans(&km, s, problem);
-	dear = rounds_effort(&km, STARTS * MAX_ROUNDS) > BUDGET;
-	out->starts = affordable_starts(&km);
+	round = s->effort * (double) km.width;
+	dear = round * STARTS * MAX_ROUNDS > BUDGET;
+	out->starts = (int) fmin(STARTS, fmax(1.0, BUDGET / (round * TYPICAL_ROUNDS)));
 	for (int start = 0; start < out->starts; start++)
 	{
 		env->progress(env, GP_PHASE_CLUSTERS, start, out->starts);
@@ -475,8 +449,7 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	for (int64_t i = 0; i < km.n; i++)
 		out->cluster[i] = number[out->cluster[i]];
 	gp_free_all(env, rank, number);
-	/* Frees it, but the best clusters */
-	gp_free_all(km.env, km.block, km.cluster, km.before, km.far, km.size, km.within);
+	gp_free_all(env, km.block, km.cluster, km.before, km.far, km.size, km.within);
 	return out;
 }
 
@@ -501,7 +474,6 @@ gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 	return out;
 }
 
-/* Frees a clustering. */
 void
 gp_clustering_free(gp_env *env, gp_clustering *clustering)
 {

@@ -44,14 +44,12 @@ check_limit(const gp_eval *ev, double needed)
 				 needed / MEGABYTE, (double) gp_limit(env) / MEGABYTE);
 }
 
-/* True when so many bytes more fit the limit. */
 static bool
 fits(const gp_eval *ev, double bytes)
 {
 	return ev->env->limit == 0 || (double) ev->env->used + bytes <= (double) gp_limit(ev->env);
 }
 
-/* Adds a factor. */
 static void
 add_piece(gp_similarity *s, gp_linear z, double value)
 {
@@ -154,7 +152,6 @@ take_lowrank(gp_similarity *s, const gp_cluster_problem *problem, const gp_probl
 	}
 }
 
-/* Variances of all nodes. */
 static double *
 variances(gp_similarity *s)
 {

@@ -2,8 +2,8 @@
  * dry_device.c - a device that computes nothing and accounts for everything.
  *
  * The planner runs an evaluator on it to learn what that would take, so that no
- * evaluator needs a second one that counts.  Where the CPU takes scratch memory
- * its own code is run, without a pool that would do the work.
+ * evaluator needs a second one that counts.  Where the CPU takes scratch memory, or
+ * only moves numbers, its own code is run, without a pool that would do the work.
  */
 #include "device/cpu/cpu_internal.h"
 
@@ -15,6 +15,7 @@
 typedef struct dry_device
 {
 	gp_cpu		cpu;			/* without a pool */
+	gp_env		env;
 	gp_env	   *host;
 	gp_count	count;
 	int			operations;		/* since the last look at interrupts */
@@ -89,32 +90,6 @@ touch(gp_device *dev, int64_t count, size_t size)
 	gp_free(dev->env, gp_alloc_figures(dev->env, count, size));
 }
 
-/* The operations that move numbers are not counted. */
-static void
-dry_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
-{
-}
-
-static void
-dry_fill(gp_device *dev, gp_matrix dst, double value)
-{
-}
-
-static void
-dry_transpose_square(gp_device *dev, gp_matrix x)
-{
-}
-
-static void
-dry_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index)
-{
-}
-
-static void
-dry_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index, int64_t n)
-{
-}
-
 static void
 dry_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *a, const gp_csr *b,
 					 const int32_t *index, int64_t n)
@@ -143,12 +118,6 @@ dry_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 static void
 dry_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
 		const double *value)
-{
-}
-
-static void
-dry_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
-		 double *out)
 {
 }
 
@@ -299,14 +268,10 @@ dry_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix
 	gp_cpu_pair_diag(dev, s, zs, zd, stages, nstages, out);
 }
 
-/* Ends it and its environment. */
 static void
 dry_close(gp_device *dev)
 {
-	gp_env	   *host = dry_of(dev)->host;
-
-	gp_env_dry_close(dev->env);
-	gp_free(host, dry_of(dev));
+	gp_free(dry_of(dev)->host, dry_of(dev));
 }
 
 gp_device *
@@ -315,10 +280,13 @@ gp_device_dry(gp_device *like)
 	dry_device *dry = gp_alloc_zero(like->env, 1, sizeof(dry_device));
 
 	dry->host = like->env;
+	dry->env = gp_env_derive(like->env);
+	dry->env.left = gp_left(like->env);
+	dry->env.dry = true;
 	dry->cpu.simd = gp_simd_choose();
 	dry->cpu.dev = (gp_device) {
 		.name = "dry",
-		.env = gp_env_dry_open(like->env),
+		.env = &dry->env,
 		.threads = like->threads,
 		.row_block = like->row_block,
 		.room = like->room,
@@ -326,18 +294,18 @@ gp_device_dry(gp_device *like)
 		.create = gp_cpu_create,
 		.destroy = gp_cpu_destroy,
 		.keep = gp_cpu_keep,
-		.upload = dry_copy,
-		.download = dry_copy,
-		.copy = dry_copy,
-		.fill = dry_fill,
+		.upload = gp_cpu_copy,
+		.download = gp_cpu_copy,
+		.copy = gp_cpu_copy,
+		.fill = gp_cpu_fill,
 		.axpby = dry_axpby,
-		.shift = dry_fill,
-		.transpose = dry_copy,
-		.transpose_square = dry_transpose_square,
-		.gather_rows = dry_gather_rows,
+		.shift = gp_cpu_shift,
+		.transpose = gp_cpu_transpose,
+		.transpose_square = gp_cpu_transpose_square,
+		.gather_rows = gp_cpu_gather_rows,
 		.row_dots = dry_row_dots,
 		.each = dry_each,
-		.take = dry_take,
+		.take = gp_cpu_take,
 		.put = dry_put,
 		.gemm = dry_gemm,
 		.syrk = dry_syrk,
@@ -349,7 +317,7 @@ gp_device_dry(gp_device *like)
 		.spmm_right = dry_spmm_right,
 		.spmm_take = dry_spmm_take,
 		.walks = dry_walks,
-		.csr_rows = dry_csr_rows,
+		.csr_rows = gp_cpu_csr_rows,
 		.csr_product_rows = dry_csr_product_rows,
 		.map = dry_map,
 		.map_diag = dry_map_diag,

@@ -43,7 +43,6 @@ typedef struct gp_each
 	double		factor;
 	double		rate;			/* of what is dropped */
 	uint64_t	seed;			/* of what is drawn */
-	int64_t		row0;			/* the place of y's first row */
 	gp_adam		adam;
 } gp_each;
 

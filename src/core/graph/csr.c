@@ -132,7 +132,8 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 					 "the weights of a node's edges add up to more than a double precision number holds");
 	for (int64_t i = 0; i < n; i++)
 	{
-		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) : 1.0 / (1.0 + out[i]);
+		out[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + out[i]) :
+			norm == GP_NORM_ROW ? 1.0 / (1.0 + out[i]) : 1.0;
 		in[i] = norm == GP_NORM_SYM ? 1.0 / sqrt(1.0 + in[i]) : 1.0;
 	}
 	GP_EACH(env, i, n, graph->start[i])

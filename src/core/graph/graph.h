@@ -63,7 +63,7 @@ extern void gp_graph_free(gp_env *env, gp_graph *graph);
 
 /*
  * The normalised adjacency matrix with self-loops of weight 1, values of the
- * given type: sym = (I+Dout)^-1/2 (I+W) (I+Din)^-1/2, row = (I+Dout)^-1 (I+W).
+ * given type: sym = (I+Dout)^-1/2 (I+W) (I+Din)^-1/2, row = (I+Dout)^-1 (I+W), none = I+W.
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 

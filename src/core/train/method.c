@@ -57,12 +57,6 @@ static const member dgp_options[] = {
 	LAST
 };
 
-const gp_gckm gp_gckm_defaults = {.layers = 2,.components = 64,.landmarks = GP_SYEV_MAX,
-								  .lambda1 = 1.0,
-.lambda2 = 0.07,.eta = 1.0};
-const gp_gpsrf gp_gpsrf_defaults = {.features = 1000,.units = 64,.hidden = 128,.steps = 800,
-									.dropout = 0.5,
-.tau = 0.8,.decay = 5e-4,.warm = 1};
 const gp_dgp gp_dgp_defaults = {.convolutions = 2,.features = 128};
 
 static void check_gckm(gp_env *env, const gp_kernel *kernel, const void *options);

@@ -89,8 +89,6 @@ typedef struct gp_dgp
 
 #define GP_DGP_MAX_LAYERS 4
 
-extern const gp_gckm gp_gckm_defaults;
-extern const gp_gpsrf gp_gpsrf_defaults;
 extern const gp_dgp gp_dgp_defaults;
 
 typedef struct gp_method_text gp_method_text;

@@ -5,24 +5,6 @@
 
 #include "base/sort.h"
 
-/* One of these sizes, whose numbers are the caller's to set. */
-static gp_warm *
-create_warm(gp_env *env, gp_warm sizes)
-{
-	int64_t		floats = gp_size_mul(env, sizes.sets, sizes.values);
-	int64_t		bytes = sizeof(gp_warm) + floats * sizeof(float) +
-		sizes.nheld * (sizeof(uint64_t) + sizeof(int32_t));
-	gp_warm    *w = gp_alloc_figures(env, bytes, 1);
-
-	if (env->dry)
-		return w;
-	*w = sizes;
-	w->held = (uint64_t *) (w + 1);
-	w->value = (float *) (w->held + sizes.nheld);
-	w->part = (int32_t *) (w->value + floats);
-	return w;
-}
-
 int64_t
 gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted)
 {
@@ -60,9 +42,8 @@ gp_trainer_values(const gp_trainer *t)
 	return values;
 }
 
-/* Copies the parameters into a set, or from it. */
-static void
-exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
+void
+gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
 {
 	float	   *at = t->env->dry ? NULL : warm->value + set * warm->values;
 
@@ -77,18 +58,6 @@ exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
 			t->dev->upload(t->dev, value, host);
 		at += value.rows * value.cols;
 	}
-}
-
-void
-gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set)
-{
-	exchange(t, warm, set, true);
-}
-
-void
-gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set)
-{
-	exchange(t, warm, set, false);
 }
 
 /* ---- labels that are held out ---- */
@@ -194,6 +163,8 @@ gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, cons
 	int64_t		count = n + (before ? before->nheld : 0);
 	held	   *all = gp_alloc_figures(env, count, sizeof(held));
 	int64_t		kept = 0;
+	int64_t		nheld;
+	int64_t		floats;
 	gp_warm    *left;
 
 	for (int64_t k = 0; k < gp_items(env, count); k++)
@@ -204,8 +175,18 @@ gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, cons
 	for (int64_t k = 0; k < gp_items(env, count); k++)
 		if (kept == 0 || all[k].key != all[kept - 1].key)
 			all[kept++] = all[k];
-	left = create_warm(env, (gp_warm) {.sets = sets,.values = values,.nheld = env->dry ? count
-										  : kept});
+	/* one block of memory */
+	nheld = env->dry ? count : kept;
+	floats = gp_size_mul(env, sets, values);
+	left = gp_alloc_figures(env, sizeof(gp_warm) + floats * sizeof(float) +
+							nheld * (sizeof(uint64_t) + sizeof(int32_t)), 1);
+	if (!env->dry)
+	{
+		*left = (gp_warm) {.sets = sets,.values = values,.nheld = nheld};
+		left->held = (uint64_t *) (left + 1);
+		left->value = (float *) (left->held + nheld);
+		left->part = (int32_t *) (left->value + floats);
+	}
 	for (int64_t k = 0; k < kept; k++)
 	{
 		left->held[k] = all[k].key;

@@ -77,7 +77,6 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 		MemoryContext old = MemoryContextSwitchTo(work);
 		gnngp_graph_value g;
 		int64		missing;
-		int32	   *place;
 
 		if (null[k])
 			gnngp_matrix_refuse("A graph is NULL.");
@@ -87,20 +86,10 @@ build_whole(whole_graph *w, const gnngp_value_ids *rows)
 		if (k > 0 && (g.weight != NULL) != weighted)
 			gnngp_matrix_refuse("Some graphs have weights, and others have none.");
 		weighted = g.weight != NULL;
-		/* Adds the edges of one value */
-		place = gnngp_value_places(&g.ids, rows, &missing);
-		if (place == NULL)
+		if (!gnngp_graph_add_edges(edges, &g, rows, &missing))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
-
-		for (int64 i = 0; i < g.edges; i++)
-		{
-			gnngp_poll(i);
-			gp_edges_add(edges, 1, &place[g.src[i]], &place[g.dst[i]], g.weight ? &g.weight[i]
-						 : NULL);
-		}
-		pfree(place);
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(work);
 	}

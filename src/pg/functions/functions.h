@@ -25,9 +25,6 @@ extern void gnngp_fit_settings_check(gnngp_fit_settings *settings);
 /* A nugget argument: NaN when NULL; -1, which is refused, for NaN. */
 extern double gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno);
 
-/* A live argument: 22004 when NULL. */
-extern bool gnngp_live_argument(FunctionCallInfo fcinfo, int argno);
-
 /* 22023 unless a nugget is NaN, which has it chosen, or positive and finite. */
 extern void gnngp_check_nugget(double nugget);
 

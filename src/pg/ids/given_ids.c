@@ -339,25 +339,12 @@ gnngp_given_ids_sort(gnngp_given_ids *given)
 }
 
 int64
-gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order, const gnngp_id *id)
+gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id)
 {
-	int64		low = 0,
-				high = given->n;
+	const gnngp_id *at = bsearch_arg(id, given->id, given->n, sizeof(gnngp_id), gnngp_id_compare,
+									 NULL);
 
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-		int64		place = order ? order[middle] : middle;
-		int			side = gnngp_id_compare(&given->id[place], id, NULL);
-
-		if (side == 0)
-			return place;
-		if (side < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	return at ? at - given->id : -1;
 }
 
 int32
@@ -385,7 +372,7 @@ gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
 bool
 gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id)
 {
-	return given->all || gnngp_given_ids_find(given, NULL, id) >= 0;
+	return given->all || gnngp_given_ids_find(given, id) >= 0;
 }
 
 void

@@ -75,12 +75,8 @@ extern gnngp_id gnngp_link_id(const gnngp_link_ids *ids, int64 node);
 /* Sorts the ids as they are stored, each once and without NULL. */
 extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 
-/*
- * The place of an id, or -1: among sorted ids, or with order, which has the places in the order
- * of the ids, among ids in any order.
- */
-extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const int32 *order,
-								  const gnngp_id *id);
+/* The place of an id among sorted ones, or -1. */
+extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id);
 
 /* The node of an id among those of a link part or a live state, or -1. */
 extern int32 gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id);

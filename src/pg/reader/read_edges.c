@@ -6,9 +6,6 @@
 #include "core/facts/edge_columns.h"
 #include "read_ids.h"
 
-/* Edges handed to the core at once. */
-#define EDGE_BATCH 4096
-
 /* Weights that are no weights, and times that are none, in the order in which they are reported. */
 typedef enum weight_fault
 {
@@ -43,21 +40,9 @@ struct gnngp_edge_part
 	int32	   *to;
 	double	   *at;
 	gp_edges   *edges;
-	int			n;
-	int32		src_node[EDGE_BATCH];
-	int32		dst_node[EDGE_BATCH];
-	double		value[EDGE_BATCH];
 };
 
 typedef gnngp_edge_part edge_state;
-
-static void
-flush_edges(edge_state *s)
-{
-	if (s->n > 0)
-		gp_edges_add(s->edges, s->n, s->src_node, s->dst_node, s->weighted ? s->value : NULL);
-	s->n = 0;
-}
 
 /* Remembers when an edge was made. */
 static void
@@ -72,7 +57,7 @@ put_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
 	}
 	if (s->ntimes == s->room)
 	{
-		s->room = 2 * s->room + EDGE_BATCH;
+		s->room = Max(2 * s->room, 4096);
 		s->from = gp_resize_array(s->r->env, s->from, s->room, sizeof(int32));
 		s->to = gp_resize_array(s->r->env, s->to, s->room, sizeof(int32));
 		s->at = gp_resize_array(s->r->env, s->at, s->room, sizeof(double));
@@ -88,6 +73,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	edge_state *s = state;
 	int32		src = gnngp_finder_find(&s->src, values[0], nulls[0]);
 	int32		dst = gnngp_finder_find(&s->dst, values[1], nulls[1]);
+	double		w = 0.0;
 
 	if (src < 0 || dst < 0)
 		return;
@@ -100,20 +86,15 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		put_time(s, src, dst, values[s->weighted ? 3 : 2], nulls[s->weighted ? 3 : 2]);
 	if (s->weighted)
 	{
-		double		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
-
+		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
 		if (unlikely(nulls[2] || !isfinite(w) || w < 0))
 		{
 			gnngp_note_fault(&s->fault[nulls[2] ? WEIGHT_NULL : !isfinite(w) ? WEIGHT_NOT_FINITE
 									   : WEIGHT_NEGATIVE], src, dst, w);
 			return;
 		}
-		s->value[s->n] = w;
 	}
-	s->src_node[s->n] = src;
-	s->dst_node[s->n] = dst;
-	if (++s->n == EDGE_BATCH)
-		flush_edges(s);
+	gp_edges_add(s->edges, 1, &src, &dst, &w);
 }
 
 /* Raises what the weights and the times did wrong. */
@@ -217,7 +198,6 @@ gnngp_read_edges(gnngp_edge_part *s)
 		s->columns = gp_edge_columns_create(r->env, r->data->ids.n, r->def->directed, s->nfeatures,
 											s->feature_time);
 	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
-	flush_edges(s);
 	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls,
 					  "Remove the edge, or give it both ends.");
 	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls,

@@ -8,9 +8,6 @@
 
 #include "read_ids.h"
 
-/* Entries handed to the core at once. */
-#define ENTRY_BATCH 4096
-
 /* Larger feature numbers are refused. */
 #define MAX_FEATURE (PG_INT32_MAX - 1)
 
@@ -34,22 +31,9 @@ struct gnngp_sparse_part
 	gnngp_fault fault[ENTRY_FAULTS];	/* second: the feature's number */
 	gp_features_builder *builder;
 	int64		entries;
-	int			n;
-	int32		node_batch[ENTRY_BATCH];
-	int32		feature_batch[ENTRY_BATCH];
-	double		value_batch[ENTRY_BATCH];
 };
 
 typedef gnngp_sparse_part sparse_state;
-
-static void
-flush_entries(sparse_state *s)
-{
-	if (s->n > 0)
-		gp_features_add_entries(s->builder, s->n, s->node_batch, s->feature_batch, s->value_batch);
-	s->entries += s->n;
-	s->n = 0;
-}
 
 static void
 entry_row(void *state, const Datum *values, const bool *nulls)
@@ -80,11 +64,10 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 		gnngp_note_fault(&s->fault[ENTRY_BAD_VALUE], node, number, value);
 	else
 	{
-		s->node_batch[s->n] = node;
-		s->feature_batch[s->n] = (int32) number;
-		s->value_batch[s->n] = value;
-		if (++s->n == ENTRY_BATCH)
-			flush_entries(s);
+		int32		feature = (int32) number;
+
+		gp_features_add_entries(s->builder, 1, &node, &feature, &value);
+		s->entries++;
 	}
 }
 
@@ -156,7 +139,6 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	s->builder = gp_features_create(r->env, data->ids.n, 0, GP_FLOAT);
 	s->query.array = r->some_ids;
 	gnngp_reader_run(r, &s->query, entry_row, s, GP_PHASE_FEATURES);
-	flush_entries(s);
 	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls,
 					  "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);

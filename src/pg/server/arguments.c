@@ -43,6 +43,13 @@ gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
 }
 
+bool
+gnngp_bool_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+{
+	gnngp_require_argument(fcinfo, argno, name);
+	return PG_GETARG_BOOL(argno);
+}
+
 char *
 gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno)
 {

@@ -20,8 +20,9 @@ extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
 /* 22004 when an argument that must be given is NULL. */
 extern void gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name);
 
-/* A text argument, 22004 when NULL. */
+/* A text or boolean argument, 22004 when NULL. */
 extern char *gnngp_text_argument(FunctionCallInfo fcinfo, int argno, const char *name);
+extern bool gnngp_bool_argument(FunctionCallInfo fcinfo, int argno, const char *name);
 
 /* A kernel argument as its canonical text, 22004 when NULL. */
 extern char *gnngp_kernel_argument(FunctionCallInfo fcinfo, int argno);

@@ -56,14 +56,21 @@ typedef struct server_env
 	bool		device_failed;
 } server_env;
 
+/* What stands behind an environment, or behind the one that it was derived from. */
+static server_env *
+server_of(gp_env *env)
+{
+	return (server_env *) env->host;
+}
+
 /* Takes memory of any size from the context; NULL when there is none. */
 static void *
 env_alloc(gp_env *env, size_t bytes)
 {
-	gnngp_account_make_room(bytes, env->limit);
+	gnngp_account_make_room(bytes, env->host->limit);
 	if (!AllocHugeSizeIsValid(bytes))
 		return NULL;
-	return MemoryContextAllocExtended(((server_env *) env)->context, bytes,
+	return MemoryContextAllocExtended(server_of(env)->context, bytes,
 									  MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 }
 
@@ -143,34 +150,18 @@ env_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
 	gnngp_progress_set(phase, done, total, phase == GP_PHASE_TRAIN ? env->objective : NAN);
 }
 
-static int
-sqlstate_of(gp_error code)
-{
-	switch (code)
-	{
-		case GP_ERR_INTERNAL:
-			return ERRCODE_INTERNAL_ERROR;
-		case GP_ERR_MEMORY:
-			return ERRCODE_OUT_OF_MEMORY;
-		case GP_ERR_LIMIT:
-			return ERRCODE_CONFIGURATION_LIMIT_EXCEEDED;
-		case GP_ERR_SYNTAX:
-			return ERRCODE_SYNTAX_ERROR;
-		case GP_ERR_VALUE:
-			return ERRCODE_INVALID_PARAMETER_VALUE;
-		case GP_ERR_DATA:
-			return ERRCODE_DATA_EXCEPTION;
-		case GP_ERR_RANGE:
-			return ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
-		case GP_ERR_UNSUPPORTED:
-			return ERRCODE_FEATURE_NOT_SUPPORTED;
-		case GP_ERR_DEVICE:
-			return ERRCODE_SYSTEM_ERROR;
-		case GP_ERR_STACK:
-			return ERRCODE_STATEMENT_TOO_COMPLEX;
-	}
-	return ERRCODE_INTERNAL_ERROR;
-}
+static const int sqlstates[] = {
+	[GP_ERR_INTERNAL] = ERRCODE_INTERNAL_ERROR,
+	[GP_ERR_MEMORY] = ERRCODE_OUT_OF_MEMORY,
+	[GP_ERR_LIMIT] = ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+	[GP_ERR_SYNTAX] = ERRCODE_SYNTAX_ERROR,
+	[GP_ERR_VALUE] = ERRCODE_INVALID_PARAMETER_VALUE,
+	[GP_ERR_DATA] = ERRCODE_DATA_EXCEPTION,
+	[GP_ERR_RANGE] = ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+	[GP_ERR_UNSUPPORTED] = ERRCODE_FEATURE_NOT_SUPPORTED,
+	[GP_ERR_DEVICE] = ERRCODE_SYSTEM_ERROR,
+	[GP_ERR_STACK] = ERRCODE_STATEMENT_TOO_COMPLEX
+};
 
 /*
  * Points at a character of the kernel's or method's text, in the detail and, where a client can
@@ -193,14 +184,14 @@ point_at(const server_env *env, int position)
 static void
 env_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
 {
-	server_env *server = (server_env *) env;
+	server_env *server = server_of(env);
 
 	server->device_failed = server->device_error != NULL &&
 		(code == GP_ERR_DEVICE || code == GP_ERR_MEMORY || code == GP_ERR_LIMIT);
 	if (server->device_failed && code == GP_ERR_DEVICE)
 		server->device_error(server->device_what, message, hint);
 	ereport(ERROR,
-			(errcode(sqlstate_of(code)),
+			(errcode(sqlstates[code]),
 			 errmsg_internal("%s", message),
 			 point_at(server, position),
 			 hint ? errhint("%s", hint) : 0));
@@ -291,7 +282,7 @@ release_resource(void *arg)
 static void
 env_own(gp_env *env, void (*release) (void *), void *resource)
 {
-	server_env *server = (server_env *) env;
+	server_env *server = server_of(env);
 	owned_resource *owned = MemoryContextAllocExtended(server->context, sizeof(owned_resource),
 													   MCXT_ALLOC_NO_OOM);
 
@@ -314,7 +305,7 @@ env_own(gp_env *env, void (*release) (void *), void *resource)
 static void
 env_disown(gp_env *env, void *resource)
 {
-	for (owned_resource *o = ((server_env *) env)->owned; o != NULL; o = o->next)
+	for (owned_resource *o = server_of(env)->owned; o != NULL; o = o->next)
 		if (o->resource == resource)
 			o->release = NULL;
 }
@@ -365,6 +356,7 @@ gnngp_env_create(MemoryContext parent)
 	server_env *server = MemoryContextAllocZero(context, sizeof(server_env));
 
 	server->context = context;
+	server->env.host = &server->env;
 	server->env.alloc = env_alloc;
 	server->env.release = env_release;
 	server->env.resize = env_resize;

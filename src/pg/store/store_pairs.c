@@ -34,12 +34,6 @@ typedef struct writer
 	bool		directed;
 } writer;
 
-static int64
-node_of(void *state, int64 i)
-{
-	return i;
-}
-
 /* The bytes of a node with its pairs. */
 static size_t
 bytes_of(void *state, int64 i)
@@ -118,7 +112,7 @@ gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_k
 	gnngp_row_part part = part_of(model);
 	writer		w = {ids, kept, directed};
 	gnngp_row_packer packer = {
-		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.node = node_of,.pack = pack_rows,
+		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.pack = pack_rows,
 		.state = &w
 	};
 	int64		bytes;

@@ -69,7 +69,7 @@ typedef struct gnngp_row_packer
 	size_t		head;			/* bytes of a block without rows, header included */
 	int64		n;				/* rows */
 
-	/* The bytes that row i takes, with all texts; the node that it is of. */
+	/* The bytes that row i takes, with all texts; the node that it is of, or NULL: node i. */
 	size_t		(*bytes) (void *state, int64 i);
 	int64		(*node) (void *state, int64 i);
 

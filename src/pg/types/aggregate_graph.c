@@ -212,23 +212,28 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
+/* The graph that a state has collected. */
+static Datum
+graph_of_state(const gnngp_graph_state *state)
+{
+	gnngp_sorted_edges s;
+	Datum		value;
+
+	gnngp_edge_sort(&state->list, &s);
+	gnngp_sorted_edges_merge(&s);
+	value = gnngp_graph_write(&s, false, NULL, 0);
+	gnngp_sorted_edges_free(&s);
+	return value;
+}
+
 /* The graph of a state; NULL where there was no row. */
 PG_FUNCTION_INFO_V1(gnngp_graph_final);
 Datum
 gnngp_graph_final(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state;
-	gnngp_sorted_edges s;
-	Datum		value;
-
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = final_state(fcinfo);
-	gnngp_edge_sort(&state->list, &s);
-	gnngp_sorted_edges_merge(&s);
-	value = gnngp_graph_write(&s, false, NULL, 0);
-	gnngp_sorted_edges_free(&s);
-	PG_RETURN_DATUM(value);
+	PG_RETURN_DATUM(graph_of_state(final_state(fcinfo)));
 }
 
 /* ---- gp_factor ---- */
@@ -299,7 +304,6 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 	MemoryContext work;
 	MemoryContext old;
 	gnngp_graph_state *state;
-	gnngp_sorted_edges s;
 	gnngp_graph_value graph;
 	gnngp_factor_task task = {.graph = &graph};
 	Datum		value;
@@ -314,23 +318,7 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 				 errmsg("the state has no kernel")));
 	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(work);
-	gnngp_edge_sort(&state->list, &s);
-	gnngp_sorted_edges_merge(&s);
-	graph = (gnngp_graph_value) {.ids = s.ids,.edges = s.edges};
-	graph.src = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(int32));
-	graph.dst = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(int32));
-	if (s.edge)
-		graph.weight = gnngp_value_grow(work, NULL, Max(s.edges, 1) * sizeof(double));
-	for (int64 i = 0; i < s.edges; i++)
-	{
-		uint64		key = gnngp_sorted_key(&s, i);
-
-		gnngp_poll(i);
-		graph.src[i] = (int32) (key >> s.shift);
-		graph.dst[i] = (int32) (key & ((UINT64CONST(1) << s.shift) - 1));
-		if (s.edge)
-			graph.weight[i] = s.edge[i].weight;
-	}
+	gnngp_graph_read(graph_of_state(state), "gp_graph", &graph);
 	task.kernel = state->kernel;
 	task.landmarks = state->landmarks;
 	value = gnngp_factor_make(&task);

@@ -30,29 +30,16 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 {
 	const gnngp_graph_value *g = task->graph;
 	gp_edges   *edges = gp_edges_create(env, nodes, false, g->weight != NULL);
-	int32	   *place;
 	int64		missing;
 
 	if (task->features == NULL)
-	{
 		gp_edges_add(edges, g->edges, g->src, g->dst, g->weight);
-		return gp_graph_build(edges);
-	}
-	place = gnngp_value_places(&task->graph->ids, &task->features->ids, &missing);
-
-	if (place == NULL)
+	else if (!gnngp_graph_add_edges(edges, g, &task->features->ids, &missing))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
 				 errhint("Pass features of every node, or NULL to use the structure of the graph "
 						 "only.")));
-	for (int64 i = 0; i < g->edges; i++)
-	{
-		gnngp_poll(i);
-		gp_edges_add(edges, 1, &place[g->src[i]], &place[g->dst[i]],
-					 g->weight ? &g->weight[i] : NULL);
-	}
-	pfree(place);
 	return gp_graph_build(edges);
 }
 

@@ -67,10 +67,6 @@ gnngp_value_ids_equal(const gnngp_value_ids *a, const gnngp_value_ids *b)
 
 /* The node of an id, or -1. */
 extern int64 gnngp_value_find(const gnngp_value_ids *ids, int64 id);
-/* The place of each id among others, palloc'd; NULL where one is not among them, which is then
- * missing. */
-extern int32 *gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among,
-								 int64 *missing);
 
 /* value.c: writing */
 
@@ -148,6 +144,10 @@ typedef struct gnngp_graph_value
 extern void gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out);
 /* The same up to the edges, which are counted; *weighted, unless NULL: whether it has weights. */
 extern gnngp_graph_value gnngp_graph_head(Datum value, const char *type, bool *weighted);
+/* Adds its edges between nodes that are numbered by rows; false where a node is not among these,
+ * which is then missing. */
+extern bool gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph,
+								  const gnngp_value_ids *rows, int64 *missing);
 
 /*
  * value_table.c: a row of floats for each node.  Features have one of numbers that

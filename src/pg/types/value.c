@@ -132,31 +132,6 @@ gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 	return at ? at - ids->id : -1;
 }
 
-int32 *
-gnngp_value_places(const gnngp_value_ids *ids, const gnngp_value_ids *among, int64 *missing)
-{
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
-											   Max(ids->n, 1) * sizeof(int32));
-	int64		at = 0;
-
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		int64		id = gnngp_value_id(ids, i);
-
-		gnngp_poll(i);
-		while (at < among->n && gnngp_value_id(among, at) < id)
-			at++;
-		if (at == among->n || gnngp_value_id(among, at) != id)
-		{
-			*missing = id;
-			pfree(place);
-			return NULL;
-		}
-		place[i] = (int32) at;
-	}
-	return place;
-}
-
 void
 gnngp_value_check_size(double bytes, const char *what)
 {

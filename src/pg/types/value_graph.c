@@ -128,6 +128,38 @@ gnngp_graph_head(Datum value, const char *type, bool *weighted)
 	return g;
 }
 
+bool
+gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph,
+					  const gnngp_value_ids *rows, int64 *missing)
+{
+	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   graph->ids.n * sizeof(int32));
+	int64		at = 0;
+
+	for (int64 i = 0; i < graph->ids.n; i++)
+	{
+		int64		id = gnngp_value_id(&graph->ids, i);
+
+		gnngp_poll(i);
+		while (at < rows->n && gnngp_value_id(rows, at) < id)
+			at++;
+		if (at == rows->n || gnngp_value_id(rows, at) != id)
+		{
+			*missing = id;
+			return false;
+		}
+		place[i] = (int32) at;
+	}
+	for (int64 i = 0; i < graph->edges; i++)
+	{
+		gnngp_poll(i);
+		gp_edges_add(edges, 1, &place[graph->src[i]], &place[graph->dst[i]],
+					 graph->weight ? &graph->weight[i] : NULL);
+	}
+	pfree(place);
+	return true;
+}
+
 static void
 check_graph(gnngp_value_reader *r)
 {

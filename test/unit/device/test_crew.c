@@ -2,7 +2,6 @@
  * test_crew.c - threads that take whole pieces of work: what they cannot do is done again by the
  * calling thread, which alone raises.
  */
-#include "device/threads/arena.h"
 #include "device/device.h"
 #include "test_env.h"
 
@@ -136,25 +135,37 @@ check_limit(gp_env *env)
 	ok(gp_crew_open(env, 8, ROOM) == NULL, "where there is too little there are none");
 }
 
-/* Blocks of an arena do not overlap, and come together again. */
+/* Blocks of a thread's memory do not overlap, and come together again. */
 static void
-check_arena(gp_env *env)
+use_memory(void *job, gp_device *dev, int worker, int64_t number)
 {
-	gp_arena	arena = {gp_alloc(env, 4096), 4096};
-	char	   *a;
-	char	   *b;
-	char	   *c;
+	bool	   *right = job;
+	gp_env	   *env = dev->env;
+	char	   *a = gp_alloc(env, 100000);
+	char	   *b = gp_alloc(env, 100000);
+	char	   *c = gp_alloc(env, 100000);
 
-	gp_arena_clear(&arena);
-	a = gp_arena_take(&arena, 1000);
-	b = gp_arena_take(&arena, 1000);
-	c = gp_arena_take(&arena, 1000);
-	ok(b >= a + 1000 && c >= b + 1000 && c + 1000 <= arena.base + 4096, "blocks lie side by side");
-	ok(gp_arena_take(&arena, 1000) == NULL && gp_arena_take(&arena, SIZE_MAX - 10) == NULL, "and no further");
-	gp_arena_give(&arena, a);
-	gp_arena_give(&arena, b);
-	ok(gp_arena_take(&arena, 2000) == a, "free neighbours are one block");
-	gp_free(env, arena.base);
+	right[0] = b >= a + 100000 && c >= b + 100000;
+	gp_free(env, a);
+	gp_free(env, b);
+	a = gp_alloc(env, 200000);
+	right[1] = a + 200000 <= c;
+	gp_free(env, a);
+	gp_free(env, c);
+	gp_free(env, gp_alloc(env, 500000));
+	right[2] = true;
+}
+
+static void
+check_memory(gp_env *env)
+{
+	gp_crew    *crew = gp_crew_open(env, 1, ROOM);
+	bool		right[3] = {false};
+
+	gp_crew_run(crew, use_memory, right, 1, NULL);
+	ok(right[0], "blocks lie side by side");
+	ok(right[1] && right[2], "free neighbours are one block");
+	gp_crew_close(crew);
 }
 
 int
@@ -163,6 +174,6 @@ main(void)
 	in_env(check_pieces(env));
 	in_env(check_ends(env));
 	in_env(check_limit(env));
-	in_env(check_arena(env));
+	in_env(check_memory(env));
 	return done_testing();
 }

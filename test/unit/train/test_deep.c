@@ -7,25 +7,25 @@
 #include "test_trainer.h"
 
 /* A layer: cosine features, then sums over neighbours. */
-static gp_cosines *
+static gp_block *
 add_layer(gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op, const gp_csr *turned)
 {
 	gp_block   *b = gp_network_add(c, &gp_block_cosines);
-	gp_cosines *f = &b->cosines;
+	gp_block   *layer = b;
 
 	b->width = units;
 	b->groups = 1;
-	f->count = count;
-	f->sampled = true;
-	f->frequency = o;
-	f->log_length.groups = f->log_a.groups = 1;
+	b->cosines.count = count;
+	b->weights.sampled = true;
+	b->cosines.frequency = o;
+	b->weights.log_length.groups = b->weights.log_a.groups = 1;
 	b = gp_network_add(c, &gp_block_mix);
 	b->groups = 1;
 	b->mix.sums = 2;
 	b->mix.groups = groups;
 	b->mix.op = op;
 	b->mix.turned = turned;
-	return f;
+	return layer;
 }
 
 /* The inputs of the golden values: log(1 + degree), fill(34, 4, 1). */
@@ -62,15 +62,15 @@ check_golden(gp_env *env, gp_type type)
 	gp_matrix	o[2] = {dev->create(dev, 8, 5, type), dev->create(dev, 8, 3, type)};
 	gp_matrix	map = dev->create(dev, 5, 3, type);
 	gp_network	c = {.n = 0};
-	gp_cosines *f[2] = {add_layer(&c, &o[0], 3, 8, 3, op, op), add_layer(&c, &o[1], 3, 8, 3, op, op)};
+	gp_block   *f[2] = {add_layer(&c, &o[0], 3, 8, 3, op, op), add_layer(&c, &o[1], 3, 8, 3, op, op)};
 	gp_block   *pairs = gp_network_add(&c, &gp_block_pairs);
 	double		unit[15] = {[0] = 1.0, [4] = 1.0, [8] = 1.0};
 	double		r[10];
 	gp_matrix	host = gp_matrix_wrap(r, 10, 1, GP_DOUBLE);
 	double		ll;
 
-	f[0]->map = &map;
-	f[1]->carries = true;
+	f[0]->weights.map = &map;
+	f[1]->weights.carries = true;
 	dev->upload(dev, map, gp_matrix_wrap(unit, 5, 3, GP_DOUBLE));
 	pairs->groups = 1;
 	pairs->ends.most = 10;
@@ -81,15 +81,15 @@ check_golden(gp_env *env, gp_type type)
 	for (int k = 0; k < 2; k++)
 	{
 		fill(&t, o[k], sin, 1.0, 0.1 * k, true);
-		fill(&t, f[k]->phase, sin, M_PI, M_PI, false);
+		fill(&t, f[k]->cosines.phase, sin, M_PI, M_PI, false);
 		for (int j = 0; j < 8; j++)
 			r[j] = M_PI * (1.0 + sin(1.0 + j + k));
-		dev->upload(dev, f[k]->phase, gp_matrix_wrap(r, 1, 8, GP_DOUBLE));
-		fill(&t, f[k]->mean.value, sin, 0.3, 0.0, false);
-		fill(&t, f[k]->log_s.value, sin, 0.5, -1.0, false);
-		fill(&t, f[k]->log_length.value, sin, 0.2, 0.0, false);
-		dev->fill(dev, f[k]->log_a.value, -1.0);
-		fill(&t, f[k]->noise, cos, 1.0, 0.0, false);
+		dev->upload(dev, f[k]->cosines.phase, gp_matrix_wrap(r, 1, 8, GP_DOUBLE));
+		fill(&t, f[k]->weights.mean.value, sin, 0.3, 0.0, false);
+		fill(&t, f[k]->weights.log_s.value, sin, 0.5, -1.0, false);
+		fill(&t, f[k]->weights.log_length.value, sin, 0.2, 0.0, false);
+		dev->fill(dev, f[k]->weights.log_a.value, -1.0);
+		fill(&t, f[k]->weights.noise, cos, 1.0, 0.0, false);
 		dev->upload(dev, c.block[2 * k + 1].mix.logit.value, gp_matrix_wrap((void *) logit, 1, 2, GP_DOUBLE));
 	}
 	fill(&t, pairs->pairs.log_w.value, sin, 0.3, 0.0, false);
@@ -103,14 +103,14 @@ check_golden(gp_env *env, gp_type type)
 	close_to(r[1], 4.653443055407813, tolerance, "and of another");
 	ll = gp_logistic(env, 10, linked, 1.0, r);
 	close_to(ll, -17.233985915528084, tolerance, "the log likelihood");
-	close_to(gp_weights_divergence(&t, &f[0]->mean, &f[0]->log_s) + gp_weights_divergence(&t, &f[1]->mean, &f[1]->log_s), 29.214782662755173, tolerance,
+	close_to(gp_weights_divergence(&t, &f[0]->weights) + gp_weights_divergence(&t, &f[1]->weights), 29.214782662755173, tolerance,
 			 "the divergence");
 	dev->upload(dev, gp_network_gradient(&c), host);
 	gp_network_backward(&t, &c);
 	for (int k = 0; k < 2; k++)
 	{
-		gp_matrix	gradient[5] = {f[k]->mean.gradient, f[k]->log_s.gradient, f[k]->log_length.gradient,
-		f[k]->log_a.gradient, c.block[2 * k + 1].mix.logit.gradient};
+		gp_matrix	gradient[5] = {f[k]->weights.mean.gradient, f[k]->weights.log_s.gradient, f[k]->weights.log_length.gradient,
+		f[k]->weights.log_a.gradient, c.block[2 * k + 1].mix.logit.gradient};
 		static const char *const name[5] = {"m", "log s", "log len", "log a", "the shares"};
 
 		gp_block_cosines.prior(&t, &c.block[2 * k], 1.0);
@@ -153,7 +153,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	for (int k = 0; k < 2; k++)
 	{
 		gp_fill_normal(&s->t, s->o[k], 50 + k, 1.0);
-		add_layer(&s->chain, &s->o[k], units, 7, groups, op, turned)->carries = true;
+		add_layer(&s->chain, &s->o[k], units, 7, groups, op, turned)->weights.carries = true;
 	}
 	gp_network_add(&s->chain, &gp_block_unit)->unit.length = 1.7;
 	s->pairs = gp_network_add(&s->chain, &gp_block_pairs);
@@ -165,12 +165,12 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	gp_network_open(&s->t, &s->chain, n, units);
 	for (int k = 0; k < 2; k++)
 	{
-		gp_cosines *f = &s->chain.block[2 * k].cosines;
+		gp_block   *f = &s->chain.block[2 * k];
 
-		gp_fill_uniform(&s->t, f->phase, 6, M_PI);
-		gp_fill_normal(&s->t, f->noise, 70 + k, 1.0);
-		gp_fill_normal(&s->t, f->mean.value, 8, 1.0);
-		gp_fill_uniform(&s->t, f->log_s.value, 9, 0.5);
+		gp_fill_uniform(&s->t, f->cosines.phase, 6, M_PI);
+		gp_fill_normal(&s->t, f->weights.noise, 70 + k, 1.0);
+		gp_fill_normal(&s->t, f->weights.mean.value, 8, 1.0);
+		gp_fill_uniform(&s->t, f->weights.log_s.value, 9, 0.5);
 		gp_fill_uniform(&s->t, s->chain.block[2 * k + 1].mix.logit.value, 10, 2.0);
 	}
 	gp_fill_uniform(&s->t, s->pairs->pairs.log_w.value, 11, 0.3);
@@ -194,7 +194,7 @@ small_loss(void *training)
 	for (int k = 0; k < 2; k++)
 	{
 		gp_block_cosines.prior(&s->t, &s->chain.block[2 * k], 0.2);
-		divergence += gp_weights_divergence(&s->t, &s->chain.block[2 * k].cosines.mean, &s->chain.block[2 * k].cosines.log_s);
+		divergence += gp_weights_divergence(&s->t, &s->chain.block[2 * k].weights);
 	}
 	return -ll + 0.2 * divergence;
 }

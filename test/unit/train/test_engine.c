@@ -43,6 +43,7 @@ check_golden(gp_env *env, gp_type type)
 	gp_network	c = {.n = 0};
 	gp_block   *b[7];
 	gp_cosines *f;
+	gp_weights *w;
 	double		value[2];
 	double		ll;
 
@@ -61,19 +62,20 @@ check_golden(gp_env *env, gp_type type)
 	b[0]->groups = b[3]->groups = b[6]->groups = 1;
 	b[1]->propagate = b[4]->propagate = (gp_propagate) {op, turned};
 	f = &b[6]->cosines;
+	w = &b[6]->weights;
 	f->count = 16;
-	f->sampled = true;
+	w->sampled = true;
 	f->frequency = &o;
 	f->frequency_gradient = &go;
-	f->log_length.groups = f->log_a.groups = 1;
+	w->log_length.groups = w->log_a.groups = 1;
 	gp_network_open(&t, &c, N, N);
 	fill(&t, b[0]->linear.weight.value, sin, 0.3, 0.0, false);
 	fill(&t, b[3]->linear.weight.value, sin, 0.3, 0.0, false);
 	fill(&t, o, sin, 1.0, 0.0, true);
 	fill(&t, f->phase, sin, M_PI, M_PI, false);
-	fill(&t, f->mean.value, sin, 0.3, 0.0, false);
-	fill(&t, f->log_s.value, sin, 0.5, -1.0, false);
-	fill(&t, f->noise, cos, 1.0, 0.0, false);
+	fill(&t, w->mean.value, sin, 0.3, 0.0, false);
+	fill(&t, w->log_s.value, sin, 0.5, -1.0, false);
+	fill(&t, w->noise, cos, 1.0, 0.0, false);
 	for (int i = 0; i < N; i++)
 		labels[i] = i < 2 || i > 31 ? labelled_rows[i] : -1;
 	gp_trainer_clear(&t);
@@ -84,16 +86,16 @@ check_golden(gp_env *env, gp_type type)
 	close_to(value[1], -0.1144767603117179, tolerance, "and its other class");
 	ll = likelihood(&t, &c, labels, 1.0);
 	close_to(ll, -2.730964719630628, tolerance, "the log likelihood");
-	close_to(gp_weights_divergence(&t, &f->mean, &f->log_s), 19.27880168223796, tolerance, "the divergence");
+	close_to(gp_weights_divergence(&t, w), 19.27880168223796, tolerance, "the divergence");
 	gp_network_backward(&t, &c);
 	b[6]->class->prior(&t, b[6], 1.0);
 	check_gradient(&t, b[0]->linear.weight.gradient, .03773213413930975, .00014563248587617234, tolerance, "W1");
 	check_gradient(&t, b[3]->linear.weight.gradient, .0554703685922006, 0, tolerance, "W2");
 	check_gradient(&t, go, .0035560052548604683, 0, tolerance, "O");
-	check_gradient(&t, f->mean.gradient, 1.6438093154387772, -.4193632983034607, tolerance, "m");
-	check_gradient(&t, f->log_s.gradient, 4.744846092134044, .7111935942063405, tolerance, "log s");
-	check_gradient(&t, f->log_length.gradient, .005818574649592277, 0, tolerance, "log len");
-	check_gradient(&t, f->log_a.gradient, .15565993179401344, -.15565993179401344, tolerance, "log a");
+	check_gradient(&t, w->mean.gradient, 1.6438093154387772, -.4193632983034607, tolerance, "m");
+	check_gradient(&t, w->log_s.gradient, 4.744846092134044, .7111935942063405, tolerance, "log s");
+	check_gradient(&t, w->log_length.gradient, .005818574649592277, 0, tolerance, "log len");
+	check_gradient(&t, w->log_a.gradient, .15565993179401344, -.15565993179401344, tolerance, "log a");
 	gp_trainer_close(&t);
 	dev->close(dev);
 }
@@ -150,9 +152,9 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	b->groups = 3;
 	b->width = 3;
 	b->cosines.count = 7;
-	b->cosines.sampled = sampled;
-	b->cosines.log_length.groups = sampled ? 1 : 0;
-	b->cosines.log_a.groups = sampled ? 1 : 0;
+	b->weights.sampled = sampled;
+	b->weights.log_length.groups = sampled ? 1 : 0;
+	b->weights.log_a.groups = sampled ? 1 : 0;
 	b->cosines.amplitude = 1.5;
 	b = gp_network_add(&s->spectrum, &gp_block_linear);
 	b->linear.biased = true;
@@ -172,9 +174,9 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	gp_fill_normal(&s->t, points, 5, 1.0);
 	s->spectrum.input = points;
 	gp_fill_uniform(&s->t, s->head->cosines.phase, 6, M_PI);
-	gp_fill_normal(&s->t, sampled ? s->head->cosines.noise : s->head->cosines.draw, 7, 1.0);
-	gp_fill_normal(&s->t, s->head->cosines.mean.value, 8, 1.0);
-	gp_fill_uniform(&s->t, s->head->cosines.log_s.value, 9, 0.5);
+	gp_fill_normal(&s->t, sampled ? s->head->weights.noise : s->head->cosines.draw, 7, 1.0);
+	gp_fill_normal(&s->t, s->head->weights.mean.value, 8, 1.0);
+	gp_fill_uniform(&s->t, s->head->weights.log_s.value, 9, 0.5);
 	for (int k = 0; k <= n / 2 && k < 40; k++)
 	{
 		s->index[k] = 2 * k < n ? 2 * k : n - 1;
@@ -198,7 +200,7 @@ small_loss(void *training)
 	gp_network_backward(&s->t, &s->chain);
 	s->head->class->prior(&s->t, s->head, 0.2);
 	gp_network_backward(&s->t, &s->spectrum);
-	return -ll + 0.2 * gp_weights_divergence(&s->t, &s->head->cosines.mean, &s->head->cosines.log_s);
+	return -ll + 0.2 * gp_weights_divergence(&s->t, &s->head->weights);
 }
 
 /* All derivatives against central differences. */

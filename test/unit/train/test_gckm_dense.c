@@ -3,6 +3,7 @@
  * against the dense solution of the paper's equation.  GNNGP_DATA names a folder that holds
  * the data sets; test/quality has the accuracy on them.
  */
+#include "parse_methods.h"
 #include "plain_gckm.h"
 
 /* A data set. */
@@ -120,7 +121,7 @@ static void
 check_dense(gp_env *env, const dataset *d)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_gckm		options = gp_gckm_defaults;
+	gp_gckm		options = parse_gckm(env, "gckm");
 	gp_problem	p = make_problem(env, d, 0);
 	gp_features *h = gp_gckm_embedding(dev, d->graph, d->features, 0, &options);
 	int			n = (int) d->nodes;

@@ -333,7 +333,7 @@ check_refusals(gp_env *env)
 	int32_t		r2;
 
 	expect_error(env, GP_ERR_VALUE, gp_method_fit(dev, &gp_method_gckm, &p, &o));
-	o = gp_gckm_defaults;
+	o = parse_gckm(env, "gckm");
 	p.nlabelled = 0;
 	expect_error(env, GP_ERR_DATA, gp_method_fit(dev, &gp_method_gckm, &p, &o));
 	p.task = GP_TASK_VALUES;

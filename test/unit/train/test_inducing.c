@@ -26,14 +26,14 @@ typedef struct small
 
 /* Random numbers for all parameters of a block. */
 static void
-fill_parameters(gp_trainer *t, gp_inducing *f, uint64_t seed)
+fill_parameters(gp_trainer *t, gp_block *f, uint64_t seed)
 {
-	gp_fill_normal(t, f->point.value, seed, 1.0);
-	gp_fill_uniform(t, f->log_length.value, seed + 1, 0.3);
-	gp_fill_uniform(t, f->log_a.value, seed + 2, 0.5);
-	gp_fill_normal(t, f->mean.value, seed + 3, 1.0);
-	gp_fill_uniform(t, f->log_s.value, seed + 4, 0.5);
-	gp_fill_normal(t, f->noise, seed + 5, 1.0);
+	gp_fill_normal(t, f->inducing.point.value, seed, 1.0);
+	gp_fill_uniform(t, f->weights.log_length.value, seed + 1, 0.3);
+	gp_fill_uniform(t, f->weights.log_a.value, seed + 2, 0.5);
+	gp_fill_normal(t, f->weights.mean.value, seed + 3, 1.0);
+	gp_fill_uniform(t, f->weights.log_s.value, seed + 4, 0.5);
+	gp_fill_normal(t, f->weights.noise, seed + 5, 1.0);
 }
 
 /* Makes it, of n nodes with so many inputs, so many units; its pairs are the caller's number. */
@@ -59,8 +59,8 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 		b->width = units;
 		b->groups = 1;
 		b->inducing.count = POINTS;
-		b->inducing.map = k == 0 ? &s->map : NULL;
-		b->inducing.carries = k > 0;
+		b->weights.map = k == 0 ? &s->map : NULL;
+		b->weights.carries = k > 0;
 		b = gp_network_add(&s->chain, &gp_block_mix);
 		b->groups = 1;
 		b->mix = (gp_mix) {.sums = 2,.groups = 3,.op = op,.turned = op};
@@ -77,10 +77,10 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 	gp_network_open(&s->t, &s->chain, n, inputs);
 	for (int k = 0; k < layers; k++)
 	{
-		fill_parameters(&s->t, &s->chain.block[2 * k].inducing, 100 + 10 * k);
+		fill_parameters(&s->t, &s->chain.block[2 * k], 100 + 10 * k);
 		gp_fill_uniform(&s->t, s->chain.block[2 * k + 1].mix.logit.value, 10, 2.0);
 	}
-	fill_parameters(&s->t, &s->pairs->inducing, 200);
+	fill_parameters(&s->t, s->pairs, 200);
 	dev->fill(dev, s->pairs->inducing.offset.value, -0.4);
 	for (int e = 0; e < pairs; e++)
 	{
@@ -110,10 +110,8 @@ small_loss(void *training)
 
 	for (int k = 0; k <= s->layers; k++)
 	{
-		gp_inducing *f = &s->chain.block[2 * k].inducing;
-
 		s->chain.block[2 * k].class->prior(&s->t, &s->chain.block[2 * k], 0.2);
-		divergence += gp_weights_divergence(&s->t, &f->mean, &f->log_s);
+		divergence += gp_weights_divergence(&s->t, &s->chain.block[2 * k].weights);
 	}
 	return -ll + 0.2 * divergence;
 }
@@ -195,7 +193,7 @@ check_plain(gp_env *env, gp_type type)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	double		tolerance = type == GP_DOUBLE ? 1e-9 : 2e-3;
 	small		s;
-	gp_inducing *f;
+	gp_block   *f;
 	double	   *x;
 	double	   *y;
 	double	   *part[6];
@@ -208,10 +206,10 @@ check_plain(gp_env *env, gp_type type)
 	small_loss(&s);
 	x = read_matrix(&s.t, s.chain.input);
 	y = read_matrix(&s.t, s.chain.block[0].value);
-	f = &s.chain.block[0].inducing;
+	f = &s.chain.block[0];
 	for (int j = 0; j < 6; j++)
-		part[j] = read_matrix(&s.t, ((gp_matrix[]) {f->point.value, f->log_length.value, f->log_a.value, f->mean.value,
-			f->log_s.value, f->noise})[j]);
+		part[j] = read_matrix(&s.t, ((gp_matrix[]) {f->inducing.point.value, f->weights.log_length.value, f->weights.log_a.value, f->weights.mean.value,
+			f->weights.log_s.value, f->weights.noise})[j]);
 	plain_points(part[0], part[1], part[2][0], WIDTH, k);
 	for (int i = 0; i < NODES; i++)
 		for (int u = 0; u < WIDTH; u++)
@@ -230,10 +228,10 @@ check_plain(gp_env *env, gp_type type)
 		}
 	ok(worst < tolerance, type == GP_DOUBLE ? "a layer against loops, double" : "a layer against loops, float");
 	worst = 0.0;
-	f = &s.pairs->inducing;
+	f = s.pairs;
 	for (int j = 0; j < 6; j++)
-		part[j] = read_matrix(&s.t, ((gp_matrix[]) {f->point.value, f->log_length.value, f->log_a.value, f->mean.value,
-			f->log_s.value, f->noise})[j]);
+		part[j] = read_matrix(&s.t, ((gp_matrix[]) {f->inducing.point.value, f->weights.log_length.value, f->weights.log_a.value, f->weights.mean.value,
+			f->weights.log_s.value, f->weights.noise})[j]);
 	plain_points(part[0], part[1], part[2][0], WIDTH, k);
 	for (int a = 0; a < SPAN; a++)
 		for (int b = 0; b < SPAN; b++)
@@ -307,7 +305,7 @@ check_range(gp_env *env)
 	small		s;
 
 	small_open(env, dev, GP_FLOAT, 7, 3, 3, 1, 5, &s);
-	dev->fill(dev, s.pairs->inducing.log_length.value, NAN);
+	dev->fill(dev, s.pairs->weights.log_length.value, NAN);
 	expect_error(env, GP_ERR_RANGE, small_loss(&s));
 	dev->close(dev);
 }

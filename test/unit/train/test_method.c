@@ -34,7 +34,7 @@ check_refused(gp_env *env, const char *text, gp_error code, int position, const 
 static void
 check_rules(gp_env *env)
 {
-	gp_gckm		o = gp_gckm_defaults;
+	gp_gckm		o = parse_gckm(env, "gckm");
 
 	ok(o.layers == 2 && gp_gckm_components(&o, 0) == 64 && gp_gckm_components(&o, 1) == 16, "64 and 16 components");
 	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 16.0 && gp_gckm_width(&o, 2) == 8.0,

@@ -37,34 +37,42 @@ enum
 #define BUFFER_BYTES (((size_t) 128 << 20) + ((size_t) 1 << 20))
 #endif
 
-/* The entry points in use; character lengths follow the arguments of Fortran. */
+/* The entry points in use, F(member, name, result, arguments); character lengths follow the
+ * arguments of Fortran. */
+#define BLAS_FUNCTIONS(F) \
+	F(sgemm, "cblas_sgemm", void, (int, int, int, int, int, int, float, const float *, int, \
+								   const float *, int, float, float *, int)) \
+	F(dgemm, "cblas_dgemm", void, (int, int, int, int, int, int, double, const double *, int, \
+								   const double *, int, double, double *, int)) \
+	F(ssyrk, "cblas_ssyrk", void, (int, int, int, int, int, float, const float *, int, float, \
+								   float *, int)) \
+	F(dsyrk, "cblas_dsyrk", void, (int, int, int, int, int, double, const double *, int, double, \
+								   double *, int)) \
+	F(strsm, "cblas_strsm", void, (int, int, int, int, int, int, int, float, const float *, int, \
+								   float *, int)) \
+	F(dtrsm, "cblas_dtrsm", void, (int, int, int, int, int, int, int, double, const double *, \
+								   int, double *, int)) \
+	F(spotrf, "spotrf_", void, (const char *, const int *, float *, const int *, int *, size_t)) \
+	F(dpotrf, "dpotrf_", void, (const char *, const int *, double *, const int *, int *, size_t)) \
+	F(strtri, "strtri_", void, (const char *, const char *, const int *, float *, const int *, \
+								int *, size_t, size_t)) \
+	F(dtrtri, "dtrtri_", void, (const char *, const char *, const int *, double *, const int *, \
+								int *, size_t, size_t)) \
+	F(ssyevd, "ssyevd_", void, (const char *, const char *, const int *, float *, const int *, \
+								float *, float *, const int *, int *, const int *, int *, \
+								size_t, size_t)) \
+	F(dsyevd, "dsyevd_", void, (const char *, const char *, const int *, double *, const int *, \
+								double *, double *, const int *, int *, const int *, int *, \
+								size_t, size_t)) \
+	F(corename, "openblas_get_corename", char *, (void)) \
+	F(parallel, "openblas_get_parallel", int, (void)) \
+	F(set_threads, "openblas_set_num_threads", void, (int))
+
 typedef struct blas_table
 {
-	void		(*sgemm) (int, int, int, int, int, int, float, const float *, int, const float *,
-						  int, float, float *, int);
-	void		(*dgemm) (int, int, int, int, int, int, double, const double *, int,
-						  const double *, int, double, double *, int);
-	void		(*ssyrk) (int, int, int, int, int, float, const float *, int, float, float *, int);
-	void		(*dsyrk) (int, int, int, int, int, double, const double *, int, double, double *,
-						  int);
-	void		(*strsm) (int, int, int, int, int, int, int, float, const float *, int, float *,
-						  int);
-	void		(*dtrsm) (int, int, int, int, int, int, int, double, const double *, int,
-						  double *, int);
-	void		(*spotrf) (const char *, const int *, float *, const int *, int *, size_t);
-	void		(*dpotrf) (const char *, const int *, double *, const int *, int *, size_t);
-	void		(*strtri) (const char *, const char *, const int *, float *, const int *, int *,
-						   size_t, size_t);
-	void		(*dtrtri) (const char *, const char *, const int *, double *, const int *, int *,
-						   size_t, size_t);
-	void		(*ssyevd) (const char *, const char *, const int *, float *, const int *, float *,
-						   float *, const int *, int *, const int *, int *, size_t, size_t);
-	void		(*dsyevd) (const char *, const char *, const int *, double *, const int *,
-						   double *, double *, const int *, int *, const int *, int *, size_t,
-						   size_t);
-	char	   *(*corename) (void);
-	int			(*parallel) (void);
-	void		(*set_threads) (int);
+#define MEMBER(member, name, result, arguments) result (*member) arguments;
+	BLAS_FUNCTIONS(MEMBER)
+#undef MEMBER
 	void	   *(*take_buffer) (int);	/* NULL in a build that hides it, */
 	void		(*give_buffer) (void *);	/* as this one then is */
 } blas_table;
@@ -83,21 +91,9 @@ static const struct
 	const char *name;
 	size_t		offset;
 }			blas_symbols[] = {
-	{"cblas_sgemm", offsetof(blas_table, sgemm)},
-	{"cblas_dgemm", offsetof(blas_table, dgemm)},
-	{"cblas_ssyrk", offsetof(blas_table, ssyrk)},
-	{"cblas_dsyrk", offsetof(blas_table, dsyrk)},
-	{"cblas_strsm", offsetof(blas_table, strsm)},
-	{"cblas_dtrsm", offsetof(blas_table, dtrsm)},
-	{"spotrf_", offsetof(blas_table, spotrf)},
-	{"dpotrf_", offsetof(blas_table, dpotrf)},
-	{"strtri_", offsetof(blas_table, strtri)},
-	{"dtrtri_", offsetof(blas_table, dtrtri)},
-	{"ssyevd_", offsetof(blas_table, ssyevd)},
-	{"dsyevd_", offsetof(blas_table, dsyevd)},
-	{"openblas_get_corename", offsetof(blas_table, corename)},
-	{"openblas_get_parallel", offsetof(blas_table, parallel)},
-	{"openblas_set_num_threads", offsetof(blas_table, set_threads)},
+#define SYMBOL(member, name, result, arguments) {name, offsetof(blas_table, member)},
+	BLAS_FUNCTIONS(SYMBOL)
+#undef SYMBOL
 };
 
 /* Maps the library with one thread in its environment; NULL when it is missing. */
@@ -135,22 +131,6 @@ open_library(gp_env *env)
 	return handle;
 }
 
-/* The functions that manage buffers, which a build may hide. */
-static void
-find_buffers(void *handle, blas_table *table)
-{
-	void	   *take = dlsym(handle, "blas_memory_alloc");
-	void	   *give = dlsym(handle, "blas_memory_free");
-	bool		both = take != NULL && give != NULL;
-
-	table->take_buffer = NULL;
-	table->give_buffer = NULL;
-	if (!both)
-		return;
-	memcpy(&table->take_buffer, &take, sizeof(take));
-	memcpy(&table->give_buffer, &give, sizeof(give));
-}
-
 void
 gp_blas_load(gp_env *env)
 {
@@ -158,7 +138,9 @@ gp_blas_load(gp_env *env)
 		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
 	void	   *handle;
 	const char *why;
-	blas_table	table;
+	void	   *take;
+	void	   *give;
+	blas_table	table = {NULL};
 
 	if (blas_loaded)
 		return;
@@ -182,7 +164,14 @@ gp_blas_load(gp_env *env)
 		}
 		memcpy((char *) &table + blas_symbols[i].offset, &symbol, sizeof(symbol));
 	}
-	find_buffers(handle, &table);
+	/* what manages buffers, which a build may hide */
+	take = dlsym(handle, "blas_memory_alloc");
+	give = dlsym(handle, "blas_memory_free");
+	if (take != NULL && give != NULL)
+	{
+		memcpy(&table.take_buffer, &take, sizeof(take));
+		memcpy(&table.give_buffer, &give, sizeof(give));
+	}
 	blas = table;
 	blas.set_threads(1);
 	blas_loaded = true;

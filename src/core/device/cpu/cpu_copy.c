@@ -1,5 +1,6 @@
 /*
- * cpu_copy.c - copies, transposes and sums of vectors on the CPU.
+ * cpu_copy.c - the tiles that threads share out; copies, transposes, sums of vectors and single
+ * elements on the CPU.
  *
  * Nothing here computes much; work is cut into tiles so that interrupts are
  * served, and because two threads read memory faster than one.
@@ -14,11 +15,48 @@
 #define TRANSPOSE_BLOCK 16
 #define TRANSPOSE_TILE 256
 
-/* What is done to a block at or below the diagonal and its mirror image. */
-typedef void (*block_pair) (const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper);
+#define TAKE_ENTRIES (INT64_C(1) << 14)	/* of a tile; most miss the cache */
+
+gp_grid
+gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols)
+{
+	gp_grid		grid = {rows, cols, gp_max64(tile_rows, 1), gp_max64(tile_cols, 1), 0, 0};
+
+	if (rows > 0 && cols > 0)
+	{
+		grid.across = (cols - 1) / grid.tile_cols + 1;
+		grid.tiles = grid.across * ((rows - 1) / grid.tile_rows + 1);
+	}
+	return grid;
+}
+
+gp_grid
+gp_grid_elements(int64_t rows, int64_t cols, int64_t elements)
+{
+	return gp_grid_make(rows, cols, elements / gp_max64(cols, 1), gp_min64(cols, elements));
+}
+
+gp_tile_range
+gp_grid_at(const gp_grid *grid, int64_t tile)
+{
+	gp_tile_range r;
+
+	r.row = tile / grid->across * grid->tile_rows;
+	r.col = tile % grid->across * grid->tile_cols;
+	r.rows = gp_min64(grid->tile_rows, grid->rows - r.row);
+	r.cols = gp_min64(grid->tile_cols, grid->cols - r.col);
+	return r;
+}
+
+/* ---- row by row ---- */
+
+typedef struct vector_job vector_job;
+
+/* What is done to n elements of row i, from column j on. */
+typedef void (*row_work) (const vector_job *job, int64_t i, int64_t j, int64_t n);
 
 /* The arguments of an element-wise operation. */
-typedef struct vector_job
+struct vector_job
 {
 	gp_grid		grid;
 	gp_matrix	x;
@@ -27,8 +65,8 @@ typedef struct vector_job
 	double		b;
 	const int32_t *index;
 	const gp_simd_ops *ops;
-	block_pair	block;
-} vector_job;
+	row_work	row;
+};
 
 /* Views a matrix without gaps between its rows as one row. */
 static gp_matrix
@@ -40,128 +78,165 @@ as_one_row(gp_matrix m)
 	return m;
 }
 
-/* Makes a job of x and y, as one row where neither has gaps. */
-static vector_job
-make_job(gp_device *dev, gp_matrix x, gp_matrix y)
-{
-	vector_job	job = {.x = x, .y = y, .ops = gp_cpu_ops(dev, y.type)};
-
-	if (x.ld == x.cols && y.ld == y.cols)
-	{
-		job.x = as_one_row(x);
-		job.y = as_one_row(y);
-	}
-	job.grid = gp_grid_elements(job.y.rows, job.y.cols, TILE_ELEMENTS);
-	return job;
-}
-
-/* Copies a tile of x to y. */
 static void
-copy_tile(void *arg, int64_t tile, int worker)
+rows_tile(void *arg, int64_t tile, int worker)
 {
 	vector_job *job = arg;
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
 
 	for (int64_t i = r.row; i < r.row + r.rows; i++)
+		job->row(job, i, r.col, r.cols);
+}
+
+/* Does a work that is the same wherever an element stands: by one row where neither x nor y has
+ * gaps. */
+static void
+run_rows(gp_device *dev, vector_job *job)
+{
+	job->ops = gp_cpu_ops(dev, job->y.type);
+	if (job->x.ld == job->x.cols && job->y.ld == job->y.cols)
 	{
-		/* Copies n numbers, converting their type */
-		void *restrict dst = gp_matrix_at(job->y, i, r.col);
-		const void *restrict src = gp_matrix_at(job->x, i, r.col);
-		if (job->y.type == job->x.type)
-			memcpy(dst, src, (size_t) r.cols * gp_type_size(job->y.type));
-		else if (job->y.type == GP_FLOAT)
-			for (int64_t j = 0; j < r.cols; j++)
-				((float *) dst)[j] = (float) ((const double *) src)[j];
-		else
-			for (int64_t j = 0; j < r.cols; j++)
-				((double *) dst)[j] = ((const float *) src)[j];
+		job->x = as_one_row(job->x);
+		job->y = as_one_row(job->y);
 	}
+	job->grid = gp_grid_elements(job->y.rows, job->y.cols, TILE_ELEMENTS);
+	gp_cpu_run(dev, rows_tile, job, job->grid.tiles);
+}
+
+/* Copies numbers, converting their type. */
+static void
+copy_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
+{
+	void *restrict dst = gp_matrix_at(job->y, i, col);
+	const void *restrict src = gp_matrix_at(job->x, i, col);
+
+	if (job->y.type == job->x.type)
+		memcpy(dst, src, (size_t) n * gp_type_size(job->y.type));
+	else if (job->y.type == GP_FLOAT)
+		for (int64_t j = 0; j < n; j++)
+			((float *) dst)[j] = (float) ((const double *) src)[j];
+	else
+		for (int64_t j = 0; j < n; j++)
+			((double *) dst)[j] = ((const float *) src)[j];
 }
 
 void
 gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src)
 {
-	vector_job	job;
-
 	gp_cpu_require(dev, dst.rows == src.rows && dst.cols == src.cols);
-	job = make_job(dev, src, dst);
-	gp_cpu_run(dev, copy_tile, &job, job.grid.tiles);
+	run_rows(dev, &(vector_job) {.x = src, .y = dst, .row = copy_row});
 }
 
-/* Fills a tile of y with a; zeros, which begin most products of few entries, the fastest way. */
+/* Zeros, which begin most products of few entries, are written the fastest way. */
 static void
-fill_tile(void *arg, int64_t tile, int worker)
+fill_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
 {
-	vector_job *job = arg;
-	gp_tile_range r = gp_grid_at(&job->grid, tile);
+	void	   *row = gp_matrix_at(job->y, i, col);
 
-	for (int64_t i = r.row; i < r.row + r.rows; i++)
-	{
-		void	   *row = gp_matrix_at(job->y, i, r.col);
-
-		if (job->a == 0.0)
-			memset(row, 0, (size_t) r.cols * gp_type_size(job->y.type));
-		else if (job->y.type == GP_FLOAT)
-			for (int64_t j = 0; j < r.cols; j++)
-				((float *) row)[j] = (float) job->a;
-		else
-			for (int64_t j = 0; j < r.cols; j++)
-				((double *) row)[j] = job->a;
-	}
+	if (job->a == 0.0)
+		memset(row, 0, (size_t) n * gp_type_size(job->y.type));
+	else if (job->y.type == GP_FLOAT)
+		for (int64_t j = 0; j < n; j++)
+			((float *) row)[j] = (float) job->a;
+	else
+		for (int64_t j = 0; j < n; j++)
+			((double *) row)[j] = job->a;
 }
 
 void
 gp_cpu_fill(gp_device *dev, gp_matrix dst, double value)
 {
-	vector_job	job = make_job(dev, dst, dst);
-
-	job.a = value;
-	gp_cpu_run(dev, fill_tile, &job, job.grid.tiles);
+	run_rows(dev, &(vector_job) {.x = dst, .y = dst, .a = value, .row = fill_row});
 }
 
-/* One tile of y = a x + b y. */
 static void
-axpby_tile(void *arg, int64_t tile, int worker)
+axpby_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
 {
-	vector_job *job = arg;
-	gp_tile_range r = gp_grid_at(&job->grid, tile);
-
-	for (int64_t i = r.row; i < r.row + r.rows; i++)
-		job->ops->axpby(r.cols, job->a, gp_matrix_at(job->x, i, r.col), job->b,
-						gp_matrix_at(job->y, i, r.col));
+	job->ops->axpby(n, job->a, gp_matrix_at(job->x, i, col), job->b,
+					gp_matrix_at(job->y, i, col));
 }
 
 void
 gp_cpu_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y)
 {
-	vector_job	job;
-
 	gp_cpu_require(dev, gp_matrix_alike(x, y));
-	job = make_job(dev, x, y);
-	job.a = a;
-	job.b = b;
-	gp_cpu_run(dev, axpby_tile, &job, job.grid.tiles);
+	run_rows(dev, &(vector_job) {.x = x, .y = y, .a = a, .b = b, .row = axpby_row});
 }
 
-/* One tile of x += c. */
 static void
-shift_tile(void *arg, int64_t tile, int worker)
+shift_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
 {
-	vector_job *job = arg;
-	gp_tile_range r = gp_grid_at(&job->grid, tile);
-
-	for (int64_t i = r.row; i < r.row + r.rows; i++)
-		job->ops->affine(r.cols, 1.0, job->a, gp_matrix_at(job->y, i, r.col));
+	job->ops->affine(n, 1.0, job->a, gp_matrix_at(job->y, i, col));
 }
 
 void
 gp_cpu_shift(gp_device *dev, gp_matrix x, double c)
 {
-	vector_job	job = make_job(dev, x, x);
-
-	job.a = c;
-	gp_cpu_run(dev, shift_tile, &job, job.grid.tiles);
+	run_rows(dev, &(vector_job) {.x = x, .y = x, .a = c, .row = shift_row});
 }
+
+static void
+gather_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
+{
+	memcpy(gp_matrix_at(job->y, i, col), gp_matrix_at(job->x, job->index[i], col),
+		   (size_t) n * gp_type_size(job->y.type));
+}
+
+void
+gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index)
+{
+	vector_job	job = {.x = src, .y = dst, .index = index, .row = gather_row};
+
+	gp_cpu_require(dev, dst.type == src.type && dst.cols == src.cols);
+	job.grid = gp_grid_elements(dst.rows, dst.cols, TILE_ELEMENTS);
+	gp_cpu_run(dev, rows_tile, &job, job.grid.tiles);
+}
+
+/* The operands of row_dots. */
+typedef struct dots_job
+{
+	gp_matrix	out;
+	gp_matrix	a;
+	gp_matrix	b;
+	int64_t		chunk;
+	const gp_simd_ops *ops;
+} dots_job;
+
+static void
+dots_tile(void *arg, int64_t tile, int worker)
+{
+	dots_job   *job = arg;
+	int64_t		end = gp_min64(job->a.rows, (tile + 1) * job->chunk);
+
+	for (int64_t i = tile * job->chunk; i < end; i++)
+		*(double *) gp_matrix_at(job->out, i, 0) =
+			job->ops->dot(job->a.cols, gp_matrix_at(job->a, i, 0), gp_matrix_at(job->b, i, 0));
+}
+
+void
+gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
+{
+	dots_job	job = {.out = out, .a = a, .b = b, .ops = gp_cpu_ops(dev, a.type)};
+
+	gp_cpu_require(dev, gp_matrix_alike(a, b) && out.type == GP_DOUBLE && out.cols == 1 &&
+				   out.rows == a.rows);
+	job.chunk = gp_max64(1, TILE_ELEMENTS / gp_max64(a.cols, 1));
+	gp_cpu_run(dev, dots_tile, &job, (a.rows + job.chunk - 1) / job.chunk);
+}
+
+/* ---- transposes ---- */
+
+/* What is done to a block at or below the diagonal and its mirror image. */
+typedef void (*block_pair) (const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper);
+
+typedef struct transpose_job
+{
+	gp_grid		grid;
+	gp_matrix	x;
+	gp_matrix	y;
+	const gp_simd_ops *ops;
+	block_pair	block;
+} transpose_job;
 
 /* dst = src' for a block that fits the first-level cache. */
 static void
@@ -170,36 +245,29 @@ transpose_block(const gp_simd_ops *ops, gp_matrix dst, gp_matrix src)
 	ops->turn(src.rows, src.cols, src.data, src.ld, dst.data, dst.ld);
 }
 
-/* dst = src' block by block. */
-static void
-transpose_blocks(const gp_simd_ops *ops, gp_matrix dst, gp_matrix src)
-{
-	gp_grid		grid = gp_grid_make(dst.rows, dst.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
-
-	for (int64_t t = 0; t < grid.tiles; t++)
-	{
-		gp_tile_range r = gp_grid_at(&grid, t);
-
-		transpose_block(ops, gp_grid_part(dst, r),
-						gp_matrix_part(src, r.col, r.row, r.cols, r.rows));
-	}
-}
-
-/* One tile of y = x'. */
+/* One tile of y = x', block by block. */
 static void
 transpose_tile(void *arg, int64_t tile, int worker)
 {
-	vector_job *job = arg;
+	transpose_job *job = arg;
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
+	gp_grid		grid = gp_grid_make(r.rows, r.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
 
-	transpose_blocks(job->ops, gp_grid_part(job->y, r),
-					 gp_matrix_part(job->x, r.col, r.row, r.cols, r.rows));
+	for (int64_t t = 0; t < grid.tiles; t++)
+	{
+		gp_tile_range b = gp_grid_at(&grid, t);
+
+		b.row += r.row;
+		b.col += r.col;
+		transpose_block(job->ops, gp_grid_part(job->y, b),
+						gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows));
+	}
 }
 
 void
 gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src)
 {
-	vector_job	job = {.x = src, .y = dst, .ops = gp_cpu_ops(dev, dst.type)};
+	transpose_job job = {.x = src, .y = dst, .ops = gp_cpu_ops(dev, dst.type)};
 
 	gp_cpu_require(dev, dst.type == src.type && dst.rows == src.cols && dst.cols == src.rows);
 	job.grid = gp_grid_make(dst.rows, dst.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
@@ -243,7 +311,7 @@ mirror_block(const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper)
 static void
 both_tiles(void *arg, int64_t tile, int worker)
 {
-	vector_job *job = arg;
+	transpose_job *job = arg;
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
 	gp_grid		grid = gp_grid_make(r.rows, r.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
 
@@ -261,11 +329,10 @@ both_tiles(void *arg, int64_t tile, int worker)
 	}
 }
 
-/* Does the same to every block of a lower triangle and its mirror image. */
 static void
 run_both(gp_device *dev, gp_matrix x, block_pair block)
 {
-	vector_job	job = {.x = x, .ops = gp_cpu_ops(dev, x.type), .block = block};
+	transpose_job job = {.x = x, .ops = gp_cpu_ops(dev, x.type), .block = block};
 
 	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
 	gp_cpu_run(dev, both_tiles, &job, job.grid.tiles);
@@ -284,57 +351,45 @@ gp_cpu_mirror_lower(gp_device *dev, gp_matrix x)
 	run_both(dev, x, mirror_block);
 }
 
-/* One tile of gathered rows. */
-static void
-gather_tile(void *arg, int64_t tile, int worker)
-{
-	vector_job *job = arg;
-	gp_tile_range r = gp_grid_at(&job->grid, tile);
-	size_t		bytes = (size_t) r.cols * gp_type_size(job->y.type);
+/* ---- single elements ---- */
 
-	for (int64_t i = r.row; i < r.row + r.rows; i++)
-		memcpy(gp_matrix_at(job->y, i, r.col), gp_matrix_at(job->x, job->index[i], r.col), bytes);
+typedef struct take_job
+{
+	gp_matrix	m;
+	int64_t		n;
+	const int32_t *row;
+	const int32_t *col;
+	double	   *out;
+} take_job;
+
+/* Reads one tile of elements. */
+static void
+take_tile(void *arg, int64_t tile, int worker)
+{
+	take_job   *job = arg;
+	int64_t		end = gp_min64(job->n, (tile + 1) * TAKE_ENTRIES);
+
+	if (job->m.type == GP_FLOAT)
+		for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
+			job->out[e] = ((const float *) job->m.data)[job->row[e] * job->m.ld + job->col[e]];
+	else
+		for (int64_t e = tile * TAKE_ENTRIES; e < end; e++)
+			job->out[e] = ((const double *) job->m.data)[job->row[e] * job->m.ld + job->col[e]];
 }
 
 void
-gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index)
+gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+			double *out)
 {
-	vector_job	job = {.x = src, .y = dst, .index = index};
+	take_job	job = {m, n, row, col, out};
 
-	gp_cpu_require(dev, dst.type == src.type && dst.cols == src.cols);
-	job.grid = gp_grid_elements(dst.rows, dst.cols, TILE_ELEMENTS);
-	gp_cpu_run(dev, gather_tile, &job, job.grid.tiles);
-}
-
-/* The operands of row_dots. */
-typedef struct dots_job
-{
-	gp_matrix	out;
-	gp_matrix	a;
-	gp_matrix	b;
-	int64_t		chunk;
-	const gp_simd_ops *ops;
-} dots_job;
-
-/* The products of some rows. */
-static void
-dots_tile(void *arg, int64_t tile, int worker)
-{
-	dots_job   *job = arg;
-	int64_t		end = gp_min64(job->a.rows, (tile + 1) * job->chunk);
-
-	for (int64_t i = tile * job->chunk; i < end; i++)
-		*(double *) gp_matrix_at(job->out, i, 0) =
-			job->ops->dot(job->a.cols, gp_matrix_at(job->a, i, 0), gp_matrix_at(job->b, i, 0));
+	gp_cpu_run(dev, take_tile, &job, (n + TAKE_ENTRIES - 1) / TAKE_ENTRIES);
 }
 
 void
-gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
+gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
+		   const double *value)
 {
-	dots_job	job = {.out = out, .a = a, .b = b, .ops = gp_cpu_ops(dev, a.type)};
-
-	gp_cpu_require(dev, gp_matrix_alike(a, b) && out.type == GP_DOUBLE && out.cols == 1 &&
-				   out.rows == a.rows);
-	job.chunk = gp_max64(1, TILE_ELEMENTS / gp_max64(a.cols, 1));
-	gp_cpu_run(dev, dots_tile, &job, (a.rows + job.chunk - 1) / job.chunk);
+	GP_EACH(dev->env, e, n, e)
+		gp_number_put(m.data, m.type, row[e] * m.ld + col[e], value[e]);
 }

@@ -59,7 +59,6 @@ gp_cpu_keep(gp_device *dev, bool keep)
 	}
 }
 
-/* Memory for a matrix, rows on multiples of 16 elements. */
 gp_matrix
 gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
@@ -79,7 +78,6 @@ gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	return m;
 }
 
-/* Frees a matrix that create made; a view without data is allowed. */
 void
 gp_cpu_destroy(gp_device *dev, gp_matrix *m)
 {
@@ -89,7 +87,6 @@ gp_cpu_destroy(gp_device *dev, gp_matrix *m)
 	m->data = NULL;
 }
 
-/* Ends the device: joins its threads, frees its memory. */
 static void
 close_device(gp_device *dev)
 {
@@ -100,7 +97,6 @@ close_device(gp_device *dev)
 	gp_free_all(env, cpu->solve_room, cpu);
 }
 
-/* Names OpenBLAS's core and our own vector code. */
 static void
 describe_device(gp_cpu *cpu)
 {

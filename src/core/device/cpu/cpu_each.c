@@ -91,7 +91,7 @@ static void \
 row_##T(const each_job *job, int64_t i, int64_t col, int64_t n) \
 { \
 	const gp_each *e = job->e; \
-	uint64_t	element = (uint64_t) ((e->row0 + i) * job->y.cols + col); \
+	uint64_t	element = (uint64_t) (i * job->y.cols + col); \
 	T		   *y = gp_matrix_at(job->y, i, col); \
 	T		   *a = job->a.data ? gp_matrix_at(job->a, job->a.rows == 1 ? 0 : i, col) : NULL; \
 	T		   *b = job->b.data ? gp_matrix_at(job->b, i, col) : NULL; \
@@ -112,7 +112,6 @@ row_##T(const each_job *job, int64_t i, int64_t col, int64_t n) \
 EACH_LOOPS(float, sqrtf, expf)
 EACH_LOOPS(double, sqrt, exp)
 
-/* One tile. */
 static void
 each_tile(void *arg, int64_t tile, int worker)
 {

@@ -21,27 +21,8 @@ split_at(int64_t n)
 	return gp_max64(half, FACTOR_BLOCK / 2);
 }
 
-/* The diagonal element i as a double. */
-static double
-diagonal(gp_matrix a, int64_t i)
-{
-	return gp_number_at(a.data, a.type, i * (a.ld + 1));
-}
-
-/* A matrix factored by LAPACK; OpenBLAS takes a pivot that is not a number for a good one. */
-static int64_t
-factor_block(gp_matrix a)
-{
-	int			info = gp_blas_potrf(a);
-	int64_t		n = info > 0 ? info - 1 : a.rows;
-
-	for (int64_t i = 0; i < n; i++)
-		if (!(diagonal(a, i) > 0 && isfinite(diagonal(a, i))))
-			return i;
-	return info > 0 ? info - 1 : -1;
-}
-
-/* The factor of a small matrix, as a tile. */
+/* A matrix that LAPACK factors, as a tile; OpenBLAS takes a pivot that is not a number for a good
+ * one. */
 typedef struct factor_job
 {
 	gp_matrix	a;
@@ -52,8 +33,18 @@ static void
 factor_tile(void *arg, int64_t tile, int worker)
 {
 	factor_job *job = arg;
+	gp_matrix	a = job->a;
+	int			info = gp_blas_potrf(a);
+	int64_t		n = info > 0 ? info - 1 : a.rows;
 
-	job->failed = factor_block(job->a);
+	job->failed = info > 0 ? n : -1;
+	for (int64_t i = n - 1; i >= 0; i--)
+	{
+		double		pivot = gp_number_at(a.data, a.type, i * (a.ld + 1));
+
+		if (!(pivot > 0 && isfinite(pivot)))
+			job->failed = i;
+	}
 }
 
 /* The lower triangle of the factor; what is above the diagonal is left alone. */
@@ -113,7 +104,6 @@ gp_cpu_potrf(gp_device *dev, gp_matrix a)
 	return failed;
 }
 
-/* The inverse of a small triangle, as a tile. */
 static void
 invert_tile(void *arg, int64_t tile, int worker)
 {

@@ -88,7 +88,7 @@ typedef struct gp_tile_range
 	int64_t		cols;
 } gp_tile_range;
 
-/* cpu_grid.c */
+/* cpu_copy.c */
 extern gp_grid gp_grid_make(int64_t rows, int64_t cols, int64_t tile_rows, int64_t tile_cols);
 extern gp_tile_range gp_grid_at(const gp_grid *grid, int64_t tile);
 
@@ -136,8 +136,6 @@ extern void gp_cpu_transpose_square(gp_device *dev, gp_matrix x);
 extern void gp_cpu_mirror_lower(gp_device *dev, gp_matrix x);
 extern void gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index);
 extern void gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
-
-/* cpu_entries.c */
 extern void gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
 						const int32_t *col, double *out);
 extern void gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,

@@ -118,7 +118,6 @@ typedef struct map_job
 	const gp_simd_ops *ops;
 } map_job;
 
-/* One tile of map. */
 static void
 map_tile(void *arg, int64_t tile, int worker)
 {
@@ -180,7 +179,6 @@ typedef struct diag_job
 	gp_matrix	diag;
 } diag_job;
 
-/* Some variances. */
 static void
 map_diag_tile(void *arg, int64_t tile, int worker)
 {

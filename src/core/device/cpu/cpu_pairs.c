@@ -8,7 +8,7 @@
  * own whose sums are added in a fixed order.
  */
 
-#include "cpu_cross.h"
+#include "cpu_internal.h"
 
 /* The most neighbours in a block. */
 #define MOST_NEIGHBOURS 512
@@ -28,12 +28,32 @@ typedef struct pair_tile
 	double		sum;			/* of a pair of blocks */
 } pair_tile;
 
+/* Where the entries of one column of a sparse Z stand in the index of a block. */
+typedef struct cross_column
+{
+	int32_t		begin;			/* 0: no entry */
+	int32_t		end;
+} cross_column;
+
+/* One entry: the row within the block, and its value. */
+typedef struct cross_entry
+{
+	int32_t		row;
+	double		value;
+} cross_entry;
+
 /* What one thread works in. */
 typedef struct pair_space
 {
 	char	   *k;				/* covariances, block x block */
 	char	   *columns;		/* for each stage two arrays of block numbers */
-	gp_cross_space cross;
+	/* of a sparse Z */
+	cross_column *column;		/* for each column, zero between uses */
+	cross_entry *entry;			/* one more than a block may have */
+	double	   *sum;			/* for each row of a block */
+	/* of a dense Z: gathered rows */
+	void	   *left;
+	void	   *right;
 } pair_space;
 
 typedef struct pair_job
@@ -54,6 +74,88 @@ typedef struct pair_job
 	pair_space *space;			/* for each thread */
 	const gp_simd_ops *ops;
 } pair_job;
+
+/* ---- covariances between two small sets of rows of Z ---- */
+
+/*
+ * k = z(row, :) z(col, :)' for lists of rows of a sparse z.  The second list is indexed by column,
+ * so that a row of the first one meets only those entries that it shares a column with: most pairs
+ * of rows share none.  With lower set the two lists are one, and only elements up to the diagonal
+ * are sure to be set.
+ */
+static void
+multiply_sparse(const gp_csr *z, const int32_t *row, const int32_t *col, bool lower,
+				pair_space *space, gp_matrix k)
+{
+	double	   *sum = space->sum;
+
+	/* Sorts the entries of the rows of k by column: a count, then a place for each. */
+	cross_column *column = space->column;
+	int32_t		place = 1;
+	for (int64_t i = 0; i < k.cols; i++)
+		for (int64_t e = z->start[col[i]]; e < z->start[col[i] + 1]; e++)
+			column[z->col[e]].end++;
+	for (int64_t i = 0; i < k.cols; i++)
+		for (int64_t e = z->start[col[i]]; e < z->start[col[i] + 1]; e++)
+		{
+			cross_column *c = &column[z->col[e]];
+
+			if (c->begin == 0)
+			{
+				int32_t		count = c->end;
+
+				c->begin = c->end = place;
+				place += count;
+			}
+			space->entry[c->end].row = (int32_t) i;
+			space->entry[c->end++].value = gp_number_at(z->value, z->type, e);
+		}
+	for (int64_t i = 0; i < k.rows; i++)
+	{
+		int64_t		n = lower ? i + 1 : k.cols;
+
+		memset(sum, 0, (size_t) n * sizeof(double));
+		for (int64_t e = z->start[row[i]]; e < z->start[row[i] + 1]; e++)
+		{
+			cross_column c = space->column[z->col[e]];
+			double		v = gp_number_at(z->value, z->type, e);
+
+			for (int32_t at = c.begin; at < c.end && space->entry[at].row < n; at++)
+				sum[space->entry[at].row] += v * space->entry[at].value;
+		}
+		for (int64_t j = 0; j < n; j++)
+			gp_number_put(k.data, k.type, i * k.ld + j, sum[j]);
+	}
+	for (int64_t i = 0; i < k.cols; i++)
+		for (int64_t e = z->start[col[i]]; e < z->start[col[i] + 1]; e++)
+			space->column[z->col[e]] = (cross_column) {0, 0};
+}
+
+static gp_matrix
+gather(gp_matrix z, const int32_t *row, int64_t n, void *to)
+{
+	gp_matrix	m = gp_matrix_wrap(to, n, z.cols, z.type);
+	size_t		bytes = (size_t) z.cols * gp_type_size(z.type);
+
+	for (int64_t i = 0; i < n; i++)
+		memcpy(gp_matrix_at(m, i, 0), gp_matrix_at(z, row[i], 0), bytes);
+	return m;
+}
+
+/* The same of a dense z, whose rows are gathered. */
+static void
+multiply_dense(gp_matrix z, const int32_t *row, const int32_t *col, bool lower,
+			   pair_space *space, gp_matrix k)
+{
+	gp_matrix	left = gather(z, row, k.rows, space->left);
+
+	if (lower)
+		gp_blas_syrk(false, 1.0, left, 0.0, k);
+	else
+		gp_blas_gemm(false, true, 1.0, left, gather(z, col, k.cols, space->right), 0.0, k);
+}
+
+/* ---- tiles ---- */
 
 /* Rows that a tile of longest_tile looks at. */
 #define LONGEST_ROWS 4096
@@ -214,9 +316,9 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	double		sum = 0;
 	gp_matrix	cross = gp_matrix_wrap(space->k, b.rows, b.cols, job->type);
 	if (job->zd != NULL)
-		gp_cross_dense(*job->zd, b.row, b.col, b.same, &space->cross, cross);
+		multiply_dense(*job->zd, b.row, b.col, b.same, space, cross);
 	else
-		gp_cross_sparse(job->zs, b.row, b.col, b.same, &space->cross, cross);
+		multiply_sparse(job->zs, b.row, b.col, b.same, space, cross);
 	for (int i = 0; i < job->nstages; i++)
 		gp_stage_prepare(&job->stages[i], job->type, b.col, 0, b.cols,
 						 stage_columns(job, space, i));
@@ -237,7 +339,6 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	return sum;
 }
 
-/* Some rows, or one pair of blocks. */
 static void
 pairs_tile(void *arg, int64_t number, int worker)
 {
@@ -271,6 +372,25 @@ add_blocks(const pair_job *job, int64_t tiles)
 	}
 }
 
+/* Memory for a thread, zero where that is needed. */
+static void
+open_space(gp_env *env, const pair_job *job, pair_space *space)
+{
+	int64_t		n = job->largest;
+
+	space->k = gp_alloc_array(env, n * n, job->size);
+	space->columns = gp_alloc_array(env, n * job->nstages, 2 * job->size);
+	if (job->zs != NULL)
+	{
+		space->column = gp_alloc_zero(env, job->zs->cols, sizeof(cross_column));
+		space->entry = gp_alloc_array(env, job->entries + 1, sizeof(cross_entry));
+		space->sum = gp_alloc_array(env, n, sizeof(double));
+		return;
+	}
+	space->left = gp_alloc_array(env, n, job->zd->cols * job->size);
+	space->right = gp_alloc_array(env, n, job->zd->cols * job->size);
+}
+
 void
 gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_matrix *zd,
 				 const gp_stage *stages, int nstages, gp_matrix out)
@@ -278,6 +398,7 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	pair_job	job = {.s = s, .zs = zs, .zd = zd, .stages = stages, .nstages = nstages,
 	.out = out, .type = s->type, .size = gp_type_size(s->type),
 	.ops = gp_cpu_ops(dev, s->type)};
+	gp_env	   *env = dev->env;
 	int64_t		tiles;
 
 	gp_cpu_require(dev, (zs == NULL) != (zd == NULL) && nstages >= 0 &&
@@ -297,33 +418,23 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	}
 	job.tile_work = fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
 	tiles = cut_pairs(&job, NULL);
-	job.tile = gp_alloc_array(dev->env, tiles, sizeof(pair_tile));
+	job.tile = gp_alloc_array(env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);
-	/* Memory for each thread, zero where that is needed */
-	gp_env	   *env = dev->env;
-	int64_t		n = job.largest;
-
 	job.space = gp_alloc_zero(env, dev->threads, sizeof(pair_space));
 	for (int i = 0; i < dev->threads; i++)
-	{
-		pair_space *space = &job.space[i];
-
-		space->k = gp_alloc_array(env, n * n, job.size);
-		space->columns = gp_alloc_array(env, n * job.nstages, 2 * job.size);
-		gp_cross_create(env, &space->cross, job.zs, job.zd, n, job.entries);
-	}
+		open_space(env, &job, &job.space[i]);
 	if (zd != NULL)
 		gp_cpu_run_blas(dev, pairs_tile, &job, tiles);
 	else
 		gp_cpu_run(dev, pairs_tile, &job, tiles);
-	if (!dev->env->dry)
+	if (!env->dry)
 		add_blocks(&job, tiles);
-	/* Frees it all. */
 	for (int i = 0; i < dev->threads; i++)
 	{
-		gp_free_all(dev->env, job.space[i].k, job.space[i].columns);
-		gp_cross_free(dev->env, &job.space[i].cross);
+		pair_space *space = &job.space[i];
+
+		gp_free_all(env, space->k, space->columns, space->column, space->entry, space->sum,
+					space->left, space->right);
 	}
-	gp_free(dev->env, job.space);
-	gp_free_all(dev->env, job.tile, job.longest);
+	gp_free_all(env, job.space, job.tile, job.longest);
 }

@@ -49,7 +49,6 @@ solve_forward(const solve_job *job)
 	return job->left != job->trans;
 }
 
-/* Numbers of a panel. */
 static int64_t
 panel_length(gp_type type)
 {
@@ -134,7 +133,6 @@ typedef struct solve_split
 	gp_matrix	coupling;		/* the block below the diagonal */
 } solve_split;
 
-/* Splits a solve after half of its triangle. */
 static solve_split
 split_solve(const solve_job *job, int64_t half)
 {
@@ -189,7 +187,6 @@ solve_alone(const solve_job *job)
 	solve_alone(&s.second);
 }
 
-/* One slice of b. */
 static void
 solve_tile(void *arg, int64_t tile, int worker)
 {
@@ -204,7 +201,6 @@ solve_tile(void *arg, int64_t tile, int worker)
 	solve_alone(&mine);
 }
 
-/* Solves with a triangle of any size. */
 static void
 solve_shared(gp_device *dev, solve_job *job)
 {

@@ -23,7 +23,6 @@ typedef struct row_chunks
 	int64_t		chunks;
 } row_chunks;
 
-/* Cuts the rows into chunks of a given weight. */
 static row_chunks
 cut_rows(const gp_csr *s, int64_t weight)
 {

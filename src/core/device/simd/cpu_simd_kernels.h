@@ -347,6 +347,25 @@ FN(affine) (int64_t n, double scale, double shift, void *kk)
 		k[i] = (T) scale * k[i] + (T) shift;
 }
 
+/* The last numbers of a row, fewer than W, and zeros. */
+static inline ATTR V
+FN(load_last) (const T *x, int64_t n)
+{
+	T			room[W] = {0};
+
+	memcpy(room, x, n * sizeof(T));
+	return LOAD(room);
+}
+
+static inline ATTR void
+FN(store_last) (T *x, int64_t n, V v)
+{
+	T			room[W];
+
+	STORE(room, v);
+	memcpy(x, room, n * sizeof(T));
+}
+
 /* factor roots (sin t + (pi - t) cos t) + shift for one vector. */
 static inline ATTR V
 FN(relu_vector) (V k, V inverse, V roots, V inverses, V factor, V shift)
@@ -380,17 +399,9 @@ FN(relu) (int64_t n, double root, const void *roots, const void *inverses,
 	for (; i + W <= n; i += W)
 		STORE(k + i, FN(relu_vector) (LOAD(k + i), inverse, LOAD(r + i), LOAD(s + i), factor, add));
 	if (i < n)
-	{
-		T			tail[3][W] = {{0}};
-		size_t		bytes = (n - i) * sizeof(T);
-
-		memcpy(tail[0], k + i, bytes);
-		memcpy(tail[1], r + i, bytes);
-		memcpy(tail[2], s + i, bytes);
-		STORE(tail[0], FN(relu_vector) (LOAD(tail[0]), inverse, LOAD(tail[1]), LOAD(tail[2]),
-										factor, add));
-		memcpy(k + i, tail[0], bytes);
-	}
+		FN(store_last) (k + i, n - i, FN(relu_vector) (FN(load_last) (k + i, n - i), inverse,
+													   FN(load_last) (r + i, n - i),
+													   FN(load_last) (s + i, n - i), factor, add));
 }
 
 #ifdef VI
@@ -453,15 +464,9 @@ FN(rbf) (int64_t n, double variance, const void *variances, double gamma,
 	for (; i + W <= n; i += W)
 		STORE(k + i, FN(rbf_vector) (LOAD(k + i), own, LOAD(v + i), vgamma, vscale, add));
 	if (i < n)
-	{
-		T			tail[2][W] = {{0}};
-		size_t		bytes = (n - i) * sizeof(T);
-
-		memcpy(tail[0], k + i, bytes);
-		memcpy(tail[1], v + i, bytes);
-		STORE(tail[0], FN(rbf_vector) (LOAD(tail[0]), own, LOAD(tail[1]), vgamma, vscale, add));
-		memcpy(k + i, tail[0], bytes);
-	}
+		FN(store_last) (k + i, n - i, FN(rbf_vector) (FN(load_last) (k + i, n - i), own,
+													  FN(load_last) (v + i, n - i), vgamma, vscale,
+													  add));
 }
 
 /* scale x^power + shift for one vector, by squaring. */
@@ -492,13 +497,8 @@ FN(poly) (int64_t n, double offset, int64_t power, double scale, double shift, v
 	for (; i + W <= n; i += W)
 		STORE(k + i, FN(poly_vector) (LOAD(k + i) + voffset, power, vscale, add));
 	if (i < n)
-	{
-		T			tail[W] = {0};
-
-		memcpy(tail, k + i, (n - i) * sizeof(T));
-		STORE(tail, FN(poly_vector) (LOAD(tail) + voffset, power, vscale, add));
-		memcpy(k + i, tail, (n - i) * sizeof(T));
-	}
+		FN(store_last) (k + i, n - i, FN(poly_vector) (FN(load_last) (k + i, n - i) + voffset,
+													   power, vscale, add));
 }
 
 /*
@@ -550,15 +550,9 @@ FN(wave) (int64_t n, double scale, bool sine, const void *ss, void *xx)
 	for (; i + W <= n; i += W)
 		STORE(x + i, vscale * FN(wave_vector) (LOAD(x + i) + LOAD(s + i), sine));
 	if (i < n)
-	{
-		T			tail[2][W] = {{0}, {0}};
-		size_t		bytes = (n - i) * sizeof(T);
-
-		memcpy(tail[0], x + i, bytes);
-		memcpy(tail[1], s + i, bytes);
-		STORE(tail[0], vscale * FN(wave_vector) (LOAD(tail[0]) + LOAD(tail[1]), sine));
-		memcpy(x + i, tail[0], bytes);
-	}
+		FN(store_last) (x + i, n - i, vscale * FN(wave_vector) (FN(load_last) (x + i, n - i) +
+																FN(load_last) (s + i, n - i),
+																sine));
 }
 
 #undef T

@@ -9,11 +9,11 @@
  */
 #include <setjmp.h>
 
-#include "arena.h"
 #include "device/cpu/cpu_blas.h"
 #include "cpu_pool.h"
 #include "device/device.h"
 
+#define UNIT 64					/* bytes: of a block's header, and what sizes are multiples of */
 /* a thread's memory, over what its piece takes: free blocks may lie between others */
 #define ROOM_FACTOR 1.1
 #define ROOM_MORE 1048576.0
@@ -21,11 +21,19 @@
 /* A thread's own. */
 typedef struct worker
 {
-	gp_env		env;			/* first: a gp_env * of it is a worker * */
-	gp_env	   *host;
-	gp_arena	arena;
+	gp_env		env;
+	gp_env	   *crew;			/* the environment of the crew */
+	char	   *room;			/* memory that was allocated before: blocks one behind the other */
+	size_t		bytes;
 	jmp_buf		out;			/* of the piece */
 } worker;
+
+/* A block of a worker's memory. */
+typedef struct block
+{
+	size_t		bytes;			/* with the header */
+	bool		free;
+} block;
 
 struct gp_crew
 {
@@ -41,32 +49,69 @@ struct gp_crew
 
 /* ---- the environment of a piece ---- */
 
+static worker *
+worker_of(gp_env *env)
+{
+	return (worker *) env->host;
+}
+
 /* Leaves the piece. */
 static void
 leave(gp_env *env)
 {
-	longjmp(((worker *) env)->out, 1);
+	longjmp(worker_of(env)->out, 1);
 }
 
-/* Memory that was allocated before. */
+static block *
+block_behind(block *b)
+{
+	return (block *) ((char *) b + b->bytes);
+}
+
+/* The first block that is large enough, once free neighbours have become one; there are few. */
 static void *
 worker_alloc(gp_env *env, size_t bytes)
 {
-	return gp_arena_take(&((worker *) env)->arena, bytes);
+	worker	   *w = worker_of(env);
+	const char *end = w->room + w->bytes;
+	size_t		need;
+
+	if (bytes > SIZE_MAX - 2 * UNIT)
+		return NULL;
+	need = (bytes + 2 * UNIT - 1) / UNIT * UNIT;
+	for (block *b = (block *) w->room; (char *) b < end; b = block_behind(b))
+	{
+		if (!b->free)
+			continue;
+		for (block *next = block_behind(b); (char *) next < end && next->free;
+			 next = block_behind(b))
+			b->bytes += next->bytes;
+		if (b->bytes < need)
+			continue;
+		if (b->bytes > need)
+		{
+			size_t		rest = b->bytes - need;
+
+			b->bytes = need;
+			*block_behind(b) = (block) {rest, true};
+		}
+		b->free = false;
+		return (char *) b + UNIT;
+	}
+	return NULL;
 }
 
-/* Gives it back. */
 static void
 worker_release(gp_env *env, void *p)
 {
-	gp_arena_give(&((worker *) env)->arena, p);
+	((block *) ((char *) p - UNIT))->free = true;
 }
 
 /* Asks the host, which may be asked by any thread as long as nothing is served. */
 static bool
 worker_pending(gp_env *env)
 {
-	gp_env	   *host = ((worker *) env)->host;
+	gp_env	   *host = worker_of(env)->crew;
 
 	return host->interrupt_pending(host);
 }
@@ -85,20 +130,13 @@ worker_check_stack(gp_env *env)
 {
 }
 
-/* How far the work is, the calling thread tells. */
-static void
-worker_progress(gp_env *env, gp_phase phase, int64_t done, int64_t total)
-{
-}
-
-/* Leaves the piece: who does it again raises. */
+/* Leaves the piece: who does it again raises, or sends the notice. */
 static void
 worker_raise(gp_env *env, gp_error code, int position, const char *message, const char *hint)
 {
 	leave(env);
 }
 
-/* Notices are told by who does a piece in the host's environment; there are none yet. */
 static void
 worker_notice(gp_env *env, const char *message, const char *hint)
 {
@@ -111,7 +149,6 @@ worker_own(gp_env *env, void (*release) (void *), void *resource)
 {
 }
 
-/* The same. */
 static void
 worker_disown(gp_env *env, void *resource)
 {
@@ -119,21 +156,26 @@ worker_disown(gp_env *env, void *resource)
 
 /* ---- the crew ---- */
 
-/* A thread's environment, with so many bytes. */
-static worker
-make_worker(gp_env *host, size_t room)
+/* Makes a thread's environment, with so many bytes. */
+static void
+open_worker(worker *w, gp_env *host, size_t room)
 {
-	worker		w = {.host = host, .arena = {gp_alloc_figures(host, 1, room), room}};
-
+	w->crew = host;
+	w->room = gp_alloc_figures(host, 1, room);
+	w->bytes = room / UNIT * UNIT;
 	if (!host->dry)
-		gp_use_large_pages(w.arena.base, room);
-	w.env = (gp_env) {.alloc = worker_alloc, .release = worker_release,
-					  .interrupt_pending = worker_pending,
-		.check_interrupts = worker_check, .check_stack = worker_check_stack,
-		.progress = worker_progress, .raise = worker_raise, .notice = worker_notice,
-		.own = worker_own, .disown = worker_disown,
-		.hash_seed = host->hash_seed};
-	return w;
+		gp_use_large_pages(w->room, room);
+	w->env = gp_env_derive(host);
+	w->env.host = &w->env;
+	w->env.alloc = worker_alloc;
+	w->env.release = worker_release;
+	w->env.interrupt_pending = worker_pending;
+	w->env.check_interrupts = worker_check;
+	w->env.check_stack = worker_check_stack;
+	w->env.raise = worker_raise;
+	w->env.notice = worker_notice;
+	w->env.own = worker_own;
+	w->env.disown = worker_disown;
 }
 
 gp_crew *
@@ -152,7 +194,7 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 	crew->threads = threads;
 	crew->own = gp_alloc_array(host, threads, sizeof(worker));
 	for (int w = 0; w < threads; w++)
-		crew->own[w] = make_worker(host, room);
+		open_worker(&crew->own[w], host, room);
 	crew->pool = gp_pool_create(host, threads);
 	return crew;
 }
@@ -196,7 +238,7 @@ crew_tile(void *arg, int64_t piece, int number)
 	gp_device  *dev;
 
 	w->env.used = w->env.peak = 0;
-	gp_arena_clear(&w->arena);
+	*(block *) w->room = (block) {w->bytes, true};
 	if (setjmp(w->out) != 0)
 		return;
 	dev = gp_device_cpu(&w->env, 1);
@@ -236,6 +278,6 @@ gp_crew_close(gp_crew *crew)
 
 	gp_pool_destroy(crew->pool);
 	for (int w = 0; w < crew->threads; w++)
-		gp_free(host, crew->own[w].arena.base);
+		gp_free(host, crew->own[w].room);
 	gp_free_all(host, crew->own, crew);
 }

@@ -87,10 +87,10 @@ place_points(gp_deep *d)
 		node[k] = (int32_t) gp_min64((int64_t) (((double) k + gp_each_uniform(seed, (uint64_t) k)) *
 												(double) d->nodes / (double) d->points),
 												d->nodes - 1);
-	gp_deep_use(d, d->whole);
+	gp_deep_use(d, &d->view[0]);
 	for (int l = 0; l < d->options.layers; l++)
 	{
-		dev->fill(dev, d->layer[l]->inducing.noise, 0.0);
+		dev->fill(dev, d->layer[l]->weights.noise, 0.0);
 		dev->gather_rows(dev, d->layer[l]->inducing.point.value,
 						 l == 0 ? d->input : d->layer[l][-1].value, node);
 		gp_network_forward(&d->t, d->chain, 2 * l + 2);
@@ -112,20 +112,18 @@ add_layer(gp_deep *d, int l)
 	if (is_inducing(d))
 	{
 		b->inducing.count = d->points;
-		b->inducing.map = l == 0 ? &d->map : NULL;
-		b->inducing.carries = l > 0;
 	}
 	else
 	{
 		d->frequency[l] = gp_trainer_matrix(&d->t, o->features, l == 0 ? d->input.cols : o->units,
 											GP_FLOAT);
 		b->cosines.count = o->features;
-		b->cosines.sampled = true;
 		b->cosines.frequency = &d->frequency[l];
-		b->cosines.map = l == 0 ? &d->map : NULL;
-		b->cosines.carries = l > 0;
-		b->cosines.log_length.groups = b->cosines.log_a.groups = 1;
+		b->weights.sampled = true;
+		b->weights.log_length.groups = b->weights.log_a.groups = 1;
 	}
+	b->weights.map = l == 0 ? &d->map : NULL;
+	b->weights.carries = l > 0;
 	b->width = o->units;
 	b->groups = 1;
 	d->layer[l] = b;
@@ -177,9 +175,8 @@ start_parameters(gp_deep *d)
 		for (int q = 0; q < m->sums; q++)
 			dev->fill(dev, gp_matrix_cols(m->logit.value, q, 1),
 					  m->groups == 1 ? 2.0 : q == 0 ? 0.0 : -0.85);
-		dev->fill(dev, is_inducing(d) ? b->inducing.log_length.value : b->cosines.log_length.value,
-				  0.5 * log(inputs));
-		dev->fill(dev, is_inducing(d) ? b->inducing.log_a.value : b->cosines.log_a.value, log(0.1));
+		dev->fill(dev, b->weights.log_length.value, 0.5 * log(inputs));
+		dev->fill(dev, b->weights.log_a.value, log(0.1));
 		if (is_inducing(d))
 			continue;
 		gp_fill_normal(t, d->frequency[l], gp_trainer_seed(t, DRAW_FREQUENCY + l, false), 1.0);
@@ -187,7 +184,7 @@ start_parameters(gp_deep *d)
 	}
 	if (!is_inducing(d))
 		return;
-	dev->fill(dev, d->pairs->inducing.log_length.value, 0.5 * log((double) d->options.units));
+	dev->fill(dev, d->pairs->weights.log_length.value, 0.5 * log((double) d->options.units));
 	place_points(d);
 }
 
@@ -225,11 +222,10 @@ void
 gp_deep_noise(gp_deep *d)
 {
 	for (int l = 0; l < d->options.layers; l++)
-		gp_fill_normal(&d->t, is_inducing(d) ? d->layer[l]->inducing.noise :
-					   d->layer[l]->cosines.noise,
+		gp_fill_normal(&d->t, d->layer[l]->weights.noise,
 					   gp_trainer_seed(&d->t, DRAW_NOISE + l, true), 1.0);
 	if (is_inducing(d))
-		gp_fill_normal(&d->t, d->pairs->inducing.noise,
+		gp_fill_normal(&d->t, d->pairs->weights.noise,
 					   gp_trainer_seed(&d->t, DRAW_NOISE + GP_DGP_MAX_LAYERS, true), 1.0);
 }
 
@@ -243,6 +239,7 @@ static void
 write_inducing(gp_deep *d, gp_link_model *model)
 {
 	gp_inducing *f = &d->pairs->inducing;
+	gp_weights *w = &d->pairs->weights;
 	gp_device  *dev = d->dev;
 	int64_t		m = d->span;
 	gp_matrix	rows = dev->create(dev, m, m, GP_DOUBLE);
@@ -264,10 +261,10 @@ write_inducing(gp_deep *d, gp_link_model *model)
 			model->inducing[k] = d->inducing[k % 2 * m + k / 2];
 	}
 	gp_inducing_ready(&d->t, d->pairs);
-	dev->copy(dev, mean, f->mean.value);
+	dev->copy(dev, mean, w->mean.value);
 	dev->gemm(dev, true, false, 1.0, f->turned, mean, 0.0, alpha);
 	dev->download(dev, gp_matrix_wrap(model->alpha, m, 1, GP_DOUBLE), alpha);
-	dev->download(dev, gp_matrix_wrap(s, m, 1, GP_DOUBLE), f->log_s.value);
+	dev->download(dev, gp_matrix_wrap(s, m, 1, GP_DOUBLE), w->log_s.value);
 	dev->download(dev, gp_matrix_wrap(host, m, m, GP_DOUBLE), f->turned);
 	for (int64_t k = 0; k < gp_items(d->env, m * m); k++)
 		host[k] *= -expm1(2.0 * s[k / m]);
@@ -288,7 +285,7 @@ gp_deep_readout(gp_deep *d, gp_link_model *model)
 		write_inducing(d, model);
 		model->scale = d->pairs->inducing.amplitude;
 		model->offset = gp_parameter_number(&d->t, &d->pairs->inducing.offset);
-		return d->pairs->inducing.inverse;
+		return d->pairs->weights.inverse;
 	}
 	model->scale = gp_pairs_scale(&d->t, &d->pairs->pairs);
 	model->offset = gp_parameter_number(&d->t, &d->pairs->pairs.offset);

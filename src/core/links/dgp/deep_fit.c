@@ -86,7 +86,7 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 		d->linked[e] = true;
 	}
 	GP_EACH(d->env, e, gp_items(d->env, links), e)
-		if (draw_missing(d, d->whole->graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
+		if (draw_missing(d, d->view[0].graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
 			d->linked[n++] = false;
 	if (!d->env->dry)
 		memcpy(d->end + n, d->second, n * sizeof(int32_t));
@@ -117,7 +117,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->chain), host);
 	gp_network_backward(&d->t, d->chain);
-	gp_network_prior(&d->t, d->chain, 0.5 / (double) d->whole->graph->edges);
+	gp_network_prior(&d->t, d->chain, 0.5 / (double) d->view[0].graph->edges);
 	gp_trainer_step(&d->t, 0, rate);
 }
 
@@ -137,7 +137,7 @@ train(gp_deep *d, int64_t steps)
 
 		env->check_interrupts(env);
 		env->progress(env, GP_PHASE_TRAIN, d->t.step, total);
-		step(d, &d->fold[k % d->folds], slow * d->options.rate);
+		step(d, &d->view[1 + k % d->folds], slow * d->options.rate);
 		d->t.step++;
 	}
 	if (env->dry)
@@ -163,7 +163,7 @@ take_moments(gp_deep *d, gp_link_model *model)
 	double	   *w = gp_alloc_zero(env, width, sizeof(double));
 	bool		sound = true;
 
-	gp_deep_use(d, d->whole);
+	gp_deep_use(d, &d->view[0]);
 	for (int s = 0; s < SAMPLES; s++)
 	{
 		d->t.step = SAMPLE_STEP + s;
@@ -344,7 +344,7 @@ see_all_links(deep_fit *fit)
 
 	if (env->dry)
 	{
-		int64_t		hidden = 2 * (edges - d->whole->graph->edges) * (d->folds + 1);
+		int64_t		hidden = 2 * (edges - d->view[0].graph->edges) * (d->folds + 1);
 
 		gp_trainer_own(&d->t, gp_alloc_figures(env, hidden, sizeof(int64_t) + 3 * sizeof(float)));
 		gp_free(env, gp_alloc_figures(env, edges + d->nodes, 8 * sizeof(int64_t)));
@@ -370,8 +370,6 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_link_model *model = gp_link_model_begin(env, &fit->own, GP_LINK_DEEP, fit->problem.graph);
 
 	d->problem = &fit->problem;
-	d->whole = &d->view[0];
-	d->fold = &d->view[1];
 	model->width = d->options.units;
 	model->row = gp_alloc_figures(env, d->nodes, model->width * sizeof(float));
 	model->row_variance = gp_alloc_figures(env, d->nodes, model->width * sizeof(float));

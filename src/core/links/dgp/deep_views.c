@@ -33,12 +33,10 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 
 	memset(d->view, 0, sizeof(d->view));
 	d->folds = (int) gp_min64(GP_DEEP_FOLDS, all.n);
-	d->whole = &d->view[0];
-	d->fold = &d->view[1];
-	open_view(env, d->whole, graph);
+	open_view(env, &d->view[0], graph);
 	for (int f = 0; f < d->folds; f++)
 	{
-		gp_deep_view *v = &d->fold[f];
+		gp_deep_view *v = &d->view[1 + f];
 		int64_t		first = f * all.n / d->folds;
 
 		v->links = gp_link_pairs_create(env, (f + 1) * all.n / d->folds - first);

@@ -29,9 +29,7 @@ typedef struct gp_deep
 	gp_dgp		options;		/* without a 0 */
 	int64_t		nodes;
 	gp_features *x;				/* ready for products, or NULL */
-	gp_deep_view view[GP_DEEP_FOLDS + 1];
-	gp_deep_view *whole;		/* the view that hides nothing */
-	gp_deep_view *fold;
+	gp_deep_view view[GP_DEEP_FOLDS + 1];	/* what hides nothing, then one of each fold */
 	int			folds;
 	/* without features: nodes x some double, inputs that others are turned onto */
 	gp_matrix	frame;

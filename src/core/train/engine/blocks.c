@@ -4,7 +4,6 @@
  */
 #include "engine.h"
 
-/* True when a training drops elements at this rate. */
 static bool
 drops(const gp_trainer *t, double rate)
 {
@@ -73,7 +72,6 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 		}
 }
 
-/* The seed of what a block drops in this step. */
 static uint64_t
 drop_seed(const gp_trainer *t, const gp_block *b)
 {
@@ -212,19 +210,8 @@ const gp_block_class gp_block_dropout = {
 static void
 gather_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
-	gp_gather  *g = &b->gather;
-	gp_csr	   *s = &g->scatter;
-
-	b->rows = g->most;
-	*s = (gp_csr) {.rows = rows,.cols = g->most,.type = t->type};
-	s->start = gp_trainer_own(t, gp_alloc_array(t->env, rows + 1, sizeof(int64_t)));
-	s->col = gp_trainer_own(t, gp_alloc_array(t->env, g->most, sizeof(int32_t)));
-	s->value = gp_trainer_own(t, gp_alloc_array(t->env, g->most, gp_type_size(t->type)));
-	for (int64_t k = 0; k < g->most; k++)
-	{
-		s->col[k] = (int32_t) k;
-		gp_number_put(s->value, t->type, k, 1.0);
-	}
+	b->rows = b->gather.most;
+	b->gather.scatter = gp_trainer_csr(t, rows, b->rows, b->rows);
 }
 
 void

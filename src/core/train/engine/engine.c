@@ -38,6 +38,22 @@ gp_trainer_own(gp_trainer *t, void *memory)
 	return t->memory[t->nmemories++] = memory;
 }
 
+gp_csr
+gp_trainer_csr(gp_trainer *t, int64_t rows, int64_t cols, int64_t entries)
+{
+	gp_csr		s = {.rows = rows,.cols = cols,.type = t->type};
+
+	s.start = gp_trainer_own(t, gp_alloc_zero(t->env, rows + 1, sizeof(int64_t)));
+	s.col = gp_trainer_own(t, gp_alloc_array(t->env, entries, sizeof(int32_t)));
+	s.value = gp_trainer_own(t, gp_alloc_array(t->env, entries, gp_type_size(t->type)));
+	GP_EACH(t->env, k, entries, k)
+	{
+		s.col[k] = (int32_t) k;
+		gp_number_put(s.value, t->type, k, 1.0);
+	}
+	return s;
+}
+
 void
 gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols, unsigned groups,
 				  double decay)

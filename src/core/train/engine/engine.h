@@ -109,34 +109,44 @@ typedef struct gp_gather
 } gp_gather;
 
 /*
- * Cosine features with Gaussian weights: F = Phi A, Phi = a sqrt(2/M) cos(X diag(1/len) O' + b),
- * q(A) = N(mean, diag exp(2 log_s)).
+ * Features Phi of rows over len with Gaussian weights, q(A) = N(mean, diag exp(2 log_s)):
+ *
+ *		F = X map + Phi mean + sqrt(level + (Phi o Phi) s2) o e
+ *
+ * Rows go by in panels; their features are made again by the derivative.
  */
-typedef struct gp_cosines
+typedef struct gp_weights
 {
-	int64_t		count;			/* M */
-	bool		sampled;		/* F is drawn by noise; else A is mean + draw o s, always the
-								 * same */
-	const gp_matrix *frequency; /* M x width: O */
-	const gp_matrix *frequency_gradient;	/* NULL: O is given */
+	bool		sampled;		/* F is drawn by noise; else A = mean + draw o s, always the same */
 	const gp_matrix *map;		/* width x cols: F has X map added; NULL: nothing */
 	bool		carries;		/* F has X added, which is as wide */
-	gp_matrix	phase;			/* 1 x M: b */
-	gp_matrix	draw;			/* M x cols, where it is not sampled */
-	gp_matrix	noise;			/* rows x cols, where it is */
-	double		amplitude;		/* a, where log_a is not learnt */
+	gp_matrix	noise;			/* rows x cols: e, where it is sampled; the caller's to fill */
 	gp_parameter mean;			/* M x cols */
 	gp_parameter log_s;
 	gp_parameter log_length;	/* 1 x width; not learnt: 0 */
-	gp_parameter log_a;			/* 1 x 1 */
-	gp_matrix	s;				/* M x cols: s, or s^2 where it is sampled */
-	gp_matrix	weight;			/* M x cols: A, where it is not sampled */
-	gp_matrix	slope;			/* M x cols: the gradient by A, or by s^2 */
+	gp_parameter log_a;			/* 1 x 1: of the features' scale */
+	gp_matrix	s2;				/* M x cols: what squares get */
+	gp_matrix	slope;			/* M x cols: the gradient by that, or by A */
 	gp_matrix	inverse;		/* 1 x width: 1 / len, where len is learnt */
-	gp_matrix	ones;			/* GP_TRAIN_ROWS x 1, for the same */
-	gp_matrix	scaled[2];		/* GP_TRAIN_ROWS x width, for the same: x / len and its gradient */
-	gp_matrix	panel[4];		/* GP_TRAIN_ROWS x M: arguments, features, gradients, squares */
-	gp_matrix	spread;			/* GP_TRAIN_ROWS x cols */
+	gp_matrix	ones;			/* panel x 1, for the same */
+	gp_matrix	phi;			/* panel x M: features, their squares, their gradient */
+	gp_matrix	square;
+	gp_matrix	dphi;
+	gp_matrix	spread;			/* panel x cols: variances, their roots, their gradient */
+} gp_weights;
+
+/* Cosine features, Phi = a sqrt(2/M) cos(X diag(1/len) O' + b). */
+typedef struct gp_cosines
+{
+	int64_t		count;			/* M */
+	const gp_matrix *frequency; /* M x width: O */
+	const gp_matrix *frequency_gradient;	/* NULL: O is given */
+	gp_matrix	phase;			/* 1 x M: b */
+	gp_matrix	draw;			/* M x cols, where it is not sampled */
+	gp_matrix	weight;			/* M x cols: A, the same */
+	double		amplitude;		/* a, where log_a is not learnt */
+	gp_matrix	scaled[2];		/* panel x width, where len is learnt: x / len and its gradient */
+	gp_matrix	argument;		/* panel x M */
 } gp_cosines;
 
 /* O = 2 pi (mu + exp(l) o u), mu and l being the halves of the value before. */
@@ -160,7 +170,7 @@ typedef struct gp_mix
 typedef struct gp_unit
 {
 	double		length;
-	gp_csr	   *diagonal;		/* rows x rows */
+	gp_csr		diagonal;		/* rows x rows */
 	gp_matrix	dots;			/* rows x 1 double, on the device */
 	double	   *inverse;		/* length over that of each row, on the host */
 	double	   *dot;
@@ -192,26 +202,18 @@ typedef struct gp_pairs
 } gp_pairs;
 
 /*
- * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and Gaussian
- * weights of the directions that they span, which a root of their covariance makes white: features
- * C L^-T, LL' = cov, q = N(mean, diag exp(2 log_s)).  A direction is a point, or a pair of points.
+ * Inducing points Z of the kernel k(x, z) = a^2 exp(-|x - z|^2 / 2), x and z over len, and weights
+ * of the directions that they span, which a root of their covariance makes white: features C L^-T,
+ * LL' = cov.  A direction is a point, or a pair of points.
  */
 typedef struct gp_inducing
 {
 	int64_t		count;			/* points */
 	int64_t		span;			/* directions */
 	int32_t    *pair;			/* of pairs, 2 span: first points, then second ones; the caller's */
-	const gp_matrix *map;		/* as gp_cosines' */
-	bool		carries;
-	gp_matrix	noise;			/* rows x cols */
 	gp_parameter point;			/* count x width: Z */
-	gp_parameter log_length;	/* 1 x width */
-	gp_parameter log_a;			/* 1 x 1 */
-	gp_parameter mean;			/* span x cols */
-	gp_parameter log_s;
 	gp_parameter offset;		/* of pairs: 1 x 1, c */
 	double		amplitude;		/* a^2 */
-	gp_matrix	inverse;		/* 1 x width: 1 / len */
 	gp_matrix	scaled;			/* count x width double: Z / len */
 	gp_matrix	turned;			/* span x span double: L^-1 */
 	struct gp_inducing_room *room;	/* inducing.c */
@@ -231,6 +233,7 @@ struct gp_block
 	int64_t		width;			/* columns that are asked for; 0: as before */
 	double		dropout;
 	gp_ends		ends;			/* of what acts on pairs */
+	gp_weights	weights;		/* of cosines and of inducing points */
 	union
 	{
 		gp_linear_map linear;
@@ -262,6 +265,9 @@ extern void gp_trainer_close(gp_trainer *t);
 extern gp_matrix gp_trainer_matrix(gp_trainer *t, int64_t rows, int64_t cols, gp_type type);
 extern void *gp_trainer_own(gp_trainer *t, void *memory);
 
+/* A sparse matrix of ones, entry k in column k, in memory of the trainer's; rows are to be set. */
+extern gp_csr gp_trainer_csr(gp_trainer *t, int64_t rows, int64_t cols, int64_t entries);
+
 /* Makes a parameter of zeros; one of no group has no gradient. */
 extern void gp_parameter_make(gp_trainer *t, gp_parameter *p, int64_t rows, int64_t cols,
 							  unsigned groups, double decay);
@@ -284,10 +290,29 @@ extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double fac
 extern void gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a,
 							gp_matrix b);
 
-/* The numbers of all parameters; writes them into a set of what is left, and starts from one. */
+/* y = y o a; y = y + factor a o b; y = exp(factor a). */
+static inline void
+gp_times(gp_trainer *t, gp_matrix y, gp_matrix a)
+{
+	gp_trainer_each(t, GP_EACH_TIMES, 1.0, y, a, GP_NONE);
+}
+
+static inline void
+gp_add_product(gp_trainer *t, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
+{
+	gp_trainer_each(t, GP_EACH_ADD, factor, y, a, b);
+}
+
+static inline void
+gp_exp(gp_trainer *t, double factor, gp_matrix y, gp_matrix a)
+{
+	gp_trainer_each(t, GP_EACH_EXP, factor, y, a, GP_NONE);
+}
+
+/* The numbers of all parameters; copies them into a set of what is left for the next training, or
+ * from it. */
 extern int64_t gp_trainer_values(const gp_trainer *t);
-extern void gp_trainer_leave(gp_trainer *t, gp_warm *warm, int64_t set);
-extern void gp_trainer_start(gp_trainer *t, const gp_warm *warm, int64_t set);
+extern void gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave);
 
 /* sum x_ij y_ij, row by row in double. */
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
@@ -320,22 +345,43 @@ extern const gp_block_class gp_block_gather;
 /* The rows of this step; blocks behind it follow. */
 extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n);
 
+/* ---- weights.c ---- */
+
+/* Makes what so many features of a block need, whose weights' sampled and groups are set. */
+extern void gp_weights_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t width,
+							int64_t features);
+
+/* The squares of the features of a panel of so many rows times s2, and the level or GP_NONE:
+ * variances, in spread. */
+extern gp_matrix gp_weights_variances(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix s2,
+									  gp_matrix level);
+
+/* F of a panel, whose features stand in phi. */
+extern void gp_weights_draw(gp_trainer *t, gp_weights *w, const gp_band *band, gp_matrix level,
+							gp_matrix x, gp_matrix f);
+
+/* dphi of a panel from dF, and what mean and s2 get of it; spread becomes the variances'
+ * gradient. */
+extern void gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *band,
+								gp_matrix level, gp_matrix df);
+
+/* What a panel's X and len get of the gradient du of u = X / len, which is used up; dx may be
+ * GP_NONE. */
+extern void gp_lengths_backward(gp_trainer *t, gp_weights *w, gp_matrix u, gp_matrix du,
+								gp_matrix dx);
+
+/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or
+ * nothing. */
+extern void gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_matrix x, gp_matrix y);
+
+/* The divergence of the weights from the prior N(0, I); a block's prior. */
+extern double gp_weights_divergence(gp_trainer *t, const gp_weights *w);
+extern void gp_weights_prior(gp_trainer *t, gp_block *b, double weight);
+
 /* ---- fourier.c ---- */
 
 extern const gp_block_class gp_block_cosines;
 extern const gp_block_class gp_block_spectrum;
-
-/* The divergence of Gaussian weights from the prior N(0, I); adds weight times its gradient, room
- * being of their size. */
-extern double gp_weights_divergence(gp_trainer *t, const gp_parameter *mean,
-									const gp_parameter *log_s);
-extern void gp_weights_prior(gp_trainer *t, gp_parameter *mean, gp_parameter *log_s, gp_matrix room,
-							 double weight);
-
-/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or
- * nothing. */
-extern void gp_add_input(gp_trainer *t, const gp_matrix *map, bool carries, bool turned,
-						 gp_matrix x, gp_matrix y);
 
 /* Means (rows x cols) and variances (the same; or GP_NONE) of all rows of x by q. */
 extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean,

@@ -48,14 +48,8 @@ typedef struct gp_inducing_room
 	gp_matrix	part[3];		/* count x width double */
 	gp_matrix	white;			/* span x span: L^-1 */
 	gp_matrix	white_slope;
-	gp_matrix	less;			/* span x cols: s^2 - 1 */
-	gp_matrix	slope;			/* span x cols: the gradient by s^2 */
 	gp_matrix	point_slope[2];	/* count x width: what rows give to the points */
-	gp_matrix	phi;			/* rows x span: features, their squares, their gradient */
-	gp_matrix	phi_square;
-	gp_matrix	phi_slope;
 	gp_matrix	level;			/* rows x cols: variances of the prior */
-	gp_matrix	spread;			/* rows x cols */
 	side		side[2];
 	/* of pairs */
 	gp_matrix	cross;			/* rows x span: covariances with the directions */
@@ -81,19 +75,6 @@ static const int end_of[] = {0, 1, 0, 1};
 static const int point_of[] = {0, 1, 1, 0};
 static const int partner_of[] = {SECOND_SECOND, FIRST_FIRST, SECOND_FIRST, FIRST_SECOND};
 
-/* y = y o a, and y = y + a o b. */
-static void
-times(gp_trainer *t, gp_matrix y, gp_matrix a)
-{
-	gp_trainer_each(t, GP_EACH_TIMES, 1.0, y, a, GP_NONE);
-}
-
-static void
-add_product(gp_trainer *t, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
-{
-	gp_trainer_each(t, GP_EACH_ADD, factor, y, a, b);
-}
-
 /* The first rows of a buffer. */
 static gp_matrix
 first(gp_matrix m, int64_t rows)
@@ -102,21 +83,6 @@ first(gp_matrix m, int64_t rows)
 }
 
 /* ---- room ---- */
-
-/* The buffers of one side of a panel of rows. */
-static side
-make_side(gp_trainer *t, int64_t panel, int64_t n, int64_t width)
-{
-	side		s = {.wide = gp_trainer_matrix(t, panel, width + 2, t->type)};
-
-	t->dev->fill(t->dev, s.wide, 1.0);
-	s.exponent = gp_trainer_matrix(t, panel, n, t->type);
-	s.kernel = gp_trainer_matrix(t, panel, n, t->type);
-	s.slope = gp_trainer_matrix(t, panel, n, t->type);
-	s.change = gp_trainer_matrix(t, panel, width, t->type);
-	s.spare = gp_trainer_matrix(t, panel, width, t->type);
-	return s;
-}
 
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
@@ -128,17 +94,13 @@ open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
 	int64_t		n = f->count;
 	int64_t		m = f->span;
-	int64_t		cols = b->cols;
 	double	   *host = gp_alloc_zero(t->env, m * m, sizeof(double));
 
 	r->power = power;
 	gp_parameter_make(t, &f->point, n, width, b->groups, 0.0);
-	gp_parameter_make(t, &f->log_length, 1, width, b->groups, 0.0);
-	gp_parameter_make(t, &f->log_a, 1, 1, b->groups, 0.0);
-	gp_parameter_make(t, &f->mean, m, cols, b->groups, 0.0);
-	gp_parameter_make(t, &f->log_s, m, cols, b->groups, 0.0);
-	f->noise = gp_trainer_matrix(t, rows, cols, t->type);
-	f->inverse = gp_trainer_matrix(t, 1, width, t->type);
+	b->weights.sampled = true;
+	b->weights.log_length.groups = b->weights.log_a.groups = b->groups;
+	gp_weights_open(t, b, rows, width, m);
 	f->scaled = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	f->turned = gp_trainer_matrix(t, m, m, GP_DOUBLE);
 	/* of the points and the directions */
@@ -164,18 +126,22 @@ open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 		r->part[k] = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	r->white = gp_trainer_matrix(t, m, m, t->type);
 	r->white_slope = gp_trainer_matrix(t, m, m, t->type);
-	r->less = gp_trainer_matrix(t, m, cols, t->type);
-	r->slope = gp_trainer_matrix(t, m, cols, t->type);
 	/* of a panel of rows */
 	r->ones = gp_trainer_matrix(t, gp_max64(panel, n), width, t->type);
 	dev->fill(dev, r->ones, 1.0);
-	r->phi = gp_trainer_matrix(t, panel, m, t->type);
-	r->phi_square = gp_trainer_matrix(t, panel, m, t->type);
-	r->phi_slope = gp_trainer_matrix(t, panel, m, t->type);
-	r->level = gp_trainer_matrix(t, panel, cols, t->type);
-	r->spread = gp_trainer_matrix(t, panel, cols, t->type);
+	r->level = gp_trainer_matrix(t, panel, b->cols, t->type);
 	for (int k = 0; k < power; k++)
-		r->side[k] = make_side(t, panel, n, width);
+	{
+		side	   *s = &r->side[k];
+
+		s->wide = gp_trainer_matrix(t, panel, width + 2, t->type);
+		dev->fill(dev, s->wide, 1.0);
+		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
+		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
+		s->slope = gp_trainer_matrix(t, panel, n, t->type);
+		s->change = gp_trainer_matrix(t, panel, width, t->type);
+		s->spare = gp_trainer_matrix(t, panel, width, t->type);
+	}
 }
 
 static void
@@ -198,8 +164,6 @@ pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 	room	   *r;
 
 	gp_ends_open(t, b, rows, width);
-	for (int64_t k = 0; k < 2 * b->ends.most; k++)
-		gp_number_put(b->ends.scatter.value, t->type, k, 1.0);
 	open_room(t, b, b->rows, width, 2);
 	gp_parameter_make(t, &f->offset, 1, 1, b->groups, 0.0);
 	r = f->room;
@@ -261,7 +225,7 @@ cover_points(gp_trainer *t, gp_inducing *f)
 					  k == 0 ? log(f->amplitude) : 0.0);
 	}
 	dev->gemm(dev, false, true, 1.0, wide[0], wide[1], 0.0, r->kernel_slope);
-	gp_trainer_each(t, GP_EACH_EXP, 1.0, r->kernel, r->kernel_slope, GP_NONE);
+	gp_exp(t, 1.0, r->kernel, r->kernel_slope);
 	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
 	gp_destroy_all(dev, &wide[1], &wide[0]);
 }
@@ -275,16 +239,16 @@ gp_inducing_ready(gp_trainer *t, gp_block *b)
 	int64_t		width = f->scaled.cols;
 	gp_matrix	z = gp_matrix_cols(r->wide, 0, width);
 
-	f->amplitude = exp(2.0 * gp_parameter_number(t, &f->log_a));
-	gp_trainer_each(t, GP_EACH_EXP, -1.0, f->inverse, f->log_length.value, GP_NONE);
+	f->amplitude = exp(2.0 * gp_parameter_number(t, &b->weights.log_a));
+	gp_exp(t, -1.0, b->weights.inverse, b->weights.log_length.value);
 	dev->fill(dev, r->wide, 1.0);
 	dev->copy(dev, z, f->point.value);
-	times(t, z, f->inverse);
+	gp_times(t, z, b->weights.inverse);
 	dev->copy(dev, f->scaled, z);
 	write_lengths(t, z, gp_matrix_cols(r->wide, width + 1, 1), log(f->amplitude));
 	cover_points(t, f);
-	gp_trainer_each(t, GP_EACH_EXP, 2.0, r->less, f->log_s.value, GP_NONE);
-	dev->shift(dev, r->less, -1.0);
+	gp_exp(t, 2.0, b->weights.s2, b->weights.log_s.value);
+	dev->shift(dev, b->weights.s2, -1.0);
 	if (r->power > 1)
 	{
 		/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' +
@@ -297,8 +261,8 @@ gp_inducing_ready(gp_trainer *t, gp_block *b)
 					  r->crossed[k]);
 		}
 		dev->fill(dev, r->covariance, 0.0);
-		add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
-		add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
+		gp_add_product(t, 1.0, r->covariance, r->crossed[FIRST_FIRST], r->crossed[SECOND_SECOND]);
+		gp_add_product(t, 1.0, r->covariance, r->crossed[FIRST_SECOND], r->crossed[SECOND_FIRST]);
 		dev->shift(dev, gp_matrix_diagonal(r->covariance), JITTER * f->amplitude * f->amplitude);
 	}
 	else
@@ -330,9 +294,9 @@ root_backward(gp_trainer *t, gp_inducing *f)
 	dev->copy(dev, b, r->white_slope);
 	dev->gemm(dev, true, false, -1.0, f->turned, b, 0.0, a);
 	dev->gemm(dev, false, true, 1.0, a, f->turned, 0.0, b);
-	times(t, b, r->lower);
+	gp_times(t, b, r->lower);
 	dev->gemm(dev, true, false, 1.0, r->root, b, 0.0, a);
-	times(t, a, r->lower);
+	gp_times(t, a, r->lower);
 	dev->axpby(dev, 0.5, diagonal, 0.0, diagonal);
 	dev->transpose(dev, b, a);
 	dev->axpby(dev, 0.5, b, 0.5, a);
@@ -346,7 +310,7 @@ root_backward(gp_trainer *t, gp_inducing *f)
 	for (int k = 0; k < 4; k++)
 	{
 		dev->copy(dev, a, r->covariance_slope);
-		times(t, a, r->crossed[partner_of[k]]);
+		gp_times(t, a, r->crossed[partner_of[k]]);
 		dev->gemm(dev, false, false, 1.0, r->pick_double[end_of[k]], a, 0.0, r->pick_room);
 		dev->gemm(dev, false, true, 1.0, r->pick_room, r->pick_double[point_of[k]], 1.0,
 				  r->kernel_slope);
@@ -355,43 +319,45 @@ root_backward(gp_trainer *t, gp_inducing *f)
 
 /* The derivatives by s, the points, len and a, when all panels are done. */
 static void
-points_backward(gp_trainer *t, gp_inducing *f)
+points_backward(gp_trainer *t, gp_block *b)
 {
+	gp_inducing *f = &b->inducing;
+	gp_weights *w = &b->weights;
 	gp_device  *dev = t->dev;
 	room	   *r = f->room;
 	gp_matrix	g = r->kernel_slope;
 	gp_matrix	change = r->point_slope[0];
 	gp_matrix	over = r->point_slope[1];
 
-	add_product(t, 2.0, f->log_s.gradient, r->slope, r->less);
-	dev->axpby(dev, 2.0, r->slope, 1.0, f->log_s.gradient);
+	gp_add_product(t, 2.0, w->log_s.gradient, w->slope, w->s2);
+	dev->axpby(dev, 2.0, w->slope, 1.0, w->log_s.gradient);
 	root_backward(t, f);
 	/* Z / len's gradient: of rows, and 2 (G Z - (G 1) o Z) of the points' own kernel, G = dK o K */
-	times(t, g, r->kernel);
+	gp_times(t, g, r->kernel);
 	dev->gemm(dev, false, false, 2.0, g, f->scaled, 0.0, r->part[0]);
 	dev->gemm(dev, false, false, 2.0, g, r->ones_double, 0.0, r->part[1]);
-	times(t, r->part[1], f->scaled);
+	gp_times(t, r->part[1], f->scaled);
 	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[0]);
 	dev->copy(dev, r->part[1], over);
-	times(t, r->part[1], f->scaled);
+	gp_times(t, r->part[1], f->scaled);
 	dev->copy(dev, r->part[2], change);
 	dev->axpby(dev, -1.0, r->part[1], 1.0, r->part[2]);
 	dev->axpby(dev, 1.0, r->part[0], 1.0, r->part[2]);
 	dev->copy(dev, change, r->part[2]);
 	dev->copy(dev, over, change);
-	times(t, over, f->inverse);
+	gp_times(t, over, w->inverse);
 	dev->axpby(dev, 1.0, over, 1.0, f->point.gradient);
-	times(t, change, gp_matrix_cols(r->wide, 0, f->scaled.cols));
+	gp_times(t, change, gp_matrix_cols(r->wide, 0, f->scaled.cols));
 	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0,
-			  f->log_length.gradient);
-	dev->shift(dev, f->log_a.gradient, 2.0 * r->grown);
+			  w->log_length.gradient);
+	dev->shift(dev, w->log_a.gradient, 2.0 * r->grown);
 }
 
 /* ---- rows and points ---- */
 
 /* The covariances of rows with the points. */
 static void
-cover_rows(gp_trainer *t, gp_inducing *f, side *s, gp_matrix x)
+cover_rows(gp_trainer *t, gp_block *b, side *s, gp_matrix x)
 {
 	gp_device  *dev = t->dev;
 	gp_matrix	wide = first(s->wide, x.rows);
@@ -399,10 +365,17 @@ cover_rows(gp_trainer *t, gp_inducing *f, side *s, gp_matrix x)
 	gp_matrix	exponent = first(s->exponent, x.rows);
 
 	dev->copy(dev, u, x);
-	times(t, u, f->inverse);
+	gp_times(t, u, b->weights.inverse);
 	write_lengths(t, u, gp_matrix_cols(wide, x.cols, 1), 0.0);
-	dev->gemm(dev, false, true, 1.0, wide, f->room->wide, 0.0, exponent);
-	gp_trainer_each(t, GP_EACH_EXP, 1.0, first(s->kernel, x.rows), exponent, GP_NONE);
+	dev->gemm(dev, false, true, 1.0, wide, b->inducing.room->wide, 0.0, exponent);
+	gp_exp(t, 1.0, first(s->kernel, x.rows), exponent);
+}
+
+/* x / len of a side's rows. */
+static gp_matrix
+scaled_rows(const side *s, int64_t rows)
+{
+	return gp_matrix_part(s->wide, 0, 0, rows, s->wide.cols - 2);
 }
 
 /* With G = dK o K: d(x / len) = G Z - (G 1) o x, and sums for dZ = G'x - (G'1) o Z. */
@@ -412,109 +385,58 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 	gp_device  *dev = t->dev;
 	room	   *r = f->room;
 	int64_t		width = f->scaled.cols;
-	gp_matrix	u = gp_matrix_part(s->wide, 0, 0, rows, width);
+	gp_matrix	u = scaled_rows(s, rows);
 	gp_matrix	g = first(s->slope, rows);
 	gp_matrix	change = first(s->change, rows);
 	gp_matrix	spare = first(s->spare, rows);
 
 	r->grown += gp_product_sum(t, g, first(s->kernel, rows));
-	times(t, g, first(s->kernel, rows));
+	gp_times(t, g, first(s->kernel, rows));
 	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->wide, 0, width), 0.0, change);
 	dev->gemm(dev, false, false, 1.0, g, first(r->ones, f->count), 0.0, spare);
-	times(t, spare, u);
+	gp_times(t, spare, u);
 	dev->axpby(dev, -1.0, spare, 1.0, change);
 	dev->gemm(dev, true, false, 1.0, g, u, 1.0, r->point_slope[0]);
 	dev->gemm(dev, true, false, 1.0, g, first(r->ones, rows), 1.0, r->point_slope[1]);
 }
 
-/* dx = d(x / len) / len, which is complete, and dlog len = - the sums of d(x / len) o x / len. */
-static void
-rows_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows, gp_matrix dx)
-{
-	gp_device  *dev = t->dev;
-	gp_matrix	change = first(s->change, rows);
-
-	if (gp_is_wanted(dx))
-	{
-		dev->copy(dev, dx, change);
-		times(t, dx, f->inverse);
-	}
-	times(t, change, gp_matrix_part(s->wide, 0, 0, rows, f->scaled.cols));
-	dev->gemm(dev, true, false, -1.0, gp_matrix_part(f->room->ones, 0, 0, rows, 1), change, 1.0,
-			  f->log_length.gradient);
-}
-
 /* ---- features and weights ---- */
 
-/* The features of a panel, whose covariances with the directions are cross, their squares, and what
- * the noise is multiplied with. */
+/* The features of a panel, from its covariances with the directions. */
 static void
-make_features(gp_trainer *t, gp_inducing *f, gp_matrix cross)
+make_features(gp_trainer *t, gp_block *b, gp_matrix cross)
 {
-	gp_device  *dev = t->dev;
-	room	   *r = f->room;
-	gp_matrix	phi = first(r->phi, cross.rows);
-	gp_matrix	square = first(r->phi_square, cross.rows);
-	gp_matrix	spread = first(r->spread, cross.rows);
-
-	dev->gemm(dev, false, true, 1.0, cross, r->white, 0.0, phi);
-	dev->copy(dev, square, phi);
-	times(t, square, phi);
-	dev->copy(dev, spread, first(r->level, cross.rows));
-	dev->gemm(dev, false, false, 1.0, square, r->less, 1.0, spread);
-	gp_trainer_each(t, GP_EACH_ROOT, 1.0, spread, GP_NONE, GP_NONE);
-}
-
-/* F of a panel whose features stand. */
-static void
-draw(gp_trainer *t, gp_inducing *f, gp_matrix noise, gp_matrix out)
-{
-	t->dev->gemm(t->dev, false, false, 1.0, first(f->room->phi, out.rows), f->mean.value, 0.0, out);
-	add_product(t, 1.0, out, first(f->room->spread, out.rows), noise);
+	t->dev->gemm(t->dev, false, true, 1.0, cross, b->inducing.room->white, 0.0,
+				 first(b->weights.phi, cross.rows));
 }
 
 /* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the
  * variances' gradient. */
 static void
-draw_backward(gp_trainer *t, gp_inducing *f, gp_matrix cross, gp_matrix noise, gp_matrix df,
-			  gp_matrix dcross)
+features_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix cross, gp_matrix df,
+				  gp_matrix dcross)
 {
-	gp_device  *dev = t->dev;
-	room	   *r = f->room;
-	gp_matrix	phi = first(r->phi, cross.rows);
-	gp_matrix	square = first(r->phi_square, cross.rows);
-	gp_matrix	dphi = first(r->phi_slope, cross.rows);
-	gp_matrix	dv = first(r->spread, cross.rows);
+	room	   *r = b->inducing.room;
+	gp_matrix	dphi = first(b->weights.dphi, band->count);
 
-	dev->gemm(dev, true, false, 1.0, phi, df, 1.0, f->mean.gradient);
-	dev->gemm(dev, false, true, 1.0, df, f->mean.value, 0.0, dphi);
-	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, noise, GP_NONE);
-	times(t, dv, df);
-	r->grown += r->power * gp_product_sum(t, dv, first(r->level, cross.rows));
-	dev->gemm(dev, true, false, 1.0, square, dv, 1.0, r->slope);
-	dev->gemm(dev, false, true, 1.0, dv, r->less, 0.0, square);
-	add_product(t, 2.0, dphi, phi, square);
-	dev->gemm(dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
-	dev->gemm(dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
+	gp_weights_backward(t, &b->weights, band, r->level, df);
+	r->grown += r->power * gp_product_sum(t, first(b->weights.spread, band->count),
+										  first(r->level, band->count));
+	t->dev->gemm(t->dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
+	t->dev->gemm(t->dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
 }
 
 /* Sums over panels begin. */
 static void
-begin_backward(gp_trainer *t, gp_inducing *f)
+begin_backward(gp_trainer *t, gp_block *b)
 {
-	room	   *r = f->room;
+	room	   *r = b->inducing.room;
 
 	r->grown = 0.0;
-	t->dev->fill(t->dev, r->slope, 0.0);
+	t->dev->fill(t->dev, b->weights.slope, 0.0);
 	t->dev->fill(t->dev, r->white_slope, 0.0);
 	for (int k = 0; k < 2; k++)
 		t->dev->fill(t->dev, r->point_slope[k], 0.0);
-}
-
-static void
-inducing_prior(gp_trainer *t, gp_block *b, double weight)
-{
-	gp_weights_prior(t, &b->inducing.mean, &b->inducing.log_s, b->inducing.room->slope, weight);
 }
 
 /* ---- a layer ---- */
@@ -522,58 +444,55 @@ inducing_prior(gp_trainer *t, gp_block *b, double weight)
 /* The features of a panel, whose covariances with the directions are those with the points; returns
  * these. */
 static gp_matrix
-layer_panel(gp_trainer *t, gp_inducing *f, gp_matrix x)
+layer_panel(gp_trainer *t, gp_block *b, gp_matrix x)
 {
-	gp_matrix	cross = first(f->room->side[0].kernel, x.rows);
+	side	   *s = &b->inducing.room->side[0];
 
-	cover_rows(t, f, &f->room->side[0], x);
-	make_features(t, f, cross);
-	return cross;
+	cover_rows(t, b, s, x);
+	make_features(t, b, first(s->kernel, x.rows));
+	return first(s->kernel, x.rows);
 }
 
 static void
 layer_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	gp_inducing *f = &b->inducing;
-
 	gp_inducing_ready(t, b);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
-		gp_matrix	out = gp_matrix_rows(y, band.first, band.count);
 
-		layer_panel(t, f, rows);
-		draw(t, f, gp_matrix_rows(f->noise, band.first, band.count), out);
-		gp_add_input(t, f->map, f->carries, false, rows, out);
+		layer_panel(t, b, rows);
+		gp_weights_draw(t, &b->weights, &band, b->inducing.room->level, rows,
+						gp_matrix_rows(y, band.first, band.count));
 	}
 }
 
 static void
 layer_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_inducing *f = &b->inducing;
-	side	   *s = &f->room->side[0];
+	side	   *s = &b->inducing.room->side[0];
 
-	begin_backward(t, f);
+	begin_backward(t, b);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
 		gp_matrix	dpanel = gp_is_wanted(dx) ? gp_matrix_rows(dx, band.first, band.count)
 			: GP_NONE;
-		gp_matrix	cross = layer_panel(t, f, gp_matrix_rows(x, band.first, band.count));
+		gp_matrix	cross = layer_panel(t, b, gp_matrix_rows(x, band.first, band.count));
 
-		draw_backward(t, f, cross, gp_matrix_rows(f->noise, band.first, band.count), df,
-					  first(s->slope, band.count));
-		kernel_backward(t, f, s, band.count);
-		rows_backward(t, f, s, band.count, dpanel);
+		features_backward(t, b, &band, cross, df, first(s->slope, band.count));
+		kernel_backward(t, &b->inducing, s, band.count);
+		gp_lengths_backward(t, &b->weights, scaled_rows(s, band.count),
+							first(s->change, band.count), dpanel);
 		if (gp_is_wanted(dx))
-			gp_add_input(t, f->map, f->carries, true, df, dpanel);
+			gp_add_input(t, &b->weights, true, df, dpanel);
 	}
-	points_backward(t, f);
+	points_backward(t, b);
 }
 
 const gp_block_class gp_block_inducing_layer = {
-	.shape = layer_shape,.forward = layer_forward,.backward = layer_backward,.prior = inducing_prior
+	.shape = layer_shape,.forward = layer_forward,.backward = layer_backward,
+	.prior = gp_weights_prior
 };
 
 /* ---- pairs of rows ---- */
@@ -592,8 +511,8 @@ difference(gp_trainer *t, gp_inducing *f, int64_t rows)
 	side	   *s = f->room->side;
 	gp_matrix	out = first(s[0].spare, rows);
 
-	t->dev->copy(t->dev, out, gp_matrix_part(s[0].wide, 0, 0, rows, f->scaled.cols));
-	t->dev->axpby(t->dev, -1.0, gp_matrix_part(s[1].wide, 0, 0, rows, f->scaled.cols), 1.0, out);
+	t->dev->copy(t->dev, out, scaled_rows(&s[0], rows));
+	t->dev->axpby(t->dev, -1.0, scaled_rows(&s[1], rows), 1.0, out);
 	return out;
 }
 
@@ -615,7 +534,7 @@ pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
 	gp_matrix	apart;
 
 	for (int end = 0; end < 2; end++)
-		cover_rows(t, f, &r->side[end], ends_of(b, band, end));
+		cover_rows(t, b, &r->side[end], ends_of(b, band, end));
 	for (int k = 0; k < 4; k++)
 	{
 		picked[k] = first(r->picked[k], rows);
@@ -623,34 +542,32 @@ pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
 				  r->pick[point_of[k]], 0.0, picked[k]);
 	}
 	dev->fill(dev, cross, 0.0);
-	add_product(t, 1.0, cross, picked[FIRST_FIRST], picked[SECOND_SECOND]);
-	add_product(t, 1.0, cross, picked[FIRST_SECOND], picked[SECOND_FIRST]);
+	gp_add_product(t, 1.0, cross, picked[FIRST_FIRST], picked[SECOND_SECOND]);
+	gp_add_product(t, 1.0, cross, picked[FIRST_SECOND], picked[SECOND_FIRST]);
 	/* near = k_ij^2 and level = a^4 + k_ij^2 */
 	apart = difference(t, f, rows);
 	dev->row_dots(dev, dots, apart, apart);
 	dev->copy(dev, level, dots);
-	gp_trainer_each(t, GP_EACH_EXP, -1.0, near, level, GP_NONE);
+	gp_exp(t, -1.0, near, level);
 	dev->axpby(dev, square, near, 0.0, near);
 	dev->copy(dev, level, near);
 	dev->shift(dev, level, square);
-	make_features(t, f, cross);
+	make_features(t, b, cross);
 	return cross;
 }
 
 static void
 pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 {
-	gp_inducing *f = &b->inducing;
-
 	t->dev->gather_rows(t->dev, first(b->ends.row, 2 * b->ends.n), x, b->ends.end);
 	gp_inducing_ready(t, b);
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		pairs_panel(t, b, &band);
-		draw(t, f, gp_matrix_rows(f->noise, band.first, band.count),
-			 gp_matrix_rows(y, band.first, band.count));
+		gp_weights_draw(t, &b->weights, &band, b->inducing.room->level, GP_NONE,
+						gp_matrix_rows(y, band.first, band.count));
 	}
-	t->dev->shift(t->dev, y, gp_parameter_number(t, &f->offset));
+	t->dev->shift(t->dev, y, gp_parameter_number(t, &b->inducing.offset));
 }
 
 /* The derivatives of a panel; the gradient of an end's row stands in place of its partner's. */
@@ -662,19 +579,19 @@ panel_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix df)
 	room	   *r = f->room;
 	int64_t		rows = band->count;
 	gp_matrix	cross = pairs_panel(t, b, band);
-	gp_matrix	slope = first(r->phi, rows);
+	gp_matrix	slope = first(b->weights.phi, rows);
 	gp_matrix	near = first(r->near, rows);
 	gp_matrix	push = first(r->side[1].spare, rows);
 	gp_matrix	apart;
 
-	draw_backward(t, f, cross, gp_matrix_rows(f->noise, band->first, rows), df, cross);
+	features_backward(t, b, band, cross, df, cross);
 	/* the covariances of its ends with the points */
 	for (int end = 0; end < 2; end++)
 		dev->fill(dev, r->side[end].slope, 0.0);
 	for (int k = 0; k < 4; k++)
 	{
 		dev->copy(dev, slope, cross);
-		times(t, slope, first(r->picked[partner_of[k]], rows));
+		gp_times(t, slope, first(r->picked[partner_of[k]], rows));
 		dev->gemm(dev, false, true, 1.0, slope, r->pick[point_of[k]], 1.0,
 				  first(r->side[end_of[k]].slope, rows));
 	}
@@ -682,34 +599,34 @@ panel_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix df)
 		kernel_backward(t, f, &r->side[end], rows);
 	/* the variances' gradient stands in spread: d(x_i / len) -= 2 dv k_ij^2 (x_i - x_j) / len */
 	apart = difference(t, f, rows);
-	times(t, near, first(r->spread, rows));
+	gp_times(t, near, first(b->weights.spread, rows));
 	dev->gemm(dev, false, false, 2.0, near, first(r->ones, 1), 0.0, push);
-	times(t, push, apart);
+	gp_times(t, push, apart);
 	for (int end = 0; end < 2; end++)
 	{
 		dev->axpby(dev, end == 0 ? -1.0 : 1.0, push, 1.0, first(r->side[end].change, rows));
-		rows_backward(t, f, &r->side[end], rows, ends_of(b, band, 1 - end));
+		gp_lengths_backward(t, &b->weights, scaled_rows(&r->side[end], rows),
+							first(r->side[end].change, rows), ends_of(b, band, 1 - end));
 	}
 }
 
 static void
 pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_inducing *f = &b->inducing;
-
-	begin_backward(t, f);
+	begin_backward(t, b);
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
 
 		panel_backward(t, b, &band, df);
-		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_part(f->room->ones, 0, 0, band.count, 1),
-					 df, 1.0, f->offset.gradient);
+		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_rows(b->weights.ones, 0, band.count), df,
+					 1.0, b->inducing.offset.gradient);
 	}
-	points_backward(t, f);
+	points_backward(t, b);
 	t->dev->spmm(t->dev, 1.0, &b->ends.scatter, first(b->ends.row, 2 * b->ends.n), 0.0, dx);
 }
 
 const gp_block_class gp_block_inducing_pairs = {
-	.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward,.prior = inducing_prior
+	.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward,
+	.prior = gp_weights_prior
 };

@@ -93,19 +93,10 @@ static void
 unit_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
 	gp_unit    *u = &b->unit;
-	gp_csr	   *d = gp_trainer_own(t, gp_alloc_zero(t->env, 1, sizeof(gp_csr)));
 
-	*d = (gp_csr) {.rows = rows,.cols = rows,.type = t->type};
-	d->start = gp_trainer_own(t, gp_alloc_array(t->env, rows + 1, sizeof(int64_t)));
-	d->col = gp_trainer_own(t, gp_alloc_array(t->env, rows, sizeof(int32_t)));
-	d->value = gp_trainer_own(t, gp_alloc_array(t->env, rows, gp_type_size(t->type)));
-	GP_EACH(t->env, i, rows, i)
-	{
-		d->start[i] = i;
-		d->col[i] = (int32_t) i;
-	}
-	d->start[rows] = rows;
-	u->diagonal = d;
+	u->diagonal = gp_trainer_csr(t, rows, rows, rows);
+	for (int64_t i = 0; i < rows; i++)
+		u->diagonal.start[i + 1] = i + 1;
 	u->inverse = gp_trainer_own(t, gp_alloc_figures(t->env, rows, sizeof(double)));
 	u->dot = gp_trainer_own(t, gp_alloc_figures(t->env, rows, sizeof(double)));
 	u->dots = gp_trainer_matrix(t, rows, 1, GP_DOUBLE);
@@ -116,9 +107,9 @@ static void
 scale_rows(gp_trainer *t, gp_unit *u, const double *v, const double *w, gp_matrix x, double beta,
 		   gp_matrix y)
 {
-	GP_EACH(t->env, i, gp_items(t->env, u->diagonal->rows), i)
-		gp_number_put(u->diagonal->value, t->type, i, w ? -v[i] * w[i] : v[i]);
-	t->dev->spmm(t->dev, 1.0, u->diagonal, x, beta, y);
+	GP_EACH(t->env, i, gp_items(t->env, u->diagonal.rows), i)
+		gp_number_put(u->diagonal.value, t->type, i, w ? -v[i] * w[i] : v[i]);
+	t->dev->spmm(t->dev, 1.0, &u->diagonal, x, beta, y);
 }
 
 /* The inner products of rows, on the host. */

@@ -15,15 +15,11 @@ void
 gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 {
 	gp_ends    *p = &b->ends;
-	gp_csr	   *s = &p->scatter;
 
 	b->rows = p->most;
 	b->cols = 1;
 	p->row = gp_trainer_matrix(t, 2 * p->most, cols, t->type);
-	*s = (gp_csr) {.rows = rows,.cols = 2 * p->most,.type = t->type};
-	s->start = gp_trainer_own(t, gp_alloc_zero(t->env, rows + 1, sizeof(int64_t)));
-	s->col = gp_trainer_own(t, gp_alloc_array(t->env, 2 * p->most, sizeof(int32_t)));
-	s->value = gp_trainer_own(t, gp_alloc_array(t->env, 2 * p->most, gp_type_size(t->type)));
+	p->scatter = gp_trainer_csr(t, rows, 2 * p->most, 2 * p->most);
 	t->env->check_interrupts(t->env);
 }
 
@@ -88,7 +84,7 @@ gp_pairs_scale(gp_trainer *t, const gp_pairs *p)
 gp_matrix
 gp_pairs_weights(gp_trainer *t, const gp_pairs *p)
 {
-	gp_trainer_each(t, GP_EACH_EXP, 1.0, p->w, p->log_w.value, GP_NONE);
+	gp_exp(t, 1.0, p->w, p->log_w.value);
 	return p->w;
 }
 
@@ -105,7 +101,7 @@ pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 	double		offset = gp_parameter_number(t, &p->offset);
 
 	dev->gather_rows(dev, ends, x, b->ends.end);
-	gp_trainer_each(t, GP_EACH_TIMES, 1.0, ends, gp_pairs_weights(t, p), GP_NONE);
+	gp_times(t, ends, gp_pairs_weights(t, p));
 	dev->row_dots(dev, dots, gp_matrix_rows(ends, 0, n), gp_matrix_rows(ends, n, n));
 	dev->download(dev, gp_matrix_wrap(p->dot, n, 1, GP_DOUBLE), dots);
 	for (int64_t e = 0; e < gp_items(t->env, n); e++)
@@ -142,7 +138,7 @@ pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix d
 	dev->shift(dev, p->gain.gradient, gain);
 	dev->upload(dev, slope, gp_matrix_wrap(p->by_pair, n, 1, GP_DOUBLE));
 	dev->copy(dev, product, gp_matrix_rows(ends, 0, n));
-	gp_trainer_each(t, GP_EACH_TIMES, 1.0, product, gp_matrix_rows(ends, n, n), GP_NONE);
+	gp_times(t, product, gp_matrix_rows(ends, n, n));
 	dev->gemm(dev, true, false, 2.0, slope, product, 1.0, p->log_w.gradient);
 	for (int64_t k = 0; k < gp_items(t->env, 2 * n); k++)
 	{
@@ -151,7 +147,7 @@ pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix d
 		gp_number_put(b->ends.scatter.value, t->type, k, p->by_pair[e < n ? e : e - n]);
 	}
 	dev->spmm(dev, 1.0, &b->ends.scatter, ends, 0.0, dx);
-	gp_trainer_each(t, GP_EACH_TIMES, 1.0, dx, p->w, GP_NONE);
+	gp_times(t, dx, p->w);
 }
 
 const gp_block_class gp_block_pairs = {

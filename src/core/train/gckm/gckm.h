@@ -19,7 +19,7 @@ typedef struct gp_points
 } gp_points;
 
 /*
- * gckm_points.c: labelled nodes, at most three quarters of them all, and a random
+ * gckm_points.c: labelled nodes (ascending), at most three quarters of them all, and a random
  * choice of the others.
  */
 extern gp_points gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled,

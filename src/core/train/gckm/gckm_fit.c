@@ -22,30 +22,6 @@ typedef struct machine
 	double		jitter;
 } machine;
 
-/* I + W. */
-static gp_csr *
-closed_neighbourhoods(gp_env *env, const gp_graph *graph)
-{
-	gp_csr	   *one = gp_csr_identity(env, graph->nodes, GP_DOUBLE);
-	int64_t		entries = graph->start[graph->nodes];
-	gp_csr		w = {graph->nodes, graph->nodes, graph->start, graph->col, graph->weight, GP_DOUBLE,
-					 0};
-	double	   *unit = NULL;
-	gp_csr	   *sum;
-
-	if (graph->weight == NULL)
-	{
-		w.value = unit = gp_alloc_array(env, entries, sizeof(double));
-		GP_EACH(env, k, entries, k)
-			unit[k] = 1.0;
-	}
-	sum = gp_csr_add(env, one, &w);
-	gp_free(env, unit);
-	gp_csr_free(env, one);
-	return sum;
-}
-
-/* Makes what a machine multiplies with. */
 static void
 machine_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
 {
@@ -65,8 +41,7 @@ machine_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	problem->label, problem->nclasses};
 	if (a->x == NULL)
 		a->x = a->own_x = gp_features_identity(env, problem->graph->nodes, GP_DOUBLE);
-	a->op = sums ? closed_neighbourhoods(env, problem->graph)
-		: gp_graph_normalise(env, problem->graph, GP_NORM_SYM, GP_DOUBLE);
+	a->op = gp_graph_normalise(env, problem->graph, sums ? GP_NORM_NONE : GP_NORM_SYM, GP_DOUBLE);
 	a->m = gp_min64(o->landmarks, problem->graph->nodes);
 }
 
@@ -90,13 +65,6 @@ set_width(machine *a, int layer, double variance)
 				 "the spread of the features is out of range");
 	a->sigma2[layer] = sigma2 > 0.0 ? sigma2 : 1.0;
 	return a->sigma2[layer];
-}
-
-/* q becomes a factor of the kernel that it holds. */
-static void
-make_factor(machine *a, const gp_points *points, gp_matrix q)
-{
-	a->jitter = fmax(a->jitter, gp_points_factor(a->dev, q, points));
 }
 
 /* The last layer's components, by way of q and norm; owned by the caller. */
@@ -123,7 +91,7 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 			gp_destroy_all(dev, &x, &h);
 		}
 		gp_rbf(dev, q, norm, points, set_width(a, l, variance));
-		make_factor(a, points, q);
+		a->jitter = fmax(a->jitter, gp_points_factor(dev, q, points));
 		h = dev->create(dev, q.rows, gp_gckm_components(o, l), GP_DOUBLE);
 		gp_principal_components(dev, q, h);
 	}
@@ -182,7 +150,7 @@ machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 		dev->destroy(dev, &work);
 	}
 	dev->destroy(dev, &norm);
-	make_factor(a, &points, q);
+	a->jitter = fmax(a->jitter, gp_points_factor(dev, q, &points));
 	a->jitter = fmax(a->jitter, gp_rkm_solve(dev, &a->rkm, q, out->mean, loo_mean, NULL));
 	dev->destroy(dev, &q);
 	scores_to_means(env, out->nodes, out->columns, out->mean, out->variance);
@@ -193,7 +161,6 @@ machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	return gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
 }
 
-/* The fit. */
 static void *
 machine_run(void *state, gp_device *dev, const gp_plan *plan)
 {
@@ -204,7 +171,6 @@ machine_run(void *state, gp_device *dev, const gp_plan *plan)
 	return gp_posterior_make(dev, a->problem, plan, machine_scores, a);
 }
 
-/* The components of every node as features of the host. */
 static void *
 embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 {

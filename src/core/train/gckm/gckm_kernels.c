@@ -54,45 +54,11 @@ gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 
 /* ---- features ---- */
 
-/* The reciprocal of every column's deviation; 0 for a constant one. */
-static double *
-column_units(gp_env *env, const gp_features *x)
-{
-	double	   *mean = gp_alloc_figures(env, x->dims, sizeof(double));
-	double	   *unit = gp_alloc_figures(env, x->dims, 3 * sizeof(double));
-	double	   *square = unit + gp_items(env, x->dims);
-	double	   *seen = square + gp_items(env, x->dims);
-	int64_t		entries = gp_items(env, x->csr ? gp_csr_entries(x->csr) : x->rows * x->dims);
-	const void *value = x->csr ? x->csr->value : x->dense;
-	double		rows = (double) x->rows;
-
-	memset(mean, 0, gp_items(env, x->dims) * sizeof(double));
-	memset(unit, 0, gp_items(env, 3 * x->dims) * sizeof(double));
-	GP_EACH(env, k, entries, k)
-		mean[x->csr ? x->csr->col[k] : k % x->dims] += gp_number_at(value, x->type, k) / rows;
-	GP_EACH(env, k, entries, k)
-	{
-		int64_t		c = x->csr ? x->csr->col[k] : k % x->dims;
-		double		away = gp_number_at(value, x->type, k) - mean[c];
-
-		square[c] += away * away;
-		seen[c] += 1.0;
-	}
-	for (int64_t c = 0; c < gp_items(env, x->dims); c++)
-	{
-		/* entries that are not there are 0 */
-		double		deviation = sqrt((square[c] + (rows - seen[c]) * mean[c] * mean[c]) / rows);
-
-		unit[c] = deviation > 1e-12 * fabs(mean[c]) ? 1.0 / deviation : 0.0;
-	}
-	gp_free(env, mean);
-	return unit;
-}
-
-/* Adds a multiple of row i of X to sum, and lists the columns that it may have made other than
- * 0. */
+/* Adds a multiple of row i of X to the sum of a node, and lists the columns that it is the first to
+ * touch. */
 static int64_t
-add_row(const gp_csr *x, int32_t i, double factor, double *sum, int32_t *touched, int64_t n)
+add_row(const gp_csr *x, int32_t i, double factor, int32_t node, int32_t *last, double *sum,
+		int32_t *touched, int64_t n)
 {
 	const double *value = x->value;
 
@@ -100,28 +66,12 @@ add_row(const gp_csr *x, int32_t i, double factor, double *sum, int32_t *touched
 	{
 		int32_t		c = x->col[k];
 
-		if (sum[c] == 0.0)
+		if (last[c] != node)
 			touched[n++] = c;
+		last[c] = node;
 		sum[c] += factor * value[k];
 	}
 	return n;
-}
-
-/* The most entries that the rows of one node's neighbours have together. */
-static int64_t
-most_touched(gp_env *env, const gp_csr *x, const gp_csr *op)
-{
-	int64_t		most = 0;
-
-	GP_EACH(env, i, x->rows, op ? op->start[i] : i)
-	{
-		int64_t		n = op ? 0 : x->start[i + 1] - x->start[i];
-
-		for (int64_t e = op ? op->start[i] : 0; op && e < op->start[i + 1]; e++)
-			n += x->start[op->col[e] + 1] - x->start[op->col[e]];
-		most = gp_max64(most, n);
-	}
-	return most;
 }
 
 /* Squared lengths of the rows of op X, one row at a time; returns the variance. */
@@ -133,17 +83,21 @@ sparse_norms(gp_device *dev, const gp_csr *x, const gp_csr *op, gp_matrix norm)
 	double	   *length = gp_alloc_figures(env, n, sizeof(double));
 	double	   *sum = gp_alloc_figures(env, x->cols, 2 * sizeof(double));
 	double	   *mean = sum + gp_items(env, x->cols);
-	int32_t    *touched = gp_alloc_figures(env, most_touched(env, x, op), sizeof(int32_t));
+	int32_t    *touched = gp_alloc_figures(env, x->cols, 2 * sizeof(int32_t));
+	int32_t    *last = touched + gp_items(env, x->cols);	/* the node that touched each column */
 	double		variance = 0.0;
 	int64_t		work = 0;
 
 	memset(sum, 0, gp_items(env, 2 * x->cols) * sizeof(double));
+	memset(last, -1, gp_items(env, x->cols) * sizeof(int32_t));
 	GP_EACH(env, i, gp_items(env, n), work)
 	{
-		int64_t		count = op ? 0 : add_row(x, (int32_t) i, 1.0, sum, touched, 0);
+		int32_t		node = (int32_t) i;
+		int64_t		count = op ? 0 : add_row(x, node, 1.0, node, last, sum, touched, 0);
 
 		for (int64_t e = op ? op->start[i] : 0; op && e < op->start[i + 1]; e++)
-			count = add_row(x, op->col[e], ((const double *) op->value)[e], sum, touched, count);
+			count = add_row(x, op->col[e], ((const double *) op->value)[e], node, last, sum,
+							touched, count);
 		work += count + 1;
 		length[i] = 0.0;
 		for (int64_t k = 0; k < count; k++)
@@ -274,11 +228,19 @@ double
 gp_feature_products(gp_device *dev, const gp_features *x, const gp_csr *op, const gp_points *points,
 					gp_matrix products, gp_matrix norm)
 {
-	double	   *unit = op ? NULL : column_units(dev->env, x);
-	double		variance = x->csr ? sparse_products(dev, x->csr, op, unit, points, products, norm) :
+	gp_env	   *env = dev->env;
+	/* each column's mean, and one over its deviation; 0 for a constant */
+	double	   *moment = op ? NULL : env->dry ? gp_alloc_figures(env, x->dims, 2 * sizeof(double))
+		: gp_features_moments(env, x);
+	double	   *unit = moment ? moment + gp_items(env, x->dims) : NULL;
+	double		variance;
+
+	for (int64_t c = 0; unit && c < gp_items(env, x->dims); c++)
+		unit[c] = unit[c] > 0.0 ? 1.0 / unit[c] : 0.0;
+	variance = x->csr ? sparse_products(dev, x->csr, op, unit, points, products, norm) :
 		dense_products(dev, x, op, unit, points, products, norm);
 
-	gp_free(dev->env, unit);
+	gp_free(env, moment);
 	return variance;
 }
 

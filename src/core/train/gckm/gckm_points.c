@@ -27,48 +27,33 @@ compare_drawn(const void *a, const void *b, void *unused)
 	return x->node - y->node;
 }
 
-/* Draws among the nodes that are labelled, or among the others; the first so many stay in place. */
-static int64_t
-draw_nodes(gp_env *env, int64_t nodes, const bool *is_labelled, bool labelled, uint64_t seed,
-		   drawn *place, int64_t room)
-{
-	gp_heap		heap = {.env = env,.item = place,.room = room,.size = sizeof(drawn),
-	.compare = compare_drawn};
-
-	GP_EACH(env, i, room > 0 ? nodes : 0, i)
-	{
-		drawn		d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i};
-
-		if (is_labelled[i] == labelled)
-			gp_heap_offer(&heap, &d);
-	}
-	return heap.n;
-}
-
 gp_points
 gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *labelled,
 				 int64_t count, uint64_t seed)
 {
 	gp_points	p = {gp_min64(count, nodes), NULL};
-	int64_t		others = nodes - nlabelled;
-	int64_t		least = gp_min64(others, p.n - p.n * 3 / 4);
-	int64_t		taken = gp_min64(nlabelled, p.n - least);
-	bool	   *is_labelled = gp_alloc_figures(env, nodes, sizeof(bool));
-	drawn	   *place = gp_alloc_figures(env, p.n, sizeof(drawn));
+	int64_t		least = gp_min64(nodes - nlabelled, p.n - p.n * 3 / 4);	/* without a label */
+	int64_t		with_label = gp_min64(nlabelled, p.n - least);
+	drawn	   *first = gp_alloc_figures(env, p.n, sizeof(drawn));
+	gp_heap		heap = {.env = env,.item = first,.room = with_label,.size = sizeof(drawn),
+	.compare = compare_drawn};
+	gp_heap		others = heap;
+	int64_t		k = 0;
 
-	p.node = gp_alloc_figures(env, p.n, sizeof(int32_t));
-	if (!env->dry)
+	others.item = first + with_label;
+	others.room = p.n - with_label;
+	GP_EACH(env, i, gp_items(env, nodes), i)
 	{
-		for (int64_t i = 0; i < nodes; i++)
-			is_labelled[i] = false;
-		for (int64_t k = 0; k < nlabelled; k++)
-			is_labelled[labelled[k]] = true;
-		taken = draw_nodes(env, nodes, is_labelled, true, seed, place, taken);
-		draw_nodes(env, nodes, is_labelled, false, seed, place + taken, p.n - taken);
-		for (int64_t k = 0; k < p.n; k++)
-			p.node[k] = place[k].node;
+		drawn		d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i};
+		bool		is_labelled = k < nlabelled && labelled[k] == i;
+
+		k += is_labelled;
+		gp_heap_offer(is_labelled ? &heap : &others, &d);
 	}
-	gp_free_all(env, place, is_labelled);
+	p.node = gp_alloc_figures(env, p.n, sizeof(int32_t));
+	for (k = 0; k < gp_items(env, p.n); k++)
+		p.node[k] = first[k].node;
+	gp_free(env, first);
 	if (!env->dry)
 		gp_sort(env, p.node, p.n, sizeof(int32_t), gp_compare_int32, NULL);
 	return p;

@@ -69,6 +69,7 @@ static void
 learner_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
 {
 	gp_env	   *env = dev->env;
+	const gp_graph *graph = problem->graph;
 	learner    *l = state;
 
 	*l = (learner) {.dev = dev,.env = env,.options = options,.problem = problem,
@@ -78,29 +79,24 @@ learner_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	if (l->x->csr)
 		l->x_turned = gp_csr_transpose(env, l->x->csr);
 	/* P: a node's neighbours, by their weight, and the node itself with OWN_WEIGHT. */
-	gp_csr	   *one = gp_csr_identity(env, problem->graph->nodes, problem->type);
-	int64_t		entries = problem->graph->start[problem->graph->nodes];
-	gp_csr		w = {problem->graph->nodes, problem->graph->nodes, problem->graph->start,
-		problem->graph->col, NULL, problem->type, 0};
-	gp_csr	   *sum;
-
-	w.value = gp_alloc_array(env, entries, gp_type_size(problem->type));
-	GP_EACH(env, i, problem->graph->nodes, problem->graph->start[i] + i)
+	l->op = gp_graph_normalise(env, graph, GP_NORM_NONE, problem->type);
+	GP_EACH(env, i, graph->nodes, l->op->start[i])
 	{
+		int64_t		edge = graph->start[i];
 		double		degree = 0.0;
 
-		for (int64_t k = problem->graph->start[i]; k < problem->graph->start[i + 1]; k++)
-			degree += problem->graph->weight ? problem->graph->weight[k] : 1.0;
-		gp_number_put(one->value, problem->type, i, degree > 0.0 ? OWN_WEIGHT : 1.0);
-		for (int64_t k = problem->graph->start[i]; k < problem->graph->start[i + 1]; k++)
-			gp_number_put(w.value, problem->type, k, degree > 0.0 ?
-						  (1.0 - OWN_WEIGHT) * (problem->graph->weight ? problem->graph->weight[k] :
-												1.0) / degree : 0.0);
+		for (int64_t k = edge; k < graph->start[i + 1]; k++)
+			degree += graph->weight ? graph->weight[k] : 1.0;
+		for (int64_t k = l->op->start[i]; k < l->op->start[i + 1]; k++)
+		{
+			bool		own = l->op->col[k] == i;
+			double		weight = own || !graph->weight ? 1.0 : graph->weight[edge];
+
+			edge += !own;
+			gp_number_put(l->op->value, problem->type, k, degree > 0.0 ?
+						  own ? OWN_WEIGHT : (1.0 - OWN_WEIGHT) * weight / degree : own);
+		}
 	}
-	sum = gp_csr_add(env, one, &w);
-	gp_free(env, w.value);
-	gp_csr_free(env, one);
-	l->op = sum;
 	l->op_turned = gp_csr_transpose(env, l->op);
 }
 
@@ -384,18 +380,17 @@ run_steps(learner *l, int64_t first, int64_t steps)
 		l->env->check_interrupts(l->env);
 		l->env->progress(l->env, GP_PHASE_TRAIN, l->done++, l->total);
 		/* A step with the weights' posterior and the network; last: keeps the bound */
-		gp_cosines *f = &l->head->cosines;
 		double		divergence = 1.0 / ((double) l->targets.columns *
 								   (double) gp_max64(l->nlearnt, 1));
 		int64_t		nlabels = make_batch(l, false);
 		double		ll;
 
 		gp_trainer_clear(&l->t);
-		f->frequency_gradient = NULL;
+		l->head->cosines.frequency_gradient = NULL;
 		gp_network_forward(&l->t, l->net, l->net->n);
 		ll = set_gradient(l, nlabels, false);
 		if (dry || k + 1 == first + steps)
-			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &f->mean, &f->log_s);
+			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &l->head->weights);
 		gp_network_backward(&l->t, l->net);
 		gp_network_prior(&l->t, l->net, divergence);
 		gp_trainer_step(&l->t, POSTERIOR, l->before ? WARM_RATE * POSTERIOR_RATE : POSTERIOR_RATE);
@@ -494,11 +489,11 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 	if (l->total == 0)
 		choose_start(l);
 	if (l->before)
-		gp_trainer_start(&l->t, l->before, set);
+		gp_trainer_exchange(&l->t, l->before, set, false);
 	steps = steps_of(l, steps);
 	run_steps(l, first_of(steps), steps);
 	if (l->left)
-		gp_trainer_leave(&l->t, l->left, set);
+		gp_trainer_exchange(&l->t, l->left, set, true);
 	/* predictions */
 	gp_network_forward(&l->t, l->net, l->net->n - 2);
 	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);

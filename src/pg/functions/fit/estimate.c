@@ -158,7 +158,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
-	settings.live = gnngp_live_argument(fcinfo, 4);
+	settings.live = gnngp_bool_argument(fcinfo, 4, "live");
 	settings.task = gnngp_text_argument(fcinfo, 6, "task");
 	env = gnngp_env_create(CurrentMemoryContext);
 	if (gnngp_link_has_method(env, settings.kernel))

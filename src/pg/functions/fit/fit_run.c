@@ -450,7 +450,7 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	settings.nugget = gnngp_nugget_argument(fcinfo, 6);
 	gnngp_require_argument(fcinfo, 7, "seed");
 	settings.seed = PG_GETARG_INT64(7);
-	settings.live = gnngp_live_argument(fcinfo, 9);
+	settings.live = gnngp_bool_argument(fcinfo, 9, "live");
 	gnngp_fit_settings_check(&settings);
 	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, &settings, NULL, 8));
 }

@@ -18,13 +18,6 @@ gnngp_nugget_argument(FunctionCallInfo fcinfo, int argno)
 	return isnan(PG_GETARG_FLOAT8(argno)) ? -1.0 : PG_GETARG_FLOAT8(argno);
 }
 
-bool
-gnngp_live_argument(FunctionCallInfo fcinfo, int argno)
-{
-	gnngp_require_argument(fcinfo, argno, "live");
-	return PG_GETARG_BOOL(argno);
-}
-
 void
 gnngp_check_nugget(double nugget)
 {

@@ -151,7 +151,7 @@ collect_block(void *state, const gnngp_block *block)
 			gnngp_kept_node_at(block, i, &node);
 			if (node.id.key != key)
 				break;
-			place = gnngp_given_ids_find(&t->sorted, NULL, &node.id);
+			place = gnngp_given_ids_find(&t->sorted, &node.id);
 			if (place >= 0)
 				collect(t, block, &node, &t->answer[place]);
 		}
@@ -194,7 +194,7 @@ tell_given(kept_telling *t, const gnngp_given_ids *given)
 	for (int64 i = 0; i < given->n; i++)
 	{
 		int64		place = given->id[i].null ? -1 :
-			gnngp_given_ids_find(&t->sorted, NULL, &given->id[i]);
+			gnngp_given_ids_find(&t->sorted, &given->id[i]);
 		kept_answer *answer = place < 0 ? NULL : &t->answer[place];
 
 		if (answer == NULL || !answer->found)

@@ -45,21 +45,22 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	gnngp_pin_output_settings();
 }
 
-void
-gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument)
+gnngp_numbered
+gnngp_live_call_number(const gnngp_live_call *c, const gnngp_given_ids *ids, const char *argument)
 {
-	gnngp_id   *sorted = MemoryContextAllocHuge(CurrentMemoryContext,
-												sizeof(gnngp_id) * Max(ids->n, 1));
+	gnngp_numbered numbered = {.env = c->env};
 
-	memcpy(sorted, ids->id, sizeof(gnngp_id) * ids->n);
-	gnngp_sort(sorted, ids->n, sizeof(gnngp_id), gnngp_id_compare, NULL);
-	for (int64 i = 1; i < ids->n; i++)
-		if (gnngp_id_compare(&sorted[i - 1], &sorted[i], NULL) == 0)
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		gnngp_poll(i);
+		if (gnngp_number_add(&numbered, &ids->id[i]) != i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" names node %s twice", argument,
-							gnngp_id_name(&sorted[i])),
+							gnngp_id_name(&ids->id[i])),
 					 errhint("Name each node once.")));
+	}
+	return numbered;
 }
 
 void
@@ -75,7 +76,7 @@ gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 		if (!c->nodes.id[i].null)
 			c->nodes.id[n++] = c->nodes.id[i];
 	c->nodes.n = n;
-	gnngp_live_call_check_twice(&c->nodes, argument);
+	c->numbered = gnngp_live_call_number(c, &c->nodes, argument);
 }
 
 const gnngp_id_hints gnngp_live_hints = {

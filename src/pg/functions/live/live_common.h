@@ -9,6 +9,7 @@
 #include "pg/store/store_live.h"
 #include "core/live/live.h"
 #include "pg/ids/given_ids.h"
+#include "pg/ids/idmap.h"
 
 /* A call. */
 typedef struct gnngp_live_call
@@ -25,6 +26,7 @@ typedef struct gnngp_live_call
 	int32		top;
 	bool		everything;		/* all nodes are read */
 	gnngp_given_ids nodes;
+	gnngp_numbered numbered;	/* the nodes, and then the others that are wanted */
 	gnngp_given_ids given;
 	gp_live_label *label;		/* of each node that is given */
 	/* the nodes asked for, then those that are given and not among them */
@@ -48,8 +50,9 @@ extern void gnngp_live_call_nodes(gnngp_live_call *c);
 extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 								 const gnngp_id_hints *hints);
 
-/* 22023 for an id that stands twice in a list. */
-extern void gnngp_live_call_check_twice(const gnngp_given_ids *ids, const char *argument);
+/* Numbers the ids of an argument from 0 on: 22023 for one that stands there twice. */
+extern gnngp_numbered gnngp_live_call_number(const gnngp_live_call *c, const gnngp_given_ids *ids,
+											 const char *argument);
 
 /* Reads the neighbourhood of what is wanted; the question of the nodes. */
 extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_some **some);

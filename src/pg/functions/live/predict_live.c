@@ -118,7 +118,7 @@ read_given(gnngp_live_call *c)
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("given_nodes must not contain NULL"),
 					 errhint("To remove a label, pass NULL among the labels.")));
-	gnngp_live_call_check_twice(&c->given, "given_nodes");
+	(void) gnngp_live_call_number(c, &c->given, "given_nodes");
 	read_labels(c);
 }
 
@@ -149,40 +149,23 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 	}
 }
 
-static int
-compare_places(const void *a, const void *b, void *arg)
-{
-	const gnngp_id *id = arg;
-
-	return gnngp_id_compare(&id[*(const int32 *) a], &id[*(const int32 *) b], NULL);
-}
-
 /* The nodes that are wanted: those asked for, then those given that are not among them; the place
  * of each label among them. */
 static void
 want_nodes(gnngp_live_call *c)
 {
-	int32	   *order = MemoryContextAllocHuge(CurrentMemoryContext,
-											   sizeof(int32) * Max(c->nodes.n, 1));
-
 	c->wanted = MemoryContextAllocHuge(CurrentMemoryContext,
 									   sizeof(gnngp_id) * Max(c->nodes.n + c->given.n, 1));
-	for (int64 i = 0; i < c->nodes.n; i++)
-	{
-		c->wanted[c->nwanted++] = c->nodes.id[i];
-		order[i] = (int32) i;
-	}
-	gnngp_sort(order, c->nodes.n, sizeof(int32), compare_places, c->nodes.id);
+	if (c->nodes.n > 0)
+		memcpy(c->wanted, c->nodes.id, sizeof(gnngp_id) * c->nodes.n);
 	for (int64 k = 0; k < c->given.n; k++)
 	{
-		int64		i = gnngp_given_ids_find(&c->nodes, order, &c->given.id[k]);
+		int32		place = gnngp_number_add(&c->numbered, &c->given.id[k]);
 
-		CHECK_FOR_INTERRUPTS();
-		c->label[k].node = (int32) (i >= 0 ? i : c->nwanted);
-		if (i < 0)
-			c->wanted[c->nwanted++] = c->given.id[k];
+		c->wanted[place] = c->given.id[k];
+		c->label[k].node = place;
 	}
-	pfree(order);
+	c->nwanted = c->numbered.n;
 }
 
 /* Reads the neighbourhood, or the facts of a task as of any time, and asks. */

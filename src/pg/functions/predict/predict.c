@@ -85,8 +85,7 @@ gnngp_predict(PG_FUNCTION_ARGS)
 	wish		w = {.class = -1};
 
 	gnngp_node_rows_open(&rows, fcinfo);
-	gnngp_require_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
-	w.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
+	w.unlabelled_only = gnngp_bool_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
 	w.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	if (!PG_ARGISNULL(ARG_CLASS))
 	{
