@@ -64,6 +64,15 @@ CREATE TABLE visits (customer_id integer REFERENCES customers, at timestamptz NO
 INSERT INTO visits SELECT 1 + k % 250, '2024-01-01'::timestamptz + k * interval '1 hour' FROM generate_series(0, 20000) AS k;
 SELECT gp_alter_graph('closed', tables => '{customers,orders,visits}');
 SELECT ends('honest');
+-- Few facts: none of them stands alone
+CREATE TABLE calls (customer_id integer REFERENCES customers, at timestamptz NOT NULL);
+INSERT INTO calls SELECT k, '2024-01-01'::timestamptz + k * interval '30 days' FROM generate_series(1, 10) AS k;
+SELECT gp_create_graph('few', tables => '{customers,calls}');
+SELECT gp_create_task('called', 'few', entity => 'customers', horizon => '10 days',
+    target => 'EXISTS (SELECT FROM leaks_test.calls AS o WHERE o.customer_id = e.id AND o.at > t AND o.at <= t + horizon)');
+SELECT max(as_of)::date FROM gp_task_rows('called');
+DROP TABLE calls;
+SELECT gp_fit('called');
 -- Windows that cannot be
 SELECT try($$SELECT gp_create_task('mixed', 'closed', entity => 'customers', target => 'true', horizon => '1 month -3 days')$$);
 SELECT try($$SELECT gp_create_task('mixed', 'closed', entity => 'customers', target => 'true', horizon => '3 days', every => '1 month -30 days')$$);
@@ -78,6 +87,6 @@ SET ROLE leaks_reader;
 SELECT try($$SELECT gp_create_graph('nothing', tables => '{leaks_test.customers,leaks_test.orders}')$$);
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few');
 DROP SCHEMA leaks_test CASCADE;
 DROP ROLE leaks_reader;

@@ -30,19 +30,6 @@ from_full(gp_eval *ev, int root, const gp_problem *problem)
 	return out;
 }
 
-/* Takes both by the receptive field. */
-static exact_kernel
-from_field(gp_eval *ev, int root, const gp_problem *problem)
-{
-	exact_kernel out;
-
-	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
-	out.diag = gp_eval_diagonal(ev, root);
-	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
-	out.columns = gp_eval_columns(ev, root, problem->labelled, problem->nlabelled);
-	return out;
-}
-
 /*
  * The labelled nodes' own covariance, in double.  Where a labelled node meets
  * itself the diagonal is taken, which is what the variances use.
@@ -104,7 +91,15 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 	gp_solution solution;
 	double		mean_diag;
 
-	kernel = plan->by_columns ? from_field(ev, root, problem) : from_full(ev, root, problem);
+	if (plan->by_columns)
+	{
+		ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
+		kernel.diag = gp_eval_diagonal(ev, root);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
+		kernel.columns = gp_eval_columns(ev, root, problem->labelled, problem->nlabelled);
+	}
+	else
+		kernel = from_full(ev, root, problem);
 	/* The mean of the diagonal, which diag gets. */
 	double		sum = 0.0;
 	dev->download(dev, gp_matrix_wrap(diag, kernel.diag.rows, 1, GP_DOUBLE), kernel.diag);

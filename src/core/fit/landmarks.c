@@ -174,17 +174,6 @@ sort_candidates(gp_env *env, candidate *c, int64_t n)
 	gp_heap_sort(&heap);
 }
 
-/* A node as a candidate that nobody prefers. */
-static candidate
-candidate_of(const gp_eval *ev, const gp_problem *problem, bool spread, int64_t i)
-{
-	candidate	c = {.node = (int32_t) i};
-
-	c.degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
-	c.draw = gp_hash(problem->seed ^ gp_hash(i));
-	return c;
-}
-
 /* All nodes as candidates. */
 static candidate *
 candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
@@ -194,7 +183,9 @@ candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefe
 
 	for (int64_t i = 0; i < ev->n; i++)
 	{
-		c[i] = candidate_of(ev, problem, spread, i);
+		c[i].node = (int32_t) i;
+		c[i].degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
+		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
 		c[i].fingerprint = fingerprint[i];
 	}
 	if (prefer_field)
@@ -220,16 +211,6 @@ field_size(const gp_eval *ev, const gp_problem *problem)
 
 	gp_free(ev->env, field);
 	return n;
-}
-
-/*
- * True where so many landmarks begin with the whole field of the labels, which makes more useless.
- */
-static bool
-begin_with_field(gp_eval *ev, const gp_problem *problem, int64_t count)
-{
-	return problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
-		field_size(ev, problem) <= count;
 }
 
 int64_t
@@ -275,7 +256,10 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 		return gp_alloc_figures(ev->env, count, sizeof(int32_t));
 	}
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
-	field = !spread && begin_with_field(ev, problem, count);
+	/* The whole field of the labels comes first where there is room for it, which makes more
+	 * landmarks useless. */
+	field = !spread && problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
+		field_size(ev, problem) <= count;
 	if (problem->landmark)
 	{
 		memcpy(landmark, problem->landmark, count * sizeof(int32_t));

@@ -34,18 +34,6 @@ refuse(gp_env *env, const char *what, double needed, double allowed, const char 
 			 what, megabytes(needed), megabytes(allowed));
 }
 
-/* True for a term of a linear step whose part of the factor is sure to be dense. */
-static bool
-term_is_dense(const gp_eval *ev, const gp_linear_term *term)
-{
-	if (term->leaf == GP_LEAF_INPUT && ev->kernel->x->dense)
-		return true;
-	for (int k = 0; k < term->nops; k++)
-		if (gp_operator_is_global(term->op[k]))
-			return true;
-	return false;
-}
-
 /*
  * The bytes of a step's explicit factor, of one term at a time, where it is sure to be dense; else
  * 0.
@@ -61,8 +49,15 @@ dense_bytes(gp_eval *ev, int step)
 		gp_linear_collect(ev, step, terms);
 		width = 0;
 		for (int t = 0; t < terms->n; t++)
-			if (term_is_dense(ev, &terms->term[t]))
-				width = gp_max64(width, gp_term_width(ev, &terms->term[t]));
+		{
+			const gp_linear_term *term = &terms->term[t];
+			bool		dense = term->leaf == GP_LEAF_INPUT && ev->kernel->x->dense;
+
+			for (int k = 0; k < term->nops; k++)
+				dense = dense || gp_operator_is_global(term->op[k]);
+			if (dense)
+				width = gp_max64(width, gp_term_width(ev, term));
+		}
 	}
 	gp_free(ev->env, terms);
 	return width > 0 ? gp_matrix_bytes(ev->n, width, ev->type) : 0.0;

@@ -6,13 +6,12 @@
  * directions: K^p has no unit, and w is scaled to a largest of 1.
  */
 #include "kernel/prepared.h"
-#include "power.h"
+#include "fit_internal.h"
 
 #define SPECTRUM_SAMPLE 1536	/* rows of Q that Q'Q is taken over */
 #define LANDMARKS 768			/* what a factor has to begin with, all its panels together */
 #define KEPT 384				/* leading directions of a wider factor */
 
-/* The leading eigenvectors of Q'Q. */
 gp_spectrum
 gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 {
@@ -51,7 +50,6 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	return s;
 }
 
-/* Frees a spectrum. */
 void
 gp_spectrum_free(gp_eval *ev, gp_spectrum *s)
 {

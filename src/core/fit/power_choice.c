@@ -5,7 +5,7 @@
  * the leave-one-out error that chooses the nugget tells which.
  */
 #include "kernel/prepared.h"
-#include "power.h"
+#include "fit_internal.h"
 
 #define FEWEST_LABELS 20		/* that the choice of a power needs */
 #define MOST_OF_A_CLASS 50		/* labels a class, on average, from which 1 is right */

@@ -68,6 +68,12 @@ typedef struct gp_operator
 	gp_monomial term[GP_MAX_TERMS];
 } gp_operator;
 
+/*
+ * Orders operators, higher powers first and NULL, which is I, last; 0 when they are the same
+ * (polynomial.c).
+ */
+extern int	gp_operator_compare(const gp_operator *a, const gp_operator *b);
+
 typedef enum gp_step_kind
 {
 	GP_STEP_INPUT,				/* K0; Q0 */

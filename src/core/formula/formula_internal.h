@@ -187,9 +187,6 @@ extern const gp_operator *gp_operator_add(gp_layer *t, double x, const gp_operat
 extern const gp_operator *gp_operator_multiply(gp_layer *t, double x, const gp_operator *a,
 											   const gp_operator *b);
 
-/* Orders operators, higher powers first and NULL last; 0 when they are the same. */
-extern int	gp_operator_compare(const gp_operator *a, const gp_operator *b);
-
 /* The parameter of a name; NULL where there is none, and then what was perhaps meant, for a
  * hint. */
 extern const gp_parameter *gp_parameter_find(gp_layer *t, const gp_parameter *list,

@@ -162,23 +162,15 @@ gp_lex_peek(const gp_lexer *lex)
 	return copy.token;
 }
 
-/* True for a text that ends within parentheses. */
-static bool
-is_open(const gp_lexer *lex)
-{
-	int			open = 0;
-
-	for (const char *s = lex->start; *s != '\0'; s++)
-		open += (*s == '(') - (*s == ')');
-	return open > 0;
-}
-
 void
 gp_lex_error(const gp_lexer *lex, const char *hint)
 {
 	const gp_token *token = &lex->token;
+	int			open = 0;
 
-	if (hint == NULL && token->kind == GP_TOKEN_END && is_open(lex))
+	for (const char *s = lex->start; *s != '\0'; s++)
+		open += (*s == '(') - (*s == ')');
+	if (hint == NULL && token->kind == GP_TOKEN_END && open > 0)
 		hint =
 			"A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
 	if (token->kind == GP_TOKEN_END)

@@ -24,7 +24,6 @@ struct gp_arena
 	size_t		total;
 };
 
-/* Makes an empty arena. */
 gp_arena *
 gp_arena_create(gp_env *env)
 {
@@ -34,7 +33,6 @@ gp_arena_create(gp_env *env)
 	return arena;
 }
 
-/* The environment that an arena takes its memory from. */
 gp_env *
 gp_arena_env(const gp_arena *arena)
 {
@@ -113,7 +111,6 @@ gp_arena_free(gp_arena *arena)
 	gp_free(arena->env, arena);
 }
 
-/* Makes a node without arguments. */
 gp_ast *
 gp_ast_make(gp_arena *arena, gp_ast_kind kind, int position)
 {
@@ -132,7 +129,6 @@ gp_ast_fold(char *text)
 			*text += 'a' - 'A';
 }
 
-/* Makes a node with a name. */
 gp_ast *
 gp_ast_named(gp_arena *arena, gp_ast_kind kind, int position, const char *start, int length)
 {
@@ -157,7 +153,6 @@ grow(gp_arena *arena, gp_ast *node)
 	node->room = room;
 }
 
-/* Adds an argument to a node. */
 void
 gp_ast_add(gp_arena *arena, gp_ast *parent, gp_ast *arg, bool flip, const char *key)
 {

@@ -30,7 +30,6 @@ gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type 
 	return s;
 }
 
-/* Frees a sparse matrix. */
 void
 gp_csr_free(gp_env *env, gp_csr *s)
 {
@@ -271,17 +270,6 @@ tally_touch(tally *t, int32_t column)
 	return at;
 }
 
-/* The most columns that row i of a b can touch. */
-static int64_t
-product_most(const gp_csr *a, const gp_csr *b, int64_t i)
-{
-	int64_t		most = 1;
-
-	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
-		most += b->start[a->col[k] + 1] - b->start[a->col[k]];
-	return most;
-}
-
 /*
  * Fetches what the rows after i will read: on graphs larger than the cache a
  * product mostly waits for the rows of b.
@@ -316,8 +304,11 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 	product_prefetch(a, b, i);
 	/* Begins a row, whose number was never used before, that touches at most so many columns */
 	int64_t		places = TABLE_LEAST;
+	int64_t		most = 1;
 
-	while (places < 2 * product_most(a, b, i) && places <= t->cols)
+	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+		most += b->start[a->col[k] + 1] - b->start[a->col[k]];
+	while (places < 2 * most && places <= t->cols)
 		places *= 2;
 	t->row = sums ? a->rows + i : i;
 	t->n = 0;

@@ -8,7 +8,6 @@
 #include "base/sort.h"
 #include "graph.h"
 
-#define FEW_ENDS 32				/* so many are sorted by insertion */
 #define LEAST_ROOM 256
 
 struct gp_tally
@@ -20,7 +19,6 @@ struct gp_tally
 	uint64_t   *far;
 };
 
-/* An empty tally. */
 gp_tally *
 gp_tally_open(gp_env *env)
 {
@@ -30,7 +28,6 @@ gp_tally_open(gp_env *env)
 	return t;
 }
 
-/* Adds an edge; the caller looks at interrupts. */
 void
 gp_tally_add(gp_tally *t, int32_t near, uint64_t far)
 {
@@ -42,38 +39,6 @@ gp_tally_add(gp_tally *t, int32_t near, uint64_t far)
 	}
 	t->near[t->n] = near;
 	t->far[t->n++] = far;
-}
-
-/* Sorts a node's far ends. */
-static void
-sort_ends(gp_env *env, uint64_t *far, int64_t n)
-{
-	if (n > FEW_ENDS)
-	{
-		gp_sort(env, far, n, sizeof(uint64_t), gp_compare_int64, NULL);
-		return;
-	}
-	for (int64_t i = 1; i < n; i++)
-	{
-		uint64_t	one = far[i];
-		int64_t		at = i;
-
-		for (; at > 0 && far[at - 1] > one; at--)
-			far[at] = far[at - 1];
-		far[at] = one;
-	}
-}
-
-/* The different ones among a node's far ends. */
-static int64_t
-count_different(gp_env *env, uint64_t *far, int64_t n)
-{
-	int64_t		different = n > 0;
-
-	sort_ends(env, far, n);
-	for (int64_t k = 1; k < n; k++)
-		different += far[k] != far[k - 1];
-	return different;
 }
 
 void
@@ -92,6 +57,12 @@ gp_tally_close(gp_tally *t, int64_t nodes, double *count)
 		far[start[t->near[k] + 1]++] = t->far[k];
 
 	GP_EACH(env, i, nodes, start[i] + i)
-		count[i] = (double) count_different(env, far + start[i], start[i + 1] - start[i]);
+	{
+		gp_sort(env, far + start[i], start[i + 1] - start[i], sizeof(uint64_t), gp_compare_int64,
+				NULL);
+		count[i] = start[i + 1] > start[i];
+		for (int64_t k = start[i] + 1; k < start[i + 1]; k++)
+			count[i] += far[k] != far[k - 1];
+	}
 	gp_free_all(env, start, far, t->near, t->far, t);
 }

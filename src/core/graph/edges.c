@@ -173,18 +173,6 @@ group_by_column(gp_edges *edges)
 	return groups;
 }
 
-/* Adds the weights of one repeated edge, smallest first whatever the order of arrival. */
-static double
-add_weights(gp_env *env, double *weight, int64_t n)
-{
-	double		sum = 0.0;
-
-	gp_sort(env, weight, n, sizeof(double), gp_compare_double, NULL);
-	for (int64_t i = 0; i < n; i++)
-		sum += weight[i];
-	return sum;
-}
-
 /* Merges repeated columns of every row in place and closes the gaps. */
 static void
 merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
@@ -207,7 +195,15 @@ merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 				same++;
 			rows->other[out] = rows->other[k];
 			if (rows->weight)
-				rows->weight[out] = add_weights(env, rows->weight + k, same - k);
+			{
+				/* Weights are added from the smallest on, whatever the order of arrival. */
+				double		sum = 0.0;
+
+				gp_sort(env, rows->weight + k, same - k, sizeof(double), gp_compare_double, NULL);
+				for (int64_t i = k; i < same; i++)
+					sum += rows->weight[i];
+				rows->weight[out] = sum;
+			}
 			out++;
 			k = same;
 		}
@@ -266,7 +262,6 @@ gp_graph_build(gp_edges *edges)
 	return graph;
 }
 
-/* Frees a graph. */
 void
 gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const int32_t *dst,
 			  const double *time)

@@ -226,33 +226,6 @@ find_repeated(gp_env *env, const gp_csr *s, int32_t *node, int32_t *feature)
 	return false;
 }
 
-/* A sparse matrix made dense. */
-static void *
-csr_to_dense(gp_env *env, const gp_csr *s)
-{
-	void	   *dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, s->rows, s->cols),
-									  gp_type_size(s->type));
-
-	GP_EACH(env, i, s->rows, s->start[i])
-	{
-		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			gp_number_put(dense, s->type, i * s->cols + s->col[k],
-						  gp_number_at(s->value, s->type, k));
-	}
-	return dense;
-}
-
-/* Counts the non-zeros of a dense matrix. */
-static int64_t
-count_nonzeros(gp_env *env, const void *dense, gp_type type, int64_t n)
-{
-	int64_t		count = 0;
-
-	GP_EACH(env, k, n, k)
-		count += gp_number_at(dense, type, k) != 0.0;
-	return count;
-}
-
 gp_csr *
 gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims, int64_t entries,
 				gp_type from, gp_type type)
@@ -281,12 +254,22 @@ static void
 settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 {
 	int64_t		cells = f->rows * f->dims;
-	int64_t		entries = csr ? gp_csr_entries(csr) : count_nonzeros(env, dense, f->type, cells);
-	bool		want_dense = entries > DENSE_SHARE * (double) cells;
+	int64_t		entries = csr ? gp_csr_entries(csr) : 0;
+	bool		want_dense;
 
+	GP_EACH(env, k, csr ? 0 : cells, k)
+		entries += gp_number_at(dense, f->type, k) != 0.0;
+	want_dense = entries > DENSE_SHARE * (double) cells;
 	if (want_dense && dense == NULL)
 	{
-		dense = csr_to_dense(env, csr);
+		dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
+							  gp_type_size(f->type));
+		GP_EACH(env, i, csr->rows, csr->start[i])
+		{
+			for (int64_t k = csr->start[i]; k < csr->start[i + 1]; k++)
+				gp_number_put(dense, f->type, i * f->dims + csr->col[k],
+							  gp_number_at(csr->value, f->type, k));
+		}
 		gp_csr_free(env, csr);
 		csr = NULL;
 	}
@@ -387,39 +370,11 @@ gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 }
 
 gp_features *
-gp_features_as(gp_env *env, gp_features *f, gp_type type)
-{
-	int64_t		n;
-	void	   *old;
-	void	   *value;
-
-	if (f == NULL || f->type == type)
-		return f;
-	n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
-	old = f->csr ? f->csr->value : f->dense;
-	value = gp_alloc_array(env, n, gp_type_size(type));
-	for (int64_t k = 0; k < n; k++)
-		gp_number_put(value, type, k, gp_number_at(old, f->type, k));
-	gp_free(env, old);
-	f->type = type;
-	if (f->csr == NULL)
-	{
-		f->dense = value;
-		return f;
-	}
-	f->csr->value = value;
-	f->csr->type = type;
-	f->csr->stamp = gp_csr_stamp();
-	return f;
-}
-
-gp_features *
 gp_features_identity(gp_env *env, int64_t nodes, gp_type type)
 {
 	return gp_features_of_csr(env, gp_csr_identity(env, nodes, type));
 }
 
-/* Frees features. */
 void
 gp_features_free(gp_env *env, gp_features *f)
 {

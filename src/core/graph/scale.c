@@ -118,13 +118,13 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	return out;
 }
 
-/* The values in single precision, each row divided by its length if asked to. */
+/* The values in a type, each row divided by its length if asked to. */
 static void
-narrow_rows(gp_env *env, gp_features *f, bool unit)
+retype(gp_env *env, gp_features *f, gp_type type, bool unit)
 {
 	void	   *old = f->csr ? f->csr->value : f->dense;
 	int64_t		n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
-	float	   *value = gp_alloc_array(env, n, sizeof(float));
+	void	   *value = gp_alloc_array(env, n, gp_type_size(type));
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < f->rows; i++)
@@ -137,19 +137,27 @@ narrow_rows(gp_env *env, gp_features *f, bool unit)
 		for (int64_t k = start; unit && k < end; k++)
 			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
 		for (int64_t k = start; k < end; k++)
-			value[k] = (float) (gp_number_at(old, f->type, k) / (square > 0.0 ? sqrt(square)
-																 : 1.0));
+			gp_number_put(value, type, k, gp_number_at(old, f->type, k) /
+						  (square > 0.0 ? sqrt(square) : 1.0));
 	}
 	gp_free(env, old);
-	f->type = GP_FLOAT;
+	f->type = type;
 	if (f->csr == NULL)
 	{
 		f->dense = value;
 		return;
 	}
 	f->csr->value = value;
-	f->csr->type = GP_FLOAT;
+	f->csr->type = type;
 	f->csr->stamp = gp_csr_stamp();
+}
+
+gp_features *
+gp_features_as(gp_env *env, gp_features *f, gp_type type)
+{
+	if (f != NULL && f->type != type)
+		retype(env, f, type, false);
+	return f;
 }
 
 gp_features *
@@ -165,7 +173,7 @@ gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 		gp_free(env, moment);
 	}
 	else if (scale == GP_SCALE_LENGTH || f->type != GP_FLOAT)
-		narrow_rows(env, f, scale == GP_SCALE_LENGTH);
+		retype(env, f, GP_FLOAT, scale == GP_SCALE_LENGTH);
 	return out;
 }
 

@@ -170,7 +170,6 @@ typedef struct gp_step_nature
 	int			arguments;
 	bool		linear;			/* its factor is explicit where those of its arguments are */
 	bool		pointwise;		/* an entry needs the same entry of its argument, and variances */
-	bool		constant;		/* all entries are one number */
 	bool		gathers;		/* sums over neighbours: s->op */
 	bool		panel;			/* its low-rank factor is one panel of its own: an input, an
 								 * activation */

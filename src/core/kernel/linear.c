@@ -388,7 +388,8 @@ gp_linear_dense(gp_eval *ev, const gp_linear *z)
 	gp_matrix	sparse = csr_to_device(ev, csr_copy_scaled(ev->env, z->csr, 1.0));
 
 	dev->copy(dev, gp_matrix_cols(out, 0, sparse.cols), sparse);
-	dev->copy(dev, gp_matrix_cols(out, sparse.cols, z->dense.cols), z->dense);
+	if (z->dense.cols > 0)
+		dev->copy(dev, gp_matrix_cols(out, sparse.cols, z->dense.cols), z->dense);
 	dev->destroy(dev, &sparse);
 	return out;
 }

@@ -227,35 +227,12 @@ gp_operator_products(const gp_eval *ev, const gp_operator *op)
 	return products;
 }
 
-/* True when two operators are one; unused places are not compared. */
-static bool
-same_operator(const gp_operator *a, const gp_operator *b)
-{
-	if (a == b)
-		return true;
-	if (a->np != b->np || a->nterms != b->nterms)
-		return false;
-	for (int p = 0; p < a->np; p++)
-		if (a->p_alpha[p] != b->p_alpha[p])
-			return false;
-	for (int t = 0; t < a->nterms; t++)
-	{
-		const gp_monomial *x = &a->term[t];
-		const gp_monomial *y = &b->term[t];
-
-		if (x->coef != y->coef || x->power_a != y->power_a ||
-			memcmp(x->power_p, y->power_p, a->np * sizeof(int)) != 0)
-			return false;
-	}
-	return true;
-}
-
 /* What is known of an operator; all layers mean one by equal ones. */
 static gp_known_operator *
 known_operator(gp_prepared *kernel, const gp_operator *op)
 {
 	for (int k = 0; k < kernel->nops; k++)
-		if (same_operator(kernel->op[k].op, op))
+		if (gp_operator_compare(kernel->op[k].op, op) == 0)
 			return &kernel->op[k];
 	kernel->op[kernel->nops] = (gp_known_operator) {.op = op};
 	return &kernel->op[kernel->nops++];
@@ -284,10 +261,8 @@ bool
 gp_operator_fills(gp_eval *ev, const gp_operator *op)
 {
 	gp_known_operator *known;
-	int			power = 0;
+	int			power = gp_operator_reach(op);
 
-	for (int t = 0; t < op->nterms; t++)
-		power = op->term[t].power_a > power ? op->term[t].power_a : power;
 	if (power < 2 || ev->live)
 		return false;
 	known = known_operator(ev->kernel, op);

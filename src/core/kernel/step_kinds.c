@@ -11,7 +11,7 @@
 static const gp_step_nature nature[] = {
 	[GP_STEP_INPUT] = {.arguments = 0, .linear = true, .pointwise = true, .panel = true},
 	[GP_STEP_LISTS] = {.arguments = 0, .linear = true, .pointwise = true},
-	[GP_STEP_BIAS] = {.arguments = 0, .linear = true, .constant = true},
+	[GP_STEP_BIAS] = {.arguments = 0, .linear = true},
 	[GP_STEP_SCALE] = {.arguments = 1, .linear = true, .pointwise = true},
 	[GP_STEP_OP] = {.arguments = 1, .linear = true, .gathers = true},
 	[GP_STEP_RELU] = {.arguments = 1, .pointwise = true, .panel = true},
@@ -19,7 +19,6 @@ static const gp_step_nature nature[] = {
 	[GP_STEP_SUM] = {.arguments = 2, .linear = true}
 };
 
-/* What is true of a step. */
 const gp_step_nature *
 gp_step_nature_of(const gp_step *s)
 {
@@ -47,33 +46,20 @@ find_linear(const gp_prepared *kernel, const gp_step *s)
 	return linear;
 }
 
-/* True when all entries of a step's covariance are one number. */
-static bool
-is_constant(const gp_prepared *kernel, int step)
-{
-	return gp_step_nature_of(&kernel->program->steps[step])->constant;
-}
-
 /* A chain: pointwise stages over one linear step; a constant that is added is one, too. */
 static bool
 find_chain(const gp_prepared *kernel, int step)
 {
-	const gp_step *s = &kernel->program->steps[step];
+	const gp_step *steps = kernel->program->steps;
+	const gp_step *s = &steps[step];
 	const gp_step_nature *nature = gp_step_nature_of(s);
 
 	if (kernel->is_linear[step])
 		return true;
 	if (nature->arguments < 2)
 		return nature->pointwise && (nature->arguments == 0 || kernel->is_chain[s->arg0]);
-	return (is_constant(kernel, s->arg1) && kernel->is_chain[s->arg0]) ||
-		(is_constant(kernel, s->arg0) && kernel->is_chain[s->arg1]);
-}
-
-/* The worse of two reaches. */
-static gp_reach
-worse(gp_reach a, gp_reach b)
-{
-	return a > b ? a : b;
+	return (steps[s->arg1].kind == GP_STEP_BIAS && kernel->is_chain[s->arg0]) ||
+		(steps[s->arg0].kind == GP_STEP_BIAS && kernel->is_chain[s->arg1]);
 }
 
 /* What can be had cheaply of a step. */
@@ -83,7 +69,8 @@ find_reach(gp_eval *ev, int step)
 	const gp_prepared *kernel = ev->kernel;
 	const gp_step *s = &kernel->program->steps[step];
 	const gp_step_nature *nature = gp_step_nature_of(s);
-	gp_reach	reach = GP_REACH_PAIRS;
+	/* Two chains have no common factor: only their diagonals add up cheaply. */
+	gp_reach	reach = nature->arguments > 1 ? GP_REACH_DIAGONAL : GP_REACH_PAIRS;
 
 	if (kernel->is_chain[step])
 		return GP_REACH_PAIRS;
@@ -93,9 +80,9 @@ find_reach(gp_eval *ev, int step)
 			!(kernel->x->csr == NULL && kernel->has_lists[s->arg0]) &&
 			!gp_operator_fills(ev, s->op) ? GP_REACH_DIAGONAL : GP_REACH_NONE;
 	for (int k = 0; k < nature->arguments; k++)
-		reach = worse(reach, kernel->reach[argument(s, k)]);
-	/* Two chains have no common factor: only their diagonals add up cheaply. */
-	return nature->arguments > 1 ? worse(GP_REACH_DIAGONAL, reach) : reach;
+		if (kernel->reach[argument(s, k)] > reach)
+			reach = kernel->reach[argument(s, k)];
+	return reach;
 }
 
 void

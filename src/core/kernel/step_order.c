@@ -26,7 +26,6 @@ gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 	}
 }
 
-/* The value of a step for one taker; the last one gets the original, a chain's is made anew. */
 gp_matrix
 gp_pass_take(gp_pass *pass, int step)
 {
@@ -107,7 +106,6 @@ compute(gp_pass *pass, int step)
 	return k;
 }
 
-/* The value of a step. */
 gp_matrix
 gp_pass_run(gp_pass *pass, int step)
 {

@@ -6,7 +6,7 @@
  * rows.
  */
 #include "fit/landmarks.h"
-#include "live_columns.h"
+#include "live_rows.h"
 
 /* The rows as they are numbered. */
 static int32_t *

@@ -15,7 +15,7 @@
  * Where there are more nodes than D can hold, the ones with the largest g over a sample of T are D.
  */
 #include "base/sort.h"
-#include "live_columns.h"
+#include "live_rows.h"
 
 #define WIDTH 1024				/* nodes that are chosen from */
 #define WIDTH_EACH 4			/* or so many for each that is asked for */
@@ -42,21 +42,6 @@ typedef struct choosing
 	double	   *v;				/* n x n */
 	double	   *g;
 } choosing;
-
-/* The nodes without a label in the fit; *n counts them. */
-static candidate *
-list_candidates(choosing *s, int64_t *n)
-{
-	const gp_live_question *q = s->c.r->q;
-	candidate  *list = gp_alloc_array(s->env, s->c.n, sizeof(candidate));
-	const gp_live_rows *r = s->c.r;
-
-	*n = 0;
-	for (int64_t i = 0; i < s->c.n; i++)
-		if (q->fit_node[i] < 0 || gp_sorted_find(r->labelled, r->nlabelled, q->fit_node[i]) < 0)
-			list[(*n)++] = (candidate) {.row = (int32_t) i};
-	return list;
-}
 
 /* ---- screening ---- */
 
@@ -87,14 +72,20 @@ sample_target(choosing *s, int64_t *n)
 	return row;
 }
 
-/* Settles which nodes may be chosen. */
+/* Finds the nodes that may be chosen: without a label in the fit, and if they are too many the most
+ * promising ones. */
 static void
 find_candidates(choosing *s, int64_t k)
 {
-	int64_t		n;
-	candidate  *list = list_candidates(s, &n);
+	const gp_live_rows *r = s->c.r;
+	const int32_t *fit_node = r->q->fit_node;
+	int64_t		n = 0;
+	candidate  *list = gp_alloc_array(s->env, s->c.n, sizeof(candidate));
 	int64_t		width = gp_max64(WIDTH, k < INT32_MAX / WIDTH_EACH ? k * WIDTH_EACH : INT32_MAX);
 
+	for (int64_t i = 0; i < s->c.n; i++)
+		if (fit_node[i] < 0 || gp_sorted_find(r->labelled, r->nlabelled, fit_node[i]) < 0)
+			list[n++] = (candidate) {.row = (int32_t) i};
 	if (n > width)
 	{
 		/* Brings the most promising candidates to the front: a node's own share is known, that of

@@ -5,7 +5,6 @@
 
 #define LONG_ROW 64				/* rows of a few columns that are taken as one */
 
-/* Takes memory. */
 gp_long_dots
 gp_long_dots_open(gp_device *dev, int64_t rows)
 {
@@ -16,7 +15,6 @@ gp_long_dots_open(gp_device *dev, int64_t rows)
 	};
 }
 
-/* Gives it back; nothing is done where none was taken. */
 void
 gp_long_dots_close(gp_long_dots *l)
 {

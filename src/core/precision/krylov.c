@@ -9,15 +9,32 @@
  * alone; what is left has as many unknowns as products were made.  Any prior and noise has the
  * same q_j, of which a solution needs the labels' rows only.  A polynomial of S of degree k is as
  * good as k / d steps on H take it, and better, for those find powers of B^d alone.
+ *
+ * Of the labels alone, with R their rows of S, all columns, B^2 is
+ * (1 + s2)^2 I - 2 s2 (1 + s2) S_tt + s2^2 R R': nothing is multiplied out, for labels around a
+ * hub meet in pairs.  The noise makes it well conditioned, so that conjugate gradients need no
+ * preconditioner.
  */
 #include "krylov.h"
 
-#include "label_system.h"
-#include "precision_moments.h"
+#include "numeric/dot.h"
 
 #define MOST 16					/* products */
 #define LAST 2					/* vectors whose gain shows whether there are enough */
 #define SINGULAR 1e-10			/* of a diagonal: what a pivot has to be more than */
+#define SMALL 1e-6				/* of the right side, what may be left of it */
+#define MOST_STEPS 100
+
+/* The labels' rows of S, and S among them; double. */
+typedef struct label_system
+{
+	gp_device  *dev;
+	int64_t		n;				/* labels */
+	gp_csr	   *own;			/* n x n */
+	gp_csr	   *rows;			/* n x the nodes that they reach */
+	gp_csr	   *cols;			/* the transpose */
+	gp_long_dots dots;
+} label_system;
 
 struct gp_krylov
 {
@@ -34,10 +51,126 @@ struct gp_krylov
 	double		size[MOST + 1];	/* |vector j| */
 	gp_matrix	vector[MOST + 1];	/* not of length 1 */
 	double	   *row[MOST + 1];	/* q_j at the labels, m x cols */
-	gp_label_system labels;
+	label_system labels;
 	double		c[MOST + 1];	/* of the last solution, */
 	double	   *x;				/* and its rows at the labels */
 };
+
+/* The places of S's columns among those that the labels reach, or -1; counts them. */
+static int32_t *
+reached_columns(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n, int64_t *count)
+{
+	int32_t    *place = gp_alloc_array(env, s->cols, sizeof(int32_t));
+
+	*count = 0;
+	for (int64_t j = 0; j < s->cols; j++)
+		place[j] = -1;
+	GP_EACH(env, k, n, s->start[labelled[k]])
+	{
+		for (int64_t e = s->start[labelled[k]]; e < s->start[labelled[k] + 1]; e++)
+			if (place[s->col[e]] < 0)
+				place[s->col[e]] = (int32_t) (*count)++;
+	}
+	return place;
+}
+
+static label_system
+label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int64_t n)
+{
+	gp_env	   *env = dev->env;
+	label_system l = {.dev = dev, .n = n};
+	int32_t    *place;
+	int32_t    *label_at;
+	int64_t		count;
+
+	l.dots = gp_long_dots_open(dev, n);
+	place = reached_columns(env, s, labelled, n, &count);
+	l.rows = gp_csr_select(env, s, labelled, n, place, count);
+	label_at = gp_alloc_array(env, count, sizeof(int32_t));
+	for (int64_t j = 0; j < count; j++)
+		label_at[j] = -1;
+	/* Each row of S has its diagonal, so that labels reach themselves. */
+	for (int64_t k = 0; k < n; k++)
+		label_at[place[labelled[k]]] = (int32_t) k;
+	/* The columns of some rows that are labels themselves, from the places of those */
+	const double *from = l.rows->value;
+	gp_csr	   *own = gp_csr_create(env, l.rows->rows, l.rows->rows, gp_csr_entries(l.rows),
+									GP_DOUBLE);
+	double	   *to = own->value;
+	int64_t		at = 0;
+
+	GP_EACH(env, k, l.rows->rows, l.rows->start[k])
+	{
+		for (int64_t e = l.rows->start[k]; e < l.rows->start[k + 1]; e++)
+		{
+			if (label_at[l.rows->col[e]] < 0)
+				continue;
+			own->col[at] = label_at[l.rows->col[e]];
+			to[at++] = from[e];
+		}
+		own->start[k + 1] = at;
+	}
+	l.own = own;
+	l.cols = gp_csr_transpose(env, l.rows);
+	gp_free_all(env, label_at, place);
+	return l;
+}
+
+static void
+label_system_close(label_system *l)
+{
+	gp_csr_free(l->dev->env, l->own);
+	gp_csr_free(l->dev->env, l->rows);
+	gp_csr_free(l->dev->env, l->cols);
+	gp_long_dots_close(&l->dots);
+}
+
+/* to = (B^d + I / noise) x among the labels; reach has room for all that they reach. */
+static void
+apply(label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach,
+	  gp_matrix to)
+{
+	gp_device  *dev = l->dev;
+	double		unit = 1.0 + sigma2;
+
+	dev->axpby(dev, (d == 1 ? unit : unit * unit) + 1.0 / noise, x, 0.0, to);
+	dev->spmm(dev, d == 1 ? -sigma2 : -2.0 * sigma2 * unit, l->own, x, 1.0, to);
+	if (d == 1)
+		return;
+	dev->spmm(dev, 1.0, l->cols, x, 0.0, reach);
+	dev->spmm(dev, sigma2 * sigma2, l->rows, reach, 1.0, to);
+}
+
+static void
+label_system_solve(label_system *l, double sigma2, int d, double noise, gp_matrix w,
+					  gp_matrix z)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	direction = dev->create(dev, l->n, w.cols, GP_DOUBLE);
+	gp_matrix	product = dev->create(dev, l->n, w.cols, GP_DOUBLE);
+	gp_matrix	reach = dev->create(dev, l->cols->rows, w.cols, GP_DOUBLE);
+	double		first = gp_long_dot(&l->dots, w, w);
+	double		square = first;
+
+	dev->fill(dev, z, 0.0);
+	dev->copy(dev, direction, w);
+	for (int k = 0; k < MOST_STEPS && square > SMALL * SMALL * first; k++)
+	{
+		double		left;
+		double		length;
+
+		apply(l, sigma2, d, noise, direction, reach, product);
+		length = square / gp_long_dot(&l->dots, direction, product);
+		dev->axpby(dev, length, direction, 1.0, z);
+		dev->axpby(dev, -length, product, 1.0, w);
+		left = gp_long_dot(&l->dots, w, w);
+		dev->axpby(dev, 1.0, w, left / square, direction);
+		square = left;
+		if (dev->env->dry)
+			break;
+	}
+	gp_destroy_all(dev, &direction, &product, &reach);
+}
 
 /* Reads the labels' rows of a vector, divided by its length. */
 static void
@@ -95,7 +228,7 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 		.labelled = labelled, .m = nlabelled
 	};
 	k->x = gp_alloc_figures(k->env, k->m, cols * sizeof(double));
-	k->labels = gp_label_system_open(dev, s, labelled, nlabelled);
+	k->labels = label_system_open(dev, s, labelled, nlabelled);
 	/* Makes the vectors. */
 	gp_long_dots dots = gp_long_dots_open(dev, k->n);
 	gp_csr		of_type = gp_prior_matrix(k->env, s, k->type);
@@ -123,7 +256,7 @@ gp_krylov_close(gp_krylov *k)
 		k->dev->destroy(k->dev, &k->vector[j]);
 		gp_free(k->env, k->row[j]);
 	}
-	gp_label_system_close(&k->labels);
+	label_system_close(&k->labels);
 	gp_free_all(k->env, k->x, k);
 }
 
@@ -207,7 +340,7 @@ label_answer(gp_krylov *k, double sigma2, int d, double noise, const double *w)
 	double	   *z = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
 
 	dev->upload(dev, from, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE));
-	gp_label_system_solve(&k->labels, sigma2, d, noise, from, to);
+	label_system_solve(&k->labels, sigma2, d, noise, from, to);
 	dev->download(dev, gp_matrix_wrap(z, k->m, k->cols, GP_DOUBLE), to);
 	gp_destroy_all(dev, &from, &to);
 	return z;

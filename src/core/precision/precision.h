@@ -75,6 +75,17 @@ extern double gp_precision_least_of(const gp_precision *p, double sigma2, int d,
  */
 extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed);
 
+/* ---- moments of S (precision_moments.c) ---- */
+
+/* The places of s with its values in another type, which are the caller's. */
+extern gp_csr gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type);
+
+/* tr T_k(S) / n, measured by random signs (Hutchinson 1989); the caller's. */
+extern double *gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed);
+
+/* tr (I + s2 L)^-d / n. */
+extern double gp_prior_mean(const double *moment, double sigma2, int d);
+
 /* ---- the fit ---- */
 
 #define GP_PRIORS_TRIED 10

@@ -5,7 +5,6 @@
 #define GP_PRECISION_FIT_H
 
 #include "krylov.h"
-#include "precision.h"
 #include "precision_probe.h"
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */

@@ -2,9 +2,7 @@
  * precision_moments.c - Chebyshev moments of a graph's S, and the mean of a prior's diagonal from
  * them.
  */
-#include "precision_moments.h"
-
-#include "graph/graph.h"
+#include "precision.h"
 
 #define MOMENT_COLUMNS 16		/* vectors of random signs, */
 #define MOMENT_SIGNS (1 << 20)	/* or fewer where there are many nodes: together so many signs */

@@ -10,7 +10,6 @@
 
 #include "graph/random_walks.h"
 #include "numeric/dot.h"
-#include "precision_moments.h"
 
 #define USUAL_STEPS 10			/* of a dry run: what most solves take */
 /* that are looked at where a start leaves hardly anything to gain */

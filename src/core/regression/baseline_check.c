@@ -28,22 +28,6 @@ typedef struct spread
 	int64_t		nhidden;
 } spread;
 
-/* Hides a part of the labels that count; which ones follows from the seed. */
-static void
-hide_labels(spread *s)
-{
-	const gp_problem *problem = s->problem;
-
-	s->is_hidden = gp_alloc_zero(s->env, problem->nlabelled, sizeof(bool));
-	for (int64_t k = 0; k < problem->nlabelled; k++)
-	{
-		uint64_t	draw = gp_hash(problem->seed ^ gp_hash((uint64_t) problem->labelled[k]));
-
-		s->is_hidden[k] = s->targets->counts[k] && draw % HIDDEN == 0;
-		s->nhidden += s->is_hidden[k];
-	}
-}
-
 /* The mean over the neighbours; none at nodes that keep their label. */
 static gp_csr *
 neighbour_means(const spread *s, gp_type type)
@@ -165,15 +149,6 @@ bytes_of(const spread *s)
 		(12.0 * s->targets->columns + 32.0) * (double) s->problem->nlabelled;
 }
 
-/* What may still be held: a fit that is done does not fail for a notice. */
-static double
-bytes_left(const gp_device *dev)
-{
-	const gp_env *env = dev->env;
-
-	return env->limit == 0 ? INFINITY : (double) gp_limit(env) - (double) env->used;
-}
-
 /* Holds the model against label propagation; advised: what may help has been said. */
 static void
 compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
@@ -183,9 +158,18 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
 	double		found = 0.0;
 
-	if (bytes_of(&s) > bytes_left(dev))
+	/* A fit that is done does not fail for a notice. */
+	if (dev->env->limit > 0 && (double) dev->env->used + bytes_of(&s) > (double) gp_limit(dev->env))
 		return;
-	hide_labels(&s);
+	/* Hides a part of the labels that count; which ones follows from the seed. */
+	s.is_hidden = gp_alloc_zero(s.env, problem->nlabelled, sizeof(bool));
+	for (int64_t k = 0; k < problem->nlabelled; k++)
+	{
+		uint64_t	draw = gp_hash(problem->seed ^ gp_hash((uint64_t) problem->labelled[k]));
+
+		s.is_hidden[k] = targets->counts[k] && draw % HIDDEN == 0;
+		s.nhidden += s.is_hidden[k];
+	}
 	if (s.nhidden >= FEWEST_LABELS)
 		found = propagate(&s);
 	if (found - sqrt(found * (1.0 - found) / fmax(s.nhidden, 1.0)) > accuracy)

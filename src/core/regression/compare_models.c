@@ -20,21 +20,6 @@ gp_standard_errors(const double *x, int64_t n)
 	return n > 1 && squares > 0.0 ? mean / sqrt(squares / (n - 1) / n) : 0.0;
 }
 
-/* The negative log likelihood of a label's class. */
-static double
-class_loss(const gp_problem *problem, const gp_targets *t, const gp_posterior *p, int32_t i,
-		   double *probability)
-{
-	const double *said = probability;
-
-	if (p->is_prior && p->is_prior[problem->labelled[i]])
-		said = t->share;
-	else
-		gp_probabilities(&p->calibrator, t->columns, p->loo.mean + (int64_t) i * t->columns,
-						 probability);
-	return -log(fmax(said[problem->label[i]], 1e-300));
-}
-
 double *
 gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int64_t *n)
 {
@@ -44,9 +29,18 @@ gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int
 	double	   *probability = gp_alloc_array(env, t.columns, sizeof(double));
 
 	GP_EACH(env, k, loss ? *n : 0, k * t.columns)
-		loss[k] = problem->task == GP_TASK_CLASSES ?
-			class_loss(problem, &t, p, index[k], probability) :
-			pow(t.y[index[k]] - (p->loo.mean[index[k]] - t.offset) / t.unit, 2.0);
+	{
+		int64_t		i = index[k];
+		bool		prior = p->is_prior && p->is_prior[problem->labelled[i]];
+
+		if (problem->task != GP_TASK_CLASSES)
+		{
+			loss[k] = pow(t.y[i] - (p->loo.mean[i] - t.offset) / t.unit, 2.0);
+			continue;
+		}
+		gp_probabilities(&p->calibrator, t.columns, p->loo.mean + i * t.columns, probability);
+		loss[k] = -log(fmax((prior ? t.share : probability)[problem->label[i]], 1e-300));
+	}
 	gp_free_all(env, probability, index);
 	gp_targets_free(env, &t);
 	return loss;

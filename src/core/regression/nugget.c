@@ -32,24 +32,6 @@ gp_loo_sample(gp_env *env, const gp_targets *targets, int64_t limit, int64_t *n)
 	return index;
 }
 
-/* The squared error of values. */
-static double
-value_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n, double *total)
-{
-	double		sum = 0.0;
-
-	*total = 0.0;
-	for (int64_t k = 0; k < n; k++)
-	{
-		double		y = t->y[index[k]];
-		double		r = y - mean[index[k]];
-
-		sum += r * r;
-		*total += y * y;
-	}
-	return sum;
-}
-
 /* Sums over class scores and one-hot classes, both less their mean over the classes. */
 typedef struct class_sums
 {
@@ -91,22 +73,30 @@ gp_class_factor(const gp_targets *t, const double *mean, const int32_t *index, i
 	return s.ym > 0.0 && s.mm > 0.0 ? s.ym / s.mm : 0.0;
 }
 
-/* The squared error of class scores after that factor: |y|^2 - <y, mean>^2 / |mean|^2. */
-static double
-class_error(const gp_targets *t, const double *mean, const int32_t *index, int64_t n, double *total)
-{
-	class_sums	s = sum_classes(t, mean, index, n);
-
-	*total = s.yy;
-	return s.ym > 0.0 && s.mm > 0.0 ? s.yy - s.ym * s.ym / s.mm : s.yy;
-}
-
 double
 gp_loo_error(const gp_problem *problem, const gp_targets *targets, const double *mean,
 			 const int32_t *index, int64_t n, double *total)
 {
-	return problem->task == GP_TASK_VALUES ? value_error(targets, mean, index, n, total) :
-		class_error(targets, mean, index, n, total);
+	double		sum = 0.0;
+
+	*total = 0.0;
+	if (problem->task == GP_TASK_CLASSES)
+	{
+		/* After the best factor: |y|^2 - <y, mean>^2 / |mean|^2 */
+		class_sums	s = sum_classes(targets, mean, index, n);
+
+		*total = s.yy;
+		return s.ym > 0.0 && s.mm > 0.0 ? s.yy - s.ym * s.ym / s.mm : s.yy;
+	}
+	for (int64_t k = 0; k < n; k++)
+	{
+		double		y = targets->y[index[k]];
+		double		r = y - mean[index[k]];
+
+		sum += r * r;
+		*total += y * y;
+	}
+	return sum;
 }
 
 /* Evaluates the error and tells the progress. */

@@ -133,7 +133,6 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 	return out;
 }
 
-/* Frees a posterior. */
 void
 gp_posterior_free(gp_env *env, gp_posterior *posterior)
 {

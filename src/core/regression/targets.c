@@ -194,7 +194,6 @@ gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_m
 	return gp_root_log_det(dev, root);
 }
 
-/* Frees what a solution holds. */
 void
 gp_solution_free(gp_device *dev, gp_solution *solution)
 {

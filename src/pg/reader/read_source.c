@@ -49,12 +49,21 @@ lock_table(Oid oid)
 	return true;
 }
 
-/* How a call of gp_alter_graph names a table. */
+/* A call that has a graph read another table; a task is made again. */
 static const char *
-alter_call(const gnngp_graph_def *def, const char *argument, const char *schema, const char *table)
+alter_call(const gnngp_graph_def *def, const char *argument, const char *table)
 {
+	if (def->task.form)
+		return psprintf("gp_drop_graph(%s), and gp_create_task again", quote_literal_cstr(def->name));
 	return psprintf("gp_alter_graph(%s, %s => %s)", quote_literal_cstr(def->name), argument,
-					quote_literal_cstr(quote_qualified_identifier(schema, table)));
+					def->tables.tables.oid ? "'{...}'" : table);
+}
+
+/* A table as an argument of such a call. */
+static const char *
+table_literal(const char *schema, const char *table)
+{
+	return quote_literal_cstr(quote_qualified_identifier(schema, table));
 }
 
 gnngp_table
@@ -82,9 +91,8 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 				 : errmsg("a table of graph \"%s\" no longer exists", def->name),
 				 errhint("To read %s, run SELECT %s.",
 						 replaced ? "the table that has this name now" : "another table",
-						 replaced ? alter_call(def, argument, given->schema, given->table)
-						 : psprintf("gp_alter_graph(%s, %s => ...)", quote_literal_cstr(def->name),
-									argument))));
+						 alter_call(def, argument,
+									replaced ? table_literal(given->schema, given->table) : "..."))));
 	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
 	now = get_rel_relkind(oid);
@@ -97,7 +105,7 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 						now == RELKIND_FOREIGN_TABLE ? "foreign table" :
 						now == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table"),
 				 errhint("To read it as it is now, run SELECT %s.",
-						 alter_call(def, argument, schema, name))));
+						 alter_call(def, argument, table_literal(schema, name)))));
 	return table;
 }
 

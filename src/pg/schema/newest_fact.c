@@ -14,7 +14,7 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
-#define FEW_ROWS 10				/* that may stand alone behind the others, */
+#define FEW_ROWS 10				/* that may stand alone behind more others, */
 #define ALONE 10.0				/* by so many mean gaps of their table, and two horizons */
 
 /* The times of a table's rows until now. */
@@ -78,13 +78,13 @@ mean_gap(const table_times *t, int until)
 	return ((double) t->newest[until] - (double) t->first) / (double) Max(t->rows - until - 1, 1);
 }
 
-/* The newest time that does not stand alone. */
+/* The newest time that does not stand alone; few gaps tell no usual one. */
 static int
 robust_newest(const table_times *t, gp_time horizon)
 {
 	int			found = 0;
 
-	for (int i = 1; i < t->n; i++)
+	for (int i = 1; i < t->n && t->rows - i > FEW_ROWS; i++)
 	{
 		double		gap = (double) t->newest[i - 1] - (double) t->newest[i];
 

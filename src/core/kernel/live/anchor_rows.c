@@ -193,31 +193,6 @@ fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_
 	gp_free(ev->env, row);
 }
 
-/* Makes a factor dense as a whole. */
-static void
-make_dense(gp_eval *ev, gp_linear *z)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	all;
-	gp_matrix	eye;
-
-	if (z->csr == NULL)
-		return;
-	if (z->dense.cols > 0)
-		all = gp_linear_dense(ev, z);
-	else
-	{
-		all = dev->create(dev, ev->n, z->width, ev->type);
-		eye = dev->create(dev, z->width, z->width, ev->type);
-		dev->fill(dev, eye, 0.0);
-		dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
-		gp_linear_times(ev, z, 0, ev->n, eye, 0.0, all);
-		dev->destroy(dev, &eye);
-	}
-	gp_linear_free(ev, z);
-	z->dense = all;
-}
-
 void
 gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z)
 {
@@ -245,7 +220,13 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 	if (z->csr == NULL || sparse == NULL || z->dense.cols != (dense ? dense->cols : 0) ||
 		(dense && column_now(ev, terms, sparse->cols) != z->csr->cols))
 	{
-		make_dense(ev, z);
+		if (z->csr)
+		{
+			gp_matrix	all = gp_linear_dense(ev, z);
+
+			gp_linear_free(ev, z);
+			z->dense = all;
+		}
 		fill_dense(ev, terms, sparse, dense, z);
 		return;
 	}

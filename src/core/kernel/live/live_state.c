@@ -8,7 +8,6 @@
 /* of a triangle, which stay in the cache while they are solved with */
 #define ROWS_AT_ONCE 64
 
-/* An empty list. */
 gp_keep *
 gp_keep_create(gp_env *env)
 {
@@ -28,7 +27,6 @@ free_content(gp_keep *keep, gp_piece *piece)
 	piece->dense = NULL;
 }
 
-/* Frees a list. */
 void
 gp_keep_free(gp_keep *keep)
 {

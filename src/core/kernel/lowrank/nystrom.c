@@ -76,35 +76,31 @@ scale_factor(gp_factor *f, double value)
 		f->terms.term[t].value *= value;
 }
 
-/* The mean variance of linear terms. */
-static double
-terms_mean(gp_eval *ev, const gp_terms *terms)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
-	gp_linear	z = gp_linear_of_terms(ev, terms);
-	double		mean;
-
-	gp_linear_diagonal(ev, &z, norm);
-	mean = gp_mean_entry(dev, norm);
-	gp_linear_free(ev, &z);
-	dev->destroy(dev, &norm);
-	return mean;
-}
-
 /* The mean variance of a step: the exact one of a chain, else that of its factor. */
 static double
 step_mean(gp_nystrom *ny, int step, const gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
+	gp_device  *dev = ev->dev;
+	bool		chain = gp_step_is_chain(ev, step);
+	double		mean = chain ? 0.0 : gp_factor_mean(ev, f);
 	gp_matrix	diag;
-	double		mean;
 
-	if (!gp_step_is_chain(ev, step))
-		return gp_factor_mean(ev, f) + (f->terms.n > 0 ? terms_mean(ev, &f->terms) : 0.0);
-	diag = gp_eval_diagonal(ev, step);
-	mean = gp_mean_entry(ev->dev, diag);
-	ev->dev->destroy(ev->dev, &diag);
+	if (!chain && f->terms.n == 0)
+		return mean;
+	if (chain)
+		diag = gp_eval_diagonal(ev, step);
+	else
+	{
+		gp_linear	z;
+
+		diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
+		z = gp_linear_of_terms(ev, &f->terms);
+		gp_linear_diagonal(ev, &z, diag);
+		gp_linear_free(ev, &z);
+	}
+	mean += gp_mean_entry(dev, diag);
+	dev->destroy(dev, &diag);
 	return mean;
 }
 
@@ -149,30 +145,24 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 	return out;
 }
 
-/* The rows that a step was computed for. */
-static int64_t
-computed_rows(const gp_nystrom *ny, int step)
-{
-	const gp_eval *ev = ny->ev;
-
-	return ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n;
-}
-
 /* The factor of a step for one taker; the last one gets the original, linear terms are collected
  * anew. */
 static gp_factor *
 take_factor(gp_nystrom *ny, int step)
 {
+	gp_eval    *ev = ny->ev;
 	gp_factor  *f;
 
-	if (gp_step_is_linear(ny->ev, step))
+	if (gp_step_is_linear(ev, step))
 	{
-		f = gp_factor_create(ny->ev->env);
-		gp_linear_collect(ny->ev, step, &f->terms);
+		f = gp_factor_create(ev->env);
+		gp_linear_collect(ev, step, &f->terms);
 		return f;
 	}
 	f = ny->kept[step];
-	return --ny->uses[step] > 0 ? copy_factor(ny->ev, f, computed_rows(ny, step)) : f;
+	if (--ny->uses[step] == 0)
+		return f;
+	return copy_factor(ev, f, ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n);
 }
 
 /* Computes the factor of a step that is not linear, from those of its arguments. */
@@ -234,28 +224,6 @@ compute(gp_nystrom *ny, int step)
 	return f;
 }
 
-/* The dense form of a narrow linear factor. */
-static gp_matrix
-dense_of(gp_eval *ev, gp_linear *z)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	out = z->dense;
-	gp_matrix	eye;
-
-	if (z->csr == NULL)
-	{
-		z->dense = (gp_matrix) {0};
-		return out;
-	}
-	out = dev->create(dev, gp_eval_rows(ev), z->width, ev->type);
-	eye = dev->create(dev, z->width, z->width, ev->type);
-	dev->fill(dev, eye, 0.0);
-	dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
-	gp_linear_times(ev, z, 0, out.rows, eye, 0.0, out);
-	dev->destroy(dev, &eye);
-	return out;
-}
-
 /* Columns of a panel that the fit had, too: new nodes have no weights. */
 static gp_matrix
 columns_of_fit(gp_eval *ev, const gp_terms *terms, gp_matrix p)
@@ -308,8 +276,11 @@ settle_terms(gp_nystrom *ny, gp_factor *f)
 		z = gp_linear_build(ev, &f->terms);
 		linear = gp_factor_create(ev->env);
 		linear->npanels = 1;
-		linear->panel[0].p = columns_of_fit(ev, &f->terms, dense_of(ev, &z));
+		linear->panel[0].p = columns_of_fit(ev, &f->terms,
+											z.csr ? gp_linear_dense(ev, &z) : z.dense);
 		linear->panel[0].value = 1.0;
+		if (z.csr == NULL)
+			z.dense = (gp_matrix) {0};
 	}
 	else
 	{

@@ -23,19 +23,6 @@ typedef struct part_count
 	refusal		refused;
 } part_count;
 
-/* Counts the parts of a linear step, which are refused where they are too many. */
-static part_count
-linear_parts(const gp_eval *ev, int step, gp_terms *terms)
-{
-	part_count	c = {0, 0, 0, REFUSED_NOT};
-
-	gp_linear_collect(ev, step, terms);
-	c.terms = terms->n;
-	for (int t = 0; t < terms->n; t++)
-		c.nops = terms->term[t].nops > c.nops ? terms->term[t].nops : c.nops;
-	return c;
-}
-
 /* Refuses a factor of so many panels and terms; what terms are left at last become one more
  * panel. */
 static void
@@ -84,8 +71,15 @@ count_parts(const gp_eval *ev, int step)
 		if (uses[i] == 0)
 			continue;
 		ev->env->check_interrupts(ev->env);
-		count[i] = gp_step_is_linear(ev, i) ? linear_parts(ev, i, terms) :
-			step_parts(&ev->kernel->program->steps[i], count);
+		if (gp_step_is_linear(ev, i))
+		{
+			gp_linear_collect(ev, i, terms);
+			count[i].terms = terms->n;
+			for (int t = 0; t < terms->n; t++)
+				count[i].nops = (int) gp_max64(count[i].nops, terms->term[t].nops);
+		}
+		else
+			count[i] = step_parts(&ev->kernel->program->steps[i], count);
 		if (i == step)
 			check_parts(&count[i], true);
 		last = count[i];
