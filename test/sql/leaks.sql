@@ -38,8 +38,8 @@ SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{c
 SELECT gp_create_task('won', 'refunds', target => 'orders.won');
 SELECT loo_score > 0.8 FROM gp_fit('won');
 -- Labels are no facts of their own task, neither through a table between nor through rows that refer to them
-CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL);
-INSERT INTO accounts SELECT id, id, joined_at FROM customers;
+CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL, marks real[]);
+INSERT INTO accounts SELECT id, id, joined_at, CASE WHEN joined_at < '2024-02-22' THEN ARRAY[id % 3, id % 5, id % 7] END FROM customers;
 CREATE TABLE answers (id integer PRIMARY KEY, customer_id integer REFERENCES customers, account_id integer REFERENCES accounts, as_of timestamptz NOT NULL, churn boolean, lost real);
 INSERT INTO answers SELECT row_number() OVER (), c.id, c.id, '2024-06-01'::timestamptz + k * interval '10 days', coin, 100 * coin::integer
 FROM (SELECT id, random() < 0.5 AS coin FROM customers) AS c, generate_series(0, 5) AS k;
@@ -85,8 +85,15 @@ CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
 SET ROLE leaks_reader;
 SELECT try($$SELECT gp_create_graph('nothing', tables => '{leaks_test.customers,leaks_test.orders}')$$);
+-- All but the time: rows without it would be known always
+RESET ROLE;
+GRANT SELECT (id, customer_id, amount) ON orders TO leaks_reader;
+GRANT SELECT ON customers TO leaks_reader;
+SET ROLE leaks_reader;
+SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
 SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few');
 DROP SCHEMA leaks_test CASCADE;
+DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -248,7 +248,8 @@ gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
 				const gnngp_schema_column *c = &t->column[i];
 
 				if (gnngp_is_time_type(c->column.base) && (nullable || c->not_null) &&
-					c->role == GNNGP_COLUMN_CELL && time_rank(c) == rank &&
+					(c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_HIDDEN) &&
+					time_rank(c) == rank &&
 					(later == 1 || !is_named(c->column.name, later_words)))
 					found = lappend_int(found, i);
 			}
@@ -404,6 +405,21 @@ mark_later(gnngp_schema_table *t, bool tell)
 	}
 }
 
+/* 42501 where a table's time may not be read: without it, rows would be known before they are. */
+static void
+require_time(const gnngp_tables *s, const gnngp_schema_table *t)
+{
+	const gnngp_schema_column *c = &t->column[t->time];
+
+	if (c->role == GNNGP_COLUMN_HIDDEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
+						GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name),
+				 errhint("Grant it SELECT on the column; or, if that is not the time of the rows, say %s.",
+						 times_argument(s, t, NULL))));
+}
+
 /* Gives each table its time. */
 static void
 take_times(gnngp_tables *s, bool tell)
@@ -427,7 +443,10 @@ take_times(gnngp_tables *s, bool tell)
 	for (int i = 0; i < s->ntables; i++)
 	{
 		if (s->table[i].time >= 0)
+		{
+			require_time(s, &s->table[i]);
 			s->table[i].column[s->table[i].time].role = GNNGP_COLUMN_TIME;
+		}
 		mark_later(&s->table[i], tell);
 	}
 }

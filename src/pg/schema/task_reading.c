@@ -341,8 +341,10 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 	for (int32 k = 0; k < (*encoding)->nparts; k++)
 	{
 		const gp_encoded *e = &(*encoding)->part[k];
+		/* Of a list, once */
+		bool		told = k > 0 && e[-1].column == e->column && e[-1].way == e->way;
 
-		if (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED)
+		if (!told && (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
 			ereport(NOTICE,
 					(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
 							p->cell[e->column].name, r->schema->table[p->table].table.name),
