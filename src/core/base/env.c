@@ -59,6 +59,14 @@ gp_limit(const gp_env *env)
 	return env->limit > others ? env->limit - others : env->limit > 0;
 }
 
+size_t
+gp_left(const gp_env *env)
+{
+	size_t		most = env->dry ? env->left : env->limit > 0 ? gp_limit(env) : SIZE_MAX;
+
+	return most == SIZE_MAX ? most : most > env->used ? most - env->used : 0;
+}
+
 /* Refuses a request that would take what is held over the limit. */
 static void
 check_limit(gp_env *env, size_t bytes)

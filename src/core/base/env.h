@@ -101,6 +101,7 @@ struct gp_env
 	size_t		used;			/* bytes held now, set by gp_alloc and gp_free */
 	size_t		peak;			/* the high-water mark of used */
 	size_t		limit;			/* refuse to hold more; 0 = no limit */
+	size_t		left;			/* of a dry run: what its host might hold more when it began */
 	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this
 								 * one */
 
@@ -142,6 +143,10 @@ extern void *gp_resize_array(gp_env *env, void *p, int64_t count, size_t size);
 /* The bytes that the environment may hold itself, as others of its account hold some; 0 = no
  * limit. */
 extern size_t gp_limit(const gp_env *env);
+
+/* The bytes that it may hold beside those that it holds, in a dry run those that its host may;
+ * SIZE_MAX without a limit. */
+extern size_t gp_left(const gp_env *env);
 
 /* Frees what gp_alloc returned; NULL is allowed.  gp_free_all frees several, in this order. */
 extern void gp_free(gp_env *env, void *p);

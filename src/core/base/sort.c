@@ -204,3 +204,14 @@ name(const void *a, const void *b, void *unused) \
 COMPARE(gp_compare_int32, int32_t)
 COMPARE(gp_compare_int64, int64_t)
 COMPARE(gp_compare_double, double)
+
+int
+gp_compare_scored(const void *a, const void *b, void *unused)
+{
+	const gp_scored *x = a;
+	const gp_scored *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}

@@ -23,6 +23,17 @@ extern int	gp_compare_int32(const void *a, const void *b, void *unused);
 extern int	gp_compare_int64(const void *a, const void *b, void *unused);
 extern int	gp_compare_double(const void *a, const void *b, void *unused);
 
+/* A node that is ranked by a score, and what else is known by its place in a list. */
+typedef struct gp_scored
+{
+	double		score;			/* no NaN */
+	int32_t		node;
+	int64_t		place;
+} gp_scored;
+
+/* The largest score first, ties by node. */
+extern int	gp_compare_scored(const void *a, const void *b, void *unused);
+
 /*
  * Sorts n items of size bytes in place; equal ones keep their order.  Takes the
  * memory of n / 2 items on the way, and looks at interrupts.

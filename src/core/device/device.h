@@ -200,9 +200,12 @@ typedef void (*gp_crew_work) (void *job, gp_device *dev, int worker, int64_t pie
 extern gp_crew *gp_crew_open(gp_env *host, int threads, size_t room);
 extern int	gp_crew_size(const gp_crew *crew);
 
+/* The bytes that a thread needs for a piece, by a dry run of it on a device like this one. */
+extern size_t gp_crew_room(gp_device *dev, gp_crew_work work, void *job, int64_t piece);
+
 /*
- * Does all pieces.  What no thread could do, for its memory or for an interrupt, is done on a
- * device of the host, alone, by worker 0.
+ * Does all pieces; a dry run counts their operations.  What no thread could do, for its memory or
+ * for an interrupt, is done on a device of the host, alone, by worker 0.
  */
 extern void gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces,
 						gp_device *alone);

@@ -155,4 +155,20 @@ extern bool gp_program_is_laplacian(const gp_program *program);
 /* True when this is the name of a preset that is no method, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
 
+/* What was perhaps meant by a name that stands for nothing; name is NULL while nothing is near
+ * (did_you_mean.c). */
+typedef struct gp_meant
+{
+	const char *written;
+	int			length;
+	int			below;			/* what a nearer name's distance is */
+	const char *name;
+} gp_meant;
+
+#define GP_MEANT "Perhaps you meant \"%s\". "	/* before what the hint says else */
+
+/* Begins with the name as written, and goes on with each that could stand there. */
+extern gp_meant gp_meant_start(const char *written, int length);
+extern void gp_meant_consider(gp_meant *meant, const char *name);
+
 #endif							/* GP_FORMULA_H */

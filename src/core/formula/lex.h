@@ -57,22 +57,6 @@ extern bool gp_keyword_is(const char *name, int length);
 /* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
 extern int	gp_name_number(const char *name, size_t length, char letter);
 
-/* What was perhaps meant by a name that stands for nothing; name is NULL while nothing is near
- * (did_you_mean.c). */
-typedef struct gp_meant
-{
-	const char *written;
-	int			length;
-	int			below;			/* what a nearer name's distance is */
-	const char *name;
-} gp_meant;
-
-#define GP_MEANT "Perhaps you meant \"%s\". "	/* before what the hint says else */
-
-/* Begins with the name as written, and goes on with each that could stand there. */
-extern gp_meant gp_meant_start(const char *written, int length);
-extern void gp_meant_consider(gp_meant *meant, const char *name);
-
 /* Raises a syntax error at the current token; hint may be NULL. */
 extern void gp_lex_error(const gp_lexer *lex, const char *hint)
 			__attribute__((noreturn));

@@ -291,7 +291,6 @@ typedef struct gp_link_kept
 {
 	int64_t		nodes;
 	int64_t    *first;			/* nodes + 1: of each node's rows */
-	int64_t		room;
 	gp_link_row *row;
 	int64_t		passed;			/* pairs that were too unlikely */
 } gp_link_kept;
@@ -301,5 +300,12 @@ typedef struct gp_link_kept
  * left out.
  */
 extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
+
+/*
+ * The same of a model that is fitted on a device, by so many threads; in a dry run what that takes.
+ * Opens the model on a device of one thread, unless it is a card.
+ */
+extern gp_link_kept gp_link_model_keep(gp_device *dev, const gp_link_model *model, int threads,
+									   int64_t k, double least);
 
 #endif							/* GP_LINK_H */

@@ -135,13 +135,6 @@ extern gp_link_habits gp_link_habits_read(const int64_t *count);
 
 /* heldout.c: the pairs of the folds, and the figures that they make. */
 
-/* Room for the pairs of all folds. */
-extern gp_link_held gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds);
-
-/* Adds the pairs of the next fold, whose scores are yet to come, and counts their habits. */
-extern void gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold,
-							 int64_t *habits);
-
 /* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
 extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
 extern void gp_link_held_free(gp_env *env, gp_link_held *held);
@@ -172,7 +165,7 @@ extern void gp_link_release(gp_env *env, void *model);
 
 /*
  * What opening a method makes and a model of it points at: the model's own once that is done, but
- * for a dry run, which leaves it.
+ * for a dry run, which leaves it, and goes on with what is kept of the model.
  */
 typedef struct gp_link_opened
 {
@@ -181,10 +174,15 @@ typedef struct gp_link_opened
 	gp_features *features;
 } gp_link_opened;
 
+/*
+ * The pairs of the folds, whose scores are yet to come, and the counts of their habits
+ * (heldout.c).
+ */
+extern gp_link_opened gp_link_opened_make(gp_env *env, const gp_link_fold *fold, int folds);
 extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_opened *opened,
 										  gp_link_method method, const gp_graph *graph);
-extern gp_link_model *gp_link_model_end(gp_env *env, gp_link_opened *opened,
-										gp_link_model *model);
+extern gp_link_model *gp_link_model_end(gp_device *dev, const gp_link_problem *problem,
+										gp_link_opened *opened, gp_link_model *model);
 extern void gp_link_opened_free(gp_env *env, gp_link_opened *opened);
 
 /* True for a method that describes a pair by scores. */
@@ -249,7 +247,7 @@ extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
  */
 extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
 
-/* pairs.c: covariances of n pairs with the inducing ones (k, n x m double). */
+/* pair_kernel.c: covariances of n pairs with the inducing ones (k, n x m double). */
 extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
 								 const int32_t *src, const int32_t *dst, gp_matrix k);
 

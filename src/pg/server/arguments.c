@@ -78,13 +78,18 @@ int
 gnngp_require_word(const char *what, const char *word, int n, const char *const *words,
 				   const char *hint)
 {
+	gp_meant	meant = gp_meant_start(word, (int) strlen(word));
+
 	for (int i = 0; i < n; i++)
+	{
 		if (pg_strcasecmp(words[i], word) == 0)
 			return i;
+		gp_meant_consider(&meant, words[i]);
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown %s \"%s\"", what, word),
-			 errhint("%s", hint)));
+			 meant.name ? errhint(GP_MEANT "%s", meant.name, hint) : errhint("%s", hint)));
 }
 
 int

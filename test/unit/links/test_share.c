@@ -101,6 +101,25 @@ check_threads(gp_env *env, bool features, gp_link_method method)
 	ok(test_catch(env, ask(env, l, 2)) && test_state(env)->code == TEST_CANCELLED, "a cancel ends it");
 }
 
+/* What is planned of a fit and of what is kept of it is what they take. */
+static void
+check_plan(gp_env *env, bool features, gp_link_method method)
+{
+	gp_link_problem p = {.graph = groups(env),.features = features ? group_features(env) : NULL,.method = method,.seed = 3,.keep = 90,
+	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_link_method planned;
+	double		bytes = gp_link_plan_make(dev, &p, &planned).bytes;
+	gp_link_model *m;
+	char		name[120];
+
+	env->peak = env->used;
+	m = gp_link_fit(dev, &p);
+	gp_link_model_keep(dev, m, 2, p.keep, 0.0);
+	snprintf(name, sizeof(name), "%.0f bytes were planned for a fit that keeps pairs, and %zu taken", bytes, env->peak);
+	ok((double) env->peak <= bytes && bytes <= 1.1 * (double) env->peak, name);
+}
+
 /* The pairs of a node that are kept of few, of more than get their mean, and of as many as there may be. */
 static void
 check_heads(gp_env *env)
@@ -183,5 +202,8 @@ main(void)
 	in_env(check_threads(env, false, GP_LINK_SCORES));
 	in_env(check_threads(env, true, GP_LINK_SCORES));
 	in_env(check_threads(env, false, GP_LINK_PAIRS));
+	in_env(check_plan(env, false, GP_LINK_SCORES));
+	in_env(check_plan(env, true, GP_LINK_SCORES));
+	in_env(check_plan(env, false, GP_LINK_PAIRS));
 	return done_testing();
 }

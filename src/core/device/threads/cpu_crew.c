@@ -14,6 +14,9 @@
 #include "device/device.h"
 
 #define UNIT 64					/* bytes: of a block's header, and what sizes are multiples of */
+/* a thread's memory, over what its piece takes: free blocks may lie between others */
+#define ROOM_FACTOR 1.1
+#define ROOM_MORE 1048576.0
 
 /* A thread's own. */
 typedef struct worker
@@ -158,9 +161,10 @@ static void
 open_worker(worker *w, gp_env *host, size_t room)
 {
 	w->crew = host;
-	w->room = gp_alloc(host, room);
+	w->room = gp_alloc_figures(host, 1, room);
 	w->bytes = room / UNIT * UNIT;
-	gp_use_large_pages(w->room, room);
+	if (!host->dry)
+		gp_use_large_pages(w->room, room);
 	w->env = gp_env_derive(host);
 	w->env.host = &w->env;
 	w->env.alloc = worker_alloc;
@@ -179,17 +183,12 @@ gp_crew_open(gp_env *host, int threads, size_t room)
 {
 	gp_crew    *crew;
 
-	if (host->limit > 0)
-	{
-		size_t		limit = gp_limit(host);
-		size_t		left = limit > host->used ? (limit - host->used) / 2 : 0;
-
-		threads = (int) gp_min64(threads, (int64_t) (left / gp_alloc_size(room)));
-	}
+	threads = (int) gp_min64(threads, (int64_t) (gp_left(host) / 2 / gp_alloc_size(room)));
 	gp_blas_load(host);
 	if (threads < 1 || (threads > 1 && !gp_blas_shared()))
 		return NULL;
-	threads = gp_blas_reserve(host, threads);
+	if (!host->dry)
+		threads = gp_blas_reserve(host, threads);
 	crew = gp_alloc_zero(host, 1, sizeof(gp_crew));
 	crew->host = host;
 	crew->threads = threads;
@@ -204,6 +203,30 @@ int
 gp_crew_size(const gp_crew *crew)
 {
 	return crew->threads;
+}
+
+/* A piece that is done without being computed. */
+typedef struct trial
+{
+	gp_crew_work work;
+	void	   *job;
+	int64_t		piece;
+} trial;
+
+static void
+run_trial(gp_device *dry, void *arg)
+{
+	const trial *t = arg;
+
+	t->work(t->job, dry, 0, t->piece);
+}
+
+size_t
+gp_crew_room(gp_device *dev, gp_crew_work work, void *job, int64_t piece)
+{
+	double		bytes = gp_dry_run(dev, run_trial, &(trial) {work, job, piece}).bytes;
+
+	return (size_t) (ROOM_FACTOR * bytes + ROOM_MORE);
 }
 
 /* One piece, on a device of its own. */
@@ -227,6 +250,14 @@ crew_tile(void *arg, int64_t piece, int number)
 void
 gp_crew_run(gp_crew *crew, gp_crew_work work, void *job, int64_t pieces, gp_device *alone)
 {
+	for (int64_t piece = 0; crew->host->dry && piece < pieces; piece++)
+	{
+		gp_count	count = gp_dry_run(alone, run_trial, &(trial) {work, job, piece});
+
+		gp_dry_add(alone, &count);
+	}
+	if (crew->host->dry)
+		return;
 	crew->work = work;
 	crew->job = job;
 	crew->done = gp_alloc_zero(crew->host, pieces, sizeof(bool));

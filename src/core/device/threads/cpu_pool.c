@@ -84,7 +84,7 @@ gp_pool_create(gp_env *env, int threads)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (pool->helpers < wanted &&
+	while (pool->helpers < wanted && !env->dry &&
 		   pthread_create(&pool->thread[pool->helpers], NULL, helper_main, pool) == 0)
 		pool->helpers++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -323,9 +323,7 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,
 					.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
-	fit->own.held = gp_link_held_create(env, &fit->hidden, 1);
-	fit->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
-	gp_link_held_add(env, &fit->own.held, &fit->hidden, fit->own.habits);
+	fit->own = gp_link_opened_make(env, &fit->hidden, 1);
 	d->options = settle_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
 								p->features != NULL);
 	if (p->features)
@@ -393,7 +391,7 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 	model->owns_graph = fit->undirected && !env->dry;
 	if (model->owns_graph)
 		fit->undirected = NULL;
-	return gp_link_model_end(env, &fit->own, model);
+	return gp_link_model_end(dev, &fit->problem, &fit->own, model);
 }
 
 static void

@@ -224,7 +224,7 @@ gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_li
 {
 	reach	   *room = reach_open(env, model);
 
-	GP_EACH(env, e, n, e * work_of(model))
+	GP_EACH(env, e, gp_items(env, n), e * work_of(model))
 	{
 		moments(model, room, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
 		row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * row[e].score)));
@@ -239,7 +239,7 @@ gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_
 	reach	   *room = reach_open(env, model);
 	double		variance;
 
-	GP_EACH(env, e, n, e * work_of(model))
+	GP_EACH(env, e, gp_items(env, n), e * work_of(model))
 		moments(model, room, pair[e].src, pair[e].dst, &mean[e], &variance);
 	gp_free(env, room);
 }

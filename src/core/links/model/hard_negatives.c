@@ -203,25 +203,6 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 	return pairs;
 }
 
-/* A node that another is compared with. */
-typedef struct alike
-{
-	double		cosine;
-	int32_t		node;
-} alike;
-
-/* The most alike first. */
-static int
-compare_alike(const void *a, const void *b, void *unused)
-{
-	const alike *x = a;
-	const alike *y = b;
-
-	if (x->cosine != y->cosine)
-		return x->cosine > y->cosine ? -1 : 1;
-	return x->node < y->node ? -1 : x->node > y->node;
-}
-
 /* The product of a node's features with those of another, whose dense form is row. */
 static double
 feature_product(const gp_features *x, int32_t node, const float *row)
@@ -272,9 +253,9 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 	}
 	for (int64_t e = 0; e < fold->links; e++)
 	{
-		alike		best[NEAREST];
-		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(alike),
-			.compare = compare_alike};
+		gp_scored	best[NEAREST];
+		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(gp_scored),
+			.compare = gp_compare_scored};
 		int32_t		other;
 		int32_t		node = gp_link_asking_end(fold, e, &other);
 		uint64_t	draw;
@@ -285,7 +266,8 @@ gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold 
 		{
 			other = (int32_t) (k * nodes / pool);
 			if (other != node && norm[k] > 0.0 && !gp_link_exists(full, node, other))
-				gp_heap_offer(&heap, &(alike) {feature_product(x, other, row) / norm[k], other});
+				gp_heap_offer(&heap, &(gp_scored) {feature_product(x, other, row) / norm[k], other,
+												   k});
 		}
 		spread_features(x, node, true, row);
 		if (heap.n == 0)

@@ -9,34 +9,31 @@
 #include "regression/regression.h"
 #include "links/links_internal.h"
 
-gp_link_held
-gp_link_held_create(gp_env *env, const gp_link_fold *fold, int folds)
+gp_link_opened
+gp_link_opened_make(gp_env *env, const gp_link_fold *fold, int folds)
 {
-	gp_link_held held = {.n = 0};
+	gp_link_opened opened = {.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t))};
+	gp_link_held *held = &opened.held;
 
 	for (int f = 0; f < folds; f++)
+		held->n += fold[f].pairs.n;
+	held->row = gp_alloc_zero(env, held->n, sizeof(gp_link_row));
+	held->linked = gp_alloc_zero(env, held->n, sizeof(bool));
+	held->together = gp_alloc_zero(env, held->n, sizeof(bool));
+	for (int f = 0; f < folds; f++)
 	{
-		held.n += fold[f].pairs.n;
-		held.first[f + 1] = held.n;
-	}
-	held.row = gp_alloc_zero(env, held.n, sizeof(gp_link_row));
-	held.linked = gp_alloc_zero(env, held.n, sizeof(bool));
-	held.together = gp_alloc_zero(env, held.n, sizeof(bool));
-	return held;
-}
+		int64_t		first = held->first[held->folds++];
 
-void
-gp_link_held_add(gp_env *env, gp_link_held *held, const gp_link_fold *fold, int64_t *habits)
-{
-	int64_t		first = held->first[held->folds++];
-
-	for (int64_t e = 0; e < fold->pairs.n; e++)
-	{
-		held->row[first + e].src = fold->pairs.src[e];
-		held->row[first + e].dst = fold->pairs.dst[e];
-		held->linked[first + e] = e < fold->links;
+		for (int64_t e = 0; e < fold[f].pairs.n; e++)
+		{
+			held->row[first + e].src = fold[f].pairs.src[e];
+			held->row[first + e].dst = fold[f].pairs.dst[e];
+			held->linked[first + e] = e < fold[f].links;
+		}
+		held->first[held->folds] = first + fold[f].pairs.n;
+		gp_link_habits_count(env, &fold[f], opened.habits, held->together + first);
 	}
-	gp_link_habits_count(env, fold, habits, held->together + first);
+	return opened;
 }
 
 /* The mean of the folds that know a figure; NaN of none. */

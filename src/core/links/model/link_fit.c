@@ -31,9 +31,6 @@ static const double penalties[] = {1.0, 0.1};
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
-/* a thread's memory, over what its fold takes: free blocks may lie between others */
-#define ROOM_FACTOR 1.1
-#define ROOM_MORE 1048576.0
 
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.25};
 
@@ -182,9 +179,7 @@ score_folds(scores_fit *r)
 
 	if (r->dev->room > 0)
 		r->threads = 1;
-	if (r->threads > 1 && r->env->dry)
-		gp_free(r->env, gp_alloc_figures(r->env, r->threads, r->room + 1024));
-	else if (r->threads > 1)
+	if (r->threads > 1)
 		crew = gp_crew_open(r->env, r->threads, r->room);
 	if (crew)
 	{
@@ -419,24 +414,6 @@ choose_depth(scores_fit *r)
 	r->width = gp_link_width(graph, r->powers);
 }
 
-/* A fold and what its thread takes. */
-typedef struct fold_trial
-{
-	scores_fit *fit;
-	int			fold;
-} fold_trial;
-
-static void
-run_fold(gp_device *dry, void *arg)
-{
-	const fold_trial *t = arg;
-	sample	   *s = &t->fit->fold[t->fold];
-
-	s->score = gp_alloc_zero(t->fit->env, s->pairs.n * t->fit->width, sizeof(double));
-	score_fold(t->fit, dry, 0, t->fold);
-	gp_free(t->fit->env, s->score);
-}
-
 /* Hides links, fold by fold, and draws the pairs that are scored. */
 static void
 open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
@@ -446,11 +423,10 @@ open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
 
 	gp_power_refuse(env, problem->program);
 	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	r->own.held = gp_link_held_create(env, fold, r->folds);
-	r->own.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t));
 	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
-	for (int f = 0; f < r->folds; f++)
-		gp_link_held_add(env, &r->own.held, &fold[f], r->own.habits);
+	r->own = gp_link_opened_make(env, fold, r->folds);
+	if (r->powers > 0)
+		r->own.features = gp_link_features_prepare(env, problem->features, problem->seed);
 	for (int f = 0; f < r->folds; f++)
 	{
 		r->fold[f].fold = fold[f];
@@ -467,17 +443,11 @@ scores_open(void *state, gp_device *dev, const gp_problem *p, const void *option
 	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
 		.candidates_of = CANDIDATES_OF};
 	choose_depth(r);
-	if (p->features)
-		r->own.features = gp_link_features_prepare(r->env, p->features, p->seed);
 	open_folds(r, dev, options);
 	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
 	for (int f = 0; f < r->folds && r->threads > 1; f++)
-	{
-		fold_trial	t = {r, f};
-		double		bytes = gp_dry_run(dev, run_fold, &t).bytes;
-
-		r->room = (size_t) fmax((double) r->room, ROOM_FACTOR * bytes + ROOM_MORE);
-	}
+		r->room = (size_t) gp_max64((int64_t) r->room,
+									(int64_t) gp_crew_room(dev, score_fold, r, f));
 }
 
 static void
@@ -555,7 +525,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_free_all(env, r->score, r->label, r->weight, r->whole);
 	if (model->features)
 		keep_features(r, model);
-	return gp_link_model_end(env, &r->own, model);
+	return gp_link_model_end(dev, problem, &r->own, model);
 }
 
 static void

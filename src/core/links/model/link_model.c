@@ -188,11 +188,18 @@ gp_link_model_begin(gp_env *env, const gp_link_opened *opened, gp_link_method me
 }
 
 gp_link_model *
-gp_link_model_end(gp_env *env, gp_link_opened *opened, gp_link_model *model)
+gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_opened *opened,
+				  gp_link_model *model)
 {
 	*opened = (gp_link_opened) {.habits = NULL};
-	if (env->dry)
+	if (dev->env->dry)
 	{
+		if (problem->keep > 0)
+		{
+			gp_link_kept kept = gp_link_model_keep(dev, model, dev->threads, problem->keep, 0.0);
+
+			gp_free_all(dev->env, kept.first, kept.row);
+		}
 		model->held = opened->held;
 		model->habits = NULL;
 		model->features = NULL;

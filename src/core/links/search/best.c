@@ -14,6 +14,8 @@
 /* candidates that are scored at once, unless one node has more */
 #define GROUP_PAIRS (INT64_C(1) << 17)
 #define LEAST_LOTS 2			/* for more of them threads are started */
+#define WAVE_LOTS 16			/* of each thread: who is ready first waits for the last */
+#define TYPICAL_CANDIDATES 1000	/* of a node, for a plan */
 
 /* Sources that are searched together, and the rows of their best candidates, as they rank. */
 typedef struct lot
@@ -32,38 +34,20 @@ typedef struct best
 	int64_t		k;
 	gp_link_take take;
 	void	   *state;
-	bool		as_ranked;		/* hand out all, in the order that they rank */
+	gp_link_kept *kept;			/* has the likely rows as they rank; NULL: take has them */
+	double		least;			/* probability of these */
 	bool	   *asked;			/* nodes that are asked for: a pair of two may come twice */
 	gp_set		given;			/* pairs of them, so that (j, i) does not follow (i, j) */
 	gp_crew    *crew;			/* NULL: all is done by the calling thread */
 	int			threads;
 	gp_link_search **search;	/* of each thread */
 	int32_t   **found;			/* candidates of one node, of each thread */
+	int64_t		expected;		/* candidates of a node, for a dry run */
 	lot		   *lot;			/* of a wave */
 	int64_t		lots;
 } best;
 
 /* ---- one lot ---- */
-
-/* A candidate and what ranks it. */
-typedef struct ranked
-{
-	double		rank;
-	int32_t		dst;
-	int64_t		place;			/* among the candidates */
-} ranked;
-
-/* By rank, ties by node. */
-static int
-compare_ranked(const void *a, const void *b, void *unused)
-{
-	const ranked *x = a;
-	const ranked *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank > y->rank ? -1 : 1;
-	return x->dst < y->dst ? -1 : x->dst > y->dst;
-}
 
 /* The candidates of some sources of a lot, which are scored together. */
 typedef struct group
@@ -88,7 +72,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 											   sizeof(double)) : NULL;
 	gp_link_row *row = gp_alloc_array(env, n, sizeof(gp_link_row));
 	double	   *mean = gp_alloc_array(env, n, sizeof(double));
-	ranked	   *r = gp_alloc_array(env, n, sizeof(ranked));
+	gp_scored  *r = gp_alloc_array(env, n, sizeof(gp_scored));
 	gp_link_block block = {.sources = g->sources,.source = lot->source + g->begin,.n = n,
 	.slot = g->slot,.dst = g->dst};
 	double	   *kept;
@@ -103,17 +87,14 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	gp_links_means(l, n, score, row, mean);
 	for (int32_t s = 0; s < g->sources; s++)
 	{
-		ranked	   *own = r + g->first[s];
-		gp_heap		heap = {.env = env,.item = own,.size = sizeof(ranked),
-			.compare = compare_ranked};
+		gp_heap		heap = {.env = env,.item = r + g->first[s],.size = sizeof(gp_scored),
+			.compare = gp_compare_scored};
 
 		heap.room = gp_min64(k, g->first[s + 1] - g->first[s]);
 		/* Numbers beyond float make no rank: such a candidate comes last. */
 		for (int64_t e = g->first[s]; e < g->first[s + 1]; e++)
 		{
-			ranked		candidate = {isnan(mean[e]) ? -INFINITY : mean[e], g->dst[e], e};
-
-			gp_heap_offer(&heap, &candidate);
+			gp_heap_offer(&heap, &(gp_scored) {isnan(mean[e]) ? -INFINITY : mean[e], g->dst[e], e});
 		}
 		gp_heap_sort(&heap);
 		lot->first[g->begin + s + 1] = lot->first[g->begin + s] + heap.n;
@@ -155,7 +136,6 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 {
 	best	   *b = job;
 	gp_links	l = links_on(b->l, dev);
-	gp_link_search *search = gp_link_search_in(b->search[worker], dev->env);
 	int32_t    *found = b->found[worker];
 	lot		   *lot = &b->lot[index];
 	group		g = {0};
@@ -164,7 +144,9 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 	for (int32_t s = 0; s < lot->sources; s++)
 	{
 		int64_t		n = g.first[g.sources];
-		int64_t		count = gp_link_search_node(search, lot->source[s], found);
+		int64_t		count = l.env->dry ? b->expected :
+			gp_link_search_node(gp_link_search_in(b->search[worker], l.env), lot->source[s],
+								found);
 
 		if (n + count > g.room)
 		{
@@ -175,10 +157,10 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 		for (int64_t e = 0; e < count; e++)
 		{
 			g.slot[n + e] = g.sources;
-			g.dst[n + e] = found[e];
+			g.dst[n + e] = l.env->dry ? (int32_t) e : found[e];
 		}
 		g.first[++g.sources] = n + count;
-		if (n + count < GROUP_PAIRS && s + 1 < lot->sources)
+		if ((n + count < GROUP_PAIRS || l.env->dry) && s + 1 < lot->sources)
 			continue;
 		rank_group(&l, &g, b->k, lot);
 		g.begin += g.sources;
@@ -186,25 +168,6 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 		l.env->check_interrupts(l.env);
 	}
 	gp_free_all(l.env, g.slot, g.dst);
-}
-
-#define PAIR_BYTES 320.0		/* of a candidate, beside its scores */
-#define SMALL_BYTES (16.0 * 1024 * 1024)	/* of all that is small */
-
-size_t
-gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims, int32_t powers)
-{
-	double		n = (double) nodes;
-	double		block = (double) gp_link_block_size(nodes);
-	double		pairs = fmin((double) GROUP_PAIRS + fmin(n, GROUP_PAIRS), GP_LINK_BLOCK * n);
-	double		bytes = 32.0 * n;
-
-	if (width > 0)
-		bytes += 12.0 * block * n;
-	if (dims > 0)
-		bytes += 16.0 * block * n + 4.0 * block * (double) dims * powers;
-	bytes += pairs * (PAIR_BYTES + 8.0 * width);
-	return (size_t) (bytes + SMALL_BYTES + 24.0 * 1024 * (double) m);
 }
 
 /* ---- all lots ---- */
@@ -239,10 +202,28 @@ hand_out(best *b, lot *lot)
 				gp_set_add(&b->given, low << 32 | high))
 				row[n++] = row[e];
 		}
-		if (!b->as_ranked)
-			gp_sort(b->env, row, n, sizeof(gp_link_row), compare_rows, NULL);
+		gp_sort(b->env, row, n, sizeof(gp_link_row), compare_rows, NULL);
 		for (int64_t e = 0; e < n; e++)
 			b->take(b->state, &row[e]);
+	}
+}
+
+/* Adds the likely rows of a lot to what is kept, whose nodes come in their order. */
+static void
+keep_rows(best *b, const lot *lot)
+{
+	gp_link_kept *kept = b->kept;
+
+	for (int32_t s = 0; s < lot->sources; s++)
+	{
+		int64_t    *end = &kept->first[lot->source[s] + 1];
+
+		*end = end[-1];
+		for (int64_t e = lot->first[s]; e < lot->first[s + 1]; e++)
+			if (lot->row[e].probability < b->least)
+				kept->passed++;
+			else
+				kept->row[(*end)++] = lot->row[e];
 	}
 }
 
@@ -255,9 +236,12 @@ run_wave(best *b, int64_t lots)
 	else
 		for (int64_t k = 0; k < lots; k++)
 			rank_lot(b, b->l->dev, 0, k);
-	for (int64_t k = 0; k < lots; k++)
+	for (int64_t k = 0; k < lots && !b->env->dry; k++)
 	{
-		hand_out(b, &b->lot[k]);
+		if (b->kept)
+			keep_rows(b, &b->lot[k]);
+		else
+			hand_out(b, &b->lot[k]);
 		b->lot[k].sources = 0;
 	}
 	b->env->check_interrupts(b->env);
@@ -318,47 +302,53 @@ open_search(gp_links *l, gp_link_candidates candidates)
 }
 
 /*
- * Starts threads where they are worth it (they need room for what is kept, which is little), with
- * what each has.
+ * Makes lots of so many nodes, and starts threads where they are worth it, with room for what is
+ * kept, which is little.  The first lot is a sample of the nodes, for dry runs.
  */
 static void
-open_threads(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
+open_lots(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 {
 	gp_links   *l = b->l;
-	const gp_link_frame *f = &l->frame;
-	int32_t		width = gp_link_has_scores(l->model->method) ? l->model->width : 0;
 	int64_t		nodes = l->model->graph->nodes;
+	int64_t		room = b->k <= GP_LINK_KEPT ? size * b->k : 0;
+	lot		   *sample = b->lot = gp_alloc_zero(b->env, 1, sizeof(lot));
 
-	if (l->dev->room == 0 && l->threads > 0 && n > LEAST_LOTS * size && b->k <= GP_LINK_KEPT)
-		b->crew = gp_crew_open(b->env, l->threads,
-							   gp_link_lot_bytes(nodes, width, l->model->m, f->x ? f->x->dims : 0,
-												 f->powers));
-	b->threads = b->crew ? gp_crew_size(b->crew) : 1;
-	b->lots = b->crew ? b->threads * GP_LINK_WAVE_LOTS : 1;
-	b->lot = gp_alloc_zero(b->env, b->lots, sizeof(lot));
-	for (int64_t k = 0; k < b->lots && b->crew; k++)
+	b->search = gp_alloc_array(b->env, gp_max64(l->threads, 1), sizeof(gp_link_search *));
+	b->found = gp_alloc_array(b->env, gp_max64(l->threads, 1), sizeof(int32_t *));
+	b->search[0] = open_search(l, candidates);
+	b->found[0] = gp_alloc_array(b->env, nodes, sizeof(int32_t));
+	b->lots = b->threads = 1;
+	sample->sources = (int32_t) gp_min64(size, nodes);
+	for (int32_t s = 0; s < sample->sources; s++)
+		sample->source[s] = (int32_t) (s * nodes / size);
+	sample->room = room;
+	sample->row = gp_alloc_array(b->env, room, sizeof(gp_link_row));
+	b->expected = gp_min64(nodes, (GROUP_PAIRS + gp_min64(nodes, GROUP_PAIRS)) / size);
+	if (l->dev->room == 0 && l->threads > 0 && n > LEAST_LOTS * size && room > 0)
+		b->crew = gp_crew_open(b->env, l->threads, gp_crew_room(l->dev, rank_lot, b, 0));
+	if (b->crew == NULL)
+		return;
+	b->threads = gp_crew_size(b->crew);
+	b->lots = b->threads * WAVE_LOTS;
+	b->lot = gp_realloc_array(b->env, b->lot, b->lots, sizeof(lot));
+	for (int64_t k = 1; k < b->lots; k++)
+		b->lot[k] = (lot) {.room = room,
+			.row = gp_alloc_array(b->env, room, sizeof(gp_link_row))};
+	for (int t = 1; t < b->threads; t++)
 	{
-		b->lot[k].room = size * b->k;
-		b->lot[k].row = gp_alloc_array(b->env, b->lot[k].room, sizeof(gp_link_row));
-	}
-	b->search = gp_alloc_array(b->env, b->threads, sizeof(gp_link_search *));
-	b->found = gp_alloc_array(b->env, b->threads, sizeof(int32_t *));
-	for (int t = 0; t < b->threads; t++)
-	{
-		b->search[t] = t == 0 ? open_search(l, candidates) : gp_link_search_twin(b->search[0]);
+		b->search[t] = gp_link_search_twin(b->search[0]);
 		b->found[t] = gp_alloc_array(b->env, nodes, sizeof(int32_t));
 	}
 }
 
 /* Frees it all. */
 static void
-close_threads(best *b)
+close_lots(best *b)
 {
 	if (b->crew)
 		gp_crew_close(b->crew);
 	for (int64_t k = 0; k < b->lots; k++)
 		gp_free(b->env, b->lot[k].row);
-	gp_free(b->env, b->lot);
 	(void) gp_link_search_in(b->search[0], b->env);
 	for (int t = 0; t < b->threads; t++)
 	{
@@ -366,7 +356,7 @@ close_threads(best *b)
 			gp_link_search_twin_free(b->env, b->search[t]);
 		gp_free(b->env, b->found[t]);
 	}
-	gp_free_all(b->env, b->search, b->found);
+	gp_free_all(b->env, b->lot, b->search, b->found);
 }
 
 /* Searches for the best of each node, and hands them out. */
@@ -374,21 +364,26 @@ static void
 search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candidates)
 {
 	gp_links   *l = b->l;
-	int64_t		nodes = l->model->graph->nodes;
-	int32_t		size = gp_link_has_scores(l->model->method) ? gp_link_block_size(nodes) :
-		GP_LINK_BLOCK;
+	int32_t		size = gp_link_has_scores(l->model->method) ?
+		gp_link_block_size(l->model->graph->nodes) : GP_LINK_BLOCK;
 
-	b->given = gp_set_open(l->env, 0);
-	b->asked = gp_alloc_zero(l->env, nodes, sizeof(bool));
-	for (int64_t e = 0; e < n && !b->as_ranked; e++)
-		b->asked[node[e]] = true;
 	if (l->frame.items)
 		gp_link_items_expect(&l->frame, n);
-	open_threads(b, n, size, candidates);
-	run_waves(b, n, node, size);
-	close_threads(b);
-	gp_free(l->env, b->asked);
-	gp_set_close(&b->given);
+	open_lots(b, n, size, candidates);
+	if (b->env->dry)
+	{
+		gp_count	before = gp_dry_count(l->dev);
+
+		b->expected = b->crew ? gp_min64(b->expected, TYPICAL_CANDIDATES) : b->expected;
+		run_wave(b, 1);
+		gp_dry_repeat(l->dev, &before, (double) n / size - 1.0);
+	}
+	else
+	{
+		b->lot[0].sources = 0;
+		run_waves(b, n, node, size);
+	}
+	close_lots(b);
 }
 
 void
@@ -411,56 +406,53 @@ void
 gp_links_best(gp_links *l, int64_t n, const int32_t *node, int64_t k,
 			  gp_link_candidates candidates, gp_link_take take, void *state)
 {
-	best		b = {.l = l, .env = l->env, .k = k, .take = take, .state = state};
+	best		b = {.l = l,.env = l->env,.k = k,.take = take,.state = state};
 
+	b.given = gp_set_open(l->env, 0);
+	b.asked = gp_alloc_zero(l->env, l->model->graph->nodes, sizeof(bool));
+	for (int64_t e = 0; e < n; e++)
+		b.asked[node[e]] = true;
 	search_nodes(&b, n, node, candidates);
-}
-
-/* ---- what a fit keeps ---- */
-
-typedef struct keeper
-{
-	gp_env	   *env;
-	gp_link_kept kept;
-	double		least;			/* probability */
-	int64_t		n;
-} keeper;
-
-/* Keeps a row. */
-static void
-keep_row(void *state, const gp_link_row *row)
-{
-	keeper	   *k = state;
-
-	if (row->probability < k->least)
-	{
-		k->kept.passed++;
-		return;
-	}
-	if (k->n == k->kept.room)
-	{
-		k->kept.room = 2 * k->kept.room + 1024;
-		k->kept.row = gp_resize_array(k->env, k->kept.row, k->kept.room, sizeof(gp_link_row));
-	}
-	k->kept.row[k->n++] = *row;
-	k->kept.first[row->src + 1]++;
+	gp_free(l->env, b.asked);
+	gp_set_close(&b.given);
 }
 
 gp_link_kept
 gp_links_keep(gp_links *l, int64_t k, double least)
 {
+	gp_env	   *env = l->env;
 	int64_t		nodes = l->model->graph->nodes;
-	keeper		all = {.env = l->env, .kept = {.nodes = nodes}, .least = least};
-	best		b = {.l = l, .env = l->env, .k = k, .as_ranked = true, .take = keep_row,
-		.state = &all};
-	int32_t    *node = gp_alloc_array(l->env, nodes, sizeof(int32_t));
+	gp_link_kept kept = {.nodes = nodes};
+	best		b = {.l = l,.env = env,.k = k,.kept = &kept,.least = least};
+	int32_t    *node = gp_alloc_array(env, nodes, sizeof(int32_t));
 
-	all.kept.first = gp_alloc_zero(l->env, nodes + 1, sizeof(int64_t));
+	kept.first = gp_alloc_zero(env, nodes + 1, sizeof(int64_t));
+	kept.row = gp_alloc_figures(env, (int64_t) gp_size_mul(env, nodes, gp_min64(k, nodes)),
+								sizeof(gp_link_row));
 	for (int64_t i = 0; i < nodes; i++)
 		node[i] = (int32_t) i;
 	search_nodes(&b, nodes, node, GP_CANDIDATES_AUTO);
-	for (int64_t i = 0; i < nodes; i++)
-		all.kept.first[i + 1] += all.kept.first[i];
-	gp_free(l->env, node);
-	return all.kept;
+	gp_free(env, node);
+	return kept;
+}
+
+gp_link_kept
+gp_link_model_keep(gp_device *dev, const gp_link_model *model, int threads, int64_t k, double least)
+{
+	int			all = dev->threads;
+	gp_device  *one = dev->room > 0 ? dev : gp_device_cpu(dev->env, 1);
+	gp_links   *l;
+	gp_link_kept kept;
+
+	/* A dry run goes on where it counts, as if with that device. */
+	if (dev->env->dry && one != dev)
+		dev->threads = 1;
+	l = gp_links_open(dev->env->dry ? dev : one, model);
+	gp_links_share(l, threads);
+	kept = gp_links_keep(l, k, least);
+	gp_links_close(l);
+	dev->threads = all;
+	if (one != dev)
+		one->close(one);
+	return kept;
 }

@@ -36,16 +36,4 @@ extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_l
 extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
 						   double *mean);
 
-/* best.c */
-
-#define GP_LINK_WAVE_LOTS 16	/* of each thread: who is ready first waits for the last */
-
-/*
- * The most bytes that a thread takes to rank the candidates of a block of sources, where a source
- * has no more of them than a search gives: of pairs with so many scores, from a regression on m
- * rows and dims features to so many powers.
- */
-extern size_t gp_link_lot_bytes(int64_t nodes, int32_t width, int64_t m, int64_t dims,
-								int32_t powers);
-
 #endif							/* GP_LINK_PREDICT_H */

@@ -1,6 +1,7 @@
 /*
  * lsh.c - tables of codes, and the nodes nearest to one.
  */
+#include "base/sort.h"
 #include "lsh.h"
 
 #define PLAIN_NODES 4096		/* up to so many nodes all codes are compared */
@@ -77,7 +78,7 @@ gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 	t.start = gp_alloc_zero(env, gp_size_mul(env, t.bands, (INT64_C(1) << t.bits) + 1),
 							sizeof(int32_t));
 	key = gp_alloc_array(env, n, sizeof(uint32_t));
-	for (int band = 0; band < t.bands; band++)
+	for (int band = 0; band < t.bands && !env->dry; band++)
 	{
 		env->check_interrupts(env);
 		fill_table(&t, band, key);
@@ -138,18 +139,8 @@ look_in_band(const gp_link_tables *t, gp_link_marks *marks, gp_link_nearest *bes
 
 	if (hi - lo > BUCKET_LOOK)
 	{
-		int32_t		from = lo;
-		int32_t		to = hi;
+		int32_t		from = lo + (int32_t) gp_sorted_find(place + lo, hi - lo, node);
 
-		while (from < to)		/* ends at the node's own place */
-		{
-			int32_t		mid = from + (to - from) / 2;
-
-			if (place[mid] < node)
-				from = mid + 1;
-			else
-				to = mid;
-		}
 		from = from - lo > BUCKET_LOOK / 2 ? from - BUCKET_LOOK / 2 : lo;
 		lo = hi - from > BUCKET_LOOK ? from : hi - BUCKET_LOOK;
 		hi = lo + BUCKET_LOOK;

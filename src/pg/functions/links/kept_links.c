@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "core/base/hash_table.h"
+#include "core/base/sort.h"
 #include "kept_links.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
@@ -23,14 +24,6 @@ typedef struct kept_answer
 	gnngp_kept_pair *pair;
 } kept_answer;
 
-/* A pair's place in the order of scores. */
-typedef struct kept_order
-{
-	double		score;
-	int32		dst;
-	int32		place;			/* among the pairs of its node */
-} kept_order;
-
 typedef struct kept_telling
 {
 	int64		k;
@@ -38,33 +31,19 @@ typedef struct kept_telling
 	void	   *arg;
 	gp_env	   *env;
 	MemoryContext context;		/* of what is collected */
-	bool		all;
 	bool		directed;
-	gp_set		asked;			/* nodes that are given, plus 1: a set has no 0 */
-	gp_set		told;			/* pairs of them */
+	gp_set		told;			/* pairs */
 	gnngp_given_ids sorted;
 	kept_answer *answer;		/* of each of the sorted ids */
 	int64		next;			/* of them */
 	gnngp_kept_pair *pair;		/* room for those of one node, */
-	kept_order *order;			/* and for their order */
+	gp_scored  *order;			/* and for their order */
 } kept_telling;
 
 bool
 gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates)
 {
 	return candidates == GP_CANDIDATES_AUTO && k <= model->link.settings.keep;
-}
-
-/* Best first, ties by node. */
-static int
-compare_order(const void *a, const void *b, void *unused)
-{
-	const kept_order *x = a;
-	const kept_order *y = b;
-
-	if (x->score != y->score)
-		return x->score > y->score ? -1 : 1;
-	return x->dst < y->dst ? -1 : x->dst > y->dst;
 }
 
 /* True for a pair that was told from its other end, which is remembered of this one. */
@@ -74,9 +53,7 @@ is_told(kept_telling *t, int32 src, int32 dst)
 	uint64		low = (uint64) Min(src, dst);
 	uint64		high = (uint64) Max(src, dst);
 
-	if (t->directed || (!t->all && !gp_set_has(&t->asked, (uint64) dst + 1)))
-		return false;
-	return !gp_set_add(&t->told, low << 32 | high);
+	return !t->directed && !gp_set_add(&t->told, low << 32 | high);
 }
 
 /* Tells the pairs of a node, n of them as they rank. */
@@ -88,8 +65,8 @@ tell(kept_telling *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pai
 	CHECK_FOR_INTERRUPTS();
 	for (int32 e = 0; e < n; e++)
 		if (!is_told(t, node, pair[e].dst))
-			t->order[left++] = (kept_order) {pair[e].score, pair[e].dst, e};
-	gnngp_sort(t->order, left, sizeof(kept_order), compare_order, NULL);
+			t->order[left++] = (gp_scored) {pair[e].score, pair[e].dst, e};
+	gnngp_sort(t->order, left, sizeof(gp_scored), gp_compare_scored, NULL);
 	for (int32 e = 0; e < left; e++)
 		t->put(t->arg, id, &pair[t->order[e].place]);
 }
@@ -147,7 +124,6 @@ collect(kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node, 
 	answer->npairs = unpack(t, block, node, answer->pair);
 	for (int32 e = 0; e < answer->npairs; e++)
 		copy_id(&answer->pair[e].id);
-	gp_set_add(&t->asked, (uint64) node->node + 1);
 	MemoryContextSwitchTo(old);
 }
 
@@ -232,14 +208,13 @@ void
 gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k, gnngp_kept_put put,
 				void *arg)
 {
-	kept_telling t = {.k = k, .put = put, .arg = arg, .all = given->all,
+	kept_telling t = {.k = k, .put = put, .arg = arg,
 		.context = CurrentMemoryContext};
 
 	t.env = gnngp_env_create(CurrentMemoryContext);
-	t.asked = gp_set_open(t.env, 0);
 	t.told = gp_set_open(t.env, 0);
 	t.pair = palloc(sizeof(gnngp_kept_pair) * k);
-	t.order = palloc(sizeof(kept_order) * k);
+	t.order = palloc(sizeof(gp_scored) * k);
 	if (given->all)
 		gnngp_kept_read(model, NULL, 0, tell_block, &t);
 	else

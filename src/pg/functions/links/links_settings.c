@@ -107,33 +107,21 @@ gnngp_link_allow_kernel(const gnngp_link_settings *settings)
 				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
 }
 
-/* Tells when there are candidates, and none of them is likely enough to be kept. */
-static void
-notice_nothing(gp_env *env, const gp_link_kept *kept, double least)
-{
-	if (kept->passed > 0 && kept->first[kept->nodes] == 0)
-		gp_notice(env, "Pass a smaller one; gp_predict_links shows the probabilities of the "
-					   "likeliest pairs.",
-				  "no pair is kept: none has a probability of at least %g", least);
-}
-
 gp_link_kept
 gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
 {
-	gp_link_kept kept = {0};
-	gp_device  *one;
-	gp_links   *open;
+	gp_link_kept kept;
 
 	if (settings->keep == 0)
-		return kept;
-	one = device->room > 0 ? device : gnngp_device_open(device->env, 1);
-	open = gp_links_open(one, links);
-	gp_links_share(open, gnngp_setting_threads());
-	kept = gp_links_keep(open, settings->keep, settings->min_probability);
-	notice_nothing(device->env, &kept, settings->min_probability);
-	gp_links_close(open);
-	if (one != device)
-		one->close(one);
+		return (gp_link_kept) {0};
+	kept = gp_link_model_keep(device, links, gnngp_setting_threads(), settings->keep,
+							  settings->min_probability);
+	/* There are candidates, and none of them is likely enough to be kept. */
+	if (kept.passed > 0 && kept.first[kept.nodes] == 0)
+		gp_notice(device->env, "Pass a smaller one; gp_predict_links shows the probabilities of the "
+				  "likeliest pairs.",
+				  "no pair is kept: none has a probability of at least %g",
+				  settings->min_probability);
 	return kept;
 }
 
