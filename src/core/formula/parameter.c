@@ -60,7 +60,8 @@ gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, cons
 			return p->range == GP_RANGE_WORD ? w : p->fallback;
 	/* An option may stand for the word. */
 	c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
-	if (p->range != GP_RANGE_WORD && (c == NULL || c->option->value->kind != GP_AST_NAME))
+	if (p->range != GP_RANGE_WORD &&
+		(c == NULL || c->busy || c->option->value->kind != GP_AST_NAME))
 		return resolve_number(t, owner, p, arg);
 	if (c == NULL || c->busy)
 		gp_raise_at(t->env, GP_ERR_VALUE, arg->position, p->hint, "%s of %s must be %s%s%s or %s",
