@@ -21,13 +21,6 @@
 #define WIDTH_EACH 4			/* or so many for each that is asked for */
 #define SAMPLE 256				/* nodes that the others are screened by */
 
-/* A node that may be chosen. */
-typedef struct candidate
-{
-	int32_t		row;
-	double		worth;			/* an estimate of g */
-} candidate;
-
 typedef struct choosing
 {
 	gp_env	   *env;
@@ -44,18 +37,6 @@ typedef struct choosing
 } choosing;
 
 /* ---- screening ---- */
-
-/* Compares two candidates: the most promising first. */
-static int
-compare_worth(const void *first, const void *second, void *unused)
-{
-	const candidate *a = first;
-	const candidate *b = second;
-
-	if (a->worth != b->worth)
-		return a->worth > b->worth ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
-}
 
 /* Evenly spread rows of T, ascending. */
 static int32_t *
@@ -80,12 +61,12 @@ find_candidates(choosing *s, int64_t k)
 	const gp_live_rows *r = s->c.r;
 	const int32_t *fit_node = r->q->fit_node;
 	int64_t		n = 0;
-	candidate  *list = gp_alloc_array(s->env, s->c.n, sizeof(candidate));
+	gp_scored  *list = gp_alloc_array(s->env, s->c.n, sizeof(gp_scored));	/* by estimates of g */
 	int64_t		width = gp_max64(WIDTH, k < INT32_MAX / WIDTH_EACH ? k * WIDTH_EACH : INT32_MAX);
 
 	for (int64_t i = 0; i < s->c.n; i++)
 		if (fit_node[i] < 0 || gp_sorted_find(r->labelled, r->nlabelled, fit_node[i]) < 0)
-			list[n++] = (candidate) {.row = (int32_t) i};
+			list[n++] = (gp_scored) {.node = (int32_t) i};
 	if (n > width)
 	{
 		/* Brings the most promising candidates to the front: a node's own share is known, that of
@@ -116,19 +97,19 @@ find_candidates(choosing *s, int64_t k)
 			sum[row[k]] -= s->c.own[row[k]] * s->c.own[row[k]];
 		for (int64_t k = 0; k < n; k++)
 		{
-			int32_t		i = list[k].row;
+			int32_t		i = list[k].node;
 			double		own = s->counts == NULL || s->counts[i] ? s->c.own[i] * s->c.own[i] : 0.0;
 
-			list[k].worth = (own + each * sum[i]) / (s->c.own[i] + s->noise);
+			list[k].score = (own + each * sum[i]) / (s->c.own[i] + s->noise);
 		}
-		gp_sort(s->env, list, n, sizeof(candidate), compare_worth, NULL);
+		gp_sort(s->env, list, n, sizeof(gp_scored), gp_compare_scored, NULL);
 		gp_free_all(s->env, row, sum);
 		n = width;
 	}
 	s->n = n;
 	s->node = gp_alloc_array(s->env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < n; i++)
-		s->node[i] = list[i].row;
+		s->node[i] = list[i].node;
 	gp_sort(s->env, s->node, n, sizeof(int32_t), gp_compare_int32, NULL);
 	gp_free(s->env, list);
 }
