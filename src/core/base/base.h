@@ -1,5 +1,5 @@
 /*
- * base.h - the ground floor: what everything else stands on.
+ * base.h - the lowest folder: everything else includes it.
  *
  * The environment is all that the core knows of its host: memory, errors,
  * interrupts, progress.  Matrices are views of memory that an environment gave.

@@ -5,8 +5,8 @@
  * many keys meet all the same, the way from place to place looks at interrupts.
  * What a table finds does not depend on the seed.
  */
-#ifndef GP_PLACES_H
-#define GP_PLACES_H
+#ifndef GP_HASH_TABLE_H
+#define GP_HASH_TABLE_H
 
 #include "env.h"
 #include "hash.h"
@@ -65,4 +65,4 @@ extern bool gp_set_has(gp_set *set, uint64_t key);
 extern bool gp_set_add(gp_set *set, uint64_t key);
 extern void gp_set_close(gp_set *set);
 
-#endif							/* GP_PLACES_H */
+#endif							/* GP_HASH_TABLE_H */

@@ -35,7 +35,7 @@ typedef enum gp_cell_kind
 {
 	GP_CELL_NUMBER,
 	GP_CELL_INTEGER,			/* few different values are categories as well */
-	GP_CELL_WORD,				/* text, enum, boolean: bytes that are compared */
+	GP_CELL_WORD,				/* text, enum, boolean, uuid, inet: bytes that are compared */
 	GP_CELL_TIME,				/* date, timestamp: an age */
 	GP_CELL_LIST				/* array, vector: its numbers */
 } gp_cell_kind;
@@ -198,7 +198,7 @@ typedef enum gp_facts_aggregate
 	GP_FACTS_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
 } gp_facts_aggregate;
 
-/* The note's default of a relation with time. */
+/* The default of a relation with time. */
 #define GP_FACTS_USUAL (GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_META)
 
 typedef struct gp_aggregates

@@ -1,5 +1,5 @@
 /*
- * facts_internal.h - what the files of this floor share.
+ * facts_internal.h - what the files of this folder share.
  */
 #ifndef GP_FACTS_INTERNAL_H
 #define GP_FACTS_INTERNAL_H

@@ -1,8 +1,8 @@
 /*
  * fit_internal.h - what the files of fit share.
  */
-#ifndef GP_INFER_INTERNAL_H
-#define GP_INFER_INTERNAL_H
+#ifndef GP_FIT_INTERNAL_H
+#define GP_FIT_INTERNAL_H
 
 #include "fit.h"
 #include "kernel/live/live_state.h"
@@ -96,4 +96,4 @@ extern void gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root,
 extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);
 extern gp_plan gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s);
 
-#endif							/* GP_INFER_INTERNAL_H */
+#endif							/* GP_FIT_INTERNAL_H */

@@ -86,6 +86,8 @@ typedef enum gp_step_kind
 	GP_STEP_SUM					/* K(arg0) + K(arg1); [Q, Q'] */
 } gp_step_kind;
 
+#define GP_STEP_KINDS (GP_STEP_SUM + 1)
+
 typedef struct gp_step
 {
 	gp_step_kind kind;

@@ -255,6 +255,7 @@ kind_rank(gp_step_kind kind)
 		[GP_STEP_RELU] = 0,[GP_STEP_UNIT] = 1,[GP_STEP_INPUT] = 2,[GP_STEP_LISTS] = 3,
 		[GP_STEP_SUM] = 4,[GP_STEP_BIAS] = 5,[GP_STEP_SCALE] = 6,[GP_STEP_OP] = 7
 	};
+	_Static_assert(sizeof(rank) == GP_STEP_KINDS * sizeof(rank[0]), "each kind of step has a rank");
 
 	return rank[kind];
 }

@@ -1,8 +1,8 @@
 /*
  * tree.h - the tree that the grammar makes, and the arena it lives in.
  */
-#ifndef GP_AST_H
-#define GP_AST_H
+#ifndef GP_TREE_H
+#define GP_TREE_H
 
 #include "base/base.h"
 
@@ -85,4 +85,4 @@ typedef struct gp_kernel_text
  */
 extern gp_kernel_text *gp_kernel_read(gp_arena *arena, const char *text, int fixed);
 
-#endif							/* GP_AST_H */
+#endif							/* GP_TREE_H */

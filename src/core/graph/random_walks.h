@@ -7,8 +7,8 @@
  * (I - U)^(-d/2) = sum f_k U^k, f_k = Gamma(k + d/2) / (Gamma(d/2) k!), is what
  * walks estimate: K = E[F F2'] for independent copies F, F2.
  */
-#ifndef GP_WALKS_H
-#define GP_WALKS_H
+#ifndef GP_RANDOM_WALKS_H
+#define GP_RANDOM_WALKS_H
 
 #include "device/device.h"
 #include "graph.h"
@@ -90,4 +90,4 @@ extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *g
 extern gp_features *gp_laplacian_features(gp_device *dev, const gp_graph *graph,
 										  const gp_laplacian *kernel, uint64_t seed, gp_type type);
 
-#endif							/* GP_WALKS_H */
+#endif							/* GP_RANDOM_WALKS_H */

@@ -18,6 +18,7 @@ static const gp_step_nature nature[] = {
 	[GP_STEP_UNIT] = {.arguments = 1, .pointwise = true},
 	[GP_STEP_SUM] = {.arguments = 2, .linear = true}
 };
+_Static_assert(sizeof(nature) == GP_STEP_KINDS * sizeof(nature[0]), "each kind of step has a line");
 
 const gp_step_nature *
 gp_step_nature_of(const gp_step *s)

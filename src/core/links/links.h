@@ -2,8 +2,8 @@
  * links.h - from a graph to the probability that any pair of nodes is linked.
  *
  * Four methods share one model.  "scores" describes a pair by some two dozen
- * scores of the graph around it and regresses on them (Gaussian process with the
- * arc-cosine map).  "pairs" is the pair kernel k(i,i') k(j,j') + k(i,j') k(j,i')
+ * scores of the graph around it: a logistic regression on them, or a Gaussian process (arc-cosine
+ * map) where that ranks held-out links better.  "pairs" is the pair kernel k(i,i') k(j,j') + k(i,j') k(j,i')
  * on a kernel of the nodes (Yu and Chu 2008).  All learn from links that they
  * hide from themselves and from random pairs without a link.
  *
@@ -16,8 +16,8 @@
  * Scores are logits.  Undirected pairs
  * have no order: (i, j) and (j, i) score alike.
  */
-#ifndef GP_LINK_H
-#define GP_LINK_H
+#ifndef GP_LINKS_H
+#define GP_LINKS_H
 
 #include "base/base.h"
 #include "device/device.h"
@@ -308,4 +308,4 @@ extern gp_link_kept gp_links_keep(gp_links *links, int64_t k, double least);
 extern gp_link_kept gp_link_model_keep(gp_device *dev, const gp_link_model *model, int threads,
 									   int64_t k, double least);
 
-#endif							/* GP_LINK_H */
+#endif							/* GP_LINKS_H */

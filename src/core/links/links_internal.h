@@ -1,8 +1,8 @@
 /*
  * links_internal.h - the parts of the link posterior.
  */
-#ifndef GP_LINK_INTERNAL_H
-#define GP_LINK_INTERNAL_H
+#ifndef GP_LINKS_INTERNAL_H
+#define GP_LINKS_INTERNAL_H
 
 #include "fit/landmarks.h"
 #include "regression/regression.h"
@@ -251,4 +251,4 @@ extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, 
 extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
 								 const int32_t *src, const int32_t *dst, gp_matrix k);
 
-#endif							/* GP_LINK_INTERNAL_H */
+#endif							/* GP_LINKS_INTERNAL_H */

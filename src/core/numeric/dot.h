@@ -1,8 +1,8 @@
 /*
  * dot.h - matrices as one long vector each: their inner products.
  */
-#ifndef GP_LONG_DOTS_H
-#define GP_LONG_DOTS_H
+#ifndef GP_DOT_H
+#define GP_DOT_H
 
 #include "device/device.h"
 
@@ -20,4 +20,4 @@ extern void gp_long_dots_close(gp_long_dots *l);
 /* The product of all elements of a with those of b, added up; in a dry run 1. */
 extern double gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b);
 
-#endif							/* GP_LONG_DOTS_H */
+#endif							/* GP_DOT_H */

@@ -1,5 +1,5 @@
 /*
- * numeric.h - numerical methods that several floors need, each once.
+ * numeric.h - numerical methods that several folders use.
  */
 #ifndef GP_NUMERIC_H
 #define GP_NUMERIC_H

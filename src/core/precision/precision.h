@@ -109,13 +109,13 @@ typedef struct gp_prior_choice
 } gp_prior_choice;
 
 /*
- * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision.c),
+ * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients (precision_choose.c),
  * whatever the problem's program.  Too few labels: one that serves most graphs.  gp_fit does it
  * by itself where the program leaves the prior open.
  */
 extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
 
-/* precision.c: the posterior without a factor, from the matrix of gp_precision_matrix. */
+/* precision_posterior.c: the posterior without a factor, from the matrix of gp_precision_matrix. */
 extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
 										const gp_plan *plan);
 

@@ -114,7 +114,7 @@ typedef struct gnngp_fit_settings
 {
 	char	   *kernel;			/* canonical text, or auto */
 	char	   *task;			/* auto, classes, values: as asked for */
-	char	   *strategy;		/* auto, exact, nystrom, precision */
+	char	   *strategy;		/* auto, exact, nystrom, precision, sql */
 	int32		landmarks;		/* 0 = automatic */
 	double		nugget;			/* NaN = by leave-one-out */
 	int64		seed;
@@ -126,7 +126,7 @@ typedef struct gnngp_fit_settings
 typedef struct gnngp_link_settings
 {
 	char	   *kernel;			/* canonical text */
-	char	   *method;			/* auto, scores, pairs */
+	char	   *method;			/* auto, scores, pairs, ease, dgp */
 	int64		seed;
 	int32		keep;			/* best pairs of each node that are stored; 0: none */
 	double		min_probability;	/* of these */
@@ -143,7 +143,7 @@ typedef struct gnngp_link_part
 	gnngp_link_settings settings;
 	int64		version;		/* of its blocks; grows with each fit of links */
 	TimestampTz fitted;			/* of a model that was looked up; 0 when it has no link part */
-	char	   *method;			/* scores or pairs */
+	char	   *method;			/* scores, pairs, ease or dgp */
 	int64		nodes;
 	int64		edges;
 	int64		pairs;			/* that it learnt from */

@@ -1,8 +1,8 @@
 /*
  * catalog_internal.h - what the files of the catalog share.
  */
-#ifndef GNNGP_CATALOG_INT_H
-#define GNNGP_CATALOG_INT_H
+#ifndef GNNGP_CATALOG_INTERNAL_H
+#define GNNGP_CATALOG_INTERNAL_H
 
 #include "catalog.h"
 #include "pg/server/server.h"
@@ -86,4 +86,4 @@ extern void gnngp_member_load(const gnngp_member *member, void *record);
 extern Oid	gnngp_member_type(const gnngp_member *member);
 extern Datum gnngp_member_save(const gnngp_member *member, const void *record, bool *null);
 
-#endif							/* GNNGP_CATALOG_INT_H */
+#endif							/* GNNGP_CATALOG_INTERNAL_H */

@@ -3,10 +3,10 @@
  *
  * Each family of functions has a file.  A call checks its arguments and who asks
  * before it reads anything, has the core compute and stores or returns rows.
- * Nothing includes this floor.
+ * Nothing in other folders includes this header.
  */
-#ifndef GNNGP_CALL_H
-#define GNNGP_CALL_H
+#ifndef GNNGP_FUNCTIONS_H
+#define GNNGP_FUNCTIONS_H
 
 #include "core/fit/fit.h"
 #include "pg/catalog/catalog.h"
@@ -55,4 +55,4 @@ extern void gnngp_rank_classes(gp_env *env, const gp_calibrator *calibrator, int
 							   const double *mean, const double *share, bool prior,
 							   gnngp_ranked_class *rank);
 
-#endif							/* GNNGP_CALL_H */
+#endif							/* GNNGP_FUNCTIONS_H */

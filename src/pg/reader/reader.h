@@ -6,8 +6,8 @@
  * the transaction ends, and the snapshot taken then.  Nodes are numbered in the order of their key:
  * the id itself for integer ids, a hash of the id's text otherwise (ties by the text).
  */
-#ifndef GNNGP_READ_H
-#define GNNGP_READ_H
+#ifndef GNNGP_READER_H
+#define GNNGP_READER_H
 
 #include "core/graph/graph.h"
 #include "core/facts/facts.h"
@@ -130,4 +130,4 @@ extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph,
 /* A part of an encoding is stored as so many numbers. */
 #define GNNGP_ENCODED_DOUBLES ((int64) (sizeof(gp_encoded) / sizeof(double)))
 
-#endif							/* GNNGP_READ_H */
+#endif							/* GNNGP_READER_H */

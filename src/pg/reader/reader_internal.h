@@ -1,8 +1,8 @@
 /*
  * reader_internal.h - what the files of the reader share.
  */
-#ifndef GNNGP_READ_INTERNAL_H
-#define GNNGP_READ_INTERNAL_H
+#ifndef GNNGP_READER_INTERNAL_H
+#define GNNGP_READER_INTERNAL_H
 
 #include "pg/catalog/graph_check.h"
 #include "pg/ids/idmap.h"
@@ -148,4 +148,4 @@ gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *
 	gnngp_query_run(q, r->env, row, state, phase, gnngp_table_rows(q->table));
 }
 
-#endif							/* GNNGP_READ_INTERNAL_H */
+#endif							/* GNNGP_READER_INTERNAL_H */

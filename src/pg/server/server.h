@@ -4,7 +4,7 @@
  * The environment in memory contexts, the account of what a backend holds,
  * settings, progress, arguments of calls, statements and their rows, who the user is, and the
  * choice of the device that a computation runs on.
- * This floor knows no table: neither the catalog's nor the user's.
+ * This folder knows no table: neither the catalog's nor the user's.
  */
 #ifndef GNNGP_SERVER_H
 #define GNNGP_SERVER_H

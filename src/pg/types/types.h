@@ -7,8 +7,8 @@
  * Stored, sent in binary and, in base64, as text it is the same string; the
  * functions that read it from outside trust none of it.
  */
-#ifndef GNNGP_VALUE_H
-#define GNNGP_VALUE_H
+#ifndef GNNGP_TYPES_H
+#define GNNGP_TYPES_H
 
 #include "pg/server/compat.h"
 #include "pg/server/server.h"
@@ -214,4 +214,4 @@ extern Datum gnngp_factor_make(const gnngp_factor_task *task);
  * set. */
 extern int	gnngp_factor_threads(double flops);
 
-#endif							/* GNNGP_VALUE_H */
+#endif							/* GNNGP_TYPES_H */

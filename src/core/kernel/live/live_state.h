@@ -7,8 +7,8 @@
  * takes it from there.  Their rows stand behind the rows that are asked for, so that
  * every evaluator finds them where it finds landmarks in a fit.
  */
-#ifndef GP_KEEP_H
-#define GP_KEEP_H
+#ifndef GP_LIVE_STATE_H
+#define GP_LIVE_STATE_H
 
 #include "kernel/kernel.h"
 
@@ -197,4 +197,4 @@ extern int gp_program_hops(gp_env *env, const gp_program *program);
 /* Refuses a program whose rows cannot be evaluated by their neighbourhood. */
 extern void gp_program_check_live(gp_env *env, const gp_program *program);
 
-#endif							/* GP_KEEP_H */
+#endif							/* GP_LIVE_STATE_H */

@@ -1,8 +1,8 @@
 /*
  * hard_negatives.h - hidden links among the pairs that a search would propose in their place.
  */
-#ifndef GP_RIVALS_H
-#define GP_RIVALS_H
+#ifndef GP_HARD_NEGATIVES_H
+#define GP_HARD_NEGATIVES_H
 
 #include "links/links_internal.h"
 
@@ -83,4 +83,4 @@ extern double gp_link_share_odds(double share);
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
 								gp_link_ranks *ranks);
 
-#endif							/* GP_RIVALS_H */
+#endif							/* GP_HARD_NEGATIVES_H */

@@ -5,8 +5,8 @@
  * rows, over pi (Charikar 2002).  On large graphs only nodes are compared whose
  * codes agree in a band of bits.
  */
-#ifndef GP_NEAREST_H
-#define GP_NEAREST_H
+#ifndef GP_LSH_H
+#define GP_LSH_H
 
 #include "links/links_internal.h"
 
@@ -69,4 +69,4 @@ typedef struct gp_link_nearest
 extern int64_t gp_link_nearest_find(const gp_link_tables *t, gp_link_marks *marks, int32_t node,
 									gp_link_nearest *best);
 
-#endif							/* GP_NEAREST_H */
+#endif							/* GP_LSH_H */

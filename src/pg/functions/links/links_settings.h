@@ -1,8 +1,8 @@
 /*
  * links_settings.h - the link part of a fit.
  */
-#ifndef GNNGP_LINK_PART_H
-#define GNNGP_LINK_PART_H
+#ifndef GNNGP_LINKS_SETTINGS_H
+#define GNNGP_LINKS_SETTINGS_H
 
 #include "postgres.h"
 
@@ -49,4 +49,4 @@ extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
  */
 extern gnngp_model *gnngp_link_view(gnngp_model *model);
 
-#endif							/* GNNGP_LINK_PART_H */
+#endif							/* GNNGP_LINKS_SETTINGS_H */

@@ -1,8 +1,8 @@
 /*
  * live_common.h - what the calls that answer from today's tables share.
  */
-#ifndef GNNGP_LIVE_CALL_H
-#define GNNGP_LIVE_CALL_H
+#ifndef GNNGP_LIVE_COMMON_H
+#define GNNGP_LIVE_COMMON_H
 
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
@@ -83,4 +83,4 @@ extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of);
 /* Has a question ask about rows of columns, which belong to no graph. */
 extern void gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows);
 
-#endif							/* GNNGP_LIVE_CALL_H */
+#endif							/* GNNGP_LIVE_COMMON_H */

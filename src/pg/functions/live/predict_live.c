@@ -252,7 +252,7 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 	MemoryContextSwitchTo(old);
 }
 
-/* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values) */
+/* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values, as_of) */
 PG_FUNCTION_INFO_V1(gnngp_predict_live);
 Datum
 gnngp_predict_live(PG_FUNCTION_ARGS)
