@@ -2,7 +2,8 @@
  * preset.c - kernels with a name: presets and methods, a line of the table for each.
  *
  * A preset is a text of the kernel language with a name.  The rest of the code knows it by its name
- * alone: the candidates of kernel => 'auto', and the default kernels of links and clusters.  A method learns its kernel; who trains it asks for its options by name.
+ * alone: the candidates of kernel => 'auto', and the default kernels of links and clusters.  A
+ * method learns its kernel; who trains it asks for its options by name.
  */
 #include "device/device.h"
 #include "formula_internal.h"

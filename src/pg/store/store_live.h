@@ -2,8 +2,8 @@
  * store_live.h - what a fit leaves for later: the live state of a model, which rows are evaluated
  * against, and what a training left, where a refresh starts from.
  *
- * The part "live" has the pieces that the core keeps (core/kernel/live/live_state.h), and the ids of all
- * nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
+ * The part "live" has the pieces that the core keeps (core/kernel/live/live_state.h), and the
+ * ids of all nodes of the fit.  It tells the labels, so that no grantee reads it: it is read as the
  * extension's owner, for a caller who may see the model.  The part "warm" has
  * parameters, which tell of features and labels: only the owner reads them.
  */
