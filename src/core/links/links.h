@@ -4,8 +4,8 @@
  * Four methods share one model.  "scores" describes a pair by some two dozen
  * scores of the graph around it: a logistic regression on them, or a Gaussian process (arc-cosine
  * map) where that ranks held-out links better.  "pairs" is the pair kernel
- * k(i,i') k(j,j') + k(i,j') k(j,i') on a kernel of the nodes (Yu and Chu 2008).  All learn from links that they
- * hide from themselves and from random pairs without a link.
+ * k(i,i') k(j,j') + k(i,j') k(j,i') on a kernel of the nodes (Yu and Chu 2008).  All
+ * learn from links that they hide from themselves and from random pairs without a link.
  *
  * "ease" is the linear auto-encoder of users' rows, where links lead from users to items: the one
  * score of a logistic regression (Steck 2019).

@@ -110,8 +110,8 @@ typedef struct gp_prior_choice
 
 /*
  * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients
- * (precision_choose.c), whatever the problem's program.  Too few labels: one that serves most graphs.  gp_fit does it
- * by itself where the program leaves the prior open.
+ * (precision_choose.c), whatever the problem's program.  Too few labels: one that serves most
+ * graphs.  gp_fit does it by itself where the program leaves the prior open.
  */
 extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
 
