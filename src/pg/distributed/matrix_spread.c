@@ -28,22 +28,20 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 static void
 put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound, int n)
 {
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
 	int64		first = 0;
 
 	for (int k = 0; k <= n; k++)
 	{
 		int64		rows = gnngp_rows_of_chunk(ids, first, bound, n, k);
 		gnngp_value_ids part;
+		Datum		matrix;
 
 		if (rows == 0)
 			continue;
 		part = gnngp_value_ids_part(ids, first, rows);
-		values[0] = Int32GetDatum(k);
-		values[1] = gnngp_matrix_write(&part, gp_matrix_rows(m, first, rows));
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-		pfree(DatumGetPointer(values[1]));
+		matrix = gnngp_matrix_write(&part, gp_matrix_rows(m, first, rows));
+		gnngp_emit(result, gnngp_cell(Int32GetDatum(k)), gnngp_cell(matrix));
+		pfree(DatumGetPointer(matrix));
 		first += rows;
 	}
 }
@@ -132,7 +130,7 @@ PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
 Datum
 gnngp_matrix_spread(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value table;
 	ArrayType  *bounds = PG_GETARG_ARRAYTYPE_P(3);
 	const int64 *bound = gnngp_array_data(bounds);
@@ -143,7 +141,6 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	const gp_program *program;
 	gp_matrix	m;
 
-	InitMaterializedSRF(fcinfo, 0);
 	if (array_contains_nulls(bounds))
 		gnngp_matrix_refuse("A bound is NULL.");
 	for (int k = 1; k < n; k++)

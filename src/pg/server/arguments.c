@@ -9,6 +9,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#define MOST_COLUMNS 16			/* of a row that is returned */
+
 bool
 gnngp_kernel_is_auto(const char *kernel)
 {
@@ -116,27 +118,59 @@ gnngp_make_array(Datum *element, int n, Oid type)
 	return PointerGetDatum(construct_array(element, n, type, size, by_value, align));
 }
 
-void
-gnngp_put_float(Datum *values, bool *nulls, int i, double v)
+/* ---- rows of functions that return some ---- */
+
+NullableDatum
+gnngp_cell_float(double v)
 {
-	values[i] = Float8GetDatum(v);
-	nulls[i] = isnan(v);
+	return isnan(v) ? GNNGP_CELL_NULL : gnngp_cell(Float8GetDatum(v));
+}
+
+NullableDatum
+gnngp_cell_text(const char *text)
+{
+	return text ? gnngp_cell(CStringGetTextDatum(text)) : GNNGP_CELL_NULL;
+}
+
+ReturnSetInfo *
+gnngp_rows_start(FunctionCallInfo fcinfo)
+{
+	InitMaterializedSRF(fcinfo, 0);
+	return (ReturnSetInfo *) fcinfo->resultinfo;
+}
+
+/* The values and NULLs of a row, which the SQL of another version may declare otherwise. */
+static void
+split_cells(TupleDesc desc, int n, const NullableDatum *cell, Datum *values, bool *nulls)
+{
+	if (desc->natts != n)
+		elog(ERROR, "a row has %d columns, and the function declares %d", n, desc->natts);
+	for (int i = 0; i < n; i++)
+	{
+		values[i] = cell[i].value;
+		nulls[i] = cell[i].isnull;
+	}
 }
 
 void
-gnngp_put_text(Datum *values, bool *nulls, int i, const char *text)
+gnngp_emit_row(ReturnSetInfo *result, int n, const NullableDatum *cell)
 {
-	nulls[i] = text == NULL;
-	values[i] = text ? CStringGetTextDatum(text) : (Datum) 0;
+	Datum		values[MOST_COLUMNS];
+	bool		nulls[MOST_COLUMNS];
+
+	split_cells(result->setDesc, n, cell, values, nulls);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-void
-gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel)
+Datum
+gnngp_make_row(FunctionCallInfo fcinfo, int n, const NullableDatum *cell)
 {
-	Oid			input,
-				ioparam;
+	Datum		values[MOST_COLUMNS];
+	bool		nulls[MOST_COLUMNS];
+	TupleDesc	desc;
 
-	getTypeInputInfo(TupleDescAttr(desc, i)->atttypid, &input, &ioparam);
-	values[i] = OidInputFunctionCall(input, unconstify(char *, kernel), ioparam, -1);
-	nulls[i] = false;
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "a function that returns a row is not declared so");
+	split_cells(desc, n, cell, values, nulls);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }

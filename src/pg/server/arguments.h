@@ -4,9 +4,9 @@
 #ifndef GNNGP_ARGUMENTS_H
 #define GNNGP_ARGUMENTS_H
 
-#include "access/tupdesc.h"
 #include "core/formula/formula.h"
 #include "fmgr.h"
+#include "funcapi.h"
 #include "utils/array.h"
 
 #define GNNGP_KERNEL_AUTO "auto"
@@ -46,11 +46,33 @@ gnngp_array_data(const ArrayType *array)
 extern int	gnngp_array_elements(ArrayType *array, Datum **element, bool **null);
 extern Datum gnngp_make_array(Datum *element, int n, Oid type);
 
-/* Sets a float8 of a result row; NULL when it is NaN. */
-extern void gnngp_put_float(Datum *values, bool *nulls, int i, double v);
+/* ---- rows of functions that return some ---- */
 
-/* Sets a value of a result row by its type's input function. */
-extern void gnngp_put_text(Datum *values, bool *nulls, int i, const char *text);
-extern void gnngp_put_kernel(Datum *values, bool *nulls, int i, TupleDesc desc, const char *kernel);
+/* A column of a row; a float8 is NULL where it is NaN, and a text where there is none. */
+static inline NullableDatum
+gnngp_cell(Datum value)
+{
+	return (NullableDatum) {value, false};
+}
+
+extern NullableDatum gnngp_cell_float(double v);
+extern NullableDatum gnngp_cell_text(const char *text);
+
+#define GNNGP_CELL_NULL ((NullableDatum) {0, true})
+
+/* Starts the set of rows that a call returns. */
+extern ReturnSetInfo *gnngp_rows_start(FunctionCallInfo fcinfo);
+
+/* Appends a row of these cells to it. */
+#define gnngp_emit(result, ...) \
+	gnngp_emit_row(result, lengthof(((NullableDatum[]) {__VA_ARGS__})), \
+				   (const NullableDatum[]) {__VA_ARGS__})
+extern void gnngp_emit_row(ReturnSetInfo *result, int n, const NullableDatum *cell);
+
+/* The one row that a call returns. */
+#define gnngp_row(fcinfo, ...) \
+	gnngp_make_row(fcinfo, lengthof(((NullableDatum[]) {__VA_ARGS__})), \
+				   (const NullableDatum[]) {__VA_ARGS__})
+extern Datum gnngp_make_row(FunctionCallInfo fcinfo, int n, const NullableDatum *cell);
 
 #endif							/* GNNGP_ARGUMENTS_H */

@@ -9,9 +9,9 @@
  */
 #include "postgres.h"
 
+#include "arguments.h"
 #include "catalog/pg_authid.h"
 #include "compat.h"
-#include "funcapi.h"
 #include "progress.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
@@ -155,16 +155,13 @@ PG_FUNCTION_INFO_V1(gnngp_progress_rows);
 Datum
 gnngp_progress_rows(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 
-	InitMaterializedSRF(fcinfo, 0);
 	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
 	{
 		LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(i);
 		const PgBackendStatus *entry = local ? &local->backendStatus : NULL;
 		const int64 *param = entry ? entry->st_progress_param : NULL;
-		Datum		values[8];
-		bool		nulls[8] = {0};
 		char		name[NAMEDATALEN];
 		int64		phase,
 					left;
@@ -182,19 +179,14 @@ gnngp_progress_rows(PG_FUNCTION_ARGS)
 			(GetCurrentTimestamp() - param[SLOT_STARTED]) / 1000;
 		if (phase < 0 || phase >= GP_PHASE_COUNT)
 			phase = GP_PHASE_IDLE;
-		values[0] = Int32GetDatum(entry->st_procpid);
-		values[1] = CStringGetTextDatum(name);
-		values[2] = CStringGetTextDatum(phase_names[phase]);
-		values[3] = Int64GetDatum(param[SLOT_DONE]);
-		values[4] = Int64GetDatum(param[SLOT_TOTAL]);
-		nulls[4] = param[SLOT_TOTAL] <= 0;
-		values[5] = TimestampTzGetDatum(param[SLOT_STARTED]);
 		memcpy(&objective, &param[SLOT_OBJECTIVE], sizeof(objective));
-		nulls[6] = phase != GP_PHASE_TRAIN || isnan(objective);
-		values[6] = Float8GetDatum(nulls[6] ? 0.0 : objective);
-		nulls[7] = left <= 0;
-		values[7] = Float8GetDatum(left / 1000.0);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		gnngp_emit(result, gnngp_cell(Int32GetDatum(entry->st_procpid)), gnngp_cell_text(name),
+				   gnngp_cell_text(phase_names[phase]),
+				   gnngp_cell(Int64GetDatum(param[SLOT_DONE])),
+				   {Int64GetDatum(param[SLOT_TOTAL]), param[SLOT_TOTAL] <= 0},
+				   gnngp_cell(TimestampTzGetDatum(param[SLOT_STARTED])),
+				   gnngp_cell_float(phase == GP_PHASE_TRAIN ? objective : NAN),
+				   gnngp_cell_float(left > 0 ? left / 1000.0 : NAN));
 	}
 	return (Datum) 0;
 }

@@ -56,17 +56,11 @@ PG_FUNCTION_INFO_V1(gnngp_factor_rows);
 Datum
 gnngp_factor_rows(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	gnngp_table_value factor;
-	Size		bytes;
-	ArrayType  *array;
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
+	Size		bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
+	ArrayType  *array = palloc0(bytes);
 
-	InitMaterializedSRF(fcinfo, 0);
-	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
-	bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
-	array = palloc0(bytes);
 	SET_VARSIZE(array, bytes);
 	array->ndim = 1;
 	array->elemtype = FLOAT4OID;
@@ -76,9 +70,8 @@ gnngp_factor_rows(PG_FUNCTION_ARGS)
 	{
 		CHECK_FOR_INTERRUPTS();
 		gnngp_value_row(factor.value, i, factor.cols, (float *) gnngp_array_data(array));
-		values[0] = Int64GetDatum(gnngp_value_id(&factor.ids, i));
-		values[1] = PointerGetDatum(array);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
+				   gnngp_cell(PointerGetDatum(array)));
 	}
 	return (Datum) 0;
 }

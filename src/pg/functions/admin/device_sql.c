@@ -7,36 +7,6 @@
 #include "pg/server/gpu.h"
 #include "pg/server/server.h"
 
-/* The columns of a row. */
-enum device_column
-{
-	DEVICE_KIND, DEVICE_NAME, DEVICE_MEMORY, DEVICE_CAPABILITY, DEVICE_DRIVER, DEVICE_RUNTIME,
-	DEVICE_LIBRARIES, DEVICE_STATUS, DEVICE_COLUMNS
-};
-
-typedef struct device_row
-{
-	const char *text[DEVICE_COLUMNS];	/* NULL is NULL */
-	size_t		memory;			/* 0 is NULL */
-} device_row;
-
-static void
-put_row(ReturnSetInfo *result, const device_row *row)
-{
-	Datum		values[DEVICE_COLUMNS] = {0};
-	bool		nulls[DEVICE_COLUMNS] = {false};
-
-	for (int i = 0; i < DEVICE_COLUMNS; i++)
-		if (i == DEVICE_MEMORY)
-		{
-			values[i] = Int64GetDatum((int64) row->memory);
-			nulls[i] = row->memory == 0;
-		}
-		else
-			gnngp_put_text(values, nulls, i, row->text[i]);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
 /* A version as CUDA writes it; NULL where it is not known. */
 static const char *
 cuda_version(int version)
@@ -44,20 +14,27 @@ cuda_version(int version)
 	return version > 0 ? psprintf("%d.%d", version / 1000, version % 1000 / 10) : NULL;
 }
 
+/* Bytes, NULL where they are not known. */
+static NullableDatum
+memory_cell(size_t bytes)
+{
+	return (NullableDatum) {Int64GetDatum((int64) bytes), bytes == 0};
+}
+
 /* gp_device(): the CPU and each card, or why there is none */
 PG_FUNCTION_INFO_V1(gnngp_device);
 Datum
 gnngp_device(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_device  *device = gp_device_cpu(env, 1);
 	const gnngp_gpus *gpus;
 
-	InitMaterializedSRF(fcinfo, 0);
-	put_row(result, &(device_row) {.text = {[DEVICE_KIND] = device->name,
-			[DEVICE_NAME] = gp_device_cpu_describe(device), [DEVICE_STATUS] = "ready"},
-			.memory = env->limit});
+	gnngp_emit(result, gnngp_cell_text(device->name),
+			   gnngp_cell_text(gp_device_cpu_describe(device)), memory_cell(env->limit),
+			   GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
+			   gnngp_cell_text("ready"));
 	device->close(device);
 	gnngp_env_destroy(env);
 	gpus = gnngp_gpu_find();
@@ -65,19 +42,18 @@ gnngp_device(PG_FUNCTION_ARGS)
 	{
 		const gp_cuda_card *card = &gpus->card[i];
 
-		put_row(result, &(device_row) {.text = {
-				[DEVICE_KIND] = "cuda", [DEVICE_NAME] = card->name,
-				[DEVICE_CAPABILITY] = psprintf("%d.%d", card->major, card->minor),
-				[DEVICE_DRIVER] = cuda_version(card->driver),
-				[DEVICE_RUNTIME] = cuda_version(card->runtime),
-				[DEVICE_LIBRARIES] = card->libraries,
-				[DEVICE_STATUS] = gpus->state == GNNGP_GPU_LOST ? "lost in this session" :
-				gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"},
-				.memory = card->memory});
+		gnngp_emit(result, gnngp_cell_text("cuda"), gnngp_cell_text(card->name),
+				   memory_cell(card->memory),
+				   gnngp_cell_text(psprintf("%d.%d", card->major, card->minor)),
+				   gnngp_cell_text(cuda_version(card->driver)),
+				   gnngp_cell_text(cuda_version(card->runtime)), gnngp_cell_text(card->libraries),
+				   gnngp_cell_text(gpus->state == GNNGP_GPU_LOST ? "lost in this session" :
+								   gnngp_gpu_too_old(card) ? GNNGP_GPU_TOO_OLD : "ready"));
 	}
 	if (gpus->n == 0)
-		put_row(result, &(device_row) {.text = {[DEVICE_KIND] = "cuda",
-				[DEVICE_STATUS] = gpus->reason}});
+		gnngp_emit(result, gnngp_cell_text("cuda"), GNNGP_CELL_NULL, GNNGP_CELL_NULL,
+				   GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
+				   gnngp_cell_text(gpus->reason));
 	return (Datum) 0;
 }
 

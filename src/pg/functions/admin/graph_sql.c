@@ -149,10 +149,8 @@ Datum
 gnngp_create_graph(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def def = {.scale = "auto"};
-	TupleDesc	desc;
 	int64		count[GNNGP_COUNTS];
-	Datum		values[GNNGP_COUNTS];
-	bool		nulls[GNNGP_COUNTS];
+	NullableDatum cell[GNNGP_COUNTS];
 
 	gnngp_prevent_read_only("gp_create_graph");
 	def.name = gnngp_text_argument(fcinfo, ARG_GRAPH, "graph");
@@ -173,15 +171,10 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 				 errhint("Leave it out for a graph without features.")));
 	read_arguments(fcinfo, &def);
 	gnngp_graph_insert(&def);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "gp_create_graph must return a row");
 	gnngp_count_graph(&def, count);
 	for (int i = 0; i < GNNGP_COUNTS; i++)
-	{
-		values[i] = Int64GetDatum(count[i]);
-		nulls[i] = count[i] == GNNGP_NOT_COUNTED;
-	}
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+		cell[i] = (NullableDatum) {Int64GetDatum(count[i]), count[i] == GNNGP_NOT_COUNTED};
+	PG_RETURN_DATUM(gnngp_make_row(fcinfo, GNNGP_COUNTS, cell));
 }
 
 /* The same with the tables as text. */

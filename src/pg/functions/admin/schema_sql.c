@@ -275,17 +275,17 @@ tables_argument(FunctionCallInfo fcinfo)
 	return graph;
 }
 
-static void
-put_name(Datum *values, bool *nulls, int i, const char *name)
+/* A name, NULL where there is none. */
+static NullableDatum
+name_cell(const char *name)
 {
-	nulls[i] = name == NULL;
-	values[i] = name == NULL ? (Datum) 0 : DirectFunctionCall1(namein, CStringGetDatum(name));
+	return name ? gnngp_cell(DirectFunctionCall1(namein, CStringGetDatum(name))) : GNNGP_CELL_NULL;
 }
 
-static const char *
-time_name(const gnngp_schema_table *t)
+static NullableDatum
+time_cell(const gnngp_schema_table *t)
 {
-	return t->time < 0 ? NULL : t->column[t->time].column.name;
+	return name_cell(t->time < 0 ? NULL : t->column[t->time].column.name);
 }
 
 /* gp_relations(graph) */
@@ -293,28 +293,21 @@ PG_FUNCTION_INFO_V1(gnngp_relations);
 Datum
 gnngp_relations(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = tables_argument(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_schema_use use;
 
-	InitMaterializedSRF(fcinfo, 0);
 	gnngp_schema_begin(&use, env, graph, true);
 	for (int i = 0; i < use.schema->nrelations; i++)
 	{
 		const gnngp_schema_relation *r = &use.schema->relation[i];
 		const gnngp_schema_table *child = &use.schema->table[r->child];
 		const gnngp_schema_table *parent = &use.schema->table[r->parent];
-		Datum		values[6];
-		bool		nulls[6] = {false};
 
-		values[0] = CStringGetTextDatum(r->name);
-		values[1] = ObjectIdGetDatum(child->table.oid);
-		values[2] = ObjectIdGetDatum(parent->table.oid);
-		put_name(values, nulls, 3, time_name(child));
-		put_name(values, nulls, 4, time_name(parent));
-		gnngp_put_text(values, nulls, 5, gnngp_relation_note(use.schema, i));
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		gnngp_emit(result, gnngp_cell_text(r->name), gnngp_cell(ObjectIdGetDatum(child->table.oid)),
+				   gnngp_cell(ObjectIdGetDatum(parent->table.oid)), time_cell(child),
+				   time_cell(parent), gnngp_cell_text(gnngp_relation_note(use.schema, i)));
 	}
 	gnngp_schema_end(&use);
 	gnngp_env_destroy(env);
@@ -325,16 +318,9 @@ static void
 put_column(void *arg, Oid table, const char *column, const char *encoding, int width,
 		   const char *note)
 {
-	ReturnSetInfo *result = arg;
-	Datum		values[5];
-	bool		nulls[5] = {false};
-
-	values[0] = ObjectIdGetDatum(table);
-	put_name(values, nulls, 1, column);
-	values[2] = CStringGetTextDatum(encoding);
-	values[3] = Int32GetDatum(width);
-	gnngp_put_text(values, nulls, 4, note && note[0] != '\0' ? note : NULL);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	gnngp_emit(arg, gnngp_cell(ObjectIdGetDatum(table)), name_cell(column),
+			   gnngp_cell_text(encoding), gnngp_cell(Int32GetDatum(width)),
+			   gnngp_cell_text(note && note[0] != '\0' ? note : NULL));
 }
 
 /* The columns of a graph of nodes and edges. */
@@ -374,14 +360,14 @@ PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
 gnngp_columns(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
-	InitMaterializedSRF(fcinfo, 0);
 	if (OidIsValid(graph->edges))
-		put_graph_columns(fcinfo->resultinfo, graph, gnngp_read(env, graph, "auto", false));
+		put_graph_columns(result, graph, gnngp_read(env, graph, "auto", false));
 	else
-		gnngp_read_columns(env, tables_argument(fcinfo), put_column, fcinfo->resultinfo);
+		gnngp_read_columns(env, tables_argument(fcinfo), put_column, result);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }
@@ -397,13 +383,9 @@ static void
 put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
 {
 	task_rows  *t = arg;
-	Datum		values[3];
-	bool		nulls[3] = {false};
 
-	values[0] = gnngp_id_type_datum(&t->type, node);
-	values[1] = TimestampTzGetDatum((TimestampTz) as_of);
-	values[2] = CStringGetTextDatum(target);
-	tuplestore_putvalues(t->result->setResult, t->result->setDesc, values, nulls);
+	gnngp_emit(t->result, gnngp_cell(gnngp_id_type_datum(&t->type, node)),
+			   gnngp_cell(TimestampTzGetDatum((TimestampTz) as_of)), gnngp_cell_text(target));
 }
 
 /* gp_task_rows(task), or with a NULL of the type of the ids */
@@ -413,7 +395,7 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def *task = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	task_rows	t = {.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	task_rows	t = {.result = gnngp_rows_start(fcinfo)};
 	static const gnngp_id_hints hints = {
 		"Use gp_task_rows(%1$s).", "Use gp_task_rows(%1$s, NULL::%2$s).", "task"
 	};
@@ -424,7 +406,6 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("\"%s\" is a graph, not a task", task->name),
 				 errhint("Make a task on it with gp_create_task.")));
-	InitMaterializedSRF(fcinfo, 0);
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
 	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) :
 					   INT8OID, &hints);

@@ -73,16 +73,8 @@ static Datum
 estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan, size_t limit,
 			 bool on_gpu, double seconds)
 {
-	TupleDesc	desc;
-	Datum		values[4];
-	bool		nulls[4] = {false};
 	StringInfoData reason;
 
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE || desc->natts != 4)
-		elog(ERROR, "gp_estimate's row type is not the one that was installed");
-	gnngp_put_text(values, nulls, 0, strategy);
-	values[1] = Int64GetDatum((int64) Min(plan->bytes, 9e18));
-	values[2] = Float8GetDatum(plan->flops);
 	/* The planner's reason, with a word on the GPU, and on a limit that is too small */
 	initStringInfo(&reason);
 	appendStringInfoString(&reason, plan->reason);
@@ -95,8 +87,9 @@ estimate_row(FunctionCallInfo fcinfo, const char *strategy, const gp_plan *plan,
 	if (plan->bytes > (double) limit)
 		appendStringInfo(&reason, "; does not fit in gnngp.memory_limit (%.0f MB)",
 						 floor((double) limit / MEGA));
-	gnngp_put_text(values, nulls, 3, reason.data);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	return gnngp_row(fcinfo, gnngp_cell_text(strategy),
+					 gnngp_cell(Int64GetDatum((int64) Min(plan->bytes, 9e18))),
+					 gnngp_cell_float(plan->flops), gnngp_cell_text(reason.data));
 }
 
 static Datum

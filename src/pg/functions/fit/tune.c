@@ -126,7 +126,7 @@ Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
 	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	gnngp_candidate *candidates = NULL;
@@ -140,7 +140,6 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	gnngp_fit_settings_check(&t.settings);
 	if (!PG_ARGISNULL(1))
 		candidates = named_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
-	InitMaterializedSRF(fcinfo, 0);
 
 	t.name = graph->name;
 	t.context = CurrentMemoryContext;
@@ -161,16 +160,10 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	for (int i = 0; i < n; i++)
 	{
 		const gnngp_candidate *c = ordered[i];
-		Datum		values[6];
-		bool		nulls[6] = {true};
 
-		gnngp_put_kernel(values, nulls, 0, result->setDesc, c->kernel);
-		gnngp_put_float(values, nulls, 1, c->nugget);
-		gnngp_put_float(values, nulls, 2, c->nll);
-		gnngp_put_float(values, nulls, 3, c->loo_score);
-		gnngp_put_float(values, nulls, 4, c->log_marginal_likelihood);
-		gnngp_put_float(values, nulls, 5, c->seconds);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		gnngp_emit(result, gnngp_cell_text(c->kernel), gnngp_cell_float(c->nugget),
+				   gnngp_cell_float(c->nll), gnngp_cell_float(c->loo_score),
+				   gnngp_cell_float(c->log_marginal_likelihood), gnngp_cell_float(c->seconds));
 	}
 	gnngp_env_destroy(t.env);
 	gnngp_progress_end();

@@ -15,13 +15,6 @@
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
 
-/* The columns of gp_heldout_links's rows. */
-enum held_column
-{
-	HELD_COLUMN_SRC, HELD_COLUMN_DST, HELD_COLUMN_LINKED, HELD_COLUMN_SCORE, HELD_COLUMN_VARIANCE,
-	HELD_COLUMN_PROBABILITY, HELD_COLUMNS
-};
-
 /* A call for held-out pairs. */
 typedef struct held_rows
 {
@@ -39,15 +32,14 @@ open_held(held_rows *h, FunctionCallInfo fcinfo)
 	h->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	gnngp_require_owner(h->model->owner_role, "model", h->model->name);
 	h->model = gnngp_link_view(h->model);
-	InitMaterializedSRF(fcinfo, 0);
-	h->result = (ReturnSetInfo *) fcinfo->resultinfo;
+	h->result = gnngp_rows_start(fcinfo);
 	h->env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);
 }
 
-/* Puts the pairs that have an end among some nodes, where these are given. */
+/* Emits the pairs that have an end among some nodes, where these are given. */
 static void
-put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
+emit_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -58,19 +50,14 @@ put_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 		const gp_link_row *row = &h->held.row[e];
 		gnngp_id	src = gnngp_link_id(&h->ids, row->src);
 		gnngp_id	dst = gnngp_link_id(&h->ids, row->dst);
-		Datum		values[HELD_COLUMNS];
-		bool		nulls[HELD_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
 		if (!gnngp_given_ids_have(given, &src) && !gnngp_given_ids_have(given, &dst))
 			continue;
-		values[HELD_COLUMN_SRC] = gnngp_id_type_datum(type, &src);
-		values[HELD_COLUMN_DST] = gnngp_id_type_datum(type, &dst);
-		values[HELD_COLUMN_LINKED] = BoolGetDatum(h->held.linked[e]);
-		values[HELD_COLUMN_SCORE] = Float8GetDatum(row->score);
-		values[HELD_COLUMN_VARIANCE] = Float8GetDatum(row->variance);
-		values[HELD_COLUMN_PROBABILITY] = Float8GetDatum(row->probability);
-		tuplestore_putvalues(h->result->setResult, h->result->setDesc, values, nulls);
+		gnngp_emit(h->result, gnngp_cell(gnngp_id_type_datum(type, &src)),
+				   gnngp_cell(gnngp_id_type_datum(type, &dst)),
+				   gnngp_cell(BoolGetDatum(h->held.linked[e])), gnngp_cell_float(row->score),
+				   gnngp_cell_float(row->variance), gnngp_cell_float(row->probability));
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);
@@ -93,7 +80,7 @@ gnngp_heldout_links(PG_FUNCTION_ARGS)
 	gnngp_id_type_open_argument(&type, h.model, fcinfo, 1, &hints);
 	given = gnngp_given_ids_read(&type, fcinfo, 1);
 	gnngp_given_ids_sort(&given);
-	put_pairs(&h, &type, &given);
+	emit_pairs(&h, &type, &given);
 	gnngp_env_destroy(h.env);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
@@ -109,13 +96,8 @@ gnngp_report_pairs(PG_FUNCTION_ARGS)
 
 	open_held(&h, fcinfo);
 	for (int64 e = 0; e < h.held.n; e++)
-	{
-		Datum		values[] = {BoolGetDatum(h.held.linked[e]),
-			Float8GetDatum(h.held.row[e].score)};
-		bool		nulls[] = {false, false};
-
-		tuplestore_putvalues(h.result->setResult, h.result->setDesc, values, nulls);
-	}
+		gnngp_emit(h.result, gnngp_cell(BoolGetDatum(h.held.linked[e])),
+				   gnngp_cell_float(h.held.row[e].score));
 	gnngp_env_destroy(h.env);
 	return (Datum) 0;
 }

@@ -24,12 +24,6 @@
 #define ARG_AMONG 4
 #define BRIEF 512				/* nodes or pairs, up to which a call is brief */
 
-/* The columns of both functions' rows. */
-enum link_column
-{
-	LINK_SRC, LINK_DST, LINK_SCORE, LINK_VARIANCE, LINK_PROBABILITY, LINK_COLUMNS
-};
-
 static const gnngp_id_hints predict_hints = {
 	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
 	"Use gp_predict_links(%1$s, NULL, ...) for all nodes, or ids of type %2$s.",
@@ -61,8 +55,7 @@ typedef struct link_predict
 	gnngp_model *model;			/* with the ids of the link part */
 	gnngp_id_type id_type;
 	gnngp_open_links *open;
-	Tuplestorestate *store;
-	TupleDesc	desc;
+	ReturnSetInfo *result;
 	MemoryContext row_context;	/* ids that are made for one row */
 } link_predict;
 
@@ -78,9 +71,7 @@ open_model(FunctionCallInfo fcinfo, link_predict *p)
 static void
 open_result(FunctionCallInfo fcinfo, link_predict *p)
 {
-	InitMaterializedSRF(fcinfo, 0);
-	p->store = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
-	p->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	p->result = gnngp_rows_start(fcinfo);
 	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 										   ALLOCSET_DEFAULT_SIZES);
 }
@@ -93,41 +84,35 @@ open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
 	p->open = gnngp_links_open(p->model, asked <= BRIEF);
 }
 
-/* Puts a pair of nodes with the numbers of a row. */
 static void
-put_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double score, double variance,
-		 double probability)
+emit_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double score, double variance,
+		  double probability)
 {
 	MemoryContext old = MemoryContextSwitchTo(p->row_context);
-	Datum		values[LINK_COLUMNS];
-	bool		nulls[LINK_COLUMNS] = {false};
 
 	CHECK_FOR_INTERRUPTS();
-	values[LINK_SRC] = gnngp_id_type_datum(&p->id_type, src);
-	values[LINK_DST] = gnngp_id_type_datum(&p->id_type, dst);
-	values[LINK_SCORE] = Float8GetDatum(score);
-	values[LINK_VARIANCE] = Float8GetDatum(variance);
-	values[LINK_PROBABILITY] = Float8GetDatum(probability);
-	tuplestore_putvalues(p->store, p->desc, values, nulls);
+	gnngp_emit(p->result, gnngp_cell(gnngp_id_type_datum(&p->id_type, src)),
+			   gnngp_cell(gnngp_id_type_datum(&p->id_type, dst)), gnngp_cell_float(score),
+			   gnngp_cell_float(variance), gnngp_cell_float(probability));
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(p->row_context);
 }
 
-/* Puts a row of the core. */
+/* Emits a row of the core. */
 static void
-put_row(void *state, const gp_link_row *row)
+emit_row(void *state, const gp_link_row *row)
 {
 	link_predict *p = state;
 	gnngp_id	src = gnngp_link_id(&p->open->ids, row->src);
 	gnngp_id	dst = gnngp_link_id(&p->open->ids, row->dst);
 
-	put_pair(p, &src, &dst, row->score, row->variance, row->probability);
+	emit_pair(p, &src, &dst, row->score, row->variance, row->probability);
 }
 
 static void
-put_kept(void *arg, const gnngp_id *src, const gnngp_kept_pair *pair)
+emit_kept(void *arg, const gnngp_id *src, const gnngp_kept_pair *pair)
 {
-	put_pair(arg, src, &pair->id, pair->score, pair->variance, pair->probability);
+	emit_pair(arg, src, &pair->id, pair->score, pair->variance, pair->probability);
 }
 
 /*
@@ -202,7 +187,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	if (among.all && gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
 	{
 		open_result(fcinfo, p);
-		gnngp_kept_tell(p->model, given, k, put_kept, p);
+		gnngp_kept_tell(p->model, given, k, emit_kept, p);
 		return;
 	}
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
@@ -216,7 +201,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 		gp_links_among(p->open->links, others, other);
 	if (n > 0)
 		gp_links_best(p->open->links, n, node, Min(k, p->open->ids.n),
-					  (gp_link_candidates) candidates, put_row, p);
+					  (gp_link_candidates) candidates, emit_row, p);
 	/* The model is kept for the next call, which may be of other nodes. */
 	if (other)
 		gp_links_among(p->open->links, 0, NULL);
@@ -306,7 +291,7 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	if (src.n > 0)
 		gp_links_score(p.open->links, src.n, source, other, row);
 	for (int64_t i = 0; i < src.n; i++)
-		put_row(&p, &row[i]);
+		emit_row(&p, &row[i]);
 	gp_free_all(p.open->env, row, other, source);
 	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);
@@ -349,17 +334,13 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	for (int64 i = 0; i < n; i++)
 	{
 		gnngp_id	id = gnngp_link_id(&p.open->ids, node[i]);
-		bool		nulls[2] = {false};
-		Datum		values[2];
 
 		CHECK_FOR_INTERRUPTS();
 		gp_links_embedding(p.open->links, node[i], numbers);
 		for (int d = 0; d < width; d++)
 			elements[d] = Float4GetDatum(numbers[d]);
-		values[0] = gnngp_id_type_datum(&p.id_type, &id);
-		values[1] = PointerGetDatum(construct_array(elements, width, FLOAT4OID, sizeof(float4),
-													true, TYPALIGN_INT));
-		tuplestore_putvalues(p.store, p.desc, values, nulls);
+		gnngp_emit(p.result, gnngp_cell(gnngp_id_type_datum(&p.id_type, &id)),
+				   gnngp_cell(gnngp_make_array(elements, width, FLOAT4OID)));
 		MemoryContextReset(p.row_context);
 	}
 	MemoryContextSwitchTo(old);

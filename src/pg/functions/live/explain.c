@@ -12,21 +12,10 @@
 #include "pg/functions/functions.h"
 #include "live_common.h"
 
-/* The arguments, and the columns of the rows. */
+/* The arguments. */
 enum explain_argument
 {
 	ARG_MODEL, ARG_NODE, ARG_CLASS, ARG_K, ARG_AS_OF
-};
-
-enum explain_column
-{
-	EXPLAIN_LABELLED, EXPLAIN_CLASS, EXPLAIN_SHARE, EXPLAIN_RELATION, EXPLAIN_AGGREGATE,
-		EXPLAIN_COLUMNS
-};
-
-enum edge_column
-{
-	EDGE_SRC, EDGE_DST, EDGE_EFFECT, EDGE_COLUMNS
 };
 
 /* A part of a score; the largest come first, whatever their sign, equal ones by their number. */
@@ -58,52 +47,43 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
 }
 
-/* The row of a part: of a label, or of a block of columns of a task. */
+/* Emits the row of a part: of a label, or of a block of columns of a task. */
 static void
-fill_part(gnngp_live_call *c, int64 number, Datum *values, bool *nulls)
+emit_part(gnngp_live_call *c, score_part part, const char *class)
 {
 	const gp_facts_scale *scale = c->live->task ? &c->live->task->columns.scale : NULL;
-	int64		n;
-	const int32 *labelled = gp_live_labelled(c->live->keep, &n);
+	NullableDatum labelled = GNNGP_CELL_NULL;
 
-	if (scale)
+	if (scale == NULL)
 	{
-		gnngp_put_text(values, nulls, EXPLAIN_RELATION, scale->relation[number]);
-		gnngp_put_text(values, nulls, EXPLAIN_AGGREGATE, scale->aggregate[number]);
-	}
-	else
-	{
-		gnngp_id	id = gnngp_link_id(&c->live->ids, labelled[number]);
-		int32		class = gp_live_class(c->live->keep, number);
+		int64		n;
+		gnngp_id	id = gnngp_link_id(&c->live->ids,
+									   gp_live_labelled(c->live->keep, &n)[part.number]);
+		int32		number = gp_live_class(c->live->keep, part.number);
 
-		values[EXPLAIN_LABELLED] = gnngp_id_type_datum(&c->id_type, &id);
-		nulls[EXPLAIN_LABELLED] = false;
-		gnngp_put_text(values, nulls, EXPLAIN_CLASS,
-					   class < 0 ? NULL : c->model->class_labels.text[class]);
+		labelled = gnngp_cell(gnngp_id_type_datum(&c->id_type, &id));
+		class = number < 0 ? NULL : c->model->class_labels.text[number];
 	}
+	gnngp_emit(c->result, labelled, gnngp_cell_text(class), gnngp_cell_float(part.share),
+			   gnngp_cell_text(scale ? scale->relation[part.number] : NULL),
+			   gnngp_cell_text(scale ? scale->aggregate[part.number] : NULL));
 }
 
-/* Puts the largest k of n parts, and the rest of the score in one row; class: of all rows, or
+/* Emits the largest k of n parts, and the rest of the score in one row; class: of all rows, or
  * NULL. */
 static void
-put_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score,
-		  const char *class)
+emit_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score,
+		   const char *class)
 {
 	gnngp_sort(parts, n, sizeof(score_part), compare_parts, NULL);
-	k = Min(n, k);
-	for (int64 i = 0; i <= k; i++)
+	for (int64 i = 0; i < Min(n, k); i++)
 	{
-		Datum		values[EXPLAIN_COLUMNS] = {0};
-		bool		nulls[EXPLAIN_COLUMNS] = {true, true, false, true, true};
-
 		CHECK_FOR_INTERRUPTS();
-		gnngp_put_text(values, nulls, EXPLAIN_CLASS, class);
-		if (i < k)
-			fill_part(c, parts[i].number, values, nulls);
-		values[EXPLAIN_SHARE] = Float8GetDatum(i < k ? parts[i].share : score);
-		tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-		score -= i < k ? parts[i].share : 0.0;
+		emit_part(c, parts[i], class);
+		score -= parts[i].share;
 	}
+	gnngp_emit(c->result, GNNGP_CELL_NULL, gnngp_cell_text(class), gnngp_cell_float(score),
+			   GNNGP_CELL_NULL, GNNGP_CELL_NULL);
 }
 
 /* Takes the node, of which there has to be one. */
@@ -174,7 +154,7 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 }
 
 /*
- * Puts the blocks of columns that make the score of the call's one entity as of a time, and the
+ * Emits the blocks of columns that make the score of the call's one entity as of a time, and the
  * rest of the score in one row.
  */
 static void
@@ -208,8 +188,8 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 
 			block[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
 		}
-	put_parts(c, block, n, shown, one.mean[column],
-			  c->model->classes > 0 ? c->model->class_labels.text[column] : NULL);
+	emit_parts(c, block, n, shown, one.mean[column],
+			   c->model->classes > 0 ? c->model->class_labels.text[column] : NULL);
 }
 
 /* ---- the calls ---- */
@@ -252,17 +232,17 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	parts = gp_alloc_array(c.env, n, sizeof(score_part));
 	for (int64 t = 0; t < n; t++)
 		parts[t] = (score_part) {t, share[t]};
-	put_parts(&c, parts, n, k, answer.mean[column], NULL);
+	emit_parts(&c, parts, n, k, answer.mean[column], NULL);
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }
 
-static Datum
-read_id(gnngp_live_call *c, const gnngp_some *some, int32 node)
+static NullableDatum
+node_cell(gnngp_live_call *c, const gnngp_some *some, int32 node)
 {
 	gnngp_id	id = gnngp_ids_at(&some->ids, node);
 
-	return gnngp_id_type_datum(&c->id_type, &id);
+	return gnngp_cell(gnngp_id_type_datum(&c->id_type, &id));
 }
 
 /*
@@ -279,7 +259,6 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	gp_live_answer answer;
 	gp_device  *dev;
 	gp_live_edge *edge;
-	bool		nulls[EDGE_COLUMNS] = {false};
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
 	int64		n;
 	int64		left;
@@ -296,13 +275,9 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 				 errdetail("Each edge is tried by evaluating all nodes near without it; the heaviest edges were tried first.")));
 	for (int64 e = 0; e < n; e++)
 	{
-		Datum		values[EDGE_COLUMNS];
-
 		CHECK_FOR_INTERRUPTS();
-		values[EDGE_SRC] = read_id(&c, some, edge[e].src);
-		values[EDGE_DST] = read_id(&c, some, edge[e].dst);
-		values[EDGE_EFFECT] = Float8GetDatum(edge[e].effect);
-		tuplestore_putvalues(c.result->setResult, c.result->setDesc, values, nulls);
+		gnngp_emit(c.result, node_cell(&c, some, edge[e].src), node_cell(&c, some, edge[e].dst),
+				   gnngp_cell_float(edge[e].effect));
 	}
 	gnngp_live_call_close(&c);
 	return (Datum) 0;

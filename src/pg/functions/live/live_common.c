@@ -14,8 +14,7 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	gnngp_identity saved;
 	Oid			owner;
 
-	InitMaterializedSRF(fcinfo, 0);
-	*c = (gnngp_live_call) {.fcinfo = fcinfo,.result = (ReturnSetInfo *) fcinfo->resultinfo};
+	*c = (gnngp_live_call) {.fcinfo = fcinfo,.result = gnngp_rows_start(fcinfo)};
 	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	owner = c->model->owner_role;
 	if (owner_only)

@@ -9,12 +9,6 @@
 #include "pg/functions/functions.h"
 #include "live_common.h"
 
-/* The columns of the rows. */
-enum next_column
-{
-	NEXT_NODE, NEXT_GAIN, NEXT_COLUMNS
-};
-
 /* What to write where ids are of another type. */
 static const gnngp_id_hints next_hints = {
 	"Use gp_next_labels(%1$s) for all nodes, or integer ids.",
@@ -55,13 +49,10 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	for (int64 i = 0; i < choice.n; i++)
 	{
 		gnngp_id	id = gnngp_ids_at(&some->ids, choice.node[i]);
-		Datum		values[NEXT_COLUMNS];
-		bool		nulls[NEXT_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		values[NEXT_NODE] = gnngp_id_type_datum(&c.id_type, &id);
-		values[NEXT_GAIN] = Float8GetDatum(choice.gain[i]);
-		tuplestore_putvalues(c.result->setResult, c.result->setDesc, values, nulls);
+		gnngp_emit(c.result, gnngp_cell(gnngp_id_type_datum(&c.id_type, &id)),
+				   gnngp_cell_float(choice.gain[i]));
 	}
 	gnngp_live_call_close(&c);
 	return (Datum) 0;

@@ -10,12 +10,6 @@
 #include "live_common.h"
 #include "utils/fmgroids.h"
 
-/* The columns of the rows. */
-enum live_column
-{
-	LIVE_NODE, LIVE_CLASS, LIVE_SCORE, LIVE_VARIANCE, LIVE_PROBABILITY, LIVE_COLUMNS
-};
-
 /* The arguments of all forms. */
 enum live_argument
 {
@@ -215,7 +209,7 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i
 }
 
 static void
-put_rows(gnngp_live_call *c, const gp_live_answer *a)
+emit_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
 	gnngp_ranked_class *rank = palloc(sizeof(gnngp_ranked_class) * Max(a->columns, 1));
 	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
@@ -228,25 +222,20 @@ put_rows(gnngp_live_call *c, const gp_live_answer *a)
 	old = MemoryContextSwitchTo(row_context);
 	for (int64 i = 0; i < a->n; i++)
 	{
+		NullableDatum node = gnngp_cell(gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]));
+		NullableDatum variance = gnngp_cell_float(a->variance[i]);
 		bool		values_only = c->model->classes == 0;
-		Datum		values[LIVE_COLUMNS] = {0};
-		bool		nulls[LIVE_COLUMNS] = {false, values_only, false, false, values_only};
 
 		CHECK_FOR_INTERRUPTS();
-		values[LIVE_NODE] = gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]);
-		values[LIVE_SCORE] = Float8GetDatum(a->mean[i]);
-		values[LIVE_VARIANCE] = Float8GetDatum(a->variance[i]);
 		if (values_only)
-			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
+			gnngp_emit(c->result, node, GNNGP_CELL_NULL, gnngp_cell_float(a->mean[i]), variance,
+					   GNNGP_CELL_NULL);
 		else
 			rank_classes(c, a, i, rank);
 		for (int32 k = 0; !values_only && k < Min(c->top, a->columns); k++)
-		{
-			values[LIVE_CLASS] = class[rank[k].class];
-			values[LIVE_SCORE] = Float8GetDatum(a->mean[i * a->columns + rank[k].class]);
-			values[LIVE_PROBABILITY] = Float8GetDatum(rank[k].probability);
-			tuplestore_putvalues(c->result->setResult, c->result->setDesc, values, nulls);
-		}
+			gnngp_emit(c->result, node, gnngp_cell(class[rank[k].class]),
+					   gnngp_cell_float(a->mean[i * a->columns + rank[k].class]), variance,
+					   gnngp_cell_float(rank[k].probability));
 		MemoryContextReset(row_context);
 	}
 	MemoryContextSwitchTo(old);
@@ -277,7 +266,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	if (c.nodes.n > 0)
 	{
 		answer = ask(&c);
-		put_rows(&c, &answer);
+		emit_rows(&c, &answer);
 	}
 	gnngp_live_call_close(&c);
 	return (Datum) 0;

@@ -59,12 +59,11 @@ compute_clusters(gnngp_run *compute, void *arg)
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
-/* Clusters, and puts a row for each node that is asked for. */
+/* Clusters, and emits a row for each node that is asked for. */
 static void
-put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
-		 const gnngp_given_ids *given)
+emit_clusters(ReturnSetInfo *result, cluster_call *call, gnngp_id_type *type,
+			  const gnngp_given_ids *given)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp clusters",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old;
@@ -74,15 +73,12 @@ put_rows(FunctionCallInfo fcinfo, cluster_call *call, gnngp_id_type *type,
 	for (int64 i = 0; i < call->clustering->nodes; i++)
 	{
 		gnngp_id	id = gnngp_ids_at(&call->data->ids, i);
-		Datum		values[2];
-		bool		nulls[2] = {false, false};
 
 		CHECK_FOR_INTERRUPTS();
 		if (!gnngp_given_ids_have(given, &id))
 			continue;
-		values[0] = gnngp_id_type_datum(type, &id);
-		values[1] = Int32GetDatum(call->clustering->cluster[i]);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(type, &id)),
+				   gnngp_cell(Int32GetDatum(call->clustering->cluster[i])));
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);
@@ -94,6 +90,7 @@ PG_FUNCTION_INFO_V1(gnngp_cluster);
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	bool		some = PG_NARGS() == 5;
 	int			first = some ? 2 : 1;	/* of the arguments after graph and nodes */
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
@@ -117,7 +114,6 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	call.method = settings.method;
 	gnngp_require_argument(fcinfo, first + 2, "seed");
 	call.seed = PG_GETARG_INT64(first + 2);
-	InitMaterializedSRF(fcinfo, 0);
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(call.graph->name);
@@ -134,7 +130,7 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	}
 	else
 		gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
-	put_rows(fcinfo, &call, &type, &given);
+	emit_clusters(result, &call, &type, &given);
 	gnngp_env_destroy(call.env);
 	gnngp_progress_end();
 	AtEOXact_GUC(false, guc_level);

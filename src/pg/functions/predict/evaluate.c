@@ -94,7 +94,7 @@ PG_FUNCTION_INFO_V1(gnngp_backtest);
 Datum
 gnngp_backtest(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "task"), false);
 	forward		f;
 	int32		blocks = 0;
@@ -106,7 +106,6 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("model \"%s\" is of a graph, which has no times", model->name),
 				 errhint("Tasks are made with gp_create_task.")));
-	InitMaterializedSRF(fcinfo, 0);
 	if (open_forward(&f, model))
 	{
 		for (int64 i = 0; i < f.state->labelled; i++)
@@ -120,17 +119,11 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 				continue;
 			make_figures(&f, metric);
 			for (int i = 0; i < GP_METRICS; i++)
-			{
-				Datum		values[5] = {TimestampTzGetDatum(f.since), TimestampTzGetDatum(f.until),
-									 Int64GetDatum(f.n)};
-				bool		nulls[5] = {false};
-
-				if (isnan(metric[i]))
-					continue;
-				gnngp_put_text(values, nulls, 3, gp_metric_name(i));
-				gnngp_put_float(values, nulls, 4, metric[i]);
-				tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-			}
+				if (!isnan(metric[i]))
+					gnngp_emit(result, gnngp_cell(TimestampTzGetDatum(f.since)),
+							   gnngp_cell(TimestampTzGetDatum(f.until)),
+							   gnngp_cell(Int64GetDatum(f.n)), gnngp_cell_text(gp_metric_name(i)),
+							   gnngp_cell_float(metric[i]));
 		}
 	}
 	gnngp_live_close(f.live);
@@ -143,16 +136,10 @@ enum evaluate_argument
 	ARG_MODEL, ARG_CLASS, ARG_K, ARG_FALSE_ALARMS
 };
 
-/* Puts one figure. */
 static void
-put_figure(ReturnSetInfo *result, const char *name, double value)
+emit_figure(ReturnSetInfo *result, const char *name, double value)
 {
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
-
-	gnngp_put_text(values, nulls, 0, name);
-	gnngp_put_float(values, nulls, 1, value);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	gnngp_emit(result, gnngp_cell_text(name), gnngp_cell_float(value));
 }
 
 /* A label: how probable a class is without it, and whether it is of the class. */
@@ -241,13 +228,13 @@ rarer_class(const gnngp_model *model, const gnngp_figures *figures)
 }
 
 /*
- * Puts how well the class that a call names, or the rarer one of two, is ranked: of the k most
+ * Emits how well the class that a call names, or the rarer one of two, is ranked: of the k most
  * probable labels, or as many as it has, and at a threshold.  Labels are the owner's.
  */
 static void
-put_ranking(FunctionCallInfo fcinfo, const gnngp_model *model, const gnngp_figures *figures)
+emit_ranking(FunctionCallInfo fcinfo, ReturnSetInfo *result, const gnngp_model *model,
+			 const gnngp_figures *figures)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	bool		named = !PG_ARGISNULL(ARG_CLASS);
 	ranking		r = {0};
 	gnngp_node_rows rows = {.model = model,.arg = &r};
@@ -282,11 +269,11 @@ put_ranking(FunctionCallInfo fcinfo, const gnngp_model *model, const gnngp_figur
 	gnngp_sort(r.label, r.n, sizeof(ranked_label), compare_labels, NULL);
 	k = Min(PG_ARGISNULL(ARG_K) ? r.hits : PG_GETARG_INT32(ARG_K), r.n);
 	taken = count_before(&r, false_alarms);
-	put_figure(result, "recall_at_k", count_hits(&r, k) / (double) r.hits);
-	put_figure(result, "precision_at_k", count_hits(&r, k) / (double) k);
-	put_figure(result, "threshold", taken > 0 ? r.label[taken - 1].probability : NAN);
-	put_figure(result, "recall_at_threshold", count_hits(&r, taken) / (double) r.hits);
-	put_figure(result, "precision_at_threshold", count_hits(&r, taken) / (double) taken);
+	emit_figure(result, "recall_at_k", count_hits(&r, k) / (double) r.hits);
+	emit_figure(result, "precision_at_k", count_hits(&r, k) / (double) k);
+	emit_figure(result, "threshold", taken > 0 ? r.label[taken - 1].probability : NAN);
+	emit_figure(result, "recall_at_threshold", count_hits(&r, taken) / (double) r.hits);
+	emit_figure(result, "precision_at_threshold", count_hits(&r, taken) / (double) taken);
 }
 
 /* gp_evaluate(model, class, k, false_alarms): the figures of the model's task, then of its
@@ -296,9 +283,8 @@ Datum
 gnngp_evaluate(PG_FUNCTION_ARGS)
 {
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, ARG_MODEL, "model"), false);
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 
-	InitMaterializedSRF(fcinfo, 0);
 	if (model->task || model->link.method == NULL)
 	{
 		gnngp_figures figures;
@@ -308,8 +294,8 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 		for (int i = 0; i < GP_METRICS; i++)
 			if (!isnan(figures.metric[i]) ||
 				(model->classes > 0 ? i <= GP_METRIC_BRIER : i >= GP_METRIC_R2))
-				put_figure(result, gp_metric_name(i), figures.metric[i]);
-		put_ranking(fcinfo, model, &figures);
+				emit_figure(result, gp_metric_name(i), figures.metric[i]);
+		emit_ranking(fcinfo, result, model, &figures);
 		if (model->rows > 0)
 		{
 			/* Of all labels that earlier blocks tell */
@@ -322,7 +308,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 				make_figures(&f, metric);
 				for (int i = 0; i < GP_METRICS; i++)
 					if (!isnan(metric[i]))
-						put_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
+						emit_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
 			}
 			gnngp_live_close(f.live);
 		}
@@ -334,7 +320,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 		gnngp_require_link_part(model);
 		gnngp_link_figures_read(model, metric);
 		for (int i = 0; i < GP_LINK_METRICS; i++)
-			put_figure(result, gp_link_metric_name(i), metric[i]);
+			emit_figure(result, gp_link_metric_name(i), metric[i]);
 	}
 	return (Datum) 0;
 }

@@ -128,25 +128,19 @@ number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out
 }
 
 static void
-put_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
-		 const gp_posterior *post, int64 node, int32 top, gnngp_ranked_class *rank)
+emit_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
+		  const gp_posterior *post, int64 node, int32 top, gnngp_ranked_class *rank)
 {
 	int32		n = l->nclasses;
 	const double *mean = post->mean + node * n;
-	Datum		values[5];
-	bool		nulls[5] = {false};
 
 	gnngp_rank_classes(env, &post->calibrator, n, mean, post->prior_share,
 					   post->is_prior && post->is_prior[node], rank);
-	values[0] = Int64GetDatum(gnngp_value_id(&factor->ids, node));
-	values[3] = Float8GetDatum(post->variance[node]);
 	for (int32 k = 0; k < Min(top, n); k++)
-	{
-		values[1] = PointerGetDatum(l->name[rank[k].class]);
-		values[2] = Float8GetDatum((double) ((float) mean[rank[k].class] + 0.0f));
-		values[4] = Float8GetDatum(rank[k].probability);
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
+		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor->ids, node))),
+				   gnngp_cell(PointerGetDatum(l->name[rank[k].class])),
+				   gnngp_cell_float((float) mean[rank[k].class] + 0.0f),
+				   gnngp_cell_float(post->variance[node]), gnngp_cell_float(rank[k].probability));
 }
 
 static void
@@ -178,7 +172,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor_predict);
 Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gp_env	   *env;
 	gnngp_table_value factor;
 	predict_job job = {.factor = &factor};
@@ -188,7 +182,6 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	labels		l;
 	gnngp_ranked_class *rank;
 
-	InitMaterializedSRF(fcinfo, 0);
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	gnngp_require_argument(fcinfo, 1, "nodes");
@@ -209,7 +202,7 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	for (int64 i = 0; i < job.posterior->nodes; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_node(env, result, &factor, &l, job.posterior, i, top, rank);
+		emit_node(env, result, &factor, &l, job.posterior, i, top, rank);
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -7,13 +7,6 @@
 #include "parser/parse_func.h"
 #include "utils/float.h"
 
-/* The columns of gp_loo's rows. */
-enum loo_column
-{
-	LOO_NODE, LOO_TARGET, LOO_PREDICTED, LOO_SCORE, LOO_VARIANCE, LOO_PROBABILITY, LOO_AS_OF,
-		LOO_COLUMNS
-};
-
 static Datum
 number_text(double v)
 {
@@ -21,70 +14,56 @@ number_text(double v)
 }
 
 /* What is said of a labelled node: its target, what it is taken for, and how its target fares. */
-static void
-label_datums(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row,
-		   Datum *target, Datum *predicted, Datum *score, Datum *probability)
+typedef struct label_cells
+{
+	NullableDatum target;
+	NullableDatum predicted;
+	NullableDatum score;
+	NullableDatum probability;
+} label_cells;
+
+static label_cells
+describe_label(const gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
 	int32		own = 0;		/* the rank of the node's own class */
 
 	if (!block->has_targets)
 		gnngp_store_corrupted(rows->model, "a labelled node has no label");
 	if (block->nclasses == 0)
-	{
-		*target = number_text(row->target);
-		*predicted = number_text(row->value);
-		*score = Float8GetDatum(row->value);
-		return;
-	}
+		return (label_cells) {gnngp_cell(number_text(row->target)),
+							  gnngp_cell(number_text(row->value)), gnngp_cell_float(row->value),
+							  GNNGP_CELL_NULL};
 	while (own < block->nclasses && gnngp_row_class(row, own) != row->target)
 		own++;
 	if (own == block->nclasses)
 		gnngp_store_corrupted(rows->model, "the class of a labelled node is unknown");
-	*target = gnngp_node_rows_class(rows, block, row, own);
-	*predicted = gnngp_node_rows_class(rows, block, row, 0);
-	*score = Float8GetDatum((double) gnngp_row_score(row, own));
-	*probability = Float8GetDatum(gnngp_row_probability(block, row, own));
+	return (label_cells) {gnngp_cell(gnngp_node_rows_class(rows, block, row, own)),
+						  gnngp_cell(gnngp_node_rows_class(rows, block, row, 0)),
+						  gnngp_cell_float(gnngp_row_score(row, own)),
+						  gnngp_cell_float(gnngp_row_probability(block, row, own))};
 }
 
 static void
-put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
 	const gnngp_task_state *state = rows->arg;
-	Datum		values[LOO_COLUMNS] = {0};
-	bool		nulls[LOO_COLUMNS] = {false};
+	label_cells l = describe_label(rows, block, row);
 
-	values[LOO_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
-	values[LOO_VARIANCE] = Float8GetDatum(row->variance);
-	nulls[LOO_PROBABILITY] = block->nclasses == 0;
-	nulls[LOO_AS_OF] = state == NULL;
-	if (state)
-		values[LOO_AS_OF] = TimestampTzGetDatum(state->as_of[row->number]);
-	label_datums(rows, block, row, &values[LOO_TARGET], &values[LOO_PREDICTED], &values[LOO_SCORE],
-			   &values[LOO_PROBABILITY]);
-	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+	gnngp_emit(rows->result, gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id)), l.target,
+			   l.predicted, l.score, gnngp_cell_float(row->variance), l.probability,
+			   state ? gnngp_cell(TimestampTzGetDatum(state->as_of[row->number])) :
+			   GNNGP_CELL_NULL);
 }
 
-/* The columns of report_labels's rows. */
-enum label_column
-{
-	LABEL_TARGET, LABEL_PREDICTED, LABEL_PROBABILITY, LABEL_BEST, LABEL_SCORE, LABEL_VARIANCE,
-	LABEL_COLUMNS
-};
-
-/* Puts what the charts of a report are made of: the row of gp_loo, without its id. */
+/* Emits what the charts of a report are made of: the row of gp_loo, without its id. */
 static void
-put_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+emit_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
-	bool		values_only = block->nclasses == 0;
-	Datum		values[LABEL_COLUMNS] = {0};
-	bool		nulls[LABEL_COLUMNS] = {false, false, values_only, values_only};
+	label_cells l = describe_label(rows, block, row);
 
-	label_datums(rows, block, row, &values[LABEL_TARGET], &values[LABEL_PREDICTED],
-			   &values[LABEL_SCORE], &values[LABEL_PROBABILITY]);
-	if (!values_only)
-		values[LABEL_BEST] = Float8GetDatum(gnngp_row_probability(block, row, 0));
-	values[LABEL_VARIANCE] = Float8GetDatum(row->variance);
-	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+	gnngp_emit(rows->result, l.target, l.predicted, l.probability,
+			   gnngp_cell_float(block->nclasses > 0 ? gnngp_row_probability(block, row, 0) : NAN),
+			   l.score, gnngp_cell_float(row->variance));
 }
 
 /* Opens a call that tells the owner's labels, which a grant of the model does not give away. */
@@ -108,7 +87,7 @@ gnngp_loo(PG_FUNCTION_ARGS)
 	env = gnngp_env_create(CurrentMemoryContext);
 	if (rows.model->rows > 0)
 		state = gnngp_facts_read(env, rows.model);
-	gnngp_node_rows_run(&rows, fcinfo, "loo", 1, put_node, state);
+	gnngp_node_rows_run(&rows, fcinfo, "loo", 1, emit_node, state);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }
@@ -121,7 +100,7 @@ gnngp_report_labels(PG_FUNCTION_ARGS)
 	gnngp_node_rows rows;
 
 	open_labels(&rows, fcinfo);
-	gnngp_node_rows_all(&rows, "loo", put_label);
+	gnngp_node_rows_all(&rows, "loo", emit_label);
 	return (Datum) 0;
 }
 

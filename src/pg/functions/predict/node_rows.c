@@ -69,9 +69,7 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 		rows->class_label[c] = CStringGetTextDatum(rows->model->class_labels.text[c]);
 	rows->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
 											  ALLOCSET_DEFAULT_SIZES);
-	InitMaterializedSRF(fcinfo, 0);
-	rows->store = ((ReturnSetInfo *) fcinfo->resultinfo)->setResult;
-	rows->desc = ((ReturnSetInfo *) fcinfo->resultinfo)->setDesc;
+	rows->result = gnngp_rows_start(fcinfo);
 }
 
 static void

@@ -4,7 +4,6 @@
 #ifndef GNNGP_NODE_ROWS_H
 #define GNNGP_NODE_ROWS_H
 
-#include "executor/tuptable.h"
 #include "pg/store/store.h"
 #include "pg/ids/given_ids.h"
 
@@ -22,8 +21,7 @@ struct gnngp_node_rows
 	void	   *arg;
 	gnngp_id_type id_type;
 	Datum	   *class_label;	/* text of each class, shared by all rows */
-	Tuplestorestate *store;
-	TupleDesc	desc;
+	ReturnSetInfo *result;
 	MemoryContext row_context;	/* current while a node is put, and reset after it */
 	gnngp_given_ids given;		/* sorted */
 	int64		next;			/* the first of them that may still come */

@@ -37,10 +37,11 @@ put_row(gnngp_node_rows *rows, Datum *values, bool *nulls)
 
 	if (w->class < 0)
 	{
-		tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+		tuplestore_putvalues(rows->result->setResult, rows->result->setDesc, values, nulls);
 		return;
 	}
-	ExecForceStoreMinimalTuple(heap_form_minimal_tuple(rows->desc, values, nulls), w->slot, true);
+	ExecForceStoreMinimalTuple(heap_form_minimal_tuple(rows->result->setDesc, values, nulls),
+							   w->slot, true);
 	tuplesort_puttupleslot(w->sort, w->slot);
 	ExecClearTuple(w->slot);
 }
@@ -83,8 +84,10 @@ gnngp_predict(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
 	wish		w = {.class = -1};
+	TupleDesc	desc;
 
 	gnngp_node_rows_open(&rows, fcinfo);
+	desc = rows.result->setDesc;
 	w.unlabelled_only = gnngp_bool_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
 	w.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
 	if (!PG_ARGISNULL(ARG_CLASS))
@@ -97,9 +100,9 @@ gnngp_predict(PG_FUNCTION_ARGS)
 		bool		nulls_first[] = {false, false};
 
 		w.class = gnngp_class_number(rows.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
-		w.sort = tuplesort_begin_heap(rows.desc, lengthof(by), by, operators, collations,
+		w.sort = tuplesort_begin_heap(desc, lengthof(by), by, operators, collations,
 									  nulls_first, work_mem, NULL, TUPLESORT_NONE);
-		w.slot = MakeSingleTupleTableSlot(rows.desc, &TTSOpsMinimalTuple);
+		w.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	}
 	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &w);
 	if (w.class < 0)
@@ -108,7 +111,7 @@ gnngp_predict(PG_FUNCTION_ARGS)
 	while (tuplesort_gettupleslot(w.sort, true, false, w.slot, NULL))
 	{
 		CHECK_FOR_INTERRUPTS();
-		tuplestore_puttupleslot(rows.store, w.slot);
+		tuplestore_puttupleslot(rows.result->setResult, w.slot);
 	}
 	ExecDropSingleTupleTableSlot(w.slot);
 	tuplesort_end(w.sort);

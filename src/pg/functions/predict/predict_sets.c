@@ -17,12 +17,6 @@ enum set_argument
 	ARG_MODEL, ARG_NODES, ARG_COVERAGE, ARG_UNLABELLED, ARG_BY_CLASS
 };
 
-/* The columns of gp_predict_sets's rows. */
-enum set_column
-{
-	SET_NODE, SET_CLASSES, SET_PROBABILITY, SET_LOWER, SET_UPPER, SET_COLUMNS
-};
-
 typedef struct promise
 {
 	double	   *quantile;		/* how strange each class, or a value, may be */
@@ -32,26 +26,17 @@ typedef struct promise
 } promise;
 
 static void
-put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
 	const promise *p = rows->arg;
 	bool		values_only = block->nclasses == 0;
-	Datum		values[SET_COLUMNS] = {0};
-	bool		nulls[SET_COLUMNS] = {false, values_only, values_only, !values_only, !values_only};
+	double		half = isinf(p->quantile[0]) ? INFINITY :
+		p->quantile[0] * sqrt(Max(row->variance, 0.0));	/* of an interval */
 	double		sum = 0.0;
 	int32		n = 0;
 
 	if (p->unlabelled_only && row->labelled)
 		return;
-	values[SET_NODE] = gnngp_id_type_datum(&rows->id_type, &row->id);
-	if (values_only)
-	{
-		double		half = isinf(p->quantile[0]) ? INFINITY
-			: p->quantile[0] * sqrt(Max(row->variance, 0.0));
-
-		values[SET_LOWER] = Float8GetDatum(row->value - half);
-		values[SET_UPPER] = Float8GetDatum(row->value + half);
-	}
 	/* The classes, the most probable first, and their probability */
 	for (int32 k = 0; k < block->nclasses; k++)
 	{
@@ -66,9 +51,11 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 		p->class[n++] = class;
 		sum += probability;
 	}
-	values[SET_CLASSES] = gnngp_make_array(p->class, n, TEXTOID);
-	values[SET_PROBABILITY] = Float8GetDatum(Min(sum, 1.0));
-	tuplestore_putvalues(rows->store, rows->desc, values, nulls);
+	gnngp_emit(rows->result, gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id)),
+			   values_only ? GNNGP_CELL_NULL : gnngp_cell(gnngp_make_array(p->class, n, TEXTOID)),
+			   gnngp_cell_float(values_only ? NAN : Min(sum, 1.0)),
+			   gnngp_cell_float(values_only ? row->value - half : NAN),
+			   gnngp_cell_float(values_only ? row->value + half : NAN));
 }
 
 /* The quantiles that keep the promise; by class where the scores of each one's labels are known:
@@ -135,6 +122,6 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 	p.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
 	find_quantiles(&p, rows.model, coverage, PG_GETARG_BOOL(ARG_BY_CLASS));
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
-	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &p);
+	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, emit_node, &p);
 	return (Datum) 0;
 }
