@@ -263,15 +263,14 @@ List *
 gnngp_graph_tasks(int64 id)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(id)};
 	List	   *tasks = NIL;
 	int64	   *task;
 	int			n;
 
 	gnngp_spi_connect();
-	gnngp_execute_latest("SELECT id FROM gnngp_internal.gp_graph_catalog WHERE of_graph = $1 ORDER BY id",
-						 1, types, values);
+	gnngp_execute(GNNGP_LATEST,
+				  "SELECT id FROM gnngp_internal.gp_graph_catalog WHERE of_graph = $1 ORDER BY id",
+				  gnngp_param_int8(id));
 	n = (int) SPI_processed;
 	task = MemoryContextAlloc(context, sizeof(int64) * Max(n, 1));
 	for (int i = 0; i < n; i++)
@@ -320,20 +319,11 @@ gnngp_graph_to_change(const char *name)
 static bool
 write_row(const gnngp_graph_def *def, const gnngp_member *first, const char *query)
 {
-	Oid			types[NCOLUMNS];
-	Datum		values[NCOLUMNS];
-	char		nulls[NCOLUMNS];
-	bool		null;
+	gnngp_param param[NCOLUMNS];
 
 	for (int i = 0; i < NCOLUMNS; i++)
-	{
-		const gnngp_member *member = i == 0 ? first : &columns[i];
-
-		types[i] = gnngp_member_type(member);
-		values[i] = gnngp_member_save(member, def, &null);
-		nulls[i] = null ? 'n' : ' ';
-	}
-	gnngp_execute_as_extension(query, NCOLUMNS, types, values, nulls);
+		param[i] = gnngp_member_save(i == 0 ? first : &columns[i], def);
+	gnngp_execute_with(GNNGP_WRITE, query, NCOLUMNS, param);
 	return SPI_processed == 1;
 }
 

@@ -56,9 +56,8 @@ extern List *gnngp_lock_whole_graph(const gnngp_graph_def *graph);
 /* True when a role exists. */
 extern bool gnngp_role_is_alive(Oid role);
 
-/* The oid of the type gp_role, and a role as a value of it; 0 is everybody. */
-extern Oid	gnngp_role_type(void);
-extern Datum gnngp_role_datum(Oid role);
+/* A role as a value of the type gp_role; 0 is everybody. */
+extern gnngp_param gnngp_role_param(Oid role);
 
 /* The role in an owner's column, InvalidOid when it is gone, and its text, palloc'd. */
 extern Oid	gnngp_role_read(Datum value, char **text);
@@ -79,11 +78,7 @@ typedef struct gnngp_member
 /* Loads a column of the first row that SPI has found, palloc'd in the current context. */
 extern void gnngp_member_load(const gnngp_member *member, void *record);
 
-/*
- * The type of a parameter that a column is written from (the server casts texts to names),
- * and its value; sets *null.
- */
-extern Oid	gnngp_member_type(const gnngp_member *member);
-extern Datum gnngp_member_save(const gnngp_member *member, const void *record, bool *null);
+/* The parameter that a column is written from; the server casts texts to names. */
+extern gnngp_param gnngp_member_save(const gnngp_member *member, const void *record);
 
 #endif							/* GNNGP_CATALOG_INTERNAL_H */

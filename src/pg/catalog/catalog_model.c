@@ -231,17 +231,16 @@ Datum
 gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 {
 	TupleDesc	desc;
-	Datum	   *values;
-	bool	   *nulls;
+	NullableDatum *cell;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "a fit returns a row");
-	values = palloc(sizeof(Datum) * desc->natts);
-	nulls = palloc(sizeof(bool) * desc->natts);
+	cell = palloc(sizeof(NullableDatum) * desc->natts);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 		const model_column *column = columns;
+		gnngp_param value;
 
 		while (column < columns + NCOLUMNS &&
 			   ((column->part != 0 && column->part != part) ||
@@ -252,10 +251,10 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 			(attribute->atttypid != column->member.type &&
 			 (column->member.type != TEXTOID || attribute->attlen != -1)))
 			elog(ERROR, "a fit has no figure \"%s\" of its type", NameStr(attribute->attname));
-		values[i] = gnngp_member_save(&column->member, model, &nulls[i]);
-		nulls[i] = nulls[i] || (column->none && values[i] == 0);
+		value = gnngp_member_save(&column->member, model);
+		cell[i] = (NullableDatum) {value.value, value.null || (column->none && value.value == 0)};
 	}
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	return gnngp_make_row(fcinfo, desc->natts, cell);
 }
 
 /* Appends that a column stays as it is where the graph does. */
@@ -269,14 +268,13 @@ append_kept(StringInfo query, const char *column)
 static bool
 find_elsewhere(const gnngp_graph_def *graph, const char *name)
 {
-	Oid			types[] = {TEXTOID, OIDOID, INT8OID};
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(graph->owner_role),
-	Int64GetDatum(graph->id)};
-
-	gnngp_execute_latest("SELECT g.name, m.task, m.link_method FROM gnngp_internal.gp_model_catalog m"
-						 " JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph"
-						 " WHERE m.name = $1 AND gnngp_internal.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
-						 3, types, values);
+	gnngp_execute(GNNGP_LATEST,
+				  "SELECT g.name, m.task, m.link_method FROM gnngp_internal.gp_model_catalog m"
+				  " JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph"
+				  " WHERE m.name = $1 AND gnngp_internal.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
+				  gnngp_param_text(name),
+				  gnngp_param_oid(graph->owner_role),
+				  gnngp_param_int8(graph->id));
 	return SPI_processed > 0;
 }
 
@@ -364,10 +362,8 @@ save_query(int parts)
 void
 gnngp_delete_models(const char *column, int64 id)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(id)};
-
-	gnngp_execute_latest(psprintf("WITH doomed AS (SELECT id FROM gnngp_internal.gp_model_catalog WHERE %s = $1),"
+	gnngp_execute(GNNGP_LATEST,
+				  psprintf("WITH doomed AS (SELECT id FROM gnngp_internal.gp_model_catalog WHERE %s = $1),"
 								  " grants AS (DELETE FROM gnngp_internal.gp_grant_catalog"
 								  " WHERE model IN (SELECT id FROM doomed)),"
 								  " refreshes AS (DELETE FROM gnngp_internal.gp_refresh_log"
@@ -375,27 +371,21 @@ gnngp_delete_models(const char *column, int64 id)
 								  " blocks AS (DELETE FROM gnngp_internal.gp_block"
 								  " WHERE model IN (SELECT id FROM doomed))"
 								  " DELETE FROM gnngp_internal.gp_model_catalog WHERE %s = $1",
-								  column, column),
-						 1, types, values);
+								  column, column), gnngp_param_int8(id));
 }
 
 void
 gnngp_model_save(gnngp_model *model, int parts)
 {
-	Oid			graph_types[] = {INT8OID, OIDOID};
-	Datum		graph_values[] = {Int64GetDatum(model->graph_id),
-	ObjectIdGetDatum(model->owner_role)};
-	Oid			types[NCOLUMNS];
-	Datum		values[NCOLUMNS];
-	char		nulls[NCOLUMNS];
-	bool		null;
+	gnngp_param param[NCOLUMNS];
 
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
 	/* The graph may have been dropped or given away before the fit locked it; else it stays. */
-	gnngp_execute_as_extension("SELECT FROM gnngp_internal.gp_graph_catalog WHERE id = $1"
-							   " AND gnngp_internal.gp_role_oid(owner) = $2 FOR KEY SHARE",
-							   2, graph_types, graph_values, NULL);
+	gnngp_execute(GNNGP_WRITE, "SELECT FROM gnngp_internal.gp_graph_catalog WHERE id = $1"
+				  " AND gnngp_internal.gp_role_oid(owner) = $2 FOR KEY SHARE",
+				  gnngp_param_int8(model->graph_id),
+				  gnngp_param_oid(model->owner_role));
 	if (SPI_processed != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -403,11 +393,10 @@ gnngp_model_save(gnngp_model *model, int parts)
 						model->name)));
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		types[i] = gnngp_member_type(&columns[i].member);
-		values[i] = gnngp_member_save(&columns[i].member, model, &null);
-		nulls[i] = null || (columns[i].part & ~parts) ? 'n' : ' ';
+		param[i] = gnngp_member_save(&columns[i].member, model);
+		param[i].null = param[i].null || (columns[i].part & ~parts) != 0;
 	}
-	gnngp_execute_as_extension(save_query(parts), NCOLUMNS, types, values, nulls);
+	gnngp_execute_with(GNNGP_WRITE, save_query(parts), NCOLUMNS, param);
 	if (SPI_processed != 1)
 		elog(ERROR, "saving the model failed");
 	model->id = gnngp_found_int64(0, 1);
@@ -419,17 +408,18 @@ gnngp_model_save(gnngp_model *model, int parts)
 void
 gnngp_model_save_seconds(const gnngp_model *model, int parts)
 {
-	char		of_links = parts & GNNGP_PART_LINKS ? ' ' : 'n';
-	Oid			types[] = {INT8OID, FLOAT8OID, FLOAT8OID, INT8OID};
-	Datum		values[] = {Int64GetDatum(model->id), Float8GetDatum(model->seconds),
-	Float8GetDatum(model->link.seconds), Int64GetDatum(model->link.kept_bytes)};
-	char		nulls[] = {' ', parts & GNNGP_PART_NODES ? ' ' : 'n', of_links, of_links};
+	bool		no_nodes = !(parts & GNNGP_PART_NODES);
+	bool		no_links = !(parts & GNNGP_PART_LINKS);
 
 	gnngp_spi_connect();
-	gnngp_execute_as_extension("UPDATE gnngp_internal.gp_model_catalog SET seconds = coalesce($2, seconds),"
-							   " link_seconds = coalesce($3, link_seconds),"
-							   " link_kept_bytes = coalesce($4, link_kept_bytes) WHERE id = $1",
-							   lengthof(types), types, values, nulls);
+	gnngp_execute(GNNGP_WRITE,
+				  "UPDATE gnngp_internal.gp_model_catalog SET seconds = coalesce($2, seconds),"
+				  " link_seconds = coalesce($3, link_seconds),"
+				  " link_kept_bytes = coalesce($4, link_kept_bytes) WHERE id = $1",
+				  gnngp_param_int8(model->id),
+				  {FLOAT8OID, Float8GetDatum(model->seconds), no_nodes},
+				  {FLOAT8OID, Float8GetDatum(model->link.seconds), no_links},
+				  {INT8OID, Int64GetDatum(model->link.kept_bytes), no_links});
 	gnngp_spi_finish();
 }
 

@@ -102,27 +102,34 @@ gnngp_become_extension(void)
 	return saved;
 }
 
-/* What a statement does, and on which snapshot */
-typedef enum catalog_use
+void
+gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *param)
 {
-	CATALOG_READ,				/* of the query that calls, in a parallel one too */
-	CATALOG_WRITE,
-	CATALOG_LATEST				/* writes on what is committed now */
-} catalog_use;
-
-/* Runs one catalog statement as the owner of the extension's tables. */
-static void
-execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, const char *nulls,
-					 catalog_use use)
-{
-	gnngp_identity saved = gnngp_become_extension();
+	Oid		   *types = palloc(sizeof(Oid) * n);
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	char	   *nulls = palloc(n);
+	gnngp_identity saved = {.level = NewGUCNestLevel()};
 	SPIPlanPtr	plan;
 	int			rc;
 
+	for (int i = 0; i < n; i++)
+	{
+		types[i] = param[i].type;
+		values[i] = param[i].value;
+		nulls[i] = param[i].null ? 'n' : ' ';
+	}
+	GetUserIdAndSecContext(&saved.user, &saved.context);
+	if (use == GNNGP_SELECT)
+	{
+		(void) gnngp_schema();
+		gnngp_pin("row_security", "on");
+	}
+	else
+		saved = gnngp_become_extension();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	if (use != CATALOG_LATEST)
-		rc = SPI_execute_with_args(query, nargs, types, values, nulls, use == CATALOG_READ, 0);
-	else if ((plan = SPI_prepare(query, nargs, types)) == NULL)
+	if (use != GNNGP_LATEST)
+		rc = SPI_execute_with_args(query, n, types, values, nulls, use != GNNGP_WRITE, 0);
+	else if ((plan = SPI_prepare(query, n, types)) == NULL)
 		rc = SPI_result;
 	else						/* a statement of SPI's own would take the transaction's snapshot */
 		rc = SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
@@ -130,40 +137,6 @@ execute_as_extension(const char *query, int nargs, Oid *types, Datum *values, co
 	gnngp_become_again(&saved);
 	if (rc < 0)
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));
-}
-
-void
-gnngp_execute_as_extension(const char *query, int nargs, Oid *types, Datum *values,
-						   const char *nulls)
-{
-	execute_as_extension(query, nargs, types, values, nulls, CATALOG_WRITE);
-}
-
-void
-gnngp_select_as_extension(const char *query, int nargs, Oid *types, Datum *values)
-{
-	execute_as_extension(query, nargs, types, values, NULL, CATALOG_READ);
-}
-
-void
-gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values)
-{
-	execute_as_extension(query, nargs, types, values, NULL, CATALOG_LATEST);
-}
-
-void
-gnngp_select(const char *query, int nargs, Oid *types, Datum *values, const char *nulls)
-{
-	int			guc_level = NewGUCNestLevel();
-	int			rc;
-
-	(void) gnngp_schema();
-	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	gnngp_pin("row_security", "on");
-	rc = SPI_execute_with_args(query, nargs, types, values, nulls, true, 0);
-	AtEOXact_GUC(false, guc_level);
-	if (rc != SPI_OK_SELECT)
-		elog(ERROR, "catalog query returned %s", SPI_result_code_string(rc));
 }
 
 void

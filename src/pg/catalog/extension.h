@@ -34,25 +34,49 @@ extern Oid	gnngp_type(const char *name);
 /* Becomes the extension tables' owner, who sees all rows, until gnngp_become_again. */
 extern gnngp_identity gnngp_become_extension(void);
 
-/*
- * Runs one catalog statement as the extension's owner, with search_path pinned
- * to pg_catalog, inside SPI that the caller has connected.
- */
-extern void gnngp_execute_as_extension(const char *query, int nargs, Oid *types,
-									   Datum *values, const char *nulls);
+/* Who runs a statement on the extension's tables, and on which snapshot. */
+typedef enum gnngp_use
+{
+	GNNGP_SELECT,				/* the caller, row security on, read only */
+	GNNGP_SELECT_ALL,			/* the tables' owner, read only on the calling query's snapshot,
+								 * which may be parallel */
+	GNNGP_WRITE,				/* the tables' owner */
+	GNNGP_LATEST				/* the same on what is committed now: a row that came after the
+								 * transaction's snapshot must not be left behind by what drops or
+								 * gives away all rows */
+} gnngp_use;
 
-/* The same for a query: read only, on the calling query's snapshot, which may be parallel. */
-extern void gnngp_select_as_extension(const char *query, int nargs, Oid *types, Datum *values);
+/* A parameter of a statement. */
+typedef struct gnngp_param
+{
+	Oid			type;
+	Datum		value;
+	bool		null;
+} gnngp_param;
 
-/* Runs a query as the caller, read only, with search_path pinned and row security on. */
-extern void gnngp_select(const char *query, int nargs, Oid *types, Datum *values,
-						 const char *nulls);
+static inline gnngp_param
+gnngp_param_int8(int64 value)
+{
+	return (gnngp_param) {INT8OID, Int64GetDatum(value), false};
+}
 
-/*
- * Runs one catalog statement as gnngp_execute_as_extension does, but always on
- * what is committed now: a row that came after the transaction's snapshot must
- * not be left behind by what drops or gives away all rows.
- */
-extern void gnngp_execute_latest(const char *query, int nargs, Oid *types, Datum *values);
+static inline gnngp_param
+gnngp_param_oid(Oid value)
+{
+	return (gnngp_param) {OIDOID, ObjectIdGetDatum(value), false};
+}
+
+/* NULL where there is no text. */
+static inline gnngp_param
+gnngp_param_text(const char *text)
+{
+	return (gnngp_param) {TEXTOID, text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL};
+}
+
+/* Runs one such statement, with these parameters, inside SPI that the caller has connected. */
+#define gnngp_execute(use, query, ...) \
+	gnngp_execute_with(use, query, lengthof(((gnngp_param[]) {__VA_ARGS__})), \
+					   (const gnngp_param[]) {__VA_ARGS__})
+extern void gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *param);
 
 #endif							/* GNNGP_EXTENSION_H */

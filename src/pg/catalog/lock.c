@@ -117,13 +117,12 @@ PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
 Datum
 gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {PG_GETARG_DATUM(0)};
 	bool		answer = false;
 
 	gnngp_spi_connect();
-	gnngp_select("SELECT owner, name FROM gnngp_internal.gp_model_catalog WHERE id = $1",
-				 1, types, values, NULL);
+	gnngp_execute(GNNGP_SELECT,
+				  "SELECT owner, name FROM gnngp_internal.gp_model_catalog WHERE id = $1",
+				  gnngp_param_int8(PG_GETARG_INT64(0)));
 	if (SPI_processed > 0)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[0];
@@ -149,11 +148,9 @@ gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 static uint64
 count_rows(const gnngp_kind *kind, int64 id, Oid owner, const char *rest)
 {
-	Oid			types[] = {INT8OID, OIDOID};
-	Datum		values[] = {Int64GetDatum(id), ObjectIdGetDatum(owner)};
-
-	gnngp_execute_latest(psprintf("SELECT FROM gnngp_internal.%s WHERE id = $1 %s", kind->table, rest),
-						 2, types, values);
+	gnngp_execute(GNNGP_LATEST,
+				  psprintf("SELECT FROM gnngp_internal.%s WHERE id = $1 %s", kind->table, rest),
+				  gnngp_param_int8(id), gnngp_param_oid(owner));
 	return SPI_processed;
 }
 
@@ -179,17 +176,15 @@ gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength
 List *
 gnngp_lock_whole_graph(const gnngp_graph_def *graph)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(graph->id)};
 	SPITupleTable *table;
 	uint64		n;
 	List	   *names = NIL;
 
 	acquire(graph_tag(graph->id), ExclusiveLock, false, "graph", graph->name);
 	gnngp_lock_row(&gnngp_graph_kind, graph->id, graph->owner_role, "FOR UPDATE", graph->name);
-	gnngp_execute_latest("SELECT id, name, coalesce(gnngp_internal.gp_role_oid(owner), 0)"
-						 " FROM gnngp_internal.gp_model_catalog WHERE graph = $1 ORDER BY id",
-						 1, types, values);
+	gnngp_execute(GNNGP_LATEST, "SELECT id, name, coalesce(gnngp_internal.gp_role_oid(owner), 0)"
+				  " FROM gnngp_internal.gp_model_catalog WHERE graph = $1 ORDER BY id",
+				  gnngp_param_int8(graph->id));
 	table = SPI_tuptable;
 	n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)

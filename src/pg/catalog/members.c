@@ -122,79 +122,80 @@ gnngp_member_load(const gnngp_member *member, void *record)
 	}
 }
 
-/* The array of a list of texts; NULL where there is none. */
-static Datum
-save_texts(int n, char *const *text, bool *null)
+/* The array of a list of texts, or of tables; NULL where there is none. */
+static gnngp_param
+save_texts(int n, char *const *text)
 {
 	Datum	   *elements = palloc(sizeof(Datum) * Max(n, 1));
 
-	*null = text == NULL;
 	for (int i = 0; i < n; i++)
 		elements[i] = CStringGetTextDatum(text[i]);
-	return gnngp_make_array(elements, n, TEXTOID);
+	return (gnngp_param) {TEXTARRAYOID, gnngp_make_array(elements, n, TEXTOID), text == NULL};
 }
 
-static Datum
-save_oids(const gnngp_oids *list, bool *null)
+static gnngp_param
+save_oids(const gnngp_oids *list)
 {
 	Datum	   *elements = palloc(sizeof(Datum) * Max(list->n, 1));
 
-	*null = list->oid == NULL;
 	for (int i = 0; i < list->n; i++)
 		elements[i] = ObjectIdGetDatum(list->oid[i]);
-	return gnngp_make_array(elements, list->n, REGCLASSOID);
+	return (gnngp_param) {REGCLASSARRAYOID, gnngp_make_array(elements, list->n, REGCLASSOID),
+						  list->oid == NULL};
 }
 
-Oid
-gnngp_member_type(const gnngp_member *member)
-{
-	if (member->type == REGROLEOID)
-		return gnngp_role_type();
-	return member->type == NAMEARRAYOID ? TEXTARRAYOID : member->type;
-}
-
-Datum
-gnngp_member_save(const gnngp_member *member, const void *record, bool *null)
+gnngp_param
+gnngp_member_save(const gnngp_member *member, const void *record)
 {
 	const void *at = (const char *) record + member->offset;
 	const gnngp_texts *list = at;
 	char	   *const *names = at;	/* a text, or the schema and the table of a name */
-	Oid			type = member->type;
+	gnngp_param out = {.type = member->type};
 
-	*null = (type == TEXTOID || type == JSONBOID || type == INTERVALOID) && names[0] == NULL;
-	if (*null)
-		return (Datum) 0;
-	switch (type)
+	switch (member->type)
 	{
-		case REGROLEOID:
-			return gnngp_role_datum(*(const Oid *) at);
 		case TEXTOID:
-			return CStringGetTextDatum(names[0]);
 		case JSONBOID:
-			return DirectFunctionCall1(jsonb_in, CStringGetDatum(names[0]));
 		case INTERVALOID:
-			return DirectFunctionCall3(interval_in, CStringGetDatum(names[0]),
-									   ObjectIdGetDatum(InvalidOid),
-									   Int32GetDatum(-1));
+			out.null = names[0] == NULL;
+			if (out.null)
+				break;
+			if (out.type == TEXTOID)
+				out.value = CStringGetTextDatum(names[0]);
+			else if (out.type == JSONBOID)
+				out.value = DirectFunctionCall1(jsonb_in, CStringGetDatum(names[0]));
+			else
+				out.value = DirectFunctionCall3(interval_in, CStringGetDatum(names[0]),
+												ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+			break;
+		case REGROLEOID:
+			return gnngp_role_param(*(const Oid *) at);
 		case TIMESTAMPTZOID:
-			return TimestampTzGetDatum(*(const TimestampTz *) at);
-		case REGCLASSARRAYOID:
-			return save_oids(at, null);
+			out.value = TimestampTzGetDatum(*(const TimestampTz *) at);
+			break;
 		case INT8OID:
-			return Int64GetDatum(*(const int64 *) at);
+			out.value = Int64GetDatum(*(const int64 *) at);
+			break;
 		case INT4OID:
-			return Int32GetDatum(*(const int32 *) at);
+			out.value = Int32GetDatum(*(const int32 *) at);
+			break;
 		case FLOAT8OID:
-			*null = isnan(*(const double *) at);
-			return Float8GetDatum(*(const double *) at);
+			out.value = Float8GetDatum(*(const double *) at);
+			out.null = isnan(*(const double *) at);
+			break;
 		case BOOLOID:
-			return BoolGetDatum(*(const bool *) at);
+			out.value = BoolGetDatum(*(const bool *) at);
+			break;
 		case REGCLASSOID:
-			*null = !OidIsValid(*(const Oid *) at);
-			return ObjectIdGetDatum(*(const Oid *) at);
+			out.value = ObjectIdGetDatum(*(const Oid *) at);
+			out.null = !OidIsValid(*(const Oid *) at);
+			break;
+		case REGCLASSARRAYOID:
+			return save_oids(at);
 		case NAMEARRAYOID:
-			return save_texts(names[1] ? 2 : 0, names[1] ? names : NULL, null);
+			return save_texts(names[1] ? 2 : 0, names[1] ? names : NULL);
 		default:
-			return save_texts(list->n, list->text, null);
+			return save_texts(list->n, list->text);
 	}
+	return out;
 }

@@ -59,13 +59,7 @@ enum name_class
 static uint64
 find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const char *name)
 {
-	Oid			types[] = {TEXTOID, TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(name),
-		owner ? CStringGetTextDatum(owner) : (Datum) 0,
-	ObjectIdGetDatum(GetUserId())};
-	char		nulls[] = {' ', owner ? ' ' : 'n', ' '};
-
-	gnngp_select(psprintf("SELECT %s, CASE WHEN gnngp_internal.gp_role_oid(owner) = $3 THEN %d"
+	char	   *query = psprintf("SELECT %s, CASE WHEN gnngp_internal.gp_role_oid(owner) = $3 THEN %d"
 						  " WHEN pg_has_role(gnngp_internal.gp_role_oid(owner), 'USAGE') THEN %d"
 						  " WHEN EXISTS (SELECT FROM gnngp_internal.gp_grant_catalog g"
 						  " WHERE g.model = t.id AND NOT g.revoked"
@@ -74,8 +68,11 @@ find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const 
 						  " ELSE %d END AS class FROM gnngp_internal.%s t"
 						  " WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
 						  " ORDER BY class, owner::text COLLATE \"C\", id",
-						  columns, CLASS_OWN, CLASS_ROLE, CLASS_GRANTED, CLASS_PUBLIC, kind->table),
-				 3, types, values, nulls);
+						  columns, CLASS_OWN, CLASS_ROLE, CLASS_GRANTED, CLASS_PUBLIC, kind->table);
+
+	gnngp_execute(GNNGP_SELECT, query, gnngp_param_text(name),
+				  gnngp_param_text(owner),
+				  gnngp_param_oid(GetUserId()));
 	return SPI_processed;
 }
 
@@ -117,17 +114,17 @@ check_revoked(const char *name)
 	SPITupleTable *table = SPI_tuptable;
 	uint64		processed = SPI_processed;
 	char	   *stranger = found(0, "owner");
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(GetUserId())};
 
 	if (atoi(found(0, "class")) != CLASS_PUBLIC)
 		return;
-	gnngp_select_as_extension(psprintf("SELECT m.owner::text FROM gnngp_internal.gp_model_catalog m"
-									   " JOIN gnngp_internal.gp_grant_catalog g ON g.model = m.id"
-									   " WHERE m.name = $1 AND g.revoked AND m.owner::text <> %s"
-									   " AND pg_has_role($2, gnngp_internal.gp_role_oid(g.grantee), 'USAGE')"
-									   " ORDER BY m.id LIMIT 1", quote_literal_cstr(stranger)),
-							  2, types, values);
+	gnngp_execute(GNNGP_SELECT_ALL,
+				  "SELECT m.owner::text FROM gnngp_internal.gp_model_catalog m"
+				  " JOIN gnngp_internal.gp_grant_catalog g ON g.model = m.id"
+				  " WHERE m.name = $1 AND g.revoked AND m.owner::text <> $3"
+				  " AND pg_has_role($2, gnngp_internal.gp_role_oid(g.grantee), 'USAGE')"
+				  " ORDER BY m.id LIMIT 1",
+				  gnngp_param_text(name), gnngp_param_oid(GetUserId()),
+				  gnngp_param_text(stranger));
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -238,11 +235,8 @@ gnngp_check_name(const char *kind, const char *name)
 void
 gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(id)};
-
-	gnngp_select(psprintf("SELECT %s FROM gnngp_internal.%s WHERE id = $1", columns, kind->table),
-				 1, types, values, NULL);
+	gnngp_execute(GNNGP_SELECT, psprintf("SELECT %s FROM gnngp_internal.%s WHERE id = $1", columns,
+										 kind->table), gnngp_param_int8(id));
 	if (SPI_processed == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

@@ -176,18 +176,12 @@ gnngp_role_is_alive(Oid role)
 	return OidIsValid(role) && SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role));
 }
 
-Oid
-gnngp_role_type(void)
-{
-	return gnngp_type("gp_role");
-}
-
-Datum
-gnngp_role_datum(Oid role)
+gnngp_param
+gnngp_role_param(Oid role)
 {
 	const char *name = OidIsValid(role) ? GetUserNameFromId(role, false) : EVERYBODY;
 
-	return PointerGetDatum(make_value(role, name));
+	return (gnngp_param) {gnngp_type("gp_role"), PointerGetDatum(make_value(role, name)), false};
 }
 
 Oid

@@ -5,28 +5,15 @@
 
 #include "arguments.h"
 #include "core/formula/formula.h"
-#include "env_pg.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#define MOST_COLUMNS 16			/* of a row that is returned */
+#define MOST_COLUMNS 16			/* of a set of rows */
 
 bool
 gnngp_kernel_is_auto(const char *kernel)
 {
 	return pg_strcasecmp(kernel, GNNGP_KERNEL_AUTO) == 0;
-}
-
-gp_program *
-gnngp_compile_kernel(gp_env *env, const char *kernel)
-{
-	if (gnngp_kernel_is_auto(kernel))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only gp_fit takes kernel auto"),
-				 errhint("Name a kernel here, such as gcn; gp_tune(graph) compares them.")));
-	gnngp_env_set_text(env, kernel, "kernel");
-	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 }
 
 void
@@ -158,6 +145,7 @@ gnngp_emit_row(ReturnSetInfo *result, int n, const NullableDatum *cell)
 	Datum		values[MOST_COLUMNS];
 	bool		nulls[MOST_COLUMNS];
 
+	Assert(n <= MOST_COLUMNS);
 	split_cells(result->setDesc, n, cell, values, nulls);
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
@@ -165,8 +153,8 @@ gnngp_emit_row(ReturnSetInfo *result, int n, const NullableDatum *cell)
 Datum
 gnngp_make_row(FunctionCallInfo fcinfo, int n, const NullableDatum *cell)
 {
-	Datum		values[MOST_COLUMNS];
-	bool		nulls[MOST_COLUMNS];
+	Datum	   *values = palloc(sizeof(Datum) * n);
+	bool	   *nulls = palloc(sizeof(bool) * n);
 	TupleDesc	desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)

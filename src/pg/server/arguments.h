@@ -4,7 +4,6 @@
 #ifndef GNNGP_ARGUMENTS_H
 #define GNNGP_ARGUMENTS_H
 
-#include "core/formula/formula.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
@@ -13,9 +12,6 @@
 
 /* True for the word that leaves the choice of a kernel to the fit, in whatever case. */
 extern bool gnngp_kernel_is_auto(const char *kernel);
-
-/* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
-extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
 
 /* 22004 when an argument that must be given is NULL. */
 extern void gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name);

@@ -8,11 +8,24 @@
  */
 #include "postgres.h"
 
+#include "arguments.h"
 #include "compute.h"
 #include "env_pg.h"
 #include "gpu.h"
 #include "progress.h"
 #include "settings.h"
+
+gp_program *
+gnngp_compile_kernel(gp_env *env, const char *kernel)
+{
+	if (gnngp_kernel_is_auto(kernel))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only gp_fit takes kernel auto"),
+				 errhint("Name a kernel here, such as gcn; gp_tune(graph) compares them.")));
+	gnngp_env_set_text(env, kernel, "kernel");
+	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+}
 
 gp_device *
 gnngp_device_open(gp_env *env, int threads)

@@ -41,6 +41,9 @@ extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fi
 extern gp_device *gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan);
 extern void gnngp_run_device_close(gnngp_run *run, gp_device *card);
 
+/* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
+extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
+
 /* The device that gnngp.device asks for, the CPU with auto; threads 0 takes gnngp.threads. */
 extern gp_device *gnngp_device_open(gp_env *env, int threads);
 

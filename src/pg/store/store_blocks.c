@@ -49,26 +49,23 @@ gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, s
 }
 
 void
-gnngp_store_insert(gnngp_block_key place, uint32 magic, uint32 format, char *buffer,
+gnngp_store_insert(gnngp_block_key key, uint32 magic, uint32 format, char *buffer,
 				   size_t length, int32 nrows)
 {
 	char	   *data = VARDATA(buffer);
-	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT4OID, INT8OID, INT4OID, BYTEAOID};
-	Datum		values[] = {Int64GetDatum(place.model), Int64GetDatum(place.version),
-		CStringGetTextDatum(place.part), Int32GetDatum(place.block),
-		place.first_key ? Int64GetDatum(*place.first_key) : (Datum) 0, Int32GetDatum(nrows),
-	PointerGetDatum(buffer)};
-	char		nulls[] = {' ', ' ', ' ', ' ', place.first_key ? ' ' : 'n', ' ', ' '};
 
 	gnngp_put32(data + AT_MAGIC, magic);
 	gnngp_put32(data + AT_FORMAT, format);
 	gnngp_put64(data + AT_LENGTH, length);
 	gnngp_put32(data + AT_CHECKSUM, block_checksum(data, length));
 	SET_VARSIZE(buffer, VARHDRSZ + length);
-	gnngp_execute_as_extension("INSERT INTO gnngp_internal.gp_block"
-							   " (model, version, part, block, first_key, nrows, data)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7)",
-							   lengthof(types), types, values, nulls);
+	gnngp_execute(GNNGP_WRITE, "INSERT INTO gnngp_internal.gp_block"
+				  " (model, version, part, block, first_key, nrows, data)"
+				  " VALUES ($1, $2, $3, $4, $5, $6, $7)",
+				  gnngp_param_int8(key.model), gnngp_param_int8(key.version),
+				  gnngp_param_text(key.part), gnngp_param_int8(key.block),
+				  {INT8OID, key.first_key ? Int64GetDatum(*key.first_key) : 0, !key.first_key},
+				  gnngp_param_int8(nrows), {BYTEAOID, PointerGetDatum(buffer), false});
 }
 
 /*
@@ -104,13 +101,10 @@ gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
 void
 gnngp_store_drop_versions(const gnngp_model *model)
 {
-	Oid			types[] = {INT8OID, INT8OID, INT8OID};
-	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(model->version),
-	Int64GetDatum(model->link.version)};
-
 	gnngp_spi_connect();
-	gnngp_execute_as_extension("DELETE FROM gnngp_internal.gp_block WHERE model = $1"
-							   " AND version <> CASE WHEN part LIKE 'link%' THEN $3 ELSE $2 END",
-							   3, types, values, NULL);
+	gnngp_execute(GNNGP_WRITE, "DELETE FROM gnngp_internal.gp_block WHERE model = $1"
+				  " AND version <> CASE WHEN part LIKE 'link%' THEN $3 ELSE $2 END",
+				  gnngp_param_int8(model->id), gnngp_param_int8(model->version),
+				  gnngp_param_int8(model->link.version));
 	gnngp_spi_finish();
 }

@@ -31,7 +31,7 @@ typedef struct gnngp_block_key
 } gnngp_block_key;
 
 /* Fills in what a block begins with, in a varlena of so many bytes, and inserts it, inside SPI. */
-extern void gnngp_store_insert(gnngp_block_key place, uint32 magic, uint32 format, char *buffer,
+extern void gnngp_store_insert(gnngp_block_key key, uint32 magic, uint32 format, char *buffer,
 							   size_t length, int32 nrows);
 
 /* Checks what a block begins with: XX001, or 0A000 for another format; header is its size. */

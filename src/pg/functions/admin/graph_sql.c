@@ -214,9 +214,6 @@ gnngp_alter_graph(PG_FUNCTION_ARGS)
 static void
 drop(const gnngp_graph_def *def)
 {
-	Oid			types[] = {INT8OID};
-	Datum		values[] = {Int64GetDatum(def->id)};
-
 	List	   *models = gnngp_lock_whole_graph(def);
 	StringInfoData names;
 	ListCell   *cell;
@@ -230,8 +227,8 @@ drop(const gnngp_graph_def *def)
 							   "graph \"%s\" is dropped with its models %s", list_length(models),
 							   def->name, names.data)));
 	gnngp_delete_models("graph", def->id);
-	gnngp_execute_as_extension("DELETE FROM gnngp_internal.gp_graph_catalog WHERE id = $1",
-							   1, types, values, NULL);
+	gnngp_execute(GNNGP_WRITE, "DELETE FROM gnngp_internal.gp_graph_catalog WHERE id = $1",
+				  gnngp_param_int8(def->id));
 }
 
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */

@@ -67,8 +67,6 @@ Datum
 gnngp_grant(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	Oid			types[] = {INT8OID, gnngp_role_type()};
-	Datum		values[2];
 	const gnngp_model *model;
 	Oid			role;
 
@@ -76,15 +74,15 @@ gnngp_grant(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_grant");
 	role = grantee_role(NameStr(*grantee_argument(fcinfo)));
 	model = own_model(name);
-	values[0] = Int64GetDatum(model->id);
-	values[1] = gnngp_role_datum(role);
 	/* Inserts a grant, unless there is one; the model can't be dropped meanwhile */
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	gnngp_execute_latest("INSERT INTO gnngp_internal.gp_grant_catalog (model, grantee, owner)"
-						 " SELECT id, $2, owner FROM gnngp_internal.gp_model_catalog WHERE id = $1"
-						 " ON CONFLICT (model, gnngp_internal.gp_role_oid(grantee))"
-						 " DO UPDATE SET revoked = false", 2, types, values);
+	gnngp_execute(GNNGP_LATEST,
+				  "INSERT INTO gnngp_internal.gp_grant_catalog (model, grantee, owner)"
+				  " SELECT id, $2, owner FROM gnngp_internal.gp_model_catalog WHERE id = $1"
+				  " ON CONFLICT (model, gnngp_internal.gp_role_oid(grantee))"
+				  " DO UPDATE SET revoked = false",
+				  gnngp_param_int8(model->id), gnngp_role_param(role));
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }
@@ -98,8 +96,7 @@ Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	Oid			types[] = {INT8OID, TEXTOID};
-	Datum		values[2];
+	gnngp_param params[2];
 	const gnngp_model *model;
 	Name		grantee;
 	uint64		rows;
@@ -108,17 +105,16 @@ gnngp_revoke(PG_FUNCTION_ARGS)
 	gnngp_prevent_read_only("gp_revoke");
 	grantee = grantee_argument(fcinfo);
 	model = own_model(name);
-	values[0] = Int64GetDatum(model->id);
-	values[1] = CStringGetTextDatum(NameStr(*grantee));
+	params[0] = gnngp_param_int8(model->id);
+	params[1] = gnngp_param_text(NameStr(*grantee));
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	gnngp_execute_latest("UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
-						 " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
-						 2, types, values);
+	gnngp_execute_with(GNNGP_LATEST, "UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
+					   " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'", 2, params);
 	rows = SPI_processed;
-	gnngp_execute_latest("DELETE FROM gnngp_internal.gp_grant_catalog WHERE model = $1"
-						 " AND (grantee::text = 'pg_gone:' || $2"
-						 " OR grantee::text = 'public' AND $2 = 'public')", 2, types, values);
+	gnngp_execute_with(GNNGP_LATEST, "DELETE FROM gnngp_internal.gp_grant_catalog WHERE model = $1"
+					   " AND (grantee::text = 'pg_gone:' || $2"
+					   " OR grantee::text = 'public' AND $2 = 'public')", 2, params);
 	rows += SPI_processed;
 	gnngp_spi_finish();
 	if (rows == 0)

@@ -13,12 +13,9 @@
 static void
 require_free(const gnngp_kind *kind, const char *name, Oid owner)
 {
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(owner)};
-
-	gnngp_execute_latest(psprintf("SELECT FROM gnngp_internal.%s WHERE name = $1"
-								  " AND gnngp_internal.gp_role_oid(owner) = $2", kind->table),
-						 2, types, values);
+	gnngp_execute(GNNGP_LATEST, psprintf("SELECT FROM gnngp_internal.%s WHERE name = $1"
+										 " AND gnngp_internal.gp_role_oid(owner) = $2", kind->table),
+				  gnngp_param_text(name), gnngp_param_oid(owner));
 	if (SPI_processed == 0)
 		return;
 	ereport(ERROR,
@@ -32,11 +29,9 @@ require_free(const gnngp_kind *kind, const char *name, Oid owner)
 static void
 update_owner(int64 graph, Oid owner, const char *table, const char *condition)
 {
-	Oid			types[] = {INT8OID, gnngp_role_type()};
-	Datum		values[] = {Int64GetDatum(graph), gnngp_role_datum(owner)};
-
-	gnngp_execute_latest(psprintf("UPDATE gnngp_internal.%s SET owner = $2 WHERE %s", table, condition),
-						 2, types, values);
+	gnngp_execute(GNNGP_LATEST,
+				  psprintf("UPDATE gnngp_internal.%s SET owner = $2 WHERE %s", table, condition),
+				  gnngp_param_int8(graph), gnngp_role_param(owner));
 }
 
 /* Gives a graph with all that belongs to it to another role, inside SPI. */

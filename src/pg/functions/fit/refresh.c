@@ -70,29 +70,27 @@ reload(refresh *r)
 static void
 log_start(refresh *r)
 {
-	Oid			types[] = {INT8OID, INT4OID};
-	Datum		values[] = {Int64GetDatum(r->old->id), Int32GetDatum(LOG_ROWS - 2)};
+	gnngp_param model = gnngp_param_int8(r->old->id);
 
-	gnngp_execute_as_extension("UPDATE gnngp_internal.gp_refresh_log SET outcome = 'interrupted'"
-							   " WHERE model = $1 AND outcome = 'running'", 1, types, values, NULL);
+	gnngp_execute(GNNGP_WRITE, "UPDATE gnngp_internal.gp_refresh_log SET outcome = 'interrupted'"
+				  " WHERE model = $1 AND outcome = 'running'", model);
 	/* Forgets all but the newest rows of the model, with room for one more */
-	gnngp_execute_as_extension("DELETE FROM gnngp_internal.gp_refresh_log WHERE model = $1 AND id <"
-							   " (SELECT id FROM gnngp_internal.gp_refresh_log WHERE model = $1"
-							   " ORDER BY id DESC OFFSET $2 LIMIT 1)", 2, types, values, NULL);
-	gnngp_execute_as_extension("INSERT INTO gnngp_internal.gp_refresh_log (model, outcome)"
-							   " VALUES ($1, 'running') RETURNING id", 1, types, values, NULL);
+	gnngp_execute(GNNGP_WRITE, "DELETE FROM gnngp_internal.gp_refresh_log WHERE model = $1 AND id <"
+				  " (SELECT id FROM gnngp_internal.gp_refresh_log WHERE model = $1"
+				  " ORDER BY id DESC OFFSET $2 LIMIT 1)",
+				  model, gnngp_param_int8(LOG_ROWS - 2));
+	gnngp_execute(GNNGP_WRITE, "INSERT INTO gnngp_internal.gp_refresh_log (model, outcome)"
+				  " VALUES ($1, 'running') RETURNING id", model);
 	r->log_id = gnngp_found_int64(0, 1);
 }
 
 static void
 log_end(const refresh *r, const char *outcome, const char *message)
 {
-	Oid			types[] = {INT8OID, TEXTOID, TEXTOID};
-	Datum		values[] = {Int64GetDatum(r->log_id), CStringGetTextDatum(outcome),
-	CStringGetTextDatum(message)};
-
-	gnngp_execute_as_extension("UPDATE gnngp_internal.gp_refresh_log SET outcome = $2, message = $3,"
-							   " ended = clock_timestamp() WHERE id = $1", 3, types, values, NULL);
+	gnngp_execute(GNNGP_WRITE, "UPDATE gnngp_internal.gp_refresh_log SET outcome = $2, message = $3,"
+				  " ended = clock_timestamp() WHERE id = $1",
+				  gnngp_param_int8(r->log_id), gnngp_param_text(outcome),
+				  gnngp_param_text(message));
 }
 
 /* Appends "nodes 34 to 35", or of a number that stayed, where equal, "nodes 34". */
