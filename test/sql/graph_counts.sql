@@ -48,12 +48,15 @@ CREATE TABLE buys (person integer REFERENCES person, product integer REFERENCES 
 INSERT INTO buys SELECT i, i % 8 + 1 FROM generate_series(1, 30) i;
 SELECT self_loops, edges_without_node FROM gp_create_graph('shop', 'person', 'buys', src => 'person', dst => 'product');
 SELECT nodes FROM gp_create_graph('both', NULL, 'buys', src => 'person', dst => 'product');
--- without foreign keys by the name of a column; where nothing names the tables, how many ids are at both ends
+-- without foreign keys by the name of a column; where nothing names the tables, how many ids are at both ends, unless these look like papers that cite papers
 CREATE TABLE sales AS SELECT person AS person_id, product AS product_id FROM buys;
 SELECT self_loops FROM gp_create_graph('sales', 'person', 'sales', src => 'person_id', dst => 'product_id');
-CREATE TABLE pairs AS SELECT person AS a, product AS b FROM buys;
+CREATE TABLE pairs AS SELECT person AS buyer_id, product AS thing_id FROM buys;
 SET client_min_messages = notice;
-SELECT nodes FROM gp_create_graph('pairs', NULL, 'pairs', src => 'a', dst => 'b');
+SELECT nodes FROM gp_create_graph('pairs', NULL, 'pairs', src => 'buyer_id', dst => 'thing_id');
+ALTER TABLE pairs RENAME buyer_id TO citing;
+ALTER TABLE pairs RENAME thing_id TO cited;
+SELECT nodes FROM gp_create_graph('papers', NULL, 'pairs', src => 'citing', dst => 'cited');
 SET client_min_messages = warning;
 CREATE VIEW side AS SELECT 'c' || id AS id FROM person UNION ALL SELECT 'p' || id FROM product;
 CREATE VIEW bought AS SELECT 'c' || person AS src, 'p' || product AS dst FROM buys;

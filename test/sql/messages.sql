@@ -119,5 +119,15 @@ SET client_min_messages = notice;
 SELECT model FROM gp_fit('island', kernel => 'laplacian(sigma2=1)', nugget => 1);
 SET client_min_messages = warning;
 
+-- Names that are nearly right; a graph without a model, and one of tables
+SELECT gp_fit('islands');
+SELECT gp_predict('islnad');
+SELECT gp_create_graph('whole', '{k,e}', keys => '{"e.src": "k.id"}');
+SELECT gp_predict('whole');
+CREATE TABLE half AS SELECT src, nullif(dst, 3) AS dst FROM e;
+SELECT gp_create_graph('half', NULL, 'half');
+SELECT gp_fit_links('half');
+SELECT gp_predict('half');
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA messages, "My App" CASCADE;

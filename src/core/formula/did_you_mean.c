@@ -9,7 +9,7 @@
 #include "formula_internal.h"
 #include "lex.h"
 
-#define MOST_LETTERS 40			/* no name of ours is longer */
+#define MOST_LETTERS 62			/* names of SQL have one more at most */
 #define MOST_WRONG 3
 
 /* A letter in lower case. */

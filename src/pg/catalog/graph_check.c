@@ -9,7 +9,6 @@
 #include "access/relation.h"
 #include "graph_check.h"
 #include "parser/parse_coerce.h"
-#include "utils/varlena.h"
 
 /* Columns that a hint lists at most. */
 #define HINT_COLUMNS 10
@@ -104,29 +103,15 @@ gnngp_require_table(Oid oid, const char *argument)
 static const char *
 columns_there(TupleDesc desc, const char *name)
 {
-	const char *nearest = NULL;
-	int			length = Min(strlen(name), NAMEDATALEN);
-	int			best = Max(length / 2, 1) + 1;
+	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
 	StringInfoData list;
 	int			shown = 0;
 
 	for (int i = 0; i < desc->natts; i++)
-	{
-		const char *other = NameStr(TupleDescAttr(desc, i)->attname);
-		int			distance;
-
-		if (TupleDescAttr(desc, i)->attisdropped)
-			continue;
-		distance = varstr_levenshtein_less_equal(name, length, other, strlen(other), 1, 1, 1,
-												 best, true);
-		if (distance < best)
-		{
-			best = distance;
-			nearest = other;
-		}
-	}
-	if (nearest != NULL)
-		return psprintf("Perhaps you meant the column \"%s\".", nearest);
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			gp_meant_consider(&meant, NameStr(TupleDescAttr(desc, i)->attname));
+	if (meant.name != NULL)
+		return psprintf("Perhaps you meant the column \"%s\".", meant.name);
 	initStringInfo(&list);
 	appendStringInfoString(&list, "The columns are ");
 	for (int i = 0; i < desc->natts; i++)

@@ -137,6 +137,38 @@ check_revoked(const char *name)
 	SPI_processed = processed;
 }
 
+/* What helps where there is none of this name and kind; of the other kind there may be one. */
+static const char *
+hint_for(const gnngp_kind *kind, const char *name)
+{
+	if (kind == &gnngp_graph_kind)
+		return gnngp_find_named(&gnngp_model_kind, "id", name, true) ?
+			"You may read the model of this name; only its owner may fit it." : NULL;
+	if (!gnngp_find_named(&gnngp_graph_kind, "tables IS NULL AS plain", name, true))
+		return NULL;
+	return found(0, "plain")[0] == 't' ? "The graph of this name has no model: fit it with gp_fit or gp_fit_links." :
+		"This is a graph of tables: ask a question of it with gp_create_task, fit the task with gp_fit, and predict with the task's name.";
+}
+
+/* 42704, with what the caller perhaps meant, of the names that he may see. */
+static void
+report_unknown(const gnngp_kind *kind, const char *name)
+{
+	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
+	const char *hint = hint_for(kind, name);
+
+	if (hint == NULL)
+		gnngp_select(psprintf("SELECT name FROM gnngp_internal.%s ORDER BY name COLLATE \"C\"",
+							  kind->table), 0, NULL, NULL, NULL);
+	for (uint64 i = 0; hint == NULL && i < SPI_processed; i++)
+		gp_meant_consider(&meant, found(i, "name"));
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("%s \"%s\" does not exist", kind->noun, name),
+			 meant.name ? errhint(GP_MEANT "%s", meant.name, kind->hint) :
+			 errhint("%s", hint ? hint : kind->hint)));
+}
+
 /*
  * A name that reads as 'owner.name' means what such a role owns, or owned, before what somebody
  * else may have named so in order to stand in for it.
@@ -148,7 +180,6 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 	char	   *owner = read_part(&text, false);
 	char	   *rest = owner && *text++ == '.' ? read_part(&text, true) : NULL;
 	bool		qualified = rest && *text == '\0';
-	bool		of_model;
 	const char *self = NULL;
 
 	if (qualified && (OidIsValid(get_role_oid(owner, true)) || gnngp_role_is_gone(owner)))
@@ -174,13 +205,8 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 		return true;
 	if (missing_ok)
 		return false;
-	of_model = kind == &gnngp_graph_kind && gnngp_find_named(&gnngp_model_kind, "id", name, true);
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s \"%s\" does not exist", kind->noun, name),
-			 errhint("%s", of_model ?
-					 "You may read the model of this name; only its owner may fit it." :
-					 kind->hint)));
+	report_unknown(kind, name);
+	return false;
 }
 
 Oid

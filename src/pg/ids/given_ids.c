@@ -383,7 +383,7 @@ gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
 				(given == 1 ? errmsg("model \"%s\" does not have the node that was asked for", model->name) :
 				 errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
 						" nodes that were asked for", model->name, unknown, given),
-				 errhint(GNNGP_UNKNOWN_HINT)));
+				 errhint(model->rows > 0 ? GNNGP_UNKNOWN_HINT_OF_TASK : GNNGP_UNKNOWN_HINT)));
 }
 
 /*

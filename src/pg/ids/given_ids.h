@@ -65,6 +65,8 @@ extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo 
 									   gnngp_given_ids *given);
 
 #define GNNGP_UNKNOWN_HINT "It has the nodes of its last fit; CALL gp_refresh adds new ones."
+#define GNNGP_UNKNOWN_HINT_OF_TASK \
+	"It has the rows that its task asked about at its last fit: those that the filter kept, or that had no label."
 
 /* A NOTICE of how many of the nodes that a call names a model does not have, if there are any. */
 extern void gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given);

@@ -346,7 +346,15 @@ gnngp_read_nodes(gnngp_node_part *s)
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
 	node = sort_rows(s);
-	gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	if (OidIsValid(r->def->nodes))
+		gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
+	else
+	{
+		gnngp_column ends = {.name = psprintf("%s\" or \"%s", r->def->src, r->def->dst)};
+
+		gnngp_check_nulls(&r->nodes, &ends, s->null_ids,
+						  "Each edge needs both ends: fill them in, or use a view that leaves the row out.");
+	}
 	if (s->n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),

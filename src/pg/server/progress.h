@@ -22,7 +22,7 @@ extern bool gnngp_progress_is_on(void);
 /* Tells it again after a statement that makes a table: an index's progress took its place. */
 extern void gnngp_progress_again(void);
 
-#define GNNGP_CPU_PACE 1.5e10	/* weighed operations a second of one thread in a whole fit */
+#define GNNGP_CPU_PACE 3e10		/* weighed operations a second of one idle thread in a whole fit */
 #define GNNGP_LONG_SECONDS 10.0 /* a fit that is expected to take longer says so before it begins */
 
 /*

@@ -195,18 +195,25 @@ referenced_table(Oid table, const char *column)
 	return referenced;
 }
 
+/* The length of what a column's name has before "_id"; 0: it does not end so. */
+static size_t
+key_stem(const char *column)
+{
+	size_t		length = strlen(column);
+
+	return length > 3 && strcmp(column + length - 3, "_id") == 0 ? length - 3 : 0;
+}
+
 /* The table whose name a column has before "_id", in the schema of its own table, or InvalidOid. */
 static Oid
 named_table(Oid table, const char *column)
 {
 	Oid			schema = get_rel_namespace(table);
-	size_t		length = strlen(column);
-	char	   *name;
+	char	   *name = pnstrdup(column, key_stem(column));
 	Oid			named;
 
-	if (length <= 3 || strcmp(column + length - 3, "_id") != 0)
+	if (name[0] == '\0')
 		return InvalidOid;
-	name = pnstrdup(column, length - 3);
 	named = get_relname_relid(name, schema);
 	return OidIsValid(named) ? named : get_relname_relid(psprintf("%ss", name), schema);
 }
@@ -229,8 +236,8 @@ warn_reference(const gnngp_graph_def *graph, const char *column, Oid nodes)
 	return OidIsValid(other);
 }
 
-/* Warns of ends that are nodes of another table; of a graph without a node table, whose ids may be
- * of two tables that nothing tells apart, says how many nodes are at both ends. */
+/* Warns of ends that are nodes of another table.  A graph without a node table may take ids of
+ * two tables for one: where its ends have names of keys, or meet, says how many are at both. */
 static void
 warn_references(const graph_count *c)
 {
@@ -248,7 +255,9 @@ warn_references(const graph_count *c)
 
 		if (!OidIsValid(first))
 			first = named_table(graph->edges, graph->src);
-		if (!warn_reference(graph, graph->dst, first) && c->at_both_ends > 0)
+		if (!warn_reference(graph, graph->dst, first) && c->at_both_ends > 0 &&
+			(c->count[GNNGP_COUNT_SELF_LOOPS] > 0 ||
+			 (key_stem(graph->src) > 0 && key_stem(graph->dst) > 0)))
 			ereport(NOTICE,
 					(errmsg_plural("%lld id stands in both columns \"%s\" and \"%s\", and is one node",
 								   "%lld ids stand in both columns \"%s\" and \"%s\", and are one node each",

@@ -253,6 +253,7 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 {
 	gnngp_notices *former = gnngp_env_collect_notices(run->env);
 	double	   *effort = palloc0(sizeof(double) * (n + 1));
+	double		compared = 0.0;
 
 	for (int i = n; i >= 0 && (i == n || effort[n] > LITTLE_EFFORT); i--)
 	{
@@ -266,7 +267,11 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 		if (problem.program->input.kind != GP_INPUT_LAPLACIAN ||
 			gp_precision_serves(run->env, &problem))
 			effort[i] = effort_of(run, problem);
+		compared += i < n ? effort[i] : 0.0;
 	}
+	/* What would take longer is mostly fitted as it was compared (fit_in_full). */
+	if (compared > 0.0)
+		effort[n] = Min(effort[n], compared / 2);
 	gnngp_env_join_notices(run->env, former, NULL);
 	return effort;
 }

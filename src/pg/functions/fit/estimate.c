@@ -61,7 +61,8 @@ expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 		gnngp_candidate *candidates = gnngp_candidates(env, data, settings, &n);
 		double	   *each = gnngp_expected_efforts(&run, data, settings, candidates, n);
 
-		for (int i = 0; i < n; i++)
+		effort = 0.0;
+		for (int i = 0; i <= n; i++)
 			effort += each[i];
 	}
 	effort /= GNNGP_CPU_PACE * device->threads;
