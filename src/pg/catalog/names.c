@@ -158,8 +158,8 @@ report_unknown(const gnngp_kind *kind, const char *name)
 	const char *hint = hint_for(kind, name);
 
 	if (hint == NULL)
-		gnngp_select(psprintf("SELECT name FROM gnngp_internal.%s ORDER BY name COLLATE \"C\"",
-							  kind->table), 0, NULL, NULL, NULL);
+		gnngp_execute(GNNGP_SELECT, psprintf("SELECT name FROM gnngp_internal.%s ORDER BY name"
+											 " COLLATE \"C\"", kind->table));
 	for (uint64 i = 0; hint == NULL && i < SPI_processed; i++)
 		gp_meant_consider(&meant, found(i, "name"));
 	ereport(ERROR,
