@@ -89,7 +89,7 @@ COMMENT ON FUNCTION gnngp_internal.report_table(text, text[], text) IS
     'part of gp_report(model): one table';
 
 -- What falling scores find: the ROC curve and the precision-recall curve, at no more than four hundred scores.
-CREATE FUNCTION gnngp_internal.report_curves(sought text, others text, roc_figures text, precision_figures text,
+CREATE FUNCTION gnngp_internal.report_curves(sought text, roc_figures text, precision_figures text,
     score double precision[], hit boolean[])
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -109,15 +109,15 @@ AS $sql$
                round(200 - 200 * hits / (hits + misses), 1) AS share
         FROM run, total WHERE hits > 0 AND misses > 0 AND (run.n = 1 OR run.n = total.n OR run.n % (1 + total.n / 400) = 0)
     )
-    SELECT gnngp_internal.report_chart('ROC curve of ' || sought || roc_figures, others || ' that are taken for one', 0, 1, sought || ' that are found', 0, 1,
+    SELECT gnngp_internal.report_chart('ROC curve of ' || sought || roc_figures, 'false-positive rate', 0, 1, 'recall', 0, 1,
                '<path class="ideal" d="M0 200L300 0"/>' ||
                format('<path class="line" d="M0 200L%s"/>', string_agg(round(x, 1) || ' ' || round(y, 1), 'L' ORDER BY n))) ||
-           gnngp_internal.report_chart('Precision and recall of ' || sought || precision_figures, sought || ' that are found', 0, 1, 'share of what is found that is right', 0, 1,
+           gnngp_internal.report_chart('Precision and recall of ' || sought || precision_figures, 'recall', 0, 1, 'precision', 0, 1,
                format('<path class="ideal" d="M0 %s H300"/><path class="line" d="M0 %s L%s"/>', min(share), (array_agg(round(precision, 1) ORDER BY n))[1],
                       string_agg(round(recall, 1) || ' ' || round(precision, 1), 'L' ORDER BY n)))
     FROM point HAVING count(*) > 0
 $sql$;
-COMMENT ON FUNCTION gnngp_internal.report_curves(text, text, text, text, double precision[], boolean[]) IS
+COMMENT ON FUNCTION gnngp_internal.report_curves(text, text, text, double precision[], boolean[]) IS
     'part of gp_report(model): the ROC curve and the precision-recall curve of some scores';
 
 CREATE FUNCTION gnngp_internal.report_figure(figures jsonb, metric text, label text) RETURNS text
@@ -141,7 +141,7 @@ AS $sql$
         FROM label, gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model) AND m.classes = 2
         GROUP BY label.target, m.class_labels ORDER BY count(*), array_position(m.class_labels, label.target) DESC LIMIT 1
     )
-    SELECT gnngp_internal.report_curves(format('labels "%s"', CASE WHEN length(rare.class) > 14 THEN left(rare.class, 13) || '...' ELSE rare.class END), 'others',
+    SELECT gnngp_internal.report_curves(format('labels "%s"', CASE WHEN length(rare.class) > 14 THEN left(rare.class, 13) || '...' ELSE rare.class END),
         gnngp_internal.report_figure(figures, 'roc_auc', 'AUC'), gnngp_internal.report_figure(figures, 'pr_auc', 'average precision'),
         array_agg(CASE WHEN label.target = rare.class THEN probability ELSE 1 - probability END), array_agg(label.target = rare.class))
     FROM label, rare GROUP BY rare.class
@@ -158,7 +158,7 @@ AS $sql$
         gnngp_internal.report_table('Links: how well held-out ones are ranked', '{figure,value}',
             format('<tr><td>method</td><td class="w">%s</td></tr><tr><td>pairs learnt from</td><td class="n">%s</td></tr>', gnngp_internal.report_html(m.link_method), m.link_pairs) ||
             (SELECT string_agg(format('<tr><td>%s</td><td class="n">%s</td></tr>', f.label, round((figures ->> f.metric)::numeric, 3)), '' ORDER BY f.n)
-             FROM (VALUES (1, 'auc', 'AUC'), (2, 'average_precision', 'average precision'),
+             FROM (VALUES (1, 'auc', 'AUC: chance that a link scores above a random pair'), (2, 'average_precision', 'average precision'),
                           (3, 'auc_component', 'AUC within one component'),
                           (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
                           (5, 'mrr_common_neighbours', 'the same by common neighbours alone'),
@@ -167,7 +167,7 @@ AS $sql$
                           (8, 'hits_at_10', 'share at the first ten places'),
                           (9, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label)
              WHERE figures ? f.metric)),
-        (SELECT gnngp_internal.report_curves('held-out links', 'other pairs',
+        (SELECT gnngp_internal.report_curves('held-out links',
                     concat(gnngp_internal.report_figure(figures, 'auc', 'AUC'), gnngp_internal.report_figure(figures, 'auc_component', 'within one component')),
                     gnngp_internal.report_figure(figures, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
          FROM gnngp_internal.report_pairs(model)))
@@ -205,7 +205,7 @@ AS $sql$
         SELECT target AS class, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, target COLLATE "C") AS place
         FROM label GROUP BY target
     ), shown AS (
-        SELECT place, class, n, CASE WHEN length(class) > 14 THEN gnngp_internal.report_html(left(class, 13)) || '&#8230;'
+        SELECT place, class, n, 30 + 5 * max(least(length(class), 15)) OVER () AS top, CASE WHEN length(class) > 14 THEN gnngp_internal.report_html(left(class, 13)) || '&#8230;'
                                  ELSE gnngp_internal.report_html(class) END AS name
         FROM ranked WHERE place <= 12
     ), cell AS (
@@ -216,12 +216,13 @@ AS $sql$
     SELECT format('<figure><figcaption>Confusion: true classes in rows, predicted ones in columns%s</figcaption>'
                   '<svg viewBox="0 0 %s %s" role="img" aria-label="confusion matrix">%s%s</svg></figure>',
                   CASE WHEN (SELECT count(*) FROM ranked) > 12 THEN ' (the twelve classes with most labels)' END,
-                  175 + 30 * count(*), 100 + 22 * count(*),
+                  greatest(175 + 30 * count(*), 402), 32 + max(top) + 22 * count(*),
                   (SELECT string_agg(format('<rect x="%s" y="%s" width="29" height="21" style="fill-opacity:%s"/><text class="x%s" x="%s" y="%s">%s</text>',
-                                            80 + 30 * x, 68 + 22 * y, round(share::numeric, 3), CASE WHEN share > 0.55 THEN ' on' END, 94 + 30 * x, 83 + 22 * y, nullif(n, 0)), '' ORDER BY y, x)
-                   FROM cell),
-                  string_agg(format('<text class="y" x="104" y="%s">%s</text><text transform="translate(%s 86) rotate(-55)">%2$s</text>',
-                                    83 + 22 * place, name, 98 + 30 * place), '' ORDER BY place))
+                                            80 + 30 * x, top - 22 + 22 * y, round(share::numeric, 3), CASE WHEN share > 0.55 THEN ' on' END, 94 + 30 * x, top - 7 + 22 * y,
+                                            gnngp_internal.report_number(nullif(n, 0))), '' ORDER BY y, x)
+                   FROM cell, (SELECT max(top) AS top FROM shown) AS place),
+                  string_agg(format('<text class="y" x="104" y="%s">%s</text><text transform="translate(%s %s) rotate(-55)">%2$s</text>',
+                                    top - 7 + 22 * place, name, 98 + 30 * place, top - 4), '' ORDER BY place))
     FROM shown
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_confusion(text) IS
@@ -244,7 +245,7 @@ AS $sql$
         string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>', gnngp_internal.report_html(class), n,
                           round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
                    '' ORDER BY place) ||
-        CASE WHEN max(classes) > 20 THEN format('<tr><td>and %s more</td></tr>', ltrim(to_char(max(classes) - 20, '999,999,999'))) ELSE '' END)
+        CASE WHEN max(classes) > 20 THEN format('<tr><td colspan="5">and %s more</td></tr>', ltrim(to_char(max(classes) - 20, '999,999,999'))) ELSE '' END)
     FROM (SELECT own.*, reported.hit, row_number() OVER (ORDER BY n DESC, class COLLATE "C") AS place, count(*) OVER () AS classes
           FROM own LEFT JOIN reported USING (class)) AS ranked
     WHERE place <= 20
@@ -337,12 +338,17 @@ AS $sql$
                         (6, 'power of the kernel', CASE WHEN m.power <> 1 THEN m.power::text END), (7, 'strategy', m.strategy), (8, 'device', m.device),
                         (9, 'nodes', coalesce(m.nodes, m.link_nodes)::text), (10, 'edges', coalesce(m.edges, m.link_edges)::text),
                         (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
-                        (14, 'landmarks', nullif(m.landmarks, 0)::text), (15, 'nugget', round(m.nugget::numeric, 6)::text),
-                        (16, 'fitted', to_char(m.fitted, 'YYYY-MM-DD HH24:MI')), (17, 'seconds', round(m.seconds::numeric, 1)::text),
+                        (14, 'landmarks', nullif(m.landmarks, 0) || ' nodes that stand for all'),
+                        (15, 'nugget', gnngp_internal.report_number(m.nugget) || ' noise, relative to the kernel''s variance'),
+                        (16, 'fitted', to_char(coalesce(m.fitted, m.link_fitted), 'YYYY-MM-DD HH24:MI TZ') || ', by gnngp ' ||
+                         (SELECT extversion FROM pg_extension WHERE extname = 'gnngp')),
+                        (17, 'owner', m.owner::text), (17, 'seconds', round(coalesce(m.seconds, m.link_seconds)::numeric, 1)::text),
+                        (17, 'memory', pg_size_pretty(coalesce(m.peak_bytes, m.link_peak_bytes))),
                         (18, 'kernels compared, by ' || CASE m.task WHEN 'classification' THEN 'nll' ELSE 'score' END,
                          (SELECT string_agg(a.key || ' ' || coalesce(a.value->>CASE m.task WHEN 'classification' THEN 'nll' ELSE 'loo_score' END, '-'), ', '
                                             ORDER BY (a.value->>'nll')::numeric, (a.value->>'loo_score')::numeric DESC NULLS LAST)
-                          FROM jsonb_each(m.alternatives) AS a WHERE a.value = 'null' OR a.value ? 'loo_score'))) AS f (n, key, value)
+                          FROM jsonb_each(m.alternatives) AS a
+                          WHERE a.value = 'null' OR a.value ? CASE m.task WHEN 'classification' THEN 'nll' ELSE 'loo_score' END))) AS f (n, key, value)
     WHERE m.id = gnngp_internal.model_id(model) AND f.value IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS
@@ -400,9 +406,9 @@ AS $sql$
             (15, 'precision_at_threshold', 'share of what is then reported that is of the rarer class', least),
             (16, 'threshold', 'the probability of the rarer class to report from for that', NULL)) AS v
     )
-    SELECT gnngp_internal.report_table('How good it is, each label left out in turn', '{figure,model,no model}',
+    SELECT gnngp_internal.report_table('How good it is, each ' || CASE WHEN bool_or(e.metric LIKE 'forward%') THEN 'block of times' ELSE 'label' END || ' left out in turn', '{figure,model,no model}',
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
-                          replace(e.metric, '_', ' '), named.meaning, gnngp_internal.report_number(e.value::float8),
+                          replace(e.metric, '_', ' '), concat(named.meaning, CASE WHEN e.metric LIKE 'forward%' THEN '; predicted from earlier times only' END), gnngp_internal.report_number(e.value::float8),
                           gnngp_internal.report_number(named.bare::float8)), '' ORDER BY e.metric LIKE 'forward%', named.n))
     FROM jsonb_each_text(figures) AS e (metric, value) JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
 $sql$;
@@ -420,10 +426,11 @@ AS $sql$
         WHERE figures ? 'accuracy' GROUP BY target
     )
     SELECT concat_ws(' ',
-        (SELECT format('It finds the class of %s of %s labelled nodes (%s%%), each predicted without its own label; the most '
-                       'frequent class is right for %s%%.', sum(found), sum(n), round(100 * sum(found) / sum(n), 1),
+        (SELECT format('It finds the class of %s of %s %s (%s%%), each predicted without %s; the most '
+                       'frequent class is right for %s%%.', sum(found), sum(n), CASE WHEN timed THEN 'labels' ELSE 'labelled nodes' END,
+                       round(100 * sum(found) / sum(n), 1), CASE WHEN timed THEN 'the labels of its time' ELSE 'its own label' END,
                        round(100 * max(n) / sum(n), 1)) FROM class HAVING count(*) > 0),
-        (SELECT format('Of %s nodes of class "%s" it finds %s.', n, gnngp_internal.report_html(left(target, 40)), found)
+        (SELECT format('Of %s labels "%s" it finds %s.', n, gnngp_internal.report_html(left(target, 40)), found)
          FROM class WHERE (SELECT count(*) FROM class) = 2 ORDER BY n, target LIMIT 1),
         (SELECT format('It explains %s%% of the variance of the labels, each predicted without itself; %s%% of them lie inside '
                        'their 90%% interval.', round(100 * (figures ->> 'r2')::numeric, 1), round(100 * (figures ->> 'coverage90')::numeric, 1))
@@ -431,6 +438,7 @@ AS $sql$
         (SELECT format('Of held-out links, %s%% are within the first twenty of a hundred candidates; by chance 20%% are.',
                        round(100 * (figures ->> 'hits_at_20')::numeric, 1))
          WHERE figures ? 'hits_at_20'))
+    FROM (SELECT figures ? 'forward_nll' OR figures ? 'forward_rmse' AS timed) AS task
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_verdict(text, jsonb) IS
     'part of gp_report(model): what the model is worth, in a few sentences';
@@ -505,14 +513,14 @@ BEGIN
         '@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--dim:#a3b1bf;--rule:#323f4b;--page:#12181f;--card:#1b232c;--mark:#5aa9e6;--axis:#616e7c}}'
         'body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:32px auto;max-width:1480px;padding:0 20px}'
         'h1{font-size:26px;margin:0 0 8px;overflow-wrap:anywhere}.verdict{font-size:18px;max-width:62em;margin:0 0 12px;overflow-wrap:anywhere}'
-        'nav{font-size:14px;margin:0 0 20px}nav a{color:var(--mark);margin-right:14px;text-decoration:none}main{columns:360px;column-gap:20px}'
+        'nav{font-size:14px;margin:0 0 20px}nav a{color:var(--mark);margin-right:14px;text-decoration:none;display:inline-block}main{columns:360px;column-gap:20px}'
         'figure{margin:0 0 20px;padding:16px;border:1px solid var(--rule);border-radius:8px;background:var(--card);break-inside:avoid}'
         'figcaption{font-weight:600;margin-bottom:8px;overflow-wrap:anywhere}svg{width:100%%;height:auto}'
         'svg text{font:11px system-ui,sans-serif;fill:var(--dim)}.x{text-anchor:middle}.y{text-anchor:end}'
         'rect,circle{fill:var(--mark)}svg .on{fill:#fff}.axis{fill:none;stroke:var(--axis)}.ideal{fill:none;stroke:var(--axis);stroke-dasharray:4 4}'
         '.line{fill:none;stroke:var(--mark);stroke-width:2}.dot{opacity:.4}table{border-collapse:collapse;width:100%%}'
         'th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid var(--rule);font-weight:400;overflow-wrap:anywhere}.w{min-width:60px}'
-        'tr:last-child td{border-bottom:0}th{color:var(--dim);white-space:nowrap}th+th,th+td{overflow-wrap:normal}'
+        'tr:last-child>*{border-bottom:0}th{color:var(--dim);white-space:nowrap}th+th,th+td{overflow-wrap:normal}'
         'small{display:block;color:var(--dim);font-size:12.5px;line-height:1.35}.n{white-space:nowrap;font-variant-numeric:tabular-nums}'
         '</style></head><body><h1>%1$s</h1><p class="verdict">%2$s</p><nav>%3$s</nav><main>%4$s</main></body></html>',
         gnngp_internal.report_html(model),
