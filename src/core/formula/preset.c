@@ -104,6 +104,7 @@ static const gp_preset presets[] = {
 	"norm=row, sigma_b=0.3"},
 	{.name = "field",.text = "unit(X0*W) + unit(P(alpha)*relu(N*W)*W), alpha=0.02",
 	.own = {"alpha"}},
+	{.name = "linear",.text = "unit(X0*W) + unit(A*X0*W) + b, norm=row, sigma_b=1"},
 	{.name = "gckm",.parameter = gckm},
 	{.name = "gpsrf",.parameter = gpsrf},
 	{.name = "dgp",.parameter = dgp},

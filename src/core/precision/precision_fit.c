@@ -93,6 +93,13 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
+/* True where labels are few beside the nodes. */
+static bool
+has_few_labels(const gp_problem *problem)
+{
+	return (double) problem->nlabelled <= FEW_LABELS * (double) problem->graph->nodes;
+}
+
 void
 gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
 					  const gp_targets *targets, const gp_csr *s)
@@ -101,7 +108,9 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 
 	*f = (gp_precision_fit) {.env = dev->env, .dev = dev, .s = s, .problem = problem,
 							 .targets = targets};
-	f->costly_products = problem->costly_products || gp_precision_is_costly(s);
+	/* Beside kernels of features, few labels need no exact comparison to leave this one out. */
+	f->costly_products = problem->costly_products || gp_precision_is_costly(s) ||
+		(problem->loo_only && problem->features && has_few_labels(problem));
 	f->p = gp_precision_open(dev, s, problem->type);
 	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
 	f->at = gp_alloc_figures(f->env, room, sizeof(double));
@@ -399,7 +408,7 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 	gp_elements b;
 
 	if (!f->costly_products || plan->products == 0 || d > 2 || total > GP_PRECISION_BATCH ||
-		(double) problem->nlabelled > FEW_LABELS * (double) f->s->rows)
+		!has_few_labels(problem))
 		return;
 	f->noise = 1.0;
 	b = right_sides(f, 0, total);

@@ -231,7 +231,7 @@ static const struct
 	const char *hint;			/* its beginning; NULL: none */
 }			refusals[] = {
 	{"", GP_ERR_SYNTAX, 1, "kernel is empty", "Kernels are gcn, gin, gcnii, sage, appnp, ggp, "
-	"rbf, laplacian, mlp, profile, sage2, hops, field, gckm, gpsrf, dgp, scores, pairs and ease; or write a layer such as A*relu(X)*W + b."},
+	"rbf, laplacian, mlp, profile, sage2, hops, field, linear, gckm, gpsrf, dgp, scores, pairs and ease; or write a layer such as A*relu(X)*W + b."},
 	{"gnc", GP_ERR_SYNTAX, 1, "unknown kernel \"gnc\"", "Perhaps you meant \"gcn\". Kernels are gcn"},
 	{" gnc(layers=2)", GP_ERR_SYNTAX, 2, "unknown kernel \"gnc\"", "Perhaps you meant \"gcn\". Kernels are gcn"},
 	{"GCNI", GP_ERR_SYNTAX, 1, "unknown kernel \"GCNI\"", "Perhaps you meant \"gcn\". Kernels"},

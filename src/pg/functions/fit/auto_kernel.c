@@ -15,15 +15,17 @@
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */
 #define LITTLE_EFFORT 1e10		/* of one fit: all of them take seconds */
+#define LINEAR "linear"			/* what anybody would try first, and the rest is held against */
+#define FEWEST_LABELS 30		/* by which candidates are told apart to the user */
 
-static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", "laplacian", NULL};
-static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", "laplacian", NULL};
+static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", "laplacian", LINEAR, NULL};
+static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", "laplacian", LINEAR, NULL};
 static const char *const of_edges[] = {"laplacian", "gcn", "profile", NULL};	/* there are no features */
 static const char *const of_sparse_inverse[] = {"laplacian", NULL};
 
 /* Of these, those that do not reach every node: the others have no live state. */
-static const char *const live_classes[] = {"gcn", "sage2", "profile", "hops", "mlp", NULL};
-static const char *const live_values[] = {"gin", "sage2", "profile", "hops", "mlp", NULL};
+static const char *const live_classes[] = {"gcn", "sage2", "profile", "hops", "mlp", LINEAR, NULL};
+static const char *const live_values[] = {"gin", "sage2", "profile", "hops", "mlp", LINEAR, NULL};
 static const char *const live_edges[] = {"gcn", "profile", NULL};
 
 /*
@@ -173,20 +175,57 @@ is_surely_better(const gnngp_candidate *one, const gnngp_candidate *other)
 	return sureness > SURE;
 }
 
-int
-gnngp_best_candidate(const gnngp_candidate *candidates, int n)
+/* The candidate with the least mean loss. */
+static int
+least_loss(const gnngp_candidate *candidates, int n)
 {
 	int			least = 0;
-	int			best = 0;
 
 	for (int i = 1; i < n; i++)
 		if (mean_loss(&candidates[i]) < mean_loss(&candidates[least]))
 			least = i;
+	return least;
+}
+
+int
+gnngp_best_candidate(const gnngp_candidate *candidates, int n)
+{
+	int			least = least_loss(candidates, n);
+	int			best = 0;
+
 	if (!candidates[least].fits)
 		return -1;
 	while (best < least && is_surely_better(&candidates[least], &candidates[best]))
 		best++;
 	return best;
+}
+
+/*
+ * Tells where the order of the list decided, and where linear regression is as good; of few labels
+ * neither says much.
+ */
+static void
+tell_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp_candidate *chosen)
+{
+	const gnngp_candidate *least = &candidates[least_loss(candidates, n)];
+	const gnngp_candidate *last = &candidates[n - 1];
+
+	if (chosen->n < FEWEST_LABELS)
+		return;
+	if (chosen != least)
+		gp_notice(env, psprintf("kernel => '%s' fits that one.", least->kernel),
+				  "kernel \"%s\" was chosen, though \"%s\" loses less on labels left out: "
+				  "the difference is within its standard error", chosen->kernel, least->kernel);
+	if (strcmp(last->kernel, LINEAR) != 0 || !last->fits)
+		return;
+	if (chosen == last)
+		gp_notice(env, "Other columns, or other edges, may say more of the labels.",
+				  "no kernel predicts labels left out better than linear regression on own columns "
+				  "and neighbours' means");
+	else if (!is_surely_better(chosen, last))
+		gp_notice(env, "kernel => '" LINEAR "' is simpler; alternatives has the figures of both.",
+				  "linear regression on own columns and neighbours' means predicts labels left out "
+				  "as well as kernel \"%s\"", chosen->kernel);
 }
 
 /* The figures of all that were compared, as JSON; null for what did not fit. */
@@ -337,6 +376,7 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 		}
 		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
 		choice.alternatives = describe(candidates, n);
+		tell_choice(run->env, candidates, n, chosen);
 	}
 	choice.posterior = fit_in_full(run, data, settings, chosen);
 	choice.device = run->used;
