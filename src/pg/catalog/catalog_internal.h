@@ -5,7 +5,6 @@
 #define GNNGP_CATALOG_INTERNAL_H
 
 #include "catalog.h"
-#include "pg/server/server.h"
 
 /* "graph" or "model": which table, and what to tell who looks in vain. */
 typedef struct gnngp_kind

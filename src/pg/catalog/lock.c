@@ -12,7 +12,6 @@
 #include "catalog/pg_extension_d.h"
 #include "catalog_internal.h"
 #include "common/hashfn.h"
-#include "pg/server/compat.h"
 #include "storage/lock.h"
 
 /* Extensions have no parts, so the server uses 0 here. */

@@ -10,7 +10,6 @@
 
 #include "catalog_internal.h"
 #include "libpq/pqformat.h"
-#include "pg/server/compat.h"
 
 #define GONE "pg_gone:"
 #define GONE_LENGTH (sizeof(GONE) - 1)

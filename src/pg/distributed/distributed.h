@@ -8,7 +8,6 @@
 #ifndef GNNGP_DISTRIBUTED_H
 #define GNNGP_DISTRIBUTED_H
 
-#include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
 
 /* True for settings with strategy sql. */

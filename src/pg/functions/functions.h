@@ -9,7 +9,6 @@
 #define GNNGP_FUNCTIONS_H
 
 #include "core/fit/fit.h"
-#include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
 
 /* What the core starts from; settings have been checked. */

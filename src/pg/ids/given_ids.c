@@ -6,7 +6,6 @@
 #include "catalog/namespace.h"
 #include "given_ids.h"
 #include "parser/parse_type.h"
-#include "pg/server/compat.h"
 #include "utils/fmgroids.h"
 
 /* The model's id type, or InvalidOid when it is gone. */

@@ -9,7 +9,6 @@
 #define GNNGP_GIVEN_IDS_H
 
 #include "ids.h"
-#include "pg/catalog/catalog.h"
 
 /* How ids come in and out. */
 typedef struct gnngp_id_type

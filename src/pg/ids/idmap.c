@@ -5,7 +5,6 @@
 
 #include "common/hashfn.h"
 #include "idmap.h"
-#include "pg/server/server.h"
 
 /* A direct table may have this many entries for each node. */
 #define DIRECT_FACTOR 4

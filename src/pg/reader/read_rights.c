@@ -6,7 +6,6 @@
  */
 #include "postgres.h"
 
-#include "pg/server/compat.h"
 #include "reader_internal.h"
 
 /* The statements that grant what the present user lacks; NULL where all tables may be read. */

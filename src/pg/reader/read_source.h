@@ -13,8 +13,6 @@
 #include "core/base/base.h"
 #include "nodes/pg_list.h"
 #include "pg/catalog/catalog.h"
-#include "pg/server/compat.h"
-#include "pg/server/server.h"
 
 /* A table of the user, locked. */
 typedef struct gnngp_table

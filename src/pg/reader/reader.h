@@ -11,9 +11,7 @@
 
 #include "core/graph/graph.h"
 #include "core/facts/facts.h"
-#include "pg/catalog/catalog.h"
 #include "pg/ids/ids.h"
-#include "pg/server/compat.h"
 #include "utils/plancache.h"
 
 /*

@@ -8,9 +8,6 @@
 #define GNNGP_STORE_H
 
 #include "core/fit/fit.h"
-#include "pg/catalog/catalog.h"
-#include "pg/server/compat.h"
-#include "pg/server/server.h"
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
 

@@ -266,7 +266,6 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	r->filled += (int64) n;
 }
 
-
 /* Takes the last array off the list when it is this one; NULL when not. */
 static void *
 pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)

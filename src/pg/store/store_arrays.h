@@ -9,7 +9,6 @@
 #define GNNGP_STORE_ARRAYS_H
 
 #include "core/links/links.h"
-#include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
 #include "store.h"
 

@@ -10,7 +10,6 @@
 #define GNNGP_STORE_BLOCKS_H
 
 #include "pg/catalog/catalog.h"
-#include "pg/server/server.h"
 
 #define BLOCK_MAX (16 * 1024 * 1024)
 

@@ -10,8 +10,6 @@
 #define GNNGP_STORE_LINKS_H
 
 #include "core/links/links.h"
-#include "pg/catalog/catalog.h"
-#include "pg/server/server.h"
 #include "pg/reader/reader.h"
 #include "store.h"
 

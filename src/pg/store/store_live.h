@@ -13,8 +13,6 @@
 #include "core/live/live.h"
 #include "core/kernel/live/live_state.h"
 #include "core/train/train.h"
-#include "pg/catalog/catalog.h"
-#include "pg/server/server.h"
 #include "pg/reader/reader.h"
 #include "store_links.h"
 

@@ -5,7 +5,6 @@
 #define GNNGP_AGGREGATE_STATE_H
 
 #include "sorted_edges.h"
-#include "pg/server/compat.h"
 #include "utils/expandeddatum.h"
 
 /* The head of a state that lives expanded; write makes its flat value, and tells states apart. */

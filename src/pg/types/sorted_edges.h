@@ -4,7 +4,6 @@
 #ifndef GNNGP_SORTED_EDGES_H
 #define GNNGP_SORTED_EDGES_H
 
-#include "pg/server/server.h"
 #include "types.h"
 
 /* Edges as rows bring them. */

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "pg/catalog/catalog_internal.h"
-#include "pg/server/compat.h"
 
 /* 42710 when the new owner has a graph or model of that name already. */
 static void

@@ -5,7 +5,6 @@
 #define GNNGP_AUTO_KERNEL_H
 
 #include "pg/functions/functions.h"
-#include "pg/server/server.h"
 
 /* How well a kernel explains the labels, each left out in turn. */
 typedef struct gnngp_candidate

@@ -7,8 +7,6 @@
 #ifndef GNNGP_METHODS_H
 #define GNNGP_METHODS_H
 
-#include "pg/catalog/catalog.h"
-#include "pg/server/server.h"
 #include "pg/reader/reader.h"
 
 #define GNNGP_METHOD_GP "gp"

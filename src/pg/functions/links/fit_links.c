@@ -8,7 +8,6 @@
 
 #include "pg/functions/fit/fit_run.h"
 #include "links_settings.h"
-#include "pg/server/server.h"
 
 /* The settings among gp_fit_links's arguments. */
 static gnngp_link_settings

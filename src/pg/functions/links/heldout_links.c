@@ -3,17 +3,10 @@
  */
 #include "postgres.h"
 
-#include "fmgr.h"
-#include "funcapi.h"
 #include "links_settings.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 #include "pg/ids/given_ids.h"
-#include "utils/guc.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 /* A call for held-out pairs. */
 typedef struct held_rows

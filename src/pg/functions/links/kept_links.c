@@ -10,9 +10,6 @@
 #include "core/base/hash_table.h"
 #include "core/base/sort.h"
 #include "kept_links.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
-#include "utils/memutils.h"
 
 /* What was kept of a given node. */
 typedef struct kept_answer

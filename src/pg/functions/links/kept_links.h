@@ -4,10 +4,7 @@
 #ifndef GNNGP_KEPT_LINKS_H
 #define GNNGP_KEPT_LINKS_H
 
-#include "postgres.h"
-
 #include "core/links/links.h"
-#include "pg/catalog/catalog.h"
 #include "pg/store/store_links.h"
 #include "pg/ids/given_ids.h"
 

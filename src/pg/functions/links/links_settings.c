@@ -5,7 +5,6 @@
 
 #include "core/formula/formula.h"
 #include "links_settings.h"
-#include "pg/server/server.h"
 
 /* The names of methods, as they are asked for and stored; that of dgp has options behind it. */
 static const char *const methods[] = {

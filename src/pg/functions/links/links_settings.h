@@ -4,12 +4,8 @@
 #ifndef GNNGP_LINKS_SETTINGS_H
 #define GNNGP_LINKS_SETTINGS_H
 
-#include "postgres.h"
-
 #include "core/links/links.h"
-#include "pg/catalog/catalog.h"
 #include "pg/reader/reader.h"
-#include "pg/server/server.h"
 
 #define GNNGP_LINK_KERNEL "gcn"	/* what is used where the user names none */
 

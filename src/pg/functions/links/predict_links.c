@@ -7,19 +7,10 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
-#include "catalog/pg_type_d.h"
-#include "funcapi.h"
 #include "kept_links.h"
 #include "links_settings.h"
-#include "miscadmin.h"
-#include "pg/server/server.h"
 #include "pg/store/store_links.h"
 #include "pg/ids/given_ids.h"
-#include "utils/array.h"
-#include "utils/guc.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/tuplestore.h"
 
 #define ARG_AMONG 4
 #define BRIEF 512				/* nodes or pairs, up to which a call is brief */

@@ -9,7 +9,6 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "pg/catalog/catalog.h"
 #include "pg/ids/ids.h"
 
 /* An argument, simplified. */
