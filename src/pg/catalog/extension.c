@@ -21,7 +21,7 @@ report_missing(void)
 			 errhint("Run CREATE EXTENSION gnngp.")));
 }
 
-/* The schema where the extension is installed, and its version. */
+/* The schema where the extension is installed, and its version, unless that is NULL. */
 static Oid
 find_extension(char **version)
 {
@@ -41,7 +41,8 @@ find_extension(char **version)
 	{
 		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
 		value = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(rel), &null);
-		*version = null ? "" : TextDatumGetCString(value);
+		if (version)
+			*version = null ? "" : TextDatumGetCString(value);
 	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
@@ -53,8 +54,7 @@ find_extension(char **version)
 Oid
 gnngp_type(const char *name)
 {
-	char	   *version;
-	Oid			schemas[] = {get_namespace_oid(GNNGP_SCHEMA, true), find_extension(&version)};
+	Oid			schemas[] = {get_namespace_oid(GNNGP_SCHEMA, true), find_extension(NULL)};
 	Oid			type = InvalidOid;
 
 	for (size_t i = 0; i < lengthof(schemas) && !OidIsValid(type); i++)
@@ -66,19 +66,9 @@ gnngp_type(const char *name)
 }
 
 const char *
-gnngp_schema(void)
-{
-	char	   *version;
-
-	(void) find_extension(&version);
-	return GNNGP_SCHEMA;
-}
-
-const char *
 gnngp_public_schema(void)
 {
-	char	   *version;
-	const char *name = get_namespace_name(find_extension(&version));
+	const char *name = get_namespace_name(find_extension(NULL));
 
 	if (name == NULL)
 		report_missing();
@@ -88,10 +78,13 @@ gnngp_public_schema(void)
 gnngp_identity
 gnngp_become_extension(void)
 {
-	Oid			table = get_relname_relid("gp_model_catalog", get_namespace_oid(gnngp_schema(), false));
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
 	gnngp_identity saved;
+	HeapTuple	tuple;
 
+	(void) find_extension(NULL);
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(
+							get_relname_relid("gp_model_catalog",
+											  get_namespace_oid(GNNGP_SCHEMA, false))));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "table %s of extension gnngp is missing", "gp_model_catalog");
 	GetUserIdAndSecContext(&saved.user, &saved.context);
@@ -121,7 +114,7 @@ gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *p
 	GetUserIdAndSecContext(&saved.user, &saved.context);
 	if (use == GNNGP_SELECT)
 	{
-		(void) gnngp_schema();
+		(void) find_extension(NULL);
 		gnngp_pin("row_security", "on");
 	}
 	else

@@ -25,7 +25,6 @@ extern void gnngp_prevent_read_only(const char *command);
  * which ask for it, name the first themselves.
  */
 #define GNNGP_SCHEMA "gnngp_internal"
-extern const char *gnngp_schema(void);
 extern const char *gnngp_public_schema(void);
 
 /* A type of the extension. */

@@ -117,8 +117,8 @@ gnngp_chunk_features(gnngp_dfit *d)
 						  s->id, d->bounds, s->id, row, s->nodes),
 		.declared = "id bigint, x real[]",
 		.columns = "n.id, n.x",
-		.values = psprintf("%s.gp_features(n.id, n.x)::%s.gp_matrix", gnngp_public_schema(),
-						   d->schema)
+		.values = psprintf("%s.gp_features(n.id, n.x)::gnngp_internal.gp_matrix",
+						   gnngp_public_schema())
 	};
 	int64		n;
 

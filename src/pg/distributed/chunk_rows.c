@@ -11,8 +11,8 @@ gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
 {
 	const char *table = gnngp_placement_table(&d->placement, what);
 
-	gnngp_placement_create(&d->placement, table, psprintf("chunk integer, %sm %s.gp_matrix", more,
-														  d->schema));
+	gnngp_placement_create(&d->placement, table,
+						   psprintf("chunk integer, %sm gnngp_internal.gp_matrix", more));
 	d->written += (double) d->n * cols * sizeof(float);
 	return table;
 }
@@ -79,8 +79,9 @@ gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n,
 {
 	gp_env	   *env = d->ev.env;
 	collection	c = {.d = d,.node = node,.n = n,.cols = cols};
-	const char *query = psprintf("SELECT %s.gp_rows(t.m, $1) FROM %s AS t WHERE t.chunk = ANY ($2)",
-								 d->schema, table);
+	const char *query =
+		psprintf("SELECT gnngp_internal.gp_rows(t.m, $1) FROM %s AS t WHERE t.chunk = ANY ($2)",
+				 table);
 	Oid			types[] = {INT8ARRAYOID, INT4ARRAYOID};
 	Datum		values[2] = {0};
 	Datum	   *id;
@@ -127,8 +128,8 @@ gnngp_chunk_predict(gnngp_dfit *d, const char *table, gp_matrix weights, gp_matr
 					 .present = present};
 
 	d->placement.phase = GP_PHASE_POSTERIOR;
-	collect(d, &c, psprintf("SELECT %s.gp_apply(t.m, %s, %s) FROM %s AS t", d->schema, w, r,
-							table), 0, NULL, NULL);
+	collect(d, &c, psprintf("SELECT gnngp_internal.gp_apply(t.m, %s, %s) FROM %s AS t", w, r, table),
+			0, NULL, NULL);
 }
 
 const char *

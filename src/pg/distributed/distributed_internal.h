@@ -23,7 +23,6 @@ typedef struct gnngp_dfit
 	gnngp_placement placement;
 	const gnngp_sources *src;
 	const gp_program *program;
-	const char *schema;			/* of the extension, quoted */
 	bool		listed;			/* statements are listed, and nothing is run */
 	int64		n;
 	int64		chunks;

@@ -86,7 +86,7 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 	gp_matrix	rows = gnngp_chunk_gather(d, arg->table, d->landmark, d->nlandmarks, cols);
 	gp_matrix	root = gnngp_chunk_root(d, arg->f, NULL);
 	const char *landmarks;
-	const char *roots = psprintf("NULL::%s.gp_matrix", d->schema);
+	const char *roots = "NULL::gnngp_internal.gp_matrix";
 	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "covariances", "", d->nlandmarks),
 										 d->nlandmarks);
 
@@ -95,9 +95,8 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 	if (root.data || d->listed)
 		roots = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
 	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT t.pk, t.chunk, %s.gp_step(t.m, '%s'::%s.gp_kernel, %s, %s) FROM %s AS t",
-								 d->schema, kernel, gnngp_public_schema(), landmarks, roots,
-								 arg->table));
+						psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_step(t.m, '%s'::%s.gp_kernel, %s, %s) FROM %s AS t",
+								 kernel, gnngp_public_schema(), landmarks, roots, arg->table));
 	gnngp_chunk_free(d, &rows);
 	gnngp_chunk_free(d, &root);
 	/* The factor of the landmarks' covariance, of a panel that lies in a table */
@@ -126,8 +125,8 @@ bias_step(gnngp_dfit *d, const gp_step *s)
 		d->ev.dev->fill(d->ev.dev, gp_matrix_rows(w, d->dims, 1), 1.0);
 	}
 	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT t.pk, t.chunk, %s.gp_apply(t.m, %s) FROM %s AS t",
-								 d->schema, gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
+						psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_apply(t.m, %s) FROM %s AS t",
+								 gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
 	gnngp_chunk_free(d, &w);
 	out.f->panel[0].value = s->value;
 	return out;
@@ -170,20 +169,20 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement *p = &d->placement;
 
 	gnngp_placement_fill(p, groups,
-		   psprintf("SELECT %s, s.place, s.columns FROM %s AS t, LATERAL %s.gp_split(t.m, %d) AS s",
-					gnngp_placement_key(&d->placement, "s.place"), arg->table, d->schema, width));
+		   psprintf("SELECT %s, s.place, s.columns FROM %s AS t, LATERAL gnngp_internal.gp_split(t.m, %d) AS s",
+					gnngp_placement_key(p, "s.place"), arg->table, width));
 	gnngp_placement_fill(p, spread,
 		   psprintf("SELECT %s, s.chunk, x.place, s.rows FROM"
-					" (SELECT t.pk, t.chunk AS place, %s.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x,"
-					" LATERAL %s.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.chunk),"
+					" (SELECT t.pk, t.chunk AS place, gnngp_internal.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x,"
+					" LATERAL gnngp_internal.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.chunk),"
 					" '%s'::%s.gp_kernel, %s) AS s",
-					gnngp_placement_key(&d->placement, "s.chunk"), d->schema, groups, d->schema,
-					d->edges_near, gnngp_placement_near(&d->placement, "g", "x"),
+					gnngp_placement_key(p, "s.chunk"), groups, d->edges_near,
+					gnngp_placement_near(p, "g", "x"),
 					operator_kernel(s->op, d->program->norm), gnngp_public_schema(), d->bounds));
 	gnngp_placement_drop(p, groups);
 	out.table = gnngp_chunk_table(d, "columns", "", cols);
 	gnngp_placement_fill(p, out.table,
-		   psprintf("SELECT t.pk, t.chunk, %s.gp_glue(t.place, t.m) FROM %s AS t GROUP BY t.pk, t.chunk", d->schema, spread));
+		   psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_glue(t.place, t.m) FROM %s AS t GROUP BY t.pk, t.chunk", spread));
 	gnngp_placement_drop(p, spread);
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
@@ -203,9 +202,9 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 					  "Use fewer terms or layers.");
 	out.table = gnngp_chunk_table(d, "sum", "", gp_factor_rank(a->f) + gp_factor_rank(b->f));
 	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT u.pk, u.chunk, %s.gp_glue(u.place, u.m) FROM"
+						psprintf("SELECT u.pk, u.chunk, gnngp_internal.gp_glue(u.place, u.m) FROM"
 								 " (SELECT pk, chunk, 0 AS place, m FROM %s UNION ALL SELECT pk, chunk, 1, m FROM %s) AS u"
-								 " GROUP BY u.pk, u.chunk", d->schema, a->table, b->table));
+								 " GROUP BY u.pk, u.chunk", a->table, b->table));
 	*out.f = *a->f;
 	for (int k = 0; k < b->f->npanels; k++)
 		out.f->panel[out.f->npanels++] = b->f->panel[k];

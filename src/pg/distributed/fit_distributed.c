@@ -53,7 +53,7 @@ open_fit(const job *j, gnngp_dfit *d, bool listed)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("strategy sql cannot store a live state"),
 				 errhint("Leave out live, or use another strategy.")));
-	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.schema = gnngp_schema(),.dims = j->dims};
+	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.dims = j->dims};
 	/* Without features the kernel that is chosen is a Laplacian one. */
 	d->program = gnngp_compile_kernel(j->env, chosen ? "laplacian" : settings->kernel);
 	gnngp_distributed_check(d->program, src);
@@ -168,7 +168,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	gnngp_dfit *d = &j->d;
 	gp_matrix	root = gnngp_chunk_root(d, j->factor.f, NULL);
 	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL)
-		: psprintf("NULL::%s.gp_matrix", d->schema);
+		: "NULL::gnngp_internal.gp_matrix";
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
@@ -177,9 +177,9 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
 	gnngp_placement_query(&d->placement,
-						  psprintf("SELECT t.pk, %s.gp_gram(t.m, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
-								   " GROUP BY t.pk ORDER BY t.pk", d->schema, roots,
-								   j->factor.table, targets),
+						  psprintf("SELECT t.pk, gnngp_internal.gp_gram(t.m, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
+								   " GROUP BY t.pk ORDER BY t.pk", roots, j->factor.table,
+								   targets),
 						  0, NULL, NULL, &rows);
 	if (d->listed)
 		return;

@@ -74,7 +74,7 @@ run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid 
 	CommandCounterIncrement();
 	PushCopiedSnapshot(GetActiveSnapshot());
 	UpdateActiveSnapshotCommandId();
-	gnngp_each_row(query, nargs, types, values, rows);
+	gnngp_each_row(NULL, query, nargs, types, values, rows);
 	PopActiveSnapshot();
 	SetUserIdAndSecContext(user, security);
 	error_context_stack = context.previous;
@@ -195,7 +195,7 @@ open_distributed(gnngp_placement *p)
 	gnngp_pin("citus.propagate_set_commands", "local");
 	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
 	create_distributed(p, psprintf("%s.small", p->schema),
-					   psprintf("name text, m %s.gp_matrix", gnngp_schema()));
+					   "name text, m gnngp_internal.gp_matrix");
 	/* For each shard, in turn, the smallest integer that lies there: shards are on one server after
 	 * the other. */
 	list.most = p->keys;
@@ -465,7 +465,7 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 		p->role = GetUserId();
 		gnngp_become_again(&saved);
 		RUN(p, "CREATE SCHEMA %s", p->schema);
-		RUN(p, "CREATE UNLOGGED TABLE %s.small (name text, m %s.gp_matrix, pk integer)", p->schema, gnngp_schema());
+		RUN(p, "CREATE UNLOGGED TABLE %s.small (name text, m gnngp_internal.gp_matrix, pk integer)", p->schema);
 	}
 }
 

@@ -7,7 +7,7 @@
  */
 #include "postgres.h"
 
-#include "pg/catalog/graph_check.h"
+#include "pg/catalog/column_types.h"
 #include "pg/reader/read_ids.h"
 
 /* The features of a row as an array of real; NULL where the graph has none in columns. */

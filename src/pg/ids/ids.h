@@ -8,7 +8,7 @@
 #ifndef GNNGP_IDS_H
 #define GNNGP_IDS_H
 
-#include "pg/catalog/graph_check.h"
+#include "pg/catalog/column_types.h"
 
 /* An id. */
 typedef struct gnngp_id

@@ -5,7 +5,7 @@
 
 #include "catalog/catalog.h"
 #include "catalog/pg_operator.h"
-#include "pg/catalog/graph_check.h"
+#include "pg/catalog/column_types.h"
 #include "read_ids.h"
 #include "utils/rls.h"
 #include "utils/typcache.h"
@@ -60,10 +60,7 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 	f->query = q;
 	f->table = q->table;
 	f->column = gnngp_table_column(q->table, column);
-	if (!gnngp_matches_id_type(f->column.base, r->id.base))
-		gnngp_wrong_type(q->table, &f->column,
-						 psprintf("%s, the type of column \"%s\" of table \"%s\"",
-								  format_type_be(r->id.type), r->id.name, r->nodes.name));
+	gnngp_require_reference(q->table, &f->column, &r->nodes, &r->id);
 	f->base = gnngp_query_add_id(r, q, &f->column);
 }
 

@@ -5,7 +5,7 @@
 
 #include "catalog/pg_enum.h"
 #include "core/base/sort.h"
-#include "pg/catalog/graph_check.h"
+#include "pg/catalog/column_types.h"
 #include "read_labels.h"
 
 /* What the classes are sorted by. */

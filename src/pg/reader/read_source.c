@@ -13,7 +13,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "catalog/namespace.h"
-#include "pg/catalog/graph_check.h"
+#include "pg/catalog/column_types.h"
 #include "read_source.h"
 #include "reader.h"
 #include "utils/fmgroids.h"
@@ -140,13 +140,24 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 }
 
 void
-gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected)
+gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected,
+				 const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
 					format_type_be(column->type), expected),
-			 errhint("Use a view that casts the column.")));
+			 errhint("%s", hint ? hint : "Use a view that casts the column.")));
+}
+
+void
+gnngp_require_reference(const gnngp_table *table, const gnngp_column *column,
+						const gnngp_table *nodes, const gnngp_column *id)
+{
+	if (!gnngp_matches_id_type(column->base, id->base))
+		gnngp_wrong_type(table, column,
+						 psprintf("%s, the type of column \"%s\" of table \"%s\"",
+								  format_type_be(id->type), id->name, nodes->name), NULL);
 }
 
 gnngp_column
@@ -155,7 +166,7 @@ gnngp_table_number(const gnngp_table *table, const char *name)
 	gnngp_column column = gnngp_table_column(table, name);
 
 	if (!gnngp_is_number_type(column.base))
-		gnngp_wrong_type(table, &column, "a numeric type");
+		gnngp_wrong_type(table, &column, "a numeric type", NULL);
 	return column;
 }
 
@@ -165,7 +176,7 @@ gnngp_table_time(const gnngp_table *table, const char *name)
 	gnngp_column column = gnngp_table_column(table, name);
 
 	if (!gnngp_is_number_type(column.base) && !gnngp_is_time_type(column.base))
-		gnngp_wrong_type(table, &column, "a date, a timestamp or a number");
+		gnngp_wrong_type(table, &column, "a date, a timestamp or a number", NULL);
 	return column;
 }
 
@@ -183,8 +194,8 @@ gnngp_table_column_name(const gnngp_table *table, int n)
 	if (name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("table \"%s\" has fewer than three columns", table->name),
-				 errhint("A table of sparse features has the columns node, feature number and value.")));
+				 errmsg("table \"%s\" has too few columns for sparse features", table->name),
+				 errhint("Its first three columns are the node, the number of the feature and the value.")));
 	return name;
 }
 
@@ -420,8 +431,8 @@ gnngp_query_run(const gnngp_query *q, gp_env *env, gnngp_row_fn row, void *state
 	if (restricted)
 		gnngp_pin("plan_cache_mode", q->by_index ? "force_generic_plan" : "force_custom_plan");
 	env->progress(env, phase, 0, total);
-	gnngp_each_row_of_plan(q->where && !restricted ? q->whole : q->plan, restricted ? 1 : 0,
-						   &q->array_type, &q->array, &rows);
+	gnngp_each_row(q->where && !restricted ? q->whole : q->plan, NULL, restricted ? 1 : 0,
+				   &q->array_type, &q->array, &rows);
 	AtEOXact_GUC(false, guc_level);
 	env->progress(env, phase, run.done, run.done);
 }

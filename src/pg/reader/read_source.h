@@ -73,9 +73,13 @@ extern gnngp_column gnngp_table_time(const gnngp_table *table, const char *name)
 /* The n-th column that has not been dropped, from 0; 42703 when there is none. */
 extern const char *gnngp_table_column_name(const gnngp_table *table, int n);
 
-/* 42804: a column has been given a type that does not serve. */
+/* 42804: a column has a type that does not serve.  hint NULL: that a view may cast it. */
 pg_noreturn extern void gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column,
-										 const char *expected);
+										 const char *expected, const char *hint);
+
+/* 42804 unless a column can refer to the ids of nodes. */
+extern void gnngp_require_reference(const gnngp_table *table, const gnngp_column *column,
+									const gnngp_table *nodes, const gnngp_column *id);
 
 /* Starts a query over a table, which its expressions call t. */
 extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);

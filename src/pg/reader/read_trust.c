@@ -145,7 +145,7 @@ gnngp_require_trust(const char *table, const CachedPlanSource *source)
 	arrays[1] = oid_array(functions);
 	/* As the catalogs are now: those of the transaction's snapshot may be older. */
 	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
-	gnngp_each_row(query, 2, types, arrays, &rows);
+	gnngp_each_row(NULL, query, 2, types, arrays, &rows);
 	PopActiveSnapshot();
 	if (found.what)
 		ereport(ERROR,

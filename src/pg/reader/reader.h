@@ -21,6 +21,18 @@
  */
 extern void gnngp_require_trust(const char *table, const CachedPlanSource *source);
 
+/*
+ * Checks everything about a definition that can be checked without reading a row: columns, their
+ * types, and the caller's SELECT privilege (check_graph.c).
+ */
+extern void gnngp_check_graph(const gnngp_graph_def *def);
+
+/* 42809 for a relation that is no table, view or foreign table, as an argument has to name. */
+extern void gnngp_require_table(Oid oid, const char *argument);
+
+/* All columns that can be features, no keys and not the target; a NOTICE of the others. */
+extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
+
 /* Everything that a fit reads.  Memory of the environment. */
 typedef struct gnngp_data
 {

@@ -4,7 +4,7 @@
 #ifndef GNNGP_READER_INTERNAL_H
 #define GNNGP_READER_INTERNAL_H
 
-#include "pg/catalog/graph_check.h"
+#include "pg/catalog/column_types.h"
 #include "pg/ids/idmap.h"
 #include "reader.h"
 #include "read_tables.h"

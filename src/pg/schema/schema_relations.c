@@ -60,7 +60,7 @@ each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *val
 				 const gnngp_rows *rows)
 {
 	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
-	gnngp_each_row(text, nargs, types, values, rows);
+	gnngp_each_row(NULL, text, nargs, types, values, rows);
 	PopActiveSnapshot();
 }
 

@@ -270,7 +270,7 @@ run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *typ
 	if (plan == NULL)
 		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
 	gnngp_require_trust(t->source.name, linitial(SPI_plan_get_plan_sources(plan)));
-	gnngp_each_row_of_plan(plan, nparameters, types, values, rows);
+	gnngp_each_row(plan, NULL, nparameters, types, values, rows);
 	SPI_freeplan(plan);
 }
 

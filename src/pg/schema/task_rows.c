@@ -99,7 +99,8 @@ find_labelled(gnngp_task_rows *t)
 				 errhint("Give it a foreign key, or the name of the primary key that it refers to.")));
 	if (!gnngp_matches_id_type(column.base, t->schema->table[t->entity].column[t->id].column.base))
 		gnngp_wrong_type(&t->source, &column,
-						 format_type_be(t->schema->table[t->entity].column[t->id].column.type));
+						 format_type_be(t->schema->table[t->entity].column[t->id].column.type),
+						 NULL);
 }
 
 /* Prepares how targets are taken. */
@@ -185,7 +186,7 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 		gnngp_column column = gnngp_table_column(&t->source, t->task->task.time_column);
 
 		if (!gnngp_is_time_type(column.base))
-			gnngp_wrong_type(&t->source, &column, "date or timestamp");
+			gnngp_wrong_type(&t->source, &column, "date or timestamp", NULL);
 		return t->task->task.time_column;
 	}
 	candidates = gnngp_time_candidates(labels, false);

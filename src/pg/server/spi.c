@@ -118,7 +118,7 @@ receive_startup(DestReceiver *self, int operation, TupleDesc desc)
 	}
 }
 
-/* Hands over one row; false ends the query. */
+/* Hands over one row; true goes on. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -130,7 +130,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	r->rows->row(r->rows->state, slot->tts_values, slot->tts_isnull);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(r->context);
-	return r->rows->stop == NULL || !*r->rows->stop;
+	return true;
 }
 
 /* Nothing to end: the receiver lives on its caller's stack. */
@@ -139,10 +139,9 @@ receive_nothing(DestReceiver *self)
 {
 }
 
-/* Runs a plan, or a query where there is none. */
-static void
-each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types, const Datum *values,
-		 const gnngp_rows *rows)
+void
+gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
+			   const Datum *values, const gnngp_rows *rows)
 {
 	SPIExecuteOptions options = {.read_only = true};
 	row_receiver r = {
@@ -163,20 +162,6 @@ each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types, const 
 	if (rc != SPI_OK_SELECT)
 		elog(ERROR, "a query returned %s", SPI_result_code_string(rc));
 	MemoryContextDelete(r.context);
-}
-
-void
-gnngp_each_row(const char *query, int nargs, const Oid *types, const Datum *values,
-			   const gnngp_rows *rows)
-{
-	each_row(NULL, query, nargs, types, values, rows);
-}
-
-void
-gnngp_each_row_of_plan(SPIPlanPtr plan, int nargs, const Oid *types, const Datum *values,
-					   const gnngp_rows *rows)
-{
-	each_row(plan, NULL, nargs, types, values, rows);
 }
 
 ErrorData *

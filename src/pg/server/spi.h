@@ -50,17 +50,14 @@ typedef struct gnngp_rows
 	int			n;				/* columns */
 	const Oid  *types;			/* which each has, or a domain over it; NULL: not compared */
 	const char *source;			/* what is read, for messages; NULL: a working table */
-	const bool *stop;			/* ends the query when a row has set it; NULL: all rows are read */
 } gnngp_rows;
 
 /*
- * Runs a query, or a plan that SPI has prepared, read only under the active snapshot and inside
- * SPI, and hands over each row as the executor delivers it.  No argument is NULL.  55000 when the
- * columns have other types than said.
+ * Runs a plan that SPI has prepared, or a query where it is NULL, read only under the active
+ * snapshot and inside SPI, and hands over each row as the executor delivers it.  No argument is
+ * NULL.  55000 when the columns have other types than said.
  */
-extern void gnngp_each_row(const char *query, int nargs, const Oid *types, const Datum *values,
-						   const gnngp_rows *rows);
-extern void gnngp_each_row_of_plan(SPIPlanPtr plan, int nargs, const Oid *types,
-								   const Datum *values, const gnngp_rows *rows);
+extern void gnngp_each_row(SPIPlanPtr plan, const char *query, int nargs, const Oid *types,
+						   const Datum *values, const gnngp_rows *rows);
 
 #endif							/* GNNGP_SPI_H */

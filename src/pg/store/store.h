@@ -8,10 +8,11 @@
 #define GNNGP_STORE_H
 
 #include "core/fit/fit.h"
+#include "pg/ids/given_ids.h"
 #include "pg/reader/reader.h"
 #include "pg/schema/schema.h"
 
-/* A block of rows that has been read and validated; valid as long as it is being taken. */
+/* A block of rows that has been read and validated; valid as long as its rows are received. */
 typedef struct gnngp_block
 {
 	const gnngp_model *model;
@@ -52,8 +53,8 @@ typedef struct gnngp_node_row
 	const char *order;			/* classes: uint16 class numbers in that order */
 } gnngp_node_row;
 
-/* Takes one block; gives false to stop. */
-typedef bool (*gnngp_block_fn) (void *state, const gnngp_block *block);
+/* Receives row i of a block, and the place of its id among those given (0 where all are). */
+typedef void (*gnngp_stored_row_fn) (void *state, const gnngp_block *block, int32 i, int64 place);
 
 /*
  * Writes what a fit gives under (model->id, model->version): the part "node", all nodes;
@@ -69,12 +70,10 @@ extern void gnngp_store_drop_versions(const gnngp_model *model);
 /* XX001: a block of the model is not what was written. */
 pg_noreturn extern void gnngp_store_corrupted(const gnngp_model *model, const char *what);
 
-/*
- * Reads the blocks of the part "node" or "loo" that may hold one of n ascending keys, in order and
- * each once, under the active snapshot; keys NULL: all.
- */
-extern void gnngp_store_read(const gnngp_model *model, const char *part, const int64 *keys,
-							 int64 n, gnngp_block_fn take, void *state);
+/* Reads the rows of the part "node" or "loo" that have given ids, sorted, under the active
+ * snapshot. */
+extern void gnngp_store_read(const gnngp_model *model, const char *part,
+							 const gnngp_given_ids *given, gnngp_stored_row_fn row, void *state);
 
 /* What is said of a whole fit. */
 typedef struct gnngp_figures
@@ -112,9 +111,6 @@ extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *r
 
 /* The probability of the k-th best class of a row. */
 extern double gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32 k);
-
-/* The first row of a block with at least this key, or nrows. */
-extern int32 gnngp_block_search(const gnngp_block *block, int64 key);
 
 /* The k-th best class of a row, and its score. */
 static inline uint16

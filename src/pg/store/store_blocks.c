@@ -90,7 +90,7 @@ gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin("row_security", "on");
-	gnngp_each_row(psprintf("SELECT k.data FROM gnngp_internal.gp_block k"
+	gnngp_each_row(NULL, psprintf("SELECT k.data FROM gnngp_internal.gp_block k"
 							" WHERE k.model OPERATOR(pg_catalog.=) $1"
 							" AND k.version OPERATOR(pg_catalog.=) $2"
 							" AND k.part OPERATOR(pg_catalog.=) $3%s ORDER BY k.block", condition[which]),

@@ -62,9 +62,9 @@ extern int64 gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids,
 /* What that takes at most, but for the little that a block has beside its pairs. */
 extern int64 gnngp_kept_bytes(const gnngp_ids *ids, int64 keep);
 
-/* Hands out the blocks that may hold one of n ascending keys, in order; keys NULL: all. */
-extern void gnngp_kept_read(const gnngp_model *model, const int64 *keys, int64 n,
-							gnngp_block_fn take, void *state);
+/* Hands out the rows of given ids, sorted. */
+extern void gnngp_kept_read(const gnngp_model *model, const gnngp_given_ids *given,
+							gnngp_stored_row_fn row, void *state);
 
 /* Unpacks node i of a block, and pair e: XX001 where they are out of its bounds. */
 extern void gnngp_kept_node_at(const gnngp_block *block, int32 i, gnngp_kept_node *node);

@@ -268,12 +268,12 @@ part_of(const gnngp_model *model, const char *part)
 }
 
 void
-gnngp_store_read(const gnngp_model *model, const char *part, const int64 *keys, int64 n,
-				 gnngp_block_fn take, void *state)
+gnngp_store_read(const gnngp_model *model, const char *part, const gnngp_given_ids *given,
+				 gnngp_stored_row_fn row, void *state)
 {
 	gnngp_row_part p = part_of(model, part);
 
-	gnngp_rows_read(&p, keys, n, take, state);
+	gnngp_rows_read(&p, given, row, state);
 }
 
 void

@@ -134,12 +134,12 @@ gnngp_kept_bytes(const gnngp_ids *ids, int64 keep)
 }
 
 void
-gnngp_kept_read(const gnngp_model *model, const int64 *keys, int64 n, gnngp_block_fn take,
+gnngp_kept_read(const gnngp_model *model, const gnngp_given_ids *given, gnngp_stored_row_fn row,
 				void *state)
 {
 	gnngp_row_part part = part_of(model);
 
-	gnngp_rows_read(&part, keys, n, take, state);
+	gnngp_rows_read(&part, given, row, state);
 }
 
 void

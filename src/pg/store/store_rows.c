@@ -7,17 +7,18 @@
 
 /* ---- reading ---- */
 
-/* Hands each block of a query to the caller. */
-typedef struct block_receiver
+/* A reading of blocks, and how far it is. */
+typedef struct block_reading
 {
 	const gnngp_row_part *part;
-	gnngp_block_fn take;		/* NULL: blocks are counted only */
+	const gnngp_given_ids *given;	/* NULL: blocks are counted only */
+	gnngp_stored_row_fn row;
 	void	   *state;
+	int64		next;			/* the first of the given ids that may still come */
 	int64		blocks;
 	int64		rows;
 	int64		last_key;
-	bool		stopped;
-} block_receiver;
+} block_reading;
 
 static int64
 row_key(const gnngp_block *block, int32 i)
@@ -25,11 +26,63 @@ row_key(const gnngp_block *block, int32 i)
 	return (int64) gnngp_get64(block->rows + (size_t) i * block->stride + AT_KEY);
 }
 
-/* Validates one block, finds what is in it and hands it on. */
+/* The first row of a block with at least this key, or nrows. */
+static int32
+first_row(const gnngp_block *block, int64 key)
+{
+	int32		low = 0,
+				high = block->nrows;
+
+	while (low < high)
+	{
+		int32		mid = low + (high - low) / 2;
+
+		if (row_key(block, mid) < key)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Hands out the given rows of a block.  Rows with one key may go on in the next block: texts may
+ * have the same hash.
+ */
+static void
+hand_out_given(block_reading *r, const gnngp_block *block)
+{
+	const gnngp_given_ids *given = r->given;
+
+	while (r->next < given->n)
+	{
+		int64		key = given->id[r->next].key;
+		int32		i = first_row(block, key);
+
+		CHECK_FOR_INTERRUPTS();
+		for (; i < block->nrows && row_key(block, i) == key; i++)
+		{
+			const char *row = block->rows + (size_t) i * block->stride;
+			gnngp_id	id;
+			int64		place;
+
+			gnngp_block_id(block, row, i > 0 ? row - block->stride : NULL, &id);
+			place = gnngp_given_ids_find(given, &id);
+			if (place >= 0)
+				r->row(r->state, block, i, place);
+		}
+		if (i == block->nrows)
+			return;
+		while (r->next < given->n && given->id[r->next].key == key)
+			r->next++;
+	}
+}
+
+/* Validates one block, finds what is in it and hands out its rows. */
 static void
 block_row(void *state, const Datum *values, const bool *nulls)
 {
-	block_receiver *r = state;
+	block_reading *r = state;
 	const gnngp_row_part *part = r->part;
 	struct varlena *value = PG_DETOAST_DATUM(values[0]);
 	const char *data = VARDATA(value);
@@ -54,56 +107,41 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	r->blocks++;
 	r->rows += block.nrows;
 	r->last_key = row_key(&block, block.nrows - 1);
-	r->stopped = r->take && !r->take(r->state, &block);
+	for (int32 i = 0; r->given && r->given->all && i < block.nrows; i++)
+		r->row(r->state, &block, i, 0);
+	if (r->given)
+		hand_out_given(r, &block);
 }
 
 void
-gnngp_rows_read(const gnngp_row_part *part, const int64 *keys, int64 n, gnngp_block_fn take,
+gnngp_rows_read(const gnngp_row_part *part, const gnngp_given_ids *given, gnngp_stored_row_fn row,
 				void *state)
 {
 	const gnngp_model *model = part->model;
 	int64		blocks = 1 + part->rows / (1 + (int64) (part->target / part->row_bytes));
-	block_receiver r = {.part = part,.take = take,.state = state};
-	gnngp_rows	rows = {.row = block_row,.state = &r,.stop = &r.stopped};
+	block_reading r = {.part = part,.given = given,.row = row,.state = state};
+	gnngp_rows	rows = {.row = block_row,.state = &r};
 	bool		missing;
 
 	gnngp_spi_connect();
-	if (keys == NULL || (n > 1 && n > blocks / 4))
+	if (given->all || (given->n > 1 && given->n > blocks / 4))
 		gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_ALL, 0, &rows);
 	else
-		for (int64 i = 0; i < n && !r.stopped; i++)
-			if (r.blocks == 0 || keys[i] > r.last_key)
-				gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_KEY, keys[i],
-									&rows);
-	missing = keys ? r.blocks == 0 && part->rows > 0 : !r.stopped && r.rows != part->rows;
-	if (keys && missing)
+		for (int64 i = 0; i < given->n; i++)
+			if (r.blocks == 0 || given->id[i].key > r.last_key)
+				gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_KEY,
+									given->id[i].key, &rows);
+	missing = given->all ? r.rows != part->rows : r.blocks == 0 && part->rows > 0;
+	if (!given->all && missing)
 	{
 		/* No block may hold a key: is the part there? */
-		r.take = NULL;
+		r.given = NULL;
 		gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_FIRST, 0, &rows);
 		missing = r.blocks == 0;
 	}
 	if (missing)
 		gnngp_store_corrupted(model, "some of its blocks are missing");
 	gnngp_spi_finish();
-}
-
-int32
-gnngp_block_search(const gnngp_block *block, int64 key)
-{
-	int32		low = 0,
-				high = block->nrows;
-
-	while (low < high)
-	{
-		int32		mid = low + (high - low) / 2;
-
-		if (row_key(block, mid) < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
 }
 
 void

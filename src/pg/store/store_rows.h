@@ -55,9 +55,9 @@ typedef struct gnngp_row_part
 	size_t		(*open) (gnngp_block *block, uint32 count);
 } gnngp_row_part;
 
-/* Hands out the blocks that may hold one of n ascending keys, in order, once; keys NULL: all. */
-extern void gnngp_rows_read(const gnngp_row_part *part, const int64 *keys, int64 n,
-							gnngp_block_fn take, void *state);
+/* Hands out the rows of given ids, sorted, by reading the blocks that may hold their keys. */
+extern void gnngp_rows_read(const gnngp_row_part *part, const gnngp_given_ids *given,
+							gnngp_stored_row_fn row, void *state);
 
 /* Unpacks the id of a row; before is the row before it, or NULL where its text is the first. */
 extern void gnngp_block_id(const gnngp_block *block, const char *row, const char *before,

@@ -5,7 +5,7 @@
 
 #include "graph_counts.h"
 #include "pg/catalog/catalog_internal.h"
-#include "pg/catalog/graph_check.h"
+#include "pg/reader/reader.h"
 
 /* The arguments of gp_create_graph and gp_alter_graph. */
 enum graph_argument

@@ -32,7 +32,6 @@ typedef struct kept_telling
 	gp_set		told;			/* pairs */
 	gnngp_given_ids sorted;
 	kept_answer *answer;		/* of each of the sorted ids */
-	int64		next;			/* of them */
 	gnngp_kept_pair *pair;		/* room for those of one node, */
 	gp_scored  *order;			/* and for their order */
 } kept_telling;
@@ -80,23 +79,18 @@ unpack(const kept_telling *t, const gnngp_block *block, const gnngp_kept_node *n
 	return n;
 }
 
-/* Tells all nodes of a block. */
-static bool
-tell_block(void *state, const gnngp_block *block)
+/* Tells row i of a block. */
+static void
+tell_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
 	kept_telling *t = state;
+	gnngp_kept_node node;
+	int32		n;
 
 	t->directed = block->directed;
-	for (int32 i = 0; i < block->nrows; i++)
-	{
-		gnngp_kept_node node;
-		int32		n;
-
-		gnngp_kept_node_at(block, i, &node);
-		n = unpack(t, block, &node, t->pair);
-		tell(t, node.node, &node.id, t->pair, n);
-	}
-	return true;
+	gnngp_kept_node_at(block, i, &node);
+	n = unpack(t, block, &node, t->pair);
+	tell(t, node.node, &node.id, t->pair, n);
 }
 
 /* Copies an id's text into what is collected. */
@@ -107,57 +101,26 @@ copy_id(gnngp_id *id)
 		id->text = pnstrdup(id->text, id->length);
 }
 
-/* Collects what was kept of a node. */
+/* Collects row i of a block, which is of the given id at a place. */
 static void
-collect(kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node, kept_answer *answer)
+collect_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
+	kept_telling *t = state;
+	kept_answer *answer = &t->answer[place];
 	MemoryContext old = MemoryContextSwitchTo(t->context);
+	gnngp_kept_node node;
 
+	t->directed = block->directed;
+	gnngp_kept_node_at(block, i, &node);
 	answer->found = true;
-	answer->node = node->node;
-	answer->id = node->id;
+	answer->node = node.node;
+	answer->id = node.id;
 	copy_id(&answer->id);
-	answer->pair = palloc(sizeof(gnngp_kept_pair) * Max(node->end - node->first, 1));
-	answer->npairs = unpack(t, block, node, answer->pair);
+	answer->pair = palloc(sizeof(gnngp_kept_pair) * Max(node.end - node.first, 1));
+	answer->npairs = unpack(t, block, &node, answer->pair);
 	for (int32 e = 0; e < answer->npairs; e++)
 		copy_id(&answer->pair[e].id);
 	MemoryContextSwitchTo(old);
-}
-
-/*
- * Collects the given nodes of a block.  Nodes with one key may go on in the next one: texts may
- * have the same hash.
- */
-static bool
-collect_block(void *state, const gnngp_block *block)
-{
-	kept_telling *t = state;
-
-	t->directed = block->directed;
-	while (t->next < t->sorted.n)
-	{
-		int64		key = t->sorted.id[t->next].key;
-		int32		i = gnngp_block_search(block, key);
-
-		CHECK_FOR_INTERRUPTS();
-		for (; i < block->nrows; i++)
-		{
-			gnngp_kept_node node;
-			int64		place;
-
-			gnngp_kept_node_at(block, i, &node);
-			if (node.id.key != key)
-				break;
-			place = gnngp_given_ids_find(&t->sorted, &node.id);
-			if (place >= 0)
-				collect(t, block, &node, &t->answer[place]);
-		}
-		if (i == block->nrows)
-			break;
-		while (t->next < t->sorted.n && t->sorted.id[t->next].key == key)
-			t->next++;
-	}
-	return true;
 }
 
 /* Collects what was kept of the given nodes. */
@@ -165,7 +128,6 @@ static void
 collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *given)
 {
 	int64		unknown = 0;
-	int64	   *keys;
 
 	t->sorted = *given;
 	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -175,10 +137,7 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	t->answer = MemoryContextAllocExtended(CurrentMemoryContext,
 										   sizeof(kept_answer) * Max(t->sorted.n, 1),
 										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(t->sorted.n, 1));
-	for (int64 i = 0; i < t->sorted.n; i++)
-		keys[i] = t->sorted.id[i].key;
-	gnngp_kept_read(model, keys, t->sorted.n, collect_block, t);
+	gnngp_kept_read(model, &t->sorted, collect_row, t);
 	for (int64 i = 0; i < t->sorted.n; i++)
 		unknown += !t->answer[i].found;
 	gnngp_notice_unknown(model, unknown, given->n);
@@ -213,7 +172,7 @@ gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k,
 	t.pair = palloc(sizeof(gnngp_kept_pair) * k);
 	t.order = palloc(sizeof(gp_scored) * k);
 	if (given->all)
-		gnngp_kept_read(model, NULL, 0, tell_block, &t);
+		gnngp_kept_read(model, given, tell_row, &t);
 	else
 	{
 		collect_given(&t, model, given);

@@ -7,26 +7,26 @@
 #include "postgres.h"
 
 #include "pg/functions/functions.h"
+#include "pg/reader/read_tables.h"
 #include "pg/types/types.h"
 
-#define MAX_CLASSES 65535
 #define UPLOAD_ROWS 1024
 
+/* A labelled node. */
 typedef struct labelled
 {
 	int32		node;			/* first: it is sorted by */
 	int32		class;
-	text	   *label;
 } labelled;
 
-/* The arguments, understood. */
+/* The labels, understood. */
 typedef struct labels
 {
 	int64		n;
 	int32	   *node;			/* ascending */
 	int32	   *class;
 	int32		nclasses;
-	text	  **name;			/* by their bytes */
+	char	  **name;			/* by their bytes */
 } labels;
 
 typedef struct predict_job
@@ -36,25 +36,9 @@ typedef struct predict_job
 	gp_posterior *posterior;
 } predict_job;
 
-static int
-compare_texts(const text *a, const text *b)
-{
-	int			na = VARSIZE_ANY_EXHDR(a);
-	int			nb = VARSIZE_ANY_EXHDR(b);
-	int			order = memcmp(VARDATA_ANY(a), VARDATA_ANY(b), Min(na, nb));
-
-	return order ? order : (na > nb) - (na < nb);
-}
-
-static int
-compare_labels(const void *a, const void *b, void *unused)
-{
-	return compare_texts(((const labelled *) a)->label, ((const labelled *) b)->label);
-}
-
-/* The labelled nodes of the two arrays, in the order given. */
-static labelled *
-collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *classes, int64 *n)
+/* Reads the labelled nodes of the two arrays, numbers their classes and sorts them by node. */
+static labels
+read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, ArrayType *classes)
 {
 	Datum	   *id;
 	Datum	   *label;
@@ -62,14 +46,17 @@ collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *cla
 	bool	   *no_label;
 	int			nids = gnngp_array_elements(nodes, &id, &no_id);
 	int			nlabels = gnngp_array_elements(classes, &label, &no_label);
-	labelled   *out;
+	labelled   *l = gp_alloc_array(env, Max(nids, 1), sizeof(labelled));
+	labels		out = {.node = gp_alloc_array(env, Max(nids, 1), sizeof(int32)),
+					   .class = gp_alloc_array(env, Max(nids, 1), sizeof(int32))};
+	gnngp_labels names;
+	int32	   *final;
 
 	if (nids != nlabels)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("there are %d nodes, but %d classes", nids, nlabels)));
-	out = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(labelled) * Max(nids, 1));
-	*n = 0;
+	gnngp_labels_init(&names, env, false, InvalidOid);
 	for (int i = 0; i < nids; i++)
 	{
 		int64		node;
@@ -85,46 +72,30 @@ collect_labels(const gnngp_table_value *factor, ArrayType *nodes, ArrayType *cla
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("node " INT64_FORMAT " is not in the factor", DatumGetInt64(id[i])),
 					 errhint("A factor has the nodes of its edges, or of its features.")));
-		out[*n].node = (int32) node;
-		out[*n].label = (text *) DatumGetPointer(label[i]);
-		*n += !no_label[i];
+		if (no_label[i])
+			continue;
+		l[out.n].node = (int32) node;
+		l[out.n].class = gnngp_labels_text(&names, VARDATA_ANY(DatumGetPointer(label[i])),
+										   VARSIZE_ANY_EXHDR(DatumGetPointer(label[i])));
+		if (l[out.n++].class < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("there are more than %d classes", GNNGP_MAX_CLASSES)));
 	}
-	return out;
-}
-
-/* Numbers the classes and sorts by node. */
-static void
-number_labels(labelled *l, int64 n, const gnngp_table_value *factor, labels *out)
-{
-	memset(out, 0, sizeof(*out));
-	out->n = n;
-	out->name = palloc(sizeof(text *) * Max(n, 1));
-	out->node = palloc(sizeof(int32) * Max(n, 1));
-	out->class = palloc(sizeof(int32) * Max(n, 1));
-	gnngp_sort(l, n, sizeof(labelled), compare_labels, NULL);
-	for (int64 i = 0; i < n; i++)
-	{
-		gnngp_poll(i);
-		if (i == 0 || compare_texts(l[i].label, l[i - 1].label) != 0)
-			out->name[out->nclasses++] = l[i].label;
-		l[i].class = out->nclasses - 1;
-	}
-	if (out->nclasses > MAX_CLASSES)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("there are %d classes, but at most %d are possible", out->nclasses,
-						MAX_CLASSES)));
-	gnngp_sort(l, n, sizeof(labelled), gp_compare_int32, NULL);
-	for (int64 i = 0; i < n; i++)
+	out.nclasses = names.label.n;
+	final = gnngp_labels_finish(&names, &out.name);
+	gnngp_sort(l, out.n, sizeof(labelled), gp_compare_int32, NULL);
+	for (int64 i = 0; i < out.n; i++)
 	{
 		if (i > 0 && l[i].node == l[i - 1].node)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("node " INT64_FORMAT " is labelled twice",
 							gnngp_value_id(&factor->ids, l[i].node))));
-		out->node[i] = l[i].node;
-		out->class[i] = l[i].class;
+		out.node[i] = l[i].node;
+		out.class[i] = final[l[i].class];
 	}
+	return out;
 }
 
 static void
@@ -138,7 +109,7 @@ emit_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, c
 					   post->is_prior && post->is_prior[node], rank);
 	for (int32 k = 0; k < Min(top, n); k++)
 		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor->ids, node))),
-				   gnngp_cell(PointerGetDatum(l->name[rank[k].class])),
+				   gnngp_cell_text(l->name[rank[k].class]),
 				   gnngp_cell_float((float) mean[rank[k].class] + 0.0f),
 				   gnngp_cell_float(post->variance[node]), gnngp_cell_float(rank[k].probability));
 }
@@ -177,8 +148,6 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	gnngp_table_value factor;
 	predict_job job = {.factor = &factor};
 	int32		top;
-	labelled   *given;
-	int64		n;
 	labels		l;
 	gnngp_ranked_class *rank;
 
@@ -188,14 +157,13 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 2, "classes");
 	top = gnngp_count_argument(fcinfo, 3, "top", GNNGP_TOP_HINT);
 	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
-	given = collect_labels(&factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
-	number_labels(given, n, &factor, &l);
+	env = gnngp_env_create(CurrentMemoryContext);
+	l = read_labels(env, &factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2));
 	/* There may be a query of thousands of these, so that they are quiet. */
 	job.problem = (gp_problem) {.task = GP_TASK_CLASSES,.type = GP_FLOAT,.nlabelled = l.n,
 								.labelled = l.node,.label = l.class,.nclasses = l.nclasses,
 								.quiet = true,.nugget = gnngp_nugget_argument(fcinfo, 4)};
 	gnngp_check_nugget(job.problem.nugget);
-	env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
 				  false, compute_posterior, &job);
 	rank = gp_alloc_array(env, l.nclasses, sizeof(gnngp_ranked_class));

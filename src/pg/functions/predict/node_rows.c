@@ -8,54 +8,19 @@
 
 #include "node_rows.h"
 
-/* Puts row i of a block. */
+/* Emits row i of a block. */
 static void
-put_row(gnngp_node_rows *rows, const gnngp_block *block, int32 i)
-{
-	gnngp_node_row row;
-
-	gnngp_block_row(block, i, &row);
-	rows->put(rows, block, &row);
-	MemoryContextReset(rows->row_context);
-}
-
-/*
- * Puts the rows of a block that are asked for.  Rows with one key may go on in
- * the next block: texts may have the same hash.
- */
-static bool
-put_block(void *state, const gnngp_block *block)
+emit_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
 	gnngp_node_rows *rows = state;
 	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
+	gnngp_node_row row;
 
-	for (int32 i = 0; rows->given.all && i < block->nrows; i++)
-		put_row(rows, block, i);
-	while (rows->next < rows->given.n)
-	{
-		int64		key = rows->given.id[rows->next].key;
-		int32		i = gnngp_block_search(block, key);
-		gnngp_node_row row;
-
-		CHECK_FOR_INTERRUPTS();
-		for (; i < block->nrows; i++)
-		{
-			gnngp_block_row(block, i, &row);
-			if (row.id.key != key)
-				break;
-			if (gnngp_given_ids_have(&rows->given, &row.id))
-			{
-				rows->found++;
-				put_row(rows, block, i);
-			}
-		}
-		if (i == block->nrows)
-			break;
-		while (rows->next < rows->given.n && rows->given.id[rows->next].key == key)
-			rows->next++;
-	}
+	rows->found++;
+	gnngp_block_row(block, i, &row);
+	rows->emit(rows, block, &row);
+	MemoryContextReset(rows->row_context);
 	MemoryContextSwitchTo(old);
-	return true;
 }
 
 void
@@ -75,34 +40,25 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 static void
 read_blocks(gnngp_node_rows *rows, const char *part)
 {
-	int64	   *keys = NULL;
-
-	if (!rows->given.all)
-	{
-		gnngp_given_ids_sort(&rows->given);
-		keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(rows->given.n, 1));
-		for (int64 i = 0; i < rows->given.n; i++)
-			keys[i] = rows->given.id[i].key;
-	}
-	gnngp_store_read(rows->model, part, keys, rows->given.n, put_block, rows);
+	gnngp_given_ids_sort(&rows->given);
+	gnngp_store_read(rows->model, part, &rows->given, emit_row, rows);
 }
 
 void
 gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
-					gnngp_put_node put, void *arg)
+					gnngp_emit_node emit, void *arg)
 {
 	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
-	rows->put = put;
+	rows->emit = emit;
 	rows->arg = arg;
 	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes, &hints);
 	if (gnngp_given_ids_as_written(&rows->id_type, fcinfo, nodes, &rows->given))
 		read_blocks(rows, part);
 	if (rows->found == 0)
 	{
-		rows->next = 0;
 		rows->given = gnngp_given_ids_read(&rows->id_type, fcinfo, nodes);
 		read_blocks(rows, part);
 	}
@@ -113,12 +69,12 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 }
 
 void
-gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put)
+gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_emit_node emit)
 {
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
-	rows->put = put;
+	rows->emit = emit;
 	rows->given.all = true;
 	read_blocks(rows, part);
 	AtEOXact_GUC(false, guc_level);

@@ -9,22 +9,21 @@
 
 typedef struct gnngp_node_rows gnngp_node_rows;
 
-/* Puts what a call says of one node: any number of rows. */
-typedef void (*gnngp_put_node) (gnngp_node_rows *rows, const gnngp_block *block,
-								const gnngp_node_row *row);
+/* Emits what a call says of one node: any number of rows. */
+typedef void (*gnngp_emit_node) (gnngp_node_rows *rows, const gnngp_block *block,
+								 const gnngp_node_row *row);
 
 /* A call for nodes; what it needs for its rows stands behind arg. */
 struct gnngp_node_rows
 {
 	const gnngp_model *model;
-	gnngp_put_node put;
+	gnngp_emit_node emit;
 	void	   *arg;
 	gnngp_id_type id_type;
 	Datum	   *class_label;	/* text of each class, shared by all rows */
 	ReturnSetInfo *result;
-	MemoryContext row_context;	/* current while a node is put, and reset after it */
+	MemoryContext row_context;	/* current while a node is emitted, and reset after it */
 	gnngp_given_ids given;		/* sorted */
-	int64		next;			/* the first of them that may still come */
 	int64		found;			/* how many of them the part has */
 };
 
@@ -33,13 +32,12 @@ struct gnngp_node_rows
  */
 extern void gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo);
 
-/* Reads the nodes of a part of the model that argument nodes names, and puts them one by one. */
+/* Reads the nodes of a part of the model that argument nodes names, and emits them one by one. */
 extern void gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part,
-								int nodes,
-								gnngp_put_node put, void *arg);
+								int nodes, gnngp_emit_node emit, void *arg);
 
 /* The same for all nodes of the part, without looking at their ids. */
-extern void gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_put_node put);
+extern void gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_emit_node emit);
 
 /* The label of the k-th best class of a row; XX001 when the model has no such class. */
 extern Datum gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,

@@ -1,19 +1,10 @@
 /*
- * graph_check.h - whether tables and columns can serve as a graph.
+ * column_types.h - what columns of a type can serve as, and how tables are named in messages.
  */
-#ifndef GNNGP_GRAPH_CHECK_H
-#define GNNGP_GRAPH_CHECK_H
+#ifndef GNNGP_COLUMN_TYPES_H
+#define GNNGP_COLUMN_TYPES_H
 
 #include "catalog.h"
-
-/*
- * Checks everything about a definition that can be checked without reading a
- * row: columns, their types, and the caller's SELECT privilege.
- */
-extern void gnngp_check_graph(const gnngp_graph_def *def);
-
-/* 42809 for a relation that is no table, view or foreign table, as an argument has to name. */
-extern void gnngp_require_table(Oid oid, const char *argument);
 
 /*
  * Whether columns of a type (under its domain) can hold numbers, arrays of
@@ -37,9 +28,6 @@ typedef enum gnngp_feature_kind
 } gnngp_feature_kind;
 
 extern gnngp_feature_kind gnngp_feature_kind_of(Oid base);
-
-/* All columns that can be features, no keys and not the target; a NOTICE of the others. */
-extern gnngp_texts gnngp_all_features(const gnngp_graph_def *def);
 
 /* True for types (no domains) of targets that are values unless the user says otherwise. */
 static inline bool
@@ -67,4 +55,4 @@ extern char *gnngp_shown_table(const char *schema, const char *table);
 /* The same of a table; its number where it is gone. */
 extern char *gnngp_shown_oid(Oid table);
 
-#endif							/* GNNGP_GRAPH_CHECK_H */
+#endif							/* GNNGP_COLUMN_TYPES_H */

@@ -1,0 +1,331 @@
+/*
+ * check_graph.c - whether tables and columns can serve as a graph.
+ *
+ * A mistake in a name or type is reported when the graph is created, not when
+ * it is first read.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "read_source.h"
+#include "reader.h"
+
+/* Columns that a hint lists at most. */
+#define HINT_COLUMNS 10
+#define SRC_HOLDS "the sources of the edges"
+
+/*
+ * Opens a table that may hold nodes, edges or features; 42809 for another kind of relation.  former
+ * is what a graph calls it that has it already, or NULL.
+ */
+static gnngp_table
+open_table(Oid oid, const char *argument, const char *graph, const gnngp_source_name *former)
+{
+	Relation	rel = try_relation_open(oid, AccessShareLock);
+	gnngp_table table = {.oid = oid};
+
+	if (rel == NULL && former && former->table)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s\" of graph \"%s\" no longer exists",
+						gnngp_shown_table(former->schema, former->table), graph),
+				 errhint("Name another table: gp_alter_graph(%s, %s => ...).",
+						 quote_literal_cstr(graph), argument)));
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", oid)));
+	table.name = gnngp_shown_oid(oid);
+	if (rel->rd_rel->relkind != RELKIND_RELATION &&
+		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
+		rel->rd_rel->relkind != RELKIND_VIEW && rel->rd_rel->relkind != RELKIND_MATVIEW &&
+		rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table or view", table.name),
+				 errhint("Argument \"%s\" takes a table, view, materialized view or foreign table.",
+						 argument)));
+	relation_close(rel, NoLock);
+	return table;
+}
+
+void
+gnngp_require_table(Oid oid, const char *argument)
+{
+	(void) open_table(oid, argument, NULL, NULL);
+}
+
+/* What there is in place of a column that is not there: the nearest one, or the list of all. */
+static const char *
+columns_there(const gnngp_table *table, const char *name)
+{
+	Relation	rel = relation_open(table->oid, NoLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
+	StringInfoData list;
+	int			shown = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			gp_meant_consider(&meant, NameStr(TupleDescAttr(desc, i)->attname));
+	if (meant.name != NULL)
+		return psprintf("Perhaps you meant the column \"%s\".", meant.name);
+	initStringInfo(&list);
+	appendStringInfoString(&list, "The columns are ");
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		if (shown == HINT_COLUMNS)
+		{
+			appendStringInfoString(&list, ", ...");
+			break;
+		}
+		appendStringInfo(&list, "%s\"%s\"", shown++ > 0 ? ", " : "",
+						 NameStr(TupleDescAttr(desc, i)->attname));
+	}
+	appendStringInfoChar(&list, '.');
+	return list.data;
+}
+
+/* 42501 unless the caller may read this column. */
+static void
+require_select(const gnngp_table *table, const char *column)
+{
+	if (pg_class_aclcheck(table->oid, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(table->oid, get_attnum(table->oid, column), GetUserId(),
+							  ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(table->oid)),
+					   get_rel_name(table->oid));
+}
+
+/* Finds a column by name, with its argument as a user writes it: 42703 with a hint, 42501 when it
+ * may not be read. */
+static gnngp_column
+find_column(const gnngp_table *table, const char *name, const char *holds, const char *argument)
+{
+	if (get_attnum(table->oid, name) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
+				 errhint("%s Name the column that holds %s with the argument %s.",
+						 columns_there(table, name), holds, argument)));
+	require_select(table, name);
+	return gnngp_table_column(table, name);
+}
+
+static void
+check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
+{
+	for (int i = 0; i < def->features.n; i++)
+	{
+		gnngp_column column = find_column(nodes, def->features.text[i], "features", "features => '{...}'");
+
+		for (int j = 0; j < i; j++)
+			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("feature column \"%s\" is named twice", column.name)));
+		if (def->target != NULL && strcmp(def->features.text[i], def->target) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
+					 errhint("Leave it out of \"features\".")));
+		if (gnngp_feature_kind_of(column.base) != GNNGP_FEATURE_NONE ||
+			(def->features.n == 1 && gnngp_is_vector_type(column.base)))
+			continue;
+		gnngp_wrong_type(nodes, &column, "a number, a text, an enum, a boolean or a date",
+						 "Features are one array column, or columns of numbers, texts, enums, booleans and dates.");
+	}
+}
+
+/* The columns of a table that are keys, or parts of some. */
+static Bitmapset *
+key_columns(Relation rel)
+{
+	Bitmapset  *keys = NULL;
+	Bitmapset  *primary = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	ListCell   *cell;
+	int			attribute = -1;
+
+	while ((attribute = bms_next_member(primary, attribute)) >= 0)
+		keys = bms_add_member(keys, attribute + FirstLowInvalidHeapAttributeNumber);
+	foreach(cell, RelationGetFKeyList(rel))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(cell);
+
+		for (int i = 0; i < key->nkeys; i++)
+			keys = bms_add_member(keys, key->conkey[i]);
+	}
+	return keys;
+}
+
+/* Why a column is none of the features that '{*}' stands for; NULL: it is one. */
+static const char *
+why_no_feature(const gnngp_column *column, AttrNumber number, const Bitmapset *keys,
+			   const gnngp_graph_def *def)
+{
+	bool		edges = def->nodes == def->edges;
+
+	if (strcmp(column->name, def->id_column) == 0 || bms_is_member(number, keys))
+		return "key";
+	if (def->target && strcmp(column->name, def->target) == 0)
+		return "target";
+	if (edges && (strcmp(column->name, def->src) == 0 || strcmp(column->name, def->dst) == 0 ||
+				  (def->weight && strcmp(column->name, def->weight) == 0)))
+		return "of the edges";
+	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ?
+		format_type_be(column->type) : NULL;
+}
+
+gnngp_texts
+gnngp_all_features(const gnngp_graph_def *def)
+{
+	gnngp_table nodes = open_table(def->nodes, "nodes", def->name, &def->nodes_name);
+	Relation	rel = relation_open(nodes.oid, NoLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	Bitmapset  *keys = key_columns(rel);
+	gnngp_texts list = {0, palloc(sizeof(char *) * Max(desc->natts, 1))};
+	StringInfoData out;
+
+	initStringInfo(&out);
+	for (int i = 0; i < desc->natts; i++)
+	{
+		gnngp_column column;
+		const char *why;
+
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		column = gnngp_table_column(&nodes, pstrdup(NameStr(TupleDescAttr(desc, i)->attname)));
+		why = why_no_feature(&column, i + 1, keys, def);
+		if (why)
+			appendStringInfo(&out, "%s\"%s\" (%s)", out.len > 0 ? ", " : "", column.name, why);
+		else
+			list.text[list.n++] = unconstify(char *, column.name);
+	}
+	if (list.n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("table \"%s\" has no column that can be a feature", nodes.name),
+				 errhint("Leave \"features\" out for a graph without features.")));
+	if (out.len > 0)
+		ereport(NOTICE,
+				(errmsg("no features of table \"%s\" are %s", nodes.name, out.data)));
+	relation_close(rel, NoLock);
+	return list;
+}
+
+/* The first three columns of a table of sparse features. */
+static void
+check_sparse(const gnngp_graph_def *def, const gnngp_table *nodes, const gnngp_column *id)
+{
+	gnngp_table table = open_table(def->sparse_features, "sparse_features", def->name,
+								   &def->sparse_name);
+	gnngp_column column[3];
+
+	for (int i = 0; i < 3; i++)
+	{
+		column[i] = gnngp_table_column(&table, gnngp_table_column_name(&table, i));
+		require_select(&table, column[i].name);
+	}
+	gnngp_require_reference(&table, &column[0], nodes, id);
+	if (!gnngp_is_integer_type(column[1].base))
+		gnngp_wrong_type(&table, &column[1], "an integer type",
+						 "The first three columns are the node, the number of the feature and the value.");
+	(void) gnngp_table_number(&table, column[2].name);
+}
+
+/* The columns of the edge table that are features of both ends. */
+static void
+check_edge_features(const gnngp_table *edges, const gnngp_graph_def *def)
+{
+	for (int i = 0; i < def->edge_features.n; i++)
+	{
+		gnngp_column column = find_column(edges, def->edge_features.text[i], "features of the edges", "edge_features => '{...}'");
+
+		for (int j = 0; j < i; j++)
+			if (strcmp(def->edge_features.text[i], def->edge_features.text[j]) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("edge feature column \"%s\" is named twice", column.name)));
+		if (strcmp(column.name, def->src) == 0 || strcmp(column.name, def->dst) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" cannot be both an end of the edges and a feature",
+							column.name),
+					 errhint("Leave it out of \"edge_features\".")));
+		if (!gnngp_is_number_type(column.base) && !gnngp_is_time_type(column.base) &&
+			column.base != BOOLOID)
+			gnngp_wrong_type(edges, &column, "a number, a boolean, a date or a timestamp",
+							 "Make numbers of it in a view, such as (kind = 'refund')::integer.");
+	}
+	if (def->edge_features.n > 0 && OidIsValid(def->sparse_features))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"edge_features\" cannot be given with \"sparse_features\""),
+				 errhint("Put the features of the nodes into columns of their table.")));
+}
+
+static void
+check_edges(const gnngp_table *edges, const gnngp_graph_def *def, const gnngp_table *nodes,
+			const gnngp_column *id)
+{
+	gnngp_column src = find_column(edges, def->src, SRC_HOLDS, "src => '...'");
+	gnngp_column dst = find_column(edges, def->dst, "the destinations of the edges", "dst => '...'");
+
+	gnngp_require_reference(edges, &src, nodes, id);
+	gnngp_require_reference(edges, &dst, nodes, id);
+	if (!OidIsValid(def->nodes) && src.base != dst.base)
+		gnngp_wrong_type(edges, &dst, psprintf("%s, the type of column \"%s\"",
+											   format_type_be(src.type), src.name), NULL);
+	if (strcmp(src.name, dst.name) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src),
+				 errhint("Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.")));
+	if (def->weight)
+	{
+		(void) find_column(edges, def->weight, "the weights of the edges", "weight => '...'");
+		(void) gnngp_table_number(edges, def->weight);
+	}
+	if (def->time)
+	{
+		(void) find_column(edges, def->time, "the times of the edges", "time_column => '...'");
+		(void) gnngp_table_time(edges, def->time);
+	}
+	check_edge_features(edges, def);
+}
+
+void
+gnngp_check_graph(const gnngp_graph_def *def)
+{
+	bool		ends = !OidIsValid(def->nodes);
+	gnngp_table edges = open_table(def->edges, "edges", def->name, &def->edges_name);
+	gnngp_table nodes = ends ? edges :
+		open_table(def->nodes, "nodes", def->name, &def->nodes_name);
+	gnngp_column id = find_column(&nodes, def->id_column, ends ? SRC_HOLDS : "the ids of the nodes",
+								 ends ? "src => '...'" : "id => '...'");
+
+	if (def->target)
+	{
+		gnngp_column column = find_column(&nodes, def->target, "the labels", "target => '...'");
+
+		/* Any type has classes or values, but the numbers of a vector are features. */
+		if (gnngp_is_vector_type(column.base))
+			gnngp_wrong_type(&nodes, &column, "a class or a value",
+							 psprintf("A column of vectors holds features: features => %s.",
+									  quote_literal_cstr(psprintf("{%s}", column.quoted))));
+	}
+	check_features(&nodes, def);
+	check_edges(&edges, def, &nodes, &id);
+	if (OidIsValid(def->sparse_features))
+	{
+		if (strcmp(def->scale, "standard") == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("sparse features cannot be standardised"),
+					 errhint("That would make them dense; use scale => 'length' for rows of "
+							 "length one.")));
+		check_sparse(def, &nodes, &id);
+	}
+}
