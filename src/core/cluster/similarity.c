@@ -266,8 +266,7 @@ gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count, gp_
 
 	if (s->full.data)
 	{
-		right = dev->create(dev, count, s->ev->n, s->ev->type);
-		dev->gather_rows(dev, right, s->full, index);
+		right = gp_gather(dev, s->full, index, count);
 		dev->transpose(dev, gp_matrix_cols(out, 0, count), right);
 		dev->destroy(dev, &right);
 		return;

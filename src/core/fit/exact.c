@@ -17,15 +17,12 @@ from_full(gp_eval *ev, int root, const gp_problem *problem)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	k = gp_eval_full(ev, root);
-	gp_matrix	rows = dev->create(dev, problem->nlabelled, ev->n, ev->type);
+	gp_matrix	rows = gp_gather(dev, k, problem->labelled, problem->nlabelled);
 	exact_kernel out;
 
-	out.diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
-	dev->copy(dev, out.diag, gp_matrix_diagonal(k));
-	dev->gather_rows(dev, rows, k, problem->labelled);
+	out.diag = gp_copy(dev, gp_matrix_diagonal(k), GP_DOUBLE);
 	dev->destroy(dev, &k);
-	out.columns = dev->create(dev, ev->n, problem->nlabelled, ev->type);
-	dev->transpose(dev, out.columns, rows);
+	out.columns = gp_transpose(dev, rows);
 	dev->destroy(dev, &rows);
 	return out;
 }
@@ -38,15 +35,11 @@ static gp_matrix
 labelled_block(gp_eval *ev, const gp_problem *problem, const exact_kernel *kernel)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		m = problem->nlabelled;
-	gp_matrix	rows = dev->create(dev, m, m, ev->type);
-	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
-	gp_matrix	diag = gp_matrix_diagonal(k);
+	gp_matrix	rows = gp_gather(dev, kernel->columns, problem->labelled, problem->nlabelled);
+	gp_matrix	k = gp_copy(dev, rows, GP_DOUBLE);
 
-	dev->gather_rows(dev, rows, kernel->columns, problem->labelled);
-	dev->copy(dev, k, rows);
 	dev->destroy(dev, &rows);
-	dev->gather_rows(dev, diag, kernel->diag, problem->labelled);
+	dev->gather_rows(dev, gp_matrix_diagonal(k), kernel->diag, problem->labelled);
 	return k;
 }
 
@@ -55,10 +48,9 @@ static void
 means(gp_eval *ev, const exact_kernel *kernel, gp_matrix weights, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	w = dev->create(dev, weights.rows, weights.cols, ev->type);
+	gp_matrix	w = gp_copy(dev, weights, ev->type);
 	gp_matrix	mean = dev->create(dev, ev->n, weights.cols, ev->type);
 
-	dev->copy(dev, w, weights);
 	dev->gemm(dev, false, false, 1.0, kernel->columns, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(out->mean, ev->n, weights.cols, GP_DOUBLE), mean);
 	gp_destroy_all(dev, &w, &mean);
@@ -86,7 +78,7 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 {
 	gp_device  *dev = ev->dev;
 	int			root = ev->kernel->program->nsteps - 1;
-	double	   *diag = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	double	   *diag;
 	exact_kernel kernel;
 	gp_solution solution;
 	double		mean_diag;
@@ -102,7 +94,7 @@ gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets
 		kernel = from_full(ev, root, problem);
 	/* The mean of the diagonal, which diag gets. */
 	double		sum = 0.0;
-	dev->download(dev, gp_matrix_wrap(diag, kernel.diag.rows, 1, GP_DOUBLE), kernel.diag);
+	diag = gp_download(dev, kernel.diag);
 	for (int64_t i = 0; i < kernel.diag.rows && !dev->env->dry; i++)
 		sum += diag[i];
 	mean_diag = sum / kernel.diag.rows;

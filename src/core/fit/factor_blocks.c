@@ -9,21 +9,11 @@
 #include "fit_internal.h"
 #include "landmarks.h"
 
-/* A copy of the host's numbers on the device, in a type. */
-static gp_matrix
-put_up(gp_device *dev, gp_matrix host, gp_type type)
-{
-	gp_matrix	m = dev->create(dev, host.rows, host.cols, type);
-
-	dev->upload(dev, m, host);
-	return m;
-}
-
 /* x <- x L^-T, with the root in x's type. */
 static void
 whiten(gp_device *dev, gp_matrix x, gp_matrix root)
 {
-	gp_matrix	l = put_up(dev, root, x.type);
+	gp_matrix	l = gp_upload(dev, root, x.type);
 
 	dev->trsm(dev, false, true, l, x);
 	dev->destroy(dev, &l);
@@ -49,13 +39,13 @@ rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_mat
 	float	   *value = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, x.rows, x.dims),
 									   sizeof(float));
 	gp_matrix	host = gp_matrix_wrap(value, x.rows, x.dims, GP_FLOAT);
-	gp_matrix	q = put_up(dev, rows, GP_FLOAT);
+	gp_matrix	q = gp_upload(dev, rows, GP_FLOAT);
 
 	if (root)
 		whiten(dev, q, *root);
 	dev->download(dev, gp_matrix_rows(host, 0, rows.rows), q);
 	dev->destroy(dev, &q);
-	q = put_up(dev, landmarks, GP_FLOAT);
+	q = gp_upload(dev, landmarks, GP_FLOAT);
 	dev->download(dev, gp_matrix_rows(host, rows.rows, landmarks.rows), q);
 	dev->destroy(dev, &q);
 	x.dense = value;
@@ -119,10 +109,10 @@ void
 gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root, gp_matrix gram,
 			  gp_matrix qty)
 {
-	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
-	gp_matrix	t = put_up(dev, y, GP_DOUBLE);
-	gp_matrix	g = put_up(dev, gram, GP_DOUBLE);
-	gp_matrix	b = put_up(dev, qty, GP_DOUBLE);
+	gp_matrix	q = gp_upload(dev, rows, GP_DOUBLE);
+	gp_matrix	t = gp_upload(dev, y, GP_DOUBLE);
+	gp_matrix	g = gp_upload(dev, gram, GP_DOUBLE);
+	gp_matrix	b = gp_upload(dev, qty, GP_DOUBLE);
 
 	if (root)
 		whiten(dev, q, *root);
@@ -140,7 +130,7 @@ gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root
 static void
 multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
 {
-	gp_matrix	x = put_up(dev, w, GP_DOUBLE);
+	gp_matrix	x = gp_upload(dev, w, GP_DOUBLE);
 	gp_matrix	product = dev->create(dev, q.rows, w.cols, GP_DOUBLE);
 	gp_matrix	ones;
 
@@ -165,7 +155,7 @@ void
 gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
 			   gp_matrix norm, gp_matrix present)
 {
-	gp_matrix	q = put_up(dev, rows, GP_DOUBLE);
+	gp_matrix	q = gp_upload(dev, rows, GP_DOUBLE);
 	gp_matrix	dots;
 
 	multiply(dev, q, w, out);
@@ -178,7 +168,7 @@ gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *roo
 	dev->row_dots(dev, dots, q, q);
 	dev->download(dev, present, dots);
 	dev->destroy(dev, &q);
-	q = put_up(dev, rows, GP_FLOAT);
+	q = gp_upload(dev, rows, GP_FLOAT);
 	whiten(dev, q, *root);
 	dev->row_dots(dev, dots, q, q);
 	dev->download(dev, norm, dots);

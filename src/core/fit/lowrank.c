@@ -65,8 +65,7 @@ explain(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w,
 	if (columns > 0)
 		dev->copy(dev, gp_matrix_cols(both, out.split, columns), w);
 	gp_factor_solve(ev, f, both);
-	x = dev->create(dev, both.rows, both.cols, ev->type);
-	dev->copy(dev, x, both);
+	x = gp_copy(dev, both, ev->type);
 	dev->destroy(dev, &both);
 	gp_factor_product(ev, f, x, triangular, take_product, &out);
 	dev->download(dev, gp_matrix_wrap(norm, n, 1, GP_DOUBLE), out.norm);
@@ -266,9 +265,8 @@ exact_diagonal(gp_eval *ev, const gp_plan *plan)
 	if (!plan->exact_diagonal)
 		return NULL;
 	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
-	host = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 	diag = gp_eval_diagonal(ev, ev->kernel->program->nsteps - 1);
-	ev->dev->download(ev->dev, gp_matrix_wrap(host, ev->n, 1, GP_DOUBLE), diag);
+	host = gp_download(ev->dev, diag);
 	ev->dev->destroy(ev->dev, &diag);
 	return host;
 }

@@ -38,12 +38,11 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	gp_free(ev->env, index);
 	gp_matrix	w = dev->create(dev, s.kept, 1, GP_DOUBLE);
 
-	s.w = gp_alloc_figures(ev->env, s.kept, sizeof(double));
 	s.v = dev->create(dev, rank, s.kept, GP_DOUBLE);
 	if (!gp_leading_vectors(dev, g, s.v, w))
 		gp_raise(ev->env, GP_ERR_DATA, "Write the kernel without the option power.",
 				 "the spectrum of the kernel is out of range");
-	dev->download(dev, gp_matrix_wrap(s.w, s.kept, 1, GP_DOUBLE), w);
+	s.w = gp_download(dev, w);
 	for (int64_t j = 0; j < s.kept && !ev->env->dry; j++)
 		s.w[j] = fmax(s.w[j], 0.0);
 	gp_destroy_all(dev, &w, &g);
@@ -72,11 +71,9 @@ gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
 	gp_device  *dev = ev->dev;
 	int64_t		rows = s->v.rows;
 	int64_t		kept = s->kept;
-	double	   *host = gp_alloc_figures(ev->env, rows * kept, sizeof(double));
-	gp_matrix	wrapped = gp_matrix_wrap(host, rows, kept, GP_DOUBLE);
-	gp_matrix	out = dev->create(dev, rows, kept, GP_DOUBLE);
+	double	   *host = gp_download(dev, s->v);
+	gp_matrix	out;
 
-	dev->download(dev, wrapped, s->v);
 	for (int64_t j = 0; j < kept && !ev->env->dry; j++)
 	{
 		double		scale = strengthened(s, j, 0.5 * (p - 1.0));
@@ -84,7 +81,7 @@ gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
 		for (int64_t i = 0; i < rows; i++)
 			host[i * kept + j] *= scale;
 	}
-	dev->upload(dev, out, wrapped);
+	out = gp_upload(dev, gp_matrix_wrap(host, rows, kept, GP_DOUBLE), GP_DOUBLE);
 	gp_free(ev->env, host);
 	return out;
 }
@@ -121,10 +118,10 @@ gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 	gp_device  *dev = ev->dev;
 	gp_factor  *out = gp_factor_create(ev->env);
 	gp_matrix	wide = gp_spectrum_directions(ev, s, p);
-	gp_matrix	x = dev->create(dev, wide.rows, s->kept, ev->type);
+	gp_matrix	x;
 
 	gp_factor_solve(ev, f, wide);
-	dev->copy(dev, x, wide);
+	x = gp_copy(dev, wide, ev->type);
 	dev->destroy(dev, &wide);
 	if (ev->keep)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_POWER, 0, 0, x);

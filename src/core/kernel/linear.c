@@ -187,9 +187,8 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 		f.csr = csr_copy_scaled(ev->env, csr, sqrt(term->value));
 	else
 	{
-		f.dense = dev->create(dev, ev->n, ev->kernel->x->dims, ev->type);
-		dev->upload(dev, f.dense, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
-												 ev->kernel->x->type));
+		f.dense = gp_upload(dev, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
+												ev->kernel->x->type), ev->type);
 		if (ev->kernel->input == GP_INPUT_RBF)
 		{
 			/* Takes the mean off every column: distances stay, and keep their digits in float */
@@ -438,8 +437,7 @@ gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n,
 		dev->csr_rows(dev, gp_matrix_rows(dst, 0, z->csr->cols), z->csr, index, n);
 	if (z->dense.cols == 0)
 		return;
-	rows = dev->create(dev, n, z->dense.cols, ev->type);
-	dev->gather_rows(dev, rows, z->dense, index);
+	rows = gp_gather(dev, z->dense, index, n);
 	dev->transpose(dev, gp_matrix_rows(dst, z->width - z->dense.cols, z->dense.cols), rows);
 	dev->destroy(dev, &rows);
 }

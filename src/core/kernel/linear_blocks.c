@@ -78,9 +78,8 @@ put_rows(gp_eval *ev, const gp_linear_term *term, gp_matrix block, const int32_t
 		 gp_matrix rows)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	some = dev->create(dev, rows.cols, block.cols, ev->type);
+	gp_matrix	some = gp_gather(dev, block, index, rows.cols);
 
-	dev->gather_rows(dev, some, block, index);
 	dev->transpose(dev, rows, some);
 	dev->axpby(dev, sqrt(term->value), rows, 0.0, rows);
 	dev->destroy(dev, &some);

@@ -29,17 +29,11 @@ gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 gp_matrix
 gp_pass_take(gp_pass *pass, int step)
 {
-	gp_device  *dev = pass->ev->dev;
 	gp_matrix	kept = pass->kept[step];
-	gp_matrix	copy;
 
 	if (gp_step_is_chain(pass->ev, step))
 		return pass->chain(pass, step);
-	if (--pass->uses[step] == 0)
-		return kept;
-	copy = dev->create(dev, kept.rows, kept.cols, kept.type);
-	dev->copy(dev, copy, kept);
-	return copy;
+	return --pass->uses[step] == 0 ? kept : gp_copy(pass->ev->dev, kept, kept.type);
 }
 
 /* k += the value of a step. */

@@ -147,8 +147,7 @@ evaluate_exact(live *s)
 	gp_live_diagonal(&s->r, s->row, s->points, s->prior);
 	all = gp_live_columns(&s->r, col, ncols);
 	gp_live_forget(&s->r);
-	some = dev->create(dev, s->points, ncols, s->r.ev.type);
-	dev->gather_rows(dev, some, all, s->row);
+	some = gp_gather(dev, all, s->row, s->points);
 	dev->destroy(dev, &all);
 	dev->download(dev, host, some);
 	dev->destroy(dev, &some);
@@ -161,8 +160,7 @@ evaluate_exact(live *s)
 	for (int64_t i = 0; i < s->points; i++)
 		for (int64_t k = 0; k < s->nseen; k++)
 			s->cross[i * s->nseen + k] = block[i * ncols + m + k];
-	rows = dev->create(dev, s->points, m, GP_DOUBLE);
-	dev->upload(dev, rows, gp_matrix_cols(host, 0, m));
+	rows = gp_upload(dev, gp_matrix_cols(host, 0, m), GP_DOUBLE);
 	regress_rows(s, rows);
 	dev->destroy(dev, &rows);
 	gp_free_all(s->env, block, col);
@@ -177,8 +175,7 @@ evaluate_lowrank(live *s)
 	const gp_piece *labelled = s->nseen == 0 ? NULL :
 		gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, s->r.nlabelled);
 	gp_matrix	rows = dev->create(dev, s->points, gp_factor_rank(f), GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, s->points, 1, GP_DOUBLE);
-	double	   *own = gp_alloc_array(s->env, s->points, sizeof(double));
+	double	   *own;
 
 	if (s->r.f.exact_diagonal)
 		gp_live_diagonal(&s->r, s->row, s->points, s->prior);
@@ -190,8 +187,7 @@ evaluate_lowrank(live *s)
 													  labelled->cols, labelled->type),
 									   s->seen[k].label, 1));
 	gp_factor_free(&s->r.ev, f);
-	dev->row_dots(dev, norm, rows, rows);
-	dev->download(dev, gp_matrix_wrap(own, s->points, 1, GP_DOUBLE), norm);
+	own = gp_row_products(dev, rows, rows);
 	/* What the factor lacks of the diagonal stays whatever is labelled. */
 	for (int64_t i = 0; i < s->points; i++)
 		if (!((s->r.f.exact_diagonal ? s->prior[i] : own[i]) > 0.0))
@@ -200,7 +196,7 @@ evaluate_lowrank(live *s)
 			s->prior[i] = s->r.f.exact_diagonal ? s->prior[i] - own[i] : 0.0;
 	regress_rows(s, rows);
 	gp_free(s->env, own);
-	gp_destroy_all(dev, &norm, &rows);
+	dev->destroy(dev, &rows);
 }
 
 /* ---- labels that are given and removed ---- */
@@ -217,12 +213,12 @@ static void
 factorise(live *s, gp_matrix a)
 {
 	gp_device  *dev = s->dev;
-	double	   *diagonal = gp_alloc_array(s->env, a.rows, sizeof(double));
+	double	   *diagonal;
 	bool		sound;
 
 	dev->shift(dev, gp_matrix_diagonal(a), s->r.f.noise);
 	sound = dev->potrf(dev, a) < 0;
-	dev->download(dev, gp_matrix_wrap(diagonal, a.rows, 1, GP_DOUBLE), gp_matrix_diagonal(a));
+	diagonal = gp_download(dev, gp_matrix_diagonal(a));
 	for (int64_t i = 0; i < a.rows; i++)
 		sound = sound && diagonal[i] * diagonal[i] > 1e-9 * s->r.f.noise;
 	gp_free(s->env, diagonal);
@@ -280,17 +276,16 @@ condition(live *s, double *variance)
 	gp_device  *dev = s->dev;
 	int64_t		n = s->nseen;
 	bool		exact = s->r.f.exact;
-	gp_matrix	half = dev->create(dev, s->points, s->rank, GP_DOUBLE);
+	gp_matrix	half = gp_upload(dev, gp_matrix_wrap(s->half, s->points, s->rank, GP_DOUBLE),
+								 GP_DOUBLE);
 	gp_matrix	cov = dev->create(dev, s->points, n, GP_DOUBLE);	/* C(:,J) */
 	gp_matrix	asked = gp_matrix_rows(cov, 0, s->asked);
 	gp_matrix	x = dev->create(dev, n, s->width + s->asked, GP_DOUBLE);
-	gp_matrix	solved = dev->create(dev, s->asked, n, GP_DOUBLE);
-	gp_matrix	mean = dev->create(dev, s->asked, s->width, GP_DOUBLE);
-	gp_matrix	dot = dev->create(dev, s->asked, 1, GP_DOUBLE);
 	gp_matrix	host = gp_matrix_wrap(s->mean, s->asked, s->width, GP_DOUBLE);
-	double	   *less = gp_alloc_array(s->env, s->asked, sizeof(double));
+	gp_matrix	mean = gp_upload(dev, host, GP_DOUBLE);
+	gp_matrix	solved;
+	double	   *less;
 
-	dev->upload(dev, half, gp_matrix_wrap(s->half, s->points, s->rank, GP_DOUBLE));
 	if (exact)
 		dev->upload(dev, cov, gp_matrix_wrap(s->cross, s->points, n, GP_DOUBLE));
 	dev->gemm(dev, false, true, exact ? -1.0 : s->r.f.noise, half,
@@ -306,15 +301,13 @@ condition(live *s, double *variance)
 	dev->transpose(dev, gp_matrix_cols(x, s->width, s->asked), asked);
 	solve_quasidefinite(s, gp_matrix_rows(cov, s->asked, n), x);
 
-	dev->upload(dev, mean, host);
 	dev->gemm(dev, false, false, 1.0, asked, gp_matrix_cols(x, 0, s->width), 1.0, mean);
 	dev->download(dev, host, mean);
-	dev->transpose(dev, solved, gp_matrix_cols(x, s->width, s->asked));
-	dev->row_dots(dev, dot, asked, solved);
-	dev->download(dev, gp_matrix_wrap(less, s->asked, 1, GP_DOUBLE), dot);
+	solved = gp_transpose(dev, gp_matrix_cols(x, s->width, s->asked));
+	less = gp_row_products(dev, asked, solved);
 	for (int64_t i = 0; i < s->asked; i++)
 		variance[i] -= less[i];
-	gp_destroy_all(dev, &half, &cov, &x, &solved, &mean, &dot);
+	gp_destroy_all(dev, &half, &cov, &x, &solved, &mean);
 	gp_free(s->env, less);
 }
 
@@ -372,9 +365,8 @@ label_counts(live *s, double *count)
 {
 	gp_device  *dev = s->dev;
 	int64_t		m = s->r.nlabelled;
-	gp_matrix	u = dev->create(dev, 1, s->rank, GP_DOUBLE);
+	gp_matrix	u = gp_upload(dev, gp_matrix_wrap(s->half, 1, s->rank, GP_DOUBLE), GP_DOUBLE);
 
-	dev->upload(dev, u, gp_matrix_wrap(s->half, 1, s->rank, GP_DOUBLE));
 	gp_live_solve(&s->r, false, u);
 	if (s->r.f.exact)
 		dev->download(dev, gp_matrix_wrap(count, 1, m, GP_DOUBLE), u);

@@ -39,8 +39,7 @@ open_exact(gp_live_covariance *c)
 	int64_t		m = r->nlabelled;
 	int32_t    *col = gp_alloc_array(r->env, m, sizeof(int32_t));
 	int32_t    *row = all_rows(r->env, c->n);
-	double	   *dot = gp_alloc_array(r->env, c->n, sizeof(double));
-	gp_matrix	norm = dev->create(dev, c->n, 1, GP_DOUBLE);
+	double	   *dot;
 	gp_matrix	l = gp_live_root(r, m);
 	gp_matrix	all;
 
@@ -48,18 +47,16 @@ open_exact(gp_live_covariance *c)
 		col[k] = gp_live_anchor(r, r->labelled[k]);
 	gp_live_diagonal(r, row, c->n, c->left);
 	all = gp_live_columns(r, col, m);
-	c->half = dev->create(dev, c->n, m, GP_DOUBLE);
-	dev->copy(dev, c->half, gp_matrix_rows(all, 0, c->n));
+	c->half = gp_copy(dev, gp_matrix_rows(all, 0, c->n), GP_DOUBLE);
 	dev->destroy(dev, &all);
 	dev->trsm(dev, false, true, l, c->half);
-	dev->row_dots(dev, norm, c->half, c->half);
-	dev->download(dev, gp_matrix_wrap(dot, c->n, 1, GP_DOUBLE), norm);
+	dot = gp_row_products(dev, c->half, c->half);
 	for (int64_t i = 0; i < c->n; i++)
 	{
 		c->own[i] = c->left[i] - dot[i];
 		put_left(c, i, c->left[i] > 0.0, c->own[i]);
 	}
-	gp_destroy_all(dev, &l, &norm);
+	dev->destroy(dev, &l);
 	gp_free_all(r->env, dot, row, col);
 }
 
@@ -146,16 +143,15 @@ gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols
 		gp_live_rows *r = c->r;
 		int64_t		rank = gp_factor_rank(c->factor);
 		gp_matrix	l = gp_live_root(r, rank);
-		gp_matrix	x = dev->create(dev, rank, c->ncols, GP_DOUBLE);
+		gp_matrix	x;
 
 		gp_factor_rows(&r->ev, c->factor, c->col, c->ncols, c->rows);
 		dev->trsm(dev, false, true, l, c->rows);
-		dev->transpose(dev, x, c->rows);
+		x = gp_transpose(dev, c->rows);
 		dev->trsm(dev, true, true, l, x);
 		dev->axpby(dev, r->f.noise, x, 0.0, x);
 		gp_factor_solve(&r->ev, c->factor, x);
-		c->right = dev->create(dev, rank, c->ncols, r->ev.type);
-		dev->copy(dev, c->right, x);
+		c->right = gp_copy(dev, x, r->ev.type);
 		gp_destroy_all(dev, &x, &l);
 		return;
 	}
@@ -192,8 +188,7 @@ gp_live_covariance_square(gp_live_covariance *c, gp_matrix out)
 		dev->syrk(dev, false, c->r->f.noise, c->rows, 0.0, out);
 		return;
 	}
-	rows = dev->create(dev, c->ncols, c->ncols, c->r->ev.type);
-	dev->gather_rows(dev, rows, c->kernel, c->col);
+	rows = gp_gather(dev, c->kernel, c->col, c->ncols);
 	dev->copy(dev, out, rows);
 	dev->destroy(dev, &rows);
 	dev->gemm(dev, false, true, -1.0, c->rows, c->rows, 1.0, out);

@@ -76,9 +76,8 @@ gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
 	bool		whole = r->f.exact && !r->f.by_columns;
 	gp_matrix	diag = whole ? gp_matrix_diagonal(whole_kernel(r)) :
 		gp_eval_diagonal(&r->ev, root_step(r));
-	gp_matrix	rows = dev->create(dev, n, 1, diag.type);
+	gp_matrix	rows = gp_gather(dev, diag, row, n);
 
-	dev->gather_rows(dev, rows, diag, row);
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), rows);
 	dev->destroy(dev, &rows);
 	if (!whole)
@@ -94,10 +93,8 @@ gp_live_columns(gp_live_rows *r, const int32_t *col, int64_t ncols)
 
 	if (r->f.by_columns)
 		return gp_eval_columns(&r->ev, root_step(r), col, ncols);
-	rows = dev->create(dev, ncols, r->ev.n, r->ev.type);
-	dev->gather_rows(dev, rows, whole_kernel(r), col);
-	out = dev->create(dev, r->ev.n, ncols, r->ev.type);
-	dev->transpose(dev, out, rows);
+	rows = gp_gather(dev, whole_kernel(r), col, ncols);
+	out = gp_transpose(dev, rows);
 	dev->destroy(dev, &rows);
 	return out;
 }

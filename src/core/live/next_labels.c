@@ -138,8 +138,7 @@ add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g
 		dev->syrk(dev, true, 1.0, all, 1.0, g);
 		return;
 	}
-	some = dev->create(dev, n, all.cols, GP_DOUBLE);
-	dev->gather_rows(dev, some, all, place);
+	some = gp_gather(dev, all, place, n);
 	dev->syrk(dev, true, 1.0, some, 1.0, g);
 	dev->destroy(dev, &some);
 }

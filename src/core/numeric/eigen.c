@@ -33,13 +33,13 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	y = dev->create(dev, m, s, GP_DOUBLE);
 	/* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
 	int32_t    *index = gp_alloc_array(dev->env, y.cols, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, y.cols, g.cols, GP_DOUBLE);
-	gp_matrix	start = dev->create(dev, g.rows, y.cols, GP_DOUBLE);
+	gp_matrix	rows;
+	gp_matrix	start;
 
 	for (int64_t i = 0; i < y.cols; i++)
 		index[i] = (int32_t) (i * g.rows / y.cols);
-	dev->gather_rows(dev, rows, g, index);
-	dev->transpose(dev, start, rows);
+	rows = gp_gather(dev, g, index, y.cols);
+	start = gp_transpose(dev, rows);
 	dev->destroy(dev, &rows);
 	gp_free(dev->env, index);
 	/* a second factor mends what rounding left of the first */
@@ -82,14 +82,14 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	gp_matrix	gram = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, s, 1, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, m, s, GP_DOUBLE);
-	double	   *value = gp_alloc_figures(env, s, sizeof(double));
-	double	   *vector = gp_alloc_figures(env, m, s * sizeof(double));
+	double	   *value;
+	double	   *vector;
 
 	gp_centre_rows(dev, q);
 	dev->syrk(dev, true, 1.0, q, 0.0, gram);
 	gp_leading_vectors(dev, gram, v, w);
-	dev->download(dev, gp_matrix_wrap(value, s, 1, GP_DOUBLE), w);
-	dev->download(dev, gp_matrix_wrap(vector, m, s, GP_DOUBLE), v);
+	value = gp_download(dev, w);
+	vector = gp_download(dev, v);
 	/* V of Q'Q gives Q V w^-1/2 */
 	for (int64_t k = 0; k < s && !env->dry; k++)
 	{

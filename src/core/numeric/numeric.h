@@ -6,6 +6,70 @@
 
 #include "numeric/dot.h"
 
+/* ---- matrices made of others, the caller's ---- */
+
+/* The rows index of m. */
+static inline gp_matrix
+gp_gather(gp_device *dev, gp_matrix m, const int32_t *index, int64_t n)
+{
+	gp_matrix	out = dev->create(dev, n, m.cols, m.type);
+
+	dev->gather_rows(dev, out, m, index);
+	return out;
+}
+
+static inline gp_matrix
+gp_transpose(gp_device *dev, gp_matrix m)
+{
+	gp_matrix	out = dev->create(dev, m.cols, m.rows, m.type);
+
+	dev->transpose(dev, out, m);
+	return out;
+}
+
+/* m in a type. */
+static inline gp_matrix
+gp_copy(gp_device *dev, gp_matrix m, gp_type type)
+{
+	gp_matrix	out = dev->create(dev, m.rows, m.cols, type);
+
+	dev->copy(dev, out, m);
+	return out;
+}
+
+/* The host's numbers in a type; m as numbers of the host. */
+static inline gp_matrix
+gp_upload(gp_device *dev, gp_matrix host, gp_type type)
+{
+	gp_matrix	out = dev->create(dev, host.rows, host.cols, type);
+
+	dev->upload(dev, out, host);
+	return out;
+}
+
+static inline double *
+gp_download(gp_device *dev, gp_matrix m)
+{
+	double	   *host = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(dev->env, m.rows, m.cols),
+										sizeof(double));
+
+	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
+	return host;
+}
+
+/* The inner products of the rows of a and b, which may be one, as numbers of the host. */
+static inline double *
+gp_row_products(gp_device *dev, gp_matrix a, gp_matrix b)
+{
+	gp_matrix	dots = dev->create(dev, a.rows, 1, GP_DOUBLE);
+	double	   *host;
+
+	dev->row_dots(dev, dots, a, b);
+	host = gp_download(dev, dots);
+	dev->destroy(dev, &dots);
+	return host;
+}
+
 /* ---- cholesky.c ---- */
 
 /* The mean of a vector, and of the diagonal of a matrix, on the device. */

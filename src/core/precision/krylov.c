@@ -146,14 +146,13 @@ label_system_solve(label_system *l, double sigma2, int d, double noise, gp_matri
 					  gp_matrix z)
 {
 	gp_device  *dev = l->dev;
-	gp_matrix	direction = dev->create(dev, l->n, w.cols, GP_DOUBLE);
+	gp_matrix	direction = gp_copy(dev, w, GP_DOUBLE);
 	gp_matrix	product = dev->create(dev, l->n, w.cols, GP_DOUBLE);
 	gp_matrix	reach = dev->create(dev, l->cols->rows, w.cols, GP_DOUBLE);
 	double		first = gp_long_dot(&l->dots, w, w);
 	double		square = first;
 
 	dev->fill(dev, z, 0.0);
-	dev->copy(dev, direction, w);
 	for (int k = 0; k < MOST_STEPS && square > SMALL * SMALL * first; k++)
 	{
 		double		left;
@@ -177,12 +176,10 @@ static void
 take_rows(gp_krylov *k, int j)
 {
 	gp_device  *dev = k->dev;
-	gp_matrix	rows = dev->create(dev, k->m, k->cols, k->type);
+	gp_matrix	rows = gp_gather(dev, k->vector[j], k->labelled, k->m);
 	double		factor = k->size[j] > 0.0 ? 1.0 / k->size[j] : 0.0;
 
-	k->row[j] = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
-	dev->gather_rows(dev, rows, k->vector[j], k->labelled);
-	dev->download(dev, gp_matrix_wrap(k->row[j], k->m, k->cols, GP_DOUBLE), rows);
+	k->row[j] = gp_download(dev, rows);
 	GP_EACH(k->env, e, gp_items(k->env, k->m * k->cols), e)
 		k->row[j][e] *= factor;
 	dev->destroy(dev, &rows);
@@ -335,13 +332,13 @@ static double *
 label_answer(gp_krylov *k, double sigma2, int d, double noise, const double *w)
 {
 	gp_device  *dev = k->dev;
-	gp_matrix	from = dev->create(dev, k->m, k->cols, GP_DOUBLE);
+	gp_matrix	from = gp_upload(dev, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE),
+								 GP_DOUBLE);
 	gp_matrix	to = dev->create(dev, k->m, k->cols, GP_DOUBLE);
-	double	   *z = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
+	double	   *z;
 
-	dev->upload(dev, from, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE));
 	label_system_solve(&k->labels, sigma2, d, noise, from, to);
-	dev->download(dev, gp_matrix_wrap(z, k->m, k->cols, GP_DOUBLE), to);
+	z = gp_download(dev, to);
 	gp_destroy_all(dev, &from, &to);
 	return z;
 }

@@ -363,16 +363,12 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 
 		gp_elements_free(f->env, &b);
 		/* Reads the labels' rows of a solution */
-		gp_device  *dev = f->dev;
-		int64_t		m = f->problem->nlabelled;
-		gp_matrix	rows = dev->create(dev, m, x.cols, x.type);
-		double	   *host = gp_alloc_figures(f->env, m, x.cols * sizeof(double));
+		gp_matrix	rows = gp_gather(f->dev, x, f->problem->labelled, f->problem->nlabelled);
+		double	   *host = gp_download(f->dev, rows);
 
-		dev->gather_rows(dev, rows, x, f->problem->labelled);
-		dev->download(dev, gp_matrix_wrap(host, m, x.cols, GP_DOUBLE), rows);
 		read_labels(f, host, true, band.first, x.cols);
 		gp_free(f->env, host);
-		dev->destroy(dev, &rows);
+		f->dev->destroy(f->dev, &rows);
 		if (mean)
 			take_means(f, x, true, band.first, mean);
 		else if (alone)

@@ -13,19 +13,13 @@
 static double
 mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
 {
-	gp_env	   *env = dev->env;
-	int64_t		n = z.rows;
-	gp_matrix	dots = dev->create(dev, n, 1, GP_DOUBLE);
-	double	   *host = gp_alloc_figures(env, n, sizeof(double));
+	double	   *dot = gp_row_products(dev, z, y);
 	double		sum = 0.0;
 
-	dev->row_dots(dev, dots, z, y);
-	dev->download(dev, gp_matrix_wrap(host, n, 1, GP_DOUBLE), dots);
-	GP_EACH(env, i, gp_items(env, n), i)
-		sum += host[i];
-	gp_free(env, host);
-	dev->destroy(dev, &dots);
-	return sum / ((double) n * z.cols);
+	GP_EACH(dev->env, i, gp_items(dev->env, z.rows), i)
+		sum += dot[i];
+	gp_free(dev->env, dot);
+	return sum / ((double) z.rows * z.cols);
 }
 
 gp_csr

@@ -85,12 +85,10 @@ static double
 share_found(const spread *s, gp_matrix f)
 {
 	const gp_problem *problem = s->problem;
-	gp_matrix	rows = s->dev->create(s->dev, problem->nlabelled, f.cols, f.type);
-	double	   *host = gp_alloc_array(s->env, problem->nlabelled, f.cols * sizeof(double));
+	gp_matrix	rows = gp_gather(s->dev, f, problem->labelled, problem->nlabelled);
+	double	   *host = gp_download(s->dev, rows);
 	int64_t		found = 0;
 
-	s->dev->gather_rows(s->dev, rows, f, problem->labelled);
-	s->dev->download(s->dev, gp_matrix_wrap(host, rows.rows, rows.cols, GP_DOUBLE), rows);
 	GP_EACH(s->env, k, problem->nlabelled, k * f.cols)
 	{
 		const double *part = host + k * f.cols;
@@ -114,12 +112,12 @@ propagate(const spread *s)
 	int64_t		n = s->problem->graph->nodes;
 	gp_csr	   *p = neighbour_means(s, GP_FLOAT);
 	gp_matrix	kept = dev->create(dev, n, s->targets->columns, GP_FLOAT);
-	gp_matrix	now = dev->create(dev, n, s->targets->columns, GP_FLOAT);
 	gp_matrix	next = dev->create(dev, n, s->targets->columns, GP_FLOAT);
+	gp_matrix	now;
 	double		found;
 
 	put_labels(s, kept);
-	dev->copy(dev, now, kept);
+	now = gp_copy(dev, kept, GP_FLOAT);
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		gp_matrix	last = now;

@@ -32,25 +32,14 @@ typedef struct dual
 	double	   *lambda;
 } dual;
 
-/* The device's vector or matrix as host memory, owned by the caller. */
-static double *
-to_host(gp_device *dev, gp_matrix m)
-{
-	double	   *host = gp_alloc_figures(dev->env, (int64_t) gp_size_mul(dev->env, m.rows, m.cols),
-										sizeof(double));
-
-	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, GP_DOUBLE), m);
-	return host;
-}
-
 /* The leave-one-out error over the nodes that count. */
 static double
 loo_error(dual *d)
 {
 	gp_env	   *env = d->dev->env;
 	int32_t		columns = d->targets->columns;
-	double	   *mean = to_host(d->dev, d->alpha);
-	double	   *inverse = to_host(d->dev, d->inverse_diag);
+	double	   *mean = gp_download(d->dev, d->alpha);
+	double	   *inverse = gp_download(d->dev, d->inverse_diag);
 	double		total;
 	double		error = 0.0;
 
@@ -71,7 +60,7 @@ eigen_error(void *state, double nugget)
 	int64_t		m = d->targets->m;
 	int32_t		columns = d->targets->columns;
 	double	   *w = gp_alloc_array(dev->env, m, sizeof(double));
-	double	   *b = to_host(dev, d->uty);
+	double	   *b = gp_download(dev, d->uty);
 
 	for (int64_t i = 0; i < m && !dev->env->dry; i++)
 	{
@@ -145,13 +134,12 @@ choose_nugget(dual *d, const gp_problem *problem)
 
 	dev->copy(dev, d->work, d->k);
 	dev->syev(dev, d->work, w);
-	d->lambda = to_host(dev, w);
+	d->lambda = gp_download(dev, w);
 	dev->destroy(dev, &w);
-	u = to_host(dev, d->work);
+	u = gp_download(dev, d->work);
 	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
 		u[i] *= u[i];
-	d->squares = dev->create(dev, m, m, GP_DOUBLE);
-	dev->upload(dev, d->squares, gp_matrix_wrap(u, m, m, GP_DOUBLE));
+	d->squares = gp_upload(dev, gp_matrix_wrap(u, m, m, GP_DOUBLE), GP_DOUBLE);
 	gp_free(dev->env, u);
 	d->uty = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
 	d->scaled = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
@@ -180,18 +168,17 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 
 	d.counted = gp_loo_sample(env, targets, m, &d.ncounted);
 	d.work = dev->create(dev, m, m, GP_DOUBLE);
-	d.y = dev->create(dev, m, columns, GP_DOUBLE);
+	d.y = gp_upload(dev, gp_matrix_wrap(targets->y, m, columns, GP_DOUBLE), GP_DOUBLE);
 	d.alpha = dev->create(dev, m, columns, GP_DOUBLE);
 	d.inverse_diag = dev->create(dev, m, 1, GP_DOUBLE);
-	dev->upload(dev, d.y, gp_matrix_wrap(targets->y, m, columns, GP_DOUBLE));
 	out.nugget = choose_nugget(&d, problem);
 	out.noise = out.nugget * mean_diag;
 	gp_free(env, d.counted);
 	log_det = cholesky_solve(&d, out.noise, &k);
 
 	/* Leave-one-out and the scale. */
-	alpha = to_host(dev, d.alpha);
-	inverse = to_host(dev, d.inverse_diag);
+	alpha = gp_download(dev, d.alpha);
+	inverse = gp_download(dev, d.inverse_diag);
 	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
 	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));
 	for (int64_t e = 0; e < m * columns && !env->dry; e++)

@@ -160,12 +160,10 @@ explain_here(void *state, gp_matrix root, gp_matrix w, double *fit, double *leve
 	gp_device  *dev = here->dev;
 	int64_t		m = here->q.rows;
 	int64_t		height = gp_min64(m, dev->row_block);
-	gp_matrix	narrow_root = dev->create(dev, root.rows, root.cols, here->q.type);
-	gp_matrix	narrow_w = dev->create(dev, w.rows, w.cols, here->q.type);
+	gp_matrix	narrow_root = gp_copy(dev, root, here->q.type);
+	gp_matrix	narrow_w = gp_copy(dev, w, here->q.type);
 	gp_matrix	block = dev->create(dev, height, here->q.cols, here->q.type);
 
-	dev->copy(dev, narrow_root, root);
-	dev->copy(dev, narrow_w, w);
 	for (gp_band band = gp_band_first(m, height); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	b = gp_matrix_rows(block, 0, band.count);

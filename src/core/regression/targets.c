@@ -171,10 +171,9 @@ gp_blocks_recent(const gp_problem *problem)
 double
 gp_root_log_det(gp_device *dev, gp_matrix root)
 {
-	double	   *host = gp_alloc_figures(dev->env, root.rows, sizeof(double));
+	double	   *host = gp_download(dev, gp_matrix_diagonal(root));
 	double		log_det = 0.0;
 
-	dev->download(dev, gp_matrix_wrap(host, root.rows, 1, GP_DOUBLE), gp_matrix_diagonal(root));
 	for (int64_t i = 0; i < root.rows && !dev->env->dry; i++)
 		log_det += 2.0 * log(host[i]);
 	gp_free(dev->env, host);

@@ -67,19 +67,13 @@ order_labels(blocks *b)
 static gp_matrix
 rows_of(blocks *b, const int32_t *index, int64_t n)
 {
-	gp_device  *dev = b->dev;
-	gp_matrix	wide = dev->create(dev, n, b->q.cols, GP_DOUBLE);
-	gp_matrix	rows;
+	gp_matrix	rows = gp_gather(b->dev, b->q, index, n);
+	gp_matrix	wide;
 
 	if (b->q.type == GP_DOUBLE)
-	{
-		dev->gather_rows(dev, wide, b->q, index);
-		return wide;
-	}
-	rows = dev->create(dev, n, b->q.cols, b->q.type);
-	dev->gather_rows(dev, rows, b->q, index);
-	dev->copy(dev, wide, rows);
-	dev->destroy(dev, &rows);
+		return rows;
+	wide = gp_copy(b->dev, rows, GP_DOUBLE);
+	b->dev->destroy(b->dev, &rows);
 	return wide;
 }
 
@@ -114,14 +108,14 @@ sum_blocks(blocks *b)
 			/* The targets of some labels, and a column of ones. */
 			double	   *host = gp_alloc_figures(b->dev->env, band.count * (columns + 1),
 												sizeof(double));
-			gp_matrix	y = b->dev->create(b->dev, band.count, columns + 1, GP_DOUBLE);
+			gp_matrix	y;
 			for (int64_t i = 0; i < gp_items(b->dev->env, band.count); i++)
 			{
 				memcpy(host + i * (columns + 1), b->targets->y + (int64_t) index[i] * columns,
 					   columns * sizeof(double));
 				host[i * (columns + 1) + columns] = 1.0;
 			}
-			b->dev->upload(b->dev, y, gp_matrix_wrap(host, band.count, columns + 1, GP_DOUBLE));
+			y = gp_upload(dev, gp_matrix_wrap(host, band.count, columns + 1, GP_DOUBLE), GP_DOUBLE);
 			gp_free(b->dev->env, host);
 
 			dev->syrk(dev, true, 1.0, rows, 1.0, b->gram[k]);

@@ -37,36 +37,31 @@ enum
 #define BUFFER_BYTES (((size_t) 128 << 20) + ((size_t) 1 << 20))
 #endif
 
-/* The entry points in use, F(member, name, result, arguments); character lengths follow the
- * arguments of Fortran. */
+/* The entry points in use, F(member, name, result, arguments), those of one type by its letter;
+ * character lengths follow the arguments of Fortran. */
 #define BLAS_FUNCTIONS(F) \
-	F(sgemm, "cblas_sgemm", void, (int, int, int, int, int, int, float, const float *, int, \
-								   const float *, int, float, float *, int)) \
-	F(dgemm, "cblas_dgemm", void, (int, int, int, int, int, int, double, const double *, int, \
-								   const double *, int, double, double *, int)) \
-	F(ssyrk, "cblas_ssyrk", void, (int, int, int, int, int, float, const float *, int, float, \
-								   float *, int)) \
-	F(dsyrk, "cblas_dsyrk", void, (int, int, int, int, int, double, const double *, int, double, \
-								   double *, int)) \
-	F(strsm, "cblas_strsm", void, (int, int, int, int, int, int, int, float, const float *, int, \
-								   float *, int)) \
-	F(dtrsm, "cblas_dtrsm", void, (int, int, int, int, int, int, int, double, const double *, \
-								   int, double *, int)) \
-	F(spotrf, "spotrf_", void, (const char *, const int *, float *, const int *, int *, size_t)) \
-	F(dpotrf, "dpotrf_", void, (const char *, const int *, double *, const int *, int *, size_t)) \
-	F(strtri, "strtri_", void, (const char *, const char *, const int *, float *, const int *, \
-								int *, size_t, size_t)) \
-	F(dtrtri, "dtrtri_", void, (const char *, const char *, const int *, double *, const int *, \
-								int *, size_t, size_t)) \
-	F(ssyevd, "ssyevd_", void, (const char *, const char *, const int *, float *, const int *, \
-								float *, float *, const int *, int *, const int *, int *, \
-								size_t, size_t)) \
-	F(dsyevd, "dsyevd_", void, (const char *, const char *, const int *, double *, const int *, \
-								double *, double *, const int *, int *, const int *, int *, \
-								size_t, size_t)) \
+	BLAS_OF_TYPE(F, s, float) BLAS_OF_TYPE(F, d, double) \
 	F(corename, "openblas_get_corename", char *, (void)) \
 	F(parallel, "openblas_get_parallel", int, (void)) \
 	F(set_threads, "openblas_set_num_threads", void, (int))
+
+#define BLAS_OF_TYPE(F, s, T) \
+	F(s##gemm, "cblas_" #s "gemm", void, (int, int, int, int, int, int, T, const T *, int, \
+										  const T *, int, T, T *, int)) \
+	F(s##syrk, "cblas_" #s "syrk", void, (int, int, int, int, int, T, const T *, int, T, T *, \
+										  int)) \
+	F(s##trsm, "cblas_" #s "trsm", void, (int, int, int, int, int, int, int, T, const T *, int, \
+										  T *, int)) \
+	F(s##potrf, #s "potrf_", void, (const char *, const int *, T *, const int *, int *, size_t)) \
+	F(s##trtri, #s "trtri_", void, (const char *, const char *, const int *, T *, const int *, \
+									int *, size_t, size_t)) \
+	F(s##syevd, #s "syevd_", void, (const char *, const char *, const int *, T *, const int *, \
+									T *, T *, const int *, int *, const int *, int *, size_t, \
+									size_t))
+
+/* Calls the entry point of a type; numbers are converted to it. */
+#define CALL(type, name, ...) \
+	((type) == GP_FLOAT ? blas.s##name(__VA_ARGS__) : blas.d##name(__VA_ARGS__))
 
 typedef struct blas_table
 {
@@ -251,49 +246,29 @@ gp_blas_gemm(bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
 			 double beta, gp_matrix c)
 {
 	int			k = (int) (trans_a ? a.rows : a.cols);
-	int			ta = trans_a ? TRANS : NO_TRANS;
-	int			tb = trans_b ? TRANS : NO_TRANS;
 
-	if (c.type == GP_FLOAT)
-		blas.sgemm(ROW_MAJOR, ta, tb, (int) c.rows, (int) c.cols, k, (float) alpha, a.data,
-				   leading(a), b.data, leading(b), (float) beta, c.data, leading(c));
-	else
-		blas.dgemm(ROW_MAJOR, ta, tb, (int) c.rows, (int) c.cols, k, alpha, a.data,
-				   leading(a), b.data, leading(b), beta, c.data, leading(c));
+	CALL(c.type, gemm, ROW_MAJOR, trans_a ? TRANS : NO_TRANS, trans_b ? TRANS : NO_TRANS,
+		 (int) c.rows, (int) c.cols, k, alpha, a.data, leading(a), b.data, leading(b), beta, c.data,
+		 leading(c));
 }
 
 void
 gp_blas_syrk(bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 {
 	int			k = (int) (trans ? a.rows : a.cols);
-	int			t = trans ? TRANS : NO_TRANS;
 
-	if (c.type == GP_FLOAT)
-		blas.ssyrk(ROW_MAJOR, LOWER, t, (int) c.rows, k, (float) alpha, a.data, leading(a),
-				   (float) beta, c.data, leading(c));
-	else
-		blas.dsyrk(ROW_MAJOR, LOWER, t, (int) c.rows, k, alpha, a.data, leading(a),
-				   beta, c.data, leading(c));
+	CALL(c.type, syrk, ROW_MAJOR, LOWER, trans ? TRANS : NO_TRANS, (int) c.rows, k, alpha, a.data,
+		 leading(a), beta, c.data, leading(c));
 }
 
 void
 gp_blas_trsm(bool left, bool trans, gp_matrix l, gp_matrix b)
 {
-	int			side = left ? LEFT : RIGHT;
-	int			t = trans ? TRANS : NO_TRANS;
-
-	if (b.type == GP_FLOAT)
-		blas.strsm(ROW_MAJOR, side, LOWER, t, NON_UNIT, (int) b.rows, (int) b.cols, 1.0f,
-				   l.data, leading(l), b.data, leading(b));
-	else
-		blas.dtrsm(ROW_MAJOR, side, LOWER, t, NON_UNIT, (int) b.rows, (int) b.cols, 1.0,
-				   l.data, leading(l), b.data, leading(b));
+	CALL(b.type, trsm, ROW_MAJOR, left ? LEFT : RIGHT, LOWER, trans ? TRANS : NO_TRANS, NON_UNIT,
+		 (int) b.rows, (int) b.cols, 1.0, l.data, leading(l), b.data, leading(b));
 }
 
-/*
- * The lower Cholesky factor in place; returns LAPACK's info.  LAPACK is column
- * major: our lower triangle is its upper one.
- */
+/* LAPACK is column major: our lower triangle is its upper one. */
 int
 gp_blas_potrf(gp_matrix a)
 {
@@ -301,10 +276,7 @@ gp_blas_potrf(gp_matrix a)
 	int			lda = leading(a);
 	int			info = 0;
 
-	if (a.type == GP_FLOAT)
-		blas.spotrf("U", &n, a.data, &lda, &info, 1);
-	else
-		blas.dpotrf("U", &n, a.data, &lda, &info, 1);
+	CALL(a.type, potrf, "U", &n, a.data, &lda, &info, 1);
 	return info;
 }
 
@@ -315,10 +287,7 @@ gp_blas_trtri(gp_matrix l)
 	int			lda = leading(l);
 	int			info = 0;
 
-	if (l.type == GP_FLOAT)
-		blas.strtri("U", "N", &n, l.data, &lda, &info, 1, 1);
-	else
-		blas.dtrtri("U", "N", &n, l.data, &lda, &info, 1, 1);
+	CALL(l.type, trtri, "U", "N", &n, l.data, &lda, &info, 1, 1);
 	return info;
 }
 
@@ -343,9 +312,6 @@ gp_blas_syevd(gp_matrix a, void *w, void *work, int *iwork)
 	int			liwork = (int) gp_blas_syevd_iwork(n);
 	int			info = 0;
 
-	if (a.type == GP_FLOAT)
-		blas.ssyevd("V", "U", &n, a.data, &lda, w, work, &lwork, iwork, &liwork, &info, 1, 1);
-	else
-		blas.dsyevd("V", "U", &n, a.data, &lda, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+	CALL(a.type, syevd, "V", "U", &n, a.data, &lda, w, work, &lwork, iwork, &liwork, &info, 1, 1);
 	return info;
 }

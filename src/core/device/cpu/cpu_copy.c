@@ -61,6 +61,7 @@ struct vector_job
 	gp_grid		grid;
 	gp_matrix	x;
 	gp_matrix	y;
+	gp_matrix	out;			/* of row_dots */
 	double		a;
 	double		b;
 	const int32_t *index;
@@ -192,60 +193,40 @@ gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *
 	gp_cpu_run(dev, rows_tile, &job, job.grid.tiles);
 }
 
-/* The operands of row_dots. */
-typedef struct dots_job
-{
-	gp_matrix	out;
-	gp_matrix	a;
-	gp_matrix	b;
-	int64_t		chunk;
-	const gp_simd_ops *ops;
-} dots_job;
-
 static void
-dots_tile(void *arg, int64_t tile, int worker)
+dots_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
 {
-	dots_job   *job = arg;
-	int64_t		end = gp_min64(job->a.rows, (tile + 1) * job->chunk);
-
-	for (int64_t i = tile * job->chunk; i < end; i++)
-		*(double *) gp_matrix_at(job->out, i, 0) =
-			job->ops->dot(job->a.cols, gp_matrix_at(job->a, i, 0), gp_matrix_at(job->b, i, 0));
+	*(double *) gp_matrix_at(job->out, i, 0) =
+		job->ops->dot(job->x.cols, gp_matrix_at(job->x, i, 0), gp_matrix_at(job->y, i, 0));
 }
 
 void
 gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b)
 {
-	dots_job	job = {.out = out, .a = a, .b = b, .ops = gp_cpu_ops(dev, a.type)};
+	vector_job	job = {.x = a, .y = b, .out = out, .ops = gp_cpu_ops(dev, a.type), .row = dots_row};
 
 	gp_cpu_require(dev, gp_matrix_alike(a, b) && out.type == GP_DOUBLE && out.cols == 1 &&
 				   out.rows == a.rows);
-	job.chunk = gp_max64(1, TILE_ELEMENTS / gp_max64(a.cols, 1));
-	gp_cpu_run(dev, dots_tile, &job, (a.rows + job.chunk - 1) / job.chunk);
+	job.grid = gp_grid_make(a.rows, 1, TILE_ELEMENTS / gp_max64(a.cols, 1), 1);
+	gp_cpu_run(dev, rows_tile, &job, job.grid.tiles);
 }
 
 /* ---- transposes ---- */
 
-/* What is done to a block at or below the diagonal and its mirror image. */
-typedef void (*block_pair) (const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper);
+/* What is done to a block and its mirror image. */
+typedef void (*block_work) (const gp_simd_ops *ops, gp_matrix block, gp_matrix mirrored);
 
 typedef struct transpose_job
 {
 	gp_grid		grid;
-	gp_matrix	x;
-	gp_matrix	y;
+	gp_matrix	block_of;
+	gp_matrix	mirrored_of;
+	bool		lower;			/* blocks above the diagonal have nothing to do */
 	const gp_simd_ops *ops;
-	block_pair	block;
+	block_work	work;
 } transpose_job;
 
-/* dst = src' for a block that fits the first-level cache. */
-static void
-transpose_block(const gp_simd_ops *ops, gp_matrix dst, gp_matrix src)
-{
-	ops->turn(src.rows, src.cols, src.data, src.ld, dst.data, dst.ld);
-}
-
-/* One tile of y = x', block by block. */
+/* One tile and its mirror image, by blocks that fit the first-level cache. */
 static void
 transpose_tile(void *arg, int64_t tile, int worker)
 {
@@ -253,25 +234,42 @@ transpose_tile(void *arg, int64_t tile, int worker)
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
 	gp_grid		grid = gp_grid_make(r.rows, r.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
 
+	if (job->lower && r.col > r.row)
+		return;
 	for (int64_t t = 0; t < grid.tiles; t++)
 	{
 		gp_tile_range b = gp_grid_at(&grid, t);
 
 		b.row += r.row;
 		b.col += r.col;
-		transpose_block(job->ops, gp_grid_part(job->y, b),
-						gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows));
+		if (!job->lower || b.col <= b.row)
+			job->work(job->ops, gp_grid_part(job->block_of, b),
+					  gp_matrix_part(job->mirrored_of, b.col, b.row, b.cols, b.rows));
 	}
+}
+
+static void
+run_blocks(gp_device *dev, gp_matrix block_of, gp_matrix mirrored_of, bool lower, block_work work)
+{
+	transpose_job job = {.block_of = block_of, .mirrored_of = mirrored_of, .lower = lower,
+	.ops = gp_cpu_ops(dev, block_of.type), .work = work};
+
+	job.grid = gp_grid_make(block_of.rows, block_of.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
+	gp_cpu_run(dev, transpose_tile, &job, job.grid.tiles);
+}
+
+/* block = mirrored' */
+static void
+transpose_block(const gp_simd_ops *ops, gp_matrix block, gp_matrix mirrored)
+{
+	ops->turn(mirrored.rows, mirrored.cols, mirrored.data, mirrored.ld, block.data, block.ld);
 }
 
 void
 gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src)
 {
-	transpose_job job = {.x = src, .y = dst, .ops = gp_cpu_ops(dev, dst.type)};
-
 	gp_cpu_require(dev, dst.type == src.type && dst.rows == src.cols && dst.cols == src.rows);
-	job.grid = gp_grid_make(dst.rows, dst.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
-	gp_cpu_run(dev, transpose_tile, &job, job.grid.tiles);
+	run_blocks(dev, dst, src, false, transpose_block);
 }
 
 /* Swaps a block with the transpose of its mirror image; on the diagonal, with itself. */
@@ -307,48 +305,17 @@ mirror_block(const gp_simd_ops *ops, gp_matrix lower, gp_matrix upper)
 			memcpy(gp_matrix_at(lower, j, i), gp_matrix_at(lower, i, j), gp_type_size(lower.type));
 }
 
-/* A tile and its mirror image, block by block; tiles above the diagonal have nothing to do. */
-static void
-both_tiles(void *arg, int64_t tile, int worker)
-{
-	transpose_job *job = arg;
-	gp_tile_range r = gp_grid_at(&job->grid, tile);
-	gp_grid		grid = gp_grid_make(r.rows, r.cols, TRANSPOSE_BLOCK, TRANSPOSE_BLOCK);
-
-	if (r.col > r.row)
-		return;
-	for (int64_t t = 0; t < grid.tiles; t++)
-	{
-		gp_tile_range b = gp_grid_at(&grid, t);
-
-		b.row += r.row;
-		b.col += r.col;
-		if (b.col <= b.row)
-			job->block(job->ops, gp_grid_part(job->x, b),
-					   gp_matrix_part(job->x, b.col, b.row, b.cols, b.rows));
-	}
-}
-
-static void
-run_both(gp_device *dev, gp_matrix x, block_pair block)
-{
-	transpose_job job = {.x = x, .ops = gp_cpu_ops(dev, x.type), .block = block};
-
-	job.grid = gp_grid_make(x.rows, x.cols, TRANSPOSE_TILE, TRANSPOSE_TILE);
-	gp_cpu_run(dev, both_tiles, &job, job.grid.tiles);
-}
-
 void
 gp_cpu_transpose_square(gp_device *dev, gp_matrix x)
 {
 	gp_cpu_require(dev, x.rows == x.cols);
-	run_both(dev, x, swap_block);
+	run_blocks(dev, x, x, true, swap_block);
 }
 
 void
 gp_cpu_mirror_lower(gp_device *dev, gp_matrix x)
 {
-	run_both(dev, x, mirror_block);
+	run_blocks(dev, x, x, true, mirror_block);
 }
 
 /* ---- single elements ---- */

@@ -45,7 +45,7 @@ swap_spare(gp_cpu *cpu, void *data)
 	return data;
 }
 
-/* Keeps memory between matrices: the first touch of pages costs as much as a product. */
+/* The first touch of pages costs as much as a product. */
 void
 gp_cpu_keep(gp_device *dev, bool keep)
 {
@@ -104,8 +104,7 @@ describe_device(gp_cpu *cpu)
 			 cpu->simd->name);
 }
 
-/* The table; env, threads and state are filled in for each device. */
-static const gp_device cpu_table = {
+const gp_device gp_cpu_table = {
 	.name = "cpu",
 	.create = gp_cpu_create,
 	.destroy = gp_cpu_destroy,
@@ -148,7 +147,7 @@ gp_device_cpu(gp_env *env, int threads)
 
 	gp_blas_load(env);
 	cpu = gp_alloc_zero(env, 1, sizeof(gp_cpu));
-	cpu->dev = cpu_table;
+	cpu->dev = gp_cpu_table;
 	cpu->dev.env = env;
 	cpu->dev.state = cpu;
 	cpu->dev.row_block = ROW_BLOCK;

@@ -123,6 +123,9 @@ gp_matrix_alike(gp_matrix a, gp_matrix b)
 	return a.type == b.type && a.rows == b.rows && a.cols == b.cols;
 }
 
+/* cpu_device.c: the CPU's operations; env, threads and state are each device's own. */
+extern const gp_device gp_cpu_table;
+
 /* cpu_copy.c */
 extern gp_matrix gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type);
 extern void gp_cpu_destroy(gp_device *dev, gp_matrix *m);

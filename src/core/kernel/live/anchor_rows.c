@@ -21,8 +21,7 @@ gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, c
 		gp_keep_rows(ev->keep, kind, site, 0, z->csr, index, n);
 	if (z->dense.cols == 0)
 		return;
-	rows = dev->create(dev, n, z->dense.cols, ev->type);
-	dev->gather_rows(dev, rows, z->dense, index);
+	rows = gp_gather(dev, z->dense, index, n);
 	gp_keep_matrix(dev, ev->keep, kind, site, 1, rows);
 	dev->destroy(dev, &rows);
 }

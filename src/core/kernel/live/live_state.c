@@ -204,10 +204,8 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 gp_matrix
 gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type)
 {
-	gp_matrix	m = dev->create(dev, piece->rows, piece->cols, type);
-
-	dev->upload(dev, m, gp_matrix_wrap(piece->dense, piece->rows, piece->cols, piece->type));
-	return m;
+	return gp_upload(dev, gp_matrix_wrap(piece->dense, piece->rows, piece->cols, piece->type),
+					 type);
 }
 
 /*

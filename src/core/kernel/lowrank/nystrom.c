@@ -137,10 +137,7 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 			dev->copy(dev, gp_matrix_rows(to->p, 0, rows), gp_matrix_rows(from->p, 0, rows));
 		}
 		if (from->root.data)
-		{
-			to->root = dev->create(dev, from->root.rows, from->root.cols, GP_DOUBLE);
-			dev->copy(dev, to->root, from->root);
-		}
+			to->root = gp_copy(dev, from->root, GP_DOUBLE);
 	}
 	return out;
 }

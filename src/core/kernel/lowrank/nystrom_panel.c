@@ -18,12 +18,11 @@ void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	mean_of_both = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
+	gp_matrix	mean_of_both = gp_transpose(dev, c);
 	double		most = ev->patient ? PATIENT_JITTER : GP_MAX_JITTER;
 	double		mean;
 	double		jitter;
 
-	dev->transpose(dev, mean_of_both, c);
 	dev->axpby(dev, 0.5, c, 0.5, mean_of_both);
 	mean = gp_mean_diagonal(dev, mean_of_both);
 	if (!isfinite(mean))
@@ -48,9 +47,8 @@ static gp_matrix
 landmarks_root(gp_nystrom *ny, int step, gp_matrix rows)
 {
 	gp_eval    *ev = ny->ev;
-	gp_matrix	root = ev->dev->create(ev->dev, ny->na, ny->na, GP_DOUBLE);
+	gp_matrix	root = gp_copy(ev->dev, rows, GP_DOUBLE);
 
-	ev->dev->copy(ev->dev, root, rows);
 	ev->dev->destroy(ev->dev, &rows);
 	gp_landmark_root(ev, root);
 	if (ev->keep)
@@ -61,7 +59,6 @@ landmarks_root(gp_nystrom *ny, int step, gp_matrix rows)
 gp_factor *
 gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 {
-	gp_device  *dev = ny->ev->dev;
 	gp_factor  *f = gp_factor_create(ny->ev->env);
 
 	f->npanels = 1;
@@ -71,12 +68,8 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
 										ny->na * (ny->na + 1) / 2);
 	else
-	{
-		gp_matrix	rows = dev->create(dev, ny->na, ny->na, ny->ev->type);
-
-		dev->gather_rows(dev, rows, panel, ny->landmark);
-		f->panel[0].root = landmarks_root(ny, step, rows);
-	}
+		f->panel[0].root = landmarks_root(ny, step, gp_gather(ny->ev->dev, panel, ny->landmark,
+															  ny->na));
 	return f;
 }
 
@@ -110,8 +103,7 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	gp_panel_take_root(dev, panel);
 	if (panel->root.data == NULL)
 		return;
-	root = dev->create(dev, panel->root.rows, panel->root.cols, ev->type);
-	dev->copy(dev, root, panel->root);
+	root = gp_copy(dev, panel->root, ev->type);
 	dev->trsm(dev, false, true, root, gp_matrix_rows(panel->p, 0, gp_eval_rows(ev)));
 	gp_destroy_all(dev, &root, &panel->root);
 }
@@ -205,8 +197,7 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 					 "the live state does not fit its kernel");
 		return rows;
 	}
-	rows = dev->create(dev, ny->na, p.cols, ev->type);
-	dev->gather_rows(dev, rows, p, ny->landmark);
+	rows = gp_gather(dev, p, ny->landmark, ny->na);
 	if (ev->keep)
 		gp_keep_matrix(dev, ev->keep, GP_PIECE_ROWS, step, b, rows);
 	return rows;

@@ -57,10 +57,7 @@ some_of_linear(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n)
 	if (z->csr)
 		out.csr = gp_csr_select(ev->env, z->csr, index, n, NULL, z->csr->cols);
 	if (z->dense.cols > 0)
-	{
-		out.dense = ev->dev->create(ev->dev, n, z->dense.cols, ev->type);
-		ev->dev->gather_rows(ev->dev, out.dense, z->dense, index);
-	}
+		out.dense = gp_gather(ev->dev, z->dense, index, n);
 	return out;
 }
 
@@ -98,8 +95,8 @@ open_within(gp_eval *ev, const gp_source *s, gp_order *order, gp_some_rows *out)
 		out->chain.stage[k] = s->chain.stage[k];
 		if (s->chain.stage[k].diag.data == NULL)
 			continue;
-		out->chain.stage[k].diag = ev->dev->create(ev->dev, order->rows + s->na, 1, GP_DOUBLE);
-		ev->dev->gather_rows(ev->dev, out->chain.stage[k].diag, s->chain.stage[k].diag, node);
+		out->chain.stage[k].diag = gp_gather(ev->dev, s->chain.stage[k].diag, node,
+											 order->rows + s->na);
 	}
 	gp_free(ev->env, node);
 }

@@ -101,12 +101,12 @@ typedef struct gp_propagate
 } gp_propagate;
 
 /* Some rows of the value before. */
-typedef struct gp_gather
+typedef struct gp_gather_block
 {
 	int32_t    *index;			/* ascending, of most; the caller's */
 	int64_t		most;
 	gp_csr		scatter;		/* rows before x rows of this step */
-} gp_gather;
+} gp_gather_block;
 
 /*
  * Features Phi of rows over len with Gaussian weights, q(A) = N(mean, diag exp(2 log_s)):
@@ -238,7 +238,7 @@ struct gp_block
 	{
 		gp_linear_map linear;
 		gp_propagate propagate;
-		gp_gather	gather;
+		gp_gather_block gather;
 		gp_cosines	cosines;
 		gp_spectrum_block spectrum;
 		gp_mix		mix;

@@ -24,22 +24,18 @@ static gp_matrix
 largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 {
 	int64_t		n = h->cols;
-	gp_matrix	turned = dev->create(dev, z.cols, z.rows, z.type);
-	gp_matrix	dots = dev->create(dev, z.cols, 1, GP_DOUBLE);
+	gp_matrix	turned = gp_transpose(dev, z);
 	gp_matrix	turn = dev->create(dev, n, n, h->type);
 	gp_matrix	out = dev->create(dev, h->rows, n, h->type);
-	double	   *length = gp_alloc_figures(dev->env, n, sizeof(double));
+	double	   *length = gp_row_products(dev, turned, turned);
 	double	   *host = gp_alloc_zero(dev->env, n * n, sizeof(double));
 
-	dev->transpose(dev, turned, z);
-	dev->row_dots(dev, dots, turned, turned);
-	dev->download(dev, gp_matrix_wrap(length, n, 1, GP_DOUBLE), dots);
 	for (int64_t k = 0; k < gp_items(dev->env, n); k++)
 		host[k * n + n - 1 - k] = pow(sqrt(length[k]), power);
 	dev->upload(dev, turn, gp_matrix_wrap(host, n, n, GP_DOUBLE));
 	dev->gemm(dev, false, false, 1.0, *h, turn, 0.0, out);
 	gp_free_all(dev->env, host, length);
-	gp_destroy_all(dev, &turn, &dots, &turned, h);
+	gp_destroy_all(dev, &turn, &turned, h);
 	return out;
 }
 
@@ -70,10 +66,7 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 	gp_matrix	product;
 
 	if (x->csr == NULL)
-	{
-		dense = dev->create(dev, x->rows, x->dims, x->type);
-		dev->upload(dev, dense, gp_matrix_wrap(x->dense, x->rows, x->dims, x->type));
-	}
+		dense = gp_upload(dev, gp_matrix_wrap(x->dense, x->rows, x->dims, x->type), x->type);
 	/* orthonormal columns h that span what X, centred, has most of: random ones times X X', again
 	 * and again */
 	q = dev->create(dev, h.rows, h.cols, GP_DOUBLE);

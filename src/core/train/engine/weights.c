@@ -124,14 +124,12 @@ gp_weights_divergence(gp_trainer *t, const gp_weights *w)
 {
 	int64_t		n = w->mean.value.rows;
 	int64_t		cols = w->mean.value.cols;
-	double	   *m = gp_alloc_figures(t->env, n * cols, 2 * sizeof(double));
-	double	   *l = t->env->dry ? m : m + n * cols;
+	double	   *m = gp_download(t->dev, w->mean.value);
+	double	   *l = gp_download(t->dev, w->log_s.value);
 	double		sum = 0.0;
 
-	t->dev->download(t->dev, gp_matrix_wrap(m, n, cols, GP_DOUBLE), w->mean.value);
-	t->dev->download(t->dev, gp_matrix_wrap(l, n, cols, GP_DOUBLE), w->log_s.value);
 	for (int64_t k = 0; k < gp_items(t->env, n * cols); k++)
 		sum += 0.5 * (m[k] * m[k] + exp(2.0 * l[k]) - 2.0 * l[k] - 1.0);
-	gp_free(t->env, m);
+	gp_free_all(t->env, m, l);
 	return sum;
 }

@@ -16,10 +16,9 @@
 double
 gp_sum(gp_device *dev, gp_matrix x)
 {
-	double	   *host = gp_alloc_figures(dev->env, x.rows, sizeof(double));
+	double	   *host = gp_download(dev, x);
 	double		sum = 0.0;
 
-	dev->download(dev, gp_matrix_wrap(host, x.rows, 1, GP_DOUBLE), x);
 	for (int64_t i = 0; i < gp_items(dev->env, x.rows); i++)
 		sum += host[i];
 	gp_free(dev->env, host);
@@ -37,11 +36,10 @@ gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *poin
 double
 gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 {
-	gp_matrix	own = dev->create(dev, points->n, points->n, GP_DOUBLE);
+	gp_matrix	own = gp_gather(dev, k, points->node, points->n);
 	gp_matrix	root = dev->create(dev, points->n, points->n, GP_DOUBLE);
 	double		jitter;
 
-	dev->gather_rows(dev, own, k, points->node);
 	jitter = gp_cholesky_jitter(dev, own, 1.0, FIRST_JITTER, LAST_JITTER, root);
 	if (isnan(jitter))
 		gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
@@ -257,12 +255,11 @@ gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, doubl
 	gp_env	   *env = dev->env;
 	int64_t		m = points->n;
 	int64_t		height = gp_min64(k.rows, GP_PANEL_ROWS);
-	double	   *length = gp_alloc_figures(env, k.rows, sizeof(double));
 	double	   *product = gp_alloc_figures(env, height, m * sizeof(double));
 	double	   *kernel = gp_alloc_figures(env, height, m * sizeof(double));
 	double		variance = gp_feature_products(dev, x, NULL, points, work, norm);
+	double	   *length = gp_download(dev, norm);
 
-	dev->download(dev, gp_matrix_wrap(length, k.rows, 1, GP_DOUBLE), norm);
 	if (!(gamma > 0.0))
 		gamma = variance > 0.0 ? TYPICAL / sqrt(2.0 * variance) : 1.0;
 	for (gp_band band = gp_band_first(k.rows, height); band.count > 0; gp_band_next(&band))
