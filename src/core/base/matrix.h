@@ -26,6 +26,21 @@ gp_max64(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* x to a whole power by squaring: the same bits with every C library. */
+static inline double
+gp_whole_power(double x, int64_t power)
+{
+	double		out = 1.0;
+
+	for (; power > 0; power >>= 1)
+	{
+		if (power & 1)
+			out *= x;
+		x *= x;
+	}
+	return out;
+}
+
 /*
  * A band of rows, or columns, that are worked on at once:
  *

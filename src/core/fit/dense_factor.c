@@ -11,27 +11,9 @@
 gp_matrix
 gp_factor_dense(gp_eval *ev, const gp_factor *f)
 {
-	gp_device  *dev = ev->dev;
-	int64_t		height = gp_min64(ev->n, dev->row_block);
-	gp_matrix	q = dev->create(dev, ev->n, gp_factor_rank(f), GP_FLOAT);
-	int64_t		at = 0;
+	gp_matrix	q = ev->dev->create(ev->dev, ev->n, gp_factor_rank(f), GP_FLOAT);
 
-	for (int b = 0; b < f->npanels; b++)
-	{
-		int64_t		cols = f->panel[b].p.cols;
-		gp_matrix	block = dev->create(dev, height, cols, GP_DOUBLE);
-
-		for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
-		{
-			gp_matrix	part = gp_matrix_rows(block, 0, band.count);
-
-			dev->copy(dev, part, gp_matrix_rows(f->panel[b].p, band.first, band.count));
-			gp_panel_apply_root(dev, &f->panel[b], false, part);
-			dev->copy(dev, gp_matrix_part(q, band.first, at, band.count, cols), part);
-		}
-		dev->destroy(dev, &block);
-		at += cols;
-	}
+	gp_factor_rows(ev, f, NULL, ev->n, q);
 	return q;
 }
 

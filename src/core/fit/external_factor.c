@@ -6,8 +6,6 @@
  */
 #include "fit_internal.h"
 
-#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
-
 /* A fit on its way. */
 typedef struct external_fit
 {
@@ -58,30 +56,6 @@ predict_rows(void *state, gp_matrix root, gp_matrix w, double *mean, double *lev
 	}
 }
 
-/* The mean of |q_i|^2 over evenly spread rows, as gp_factor_mean has it. */
-static double
-mean_diagonal(const external_fit *fit)
-{
-	gp_device  *dev = fit->dev;
-	gp_env	   *env = dev->env;
-	int64_t		n = fit->out->nodes;
-	int64_t		count = gp_min64(n, DIAG_SAMPLE);
-	int32_t    *node = gp_alloc_array(env, count, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, count, fit->factor->rank, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
-	double		mean;
-
-	for (int64_t i = 0; i < count; i++)
-		node[i] = (int32_t) (i * n / count);
-	fit->factor->rows(fit->factor->state, node, count, rows);
-	dev->row_dots(dev, norm, rows, rows);
-	mean = gp_mean_entry(dev, norm);
-	gp_destroy_all(dev, &rows, &norm);
-	gp_free(env, node);
-	gp_check_mean_diagonal(env, GP_FLOAT, mean);
-	return mean;
-}
-
 /* The gp_regression of such a factor. */
 static gp_solution
 regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
@@ -90,11 +64,14 @@ regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets,
 	gp_env	   *env = fit->dev->env;
 	gp_eval		ev = {.env = env,.max_jitter = fit->factor->jitter};
 	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
+	double		mean = gp_rows_mean(fit->dev, out->nodes, fit->factor->rank, fit->factor->rows,
+									fit->factor->state);
 	gp_solution solution;
 
+	gp_check_mean_diagonal(env, GP_FLOAT, mean);
 	fit->out = out;
 	fit->present = gp_alloc_array(env, out->nodes, sizeof(double));
-	solution = gp_primal_solve_rows(fit->dev, problem, targets, &rows, mean_diagonal(fit));
+	solution = gp_primal_solve_rows(fit->dev, problem, targets, &rows, mean);
 	/* What is left of a variance is its leverage times the noise (lowrank.c). */
 	for (int64_t i = 0; i < out->nodes; i++)
 		out->variance[i] *= solution.noise;

@@ -96,7 +96,7 @@ gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *grap
 	gp_eval		ev;
 
 	check_steps(dev->env, program, true);
-	gp_eval_open_on(&ev, dev, program, graph, a, &x, GP_FLOAT);
+	gp_eval_open_with(&ev, dev, program, graph, &x, 0, GP_FLOAT, (gp_eval_options) {.a = a});
 	z = gp_step_is_linear(&ev, last) ? gp_linear_of_step(&ev, last) : NULL;
 	if (z == NULL || z->csr || z->width != columns.cols)
 		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is not a linear "

@@ -50,8 +50,9 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 	}
 	else
 	{
-		gp_eval_open_to_plan(&ev, dev, closed.program, problem->graph, problem->features,
-							 problem->seed, problem->type, problem->estimate_limit);
+		gp_eval_open_with(&ev, dev, closed.program, problem->graph, problem->features,
+						  problem->seed, problem->type,
+						  (gp_eval_options) {NULL, true, problem->estimate_limit});
 		if (problem->jitter > 0.0)
 			ev.jitter = problem->jitter;
 		plan = gp_plan_with(&ev, &closed);

@@ -61,16 +61,6 @@ keeps_node(const gp_operator *op)
 	return false;
 }
 
-/* True when the program sums over neighbours anywhere. */
-static bool
-uses_graph(const gp_program *program)
-{
-	for (int s = 0; s < program->nsteps; s++)
-		if (gp_step_nature_of(&program->steps[s])->gathers)
-			return true;
-	return false;
-}
-
 /*
  * True when a node's own features reach the kernel by another way than its
  * neighbourhood's sum: then twins must have equal features, too.
@@ -130,7 +120,7 @@ fingerprints(const gp_eval *ev)
 	uint64_t   *sum;
 	bool		sees = sees_itself(ev);
 
-	if (!uses_graph(ev->kernel->program))
+	if (!gp_program_has(ev->kernel->program, GP_STEP_OP))
 		return own;
 	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
 	GP_EACH(ev->env, i, ev->n, ev->kernel->a->start[i])

@@ -461,8 +461,8 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 		gp_csr_free(dev->env, s);
 		return plan;
 	}
-	gp_eval_open_to_plan(&ev, dev, problem->program, problem->graph, problem->features,
-						 problem->seed, problem->type, problem->estimate_limit);
+	gp_eval_open_with(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
+					  problem->type, (gp_eval_options) {NULL, true, problem->estimate_limit});
 	plan = gp_plan_with(&ev, problem);
 	gp_eval_close(&ev);
 	return plan;

@@ -154,6 +154,16 @@ extern uint64_t gp_kernel_hash(const gp_kernel *kernel, uint64_t seed);
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
 extern bool gp_program_is_laplacian(const gp_program *program);
 
+/* True for a program with a step of this kind. */
+static inline bool
+gp_program_has(const gp_program *program, gp_step_kind kind)
+{
+	for (int step = 0; step < program->nsteps; step++)
+		if (program->steps[step].kind == kind)
+			return true;
+	return false;
+}
+
 /* True when this is the name of a preset that is no method, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
 

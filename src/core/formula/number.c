@@ -59,29 +59,16 @@ gp_number_divide(gp_number a, gp_number b)
 	return result(a, b, b.value == 0.0 ? NAN : a.value / b.value);
 }
 
-/* A number to a whole power, by squaring: the same bits with every C library. */
-static double
-whole_power(double base, int exponent)
-{
-	double		power = 1.0;
-
-	for (unsigned e = (unsigned) abs(exponent); e > 0; e >>= 1)
-	{
-		if (e & 1)
-			power *= base;
-		base *= base;
-	}
-	return exponent < 0 ? 1.0 / power : power;
-}
-
 gp_number
 gp_number_power(gp_number base, gp_number exponent)
 {
 	bool		whole = exponent.value == floor(exponent.value) &&
 		fabs(exponent.value) <= MAX_EXPONENT;
 
-	return result(base, exponent, whole ? whole_power(base.value, (int) exponent.value) :
-				  pow(base.value, exponent.value));
+	double		power = whole ? gp_whole_power(base.value, (int64_t) fabs(exponent.value)) : 0.0;
+
+	return result(base, exponent, !whole ? pow(base.value, exponent.value) :
+				  exponent.value < 0.0 ? 1.0 / power : power);
 }
 
 gp_number

@@ -256,7 +256,6 @@ gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 	if (at_preset(&p))
 	{
 		text->preset = folded_token(&p);
-		text->spelled = gp_arena_copy(arena, p.lex.token.start, p.lex.token.length);
 		gp_lex_next(&p.lex);
 		if (gp_lex_take(&p.lex, '('))
 		{

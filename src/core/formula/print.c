@@ -6,30 +6,17 @@
  */
 #include "formula_internal.h"
 
-/* How tightly a tree holds together: sums, products, signs, powers, the rest. */
-static int
-tightness(const gp_ast *ast)
-{
-	switch (ast->kind)
-	{
-		case GP_AST_SUM:
-			return 1;
-		case GP_AST_PRODUCT:
-			return 2;
-		case GP_AST_NEGATE:
-			return 3;
-		case GP_AST_POWER:
-			return 4;
-		default:
-			return 5;
-	}
-}
+/* How tightly trees hold together. */
+static const int tightness[] = {
+	[GP_AST_SUM] = 1,[GP_AST_PRODUCT] = 2,[GP_AST_NEGATE] = 3,[GP_AST_POWER] = 4,
+	[GP_AST_NUMBER] = 5,[GP_AST_NAME] = 5,[GP_AST_CALL] = 5
+};
 
 /* A tree within another, in parentheses unless it holds at least so tightly. */
 static void
 add_tree(gp_text *text, const gp_layer *names, const gp_ast *ast, int least)
 {
-	bool		open = tightness(ast) < least;
+	bool		open = tightness[ast->kind] < least;
 
 	gp_text_add(text, open ? "(" : "");
 	gp_text_tree(text, names, ast);

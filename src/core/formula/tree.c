@@ -141,23 +141,18 @@ gp_ast_named(gp_arena *arena, gp_ast_kind kind, int position, const char *start,
 	return node;
 }
 
-/* Doubles the room for arguments. */
-static void
-grow(gp_arena *arena, gp_ast *node)
-{
-	int			room = node->room > 0 ? 2 * node->room : 2;
-
-	node->arg = gp_arena_grow(arena, node->arg, node->n, room, sizeof(gp_ast *));
-	node->flip = gp_arena_grow(arena, node->flip, node->n, room, sizeof(bool));
-	node->key = gp_arena_grow(arena, node->key, node->n, room, sizeof(char *));
-	node->room = room;
-}
-
 void
 gp_ast_add(gp_arena *arena, gp_ast *parent, gp_ast *arg, bool flip, const char *key)
 {
 	if (parent->n == parent->room)
-		grow(arena, parent);
+	{
+		int			room = parent->room > 0 ? 2 * parent->room : 2;
+
+		parent->arg = gp_arena_grow(arena, parent->arg, parent->n, room, sizeof(gp_ast *));
+		parent->flip = gp_arena_grow(arena, parent->flip, parent->n, room, sizeof(bool));
+		parent->key = gp_arena_grow(arena, parent->key, parent->n, room, sizeof(char *));
+		parent->room = room;
+	}
 	parent->arg[parent->n] = arg;
 	parent->flip[parent->n] = flip;
 	parent->key[parent->n] = key;

@@ -72,7 +72,6 @@ typedef struct gp_option
 typedef struct gp_kernel_text
 {
 	const char *preset;			/* the name, in lower case */
-	const char *spelled;
 	gp_ast	   *formula;
 	int			position;		/* of the preset or the formula */
 	int			n;

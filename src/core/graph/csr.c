@@ -64,6 +64,19 @@ gp_csr_scale(gp_csr *s, double factor)
 		gp_number_put(s->value, s->type, k, factor * gp_number_at(s->value, s->type, k));
 }
 
+gp_csr
+gp_csr_as(gp_env *env, const gp_csr *s, gp_type type)
+{
+	gp_csr		out = *s;
+
+	out.type = type;
+	out.stamp = gp_csr_stamp();
+	out.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
+	GP_EACH(env, k, gp_items(env, gp_csr_entries(s)), k)
+		gp_number_put(out.value, type, k, gp_number_at(s->value, s->type, k));
+	return out;
+}
+
 /* Fills one row of A, the self-loop at its sorted place. */
 static void
 normalise_row(const gp_graph *graph, int64_t i, double left, const double *right, gp_csr *a)

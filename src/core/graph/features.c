@@ -349,14 +349,10 @@ gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 	*out = (gp_features) {rows, dims, NULL, NULL, f->type};
 	if (s)
 	{
-		out->csr = gp_csr_create(env, rows, dims, gp_csr_entries(s), s->type);
-		for (int64_t i = 0; i < rows; i++)
-			out->csr->start[i + 1] = s->start[gp_min64(i + 1, s->rows)];
-		if (gp_csr_entries(s) > 0)
-		{
-			memcpy(out->csr->col, s->col, gp_csr_entries(s) * sizeof(int32_t));
-			memcpy(out->csr->value, s->value, gp_csr_entries(s) * size);
-		}
+		gp_csr	   *none = gp_csr_create(env, rows - s->rows, dims, 0, s->type);
+
+		out->csr = gp_csr_stack(env, s, s->rows, none, dims);
+		gp_csr_free(env, none);
 	}
 	else
 	{

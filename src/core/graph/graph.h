@@ -139,6 +139,9 @@ extern void gp_csr_free(gp_env *env, gp_csr *s);
 /* The identity. */
 extern gp_csr *gp_csr_identity(gp_env *env, int64_t n, gp_type type);
 
+/* The places of s with its values in another type, which are the caller's. */
+extern gp_csr gp_csr_as(gp_env *env, const gp_csr *s, gp_type type);
+
 /* s *= factor. */
 extern void gp_csr_scale(gp_csr *s, double factor);
 

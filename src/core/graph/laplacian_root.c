@@ -91,9 +91,8 @@ gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *ker
 	return f;
 }
 
-/* A dense matrix on the device as features, freeing the former. */
-static gp_features *
-features_of(gp_device *dev, gp_matrix m, gp_type type)
+gp_features *
+gp_features_of_matrix(gp_device *dev, gp_matrix m, gp_type type)
 {
 	gp_env	   *env = dev->env;
 	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
@@ -141,7 +140,7 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 	dev->spmm(dev, 1.0 / sqrt((double) dims), factor, g, 0.0, out);
 	dev->destroy(dev, &g);
 	gp_csr_free(env, factor);
-	return features_of(dev, out, type);
+	return gp_features_of_matrix(dev, out, type);
 }
 
 /*
@@ -172,7 +171,7 @@ gp_features *
 gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 						   gp_type type)
 {
-	return features_of(dev, gp_laplacian_root(dev, graph, kernel), type);
+	return gp_features_of_matrix(dev, gp_laplacian_root(dev, graph, kernel), type);
 }
 
 /*

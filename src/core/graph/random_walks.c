@@ -87,17 +87,12 @@ gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 typedef struct walker
 {
 	gp_env	   *env;
-	const gp_csr *u;			/* double */
-	const gp_laplacian *kernel;
-	uint64_t	seed;
-	int			copy;
+	gp_walk_task task;
+	gp_walk_choice choice;
 	int64_t		row;			/* where the walks leave their loads */
-	double	   *cumulated;		/* row sums of U up to each entry, for weighted choice */
 	int32_t    *used;			/* times that this node's walks took each entry, for repelled */
 	int64_t    *used_entry;		/* the entries to forget when the node is done */
 	int64_t		nused;
-	int32_t    *anchor;			/* each node's column, -1 without one; NULL: all take loads */
-	int			first;			/* f of the walk's start: 1 where the first step is exact, else 0 */
 	double	   *load;			/* of the current row: n */
 	int64_t    *mark;			/* the row that last touched each place */
 	int32_t    *touched;
@@ -108,9 +103,9 @@ typedef struct walker
 static inline void
 deposit(walker *w, int32_t at, double load)
 {
-	if (w->anchor)
+	if (w->task.anchor)
 	{
-		at = w->anchor[at];
+		at = w->task.anchor[at];
 		if (at < 0)
 			return;
 	}
@@ -145,21 +140,6 @@ choose_repelled(walker *w, int64_t begin, int64_t end, double x, double *probabi
 	return k;
 }
 
-/* Chooses the entry of a row to follow, and tells its probability. */
-static int64_t
-choose(walker *w, int64_t begin, int64_t end, double x, double *probability)
-{
-	switch (w->kernel->choice)
-	{
-		case GP_WALK_WEIGHTED:
-			return gp_choose_weighted(w->u->value, w->cumulated, begin, end, x, probability);
-		case GP_WALK_REPELLED:
-			return choose_repelled(w, begin, end, x, probability);
-		default:
-			return gp_choose_uniform(begin, end, x, probability);
-	}
-}
-
 /* One walk from a node (algorithm 1): the load after k steps is the product of U over
  * probability. */
 typedef struct lane
@@ -177,15 +157,20 @@ typedef struct lane
 static inline bool
 lane_choose(walker *w, lane *l)
 {
-	int64_t		begin = w->u->start[l->at];
-	int64_t		end = w->u->start[l->at + 1];
+	int64_t		begin = w->task.u->start[l->at];
+	int64_t		end = w->task.u->start[l->at + 1];
+	double		x;
 
 	deposit(w, l->at, l->load * l->f);
-	if (begin == end || gp_uniform(&l->s) < w->kernel->p_term)
+	if (begin == end || gp_uniform(&l->s) < w->task.p_term)
 		return false;
-	l->entry = choose(w, begin, end, gp_uniform(&l->s), &l->probability);
-	__builtin_prefetch((const double *) w->u->value + l->entry);
-	__builtin_prefetch(w->u->col + l->entry);
+	x = gp_uniform(&l->s);
+	l->entry = w->choice == GP_WALK_REPELLED ? choose_repelled(w, begin, end, x, &l->probability) :
+		w->choice == GP_WALK_WEIGHTED ? gp_choose_weighted(w->task.u->value, w->task.cumulated, begin,
+														   end, x, &l->probability) :
+		gp_choose_uniform(begin, end, x, &l->probability);
+	__builtin_prefetch((const double *) w->task.u->value + l->entry);
+	__builtin_prefetch(w->task.u->col + l->entry);
 	return true;
 }
 
@@ -193,12 +178,12 @@ lane_choose(walker *w, lane *l)
 static inline bool
 lane_go(const walker *w, lane *l)
 {
-	l->load = gp_walk_load(l->load, ((const double *) w->u->value)[l->entry], l->probability,
-						   w->kernel->p_term);
-	l->at = w->u->col[l->entry];
-	l->f = gp_walk_next(l->f, l->k, w->kernel->d);
-	__builtin_prefetch(w->u->start + l->at);
-	__builtin_prefetch(w->anchor ? (const void *) (w->anchor + l->at) : w->mark + l->at);
+	l->load = gp_walk_load(l->load, ((const double *) w->task.u->value)[l->entry], l->probability,
+						   w->task.p_term);
+	l->at = w->task.u->col[l->entry];
+	l->f = gp_walk_next(l->f, l->k, w->task.d);
+	__builtin_prefetch(w->task.u->start + l->at);
+	__builtin_prefetch(w->task.anchor ? (const void *) (w->task.anchor + l->at) : w->mark + l->at);
 	return ++l->k < GP_LONGEST_WALK;
 }
 
@@ -213,9 +198,9 @@ walk_abreast(walker *w, int64_t node, int64_t number, int count)
 	int			alive = count;
 
 	for (int i = 0; i < count; i++)
-		lanes[i] = (lane) {.s = gp_stream_start(w->seed, w->copy, node, number + i),
-			.at = (int32_t) node, .k = w->first, .load = 1.0,
-			.f = w->first ? 0.5 * w->kernel->d : 1.0};
+		lanes[i] = (lane) {.s = gp_stream_start(w->task.seed, w->task.copy, node, number + i),
+			.at = (int32_t) node, .k = w->task.first, .load = 1.0,
+			.f = w->task.first ? 0.5 * w->task.d : 1.0};
 	while (alive > 0)
 	{
 		int			n = 0;
@@ -237,11 +222,11 @@ static void
 walk_node(walker *w, int64_t node)
 {
 	/* A walk that is repelled has to know where those before it went. */
-	int			most = w->kernel->choice == GP_WALK_REPELLED ? 1 : GP_WALKS_ABREAST;
+	int			most = w->choice == GP_WALK_REPELLED ? 1 : GP_WALKS_ABREAST;
 
-	for (int64_t k = 0; k < w->kernel->walks; k += most)
+	for (int64_t k = 0; k < w->task.walks; k += most)
 	{
-		int64_t		left = w->kernel->walks - k;
+		int64_t		left = w->task.walks - k;
 
 		walk_abreast(w, node, k, left < most ? (int) left : most);
 		if (k % 64 >= 64 - most)
@@ -263,15 +248,12 @@ uses_anchors(const gp_laplacian *kernel, int64_t n)
 static walker
 walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
 {
-	walker		w = {0};
+	walker		w = {.env = env, .choice = kernel->choice};
 	int64_t		entries = u->start[u->rows];
+	int64_t		n = u->rows;
 
-	w.env = env;
-	w.u = u;
-	w.kernel = kernel;
-	w.seed = seed;
-	w.copy = copy;
-	w.first = 1;
+	w.task = (gp_walk_task) {.u = u, .columns = n, .seed = seed, .copy = copy,
+		.walks = kernel->walks, .d = kernel->d, .first = 1, .p_term = kernel->p_term};
 	w.load = gp_alloc_array(env, u->rows, sizeof(double));
 	w.mark = gp_alloc_array(env, u->rows, sizeof(int64_t));
 	w.touched = gp_alloc_array(env, u->rows, sizeof(int32_t));
@@ -279,33 +261,35 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 		w.mark[i] = -1;
 	if (kernel->choice == GP_WALK_WEIGHTED)
 	{
-		w.cumulated = gp_alloc_array(env, entries, sizeof(double));
-		for (int64_t i = 0; i < u->rows; i++)
+		double	   *sum = gp_alloc_array(env, entries, sizeof(double));
+
+		for (int64_t i = 0; i < n; i++)
 			for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
-				w.cumulated[k] = ((const double *) u->value)[k] +
-					(k > u->start[i] ? w.cumulated[k - 1] : 0.0);
+				sum[k] = ((const double *) u->value)[k] + (k > u->start[i] ? sum[k - 1] : 0.0);
+		w.task.cumulated = sum;
 	}
 	if (kernel->choice == GP_WALK_REPELLED)
 	{
 		w.used = gp_alloc_zero(env, entries, sizeof(int32_t));
 		w.used_entry = gp_alloc_array(env, entries, sizeof(int64_t));
 	}
-	if (uses_anchors(kernel, u->rows))
+	if (uses_anchors(kernel, n))
 	{
 		/* Chooses the anchors, a seeded sample without repetition */
-		int64_t		n = w.u->rows;
+		int32_t    *anchor = gp_alloc_array(env, n, sizeof(int32_t));
 		int64_t		left = kernel->dims;
-		gp_stream	s = gp_stream_start(w.seed, -1, 0, 0);
+		gp_stream	s = gp_stream_start(seed, -1, 0, 0);
 
-		w.anchor = gp_alloc_array(w.env, n, sizeof(int32_t));
 		for (int64_t i = 0; i < n; i++)
 		{
 			bool		take = gp_uniform(&s) * (double) (n - i) < (double) left;
 
-			w.anchor[i] = take ? (int32_t) (kernel->dims - left) : -1;
+			anchor[i] = take ? (int32_t) (kernel->dims - left) : -1;
 			left -= take;
 		}
-		w.first = 0;
+		w.task.anchor = anchor;
+		w.task.columns = kernel->dims;
+		w.task.first = 0;
 	}
 	return w;
 }
@@ -314,8 +298,8 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 static void
 walker_close(walker *w)
 {
-	gp_free_all(w->env, w->load, w->mark, w->touched, w->cumulated, w->used, w->used_entry,
-				w->anchor);
+	gp_free_all(w->env, w->load, w->mark, w->touched, w->task.cumulated, w->used, w->used_entry,
+				w->task.anchor);
 }
 
 /* Appends the current node's loads as a sorted row; the arrays grow by half. */
@@ -340,24 +324,6 @@ append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
 	w->ntouched = 0;
 }
 
-/* The walks as a device takes them. */
-static gp_walk_task
-walk_task(const walker *w, int64_t columns)
-{
-	return (gp_walk_task) {
-		.u = w->u,
-		.cumulated = w->cumulated,
-		.anchor = w->anchor,
-		.columns = columns,
-		.seed = w->seed,
-		.copy = w->copy,
-		.walks = w->kernel->walks,
-		.d = w->kernel->d,
-		.first = w->first,
-		.p_term = w->kernel->p_term
-	};
-}
-
 /*
  * The loads of all walks, averaged.  With K of n nodes as anchors every copy is
  * scaled by sqrt(n / K), which keeps a product of two copies unbiased.
@@ -371,17 +337,17 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 	double		factor = 1.0 / kernel->walks;
 	int64_t		room = 0;
 
-	if (w.anchor)
+	if (w.task.anchor)
 		factor *= sqrt((double) u->rows / (double) kernel->dims);
 	out->rows = u->rows;
-	out->cols = w.anchor ? kernel->dims : u->rows;
+	out->cols = w.task.columns;
 	out->type = GP_DOUBLE;
 	out->stamp = gp_csr_stamp();
 	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
 	if ((dev != NULL && dev->random_walks != NULL && kernel->choice != GP_WALK_REPELLED &&
 		 kernel->walks / kernel->p_term < DEVICE_LOADS))
 	{
-		dev->random_walks(dev, walk_task(&w, out->cols), factor, out);
+		dev->random_walks(dev, w.task, factor, out);
 		walker_close(&w);
 		return out;
 	}
@@ -439,8 +405,8 @@ gp_walk_entries(const gp_graph *graph, const gp_laplacian *kernel)
 static double
 factor_row(walker *w, int64_t node)
 {
-	int64_t		begin = w->u->start[node];
-	int64_t		degree = w->u->start[node + 1] - begin;
+	int64_t		begin = w->task.u->start[node];
+	int64_t		degree = w->task.u->start[node + 1] - begin;
 	int64_t		taken = degree < SAMPLE_NEIGHBOURS ? degree : SAMPLE_NEIGHBOURS;
 	int64_t		half = 0;
 	double		more = 0.0;
@@ -449,7 +415,7 @@ factor_row(walker *w, int64_t node)
 	{
 		if (k == taken / 2)
 			half = w->ntouched;
-		walk_node(w, w->u->col[begin + k * degree / taken]);
+		walk_node(w, w->task.u->col[begin + k * degree / taken]);
 	}
 	if (taken < degree)
 		more = (double) (w->ntouched - half) / (taken - taken / 2) * (degree - taken);
@@ -474,11 +440,11 @@ gp_walk_estimate(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel,
 		size.loads += (double) w.ntouched * n / rows;
 		w.ntouched = 0;
 		w.row = 2 * s + 1;
-		if (!w.anchor)
+		if (!w.task.anchor)
 			size.entries += fmin(factor_row(&w, node), n) * n / rows;
 		w.ntouched = 0;
 	}
-	if (w.anchor)
+	if (w.task.anchor)
 		size.entries = size.loads;
 	walker_close(&w);
 	gp_csr_free(env, u);

@@ -77,6 +77,9 @@ extern bool gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph,
 extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
 								   const gp_laplacian *kernel);
 
+/* A dense matrix on the device as features of a type, in place of the former. */
+extern gp_features *gp_features_of_matrix(gp_device *dev, gp_matrix m, gp_type type);
+
 /* The same as features; a dry run learns what that takes. */
 extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *graph,
 											   const gp_laplacian *kernel, gp_type type);

@@ -11,13 +11,6 @@
 #define ROUNDING 1e-3
 #define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
-/* Mean and deviation of each feature. */
-typedef struct moments
-{
-	double	   *mean;
-	double	   *deviation;
-} moments;
-
 void
 gp_features_row(const gp_features *f, int64_t row, double *out)
 {
@@ -32,13 +25,13 @@ gp_features_row(const gp_features *f, int64_t row, double *out)
 		out[f->csr->col[k]] = gp_number_at(f->csr->value, f->type, k);
 }
 
-/* The moments of every so many-th row, in two passes: the deviation of large numbers would be lost
- * in one. */
-static moments
-take_moments(gp_env *env, const gp_features *f, int64_t step)
+/* gp_features_moments of every so many-th row, in two passes: the deviation of large numbers would
+ * be lost in one.  A feature that varies by no more than the rounding of its mean is constant. */
+static double *
+moments(gp_env *env, const gp_features *f, int64_t step)
 {
-	moments		m = {gp_alloc_zero(env, f->dims, sizeof(double)),
-	gp_alloc_zero(env, f->dims, sizeof(double))};
+	double	   *mean = gp_alloc_zero(env, (int64_t) gp_size_mul(env, 2, f->dims), sizeof(double));
+	double	   *deviation = mean + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
 	double		rows = (double) ((f->rows + step - 1) / step);
 	int64_t		next = 0;
@@ -48,7 +41,7 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 		gp_poll(env, i * f->dims, &next);
 		gp_features_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			m.mean[j] += row[j] / rows;
+			mean[j] += row[j] / rows;
 	}
 	next = 0;
 	for (int64_t i = 0; i < f->rows; i += step)
@@ -56,41 +49,22 @@ take_moments(gp_env *env, const gp_features *f, int64_t step)
 		gp_poll(env, i * f->dims, &next);
 		gp_features_row(f, i, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			m.deviation[j] += (row[j] - m.mean[j]) * (row[j] - m.mean[j]) / rows;
+			deviation[j] += (row[j] - mean[j]) * (row[j] - mean[j]) / rows;
 	}
 	for (int64_t j = 0; j < f->dims; j++)
-		m.deviation[j] = sqrt(m.deviation[j]);
+	{
+		deviation[j] = sqrt(deviation[j]);
+		if (!(deviation[j] > 1e-12 * fabs(mean[j])))
+			deviation[j] = 0.0;
+	}
 	gp_free(env, row);
-	return m;
-}
-
-/* Frees the moments. */
-static void
-free_moments(gp_env *env, moments *m)
-{
-	gp_free_all(env, m->mean, m->deviation);
-}
-
-/* True when a feature varies by more than the rounding of its mean. */
-static bool
-varies(const moments *m, int64_t j)
-{
-	return m->deviation[j] > 1e-12 * fabs(m->mean[j]);
+	return mean;
 }
 
 double *
 gp_features_moments(gp_env *env, const gp_features *f)
 {
-	moments		m = take_moments(env, f, 1);
-	double	   *out = gp_alloc_array(env, (int64_t) gp_size_mul(env, 2, f->dims), sizeof(double));
-
-	for (int64_t j = 0; j < f->dims; j++)
-	{
-		out[j] = m.mean[j];
-		out[f->dims + j] = varies(&m, j) ? m.deviation[j] : 0.0;
-	}
-	free_moments(env, &m);
-	return out;
+	return moments(env, f, 1);
 }
 
 gp_features *
@@ -180,34 +154,35 @@ gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 double
 gp_features_spread(gp_env *env, const gp_features *f)
 {
-	moments		m = take_moments(env, f, 1);
+	double	   *mean = moments(env, f, 1);
+	const double *deviation = mean + f->dims;
 	double		low = INFINITY;
 	double		high = 0.0;
 
 	for (int64_t j = 0; j < f->dims; j++)
-		if (varies(&m, j))
+		if (deviation[j] > 0.0)
 		{
-			low = fmin(low, m.deviation[j]);
-			high = fmax(high, m.deviation[j]);
+			low = fmin(low, deviation[j]);
+			high = fmax(high, deviation[j]);
 		}
-	free_moments(env, &m);
+	gp_free(env, mean);
 	return high > 0.0 ? high / low : 1.0;
 }
 
 double
 gp_features_shared(gp_env *env, const gp_features *f)
 {
-	moments		m = take_moments(env, f, f->rows / ROWS_ENOUGH + 1);
+	double	   *moment = moments(env, f, f->rows / ROWS_ENOUGH + 1);
 	double		mean = 0.0;
 	double		deviation = 0.0;
 
 	for (int64_t j = 0; j < f->dims; j++)
-		if (varies(&m, j))
+		if (moment[f->dims + j] > 0.0)
 		{
-			mean = hypot(mean, m.mean[j]);
-			deviation = hypot(deviation, m.deviation[j]);
+			mean = hypot(mean, moment[j]);
+			deviation = hypot(deviation, moment[f->dims + j]);
 		}
-	free_moments(env, &m);
+	gp_free(env, moment);
 	return deviation > 0.0 ? mean / deviation : 0.0;
 }
 

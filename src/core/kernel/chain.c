@@ -36,9 +36,9 @@ unit_scale(gp_eval *ev, const gp_chain *chain, int step)
 	if (gp_unit_kept(ev, GP_UNIT_CHAIN, step, &scale))
 		return scale;
 	diag = current_diag(ev, chain);
-	scale = gp_unit_scale(ev, gp_mean_entry(ev->dev, diag));
+	scale = gp_unit_note(ev, GP_UNIT_CHAIN, step, gp_mean_entry(ev->dev, diag));
 	ev->dev->destroy(ev->dev, &diag);
-	return gp_unit_note(ev, GP_UNIT_CHAIN, step, scale);
+	return scale;
 }
 
 /* Adds a stage on top. */

@@ -111,57 +111,29 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size
 		ev->kernel->x = ev->kernel->own_x;
 }
 
-/* True when a program has the lists of neighbours. */
-static bool
-has_lists(const gp_program *program)
+void
+gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
+				  const gp_features *features, uint64_t seed, gp_type type, gp_eval_options set)
 {
-	for (int step = 0; step < program->nsteps; step++)
-		if (program->steps[step].kind == GP_STEP_LISTS)
-			return true;
-	return false;
-}
+	gp_prepared *kernel = gp_alloc_zero(dev->env, 1, sizeof(gp_prepared));
 
-/* Prepares an evaluation; a NULL: A is made. */
-static void
-open_eval(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-		  const gp_features *features, uint64_t seed, gp_type type, bool to_plan, size_t limit)
-{
-	*ev = (gp_eval) {.dev = dev, .env = dev->env, .n = graph->nodes, .type = type,
+	*kernel = (gp_prepared) {.env = dev->env, .program = program, .directed = graph->directed,
+	.input = program->input.kind, .x = features, .lent_a = set.a != NULL, .a = set.a};
+	*ev = (gp_eval) {.dev = dev, .env = dev->env, .kernel = kernel, .n = graph->nodes, .type = type,
 	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
-	gp_prepared *kernel = gp_alloc_zero(ev->env, 1, sizeof(gp_prepared));
-	*kernel = (gp_prepared) {.env = ev->env, .program = program, .directed = graph->directed,
-	.input = program->input.kind, .x = features};
-	ev->kernel = kernel;
-	make_input(ev, graph, seed, to_plan, limit);
-	kernel->lent_a = a != NULL;
-	kernel->a = a ? a : gp_graph_normalise(ev->env, graph, program->norm, ev->type);
-	if (has_lists(program))
+	make_input(ev, graph, seed, set.to_plan, set.limit);
+	if (set.a == NULL)
+		kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
+	if (gp_program_has(program, GP_STEP_LISTS))
 		kernel->lists = gp_graph_lists(ev->env, graph, ev->type);
-	kernel->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_linear));
-	kernel->op = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_known_operator));
-	gp_find_properties(ev);
-	ev->linear = gp_alloc_zero(ev->env, program->nsteps, sizeof(gp_linear));
+	gp_eval_learn_steps(ev);
 }
 
 void
 gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
 			 const gp_features *features, uint64_t seed, gp_type type)
 {
-	open_eval(ev, dev, program, graph, NULL, features, seed, type, false, 0);
-}
-
-void
-gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
-					 const gp_features *features, uint64_t seed, gp_type type, size_t limit)
-{
-	open_eval(ev, dev, program, graph, NULL, features, seed, type, true, limit);
-}
-
-void
-gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_graph *graph,
-				gp_csr *a, const gp_features *features, gp_type type)
-{
-	open_eval(ev, dev, program, graph, a, features, 0, type, false, 0);
+	gp_eval_open_with(ev, dev, program, graph, features, seed, type, (gp_eval_options) {0});
 }
 
 void

@@ -132,13 +132,19 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 const gp_graph *graph, const gp_features *features, uint64_t seed,
 						 gp_type type);
 
-/*
- * The same for a plan within so many bytes (0 = gp_limit): the root of a Laplacian kernel, which is
- * large and dense, is left out, for a dry run does without its numbers.
- */
-extern void gp_eval_open_to_plan(gp_eval *ev, gp_device *dev, const gp_program *program,
-								 const gp_graph *graph, const gp_features *features, uint64_t seed,
-								 gp_type type, size_t limit);
+/* How else an evaluation may be opened. */
+typedef struct gp_eval_options
+{
+	gp_csr	   *a;				/* A as it is there, in the program's norm and this type, which stays
+								 * the caller's */
+	bool		to_plan;		/* within limit bytes (0 = gp_limit): the root of a Laplacian kernel,
+								 * large and dense, is left out, for a dry run needs no numbers */
+	size_t		limit;
+} gp_eval_options;
+
+extern void gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program,
+							  const gp_graph *graph, const gp_features *features, uint64_t seed,
+							  gp_type type, gp_eval_options set);
 
 /* What was left out: the bytes that it will hold, and at most while it is made; 0 where nothing
  * was. */
@@ -147,11 +153,6 @@ extern double gp_eval_promised(const gp_eval *ev, double *most);
 /* Makes it; the evaluation then is one that can be run. */
 extern void gp_eval_fulfil(gp_eval *ev);
 
-/* The same as gp_eval_open of A as it is there, in the program's norm and this type; it stays the
- * caller's.  There are no walks. */
-extern void gp_eval_open_on(gp_eval *ev, gp_device *dev, const gp_program *program,
-							const gp_graph *graph, gp_csr *a, const gp_features *features,
-							gp_type type);
 extern void gp_eval_close(gp_eval *ev);
 
 /* Goes on on another device; what was made on the one before is made anew when it is asked for. */
@@ -192,11 +193,10 @@ extern bool gp_operator_is_global(const gp_operator *op);
 extern bool gp_operator_fills(gp_eval *ev, const gp_operator *op);
 
 /*
- * One step of walks over A's entries: next = min(A now, most), each of A's entries counting as 1;
- * entries is the sum of next.  Returns the sum before the minimum, what a sparse product costs.
+ * One step of walks over A's entries, each of which counts as 1: *walk = min(A *walk, most), whose
+ * sum is *entries.  Returns the sum before the minimum, what a sparse product costs.
  */
-extern double gp_walk_on(gp_env *env, const gp_csr *a, const double *now, double *next, double most,
-						 double *entries);
+extern double gp_walk_on(gp_env *env, const gp_csr *a, double **walk, double most, double *entries);
 
 /* The sparse matrix of an operator without P(a), made at the first call and kept by the kernel. */
 extern const gp_csr *gp_operator_csr(gp_eval *ev, const gp_operator *op);
@@ -355,7 +355,7 @@ extern int64_t gp_factor_rank(const gp_factor *factor);
 extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
 
 /* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank.
- * The roots are solved in double. */
+ * The roots are solved in double.  index may be NULL, all rows, where the panels are stored. */
 extern void gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 						   gp_matrix out);
 
@@ -377,7 +377,10 @@ typedef void (*gp_product_take) (void *arg, int64_t row, int64_t col, gp_matrix 
 extern void gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 							  gp_product_take take, void *arg);
 
-/* The mean of |q_i|^2 over all nodes, or over evenly spread ones on a large graph. */
+/* The mean of |q_i|^2 over n rows, or over evenly spread ones of many; rows gives some of them, as
+ * gp_factor_rows does. */
+typedef void (*gp_some_rows_of) (void *arg, const int32_t *index, int64_t n, gp_matrix out);
+extern double gp_rows_mean(gp_device *dev, int64_t n, int64_t rank, gp_some_rows_of rows, void *arg);
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
 
 /* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than
@@ -397,8 +400,5 @@ extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
 extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 
 #define GP_MAX_JITTER 1e-3		/* the largest that is any good */
-
-/* What scales a covariance of this mean diagonal to one of mean 1; refuses one that overflows. */
-extern double gp_unit_scale(const gp_eval *ev, double mean_diag);
 
 #endif							/* GP_KERNEL_H */

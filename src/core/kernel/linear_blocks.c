@@ -25,25 +25,18 @@ static double
 sparse_cost(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, double *entries)
 {
 	const gp_csr *a = ev->kernel->a;
-	double	   *now = gp_alloc_array(ev->env, a->rows, sizeof(double));
-	double	   *next = gp_alloc_array(ev->env, a->rows, sizeof(double));
+	double	   *walks = gp_alloc_array(ev->env, a->rows, sizeof(double));
 	double		cost = 0.0;
 	int			hops = 0;
 
 	for (int k = 0; k < term->nops; k++)
 		hops += gp_operator_reach(term->op[k]);
 	for (int64_t i = 0; i < a->rows; i++)
-		now[i] = (double) (leaf->start[i + 1] - leaf->start[i]);
+		walks[i] = (double) (leaf->start[i + 1] - leaf->start[i]);
 	*entries = (double) gp_csr_entries(leaf);
 	for (int hop = 0; hop < hops; hop++)
-	{
-		double	   *swap = now;
-
-		cost += gp_walk_on(ev->env, a, now, next, (double) leaf->cols, entries);
-		now = next;
-		next = swap;
-	}
-	gp_free_all(ev->env, now, next);
+		cost += gp_walk_on(ev->env, a, &walks, (double) leaf->cols, entries);
+	gp_free(ev->env, walks);
 	return cost;
 }
 

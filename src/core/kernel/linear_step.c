@@ -120,29 +120,15 @@ linear_of_known(gp_eval *ev, int step, gp_known_linear *known)
 	return z;
 }
 
-/* The sparse matrix that a step is by itself: X0 or N; else NULL. */
-static gp_csr *
-ready_leaf(const gp_eval *ev, int step)
-{
-	if (ev->live)
-		return NULL;
-	switch (ev->kernel->program->steps[step].kind)
-	{
-		case GP_STEP_INPUT:
-			return ev->kernel->x->csr;
-		case GP_STEP_LISTS:
-			return ev->kernel->lists;
-		default:
-			return NULL;
-	}
-}
-
 const gp_linear *
 gp_linear_of_step(gp_eval *ev, int step)
 {
 	gp_linear  *z = &ev->linear[step];
 	gp_known_linear *known = &ev->kernel->linear[step];
-	gp_csr	   *leaf = ready_leaf(ev, step);
+	gp_step_kind kind = ev->kernel->program->steps[step].kind;
+	/* X0 and N are sparse matrices that are there. */
+	gp_csr	   *leaf = ev->live ? NULL : kind == GP_STEP_INPUT ? ev->kernel->x->csr :
+		kind == GP_STEP_LISTS ? ev->kernel->lists : NULL;
 
 	if (z->made)
 		return z;

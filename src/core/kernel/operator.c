@@ -239,9 +239,9 @@ known_operator(gp_prepared *kernel, const gp_operator *op)
 }
 
 double
-gp_walk_on(gp_env *env, const gp_csr *a, const double *now, double *next, double most,
-		   double *entries)
+gp_walk_on(gp_env *env, const gp_csr *a, double **walk, double most, double *entries)
 {
+	double	   *next = gp_alloc_array(env, a->rows, sizeof(double));
 	double		walks = 0.0;
 
 	*entries = 0.0;
@@ -249,11 +249,13 @@ gp_walk_on(gp_env *env, const gp_csr *a, const double *now, double *next, double
 	{
 		next[i] = 0.0;
 		for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
-			next[i] += now[a->col[e]];
+			next[i] += (*walk)[a->col[e]];
 		walks += next[i];
 		next[i] = fmin(next[i], most);
 		*entries += next[i];
 	}
+	gp_free(env, *walk);
+	*walk = next;
 	return walks;
 }
 
@@ -273,20 +275,13 @@ gp_operator_fills(gp_eval *ev, const gp_operator *op)
 		gp_env	   *env = ev->kernel->env;
 		const gp_csr *a = ev->kernel->a;
 		double	   *walks = gp_alloc_array(env, a->rows, sizeof(double));
-		double	   *next = gp_alloc_array(env, a->rows, sizeof(double));
 		double		sum = 0.0;
 
 		for (int64_t i = 0; i < a->rows; i++)
 			walks[i] = 1.0;
 		for (int k = 0; k < power; k++)
-		{
-			double	   *swap = walks;
-
-			gp_walk_on(env, a, walks, next, (double) a->rows, &sum);
-			walks = next;
-			next = swap;
-		}
-		gp_free_all(env, walks, next);
+			gp_walk_on(env, a, &walks, (double) a->rows, &sum);
+		gp_free(env, walks);
 		known->fills = sum > FILL_FACTOR * (double) gp_csr_entries(a) && sum > FILL_SMALL;
 	}
 	known->looked = true;

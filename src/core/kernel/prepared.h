@@ -83,8 +83,8 @@ struct gp_prepared
 	gp_known_operator *op;		/* those that somebody asked about; there is room for one a step */
 };
 
-/* step_kinds.c: finds the properties of all steps. */
-extern void gp_find_properties(gp_eval *ev);
+/* step_kinds.c: finds the properties of all steps, and makes room for what is learnt of each. */
+extern void gp_eval_learn_steps(gp_eval *ev);
 
 /* linear_step.c: frees the factors that an evaluation made on its device. */
 extern void gp_linear_forget(gp_eval *ev);

@@ -87,10 +87,13 @@ find_reach(gp_eval *ev, int step)
 }
 
 void
-gp_find_properties(gp_eval *ev)
+gp_eval_learn_steps(gp_eval *ev)
 {
 	int			n = ev->kernel->program->nsteps;
 
+	ev->linear = gp_alloc_zero(ev->env, n, sizeof(gp_linear));
+	ev->kernel->linear = gp_alloc_zero(ev->env, n, sizeof(gp_known_linear));
+	ev->kernel->op = gp_alloc_zero(ev->env, n, sizeof(gp_known_operator));
 	ev->kernel->is_linear = gp_alloc_zero(ev->env, n, sizeof(bool));
 	ev->kernel->is_chain = gp_alloc_zero(ev->env, n, sizeof(bool));
 	ev->kernel->has_lists = gp_alloc_zero(ev->env, n, sizeof(bool));

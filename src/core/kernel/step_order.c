@@ -56,19 +56,6 @@ add_value(gp_pass *pass, int step, gp_matrix k)
 	}
 }
 
-/* What scales a step's covariance, whose argument's value is k, to a mean variance of 1. */
-static double
-unit_scale(gp_pass *pass, int step, gp_matrix k)
-{
-	gp_eval    *ev = pass->ev;
-	double		scale;
-
-	if (gp_unit_kept(ev, GP_UNIT_EXACT, step, &scale))
-		return scale;
-	scale = gp_unit_scale(ev, pass->mean(pass, ev->kernel->program->steps[step].arg0, k));
-	return gp_unit_note(ev, GP_UNIT_EXACT, step, scale);
-}
-
 /* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
 static gp_matrix
 compute(gp_pass *pass, int step)
@@ -76,6 +63,7 @@ compute(gp_pass *pass, int step)
 	gp_device  *dev = pass->ev->dev;
 	const gp_step *s = &pass->ev->kernel->program->steps[step];
 	gp_matrix	k;
+	double		scale;
 
 	if (s->kind == GP_STEP_OP)
 		return pass->gather(pass, s);
@@ -89,7 +77,9 @@ compute(gp_pass *pass, int step)
 			pass->relu(pass, s->arg0, k);
 			break;
 		case GP_STEP_UNIT:
-			dev->axpby(dev, unit_scale(pass, step, k), k, 0.0, k);
+			if (!gp_unit_kept(pass->ev, GP_UNIT_EXACT, step, &scale))
+				scale = gp_unit_note(pass->ev, GP_UNIT_EXACT, step, pass->mean(pass, s->arg0, k));
+			dev->axpby(dev, scale, k, 0.0, k);
 			break;
 		case GP_STEP_SUM:
 			add_value(pass, s->arg1, k);

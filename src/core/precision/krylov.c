@@ -116,15 +116,6 @@ label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int6
 	return l;
 }
 
-static void
-label_system_close(label_system *l)
-{
-	gp_csr_free(l->dev->env, l->own);
-	gp_csr_free(l->dev->env, l->rows);
-	gp_csr_free(l->dev->env, l->cols);
-	gp_long_dots_close(&l->dots);
-}
-
 /* to = (B^d + I / noise) x among the labels; reach has room for all that they reach. */
 static void
 apply(label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach,
@@ -228,7 +219,7 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 	k->labels = label_system_open(dev, s, labelled, nlabelled);
 	/* Makes the vectors. */
 	gp_long_dots dots = gp_long_dots_open(dev, k->n);
-	gp_csr		of_type = gp_prior_matrix(k->env, s, k->type);
+	gp_csr		of_type = gp_csr_as(k->env, s, k->type);
 	k->vector[0] = dev->create(dev, k->n, k->cols, k->type);
 	dev->fill(dev, k->vector[0], 0.0);
 	if (!k->env->dry)
@@ -253,7 +244,10 @@ gp_krylov_close(gp_krylov *k)
 		k->dev->destroy(k->dev, &k->vector[j]);
 		gp_free(k->env, k->row[j]);
 	}
-	label_system_close(&k->labels);
+	gp_csr_free(k->env, k->labels.own);
+	gp_csr_free(k->env, k->labels.rows);
+	gp_csr_free(k->env, k->labels.cols);
+	gp_long_dots_close(&k->labels.dots);
 	gp_free_all(k->env, k->x, k);
 }
 

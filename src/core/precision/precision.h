@@ -77,9 +77,6 @@ extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, 
 
 /* ---- moments of S (precision_moments.c) ---- */
 
-/* The places of s with its values in another type, which are the caller's. */
-extern gp_csr gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type);
-
 /* tr T_k(S) / n, measured by random signs (Hutchinson 1989); the caller's. */
 extern double *gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed);
 

@@ -22,19 +22,6 @@ mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
 	return sum / ((double) z.rows * z.cols);
 }
 
-gp_csr
-gp_prior_matrix(gp_env *env, const gp_csr *s, gp_type type)
-{
-	gp_csr		out = *s;
-
-	out.type = type;
-	out.stamp = gp_csr_stamp();
-	out.value = gp_alloc_figures(env, gp_csr_entries(s), gp_type_size(type));
-	GP_EACH(env, k, gp_items(env, gp_csr_entries(s)), k)
-		gp_number_put(out.value, type, k, gp_number_at(s->value, s->type, k));
-	return out;
-}
-
 /*
  * tr T_k(S) / n: with z_k = T_k(S) z the moments of 2k and 2k + 1 are twice z_k'z_k and
  * z_k'z_(k+1), less the first ones.
@@ -61,7 +48,7 @@ gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed)
 	gp_free(env, host.data);
 	gp_matrix	next = dev->create(dev, n, now.cols, type);
 	double	   *moment = gp_alloc_array(env, 2 * MOMENT_STEPS, sizeof(double));
-	gp_csr		of_type = gp_prior_matrix(env, s, type);
+	gp_csr		of_type = gp_csr_as(env, s, type);
 
 	dev->spmm(dev, 1.0, &of_type, now, 0.0, next);
 	for (int k = 0; k < MOMENT_STEPS; k++)

@@ -18,8 +18,12 @@ run_trial(gp_device *dry, void *arg)
 {
 	trial	   *t = arg;
 	gp_plan		none = {.strategy = GP_STRATEGY_NYSTROM};
+	void	   *result = t->method->run(t->state, dry, &none);
 
-	t->method->release(dry->env, t->method->run(t->state, dry, &none));
+	if (t->method->release)
+		t->method->release(dry->env, result);
+	else
+		gp_posterior_free(dry->env, result);
 }
 
 /* Opens a method's state and plans by a copy of it. */

@@ -127,7 +127,7 @@ typedef struct gp_method
 	void		(*open) (void *state, gp_device *dev, const gp_problem *problem,
 						 const void *options);
 	void	   *(*run) (void *state, gp_device *dev, const gp_plan *plan);
-	void		(*release) (gp_env *env, void *result);
+	void		(*release) (gp_env *env, void *result);	/* NULL: it is a posterior */
 	void		(*explain) (const void *state, gp_plan *plan);
 	bool		(*spare) (void *state);
 	void		(*close) (void *state);

@@ -27,21 +27,6 @@ variance_of(const gp_stage *stage, int64_t node)
 	return v < 0 ? 0 : v;
 }
 
-/* A whole power by squaring. */
-static double
-whole_power(double x, int64_t power)
-{
-	double		out = 1.0;
-
-	for (; power > 0; power >>= 1)
-	{
-		if (power & 1)
-			out *= x;
-		x *= x;
-	}
-	return out;
-}
-
 double
 gp_stage_variance(const gp_stage *stage, double variance)
 {
@@ -56,7 +41,7 @@ gp_stage_variance(const gp_stage *stage, double variance)
 			variance = 1.0;
 			break;
 		case GP_MAP_POLY:
-			variance = whole_power(variance + stage->p1, (int64_t) stage->p2);
+			variance = gp_whole_power(variance + stage->p1, (int64_t) stage->p2);
 			break;
 	}
 	return stage->scale * variance + stage->shift;

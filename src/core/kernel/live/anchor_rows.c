@@ -255,20 +255,16 @@ gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale)
 }
 
 double
-gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale)
+gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double mean)
 {
+	double		scale = mean > 0.0 && !ev->env->dry ? 1.0 / mean : 1.0;
+
+	if (!isfinite(mean))
+		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
 	if (ev->keep)
 		gp_keep_numbers(ev->keep, GP_PIECE_UNIT, step, pass, &scale, 1, 1);
 	return scale;
-}
-
-double
-gp_unit_scale(const gp_eval *ev, double mean_diag)
-{
-	if (!isfinite(mean_diag))
-		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
-	return mean_diag > 0.0 && !ev->env->dry ? 1.0 / mean_diag : 1.0;
 }
 
 int

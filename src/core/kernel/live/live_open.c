@@ -65,21 +65,6 @@ features_of_rows(gp_env *env, const gp_features *x, const gp_order *order)
 	return out;
 }
 
-/* Dense features as a sparse matrix that has all their entries. */
-static gp_csr *
-sparse_of(gp_env *env, const gp_features *x)
-{
-	int64_t		entries = (int64_t) gp_size_mul(env, x->rows, x->dims);
-	gp_csr	   *s = gp_csr_create(env, x->rows, x->dims, entries, x->type);
-
-	for (int64_t i = 0; i < x->rows; i++)
-		s->start[i + 1] = (i + 1) * x->dims;
-	for (int64_t k = 0; k < entries; k++)
-		s->col[k] = (int32_t) (k % x->dims);
-	memcpy(s->value, x->dense, entries * gp_type_size(x->type));
-	return s;
-}
-
 /*
  * What was kept of the anchors has a row for each, no more columns than there are, and the type of
  * the rest.
@@ -112,7 +97,8 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 	if (kept ? kept->csr != NULL : x->csr != NULL)
 	{
 		none = gp_csr_create(env, anchors, x->dims, 0, x->type);
-		own = x->csr ? NULL : sparse_of(env, x);
+		own = x->csr ? NULL : gp_csr_of_dense(env, x->dense, x->rows, x->dims, x->rows * x->dims,
+											  x->type, x->type);
 		out->csr = gp_csr_stack(env, own ? own : x->csr, rows, kept ? kept->csr : none, x->dims);
 		gp_csr_free(env, none);
 		gp_csr_free(env, own);
@@ -214,25 +200,6 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 	kernel->x = kernel->own_x;
 }
 
-/* Lists of neighbours of the rows, where the program has them. */
-static void
-make_lists(gp_prepared *kernel, const gp_asked *asked, const gp_order *order, const int32_t *column,
-		   int64_t width, int64_t anchors, gp_type type)
-{
-	const gp_program *program = kernel->program;
-	gp_csr	   *all;
-	gp_csr	   *own;
-
-	for (int i = 0; i < program->nsteps && kernel->lists == NULL; i++)
-		if (program->steps[i].kind == GP_STEP_LISTS)
-		{
-			all = gp_graph_lists(kernel->env, asked->graph, type);
-			own = gp_csr_select(kernel->env, all, order->node, order->rows, NULL, all->cols);
-			gp_csr_free(kernel->env, all);
-			kernel->lists = rename_columns(kernel->env, own, order->rows, column, width, anchors);
-		}
-}
-
 void
 gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
 				  gp_fit_size fit, const gp_keep *keep, gp_type type)
@@ -256,12 +223,16 @@ gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	gp_csr_free(env, a);
 	make_features(kernel, asked, order, column, width, gp_keep_find(keep, GP_PIECE_INPUT, 0, 0),
 				  anchors, type);
-	make_lists(kernel, asked, order, column, width, anchors, type);
+	if (gp_program_has(program, GP_STEP_LISTS))
+	{
+		gp_csr	   *all = gp_graph_lists(env, asked->graph, type);
+		gp_csr	   *own = gp_csr_select(env, all, order->node, order->rows, NULL, all->cols);
+
+		gp_csr_free(env, all);
+		kernel->lists = rename_columns(env, own, order->rows, column, width, anchors);
+	}
 	gp_free(env, column);
-	kernel->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_linear));
-	kernel->op = gp_alloc_zero(env, program->nsteps, sizeof(gp_known_operator));
-	gp_find_properties(ev);
-	ev->linear = gp_alloc_zero(env, program->nsteps, sizeof(gp_linear));
+	gp_eval_learn_steps(ev);
 }
 
 int32_t

@@ -185,11 +185,12 @@ extern int32_t gp_live_row(const gp_eval *ev, int32_t node);
 /* Has a low-rank factor computed for rows as far as each step needs them. */
 extern void gp_live_near(gp_eval *ev);
 
-/* What a step was scaled by, for an evaluation of a few rows; false where it is to be computed. */
+/* What scaled a step to a mean variance of 1, for an evaluation of a few rows; false where it is to
+ * be computed. */
 extern bool gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale);
 
-/* Notes what it was scaled by; gives it back. */
-extern double gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double scale);
+/* The same from the mean variance, and notes it; refuses one that overflows. */
+extern double gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double mean);
 
 /* The most operators A in a row that reach the value of a step. */
 extern int gp_program_hops(gp_env *env, const gp_program *program);

@@ -104,18 +104,6 @@ step_mean(gp_nystrom *ny, int step, const gp_factor *f)
 	return mean;
 }
 
-/* What scales a step to a mean variance of 1; f is the factor of its argument. */
-static double
-unit_scale(gp_nystrom *ny, int step, int arg, const gp_factor *f)
-{
-	double		scale;
-
-	if (gp_unit_kept(ny->ev, GP_UNIT_LOWRANK, step, &scale))
-		return scale;
-	return gp_unit_note(ny->ev, GP_UNIT_LOWRANK, step,
-						gp_unit_scale(ny->ev, step_mean(ny, arg, f)));
-}
-
 /* A copy of a factor, panels included, of the rows that were computed. */
 static gp_factor *
 copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
@@ -169,6 +157,7 @@ compute(gp_nystrom *ny, int step)
 	gp_eval    *ev = ny->ev;
 	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_factor  *f;
+	double		scale;
 
 	if (s->kind == GP_STEP_INPUT)
 	{
@@ -210,7 +199,9 @@ compute(gp_nystrom *ny, int step)
 		case GP_STEP_RELU:
 			return relu_factor(ny, step, s->arg0, f);
 		case GP_STEP_UNIT:
-			scale_factor(f, unit_scale(ny, step, s->arg0, f));
+			if (!gp_unit_kept(ev, GP_UNIT_LOWRANK, step, &scale))
+				scale = gp_unit_note(ev, GP_UNIT_LOWRANK, step, step_mean(ny, s->arg0, f));
+			scale_factor(f, scale);
 			break;
 		case GP_STEP_SUM:
 			append_factor(ev, f, take_factor(ny, s->arg1));

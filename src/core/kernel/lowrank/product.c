@@ -248,7 +248,7 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 
 		if (panel->source)
 			gp_factor_part_rows(ev, panel, index, n, part);
-		else
+		else if (index)
 			rows = dev->create(dev, height, panel->p.cols, panel->p.type);
 		for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 		{
@@ -256,7 +256,9 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 			gp_matrix	wide = gp_matrix_rows(full, 0, band.count);
 			gp_matrix	some = own;
 
-			if (panel->source == NULL)
+			if (panel->source == NULL && index == NULL)
+				some = gp_matrix_rows(panel->p, band.first, band.count);
+			else if (panel->source == NULL)
 			{
 				some = gp_matrix_rows(rows, 0, band.count);
 				dev->gather_rows(dev, some, panel->p, index + band.first);
@@ -270,22 +272,41 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 }
 
 double
-gp_factor_mean(gp_eval *ev, const gp_factor *f)
+gp_rows_mean(gp_device *dev, int64_t n, int64_t rank, gp_some_rows_of rows, void *arg)
 {
-	gp_device  *dev = ev->dev;
-	gp_env	   *env = ev->env;
-	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
-	int32_t    *index = gp_alloc_array(env, count, sizeof(int32_t));
-	gp_matrix	rows = dev->create(dev, count, gp_factor_rank(f), GP_DOUBLE);
+	int64_t		count = gp_min64(n, DIAG_SAMPLE);
+	int32_t    *index = gp_alloc_array(dev->env, count, sizeof(int32_t));
+	gp_matrix	some = dev->create(dev, count, rank, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
 	double		mean;
 
 	for (int64_t i = 0; i < count; i++)
-		index[i] = (int32_t) (i * ev->n / count);
-	gp_factor_rows(ev, f, index, count, rows);
-	dev->row_dots(dev, norm, rows, rows);
+		index[i] = (int32_t) (i * n / count);
+	rows(arg, index, count, some);
+	dev->row_dots(dev, norm, some, some);
 	mean = gp_mean_entry(dev, norm);
-	gp_destroy_all(dev, &rows, &norm);
-	gp_free(env, index);
+	gp_destroy_all(dev, &some, &norm);
+	gp_free(dev->env, index);
 	return mean;
+}
+
+/* A factor and its evaluation. */
+typedef struct whole_factor
+{
+	gp_eval    *ev;
+	const gp_factor *f;
+} whole_factor;
+
+static void
+rows_of_factor(void *arg, const int32_t *index, int64_t n, gp_matrix out)
+{
+	whole_factor *w = arg;
+
+	gp_factor_rows(w->ev, w->f, index, n, out);
+}
+
+double
+gp_factor_mean(gp_eval *ev, const gp_factor *f)
+{
+	return gp_rows_mean(ev->dev, ev->n, gp_factor_rank(f), rows_of_factor, &(whole_factor) {ev, f});
 }

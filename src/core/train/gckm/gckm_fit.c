@@ -2,6 +2,7 @@
  * gckm_fit.c - the graph convolutional kernel machine: its layers in a row, and its fit.
  */
 #include "gckm.h"
+#include "graph/random_walks.h"
 #include "regression/regression.h"
 
 #include <stdio.h>
@@ -179,7 +180,6 @@ embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 	int64_t		n = p->graph->nodes;
 	gp_env	   *env = a->env = dev->env;
 	gp_points	points = gp_points_choose(env, n, p->nlabelled, p->labelled, a->m, p->seed);
-	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	h;
@@ -187,13 +187,8 @@ embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 	a->dev = dev;
 	h = embed(a, &points, q, norm);
 	gp_destroy_all(dev, &norm, &q);
-	*out = (gp_features) {n, h.cols, NULL,
-						  gp_alloc_figures(a->env, n, (size_t) h.cols * sizeof(double)),
-	GP_DOUBLE};
-	dev->download(dev, gp_matrix_wrap(out->dense, n, h.cols, GP_DOUBLE), h);
-	dev->destroy(dev, &h);
-	gp_free(a->env, points.node);
-	return out;
+	gp_free(env, points.node);
+	return gp_features_of_matrix(dev, h, GP_DOUBLE);
 }
 
 static void
@@ -208,12 +203,6 @@ machine_explain(const void *state, gp_plan *plan)
 }
 
 static void
-release_posterior(gp_env *env, void *out)
-{
-	gp_posterior_free(env, out);
-}
-
-static void
 release_features(gp_env *env, void *out)
 {
 	gp_features_free(env, out);
@@ -223,7 +212,7 @@ release_features(gp_env *env, void *out)
 
 const gp_method gp_method_gckm = {
 	.name = "gckm",.text = &gp_gckm_text,.what = "fit",.hint = SMALLER,.labels = true,
-	.state = sizeof(machine),.open = machine_open,.run = machine_run,.release = release_posterior,
+	.state = sizeof(machine),.open = machine_open,.run = machine_run,
 	.explain = machine_explain,.close = machine_close
 };
 

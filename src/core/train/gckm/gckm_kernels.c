@@ -122,16 +122,14 @@ sparse_products(gp_device *dev, const gp_csr *from, const gp_csr *op, const doub
 {
 	gp_env	   *env = dev->env;
 	int64_t		width = gp_min64(points->n, BAND_COLUMNS);
-	gp_csr		x = *from;		/* in double */
-	double	   *value = x.value = gp_alloc_figures(env, gp_csr_entries(from), sizeof(double));
+	gp_csr		x = gp_csr_as(env, from, GP_DOUBLE);
+	double	   *value = x.value;
 	gp_matrix	right = {0};
 	gp_matrix	middle = {0};
 	double		variance;
 
-	x.type = GP_DOUBLE;
-	x.stamp = gp_csr_stamp();
-	GP_EACH(env, k, gp_items(env, gp_csr_entries(from)), k)
-		value[k] = gp_number_at(from->value, from->type, k) * (unit ? unit[from->col[k]] : 1.0);
+	GP_EACH(env, k, gp_items(env, unit ? gp_csr_entries(from) : 0), k)
+		value[k] *= unit[from->col[k]];
 	right = dev->create(dev, x.cols, width, GP_DOUBLE);
 	if (op)
 		middle = dev->create(dev, x.rows, width, GP_DOUBLE);

@@ -586,12 +586,6 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-learner_release(gp_env *env, void *out)
-{
-	gp_posterior_free(env, out);
-}
-
-static void
 learner_explain(const void *state, gp_plan *plan)
 {
 	const gp_gpsrf *o = ((const learner *) state)->options;
@@ -606,5 +600,5 @@ const gp_method gp_method_gpsrf = {
 	.name = "gpsrf",.text = &gp_gpsrf_text,.what = "fit",
 	.hint = "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
 	.labels = true,.values = true,.state = sizeof(learner),.open = learner_open,.run = learner_run,
-	.release = learner_release,.explain = learner_explain,.close = learner_close
+	.explain = learner_explain,.close = learner_close
 };
