@@ -28,32 +28,31 @@ typedef struct spread
 	int64_t		nhidden;
 } spread;
 
-/* The mean over the neighbours; none at nodes that keep their label. */
-static gp_csr *
-neighbour_means(const spread *s, gp_type type)
+/*
+ * The mean over the neighbours; none at nodes that keep their label.  w is the graph's symmetric
+ * matrix, whose places p shares; values of NULL are all 1.
+ */
+static gp_csr
+neighbour_means(const spread *s, const gp_csr *w)
 {
-	gp_csr	   *w = gp_graph_symmetric(s->env, s->problem->graph);
-	gp_csr	   *p = gp_csr_create(s->env, w->rows, w->cols, gp_csr_entries(w), type);
+	gp_csr		p = {w->rows, w->cols, w->start, w->col, NULL, GP_FLOAT, gp_csr_stamp()};
 	const double *weight = w->value;
 	bool	   *keeps = gp_alloc_zero(s->env, w->rows, sizeof(bool));
 
+	p.value = gp_alloc_array(s->env, gp_csr_entries(w), sizeof(float));
 	for (int64_t k = 0; k < s->problem->nlabelled; k++)
 		keeps[s->problem->labelled[k]] = !s->is_hidden[k];
 	GP_EACH(s->env, i, w->rows, w->start[i])
 	{
 		double		degree = 0.0;
 
-		p->start[i + 1] = w->start[i + 1];
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-			degree += weight[k];
+			degree += weight ? weight[k] : 1.0;
 		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-		{
-			p->col[k] = w->col[k];
-			gp_number_put(p->value, type, k, keeps[i] || degree == 0.0 ? 0.0 : weight[k] / degree);
-		}
+			gp_number_put(p.value, p.type, k, keeps[i] || degree == 0.0 ? 0.0 :
+						  (weight ? weight[k] : 1.0) / degree);
 	}
 	gp_free(s->env, keeps);
-	gp_csr_free(s->env, w);
 	return p;
 }
 
@@ -109,8 +108,11 @@ static double
 propagate(const spread *s)
 {
 	gp_device  *dev = s->dev;
-	int64_t		n = s->problem->graph->nodes;
-	gp_csr	   *p = neighbour_means(s, GP_FLOAT);
+	const gp_graph *graph = s->problem->graph;
+	int64_t		n = graph->nodes;
+	gp_csr		own = {n, n, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
+	gp_csr	   *w = graph->directed ? gp_graph_symmetric(s->env, graph) : &own;
+	gp_csr		p = neighbour_means(s, w);
 	gp_matrix	kept = dev->create(dev, n, s->targets->columns, GP_FLOAT);
 	gp_matrix	next = dev->create(dev, n, s->targets->columns, GP_FLOAT);
 	gp_matrix	now;
@@ -123,27 +125,31 @@ propagate(const spread *s)
 		gp_matrix	last = now;
 
 		dev->copy(dev, next, kept);
-		dev->spmm(dev, 1.0, p, now, 1.0, next);
+		dev->spmm(dev, 1.0, &p, now, 1.0, next);
 		now = next;
 		next = last;
 	}
 	found = share_found(s, now);
 	gp_destroy_all(dev, &kept, &now, &next);
-	gp_csr_free(s->env, p);
+	gp_free(s->env, p.value);
+	if (graph->directed)
+		gp_csr_free(s->env, w);
 	return found;
 }
 
 /*
- * What propagation takes at most: three matrices of classes, the graph's weights twice, the labels'
- * rows.
+ * What propagation takes at most: three matrices of classes, weights, the labels' rows; of a
+ * directed graph the sum of two of its matrices as well.
  */
 static double
 bytes_of(const spread *s)
 {
-	double		n = (double) s->problem->graph->nodes;
-	double		entries = 2.0 * (double) s->problem->graph->start[s->problem->graph->nodes];
+	const gp_graph *graph = s->problem->graph;
+	double		n = (double) graph->nodes;
+	double		entries = (double) graph->start[graph->nodes];
 
-	return 3.0 * gp_matrix_bytes(n, s->targets->columns, GP_FLOAT) + 20.0 * entries + 32.0 * n +
+	return 3.0 * gp_matrix_bytes(n, s->targets->columns, GP_FLOAT) +
+		(graph->directed ? 48.0 : 4.0) * entries + (graph->directed ? 32.0 : 1.0) * n +
 		(12.0 * s->targets->columns + 32.0) * (double) s->problem->nlabelled;
 }
 
@@ -156,8 +162,8 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
 	double		found = 0.0;
 
-	/* A fit that is done does not fail for a notice. */
-	if (dev->env->limit > 0 && (double) dev->env->used + bytes_of(&s) > (double) gp_limit(dev->env))
+	/* A fit that is done does not fail for a notice, nor take more than was planned. */
+	if ((double) dev->env->used + bytes_of(&s) > out->plan.bytes)
 		return;
 	/* Hides a part of the labels that count; which ones follows from the seed. */
 	s.is_hidden = gp_alloc_zero(s.env, problem->nlabelled, sizeof(bool));
