@@ -36,6 +36,8 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     tables regclass[],
     tables_name text[],
     tables_kind text,
+    -- and whether each had a time then: t or -, ? of one that its owner could not read
+    tables_timed text,
     times jsonb,
     keys jsonb,
     exclude text[],

@@ -82,5 +82,30 @@ SELECT gp_drop_graph('court');
 SELECT gp_create_graph('parts', tables => '{accounts,transfers_2024,transfers,people}', times => '{"transfers": "at"}');
 SELECT relation, child, parent FROM gp_relations('parts');
 SELECT gp_drop_graph('parts');
+-- A column that is filled in later, also of children that are part of a row, unless times has null for it
+CREATE TABLE buyers (id integer PRIMARY KEY, since timestamptz NOT NULL, plan text);
+CREATE TABLE sales (id integer PRIMARY KEY, buyer integer NOT NULL REFERENCES buyers, at timestamptz NOT NULL, stars integer, due_at timestamptz);
+CREATE TABLE lines (sale integer NOT NULL REFERENCES sales, price real, refund real);
+INSERT INTO buyers SELECT i, '2024-01-01'::timestamptz + i * interval '2 hours', 'p' || i % 2 FROM generate_series(1, 40) AS i;
+INSERT INTO sales SELECT i, 1 + i * 7919 % 40, '2024-02-01'::timestamptz + i * interval '5 hours', CASE WHEN i < 720 THEN i % 3 END,
+    '2024-02-01'::timestamptz + i * interval '5 hours' + i % 5 * interval '1 day' FROM generate_series(1, 800) AS i;
+INSERT INTO lines SELECT 1 + i / 2, i % 17, CASE WHEN i / 2 < 719 THEN i % 5 END FROM generate_series(0, 1599) AS i;
+SELECT gp_create_graph('sales', tables => '{buyers,sales,lines}');
+SELECT gp_create_task('sold', 'sales', entity => 'buyers', horizon => '10 days',
+    target => '(SELECT count(*) FROM sales AS s WHERE s.buyer = e.id AND s.at > t AND s.at <= t + horizon)');
+SELECT features FROM gp_fit('sold', task => 'regression');
+SELECT gp_alter_graph('sales', times => '{"lines.refund": null, "sales.due_at": null, "sales.stars": null}');
+SELECT features FROM gp_fit('sold', task => 'regression');
+SELECT col, encoding FROM gp_columns('sales') WHERE col IN ('due_at', 'stars');
+SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.stars": "due_at"}')$$);
+-- A table that loses its time is not taken for timeless
+ALTER TABLE buyers ALTER since DROP NOT NULL;
+SELECT try($$CALL gp_refresh('sold')$$);
+SELECT try($$SELECT * FROM gp_predict_live('sold', 1)$$);
+SELECT gp_alter_graph('sales', times => '{"buyers": "since"}');
+SELECT count(*) FROM gp_fit('sold', task => 'regression');
+-- A target that is the same as of all times
+SELECT gp_create_task('whenever', 'sales', entity => 'buyers', horizon => '10 days', target => '(SELECT count(*) FROM sales AS t WHERE t.buyer = e.id)');
+SELECT gp_drop_graph('sales');
 SET client_min_messages = warning;
 DROP SCHEMA shapes CASCADE;

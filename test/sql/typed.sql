@@ -32,8 +32,13 @@ SELECT metric FROM gp_evaluate('topic') WHERE value IS NOT NULL ORDER BY metric;
 SELECT count(*) FROM gp_predict_sets('topic', NULL::text);
 SELECT gp_report('topic') LIKE '%topic%';
 SELECT count(*) FROM gp_backtest('topic');
-SELECT try($$SELECT * FROM gp_predict_live('topic', ARRAY['p5'])$$);
-SELECT try($$SELECT * FROM gp_explain('topic', 'p5')$$);
+-- Live answers are those of the fit; terms of the kernel add up to the score
+SELECT count(*), max(abs(l.score - p.score)) < 1e-5 AND max(abs(l.variance - p.variance)) < 1e-5 AS same
+FROM gp_predict_live('topic', ARRAY(SELECT id FROM papers WHERE topic IS NULL), top => NULL) AS l
+    JOIN gp_predict('topic', NULL::text, top => NULL) AS p USING (node, class);
+SELECT e.class, e.relation, e.aggregate FROM gp_explain('topic', 'p10', k => NULL) AS e ORDER BY e.relation, e.aggregate;
+SELECT abs(sum(e.share) - max(p.score)) < 1e-5 FROM gp_explain('topic', 'p10', k => 2) AS e, gp_predict('topic', 'p10') AS p;
+SELECT try($$SELECT * FROM gp_predict_live('topic', ARRAY['nobody'])$$);
 -- The order of rows is the same to it
 CREATE TEMP TABLE before AS SELECT * FROM gp_predict('topic', NULL::text, top => NULL);
 CREATE TEMP TABLE again AS SELECT * FROM writes ORDER BY author DESC, paper;
@@ -41,6 +46,18 @@ TRUNCATE writes;
 INSERT INTO writes SELECT * FROM again;
 CALL gp_refresh('topic');
 SELECT count(*) FROM before AS b JOIN gp_predict('topic', NULL::text, top => NULL) AS p USING (node, class) WHERE p.score <> b.score;
+-- A row that is new is told by what it refers to, also where landmarks are gone; its own label does not show
+BEGIN;
+INSERT INTO papers VALUES ('new', 'venue 3', 4, 'b');
+INSERT INTO writes VALUES ('new', 0), ('new', 3), ('new', 27);
+SELECT class, score BETWEEN 0.5 AND 1.2, variance BETWEEN 0 AND 0.2 FROM gp_predict_live('topic', 'new');
+CREATE TEMP TABLE shown AS SELECT * FROM gp_predict_live('topic', 'new', top => NULL);
+UPDATE papers SET topic = 'c';
+SELECT count(*) FROM shown AS s JOIN gp_predict_live('topic', 'new', top => NULL) AS l USING (node, class) WHERE l.score <> s.score;
+DELETE FROM writes WHERE paper IN ('p1', 'p2', 'p3');
+DELETE FROM papers WHERE id IN ('p1', 'p2', 'p3');
+SELECT class, score BETWEEN 0.5 AND 1.2, variance BETWEEN 0 AND 0.2 FROM gp_predict_live('topic', 'new');
+ROLLBACK;
 -- A row's own label says nothing of it: where nobody shares anything, no label is told
 BEGIN;
 CREATE TABLE alone (id integer PRIMARY KEY, author integer REFERENCES authors, topic text);

@@ -126,7 +126,7 @@ look_at_nodes(const gp_edge_columns *e, int32_t width, gp_cell *cell)
 
 	for (int32_t c = 0; c < width; c++)
 		kind[c] = GP_CELL_NUMBER;
-	encoder = gp_encoder_create(e->env, width, kind, GP_TIME_NEVER, -1);
+	encoder = gp_encoder_create(e->env, width, kind, GP_TIME_NEVER, NULL);
 	GP_EACH(e->env, i, e->nodes, i * width)
 	{
 		put_node(e, i, cell);

@@ -43,7 +43,7 @@ struct gp_encoder
 	int32_t		columns;
 	gp_cell_kind *kind;
 	gp_time		until;
-	int32_t		asked;
+	bool	   *known_columns;
 	uint64_t	threshold;
 	uint64_t	looked;			/* rows without an identity so far */
 	int64_t		n;
@@ -54,17 +54,20 @@ struct gp_encoder
 
 gp_encoder *
 gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_time until,
-				  int32_t asked)
+				  const bool *known)
 {
 	gp_encoder *e = gp_alloc_zero(env, 1, sizeof(gp_encoder));
 
 	e->env = env;
 	e->columns = columns;
 	e->until = until;
-	e->asked = asked;
+	e->known_columns = gp_alloc_zero(env, columns, sizeof(bool));
 	e->kind = gp_alloc_array(env, columns, sizeof(gp_cell_kind));
 	for (int32_t c = 0; c < columns; c++)
+	{
 		e->kind[c] = kind[c];
+		e->known_columns[c] = known && known[c];
+	}
 	e->threshold = UINT64_MAX;
 	e->row = gp_alloc_array(env, GP_ENCODER_ROWS + 1, sizeof(kept_row));
 	e->longest = gp_alloc_zero(env, columns, sizeof(int32_t));
@@ -347,8 +350,8 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 			const gp_timed *by_time)
 {
 	int64_t		n = e->known;
-	bool		filled = part->column != e->asked && is_filled_later(e, value, by_time);
-	double		later = part->kind == GP_CELL_TIME ? hide_later(n, value) : 0.0;
+	bool		filled = !part->known && is_filled_later(e, value, by_time);
+	double		later = part->kind == GP_CELL_TIME && !part->known ? hide_later(n, value) : 0.0;
 	int64_t		different = tally(e->env, n, value, room);
 	int64_t		known = n;
 
@@ -399,6 +402,7 @@ name_parts(const gp_encoder *e, int32_t *n)
 		{
 			part[*n].column = c;
 			part[*n].element = k;
+			part[*n].known = e->known_columns[c];
 			part[(*n)++].kind = e->kind[c];
 		}
 	return part;
@@ -449,6 +453,7 @@ gp_encoder_finish(gp_encoder *e)
 	out = gp_encoding_of(env, part, nparts);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);
-	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->longest, e);
+	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known_columns, e->longest,
+				e);
 	return out;
 }

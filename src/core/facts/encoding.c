@@ -42,13 +42,13 @@ gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell)
 		gp_category_of_number(cell->number);
 }
 
-/* Years before a time, NaN for what is later, and unknown then. */
+/* Years before a time; NaN for what is later, and unknown then unless it is known with its row. */
 static double
-age_in_years(double days, gp_time at)
+age_in_years(double days, gp_time at, bool known)
 {
 	double		age = ((double) at / GP_TIME_DAY - days) / GP_YEAR_DAYS;
 
-	return age >= 0.0 ? age : NAN;
+	return age >= 0.0 || known ? age : NAN;
 }
 
 int32_t
@@ -148,7 +148,7 @@ gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {
 	for (int32_t p = 0; p < e->nparts; p++)
 		if (e->part[p].way == GP_ENCODED_AGE && e->part[p].width > 0)
-			put_number(&e->part[p], age_in_years(row[e->part[p].first], at),
+			put_number(&e->part[p], age_in_years(row[e->part[p].first], at, e->part[p].known),
 					   row + e->part[p].first);
 }
 
@@ -181,9 +181,9 @@ gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *no
 			snprintf(way, way_room, "left out");
 			snprintf(note, note_room, "%s", part->way == GP_ENCODED_EMPTY ? "no value" :
 					 part->way == GP_ENCODED_CONSTANT ? "one value" :
-					 part->way == GP_ENCODED_FILLED ? "NULL in the newest rows: it is filled in later" :
+					 part->way == GP_ENCODED_FILLED ? "NULL in the newest rows: it is filled in later, unless times has null for it" :
 					 part->way == GP_ENCODED_NAME ? "a name or a text: nearly as many values as rows, or none that is frequent" :
-					 "later than its row's time: it is written afterwards");
+					 "later than its row's time: it is written afterwards, unless times has null for it");
 	}
 }
 

@@ -89,6 +89,7 @@ typedef struct gp_encoded
 	int32_t		nulls;			/* there is a column of whether it is NULL */
 	int32_t		hot;			/* categories */
 	int32_t		distinct;		/* different values of the sample; more than 1000 are 1001 */
+	int32_t		known;			/* with its row, whatever its values say */
 	double		low;			/* z is winsorised to [low, high], before its logarithm */
 	double		high;
 	double		mean;
@@ -114,11 +115,12 @@ typedef struct gp_encoder gp_encoder;
 #define GP_ENCODER_ROWS 20000
 
 /*
- * until: rows of later times tell nothing but which columns are still NULL there.  asked: a column
- * that may be filled in later, as it is what is asked for; -1: none.
+ * until: rows of later times tell nothing but which columns are still NULL there.  known: of each
+ * column whether its values are known with their row, even where they are filled in later or are
+ * later times; NULL: of none.
  */
 extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind,
-									 gp_time until, int32_t asked);
+									 gp_time until, const bool *known);
 
 /*
  * Looks at a row, at its own time or, of a table without time, at the latest time that trains:
@@ -340,7 +342,8 @@ typedef struct gp_facts_column
 typedef enum gp_facts_weights
 {
 	GP_FACTS_COLUMNS,
-	GP_FACTS_BLOCKS
+	GP_FACTS_BLOCKS,
+	GP_FACTS_TYPED				/* rows without time: a part of others (typed.h) */
 } gp_facts_weights;
 
 /* What of the columns a model stores. */
@@ -412,5 +415,9 @@ extern gp_problem gp_facts_labelled(gp_env *env, const gp_problem *problem);
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);
+
+/* The same of features as they are. */
+extern gp_posterior *gp_facts_fit_features(gp_device *dev, const gp_problem *problem,
+										   const gp_features *features);
 
 #endif							/* GP_FACTS_H */

@@ -188,6 +188,20 @@ answer_others(gp_device *dev, const gp_problem *problem, const gp_features *x, i
 }
 
 gp_posterior *
+gp_facts_fit_features(gp_device *dev, const gp_problem *problem, const gp_features *features)
+{
+	gp_features labelled = some_rows(features, 0, problem->nlabelled);
+	gp_features others = some_rows(features, labelled.rows, features->rows - labelled.rows);
+	gp_problem	of_labels = *problem;
+	gp_posterior *out;
+
+	of_labels.features = &labelled;
+	out = gp_fit(dev, &of_labels);
+	answer_others(dev, problem, &others, features->rows, out);
+	return out;
+}
+
+gp_posterior *
 gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 			 gp_facts_scale *scale,
 			 double *other_score)

@@ -4,7 +4,7 @@
 #include "typed.h"
 
 #include "base/sort.h"
-#include "kernel/kernel.h"
+#include "kernel/live/live_state.h"
 
 #include <math.h>
 
@@ -14,6 +14,8 @@
 /* A path: k is the number of things that rows refer to. */
 typedef struct path
 {
+	const char *name;
+	uint64_t   *key;			/* k, ascending */
 	gp_csr	   *members;		/* k x rows, of ones: who refers to it */
 	gp_csr	   *list;			/* N: rows x k */
 	gp_csr	   *gather;			/* rows x (k + rows): A = gather * [members; I] */
@@ -53,7 +55,7 @@ compare_pairs(const void *first, const void *second, void *unused)
 
 /* Who refers to each key, of sorted pairs. */
 static gp_csr *
-make_members(gp_env *env, int64_t rows, int64_t n, const gp_typed_pair *pair)
+make_members(gp_env *env, int64_t rows, int64_t n, const gp_typed_pair *pair, uint64_t **key)
 {
 	int64_t		keys = 0;
 	int64_t		at = 0;
@@ -62,6 +64,7 @@ make_members(gp_env *env, int64_t rows, int64_t n, const gp_typed_pair *pair)
 	for (int64_t i = 0; i < n; i++)
 		keys += i == 0 || pair[i].key != pair[i - 1].key;
 	s = gp_csr_create(env, keys, rows, n, GP_DOUBLE);
+	*key = gp_alloc_array(env, keys, sizeof(uint64_t));
 	keys = 0;
 	for (int64_t i = 0; i < n; i++)
 	{
@@ -71,6 +74,7 @@ make_members(gp_env *env, int64_t rows, int64_t n, const gp_typed_pair *pair)
 		s->col[at] = pair[i].row;
 		gp_number_put(s->value, s->type, at++, 1.0);
 		s->start[keys] = at;
+		(*key)[keys - 1] = pair[i].key;
 	}
 	return s;
 }
@@ -122,14 +126,15 @@ make_gather(gp_env *env, const gp_csr *lists, const gp_csr *members)
 }
 
 void
-gp_typed_add(gp_typed *t, int64_t n, gp_typed_pair *pair)
+gp_typed_add(gp_typed *t, const char *name, int64_t n, gp_typed_pair *pair)
 {
 	path	   *p;
 
 	t->path = gp_realloc_array(t->env, t->path, t->n + 1, sizeof(path));
 	p = &t->path[t->n++];
+	p->name = name;
 	gp_sort(t->env, pair, n, sizeof(gp_typed_pair), compare_pairs, NULL);
-	p->members = make_members(t->env, t->rows, n, pair);
+	p->members = make_members(t->env, t->rows, n, pair, &p->key);
 	if (p->members->rows > INT32_MAX - t->rows)
 		gp_raise(t->env, GP_ERR_LIMIT, NULL, "the rows of the task refer to too many rows");
 	p->list = gp_csr_transpose(t->env, p->members);
@@ -150,11 +155,123 @@ typedef struct term_sum
 	int			terms;
 	gp_matrix	panel;			/* rows x landmarks */
 	gp_matrix	diag;			/* rows x 1 */
+	double	   *unit;			/* of each term: its leaf and its path, -1: none, and the mean */
+	gp_keep    *keep;
+	const int32_t *row;			/* of some rows the terms are told instead */
+	gp_typed_terms *told;
+	const gp_typed *typed;
 } term_sum;
+
+/* The parts of what is kept. */
+enum kept
+{
+	KEPT_ROWS,					/* of the landmarks, in the columns of a leaf: at each term */
+	KEPT_ROOT,					/* of the landmarks' covariance */
+	KEPT_TERMS,					/* term_sum.unit */
+	KEPT_KEYS					/* the columns of a path's list, at the path */
+};
+
+#define UNITS 3					/* numbers of a term there */
+
+/* Some rows of g z. */
+static gp_csr *
+rows_of(gp_env *env, const gp_csr *g, const gp_csr *z, const int32_t *row, int64_t n)
+{
+	gp_csr	   *some = gp_csr_select(env, g, row, n, NULL, g->cols);
+	gp_csr	   *out = gp_csr_product(env, some, z);
+
+	gp_csr_free(env, some);
+	return out;
+}
+
+/* Notes a term, and keeps the landmarks' rows. */
+static void
+note_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path, double unit)
+{
+	gp_env	   *env = s->dev->env;
+	int64_t		n = s->panel.cols;
+	int32_t    *all = gp_alloc_array(env, n, sizeof(int32_t));
+	gp_csr	   *rows = rows_of(env, g, z, s->landmark, n);
+
+	for (int32_t k = 0; k < n; k++)
+		all[k] = k;
+	gp_keep_rows(s->keep, GP_PIECE_TYPED, s->terms, KEPT_ROWS, rows, all, n);
+	s->unit = gp_realloc_array(env, s->unit, (s->terms + 1) * UNITS, sizeof(double));
+	memcpy(s->unit + (int64_t) s->terms * UNITS, (double[UNITS]) {leaf, path, unit},
+		   UNITS * sizeof(double));
+	gp_csr_free(env, rows);
+	gp_free(env, all);
+}
+
+/* The columns that those of a leaf had in the fit, -1: none. */
+static int32_t *
+columns_then(gp_env *env, const gp_keep *keep, const path *p, int leaf, int64_t then)
+{
+	const gp_piece *keys = gp_keep_need(env, keep, GP_PIECE_TYPED, leaf, KEPT_KEYS, then);
+	const uint64_t *key = keys->dense;
+	int32_t    *column = gp_alloc_array(env, p->members->rows, sizeof(int32_t));
+	int64_t		at = 0;
+
+	for (int64_t k = 0; k < p->members->rows; k++)
+	{
+		while (at < then && key[at] < p->key[k])
+			at++;
+		column[k] = at < then && key[at] == p->key[k] ? (int32_t) at : -1;
+	}
+	return column;
+}
+
+/* Tells the next term of the rows asked for, unless the fit had none such. */
+static void
+tell_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
+{
+	gp_env	   *env = s->typed->env;
+	gp_typed_terms *told = s->told;
+	const double *unit = s->unit + (int64_t) told->n * UNITS;
+	int64_t		n = told->landmarks;
+	const gp_csr *then;
+	gp_csr	   *rows;
+	int32_t    *column = NULL;
+	double	   *dense;
+	double	   *out;
+
+	if (told->n == s->terms || unit[0] != leaf || unit[1] != path)
+		return;
+	then = gp_keep_find(s->keep, GP_PIECE_TYPED, told->n, KEPT_ROWS)->csr;
+	if (leaf >= 0)
+		column = columns_then(env, s->keep, &s->typed->path[leaf], leaf, then->cols);
+	dense = gp_alloc_zero(env, gp_max64(then->cols, z->cols), sizeof(double));
+	out = gp_alloc_zero(env, told->rows * (n + 1), sizeof(double));
+	told->term[told->n++] = (gp_typed_term) {leaf < 0 ? NULL : s->typed->path[leaf].name,
+		path < 0 ? NULL : s->typed->path[path].name, out};
+	rows = rows_of(env, g, z, s->row, told->rows);
+	GP_EACH(env, i, told->rows, i * n)
+	{
+		for (int pass = 0; pass < 2; pass++)
+			for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+			{
+				int32_t		c = column ? column[rows->col[k]] : rows->col[k];
+				double		v = gp_number_at(rows->value, rows->type, k);
+
+				if (pass == 0)
+					out[n] += v * v / (unit[2] * s->terms);
+				if (c >= 0)
+					dense[c] = pass == 0 ? v : 0.0;
+				if (pass == 0 && k == rows->start[i + 1] - 1)
+					for (int64_t a = 0; a < n; a++)
+						for (int64_t e = then->start[a]; e < then->start[a + 1]; e++)
+							out[a] += dense[then->col[e]] *
+								gp_number_at(then->value, then->type, e) / (unit[2] * s->terms);
+			}
+		out += n + 1;
+	}
+	gp_csr_free(env, rows);
+	gp_free_all(env, column, dense);
+}
 
 /* Adds the covariance g z z' g', over the mean of its diagonal. */
 static void
-add_term(term_sum *s, const gp_csr *g, const gp_csr *z)
+add_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 {
 	gp_device  *dev = s->dev;
 	gp_matrix	diag = dev->create(dev, g->rows, 1, GP_DOUBLE);
@@ -164,6 +281,8 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z)
 	unit = gp_mean_entry(dev, diag);
 	if (unit > 0.0)
 	{
+		if (s->keep)
+			note_term(s, g, z, leaf, path, unit);
 		s->terms++;
 		dev->axpby(dev, 1.0 / unit, diag, 1.0, s->diag);
 		for (gp_band band = gp_band_first(s->panel.cols, BAND); band.count > 0; gp_band_next(&band))
@@ -181,34 +300,55 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z)
 	dev->destroy(dev, &diag);
 }
 
+/* Adds a term, or tells it. */
+static void
+take_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
+{
+	if (s->told)
+		tell_term(s, g, z, leaf, path);
+	else
+		add_term(s, g, z, leaf, path);
+}
+
 /* Adds the terms of a leaf, X or N[q]: itself, and its means over each path. */
 static void
-add_leaf(term_sum *s, const gp_typed *t, const gp_csr *self, const gp_csr *leaf)
+add_leaf(term_sum *s, const gp_typed *t, const gp_csr *self, const gp_csr *leaf, int number)
 {
 	gp_env	   *env = t->env;
 
-	add_term(s, self, leaf);
+	take_term(s, self, leaf, number, -1);
 	for (int p = 0; p < t->n; p++)
 	{
 		gp_csr	   *sums = gp_csr_product(env, t->path[p].members, leaf);
 		gp_csr	   *both = gp_csr_stack(env, sums, sums->rows, leaf, leaf->cols);
 
-		add_term(s, t->path[p].gather, both);
+		take_term(s, t->path[p].gather, both, number, p);
 		gp_csr_free(env, both);
 		gp_csr_free(env, sums);
 	}
 }
 
-/*
- * The panel becomes the factor of what it approximates; returns what that leaves of each variance.
- */
-static double *
+/* Adds all terms. */
+static void
+add_terms(term_sum *s, const gp_typed *t, const gp_features *own)
+{
+	gp_env	   *env = t->env;
+	gp_csr	   *x = gp_csr_of_dense(env, own->dense, own->rows, own->dims, own->rows * own->dims,
+								   own->type, GP_DOUBLE);
+	gp_csr	   *self = gp_csr_identity(env, t->rows, GP_DOUBLE);
+
+	add_leaf(s, t, self, x, -1);
+	for (int q = 0; q < t->n; q++)
+		add_leaf(s, t, self, t->path[q].list, q);
+	gp_csr_free(env, self);
+	gp_csr_free(env, x);
+}
+
+/* The panel becomes the factor of what it approximates; returns the root of the landmarks'. */
+static gp_matrix
 factor_panel(term_sum *s, int64_t n)
 {
 	gp_device  *dev = s->dev;
-	int64_t		rows = s->panel.rows;
-	double	   *left = gp_alloc_array(dev->env, rows, sizeof(double));
-	gp_matrix	square = dev->create(dev, rows, 1, GP_DOUBLE);
 	gp_matrix	c = dev->create(dev, n, n, GP_DOUBLE);
 	gp_matrix	root = dev->create(dev, n, n, GP_DOUBLE);
 
@@ -217,49 +357,117 @@ factor_panel(term_sum *s, int64_t n)
 		gp_raise(dev->env, GP_ERR_DATA, "Try fewer landmarks.",
 				 "the covariance of the landmarks is not positive definite");
 	dev->trsm(dev, false, true, root, s->panel);
-	dev->row_dots(dev, square, s->panel, s->panel);
-	dev->axpby(dev, 1.0, s->diag, -1.0, square);
-	dev->download(dev, gp_matrix_wrap(left, rows, 1, GP_DOUBLE), square);
-	for (int64_t k = 0; k < n; k++)
-		left[s->landmark[k]] = 0.0;
-	gp_destroy_all(dev, &square, &c, &root);
-	return left;
+	dev->destroy(dev, &c);
+	return root;
+}
+
+/* The factor as features, and in their last column the root of what it leaves of each variance. */
+static gp_features *
+features_of(gp_device *dev, gp_matrix panel, gp_matrix diag)
+{
+	gp_env	   *env = dev->env;
+	int64_t		dims = panel.cols + 1;
+	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	double	   *left = gp_alloc_array(env, panel.rows, sizeof(double));
+	gp_matrix	square = dev->create(dev, panel.rows, 1, GP_DOUBLE);
+
+	dev->row_dots(dev, square, panel, panel);
+	dev->axpby(dev, 1.0, diag, -1.0, square);
+	dev->download(dev, gp_matrix_wrap(left, panel.rows, 1, GP_DOUBLE), square);
+	*out = (gp_features) {.rows = panel.rows,.dims = dims,.type = GP_FLOAT};
+	out->dense = gp_alloc_array(env, panel.rows * dims, sizeof(float));
+	dev->download(dev, gp_matrix_cols(gp_matrix_wrap(out->dense, panel.rows, dims, GP_FLOAT), 0,
+									  panel.cols), panel);
+	for (int64_t i = 0; i < panel.rows; i++)
+		((float *) out->dense)[i * dims + panel.cols] = (float) sqrt(fmax(left[i], 0.0));
+	gp_free(env, left);
+	dev->destroy(dev, &square);
+	return out;
 }
 
 gp_features *
 gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
-				  const int32_t *landmark, int64_t n)
+				  const int32_t *landmark, int64_t n, gp_keep *keep)
 {
-	gp_env	   *env = dev->env;
-	term_sum	s = {.dev = dev,.landmark = landmark,
+	term_sum	s = {.dev = dev,.typed = t,.landmark = landmark,.keep = keep,
 		.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
 	.diag = dev->create(dev, t->rows, 1, GP_DOUBLE)};
-	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	gp_csr	   *x = gp_csr_of_dense(env, own->dense, own->rows, own->dims, own->rows * own->dims,
-								   own->type, GP_DOUBLE);
-	gp_csr	   *self = gp_csr_identity(env, t->rows, GP_DOUBLE);
-	double	   *left;
+	gp_features *out;
+	gp_matrix	root;
 
 	dev->fill(dev, s.panel, 0.0);
 	dev->fill(dev, s.diag, 0.0);
-	add_leaf(&s, t, self, x);
-	for (int q = 0; q < t->n; q++)
-		add_leaf(&s, t, self, t->path[q].list);
-	gp_csr_free(env, self);
-	gp_csr_free(env, x);
+	add_terms(&s, t, own);
 	if (s.terms == 0)
-		gp_raise(env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
+		gp_raise(dev->env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
 				 "nothing in the tables tells the rows of the task apart");
 	dev->axpby(dev, 0.0, s.panel, 1.0 / s.terms, s.panel);
 	dev->axpby(dev, 0.0, s.diag, 1.0 / s.terms, s.diag);
-	left = factor_panel(&s, n);
-	*out = (gp_features) {.rows = t->rows,.dims = n + 1,.type = GP_FLOAT};
-	out->dense = gp_alloc_array(env, t->rows * (n + 1), sizeof(float));
-	dev->download(dev, gp_matrix_cols(gp_matrix_wrap(out->dense, t->rows, n + 1, GP_FLOAT), 0, n),
-				  s.panel);
-	for (int64_t i = 0; i < t->rows; i++)
-		((float *) out->dense)[i * (n + 1) + n] = (float) sqrt(fmax(left[i], 0.0));
-	gp_free(env, left);
-	gp_destroy_all(dev, &s.panel, &s.diag);
+	root = factor_panel(&s, n);
+	out = features_of(dev, s.panel, s.diag);
+	/* Of a landmark nothing is left. */
+	for (int64_t k = 0; k < n; k++)
+		((float *) out->dense)[landmark[k] * (n + 1) + n] = 0.0f;
+	if (keep)
+	{
+		gp_keep_lower(dev, keep, GP_PIECE_TYPED, 0, KEPT_ROOT, root);
+		gp_keep_numbers(keep, GP_PIECE_TYPED, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
+		for (int q = 0; q < t->n; q++)
+			gp_keep_numbers(keep, GP_PIECE_TYPED, q, KEPT_KEYS, (const double *) t->path[q].key,
+							t->path[q].members->rows, 1);
+		gp_free(dev->env, s.unit);
+	}
+	gp_destroy_all(dev, &s.panel, &s.diag, &root);
+	return out;
+}
+
+/* ---- some rows ---- */
+
+gp_typed_terms *
+gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_keep *keep,
+			  const int32_t *row, int64_t rows)
+{
+	const gp_piece *terms = gp_keep_find(keep, GP_PIECE_TYPED, 0, KEPT_TERMS);
+	const gp_piece *first = gp_keep_find(keep, GP_PIECE_TYPED, 0, KEPT_ROWS);
+	gp_typed_terms *told = gp_alloc_zero(env, 1, sizeof(gp_typed_terms));
+	term_sum	s = {.typed = t,.keep = (gp_keep *) keep,.row = row,.told = told};
+
+	if (terms == NULL || terms->cols != UNITS || first == NULL)
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+				 "the live state is not of rows without time");
+	s.terms = (int) terms->rows;
+	s.unit = terms->dense;
+	*told = (gp_typed_terms) {.rows = rows,.landmarks = first->rows};
+	told->term = gp_alloc_array(env, s.terms, sizeof(gp_typed_term));
+	for (int k = 0; k < s.terms; k++)
+	{
+		const gp_piece *p = gp_keep_find(keep, GP_PIECE_TYPED, k, KEPT_ROWS);
+
+		if (p == NULL || p->rows != first->rows || (s.unit[k * UNITS] < 0 && p->cols != own->dims))
+			gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+					 "the live state does not fit its terms");
+	}
+	add_terms(&s, t, own);
+	if (told->n < s.terms)
+		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
+				 "the tables have other terms than the live state");
+	return told;
+}
+
+gp_features *
+gp_typed_rows(gp_device *dev, const gp_keep *keep, double *covariance, int64_t rows, int64_t n)
+{
+	const gp_piece *root = gp_keep_need(dev->env, keep, GP_PIECE_TYPED, 0, KEPT_ROOT,
+										n * (n + 1) / 2);
+	gp_matrix	all = gp_matrix_wrap(covariance, rows, n + 1, GP_DOUBLE);
+	gp_matrix	panel = dev->create(dev, rows, n, GP_DOUBLE);
+	gp_matrix	diag = dev->create(dev, rows, 1, GP_DOUBLE);
+	gp_features *out;
+
+	dev->upload(dev, panel, gp_matrix_cols(all, 0, n));
+	dev->upload(dev, diag, gp_matrix_cols(all, n, 1));
+	gp_keep_solve(dev, root, true, panel);
+	out = features_of(dev, panel, diag);
+	gp_destroy_all(dev, &panel, &diag);
 	return out;
 }

@@ -16,6 +16,7 @@
 
 #include "device/device.h"
 #include "graph/graph.h"
+#include "kernel/kernel.h"
 
 typedef struct gp_typed gp_typed;
 
@@ -28,8 +29,11 @@ typedef struct gp_typed_pair
 
 extern gp_typed *gp_typed_create(gp_env *env, int64_t rows);
 
-/* Adds a path.  The pairs come in any order, repeated ones count once; they are sorted. */
-extern void gp_typed_add(gp_typed *typed, int64_t n, gp_typed_pair *pair);
+/*
+ * Adds a path, by what it leads to; the name is not copied.  The pairs come in any order, repeated
+ * ones count once; they are sorted.
+ */
+extern void gp_typed_add(gp_typed *typed, const char *name, int64_t n, gp_typed_pair *pair);
 
 #define GP_TYPED_LANDMARKS 600
 
@@ -38,9 +42,36 @@ extern void gp_typed_add(gp_typed *typed, int64_t n, gp_typed_pair *pair);
  * landmarks and with itself: rows x (n + 1).  The last column has what the landmarks leave of a
  * row's own variance, so products of two rows that are no landmarks are not theirs: a low-rank
  * evaluator on these landmarks asks for none.  own has the rows' own columns, dense; it may have
- * none.
+ * none.  keep gets what answers about other rows need, unless it is NULL.
  */
 extern gp_features *gp_typed_features(gp_device *dev, const gp_typed *typed, const gp_features *own,
-									  const int32_t *landmark, int64_t n);
+									  const int32_t *landmark, int64_t n, gp_keep *keep);
+
+/* What the terms of the sum add up: whose columns or list, gathered over which path. */
+typedef struct gp_typed_term
+{
+	const char *leaf;			/* of a path; NULL: X */
+	const char *path;			/* NULL: a row's own */
+	double	   *covariance;		/* of each row asked for with the n landmarks, and with itself */
+} gp_typed_term;
+
+typedef struct gp_typed_terms
+{
+	int64_t		rows;
+	int64_t		landmarks;
+	int			n;
+	gp_typed_term *term;
+} gp_typed_terms;
+
+/*
+ * The terms of some rows as the tables are now, with the landmarks as they were in the fit: so
+ * their covariances belong together, whatever has changed.
+ */
+extern gp_typed_terms *gp_typed_tell(gp_env *env, const gp_typed *typed, const gp_features *own,
+									 const gp_keep *keep, const int32_t *row, int64_t rows);
+
+/* Features, as those of the fit, of rows by sums of terms: rows x (n + 1). */
+extern gp_features *gp_typed_rows(gp_device *dev, const gp_keep *keep, double *covariance,
+								  int64_t rows, int64_t n);
 
 #endif							/* GP_TYPED_H */

@@ -35,6 +35,7 @@ static const gnngp_member columns[] = {
 	COLUMN("tables", REGCLASSARRAYOID, tables.tables),
 	COLUMN("tables_name", TEXTARRAYOID, tables.names),
 	COLUMN("tables_kind", TEXTOID, tables.kinds),
+	COLUMN("tables_timed", TEXTOID, tables.timed),
 	COLUMN("times", JSONBOID, tables.times),
 	COLUMN("keys", JSONBOID, tables.keys),
 	COLUMN("exclude", TEXTARRAYOID, tables.exclude),
@@ -124,6 +125,8 @@ wrong_column(const gnngp_graph_def *def)
 			return "tables_name";
 		if (tables->kinds == NULL || strlen(tables->kinds) != (size_t) tables->tables.n)
 			return "tables_kind";
+		if (tables->timed == NULL || strlen(tables->timed) != (size_t) tables->tables.n)
+			return "tables_timed";
 		if (tables->exclude.n < 0)
 			return "exclude";
 		if (tables->time_zone == NULL)

@@ -107,7 +107,7 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 		for (int64 c = 0; c < numbers->dims; c++)
 			cells[c] = kind[c] == GNNGP_FEATURE_WORD ? GP_CELL_WORD :
 				gnngp_is_integer_type(column[c].base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
-		encoder = gp_encoder_create(env, (int32_t) numbers->dims, cells, GP_TIME_NEVER, -1);
+		encoder = gp_encoder_create(env, (int32_t) numbers->dims, cells, GP_TIME_NEVER, NULL);
 		GP_EACH(env, i, numbers->rows, i * numbers->dims)
 		{
 			read_cells(numbers, i, cell);

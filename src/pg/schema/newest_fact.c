@@ -26,23 +26,23 @@ typedef struct table_times
 	gp_time		newest[FEW_ROWS + 1];	/* descending */
 } table_times;
 
-/* Takes the first time and the number of rows. */
+/* Takes a time. */
 static void
-first_row(void *state, const Datum *values, const bool *nulls)
+time_row(void *state, const Datum *values, const bool *nulls)
 {
 	table_times *t = state;
+	gp_time		at = gnngp_time_of(values[0], nulls[0]);
+	int			place = t->n;
 
-	t->first = gnngp_time_of(values[0], nulls[0]);
-	t->rows = DatumGetInt64(values[1]);
-}
-
-/* Takes one of the newest times. */
-static void
-newest_row(void *state, const Datum *values, const bool *nulls)
-{
-	table_times *t = state;
-
-	t->newest[t->n++] = gnngp_time_of(values[0], nulls[0]);
+	t->rows++;
+	t->first = Min(t->first, at);
+	if (t->n <= FEW_ROWS)
+		t->n++;
+	else if (at <= t->newest[--place])
+		return;
+	for (; place > 0 && t->newest[place - 1] < at; place--)
+		t->newest[place] = t->newest[place - 1];
+	t->newest[place] = at;
 }
 
 /* Reads the times of a table; of one without time, none. */
@@ -56,18 +56,12 @@ read_times(const gnngp_tables *s, const gnngp_schema_table *t)
 	if (t->time < 0)
 		return times;
 	time = psprintf("t.%s::pg_catalog.timestamptz", t->column[t->time].column.quoted);
-	for (int newest = 0; newest < 2; newest++)
-	{
-		gnngp_query_init(&q, &t->table);
-		gnngp_query_add(&q, TIMESTAMPTZOID, newest ? "%s" : "min(%s)", time);
-		if (!newest)
-			gnngp_query_add(&q, INT8OID, "count(*)");
-		q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()",
-							   time, time);
-		q.order = newest ? psprintf("1 DESC LIMIT %d", FEW_ROWS + 1) : NULL;
-		gnngp_query_plan(&q);
-		gnngp_query_run(&q, s->env, newest ? newest_row : first_row, &times, GP_PHASE_NODES, 0);
-	}
+	gnngp_query_init(&q, &t->table);
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time);
+	q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()", time,
+						   time);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, s->env, time_row, &times, GP_PHASE_NODES, 0);
 	return times;
 }
 
@@ -136,7 +130,10 @@ tell_later(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later
 	if ((double) later - (double) newest <= 2.0 * (double) Max(rows->horizon, 0))
 		return;
 	ereport(NOTICE,
-			(errmsg("the as-of times of task \"%s\" end with its facts, at %s: the newest row of table \"%s\""
+			(errmsg(rows->task->task.form == GNNGP_TASK_EXPRESSION ?
+					"the as-of times of task \"%s\" end with its facts, at %s: the newest row of table \"%s\""
+					" is %.0f days later" :
+					"the facts of task \"%s\" are taken to end at %s: the newest row of table \"%s\""
 					" is %.0f days later", rows->task->name,
 					timestamptz_to_str((TimestampTz) newest),
 					rows->schema->table[table].table.name,
@@ -165,9 +162,12 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		if (t.n == 0)
 			continue;
 		first[others] = Min(first[others], t.first);
-		if (t.newest[0] > later)
+		/* Without a horizon no distance is large: there are rows that stand alone. */
+		if (t.newest[0] > later && (rows->horizon > 0 || at > 0))
+		{
 			latest = i;
-		later = Max(later, t.newest[0]);
+			later = t.newest[0];
+		}
 		if (r == READ_BY_TARGET && t.newest[at] > newest[r])
 			usual = ALONE * mean_gap(&t, at);
 		newest[r] = Max(newest[r], t.newest[at]);
@@ -185,6 +185,6 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		(double) newest[REFERS_TO_OTHERS] - (double) newest[rank] <= usual)
 		newest[rank] = newest[REFERS_TO_OTHERS];
 	rows->newest = newest[rank] + 1;
-	if (rows->task->task.form == GNNGP_TASK_EXPRESSION)
+	if (latest >= 0)
 		tell_later(rows, newest[rank], latest, later);
 }

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "task_reading.h"
@@ -96,6 +97,56 @@ take_ids(gnngp_few *few, const gnngp_id *id, int64 n)
 	gnngp_reading_entities(&few->reading);
 }
 
+/* Rows of the entities' table as they are read. */
+typedef struct all_rows
+{
+	gp_env	   *env;
+	Oid			type;
+	int64		n;
+	int64		room;
+	gnngp_id   *id;
+} all_rows;
+
+/* Takes one. */
+static void
+id_row(void *state, const Datum *values, const bool *nulls)
+{
+	all_rows   *a = state;
+
+	if (nulls[0])
+		return;
+	if (a->n == a->room)
+	{
+		a->room = a->room ? 2 * a->room : 1024;
+		a->id = gp_realloc_array(a->env, a->id, a->room, sizeof(gnngp_id));
+	}
+	a->id[a->n] = gnngp_datum_id(values[0], a->type, NULL);
+	if (a->id[a->n].text)
+		a->id[a->n].text = gnngp_copy_text(a->env, a->id[a->n].text, a->id[a->n].length);
+	a->n++;
+}
+
+/* Points the reading to all entities. */
+static void
+take_all(gnngp_few *few, gp_time as_of)
+{
+	gnngp_task_reading *r = &few->reading;
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+	all_rows	a = {.env = r->env};
+	gnngp_query q;
+
+	gnngp_query_init(&q, &t->table);
+	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", 1, &r->id, &a.type));
+	llast_oid(q.types) = a.type;
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, r->env, id_row, &a, GP_PHASE_NODES, gnngp_table_rows(&t->table));
+	r->few = false;
+	r->as_of = few->as_of = gp_alloc_array(r->env, Max(a.n, 1), sizeof(gp_time));
+	for (int64 i = 0; i < a.n; i++)
+		few->as_of[i] = as_of;
+	take_ids(few, a.id, a.n);
+}
+
 gnngp_few *
 gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state,
 			   gnngp_id *id, int64 *n,
@@ -118,13 +169,17 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 		.own_time = task->task.form == GNNGP_TASK_COLUMN,
 		.columns = &state->columns};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
-	if (as_of == GP_TIME_NEVER && !few->reading.own_time)
+	few->reading.typed = state->columns.scale.weights == GP_FACTS_TYPED;
+	if (as_of == GP_TIME_NEVER && (!few->reading.own_time || few->reading.typed))
 		as_of = (gp_time) GetCurrentTimestamp();
 	few->reading.as_of = few->as_of;
 	take_ids(few, id, *n);
 	*n = keep_there(few, task, id, *n, as_of);
-	tell_far(few, task, *n);
-	if (*n < few->reading.n)
+	if (few->reading.typed)
+		take_all(few, as_of);
+	else
+		tell_far(few, task, *n);
+	if (!few->reading.typed && *n < few->reading.n)
 		take_ids(few, id, *n);
 	gnngp_reading_plan(&few->reading);
 	return few;
@@ -162,10 +217,10 @@ check_encodings(const gnngp_few *few)
 				 errhint("Fit it again with gp_refresh.")));
 }
 
-gp_features *
-gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
+/* Reads what there is, with the labels of the fit as facts. */
+static void
+read_columns(gnngp_few *few, const gnngp_known_labels *known)
 {
-	gnngp_task_reading *r = &few->reading;
 	const gnngp_task_state *state = few->state;
 	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,
 		.label = known->label,
@@ -173,7 +228,31 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 	.by_time = state->by_time};
 
 	check_encodings(few);
-	gnngp_reading_run(r, &labels, known->number_of);
+	gnngp_reading_run(&few->reading, &labels, known->number_of);
+}
+
+gp_features *
+gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
+{
+	read_columns(few, known);
 	gnngp_schema_end(&few->use);
-	return gp_facts_features(r->facts, &state->columns.scale);
+	return gp_facts_features(few->reading.facts, &few->state->columns.scale);
+}
+
+gp_features *
+gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
+{
+	/* Labels are no facts of theirs. */
+	read_columns(few, &(gnngp_known_labels) {0});
+	*typed = gnngp_reading_paths(&few->reading);
+	gnngp_schema_end(&few->use);
+	return gp_facts_features(few->reading.facts, &few->state->columns.scale);
+}
+
+int32
+gnngp_few_place(gnngp_few *few, const gnngp_id *id)
+{
+	int32		entity = gnngp_reading_place(&few->reading, id);
+
+	return entity < 0 ? -1 : few->reading.row_of[few->reading.row_start[entity]];
 }

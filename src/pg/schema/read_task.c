@@ -282,6 +282,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 	gnngp_reading_run(r, &labels, r->entity_of);
 	gnngp_tell_disguises(r, &labels);
 	columns->scale = *gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
+	if (r->typed)
+		columns->scale.weights = GP_FACTS_TYPED;
 	/* The last columns are of labels. */
 	if (r->earlier >= 0 && labels_are == GP_FACTS_OLD_AS_FACTS)
 		columns->scale.doubted = gp_facts_relation_first(r->facts, r->earlier, &unused);

@@ -36,6 +36,7 @@ typedef struct gnngp_schema_column
 	AttrNumber	number;			/* of the server's */
 	bool		not_null;
 	gnngp_column_role role;
+	bool		known;			/* with its row, as the user says */
 	gp_cell_kind kind;			/* of a cell */
 	Oid			read_as;		/* the type that a query gives it */
 	const char *cast;			/* what follows its name there, or "" */
@@ -186,6 +187,13 @@ extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task,
 
 /* Their features as of that time, read as the caller; ends the reading. */
 extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
+
+/*
+ * The same of rows without time, which those beside them tell: of all rows of their table, with
+ * what they refer to, and the place of each of these by its id.
+ */
+extern gp_features *gnngp_few_read_typed(gnngp_few *few, gp_typed **typed);
+extern int32 gnngp_few_place(gnngp_few *few, const gnngp_id *id);
 
 /* One row of a task, as gp_task_rows gives it. */
 typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of,

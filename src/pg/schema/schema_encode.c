@@ -16,6 +16,7 @@
 typedef struct look
 {
 	const gnngp_part *part;
+	int			visible;		/* the query's column of the row's time; -1: without time */
 	gp_encoder *encoder;
 	gp_cell    *cell;
 	int			identity;		/* the query's column */
@@ -28,8 +29,8 @@ look_row(void *state, const Datum *values, const bool *nulls)
 {
 	const look *l = state;
 	const gnngp_part *p = l->part;
-	gp_time		at = p->visible < 0 ? GP_TIME_ALWAYS :
-		gnngp_time_of(values[p->visible], nulls[p->visible]);
+	gp_time		at = l->visible < 0 ? GP_TIME_ALWAYS :
+		gnngp_time_of(values[l->visible], nulls[l->visible]);
 
 	if (at == GP_TIME_NEVER)
 		return;
@@ -73,7 +74,7 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_t
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, folds, table);
 	gp_cell_kind *kind;
-	int			asked = -1;
+	bool	   *known;
 	look		l = {.before = before};
 
 	j->sample = sample(&t->table);
@@ -83,16 +84,26 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_t
 	else
 		gnngp_join_row(j, table);
 	l.part = &j->part[0];
+	l.visible = l.part->visible;
+	/* Children are looked at as of the time of the row that they are part of. */
+	if (is_fold && t->time >= 0)
+	{
+		l.visible = list_length(j->query.types);
+		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));
+	}
+	known = palloc(sizeof(bool) * Max(l.part->ncells, 1));
 	kind = palloc(sizeof(gp_cell_kind) * Max(l.part->ncells, 1));
 	for (int i = 0; i < l.part->ncells; i++)
 	{
-		kind[i] = l.part->cell[i].kind;
-		if (l.part->cell[i].target)
-			asked = i;
+		const gnngp_cell_source *c = &l.part->cell[i];
+
+		kind[i] = c->kind;
+		/* What is asked for is filled in later. */
+		known[i] = c->known || (c->target && c->kind != GP_CELL_TIME);
 	}
 	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
 	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind,
-								  l.part->visible < 0 ? before : before - 1, asked);
+								  l.visible < 0 ? before : before - 1, known);
 	l.identity = list_length(j->query.types);
 	add_identity(j, t);
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);

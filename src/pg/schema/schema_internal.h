@@ -28,6 +28,9 @@ extern List *gnngp_json_pairs(const char *json, const char *argument);
  */
 extern int	gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument);
 
+/* True for a name that is of a column, as far as no table has it. */
+extern bool gnngp_schema_names_column(const gnngp_tables *s, const char *name);
+
 /* Columns of one table: table.column, or table(column,column). */
 typedef struct gnngp_column_list
 {
@@ -69,7 +72,9 @@ typedef struct gnngp_cell_source
 	gp_cell_kind kind;
 	Oid			read_as;
 	bool		target;			/* of the task: never shown of the entity's own row */
-	const char *name;			/* of the column; NULL: of a fold */
+	bool		known;			/* with its row, as the user says */
+	int			table;			/* whose column it is, or tells of, */
+	const char *name;			/* and how that is called */
 } gnngp_cell_source;
 
 /*
@@ -284,6 +289,9 @@ extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool nullable);
 
 /* True for a table that refers to others: its rows most likely happen at some time. */
 extern bool gnngp_has_parent(const gnngp_tables *s, int table);
+
+/* The argument times that says that a column is known with its row, too. */
+extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);
 
 /* A table that is not among those of the schema, with its columns. */
 extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);

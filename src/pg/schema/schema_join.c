@@ -79,8 +79,9 @@ gnngp_key_condition(const gnngp_schema_table *t, const char *alias, int n, const
 
 /* The cells of a table. */
 static gnngp_cell_source *
-table_cells(const gnngp_schema_table *t, int *n)
+table_cells(const gnngp_tables *s, int table, int *n)
 {
+	const gnngp_schema_table *t = &s->table[table];
 	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source) * Max(t->ncolumns, 1));
 
 	*n = 0;
@@ -90,8 +91,7 @@ table_cells(const gnngp_schema_table *t, int *n)
 
 		if (c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_TARGET)
 			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->cast), c->kind,
-				c->read_as,
-				c->role == GNNGP_COLUMN_TARGET, c->column.name};
+				c->read_as, c->role == GNNGP_COLUMN_TARGET, c->known, table, c->column.name};
 	}
 	return cell;
 }
@@ -158,7 +158,7 @@ add_row(gnngp_join *j, int table, const char *name, const char *alias, const cha
 
 	p->encoding = p->table = table;
 	p->level = level;
-	p->cell = table_cells(t, &p->ncells);
+	p->cell = table_cells(j->schema, table, &p->ncells);
 	select_cells(j, p);
 }
 
@@ -227,13 +227,13 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 
 /* ---- children as part of a row ---- */
 
-/* Adds a cell of a fold: an aggregate, called by its number. */
+/* Adds a cell of a fold: an aggregate of what another cell has, called by its number. */
 static void
-fold_cell(gnngp_fold *f, StringInfo list, const char *expression)
+fold_cell(gnngp_fold *f, StringInfo list, const gnngp_cell_source *of, const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
 	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID,
-		false, NULL};
+		false, of->known, of->table, of->name};
 	f->ncells++;
 }
 
@@ -249,9 +249,9 @@ fold_part(gnngp_fold *f, StringInfo list, const gnngp_part *p, bool sums)
 		if (c->kind != GP_CELL_NUMBER && c->kind != GP_CELL_INTEGER)
 			continue;
 		/* As avg() has it, in a quarter of its time */
-		fold_cell(f, list, psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
+		fold_cell(f, list, c, psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
 		if (sums)
-			fold_cell(f, list, psprintf("sum(%s)", number));
+			fold_cell(f, list, c, psprintf("sum(%s)", number));
 	}
 }
 
@@ -260,6 +260,9 @@ static void
 make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
+	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
+	const gnngp_cell_source number = {.known = key->known,.table = r->child,
+	.name = key->column.name};
 	gnngp_join *j = gnngp_join_open(s, NULL, r->child);
 	StringInfoData list;
 	StringInfoData keys;
@@ -277,7 +280,7 @@ make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 	j->root = "d";
 	gnngp_join_row(j, r->child);
 	join_parents(j, r->child, j->root, NULL, relation, FOLD_LEVELS, NIL);
-	fold_cell(f, &list, "count(*)::pg_catalog.float8");
+	fold_cell(f, &list, &number, "count(*)::pg_catalog.float8");
 	for (int i = 0; i < j->nparts; i++)
 		fold_part(f, &list, &j->part[i], i == 0);
 	f->timed = j->visible.len > 0;

@@ -36,7 +36,7 @@ role_note(const gnngp_schema_column *c)
 		case GNNGP_COLUMN_EXCLUDED:
 			return "excluded";
 		case GNNGP_COLUMN_LATER:
-			return "its name says that it is written later than the row";
+			return "its name says that it is written later than the row, unless times has null for it";
 		case GNNGP_COLUMN_HIDDEN:
 			return "the graph's owner may not read it";
 		case GNNGP_COLUMN_TYPE:

@@ -138,7 +138,7 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("\"%s\", which argument \"%s\" names, is no table of graph \"%s\"", text, argument, s->def->name),
-			 errhint("Name tables that are among \"tables\".")));
+			 errhint("Name tables that are among \"tables\", by their names of today; gp_alter_graph replaces the argument.")));
 }
 
 /* The table that a text begins with, and how much of it that is. */
@@ -169,6 +169,20 @@ find_table(const gnngp_tables *s, const char *text, const char *ends, const char
 	return found;
 }
 
+bool
+gnngp_schema_names_column(const gnngp_tables *s, const char *name)
+{
+	bool		column = false;
+
+	for (int i = 0; i < s->ntables; i++)
+	{
+		if (match_table(s->table[i].table.oid, name, "") > 0)
+			return false;
+		column = column || match_table(s->table[i].table.oid, name, ".") > 0;
+	}
+	return column;
+}
+
 int
 gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *argument)
 {
@@ -189,7 +203,7 @@ find_column(const gnngp_schema_table *t, const char *name, const char *argument)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of table \"%s\", which argument \"%s\" names, does not exist", name, t->table.name,
 					argument),
-			 errhint("Name a column as table.column, or several as table(column,column).")));
+			 errhint("Name a column as table.column, or several as table(column,column), by their names of today.")));
 }
 
 gnngp_column_list

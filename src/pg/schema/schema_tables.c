@@ -271,12 +271,12 @@ column_names(const gnngp_schema_table *t, List *columns)
 	return text.data;
 }
 
-/* Adds the time of a table to a JSON object; NULL: it has none. */
+/* Adds the time of a table, or of a column, to a JSON object; NULL: it has none of its own. */
 static void
-add_time(StringInfo json, const gnngp_schema_table *t, const char *column)
+add_time(StringInfo json, const char *name, const char *column)
 {
 	appendStringInfoString(json, json->len > 0 ? ", " : "{");
-	escape_json(json, t->label);
+	escape_json(json, name);
 	appendStringInfoString(json, ": ");
 	if (column)
 		escape_json(json, column);
@@ -284,9 +284,12 @@ add_time(StringInfo json, const gnngp_schema_table *t, const char *column)
 		appendStringInfoString(json, "null");
 }
 
-/* The argument times that says of each table what is known, and of this one that column. */
+/*
+ * The argument times that has what is given and one more pair (column NULL: null); with name NULL
+ * a pair for each table that needs one.
+ */
 static char *
-times_argument(const gnngp_tables *s, const gnngp_schema_table *t, const char *column)
+times_argument(const gnngp_tables *s, const char *name, const char *column)
 {
 	StringInfoData json;
 	ListCell   *cell;
@@ -296,16 +299,22 @@ times_argument(const gnngp_tables *s, const gnngp_schema_table *t, const char *c
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
 
-		add_time(&json, &s->table[gnngp_schema_table_named(s, pair->key, "times")], pair->value);
+		add_time(&json, pair->key, pair->value);
 	}
-	if (t)
-		add_time(&json, t, column);
+	if (name)
+		add_time(&json, name, column);
 	for (int i = 0; i < s->ntables; i++)
-		if (t == NULL && list_length(s->table[i].candidates) > 1)
-			add_time(&json, &s->table[i],
+		if (name == NULL && list_length(s->table[i].candidates) > 1)
+			add_time(&json, s->table[i].label,
 					 s->table[i].column[linitial_int(s->table[i].candidates)].column.name);
 	appendStringInfoChar(&json, '}');
 	return psprintf("times => %s", quote_literal_cstr(json.data));
+}
+
+char *
+gnngp_times_known(const gnngp_tables *s, int table, const char *column)
+{
+	return times_argument(s, psprintf("%s.%s", s->table[table].label, column), NULL);
 }
 
 bool
@@ -338,6 +347,29 @@ require_one_time(const gnngp_tables *s)
 						 times_argument(s, NULL, NULL))));
 }
 
+/*
+ * 55000 for a table without a time that was not taken for timeless when the graph was made: all of
+ * its rows would be known always, those of the future too.
+ */
+static void
+require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, List *others)
+{
+	const gnngp_tables_def *def = &s->def->tables;
+	const char *column = others == NIL ? NULL : t->column[linitial_int(others)].column.name;
+	int			place = 0;
+
+	while (place < def->tables.n - 1 && def->tables.oid[place] != t->table.oid)
+		place++;
+	if (def->timed[place] == 't' || (def->timed[place] == '?' && others != NIL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" has no time, and was not taken for timeless when graph \"%s\" was made", t->table.name,
+						s->def->name),
+				 errdetail("A column that may be its time is of type date or timestamp, and NOT NULL."),
+				 errhint("Name its time, or null for a table without: gp_alter_graph(%s, %s).",
+						 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
+}
+
 /* Chooses the time column of a table that times does not name. */
 static void
 choose_time(gnngp_tables *s, int i, bool tell)
@@ -354,15 +386,18 @@ choose_time(gnngp_tables *s, int i, bool tell)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" is the time of table \"%s\", and may be NULL: such rows are left out",
 							t->column[t->time].column.name, t->table.name),
-					 errhint("If it is not the time of the rows, say %s.", times_argument(s, t, NULL))));
+					 errhint("If it is not the time of the rows, say %s.", times_argument(s, t->label, NULL))));
 	}
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
+	if (t->candidates == NIL && !tell)
+		require_former_time(s, t, others);
 	if (others != NIL && tell)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" is taken to be without time: its rows are known always", t->table.name),
 				 errdetail("Columns that may be its time, but may be NULL: %s.", column_names(t, others)),
 				 errhint("If one is, name it: %s.",
-						 times_argument(s, t, t->column[linitial_int(others)].column.name))));
+						 times_argument(s, t->label,
+										t->column[linitial_int(others)].column.name))));
 }
 
 /* Takes the time column that the user has named, or that there is none. */
@@ -376,7 +411,7 @@ take_named_time(gnngp_schema_table *t, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\", which times names, does not exist", name, t->table.name),
-				 errhint("Name a column of type date or timestamp: times => '{\"table\": \"column\"}'.")));
+				 errhint("Name a column of type date or timestamp, by its name of today: times => '{\"table\": \"column\"}'; gp_alter_graph replaces the argument.")));
 	if (!gnngp_is_time_type(t->column[t->time].column.base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -385,23 +420,39 @@ take_named_time(gnngp_schema_table *t, const char *name)
 				 errhint("Name a column of type date or timestamp, or null for a table without time.")));
 }
 
+/* Takes that a column is known with its row, whatever its name and its values say. */
+static void
+take_known(const gnngp_tables *s, const gnngp_json_pair *pair)
+{
+	gnngp_column_list list = gnngp_column_list_read(s, pair->key, "times");
+
+	if (pair->value)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\", which times names, cannot have a time of its own", pair->key),
+				 errhint("null says that it is known with its row; what is known later is left out with exclude => '{%s}'.",
+						 pair->key)));
+	s->table[list.table].column[list.column[0]].known = true;
+}
+
 /* Marks the times that are written later than their rows. */
 static void
-mark_later(gnngp_schema_table *t, bool tell)
+mark_later(const gnngp_tables *s, gnngp_schema_table *t, bool tell)
 {
 	for (int i = 0; i < t->ncolumns; i++)
 	{
 		gnngp_schema_column *c = &t->column[i];
 
 		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->kind != GP_CELL_TIME ||
-			!is_named(c->column.name, later_words))
+			c->known || !is_named(c->column.name, later_words))
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (tell)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
 							c->column.name, t->table.name),
-					 errhint("Other columns that are written later can be left out with exclude => '{table.column}'.")));
+					 errhint("If it is known with its row, say %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
+							 gnngp_times_known(s, (int) (t - s->table), c->column.name))));
 	}
 }
 
@@ -417,7 +468,7 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 				 errmsg("role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
 						GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name),
 				 errhint("Grant it SELECT on the column; or, if that is not the time of the rows, say %s.",
-						 times_argument(s, t, NULL))));
+						 times_argument(s, t->label, NULL))));
 }
 
 /* Gives each table its time. */
@@ -431,8 +482,14 @@ take_times(gnngp_tables *s, bool tell)
 	foreach(cell, pairs)
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
-		int			i = gnngp_schema_table_named(s, pair->key, "times");
+		int			i;
 
+		if (gnngp_schema_names_column(s, pair->key))
+		{
+			take_known(s, pair);
+			continue;
+		}
+		i = gnngp_schema_table_named(s, pair->key, "times");
 		named[i] = true;
 		take_named_time(&s->table[i], pair->value);
 	}
@@ -447,7 +504,7 @@ take_times(gnngp_tables *s, bool tell)
 			require_time(s, &s->table[i]);
 			s->table[i].column[s->table[i].time].role = GNNGP_COLUMN_TIME;
 		}
-		mark_later(&s->table[i], tell);
+		mark_later(s, &s->table[i], tell);
 	}
 }
 

@@ -19,6 +19,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
+#include "parser/parsetree.h"
 #include "pg/server/server.h"
 #include "portability/instr_time.h"
 #include "schema_internal.h"
@@ -86,6 +87,27 @@ check_query(const gnngp_graph_def *task, const char *expression)
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
 }
 
+/* Tells of a target that is the same as of all times: facts may show it before it was known. */
+static void
+tell_timeless(const gnngp_graph_def *task, Query *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, pull_vars_of_level((Node *) query->targetList, 0))
+	{
+		const Var  *var = lfirst_node(Var, cell);
+		const RangeTblEntry *of = rt_fetch(var->varno, query->rtable);
+
+		/* x.t of the query above, or x itself. */
+		if (of->rtekind == RTE_SUBQUERY && var->varattno <= 1)
+			return;
+	}
+	ereport(NOTICE,
+			(errmsg("the target of task \"%s\" does not depend on t", task->name),
+			 errdetail("It has the answer of today as of every time, and facts may show it before it was known."),
+			 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
+}
+
 /*
  * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17
  * for a function that gives another result each time, and would make labels that nobody can check.
@@ -109,6 +131,8 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errmsg("argument \"%s\" of task \"%s\" calls a volatile function", argument, task->name),
 				 errdetail("Its result may differ from one call to the next, so that labels could not be made again."),
 				 errhint("Use functions that are immutable or stable.")));
+	if (strcmp(argument, "target") == 0)
+		tell_timeless(task, query);
 }
 
 /* The type of an expression, and the tables that it reads. */

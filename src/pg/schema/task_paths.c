@@ -68,7 +68,8 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, pair_row, &p, GP_PHASE_EDGES, gnngp_table_rows(&t->table));
 	r->read += p.n;
-	gp_typed_add(typed, p.n, p.pair);
+	gp_typed_add(typed, gnngp_keep_text(r->env, by ? psprintf("%s, %s", to->name, by->name) :
+										to->name), p.n, p.pair);
 	gp_free(r->env, p.pair);
 }
 

@@ -148,11 +148,17 @@ id_in(const Datum *values, const bool *nulls, int column, Oid type)
 }
 
 int32
+gnngp_reading_place(gnngp_task_reading *r, const gnngp_id *id)
+{
+	return place_of(&r->map, &r->entities, id);
+}
+
+int32
 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type)
 {
 	gnngp_id	id = id_in(&value, &null, 0, type);
 
-	return place_of(&r->map, &r->entities, &id);
+	return gnngp_reading_place(r, &id);
 }
 
 /* The times of entities. */
@@ -341,16 +347,19 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 	for (int32 k = 0; k < (*encoding)->nparts; k++)
 	{
 		const gp_encoded *e = &(*encoding)->part[k];
-		/* Of a list, once */
-		bool		told = k > 0 && e[-1].column == e->column && e[-1].way == e->way;
+		const gnngp_cell_source *c = &p->cell[e->column];
+		/* Of a list, or of the mean and the sum of children, once */
+		bool		told = k > 0 && p->cell[e[-1].column].name == c->name && e[-1].way == e->way;
 
 		if (!told && (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
 			ereport(NOTICE,
 					(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
-							p->cell[e->column].name, r->schema->table[p->table].table.name),
+							c->name, r->schema->table[c->table].table.name),
 					 errdetail("%s", e->way == GP_ENCODED_LATER ?
 							   "Its times are later than those of their rows." :
-							   "It is NULL in the newest rows, and in few others.")));
+							   "It is NULL in the newest rows, and in few others."),
+					 errhint("If it is known with its row, say %s in gp_alter_graph.",
+							 gnngp_times_known(r->schema, c->table, c->name))));
 	}
 }
 

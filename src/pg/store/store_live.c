@@ -175,7 +175,9 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 	check_nodes(model, live, GP_PIECE_LABELLED);
 	if (!gp_live_fits(live->keep) ||
 		(task && (gp_keep_find(live->keep, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled ||
-				  f.dims != live->task->columns.scale.kept)))
+				  f.dims != (live->task->columns.scale.weights == GP_FACTS_TYPED ?
+							 (double) gp_keep_find(live->keep, GP_PIECE_ANCHORS, 0, 0)->rows + 1.0 :
+							 (double) live->task->columns.scale.kept))))
 		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;
@@ -228,11 +230,6 @@ gnngp_live_open(const gnngp_model *model)
 {
 	gnngp_live *live = gnngp_env_kept(&kind_of_kept);
 
-	if (model->live_bytes == 0 && model->rows > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("model \"%s\" has no live answers: its task asks for a column of a table without time", model->name),
-				 errhint("What the rows beside a row tell is stored: use gp_predict, and gp_refresh after changes.")));
 	if (model->live_bytes == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

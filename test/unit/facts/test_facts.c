@@ -56,7 +56,7 @@ make_row(int i, char *room, double *list, gp_cell *cell)
 static gp_encoding *
 encode_rows(gp_env *env, int n, bool backwards)
 {
-	gp_encoder *e = gp_encoder_create(env, KINDS, kinds, GP_TIME_NEVER, -1);
+	gp_encoder *e = gp_encoder_create(env, KINDS, kinds, GP_TIME_NEVER, NULL);
 
 	for (int k = 0; k < n; k++)
 	{
@@ -126,7 +126,7 @@ check_kinds(gp_env *env)
 	is_str(way, "number, categories", "and what is not how");
 }
 
-/* Columns that are NULL in the newest rows are left out, unless one is what is asked for. */
+/* Columns that are NULL in the newest rows are left out, unless one is known with its row. */
 static void
 check_filled_later(gp_env *env)
 {
@@ -134,7 +134,8 @@ check_filled_later(gp_env *env)
 
 	for (int asked = -1; asked < 2; asked++)
 	{
-		gp_encoder *e = gp_encoder_create(env, 2, two, 850 * GP_TIME_DAY, asked);
+		const bool	known[2] = {asked == 0, asked == 1};
+		gp_encoder *e = gp_encoder_create(env, 2, two, 850 * GP_TIME_DAY, known);
 		gp_encoding *of;
 
 		for (int i = 0; i < 1000; i++)
@@ -159,7 +160,7 @@ static void
 check_later_dates(gp_env *env)
 {
 	gp_cell_kind kind = GP_CELL_TIME;
-	gp_encoder *e = gp_encoder_create(env, 1, &kind, GP_TIME_NEVER, -1);
+	gp_encoder *e = gp_encoder_create(env, 1, &kind, GP_TIME_NEVER, NULL);
 	gp_encoding *of;
 	double		later[2];
 	double		null[2];
@@ -179,6 +180,11 @@ check_later_dates(gp_env *env)
 	gp_encode(of, &cell, null);
 	gp_encode_ages(of, 55 * GP_TIME_DAY, null);
 	ok(later[0] == null[0] && later[1] == null[1], "a date in the future looks like none");
+	of->part[0].known = true;
+	cell.null = false;
+	gp_encode(of, &cell, later);
+	gp_encode_ages(of, 55 * GP_TIME_DAY, later);
+	ok(later[0] < null[0] && later[1] != null[1], "unless it is known with its row: a negative age");
 }
 
 /* The bits do not depend on the order, also of more rows than are kept; a stored encoding is the same. */

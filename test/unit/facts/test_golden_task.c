@@ -96,7 +96,7 @@ static gp_encoding *
 encoding_of_orders(gp_env *env, bool of_prices)
 {
 	gp_cell_kind number = GP_CELL_NUMBER;
-	gp_encoder *encoder = gp_encoder_create(env, 1, &number, GP_TIME_NEVER, -1);
+	gp_encoder *encoder = gp_encoder_create(env, 1, &number, GP_TIME_NEVER, NULL);
 
 	for (int i = 0; i < 7; i++)
 	{

@@ -1,6 +1,7 @@
 /*
  * test_typed.c - covariances of rows by what they refer to, against sums over all pairs of rows.
  */
+#include "kernel/live/live_state.h"
 #include "facts/typed.h"
 #include "device/device.h"
 #include "test_env.h"
@@ -110,7 +111,7 @@ make_typed(gp_env *env, bool backwards)
 			if (refers[p][at / KEYS][at % KEYS])
 				pair[n++] = (gp_typed_pair) {UINT64_MAX / (uint64_t) (1 + at % KEYS), at / KEYS};
 		}
-		gp_typed_add(t, n, pair);
+		gp_typed_add(t, p == 0 ? "first" : "other", n, pair);
 	}
 	return t;
 }
@@ -121,8 +122,8 @@ check_covariances(gp_env *env)
 	static const int32_t landmark[] = {0, 2, 5};
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_features x = {.rows = ROWS,.dims = COLUMNS,.dense = own,.type = GP_FLOAT};
-	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3);
-	gp_features *same = gp_typed_features(dev, make_typed(env, true), &x, landmark, 3);
+	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, NULL);
+	gp_features *same = gp_typed_features(dev, make_typed(env, true), &x, landmark, 3, NULL);
 	const float *row = f->dense;
 	double		want[ROWS][ROWS];
 	double		worst = 0.0;
@@ -144,6 +145,38 @@ check_covariances(gp_env *env)
 	dev->close(dev);
 }
 
+/* The terms of some rows add up to their features in the fit, and those of no columns are refused. */
+static void
+check_terms(gp_env *env)
+{
+	static const int32_t landmark[] = {0, 2, 5};
+	static const int32_t asked[] = {5, 1};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	gp_keep    *keep = gp_keep_create(env);
+	gp_features x = {.rows = ROWS,.dims = COLUMNS,.dense = own,.type = GP_FLOAT};
+	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, keep);
+	gp_typed_terms *told = gp_typed_tell(env, make_typed(env, true), &x, keep, asked, 2);
+	double		sum[2 * 4] = {0};
+	double		worst = 0.0;
+	gp_features *rows;
+
+	is_int(told->n, (1 + PATHS) * (1 + PATHS), "each leaf, and its means over each path");
+	is_str(told->term[1].path, "first", "are named");
+	for (int t = 0; t < told->n; t++)
+		for (int k = 0; k < 8; k++)
+			sum[k] += told->term[t].covariance[k];
+	rows = gp_typed_rows(dev, keep, sum, 2, 3);
+	for (int i = 0; i < 2; i++)
+		for (int c = 0; c < 3; c++)
+			worst = fmax(worst, fabs(((float *) rows->dense)[i * 4 + c] -
+									 ((float *) f->dense)[asked[i] * 4 + c]));
+	worst = fmax(worst, fabs(((float *) rows->dense)[7] - ((float *) f->dense)[asked[1] * 4 + 3]));
+	ok(worst < 1e-5, "terms add up to the features of the fit");
+	x.dims = COLUMNS - 1;
+	expect_error(env, GP_ERR_DATA, gp_typed_tell(env, make_typed(env, true), &x, keep, asked, 2));
+	dev->close(dev);
+}
+
 /* Nothing at all. */
 static void
 check_nothing(gp_env *env)
@@ -153,8 +186,8 @@ check_nothing(gp_env *env)
 	gp_features none = {.rows = ROWS,.type = GP_FLOAT};
 	gp_typed   *t = gp_typed_create(env, ROWS);
 
-	gp_typed_add(t, 0, NULL);
-	expect_error(env, GP_ERR_DATA, gp_typed_features(dev, t, &none, landmark, 1));
+	gp_typed_add(t, "none", 0, NULL);
+	expect_error(env, GP_ERR_DATA, gp_typed_features(dev, t, &none, landmark, 1, NULL));
 	dev->close(dev);
 }
 
@@ -162,6 +195,7 @@ int
 main(void)
 {
 	in_env(check_covariances(env));
+	in_env(check_terms(env));
 	in_env(check_nothing(env));
 	return done_testing();
 }

@@ -77,6 +77,19 @@ gp_keep_bytes(const gp_keep *keep)
 	return bytes;
 }
 
+void
+gp_keep_join(gp_keep *keep, gp_keep *other)
+{
+	for (int k = 0; k < other->n; k++)
+	{
+		const gp_piece *p = &other->piece[k];
+
+		*gp_keep_add(keep, p->kind, p->site, p->part) = *p;
+	}
+	other->n = 0;
+	gp_keep_free(other);
+}
+
 gp_piece *
 gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part)
 {

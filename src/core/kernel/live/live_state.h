@@ -33,7 +33,8 @@ typedef enum gp_piece_kind
 	GP_PIECE_LABELLED_ROWS,
 	GP_PIECE_CALIBRATOR,
 	GP_PIECE_SHARES,
-	GP_PIECE_ENCODING			/* the host's, of columns as features */
+	GP_PIECE_ENCODING,			/* the host's, of columns as features */
+	GP_PIECE_TYPED				/* of rows without time (facts/typed.c) */
 } gp_piece_kind;
 
 /* The evaluators that scale a step by a mean of their own. */
@@ -104,6 +105,9 @@ extern const gp_piece *gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_k
 
 /* The bytes of all pieces. */
 extern double gp_keep_bytes(const gp_keep *keep);
+
+/* Moves all pieces of another, which is freed. */
+extern void gp_keep_join(gp_keep *keep, gp_keep *other);
 
 /* A new piece of this name without content; the former one goes. */
 extern gp_piece *gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part);

@@ -82,6 +82,8 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_identity saved;
+	const gnngp_tables *s;
+	char	   *timed;
 
 	if (!PG_ARGISNULL(ARG_TABLES))
 		read_tables(fcinfo, &def->tables);
@@ -91,9 +93,16 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->tables.keys = json_argument(fcinfo, ARG_KEYS);
 	if (!PG_ARGISNULL(ARG_EXCLUDE))
 		def->tables.exclude = gnngp_texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
+	def->tables.timed = timed = palloc0(def->tables.tables.n + 1);
 	saved = gnngp_become_owner(GetUserId());
 	gnngp_spi_connect();
-	(void) gnngp_schema_open(env, def, true);
+	s = gnngp_schema_open(env, def, true);
+	for (int i = 0; i < def->tables.tables.n; i++)
+	{
+		int			table = gnngp_schema_find(s, def->tables.tables.oid[i]);
+
+		timed[i] = table < 0 ? '?' : s->table[table].time < 0 ? '-' : 't';
+	}
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);
 	gnngp_env_destroy(env);

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "core/kernel/live/live_state.h"
 #include "fit_facts.h"
 #include "methods.h"
 #include "pg/functions/functions.h"
@@ -35,6 +36,7 @@ typedef struct facts_fit
 	gp_features *features;
 	gp_facts_scale *scale;
 	double	   *other_score;
+	const gp_typed *typed;
 } facts_fit;
 
 /* A fitter: both weightings. */
@@ -50,12 +52,14 @@ fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
 static gp_posterior *
 fit_typed(gp_device *device, const gp_problem *problem, const void *arg)
 {
-	const gp_typed *typed = arg;
-	gp_problem	told = *problem;
+	const facts_fit *f = arg;
+	gp_keep    *keep = gp_keep_create(device->env);
+	const gp_features *told = gp_typed_features(device, f->typed, f->features, problem->landmark,
+												problem->nlandmarks, keep);
+	gp_posterior *out = gp_facts_fit_features(device, problem, told);
 
-	told.features = gp_typed_features(device, typed, problem->features, problem->landmark,
-									  problem->nlandmarks);
-	return gp_fit(device, &told);
+	gp_keep_join(out->keep, keep);
+	return out;
 }
 
 void
@@ -64,9 +68,8 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 {
 	int32	   *block = gp_alloc_array(env, data->nlabelled, sizeof(int32));
 
-	problem->live = data->rows->typed == NULL;
-	if (problem->live)
-		*problem = gp_facts_labelled(env, problem);
+	problem->live = true;
+	*problem = gp_facts_labelled(env, problem);
 	problem->program = gnngp_compile_kernel(env, gp_facts_kernel);
 	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->rows->as_of,
 											GP_FACTS_TIME_BLOCKS, block);
@@ -84,14 +87,14 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 {
 	gnngp_task_data *task = data->rows;
 	bool		columns;
-	facts_fit	fit = {data->features, &task->columns.scale, &task->other_score};
+	facts_fit	fit = {data->features, &task->columns.scale, &task->other_score, task->typed};
 	gnngp_choice choice = {.kernel = pstrdup(gp_facts_kernel)};
 	gp_problem	problem;
 
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(run->env, data, settings, &problem);
 	*block = problem.block;
-	choice.posterior = task->typed ? gnngp_run_fit(run, &problem, fit_typed, task->typed) :
+	choice.posterior = task->typed ? gnngp_run_fit(run, &problem, fit_typed, &fit) :
 		gnngp_run_fit(run, &problem, fit_weightings, &fit);
 	choice.device = run->used;
 	columns = task->columns.scale.weights == GP_FACTS_COLUMNS;

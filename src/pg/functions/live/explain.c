@@ -52,9 +52,24 @@ static void
 emit_part(gnngp_live_call *c, score_part part, const char *class)
 {
 	const gp_facts_scale *scale = c->live->task ? &c->live->task->columns.scale : NULL;
+	const gp_typed_term *term = c->terms ? &c->terms->term[part.number] : NULL;
+	const char *relation = NULL;
+	const char *aggregate = NULL;
 	NullableDatum labelled = GNNGP_CELL_NULL;
 
-	if (scale == NULL)
+	if (term)
+	{
+		relation = term->leaf ? term->leaf : get_rel_name(c->graph->task.table);
+		if (term->path)
+			relation = psprintf("%s beside %s", relation, term->path);
+		aggregate = term->leaf ? "list" : "columns";
+	}
+	else if (scale)
+	{
+		relation = scale->relation[part.number];
+		aggregate = scale->aggregate[part.number];
+	}
+	else
 	{
 		int64		n;
 		gnngp_id	id = gnngp_link_id(&c->live->ids,
@@ -65,8 +80,7 @@ emit_part(gnngp_live_call *c, score_part part, const char *class)
 		class = number < 0 ? NULL : c->model->class_labels.text[number];
 	}
 	gnngp_emit(c->result, labelled, gnngp_cell_text(class), gnngp_cell_float(part.share),
-			   gnngp_cell_text(scale ? scale->relation[part.number] : NULL),
-			   gnngp_cell_text(scale ? scale->aggregate[part.number] : NULL));
+			   gnngp_cell_text(relation), gnngp_cell_text(aggregate));
 }
 
 /* Emits the largest k of n parts, and the rest of the score in one row; class: of all rows, or
@@ -107,14 +121,32 @@ read_node(gnngp_live_call *c)
  *
  * The blocks of columns are added one after the other, in each of some orders and in its reverse,
  * from none of them to all: what each adds, averaged over the orders, adds up to the score (Shapley
- * 1953, by a sample of orders).  A block that is not yet added stands at its mean, 0.
+ * 1953, by a sample of orders).  A block that is not yet added stands at its mean, 0.  Of a task
+ * without time the blocks are the terms of its covariance.
  */
 
 #define ORDERS 8				/* and their reverses */
 
+/* Draws the orders: of each the numbers of the blocks. */
+static void
+draw_orders(int32 n, int32 *order)
+{
+	score_part *drawn = palloc(sizeof(score_part) * Max(n, 1));
+
+	for (int o = 0; o < 2 * ORDERS; o++)
+	{
+		for (int32 b = 0; b < n; b++)
+			drawn[b] = (score_part) {b, (double) (gp_hash(((uint64) o / 2 << 32) + b) >> 11)};
+		gnngp_sort(drawn, n, sizeof(score_part), compare_parts, NULL);
+		for (int32 b = 0; b < n; b++)
+			order[o * n + (o % 2 ? n - 1 - b : b)] = (int32) drawn[b].number;
+	}
+	pfree(drawn);
+}
+
 /* The rows of all orders: none of the blocks, then one more each. */
 static gp_features *
-make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int32 *order)
+make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, const int32 *order)
 {
 	int32		n = scale->nblocks;
 	int64		rows = (int64) 2 * ORDERS * (n + 1);
@@ -125,14 +157,6 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 	*x = (gp_features) {.rows = rows,.dims = one->dims,.type = GP_FLOAT,.dense = dense};
 	for (int o = 0; o < 2 * ORDERS; o++)
 	{
-		score_part *drawn = palloc(sizeof(score_part) * n);
-
-		for (int32 b = 0; b < n; b++)
-			drawn[b] = (score_part) {b, (double) (gp_hash(((uint64) o / 2 << 32) + b) >> 11)};
-		gnngp_sort(drawn, n, sizeof(score_part), compare_parts, NULL);
-		for (int32 b = 0; b < n; b++)
-			order[o * n + (o % 2 ? n - 1 - b : b)] = (int32) drawn[b].number;
-		pfree(drawn);
 		for (int32 k = 0; k < n; k++)
 			place[order[o * n + k]] = k;
 		for (int32 j = 0; j <= n; j++)
@@ -153,6 +177,25 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, int3
 	return x;
 }
 
+/* The same of the terms of the call's one node. */
+static gp_features *
+sum_terms(gnngp_live_call *c, const int32 *order)
+{
+	int32		n = c->terms->n;
+	int64		dims = c->terms->landmarks + 1;
+	double	   *sum = gp_alloc_zero(c->env, 2 * ORDERS * (n + 1) * dims, sizeof(double));
+
+	for (int o = 0; o < 2 * ORDERS; o++)
+		for (int32 j = 0; j < n; j++)
+		{
+			double	   *row = sum + ((int64) o * (n + 1) + j) * dims;
+
+			for (int64 i = 0; i < dims; i++)
+				row[dims + i] = row[i] + c->terms->term[order[o * n + j]].covariance[i];
+		}
+	return gnngp_task_sums(c, sum, (int64) 2 * ORDERS * (n + 1));
+}
+
 /*
  * Emits the blocks of columns that make the score of the call's one entity as of a time, and the
  * rest of the score in one row.
@@ -162,10 +205,10 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 {
 	const gnngp_task_state *state = c->live->task;
 	const gp_facts_scale *scale = &state->columns.scale;
-	int32		n = scale->nblocks;
+	gp_live_question q = gnngp_task_question(c, as_of);
+	int32		n = c->terms ? c->terms->n : scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
-	gp_live_question q = gnngp_task_question(c, as_of);
 	gp_live_answer one;
 	gp_live_answer all;
 	int32		column;
@@ -177,7 +220,9 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 				 errhint("Name an entity that gp_predict returns, or a later time as_of.")));
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
 	column = class_or_best(c, &one);
-	gnngp_task_ask_rows(c, &q, make_rows(c->env, scale, q.features, order));
+	draw_orders(n, order);
+	gnngp_task_ask_rows(c, &q, c->terms ? sum_terms(c, order) :
+						make_rows(c->env, scale, q.features, order));
 	all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
 		block[b].number = b;
@@ -214,8 +259,9 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	gnngp_live_call_open(&c, fcinfo, true);
 	/* Stored answers are as of the newest fact, or of a column as of the row's time. */
 	as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
-								 c.graph->task.form == GNNGP_TASK_COLUMN ? GP_TIME_NEVER :
-								 c.live->task->columns.newest);
+								 (c.graph->task.form == GNNGP_TASK_COLUMN &&
+								  c.live->task->columns.scale.weights != GP_FACTS_TYPED) ?
+								 GP_TIME_NEVER : c.live->task->columns.newest);
 	read_node(&c);
 	if (c.model->rows > 0)
 	{

@@ -32,6 +32,7 @@ typedef struct gnngp_live_call
 	/* the nodes asked for, then those that are given and not among them */
 	int64		nwanted;
 	gnngp_id *wanted;
+	gp_typed_terms *terms;		/* of a task without time: what its answers add up */
 } gnngp_live_call;
 
 /*
@@ -79,6 +80,9 @@ extern gp_time gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time
  * are taken from the call's list.
  */
 extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of);
+
+/* Rows of columns by sums of its terms, which are spoilt. */
+extern gp_features *gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows);
 
 /* Has a question ask about rows of columns, which belong to no graph. */
 extern void gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows);

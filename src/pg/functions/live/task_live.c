@@ -77,6 +77,38 @@ gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 	q->inner = q->asked = n;
 }
 
+/* Reads what tells the call's nodes, of a task without time. */
+static void
+read_terms(gnngp_live_call *c, gnngp_few *few)
+{
+	int32	   *row = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
+	gp_typed   *typed;
+	const gp_features *own = gnngp_few_read_typed(few, &typed);
+
+	for (int64 i = 0; i < c->nodes.n; i++)
+		row[i] = gnngp_few_place(few, &c->nodes.id[i]);
+	c->terms = gp_typed_tell(c->env, typed, own, c->live->keep, row, c->nodes.n);
+}
+
+gp_features *
+gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows)
+{
+	return gp_typed_rows(gnngp_live_call_device(c), c->live->keep, sum, rows, c->terms->landmarks);
+}
+
+/* The columns of the call's nodes: all terms. */
+static gp_features *
+sum_terms(gnngp_live_call *c)
+{
+	int64		n = c->terms->rows * (c->terms->landmarks + 1);
+	double	   *sum = gp_alloc_zero(c->env, n, sizeof(double));
+
+	for (int k = 0; k < c->terms->n; k++)
+		for (int64 i = 0; i < n; i++)
+			sum[i] += c->terms->term[k].covariance[i];
+	return gnngp_task_sums(c, sum, c->terms->rows);
+}
+
 gp_live_question
 gnngp_task_question(gnngp_live_call *c, gp_time as_of)
 {
@@ -84,8 +116,15 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of)
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
 	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n,
 									 as_of);
-	gnngp_known_labels labels = known_labels(c);
+	gnngp_known_labels labels;
 
+	if (c->live->task->columns.scale.weights == GP_FACTS_TYPED)
+	{
+		read_terms(c, few);
+		gnngp_task_ask_rows(c, &q, sum_terms(c));
+		return q;
+	}
+	labels = known_labels(c);
 	gnngp_task_ask_rows(c, &q, gnngp_few_read(few, &labels));
 	return q;
 }
