@@ -9,6 +9,8 @@
 
 #include "postgres.h"
 
+#include "catalog/pg_namespace_d.h"
+
 /*
  * 16 moved VARDATA and its like out of postgres.h, collects errors of input, and
  * tells members of a role from those who may become it.
@@ -35,9 +37,12 @@
 #define gnngp_lock_held(tag, mode) LockHeldByMe(tag, mode)
 #endif
 
-/* 18 has C's own word, which stands before a declaration. */
-#if PG_VERSION_NUM < 180000
+/* 18 has C's own word, which stands before a declaration, and asks for room before a tuple. */
+#if PG_VERSION_NUM >= 180000
+#define gnngp_minimal_tuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls, 0)
+#else
 #define pg_noreturn pg_attribute_noreturn()
+#define gnngp_minimal_tuple(desc, values, nulls) heap_form_minimal_tuple(desc, values, nulls)
 #endif
 
 #endif

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "spi.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 

@@ -40,8 +40,8 @@ put_row(gnngp_node_rows *rows, Datum *values, bool *nulls)
 		tuplestore_putvalues(rows->result->setResult, rows->result->setDesc, values, nulls);
 		return;
 	}
-	ExecForceStoreMinimalTuple(heap_form_minimal_tuple(rows->result->setDesc, values, nulls),
-							   w->slot, true);
+	ExecForceStoreMinimalTuple(gnngp_minimal_tuple(rows->result->setDesc, values, nulls), w->slot,
+							   true);
 	tuplesort_puttupleslot(w->sort, w->slot);
 	ExecClearTuple(w->slot);
 }
