@@ -332,11 +332,15 @@ AS $sql$
     SELECT gnngp_internal.report_table('What was fitted, and from what', '{}',
         string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_html(f.value)), '' ORDER BY f.n))
     FROM gnngp_internal.gp_model_catalog AS m LEFT JOIN gnngp_internal.gp_graph_catalog AS g ON g.id = m.graph,
-        LATERAL (VALUES (1, 'graph', g.name), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)),
+        LATERAL (VALUES (1, 'graph', coalesce((SELECT name FROM gnngp_internal.gp_graph_catalog WHERE id = g.of_graph), g.name)),
+                        (1, 'asks', g.task_target), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)),
                         (5, 'task', m.task),
                         (6, 'kernel', coalesce(m.kernel, m.asked_kernel)),
                         (6, 'power of the kernel', CASE WHEN m.power <> 1 THEN m.power::text END), (7, 'strategy', m.strategy), (8, 'device', m.device),
-                        (9, 'nodes', coalesce(m.nodes, m.link_nodes)::text), (10, 'edges', coalesce(m.edges, m.link_edges)::text),
+                        (9, 'nodes', coalesce(m.nodes, m.link_nodes)::text),
+                        (10, 'edges', CASE WHEN g.of_graph IS NULL THEN coalesce(m.edges, m.link_edges)::text END),
+                        (10, 'relations', CASE WHEN g.of_graph IS NOT NULL THEN format('%s, with %s facts', m.relations, m.facts) END),
+                        (10, 'rows of the task', CASE WHEN g.of_graph IS NOT NULL THEN m.rows::text END),
                         (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
                         (14, 'landmarks', nullif(m.landmarks, 0) || ' nodes that stand for all'),
                         (15, 'nugget', gnngp_internal.report_number(m.nugget) || ' noise, relative to the kernel''s variance'),
@@ -353,6 +357,21 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_summary(text) IS
     'part of gp_report(model): what was fitted';
+
+-- Of a task with times how well each block of them was predicted from those before it.
+CREATE FUNCTION gnngp_internal.report_backtest(model text) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT gnngp_internal.report_table('Backtest: times predicted from earlier ones alone', array_cat('{from,labels}', metrics),
+        string_agg(format('<tr><td>%s</td><td class="n">%s</td>%s</tr>', to_char(since, 'YYYY-MM-DD'), labelled, cells), '' ORDER BY since))
+    FROM (SELECT since, max(labelled) AS labelled, array_agg(metric ORDER BY metric) AS metrics,
+                 string_agg(format('<td class="n">%s</td>', round(value::numeric, 3)), '' ORDER BY metric) AS cells
+          FROM @extschema@.gp_backtest(model) WHERE metric IN ('accuracy', 'nll', 'mae', 'rmse') GROUP BY since) AS block
+    GROUP BY metrics
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_backtest(text) IS
+    'part of gp_report(model): blocks of times, each predicted from those before it';
 
 -- The refreshes of the last month.
 CREATE FUNCTION gnngp_internal.report_refreshes(model text) RETURNS text
@@ -432,8 +451,9 @@ AS $sql$
                        round(100 * max(n) / sum(n), 1)) FROM class HAVING count(*) > 0),
         (SELECT format('Of %s labels "%s" it finds %s.', n, gnngp_internal.report_html(left(target, 40)), found)
          FROM class WHERE (SELECT count(*) FROM class) = 2 ORDER BY n, target LIMIT 1),
-        (SELECT format('It explains %s%% of the variance of the labels, each predicted without itself; %s%% of them lie inside '
-                       'their 90%% interval.', round(100 * (figures ->> 'r2')::numeric, 1), round(100 * (figures ->> 'coverage90')::numeric, 1))
+        (SELECT format('It explains %s%% of the variance of the labels, each predicted without %s; %s%% of them lie inside '
+                       'their 90%% interval.', round(100 * (figures ->> 'r2')::numeric, 1), CASE WHEN timed THEN 'those of its time' ELSE 'itself' END,
+                       round(100 * (figures ->> 'coverage90')::numeric, 1))
          WHERE figures ? 'r2'),
         (SELECT format('Of held-out links, %s%% are within the first twenty of a hundred candidates; by chance 20%% are.',
                        round(100 * (figures ->> 'hits_at_20')::numeric, 1))
@@ -449,14 +469,15 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH label AS MATERIALIZED (
-        SELECT l.*, CASE m.task WHEN 'regression' THEN (l.target::float8 - l.score) / nullif(sqrt(l.variance), 0) END AS far
+        SELECT concat_ws(' as of ', left(l.node, 40), to_char(l.as_of, 'YYYY-MM-DD')) AS node, l.target, l.predicted, l.score, l.probability,
+               CASE m.task WHEN 'regression' THEN (l.target::float8 - l.score) / nullif(sqrt(l.variance), 0) END AS far
         FROM gnngp_internal.gp_model_catalog AS m, @extschema@.gp_loo(model, NULL::text) AS l
         WHERE m.id = gnngp_internal.model_id(model)
     )
     SELECT concat(
         (SELECT gnngp_internal.report_table('Doubtful labels: all others speak for another class', '{node,label,predicted,"its probability"}',
                 string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
-                                  gnngp_internal.report_html(left(node, 40)), gnngp_internal.report_html(left(target, 40)),
+                                  gnngp_internal.report_html(node), gnngp_internal.report_html(left(target, 40)),
                                   gnngp_internal.report_html(left(predicted, 40)), round(probability::numeric, 3)), ''))
          FROM (SELECT * FROM label WHERE far IS NULL AND predicted <> target ORDER BY probability LIMIT 10) AS doubtful),
         (SELECT gnngp_internal.report_table('Least sure: nodes without a label', '{node,"best class",probability}',
@@ -466,7 +487,7 @@ AS $sql$
                ORDER BY probability LIMIT 10) AS unsure),
         (SELECT gnngp_internal.report_table('Surprising values: most deviations from their prediction', '{node,value,predicted,deviations}',
                 string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-                                  gnngp_internal.report_html(left(node, 40)), gnngp_internal.report_number(target::float8),
+                                  gnngp_internal.report_html(node), gnngp_internal.report_number(target::float8),
                                   gnngp_internal.report_number(score), round(far::numeric, 1)), ''))
          FROM (SELECT * FROM label WHERE far IS NOT NULL ORDER BY abs(far) DESC LIMIT 10) AS surprising))
 $sql$;
@@ -496,6 +517,9 @@ BEGIN
                        gnngp_internal.report_by_class(model), gnngp_internal.report_nodes(model));
     ELSIF named.task = 'regression' THEN
         page := concat(gnngp_internal.report_figures(model, figures), gnngp_internal.report_values(model), gnngp_internal.report_nodes(model));
+    END IF;
+    IF named.rows > 0 AND judged THEN
+        page := concat(page, gnngp_internal.report_backtest(model));
     END IF;
     IF named.link_method IS NOT NULL THEN
         page := concat(page, gnngp_internal.report_links(model, figures));
