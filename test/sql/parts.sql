@@ -4,13 +4,15 @@
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
--- No two nodes are twins, of which memory takes one
+-- No two nodes are twins, of which memory takes one; sixty have more neighbours than all others, so
+-- that both strategies take them as landmarks
 CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, x, x[1]::float8 AS a, 1000 + 7 * x[2]::float8 AS b, 4 AS c,
         CASE WHEN i % 3 = 0 THEN 'class ' || (i * 3 / 901) END AS y, CASE WHEN i % 3 = 0 THEN sin(i / 40.0) END AS v
     FROM generate_series(1, 900) AS i, LATERAL (SELECT array_agg(sin(i * j * 1.7) + CASE WHEN j % 3 = i * 3 / 901 THEN 0.6 ELSE 0 END)::real[] AS x
                                                 FROM generate_series(1, 8) AS j) AS f;
 CREATE TABLE edges AS SELECT a * 3 + 7 AS src, (1 + (a + (a * a * k) % (20 + a % 50)) % 900) * 3 + 7 AS dst, 1 + k % 2 AS w
-    FROM generate_series(1, 900) AS a, generate_series(1, 5) AS k;
+    FROM generate_series(1, 900) AS a, generate_series(1, 5) AS k
+    UNION ALL SELECT a * 45 + 7, (15 * (a + k) + 1 + k % 14) % 900 * 3 + 7, 1 FROM generate_series(1, 60) AS a, generate_series(1, 28) AS k;
 SELECT gp_create_graph('g', 'nodes', 'edges', features => '{x}', target => 'y');
 SELECT gp_create_graph('columns', 'nodes', 'edges', features => '{a,b,c}', target => 'v', weight => 'w');
 

@@ -123,6 +123,16 @@ gp_number_at(const void *array, gp_type type, int64_t k)
 	return type == GP_FLOAT ? ((const float *) array)[k] : ((const double *) array)[k];
 }
 
+/* Its bits as they are stored. */
+static inline uint64_t
+gp_bits_at(const void *array, gp_type type, int64_t k)
+{
+	uint64_t	bits = 0;
+
+	memcpy(&bits, (const char *) array + k * gp_type_size(type), gp_type_size(type));
+	return bits;
+}
+
 /* Writes it, rounded to the type. */
 static inline void
 gp_number_put(void *array, gp_type type, int64_t k, double number)

@@ -62,10 +62,9 @@ regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets,
 {
 	external_fit *fit = arg;
 	gp_env	   *env = fit->dev->env;
-	gp_eval		ev = {.env = env,.max_jitter = fit->factor->jitter};
+	gp_eval		ev = {.dev = fit->dev,.env = env,.n = out->nodes,.max_jitter = fit->factor->jitter};
 	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
-	double		mean = gp_rows_mean(fit->dev, out->nodes, fit->factor->rank, fit->factor->rows,
-									fit->factor->state);
+	double		mean = gp_rows_mean(&ev, fit->factor->rank, fit->factor->rows, fit->factor->state);
 	gp_solution solution;
 
 	gp_check_mean_diagonal(env, GP_FLOAT, mean);

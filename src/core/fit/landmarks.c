@@ -27,29 +27,7 @@ typedef struct candidate
 	bool		preferred;		/* in the labelled nodes' neighbourhood */
 	int64_t		degree;
 	uint64_t	fingerprint;
-	uint64_t	draw;			/* seeded, breaks ties between equal degrees */
 } candidate;
-
-/* The bits of a value as they are stored. */
-static inline uint64_t
-bits_of(const void *value, int64_t k, gp_type type)
-{
-	uint64_t	bits = 0;
-
-	memcpy(&bits, (const char *) value + k * gp_type_size(type), gp_type_size(type));
-	return bits;
-}
-
-/* A hash of one row of a sparse matrix whose columns begin at first; 0 without entries. */
-static uint64_t
-hash_row(const gp_csr *s, int64_t row, int64_t first)
-{
-	uint64_t	hash = 0;
-
-	for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
-		hash += gp_hash(gp_hash(first + s->col[k]) ^ bits_of(s->value, k, s->type));
-	return hash;
-}
 
 /* True when an operator has a part that stays at the node: I, or P(a). */
 static bool
@@ -94,32 +72,19 @@ sees_itself(const gp_eval *ev)
 static uint64_t *
 fingerprints(const gp_eval *ev)
 {
-	/* A hash of each node's features, of which the lists of neighbours are some; 0 for a node
-	 * without any. */
-	const gp_features *x = ev->kernel->x;
-	uint64_t   *own = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
-	for (int64_t i = 0; i < ev->n; i++)
-	{
-		if (i % GP_POLL_ROWS == 0)
-			ev->env->check_interrupts(ev->env);
-		if (ev->kernel->lists)
-			own[i] += hash_row(ev->kernel->lists, i, x->dims);
-		if (x->csr)
-			own[i] += hash_row(x->csr, i, 0);
-		else if (ev->kernel->root_of)
-			own[i] += gp_hash(~(uint64_t) i);	/* no two rows of a root are alike */
-		else
-			for (int64_t j = 0; j < x->dims; j++)
-			{
-				uint64_t	bits = bits_of(x->dense, i * x->dims + j, x->type);
-
-				if (bits)
-					own[i] += gp_hash(gp_hash(j) ^ bits);
-			}
-	}
+	/* The lists of neighbours are features, too; no two rows of a root are alike. */
+	uint64_t   *own = ev->kernel->root_of ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t))
+		: gp_hash_features(ev);
 	uint64_t   *sum;
 	bool		sees = sees_itself(ev);
 
+	for (int64_t i = 0; i < ev->n; i++)
+	{
+		if (ev->kernel->lists)
+			own[i] += gp_hash_sparse(ev->kernel->lists, i, ev->kernel->x->dims);
+		if (ev->kernel->root_of)
+			own[i] += gp_hash(~(uint64_t) i);
+	}
 	if (!gp_program_has(ev->kernel->program, GP_STEP_OP))
 		return own;
 	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
@@ -128,7 +93,8 @@ fingerprints(const gp_eval *ev)
 		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
 			if (own[ev->kernel->a->col[k]])
 				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^
-								  gp_hash(bits_of(ev->kernel->a->value, k, ev->kernel->a->type)));
+								  gp_hash(gp_bits_at(ev->kernel->a->value, ev->kernel->a->type,
+													   k)));
 		if (sees)
 			sum[i] = gp_hash(sum[i]) + own[i];
 	}
@@ -136,7 +102,7 @@ fingerprints(const gp_eval *ev)
 	return sum;
 }
 
-/* Ranks by preference, degree, draw, node. */
+/* By preference and degree. */
 static int
 compare_rank(const void *a, const void *b, void *unused)
 {
@@ -145,49 +111,33 @@ compare_rank(const void *a, const void *b, void *unused)
 
 	if (x->preferred != y->preferred)
 		return x->preferred ? -1 : 1;
-	if (x->degree != y->degree)
-		return x->degree > y->degree ? -1 : 1;
-	if (x->draw != y->draw)
-		return x->draw < y->draw ? -1 : 1;
-	return x->node - y->node;
+	return (x->degree < y->degree) - (x->degree > y->degree);
 }
 
-/* Sorts candidates by rank in place. */
-static void
-sort_candidates(gp_env *env, candidate *c, int64_t n)
-{
-	gp_heap		heap = {.env = env, .item = c, .room = n, .size = sizeof(candidate),
-	.compare = compare_rank};
-
-	for (int64_t i = 0; i < n; i++)
-		gp_heap_offer(&heap, &c[i]);
-	gp_heap_sort(&heap);
-}
-
-/* All nodes as candidates. */
+/* All nodes as candidates, first come first; of equal rank those that the evaluation shuffled. */
 static candidate *
-candidates(const gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
+candidates(gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
 {
-	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
+	const gp_csr *a = ev->kernel->a;
+	const int64_t *start = a->start;
+	const int32_t *shuffled = gp_eval_shuffled(ev);
 	uint64_t   *fingerprint = fingerprints(ev);
+	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
+	bool	   *preferred = gp_alloc_zero(ev->env, prefer_field ? ev->n : 0, sizeof(bool));
 
-	for (int64_t i = 0; i < ev->n; i++)
+	for (int64_t k = 0; k < problem->nlabelled && prefer_field; k++)
+		for (int64_t e = start[problem->labelled[k]]; e < start[problem->labelled[k] + 1]; e++)
+			preferred[a->col[e]] = true;
+	for (int64_t k = 0; k < ev->n; k++)
 	{
-		c[i].node = (int32_t) i;
-		c[i].degree = spread ? 0 : ev->kernel->a->start[i + 1] - ev->kernel->a->start[i];
-		c[i].draw = gp_hash(problem->seed ^ gp_hash(i));
-		c[i].fingerprint = fingerprint[i];
-	}
-	if (prefer_field)
-		for (int64_t k = 0; k < problem->nlabelled; k++)
-		{
-			int32_t		t = problem->labelled[k];
+		int32_t		i = shuffled[k];
 
-			for (int64_t e = ev->kernel->a->start[t]; e < ev->kernel->a->start[t + 1]; e++)
-				c[ev->kernel->a->col[e]].preferred = true;
-		}
-	gp_free(ev->env, fingerprint);
-	sort_candidates(ev->env, c, ev->n);
+		c[k] = (candidate) {i, prefer_field && preferred[i],
+			spread ? 0 : start[i + 1] - start[i], fingerprint[i]};
+	}
+	gp_free_all(ev->env, fingerprint, preferred);
+	if (!spread)
+		gp_sort(ev->env, c, ev->n, sizeof(candidate), compare_rank, NULL);
 	return c;
 }
 
@@ -241,8 +191,8 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	if (env->dry)
 	{
 		/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
-		gp_free(ev->env, gp_alloc_figures(ev->env, ev->n, sizeof(candidate) + 2 *
-										  sizeof(uint64_t)));
+		(void) gp_eval_shuffled(ev);
+		gp_free(env, gp_alloc_figures(env, ev->n, sizeof(candidate) * 3 / 2));
 		return gp_alloc_figures(ev->env, count, sizeof(int32_t));
 	}
 	landmark = gp_alloc_array(env, count, sizeof(int32_t));
@@ -286,19 +236,16 @@ gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t
 						const bool *preferred, int64_t count)
 {
 	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));
+	int32_t    *shuffled = gp_shuffle(env, nodes, seed, NULL);
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
 
-	for (int64_t i = 0; i < nodes; i++)
-	{
-		c[i].node = (int32_t) i;
-		c[i].degree = degree[i];
-		c[i].preferred = preferred && preferred[i];
-		c[i].draw = gp_hash(seed ^ gp_hash(i));
-	}
-	sort_candidates(env, c, nodes);
+	for (int64_t k = 0; k < nodes; k++)
+		c[k] = (candidate) {shuffled[k], preferred && preferred[shuffled[k]],
+			degree[shuffled[k]], 0};
+	gp_sort(env, c, nodes, sizeof(candidate), compare_rank, NULL);
 	for (int64_t k = 0; k < count; k++)
 		landmark[k] = c[k].node;
 	gp_sort_columns(env, landmark, count);
-	gp_free(env, c);
+	gp_free_all(env, c, shuffled);
 	return landmark;
 }

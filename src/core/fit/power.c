@@ -21,7 +21,7 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	/* Q'Q over evenly spread nodes, divided by their number. */
 	int64_t		count = gp_min64(ev->n, SPECTRUM_SAMPLE);
 	int64_t		height = gp_min64(count, dev->row_block);
-	int32_t    *index = gp_alloc_array(ev->env, height, sizeof(int32_t));
+	int32_t    *sample = gp_eval_sample(ev, count);
 	gp_matrix	block = dev->create(dev, height, rank, GP_DOUBLE);
 	gp_matrix	g = dev->create(dev, rank, rank, GP_DOUBLE);
 
@@ -29,13 +29,11 @@ gp_spectrum_take(gp_eval *ev, const gp_factor *f)
 	{
 		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
-		for (int64_t i = 0; i < band.count; i++)
-			index[i] = (int32_t) ((band.first + i) * ev->n / count);
-		gp_factor_rows(ev, f, index, band.count, b);
+		gp_factor_rows(ev, f, sample + band.first, band.count, b);
 		dev->syrk(dev, true, 1.0 / (double) count, b, band.first == 0 ? 0.0 : 1.0, g);
 	}
 	dev->destroy(dev, &block);
-	gp_free(ev->env, index);
+	gp_free(ev->env, sample);
 	gp_matrix	w = dev->create(dev, s.kept, 1, GP_DOUBLE);
 
 	s.v = dev->create(dev, rank, s.kept, GP_DOUBLE);

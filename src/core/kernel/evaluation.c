@@ -118,7 +118,7 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	gp_prepared *kernel = gp_alloc_zero(dev->env, 1, sizeof(gp_prepared));
 
 	*kernel = (gp_prepared) {.env = dev->env, .program = program, .directed = graph->directed,
-	.input = program->input.kind, .x = features, .lent_a = set.a != NULL, .a = set.a};
+	.input = program->input.kind, .x = features, .seed = seed, .lent_a = set.a != NULL, .a = set.a};
 	*ev = (gp_eval) {.dev = dev, .env = dev->env, .kernel = kernel, .n = graph->nodes, .type = type,
 	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
 	make_input(ev, graph, seed, set.to_plan, set.limit);
@@ -162,9 +162,10 @@ run_eval_trial(gp_device *dry, void *arg)
 	run.dev = dry;
 	run.env = dry->env;
 	run.linear = gp_alloc_zero(run.env, run.kernel->program->nsteps, sizeof(gp_linear));
+	run.shuffled = NULL;
 	t->work(&run, t->arg);
 	gp_linear_forget(&run);
-	gp_free(run.env, run.linear);
+	gp_free_all(run.env, run.linear, run.shuffled);
 }
 
 gp_count
@@ -179,7 +180,7 @@ void
 gp_eval_close(gp_eval *ev)
 {
 	gp_linear_forget(ev);
-	gp_free(ev->env, ev->linear);
+	gp_free_all(ev->env, ev->linear, ev->shuffled);
 	/* Frees what was prepared for a kernel */
 	gp_env	   *env = ev->kernel->env;
 

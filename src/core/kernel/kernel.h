@@ -66,6 +66,7 @@ typedef struct gp_eval
 	bool		unstored;		/* nor are the panels of its last layer: see gp_panel */
 	bool		rough;			/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
+	int32_t    *shuffled;		/* all nodes in an order of their own, once it was asked for */
 	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
 	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
 	int64_t		live_rows;		/* rows before those of what was kept */
@@ -164,6 +165,23 @@ extern void gp_eval_move(gp_eval *ev, gp_device *dev);
  */
 typedef void (*gp_eval_work) (gp_eval *ev, void *arg);
 extern gp_count gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg);
+
+/* ---- nodes that stand for all (sample.c) ---- */
+
+/*
+ * The evaluation's nodes, shuffled by its seed: under other ids they come in the same order.
+ */
+extern const int32_t *gp_eval_shuffled(gp_eval *ev);
+
+/* So many nodes, ascending, taken evenly from that order; of rows without a kernel by number. */
+extern int32_t *gp_eval_sample(gp_eval *ev, int64_t count);
+
+/* Nodes 0 .. n - 1 shuffled by a seed and a hash of each (NULL: its number). */
+extern int32_t *gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash);
+
+/* Hashes of each node's features, and of a row whose columns begin at first; 0 without any. */
+extern uint64_t *gp_hash_features(const gp_eval *ev);
+extern uint64_t gp_hash_sparse(const gp_csr *s, int64_t row, int64_t first);
 
 /* What is true of a kind of step (step_kinds.c). */
 typedef struct gp_step_nature
@@ -377,10 +395,10 @@ typedef void (*gp_product_take) (void *arg, int64_t row, int64_t col, gp_matrix 
 extern void gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 							  gp_product_take take, void *arg);
 
-/* The mean of |q_i|^2 over n rows, or over evenly spread ones of many; rows gives some of them, as
+/* The mean of |q_i|^2 over all rows, or over a sample of many; rows gives some of them, as
  * gp_factor_rows does. */
 typedef void (*gp_some_rows_of) (void *arg, const int32_t *index, int64_t n, gp_matrix out);
-extern double gp_rows_mean(gp_device *dev, int64_t n, int64_t rank, gp_some_rows_of rows, void *arg);
+extern double gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg);
 extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
 
 /* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than

@@ -62,6 +62,7 @@ struct gp_prepared
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, or a factor of the Laplacian kernel */
 	bool		x_is_identity;
+	uint64_t	seed;			/* of draws (sample.c) */
 	const gp_graph *root_of;	/* x is the root of a Laplacian kernel on this graph: no two rows
 								 * are alike; */
 	bool		promised;		/* it is not made yet, and its making takes: */

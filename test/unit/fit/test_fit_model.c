@@ -3,6 +3,8 @@
  * data, the planner's bytes, equal bits, cancels, and every allocation failing.
  */
 #include "fit/fit_internal.h"
+#include "fit/landmarks.h"
+#include "base/sort.h"
 #include "test_env.h"
 #include "test_world.h"
 
@@ -16,6 +18,8 @@ draw(int n)
 	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (int) ((seed >> 33) % (uint64_t) n);
 }
+
+static int	stride = 1;			/* node i is called i * stride % n */
 
 /* A random graph with features and labels that follow them; every step-th node is labelled. */
 static world
@@ -34,10 +38,12 @@ make_world(gp_env *env, int n, int dims, int step, gp_type type)
 		int32_t		from = i;
 		int32_t		to = (i + 3 * (1 + draw(n / 3))) % n;	/* edges join equal classes */
 
+		from = (int32_t) (i * stride % n);
+		to = (int32_t) (to * stride % n);
 		gp_edges_add(edges, 1, &from, &to, NULL);
 		x[i % 3] = 1.0;
 		x[3 + draw(dims - 3)] = 1.0;
-		gp_features_add_row(b, i, x);
+		gp_features_add_row(b, from, x);
 		if (i % step == 0)
 			world_label(&w, i, i % 3, 5.0 + i % 3 + 0.01 * draw(100));
 	}
@@ -386,6 +392,45 @@ check_lists(gp_env *env)
 	}
 }
 
+/* Nodes under other ids are the same landmarks and the same sample. */
+static void
+check_names(gp_env *env)
+{
+	enum {NODES = 601, COUNT = 100};
+	static const int called[2] = {1, 7};
+	gp_device  *dev = gp_device_cpu(env, 1);
+	bool		chosen[2][3][NODES] = {{{0}}};
+	int			others[3] = {0};
+
+	for (int k = 0; k < 2; k++)
+	{
+		world		w;
+		gp_problem	p;
+		gp_eval		ev;
+		int64_t		n[2];
+
+		stride = called[k];
+		w = make_world(env, NODES, 16, 3, GP_FLOAT);
+		stride = 1;
+		p = world_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
+		gp_eval_open(&ev, dev, p.program, p.graph, p.features, p.seed, p.type);
+		int32_t    *node[3] = {gp_landmarks_choose(&ev, &p, COUNT, &n[0]),
+			gp_landmarks_spread(&ev, &p, COUNT, &n[1]), gp_eval_sample(&ev, COUNT)};
+
+		for (int i = 0; i < NODES; i++)
+			for (int way = 0; way < 3; way++)
+				chosen[k][way][i] =
+					gp_sorted_find(node[way], COUNT, (int32_t) (i * called[k] % NODES)) >= 0;
+		gp_eval_close(&ev);
+	}
+	for (int i = 0; i < NODES; i++)
+		for (int way = 0; way < 3; way++)
+			others[way] += chosen[0][way][i] != chosen[1][way][i];
+	ok(others[0] <= 2, "landmarks by degree under other ids");
+	ok(others[1] <= 2, "landmarks drawn evenly under other ids");
+	ok(others[2] <= 2, "a sample under other ids");
+}
+
 /* High powers of A are applied, not formed; many layers are planned at once. */
 static void
 check_powers(gp_env *env)
@@ -515,6 +560,7 @@ main(void)
 	in_env(check_offset(env));
 	in_env(check_twins(env));
 	in_env(check_lists(env));
+	in_env(check_names(env));
 	check_faults(GP_STRATEGY_EXACT, "gcn");
 	check_faults(GP_STRATEGY_EXACT, "sage(layers=3)");
 	check_faults(GP_STRATEGY_NYSTROM, "gcnii(layers=3)");

@@ -272,16 +272,15 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 }
 
 double
-gp_rows_mean(gp_device *dev, int64_t n, int64_t rank, gp_some_rows_of rows, void *arg)
+gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg)
 {
-	int64_t		count = gp_min64(n, DIAG_SAMPLE);
-	int32_t    *index = gp_alloc_array(dev->env, count, sizeof(int32_t));
+	gp_device  *dev = ev->dev;
+	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
+	int32_t    *index = gp_eval_sample(ev, count);
 	gp_matrix	some = dev->create(dev, count, rank, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
 	double		mean;
 
-	for (int64_t i = 0; i < count; i++)
-		index[i] = (int32_t) (i * n / count);
 	rows(arg, index, count, some);
 	dev->row_dots(dev, norm, some, some);
 	mean = gp_mean_entry(dev, norm);
@@ -308,5 +307,5 @@ rows_of_factor(void *arg, const int32_t *index, int64_t n, gp_matrix out)
 double
 gp_factor_mean(gp_eval *ev, const gp_factor *f)
 {
-	return gp_rows_mean(ev->dev, ev->n, gp_factor_rank(f), rows_of_factor, &(whole_factor) {ev, f});
+	return gp_rows_mean(ev, gp_factor_rank(f), rows_of_factor, &(whole_factor) {ev, f});
 }

@@ -1,0 +1,140 @@
+/*
+ * sample.c - nodes in an order that does not depend on what they are called.
+ *
+ * A node's place is a hash of its features, its degree and the same of nodes that are near.  So
+ * landmarks and samples stay the same nodes under other ids, but for nodes that look alike as far
+ * as that.  Weights of edges are not looked at: their sums round differently in another order.
+ */
+#include "base/sort.h"
+#include "prepared.h"
+
+#define STEPS 2					/* how far a hash sees */
+
+uint64_t
+gp_hash_sparse(const gp_csr *s, int64_t row, int64_t first)
+{
+	uint64_t	hash = 0;
+
+	for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
+		hash += gp_hash(gp_hash(first + s->col[k]) ^ gp_bits_at(s->value, s->type, k));
+	return hash;
+}
+
+uint64_t *
+gp_hash_features(const gp_eval *ev)
+{
+	const gp_features *x = ev->kernel->x;
+	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+
+	GP_EACH(ev->env, i, ev->n, x->csr ? x->csr->start[i] : i * x->dims)
+	{
+		if (x->csr)
+			hash[i] = gp_hash_sparse(x->csr, i, 0);
+		for (int64_t j = 0; j < x->dims && x->dense; j++)
+		{
+			uint64_t	bits = gp_bits_at(x->dense, x->type, i * x->dims + j);
+
+			if (bits)
+				hash[i] += gp_hash(gp_hash(j) ^ bits);
+		}
+	}
+	return hash;
+}
+
+/* A hash of what is around each node. */
+static uint64_t *
+hash_surroundings(const gp_eval *ev)
+{
+	const gp_prepared *kernel = ev->kernel;
+	const gp_csr *a = kernel->a;
+	/* The columns of an identity are nodes, those of a Laplacian's factor are made of them. */
+	bool		bare = kernel->x_is_identity || kernel->program->input.kind == GP_INPUT_LAPLACIAN;
+	uint64_t   *hash = bare ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t))
+		: gp_hash_features(ev);
+	uint64_t   *next = gp_alloc_array(ev->env, ev->n, sizeof(uint64_t));
+
+	for (int step = 0; step < STEPS; step++)
+	{
+		uint64_t   *former = hash;
+
+		GP_EACH(ev->env, i, ev->n, a->start[i])
+		{
+			next[i] = gp_hash(hash[i] ^ gp_hash((uint64_t) (a->start[i + 1] - a->start[i])));
+			for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+				next[i] += gp_hash(hash[a->col[k]]);
+		}
+		hash = next;
+		next = former;
+	}
+	gp_free(ev->env, next);
+	return hash;
+}
+
+/* A node and its draw. */
+typedef struct drawn
+{
+	uint64_t	draw;
+	int32_t		node;
+} drawn;
+
+/* By draw; nodes of one draw in no order of their numbers, which may be places. */
+static int
+compare_drawn(const void *a, const void *b, void *unused)
+{
+	const drawn *x = a;
+	const drawn *y = b;
+
+	if (x->draw != y->draw)
+		return x->draw < y->draw ? -1 : 1;
+	return gp_hash(x->node) < gp_hash(y->node) ? -1 : 1;
+}
+
+int32_t *
+gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
+{
+	drawn	   *all = gp_alloc_figures(env, n, sizeof(drawn));
+	int32_t    *order;
+
+	for (int64_t i = 0; i < gp_items(env, n); i++)
+		all[i] = (drawn) {gp_hash(seed ^ gp_hash(hash ? hash[i] : (uint64_t) i)), (int32_t) i};
+	if (env->dry)
+		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(drawn)));
+	else
+		gp_sort(env, all, n, sizeof(drawn), compare_drawn, NULL);
+	order = gp_alloc_figures(env, n, sizeof(int32_t));
+	for (int64_t i = 0; i < gp_items(env, n); i++)
+		order[i] = all[i].node;
+	gp_free(env, all);
+	return order;
+}
+
+const int32_t *
+gp_eval_shuffled(gp_eval *ev)
+{
+	uint64_t   *hash;
+
+	if (ev->shuffled)
+		return ev->shuffled;
+	hash = ev->env->dry ? gp_alloc_figures(ev->env, ev->n, sizeof(uint64_t))
+		: hash_surroundings(ev);
+	ev->shuffled = gp_shuffle(ev->env, ev->n, ev->kernel->seed, hash);
+	gp_free(ev->env, hash);
+	return ev->shuffled;
+}
+
+int32_t *
+gp_eval_sample(gp_eval *ev, int64_t count)
+{
+	int32_t    *sample = gp_alloc_array(ev->env, count, sizeof(int32_t));
+	/* Of rows that are a factor themselves nothing is known but their numbers. */
+	const int32_t *shuffled = ev->kernel ? gp_eval_shuffled(ev) : NULL;
+
+	for (int64_t k = 0; k < count; k++)
+	{
+		int64_t		place = k * ev->n / count;
+
+		sample[k] = shuffled && !ev->env->dry ? shuffled[place] : (int32_t) place;
+	}
+	gp_sort_columns(ev->env, sample, count);
+	return sample;
+}
