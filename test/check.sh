@@ -10,8 +10,8 @@
 #
 # It takes about 13 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
 # kernels and 20,000 random calls instead of 20,000 and 5,000; on the emulated card fits of 523 nodes
-# and all SQL tests that compute; each guard of the reader alone; more draws, methods and data sets of
-# the quality floors.
+# and all SQL tests that compute; every call on every altered row of the catalog; each guard of the
+# reader alone; more draws, methods and data sets of the quality floors.
 # Stages can be named: bash test/check.sh unit regress.  They run in four lanes side
 # by side, and are told of in the order in which they end.
 #

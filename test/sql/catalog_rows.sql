@@ -84,6 +84,13 @@ CREATE TABLE mutation AS SELECT * FROM (VALUES
 ) AS m(type, value);
 
 -- Alters a column of all rows of a table, makes the calls, and takes it all back: what each call ended with.
+-- Of what is tried with each column and value a third of the calls, by their hash; GNNGP_LONG=1: all.
+\getenv long GNNGP_LONG
+\if :{?long}
+\else
+\set long ''
+\endif
+SELECT set_config('catalog_rows.long', :'long', false) AS long \gset
 CREATE FUNCTION attack(catalog regclass, col name, value text) RETURNS TABLE (what text, statement text, ended text) LANGUAGE plpgsql AS $$
 DECLARE
     altered bigint;
@@ -100,7 +107,10 @@ BEGIN
             ended := 'XX: there is no row to alter';
             RETURN NEXT;
         END IF;
-        FOR statement IN SELECT c.statement FROM call AS c WHERE what ~ c."on" OR what !~ 'gp_(model|graph|grant)_catalog|gp_refresh_log|gp_block' LOOP
+        FOR statement IN SELECT c.statement FROM call AS c
+            WHERE (what ~ c."on" OR what !~ 'gp_(model|graph|grant)_catalog|gp_refresh_log|gp_block')
+              AND (current_setting('catalog_rows.long') <> '' OR hashtext(what || c.statement) % 3 = 0
+                   OR (c.statement ~ 'gp_predict_live' AND what ~ 'gp_model_catalog.(class|kernel|task|nodes|labelled)')) LOOP
             BEGIN
                 EXECUTE statement;
                 RAISE EXCEPTION 'nothing wrong' USING ERRCODE = 'ZZZZZ';
@@ -123,7 +133,7 @@ CREATE VIEW altered AS
 SELECT 'say what is tried of type ' || type FROM altered EXCEPT SELECT 'say what is tried of type ' || type FROM mutation;
 CREATE TABLE tried AS
     SELECT t.* FROM altered a JOIN mutation m ON m.type IN ('any', a.type), attack(a.catalog, a.col, m.value) t;
-SELECT count(*) > 10000, count(DISTINCT what) > 500, count(DISTINCT ended) > 20, bool_and(ended IS NOT NULL) FROM tried;
+SELECT count(*) > 4000, count(DISTINCT what) > 500, count(DISTINCT ended) > 20, bool_and(ended IS NOT NULL) FROM tried;
 -- No call ends with an internal error
 SELECT * FROM tried WHERE ended ~ '^XX' AND ended !~ '^XX001';
 -- What C relies on is held against the rest of the row, and against the blocks
