@@ -26,7 +26,7 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 }
 
 static void
-put_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound, int n)
+emit_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound, int n)
 {
 	int64		first = 0;
 
@@ -58,7 +58,7 @@ typedef struct whole_graph
 
 static const char kind_of_kept = 0; /* its address tells whole graphs from others */
 
-/* Puts a graph together from its values. */
+/* Builds a graph of its values. */
 static void
 build_whole(whole_graph *w, const gnngp_value_ids *rows)
 {
@@ -165,7 +165,7 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	whole->norm = program->norm;
 	gp_block_operate(dev, program, whole->graph, whole->a, m);
 	dev->close(dev);
-	put_parts(result, &table.ids, m, bound, n);
+	emit_parts(result, &table.ids, m, bound, n);
 	gnngp_env_destroy(env);
 	gnngp_env_keep(whole->env, TopTransactionContext, &kind_of_kept, whole);
 	return (Datum) 0;

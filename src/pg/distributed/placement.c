@@ -242,7 +242,7 @@ typedef struct insertion
 	Relation	partition[MOST_KEYS];
 } insertion;
 
-/* Puts one row where its key says. */
+/* Inserts one row where its key says. */
 static void
 insert_row(void *state, const Datum *values, const bool *nulls)
 {

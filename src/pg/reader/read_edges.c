@@ -46,7 +46,7 @@ typedef gnngp_edge_part edge_state;
 
 /* Remembers when an edge was made. */
 static void
-put_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
+add_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
 {
 	double		time = null ? NAN : gnngp_number_datum(value, s->time.base);
 
@@ -83,7 +83,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	if (s->columns)
 		gp_edge_columns_add(s->columns, src, dst, s->feature);
 	if (s->dated)
-		put_time(s, src, dst, values[s->weighted ? 3 : 2], nulls[s->weighted ? 3 : 2]);
+		add_time(s, src, dst, values[s->weighted ? 3 : 2], nulls[s->weighted ? 3 : 2]);
 	if (s->weighted)
 	{
 		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);

@@ -35,7 +35,8 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 		value = psprintf("%s::%s", value, gnngp_type_name(r->id.base));
 	if (r->integer_ids)
 	{
-		gnngp_query_restrict(q, psprintf("%s = ANY ($1)", value), INT8ARRAYOID);
+		q->where = psprintf("%s = ANY ($1)", value);
+		q->array_type = INT8ARRAYOID;
 		return;
 	}
 	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
@@ -45,10 +46,10 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 				 errmsg("nodes of type %s cannot be looked up", format_type_be(base)),
 				 errhint("The type needs an equality operator; gp_predict gives all nodes.")));
 	operator = (Form_pg_operator) GETSTRUCT(tuple);
-	gnngp_query_restrict(q, psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
-									 quote_identifier(get_namespace_name(operator->oprnamespace)),
-									 NameStr(operator->oprname)),
-						 get_array_type(base));
+	q->where = psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
+						quote_identifier(get_namespace_name(operator->oprnamespace)),
+						NameStr(operator->oprname));
+	q->array_type = get_array_type(base);
 	ReleaseSysCache(tuple);
 }
 

@@ -46,7 +46,7 @@ typedef struct node_order
 } node_order;
 
 static char *
-keep_text(node_state *s, const char *text, int length)
+copy_text(node_state *s, const char *text, int length)
 {
 	size_t		need = (size_t) length + 1;
 	char	   *copy;
@@ -129,7 +129,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
 	s->key[s->n] = id.key;
 	if (id.text)
-		id.text = s->text[s->n] = keep_text(s, id.text, id.length);
+		id.text = s->text[s->n] = copy_text(s, id.text, id.length);
 	if (s->kind != GNNGP_TARGET_NONE)
 		add_label(s, values[1], nulls[1]);
 	if (s->features)

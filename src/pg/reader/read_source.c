@@ -207,13 +207,6 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 }
 
 void
-gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type)
-{
-	q->where = where;
-	q->array_type = array_type;
-}
-
-void
 gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 {
 	va_list		args;

@@ -88,9 +88,6 @@ extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);
 extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 			pg_attribute_printf(3, 4);
 
-/* Restricts a query by a condition on an array, $1, which each run takes from the query. */
-extern void gnngp_query_restrict(gnngp_query *q, const char *where, Oid array_type);
-
 /* What makes a number of this type, money included, one of double precision in a query. */
 extern const char *gnngp_number_cast(Oid base);
 

@@ -116,8 +116,8 @@ static void
 ask_for(gnngp_query *q, const gnngp_schema_table *t, const char *alias, int n, const int *column,
 		bool integer)
 {
-	gnngp_query_restrict(q, key_is_asked(t, alias, n, column, integer),
-						 integer ? INT8ARRAYOID : TEXTARRAYOID);
+	q->where = key_is_asked(t, alias, n, column, integer);
+	q->array_type = integer ? INT8ARRAYOID : TEXTARRAYOID;
 }
 
 /* Gives a query that asks for keys these. */

@@ -192,7 +192,7 @@ gnngp_graph_size(const gnngp_sorted_edges *s)
 
 /* Writes the edges of each node. */
 static void
-put_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
+write_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
 {
 	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
 	int64		at = 0;
@@ -238,7 +238,7 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 	gnngp_value_put_ids(&out, &s->ids, "graph");
 	gnngp_value_reserve(&out, 10, "graph");
 	gnngp_value_put_number(&out, s->edges);
-	put_edges(&out, s, state && s->edge);
+	write_edges(&out, s, state && s->edge);
 	if (s->edge)
 	{
 		gnngp_value_reserve(&out, s->edges * sizeof(double), "graph");

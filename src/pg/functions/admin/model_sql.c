@@ -96,28 +96,27 @@ Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	gnngp_param params[2];
 	const gnngp_model *model;
-	Name		grantee;
+	const char *grantee;
 	uint64		rows;
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only("gp_revoke");
-	grantee = grantee_argument(fcinfo);
+	grantee = NameStr(*grantee_argument(fcinfo));
 	model = own_model(name);
-	params[0] = gnngp_param_int8(model->id);
-	params[1] = gnngp_param_text(NameStr(*grantee));
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
-	gnngp_execute_with(GNNGP_LATEST, "UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
-					   " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'", 2, params);
+	gnngp_execute(GNNGP_LATEST, "UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
+				  " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
+				  gnngp_param_int8(model->id), gnngp_param_text(grantee));
 	rows = SPI_processed;
-	gnngp_execute_with(GNNGP_LATEST, "DELETE FROM gnngp_internal.gp_grant_catalog WHERE model = $1"
-					   " AND (grantee::text = 'pg_gone:' || $2"
-					   " OR grantee::text = 'public' AND $2 = 'public')", 2, params);
+	gnngp_execute(GNNGP_LATEST, "DELETE FROM gnngp_internal.gp_grant_catalog WHERE model = $1"
+				  " AND (grantee::text = 'pg_gone:' || $2"
+				  " OR grantee::text = 'public' AND $2 = 'public')",
+				  gnngp_param_int8(model->id), gnngp_param_text(grantee));
 	rows += SPI_processed;
 	gnngp_spi_finish();
 	if (rows == 0)
-		(void) grantee_role(NameStr(*grantee));
+		(void) grantee_role(grantee);
 	PG_RETURN_VOID();
 }

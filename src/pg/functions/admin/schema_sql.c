@@ -324,8 +324,8 @@ gnngp_relations(PG_FUNCTION_ARGS)
 }
 
 static void
-put_column(void *arg, Oid table, const char *column, const char *encoding, int width,
-		   const char *note)
+emit_column(void *arg, Oid table, const char *column, const char *encoding, int width,
+			const char *note)
 {
 	gnngp_emit(arg, gnngp_cell(ObjectIdGetDatum(table)), name_cell(column),
 			   gnngp_cell_text(encoding), gnngp_cell(Int32GetDatum(width)),
@@ -334,7 +334,7 @@ put_column(void *arg, Oid table, const char *column, const char *encoding, int w
 
 /* The columns of a graph of nodes and edges. */
 static void
-put_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data *data)
+emit_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data *data)
 {
 	int			nedges = graph->edge_features.n;
 	int			own = data->features ? (int) data->features->dims : 0;
@@ -350,18 +350,18 @@ put_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data *
 
 		if (data->encoding)
 			width = gp_encoding_describe(data->encoding, i, way, sizeof(way), note, sizeof(note));
-		put_column(result, graph->nodes, graph->features.text[i], way, width, note);
+		emit_column(result, graph->nodes, graph->features.text[i], way, width, note);
 	}
 	for (int i = 0; i < nedges; i++)
 	{
 		AttrNumber	column = get_attnum(graph->edges, graph->edge_features.text[i]);
 		bool		time = gnngp_is_time_type(getBaseType(get_atttype(graph->edges, column)));
 
-		put_column(result, graph->edges, graph->edge_features.text[i],
+		emit_column(result, graph->edges, graph->edge_features.text[i],
 				   time ? "age of the newest" : "sum, mean, maximum", data->edge_numbers[i], NULL);
 	}
 	if (nedges > 0)
-		put_column(result, graph->edges, NULL, "number of edges", data->edge_numbers[nedges], NULL);
+		emit_column(result, graph->edges, NULL, "number of edges", data->edge_numbers[nedges], NULL);
 }
 
 /* gp_columns(graph) */
@@ -374,14 +374,14 @@ gnngp_columns(PG_FUNCTION_ARGS)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	if (OidIsValid(graph->edges))
-		put_graph_columns(result, graph, gnngp_read(env, graph, "auto", false));
+		emit_graph_columns(result, graph, gnngp_read(env, graph, "auto", false));
 	else
-		gnngp_read_columns(env, tables_argument(fcinfo), put_column, result);
+		gnngp_read_columns(env, tables_argument(fcinfo), emit_column, result);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }
 
-/* What the rows of gp_task_rows are put by. */
+/* What the rows of gp_task_rows are emitted by. */
 typedef struct task_rows
 {
 	ReturnSetInfo *result;
@@ -389,7 +389,7 @@ typedef struct task_rows
 } task_rows;
 
 static void
-put_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
+emit_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
 {
 	task_rows  *t = arg;
 
@@ -418,7 +418,7 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
 	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) :
 					   INT8OID, &hints);
-	gnngp_read_task_rows(env, task, put_task_row, &t);
+	gnngp_read_task_rows(env, task, emit_task_row, &t);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

@@ -1,8 +1,8 @@
 /*
  * kept_links.c - answering gp_predict_links from what a fit kept.
  *
- * All nodes are told block by block.  Of nodes that are given, what was kept is collected
- * first: they are told in the order given, and an undirected pair of two of them once, under
+ * All nodes are answered block by block.  Of nodes that are given, what was kept is collected
+ * first: they are answered in the order given, and an undirected pair of two of them once, under
  * the first.
  */
 #include "postgres.h"
@@ -21,20 +21,20 @@ typedef struct kept_answer
 	gnngp_kept_pair *pair;
 } kept_answer;
 
-typedef struct kept_telling
+typedef struct kept_call
 {
 	int64		k;
-	gnngp_kept_put put;
+	gnngp_kept_emit emit;
 	void	   *arg;
 	gp_env	   *env;
 	MemoryContext context;		/* of what is collected */
 	bool		directed;
-	gp_set		told;			/* pairs */
+	gp_set		emitted;		/* pairs */
 	gnngp_given_ids sorted;
 	kept_answer *answer;		/* of each of the sorted ids */
 	gnngp_kept_pair *pair;		/* room for those of one node, */
 	gp_scored  *order;			/* and for their order */
-} kept_telling;
+} kept_call;
 
 bool
 gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates)
@@ -42,34 +42,34 @@ gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidat
 	return candidates == GP_CANDIDATES_AUTO && k <= model->link.settings.keep;
 }
 
-/* True for a pair that was told from its other end, which is remembered of this one. */
+/* True for a pair that was emitted from its other end, which is remembered of this one. */
 static bool
-is_told(kept_telling *t, int32 src, int32 dst)
+is_repeated(kept_call *t, int32 src, int32 dst)
 {
 	uint64		low = (uint64) Min(src, dst);
 	uint64		high = (uint64) Max(src, dst);
 
-	return !t->directed && !gp_set_add(&t->told, low << 32 | high);
+	return !t->directed && !gp_set_add(&t->emitted, low << 32 | high);
 }
 
-/* Tells the pairs of a node, n of them as they rank. */
+/* Emits the pairs of a node, n of them as they rank. */
 static void
-tell(kept_telling *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pair, int32 n)
+emit_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pair, int32 n)
 {
 	int32		left = 0;
 
 	CHECK_FOR_INTERRUPTS();
 	for (int32 e = 0; e < n; e++)
-		if (!is_told(t, node, pair[e].dst))
+		if (!is_repeated(t, node, pair[e].dst))
 			t->order[left++] = (gp_scored) {pair[e].score, pair[e].dst, e};
 	gnngp_sort(t->order, left, sizeof(gp_scored), gp_compare_scored, NULL);
 	for (int32 e = 0; e < left; e++)
-		t->put(t->arg, id, &pair[t->order[e].place]);
+		t->emit(t->arg, id, &pair[t->order[e].place]);
 }
 
 /* Unpacks the first pairs of a node. */
 static int32
-unpack(const kept_telling *t, const gnngp_block *block, const gnngp_kept_node *node,
+unpack(const kept_call *t, const gnngp_block *block, const gnngp_kept_node *node,
 	   gnngp_kept_pair *pair)
 {
 	int32		n = (int32) Min((int64) (node->end - node->first), t->k);
@@ -79,18 +79,18 @@ unpack(const kept_telling *t, const gnngp_block *block, const gnngp_kept_node *n
 	return n;
 }
 
-/* Tells row i of a block. */
+/* Emits row i of a block. */
 static void
-tell_row(void *state, const gnngp_block *block, int32 i, int64 place)
+emit_kept_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
-	kept_telling *t = state;
+	kept_call  *t = state;
 	gnngp_kept_node node;
 	int32		n;
 
 	t->directed = block->directed;
 	gnngp_kept_node_at(block, i, &node);
 	n = unpack(t, block, &node, t->pair);
-	tell(t, node.node, &node.id, t->pair, n);
+	emit_pairs(t, node.node, &node.id, t->pair, n);
 }
 
 /* Copies an id's text into what is collected. */
@@ -105,7 +105,7 @@ copy_id(gnngp_id *id)
 static void
 collect_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
-	kept_telling *t = state;
+	kept_call  *t = state;
 	kept_answer *answer = &t->answer[place];
 	MemoryContext old = MemoryContextSwitchTo(t->context);
 	gnngp_kept_node node;
@@ -125,7 +125,7 @@ collect_row(void *state, const gnngp_block *block, int32 i, int64 place)
 
 /* Collects what was kept of the given nodes. */
 static void
-collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *given)
+collect_given(kept_call *t, const gnngp_model *model, const gnngp_given_ids *given)
 {
 	int64		unknown = 0;
 
@@ -143,9 +143,9 @@ collect_given(kept_telling *t, const gnngp_model *model, const gnngp_given_ids *
 	gnngp_notice_unknown(model, unknown, given->n);
 }
 
-/* Tells what was collected, each node once and in the order given. */
+/* Emits what was collected, each node once and in the order given. */
 static void
-tell_given(kept_telling *t, const gnngp_given_ids *given)
+emit_given(kept_call *t, const gnngp_given_ids *given)
 {
 	for (int64 i = 0; i < given->n; i++)
 	{
@@ -156,27 +156,26 @@ tell_given(kept_telling *t, const gnngp_given_ids *given)
 		if (answer == NULL || !answer->found)
 			continue;
 		answer->found = false;
-		tell(t, answer->node, &answer->id, answer->pair, answer->npairs);
+		emit_pairs(t, answer->node, &answer->id, answer->pair, answer->npairs);
 	}
 }
 
 void
-gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k, gnngp_kept_put put,
-				void *arg)
+gnngp_kept_answer(const gnngp_model *model, const gnngp_given_ids *given, int64 k,
+				  gnngp_kept_emit emit, void *arg)
 {
-	kept_telling t = {.k = k, .put = put, .arg = arg,
-		.context = CurrentMemoryContext};
+	kept_call	t = {.k = k,.emit = emit,.arg = arg,.context = CurrentMemoryContext};
 
 	t.env = gnngp_env_create(CurrentMemoryContext);
-	t.told = gp_set_open(t.env, 0);
+	t.emitted = gp_set_open(t.env, 0);
 	t.pair = palloc(sizeof(gnngp_kept_pair) * k);
 	t.order = palloc(sizeof(gp_scored) * k);
 	if (given->all)
-		gnngp_kept_read(model, given, tell_row, &t);
+		gnngp_kept_read(model, given, emit_kept_row, &t);
 	else
 	{
 		collect_given(&t, model, given);
-		tell_given(&t, given);
+		emit_given(&t, given);
 	}
 	gnngp_env_destroy(t.env);
 }

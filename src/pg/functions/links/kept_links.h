@@ -11,11 +11,11 @@
 /* True where the k best of these candidates are among those that were kept. */
 extern bool gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidates);
 
-/* Takes one row. */
-typedef void (*gnngp_kept_put) (void *arg, const gnngp_id *src, const gnngp_kept_pair *pair);
+/* Receives one row. */
+typedef void (*gnngp_kept_emit) (void *arg, const gnngp_id *src, const gnngp_kept_pair *pair);
 
 /* Hands out the very rows that gp_links_best gives for the nodes that were given. */
-extern void gnngp_kept_tell(const gnngp_model *model, const gnngp_given_ids *given, int64 k,
-							gnngp_kept_put put, void *arg);
+extern void gnngp_kept_answer(const gnngp_model *model, const gnngp_given_ids *given, int64 k,
+							  gnngp_kept_emit emit, void *arg);
 
 #endif							/* GNNGP_KEPT_LINKS_H */

@@ -145,7 +145,7 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 
 /* The ids that the other end is to be among; all of them where there is no such argument. */
 static gnngp_given_ids
-take_among(FunctionCallInfo fcinfo, const link_predict *p)
+among_argument(FunctionCallInfo fcinfo, const link_predict *p)
 {
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_AMONG);
 	gnngp_id_type id_type;
@@ -161,11 +161,11 @@ take_among(FunctionCallInfo fcinfo, const link_predict *p)
 	return gnngp_given_ids_read(&id_type, fcinfo, ARG_AMONG);
 }
 
-/* Puts the best pairs of the nodes that were given. */
+/* Emits the best pairs of the nodes that were given. */
 static void
 predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given)
 {
-	gnngp_given_ids among = take_among(fcinfo, p);
+	gnngp_given_ids among = among_argument(fcinfo, p);
 	int32	   *other = NULL;
 	int64		others = 0;
 	int64		k = gnngp_count_argument(fcinfo, 2, "k", "Use k => NULL for all candidates.");
@@ -178,7 +178,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	if (among.all && gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
 	{
 		open_result(fcinfo, p);
-		gnngp_kept_tell(p->model, given, k, emit_kept, p);
+		gnngp_kept_answer(p->model, given, k, emit_kept, p);
 		return;
 	}
 	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);

@@ -29,9 +29,9 @@ typedef struct wish
 	TupleTableSlot *slot;
 } wish;
 
-/* Puts a row, or takes it for the sort. */
+/* Emits a row, or hands it to the sort. */
 static void
-put_row(gnngp_node_rows *rows, Datum *values, bool *nulls)
+emit_row(gnngp_node_rows *rows, Datum *values, bool *nulls)
 {
 	const wish *w = rows->arg;
 
@@ -46,9 +46,9 @@ put_row(gnngp_node_rows *rows, Datum *values, bool *nulls)
 	ExecClearTuple(w->slot);
 }
 
-/* Puts the rows of one node. */
+/* Emits the rows of one node. */
 static void
-put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
+emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *row)
 {
 	const wish *w = rows->arg;
 	Datum		values[PREDICT_COLUMNS];
@@ -63,7 +63,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 		values[PREDICT_CLASS] = values[PREDICT_PROBABILITY] = (Datum) 0;
 		nulls[PREDICT_CLASS] = nulls[PREDICT_PROBABILITY] = true;
 		values[PREDICT_SCORE] = Float8GetDatum(row->value);
-		put_row(rows, values, nulls);
+		emit_row(rows, values, nulls);
 		return;
 	}
 	for (int32 k = 0; k < (w->class < 0 ? Min(w->top, block->nclasses) : block->nclasses); k++)
@@ -73,7 +73,7 @@ put_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row *
 		values[PREDICT_CLASS] = gnngp_node_rows_class(rows, block, row, k);
 		values[PREDICT_SCORE] = Float8GetDatum((double) gnngp_row_score(row, k));
 		values[PREDICT_PROBABILITY] = Float8GetDatum(gnngp_row_probability(block, row, k));
-		put_row(rows, values, nulls);
+		emit_row(rows, values, nulls);
 	}
 }
 
@@ -104,7 +104,7 @@ gnngp_predict(PG_FUNCTION_ARGS)
 									  nulls_first, work_mem, NULL, TUPLESORT_NONE);
 		w.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	}
-	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, put_node, &w);
+	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, emit_node, &w);
 	if (w.class < 0)
 		return (Datum) 0;
 	tuplesort_performsort(w.sort);
