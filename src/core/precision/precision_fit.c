@@ -69,6 +69,13 @@ forget(gp_precision_fit *f)
 	leave_space(f);
 }
 
+/* True where labels are few beside the nodes. */
+static bool
+has_few_labels(const gp_problem *problem)
+{
+	return (double) problem->nlabelled <= FEW_LABELS * (double) problem->graph->nodes;
+}
+
 void
 gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 {
@@ -80,24 +87,21 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	f->y = many ? f->sketch : f->targets->y;
 	f->columns = many ? SKETCH : f->targets->columns;
 	f->level = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
-	if (f->y != before)
-		forget(f);
 	/* Colours the labels beside so many columns: one each where they are few, else what fills the
-	 * rows of sparse products */
+	 * rows of sparse products.  The errors of many probes cancel, which serves to compare with
+	 * kernels of features. */
 	int64_t		m = f->problem->nlabelled;
 	int64_t		wide = ((int64_t) f->columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - f->columns;
-	bool		exact = (double) m * (double) f->s->rows <= GP_PROBE_WORK || m <= wide;
+	bool		rough = sketch && f->problem->loo_only && f->problem->features &&
+		!has_few_labels(f->problem);
+	bool		exact = m <= wide || (!rough && (double) m * (double) f->s->rows <= GP_PROBE_WORK);
+	int32_t		colours = (int32_t) (exact ? m : wide);
 
+	if (f->y != before || f->colours != colours)
+		forget(f);
 	gp_free(f->env, f->colour);
-	f->colours = (int32_t) (exact ? m : wide);
+	f->colours = colours;
 	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
-}
-
-/* True where labels are few beside the nodes. */
-static bool
-has_few_labels(const gp_problem *problem)
-{
-	return (double) problem->nlabelled <= FEW_LABELS * (double) problem->graph->nodes;
 }
 
 void
