@@ -469,7 +469,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     WITH label AS MATERIALIZED (
-        SELECT concat_ws(' as of ', left(l.node, 40), to_char(l.as_of, 'YYYY-MM-DD')) AS node, l.target, l.predicted, l.score, l.probability,
+        SELECT concat_ws(' as of ', left(l.node, 40), to_char(l.as_of, 'FMDD Mon YYYY')) AS node, l.target, l.predicted, l.score, l.probability,
                CASE m.task WHEN 'regression' THEN (l.target::float8 - l.score) / nullif(sqrt(l.variance), 0) END AS far
         FROM gnngp_internal.gp_model_catalog AS m, @extschema@.gp_loo(model, NULL::text) AS l
         WHERE m.id = gnngp_internal.model_id(model)
