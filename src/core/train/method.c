@@ -10,7 +10,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define LAST_COMPONENTS 16
+#define LAST_COMPONENTS 16		/* without classes; else */
+#define CLASS_COMPONENTS 2		/* for each class, at least: */
+#define LEAST_COMPONENTS 8
+#define MOST_COMPONENTS 512
 #define WIDTH 8.0
 #define INNER_WIDTH 16.0
 
@@ -67,11 +70,16 @@ const gp_method_text gp_gpsrf_text = {"gpsrf", gpsrf_options, NULL};
 const gp_method_text gp_dgp_text = {"dgp", dgp_options, check_dgp};
 
 int
-gp_gckm_components(const gp_gckm *o, int layer)
+gp_gckm_components(const gp_gckm *o, int layer, int32_t classes)
 {
 	if (o->components_of[layer] > 0)
 		return o->components_of[layer];
-	return layer + 1 < o->layers ? o->components : LAST_COMPONENTS;
+	if (layer + 1 < o->layers)
+		return o->components;
+	/* Leading components tell groups apart; those behind them are noise to few labels. */
+	return classes == 0 ? LAST_COMPONENTS
+		: (int) gp_min64(gp_max64(CLASS_COMPONENTS * (int64_t) classes, LEAST_COMPONENTS),
+						 MOST_COMPONENTS);
 }
 
 double

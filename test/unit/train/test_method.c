@@ -36,16 +36,17 @@ check_rules(gp_env *env)
 {
 	gp_gckm		o = parse_gckm(env, "gckm");
 
-	ok(o.layers == 2 && gp_gckm_components(&o, 0) == 64 && gp_gckm_components(&o, 1) == 16, "64 and 16 components");
+	ok(o.layers == 2 && gp_gckm_components(&o, 0, 7) == 64 && gp_gckm_components(&o, 1, 7) == 14 &&
+	   gp_gckm_components(&o, 1, 2) == 8 && gp_gckm_components(&o, 1, 0) == 16, "64 components, then two a class");
 	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 16.0 && gp_gckm_width(&o, 2) == 8.0,
 	   "widths 8, 16, 8");
 	o = parse_gckm(env, "gckm(layers=3, components=20, components3=5, width2=3)");
-	ok(gp_gckm_components(&o, 0) == 20 && gp_gckm_components(&o, 1) == 20 && gp_gckm_components(&o, 2) == 5,
+	ok(gp_gckm_components(&o, 0, 0) == 20 && gp_gckm_components(&o, 1, 0) == 20 && gp_gckm_components(&o, 2, 0) == 5,
 	   "components of three layers");
 	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 3.0 && gp_gckm_width(&o, 2) == 16.0 &&
 	   gp_gckm_width(&o, 3) == 8.0, "widths of three layers");
 	o = parse_gckm(env, "gckm(layers=1)");
-	ok(gp_gckm_components(&o, 0) == 16 && gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 8.0, "one layer");
+	ok(gp_gckm_components(&o, 0, 0) == 16 && gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 8.0, "one layer");
 	is_str(gp_kernel_method(gp_kernel_parse(env, " GCKM (own=true)")), "gckm", "a method is known by its name");
 	ok(gp_kernel_method(gp_kernel_parse(env, "gcn")) == NULL, "and a preset is none");
 	expect_error(env, GP_ERR_VALUE, gp_kernel_compile(env, gp_kernel_parse(env, "gckm")));

@@ -93,7 +93,7 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 		}
 		gp_rbf(dev, q, norm, points, set_width(a, l, variance));
 		a->jitter = fmax(a->jitter, gp_points_factor(dev, q, points));
-		h = dev->create(dev, q.rows, gp_gckm_components(o, l), GP_DOUBLE);
+		h = dev->create(dev, q.rows, gp_gckm_components(o, l, a->problem->nclasses), GP_DOUBLE);
 		gp_principal_components(dev, q, h);
 	}
 	/* the variance of components, whose columns have the mean 0 */
