@@ -176,10 +176,9 @@ keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 		return;
 	ones = dev->create(dev, q.rows, 1, q.type);
 	sum = dev->create(dev, q.cols, 1, q.type);
-	right = dev->create(dev, q.cols, 1, GP_DOUBLE);
 	dev->fill(dev, ones, 1.0);
 	dev->gemm(dev, true, false, 1.0, q, ones, 0.0, sum);
-	dev->copy(dev, right, sum);
+	right = gp_copy(dev, sum, GP_DOUBLE);
 	l = root ? *root : gram_root(dev, q, noise);
 	gp_live_keep_weights(ev, w, l, right);
 	if (root == NULL)
@@ -196,12 +195,11 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 	gp_device  *dev = ev->dev;
 	int64_t		m = q.rows;
 	int64_t		rank = q.cols;
-	gp_matrix	wide = dev->create(dev, m, rank, GP_DOUBLE);
+	gp_matrix	wide = gp_copy(dev, q, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, rank, targets->columns, GP_DOUBLE);
 	gp_solution solution;
 
-	dev->copy(dev, wide, q);
 	dev->destroy(dev, &q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
 	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
@@ -214,11 +212,11 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 	keep_posterior(ev, w, NULL, wide, solution.noise);
 	if (diag)
 	{
-		gp_matrix	f = dev->create(dev, rank, m, GP_DOUBLE);
+		gp_matrix	f;
 
 		/* Q'(QQ' + noise I)^-1 Q = (Q' L^-T) (L^-1 Q) */
 		dev->trsm(dev, true, false, solution.root, wide);
-		dev->transpose(dev, f, wide);
+		f = gp_transpose(dev, wide);
 		dev->destroy(dev, &wide);
 		exact_posterior(ev, factor, f, false, diag, w, out);
 	}

@@ -105,15 +105,6 @@ best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, co
 	return powers[best];
 }
 
-/* True when a factor is one to choose by: it has directions, and no more jitter than is good. */
-static bool
-is_sound(const gp_eval *ev, const gp_spectrum *s)
-{
-	double		largest = ev->env->dry ? 1.0 : s->w[s->kept - 1];
-
-	return isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001;
-}
-
 /*
  * The posterior by the power of the kernel that explains the labels best, in place of the one that
  * the fit has; where kernels are compared it has none, and 1 is the factor as it is.
@@ -126,6 +117,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	gp_problem	p = gp_power_problem(problem);
 	double		error = problem->loo_only ? NAN : solution_error(env, problem, targets, solution);
 	double		jitter = ev->max_jitter;
+	double		largest;
 	int64_t		n;
 	int32_t    *landmark = gp_landmarks_spread(ev, problem, gp_power_landmarks(ev), &n);
 	int32_t    *unused = landmark;
@@ -137,7 +129,9 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	ev->keep = former ? gp_keep_create(env) : NULL;
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
 	s = gp_spectrum_take(ev, f);
-	if (is_sound(ev, &s))
+	/* A factor to choose by has directions, and no more jitter than is good. */
+	largest = env->dry ? 1.0 : s.w[s.kept - 1];
+	if (isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001)
 		out->power = best_power(ev, problem, targets, f, &s, error, &p.nugget);
 	if (out->power != 1.0 || problem->loo_only)
 	{

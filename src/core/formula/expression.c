@@ -129,17 +129,6 @@ normal_term(gp_layer *t, const gp_value *f)
 	return out;
 }
 
-/* The step of a term. */
-static int
-term_step(gp_layer *t, const term *f)
-{
-	int			step = f->op != NULL ? gp_step_op(t->steps, f->op, f->atom) : f->atom;
-
-	step = gp_step_scale(t->steps, f->value, step);
-	gp_value_finite(t, gp_step_value(t->steps, step), f->position);
-	return step;
-}
-
 /* Orders terms: biases come last, operators first. */
 static int
 compare_terms(const void *x, const void *y, void *unused)
@@ -176,7 +165,12 @@ gp_value_step(gp_layer *t, const gp_value *f)
 	gp_sort(t->env, terms, kept, sizeof(term), compare_terms, NULL);
 	for (int i = 0; i < kept; i++)
 	{
-		sum = gp_step_sum(t->steps, sum, term_step(t, &terms[i]));
+		int			step = terms[i].op != NULL ? gp_step_op(t->steps, terms[i].op, terms[i].atom) :
+			terms[i].atom;
+
+		step = gp_step_scale(t->steps, terms[i].value, step);
+		gp_value_finite(t, gp_step_value(t->steps, step), terms[i].position);
+		sum = gp_step_sum(t->steps, sum, step);
 		gp_value_finite(t, gp_step_value(t->steps, sum), f->position);
 	}
 	return sum;

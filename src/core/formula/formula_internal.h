@@ -163,16 +163,14 @@ typedef struct gp_layer
 /* One layer of the formula as a step, which may be GP_ZERO. */
 extern int	gp_layer_evaluate(gp_layer *t, const gp_ast *formula);
 
-/* What must be a number, name says of what; the same that must not depend on the layer. */
-extern gp_number gp_layer_number(gp_layer *t, const gp_ast *ast, const char *name);
+/* What must be a number that does not depend on the layer; name says of what. */
 extern double gp_layer_plain_number(gp_layer *t, const gp_ast *ast, const char *name);
 
 /* sigma_w, sigma_w1, sigma_b ... for the number of a weight or bias, 0 for none. */
 extern double gp_layer_sigma(gp_layer *t, char letter, int number, int position);
 
-/* The option of this name, or NULL; that of a W or b. */
+/* The option of this name, or NULL. */
 extern gp_constant *gp_layer_find(const gp_layer *t, const char *name);
-extern gp_constant *gp_layer_find_sigma(const gp_layer *t, char letter, int number);
 
 /* The names of functions, up to a NULL. */
 extern const char *const gp_functions[];

@@ -17,6 +17,7 @@
 #define MAX_DEPTH 600			/* 64 levels of the text, of 5 nodes at most, and constants */
 
 static const gp_value *evaluate(gp_layer *t, const gp_ast *ast);
+static gp_number number_of(gp_layer *t, const gp_ast *ast, const char *name);
 
 /* ---- products ---- */
 
@@ -303,7 +304,7 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 					"function \"%.40s\" in kernel takes one argument", ast->name);
 	if (p)
 	{
-		gp_number	alpha = gp_layer_number(t, ast->arg[0], "P");
+		gp_number	alpha = number_of(t, ast->arg[0], "P");
 
 		if (!(alpha.value >= GP_MIN_P && alpha.value <= 1.0))
 			gp_raise_at(t->env, GP_ERR_VALUE, ast->arg[0]->position, "P(a) is a*(I - (1-a)*A)^-1.",
@@ -315,7 +316,7 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 		return v;
 	}
 	if (!relu && !unit)
-		return gp_value_number(t, gp_number_function(gp_layer_number(t, ast->arg[0], ast->folded),
+		return gp_value_number(t, gp_number_function(number_of(t, ast->arg[0], ast->folded),
 												 ln ? log : sqrt), ast->position,
 						   ln ? "logarithm of a number that is not positive in kernel" :
 						   "square root of a negative number in kernel");
@@ -361,34 +362,26 @@ constant_value(gp_layer *t, gp_constant *c, int position)
 					"option \"%.40s\" of kernel refers to itself", c->option->spelled);
 	c->busy = true;
 	if (!c->known)
-		c->number = gp_layer_number(t, c->option->value, c->option->spelled);
+		c->number = number_of(t, c->option->value, c->option->spelled);
 	c->known = true;
 	c->busy = false;
 	v->number = c->number;
 	return v;
 }
 
-gp_constant *
-gp_layer_find_sigma(const gp_layer *t, char letter, int number)
-{
-	char		name[32];
-	gp_constant *c = NULL;
-
-	if (number > 0)
-	{
-		snprintf(name, sizeof(name), "sigma_%c%d", letter, number);
-		c = gp_layer_find(t, name);
-	}
-	snprintf(name, sizeof(name), "sigma_%c", letter);
-	return c != NULL ? c : gp_layer_find(t, name);
-}
-
 double
 gp_layer_sigma(gp_layer *t, char letter, int number, int position)
 {
-	gp_constant *c = gp_layer_find_sigma(t, letter, number);
+	char		name[32];
+	gp_constant *c = NULL;
 	double		sigma;
 
+	snprintf(name, sizeof(name), "sigma_%c%d", letter, number);
+	if (number > 0)
+		c = gp_layer_find(t, name);
+	snprintf(name, sizeof(name), "sigma_%c", letter);
+	if (c == NULL)
+		c = gp_layer_find(t, name);
 	if (c == NULL)
 		return letter == 'w' ? 1.0 : 0.0;
 	sigma = constant_value(t, c, position)->number.value;
@@ -519,8 +512,9 @@ evaluate(gp_layer *t, const gp_ast *ast)
 	return v;
 }
 
-gp_number
-gp_layer_number(gp_layer *t, const gp_ast *ast, const char *name)
+/* What must be a number; name says of what. */
+static gp_number
+number_of(gp_layer *t, const gp_ast *ast, const char *name)
 {
 	const gp_value *v = evaluate(t, ast);
 
@@ -533,7 +527,7 @@ gp_layer_number(gp_layer *t, const gp_ast *ast, const char *name)
 double
 gp_layer_plain_number(gp_layer *t, const gp_ast *ast, const char *name)
 {
-	gp_number	number = gp_layer_number(t, ast, name);
+	gp_number	number = number_of(t, ast, name);
 
 	if (number.varies)
 		gp_raise_at(t->env, GP_ERR_VALUE, ast->position, NULL,

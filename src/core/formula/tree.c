@@ -39,26 +39,6 @@ gp_arena_env(const gp_arena *arena)
 	return arena->env;
 }
 
-/* Adds a block that holds at least this many bytes. */
-static void
-add_block(gp_arena *arena, size_t bytes)
-{
-	size_t		size = sizeof(arena_block) + bytes;
-	arena_block *block;
-
-	if (size < BLOCK_BYTES)
-		size = BLOCK_BYTES;
-	if (size > ARENA_LIMIT - arena->total)
-		gp_raise_at(arena->env, GP_ERR_SYNTAX, 1, "Write a simpler kernel.",
-					"kernel is too complex");
-	block = gp_alloc(arena->env, size);
-	block->next = arena->block;
-	block->size = size;
-	block->used = sizeof(arena_block);
-	arena->block = block;
-	arena->total += size;
-}
-
 void *
 gp_arena_alloc(gp_arena *arena, size_t bytes)
 {
@@ -68,8 +48,17 @@ gp_arena_alloc(gp_arena *arena, size_t bytes)
 
 	if (block == NULL || block->size - block->used < rounded)
 	{
-		add_block(arena, rounded);
-		block = arena->block;
+		size_t		size = sizeof(arena_block) + rounded;
+
+		if (size < BLOCK_BYTES)
+			size = BLOCK_BYTES;
+		if (size > ARENA_LIMIT - arena->total)
+			gp_raise_at(arena->env, GP_ERR_SYNTAX, 1, "Write a simpler kernel.",
+						"kernel is too complex");
+		block = gp_alloc(arena->env, size);
+		*block = (arena_block) {arena->block, size, sizeof(arena_block)};
+		arena->block = block;
+		arena->total += size;
 	}
 	p = (char *) block + block->used;
 	block->used += rounded;

@@ -165,10 +165,13 @@ lane_choose(walker *w, lane *l)
 	if (begin == end || gp_uniform(&l->s) < w->task.p_term)
 		return false;
 	x = gp_uniform(&l->s);
-	l->entry = w->choice == GP_WALK_REPELLED ? choose_repelled(w, begin, end, x, &l->probability) :
-		w->choice == GP_WALK_WEIGHTED ? gp_choose_weighted(w->task.u->value, w->task.cumulated, begin,
-														   end, x, &l->probability) :
-		gp_choose_uniform(begin, end, x, &l->probability);
+	if (w->choice == GP_WALK_REPELLED)
+		l->entry = choose_repelled(w, begin, end, x, &l->probability);
+	else if (w->choice == GP_WALK_WEIGHTED)
+		l->entry = gp_choose_weighted(w->task.u->value, w->task.cumulated, begin, end, x,
+									  &l->probability);
+	else
+		l->entry = gp_choose_uniform(begin, end, x, &l->probability);
 	__builtin_prefetch((const double *) w->task.u->value + l->entry);
 	__builtin_prefetch(w->task.u->col + l->entry);
 	return true;

@@ -136,10 +136,11 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 /* How else an evaluation may be opened. */
 typedef struct gp_eval_options
 {
-	gp_csr	   *a;				/* A as it is there, in the program's norm and this type, which stays
-								 * the caller's */
-	bool		to_plan;		/* within limit bytes (0 = gp_limit): the root of a Laplacian kernel,
-								 * large and dense, is left out, for a dry run needs no numbers */
+	/* A as it is there, in the program's norm and this type, which stays the caller's */
+	gp_csr	   *a;
+	/* within limit bytes (0 = gp_limit): the root of a Laplacian kernel, which is large and dense,
+	 * is left out, for a dry run does without its numbers */
+	bool		to_plan;
 	size_t		limit;
 } gp_eval_options;
 

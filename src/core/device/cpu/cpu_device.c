@@ -46,8 +46,8 @@ swap_spare(gp_cpu *cpu, void *data)
 }
 
 /* The first touch of pages costs as much as a product. */
-void
-gp_cpu_keep(gp_device *dev, bool keep)
+static void
+keep_spares(gp_device *dev, bool keep)
 {
 	gp_cpu	   *cpu = gp_cpu_of(dev);
 
@@ -59,14 +59,14 @@ gp_cpu_keep(gp_device *dev, bool keep)
 	}
 }
 
-gp_matrix
-gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
+static gp_matrix
+create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
 	gp_matrix	m = {NULL, rows, cols, 0, type};
 	size_t		row;
 
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
-	m.ld = gp_cpu_ld(cols);
+	m.ld = cols <= 1 ? cols : (cols + 15) / 16 * 16;
 	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
 	m.data = take_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
 	if (m.data == NULL)
@@ -78,8 +78,8 @@ gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	return m;
 }
 
-void
-gp_cpu_destroy(gp_device *dev, gp_matrix *m)
+static void
+destroy_matrix(gp_device *dev, gp_matrix *m)
 {
 	gp_cpu	   *cpu = gp_cpu_of(dev);
 
@@ -106,9 +106,9 @@ describe_device(gp_cpu *cpu)
 
 const gp_device gp_cpu_table = {
 	.name = "cpu",
-	.create = gp_cpu_create,
-	.destroy = gp_cpu_destroy,
-	.keep = gp_cpu_keep,
+	.create = create_matrix,
+	.destroy = destroy_matrix,
+	.keep = keep_spares,
 	.upload = gp_cpu_copy,
 	.download = gp_cpu_copy,
 	.copy = gp_cpu_copy,

@@ -109,13 +109,6 @@ gp_matrix_at(gp_matrix m, int64_t row, int64_t col)
 	return (char *) m.data + (row * m.ld + col) * (int64_t) gp_type_size(m.type);
 }
 
-/* The elements from one row of a matrix to the next: rows begin on multiples of 16. */
-static inline int64_t
-gp_cpu_ld(int64_t cols)
-{
-	return cols <= 1 ? cols : (cols + 15) / 16 * 16;
-}
-
 /* True when two matrices have the same type and shape. */
 static inline bool
 gp_matrix_alike(gp_matrix a, gp_matrix b)
@@ -127,9 +120,6 @@ gp_matrix_alike(gp_matrix a, gp_matrix b)
 extern const gp_device gp_cpu_table;
 
 /* cpu_copy.c */
-extern gp_matrix gp_cpu_create(gp_device *dev, int64_t rows, int64_t cols, gp_type type);
-extern void gp_cpu_destroy(gp_device *dev, gp_matrix *m);
-extern void gp_cpu_keep(gp_device *dev, bool keep);
 extern void gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src);
 extern void gp_cpu_fill(gp_device *dev, gp_matrix dst, double value);
 extern void gp_cpu_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);

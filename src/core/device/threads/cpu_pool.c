@@ -67,6 +67,24 @@ helper_main(void *arg)
 	return NULL;
 }
 
+/* Joins the helpers; leaves the memory to the environment. */
+static void
+stop(void *arg)
+{
+	gp_pool    *pool = arg;
+
+	pthread_mutex_lock(&pool->mutex);
+	pool->quit = true;
+	pthread_cond_broadcast(&pool->work);
+	pthread_mutex_unlock(&pool->mutex);
+	for (int i = 0; i < pool->helpers; i++)
+		pthread_join(pool->thread[i], NULL);
+	pool->helpers = 0;
+	pthread_cond_destroy(&pool->idle);
+	pthread_cond_destroy(&pool->work);
+	pthread_mutex_destroy(&pool->mutex);
+}
+
 gp_pool *
 gp_pool_create(gp_env *env, int threads)
 {
@@ -80,7 +98,7 @@ gp_pool_create(gp_env *env, int threads)
 	pthread_mutex_init(&pool->mutex, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_cond_init(&pool->idle, NULL);
-	env->own(env, gp_pool_stop, pool);
+	env->own(env, stop, pool);
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -163,28 +181,11 @@ gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 }
 
 void
-gp_pool_stop(void *arg)
-{
-	gp_pool    *pool = arg;
-
-	pthread_mutex_lock(&pool->mutex);
-	pool->quit = true;
-	pthread_cond_broadcast(&pool->work);
-	pthread_mutex_unlock(&pool->mutex);
-	for (int i = 0; i < pool->helpers; i++)
-		pthread_join(pool->thread[i], NULL);
-	pool->helpers = 0;
-	pthread_cond_destroy(&pool->idle);
-	pthread_cond_destroy(&pool->work);
-	pthread_mutex_destroy(&pool->mutex);
-}
-
-void
 gp_pool_destroy(gp_pool *pool)
 {
 	gp_env	   *env = pool->env;
 
 	env->disown(env, pool);
-	gp_pool_stop(pool);
+	stop(pool);
 	gp_free_all(env, pool->thread, pool);
 }

@@ -27,9 +27,6 @@ extern int	gp_pool_threads(const gp_pool *pool);
 /* Computes all tiles by at most so many threads; returns when every one is done. */
 extern void gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads);
 
-/* Joins the helpers; leaves the memory to the environment.  Fit for env->own. */
-extern void gp_pool_stop(void *pool);
-
 /* Joins the helpers, forgets the pool and frees it. */
 extern void gp_pool_destroy(gp_pool *pool);
 
