@@ -16,7 +16,7 @@ close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 	program->input.p[GP_LAPLACIAN_D] = best.d;
 	program->open_prior = false;
 	closed.program = program;
-	if (all.settles_nugget && isnan(closed.nugget))
+	if (all.chooses_nugget && isnan(closed.nugget))
 		closed.nugget = best.nugget;
 	return closed;
 }

@@ -102,6 +102,5 @@ gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *
 	if (gp_live_entries(out->keep, problem, &out->plan) > GP_LIVE_ENTRIES)
 		gp_notice(env, "For answers in milliseconds fit with strategy => 'nystrom'.",
 				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
-				  "again, which is slow",
-				  (long long) problem->nlabelled);
+				  "again, which is slow", (long long) problem->nlabelled);
 }

@@ -391,7 +391,7 @@ gp_plan_fits(const gp_device *dev, const gp_problem *problem, const gp_count *co
 }
 
 void
-gp_plan_settle(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
+gp_plan_complete(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
 			   const char *hint, gp_plan *plan)
 {
 	gp_env	   *env = dev->env;
@@ -441,7 +441,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 		plan.products = 0;
 		count = gp_dry_run(dev, run_precision, &t);
 	}
-	gp_plan_settle(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
+	gp_plan_complete(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
 	gp_plan_explain(&plan);
 	return plan;
 }

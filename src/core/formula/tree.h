@@ -50,8 +50,7 @@ struct gp_ast
 extern gp_ast *gp_ast_make(gp_arena *arena, gp_ast_kind kind, int position);
 extern gp_ast *gp_ast_named(gp_arena *arena, gp_ast_kind kind, int position,
 							const char *start, int length);
-extern void gp_ast_add(gp_arena *arena, gp_ast *parent, gp_ast *arg, bool flip,
-					   const char *key);
+extern void gp_ast_add(gp_arena *arena, gp_ast *parent, gp_ast *arg, bool flip, const char *key);
 
 /* Lower case of ASCII letters, in place. */
 extern void gp_ast_fold(char *text);

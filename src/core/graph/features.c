@@ -251,7 +251,7 @@ gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims, int6
 
 /* Chooses the final form, which follows from the share of non-zeros alone. */
 static void
-settle_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
+choose_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 {
 	int64_t		cells = f->rows * f->dims;
 	int64_t		entries = csr ? gp_csr_entries(csr) : 0;
@@ -324,7 +324,7 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 		gp_free(env, f);
 		return NULL;
 	}
-	settle_form(env, f, csr, dense);
+	choose_form(env, f, csr, dense);
 	return f;
 }
 

@@ -67,7 +67,7 @@ gp_terms_fill(gp_eval *ev, const gp_terms *terms)
 
 /* The rows of a term's columns that were asked for, as columns. */
 static void
-put_rows(gp_eval *ev, const gp_linear_term *term, gp_matrix block, const int32_t *index,
+write_rows(gp_eval *ev, const gp_linear_term *term, gp_matrix block, const int32_t *index,
 		 gp_matrix rows)
 {
 	gp_device  *dev = ev->dev;
@@ -104,7 +104,7 @@ look_at_blocks(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, gp_m
 			dev->axpby(dev, term->value, part, 1.0, norm);
 		}
 		if (rows.data)
-			put_rows(ev, term, block, index, gp_matrix_rows(rows, band.first, band.count));
+			write_rows(ev, term, block, index, gp_matrix_rows(rows, band.first, band.count));
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, leaf->cols);
 	}
 	gp_destroy_all(dev, &full, &part);

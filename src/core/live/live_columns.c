@@ -21,7 +21,7 @@ all_rows(gp_env *env, int64_t n)
 
 /* What is left of each row's variance where it has no kernel: the prior's, as a fit has it. */
 static void
-put_left(gp_live_covariance *c, int64_t i, bool present, double left)
+set_left(gp_live_covariance *c, int64_t i, bool present, double left)
 {
 	const gp_live_figures *f = &c->r->f;
 
@@ -54,7 +54,7 @@ open_exact(gp_live_covariance *c)
 	for (int64_t i = 0; i < c->n; i++)
 	{
 		c->own[i] = c->left[i] - dot[i];
-		put_left(c, i, c->left[i] > 0.0, c->own[i]);
+		set_left(c, i, c->left[i] > 0.0, c->own[i]);
 	}
 	dev->destroy(dev, &l);
 	gp_free_all(r->env, dot, row, col);
@@ -89,7 +89,7 @@ open_lowrank(gp_live_covariance *c)
 		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, norm);
 	}
 	for (int64_t i = 0; i < c->n; i++)
-		put_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,
+		set_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,
 				 c->own[i] + (norm ? c->left[i] - norm[i] : 0.0));
 	gp_free(r->env, norm);
 }

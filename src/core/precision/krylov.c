@@ -164,7 +164,7 @@ label_system_solve(label_system *l, double sigma2, int d, double noise, gp_matri
 
 /* Reads the labels' rows of a vector, divided by its length. */
 static void
-take_rows(gp_krylov *k, int j)
+read_rows(gp_krylov *k, int j)
 {
 	gp_device  *dev = k->dev;
 	gp_matrix	rows = gp_gather(dev, k->vector[j], k->labelled, k->m);
@@ -201,7 +201,7 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 		dev->axpby(dev, -k->beside[j] * k->beside[j], k->vector[j - 1], 1.0, next);
 	k->size[j + 1] = sqrt(gp_long_dot(dots, next, next));
 	k->beside[j + 1] = k->size[j + 1] / k->size[j];
-	take_rows(k, j + 1);
+	read_rows(k, j + 1);
 	return k->beside[j + 1] > SINGULAR;
 }
 
@@ -225,7 +225,7 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 	if (!k->env->dry)
 		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
 	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
-	take_rows(k, 0);
+	read_rows(k, 0);
 	while (k->products < (products < MOST ? products : MOST) && k->size[0] > 0.0 &&
 		   next_vector(k, &of_type, &dots, k->products))
 		k->products++;

@@ -99,7 +99,7 @@ typedef struct gp_prior_score
 
 typedef struct gp_prior_choice
 {
-	bool		settles_nugget;	/* the best one's nugget need not be searched for again */
+	bool		chooses_nugget;	/* the best one's nugget need not be searched for again */
 	int			n;
 	int			best;			/* of tried */
 	gp_prior_score tried[GP_PRIORS_TRIED];

@@ -53,7 +53,7 @@ try_nuggets(gp_precision_fit *f, gp_prior_choice *all)
 double
 gp_precision_choose_nugget(gp_precision_fit *f)
 {
-	gp_prior_choice all = {.settles_nugget = true};
+	gp_prior_choice all = {.chooses_nugget = true};
 
 	try_prior(f, &all, f->sigma2, f->d, GP_PRECISION_NUGGET, GP_PRECISION_ROUGH, WORTH);
 	try_nuggets(f, &all);
@@ -85,8 +85,8 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 		return all;
 	all.n = 0;
 	gp_precision_set_targets(f, true);
-	all.settles_nugget = f->costly_products;
-	if (all.settles_nugget)
+	all.chooses_nugget = f->costly_products;
+	if (all.chooses_nugget)
 	{
 		nugget = GP_PRECISION_NUGGET;
 		rough = GP_PRECISION_ROUGH;
@@ -97,7 +97,7 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 	try_prior(f, &all, 10.0, 1, nugget, rough, WORTH);
 	if (!follow(f, &all, wider, f->costly_products ? 1 : 3, nugget, rough))
 		follow(f, &all, narrower, 2, nugget, rough);
-	if (all.settles_nugget)
+	if (all.chooses_nugget)
 		try_nuggets(f, &all);
 	return all;
 }

@@ -223,7 +223,7 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 
 /* Reads the classes' columns of a solution, scaled or not, at all nodes. */
 static void
-take_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
+read_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
 {
 	int64_t		columns = f->columns;
 	int64_t		last = gp_min64(columns, first + x.cols);
@@ -374,7 +374,7 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 		gp_free(f->env, host);
 		f->dev->destroy(f->dev, &rows);
 		if (mean)
-			take_means(f, x, true, band.first, mean);
+			read_means(f, x, true, band.first, mean);
 		else if (alone)
 		{
 			f->last = gp_precision_keep(f->p, &x);
@@ -449,7 +449,7 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 		f->error = fmax(f->error, f->solved.score);
 		if (mean)
 		{
-			take_means(f, f->last, false, 0, mean);
+			read_means(f, f->last, false, 0, mean);
 			f->dev->destroy(f->dev, &f->last);
 		}
 	}

@@ -71,7 +71,7 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 
 		sigma2 = best.sigma2;
 		d = best.d;
-		if (all.settles_nugget && isnan(nugget))
+		if (all.chooses_nugget && isnan(nugget))
 			nugget = best.nugget;
 	}
 	gp_precision_set_targets(f, true);

@@ -28,7 +28,7 @@ typedef struct probes
 /* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns
  * say. */
 static void
-take_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t first, probes *all,
+read_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t first, probes *all,
 			   double *variance)
 {
 	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
@@ -85,7 +85,7 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 							band.count, gp_probe_sign(seed, all.sample[k]));
 		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
 
-		take_variances(f, x, &b, band.first, &all, variance);
+		read_variances(f, x, &b, band.first, &all, variance);
 		gp_elements_free(f->env, &b);
 		f->dev->destroy(f->dev, &x);
 		f->env->progress(f->env, GP_PHASE_POSTERIOR, band.first + band.count, total);

@@ -31,15 +31,14 @@ gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int
 	GP_EACH(env, k, loss ? *n : 0, k * t.columns)
 	{
 		int64_t		i = index[k];
-		bool		prior = p->is_prior && p->is_prior[problem->labelled[i]];
 
 		if (problem->task != GP_TASK_CLASSES)
 		{
 			loss[k] = pow(t.y[i] - (p->loo.mean[i] - t.offset) / t.unit, 2.0);
 			continue;
 		}
-		gp_probabilities(&p->calibrator, t.columns, p->loo.mean + i * t.columns, probability);
-		loss[k] = -log(fmax((prior ? t.share : probability)[problem->label[i]], 1e-300));
+		gp_label_probabilities(problem, &t, p, p->loo.mean, i, probability);
+		loss[k] = -log(fmax(probability[problem->label[i]], 1e-300));
 	}
 	gp_free_all(env, probability, index);
 	gp_targets_free(env, &t);

@@ -16,16 +16,14 @@ is_prior(const gp_problem *problem, const gp_posterior *out, int64_t i)
 	return out->is_prior != NULL && out->is_prior[problem->labelled[i]];
 }
 
-/* The probabilities of labelled node i, left out, as they will be told of any node like it. */
-static void
-label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
-					const gp_posterior *out, int64_t i, double *probability)
+void
+gp_label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_posterior *out,
+					   const double *mean, int64_t i, double *probability)
 {
 	if (is_prior(problem, out, i))
 		memcpy(probability, t->share, t->columns * sizeof(double));
 	else
-		gp_probabilities(&out->calibrator, t->columns, solution->loo_mean + i * t->columns,
-						 probability);
+		gp_probabilities(&out->calibrator, t->columns, mean + i * t->columns, probability);
 }
 
 /* Sums of one calibration bin. */
@@ -69,7 +67,7 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 
 		if (!t->counts[i])
 			continue;
-		label_probabilities(problem, t, solution, out, i, probability);
+		gp_label_probabilities(problem, t, out, solution->loo_mean, i, probability);
 		score[n] = probability[rare];
 		label[n++] = problem->label[i] == rare;
 	}
@@ -93,7 +91,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	{
 		if (!t->counts[i])
 			continue;
-		label_probabilities(problem, t, solution, out, i, probability);
+		gp_label_probabilities(problem, t, out, solution->loo_mean, i, probability);
 		int32_t		label = problem->label[i];
 
 		/* The most probable class: ties go to the class with more labels, then to the first. */
@@ -233,7 +231,7 @@ typedef struct strange_label
 
 /* How strange each label is to a model without it, ascending, and of which class. */
 static void
-take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
+rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 				 const gp_solution *solution, gp_posterior *out)
 {
 	strange_label *strange = gp_alloc_array(env, t->m, sizeof(strange_label));
@@ -254,7 +252,7 @@ take_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 			strange[n++] = (strange_label) {isnan(size) ? 0.0 : size, 0};
 			continue;
 		}
-		label_probabilities(problem, t, solution, out, i, probability);
+		gp_label_probabilities(problem, t, out, solution->loo_mean, i, probability);
 		strange[n++] = (strange_label) {1.0 - probability[problem->label[i]], problem->label[i]};
 	}
 	gp_sort(env, strange, n, sizeof(strange_label), gp_compare_double, NULL);
@@ -307,7 +305,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	/* Takes the leave-one-out posterior of the solution, in the units of the target. */
 	bool		values = problem->task == GP_TASK_VALUES;
 	out->loo.n = targets->m;
-	take_strangeness(env, problem, targets, solution, out);
+	rank_strangeness(env, problem, targets, solution, out);
 	out->loo.mean = solution->loo_mean;
 	out->loo.variance = solution->loo_variance;
 	out->forward = solution->forward;

@@ -424,6 +424,12 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
+/* figures.c: the probabilities of labelled node i by its mean without itself (m x columns), as they
+ * will be told of any node like it. */
+extern void gp_label_probabilities(const gp_problem *problem, const gp_targets *targets,
+								   const gp_posterior *out, const double *mean, int64_t i,
+								   double *probability);
+
 /* What a model says of some labels that it does not know. */
 typedef struct gp_told
 {

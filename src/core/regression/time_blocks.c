@@ -243,7 +243,7 @@ block_error(void *state, double nugget)
 
 /* The regression on all labels, its scale, and the variances of what is left out. */
 static void
-settle(blocks *b, gp_solution *out)
+solve_all(blocks *b, gp_solution *out)
 {
 	gp_env	   *env = b->dev->env;
 	int64_t		m = b->targets->m;
@@ -309,7 +309,7 @@ gp_blocks_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 		}
 		move_rest(&b, k, 1.0);
 	}
-	settle(&b, &out);
+	solve_all(&b, &out);
 	out.weights = b.w;
 	out.root = b.root;
 	/* Frees what is not the solution's. */

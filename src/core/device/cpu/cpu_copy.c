@@ -153,8 +153,7 @@ gp_cpu_fill(gp_device *dev, gp_matrix dst, double value)
 static void
 axpby_row(const vector_job *job, int64_t i, int64_t col, int64_t n)
 {
-	job->ops->axpby(n, job->a, gp_matrix_at(job->x, i, col), job->b,
-					gp_matrix_at(job->y, i, col));
+	job->ops->axpby(n, job->a, gp_matrix_at(job->x, i, col), job->b, gp_matrix_at(job->y, i, col));
 }
 
 void

@@ -250,7 +250,7 @@ terms_stay_exact(gp_nystrom *ny, const gp_terms *terms)
 
 /* Turns the linear terms left in the last layer into a panel, exact when narrow. */
 static void
-settle_terms(gp_nystrom *ny, gp_factor *f)
+terms_to_panel(gp_nystrom *ny, gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
 	int			site = ev->kernel->program->nsteps;
@@ -347,7 +347,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	}
 	ev->hop = 0;
 	out = take_factor(&ny, step);
-	settle_terms(&ny, out);
+	terms_to_panel(&ny, out);
 	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop, ny.lasting);
 	return out;
 }
