@@ -74,9 +74,6 @@ extern void gnngp_sorted_edges_merge(gnngp_sorted_edges *s);
 
 /* value_graph.c */
 
-/* The bytes of the edges of a graph without weights, ids left out. */
-extern double gnngp_graph_size(const gnngp_sorted_edges *s);
-
 /* A graph value from edges that are distinct; kernel and landmarks make it that of a state. */
 extern Datum gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel,
 							   int64 landmarks);

@@ -171,25 +171,6 @@ check_graph(gnngp_value_reader *r)
 GNNGP_VALUE_INPUT(graph, check_graph)
 GNNGP_VALUE_INPUT(graph_state, check_graph)
 
-double
-gnngp_graph_size(const gnngp_sorted_edges *s)
-{
-	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
-	double		bytes = s->ids.n;
-
-	for (int64 i = 0; i < s->edges; i++)
-	{
-		uint64		key = s->key[i];
-		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
-
-		uint64		gap = first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1;
-
-		gnngp_poll(i);
-		bytes += gap < 0x80 ? 1 : pg_leftmost_one_pos64(gap) / 7 + 1;
-	}
-	return bytes;
-}
-
 /* Writes the edges of each node. */
 static void
 write_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)

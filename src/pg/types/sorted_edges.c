@@ -1,5 +1,5 @@
 /*
- * edge_sort.c - from pairs of ids in any order, as rows bring them, to sorted, numbered edges.
+ * sorted_edges.c - from pairs of ids in any order, as rows bring them, to sorted, numbered edges.
  *
  * The ids become node numbers, two numbers make one key, and keys are sorted; many are first dealt
  * out by their high bits.  The result is the same for every order of arrival.
@@ -330,6 +330,29 @@ gnngp_edge_list_add_lone(gnngp_edge_list *list, const gnngp_value_ids *ids, cons
 			gnngp_edge_list_add(list, gnngp_value_id(ids, i), gnngp_value_id(ids, i), 0.0);
 }
 
+/*
+ * The bytes of the edges of a graph without weights, ids left out: those that value_graph.c
+ * writes.
+ */
+static double
+graph_bytes(const gnngp_sorted_edges *s)
+{
+	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
+	double		bytes = s->ids.n;
+
+	for (int64 i = 0; i < s->edges; i++)
+	{
+		uint64		key = s->key[i];
+		bool		first = i == 0 || key >> s->shift != s->key[i - 1] >> s->shift;
+
+		uint64		gap = first ? (key & mask) - (key >> s->shift) - 1 : key - s->key[i - 1] - 1;
+
+		gnngp_poll(i);
+		bytes += gap < 0x80 ? 1 : pg_leftmost_one_pos64(gap) / 7 + 1;
+	}
+	return bytes;
+}
+
 /* Rids the list of repeated edges; refuses more than any value holds. */
 static void
 compact(gnngp_edge_list *list)
@@ -371,7 +394,7 @@ compact(gnngp_edge_list *list)
 		/* There is room: each of these nodes came with a loop of its own. */
 		gnngp_edge_list_add_lone(list, &s.ids, seen);
 		pfree(seen);
-		gnngp_value_check_size(gnngp_graph_size(&s), "graph");
+		gnngp_value_check_size(graph_bytes(&s), "graph");
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
