@@ -166,9 +166,27 @@ check_scores(gp_env *env, bool directed)
 	gp_link_frame_close(&f);
 }
 
+/* One item of three users beside six items of four, which are numbered before their users. */
+static void
+check_small_component(gp_env *env)
+{
+	gp_edges   *edges = gp_edges_create(env, 14, false, false);
+	bool	   *item;
+	bool		right = true;
+
+	for (int32_t j = 0; j < 7; j++)
+		for (int32_t u = j == 6 ? 11 : 7; u < (j == 6 ? 14 : 11); u++)
+			gp_edges_add(edges, 1, &u, &j, NULL);
+	item = gp_link_items_find(env, gp_graph_build(edges), NULL);
+	for (int i = 0; i < 14; i++)
+		right = right && item[i] == (i < 7);
+	ok(right, "a small component has its sides in the order of the largest one's");
+}
+
 int
 main(void)
 {
+	in_env(check_small_component(env));
 	in_env(check_scores(env, false));
 	in_env(check_scores(env, true));
 	return done_testing();

@@ -29,6 +29,8 @@
 #define MOST 100.0				/* of a prediction; its odds are a number */
 /* an entry of A takes as long, for one source, as so many operations of the inverse */
 #define SOLVE_EFFORT 500.0
+/* of the pairs of both sides in the largest component: with so many in one order ids tell sides */
+#define SORTED 0.9
 
 struct gp_link_items
 {
@@ -46,41 +48,83 @@ struct gp_link_items
 
 static const double multiples[GP_LINK_RIDGES] = {6.0, 2.0, 18.0};	/* of the mean diagonal */
 
+/* What is known of a component's two sides. */
+typedef struct sides_count
+{
+	int64_t		nodes[2];
+	int64_t		arrivals[2];	/* links of a directed graph that lead to a side */
+	double		later;			/* pairs of nodes of both whose second stands behind its first */
+} sides_count;
+
+/* Counts them; *share is that of the links that lead from side to side.  Owned by the caller. */
+static sides_count *
+count_sides(gp_env *env, const gp_graph *graph, const gp_link_sides *sides, double *share)
+{
+	sides_count *count = gp_alloc_zero(env, graph->nodes, sizeof(sides_count));
+	int64_t		across = 0;
+
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
+	{
+		sides_count *own = &count[sides->component[i]];
+		int			side = sides->side[i];
+
+		if (side == GP_LINK_NO_SIDE)
+			continue;
+		own->nodes[side]++;
+		own->later += side == 1 ? (double) own->nodes[0] : 0.0;
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+			if (!gp_link_same_side(sides, (int32_t) i, graph->col[k]))
+			{
+				across++;
+				own->arrivals[side ^ 1]++;
+			}
+	}
+	if (share)
+		*share = (double) across / (double) gp_max64(graph->start[graph->nodes], 1);
+	return count;
+}
+
+/* The share of a component's pairs of both sides whose second node stands behind its first. */
+static double
+later_share(const sides_count *c)
+{
+	return c->later / fmax((double) c->nodes[0] * (double) c->nodes[1], 1.0);
+}
+
+/* The side of a component's items, as long as nothing is known of other components. */
+static int
+item_side(const sides_count *c, bool directed)
+{
+	const int64_t *size = directed ? c->arrivals : c->nodes;
+
+	return size[1] > size[0];
+}
+
 bool *
 gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 {
 	gp_csr	   *a = gp_graph_symmetric(env, graph);
 	gp_link_sides sides = gp_link_sides_find(env, a);
-	/* of each component's sides */
-	int64_t    *count = gp_alloc_zero(env, 2 * graph->nodes, sizeof(int64_t));
+	sides_count *count = count_sides(env, graph, &sides, share);
 	bool	   *item = gp_alloc_zero(env, graph->nodes, sizeof(bool));
-	int64_t		across = 0;
+	const sides_count *largest = count;
+	bool		sorted;			/* users, then items, or the other way round */
+	bool		second;			/* in the largest component the later side is the items' */
 
-	/* Links lead to items; without directions the larger side is that of items. */
-	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
-	{
-		int64_t    *own = count + 2 * sides.component[i];
-
-		if (sides.side[i] == GP_LINK_NO_SIDE)
-			continue;
-		own[sides.side[i]] += graph->directed ? 0 : 1;
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-		{
-			bool		same = gp_link_same_side(&sides, (int32_t) i, graph->col[k]);
-
-			across += same ? 0 : 1;
-			own[sides.side[i] ^ 1] += graph->directed && !same;
-		}
-	}
+	for (int64_t c = 1; c < graph->nodes; c++)
+		if (count[c].nodes[0] + count[c].nodes[1] > largest->nodes[0] + largest->nodes[1])
+			largest = &count[c];
+	sorted = !graph->directed && fabs(later_share(largest) - 0.5) >= SORTED - 0.5;
+	second = (item_side(largest, graph->directed) == 1) == (later_share(largest) > 0.5);
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
-		const int64_t *own = count + 2 * sides.component[i];
+		const sides_count *own = &count[sides.component[i]];
+		bool		follow = sorted && own->nodes[0] > 0 && own->nodes[1] > 0;
 
 		if (sides.side[i] != GP_LINK_NO_SIDE)
-			item[i] = sides.side[i] == (own[1] > own[0]);
+			item[i] = sides.side[i] == (follow ? (later_share(own) > 0.5) == second :
+										item_side(own, graph->directed));
 	}
-	if (share)
-		*share = (double) across / (double) gp_max64(graph->start[graph->nodes], 1);
 	gp_free(env, count);
 	gp_link_sides_free(env, &sides);
 	gp_csr_free(env, a);
@@ -370,6 +414,7 @@ gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out)
 		if (!f->graph->directed)
 			x = 0.5 * (x + predict(f, out[e], items->scale[item], cut, items->diagonal[user],
 								   items->diagonal[item]));
-		out[e] = asinh(0.5 * expm1(2.0 * fmin(x, MOST)) / items->share);
+		/* fmin would make a number of none */
+		out[e] = asinh(0.5 * expm1(2.0 * (x > MOST ? MOST : x)) / items->share);
 	}
 }

@@ -184,8 +184,10 @@ extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block,
 #define GP_LINK_RIDGES 3		/* to choose from, the usual one first */
 
 /*
- * The items of a graph: in each component what links lead to, without directions its larger side.
- * share is that of the links that lead from side to side.  Owned by the caller.
+ * The items of a graph: in each component what links lead to.  Without directions the larger side
+ * of the largest component; elsewhere the side in the same order of nodes, where users come before
+ * items or behind them, or else the larger one.  share is that of the links that lead from side to
+ * side.  Owned by the caller.
  */
 extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *share);
 
