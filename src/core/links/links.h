@@ -25,6 +25,8 @@
 #include "formula/formula.h"
 #include "train/train.h"
 
+#include <math.h>
+
 #define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_MISSING_SHARE 0.1	/* of all links that are missing, where the user does not say */
@@ -75,6 +77,26 @@ typedef struct gp_link_problem
 	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
 	void	   *device_arg;
 } gp_link_problem;
+
+/*
+ * From scores to probabilities: two lines that meet, whose logits are intercept + slope s below the
+ * knee, with a slope changed by bend beyond it.  Neither line falls.
+ */
+typedef struct gp_link_curve
+{
+	double		intercept;
+	double		slope;
+	double		knee;
+	double		bend;
+} gp_link_curve;
+
+static inline double
+gp_link_probability(const gp_link_curve *c, double score)
+{
+	double		beyond = score > c->knee ? score - c->knee : 0.0;
+
+	return 1.0 / (1.0 + exp(-(c->intercept + c->slope * score + c->bend * beyond)));
+}
 
 /* One pair as predicted. */
 typedef struct gp_link_row
@@ -163,8 +185,7 @@ typedef struct gp_link_model
 	double		offset;			/* dgp: of a logit */
 	/* dgp: of an inner product; by inducing pairs: of a covariance of nodes; ease: lambda */
 	double		scale;
-	double		intercept;		/* probability = 1 / (1 + exp(-(intercept + slope score))) */
-	double		slope;
+	gp_link_curve curve;		/* of its probabilities */
 	/* dgp by inducing pairs only */
 	int32_t		points;
 	float	   *point;			/* points x width; NULL: by inner products */

@@ -284,7 +284,7 @@ check_posterior(gp_env *env)
 	float		variance[6] = {0.1f, 0.5f, 0.0f, 0.3f, 0.2f, 1.0f};
 	gp_graph	graph = {.nodes = 2};
 	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.width = 3,.row = row,.row_variance = variance,.offset = -0.3,
-	.scale = 0.7,.intercept = 0.1,.slope = 1.5};
+	.scale = 0.7,.curve = {0.1, 1.5}};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
 	double		sum = 0.0;
@@ -330,7 +330,7 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	double		taken[9] = {0.3, 0.1, 0.0, 0.1, 0.4, -0.1, 0.0, -0.1, 0.2};
 	gp_graph	graph = {.nodes = 3};
 	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.width = 2,.row = row,.row_variance = variance,.offset = -0.3,
-	.scale = 0.7,.intercept = 0.1,.slope = 1.5,.m = 3,.points = 3,.point = point,.inducing = pair,.alpha = alpha,.taken = taken};
+	.scale = 0.7,.curve = {0.1, 1.5},.m = 3,.points = 3,.point = point,.inducing = pair,.alpha = alpha,.taken = taken};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
 	double		sum = 0.0;
@@ -436,7 +436,7 @@ check_small(gp_env *env)
 
 	gp_edges_add(edges, 2, src, dst, NULL);
 	m = fit(dev, gp_graph_build(edges), NULL, &o);
-	ok(m->pairs == 2 && isfinite(m->intercept) && isfinite(m->slope), "two links among five nodes");
+	ok(m->pairs == 2 && isfinite(m->curve.intercept) && isfinite(m->curve.slope), "two links among five nodes");
 	dev->close(dev);
 }
 
@@ -460,7 +460,7 @@ check_damage(gp_env *env)
 	m->row[3] = 0.0f;
 	for (volatile int k = 0; k < 4; k++)
 	{
-		double	   *number[] = {&m->offset, &m->scale, &m->intercept, &m->slope};
+		double	   *number[] = {&m->offset, &m->scale, &m->curve.intercept, &m->curve.knee};
 		double		kept = *number[k];
 
 		*number[k] = NAN;

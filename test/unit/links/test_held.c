@@ -142,7 +142,7 @@ check_unknown(gp_env *env)
 	gp_link_row row[] = {{0, 1, 0.9, 0.1, 0.0}, {0, 2, 0.2, 0.1, 0.0}, {1, 2, 0.8, 0.1, 0.0}, {1, 3, 0.1, 0.1, 0.0}};
 	bool		linked[] = {true, false, true, false};
 	bool		together[] = {true, true, false, true};
-	gp_link_model model = {.slope = 2.0, .intercept = -1.0,
+	gp_link_model model = {.curve = {-1.0, 2.0},
 		.held = {4, row, linked, together, 2, {0, 2, 4}}};
 
 	gp_link_held_judge(env, &model);

@@ -207,7 +207,7 @@ check_fit(gp_env *env, bool directed, bool features, gp_link_method method)
 	ok(planned == model->method && plan.flops > 0.0, "and was planned so");
 	snprintf(name, sizeof(name), "%.0f bytes were planned, and %zu taken", plan.bytes, peak);
 	ok((double) peak <= plan.bytes && plan.bytes <= 1.1 * (double) peak, name);
-	ok(model->slope > 0.0, "higher scores are more probable");
+	ok(model->curve.slope > 0.0, "higher scores are more probable");
 	check_best(dev, model, name);
 }
 

@@ -7,9 +7,9 @@
 /* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 1;
 
-/* The derivative of the loss by one parameter (Platt's targets). */
+/* The derivative of the loss by one parameter (Platt's targets): the logit at 0, and both slopes. */
 static double
-slope_of_loss(int n, const double *score, const bool *label, double a, double b, bool by_slope)
+slope_of_loss(int n, const double *score, const bool *label, const gp_link_curve *c, int by)
 {
 	double		links = 0.0;
 	double		sum = 0.0;
@@ -19,9 +19,9 @@ slope_of_loss(int n, const double *score, const bool *label, double a, double b,
 	for (int i = 0; i < n; i++)
 	{
 		double		t = label[i] ? (links + 1.0) / (links + 2.0) : 1.0 / (n - links + 2.0);
-		double		p = 1.0 / (1.0 + exp(-(a + b * score[i])));
+		double		x[] = {1.0, fmin(score[i], c->knee), fmax(score[i] - c->knee, 0.0)};
 
-		sum += (p - t) * (by_slope ? score[i] : 1.0);
+		sum += (gp_link_probability(c, score[i]) - t) * x[by];
 	}
 	return sum / n;
 }
@@ -34,8 +34,8 @@ check_curve(gp_env *env, double overlap, double unit, double origin)
 	double		score[400];
 	double		weight[400];
 	bool		label[400];
-	double		a;
-	double		b;
+	gp_link_curve c;
+	double		close = 1e-5 * (fabs(origin) + unit);
 	char		name[120];
 
 	for (int i = 0; i < 400; i++)
@@ -44,11 +44,13 @@ check_curve(gp_env *env, double overlap, double unit, double origin)
 		label[i] = i % 4 == 0;
 		score[i] = origin + unit * (overlap * draw_unit(&seed) + label[i]);
 	}
-	gp_link_calibrate(dev->env, 400, score, label, weight, 1.0, &a, &b);
+	c = gp_link_calibrate(dev->env, 400, score, label, weight, 1.0);
 	snprintf(name, sizeof(name), "the curve fits: overlap %g, unit %g, origin %g", overlap, unit,
 			 origin);
-	ok(b > 0.0 && fabs(slope_of_loss(400, score, label, a, b, false)) < 1e-5 &&
-	   fabs(slope_of_loss(400, score, label, a, b, true)) < 1e-5 * (fabs(origin) + unit), name);
+	ok(c.slope > 0.0 && c.slope + c.bend >= 0.0 &&
+	   fabs(slope_of_loss(400, score, label, &c, 0)) < 1e-5 &&
+	   fabs(slope_of_loss(400, score, label, &c, 1)) < close &&
+	   (c.slope + c.bend == 0.0 || fabs(slope_of_loss(400, score, label, &c, 2)) < close), name);
 }
 
 /* Scores that say nothing, or the contrary. */
@@ -59,8 +61,7 @@ check_flat(gp_env *env)
 	double		score[90];
 	double		weight[90];
 	bool		label[90];
-	double		a;
-	double		b;
+	gp_link_curve c;
 
 	for (int i = 0; i < 90; i++)
 	{
@@ -68,26 +69,45 @@ check_flat(gp_env *env)
 		label[i] = i % 3 == 0;
 		score[i] = 7.0;
 	}
-	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
-	ok(b == 0.0, "equal scores have no slope");
-	close_to(1.0 / (1.0 + exp(-a)), (30.0 * 31.0 / 32.0 + 60.0 / 62.0) / 90.0, 1e-12,
+	c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
+	ok(c.slope == 0.0 && c.bend == 0.0, "equal scores have no slope");
+	close_to(1.0 / (1.0 + exp(-c.intercept)), (30.0 * 31.0 / 32.0 + 60.0 / 62.0) / 90.0, 1e-12,
 			 "equal scores get the share of links");
 	for (int i = 0; i < 90; i++)
 		score[i] = draw_unit(&seed) - label[i];
-	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
-	ok(b == 0.0, "scores that rank backwards have no slope");
-	gp_link_calibrate(dev->env, 0, score, label, weight, 1.0, &a, &b);
-	ok(a == 0.0 && b == 0.0, "no scores give one half");
+	c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
+	ok(c.slope == 0.0 && c.bend == 0.0, "scores that rank backwards have no slope");
+	c = gp_link_calibrate(dev->env, 0, score, label, weight, 1.0);
+	ok(c.intercept == 0.0 && c.slope == 0.0, "no scores give one half");
 	for (int i = 0; i < 90; i++)
 	{
 		score[i] = draw_unit(&seed);
 		label[i] = true;
 	}
-	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
-	ok(isfinite(a) && isfinite(b) && a > 0.0, "links alone give a high probability");
+	c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
+	ok(isfinite(c.slope) && c.intercept > 0.0, "links alone give a high probability");
 	score[3] = NAN;
-	gp_link_calibrate(dev->env, 90, score, label, weight, 1.0, &a, &b);
-	ok(isfinite(a) && b == 0.0, "scores that are no numbers give a finite curve");
+	c = gp_link_calibrate(dev->env, 90, score, label, weight, 1.0);
+	ok(isfinite(c.intercept) && c.slope == 0.0, "scores that are no numbers give a finite curve");
+}
+
+/* Links of a share that stands still beyond a score do not become more probable there. */
+static void
+check_knee(gp_env *env)
+{
+	static double score[40000];
+	static double weight[40000];
+	static bool label[40000];
+	gp_link_curve c;
+
+	for (int i = 0; i < 40000; i++)
+	{
+		weight[i] = 1.0;
+		score[i] = 4.0 * draw_unit(&seed) - 4.0;
+		label[i] = draw_unit(&seed) < 0.2 / (1.0 + exp(-2.0 * (score[i] + 2.0)));
+	}
+	c = gp_link_calibrate(env, 40000, score, label, weight, 0.5);
+	ok(fabs(gp_link_probability(&c, -0.1) - 0.4) < 0.04, "a curve flattens");
 }
 
 /*
@@ -143,5 +163,6 @@ main(void)
 	in_env(check_curve(env, 1.5, 1e6, -3e6));
 	in_env(check_curve(env, 0.5, 1.0, 100.0));
 	in_env(check_flat(env));
+	in_env(check_knee(env));
 	return done_testing();
 }

@@ -160,7 +160,7 @@ check_fit(gp_env *env, const char *kernel, bool directed)
 	   model->metric[GP_LINK_METRIC_PRECISION] <= 1.0, "the figures are shares");
 	is_int(model->pairs, 156, "all links and as many others are learnt from");
 	is_int(model->m, 156, "and carry the regression");
-	ok(model->slope >= 0.0 && isfinite(model->intercept), "a curve");
+	ok(model->curve.slope >= 0.0 && isfinite(model->curve.intercept), "a curve");
 	check_pairs(dev, model, what);
 	again = gp_link_fit(two, &p);
 	ok(memcmp(model->alpha, again->alpha, model->m * sizeof(double)) == 0 &&

@@ -227,7 +227,7 @@ gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_li
 	GP_EACH(env, e, gp_items(env, n), e * work_of(model))
 	{
 		moments(model, room, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
-		row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * row[e].score)));
+		row[e].probability = gp_link_probability(&model->curve, row[e].score);
 	}
 	gp_free(env, room);
 }

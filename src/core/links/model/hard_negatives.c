@@ -455,9 +455,9 @@ gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, doub
 			all.weight[n] = asked[f].weight[e];
 			all.linked[n] = asked[f].linked[e];
 		}
-	gp_link_calibrate(env, n, score, all.linked, all.weight, hidden / (hidden + missing),
-					  &model->intercept, &model->slope);
-	model->intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
+	model->curve = gp_link_calibrate(env, n, score, all.linked, all.weight,
+									 hidden / (hidden + missing));
+	model->curve.intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
 	gp_free(env, score);
 	gp_link_asked_free(env, &all);
 }

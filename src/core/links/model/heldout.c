@@ -100,8 +100,7 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 	model->metric[GP_LINK_METRIC_MRR_COMMON] = ranks->common / links;
 	model->metric[GP_LINK_METRIC_MRR_ALLOCATION] = ranks->allocation / links;
 	for (int64_t e = 0; e < held->n; e++)
-		held->row[e].probability = 1.0 /
-			(1.0 + exp(-(model->intercept + model->slope * held->row[e].score)));
+		held->row[e].probability = gp_link_probability(&model->curve, held->row[e].score);
 	gp_free_all(env, label, score);
 }
 

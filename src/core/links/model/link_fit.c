@@ -364,27 +364,54 @@ fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
 	}
 }
 
-/*
- * Moves the curve by what logits gain from the links that the first fold hides: the same candidates
- * without a link are scored on its graph and on the whole one, and count by what they say of the
- * curve.
- */
+/* The mean and the spread of n logits, of which each counts for its weight. */
 static void
-shift_curve(const gp_link_asked *asked, const attempt *a, gp_link_model *model)
+weighted_moments(int64_t n, const double *logit, const double *weight, double *mean, double *spread)
 {
-	double		gain = 0.0;
 	double		all = 0.0;
 
-	for (int64_t e = 0; e < asked->pairs.n; e++)
+	*mean = *spread = 0.0;
+	for (int64_t e = 0; e < n; e++)
 	{
-		double		p = 1.0 / (1.0 + exp(-(model->intercept + model->slope * a->before[e])));
-		double		weight = asked->linked[e] ? 0.0 : asked->weight[e] * p * (1.0 - p);
-
-		gain += weight * (a->after[e] - a->before[e]);
-		all += weight;
+		all += weight[e];
+		*mean += weight[e] * logit[e];
 	}
-	if (all > 0.0)
-		model->intercept -= model->slope * gain / all;
+	*mean /= all;
+	for (int64_t e = 0; e < n; e++)
+		*spread += weight[e] * (logit[e] - *mean) * (logit[e] - *mean);
+	*spread = sqrt(*spread / all);
+}
+
+/*
+ * Moves and stretches the curve as the links that the first fold hides do the logits: the same
+ * candidates without a link are scored on its graph and on the whole one, and count by what they
+ * say of the curve.
+ */
+static void
+stretch_curve(gp_env *env, const gp_link_asked *asked, const attempt *a, gp_link_curve *curve)
+{
+	int64_t		n = asked->pairs.n;
+	double	   *weight = gp_alloc_array(env, n, sizeof(double));
+	double		mean[2];
+	double		spread[2];
+	double		ratio;
+
+	for (int64_t e = 0; e < n; e++)
+	{
+		double		p = gp_link_probability(curve, a->before[e]);
+
+		weight[e] = asked->linked[e] ? 0.0 : asked->weight[e] * p * (1.0 - p);
+	}
+	weighted_moments(n, a->before, weight, &mean[0], &spread[0]);
+	weighted_moments(n, a->after, weight, &mean[1], &spread[1]);
+	gp_free(env, weight);
+	ratio = spread[1] / spread[0];
+	if (!isfinite(ratio) || !(ratio > 0.0))
+		return;
+	curve->slope /= ratio;
+	curve->bend /= ratio;
+	curve->knee = mean[1] + ratio * (curve->knee - mean[0]);
+	curve->intercept += curve->slope * (ratio * mean[0] - mean[1]);
 }
 
 /* Keeps the features' statistics on the whole graph. */
@@ -505,8 +532,8 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	}
 	fill_held(r, &best, &model->held);
 	gp_link_asked_calibrate(env, asked, r->folds, best.asked, 0.0, model);
-	shift_curve(&asked[0], &best, model);
-	model->intercept += gp_link_share_odds(problem->missing_share);
+	stretch_curve(env, &asked[0], &best, &model->curve);
+	model->curve.intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;
 	model->width = r->width;
 	model->m = best.kept.m;

@@ -19,7 +19,7 @@ enum array_tag
 enum scalar
 {
 	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, ROWS, WIDTH, OFFSET, SCALE,
-	INTERCEPT, SLOPE, DIMS, POWERS, SCALARS
+	INTERCEPT, SLOPE, KNEE, BEND, DIMS, POWERS, SCALARS
 };
 
 static const gp_link_element elements[TAGS] = {
@@ -125,8 +125,10 @@ write_scalars(const gp_link_model *m, double *s)
 	s[WIDTH] = m->width;
 	s[OFFSET] = m->offset;
 	s[SCALE] = m->scale;
-	s[INTERCEPT] = m->intercept;
-	s[SLOPE] = m->slope;
+	s[INTERCEPT] = m->curve.intercept;
+	s[SLOPE] = m->curve.slope;
+	s[KNEE] = m->curve.knee;
+	s[BEND] = m->curve.bend;
 	s[DIMS] = m->features ? (double) m->features->dims : 0.0;
 	s[POWERS] = m->powers;
 }
@@ -312,8 +314,8 @@ restore_scalars(restorer *r, gp_link_model *m)
 	m->width = (int32_t) whole(r, WIDTH, GP_LINK_MOST_WIDTH);
 	m->offset = r->scalar[OFFSET];
 	m->scale = r->scalar[SCALE];
-	m->intercept = r->scalar[INTERCEPT];
-	m->slope = r->scalar[SLOPE];
+	m->curve = (gp_link_curve) {r->scalar[INTERCEPT], r->scalar[SLOPE], r->scalar[KNEE],
+		r->scalar[BEND]};
 	m->powers = dims > 0 ? (int32_t) whole(r, POWERS, GP_LINK_POWERS) : 0;
 	if (dims > 0)
 	{
@@ -339,7 +341,8 @@ check_arrays(const restorer *r, const gp_link_model *m)
 	bool		deep = m->method == GP_LINK_DEEP;
 	int64_t		ends = deep ? m->points : g->nodes;
 	int64_t		p = deep ? m->m : gp_link_model_functions(m);
-	const double number[] = {m->offset, m->scale, m->intercept, m->slope};
+	const double number[] = {m->offset, m->scale, m->curve.intercept, m->curve.slope,
+		m->curve.knee, m->curve.bend};
 	bool		sound = is_sound(m->alpha, p, false);
 
 	check_rows(r, g->start, g->col, g->nodes, g->nodes, links);
@@ -368,8 +371,8 @@ check_arrays(const restorer *r, const gp_link_model *m)
 		sound &= is_sound(&m->scale, 1, true) && is_sound(m->diagonal, g->nodes, true);
 	/* A deep Gaussian process: no variance of a row is negative. */
 	if (deep)
-		sound &= is_sound(number, 4, false) && m->scale > 0.0 && m->width > 0 &&
-			is_sound(m->taken, m->m * m->m, false);
+		sound &= is_sound(number, sizeof(number) / sizeof(number[0]), false) && m->scale > 0.0 &&
+			m->width > 0 && is_sound(m->taken, m->m * m->m, false);
 	GP_EACH(r->env, k, deep ? g->nodes * m->width : 0, k)
 		sound &= isfinite(m->row[k]) && isfinite(m->row_variance[k]) && m->row_variance[k] >= 0.0f;
 	for (int64_t k = 0; k < m->points * (int64_t) m->width; k++)

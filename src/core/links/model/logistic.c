@@ -8,6 +8,7 @@
 #define TYPICAL_STEPS 8			/* of a fit, for its plan */
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */
 #define FLAT 1e-12				/* a relative spread of scores below this is none */
+#define LEAST_BENT 100			/* links that a knee takes: fewer tell one slope alone */
 
 /* log(1 + exp(x)) without overflow. */
 static double
@@ -210,6 +211,8 @@ gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root)
 	return out;
 }
 
+#define PARAMETERS 3			/* of a curve: intercept, and slopes below and beyond its knee */
+
 /* A curve over n scores, and what is known of them (gp_link_calibrate). */
 typedef struct curve
 {
@@ -220,107 +223,180 @@ typedef struct curve
 	double		known;
 	double		centre;			/* of the scores, which are standardised */
 	double		spread;
+	double		knee;			/* of standardised scores; INFINITY: none */
 	double		target[2];		/* smoothed: of no link, and of one */
+	bool		open[PARAMETERS];	/* those that are not held at their value */
 } curve;
 
-/*
- * The log likelihood of b, a pair being labelled with the probability known p.  Its gradient, and
- * Fisher's information: a, b and c of the matrix [a b; b c].
- */
-static double
-likelihood(const curve *c, const double *b, double *gradient, double *information)
+/* The log likelihood, its gradient and Fisher's information. */
+typedef struct likelihood
 {
-	double		sum = 0.0;
+	double		value;
+	double		gradient[PARAMETERS];
+	double		information[PARAMETERS][PARAMETERS];
+} likelihood;
 
-	gradient[0] = gradient[1] = information[0] = information[1] = information[2] = 0.0;
+/* The likelihood of b, a pair being labelled with the probability known p. */
+static likelihood
+likelihood_of(const curve *c, const double *b)
+{
+	likelihood	out = {.value = 0.0};
+
 	for (int64_t i = 0; i < c->n; i++)
 	{
-		double		x = (c->score[i] - c->centre) / c->spread;
-		double		p = 1.0 / (1.0 + exp(-(b[0] + b[1] * x)));
+		double		z = (c->score[i] - c->centre) / c->spread;
+		double		x[PARAMETERS] = {1.0, fmin(z, c->knee), z > c->knee ? z - c->knee : 0.0};
+		double		p = 1.0 / (1.0 + exp(-(b[0] + b[1] * x[1] + b[2] * x[2])));
 		double		labelled = fmax(c->known * p, 1e-300);
 		double		other = fmax(1.0 - c->known * p, 1e-300);
 		double		t = c->target[c->label[i]];
 		double		slope = c->weight[i] * (1.0 - p) * (t - (1.0 - t) * labelled / other);
 		double		curve = c->weight[i] * labelled * (1.0 - p) * (1.0 - p) / other;
 
-		sum += c->weight[i] * (t * log(labelled) + (1.0 - t) * log(other));
-		gradient[0] += slope;
-		gradient[1] += slope * x;
-		information[0] += curve;
-		information[1] += curve * x;
-		information[2] += curve * x * x;
+		out.value += c->weight[i] * (t * log(labelled) + (1.0 - t) * log(other));
+		for (int k = 0; k < PARAMETERS; k++)
+		{
+			out.gradient[k] += slope * x[k];
+			for (int l = 0; l < PARAMETERS; l++)
+				out.information[k][l] += curve * x[k] * x[l];
+		}
 	}
-	return sum;
+	return out;
 }
 
-/* Climbs to the largest likelihood by Fisher's scoring. */
+/* The step of Fisher's scoring, 0 in parameters that are held; returns what it promises. */
+static double
+scoring_step(const curve *c, const likelihood *at, double *step)
+{
+	double		h[PARAMETERS][PARAMETERS];
+	double		gain = 0.0;
+
+	memcpy(h, at->information, sizeof(h));
+	memcpy(step, at->gradient, PARAMETERS * sizeof(double));
+	for (int k = 0; k < PARAMETERS; k++)
+		if (!c->open[k])
+		{
+			for (int l = 0; l < PARAMETERS; l++)
+				h[k][l] = h[l][k] = k == l ? 1.0 : 0.0;
+			step[k] = 0.0;
+		}
+	/* Gauss and Jordan: h has no negative eigenvalue. */
+	for (int k = 0; k < PARAMETERS; k++)
+		for (int r = 0; r < PARAMETERS; r++)
+		{
+			double		factor = r == k ? 0.0 : h[r][k] / h[k][k];
+
+			for (int l = 0; l < PARAMETERS; l++)
+				h[r][l] -= factor * h[k][l];
+			step[r] -= factor * step[k];
+		}
+	for (int k = 0; k < PARAMETERS; k++)
+	{
+		step[k] /= h[k][k];
+		gain += at->gradient[k] * step[k];
+	}
+	return gain;
+}
+
+/* Climbs to the largest likelihood. */
 static void
 climb(const curve *c, double *b)
 {
-	double		g[2];
-	double		h[3];
-	double		value = likelihood(c, b, g, h);
+	likelihood	at = likelihood_of(c, b);
 
 	for (int k = 0; k < STEPS; k++)
 	{
-		double		det = h[0] * h[2] - h[1] * h[1];
-		double		step[2] = {(h[2] * g[0] - h[1] * g[1]) / det,
-		(h[0] * g[1] - h[1] * g[0]) / det};
-		double		gain = g[0] * step[0] + g[1] * step[1];
-		double		next[2];
-		double		then = value;
+		double		step[PARAMETERS];
+		double		next[PARAMETERS];
+		double		gain = scoring_step(c, &at, step);
+		likelihood	then = at;
 
-		if (!(gain > CLOSE * h[0]) || !isfinite(gain))
+		if (!(gain > CLOSE * at.information[0][0]) || !isfinite(gain))
 			break;
 		for (double part = 1.0; part > 1e-6; part *= 0.5)
 		{
-			next[0] = b[0] + part * step[0];
-			next[1] = b[1] + part * step[1];
-			then = likelihood(c, next, g, h);
-			if (then > value)
+			for (int j = 0; j < PARAMETERS; j++)
+				next[j] = b[j] + part * step[j];
+			then = likelihood_of(c, next);
+			if (then.value > at.value)
 				break;
 		}
-		if (!(then > value))
+		if (!(then.value > at.value))
 			break;
 		memcpy(b, next, sizeof(next));
-		value = then;
+		at = then;
 	}
 }
 
-void
+/* The same among curves that never fall: a slope that would is held at 0. */
+static void
+climb_rising(curve *c, double *b)
+{
+	const double start = b[0];
+
+	for (int k = 0; k < PARAMETERS; k++)
+	{
+		int			low;
+
+		climb(c, b);
+		low = b[1] < b[2] ? 1 : 2;
+		if (!(b[low] < 0.0))
+			return;
+		c->open[low] = false;
+		b[0] = start;
+		b[1] = b[2] = 0.0;
+	}
+}
+
+/* Standardises the scores, and places the knee; returns the share of links that are labelled. */
+static double
+look_at(curve *c)
+{
+	double		total[2] = {0.0, 0.0};	/* of the weights: without a link, with one */
+	double		links = 0.0;
+	double		sum = 0.0;		/* of the links' scores */
+
+	for (int64_t i = 0; i < c->n; i++)
+	{
+		total[c->label[i]] += c->weight[i];
+		c->centre += c->score[i] / (double) c->n;
+		links += c->label[i];
+		sum += c->label[i] ? c->score[i] : 0.0;
+	}
+	for (int64_t i = 0; i < c->n; i++)
+		c->spread += (c->score[i] - c->centre) * (c->score[i] - c->centre) / (double) c->n;
+	c->spread = sqrt(c->spread);
+	c->knee = links < LEAST_BENT ? INFINITY : (sum / links - c->centre) / c->spread;
+	/* Scores that separate links make the curve no step (Platt 1999). */
+	c->target[1] = (total[1] + 1.0) / (total[1] + 2.0);
+	c->target[0] = 1.0 / (total[0] + 2.0);
+	return c->n > 0 ?
+		(total[0] * c->target[0] + total[1] * c->target[1]) / (total[0] + total[1]) : 0.5;
+}
+
+gp_link_curve
 gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
-				  const double *weight, double known, double *intercept, double *slope)
+				  const double *weight, double known)
 {
 	curve		c = {.n = n,.score = score,.label = label,.weight = weight,.known = known};
-	double		total[2] = {0.0, 0.0};	/* of the weights: without a link, with one */
-	double		b[2] = {0.0, 0.0};
-	double		share;
+	double		share = fmin(look_at(&c) / known, 1.0 - 1e-9);
+	double		b[PARAMETERS] = {log(share / (1.0 - share)), 0.0, 0.0};
+	gp_link_curve out = {.intercept = b[0]};
 
-	for (int64_t i = 0; i < n; i++)
-	{
-		total[label[i]] += weight[i];
-		c.centre += score[i] / (double) n;
-	}
-	for (int64_t i = 0; i < n; i++)
-		c.spread += (score[i] - c.centre) * (score[i] - c.centre) / (double) n;
-	c.spread = sqrt(c.spread);
-	/* Scores that separate links make the curve no step (Platt 1999). */
-	c.target[1] = (total[1] + 1.0) / (total[1] + 2.0);
-	c.target[0] = 1.0 / (total[0] + 2.0);
-	share = n > 0 ? (total[0] * c.target[0] + total[1] * c.target[1]) / (total[0] + total[1]) : 0.5;
-	share = fmin(share / known, 1.0 - 1e-9);
-	*intercept = b[0] = log(share / (1.0 - share));
-	*slope = 0.0;
-	/*
-	 * Equal scores, or such as are no numbers, give every pair the share of links; so do those
-	 * that rank backwards.
-	 */
+	/* Equal scores, or such as are no numbers, give every pair the share of links. */
 	if (env->dry || !(c.spread > FLAT * fabs(c.centre)) || !isfinite(c.spread))
-		return;
-	climb(&c, b);
-	if (b[1] > 0.0 && isfinite(b[1] / c.spread))
+		return out;
+	c.open[0] = c.open[1] = true;
+	c.open[2] = isfinite(c.knee);
+	climb_rising(&c, b);
+	if (!isfinite(b[1] / c.spread) || !isfinite(b[2] / c.spread))
+		return out;
+	out.slope = b[1] / c.spread;
+	out.intercept = b[0] - out.slope * c.centre;
+	if (isfinite(c.knee))
 	{
-		*slope = b[1] / c.spread;
-		*intercept = b[0] - *slope * c.centre;
+		out.knee = c.centre + c.knee * c.spread;
+		out.bend = b[2] / c.spread - out.slope;
 	}
+	return out;
 }

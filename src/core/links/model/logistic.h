@@ -12,6 +12,7 @@
 #define GP_LINK_LOGISTIC_H
 
 #include "device/device.h"
+#include "links/links.h"
 
 typedef struct gp_link_logistic
 {
@@ -42,11 +43,11 @@ extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
 extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
 
 /*
- * The curve of probabilities 1 / (1 + exp(-(intercept + slope score))), the slope not negative;
- * weight is what each of n scores counts for.  known is the share of all links that are labelled
- * as such, whatever their scores (Elkan and Noto 2008).
+ * The curve of probabilities; weight is what each of n scores counts for.  It bends at the links'
+ * mean score where these are many.  known is the share of all links that are labelled as such,
+ * whatever their scores (Elkan and Noto 2008).
  */
-extern void gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
-							  const double *weight, double known, double *intercept, double *slope);
+extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *score,
+									   const bool *label, const double *weight, double known);
 
 #endif							/* GP_LINK_LOGISTIC_H */

@@ -108,7 +108,7 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 		for (int64_t e = 0; e < band.count; e++)
 		{
 			row[e].score = host[e];
-			row[e].probability = 1.0 / (1.0 + exp(-(model->intercept + model->slope * host[e])));
+			row[e].probability = gp_link_probability(&model->curve, host[e]);
 		}
 		dev->gemm(dev, false, false, 1.0, psi, l->root, 0.0, spread);
 		dev->row_dots(dev, sum, spread, spread);
