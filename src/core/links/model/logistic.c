@@ -328,12 +328,15 @@ climb(const curve *c, double *b)
 	}
 }
 
-/* The same among curves that never fall: a slope that would is held at 0. */
+/* The same from b[0] among curves that never fall: a slope that would is held at 0. */
 static void
 climb_rising(curve *c, double *b)
 {
 	const double start = b[0];
 
+	c->open[0] = c->open[1] = true;
+	c->open[2] = isfinite(c->knee);
+	b[1] = b[2] = 0.0;
 	for (int k = 0; k < PARAMETERS; k++)
 	{
 		int			low;
@@ -386,9 +389,12 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 	/* Equal scores, or such as are no numbers, give every pair the share of links. */
 	if (env->dry || !(c.spread > FLAT * fabs(c.centre)) || !isfinite(c.spread))
 		return out;
-	c.open[0] = c.open[1] = true;
-	c.open[2] = isfinite(c.knee);
 	climb_rising(&c, b);
+	if (b[2] > b[1])
+	{
+		c.knee = INFINITY;
+		climb_rising(&c, b);
+	}
 	if (!isfinite(b[1] / c.spread) || !isfinite(b[2] / c.spread))
 		return out;
 	out.slope = b[1] / c.spread;
