@@ -70,7 +70,7 @@ static void
 write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 			 const gp_link_pairs *pairs, const int *label, FILE *out)
 {
-	gp_link_frame f;
+	gp_score_context f;
 	double	   *score;
 
 	gp_link_frame_open(&f, dev, graph, x, GP_LINK_STEPS,

@@ -81,7 +81,7 @@ plan(gp_device *dev, gp_problem *p, const char *kernel, double built)
 	for (int r = 0; r < 2; r++)
 	{
 		spent[r] = processor_seconds();
-		chosen = gp_plan_with(&ev, p);
+		chosen = gp_plan_of_evaluation(&ev, p);
 		spent[r] = processor_seconds() - spent[r];
 	}
 	gp_eval_close(&ev);

@@ -75,7 +75,7 @@ run_full(gp_eval *ev, void *arg)
 
 /* Takes the whole matrix; false when the graph is too large for it. */
 static bool
-take_full(gp_similarity *s, const gp_cluster_problem *problem, int root)
+full_matrix(gp_similarity *s, const gp_cluster_problem *problem, int root)
 {
 	gp_eval    *ev = s->ev;
 	double		square = gp_matrix_bytes(ev->n, ev->n, ev->type);
@@ -127,7 +127,7 @@ run_factor(gp_eval *ev, void *arg)
 
 /* Takes the low-rank factor, on as many landmarks as fit. */
 static void
-take_lowrank(gp_similarity *s, const gp_cluster_problem *problem, const gp_problem *fit, int root)
+lowrank_factor(gp_similarity *s, const gp_cluster_problem *problem, const gp_problem *fit, int root)
 {
 	gp_eval    *ev = s->ev;
 	trial		t = {.fit = fit, .root = root};
@@ -206,8 +206,8 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
 			add_piece(s, (gp_linear) {.width = z->dense.cols, .dense = z->dense, .made = true},
 					  1.0);
 	}
-	else if (!take_full(s, problem, root))
-		take_lowrank(s, problem, &fit, root);
+	else if (!full_matrix(s, problem, root))
+		lowrank_factor(s, problem, &fit, root);
 	/* What rows are multiplied with to have length one */
 	double	   *diag = variances(s);
 

@@ -27,7 +27,7 @@ gp_facts_free(gp_facts *f)
 }
 
 int32_t
-gp_facts_block(gp_facts *f, const char *relation, const char *aggregate, int32_t width)
+gp_facts_group(gp_facts *f, const char *relation, const char *aggregate, int32_t width)
 {
 	gp_block   *b;
 
@@ -75,7 +75,7 @@ gp_facts_relation(gp_facts *f, const char *relation, int32_t width, gp_aggregate
 	r->first = f->width;
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 		if (a.which & all[k].which)
-			gp_facts_block(f, relation, all[k].name, gp_aggregate_width(all[k].which, width));
+			gp_facts_group(f, relation, all[k].name, gp_aggregate_width(all[k].which, width));
 	r->columns = f->width - r->first;
 	return f->nrelations++;
 }
@@ -104,7 +104,7 @@ gp_facts_put(gp_facts *f, int32_t block, int64_t row, const double *value)
 int32_t
 gp_facts_calendar(gp_facts *f)
 {
-	return gp_facts_block(f, "as-of time", "day of the year", 2);
+	return gp_facts_group(f, "as-of time", "day of the year", 2);
 }
 
 void

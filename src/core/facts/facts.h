@@ -177,7 +177,7 @@ extern void gp_facts_free(gp_facts *facts);
  * Declares a block of columns that the caller puts: "own columns", a parent's columns.  Returns its
  * number.  Rows that are never put are 0.
  */
-extern int32_t gp_facts_block(gp_facts *facts, const char *relation, const char *aggregate,
+extern int32_t gp_facts_group(gp_facts *facts, const char *relation, const char *aggregate,
 							  int32_t width);
 extern void gp_facts_put(gp_facts *facts, int32_t block, int64_t row, const double *value);
 
@@ -309,7 +309,8 @@ extern int32_t gp_facts_relation_first(const gp_facts *facts, int32_t relation, 
  * less one, of the class that they tell best.  Rows as of since and later are looked at, a sample
  * of many.  0 where there are too few rows, or more columns than one column of a table has.
  */
-extern double gp_facts_told_alone(gp_facts *facts, const gp_facts_labels *labels, int32_t first,
+extern double gp_facts_explained_share(gp_facts *facts, const gp_facts_labels *labels,
+									   int32_t first,
 								  int32_t width, gp_time since);
 
 /*
@@ -342,7 +343,7 @@ typedef struct gp_facts_column
 typedef enum gp_facts_weights
 {
 	GP_FACTS_COLUMNS,
-	GP_FACTS_BLOCKS,
+	GP_FACTS_GROUPS,
 	GP_FACTS_TYPED				/* rows without time: a part of others (typed.h) */
 } gp_facts_weights;
 

@@ -208,7 +208,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 {
 	gp_env	   *env = dev->env;
 	gp_facts_weights first = scale->weights;
-	gp_facts_weights second = first == GP_FACTS_COLUMNS ? GP_FACTS_BLOCKS : GP_FACTS_COLUMNS;
+	gp_facts_weights second = first == GP_FACTS_COLUMNS ? GP_FACTS_GROUPS : GP_FACTS_COLUMNS;
 	gp_facts_weights chosen = first;
 	int32_t		used = scale->width;
 	gp_features labelled = some_rows(features, 0, problem->nlabelled);

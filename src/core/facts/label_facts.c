@@ -62,7 +62,7 @@ gp_facts_target_of(gp_env *env, const gp_facts_labels *labels, const bool *train
 
 /* A label in numbers. */
 static void
-tell_label(const gp_facts_target *target, const gp_facts_labels *labels, int64_t i, double *out)
+label_numbers(const gp_facts_target *target, const gp_facts_labels *labels, int64_t i, double *out)
 {
 	for (int32_t c = 0; c < target->width; c++)
 	{
@@ -126,7 +126,7 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
 		if (key && !gp_scan_wants(scan, labels->entity[at]))
 			continue;
 
-		tell_label(target, labels, at, value);
+		label_numbers(target, labels, at, value);
 		gp_scan_fact(scan, key ? labels->entity[at] : 0,
 					 known_from(labels->as_of[at], labels->horizon),
 					 value);

@@ -73,7 +73,7 @@ keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan,
 }
 
 gp_solution
-gp_infer_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+gp_posterior_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 			   const gp_plan *plan, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;

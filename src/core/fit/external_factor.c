@@ -78,7 +78,7 @@ regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets,
 	gp_free(env, fit->present);
 	out->jitter = fit->factor->jitter;
 	gp_posterior_tell(env, problem, out);
-	gp_tell_lowrank(&ev, &out->plan, fit->factor->first_jitter);
+	gp_notice_lowrank(&ev, &out->plan, fit->factor->first_jitter);
 	return solution;
 }
 

@@ -17,10 +17,10 @@ extern const char *const gp_strategy_names[GP_STRATEGIES];
  * Tells of nodes in components without a label, where they are many; program NULL: of a method
  * (unlabelled_components.c).
  */
-extern void gp_tell_apart(gp_env *env, const gp_problem *problem);
+extern void gp_notice_unlabelled(gp_env *env, const gp_problem *problem);
 
 /* Tells that landmarks, of which so many (0: any) were asked for, are none (strategy.c). */
-extern void gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out);
+extern void gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out);
 
 #define GP_CHEAP_EFFORT 2e11	/* operations, as a plan weighs them, that take seconds */
 
@@ -51,7 +51,7 @@ extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
 extern gp_posterior *gp_fit_compared(gp_device *dev, const gp_problem *problem);
 
 /* The problem as it is then fitted. */
-extern gp_problem gp_compared(const gp_device *dev, const gp_problem *problem);
+extern gp_problem gp_comparison_problem(const gp_device *dev, const gp_problem *problem);
 
 /*
  * The kernel of all nodes as one dense factor, nodes x r float with K = QQ', on

@@ -8,15 +8,15 @@
 #include "kernel/live/live_state.h"
 
 /* exact.c, lowrank.c: fill the posterior's arrays but not its probabilities. */
-extern gp_solution gp_infer_exact(gp_eval *ev, const gp_problem *problem,
+extern gp_solution gp_posterior_exact(gp_eval *ev, const gp_problem *problem,
 								  const gp_targets *targets, const gp_plan *plan,
 								  gp_posterior *out);
-extern gp_solution gp_infer_lowrank(gp_eval *ev, const gp_problem *problem,
+extern gp_solution gp_posterior_lowrank(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);
 
 /* The second half of it: from a factor, and the exact diagonal or NULL. */
-extern gp_solution gp_infer_panels(gp_eval *ev, const gp_problem *problem,
+extern gp_solution gp_posterior_panels(gp_eval *ev, const gp_problem *problem,
 								   const gp_targets *targets, gp_factor *f, const double *diag,
 								   gp_posterior *out);
 
@@ -30,7 +30,7 @@ typedef struct gp_spectrum
 	int64_t		kept;
 } gp_spectrum;
 
-extern gp_spectrum gp_spectrum_take(gp_eval *ev, const gp_factor *f);
+extern gp_spectrum gp_spectrum_compute(gp_eval *ev, const gp_factor *f);
 extern void gp_spectrum_free(gp_eval *ev, gp_spectrum *s);
 
 /* V diag(w / w_max)^((p-1)/2), owned by the caller: F = Q times it. */
@@ -81,10 +81,11 @@ extern void gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targ
 extern void gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *out);
 
 /* strategy.c: tells what a low-rank fit did that its figures do not show. */
-extern void gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter);
+extern void gp_notice_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter);
 
 /* strategy.c: the posterior by a plan; on a device that only accounts, what that takes. */
-extern gp_posterior *gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan);
+extern gp_posterior *gp_posterior_planned(gp_eval *ev, const gp_problem *problem,
+										  const gp_plan *plan);
 
 /*
  * live_record.c: keeps the weights of a regression and the root of its system, which right, the sum
@@ -93,7 +94,7 @@ extern gp_posterior *gp_infer(gp_eval *ev, const gp_problem *problem, const gp_p
 extern void gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right);
 
 /* plan.c */
-extern gp_plan gp_plan_with(gp_eval *ev, const gp_problem *problem);
+extern gp_plan gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem);
 extern gp_plan gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s);
 
 #endif							/* GP_FIT_INTERNAL_H */

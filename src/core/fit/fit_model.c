@@ -55,7 +55,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 						  (gp_eval_options) {NULL, true, problem->estimate_limit});
 		if (problem->jitter > 0.0)
 			ev.jitter = problem->jitter;
-		plan = gp_plan_with(&ev, &closed);
+		plan = gp_plan_of_evaluation(&ev, &closed);
 	}
 	if (problem->loo_only && problem->estimate_limit > 0 &&
 		plan.bytes > (double) problem->estimate_limit)
@@ -71,14 +71,14 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 
 	if (by_precision)
 	{
-		out = gp_infer_precision(dev, problem, s, &plan);
+		out = gp_posterior_precision(dev, problem, s, &plan);
 		gp_csr_free(env, s);
 		return out;
 	}
 	if (problem->device_for)
 		gp_eval_move(&ev, dev);
-	gp_eval_fulfil(&ev);
-	out = gp_infer(&ev, &closed, &plan);
+	gp_eval_make_promised(&ev);
+	out = gp_posterior_planned(&ev, &closed, &plan);
 	gp_eval_close(&ev);
 	out->prior_sigma2 = closed.program->input.p[GP_LAPLACIAN_SIGMA2];
 	out->prior_d = problem->program->open_prior ?
@@ -87,7 +87,7 @@ gp_fit(gp_device *dev, const gp_problem *problem)
 }
 
 gp_problem
-gp_compared(const gp_device *dev, const gp_problem *problem)
+gp_comparison_problem(const gp_device *dev, const gp_problem *problem)
 {
 	bool		laplacian = gp_program_is_laplacian(problem->program);
 	gp_problem	p = *problem;
@@ -103,7 +103,7 @@ gp_compared(const gp_device *dev, const gp_problem *problem)
 gp_posterior *
 gp_fit_compared(gp_device *dev, const gp_problem *problem)
 {
-	gp_problem	p = gp_compared(dev, problem);
+	gp_problem	p = gp_comparison_problem(dev, problem);
 
 	return gp_fit(dev, &p);
 }
@@ -121,7 +121,8 @@ regress_on_factor(void *arg, const gp_problem *problem, const gp_targets *target
 				  gp_posterior *out)
 {
 	gp_eval    *ev = ((dense_factor *) arg)->ev;
-	gp_solution solution = gp_infer_panels(ev, problem, targets, ((dense_factor *) arg)->f, NULL,
+	gp_solution solution = gp_posterior_panels(ev, problem, targets, ((dense_factor *) arg)->f,
+											   NULL,
 										   out);
 
 	gp_posterior_tell(ev->env, problem, out);

@@ -270,7 +270,7 @@ exact_diagonal(gp_eval *ev, const gp_plan *plan)
 }
 
 gp_solution
-gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
+gp_posterior_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
 				const double *diag, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
@@ -300,7 +300,7 @@ gp_infer_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 }
 
 gp_solution
-gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+gp_posterior_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				 const gp_plan *plan, gp_posterior *out)
 {
 	double	   *diag = exact_diagonal(ev, plan);
@@ -310,7 +310,7 @@ gp_infer_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targe
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark, out->nlandmarks);
 	f = gp_factor_of_power(ev, f);
-	solution = gp_infer_panels(ev, problem, targets, f, diag, out);
+	solution = gp_posterior_panels(ev, problem, targets, f, diag, out);
 	gp_factor_free(ev, f);
 	gp_free(ev->env, diag);
 	return solution;

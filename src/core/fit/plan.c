@@ -123,7 +123,7 @@ static void
 run_trial(gp_eval *ev, void *arg)
 {
 	const trial *t = arg;
-	gp_posterior *out = gp_infer(ev, t->problem, t->plan);
+	gp_posterior *out = gp_posterior_planned(ev, t->problem, t->plan);
 
 	t->plan->live_bytes = out->keep ? gp_keep_bytes(out->keep) : 0.0;
 	t->plan->live_entries = gp_live_entries(out->keep, t->problem, t->plan);
@@ -323,7 +323,7 @@ with_powers(const planner *p, gp_plan plan)
 }
 
 gp_plan
-gp_plan_with(gp_eval *ev, const gp_problem *problem)
+gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 {
 	gp_env	   *env = ev->env;
 	gp_problem	asked = *problem;
@@ -419,7 +419,7 @@ run_precision(gp_device *dry, void *arg)
 {
 	const precision_trial *t = arg;
 
-	gp_posterior_free(dry->env, gp_infer_precision(dry, t->problem, t->s, t->plan));
+	gp_posterior_free(dry->env, gp_posterior_precision(dry, t->problem, t->s, t->plan));
 }
 
 gp_plan
@@ -463,7 +463,7 @@ gp_plan_make(gp_device *dev, const gp_problem *problem)
 	}
 	gp_eval_open_with(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 					  problem->type, (gp_eval_options) {NULL, true, problem->estimate_limit});
-	plan = gp_plan_with(&ev, problem);
+	plan = gp_plan_of_evaluation(&ev, problem);
 	gp_eval_close(&ev);
 	return plan;
 }

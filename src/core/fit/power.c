@@ -13,7 +13,7 @@
 #define KEPT 384				/* leading directions of a wider factor */
 
 gp_spectrum
-gp_spectrum_take(gp_eval *ev, const gp_factor *f)
+gp_spectrum_compute(gp_eval *ev, const gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		rank = gp_factor_rank(f);
@@ -140,7 +140,7 @@ gp_factor_of_power(gp_eval *ev, gp_factor *f)
 
 	if (p == 1.0)
 		return f;
-	s = gp_spectrum_take(ev, f);
+	s = gp_spectrum_compute(ev, f);
 	f = gp_spectrum_factor(ev, f, &s, p);
 	gp_spectrum_free(ev, &s);
 	return f;

@@ -128,7 +128,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	p.quiet = ev->patient = true;
 	ev->keep = former ? gp_keep_create(env) : NULL;
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
-	s = gp_spectrum_take(ev, f);
+	s = gp_spectrum_compute(ev, f);
 	/* A factor to choose by has directions, and no more jitter than is good. */
 	largest = env->dry ? 1.0 : s.w[s.kept - 1];
 	if (isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001)
@@ -140,7 +140,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		/* Puts the posterior by a power of the kernel in place of another's. */
 		gp_solution_free(ev->dev, solution);
 		gp_posterior_forget(ev->env, out);
-		*solution = gp_infer_panels(ev, &p, targets, f, NULL, out);
+		*solution = gp_posterior_panels(ev, &p, targets, f, NULL, out);
 		out->plan.strategy = GP_STRATEGY_NYSTROM;
 		out->plan.exact_diagonal = false;
 		unused = out->landmark;

@@ -7,7 +7,7 @@
 #include "landmarks.h"
 
 void
-gp_tell_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
+gp_notice_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 {
 	if (!plan->exact_diagonal)
 		gp_notice(ev->env, "Variances far from the landmarks are too small; use them for ranking "
@@ -28,7 +28,7 @@ const char *const gp_strategy_names[GP_STRATEGIES] = {
 };
 
 void
-gp_tell_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
+gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 {
 	if (asked == 0 || out->nlandmarks > 0)
 		return;
@@ -58,15 +58,15 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 	out->power = problem->program->power;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
-		solution = gp_infer_exact(ev, &p, targets, plan, out);
+		solution = gp_posterior_exact(ev, &p, targets, plan, out);
 	else if (!try_powers || !problem->loo_only)
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
-		solution = gp_infer_lowrank(ev, &p, targets, plan, out);
+		solution = gp_posterior_lowrank(ev, &p, targets, plan, out);
 	}
 	gp_posterior_tell(ev->env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM)
-		gp_tell_lowrank(ev, plan, ev->jitter);
+		gp_notice_lowrank(ev, plan, ev->jitter);
 	if (try_powers)
 		gp_power_choose(ev, problem, targets, &solution, out);
 	out->jitter = ev->max_jitter;
@@ -75,7 +75,7 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 }
 
 gp_posterior *
-gp_infer(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
+gp_posterior_planned(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 {
 	planned_fit fit = {ev, plan};
 	gp_posterior *out;

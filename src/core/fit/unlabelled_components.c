@@ -31,7 +31,7 @@ hint_of(const gp_problem *problem, bool by_features)
 }
 
 void
-gp_tell_apart(gp_env *env, const gp_problem *problem)
+gp_notice_unlabelled(gp_env *env, const gp_problem *problem)
 {
 	int64_t		unlabelled = problem->graph->nodes - problem->nlabelled;
 	/* What the steps of a program see; a method, which has none, sees all that there is. */

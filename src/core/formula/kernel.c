@@ -223,7 +223,7 @@ enter_layer(gp_layer *t, int layer)
 
 /* The settings of a preset's own text. */
 static void
-take_preset(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
+preset_options(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
 {
 	const gp_constant *input;
 	const gp_constant *norm;
@@ -263,7 +263,7 @@ compile(gp_arena *arena, gp_kernel_text *text)
 	enter_layer(&t, 1);
 	kernel->usual = (gp_kernel_options) {.norm = GP_NORM_SYM,.power = 1.0,.open_power = true};
 	if (kernel->preset != NULL)
-		take_preset(&t, source, &kernel->usual);
+		preset_options(&t, source, &kernel->usual);
 	add_options(&t, text, false);
 	if (kernel->preset != NULL)
 		add_options(&t, source, true);

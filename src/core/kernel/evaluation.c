@@ -63,7 +63,7 @@ gp_eval_promised(const gp_eval *ev, double *most)
 }
 
 void
-gp_eval_fulfil(gp_eval *ev)
+gp_eval_make_promised(gp_eval *ev)
 {
 	gp_prepared *kernel = ev->kernel;
 	gp_laplacian laplacian;

@@ -153,7 +153,7 @@ extern void gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *pro
 extern double gp_eval_promised(const gp_eval *ev, double *most);
 
 /* Makes it; the evaluation then is one that can be run. */
-extern void gp_eval_fulfil(gp_eval *ev);
+extern void gp_eval_make_promised(gp_eval *ev);
 
 extern void gp_eval_close(gp_eval *ev);
 

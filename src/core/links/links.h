@@ -193,7 +193,7 @@ typedef struct gp_link_model
 	/* scores only */
 	double	   *centre;			/* width: of the training rows' scores */
 	double	   *spread;			/* width */
-	/* ease: nodes; of the inverse of users and items (item_scores.c); else NULL */
+	/* ease: nodes; of the inverse of users and items (ease.c); else NULL */
 	double	   *diagonal;
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
@@ -210,11 +210,11 @@ typedef struct gp_link_model
 /* An array of a model, for storing it. */
 typedef enum gp_link_element
 {
-	GP_LINK_F32,
-	GP_LINK_F64,
-	GP_LINK_I32,
-	GP_LINK_I64,
-	GP_LINK_U64
+	GP_ARRAY_F32,
+	GP_ARRAY_F64,
+	GP_ARRAY_I32,
+	GP_ARRAY_I64,
+	GP_ARRAY_U64
 } gp_link_element;
 
 typedef struct gp_link_array
@@ -231,7 +231,7 @@ typedef struct gp_link_array
 static inline size_t
 gp_link_element_size(gp_link_element element)
 {
-	return element == GP_LINK_F32 || element == GP_LINK_I32 ? 4 : 8;
+	return element == GP_ARRAY_F32 || element == GP_ARRAY_I32 ? 4 : 8;
 }
 
 /*

@@ -148,7 +148,7 @@ extern uint64_t *gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width,
 								   uint64_t seed);
 
 /*
- * The methods, whose options are the gp_link_problem and whose results are models (link_fit.c,
+ * The methods, whose options are the gp_link_problem and whose results are models (scores_fit.c,
  * pairs.c, deep_fit.c).  dgp raises GP_ERR_RANGE where a step gives no number.
  */
 extern const gp_method gp_method_scores;

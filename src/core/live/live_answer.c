@@ -113,7 +113,7 @@ regress_rows(live *s, gp_matrix rows)
 	/* The weights of the targets, and for values those of targets that are all 1. */
 	for (int part = 0; part <= (s->r.f.values ? 1 : 0); part++)
 	{
-		gp_matrix	some = gp_keep_take(dev, gp_keep_need(s->env, s->r.q->keep, GP_PIECE_WEIGHTS, 0,
+		gp_matrix	some = gp_keep_load(dev, gp_keep_need(s->env, s->r.q->keep, GP_PIECE_WEIGHTS, 0,
 														  part, rows.cols), GP_DOUBLE);
 
 		dev->copy(dev, gp_matrix_cols(w, part == 0 ? 0 : s->columns, some.cols), some);

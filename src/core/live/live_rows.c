@@ -117,7 +117,7 @@ gp_live_factor(gp_live_rows *r)
 	gp_free(r->env, landmark);
 	if (power == NULL)
 		return f;
-	x = gp_keep_take(dev, power, ev->type);
+	x = gp_keep_load(dev, power, ev->type);
 	out = gp_factor_create(r->env);
 	out->npanels = 1;
 	out->panel[0].value = 1.0;

@@ -51,8 +51,8 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
  * residual has to fall as much.  X is nodes x cols of the type, scaled by the root of H's diagonal:
  * row i times gp_precision_unscale(p, i) is the solution. Owned by the caller.
  *
- * A start, which is freed, is the solution of much the same system as gp_precision_keep gave it:
- * what takes the most steps to hear of, the far away, is mostly in it.
+ * A start, which is freed, is the solution of much the same system as gp_precision_unscaled gave
+ * it: what takes the most steps to hear of, the far away, is mostly in it.
  */
 extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b,
 									double whole, double tolerance, int most, gp_matrix *start,
@@ -60,7 +60,7 @@ extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elem
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
 
 /* The solution of the last run, without the scale of this H: what another one may start from. */
-extern gp_matrix gp_precision_keep(gp_precision *p, gp_matrix *x);
+extern gp_matrix gp_precision_unscaled(gp_precision *p, gp_matrix *x);
 
 /* What (H^-1)_ii is at least: 1 / H_ii, or less. */
 extern double gp_precision_least(const gp_precision *p, int64_t node);
@@ -113,7 +113,8 @@ typedef struct gp_prior_choice
 extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *problem);
 
 /* precision_posterior.c: the posterior without a factor, from the matrix of gp_precision_matrix. */
-extern gp_posterior *gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
+extern gp_posterior *gp_posterior_precision(gp_device *dev, const gp_problem *problem,
+											const gp_csr *s,
 										const gp_plan *plan);
 
 /* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */

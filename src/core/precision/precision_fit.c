@@ -377,7 +377,7 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 			read_means(f, x, true, band.first, mean);
 		else if (alone)
 		{
-			f->last = gp_precision_keep(f->p, &x);
+			f->last = gp_precision_unscaled(f->p, &x);
 			f->solved = (gp_prior_score) {f->sigma2, f->d, nugget, f->run_error};
 		}
 		f->dev->destroy(f->dev, &x);

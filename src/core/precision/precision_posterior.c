@@ -141,7 +141,8 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 }
 
 gp_posterior *
-gp_infer_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s, const gp_plan *plan)
+gp_posterior_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
+					   const gp_plan *plan)
 {
 	sparse_prior prior = {dev, s};
 

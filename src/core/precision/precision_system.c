@@ -295,7 +295,7 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 }
 
 gp_matrix
-gp_precision_keep(gp_precision *p, gp_matrix *x)
+gp_precision_unscaled(gp_precision *p, gp_matrix *x)
 {
 	gp_matrix	kept = *x;
 

@@ -205,7 +205,7 @@ hint_of(const gp_problem *problem, const gp_targets *targets)
  * that is drawn from.
  */
 static bool
-tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets, double score)
+notice_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets, double score)
 {
 	bool		classes = problem->task == GP_TASK_CLASSES;
 	char		source[64] = "";
@@ -230,7 +230,7 @@ tell_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets
  * at the end of the grid is no flaw: classes keep their order under any shrinkage.
  */
 static bool
-tell_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+notice_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 		   const gp_posterior *out)
 {
 	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_BEYOND)
@@ -242,15 +242,15 @@ tell_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 }
 
 void
-gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_posterior *out)
 {
 	bool		told;
 
 	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
 		return;
-	told = tell_worthless(dev->env, problem, targets, out->loo_score) ||
-		tell_noise(dev->env, problem, targets, out);
+	told = notice_worthless(dev->env, problem, targets, out->loo_score) ||
+		notice_noise(dev->env, problem, targets, out);
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
 		targets->ncounted >= FEWEST_LABELS)
 		compare_propagation(dev, problem, targets, out, told);

@@ -244,7 +244,7 @@ newton_direction(fitter *f, const double *gradient, double *d, double *room)
 
 /* Goes along d until the loss falls; false where it does not, or by nothing that counts. */
 static bool
-take_step(fitter *f, double *x, const double *d, const double *gradient, double *loss,
+line_search(fitter *f, double *x, const double *d, const double *gradient, double *loss,
 		  double *trial)
 {
 	int32_t		n = f->columns + 1;
@@ -442,7 +442,7 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 		double		loss = loss_at(&f, x, gradient);
 
 		newton_direction(&f, gradient, d, room);
-		if (!take_step(&f, x, d, gradient, &loss, room + 7 * n))
+		if (!line_search(&f, x, d, gradient, &loss, room + 7 * n))
 			break;
 	}
 	gp_free(f.env, room);

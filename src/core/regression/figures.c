@@ -324,7 +324,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 }
 
 void
-gp_told_figures(gp_env *env, const gp_told *told, double *metric)
+gp_told_figures(gp_env *env, const gp_heldout_predictions *told, double *metric)
 {
 	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,
 		.label = told->label};

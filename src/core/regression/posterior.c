@@ -127,7 +127,7 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 				 "the posterior is out of range");
 	gp_figures(env, problem, &targets, &solution, out);
 	if (!learnt && !env->dry)
-		gp_tell_worth(dev, problem, &targets, out);
+		gp_notice_worth(dev, problem, &targets, out);
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);
 	return out;

@@ -431,7 +431,7 @@ extern void gp_label_probabilities(const gp_problem *problem, const gp_targets *
 								   double *probability);
 
 /* What a model says of some labels that it does not know. */
-typedef struct gp_told
+typedef struct gp_heldout_predictions
 {
 	int64_t		n;
 	int32_t		nclasses;		/* 0: values */
@@ -440,10 +440,10 @@ typedef struct gp_told
 	const double *mean;			/* n x classes, or n */
 	const double *variance;		/* of values; NULL: not known */
 	const gp_calibrator *calibrator;	/* of classes */
-} gp_told;
+} gp_heldout_predictions;
 
 /* The figures of these labels alone (GP_METRICS of them). */
-extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
+extern void gp_told_figures(gp_env *env, const gp_heldout_predictions *told, double *metric);
 
 /*
  * targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values
@@ -452,11 +452,11 @@ extern void gp_told_figures(gp_env *env, const gp_told *told, double *metric);
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
-extern void gp_tell_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 						  const gp_posterior *out);
 
 /* weight_check.c: tells where the edges' weights say less of the labels than no weights would. */
-extern void gp_tell_weights(gp_env *env, const gp_problem *problem);
+extern void gp_notice_weights(gp_env *env, const gp_problem *problem);
 
 /*
  * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),

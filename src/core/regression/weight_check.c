@@ -55,7 +55,7 @@ vote_errors(const gp_problem *problem, const int32_t *place, int64_t k, double *
 }
 
 void
-gp_tell_weights(gp_env *env, const gp_problem *problem)
+gp_notice_weights(gp_env *env, const gp_problem *problem)
 {
 	int64_t		nodes = problem->graph->nodes;
 	int64_t		n = 0;

@@ -309,7 +309,7 @@ gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int 
 }
 
 gnngp_id
-gnngp_link_id(const gnngp_link_ids *ids, int64 node)
+gnngp_link_id(const gnngp_stored_ids *ids, int64 node)
 {
 	gnngp_id	id = {.key = ids->key[node]};
 	int64		start = ids->text_end && node > 0 ? ids->text_end[node - 1] : 0;
@@ -347,7 +347,7 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id)
 }
 
 int32
-gnngp_link_ids_find(const gnngp_link_ids *ids, const gnngp_id *id)
+gnngp_link_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id)
 {
 	int64		low = 0,
 				high = ids->n;

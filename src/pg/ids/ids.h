@@ -30,13 +30,13 @@ typedef struct gnngp_ids
 } gnngp_ids;
 
 /* The same as they are stored. */
-typedef struct gnngp_link_ids
+typedef struct gnngp_stored_ids
 {
 	int64		n;
 	const int64 *key;			/* ascending */
 	const int64 *text_end;		/* NULL for integer ids: where each text ends */
 	const char *text;
-} gnngp_link_ids;
+} gnngp_stored_ids;
 
 /* The id of a node. */
 static inline gnngp_id

@@ -477,12 +477,12 @@ read_features(neighbourhood *s, gnngp_sparse_part *sparse, int32 *node_of_row)
 		r->data->features = gp_features_widen(s->env, r->data->features, r->data->ids.n, dims);
 }
 
-static gnngp_some *
+static gnngp_neighbourhood *
 read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
 {
 	gnngp_reader *r = s->r;
 	gnngp_sparse_part *sparse;
-	gnngp_some *some = gp_alloc_zero(s->env, 1, sizeof(gnngp_some));
+	gnngp_neighbourhood *some = gp_alloc_zero(s->env, 1, sizeof(gnngp_neighbourhood));
 	int32	   *node_of_row;
 
 	plan_queries(s);
@@ -518,14 +518,14 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 	return some;
 }
 
-gnngp_some *
-gnngp_read_some(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
+gnngp_neighbourhood *
+gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
 				int hops, gnngp_rim rim, int64 dims, const double *moments,
 				const gp_encoding *encoding)
 {
 	gnngp_reader r;
 	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
-	gnngp_some *some;
+	gnngp_neighbourhood *some;
 	gnngp_rights rights;
 	bool		save_read_only = XactReadOnly;
 	gnngp_identity saved = gnngp_become(GetUserId());

@@ -109,13 +109,13 @@ pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
  */
 
 /* What was read; node numbers are those of ids. */
-typedef struct gnngp_some
+typedef struct gnngp_neighbourhood
 {
 	gnngp_ids	ids;			/* nodes that were read; behind them stand ends of edges alone */
 	gp_graph   *graph;			/* of all these */
 	gp_features *features;		/* NULL: structure only */
 	int32	   *wanted;			/* the number of each node that was asked for */
-} gnngp_some;
+} gnngp_neighbourhood;
 
 #define GNNGP_ALL_HOPS (-1)		/* everything is read, whatever is asked for */
 
@@ -132,7 +132,7 @@ typedef enum gnngp_rim
  * and encoding are those of the fit's features.  No node is wanted twice; 42704 for one that is not
  * there.
  */
-extern gnngp_some *gnngp_read_some(gp_env *env, const gnngp_graph_def *graph,
+extern gnngp_neighbourhood *gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph,
 								   const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim,
 								   int64 dims, const double *moments,
 								   const gp_encoding *encoding);

@@ -125,7 +125,7 @@ rank_of(const gnngp_task_rows *rows, int table)
 
 /* Tells where rows are later than all that tells labels. */
 static void
-tell_later(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later)
+notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later)
 {
 	if ((double) later - (double) newest <= 2.0 * (double) Max(rows->horizon, 0))
 		return;
@@ -186,5 +186,5 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		newest[rank] = newest[REFERS_TO_OTHERS];
 	rows->newest = newest[rank] + 1;
 	if (latest >= 0)
-		tell_later(rows, newest[rank], latest, later);
+		notice_later_rows(rows, newest[rank], latest, later);
 }

@@ -67,7 +67,7 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 
 /* Tells where some are asked about as of times that the fit knows nothing of. */
 static void
-tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
+notice_far_times(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 {
 	const gnngp_task_state *state = few->state;
 	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
@@ -90,7 +90,7 @@ tell_far(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 
 /* Points the reading to the entities. */
 static void
-take_ids(gnngp_few *few, const gnngp_id *id, int64 n)
+point_to_ids(gnngp_few *few, const gnngp_id *id, int64 n)
 {
 	few->reading.n = n;
 	few->reading.row_id = id;
@@ -144,7 +144,7 @@ take_all(gnngp_few *few, gp_time as_of)
 	r->as_of = few->as_of = gp_alloc_array(r->env, Max(a.n, 1), sizeof(gp_time));
 	for (int64 i = 0; i < a.n; i++)
 		few->as_of[i] = as_of;
-	take_ids(few, a.id, a.n);
+	point_to_ids(few, a.id, a.n);
 }
 
 gnngp_few *
@@ -164,7 +164,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 	check_shape(task, few->use.schema, state);
 	gnngp_task_rows_open(&rows, env, few->use.schema, task, NULL);
 	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,
-		.folds = gnngp_folds_find(few->use.schema),
+		.folds = gnngp_aggregates_find(few->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
 		.own_time = task->task.form == GNNGP_TASK_COLUMN,
 		.columns = &state->columns};
@@ -173,14 +173,14 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 	if (as_of == GP_TIME_NEVER && (!few->reading.own_time || few->reading.typed))
 		as_of = (gp_time) GetCurrentTimestamp();
 	few->reading.as_of = few->as_of;
-	take_ids(few, id, *n);
+	point_to_ids(few, id, *n);
 	*n = keep_there(few, task, id, *n, as_of);
 	if (few->reading.typed)
 		take_all(few, as_of);
 	else
-		tell_far(few, task, *n);
+		notice_far_times(few, task, *n);
 	if (!few->reading.typed && *n < few->reading.n)
-		take_ids(few, id, *n);
+		point_to_ids(few, id, *n);
 	gnngp_reading_plan(&few->reading);
 	return few;
 }

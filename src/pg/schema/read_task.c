@@ -150,7 +150,7 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 
 /* Points a reading to the rows. */
 static void
-take_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
+point_to_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
 {
 	gnngp_id   *id = gp_alloc_array(r->env, Max(rows->n, 1), sizeof(gnngp_id));
 	gp_time    *as_of = gp_alloc_array(r->env, Max(rows->n, 1), sizeof(gp_time));
@@ -188,7 +188,7 @@ ids_of(gp_env *env, const gnngp_task_row *row, int64 n, const gnngp_task_rows *r
 
 /* Takes the labels of the first rows. */
 static void
-take_labels(gnngp_data *data, gnngp_task_rows *rows)
+read_labels(gnngp_data *data, gnngp_task_rows *rows)
 {
 	gp_env	   *env = rows->env;
 	int32	   *final = NULL;
@@ -280,7 +280,7 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 	if (r->own_time || labels_are == GP_FACTS_OLD)
 		columns->target.width = 0;
 	gnngp_reading_run(r, &labels, r->entity_of);
-	gnngp_tell_disguises(r, &labels);
+	gnngp_notice_disguises(r, &labels);
 	columns->scale = *gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
 	if (r->typed)
 		columns->scale.weights = GP_FACTS_TYPED;
@@ -305,18 +305,18 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_find_newest(&rows);
 	task->columns.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
-	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_folds_find(s),.task = def,
+	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_aggregates_find(s),.task = def,
 		.columns = &task->columns,
 		.entity = rows.entity,
 	.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,.typed = is_typed(s, def)};
-	take_rows(r, &rows);
+	point_to_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)
-		take_rows(r, &rows);
+		point_to_rows(r, &rows);
 	while (data->nlabelled < rows.n && rows.row[data->nlabelled].label >= 0)
 		data->nlabelled++;
 	require_labels(&rows, data->nlabelled);
-	take_labels(data, &rows);
+	read_labels(data, &rows);
 	gnngp_reading_plan(r);
 	choose_horizon(r, &rows, data->nlabelled, &task->columns);
 	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);

@@ -34,7 +34,7 @@ look_row(void *state, const Datum *values, const bool *nulls)
 
 	if (at == GP_TIME_NEVER)
 		return;
-	gnngp_take_cells(p, values, nulls, l->cell);
+	gnngp_read_cells(p, values, nulls, l->cell);
 	gp_encoder_look(l->encoder, (uint64) DatumGetInt64(values[l->identity]),
 					at == GP_TIME_ALWAYS ? l->before : at,
 					l->cell);
@@ -66,7 +66,7 @@ sample(const gnngp_table *table)
 }
 
 gp_encoding *
-gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding, gp_time before)
+gnngp_encode_table(const gnngp_tables *s, gnngp_aggregates *folds, int encoding, gp_time before)
 {
 	bool		is_fold = encoding >= s->ntables;
 	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent :
@@ -120,7 +120,7 @@ gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Dat
 		memset(out, 0, sizeof(double) * encoding->width);
 		return;
 	}
-	gnngp_take_cells(part, values, nulls, cell);
+	gnngp_read_cells(part, values, nulls, cell);
 	for (int i = 0; i < part->ncells && own; i++)
 		cell[i].null = cell[i].null || part->cell[i].target;
 	gp_encode(encoding, cell, out);

@@ -97,7 +97,7 @@ typedef struct gnngp_part
 } gnngp_part;
 
 /* Children without a time of their own, which are part of their parents' rows. */
-typedef struct gnngp_fold
+typedef struct gnngp_child_facts
 {
 	int			relation;
 	int			ncells;
@@ -106,13 +106,13 @@ typedef struct gnngp_fold
 	const char *tables;
 	const char *keys;			/* to group by: the first that are selected */
 	bool		timed;			/* parents of theirs have times: the list has the latest as v */
-} gnngp_fold;
+} gnngp_child_facts;
 
 /* A query over one table with its parents and its folds. */
 typedef struct gnngp_join
 {
 	const gnngp_tables *schema;
-	struct gnngp_folds *folds;
+	struct gnngp_aggregates *folds;
 	const char *root;			/* what the query calls the table: t, or d in a fold */
 	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
 	const char *sample;
@@ -125,16 +125,16 @@ typedef struct gnngp_join
 } gnngp_join;
 
 /* All folds of a schema; a fold's encoding is the tables' number and its place here. */
-typedef struct gnngp_folds
+typedef struct gnngp_aggregates
 {
 	int			n;
-	gnngp_fold *fold;
-} gnngp_folds;
+	gnngp_child_facts *fold;
+} gnngp_aggregates;
 
-extern gnngp_folds *gnngp_folds_find(const gnngp_tables *s);
+extern gnngp_aggregates *gnngp_aggregates_find(const gnngp_tables *s);
 
 /* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table);
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_aggregates *folds, int table);
 
 /*
  * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
@@ -178,7 +178,7 @@ extern int	gnngp_join_visible(gnngp_join *j);
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
 
 /* Takes the cells of a part from a row of the query. */
-extern void gnngp_take_cells(const gnngp_part *part, const Datum *values, const bool *nulls,
+extern void gnngp_read_cells(const gnngp_part *part, const Datum *values, const bool *nulls,
 							 gp_cell *cell);
 
 /* A time of a row as the core has it. */
@@ -190,7 +190,7 @@ extern gp_time gnngp_time_of(Datum value, bool null);
  * Looks at the rows of a table, or of a fold, that are there before a time, and at which columns
  * are filled in later.  Large tables are sampled.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_folds *folds, int encoding,
+extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_aggregates *folds, int encoding,
 									   gp_time before);
 
 /*

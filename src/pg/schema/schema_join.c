@@ -97,7 +97,7 @@ table_cells(const gnngp_tables *s, int table, int *n)
 }
 
 gnngp_join *
-gnngp_join_open(const gnngp_tables *s, gnngp_folds *folds, int table)
+gnngp_join_open(const gnngp_tables *s, gnngp_aggregates *folds, int table)
 {
 	gnngp_join *j = palloc0(sizeof(gnngp_join));
 
@@ -229,7 +229,8 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 
 /* Adds a cell of a fold: an aggregate of what another cell has, called by its number. */
 static void
-fold_cell(gnngp_fold *f, StringInfo list, const gnngp_cell_source *of, const char *expression)
+fold_cell(gnngp_child_facts *f, StringInfo list, const gnngp_cell_source *of,
+		  const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
 	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID,
@@ -239,7 +240,7 @@ fold_cell(gnngp_fold *f, StringInfo list, const gnngp_cell_source *of, const cha
 
 /* Adds the cells that aggregate the numbers of a part. */
 static void
-fold_part(gnngp_fold *f, StringInfo list, const gnngp_part *p, bool sums)
+fold_part(gnngp_child_facts *f, StringInfo list, const gnngp_part *p, bool sums)
 {
 	for (int i = 0; i < p->ncells && f->ncells < GP_ENCODED_LIST - 2; i++)
 	{
@@ -257,7 +258,7 @@ fold_part(gnngp_fold *f, StringInfo list, const gnngp_part *p, bool sums)
 
 /* Makes the fold of a relation. */
 static void
-make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
+make_fold(const gnngp_tables *s, int relation, gnngp_child_facts *f)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
@@ -267,7 +268,7 @@ make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 	StringInfoData list;
 	StringInfoData keys;
 
-	*f = (gnngp_fold) {.relation = relation,
+	*f = (gnngp_child_facts) {.relation = relation,
 		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
 	initStringInfo(&list);
 	initStringInfo(&keys);
@@ -291,12 +292,12 @@ make_fold(const gnngp_tables *s, int relation, gnngp_fold *f)
 	f->tables = psprintf("%s d%s", s->table[r->child].table.quoted, j->tables.data);
 }
 
-gnngp_folds *
-gnngp_folds_find(const gnngp_tables *s)
+gnngp_aggregates *
+gnngp_aggregates_find(const gnngp_tables *s)
 {
-	gnngp_folds *folds = palloc0(sizeof(gnngp_folds));
+	gnngp_aggregates *folds = palloc0(sizeof(gnngp_aggregates));
 
-	folds->fold = palloc0(sizeof(gnngp_fold) * Max(s->nrelations, 1));
+	folds->fold = palloc0(sizeof(gnngp_child_facts) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->table[s->relation[r].child].time < 0 &&
 			s->relation[r].child != s->relation[r].parent)
@@ -342,7 +343,7 @@ folded_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 void
 gnngp_join_fold(gnngp_join *j, int place)
 {
-	const gnngp_fold *f = &j->folds->fold[place];
+	const gnngp_child_facts *f = &j->folds->fold[place];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("p%d", j->nparts);
 	gnngp_part *p;
@@ -417,7 +418,7 @@ gnngp_time_of(Datum value, bool null)
 
 /* The numbers of an array as doubles. */
 static void
-take_list(Datum value, Oid read_as, gp_cell *cell)
+list_cell(Datum value, Oid read_as, gp_cell *cell)
 {
 	bool		wide = read_as == FLOAT8ARRAYOID;
 	Datum	   *element;
@@ -437,7 +438,7 @@ take_list(Datum value, Oid read_as, gp_cell *cell)
 
 /* Takes one cell. */
 static void
-take_cell(const gnngp_cell_source *source, Datum value, bool null, gp_cell *cell)
+read_cell(const gnngp_cell_source *source, Datum value, bool null, gp_cell *cell)
 {
 	*cell = (gp_cell) {.null = null};
 	if (null)
@@ -461,14 +462,14 @@ take_cell(const gnngp_cell_source *source, Datum value, bool null, gp_cell *cell
 			cell->length = VARSIZE_ANY_EXHDR(DatumGetTextPP(value));
 			break;
 		case GP_CELL_LIST:
-			take_list(value, source->read_as, cell);
+			list_cell(value, source->read_as, cell);
 			break;
 	}
 }
 
 void
-gnngp_take_cells(const gnngp_part *part, const Datum *values, const bool *nulls, gp_cell *cell)
+gnngp_read_cells(const gnngp_part *part, const Datum *values, const bool *nulls, gp_cell *cell)
 {
 	for (int i = 0; i < part->ncells; i++)
-		take_cell(&part->cell[i], values[part->first + i], nulls[part->first + i], &cell[i]);
+		read_cell(&part->cell[i], values[part->first + i], nulls[part->first + i], &cell[i]);
 }

@@ -145,7 +145,7 @@ check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 
 /* Takes a key that the user names. */
 static void
-take_key(gnngp_tables *s, const gnngp_json_pair *pair)
+add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 {
 	gnngp_column_list from = gnngp_column_list_read(s, pair->key, "keys");
 	gnngp_column_list to = {0};
@@ -185,7 +185,7 @@ gnngp_find_relations(gnngp_tables *s)
 
 	find_constraints(s);
 	foreach(cell, gnngp_json_pairs(s->def->tables.keys, "keys"))
-		take_key(s, lfirst(cell));
+		add_named_key(s, lfirst(cell));
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		gnngp_schema_relation *r = &s->relation[i];

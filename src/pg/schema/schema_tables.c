@@ -105,7 +105,7 @@ choose_cell(gnngp_schema_column *c)
 
 /* Looks up the columns and the primary key of a locked table. */
 static void
-take_columns(gnngp_schema_table *t)
+find_columns(gnngp_schema_table *t)
 {
 	Relation	rel = relation_open(t->table.oid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
@@ -147,7 +147,7 @@ gnngp_schema_table_open(gnngp_table table)
 {
 	gnngp_schema_table t = {.table = table,.label = get_rel_name(table.oid)};
 
-	take_columns(&t);
+	find_columns(&t);
 	return t;
 }
 
@@ -216,7 +216,7 @@ open_tables(gnngp_tables *s, bool tell)
 			continue;
 		}
 		s->table[s->ntables].table = table;
-		take_columns(&s->table[s->ntables++]);
+		find_columns(&s->table[s->ntables++]);
 	}
 	if (s->ntables == 0)
 		ereport(ERROR,
@@ -402,7 +402,7 @@ choose_time(gnngp_tables *s, int i, bool tell)
 
 /* Takes the time column that the user has named, or that there is none. */
 static void
-take_named_time(gnngp_schema_table *t, const char *name)
+set_named_time(gnngp_schema_table *t, const char *name)
 {
 	if (name == NULL)
 		return;
@@ -473,7 +473,7 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 
 /* Gives each table its time. */
 static void
-take_times(gnngp_tables *s, bool tell)
+find_times(gnngp_tables *s, bool tell)
 {
 	bool	   *named = palloc0(sizeof(bool) * Max(s->ntables, 1));
 	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");
@@ -491,7 +491,7 @@ take_times(gnngp_tables *s, bool tell)
 		}
 		i = gnngp_schema_table_named(s, pair->key, "times");
 		named[i] = true;
-		take_named_time(&s->table[i], pair->value);
+		set_named_time(&s->table[i], pair->value);
 	}
 	for (int i = 0; i < s->ntables; i++)
 		if (!named[i])
@@ -510,7 +510,7 @@ take_times(gnngp_tables *s, bool tell)
 
 /* Marks the columns that must not be used. */
 static void
-take_excluded(gnngp_tables *s)
+mark_excluded(gnngp_tables *s)
 {
 	const gnngp_texts *exclude = &s->def->tables.exclude;
 
@@ -527,7 +527,7 @@ take_excluded(gnngp_tables *s)
 
 /* Tells of tables that no foreign key connects: no task sees them. */
 static void
-tell_alone(const gnngp_tables *s)
+notice_unconnected(const gnngp_tables *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -553,10 +553,10 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 	s->def = def;
 	open_tables(s, tell);
 	gnngp_find_relations(s);
-	take_times(s, tell);
-	take_excluded(s);
+	find_times(s, tell);
+	mark_excluded(s);
 	if (tell)
-		tell_alone(s);
+		notice_unconnected(s);
 	return s;
 }
 

@@ -33,7 +33,7 @@ gnngp_interval_length(const char *text)
 
 /* Takes a target: a class as it came, or a value. */
 static void
-take_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
+read_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
 {
 	if (t->texts)
 		row->target = gnngp_keep_text(t->env, TextDatumGetCString(target));
@@ -75,5 +75,5 @@ gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, b
 	if (no_target)
 		row->label = -1;
 	else
-		take_target(t, row, target);
+		read_target(t, row, target);
 }

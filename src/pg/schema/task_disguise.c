@@ -35,8 +35,8 @@ typedef struct disguise
 static double
 told(const disguise *d, int32 first, int32 width)
 {
-	return Max(gp_facts_told_alone(d->r->facts, d->labels, first, width, GP_TIME_ALWAYS),
-			   gp_facts_told_alone(d->r->facts, d->labels, first, width, d->newest));
+	return Max(gp_facts_explained_share(d->r->facts, d->labels, first, width, GP_TIME_ALWAYS),
+			   gp_facts_explained_share(d->r->facts, d->labels, first, width, d->newest));
 }
 
 /* The most that a column of facts tells alone, and of earlier labels. */
@@ -110,7 +110,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 }
 
 void
-gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
+gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
 	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0,
 		.exclude = initArrayResult(TEXTOID, CurrentMemoryContext, false)};

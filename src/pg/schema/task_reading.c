@@ -408,7 +408,7 @@ declare(gnngp_task_reading *r)
 		int32		width = r->columns->encoding[r->own->part[p].encoding]->width;
 
 		r->own_block[p] = width == 0 ? -1 :
-			gp_facts_block(r->facts, r->own->part[p].name, "columns", width);
+			gp_facts_group(r->facts, r->own->part[p].name, "columns", width);
 	}
 	r->calendar = gp_facts_calendar(r->facts);
 	for (int h = 0; h < r->nhistories; h++)

@@ -40,7 +40,7 @@ typedef struct gnngp_task_reading
 {
 	gp_env	   *env;
 	const gnngp_tables *schema;
-	gnngp_folds *folds;
+	gnngp_aggregates *folds;
 	bool		few;
 	const gnngp_graph_def *task;
 	int			entity;			/* table, and its column that is the id */
@@ -98,6 +98,6 @@ extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labe
 							  const int32 *key);
 
 /* NOTICEs of columns that alone give the answer (task_disguise.c). */
-extern void gnngp_tell_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels);
+extern void gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels);
 
 #endif							/* GNNGP_TASK_READING_H */

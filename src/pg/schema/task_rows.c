@@ -311,7 +311,7 @@ ask_labelled(gnngp_task_rows *t)
 
 /* What was left out. */
 static void
-tell_left_out(const gnngp_task_rows *t)
+notice_left_out(const gnngp_task_rows *t)
 {
 	if (t->timeless > 0)
 		ereport(NOTICE,
@@ -338,5 +338,5 @@ gnngp_task_rows_read(gnngp_task_rows *t)
 	keep_latest(t);
 	if (form == GNNGP_TASK_LABELS && !t->texts)
 		ask_labelled(t);
-	tell_left_out(t);
+	notice_left_out(t);
 }

@@ -89,7 +89,7 @@ element_size(uint32 element)
 {
 	if (element == GNNGP_ELEMENT_BYTE)
 		return 1;
-	return element <= GP_LINK_U64 ? gp_link_element_size((gp_link_element) element) : 0;
+	return element <= GP_ARRAY_U64 ? gp_link_element_size((gp_link_element) element) : 0;
 }
 
 static int64
@@ -128,7 +128,7 @@ add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 	int64		length = 0;
 	char	   *texts;
 
-	gnngp_arrays_add(list, TAG_KEYS, GP_LINK_I64, ids->n, ids->key);
+	gnngp_arrays_add(list, TAG_KEYS, GP_ARRAY_I64, ids->n, ids->key);
 	if (ids->integer)
 		return;
 	end = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(ids->n, 1));
@@ -137,7 +137,7 @@ add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 	texts = MemoryContextAllocHuge(CurrentMemoryContext, Max(length, 1));
 	for (int64 i = 0; i < ids->n; i++)
 		memcpy(texts + (i > 0 ? end[i - 1] : 0), ids->text[i], end[i] - (i > 0 ? end[i - 1] : 0));
-	gnngp_arrays_add(list, TAG_TEXT_ENDS, GP_LINK_I64, ids->n, end);
+	gnngp_arrays_add(list, TAG_TEXT_ENDS, GP_ARRAY_I64, ids->n, end);
 	if (length > 0)
 		gnngp_arrays_add(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, length, texts);
 }
@@ -281,7 +281,7 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 
 /* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
 static void
-pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_link_ids *ids)
+pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_stored_ids *ids)
 {
 	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;
 	int64		length = 0,
@@ -292,9 +292,9 @@ pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_li
 	if (!integer)
 	{
 		ids->text = pop_array(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, &length);
-		ids->text_end = pop_array(list, TAG_TEXT_ENDS, GP_LINK_I64, &ends);
+		ids->text_end = pop_array(list, TAG_TEXT_ENDS, GP_ARRAY_I64, &ends);
 	}
-	ids->key = pop_array(list, TAG_KEYS, GP_LINK_I64, &ids->n);
+	ids->key = pop_array(list, TAG_KEYS, GP_ARRAY_I64, &ids->n);
 	if (ids->key == NULL || (!integer && (ids->text_end == NULL || ends != ids->n)))
 		corrupted(model, part, "the ids of its %s are missing");
 	for (int64 i = 0; i < ids->n; i++)
@@ -313,7 +313,7 @@ pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_li
 
 bool
 gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list,
-				  gnngp_link_ids *ids)
+				  gnngp_stored_ids *ids)
 {
 	MemoryContext context = CurrentMemoryContext;
 	array_reader r = {.env = env,.model = model,.part = part,.arrays = list,.context = context};
@@ -334,7 +334,7 @@ gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp
 
 bool
 gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n,
-				  const int *element, gp_link_array *array, gnngp_link_ids *ids)
+				  const int *element, gp_link_array *array, gnngp_stored_ids *ids)
 {
 	gnngp_arrays list;
 

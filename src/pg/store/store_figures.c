@@ -15,7 +15,7 @@ enum figure_array
 	FIGURE_METRICS, FIGURE_SCORES, FIGURE_CLASSES, FIGURE_ARRAYS
 };
 
-static const int figure_element[FIGURE_ARRAYS] = {GP_LINK_F64, GP_LINK_F64, GP_LINK_I32};
+static const int figure_element[FIGURE_ARRAYS] = {GP_ARRAY_F64, GP_ARRAY_F64, GP_ARRAY_I32};
 
 #define MOST_SCORES (INT64CONST(1) << 20)	/* more are thinned out: quantiles to 1e-6 */
 

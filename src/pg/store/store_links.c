@@ -24,7 +24,7 @@ enum held_array
 };
 
 static const int held_element[HELD_ARRAYS] = {
-	GP_LINK_I32, GP_LINK_I32, GNNGP_ELEMENT_BYTE, GP_LINK_F64, GP_LINK_F64, GP_LINK_F64
+	GP_ARRAY_I32, GP_ARRAY_I32, GNNGP_ELEMENT_BYTE, GP_ARRAY_F64, GP_ARRAY_F64, GP_ARRAY_F64
 };
 
 void
@@ -43,7 +43,7 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 }
 
 gp_link_model *
-gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids)
+gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids)
 {
 	gnngp_arrays list;
 	gp_link_model *links;
@@ -102,7 +102,7 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 }
 
 void
-gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
+gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids,
 					  gp_link_held *held)
 {
 	gp_link_array array[HELD_ARRAYS];

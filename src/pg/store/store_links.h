@@ -22,14 +22,14 @@ extern void gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *id
  * is not what was written.
  */
 extern gp_link_model *gnngp_link_store_read(gp_env *env, const gnngp_model *model,
-											gnngp_link_ids *ids);
+											gnngp_stored_ids *ids);
 
 /* Writes the pairs that a fit held out; the ids are those of all nodes. */
 extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all,
 								   const gp_link_held *held);
 
 /* Reads them: row and linked, whose ends are places in ids. */
-extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_link_ids *ids,
+extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids,
 								  gp_link_held *held);
 
 /* Writes the figures of a link model, and reads them. */
@@ -76,7 +76,7 @@ typedef struct gnngp_open_links
 	gp_env	   *env;
 	gp_device  *device;
 	gp_links   *links;
-	gnngp_link_ids ids;
+	gnngp_stored_ids ids;
 	/* what it was opened for */
 	int64		model;
 	int64		version;

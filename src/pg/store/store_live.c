@@ -47,7 +47,7 @@ kernel_key(const gnngp_model *model)
 static int
 element_of(const gp_piece *piece)
 {
-	return piece->ints ? GP_LINK_I32 : piece->type == GP_FLOAT ? GP_LINK_F32 : GP_LINK_F64;
+	return piece->ints ? GP_ARRAY_I32 : piece->type == GP_FLOAT ? GP_ARRAY_F32 : GP_ARRAY_F64;
 }
 
 void
@@ -60,7 +60,7 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 	number[HEAD_GRAPH] = (int64) shape;
 	number[HEAD_KERNEL] = kernel_key(model);
 	number[HEAD_PIECES] = keep->n;
-	gnngp_arrays_add(&list, 0, GP_LINK_I64, n, number);
+	gnngp_arrays_add(&list, 0, GP_ARRAY_I64, n, number);
 	for (int k = 0; k < keep->n; k++)
 	{
 		const gp_piece *piece = &keep->piece[k];
@@ -73,8 +73,8 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 			piece->cols, form}, sizeof(int64) * SHAPE_COLUMNS);
 		if (s)
 		{
-			gnngp_arrays_add(&list, k + 1, GP_LINK_I64, piece->rows + 1, s->start);
-			gnngp_arrays_add(&list, k + 1, GP_LINK_I32, entries, s->col);
+			gnngp_arrays_add(&list, k + 1, GP_ARRAY_I64, piece->rows + 1, s->start);
+			gnngp_arrays_add(&list, k + 1, GP_ARRAY_I32, entries, s->col);
 		}
 		gnngp_arrays_add(&list, k + 1, element_of(piece), entries, s ? s->value : piece->dense);
 	}
@@ -130,9 +130,9 @@ make_piece(live_reader *r, gp_piece *piece, const int64 *shape)
 	piece->csr = s = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
 	*s = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,
 				   .stamp = gp_csr_stamp()};
-	s->start = next_array(r, GP_LINK_I64, piece->rows + 1);
+	s->start = next_array(r, GP_ARRAY_I64, piece->rows + 1);
 	entries = s->start[s->rows];
-	s->col = next_array(r, GP_LINK_I32, entries);
+	s->col = next_array(r, GP_ARRAY_I32, entries);
 	s->value = next_array(r, element_of(piece), entries);
 	/* Offsets ascend, and columns are in range. */
 	bad = s->start[0] != 0;
@@ -204,7 +204,7 @@ read_live(const gnngp_model *model)
 				 errmsg("the live state of model \"%s\" was left out of a dump", model->name),
 				 errhint("CALL gp_refresh(%s) makes it again.", quote_literal_cstr(model->name))));
 	n = r.list.n > 0 ? r.list.array[0].count : 0;
-	number = next_array(&r, GP_LINK_I64, Max(n, SHAPE_HEAD));
+	number = next_array(&r, GP_ARRAY_I64, Max(n, SHAPE_HEAD));
 	if (number[HEAD_KERNEL] != kernel_key(model) || number[HEAD_PIECES] < 0 ||
 		n - SHAPE_HEAD != number[HEAD_PIECES] * SHAPE_COLUMNS)
 		gnngp_arrays_damaged(model, "live");

@@ -28,7 +28,7 @@ typedef struct gnngp_live
 {
 	gp_env	   *env;
 	gp_keep    *keep;
-	gnngp_link_ids ids;			/* of a task those of the labelled rows */
+	gnngp_stored_ids ids;			/* of a task those of the labelled rows */
 	struct gnngp_task_state *task;	/* of a task; else NULL */
 	uint64		shape;
 	/* what it was opened for */

@@ -15,7 +15,7 @@ enum warm_array
 };
 
 static const int warm_element[WARM_ARRAYS] = {
-	GP_LINK_I64, GP_LINK_U64, GP_LINK_I32, GP_LINK_F32
+	GP_ARRAY_I64, GP_ARRAY_U64, GP_ARRAY_I32, GP_ARRAY_F32
 };
 
 /* The numbers of WARM_SIZES. */

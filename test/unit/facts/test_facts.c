@@ -372,8 +372,8 @@ static gp_facts *
 two_blocks(gp_env *env, int n, gp_time *as_of)
 {
 	gp_facts   *f = gp_facts_create(env, n, as_of);
-	int32_t		one = gp_facts_block(f, "one", "columns", 1);
-	int32_t		three = gp_facts_block(f, "three", "columns", 3);
+	int32_t		one = gp_facts_group(f, "one", "columns", 1);
+	int32_t		three = gp_facts_group(f, "three", "columns", 3);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -404,7 +404,7 @@ check_scale(gp_env *env)
 {
 	gp_time		as_of[100];
 	gp_facts   *f = two_blocks(env, 100, as_of);
-	gp_facts_scale *s = gp_facts_measure(f, NULL, GP_FACTS_BLOCKS);
+	gp_facts_scale *s = gp_facts_measure(f, NULL, GP_FACTS_GROUPS);
 	gp_features *x = gp_facts_features(f, s);
 	gp_features *again = gp_facts_features(two_blocks(env, 100, as_of), s);
 	gp_time		other_time = 0;
@@ -420,7 +420,7 @@ check_scale(gp_env *env)
 	gp_facts_weigh(env, s, GP_FACTS_COLUMNS, s->width);
 	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "or columns do");
 	ok(memcmp(x->dense, again->dense, 300 * sizeof(float)) == 0, "new rows are made the same way");
-	gp_facts_block(other, "three", "columns", 4);
+	gp_facts_group(other, "three", "columns", 4);
 	expect_error(env, GP_ERR_DATA, gp_facts_features(other, s));
 }
 

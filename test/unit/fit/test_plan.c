@@ -98,7 +98,7 @@ run_trial(gp_eval *ev, void *arg)
 {
 	const trial *t = arg;
 
-	gp_posterior_free(ev->env, gp_infer(ev, t->problem, &t->plan));
+	gp_posterior_free(ev->env, gp_posterior_planned(ev, t->problem, &t->plan));
 }
 
 /* The worst ratios of plan to peak so far. */

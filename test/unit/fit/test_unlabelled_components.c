@@ -88,7 +88,7 @@ check_notice(gp_env *env, int others, bool features, const char *kernel, const c
 		p.program = NULL;
 	snprintf(want, sizeof(want), "%d of %d unlabelled nodes are in components of the graph without a label",
 			 others, FIRST * 2 / 3 + others);
-	gp_tell_apart(env, &p);
+	gp_notice_unlabelled(env, &p);
 	ok(env->used == live, "nothing is kept");
 	if (hint == NULL)
 	{
@@ -106,7 +106,7 @@ check_room(gp_env *env)
 	gp_problem	p = make_problem(env, 30, false, "gcn");
 
 	env->limit = env->used + 100;
-	gp_tell_apart(env, &p);
+	gp_notice_unlabelled(env, &p);
 	is_int(test_state(env)->notices, 0, "a fit does not fail for it");
 }
 
@@ -116,7 +116,7 @@ tell(gp_env *env)
 {
 	gp_problem	p = make_problem(env, 30, false, "gcn");
 
-	gp_tell_apart(env, &p);
+	gp_notice_unlabelled(env, &p);
 }
 
 int

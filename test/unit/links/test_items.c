@@ -113,7 +113,7 @@ dense_scores(bool directed, bool like[USERS][ITEMS], double *out)
 
 /* The largest difference of a frame's scores from others. */
 static double
-worst_of(gp_link_frame *f, const double *want)
+worst_of(gp_score_context *f, const double *want)
 {
 	int32_t		src[PAIRS];
 	int32_t		dst[PAIRS];
@@ -145,7 +145,7 @@ check_scores(gp_env *env, bool directed)
 	double	   *diagonal;
 	double	   *probed;
 	bool	   *item = gp_link_items_find(env, g, &share);
-	gp_link_frame f;
+	gp_score_context f;
 
 	ok(share == 1.0 && item[0] && !item[ITEMS], "items are what links lead to, or the larger side");
 	gp_link_item_frame_open(&f, dev, g, item, 1.0, NULL);

@@ -273,7 +273,7 @@ check_arrays(gp_device *dev, gp_link_model *model)
 	is_int(refused, n, "a missing element of any array is noticed");
 	memcpy(bad, array, n * sizeof(gp_link_array));
 	for (int k = 0; k < n; k++)
-		if (bad[k].element == GP_LINK_I32)
+		if (bad[k].element == GP_ARRAY_I32)
 		{
 			int32_t		old = *(int32_t *) bad[k].data;
 

@@ -383,7 +383,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 	gp_features *raw = features ? random_features(env, features == 2) : NULL;
 	gp_features *x = raw ? gp_link_features_prepare(env, raw, 0) : NULL;
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_link_frame f;
+	gp_score_context f;
 	static dense m;
 	static double full[NODES][DIMS];
 	int32_t		src[NODES * NODES];
@@ -440,7 +440,7 @@ check_ease(gp_env *env, bool directed)
 	links		l = random_links(110, directed, false);
 	gp_graph   *g = graph_of(env, &l, -1);
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_link_frame f;
+	gp_score_context f;
 	gp_matrix	x = dev->create(dev, NODES, NODES, GP_DOUBLE);
 	int32_t		source[NODES];
 	gp_link_block block = {.sources = NODES,.source = source};
@@ -471,7 +471,7 @@ check_leak(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	double		linked[MOST_SCORES];
 	double		hidden[MOST_SCORES];
-	gp_link_frame f;
+	gp_score_context f;
 	int			at = 0;
 
 	gp_link_frame_open(&f, dev, whole, NULL, GP_LINK_STEPS, 0, NULL);
@@ -492,7 +492,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	gp_features *raw = features ? random_features(env, features == 2) : NULL;
 	gp_features *x = raw ? gp_link_features_prepare(env, raw, 0) : NULL;
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_link_frame f;
+	gp_score_context f;
 	double	   *got;
 	double		want[MOST_SCORES];
 	double		most = 0.0;
@@ -507,7 +507,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	for (int e = 0; e < l.n; e++)
 	{
 		gp_graph   *less = graph_of(env, &l, e);
-		gp_link_frame lf;
+		gp_score_context lf;
 		int			at = 0;
 		double		d;
 

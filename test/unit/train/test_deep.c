@@ -7,11 +7,11 @@
 #include "test_trainer.h"
 
 /* A layer: cosine features, then sums over neighbours. */
-static gp_block *
+static gp_layer_op *
 add_layer(gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op, const gp_csr *turned)
 {
-	gp_block   *b = gp_network_add(c, &gp_block_cosines);
-	gp_block   *layer = b;
+	gp_layer_op   *b = gp_network_add(c, &gp_block_cosines);
+	gp_layer_op   *layer = b;
 
 	b->width = units;
 	b->groups = 1;
@@ -62,8 +62,8 @@ check_golden(gp_env *env, gp_type type)
 	gp_matrix	o[2] = {dev->create(dev, 8, 5, type), dev->create(dev, 8, 3, type)};
 	gp_matrix	map = dev->create(dev, 5, 3, type);
 	gp_network	c = {.n = 0};
-	gp_block   *f[2] = {add_layer(&c, &o[0], 3, 8, 3, op, op), add_layer(&c, &o[1], 3, 8, 3, op, op)};
-	gp_block   *pairs = gp_network_add(&c, &gp_block_pairs);
+	gp_layer_op   *f[2] = {add_layer(&c, &o[0], 3, 8, 3, op, op), add_layer(&c, &o[1], 3, 8, 3, op, op)};
+	gp_layer_op   *pairs = gp_network_add(&c, &gp_block_pairs);
 	double		unit[15] = {[0] = 1.0, [4] = 1.0, [8] = 1.0};
 	double		r[10];
 	gp_matrix	host = gp_matrix_wrap(r, 10, 1, GP_DOUBLE);
@@ -132,7 +132,7 @@ typedef struct small
 	gp_trainer	t;
 	gp_network	chain;
 	gp_matrix	o[2];
-	gp_block   *pairs;
+	gp_layer_op   *pairs;
 	int32_t		end[60];
 	bool		linked[30];
 } small;
@@ -165,7 +165,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	gp_network_open(&s->t, &s->chain, n, units);
 	for (int k = 0; k < 2; k++)
 	{
-		gp_block   *f = &s->chain.block[2 * k];
+		gp_layer_op   *f = &s->chain.block[2 * k];
 
 		gp_fill_uniform(&s->t, f->cosines.phase, 6, M_PI);
 		gp_fill_normal(&s->t, f->weights.noise, 70 + k, 1.0);

@@ -41,7 +41,7 @@ check_golden(gp_env *env, gp_type type)
 	gp_matrix	o = dev->create(dev, 16, 4, type);
 	gp_matrix	go = dev->create(dev, 16, 4, type);
 	gp_network	c = {.n = 0};
-	gp_block   *b[7];
+	gp_layer_op   *b[7];
 	gp_cosines *f;
 	gp_weights *w;
 	double		value[2];
@@ -106,8 +106,8 @@ typedef struct small
 	gp_trainer	t;
 	gp_network	chain;
 	gp_network	spectrum;
-	gp_block   *gather;
-	gp_block   *head;
+	gp_layer_op   *gather;
+	gp_layer_op   *head;
 	int32_t		index[40];
 	int32_t		label[40];
 } small;
@@ -120,7 +120,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	gp_graph   *graph = random_hub_graph(env, &state, n, n, 1, 9, false);
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_ROW, type);
 	gp_features *x = gp_features_identity(env, n, type);
-	gp_block   *b;
+	gp_layer_op   *b;
 	gp_matrix	points;
 
 	memset(s, 0, sizeof(*s));

@@ -16,7 +16,7 @@ typedef struct small
 	gp_trainer	t;
 	gp_network	chain;
 	gp_matrix	map;
-	gp_block   *pairs;
+	gp_layer_op   *pairs;
 	int32_t		pair[2 * SPAN];
 	int32_t		end[3000];
 	bool		linked[1500];
@@ -26,7 +26,7 @@ typedef struct small
 
 /* Random numbers for all parameters of a block. */
 static void
-fill_parameters(gp_trainer *t, gp_block *f, uint64_t seed)
+fill_parameters(gp_trainer *t, gp_layer_op *f, uint64_t seed)
 {
 	gp_fill_normal(t, f->inducing.point.value, seed, 1.0);
 	gp_fill_uniform(t, f->weights.log_length.value, seed + 1, 0.3);
@@ -54,7 +54,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 	gp_fill_normal(&s->t, s->map, 3, 0.5);
 	for (int k = 0; k < layers; k++)
 	{
-		gp_block   *b = gp_network_add(&s->chain, &gp_block_inducing_layer);
+		gp_layer_op   *b = gp_network_add(&s->chain, &gp_block_inducing_layer);
 
 		b->width = units;
 		b->groups = 1;
@@ -193,7 +193,7 @@ check_plain(gp_env *env, gp_type type)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	double		tolerance = type == GP_DOUBLE ? 1e-9 : 2e-3;
 	small		s;
-	gp_block   *f;
+	gp_layer_op   *f;
 	double	   *x;
 	double	   *y;
 	double	   *part[6];

@@ -330,7 +330,7 @@ typedef struct take_job
 
 /* Reads one tile of elements. */
 static void
-take_tile(void *arg, int64_t tile, int worker)
+gather_tile(void *arg, int64_t tile, int worker)
 {
 	take_job   *job = arg;
 	int64_t		end = gp_min64(job->n, (tile + 1) * TAKE_ENTRIES);
@@ -349,7 +349,7 @@ gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const in
 {
 	take_job	job = {m, n, row, col, out};
 
-	gp_cpu_run(dev, take_tile, &job, (n + TAKE_ENTRIES - 1) / TAKE_ENTRIES);
+	gp_cpu_run(dev, gather_tile, &job, (n + TAKE_ENTRIES - 1) / TAKE_ENTRIES);
 }
 
 void

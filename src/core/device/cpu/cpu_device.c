@@ -14,7 +14,7 @@
 
 /* Takes the smallest spare of at least so many bytes; NULL when there is none. */
 static void *
-take_spare(gp_cpu *cpu, size_t bytes)
+find_spare(gp_cpu *cpu, size_t bytes)
 {
 	void	  **best = NULL;
 	void	   *data;
@@ -68,7 +68,7 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
 	m.ld = cols <= 1 ? cols : (cols + 15) / 16 * 16;
 	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
-	m.data = take_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
+	m.data = find_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
 	if (m.data == NULL)
 	{
 		m.data = gp_alloc_figures(dev->env, rows, row);

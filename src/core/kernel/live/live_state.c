@@ -215,7 +215,7 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 }
 
 gp_matrix
-gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type)
+gp_keep_load(gp_device *dev, const gp_piece *piece, gp_type type)
 {
 	return gp_upload(dev, gp_matrix_wrap(piece->dense, piece->rows, piece->cols, piece->type),
 					 type);

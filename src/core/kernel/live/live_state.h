@@ -132,7 +132,7 @@ extern void gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, 
 
 /* A dense piece as a matrix of the device, owned by the caller; a triangle as the matrix that it is
  * of. */
-extern gp_matrix gp_keep_take(gp_device *dev, const gp_piece *piece, gp_type type);
+extern gp_matrix gp_keep_load(gp_device *dev, const gp_piece *piece, gp_type type);
 extern gp_matrix gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
 
 /* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes

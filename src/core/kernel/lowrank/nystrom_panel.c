@@ -190,7 +190,7 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 
 	if (ev->live)
 	{
-		rows = gp_keep_take(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
+		rows = gp_keep_load(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
 							ev->type);
 		if (rows.cols != p.cols)
 			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",

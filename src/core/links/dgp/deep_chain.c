@@ -106,7 +106,7 @@ static void
 add_layer(gp_deep *d, int l)
 {
 	const gp_dgp *o = &d->options;
-	gp_block   *b = gp_network_add(d->chain,
+	gp_layer_op   *b = gp_network_add(d->chain,
 								   is_inducing(d) ? &gp_block_inducing_layer : &gp_block_cosines);
 
 	if (is_inducing(d))
@@ -168,7 +168,7 @@ start_parameters(gp_deep *d)
 	fill_map(d);
 	for (int l = 0; l < d->options.layers; l++)
 	{
-		gp_block   *b = d->layer[l];
+		gp_layer_op   *b = d->layer[l];
 		gp_mix	   *m = &b[1].mix;
 		double		inputs = (double) (l == 0 ? d->input.cols : d->options.units);
 
@@ -191,7 +191,7 @@ start_parameters(gp_deep *d)
 void
 gp_deep_chain_open(gp_deep *d)
 {
-	gp_block   *b;
+	gp_layer_op   *b;
 
 	memset(d->chain, 0, sizeof(gp_network));
 	d->map = gp_trainer_matrix(&d->t, d->input.cols, d->options.units, GP_FLOAT);

@@ -151,7 +151,7 @@ train(gp_deep *d, int64_t steps)
  * are worked in.
  */
 static void
-take_moments(gp_deep *d, gp_link_model *model)
+estimate_moments(gp_deep *d, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
 	int64_t		step = d->t.step;
@@ -210,7 +210,7 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED,
+	gp_hard_negatives rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED,
 												d->problem->seed, NULL);
 	gp_link_asked asked = gp_link_asked_make(env, model, hidden, ASKED, d->problem->seed);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
@@ -268,7 +268,7 @@ hide_links(gp_env *env, const gp_link_problem *problem)
 
 /* What the user leaves open, by rules that were measured on graphs of 300 to 3,000 nodes. */
 static gp_dgp
-settle_options(const gp_dgp *asked, int64_t nodes, bool features)
+default_options(const gp_dgp *asked, int64_t nodes, bool features)
 {
 	gp_dgp		o = *asked;
 
@@ -324,7 +324,7 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 					.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
 	fit->own = gp_link_opened_make(env, &fit->hidden, 1);
-	d->options = settle_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
+	d->options = default_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
 								p->features != NULL);
 	if (p->features)
 		d->x = gp_link_features_prepare(env, p->features, p->seed);
@@ -376,11 +376,11 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 	/* without the hidden links, for the figures */
 	training_open(d, dev);
 	train(d, d->options.steps - last);
-	take_moments(d, model);
+	estimate_moments(d, model);
 	judge(d, &fit->hidden, model);
 	see_all_links(fit);
 	train(d, last);
-	take_moments(d, model);
+	estimate_moments(d, model);
 	model->pairs = fit->problem.graph->edges;
 	if (env->dry)
 		for (int k = 0; k <= d->folds; k++)

@@ -36,8 +36,8 @@ typedef struct gp_deep
 	gp_matrix	input;			/* nodes x inputs float, of the view in use */
 	gp_trainer	t;
 	gp_network   *chain;
-	gp_block   *layer[GP_DGP_MAX_LAYERS];
-	gp_block   *pairs;
+	gp_layer_op   *layer[GP_DGP_MAX_LAYERS];
+	gp_layer_op   *pairs;
 	int64_t		points;			/* of every block, by inducing pairs; else 0 */
 	int64_t		span;			/* inducing pairs */
 	int32_t    *inducing;		/* 2 span: their first points, then their second ones */

@@ -54,7 +54,7 @@ draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found
 
 /* Adds a pair. */
 static void
-add_pair(gp_link_rivals *r, int32_t node, int32_t other)
+add_pair(gp_hard_negatives *r, int32_t node, int32_t other)
 {
 	r->pairs.src[r->pairs.n] = node;
 	r->pairs.dst[r->pairs.n++] = other;
@@ -62,7 +62,7 @@ add_pair(gp_link_rivals *r, int32_t node, int32_t other)
 
 /* Fills up with random nodes that are not linked with the node; stops after many tries. */
 static void
-add_random(gp_link_rivals *r, const gp_graph *full, uint64_t stream, int32_t node, int64_t first)
+add_random(gp_hard_negatives *r, const gp_graph *full, uint64_t stream, int32_t node, int64_t first)
 {
 	for (uint64_t t = 0; t < TRIES * GP_LINK_RIVALS && r->pairs.n < first + 1 + GP_LINK_RIVALS; t++)
 	{
@@ -123,7 +123,7 @@ gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 
 /* What the nodes that both ends of each pair are linked with say, directions aside. */
 static void
-count_common(const reach *search, gp_link_rivals *r)
+count_common(const reach *search, gp_hard_negatives *r)
 {
 	const gp_csr *a = search->symmetric ? search->symmetric : &search->pattern;
 
@@ -145,12 +145,12 @@ count_common(const reach *search, gp_link_rivals *r)
 	}
 }
 
-gp_link_rivals
+gp_hard_negatives
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links,
 					uint64_t seed,
 					const int64_t *habits)
 {
-	gp_link_rivals r = {.links = gp_min64(links, fold->links)};
+	gp_hard_negatives r = {.links = gp_min64(links, fold->links)};
 	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits, NULL,
 								  false);
 
@@ -384,7 +384,7 @@ gp_link_asked_free(gp_env *env, gp_link_asked *a)
 
 /* The rank of a link among its rivals; of equal scores half come before it. */
 static double
-rank_of(const gp_link_rivals *r, int64_t e, const double *score)
+rank_of(const gp_hard_negatives *r, int64_t e, const double *score)
 {
 	double		rank = 1.0;
 	double		own = score[r->first[e]];
@@ -395,7 +395,7 @@ rank_of(const gp_link_rivals *r, int64_t e, const double *score)
 }
 
 void
-gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks *ranks)
+gp_link_rivals_rank(const gp_hard_negatives *r, const double *score, gp_link_ranks *ranks)
 {
 	static const double places[GP_LINK_PLACES] = {1.0, 10.0, 20.0};
 
@@ -413,7 +413,7 @@ gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks 
 }
 
 void
-gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
+gp_link_rivals_free(gp_env *env, gp_hard_negatives *r)
 {
 	gp_free_all(env, r->first, r->common, r->allocation);
 	gp_link_pairs_free(env, &r->pairs);

@@ -10,14 +10,14 @@
 #define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
 
 /* Some links of a fold, each before its rivals: pairs from the same node. */
-typedef struct gp_link_rivals
+typedef struct gp_hard_negatives
 {
 	int64_t		links;
 	int64_t    *first;			/* of each link's pairs; the last is pairs.n */
 	gp_link_pairs pairs;
 	double	   *common;			/* neighbours in common in the fold's graph, */
 	double	   *allocation;		/* each divided by how many neighbours it has */
-} gp_link_rivals;
+} gp_hard_negatives;
 
 /*
  * The end of a hidden link of a fold that asks for it, and the other: of an undirected one either
@@ -30,10 +30,10 @@ extern int32_t gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *
  * link of the full graph.  An undirected link is asked of either end in turn.  Habits, which may
  * be NULL, leave out what is never linked.
  */
-extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
+extern gp_hard_negatives gp_link_rivals_make(gp_env *env, const gp_graph *full,
 										  const gp_link_fold *fold,
 										  int64_t links, uint64_t seed, const int64_t *habits);
-extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
+extern void gp_link_rivals_free(gp_env *env, gp_hard_negatives *rivals);
 
 /*
  * Pairs without a link that are learnt from, one for each hidden link where there is one: within
@@ -80,7 +80,7 @@ extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int
 extern double gp_link_share_odds(double share);
 
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
-extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
+extern void gp_link_rivals_rank(const gp_hard_negatives *rivals, const double *score,
 								gp_link_ranks *ranks);
 
 #endif							/* GP_HARD_NEGATIVES_H */

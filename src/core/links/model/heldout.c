@@ -56,7 +56,7 @@ mean_of(const double *value, int folds)
  * many.
  */
 static int64_t
-take_fold(const gp_link_held *held, int fold, bool all, double *score, bool *label)
+fold_scores(const gp_link_held *held, int fold, bool all, double *score, bool *label)
 {
 	int64_t		n = 0;
 
@@ -84,9 +84,9 @@ gp_link_held_judge(gp_env *env, gp_link_model *model)
 
 	for (int f = 0; f < held->folds; f++)
 	{
-		gp_ranking_metrics(env, take_fold(held, f, true, score, label), score, label, &auc[f],
+		gp_ranking_metrics(env, fold_scores(held, f, true, score, label), score, label, &auc[f],
 						   &precision[f]);
-		gp_ranking_metrics(env, take_fold(held, f, false, score, label), score, label, &within[f],
+		gp_ranking_metrics(env, fold_scores(held, f, false, score, label), score, label, &within[f],
 						   &unused);
 	}
 	model->metric[GP_LINK_METRIC_AUC] = mean_of(auc, held->folds);

@@ -1,617 +1,84 @@
 /*
- * link_fit.c - the methods scores and ease.
- *
- * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to
- * tell hidden links from three kinds of pairs without one: random pairs, pairs within three steps,
- * and pairs of like features.  The figures and the curve of probabilities come from regressions
- * that have not seen the fold that they are judged on.
+ * link_fit.c - plans and fits of links, by the table of their methods.
  */
-#include "link_regression.h"
-#include "hard_negatives.h"
 #include "links/scores/scores.h"
 
-#include <stdio.h>
+/* of the links of a graph of users and items lead from side to side */
+#define LEAST_SIDED 0.95
 
-#define LABELLED NEAREST + 1	/* kinds that are learnt from */
-
-/* The pairs of a fold, kind after kind. */
-enum kind
-{
-	LINKS, RANDOM, HOP, NEAREST, RIVALS, ASKED, KINDS
+static const gp_method *const methods[] = {
+	[GP_LINK_SCORES] = &gp_method_scores,
+	[GP_LINK_PAIRS] = &gp_method_pairs,
+	[GP_LINK_DEEP] = &gp_method_dgp,
+	[GP_LINK_EASE] = &gp_method_ease
 };
 
-/* Penalties of a Gaussian process. */
-static const double penalties[] = {1.0, 0.1};
-
-#define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
-
-#define RANKED 200				/* links of all folds that are ranked among rivals */
-#define CANDIDATES_OF 400		/* nodes of all folds whose candidates the curve is fitted to, */
-#define CANDIDATES_OF_ITEMS 1600	/* and of users and items, whose links are less even */
-#define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
-#define LEAST_STEPS 6
-#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
-
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.25};
-
-/* A fold on its way to rows. */
-typedef struct sample
+/* What methods of links read of a problem of nodes. */
+static gp_problem
+node_problem(const gp_link_problem *p, size_t limit)
 {
-	gp_link_fold fold;
-	gp_link_rivals rivals;
-	gp_link_asked asked;
-	gp_link_pairs pairs;		/* of all kinds */
-	int64_t		first[KINDS + 1];
-	double	   *score;			/* pairs.n x width */
-} sample;
-
-/* What a fit works with: the folds with their pairs, and the rows that are learnt from. */
-typedef struct scores_fit
-{
-	gp_device  *dev;
-	gp_env	   *env;
-	const gp_link_problem *problem;
-	gp_link_opened own;			/* its features are ready for cosines */
-	bool	   *item;			/* of the method ease: each node; else NULL */
-	bool		dense;			/* by inverses of the items */
-	int32_t		steps;
-	int32_t		powers;
-	int32_t		width;
-	int			threads;		/* that each score a fold */
-	size_t		room;			/* of one of them */
-	int			folds;
-	int64_t		candidates_of;	/* nodes of all folds */
-	sample		fold[GP_LINK_FOLDS];
-	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
-	int64_t		n;
-	double	   *score;			/* n x width */
-	bool	   *label;
-	double	   *weight;
-	double	   *whole;			/* scores of the first fold's candidates on the whole graph */
-} scores_fit;
-
-/* A regression and what it says of the folds, each learnt without it. */
-typedef struct attempt
-{
-	gp_link_model kept;			/* what the model has of it */
-	double		rank;			/* mean reciprocal rank of links among their rivals */
-	double	   *logit;			/* n */
-	double	   *variance;		/* n */
-	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
-	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
-	double	   *before;			/* logits of the first fold's by all rows, on its graph, */
-	double	   *after;			/* and on the whole one */
-} attempt;
-
-/* Copies pairs behind those of a sample. */
-static void
-add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
-{
-	int64_t		at = s->first[kind];
-
-	s->first[kind + 1] = at + n;
-	if (n == 0)
-		return;
-	memcpy(s->pairs.src + at, pairs->src + from, n * sizeof(int32_t));
-	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
+	return (gp_problem) {.graph = p->graph,.features = p->features,.program = p->program,
+						 .seed = p->seed,.estimate_limit = limit,
+						 .device_for = p->device_for,.device_arg = p->device_arg};
 }
 
-/* Draws the pairs of fold f; a dry run has some others in the place of candidates. */
-static void
-fill_sample(scores_fit *r, int f)
+/* True where links lead from users to items and the method, or auto, asks for that. */
+static bool
+takes_items(gp_env *env, const gp_link_problem *problem)
 {
-	gp_env	   *env = r->env;
-	const gp_graph *graph = r->problem->graph;
-	sample	   *s = &r->fold[f];
-	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
-	gp_link_pairs hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
-	gp_link_pairs nearest = gp_link_nearest_negatives(env, graph, &s->fold, r->own.features, seed);
+	double		share = 0.0;
 
-	s->rivals = gp_link_rivals_make(env, graph, &s->fold, RANKED / r->folds, r->problem->seed,
-									r->own.habits);
-	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
-									gp_link_asked_most(&s->fold, r->candidates_of / r->folds));
-	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
-	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
-	add_pairs(s, HOP, &hop, 0, hop.n);
-	add_pairs(s, NEAREST, &nearest, 0, nearest.n);
-	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
-	s->first[KINDS] = s->pairs.n;
-	for (int64_t e = s->first[ASKED]; e < s->pairs.n; e++)
-	{
-		s->pairs.src[e] = (int32_t) (e / GP_LINK_OTHERS % graph->nodes);
-		s->pairs.dst[e] = (int32_t) ((s->pairs.src[e] + 1) % graph->nodes);
-	}
-	gp_link_pairs_free(env, &hop);
-	gp_link_pairs_free(env, &nearest);
+	if (problem->method != GP_LINK_AUTO && problem->method != GP_LINK_EASE)
+		return false;
+	gp_free(env, gp_link_items_find(env, problem->graph, &share));
+	if (share < LEAST_SIDED && problem->method == GP_LINK_EASE)
+		gp_raise(env, GP_ERR_DATA, "Method 'scores' takes any graph.",
+				 "method ease needs links that lead from one side to the other, such as from users to items");
+	return share >= LEAST_SIDED;
 }
 
-/* Finds the candidates of a model in all folds. */
-static void
-ask(scores_fit *r, const gp_link_model *model)
+gp_plan
+gp_link_plan_make(gp_device *dev, const gp_link_problem *problem, gp_link_method *method)
 {
-	uint64_t	seed = gp_hash(r->problem->seed);
+	gp_problem	p = node_problem(problem, problem->estimate_limit);
 
-	for (int f = 0; f < r->folds; f++)
-	{
-		sample	   *s = &r->fold[f];
-
-		s->asked = gp_link_asked_make(r->env, model, &s->fold, r->candidates_of / r->folds,
-									  seed + (uint64_t) f);
-		if (r->env->dry)
-			continue;
-		add_pairs(s, ASKED, &s->asked.pairs, 0, s->asked.pairs.n);
-		s->pairs.n = s->first[KINDS];
-	}
+	if (problem->method == GP_LINK_EASE)
+		takes_items(dev->env, problem);
+	*method = problem->method == GP_LINK_AUTO ? GP_LINK_SCORES : problem->method;
+	return gp_method_plan(dev, methods[*method], &p, problem);
 }
 
-/* Scores one fold's pairs on the fold's graph. */
-static void
-score_fold(void *arg, gp_device *dev, int worker, int64_t f)
-{
-	const scores_fit *r = arg;
-	const sample *s = &r->fold[f];
-	gp_link_frame frame;
-
-	gp_link_frame_open(&frame, dev, s->fold.graph, r->own.features, r->steps, r->powers, NULL);
-	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
-	gp_link_frame_close(&frame);
-}
-
-/* Scores the first fold's candidates on the whole graph. */
-static void
-score_whole(scores_fit *r, gp_link_frame *frame)
-{
-	const sample *s = &r->fold[0];
-	int64_t		at = s->first[ASKED];
-	int64_t		n = s->asked.pairs.n;
-
-	r->whole = gp_alloc_zero(r->env, n * r->width, sizeof(double));
-	gp_link_pair_scores(frame, n, s->pairs.src + at, s->pairs.dst + at, r->whole);
-}
-
-/* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
-static void
-score_folds(scores_fit *r)
-{
-	gp_crew    *crew = NULL;
-	gp_link_frame whole;
-
-	if (r->dev->room > 0)
-		r->threads = 1;
-	if (r->threads > 1)
-		crew = gp_crew_open(r->env, r->threads, r->room);
-	if (crew)
-	{
-		gp_crew_run(crew, score_fold, r, r->folds, r->dev);
-		gp_crew_close(crew);
-	}
-	for (int f = 0; f < r->folds && crew == NULL; f++)
-	{
-		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
-		score_fold(r, r->dev, 0, f);
-	}
-	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
-					   NULL);
-	score_whole(r, &whole);
-	gp_link_frame_close(&whole);
-}
-
-/* The one score of users and items of all folds, by the ridge that the first of them chooses. */
-static void
-score_items(scores_fit *r, gp_link_model *model)
-{
-	const gp_graph *graph = r->problem->graph;
-	int			ridge = gp_link_items_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
-	gp_link_frame frame;
-
-	for (int f = 0; f < r->folds; f++)
-	{
-		const sample *s = &r->fold[f];
-
-		gp_link_item_frame_open(&frame, r->dev, s->fold.graph, r->item, 1.0, NULL);
-		gp_link_items_fit(&frame, ridge, r->dense);
-		gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
-		gp_link_frame_close(&frame);
-	}
-	gp_link_item_frame_open(&frame, r->dev, graph, r->item, 1.0, NULL);
-	gp_link_items_fit(&frame, ridge, r->dense);
-	score_whole(r, &frame);
-	model->scale = frame.ridge;
-	model->diagonal = gp_link_items_diagonal(&frame);
-	gp_link_frame_close(&frame);
-}
-
-/*
- * Lists the scored pairs that are learnt from; links weigh as much as all other pairs of their
- * fold.
- */
-static void
-list_rows(scores_fit *r)
-{
-	r->score = gp_alloc_array(r->env, r->n * r->width, sizeof(double));
-	r->label = gp_alloc_array(r->env, r->n, sizeof(bool));
-	r->weight = gp_alloc_array(r->env, r->n, sizeof(double));
-	for (int f = 0; f < r->folds; f++)
-	{
-		const sample *s = &r->fold[f];
-		double		others = 0.0;
-
-		memcpy(r->score + r->first[f] * r->width, s->score,
-			   s->first[LABELLED] * r->width * sizeof(double));
-		for (enum kind kind = RANDOM; kind < LABELLED; kind++)
-			others += kind_weight[kind] * (double) (s->first[kind + 1] - s->first[kind]);
-		for (enum kind kind = LINKS; kind < LABELLED; kind++)
-			for (int64_t e = s->first[kind]; e < s->first[kind + 1]; e++)
-			{
-				r->label[r->first[f] + e] = kind == LINKS;
-				r->weight[r->first[f] + e] = kind == LINKS ? others / (double) s->first[RANDOM] :
-					kind_weight[kind];
-			}
-	}
-}
-
-/* The logits of n pairs by their scores. */
-static double *
-logits_by(const scores_fit *r, gp_link_regression *g, int64_t n, const double *score)
-{
-	double	   *logit = gp_alloc_zero(r->env, n, sizeof(double));
-
-	gp_link_regression_logits(g, n, r->width, score, logit);
-	return logit;
-}
-
-/* The logits of one kind of a fold's pairs. */
-static double *
-logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
-{
-	const sample *s = &r->fold[f];
-
-	return logits_by(r, g, s->first[kind + 1] - s->first[kind],
-					 s->score + s->first[kind] * r->width);
-}
-
-/*
- * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
- * so that it is what is kept.
- */
-static attempt
-try_regression(const scores_fit *r, bool process, double penalty)
-{
-	gp_env	   *env = r->env;
-	gp_device  *dev = r->dev;
-	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
-	gp_link_logistic *l = &g.logistic;
-	attempt		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
-	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
-	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
-	gp_link_ranks ranks = {0};
-
-	a.logit = gp_alloc_zero(env, r->n, sizeof(double));
-	a.variance = gp_alloc_zero(env, r->n, sizeof(double));
-	gp_link_logistic_fit(l, r->label, r->weight);
-	memcpy(mode, l->b, l->phi.rows * sizeof(double));
-	for (int f = 0; f < r->folds; f++)
-	{
-		int64_t		first = r->first[f];
-		int64_t		n = r->first[f + 1] - first;
-
-		if (r->folds > 1)
-		{
-			memcpy(weight, r->weight, r->n * sizeof(double));
-			memset(weight + first, 0, n * sizeof(double));
-			memcpy(l->b, mode, l->phi.rows * sizeof(double));
-			gp_link_logistic_fit(l, r->label, weight);
-		}
-		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
-		gp_link_logistic_variances(l, first, n, a.variance + first);
-		a.rival[f] = logits_of(r, &g, f, RIVALS);
-		gp_link_rivals_rank(&r->fold[f].rivals, a.rival[f], &ranks);
-		a.asked[f] = logits_of(r, &g, f, ASKED);
-	}
-	memcpy(l->b, mode, l->phi.rows * sizeof(double));
-	gp_link_logistic_fit(l, r->label, r->weight);
-	a.rank = ranks.reciprocal / (double) ranks.links;
-	a.before = logits_of(r, &g, 0, ASKED);
-	a.after = logits_by(r, &g, r->fold[0].asked.pairs.n, r->whole);
-	a.kept.alpha = gp_link_logistic_weights(l, g.root);
-	a.kept.root = gp_link_logistic_spread(l, g.root);
-	if (a.kept.m > 0)
-	{
-		a.kept.row = gp_alloc_array(env, a.kept.m * r->width, sizeof(float));
-		dev->download(dev, gp_matrix_wrap(a.kept.row, a.kept.m, r->width, GP_FLOAT), g.z);
-	}
-	g.centre = g.spread = NULL;
-	gp_link_regression_close(&g);
-	gp_free_all(env, weight, mode);
-	return a;
-}
-
-/* Frees an attempt, but for what is kept of it. */
-static void
-free_attempt(const scores_fit *r, attempt *a)
-{
-	gp_free_all(r->env, a->logit, a->variance, a->before, a->after);
-	for (int f = 0; f < r->folds; f++)
-		gp_free_all(r->env, a->rival[f], a->asked[f]);
-}
-
-/* The better one of two attempts; the other is freed.  A dry run takes the larger one. */
-static attempt
-better_of(const scores_fit *r, attempt *a, attempt *b)
-{
-	bool		second = r->env->dry || b->rank > a->rank;
-	attempt    *other = second ? a : b;
-	gp_link_model *gone = &other->kept;
-
-	free_attempt(r, other);
-	gp_free_all(r->env, gone->row, gone->alpha, gone->root, gone->centre, gone->spread);
-	return second ? *b : *a;
-}
-
-/* The logits and the ranks of what is held out. */
-static void
-fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
-{
-	for (int f = 0; f < r->folds; f++)
-	{
-		for (int64_t e = held->first[f]; e < held->first[f + 1]; e++)
-		{
-			held->row[e].score = a->logit[r->first[f] + e - held->first[f]];
-			held->row[e].variance = a->variance[r->first[f] + e - held->first[f]];
-		}
-		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &held->ranks);
-	}
-}
-
-/* The mean and the spread of n logits, of which each counts for its weight. */
-static void
-weighted_moments(int64_t n, const double *logit, const double *weight, double *mean, double *spread)
-{
-	double		all = 0.0;
-
-	*mean = *spread = 0.0;
-	for (int64_t e = 0; e < n; e++)
-	{
-		all += weight[e];
-		*mean += weight[e] * logit[e];
-	}
-	*mean /= all;
-	for (int64_t e = 0; e < n; e++)
-		*spread += weight[e] * (logit[e] - *mean) * (logit[e] - *mean);
-	*spread = sqrt(*spread / all);
-}
-
-/*
- * Moves and stretches the curve as the links that the first fold hides do the logits: the same
- * candidates without a link are scored on its graph and on the whole one, and count by what they
- * say of the curve.
- */
-static void
-stretch_curve(gp_env *env, const gp_link_asked *asked, const attempt *a, gp_link_curve *curve)
-{
-	int64_t		n = asked->pairs.n;
-	double	   *weight = gp_alloc_array(env, n, sizeof(double));
-	double		mean[2];
-	double		spread[2];
-	double		ratio;
-
-	for (int64_t e = 0; e < n; e++)
-	{
-		double		p = gp_link_probability(curve, a->before[e]);
-
-		weight[e] = asked->linked[e] ? 0.0 : asked->weight[e] * p * (1.0 - p);
-	}
-	weighted_moments(n, a->before, weight, &mean[0], &spread[0]);
-	weighted_moments(n, a->after, weight, &mean[1], &spread[1]);
-	gp_free(env, weight);
-	ratio = spread[1] / spread[0];
-	if (!isfinite(ratio) || !(ratio > 0.0))
-		return;
-	curve->slope /= ratio;
-	curve->bend /= ratio;
-	curve->knee = mean[1] + ratio * (curve->knee - mean[0]);
-	curve->intercept += curve->slope * (ratio * mean[0] - mean[1]);
-}
-
-/* Keeps the features' statistics on the whole graph. */
-static void
-keep_features(const scores_fit *r, gp_link_model *model)
-{
-	gp_link_frame f;
-
-	gp_link_frame_open(&f, r->dev, r->problem->graph, model->features, 1, model->powers, NULL);
-	model->feature_mean = f.mean;
-	model->feature_dot = f.dot;
-	model->feature_norm = f.norm;
-	f.owns_statistics = false;
-	gp_link_frame_close(&f);
-}
-
-/* Steps of the Laplacian scores, and powers of A whose features are compared: fewer take less. */
-static void
-choose_depth(scores_fit *r)
-{
-	const gp_graph *graph = r->problem->graph;
-	double		steps = STEP_ENTRIES / (2.0 * (double) graph->edges + (double) graph->nodes + 1.0);
-
-	r->steps = (int32_t) fmax(LEAST_STEPS, fmin(steps, GP_LINK_STEPS));
-	if (r->problem->features)
-		r->powers = r->steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
-	r->width = gp_link_width(graph, r->powers);
-}
-
-/* Hides links, fold by fold, and draws the pairs that are scored. */
-static void
-open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
+gp_link_model *
+gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
-	gp_link_fold fold[GP_LINK_FOLDS];
+	gp_problem	p = node_problem(problem, 0);
+	bool		items = takes_items(env, problem);
+	gp_link_model *ease = NULL;
+	gp_link_model *model;
 
-	gp_power_refuse(env, problem->program);
-	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
-	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
-	r->own = gp_link_opened_make(env, fold, r->folds);
-	if (r->powers > 0)
-		r->own.features = gp_link_features_prepare(env, problem->features, problem->seed);
-	for (int f = 0; f < r->folds; f++)
+	if (problem->method != GP_LINK_AUTO)
+		return gp_method_fit(dev, methods[problem->method], &p, problem);
+	if (items)
 	{
-		r->fold[f].fold = fold[f];
-		fill_sample(r, f);
-		r->first[f + 1] = r->n += r->fold[f].first[LABELLED];
+		size_t		limit = env->limit > 0 ? gp_limit(env) : SIZE_MAX;
+		gp_problem	trial = node_problem(problem, limit);
+		double		bytes = gp_method_plan(dev, &gp_method_ease, &trial, problem).bytes;
+
+		if (bytes <= (double) limit)
+			ease = gp_method_fit(dev, &gp_method_ease, &p, problem);
+		else
+			gp_notice(env, "Raise gnngp.memory_limit.",
+					  "method ease is left out: it needs %.0f MB", ceil(bytes / 1048576.0));
 	}
-}
-
-static void
-scores_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
-{
-	scores_fit *r = state;
-
-	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
-		.candidates_of = CANDIDATES_OF};
-	choose_depth(r);
-	open_folds(r, dev, options);
-	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
-	for (int f = 0; f < r->folds && r->threads > 1; f++)
-		r->room = (size_t) gp_max64((int64_t) r->room,
-									(int64_t) gp_crew_room(dev, score_fold, r, f));
-}
-
-static void
-ease_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
-{
-	scores_fit *r = state;
-
-	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
-		.candidates_of = CANDIDATES_OF_ITEMS,.width = 1,.dense = true};
-	r->item = gp_link_items_find(r->env, p->graph, NULL);
-	open_folds(r, dev, options);
-}
-
-/*
- * A Gaussian process takes the place of logistic regression where links rank better among their
- * rivals with it.  The likelihood of the rows would mostly judge how far links are from random
- * pairs, which is another question.
- */
-static void *
-scores_run(void *state, gp_device *dev, const gp_plan *plan)
-{
-	scores_fit *r = state;
-	gp_env	   *env = r->env = dev->env;
-	const gp_link_problem *problem = r->problem;
-	gp_link_model *model = gp_link_model_begin(env, &r->own, r->item ? GP_LINK_EASE :
-											   GP_LINK_SCORES, problem->graph);
-	attempt		best;
-	gp_link_asked asked[GP_LINK_FOLDS];
-
-	r->dev = dev;
-	model->steps = r->steps;
-	model->powers = r->powers;
-	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = gp_link_codes(dev, problem);
-	/* The scores of all folds' pairs. */
-	ask(r, model);
-	for (int f = 0; f < r->folds; f++)
+	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
+	/* The better one by how hidden links rank among their rivals. */
+	if (ease && ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR])
 	{
-		asked[f] = r->fold[f].asked;
-		r->fold[f].score = gp_alloc_zero(env, r->fold[f].pairs.n * r->width, sizeof(double));
+		gp_link_model_free(env, model);
+		return ease;
 	}
-	if (r->item)
-		score_items(r, model);
-	else
-		score_folds(r);
-	list_rows(r);
-	/* The regression. */
-	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	best = try_regression(r, false, 1.0);
-	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
-	{
-		attempt		other = try_regression(r, true, penalties[k]);
-
-		best = better_of(r, &best, &other);
-	}
-	fill_held(r, &best, &model->held);
-	gp_link_asked_calibrate(env, asked, r->folds, best.asked, 0.0, model);
-	stretch_curve(env, &asked[0], &best, &model->curve);
-	model->curve.intercept += gp_link_share_odds(problem->missing_share);
-	model->pairs = r->n;
-	model->width = r->width;
-	model->m = best.kept.m;
-	model->row = best.kept.row;
-	model->alpha = best.kept.alpha;
-	model->root = best.kept.root;
-	model->centre = best.kept.centre;
-	model->spread = best.kept.spread;
-	gp_link_held_judge(env, model);
-	free_attempt(r, &best);
-	for (int f = 0; f < r->folds; f++)
-	{
-		gp_free(env, r->fold[f].score);
-		gp_link_asked_free(env, &r->fold[f].asked);
-	}
-	gp_free_all(env, r->score, r->label, r->weight, r->whole);
-	if (model->features)
-		keep_features(r, model);
-	return gp_link_model_end(dev, problem, &r->own, model);
+	if (ease)
+		gp_link_model_free(env, ease);
+	return model;
 }
-
-static void
-scores_explain(const void *state, gp_plan *plan)
-{
-	const scores_fit *r = state;
-
-	if (r->item)
-		snprintf(plan->reason, sizeof(plan->reason), "links by auto-encoders of users and items: ");
-	else
-		snprintf(plan->reason, sizeof(plan->reason),
-				 "links by scores of pairs, those of Laplacian kernels take %d steps: ", r->steps);
-}
-
-/* One fold after the other. */
-static bool
-scores_spare(void *state)
-{
-	scores_fit *r = state;
-	bool		may = r->threads > 1;
-
-	r->threads = 1;
-	return may;
-}
-
-/* Conjugate gradients in place of inverses. */
-static bool
-ease_spare(void *state)
-{
-	scores_fit *r = state;
-	bool		may = r->dense;
-
-	r->dense = false;
-	return may;
-}
-
-static void
-scores_close(void *state)
-{
-	scores_fit *r = state;
-
-	for (int f = 0; f < r->folds; f++)
-	{
-		gp_link_fold_free(r->env, &r->fold[f].fold);
-		gp_link_rivals_free(r->env, &r->fold[f].rivals);
-		gp_link_pairs_free(r->env, &r->fold[f].pairs);
-	}
-	gp_link_opened_free(r->env, &r->own);
-	gp_free(r->env, r->item);
-}
-
-const gp_method gp_method_scores = {
-	.name = "scores",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
-	.open = scores_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
-	.spare = scores_spare,.close = scores_close
-};
-
-const gp_method gp_method_ease = {
-	.name = "ease",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
-	.open = ease_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
-	.spare = ease_spare,.close = scores_close
-};

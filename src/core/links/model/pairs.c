@@ -37,7 +37,7 @@ typedef struct part
 {
 	gp_link_fold fold;
 	gp_link_fold learnt;
-	gp_link_rivals rivals;
+	gp_hard_negatives rivals;
 	gp_link_asked asked;
 	gp_link_pairs others;
 } part;

@@ -88,7 +88,7 @@ within(painter *p)
 
 /* Lets nodes that share the colour of most of their neighbours change it, while any does. */
 static void
-settle(painter *p)
+recolour_by_majority(painter *p)
 {
 	bool		changed = true;
 
@@ -127,7 +127,7 @@ gp_link_sides_find(gp_env *env, const gp_csr *a)
 		cycles = paint(&p, (int32_t) i, component++) - p.n + 1;
 		if (within(&p) == 0)
 			continue;
-		settle(&p);
+		recolour_by_majority(&p);
 		if ((double) within(&p) > 2.0 * ODD_SHARE * (double) cycles)
 			for (int64_t at = 0; at < p.n; at++)
 				p.sides.side[p.queue[at]] = GP_LINK_NO_SIDE;

@@ -15,7 +15,7 @@
  * weights.
  */
 static gp_csr *
-make_weights(gp_link_frame *f)
+make_weights(gp_score_context *f)
 {
 	const gp_graph *g = f->graph;
 	gp_csr	   *w;
@@ -37,7 +37,7 @@ make_weights(gp_link_frame *f)
 
 /* Counts neighbours and adds up their weights. */
 static void
-count_degrees(gp_link_frame *f)
+count_degrees(gp_score_context *f)
 {
 	const double *w = f->weights->value;
 
@@ -54,7 +54,7 @@ count_degrees(gp_link_frame *f)
 
 /* S = D^-1/2 W D^-1/2. */
 static void
-make_smooth(gp_link_frame *f)
+make_smooth(gp_score_context *f)
 {
 	const double *w = f->weights->value;
 	double	   *root = gp_alloc_array(f->env, f->n, sizeof(double));
@@ -78,7 +78,7 @@ make_smooth(gp_link_frame *f)
 
 /* What a node counts for as a middle of a walk. */
 static void
-make_middle(gp_link_frame *f)
+make_middle(gp_score_context *f)
 {
 	float	   *host = gp_alloc_figures(f->env, f->n, GP_WALK_LANES * sizeof(float));
 
@@ -99,7 +99,7 @@ make_middle(gp_link_frame *f)
 
 /* The arcs and their transpose, for a directed graph. */
 static void
-make_arcs(gp_link_frame *f)
+make_arcs(gp_score_context *f)
 {
 	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT, 0};
 	float	   *one;
@@ -119,7 +119,7 @@ make_arcs(gp_link_frame *f)
  * them.
  */
 static void
-open_features(gp_link_frame *f, const gp_link_model *model)
+open_features(gp_score_context *f, const gp_link_model *model)
 {
 	const gp_csr *w = f->weights;
 	gp_graph	symmetric = {.nodes = f->n, .start = w->start, .col = w->col, .weight = w->value};
@@ -142,10 +142,10 @@ open_features(gp_link_frame *f, const gp_link_model *model)
 }
 
 void
-gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
+gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
 				   int32_t steps, int32_t powers, const gp_link_model *model)
 {
-	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .powers = x ? powers : 0, .x = x};
 	f->width = gp_link_width(graph, f->powers);
 	if (dev->keep)				/* every block of scores takes the same matrices */
@@ -165,11 +165,12 @@ gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, cons
 }
 
 void
-gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph, const bool *item,
+gp_link_item_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+						const bool *item,
 						double ridge,
 						const double *diagonal)
 {
-	*f = (gp_link_frame) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 		.width = 1};
 	if (dev->keep)
 		dev->keep(dev, true);
@@ -179,7 +180,7 @@ gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
 }
 
 void
-gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev, const gp_link_model *model)
+gp_link_item_frame_restore(gp_score_context *f, gp_device *dev, const gp_link_model *model)
 {
 	bool	   *item = gp_link_items_find(dev->env, model->graph, NULL);
 
@@ -188,7 +189,7 @@ gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev, const gp_link_model
 }
 
 void
-gp_link_frame_close(gp_link_frame *f)
+gp_link_frame_close(gp_score_context *f)
 {
 	gp_env	   *env = f->env;
 

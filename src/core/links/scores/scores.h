@@ -30,7 +30,7 @@ enum gp_link_middle
 
 typedef struct gp_link_items gp_link_items;
 
-typedef struct gp_link_frame
+typedef struct gp_score_context
 {
 	gp_device  *dev;
 	gp_env	   *env;
@@ -68,16 +68,16 @@ typedef struct gp_link_frame
 	bool		owns_statistics;
 	double		ridge;			/* of the auto-encoders of users and items */
 	gp_link_items *items;		/* of the method ease, which has no other scores; else NULL */
-} gp_link_frame;
+} gp_score_context;
 
 /*
  * Makes a frame of a graph; x (prepared) may be NULL.  Means and norms are
  * computed, or taken from a model when given.
  */
-extern void gp_link_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
+extern void gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 							   const gp_features *x, int32_t steps, int32_t powers,
 							   const gp_link_model *model);
-extern void gp_link_frame_close(gp_link_frame *f);
+extern void gp_link_frame_close(gp_score_context *f);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
 extern int32_t gp_link_width(const gp_graph *graph, int32_t powers);
@@ -104,23 +104,23 @@ typedef struct gp_link_block
  * dst = (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
  * in which a(source, :)' may be left.
  */
-extern void gp_link_first_product(gp_link_frame *f, const gp_csr *a, const gp_csr *b,
+extern void gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp_csr *b,
 								  const gp_csr *turned, const int32_t *source, gp_matrix rows,
 								  gp_matrix dst);
 
 /* The entries of s b at the block's pairs; out has one for each. */
-extern void gp_link_last_product(gp_link_frame *f, const gp_link_block *block, const gp_csr *s,
+extern void gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_csr *s,
 								 gp_matrix b, double *out);
 
 /*
  * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
  * gp_link_graph_width columns, those of the features the others.
  */
-extern void gp_link_graph_scores(gp_link_frame *f, const gp_link_block *block, double *out);
-extern void gp_link_feature_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+extern void gp_link_graph_scores(gp_score_context *f, const gp_link_block *block, double *out);
+extern void gp_link_feature_scores(gp_score_context *f, const gp_link_block *block, double *out);
 
 /* The same for any pairs, linked or not: out is n x width. */
-extern void gp_link_pair_scores(gp_link_frame *f, int64_t n, const int32_t *src,
+extern void gp_link_pair_scores(gp_score_context *f, int64_t n, const int32_t *src,
 								const int32_t *dst, double *out);
 
 /*
@@ -144,41 +144,44 @@ typedef struct gp_link_cut
  * being the scaling's masses (strengths, or 1 + strengths), without cut t's
  * weight.  cuts may be NULL.  b is restored.
  */
-extern void gp_link_cut_spmm(gp_link_frame *f, const gp_csr *s, double self, double alpha,
+extern void gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha,
 							 gp_matrix b, double beta, gp_matrix c, const gp_link_cut *cuts);
 
 /* dst = S' e_i for the source i of each column; scratch is of its size. */
-extern void gp_link_cut_columns(gp_link_frame *f, const gp_csr *s, double self, int32_t sources,
+extern void gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double self, int32_t sources,
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
 
 /* structure.c: fills the scores that need no features. */
-extern void gp_link_structure(gp_link_frame *f, const gp_link_block *block,
+extern void gp_link_structure(gp_score_context *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, double *out);
 extern int32_t gp_link_structure_width(bool directed);
 /* link_laplacian.c: a Laplacian kernel and DeepWalk; columns first and first + 1 of out. */
 #define GP_LINK_LAPLACIAN_SCORES 2
 
-extern void gp_link_laplacian(gp_link_frame *f, const gp_link_block *block,
+extern void gp_link_laplacian(gp_score_context *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, int32_t first, double *out);
-/* ease.c: the linear auto-encoder; two columns, 0 on a graph of more than GP_LINK_EASE_NODES. */
+/*
+ * autoencoder_score.c: the linear auto-encoder; two columns, 0 on a graph of more than
+ * GP_LINK_EASE_NODES.
+ */
 #define GP_LINK_EASE_SCORES 2
 #define GP_LINK_EASE_NODES 10000
 
-extern void gp_link_ease_open(gp_link_frame *f);
-extern void gp_link_ease(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+extern void gp_link_ease_open(gp_score_context *f);
+extern void gp_link_ease(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 						 int32_t first,
 						 double *out);
 /* x = (A^2 + lambda I)^-1 b, where b is lost. */
-extern void gp_link_ease_solve_for(gp_link_frame *f, const gp_link_cut *cuts, double close,
+extern void gp_link_ease_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
 								   gp_matrix b, gp_matrix x);
 /* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
-extern void gp_link_ease_solve(gp_link_frame *f, const gp_link_block *block,
+extern void gp_link_ease_solve(gp_score_context *f, const gp_link_block *block,
 							   const gp_link_cut *cuts,
 							   double close, gp_matrix x);
 
 /*
- * item_scores.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of
+ * ease.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of
  * one side have the score 0.
  */
 #define GP_LINK_RIDGES 3		/* to choose from, the usual one first */
@@ -195,31 +198,31 @@ extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *shar
  * A frame of the one score, of these items; with the diagonal (nodes) of an earlier fit by the
  * ridge, or NULL.
  */
-extern void gp_link_item_frame_open(gp_link_frame *f, gp_device *dev, const gp_graph *graph,
+extern void gp_link_item_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 									const bool *item,
 									double ridge, const double *diagonal);
-extern void gp_link_item_frame_restore(gp_link_frame *f, gp_device *dev,
+extern void gp_link_item_frame_restore(gp_score_context *f, gp_device *dev,
 									   const gp_link_model *model);
-extern void gp_link_items_open(gp_link_frame *f, const bool *item, double ridge,
+extern void gp_link_items_open(gp_score_context *f, const bool *item, double ridge,
 							   const double *diagonal);
-extern void gp_link_items_close(gp_link_frame *f);
+extern void gp_link_items_close(gp_score_context *f);
 
 /*
  * Prepares the scores by one of the ridges: computes the diagonal; dense: by the inverse, unless
  * it is too large for any machine.
  */
-extern void gp_link_items_fit(gp_link_frame *f, int ridge, bool dense);
+extern void gp_link_items_fit(gp_score_context *f, int ridge, bool dense);
 
 /* The diagonal alone, without the inverse. */
-extern void gp_link_items_probe(gp_link_frame *f);
+extern void gp_link_items_probe(gp_score_context *f);
 
 /* Computes the inverse where that pays for the scores of so many sources. */
-extern void gp_link_items_expect(gp_link_frame *f, int64_t sources);
+extern void gp_link_items_expect(gp_score_context *f, int64_t sources);
 
 /* The diagonal, which the caller owns from now on. */
-extern double *gp_link_items_diagonal(gp_link_frame *f);
+extern double *gp_link_items_diagonal(gp_score_context *f);
 
-extern void gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, double *out);
+extern void gp_link_item_scores(gp_score_context *f, const gp_link_block *block, double *out);
 
 /*
  * decay.c: of a graph with times, neighbours in common and activity by how recent links are; two
@@ -228,15 +231,15 @@ extern void gp_link_item_scores(gp_link_frame *f, const gp_link_block *block, do
 #define GP_LINK_DECAYS 3
 #define GP_LINK_DECAY_SCORES (2 * GP_LINK_DECAYS)
 
-extern void gp_link_decay_open(gp_link_frame *f);
-extern void gp_link_decay(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+extern void gp_link_decay_open(gp_score_context *f);
+extern void gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 						  int32_t first,
 						  double *out);
 /* cosines.c: of the features. */
-extern void gp_link_cosines(gp_link_frame *f, const gp_link_block *block,
+extern void gp_link_cosines(gp_score_context *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
-extern void gp_link_feature_statistics(gp_link_frame *f);
-/* item_choice.c: the ridge by which the hidden links of a fold rank best. */
+extern void gp_link_feature_statistics(gp_score_context *f);
+/* ease_ridge.c: the ridge by which the hidden links of a fold rank best. */
 extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
 								 const bool *item, bool dense);
 

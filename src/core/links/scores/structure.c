@@ -44,7 +44,7 @@ gp_link_graph_width(const gp_graph *graph)
 
 typedef struct structure
 {
-	gp_link_frame *f;
+	gp_score_context *f;
 	const gp_link_block *block;
 	const gp_link_cut *cuts;
 	int32_t    *source;			/* of each pair */
@@ -54,7 +54,7 @@ typedef struct structure
 
 /* The walks of a block's pairs. */
 static structure
-structure_open(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts)
+structure_open(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts)
 {
 	structure	s = {.f = f, .block = block, .cuts = cuts};
 	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
@@ -86,7 +86,7 @@ degree_of(const structure *s, int64_t e, int32_t node)
 
 /* log(1 + x), for most counts without computing it. */
 static inline double
-log_count(const gp_link_frame *f, double x)
+log_count(const gp_score_context *f, double x)
 {
 	int			k = x >= 0.0 && x < GP_LINK_COUNTS ? (int) x : 0;
 
@@ -97,7 +97,7 @@ log_count(const gp_link_frame *f, double x)
 static void
 write_pattern(structure *s, int64_t e, double *out)
 {
-	const gp_link_frame *f = s->f;
+	const gp_score_context *f = s->f;
 	double		di = degree_of(s, e, s->source[e]);
 	double		dj = degree_of(s, e, s->block->dst[e]);
 	double		log_i = log_count(f, di);
@@ -123,7 +123,7 @@ static void
 write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
 		   const double *sources, double *out)
 {
-	const gp_link_frame *f = s->f;
+	const gp_score_context *f = s->f;
 	int32_t		i = s->source[e];
 	int32_t		j = s->block->dst[e];
 	double		cut = s->cuts ? 1.0 : 0.0;
@@ -142,7 +142,7 @@ write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
 static void
 walk_arcs(structure *s, double *out)
 {
-	gp_link_frame *f = s->f;
+	gp_score_context *f = s->f;
 	gp_device  *dev = f->dev;
 	int64_t		n = s->block->n;
 	gp_matrix	x = f->dev->create(f->dev, f->n, s->block->sources, GP_FLOAT);
@@ -165,7 +165,7 @@ walk_arcs(structure *s, double *out)
 }
 
 void
-gp_link_structure(gp_link_frame *f, const gp_link_block *block, const gp_link_cut *cuts,
+gp_link_structure(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 				  double *out)
 {
 	structure	s = structure_open(f, block, cuts);

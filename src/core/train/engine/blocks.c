@@ -27,7 +27,7 @@ without_values(gp_trainer *t, const gp_csr *s)
 /* Makes the weights, started uniformly (Glorot and Bengio 2010), and what stands for the
  * features. */
 static void
-linear_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+linear_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	gp_linear_map *l = &b->linear;
 
@@ -73,14 +73,14 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 }
 
 static uint64_t
-drop_seed(const gp_trainer *t, const gp_block *b)
+drop_seed(const gp_trainer *t, const gp_layer_op *b)
 {
 	return gp_trainer_seed(t, 200 + (uint64_t) b->number, true);
 }
 
 /* Drops elements of a matrix: the same ones whenever it is called in a step. */
 static void
-drop_matrix(gp_trainer *t, const gp_block *b, double rate, gp_matrix m)
+drop_matrix(gp_trainer *t, const gp_layer_op *b, double rate, gp_matrix m)
 {
 	gp_each		e = {.op = GP_EACH_DROP,.rate = rate,.seed = drop_seed(t, b)};
 
@@ -90,7 +90,7 @@ drop_matrix(gp_trainer *t, const gp_block *b, double rate, gp_matrix m)
 
 /* y = x W + 1 b'. */
 static void
-linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+linear_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_linear_map *l = &b->linear;
 	gp_device  *dev = t->dev;
@@ -121,7 +121,7 @@ linear_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 
 /* dW += x' dy, db += 1' dy, dx = dy W'. */
 static void
-linear_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+linear_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_linear_map *l = &b->linear;
 	gp_device  *dev = t->dev;
@@ -151,14 +151,15 @@ const gp_block_class gp_block_linear = {
 
 /* y = op x. */
 static void
-propagate_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+propagate_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	t->dev->spmm(t->dev, 1.0, b->propagate.op, x, 0.0, y);
 }
 
 /* dx = op' dy. */
 static void
-propagate_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+propagate_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+				   gp_matrix dx)
 {
 	t->dev->spmm(t->dev, 1.0, b->propagate.turned, dy, 0.0, dx);
 }
@@ -171,14 +172,14 @@ const gp_block_class gp_block_propagate = {
 
 /* y = max(y, 0). */
 static void
-relu_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+relu_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_trainer_each(t, GP_EACH_RELU, 0.0, y, GP_NONE, GP_NONE);
 }
 
 /* dy stays where y > 0. */
 static void
-relu_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+relu_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_trainer_each(t, GP_EACH_GATE, 0.0, dy, y, GP_NONE);
 }
@@ -189,13 +190,14 @@ const gp_block_class gp_block_relu = {
 
 /* y o keep / (1 - rate), and the same of the gradient. */
 static void
-dropout_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+dropout_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	drop_matrix(t, b, b->dropout, y);
 }
 
 static void
-dropout_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+dropout_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+				 gp_matrix dx)
 {
 	drop_matrix(t, b, b->dropout, dy);
 }
@@ -208,14 +210,14 @@ const gp_block_class gp_block_dropout = {
 
 /* Makes the matrix that carries rows back. */
 static void
-gather_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+gather_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	b->rows = b->gather.most;
 	b->gather.scatter = gp_trainer_csr(t, rows, b->rows, b->rows);
 }
 
 void
-gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
+gp_gather_rows(gp_trainer *t, gp_network *c, gp_layer_op *b, int64_t n)
 {
 	gp_csr	   *s = &b->gather.scatter;
 	int64_t		k = 0;
@@ -230,19 +232,19 @@ gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n)
 			k++;
 		s->start[i + 1] = k;
 	}
-	for (gp_block *after = b; after < c->block + c->n; after++)
+	for (gp_layer_op *after = b; after < c->block + c->n; after++)
 		after->now = n;
 }
 
 static void
-gather_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+gather_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	t->dev->gather_rows(t->dev, y, x, b->gather.index);
 }
 
 /* Rows that were not gathered get 0. */
 static void
-gather_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+gather_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	t->dev->spmm(t->dev, 1.0, &b->gather.scatter, dy, 0.0, dx);
 }

@@ -168,7 +168,7 @@ gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 
 /* ---- chains ---- */
 
-gp_block *
+gp_layer_op *
 gp_network_add(gp_network *c, const gp_block_class *class)
 {
 	c->block[c->n].class = class;
@@ -180,7 +180,7 @@ gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
 {
 	for (int k = 0; k < c->n; k++)
 	{
-		gp_block   *b = &c->block[k];
+		gp_layer_op   *b = &c->block[k];
 
 		b->number = k;
 		b->rows = rows;
@@ -197,7 +197,7 @@ gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
 
 /* The rows of this step of a block's value or gradient. */
 static gp_matrix
-rows_now(const gp_block *b, gp_matrix m)
+rows_now(const gp_layer_op *b, gp_matrix m)
 {
 	return gp_is_wanted(m) ? gp_matrix_rows(m, 0, b->now) : m;
 }
@@ -214,7 +214,7 @@ gp_network_forward(gp_trainer *t, gp_network *c, int n)
 {
 	for (int k = 0; k < n; k++)
 	{
-		gp_block   *b = &c->block[k];
+		gp_layer_op   *b = &c->block[k];
 
 		b->class->forward(t, b, before(c, k), rows_now(b, b->value));
 	}
@@ -225,7 +225,7 @@ gp_network_backward(gp_trainer *t, gp_network *c)
 {
 	for (int k = c->n - 1; k >= 0; k--)
 	{
-		gp_block   *b = &c->block[k];
+		gp_layer_op   *b = &c->block[k];
 		gp_matrix	dx = k > 0 ? rows_now(&b[-1], b[-1].gradient) : GP_NONE;
 
 		b->class->backward(t, b, before(c, k), rows_now(b, b->value), rows_now(b, b->gradient), dx);

@@ -59,22 +59,22 @@ typedef struct gp_trainer
 	int64_t		nmemories;
 } gp_trainer;
 
-typedef struct gp_block gp_block;
+typedef struct gp_layer_op gp_layer_op;
 
 typedef struct gp_block_class
 {
 	bool		in_place;		/* the value takes the place of the one before */
 
 	/* Sets the value's size, given that of the one before, and makes buffers and parameters. */
-	void		(*shape) (gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
-	void		(*forward) (gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y);
+	void		(*shape) (gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols);
+	void		(*forward) (gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y);
 
 	/* Adds to the parameters' gradients; dx, where it is wanted, is overwritten. */
-	void		(*backward) (gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+	void		(*backward) (gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
 							 gp_matrix dx);
 
 	/* Adds weight times the gradient of the divergence from the prior; NULL: none. */
-	void		(*prior) (gp_trainer *t, gp_block *b, double weight);
+	void		(*prior) (gp_trainer *t, gp_layer_op *b, double weight);
 } gp_block_class;
 
 /* A linear map, of the value before or of features. */
@@ -219,7 +219,7 @@ typedef struct gp_inducing
 	struct gp_inducing_room *room;	/* inducing.c */
 } gp_inducing;
 
-struct gp_block
+struct gp_layer_op
 {
 	const gp_block_class *class;
 	int64_t		rows;			/* of the value, at most */
@@ -251,7 +251,7 @@ struct gp_block
 /* Blocks in a row. */
 typedef struct gp_network
 {
-	gp_block	block[GP_MOST_BLOCKS];
+	gp_layer_op	block[GP_MOST_BLOCKS];
 	int			n;
 	gp_matrix	input;			/* without data where the first block has its own */
 } gp_network;
@@ -318,7 +318,7 @@ extern void gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set,
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 
 /* Adds a block to a chain that is not open yet. */
-extern gp_block *gp_network_add(gp_network *c, const gp_block_class *class);
+extern gp_layer_op *gp_network_add(gp_network *c, const gp_block_class *class);
 extern void gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols);
 
 /* Runs the first n blocks. */
@@ -343,12 +343,12 @@ extern const gp_block_class gp_block_dropout;
 extern const gp_block_class gp_block_gather;
 
 /* The rows of this step; blocks behind it follow. */
-extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_block *b, int64_t n);
+extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_layer_op *b, int64_t n);
 
 /* ---- weights.c ---- */
 
 /* Makes what so many features of a block need, whose weights' sampled and groups are set. */
-extern void gp_weights_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t width,
+extern void gp_weights_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width,
 							int64_t features);
 
 /* The squares of the features of a panel of so many rows times s2, and the level or GP_NONE:
@@ -376,7 +376,7 @@ extern void gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_mat
 
 /* The divergence of the weights from the prior N(0, I); a block's prior. */
 extern double gp_weights_divergence(gp_trainer *t, const gp_weights *w);
-extern void gp_weights_prior(gp_trainer *t, gp_block *b, double weight);
+extern void gp_weights_prior(gp_trainer *t, gp_layer_op *b, double weight);
 
 /* ---- fourier.c ---- */
 
@@ -384,7 +384,7 @@ extern const gp_block_class gp_block_cosines;
 extern const gp_block_class gp_block_spectrum;
 
 /* Means (rows x cols) and variances (the same; or GP_NONE) of all rows of x by q. */
-extern void gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean,
+extern void gp_cosines_predict(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix mean,
 							   gp_matrix variance);
 
 /* ---- mix.c ---- */
@@ -398,8 +398,8 @@ extern const gp_block_class gp_block_pairs;
 
 /* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's
  * end. */
-extern void gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols);
-extern void gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n);
+extern void gp_ends_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols);
+extern void gp_pairs_set(gp_trainer *t, gp_layer_op *b, int64_t n);
 
 /* e^gain / sqrt(D); w (1 x cols, the block's). */
 extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
@@ -415,6 +415,6 @@ extern const gp_block_class gp_block_inducing_layer;
 extern const gp_block_class gp_block_inducing_pairs;
 
 /* Brings amplitude, inverse, scaled and turned up to the block's parameters. */
-extern void gp_inducing_ready(gp_trainer *t, gp_block *b);
+extern void gp_inducing_ready(gp_trainer *t, gp_layer_op *b);
 
 #endif							/* GP_ENGINE_H */

@@ -8,7 +8,7 @@
 #include "engine.h"
 
 static void
-cosines_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
+cosines_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width)
 {
 	gp_cosines *f = &b->cosines;
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
@@ -27,7 +27,7 @@ cosines_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 
 /* Makes what follows from the parameters: s or s^2, A, 1 / len, a. */
 static void
-prepare(gp_trainer *t, gp_block *b)
+prepare(gp_trainer *t, gp_layer_op *b)
 {
 	gp_cosines *f = &b->cosines;
 	gp_weights *w = &b->weights;
@@ -53,7 +53,7 @@ scale_of(const gp_cosines *f)
 
 /* Makes a panel's arguments U O' and features; returns U. */
 static gp_matrix
-make_features(gp_trainer *t, gp_block *b, gp_matrix x)
+make_features(gp_trainer *t, gp_layer_op *b, gp_matrix x)
 {
 	gp_cosines *f = &b->cosines;
 	gp_device  *dev = t->dev;
@@ -75,7 +75,7 @@ make_features(gp_trainer *t, gp_block *b, gp_matrix x)
 
 /* Phi mean, or Phi A, and what the input gives. */
 static void
-make_means(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+make_means(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	t->dev->gemm(t->dev, false, false, 1.0, gp_matrix_rows(b->weights.phi, 0, x.rows),
 				 b->weights.sampled ? b->weights.mean.value : b->cosines.weight, 0.0, y);
@@ -83,7 +83,7 @@ make_means(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 }
 
 static void
-cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+cosines_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	prepare(t, b);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
@@ -101,7 +101,7 @@ cosines_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 
 /* What O, len and X get of a panel's dZ = -a sqrt(2/M) sin(Z) o dPhi. */
 static void
-arguments_backward(gp_trainer *t, gp_block *b, gp_matrix u, gp_matrix dx)
+arguments_backward(gp_trainer *t, gp_layer_op *b, gp_matrix u, gp_matrix dx)
 {
 	gp_cosines *f = &b->cosines;
 	gp_device  *dev = t->dev;
@@ -120,7 +120,8 @@ arguments_backward(gp_trainer *t, gp_block *b, gp_matrix u, gp_matrix dx)
 }
 
 static void
-cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+cosines_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+				 gp_matrix dx)
 {
 	gp_cosines *f = &b->cosines;
 	gp_weights *w = &b->weights;
@@ -162,7 +163,7 @@ cosines_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix
 }
 
 void
-gp_cosines_predict(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix mean, gp_matrix variance)
+gp_cosines_predict(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix mean, gp_matrix variance)
 {
 	gp_weights *w = &b->weights;
 
@@ -189,7 +190,7 @@ const gp_block_class gp_block_cosines = {
 
 /* Two halves become one. */
 static void
-spectrum_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+spectrum_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	b->cols = cols / 2;
 	b->spectrum.draw = gp_trainer_matrix(t, rows, b->cols, t->type);
@@ -198,7 +199,7 @@ spectrum_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 
 /* O = 2 pi (mu + exp(l) o u). */
 static void
-spectrum_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+spectrum_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_exp(t, 1.0, y, gp_matrix_cols(x, b->cols, b->cols));
 	gp_times(t, y, b->spectrum.draw);
@@ -207,7 +208,8 @@ spectrum_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 
 /* dmu = 2 pi dO, dl = 2 pi dO o exp(l) o u. */
 static void
-spectrum_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+spectrum_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+				  gp_matrix dx)
 {
 	gp_matrix	dmu = gp_matrix_cols(dx, 0, b->cols);
 	gp_matrix	dl = gp_matrix_cols(dx, b->cols, b->cols);

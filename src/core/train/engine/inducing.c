@@ -86,7 +86,7 @@ first(gp_matrix m, int64_t rows)
 
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
-open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
+open_room(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int power)
 {
 	gp_inducing *f = &b->inducing;
 	gp_device  *dev = t->dev;
@@ -145,7 +145,7 @@ open_room(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int power)
 }
 
 static void
-layer_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
+layer_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width)
 {
 	b->inducing.span = b->inducing.count;
 	open_room(t, b, rows, width, 1);
@@ -154,7 +154,7 @@ layer_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
 /* The same of pairs, with the matrices of ones and zeros that pick the columns of an inducing
  * pair's points. */
 static void
-pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t width)
+pairs_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width)
 {
 	gp_inducing *f = &b->inducing;
 	int64_t		panel = gp_min64(b->ends.most, GP_TRAIN_ROWS);
@@ -231,7 +231,7 @@ cover_points(gp_trainer *t, gp_inducing *f)
 }
 
 void
-gp_inducing_ready(gp_trainer *t, gp_block *b)
+gp_inducing_ready(gp_trainer *t, gp_layer_op *b)
 {
 	gp_inducing *f = &b->inducing;
 	gp_device  *dev = t->dev;
@@ -319,7 +319,7 @@ root_backward(gp_trainer *t, gp_inducing *f)
 
 /* The derivatives by s, the points, len and a, when all panels are done. */
 static void
-points_backward(gp_trainer *t, gp_block *b)
+points_backward(gp_trainer *t, gp_layer_op *b)
 {
 	gp_inducing *f = &b->inducing;
 	gp_weights *w = &b->weights;
@@ -357,7 +357,7 @@ points_backward(gp_trainer *t, gp_block *b)
 
 /* The covariances of rows with the points. */
 static void
-cover_rows(gp_trainer *t, gp_block *b, side *s, gp_matrix x)
+cover_rows(gp_trainer *t, gp_layer_op *b, side *s, gp_matrix x)
 {
 	gp_device  *dev = t->dev;
 	gp_matrix	wide = first(s->wide, x.rows);
@@ -404,7 +404,7 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 
 /* The features of a panel, from its covariances with the directions. */
 static void
-make_features(gp_trainer *t, gp_block *b, gp_matrix cross)
+make_features(gp_trainer *t, gp_layer_op *b, gp_matrix cross)
 {
 	t->dev->gemm(t->dev, false, true, 1.0, cross, b->inducing.room->white, 0.0,
 				 first(b->weights.phi, cross.rows));
@@ -413,7 +413,7 @@ make_features(gp_trainer *t, gp_block *b, gp_matrix cross)
 /* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the
  * variances' gradient. */
 static void
-features_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix cross, gp_matrix df,
+features_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix cross, gp_matrix df,
 				  gp_matrix dcross)
 {
 	room	   *r = b->inducing.room;
@@ -428,7 +428,7 @@ features_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix cro
 
 /* Sums over panels begin. */
 static void
-begin_backward(gp_trainer *t, gp_block *b)
+begin_backward(gp_trainer *t, gp_layer_op *b)
 {
 	room	   *r = b->inducing.room;
 
@@ -444,7 +444,7 @@ begin_backward(gp_trainer *t, gp_block *b)
 /* The features of a panel, whose covariances with the directions are those with the points; returns
  * these. */
 static gp_matrix
-layer_panel(gp_trainer *t, gp_block *b, gp_matrix x)
+layer_panel(gp_trainer *t, gp_layer_op *b, gp_matrix x)
 {
 	side	   *s = &b->inducing.room->side[0];
 
@@ -454,7 +454,7 @@ layer_panel(gp_trainer *t, gp_block *b, gp_matrix x)
 }
 
 static void
-layer_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+layer_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_inducing_ready(t, b);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
@@ -468,7 +468,7 @@ layer_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 }
 
 static void
-layer_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+layer_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	side	   *s = &b->inducing.room->side[0];
 
@@ -499,7 +499,7 @@ const gp_block_class gp_block_inducing_layer = {
 
 /* The rows of a panel's first or second ends. */
 static gp_matrix
-ends_of(const gp_block *b, const gp_band *band, int end)
+ends_of(const gp_layer_op *b, const gp_band *band, int end)
 {
 	return gp_matrix_rows(b->ends.row, end * b->ends.n + band->first, band->count);
 }
@@ -519,7 +519,7 @@ difference(gp_trainer *t, gp_inducing *f, int64_t rows)
 /* A panel's covariances with the inducing pairs, from those of its ends with their points; and its
  * features. */
 static gp_matrix
-pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
+pairs_panel(gp_trainer *t, gp_layer_op *b, const gp_band *band)
 {
 	gp_device  *dev = t->dev;
 	gp_inducing *f = &b->inducing;
@@ -557,7 +557,7 @@ pairs_panel(gp_trainer *t, gp_block *b, const gp_band *band)
 }
 
 static void
-pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+pairs_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	t->dev->gather_rows(t->dev, first(b->ends.row, 2 * b->ends.n), x, b->ends.end);
 	gp_inducing_ready(t, b);
@@ -572,7 +572,7 @@ pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 
 /* The derivatives of a panel; the gradient of an end's row stands in place of its partner's. */
 static void
-panel_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix df)
+panel_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix df)
 {
 	gp_device  *dev = t->dev;
 	gp_inducing *f = &b->inducing;
@@ -611,7 +611,7 @@ panel_backward(gp_trainer *t, gp_block *b, const gp_band *band, gp_matrix df)
 }
 
 static void
-pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+pairs_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	begin_backward(t, b);
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))

@@ -14,7 +14,7 @@
 
 /* The columns that sum q of K, from 0, acts on. */
 static gp_matrix
-columns_of(const gp_block *b, gp_matrix m, int q)
+columns_of(const gp_layer_op *b, gp_matrix m, int q)
 {
 	int64_t		first = b->mix.groups > 1 ? (q + 1) * b->cols / b->mix.groups : 0;
 
@@ -22,7 +22,7 @@ columns_of(const gp_block *b, gp_matrix m, int q)
 }
 
 static void
-mix_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+mix_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	gp_mix	   *m = &b->mix;
 
@@ -44,7 +44,7 @@ read_weights(gp_trainer *t, const gp_mix *m, double *weight)
 
 /* y <- y + l (S y - y), sum after sum. */
 static void
-mix_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+mix_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_mix	   *m = &b->mix;
 	gp_device  *dev = t->dev;
@@ -63,7 +63,7 @@ mix_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 
 /* dlam_q = l (1 - l) sum dy o (S f - f), and dy <- dy + l (S' dy - dy). */
 static void
-mix_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+mix_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_mix	   *m = &b->mix;
 	gp_device  *dev = t->dev;
@@ -90,7 +90,7 @@ const gp_block_class gp_block_mix = {
 /* ---- rows of one length ---- */
 
 static void
-unit_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+unit_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	gp_unit    *u = &b->unit;
 
@@ -122,7 +122,7 @@ read_dots(gp_trainer *t, gp_unit *u, gp_matrix a, gp_matrix b, double *out)
 
 /* y = x / sqrt(x.x), but for a little. */
 static void
-unit_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+unit_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_unit    *u = &b->unit;
 
@@ -134,7 +134,7 @@ unit_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 
 /* dx = n (dy - y (dy . y)) for rows y of length 1. */
 static void
-unit_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+unit_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_unit    *u = &b->unit;
 

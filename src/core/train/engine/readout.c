@@ -12,7 +12,7 @@
 /* ---- ends ---- */
 
 void
-gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+gp_ends_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	gp_ends    *p = &b->ends;
 
@@ -24,7 +24,7 @@ gp_ends_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
 }
 
 void
-gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n)
+gp_pairs_set(gp_trainer *t, gp_layer_op *b, int64_t n)
 {
 	gp_ends    *p = &b->ends;
 	gp_csr	   *s = &p->scatter;
@@ -58,7 +58,7 @@ gp_pairs_set(gp_trainer *t, gp_block *b, int64_t n)
 /* ---- inner products ---- */
 
 static void
-pairs_shape(gp_trainer *t, gp_block *b, int64_t rows, int64_t cols)
+pairs_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 {
 	gp_pairs   *p = &b->pairs;
 	int64_t		most = b->ends.most;
@@ -90,7 +90,7 @@ gp_pairs_weights(gp_trainer *t, const gp_pairs *p)
 
 /* r of each pair. */
 static void
-pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
+pairs_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 {
 	gp_pairs   *p = &b->pairs;
 	gp_device  *dev = t->dev;
@@ -115,7 +115,7 @@ pairs_forward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y)
 /* dc, dgain; domega = 2 s' (w x_i o w x_j) and dx_i = w sum s w x_j with s = e^gain / sqrt(D)
  * dr. */
 static void
-pairs_backward(gp_trainer *t, gp_block *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+pairs_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
 	gp_pairs   *p = &b->pairs;
 	gp_device  *dev = t->dev;

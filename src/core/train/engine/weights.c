@@ -4,7 +4,7 @@
 #include "engine.h"
 
 void
-gp_weights_open(gp_trainer *t, gp_block *b, int64_t rows, int64_t width, int64_t features)
+gp_weights_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int64_t features)
 {
 	gp_weights *w = &b->weights;
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
@@ -109,7 +109,7 @@ gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_matrix x, gp_ma
 }
 
 void
-gp_weights_prior(gp_trainer *t, gp_block *b, double weight)
+gp_weights_prior(gp_trainer *t, gp_layer_op *b, double weight)
 {
 	gp_weights *w = &b->weights;
 

@@ -43,8 +43,8 @@ typedef struct learner
 	gp_trainer	t;
 	gp_network *net;
 	gp_network *spectrum;
-	gp_block   *gather;
-	gp_block   *head;
+	gp_layer_op   *gather;
+	gp_layer_op   *head;
 	int64_t		nlearnt;		/* labels that are learnt from */
 	int32_t    *learnt;			/* their nodes, ascending */
 	int32_t    *place;			/* of each node among the labels; -1: not learnt from */
@@ -114,10 +114,10 @@ learner_close(void *state)
 /* ---- the network ---- */
 
 /* A linear map behind what is there. */
-static gp_block *
+static gp_layer_op *
 add_linear(gp_network *c, int64_t width, unsigned groups, double decay, bool biased)
 {
-	gp_block   *b = gp_network_add(c, &gp_block_linear);
+	gp_layer_op   *b = gp_network_add(c, &gp_block_linear);
 
 	b->width = width;
 	b->groups = groups;
@@ -142,7 +142,7 @@ open_networks(learner *l)
 	gp_trainer *t = &l->t;
 	unsigned	alone = 1u << FREQUENCIES;
 	unsigned	both = 1u << POSTERIOR | 1u << FREQUENCIES;
-	gp_block   *b;
+	gp_layer_op   *b;
 
 	/* frequencies: a number e_m of each, 64 and 64 units, mu and log sigma */
 	memset(l->spectrum, 0, sizeof(gp_network));

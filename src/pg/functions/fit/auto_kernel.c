@@ -301,7 +301,7 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 
 		gnngp_problem_init(&problem, data, gnngp_compile_kernel(run->env, c->kernel), settings);
 		problem.strategy = GP_STRATEGY_AUTO;
-		problem = i < n ? gp_compared(run->device, &problem) : problem;
+		problem = i < n ? gp_comparison_problem(run->device, &problem) : problem;
 		/* To plan random walks is to make them, which is most of such a fit. */
 		if (problem.program->input.kind != GP_INPUT_LAPLACIAN ||
 			gp_precision_serves(run->env, &problem))

@@ -198,7 +198,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	else if (gnngp_method_is_gp(run->settings.method))
 	{
 		run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
-		gp_tell_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
+		gp_notice_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
 	}
 	else
 	{
@@ -216,8 +216,8 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 		gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
 						   gnngp_compile_kernel(compute->env, run->fit.kernel) : NULL,
 						   &run->settings);
-		gp_tell_apart(compute->env, &problem);
-		gp_tell_weights(compute->env, &problem);
+		gp_notice_unlabelled(compute->env, &problem);
+		gp_notice_weights(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + lap_seconds(run);

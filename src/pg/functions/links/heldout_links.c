@@ -14,7 +14,7 @@ typedef struct held_rows
 	gnngp_model *model;			/* with the ids of the link part */
 	gp_env	   *env;
 	gp_link_held held;
-	gnngp_link_ids ids;
+	gnngp_stored_ids ids;
 	ReturnSetInfo *result;
 } held_rows;
 

@@ -245,7 +245,7 @@ Datum
 gnngp_explain(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
-	gnngp_some *some;
+	gnngp_neighbourhood *some;
 	gp_live_question q;
 	double	   *share;
 	score_part *parts;
@@ -284,7 +284,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 }
 
 static NullableDatum
-node_cell(gnngp_live_call *c, const gnngp_some *some, int32 node)
+node_cell(gnngp_live_call *c, const gnngp_neighbourhood *some, int32 node)
 {
 	gnngp_id	id = gnngp_ids_at(&some->ids, node);
 
@@ -300,7 +300,7 @@ Datum
 gnngp_explain_edges(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
-	gnngp_some *some;
+	gnngp_neighbourhood *some;
 	gp_live_question q;
 	gp_live_answer answer;
 	gp_device  *dev;

@@ -116,7 +116,7 @@ asks_many(const gnngp_live_call *c)
 }
 
 gp_live_question
-gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
+gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 {
 	const gp_piece *moments = fit_piece(c, GP_PIECE_MOMENTS,
 										"the moments of its live state do not fit its features");
@@ -125,7 +125,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
 	gnngp_rim	rim = program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
-	gnngp_some *some;
+	gnngp_neighbourhood *some;
 	int32	   *number;
 
 	/* Of the farthest nodes lists of neighbours read all edges; degrees are enough elsewhere. */
@@ -140,7 +140,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_some **read)
 				 errhint("Tasks have no edges and no neighbours; gp_explain names the facts that count.")));
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
-	some = gnngp_read_some(c->env, c->graph, c->wanted, c->nwanted,
+	some = gnngp_read_neighbourhood(c->env, c->graph, c->wanted, c->nwanted,
 						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
 						   rim, (int64) c->figures.dims,
 						   moments ? moments->dense : NULL,

@@ -22,7 +22,7 @@ Datum
 gnngp_next_labels(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
-	gnngp_some *some = NULL;
+	gnngp_neighbourhood *some = NULL;
 	gp_live_question q;
 	gp_live_choice choice = {0};
 	bool		has_k = PG_NARGS() > 2;

@@ -167,7 +167,7 @@ static gp_live_answer
 ask(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
-	gnngp_some *some;
+	gnngp_neighbourhood *some;
 	gp_live_question q;
 
 	if (c->model->rows > 0)

@@ -77,7 +77,7 @@ make_figures(forward *f, double *metric)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_calibrator calibrator = {0};
-	gp_told		told = {.n = f->n,.nclasses = f->model->classes,.label = f->label,
+	gp_heldout_predictions		told = {.n = f->n,.nclasses = f->model->classes,.label = f->label,
 						.target = f->target,.mean = f->mean,.calibrator = &calibrator};
 
 	if (f->model->classes > 0)

@@ -1,5 +1,5 @@
 /*
- * item_choice.c - how much the regressions of users and items are shrunk.
+ * ease_ridge.c - how much the regressions of users and items are shrunk.
  *
  * One fold tells, by its hidden links: each is asked of one of its ends, in turn where there are no
  * directions, and ranked among the nodes of the other side that the end is not linked with.  A
@@ -58,7 +58,7 @@ gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *f
 	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),
 		.dst = gp_alloc_array(env, room, sizeof(int32_t)),
 	.score = gp_alloc_zero(env, room, sizeof(double))};
-	gp_link_frame frame;
+	gp_score_context frame;
 	double		most = -1.0;
 	int			best = 0;
 
