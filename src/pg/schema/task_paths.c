@@ -14,6 +14,7 @@ typedef struct path_rows
 	gnngp_task_reading *r;
 	Oid			id_type;
 	Oid			key_type;
+	bool		timed;
 	gp_typed_pair *pair;
 	int64		n;
 	int64		room;
@@ -26,6 +27,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	path_rows  *p = state;
 	gnngp_task_reading *r = p->r;
 	int32		entity = gnngp_reading_entity(r, values[0], nulls[0], p->id_type);
+	gp_time		at = p->timed ? gnngp_time_of(values[2], nulls[2]) : GP_TIME_ALWAYS;
 	gnngp_id	key;
 
 	if (entity < 0 || nulls[1])
@@ -33,6 +35,8 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	key = gnngp_datum_id(values[1], p->key_type, NULL);
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
+		if (at >= r->as_of[r->row_of[k]])
+			continue;
 		if (p->n == p->room)
 		{
 			p->room = p->room ? 2 * p->room : 1024;
@@ -62,6 +66,9 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	llast_oid(q.types) = p.id_type;
 	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", to->n, to->from, &p.key_type));
 	llast_oid(q.types) = p.key_type;
+	p.timed = t->time >= 0;
+	if (p.timed)
+		gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));
 	if (by)
 		q.joins = psprintf(" JOIN %s e ON %s", entities->table.quoted, gnngp_join_equals(r->schema, by, "t", "e"));
 	q.condition = gnngp_key_condition(t, "t", to->n, to->from);

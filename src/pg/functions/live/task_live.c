@@ -86,7 +86,15 @@ read_terms(gnngp_live_call *c, gnngp_few *few)
 	const gp_features *own = gnngp_few_read_typed(few, &typed);
 
 	for (int64 i = 0; i < c->nodes.n; i++)
+	{
 		row[i] = gnngp_few_place(few, &c->nodes.id[i]);
+		if (row[i] < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_OBJECT),
+					 errmsg("node %s is not in its table at each reading",
+							gnngp_id_name(&c->nodes.id[i])),
+					 errhint("A view whose rows change from one reading to the next cannot be asked.")));
+	}
 	c->terms = gp_typed_tell(c->env, typed, own, c->live->keep, row, c->nodes.n);
 }
 
