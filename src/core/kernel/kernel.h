@@ -18,7 +18,7 @@
 
 #define GP_MAX_LINEAR_TERMS 48	/* terms of one linear step */
 #define GP_MAX_OPS 48			/* operators over one term: one a layer at most, and a few */
-#define GP_COLUMN_BLOCK 128		/* columns that an operator is applied to at once */
+#define GP_COLUMN_BLOCK 128		/* columns of a kernel that are computed at once */
 #define GP_ROW_BLOCK 1024		/* rows that are evaluated at once */
 
 /* What can be had cheaply of a step's covariance. */

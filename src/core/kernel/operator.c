@@ -10,6 +10,7 @@
 #define TOLERANCE_DOUBLE 1e-10	/* of P(a): what its series leaves out, */
 #define TOLERANCE_FLOAT 1e-7
 #define TOLERANCE_ROUGH 1e-2	/* where any polynomial near it serves as well */
+#define WORK_COLUMNS 32			/* that a recurrence is for at once: more leave the cache */
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */
 
@@ -192,7 +193,7 @@ void
 gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		width = gp_min64(x.cols, GP_COLUMN_BLOCK);
+	int64_t		width = gp_min64(x.cols, WORK_COLUMNS);
 	bool		global = gp_operator_is_global(op);
 	bool		several = op->nterms > 1;
 	bool		needed[WORK_BLOCKS] = {several, several, true, global, global};
