@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# demo.sh - the section of 57,000 Debian packages, from SQL: bash test/demo.sh
+# demo.sh - the section of 63,666 Debian packages, from SQL: bash test/demo.sh
 #
 # Takes the machine's own package index, hides the section of nine packages in
 # ten, and finds it out again from the packages' words and dependencies.
@@ -71,7 +71,7 @@ done
 
 prepare
 private_server
-step "build the extension" build_rest || tail "$WORK/build.log"
+step "build the extension (a minute or two)" build_rest || tail "$WORK/build.log"
 step "start a throw-away server" start_server "shared_buffers = 512MB" "max_wal_size = 4GB"
 if [ -n "$SHOP" ]; then
 	step "SQL: the shop" show "$ROOT/doc/examples/shop.sql" -e

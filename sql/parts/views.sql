@@ -64,7 +64,11 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
                               WHEN r.oid IS NULL THEN 'missing' END AS state
                   FROM (VALUES (1, 'the node table', g.nodes, g.nodes_name),
                                (2, 'the edge table', g.edges, g.edges_name),
-                               (3, 'the table of sparse features', g.sparse_features, g.sparse_features_name))
+                               (3, 'the table of sparse features', g.sparse_features, g.sparse_features_name)
+                        UNION ALL
+                        SELECT 3 + k.k, 'table', f.tables[k.k], f.tables_name[2 * k.k - 1 : 2 * k.k]::name[]
+                        FROM gnngp_internal.gp_graph_catalog f, pg_catalog.generate_subscripts(f.tables, 1) AS k (k)
+                        WHERE f.id = coalesce(nullif(g.of_graph, 0), g.id))
                            u (place, what, source, given)
                       LEFT JOIN pg_catalog.pg_class r ON r.oid = u.source
                       LEFT JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
