@@ -128,6 +128,10 @@ CREATE TABLE half AS SELECT src, nullif(dst, 3) AS dst FROM e;
 SELECT gp_create_graph('half', NULL, 'half');
 SELECT gp_fit_links('half');
 SELECT gp_predict('half');
+CREATE VIEW whole AS SELECT * FROM half WHERE dst IS NOT NULL;
+SELECT gp_alter_graph('half', edges => 'whole');
+SELECT model FROM gp_fit_links('half', model => 'chance');
+SELECT gp_predict('half');
 
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA messages, "My App" CASCADE;

@@ -101,7 +101,7 @@ gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *p
 	Oid		   *types = palloc(sizeof(Oid) * n);
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	char	   *nulls = palloc(n);
-	gnngp_identity saved = {.level = NewGUCNestLevel()};
+	gnngp_identity saved;
 	SPIPlanPtr	plan;
 	int			rc;
 
@@ -111,9 +111,10 @@ gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *p
 		values[i] = param[i].value;
 		nulls[i] = param[i].null ? 'n' : ' ';
 	}
-	GetUserIdAndSecContext(&saved.user, &saved.context);
 	if (use == GNNGP_SELECT)
 	{
+		GetUserIdAndSecContext(&saved.user, &saved.context);
+		saved.level = NewGUCNestLevel();
 		(void) find_extension(NULL);
 		gnngp_pin("row_security", "on");
 	}

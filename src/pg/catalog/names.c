@@ -141,11 +141,18 @@ check_revoked(const char *name)
 static const char *
 hint_for(const gnngp_kind *kind, const char *name)
 {
+	const char *model;
+
 	if (kind == &gnngp_graph_kind)
-		return gnngp_find_named(&gnngp_model_kind, "id", name, true) ?
+		return find_rows(&gnngp_model_kind, "id", NULL, name) > 0 ?
 			"You may read the model of this name; only its owner may fit it." : NULL;
-	if (!gnngp_find_named(&gnngp_graph_kind, "tables IS NULL AS plain", name, true))
+	if (find_rows(&gnngp_graph_kind, "tables IS NULL AS plain, (SELECT min(m.name)"
+				  " FROM gnngp_internal.gp_model_catalog m WHERE m.graph = t.id) AS model",
+				  NULL, name) == 0)
 		return NULL;
+	model = found(0, "model");
+	if (model != NULL)
+		return psprintf("The graph of this name has model \"%s\".", model);
 	return found(0, "plain")[0] == 't' ? "The graph of this name has no model: fit it with gp_fit or gp_fit_links." :
 		"This is a graph of tables: ask a question of it with gp_create_task, fit the task with gp_fit, and predict with the task's name.";
 }

@@ -26,7 +26,7 @@ typedef struct labels
 	int32	   *node;			/* ascending */
 	int32	   *class;
 	int32		nclasses;
-	char	  **name;			/* by their bytes */
+	NullableDatum *name;		/* by their bytes */
 } labels;
 
 typedef struct predict_job
@@ -51,6 +51,7 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 					   .class = gp_alloc_array(env, Max(nids, 1), sizeof(int32))};
 	gnngp_labels names;
 	int32	   *final;
+	char	  **text;
 
 	if (nids != nlabels)
 		ereport(ERROR,
@@ -83,7 +84,10 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 					 errmsg("there are more than %d classes", GNNGP_MAX_CLASSES)));
 	}
 	out.nclasses = names.label.n;
-	final = gnngp_labels_finish(&names, &out.name);
+	final = gnngp_labels_finish(&names, &text);
+	out.name = gp_alloc_array(env, out.nclasses, sizeof(NullableDatum));
+	for (int32 k = 0; k < out.nclasses; k++)
+		out.name[k] = gnngp_cell_text(text[k]);
 	gnngp_sort(l, out.n, sizeof(labelled), gp_compare_int32, NULL);
 	for (int64 i = 0; i < out.n; i++)
 	{
@@ -109,7 +113,7 @@ emit_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, c
 					   post->is_prior && post->is_prior[node], rank);
 	for (int32 k = 0; k < Min(top, n); k++)
 		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor->ids, node))),
-				   gnngp_cell_text(l->name[rank[k].class]),
+				   l->name[rank[k].class],
 				   gnngp_cell_float((float) mean[rank[k].class] + 0.0f),
 				   gnngp_cell_float(post->variance[node]), gnngp_cell_float(rank[k].probability));
 }
