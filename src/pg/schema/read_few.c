@@ -18,6 +18,7 @@ struct gnngp_few
 	gnngp_task_reading reading;
 	gnngp_task_state *state;
 	gp_time    *as_of;
+	gp_time		until;			/* as of which a typed reading sees what rows refer to */
 };
 
 /* 55000: what the model's columns are made of is not there any more, or not alone. */
@@ -170,16 +171,19 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 		.columns = &state->columns};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	few->reading.typed = state->columns.scale.weights == GP_FACTS_TYPED;
-	if (as_of == GP_TIME_NEVER && (!few->reading.own_time || few->reading.typed))
-		as_of = (gp_time) GetCurrentTimestamp();
+	few->until = as_of == GP_TIME_NEVER ? (gp_time) GetCurrentTimestamp() : as_of;
+	/* The landmarks of a typed model keep the ages that they had in the fit. */
+	if (as_of == GP_TIME_NEVER && few->reading.typed)
+		as_of = state->columns.newest;
+	else if (!few->reading.own_time)
+		as_of = few->until;
 	few->reading.as_of = few->as_of;
 	point_to_ids(few, id, *n);
 	*n = keep_there(few, task, id, *n, as_of);
+	notice_far_times(few, task, *n);
 	if (few->reading.typed)
 		take_all(few, as_of);
-	else
-		notice_far_times(few, task, *n);
-	if (!few->reading.typed && *n < few->reading.n)
+	else if (*n < few->reading.n)
 		point_to_ids(few, id, *n);
 	gnngp_reading_plan(&few->reading);
 	return few;
@@ -242,11 +246,16 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 gp_features *
 gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
 {
+	gp_features *own;
+
 	/* Labels are no facts of theirs. */
 	read_columns(few, &(gnngp_known_labels) {0});
+	own = gp_facts_features(few->reading.facts, &few->state->columns.scale);
+	for (int64 i = 0; i < few->reading.n; i++)
+		few->as_of[i] = few->until;
 	*typed = gnngp_reading_paths(&few->reading);
 	gnngp_schema_end(&few->use);
-	return gp_facts_features(few->reading.facts, &few->state->columns.scale);
+	return own;
 }
 
 int32

@@ -178,7 +178,8 @@ typedef struct gnngp_known_labels
 /*
  * The entities of a task that are there as of a time, of n given ones, which are put to the front:
  * 42704 for one that is not in its table.  GP_TIME_NEVER is now, or of a task that asks for a
- * column the time of each row.  The state must outlive the reading.
+ * column the time of each row, or where rows have none the newest time of the fit: what they refer
+ * to is then read as of now.  The state must outlive the reading.
  */
 typedef struct gnngp_few gnngp_few;
 extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task,
