@@ -38,6 +38,8 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     tables_kind text,
     -- and whether each had a time then: t or -, ? of one that its owner could not read
     tables_timed text,
+    -- and which column that was, or the empty name
+    tables_time name[],
     times jsonb,
     keys jsonb,
     exclude text[],
@@ -68,17 +70,17 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
     NEW.numbers := coalesce((SELECT jsonb_object_agg(a.attrelid || '.' || a.attname, a.attnum) FROM pg_attribute AS a
-                  WHERE a.attrelid IN (NEW.nodes, NEW.edges, NEW.entity) AND a.attnum > 0 AND NOT a.attisdropped
+                  WHERE a.attrelid = ANY (ARRAY[NEW.nodes, NEW.edges, NEW.entity]::oid[] || NEW.tables::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
                     AND a.attname = ANY (ARRAY[NEW.id_column, NEW.target, NEW.src, NEW.dst, NEW.weight, NEW.edge_time,
                                                NEW.entity_column, NEW.time_column, NEW.task_target]
-                                         || NEW.features || NEW.edge_features)), '{}');
+                                         || NEW.features || NEW.edge_features || NEW.tables_time)), '{}');
     RETURN NEW;
 END
 $plpgsql$;
 COMMENT ON FUNCTION gnngp_internal.gp_number_columns() IS 'notes the numbers of the columns that a graph names';
 
-CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE OF nodes, edges, entity, id_column, target, src, dst, weight,
-    edge_time, entity_column, time_column, task_target, features, edge_features ON gnngp_internal.gp_graph_catalog
+CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE OF nodes, edges, entity, tables, id_column, target, src, dst, weight,
+    edge_time, entity_column, time_column, task_target, features, edge_features, tables_time ON gnngp_internal.gp_graph_catalog
     FOR EACH ROW EXECUTE FUNCTION gnngp_internal.gp_number_columns();
 
 CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, name text, numbers jsonb) RETURNS text
@@ -99,6 +101,15 @@ AS $sql$
               FROM unnest(names) WITH ORDINALITY AS n (name, place) ORDER BY n.place) END
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, name[], jsonb) IS 'the same of several columns';
+
+CREATE FUNCTION gnngp_internal.gp_column_now(sources regclass[], names name[], numbers jsonb) RETURNS name[]
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT CASE WHEN names IS NOT NULL THEN
+        ARRAY(SELECT gnngp_internal.gp_column_now(n.source, n.name, numbers)
+              FROM unnest(sources, names) WITH ORDINALITY AS n (source, name, place) ORDER BY n.place) END
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass[], name[], jsonb) IS 'the same of a column of each table';
 
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name
     ON gnngp_internal.gp_graph_catalog (name, gnngp_internal.gp_role_oid(owner));

@@ -104,6 +104,24 @@ SELECT try($$CALL gp_refresh('sold')$$);
 SELECT try($$SELECT * FROM gp_predict_live('sold', 1)$$);
 SELECT gp_alter_graph('sales', times => '{"buyers": "since"}');
 SELECT count(*) FROM gp_fit('sold', task => 'regression');
+-- also where something else is altered; a rename changes nothing, another column in its place is refused
+ALTER TABLE sales ALTER at TYPE bigint USING extract(epoch FROM at);
+SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);
+SELECT try($$SELECT gp_alter_graph('sales', times => '{"buyers": "since"}')$$);
+ALTER TABLE sales ALTER at TYPE timestamptz USING to_timestamp(at);
+ALTER TABLE sales RENAME at TO sold_at;
+SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);
+ALTER TABLE sales ADD season date NOT NULL DEFAULT '2021-01-01', ALTER sold_at DROP NOT NULL;
+SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);
+SELECT try($$SELECT * FROM gp_relations('sales')$$);
+ALTER TABLE sales RENAME sold_at TO at;
+SELECT try($$CALL gp_refresh('sold')$$);
+SELECT gp_alter_graph('sales', times => '{"buyers": "since", "sales": "at"}');
+-- A table that was taken for timeless
+ALTER TABLE lines ADD added date NOT NULL DEFAULT '2024-02-01';
+SELECT try($$CALL gp_refresh('sold')$$);
+ALTER TABLE lines DROP added;
+ALTER TABLE sales DROP season;
 -- A target that is the same as of all times
 SELECT gp_create_task('whenever', 'sales', entity => 'buyers', horizon => '10 days', target => '(SELECT count(*) FROM sales AS t WHERE t.buyer = e.id)');
 SELECT gp_drop_graph('sales');

@@ -45,6 +45,7 @@ typedef struct gnngp_tables_def
 	gnngp_texts names;			/* schema and name of each in turn, when they were given */
 	char	   *kinds;			/* relkind of each, then */
 	char	   *timed;			/* t of each that had a time then, else -; ?: not known */
+	gnngp_texts time;			/* the column that was the time of each, then, or "" */
 	char	   *times;			/* JSON as given, or NULL; the same for keys */
 	char	   *keys;
 	gnngp_texts exclude;		/* "table.column" */

@@ -36,6 +36,7 @@ static const gnngp_member columns[] = {
 	COLUMN("tables_name", TEXTARRAYOID, tables.names),
 	COLUMN("tables_kind", TEXTOID, tables.kinds),
 	COLUMN("tables_timed", TEXTOID, tables.timed),
+	COLUMN("tables_time", TEXTARRAYOID, tables.time),
 	COLUMN("times", JSONBOID, tables.times),
 	COLUMN("keys", JSONBOID, tables.keys),
 	COLUMN("exclude", TEXTARRAYOID, tables.exclude),
@@ -71,13 +72,14 @@ static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
 	" coalesce(weight, ''), directed, sparse_features IS NOT NULL, scale, features, edge_features)" \
 	" AS shape"
 
-/* The table that holds the column which a member names; NULL: it names none. */
+/* What holds the column, or the columns, that a member names; NULL: it names none. */
 static const char *
 table_of(const char *member)
 {
 	static const char *const tables[][2] = {
 		{"coalesce(nodes, edges)", " id_column target features "},
 		{"edges", " src dst weight edge_time edge_features "},
+		{"tables", " tables_time "},
 		{"entity", " entity_column task_target time_column "}
 	};
 
@@ -127,6 +129,8 @@ wrong_column(const gnngp_graph_def *def)
 			return "tables_kind";
 		if (tables->timed == NULL || strlen(tables->timed) != (size_t) tables->tables.n)
 			return "tables_timed";
+		if (tables->time.n != tables->tables.n)
+			return "tables_time";
 		if (tables->exclude.n < 0)
 			return "exclude";
 		if (tables->time_zone == NULL)

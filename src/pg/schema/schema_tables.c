@@ -348,26 +348,42 @@ require_one_time(const gnngp_tables *s)
 }
 
 /*
- * 55000 for a table without a time that was not taken for timeless when the graph was made: all of
- * its rows would be known always, those of the future too.
+ * 55000 for a table whose time is not what it was when the graph was made: of a table without time
+ * all rows are known always, those of the future too, and by another column some are known early.
  */
 static void
-require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, List *others)
+require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tell)
 {
 	const gnngp_tables_def *def = &s->def->tables;
+	List	   *others = gnngp_time_candidates(t, true);
+	const char *now = t->time < 0 ? "" : t->column[t->time].column.name;
+	const char *former;
 	const char *column = others == NIL ? NULL : t->column[linitial_int(others)].column.name;
 	int			place = 0;
+	int			at;
 
 	while (place < def->tables.n - 1 && def->tables.oid[place] != t->table.oid)
 		place++;
-	if (def->timed[place] == 't' || (def->timed[place] == '?' && others != NIL))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no time, and was not taken for timeless when graph \"%s\" was made", t->table.name,
-						s->def->name),
-				 errdetail("A column that may be its time is of type date or timestamp, and NOT NULL."),
-				 errhint("Name its time, or null for a table without: gp_alter_graph(%s, %s).",
-						 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
+	former = def->time.text[place];
+	/* Of a table that was not readable then, nobody was told that it is without time. */
+	if (def->timed[place] == '?' ? tell || t->time >= 0 || others == NIL : strcmp(former, now) == 0)
+		return;
+	at = gnngp_table_find_column(t, former);
+	if (at >= 0 && gnngp_is_time_type(t->column[at].column.base))
+		column = former;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 t->time < 0 ?
+			 errmsg("table \"%s\" has no time, and was not taken for timeless when graph \"%s\" was made", t->table.name,
+					s->def->name) :
+			 former[0] == '\0' ?
+			 errmsg("table \"%s\" was taken for timeless when graph \"%s\" was made, and now column \"%s\" may be its time",
+					t->table.name, s->def->name, now) :
+			 errmsg("column \"%s\" was the time of table \"%s\" when graph \"%s\" was made, and now column \"%s\" would be",
+					former, t->table.name, s->def->name, now),
+			 errdetail("A column that may be its time is of type date or timestamp, and NOT NULL."),
+			 errhint("Name its time, or null for a table without: gp_alter_graph(%s, %s).",
+					 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
 }
 
 /* Chooses the time column of a table that times does not name. */
@@ -389,8 +405,6 @@ choose_time(gnngp_tables *s, int i, bool tell)
 					 errhint("If it is not the time of the rows, say %s.", times_argument(s, t->label, NULL))));
 	}
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
-	if (t->candidates == NIL && !tell)
-		require_former_time(s, t, others);
 	if (others != NIL && tell)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" is taken to be without time: its rows are known always", t->table.name),
@@ -499,6 +513,8 @@ find_times(gnngp_tables *s, bool tell)
 	require_one_time(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
+		if (!(tell && named[i]))
+			require_former_time(s, &s->table[i], tell);
 		if (s->table[i].time >= 0)
 		{
 			require_time(s, &s->table[i]);

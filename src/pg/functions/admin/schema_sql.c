@@ -76,14 +76,53 @@ json_argument(FunctionCallInfo fcinfo, int argno)
 	return DatumGetCString(DirectFunctionCall1(jsonb_out, PG_GETARG_DATUM(argno)));
 }
 
+/* Which tables had which time before; of others that is not known. */
+static void
+keep_times(gnngp_tables_def *def, const gnngp_tables_def *former)
+{
+	int			n = def->tables.n;
+	char	   *timed = palloc0(n + 1);
+
+	def->time = (gnngp_texts) {n, palloc(sizeof(char *) * n)};
+	for (int i = 0; i < n; i++)
+	{
+		timed[i] = '?';
+		def->time.text[i] = "";
+		for (int k = 0; k < former->tables.n; k++)
+			if (former->tables.oid[k] == def->tables.oid[i])
+			{
+				timed[i] = former->timed[k];
+				def->time.text[i] = former->time.text[k];
+			}
+	}
+	def->timed = timed;
+}
+
+/* Notes the time of each table that could be read. */
+static void
+note_times(gnngp_tables_def *def, const gnngp_tables *s, MemoryContext context)
+{
+	for (int i = 0; i < def->tables.n; i++)
+	{
+		int			place = gnngp_schema_find(s, def->tables.oid[i]);
+		const gnngp_schema_table *t = &s->table[Max(place, 0)];
+
+		if (place < 0)
+			continue;
+		def->timed[i] = t->time < 0 ? '-' : 't';
+		def->time.text[i] = t->time < 0 ? "" :
+			MemoryContextStrdup(context, t->column[t->time].column.name);
+	}
+}
+
 /* Takes the arguments that are given, and looks at the graph that they make. */
 static void
 read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_tables_def former = def->tables;
+	MemoryContext context = CurrentMemoryContext;
 	gnngp_identity saved;
-	const gnngp_tables *s;
-	char	   *timed;
 
 	if (!PG_ARGISNULL(ARG_TABLES))
 		read_tables(fcinfo, &def->tables);
@@ -93,16 +132,10 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->tables.keys = json_argument(fcinfo, ARG_KEYS);
 	if (!PG_ARGISNULL(ARG_EXCLUDE))
 		def->tables.exclude = gnngp_texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
-	def->tables.timed = timed = palloc0(def->tables.tables.n + 1);
+	keep_times(&def->tables, &former);
 	saved = gnngp_become_owner(GetUserId());
 	gnngp_spi_connect();
-	s = gnngp_schema_open(env, def, true);
-	for (int i = 0; i < def->tables.tables.n; i++)
-	{
-		int			table = gnngp_schema_find(s, def->tables.tables.oid[i]);
-
-		timed[i] = table < 0 ? '?' : s->table[table].time < 0 ? '-' : 't';
-	}
+	note_times(&def->tables, gnngp_schema_open(env, def, true), context);
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);
 	gnngp_env_destroy(env);
