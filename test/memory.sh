@@ -6,7 +6,7 @@
 # of its own, and holds peak_bytes against gp_estimate's bytes (each at most 1.2
 # and 1.5 times the other) and, from 20,000 nodes on, against the growth of the
 # backend's high-water mark.  Likewise gp_fit_links, whose estimate is at least what it takes and at
-# most 1.1 times that.  The server is the one that psql finds, by a
+# most 1.1 times that, and gp_fit of tasks with and without time.  The server is the one that psql finds, by a
 # superuser.  Prints TAP.  Arguments: the sizes.
 set -u
 sizes=${*:-2000 20000 100000}
@@ -97,6 +97,29 @@ for n in $sizes; do
 				"${growth:-1e18} <= 1.25 * ${peak:-0} + $SLACK && ${growth:-0} >= 0.45 * ${peak:-1e18} - $SLACK"
 		fi
 	done
+done
+# A task with time, of more rows to predict than labels, and one of rows without time.
+sql <<-'EOF' >/dev/null || exit 1
+	CREATE TABLE thing (id integer PRIMARY KEY, kind text);
+	CREATE TABLE seen (thing integer REFERENCES thing, at timestamp, amount real);
+	INSERT INTO thing SELECT i, CASE WHEN i % 2 = 0 THEN i / 2 % 3 END FROM generate_series(1, 2000) AS i;
+	INSERT INTO seen SELECT 1 + i % 2000, timestamp '2020-01-01' + i * interval '1 hour', sin(i) FROM generate_series(1, 10000) AS i;
+	CREATE VIEW label AS SELECT thing, at, CASE WHEN extract(hour FROM at) < 3 THEN amount > 0 END AS up FROM seen;
+	CREATE TABLE place (id integer PRIMARY KEY);
+	CREATE TABLE visit (thing integer REFERENCES thing, place integer REFERENCES place);
+	INSERT INTO place SELECT generate_series(1, 500);
+	INSERT INTO visit SELECT 1 + i % 2000, 1 + i * 7919 % 500 FROM generate_series(1, 6000) AS i;
+	ANALYZE;
+	SELECT gp_create_graph('timed', tables => '{thing,seen}', times => '{"seen": "at"}');
+	SELECT gp_create_task('with time', 'timed', labels => 'label', entity => 'thing', target => 'up', time_column => 'at', horizon => '1 day');
+	SELECT gp_create_graph('typed', tables => '{thing,place,visit}');
+	SELECT gp_create_task('without time', 'typed', 'thing.kind');
+EOF
+for task in 'with time' 'without time'; do
+	plan=$(sql -v task="$task" <<<"SELECT bytes FROM gp_estimate(:'task')")
+	peak=$(sql -v task="$task" <<<"SELECT peak_bytes FROM gp_fit(:'task')" 2>/dev/null)
+	check "a task $task: peak_bytes ${peak:-none} at most the estimate ${plan:-none}" "${peak:-1e18} <= ${plan:-0} + 1024"
+	check "a task $task: peak_bytes ${peak:-none} at least the estimate / 1.1" "${peak:-0} >= ${plan:-1} / 1.1"
 done
 dropdb memory
 echo "1..$number"

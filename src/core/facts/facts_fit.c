@@ -85,7 +85,7 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
 			factor[at++] *= s->column[c].weight;
-	GP_EACH(env, i, x->rows, i * x->dims)
+	GP_EACH(env, i, gp_items(env, x->rows), i * x->dims)
 	{
 		float	   *row = (float *) x->dense + i * x->dims;
 
@@ -154,13 +154,25 @@ answer_rows(gp_device *dev, const gp_problem *problem, const gp_features *x, gp_
 
 	memset(nowhere, -1, (size_t) x->rows * sizeof(int32_t));
 	a = gp_live_ask(dev, &q);
-	memcpy(out->mean + out->nodes * a.columns, a.mean, (size_t) (a.n * a.columns) * sizeof(double));
-	memcpy(out->variance + out->nodes, a.variance, (size_t) a.n * sizeof(double));
+	memcpy(out->mean + out->nodes * a.columns, a.mean,
+		   (size_t) gp_items(env, a.n * a.columns) * sizeof(double));
+	memcpy(out->variance + out->nodes, a.variance, (size_t) gp_items(env, a.n) * sizeof(double));
 	if (a.is_prior)
 		memcpy(out->is_prior + out->nodes, a.is_prior, (size_t) a.n * sizeof(bool));
 	out->nodes += a.n;
 	gp_graph_free(env, none);
 	gp_free_all(env, nowhere, a.mean, a.variance, a.is_prior);
+}
+
+/* Figures with room for so many, in place of those of n. */
+static double *
+grow_figures(gp_env *env, double *figures, int64_t n, int64_t count)
+{
+	double	   *grown = gp_alloc_figures(env, count, sizeof(double));
+
+	memcpy(grown, figures, (size_t) gp_items(env, n) * sizeof(double));
+	gp_free(env, figures);
+	return grown;
 }
 
 /* Answers rows behind the labelled ones, a block at a time. */
@@ -175,8 +187,8 @@ answer_others(gp_device *dev, const gp_problem *problem, const gp_features *x, i
 		memcpy(is_prior, out->is_prior, (size_t) out->nodes * sizeof(bool));
 	gp_free(env, out->is_prior);
 	out->is_prior = is_prior;
-	out->mean = gp_realloc_array(env, out->mean, rows * out->columns, sizeof(double));
-	out->variance = gp_realloc_array(env, out->variance, rows, sizeof(double));
+	out->mean = grow_figures(env, out->mean, out->nodes * out->columns, rows * out->columns);
+	out->variance = grow_figures(env, out->variance, out->nodes, rows);
 	for (gp_band band = gp_band_first(x->rows, ANSWERED_AT_ONCE); band.count > 0;
 		 gp_band_next(&band))
 	{

@@ -279,7 +279,7 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 
 	dev->pair_diag(dev, g, z, NULL, NULL, 0, diag);
 	unit = gp_mean_entry(dev, diag);
-	if (unit > 0.0)
+	if (unit > 0.0 || dev->env->dry)
 	{
 		if (s->keep)
 			note_term(s, g, z, leaf, path, unit);
@@ -378,7 +378,7 @@ features_of(gp_device *dev, gp_matrix panel, gp_matrix diag)
 	out->dense = gp_alloc_array(env, panel.rows * dims, sizeof(float));
 	dev->download(dev, gp_matrix_cols(gp_matrix_wrap(out->dense, panel.rows, dims, GP_FLOAT), 0,
 									  panel.cols), panel);
-	for (int64_t i = 0; i < panel.rows; i++)
+	for (int64_t i = 0; i < gp_items(env, panel.rows); i++)
 		((float *) out->dense)[i * dims + panel.cols] = (float) sqrt(fmax(left[i], 0.0));
 	gp_free(env, left);
 	dev->destroy(dev, &square);

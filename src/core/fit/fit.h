@@ -27,6 +27,13 @@ extern void gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterio
 /* Counts operations and bytes and chooses; raises GP_ERR_LIMIT when nothing fits. */
 extern gp_plan gp_plan_make(gp_device *dev, const gp_problem *problem);
 
+/* A fit of one or more posteriors, which returns one. */
+typedef gp_posterior *(*gp_fitter) (gp_device *dev, const gp_problem *problem, const void *arg);
+
+/* The plan of a low-rank one, by a dry run of all of it. */
+extern gp_plan gp_plan_fitter(gp_device *dev, const gp_problem *problem, gp_fitter fitter,
+							  const void *arg);
+
 /* plan.c: true where what a dry run took may be held beside what is held. */
 extern bool gp_plan_fits(const gp_device *dev, const gp_problem *problem, const gp_count *count);
 

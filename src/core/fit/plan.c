@@ -266,6 +266,20 @@ with_figures(const planner *p, const candidate *c)
 	return plan;
 }
 
+/* What a plan does becomes its reason. */
+static void
+say_strategy(gp_plan *plan, const gp_problem *problem)
+{
+	plan->reason[0] = '\0';
+	if (plan->strategy == GP_STRATEGY_EXACT)
+		add_reason(plan, "exact, by the %s %lld labelled nodes: ",
+				   plan->by_columns ? "receptive field of" : "full recursion with",
+				   (long long) problem->nlabelled);
+	else
+		add_reason(plan, "low rank on %lld landmarks, variances from the %s diagonal: ",
+				   (long long) plan->nlandmarks, plan->exact_diagonal ? "exact" : "low-rank");
+}
+
 /* The chosen plan with its figures and its reason: what it does, why, and what else there was. */
 static gp_plan
 explained_plan(const planner *p, const candidate *c, const char *why)
@@ -273,16 +287,9 @@ explained_plan(const planner *p, const candidate *c, const char *why)
 	gp_plan		plan = with_figures(p, c);
 	const candidate *other = &p->lowrank;
 
-	if (plan.strategy == GP_STRATEGY_EXACT)
-		add_reason(&plan, "exact, by the %s %lld labelled nodes: ",
-				   plan.by_columns ? "receptive field of" : "full recursion with",
-				   (long long) p->problem->nlabelled);
-	else
-	{
-		add_reason(&plan, "low rank on %lld landmarks, variances from the %s diagonal: ",
-				   (long long) plan.nlandmarks, plan.exact_diagonal ? "exact" : "low-rank");
+	say_strategy(&plan, p->problem);
+	if (plan.strategy != GP_STRATEGY_EXACT)
 		other = p->columns.count.effort <= p->full.count.effort ? &p->columns : &p->full;
-	}
 	gp_plan_explain(&plan);
 	if (plan.strategy == GP_STRATEGY_NYSTROM && p->ev->kernel->program->power != 1.0)
 		add_reason(&plan, "; a power of the kernel is one of a factor");
@@ -403,6 +410,38 @@ gp_plan_complete(gp_device *dev, const gp_problem *problem, const gp_count *coun
 	plan->doubles = count->doubles;
 	if (problem->estimate_limit == 0 && !gp_plan_fits(dev, problem, count))
 		refuse(env, what, needed, bytes_allowed(dev, problem), hint);
+}
+
+typedef struct fitter_trial
+{
+	const gp_problem *problem;
+	gp_fitter	fitter;
+	const void *arg;
+	gp_plan		plan;
+} fitter_trial;
+
+/* The whole fit; runs in a dry run. */
+static void
+run_fitter(gp_device *dry, void *arg)
+{
+	fitter_trial *t = arg;
+	gp_posterior *out = t->fitter(dry, t->problem, t->arg);
+
+	t->plan = out->plan;
+	t->plan.live_bytes = out->keep ? gp_keep_bytes(out->keep) : 0.0;
+	gp_posterior_free(dry->env, out);
+}
+
+gp_plan
+gp_plan_fitter(gp_device *dev, const gp_problem *problem, gp_fitter fitter, const void *arg)
+{
+	fitter_trial t = {.problem = problem,.fitter = fitter,.arg = arg};
+	gp_count	count = gp_dry_run(dev, run_fitter, &t);
+
+	say_strategy(&t.plan, problem);
+	gp_plan_complete(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &t.plan);
+	gp_plan_explain(&t.plan);
+	return t.plan;
 }
 
 /* A fit by conjugate gradients that is tried without being computed. */

@@ -120,7 +120,7 @@ regress_rows(live *s, gp_matrix rows)
 		dev->destroy(dev, &some);
 	}
 	s->rank = rows.cols;
-	s->half = gp_alloc_array(s->env, s->points, s->rank * sizeof(double));
+	s->half = gp_alloc_figures(s->env, s->points, s->rank * sizeof(double));
 	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(s->mean, s->points, s->width, GP_DOUBLE), mean);
 	gp_live_solve(&s->r, true, rows);
@@ -189,7 +189,7 @@ evaluate_lowrank(live *s)
 	gp_factor_free(&s->r.ev, f);
 	own = gp_row_products(dev, rows, rows);
 	/* What the factor lacks of the diagonal stays whatever is labelled. */
-	for (int64_t i = 0; i < s->points; i++)
+	for (int64_t i = 0; i < gp_items(s->env, s->points); i++)
 		if (!((s->r.f.exact_diagonal ? s->prior[i] : own[i]) > 0.0))
 			s->prior[i] = -INFINITY;
 		else
@@ -331,7 +331,7 @@ finish(live *s)
 		: 0.0;
 
 	out.variance = gp_alloc_array(s->env, s->asked, sizeof(double));
-	for (int64_t i = 0; i < s->asked; i++)
+	for (int64_t i = 0; i < gp_items(s->env, s->asked); i++)
 	{
 		double		dot = 0.0;
 
@@ -351,8 +351,8 @@ finish(live *s)
 		targets.offset += f->unit * gain;
 	gp_posterior_finish(s->env, &problem, &targets, &solution, diag, &out);
 	gp_free(s->env, diag);
-	if (!gp_all_finite(s->env, out.mean, out.nodes * out.columns) ||
-		!gp_all_finite(s->env, out.variance, out.nodes))
+	if (!gp_all_finite(s->env, out.mean, gp_items(s->env, out.nodes * out.columns)) ||
+		!gp_all_finite(s->env, out.variance, gp_items(s->env, out.nodes)))
 		gp_raise(s->env, GP_ERR_RANGE, "Give labels of ordinary sizes.",
 				 "an answer is out of range");
 	return (gp_live_answer) {.n = out.nodes,.columns = out.columns,.mean = out.mean,

@@ -267,6 +267,16 @@ rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	gp_free_all(env, probability, strange);
 }
 
+/* The leave-one-out posterior of a solution becomes that of the posterior. */
+static void
+take_loo(gp_solution *solution, gp_posterior *out)
+{
+	out->loo.mean = solution->loo_mean;
+	out->loo.variance = solution->loo_variance;
+	out->forward = solution->forward;
+	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
+}
+
 void
 gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution,
 		   gp_posterior *out)
@@ -278,8 +288,12 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 		/* There is nothing to look at, only what that takes. */
 		if (!targets->few)
 			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
-		gp_free(env, gp_alloc_figures(env, targets->m,
-									  sizeof(strange_label) + 3 * sizeof(double) / 2));
+		strange_label *strange = gp_alloc_figures(env, targets->m, sizeof(strange_label));
+
+		out->loo.score = gp_alloc_figures(env, targets->m, sizeof(double));
+		out->loo.class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
+		gp_free(env, strange);
+		take_loo(solution, out);
 		return;
 	}
 	for (int i = 0; i < GP_METRICS; i++)
@@ -306,10 +320,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	bool		values = problem->task == GP_TASK_VALUES;
 	out->loo.n = targets->m;
 	rank_strangeness(env, problem, targets, solution, out);
-	out->loo.mean = solution->loo_mean;
-	out->loo.variance = solution->loo_variance;
-	out->forward = solution->forward;
-	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
+	take_loo(solution, out);
 	for (int64_t i = 0; i < targets->m; i++)
 		if (values)
 		{

@@ -132,7 +132,7 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 		/* Targets of a dry run, whose figures are not there: each of them takes part in
 		 * leave-one-out. */
 		t.columns = problem->task == GP_TASK_CLASSES ? problem->nclasses : 1;
-		t.y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t.m, t.columns), sizeof(double));
+		t.y = gp_alloc_zero(env, (int64_t) gp_size_mul(env, t.m, t.columns), sizeof(double));
 		t.counts = gp_alloc_figures(env, t.m, sizeof(bool));
 		if (problem->task == GP_TASK_CLASSES)
 			t.share = gp_alloc_figures(env, t.columns, sizeof(double));

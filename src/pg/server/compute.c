@@ -116,7 +116,7 @@ gnngp_run_device_close(gnngp_run *run, gp_device *card)
 }
 
 gp_posterior *
-gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter, const void *arg)
+gnngp_run_fit(gnngp_run *run, gp_problem *problem, gp_fitter fitter, const void *arg)
 {
 	gp_device  *card = NULL;
 	gp_posterior *posterior;

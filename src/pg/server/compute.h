@@ -26,12 +26,8 @@ typedef void (*gnngp_work) (gnngp_run *run, void *arg);
  */
 extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
 
-/* What makes a posterior of a problem, as gp_fit does. */
-typedef gp_posterior *(*gnngp_fitter) (gp_device *device, const gp_problem *problem,
-									   const void *arg);
-
 /* A fit on the device that is set or, with auto, on the one that suits its plan; NULL: gp_fit. */
-extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gnngp_fitter fitter,
+extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gp_fitter fitter,
 								   const void *arg);
 
 /*

@@ -176,7 +176,7 @@ fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_
 	int64_t		first = sparse ? sparse->cols : 0;
 	double	   *row = gp_alloc_array(ev->env, z->width, sizeof(double));
 
-	for (int64_t i = 0; i < rows; i++)
+	for (int64_t i = 0; i < gp_items(ev->env, rows); i++)
 	{
 		memset(row, 0, z->width * sizeof(double));
 		for (int64_t k = sparse ? sparse->csr->start[i] : 0; sparse &&

@@ -116,7 +116,7 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 	else
 		memcpy(out->dense, x->dense, bytes);
 	/* Features that are new since the fit are 0 there. */
-	for (int64_t i = 0; kept && i < anchors; i++)
+	for (int64_t i = 0; kept && i < gp_items(env, anchors); i++)
 		memcpy((char *) out->dense + bytes + (size_t) (i * x->dims) * size,
 			   (char *) kept->dense + (size_t) (i * kept->cols) * size, (size_t) kept->cols * size);
 	return out;

@@ -1,7 +1,7 @@
 /*
  * live_state.c - the list of pieces that a fit keeps.
  *
- * A dry run accounts for them, and keeps nothing of them.
+ * A dry run accounts for them, and keeps nothing of those that a device makes.
  */
 #include "live_state.h"
 
@@ -157,8 +157,10 @@ gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const dou
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
 
 	gp_keep_dense(keep, piece, rows, cols, GP_DOUBLE);
-	if (!keep->env->dry)
-		memcpy(piece->dense, value, rows * cols * sizeof(double));
+	/* The host has these numbers in a dry run, too, and evaluators read some. */
+	gp_free(keep->env, piece->dense);
+	piece->dense = gp_alloc_array(keep->env, rows * cols, sizeof(double));
+	memcpy(piece->dense, value, rows * cols * sizeof(double));
 }
 
 void
@@ -207,7 +209,8 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 		gp_free(keep->env, count);
 
 		piece->bytes = (double) entries * size;
-		piece->dense = gp_alloc_figures(keep->env, entries, size);
+		piece->dense = gp_alloc_figures(keep->env, 1, entries * size +
+										(piece->rows + 1) * sizeof(int64_t));
 		return;
 	}
 	piece->csr = gp_csr_select(keep->env, s, index, n, NULL, s->cols);
@@ -258,7 +261,7 @@ lower_rows(gp_device *dev, const gp_piece *piece, gp_band band, double *host, gp
 	gp_matrix	rows = gp_matrix_wrap(host, band.count, width, GP_DOUBLE);
 	gp_matrix	out = gp_matrix_part(on_device, 0, 0, band.count, width);
 
-	for (int64_t i = 0; i < band.count; i++)
+	for (int64_t i = 0; i < gp_items(dev->env, band.count); i++)
 	{
 		int64_t		n = band.first + i + 1;
 

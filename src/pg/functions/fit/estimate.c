@@ -30,7 +30,8 @@ goes_to_gpu(const gp_plan *plan, int threads)
  * would go to the GPU.
  */
 static gp_plan
-make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
+make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *method,
+		  bool *on_gpu)
 {
 	gp_device  *device;
 	gp_plan		plan;
@@ -38,7 +39,8 @@ make_plan(gp_env *env, gp_problem *problem, const char *method, bool *on_gpu)
 	problem->estimate_limit = gp_limit(env);
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
-	plan = gnngp_method_is_gp(method) ? gp_plan_make(device, problem) :
+	plan = data->rows ? gnngp_facts_plan(device, data, problem) :
+		gnngp_method_is_gp(method) ? gp_plan_make(device, problem) :
 		gnngp_method_plan(device, problem, method);
 	*on_gpu = goes_to_gpu(&plan, device->threads);
 	device->close(device);
@@ -188,7 +190,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 																&candidates)->kernel :
 												   settings.kernel);
 	limit = gp_limit(env);
-	plan = make_plan(env, &problem, settings.method, &on_gpu);
+	plan = make_plan(env, data, &problem, settings.method, &on_gpu);
 	seconds = expected_seconds(env, data, &settings, &plan);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,

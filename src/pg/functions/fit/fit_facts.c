@@ -54,12 +54,30 @@ fit_typed(gp_device *device, const gp_problem *problem, const void *arg)
 {
 	const facts_fit *f = arg;
 	gp_keep    *keep = gp_keep_create(device->env);
-	const gp_features *told = gp_typed_features(device, f->typed, f->features, problem->landmark,
-												problem->nlandmarks, keep);
+	gp_features *told = gp_typed_features(device, f->typed, f->features, problem->landmark,
+										  problem->nlandmarks, keep);
 	gp_posterior *out = gp_facts_fit_features(device, problem, told);
 
+	gp_features_free(device->env, told);
 	gp_keep_join(out->keep, keep);
 	return out;
+}
+
+/* What a fitter of a task's rows takes; *fitter gets it. */
+static facts_fit
+open_fit(gnngp_task_data *task, gp_features *features, gp_fitter *fitter)
+{
+	*fitter = task->typed ? fit_typed : fit_weightings;
+	return (facts_fit) {features, &task->columns.scale, &task->other_score, task->typed};
+}
+
+gp_plan
+gnngp_facts_plan(gp_device *device, const gnngp_data *data, const gp_problem *problem)
+{
+	gp_fitter	fitter;
+	facts_fit	fit = open_fit(data->rows, data->features, &fitter);
+
+	return gp_plan_fitter(device, problem, fitter, &fit);
 }
 
 void
@@ -87,15 +105,15 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 {
 	gnngp_task_data *task = data->rows;
 	bool		columns;
-	facts_fit	fit = {data->features, &task->columns.scale, &task->other_score, task->typed};
+	gp_fitter	fitter;
+	facts_fit	fit = open_fit(task, data->features, &fitter);
 	gnngp_choice choice = {.kernel = pstrdup(gp_facts_kernel)};
 	gp_problem	problem;
 
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(run->env, data, settings, &problem);
 	*block = problem.block;
-	choice.posterior = task->typed ? gnngp_run_fit(run, &problem, fit_typed, &fit) :
-		gnngp_run_fit(run, &problem, fit_weightings, &fit);
+	choice.posterior = gnngp_run_fit(run, &problem, fitter, &fit);
 	choice.device = run->used;
 	columns = task->columns.scale.weights == GP_FACTS_COLUMNS;
 	if (task->typed == NULL && !isnan(task->other_score))

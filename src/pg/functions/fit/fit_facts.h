@@ -17,6 +17,10 @@ extern void gnngp_facts_problem(gp_env *env, const gnngp_data *data,
 								const gnngp_fit_settings *settings,
 								gp_problem *problem);
 
+/* Plans the fit of such a problem, which may spoil the features. */
+extern gp_plan gnngp_facts_plan(gp_device *device, const gnngp_data *data,
+								const gp_problem *problem);
+
 /*
  * Fits both weightings of the columns; *block gets the block of time of each labelled row, or
  * NULL.
