@@ -98,6 +98,10 @@ SELECT gp_alter_graph('sales', times => '{"lines.refund": null, "sales.due_at": 
 SELECT features FROM gp_fit('sold', task => 'regression');
 SELECT col, encoding FROM gp_columns('sales') WHERE col IN ('due_at', 'stars');
 SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.stars": "due_at"}')$$);
+SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.at": null}')$$);
+-- Several columns in one name
+SELECT gp_alter_graph('sales', times => '{"lines.refund": null, "sales(due_at,stars)": null}');
+SELECT features FROM gp_fit('sold', task => 'regression');
 -- A table that loses its time is not taken for timeless
 ALTER TABLE buyers ALTER since DROP NOT NULL;
 SELECT try($$CALL gp_refresh('sold')$$);

@@ -82,7 +82,8 @@ typedef struct gnngp_tables
  * Locks the tables of a graph and looks them up, as the present user and inside SPI.  tell: NOTICEs
  * say which tables were left out or taken for timeless, and which columns are written later.
  * 42702 where a table has several columns that may be its time; 42P01 and 42703 for names in times,
- * keys and exclude that there are not; 42501 for a table named there that may not be read.
+ * keys and exclude that there are not; 42501 for a table named there that may not be read; 55000
+ * where a table's time is not the one that the definition has noted.
  */
 extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
 

@@ -290,7 +290,7 @@ extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool nullable);
 /* True for a table that refers to others: its rows most likely happen at some time. */
 extern bool gnngp_has_parent(const gnngp_tables *s, int table);
 
-/* The argument times that says that a column is known with its row, too. */
+/* The member of times that says that a column is known with its row: "table.column": null. */
 extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);
 
 /* A table that is not among those of the schema, with its columns. */

@@ -178,7 +178,7 @@ gnngp_schema_names_column(const gnngp_tables *s, const char *name)
 	{
 		if (match_table(s->table[i].table.oid, name, "") > 0)
 			return false;
-		column = column || match_table(s->table[i].table.oid, name, ".") > 0;
+		column = column || match_table(s->table[i].table.oid, name, ".(") > 0;
 	}
 	return column;
 }

@@ -271,17 +271,20 @@ column_names(const gnngp_schema_table *t, List *columns)
 	return text.data;
 }
 
-/* Adds the time of a table, or of a column, to a JSON object; NULL: it has none of its own. */
-static void
-add_time(StringInfo json, const char *name, const char *column)
+/* A member of times: the time of a table, or of a column; column NULL: it has none of its own. */
+static char *
+time_pair(const char *name, const char *column)
 {
-	appendStringInfoString(json, json->len > 0 ? ", " : "{");
-	escape_json(json, name);
-	appendStringInfoString(json, ": ");
+	StringInfoData json;
+
+	initStringInfo(&json);
+	escape_json(&json, name);
+	appendStringInfoString(&json, ": ");
 	if (column)
-		escape_json(json, column);
+		escape_json(&json, column);
 	else
-		appendStringInfoString(json, "null");
+		appendStringInfoString(&json, "null");
+	return json.data;
 }
 
 /*
@@ -293,28 +296,36 @@ times_argument(const gnngp_tables *s, const char *name, const char *column)
 {
 	StringInfoData json;
 	ListCell   *cell;
+	List	   *members = NIL;
 
-	initStringInfo(&json);
 	foreach(cell, gnngp_json_pairs(s->def->tables.times, "times"))
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
 
-		add_time(&json, pair->key, pair->value);
+		if (name == NULL || strcmp(pair->key, name) != 0)
+			members = lappend(members, time_pair(pair->key, pair->value));
 	}
 	if (name)
-		add_time(&json, name, column);
+		members = lappend(members, time_pair(name, column));
 	for (int i = 0; i < s->ntables; i++)
-		if (name == NULL && list_length(s->table[i].candidates) > 1)
-			add_time(&json, s->table[i].label,
-					 s->table[i].column[linitial_int(s->table[i].candidates)].column.name);
-	appendStringInfoChar(&json, '}');
-	return psprintf("times => %s", quote_literal_cstr(json.data));
+	{
+		const gnngp_schema_table *t = &s->table[i];
+
+		if (name == NULL && list_length(t->candidates) > 1)
+			members = lappend(members,
+							  time_pair(t->label,
+										t->column[linitial_int(t->candidates)].column.name));
+	}
+	initStringInfo(&json);
+	foreach(cell, members)
+		appendStringInfo(&json, "%s%s", json.len > 0 ? ", " : "", (char *) lfirst(cell));
+	return psprintf("times => %s", quote_literal_cstr(psprintf("{%s}", json.data)));
 }
 
 char *
 gnngp_times_known(const gnngp_tables *s, int table, const char *column)
 {
-	return times_argument(s, psprintf("%s.%s", s->table[table].label, column), NULL);
+	return time_pair(psprintf("%s.%s", s->table[table].label, column), NULL);
 }
 
 bool
@@ -402,16 +413,15 @@ choose_time(gnngp_tables *s, int i, bool tell)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" is the time of table \"%s\", and may be NULL: such rows are left out",
 							t->column[t->time].column.name, t->table.name),
-					 errhint("If it is not the time of the rows, say %s.", times_argument(s, t->label, NULL))));
+					 errhint("If it is not the time of the rows, add %s to times.", time_pair(t->label, NULL))));
 	}
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
 	if (others != NIL && tell)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" is taken to be without time: its rows are known always", t->table.name),
 				 errdetail("Columns that may be its time, but may be NULL: %s.", column_names(t, others)),
-				 errhint("If one is, name it: %s.",
-						 times_argument(s, t->label,
-										t->column[linitial_int(others)].column.name))));
+				 errhint("If one is, add %s to times.",
+						 time_pair(t->label, t->column[linitial_int(others)].column.name))));
 }
 
 /* Takes the time column that the user has named, or that there is none. */
@@ -434,7 +444,7 @@ set_named_time(gnngp_schema_table *t, const char *name)
 				 errhint("Name a column of type date or timestamp, or null for a table without time.")));
 }
 
-/* Takes that a column is known with its row, whatever its name and its values say. */
+/* Takes that columns are known with their row, whatever their names and values say. */
 static void
 take_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 {
@@ -446,7 +456,8 @@ take_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 				 errmsg("column \"%s\", which times names, cannot have a time of its own", pair->key),
 				 errhint("null says that it is known with its row; what is known later is left out with exclude => '{%s}'.",
 						 pair->key)));
-	s->table[list.table].column[list.column[0]].known = true;
+	for (int k = 0; k < list.n; k++)
+		s->table[list.table].column[list.column[k]].known = true;
 }
 
 /* Marks the times that are written later than their rows. */
@@ -465,12 +476,15 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t, bool tell)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
 							c->column.name, t->table.name),
-					 errhint("If it is known with its row, say %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
+					 errhint("If it is known with its row, add %s to times. Other columns that are written later can be left out with exclude => '{table.column}'.",
 							 gnngp_times_known(s, (int) (t - s->table), c->column.name))));
 	}
 }
 
-/* 42501 where a table's time may not be read: without it, rows would be known before they are. */
+/*
+ * 42501 where a table's time may not be read: without it, rows would be known before they are.
+ * 22023 where times has null for it as a column.
+ */
 static void
 require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 {
@@ -483,6 +497,12 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 						GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name),
 				 errhint("Grant it SELECT on the column; or, if that is not the time of the rows, say %s.",
 						 times_argument(s, t->label, NULL))));
+	if (c->known)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\", for which times has null, is the time of table \"%s\"", c->column.name,
+						t->table.name),
+				 errhint("A table without time has null for itself: times => '{\"%s\": null}'.", t->label)));
 }
 
 /* Gives each table its time. */

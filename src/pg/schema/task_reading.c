@@ -358,7 +358,7 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 					 errdetail("%s", e->way == GP_ENCODED_LATER ?
 							   "Its times are later than those of their rows." :
 							   "It is NULL in the newest rows, and in few others."),
-					 errhint("If it is known with its row, say %s in gp_alter_graph.",
+					 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
 							 gnngp_times_known(r->schema, c->table, c->name))));
 	}
 }
