@@ -159,6 +159,7 @@ typedef struct term_sum
 	gp_keep    *keep;
 	const int32_t *row;			/* of some rows the terms are told instead */
 	gp_typed_terms *told;
+	bool		apart;			/* and each is kept */
 	const gp_typed *typed;
 } term_sum;
 
@@ -233,6 +234,7 @@ tell_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 	gp_csr	   *rows;
 	int32_t    *column = NULL;
 	double	   *dense;
+	double	   *covariance;
 	double	   *out;
 
 	if (told->n == s->terms || unit[0] != leaf || unit[1] != path)
@@ -241,9 +243,9 @@ tell_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 	if (leaf >= 0)
 		column = columns_then(env, s->keep, &s->typed->path[leaf], leaf, then->cols);
 	dense = gp_alloc_zero(env, gp_max64(then->cols, z->cols), sizeof(double));
-	out = gp_alloc_zero(env, told->rows * (n + 1), sizeof(double));
+	out = covariance = gp_alloc_zero(env, told->rows * (n + 1), sizeof(double));
 	told->term[told->n++] = (gp_typed_term) {leaf < 0 ? NULL : s->typed->path[leaf].name,
-		path < 0 ? NULL : s->typed->path[path].name, out};
+		path < 0 ? NULL : s->typed->path[path].name, s->apart ? covariance : NULL};
 	rows = rows_of(env, g, z, s->row, told->rows);
 	GP_EACH(env, i, told->rows, i * n)
 	{
@@ -265,8 +267,10 @@ tell_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 			}
 		out += n + 1;
 	}
+	for (int64_t i = 0; i < told->rows * (n + 1); i++)
+		told->sum[i] += covariance[i];
 	gp_csr_free(env, rows);
-	gp_free_all(env, column, dense);
+	gp_free_all(env, column, dense, s->apart ? NULL : covariance);
 }
 
 /* Adds the covariance g z z' g', over the mean of its diagonal. */
@@ -425,12 +429,13 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 
 gp_typed_terms *
 gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_keep *keep,
-			  const int32_t *row, int64_t rows)
+			  const int32_t *row, int64_t rows, bool apart)
 {
 	const gp_piece *terms = gp_keep_find(keep, GP_PIECE_TYPED, 0, KEPT_TERMS);
 	const gp_piece *first = gp_keep_find(keep, GP_PIECE_TYPED, 0, KEPT_ROWS);
 	gp_typed_terms *told = gp_alloc_zero(env, 1, sizeof(gp_typed_terms));
-	term_sum	s = {.typed = t,.keep = (gp_keep *) keep,.row = row,.told = told};
+	term_sum	s = {.typed = t,.keep = (gp_keep *) keep,.row = row,.told = told,
+	.apart = apart};
 
 	if (terms == NULL || terms->cols != UNITS || first == NULL)
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
@@ -438,6 +443,7 @@ gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_k
 	s.terms = (int) terms->rows;
 	s.unit = terms->dense;
 	*told = (gp_typed_terms) {.rows = rows,.landmarks = first->rows};
+	told->sum = gp_alloc_zero(env, rows * (first->rows + 1), sizeof(double));
 	told->term = gp_alloc_array(env, s.terms, sizeof(gp_typed_term));
 	for (int k = 0; k < s.terms; k++)
 	{

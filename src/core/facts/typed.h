@@ -52,23 +52,25 @@ typedef struct gp_typed_term
 {
 	const char *leaf;			/* of a path; NULL: X */
 	const char *path;			/* NULL: a row's own */
-	double	   *covariance;		/* of each row asked for with the n landmarks, and with itself */
+	double	   *covariance;		/* of each row with the n landmarks, and with itself; or NULL */
 } gp_typed_term;
 
 typedef struct gp_typed_terms
 {
 	int64_t		rows;
 	int64_t		landmarks;
+	double	   *sum;			/* of the covariances of all terms */
 	int			n;
 	gp_typed_term *term;
 } gp_typed_terms;
 
 /*
  * The terms of some rows as the tables are now, with the landmarks as they were in the fit: so
- * their covariances belong together, whatever has changed.
+ * their covariances belong together, whatever has changed.  Each term's are kept only if apart.
  */
 extern gp_typed_terms *gp_typed_tell(gp_env *env, const gp_typed *typed, const gp_features *own,
-									 const gp_keep *keep, const int32_t *row, int64_t rows);
+									 const gp_keep *keep, const int32_t *row, int64_t rows,
+									 bool apart);
 
 /* Features, as those of the fit, of rows by sums of terms: rows x (n + 1). */
 extern gp_features *gp_typed_rows(gp_device *dev, const gp_keep *keep, double *covariance,

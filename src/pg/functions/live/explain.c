@@ -205,7 +205,7 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 {
 	const gnngp_task_state *state = c->live->task;
 	const gp_facts_scale *scale = &state->columns.scale;
-	gp_live_question q = gnngp_task_question(c, as_of);
+	gp_live_question q = gnngp_task_question(c, as_of, true);
 	int32		n = c->terms ? c->terms->n : scale->nblocks;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));

@@ -172,7 +172,7 @@ ask(gnngp_live_call *c)
 
 	if (c->model->rows > 0)
 		q = gnngp_task_question(c, PG_ARGISNULL(ARG_AS_OF) ? GP_TIME_NEVER :
-								(gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF));
+								(gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF), false);
 	else
 	{
 		q = gnngp_live_call_read(c, &some);

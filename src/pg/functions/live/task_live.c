@@ -79,7 +79,7 @@ gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 
 /* Reads what tells the call's nodes, of a task without time. */
 static void
-read_terms(gnngp_live_call *c, gnngp_few *few)
+read_terms(gnngp_live_call *c, gnngp_few *few, bool apart)
 {
 	int32	   *row = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
 	gp_typed   *typed;
@@ -95,7 +95,7 @@ read_terms(gnngp_live_call *c, gnngp_few *few)
 							gnngp_id_name(&c->nodes.id[i])),
 					 errhint("A view whose rows change from one reading to the next cannot be asked.")));
 	}
-	c->terms = gp_typed_tell(c->env, typed, own, c->live->keep, row, c->nodes.n);
+	c->terms = gp_typed_tell(c->env, typed, own, c->live->keep, row, c->nodes.n, apart);
 }
 
 gp_features *
@@ -104,21 +104,8 @@ gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows)
 	return gp_typed_rows(gnngp_live_call_device(c), c->live->keep, sum, rows, c->terms->landmarks);
 }
 
-/* The columns of the call's nodes: all terms. */
-static gp_features *
-sum_terms(gnngp_live_call *c)
-{
-	int64		n = c->terms->rows * (c->terms->landmarks + 1);
-	double	   *sum = gp_alloc_zero(c->env, n, sizeof(double));
-
-	for (int k = 0; k < c->terms->n; k++)
-		for (int64 i = 0; i < n; i++)
-			sum[i] += c->terms->term[k].covariance[i];
-	return gnngp_task_sums(c, sum, c->terms->rows);
-}
-
 gp_live_question
-gnngp_task_question(gnngp_live_call *c, gp_time as_of)
+gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool apart)
 {
 	gp_live_question q = {.keep = c->live->keep,
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
@@ -128,8 +115,8 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of)
 
 	if (c->live->task->columns.scale.weights == GP_FACTS_TYPED)
 	{
-		read_terms(c, few);
-		gnngp_task_ask_rows(c, &q, sum_terms(c));
+		read_terms(c, few, apart);
+		gnngp_task_ask_rows(c, &q, gnngp_task_sums(c, c->terms->sum, c->terms->rows));
 		return q;
 	}
 	labels = known_labels(c);
