@@ -32,6 +32,15 @@ SELECT metric FROM gp_evaluate('topic') WHERE value IS NOT NULL ORDER BY metric;
 SELECT count(*) FROM gp_predict_sets('topic', NULL::text);
 SELECT gp_report('topic') LIKE '%topic%';
 SELECT count(*) FROM gp_backtest('topic');
+-- Two texts of one hash that is not a digest are two things to it
+BEGIN;
+INSERT INTO venues VALUES ('Journal of Tests'), ('qdyfqmlpERTtr(NM'), ('qdyfqmlpERTtr(NN');
+INSERT INTO papers SELECT 'j' || i, 'Journal of Tests', 3, 'c' FROM generate_series(1, 40) i;
+INSERT INTO papers VALUES ('forged', 'qdyfqmlpERTtr(NM', 3), ('honest', 'qdyfqmlpERTtr(NN', 3);
+CALL gp_refresh('topic');
+SELECT abs(max(score) - min(score)) < 1e-5 FROM gp_predict('topic', ARRAY['forged', 'honest']);
+SELECT abs(max(score) - min(score)) < 1e-5 FROM gp_predict_live('topic', ARRAY['forged', 'honest']);
+ROLLBACK;
 -- Live answers are those of the fit; terms of the kernel add up to the score
 SELECT count(*), max(abs(l.score - p.score)) < 1e-5 AND max(abs(l.variance - p.variance)) < 1e-5 AS same
 FROM gp_predict_live('topic', ARRAY(SELECT id FROM papers WHERE topic IS NULL), top => NULL) AS l

@@ -5,6 +5,8 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "common/cryptohash.h"
+#include "common/sha2.h"
 #include "pg/server/server.h"
 #include "task_reading.h"
 
@@ -15,10 +17,28 @@ typedef struct path_rows
 	Oid			id_type;
 	Oid			key_type;
 	bool		timed;
+	pg_cryptohash_ctx *digest;	/* of text keys */
 	gp_typed_pair *pair;
 	int64		n;
 	int64		room;
 } path_rows;
+
+/* The number of a key, of text 64 bits of its digest: a text of another's number takes 2^63 trials. */
+static uint64
+key_number(path_rows *p, const gnngp_id *key)
+{
+	uint8		digest[PG_SHA256_DIGEST_LENGTH];
+	uint64		number;
+
+	if (key->text == NULL)
+		return (uint64) key->key;
+	if (pg_cryptohash_init(p->digest) < 0 ||
+		pg_cryptohash_update(p->digest, (const uint8 *) key->text, key->length) < 0 ||
+		pg_cryptohash_final(p->digest, digest, sizeof(digest)) < 0)
+		elog(ERROR, "could not compute a digest: %s", pg_cryptohash_error(p->digest));
+	memcpy(&number, digest, sizeof(number));
+	return number;
+}
 
 /* Takes a pair. */
 static void
@@ -29,10 +49,12 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	int32		entity = gnngp_reading_entity(r, values[0], nulls[0], p->id_type);
 	gp_time		at = p->timed ? gnngp_time_of(values[2], nulls[2]) : GP_TIME_ALWAYS;
 	gnngp_id	key;
+	uint64		number;
 
 	if (entity < 0 || nulls[1])
 		return;
 	key = gnngp_datum_id(values[1], p->key_type, NULL);
+	number = key_number(p, &key);
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
 		if (at >= r->as_of[r->row_of[k]])
@@ -42,8 +64,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 			p->room = p->room ? 2 * p->room : 1024;
 			p->pair = gp_realloc_array(r->env, p->pair, p->room, sizeof(gp_typed_pair));
 		}
-		p->pair[p->n++] = (gp_typed_pair) {key.text ? gp_hash_bytes(key.text, key.length) :
-			(uint64) key.key, r->row_of[k]};
+		p->pair[p->n++] = (gp_typed_pair) {number, r->row_of[k]};
 	}
 }
 
@@ -57,7 +78,7 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 {
 	const gnngp_schema_table *t = &r->schema->table[to->child];
 	const gnngp_schema_table *entities = &r->schema->table[r->entity];
-	path_rows	p = {.r = r};
+	path_rows	p = {.r = r,.digest = pg_cryptohash_create(PG_SHA256)};
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
@@ -74,6 +95,7 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	q.condition = gnngp_key_condition(t, "t", to->n, to->from);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, pair_row, &p, GP_PHASE_EDGES, gnngp_table_rows(&t->table));
+	pg_cryptohash_free(p.digest);
 	r->read += p.n;
 	gp_typed_add(typed, gnngp_keep_text(r->env, by ? psprintf("%s, %s", to->name, by->name) :
 										to->name), p.n, p.pair);
