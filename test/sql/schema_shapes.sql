@@ -121,6 +121,11 @@ SELECT try($$SELECT * FROM gp_relations('sales')$$);
 ALTER TABLE sales RENAME sold_at TO at;
 SELECT try($$CALL gp_refresh('sold')$$);
 SELECT gp_alter_graph('sales', times => '{"buyers": "since", "sales": "at"}');
+ALTER TABLE sales RENAME at TO sold_at;
+ALTER TABLE sales RENAME season TO at;
+SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);
+ALTER TABLE sales RENAME at TO season;
+ALTER TABLE sales RENAME sold_at TO at;
 -- A table that was taken for timeless
 ALTER TABLE lines ADD added date NOT NULL DEFAULT '2024-02-01';
 SELECT try($$CALL gp_refresh('sold')$$);

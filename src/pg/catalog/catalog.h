@@ -46,6 +46,7 @@ typedef struct gnngp_tables_def
 	char	   *kinds;			/* relkind of each, then */
 	char	   *timed;			/* t of each that had a time then, else -; ?: not known */
 	gnngp_texts time;			/* the column that was the time of each, then, or "" */
+	bool		anew;			/* times is given by the present call */
 	char	   *times;			/* JSON as given, or NULL; the same for keys */
 	char	   *keys;
 	gnngp_texts exclude;		/* "table.column" */

@@ -533,7 +533,7 @@ find_times(gnngp_tables *s, bool tell)
 	require_one_time(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
-		if (!(tell && named[i]))
+		if (!(named[i] && s->def->tables.anew))
 			require_former_time(s, &s->table[i], tell);
 		if (s->table[i].time >= 0)
 		{

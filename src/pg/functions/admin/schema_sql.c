@@ -126,7 +126,8 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 
 	if (!PG_ARGISNULL(ARG_TABLES))
 		read_tables(fcinfo, &def->tables);
-	if (!PG_ARGISNULL(ARG_TIMES))
+	def->tables.anew = !PG_ARGISNULL(ARG_TIMES);
+	if (def->tables.anew)
 		def->tables.times = json_argument(fcinfo, ARG_TIMES);
 	if (!PG_ARGISNULL(ARG_KEYS))
 		def->tables.keys = json_argument(fcinfo, ARG_KEYS);
