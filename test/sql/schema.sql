@@ -152,6 +152,8 @@ SELECT abs(sum(share) - (SELECT score FROM before WHERE node = 2)) < 1e-6 AS add
 ALTER TABLE orders RENAME customer_id TO who;
 ALTER TABLE marks RENAME customer_id TO who;
 SELECT count(*) FROM before JOIN gp_predict_live('orders30', ARRAY[1, 2, 3], as_of => '2024-11-01') AS l USING (node) WHERE before.score = l.score;
+-- A row without an entity is no row of one that is not there
+INSERT INTO marks VALUES (NULL, '2024-10-01', 1);
 SELECT labelled FROM gp_fit('marks');
 ALTER TABLE orders RENAME who TO customer_id;
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);

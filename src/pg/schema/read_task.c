@@ -121,6 +121,7 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 {
 	gp_time    *from = gnngp_reading_entity_times(r);
 	int64		n = 0;
+	int64		nowhere = 0;
 
 	for (int64 i = 0; i < rows->n; i++)
 	{
@@ -129,7 +130,7 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 		if (at > rows->row[i].as_of)
 		{
 			if (at == GNNGP_NOWHERE)
-				rows->unknown++;
+				nowhere++;
 			else
 				rows->early++;
 			continue;
@@ -142,10 +143,10 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" leaves out %lld rows as of times before their entity is there",
 						rows->task->name, (long long) rows->early)));
-	if (rows->unknown > 0)
+	if (nowhere > 0)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" leaves out %lld rows whose entity is not in table \"%s\"", rows->task->name,
-						(long long) rows->unknown, r->schema->table[r->entity].table.name)));
+						(long long) nowhere, r->schema->table[r->entity].table.name)));
 }
 
 /* Points a reading to the rows. */

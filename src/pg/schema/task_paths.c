@@ -23,7 +23,7 @@ typedef struct path_rows
 	int64		room;
 } path_rows;
 
-/* The number of a key, of text 64 bits of its digest: one of another text takes 2^63 trials. */
+/* The number of a key; of text 64 bits of its digest, so that none is made to pass for another. */
 static uint64
 key_number(path_rows *p, const gnngp_id *key)
 {
