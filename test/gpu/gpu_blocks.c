@@ -29,10 +29,10 @@ typedef struct chain
 } chain;
 
 /* Adds a block whose parameters are learnt. */
-static gp_block *
+static gp_layer_op *
 add(chain *s, const gp_block_class *class, int64_t width)
 {
-	gp_block   *b = gp_network_add(&s->c, class);
+	gp_layer_op   *b = gp_network_add(&s->c, class);
 
 	b->groups = 1;
 	b->width = width;
@@ -43,7 +43,7 @@ add(chain *s, const gp_block_class *class, int64_t width)
 static void
 add_network(chain *s)
 {
-	gp_block   *b = add(s, &gp_block_linear, UNITS);
+	gp_layer_op   *b = add(s, &gp_block_linear, UNITS);
 
 	b->linear.x = s->w.features;
 	b->linear.turned = s->w.features->csr ? gp_csr_transpose(s->t.env, s->w.features->csr) : NULL;
@@ -66,7 +66,7 @@ add_network(chain *s)
 static void
 add_layer(chain *s, bool inducing, bool first)
 {
-	gp_block   *b = add(s, inducing ? &gp_block_inducing_layer : &gp_block_cosines, UNITS);
+	gp_layer_op   *b = add(s, inducing ? &gp_block_inducing_layer : &gp_block_cosines, UNITS);
 
 	if (inducing)
 	{
@@ -91,7 +91,7 @@ static void
 add_layers(chain *s, bool inducing)
 {
 	static const int32_t pair[2 * SPAN] = {0, 0, 0, 1, 2, 3, 1, 2, 4, 3, 4, 4};
-	gp_block   *b;
+	gp_layer_op   *b;
 
 	add_layer(s, inducing, true);
 	add_layer(s, inducing, false);
@@ -120,7 +120,7 @@ start(chain *s)
 	gp_fill_normal(t, s->frequency, 2, 1.0);
 	for (int k = 0; k < s->c.n; k++)
 	{
-		gp_block   *b = &s->c.block[k];
+		gp_layer_op   *b = &s->c.block[k];
 
 		if (b->class == &gp_block_cosines)
 		{
