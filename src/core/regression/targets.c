@@ -129,13 +129,23 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 	t.unit = 1.0;
 	if (env->dry)
 	{
-		/* Targets of a dry run, whose figures are not there: each of them takes part in
-		 * leave-one-out. */
-		t.columns = problem->task == GP_TASK_CLASSES ? problem->nclasses : 1;
-		t.y = gp_alloc_zero(env, (int64_t) gp_size_mul(env, t.m, t.columns), sizeof(double));
+		/*
+		 * Targets of a dry run: each of them takes part in leave-one-out.  A live state copies
+		 * values; there is room for those.
+		 */
 		t.counts = gp_alloc_figures(env, t.m, sizeof(bool));
 		if (problem->task == GP_TASK_CLASSES)
+		{
+			t.columns = problem->nclasses;
+			t.y = gp_alloc_figures(env, (int64_t) gp_size_mul(env, t.m, t.columns),
+								   sizeof(double));
 			t.share = gp_alloc_figures(env, t.columns, sizeof(double));
+		}
+		else
+		{
+			t.columns = 1;
+			t.y = gp_alloc_zero(env, t.m, sizeof(double));
+		}
 		t.ncounted = t.m;
 		return t;
 	}
