@@ -91,10 +91,10 @@ gp_variance_at(const gp_card_stage &s, int64_t node)
 	return v < 0 ? 0 : v;
 }
 
-/* A whole power by squaring. */
+/* gp_whole_power on the card, in either precision. */
 template <typename T>
 __device__ static __forceinline__ T
-gp_whole_power(T x, int64_t power)
+gp_card_power(T x, int64_t power)
 {
 	T			out = 1;
 
@@ -122,7 +122,7 @@ gp_stage_variance(const gp_card_stage &s, double v)
 			v = 1;
 			break;
 		case GP_MAP_POLY:
-			v = gp_whole_power(v + s.p1, (int64_t) s.p2);
+			v = gp_card_power(v + s.p1, (int64_t) s.p2);
 			break;
 	}
 	return s.scale * v + s.shift;
@@ -196,7 +196,7 @@ gp_stage_value(const gp_stage_constants<T> &s, T k, gp_node_part<T> row, gp_node
 			d = (row.first - k) + (col.first - k);
 			return exp(-(s.p1 * (d < 0 ? (T) 0 : d))) * s.scale + s.shift;
 		case GP_MAP_POLY:
-			return gp_whole_power(k + s.p1, s.power) * s.scale + s.shift;
+			return gp_card_power(k + s.p1, s.power) * s.scale + s.shift;
 	}
 	return k;
 }
