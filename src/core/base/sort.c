@@ -6,6 +6,8 @@
  */
 #include "sort.h"
 
+#include "hash.h"
+
 typedef struct sorter
 {
 	gp_env	   *env;
@@ -214,4 +216,15 @@ gp_compare_scored(const void *a, const void *b, void *unused)
 	if (x->score != y->score)
 		return x->score > y->score ? -1 : 1;
 	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+int
+gp_compare_drawn(const void *a, const void *b, void *unused)
+{
+	const gp_drawn *x = a;
+	const gp_drawn *y = b;
+
+	if (x->draw != y->draw)
+		return x->draw < y->draw ? -1 : 1;
+	return gp_hash((uint64_t) x->node) < gp_hash((uint64_t) y->node) ? -1 : 1;
 }

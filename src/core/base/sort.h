@@ -34,6 +34,16 @@ typedef struct gp_scored
 /* The largest score first, ties by node. */
 extern int	gp_compare_scored(const void *a, const void *b, void *unused);
 
+/* A node and its draw. */
+typedef struct gp_drawn
+{
+	uint64_t	draw;
+	int32_t		node;
+} gp_drawn;
+
+/* By draw; nodes of one draw in no order of their numbers, which may be places. */
+extern int	gp_compare_drawn(const void *a, const void *b, void *unused);
+
 /*
  * Sorts n items of size bytes in place; equal ones keep their order.  Takes the
  * memory of n / 2 items on the way, and looks at interrupts.

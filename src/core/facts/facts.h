@@ -174,7 +174,7 @@ extern gp_facts *gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of
 extern void gp_facts_free(gp_facts *facts);
 
 /*
- * Declares a block of columns that the caller puts: "own columns", a parent's columns.  Returns its
+ * Declares a group of columns that the caller puts: "own columns", a parent's columns.  Returns its
  * number.  Rows that are never put are 0.
  */
 extern int32_t gp_facts_group(gp_facts *facts, const char *relation, const char *aggregate,
@@ -310,8 +310,7 @@ extern int32_t gp_facts_relation_first(const gp_facts *facts, int32_t relation, 
  * of many.  0 where there are too few rows, or more columns than one column of a table has.
  */
 extern double gp_facts_explained_share(gp_facts *facts, const gp_facts_labels *labels,
-									   int32_t first,
-								  int32_t width, gp_time since);
+									   int32_t first, int32_t width, gp_time since);
 
 /*
  * The columns as they are, rows x width, row major: for rows whose columns go on into facts of

@@ -43,23 +43,17 @@ gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of, int32_t block
 
 /* ---- landmarks ---- */
 
-typedef struct drawn
-{
-	uint64_t	draw;
-	int32_t		node;
-} drawn;
-
 int32_t *
 gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64_t most, int64_t *n)
 {
-	drawn	   *d = gp_alloc_array(env, problem->nlabelled, sizeof(drawn));
+	gp_drawn   *d = gp_alloc_array(env, problem->nlabelled, sizeof(gp_drawn));
 	int32_t    *landmark;
 
 	*n = gp_min64(most, problem->nlabelled);
 	landmark = gp_alloc_array(env, *n, sizeof(int32_t));
 	for (int64_t i = 0; i < problem->nlabelled; i++)
-		d[i] = (drawn) {gp_hash(problem->seed ^ gp_hash((uint64_t) i)), problem->labelled[i]};
-	gp_sort(env, d, problem->nlabelled, sizeof(drawn), gp_compare_int64, NULL);
+		d[i] = (gp_drawn) {gp_hash(problem->seed ^ gp_hash((uint64_t) i)), problem->labelled[i]};
+	gp_sort(env, d, problem->nlabelled, sizeof(gp_drawn), gp_compare_int64, NULL);
 	for (int64_t i = 0; i < *n; i++)
 		landmark[i] = d[i].node;
 	gp_sort(env, landmark, *n, sizeof(int32_t), gp_compare_int32, NULL);

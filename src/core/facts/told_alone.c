@@ -152,7 +152,7 @@ told_of_class(gp_facts *f, const looked *l, const gp_facts_labels *labels, int32
 
 double
 gp_facts_explained_share(gp_facts *f, const gp_facts_labels *labels, int32_t first, int32_t width,
-					gp_time since)
+						 gp_time since)
 {
 	gp_env	   *env = f->env;
 	looked		l = rows_since(env, labels, since);

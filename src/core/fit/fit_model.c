@@ -122,8 +122,7 @@ regress_on_factor(void *arg, const gp_problem *problem, const gp_targets *target
 {
 	gp_eval    *ev = ((dense_factor *) arg)->ev;
 	gp_solution solution = gp_posterior_panels(ev, problem, targets, ((dense_factor *) arg)->f,
-											   NULL,
-										   out);
+											   NULL, out);
 
 	gp_posterior_tell(ev->env, problem, out);
 	return solution;

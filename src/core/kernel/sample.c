@@ -70,37 +70,18 @@ hash_surroundings(const gp_eval *ev)
 	return hash;
 }
 
-/* A node and its draw. */
-typedef struct drawn
-{
-	uint64_t	draw;
-	int32_t		node;
-} drawn;
-
-/* By draw; nodes of one draw in no order of their numbers, which may be places. */
-static int
-compare_drawn(const void *a, const void *b, void *unused)
-{
-	const drawn *x = a;
-	const drawn *y = b;
-
-	if (x->draw != y->draw)
-		return x->draw < y->draw ? -1 : 1;
-	return gp_hash(x->node) < gp_hash(y->node) ? -1 : 1;
-}
-
 int32_t *
 gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
 {
-	drawn	   *all = gp_alloc_figures(env, n, sizeof(drawn));
+	gp_drawn   *all = gp_alloc_figures(env, n, sizeof(gp_drawn));
 	int32_t    *order;
 
 	for (int64_t i = 0; i < gp_items(env, n); i++)
-		all[i] = (drawn) {gp_hash(seed ^ gp_hash(hash ? hash[i] : (uint64_t) i)), (int32_t) i};
+		all[i] = (gp_drawn) {gp_hash(seed ^ gp_hash(hash ? hash[i] : (uint64_t) i)), (int32_t) i};
 	if (env->dry)
-		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(drawn)));
+		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(gp_drawn)));
 	else
-		gp_sort(env, all, n, sizeof(drawn), compare_drawn, NULL);
+		gp_sort(env, all, n, sizeof(gp_drawn), gp_compare_drawn, NULL);
 	order = gp_alloc_figures(env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < gp_items(env, n); i++)
 		order[i] = all[i].node;

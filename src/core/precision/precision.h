@@ -114,8 +114,7 @@ extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *pro
 
 /* precision_posterior.c: the posterior without a factor, from the matrix of gp_precision_matrix. */
 extern gp_posterior *gp_posterior_precision(gp_device *dev, const gp_problem *problem,
-											const gp_csr *s,
-										const gp_plan *plan);
+											const gp_csr *s, const gp_plan *plan);
 
 /* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */
 extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);

@@ -269,7 +269,7 @@ rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 
 /* The leave-one-out posterior of a solution becomes that of the posterior. */
 static void
-take_loo(gp_solution *solution, gp_posterior *out)
+hand_over_loo(gp_solution *solution, gp_posterior *out)
 {
 	out->loo.mean = solution->loo_mean;
 	out->loo.variance = solution->loo_variance;
@@ -293,7 +293,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 		out->loo.score = gp_alloc_figures(env, targets->m, sizeof(double));
 		out->loo.class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
 		gp_free(env, strange);
-		take_loo(solution, out);
+		hand_over_loo(solution, out);
 		return;
 	}
 	for (int i = 0; i < GP_METRICS; i++)
@@ -320,7 +320,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	bool		values = problem->task == GP_TASK_VALUES;
 	out->loo.n = targets->m;
 	rank_strangeness(env, problem, targets, solution, out);
-	take_loo(solution, out);
+	hand_over_loo(solution, out);
 	for (int64_t i = 0; i < targets->m; i++)
 		if (values)
 		{

@@ -444,9 +444,9 @@ set_named_time(gnngp_schema_table *t, const char *name)
 				 errhint("Name a column of type date or timestamp, or null for a table without time.")));
 }
 
-/* Takes that columns are known with their row, whatever their names and values say. */
+/* Notes that columns are known with their row, whatever their names and values say. */
 static void
-take_known(const gnngp_tables *s, const gnngp_json_pair *pair)
+mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 {
 	gnngp_column_list list = gnngp_column_list_read(s, pair->key, "times");
 
@@ -520,7 +520,7 @@ find_times(gnngp_tables *s, bool tell)
 
 		if (gnngp_schema_names_column(s, pair->key))
 		{
-			take_known(s, pair);
+			mark_known(s, pair);
 			continue;
 		}
 		i = gnngp_schema_table_named(s, pair->key, "times");

@@ -110,8 +110,9 @@ gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part)
 	return &keep->piece[k];
 }
 
-void
-gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
+/* The shape of a dense piece; returns how many numbers it has. */
+static int64_t
+shape_dense(const gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
 {
 	int64_t		count = (int64_t) gp_size_mul(keep->env, rows, cols);
 
@@ -119,6 +120,14 @@ gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_typ
 	piece->cols = cols;
 	piece->type = type;
 	piece->bytes = (double) count * gp_type_size(type);
+	return count;
+}
+
+void
+gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
+{
+	int64_t		count = shape_dense(keep, piece, rows, cols, type);
+
 	piece->dense = gp_alloc_figures(keep->env, count, gp_type_size(type));
 }
 
@@ -156,11 +165,11 @@ gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const dou
 {
 	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
 
-	gp_keep_dense(keep, piece, rows, cols, GP_DOUBLE);
+	int64_t		count = shape_dense(keep, piece, rows, cols, GP_DOUBLE);
+
 	/* The host has these numbers in a dry run, too, and evaluators read some. */
-	gp_free(keep->env, piece->dense);
-	piece->dense = gp_alloc_array(keep->env, rows * cols, sizeof(double));
-	memcpy(piece->dense, value, rows * cols * sizeof(double));
+	piece->dense = gp_alloc_array(keep->env, count, sizeof(double));
+	memcpy(piece->dense, value, (size_t) count * sizeof(double));
 }
 
 void

@@ -109,8 +109,7 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 
 void
 gp_link_ease_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
-					   gp_matrix residual,
-					   gp_matrix x)
+					   gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = (int32_t) x.cols;
@@ -190,8 +189,7 @@ gp_link_ease_solve(gp_score_context *f, const gp_link_block *block, const gp_lin
 /* The score scaled by both ends, and by the one that it is larger for. */
 void
 gp_link_ease(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-			 int32_t first,
-			 double *out)
+			 int32_t first, double *out)
 {
 	gp_matrix	x;
 	double	   *entry;

@@ -59,8 +59,7 @@ gp_link_decay_open(gp_score_context *f)
 /* Logarithms of what is in common, and of both ends' activities. */
 void
 gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-			  int32_t first,
-			  double *out)
+			  int32_t first, double *out)
 {
 	const gp_csr *w = f->weights;
 	int64_t		next = 0;

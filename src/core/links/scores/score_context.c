@@ -166,9 +166,7 @@ gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph, c
 
 void
 gp_link_item_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-						const bool *item,
-						double ridge,
-						const double *diagonal)
+						const bool *item, double ridge, const double *diagonal)
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 		.width = 1};

@@ -8,25 +8,6 @@
 
 #include "base/sort.h"
 
-/* A node with its place in the draw. */
-typedef struct drawn
-{
-	uint64_t	draw;
-	int32_t		node;
-} drawn;
-
-/* By the draw, then by the node. */
-static int
-compare_drawn(const void *a, const void *b, void *unused)
-{
-	const drawn *x = a;
-	const drawn *y = b;
-
-	if (x->draw != y->draw)
-		return x->draw < y->draw ? -1 : 1;
-	return x->node - y->node;
-}
-
 gp_points
 gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *labelled,
 				 int64_t count, uint64_t seed)
@@ -34,9 +15,9 @@ gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *l
 	gp_points	p = {gp_min64(count, nodes), NULL};
 	int64_t		least = gp_min64(nodes - nlabelled, p.n - p.n * 3 / 4);	/* without a label */
 	int64_t		with_label = gp_min64(nlabelled, p.n - least);
-	drawn	   *first = gp_alloc_figures(env, p.n, sizeof(drawn));
-	gp_heap		heap = {.env = env,.item = first,.room = with_label,.size = sizeof(drawn),
-	.compare = compare_drawn};
+	gp_drawn   *first = gp_alloc_figures(env, p.n, sizeof(gp_drawn));
+	gp_heap		heap = {.env = env,.item = first,.room = with_label,.size = sizeof(gp_drawn),
+	.compare = gp_compare_drawn};
 	gp_heap		others = heap;
 	int64_t		k = 0;
 
@@ -44,7 +25,7 @@ gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *l
 	others.room = p.n - with_label;
 	GP_EACH(env, i, gp_items(env, nodes), i)
 	{
-		drawn		d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i};
+		gp_drawn	d = {gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i};
 		bool		is_labelled = k < nlabelled && labelled[k] == i;
 
 		k += is_labelled;

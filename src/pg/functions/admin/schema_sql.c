@@ -392,7 +392,7 @@ emit_graph_columns(void *result, const gnngp_graph_def *graph, const gnngp_data 
 		bool		time = gnngp_is_time_type(getBaseType(get_atttype(graph->edges, column)));
 
 		emit_column(result, graph->edges, graph->edge_features.text[i],
-				   time ? "age of the newest" : "sum, mean, maximum", data->edge_numbers[i], NULL);
+					time ? "age of the newest" : "sum, mean, maximum", data->edge_numbers[i], NULL);
 	}
 	if (nedges > 0)
 		emit_column(result, graph->edges, NULL, "number of edges", data->edge_numbers[nedges], NULL);

@@ -205,7 +205,7 @@ gnngp_best_candidate(const gnngp_candidate *candidates, int n)
  * neither says much.
  */
 static void
-tell_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp_candidate *chosen)
+notice_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp_candidate *chosen)
 {
 	const gnngp_candidate *least = &candidates[least_loss(candidates, n)];
 	const gnngp_candidate *last = &candidates[n - 1];
@@ -376,7 +376,7 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 		}
 		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
 		choice.alternatives = describe(candidates, n);
-		tell_choice(run->env, candidates, n, chosen);
+		notice_choice(run->env, candidates, n, chosen);
 	}
 	choice.posterior = fit_in_full(run, data, settings, chosen);
 	choice.device = run->used;
