@@ -2,13 +2,17 @@
 # drivers.sh - the programs of doc/howto-drivers.md run, as TAP, each where its driver is installed.
 #
 # PYTHON names an interpreter with psycopg 3 (and SQLAlchemy with pandas), NODE_PATH a folder with pg,
-# JDBC the driver's jar.  The server is the one that psql finds.
+# JDBC the driver's jar; by default they are Debian's (python3-psycopg, python3-sqlalchemy with
+# python3-pandas, node-pg, libpostgresql-jdbc-java).  The server is the one that psql finds; JDBC asks
+# it on localhost where psql takes a socket.
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 OUT=$(mktemp -d "${TMPDIR:-/tmp}/gnngp-drivers.XXXXXX") || exit 1
 trap 'rm -rf "$OUT"' EXIT
-PYTHON=${PYTHON:-python3}
+PYTHON=${PYTHON:-/usr/bin/python3}
+NODE_PATH=${NODE_PATH:-/usr/share/nodejs}
 JDBC=${JDBC:-/usr/share/java/postgresql.jar}
+case ${PGHOST:-/} in /*) tcp=localhost ;; *) tcp=$PGHOST ;; esac
 failures=0
 number=0
 
@@ -34,7 +38,7 @@ runs() {
 	fi
 }
 
-export PYTHON JDBC OUT PGDATABASE=drivers PGPORT=${PGPORT:-5432}
+export PYTHON NODE_PATH JDBC OUT PGDATABASE=drivers PGPORT=${PGPORT:-5432}
 dropdb --if-exists drivers 2>/dev/null
 createdb drivers && psql -X -q -v ON_ERROR_STOP=1 -f "$ROOT/test/demo/people.sql" -c 'CREATE EXTENSION gnngp' || exit 1
 program python one.py && program pandas frame.py && program javascript node.js && program java Example.java
@@ -43,8 +47,8 @@ psql -X -q -c "SELECT gp_create_graph('people', 'people', 'calls', id => 'email'
 	target => 'spending', src => 'caller', dst => 'called') WHERE NOT EXISTS (SELECT FROM gp_graphs)" >/dev/null
 runs "SQLAlchemy and pandas" "66 5 True" '"$PYTHON" -c "import psycopg, sqlalchemy, pandas"' "$PYTHON" "$OUT/frame.py"
 runs "node-postgres" "person 17 2 200 57014" 'node -e "require(\"pg\")"' node "$OUT/node.js"
-runs "JDBC" "person 17 2 200" '[ -e "$JDBC" ] && command -v java && case $PGHOST in /*) false ;; esac' \
-	java -cp "$JDBC" "$OUT/Example.java"
+runs "JDBC" "person 17 2 200" '[ -e "$JDBC" ] && command -v java' \
+	env PGHOST="$tcp" java -cp "$JDBC" "$OUT/Example.java"
 dropdb drivers
 echo "1..$number"
 [ $failures = 0 ]

@@ -64,20 +64,33 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     numbers jsonb
 );
 
--- Numbers are those of the names given: at a restore, too, whose tables have other oids.
+-- A row that a dump brings says in place of numbers which names the columns had when it was made.
 CREATE FUNCTION gnngp_internal.gp_number_columns() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $plpgsql$
 BEGIN
-    NEW.numbers := coalesce((SELECT jsonb_object_agg(a.attrelid || '.' || a.attname, a.attnum) FROM pg_attribute AS a
-                  WHERE a.attrelid = ANY (ARRAY[NEW.nodes, NEW.edges, NEW.entity]::oid[] || NEW.tables::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
-                    AND a.attname = ANY (ARRAY[NEW.id_column, NEW.target, NEW.src, NEW.dst, NEW.weight, NEW.edge_time,
-                                               NEW.entity_column, NEW.time_column, NEW.task_target]
-                                         || NEW.features || NEW.edge_features || NEW.tables_time)), '{}');
+    NEW.numbers := coalesce((SELECT jsonb_object_agg(a.attrelid || '.' || n.given, a.attnum)
+                  FROM unnest(ARRAY[NEW.nodes, NEW.edges, NEW.entity] || NEW.tables) AS t (source)
+                      CROSS JOIN unnest(ARRAY[NEW.id_column, NEW.target, NEW.src, NEW.dst, NEW.weight, NEW.edge_time,
+                                              NEW.entity_column, NEW.time_column, NEW.task_target]
+                                        || NEW.features || NEW.edge_features || NEW.tables_time) AS n (given)
+                      JOIN pg_attribute AS a ON a.attrelid = t.source AND a.attnum > 0 AND NOT a.attisdropped
+                          AND a.attname = coalesce(NEW.numbers ->> (t.source || '.' || n.given), n.given)), '{}');
     RETURN NEW;
 END
 $plpgsql$;
 COMMENT ON FUNCTION gnngp_internal.gp_number_columns() IS 'notes the numbers of the columns that a graph names';
+
+CREATE FUNCTION gnngp_internal.gp_dumped_numbers(numbers jsonb) RETURNS jsonb
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT coalesce(jsonb_object_agg(a.attrelid::regclass || substr(n.key, strpos(n.key, '.')), a.attname), '{}')
+    FROM jsonb_each_text(numbers) AS n
+        JOIN pg_attribute AS a ON a.attrelid = split_part(n.key, '.', 1)::oid AND a.attnum = n.value::smallint
+            AND NOT a.attisdropped
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_dumped_numbers(jsonb) IS
+    'the columns of a graph for a dump: the name of today, by "table.name given"';
 
 CREATE TRIGGER gp_number_columns BEFORE INSERT OR UPDATE OF nodes, edges, entity, tables, id_column, target, src, dst, weight,
     edge_time, entity_column, time_column, task_target, features, edge_features, tables_time ON gnngp_internal.gp_graph_catalog
@@ -280,7 +293,10 @@ GRANT SELECT ON SEQUENCE gnngp_internal.gp_graph_catalog_id_seq, gnngp_internal.
     gnngp_internal.gp_grant_catalog_id_seq, gnngp_internal.gp_refresh_log_id_seq TO PUBLIC;
 
 -- Graphs and models are part of a dump
-SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog', '');
+-- pg_dump adds what stands here to its query: rows whose columns are named, not numbered.
+SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog',
+    'WHERE false UNION ALL SELECT d.* FROM gnngp_internal.gp_graph_catalog AS g, pg_catalog.jsonb_populate_record(g,'
+    ' pg_catalog.jsonb_build_object(''numbers'', gnngp_internal.gp_dumped_numbers(g.numbers))) AS d');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_graph_catalog_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog', '');
 SELECT pg_catalog.pg_extension_config_dump('gnngp_internal.gp_model_catalog_id_seq', '');
