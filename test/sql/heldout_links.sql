@@ -72,27 +72,8 @@ SELECT string_agg(DISTINCT part, ' ' ORDER BY part) FROM gnngp_internal.gp_block
 RESET ROLE;
 
 -- Damage: a block with the right checksum is still no list of pairs
-CREATE FUNCTION crc32c(data bytea) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    crc bigint := 4294967295;
-BEGIN
-    FOR i IN 0 .. length(data) - 1 LOOP
-        crc := crc # get_byte(data, i);
-        FOR bit IN 1 .. 8 LOOP
-            crc := CASE WHEN crc & 1 = 1 THEN (crc >> 1) # 2197175160 ELSE crc >> 1 END;
-        END LOOP;
-    END LOOP;
-    RETURN crc # 4294967295;
-END $$;
-CREATE FUNCTION seal(data bytea) RETURNS bytea LANGUAGE plpgsql AS $$
-DECLARE
-    crc bigint := crc32c(overlay(data PLACING '\x00000000' FROM 17));
-BEGIN
-    FOR i IN 0 .. 3 LOOP
-        data := set_byte(data, 16 + i, (crc >> 8 * i & 255)::integer);
-    END LOOP;
-    RETURN data;
-END $$;
+\set include :sources '/sql/include/seal.sql'
+\i :include
 CREATE VIEW part AS SELECT b.* FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model AND m.name = 'names' WHERE b.part = 'link_loo';
 SELECT bool_and(data = seal(data)) AS sealed, count(*) FROM part;
 -- Puts bytes at a place of one block, and asks

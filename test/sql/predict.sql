@@ -140,27 +140,9 @@ SELECT try($$SELECT * FROM gp_predict('path')$$);
 ROLLBACK;
 
 -- So are ids that are not those of their keys, though the checksum of the block is right.
-CREATE FUNCTION crc32c(data bytea) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    crc bigint := 4294967295;
-BEGIN
-    FOR i IN 0 .. length(data) - 1 LOOP
-        crc := crc # get_byte(data, i);
-        FOR bit IN 1 .. 8 LOOP
-            crc := CASE WHEN crc & 1 = 1 THEN (crc >> 1) # 2197175160 ELSE crc >> 1 END;
-        END LOOP;
-    END LOOP;
-    RETURN crc # 4294967295;
-END $$;
-CREATE FUNCTION seal(data bytea) RETURNS bytea LANGUAGE plpgsql AS $$
-DECLARE
-    crc bigint := crc32c(overlay(data PLACING '\x00000000' FROM 17));
-BEGIN
-    FOR i IN 0 .. 3 LOOP
-        data := set_byte(data, 16 + i, (crc >> 8 * i & 255)::integer);
-    END LOOP;
-    RETURN data;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/seal.sql'
+\i :include
 SELECT bool_and(data = seal(data)) AS sealed FROM gnngp_internal.gp_block b JOIN gnngp_internal.gp_model_catalog m ON m.id = b.model WHERE m.name = 't';
 BEGIN;
 UPDATE gnngp_internal.gp_block b SET data = seal(set_byte(data, length(data) - 1, 255 - get_byte(data, length(data) - 1)))
@@ -168,6 +150,13 @@ UPDATE gnngp_internal.gp_block b SET data = seal(set_byte(data, length(data) - 1
 SELECT try($$SELECT * FROM gp_predict('t', NULL::text)$$);
 SELECT try($$CALL gp_refresh('t')$$);
 SELECT count(*) FROM gp_predict('t', NULL::text);
+ROLLBACK;
+
+-- And classes of scores that the model does not have
+BEGIN;
+UPDATE gnngp_internal.gp_block b SET data = seal(overlay(data PLACING '\xffffff7f' FROM 53))
+    FROM gnngp_internal.gp_model_catalog m WHERE m.id = b.model AND m.name = 'g' AND b.part = 'figure' AND b.block = 2;
+SELECT try($$SELECT * FROM gp_predict_sets('g', by_class => true)$$);
 ROLLBACK;
 
 -- A row of the catalog without what a fit writes there

@@ -81,7 +81,7 @@ typedef struct gnngp_figures
 	double		metric[GP_METRICS]; /* NaN: not a figure of the task */
 	int64		n;
 	double	   *score;			/* as in gp_loo; palloc'd */
-	int32	   *class;			/* of each score; NULL in models of earlier versions */
+	int32	   *class;			/* of each score */
 } gnngp_figures;
 
 /* Reads the part "figure". */

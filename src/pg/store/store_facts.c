@@ -92,7 +92,7 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 	return at == nparts ? encoding : NULL;
 }
 
-/* True for columns, targets and blocks of time that are among those that there are. */
+/* True for names that end, and columns, targets and blocks of time that are among those there are. */
 static bool
 state_fits(const gnngp_task_state *f)
 {
@@ -102,6 +102,9 @@ state_fits(const gnngp_task_state *f)
 	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
 		t->target.width <= GP_ENCODED_HOT;
 
+	for (int32 b = 0; b < s->nblocks; b++)
+		fits = fits && memchr(s->relation[b], '\0', GP_FACTS_NAME) &&
+			memchr(s->aggregate[b], '\0', GP_FACTS_NAME);
 	for (int32 c = 0; c < s->width; c++)
 	{
 		kept += s->column[c].deviation > 0.0;

@@ -68,8 +68,11 @@ gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures)
 	read_figures(model, "figure", figures->metric, GP_METRICS, array);
 	figures->n = array[FIGURE_SCORES].count;
 	figures->score = array[FIGURE_SCORES].data;
-	figures->class = array[FIGURE_CLASSES].count == figures->n ?
-		array[FIGURE_CLASSES].data : NULL;
+	figures->class = array[FIGURE_CLASSES].data;
+	for (int64 i = 0; i < figures->n; i++)
+		if (array[FIGURE_CLASSES].count != figures->n || figures->class[i] < 0 ||
+			figures->class[i] >= Max(model->classes, 1))
+			gnngp_arrays_damaged(model, "figure");
 }
 
 void

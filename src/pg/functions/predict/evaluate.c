@@ -214,13 +214,13 @@ count_before(const ranking *r, double false_alarms)
 	return taken;
 }
 
-/* The class with fewer labels of two, by the labels' scores; -1: none, or it is not known. */
+/* The class with fewer labels of two, by the labels' scores; -1: there are not two. */
 static int32
 rarer_class(const gnngp_model *model, const gnngp_figures *figures)
 {
 	int64		of_second = 0;
 
-	if (model->classes != 2 || figures->class == NULL)
+	if (model->classes != 2)
 		return -1;
 	for (int64 i = 0; i < figures->n; i++)
 		of_second += figures->class[i];

@@ -75,12 +75,11 @@ find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 		p->quantile[c] = p->most;
 	if (!by_class)
 		return;
-	if (model->classes == 0 || figures.class == NULL)
+	if (model->classes == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("model \"%s\" has no scores by class", model->name),
-				 model->classes == 0 ? errhint("It predicts values: leave by_class out.") :
-				 errhint("It was fitted by an earlier version: CALL gp_refresh fits it again.")));
+				 errhint("It predicts values: leave by_class out.")));
 	/* Sorts the scores by class, ascending in each. */
 	end = palloc0(sizeof(int64) * (classes + 1));
 	score = palloc_extended(sizeof(double) * Max(figures.n, 1), MCXT_ALLOC_HUGE);
