@@ -4,11 +4,15 @@ CREATE SCHEMA encode_columns;
 SET search_path = encode_columns, public;
 CREATE TYPE colour AS ENUM ('red', 'green', 'blue');
 CREATE TABLE people (id integer PRIMARY KEY, name text, age integer, income numeric, city text, joined date,
-    seen timestamptz, active boolean, c colour, extra json, y text);
+    seen timestamptz, active boolean, c colour, extra json, y text,
+    host inet, price money, made text);
 INSERT INTO people SELECT i, 'name ' || i, CASE WHEN i % 7 > 0 THEN 20 + i % 50 END, CASE WHEN i % 5 > 0 THEN i % 13 END,
     (ARRAY['Ulm', 'Bonn', 'Kiel'])[1 + i % 3], date '2020-01-01' + i % 900, timestamptz '2020-01-01 00:00+00' + i * interval '1 hour',
     CASE WHEN i % 4 > 0 THEN i % 2 = 0 END, (ARRAY['red', 'green', 'blue'])[1 + i % 3]::colour, NULL,
-    CASE WHEN i % 2 = 0 THEN CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END END FROM generate_series(1, 600) i;
+    CASE WHEN i % 2 = 0 THEN CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END END,
+    ('10.0.0.' || i % 3)::inet, (i % 11)::numeric::money,
+    -- Made for one hash without a secret
+    (ARRAY['colourA of blood', 'a0071627U YORHOg'])[1 + i % 2] FROM generate_series(1, 600) i;
 CREATE TABLE e (src integer REFERENCES people, dst integer REFERENCES people);
 INSERT INTO e SELECT i, 1 + (i * 7) % 600 FROM generate_series(1, 600) i;
 CREATE INDEX ON e (src);

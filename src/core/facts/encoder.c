@@ -1,9 +1,9 @@
 /*
  * encoder.c - how the columns of a table are encoded: what a sample of its rows says of each.
  *
- * Rows are drawn by a hash of what they hold: those below a threshold, which is halved whenever
- * they become too many.  Which rows these are does not depend on the order in which they come, and
- * in the order of their hashes sums have the same bits.
+ * Rows are drawn by a hash of what tells them apart: those below a threshold, which is halved
+ * whenever they become too many.  Which rows these are does not depend on the order in which they
+ * come, and in the order of their hashes sums have the same bits.
  */
 #include "facts_internal.h"
 
@@ -74,23 +74,10 @@ gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_tim
 	return e;
 }
 
-/* What tells this row's content from others'. */
-static uint64_t
-draw_of_row(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cell)
+bool
+gp_encoder_wants(const gp_encoder *e, uint64_t identity)
 {
-	uint64_t	draw = gp_hash((identity ? identity : ++e->looked) ^ gp_hash((uint64_t) at));
-
-	for (int32_t c = 0; c < e->columns; c++)
-	{
-		uint64_t	content = gp_category_of_cell(e->kind[c], &cell[c]);
-
-		if (!cell[c].null && e->kind[c] == GP_CELL_LIST)
-			content = gp_hash_bytes(cell[c].data, cell[c].length * (int64_t) sizeof(double));
-		else if (!cell[c].null && e->kind[c] == GP_CELL_TIME)
-			content = (uint64_t) cell[c].time;
-		draw = gp_hash(draw ^ gp_hash(content));
-	}
-	return draw;
+	return identity == 0 || gp_hash(identity) <= e->threshold;
 }
 
 /* The numbers of a column that a row keeps. */
@@ -115,7 +102,7 @@ keep_value(gp_cell_kind kind, gp_time at, const gp_cell *cell, int32_t k)
 	else if (kind == GP_CELL_TIME)
 		v.number = (double) (at - cell->time) / GP_TIME_DAY / GP_YEAR_DAYS;
 	else
-		v.number = kind == GP_CELL_LIST ? ((const double *) cell->data)[k] : cell->number;
+		v.number = kind == GP_CELL_LIST ? cell->list[k] : cell->number;
 	if (kind != GP_CELL_WORD && isfinite(v.number))
 		v.category = gp_category_of_number(v.number);
 	else if (kind != GP_CELL_WORD)
@@ -144,7 +131,7 @@ thin_out(gp_encoder *e)
 void
 gp_encoder_look(gp_encoder *e, uint64_t identity, gp_time at, const gp_cell *cell)
 {
-	uint64_t	draw = draw_of_row(e, identity, at, cell);
+	uint64_t	draw = gp_hash(identity ? identity : ++e->looked);
 	int64_t		values = 0;
 	size_t		lengths = ((size_t) e->columns * sizeof(int32_t) + 7) / 8 * 8;
 	kept_row   *row = &e->row[e->n];

@@ -6,23 +6,6 @@
 #include <stdio.h>
 
 uint64_t
-gp_hash_bytes(const void *data, int64_t length)
-{
-	const unsigned char *byte = data;
-	uint64_t	hash = gp_hash((uint64_t) length);
-
-	for (; length > 0; length -= 8, byte += 8)
-	{
-		uint64_t	word = 0;
-
-		for (int k = 0; k < 8 && k < length; k++)
-			word |= (uint64_t) byte[k] << (8 * k);
-		hash = gp_hash(hash ^ word);
-	}
-	return hash == GP_CATEGORY_NULL ? hash + 1 : hash;
-}
-
-uint64_t
 gp_category_of_number(double number)
 {
 	uint64_t	bits;
@@ -38,8 +21,7 @@ gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell)
 {
 	if (cell->null)
 		return GP_CATEGORY_NULL;
-	return kind == GP_CELL_WORD && cell->data ? gp_hash_bytes(cell->data, cell->length) :
-		gp_category_of_number(cell->number);
+	return kind == GP_CELL_WORD ? cell->word : gp_category_of_number(cell->number);
 }
 
 /* Years before a time; NaN for what is later, and unknown then unless it is known with its row. */
@@ -113,7 +95,7 @@ number_of(const gp_encoded *part, const gp_cell *cell)
 	if (cell->null || (part->kind == GP_CELL_LIST && part->element >= cell->length))
 		return NAN;
 	if (part->kind == GP_CELL_LIST)
-		z = ((const double *) cell->data)[part->element];
+		z = cell->list[part->element];
 	return isfinite(z) ? z : NAN;
 }
 

@@ -35,7 +35,7 @@ typedef enum gp_cell_kind
 {
 	GP_CELL_NUMBER,
 	GP_CELL_INTEGER,			/* few different values are categories as well */
-	GP_CELL_WORD,				/* text, enum, boolean, uuid, inet: bytes that are compared */
+	GP_CELL_WORD,				/* text, enum, boolean, uuid, inet: told apart by a hash */
 	GP_CELL_TIME,				/* date, timestamp: an age */
 	GP_CELL_LIST				/* array, vector: its numbers */
 } gp_cell_kind;
@@ -46,13 +46,10 @@ typedef struct gp_cell
 	bool		null;			/* also for a number that is none (NaN, infinity) */
 	double		number;			/* NUMBER, INTEGER */
 	gp_time		time;			/* TIME */
-	/* WORD: bytes, or NULL where number tells words apart; LIST: double, NaN for a NULL in it */
-	const void *data;
-	int32_t		length;			/* of them */
+	uint64_t	word;			/* WORD: no other word has it, whoever chose that */
+	const double *list;			/* LIST: NaN for a NULL in it */
+	int32_t		length;			/* of the list */
 } gp_cell;
-
-/* A hash of bytes that does not depend on the session. */
-extern uint64_t gp_hash_bytes(const void *data, int64_t length);
 
 #define GP_ENCODED_HOT 16		/* categories of a column, at most */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */
@@ -110,7 +107,8 @@ typedef struct gp_encoding
 typedef struct gp_encoder gp_encoder;
 
 /*
- * Keeps at most so many rows, drawn by a hash of their content: the order of rows does not matter.
+ * Keeps at most so many rows, drawn by a hash of what tells them apart: their order does not
+ * matter.
  */
 #define GP_ENCODER_ROWS 20000
 
@@ -122,10 +120,13 @@ typedef struct gp_encoder gp_encoder;
 extern gp_encoder *gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind,
 									 gp_time until, const bool *known);
 
+/* False where a row of such an identity is not among those that are kept: it need not be read. */
+extern bool gp_encoder_wants(const gp_encoder *encoder, uint64_t identity);
+
 /*
  * Looks at a row, at its own time or, of a table without time, at the latest time that trains:
- * ages are taken there.  identity tells rows of equal content apart, such as a hash of the key;
- * with 0 the order in which such rows come counts once there are more than are kept.
+ * ages are taken there.  identity tells rows apart, such as a hash of the key; with 0 the order in
+ * which they come does.
  */
 extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
 							const gp_cell *cell);

@@ -70,21 +70,6 @@ gnngp_is_vector_type(Oid base)
 	return casts_to(FLOAT4ARRAYOID, base, COERCION_EXPLICIT);
 }
 
-gnngp_feature_kind
-gnngp_feature_kind_of(Oid base)
-{
-	char		category;
-	bool		preferred;
-
-	if (gnngp_is_number_type(base))
-		return GNNGP_FEATURE_NUMBER;
-	if (gnngp_is_time_type(base))
-		return GNNGP_FEATURE_TIME;
-	get_type_category_preferred(base, &category, &preferred);
-	return category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM ||
-		category == TYPCATEGORY_BOOLEAN ? GNNGP_FEATURE_WORD : GNNGP_FEATURE_NONE;
-}
-
 bool
 gnngp_matches_id_type(Oid base, Oid id)
 {

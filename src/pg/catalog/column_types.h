@@ -18,17 +18,6 @@ extern bool gnngp_is_time_type(Oid base);
 extern bool gnngp_is_vector_type(Oid base);
 extern bool gnngp_matches_id_type(Oid base, Oid id);
 
-/* What a column of the node table is as one of several features. */
-typedef enum gnngp_feature_kind
-{
-	GNNGP_FEATURE_NONE,			/* it cannot be one */
-	GNNGP_FEATURE_NUMBER,
-	GNNGP_FEATURE_WORD,			/* text, enum, boolean */
-	GNNGP_FEATURE_TIME			/* date, timestamp */
-} gnngp_feature_kind;
-
-extern gnngp_feature_kind gnngp_feature_kind_of(Oid base);
-
 /* True for types (no domains) of targets that are values unless the user says otherwise. */
 static inline bool
 gnngp_is_value_type(Oid base)

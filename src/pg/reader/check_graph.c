@@ -7,7 +7,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "read_source.h"
+#include "read_tables.h"
 #include "reader.h"
 
 /* Columns that a hint lists at most. */
@@ -131,7 +131,7 @@ check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
 					 errhint("Leave it out of \"features\".")));
-		if (gnngp_feature_kind_of(column.base) != GNNGP_FEATURE_NONE ||
+		if (gnngp_is_feature_type(column.base) ||
 			(def->features.n == 1 && gnngp_is_vector_type(column.base)))
 			continue;
 		gnngp_wrong_type(nodes, &column, "a number, a text, an enum, a boolean or a date",
@@ -174,8 +174,7 @@ why_no_feature(const gnngp_column *column, AttrNumber number, const Bitmapset *k
 	if (edges && (strcmp(column->name, def->src) == 0 || strcmp(column->name, def->dst) == 0 ||
 				  (def->weight && strcmp(column->name, def->weight) == 0)))
 		return "of the edges";
-	return gnngp_feature_kind_of(column->base) == GNNGP_FEATURE_NONE ?
-		format_type_be(column->type) : NULL;
+	return gnngp_is_feature_type(column->base) ? NULL : format_type_be(column->type);
 }
 
 gnngp_texts

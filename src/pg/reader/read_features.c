@@ -67,7 +67,7 @@ struct gnngp_feature_part
 	int64		room;
 	int32	   *length;			/* of each row, or FAULTY; in the end of each node's */
 	double	   *value;			/* columns of one row, as numbers */
-	gnngp_feature_kind *kind;	/* of each column */
+	gnngp_cell_type *type;		/* of each column */
 	bool		encoded;		/* some are no numbers, or NULL */
 	gnngp_id	id;				/* of the row at hand */
 	feature_fault fault;		/* of the smallest id */
@@ -191,7 +191,6 @@ gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_id id, const Da
 					   const bool *nulls)
 {
 	int32		row = (int32) place;
-	int			bad;
 
 	if (place >= s->room)
 	{
@@ -212,17 +211,14 @@ gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_id id, const Da
 			return;
 		}
 		s->encoded = s->encoded || nulls[i];
-		s->value[i] = nulls[i] ? 0.0 : gnngp_feature_number(s->kind[i], s->column[i].base,
-															values[i]);
+		s->value[i] = gnngp_feature_number(&s->type[i], values[i], nulls[i]);
+		/* An infinite time is none. */
+		if (!nulls[i] && s->type[i].kind != GP_CELL_TIME && !(fabs(s->value[i]) <= FLT_MAX))
+		{
+			note_fault(s, FAULT_VALUE, row, i, s->value[i]);
+			return;
+		}
 	}
-	if ((bad = first_bad_double(s->value, s->ncolumns)) < s->ncolumns)
-	{
-		note_fault(s, FAULT_VALUE, row, bad, s->value[bad]);
-		return;
-	}
-	for (int i = 0; i < s->ncolumns; i++)
-		if (nulls[i])
-			s->value[i] = NAN;
 	if (begin_row(s, row, s->ncolumns))
 		gp_features_add_row(s->builder, row, s->value);
 }
@@ -289,22 +285,23 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
 	for (int i = 0; i < s->ncolumns; i++)
 		s->column[i] = gnngp_table_column(&r->nodes, r->def->features.text[i]);
-	s->kind = palloc0(sizeof(gnngp_feature_kind) * s->ncolumns);
-	if (s->ncolumns == 1 && gnngp_feature_kind_of(s->column[0].base) == GNNGP_FEATURE_NONE)
+	s->type = palloc0(sizeof(gnngp_cell_type) * s->ncolumns);
+	if (s->ncolumns == 1 && !gnngp_is_feature_type(s->column[0].base))
 	{
 		add_array(s, q);
 		return s;
 	}
 	for (int i = 0; i < s->ncolumns; i++)
 	{
-		s->kind[i] = gnngp_add_feature(q, &s->column[i]);
-		if (s->kind[i] == GNNGP_FEATURE_NONE)
+		if (!gnngp_is_feature_type(s->column[i].base))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
 							s->column[i].name, r->nodes.name, format_type_be(s->column[i].type)),
 					 errhint("Features are one array column, or columns of numbers, texts, enums, booleans and dates.")));
-		s->encoded = s->encoded || s->kind[i] != GNNGP_FEATURE_NUMBER;
+		gnngp_add_feature(q, &s->column[i], &s->type[i]);
+		s->encoded = s->encoded || s->type[i].kind == GP_CELL_WORD ||
+			s->type[i].kind == GP_CELL_TIME;
 	}
 	s->encoded = s->encoded || r->encoding;
 	s->value = palloc0(sizeof(double) * s->ncolumns);
@@ -413,7 +410,7 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	gp_features_place(s->builder, data->ids.n, node);
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);
 	if (s->encoded)
-		data->features = gnngp_encode_features(s->r, data->features, s->column, s->kind);
+		data->features = gnngp_encode_features(s->r, data->features, s->column, s->type);
 	gnngp_scale_features(s->r, choose_scale(s));
 	env->progress(env, GP_PHASE_FEATURES, data->ids.n, data->ids.n);
 	pfree(s);

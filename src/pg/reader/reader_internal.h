@@ -90,19 +90,19 @@ extern void gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_id id
 								const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
 
-/* Columns of any type as features (encode_columns.c). */
+/* Several columns as features (encode_features.c). */
 
-/* Selects a column as a number that it is told by: itself, a hash of its word, or days. */
-extern gnngp_feature_kind gnngp_add_feature(gnngp_query *q, const gnngp_column *column);
-extern double gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value);
+/* Selects a column, and takes its values as numbers that tell them apart, NaN for NULL. */
+extern void gnngp_add_feature(gnngp_query *q, const gnngp_column *column, gnngp_cell_type *type);
+extern double gnngp_feature_number(const gnngp_cell_type *type, Datum value, bool null);
 
 /*
- * Takes features of such numbers, NaN for NULL, and gives them as they are encoded: by the fit's
- * encoding where there is one, else by one that they make, which data gets.
+ * Takes features of such numbers, and gives them as they are encoded: by the fit's encoding where
+ * there is one, else by one that they make, which data gets.
  */
 extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers,
 										  const gnngp_column *column,
-										  const gnngp_feature_kind *kind);
+										  const gnngp_cell_type *type);
 
 /* Features in a table of their own (read_sparse.c). */
 extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);

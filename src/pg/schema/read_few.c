@@ -197,7 +197,7 @@ encodes(const gp_encoding *e, const gnngp_part *part)
 
 	for (int32 p = 0; fits && p < e->nparts; p++)
 		fits = e->part[p].column < part->ncells &&
-			e->part[p].kind == (int32) part->cell[e->part[p].column].kind;
+			e->part[p].kind == (int32) part->cell[e->part[p].column].type.kind;
 	return fits;
 }
 

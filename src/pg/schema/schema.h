@@ -37,9 +37,7 @@ typedef struct gnngp_schema_column
 	bool		not_null;
 	gnngp_column_role role;
 	bool		known;			/* with its row, as the user says */
-	gp_cell_kind kind;			/* of a cell */
-	Oid			read_as;		/* the type that a query gives it */
-	const char *cast;			/* what follows its name there, or "" */
+	gnngp_cell_type type;		/* of a cell */
 } gnngp_schema_column;
 
 typedef struct gnngp_schema_table

@@ -32,12 +32,13 @@ look_row(void *state, const Datum *values, const bool *nulls)
 	gp_time		at = l->visible < 0 ? GP_TIME_ALWAYS :
 		gnngp_time_of(values[l->visible], nulls[l->visible]);
 
-	if (at == GP_TIME_NEVER)
+	uint64		identity = (uint64) DatumGetInt64(values[l->identity]);
+
+	if (at == GP_TIME_NEVER || !gp_encoder_wants(l->encoder, identity))
 		return;
-	gnngp_read_cells(p, values, nulls, l->cell);
-	gp_encoder_look(l->encoder, (uint64) DatumGetInt64(values[l->identity]),
-					at == GP_TIME_ALWAYS ? l->before : at,
-					l->cell);
+	for (int i = 0; i < p->ncells; i++)
+		gnngp_read_cell(&p->cell[i].type, values[p->first + i], nulls[p->first + i], &l->cell[i]);
+	gp_encoder_look(l->encoder, identity, at == GP_TIME_ALWAYS ? l->before : at, l->cell);
 }
 
 /* Selects a number that tells rows apart: a hash of the primary key. */
@@ -97,9 +98,9 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_aggregates *folds, int encoding,
 	{
 		const gnngp_cell_source *c = &l.part->cell[i];
 
-		kind[i] = c->kind;
+		kind[i] = c->type.kind;
 		/* What is asked for is filled in later. */
-		known[i] = c->known || (c->target && c->kind != GP_CELL_TIME);
+		known[i] = c->known || (c->target && c->type.kind != GP_CELL_TIME);
 	}
 	l.cell = palloc(sizeof(gp_cell) * Max(l.part->ncells, 1));
 	l.encoder = gp_encoder_create(s->env, l.part->ncells, kind,
@@ -115,13 +116,23 @@ gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Dat
 				  const bool *nulls,
 				  bool own, gp_cell *cell, double *out)
 {
+	int			read = -1;
+
 	if (part->there >= 0 && (nulls[part->there] || !DatumGetBool(values[part->there])))
 	{
 		memset(out, 0, sizeof(double) * encoding->width);
 		return;
 	}
-	gnngp_read_cells(part, values, nulls, cell);
-	for (int i = 0; i < part->ncells && own; i++)
-		cell[i].null = cell[i].null || part->cell[i].target;
+	for (int p = 0; p < encoding->nparts; p++)
+	{
+		int			i = encoding->part[p].column;
+		int			at = part->first + i;
+
+		/* What is left out is not read, nor is a list for each of its numbers. */
+		if (encoding->part[p].width > 0 && i != read)
+			gnngp_read_cell(&part->cell[i].type, values[at], nulls[at] ||
+							(own && part->cell[i].target), &cell[i]);
+		read = encoding->part[p].width > 0 ? i : read;
+	}
 	gp_encode(encoding, cell, out);
 }

@@ -69,8 +69,7 @@ extern int	gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber col
 typedef struct gnngp_cell_source
 {
 	const char *expression;		/* without the alias, where it is a column's */
-	gp_cell_kind kind;
-	Oid			read_as;
+	gnngp_cell_type type;
 	bool		target;			/* of the task: never shown of the entity's own row */
 	bool		known;			/* with its row, as the user says */
 	int			table;			/* whose column it is, or tells of, */
@@ -176,13 +175,6 @@ extern int	gnngp_join_visible(gnngp_join *j);
 
 /* The expression of a table's time as timestamptz: a row whose time is NULL is never visible. */
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
-
-/* Takes the cells of a part from a row of the query. */
-extern void gnngp_read_cells(const gnngp_part *part, const Datum *values, const bool *nulls,
-							 gp_cell *cell);
-
-/* A time of a row as the core has it. */
-extern gp_time gnngp_time_of(Datum value, bool null);
 
 /* ---- how tables are encoded (schema_encode.c) ---- */
 

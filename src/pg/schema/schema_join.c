@@ -8,13 +8,9 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "pg/server/server.h"
 #include "schema_internal.h"
-#include "utils/array.h"
-#include "utils/timestamp.h"
 
 #define FOLD_LEVELS 2			/* up from its children */
 
@@ -90,8 +86,8 @@ table_cells(const gnngp_tables *s, int table, int *n)
 		const gnngp_schema_column *c = &t->column[i];
 
 		if (c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_TARGET)
-			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->cast), c->kind,
-				c->read_as, c->role == GNNGP_COLUMN_TARGET, c->known, table, c->column.name};
+			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->type.cast),
+				c->type, c->role == GNNGP_COLUMN_TARGET, c->known, table, c->column.name};
 	}
 	return cell;
 }
@@ -145,7 +141,7 @@ select_cells(gnngp_join *j, gnngp_part *p)
 {
 	p->first = list_length(j->query.types);
 	for (int i = 0; i < p->ncells; i++)
-		gnngp_query_add(&j->query, p->cell[i].read_as, "%s.%s", p->alias, p->cell[i].expression);
+		gnngp_query_add(&j->query, p->cell[i].type.read_as, "%s.%s", p->alias, p->cell[i].expression);
 }
 
 /* Adds a row of a table as a part. */
@@ -233,8 +229,8 @@ fold_cell(gnngp_child_facts *f, StringInfo list, const gnngp_cell_source *of,
 		  const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
-	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells), GP_CELL_NUMBER, FLOAT8OID,
-		false, of->known, of->table, of->name};
+	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells),
+	{GP_CELL_NUMBER, FLOAT8OID, ""}, false, of->known, of->table, of->name};
 	f->ncells++;
 }
 
@@ -247,7 +243,7 @@ fold_part(gnngp_child_facts *f, StringInfo list, const gnngp_part *p, bool sums)
 		const gnngp_cell_source *c = &p->cell[i];
 		char	   *number = psprintf("(%s.%s)::pg_catalog.float8", p->alias, c->expression);
 
-		if (c->kind != GP_CELL_NUMBER && c->kind != GP_CELL_INTEGER)
+		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
 		/* As avg() has it, in a quarter of its time */
 		fold_cell(f, list, c, psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
@@ -403,73 +399,4 @@ gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state, gp_pha
 	gnngp_query_plan(&j->query);
 	gnngp_query_run(&j->query, env, row, state, phase, total);
 	error_context_stack = context.previous;
-}
-
-/* ---- values ---- */
-
-gp_time
-gnngp_time_of(Datum value, bool null)
-{
-	TimestampTz at = null ? DT_NOEND : DatumGetTimestampTz(value);
-
-	return TIMESTAMP_IS_NOEND(at) ? GP_TIME_NEVER : TIMESTAMP_IS_NOBEGIN(at) ? GP_TIME_ALWAYS :
-		(gp_time) at;
-}
-
-/* The numbers of an array as doubles. */
-static void
-list_cell(Datum value, Oid read_as, gp_cell *cell)
-{
-	bool		wide = read_as == FLOAT8ARRAYOID;
-	Datum	   *element;
-	bool	   *null;
-	int			n;
-	double	   *number;
-
-	deconstruct_array(DatumGetArrayTypeP(value), wide ? FLOAT8OID : FLOAT4OID, wide ? 8 : 4, true,
-					  wide ? TYPALIGN_DOUBLE : TYPALIGN_INT, &element, &null, &n);
-	number = palloc(sizeof(double) * Max(n, 1));
-	for (int i = 0; i < n; i++)
-		number[i] = null[i] ? NAN : wide ? DatumGetFloat8(element[i]) :
-			(double) DatumGetFloat4(element[i]);
-	cell->data = number;
-	cell->length = n;
-}
-
-/* Takes one cell. */
-static void
-read_cell(const gnngp_cell_source *source, Datum value, bool null, gp_cell *cell)
-{
-	*cell = (gp_cell) {.null = null};
-	if (null)
-		return;
-	switch (source->kind)
-	{
-		case GP_CELL_NUMBER:
-			cell->number = source->read_as == FLOAT4OID ? (double) DatumGetFloat4(value) :
-				gnngp_number_datum(value, source->read_as);
-			cell->null = !isfinite(cell->number);
-			break;
-		case GP_CELL_INTEGER:
-			cell->number = (double) gnngp_integer_datum(value, source->read_as);
-			break;
-		case GP_CELL_TIME:
-			cell->time = gnngp_time_of(value, false);
-			cell->null = cell->time == GP_TIME_NEVER || cell->time == GP_TIME_ALWAYS;
-			break;
-		case GP_CELL_WORD:
-			cell->data = VARDATA_ANY(DatumGetTextPP(value));
-			cell->length = VARSIZE_ANY_EXHDR(DatumGetTextPP(value));
-			break;
-		case GP_CELL_LIST:
-			list_cell(value, source->read_as, cell);
-			break;
-	}
-}
-
-void
-gnngp_read_cells(const gnngp_part *part, const Datum *values, const bool *nulls, gp_cell *cell)
-{
-	for (int i = 0; i < part->ncells; i++)
-		read_cell(&part->cell[i], values[part->first + i], nulls[part->first + i], &cell[i]);
 }

@@ -52,57 +52,6 @@ is_named(const char *name, const char *const *words)
 	return false;
 }
 
-/* How a column of numbers, or of lists of them, is read. */
-static bool
-read_numbers(gnngp_schema_column *c, Oid base)
-{
-	c->kind = gnngp_is_integer_type(base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
-	c->read_as = base;
-	c->cast = "";
-	if (gnngp_is_integer_type(base) || base == FLOAT4OID || base == FLOAT8OID || base == NUMERICOID)
-		return true;
-	c->read_as = FLOAT8OID;
-	if (base == CASHOID || gnngp_is_number_type(base))
-		c->cast = gnngp_number_cast(base);
-	else if (gnngp_is_vector_type(base))
-	{
-		c->kind = GP_CELL_LIST;
-		c->read_as = OidIsValid(get_element_type(base)) ? FLOAT8ARRAYOID : FLOAT4ARRAYOID;
-		c->cast = c->read_as == FLOAT8ARRAYOID ? "::pg_catalog.float8[]" : "::pg_catalog.float4[]";
-	}
-	else
-		return false;
-	return true;
-}
-
-/* How a column is read, by its type; false where nothing is made of it. */
-static bool
-choose_cell(gnngp_schema_column *c)
-{
-	Oid			base = c->column.base;
-	char		category;
-	bool		preferred;
-
-	if (gnngp_is_time_type(base))
-	{
-		c->kind = GP_CELL_TIME;
-		c->read_as = TIMESTAMPTZOID;
-		c->cast = "::pg_catalog.timestamptz";
-		return true;
-	}
-	get_type_category_preferred(base, &category, &preferred);
-	if (base == BOOLOID || base == UUIDOID || category == TYPCATEGORY_STRING ||
-		category == TYPCATEGORY_ENUM ||
-		category == TYPCATEGORY_NETWORK)
-	{
-		c->kind = GP_CELL_WORD;
-		c->read_as = TEXTOID;
-		c->cast = "::pg_catalog.text";
-		return true;
-	}
-	return read_numbers(c, base);
-}
-
 /* Looks up the columns and the primary key of a locked table. */
 static void
 find_columns(gnngp_schema_table *t)
@@ -127,7 +76,8 @@ find_columns(gnngp_schema_table *t)
 									getBaseType(att->atttypid)};
 		c->number = att->attnum;
 		c->not_null = att->attnotnull;
-		c->role = choose_cell(c) ? GNNGP_COLUMN_CELL : GNNGP_COLUMN_TYPE;
+		c->role = gnngp_cell_type_of(c->column.base, &c->type) ? GNNGP_COLUMN_CELL :
+			GNNGP_COLUMN_TYPE;
 		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(),
 										  ACL_SELECT) != ACLCHECK_OK)
 			c->role = GNNGP_COLUMN_HIDDEN;
@@ -468,7 +418,7 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t, bool tell)
 	{
 		gnngp_schema_column *c = &t->column[i];
 
-		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->kind != GP_CELL_TIME ||
+		if (i == t->time || c->role != GNNGP_COLUMN_CELL || c->type.kind != GP_CELL_TIME ||
 			c->known || !is_named(c->column.name, later_words))
 			continue;
 		c->role = GNNGP_COLUMN_LATER;

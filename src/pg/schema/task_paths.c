@@ -5,8 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "common/cryptohash.h"
-#include "common/sha2.h"
 #include "pg/server/server.h"
 #include "task_reading.h"
 
@@ -17,28 +15,10 @@ typedef struct path_rows
 	Oid			id_type;
 	Oid			key_type;
 	bool		timed;
-	pg_cryptohash_ctx *digest;	/* of text keys */
 	gp_typed_pair *pair;
 	int64		n;
 	int64		room;
 } path_rows;
-
-/* The number of a key; of text 64 bits of its digest, so that none is made to pass for another. */
-static uint64
-key_number(path_rows *p, const gnngp_id *key)
-{
-	uint8		digest[PG_SHA256_DIGEST_LENGTH];
-	uint64		number;
-
-	if (key->text == NULL)
-		return (uint64) key->key;
-	if (pg_cryptohash_init(p->digest) < 0 ||
-		pg_cryptohash_update(p->digest, (const uint8 *) key->text, key->length) < 0 ||
-		pg_cryptohash_final(p->digest, digest, sizeof(digest)) < 0)
-		elog(ERROR, "could not compute a digest: %s", pg_cryptohash_error(p->digest));
-	memcpy(&number, digest, sizeof(number));
-	return number;
-}
 
 /* Takes a pair. */
 static void
@@ -54,7 +34,8 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 	if (entity < 0 || nulls[1])
 		return;
 	key = gnngp_datum_id(values[1], p->key_type, NULL);
-	number = key_number(p, &key);
+	/* Of a text key its digest, so that none is made to pass for another */
+	number = key.text ? gnngp_word_hash(key.text, key.length) : (uint64) key.key;
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
 		if (at >= r->as_of[r->row_of[k]])
@@ -78,7 +59,7 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 {
 	const gnngp_schema_table *t = &r->schema->table[to->child];
 	const gnngp_schema_table *entities = &r->schema->table[r->entity];
-	path_rows	p = {.r = r,.digest = pg_cryptohash_create(PG_SHA256)};
+	path_rows	p = {.r = r};
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
@@ -95,7 +76,6 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	q.condition = gnngp_key_condition(t, "t", to->n, to->from);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, pair_row, &p, GP_PHASE_EDGES, gnngp_table_rows(&t->table));
-	pg_cryptohash_free(p.digest);
 	r->read += p.n;
 	gp_typed_add(typed, gnngp_keep_text(r->env, by ? psprintf("%s, %s", to->name, by->name) :
 										to->name), p.n, p.pair);

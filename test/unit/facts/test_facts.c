@@ -18,7 +18,11 @@ number(double z)
 static gp_cell
 word(const char *text)
 {
-	return (gp_cell) {.null = text == NULL,.data = text,.length = text ? (int32_t) strlen(text) : 0};
+	uint64_t	word = 0;
+
+	for (int k = 0; text && text[k]; k++)
+		word = gp_hash(word ^ (uint64_t) text[k]);
+	return (gp_cell) {.null = text == NULL,.word = word};
 }
 
 /* A name that no other row has. */
@@ -48,7 +52,7 @@ make_row(int i, char *room, double *list, gp_cell *cell)
 	cell[3] = name_of(i, room);
 	cell[4] = (gp_cell) {.time = (i - 400 - i % 5) * GP_TIME_DAY};
 	cell[5] = (gp_cell) {.time = (i + 1) * GP_TIME_DAY};
-	cell[6] = (gp_cell) {.data = list,.length = i % 2 ? 1 : 2};
+	cell[6] = (gp_cell) {.list = list,.length = i % 2 ? 1 : 2};
 	cell[7] = number(i % 100 == 0 ? 1e6 : i % 9);
 }
 
@@ -142,7 +146,7 @@ check_filled_later(gp_env *env)
 		{
 			/* Of the newest hundred rows more and more are NULL; here and there another is. */
 			bool		null = i % 97 == 0 || (i >= 900 && i % 10 <= (i - 900) / 10);
-			gp_cell		cell[2] = {number(null ? NAN : i % 7), {.null = i % 9 == 0,.data = "x",.length = 1}};
+			gp_cell		cell[2] = {number(null ? NAN : i % 7), {.null = i % 9 == 0,.word = 7}};
 
 			cell[0].null = null;
 			gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);

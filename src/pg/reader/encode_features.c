@@ -1,46 +1,40 @@
 /*
- * encode_columns.c - columns of any type, NULL among them, as features.
+ * encode_features.c - columns of any type, NULL among them, as features of nodes.
  *
- * They are read as numbers, words by their hashes, and encoded once all rows have come.
+ * Rows are kept as numbers, which may be sparse, until all have come: words as the bits of their
+ * hashes that a double holds, times as days.
  */
 #include "postgres.h"
 
 #include "reader_internal.h"
 
-gnngp_feature_kind
-gnngp_add_feature(gnngp_query *q, const gnngp_column *column)
+void
+gnngp_add_feature(gnngp_query *q, const gnngp_column *column, gnngp_cell_type *type)
 {
-	gnngp_feature_kind kind = gnngp_feature_kind_of(column->base);
-
-	if (kind == GNNGP_FEATURE_NUMBER)
-		gnngp_query_add_number(q, column);
-	else if (kind == GNNGP_FEATURE_WORD)
-		gnngp_query_add(q, TEXTOID, "t.%s::pg_catalog.text", column->quoted);
-	else if (column->base == TIMESTAMPTZOID)
+	(void) gnngp_cell_type_of(column->base, type);
+	if (type->kind == GP_CELL_TIME)
+	{
+		/* Whatever time zone the session has, live answers another than the fit. */
+		type->read_as = TIMESTAMPOID;
+		type->cast = "::pg_catalog.timestamp";
+	}
+	if (column->base == TIMESTAMPTZOID)
 		gnngp_query_add(q, TIMESTAMPOID, "pg_catalog.timezone('UTC', t.%s)", column->quoted);
-	else if (kind == GNNGP_FEATURE_TIME)
-		gnngp_query_add(q, TIMESTAMPOID, "t.%s::pg_catalog.timestamp", column->quoted);
-	return kind;
+	else
+		gnngp_query_add(q, type->read_as, "t.%s%s", column->quoted, type->cast);
 }
 
 double
-gnngp_feature_number(gnngp_feature_kind kind, Oid base, Datum value)
+gnngp_feature_number(const gnngp_cell_type *type, Datum value, bool null)
 {
-	if (kind == GNNGP_FEATURE_WORD)
-	{
-		text	   *word = DatumGetTextPP(value);
+	gp_cell		cell;
 
-		/* As many bits as a double holds */
-		return (double) (gp_hash_bytes(VARDATA_ANY(word), VARSIZE_ANY_EXHDR(word)) >> 11);
-	}
-	if (kind == GNNGP_FEATURE_TIME)
-	{
-		Timestamp	at = DatumGetTimestamp(value);
-
-		return TIMESTAMP_NOT_FINITE(at) ? (TIMESTAMP_IS_NOBEGIN(at) ? -1e7 : 1e7)
-			: (double) at / USECS_PER_DAY;
-	}
-	return gnngp_number_datum(value, base);
+	gnngp_read_cell(type, value, null, &cell);
+	if (type->kind == GP_CELL_WORD)
+		return null ? NAN : (double) (cell.word >> 11);
+	if (type->kind == GP_CELL_TIME)
+		return cell.null ? NAN : (double) cell.time / GP_TIME_DAY;
+	return null ? NAN : cell.number;
 }
 
 /* A row of features that may be sparse. */
@@ -53,7 +47,10 @@ read_cells(const gp_features *f, int64 row, gp_cell *cell)
 	for (int64 k = f->csr ? f->csr->start[row] : 0; f->csr && k < f->csr->start[row + 1]; k++)
 		cell[f->csr->col[k]].number = gp_number_at(f->csr->value, f->type, k);
 	for (int64 c = 0; c < f->dims; c++)
+	{
 		cell[c].null = isnan(cell[c].number);
+		cell[c].word = cell[c].null ? 0 : (uint64) fabs(cell[c].number);
+	}
 }
 
 /* Tells which columns are left out; 22000 where all are. */
@@ -80,7 +77,7 @@ notice_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_
 
 gp_features *
 gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column *column,
-					  const gnngp_feature_kind *kind)
+					  const gnngp_cell_type *type)
 {
 	gp_env	   *env = r->env;
 	const gp_encoding *encoding = r->encoding;
@@ -105,8 +102,7 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 		gp_encoder *encoder;
 
 		for (int64 c = 0; c < numbers->dims; c++)
-			cells[c] = kind[c] == GNNGP_FEATURE_WORD ? GP_CELL_WORD :
-				gnngp_is_integer_type(column[c].base) ? GP_CELL_INTEGER : GP_CELL_NUMBER;
+			cells[c] = type[c].kind == GP_CELL_TIME ? GP_CELL_NUMBER : type[c].kind;
 		encoder = gp_encoder_create(env, (int32_t) numbers->dims, cells, GP_TIME_NEVER, NULL);
 		GP_EACH(env, i, numbers->rows, i * numbers->dims)
 		{
