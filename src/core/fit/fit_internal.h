@@ -48,9 +48,6 @@ extern gp_factor *gp_factor_of_power(gp_eval *ev, gp_factor *f);
 /* The landmarks that a power takes by itself. */
 extern int64_t gp_power_landmarks(const gp_eval *ev);
 
-/* True where leave-one-out should choose a power: the plan says whether it is affordable. */
-extern bool gp_power_is_open(const gp_problem *problem);
-
 /* A problem as a power of its kernel sees it. */
 extern gp_problem gp_power_problem(const gp_problem *problem);
 

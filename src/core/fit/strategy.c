@@ -65,7 +65,7 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 		solution = gp_posterior_lowrank(ev, &p, targets, plan, out);
 	}
 	gp_posterior_tell(ev->env, problem, out);
-	if (plan->strategy == GP_STRATEGY_NYSTROM)
+	if (plan->strategy == GP_STRATEGY_NYSTROM && p.program->power == 1.0)
 		gp_notice_lowrank(ev, plan, ev->jitter);
 	if (try_powers)
 		gp_power_choose(ev, problem, targets, &solution, out);

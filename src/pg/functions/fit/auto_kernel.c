@@ -107,6 +107,7 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 
 	c->fits = true;
 	c->landmarks = posterior->nlandmarks;
+	c->power = posterior->power;
 	c->nugget = posterior->nugget;
 	c->nll = posterior->metric[GP_METRIC_NLL];
 	c->loo_score = posterior->loo_score;
@@ -326,12 +327,19 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	gp_env	   *env = run->env;
 	gnngp_notices *former = gnngp_env_collect_notices(env);
 	gp_posterior *posterior = NULL;
+	gp_program	program = *gnngp_compile_kernel(env, c->kernel);
 	gp_problem	problem;
 	bool		as_compared;
 
-	gnngp_problem_init(&problem, data, gnngp_compile_kernel(env, c->kernel), settings);
+	gnngp_problem_init(&problem, data, &program, settings);
 	as_compared = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 &&
 		c->landmarks > 0;
+	if (c->power > 0.0 && gp_power_is_open(&problem))
+	{
+		program.power = c->power;
+		program.open_power = false;
+		as_compared &= c->power == 1.0;
+	}
 	if (!as_compared || effort_of(run, problem) <= GP_CHEAP_EFFORT ||
 		!are_landmarks_enough(run, data, settings, c))
 	{

@@ -12,6 +12,7 @@ typedef struct gnngp_candidate
 	const char *kernel;			/* canonical text; on the way here, any */
 	bool		fits;			/* into memory: the rest is known */
 	int64		landmarks;		/* 0: by conjugate gradients */
+	double		power;			/* of the kernel; 0: not compared */
 	double		seconds;
 	double		nugget;
 	double		nll;			/* NaN for values */
