@@ -84,8 +84,8 @@ add_label(node_state *s, Datum value, bool null)
 
 			label = gnngp_labels_text(&s->labels, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
 		}
-		if (label < 0)
-			s->too_many_classes = true;
+		s->too_many_classes |= label < 0;
+		label = Max(label, 0);
 	}
 	s->label[s->n] = label;
 }
@@ -135,6 +135,8 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	if (s->features)
 		gnngp_features_add_row(s->features, s->n, id, values + s->first_feature,
 							   nulls + s->first_feature);
+	if (s->r->null_features)
+		*s->r->null_features += DatumGetInt32(values[s->first_feature]);
 	s->n++;
 }
 
@@ -222,7 +224,6 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 				 errmsg("column \"%s\" of table \"%s\" has more than %d classes", s->target.name,
 						s->r->nodes.name, GNNGP_MAX_CLASSES),
 				 errhint("Use a coarser column, or task => 'regression' if it holds numbers.")));
-	data->nclasses = s->labels.label.n;
 	final = gnngp_labels_finish(&s->labels, &data->class_label);
 	data->label = gp_alloc_array(s->r->env, data->nlabelled, sizeof(int32));
 	for (int64 k = 0; k < data->nlabelled; k++)
@@ -250,24 +251,32 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 	}
 }
 
+/* Lists the labelled nodes. */
 static void
-finish_targets(node_state *s, gnngp_data *data, bool automatic)
+list_labelled(const node_state *s, gnngp_data *data)
 {
-	gp_env	   *env = s->r->env;
 	int64		k = 0;
 
 	for (int64 i = 0; i < s->n; i++)
 		data->nlabelled += s->label[i] >= 0;
-	if (data->nlabelled == 0 && !s->too_many_classes)
+	data->labelled = gp_alloc_array(s->r->env, Max(data->nlabelled, 1), sizeof(int32));
+	for (int64 i = 0; i < s->n; i++)
+		if (s->label[i] >= 0)
+			data->labelled[k++] = (int32) i;
+	data->nclasses = s->labels.label.n;
+}
+
+static void
+finish_targets(node_state *s, gnngp_data *data, bool automatic)
+{
+	gp_env	   *env = s->r->env;
+
+	if (data->nlabelled == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("column \"%s\" of table \"%s\" has no labelled row", s->target.name,
 						s->r->nodes.name),
 				 errhint("Rows whose target is NULL are the ones to predict: at least one other row needs a value.")));
-	data->labelled = gp_alloc_array(env, data->nlabelled, sizeof(int32));
-	for (int64 i = 0; i < s->n; i++)
-		if (s->label[i] >= 0)
-			data->labelled[k++] = (int32) i;
 	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		for (int64 i = 0; i < s->n; i++)
@@ -280,7 +289,7 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 						 errhint("A target must be finite; NULL marks the nodes to predict.")));
 		data->task = GP_TASK_VALUES;
 		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
-		for (k = 0; k < data->nlabelled; k++)
+		for (int64 k = 0; k < data->nlabelled; k++)
 			data->target[k] = s->value[data->labelled[k]];
 	}
 	else
@@ -297,6 +306,22 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 					  data->class_label[0]);
 	}
 	gp_free_all(env, s->label, s->value);
+}
+
+/* Has the query count the features of a row that are NULL. */
+static void
+add_null_count(node_state *s)
+{
+	const gnngp_reader *r = s->r;
+	StringInfoData features;
+
+	initStringInfo(&features);
+	for (int i = 0; i < r->def->features.n; i++)
+		appendStringInfo(&features, "%st.%s IS NULL", i > 0 ? ", " : "",
+						 gnngp_table_column(&r->nodes, r->def->features.text[i]).quoted);
+	gnngp_query_add(&s->query, INT4OID, features.len == 0 ? "%s0" :
+					"pg_catalog.cardinality(pg_catalog.array_positions(ARRAY[%s], true))",
+					features.data);
 }
 
 gnngp_node_part *
@@ -331,7 +356,10 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	else if (s->kind == GNNGP_TARGET_VALUE)
 		gnngp_query_add_number(&s->query, &s->target);
 	s->first_feature = list_length(s->query.types);
-	s->features = gnngp_add_features(r, &s->query);
+	if (r->null_features)
+		add_null_count(s);
+	else
+		s->features = gnngp_add_features(r, &s->query);
 	gnngp_query_plan(&s->query);
 	r->nodes_spread = gnngp_query_is_spread(&s->query);
 	return s;
@@ -355,7 +383,7 @@ gnngp_read_nodes(gnngp_node_part *s)
 		gnngp_check_nulls(&r->nodes, &ends, s->null_ids,
 						  "Each edge needs both ends: fill them in, or use a view that leaves the row out.");
 	}
-	if (s->n == 0)
+	if (s->n == 0 && !r->null_features)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("table \"%s\" has no nodes", r->nodes.name),
@@ -373,6 +401,8 @@ gnngp_read_nodes(gnngp_node_part *s)
 	data->ids.key = s->key;
 	data->ids.text = s->text;
 	if (s->kind != GNNGP_TARGET_NONE)
+		list_labelled(s, data);
+	if (s->kind != GNNGP_TARGET_NONE && !r->null_features)
 		finish_targets(s, data, s->automatic);
 	if (s->features)
 		gnngp_finish_features(s->features, node);

@@ -30,6 +30,8 @@ typedef struct gnngp_reader
 	int64		dims;			/* and so many features at least */
 	const double *moments;		/* by which features are standardised; NULL: their own, or none */
 	const gp_encoding *encoding;	/* by which the fit made them of columns, or NULL */
+	int64	   *null_features;	/* tables are counted: the NULLs among features are added here, and
+								 * neither features nor classes are read; else NULL */
 } gnngp_reader;
 
 /* Locks the tables, then looks up the type of the ids (read_graph.c). */

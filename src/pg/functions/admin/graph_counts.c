@@ -24,64 +24,7 @@ typedef struct graph_count
 	bool	   *is_dst;
 	int64		at_both_ends;	/* nodes; 0 unless their ids are integers */
 	gp_edges   *edges;
-	gnngp_finder labelled;
-	bool	   *has_label;		/* of each node */
 } graph_count;
-
-/* Takes the row of counts over the node table. */
-static void
-node_counts(void *state, const Datum *values, const bool *nulls)
-{
-	graph_count *c = state;
-
-	c->count[GNNGP_COUNT_NODES] = DatumGetInt64(values[0]);
-	c->count[GNNGP_COUNT_NULL_FEATURES] = nulls[1] ? 0 : DatumGetInt64(values[1]);
-	if (c->graph->target == NULL)
-		return;
-	c->count[GNNGP_COUNT_LABELS] = DatumGetInt64(values[2]);
-	c->count[GNNGP_COUNT_CLASSES] = DatumGetInt64(values[3]);
-}
-
-/* A query for the counts over the node table: of the values of a target as classes, if they are. */
-static gnngp_query
-plan_node_counts(gnngp_reader *r)
-{
-	const gnngp_graph_def *def = r->def;
-	gnngp_query q;
-	StringInfoData features;
-
-	initStringInfo(&features);
-	for (int i = 0; i < def->features.n; i++)
-		appendStringInfo(&features, "%st.%s IS NULL", i > 0 ? ", " : "",
-						 gnngp_table_column(&r->nodes, def->features.text[i]).quoted);
-	gnngp_query_init(&q, &r->nodes);
-	gnngp_query_add(&q, INT8OID, "pg_catalog.count(*)");
-	gnngp_query_add(&q, INT8OID, def->features.n == 0 ? "0::pg_catalog.int8" :
-					"pg_catalog.sum(pg_catalog.cardinality(pg_catalog.array_positions(ARRAY[%s], true)))",
-					features.data);
-	if (def->target)
-	{
-		gnngp_column target = gnngp_table_column(&r->nodes, def->target);
-		bool		values = gnngp_is_value_type(target.base);
-
-		gnngp_query_add(&q, INT8OID, "pg_catalog.count(t.%s)", target.quoted);
-		gnngp_query_add(&q, INT8OID, values ? "%.0s-1::pg_catalog.int8" :
-						"pg_catalog.count(DISTINCT t.%s::pg_catalog.text)", target.quoted);
-	}
-	gnngp_query_plan(&q);
-	return q;
-}
-
-/* Takes the id of a labelled node. */
-static void
-label_row(void *state, const Datum *values, const bool *nulls)
-{
-	graph_count *c = state;
-	int32		node = gnngp_finder_try(&c->labelled, values[0], nulls[0]);
-
-	if (node >= 0)
-		c->has_label[node] = true;
-}
 
 /* Takes one row of the edge table. */
 static void
@@ -106,21 +49,21 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 /* Counts the edges that repeat another, and the components that no label is in. */
 static void
-count_structure(graph_count *c, int64 nodes)
+count_structure(graph_count *c, const gnngp_data *data)
 {
-	gp_graph   *graph;
+	gp_graph   *graph = gp_graph_build(c->edges);
+	int64		nodes = data->ids.n;
 	int32_t    *component;
 	bool	   *reached;
 
-	graph = gp_graph_build(c->edges);
 	c->count[GNNGP_COUNT_DUPLICATES] = c->count[GNNGP_COUNT_EDGES] - graph->edges -
 		c->count[GNNGP_COUNT_WITHOUT_NODE] - c->count[GNNGP_COUNT_SELF_LOOPS];
 	if (c->graph->target == NULL)
 		return;
 	component = gp_graph_components(c->env, nodes, graph->start, graph->col, NULL, graph->directed);
 	reached = gp_alloc_zero(c->env, nodes, sizeof(bool));
-	for (int64 i = 0; i < nodes; i++)
-		reached[component[i]] |= c->has_label[i];
+	for (int64 k = 0; k < data->nlabelled; k++)
+		reached[component[data->labelled[k]]] = true;
 	c->count[GNNGP_COUNT_BARE_COMPONENTS] = 0;
 	for (int64 i = 0; i < nodes; i++)
 		c->count[GNNGP_COUNT_BARE_COMPONENTS] += component[i] == i && !reached[i];
@@ -133,44 +76,36 @@ count_tables(void *arg)
 	graph_count *c = arg;
 	gnngp_owner_reading *reading = gnngp_owner_reading_open(c->env, c->graph);
 	gnngp_reader *r = &reading->r;
-	gnngp_graph_def ids_only = *r->def;
-	gnngp_query node_query = plan_node_counts(r);
+	const gnngp_data *data = r->data;
+	bool		labels = c->graph->target != NULL;
+	bool		values = labels &&
+		gnngp_is_value_type(gnngp_table_column(&r->nodes, r->def->target).base);
 	gnngp_query edge_query;
-	gnngp_query label_query;
-	gnngp_node_part *ids;
+	gnngp_node_part *nodes;
 
-	ids_only.features.n = 0;
-	r->def = &ids_only;
-	ids = gnngp_plan_nodes(r, "auto", false);
+	c->count[GNNGP_COUNT_NULL_FEATURES] = 0;
+	r->null_features = &c->count[GNNGP_COUNT_NULL_FEATURES];
+	nodes = gnngp_plan_nodes(r, values ? "values" : "classes", labels);
 	gnngp_query_init(&edge_query, &r->edges);
-	gnngp_finder_init(&c->src, r, &edge_query, ids_only.src);
-	gnngp_finder_init(&c->dst, r, &edge_query, ids_only.dst);
+	gnngp_finder_init(&c->src, r, &edge_query, c->graph->src);
+	gnngp_finder_init(&c->dst, r, &edge_query, c->graph->dst);
 	gnngp_query_plan(&edge_query);
-	if (ids_only.target)
-	{
-		gnngp_query_init(&label_query, &r->nodes);
-		gnngp_finder_init(&c->labelled, r, &label_query, ids_only.id_column);
-		label_query.condition = psprintf("t.%s IS NOT NULL", quote_identifier(ids_only.target));
-		gnngp_query_plan(&label_query);
-	}
 
 	gnngp_push_read_snapshot();
-	gnngp_reader_run(r, &node_query, node_counts, c, GP_PHASE_NODES);
-	if (c->count[GNNGP_COUNT_NODES] > 0)
-		gnngp_read_nodes(ids);
+	gnngp_read_nodes(nodes);
+	c->count[GNNGP_COUNT_NODES] = data->ids.n;
+	if (labels)
+		c->count[GNNGP_COUNT_LABELS] = data->nlabelled;
+	if (labels && !values)
+		c->count[GNNGP_COUNT_CLASSES] = data->nclasses;
 	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
-	c->edges = gp_edges_create(r->env, r->data->ids.n, ids_only.directed, false);
-	c->is_src = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
-	c->is_dst = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
+	c->edges = gp_edges_create(r->env, data->ids.n, c->graph->directed, false);
+	c->is_src = gp_alloc_zero(r->env, Max(data->ids.n, 1), sizeof(bool));
+	c->is_dst = gp_alloc_zero(r->env, Max(data->ids.n, 1), sizeof(bool));
 	gnngp_reader_run(r, &edge_query, edge_row, c, GP_PHASE_EDGES);
-	for (int64 i = 0; r->data->ids.integer && i < r->data->ids.n; i++)
+	for (int64 i = 0; data->ids.integer && i < data->ids.n; i++)
 		c->at_both_ends += c->is_src[i] && c->is_dst[i];
-	if (ids_only.target)
-	{
-		c->has_label = gp_alloc_zero(r->env, Max(r->data->ids.n, 1), sizeof(bool));
-		gnngp_reader_run(r, &label_query, label_row, c, GP_PHASE_NODES);
-	}
-	count_structure(c, r->data->ids.n);
+	count_structure(c, data);
 	PopActiveSnapshot();
 	gnngp_owner_reading_close(reading);
 }
