@@ -28,7 +28,7 @@ DELETE FROM borrowed USING hidden WHERE borrowed = hidden;
 ANALYZE;
 
 \echo 'Learn which links are there.'
-SELECT gp_create_graph('example_links', nodes => 'things', edges => 'borrowed', src => 'reader', dst => 'book',
+SELECT * FROM gp_create_graph('example_links', nodes => 'things', edges => 'borrowed', src => 'reader', dst => 'book',
                        directed => true);
 SELECT pairs, round(auc::numeric, 3) AS auc, round(seconds::numeric, 1) AS seconds FROM gp_fit_links('example_links');
 

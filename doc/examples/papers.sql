@@ -28,7 +28,7 @@ CREATE INDEX ON citations (dst, src);
 ANALYZE;
 
 \echo 'Name the graph and fit it.'
-SELECT gp_create_graph('example_papers', nodes => 'papers', edges => 'citations', features => '{words}', target => 'topic');
+SELECT * FROM gp_create_graph('example_papers', nodes => 'papers', edges => 'citations', features => '{words}', target => 'topic');
 SELECT kernel, labelled, round(loo_score::numeric, 3) AS loo_score, round(seconds::numeric, 1) AS seconds
 FROM gp_fit('example_papers', live => true);
 

@@ -44,6 +44,17 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_html(text) IS
     'part of gp_report(model): a text in which nothing is markup';
 
+-- Words of a cell break after marks before a letter, and every twelve characters; no shorter ones do.
+CREATE FUNCTION gnngp_internal.report_cell(value text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT regexp_replace(regexp_replace(gnngp_internal.report_html(value), '([._/@:-])(?=[[:alpha:]])', '\1<wbr>', 'g'),
+                          '((?:&[^;]+;|[^\s&<>]){12})(?=[^\s<])', '\1<wbr>', 'g')
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_cell(text) IS
+    'part of gp_report(model): a text in a cell of a table';
+
 CREATE FUNCTION gnngp_internal.report_number(value double precision) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -75,14 +86,15 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_chart(text, text, double precision, double precision, text, double precision, double precision, text) IS
     'part of gp_report(model): one chart';
 
--- A table from rows whose cells have been made HTML.
+-- A table from rows whose cells have been made HTML; the heads of numbers begin with #.
 CREATE FUNCTION gnngp_internal.report_table(title text, head text[], body text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT format('<figure><figcaption>%s</figcaption><table>%s%s</table></figure>',
                   gnngp_internal.report_html(title),
-                  (SELECT '<tr>' || string_agg('<th>' || gnngp_internal.report_html(h) || '</th>', '') || '</tr>' FROM unnest(head) AS h), body)
+                  (SELECT '<tr>' || string_agg(format('<th%s>%s</th>', CASE WHEN h LIKE '#%' THEN ' class="n"' END, gnngp_internal.report_html(ltrim(h, '#'))), '') || '</tr>'
+                   FROM unnest(head) AS h), body)
     WHERE body IS NOT NULL
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_table(text, text[], text) IS
@@ -155,8 +167,8 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT concat(
-        gnngp_internal.report_table('Links: how well held-out ones are ranked', '{figure,value}',
-            format('<tr><td>method</td><td class="w">%s</td></tr><tr><td>pairs learnt from</td><td class="n">%s</td></tr>', gnngp_internal.report_html(m.link_method), m.link_pairs) ||
+        gnngp_internal.report_table('Links: how well held-out ones are ranked', '{figure,#value}',
+            format('<tr><td>method</td><td class="w">%s</td></tr><tr><td>pairs learnt from</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(m.link_method), m.link_pairs) ||
             (SELECT string_agg(format('<tr><td>%s</td><td class="n">%s</td></tr>', f.label, round((figures ->> f.metric)::numeric, 3)), '' ORDER BY f.n)
              FROM (VALUES (1, 'auc', 'AUC: chance that a link scores above a random pair'), (2, 'average_precision', 'average precision'),
                           (3, 'auc_component', 'AUC within one component'),
@@ -205,7 +217,9 @@ AS $sql$
         SELECT target AS class, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, target COLLATE "C") AS place
         FROM label GROUP BY target
     ), shown AS (
-        SELECT place, class, n, 30 + 5 * max(least(length(class), 15)) OVER () AS top, CASE WHEN length(class) > 14 THEN gnngp_internal.report_html(left(class, 13)) || '&#8230;'
+        SELECT place, class, n, 30 + 5 * max(least(length(class), 15)) OVER () AS top,
+               greatest(30, least(70, 200 / count(*) OVER ())) AS width, greatest(22, least(36, 100 / count(*) OVER ())) AS height,
+               CASE WHEN length(class) > 14 THEN gnngp_internal.report_html(left(class, 13)) || '&#8230;'
                                  ELSE gnngp_internal.report_html(class) END AS name
         FROM ranked WHERE place <= 12
     ), cell AS (
@@ -216,13 +230,14 @@ AS $sql$
     SELECT format('<figure><figcaption>Confusion: true classes in rows, predicted ones in columns%s</figcaption>'
                   '<svg viewBox="0 0 %s %s" role="img" aria-label="confusion matrix">%s%s</svg></figure>',
                   CASE WHEN (SELECT count(*) FROM ranked) > 12 THEN ' (the twelve classes with most labels)' END,
-                  greatest(175 + 30 * count(*), 402), 32 + max(top) + 22 * count(*),
-                  (SELECT string_agg(format('<rect x="%s" y="%s" width="29" height="21" style="fill-opacity:%s"/><text class="x%s" x="%s" y="%s">%s</text>',
-                                            80 + 30 * x, top - 22 + 22 * y, round(share::numeric, 3), CASE WHEN share > 0.55 THEN ' on' END, 94 + 30 * x, top - 7 + 22 * y,
+                  greatest(175 + max(width) * count(*), 402), 10 + max(top) + max(height) * count(*),
+                  (SELECT string_agg(format('<rect x="%s" y="%s" width="%s" height="%s" style="fill-opacity:%s"/><text class="x%s" x="%s" y="%s">%s</text>',
+                                            110 + width * (x - 1), top + height * (y - 1), width - 1, height - 1, round(share::numeric, 3),
+                                            CASE WHEN share > 0.55 THEN ' on' END, 110 + width * x - width / 2, top + height * y - height / 2 + 4,
                                             gnngp_internal.report_number(nullif(n, 0))), '' ORDER BY y, x)
-                   FROM cell, (SELECT max(top) AS top FROM shown) AS place),
+                   FROM cell, (SELECT DISTINCT top, width, height FROM shown) AS place),
                   string_agg(format('<text class="y" x="104" y="%s">%s</text><text transform="translate(%s %s) rotate(-55)">%2$s</text>',
-                                    top - 7 + 22 * place, name, 98 + 30 * place, top - 4), '' ORDER BY place))
+                                    top + height * place - height / 2 + 4, name, 112 + width * place - width / 2, top - 4), '' ORDER BY place))
     FROM shown
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_confusion(text) IS
@@ -241,8 +256,8 @@ AS $sql$
     ), reported AS (
         SELECT predicted AS class, avg((target = predicted)::integer) AS hit FROM label GROUP BY predicted
     )
-    SELECT gnngp_internal.report_table('By class', '{class,labels,recall,precision,probability}',
-        string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>', gnngp_internal.report_html(class), n,
+    SELECT gnngp_internal.report_table('By class: p is the mean probability of the true class', '{class,#labels,#recall,#precision,#p}',
+        string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(class), n,
                           round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
                    '' ORDER BY place) ||
         CASE WHEN max(classes) > 20 THEN format('<tr><td colspan="5">and %s more</td></tr>', ltrim(to_char(max(classes) - 20, '999,999,999'))) ELSE '' END)
@@ -259,9 +274,9 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT gnngp_internal.report_chart('All nodes, by the probability of their best class', 'probability', 0, 1,
-        'nodes', 0, max(n), string_agg(format('<rect class="bar" x="%s" y="%s" width="13" height="%s"><title>%s nodes</title></rect>',
+        'nodes', 0, max(most), string_agg(format('<rect class="bar" x="%s" y="%s" width="13" height="%s"><title>%s nodes</title></rect>',
                                               bin * 15 + 1, round(200 - 200.0 * n / most, 1), round(200.0 * n / most, 1), n), ''))
-    FROM (SELECT bin, count(*) AS n, max(count(*)) OVER () AS most
+    FROM (SELECT bin, count(*) AS n, 2 * ceil(max(count(*)) OVER () / 2.0) AS most
           FROM (SELECT least(floor(probability * 20), 19) AS bin FROM @extschema@.gp_predict(model, NULL::text)) AS node
           GROUP BY bin) AS bins
 $sql$;
@@ -312,7 +327,7 @@ AS $sql$
                '<path class="ideal" d="M0 200L300 0"/>' ||
                (SELECT string_agg(format('<circle class="dot" cx="%s" cy="%s" r="2"/>', round((300 * (y - low) / (high - low))::numeric, 1),
                                          round((200 - 200 * (m - low) / (high - low))::numeric, 1)), '') FROM drawn)) ||
-           gnngp_internal.report_chart('How many labels lie within so many standard deviations', 'standard deviations', 0, 3, 'share of labels', 0, 1,
+           gnngp_internal.report_chart('Intervals: labels within so many standard deviations', 'standard deviations', 0, 3, 'share of labels', 0, 1,
                (SELECT format('<path class="line" d="M%s"/>',
                               string_agg(format('%s %s', round((z * 100)::numeric, 1), round((200 - 200 * share)::numeric, 1)), 'L' ORDER BY z))
                 FROM (SELECT z / 10.0 AS z, (SELECT count(*) FROM label WHERE far <= z / 10.0) / range.n::float8 AS share
@@ -330,7 +345,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT gnngp_internal.report_table('What was fitted, and from what', '{}',
-        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_html(f.value)), '' ORDER BY f.n))
+        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_cell(f.value)), '' ORDER BY f.n))
     FROM gnngp_internal.gp_model_catalog AS m LEFT JOIN gnngp_internal.gp_graph_catalog AS g ON g.id = m.graph,
         LATERAL (VALUES (1, 'graph', coalesce((SELECT name FROM gnngp_internal.gp_graph_catalog WHERE id = g.of_graph), g.name)),
                         (1, 'asks', g.task_target), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)),
@@ -363,9 +378,9 @@ CREATE FUNCTION gnngp_internal.report_backtest(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT gnngp_internal.report_table('Backtest: times predicted from earlier ones alone', array_cat('{from,labels}', metrics),
+    SELECT gnngp_internal.report_table('Backtest: times predicted from earlier ones alone', array_cat('{from,#labels}', metrics),
         string_agg(format('<tr><td>%s</td><td class="n">%s</td>%s</tr>', to_char(since, 'YYYY-MM-DD'), labelled, cells), '' ORDER BY since))
-    FROM (SELECT since, max(labelled) AS labelled, array_agg(metric ORDER BY metric) AS metrics,
+    FROM (SELECT since, max(labelled) AS labelled, array_agg('#' || metric ORDER BY metric) AS metrics,
                  string_agg(format('<td class="n">%s</td>', round(value::numeric, 3)), '' ORDER BY metric) AS cells
           FROM @extschema@.gp_backtest(model) WHERE metric IN ('accuracy', 'nll', 'mae', 'rmse') GROUP BY since) AS block
     GROUP BY metrics
@@ -378,9 +393,9 @@ CREATE FUNCTION gnngp_internal.report_refreshes(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT gnngp_internal.report_table('Refreshes of the last month', '{started,seconds,outcome,message}',
-        string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>', to_char(started, 'YYYY-MM-DD HH24:MI'),
-                          coalesce(round(extract(epoch FROM ended - started), 1)::text, ''), gnngp_internal.report_html(outcome), gnngp_internal.report_html(left(message, 300))),
+    SELECT gnngp_internal.report_table('Refreshes of the last month', '{started,#seconds,outcome,message}',
+        string_agg(format('<tr><td>%s</td><td class="n">%s</td><td>%s</td><td>%s</td></tr>', to_char(started, 'YYYY-MM-DD HH24:MI'),
+                          coalesce(round(extract(epoch FROM ended - started), 1)::text, ''), gnngp_internal.report_html(outcome), gnngp_internal.report_cell(left(message, 300))),
                    '' ORDER BY started DESC))
     FROM (SELECT started, ended, message,
                  CASE WHEN outcome = 'running' AND NOT gnngp_internal.gp_is_refreshing(l.model) THEN 'interrupted' ELSE outcome END AS outcome
@@ -425,11 +440,14 @@ AS $sql$
             (15, 'precision_at_threshold', 'share of what is then reported that is of the rarer class', least),
             (16, 'threshold', 'the probability of the rarer class to report from for that', NULL)) AS v
     )
-    SELECT gnngp_internal.report_table('How good it is, each ' || CASE WHEN bool_or(e.metric LIKE 'forward%') THEN 'block of times' ELSE 'label' END || ' left out in turn', '{figure,model,no model}',
-        string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td><td class="n">%s</td></tr>',
-                          replace(e.metric, '_', ' '), concat(named.meaning, CASE WHEN e.metric LIKE 'forward%' THEN '; predicted from earlier times only' END), gnngp_internal.report_number(e.value::float8),
-                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY e.metric LIKE 'forward%', named.n))
-    FROM jsonb_each_text(figures) AS e (metric, value) JOIN named ON named.metric = regexp_replace(e.metric, '^forward_', '')
+    SELECT gnngp_internal.report_table('How good it is, each ' || CASE WHEN timed THEN 'block of times' ELSE 'label' END || ' left out in turn',
+        '{figure,#model}'::text[] || CASE WHEN timed THEN '{#from earlier}'::text[] END || '{#no model}',
+        string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td>%s<td class="n">%s</td></tr>',
+                          replace(named.metric, '_', ' '), named.meaning, gnngp_internal.report_number((figures ->> named.metric)::float8),
+                          CASE WHEN timed THEN format('<td class="n">%s</td>', gnngp_internal.report_number((figures ->> ('forward_' || named.metric))::float8)) END,
+                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY named.n))
+    FROM named, (SELECT figures ? 'forward_nll' OR figures ? 'forward_rmse' AS timed) AS task
+    WHERE figures ? named.metric GROUP BY timed
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_figures(text, jsonb) IS
     'part of gp_report(model): the figures of the labels, beside those without a model';
@@ -475,19 +493,19 @@ AS $sql$
         WHERE m.id = gnngp_internal.model_id(model)
     )
     SELECT concat(
-        (SELECT gnngp_internal.report_table('Doubtful labels: all others speak for another class', '{node,label,predicted,"its probability"}',
+        (SELECT gnngp_internal.report_table('Doubtful labels: all others speak for another class', '{node,label,predicted,"#its probability"}',
                 string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
-                                  gnngp_internal.report_html(node), gnngp_internal.report_html(left(target, 40)),
-                                  gnngp_internal.report_html(left(predicted, 40)), round(probability::numeric, 3)), ''))
+                                  gnngp_internal.report_cell(node), gnngp_internal.report_cell(left(target, 40)),
+                                  gnngp_internal.report_cell(left(predicted, 40)), round(probability::numeric, 3)), ''))
          FROM (SELECT * FROM label WHERE far IS NULL AND predicted <> target ORDER BY probability LIMIT 10) AS doubtful),
-        (SELECT gnngp_internal.report_table('Least sure: nodes without a label', '{node,"best class",probability}',
-                string_agg(format('<tr><td>%s</td><td>%s</td><td class="n">%s</td></tr>', gnngp_internal.report_html(left(node, 40)),
-                                  gnngp_internal.report_html(left(class, 40)), round(probability::numeric, 3)), ''))
+        (SELECT gnngp_internal.report_table('Least sure: nodes without a label', '{node,"best class",#probability}',
+                string_agg(format('<tr><td>%s</td><td>%s</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(left(node, 40)),
+                                  gnngp_internal.report_cell(left(class, 40)), round(probability::numeric, 3)), ''))
          FROM (SELECT * FROM @extschema@.gp_predict(model, NULL::text, unlabelled_only => true) WHERE class IS NOT NULL
                ORDER BY probability LIMIT 10) AS unsure),
-        (SELECT gnngp_internal.report_table('Surprising values: most deviations from their prediction', '{node,value,predicted,deviations}',
+        (SELECT gnngp_internal.report_table('Surprising values: most deviations from their prediction', '{node,#value,#predicted,#deviations}',
                 string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>',
-                                  gnngp_internal.report_html(node), gnngp_internal.report_number(target::float8),
+                                  gnngp_internal.report_cell(node), gnngp_internal.report_number(target::float8),
                                   gnngp_internal.report_number(score), round(far::numeric, 1)), ''))
          FROM (SELECT * FROM label WHERE far IS NOT NULL ORDER BY abs(far) DESC LIMIT 10) AS surprising))
 $sql$;
@@ -540,12 +558,12 @@ BEGIN
         'nav{font-size:14px;margin:0 0 20px}nav a{color:var(--mark);margin-right:14px;text-decoration:none;display:inline-block}main{columns:360px;column-gap:20px}'
         'figure{margin:0 0 20px;padding:16px;border:1px solid var(--rule);border-radius:8px;background:var(--card);break-inside:avoid}'
         'figcaption{font-weight:600;margin-bottom:8px;overflow-wrap:anywhere}svg{width:100%%;height:auto}'
-        'svg text{font:11px system-ui,sans-serif;fill:var(--dim)}.x{text-anchor:middle}.y{text-anchor:end}'
+        'svg text{font:12px system-ui,sans-serif;fill:var(--dim)}.x{text-anchor:middle}.y{text-anchor:end}'
         'rect,circle{fill:var(--mark)}svg .on{fill:#fff}.axis{fill:none;stroke:var(--axis)}.ideal{fill:none;stroke:var(--axis);stroke-dasharray:4 4}'
-        '.line{fill:none;stroke:var(--mark);stroke-width:2}.dot{opacity:.4}table{border-collapse:collapse;width:100%%}'
-        'th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid var(--rule);font-weight:400;overflow-wrap:anywhere}.w{min-width:60px}'
-        'tr:last-child>*{border-bottom:0}th{color:var(--dim);white-space:nowrap}th+th,th+td{overflow-wrap:normal}'
-        'small{display:block;color:var(--dim);font-size:12.5px;line-height:1.35}.n{white-space:nowrap;font-variant-numeric:tabular-nums}'
+        '.line{fill:none;stroke:var(--mark);stroke-width:2}.dot{opacity:.4}table{border-collapse:collapse;width:100%%;font-size:14px}'
+        'th,td{text-align:left;vertical-align:top;padding:4px 8px 4px 0;border-bottom:1px solid var(--rule);font-weight:400}.w{text-align:right}'
+        'tr:last-child>*{border-bottom:0}th{color:var(--dim)}'
+        'small{display:block;color:var(--dim);font-size:12.5px;line-height:1.35}.n{text-align:right}td.n{white-space:nowrap;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}'
         '</style></head><body><h1>%1$s</h1><p class="verdict">%2$s</p><nav>%3$s</nav><main>%4$s</main></body></html>',
         gnngp_internal.report_html(model),
         CASE WHEN judged OR named.link_method IS NOT NULL THEN gnngp_internal.report_verdict(model, figures) END, contents, page);
