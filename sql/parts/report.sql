@@ -345,7 +345,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT gnngp_internal.report_table('What was fitted, and from what', '{}',
-        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_cell(f.value)), '' ORDER BY f.n))
+        string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_html(f.value)), '' ORDER BY f.n))
     FROM gnngp_internal.gp_model_catalog AS m LEFT JOIN gnngp_internal.gp_graph_catalog AS g ON g.id = m.graph,
         LATERAL (VALUES (1, 'graph', coalesce((SELECT name FROM gnngp_internal.gp_graph_catalog WHERE id = g.of_graph), g.name)),
                         (1, 'asks', g.task_target), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)),
@@ -562,7 +562,7 @@ BEGIN
         'rect,circle{fill:var(--mark)}svg .on{fill:#fff}.axis{fill:none;stroke:var(--axis)}.ideal{fill:none;stroke:var(--axis);stroke-dasharray:4 4}'
         '.line{fill:none;stroke:var(--mark);stroke-width:2}.dot{opacity:.4}table{border-collapse:collapse;width:100%%;font-size:14px}'
         'th,td{text-align:left;vertical-align:top;padding:4px 8px 4px 0;border-bottom:1px solid var(--rule);font-weight:400}.w{text-align:right}'
-        'tr:last-child>*{border-bottom:0}th{color:var(--dim)}'
+        'tr:last-child>*{border-bottom:0}th{color:var(--dim)}th+td{overflow-wrap:anywhere}'
         'small{display:block;color:var(--dim);font-size:12.5px;line-height:1.35}.n{text-align:right}td.n{white-space:nowrap;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}'
         '</style></head><body><h1>%1$s</h1><p class="verdict">%2$s</p><nav>%3$s</nav><main>%4$s</main></body></html>',
         gnngp_internal.report_html(model),
