@@ -36,15 +36,26 @@ COMMENT ON FUNCTION gnngp_internal.gp_step(gnngp_internal.gp_matrix, @extschema@
 
 CREATE FUNCTION gnngp_internal.gp_spread(
     columns gnngp_internal.gp_matrix,
-    graph @extschema@.gp_graph[],
+    edges oid,
     kernel @extschema@.gp_kernel,
     bounds bigint[])
 RETURNS TABLE (
     chunk integer,
     rows gnngp_internal.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_spread' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, @extschema@.gp_graph[], @extschema@.gp_kernel, bigint[]) IS
-    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; in chunks of rows by bounds of their ids';
+AS 'MODULE_PATHNAME', 'gnngp_matrix_spread' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[]) IS
+    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; edges are the blocks g of a table (chunk, g); in chunks of rows by bounds of their ids';
+
+CREATE FUNCTION gnngp_internal.gp_degrees(
+    labelled gnngp_internal.gp_matrix,
+    edges oid,
+    bounds bigint[])
+RETURNS TABLE (
+    chunk integer,
+    rows gnngp_internal.gp_matrix)
+AS 'MODULE_PATHNAME', 'gnngp_matrix_degrees' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_degrees(gnngp_internal.gp_matrix, oid, bigint[]) IS
+    'how many neighbours each node has, and how many of them are labelled, which a column of ones and zeros says; none where edges lead to other nodes';
 
 CREATE FUNCTION gnngp_internal.gp_apply(
     rows gnngp_internal.gp_matrix,

@@ -6,7 +6,7 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, ARRAY[sin(i), cos(2 * i), sin(i * i), 0.5]::real[] AS x FROM generate_series(1, 200) AS i;
 CREATE TABLE edges AS SELECT a * 3 + 7 AS src, (1 + (a * a * 17 + k * 31) % 200) * 3 + 7 AS dst FROM generate_series(1, 200) AS a, generate_series(1, 3) AS k;
 CREATE TABLE parts AS SELECT width_bucket(id, ARRAY[150, 151, 400]) AS part, gp_features(id, x)::gp_matrix AS m FROM nodes GROUP BY 1;
-CREATE TABLE graphs AS SELECT src % 3 AS part, gp_graph(src, dst) AS g FROM edges WHERE src <> dst GROUP BY 1;
+CREATE TABLE graphs AS SELECT src % 3 AS chunk, gp_graph(src, dst) AS g FROM edges WHERE src <> dst GROUP BY 1;
 CREATE TABLE a AS
     WITH s AS (SELECT src, dst FROM edges WHERE src <> dst UNION SELECT dst, src FROM edges WHERE src <> dst UNION SELECT id, id FROM nodes),
          d AS (SELECT src AS i, count(*) AS d FROM s GROUP BY 1)
@@ -35,7 +35,7 @@ CREATE TABLE spread AS
     SELECT k.kernel, s.chunk, gp_glue(c.place, s.rows) AS m
     FROM (VALUES ('A*X0'), ('A*X0, norm=row'), ('(0.7*A^2 + 0.3*I)*X0'), ('P(0.25)*X0')) AS k(kernel),
         whole, gp_split(m, 3) AS c,
-        LATERAL gp_spread(c.columns, ARRAY(SELECT g FROM graphs ORDER BY part), k.kernel::gp_kernel, ARRAY[150, 151, 400]) AS s
+        LATERAL gp_spread(c.columns, 'graphs'::regclass, k.kernel::gp_kernel, ARRAY[150, 151, 400]) AS s
     GROUP BY 1, 2;
 CREATE VIEW spread_cells AS SELECT s.kernel, c.* FROM spread AS s, cells(s.m) AS c;
 CREATE VIEW x AS SELECT id, j, v FROM nodes, unnest(x) WITH ORDINALITY AS u(v, j);
@@ -51,34 +51,44 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
               JOIN (SELECT a.i AS id, s.j, sum(a.v * s.v) AS v FROM a JOIN spread_cells AS s ON s.id = a.j WHERE kernel LIKE 'P%' GROUP BY 1, 2) AS q USING (id, j)
           WHERE kernel LIKE 'P%') AS y USING (id, j);
 
--- a graph that is put together serves all statements of a transaction that have the same values, and goes with it
-CREATE FUNCTION spread_text(graphs gp_graph[], kernel text) RETURNS text LANGUAGE sql AS
-    $$ SELECT gp_stack(s.rows ORDER BY s.chunk)::text FROM whole, gp_spread(m, graphs, kernel::gp_kernel, '{400}') AS s $$;
+-- gp_degrees: neighbours, and those of them that are labelled
+CREATE TABLE labelled AS SELECT gp_features(id, ARRAY[(id % 2)::real])::gp_matrix AS m FROM nodes;
+SELECT count(*), bool_and(d.v = CASE d.j WHEN 1 THEN a.degree ELSE a.labelled END) AS right
+FROM (SELECT (cells(s.rows)).* FROM labelled, gp_degrees(m, 'graphs'::regclass, ARRAY[150, 151, 400]) AS s) AS d
+    JOIN (SELECT i AS id, count(*) - 1 AS degree, count(*) FILTER (WHERE j % 2 = 1 AND j <> i) AS labelled FROM a GROUP BY 1) AS a USING (id);
+SELECT count(*), sum(abs(c.v)) AS no_edges FROM labelled, gp_degrees(m, NULL, '{}') AS s, cells(s.rows) AS c;
+
+-- a graph that is put together serves all statements of a transaction on the same table, and goes with it
+CREATE FUNCTION spread_text(edges regclass, kernel text) RETURNS text LANGUAGE sql AS
+    $$ SELECT gp_stack(s.rows ORDER BY s.chunk)::text FROM whole, gp_spread(m, edges, kernel::gp_kernel, '{400}') AS s $$;
 CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts
   WHERE name = 'gnngp environment' AND parent = 'TopTransactionContext';
-CREATE TABLE apart AS SELECT g.name, g.values, k AS kernel, spread_text(g.values, k) AS want
-    FROM (VALUES ('all', ARRAY(SELECT g FROM graphs ORDER BY part)), ('one', ARRAY(SELECT gp_graph(10, 13))), ('other', ARRAY(SELECT gp_graph(10, 16)))) AS g(name, values),
-        (VALUES ('A*X0'), ('A*X0, norm=row')) AS k(k);
+CREATE TABLE one AS SELECT 1 AS chunk, gp_graph(10, 13) AS g;
+CREATE TABLE other AS SELECT 1 AS chunk, gp_graph(10, 16) AS g;
+CREATE TABLE unknown AS SELECT 1 AS chunk, gp_graph(1, 2) AS g;
+CREATE TABLE mixed AS SELECT 1 AS chunk, gp_graph(10, 13) AS g UNION ALL SELECT 2, gp_graph(13, 16, 2);
+CREATE TABLE apart AS SELECT g.name, k AS kernel, spread_text(g.name::regclass, k) AS want
+    FROM (VALUES ('graphs'), ('one'), ('other')) AS g(name), (VALUES ('A*X0'), ('A*X0, norm=row')) AS k(k);
 BEGIN;
 TABLE kept;
-SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
+SELECT bool_and(spread_text(name::regclass, kernel) = want) AS same FROM apart;
 TABLE kept;
-SELECT name, kernel, spread_text(values, kernel) = want AS same FROM apart ORDER BY name, kernel;
-SELECT name, kernel, spread_text(values, kernel) = want AS same FROM apart ORDER BY kernel, name;
+SELECT name, kernel, spread_text(name::regclass, kernel) = want AS same FROM apart ORDER BY name, kernel;
+SELECT name, kernel, spread_text(name::regclass, kernel) = want AS same FROM apart ORDER BY kernel, name;
 SAVEPOINT s;
-SELECT spread_text(ARRAY[NULL::gp_graph], 'A*X0');
+SELECT spread_text('unknown', 'A*X0');
 ROLLBACK TO s;
 TABLE kept;
-SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
+SELECT bool_and(spread_text(name::regclass, kernel) = want) AS same FROM apart;
 COMMIT;
 TABLE kept;
 -- A call that fails behind it leaves none to the next one, whoever called it
-CREATE FUNCTION fails(graphs gp_graph[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
-    RETURN spread_text(graphs, 'relu(X0)');
+CREATE FUNCTION fails(edges regclass) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+    RETURN spread_text(edges, 'relu(X0)');
 EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $$;
 BEGIN;
-SELECT fails(values), (SELECT fails(values)) FROM apart LIMIT 1;
-SELECT bool_and(spread_text(values, kernel) = want) AS same FROM apart;
+SELECT fails(name::regclass), (SELECT fails(name::regclass)) FROM apart LIMIT 1;
+SELECT bool_and(spread_text(name::regclass, kernel) = want) AS same FROM apart;
 TABLE kept;
 COMMIT;
 DROP FUNCTION fails;
@@ -125,13 +135,15 @@ SELECT gp_step(m, 'relu(X0*W)', NULL) IS NULL AS none FROM whole;
 SELECT gp_apply(m, m) FROM whole;
 SELECT gp_apply(w.m, weights.m, two.m) FROM whole AS w, weights, two;
 SELECT gp_apply(w.m, gp_rows(weights.m, '{0,1,2,3}'), (SELECT gp_features(i, '{0,0,0,0}'::real[])::gp_matrix FROM generate_series(0, 3) AS i)) FROM whole AS w, weights;
-SELECT gp_spread(m, ARRAY(SELECT g FROM graphs), 'relu(X0*W)', '{}') FROM whole;
-SELECT gp_spread(m, ARRAY(SELECT g FROM graphs), 'A*X0 + b, sigma_b=1', '{}') FROM whole;
-SELECT gp_spread(m, ARRAY(SELECT g FROM graphs), 'A*X0', '{3, 3}') FROM whole;
-SELECT gp_spread(m, ARRAY[NULL::gp_graph], 'A*X0', '{}') FROM whole;
-SELECT gp_spread(m, ARRAY(SELECT gp_graph(1, 2)), 'A*X0', '{}') FROM whole;
-SELECT gp_spread(m, ARRAY(SELECT gp_graph(10, 13) UNION ALL SELECT gp_graph(13, 16, 2)), 'A*X0', '{}') FROM whole;
-SELECT count(*) FROM whole, gp_spread(m, '{}', 'A*X0', '{}');
+SELECT gp_spread(m, 'graphs'::regclass, 'relu(X0*W)', '{}') FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, 'A*X0 + b, sigma_b=1', '{}') FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{3, 3}') FROM whole;
+SELECT gp_spread(m, 'unknown'::regclass, 'A*X0', '{}') FROM whole;
+SELECT gp_spread(m, 'mixed'::regclass, 'A*X0', '{}') FROM whole;
+SELECT gp_spread(m, 1, 'A*X0', '{}') FROM whole;
+SELECT count(*) FROM whole, gp_spread(m, NULL, 'A*X0', '{}');
+SELECT count(*) AS unknown FROM labelled, gp_degrees(m, 'unknown'::regclass, '{}');
+SELECT gp_degrees(m, 'graphs'::regclass, '{}') FROM whole;
 SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
 SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT NULL) AS u;
 SELECT gp_glue(part, m) FROM parts;
@@ -150,4 +162,4 @@ SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
 
 DROP VIEW spread_cells, x;
 DROP FUNCTION cells;
-DROP TABLE nodes, edges, parts, graphs, a, whole, spread, ax, landmarks, two, weights, y;
+DROP TABLE nodes, edges, parts, graphs, labelled, one, other, unknown, mixed, a, whole, spread, ax, landmarks, two, weights, y;

@@ -90,10 +90,10 @@ SELECT nodes, edges, landmarks FROM gp_fit('few', kernel => 'gcn', strategy => '
 
 -- The plan
 SELECT strategy, bytes > 0 AS bytes, flops > 0 AS flops, regexp_replace(reason, '[0-9.]+ MB', 'n MB', 'g') FROM gp_estimate('g', 'gcn', 'sql', 40);
--- Edges count, 110 bytes each, where the planner does not know how many there are, too
+-- Edges count, 28 bytes each, where the planner does not know how many there are, too
 CREATE VIEW edges_seen AS TABLE edges;
 SELECT gp_create_graph('seen', 'nodes', 'edges_seen', features => '{x}', target => 'y');
-SELECT bytes >= 110 * (SELECT count(*) FROM edges) AS enough FROM gp_estimate('seen', 'gcn', 'sql', 40);
+SELECT bytes >= 28 * (SELECT count(*) FROM edges) AS enough FROM gp_estimate('seen', 'gcn', 'sql', 40);
 SELECT gp_drop_graph('seen');
 DROP VIEW edges_seen;
 

@@ -38,14 +38,16 @@ sub left_soon
 	return left();
 }
 
-# Tables of one shape, local and distributed; no two nodes are twins, of which memory takes one.
+# Tables of one shape, local and distributed; no two nodes are twins, of which memory takes one, and
+# sixty have more neighbours than all others, so that both strategies take them as landmarks.
 $node->safe_psql('postgres', q{
 	CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, x, x[1]::float8 AS a, 1000 + 7 * x[2]::float8 AS b, 4 AS c,
 			CASE WHEN i % 3 = 0 THEN 'class ' || (i * 3 / 901) END AS y, CASE WHEN i % 3 = 0 THEN sin(i / 40.0) END AS v
 		FROM generate_series(1, 900) i, LATERAL (SELECT array_agg(sin(i * j * 1.7) + CASE WHEN j % 3 = i * 3 / 901 THEN 0.6 ELSE 0 END)::real[] AS x
 												 FROM generate_series(1, 8) j) f;
 	CREATE TABLE edges AS SELECT a * 3 + 7 AS src, (1 + (a + (a * a * k) % (20 + a % 50)) % 900) * 3 + 7 AS dst, 1 + k % 2 AS w
-		FROM generate_series(1, 900) a, generate_series(1, 5) k;
+		FROM generate_series(1, 900) a, generate_series(1, 5) k
+		UNION ALL SELECT a * 45 + 7, (15 * (a + k) + 1 + k % 14) % 900 * 3 + 7, 1 FROM generate_series(1, 60) a, generate_series(1, 28) k;
 	CREATE TABLE d_nodes (LIKE nodes);
 	CREATE TABLE d_edges (LIKE edges);
 	SELECT create_distributed_table('d_nodes', 'id'), create_distributed_table('d_edges', 'dst');
@@ -75,7 +77,7 @@ sub near
 		FROM gp_predict('m', top => NULL) a JOIN gp_predict('s', top => NULL) b ON a.node = b.node AND a.class IS NOT DISTINCT FROM b.class;
 		SELECT coalesce(avg((a.class = b.class)::int), 1) FROM gp_predict('m') a JOIN gp_predict('s') b USING (node)});
 
-	cmp_ok($far, '<', 1e-4, "$sql, $kernel: the means of memory");
+	cmp_ok($far, '<', 3e-4, "$sql, $kernel: the means of memory");
 	cmp_ok($same, '>=', 0.998, 'and its best classes');
 }
 
@@ -118,13 +120,18 @@ is($node->safe_psql('postgres', q{BEGIN; INSERT INTO d_nodes SELECT 5000, x, a, 
 	SELECT nodes FROM gp_fit('spread', 'own', 'gcn', strategy => 'sql', landmarks => 60); ROLLBACK}), '901', 'a transaction reads what it has written itself');
 my ($state, $out, $err) = outcome(q{BEGIN; SELECT count(*) FROM d_nodes; SELECT gp_fit('spread', kernel => 'gcn', strategy => 'sql'); ROLLBACK});
 like($err, qr/HINT:.*multi_shard_modify_mode/, 'but where it has read over several connections, Citus says what helps');
-like($node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('spread', 'gcn', 'sql', 60)}), qr/^19 statements on 8 chunks /, 'gp_estimate knows the statements');
-cmp_ok($node->safe_psql('postgres', q{SELECT bytes FROM gp_estimate('spread', 'gcn', 'sql', 60)}), '>=', 110 * 4500, 'and the edges, which are elsewhere');
+like($node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('spread', 'gcn', 'sql', 60)}), qr/^20 statements on 8 chunks /, 'gp_estimate knows the statements');
+cmp_ok($node->safe_psql('postgres', q{SELECT bytes FROM gp_estimate('spread', 'gcn', 'sql', 60)}), '>=', 28 * 6180, 'and the edges, which are elsewhere');
 
 # What the documents say of several servers
-my ($distribute, $table, $join) = document_sql('scaling.md', 'Several servers');
-$node->safe_psql('postgres', 'CREATE TABLE papers AS SELECT id::bigint, x, y FROM nodes; CREATE TABLE citations AS SELECT src, dst FROM edges');
-is(outcome($distribute), 'done', 'a step of the documents');
+my ($table) = document_sql('scaling.md', 'Several servers');
+my $join = 'SELECT p.class, count(*) FROM papers n JOIN papers_predictions p ON p.node = n.id GROUP BY p.class ORDER BY p.class';
+$node->safe_psql('postgres', q{
+	CREATE TABLE papers AS SELECT id::bigint, x, y FROM nodes;
+	CREATE TABLE citations AS SELECT src, dst FROM edges;
+	SELECT create_distributed_table('papers', 'id'), create_distributed_table('citations', 'src');
+	SELECT gp_create_graph('papers', 'papers', 'citations', features => '{x}', target => 'y');
+	SELECT gp_fit('papers', kernel => 'gcn', strategy => 'sql')});
 is(outcome($table), 'done', 'predictions in a table');
 my $topics = $node->safe_psql('postgres', $join);
 is($topics, $node->safe_psql('postgres', q{SELECT class, count(*) FROM gp_predict('papers') GROUP BY class ORDER BY class}), 'are those of the model');

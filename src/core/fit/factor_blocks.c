@@ -87,22 +87,23 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
  * number of calls.
  */
 void
-gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph, gp_csr *a,
-				 gp_matrix columns)
+gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix columns)
 {
+	gp_env	   *env = dev->env;
 	gp_features x = {columns.rows, columns.cols, NULL, columns.data, GP_FLOAT};
+	gp_graph	none = {.nodes = x.rows,.start = gp_alloc_zero(env, x.rows + 1, sizeof(int64_t))};
 	int			last = program->nsteps - 1;
 	const gp_linear *z;
 	gp_eval		ev;
 
-	check_steps(dev->env, program, true);
-	gp_eval_open_with(&ev, dev, program, graph, &x, 0, GP_FLOAT, (gp_eval_options) {.a = a});
+	check_steps(env, program, true);
+	gp_eval_open_with(&ev, dev, program, &none, &x, 0, GP_FLOAT, (gp_eval_options) {.a = a});
 	z = gp_step_is_linear(&ev, last) ? gp_linear_of_step(&ev, last) : NULL;
 	if (z == NULL || z->csr || z->width != columns.cols)
-		gp_raise(dev->env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is not a linear "
-															   "operator");
+		gp_raise(env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is not a linear operator");
 	dev->download(dev, columns, z->dense);
 	gp_eval_close(&ev);
+	gp_free(env, none.start);
 }
 
 void

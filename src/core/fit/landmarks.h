@@ -31,8 +31,7 @@ extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_m
  * columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A
  * in float.
  */
-extern void gp_block_operate(gp_device *dev, const gp_program *program, const gp_graph *graph,
-							 gp_csr *a,
+extern void gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a,
 							 gp_matrix columns);
 /* gram += q'q, qty += q'y (double) of rows whitened by root unless it is NULL. */
 extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root,

@@ -17,6 +17,7 @@
 typedef struct piece
 {
 	int64		key;			/* first: it is sorted by */
+	void	   *bytes;
 	gnngp_table_value m;
 } piece;
 
@@ -63,7 +64,8 @@ add_piece(pieces *state, int64 key, Datum value)
 		state->room = Max(2 * state->room, 16);
 		state->piece = gnngp_value_grow(state->context, state->piece, state->room * sizeof(piece));
 	}
-	state->piece[state->n].m = gnngp_matrix_read(PointerGetDatum(PG_DETOAST_DATUM_COPY(value)));
+	state->piece[state->n].bytes = PG_DETOAST_DATUM_COPY(value);
+	state->piece[state->n].m = gnngp_matrix_read(PointerGetDatum(state->piece[state->n].bytes));
 	state->piece[state->n].key = key;
 	state->n++;
 	MemoryContextSwitchTo(old);
@@ -128,7 +130,10 @@ stacked_ids(const pieces *state)
 	return gnngp_value_ids_part(&ids, 0, ids.n);
 }
 
-/* All pieces as one matrix: rows under rows, or columns beside columns. */
+/*
+ * All pieces as one matrix: rows under rows, or columns beside columns.  Pieces are freed, since
+ * each partition of a table keeps the state of its last group until the statement ends.
+ */
 static Datum
 join_pieces(FunctionCallInfo fcinfo, bool beside)
 {
@@ -164,9 +169,11 @@ join_pieces(FunctionCallInfo fcinfo, bool beside)
 				   (char *) m.data + i * m.cols * size, m.cols * size);
 		at += beside ? m.cols : m.rows * m.cols;
 		gp_free(env, m.data);
+		pfree(state->piece[k].bytes);
 	}
 	result = gnngp_matrix_write(&ids, all);
 	gnngp_env_destroy(env);
+	MemoryContextDelete(state->context);
 	return result;
 }
 

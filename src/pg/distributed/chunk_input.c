@@ -136,6 +136,12 @@ gnngp_chunk_features(gnngp_dfit *d)
 				 errhint("Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 }
 
+static void
+take_sum(void *state, const Datum *values, const bool *nulls)
+{
+	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
+}
+
 void
 gnngp_chunk_edges(gnngp_dfit *d)
 {
@@ -145,6 +151,9 @@ gnngp_chunk_edges(gnngp_dfit *d)
 		"n.src IS NULL OR n.dst IS NULL";
 	const char *declared = psprintf("chunk integer, g %s.gp_graph, bad bigint",
 									gnngp_public_schema());
+	int64		refused = 0;
+	Oid			type = INT8OID;
+	gnngp_rows	sum = {.row = take_sum,.state = &refused,.n = 1,.types = &type};
 	gnngp_grouping rows = {
 		.query =
 			psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
@@ -161,67 +170,81 @@ gnngp_chunk_edges(gnngp_dfit *d)
 	d->graph = gnngp_placement_table(&d->placement, "edges");
 	gnngp_placement_create(&d->placement, d->graph, declared);
 	gnngp_placement_group(&d->placement, d->graph, &rows);
-	d->edges_near = gnngp_placement_everywhere(&d->placement, d->graph, declared,
-											   "t.chunk, t.g, t.bad");
+	gnngp_placement_query(&d->placement, psprintf("SELECT pg_catalog.sum(t.bad)::bigint FROM %s AS t",
+												  d->graph), 0, NULL, NULL, &sum);
+	if (refused > 0)
+		gnngp_refuse_edges(s);
+	d->edges_near = gnngp_placement_everywhere(&d->placement, d->graph,
+											   psprintf("chunk integer, g %s.gp_graph",
+														gnngp_public_schema()), "t.chunk, t.g");
 }
 
-/* What is counted of the edges. */
-typedef struct edge_count
+/* Degrees on their way into arrays over all nodes. */
+typedef struct degree_rows
 {
-	gnngp_dfit *d;
+	const gnngp_sources *src;
 	int64	   *degree;
-	bool	   *labelled;
 	bool	   *field;
-	int64		edges;
-	bool		bad;
-} edge_count;
+	int64		found;
+} degree_rows;
 
 static void
-count_edges(void *state, const Datum *values, const bool *nulls)
+take_degrees(void *state, const Datum *values, const bool *nulls)
 {
-	edge_count *c = state;
-	gnngp_graph_value g;
-	int32	   *node;
+	degree_rows *r = state;
+	gnngp_table_value m = gnngp_matrix_read(values[0]);
 
-	c->bad |= DatumGetInt64(values[1]) > 0;
-	if (nulls[0] || c->bad)
-		return;
-	gnngp_graph_read(values[0], "gp_graph", &g);
-	node = MemoryContextAllocHuge(CurrentMemoryContext, Max(g.ids.n, 1) * sizeof(int32));
-	for (int64 i = 0; i < g.ids.n; i++)
+	for (int64 i = 0; i < m.ids.n; i++)
 	{
-		node[i] = gnngp_source_node(c->d->src, gnngp_value_id(&g.ids, i));
-		c->bad |= node[i] < 0;
-	}
-	for (int64 k = 0; k < g.edges && !c->bad; k++)
-	{
-		int32		a = node[g.src[k]];
-		int32		b = node[g.dst[k]];
+		int32		node = gnngp_source_node(r->src, gnngp_value_id(&m.ids, i));
+		float		row[2];
 
-		gnngp_poll(k);
-		c->degree[a]++;
-		c->degree[b]++;
-		c->field[a] |= c->labelled[b];
-		c->field[b] |= c->labelled[a];
+		if (node < 0 || m.cols != 2 || m.wide)
+			gnngp_matrix_refuse("Degrees are not as they were asked for.");
+		gnngp_value_row(m.value, i, 2, row);
+		r->degree[node] = (int64) row[0];
+		r->field[node] |= row[1] > 0.0;
 	}
-	c->edges += g.edges;
+	r->found += m.ids.n;
 }
 
 int64
 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
 {
 	const gnngp_data *data = d->src->data;
-	edge_count	c = {d, degree, NULL, field, 0, false};
-	Oid			types[] = {gnngp_type("gp_graph"), INT8OID};
-	gnngp_rows	rows = {.row = count_edges,.state = &c,.n = 2,.types = types};
+	gnngp_placement *p = &d->placement;
+	const char *key = psprintf("%d", gnngp_placement_key_of(p, 0));
+	const char *name = psprintf("labelled%d", ++p->made);
+	degree_rows r = {d->src, degree, field, 0};
+	Oid			matrix = gnngp_type("gp_matrix");
+	gnngp_rows	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
+	int64		ends = 0;
 
-	c.labelled = gp_alloc_zero(d->ev.env, d->n, sizeof(bool));
-	for (int64 k = 0; k < data->nlabelled; k++)
-		c.labelled[data->labelled[k]] = field[data->labelled[k]] = true;
-	gnngp_placement_query(&d->placement, psprintf("SELECT g.g, g.bad FROM %s AS g", d->graph), 0,
-						  NULL, NULL, &rows);
-	gp_free(d->ev.env, c.labelled);
-	if (c.bad)
+	if (!d->listed)
+	{
+		gnngp_value_ids ids = {.n = d->n,.first = data->ids.key[0],.id = data->ids.key};
+		float	   *labelled = gp_alloc_zero(d->ev.env, d->n, sizeof(float));
+
+		for (int64 k = 0; k < data->nlabelled; k++)
+		{
+			labelled[data->labelled[k]] = 1.0;
+			field[data->labelled[k]] = true;
+		}
+		ids = gnngp_value_ids_part(&ids, 0, ids.n);
+		gnngp_placement_copy(p, name, gnngp_matrix_write(&ids, gp_matrix_wrap(labelled, d->n, 1,
+																			  GP_FLOAT)));
+		gp_free(d->ev.env, labelled);
+	}
+	gnngp_placement_query(p, psprintf("SELECT s.rows FROM (SELECT %s AS pk) AS t,"
+									  " LATERAL gnngp_internal.gp_degrees(%s, %s, %s) AS s", key,
+									  gnngp_placement_matrix(p, name),
+									  gnngp_placement_table_near(p, d->edges_near, "t.pk"),
+									  d->bounds), 0, NULL, NULL, &rows);
+	if (d->listed)
+		return 0;
+	if (r.found != d->n)
 		gnngp_refuse_edges(d->src);
-	return c.edges;
+	for (int64 i = 0; i < d->n; i++)
+		ends += degree[i];
+	return ends / 2;
 }

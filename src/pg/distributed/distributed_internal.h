@@ -51,8 +51,8 @@ extern void gnngp_chunk_features(gnngp_dfit *d);
 extern void gnngp_chunk_edges(gnngp_dfit *d);
 
 /*
- * Reads the packed edges: degrees, and which nodes are labelled or next to one that is (field,
- * false before).  Returns how many edges there are; raises what is wrong with one.
+ * Has the degrees of all nodes counted near the edges, and which nodes are labelled or next to one
+ * that is (field, false before).  Returns how many edges there are; raises what is wrong with one.
  */
 extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field);
 

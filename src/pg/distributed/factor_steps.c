@@ -11,10 +11,11 @@
 
 #include "distributed_internal.h"
 
-#define GROUP_BYTES 67108864.0	/* of the columns that one task stacks, at most */
+#define GROUP_BYTES 33554432.0	/* of the columns that one task stacks, at most */
 #define GROUPS 8				/* of columns, at least, where there are so many */
-#define STACK_COPIES 5			/* of stacked columns: pieces, value, numbers, product, chunks */
-#define EDGE_BYTES 110.0		/* of an edge there, measured, while edges are put together */
+#define STACK_COPIES 4			/* of stacked columns: value, numbers, argument, product; and one
+								 * that each partition keeps */
+#define EDGE_BYTES 28.0			/* of an edge there: in the list, both ways, and in A with a value */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
 #define CHUNK_COPIES 4			/* of a chunk's rows */
 
@@ -174,10 +175,9 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement_fill(p, spread,
 		   psprintf("SELECT %s, s.chunk, x.place, s.rows FROM"
 					" (SELECT t.pk, t.chunk AS place, gnngp_internal.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x,"
-					" LATERAL gnngp_internal.gp_spread(x.m, ARRAY(SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL%s ORDER BY g.chunk),"
-					" '%s'::%s.gp_kernel, %s) AS s",
-					gnngp_placement_key(p, "s.chunk"), groups, d->edges_near,
-					gnngp_placement_near(p, "g", "x"),
+					" LATERAL gnngp_internal.gp_spread(x.m, %s, '%s'::%s.gp_kernel, %s) AS s",
+					gnngp_placement_key(p, "s.chunk"), groups,
+					gnngp_placement_table_near(p, d->edges_near, "x.pk"),
 					operator_kernel(s->op, d->program->norm), gnngp_public_schema(), d->bounds));
 	gnngp_placement_drop(p, groups);
 	out.table = gnngp_chunk_table(d, "columns", "", cols);
@@ -186,8 +186,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement_drop(p, spread);
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
-	d->task = Max(d->task, STACK_COPIES * (double) d->n * width * sizeof(float) +
-				  EDGE_BYTES * d->edges + NODE_BYTES * d->n);
+	d->task = Max(d->task, (STACK_COPIES + (p->apart ? 0 : keys)) * (double) d->n * width *
+				  sizeof(float) + EDGE_BYTES * d->edges + NODE_BYTES * d->n);
 	return out;
 }
 

@@ -1,16 +1,18 @@
 /*
- * matrix_spread.c - gp_spread: a linear operator of the kernel language on whole columns.
+ * matrix_spread.c - gp_spread and gp_degrees: what takes a whole graph, which lies in a table.
  *
- * A task holds all rows of some columns and the whole graph, so that any power of A, and
- * P(a), is a few products there and no message.  A fit asks several times in each of several
- * statements, and what takes long is reading the graph's values, sorting edges and normalising.
- * One graph is kept from call to call until another one is asked for, its memory is needed or the
- * transaction ends; it is told by all of the bytes that it was made of.
+ * A task of gp_spread holds all rows of some columns and the whole graph, so that any power of A,
+ * and P(a), is a few products there and no message.  Blocks of the graph's edges are read one by
+ * one.  A fit asks several times in each of several statements, and what takes long is reading
+ * the blocks, sorting edges and normalising.  One graph is kept from call to call until another
+ * one is asked for, its memory is needed or the transaction ends; it is told by its table, which
+ * does not change meanwhile.
  */
 #include "postgres.h"
 
 #include "core/fit/landmarks.h"
 #include "core/graph/graph.h"
+#include "pg/catalog/extension.h"
 #include "pg/types/types.h"
 
 int64
@@ -47,65 +49,69 @@ emit_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const
 	}
 }
 
+/* Hands over the blocks of a graph's edges, a table (chunk integer, g gp_graph), in order. */
+static void
+each_block(Oid table, gnngp_row_fn row, void *state)
+{
+	Oid			type = gnngp_type("gp_graph");
+	gnngp_rows	rows = {.row = row,.state = state,.n = 1,.types = &type};
+	char	   *name = get_rel_name(table);
+
+	if (name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("there is no table of edges with OID %u", table)));
+	name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
+	gnngp_spi_connect();
+	gnngp_each_row(NULL, psprintf("SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL ORDER BY g.chunk",
+								  name), 0, NULL, NULL, &rows);
+	gnngp_spi_finish();
+}
+
 typedef struct whole_graph
 {
 	gp_env	   *env;
-	ArrayType  *values;			/* a copy of what it was made from */
+	Oid			table;			/* that it was made from */
 	gnngp_value_ids ids;
-	gp_graph   *graph;
-	gp_csr	   *a;				/* NULL: not asked for */
-	gp_norm		norm;			/* of a */
+	gp_norm		norm;
+	gp_csr	   *a;				/* A in this norm, in float */
+	/* While it is made */
+	gp_edges   *edges;			/* of the blocks so far; NULL: of none */
+	bool		weighted;
 } whole_graph;
 
 static const char kind_of_kept = 0; /* its address tells whole graphs from others */
 
-/* Builds a graph of its values. */
 static void
-build_whole(whole_graph *w, const gnngp_value_ids *rows)
+add_block(void *state, const Datum *values, const bool *nulls)
 {
-	Datum	   *value;
-	bool	   *null;
-	int			n = gnngp_array_elements(w->values, &value, &null);
-	bool		weighted = false;
-	gp_edges   *edges = NULL;
+	whole_graph *w = state;
+	gnngp_graph_value g;
+	int64		missing;
+	const int32 *node;
 
-	for (int k = 0; k < n; k++)
-	{
-		MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp graph",
-												   ALLOCSET_DEFAULT_SIZES);
-		MemoryContext old = MemoryContextSwitchTo(work);
-		gnngp_graph_value g;
-		int64		missing;
-
-		if (null[k])
-			gnngp_matrix_refuse("A graph is NULL.");
-		gnngp_graph_read(value[k], "gp_graph", &g);
-		if (edges == NULL)
-			edges = gp_edges_create(w->env, rows->n, false, g.weight != NULL);
-		if (k > 0 && (g.weight != NULL) != weighted)
-			gnngp_matrix_refuse("Some graphs have weights, and others have none.");
-		weighted = g.weight != NULL;
-		if (!gnngp_graph_add_edges(edges, &g, rows, &missing))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
-		MemoryContextSwitchTo(old);
-		MemoryContextDelete(work);
-	}
-	if (edges == NULL)
-		edges = gp_edges_create(w->env, rows->n, false, false);
-	w->graph = gp_graph_build(edges);
+	gnngp_graph_read(values[0], "gp_graph", &g);
+	if (w->edges == NULL)
+		w->edges = gp_edges_create(w->env, w->ids.n, false, w->weighted = g.weight != NULL);
+	if ((g.weight != NULL) != w->weighted)
+		gnngp_matrix_refuse("Some graphs have weights, and others have none.");
+	node = gnngp_graph_places(&g, &w->ids, &missing);
+	if (node == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
+	gnngp_graph_add_edges(w->edges, &g, node);
 }
 
 /* The graph of a call over the rows of its nodes: the one that was kept, or a new one. */
 static whole_graph *
-find_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
+find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 {
 	whole_graph *w = gnngp_env_kept(&kind_of_kept);
 	gp_env	   *env;
+	gp_graph   *graph;
 
-	if (w && VARSIZE(w->values) == VARSIZE(values) &&
-		memcmp(w->values, values, VARSIZE(values)) == 0 && gnngp_value_ids_equal(&w->ids, rows))
+	if (w && w->table == table && w->norm == norm && gnngp_value_ids_equal(&w->ids, rows))
 	{
 		gnngp_env_resume(w->env, CurrentMemoryContext);
 		return w;
@@ -114,60 +120,138 @@ find_whole_graph(ArrayType *values, const gnngp_value_ids *rows)
 	env = gnngp_env_create(CurrentMemoryContext);
 	w = gp_alloc_zero(env, 1, sizeof(whole_graph));
 	w->env = env;
-	w->values = gp_alloc_array(env, VARSIZE(values), 1);
-	memcpy(w->values, values, VARSIZE(values));
+	w->table = table;
+	w->norm = norm;
 	w->ids = *rows;
 	if (rows->id)
 	{
 		w->ids.id = gp_alloc_array(env, rows->n, sizeof(int64));
 		memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
 	}
-	build_whole(w, rows);
+	if (OidIsValid(table))
+		each_block(table, add_block, w);
+	graph = gp_graph_build(w->edges ? w->edges : gp_edges_create(env, rows->n, false, false));
+	w->a = gp_graph_normalise(env, graph, norm, GP_FLOAT);
+	gp_graph_free(env, graph);
 	return w;
 }
 
-/* gp_spread(columns, graph, kernel, bounds): S columns, in parts of rows. */
+/* The bounds of chunks among the arguments; n of them. */
+static const int64 *
+bounds_argument(FunctionCallInfo fcinfo, int argno, int *n)
+{
+	ArrayType  *bounds = PG_GETARG_ARRAYTYPE_P(argno);
+	const int64 *bound = gnngp_array_data(bounds);
+
+	*n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
+	if (array_contains_nulls(bounds))
+		gnngp_matrix_refuse("A bound is NULL.");
+	for (int k = 1; k < *n; k++)
+		if (bound[k] <= bound[k - 1])
+			gnngp_matrix_refuse("The bounds do not ascend.");
+	return bound;
+}
+
+/* gp_spread(columns, edges, kernel, bounds): S columns, in parts of rows; edges NULL: none. */
 PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
 Datum
 gnngp_matrix_spread(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value table;
-	ArrayType  *bounds = PG_GETARG_ARRAYTYPE_P(3);
-	const int64 *bound = gnngp_array_data(bounds);
-	int			n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
+	const int64 *bound;
+	int			n;
 	gp_env	   *env;
 	gp_device  *dev;
 	whole_graph *whole;
 	const gp_program *program;
 	gp_matrix	m;
 
-	if (array_contains_nulls(bounds))
-		gnngp_matrix_refuse("A bound is NULL.");
-	for (int k = 1; k < n; k++)
-		if (bound[k] <= bound[k - 1])
-			gnngp_matrix_refuse("The bounds do not ascend.");
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
+		return (Datum) 0;
+	bound = bounds_argument(fcinfo, 3, &n);
 	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
 	if (table.wide)
 		gnngp_matrix_refuse("Columns are of single precision.");
-	whole = find_whole_graph(PG_GETARG_ARRAYTYPE_P(1), &table.ids);
 	env = gnngp_env_create(CurrentMemoryContext);
-	m = gnngp_matrix_numbers(env, &table);
-	dev = gnngp_device_open(env, gnngp_factor_threads(16.0 * whole->graph->edges * m.cols));
 	program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	/* The graph's matrix A in the kernel's norm, in float */
-	if (whole->a && whole->norm != program->norm)
-	{
-		gp_csr_free(whole->env, whole->a);
-		whole->a = NULL;
-	}
-	if (whole->a == NULL)
-		whole->a = gp_graph_normalise(whole->env, whole->graph, program->norm, GP_FLOAT);
-	whole->norm = program->norm;
-	gp_block_operate(dev, program, whole->graph, whole->a, m);
+	whole = find_whole_graph(PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1), program->norm,
+							 &table.ids);
+	m = gnngp_matrix_numbers(env, &table);
+	dev = gnngp_device_open(env, gnngp_factor_threads(8.0 * gp_csr_entries(whole->a) * m.cols));
+	gp_block_operate(dev, program, whole->a, m);
 	dev->close(dev);
 	emit_parts(result, &table.ids, m, bound, n);
 	gnngp_env_destroy(env);
 	gnngp_env_keep(whole->env, TopTransactionContext, &kind_of_kept, whole);
+	return (Datum) 0;
+}
+
+/* What is counted of blocks. */
+typedef struct block_degrees
+{
+	const gnngp_value_ids *ids;
+	const float *labelled;		/* n; 0: not */
+	float	   *out;			/* n x 2: neighbours, and whether one is labelled */
+	bool		unknown;		/* an edge has a node that is not among these */
+} block_degrees;
+
+static void
+count_block(void *state, const Datum *values, const bool *nulls)
+{
+	block_degrees *d = state;
+	gnngp_graph_value g;
+	const int32 *node;
+	int64		missing;
+
+	if (d->unknown)
+		return;
+	gnngp_graph_read(values[0], "gp_graph", &g);
+	node = gnngp_graph_places(&g, d->ids, &missing);
+	d->unknown = node == NULL;
+	for (int64 k = 0; k < g.edges && node; k++)
+	{
+		int32		a = node[g.src[k]];
+		int32		b = node[g.dst[k]];
+
+		gnngp_poll(k);
+		d->out[2 * a]++;
+		d->out[2 * b]++;
+		d->out[2 * a + 1] += d->labelled[b] != 0.0;
+		d->out[2 * b + 1] += d->labelled[a] != 0.0;
+	}
+}
+
+/*
+ * gp_degrees(labelled, edges, bounds): how many neighbours each node has, and how many of them are
+ * labelled, in parts of rows; no row where edges have a node that labelled, a column, has not.
+ */
+PG_FUNCTION_INFO_V1(gnngp_matrix_degrees);
+Datum
+gnngp_matrix_degrees(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_table_value table;
+	const int64 *bound;
+	int			n;
+	gp_env	   *env;
+	gp_matrix	m;
+	block_degrees d;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+		return (Datum) 0;
+	bound = bounds_argument(fcinfo, 2, &n);
+	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
+	if (table.wide || table.cols != 1)
+		gnngp_matrix_refuse("Labelled nodes are a column of single precision.");
+	env = gnngp_env_create(CurrentMemoryContext);
+	m = gnngp_matrix_numbers(env, &table);
+	d = (block_degrees) {.ids = &table.ids,.labelled = m.data,
+						 .out = gp_alloc_zero(env, m.rows * 2, sizeof(float))};
+	if (!PG_ARGISNULL(1))
+		each_block(PG_GETARG_OID(1), count_block, &d);
+	if (!d.unknown)
+		emit_parts(result, &table.ids, gp_matrix_wrap(d.out, m.rows, 2, GP_FLOAT), bound, n);
+	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

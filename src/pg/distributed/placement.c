@@ -415,6 +415,14 @@ gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row
 	return p->apart ? psprintf(" AND %s.pk = %s.pk", copy, row) : "";
 }
 
+const char *
+gnngp_placement_table_near(const gnngp_placement *p, const char *table, const char *key)
+{
+	return p->apart
+		? psprintf("(SELECT pg_catalog.min(g.tableoid) FROM %s AS g WHERE g.pk = %s)", table, key)
+		: psprintf("'%s'::pg_catalog.regclass::pg_catalog.oid", table);
+}
+
 /* ---- open and close ---- */
 
 void

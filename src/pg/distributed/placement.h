@@ -82,6 +82,13 @@ extern const char *gnngp_placement_key(const gnngp_placement *p, const char *num
 extern int	gnngp_placement_key_of(const gnngp_placement *p, int64 number);
 
 /*
+ * An expression for the OID of a table that everybody has: its copy with a key, on the server that
+ * runs the statement; NULL where that copy has no row.
+ */
+extern const char *gnngp_placement_table_near(const gnngp_placement *p, const char *table,
+											  const char *key);
+
+/*
  * A condition, behind another one, by which a row of what everybody has a copy of is the one near
  * a row; empty where there is one copy.
  */

@@ -31,15 +31,22 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	const gnngp_graph_value *g = task->graph;
 	gp_edges   *edges = gp_edges_create(env, nodes, false, g->weight != NULL);
 	int64		missing;
+	int32	   *node;
 
 	if (task->features == NULL)
+	{
 		gp_edges_add(edges, g->edges, g->src, g->dst, g->weight);
-	else if (!gnngp_graph_add_edges(edges, g, &task->features->ids, &missing))
+		return gp_graph_build(edges);
+	}
+	node = gnngp_graph_places(g, &task->features->ids, &missing);
+	if (node == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
 				 errhint("Pass features of every node, or NULL to use the structure of the graph "
 						 "only.")));
+	gnngp_graph_add_edges(edges, g, node);
+	pfree(node);
 	return gp_graph_build(edges);
 }
 

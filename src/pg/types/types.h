@@ -144,10 +144,13 @@ typedef struct gnngp_graph_value
 extern void gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *out);
 /* The same up to the edges, which are counted; *weighted, unless NULL: whether it has weights. */
 extern gnngp_graph_value gnngp_graph_head(Datum value, const char *type, bool *weighted);
-/* Adds its edges between nodes that are numbered by rows; false where a node is not among these,
- * which is then missing. */
-extern bool gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph,
-								  const gnngp_value_ids *rows, int64 *missing);
+/* The place of each of its nodes among rows, palloc'd; NULL where one, then missing, has none. */
+extern int32 *gnngp_graph_places(const gnngp_graph_value *graph, const gnngp_value_ids *rows,
+								int64 *missing);
+
+/* Adds its edges between nodes with these numbers. */
+extern void gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph,
+								  const int32 *node);
 
 /*
  * value_table.c: a row of floats for each node.  Features have one of numbers that

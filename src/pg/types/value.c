@@ -176,7 +176,13 @@ gnngp_value_reserve(StringInfo out, uint64 bytes, const char *what)
 	if (bytes < (uint64) (out->maxlen - out->len))
 		return;
 	gnngp_value_check_size((double) out->len + (double) bytes, what);
-	enlargeStringInfo(out, (int) bytes);
+	if (bytes < (uint64) out->maxlen)
+		enlargeStringInfo(out, (int) bytes);
+	else						/* the bulk of a value, which is not to be doubled */
+	{
+		out->maxlen = (int) (out->len + bytes + 1);
+		out->data = repalloc(out->data, out->maxlen);
+	}
 }
 
 void

@@ -128,36 +128,47 @@ gnngp_graph_head(Datum value, const char *type, bool *weighted)
 	return g;
 }
 
-bool
-gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph,
-					  const gnngp_value_ids *rows, int64 *missing)
+int32 *
+gnngp_graph_places(const gnngp_graph_value *graph, const gnngp_value_ids *rows, int64 *missing)
 {
-	int32	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
-											   graph->ids.n * sizeof(int32));
+	int32	   *node = MemoryContextAllocHuge(CurrentMemoryContext,
+											  Max(graph->ids.n, 1) * sizeof(int32));
 	int64		at = 0;
 
 	for (int64 i = 0; i < graph->ids.n; i++)
 	{
 		int64		id = gnngp_value_id(&graph->ids, i);
+		int64		step = 1;
 
 		gnngp_poll(i);
-		while (at < rows->n && gnngp_value_id(rows, at) < id)
-			at++;
-		if (at == rows->n || gnngp_value_id(rows, at) != id)
+		/* Steps that double, and halve again: far ahead for a block of few nodes */
+		while (at + step < rows->n && gnngp_value_id(rows, at + step) <= id)
+		{
+			at += step;
+			step *= 2;
+		}
+		for (; step > 0; step /= 2)
+			if (at + step < rows->n && gnngp_value_id(rows, at + step) <= id)
+				at += step;
+		if (at >= rows->n || gnngp_value_id(rows, at) != id)
 		{
 			*missing = id;
-			return false;
+			return NULL;
 		}
-		place[i] = (int32) at;
+		node[i] = (int32) at;
 	}
+	return node;
+}
+
+void
+gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph, const int32 *node)
+{
 	for (int64 i = 0; i < graph->edges; i++)
 	{
 		gnngp_poll(i);
-		gp_edges_add(edges, 1, &place[graph->src[i]], &place[graph->dst[i]],
+		gp_edges_add(edges, 1, &node[graph->src[i]], &node[graph->dst[i]],
 					 graph->weight ? &graph->weight[i] : NULL);
 	}
-	pfree(place);
-	return true;
 }
 
 static void

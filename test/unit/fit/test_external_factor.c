@@ -209,7 +209,7 @@ check_operator(gp_env *env, const char *kernel)
 	{
 		for (int i = 0; i < N; i++)
 			column[i] = ((float *) x.dense)[i * DIMS + j];
-		gp_block_operate(dev, p.program, p.graph, a, gp_matrix_wrap(column, N, 1, GP_FLOAT));
+		gp_block_operate(dev, p.program, a, gp_matrix_wrap(column, N, 1, GP_FLOAT));
 		for (int i = 0; i < N; i++)
 			worst = fmax(worst, fabs(column[i] - want[i * DIMS + j]));
 	}
