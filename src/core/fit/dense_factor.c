@@ -9,7 +9,7 @@
 #include "landmarks.h"
 
 gp_matrix
-gp_factor_dense(gp_eval *ev, const gp_factor *f)
+gp_factor_dense(gp_eval *ev, gp_factor *f)
 {
 	gp_matrix	q = ev->dev->create(ev->dev, ev->n, gp_factor_rank(f), GP_FLOAT);
 

@@ -30,7 +30,7 @@ typedef struct gp_spectrum
 	int64_t		kept;
 } gp_spectrum;
 
-extern gp_spectrum gp_spectrum_compute(gp_eval *ev, const gp_factor *f);
+extern gp_spectrum gp_spectrum_compute(gp_eval *ev, gp_factor *f);
 extern void gp_spectrum_free(gp_eval *ev, gp_spectrum *s);
 
 /* V diag(w / w_max)^((p-1)/2), owned by the caller: F = Q times it. */

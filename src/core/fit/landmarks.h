@@ -51,7 +51,7 @@ extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double 
 								 double *variance);
 
 /* dense_factor.c: all panels side by side, nodes x rank float; owned by the caller. */
-extern gp_matrix gp_factor_dense(gp_eval *ev, const gp_factor *f);
+extern gp_matrix gp_factor_dense(gp_eval *ev, gp_factor *f);
 
 /*
  * plan.c: refuses explicit factors of the program's steps that would not fit, before they are

@@ -8,18 +8,17 @@
 #include "kernel/prepared.h"
 #include "fit_internal.h"
 
-#define SPECTRUM_SAMPLE 1536	/* rows of Q that Q'Q is taken over */
 #define LANDMARKS 768			/* what a factor has to begin with, all its panels together */
 #define KEPT 384				/* leading directions of a wider factor */
 
 gp_spectrum
-gp_spectrum_compute(gp_eval *ev, const gp_factor *f)
+gp_spectrum_compute(gp_eval *ev, gp_factor *f)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		rank = gp_factor_rank(f);
 	gp_spectrum s = {.kept = rank > GP_SYEV_MAX ? KEPT : rank};
 	/* Q'Q over evenly spread nodes, divided by their number. */
-	int64_t		count = gp_min64(ev->n, SPECTRUM_SAMPLE);
+	int64_t		count = gp_min64(ev->n, GP_FACTOR_SAMPLE);
 	int64_t		height = gp_min64(count, dev->row_block);
 	int32_t    *sample = gp_eval_sample(ev, count);
 	gp_matrix	block = dev->create(dev, height, rank, GP_DOUBLE);

@@ -80,7 +80,7 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
  * better.
  */
 static double
-best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_factor *f,
+best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
 		   const gp_spectrum *s, double error, double *nugget)
 {
 	gp_device  *dev = ev->dev;
@@ -127,6 +127,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 
 	p.quiet = ev->patient = true;
 	ev->keep = former ? gp_keep_create(env) : NULL;
+	gp_eval_want(ev, problem->labelled, problem->nlabelled);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
 	s = gp_spectrum_compute(ev, f);
 	/* A factor to choose by has directions, and no more jitter than is good. */

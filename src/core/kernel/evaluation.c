@@ -162,10 +162,11 @@ run_eval_trial(gp_device *dry, void *arg)
 	run.dev = dry;
 	run.env = dry->env;
 	run.linear = gp_alloc_zero(run.env, run.kernel->program->nsteps, sizeof(gp_linear));
-	run.shuffled = NULL;
+	run.shuffled = run.wanted = NULL;
+	run.nwanted = 0;
 	t->work(&run, t->arg);
 	gp_linear_forget(&run);
-	gp_free_all(run.env, run.linear, run.shuffled);
+	gp_free_all(run.env, run.linear, run.shuffled, run.wanted);
 }
 
 gp_count
@@ -180,7 +181,7 @@ void
 gp_eval_close(gp_eval *ev)
 {
 	gp_linear_forget(ev);
-	gp_free_all(ev->env, ev->linear, ev->shuffled);
+	gp_free_all(ev->env, ev->linear, ev->shuffled, ev->wanted);
 	/* Frees what was prepared for a kernel */
 	gp_env	   *env = ev->kernel->env;
 

@@ -67,6 +67,8 @@ typedef struct gp_eval
 	bool		rough;			/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	int32_t    *shuffled;		/* all nodes in an order of their own, once it was asked for */
+	int32_t    *wanted;			/* rows that factors are asked for, ascending (gp_eval_want) */
+	int64_t		nwanted;
 	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
 	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
 	int64_t		live_rows;		/* rows before those of what was kept */
@@ -173,6 +175,9 @@ extern gp_count gp_eval_dry(gp_eval *ev, gp_eval_work work, void *arg);
  * The evaluation's nodes, shuffled by its seed: under other ids they come in the same order.
  */
 extern const int32_t *gp_eval_shuffled(gp_eval *ev);
+
+/* Nodes that means and spectra of a factor are taken over: so many, or all of fewer. */
+#define GP_FACTOR_SAMPLE 1536
 
 /* So many nodes, ascending, taken evenly from that order; of rows without a kernel by number. */
 extern int32_t *gp_eval_sample(gp_eval *ev, int64_t count);
@@ -335,6 +340,7 @@ typedef struct gp_panel
 	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
 	const struct gp_piece *kept;	/* the root of a fit, which few rows are solved with as it is
 									 * kept */
+	gp_matrix	wanted;			/* the rows that the evaluation wants, once some were asked for */
 	double		value;
 } gp_panel;
 
@@ -359,6 +365,14 @@ extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
  */
 extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n);
 
+/*
+ * Tells what rows of factors beside its sample's will be asked for: of a panel that is not stored
+ * all are made when the first are, for P(a) sums over all rows for any of them.  Until they are
+ * forgotten, panels hold these.
+ */
+extern void gp_eval_want(gp_eval *ev, const int32_t *index, int64_t n);
+extern void gp_factor_forget_wanted(gp_eval *ev, gp_factor *f);
+
 /* True when a step's factor would not have too many parts. */
 extern bool gp_nystrom_possible(const gp_eval *ev, int step);
 
@@ -375,7 +389,7 @@ extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left
 
 /* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank.
  * The roots are solved in double.  index may be NULL, all rows, where the panels are stored. */
-extern void gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
+extern void gp_factor_rows(gp_eval *ev, gp_factor *f, const int32_t *index, int64_t n,
 						   gp_matrix out);
 
 /* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
@@ -400,7 +414,7 @@ extern void gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool
  * gp_factor_rows does. */
 typedef void (*gp_some_rows_of) (void *arg, const int32_t *index, int64_t n, gp_matrix out);
 extern double gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg);
-extern double gp_factor_mean(gp_eval *ev, const gp_factor *f);
+extern double gp_factor_mean(gp_eval *ev, gp_factor *f);
 
 /* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than
  * solving for few rows. */

@@ -9,7 +9,7 @@
 
 #define TOLERANCE_DOUBLE 1e-10	/* of P(a): what its series leaves out, */
 #define TOLERANCE_FLOAT 1e-7
-#define TOLERANCE_ROUGH 1e-2	/* where any polynomial near it serves as well */
+#define TOLERANCE_ROUGH 5e-2	/* where any polynomial near it serves as well */
 #define WORK_COLUMNS 32			/* that a recurrence is for at once: more leave the cache */
 #define FILL_FACTOR 64.0		/* entries of a power, relative to A's, that are too many */
 #define FILL_SMALL 4e6			/* so many are never too many */

@@ -103,6 +103,40 @@ gp_eval_shuffled(gp_eval *ev)
 	return ev->shuffled;
 }
 
+/* Marks nodes; how many had no mark. */
+static int64_t
+mark(bool *marked, const int32_t *node, int64_t n)
+{
+	int64_t		fresh = 0;
+
+	for (int64_t k = 0; k < n; k++)
+	{
+		fresh += !marked[node[k]];
+		marked[node[k]] = true;
+	}
+	return fresh;
+}
+
+void
+gp_eval_want(gp_eval *ev, const int32_t *index, int64_t n)
+{
+	int64_t		sampled = gp_min64(ev->n, GP_FACTOR_SAMPLE);
+	int32_t    *sample = gp_eval_sample(ev, sampled);
+	bool	   *marked = gp_alloc_zero(ev->env, ev->n, sizeof(bool));
+	int64_t		count = mark(marked, index, n) + mark(marked, sample, sampled);
+
+	/* A dry run knows no sample: at worst none of it was marked before. */
+	for (int32_t i = 0; ev->env->dry && i < ev->n && count < n + sampled; i++)
+		count += mark(marked, &i, 1);
+	gp_free(ev->env, ev->wanted);
+	ev->wanted = gp_alloc_array(ev->env, count, sizeof(int32_t));
+	ev->nwanted = 0;
+	for (int32_t i = 0; i < ev->n; i++)
+		if (marked[i])
+			ev->wanted[ev->nwanted++] = i;
+	gp_free_all(ev->env, sample, marked);
+}
+
 int32_t *
 gp_eval_sample(gp_eval *ev, int64_t count)
 {

@@ -78,7 +78,7 @@ scale_factor(gp_factor *f, double value)
 
 /* The mean variance of a step: the exact one of a chain, else that of its factor. */
 static double
-step_mean(gp_nystrom *ny, int step, const gp_factor *f)
+step_mean(gp_nystrom *ny, int step, gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
@@ -117,6 +117,7 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 		const gp_panel *from = &f->panel[b];
 		gp_panel   *to = &out->panel[b];
 
+		to->wanted = (gp_matrix) {0};
 		if (from->source)
 			from->source->takers++;
 		else
@@ -175,6 +176,7 @@ compute(gp_nystrom *ny, int step)
 		case GP_STEP_OP:
 			/* Applies an operator to every part of a factor; gp_nystrom_check has seen that
 			 * there is room. */
+			gp_factor_forget_wanted(ev, f);
 			for (int b = 0; b < f->npanels; b++)
 			{
 				gp_panel   *panel = &f->panel[b];
@@ -357,7 +359,8 @@ gp_factor_free(gp_eval *ev, gp_factor *factor)
 {
 	for (int b = 0; factor != NULL && b < factor->npanels; b++)
 	{
-		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root);
+		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root,
+					   &factor->panel[b].wanted);
 		gp_source_free(ev, factor->panel[b].source);
 	}
 	gp_free(ev->env, factor);

@@ -5,11 +5,11 @@
  * columns wide where P is hundreds, so that these are summed over neighbours for all rows, and C
  * itself is there for a block of rows alone.  Each group of columns of x makes C anew.
  */
+#include "base/sort.h"
 #include "lowrank.h"
 
 #define COLUMNS_HELD INT64_C(134217728)	/* numbers of a product that stand for all rows at once */
 #define FEWEST_COLUMNS 64		/* or so many */
-#define DIAG_SAMPLE 1024		/* rows that the mean of the low-rank diagonal is taken over */
 #define WIDEST_FACTOR 1024		/* explicit factors whose landmarks' rows stand whole, else as few
 								 * as there are landmarks */
 
@@ -232,8 +232,41 @@ gp_factor_part_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, in
 	gp_some_rows_close(ev, some);
 }
 
+/* The places among the rows wanted of some, which the panel then holds; NULL where not all are. */
+static int32_t *
+places_wanted(gp_eval *ev, gp_panel *panel, const int32_t *index, int64_t n)
+{
+	int32_t    *place;
+
+	if (ev->nwanted == 0)
+		return NULL;
+	place = gp_alloc_array(ev->env, n, sizeof(int32_t));
+	for (int64_t i = 0; i < n; i++)
+	{
+		place[i] = (int32_t) gp_sorted_find(ev->wanted, ev->nwanted, index[i]);
+		if (place[i] < 0)
+		{
+			gp_free(ev->env, place);
+			return NULL;
+		}
+	}
+	if (panel->wanted.data == NULL)
+	{
+		panel->wanted = ev->dev->create(ev->dev, ev->nwanted, panel->p.cols, ev->type);
+		gp_factor_part_rows(ev, panel, ev->wanted, ev->nwanted, panel->wanted);
+	}
+	return place;
+}
+
 void
-gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n, gp_matrix out)
+gp_factor_forget_wanted(gp_eval *ev, gp_factor *f)
+{
+	for (int b = 0; b < f->npanels; b++)
+		ev->dev->destroy(ev->dev, &f->panel[b].wanted);
+}
+
+void
+gp_factor_rows(gp_eval *ev, gp_factor *f, const int32_t *index, int64_t n, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		height = gp_min64(n, dev->row_block);
@@ -241,12 +274,15 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 
 	for (int b = 0; b < f->npanels; at += f->panel[b++].p.cols)
 	{
-		const gp_panel *panel = &f->panel[b];
+		gp_panel   *panel = &f->panel[b];
+		int32_t    *place = panel->source ? places_wanted(ev, panel, index, n) : NULL;
+		bool		made = panel->source && place == NULL;
+		const int32_t *from = place ? place : index;
 		gp_matrix	part = gp_matrix_cols(out, at, panel->p.cols);
 		gp_matrix	full = dev->create(dev, height, panel->p.cols, GP_DOUBLE);
 		gp_matrix	rows = {0};
 
-		if (panel->source)
+		if (made)
 			gp_factor_part_rows(ev, panel, index, n, part);
 		else if (index)
 			rows = dev->create(dev, height, panel->p.cols, panel->p.type);
@@ -256,18 +292,19 @@ gp_factor_rows(gp_eval *ev, const gp_factor *f, const int32_t *index, int64_t n,
 			gp_matrix	wide = gp_matrix_rows(full, 0, band.count);
 			gp_matrix	some = own;
 
-			if (panel->source == NULL && index == NULL)
+			if (index == NULL)
 				some = gp_matrix_rows(panel->p, band.first, band.count);
-			else if (panel->source == NULL)
+			else if (!made)
 			{
 				some = gp_matrix_rows(rows, 0, band.count);
-				dev->gather_rows(dev, some, panel->p, index + band.first);
+				dev->gather_rows(dev, some, place ? panel->wanted : panel->p, from + band.first);
 			}
 			dev->copy(dev, wide, some);
 			gp_panel_apply_root(dev, panel, false, wide);
 			dev->copy(dev, own, wide);
 		}
 		gp_destroy_all(dev, &full, &rows);
+		gp_free(ev->env, place);
 	}
 }
 
@@ -275,7 +312,7 @@ double
 gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg)
 {
 	gp_device  *dev = ev->dev;
-	int64_t		count = gp_min64(ev->n, DIAG_SAMPLE);
+	int64_t		count = gp_min64(ev->n, GP_FACTOR_SAMPLE);
 	int32_t    *index = gp_eval_sample(ev, count);
 	gp_matrix	some = dev->create(dev, count, rank, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
@@ -293,7 +330,7 @@ gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg)
 typedef struct whole_factor
 {
 	gp_eval    *ev;
-	const gp_factor *f;
+	gp_factor  *f;
 } whole_factor;
 
 static void
@@ -305,7 +342,7 @@ rows_of_factor(void *arg, const int32_t *index, int64_t n, gp_matrix out)
 }
 
 double
-gp_factor_mean(gp_eval *ev, const gp_factor *f)
+gp_factor_mean(gp_eval *ev, gp_factor *f)
 {
 	return gp_rows_mean(ev, gp_factor_rank(f), rows_of_factor, &(whole_factor) {ev, f});
 }
