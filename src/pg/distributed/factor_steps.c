@@ -13,9 +13,9 @@
 
 #define GROUP_BYTES 33554432.0	/* of the columns that one task stacks, at most */
 #define GROUPS 8				/* of columns, at least, where there are so many */
-#define STACK_COPIES 4			/* of stacked columns: value, numbers, argument, product; and one
-								 * that each partition keeps */
-#define EDGE_BYTES 28.0			/* of an edge there: in the list, both ways, and in A with a value */
+/* Of stacked columns: value, numbers, argument and product; each partition keeps one more. */
+#define STACK_COPIES 4
+#define EDGE_BYTES 28.0			/* of an edge there: both ways, and in A with a value */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
 #define CHUNK_COPIES 4			/* of a chunk's rows */
 

@@ -12,7 +12,7 @@
 
 #include "core/fit/landmarks.h"
 #include "core/graph/graph.h"
-#include "pg/catalog/extension.h"
+#include "pg/catalog/catalog.h"
 #include "pg/types/types.h"
 
 int64
