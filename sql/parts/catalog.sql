@@ -124,6 +124,15 @@ AS $sql$
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass[], name[], jsonb) IS 'the same of a column of each table';
 
+CREATE FUNCTION gnngp_internal.gp_asks(task gnngp_internal.gp_graph_catalog) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT CASE task.form WHEN 'expression' THEN task.task_target ELSE
+        task.entity::regclass || '.' || quote_ident(gnngp_internal.gp_column_now(task.entity, task.task_target, task.numbers)) END
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_asks(gnngp_internal.gp_graph_catalog) IS
+    'what a task asks: its expression, or the column that holds the labels; NULL for a graph';
+
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name
     ON gnngp_internal.gp_graph_catalog (name, gnngp_internal.gp_role_oid(owner));
 CREATE INDEX ON gnngp_internal.gp_graph_catalog (of_graph);

@@ -63,7 +63,7 @@ CALL gnngp_internal.gp_create_forms('gp_predict_live',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
     'gnngp_predict_live', 'STABLE PARALLEL RESTRICTED COST 100000 ROWS 10',
     'the best classes, or the value, {of nodes}, from the tables as they are now, and as if some nodes were given labels;'
-    ' the model was fitted with live => true, or is of a task, of which as_of may be any time');
+    ' the model was fitted with live => true, or is of a task: then as_of may be any time, and its filter does not count');
 
 CREATE FUNCTION @extschema@.gp_predict_live(
     model text, id text, given_nodes text, given_classes text DEFAULT NULL,

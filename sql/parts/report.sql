@@ -348,7 +348,7 @@ AS $sql$
         string_agg(format('<tr><th>%s</th><td>%s</td></tr>', gnngp_internal.report_html(replace(f.key, '_', ' ')), gnngp_internal.report_html(f.value)), '' ORDER BY f.n))
     FROM gnngp_internal.gp_model_catalog AS m LEFT JOIN gnngp_internal.gp_graph_catalog AS g ON g.id = m.graph,
         LATERAL (VALUES (1, 'graph', coalesce((SELECT name FROM gnngp_internal.gp_graph_catalog WHERE id = g.of_graph), g.name)),
-                        (1, 'asks', g.task_target), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)),
+                        (1, 'asks', gnngp_internal.gp_asks(g)), (2, 'node table', g.nodes::text), (3, 'edge table', g.edges::text), (4, 'target', gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)),
                         (5, 'task', m.task),
                         (6, 'kernel', coalesce(m.kernel, m.asked_kernel)),
                         (6, 'power of the kernel', CASE WHEN m.power <> 1 THEN m.power::text END), (7, 'strategy', m.strategy), (8, 'device', m.device),

@@ -38,7 +38,7 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.scale,
            n.edge_time AS time_column,
            n.edge_features,
-           g.task_target AS asks,
+           gnngp_internal.gp_asks(g) AS asks,
            g.horizon
     FROM gnngp_internal.gp_graph_catalog g
         CROSS JOIN LATERAL (

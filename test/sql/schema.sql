@@ -162,7 +162,7 @@ SELECT gp_drop_graph('marks');
 -- Altering, dropping
 SELECT gp_alter_graph('shop', exclude => '{orders.channel}');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);
-SELECT count(*) FROM gp_graphs WHERE graph IN ('shop', 'orders30', 'returned');
+SELECT graph, asks FROM gp_graphs WHERE graph IN ('shop', 'orders30', 'returned') ORDER BY graph;
 SELECT gp_drop_graph('returned');
 SELECT gp_drop_graph('shop');
 SELECT gp_drop_graph('leaks');
