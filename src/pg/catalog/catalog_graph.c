@@ -184,18 +184,15 @@ load_graph(MemoryContext context)
 	gnngp_member_load(&id_column, def);
 	def->task.form = task_form(def->task.form_name);
 	if (def->features.n < 0 || def->edge_features.n < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
-						gnngp_graph_kind.table),
-				 errhint("Create the graph again with gp_create_graph.")));
+		gnngp_raise(DATA_CORRUPTED, "Create the graph again with gp_create_graph.",
+					"the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
+					gnngp_graph_kind.table);
 	wrong = wrong_column(def);
 	if (wrong)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the row of graph \"%s\" in %s is damaged: column \"%s\" is wrong", def->name,
-						gnngp_graph_kind.table, wrong),
-				 errhint("Create the graph again with gp_create_graph, or the task with gp_create_task.")));
+		gnngp_raise(DATA_CORRUPTED,
+					"Create the graph again with gp_create_graph, or the task with gp_create_task.",
+					"the row of graph \"%s\" in %s is damaged: column \"%s\" is wrong", def->name,
+					gnngp_graph_kind.table, wrong);
 	MemoryContextSwitchTo(old);
 	return def;
 }
@@ -223,12 +220,11 @@ gnngp_require_tables(const gnngp_graph_def *graph)
 		return;
 	/* Looked up before the error begins: it is a query. */
 	of = graph->task.form ? quote_literal_cstr(gnngp_graph_of_task(graph)->name) : NULL;
-	ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-			 errmsg("\"%s\" is %s, not a graph of tables", graph->name,
-					of ? "a task" : "a graph of nodes and edges"),
-			 of ? errhint("Name its graph: %s.", of) :
-			 errhint("Make one with gp_create_graph(graph, tables => '{...}').")));
+	gnngp_raise(WRONG_OBJECT_TYPE,
+				of ? psprintf("Name its graph: %s.", of) :
+				"Make one with gp_create_graph(graph, tables => '{...}').",
+				"\"%s\" is %s, not a graph of tables", graph->name,
+				of ? "a task" : "a graph of nodes and edges");
 }
 
 void
@@ -236,23 +232,19 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 {
 	if (!graph->task.form && graph->tables.tables.oid == NULL &&
 		(graph->id_column == NULL || graph->src == NULL || graph->dst == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the row of graph \"%s\" in %s is damaged: a column is missing", graph->name,
-						gnngp_graph_kind.table),
-				 errhint("Create the graph again with gp_create_graph.")));
+		gnngp_raise(DATA_CORRUPTED, "Create the graph again with gp_create_graph.",
+					"the row of graph \"%s\" in %s is damaged: a column is missing", graph->name,
+					gnngp_graph_kind.table);
 	if (graph->task.form)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is a task on a graph of tables, and has no edges", graph->name),
-				 errhint("gp_fit, gp_estimate and what asks their models serve tasks; links, groups and gp_tune need a graph of nodes and edges.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"gp_fit, gp_estimate and what asks their models serve tasks; links, groups and gp_tune need a graph of nodes and edges.",
+					"\"%s\" is a task on a graph of tables, and has no edges", graph->name);
 	if (graph->tables.tables.oid)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("graph \"%s\" is one of tables: it has no target and no edges of its own",
-						graph->name),
-				 errhint("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task); links, groups and gp_tune need a graph of nodes and edges.",
-						 quote_literal_cstr(graph->name))));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					psprintf("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task); links, groups and gp_tune need a graph of nodes and edges.",
+							 quote_literal_cstr(graph->name)),
+					"graph \"%s\" is one of tables: it has no target and no edges of its own",
+					graph->name);
 }
 
 gnngp_graph_def *
@@ -357,10 +349,9 @@ gnngp_graph_insert(const gnngp_graph_def *def)
 	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner)) DO NOTHING");
 	gnngp_spi_connect();
 	if (!write_row(def, &columns[0], query.data))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("a graph or task \"%s\" already exists", def->name),
-				 errhint("Choose another name, change it with gp_alter_graph, or drop it with gp_drop_graph.")));
+		gnngp_raise(DUPLICATE_OBJECT,
+					"Choose another name, change it with gp_alter_graph, or drop it with gp_drop_graph.",
+					"a graph or task \"%s\" already exists", def->name);
 	gnngp_spi_finish();
 }
 

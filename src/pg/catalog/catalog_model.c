@@ -183,17 +183,15 @@ require_part(const gnngp_model *model, bool there, const char *part, const char 
 			 const char *function)
 {
 	if (!there)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no %s part", model->name, part),
-				 model->rows > 0 ? errhint("It is of a task, which has no links.") :
-				 errhint("Fit it with %s.", function)));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+					model->rows > 0 ? "It is of a task, which has no links." :
+					psprintf("Fit it with %s.", function),
+					"model \"%s\" has no %s part", model->name, part);
 	if (wrong_column)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the stored model \"%s\" is damaged: column \"%s\" of its row in %s is wrong",
-						model->name, wrong_column, gnngp_model_kind.table),
-				 errhint("Fit the model again with %s or gp_refresh.", function)));
+		gnngp_raise(DATA_CORRUPTED,
+					psprintf("Fit the model again with %s or gp_refresh.", function),
+					"the stored model \"%s\" is damaged: column \"%s\" of its row in %s is wrong",
+					model->name, wrong_column, gnngp_model_kind.table);
 }
 
 void
@@ -289,10 +287,9 @@ gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
 {
 	gnngp_spi_connect();
 	if (find_elsewhere(graph, name))
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_OBJECT),
-				 errmsg("model \"%s\" belongs to graph \"%s\"", name, found_column(1)),
-				 errhint("Choose another name, or pass replace => true to replace the model.")));
+		gnngp_raise(DUPLICATE_OBJECT,
+					"Choose another name, or pass replace => true to replace the model.",
+					"model \"%s\" belongs to graph \"%s\"", name, found_column(1));
 	gnngp_spi_finish();
 }
 
@@ -387,10 +384,8 @@ gnngp_model_save(gnngp_model *model, int parts)
 				  gnngp_param_int8(model->graph_id),
 				  gnngp_param_oid(model->owner_role));
 	if (SPI_processed != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the graph of model \"%s\" was dropped or given to another role while it was being fitted",
-						model->name)));
+		gnngp_raise(UNDEFINED_OBJECT, NULL, "the graph of model \"%s\" was dropped or given to another role while it was being fitted",
+					model->name);
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
 		param[i] = gnngp_member_save(&columns[i].member, model);
@@ -436,10 +431,8 @@ gnngp_class_number(const gnngp_model *model, const char *name)
 		appendStringInfo(&known, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);
 	if (model->class_labels.n > CLASSES_NAMED)
 		appendStringInfoString(&known, ", ...");
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("model \"%s\" does not know the class \"%s\"", model->name, name),
-			 model->classes > 0
-			 ? errhint("Its classes are %s; a new class needs a refresh.", known.data) :
-			 errhint("It predicts values: leave class NULL.")));
+	gnngp_raise(INVALID_PARAMETER_VALUE,
+				model->classes > 0 ? psprintf("Its classes are %s; a new class needs a refresh.", known.data) :
+				"It predicts values: leave class NULL.",
+				"model \"%s\" does not know the class \"%s\"", model->name, name);
 }

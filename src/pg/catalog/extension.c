@@ -15,10 +15,8 @@
 pg_noreturn static void
 report_missing(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("extension \"gnngp\" is not installed in this database"),
-			 errhint("Run CREATE EXTENSION gnngp.")));
+	gnngp_raise(UNDEFINED_OBJECT, "Run CREATE EXTENSION gnngp.",
+				"extension \"gnngp\" is not installed in this database");
 }
 
 /* The schema where the extension is installed, and its version, unless that is NULL. */

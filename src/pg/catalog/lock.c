@@ -51,11 +51,10 @@ static void
 acquire(LOCKTAG tag, LOCKMODE mode, bool session, const char *kind, const char *name)
 {
 	if (LockAcquire(&tag, mode, session, true) == LOCKACQUIRE_NOT_AVAIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("%s \"%s\" is being made, fitted, dropped or given away by another session",
-						kind, name),
-				 errhint("Wait until it is done; the view gp_progress shows how far a fit is.")));
+		gnngp_raise(OBJECT_IN_USE,
+					"Wait until it is done; the view gp_progress shows how far a fit is.",
+					"%s \"%s\" is being made, fitted, dropped or given away by another session",
+					kind, name);
 }
 
 /* Releases a lock of the session; an abort has done so already. */
@@ -162,14 +161,9 @@ gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength
 	if (count_rows(kind, id, owner, rest) == 1)
 		return;
 	if (count_rows(kind, id, owner, "") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("%s \"%s\" no longer exists", kind->noun, name),
-				 errhint("%s", kind->hint)));
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("%s \"%s\" is being changed by another session", kind->noun, name),
-			 errhint("Wait until that session's transaction ends.")));
+		gnngp_raise(UNDEFINED_OBJECT, kind->hint, "%s \"%s\" no longer exists", kind->noun, name);
+	gnngp_raise(OBJECT_IN_USE, "Wait until that session's transaction ends.",
+				"%s \"%s\" is being changed by another session", kind->noun, name);
 }
 
 List *

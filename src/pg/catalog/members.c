@@ -37,9 +37,7 @@ gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	gnngp_texts list = load_texts(PG_GETARG_DATUM(argno), false);
 
 	if (list.n < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not contain NULL", name)));
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", name);
 	return list;
 }
 

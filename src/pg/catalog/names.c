@@ -97,10 +97,8 @@ check_ambiguous(const gnngp_kind *kind, const char *name)
 	for (uint64 i = 0; i < SPI_processed && i < 5 && strcmp(class, found(i, "class")) == 0; i++)
 		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "",
 						 quote_qualified_identifier(found(i, "owner"), name));
-	ereport(ERROR,
-			(errcode(ERRCODE_AMBIGUOUS_ALIAS),
-			 errmsg("several roles have a %s named \"%s\"", kind->noun, name),
-			 errhint("Write the owner, too: %s.", list.data)));
+	gnngp_raise(AMBIGUOUS_ALIAS, psprintf("Write the owner, too: %s.", list.data),
+				"several roles have a %s named \"%s\"", kind->noun, name);
 }
 
 /*
@@ -126,12 +124,11 @@ check_revoked(const char *name)
 				  gnngp_param_text(name), gnngp_param_oid(GetUserId()),
 				  gnngp_param_text(stranger));
 	if (SPI_processed > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("model \"%s\" of role \"%s\" is no longer granted to you", name,
-						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
-				 errhint("Another model of this name is granted to everybody: %s.",
-						 quote_qualified_identifier(stranger, name))));
+		gnngp_raise(INSUFFICIENT_PRIVILEGE,
+					psprintf("Another model of this name is granted to everybody: %s.",
+							 quote_qualified_identifier(stranger, name)),
+					"model \"%s\" of role \"%s\" is no longer granted to you", name,
+					SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
 	SPI_freetuptable(SPI_tuptable);
 	SPI_tuptable = table;
 	SPI_processed = processed;
@@ -169,11 +166,10 @@ report_unknown(const gnngp_kind *kind, const char *name)
 											 " COLLATE \"C\"", kind->table));
 	for (uint64 i = 0; hint == NULL && i < SPI_processed; i++)
 		gp_meant_consider(&meant, found(i, "name"));
-	ereport(ERROR,
-			(errcode(ERRCODE_UNDEFINED_OBJECT),
-			 errmsg("%s \"%s\" does not exist", kind->noun, name),
-			 meant.name ? errhint(GP_MEANT "%s", meant.name, kind->hint) :
-			 errhint("%s", hint ? hint : kind->hint)));
+	gnngp_raise(UNDEFINED_OBJECT,
+				meant.name ? psprintf(GP_MEANT "%s", meant.name, kind->hint) :
+				hint ? hint : kind->hint,
+				"%s \"%s\" does not exist", kind->noun, name);
 }
 
 /*
@@ -220,11 +216,10 @@ Oid
 gnngp_owner_role(const gnngp_graph_def *graph)
 {
 	if (!gnngp_role_is_alive(graph->owner_role))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the role that owns graph \"%s\", \"%s\", no longer exists",
-						graph->name, graph->owner),
-				 errhint("A superuser can give the graph to another role with gp_set_owner, or drop it.")));
+		gnngp_raise(UNDEFINED_OBJECT,
+					"A superuser can give the graph to another role with gp_set_owner, or drop it.",
+					"the role that owns graph \"%s\", \"%s\", no longer exists", graph->name,
+					graph->owner);
 	return graph->owner_role;
 }
 
@@ -255,9 +250,7 @@ void
 gnngp_check_name(const char *kind, const char *name)
 {
 	if (name[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_NAME),
-				 errmsg("a %s's name must not be empty", kind)));
+		gnngp_raise(INVALID_NAME, NULL, "a %s's name must not be empty", kind);
 	if (strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
@@ -271,8 +264,5 @@ gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
 	gnngp_execute(GNNGP_SELECT, psprintf("SELECT %s FROM gnngp_internal.%s WHERE id = $1", columns,
 										 kind->table), gnngp_param_int8(id));
 	if (SPI_processed == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the %s no longer exists", kind->noun),
-				 errhint("%s", kind->hint)));
+		gnngp_raise(UNDEFINED_OBJECT, kind->hint, "the %s no longer exists", kind->noun);
 }

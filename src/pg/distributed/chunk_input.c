@@ -64,10 +64,9 @@ find_moments(gnngp_dfit *d)
 		(strcmp(d->src->scale, "auto") == 0 && !d->src->array);
 
 	if (strcmp(d->src->scale, "length") == 0 || (standard && d->src->array))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("strategy sql does not scale features to scale => '%s'", d->src->scale),
-				 errhint("Scale them in a view and use gp_alter_graph(..., scale => 'none'), or use strategy => 'nystrom'.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"Scale them in a view and use gp_alter_graph(..., scale => 'none'), or use strategy => 'nystrom'.",
+					"strategy sql does not scale features to scale => '%s'", d->src->scale);
 	if (!standard)
 		return NULL;
 	m.columns = d->dims;

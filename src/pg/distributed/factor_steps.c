@@ -23,10 +23,7 @@
 static void
 refuse_kernel(const char *what, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("strategy sql does not serve %s", what),
-			 errhint("%s", hint)));
+	gnngp_raise(FEATURE_NOT_SUPPORTED, hint, "strategy sql does not serve %s", what);
 }
 
 void

@@ -44,15 +44,11 @@ open_fit(const job *j, gnngp_dfit *d, bool listed)
 	int64		n = src->data->ids.n;
 
 	if (chosen && (src->features || src->sparse))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("strategy sql needs a named kernel"),
-				 errhint("Pass one, such as kernel => 'gcn'.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Pass one, such as kernel => 'gcn'.",
+					"strategy sql needs a named kernel");
 	if (settings->live)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("strategy sql cannot store a live state"),
-				 errhint("Leave out live, or use another strategy.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED, "Leave out live, or use another strategy.",
+					"strategy sql cannot store a live state");
 	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.dims = j->dims};
 	/* Without features the kernel that is chosen is a Laplacian one. */
 	d->program = gnngp_compile_kernel(j->env, chosen ? "laplacian" : settings->kernel);
@@ -108,10 +104,8 @@ make_factor(job *j, gnngp_dfit *d)
 	if (!d->listed)
 		d->dims = gnngp_count_features(d->src);
 	if (!d->listed && d->dims < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("a row of table \"%s\" has no features", d->src->nodes_name),
-				 errhint("Give every node its features.")));
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "Give every node its features.",
+					"a row of table \"%s\" has no features", d->src->nodes_name);
 	/* The nodes are cut into chunks by their ids, at the first one of each. */
 	most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
 	height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));

@@ -58,9 +58,7 @@ each_block(Oid table, gnngp_row_fn row, void *state)
 	char	   *name = get_rel_name(table);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("there is no table of edges with OID %u", table)));
+		gnngp_raise(UNDEFINED_TABLE, NULL, "there is no table of edges with OID %u", table);
 	name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
 	gnngp_spi_connect();
 	gnngp_each_row(NULL, psprintf("SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL ORDER BY g.chunk",
@@ -97,9 +95,8 @@ add_block(void *state, const Datum *values, const bool *nulls)
 		gnngp_matrix_refuse("Some graphs have weights, and others have none.");
 	node = gnngp_graph_places(&g, &w->ids, &missing);
 	if (node == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("node " INT64_FORMAT " of the graph has no row in the matrix", missing)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
+					missing);
 	gnngp_graph_add_edges(w->edges, &g, node);
 }
 

@@ -168,23 +168,19 @@ open_distributed(gnngp_placement *p)
 	p->keys = (int) gnngp_query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
 									   " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
 	if (gnngp_query_number("SELECT groupid::bigint FROM pg_catalog.pg_dist_local_group") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("strategy sql does not run on a worker of Citus"),
-				 errhint("Call it on the coordinator, or use strategy => 'nystrom'.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"Call it on the coordinator, or use strategy => 'nystrom'.",
+					"strategy sql does not run on a worker of Citus");
 	if (p->keys < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("Citus has no server for shards"),
-				 errhint("Add workers with citus_add_node.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Add workers with citus_add_node.",
+					"Citus has no server for shards");
 	if (p->listed)
 		return;
 	if (gnngp_query_number("SELECT pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE')::integer::bigint") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" may not make schemas in this database",
-						GetUserNameFromId(GetUserId(), false)),
-				 errhint("On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.")));
+		gnngp_raise(INSUFFICIENT_PRIVILEGE,
+					"On tables of Citus, strategy sql needs GRANT CREATE ON DATABASE for the graph's owner.",
+					"role \"%s\" may not make schemas in this database",
+					GetUserNameFromId(GetUserId(), false));
 	RUN(p, "CREATE SCHEMA %s", p->schema);
 	/* Settings of the other servers' sessions until the transaction ends: as here, but for limits,
 	 * which are theirs. Citus passes SET LOCAL on within a transaction block, or within DO. */
@@ -459,9 +455,7 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 	do
 	{
 		if (!pg_strong_random(name, sizeof(name)))
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate random values")));
+			gnngp_raise(INTERNAL_ERROR, NULL, "could not generate random values");
 		p->schema = psprintf("gnngp_work_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
 	} while (OidIsValid(get_namespace_oid(p->schema, true)));
 	if (spread)

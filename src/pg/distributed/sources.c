@@ -28,11 +28,10 @@ features_expression(const gnngp_reader *r, bool *array)
 
 		/* Others are encoded by what all rows hold, which a statement over them does not know. */
 		if (!gnngp_is_number_type(column.base) && !(*array && gnngp_is_vector_type(column.base)))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
-							column.name, r->nodes.name, format_type_be(column.type)),
-					 errhint("Use strategy => 'nystrom', or a view with the column as numbers.")));
+			gnngp_raise(FEATURE_NOT_SUPPORTED,
+						"Use strategy => 'nystrom', or a view with the column as numbers.",
+						"strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
+						column.name, r->nodes.name, format_type_be(column.type));
 		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0
 						 ? "t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);
@@ -95,8 +94,6 @@ void
 gnngp_refuse_edges(const gnngp_sources *s)
 {
 	gnngp_read_edges(s->edge_part);
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("table \"%s\" changed while it was read", s->reading->r.edges.name),
-			 errhint("Try again.")));
+	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Try again.",
+				"table \"%s\" changed while it was read", s->reading->r.edges.name);
 }

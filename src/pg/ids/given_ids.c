@@ -41,12 +41,11 @@ report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 	Oid			own = lookup_type(model);
 	const char *name = OidIsValid(own) ? format_type_be(own) : model->id_type;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("%s \"%s\" has nodes of type %s, not %s", hints->kind, model->name, name,
-					format_type_be(type)),
-			 errhint(model->integer_ids ? hints->integers : hints->others,
-					 quote_literal_cstr(model->name), name)));
+	gnngp_raise(DATATYPE_MISMATCH,
+				psprintf(model->integer_ids ? hints->integers : hints->others,
+						 quote_literal_cstr(model->name), name),
+				"%s \"%s\" has nodes of type %s, not %s", hints->kind, model->name, name,
+				format_type_be(type));
 }
 
 gnngp_id_hints
@@ -141,11 +140,9 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 			return Int32GetDatum((int32) id->key);
 		if (t->base == INT2OID && id->key >= PG_INT16_MIN && id->key <= PG_INT16_MAX)
 			return Int16GetDatum((int16) id->key);
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("node " INT64_FORMAT " does not fit the type %s", id->key,
-						format_type_be(t->type)),
-				 errhint("Use the type bigint.")));
+		gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Use the type bigint.",
+					"node " INT64_FORMAT " does not fit the type %s", id->key,
+					format_type_be(t->type));
 	}
 	if (t->string || t->as_text)
 		return PointerGetDatum(cstring_to_text_with_len(id->text, id->length));
@@ -156,10 +153,8 @@ base_datum(const gnngp_id_type *t, const gnngp_id *id)
 		const char *text = pnstrdup(id->text, id->length);
 
 		if (text[strspn(text, "-0123456789")] != '\0')
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("node %s does not fit the type %s", text, format_type_be(t->type)),
-					 errhint("Name nodes by ids of type numeric.")));
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Name nodes by ids of type numeric.",
+						"node %s does not fit the type %s", text, format_type_be(t->type));
 	}
 	return InputFunctionCall(unconstify(FmgrInfo *, &t->input),
 							 pnstrdup(id->text, id->length), t->ioparam, -1);
@@ -231,11 +226,10 @@ read_array(const gnngp_id_type *t, ArrayType *array)
 
 	/* What the ids will take, their sorted keys included, is counted before they are read. */
 	if (bytes > left)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
-						bytes / 1048576.0, left / 1048576.0),
-				 errhint("Ask for fewer nodes at a time, or for all of them with NULL.")));
+		gnngp_raise(CONFIGURATION_LIMIT_EXCEEDED,
+					"Ask for fewer nodes at a time, or for all of them with NULL.",
+					"%d ids need %.1f MB, but gnngp.memory_limit leaves %.1f MB", n,
+					bytes / 1048576.0, left / 1048576.0);
 	gnngp_account_make_room(bytes, gnngp_setting_memory_limit());
 	gnngp_account_hold(palloc0(sizeof(gnngp_holding)), CurrentMemoryContext, bytes);
 	(void) gnngp_array_elements(array, &value, &null);

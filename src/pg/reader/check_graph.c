@@ -25,26 +25,22 @@ open_table(Oid oid, const char *argument, const char *graph, const gnngp_source_
 	gnngp_table table = {.oid = oid};
 
 	if (rel == NULL && former && former->table)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s\" of graph \"%s\" no longer exists",
-						gnngp_shown_table(former->schema, former->table), graph),
-				 errhint("Name another table: gp_alter_graph(%s, %s => ...).",
-						 quote_literal_cstr(graph), argument)));
+		gnngp_raise(UNDEFINED_TABLE,
+					psprintf("Name another table: gp_alter_graph(%s, %s => ...).",
+							 quote_literal_cstr(graph), argument),
+					"table \"%s\" of graph \"%s\" no longer exists",
+					gnngp_shown_table(former->schema, former->table), graph);
 	if (rel == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", oid)));
+		gnngp_raise(UNDEFINED_TABLE, NULL, "relation with OID %u does not exist", oid);
 	table.name = gnngp_shown_oid(oid);
 	if (rel->rd_rel->relkind != RELKIND_RELATION &&
 		rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
 		rel->rd_rel->relkind != RELKIND_VIEW && rel->rd_rel->relkind != RELKIND_MATVIEW &&
 		rel->rd_rel->relkind != RELKIND_FOREIGN_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table or view", table.name),
-				 errhint("Argument \"%s\" takes a table, view, materialized view or foreign table.",
-						 argument)));
+		gnngp_raise(WRONG_OBJECT_TYPE,
+					psprintf("Argument \"%s\" takes a table, view, materialized view or foreign table.",
+							 argument),
+					"\"%s\" is not a table or view", table.name);
 	relation_close(rel, NoLock);
 	return table;
 }
@@ -105,11 +101,10 @@ static gnngp_column
 find_column(const gnngp_table *table, const char *name, const char *holds, const char *argument)
 {
 	if (get_attnum(table->oid, name) <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("%s Name the column that holds %s with the argument %s.",
-						 columns_there(table, name), holds, argument)));
+		gnngp_raise(UNDEFINED_COLUMN,
+					psprintf("%s Name the column that holds %s with the argument %s.",
+							 columns_there(table, name), holds, argument),
+					"column \"%s\" of table \"%s\" does not exist", name, table->name);
 	require_select(table, name);
 	return gnngp_table_column(table, name);
 }
@@ -123,14 +118,11 @@ check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
 
 		for (int j = 0; j < i; j++)
 			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("feature column \"%s\" is named twice", column.name)));
+				gnngp_raise(DUPLICATE_COLUMN, NULL, "feature column \"%s\" is named twice",
+							column.name);
 		if (def->target != NULL && strcmp(def->features.text[i], def->target) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" cannot be both a feature and the target", column.name),
-					 errhint("Leave it out of \"features\".")));
+			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave it out of \"features\".",
+						"column \"%s\" cannot be both a feature and the target", column.name);
 		if (gnngp_is_feature_type(column.base) ||
 			(def->features.n == 1 && gnngp_is_vector_type(column.base)))
 			continue;
@@ -203,10 +195,8 @@ gnngp_all_features(const gnngp_graph_def *def)
 			list.text[list.n++] = unconstify(char *, column.name);
 	}
 	if (list.n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("table \"%s\" has no column that can be a feature", nodes.name),
-				 errhint("Leave \"features\" out for a graph without features.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave \"features\" out for a graph without features.",
+					"table \"%s\" has no column that can be a feature", nodes.name);
 	if (out.len > 0)
 		ereport(NOTICE,
 				(errmsg("no features of table \"%s\" are %s", nodes.name, out.data)));
@@ -244,25 +234,21 @@ check_edge_features(const gnngp_table *edges, const gnngp_graph_def *def)
 
 		for (int j = 0; j < i; j++)
 			if (strcmp(def->edge_features.text[i], def->edge_features.text[j]) == 0)
-				ereport(ERROR,
-						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("edge feature column \"%s\" is named twice", column.name)));
+				gnngp_raise(DUPLICATE_COLUMN, NULL, "edge feature column \"%s\" is named twice",
+							column.name);
 		if (strcmp(column.name, def->src) == 0 || strcmp(column.name, def->dst) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" cannot be both an end of the edges and a feature",
-							column.name),
-					 errhint("Leave it out of \"edge_features\".")));
+			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave it out of \"edge_features\".",
+						"column \"%s\" cannot be both an end of the edges and a feature",
+						column.name);
 		if (!gnngp_is_number_type(column.base) && !gnngp_is_time_type(column.base) &&
 			column.base != BOOLOID)
 			gnngp_wrong_type(edges, &column, "a number, a boolean, a date or a timestamp",
 							 "Make numbers of it in a view, such as (kind = 'refund')::integer.");
 	}
 	if (def->edge_features.n > 0 && OidIsValid(def->sparse_features))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"edge_features\" cannot be given with \"sparse_features\""),
-				 errhint("Put the features of the nodes into columns of their table.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"Put the features of the nodes into columns of their table.",
+					"\"edge_features\" cannot be given with \"sparse_features\"");
 }
 
 static void
@@ -278,10 +264,9 @@ check_edges(const gnngp_table *edges, const gnngp_graph_def *def, const gnngp_ta
 		gnngp_wrong_type(edges, &dst, psprintf("%s, the type of column \"%s\"",
 											   format_type_be(src.type), src.name), NULL);
 	if (strcmp(src.name, dst.name) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"src\" and \"dst\" are the same column: \"%s\"", def->src),
-				 errhint("Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Name the columns of the two ends of an edge with the arguments src => '...' and dst => '...'.",
+					"\"src\" and \"dst\" are the same column: \"%s\"", def->src);
 	if (def->weight)
 	{
 		(void) find_column(edges, def->weight, "the weights of the edges", "weight => '...'");
@@ -320,11 +305,9 @@ gnngp_check_graph(const gnngp_graph_def *def)
 	if (OidIsValid(def->sparse_features))
 	{
 		if (strcmp(def->scale, "standard") == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("sparse features cannot be standardised"),
-					 errhint("That would make them dense; use scale => 'length' for rows of "
-							 "length one.")));
+			gnngp_raise(INVALID_PARAMETER_VALUE,
+						"That would make them dense; use scale => 'length' for rows of length one.",
+						"sparse features cannot be standardised");
 		check_sparse(def, &nodes, &id);
 	}
 }

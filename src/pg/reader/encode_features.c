@@ -68,11 +68,9 @@ notice_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_
 					  column[encoding->part[p].column].name, r->nodes.name, note);
 	}
 	if (encoding->width == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("the feature columns of table \"%s\" do not tell its nodes apart",
-						r->nodes.name),
-				 errhint("Name other columns, or leave \"features\" out.")));
+		gnngp_raise(DATA_EXCEPTION, "Name other columns, or leave \"features\" out.",
+					"the feature columns of table \"%s\" do not tell its nodes apart",
+					r->nodes.name);
 }
 
 gp_features *
@@ -91,10 +89,9 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 	{
 		if (r->encoding == NULL || r->encoding->nparts == 0 ||
 			r->encoding->part[r->encoding->nparts - 1].column != numbers->dims - 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the feature columns of table \"%s\" are others than when the model was fitted", r->nodes.name),
-					 errhint("Fit the model again with gp_refresh.")));
+			gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit the model again with gp_refresh.",
+						"the feature columns of table \"%s\" are others than when the model was fitted",
+						r->nodes.name);
 	}
 	else
 	{

@@ -139,11 +139,9 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	node = &s->node[number];
 	if (node->row >= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name,
-						s->r->nodes.name, gnngp_id_name(&id)),
-				 errhint("Ids must be unique.")));
+		gnngp_raise(UNIQUE_VIOLATION, "Ids must be unique.",
+					"column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name,
+					s->r->nodes.name, gnngp_id_name(&id));
 	node->row = (int32) s->nrows++;
 	if (s->features)
 		gnngp_features_add_row(s->features, node->row, gnngp_number_id(&s->met, number),
@@ -504,11 +502,9 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 	for (int64 i = 0; i < n; i++)
 	{
 		if (s->node[i].row < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("table \"%s\" has no node %s", r->nodes.name,
-							gnngp_id_name(&wanted[i])),
-					 errhint("Insert the node first, or check that you may read its row.")));
+			gnngp_raise(UNDEFINED_OBJECT,
+						"Insert the node first, or check that you may read its row.",
+						"table \"%s\" has no node %s", r->nodes.name, gnngp_id_name(&wanted[i]));
 		some->wanted[i] = s->node[i].number;
 	}
 	read_features(s, sparse, node_of_row);
@@ -538,11 +534,9 @@ gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_
 	gnngp_reader_open(&r, env, graph);
 	/* 55000 where ids were numbers and are none now, or the other way round */
 	if (n > 0 && (wanted[0].text == NULL) != r.integer_ids)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("column \"%s\" of table \"%s\" has another type than when the model was fitted", r.id.name,
-						r.nodes.name),
-				 errhint("Fit the model again with gp_refresh.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit the model again with gp_refresh.",
+					"column \"%s\" of table \"%s\" has another type than when the model was fitted",
+					r.id.name, r.nodes.name);
 	r.some = true;
 	r.dims = dims;
 	r.moments = moments;

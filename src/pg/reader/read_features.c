@@ -252,11 +252,9 @@ add_array(feature_state *s, gnngp_query *q)
 	const char *cast = "";
 
 	if (!gnngp_is_vector_type(base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
-						s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type)),
-				 errhint("Features are one array column, or numeric columns.")));
+		gnngp_raise(DATATYPE_MISMATCH, "Features are one array column, or numeric columns.",
+					"column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
+					s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type));
 	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
 		s->array_type = base;
 	else if (OidIsValid(element) && gnngp_is_number_type(element))
@@ -294,11 +292,10 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	for (int i = 0; i < s->ncolumns; i++)
 	{
 		if (!gnngp_is_feature_type(s->column[i].base))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
-							s->column[i].name, r->nodes.name, format_type_be(s->column[i].type)),
-					 errhint("Features are one array column, or columns of numbers, texts, enums, booleans and dates.")));
+			gnngp_raise(DATATYPE_MISMATCH,
+						"Features are one array column, or columns of numbers, texts, enums, booleans and dates.",
+						"column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
+						s->column[i].name, r->nodes.name, format_type_be(s->column[i].type));
 		gnngp_add_feature(q, &s->column[i], &s->type[i]);
 		s->encoded = s->encoded || s->type[i].kind == GP_CELL_WORD ||
 			s->type[i].kind == GP_CELL_TIME;
@@ -312,11 +309,10 @@ void
 gnngp_check_dims(const gnngp_reader *r, int64 dims)
 {
 	if (r->data->features->dims != dims)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("the nodes of table \"%s\" have " INT64_FORMAT " features, and had " INT64_FORMAT " when the model was fitted",
-						r->nodes.name, (int64) r->data->features->dims, dims),
-				 errhint("Give each node as many as before, or fit the model again with gp_refresh.")));
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR,
+					"Give each node as many as before, or fit the model again with gp_refresh.",
+					"the nodes of table \"%s\" have " INT64_FORMAT " features, and had " INT64_FORMAT " when the model was fitted",
+					r->nodes.name, (int64) r->data->features->dims, dims);
 }
 
 void
@@ -328,10 +324,9 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
 	{
 		/* 55000 unless a neighbourhood can be scaled as the fit's features were */
 		if ((r->moments != NULL) != (scale == GP_SCALE_STANDARD))
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("the features of table \"%s\" have another type than when the model was fitted", r->nodes.name),
-					 errhint("Fit the model again with gp_refresh.")));
+			gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit the model again with gp_refresh.",
+						"the features of table \"%s\" have another type than when the model was fitted",
+						r->nodes.name);
 		if (r->moments)
 			gnngp_check_dims(r, r->dims);
 	}
@@ -400,12 +395,10 @@ gnngp_finish_features(gnngp_feature_part *s, int32 *node)
 	/* Raises when rows have different lengths */
 	for (int64 i = 0; i < ids->n; i++)
 		if (s->length[i] != s->length[0])
-			ereport(ERROR,
-					(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-					 errmsg("column \"%s\" of table \"%s\" has %d elements for node %s but %d for node %s",
-							s->column[0].name, s->r->nodes.name, s->length[0],
-							gnngp_id_text(ids, 0), s->length[i], gnngp_id_text(ids, i)),
-					 errhint("All nodes need the same number of features.")));
+			gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "All nodes need the same number of features.",
+						"column \"%s\" of table \"%s\" has %d elements for node %s but %d for node %s",
+						s->column[0].name, s->r->nodes.name, s->length[0], gnngp_id_text(ids, 0),
+						s->length[i], gnngp_id_text(ids, i));
 	gp_free(env, s->length);
 	gp_features_place(s->builder, data->ids.n, node);
 	data->features = gp_features_build(s->builder, &repeated_node, &repeated_feature);

@@ -41,10 +41,9 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 	}
 	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
 	if (!HeapTupleIsValid(tuple) || !OidIsValid(get_array_type(base)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("nodes of type %s cannot be looked up", format_type_be(base)),
-				 errhint("The type needs an equality operator; gp_predict gives all nodes.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"The type needs an equality operator; gp_predict gives all nodes.",
+					"nodes of type %s cannot be looked up", format_type_be(base));
 	operator = (Form_pg_operator) GETSTRUCT(tuple);
 	q->where = psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
 						quote_identifier(get_namespace_name(operator->oprnamespace)),

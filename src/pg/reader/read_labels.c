@@ -31,17 +31,14 @@ gnngp_target_choose(const char *table, const gnngp_column *target, const char *t
 	class = gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
 		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
 	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is not a number",
-						target->name, table, format_type_be(target->type)),
-				 errhint("Use task => 'classification', or a numeric column.")));
+		gnngp_raise(DATATYPE_MISMATCH, "Use task => 'classification', or a numeric column.",
+					"column \"%s\" of table \"%s\" has type %s, which is not a number",
+					target->name, table, format_type_be(target->type));
 	if (strcmp(task, "auto") == 0 && !value && !class)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
-						target->name, table, format_type_be(target->type)),
-				 errhint("Use task => 'classification' to take its text as the class.")));
+		gnngp_raise(DATATYPE_MISMATCH,
+					"Use task => 'classification' to take its text as the class.",
+					"column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
+					target->name, table, format_type_be(target->type));
 	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
 		return GNNGP_TARGET_VALUE;
 	return gnngp_is_integer_type(target->base) ? GNNGP_TARGET_INTEGER : GNNGP_TARGET_TEXT;

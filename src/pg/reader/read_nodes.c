@@ -123,9 +123,8 @@ node_row(void *state, const Datum *values, const bool *nulls)
 		s->room = room;
 	}
 	if (s->n >= MAX_NODES)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("table \"%s\" has more than %d nodes", s->r->nodes.name, MAX_NODES)));
+		gnngp_raise(PROGRAM_LIMIT_EXCEEDED, NULL, "table \"%s\" has more than %d nodes",
+					s->r->nodes.name, MAX_NODES);
 	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
 	s->key[s->n] = id.key;
 	if (id.text)
@@ -219,11 +218,10 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 	int32	   *final;
 
 	if (s->too_many_classes)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("column \"%s\" of table \"%s\" has more than %d classes", s->target.name,
-						s->r->nodes.name, GNNGP_MAX_CLASSES),
-				 errhint("Use a coarser column, or task => 'regression' if it holds numbers.")));
+		gnngp_raise(DATA_EXCEPTION,
+					"Use a coarser column, or task => 'regression' if it holds numbers.",
+					"column \"%s\" of table \"%s\" has more than %d classes", s->target.name,
+					s->r->nodes.name, GNNGP_MAX_CLASSES);
 	final = gnngp_labels_finish(&s->labels, &data->class_label);
 	data->label = gp_alloc_array(s->r->env, data->nlabelled, sizeof(int32));
 	for (int64 k = 0; k < data->nlabelled; k++)
@@ -241,13 +239,11 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 			single += rows[c] == 1;
 		gp_free(s->r->env, rows);
 		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled "
-							"rows have a value of their own",
-							s->target.name, s->r->nodes.name, (long long) single,
-							(long long) data->nlabelled),
-					 errhint("Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.")));
+			gnngp_raise(DATA_EXCEPTION,
+						"Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.",
+						"column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled rows have a value of their own",
+						s->target.name, s->r->nodes.name, (long long) single,
+						(long long) data->nlabelled);
 	}
 }
 
@@ -272,21 +268,19 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 	gp_env	   *env = s->r->env;
 
 	if (data->nlabelled == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("column \"%s\" of table \"%s\" has no labelled row", s->target.name,
-						s->r->nodes.name),
-				 errhint("Rows whose target is NULL are the ones to predict: at least one other row needs a value.")));
+		gnngp_raise(DATA_EXCEPTION,
+					"Rows whose target is NULL are the ones to predict: at least one other row needs a value.",
+					"column \"%s\" of table \"%s\" has no labelled row", s->target.name,
+					s->r->nodes.name);
 	if (s->kind == GNNGP_TARGET_VALUE)
 	{
 		for (int64 i = 0; i < s->n; i++)
 			if (s->label[i] >= 0 && !isfinite(s->value[i]))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
-								s->r->nodes.name, s->value[i],
-								s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i])),
-						 errhint("A target must be finite; NULL marks the nodes to predict.")));
+				gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE,
+							"A target must be finite; NULL marks the nodes to predict.",
+							"column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
+							s->r->nodes.name, s->value[i],
+							s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i]));
 		data->task = GP_TASK_VALUES;
 		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
 		for (int64 k = 0; k < data->nlabelled; k++)
@@ -335,11 +329,10 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 	gnngp_query_init(&s->query, &r->nodes);
 	gnngp_query_add(&s->query, r->id.base, "t.%s", r->id.quoted);
 	if (need_target && def->target == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("graph \"%s\" has no target column", def->name),
-				 errhint("Name one: SELECT gp_alter_graph(%s, target => 'column').",
-						 quote_literal_cstr(def->name))));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					psprintf("Name one: SELECT gp_alter_graph(%s, target => 'column').",
+							 quote_literal_cstr(def->name)),
+					"graph \"%s\" has no target column", def->name);
 	if (need_target)
 	{
 		s->target = gnngp_table_column(&r->nodes, def->target);
@@ -384,19 +377,16 @@ gnngp_read_nodes(gnngp_node_part *s)
 						  "Each edge needs both ends: fill them in, or use a view that leaves the row out.");
 	}
 	if (s->n == 0 && !r->null_features)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no nodes", r->nodes.name),
-				 errhint("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
-						 r->def->owner)));
+		gnngp_raise(DATA_EXCEPTION,
+					psprintf("Fill the table. If it has rows, role \"%s\", which owns the graph, must be allowed to see them by row-level security.",
+							 r->def->owner),
+					"table \"%s\" has no nodes", r->nodes.name);
 	for (int64 i = 1; i < s->n; i++)
 		if (compare_rows(s, i - 1, i) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNIQUE_VIOLATION),
-					 errmsg("column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
-							r->nodes.name, s->text ? s->text[i]
-							: psprintf(INT64_FORMAT, s->key[i])),
-					 errhint("Each node needs an id of its own: remove the repeated row.")));
+			gnngp_raise(UNIQUE_VIOLATION,
+						"Each node needs an id of its own: remove the repeated row.",
+						"column \"%s\" of table \"%s\" repeats the id %s", r->id.name,
+						r->nodes.name, s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i]));
 	data->ids.n = s->n;
 	data->ids.key = s->key;
 	data->ids.text = s->text;

@@ -97,15 +97,14 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	table.quoted = quote_qualified_identifier(schema, name);
 	now = get_rel_relkind(oid);
 	if (now != kind)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" of graph \"%s\" has become a %s since the graph was made",
-						table.name, def->name,
-						now == RELKIND_VIEW ? "view" : now == RELKIND_MATVIEW ? "materialized view" :
-						now == RELKIND_FOREIGN_TABLE ? "foreign table" :
-						now == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table"),
-				 errhint("To read it as it is now, run SELECT %s.",
-						 alter_call(def, argument, table_literal(schema, name)))));
+		gnngp_raise(WRONG_OBJECT_TYPE,
+					psprintf("To read it as it is now, run SELECT %s.",
+							 alter_call(def, argument, table_literal(schema, name))),
+					"\"%s\" of graph \"%s\" has become a %s since the graph was made", table.name,
+					def->name,
+					now == RELKIND_VIEW ? "view" : now == RELKIND_MATVIEW ? "materialized view" :
+					now == RELKIND_FOREIGN_TABLE ? "foreign table" :
+					now == RELKIND_PARTITIONED_TABLE ? "partitioned table" : "table");
 	return table;
 }
 
@@ -130,10 +129,8 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 	AttrNumber	attnum = get_attnum(table->oid, name);
 
 	if (attnum == InvalidAttrNumber)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of table \"%s\" does not exist", name, table->name),
-				 errhint("Name another column with gp_alter_graph.")));
+		gnngp_raise(UNDEFINED_COLUMN, "Name another column with gp_alter_graph.",
+					"column \"%s\" of table \"%s\" does not exist", name, table->name);
 	column.type = get_atttype(table->oid, attnum);
 	column.base = getBaseType(column.type);
 	return column;
@@ -143,11 +140,9 @@ void
 gnngp_wrong_type(const gnngp_table *table, const gnngp_column *column, const char *expected,
 				 const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
-					format_type_be(column->type), expected),
-			 errhint("%s", hint ? hint : "Use a view that casts the column.")));
+	gnngp_raise(DATATYPE_MISMATCH, hint ? hint : "Use a view that casts the column.",
+				"column \"%s\" of table \"%s\" has type %s, not %s", column->name, table->name,
+				format_type_be(column->type), expected);
 }
 
 void
@@ -192,10 +187,9 @@ gnngp_table_column_name(const gnngp_table *table, int n)
 			name = pstrdup(NameStr(TupleDescAttr(desc, i)->attname));
 	relation_close(rel, NoLock);
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("table \"%s\" has too few columns for sparse features", table->name),
-				 errhint("Its first three columns are the node, the number of the feature and the value.")));
+		gnngp_raise(UNDEFINED_COLUMN,
+					"Its first three columns are the node, the number of the feature and the value.",
+					"table \"%s\" has too few columns for sparse features", table->name);
 	return name;
 }
 
@@ -289,11 +283,9 @@ check_age(const CachedPlan *plan)
 		Oid			oid = lfirst_oid(cell);
 
 		if (file_at(oid, GetTransactionSnapshot()) != file_at(oid, NULL))
-			ereport(ERROR,
-					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-					 errmsg("could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
-							gnngp_shown_oid(oid)),
-					 errhint("The transaction might succeed if retried.")));
+			gnngp_raise(T_R_SERIALIZATION_FAILURE, "The transaction might succeed if retried.",
+						"could not serialize access: table \"%s\" was truncated or rewritten after this transaction began",
+						gnngp_shown_oid(oid));
 	}
 }
 
@@ -347,10 +339,8 @@ prepare(gnngp_query *q, const char *where)
 	ReleaseCachedPlan(plan, NULL);
 #ifndef GNNGP_TEST_WITHOUT_LOCKS
 	if (!list_member_oid(source->relationOids, q->table->oid))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" changed while it was read", q->table->name),
-				 errhint("Try again.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Try again.",
+					"table \"%s\" changed while it was read", q->table->name);
 #else
 	(void) source;
 #endif

@@ -144,19 +144,16 @@ gnngp_read_sparse(gnngp_sparse_part *s)
 	gnngp_finder_check_unknown(&s->node);
 	check_entries(s);
 	if (s->entries == 0 && !r->some)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("table \"%s\" has no features", r->sparse.name),
-				 errhint("Fill the table, or create the graph without features.")));
+		gnngp_raise(DATA_EXCEPTION, "Fill the table, or create the graph without features.",
+					"table \"%s\" has no features", r->sparse.name);
 	data->features = s->entries > 0 ?
 		gp_features_build(s->builder, &repeated_node, &repeated_feature) :
 		gp_features_of_csr(r->env, gp_csr_create(r->env, data->ids.n, 1, 0, GP_FLOAT));
 	if (data->features == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("table \"%s\" repeats feature %d of node %s", r->sparse.name,
-						repeated_feature, gnngp_id_text(&data->ids, repeated_node)),
-				 errhint("Each feature of a node may have one row: remove the others, or sum them in a view.")));
+		gnngp_raise(UNIQUE_VIOLATION,
+					"Each feature of a node may have one row: remove the others, or sum them in a view.",
+					"table \"%s\" repeats feature %d of node %s", r->sparse.name, repeated_feature,
+					gnngp_id_text(&data->ids, repeated_node));
 	if (r->some)
 		data->features = gp_features_widen(r->env, data->features, data->ids.n, r->dims);
 	gnngp_scale_features(r, gnngp_scale(r->def, GP_SCALE_NONE));

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "core/formula/formula.h"
+#include "raise.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -20,9 +21,7 @@ void
 gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	if (PG_ARGISNULL(argno))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", name)));
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not be NULL", name);
 }
 
 char *
@@ -56,10 +55,8 @@ gnngp_landmarks_argument(FunctionCallInfo fcinfo, int argno)
 	if (PG_ARGISNULL(argno))
 		return 0;
 	if (PG_GETARG_INT32(argno) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("landmarks must be at least 1"),
-				 errhint("Leave landmarks NULL to have their number chosen.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave landmarks NULL to have their number chosen.",
+					"landmarks must be at least 1");
 	return PG_GETARG_INT32(argno);
 }
 
@@ -75,10 +72,9 @@ gnngp_require_word(const char *what, const char *word, int n, const char *const 
 			return i;
 		gp_meant_consider(&meant, words[i]);
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown %s \"%s\"", what, word),
-			 meant.name ? errhint(GP_MEANT "%s", meant.name, hint) : errhint("%s", hint)));
+	gnngp_raise(INVALID_PARAMETER_VALUE,
+				meant.name ? psprintf(GP_MEANT "%s", meant.name, hint) : hint,
+				"unknown %s \"%s\"", what, word);
 }
 
 int

@@ -13,16 +13,16 @@
 #include "env_pg.h"
 #include "gpu.h"
 #include "progress.h"
+#include "raise.h"
 #include "settings.h"
 
 gp_program *
 gnngp_compile_kernel(gp_env *env, const char *kernel)
 {
 	if (gnngp_kernel_is_auto(kernel))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("only gp_fit takes kernel auto"),
-				 errhint("Name a kernel here, such as gcn; gp_tune(graph) compares them.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Name a kernel here, such as gcn; gp_tune(graph) compares them.",
+					"only gp_fit takes kernel auto");
 	gnngp_env_set_text(env, kernel, "kernel");
 	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
 }

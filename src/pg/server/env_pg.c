@@ -16,6 +16,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "progress.h"
+#include "raise.h"
 #include "settings.h"
 #include "storage/pmsignal.h"
 #include "utils/memutils.h"
@@ -289,9 +290,7 @@ env_own(gp_env *env, void (*release) (void *), void *resource)
 	if (owned == NULL)
 	{
 		release(resource);
-		ereport(ERROR,
-				(errcode(ERRCODE_OUT_OF_MEMORY),
-				 errmsg("out of memory")));
+		gnngp_raise(OUT_OF_MEMORY, NULL, "out of memory");
 	}
 	owned->release = release;
 	owned->resource = resource;

@@ -38,6 +38,7 @@
 #include "env_pg.h"
 #include "little_endian.h"
 #include "progress.h"
+#include "raise.h"
 #include "settings.h"
 #include "spi.h"
 

@@ -17,6 +17,7 @@
 
 #include "account.h"
 #include "miscadmin.h"
+#include "raise.h"
 #include "settings.h"
 #include "storage/fd.h"
 #include "utils/guc_tables.h"
@@ -215,11 +216,9 @@ gnngp_setting_device(void)
 	gnngp_device_choice choice;
 
 	if (!parse_device(device_setting, &choice))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid value for parameter \"%s\": \"%s\"", "gnngp.device",
-						device_setting ? device_setting : ""),
-				 errhint(DEVICE_HINT)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, DEVICE_HINT,
+					"invalid value for parameter \"%s\": \"%s\"", "gnngp.device",
+					device_setting ? device_setting : "");
 	return choice;
 }
 

@@ -9,10 +9,8 @@
 void
 gnngp_store_corrupted(const gnngp_model *model, const char *what)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("the stored model \"%s\" is damaged: %s", model->name, what),
-			 errhint("Fit the model again with gp_refresh.")));
+	gnngp_raise(DATA_CORRUPTED, "Fit the model again with gp_refresh.",
+				"the stored model \"%s\" is damaged: %s", model->name, what);
 }
 
 /* The checksum of a block, its own field taken as zero. */
@@ -37,11 +35,9 @@ gnngp_store_check_block(const gnngp_model *model, uint32 magic, uint32 format, s
 	if (length < header || gnngp_get32(data + AT_MAGIC) != magic)
 		gnngp_store_corrupted(model, "a block has no header");
 	if (gnngp_get32(data + AT_FORMAT) != format)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the stored model \"%s\" has format %u, this version of gnngp reads format %u",
-						model->name, gnngp_get32(data + AT_FORMAT), format),
-				 errhint("Fit the model again with gp_refresh.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED, "Fit the model again with gp_refresh.",
+					"the stored model \"%s\" has format %u, this version of gnngp reads format %u",
+					model->name, gnngp_get32(data + AT_FORMAT), format);
 	if (gnngp_get64(data + AT_LENGTH) != length)
 		gnngp_store_corrupted(model, "a block has the wrong length");
 	if (gnngp_get32(data + AT_CHECKSUM) != block_checksum(data, length))

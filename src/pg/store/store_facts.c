@@ -92,7 +92,7 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 	return at == nparts ? encoding : NULL;
 }
 
-/* True for names that end, and columns, targets and blocks of time that are among those there are. */
+/* True for names that end, and columns, targets and blocks of time within what there is. */
 static bool
 state_fits(const gnngp_task_state *f)
 {
@@ -125,10 +125,8 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	size_t		names;
 
 	if (model->rows == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("model \"%s\" is of a graph, not of a task", model->name),
-				 errhint("Tasks are made with gp_create_task.")));
+		gnngp_raise(WRONG_OBJECT_TYPE, "Tasks are made with gp_create_task.",
+					"model \"%s\" is of a graph, not of a task", model->name);
 	(void) gnngp_arrays_load(env, model, "facts", FACTS_ARRAYS, facts_element, a, NULL);
 	if (a[FACTS_HEAD].count != FACTS_HEADS || a[FACTS_TARGET].count != sizeof(gp_facts_target) ||
 		a[FACTS_AS_OF].count != model->labelled)

@@ -199,10 +199,10 @@ read_live(const gnngp_model *model)
 	int64		n;
 
 	if (!gnngp_arrays_read(env, model, "live", &r.list, &live->ids))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the live state of model \"%s\" was left out of a dump", model->name),
-				 errhint("CALL gp_refresh(%s) makes it again.", quote_literal_cstr(model->name))));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+					psprintf("CALL gp_refresh(%s) makes it again.",
+							 quote_literal_cstr(model->name)),
+					"the live state of model \"%s\" was left out of a dump", model->name);
 	n = r.list.n > 0 ? r.list.array[0].count : 0;
 	number = next_array(&r, GP_ARRAY_I64, Max(n, SHAPE_HEAD));
 	if (number[HEAD_KERNEL] != kernel_key(model) || number[HEAD_PIECES] < 0 ||
@@ -231,12 +231,10 @@ gnngp_live_open(const gnngp_model *model)
 	gnngp_live *live = gnngp_env_kept(&kind_of_kept);
 
 	if (model->live_bytes == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no live state", model->name),
-				 strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ?
-				 errhint("Strategy sql keeps none: fit it with another strategy and live => true.") :
-				 errhint("Fit it with gp_fit(..., live => true).")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+					strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ? "Strategy sql keeps none: fit it with another strategy and live => true." :
+					"Fit it with gp_fit(..., live => true).",
+					"model \"%s\" has no live state", model->name);
 	if (live == NULL || live->model != model->id || live->version != model->version ||
 		live->fitted != model->fitted || live->env->used > gnngp_account_left())
 	{

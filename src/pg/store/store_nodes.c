@@ -170,10 +170,8 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		for (int32 c = 0; c < w->nclasses && finite; c++)
 			finite = isfinite((float) w->mean[i * w->nclasses + c]);
 		if (!finite)
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("the posterior of node %s is not finite", gnngp_id_text(w->ids, node)),
-					 errhint("Rescale the features or the target.")));
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Rescale the features or the target.",
+						"the posterior of node %s is not finite", gnngp_id_text(w->ids, node));
 		gnngp_pack_id(w->ids, node, p, texts, &text_end);
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
 		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);

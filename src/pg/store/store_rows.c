@@ -206,11 +206,10 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 			length += more;
 		}
 		if (length > BLOCK_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a node of model \"%s\" takes %zu bytes, more than a block of %d",
-							part->model->name, length, BLOCK_MAX),
-					 errhint("Use shorter ids, or keep fewer pairs of each node.")));
+			gnngp_raise(PROGRAM_LIMIT_EXCEEDED,
+						"Use shorter ids, or keep fewer pairs of each node.",
+						"a node of model \"%s\" takes %zu bytes, more than a block of %d",
+						part->model->name, length, BLOCK_MAX);
 		if (length > room)
 		{
 			if (buffer)

@@ -50,10 +50,8 @@ write_features(const features_state *state)
 		gnngp_sort(p, n, sizeof(placed_id), gp_compare_int64, NULL);
 		for (Size i = 1; i < n; i++)
 			if (p[i].id == p[i - 1].id)
-				ereport(ERROR,
-						(errcode(ERRCODE_UNIQUE_VIOLATION),
-						 errmsg("node " INT64_FORMAT " has features twice", p[i].id),
-						 errhint("Give each node one row of features.")));
+				gnngp_raise(UNIQUE_VIOLATION, "Give each node one row of features.",
+							"node " INT64_FORMAT " has features twice", p[i].id);
 		value = MemoryContextAllocHuge(CurrentMemoryContext, n * state->cols * sizeof(float));
 		for (Size i = 0; i < n; i++)
 			memcpy(value + i * state->cols, state->value + p[i].row * state->cols,
@@ -91,10 +89,9 @@ add_row(features_state *state, int64 id, int64 cols)
 	if (state->n == 0)
 		state->cols = cols;
 	else if (state->cols != cols)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("node " INT64_FORMAT " has " INT64_FORMAT " features, but node " INT64_FORMAT " has " INT64_FORMAT,
-						id, cols, state->id[0], state->cols)));
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, NULL,
+					"node %lld has %lld features, but node %lld has %lld", (long long) id,
+					(long long) cols, (long long) state->id[0], (long long) state->cols);
 	if (state->n == state->room)
 	{
 		int64		room = Max(state->room * 2, 8);
@@ -154,11 +151,9 @@ static inline void
 check_feature(int64 node, int64 place, double given, float v)
 {
 	if (unlikely(!isfinite(v)))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("feature " INT64_FORMAT " of node " INT64_FORMAT " is %g, which is not a finite single precision number",
-						place + 1, node, given),
-				 errhint("Features must be finite and fit single precision.")));
+		gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Features must be finite and fit single precision.",
+					"feature " INT64_FORMAT " of node " INT64_FORMAT " is %g, which is not a finite single precision number",
+					place + 1, node, given);
 }
 
 /* The row of features of one element type; NUMBER is element j of the array in double precision. */
@@ -190,15 +185,11 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 		gnngp_aggregate_null("features");
 	array = PG_GETARG_ARRAYTYPE_P(2);
 	if (ARR_NDIM(array) != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("the features of node " INT64_FORMAT " must be an array of one dimension that is not empty",
-						node)));
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, NULL, "the features of node " INT64_FORMAT " must be an array of one dimension that is not empty",
+					node);
 	if (array_contains_nulls(array))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a feature of node " INT64_FORMAT " is NULL", node),
-				 errhint("Replace NULL by a number.")));
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED, "Replace NULL by a number.",
+					"a feature of node " INT64_FORMAT " is NULL", node);
 	number = gnngp_array_data(array);
 	cols = ARR_DIMS(array)[0];
 	row = add_row(state, node, cols);

@@ -49,9 +49,7 @@ create_state(MemoryContext parent, bool weighted)
 static void
 refuse_state(void)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("states of different aggregates cannot be combined")));
+	gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "states of different aggregates cannot be combined");
 }
 
 /* Adds the edges of a flat state, and its nodes without any as loops. */
@@ -156,16 +154,12 @@ add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 		{
 			/* Refuses a weight that is none */
 			if (!isfinite(weight))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is not finite",
-								PG_GETARG_INT64(1), PG_GETARG_INT64(2)),
-						 errhint("Weights are finite and not negative.")));
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is negative: %g",
-							PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight),
-					 errhint("Weights are finite and not negative.")));
+				gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Weights are finite and not negative.",
+							"the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is not finite",
+							PG_GETARG_INT64(1), PG_GETARG_INT64(2));
+			gnngp_raise(INVALID_PARAMETER_VALUE, "Weights are finite and not negative.",
+						"the weight of the edge from " INT64_FORMAT " to " INT64_FORMAT " is negative: %g",
+						PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
 		}
 	}
 	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
@@ -242,10 +236,8 @@ gnngp_graph_final(PG_FUNCTION_ARGS)
 static void
 refuse_change(const char *argument)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s must be the same in all rows of a group", argument),
-			 errhint("Group by it.")));
+	gnngp_raise(INVALID_PARAMETER_VALUE, "Group by it.",
+				"%s must be the same in all rows of a group", argument);
 }
 
 /* Adds a row, whose kernel and landmarks must be those of the first one. */
@@ -313,9 +305,7 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	state = final_state(fcinfo);
 	if (state->kernel == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the state has no kernel")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "the state has no kernel");
 	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(work);
 	gnngp_graph_read(graph_of_state(state), "gp_graph", &graph);

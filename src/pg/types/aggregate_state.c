@@ -55,17 +55,15 @@ gnngp_aggregate_context(FunctionCallInfo fcinfo, const char *aggregate)
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a step of the aggregate %s cannot be called by itself", aggregate)));
+		gnngp_raise(FEATURE_NOT_SUPPORTED, NULL, "a step of the aggregate %s cannot be called by itself",
+					aggregate);
 	return context;
 }
 
 void
 gnngp_aggregate_null(const char *argument)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("%s must not be NULL", argument),
-			 errhint("FILTER (WHERE %s IS NOT NULL) leaves such rows out.", argument)));
+	gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+				psprintf("FILTER (WHERE %s IS NOT NULL) leaves such rows out.", argument),
+				"%s must not be NULL", argument);
 }

@@ -40,11 +40,9 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	}
 	node = gnngp_graph_places(g, &task->features->ids, &missing);
 	if (node == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("node " INT64_FORMAT " of the graph has no features", missing),
-				 errhint("Pass features of every node, or NULL to use the structure of the graph "
-						 "only.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Pass features of every node, or NULL to use the structure of the graph only.",
+					"node " INT64_FORMAT " of the graph has no features", missing);
 	gnngp_graph_add_edges(edges, g, node);
 	pfree(node);
 	return gp_graph_build(edges);
@@ -110,11 +108,9 @@ gnngp_factor_make(const gnngp_factor_task *task)
 		CHECK_FOR_INTERRUPTS();
 		for (int64 j = 0; j < job.rank; j++)
 			if (!isfinite(job.q[i * job.rank + j]))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("the kernel overflows at node " INT64_FORMAT,
-								gnngp_value_id(ids, i)),
-						 errhint("Scale the features down, or take fewer layers.")));
+				gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE,
+							"Scale the features down, or take fewer layers.",
+							"the kernel overflows at node " INT64_FORMAT, gnngp_value_id(ids, i));
 	}
 	value = gnngp_table_write(ids, gp_matrix_wrap(job.q, ids->n, job.rank, GP_FLOAT), "factor");
 	gnngp_env_destroy(env);

@@ -27,9 +27,8 @@ find_node(const gnngp_table_value *factor, int64 id)
 	int64		node = gnngp_value_find(&factor->ids, id);
 
 	if (node < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("node " INT64_FORMAT " is not in the factor", id)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " is not in the factor",
+					id);
 	return node;
 }
 

@@ -202,10 +202,8 @@ find_ids(const gnngp_edge_list *list, gnngp_value_ids *ids)
 	else
 		find_ids_by_sorting(list, ids);
 	if (ids->n > PG_INT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the graph has " INT64_FORMAT " nodes, but a value may have %d", ids->n,
-						PG_INT32_MAX)));
+		gnngp_raise(PROGRAM_LIMIT_EXCEEDED, NULL, "the graph has " INT64_FORMAT " nodes, but a value may have %d",
+					ids->n, PG_INT32_MAX);
 }
 
 /* Writes the keys of all edges but self-loops; true when they are in order. */

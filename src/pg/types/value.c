@@ -136,11 +136,10 @@ void
 gnngp_value_check_size(double bytes, const char *what)
 {
 	if (bytes > (double) GNNGP_VALUE_LIMIT)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the %s would take %.1f MB, but a value may take %.1f MB", what,
-						bytes / (1 << 20), (double) GNNGP_VALUE_LIMIT / (1 << 20)),
-				 errhint("For graphs of this size use gp_create_graph and gp_fit, which keep them in tables.")));
+		gnngp_raise(PROGRAM_LIMIT_EXCEEDED,
+					"For graphs of this size use gp_create_graph and gp_fit, which keep them in tables.",
+					"the %s would take %.1f MB, but a value may take %.1f MB", what,
+					bytes / (1 << 20), (double) GNNGP_VALUE_LIMIT / (1 << 20));
 }
 
 void
@@ -153,11 +152,10 @@ gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double
 	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
 	allowed = (double) gnngp_account_left() + (double) held->bytes;
 	if (needed > allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("collecting %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB", what,
-						needed / (1 << 20), allowed / (1 << 20)),
-				 errhint("For graphs of this size use gp_create_graph and gp_fit.")));
+		gnngp_raise(CONFIGURATION_LIMIT_EXCEEDED,
+					"For graphs of this size use gp_create_graph and gp_fit.",
+					"collecting %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB", what,
+					needed / (1 << 20), allowed / (1 << 20));
 	gnngp_account_hold(held, context, (size_t) kept);
 }
 

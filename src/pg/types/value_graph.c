@@ -238,9 +238,7 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 		{
 			gnngp_poll(i);
 			if (!isfinite(s->edge[i].weight))
-				ereport(ERROR,
-						(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						 errmsg("the weights of a repeated edge add up to more than a double precision number holds")));
+				gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, NULL, "the weights of a repeated edge add up to more than a double precision number holds");
 			gnngp_put_float8(out.data + out.len, s->edge[i].weight + 0.0);
 			out.len += sizeof(double);
 		}

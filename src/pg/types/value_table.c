@@ -104,10 +104,8 @@ gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what)
 
 		gnngp_poll(k);
 		if (!isfinite(v))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("a number of the %s is out of range", what),
-					 errhint("Scale the features to ordinary sizes.")));
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Scale the features to ordinary sizes.",
+						"a number of the %s is out of range", what);
 		/* A negative zero becomes zero, so that equal rows are equal bytes. */
 		if (wide)
 			gnngp_put_float8(out.data + out.len, v + 0.0);

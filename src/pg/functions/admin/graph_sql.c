@@ -53,10 +53,8 @@ read_feature_source(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	bool		sparse = !PG_ARGISNULL(ARG_SPARSE);
 
 	if (columns && sparse)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"features\" and \"sparse_features\" cannot be given together"),
-				 errhint("Put all features into one of them.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Put all features into one of them.",
+					"\"features\" and \"sparse_features\" cannot be given together");
 	if (columns)
 	{
 		def->features = columns_argument(fcinfo, ARG_FEATURES, "features");
@@ -121,10 +119,10 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	{
 		/* The ends of the edges are the nodes, named as sources are. */
 		if (def->features.n > 0 || def->target)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a graph without a node table has no %s", def->target ? "target" : "features"),
-					 errhint("Name the table that has the column with nodes => '...'.")));
+			gnngp_raise(INVALID_PARAMETER_VALUE,
+						"Name the table that has the column with nodes => '...'.",
+						"a graph without a node table has no %s",
+						def->target ? "target" : "features");
 		def->id_column = def->src;
 	}
 	if (!PG_ARGISNULL(ARG_FEATURES) && def->features.n == 1 &&
@@ -165,10 +163,8 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(ARG_FEATURES) && ArrayGetNItems(ARR_NDIM(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)),
 													  ARR_DIMS(PG_GETARG_ARRAYTYPE_P(ARG_FEATURES)))
 													  == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"features\" names no column"),
-				 errhint("Leave it out for a graph without features.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave it out for a graph without features.",
+					"\"features\" names no column");
 	read_arguments(fcinfo, &def);
 	gnngp_graph_insert(&def);
 	gnngp_count_graph(&def, count);

@@ -54,10 +54,8 @@ grantee_role(const char *name)
 	Oid			role = get_role_oid(name, true);
 
 	if (!OidIsValid(role) && strcmp(name, "public") != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role \"%s\" does not exist", name),
-				 errhint("Name a role of this server, or public.")));
+		gnngp_raise(UNDEFINED_OBJECT, "Name a role of this server, or public.",
+					"role \"%s\" does not exist", name);
 	return role;
 }
 

@@ -17,11 +17,9 @@ require_free(const gnngp_kind *kind, const char *name, Oid owner)
 				  gnngp_param_text(name), gnngp_param_oid(owner));
 	if (SPI_processed == 0)
 		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DUPLICATE_OBJECT),
-			 errmsg("role \"%s\" already has a %s named \"%s\"", GetUserNameFromId(owner, false),
-					kind->noun, name),
-			 errhint("Drop one of the two.")));
+	gnngp_raise(DUPLICATE_OBJECT, "Drop one of the two.",
+				"role \"%s\" already has a %s named \"%s\"", GetUserNameFromId(owner, false),
+				kind->noun, name);
 }
 
 /* Writes the new owner into the rows of a table that belong to a graph. */
@@ -73,10 +71,9 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 		/* Looked up before the error begins: it is a query. */
 		const char *of = quote_literal_cstr(gnngp_graph_of_task(graph)->name);
 
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("task \"%s\" belongs to whom its graph belongs to", graph->name),
-				 errhint("Give its graph away: gp_set_owner(%s, ...).", of)));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					psprintf("Give its graph away: gp_set_owner(%s, ...).", of),
+					"task \"%s\" belongs to whom its graph belongs to", graph->name);
 	}
 	gnngp_spi_connect();
 	if (owner != graph->owner_role)

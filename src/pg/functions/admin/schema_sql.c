@@ -52,9 +52,7 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 		Oid			oid = null[i] ? InvalidOid : DatumGetObjectId(element[i]);
 
 		if (null[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("tables must not contain NULL")));
+			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "tables must not contain NULL");
 		gnngp_require_table(oid, "tables");
 		if (is_among(oid, element, null, n, i))
 			continue;
@@ -64,10 +62,8 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 		def->names.text[def->names.n++] = get_rel_name(oid);
 	}
 	if (def->tables.n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"tables\" names no table"),
-				 errhint("Name the tables: tables => '{customers,orders}'.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Name the tables: tables => '{customers,orders}'.",
+					"\"tables\" names no table");
 }
 
 static char *
@@ -220,10 +216,8 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	/* Of months less days no sum says whether it leads forward. */
 	if (i->month < 0 || i->day < 0 || i->time < 0 ||
 		(i->month == 0 && i->day == 0 && i->time == 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be positive, each of its parts", name),
-				 errhint("Write %s => '30 days'.", name)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, psprintf("Write %s => '30 days'.", name),
+					"%s must be positive, each of its parts", name);
 	return DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 }
 
@@ -257,9 +251,7 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 8, "rows");
 	task.task.rows = PG_GETARG_INT64(8);
 	if (task.task.rows < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows must be at least 1")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "rows must be at least 1");
 	gnngp_check_expressions(&task);
 	finish_task(&task);
 	PG_RETURN_VOID();
@@ -275,12 +267,9 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 2, "labels");
 	set_table(&task.task, PG_GETARG_OID(2), "labels");
 	if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target"),
-				 errhint("Name columns of the table of labels: entity => the one that refers to what is"
-						 " asked about, target => the answer. A question about what will happen to"
-						 " the rows of this table has horizon => interval '30 days', too.")));
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+					"Name columns of the table of labels: entity => the one that refers to what is asked about, target => the answer. A question about what will happen to the rows of this table has horizon => interval '30 days', too.",
+					"%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target");
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));
 	if (!PG_ARGISNULL(5))
@@ -445,10 +434,8 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
 
 	if (!task->task.form)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is a graph, not a task", task->name),
-				 errhint("Make a task on it with gp_create_task.")));
+		gnngp_raise(WRONG_OBJECT_TYPE, "Make a task on it with gp_create_task.",
+					"\"%s\" is a graph, not a task", task->name);
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
 	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) :
 					   INT8OID, &hints);

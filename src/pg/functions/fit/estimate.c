@@ -111,10 +111,8 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gnngp_data *data;
 
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("strategy, landmarks and live cannot be given with kernel %s", asked->kernel),
-				 errhint("They are for fits of nodes.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "They are for fits of nodes.",
+					"strategy, landmarks and live cannot be given with kernel %s", asked->kernel);
 	gnngp_link_settings_check(&settings);
 	env->limit = 0;
 	device = gnngp_device_open(env, 0);
@@ -160,10 +158,9 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	if (gnngp_link_has_method(env, settings.kernel))
 		return estimate_links(fcinfo, env, graph, &settings);
 	if (!PG_ARGISNULL(5) && PG_GETARG_INT32(5) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keep cannot be given with kernel %s", settings.kernel),
-				 errhint("It is for fits of links: kernel => 'scores', 'pairs', 'ease' or 'dgp'.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"It is for fits of links: kernel => 'scores', 'pairs', 'ease' or 'dgp'.",
+					"keep cannot be given with kernel %s", settings.kernel);
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_is_distributed(&settings))
 	{

@@ -13,10 +13,8 @@
 static void
 refuse_setting(const char *setting, const char *value, const char *hint)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("a task cannot be fitted with %s \"%s\"", setting, value),
-			 errhint("%s", hint)));
+	gnngp_raise(FEATURE_NOT_SUPPORTED, hint,
+				"a task cannot be fitted with %s \"%s\"", setting, value);
 }
 
 void

@@ -84,11 +84,10 @@ refuse_edge_features(const gnngp_graph_def *graph, const gnngp_fit_run *run)
 		run->settings.live ? "no live state can be kept" : NULL;
 
 	if (graph->edge_features.n > 0 && what)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s on graph \"%s\", which has edge features", what, graph->name),
-				 errhint("Use a graph of the same tables without them: gp_alter_graph(%s, edge_features => '{}').",
-						 quote_literal_cstr(graph->name))));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					psprintf("Use a graph of the same tables without them: gp_alter_graph(%s, edge_features => '{}').",
+							 quote_literal_cstr(graph->name)),
+					"%s on graph \"%s\", which has edge features", what, graph->name);
 }
 
 gnngp_fit_run *
@@ -142,10 +141,9 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
 							   settings != NULL);
 	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the tables of graph \"%s\" changed while they were read", run->model_name),
-				 errhint("Use a transaction of ISOLATION LEVEL REPEATABLE READ.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+					"Use a transaction of ISOLATION LEVEL REPEATABLE READ.",
+					"the tables of graph \"%s\" changed while they were read", run->model_name);
 	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
 	{
 		/* Single precision rounds by the number of rows, and a live answer reads few. */
@@ -224,29 +222,23 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 }
 
 static void
-compute_links(gnngp_fit_run *run, gnngp_run *compute)
+compute_parts(gnngp_run *compute, void *arg)
 {
+	gnngp_fit_run *run = arg;
 	gp_device  *card = NULL;
 
+	if (is_trained(run))
+		run->key = gnngp_node_keys(compute->env, &run->data->ids);
+	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings))
+		compute_nodes(run, compute);
+	if ((run->parts & GNNGP_PART_LINKS) == 0)
+		return;
 	compute->env->peak = compute->env->used;
 	run->links = gnngp_link_compute(compute, run->data, &run->link_settings, &card);
 	run->kept = gnngp_link_keep(card ? card : compute->device, run->links, &run->link_settings);
 	gnngp_run_device_close(compute, card);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + lap_seconds(run);
-}
-
-static void
-compute_parts(gnngp_run *compute, void *arg)
-{
-	gnngp_fit_run *run = arg;
-
-	if (is_trained(run))
-		run->key = gnngp_node_keys(compute->env, &run->data->ids);
-	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings))
-		compute_nodes(run, compute);
-	if (run->parts & GNNGP_PART_LINKS)
-		compute_links(run, compute);
 }
 
 void
@@ -373,11 +365,10 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 		/* A kernel, with options or not, that stands in the name's place was most likely meant. */
 		if (gp_kernel_is_preset(pnstrdup(name, strcspn(name, "("))) &&
 			strcmp(kernel, usual_kernel) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("model name \"%s\" is the name of a kernel", name),
-					 errhint("To fit with this kernel write kernel => %s.",
-							 quote_literal_cstr(name))));
+			gnngp_raise(INVALID_PARAMETER_VALUE,
+						psprintf("To fit with this kernel write kernel => %s.",
+								 quote_literal_cstr(name)),
+						"model name \"%s\" is the name of a kernel", name);
 		*model_name = name;
 	}
 	gnngp_fit_lock(graph, *model_name);

@@ -43,10 +43,9 @@ named_method(gp_env *env, const char *text)
 	for (int i = 0; i < (int) lengthof(methods); i++)
 		if (strcmp(name, methods[i]->name) == 0)
 			return methods[i];
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("kernel \"%s\" is for links", text),
-			 errhint("Use gp_fit_links(..., method => %s).", quote_literal_cstr(text))));
+	gnngp_raise(INVALID_PARAMETER_VALUE,
+				psprintf("Use gp_fit_links(..., method => %s).", quote_literal_cstr(text)),
+				"kernel \"%s\" is for links", text);
 }
 
 /* The method that a text must name, and its options. */
@@ -56,9 +55,8 @@ find_method(gp_env *env, const char *text, method_options *options)
 	const gp_method *m = named_method(env, text);
 
 	if (m == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("kernel \"%s\" of a model is not one that is learnt", text)));
+		gnngp_raise(DATA_CORRUPTED, NULL, "kernel \"%s\" of a model is not one that is learnt",
+					text);
 	gp_method_parse(env, m->text, text, options);
 	return m;
 }
@@ -68,11 +66,10 @@ static void
 refuse_setting(const gp_method *m, const char *setting, bool given)
 {
 	if (given)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be given with kernel %s", setting, m->name),
-				 errhint("It is for Gaussian processes; the options of kernel %s are part of its text.",
-						 m->name)));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					psprintf("It is for Gaussian processes; the options of kernel %s are part of its text.",
+							 m->name),
+					"%s cannot be given with kernel %s", setting, m->name);
 }
 
 void
@@ -85,24 +82,20 @@ gnngp_method_check(gnngp_fit_settings *settings)
 	/* As they are stored: a method beside kernel auto. */
 	if (m == NULL && !gnngp_method_is_gp(settings->method) &&
 		!gnngp_kernel_is_auto(settings->kernel))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("kernel \"%s\" and method \"%s\" of a model contradict each other",
-						settings->kernel, settings->method)));
+		gnngp_raise(DATA_CORRUPTED, NULL, "kernel \"%s\" and method \"%s\" of a model contradict each other",
+					settings->kernel, settings->method);
 	if (m == NULL && !gnngp_method_is_gp(settings->method))
 		(void) find_method(env, settings->method, &options);
 	if (m != NULL)
 	{
 		gp_method_parse(env, m->text, settings->kernel, &options);
 		if (m == &gp_method_gckm && settings->landmarks > GP_SYEV_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("landmarks must be at most %d for kernel gckm", GP_SYEV_MAX)));
+			gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "landmarks must be at most %d for kernel gckm",
+						GP_SYEV_MAX);
 		if (m != &gp_method_gckm && settings->landmarks > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("kernel gpsrf has no landmarks"),
-					 errhint("The number of its cosines is an option: gpsrf(features=500).")));
+			gnngp_raise(INVALID_PARAMETER_VALUE,
+						"The number of its cosines is an option: gpsrf(features=500).",
+						"kernel gpsrf has no landmarks");
 		if (settings->landmarks > 0)
 			options.gckm.landmarks = settings->landmarks;
 		settings->method = pstrdup(gp_method_print(env, m->text, &options));
@@ -154,10 +147,8 @@ gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *te
 	int		   *last;
 
 	if (m != &gp_method_gckm)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("kernel %s does not group nodes", m->name),
-				 errhint("Use kernel => 'gckm', or one of a Gaussian process.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED, "Use kernel => 'gckm', or one of a Gaussian process.",
+					"kernel %s does not group nodes", m->name);
 	last = &options.gckm.components_of[options.gckm.layers - 1];
 	if (*last == 0)
 		*last = Min(clusters, GP_SYEV_MAX);

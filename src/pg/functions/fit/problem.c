@@ -22,10 +22,9 @@ void
 gnngp_check_nugget(double nugget)
 {
 	if (!isnan(nugget) && !(nugget > 0 && isfinite(nugget)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("nugget must be positive and finite"),
-				 errhint("Leave nugget NULL to have it chosen by leave-one-out.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Leave nugget NULL to have it chosen by leave-one-out.",
+					"nugget must be positive and finite");
 }
 
 int32
@@ -34,10 +33,7 @@ gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name, const
 	int32		count = PG_ARGISNULL(argno) ? PG_INT32_MAX : PG_GETARG_INT32(argno);
 
 	if (count < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must be at least 1", name),
-				 errhint("%s", hint)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, hint, "%s must be at least 1", name);
 	return count;
 }
 

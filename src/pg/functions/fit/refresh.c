@@ -53,10 +53,8 @@ reload(refresh *r)
 	PushActiveSnapshot(GetLatestSnapshot());
 	model = gnngp_model_by_id(r->old->id);
 	if (model->owner_role != r->old->owner_role || model->graph_id != r->old->graph_id)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("model \"%s\" has been changed by another session", r->old->name),
-				 errhint("Try again.")));
+		gnngp_raise(OBJECT_IN_USE, "Try again.",
+					"model \"%s\" has been changed by another session", r->old->name);
 	r->old = model;
 	r->graph = gnngp_graph_by_id(r->old->graph_id);
 	PopActiveSnapshot();
@@ -204,15 +202,11 @@ step_read(void *arg)
 	PushActiveSnapshot(r->atomic ? GetTransactionSnapshot() : GetCatalogSnapshot(InvalidOid));
 	if (nodes && (nodes->kernel == NULL || nodes->task == NULL || nodes->strategy == NULL ||
 				  nodes->method == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no settings to fit it with again", r->old->name),
-				 errhint("Fit it with gp_fit.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it with gp_fit.",
+					"model \"%s\" has no settings to fit it with again", r->old->name);
 	if (links && (links->kernel == NULL || links->method == NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("model \"%s\" has no settings to fit its links with again", r->old->name),
-				 errhint("Fit it with gp_fit_links.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it with gp_fit_links.",
+					"model \"%s\" has no settings to fit its links with again", r->old->name);
 	r->run = gnngp_fit_read(r->context, r->graph, nodes, links, r->old->name);
 	gnngp_fit_resume(r->run, r->old);
 	PopActiveSnapshot();

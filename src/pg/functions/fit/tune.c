@@ -28,16 +28,12 @@ named_candidates(ArrayType *kernels, int *n)
 	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * Max(*n, 1));
 
 	if (*n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernels must not be empty"),
-				 errhint("Leave kernels NULL to compare the usual ones.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave kernels NULL to compare the usual ones.",
+					"kernels must not be empty");
 	for (int i = 0; i < *n; i++)
 	{
 		if (text[i] == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("kernels must not contain NULL")));
+			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "kernels must not contain NULL");
 		candidates[i].kernel = text[i];
 	}
 	return candidates;

@@ -23,10 +23,9 @@ link_fit_settings(FunctionCallInfo fcinfo)
 	if (given && gnngp_link_has_method(env, settings.kernel))
 	{
 		if (!gnngp_kernel_is_auto(settings.method))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("kernel \"%s\" cannot be given with method %s", settings.kernel, settings.method),
-					 errhint("It is a method itself: leave method out.")));
+			gnngp_raise(INVALID_PARAMETER_VALUE, "It is a method itself: leave method out.",
+						"kernel \"%s\" cannot be given with method %s", settings.kernel,
+						settings.method);
 		settings.method = settings.kernel;
 		settings.kernel = pstrdup(GNNGP_LINK_KERNEL);
 		given = false;

@@ -75,35 +75,30 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 							   gp_method_print(env, &gp_dgp_text, &options) : methods[method]);
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("keep must be between 0 and %d", GP_LINK_KEPT),
-				 errhint("It says how many pairs of each node are stored, for gp_predict_links with k up to that.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"It says how many pairs of each node are stored, for gp_predict_links with k up to that.",
+					"keep must be between 0 and %d", GP_LINK_KEPT);
 	if (!(settings->min_probability >= 0.0 && settings->min_probability <= 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_probability must be between 0 and 1"),
-				 errhint("It drops kept pairs (keep => ...) of a smaller probability.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"It drops kept pairs (keep => ...) of a smaller probability.",
+					"min_probability must be between 0 and 1");
 	if (!(settings->missing_share > 0.0 && settings->missing_share < 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("missing_share must be between 0 and 1, and neither of them"),
-				 errhint("It says which part of all links the graph does not show, and scales the odds of every probability.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"It says which part of all links the graph does not show, and scales the odds of every probability.",
+					"missing_share must be between 0 and 1, and neither of them");
 	if (settings->min_probability > 0.0 && settings->keep == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("min_probability needs keep"),
-				 errhint("It drops kept pairs of a smaller probability: pass keep => 10, too.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"It drops kept pairs of a smaller probability: pass keep => 10, too.",
+					"min_probability needs keep");
 }
 
 void
 gnngp_link_allow_kernel(const gnngp_link_settings *settings)
 {
 	if (strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernel cannot be given with method dgp"),
-				 errhint("Its kernel is learnt; the options of method dgp are part of its text.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Its kernel is learnt; the options of method dgp are part of its text.",
+					"kernel cannot be given with method dgp");
 }
 
 gp_link_kept

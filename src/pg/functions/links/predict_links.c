@@ -153,10 +153,8 @@ among_argument(FunctionCallInfo fcinfo, const link_predict *p)
 	if (PG_ARGISNULL(ARG_AMONG))
 		return (gnngp_given_ids) {.all = true};
 	if (!OidIsValid(get_element_type(getBaseType(type))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("among must be an array of ids"),
-				 errhint("Write among => ARRAY[...], of the type of the nodes' ids.")));
+		gnngp_raise(DATATYPE_MISMATCH, "Write among => ARRAY[...], of the type of the nodes' ids.",
+					"among must be an array of ids");
 	gnngp_id_type_open_argument(&id_type, p->model, fcinfo, ARG_AMONG, &among_hints);
 	return gnngp_given_ids_read(&id_type, fcinfo, ARG_AMONG);
 }
@@ -229,15 +227,12 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (given->id[i].null)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain NULL", argument)));
+			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", argument);
 		node[i] = gnngp_link_ids_find(&p->open->ids, &given->id[i]);
 		if (node[i] < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("model \"%s\" has no node \"%s\"", p->model->name, gnngp_id_name(&given->id[i])),
-					 errhint(GNNGP_UNKNOWN_HINT)));
+			gnngp_raise(INVALID_PARAMETER_VALUE, GNNGP_UNKNOWN_HINT,
+						"model \"%s\" has no node \"%s\"", p->model->name,
+						gnngp_id_name(&given->id[i]));
 	}
 	return node;
 }
@@ -264,20 +259,17 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	src = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
 	dst = gnngp_given_ids_read(&p.id_type, fcinfo, 2);
 	if (src.n != dst.n)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("src and dst have different lengths: %lld and %lld",
-						(long long) src.n, (long long) dst.n),
-				 errhint("Each element of src is paired with the element of dst at its place.")));
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR,
+					"Each element of src is paired with the element of dst at its place.",
+					"src and dst have different lengths: %lld and %lld", (long long) src.n,
+					(long long) dst.n);
 	open_links(fcinfo, &p, src.n);
 	source = find_nodes(&p, &src, "src");
 	other = find_nodes(&p, &dst, "dst");
 	for (int64_t i = 0; i < src.n; i++)
 		if (source[i] == other[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node \"%s\" is paired with itself", gnngp_id_name(&src.id[i])),
-					 errhint("Leave out pairs whose ends are one node.")));
+			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave out pairs whose ends are one node.",
+						"node \"%s\" is paired with itself", gnngp_id_name(&src.id[i]));
 	row = gp_alloc_array(p.open->env, src.n, sizeof(gp_link_row));
 	if (src.n > 0)
 		gp_links_score(p.open->links, src.n, source, other, row);

@@ -106,12 +106,11 @@ read_node(gnngp_live_call *c)
 {
 	gnngp_live_call_nodes(c);
 	if (c->nodes.n != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid),
-						(int) c->nodes.n),
-				 errhint("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
-						 get_func_name(c->fcinfo->flinfo->fn_oid))));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					psprintf("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
+							 get_func_name(c->fcinfo->flinfo->fn_oid)),
+					"%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid),
+					(int) c->nodes.n);
 	c->wanted = c->nodes.id;
 	c->nwanted = 1;
 }
@@ -214,10 +213,9 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 	int32		column;
 
 	if (c->nodes.n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the node is not there yet as of that time"),
-				 errhint("Name an entity that gp_predict returns, or a later time as_of.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Name an entity that gp_predict returns, or a later time as_of.",
+					"the node is not there yet as of that time");
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
 	column = class_or_best(c, &one);
 	draw_orders(n, order);

@@ -34,11 +34,9 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 	c->graph = gnngp_graph_by_id(c->model->graph_id);
 	gnngp_become_again(&saved);
 	if (gnngp_graph_shape(c->graph) != c->live->shape)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name,
-						c->model->name),
-				 errhint("Fit the model again with gp_refresh.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit the model again with gp_refresh.",
+					"graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name,
+					c->model->name);
 	c->env = gnngp_env_create(CurrentMemoryContext);
 	c->guc_level = NewGUCNestLevel();
 	gnngp_pin_output_settings();
@@ -53,11 +51,9 @@ gnngp_live_call_number(const gnngp_live_call *c, const gnngp_given_ids *ids, con
 	{
 		gnngp_poll(i);
 		if (gnngp_number_add(&numbered, &ids->id[i]) != i)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("argument \"%s\" names node %s twice", argument,
-							gnngp_id_name(&ids->id[i])),
-					 errhint("Name each node once.")));
+			gnngp_raise(INVALID_PARAMETER_VALUE, "Name each node once.",
+						"argument \"%s\" names node %s twice", argument,
+						gnngp_id_name(&ids->id[i]));
 	}
 	return numbered;
 }
@@ -89,10 +85,8 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 {
 	gnngp_live_call_read_nodes(c, 1, "nodes", &gnngp_live_hints);
 	if (c->nodes.all)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("nodes must not be NULL"),
-				 errhint("Name the nodes; gp_predict gives all nodes.")));
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED, "Name the nodes; gp_predict gives all nodes.",
+					"nodes must not be NULL");
 }
 
 /* What the fit's features were made by, in doubles; NULL where it was not: damaged is the error. */
@@ -134,10 +128,9 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 			rim = GNNGP_RIM_EDGES;
 
 	if (c->model->rows > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("this cannot be asked of model \"%s\", which is of a task", c->model->name),
-				 errhint("Tasks have no edges and no neighbours; gp_explain names the facts that count.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"Tasks have no edges and no neighbours; gp_explain names the facts that count.",
+					"this cannot be asked of model \"%s\", which is of a task", c->model->name);
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_neighbourhood(c->env, c->graph, c->wanted, c->nwanted,

@@ -29,10 +29,9 @@ class_array(FunctionCallInfo fcinfo)
 													   PG_GETARG_CSTRING(ARG_GIVEN_CLASSES),
 														   TEXTOID, -1));
 	if (!OidIsValid(type) || !OidIsValid(get_element_type(getBaseType(type))))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("given_classes must be an array of classes"),
-				 errhint("Write given_classes => ARRAY[...], a class for each node of given_nodes.")));
+		gnngp_raise(DATATYPE_MISMATCH,
+					"Write given_classes => ARRAY[...], a class for each node of given_nodes.",
+					"given_classes must be an array of classes");
 	return PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_CLASSES);
 }
 
@@ -52,11 +51,9 @@ read_labels(gnngp_live_call *c)
 	if (!PG_ARGISNULL(ARG_GIVEN_VALUES))
 		values = gnngp_array_elements(PG_GETARG_ARRAYTYPE_P(ARG_GIVEN_VALUES), &value, &no_value);
 	if (!PG_ARGISNULL(regression ? ARG_GIVEN_CLASSES : ARG_GIVEN_VALUES))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" predicts %s", c->model->name, regression ? "values" :
-						"classes"),
-				 errhint(regression ? "Use given_values." : "Use given_classes.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					regression ? "Use given_values." : "Use given_classes.",
+					"model \"%s\" predicts %s", c->model->name, regression ? "values" : "classes");
 	if ((regression ? values : classes) != c->given.n)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
@@ -80,10 +77,8 @@ read_labels(gnngp_live_call *c)
 		label->taken = no_value[k];
 		label->target = label->taken ? 0.0 : DatumGetFloat8(value[k]);
 		if (!isfinite(label->target))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("a value of given_values is %g", label->target),
-					 errhint("Values must be finite.")));
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Values must be finite.",
+						"a value of given_values is %g", label->target);
 	}
 }
 
@@ -99,19 +94,16 @@ read_given(gnngp_live_call *c)
 		Oid			array = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_NODES);
 
 		if (!OidIsValid(array) || !OidIsValid(get_element_type(getBaseType(array))))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("given_nodes must be an array of ids"),
-					 errhint("Write given_nodes => ARRAY[...], of the type of the nodes' ids.")));
+			gnngp_raise(DATATYPE_MISMATCH,
+						"Write given_nodes => ARRAY[...], of the type of the nodes' ids.",
+						"given_nodes must be an array of ids");
 		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
 		c->given = gnngp_given_ids_read(&type, fcinfo, ARG_GIVEN_NODES);
 	}
 	for (int64 k = 0; k < c->given.n; k++)
 		if (c->given.id[k].null)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("given_nodes must not contain NULL"),
-					 errhint("To remove a label, pass NULL among the labels.")));
+			gnngp_raise(NULL_VALUE_NOT_ALLOWED, "To remove a label, pass NULL among the labels.",
+						"given_nodes must not contain NULL");
 	(void) gnngp_live_call_number(c, &c->given, "given_nodes");
 	read_labels(c);
 }
@@ -255,10 +247,8 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	task = c.model->rows > 0;
 	if (task && (!PG_ARGISNULL(ARG_GIVEN_NODES) || !PG_ARGISNULL(ARG_GIVEN_CLASSES) ||
 				 !PG_ARGISNULL(ARG_GIVEN_VALUES)))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("labels cannot be given to the model of a task"),
-				 errhint("Write them into the tables, and refresh the model.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED, "Write them into the tables, and refresh the model.",
+					"labels cannot be given to the model of a task");
 	(void) gnngp_as_of_argument(&c, ARG_AS_OF, GP_TIME_NEVER);
 	gnngp_live_call_nodes(&c);
 	read_given(&c);

@@ -52,15 +52,12 @@ gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time usual)
 	if (PG_ARGISNULL(argno))
 		return usual;
 	if (c->model->rows == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" is of a graph, which has no times", c->model->name),
-				 errhint("as_of is for models of tasks: gp_create_task.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "as_of is for models of tasks: gp_create_task.",
+					"model \"%s\" is of a graph, which has no times", c->model->name);
 	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(argno)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
-				 errmsg("as_of must be finite"),
-				 errhint("Leave as_of NULL to ask as of now, or as of the newest fact.")));
+		gnngp_raise(DATETIME_VALUE_OUT_OF_RANGE,
+					"Leave as_of NULL to ask as of now, or as of the newest fact.",
+					"as_of must be finite");
 	return (gp_time) PG_GETARG_TIMESTAMPTZ(argno);
 }
 
@@ -89,11 +86,10 @@ read_terms(gnngp_live_call *c, gnngp_few *few, bool apart)
 	{
 		row[i] = gnngp_few_place(few, &c->nodes.id[i]);
 		if (row[i] < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("node %s is not in its table at each reading",
-							gnngp_id_name(&c->nodes.id[i])),
-					 errhint("A view whose rows change from one reading to the next cannot be asked.")));
+			gnngp_raise(UNDEFINED_OBJECT,
+						"A view whose rows change from one reading to the next cannot be asked.",
+						"node %s is not in its table at each reading",
+						gnngp_id_name(&c->nodes.id[i]));
 	}
 	c->terms = gp_typed_tell(c->env, typed, own, c->live->keep, row, c->nodes.n, apart);
 }

@@ -105,9 +105,8 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, first, "clusters");
 	call.clusters = PG_GETARG_INT32(first);
 	if (call.clusters < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("clusters must be at least 1, not %d", call.clusters)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "clusters must be at least 1, not %d",
+					call.clusters);
 	/* The kernel, and the method where it is one */
 	settings.kernel = call.kernel = gnngp_kernel_argument(fcinfo, first + 1);
 	gnngp_method_check(&settings);

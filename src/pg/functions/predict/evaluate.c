@@ -102,10 +102,8 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 	gnngp_require_owner(model->owner_role, "model", model->name);
 	gnngp_require_node_part(model);
 	if (model->rows == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("model \"%s\" is of a graph, which has no times", model->name),
-				 errhint("Tasks are made with gp_create_task.")));
+		gnngp_raise(WRONG_OBJECT_TYPE, "Tasks are made with gp_create_task.",
+					"model \"%s\" is of a graph, which has no times", model->name);
 	if (open_forward(&f, model))
 	{
 		for (int64 i = 0; i < f.state->labelled; i++)
@@ -245,15 +243,13 @@ emit_ranking(FunctionCallInfo fcinfo, ReturnSetInfo *result, const gnngp_model *
 	gnngp_require_argument(fcinfo, ARG_FALSE_ALARMS, "false_alarms");
 	false_alarms = PG_GETARG_FLOAT8(ARG_FALSE_ALARMS);
 	if (!(false_alarms >= 0.0 && false_alarms <= 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("false_alarms must be between 0 and 1"),
-				 errhint("With 0.01, one in a hundred labels of other classes may be above the threshold.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"With 0.01, one in a hundred labels of other classes may be above the threshold.",
+					"false_alarms must be between 0 and 1");
 	if (!PG_ARGISNULL(ARG_K) && PG_GETARG_INT32(ARG_K) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("k must be at least 1"),
-				 errhint("Leave k NULL for as many nodes as the class has labels.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Leave k NULL for as many nodes as the class has labels.",
+					"k must be at least 1");
 	if (named)
 		gnngp_require_owner(model->owner_role, "model", model->name);
 	else if (!gnngp_is_owner(model->owner_role))

@@ -54,9 +54,8 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 	char	  **text;
 
 	if (nids != nlabels)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("there are %d nodes, but %d classes", nids, nlabels)));
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, NULL, "there are %d nodes, but %d classes",
+					nids, nlabels);
 	gnngp_labels_init(&names, env, false, InvalidOid);
 	for (int i = 0; i < nids; i++)
 	{
@@ -64,24 +63,19 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 
 		gnngp_poll(i);
 		if (no_id[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("an element of nodes is NULL")));
+			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "an element of nodes is NULL");
 		node = gnngp_value_find(&factor->ids, DatumGetInt64(id[i]));
 		if (node < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node " INT64_FORMAT " is not in the factor", DatumGetInt64(id[i])),
-					 errhint("A factor has the nodes of its edges, or of its features.")));
+			gnngp_raise(INVALID_PARAMETER_VALUE,
+						"A factor has the nodes of its edges, or of its features.",
+						"node " INT64_FORMAT " is not in the factor", DatumGetInt64(id[i]));
 		if (no_label[i])
 			continue;
 		l[out.n].node = (int32) node;
 		l[out.n].class = gnngp_labels_text(&names, VARDATA_ANY(DatumGetPointer(label[i])),
 										   VARSIZE_ANY_EXHDR(DatumGetPointer(label[i])));
 		if (l[out.n++].class < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("there are more than %d classes", GNNGP_MAX_CLASSES)));
+			gnngp_raise(DATA_EXCEPTION, NULL, "there are more than %d classes", GNNGP_MAX_CLASSES);
 	}
 	out.nclasses = names.label.n;
 	final = gnngp_labels_finish(&names, &text);
@@ -92,10 +86,8 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 	for (int64 i = 0; i < out.n; i++)
 	{
 		if (i > 0 && l[i].node == l[i - 1].node)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("node " INT64_FORMAT " is labelled twice",
-							gnngp_value_id(&factor->ids, l[i].node))));
+			gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " is labelled twice",
+						gnngp_value_id(&factor->ids, l[i].node));
 		out.node[i] = l[i].node;
 		out.class[i] = final[l[i].class];
 	}

@@ -87,8 +87,7 @@ gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,
 	uint16		class = gnngp_row_class(row, k);
 
 	if (class >= block->nclasses)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("the stored model \"%s\" is damaged: a class is unknown", rows->model->name)));
+		gnngp_raise(DATA_CORRUPTED, NULL, "the stored model \"%s\" is damaged: a class is unknown",
+					rows->model->name);
 	return rows->class_label[class];
 }

@@ -76,10 +76,8 @@ find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 	if (!by_class)
 		return;
 	if (model->classes == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("model \"%s\" has no scores by class", model->name),
-				 errhint("It predicts values: leave by_class out.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "It predicts values: leave by_class out.",
+					"model \"%s\" has no scores by class", model->name);
 	/* Sorts the scores by class, ascending in each. */
 	end = palloc0(sizeof(int64) * (classes + 1));
 	score = palloc_extended(sizeof(double) * Max(figures.n, 1), MCXT_ALLOC_HUGE);
@@ -114,10 +112,9 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, ARG_BY_CLASS, "by_class");
 	coverage = PG_GETARG_FLOAT8(ARG_COVERAGE);
 	if (!(coverage > 0.0 && coverage < 1.0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("coverage must be between 0 and 1"),
-				 errhint("With 0.9, nine in ten sets hold the true class or value.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"With 0.9, nine in ten sets hold the true class or value.",
+					"coverage must be between 0 and 1");
 	p.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
 	find_quantiles(&p, rows.model, coverage, PG_GETARG_BOOL(ARG_BY_CLASS));
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
