@@ -9,7 +9,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state,
 
 CREATE FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, bigint, bigint, double precision)
 RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_graph_accum_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_graph_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, bigint, bigint, double precision) IS
     'a step of the aggregate gp_graph: one more edge with a weight';
 

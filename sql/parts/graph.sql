@@ -1,61 +1,44 @@
 -- Graphs
 
-CREATE FUNCTION @extschema@.gp_create_graph(
-    graph text,
-    nodes regclass,
-    edges regclass,
-    id name DEFAULT 'id',
-    features text[] DEFAULT NULL,
-    target name DEFAULT NULL,
-    src name DEFAULT 'src',
-    dst name DEFAULT 'dst',
-    weight name DEFAULT NULL,
-    directed boolean DEFAULT false,
-    sparse_features regclass DEFAULT NULL,
-    scale text DEFAULT 'auto',
-    time_column name DEFAULT NULL,
-    edge_features text[] DEFAULT NULL,
-    OUT nodes bigint,
-    OUT labels bigint,
-    OUT classes bigint,
-    OUT edges bigint,
-    OUT edges_without_node bigint,
-    OUT self_loops bigint,
-    OUT duplicates bigint,
-    OUT null_features bigint,
-    OUT unlabelled_components bigint)
-AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, regclass, regclass, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
-    'name a node table and an edge table as a graph, and count what they hold; copies nothing; then call gp_fit(graph)';
-
--- Names of tables as text: literals, which could else be a list of tables too, and expressions.
-CREATE FUNCTION @extschema@.gp_create_graph(
-    graph text,
-    nodes text,
-    edges text,
-    id name DEFAULT 'id',
-    features text[] DEFAULT NULL,
-    target name DEFAULT NULL,
-    src name DEFAULT 'src',
-    dst name DEFAULT 'dst',
-    weight name DEFAULT NULL,
-    directed boolean DEFAULT false,
-    sparse_features regclass DEFAULT NULL,
-    scale text DEFAULT 'auto',
-    time_column name DEFAULT NULL,
-    edge_features text[] DEFAULT NULL,
-    OUT nodes bigint,
-    OUT labels bigint,
-    OUT classes bigint,
-    OUT edges bigint,
-    OUT edges_without_node bigint,
-    OUT self_loops bigint,
-    OUT duplicates bigint,
-    OUT null_features bigint,
-    OUT unlabelled_components bigint)
-AS 'MODULE_PATHNAME', 'gnngp_create_named_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.gp_create_graph(text, text, text, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS
-    'the same with the tables named by text';
+-- Names of tables as text, too: of literals, which could else be a list of tables, and expressions.
+DO $forms$
+DECLARE
+    form text[];
+BEGIN
+    FOREACH form SLICE 1 IN ARRAY ARRAY[
+        ['regclass', 'gnngp_create_graph', 'name a node table and an edge table as a graph, and count what they hold; copies nothing; then call gp_fit(graph)'],
+        ['text', 'gnngp_create_named_graph', 'the same with the tables named by text']]
+    LOOP
+        EXECUTE format($sql$
+            CREATE FUNCTION @extschema@.gp_create_graph(
+                graph text,
+                nodes %1$s,
+                edges %1$s,
+                id name DEFAULT 'id',
+                features text[] DEFAULT NULL,
+                target name DEFAULT NULL,
+                src name DEFAULT 'src',
+                dst name DEFAULT 'dst',
+                weight name DEFAULT NULL,
+                directed boolean DEFAULT false,
+                sparse_features regclass DEFAULT NULL,
+                scale text DEFAULT 'auto',
+                time_column name DEFAULT NULL,
+                edge_features text[] DEFAULT NULL,
+                OUT nodes bigint,
+                OUT labels bigint,
+                OUT classes bigint,
+                OUT edges bigint,
+                OUT edges_without_node bigint,
+                OUT self_loops bigint,
+                OUT duplicates bigint,
+                OUT null_features bigint,
+                OUT unlabelled_components bigint)
+            AS 'MODULE_PATHNAME', '%2$s' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+            COMMENT ON FUNCTION @extschema@.gp_create_graph(text, %1$s, %1$s, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS %3$L
+        $sql$, form[1], form[2], form[3]);
+    END LOOP;
+END $forms$;
 
 CREATE FUNCTION @extschema@.gp_create_graph(
     graph text,

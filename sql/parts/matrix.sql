@@ -67,20 +67,20 @@ COMMENT ON FUNCTION gnngp_internal.gp_apply(gnngp_internal.gp_matrix, gnngp_inte
     'rows times weights; with a triangular root also the squared lengths of rows divided by it, and of the rows';
 
 CREATE FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_stack_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_stack';
 
-CREATE FUNCTION gnngp_internal.gp_stack_final(internal) RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_stack_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_stack_final(internal) IS
-    'implementation of the aggregate gp_stack';
+CREATE FUNCTION gnngp_internal.gp_join_final(internal) RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_join_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_join_final(internal) IS
+    'implementation of the aggregates gp_stack and gp_glue';
 
 CREATE AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) (
     SFUNC = gnngp_internal.gp_stack_accum,
     STYPE = internal,
     SSPACE = 16777216,
-    FINALFUNC = gnngp_internal.gp_stack_final,
+    FINALFUNC = gnngp_internal.gp_join_final, FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) IS
@@ -88,20 +88,15 @@ COMMENT ON AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) IS
 
 CREATE FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_glue_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix) IS
-    'implementation of the aggregate gp_glue';
-
-CREATE FUNCTION gnngp_internal.gp_glue_final(internal) RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_glue_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_glue_final(internal) IS
     'implementation of the aggregate gp_glue';
 
 CREATE AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) (
     SFUNC = gnngp_internal.gp_glue_accum,
     STYPE = internal,
     SSPACE = 1048576,
-    FINALFUNC = gnngp_internal.gp_glue_final,
+    FINALFUNC = gnngp_internal.gp_join_final, FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) IS

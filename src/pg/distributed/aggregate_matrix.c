@@ -26,6 +26,7 @@ typedef struct pieces
 {
 	gnngp_holding held;
 	MemoryContext context;
+	bool		beside;			/* of gp_glue */
 	double		bytes;
 	int64		n;
 	int64		room;
@@ -34,9 +35,9 @@ typedef struct pieces
 
 /* The state for one more row. */
 static pieces *
-pieces_argument(FunctionCallInfo fcinfo, const char *aggregate)
+pieces_argument(FunctionCallInfo fcinfo, bool beside)
 {
-	MemoryContext context = gnngp_aggregate_context(fcinfo, aggregate);
+	MemoryContext context = gnngp_aggregate_context(fcinfo, beside ? "gp_glue" : "gp_stack");
 	pieces	   *state;
 
 	if (!PG_ARGISNULL(0))
@@ -44,11 +45,12 @@ pieces_argument(FunctionCallInfo fcinfo, const char *aggregate)
 	context = AllocSetContextCreate(context, "gnngp matrices", ALLOCSET_DEFAULT_SIZES);
 	state = MemoryContextAllocZero(context, sizeof(pieces));
 	state->context = context;
+	state->beside = beside;
 	return state;
 }
 
 static void
-add_piece(pieces *state, int64 key, Datum value)
+add_piece(pieces *state, Datum value)
 {
 	Size		bytes = toast_raw_datum_size(value);
 	MemoryContext old;
@@ -66,37 +68,25 @@ add_piece(pieces *state, int64 key, Datum value)
 	}
 	state->piece[state->n].bytes = PG_DETOAST_DATUM_COPY(value);
 	state->piece[state->n].m = gnngp_matrix_read(PointerGetDatum(state->piece[state->n].bytes));
-	state->piece[state->n].key = key;
 	state->n++;
 	MemoryContextSwitchTo(old);
 }
 
-/* gp_stack's step */
-PG_FUNCTION_INFO_V1(gnngp_stack_accum);
+/* The step of gp_stack, and of gp_glue, which has a place before the matrix. */
+PG_FUNCTION_INFO_V1(gnngp_join_accum);
 Datum
-gnngp_stack_accum(PG_FUNCTION_ARGS)
+gnngp_join_accum(PG_FUNCTION_ARGS)
 {
-	pieces	   *state = pieces_argument(fcinfo, "gp_stack");
+	bool		beside = PG_NARGS() > 2;
+	pieces	   *state = pieces_argument(fcinfo, beside);
 
-	if (PG_ARGISNULL(1))
-		gnngp_aggregate_null("matrix");
-	add_piece(state, 0, PG_GETARG_DATUM(1));
-	state->piece[state->n - 1].key = state->piece[state->n - 1].m.ids.first;
-	PG_RETURN_POINTER(state);
-}
-
-/* gp_glue's step */
-PG_FUNCTION_INFO_V1(gnngp_glue_accum);
-Datum
-gnngp_glue_accum(PG_FUNCTION_ARGS)
-{
-	pieces	   *state = pieces_argument(fcinfo, "gp_glue");
-
-	if (PG_ARGISNULL(1))
+	if (beside && PG_ARGISNULL(1))
 		gnngp_aggregate_null("place");
-	if (PG_ARGISNULL(2))
+	if (PG_ARGISNULL(beside ? 2 : 1))
 		gnngp_aggregate_null("matrix");
-	add_piece(state, PG_GETARG_INT32(1), PG_GETARG_DATUM(2));
+	add_piece(state, PG_GETARG_DATUM(beside ? 2 : 1));
+	state->piece[state->n - 1].key = beside ? PG_GETARG_INT32(1) :
+		state->piece[state->n - 1].m.ids.first;
 	PG_RETURN_POINTER(state);
 }
 
@@ -131,14 +121,16 @@ stacked_ids(const pieces *state)
 }
 
 /*
- * All pieces as one matrix: rows under rows, or columns beside columns.  Pieces are freed, since
- * each partition of a table keeps the state of its last group until the statement ends.
+ * The end of both: all pieces as one matrix, rows under rows, or columns beside columns.  Pieces are
+ * freed, since each partition of a table keeps the state of its last group until the statement ends.
  */
-static Datum
-join_pieces(FunctionCallInfo fcinfo, bool beside)
+PG_FUNCTION_INFO_V1(gnngp_join_final);
+Datum
+gnngp_join_final(PG_FUNCTION_ARGS)
 {
-	pieces	   *state = (pieces *) PG_GETARG_POINTER(0);
-	const gnngp_table_value *first = &state->piece[0].m;
+	pieces	   *state = PG_ARGISNULL(0) ? NULL : (pieces *) PG_GETARG_POINTER(0);
+	const gnngp_table_value *first;
+	bool		beside;
 	gnngp_value_ids ids;
 	gp_env	   *env;
 	gp_matrix	all;
@@ -146,6 +138,10 @@ join_pieces(FunctionCallInfo fcinfo, bool beside)
 	size_t		size;
 	int64		at = 0;			/* of the next piece: numbers from the first one */
 
+	if (state == NULL)
+		PG_RETURN_NULL();
+	first = &state->piece[0].m;
+	beside = state->beside;
 	gnngp_sort(state->piece, state->n, sizeof(piece), gp_compare_int64, NULL);
 	ids = beside ? first->ids : stacked_ids(state);
 	all = gp_matrix_wrap(NULL, ids.n, first->cols, first->wide ? GP_DOUBLE : GP_FLOAT);
@@ -174,27 +170,7 @@ join_pieces(FunctionCallInfo fcinfo, bool beside)
 	result = gnngp_matrix_write(&ids, all);
 	gnngp_env_destroy(env);
 	MemoryContextDelete(state->context);
-	return result;
-}
-
-/* gp_stack's end */
-PG_FUNCTION_INFO_V1(gnngp_stack_final);
-Datum
-gnngp_stack_final(PG_FUNCTION_ARGS)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(join_pieces(fcinfo, false));
-}
-
-/* gp_glue's end */
-PG_FUNCTION_INFO_V1(gnngp_glue_final);
-Datum
-gnngp_glue_final(PG_FUNCTION_ARGS)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(join_pieces(fcinfo, true));
+	PG_RETURN_DATUM(result);
 }
 
 /* ---- gp_gram ---- */

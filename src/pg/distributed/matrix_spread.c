@@ -69,7 +69,8 @@ each_block(Oid table, gnngp_row_fn row, void *state)
 typedef struct whole_graph
 {
 	gp_env	   *env;
-	Oid			table;			/* that it was made from */
+	Oid			table;			/* that it was made from, */
+	Oid			role;			/* as who could read it */
 	gnngp_value_ids ids;
 	gp_norm		norm;
 	gp_csr	   *a;				/* A in this norm, in float */
@@ -108,7 +109,8 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 	gp_env	   *env;
 	gp_graph   *graph;
 
-	if (w && w->table == table && w->norm == norm && gnngp_value_ids_equal(&w->ids, rows))
+	if (w && w->table == table && w->role == GetUserId() && w->norm == norm &&
+		gnngp_value_ids_equal(&w->ids, rows))
 	{
 		gnngp_env_resume(w->env, CurrentMemoryContext);
 		return w;
@@ -118,6 +120,7 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 	w = gp_alloc_zero(env, 1, sizeof(whole_graph));
 	w->env = env;
 	w->table = table;
+	w->role = GetUserId();
 	w->norm = norm;
 	w->ids = *rows;
 	if (rows->id)

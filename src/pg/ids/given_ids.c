@@ -48,8 +48,9 @@ report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 				format_type_be(type));
 }
 
-gnngp_id_hints
-gnngp_id_hints_for(FunctionCallInfo fcinfo)
+/* The hints of a function whose second argument names nodes, by the name that it is called by. */
+static gnngp_id_hints
+usual_hints(FunctionCallInfo fcinfo)
 {
 	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
 
@@ -95,12 +96,14 @@ void
 gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
 							int argno, const gnngp_id_hints *hints)
 {
+	gnngp_id_hints usual = usual_hints(fcinfo);
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	Oid			element = get_element_type(getBaseType(type));
 	Oid			asked = lookup_type(model);
 	Oid			own = model->integer_ids ? INT8OID :
 		OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
 
+	hints = hints ? hints : &usual;
 	if (OidIsValid(element))
 		type = element;
 	else if (is_literal(type) || gnngp_is_integers(type))
@@ -289,6 +292,27 @@ gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	if (type == TEXTOID && is_list(value))
 		return read_array(t, parse_array(value, TEXTOID));
 	return one_id(t, value);
+}
+
+gnngp_given_ids
+gnngp_given_ids_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
+						 int argno, const gnngp_id_hints *hints)
+{
+	gnngp_id_type_open_argument(t, model, fcinfo, argno, hints);
+	return gnngp_given_ids_read(t, fcinfo, argno);
+}
+
+gnngp_given_ids
+gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo, int argno,
+						  const char *name, const gnngp_id_hints *hints)
+{
+	gnngp_id_type type;
+
+	if (!OidIsValid(get_element_type(getBaseType(get_fn_expr_argtype(fcinfo->flinfo, argno)))))
+		gnngp_raise(DATATYPE_MISMATCH,
+					psprintf("Write %s => ARRAY[...], of the type of the nodes' ids.", name),
+					"%s must be an array of ids", name);
+	return gnngp_given_ids_argument(&type, model, fcinfo, argno, hints);
 }
 
 bool

@@ -40,14 +40,11 @@ typedef struct gnngp_id_hints
 	const char *kind;			/* what is named: "model" or "graph" */
 } gnngp_id_hints;
 
-/* The hints of a function whose second argument names nodes, by the name that it is called by. */
-extern gnngp_id_hints gnngp_id_hints_for(FunctionCallInfo fcinfo);
-
 /* Checks that ids of the model are values of the type; 42804 with a hint when not. */
 extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
 							   const gnngp_id_hints *hints);
 
-/* The same with the type that an argument's declaration asks for. */
+/* The same with the type that an argument's declaration asks for; hints NULL: the usual ones. */
 extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model,
 										FunctionCallInfo fcinfo, int argno,
 										const gnngp_id_hints *hints);
@@ -58,6 +55,16 @@ extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *mod
  */
 extern gnngp_given_ids gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo,
 											int argno);
+
+/* Both. */
+extern gnngp_given_ids gnngp_given_ids_argument(gnngp_id_type *t, const gnngp_model *model,
+												FunctionCallInfo fcinfo, int argno,
+												const gnngp_id_hints *hints);
+
+/* The same of a list beside the nodes: 42804 for an argument that is no array. */
+extern gnngp_given_ids gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo,
+												 int argno, const char *name,
+												 const gnngp_id_hints *hints);
 
 /* Such a text as one id, for models whose ids are texts; false for every other argument. */
 extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno,

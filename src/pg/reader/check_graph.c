@@ -109,6 +109,16 @@ find_column(const gnngp_table *table, const char *name, const char *holds, const
 	return gnngp_table_column(table, name);
 }
 
+/* 42701 where a column stands in a list before; what: "feature" or "edge feature". */
+static void
+require_once(const gnngp_texts *names, int i, const char *what)
+{
+	for (int j = 0; j < i; j++)
+		if (strcmp(names->text[i], names->text[j]) == 0)
+			gnngp_raise(DUPLICATE_COLUMN, NULL, "%s column \"%s\" is named twice", what,
+						names->text[i]);
+}
+
 static void
 check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
 {
@@ -116,10 +126,7 @@ check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
 	{
 		gnngp_column column = find_column(nodes, def->features.text[i], "features", "features => '{...}'");
 
-		for (int j = 0; j < i; j++)
-			if (strcmp(def->features.text[i], def->features.text[j]) == 0)
-				gnngp_raise(DUPLICATE_COLUMN, NULL, "feature column \"%s\" is named twice",
-							column.name);
+		require_once(&def->features, i, "feature");
 		if (def->target != NULL && strcmp(def->features.text[i], def->target) == 0)
 			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave it out of \"features\".",
 						"column \"%s\" cannot be both a feature and the target", column.name);
@@ -232,10 +239,7 @@ check_edge_features(const gnngp_table *edges, const gnngp_graph_def *def)
 	{
 		gnngp_column column = find_column(edges, def->edge_features.text[i], "features of the edges", "edge_features => '{...}'");
 
-		for (int j = 0; j < i; j++)
-			if (strcmp(def->edge_features.text[i], def->edge_features.text[j]) == 0)
-				gnngp_raise(DUPLICATE_COLUMN, NULL, "edge feature column \"%s\" is named twice",
-							column.name);
+		require_once(&def->edge_features, i, "edge feature");
 		if (strcmp(column.name, def->src) == 0 || strcmp(column.name, def->dst) == 0)
 			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave it out of \"edge_features\".",
 						"column \"%s\" cannot be both an end of the edges and a feature",

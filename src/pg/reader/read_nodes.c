@@ -90,14 +90,6 @@ add_label(node_state *s, Datum value, bool null)
 	s->label[s->n] = label;
 }
 
-static inline gnngp_id
-row_id(const node_state *s, int64 row)
-{
-	char	   *text = s->text ? s->text[row] : NULL;
-
-	return (gnngp_id) {s->key[row], text, text ? (int) strlen(text) : 0, false};
-}
-
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -154,14 +146,15 @@ permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
 
 	if (old == NULL)
 		return NULL;
-	CHECK_FOR_INTERRUPTS();
 	new = gp_alloc_array(env, n, size);
-	if (size == sizeof(int32))
-		for (int64 i = 0; i < n; i++)
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_poll(i);
+		if (size == sizeof(int32))
 			((int32 *) new)[i] = ((int32 *) old)[order[i].row];
-	else
-		for (int64 i = 0; i < n; i++)
+		else
 			((int64 *) new)[i] = ((int64 *) old)[order[i].row];
+	}
 	gp_free(env, old);
 	return new;
 }
@@ -190,7 +183,8 @@ sort_rows(node_state *s)
 	order = gp_alloc_array(env, s->n, sizeof(node_order));
 	for (int64 i = 0; i < s->n; i++)
 	{
-		order[i].id = row_id(s, i);
+		gnngp_poll(i);
+		order[i].id = gnngp_ids_at(&(gnngp_ids) {.key = s->key,.text = s->text}, i);
 		order[i].row = i;
 	}
 	gp_sort(env, order, s->n, sizeof(node_order), gnngp_id_compare, NULL);
@@ -202,10 +196,11 @@ sort_rows(node_state *s)
 	if (s->features)
 	{
 		node = gp_alloc_array(env, s->n, sizeof(int32));
-
-		CHECK_FOR_INTERRUPTS();
 		for (int64 i = 0; i < s->n; i++)
+		{
+			gnngp_poll(i);
 			node[order[i].row] = (int32) i;
+		}
 	}
 	gp_free(env, order);
 	return node;

@@ -165,26 +165,15 @@ add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 	gnngp_edge_list_add(&state->list, PG_GETARG_INT64(1), PG_GETARG_INT64(2), weight);
 }
 
-/* gp_graph_accum(state, src, dst) */
+/* gp_graph_accum(state, src, dst [, weight]) */
 PG_FUNCTION_INFO_V1(gnngp_graph_accum);
 Datum
 gnngp_graph_accum(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
-	if (unlikely(state == NULL || state->list.weighted))
-		state = state_argument(fcinfo, "gp_graph", false);
-	add_row(fcinfo, state);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
-}
-
-/* gp_graph_accum(state, src, dst, weight) */
-PG_FUNCTION_INFO_V1(gnngp_graph_accum_weighted);
-Datum
-gnngp_graph_accum_weighted(PG_FUNCTION_ARGS)
-{
-	gnngp_graph_state *state = state_argument(fcinfo, "gp_graph", true);
-
+	if (unlikely(state == NULL || state->list.weighted != (PG_NARGS() > 3)))
+		state = state_argument(fcinfo, "gp_graph", PG_NARGS() > 3);
 	add_row(fcinfo, state);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }

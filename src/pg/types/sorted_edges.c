@@ -46,12 +46,6 @@ allocate(int64 n, Size size)
 	return p;
 }
 
-static int
-bits_of(uint64 v)
-{
-	return v == 0 ? 0 : pg_leftmost_one_pos64(v) + 1;
-}
-
 /* The high bits of the key that an item begins with. */
 static inline uint64
 high_bits(const char *item, int shift)
@@ -264,7 +258,7 @@ gnngp_edge_sort(const gnngp_edge_list *list, gnngp_sorted_edges *out)
 		ids = (gnngp_ids) {.n = out->ids.n, .integer = true, .key = out->ids.id};
 		gnngp_idmap_build(env, &map, &ids);
 	}
-	out->shift = Max(bits_of(out->ids.n - 1), 1);
+	out->shift = out->ids.n < 3 ? 1 : pg_leftmost_one_pos64(out->ids.n - 1) + 1;
 	if (list->weighted)
 		out->edge = allocate(list->n, sizeof(gnngp_sorted_edge));
 	else

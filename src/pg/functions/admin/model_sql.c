@@ -59,28 +59,37 @@ grantee_role(const char *name)
 	return role;
 }
 
+/* What gp_grant and gp_revoke begin with: a model that is locked, inside SPI; the grantee. */
+static const gnngp_model *
+open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
+{
+	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
+	const gnngp_model *model;
+
+	gnngp_require_argument(fcinfo, 1, "grantee");
+	gnngp_prevent_read_only(command);
+	*grantee = NameStr(*grantee_argument(fcinfo));
+	model = own_model(name);
+	gnngp_spi_connect();
+	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
+	return model;
+}
+
 /* gp_grant(model, grantee) */
 PG_FUNCTION_INFO_V1(gnngp_grant);
 Datum
 gnngp_grant(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	const gnngp_model *model;
-	Oid			role;
+	const char *grantee;
+	const gnngp_model *model = open_grant(fcinfo, "gp_grant", &grantee);
 
-	gnngp_require_argument(fcinfo, 1, "grantee");
-	gnngp_prevent_read_only("gp_grant");
-	role = grantee_role(NameStr(*grantee_argument(fcinfo)));
-	model = own_model(name);
 	/* Inserts a grant, unless there is one; the model can't be dropped meanwhile */
-	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute(GNNGP_LATEST,
 				  "INSERT INTO gnngp_internal.gp_grant_catalog (model, grantee, owner)"
 				  " SELECT id, $2, owner FROM gnngp_internal.gp_model_catalog WHERE id = $1"
 				  " ON CONFLICT (model, gnngp_internal.gp_role_oid(grantee))"
 				  " DO UPDATE SET revoked = false",
-				  gnngp_param_int8(model->id), gnngp_role_param(role));
+				  gnngp_param_int8(model->id), gnngp_role_param(grantee_role(grantee)));
 	gnngp_spi_finish();
 	PG_RETURN_VOID();
 }
@@ -93,17 +102,10 @@ PG_FUNCTION_INFO_V1(gnngp_revoke);
 Datum
 gnngp_revoke(PG_FUNCTION_ARGS)
 {
-	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	const gnngp_model *model;
 	const char *grantee;
+	const gnngp_model *model = open_grant(fcinfo, "gp_revoke", &grantee);
 	uint64		rows;
 
-	gnngp_require_argument(fcinfo, 1, "grantee");
-	gnngp_prevent_read_only("gp_revoke");
-	grantee = NameStr(*grantee_argument(fcinfo));
-	model = own_model(name);
-	gnngp_spi_connect();
-	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	gnngp_execute(GNNGP_LATEST, "UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
 				  " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
 				  gnngp_param_int8(model->id), gnngp_param_text(grantee));

@@ -65,13 +65,11 @@ gnngp_heldout_links(PG_FUNCTION_ARGS)
 	held_rows	h = {0};
 	gnngp_id_type type;
 	gnngp_given_ids given;
-	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
 	open_held(&h, fcinfo);
-	gnngp_id_type_open_argument(&type, h.model, fcinfo, 1, &hints);
-	given = gnngp_given_ids_read(&type, fcinfo, 1);
+	given = gnngp_given_ids_argument(&type, h.model, fcinfo, 1, NULL);
 	gnngp_given_ids_sort(&given);
 	emit_pairs(&h, &type, &given);
 	gnngp_env_destroy(h.env);

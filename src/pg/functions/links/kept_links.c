@@ -42,17 +42,7 @@ gnngp_kept_serves(const gnngp_model *model, int64 k, gp_link_candidates candidat
 	return candidates == GP_CANDIDATES_AUTO && k <= model->link.settings.keep;
 }
 
-/* True for a pair that was emitted from its other end, which is remembered of this one. */
-static bool
-is_repeated(kept_call *t, int32 src, int32 dst)
-{
-	uint64		low = (uint64) Min(src, dst);
-	uint64		high = (uint64) Max(src, dst);
-
-	return !t->directed && !gp_set_add(&t->emitted, low << 32 | high);
-}
-
-/* Emits the pairs of a node, n of them as they rank. */
+/* Emits the pairs of a node, n of them as they rank, but for those that their other ends had. */
 static void
 emit_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *pair, int32 n)
 {
@@ -60,8 +50,13 @@ emit_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_pair *
 
 	CHECK_FOR_INTERRUPTS();
 	for (int32 e = 0; e < n; e++)
-		if (!is_repeated(t, node, pair[e].dst))
+	{
+		uint64		low = (uint64) Min(node, pair[e].dst);
+		uint64		high = (uint64) Max(node, pair[e].dst);
+
+		if (t->directed || gp_set_add(&t->emitted, low << 32 | high))
 			t->order[left++] = (gp_scored) {pair[e].score, pair[e].dst, e};
+	}
 	gnngp_sort(t->order, left, sizeof(gp_scored), gp_compare_scored, NULL);
 	for (int32 e = 0; e < left; e++)
 		t->emit(t->arg, id, &pair[t->order[e].place]);

@@ -119,18 +119,6 @@ gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_
 	return kept;
 }
 
-/* Tells when plain counts rank hidden links as well. */
-static void
-notice_plain(gp_env *env, const double *metric)
-{
-	double		plain = Max(metric[GP_LINK_METRIC_MRR_COMMON],
-							metric[GP_LINK_METRIC_MRR_ALLOCATION]);
-
-	if (metric[GP_LINK_METRIC_MRR] < plain)
-		gp_notice(env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
-				  "plain counts of common neighbours rank hidden links better than this model");
-}
-
 /* What is to be fitted; options is room. */
 static gp_link_problem
 make_problem(gp_env *env, const gnngp_data *data, const gnngp_link_settings *settings,
@@ -179,7 +167,10 @@ gnngp_link_compute(gnngp_run *run, const gnngp_data *data, const gnngp_link_sett
 		problem.device_arg = card;
 	}
 	links = gp_link_fit(device, &problem);
-	notice_plain(device->env, links->metric);
+	if (links->metric[GP_LINK_METRIC_MRR] < Max(links->metric[GP_LINK_METRIC_MRR_COMMON],
+												links->metric[GP_LINK_METRIC_MRR_ALLOCATION]))
+		gp_notice(device->env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
+				  "plain counts of common neighbours rank hidden links better than this model");
 	return links;
 }
 

@@ -15,12 +15,6 @@
 #define ARG_AMONG 4
 #define BRIEF 512				/* nodes or pairs, up to which a call is brief */
 
-static const gnngp_id_hints predict_hints = {
-	"Use gp_predict_links(%1$s) for all nodes, or an integer id.",
-	"Use gp_predict_links(%1$s, NULL, ...) for all nodes, or ids of type %2$s.",
-	"model"
-};
-
 static const gnngp_id_hints among_hints = {
 	"Write among => ARRAY[...] with integers, for nodes of %1$s.",
 	"Write among => ARRAY[...] with ids of type %2$s, for nodes of %1$s.",
@@ -143,27 +137,11 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	return node;
 }
 
-/* The ids that the other end is to be among; all of them where there is no such argument. */
-static gnngp_given_ids
-among_argument(FunctionCallInfo fcinfo, const link_predict *p)
-{
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, ARG_AMONG);
-	gnngp_id_type id_type;
-
-	if (PG_ARGISNULL(ARG_AMONG))
-		return (gnngp_given_ids) {.all = true};
-	if (!OidIsValid(get_element_type(getBaseType(type))))
-		gnngp_raise(DATATYPE_MISMATCH, "Write among => ARRAY[...], of the type of the nodes' ids.",
-					"among must be an array of ids");
-	gnngp_id_type_open_argument(&id_type, p->model, fcinfo, ARG_AMONG, &among_hints);
-	return gnngp_given_ids_read(&id_type, fcinfo, ARG_AMONG);
-}
-
 /* Emits the best pairs of the nodes that were given. */
 static void
 predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *given)
 {
-	gnngp_given_ids among = among_argument(fcinfo, p);
+	gnngp_given_ids among = {.all = PG_ARGISNULL(ARG_AMONG)};
 	int32	   *other = NULL;
 	int64		others = 0;
 	int64		k = gnngp_count_argument(fcinfo, 2, "k", "Use k => NULL for all candidates.");
@@ -173,6 +151,8 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	int32	   *node;
 	int64		n;
 
+	if (!among.all)
+		among = gnngp_given_list_argument(p->model, fcinfo, ARG_AMONG, "among", &among_hints);
 	if (among.all && gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
 	{
 		open_result(fcinfo, p);
@@ -210,8 +190,7 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
-	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &predict_hints);
-	given = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
+	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, NULL);
 	predict_links(fcinfo, &p, &given);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
@@ -255,8 +234,7 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	open_model(fcinfo, &p);
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
-	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
-	src = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
+	src = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
 	dst = gnngp_given_ids_read(&p.id_type, fcinfo, 2);
 	if (src.n != dst.n)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR,
@@ -289,7 +267,6 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 {
 	link_predict p;
 	gnngp_given_ids given;
-	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	int			guc_level = NewGUCNestLevel();
 	int32	   *node;
 	float4	   *numbers;
@@ -300,8 +277,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 
 	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
-	gnngp_id_type_open_argument(&p.id_type, p.model, fcinfo, 1, &hints);
-	given = gnngp_given_ids_read(&p.id_type, fcinfo, 1);
+	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, NULL);
 	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
 	width = gp_links_embedding_width(p.open->links);
 	if (width == 0)

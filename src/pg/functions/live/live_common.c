@@ -64,8 +64,7 @@ gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 {
 	int64		n = 0;
 
-	gnngp_id_type_open_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
-	c->nodes = gnngp_given_ids_read(&c->id_type, c->fcinfo, argno);
+	c->nodes = gnngp_given_ids_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
 	/* Leaves out ids that are NULL, as gp_predict does */
 	for (int64 i = 0; i < c->nodes.n; i++)
 		if (!c->nodes.id[i].null)

@@ -86,20 +86,10 @@ static void
 read_given(gnngp_live_call *c)
 {
 	FunctionCallInfo fcinfo = c->fcinfo;
-	gnngp_id_type type;
 
-	c->given = (gnngp_given_ids) {0};
 	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
-	{
-		Oid			array = get_fn_expr_argtype(fcinfo->flinfo, ARG_GIVEN_NODES);
-
-		if (!OidIsValid(array) || !OidIsValid(get_element_type(getBaseType(array))))
-			gnngp_raise(DATATYPE_MISMATCH,
-						"Write given_nodes => ARRAY[...], of the type of the nodes' ids.",
-						"given_nodes must be an array of ids");
-		gnngp_id_type_open_argument(&type, c->model, fcinfo, ARG_GIVEN_NODES, &gnngp_live_hints);
-		c->given = gnngp_given_ids_read(&type, fcinfo, ARG_GIVEN_NODES);
-	}
+		c->given = gnngp_given_list_argument(c->model, fcinfo, ARG_GIVEN_NODES, "given_nodes",
+											 &gnngp_live_hints);
 	for (int64 k = 0; k < c->given.n; k++)
 		if (c->given.id[k].null)
 			gnngp_raise(NULL_VALUE_NOT_ALLOWED, "To remove a label, pass NULL among the labels.",

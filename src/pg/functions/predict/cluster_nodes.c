@@ -123,8 +123,7 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	call.ids.integer_ids = call.data->ids.integer;
 	if (some)
 	{
-		gnngp_id_type_open_argument(&type, &call.ids, fcinfo, 1, &hints);
-		given = gnngp_given_ids_read(&type, fcinfo, 1);
+		given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, 1, &hints);
 		gnngp_given_ids_sort(&given);
 	}
 	else

@@ -95,22 +95,6 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 }
 
 static void
-emit_node(gp_env *env, ReturnSetInfo *result, const gnngp_table_value *factor, const labels *l,
-		  const gp_posterior *post, int64 node, int32 top, gnngp_ranked_class *rank)
-{
-	int32		n = l->nclasses;
-	const double *mean = post->mean + node * n;
-
-	gnngp_rank_classes(env, &post->calibrator, n, mean, post->prior_share,
-					   post->is_prior && post->is_prior[node], rank);
-	for (int32 k = 0; k < Min(top, n); k++)
-		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor->ids, node))),
-				   l->name[rank[k].class],
-				   gnngp_cell_float((float) mean[rank[k].class] + 0.0f),
-				   gnngp_cell_float(post->variance[node]), gnngp_cell_float(rank[k].probability));
-}
-
-static void
 compute_posterior(gnngp_run *compute, void *arg)
 {
 	predict_job *job = arg;
@@ -146,6 +130,7 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	int32		top;
 	labels		l;
 	gnngp_ranked_class *rank;
+	const gp_posterior *post;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
@@ -163,10 +148,20 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
 				  false, compute_posterior, &job);
 	rank = gp_alloc_array(env, l.nclasses, sizeof(gnngp_ranked_class));
-	for (int64 i = 0; i < job.posterior->nodes; i++)
+	post = job.posterior;
+	for (int64 i = 0; i < post->nodes; i++)
 	{
+		const double *mean = post->mean + i * l.nclasses;
+
 		CHECK_FOR_INTERRUPTS();
-		emit_node(env, result, &factor, &l, job.posterior, i, top, rank);
+		gnngp_rank_classes(env, &post->calibrator, l.nclasses, mean, post->prior_share,
+						   post->is_prior && post->is_prior[i], rank);
+		for (int32 k = 0; k < Min(top, l.nclasses); k++)
+			gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
+					   l.name[rank[k].class],
+					   gnngp_cell_float((float) mean[rank[k].class] + 0.0f),
+					   gnngp_cell_float(post->variance[i]),
+					   gnngp_cell_float(rank[k].probability));
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -48,13 +48,12 @@ void
 gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
 					gnngp_emit_node emit, void *arg)
 {
-	gnngp_id_hints hints = gnngp_id_hints_for(fcinfo);
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin_output_settings();
 	rows->emit = emit;
 	rows->arg = arg;
-	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes, &hints);
+	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes, NULL);
 	if (gnngp_given_ids_as_written(&rows->id_type, fcinfo, nodes, &rows->given))
 		read_blocks(rows, part);
 	if (rows->found == 0)
