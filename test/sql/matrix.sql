@@ -146,6 +146,7 @@ SELECT count(*) AS unknown FROM labelled, gp_degrees(m, 'unknown'::regclass, '{}
 SELECT gp_degrees(m, 'graphs'::regclass, '{}') FROM whole;
 SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
 SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT NULL) AS u;
+SELECT gp_stack(m) OVER (ORDER BY part) FROM parts;
 SELECT gp_glue(part, m) FROM parts;
 SELECT gp_glue(NULL, m) FROM parts;
 SELECT gp_gram(p.m, y.m, NULL) FROM parts AS p, y WHERE p.part = 0 AND y.part = 3;
@@ -159,6 +160,17 @@ SELECT 'AQkBAQAAAAAAAADwfw=='::gp_matrix;
 SELECT 'AQkBAQAAAAAAAAAAgA=='::gp_matrix;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_matrix AS one;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
+
+-- The graph that is kept is nobody's who may not read its table
+CREATE ROLE matrix_stranger;
+GRANT SELECT ON whole TO matrix_stranger;
+BEGIN;
+SELECT count(*) FROM whole, gp_spread(m, 'graphs'::regclass, 'A*X0', '{}');
+SET LOCAL ROLE matrix_stranger;
+SELECT count(*) FROM whole, gp_spread(m, 'graphs'::regclass, 'A*X0', '{}');
+ROLLBACK;
+DROP OWNED BY matrix_stranger;
+DROP ROLE matrix_stranger;
 
 DROP VIEW spread_cells, x;
 DROP FUNCTION cells;
