@@ -104,7 +104,7 @@ static gp_factor *
 make_factor(gp_eval *ev, const trial *t)
 {
 	int64_t		n;
-	int32_t    *landmark = gp_landmarks_choose(ev, t->fit, t->landmarks, &n);
+	int32_t    *landmark = gp_landmarks_choose(ev, t->fit, t->landmarks, false, &n);
 	gp_factor  *f = gp_eval_nystrom(ev, t->root, landmark, n);
 
 	gp_free(ev->env, landmark);
@@ -275,8 +275,7 @@ gp_similarity_columns(gp_similarity *s, const int32_t *index, int64_t count, gp_
 	{
 		const gp_linear *z = &s->piece[b];
 
-		right = dev->create(dev, z->width, out.cols, s->ev->type);
-		dev->fill(dev, right, 0.0);
+		right = gp_filled(dev, z->width, out.cols, s->ev->type, 0.0);
 		gp_linear_rows(s->ev, z, index, count, gp_matrix_cols(right, 0, count));
 		if (s->value[b] != 1.0)
 			dev->axpby(dev, s->value[b], right, 0.0, right);

@@ -96,7 +96,6 @@ dry_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha, const gp_csr *
 {
 }
 
-/* The elements of a matrix. */
 static double
 elements(gp_matrix m)
 {

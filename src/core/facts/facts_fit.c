@@ -142,7 +142,7 @@ answer_rows(gp_device *dev, const gp_problem *problem, const gp_features *x, gp_
 	gp_env	   *env = dev->env;
 	int32_t    *nowhere = gp_alloc_array(env, x->rows, sizeof(int32_t));
 	gp_graph   *none = gp_graph_build(gp_edges_create(env, x->rows, false, false));
-	gp_live_question q = {.keep = out->keep,.program = problem->program,.graph = none,
+	gp_live_question q = {.state = out->state,.program = problem->program,.graph = none,
 		.features = x,.fit_node = nowhere,.inner = x->rows,.asked = x->rows};
 	gp_live_answer a;
 

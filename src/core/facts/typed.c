@@ -156,7 +156,7 @@ typedef struct term_sum
 	gp_matrix	panel;			/* rows x landmarks */
 	gp_matrix	diag;			/* rows x 1 */
 	double	   *unit;			/* of each term: its leaf and its path, -1: none, and the mean */
-	gp_keep    *keep;
+	gp_live_state *state;
 	const int32_t *row;			/* of some rows the terms are told instead */
 	gp_typed_terms *told;
 	bool		apart;			/* and each is kept */
@@ -196,7 +196,7 @@ note_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path, dou
 
 	for (int32_t k = 0; k < n; k++)
 		all[k] = k;
-	gp_keep_rows(s->keep, GP_PIECE_TYPED, s->terms, KEPT_ROWS, rows, all, n);
+	gp_state_rows(s->state, GP_PIECE_TYPED, s->terms, KEPT_ROWS, rows, all, n);
 	s->unit = gp_realloc_array(env, s->unit, (s->terms + 1) * UNITS, sizeof(double));
 	memcpy(s->unit + (int64_t) s->terms * UNITS, (double[UNITS]) {leaf, path, unit},
 		   UNITS * sizeof(double));
@@ -206,9 +206,9 @@ note_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path, dou
 
 /* The columns that those of a leaf had in the fit, -1: none. */
 static int32_t *
-columns_then(gp_env *env, const gp_keep *keep, const path *p, int leaf, int64_t then)
+columns_then(gp_env *env, const gp_live_state *state, const path *p, int leaf, int64_t then)
 {
-	const gp_piece *keys = gp_keep_need(env, keep, GP_PIECE_TYPED, leaf, KEPT_KEYS, then);
+	const gp_piece *keys = gp_state_need(env, state, GP_PIECE_TYPED, leaf, KEPT_KEYS, then);
 	const uint64_t *key = keys->dense;
 	int32_t    *column = gp_alloc_array(env, p->members->rows, sizeof(int32_t));
 	int64_t		at = 0;
@@ -239,9 +239,9 @@ tell_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 
 	if (told->n == s->terms || unit[0] != leaf || unit[1] != path)
 		return;
-	then = gp_keep_find(s->keep, GP_PIECE_TYPED, told->n, KEPT_ROWS)->csr;
+	then = gp_state_find(s->state, GP_PIECE_TYPED, told->n, KEPT_ROWS)->csr;
 	if (leaf >= 0)
-		column = columns_then(env, s->keep, &s->typed->path[leaf], leaf, then->cols);
+		column = columns_then(env, s->state, &s->typed->path[leaf], leaf, then->cols);
 	dense = gp_alloc_zero(env, gp_max64(then->cols, z->cols), sizeof(double));
 	out = covariance = gp_alloc_zero(env, told->rows * (n + 1), sizeof(double));
 	told->term[told->n++] = (gp_typed_term) {leaf < 0 ? NULL : s->typed->path[leaf].name,
@@ -285,7 +285,7 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 	unit = gp_mean_entry(dev, diag);
 	if (unit > 0.0 || dev->env->dry)
 	{
-		if (s->keep)
+		if (s->state)
 			note_term(s, g, z, leaf, path, unit);
 		s->terms++;
 		dev->axpby(dev, 1.0 / unit, diag, 1.0, s->diag);
@@ -391,9 +391,9 @@ features_of(gp_device *dev, gp_matrix panel, gp_matrix diag)
 
 gp_features *
 gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
-				  const int32_t *landmark, int64_t n, gp_keep *keep)
+				  const int32_t *landmark, int64_t n, gp_live_state *state)
 {
-	term_sum	s = {.dev = dev,.typed = t,.landmark = landmark,.keep = keep,
+	term_sum	s = {.dev = dev,.typed = t,.landmark = landmark,.state = state,
 		.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
 	.diag = dev->create(dev, t->rows, 1, GP_DOUBLE)};
 	gp_features *out;
@@ -412,12 +412,12 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 	/* Of a landmark nothing is left. */
 	for (int64_t k = 0; k < n; k++)
 		((float *) out->dense)[landmark[k] * (n + 1) + n] = 0.0f;
-	if (keep)
+	if (state)
 	{
-		gp_keep_lower(dev, keep, GP_PIECE_TYPED, 0, KEPT_ROOT, root);
-		gp_keep_numbers(keep, GP_PIECE_TYPED, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
+		gp_state_lower(dev, state, GP_PIECE_TYPED, 0, KEPT_ROOT, root);
+		gp_state_numbers(state, GP_PIECE_TYPED, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
 		for (int q = 0; q < t->n; q++)
-			gp_keep_numbers(keep, GP_PIECE_TYPED, q, KEPT_KEYS, (const double *) t->path[q].key,
+			gp_state_numbers(state, GP_PIECE_TYPED, q, KEPT_KEYS, (const double *) t->path[q].key,
 							t->path[q].members->rows, 1);
 		gp_free(dev->env, s.unit);
 	}
@@ -428,13 +428,13 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 /* ---- some rows ---- */
 
 gp_typed_terms *
-gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_keep *keep,
+gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_live_state *state,
 			  const int32_t *row, int64_t rows, bool apart)
 {
-	const gp_piece *terms = gp_keep_find(keep, GP_PIECE_TYPED, 0, KEPT_TERMS);
-	const gp_piece *first = gp_keep_find(keep, GP_PIECE_TYPED, 0, KEPT_ROWS);
+	const gp_piece *terms = gp_state_find(state, GP_PIECE_TYPED, 0, KEPT_TERMS);
+	const gp_piece *first = gp_state_find(state, GP_PIECE_TYPED, 0, KEPT_ROWS);
 	gp_typed_terms *told = gp_alloc_zero(env, 1, sizeof(gp_typed_terms));
-	term_sum	s = {.typed = t,.keep = (gp_keep *) keep,.row = row,.told = told,
+	term_sum	s = {.typed = t,.state = (gp_live_state *) state,.row = row,.told = told,
 	.apart = apart};
 
 	if (terms == NULL || terms->cols != UNITS || first == NULL)
@@ -447,7 +447,7 @@ gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_k
 	told->term = gp_alloc_array(env, s.terms, sizeof(gp_typed_term));
 	for (int k = 0; k < s.terms; k++)
 	{
-		const gp_piece *p = gp_keep_find(keep, GP_PIECE_TYPED, k, KEPT_ROWS);
+		const gp_piece *p = gp_state_find(state, GP_PIECE_TYPED, k, KEPT_ROWS);
 
 		if (p == NULL || p->rows != first->rows || (s.unit[k * UNITS] < 0 && p->cols != own->dims))
 			gp_raise(env, GP_ERR_DATA, "Fit the model again.",
@@ -461,9 +461,10 @@ gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_k
 }
 
 gp_features *
-gp_typed_rows(gp_device *dev, const gp_keep *keep, double *covariance, int64_t rows, int64_t n)
+gp_typed_rows(gp_device *dev, const gp_live_state *state, double *covariance, int64_t rows,
+			  int64_t n)
 {
-	const gp_piece *root = gp_keep_need(dev->env, keep, GP_PIECE_TYPED, 0, KEPT_ROOT,
+	const gp_piece *root = gp_state_need(dev->env, state, GP_PIECE_TYPED, 0, KEPT_ROOT,
 										n * (n + 1) / 2);
 	gp_matrix	all = gp_matrix_wrap(covariance, rows, n + 1, GP_DOUBLE);
 	gp_matrix	panel = dev->create(dev, rows, n, GP_DOUBLE);
@@ -472,7 +473,7 @@ gp_typed_rows(gp_device *dev, const gp_keep *keep, double *covariance, int64_t r
 
 	dev->upload(dev, panel, gp_matrix_cols(all, 0, n));
 	dev->upload(dev, diag, gp_matrix_cols(all, n, 1));
-	gp_keep_solve(dev, root, true, panel);
+	gp_state_solve(dev, root, true, panel);
 	out = features_of(dev, panel, diag);
 	gp_destroy_all(dev, &panel, &diag);
 	return out;

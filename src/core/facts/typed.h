@@ -42,10 +42,10 @@ extern void gp_typed_add(gp_typed *typed, const char *name, int64_t n, gp_typed_
  * landmarks and with itself: rows x (n + 1).  The last column has what the landmarks leave of a
  * row's own variance, so products of two rows that are no landmarks are not theirs: a low-rank
  * evaluator on these landmarks asks for none.  own has the rows' own columns, dense; it may have
- * none.  keep gets what answers about other rows need, unless it is NULL.
+ * none.  state gets what answers about other rows need, unless it is NULL.
  */
 extern gp_features *gp_typed_features(gp_device *dev, const gp_typed *typed, const gp_features *own,
-									  const int32_t *landmark, int64_t n, gp_keep *keep);
+									  const int32_t *landmark, int64_t n, gp_live_state *state);
 
 /* What the terms of the sum add up: whose columns or list, gathered over which path. */
 typedef struct gp_typed_term
@@ -69,11 +69,11 @@ typedef struct gp_typed_terms
  * their covariances belong together, whatever has changed.  Each term's are kept only if apart.
  */
 extern gp_typed_terms *gp_typed_tell(gp_env *env, const gp_typed *typed, const gp_features *own,
-									 const gp_keep *keep, const int32_t *row, int64_t rows,
+									 const gp_live_state *state, const int32_t *row, int64_t rows,
 									 bool apart);
 
 /* Features, as those of the fit, of rows by sums of terms: rows x (n + 1). */
-extern gp_features *gp_typed_rows(gp_device *dev, const gp_keep *keep, double *covariance,
+extern gp_features *gp_typed_rows(gp_device *dev, const gp_live_state *state, double *covariance,
 								  int64_t rows, int64_t n);
 
 #endif							/* GP_TYPED_H */

@@ -32,7 +32,7 @@ gp_kernel_factor(gp_device *dev, const gp_problem *problem)
 	count = problem->program->power == 1.0 ? problem->graph->nodes : gp_power_landmarks(&ev);
 	if (problem->nlandmarks > 0 && problem->nlandmarks < count)
 		count = problem->nlandmarks;
-	landmark = gp_landmarks_choose(&ev, problem, count, &n);
+	landmark = gp_landmarks_choose(&ev, problem, count, false, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	f = gp_factor_of_power(&ev, f);
 	q = gp_factor_dense(&ev, f);

@@ -63,11 +63,10 @@ keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan,
 {
 	gp_matrix	ones;
 
-	if (ev->keep == NULL)
+	if (ev->state == NULL)
 		return;
 	gp_anchors_note_exact(ev, problem->labelled, problem->nlabelled, !plan->by_columns);
-	ones = ev->dev->create(ev->dev, problem->nlabelled, 1, GP_DOUBLE);
-	ev->dev->fill(ev->dev, ones, 1.0);
+	ones = gp_filled(ev->dev, problem->nlabelled, 1, GP_DOUBLE, 1.0);
 	gp_live_keep_weights(ev, solution->weights, solution->root, ones);
 	ev->dev->destroy(ev->dev, &ones);
 }

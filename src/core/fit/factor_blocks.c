@@ -52,11 +52,6 @@ rows_and_landmarks(gp_device *dev, gp_matrix rows, const gp_matrix *root, gp_mat
 	return x;
 }
 
-/*
- * out (rows x landmarks, float) = the covariances of rows with landmarks: K0 = x y', and what a
- * kernel without sums over neighbours makes of it.  Rows are whitened first where there is a root;
- * landmarks are already.  own[j] is the row that is landmark j, or -1.
- */
 void
 gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 					 const gp_matrix *root, gp_matrix landmarks, const int32_t *own, gp_matrix out)
@@ -81,11 +76,6 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 	gp_free_all(env, x.dense, at, none.start);
 }
 
-/*
- * columns <- S columns for the linear operator S of a kernel such as A*X0: its explicit factor,
- * with the columns, of all nodes, for features (float).  A, which was made before, serves any
- * number of calls.
- */
 void
 gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix columns)
 {
@@ -138,8 +128,7 @@ multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
 	dev->gemm(dev, false, false, 1.0, q, gp_matrix_rows(x, 0, q.cols), 0.0, product);
 	if (w.rows > q.cols)
 	{
-		ones = dev->create(dev, q.rows, 1, GP_DOUBLE);
-		dev->fill(dev, ones, 1.0);
+		ones = gp_filled(dev, q.rows, 1, GP_DOUBLE, 1.0);
 		dev->gemm(dev, false, false, 1.0, ones, gp_matrix_rows(x, q.cols, 1), 1.0, product);
 		dev->destroy(dev, &ones);
 	}
@@ -147,11 +136,6 @@ multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
 	gp_destroy_all(dev, &x, &product);
 }
 
-/*
- * out (rows x columns, double) = rows w, as multiply has it; and where there is a root, the squared
- * lengths of the rows after it in norm, and before in present (rows x 1, double).  The solve is in
- * float, as in memory.
- */
 void
 gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
 			   gp_matrix norm, gp_matrix present)

@@ -42,9 +42,8 @@ extern bool gp_plan_fits(const gp_device *dev, const gp_problem *problem, const 
  * only an estimate is asked for (GP_ERR_LIMIT: what needs so much, and a hint); and these behind
  * its reason.
  */
-extern void gp_plan_complete(gp_device *dev, const gp_problem *problem, const gp_count *count,
-						   const char *what,
-						   const char *hint, gp_plan *plan);
+extern void gp_plan_set_figures(gp_device *dev, const gp_problem *problem, const gp_count *count,
+								const char *what, const char *hint, gp_plan *plan);
 extern void gp_plan_explain(gp_plan *plan);
 
 /* Plans, computes and returns the posterior; checks the plan against gp_limit first. */

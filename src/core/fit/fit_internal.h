@@ -52,21 +52,19 @@ extern int64_t gp_power_landmarks(const gp_eval *ev);
 extern gp_problem gp_power_problem(const gp_problem *problem);
 
 /*
- * Puts the posterior by a power of the kernel in place of another's, if leave-one-out prefers it.
+ * Puts the posterior by the power of the kernel that explains the labels best in place of the one
+ * that the fit has; where kernels are compared it has none, and 1 is the factor as it is.
  */
 extern void gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 							gp_solution *solution, gp_posterior *out);
-
-/* landmarks.c: landmarks drawn evenly, without twins, of all nodes. */
-extern int32_t *gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count,
-									int64_t *n);
 
 /*
  * The entries of the kernel that each live answer of a plan computes (live_record.c), and how many
  * take less than some tenths of a second on a busy machine, by a kernel of several terms, too.
  */
 #define GP_LIVE_ENTRIES 1.5e5
-extern double gp_live_entries(const gp_keep *keep, const gp_problem *problem, const gp_plan *plan);
+extern double gp_live_entries(const gp_live_state *state, const gp_problem *problem,
+							  const gp_plan *plan);
 
 /*
  * Begins what a live problem keeps, and adds the regression and what makes probabilities of means

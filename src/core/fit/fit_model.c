@@ -21,68 +21,87 @@ close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 	return closed;
 }
 
+/* A fit with its plan: the graph's matrix for conjugate gradients, or an evaluation. */
+typedef struct planned_fit
+{
+	gp_csr	   *s;				/* NULL: */
+	gp_eval		ev;
+	gp_plan		plan;
+} planned_fit;
+
+static void
+plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
+{
+	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
+	p->s = NULL;
+	if (gp_precision_serves(dev->env, problem))
+	{
+		p->s = gp_precision_matrix(dev->env, problem->graph);
+		p->plan = gp_plan_precision(dev, problem, p->s);
+		return;
+	}
+	gp_eval_open_with(&p->ev, dev, problem->program, problem->graph, problem->features,
+					  problem->seed, problem->type,
+					  (gp_eval_options) {NULL, true, problem->estimate_limit});
+	if (problem->jitter > 0.0)
+		p->ev.jitter = problem->jitter;
+	p->plan = gp_plan_of_evaluation(&p->ev, problem);
+}
+
+static void
+close_planned(gp_env *env, planned_fit *p)
+{
+	if (p->s)
+		gp_csr_free(env, p->s);
+	else
+		gp_eval_close(&p->ev);
+}
+
+gp_plan
+gp_plan_make(gp_device *dev, const gp_problem *problem)
+{
+	planned_fit p;
+
+	plan_fit(dev, problem, &p);
+	close_planned(dev->env, &p);
+	return p.plan;
+}
+
 gp_posterior *
 gp_fit(gp_device *dev, const gp_problem *problem)
 {
 	gp_env	   *env = dev->env;
-	bool		by_precision;
 	gp_problem	closed = *problem;
 	gp_program	program;
-	gp_csr	   *s = NULL;
-	gp_eval		ev;
-	gp_plan		plan;
-	gp_posterior *out;
+	planned_fit p;
+	gp_posterior *out = NULL;
 
 	gp_problem_check(env, problem);
 	if (problem->strategy == GP_STRATEGY_SQL)
 		gp_raise(env, GP_ERR_UNSUPPORTED, "Use strategy => 'auto'.",
 				 "only gp_fit takes strategy sql");
-	by_precision = gp_precision_serves(env, problem);
-	if (problem->program->open_prior && !by_precision)
+	if (problem->program->open_prior && !gp_precision_serves(env, problem))
 		closed = close_prior(dev, problem, &program);
-
-	/* The device is chosen once it is known what the fit takes. */
-	env->progress(env, GP_PHASE_PLAN, 0, 0);
-	if (by_precision)
+	plan_fit(dev, &closed, &p);
+	if (!problem->loo_only || problem->estimate_limit == 0 ||
+		p.plan.bytes <= (double) problem->estimate_limit)
 	{
-		s = gp_precision_matrix(env, problem->graph);
-		plan = gp_plan_precision(dev, problem, s);
-	}
-	else
-	{
-		gp_eval_open_with(&ev, dev, closed.program, problem->graph, problem->features,
-						  problem->seed, problem->type,
-						  (gp_eval_options) {NULL, true, problem->estimate_limit});
-		if (problem->jitter > 0.0)
-			ev.jitter = problem->jitter;
-		plan = gp_plan_of_evaluation(&ev, &closed);
-	}
-	if (problem->loo_only && problem->estimate_limit > 0 &&
-		plan.bytes > (double) problem->estimate_limit)
-	{
-		if (by_precision)
-			gp_csr_free(env, s);
+		/* The device is chosen once it is known what the fit takes. */
+		if (problem->device_for)
+			dev = problem->device_for(problem->device_arg, dev, &p.plan);
+		if (p.s)
+			out = gp_posterior_precision(dev, problem, p.s, &p.plan);
 		else
-			gp_eval_close(&ev);
-		return NULL;
+		{
+			gp_eval_move(&p.ev, dev);
+			gp_eval_make_promised(&p.ev);
+			out = gp_posterior_planned(&p.ev, &closed, &p.plan);
+			out->prior_sigma2 = closed.program->input.p[GP_LAPLACIAN_SIGMA2];
+			out->prior_d = problem->program->open_prior ?
+				(int) closed.program->input.p[GP_LAPLACIAN_D] : 0;
+		}
 	}
-	if (problem->device_for)
-		dev = problem->device_for(problem->device_arg, dev, &plan);
-
-	if (by_precision)
-	{
-		out = gp_posterior_precision(dev, problem, s, &plan);
-		gp_csr_free(env, s);
-		return out;
-	}
-	if (problem->device_for)
-		gp_eval_move(&ev, dev);
-	gp_eval_make_promised(&ev);
-	out = gp_posterior_planned(&ev, &closed, &plan);
-	gp_eval_close(&ev);
-	out->prior_sigma2 = closed.program->input.p[GP_LAPLACIAN_SIGMA2];
-	out->prior_d = problem->program->open_prior ?
-		(int) closed.program->input.p[GP_LAPLACIAN_D] : 0;
+	close_planned(env, &p);
 	return out;
 }
 

@@ -177,17 +177,17 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
 }
 
-/* The landmarks, ascending: drawn evenly, or by degree and preference. */
-static int32_t *
-choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64_t *n)
+int32_t *
+gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64_t *n)
 {
 	gp_env	   *env = ev->env;
 	int32_t    *landmark;
-	bool		field;
+	bool		field;			/* that of the labels comes first */
 	candidate  *c;
 	gp_set		seen;
 
 	*n = count;
+	spread |= ev->kernel->program->power != 1.0;
 	if (env->dry)
 	{
 		/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
@@ -217,18 +217,6 @@ choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64
 	gp_free(env, c);
 	gp_set_close(&seen);
 	return landmark;
-}
-
-int32_t *
-gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
-{
-	return choose(ev, problem, count, ev->kernel->program->power != 1.0, n);
-}
-
-int32_t *
-gp_landmarks_spread(gp_eval *ev, const gp_problem *problem, int64_t count, int64_t *n)
-{
-	return choose(ev, problem, count, true, n);
 }
 
 int32_t *

@@ -6,44 +6,44 @@
 
 #include "fit.h"
 
-/* landmarks.c: ascending, at most count, twins dropped. */
+/* landmarks.c: ascending, at most count, twins dropped; spread evenly, as of a power of a kernel,
+ * or by degree and the labels' neighbourhood. */
 extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count,
-									int64_t *n);
+									bool spread, int64_t *n);
 /* How many landmarks an automatic fit takes before twins are dropped. */
 extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
 
 /* landmarks.c: by degrees alone, ascending; preferred nodes come first (NULL: none is). */
 extern int32_t *gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes,
-										const int64_t *degree,
-										const bool *preferred, int64_t count);
+										const int64_t *degree, const bool *preferred,
+										int64_t count);
 
 /*
  * factor_blocks.c: a factor some rows, or some columns, at a time.  All matrices are the host's.
  */
 /*
- * out (float) = covariances of rows, whitened by root unless it is NULL, with landmarks, by a
- * kernel of rows alone.
+ * out (rows x landmarks, float) = covariances of rows, whitened by root unless it is NULL, with
+ * landmarks, which are already, by a kernel of rows alone.  own[j] is the row that is landmark j,
+ * or -1.
  */
 extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
-								 const gp_matrix *root,
-								 gp_matrix landmarks, const int32_t *own, gp_matrix out);
+								 const gp_matrix *root, gp_matrix landmarks, const int32_t *own,
+								 gp_matrix out);
 /*
  * columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A
- * in float.
+ * in float, which serves any number of calls.
  */
 extern void gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a,
 							 gp_matrix columns);
 /* gram += q'q, qty += q'y (double) of rows whitened by root unless it is NULL. */
 extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root,
-						  gp_matrix gram,
-						  gp_matrix qty);
+						  gp_matrix gram, gp_matrix qty);
 /*
- * out = rows w, the last row of w being a constant where it has one more; squared lengths behind
- * and before a root.
+ * out = rows w, the last row of w being a constant where it has one more; where there is a root,
+ * the rows' squared lengths behind it, solved in float as in memory, and before it (present).
  */
 extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root,
-						   gp_matrix out,
-						   gp_matrix norm, gp_matrix present);
+						   gp_matrix out, gp_matrix norm, gp_matrix present);
 
 /* lowrank.c: noise q_i' B^-1 q_i of every row of a factor for the Cholesky factor l of B, which is
  * taken. */

@@ -9,7 +9,7 @@ gp_live_open(gp_eval *ev, const gp_problem *problem)
 	if (!problem->live)
 		return;
 	gp_program_check_live(ev->env, problem->program);
-	ev->keep = gp_keep_create(ev->env);
+	ev->state = gp_state_create(ev->env);
 }
 
 void
@@ -17,16 +17,15 @@ gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix r
 {
 	gp_device  *dev = ev->dev;
 
-	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 0, weights);
-	gp_keep_lower(dev, ev->keep, GP_PIECE_POSTERIOR, 0, 0, root);
+	gp_state_matrix(dev, ev->state, GP_PIECE_WEIGHTS, 0, 0, weights);
+	gp_state_lower(dev, ev->state, GP_PIECE_POSTERIOR, 0, 0, root);
 	dev->trsm(dev, true, false, root, right);
 	dev->trsm(dev, true, true, root, right);
-	gp_keep_matrix(dev, ev->keep, GP_PIECE_WEIGHTS, 0, 1, right);
+	gp_state_matrix(dev, ev->state, GP_PIECE_WEIGHTS, 0, 1, right);
 }
 
-/* Keeps the figures. */
 static void
-keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets,
+keep_figures(gp_live_state *state, const gp_problem *problem, const gp_targets *targets,
 			 const gp_solution *solution, const gp_posterior *out)
 {
 	gp_live_figures f = {
@@ -45,17 +44,17 @@ keep_figures(gp_keep *keep, const gp_problem *problem, const gp_targets *targets
 		.wide = problem->type == GP_DOUBLE
 	};
 
-	gp_keep_numbers(keep, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
+	gp_state_numbers(state, GP_PIECE_FIGURES, 0, 0, (double *) &f, sizeof(f) / sizeof(double), 1);
 }
 
 double
-gp_live_entries(const gp_keep *keep, const gp_problem *problem, const gp_plan *plan)
+gp_live_entries(const gp_live_state *state, const gp_problem *problem, const gp_plan *plan)
 {
 	double		anchors;
 
-	if (keep == NULL || plan->strategy != GP_STRATEGY_EXACT)
+	if (state == NULL || plan->strategy != GP_STRATEGY_EXACT)
 		return 0.0;
-	anchors = (double) gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	anchors = (double) gp_state_find(state, GP_PIECE_ANCHORS, 0, 0)->rows;
 	return anchors * (plan->by_columns ? (double) problem->nlabelled : anchors);
 }
 
@@ -63,26 +62,26 @@ void
 gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 			   const gp_solution *solution, gp_posterior *out)
 {
-	gp_keep    *keep = ev->keep;
+	gp_live_state *state = ev->state;
 
-	if (keep == NULL)
+	if (state == NULL)
 		return;
 	if (out->plan.strategy == GP_STRATEGY_NYSTROM)
-		gp_keep_nodes(keep, GP_PIECE_ANCHORS, out->landmark, out->nlandmarks);
+		gp_state_nodes(state, GP_PIECE_ANCHORS, out->landmark, out->nlandmarks);
 	if (problem->moments)
-		gp_keep_numbers(keep, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2, problem->features->dims);
+		gp_state_numbers(state, GP_PIECE_MOMENTS, 0, 0, problem->moments, 2,
+						 problem->features->dims);
 	if (problem->encoding)
-		gp_keep_numbers(keep, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows,
+		gp_state_numbers(state, GP_PIECE_ENCODING, 0, 0, problem->encoding, problem->encoding_rows,
 						problem->encoding_cols);
-	/* Keeps the labels. */
-	gp_keep_nodes(keep, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
+	gp_state_nodes(state, GP_PIECE_LABELLED, problem->labelled, problem->nlabelled);
 	if (problem->task == GP_TASK_VALUES)
-		gp_keep_numbers(keep, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
+		gp_state_numbers(state, GP_PIECE_TARGETS, 0, 0, targets->y, targets->m, targets->columns);
 	else
-		gp_keep_nodes(keep, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
-	keep_figures(keep, problem, targets, solution, out);
-	out->keep = keep;
-	ev->keep = NULL;
+		gp_state_nodes(state, GP_PIECE_TARGETS, problem->label, problem->nlabelled);
+	keep_figures(state, problem, targets, solution, out);
+	out->state = state;
+	ev->state = NULL;
 }
 
 void
@@ -90,16 +89,16 @@ gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *
 {
 	double		number[2] = {out->calibrator.delta, out->calibrator.gamma};
 
-	if (out->keep == NULL || env->dry)
+	if (out->state == NULL || env->dry)
 		return;
-	gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
+	gp_state_numbers(out->state, GP_PIECE_CALIBRATOR, 0, 0, number, 2, 1);
 	if (out->calibrator.bias)
-		gp_keep_numbers(out->keep, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns,
+		gp_state_numbers(out->state, GP_PIECE_CALIBRATOR, 0, 1, out->calibrator.bias, out->columns,
 						1);
 	if (out->prior_share)
-		gp_keep_numbers(out->keep, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
+		gp_state_numbers(out->state, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
 	/* An exact answer computes the kernel of the labelled nodes anew. */
-	if (gp_live_entries(out->keep, problem, &out->plan) > GP_LIVE_ENTRIES)
+	if (gp_live_entries(out->state, problem, &out->plan) > GP_LIVE_ENTRIES)
 		gp_notice(env, "For answers in milliseconds fit with strategy => 'nystrom'.",
 				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
 				  "again, which is slow", (long long) problem->nlabelled);

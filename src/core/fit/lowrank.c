@@ -21,7 +21,6 @@ typedef struct product_out
 	gp_matrix	mean;			/* n x columns, of the host */
 } product_out;
 
-/* Takes some rows of it. */
 static void
 take_product(void *arg, int64_t row, int64_t col, gp_matrix block)
 {
@@ -172,7 +171,7 @@ keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 	gp_matrix	right;
 	gp_matrix	l;
 
-	if (ev->keep == NULL)
+	if (ev->state == NULL)
 		return;
 	ones = dev->create(dev, q.rows, 1, q.type);
 	sum = dev->create(dev, q.cols, 1, q.type);
@@ -288,8 +287,8 @@ gp_posterior_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *ta
 	gp_factor_rows(ev, f, problem->labelled, problem->nlabelled, q);
 	gp_factor_forget_wanted(ev, f);
 	/* Rows that are judged in blocks take no labels from each other later. */
-	if (ev->keep && problem->block == NULL)
-		gp_keep_matrix(dev, ev->keep, GP_PIECE_LABELLED_ROWS, 0, 0, q);
+	if (ev->state && problem->block == NULL)
+		gp_state_matrix(dev, ev->state, GP_PIECE_LABELLED_ROWS, 0, 0, q);
 	if (problem->nlabelled <= rank && problem->block == NULL)
 		solution = solve_dual(ev, f, problem, targets, q, mean_diag, diag, out);
 	else

@@ -125,8 +125,8 @@ run_trial(gp_eval *ev, void *arg)
 	const trial *t = arg;
 	gp_posterior *out = gp_posterior_planned(ev, t->problem, t->plan);
 
-	t->plan->live_bytes = out->keep ? gp_keep_bytes(out->keep) : 0.0;
-	t->plan->live_entries = gp_live_entries(out->keep, t->problem, t->plan);
+	t->plan->live_bytes = out->state ? gp_state_bytes(out->state) : 0.0;
+	t->plan->live_entries = gp_live_entries(out->state, t->problem, t->plan);
 	gp_posterior_free(ev->env, out);
 }
 
@@ -234,7 +234,6 @@ least(const planner *p)
 	return p->columns.count.bytes < p->full.count.bytes ? &p->columns : &p->full;
 }
 
-/* Adds to a plan's reason. */
 static void
 __attribute__((format(gnu_printf, 2, 3)))
 add_reason(gp_plan *plan, const char *format,...)
@@ -253,7 +252,6 @@ gp_plan_explain(gp_plan *plan)
 	add_reason(plan, "%.3g GFLOP, %.0f MB", plan->flops / 1e9, ceil(megabytes(plan->bytes)));
 }
 
-/* The plan of a candidate with its figures. */
 static gp_plan
 with_figures(const planner *p, const candidate *c)
 {
@@ -358,7 +356,6 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		problem->program->power == 1.0 && !fills;
 	nlandmarks = gp_landmarks_automatic(ev, problem);
 
-	/* Try the strategies. */
 	if (asked.strategy != GP_STRATEGY_NYSTROM && p->has_columns)
 		p->columns = try_plan(p, plan);
 	plan.by_columns = false;
@@ -398,8 +395,8 @@ gp_plan_fits(const gp_device *dev, const gp_problem *problem, const gp_count *co
 }
 
 void
-gp_plan_complete(gp_device *dev, const gp_problem *problem, const gp_count *count, const char *what,
-			   const char *hint, gp_plan *plan)
+gp_plan_set_figures(gp_device *dev, const gp_problem *problem, const gp_count *count,
+					const char *what, const char *hint, gp_plan *plan)
 {
 	gp_env	   *env = dev->env;
 	double		needed = (double) env->used + count->bytes;
@@ -428,7 +425,7 @@ run_fitter(gp_device *dry, void *arg)
 	gp_posterior *out = t->fitter(dry, t->problem, t->arg);
 
 	t->plan = out->plan;
-	t->plan.live_bytes = out->keep ? gp_keep_bytes(out->keep) : 0.0;
+	t->plan.live_bytes = out->state ? gp_state_bytes(out->state) : 0.0;
 	gp_posterior_free(dry->env, out);
 }
 
@@ -439,7 +436,7 @@ gp_plan_fitter(gp_device *dev, const gp_problem *problem, gp_fitter fitter, cons
 	gp_count	count = gp_dry_run(dev, run_fitter, &t);
 
 	say_strategy(&t.plan, problem);
-	gp_plan_complete(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &t.plan);
+	gp_plan_set_figures(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &t.plan);
 	gp_plan_explain(&t.plan);
 	return t.plan;
 }
@@ -480,29 +477,7 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 		plan.products = 0;
 		count = gp_dry_run(dev, run_precision, &t);
 	}
-	gp_plan_complete(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
+	gp_plan_set_figures(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
 	gp_plan_explain(&plan);
-	return plan;
-}
-
-gp_plan
-gp_plan_make(gp_device *dev, const gp_problem *problem)
-{
-	gp_eval		ev;
-	gp_plan		plan;
-
-	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
-	if (gp_precision_serves(dev->env, problem))
-	{
-		gp_csr	   *s = gp_precision_matrix(dev->env, problem->graph);
-
-		plan = gp_plan_precision(dev, problem, s);
-		gp_csr_free(dev->env, s);
-		return plan;
-	}
-	gp_eval_open_with(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
-					  problem->type, (gp_eval_options) {NULL, true, problem->estimate_limit});
-	plan = gp_plan_of_evaluation(&ev, problem);
-	gp_eval_close(&ev);
 	return plan;
 }

@@ -100,7 +100,6 @@ typedef struct panel_out
 	gp_matrix	p;
 } panel_out;
 
-/* Takes some rows of it. */
 static void
 take_panel(void *arg, int64_t row, int64_t col, gp_matrix block)
 {
@@ -120,8 +119,8 @@ gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 	gp_factor_solve(ev, f, wide);
 	x = gp_copy(dev, wide, ev->type);
 	dev->destroy(dev, &wide);
-	if (ev->keep)
-		gp_keep_matrix(dev, ev->keep, GP_PIECE_POWER, 0, 0, x);
+	if (ev->state)
+		gp_state_matrix(dev, ev->state, GP_PIECE_POWER, 0, 0, x);
 	out->npanels = 1;
 	out->panel[0].value = 1.0;
 	out->panel[0].p = dev->create(dev, ev->n, s->kept, ev->type);

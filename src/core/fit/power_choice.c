@@ -6,6 +6,7 @@
  */
 #include "kernel/prepared.h"
 #include "fit_internal.h"
+#include "landmarks.h"
 
 #define FEWEST_LABELS 20		/* that the choice of a power needs */
 #define MOST_OF_A_CLASS 50		/* labels a class, on average, from which 1 is right */
@@ -14,10 +15,6 @@
 
 static const double powers[POWERS] = {1.0, 1.25, 1.5, 1.75};
 
-/*
- * True where leave-one-out should choose a power: classes with few labels, of which there
- * are enough to choose by, and nothing that the user has settled.
- */
 bool
 gp_power_is_open(const gp_problem *problem)
 {
@@ -105,10 +102,6 @@ best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp
 	return powers[best];
 }
 
-/*
- * The posterior by the power of the kernel that explains the labels best, in place of the one that
- * the fit has; where kernels are compared it has none, and 1 is the factor as it is.
- */
 void
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				gp_solution *solution, gp_posterior *out)
@@ -119,14 +112,14 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	double		jitter = ev->max_jitter;
 	double		largest;
 	int64_t		n;
-	int32_t    *landmark = gp_landmarks_spread(ev, problem, gp_power_landmarks(ev), &n);
+	int32_t    *landmark = gp_landmarks_choose(ev, problem, gp_power_landmarks(ev), true, &n);
 	int32_t    *unused = landmark;
-	gp_keep    *former = ev->keep;
+	gp_live_state *former = ev->state;
 	gp_factor  *f;
 	gp_spectrum s;
 
 	p.quiet = ev->patient = true;
-	ev->keep = former ? gp_keep_create(env) : NULL;
+	ev->state = former ? gp_state_create(env) : NULL;
 	gp_eval_want(ev, problem->labelled, problem->nlabelled);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
 	s = gp_spectrum_compute(ev, f);
@@ -147,13 +140,13 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		unused = out->landmark;
 		out->landmark = landmark;
 		out->nlandmarks = n;
-		gp_keep_free(former);
+		gp_state_free(former);
 	}
 	else
 	{
 		ev->max_jitter = jitter;
-		gp_keep_free(ev->keep);
-		ev->keep = former;
+		gp_state_free(ev->state);
+		ev->state = former;
 	}
 	ev->patient = false;
 	gp_free(env, unused);

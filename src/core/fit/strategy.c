@@ -38,7 +38,6 @@ gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 				  gp_strategy_names[out->plan.strategy]);
 }
 
-/* A fit by its plan. */
 typedef struct planned_fit
 {
 	gp_eval    *ev;
@@ -61,7 +60,8 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 		solution = gp_posterior_exact(ev, &p, targets, plan, out);
 	else if (!try_powers || !problem->loo_only)
 	{
-		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, &out->nlandmarks);
+		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, false,
+											&out->nlandmarks);
 		solution = gp_posterior_lowrank(ev, &p, targets, plan, out);
 	}
 	gp_posterior_tell(ev->env, problem, out);

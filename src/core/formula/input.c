@@ -111,7 +111,6 @@ gp_input_equal(const gp_input *a, const gp_input *b)
 void
 gp_text_input(gp_text *text, const gp_input *input, bool own)
 {
-	/* The entry of a kind */
 	int			i = 0;
 
 	while (inputs[i].kind != input->kind)

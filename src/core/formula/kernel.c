@@ -143,7 +143,6 @@ resolve_whole(gp_layer *t, gp_kernel *kernel)
 		kernel->set.norm = resolve_norm(t, norm->option->value);
 	if (power != NULL)
 	{
-		/* power=.. */
 		const gp_ast *ast = power->option->value;
 		kernel->set.open_power = ast->kind == GP_AST_NAME && strcmp(ast->folded, "auto") == 0;
 		kernel->set.power = kernel->set.open_power ? 1.0 : gp_layer_plain_number(t, ast, "power");
@@ -238,7 +237,6 @@ preset_options(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
 	t->n = 0;
 }
 
-/* Compiles a kernel's text. */
 static gp_kernel *
 compile(gp_arena *arena, gp_kernel_text *text)
 {
@@ -271,7 +269,6 @@ compile(gp_arena *arena, gp_kernel_text *text)
 	kernel->set = kernel->usual;
 	kernel->set.layers = t.layers = resolve_layers(&t, kernel->has_x);
 
-	/* The layers, one by one */
 	t.steps = gp_steps_create(steps);
 	for (int layer = 1; layer <= t.layers; layer++)
 	{

@@ -212,7 +212,6 @@ negate(gp_layer *t, const gp_value *v)
 	return negative;
 }
 
-/* A sum */
 static const gp_value *
 evaluate_sum(gp_layer *t, const gp_ast *ast)
 {
@@ -414,7 +413,6 @@ unknown_name(gp_layer *t, const gp_ast *ast)
 				"unknown name \"%.40s\" in kernel", ast->name);
 }
 
-/* A name */
 static const gp_value *
 evaluate_name(gp_layer *t, const gp_ast *ast)
 {

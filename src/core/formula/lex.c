@@ -85,7 +85,6 @@ gp_lex_next(gp_lexer *lex)
 		token->kind = GP_TOKEN_END;
 	else if (is_digit(*lex->at) || (*lex->at == '.' && is_digit(lex->at[1])))
 	{
-		/* Reads the number at the current place */
 		char	   *buffer;
 
 		token->kind = GP_TOKEN_NUMBER;
@@ -113,7 +112,6 @@ gp_lex_next(gp_lexer *lex)
 	}
 	else
 	{
-		/* Raises an error at a character that begins no token */
 		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position,
 					"A kernel consists of names, numbers and + - * / ^ ( ) , =.",
 					"syntax error in kernel at \"%.*s\"",

@@ -195,7 +195,6 @@ parse_option(parser *p, gp_kernel_text *text)
 	gp_lex_next(&p->lex);
 	if (!gp_lex_take(&p->lex, '='))
 		gp_lex_error(&p->lex, "Options look like layers=3.");
-	/* Refuses a name given twice */
 	for (int i = 0; i < text->n; i++)
 		if (strcmp(text->option[i].name, option.name) == 0)
 			gp_raise_at(p->env, GP_ERR_SYNTAX, option.position, NULL,

@@ -43,7 +43,6 @@ mix(uint64_t hash, uint64_t word)
 	return hash ^ (hash >> 29);
 }
 
-/* The bits of a number. */
 static uint64_t
 bits_of(double number)
 {

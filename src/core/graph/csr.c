@@ -15,8 +15,9 @@ gp_csr_stamp(void)
 	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-gp_csr *
-gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
+/* The same without values. */
+static gp_csr *
+create_pattern(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
 {
 	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
 
@@ -26,6 +27,14 @@ gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type 
 	s->stamp = gp_csr_stamp();
 	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
 	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	return s;
+}
+
+gp_csr *
+gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
+{
+	gp_csr	   *s = create_pattern(env, rows, cols, entries, type);
+
 	s->value = gp_alloc_array(env, entries, gp_type_size(type));
 	return s;
 }
@@ -62,6 +71,17 @@ gp_csr_scale(gp_csr *s, double factor)
 		factor = (float) factor;
 	for (int64_t k = 0; k < entries; k++)
 		gp_number_put(s->value, s->type, k, factor * gp_number_at(s->value, s->type, k));
+}
+
+double *
+gp_csr_row_sums(gp_env *env, const gp_csr *s)
+{
+	double	   *sum = gp_alloc_zero(env, s->rows, sizeof(double));
+
+	GP_EACH(env, i, s->rows, s->start[i] + i)
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			sum[i] += ((const double *) s->value)[k];
+	return sum;
 }
 
 gp_csr
@@ -106,10 +126,6 @@ normalise_row(const gp_graph *graph, int64_t i, double left, const double *right
 	a->start[i + 1] = at;
 }
 
-/*
- * The normalised adjacency matrix with self-loops (Kipf and Welling 2017 for
- * sym; Niu et al. 2023, appendix on experiments, for row).
- */
 gp_csr *
 gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type)
 {
@@ -158,13 +174,13 @@ gp_csr *
 gp_csr_transpose(gp_env *env, const gp_csr *s)
 {
 	int64_t		entries = gp_csr_entries(s);
-	gp_csr	   *t = gp_csr_create(env, s->cols, s->rows, entries, s->type);
-	int64_t    *cursor = gp_alloc_zero(env, s->cols + 1, sizeof(int64_t));
+	gp_csr	   *t = (s->value ? gp_csr_create : create_pattern) (env, s->cols, s->rows, entries,
+																 s->type);
+	int64_t    *cursor = gp_alloc_array(env, s->cols, sizeof(int64_t));
 
 	GP_EACH(env, k, entries, k)
 		t->start[s->col[k] + 1]++;
-	for (int64_t i = 0; i < s->cols; i++)
-		t->start[i + 1] += t->start[i];
+	gp_offsets_of_counts(t->start, s->cols);
 	memcpy(cursor, t->start, s->cols * sizeof(int64_t));
 	GP_EACH(env, i, s->rows, s->start[i])
 	{
@@ -173,7 +189,8 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 			int64_t		at = cursor[s->col[k]]++;
 
 			t->col[at] = (int32_t) i;
-			gp_number_put(t->value, t->type, at, gp_number_at(s->value, s->type, k));
+			if (s->value)
+				gp_number_put(t->value, t->type, at, gp_number_at(s->value, s->type, k));
 		}
 	}
 	gp_free(env, cursor);
@@ -253,7 +270,6 @@ typedef struct tally
 #define PREFETCH_ROWS 64
 #define PREFETCH_ENTRIES 64
 
-/* The place of a column. */
 static inline int64_t
 tally_place(tally *t, int32_t column)
 {
@@ -377,7 +393,6 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 			gp_number_put(c->value, c->type, at + k, t.sum[tally_place(&t, t.touched[k])]);
 		c->start[i + 1] = at + t.n;
 	}
-	/* Frees it */
 	gp_free_all(env, t.mark, t.column, t.sum, t.touched);
 	return c;
 }

@@ -8,8 +8,6 @@
 #include "base/sort.h"
 #include "graph.h"
 
-#include <math.h>
-
 #define FIRST_CHUNK 4096
 #define LAST_CHUNK (1 << 18)
 
@@ -32,14 +30,6 @@ struct gp_edges
 	edge_chunk *first;
 	edge_chunk *last;
 };
-
-/* One direction of every edge, grouped by one of its ends. */
-typedef struct edge_groups
-{
-	int64_t    *start;			/* nodes + 1 */
-	int32_t    *other;
-	double	   *weight;
-} edge_groups;
 
 gp_edges *
 gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted)
@@ -95,93 +85,66 @@ gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 	}
 }
 
-/* Turns counts at start[i + 1] into offsets. */
-static void
-counts_to_offsets(int64_t *start, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++)
-		start[i + 1] += start[i];
-}
-
-/* Puts one entry at the cursor of its group. */
+/* Puts one entry at the cursor of its column. */
 static inline void
-put_entry(edge_groups *groups, int64_t *cursor, int32_t group, int32_t other, double weight)
+put_entry(gp_csr *columns, int64_t *cursor, int32_t column, int32_t row, double weight)
 {
-	int64_t		at = cursor[group]++;
+	int64_t		at = cursor[column]++;
 
-	groups->other[at] = other;
-	if (groups->weight)
-		groups->weight[at] = weight;
+	columns->col[at] = row;
+	if (columns->value)
+		((double *) columns->value)[at] = weight;
 }
 
-/* Allocates groups for the counted entries. */
-static edge_groups
-groups_create(const gp_edges *edges, int64_t *start)
-{
-	edge_groups groups = {start, NULL, NULL};
-
-	groups.other = gp_alloc_array(edges->env, start[edges->nodes], sizeof(int32_t));
-	if (edges->weighted)
-		groups.weight = gp_alloc_array(edges->env, start[edges->nodes], sizeof(double));
-	return groups;
-}
-
-/* A working copy of the offsets, advanced while entries are placed. */
-static int64_t *
-copy_offsets(gp_env *env, const int64_t *start, int64_t n)
-{
-	int64_t    *cursor = gp_alloc_array(env, n + 1, sizeof(int64_t));
-
-	memcpy(cursor, start, (n + 1) * sizeof(int64_t));
-	return cursor;
-}
-
-/* First pass: groups the rows of every column. */
-static edge_groups
+/* The rows of every column, in the order of arrival; both directions of undirected edges. */
+static gp_csr
 group_by_column(gp_edges *edges)
 {
-	int64_t    *start = gp_alloc_zero(edges->env, edges->nodes + 1, sizeof(int64_t));
-	int64_t    *cursor;
-	edge_groups groups;
+	int64_t		n = edges->nodes;
+	gp_csr		columns = {.rows = n,.cols = n,.type = GP_DOUBLE};
+	int64_t    *cursor = gp_alloc_array(edges->env, n, sizeof(int64_t));
 
-	/* Counts the entries of each column, both directions for undirected edges */
+	columns.start = gp_alloc_zero(edges->env, n + 1, sizeof(int64_t));
 	for (const edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
 	{
 		for (int64_t i = 0; i < chunk->used; i++)
-			start[chunk->dst[i] + 1]++;
+			columns.start[chunk->dst[i] + 1]++;
 		if (!edges->directed)
 			for (int64_t i = 0; i < chunk->used; i++)
-				start[chunk->src[i] + 1]++;
+				columns.start[chunk->src[i] + 1]++;
 		edges->env->check_interrupts(edges->env);
 	}
-	counts_to_offsets(start, edges->nodes);
-	groups = groups_create(edges, start);
-	cursor = copy_offsets(edges->env, start, edges->nodes);
-	for (edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
+	gp_offsets_of_counts(columns.start, n);
+	memcpy(cursor, columns.start, n * sizeof(int64_t));
+	columns.col = gp_alloc_array(edges->env, columns.start[n], sizeof(int32_t));
+	if (edges->weighted)
+		columns.value = gp_alloc_array(edges->env, columns.start[n], sizeof(double));
+	for (const edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
 	{
 		for (int64_t i = 0; i < chunk->used; i++)
 		{
 			double		w = edges->weighted ? chunk->weight[i] : 1.0;
 
-			put_entry(&groups, cursor, chunk->dst[i], chunk->src[i], w);
+			put_entry(&columns, cursor, chunk->dst[i], chunk->src[i], w);
 			if (!edges->directed)
-				put_entry(&groups, cursor, chunk->src[i], chunk->dst[i], w);
+				put_entry(&columns, cursor, chunk->src[i], chunk->dst[i], w);
 		}
 		edges->env->check_interrupts(edges->env);
 	}
 	gp_free(edges->env, cursor);
-	return groups;
+	return columns;
 }
 
 /* Merges repeated columns of every row in place and closes the gaps. */
 static void
-merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
+merge_repeated(gp_env *env, gp_csr *rows)
 {
+	double	   *weight = rows->value;
 	int64_t		next = 0;
 	int64_t		out = 0;
 	int64_t		k = 0;
 
-	for (int64_t r = 0; r < nodes; r++)
+	for (int64_t r = 0; r < rows->rows; r++)
 	{
 		int64_t		end = rows->start[r + 1];
 
@@ -191,24 +154,24 @@ merge_repeated(gp_env *env, edge_groups *rows, int64_t nodes)
 			int64_t		same = k + 1;
 
 			gp_poll(env, k, &next);
-			while (same < end && rows->other[same] == rows->other[k])
+			while (same < end && rows->col[same] == rows->col[k])
 				same++;
-			rows->other[out] = rows->other[k];
-			if (rows->weight)
+			rows->col[out] = rows->col[k];
+			if (weight)
 			{
 				/* Weights are added from the smallest on, whatever the order of arrival. */
 				double		sum = 0.0;
 
-				gp_sort(env, rows->weight + k, same - k, sizeof(double), gp_compare_double, NULL);
+				gp_sort(env, weight + k, same - k, sizeof(double), gp_compare_double, NULL);
 				for (int64_t i = k; i < same; i++)
-					sum += rows->weight[i];
-				rows->weight[out] = sum;
+					sum += weight[i];
+				weight[out] = sum;
 			}
 			out++;
 			k = same;
 		}
 	}
-	rows->start[nodes] = out;
+	rows->start[rows->rows] = out;
 }
 
 gp_graph *
@@ -216,49 +179,25 @@ gp_graph_build(gp_edges *edges)
 {
 	gp_env	   *env = edges->env;
 	gp_graph   *graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
-	edge_groups columns = group_by_column(edges);
-	edge_groups rows;
+	gp_csr		columns = group_by_column(edges);
+	gp_csr	   *rows;
 
-	/* Frees the chunks, not the list's head */
-	edge_chunk *chunk = edges->first;
-
-	while (chunk)
+	for (edge_chunk *chunk = edges->first, *next; chunk; chunk = next)
 	{
-		edge_chunk *next = chunk->next;
-
-		gp_free_all(edges->env, chunk->src, chunk->dst, chunk->weight, chunk);
-		chunk = next;
+		next = chunk->next;
+		gp_free_all(env, chunk->src, chunk->dst, chunk->weight, chunk);
 	}
-	edges->first = edges->last = NULL;
-	/* Second pass: walking the columns in order leaves every row sorted by column. */
-	int64_t		n = edges->nodes;
-	int64_t    *start = gp_alloc_zero(env, n + 1, sizeof(int64_t));
-	int64_t    *cursor;
-	int64_t		next = 0;
-
-	GP_EACH(env, k, columns.start[n], k)
-		start[columns.other[k] + 1]++;
-	next = 0;
-	counts_to_offsets(start, n);
-	rows = groups_create(edges, start);
-	cursor = copy_offsets(env, start, n);
-	for (int64_t c = 0; c < n; c++)
-	{
-		for (int64_t k = columns.start[c]; k < columns.start[c + 1]; k++)
-			put_entry(&rows, cursor, columns.other[k], (int32_t) c,
-					  columns.weight ? columns.weight[k] : 1.0);
-		gp_poll(env, columns.start[c + 1], &next);
-	}
-	gp_free(env, cursor);
-	gp_free_all(env, columns.start, columns.other, columns.weight);
-	merge_repeated(env, &rows, edges->nodes);
+	/* Walking the columns in order leaves every row sorted by column. */
+	rows = gp_csr_transpose(env, &columns);
+	gp_free_all(env, columns.start, columns.col, columns.value);
+	merge_repeated(env, rows);
 	graph->nodes = edges->nodes;
 	graph->directed = edges->directed;
-	graph->edges = rows.start[edges->nodes] / (edges->directed ? 1 : 2);
-	graph->start = rows.start;
-	graph->col = rows.other;
-	graph->weight = rows.weight;
-	gp_free(env, edges);
+	graph->edges = gp_csr_entries(rows) / (edges->directed ? 1 : 2);
+	graph->start = rows->start;
+	graph->col = rows->col;
+	graph->weight = rows->value;
+	gp_free_all(env, rows, edges);
 	return graph;
 }
 

@@ -188,27 +188,6 @@ gp_features_place(gp_features_builder *b, int64_t nodes, int32_t *node)
 	}
 }
 
-/* Counting sort of the entry numbers by key; order is the order to walk them in. */
-static int32_t *
-sort_entries(gp_env *env, int64_t n, const int32_t *key, int64_t nkeys, const int32_t *order)
-{
-	int64_t    *start = gp_alloc_zero(env, nkeys + 1, sizeof(int64_t));
-	int32_t    *sorted = gp_alloc_array(env, n, sizeof(int32_t));
-
-	GP_EACH(env, k, n, k)
-		start[key[k] + 1]++;
-	GP_EACH(env, i, nkeys, i)
-		start[i + 1] += start[i];
-	GP_EACH(env, k, n, k)
-	{
-		int32_t		e = order ? order[k] : (int32_t) k;
-
-		sorted[start[key[e]]++] = e;
-	}
-	gp_free(env, start);
-	return sorted;
-}
-
 /* Finds the first entry that stands twice; rows are sorted. */
 static bool
 find_repeated(gp_env *env, const gp_csr *s, int32_t *node, int32_t *feature)
@@ -299,22 +278,26 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 	{
 		if (b->entries > INT32_MAX)
 			gp_raise(env, GP_ERR_LIMIT, NULL, "more than %d feature entries", INT32_MAX);
-		/* The entries as a sparse matrix, sorted by node and feature. */
-		int64_t		n = b->entries;
-		int32_t    *by_feature = sort_entries(env, n, b->feature, f->dims, NULL);
-		int32_t    *order = sort_entries(env, n, b->node, b->nodes, by_feature);
+		/* The nodes of each feature, in the order of arrival, then the features of each node */
+		gp_csr	   *turned = gp_csr_create(env, f->dims, b->nodes, b->entries, b->type);
+		int64_t    *cursor = gp_alloc_array(env, f->dims, sizeof(int64_t));
 
-		gp_free(env, by_feature);
-		csr = gp_csr_create(env, b->nodes, f->dims, n, b->type);
-		GP_EACH(env, k, n, k)
+		GP_EACH(env, k, b->entries, k)
+			turned->start[b->feature[k] + 1]++;
+		gp_offsets_of_counts(turned->start, f->dims);
+		memcpy(cursor, turned->start, f->dims * sizeof(int64_t));
+		GP_EACH(env, k, b->entries, k)
 		{
-			csr->start[b->node[order[k]] + 1]++;
-			csr->col[k] = b->feature[order[k]];
-			gp_number_put(csr->value, b->type, k, gp_number_at(b->value, b->type, order[k]));
+			int64_t		at = cursor[b->feature[k]]++;
+
+			turned->col[at] = b->node[k];
+			gp_number_put(turned->value, b->type, at, gp_number_at(b->value, b->type, k));
 		}
-		for (int64_t i = 0; i < b->nodes; i++)
-			csr->start[i + 1] += csr->start[i];
-		gp_free(env, order);
+		gp_free_all(env, cursor, b->node, b->feature, b->value);
+		b->node = b->feature = NULL;
+		b->value = NULL;
+		csr = gp_csr_transpose(env, turned);
+		gp_csr_free(env, turned);
 	}
 	/* Frees the builder's entries and the builder */
 	gp_free_all(b->env, b->node, b->feature, b->value, b);

@@ -62,8 +62,9 @@ extern void gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t
 extern void gp_graph_free(gp_env *env, gp_graph *graph);
 
 /*
- * The normalised adjacency matrix with self-loops of weight 1, values of the
- * given type: sym = (I+Dout)^-1/2 (I+W) (I+Din)^-1/2, row = (I+Dout)^-1 (I+W), none = I+W.
+ * The normalised adjacency matrix with self-loops of weight 1, values of the given type: sym =
+ * (I+Dout)^-1/2 (I+W) (I+Din)^-1/2 (Kipf and Welling 2017), row = (I+Dout)^-1 (I+W) (Niu et al.
+ * 2023), none = I+W.
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 
@@ -93,8 +94,7 @@ extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
  * rows, columns ascending.  The caller owns the result (components.c).
  */
 extern int32_t *gp_graph_components(gp_env *env, int64_t n, const int64_t *start,
-									const int32_t *col,
-							  const double *weight, bool directed);
+									const int32_t *col, const double *weight, bool directed);
 
 /* A new stamp for the content of a sparse matrix. */
 extern uint64_t gp_csr_stamp(void);
@@ -103,7 +103,18 @@ extern uint64_t gp_csr_stamp(void);
 extern gp_csr *gp_csr_create(gp_env *env, int64_t rows, int64_t cols, int64_t entries,
 							 gp_type type);
 
-/* The transpose; rows ascend. */
+/* Counts at start[i + 1] become offsets. */
+static inline void
+gp_offsets_of_counts(int64_t *start, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		start[i + 1] += start[i];
+}
+
+/*
+ * The transpose; rows ascend, and what comes twice keeps its order.  Values of NULL, of a pattern,
+ * stay so.
+ */
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 
 /*
@@ -144,6 +155,9 @@ extern gp_csr gp_csr_as(gp_env *env, const gp_csr *s, gp_type type);
 
 /* s *= factor. */
 extern void gp_csr_scale(gp_csr *s, double factor);
+
+/* The sum of each row of a matrix of double; the caller's. */
+extern double *gp_csr_row_sums(gp_env *env, const gp_csr *s);
 
 /* The place of a column among the entries of a row, by the offsets and columns of a matrix or
  * graph; -1: none. */

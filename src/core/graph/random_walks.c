@@ -17,16 +17,12 @@ gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 {
 	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
 	int64_t		entries = graph->start[graph->nodes];
-	double	   *ones = graph->weight;
+	double	   *ones = graph->weight ? NULL : gp_alloc_array(env, entries, sizeof(double));
 	gp_csr	   *w;
 
-	if (ones == NULL)
-	{
-		ones = gp_alloc_array(env, entries, sizeof(double));
-		for (int64_t k = 0; k < entries; k++)
-			ones[k] = 1.0;
-	}
-	view.value = ones;
+	for (int64_t k = 0; ones && k < entries; k++)
+		ones[k] = 1.0;
+	view.value = ones ? ones : graph->weight;
 	w = gp_csr_transpose(env, &view);
 	if (graph->directed)
 	{
@@ -35,28 +31,23 @@ gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 		w = gp_csr_add(env, &view, t);
 		gp_csr_free(env, t);
 	}
-	if (graph->weight == NULL)
-		gp_free(env, ones);
+	gp_free(env, ones);
 	return w;
 }
 
-/* The values of a sparse matrix in another type, times a factor; in place. */
+/* The values of a matrix of double in another type, in place. */
 static void
-retype(gp_env *env, gp_csr *s, double factor, gp_type type)
+retype(gp_env *env, gp_csr *s, gp_type type)
 {
-	int64_t		entries = gp_csr_entries(s);
 	double	   *from = s->value;
 	float	   *to;
 
-	for (int64_t k = 0; k < entries; k++)
-		from[k] *= factor;
 	if (type == GP_DOUBLE)
 		return;
-	to = gp_alloc_array(env, entries, sizeof(float));
-	for (int64_t k = 0; k < entries; k++)
+	to = s->value = gp_alloc_array(env, gp_csr_entries(s), sizeof(float));
+	for (int64_t k = 0; k < gp_csr_entries(s); k++)
 		to[k] = (float) from[k];
 	gp_free(env, from);
-	s->value = to;
 	s->type = type;
 }
 
@@ -65,21 +56,14 @@ gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type)
 {
 	gp_csr	   *u = gp_graph_symmetric(env, graph);
 	double	   *w = u->value;
-	double	   *degree = gp_alloc_zero(env, u->rows, sizeof(double));
+	double	   *degree = gp_csr_row_sums(env, u);
 	double		factor = sigma2 / (1.0 + sigma2);
 
-	for (int64_t i = 0; i < u->rows; i++)
-		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
-			degree[i] += w[k];
-	for (int64_t i = 0; i < u->rows; i++)
-	{
+	GP_EACH(env, i, u->rows, u->start[i] + i)
 		for (int64_t k = u->start[i]; k < u->start[i + 1]; k++)
 			w[k] = w[k] > 0.0 ? factor * w[k] / sqrt(degree[i] * degree[u->col[k]]) : 0.0;
-		if (i % GP_POLL_ROWS == 0)
-			env->check_interrupts(env);
-	}
 	gp_free(env, degree);
-	retype(env, u, 1.0, type);
+	retype(env, u, type);
 	return u;
 }
 
@@ -366,10 +350,6 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 	return out;
 }
 
-/*
- * The factor of one copy: (1 + s2)^(-d/2) (I + U F~), f_0 being 1.  Anchors cut
- * columns, and with them the identity, so their walks take the first step, too.
- */
 gp_csr *
 gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 			   uint64_t seed, int copy, gp_type type)
@@ -384,7 +364,8 @@ gp_walk_factor(gp_env *env, gp_device *dev, const gp_graph *graph, const gp_lapl
 		gp_csr_free(env, loads);
 	}
 	gp_csr_free(env, u);
-	retype(env, factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d), type);
+	gp_csr_scale(factor, pow(1.0 + kernel->sigma2, -0.5 * kernel->d));
+	retype(env, factor, type);
 	return factor;
 }
 

@@ -99,15 +99,13 @@ retype(gp_env *env, gp_features *f, gp_type type, bool unit)
 	void	   *old = f->csr ? f->csr->value : f->dense;
 	int64_t		n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
 	void	   *value = gp_alloc_array(env, n, gp_type_size(type));
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < f->rows; i++)
+	GP_EACH(env, i, f->rows, f->csr ? f->csr->start[i] : i * f->dims)
 	{
 		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
 		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
 		double		square = 0.0;
 
-		gp_poll(env, start, &next);
 		for (int64_t k = start; unit && k < end; k++)
 			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
 		for (int64_t k = start; k < end; k++)

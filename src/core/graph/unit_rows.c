@@ -50,14 +50,12 @@ gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 {
 	int64_t		n = graph->nodes;
 	gp_csr	   *s = gp_csr_create(env, n, n, graph->start[n], type);
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(env, i, n, graph->start[i])
 	{
 		int64_t		start = graph->start[i];
 		int64_t		end = graph->start[i + 1];
 
-		gp_poll(env, start, &next);
 		s->start[i + 1] = end;
 		for (int64_t k = start; k < end; k++)
 		{
@@ -76,7 +74,6 @@ gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size si
 {
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	const void *from = f->csr ? f->csr->value : f->dense;
-	int64_t		next = 0;
 
 	*out = (gp_features) {f->rows, f->dims, NULL, NULL, type};
 	if (f->csr)
@@ -88,12 +85,11 @@ gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size si
 	else
 		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
 									gp_type_size(type));
-	for (int64_t i = 0; i < f->rows; i++)
+	GP_EACH(env, i, f->rows, f->csr ? f->csr->start[i] : i * f->dims)
 	{
 		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
 		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
 
-		gp_poll(env, start, &next);
 		put_row(from, f->type, start, end, out->csr ? out->csr->value : out->dense, type, size);
 	}
 	return out;

@@ -48,7 +48,7 @@ typedef struct gp_linear
 } gp_linear;
 
 /* What a fit keeps, so that rows can be evaluated against it later (live_state.h). */
-typedef struct gp_keep gp_keep;
+typedef struct gp_live_state gp_live_state;
 
 /* An evaluation of a kernel on a device. */
 typedef struct gp_eval
@@ -69,8 +69,9 @@ typedef struct gp_eval
 	int32_t    *shuffled;		/* all nodes in an order of their own, once it was asked for */
 	int32_t    *wanted;			/* rows that factors are asked for, ascending (gp_eval_want) */
 	int64_t		nwanted;
-	gp_keep    *keep;			/* gets what a later evaluation needs; NULL: nothing is kept */
-	const gp_keep *live;		/* what the rows are evaluated against; NULL: all nodes are there */
+	gp_live_state *state;		/* gets what a later evaluation needs; NULL: nothing is kept */
+	const gp_live_state *live;	/* what the rows are evaluated against; NULL: all nodes are
+								 * there */
 	int64_t		live_rows;		/* rows before those of what was kept */
 	const int64_t *near;		/* how many of these lie within each number of hops of what is asked
 								 * for; NULL: in no order */

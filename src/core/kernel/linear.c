@@ -156,7 +156,6 @@ csr_to_device(gp_eval *ev, gp_csr *s)
 
 /* ---- a factor under construction, in one of its two forms ---- */
 
-/* Changes to the dense form. */
 static void
 form_densify(gp_eval *ev, gp_linear *f)
 {
@@ -189,21 +188,10 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	{
 		f.dense = gp_upload(dev, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
 												ev->kernel->x->type), ev->type);
-		if (ev->kernel->input == GP_INPUT_RBF)
-		{
-			/* Takes the mean off every column: distances stay, and keep their digits in float */
-			gp_matrix	ones = dev->create(dev, f.dense.rows, 1, f.dense.type);
-			gp_matrix	mean = dev->create(dev, 1, f.dense.cols, f.dense.type);
-
-			for (int pass = 0; pass < 2; pass++)
-			{
-				/* The second pass takes off what rounding left of the first mean. */
-				dev->fill(dev, ones, 1.0);
-				dev->gemm(dev, true, false, 1.0 / (double) f.dense.rows, ones, f.dense, 0.0, mean);
-				dev->gemm(dev, false, false, -1.0, ones, mean, 1.0, f.dense);
-			}
-			gp_destroy_all(dev, &ones, &mean);
-		}
+		/* Without the mean of every column distances stay, and keep their digits in float; the
+		 * second pass takes off what rounding left of it. */
+		for (int pass = 0; ev->kernel->input == GP_INPUT_RBF && pass < 2; pass++)
+			gp_centre_rows(dev, f.dense);
 		if (term->value != 1.0)
 			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
 	}

@@ -47,7 +47,7 @@ gp_terms_fill(gp_eval *ev, const gp_terms *terms)
 	double		blocks = 0.0;
 	double		all = 0.0;
 
-	if (ev->live || ev->keep)
+	if (ev->live || ev->state)
 		return false;
 	for (int t = 0; t < terms->n; t++)
 	{

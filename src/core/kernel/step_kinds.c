@@ -26,7 +26,6 @@ gp_step_nature_of(const gp_step *s)
 	return &nature[s->kind];
 }
 
-/* An argument of a step. */
 static int
 argument(const gp_step *s, int k)
 {

@@ -36,7 +36,6 @@ gp_pass_take(gp_pass *pass, int step)
 	return --pass->uses[step] == 0 ? kept : gp_copy(pass->ev->dev, kept, kept.type);
 }
 
-/* k += the value of a step. */
 static void
 add_value(gp_pass *pass, int step, gp_matrix k)
 {

@@ -21,7 +21,16 @@ typedef struct trial
 	double		weight;
 } trial;
 
-/* Compares two edges: the heaviest first. */
+/* The first edge by its ends. */
+static int
+compare_ends(const gp_live_edge *a, const gp_live_edge *b)
+{
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	return (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+/* The heaviest first. */
 static int
 compare_weight(const void *first, const void *second, void *unused)
 {
@@ -30,12 +39,10 @@ compare_weight(const void *first, const void *second, void *unused)
 
 	if (a->weight != b->weight)
 		return a->weight > b->weight ? -1 : 1;
-	if (a->edge.src != b->edge.src)
-		return a->edge.src < b->edge.src ? -1 : 1;
-	return a->edge.dst < b->edge.dst ? -1 : a->edge.dst > b->edge.dst;
+	return compare_ends(&a->edge, &b->edge);
 }
 
-/* Compares two edges: the largest effect first, whatever its sign. */
+/* The largest effect first, whatever its sign. */
 static int
 compare_effect(const void *first, const void *second, void *unused)
 {
@@ -44,9 +51,7 @@ compare_effect(const void *first, const void *second, void *unused)
 
 	if (fabs(a->effect) != fabs(b->effect))
 		return fabs(a->effect) > fabs(b->effect) ? -1 : 1;
-	if (a->src != b->src)
-		return a->src < b->src ? -1 : 1;
-	return a->dst < b->dst ? -1 : a->dst > b->dst;
+	return compare_ends(a, b);
 }
 
 /*

@@ -10,25 +10,25 @@
 #include "fit/fit.h"
 #include "kernel/live/live_state.h"
 
-/* The figures; false for a keep that is damaged. */
-extern bool gp_live_read(const struct gp_keep *keep, gp_live_figures *figures);
+/* The figures; false for a state that is damaged. */
+extern bool gp_live_read(const struct gp_live_state *state, gp_live_figures *figures);
 
-/* True when the pieces of a keep have the types and the shapes that an answer takes them for. */
-extern bool gp_live_fits(const struct gp_keep *keep);
+/* True when the pieces of a state have the types and the shapes that an answer takes them for. */
+extern bool gp_live_fits(const struct gp_live_state *state);
 
 /* The labelled nodes of a fit, ascending. */
-extern const int32_t *gp_live_labelled(const struct gp_keep *keep, int64_t *n);
+extern const int32_t *gp_live_labelled(const struct gp_live_state *state, int64_t *n);
 
 /*
  * The class of a label of the fit, or -1 for a value; its target in a column: 0 or 1, or the value
  * as it was regressed on.
  */
-extern int32_t gp_live_class(const struct gp_keep *keep, int64_t label);
-extern double gp_live_target(const struct gp_keep *keep, int64_t label, int32_t column);
+extern int32_t gp_live_class(const struct gp_live_state *state, int64_t label);
+extern double gp_live_target(const struct gp_live_state *state, int64_t label, int32_t column);
 
-/* The calibrator of a fit of classes, and their shares; the keep owns both. */
-extern gp_calibrator gp_live_calibrator(const struct gp_keep *keep);
-extern const double *gp_live_shares(const struct gp_keep *keep);
+/* The calibrator of a fit of classes, and their shares; the state owns both. */
+extern gp_calibrator gp_live_calibrator(const struct gp_live_state *state);
+extern const double *gp_live_shares(const struct gp_live_state *state);
 
 /*
  * A label that is given or taken: of a node of the question, or as the fit knew it.  A node
@@ -45,7 +45,7 @@ typedef struct gp_live_label
 /* What is asked: of some nodes of a graph that reaches as far around them as the kernel does. */
 typedef struct gp_live_question
 {
-	const struct gp_keep *keep;
+	const struct gp_live_state *state;
 	const gp_program *program;
 	const gp_graph *graph;
 	const gp_features *features;	/* NULL: structure only */
@@ -80,7 +80,8 @@ extern gp_live_answer gp_live_explain(gp_device *dev, const gp_live_question *qu
  * Makes the parts of the score of one column (a class, or 0 for values) of these counts: each times
  * its target.
  */
-extern void gp_live_parts(gp_env *env, const struct gp_keep *keep, int32_t column, double *count);
+extern void gp_live_parts(gp_env *env, const struct gp_live_state *state, int32_t column,
+						  double *count);
 
 /*
  * An edge, by nodes of a question, and by how much the score of the node asked for moves without

@@ -57,7 +57,6 @@ add_observation(live *s, int64_t row, int64_t label)
 	return o;
 }
 
-/* Lists the observations and the points. */
 static void
 list_points(live *s)
 {
@@ -89,7 +88,7 @@ list_points(live *s)
 			continue;
 		o = add_observation(s, s->r.f.exact ? gp_live_anchor(&s->r, node) : 0, label);
 		for (int32_t c = 0; c < s->columns; c++)
-			o->y[c] = gp_live_target(q->keep, label, c);
+			o->y[c] = gp_live_target(q->state, label, c);
 	}
 	s->asked = q->asked;
 	s->points = s->asked + s->nseen;
@@ -113,8 +112,9 @@ regress_rows(live *s, gp_matrix rows)
 	/* The weights of the targets, and for values those of targets that are all 1. */
 	for (int part = 0; part <= (s->r.f.values ? 1 : 0); part++)
 	{
-		gp_matrix	some = gp_keep_load(dev, gp_keep_need(s->env, s->r.q->keep, GP_PIECE_WEIGHTS, 0,
-														  part, rows.cols), GP_DOUBLE);
+		gp_matrix	some = gp_state_load(dev, gp_state_need(s->env, s->r.q->state,
+														   GP_PIECE_WEIGHTS, 0, part, rows.cols),
+										 GP_DOUBLE);
 
 		dev->copy(dev, gp_matrix_cols(w, part == 0 ? 0 : s->columns, some.cols), some);
 		dev->destroy(dev, &some);
@@ -173,7 +173,7 @@ evaluate_lowrank(live *s)
 	gp_device  *dev = s->dev;
 	gp_factor  *f = gp_live_factor(&s->r);
 	const gp_piece *labelled = s->nseen == 0 ? NULL :
-		gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, s->r.nlabelled);
+		gp_state_need(s->env, s->r.q->state, GP_PIECE_LABELLED_ROWS, 0, 0, s->r.nlabelled);
 	gp_matrix	rows = dev->create(dev, s->points, gp_factor_rank(f), GP_DOUBLE);
 	double	   *own;
 
@@ -372,7 +372,8 @@ label_counts(live *s, double *count)
 		dev->download(dev, gp_matrix_wrap(count, 1, m, GP_DOUBLE), u);
 	else
 	{
-		const gp_piece *piece = gp_keep_need(s->env, s->r.q->keep, GP_PIECE_LABELLED_ROWS, 0, 0, m);
+		const gp_piece *piece = gp_state_need(s->env, s->r.q->state, GP_PIECE_LABELLED_ROWS, 0, 0,
+											  m);
 		gp_matrix	kept = gp_matrix_wrap(piece->dense, m, piece->cols, piece->type);
 		gp_matrix	rows = dev->create(dev, LABELLED_AT_ONCE, piece->cols, GP_DOUBLE);
 		gp_matrix	out = dev->create(dev, 1, LABELLED_AT_ONCE, GP_DOUBLE);
@@ -422,14 +423,14 @@ gp_live_ask(gp_device *dev, const gp_live_question *question)
 }
 
 void
-gp_live_parts(gp_env *env, const gp_keep *keep, int32_t column, double *count)
+gp_live_parts(gp_env *env, const gp_live_state *state, int32_t column, double *count)
 {
 	gp_live_figures f;
 	int64_t		m;
 
-	if (!gp_live_read(keep, &f))
+	if (!gp_live_read(state, &f))
 		gp_raise(env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
-	gp_live_labelled(keep, &m);
+	gp_live_labelled(state, &m);
 	for (int64_t t = 0; t < m; t++)
-		count[t] *= f.unit * gp_live_target(keep, t, column);
+		count[t] *= f.unit * gp_live_target(state, t, column);
 }

@@ -81,10 +81,9 @@ open_lowrank(gp_live_covariance *c)
 		gp_free(r->env, row);
 		/* |q_i|^2 of all rows. */
 		int64_t		rank = gp_factor_rank(c->factor);
-		gp_matrix	eye = dev->create(dev, rank, rank, GP_DOUBLE);
+		gp_matrix	eye = gp_filled(dev, rank, rank, GP_DOUBLE, 0.0);
 		norm = gp_alloc_array(c->r->env, c->n, sizeof(double));
 
-		dev->fill(dev, eye, 0.0);
 		dev->shift(dev, gp_matrix_diagonal(eye), 1.0);
 		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, norm);
 	}

@@ -19,12 +19,12 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 		node[i] = q->node ? q->node[i] : (int32_t) i;
 	for (int64_t k = 0; k < q->nlabels; k++)
 		node[q->asked + k] = q->label[k].node;
-	if (!gp_live_read(q->keep, &r.f))
+	if (!gp_live_read(q->state, &r.f))
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL, "the live state has no figures");
-	r.labelled = gp_live_labelled(q->keep, &r.nlabelled);
+	r.labelled = gp_live_labelled(q->state, &r.nlabelled);
 	gp_eval_open_live(&r.ev, dev, q->program, &asked,
 					  (gp_fit_size) {(int64_t) r.f.nodes, (int64_t) r.f.dims},
-					  q->keep, gp_live_type(&r.f));
+					  q->state, gp_live_type(&r.f));
 	if (!r.f.exact)
 		gp_live_near(&r.ev);
 	gp_free(dev->env, node);
@@ -41,7 +41,7 @@ gp_live_rows_close(gp_live_rows *r)
 int32_t
 gp_live_anchor(const gp_live_rows *r, int32_t node)
 {
-	const gp_piece *anchors = gp_keep_find(r->q->keep, GP_PIECE_ANCHORS, 0, 0);
+	const gp_piece *anchors = gp_state_find(r->q->state, GP_PIECE_ANCHORS, 0, 0);
 
 	return (int32_t) (r->ev.live_rows + gp_sorted_find(anchors->dense, anchors->rows, node));
 }
@@ -53,7 +53,6 @@ root_step(const gp_live_rows *r)
 	return r->ev.kernel->program->nsteps - 1;
 }
 
-/* The whole exact kernel. */
 static gp_matrix
 whole_kernel(gp_live_rows *r)
 {
@@ -87,16 +86,9 @@ gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
 gp_matrix
 gp_live_columns(gp_live_rows *r, const int32_t *col, int64_t ncols)
 {
-	gp_device  *dev = r->dev;
-	gp_matrix	rows;
-	gp_matrix	out;
-
 	if (r->f.by_columns)
 		return gp_eval_columns(&r->ev, root_step(r), col, ncols);
-	rows = gp_gather(dev, whole_kernel(r), col, ncols);
-	out = gp_transpose(dev, rows);
-	dev->destroy(dev, &rows);
-	return out;
+	return gp_gather_columns(r->dev, whole_kernel(r), col, ncols);
 }
 
 gp_factor *
@@ -104,8 +96,8 @@ gp_live_factor(gp_live_rows *r)
 {
 	gp_eval    *ev = &r->ev;
 	gp_device  *dev = r->dev;
-	int64_t		anchors = gp_keep_find(r->q->keep, GP_PIECE_ANCHORS, 0, 0)->rows;
-	const gp_piece *power = gp_keep_find(r->q->keep, GP_PIECE_POWER, 0, 0);
+	int64_t		anchors = gp_state_find(r->q->state, GP_PIECE_ANCHORS, 0, 0)->rows;
+	const gp_piece *power = gp_state_find(r->q->state, GP_PIECE_POWER, 0, 0);
 	int32_t    *landmark = gp_alloc_array(r->env, anchors, sizeof(int32_t));
 	gp_factor  *f;
 	gp_factor  *out;
@@ -117,7 +109,7 @@ gp_live_factor(gp_live_rows *r)
 	gp_free(r->env, landmark);
 	if (power == NULL)
 		return f;
-	x = gp_keep_load(dev, power, ev->type);
+	x = gp_state_load(dev, power, ev->type);
 	out = gp_factor_create(r->env);
 	out->npanels = 1;
 	out->panel[0].value = 1.0;
@@ -131,13 +123,13 @@ gp_live_factor(gp_live_rows *r)
 gp_matrix
 gp_live_root(gp_live_rows *r, int64_t rank)
 {
-	return gp_keep_take_lower(r->dev, gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0,
+	return gp_state_take_lower(r->dev, gp_state_need(r->env, r->q->state, GP_PIECE_POSTERIOR, 0, 0,
 												   rank * (rank + 1) / 2), rank);
 }
 
 void
 gp_live_solve(gp_live_rows *r, bool trans, gp_matrix x)
 {
-	gp_keep_solve(r->dev, gp_keep_need(r->env, r->q->keep, GP_PIECE_POSTERIOR, 0, 0,
+	gp_state_solve(r->dev, gp_state_need(r->env, r->q->state, GP_PIECE_POSTERIOR, 0, 0,
 									   x.cols * (x.cols + 1) / 2), trans, x);
 }

@@ -1,7 +1,7 @@
 /*
  * dot.c - matrices as one long vector each: their inner products.
  */
-#include "dot.h"
+#include "numeric.h"
 
 #define LONG_ROW 64				/* rows of a few columns that are taken as one */
 

@@ -62,10 +62,9 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 void
 gp_centre_rows(gp_device *dev, gp_matrix x)
 {
-	gp_matrix	one = dev->create(dev, x.rows, 1, GP_DOUBLE);
-	gp_matrix	mean = dev->create(dev, 1, x.cols, GP_DOUBLE);
+	gp_matrix	one = gp_filled(dev, x.rows, 1, x.type, 1.0);
+	gp_matrix	mean = dev->create(dev, 1, x.cols, x.type);
 
-	dev->fill(dev, one, 1.0);
 	dev->gemm(dev, true, false, 1.0 / (double) x.rows, one, x, 0.0, mean);
 	for (gp_band band = gp_band_first(x.rows, TALL_ROWS); band.count > 0; gp_band_next(&band))
 		dev->gemm(dev, false, false, -1.0, gp_matrix_rows(one, band.first, band.count), mean, 1.0,

@@ -4,7 +4,7 @@
 #ifndef GP_NUMERIC_H
 #define GP_NUMERIC_H
 
-#include "numeric/dot.h"
+#include "device/device.h"
 
 /* ---- matrices made of others, the caller's ---- */
 
@@ -24,6 +24,26 @@ gp_transpose(gp_device *dev, gp_matrix m)
 	gp_matrix	out = dev->create(dev, m.cols, m.rows, m.type);
 
 	dev->transpose(dev, out, m);
+	return out;
+}
+
+static inline gp_matrix
+gp_filled(gp_device *dev, int64_t rows, int64_t cols, gp_type type, double value)
+{
+	gp_matrix	out = dev->create(dev, rows, cols, type);
+
+	dev->fill(dev, out, value);
+	return out;
+}
+
+/* The columns index of a symmetric m. */
+static inline gp_matrix
+gp_gather_columns(gp_device *dev, gp_matrix m, const int32_t *index, int64_t n)
+{
+	gp_matrix	rows = gp_gather(dev, m, index, n);
+	gp_matrix	out = gp_transpose(dev, rows);
+
+	dev->destroy(dev, &rows);
 	return out;
 }
 
@@ -70,6 +90,22 @@ gp_row_products(gp_device *dev, gp_matrix a, gp_matrix b)
 	return host;
 }
 
+/* ---- dot.c ---- */
+
+/* What inner products of matrices of so many rows take. */
+typedef struct gp_long_dots
+{
+	gp_device  *dev;
+	gp_matrix	dots;			/* rows x 1 double */
+	double	   *host;			/* the same */
+} gp_long_dots;
+
+extern gp_long_dots gp_long_dots_open(gp_device *dev, int64_t rows);
+extern void gp_long_dots_close(gp_long_dots *l);
+
+/* The product of all elements of a with those of b, added up; in a dry run 1. */
+extern double gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b);
+
 /* ---- cholesky.c ---- */
 
 /* The mean of a vector, and of the diagonal of a matrix, on the device. */
@@ -91,6 +127,52 @@ extern double gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, doubl
  */
 extern bool gp_orthonormalise(gp_device *dev, gp_matrix y, double first);
 
+/* ---- conjugate.c ---- */
+
+/* to = A from. */
+typedef void gp_conjugate_product (void *system, gp_matrix from, gp_matrix to);
+
+/*
+ * A X = B for a symmetric positive definite A.  The columns are one long vector, or apart: each
+ * has steps of its own, stands still where it is done, and depends on no other.
+ */
+typedef struct gp_conjugate
+{
+	gp_device  *dev;
+	gp_conjugate_product *multiply;
+	void	   *system;
+	bool		apart;
+	int64_t		n;				/* lengths of a step: 1, or one of each column */
+	gp_matrix	x;				/* the caller's */
+	gp_matrix	residual;		/* B - A x */
+	gp_matrix	direction;
+	gp_matrix	product;		/* A times the direction */
+	gp_long_dots dots;
+	double	   *square;			/* n: the squares of the residuals, */
+	double	   *first;			/* and those that they began with */
+	double	   *length;
+	double	   *left;
+} gp_conjugate;
+
+/* Takes memory for all but x, which is not cleared. */
+extern gp_conjugate gp_conjugate_open(gp_device *dev, int64_t rows, int64_t cols, gp_type type,
+									  bool apart, gp_conjugate_product *multiply, void *system);
+extern void gp_conjugate_close(gp_conjugate *g);
+
+/* Begins from x and its residual, both of which the caller has set. */
+extern void gp_conjugate_begin(gp_conjugate *g);
+
+/*
+ * One step; a residual that has fallen to close times its first stands.  Returns by how much
+ * <B, X> grows, which is what the square of the error in A's norm falls; NaN where A is not
+ * positive to the precision of its numbers.
+ */
+extern double gp_conjugate_step(gp_conjugate *g, double close);
+
+/* Begins, and goes on until all residuals have fallen so far or so many steps are done; in a dry
+ * run one. */
+extern void gp_conjugate_solve(gp_conjugate *g, double close, int most);
+
 /* ---- eigen.c ---- */
 
 /*
@@ -102,7 +184,7 @@ extern bool gp_orthonormalise(gp_device *dev, gp_matrix y, double first);
  */
 extern bool gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w);
 
-/* x (n x s double) -= the mean of its rows. */
+/* x (n x s) -= the mean of its rows. */
 extern void gp_centre_rows(gp_device *dev, gp_matrix x);
 
 /*

@@ -30,7 +30,6 @@ void
 gp_ranking_metrics(gp_env *env, int64_t n, const double *score, const bool *label,
 				   double *auc, double *average_precision)
 {
-	/* Scores and labels by falling score. */
 	ranked	   *rank = gp_alloc_array(env, n, sizeof(ranked));
 	for (int64_t i = 0; i < n; i++)
 		rank[i] = (ranked) {score[i], label[i]};

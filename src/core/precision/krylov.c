@@ -17,7 +17,7 @@
  */
 #include "krylov.h"
 
-#include "numeric/dot.h"
+#include "numeric/numeric.h"
 
 #define MOST 16					/* products */
 #define LAST 2					/* vectors whose gain shows whether there are enough */
@@ -33,7 +33,10 @@ typedef struct label_system
 	gp_csr	   *own;			/* n x n */
 	gp_csr	   *rows;			/* n x the nodes that they reach */
 	gp_csr	   *cols;			/* the transpose */
-	gp_long_dots dots;
+	gp_matrix	reach;			/* room for a row of each node that they reach */
+	double		sigma2;			/* of the system in hand, */
+	int			d;
+	double		noise;
 } label_system;
 
 struct gp_krylov
@@ -83,7 +86,6 @@ label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int6
 	int32_t    *label_at;
 	int64_t		count;
 
-	l.dots = gp_long_dots_open(dev, n);
 	place = reached_columns(env, s, labelled, n, &count);
 	l.rows = gp_csr_select(env, s, labelled, n, place, count);
 	label_at = gp_alloc_array(env, count, sizeof(int32_t));
@@ -116,50 +118,20 @@ label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int6
 	return l;
 }
 
-/* to = (B^d + I / noise) x among the labels; reach has room for all that they reach. */
+/* to = (B^d + I / noise) x among the labels. */
 static void
-apply(label_system *l, double sigma2, int d, double noise, gp_matrix x, gp_matrix reach,
-	  gp_matrix to)
+label_product(void *system, gp_matrix x, gp_matrix to)
 {
+	label_system *l = system;
 	gp_device  *dev = l->dev;
-	double		unit = 1.0 + sigma2;
+	double		unit = 1.0 + l->sigma2;
 
-	dev->axpby(dev, (d == 1 ? unit : unit * unit) + 1.0 / noise, x, 0.0, to);
-	dev->spmm(dev, d == 1 ? -sigma2 : -2.0 * sigma2 * unit, l->own, x, 1.0, to);
-	if (d == 1)
+	dev->axpby(dev, (l->d == 1 ? unit : unit * unit) + 1.0 / l->noise, x, 0.0, to);
+	dev->spmm(dev, l->d == 1 ? -l->sigma2 : -2.0 * l->sigma2 * unit, l->own, x, 1.0, to);
+	if (l->d == 1)
 		return;
-	dev->spmm(dev, 1.0, l->cols, x, 0.0, reach);
-	dev->spmm(dev, sigma2 * sigma2, l->rows, reach, 1.0, to);
-}
-
-static void
-label_system_solve(label_system *l, double sigma2, int d, double noise, gp_matrix w,
-					  gp_matrix z)
-{
-	gp_device  *dev = l->dev;
-	gp_matrix	direction = gp_copy(dev, w, GP_DOUBLE);
-	gp_matrix	product = dev->create(dev, l->n, w.cols, GP_DOUBLE);
-	gp_matrix	reach = dev->create(dev, l->cols->rows, w.cols, GP_DOUBLE);
-	double		first = gp_long_dot(&l->dots, w, w);
-	double		square = first;
-
-	dev->fill(dev, z, 0.0);
-	for (int k = 0; k < MOST_STEPS && square > SMALL * SMALL * first; k++)
-	{
-		double		left;
-		double		length;
-
-		apply(l, sigma2, d, noise, direction, reach, product);
-		length = square / gp_long_dot(&l->dots, direction, product);
-		dev->axpby(dev, length, direction, 1.0, z);
-		dev->axpby(dev, -length, product, 1.0, w);
-		left = gp_long_dot(&l->dots, w, w);
-		dev->axpby(dev, 1.0, w, left / square, direction);
-		square = left;
-		if (dev->env->dry)
-			break;
-	}
-	gp_destroy_all(dev, &direction, &product, &reach);
+	dev->spmm(dev, 1.0, l->cols, x, 0.0, l->reach);
+	dev->spmm(dev, l->sigma2 * l->sigma2, l->rows, l->reach, 1.0, to);
 }
 
 /* Reads the labels' rows of a vector, divided by its length. */
@@ -217,11 +189,9 @@ gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *lab
 	};
 	k->x = gp_alloc_figures(k->env, k->m, cols * sizeof(double));
 	k->labels = label_system_open(dev, s, labelled, nlabelled);
-	/* Makes the vectors. */
 	gp_long_dots dots = gp_long_dots_open(dev, k->n);
 	gp_csr		of_type = gp_csr_as(k->env, s, k->type);
-	k->vector[0] = dev->create(dev, k->n, k->cols, k->type);
-	dev->fill(dev, k->vector[0], 0.0);
+	k->vector[0] = gp_filled(dev, k->n, k->cols, k->type, 0.0);
 	if (!k->env->dry)
 		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
 	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
@@ -247,7 +217,6 @@ gp_krylov_close(gp_krylov *k)
 	gp_csr_free(k->env, k->labels.own);
 	gp_csr_free(k->env, k->labels.rows);
 	gp_csr_free(k->env, k->labels.cols);
-	gp_long_dots_close(&k->labels.dots);
 	gp_free_all(k->env, k->x, k);
 }
 
@@ -321,19 +290,22 @@ solve_small(double (*a)[MOST], const double *b, int n, double *c)
 	return gain;
 }
 
-/* What the labels answer to right sides in their rows; the caller's. */
+/* The labels' system solved for right sides in their rows; the caller's. */
 static double *
-label_answer(gp_krylov *k, double sigma2, int d, double noise, const double *w)
+label_solution(gp_krylov *k, const double *w)
 {
 	gp_device  *dev = k->dev;
-	gp_matrix	from = gp_upload(dev, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE),
-								 GP_DOUBLE);
-	gp_matrix	to = dev->create(dev, k->m, k->cols, GP_DOUBLE);
+	label_system *l = &k->labels;
+	gp_conjugate g = gp_conjugate_open(dev, l->n, k->cols, GP_DOUBLE, false, label_product, l);
 	double	   *z;
 
-	label_system_solve(&k->labels, sigma2, d, noise, from, to);
-	z = gp_download(dev, to);
-	gp_destroy_all(dev, &from, &to);
+	l->reach = dev->create(dev, l->cols->rows, k->cols, GP_DOUBLE);
+	dev->upload(dev, g.residual, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE));
+	g.x = gp_filled(dev, l->n, k->cols, GP_DOUBLE, 0.0);
+	gp_conjugate_solve(&g, SMALL, MOST_STEPS);
+	z = gp_download(dev, g.x);
+	gp_destroy_all(dev, &g.x, &l->reach);
+	gp_conjugate_close(&g);
 	return z;
 }
 
@@ -346,9 +318,12 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 	double	   *w = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
 	double		factor[MOST + 1] = {k->size[0] / noise};
 
+	k->labels.sigma2 = sigma2;
+	k->labels.d = d;
+	k->labels.noise = noise;
 	if (!k->env->dry)
 		combine_rows(k, factor, w);
-	z[0] = label_answer(k, sigma2, d, noise, w);
+	z[0] = label_solution(k, w);
 	for (int j = 1; j < vectors; j++)
 	{
 		/* The coefficients of B^d q_j in the q, products + 1 of them */
@@ -375,7 +350,7 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 		factor[j] += 1.0 / noise;
 		if (!k->env->dry)
 			combine_rows(k, factor, w);
-		z[j] = label_answer(k, sigma2, d, noise, w);
+		z[j] = label_solution(k, w);
 		for (int i = 1; i <= j && !k->env->dry; i++)
 		{
 			a[j - 1][i - 1] += row_product(k, k->row[i], k->row[j]) / noise
@@ -430,9 +405,8 @@ gp_matrix
 gp_krylov_solution(gp_krylov *k)
 {
 	gp_device  *dev = k->dev;
-	gp_matrix	out = dev->create(dev, k->n, k->cols, k->type);
+	gp_matrix	out = gp_filled(dev, k->n, k->cols, k->type, 0.0);
 
-	dev->fill(dev, out, 0.0);
 	for (int j = 1; j < k->products; j++)
 		if (k->c[j] != 0.0 || k->env->dry)
 			dev->axpby(dev, k->c[j] / k->size[j], k->vector[j], 1.0, out);

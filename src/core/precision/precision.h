@@ -77,7 +77,10 @@ extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, 
 
 /* ---- moments of S (precision_moments.c) ---- */
 
-/* tr T_k(S) / n, measured by random signs (Hutchinson 1989); the caller's. */
+/*
+ * tr T_k(S) / n, measured by random signs (Hutchinson 1989); the caller's.  With z_k = T_k(S) z the
+ * moments of 2k and 2k + 1 are twice z_k'z_k and z_k'z_(k+1), less the first ones.
+ */
 extern double *gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed);
 
 /* tr (I + s2 L)^-d / n. */
@@ -116,7 +119,11 @@ extern gp_prior_choice gp_precision_choose(gp_device *dev, const gp_problem *pro
 extern gp_posterior *gp_posterior_precision(gp_device *dev, const gp_problem *problem,
 											const gp_csr *s, const gp_plan *plan);
 
-/* True where that strategy is asked for, or the best; refuses kernels that it does not serve. */
+/*
+ * True where conjugate gradients are asked for, or serve best: a Laplacian kernel on a graph too
+ * large for its root, and nobody asks for landmarks or the walks' columns, which mean the factor.
+ * Refuses kernels that they do not serve.
+ */
 extern bool gp_precision_serves(gp_env *env, const gp_problem *problem);
 
 #endif							/* GP_PRECISION_H */

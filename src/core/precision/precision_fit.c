@@ -181,7 +181,6 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 	{
 		int32_t		node = f->problem->labelled[k];
 
-
 		for (int64_t j = first; j < last; j++)
 			gp_elements_add(&b, node, j, first, cols,
 							(f->y[k * f->columns + j] - f->level) / f->noise);
@@ -202,9 +201,8 @@ static void
 read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first, int64_t cols)
 {
 	int32_t		columns = f->columns;
-	int64_t		next = 0;
 
-	for (int64_t k = 0; k < f->problem->nlabelled && !f->env->dry; k++)
+	GP_EACH(f->env, k, gp_items(f->env, f->problem->nlabelled), k * cols)
 	{
 		int32_t		node = f->problem->labelled[k];
 		double		unscale = scaled ? gp_precision_unscale(f->p, node) : 1.0;
@@ -212,7 +210,6 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 
 		f->least[k] = scaled ? gp_precision_least(f->p, node)
 			: gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
-		gp_poll(f->env, k * cols, &next);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
 			f->at[k * columns + first + j] = unscale * host[k * cols + j];
 		if (probe >= 0 && probe < cols)
@@ -266,10 +263,6 @@ whole_of(const gp_precision_fit *f, const gp_elements *b)
 	return sum;
 }
 
-/*
- * Bounds of a label's variance as a share of the noise: 1 / H_ii, and what its own label alone
- * leaves of a prior that is at most 1.
- */
 double
 gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
 {
@@ -294,8 +287,6 @@ level_start(const gp_precision_fit *f)
 	if (!f->costly_products || lost > MOST_LOST)
 		return (gp_matrix) {0};
 	root = gp_alloc_zero(f->env, n, sizeof(double));
-	start = f->dev->create(f->dev, n, 1, f->problem->type);
-
 	GP_EACH(f->env, i, gp_items(f->env, n), graph->start[i])
 	{
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
@@ -307,9 +298,9 @@ level_start(const gp_precision_fit *f)
 				root[graph->col[k]] += weight;
 		}
 	}
-	for (int64_t i = 0; i < n && !f->env->dry; i++)
+	for (int64_t i = 0; i < gp_items(f->env, n); i++)
 		root[i] = sqrt(root[i]);
-	f->dev->upload(f->dev, start, gp_matrix_wrap(root, n, 1, GP_DOUBLE));
+	start = gp_upload(f->dev, gp_matrix_wrap(root, n, 1, GP_DOUBLE), f->problem->type);
 	gp_free(f->env, root);
 	return start;
 }
@@ -366,7 +357,6 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 										 alone ? &f->last : NULL);
 
 		gp_elements_free(f->env, &b);
-		/* Reads the labels' rows of a solution */
 		gp_matrix	rows = gp_gather(f->dev, x, f->problem->labelled, f->problem->nlabelled);
 		double	   *host = gp_download(f->dev, rows);
 

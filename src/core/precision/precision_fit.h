@@ -86,7 +86,8 @@ extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double s
 extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance,
 									  double *mean);
 
-/* The posterior variance of label k as a share of the noise, within its bounds. */
+/* The posterior variance of label k as a share of the noise, within its bounds: 1 / H_ii, and what
+ * its own label alone leaves of a prior that is at most 1. */
 extern double gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k);
 
 /* The leave-one-out error of the predictions in hand, as gp_loo_error has it. */

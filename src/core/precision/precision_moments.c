@@ -22,10 +22,6 @@ mean_product(gp_device *dev, gp_matrix z, gp_matrix y)
 	return sum / ((double) z.rows * z.cols);
 }
 
-/*
- * tr T_k(S) / n: with z_k = T_k(S) z the moments of 2k and 2k + 1 are twice z_k'z_k and
- * z_k'z_(k+1), less the first ones.
- */
 double *
 gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed)
 {

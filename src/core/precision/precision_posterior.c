@@ -34,11 +34,6 @@ solution_of(gp_precision_fit *f, double nugget)
 	return out;
 }
 
-/*
- * True where conjugate gradients are asked for, or where they serve best: a Laplacian kernel
- * on a graph too large for its root.  Who asks for landmarks, or for the walks' columns, means
- * the factor.
- */
 bool
 gp_precision_serves(gp_env *env, const gp_problem *problem)
 {

@@ -40,16 +40,13 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	int32_t    *colour = gp_alloc_figures(env, n, sizeof(int32_t));
 	int32_t    *of_node = gp_alloc_figures(env, s->rows, sizeof(int32_t));
 	int32_t    *count = gp_alloc_figures(env, colours, sizeof(int32_t));
-	int64_t		next = 0;
 
 	GP_EACH(env, i, gp_items(env, s->rows), i)
 		of_node[i] = -1;
-	next = 0;
-	for (int64_t k = 0; k < n && !env->dry; k++)
+	GP_EACH(env, k, gp_items(env, n), s->start[node ? node[k] : k] + k * colours)
 	{
 		int32_t		i = node ? node[k] : (int32_t) k;
 
-		gp_poll(env, s->start[i] + k * colours, &next);
 		colour[k] = of_node[i] = n <= colours ? (int32_t) k :
 			rarest_colour(s, i, of_node, colours, count);
 	}

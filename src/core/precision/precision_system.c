@@ -9,22 +9,11 @@
 #include "precision.h"
 
 #include "graph/random_walks.h"
-#include "numeric/dot.h"
+#include "numeric/numeric.h"
 
 #define USUAL_STEPS 10			/* of a dry run: what most solves take */
 /* that are looked at where a start leaves hardly anything to gain */
 #define WARM_STEPS 3
-
-/* What conjugate gradients hold, n x cols each. */
-typedef struct gradients
-{
-	gp_matrix	x;				/* the caller's in the end */
-	gp_matrix	residual;
-	gp_matrix	direction;
-	gp_matrix	product;		/* H times the direction */
-	gp_matrix	spare;			/* d >= 2 */
-	gp_long_dots dots;
-} gradients;
 
 struct gp_precision
 {
@@ -42,7 +31,8 @@ struct gp_precision
 	double	   *root;			/* R */
 	double	   *inverse;		/* R^-1 */
 	double	   *moment;			/* tr T_k(S) / n, or NULL */
-	gradients	g;				/* what the last solution left for the next */
+	gp_conjugate g;				/* what the last solution left for the next, */
+	gp_matrix	spare;			/* and room for half a product; d >= 2 */
 };
 
 gp_csr *
@@ -110,15 +100,12 @@ forget(gp_precision *p)
 	p->labels = NULL;
 }
 
-/* Frees what conjugate gradients hold but for the solution. */
+/* Frees what conjugate gradients hold. */
 static void
 end(gp_precision *p)
 {
-	gp_device  *dev = p->dev;
-
-	gp_destroy_all(dev, &p->g.residual, &p->g.direction, &p->g.product, &p->g.spare);
-	gp_long_dots_close(&p->g.dots);
-	p->g = (gradients) {0};
+	gp_conjugate_close(&p->g);
+	p->dev->destroy(p->dev, &p->spare);
 }
 
 void
@@ -209,7 +196,6 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 	/* What the labels add: to the diagonal of the one factor there is, or as a matrix of its
 	 * own. */
 	int64_t		at = 0;
-	int64_t		next = 0;
 	if (p->d > 1)
 		p->labels = gp_csr_create(p->env, p->n, p->n, nlabelled, p->type);
 	for (int64_t k = 0; k < nlabelled && !p->env->dry; k++)
@@ -228,11 +214,8 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 		gp_number_put(p->labels->value, p->type, k, value);
 		p->labels->start[i + 1] = 1;
 	}
-	for (int64_t i = 0; p->d > 1 && i < p->n && !p->env->dry; i++)
-	{
-		gp_poll(p->env, i, &next);
-		p->labels->start[i + 1] += p->labels->start[i];
-	}
+	if (p->d > 1)
+		gp_offsets_of_counts(p->labels->start, gp_items(p->env, p->n));
 }
 
 double
@@ -253,26 +236,27 @@ gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise,
 	return 1.0 / (diagonal(p, sigma2, d, node) + 1.0 / noise);
 }
 
-/* product = H direction. */
+/* to = H from. */
 static void
-multiply(gp_precision *p, gradients *g)
+multiply(void *system, gp_matrix from, gp_matrix to)
 {
+	gp_precision *p = system;
 	gp_device  *dev = p->dev;
-	gp_matrix	from = g->direction;
-	gp_matrix	to = p->d % 2 == 0 ? g->spare : g->product;
-	gp_matrix	other = p->d % 2 == 0 ? g->product : g->spare;
+	gp_matrix	now = from;
+	gp_matrix	next = p->d % 2 == 0 ? p->spare : to;
+	gp_matrix	other = p->d % 2 == 0 ? to : p->spare;
 
 	for (int k = p->d - 1; k >= 0; k--)
 	{
 		const gp_csr *factor = k == 0 ? &p->left : k == p->d - 1 ? &p->right : &p->middle;
-		gp_matrix	done = to;
+		gp_matrix	done = next;
 
-		dev->spmm(dev, 1.0, factor, from, 0.0, to);
-		to = other;
-		from = other = done;
+		dev->spmm(dev, 1.0, factor, now, 0.0, next);
+		next = other;
+		now = other = done;
 	}
 	if (p->labels)
-		dev->spmm(dev, 1.0, p->labels, g->direction, 1.0, g->product);
+		dev->spmm(dev, 1.0, p->labels, from, 1.0, to);
 }
 
 /* R x, or R^-1 x; the memory of x and of a product change places. */
@@ -304,28 +288,24 @@ gp_precision_unscaled(gp_precision *p, gp_matrix *x)
 	return kept;
 }
 
-/* Takes memory, and the right sides as the first residual. */
-static gradients *
+/* Takes memory, and the right sides as the first residual; true where x has a start. */
+static bool
 begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
 	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
-	gradients  *g = &p->g;
+	gp_conjugate *g = &p->g;
+	bool		started = start && start->data;
 
 	/* Takes memory, or what the last run has left of as many columns: new pages of large vectors
 	 * would cost as much as a product */
-	if (g->residual.data && g->residual.cols != cols)
+	if (g->dev && g->residual.cols != cols)
 		end(p);
-	if (g->residual.data == NULL)
-	{
-		g->residual = dev->create(dev, p->n, cols, p->type);
-		g->direction = dev->create(dev, p->n, cols, p->type);
-		g->product = dev->create(dev, p->n, cols, p->type);
-		g->dots = gp_long_dots_open(dev, p->n);
-	}
-	if (p->d > 1 && g->spare.data == NULL)
-		g->spare = dev->create(dev, p->n, cols, p->type);
-	if (start && start->data)
+	if (g->dev == NULL)
+		*g = gp_conjugate_open(dev, p->n, cols, p->type, false, multiply, p);
+	if (p->d > 1 && p->spare.data == NULL)
+		p->spare = dev->create(dev, p->n, cols, p->type);
+	if (started)
 	{
 		g->x = *start;
 		*start = (gp_matrix) {0};
@@ -339,7 +319,7 @@ begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 	if (!p->env->dry)
 		dev->put(dev, g->residual, b->n, b->row, b->col, scaled);
 	gp_free(p->env, scaled);
-	return g;
+	return started;
 }
 
 /*
@@ -347,53 +327,25 @@ begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
  * <B, s X>, which it gains over nothing.
  */
 static double
-start_from(gp_precision *p, gradients *g)
+start_from(gp_precision *p, gp_conjugate *g)
 {
 	gp_device  *dev = p->dev;
 	double		along;
 	double		curvature;
 	double		length;
 
-	dev->copy(dev, g->direction, g->x);
-	multiply(p, g);
-	along = gp_long_dot(&g->dots, g->residual, g->direction);
-	curvature = gp_long_dot(&g->dots, g->direction, g->product);
+	multiply(p, g->x, g->product);
+	along = gp_long_dot(&g->dots, g->residual, g->x);
+	curvature = gp_long_dot(&g->dots, g->x, g->product);
 	if (!(along > 0.0 && curvature > 0.0 && isfinite(along / curvature)))
-		return NAN;
+	{
+		dev->fill(dev, g->x, 0.0);
+		return 0.0;
+	}
 	length = along / curvature;
-	dev->axpby(dev, length, g->direction, 0.0, g->x);
+	dev->axpby(dev, length, g->x, 0.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
 	return length * along;
-}
-
-/*
- * One step (Hestenes and Stiefel 1952), the columns as one long vector: all take the same
- * lengths, so that no operation needs a number for each.  square is |residual|^2 before it
- * and after it; returns by how much <B, X> grows, which is what the square of the error falls.
- */
-static double
-iterate(gp_precision *p, gradients *g, double *square)
-{
-	gp_device  *dev = p->dev;
-	double		curvature;
-	double		length;
-	double		left;
-	double		gain;
-
-	multiply(p, g);
-	curvature = gp_long_dot(&g->dots, g->direction, g->product);
-	if (!(curvature > 0.0 && isfinite(curvature)))
-		gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
-				 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
-				 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
-	length = *square / curvature;
-	gain = length * *square;
-	dev->axpby(dev, length, g->direction, 1.0, g->x);
-	dev->axpby(dev, -length, g->product, 1.0, g->residual);
-	left = gp_long_dot(&g->dots, g->residual, g->residual);
-	dev->axpby(dev, 1.0, g->residual, left / *square, g->direction);
-	*square = left;
-	return gain;
 }
 
 /*
@@ -415,31 +367,34 @@ gp_matrix
 gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
 				   double tolerance, int most, gp_matrix *start, gp_effort *effort)
 {
-	bool		started = start && start->data;
-	gradients  *g = begin(p, cols, b, start);
-	double		first = gp_long_dot(&g->dots, g->residual, g->residual);
-	double		square = first;
+	gp_conjugate *g = &p->g;
+	bool		started = begin(p, cols, b, start);
 	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
+	double		first;
 	gp_matrix	x;
 
-	if (started)
-		energy[0] = start_from(p, g);
-	if (started && !isnan(energy[0]))
-		square = gp_long_dot(&g->dots, g->residual, g->residual);
-	else
-	{
-		energy[0] = 0.0;
+	if (!started)
 		p->dev->fill(p->dev, g->x, 0.0);
+	gp_conjugate_begin(g);
+	first = *g->first;
+	if (started)
+	{
+		energy[0] = start_from(p, g);
+		gp_conjugate_begin(g);
 	}
-	p->dev->copy(p->dev, g->direction, g->residual);
-	*effort = (gp_effort) {0, square > 0.0 ? 1.0 : 0.0};
-	while (square > 0.0 && effort->error > tolerance && effort->iterations < most)
+	*effort = (gp_effort) {0, *g->square > 0.0 ? 1.0 : 0.0};
+	while (*g->square > 0.0 && effort->error > tolerance && effort->iterations < most)
 	{
 		int			k = ++effort->iterations;
+		double		gain = gp_conjugate_step(g, 0.0);
 
-		energy[k] = energy[k - 1] + iterate(p, g, &square);
+		if (isnan(gain))
+			gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
+					 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
+					 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
+		energy[k] = energy[k - 1] + gain;
 		effort->error = p->env->dry ? k < USUAL_STEPS :
-			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(square / first));
+			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(*g->square / first));
 	}
 	gp_free(p->env, energy);
 	x = g->x;

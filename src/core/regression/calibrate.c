@@ -40,7 +40,6 @@
 #define CLOSE 1e-10				/* a Newton decrement, relative to the loss, that ends the search */
 #define FAR 30.0				/* where the softplus is its asymptote to double precision */
 
-/* log softplus(x). */
 static double
 log_softplus(double x)
 {
@@ -67,6 +66,7 @@ gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double 
 /* What the fit looks at: some labels, each with as much weight as it stands for. */
 typedef struct fitter
 {
+	gp_device  *dev;
 	gp_env	   *env;
 	int64_t		n;
 	int32_t		columns;
@@ -75,6 +75,7 @@ typedef struct fitter
 	double	   *balance;		/* columns: what the own class's mean is multiplied by */
 	double	   *s;				/* n x columns: log softplus(mean / delta) */
 	double	   *p;				/* n x columns: probabilities at the place last looked at */
+	double	   *unit;			/* 1 over the root of the Hessian's diagonal, and as much room */
 	double		gamma;			/* there */
 	bool		bound;			/* gamma stays at the end of its range */
 } fitter;
@@ -102,14 +103,12 @@ preference(double gamma)
 	return GAMMA_WEIGHT * (ratio - 1.0 - log(ratio));
 }
 
-/* Its slope. */
 static double
 preference_slope(double gamma)
 {
 	return GAMMA_WEIGHT * (1.0 / GAMMA_MIDDLE - 1.0 / gamma);
 }
 
-/* Its curvature. */
 static double
 preference_curvature(double gamma)
 {
@@ -198,48 +197,46 @@ dot(int32_t n, const double *a, const double *b)
 	return sum;
 }
 
-/*
- * Solves Hessian d = -gradient by conjugate gradients on the Hessian's diagonal,
- * as far as a Newton step deserves.  room has five vectors.
- */
+/* The Hessian's product, scaled from both sides to a diagonal of ones. */
 static void
-newton_direction(fitter *f, const double *gradient, double *d, double *room)
+scaled_hessian_times(void *system, gp_matrix from, gp_matrix to)
+{
+	fitter	   *f = system;
+	int32_t		n = f->columns + 1;
+	double	   *v = gp_download(f->dev, from);
+	double	   *out = f->unit + n;
+
+	for (int32_t i = 0; i < n; i++)
+		v[i] *= f->unit[i];
+	hessian_times(f, v, out);
+	for (int32_t i = 0; i < n; i++)
+		out[i] *= f->unit[i];
+	f->dev->upload(f->dev, to, gp_matrix_wrap(out, n, 1, GP_DOUBLE));
+	gp_free(f->env, v);
+}
+
+/* d solves Hessian d = -gradient as far as a Newton step deserves. */
+static void
+newton_direction(fitter *f, const double *gradient, double *d)
 {
 	int32_t		n = f->columns + 1;
-	double	   *r = room,
-			   *z = room + n,
-			   *q = room + 2 * n,
-			   *w = room + 3 * n,
-			   *diagonal = room + 4 * n;
-	double		rz,
-				enough;
+	gp_matrix	host = gp_matrix_wrap(d, n, 1, GP_DOUBLE);
+	gp_conjugate g = gp_conjugate_open(f->dev, n, 1, GP_DOUBLE, false, scaled_hessian_times, f);
 
-	hessian_times(f, NULL, diagonal);
+	g.x = gp_filled(f->dev, n, 1, GP_DOUBLE, 0.0);
+	hessian_times(f, NULL, f->unit);
 	for (int32_t i = 0; i < n; i++)
 	{
-		d[i] = 0.0;
-		r[i] = -gradient[i];
-		q[i] = z[i] = r[i] / fmax(diagonal[i], 1e-12);
+		f->unit[i] = 1.0 / sqrt(fmax(f->unit[i], 1e-12));
+		d[i] = -gradient[i] * f->unit[i];
 	}
-	rz = dot(n, r, z);
-	enough = 1e-4 * rz;
-	for (int k = 0; k < CG_STEPS && rz > enough; k++)
-	{
-		double		old = rz;
-		double		step;
-
-		hessian_times(f, q, w);
-		step = rz / dot(n, q, w);
-		for (int32_t i = 0; i < n; i++)
-		{
-			d[i] += step * q[i];
-			r[i] -= step * w[i];
-			z[i] = r[i] / fmax(diagonal[i], 1e-12);
-		}
-		rz = dot(n, r, z);
-		for (int32_t i = 0; i < n; i++)
-			q[i] = z[i] + rz / old * q[i];
-	}
+	f->dev->upload(f->dev, g.residual, host);
+	gp_conjugate_solve(&g, 1e-2, CG_STEPS);
+	f->dev->download(f->dev, host, g.x);
+	for (int32_t i = 0; i < n; i++)
+		d[i] *= f->unit[i];
+	f->dev->destroy(f->dev, &g.x);
+	gp_conjugate_close(&g);
 }
 
 /* Goes along d until the loss falls; false where it does not, or by nothing that counts. */
@@ -395,12 +392,13 @@ class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 }
 
 gp_calibrator
-gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 				  const double *mean, const bool *is_prior)
 {
+	gp_env	   *env = dev->env;
 	int32_t		columns = targets->columns;
 	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};
-	fitter		f = {.env = env,.columns = columns};
+	fitter		f = {.dev = dev,.env = env,.columns = columns};
 	int32_t    *index;
 	int32_t    *label;
 	double	   *x;
@@ -432,20 +430,19 @@ gp_calibrator_fit(gp_env *env, const gp_problem *problem, const gp_targets *targ
 	x[0] = out.gamma;
 	/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
 	int32_t		n = f.columns + 1;
-	double	   *room = gp_alloc_array(f.env, n, 8 * sizeof(double));
-	double	   *gradient = room + 5 * n;
-	double	   *d = room + 6 * n;
+	double	   *gradient = gp_alloc_array(f.env, n, 5 * sizeof(double));
+	double	   *d = gradient + n;
 
-	f.bound = false;
+	f.unit = d + 2 * n;
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
 		double		loss = loss_at(&f, x, gradient);
 
-		newton_direction(&f, gradient, d, room);
-		if (!line_search(&f, x, d, gradient, &loss, room + 7 * n))
+		newton_direction(&f, gradient, d);
+		if (!line_search(&f, x, d, gradient, &loss, d + n))
 			break;
 	}
-	gp_free(f.env, room);
+	gp_free(f.env, gradient);
 	out.gamma = x[0];
 	memmove(x, x + 1, columns * sizeof(double));
 	out.bias = x;
@@ -461,5 +458,5 @@ gp_calibrator_bytes(const gp_problem *problem)
 	if (problem->task == GP_TASK_VALUES)
 		return 0.0;
 	labels = fmin((double) problem->nlabelled, (double) labels_looked_at(problem->nclasses));
-	return labels * (16.0 * problem->nclasses + 8.0) + 80.0 * problem->nclasses;
+	return labels * (16.0 * problem->nclasses + 8.0) + 112.0 * problem->nclasses + 4096.0;
 }

@@ -256,13 +256,13 @@ rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 		strange[n++] = (strange_label) {1.0 - probability[problem->label[i]], problem->label[i]};
 	}
 	gp_sort(env, strange, n, sizeof(strange_label), gp_compare_double, NULL);
-	out->loo.score = gp_alloc_array(env, t->m, sizeof(double));
-	out->loo.class = gp_alloc_array(env, t->m, sizeof(int32_t));
+	out->loo.nonconformity = gp_alloc_array(env, t->m, sizeof(double));
+	out->loo.nonconformity_class = gp_alloc_array(env, t->m, sizeof(int32_t));
 	for (int64_t i = 0; i < t->m; i++)
 	{
 		/* The recent ones stand for all. */
-		out->loo.score[i] = strange[i * n / t->m].score;
-		out->loo.class[i] = strange[i * n / t->m].class;
+		out->loo.nonconformity[i] = strange[i * n / t->m].score;
+		out->loo.nonconformity_class[i] = strange[i * n / t->m].class;
 	}
 	gp_free_all(env, probability, strange);
 }
@@ -278,9 +278,10 @@ hand_over_loo(gp_solution *solution, gp_posterior *out)
 }
 
 void
-gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp_solution *solution,
-		   gp_posterior *out)
+gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+		   gp_solution *solution, gp_posterior *out)
 {
+	gp_env	   *env = dev->env;
 	bool		classes = problem->task == GP_TASK_CLASSES;
 
 	if (env->dry)
@@ -290,8 +291,8 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
 		strange_label *strange = gp_alloc_figures(env, targets->m, sizeof(strange_label));
 
-		out->loo.score = gp_alloc_figures(env, targets->m, sizeof(double));
-		out->loo.class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
+		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));
+		out->loo.nonconformity_class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
 		gp_free(env, strange);
 		hand_over_loo(solution, out);
 		return;
@@ -307,7 +308,7 @@ gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets, gp
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	out->forward_score = targets->few ? NAN : forward_score(env, problem, targets, solution);
 	if (classes)
-		out->calibrator = gp_calibrator_fit(env, problem, targets, solution->loo_mean,
+		out->calibrator = gp_calibrator_fit(dev, problem, targets, solution->loo_mean,
 											out->is_prior);
 	if (!targets->few && classes)
 		class_metrics(env, problem, targets, solution, out);

@@ -20,10 +20,6 @@ is_told_nothing(int32_t columns, const double *mean)
 	return most < UNSEEN;
 }
 
-/*
- * Finishes means and variances, which the regression gives in units of the kernel: those of
- * observations for values, and the prior where a node has no kernel at all.
- */
 void
 gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					const gp_solution *solution, const double *diag, gp_posterior *out)
@@ -31,14 +27,12 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	bool		values = problem->task == GP_TASK_VALUES;
 	double		scale = solution->scale * targets->unit * targets->unit;
 	double		noise = values ? solution->noise : 0.0;
-	int64_t		next = 0;
 
-	for (int64_t i = 0; i < out->nodes && !env->dry; i++)
+	GP_EACH(env, i, gp_items(env, out->nodes), i)
 	{
 		bool		has_kernel = diag == NULL || diag[i] > 0.0;
 		double	   *mean = out->mean + i * out->columns;
 
-		gp_poll(env, i, &next);
 		out->variance[i] = has_kernel ? scale * (fmax(out->variance[i], 0.0) + noise) :
 			scale * (solution->mean_diag + solution->noise);
 		for (int32_t c = 0; c < out->columns; c++)
@@ -125,7 +119,7 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 		 !gp_all_finite(env, out->mean, out->nodes * out->columns)))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
-	gp_figures(env, problem, &targets, &solution, out);
+	gp_figures(dev, problem, &targets, &solution, out);
 	if (!learnt && !env->dry)
 		gp_notice_worth(dev, problem, &targets, out);
 	gp_solution_free(dev, &solution);
@@ -140,8 +134,8 @@ gp_posterior_free(gp_env *env, gp_posterior *posterior)
 		return;
 	gp_free_all(env, posterior->mean, posterior->variance, posterior->prior_share,
 				posterior->calibrator.bias, posterior->loo.mean, posterior->loo.variance,
-				posterior->loo.score, posterior->loo.class, posterior->forward, posterior->is_prior,
-				posterior->landmark);
-	gp_keep_free(posterior->keep);
+				posterior->loo.nonconformity, posterior->loo.nonconformity_class,
+				posterior->forward, posterior->is_prior, posterior->landmark);
+	gp_state_free(posterior->state);
 	gp_free_all(env, posterior->warm, posterior);
 }

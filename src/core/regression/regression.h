@@ -139,8 +139,10 @@ typedef struct gp_loo
 	int64_t		n;
 	double	   *mean;			/* n x columns, as in gp_posterior */
 	double	   *variance;		/* n, as in gp_posterior */
-	double	   *score;			/* n, ascending: how strange the labels are (gp_loo_quantile) */
-	int32_t    *class;			/* of each of these; all 0 for values */
+	/* n, ascending: the nonconformity scores of the labels (gp_loo_quantile), and the class of each
+	 * of these; all 0 for values */
+	double	   *nonconformity;
+	int32_t    *nonconformity_class;
 } gp_loo;
 
 /*
@@ -189,7 +191,7 @@ typedef struct gp_posterior
 	 */
 	double	   *forward;
 	double		forward_score;	/* as loo_score; NaN without blocks */
-	struct gp_keep *keep;		/* of a live problem; else NULL */
+	struct gp_live_state *state;		/* of a live problem; else NULL */
 	struct gp_warm *warm;		/* of a training, for the next one; else NULL */
 } gp_posterior;
 
@@ -203,8 +205,8 @@ extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, c
 							 double *probability);
 
 /*
- * The quantile of n ascending scores that a new one, drawn as they were, does not exceed
- * with this probability; INFINITY when they are too few to promise that (Vovk 2005).
+ * The quantile of n ascending nonconformity scores that a new one, drawn as they were, does not
+ * exceed with this probability; INFINITY when they are too few to promise that (Vovk 2005).
  * The score of a class is 1 less its probability, of a value its distance from the mean
  * in standard deviations of the observation.
  */
@@ -319,8 +321,7 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
  * the past alone by the same of the sums over earlier blocks.
  */
 extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem,
-								   const gp_targets *targets,
-								   gp_matrix q, double mean_diag);
+								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
 /*
  * The labelled rows of a factor, which need not be at hand: what the primal form asks about them.
@@ -373,10 +374,13 @@ extern void gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_t
  * scales.
  */
 extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
-							   int64_t n,
-							   gp_solution *solution);
+							   int64_t n, gp_solution *solution);
 
-/* The closed-form scale of the prior and the marginal likelihood at it (targets.c). */
+/*
+ * targets.c: the prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the maximum of
+ * the marginal likelihood, and that likelihood:
+ * -(y' S^-1 y / s^2 + columns (log det S + m log(2 pi s^2))) / 2, for targets in their own unit.
+ */
 extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							  double quadratic, double log_det, gp_solution *solution);
 
@@ -410,8 +414,8 @@ extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
 extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
 
 /*
- * Finishes variances (diag NULL: every node has a kernel): scale, noise for values, the prior
- * where there is no kernel.
+ * Finishes means and variances, which the regression gives in units of the kernel: those of
+ * observations for values, and the prior where a node has no kernel (diag NULL: every one has).
  */
 extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
@@ -421,7 +425,7 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
  * figures.c: the calibrator, the figures, and the leave-one-out posterior, which passes from the
  * solution to out; in a dry run, what that takes.
  */
-extern void gp_figures(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+extern void gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
 /* figures.c: the probabilities of labelled node i by its mean without itself (m x columns), as they
@@ -463,7 +467,7 @@ extern void gp_notice_weights(gp_env *env, const gp_problem *problem);
  * or the usual one where labels are too few; without the labels of nodes that are given the
  * prior (by node, or NULL).  Its biases belong to env.
  */
-extern gp_calibrator gp_calibrator_fit(gp_env *env, const gp_problem *problem,
+extern gp_calibrator gp_calibrator_fit(gp_device *dev, const gp_problem *problem,
 									   const gp_targets *targets, const double *mean,
 									   const bool *is_prior);
 /* The bytes that fitting one takes at most. */

@@ -210,12 +210,6 @@ gp_solution_free(gp_device *dev, gp_solution *solution)
 	gp_destroy_all(dev, &solution->weights, &solution->root);
 }
 
-/*
- * The prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the
- * maximum of the marginal likelihood, and that likelihood:
- * -(y' S^-1 y / s^2 + columns (log det S + m log(2 pi s^2))) / 2, for targets in
- * their own unit.
- */
 void
 gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				  double quadratic, double log_det, gp_solution *solution)

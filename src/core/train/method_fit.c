@@ -50,7 +50,7 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 	} while (m->spare && !gp_plan_fits(dev, problem, &count) && m->spare(state));
 	gp_free(env, t.state);
 	m->explain(state, &plan);
-	gp_plan_complete(dev, problem, &count, m->what, m->hint, &plan);
+	gp_plan_set_figures(dev, problem, &count, m->what, m->hint, &plan);
 	gp_plan_explain(&plan);
 	return plan;
 }

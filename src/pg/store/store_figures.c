@@ -31,8 +31,8 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 
 	for (int64 i = 0; i < nscores; i++)
 	{
-		score[i] = posterior->loo.score[i * n / nscores];
-		class[i] = posterior->loo.class[i * n / nscores];
+		score[i] = posterior->loo.nonconformity[i * n / nscores];
+		class[i] = posterior->loo.nonconformity_class[i * n / nscores];
 	}
 	gnngp_arrays_save(model, "figure", FIGURE_ARRAYS, figure_element, count, data, NULL);
 	pfree(score);

@@ -51,19 +51,20 @@ element_of(const gp_piece *piece)
 }
 
 void
-gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, const gp_keep *keep)
+gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape,
+				 const gp_live_state *state)
 {
-	int64		n = SHAPE_HEAD + (int64) keep->n * SHAPE_COLUMNS;
-	int64	   *number = gp_alloc_array(keep->env, n, sizeof(int64));
+	int64		n = SHAPE_HEAD + (int64) state->n * SHAPE_COLUMNS;
+	int64	   *number = gp_alloc_array(state->env, n, sizeof(int64));
 	gnngp_arrays list = {0};
 
 	number[HEAD_GRAPH] = (int64) shape;
 	number[HEAD_KERNEL] = kernel_key(model);
-	number[HEAD_PIECES] = keep->n;
+	number[HEAD_PIECES] = state->n;
 	gnngp_arrays_add(&list, 0, GP_ARRAY_I64, n, number);
-	for (int k = 0; k < keep->n; k++)
+	for (int k = 0; k < state->n; k++)
 	{
-		const gp_piece *piece = &keep->piece[k];
+		const gp_piece *piece = &state->piece[k];
 		const gp_csr *s = piece->csr;
 		int64		entries = s ? gp_csr_entries(s) : piece->rows * piece->cols;
 		int64		form = s ? FORM_SPARSE + piece->type : piece->ints ? FORM_INTS : piece->type;
@@ -79,7 +80,7 @@ gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape, c
 		gnngp_arrays_add(&list, k + 1, element_of(piece), entries, s ? s->value : piece->dense);
 	}
 	gnngp_arrays_write(model, "live", &list, ids);
-	gp_free(keep->env, number);
+	gp_free(state->env, number);
 }
 
 /* ---- reading ---- */
@@ -148,7 +149,7 @@ make_piece(live_reader *r, gp_piece *piece, const int64 *shape)
 static void
 check_nodes(const gnngp_model *model, const gnngp_live *live, gp_piece_kind kind)
 {
-	const gp_piece *piece = gp_keep_find(live->keep, kind, 0, 0);
+	const gp_piece *piece = gp_state_find(live->state, kind, 0, 0);
 	const int32 *node = piece ? piece->dense : NULL;
 	bool		bad = piece == NULL || !piece->ints || piece->cols != 1;
 
@@ -166,25 +167,25 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 	bool		task = model->rows > 0;
 
 	/* Of a task the ids are those of the labelled rows, which are the first. */
-	if (!gp_live_read(live->keep, &f) || f.columns != columns ||
+	if (!gp_live_read(live->state, &f) || f.columns != columns ||
 		f.values != (model->classes == 0) || f.nodes != (task ? model->labelled : model->nodes) ||
 		live->ids.n != (task ? model->labelled : model->nodes) || !(f.noise > 0.0) ||
 		!(f.dims >= 0.0 && f.dims < PG_INT32_MAX))
 		gnngp_arrays_damaged(model, "live");
 	check_nodes(model, live, GP_PIECE_ANCHORS);
 	check_nodes(model, live, GP_PIECE_LABELLED);
-	if (!gp_live_fits(live->keep) ||
-		(task && (gp_keep_find(live->keep, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled ||
+	if (!gp_live_fits(live->state) ||
+		(task && (gp_state_find(live->state, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled ||
 				  f.dims != (live->task->columns.scale.weights == GP_FACTS_TYPED ?
-							 (double) gp_keep_find(live->keep, GP_PIECE_ANCHORS, 0, 0)->rows + 1.0 :
+							 (double) gp_state_find(live->state, GP_PIECE_ANCHORS, 0, 0)->rows + 1.0 :
 							 (double) live->task->columns.scale.kept))))
 		gnngp_arrays_damaged(model, "live");
 	if (model->classes == 0)
 		return;
-	(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 0, 2);
-	(void) gp_keep_need(live->env, live->keep, GP_PIECE_SHARES, 0, 0, columns);
-	if (gp_keep_find(live->keep, GP_PIECE_CALIBRATOR, 0, 1))
-		(void) gp_keep_need(live->env, live->keep, GP_PIECE_CALIBRATOR, 0, 1, columns);
+	(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 0, 2);
+	(void) gp_state_need(live->env, live->state, GP_PIECE_SHARES, 0, 0, columns);
+	if (gp_state_find(live->state, GP_PIECE_CALIBRATOR, 0, 1))
+		(void) gp_state_need(live->env, live->state, GP_PIECE_CALIBRATOR, 0, 1, columns);
 }
 
 /* Reads a live state, as the owner of the extension's tables. */
@@ -208,11 +209,11 @@ read_live(const gnngp_model *model)
 	if (number[HEAD_KERNEL] != kernel_key(model) || number[HEAD_PIECES] < 0 ||
 		n - SHAPE_HEAD != number[HEAD_PIECES] * SHAPE_COLUMNS)
 		gnngp_arrays_damaged(model, "live");
-	live->keep = gp_keep_create(env);
-	live->keep->n = live->keep->room = (int) number[HEAD_PIECES];
-	live->keep->piece = gp_alloc_zero(env, Max(live->keep->n, 1), sizeof(gp_piece));
-	for (int k = 0; k < live->keep->n; k++)
-		make_piece(&r, &live->keep->piece[k], number + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS);
+	live->state = gp_state_create(env);
+	live->state->n = live->state->room = (int) number[HEAD_PIECES];
+	live->state->piece = gp_alloc_zero(env, Max(live->state->n, 1), sizeof(gp_piece));
+	for (int k = 0; k < live->state->n; k++)
+		make_piece(&r, &live->state->piece[k], number + SHAPE_HEAD + (int64) k * SHAPE_COLUMNS);
 	if (model->rows > 0)
 		live->task = gnngp_facts_read(env, model);
 	gnngp_become_again(&saved);

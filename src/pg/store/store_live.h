@@ -21,13 +21,13 @@ extern uint64 gnngp_graph_shape(const gnngp_graph_def *graph);
 
 /* Writes the part. */
 extern void gnngp_live_write(const gnngp_model *model, const gnngp_ids *ids, uint64 shape,
-							 const gp_keep *keep);
+							 const gp_live_state *state);
 
 /* A live state, opened. */
 typedef struct gnngp_live
 {
 	gp_env	   *env;
-	gp_keep    *keep;
+	gp_live_state *state;
 	gnngp_stored_ids ids;			/* of a task those of the labelled rows */
 	struct gnngp_task_state *task;	/* of a task; else NULL */
 	uint64		shape;

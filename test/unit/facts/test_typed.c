@@ -152,11 +152,12 @@ check_terms(gp_env *env)
 	static const int32_t landmark[] = {0, 2, 5};
 	static const int32_t asked[] = {5, 1};
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_keep    *keep = gp_keep_create(env);
+	gp_live_state *state = gp_state_create(env);
 	gp_features x = {.rows = ROWS,.dims = COLUMNS,.dense = own,.type = GP_FLOAT};
-	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, keep);
-	gp_typed_terms *told = gp_typed_tell(env, make_typed(env, true), &x, keep, asked, 2, true);
-	gp_typed_terms *together = gp_typed_tell(env, make_typed(env, true), &x, keep, asked, 2, false);
+	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, state);
+	gp_typed_terms *told = gp_typed_tell(env, make_typed(env, true), &x, state, asked, 2, true);
+	gp_typed_terms *together = gp_typed_tell(env, make_typed(env, true), &x, state, asked, 2,
+											 false);
 	double		sum[2 * 4] = {0};
 	double		worst = 0.0;
 	gp_features *rows;
@@ -168,7 +169,7 @@ check_terms(gp_env *env)
 			sum[k] += told->term[t].covariance[k];
 	ok(memcmp(together->sum, sum, sizeof(sum)) == 0 && together->term[0].covariance == NULL,
 	   "where only their sum is asked for, none is kept");
-	rows = gp_typed_rows(dev, keep, sum, 2, 3);
+	rows = gp_typed_rows(dev, state, sum, 2, 3);
 	for (int i = 0; i < 2; i++)
 		for (int c = 0; c < 3; c++)
 			worst = fmax(worst, fabs(((float *) rows->dense)[i * 4 + c] -
@@ -176,7 +177,8 @@ check_terms(gp_env *env)
 	worst = fmax(worst, fabs(((float *) rows->dense)[7] - ((float *) f->dense)[asked[1] * 4 + 3]));
 	ok(worst < 1e-5, "terms add up to the features of the fit");
 	x.dims = COLUMNS - 1;
-	expect_error(env, GP_ERR_DATA, gp_typed_tell(env, make_typed(env, true), &x, keep, asked, 2, true));
+	expect_error(env, GP_ERR_DATA,
+				 gp_typed_tell(env, make_typed(env, true), &x, state, asked, 2, true));
 	dev->close(dev);
 }
 

@@ -414,8 +414,8 @@ check_names(gp_env *env)
 		stride = 1;
 		p = world_problem(env, &w, "gcn", GP_TASK_VALUES, GP_FLOAT);
 		gp_eval_open(&ev, dev, p.program, p.graph, p.features, p.seed, p.type);
-		int32_t    *node[3] = {gp_landmarks_choose(&ev, &p, COUNT, &n[0]),
-			gp_landmarks_spread(&ev, &p, COUNT, &n[1]), gp_eval_sample(&ev, COUNT)};
+		int32_t    *node[3] = {gp_landmarks_choose(&ev, &p, COUNT, false, &n[0]),
+			gp_landmarks_choose(&ev, &p, COUNT, true, &n[1]), gp_eval_sample(&ev, COUNT)};
 
 		for (int i = 0; i < NODES; i++)
 			for (int way = 0; way < 3; way++)

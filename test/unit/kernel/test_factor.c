@@ -55,7 +55,7 @@ check_product(gp_env *env, const char *kernel, int64_t count, bool exact, double
 	else
 	{
 		int64_t		n;
-		int32_t    *landmark = gp_landmarks_choose(&ev, &p, count, &n);
+		int32_t    *landmark = gp_landmarks_choose(&ev, &p, count, false, &n);
 		gp_factor  *f;
 
 		ev.jitter = 1e-5;

@@ -212,7 +212,7 @@ check_posterior(gp_device *dev, const golden *g, const gp_problem *problem, cons
 	out->variance = gp_alloc_array(env, N, sizeof(double));
 	if (g->lowrank)
 	{
-		out->landmark = gp_landmarks_choose(&ev, problem, 6, &out->nlandmarks);
+		out->landmark = gp_landmarks_choose(&ev, problem, 6, false, &out->nlandmarks);
 		s = gp_posterior_lowrank(&ev, problem, &targets, plan, out);
 	}
 	else

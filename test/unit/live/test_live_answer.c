@@ -200,13 +200,13 @@ ball_features(gp_env *env, const gp_features *x, const ball *b, int hops)
 
 /* Asks about some nodes of the problem's graph as if all others were unknown. */
 static gp_live_answer
-ask(gp_device *dev, const gp_problem *p, const gp_keep *keep, const int32_t *node, int64_t n,
+ask(gp_device *dev, const gp_problem *p, const gp_live_state *state, const int32_t *node, int64_t n,
 	const gp_live_label *label, int64_t nlabels)
 {
 	gp_env	   *env = dev->env;
 	int			hops = gp_program_hops(env, p->program);
 	ball		b = make_ball(p->graph, node, n, hops);
-	gp_live_question q = {.keep = keep,.program = p->program,.asked = n,.label = label,.nlabels = nlabels,
+	gp_live_question q = {.state = state,.program = p->program,.asked = n,.label = label,.nlabels = nlabels,
 	.fit_node = b.node};
 
 	while (q.inner < b.n && b.depth[q.inner] <= hops)
@@ -245,10 +245,10 @@ check_nodes(gp_env *env, setup s, gp_type type)
 
 	for (int32_t i = 0; i < NODES; i += 3)
 	{
-		a = ask(dev, &p, out->keep, &i, 1, NULL, 0);
+		a = ask(dev, &p, out->state, &i, 1, NULL, 0);
 		most = fmax(most, difference(&a, out, &i));
 	}
-	a = ask(dev, &p, out->keep, some, 4, NULL, 0);
+	a = ask(dev, &p, out->state, some, 4, NULL, 0);
 	most = fmax(most, difference(&a, out, some));
 	snprintf(name, sizeof(name), "%s, features %d, %s%s%s, %s, power %g: differs by %.1g", s.kernel, s.features,
 			 gp_strategy_names[out->plan.strategy], out->plan.by_columns ? " by columns" : "",
@@ -269,7 +269,7 @@ check_labels(gp_env *env, setup s)
 	int32_t    *class = gp_alloc_array(env, NODES, sizeof(int32_t));
 	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
 	int64_t		m = 0;
-	gp_live_answer a = ask(dev, &p, out->keep, node, 6, label, 3);
+	gp_live_answer a = ask(dev, &p, out->state, node, 6, label, 3);
 	gp_problem	again = p;
 	gp_posterior *want;
 	double		most;
@@ -301,7 +301,7 @@ check_labels(gp_env *env, setup s)
 	most = difference(&a, want, node);
 	snprintf(name, sizeof(name), "%s, %s, step %d: labels that change differ from a fit by %.1g (nugget %g, %g)", s.kernel,
 			 gp_strategy_names[out->plan.strategy], s.step, most, out->nugget * out->mean_diag, want->nugget * want->mean_diag);
-	ok(most < 1e-4 && gp_keep_find(out->keep, GP_PIECE_FIGURES, 0, 0) != NULL, name);
+	ok(most < 1e-4 && gp_state_find(out->state, GP_PIECE_FIGURES, 0, 0) != NULL, name);
 }
 
 /* The parts of a score, which add up to it. */
@@ -314,7 +314,7 @@ check_parts(gp_env *env, setup s)
 	int			hops = gp_program_hops(env, p.program);
 	int32_t		node = 7;
 	ball		b = make_ball(p.graph, &node, 1, hops);
-	gp_live_question q = {.keep = out->keep,.program = p.program,.asked = 1,.fit_node = b.node,.inner = b.n};
+	gp_live_question q = {.state = out->state,.program = p.program,.asked = 1,.fit_node = b.node,.inner = b.n};
 	double	   *share = gp_alloc_array(env, p.nlabelled, sizeof(double));
 	double		score;
 	double		sum = out->offset;
@@ -323,7 +323,7 @@ check_parts(gp_env *env, setup s)
 	q.graph = ball_graph(env, p.graph, &b, hops);
 	q.features = ball_features(env, p.features, &b, hops);
 	score = gp_live_explain(dev, &q, share).mean[0];
-	gp_live_parts(env, out->keep, 0, share);
+	gp_live_parts(env, out->state, 0, share);
 	for (int64_t t = 0; t < p.nlabelled; t++)
 		sum += share[t];
 	snprintf(name, sizeof(name), "%s, %s: the parts add up to the score (%.1g)", s.kernel,
@@ -381,7 +381,7 @@ check_next(gp_env *env, setup s, int step)
 	int32_t		number[NODES];
 	int32_t		among[NODES];
 	int32_t		given[NODES];
-	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
+	gp_live_question q = {.state = out->state,.program = p.program,.graph = p.graph,.features = p.features,
 	.fit_node = number,.inner = NODES,.asked = NODES};
 	gp_live_choice choice;
 	double		most = 0.0;
@@ -433,7 +433,7 @@ check_edges(gp_env *env, setup s)
 	gp_posterior *out = gp_fit(dev, &p);
 	int32_t		number[NODES];
 	int32_t		node = 7;
-	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
+	gp_live_question q = {.state = out->state,.program = p.program,.graph = p.graph,.features = p.features,
 	.fit_node = number,.inner = NODES,.asked = 1,.node = &node};
 	gp_live_edge *edge;
 	double		score;
@@ -465,12 +465,12 @@ check_forms(gp_env *env, setup s)
 	static const gp_piece_kind kinds[] = {GP_PIECE_WEIGHTS, GP_PIECE_POSTERIOR, GP_PIECE_TARGETS, GP_PIECE_LABELLED_ROWS};
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = make_problem(env, &s, GP_DOUBLE);
-	gp_keep    *keep = gp_fit(dev, &p)->keep;
+	gp_live_state *state = gp_fit(dev, &p)->state;
 
-	ok(gp_live_fits(keep), "what a fit keeps fits");
-	for (int k = 0; k < keep->n; k++)
+	ok(gp_live_fits(state), "what a fit keeps fits");
+	for (int k = 0; k < state->n; k++)
 	{
-		gp_piece   *piece = &keep->piece[k];
+		gp_piece   *piece = &state->piece[k];
 		gp_piece	was = *piece;
 		bool		known = false;
 
@@ -479,10 +479,10 @@ check_forms(gp_env *env, setup s)
 		if (!known)
 			continue;
 		piece->rows--;
-		ok(!gp_live_fits(keep), "a row less is noticed");
+		ok(!gp_live_fits(state), "a row less is noticed");
 		*piece = was;
 		piece->ints = !was.ints;
-		ok(!gp_live_fits(keep), "numbers of another type are noticed");
+		ok(!gp_live_fits(state), "numbers of another type are noticed");
 		*piece = was;
 	}
 }
@@ -496,10 +496,10 @@ run(gp_env *env, const setup *s)
 	gp_posterior *out = gp_fit(dev, &p);
 	int32_t		node = 5;
 	gp_live_label label = {.node = 0,.label = 1};
-	gp_live_answer a = ask(dev, &p, out->keep, &node, 1, &label, 1);
+	gp_live_answer a = ask(dev, &p, out->state, &node, 1, &label, 1);
 	int32_t		number[NODES];
 	int64_t		n;
-	gp_live_question q = {.keep = out->keep,.program = p.program,.graph = p.graph,.features = p.features,
+	gp_live_question q = {.state = out->state,.program = p.program,.graph = p.graph,.features = p.features,
 	.fit_node = number,.inner = NODES,.asked = NODES};
 
 	(void) a;

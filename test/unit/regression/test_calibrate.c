@@ -187,7 +187,7 @@ check_recovery(gp_env *env)
 
 	make_labels(&truth, mean, label);
 	targets = make_targets(env, &problem, LABELS, label);
-	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
+	found = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, mean, NULL);
 	for (int i = 0; i < LABELS; i++)
 	{
 		double		p[CLASSES];
@@ -232,7 +232,7 @@ check_separable(gp_env *env, double factor)
 
 	make_separable(factor, mean, label);
 	targets = make_targets(env, &problem, FEW, label);
-	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
+	found = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, mean, NULL);
 	for (int i = 0; i < FEW; i++)
 	{
 		gp_probabilities(&found, CLASSES, mean + i * CLASSES, p);
@@ -261,12 +261,12 @@ check_extremes(gp_env *env)
 	for (int i = 0; i < LABELS; i++)
 		label[i] = i % CLASSES;
 	targets = make_targets(env, &problem, LABELS, label);
-	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
+	found = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, mean, NULL);
 	gp_probabilities(&found, CLASSES, mean, p);
 	ok(fabs(p[0] - 1.0 / CLASSES) < 1e-9, "means that tell nothing give the shares");
 	for (int i = 0; i < LABELS; i++)
 		mean[i * CLASSES + label[i]] = 1.0;
-	found = gp_calibrator_fit(env, &problem, &targets, mean, NULL);
+	found = gp_calibrator_fit(gp_device_cpu(env, 1), &problem, &targets, mean, NULL);
 	gp_probabilities(&found, CLASSES, mean, p);
 	ok(p[0] > 0.99 && isfinite(found.gamma), "means that tell everything are believed");
 	gp_probabilities(&found, CLASSES, wild, p);

@@ -257,7 +257,6 @@ run_blocks(gp_device *dev, gp_matrix block_of, gp_matrix mirrored_of, bool lower
 	gp_cpu_run(dev, transpose_tile, &job, job.grid.tiles);
 }
 
-/* block = mirrored' */
 static void
 transpose_block(const gp_simd_ops *ops, gp_matrix block, gp_matrix mirrored)
 {

@@ -79,7 +79,6 @@ typedef struct gp_grid
 	int64_t		tiles;
 } gp_grid;
 
-/* One tile of it. */
 typedef struct gp_tile_range
 {
 	int64_t		row;
@@ -119,32 +118,34 @@ gp_matrix_alike(gp_matrix a, gp_matrix b)
 /* cpu_device.c: the CPU's operations; env, threads and state are each device's own. */
 extern const gp_device gp_cpu_table;
 
-/* cpu_copy.c */
-extern void gp_cpu_copy(gp_device *dev, gp_matrix dst, gp_matrix src);
-extern void gp_cpu_fill(gp_device *dev, gp_matrix dst, double value);
-extern void gp_cpu_axpby(gp_device *dev, double a, gp_matrix x, double b, gp_matrix y);
-extern void gp_cpu_shift(gp_device *dev, gp_matrix x, double c);
-extern void gp_cpu_transpose(gp_device *dev, gp_matrix dst, gp_matrix src);
-extern void gp_cpu_transpose_square(gp_device *dev, gp_matrix x);
-extern void gp_cpu_mirror_lower(gp_device *dev, gp_matrix x);
-extern void gp_cpu_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index);
-extern void gp_cpu_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
-extern void gp_cpu_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
-						const int32_t *col, double *out);
-extern void gp_cpu_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
-					   const int32_t *col, const double *value);
+/* The operations, by the entries of the table that they are. */
+#define GP_CPU_OPERATION(name) extern __typeof__(*((gp_device *) NULL)->name) gp_cpu_##name
 
-/* cpu_each.c */
-extern void gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b,
-						gp_matrix c);
+/* cpu_copy.c */
+GP_CPU_OPERATION(copy);
+GP_CPU_OPERATION(fill);
+GP_CPU_OPERATION(axpby);
+GP_CPU_OPERATION(shift);
+GP_CPU_OPERATION(transpose);
+GP_CPU_OPERATION(transpose_square);
+GP_CPU_OPERATION(gather_rows);
+GP_CPU_OPERATION(row_dots);
+GP_CPU_OPERATION(take);
+GP_CPU_OPERATION(put);
+
+/* What is below the diagonal is copied above it. */
+extern void gp_cpu_mirror_lower(gp_device *dev, gp_matrix x);
+
+/* cpu_each.c, cpu_map.c, cpu_pairs.c */
+GP_CPU_OPERATION(each);
+GP_CPU_OPERATION(map);
+GP_CPU_OPERATION(map_diag);
+GP_CPU_OPERATION(pair_diag);
 
 /* cpu_dense.c; syrk_lower leaves what is above the diagonal alone. */
-extern void gp_cpu_gemm(gp_device *dev, bool trans_a, bool trans_b, double alpha, gp_matrix a,
-						gp_matrix b, double beta, gp_matrix c);
-extern void gp_cpu_syrk(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
-						gp_matrix c);
-extern void gp_cpu_syrk_lower(gp_device *dev, bool trans, double alpha, gp_matrix a, double beta,
-							  gp_matrix c);
+GP_CPU_OPERATION(gemm);
+GP_CPU_OPERATION(syrk);
+extern __typeof__(gp_cpu_syrk) gp_cpu_syrk_lower;
 
 /* The operations that a tile should have, for a problem of so many. */
 extern double gp_tile_flops(gp_type type, double total);
@@ -152,35 +153,20 @@ extern double gp_tile_flops(gp_type type, double total);
 /* Cuts length into equal parts of size, or 0.8 to 1.3 times that; multiples of 16. */
 extern int64_t gp_even_part(int64_t length, double size);
 
-/* cpu_solve.c */
+/* cpu_solve.c, cpu_factor.c */
 extern size_t gp_cpu_solve_bytes(void);
-extern void gp_cpu_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b);
+GP_CPU_OPERATION(trsm);
+GP_CPU_OPERATION(potrf);
+GP_CPU_OPERATION(trtri);
+GP_CPU_OPERATION(syev);
 
-/* cpu_factor.c */
-extern int64_t gp_cpu_potrf(gp_device *dev, gp_matrix a);
-extern void gp_cpu_trtri(gp_device *dev, gp_matrix l);
-extern void gp_cpu_syev(gp_device *dev, gp_matrix a, gp_matrix w);
-
-/* cpu_sparse.c */
-extern void gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta,
-						gp_matrix c);
-extern void gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
-							  double beta, gp_matrix c);
-extern void gp_cpu_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
-							 const int32_t *row, const int32_t *col, double *out);
-extern void gp_cpu_csr_product_rows(gp_device *dev, gp_matrix dst, double alpha,
-									const gp_csr *a, const gp_csr *b, const int32_t *index,
-									int64_t n);
-extern void gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n,
-						 const int32_t *src, const int32_t *dst, const bool *cut, double *two,
-						 double *three);
-extern void gp_cpu_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index,
-							int64_t n);
-
-/* cpu_map.c */
-extern void gp_cpu_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0,
-					   const int32_t *cols);
-extern void gp_cpu_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag);
+/* cpu_sparse.c, cpu_walks.c */
+GP_CPU_OPERATION(spmm);
+GP_CPU_OPERATION(spmm_right);
+GP_CPU_OPERATION(spmm_take);
+GP_CPU_OPERATION(csr_rows);
+GP_CPU_OPERATION(csr_product_rows);
+GP_CPU_OPERATION(walks);
 
 /* A variance after the stage: scale * map(k_ii) + shift. */
 extern double gp_stage_variance(const gp_stage *stage, double variance);
@@ -199,11 +185,6 @@ extern void gp_stage_prepare(const gp_stage *stage, gp_type type, const int32_t 
 /* Applies a stage to part of a row whose own variance is given; the diagonal is not special. */
 extern void gp_stage_row(const gp_simd_ops *ops, const gp_stage *stage, double variance,
 						 gp_stage_columns columns, int64_t n, void *k);
-
-/* cpu_pairs.c */
-extern void gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs,
-							 const gp_matrix *zd, const gp_stage *stages, int nstages,
-							 gp_matrix out);
 
 /* Makes the device use another variant of the vector code; false when it cannot run.  For tests. */
 extern bool gp_cpu_force_simd(gp_device *dev, gp_simd_level level);

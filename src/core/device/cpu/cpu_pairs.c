@@ -296,7 +296,6 @@ pair_variance(const pair_job *job, int32_t node, double variance)
 	return variance;
 }
 
-/* The pair of blocks p, q of a row. */
 static double
 sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, pair_space *space)
 {

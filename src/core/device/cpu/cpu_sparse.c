@@ -54,7 +54,6 @@ chunk_start(const row_chunks *c, int64_t chunk)
 	return lo;
 }
 
-/* The entries of the longest row. */
 static int64_t
 longest_row(const gp_csr *s)
 {
@@ -231,7 +230,6 @@ elements_of_row(const elements_job *job, int64_t row, int64_t first, int64_t end
 		job->out[job->order[k]] = gp_number_at(&room, s->type, job->col[job->order[k]]);
 }
 
-/* One tile of elements. */
 static void
 elements_tile(void *arg, int64_t tile, int worker)
 {

@@ -35,7 +35,6 @@ diagonal_operator(gp_pass *pass, const gp_step *s)
 	return out;
 }
 
-/* The diagonal of a chain. */
 static gp_matrix
 diagonal_chain(gp_pass *pass, int step)
 {

@@ -15,14 +15,14 @@ gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, c
 	gp_device  *dev = ev->dev;
 	gp_matrix	rows;
 
-	if (ev->keep == NULL)
+	if (ev->state == NULL)
 		return;
 	if (z->csr)
-		gp_keep_rows(ev->keep, kind, site, 0, z->csr, index, n);
+		gp_state_rows(ev->state, kind, site, 0, z->csr, index, n);
 	if (z->dense.cols == 0)
 		return;
 	rows = gp_gather(dev, z->dense, index, n);
-	gp_keep_matrix(dev, ev->keep, kind, site, 1, rows);
+	gp_state_matrix(dev, ev->state, kind, site, 1, rows);
 	dev->destroy(dev, &rows);
 }
 
@@ -33,15 +33,15 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 	gp_piece   *piece;
 	size_t		size = gp_type_size(x->type);
 
-	if (ev->keep == NULL)
+	if (ev->state == NULL)
 		return;
 	if (x->csr)
 	{
-		gp_keep_rows(ev->keep, GP_PIECE_INPUT, 0, 0, x->csr, index, n);
+		gp_state_rows(ev->state, GP_PIECE_INPUT, 0, 0, x->csr, index, n);
 		return;
 	}
-	piece = gp_keep_add(ev->keep, GP_PIECE_INPUT, 0, 0);
-	gp_keep_dense(ev->keep, piece, n, x->dims, x->type);
+	piece = gp_state_add(ev->state, GP_PIECE_INPUT, 0, 0);
+	gp_state_dense(ev->state, piece, n, x->dims, x->type);
 	for (int64_t i = 0; i < n && !ev->env->dry; i++)
 		memcpy((char *) piece->dense + i * x->dims * size,
 			   (char *) x->dense + index[i] * x->dims * size, x->dims * size);
@@ -70,7 +70,7 @@ note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inne
 {
 	gp_env	   *env = ev->env;
 	const gp_csr *a = ev->kernel->a;
-	gp_piece   *piece = gp_keep_add(ev->keep, GP_PIECE_OPERATOR, 0, 0);
+	gp_piece   *piece = gp_state_add(ev->state, GP_PIECE_OPERATOR, 0, 0);
 	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
 	int64_t    *start = gp_alloc_zero(env, nall + 1, sizeof(int64_t));
 	gp_csr	   *s;
@@ -78,7 +78,7 @@ note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inne
 
 	for (int64_t i = 0; i < nall; i++)
 		place[all[i]] = (int32_t) i;
-	s = gp_csr_select(ev->keep->env, a, inner, ninner, place, nall);
+	s = gp_csr_select(ev->state->env, a, inner, ninner, place, nall);
 	/* The rows of those that are not inner are empty. */
 	for (int64_t i = 0; i < nall; i++)
 	{
@@ -86,7 +86,7 @@ note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inne
 			k++;
 		start[i + 1] = s->start[k];
 	}
-	gp_free(ev->keep->env, s->start);
+	gp_free(ev->state->env, s->start);
 	s->start = start;
 	s->rows = nall;
 	gp_free(env, place);
@@ -114,7 +114,7 @@ gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 		ninner = nall;
 		all = gp_graph_field(env, ev->kernel->a, inner, ninner, &nall);
 	}
-	gp_keep_nodes(ev->keep, GP_PIECE_ANCHORS, all, nall);
+	gp_state_nodes(ev->state, GP_PIECE_ANCHORS, all, nall);
 	note_operator(ev, all, nall, whole ? all : inner, whole ? nall : ninner);
 	for (int i = 0; i < ev->kernel->program->nsteps; i++)
 		if (!ev->linear[i].made)
@@ -202,8 +202,8 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 
 	if (ev->live == NULL)
 		return;
-	sparse = gp_keep_find(ev->live, kind, site, 0);
-	dense = gp_keep_find(ev->live, kind, site, 1);
+	sparse = gp_state_find(ev->live, kind, site, 0);
+	dense = gp_state_find(ev->live, kind, site, 1);
 	if (sparse == NULL && dense == NULL)
 		return;
 	/* Refuses rows of another shape than the terms and the anchors have */
@@ -247,7 +247,7 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 bool
 gp_unit_kept(const gp_eval *ev, gp_unit_pass pass, int step, double *scale)
 {
-	const gp_piece *piece = ev->live ? gp_keep_find(ev->live, GP_PIECE_UNIT, step, pass) : NULL;
+	const gp_piece *piece = ev->live ? gp_state_find(ev->live, GP_PIECE_UNIT, step, pass) : NULL;
 
 	if (piece)
 		*scale = *(double *) piece->dense;
@@ -262,8 +262,8 @@ gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double mean)
 	if (!isfinite(mean))
 		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 				 "the kernel overflows");
-	if (ev->keep)
-		gp_keep_numbers(ev->keep, GP_PIECE_UNIT, step, pass, &scale, 1, 1);
+	if (ev->state)
+		gp_state_numbers(ev->state, GP_PIECE_UNIT, step, pass, &scale, 1, 1);
 	return scale;
 }
 

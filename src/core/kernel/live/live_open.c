@@ -202,13 +202,13 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 
 void
 gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const gp_asked *asked,
-				  gp_fit_size fit, const gp_keep *keep, gp_type type)
+				  gp_fit_size fit, const gp_live_state *state, gp_type type)
 {
 	gp_env	   *env = dev->env;
 	gp_prepared *kernel = gp_alloc_zero(env, 1, sizeof(gp_prepared));
 	gp_order   *order = gp_order_make(env, asked->graph->start, asked->graph->col, asked->inner,
 									  asked->node, asked->n, gp_program_hops(env, program), false);
-	int64_t		anchors = gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0)->rows;
+	int64_t		anchors = gp_state_find(state, GP_PIECE_ANCHORS, 0, 0)->rows;
 	int64_t		width;
 	int32_t    *column = node_columns(env, asked->graph->nodes, asked->fit_node, fit.nodes, &width);
 	gp_csr	   *a = gp_graph_normalise(env, asked->graph, program->norm, type);
@@ -216,12 +216,12 @@ gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	*kernel = (gp_prepared) {.env = env,.program = program,.directed = asked->graph->directed,
 	.input = program->input.kind,.fit_nodes = fit.nodes,.fit_dims = fit.dims,.order = order};
 	*ev = (gp_eval) {.dev = dev,.env = env,.n = order->rows + anchors,.type = type,
-	.kernel = kernel,.live = keep,
+	.kernel = kernel,.live = state,
 	.live_rows = order->rows,.hops = order->hops,.hop = order->hops,.jitter = 1e-6};
-	kernel->a = stack_operator(env, a, asked, order, gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0),
+	kernel->a = stack_operator(env, a, asked, order, gp_state_find(state, GP_PIECE_OPERATOR, 0, 0),
 							   anchors);
 	gp_csr_free(env, a);
-	make_features(kernel, asked, order, column, width, gp_keep_find(keep, GP_PIECE_INPUT, 0, 0),
+	make_features(kernel, asked, order, column, width, gp_state_find(state, GP_PIECE_INPUT, 0, 0),
 				  anchors, type);
 	if (gp_program_has(program, GP_STEP_LISTS))
 	{

@@ -8,58 +8,58 @@
 /* of a triangle, which stay in the cache while they are solved with */
 #define ROWS_AT_ONCE 64
 
-gp_keep *
-gp_keep_create(gp_env *env)
+gp_live_state *
+gp_state_create(gp_env *env)
 {
-	gp_keep    *keep = gp_alloc_zero(env, 1, sizeof(gp_keep));
+	gp_live_state *state = gp_alloc_zero(env, 1, sizeof(gp_live_state));
 
-	keep->env = env;
-	return keep;
+	state->env = env;
+	return state;
 }
 
-/* Frees what a piece holds. */
 static void
-free_content(gp_keep *keep, gp_piece *piece)
+free_content(gp_live_state *state, gp_piece *piece)
 {
-	gp_csr_free(keep->env, piece->csr);
-	gp_free(keep->env, piece->dense);
+	gp_csr_free(state->env, piece->csr);
+	gp_free(state->env, piece->dense);
 	piece->csr = NULL;
 	piece->dense = NULL;
 }
 
 void
-gp_keep_free(gp_keep *keep)
+gp_state_free(gp_live_state *state)
 {
-	if (keep == NULL)
+	if (state == NULL)
 		return;
-	for (int k = 0; k < keep->n; k++)
-		free_content(keep, &keep->piece[k]);
-	gp_free_all(keep->env, keep->piece, keep);
+	for (int k = 0; k < state->n; k++)
+		free_content(state, &state->piece[k]);
+	gp_free_all(state->env, state->piece, state);
 }
 
 /* The place of a piece; -1: there is none. */
 static int
-find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
+find(const gp_live_state *state, gp_piece_kind kind, int site, int part)
 {
-	for (int k = 0; k < keep->n; k++)
-		if (keep->piece[k].kind == (int32_t) kind && keep->piece[k].site == site &&
-			keep->piece[k].part == part)
+	for (int k = 0; k < state->n; k++)
+		if (state->piece[k].kind == (int32_t) kind && state->piece[k].site == site &&
+			state->piece[k].part == part)
 			return k;
 	return -1;
 }
 
 const gp_piece *
-gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part)
+gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part)
 {
-	int			k = find(keep, kind, site, part);
+	int			k = find(state, kind, site, part);
 
-	return k < 0 ? NULL : &keep->piece[k];
+	return k < 0 ? NULL : &state->piece[k];
 }
 
 const gp_piece *
-gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int part, int64_t rows)
+gp_state_need(gp_env *env, const gp_live_state *state, gp_piece_kind kind, int site, int part,
+			  int64_t rows)
 {
-	const gp_piece *piece = gp_keep_find(keep, kind, site, part);
+	const gp_piece *piece = gp_state_find(state, kind, site, part);
 
 	if (piece == NULL || piece->rows != rows || piece->dense == NULL)
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
@@ -68,53 +68,54 @@ gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site, int
 }
 
 double
-gp_keep_bytes(const gp_keep *keep)
+gp_state_bytes(const gp_live_state *state)
 {
 	double		bytes = 0.0;
 
-	for (int k = 0; k < keep->n; k++)
-		bytes += keep->piece[k].bytes;
+	for (int k = 0; k < state->n; k++)
+		bytes += state->piece[k].bytes;
 	return bytes;
 }
 
 void
-gp_keep_join(gp_keep *keep, gp_keep *other)
+gp_state_join(gp_live_state *state, gp_live_state *other)
 {
 	for (int k = 0; k < other->n; k++)
 	{
 		const gp_piece *p = &other->piece[k];
 
-		*gp_keep_add(keep, p->kind, p->site, p->part) = *p;
+		*gp_state_add(state, p->kind, p->site, p->part) = *p;
 	}
 	other->n = 0;
-	gp_keep_free(other);
+	gp_state_free(other);
 }
 
 gp_piece *
-gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part)
+gp_state_add(gp_live_state *state, gp_piece_kind kind, int site, int part)
 {
-	int			k = find(keep, kind, site, part);
+	int			k = find(state, kind, site, part);
 
 	if (k >= 0)
-		free_content(keep, &keep->piece[k]);
+		free_content(state, &state->piece[k]);
 	else
 	{
-		if (keep->n == keep->room)
+		if (state->n == state->room)
 		{
-			keep->room = keep->room ? 2 * keep->room : 16;
-			keep->piece = gp_realloc_array(keep->env, keep->piece, keep->room, sizeof(gp_piece));
+			state->room = state->room ? 2 * state->room : 16;
+			state->piece = gp_realloc_array(state->env, state->piece, state->room,
+											sizeof(gp_piece));
 		}
-		k = keep->n++;
+		k = state->n++;
 	}
-	keep->piece[k] = (gp_piece) {.kind = kind, .site = site, .part = part};
-	return &keep->piece[k];
+	state->piece[k] = (gp_piece) {.kind = kind, .site = site, .part = part};
+	return &state->piece[k];
 }
 
 /* The shape of a dense piece; returns how many numbers it has. */
 static int64_t
-shape_dense(const gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
+shape_dense(const gp_live_state *state, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
 {
-	int64_t		count = (int64_t) gp_size_mul(keep->env, rows, cols);
+	int64_t		count = (int64_t) gp_size_mul(state->env, rows, cols);
 
 	piece->rows = rows;
 	piece->cols = cols;
@@ -124,79 +125,81 @@ shape_dense(const gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp
 }
 
 void
-gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
+gp_state_dense(gp_live_state *state, gp_piece *piece, int64_t rows, int64_t cols, gp_type type)
 {
-	int64_t		count = shape_dense(keep, piece, rows, cols, type);
+	int64_t		count = shape_dense(state, piece, rows, cols, type);
 
-	piece->dense = gp_alloc_figures(keep->env, count, gp_type_size(type));
+	piece->dense = gp_alloc_figures(state->env, count, gp_type_size(type));
 }
 
 void
-gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m)
+gp_state_matrix(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int site, int part,
+				gp_matrix m)
 {
-	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+	gp_piece   *piece = gp_state_add(state, kind, site, part);
 
-	gp_keep_dense(keep, piece, m.rows, m.cols, m.type);
+	gp_state_dense(state, piece, m.rows, m.cols, m.type);
 	dev->download(dev, gp_matrix_wrap(piece->dense, m.rows, m.cols, m.type), m);
 }
 
 void
-gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part, gp_matrix m)
+gp_state_lower(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int site, int part,
+			   gp_matrix m)
 {
-	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
-	double	   *row = gp_alloc_figures(keep->env, m.cols, sizeof(double));
+	gp_piece   *piece = gp_state_add(state, kind, site, part);
+	double	   *row = gp_alloc_figures(state->env, m.cols, sizeof(double));
 	double	   *at;
 
-	gp_keep_dense(keep, piece, m.rows * (m.rows + 1) / 2, 1, GP_DOUBLE);
+	gp_state_dense(state, piece, m.rows * (m.rows + 1) / 2, 1, GP_DOUBLE);
 	at = piece->dense;
-	for (int64_t i = 0; i < m.rows && !keep->env->dry; i++)
+	for (int64_t i = 0; i < m.rows && !state->env->dry; i++)
 	{
 		dev->download(dev, gp_matrix_wrap(row, 1, i + 1, GP_DOUBLE),
 					  gp_matrix_part(m, i, 0, 1, i + 1));
 		memcpy(at, row, (i + 1) * sizeof(double));
 		at += i + 1;
 	}
-	gp_free(keep->env, row);
+	gp_free(state->env, row);
 }
 
 void
-gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part, const double *value,
+gp_state_numbers(gp_live_state *state, gp_piece_kind kind, int site, int part, const double *value,
 				int64_t rows, int64_t cols)
 {
-	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+	gp_piece   *piece = gp_state_add(state, kind, site, part);
 
-	int64_t		count = shape_dense(keep, piece, rows, cols, GP_DOUBLE);
+	int64_t		count = shape_dense(state, piece, rows, cols, GP_DOUBLE);
 
 	/* The host has these numbers in a dry run, too, and evaluators read some. */
-	piece->dense = gp_alloc_array(keep->env, count, sizeof(double));
+	piece->dense = gp_alloc_array(state->env, count, sizeof(double));
 	memcpy(piece->dense, value, (size_t) count * sizeof(double));
 }
 
 void
-gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n)
+gp_state_nodes(gp_live_state *state, gp_piece_kind kind, const int32_t *node, int64_t n)
 {
-	gp_piece   *piece = gp_keep_add(keep, kind, 0, 0);
+	gp_piece   *piece = gp_state_add(state, kind, 0, 0);
 
 	piece->rows = n;
 	piece->cols = 1;
 	piece->ints = true;
 	piece->bytes = (double) n * sizeof(int32_t);
-	piece->dense = gp_alloc_array(keep->env, n, sizeof(int32_t));
-	if (!keep->env->dry)
+	piece->dense = gp_alloc_array(state->env, n, sizeof(int32_t));
+	if (!state->env->dry)
 		memcpy(piece->dense, node, n * sizeof(int32_t));
 }
 
 void
-gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
+gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, int part, const gp_csr *s,
 			 const int32_t *index, int64_t n)
 {
-	gp_piece   *piece = gp_keep_add(keep, kind, site, part);
+	gp_piece   *piece = gp_state_add(state, kind, site, part);
 	size_t		size = sizeof(int32_t) + gp_type_size(s->type);
 
 	piece->rows = n;
 	piece->cols = s->cols;
 	piece->type = s->type;
-	if (keep->env->dry)
+	if (state->env->dry)
 	{
 		/* The entries of the n longest rows, at most: a dry run does not know which rows. */
 		int64_t		most = 0;
@@ -205,7 +208,7 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 
 		for (int64_t i = 0; i < s->rows; i++)
 			most = gp_max64(most, s->start[i + 1] - s->start[i]);
-		count = gp_alloc_zero(keep->env, most + 1, sizeof(int64_t));
+		count = gp_alloc_zero(state->env, most + 1, sizeof(int64_t));
 		for (int64_t i = 0; i < s->rows; i++)
 			count[s->start[i + 1] - s->start[i]]++;
 		for (int64_t length = most; n > 0 && length >= 0; length--)
@@ -215,19 +218,19 @@ gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr
 			entries += rows * length;
 			n -= rows;
 		}
-		gp_free(keep->env, count);
+		gp_free(state->env, count);
 
 		piece->bytes = (double) entries * size;
-		piece->dense = gp_alloc_figures(keep->env, 1, entries * size +
+		piece->dense = gp_alloc_figures(state->env, 1, entries * size +
 										(piece->rows + 1) * sizeof(int64_t));
 		return;
 	}
-	piece->csr = gp_csr_select(keep->env, s, index, n, NULL, s->cols);
+	piece->csr = gp_csr_select(state->env, s, index, n, NULL, s->cols);
 	piece->bytes = (double) gp_csr_entries(piece->csr) * size;
 }
 
 gp_matrix
-gp_keep_load(gp_device *dev, const gp_piece *piece, gp_type type)
+gp_state_load(gp_device *dev, const gp_piece *piece, gp_type type)
 {
 	return gp_upload(dev, gp_matrix_wrap(piece->dense, piece->rows, piece->cols, piece->type),
 					 type);
@@ -238,7 +241,7 @@ gp_keep_load(gp_device *dev, const gp_piece *piece, gp_type type)
  * which needs no jobs.
  */
 gp_matrix
-gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
+gp_state_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 {
 	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
 	double	   *at = piece->dense;
@@ -300,7 +303,7 @@ solve_block(gp_device *dev, gp_matrix rows, bool trans, gp_matrix x)
 }
 
 void
-gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
+gp_state_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
 {
 	int64_t		n = x.cols;
 	int64_t		height = gp_min64(ROWS_AT_ONCE, n);

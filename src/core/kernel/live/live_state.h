@@ -45,7 +45,7 @@ typedef enum gp_unit_pass
 	GP_UNIT_LOWRANK
 } gp_unit_pass;
 
-/* One piece: sparse, or dense with packed rows; host memory of the keep. */
+/* One piece: sparse, or dense with packed rows; host memory of the state. */
 typedef struct gp_piece
 {
 	int32_t		kind;
@@ -60,7 +60,7 @@ typedef struct gp_piece
 	void	   *dense;
 } gp_piece;
 
-/* What a keep says of its fit; figures that stand together in one piece. */
+/* What a state says of its fit; figures that stand together in one piece. */
 typedef struct gp_live_figures
 {
 	double		nodes;			/* of the fit */
@@ -85,7 +85,7 @@ gp_live_type(const gp_live_figures *figures)
 	return figures->wide > 0.0 ? GP_DOUBLE : GP_FLOAT;
 }
 
-struct gp_keep
+struct gp_live_state
 {
 	gp_env	   *env;
 	int			n;
@@ -93,51 +93,54 @@ struct gp_keep
 	gp_piece   *piece;
 };
 
-extern gp_keep *gp_keep_create(gp_env *env);
-extern void gp_keep_free(gp_keep *keep);	/* NULL is allowed */
+extern gp_live_state *gp_state_create(gp_env *env);
+extern void gp_state_free(gp_live_state *state);	/* NULL is allowed */
 
 /* The piece of this name; NULL: there is none. */
-extern const gp_piece *gp_keep_find(const gp_keep *keep, gp_piece_kind kind, int site, int part);
+extern const gp_piece *gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site,
+									 int part);
 
 /* The same; raises GP_ERR_DATA where there is none with so many rows. */
-extern const gp_piece *gp_keep_need(gp_env *env, const gp_keep *keep, gp_piece_kind kind, int site,
-									int part, int64_t rows);
+extern const gp_piece *gp_state_need(gp_env *env, const gp_live_state *state, gp_piece_kind kind,
+									 int site, int part, int64_t rows);
 
 /* The bytes of all pieces. */
-extern double gp_keep_bytes(const gp_keep *keep);
+extern double gp_state_bytes(const gp_live_state *state);
 
 /* Moves all pieces of another, which is freed. */
-extern void gp_keep_join(gp_keep *keep, gp_keep *other);
+extern void gp_state_join(gp_live_state *state, gp_live_state *other);
 
 /* A new piece of this name without content; the former one goes. */
-extern gp_piece *gp_keep_add(gp_keep *keep, gp_piece_kind kind, int site, int part);
+extern gp_piece *gp_state_add(gp_live_state *state, gp_piece_kind kind, int site, int part);
 
 /* Room for packed rows of a dense piece. */
-extern void gp_keep_dense(gp_keep *keep, gp_piece *piece, int64_t rows, int64_t cols, gp_type type);
+extern void gp_state_dense(gp_live_state *state, gp_piece *piece, int64_t rows, int64_t cols,
+						   gp_type type);
 
 /* Keeps a matrix of the device, or the lower triangle of one. */
-extern void gp_keep_matrix(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part,
-						   gp_matrix m);
-extern void gp_keep_lower(gp_device *dev, gp_keep *keep, gp_piece_kind kind, int site, int part,
-						  gp_matrix m);
+extern void gp_state_matrix(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int site,
+							int part, gp_matrix m);
+extern void gp_state_lower(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int site,
+						   int part, gp_matrix m);
 
 /* Keeps numbers, and those of nodes or classes. */
-extern void gp_keep_numbers(gp_keep *keep, gp_piece_kind kind, int site, int part,
+extern void gp_state_numbers(gp_live_state *state, gp_piece_kind kind, int site, int part,
 							const double *value, int64_t rows, int64_t cols);
-extern void gp_keep_nodes(gp_keep *keep, gp_piece_kind kind, const int32_t *node, int64_t n);
+extern void gp_state_nodes(gp_live_state *state, gp_piece_kind kind, const int32_t *node,
+						   int64_t n);
 
 /* Keeps rows of a sparse matrix. */
-extern void gp_keep_rows(gp_keep *keep, gp_piece_kind kind, int site, int part, const gp_csr *s,
-						 const int32_t *index, int64_t n);
+extern void gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, int part,
+						  const gp_csr *s, const int32_t *index, int64_t n);
 
 /* A dense piece as a matrix of the device, owned by the caller; a triangle as the matrix that it is
  * of. */
-extern gp_matrix gp_keep_load(gp_device *dev, const gp_piece *piece, gp_type type);
-extern gp_matrix gp_keep_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
+extern gp_matrix gp_state_load(gp_device *dev, const gp_piece *piece, gp_type type);
+extern gp_matrix gp_state_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
 
 /* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes
  * the time of reading it. */
-extern void gp_keep_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x);
+extern void gp_state_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x);
 
 /* anchor_rows.c: notes the anchors' rows of an explicit factor, and of the features where their
  * kernel is not linear. */
@@ -180,7 +183,7 @@ typedef struct gp_asked
 
 /* Opens an evaluation against what a fit kept, whose anchors stand behind the rows. */
 extern void gp_eval_open_live(gp_eval *ev, gp_device *dev, const gp_program *program,
-							  const gp_asked *asked, gp_fit_size fit, const gp_keep *keep,
+							  const gp_asked *asked, gp_fit_size fit, const gp_live_state *state,
 							  gp_type type);
 
 /* The row of a node. */

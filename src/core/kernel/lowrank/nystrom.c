@@ -246,7 +246,7 @@ terms_stay_exact(gp_nystrom *ny, const gp_terms *terms)
 	gp_eval    *ev = ny->ev;
 
 	if (ev->live)
-		return gp_keep_find(ev->live, GP_PIECE_ROOT, ev->kernel->program->nsteps, 0) == NULL;
+		return gp_state_find(ev->live, GP_PIECE_ROOT, ev->kernel->program->nsteps, 0) == NULL;
 	return gp_terms_width(ev, terms) <= gp_max64(ny->na, EXACT_WIDTH);
 }
 

@@ -51,8 +51,8 @@ landmarks_root(gp_nystrom *ny, int step, gp_matrix rows)
 
 	ev->dev->destroy(ev->dev, &rows);
 	gp_landmark_root(ev, root);
-	if (ev->keep)
-		gp_keep_lower(ev->dev, ev->keep, GP_PIECE_ROOT, step, 0, root);
+	if (ev->state)
+		gp_state_lower(ev->dev, ev->state, GP_PIECE_ROOT, step, 0, root);
 	return root;
 }
 
@@ -65,7 +65,7 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 	f->panel[0].p = panel;
 	f->panel[0].value = 1.0;
 	if (ny->ev->live)
-		f->panel[0].kept = gp_keep_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
+		f->panel[0].kept = gp_state_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
 										ny->na * (ny->na + 1) / 2);
 	else
 		f->panel[0].root = landmarks_root(ny, step, gp_gather(ny->ev->dev, panel, ny->landmark,
@@ -124,7 +124,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
-	bool		by_terms = ev->live == NULL && ev->keep == NULL && gp_terms_cheaper(ev, terms, z);
+	bool		by_terms = ev->live == NULL && ev->state == NULL && gp_terms_cheaper(ev, terms, z);
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
@@ -190,7 +190,7 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 
 	if (ev->live)
 	{
-		rows = gp_keep_load(dev, gp_keep_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
+		rows = gp_state_load(dev, gp_state_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
 							ev->type);
 		if (rows.cols != p.cols)
 			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
@@ -198,8 +198,8 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 		return rows;
 	}
 	rows = gp_gather(dev, p, ny->landmark, ny->na);
-	if (ev->keep)
-		gp_keep_matrix(dev, ev->keep, GP_PIECE_ROWS, step, b, rows);
+	if (ev->state)
+		gp_state_matrix(dev, ev->state, GP_PIECE_ROWS, step, b, rows);
 	return rows;
 }
 

@@ -17,7 +17,7 @@ void
 gp_panel_take_root(gp_device *dev, gp_panel *panel)
 {
 	if (panel->kept)
-		panel->root = gp_keep_take_lower(dev, panel->kept, panel->p.cols);
+		panel->root = gp_state_take_lower(dev, panel->kept, panel->p.cols);
 	panel->kept = NULL;
 }
 
@@ -35,7 +35,7 @@ gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix 
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
 				 "a root that is kept solves from the right alone");
 	if (panel->kept)
-		gp_keep_solve(dev, panel->kept, true, x);
+		gp_state_solve(dev, panel->kept, true, x);
 	else if (panel->root.data)
 		dev->trsm(dev, left, true, panel->root, x);
 	if (panel->value != 1.0)

@@ -25,7 +25,7 @@ gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 	if (own)
 		out->own = *own;
 	out->chain.z = own ? &out->own : gp_linear_of_step(ev, s->arg0);
-	if (ev->keep == NULL && gp_terms_cheaper(ev, terms, out->chain.z))
+	if (ev->state == NULL && gp_terms_cheaper(ev, terms, out->chain.z))
 	{
 		out->terms = gp_alloc_array(ev->env, 1, sizeof(gp_terms));
 		*out->terms = *terms;

@@ -43,7 +43,7 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
-	landmark = gp_landmarks_choose(&ev, &p, count, &n);
+	landmark = gp_landmarks_choose(&ev, &p, count, false, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);

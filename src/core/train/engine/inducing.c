@@ -75,7 +75,6 @@ static const int end_of[] = {0, 1, 0, 1};
 static const int point_of[] = {0, 1, 1, 0};
 static const int partner_of[] = {SECOND_SECOND, FIRST_FIRST, SECOND_FIRST, FIRST_SECOND};
 
-/* The first rows of a buffer. */
 static gp_matrix
 first(gp_matrix m, int64_t rows)
 {
@@ -218,8 +217,7 @@ cover_points(gp_trainer *t, gp_inducing *f)
 
 	for (int k = 0; k < 2; k++)
 	{
-		wide[k] = dev->create(dev, f->count, width + 2, GP_DOUBLE);
-		dev->fill(dev, wide[k], 1.0);
+		wide[k] = gp_filled(dev, f->count, width + 2, GP_DOUBLE, 1.0);
 		dev->copy(dev, gp_matrix_cols(wide[k], 0, width), f->scaled);
 		write_lengths(t, f->scaled, gp_matrix_cols(wide[k], width + k, 1),
 					  k == 0 ? log(f->amplitude) : 0.0);

@@ -98,13 +98,11 @@ static double *
 inverse_roots(gp_env *env, const gp_graph *graph, double *volume)
 {
 	gp_csr	   *w = gp_graph_symmetric(env, graph);
-	double	   *root = gp_alloc_zero(env, w->rows, sizeof(double));
+	double	   *root = gp_csr_row_sums(env, w);
 
 	*volume = 0.0;
-	GP_EACH(env, i, w->rows, w->start[i] + i)
+	for (int64_t i = 0; i < w->rows; i++)
 	{
-		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-			root[i] += ((double *) w->value)[k];
 		*volume += root[i];
 		root[i] = root[i] > 0.0 ? 1.0 / sqrt(root[i]) : 0.0;
 	}

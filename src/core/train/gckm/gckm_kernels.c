@@ -169,7 +169,6 @@ add_columns(gp_device *dev, gp_matrix a, const gp_points *points, bool first, gp
 	dev->axpby(dev, 1.0, part, first ? 0.0 : 1.0, norm);
 }
 
-/* Products of dense features with the points. */
 static double
 dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const double *unit,
 			   const gp_points *points, gp_matrix products, gp_matrix norm)

@@ -52,10 +52,9 @@ make_r(solve *s)
 	gp_device  *dev = s->dev;
 	const gp_rkm *rkm = s->rkm;
 	int64_t		n = s->q.rows;
-	gp_matrix	one = dev->create(dev, n, 1, GP_DOUBLE);
+	gp_matrix	one = gp_filled(dev, n, 1, GP_DOUBLE, 1.0);
 	gp_matrix	sum = dev->create(dev, s->q.cols, 1, GP_DOUBLE);
 
-	dev->fill(dev, one, 1.0);
 	dev->gemm(dev, true, false, 1.0, s->q, one, 0.0, sum);
 	dev->gemm(dev, false, false, 1.0, s->q, sum, 0.0, one);
 	dev->download(dev, gp_matrix_wrap(s->r, n, 1, GP_DOUBLE), one);
@@ -77,11 +76,10 @@ make_root(solve *s)
 	gp_env	   *env = dev->env;
 	int64_t		n = s->q.rows;
 	int64_t		height = gp_min64(n, GP_PANEL_ROWS);
-	gp_matrix	b = dev->create(dev, s->q.cols, s->q.cols, GP_DOUBLE);
+	gp_matrix	b = gp_filled(dev, s->q.cols, s->q.cols, GP_DOUBLE, 0.0);
 	gp_matrix	block = dev->create(dev, height, s->q.cols, GP_DOUBLE);
 	gp_csr	   *d = gp_csr_identity(env, height, GP_DOUBLE);
 
-	dev->fill(dev, b, 0.0);
 	dev->shift(dev, gp_matrix_diagonal(b), s->rkm->eta);
 	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 	{

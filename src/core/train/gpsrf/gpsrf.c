@@ -344,7 +344,6 @@ to_posterior(const learner *l, double *f, const double *variance)
 
 /* ---- steps ---- */
 
-/* A step with the frequencies and the network. */
 static void
 step_frequencies(learner *l)
 {

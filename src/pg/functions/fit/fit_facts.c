@@ -51,13 +51,13 @@ static gp_posterior *
 fit_typed(gp_device *device, const gp_problem *problem, const void *arg)
 {
 	const facts_fit *f = arg;
-	gp_keep    *keep = gp_keep_create(device->env);
+	gp_live_state *state = gp_state_create(device->env);
 	gp_features *told = gp_typed_features(device, f->typed, f->features, problem->landmark,
-										  problem->nlandmarks, keep);
+										  problem->nlandmarks, state);
 	gp_posterior *out = gp_facts_fit_features(device, problem, told);
 
 	gp_features_free(device->env, told);
-	gp_keep_join(out->keep, keep);
+	gp_state_join(out->state, state);
 	return out;
 }
 

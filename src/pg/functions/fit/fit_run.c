@@ -289,7 +289,7 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 	model->mean_diag = p->mean_diag;
 	model->jitter = p->jitter;
 	model->exact_diagonal = p->plan.exact_diagonal;
-	model->live_bytes = p->keep ? (int64) gp_keep_bytes(p->keep) : 0;
+	model->live_bytes = p->state ? (int64) gp_state_bytes(p->state) : 0;
 	model->forward_score = p->forward_score;
 	if (data->rows)
 	{
@@ -323,10 +323,10 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	if (run->parts & GNNGP_PART_NODES)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
-		if (run->fit.posterior->keep)
+		if (run->fit.posterior->state)
 			gnngp_live_write(model, run->data->rows ? &run->data->rows->label_ids :
 							 &run->data->ids, run->graph_shape,
-							 run->fit.posterior->keep);
+							 run->fit.posterior->state);
 		if (run->data->rows)
 			gnngp_facts_write(model, run->data, run->block, run->fit.posterior->forward);
 		if (run->fit.posterior->warm)

@@ -73,8 +73,8 @@ emit_part(gnngp_live_call *c, score_part part, const char *class)
 	{
 		int64		n;
 		gnngp_id	id = gnngp_link_id(&c->live->ids,
-									   gp_live_labelled(c->live->keep, &n)[part.number]);
-		int32		number = gp_live_class(c->live->keep, part.number);
+									   gp_live_labelled(c->live->state, &n)[part.number]);
+		int32		number = gp_live_class(c->live->state, part.number);
 
 		labelled = gnngp_cell(gnngp_id_type_datum(&c->id_type, &id));
 		class = number < 0 ? NULL : c->model->class_labels.text[number];
@@ -268,11 +268,11 @@ gnngp_explain(PG_FUNCTION_ARGS)
 		return (Datum) 0;
 	}
 	q = gnngp_live_call_read(&c, &some);
-	(void) gp_live_labelled(c.live->keep, &n);
+	(void) gp_live_labelled(c.live->state, &n);
 	share = gp_alloc_zero(c.env, n, sizeof(double));
 	answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
 	column = class_or_best(&c, &answer);
-	gp_live_parts(c.env, c.live->keep, column, share);
+	gp_live_parts(c.env, c.live->state, column, share);
 	parts = gp_alloc_array(c.env, n, sizeof(score_part));
 	for (int64 t = 0; t < n; t++)
 		parts[t] = (score_part) {t, share[t]};

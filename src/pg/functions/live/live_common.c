@@ -29,7 +29,7 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 				 errhint("Take the owner's rights first: SET ROLE %s.",
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
-	(void) gp_live_read(c->live->keep, &c->figures);
+	(void) gp_live_read(c->live->state, &c->figures);
 	saved = gnngp_become_extension();
 	c->graph = gnngp_graph_by_id(c->model->graph_id);
 	gnngp_become_again(&saved);
@@ -92,7 +92,7 @@ gnngp_live_call_nodes(gnngp_live_call *c)
 static const gp_piece *
 fit_piece(const gnngp_live_call *c, gp_piece_kind kind, const char *damaged)
 {
-	const gp_piece *piece = gp_keep_find(c->live->keep, kind, 0, 0);
+	const gp_piece *piece = gp_state_find(c->live->state, kind, 0, 0);
 
 	if (piece && (piece->dense == NULL || piece->ints || piece->type != GP_DOUBLE ||
 				  (kind == GP_PIECE_ENCODING ? piece->cols != GNNGP_ENCODED_DOUBLES :
@@ -116,7 +116,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 	const gp_piece *encoding = fit_piece(c, GP_PIECE_ENCODING,
 										 "the encoding of its live state is none");
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
-	gp_live_question q = {.keep = c->live->keep,.program = program,.asked = c->nodes.n};
+	gp_live_question q = {.state = c->live->state,.program = program,.asked = c->nodes.n};
 	gnngp_rim	rim = program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
 	gnngp_neighbourhood *some;
 	int32	   *number;

@@ -105,7 +105,7 @@ static void
 check_taken(const gnngp_live_call *c, const int32 *fit_node)
 {
 	int64		n;
-	const int32 *labelled = gp_live_labelled(c->live->keep, &n);
+	const int32 *labelled = gp_live_labelled(c->live->state, &n);
 
 	if (gnngp_is_owner(c->model->owner_role))
 		return;
@@ -172,10 +172,10 @@ ask(gnngp_live_call *c)
 static void
 rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, gnngp_ranked_class *rank)
 {
-	gp_calibrator calibrator = gp_live_calibrator(c->live->keep);
+	gp_calibrator calibrator = gp_live_calibrator(c->live->state);
 
 	gnngp_rank_classes(c->env, &calibrator, a->columns, a->mean + i * a->columns,
-					   gp_live_shares(c->live->keep), a->is_prior && a->is_prior[i], rank);
+					   gp_live_shares(c->live->state), a->is_prior && a->is_prior[i], rank);
 }
 
 int32

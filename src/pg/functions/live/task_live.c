@@ -10,7 +10,7 @@ static gnngp_known_labels
 known_labels(const gnngp_live_call *c)
 {
 	const gnngp_live *live = c->live;
-	const gp_piece *piece = gp_keep_find(live->keep, GP_PIECE_TARGETS, 0, 0);
+	const gp_piece *piece = gp_state_find(live->state, GP_PIECE_TARGETS, 0, 0);
 	int64		n = live->ids.n;
 	int32	   *number = gp_alloc_array(c->env, Max(n, 1), sizeof(int32));
 	int32	   *number_of = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
@@ -91,19 +91,19 @@ read_terms(gnngp_live_call *c, gnngp_few *few, bool apart)
 						"node %s is not in its table at each reading",
 						gnngp_id_name(&c->nodes.id[i]));
 	}
-	c->terms = gp_typed_tell(c->env, typed, own, c->live->keep, row, c->nodes.n, apart);
+	c->terms = gp_typed_tell(c->env, typed, own, c->live->state, row, c->nodes.n, apart);
 }
 
 gp_features *
 gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows)
 {
-	return gp_typed_rows(gnngp_live_call_device(c), c->live->keep, sum, rows, c->terms->landmarks);
+	return gp_typed_rows(gnngp_live_call_device(c), c->live->state, sum, rows, c->terms->landmarks);
 }
 
 gp_live_question
 gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool apart)
 {
-	gp_live_question q = {.keep = c->live->keep,
+	gp_live_question q = {.state = c->live->state,
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
 	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n,
 									 as_of);

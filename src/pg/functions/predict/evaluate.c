@@ -36,7 +36,7 @@ open_forward(forward *f, const gnngp_model *model)
 		return false;
 	f->live = gnngp_live_open(model);
 	f->state = f->live->task;
-	(void) gp_live_read(f->live->keep, &f->figures);
+	(void) gp_live_read(f->live->state, &f->figures);
 	if (f->state == NULL || f->state->block == NULL || f->state->forward == NULL)
 		return false;
 	if (model->classes > 0)
@@ -64,9 +64,9 @@ gather(forward *f, int32 block)
 		f->since = f->n == 0 ? f->state->as_of[i] : Min(f->since, f->state->as_of[i]);
 		f->until = f->n == 0 ? f->state->as_of[i] : Max(f->until, f->state->as_of[i]);
 		if (f->model->classes > 0)
-			f->label[f->n] = gp_live_class(f->live->keep, i);
+			f->label[f->n] = gp_live_class(f->live->state, i);
 		else
-			f->target[f->n] = f->figures.offset + f->figures.unit * gp_live_target(f->live->keep,
+			f->target[f->n] = f->figures.offset + f->figures.unit * gp_live_target(f->live->state,
 																				   i, 0);
 		memcpy(f->mean + f->n++ * f->columns, mean, sizeof(double) * f->columns);
 	}
@@ -81,7 +81,7 @@ make_figures(forward *f, double *metric)
 						.target = f->target,.mean = f->mean,.calibrator = &calibrator};
 
 	if (f->model->classes > 0)
-		calibrator = gp_live_calibrator(f->live->keep);
+		calibrator = gp_live_calibrator(f->live->state);
 	for (int i = 0; i < GP_METRICS; i++)
 		metric[i] = NAN;
 	if (f->n > 0)

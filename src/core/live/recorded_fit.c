@@ -1,12 +1,12 @@
 /*
- * live_keep.c - what a fit recorded of its regression, read and checked.
+ * recorded_fit.c - what a fit recorded of its regression, read and checked.
  */
 #include "live.h"
 
 bool
-gp_live_read(const gp_keep *keep, gp_live_figures *figures)
+gp_live_read(const gp_live_state *state, gp_live_figures *figures)
 {
-	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_FIGURES, 0, 0);
+	const gp_piece *piece = gp_state_find(state, GP_PIECE_FIGURES, 0, 0);
 
 	if (piece == NULL || piece->rows != (int64_t) (sizeof(*figures) / sizeof(double)) ||
 		piece->dense == NULL)
@@ -66,31 +66,32 @@ targets_fit(const gp_piece *piece, int64_t labelled, int64_t columns, bool value
 }
 
 bool
-gp_live_fits(const gp_keep *keep)
+gp_live_fits(const gp_live_state *state)
 {
 	gp_live_figures f;
-	const gp_piece *labelled = gp_keep_find(keep, GP_PIECE_LABELLED, 0, 0);
-	const gp_piece *weights = gp_keep_find(keep, GP_PIECE_WEIGHTS, 0, 0);
-	const gp_piece *power = gp_keep_find(keep, GP_PIECE_POWER, 0, 0);
-	const gp_piece *anchors = gp_keep_find(keep, GP_PIECE_ANCHORS, 0, 0);
-	const gp_piece *among = gp_keep_find(keep, GP_PIECE_OPERATOR, 0, 0);
-	const gp_piece *rows = gp_keep_find(keep, GP_PIECE_LABELLED_ROWS, 0, 0);
+	const gp_piece *labelled = gp_state_find(state, GP_PIECE_LABELLED, 0, 0);
+	const gp_piece *weights = gp_state_find(state, GP_PIECE_WEIGHTS, 0, 0);
+	const gp_piece *power = gp_state_find(state, GP_PIECE_POWER, 0, 0);
+	const gp_piece *anchors = gp_state_find(state, GP_PIECE_ANCHORS, 0, 0);
+	const gp_piece *among = gp_state_find(state, GP_PIECE_OPERATOR, 0, 0);
+	const gp_piece *rows = gp_state_find(state, GP_PIECE_LABELLED_ROWS, 0, 0);
 	int64_t		columns;
 	int64_t		rank;
 
-	if (!gp_live_read(keep, &f) || labelled == NULL || !(f.columns >= 1.0 && f.columns < INT32_MAX))
+	if (!gp_live_read(state, &f) || labelled == NULL ||
+		!(f.columns >= 1.0 && f.columns < INT32_MAX))
 		return false;
 	columns = (int64_t) f.columns;
 	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows < 1 ||
 		weights->rows >= INT32_MAX)
 		return false;
 	rank = weights->rows;
-	for (int k = 0; k < keep->n; k++)
-		if (!kernel_piece_fits(&keep->piece[k]))
+	for (int k = 0; k < state->n; k++)
+		if (!kernel_piece_fits(&state->piece[k]))
 			return false;
-	return is_dense(gp_keep_find(keep, GP_PIECE_WEIGHTS, 0, 1), rank, 1, true) &&
-		is_dense(gp_keep_find(keep, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
-		targets_fit(gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns,
+	return is_dense(gp_state_find(state, GP_PIECE_WEIGHTS, 0, 1), rank, 1, true) &&
+		is_dense(gp_state_find(state, GP_PIECE_POSTERIOR, 0, 0), rank * (rank + 1) / 2, 1, true) &&
+		targets_fit(gp_state_find(state, GP_PIECE_TARGETS, 0, 0), labelled->rows, columns,
 					f.values) &&
 		(f.exact || rows == NULL || is_dense(rows, labelled->rows, rank, false)) &&
 		(power == NULL || power->cols == rank) &&
@@ -98,43 +99,43 @@ gp_live_fits(const gp_keep *keep)
 }
 
 const int32_t *
-gp_live_labelled(const gp_keep *keep, int64_t *n)
+gp_live_labelled(const gp_live_state *state, int64_t *n)
 {
-	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_LABELLED, 0, 0);
+	const gp_piece *piece = gp_state_find(state, GP_PIECE_LABELLED, 0, 0);
 
 	*n = piece->rows;
 	return piece->dense;
 }
 
 int32_t
-gp_live_class(const gp_keep *keep, int64_t label)
+gp_live_class(const gp_live_state *state, int64_t label)
 {
-	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0);
+	const gp_piece *piece = gp_state_find(state, GP_PIECE_TARGETS, 0, 0);
 
 	return piece->ints ? ((const int32_t *) piece->dense)[label] : -1;
 }
 
 double
-gp_live_target(const gp_keep *keep, int64_t label, int32_t column)
+gp_live_target(const gp_live_state *state, int64_t label, int32_t column)
 {
-	const gp_piece *piece = gp_keep_find(keep, GP_PIECE_TARGETS, 0, 0);
+	const gp_piece *piece = gp_state_find(state, GP_PIECE_TARGETS, 0, 0);
 
-	return piece->ints ? gp_live_class(keep, label) == column :
+	return piece->ints ? gp_live_class(state, label) == column :
 		((const double *) piece->dense)[label * piece->cols + column];
 }
 
 gp_calibrator
-gp_live_calibrator(const gp_keep *keep)
+gp_live_calibrator(const gp_live_state *state)
 {
-	const double *number = gp_keep_find(keep, GP_PIECE_CALIBRATOR, 0, 0)->dense;
-	const gp_piece *bias = gp_keep_find(keep, GP_PIECE_CALIBRATOR, 0, 1);
+	const double *number = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 0)->dense;
+	const gp_piece *bias = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 1);
 
 	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.bias = bias ? bias->dense :
 							NULL};
 }
 
 const double *
-gp_live_shares(const gp_keep *keep)
+gp_live_shares(const gp_live_state *state)
 {
-	return gp_keep_find(keep, GP_PIECE_SHARES, 0, 0)->dense;
+	return gp_state_find(state, GP_PIECE_SHARES, 0, 0)->dense;
 }
