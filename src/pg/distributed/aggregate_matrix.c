@@ -121,8 +121,9 @@ stacked_ids(const pieces *state)
 }
 
 /*
- * The end of both: all pieces as one matrix, rows under rows, or columns beside columns.  Pieces are
- * freed, since each partition of a table keeps the state of its last group until the statement ends.
+ * The end of both: all pieces as one matrix, rows under rows, or columns beside columns.  Pieces
+ * are freed, since each partition of a table keeps the state of its last group until the statement
+ * ends.
  */
 PG_FUNCTION_INFO_V1(gnngp_join_final);
 Datum

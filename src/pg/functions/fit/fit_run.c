@@ -261,26 +261,19 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 	bool		classes = data->task == GP_TASK_CLASSES;
 
 	model->settings = run->settings;
-	model->settings.kernel = pstrdup(run->settings.kernel);
-	model->settings.task = pstrdup(run->settings.task);
-	model->settings.strategy = pstrdup(run->settings.strategy);
-	model->settings.method = pstrdup(run->settings.method);
-	model->kernel = run->fit.kernel ? pstrdup(run->fit.kernel) : NULL;
-	model->alternatives = run->fit.alternatives ? pstrdup(run->fit.alternatives) : NULL;
-	model->device = pstrdup(run->fit.device);
-	model->task = pstrdup(classes ? "classification" : "regression");
+	model->kernel = run->fit.kernel;
+	model->alternatives = run->fit.alternatives;
+	model->device = unconstify(char *, run->fit.device);
+	model->task = classes ? "classification" : "regression";
 	model->nodes = data->ids.n;
 	model->edges = data->graph->edges;
 	model->features = data->features ? data->features->dims : 0;
 	model->labelled = data->nlabelled;
 	model->classes = classes ? data->nclasses : 0;
-	model->id_type = pstrdup(data->ids.type_name);
+	model->id_type = data->ids.type_name;
 	model->integer_ids = data->ids.integer;
-	model->class_labels.n = model->classes;
-	model->class_labels.text = palloc0(sizeof(char *) * Max(model->classes, 1));
-	for (int32 c = 0; c < model->classes; c++)
-		model->class_labels.text[c] = pstrdup(data->class_label[c]);
-	model->strategy = pstrdup(gp_strategy_names[p->plan.strategy]);
+	model->class_labels = (gnngp_texts) {model->classes, data->class_label};
+	model->strategy = unconstify(char *, gp_strategy_names[p->plan.strategy]);
 	model->landmarks = p->nlandmarks;
 	model->nugget = p->nugget;
 	model->log_marginal_likelihood = p->log_marginal_likelihood;
@@ -308,7 +301,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
 	(void) lap_seconds(run);
 	memset(model, 0, sizeof(*model));
-	model->name = pstrdup(run->model_name);
+	model->name = run->model_name;
 	model->owner_role = run->owner;
 	model->graph_id = run->graph_id;
 	if (run->parts & GNNGP_PART_NODES)
@@ -406,6 +399,7 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	const gnngp_model *former;
 	gnngp_fit_run *run;
 	gnngp_model model;
+	Datum		row;
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
@@ -420,9 +414,10 @@ gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	gnngp_fit_compute(run);
 	notice_worse(run, former);
 	gnngp_fit_store(run, &model);
+	row = gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
 	MemoryContextDelete(run->context);
 	gnngp_progress_end();
-	return gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
+	return row;
 }
 
 /* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */

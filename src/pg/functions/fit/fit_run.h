@@ -45,7 +45,7 @@ extern void gnngp_fit_compute(gnngp_fit_run *run);
 /*
  * Saves the model row and the blocks of the parts in the current transaction
  * and removes the blocks of earlier versions.  Fills the parts that were fitted
- * of *model (palloc'd in the current context), which may be uninitialised.
+ * of *model, which may be uninitialised and points into the run.
  */
 extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
 

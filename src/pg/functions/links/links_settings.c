@@ -179,17 +179,15 @@ gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 				const gnngp_link_settings *settings, gnngp_link_part *part)
 {
 	part->settings = *settings;
-	part->settings.kernel = pstrdup(settings->kernel);
-	part->settings.method = pstrdup(settings->method);
-	part->method = pstrdup(links->method == GP_LINK_DEEP ? settings->method :
-						   methods[links->method]);
+	part->method = links->method == GP_LINK_DEEP ? settings->method :
+		unconstify(char *, methods[links->method]);
 	part->nodes = data->ids.n;
 	part->edges = data->graph->edges;
 	part->pairs = links->pairs;
 	part->auc = links->metric[GP_LINK_METRIC_AUC];
 	part->average_precision = links->metric[GP_LINK_METRIC_PRECISION];
 	part->steps = links->steps;
-	part->id_type = pstrdup(data->ids.type_name);
+	part->id_type = data->ids.type_name;
 	part->integer_ids = data->ids.integer;
 }
 

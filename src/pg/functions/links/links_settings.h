@@ -35,7 +35,7 @@ extern gp_link_model *gnngp_link_compute(gnngp_run *run, const gnngp_data *data,
 extern gp_link_kept gnngp_link_keep(gp_device *device, const gp_link_model *links,
 									const gnngp_link_settings *settings);
 
-/* Fills all but time and memory, palloc'd in the current context. */
+/* Fills all but time and memory; texts are those of the data and the settings. */
 extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
 							const gnngp_link_settings *settings, gnngp_link_part *part);
 

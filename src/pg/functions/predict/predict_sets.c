@@ -108,15 +108,13 @@ gnngp_predict_sets(PG_FUNCTION_ARGS)
 
 	gnngp_node_rows_open(&rows, fcinfo);
 	gnngp_require_argument(fcinfo, ARG_COVERAGE, "coverage");
-	gnngp_require_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
-	gnngp_require_argument(fcinfo, ARG_BY_CLASS, "by_class");
 	coverage = PG_GETARG_FLOAT8(ARG_COVERAGE);
 	if (!(coverage > 0.0 && coverage < 1.0))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"With 0.9, nine in ten sets hold the true class or value.",
 					"coverage must be between 0 and 1");
-	p.unlabelled_only = PG_GETARG_BOOL(ARG_UNLABELLED);
-	find_quantiles(&p, rows.model, coverage, PG_GETARG_BOOL(ARG_BY_CLASS));
+	p.unlabelled_only = gnngp_bool_argument(fcinfo, ARG_UNLABELLED, "unlabelled_only");
+	find_quantiles(&p, rows.model, coverage, gnngp_bool_argument(fcinfo, ARG_BY_CLASS, "by_class"));
 	p.class = palloc(sizeof(Datum) * Max(rows.model->class_labels.n, 1));
 	gnngp_node_rows_run(&rows, fcinfo, "node", ARG_NODES, emit_node, &p);
 	return (Datum) 0;
