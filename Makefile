@@ -16,11 +16,14 @@
 #   NVCC=... CUDA_HOME=...   which CUDA to use
 
 # These two know no server, and PGXS has a rule for "check" that only prints a message.
+# The unit tests of "check" use the objects that were built; those of "unit" and of test/check.sh sanitizers.
 ifneq ($(filter check unit,$(MAKECMDGOALS)),)
+JOBS = $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j $(shell nproc))
+
 check:
-	$(MAKE) all
+	$(MAKE) $(JOBS) all
 	bash test/rules.sh
-	$(MAKE) -s --output-sync -f test/unit/Makefile run fuzz
+	$(MAKE) $(JOBS) -s --output-sync -f test/unit/Makefile SANITIZE=no CORE_AT=. run fuzz
 unit:
 	$(MAKE) -s -f test/unit/Makefile $(if $(T),T="$(T)")
 

@@ -148,7 +148,8 @@ export UNIT_ASAN=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=1
 
 # Makes something of the core's unit tests in $WORK/unit, under sanitizers.
 make_unit() {
-	make -s -j "$(nproc)" -f "$ROOT/test/unit/Makefile" BUILD="$WORK/unit" WERROR=-Werror "$@"
+	make -s -j "$(nproc)" -f "$ROOT/test/unit/Makefile" BUILD="$WORK/unit" WERROR=-Werror \
+		SANITIZE="$([ -n "${GNNGP_LONG:-}" ] && echo yes || echo quick)" "$@"
 }
 
 # The core's unit tests; no server is needed.
@@ -187,10 +188,7 @@ export -f run_gpu_part
 stage_gpu() {
 	local gpu=$ROOT/test/gpu nvcc rc=0
 
-	make_unit core || return 1
-	gcc -g1 -O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined \
-		-std=gnu99 -Wall -Wextra -Wno-unused-parameter -Werror -I"$ROOT/src/core" -I"$ROOT/test/unit" -I"$gpu" "$gpu"/*.c "$WORK/unit/core.a" -o "$WORK/unit/test_gpu" -lm -lpthread -ldl &&
-		bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
+	make_unit gpu && bash "$gpu/build.sh" "$WORK/gnngp_sanitized.so" sanitized || return 1
 	printf '%s\n' operations fits faults chains shapes card walks blocks | xargs -P "$(nproc)" -I{} bash -c 'run_gpu_part "$@"' part {} "$WORK"
 	cat "$WORK"/gpu_*.log || rc=1
 	! grep -q '^# .* ended with status' "$WORK"/gpu_*.log || rc=1

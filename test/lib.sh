@@ -162,7 +162,7 @@ private_server() {
 copy_checkout() {
 	mkdir -p "$1"
 	(cd "$ROOT" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude='*.bc' \
-		--exclude=./results --exclude=./tmp_check .) | tar -xf - -C "$1" --no-same-owner
+		--exclude=./results --exclude=./tmp_check --exclude=./build .) | tar -xf - -C "$1" --no-same-owner
 	chmod -R a+rX "$1"
 }
 

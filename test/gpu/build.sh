@@ -20,7 +20,7 @@ warn="-Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers -Wno-u
 common="-g1 -fPIC -fvisibility=hidden -DGP_CUDA_EMULATED -I$root/test/gpu/emulate -I$root/src/core"
 case $how in
 plain) tune="-O2" ;;
-sanitized) tune="-O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined" ;;
+sanitized) tune="-O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fsanitize-undefined-trap-on-error -fno-sanitize=null,alignment,object-size,vptr" ;;
 *) echo "build.sh: plain or sanitized, not $how" >&2; exit 2 ;;
 esac
 link=

@@ -180,30 +180,24 @@ test_lost(const victim *v)
 	ok(bad == 0 && calls > 50 && ran > 2 * through, name);
 }
 
-/* Refuses every allocation of the host in turn, or cancels at every check. */
+/* Refuses allocations of the host in turn, or cancels at checks, until a fit goes through. */
 static void
 test_places(const victim *v, bool cancel)
 {
 	gp_env	   *env = test_env();
-	int64_t		n = 0;
-	int			step = 1;
+	int64_t		n = 1;
 	int			how = ENDED_WELL;
 	int			ran = 0;
 	char		name[200];
 
-	while (how == ENDED_WELL && ran < 3000)
+	for (; how == ENDED_WELL && ran < 3000; n = test_next_place(n, 3))
 	{
-		n += step;
-		step = n < 200 ? 1 : 11;
-		if (cancel)
-			test_state(env)->cancel_at = n;
-		else
-			test_state(env)->fail_at = n;
+		test_env_disturb(env, cancel ? TEST_CANCEL : TEST_REFUSE, n);
 		how = outcome(env, v, cancel ? TEST_CANCELLED : GP_ERR_MEMORY);
 		ran++;
 	}
-	snprintf(name, sizeof(name), "%s: %s at %d of %d places, each an error and no more", v->kernel,
-			 cancel ? "a cancel" : "lack of memory", ran - 1, (int) n - 1);
+	snprintf(name, sizeof(name), "%s: %s at %d places, each an error and no more", v->kernel,
+			 cancel ? "a cancel" : "lack of memory", ran - 1);
 	ok(how == WENT_THROUGH && ran > 10, name);
 	test_env_close(env);
 }

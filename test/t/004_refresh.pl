@@ -13,7 +13,7 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph() . small_graph());
 $node->safe_psql('postgres', q{SELECT gp_fit('small'); SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 100)});
 # The next refreshes take longer
-$node->safe_psql('postgres', q{UPDATE gnngp_internal.gp_model_catalog SET asked_landmarks = 1800 WHERE name = 'large'});
+$node->safe_psql('postgres', q{UPDATE gnngp_internal.gp_model_catalog SET asked_landmarks = 1200 WHERE name = 'large'});
 
 my $computing = q{SELECT EXISTS (SELECT FROM gp_progress WHERE model = 'large' AND phase = 'building the kernel' AND done > 0)};
 my $log = q{SELECT outcome FROM gp_refreshes WHERE model = 'large' ORDER BY started DESC LIMIT 1};

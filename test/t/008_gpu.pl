@@ -135,19 +135,11 @@ copy($library, $installed);
 	SET gnngp.device = cuda; SELECT reason ~ 'on the GPU\$' FROM gp_estimate('middle')});
 is($out, "t\nf\nf\nt", 'gp_estimate says which fits go to the card');
 
-# The answers are the CPU's; with the nugget given, for its best value is found on a flat curve
+# The answers are the CPU's (test/gpu compares every kind of fit); with the nugget given, for its best value is found on a flat curve
 my @computations = (
 	[ 'middle', q{kernel => 'gcn'} ],
-	[ 'middle', q{kernel => 'gcn', strategy => 'nystrom', landmarks => 80} ],
-	[ 'middle', q{kernel => 'sage'} ],
 	[ 'middle', q{kernel => 'gin', strategy => 'nystrom', landmarks => 80} ],
-	[ 'middle', q{kernel => 'gcnii'} ],
-	[ 'middle', q{kernel => 'appnp'} ],
-	[ 'middle', q{kernel => 'gcn(input=laplacian)'} ],
-	[ 'values', q{kernel => 'gcn'} ],
 	[ 'values', q{kernel => 'sage', strategy => 'nystrom', landmarks => 100} ],
-	[ 'small', q{kernel => 'gcn'} ],
-	[ 'middle', q{kernel => 'gckm'} ],
 	[ 'middle', q{kernel => 'gckm(own=true, landmarks=100)'} ]);
 for my $c (@computations)
 {
@@ -241,7 +233,7 @@ like($err, qr/ERROR:  22023: there is no GPU 7/, 'cuda does not');
 is(count_of($err, qr/there is no GPU 7; the computation continues on the CPU/), 1, 'auto says so once');
 
 # A card that fails at any call; once it has begun to work it is lost
-for my $n (8, 14, 60, 100, 150, 220)
+for my $n (8, 60, 220)
 {
 	my $working = $n > 50;
 	my $status = $working ? qr/lost in this session/ : qr/lost in this session|ready/;
@@ -293,7 +285,7 @@ for my $how ('devices', 'driver')
 }
 
 # A card with next to no memory: the work is streamed, or the CPU does it
-for my $memory (1 << 14, 1 << 18, 1 << 22)
+for my $memory (1 << 14, 1 << 20)
 {
 	start_with(memory => $memory);
 	($out, $err) = session(qq{

@@ -136,18 +136,21 @@ extern void test_env_disturb(gp_env *env, test_fault fault, int64_t at);
 extern void test_disturbed(const char *what, test_fault fault, int64_t times, int64_t least,
 						   bool sound);
 
+/* The place to disturb after another: stride later, and one in 32 further; with GNNGP_LONG=1 stride later. */
+extern int64_t test_next_place(int64_t at, int64_t stride);
+
 /*
  * Runs a statement over and over in an environment of its own, env, disturbed at
- * the first allocation or check, then stride later, and so on until it goes through.
+ * the first allocation or check, then at the next place, and so on until it goes through.
  */
 #define disturb(what, fault, stride, least, stmt) \
 	do { \
 		gp_env	   *env = test_env(); \
 		volatile int64_t times_ = 0; \
 		volatile bool sound_ = true; \
-		for (;; times_++) \
+		for (volatile int64_t at_ = 1;; times_++, at_ = test_next_place(at_, stride)) \
 		{ \
-			test_env_disturb(env, fault, 1 + times_ * (stride)); \
+			test_env_disturb(env, fault, at_); \
 			if (!test_catch(env, stmt)) \
 				break; \
 			sound_ = sound_ && times_ < 20000 && \

@@ -20,7 +20,7 @@ op(gp_matrix m, bool trans, int64_t i, int64_t j)
 static int64_t
 samples(gp_matrix m)
 {
-	return m.rows * m.cols < 1500 ? m.rows * m.cols : 200;
+	return m.rows * m.cols < 1500 ? m.rows * m.cols : 100;
 }
 
 /* The number of sample t. */

@@ -1,7 +1,7 @@
 /*
  * test_device.c - the CPU device's copies, dense products and factorisations.
  *
- * The cases of cases_dense.h, which must give the same bits with 1, 2 and 3 threads.
+ * The cases of cases_dense.h, which must give the same bits with 1 and 3 threads.
  */
 #include "cases_dense.h"
 #include "device/cpu/cpu_internal.h"
@@ -24,7 +24,7 @@ run_case(gp_env *env, size_t c, gp_type type, gp_simd_level level, int threads)
 	return r.hash;
 }
 
-/* All cases in the widest variant with 1, 2 and 3 threads, and in the others with one. */
+/* All cases in the widest variant with 1 and 3 threads, and in the others with one, which need no panels. */
 int
 main(void)
 {
@@ -39,11 +39,12 @@ main(void)
 		{
 			uint64_t	hash = run_case(env, c, (gp_type) type, (gp_simd_level) widest, 1);
 
-			for (int threads = 2; threads <= 3; threads++)
-				ok(run_case(env, c, (gp_type) type, (gp_simd_level) widest, threads) == hash,
-				   "the same bits as with one thread");
+			ok(run_case(env, c, (gp_type) type, (gp_simd_level) widest, 3) == hash,
+			   "the same bits as with one thread");
+			few_large = true;
 			for (int level = GP_SIMD_PORTABLE; level < widest; level++)
 				run_case(env, c, (gp_type) type, (gp_simd_level) level, 1);
+			few_large = false;
 		}
 	dev = gp_device_cpu(env, 2);
 	test_pivots(env, dev);

@@ -124,10 +124,10 @@ finish(case_result *r, gp_matrix m)
 {
 	for (int64_t i = 0; i < m.rows; i++)
 	{
-		const unsigned char *p = (const unsigned char *) m.data + i * m.ld * (int64_t) gp_type_size(m.type);
+		const uint32_t *word = (const uint32_t *) ((const char *) m.data + i * m.ld * (int64_t) gp_type_size(m.type));
 
-		for (size_t b = 0; b < (size_t) m.cols * gp_type_size(m.type); b++)
-			r->hash = (r->hash ^ p[b]) * UINT64_C(1099511628211);
+		for (size_t w = 0; w < (size_t) m.cols * gp_type_size(m.type) / sizeof(uint32_t); w++)
+			r->hash = (r->hash ^ word[w]) * UINT64_C(1099511628211);
 		for (int64_t j = m.cols; j < m.ld; j++)
 			if (!isnan(get(m, i, j)))
 				r->error = INFINITY;

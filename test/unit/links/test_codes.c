@@ -140,30 +140,30 @@ check_twins(gp_env *env, const char *kernel, int n)
 	is_int(zero, 0, "a row of zeros has the code 0, and no neighbours");
 }
 
-/* The same bits with any number of threads; another seed gives other ones. */
+/* The same bits with one thread and with three; another seed gives other ones. */
 static void
 check_bits(gp_env *env, const char *kernel, int dims)
 {
 	gp_graph   *g = random_hub_graph(env, &state, 1200, 4300, 2, 60, false);
-	uint64_t   *code[4];
+	uint64_t   *code[3];
 	size_t		bytes = 1200 * WORDS * sizeof(uint64_t);
 	char		name[160];
 
-	for (int t = 0; t < 4; t++)
+	for (int t = 0; t < 3; t++)
 	{
-		gp_device  *dev = gp_device_cpu(env, t % 3 + 1);
+		gp_device  *dev = gp_device_cpu(env, t == 1 ? 3 : 1);
 		gp_link_problem p = make_problem(env, g, kernel);
 
 		if (dims)
 			p.features = numbers(env, 1200, dims);
-		p.seed = t == 3 ? 99 : 3;
+		p.seed = t == 2 ? 99 : 3;
 		code[t] = gp_link_codes(dev, &p);
 		dev->close(dev);
 	}
-	snprintf(name, sizeof(name), "%s%s: the same with 1, 2 and 3 threads", kernel,
+	snprintf(name, sizeof(name), "%s%s: the same with 1 and 3 threads", kernel,
 			 dims ? " with features" : "");
-	ok(memcmp(code[0], code[1], bytes) == 0 && memcmp(code[0], code[2], bytes) == 0, name);
-	ok(memcmp(code[0], code[3], bytes) != 0, "another seed");
+	ok(memcmp(code[0], code[1], bytes) == 0, name);
+	ok(memcmp(code[0], code[2], bytes) != 0, "another seed");
 }
 
 /* Graphs without nodes, with one, and without links; kernels that overflow. */

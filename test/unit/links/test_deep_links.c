@@ -85,7 +85,7 @@ check_fit(gp_env *env, bool features, bool directed)
 {
 	gp_graph   *graph = karate_graph(env, directed, false);
 	gp_features *x = features ? group_features(env, 34, 5) : NULL;
-	gp_dgp		o = quick(60);
+	gp_dgp		o = quick(30);
 	uint64_t	first = 0;
 	char		name[120];
 
@@ -290,7 +290,7 @@ check_posterior(gp_env *env)
 	double		sum = 0.0;
 	double		square = 0.0;
 	double		mean;
-	enum {draws = 400000};
+	enum {draws = 100000};
 
 	for (uint64_t k = 0; k < draws; k++)
 	{
@@ -337,7 +337,7 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	double		square = 0.0;
 	double		within = 0.0;
 	double		mean;
-	enum {draws = 200000};
+	enum {draws = 50000};
 
 	for (uint64_t k = 0; k < draws; k++)
 	{
@@ -550,7 +550,7 @@ check_published(gp_env *env, bool features)
 		}
 		else
 			ok(hash_of(m) == first, "the same bits with more threads");
-		if (threads == 3)
+		if (threads == 3 && !features)
 		{
 			m = fit(dev, graph, x, &most);
 			ok(m->points == 34 && m->m == 512, "as many points as that many pairs need");
@@ -583,9 +583,9 @@ main(void)
 	in_env(check_posterior(env));
 	in_env(check_inducing_posterior(env, 0.0f, 0.0));
 	in_env(check_inducing_posterior(env, 0.1f, 0.05));
-	in_env(check_memory(env, false, quick(12)));
-	in_env(check_memory(env, true, quick(12)));
-	in_env(check_memory(env, false, published(12, 30)));
+	in_env(check_memory(env, false, quick(3)));
+	in_env(check_memory(env, true, quick(3)));
+	in_env(check_memory(env, false, published(3, 30)));
 	in_env(check_refusals(env));
 	in_env(check_small(env));
 	in_env(check_damage(env));

@@ -145,13 +145,21 @@ check_noise(gp_env *env)
 static void
 steps_from(const gp_csr *a, int from, int *steps)
 {
+	bool		more = true;
+
 	for (int i = 0; i < a->rows; i++)
 		steps[i] = i == from ? 0 : -1;
-	for (int d = 0; d < a->rows; d++)
+	for (int d = 0; more; d++)
+	{
+		more = false;
 		for (int i = 0; i < a->rows; i++)
 			for (int64_t k = a->start[i]; steps[i] == d && k < a->start[i + 1]; k++)
 				if (steps[a->col[k]] < 0)
+				{
 					steps[a->col[k]] = d + 1;
+					more = true;
+				}
+	}
 }
 
 /* Counts a fold the simple way; returns of how many pairs it is not said right whether they are together. */
@@ -513,7 +521,6 @@ main(void)
 	in_env(check_noise(env));
 	in_env(check_graphs(env));
 	in_env(check_suggestions(env, likes(env, false, 0), GP_LINK_SCORES, "users and items"));
-	in_env(check_suggestions(env, likes(env, false, 0), GP_LINK_PAIRS, "users and items by pairs"));
 	in_env(check_suggestions(env, likes(env, true, 0), GP_LINK_SCORES, "users like items"));
 	in_env(check_suggestions(env, likes(env, false, 5), GP_LINK_SCORES, "users and items, and a few friends"));
 	in_env(check_suggestions(env, likes_and_friends(env), GP_LINK_SCORES, "users and items beside friends"));
