@@ -8,12 +8,12 @@ SELECT task FROM gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmar
 -- A fit that reads a view that fits: allowed, within one limit.
 CREATE FUNCTION fit_within(graph text) RETURNS integer LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
-	PERFORM public.gp_fit(graph, strategy => 'nystrom', landmarks => 20);
+	PERFORM public.gp_fit(graph, kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 	RETURN 0;
 END $$;
 CREATE VIEW nesting AS SELECT id, class FROM node UNION ALL SELECT fit_within('plain'), NULL;
 SELECT gp_create_graph('nested', 'nesting', 'edge', target => 'class');
-SELECT nodes FROM gp_fit('nested', strategy => 'nystrom', landmarks => 20);
+SELECT nodes FROM gp_fit('nested', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 SELECT model, nodes FROM gp_models ORDER BY model;
 
 -- What a fit fails with.

@@ -60,7 +60,7 @@ $node->safe_psql('postgres', 'CREATE TABLE n (id bigint, class bigint); CREATE T
 copy_rows('n', map { "$ids[$_]\t" . ($_ < 120_000 ? $ids[$_ >> 1] : '\N') } 0 .. $#ids);
 copy_rows('e', map { "$ids[$_]\t$ids[$_ - 1]" } 0 .. $#ids);
 $node->safe_psql('postgres', q{SELECT gp_create_graph('integers', 'n', 'e', target => 'class')});
-runs_soon(q{SELECT gp_estimate('integers', strategy => 'nystrom', landmarks => 10)}, 'integer ids and labels that collided are read');
+runs_soon(q{SELECT gp_estimate('integers', 'gcn', strategy => 'nystrom', landmarks => 10)}, 'integer ids and labels that collided are read');
 is(runs_soon(q{SELECT length(gp_graph(src, dst)::text) > 200000 FROM e}, 'and collected by an aggregate'), 't', 'as a graph');
 
 # 32 bits, turned left

@@ -8,7 +8,7 @@ use Time::HiRes qw(time);
 use Gnngp;
 
 my $fit = q{SET max_parallel_workers_per_gather = 2;
-	SELECT gp_fit('large', kernel => 'gcn', strategy => 'sql', landmarks => 300, nugget => 0.1)};
+	SELECT gp_fit('large', kernel => 'gcn', strategy => 'sql', landmarks => 200, nugget => 0.1)};
 
 my $node = PostgreSQL::Test::Cluster->new('parts');
 $node->init;
@@ -28,7 +28,7 @@ sub left
 is(left(), '0 0 0 0 0', 'nothing is there at first');
 
 # Each statement's progress as another session sees it: the total is there from the start and is met.
-my $session = background($node, $fit);
+my $session = background($node, q{SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;} . $fit);
 my ($most, $total, $rows) = (0, 0, '');
 my $end = time + 120;
 my $running = q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%gp_fit(%' AND state = 'active' AND pid <> pg_backend_pid()};
@@ -44,13 +44,10 @@ cmp_ok($total, '>', 10, "gp_progress has the number of statements ($total)");
 cmp_ok($most, '>', 2, "and counts them ($most seen)");
 cmp_ok($most, '<=', $total, 'never beyond their number');
 like($rows, qr/^0*1+0*$/, 'with a row from the first moment to the last');
-my $estimated = $node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('large', 'gcn', 'sql', 300)});
+my $estimated = $node->safe_psql('postgres', q{SELECT reason FROM gp_estimate('large', 'gcn', 'sql', 200)});
 like($estimated, qr/^$total statements on /, 'which gp_estimate knows, too');
 
 # Every statement over chunks is a parallel one, and no statement's rows pass an INSERT.
-my (undef, undef, $plans) = $node->psql('postgres', q{
-	SET client_min_messages = log; SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on;
-	SET auto_explain.log_level = log; SET log_min_messages = log;} . $fit);
 my $log = slurp_file($node->logfile);
 for my $function ('gp_step', 'gp_split', 'gp_stack', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
 {
@@ -66,7 +63,7 @@ unlike($log, qr/INSERT INTO gnngp_work\S+ SELECT/, 'no INSERT takes the rows of 
 
 # The same bits without parallel processes
 $node->safe_psql('postgres', q{SET gnngp.threads = 1; SET max_parallel_workers_per_gather = 0;
-	SELECT gp_fit('large', 'alone', 'gcn', strategy => 'sql', landmarks => 300, nugget => 0.1)});
+	SELECT gp_fit('large', 'alone', 'gcn', strategy => 'sql', landmarks => 200, nugget => 0.1)});
 is($node->safe_psql('postgres', q{SELECT count(*) FROM
 	(SELECT * FROM gp_predict('large', top => NULL) EXCEPT SELECT * FROM gp_predict('alone', top => NULL)) AS d}), '0',
 	'serial and parallel plans give the same bits');
@@ -78,7 +75,7 @@ sub leaves_nothing
 	$node->safe_psql('postgres', q{SELECT gp_drop_model(model) FROM gp_models});
 	is(left(), '0 0 0 0 0', 'and leaves nothing');
 }
-timeouts($node, $fit, 'the fit', [ 300, 600, 1000, 1500, 2200, 3000 ], \&leaves_nothing);
+timeouts($node, $fit, 'the fit', [ 300, 900, 1800 ], \&leaves_nothing);
 
 # An error of the user's own code in the middle of a statement, and memory that does not suffice
 $node->safe_psql('postgres', q{
