@@ -16,16 +16,16 @@
 #   NVCC=... CUDA_HOME=...   which CUDA to use
 
 # These two know no server, and PGXS has a rule for "check" that only prints a message.
-# The unit tests of "check" use the objects that were built; those of "unit" and of test/check.sh sanitizers.
+# The unit tests of "check" link the objects of the extension, those of "unit" have sanitizers.
 ifneq ($(filter check unit,$(MAKECMDGOALS)),)
-JOBS = $(if $(findstring j,$(filter -j% --jobserver%,$(MAKEFLAGS))),,-j $(shell nproc))
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j $(shell nproc))
 
 check:
 	$(MAKE) $(JOBS) all
 	bash test/rules.sh
 	$(MAKE) $(JOBS) -s --output-sync -f test/unit/Makefile SANITIZE=no CORE_AT=. run fuzz
 unit:
-	$(MAKE) -s -f test/unit/Makefile $(if $(T),T="$(T)")
+	$(MAKE) $(JOBS) -s --output-sync -f test/unit/Makefile $(if $(T),T="$(T)") run
 
 .PHONY: check unit
 else
