@@ -14,7 +14,8 @@
 #include "kernel/prepared.h"
 
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
-#define AUTOMATIC_COUNT 1500	/* else this many landmarks */
+#define AUTOMATIC_COUNT 1500	/* else this many landmarks, */
+#define AUTOMATIC_WORK 2e12		/* fewer where nodes times the squared rank of the factor are more */
 #define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
 #define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
 #define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
@@ -157,6 +158,7 @@ int64_t
 gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 {
 	int64_t		n;
+	double		rank;
 
 	if (problem->nlandmarks > 0)
 		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
@@ -174,7 +176,10 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	n = field_size(ev, problem);
 	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
 		return n;
-	return ev->n < AUTOMATIC_COUNT ? ev->n : AUTOMATIC_COUNT;
+	rank = sqrt(AUTOMATIC_WORK / (double) ev->n);
+	return gp_min64(gp_min64(ev->n, AUTOMATIC_COUNT),
+					(int64_t) fmax(rank / gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1),
+								   COMPARED_LEAST));
 }
 
 int32_t *

@@ -29,6 +29,8 @@ typedef struct gp_source
 	int			takers;			/* panels that it is of */
 	gp_chain	chain;
 	gp_linear	own;			/* the chain's factor, where it is no step's */
+	gp_linear	narrow;			/* the same without columns that no landmark has, where these are
+								 * few: then the chain's */
 	gp_terms   *terms;			/* not NULL: columns by way of these are cheaper */
 	const int32_t *landmark;
 	int64_t		na;

@@ -161,7 +161,9 @@ open_term(gp_eval *ev, const gp_panel *panel, int64_t at)
 	const gp_source *s = panel->source;
 	term		t = {.panel = panel,.at = at};
 
-	t.by_rows = s && s->terms == NULL && s->chain.z->width <= gp_max64(s->na, WIDEST_FACTOR);
+	t.by_rows = s && s->terms == NULL &&
+		(s->chain.z->width <= gp_max64(s->na, WIDEST_FACTOR) ||
+		 s->chain.z->width * s->na <= ev->n * FEWEST_COLUMNS);
 	if (!t.by_rows)
 		return t;
 	t.right = dev->create(dev, s->chain.z->width, s->na, ev->type);

@@ -7,6 +7,94 @@
  */
 #include "lowrank.h"
 
+#define NARROW 4				/* landmarks' columns are at most so small a part of all */
+
+/* The sum of the largest of n counts. */
+static int64_t
+sum_of_largest(gp_env *env, const int32_t *count, int64_t n, int64_t largest)
+{
+	int64_t		most = 0;
+	int64_t    *times;			/* that a count is there */
+	int64_t		sum = 0;
+
+	for (int64_t i = 0; i < n; i++)
+		most = gp_max64(most, count[i]);
+	times = gp_alloc_zero(env, most + 1, sizeof(int64_t));
+	for (int64_t i = 0; i < n; i++)
+		times[count[i]]++;
+	for (; most > 0 && largest > 0; largest -= times[most--])
+		sum += most * gp_min64(times[most], largest);
+	gp_free(env, times);
+	return sum;
+}
+
+/* At most so many columns have entries in as many rows, and these columns so many entries; a dry
+ * run, which knows no landmarks, goes by the same numbers. */
+static void
+most_of_landmarks(gp_env *env, const gp_csr *s, int64_t na, int64_t *cols, int64_t *entries)
+{
+	int32_t    *count = gp_alloc_zero(env, gp_max64(s->rows, s->cols), sizeof(int32_t));
+
+	for (int64_t i = 0; i < s->rows; i++)
+		count[i] = (int32_t) (s->start[i + 1] - s->start[i]);
+	*cols = sum_of_largest(env, count, s->rows, na);
+	memset(count, 0, gp_max64(s->rows, s->cols) * sizeof(int32_t));
+	for (int64_t k = 0; k < s->start[s->rows]; k++)
+		count[s->col[k]]++;
+	*entries = sum_of_largest(env, count, s->cols, *cols);
+	gp_free(env, count);
+}
+
+/*
+ * Covariances with landmarks need no columns of a sparse factor but theirs, which are few of a
+ * large graph's lists of neighbours: the chain then goes without the others.
+ */
+static void
+narrow_source(gp_eval *ev, gp_source *source)
+{
+	const gp_linear *z = source->chain.z;
+	const gp_csr *s = z->csr;
+	int32_t    *place;
+	int32_t		found = 0;
+	int64_t		cols;
+	int64_t		entries;
+	gp_csr	   *out;
+
+	if (s == NULL)
+		return;
+	most_of_landmarks(ev->env, s, source->na, &cols, &entries);
+	if (cols > s->cols / NARROW)
+		return;
+	place = gp_alloc_array(ev->env, s->cols, sizeof(int32_t));
+	memset(place, 0xff, s->cols * sizeof(int32_t));
+	for (int64_t j = 0; j < source->na; j++)
+	{
+		int64_t		i = ev->env->dry ? j : source->landmark[j];
+
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			if (place[s->col[k]] < 0)
+				place[s->col[k]] = found++;
+	}
+	out = gp_csr_create(ev->env, s->rows, cols, entries, s->type);
+	entries = 0;
+	GP_EACH(ev->env, i, s->rows, s->start[i])
+	{
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			if (place[s->col[k]] >= 0)
+			{
+				out->col[entries] = place[s->col[k]];
+				gp_number_put(out->value, s->type, entries++, gp_number_at(s->value, s->type, k));
+			}
+		out->start[i + 1] = entries;
+	}
+	gp_free(ev->env, place);
+	source->narrow = (gp_linear) {.csr = out,.dense = z->dense,.width = cols + z->dense.cols};
+	source->chain.z = &source->narrow;
+	if (!source->own.borrowed)
+		gp_csr_free(ev->env, source->own.csr);
+	source->own.csr = NULL;
+}
+
 gp_source *
 gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 {
@@ -35,6 +123,8 @@ gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 	out->chain.stage[0] = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0,
 		ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE)};
 	gp_linear_norms(ev, out->chain.z, out->chain.stage[0].diag);
+	if (out->terms == NULL)
+		narrow_source(ev, out);
 	return out;
 }
 
@@ -45,6 +135,7 @@ gp_source_free(gp_eval *ev, gp_source *source)
 		return;
 	gp_chain_free(ev, &source->chain);
 	gp_linear_free(ev, &source->own);
+	gp_csr_free(ev->env, source->narrow.csr);
 	gp_free_all(ev->env, source->terms, source);
 }
 
