@@ -15,7 +15,7 @@
 
 #define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
 #define AUTOMATIC_COUNT 1500	/* else this many landmarks, */
-#define AUTOMATIC_WORK 2e12		/* fewer where nodes times the squared rank of the factor are more */
+#define AUTOMATIC_WORK 2e12		/* fewer where nodes times the factor's squared rank are more */
 #define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
 #define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
 #define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
