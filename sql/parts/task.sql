@@ -56,7 +56,13 @@ CREATE FUNCTION @extschema@.gp_task_rows(task text, id anyelement)
 RETURNS TABLE (node anyelement, as_of timestamp with time zone, target text)
 AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
 COMMENT ON FUNCTION @extschema@.gp_task_rows(text, anyelement) IS
-    'the same where ids are not integers: gp_task_rows(''t'', NULL::uuid)';
+    'the same with nodes of the type of a NULL: gp_task_rows(''t'', NULL::uuid)';
+
+CREATE FUNCTION @extschema@.gp_task_rows(task text, id text)
+RETURNS TABLE (node text, as_of timestamp with time zone, target text)
+AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;
+COMMENT ON FUNCTION @extschema@.gp_task_rows(text, text) IS
+    'the same with nodes as texts, whatever the type of their ids: gp_task_rows(''t'', NULL)';
 
 CREATE FUNCTION @extschema@.gp_backtest(task text)
 RETURNS TABLE (since timestamp with time zone, until timestamp with time zone, labelled bigint, metric text, value double precision)

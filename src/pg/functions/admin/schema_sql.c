@@ -429,7 +429,7 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	task_rows	t = {.result = gnngp_rows_start(fcinfo)};
 	static const gnngp_id_hints hints = {
-		"Use gp_task_rows(%1$s).", "Use gp_task_rows(%1$s, NULL::%2$s).", "task"
+		"Use gp_task_rows(%1$s).", "Use gp_task_rows(%1$s, NULL).", "task"
 	};
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
 
@@ -437,8 +437,10 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Make a task on it with gp_create_task.",
 					"\"%s\" is a graph, not a task", task->name);
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
-	gnngp_id_type_open(&t.type, &model, PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) :
-					   INT8OID, &hints);
+	if (PG_NARGS() > 1)
+		gnngp_id_type_open_argument(&t.type, &model, fcinfo, 1, &hints);
+	else
+		gnngp_id_type_open(&t.type, &model, INT8OID, &hints);
 	gnngp_read_task_rows(env, task, emit_task_row, &t);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
