@@ -59,8 +59,13 @@ typedef struct gp_similarity
 	double		effort;			/* of a product with one column */
 } gp_similarity;
 
-/* Prepares products of up to columns columns (similarity.c). */
-extern gp_similarity *gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem);
+/* The problem as landmarks are chosen for it. */
+extern gp_problem gp_cluster_fit(const gp_cluster_problem *problem);
+
+/* Prepares products: by a linear kernel's factor, else on so many landmarks, or the whole matrix
+ * (0). */
+extern gp_similarity *gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem,
+										 int64_t landmarks);
 extern void gp_similarity_close(gp_similarity *s);
 
 /* out (n x m) = K m; both without the shrinking of rows. */

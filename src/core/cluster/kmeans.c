@@ -16,6 +16,7 @@
 #include "base/sort.h"
 #include "cluster.h"
 #include "fit/landmarks.h"
+#include "kernel/prepared.h"
 
 #define STARTS 10				/* of which the best is kept */
 #define BUDGET 2e12				/* operations, weighted, that further starts may take */
@@ -24,6 +25,9 @@
 #define GAIN 1e-6				/* a round must gain so much of what the means explain */
 #define COARSE_GAIN 1e-3		/* the same while starts are compared on a large graph */
 #define CANDIDATES_MOST 64
+#define EXACT_NODES 4096		/* up to so many nodes the whole matrix is affordable */
+#define FEWEST_LANDMARKS 64
+#define MEGABYTE (1024.0 * 1024.0)
 
 /* A clustering on its way. */
 typedef struct kmeans
@@ -64,6 +68,13 @@ static inline double
 self(const kmeans *km, int64_t i)
 {
 	return km->s->shrink[i] > 0.0 ? 1.0 : 0.0;
+}
+
+/* The bands of rows that the host sees; a dry run has none. */
+static gp_band
+first_rows(const kmeans *km)
+{
+	return gp_band_first(gp_items(km->env, km->n), km->height);
 }
 
 /* A band of rows of the device as doubles of the host, in block. */
@@ -134,7 +145,7 @@ best_candidate(kmeans *km, const seeding *sd, const int32_t *candidate, int coun
 	double		left[CANDIDATES_MOST] = {0.0};
 	int			best = 0;
 
-	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = first_rows(km); band.count > 0; gp_band_next(&band))
 	{
 		const double *k = rows_of(km, gp_matrix_cols(sd->column, 0, count), &band);
 
@@ -156,7 +167,7 @@ begin_cluster(kmeans *km, seeding *sd, int32_t j, int32_t node, gp_matrix column
 	double		sum = 0.0;
 
 	sd->chosen[node] = true;
-	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = first_rows(km); band.count > 0; gp_band_next(&band))
 	{
 		const double *k = rows_of(km, column, &band);
 
@@ -189,7 +200,7 @@ choose_start(kmeans *km, int64_t start)
 	sd.sum = gp_alloc_array(env, km->n, sizeof(double));
 	sd.chosen = gp_alloc_zero(env, km->n, sizeof(bool));
 	sd.column = km->dev->create(km->dev, km->n, gp_cluster_width(count), km->s->ev->type);
-	for (int32_t j = 0; j < km->k; j++)
+	for (int32_t j = 0; j < (env->dry ? 1 : km->k); j++)
 	{
 		int			m = j == 0 || !(sd.sum[km->n - 1] > 0.0) ? 1 : count;
 		int			best = 0;
@@ -214,7 +225,7 @@ measure(kmeans *km)
 {
 	/* Brings the memberships to the device, shrunk as the kernel's columns are, and counts them */
 	memset(km->size, 0, km->k * sizeof(double));
-	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = first_rows(km); band.count > 0; gp_band_next(&band))
 	{
 		memset(km->block, 0, band.count * km->width * sizeof(double));
 		for (int64_t i = 0; i < band.count; i++)
@@ -227,7 +238,7 @@ measure(kmeans *km)
 	}
 	gp_similarity_times(km->s, km->member, km->product);
 	memset(km->within, 0, km->k * sizeof(double));
-	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = first_rows(km); band.count > 0; gp_band_next(&band))
 	{
 		const double *p = rows_of(km, km->product, &band);
 
@@ -239,7 +250,7 @@ measure(kmeans *km)
 		}
 	}
 	km->explained = 0.0;
-	for (int32_t j = 0; j < km->k; j++)
+	for (int32_t j = 0; j < gp_items(km->env, km->k); j++)
 		km->explained += km->within[j] / km->size[j];
 	km->rounds++;
 	if (!isfinite(km->explained))
@@ -286,7 +297,7 @@ reassign(kmeans *km, bool apart)
 {
 	int64_t		moved = 0;
 
-	for (gp_band band = gp_band_first(km->n, km->height); band.count > 0; gp_band_next(&band))
+	for (gp_band band = first_rows(km); band.count > 0; gp_band_next(&band))
 	{
 		const double *p = rows_of(km, km->product, &band);
 
@@ -334,6 +345,8 @@ descend(kmeans *km, double gain)
 	for (int round = 0; round < MAX_ROUNDS; round++)
 	{
 		measure(km);
+		if (km->env->dry)
+			return;
 		if (km->explained <= last + gain * fabs(last))
 		{
 			if (!apart)
@@ -415,7 +428,7 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	round = s->effort * (double) km.width;
 	dear = round * STARTS * MAX_ROUNDS > BUDGET;
 	out->starts = (int) fmin(STARTS, fmax(1.0, BUDGET / (round * TYPICAL_ROUNDS)));
-	for (int start = 0; start < out->starts; start++)
+	for (int start = 0; start < (env->dry ? 1 : out->starts); start++)
 	{
 		env->progress(env, GP_PHASE_CLUSTERS, start, out->starts);
 		choose_start(&km, start);
@@ -453,12 +466,65 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	return out;
 }
 
+/* A clustering by so many landmarks, or by the whole matrix (0). */
+typedef struct cluster_plan
+{
+	const gp_cluster_problem *problem;
+	int64_t		landmarks;
+} cluster_plan;
+
+static gp_clustering *
+cluster_by(gp_eval *ev, const cluster_plan *p)
+{
+	gp_similarity *s = gp_similarity_open(ev, p->problem, p->landmarks);
+	gp_clustering *out = run(s, p->problem);
+
+	gp_similarity_close(s);
+	return out;
+}
+
+/* The same in a dry run. */
+static void
+try_plan(gp_eval *ev, void *arg)
+{
+	gp_clustering_free(ev->env, cluster_by(ev, arg));
+}
+
+/* The most exact plan that fits the limit; a linear kernel has one alone. */
+static cluster_plan
+choose_plan(gp_eval *ev, const gp_cluster_problem *problem)
+{
+	gp_env	   *env = ev->env;
+	gp_problem	fit = gp_cluster_fit(problem);
+	int64_t		most = problem->exact_nodes > 0 ? problem->exact_nodes : EXACT_NODES;
+	bool		linear = gp_step_is_linear(ev, ev->kernel->program->nsteps - 1);
+	cluster_plan p = {problem, 0};
+
+	env->progress(env, GP_PHASE_PLAN, 0, 0);
+	gp_plan_check_factors(ev, env->limit > 0 ? (double) gp_limit(env) : INFINITY);
+	if (!linear && ev->n > most)
+		p.landmarks = gp_landmarks_automatic(ev, &fit);
+	while (env->limit > 0)
+	{
+		double		needed = (double) env->used + gp_eval_dry(ev, try_plan, &p).bytes;
+
+		if (needed <= (double) gp_limit(env))
+			break;
+		if (linear || (p.landmarks > 0 && p.landmarks <= FEWEST_LANDMARKS))
+			gp_raise(env, GP_ERR_LIMIT, "Use fewer clusters, or raise gnngp.memory_limit.",
+					 "the clustering needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
+					 needed / MEGABYTE, (double) gp_limit(env) / MEGABYTE);
+		p.landmarks = p.landmarks > 0 ? p.landmarks / 2 : gp_landmarks_automatic(ev, &fit);
+	}
+	return p;
+}
+
 gp_clustering *
 gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 {
 	int64_t		n = problem->graph->nodes;
 	gp_eval		ev;
-	gp_similarity *s;
+	cluster_plan plan;
 	gp_clustering *out;
 
 	if (problem->clusters < 1 || problem->clusters > n)
@@ -467,9 +533,8 @@ gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 	gp_power_refuse(dev->env, problem->program);
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
-	s = gp_similarity_open(&ev, problem);
-	out = run(s, problem);
-	gp_similarity_close(s);
+	plan = choose_plan(&ev, problem);
+	out = cluster_by(&ev, &plan);
 	gp_eval_close(&ev);
 	return out;
 }

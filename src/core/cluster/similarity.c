@@ -2,53 +2,12 @@
  * similarity.c - the kernel between all nodes as something to multiply with.
  *
  * Kernel k-means needs products K m with few columns, and some columns of K.  A
- * linear kernel has an explicit factor, sparse or dense.  Of other kernels the
- * whole matrix is taken where the graph is small and it fits, else the low-rank
- * factor on the nodes of highest degree.
+ * linear kernel has an explicit factor, sparse or dense.  Other kernels have the
+ * whole matrix, or the low-rank factor on the nodes of highest degree.
  */
 #include "cluster.h"
 #include "fit/landmarks.h"
 #include "kernel/prepared.h"
-
-#define EXACT_NODES 4096		/* up to so many nodes the whole matrix is affordable */
-#define FEWEST_LANDMARKS 64
-#define MEGABYTE (1024.0 * 1024.0)
-
-/* What k-means holds beside the kernel: memberships, products, and vectors of nodes. */
-static double
-working_bytes(const gp_eval *ev, const gp_cluster_problem *problem, double width)
-{
-	double		n = (double) ev->n;
-	double		k = (double) gp_cluster_width(problem->clusters);
-	double		candidates = (double) gp_cluster_width(gp_cluster_candidates(problem->clusters));
-	double		rows = fmin(n, GP_ROW_BLOCK);
-	double		rounds = 2.0 * gp_matrix_bytes(n, k, ev->type) + gp_matrix_bytes(width, k,
-																				 ev->type) +
-		rows * k * 8.0;
-	double		start = 2.0 * gp_matrix_bytes(n, candidates, ev->type) +
-		2.0 * gp_matrix_bytes(width, candidates, ev->type);
-
-	return fmax(rounds, start) + n * (4.0 * 8.0 + 4.0 * 4.0) + k * 64.0;
-}
-
-/* Refuses what does not fit the limit. */
-static void
-check_limit(const gp_eval *ev, double needed)
-{
-	gp_env	   *env = ev->env;
-
-	needed += (double) env->used;
-	if (env->limit > 0 && needed > (double) gp_limit(env))
-		gp_raise(env, GP_ERR_LIMIT, "Use fewer clusters, or raise gnngp.memory_limit.",
-				 "the clustering needs %.1f MB, but gnngp.memory_limit allows %.1f MB",
-				 needed / MEGABYTE, (double) gp_limit(env) / MEGABYTE);
-}
-
-static bool
-fits(const gp_eval *ev, double bytes)
-{
-	return ev->env->limit == 0 || (double) ev->env->used + bytes <= (double) gp_limit(ev->env);
-}
 
 static void
 add_piece(gp_similarity *s, gp_linear z, double value)
@@ -64,89 +23,22 @@ add_piece(gp_similarity *s, gp_linear z, double value)
 		4.0 * (double) s->ev->n * z.width;
 }
 
-/* The whole matrix, in a dry run. */
+/* The low-rank factor on these landmarks, with its roots applied. */
 static void
-run_full(gp_eval *ev, void *arg)
-{
-	gp_matrix	full = gp_eval_full(ev, *(const int *) arg);
-
-	ev->dev->destroy(ev->dev, &full);
-}
-
-/* Takes the whole matrix; false when the graph is too large for it. */
-static bool
-full_matrix(gp_similarity *s, const gp_cluster_problem *problem, int root)
+lowrank_factor(gp_similarity *s, const gp_cluster_problem *problem, int root, int64_t landmarks)
 {
 	gp_eval    *ev = s->ev;
-	double		square = gp_matrix_bytes(ev->n, ev->n, ev->type);
-	int64_t		most = problem->exact_nodes > 0 ? problem->exact_nodes : EXACT_NODES;
-
-	if (ev->n > most || !fits(ev, fmax(gp_eval_dry(ev, run_full, &root).bytes,
-									   square + working_bytes(ev, problem, 0.0))))
-		return false;
-	s->full = gp_eval_full(ev, root);
-	s->effort = 2.0 * (double) ev->n * ev->n;
-	return true;
-}
-
-/* A factor that is tried. */
-typedef struct trial
-{
-	const gp_problem *fit;
-	int			root;
-	int64_t		landmarks;
-	double		rank;
-	double		kept;			/* bytes that stay */
-} trial;
-
-/* The factor on these landmarks with its roots applied. */
-static gp_factor *
-make_factor(gp_eval *ev, const trial *t)
-{
+	gp_problem	fit = gp_cluster_fit(problem);
 	int64_t		n;
-	int32_t    *landmark = gp_landmarks_choose(ev, t->fit, t->landmarks, false, &n);
-	gp_factor  *f = gp_eval_nystrom(ev, t->root, landmark, n);
+	int32_t    *landmark = gp_landmarks_choose(ev, &fit, landmarks, false, &n);
 
+	s->factor = gp_eval_nystrom(ev, root, landmark, n);
 	gp_free(ev->env, landmark);
-	for (int b = 0; b < f->npanels; b++)
-		gp_panel_whiten(ev, &f->panel[b]);
-	return f;
-}
-
-/* The same, in a dry run. */
-static void
-run_factor(gp_eval *ev, void *arg)
-{
-	trial	   *t = arg;
-	gp_factor  *f = make_factor(ev, t);
-
-	t->rank = (double) gp_factor_rank(f);
-	t->kept = (double) ev->env->used;
-	gp_factor_free(ev, f);
-}
-
-/* Takes the low-rank factor, on as many landmarks as fit. */
-static void
-lowrank_factor(gp_similarity *s, const gp_cluster_problem *problem, const gp_problem *fit, int root)
-{
-	gp_eval    *ev = s->ev;
-	trial		t = {.fit = fit, .root = root};
-
-	for (t.landmarks = gp_landmarks_automatic(ev, fit);; t.landmarks /= 2)
-	{
-		gp_count	made = gp_eval_dry(ev, run_factor, &t);
-		double		bytes = fmax(made.bytes, t.kept + working_bytes(ev, problem, t.rank));
-
-		if (fits(ev, bytes))
-			break;
-		if (t.landmarks <= FEWEST_LANDMARKS)
-			check_limit(ev, bytes);
-	}
-	s->factor = make_factor(ev, &t);
 	for (int b = 0; b < s->factor->npanels; b++)
 	{
-		const gp_panel *panel = &s->factor->panel[b];
+		gp_panel   *panel = &s->factor->panel[b];
 
+		gp_panel_whiten(ev, panel);
 		add_piece(s, (gp_linear) {.width = panel->p.cols, .dense = panel->p, .made = true},
 				  panel->value);
 	}
@@ -170,51 +62,53 @@ variances(gp_similarity *s)
 		gp_linear_norms(ev, &s->piece[b], norm);
 		dev->download(dev, host, norm);
 		dev->destroy(dev, &norm);
-		for (int64_t i = 0; i < ev->n; i++)
+		for (int64_t i = 0; i < gp_items(ev->env, ev->n); i++)
 			diag[i] += s->value[b] * part[i];
 	}
 	gp_free(ev->env, part);
 	return diag;
 }
 
+gp_problem
+gp_cluster_fit(const gp_cluster_problem *problem)
+{
+	return (gp_problem) {.graph = problem->graph, .features = problem->features,
+		.program = problem->program, .task = GP_TASK_VALUES, .nugget = 1.0,
+		.seed = problem->seed, .type = problem->type};
+}
+
 gp_similarity *
-gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem)
+gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem, int64_t landmarks)
 {
 	gp_similarity *s = gp_alloc_zero(ev->env, 1, sizeof(gp_similarity));
 	int			root = ev->kernel->program->nsteps - 1;
-	gp_problem	fit = {.graph = problem->graph, .features = problem->features,
-		.program = problem->program, .task = GP_TASK_VALUES, .nugget = 1.0,
-		.seed = problem->seed, .type = problem->type};
+	double	   *diag;
 
-	ev->env->progress(ev->env, GP_PHASE_PLAN, 0, 0);
 	s->ev = ev;
-	gp_plan_check_factors(ev, ev->env->limit > 0 ? (double) gp_limit(ev->env) : INFINITY);
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	if (gp_step_is_linear(ev, root))
 	{
-		/* Takes the explicit factor of a linear kernel */
-		const gp_linear *z = gp_linear_of_step(s->ev, root);
-		double		turned = 0.0;
+		const gp_linear *z = gp_linear_of_step(ev, root);
 
-		if (z->csr)
-			turned = gp_csr_entries(z->csr) * (4.0 + gp_type_size(s->ev->type)) +
-				(z->width + 1) * 2.0 * sizeof(int64_t);
-		check_limit(s->ev, turned + working_bytes(s->ev, problem, (double) z->width));
 		if (z->csr)
 			add_piece(s, (gp_linear) {.width = z->csr->cols, .csr = z->csr, .made = true}, 1.0);
 		if (z->dense.cols > 0)
 			add_piece(s, (gp_linear) {.width = z->dense.cols, .dense = z->dense, .made = true},
 					  1.0);
 	}
-	else if (!full_matrix(s, problem, root))
-		lowrank_factor(s, problem, &fit, root);
+	else if (landmarks > 0)
+		lowrank_factor(s, problem, root, landmarks);
+	else
+	{
+		s->full = gp_eval_full(ev, root);
+		s->effort = 2.0 * (double) ev->n * ev->n;
+	}
 	/* What rows are multiplied with to have length one */
-	double	   *diag = variances(s);
-
-	GP_EACH(s->ev->env, i, s->ev->n, i)
+	diag = variances(s);
+	GP_EACH(ev->env, i, gp_items(ev->env, ev->n), i)
 	{
 		if (!isfinite(diag[i]))
-			gp_raise(s->ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+			gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 					 "the kernel overflows");
 		diag[i] = diag[i] > 0.0 ? 1.0 / sqrt(diag[i]) : 0.0;
 	}

@@ -50,7 +50,7 @@ extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp
 extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise,
 								 double *variance);
 
-/* dense_factor.c: all panels side by side, nodes x rank float; owned by the caller. */
+/* factor_blocks.c: all panels side by side, nodes x rank float; owned by the caller. */
 extern gp_matrix gp_factor_dense(gp_eval *ev, gp_factor *f);
 
 /*

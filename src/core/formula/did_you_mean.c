@@ -7,7 +7,6 @@
  * more of what was written is right than wrong.
  */
 #include "formula_internal.h"
-#include "lex.h"
 
 #define MOST_LETTERS 62			/* names of SQL have one more at most */
 #define MOST_WRONG 3

@@ -12,11 +12,19 @@
 
 #include "tree.h"
 #include "formula.h"
-#include "lex.h"
 
+#define GP_KERNEL_MAX_BYTES 4096	/* the longest text of a kernel */
 #define GP_MAX_LAYERS 32
 #define GP_MAX_POWER 64			/* of an operator */
 #define GP_ZERO (-1)			/* in place of a step: a covariance of zero */
+
+/* ---- names (text.c) ---- */
+
+/* True for the names that formulas reserve: X, W1, relu and so on. */
+extern bool gp_keyword_is(const char *name, int length);
+
+/* The number behind a letter: 0 for W, 1 for W1; -1 for any other name. */
+extern int	gp_name_number(const char *name, size_t length, char letter);
 
 /* ---- parameters of input kernels and methods (parameter.c) ---- */
 
@@ -48,7 +56,7 @@ typedef struct gp_parameter
 #define GP_PARAMETER(n, value, r, ...) \
 	{.name = n,.fallback = value,.range = GP_RANGE_##r, __VA_ARGS__}
 
-/* ---- names (preset.c) ---- */
+/* ---- presets (preset.c) ---- */
 
 /* A kernel with a name: a preset, whose text is one that anyone could write, or a method. */
 typedef struct gp_preset

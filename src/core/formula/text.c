@@ -1,5 +1,5 @@
 /*
- * text.c - text that grows in an arena.
+ * text.c - text that grows in an arena, and the names that formulas reserve.
  */
 #include "formula_internal.h"
 
@@ -41,4 +41,49 @@ gp_text_number(gp_text *text, double number)
 			break;
 	}
 	gp_text_add(text, "%s", buffer);
+}
+
+/* ---- names ---- */
+
+int
+gp_name_number(const char *name, size_t length, char letter)
+{
+	int			number = 0;
+
+	if (length < 1 || length > 4 || name[0] != letter || (length > 1 && name[1] == '0'))
+		return -1;
+	for (size_t i = 1; i < length; i++)
+	{
+		if (!(name[i] >= '0' && name[i] <= '9'))
+			return -1;
+		number = 10 * number + (name[i] - '0');
+	}
+	return number;
+}
+
+/* True when a piece of text is this word, in any case. */
+static bool
+is_word(const char *name, size_t length, const char *word)
+{
+	if (strlen(word) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (name[i] != word[i] && name[i] != word[i] - ('a' - 'A'))
+			return false;
+	return true;
+}
+
+bool
+gp_keyword_is(const char *name, int length)
+{
+	static const char *const exact[] = {"X", "X0", "N", "A", "I", "P"};
+	static const char *const any_case[] = {"l", "ln", "sqrt", "relu", "unit"};
+
+	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+		if ((size_t) length == strlen(exact[i]) && memcmp(name, exact[i], length) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(any_case) / sizeof(any_case[0]); i++)
+		if (is_word(name, length, any_case[i]))
+			return true;
+	return gp_name_number(name, length, 'W') >= 0 || gp_name_number(name, length, 'b') >= 0;
 }

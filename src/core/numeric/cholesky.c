@@ -4,6 +4,7 @@
 #include "numeric.h"
 
 #define LEAST_JITTER 1e-12
+#define SINGULAR 1e-10			/* of a diagonal: what a pivot has to be more than */
 #define MOST_ORTHONORMAL 1e-3
 
 double
@@ -54,4 +55,44 @@ gp_orthonormalise(gp_device *dev, gp_matrix y, double first)
 		dev->trsm(dev, false, true, root, y);
 	gp_destroy_all(dev, &root, &gram);
 	return found;
+}
+
+double
+gp_solve_small(int n, const double *a, int stride, const double *b, double *x)
+{
+	double		l[GP_SMALL][GP_SMALL] = {{0.0}};
+	double		product = 0.0;
+
+	for (int j = 0; j < n; j++)
+	{
+		double		pivot = a[j * stride + j];
+
+		for (int i = 0; i < j; i++)
+			pivot -= l[j][i] * l[j][i];
+		l[j][j] = pivot > SINGULAR * fabs(a[j * stride + j]) ? sqrt(pivot) : 0.0;
+		for (int row = j + 1; row < n && l[j][j] > 0.0; row++)
+		{
+			double		sum = a[row * stride + j];
+
+			for (int i = 0; i < j; i++)
+				sum -= l[row][i] * l[j][i];
+			l[row][j] = sum / l[j][j];
+		}
+	}
+	for (int j = 0; j < n; j++)
+	{
+		double		sum = b[j];
+
+		for (int i = 0; i < j; i++)
+			sum -= l[j][i] * x[i];
+		x[j] = l[j][j] > 0.0 ? sum / l[j][j] : 0.0;
+		product += x[j] * x[j];
+	}
+	for (int j = n - 1; j >= 0; j--)
+	{
+		for (int i = j + 1; i < n; i++)
+			x[j] -= l[i][j] * x[i];
+		x[j] = l[j][j] > 0.0 ? x[j] / l[j][j] : 0.0;
+	}
+	return product;
 }

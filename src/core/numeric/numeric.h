@@ -90,22 +90,6 @@ gp_row_products(gp_device *dev, gp_matrix a, gp_matrix b)
 	return host;
 }
 
-/* ---- dot.c ---- */
-
-/* What inner products of matrices of so many rows take. */
-typedef struct gp_long_dots
-{
-	gp_device  *dev;
-	gp_matrix	dots;			/* rows x 1 double */
-	double	   *host;			/* the same */
-} gp_long_dots;
-
-extern gp_long_dots gp_long_dots_open(gp_device *dev, int64_t rows);
-extern void gp_long_dots_close(gp_long_dots *l);
-
-/* The product of all elements of a with those of b, added up; in a dry run 1. */
-extern double gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b);
-
 /* ---- cholesky.c ---- */
 
 /* The mean of a vector, and of the diagonal of a matrix, on the device. */
@@ -127,7 +111,28 @@ extern double gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, doubl
  */
 extern bool gp_orthonormalise(gp_device *dev, gp_matrix y, double first);
 
+/*
+ * Solves the first n unknowns of a symmetric system of at most GP_SMALL, whose rows a are stride
+ * numbers apart; unknowns without a pivot are 0.  Returns <b, x>.
+ */
+#define GP_SMALL 16
+extern double gp_solve_small(int n, const double *a, int stride, const double *b, double *x);
+
 /* ---- conjugate.c ---- */
+
+/* What inner products of matrices of so many rows take. */
+typedef struct gp_long_dots
+{
+	gp_device  *dev;
+	gp_matrix	dots;			/* rows x 1 double */
+	double	   *host;			/* the same */
+} gp_long_dots;
+
+extern gp_long_dots gp_long_dots_open(gp_device *dev, int64_t rows);
+extern void gp_long_dots_close(gp_long_dots *l);
+
+/* The product of all elements of a with those of b, added up; in a dry run 1. */
+extern double gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b);
 
 /* to = A from. */
 typedef void gp_conjugate_product (void *system, gp_matrix from, gp_matrix to);

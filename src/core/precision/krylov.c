@@ -15,13 +15,13 @@
  * hub meet in pairs.  The noise makes it well conditioned, so that conjugate gradients need no
  * preconditioner.
  */
-#include "krylov.h"
+#include "precision.h"
 
 #include "numeric/numeric.h"
 
-#define MOST 16					/* products */
+#define MOST GP_SMALL			/* products */
 #define LAST 2					/* vectors whose gain shows whether there are enough */
-#define SINGULAR 1e-10			/* of a diagonal: what a pivot has to be more than */
+#define SINGULAR 1e-10			/* of a vector: what is left of the next one */
 #define SMALL 1e-6				/* of the right side, what may be left of it */
 #define MOST_STEPS 100
 
@@ -245,51 +245,6 @@ row_product(const gp_krylov *k, const double *a, const double *b)
 	return sum;
 }
 
-/*
- * Solves the first n unknowns of a symmetric system, MOST x MOST, by Cholesky's factor, those
- * without a pivot being 0; returns <b, c>.
- */
-static double
-solve_small(double (*a)[MOST], const double *b, int n, double *c)
-{
-	double		l[MOST][MOST] = {{0.0}};
-	double		gain = 0.0;
-
-	memset(c, 0, MOST * sizeof(double));
-	for (int j = 0; j < n; j++)
-	{
-		double		pivot = a[j][j];
-
-		for (int i = 0; i < j; i++)
-			pivot -= l[j][i] * l[j][i];
-		l[j][j] = pivot > SINGULAR * fabs(a[j][j]) ? sqrt(pivot) : 0.0;
-		for (int row = j + 1; row < n && l[j][j] > 0.0; row++)
-		{
-			double		sum = a[row][j];
-
-			for (int i = 0; i < j; i++)
-				sum -= l[row][i] * l[j][i];
-			l[row][j] = sum / l[j][j];
-		}
-	}
-	for (int j = 0; j < n; j++)
-	{
-		double		sum = b[j];
-
-		for (int i = 0; i < j; i++)
-			sum -= l[j][i] * c[i];
-		c[j] = l[j][j] > 0.0 ? sum / l[j][j] : 0.0;
-		gain += c[j] * c[j];
-	}
-	for (int j = n - 1; j >= 0; j--)
-	{
-		for (int i = j + 1; i < n; i++)
-			c[j] -= l[i][j] * c[i];
-		c[j] = l[j][j] > 0.0 ? c[j] / l[j][j] : 0.0;
-	}
-	return gain;
-}
-
 /* The labels' system solved for right sides in their rows; the caller's. */
 static double *
 label_solution(gp_krylov *k, const double *w)
@@ -380,8 +335,8 @@ gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
 	if (!k->env->dry)
 	{
 		memset(k->c, 0, sizeof(k->c));
-		before = solve_small(a, b, vectors - 1 - LAST, k->c + 1);
-		gain = solve_small(a, b, vectors - 1, k->c + 1);
+		before = gp_solve_small(vectors - 1 - LAST, *a, MOST, b, k->c + 1);
+		gain = gp_solve_small(vectors - 1, *a, MOST, b, k->c + 1);
 		/* The labels' rows of the solution, from the coefficients and what the labels answer to
 		 * each */
 		combine_rows(k, k->c, k->x);

@@ -86,6 +86,47 @@ extern double *gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, u
 /* tr (I + s2 L)^-d / n. */
 extern double gp_prior_mean(const double *moment, double sigma2, int d);
 
+/* ---- posteriors of all priors from one run of products with S (krylov.c) ---- */
+
+typedef struct gp_krylov gp_krylov;
+
+/*
+ * Spans the space of so many products with S of right sides, elements in the rows of the
+ * labelled nodes.  Vectors of it, nodes x cols each, are held until it is closed.
+ */
+extern gp_krylov *gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type,
+								 const int32_t *labelled, int64_t nlabelled, int64_t cols,
+								 const gp_elements *b, int products);
+extern void gp_krylov_close(gp_krylov *k);
+
+/*
+ * The solution of (B^d + M / noise) X = B / noise that is best in the space, d at most 2: x has the
+ * labels' rows, n x cols double.  Returns the root of what the last two vectors of the space gain
+ * over what is left of the whole, as gp_precision_solve has it: large where the space is too small.
+ */
+extern double gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x);
+
+/* The last solution at all nodes; the caller's. */
+extern gp_matrix gp_krylov_solution(gp_krylov *k);
+
+/* ---- what probes of a diagonal need (precision_probe.c) ---- */
+
+/* The sign of a node among the probes of its colour. */
+extern double gp_probe_sign(uint64_t seed, int32_t node);
+
+/*
+ * Colours n nodes (NULL: all of them) so that neighbours differ where possible; each its own
+ * where there are as many colours.  Owned by the caller.
+ */
+extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n,
+								 int32_t colours);
+
+/*
+ * Labels of which no other label can know anything, being alone in their component: without theirs
+ * the posterior mean is exactly 0, and rounding must not hint at the class.  Owned by the caller.
+ */
+extern bool *gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
+
 /* ---- the fit ---- */
 
 #define GP_PRIORS_TRIED 10

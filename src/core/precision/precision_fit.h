@@ -4,8 +4,7 @@
 #ifndef GP_PRECISION_FIT_H
 #define GP_PRECISION_FIT_H
 
-#include "krylov.h"
-#include "precision_probe.h"
+#include "precision.h"
 
 #define GP_PRECISION_BATCH 64	/* columns that are solved at once */
 #define GP_PRECISION_MOST 500	/* iterations */

@@ -5,7 +5,7 @@
  * colours where there are enough (Tang and Saad 2012).  What is left of the others of a
  * colour is small beside the diagonal.
  */
-#include "precision_probe.h"
+#include "precision.h"
 
 #include "graph/graph.h"
 

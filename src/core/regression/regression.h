@@ -399,7 +399,7 @@ extern gp_posterior *gp_posterior_make(gp_device *dev, const gp_problem *problem
 									   const gp_plan *plan, gp_regression *regression, void *arg);
 
 /*
- * posterior_from_scores.c: of a method that is no regression, from what is said of each
+ * posterior.c: of a method that is no regression, from what is said of each
  * labelled node (m x columns, m) by a model that has not seen its label; owns both arrays from now
  * on.  Variances of values are scaled to the errors.
  */

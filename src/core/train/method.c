@@ -62,8 +62,65 @@ static const member dgp_options[] = {
 
 const gp_dgp gp_dgp_defaults = {.convolutions = 2,.features = 128};
 
-static void check_gckm(gp_env *env, const gp_kernel *kernel, const void *options);
-static void check_dgp(gp_env *env, const gp_kernel *kernel, const void *options);
+/* ---- what must hold among options ---- */
+
+/* Where the later one of two options stands. */
+static int
+later_of(const gp_kernel *kernel, const char *a, const char *b)
+{
+	int			x = gp_kernel_option_position(kernel, a);
+	int			y = gp_kernel_option_position(kernel, b);
+
+	return x > y ? x : y;
+}
+
+/* Options of layers that there are, and penalties with an answer. */
+static void
+check_gckm(gp_env *env, const gp_kernel *kernel, const void *options)
+{
+	const gp_gckm *o = options;
+
+	for (int k = o->layers; k < GP_GCKM_MAX_LAYERS; k++)
+	{
+		char		name[32];
+
+		snprintf(name, sizeof(name), "components%d", k + 1);
+		if (o->components_of[k] > 0)
+			gp_raise_at(env, GP_ERR_VALUE, gp_kernel_option_position(kernel, name), NULL,
+						"option \"%s\" of kernel \"gckm\" belongs to layer %d of %d", name, k + 1,
+						o->layers);
+		snprintf(name, sizeof(name), "width%d", k + 2);
+		if (o->width[k + 1] > 0.0)
+			gp_raise_at(env, GP_ERR_VALUE, gp_kernel_option_position(kernel, name),
+						"The last width is that of the labels' kernel.",
+						"option \"%s\" of kernel \"gckm\" belongs to kernel %d of %d", name, k + 2,
+						o->layers + 1);
+	}
+	if (o->lambda1 * o->eta < 1.0)
+		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "lambda1", "eta"),
+					"Below 1 the similarity of the nodes without a label is indefinite.",
+					"options \"lambda1\" and \"eta\" of kernel \"gckm\" must have a product of at "
+					"least 1");
+	if (o->lambda2 >= o->lambda1)
+		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "lambda1", "lambda2"),
+					"Otherwise labels would have a negative weight.",
+					"option \"lambda2\" of kernel \"gckm\" must be less than lambda1, %g",
+					o->lambda1);
+}
+
+/* Inducing pairs take the place of cosines. */
+static void
+check_dgp(gp_env *env, const gp_kernel *kernel, const void *options)
+{
+	const gp_dgp *o = options;
+
+	if (o->inducing > 0 && o->features != gp_dgp_defaults.features)
+		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "inducing", "features"),
+					"With inducing pairs there are no cosines.",
+					"options \"features\" and \"inducing\" of kernel \"dgp\" exclude each other");
+}
+
+/* ---- texts and options ---- */
 
 const gp_method_text gp_gckm_text = {"gckm", gckm_options, check_gckm};
 const gp_method_text gp_gpsrf_text = {"gpsrf", gpsrf_options, NULL};
@@ -127,62 +184,4 @@ gp_method_print(gp_env *env, const gp_method_text *m, const void *options)
 	text = gp_kernel_print(env, kernel);
 	gp_kernel_free(kernel);
 	return text;
-}
-
-/* ---- what must hold among options ---- */
-
-/* Where the later one of two options stands. */
-static int
-later_of(const gp_kernel *kernel, const char *a, const char *b)
-{
-	int			x = gp_kernel_option_position(kernel, a);
-	int			y = gp_kernel_option_position(kernel, b);
-
-	return x > y ? x : y;
-}
-
-/* Options of layers that there are, and penalties with an answer. */
-static void
-check_gckm(gp_env *env, const gp_kernel *kernel, const void *options)
-{
-	const gp_gckm *o = options;
-
-	for (int k = o->layers; k < GP_GCKM_MAX_LAYERS; k++)
-	{
-		char		name[32];
-
-		snprintf(name, sizeof(name), "components%d", k + 1);
-		if (o->components_of[k] > 0)
-			gp_raise_at(env, GP_ERR_VALUE, gp_kernel_option_position(kernel, name), NULL,
-						"option \"%s\" of kernel \"gckm\" belongs to layer %d of %d", name, k + 1,
-						o->layers);
-		snprintf(name, sizeof(name), "width%d", k + 2);
-		if (o->width[k + 1] > 0.0)
-			gp_raise_at(env, GP_ERR_VALUE, gp_kernel_option_position(kernel, name),
-						"The last width is that of the labels' kernel.",
-						"option \"%s\" of kernel \"gckm\" belongs to kernel %d of %d", name, k + 2,
-						o->layers + 1);
-	}
-	if (o->lambda1 * o->eta < 1.0)
-		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "lambda1", "eta"),
-					"Below 1 the similarity of the nodes without a label is indefinite.",
-					"options \"lambda1\" and \"eta\" of kernel \"gckm\" must have a product of at "
-					"least 1");
-	if (o->lambda2 >= o->lambda1)
-		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "lambda1", "lambda2"),
-					"Otherwise labels would have a negative weight.",
-					"option \"lambda2\" of kernel \"gckm\" must be less than lambda1, %g",
-					o->lambda1);
-}
-
-/* Inducing pairs take the place of cosines. */
-static void
-check_dgp(gp_env *env, const gp_kernel *kernel, const void *options)
-{
-	const gp_dgp *o = options;
-
-	if (o->inducing > 0 && o->features != gp_dgp_defaults.features)
-		gp_raise_at(env, GP_ERR_VALUE, later_of(kernel, "inducing", "features"),
-					"With inducing pairs there are no cosines.",
-					"options \"features\" and \"inducing\" of kernel \"dgp\" exclude each other");
 }

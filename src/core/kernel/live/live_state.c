@@ -236,16 +236,13 @@ gp_state_load(gp_device *dev, const gp_piece *piece, gp_type type)
 					 type);
 }
 
-/*
- * A triangle on the device, zeros above it; row by row where the device's memory is the host's,
- * which needs no jobs.
- */
 gp_matrix
 gp_state_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 {
 	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
 	double	   *at = piece->dense;
 
+	/* row by row where the device's memory is the host's, which needs no jobs */
 	if (dev->room > 0)
 		dev->fill(dev, m, 0.0);
 	for (int64_t i = 0; i < n && !dev->env->dry; i++)

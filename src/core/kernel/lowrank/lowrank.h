@@ -92,7 +92,8 @@ extern gp_matrix gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_term
 /* The factor of terms that a step joins; it may stay unmade where only a panel is taken of it. */
 extern gp_linear gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms, bool for_panel);
 
-/* C(:,a) of an activation on a factor with panels, the first of which may become it. */
+/* C(:,a) of an activation on a factor with panels, a block of rows at a time, which depends on the
+ * same rows of the panels alone: the first panel of its width becomes it. */
 extern gp_matrix gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f);
 
 #endif							/* GP_LOWRANK_H */

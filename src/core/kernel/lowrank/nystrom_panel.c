@@ -10,10 +10,6 @@
 
 #define PATIENT_JITTER 1e5		/* the largest where the evaluation is patient */
 
-/*
- * The Cholesky factor of a covariance of landmarks, with as little jitter as
- * works.  Both triangles are first made their mean, for rounding differs in them.
- */
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
 {
@@ -252,11 +248,6 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 	parts->stage = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, norm};
 }
 
-/*
- * C(:,a) of a step with panels, a block of rows at a time.  A block depends on
- * the same rows of the panels alone, so the result overwrites the first panel
- * of its width.
- */
 gp_matrix
 gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 {

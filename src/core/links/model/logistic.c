@@ -269,33 +269,18 @@ static double
 scoring_step(const curve *c, const likelihood *at, double *step)
 {
 	double		h[PARAMETERS][PARAMETERS];
-	double		gain = 0.0;
+	double		gradient[PARAMETERS];
 
 	memcpy(h, at->information, sizeof(h));
-	memcpy(step, at->gradient, PARAMETERS * sizeof(double));
+	memcpy(gradient, at->gradient, sizeof(gradient));
 	for (int k = 0; k < PARAMETERS; k++)
 		if (!c->open[k])
 		{
 			for (int l = 0; l < PARAMETERS; l++)
 				h[k][l] = h[l][k] = k == l ? 1.0 : 0.0;
-			step[k] = 0.0;
+			gradient[k] = 0.0;
 		}
-	/* Gauss and Jordan: h has no negative eigenvalue. */
-	for (int k = 0; k < PARAMETERS; k++)
-		for (int r = 0; r < PARAMETERS; r++)
-		{
-			double		factor = r == k ? 0.0 : h[r][k] / h[k][k];
-
-			for (int l = 0; l < PARAMETERS; l++)
-				h[r][l] -= factor * h[k][l];
-			step[r] -= factor * step[k];
-		}
-	for (int k = 0; k < PARAMETERS; k++)
-	{
-		step[k] /= h[k][k];
-		gain += at->gradient[k] * step[k];
-	}
-	return gain;
+	return gp_solve_small(PARAMETERS, *h, PARAMETERS, gradient, step);
 }
 
 /* Climbs to the largest likelihood. */

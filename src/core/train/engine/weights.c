@@ -85,7 +85,6 @@ gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *band, gp_matrix
 	gp_add_product(t, 2.0, dphi, phi, square);
 }
 
-/* dx = du / len, and dlog len = - the sums of du o u. */
 void
 gp_lengths_backward(gp_trainer *t, gp_weights *w, gp_matrix u, gp_matrix du, gp_matrix dx)
 {

@@ -19,7 +19,7 @@ typedef struct gp_points
 } gp_points;
 
 /*
- * gckm_points.c: labelled nodes (ascending), at most three quarters of them all, and a random
+ * gckm_kernels.c: labelled nodes (ascending), at most three quarters of them all, and a random
  * choice of the others.
  */
 extern gp_points gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled,
@@ -51,8 +51,9 @@ extern void gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_
 extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points);
 
 /*
- * k is multiplied by exp(-gamma |x - y|) of the nodes' own features, gamma 0 being 0.8 over
- * the root mean squared distance of two nodes; work is like k.
+ * k is multiplied by exp(-gamma |x - y|), not squared as in the authors' program, of the nodes' own
+ * features, which no mean changes; gamma 0 is 0.8 over the root mean squared distance of two nodes.
+ * work is like k.
  */
 extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
 						gp_matrix work, gp_matrix norm, gp_matrix k);
