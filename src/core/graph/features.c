@@ -228,6 +228,15 @@ gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims, int6
 	return s;
 }
 
+void
+gp_csr_to_dense(gp_env *env, const gp_csr *s, int64_t rows, void *dense, int64_t dims)
+{
+	GP_EACH(env, i, rows, s->start[i])
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			gp_number_put(dense, s->type, i * dims + s->col[k],
+						  gp_number_at(s->value, s->type, k));
+}
+
 /* Chooses the final form, which follows from the share of non-zeros alone. */
 static void
 choose_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
@@ -243,12 +252,7 @@ choose_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 	{
 		dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
 							  gp_type_size(f->type));
-		GP_EACH(env, i, csr->rows, csr->start[i])
-		{
-			for (int64_t k = csr->start[i]; k < csr->start[i + 1]; k++)
-				gp_number_put(dense, f->type, i * f->dims + csr->col[k],
-							  gp_number_at(csr->value, f->type, k));
-		}
+		gp_csr_to_dense(env, csr, csr->rows, dense, f->dims);
 		gp_csr_free(env, csr);
 		csr = NULL;
 	}
@@ -321,15 +325,24 @@ gp_features_of_csr(gp_env *env, gp_csr *csr)
 }
 
 gp_features *
+gp_features_of_dense(gp_env *env, void *dense, int64_t rows, int64_t dims, gp_type type)
+{
+	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+
+	*f = (gp_features) {rows, dims, NULL, dense, type};
+	return f;
+}
+
+gp_features *
 gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 {
-	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	gp_features *out;
 	size_t		size = gp_type_size(f->type);
 	gp_csr	   *s = f->csr;
 
 	rows = gp_max64(rows, f->rows);
 	dims = gp_max64(dims, f->dims);
-	*out = (gp_features) {rows, dims, NULL, NULL, f->type};
+	out = gp_features_of_dense(env, NULL, rows, dims, f->type);
 	if (s)
 	{
 		gp_csr	   *none = gp_csr_create(env, rows - s->rows, dims, 0, s->type);

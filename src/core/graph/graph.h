@@ -271,8 +271,14 @@ extern gp_features *gp_features_widen(gp_env *env, gp_features *features, int64_
 /* Features with numbers of a type; takes the place of those given. */
 extern gp_features *gp_features_as(gp_env *env, gp_features *features, gp_type type);
 
-/* A sparse matrix as features, which it belongs to from then on. */
+/* A sparse matrix, or a dense one of packed rows, as features, which it belongs to from then on. */
 extern gp_features *gp_features_of_csr(gp_env *env, gp_csr *csr);
+extern gp_features *gp_features_of_dense(gp_env *env, void *dense, int64_t rows, int64_t dims,
+										 gp_type type);
+
+/* dense (dims columns, packed) = the first rows of s where they have entries. */
+extern void gp_csr_to_dense(gp_env *env, const gp_csr *s, int64_t rows, void *dense,
+							int64_t dims);
 
 /* The identity, for structure only. */
 extern gp_features *gp_features_identity(gp_env *env, int64_t nodes, gp_type type);

@@ -95,16 +95,12 @@ gp_features *
 gp_features_of_matrix(gp_device *dev, gp_matrix m, gp_type type)
 {
 	gp_env	   *env = dev->env;
-	gp_features *f = gp_alloc_zero(env, 1, sizeof(gp_features));
+	void	   *host = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols),
+										gp_type_size(type));
 
-	f->rows = m.rows;
-	f->dims = m.cols;
-	f->type = type;
-	f->dense = gp_alloc_figures(env, (int64_t) gp_size_mul(env, m.rows, m.cols),
-								gp_type_size(type));
-	dev->download(dev, gp_matrix_wrap(f->dense, m.rows, m.cols, type), m);
+	dev->download(dev, gp_matrix_wrap(host, m.rows, m.cols, type), m);
 	dev->destroy(dev, &m);
-	return f;
+	return gp_features_of_dense(env, host, m.rows, m.cols, type);
 }
 
 /* F G' / sqrt(dims) with a Gaussian G: products of rows are kept in the mean. */
@@ -119,7 +115,7 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 	gp_matrix	out = dev->create(dev, factor->rows, dims, type);
 
 	/* Standard normals by the Box-Muller transform, a stream for each row */
-	for (int64_t i = 0; i < view.rows; i++)
+	GP_EACH(env, i, view.rows, i * view.cols)
 	{
 		gp_stream	s = gp_stream_start(seed, -2, i, 0);
 
@@ -132,8 +128,6 @@ project(gp_device *dev, gp_csr *factor, int64_t dims, uint64_t seed, gp_type typ
 			for (int64_t k = j; k < view.cols && k < j + 2; k++)
 				gp_number_put(view.data, view.type, i * view.ld + k, pair[k - j]);
 		}
-		if (i % GP_POLL_ROWS == 0)
-			env->check_interrupts(env);
 	}
 	dev->upload(dev, g, view);
 	gp_free(env, host);

@@ -72,10 +72,9 @@ gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 gp_features *
 gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size size)
 {
-	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	gp_features *out = gp_features_of_dense(env, NULL, f->rows, f->dims, type);
 	const void *from = f->csr ? f->csr->value : f->dense;
 
-	*out = (gp_features) {f->rows, f->dims, NULL, NULL, type};
 	if (f->csr)
 	{
 		out->csr = gp_csr_create(env, f->rows, f->dims, gp_csr_entries(f->csr), type);

@@ -43,11 +43,9 @@ static void
 promise_root(gp_eval *ev, const gp_graph *graph, const gp_laplacian *kernel)
 {
 	root_trial	t = {graph, *kernel, ev->type};
-	gp_features *x = gp_alloc_zero(ev->env, 1, sizeof(gp_features));
 
-	*x = (gp_features) {.rows = graph->nodes, .dims = graph->nodes, .type = ev->type,
-						.dense = gp_alloc(ev->env, 1)};
-	ev->kernel->own_x = x;
+	ev->kernel->own_x = gp_features_of_dense(ev->env, gp_alloc(ev->env, 1), graph->nodes,
+											 graph->nodes, ev->type);
 	ev->kernel->promised = true;
 	ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
 }

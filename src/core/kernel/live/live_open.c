@@ -56,9 +56,8 @@ features_of_rows(gp_env *env, const gp_features *x, const gp_order *order)
 		return gp_features_of_csr(env, gp_csr_select(env, x->csr, order->node, order->rows, NULL,
 													 x->dims));
 	bytes = (size_t) x->dims * gp_type_size(x->type);
-	out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	*out = (gp_features) {.rows = order->rows,.dims = x->dims,.type = x->type};
-	out->dense = gp_alloc_array(env, order->rows, bytes);
+	out = gp_features_of_dense(env, gp_alloc_array(env, order->rows, bytes), order->rows, x->dims,
+							   x->type);
 	for (int64_t r = 0; r < order->rows; r++)
 		memcpy((char *) out->dense + (size_t) r * bytes,
 			   (char *) x->dense + (size_t) order->node[r] * bytes, bytes);
@@ -86,13 +85,12 @@ static gp_features *
 stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *kept,
 			   int64_t anchors)
 {
-	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
+	gp_features *out = gp_features_of_dense(env, NULL, rows + anchors, x->dims, x->type);
 	gp_csr	   *none;
 	gp_csr	   *own;
 	size_t		size = gp_type_size(x->type);
 	size_t		bytes = (size_t) (rows * x->dims) * size;
 
-	*out = (gp_features) {.rows = rows + anchors,.dims = x->dims,.type = x->type};
 	require_anchors(env, kept, anchors, x->dims, x->type);
 	if (kept ? kept->csr != NULL : x->csr != NULL)
 	{
@@ -106,13 +104,7 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 	}
 	out->dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, out->rows, out->dims), size);
 	if (x->csr)
-	{
-		/* Copies the first rows of sparse features into dense ones */
-		for (int64_t i = 0; i < rows; i++)
-			for (int64_t k = x->csr->start[i]; k < x->csr->start[i + 1]; k++)
-				gp_number_put(out->dense, x->type, i * x->dims + x->csr->col[k],
-							  gp_number_at(x->csr->value, x->type, k));
-	}
+		gp_csr_to_dense(env, x->csr, rows, out->dense, x->dims);
 	else
 		memcpy(out->dense, x->dense, bytes);
 	/* Features that are new since the fit are 0 there. */
