@@ -441,21 +441,18 @@ gp_plan_fitter(gp_device *dev, const gp_problem *problem, gp_fitter fitter, cons
 	return t.plan;
 }
 
-/* A fit by conjugate gradients that is tried without being computed. */
-typedef struct precision_trial
+/* A sparse precision, and how it is to be fitted. */
+typedef struct sparse_fit
 {
-	const gp_problem *problem;
 	const gp_csr *s;
 	const gp_plan *plan;
-} precision_trial;
+} sparse_fit;
 
-/* The fit itself; runs in a dry run. */
-static void
-run_precision(gp_device *dry, void *arg)
+static gp_posterior *
+fit_precision(gp_device *dev, const gp_problem *problem, const void *arg)
 {
-	const precision_trial *t = arg;
-
-	gp_posterior_free(dry->env, gp_posterior_precision(dry, t->problem, t->s, t->plan));
+	return gp_posterior_precision(dev, problem, ((const sparse_fit *) arg)->s,
+								  ((const sparse_fit *) arg)->plan);
 }
 
 gp_plan
@@ -465,17 +462,18 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 		.strategy = GP_STRATEGY_PRECISION,
 		.reason = "conjugate gradients on the sparse precision, no factor: about "
 	};
-	precision_trial t = {problem, s, &plan};
+	sparse_fit	fit = {s, &plan};
+	fitter_trial t = {.problem = problem,.fitter = fit_precision,.arg = &fit};
 	gp_count	count;
 
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	plan.products = gp_precision_is_costly(s) ? GP_PRECISION_PRODUCTS : 0;
-	count = gp_dry_run(dev, run_precision, &t);
+	count = gp_dry_run(dev, run_fitter, &t);
 	if (plan.products > 0 && !gp_plan_fits(dev, problem, &count))
 	{
 		/* Products make up for the memory. */
 		plan.products = 0;
-		count = gp_dry_run(dev, run_precision, &t);
+		count = gp_dry_run(dev, run_fitter, &t);
 	}
 	gp_plan_set_figures(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
 	gp_plan_explain(&plan);

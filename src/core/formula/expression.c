@@ -137,12 +137,9 @@ compare_terms(const void *x, const void *y, void *unused)
 	const term *b = y;
 	int			order = (a->kind == ATOM_BIAS) - (b->kind == ATOM_BIAS);
 
-	if (order == 0)
-		order = gp_operator_compare(a->op, b->op);
-	if (order == 0)
-		order = (int) a->kind - (int) b->kind;
-	if (order == 0)
-		order = gp_steps_compare(a->steps, a->atom, b->atom);
+	order = order != 0 ? order : gp_operator_compare(a->op, b->op);
+	order = order != 0 ? order : (int) a->kind - (int) b->kind;
+	order = order != 0 ? order : gp_steps_compare(a->steps, a->atom, b->atom);
 	return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
 }
 

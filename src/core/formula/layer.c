@@ -19,6 +19,14 @@
 static const gp_value *evaluate(gp_layer *t, const gp_ast *ast);
 static gp_number number_of(gp_layer *t, const gp_ast *ast, const char *name);
 
+static void
+check_finite(gp_layer *t, gp_number number, int position)
+{
+	if (!isfinite(number.value))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
+					"value in kernel is not a finite number");
+}
+
 /* ---- products ---- */
 
 /* Refuses what stands on the wrong side of a feature. */
@@ -46,9 +54,7 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 
 	if (high->kind == VALUE_SCALAR)
 		return gp_value_number(t, number, b_position, "value out of range in kernel");
-	if (!isfinite(number.value))
-		gp_raise_at(t->env, GP_ERR_VALUE, a_position, NULL,
-					"value in kernel is not a finite number");
+	check_finite(t, number, a_position);
 	if (b->kind == VALUE_FEATURE && a->kind <= VALUE_OPERATOR && a->op == NULL &&
 		fabs(a->number.value) == 1.0)
 		return b;
@@ -193,9 +199,7 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 	v->number = high == VALUE_IDENTITY ? sum : (gp_number) {1.0, sum.varies};
 	if (high == VALUE_OPERATOR)
 		v->op = gp_operator_add(t, a->number.value, a->op, b->number.value, b->op);
-	if (!isfinite(v->number.value))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
-					"value in kernel is not a finite number");
+	check_finite(t, v->number, position);
 	return v;
 }
 
@@ -257,9 +261,7 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 					"power of an operator in kernel must be a whole number from 0 to %d",
 					GP_MAX_POWER);
 	t->position = ast->position;
-	if (!isfinite(number.value))
-		gp_raise_at(t->env, GP_ERR_VALUE, ast->position, NULL,
-					"value in kernel is not a finite number");
+	check_finite(t, number, ast->position);
 	v = gp_value_make(t, e->number.value == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
 	v->number = number;
 	for (int i = 0; base->op != NULL && i < (int) e->number.value; i++)

@@ -10,13 +10,18 @@
 
 static const gp_operator one = {.nterms = 1,.term = {{.coef = 1.0}}};
 
+/* A copy of I, to be made another operator of one term. */
+static gp_operator *
+copy_one(gp_layer *t)
+{
+	return memcpy(gp_arena_alloc(t->arena, sizeof(one)), &one, sizeof(one));
+}
+
 const gp_operator *
 gp_operator_a(gp_layer *t)
 {
-	gp_operator *op = gp_arena_alloc(t->arena, sizeof(gp_operator));
+	gp_operator *op = copy_one(t);
 
-	op->nterms = 1;
-	op->term[0].coef = 1.0;
 	op->term[0].power_a = 1;
 	return op;
 }
@@ -28,11 +33,9 @@ gp_operator_p(gp_layer *t, double alpha)
 
 	if (alpha == 1.0)
 		return NULL;
-	op = gp_arena_alloc(t->arena, sizeof(gp_operator));
+	op = copy_one(t);
 	op->np = 1;
 	op->p_alpha[0] = alpha;
-	op->nterms = 1;
-	op->term[0].coef = 1.0;
 	op->term[0].power_p[0] = 1;
 	return op;
 }

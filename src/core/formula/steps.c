@@ -284,10 +284,8 @@ gp_steps_compare(const gp_steps *b, int x, int y)
 
 		/* What stands there first, then what it is made of. */
 		order = (s->kind == GP_STEP_BIAS) - (t->kind == GP_STEP_BIAS);
-		if (order == 0)
-			order = gp_operator_compare(op_x, op_y);
-		if (order == 0)
-			order = kind_rank(s->kind) - kind_rank(t->kind);
+		order = order != 0 ? order : gp_operator_compare(op_x, op_y);
+		order = order != 0 ? order : kind_rank(s->kind) - kind_rank(t->kind);
 		if (order == 0 && s->kind == GP_STEP_BIAS)
 			order = s->value < t->value ? -1 : 1;
 		if (order == 0 && s->kind == GP_STEP_SUM)
@@ -399,30 +397,22 @@ gp_program_compare(const gp_program *a, const gp_program *b)
 {
 	int			order = a->nsteps - b->nsteps;
 
-	if (order == 0)
-		order = (int) a->input.kind - (int) b->input.kind;
+	order = order != 0 ? order : (int) a->input.kind - (int) b->input.kind;
 	for (int i = 0; order == 0 && i < GP_MAX_PARAMETERS; i++)
 		order = gp_number_compare(a->input.p[i], b->input.p[i]);
-	if (order == 0)
-		order = (int) a->norm - (int) b->norm;
-	if (order == 0)
-		order = gp_number_compare(a->power, b->power);
-	if (order == 0)
-		order = (int) a->open_power - (int) b->open_power;
+	order = order != 0 ? order : (int) a->norm - (int) b->norm;
+	order = order != 0 ? order : gp_number_compare(a->power, b->power);
+	order = order != 0 ? order : (int) a->open_power - (int) b->open_power;
 	for (int i = 0; order == 0 && i < a->nsteps; i++)
 	{
 		const gp_step *s = &a->steps[i];
 		const gp_step *t = &b->steps[i];
 
 		order = (int) s->kind - (int) t->kind;
-		if (order == 0)
-			order = s->arg0 - t->arg0;
-		if (order == 0)
-			order = s->arg1 - t->arg1;
-		if (order == 0)
-			order = gp_number_compare(s->value, t->value);
-		if (order == 0)
-			order = gp_operator_compare(s->op, t->op);
+		order = order != 0 ? order : s->arg0 - t->arg0;
+		order = order != 0 ? order : s->arg1 - t->arg1;
+		order = order != 0 ? order : gp_number_compare(s->value, t->value);
+		order = order != 0 ? order : gp_operator_compare(s->op, t->op);
 	}
 	return order;
 }

@@ -272,67 +272,36 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 	return false;
 }
 
-/* The slope and the curvature of the loss over gamma alone, without biases; returns the loss. */
+/*
+ * The best gamma without biases, those of x being 0, by Newton's steps kept inside of a shrinking
+ * bracket; room has two vectors.
+ */
 static double
-gamma_loss(fitter *f, double gamma, double *slope, double *curvature)
-{
-	int32_t		n = f->columns;
-	double		loss = 0.0;
-
-	*slope = *curvature = 0.0;
-	GP_EACH(f->env, i, f->n, i * n)
-	{
-		const double *s = f->s + i * n;
-		double	   *p = f->p + i * n;
-		double		mean = 0.0;
-		double		square = 0.0;
-
-		for (int32_t c = 0; c < n; c++)
-			p[c] = gamma * s[c];
-		gp_softmax_log(n, p, p, -1);
-		for (int32_t c = 0; c < n; c++)
-		{
-			double		far = s[c] - s[f->label[i]];
-
-			mean += p[c] * far;
-			square += p[c] * far * far;
-		}
-		*slope += mean;
-		*curvature += square - mean * mean;
-		loss -= log(fmax(p[f->label[i]], 1e-300));
-	}
-	*slope = f->weight * *slope + preference_slope(gamma);
-	*curvature = f->weight * *curvature + preference_curvature(gamma);
-	return f->weight * loss + preference(gamma);
-}
-
-/* The best gamma without biases, by Newton's steps kept inside of a shrinking bracket. */
-static double
-fit_gamma(fitter *f, double start, double *loss)
+fit_gamma(fitter *f, double *x, double *room, double *loss)
 {
 	double		low = GAMMA_MIN;
 	double		high = GAMMA_MAX;
-	double		gamma = fmin(fmax(start, low), high);
+	double	   *gradient = room;
+	double	   *curvature = room + f->columns + 1;
 
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
-		double		slope,
-					curvature,
-					next;
+		double		next;
 
-		*loss = gamma_loss(f, gamma, &slope, &curvature);
-		if (slope > 0.0)
-			high = gamma;
+		*loss = loss_at(f, x, gradient);
+		hessian_times(f, NULL, curvature);
+		if (*gradient > 0.0)
+			high = *x;
 		else
-			low = gamma;
-		next = curvature > 0.0 ? gamma - slope / curvature : 0.0;
+			low = *x;
+		next = *curvature > 0.0 ? *x - *gradient / *curvature : 0.0;
 		if (!(next > low && next < high))
 			next = sqrt(low * high);
-		if (fabs(next - gamma) <= 1e-6 * gamma)
+		if (fabs(next - *x) <= 1e-6 * *x)
 			break;
-		gamma = next;
+		*x = next;
 	}
-	return gamma;
+	return *x;
 }
 
 /*
@@ -341,12 +310,13 @@ fit_gamma(fitter *f, double start, double *loss)
  */
 static void
 fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_t *index,
-		  gp_calibrator *out)
+		  double *x, double *room, gp_calibrator *out)
 {
 	double		best = INFINITY;
-	double		gamma = GAMMA_MIDDLE;
+	double		gamma;
 	double		smallness = fmax(gp_class_factor(targets, mean, index, f->n) / SMALL, 1.0);
 
+	*x = GAMMA_MIDDLE;
 	for (int k = 0; k < DELTAS; k++)
 	{
 		double		delta = DELTA_MIN * pow(DELTA_MAX / DELTA_MIN, (double) k / (DELTAS - 1));
@@ -354,7 +324,7 @@ fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_
 		double		loss;
 
 		set_delta(f, mean, index, delta / smallness);
-		gamma = fit_gamma(f, gamma, &loss);
+		gamma = fit_gamma(f, x, room, &loss);
 		loss += 0.5 * away * away;
 		if (loss < best)
 		{
@@ -426,14 +396,15 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	x = gp_alloc_zero(env, columns + 1, sizeof(double));
-	fit_delta(&f, targets, mean, index, &out);
-	x[0] = out.gamma;
-	/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
-	int32_t		n = f.columns + 1;
-	double	   *gradient = gp_alloc_array(f.env, n, 5 * sizeof(double));
+	/* gradient and direction, a trial, and the Hessian's unit */
+	int32_t		n = columns + 1;
+	double	   *gradient = gp_alloc_array(env, n, 5 * sizeof(double));
 	double	   *d = gradient + n;
 
 	f.unit = d + 2 * n;
+	fit_delta(&f, targets, mean, index, x, gradient, &out);
+	x[0] = out.gamma;
+	/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
 		double		loss = loss_at(&f, x, gradient);
@@ -442,7 +413,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 		if (!line_search(&f, x, d, gradient, &loss, d + n))
 			break;
 	}
-	gp_free(f.env, gradient);
+	gp_free(env, gradient);
 	out.gamma = x[0];
 	memmove(x, x + 1, columns * sizeof(double));
 	out.bias = x;

@@ -53,11 +53,8 @@ order_labels(blocks *b)
 	next = gp_alloc_array(env, b->nblocks, sizeof(int64_t));
 	for (int64_t i = 0; i < b->targets->m; i++)
 		b->start[block[i] + 1]++;
-	for (int32_t k = 0; k < b->nblocks; k++)
-	{
-		b->start[k + 1] += b->start[k];
-		next[k] = b->start[k];
-	}
+	gp_offsets_of_counts(b->start, b->nblocks);
+	memcpy(next, b->start, b->nblocks * sizeof(int64_t));
 	for (int64_t i = 0; i < b->targets->m; i++)
 		b->order[next[block[i]]++] = (int32_t) i;
 	gp_free(env, next);

@@ -41,8 +41,7 @@ gp_pairs_set(gp_trainer *t, gp_layer_op *b, int64_t n)
 	}
 	for (int64_t e = 0; e < 2 * n; e++)
 		s->start[p->end[e] + 1]++;
-	GP_EACH(t->env, i, s->rows, i)
-		s->start[i + 1] += s->start[i];
+	gp_offsets_of_counts(s->start, s->rows);
 	/* For each node its pairs as the second end, then as the first.  Each start is moved on by its
 	 * entries, and the starts are those of the next row then. */
 	for (int64_t k = 0; k < 2 * n; k++)
