@@ -164,19 +164,6 @@ lex_next(lexer *lex)
 	lex->position += token->length;
 }
 
-static void
-lex_start(lexer *lex, gp_env *env, const char *text, int fixed)
-{
-	lex->env = env;
-	lex->start = lex->at = text;
-	lex->position = 1;
-	lex->fixed = fixed;
-	if (strnlen(text, GP_KERNEL_MAX_BYTES + 1) > GP_KERNEL_MAX_BYTES)
-		gp_raise_at(env, GP_ERR_SYNTAX, fixed > 0 ? fixed : 1, NULL,
-					"kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
-	lex_next(lex);
-}
-
 static bool
 lex_at(const lexer *lex, char symbol)
 {
@@ -451,10 +438,14 @@ check_first_name(parser *p)
 gp_kernel_text *
 gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 {
-	parser		p = {.arena = arena, .env = gp_arena_env(arena)};
+	gp_env	   *env = gp_arena_env(arena);
+	parser		p = {.arena = arena, .env = env, .lex = {env, source, source, 1, fixed}};
 	gp_kernel_text *text = gp_arena_alloc(arena, sizeof(gp_kernel_text));
 
-	lex_start(&p.lex, p.env, source, fixed);
+	if (strnlen(source, GP_KERNEL_MAX_BYTES + 1) > GP_KERNEL_MAX_BYTES)
+		gp_raise_at(env, GP_ERR_SYNTAX, fixed > 0 ? fixed : 1, NULL,
+					"kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
+	lex_next(&p.lex);
 	text->option = gp_arena_alloc(arena, GP_KERNEL_MAX_OPTIONS * sizeof(gp_option));
 	text->position = p.lex.token.position;
 	if (at_preset(&p))

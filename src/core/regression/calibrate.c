@@ -94,27 +94,6 @@ set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 	}
 }
 
-/* What is lost by a gamma away from the middle. */
-static double
-preference(double gamma)
-{
-	double		ratio = gamma / GAMMA_MIDDLE;
-
-	return GAMMA_WEIGHT * (ratio - 1.0 - log(ratio));
-}
-
-static double
-preference_slope(double gamma)
-{
-	return GAMMA_WEIGHT * (1.0 / GAMMA_MIDDLE - 1.0 / gamma);
-}
-
-static double
-preference_curvature(double gamma)
-{
-	return GAMMA_WEIGHT / (gamma * gamma);
-}
-
 /*
  * The negative log likelihood at x = (gamma, biases) with the preferences, and its gradient
  * where that is asked for; leaves the probabilities in p.
@@ -123,6 +102,8 @@ static double
 loss_at(fitter *f, const double *x, double *gradient)
 {
 	int32_t		n = f->columns;
+	double		ratio = x[0] / GAMMA_MIDDLE;
+	double		slope = GAMMA_WEIGHT * (1.0 / GAMMA_MIDDLE - 1.0 / x[0]);
 	double		loss = 0.0;
 
 	if (gradient)
@@ -146,11 +127,11 @@ loss_at(fitter *f, const double *x, double *gradient)
 		}
 	}
 	f->gamma = x[0];
-	loss = f->weight * loss + preference(x[0]);
+	loss = f->weight * loss + GAMMA_WEIGHT * (ratio - 1.0 - log(ratio));
 	for (int32_t c = 0; c < n; c++)
 		loss += 0.5 * RIDGE * x[c + 1] * x[c + 1];
 	for (int32_t c = 0; gradient && c <= n; c++)
-		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : preference_slope(x[0]));
+		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : slope);
 	if (gradient && f->bound)
 		gradient[0] = 0.0;
 	return loss;
@@ -180,21 +161,10 @@ hessian_times(fitter *f, const double *v, double *out)
 		}
 	}
 	for (int32_t c = 0; c <= n; c++)
-		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : preference_curvature(f->gamma)) *
+		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : GAMMA_WEIGHT / (f->gamma * f->gamma)) *
 			(v ? v[c] : 1.0);
 	if (f->bound)
 		out[0] = v ? 0.0 : 1.0;
-}
-
-/* <a, b> of n numbers. */
-static double
-dot(int32_t n, const double *a, const double *b)
-{
-	double		sum = 0.0;
-
-	for (int32_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
 }
 
 /* The Hessian's product, scaled from both sides to a diagonal of ones. */
@@ -245,9 +215,11 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 		  double *trial)
 {
 	int32_t		n = f->columns + 1;
-	double		slope = dot(n, gradient, d);
+	double		slope = 0.0;
 	double		step = 1.0;
 
+	for (int32_t i = 0; i < n; i++)
+		slope += gradient[i] * d[i];
 	if (!(-slope > CLOSE * (1.0 + fabs(*loss))))
 		return false;
 	for (int k = 0; k < HALVINGS; k++, step *= 0.5)
