@@ -262,6 +262,23 @@ prove_guards() {
 # Those that measure time, or put a GPU library beside the extension.
 TIMED='_(cancel|refresh|gpu|hostile)\.pl$'
 
+# Clusters without settings of their own are copies of one, as those of PostgreSQL::Test are from 17 on.
+initdb_once() {
+	local bin template=$WORK/template
+
+	bin=$(dirname "$PG_CONFIG")
+	mkdir "$template"
+	[ "$(id -u)" != 0 ] || chown postgres "$template"
+	as_server "$bin/initdb" -D "$template/data" -A trust -N >"$WORK/template.log" 2>&1 || return
+	mv "$bin/initdb" "$bin/initdb.real"
+	cat >"$bin/initdb" <<-EOF
+		#!/bin/sh
+		[ "\$*" = "-D \$2 -A trust -N" ] && exec cp -a "$template/data" "\$2"
+		exec "$bin/initdb.real" "\$@"
+	EOF
+	chmod 755 "$bin/initdb"
+}
+
 # Whole servers: restart, dump, standby, cancels, permissions, hostile timing.  They
 # have a copy of the server's files to themselves, for they change what is installed.
 stage_tap() (
@@ -274,6 +291,7 @@ stage_tap() (
 		return
 	fi
 	emulated_library || return 1
+	initdb_once
 	prove_tests tap_alone 1 $(ls "$WORK"/src/test/t/*.pl | grep -E "$TIMED") &&
 		prove_tests tap "$((2 * $(nproc)))" $(ls "$WORK"/src/test/t/*.pl | grep -vE "$TIMED") || return 1
 	[ -z "${GNNGP_LONG:-}" ] || prove_guards
@@ -320,7 +338,7 @@ done
 prepare g++ libipc-run-perl
 want_packages "postgresql-$PG_VERSION-cron" chromium
 private_server
-build PROFILE="-Werror" && touch "$WORK/built"
+build PROFILE="-Werror -g1" && touch "$WORK/built"
 mkfifo "$WORK/over" && exec 3<>"$WORK/over"
 trap 'rc=$?; end_lanes; (exit $rc); finish' EXIT
 start_lane nice_lane "$((NICE / 2))" rules site build unit fuzz gpu

@@ -7,10 +7,10 @@
 # and 1.5 times the other) and, from 20,000 nodes on, against the growth of the
 # backend's high-water mark.  Likewise gp_fit_links, whose estimate is at least what it takes and at
 # most 1.1 times that, and gp_fit of tasks with and without time.  The server is the one that psql finds, by a
-# superuser.  Prints TAP.  Arguments: the sizes, else 2,000 and 100,000
-# and, with GNNGP_LONG=1, 20,000.
+# superuser.  Prints TAP.  Arguments: the sizes, else 2,000 and 50,000
+# and, with GNNGP_LONG=1, 20,000 and 100,000.
 set -u
-sizes=${*:-2000 ${GNNGP_LONG:+20000} 100000}
+sizes=${*:-2000 50000 ${GNNGP_LONG:+20000 100000}}
 number=0
 failures=0
 # Sharing tables' pages counts as growth; the server's buffers are read through before.
@@ -77,7 +77,7 @@ for n in $sizes; do
 	done
 	for graph in plain synthetic; do
 		# Features make the fit of a large graph long, and the plan no other.
-		[ $graph = plain ] || [ "$n" -le 50000 ] || continue
+		[ $graph = plain ] || [ "$n" -le 20000 ] || continue
 		read -r peak growth <<<"$(sql -F ' ' -v graph=$graph <<-'EOF'
 			SET client_min_messages = error;
 			SELECT 'gcn'::gp_kernel, (SELECT sum(id + features[1]) FROM node), (SELECT sum(src + dst) FROM edge)

@@ -380,8 +380,8 @@ check_memory(gp_env *env, bool features, gp_dgp o)
 {
 	uint64_t	state = 3;
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_graph   *graph = random_hub_graph(env, &state, 600, 600, 3, 6, false);
-	gp_features *x = features ? group_features(env, 600, 60) : NULL;
+	gp_graph   *graph = random_hub_graph(env, &state, 300, 300, 3, 6, false);
+	gp_features *x = features ? group_features(env, 300, 60) : NULL;
 	size_t		before;
 	gp_link_model *m = fit(dev, graph, x, &o);
 	size_t		taken;
@@ -532,7 +532,7 @@ check_published(gp_env *env, bool features)
 	gp_graph   *graph = karate_graph(env, false, false);
 	gp_features *x = features ? group_features(env, 34, 6) : NULL;
 	gp_dgp		o = published(150, 20);
-	gp_dgp		most = published(10, 512);
+	gp_dgp		most = published(2, 512);
 	uint64_t	first = 0;
 
 	for (int threads = 1; threads <= 3; threads += 2)
