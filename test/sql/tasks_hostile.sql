@@ -34,6 +34,12 @@ SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph ~ '^[tf]\d';
 -- What is asked for is not shown of the row that is asked about: a target of dice cannot be told
 SELECT gp_create_task('returned', 'shop', 'orders.returned');
 SELECT classes, loo_score < 0.1 AS honest FROM gp_fit('returned', live => true);
+-- Nodes of its rows are of the type that is asked for, and of no other
+SELECT state_of($$SELECT * FROM gp_task_rows('returned', NULL::int[])$$);
+BEGIN;
+INSERT INTO orders VALUES (40000, 1, '2024-03-01', 1, true);
+SELECT state_of($$SELECT * FROM gp_task_rows('returned', NULL::smallint)$$);
+ROLLBACK;
 
 -- A grantee gets answers from the tables that it may read, and neither labels nor what the fit keeps of them
 CREATE ROLE tasks_stranger;

@@ -432,15 +432,17 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 		"Use gp_task_rows(%1$s).", "Use gp_task_rows(%1$s, NULL).", "task"
 	};
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
+	Oid			type;
 
 	if (!task->task.form)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Make a task on it with gp_create_task.",
 					"\"%s\" is a graph, not a task", task->name);
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
-	if (PG_NARGS() > 1)
+	type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
+	if (type == TEXTOID)
 		gnngp_id_type_open_argument(&t.type, &model, fcinfo, 1, &hints);
-	else
-		gnngp_id_type_open(&t.type, &model, INT8OID, &hints);
+	else						/* nodes are of this very type, be it smaller, or an array */
+		gnngp_id_type_open(&t.type, &model, type, &hints);
 	gnngp_read_task_rows(env, task, emit_task_row, &t);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
