@@ -48,6 +48,10 @@ perl test/floors.pl check 2>&1 |
 	report "no include goes up a floor or through another's back door, and no files form a circle"
 perl test/floors.pl draw 2>&1 | cmp - doc/img/floors.svg 2>&1 |
 	report "the picture of the floors is current (perl test/floors.pl draw >doc/img/floors.svg)"
+{
+	grep -rhoE '^\} ?[a-zA-Z_0-9]+;' src | tr -d '}; ' | sort -u | LC_ALL=C comm -23 - typedefs.list
+	while read -r t; do grep -rqw "$t" src test cuda || echo "$t is no type"; done <typedefs.list
+} | report "typedefs.list has the types of src"
 perl test/metadata.pl 2>&1 |
 	report "the Makefile, the control file and the packages name one version"
 perl test/prose.pl 2>&1 |
