@@ -17,7 +17,7 @@ CREATE FUNCTION @extschema@.gp_create_task(
     graph text,
     entity regclass,
     target text,
-    horizon interval,
+    horizon interval DEFAULT NULL,
     every interval DEFAULT NULL,
     filter text DEFAULT NULL,
     since timestamp with time zone DEFAULT NULL,

@@ -19,7 +19,7 @@ END $$;
 
 CREATE TABLE papers (
     id integer PRIMARY KEY, embedding real[], wide double precision[], year integer,
-    weight numeric, cost money, topic text, title text, abstract tsvector);
+    weight numeric, cost json, topic text, title text, abstract tsvector);
 CREATE TABLE cites (citing integer, cited bigint, citing_text text, strength real, label text);
 CREATE TABLE words (paper integer, word integer, n real, note text);
 CREATE VIEW recent AS SELECT * FROM papers WHERE year > 2000;

@@ -59,6 +59,13 @@ SELECT count(*) = (SELECT labelled FROM gp_models WHERE model = 'orders30'), cou
 SELECT strategy, bytes > 0 FROM gp_estimate('orders30');
 SELECT gp_report('orders30') LIKE '%orders30%';
 CALL gp_refresh('orders30');
+-- One that finds less than half of the facts can be refused
+BEGIN;
+DELETE FROM items;
+DELETE FROM orders WHERE id % 3 > 0;
+SET LOCAL gnngp.refresh_guard = on;
+CALL gp_refresh('orders30');
+ROLLBACK;
 
 -- A column, whose own value is not shown
 SELECT gp_create_task('returned', 'shop', target => 'orders.returned');
@@ -131,6 +138,9 @@ SELECT try($$SELECT gp_fit('shop')$$);
 SELECT try($$SELECT gp_fit('orders30', kernel => 'gcn')$$);
 SELECT try($$SELECT gp_fit_links('orders30')$$);
 SELECT try($$SELECT gp_backtest('nothing')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'customers', target => 'true')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', entity => 'customers', target => 'now() > t', horizon => '1 day')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'orders', entity => 'custmer_id', target => 'returned')$$);
 SELECT try($$SELECT gp_set_owner('orders30', 'postgres')$$);
 SELECT try($$SELECT gp_predict_live('orders30', ARRAY[1], given_nodes => ARRAY[2], given_classes => ARRAY['true'])$$);
 
@@ -141,6 +151,15 @@ FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
 SELECT count(DISTINCT round((SELECT loo_score FROM gp_fit('n_' || x, task => 'regression'))::numeric, 6))
 FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
 SELECT min(target::float8) < 0 AS negative FROM gp_task_rows('n_bigint');
+-- What no label is, no prediction is: below 0
+SELECT gp_create_task('cubes', 'shop', entity => 'customers', horizon => '30 days', target =>
+    '(SELECT count(*) ^ 3 FROM orders AS o WHERE o.customer_id = e.id AND o.ordered_at > t AND o.ordered_at <= t + horizon)');
+SELECT loo_score > 0 AS told FROM gp_fit('cubes', task => 'regression');
+SELECT min(score) AS least, min(lower) AS lowest, (SELECT min(score) FROM gp_loo('cubes')) AS loo,
+       (SELECT min(score) FROM gp_predict_live('cubes', ARRAY(SELECT id FROM customers), as_of => '2024-12-01')) AS live,
+       (SELECT min(lower) < 0 FROM gp_predict_sets('n_bigint')) AS negative
+FROM gp_predict('cubes') JOIN gp_predict_sets('cubes') USING (node);
+SELECT gp_drop_graph('cubes');
 SELECT gp_drop_graph('n_' || x) FROM unnest('{smallint,integer,bigint,real,float8,numeric}'::text[]) AS x;
 
 -- A graph and its models follow what is renamed: live answers, and labels that find their entity by a column's name

@@ -47,6 +47,7 @@ FROM gp_predict_live('topic', ARRAY(SELECT id FROM papers WHERE topic IS NULL), 
     JOIN gp_predict('topic', NULL::text, top => NULL) AS p USING (node, class);
 SELECT e.class, e.relation, e.aggregate FROM gp_explain('topic', 'p10', k => NULL) AS e ORDER BY e.relation, e.aggregate;
 SELECT abs(sum(e.share) - max(p.score)) < 1e-5 FROM gp_explain('topic', 'p10', k => 2) AS e, gp_predict('topic', 'p10') AS p;
+SELECT count(*) FROM gp_predict_live('topic', ARRAY['p10'], as_of => now());
 SELECT try($$SELECT * FROM gp_predict_live('topic', ARRAY['nobody'])$$);
 -- The order of rows is the same to it
 CREATE TEMP TABLE before AS SELECT * FROM gp_predict('topic', NULL::text, top => NULL);

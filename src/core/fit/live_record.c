@@ -41,6 +41,7 @@ keep_figures(gp_live_state *state, const gp_problem *problem, const gp_targets *
 		.scale = solution->scale,
 		.unit = targets->unit,
 		.offset = targets->offset,
+		.least = targets->least,
 		.wide = problem->type == GP_DOUBLE
 	};
 

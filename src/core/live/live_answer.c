@@ -317,7 +317,7 @@ finish(live *s)
 {
 	const gp_live_figures *f = &s->r.f;
 	gp_problem	problem = {.task = f->values ? GP_TASK_VALUES : GP_TASK_CLASSES};
-	gp_targets	targets = {.unit = f->unit,.offset = f->offset};
+	gp_targets	targets = {.unit = f->unit,.offset = f->offset,.least = f->least};
 	gp_solution solution = {.noise = f->noise,.mean_diag = f->mean_diag,.scale = f->scale};
 	gp_posterior out = {.nodes = s->asked,.columns = s->columns,.mean = s->mean};
 	double	   *diag = gp_alloc_array(s->env, s->asked, sizeof(double));	/* 0 without a kernel */
@@ -326,7 +326,11 @@ finish(live *s)
 	double		sum = 0.0;
 
 	for (int64_t k = 0; k < s->nseen; k++)
+	{
 		sum += (k < s->given ? 1.0 : -1.0) * s->seen[k].y[0];
+		if (k < s->given && f->offset + f->unit * s->seen[k].y[0] < 0.0)
+			targets.least = -INFINITY;
+	}
 	double		gain = s->nseen > 0 ? sum / (double) (s->r.nlabelled + 2 * s->given - s->nseen)
 		: 0.0;
 

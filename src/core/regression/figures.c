@@ -283,6 +283,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 {
 	gp_env	   *env = dev->env;
 	bool		classes = problem->task == GP_TASK_CLASSES;
+	double		least = (targets->least - targets->offset) / targets->unit;
 
 	if (env->dry)
 	{
@@ -299,6 +300,9 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	}
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
+	for (int64_t i = 0; i < targets->m && !classes; i++)
+		if (solution->loo_mean[i] < least)
+			solution->loo_mean[i] = least;
 	/* Gives labels without kernel the variance that any node without kernel has; what the
 	 * regression says of them is that of noise alone. */
 	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
@@ -326,8 +330,8 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		if (values)
 		{
 			if (out->forward)
-				out->forward[i] = targets->offset + targets->unit * out->forward[i];
-			out->loo.mean[i] = targets->offset + targets->unit * out->loo.mean[i];
+				out->forward[i] = gp_target_value(targets, out->forward[i]);
+			out->loo.mean[i] = gp_target_value(targets, out->loo.mean[i]);
 			out->loo.variance[i] *= targets->unit * targets->unit;
 		}
 		else

@@ -41,7 +41,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 			if (!has_kernel)
 				mean[c] = values ? targets->offset : 0.0;
 			else if (values)
-				mean[c] = targets->offset + targets->unit * mean[c];
+				mean[c] = gp_target_value(targets, mean[c]);
 		out->no_kernel += !has_kernel;
 		if (has_kernel && (values || !is_told_nothing(out->columns, mean)))
 			continue;
@@ -111,6 +111,7 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 	out->mean_diag = solution.mean_diag;
 	out->scale = learnt ? 1.0 : solution.scale * targets.unit * targets.unit;
 	out->offset = learnt ? 0.0 : targets.offset;
+	out->least = targets.least;
 	out->log_marginal_likelihood = solution.log_marginal_likelihood;
 	/* No number that is none leaves the core. */
 	finite = isfinite(out->scale) &&

@@ -179,6 +179,7 @@ typedef struct gp_posterior
 	int			prior_d;		/* 0: it did not */
 	double		scale;			/* s^2 */
 	double		offset;			/* the target's mean; 0 for classes */
+	double		least;			/* as of gp_targets */
 	gp_calibrator calibrator;	/* of classes */
 	double		log_marginal_likelihood;	/* NaN: not known without a factor (precision) */
 	/* 1 - leave-one-out error / that of the class shares, or of the mean; <= 1 */
@@ -249,12 +250,22 @@ typedef struct gp_targets
 	double	   *y;				/* m x columns: one-hot, or centred and in units of their spread */
 	double		offset;			/* the mean that was taken off */
 	double		unit;			/* the root mean square that they were divided by; 1 for classes */
+	double		least;			/* of a prediction: 0 where no label is below, else -infinity */
 	bool	   *counts;			/* m: takes part in leave-one-out */
 	int64_t		ncounted;
 	bool		few;			/* leave-one-out cannot choose anything */
 	bool		flat;			/* all targets are equal */
 	double	   *share;			/* classes: share of each; NULL for values */
 } gp_targets;
+
+/* A value in the target's own unit, of one that the regression gives. */
+static inline double
+gp_target_value(const gp_targets *t, double z)
+{
+	double		value = t->offset + t->unit * z;
+
+	return value < t->least ? t->least : value;
+}
 
 /* What either form of a regression gives; values are in the targets' unit. */
 typedef struct gp_solution

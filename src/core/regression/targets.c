@@ -76,11 +76,14 @@ value_targets(gp_env *env, const gp_problem *problem, gp_targets *t)
 		rest += (problem->target[i] - mean) / t->m;
 	t->offset = mean + rest;
 	t->flat = true;
+	t->least = 0.0;
 	for (int64_t i = 0; i < t->m; i++)
 	{
 		t->y[i] = problem->target[i] - t->offset;
 		t->flat = t->flat && problem->target[i] == problem->target[0];
 		t->counts[i] = true;
+		if (problem->target[i] < 0.0)
+			t->least = -INFINITY;
 		largest = fmax(largest, fabs(t->y[i]));
 	}
 	if (!t->flat && !(largest >= SPREAD_MIN && largest <= SPREAD_MAX))
@@ -127,6 +130,7 @@ gp_targets_make(gp_env *env, const gp_problem *problem)
 
 	t.m = problem->nlabelled;
 	t.unit = 1.0;
+	t.least = -INFINITY;
 	if (env->dry)
 	{
 		/*

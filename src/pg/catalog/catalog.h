@@ -328,4 +328,8 @@ extern bool gnngp_citus_has_table(Oid table);
  */
 extern void gnngp_citus_prepare(void);
 
+/* The interval of a text, and its microseconds, months of 31 days (members.c). */
+extern Datum gnngp_interval_datum(const char *interval);
+extern int64 gnngp_interval_length(const char *interval);
+
 #endif							/* GNNGP_CATALOG_H */

@@ -10,6 +10,22 @@
 #include "postgres.h"
 
 #include "catalog_internal.h"
+#include "utils/timestamp.h"
+
+Datum
+gnngp_interval_datum(const char *text)
+{
+	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+int64
+gnngp_interval_length(const char *text)
+{
+	Interval   *i = DatumGetIntervalP(gnngp_interval_datum(text));
+
+	return i->time + ((int64) i->month * 31 + i->day) * USECS_PER_DAY;
+}
 
 static gnngp_texts
 load_texts(Datum value, bool null)
@@ -163,8 +179,7 @@ gnngp_member_save(const gnngp_member *member, const void *record)
 			else if (out.type == JSONBOID)
 				out.value = DirectFunctionCall1(jsonb_in, CStringGetDatum(names[0]));
 			else
-				out.value = DirectFunctionCall3(interval_in, CStringGetDatum(names[0]),
-												ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+				out.value = gnngp_interval_datum(names[0]);
 			break;
 		case REGROLEOID:
 			return gnngp_role_param(*(const Oid *) at);

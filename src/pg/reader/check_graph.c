@@ -10,8 +10,6 @@
 #include "read_tables.h"
 #include "reader.h"
 
-/* Columns that a hint lists at most. */
-#define HINT_COLUMNS 10
 #define SRC_HOLDS "the sources of the edges"
 
 /*
@@ -51,39 +49,6 @@ gnngp_require_table(Oid oid, const char *argument)
 	(void) open_table(oid, argument, NULL, NULL);
 }
 
-/* What there is in place of a column that is not there: the nearest one, or the list of all. */
-static const char *
-columns_there(const gnngp_table *table, const char *name)
-{
-	Relation	rel = relation_open(table->oid, NoLock);
-	TupleDesc	desc = RelationGetDescr(rel);
-	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
-	StringInfoData list;
-	int			shown = 0;
-
-	for (int i = 0; i < desc->natts; i++)
-		if (!TupleDescAttr(desc, i)->attisdropped)
-			gp_meant_consider(&meant, NameStr(TupleDescAttr(desc, i)->attname));
-	if (meant.name != NULL)
-		return psprintf("Perhaps you meant the column \"%s\".", meant.name);
-	initStringInfo(&list);
-	appendStringInfoString(&list, "The columns are ");
-	for (int i = 0; i < desc->natts; i++)
-	{
-		if (TupleDescAttr(desc, i)->attisdropped)
-			continue;
-		if (shown == HINT_COLUMNS)
-		{
-			appendStringInfoString(&list, ", ...");
-			break;
-		}
-		appendStringInfo(&list, "%s\"%s\"", shown++ > 0 ? ", " : "",
-						 NameStr(TupleDescAttr(desc, i)->attname));
-	}
-	appendStringInfoChar(&list, '.');
-	return list.data;
-}
-
 /* 42501 unless the caller may read this column. */
 static void
 require_select(const gnngp_table *table, const char *column)
@@ -103,7 +68,7 @@ find_column(const gnngp_table *table, const char *name, const char *holds, const
 	if (get_attnum(table->oid, name) <= 0)
 		gnngp_raise(UNDEFINED_COLUMN,
 					psprintf("%s Name the column that holds %s with the argument %s.",
-							 columns_there(table, name), holds, argument),
+							 gnngp_columns_there(table, name), holds, argument),
 					"column \"%s\" of table \"%s\" does not exist", name, table->name);
 	require_select(table, name);
 	return gnngp_table_column(table, name);
@@ -133,8 +98,8 @@ check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
 		if (gnngp_is_feature_type(column.base) ||
 			(def->features.n == 1 && gnngp_is_vector_type(column.base)))
 			continue;
-		gnngp_wrong_type(nodes, &column, "a number, a text, an enum, a boolean or a date",
-						 "Features are one array column, or columns of numbers, texts, enums, booleans and dates.");
+		gnngp_wrong_type(nodes, &column, "a number, a text, an enum, a boolean, a date, uuid or inet",
+						 "Features are one array column, or columns of numbers, texts, enums, booleans, dates, uuid and inet.");
 	}
 }
 

@@ -293,7 +293,7 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	{
 		if (!gnngp_is_feature_type(s->column[i].base))
 			gnngp_raise(DATATYPE_MISMATCH,
-						"Features are one array column, or columns of numbers, texts, enums, booleans and dates.",
+						"Features are one array column, or columns of numbers, texts, enums, booleans, dates, uuid and inet.",
 						"column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
 						s->column[i].name, r->nodes.name, format_type_be(s->column[i].type));
 		gnngp_add_feature(q, &s->column[i], &s->type[i]);

@@ -18,6 +18,9 @@
 #include "reader.h"
 #include "utils/fmgroids.h"
 
+/* Columns that a hint lists at most. */
+#define HINT_COLUMNS 10
+
 /* Rows between two progress reports. */
 #define PROGRESS_ROWS 8192
 
@@ -122,6 +125,38 @@ gnngp_table_rows(const gnngp_table *table)
 	return rows > 0 ? (int64) rows : 0;
 }
 
+const char *
+gnngp_columns_there(const gnngp_table *table, const char *name)
+{
+	Relation	rel = relation_open(table->oid, NoLock);
+	TupleDesc	desc = RelationGetDescr(rel);
+	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
+	StringInfoData list;
+	int			shown = 0;
+
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			gp_meant_consider(&meant, NameStr(TupleDescAttr(desc, i)->attname));
+	if (meant.name != NULL)
+		return psprintf("Perhaps you meant the column \"%s\".", meant.name);
+	initStringInfo(&list);
+	appendStringInfoString(&list, "The columns are ");
+	for (int i = 0; i < desc->natts; i++)
+	{
+		if (TupleDescAttr(desc, i)->attisdropped)
+			continue;
+		if (shown == HINT_COLUMNS)
+		{
+			appendStringInfoString(&list, ", ...");
+			break;
+		}
+		appendStringInfo(&list, "%s\"%s\"", shown++ > 0 ? ", " : "",
+						 NameStr(TupleDescAttr(desc, i)->attname));
+	}
+	appendStringInfoChar(&list, '.');
+	return list.data;
+}
+
 gnngp_column
 gnngp_table_column(const gnngp_table *table, const char *name)
 {
@@ -129,7 +164,9 @@ gnngp_table_column(const gnngp_table *table, const char *name)
 	AttrNumber	attnum = get_attnum(table->oid, name);
 
 	if (attnum == InvalidAttrNumber)
-		gnngp_raise(UNDEFINED_COLUMN, "Name another column with gp_alter_graph.",
+		gnngp_raise(UNDEFINED_COLUMN,
+					psprintf("%s Of a graph, gp_alter_graph names another one.",
+							 gnngp_columns_there(table, name)),
 					"column \"%s\" of table \"%s\" does not exist", name, table->name);
 	column.type = get_atttype(table->oid, attnum);
 	column.base = getBaseType(column.type);

@@ -91,6 +91,9 @@ extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
 /* What makes a number of this type, money included, one of double precision in a query. */
 extern const char *gnngp_number_cast(Oid base);
 
+/* What there is in place of a column that is not there: the nearest one, or the list of all. */
+extern const char *gnngp_columns_there(const gnngp_table *table, const char *name);
+
 /* Selects a number, to be taken by gnngp_number_datum. */
 extern void gnngp_query_add_number(gnngp_query *q, const gnngp_column *column);
 

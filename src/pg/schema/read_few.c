@@ -18,6 +18,7 @@ struct gnngp_few
 	gnngp_task_reading reading;
 	gnngp_task_state *state;
 	gp_time    *as_of;
+	bool		as_of_given;	/* by the caller */
 	gp_time		until;			/* as of which a typed reading sees what rows refer to */
 };
 
@@ -172,6 +173,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	few->reading.typed = state->columns.scale.weights == GP_FACTS_TYPED;
 	few->until = as_of == GP_TIME_NEVER ? (gp_time) GetCurrentTimestamp() : as_of;
+	few->as_of_given = as_of != GP_TIME_NEVER && as_of != state->columns.newest;
 	/* The landmarks of a typed model keep the ages that they had in the fit. */
 	if (as_of == GP_TIME_NEVER && few->reading.typed)
 		as_of = state->columns.newest;
@@ -254,6 +256,10 @@ gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
 	for (int64 i = 0; i < few->reading.n; i++)
 		few->as_of[i] = few->until;
 	*typed = gnngp_reading_paths(&few->reading);
+	if (few->reading.timeless_path && few->as_of_given)
+		ereport(NOTICE,
+				(errmsg("what rows without time refer to is that of today: as_of does not tell task \"%s\" what it was",
+						few->reading.task->name)));
 	gnngp_schema_end(&few->use);
 	return own;
 }

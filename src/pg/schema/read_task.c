@@ -127,26 +127,26 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 	{
 		gp_time		at = from[r->entity_of[i]];
 
-		if (at > rows->row[i].as_of)
-		{
-			if (at == GNNGP_NOWHERE)
-				nowhere++;
-			else
-				rows->early++;
-			continue;
-		}
-		rows->row[n++] = rows->row[i];
+		rows->early += at > rows->row[i].as_of && at != GNNGP_NOWHERE;
+		if (at <= rows->row[i].as_of)
+			rows->row[n++] = rows->row[i];
 	}
 	rows->n = n;
+	for (int64 e = 0; e < r->entities.n; e++)
+		nowhere += from[e] == GNNGP_NOWHERE;
 	gp_free(r->env, from);
 	if (rows->early > 0)
 		ereport(NOTICE,
-				(errmsg("task \"%s\" leaves out %lld rows as of times before their entity is there",
-						rows->task->name, (long long) rows->early)));
+				(errmsg_plural("task \"%2$s\" leaves out %1$lld row as of a time before its entity is there",
+							   "task \"%2$s\" leaves out %1$lld rows as of times before their entity is there",
+							   (unsigned long) rows->early, (long long) rows->early,
+							   rows->task->name)));
 	if (nowhere > 0)
 		ereport(NOTICE,
-				(errmsg("task \"%s\" leaves out %lld rows whose entity is not in table \"%s\"", rows->task->name,
-						(long long) nowhere, r->schema->table[r->entity].table.name)));
+				(errmsg_plural("task \"%2$s\" leaves out the rows of %1$lld entity that is not in table \"%3$s\"",
+							   "task \"%2$s\" leaves out the rows of %1$lld entities that are not in table \"%3$s\"",
+							   (unsigned long) nowhere, (long long) nowhere, rows->task->name,
+							   r->schema->table[r->entity].table.name)));
 }
 
 /* Points a reading to the rows. */

@@ -249,7 +249,11 @@ extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Dat
 								bool no_target);
 
 /* A copy of a text in the environment. */
-extern char *gnngp_keep_text(gp_env *env, const char *text);
+static inline char *
+gnngp_keep_text(gp_env *env, const char *text)
+{
+	return gnngp_copy_text(env, text, (int) strlen(text));
+}
 
 /*
  * The type of a task's target, and the tables that it reads; its text has been checked
@@ -259,10 +263,6 @@ extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
 
 /* The rows of a task that is an expression. */
 extern void gnngp_task_expression_read(gnngp_task_rows *t);
-
-/* The interval of a text, and its microseconds, months of 31 days. */
-extern Datum gnngp_interval_datum(const char *interval);
-extern int64 gnngp_interval_length(const char *interval);
 
 /* The latest time of a row of any table until now; GP_TIME_ALWAYS where there is none. */
 extern gp_time gnngp_newest_fact(const gnngp_tables *s);

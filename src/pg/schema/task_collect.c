@@ -1,5 +1,5 @@
 /*
- * task_collect.c - taking rows of a task as they come, and the texts of its intervals.
+ * task_collect.c - taking rows of a task as they come.
  */
 #include "postgres.h"
 
@@ -9,27 +9,6 @@
 #include "schema_internal.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-
-char *
-gnngp_keep_text(gp_env *env, const char *text)
-{
-	return gnngp_copy_text(env, text, (int) strlen(text));
-}
-
-Datum
-gnngp_interval_datum(const char *text)
-{
-	return DirectFunctionCall3(interval_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
-int64
-gnngp_interval_length(const char *text)
-{
-	Interval   *i = DatumGetIntervalP(gnngp_interval_datum(text));
-
-	return i->time + ((int64) i->month * 31 + i->day) * GP_TIME_DAY;
-}
 
 /* Takes a target: a class as it came, or a value. */
 static void

@@ -15,6 +15,7 @@
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/analyze.h"
@@ -108,6 +109,28 @@ tell_timeless(const gnngp_graph_def *task, Query *query)
 			 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
 }
 
+/* True for a function that tells the moment of the statement. */
+static bool
+tells_now(Oid function, void *unused)
+{
+	return function == F_NOW || function == F_TRANSACTION_TIMESTAMP ||
+		function == F_STATEMENT_TIMESTAMP;
+}
+
+/* True where an expression asks for the moment at which it is run. */
+static bool
+asks_now(Node *node, void *unused)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, asks_now, NULL, 0);
+	return (IsA(node, SQLValueFunction) &&
+			((SQLValueFunction *) node)->op <= SVFOP_LOCALTIMESTAMP_N) ||
+		check_functions_in_node(node, tells_now, NULL) ||
+		expression_tree_walker(node, asks_now, NULL);
+}
+
 /*
  * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17
  * for a function that gives another result each time, and would make labels that nobody can check.
@@ -131,6 +154,12 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errmsg("argument \"%s\" of task \"%s\" calls a volatile function", argument, task->name),
 				 errdetail("Its result may differ from one call to the next, so that labels could not be made again."),
 				 errhint("Use functions that are immutable or stable.")));
+	if (asks_now((Node *) query, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("argument \"%s\" of task \"%s\" asks for the present moment", argument, task->name),
+				 errdetail("As of a time of the past that tells what came later, and labels could not be made again."),
+				 errhint("Compare times with t and t + horizon.")));
 	if (strcmp(argument, "target") == 0)
 		tell_timeless(task, query);
 }

@@ -69,6 +69,7 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", to->n, to->from, &p.key_type));
 	llast_oid(q.types) = p.key_type;
 	p.timed = t->time >= 0;
+	r->timeless_path |= !p.timed;
 	if (p.timed)
 		gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));
 	if (by)

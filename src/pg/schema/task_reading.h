@@ -47,6 +47,7 @@ typedef struct gnngp_task_reading
 	int			id;
 	bool		own_time;		/* rows are as of the time of their entity's own row */
 	bool		typed;			/* which has none: rows are told by those beside them */
+	bool		timeless_path;	/* a path of theirs is by rows without time */
 	int64		n;				/* rows */
 	const gnngp_id *row_id;
 	const gp_time *as_of;

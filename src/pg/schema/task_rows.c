@@ -315,12 +315,16 @@ notice_left_out(const gnngp_task_rows *t)
 {
 	if (t->timeless > 0)
 		ereport(NOTICE,
-				(errmsg("task \"%s\" leaves out %lld rows of table \"%s\" whose time is NULL", t->task->name,
-						(long long) t->timeless, t->source.name)));
+				(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" whose time is NULL",
+							   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" whose time is NULL",
+							   (unsigned long) t->timeless, (long long) t->timeless, t->task->name,
+							   t->source.name)));
 	if (t->unknown > 0)
 		ereport(NOTICE,
-				(errmsg("task \"%s\" leaves out %lld rows of table \"%s\" without an entity", t->task->name,
-						(long long) t->unknown, t->source.name)));
+				(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" without an entity",
+							   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" without an entity",
+							   (unsigned long) t->unknown, (long long) t->unknown, t->task->name,
+							   t->source.name)));
 }
 
 void

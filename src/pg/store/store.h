@@ -79,6 +79,7 @@ extern void gnngp_store_read(const gnngp_model *model, const char *part,
 typedef struct gnngp_figures
 {
 	double		metric[GP_METRICS]; /* NaN: not a figure of the task */
+	double		least;			/* below which no value is predicted */
 	int64		n;
 	double	   *score;			/* as in gp_loo; palloc'd */
 	int32	   *class;			/* of each score */

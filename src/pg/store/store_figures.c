@@ -26,9 +26,12 @@ gnngp_figures_write(const gnngp_model *model, const gp_posterior *posterior)
 	int64		nscores = Min(n, MOST_SCORES);
 	double	   *score = palloc(sizeof(double) * Max(nscores, 1));
 	int32	   *class = palloc(sizeof(int32) * Max(nscores, 1));
-	const int64 count[FIGURE_ARRAYS] = {GP_METRICS, nscores, nscores};
-	const void *const data[FIGURE_ARRAYS] = {posterior->metric, score, class};
+	const int64 count[FIGURE_ARRAYS] = {GP_METRICS + 1, nscores, nscores};
+	double		metric[GP_METRICS + 1];	/* and the least value */
+	const void *const data[FIGURE_ARRAYS] = {metric, score, class};
 
+	memcpy(metric, posterior->metric, sizeof(posterior->metric));
+	metric[GP_METRICS] = posterior->least;
 	for (int64 i = 0; i < nscores; i++)
 	{
 		score[i] = posterior->loo.nonconformity[i * n / nscores];
@@ -63,9 +66,12 @@ read_figures(const gnngp_model *model, const char *part, double *metric, int64 n
 void
 gnngp_figures_read(const gnngp_model *model, gnngp_figures *figures)
 {
+	double		metric[GP_METRICS + 1];
 	gp_link_array array[FIGURE_ARRAYS];
 
-	read_figures(model, "figure", figures->metric, GP_METRICS, array);
+	read_figures(model, "figure", metric, GP_METRICS + 1, array);
+	memcpy(figures->metric, metric, sizeof(figures->metric));
+	figures->least = metric[GP_METRICS];
 	figures->n = array[FIGURE_SCORES].count;
 	figures->score = array[FIGURE_SCORES].data;
 	figures->class = array[FIGURE_CLASSES].data;

@@ -75,6 +75,7 @@ typedef struct gp_live_figures
 	double		scale;			/* in the targets' unit */
 	double		unit;
 	double		offset;
+	double		least;			/* below which no value is predicted */
 	double		wide;			/* 1: large matrices are of double */
 } gp_live_figures;
 

@@ -562,7 +562,7 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	{
 		out->variance[i] = unit * unit * to_posterior(l, out->mean + i * c, room + i * c);
 		if (!l->classes)
-			out->mean[i] = l->targets.offset + unit * out->mean[i];
+			out->mean[i] = gp_target_value(&l->targets, out->mean[i]);
 	}
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, room);

@@ -242,7 +242,11 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	gnngp_require_argument(fcinfo, 2, "entity");
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
 	task.task.target = gnngp_text_argument(fcinfo, 3, "target");
-	gnngp_require_argument(fcinfo, 4, "horizon");
+	if (PG_ARGISNULL(4))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("horizon must not be NULL"),
+				 errhint("A task says how far its question reaches from t: horizon => '30 days'.")));
 	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
 	task.task.every = interval_argument(fcinfo, 5, "every");
 	task.task.filter = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));

@@ -183,7 +183,8 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 gnngp_fit_counts
 gnngp_fit_count(const gnngp_fit_run *run)
 {
-	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled};
+	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled,
+		run->data->rows ? run->data->rows->facts : 0};
 }
 
 static void

@@ -35,6 +35,7 @@ typedef struct gnngp_fit_counts
 	int64		nodes;
 	int64		edges;
 	int64		labelled;		/* 0 without a node part */
+	int64		facts;			/* of a task; else 0 */
 } gnngp_fit_counts;
 
 extern gnngp_fit_counts gnngp_fit_count(const gnngp_fit_run *run);

@@ -130,6 +130,7 @@ describe_changes(const gnngp_model *old, const gnngp_model *new)
 	if (nodes)
 		append_number(&text, "labelled", old->labelled, new->labelled, true);
 	append_number(&text, "classes", old->classes, new->classes, false);
+	append_number(&text, "facts", old->facts, new->facts, false);
 	if (new->link.method)
 	{
 		append_figure(&text, "auc", old->link.auc, new->link.auc);
@@ -168,6 +169,7 @@ check_losses(refresh *r)
 	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now.edges);
 	if (nodes)
 		append_loss(&text, "labelled", r->old->labelled, now.labelled);
+	append_loss(&text, "facts", r->old->facts, now.facts);
 	r->losses = text.len > 0 ? text.data : NULL;
 	MemoryContextSwitchTo(old);
 	r->refused = r->losses != NULL && gnngp_setting_refresh_guard;

@@ -21,6 +21,7 @@ typedef struct promise
 {
 	double	   *quantile;		/* how strange each class, or a value, may be */
 	double		most;			/* the largest of them */
+	double		least;			/* value */
 	Datum	   *class;			/* room for all classes of a node */
 	bool		unlabelled_only;
 } promise;
@@ -54,7 +55,7 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	gnngp_emit(rows->result, gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id)),
 			   values_only ? GNNGP_CELL_NULL : gnngp_cell(gnngp_make_array(p->class, n, TEXTOID)),
 			   gnngp_cell_float(values_only ? NAN : Min(sum, 1.0)),
-			   gnngp_cell_float(values_only ? row->value - half : NAN),
+			   gnngp_cell_float(values_only ? Max(p->least, row->value - half) : NAN),
 			   gnngp_cell_float(values_only ? row->value + half : NAN));
 }
 
@@ -69,6 +70,7 @@ find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 	double	   *score;
 
 	gnngp_figures_read(model, &figures);
+	p->least = figures.least;
 	p->quantile = palloc(sizeof(double) * Max(classes, 1));
 	p->most = gp_loo_quantile(figures.score, figures.n, coverage);
 	for (int c = 0; c < Max(classes, 1); c++)
