@@ -171,7 +171,7 @@ AS $sql$
             format('<tr><td>method</td><td class="w">%s</td></tr><tr><td>pairs learnt from</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(m.link_method), m.link_pairs) ||
             (SELECT string_agg(format('<tr><td>%s</td><td class="n">%s</td></tr>', f.label, round((figures ->> f.metric)::numeric, 3)), '' ORDER BY f.n)
              FROM (VALUES (1, 'auc', 'AUC: chance that a link scores above a random pair'), (2, 'average_precision', 'average precision'),
-                          (3, 'auc_component', 'AUC within one component'),
+                          (3, 'auc_component', 'AUC within one component; .5 is chance'),
                           (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
                           (5, 'mrr_common_neighbours', 'the same by common neighbours alone'),
                           (6, 'mrr_resource_allocation', 'the same by resource allocation alone'),

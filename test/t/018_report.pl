@@ -52,7 +52,7 @@ like($page{'<b>classes'}, qr{It finds the class of \d+ of 90 labelled nodes.*How
 like($page{'values'}, qr{<th>edges</th><td>\d+<(?!.*<th>relations<)}s, 'a graph has edges, and no relations as tables have');
 like($page{'values'}, qr{Labels, each predicted.*standard deviations.*AUC}s, 'values and links: every part is there');
 unlike($page{'values'}, qr{<td>(?:mrr|hits|auc)}, 'and the figures of links are not told of labels');
-like($page{$_}, qr{AUC within one component</td>.*mean reciprocal rank.*first twenty places.*ROC curve of held-out links, AUC [.\d]+, within one component [.\d]+<.*Precision and recall of held-out links, average precision [.\d]+<}s,
+like($page{$_}, qr{AUC within one component; .5 is chance</td>.*mean reciprocal rank.*first twenty places.*ROC curve of held-out links, AUC [.\d]+, within one component [.\d]+<.*Precision and recall of held-out links, average precision [.\d]+<}s,
 	"$_: the curves of held-out pairs") for 'values', 'links';
 like($page{'two'}, qr{ROC curve of labels &quot;&lt;i&gt;rare.*, AUC [.\d]+<.*Precision and recall of labels}s, 'two classes: curves of the rarer one');
 unlike($page{'<b>classes'}, qr{ROC curve}, 'three classes: none');

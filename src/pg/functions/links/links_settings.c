@@ -6,6 +6,8 @@
 #include "core/formula/formula.h"
 #include "links_settings.h"
 
+#define LEAST_AUC 0.6			/* within a component; a model of less says little there */
+
 /* The names of methods, as they are asked for and stored; that of dgp has options behind it. */
 static const char *const methods[] = {
 	[GP_LINK_AUTO] = "auto",
@@ -171,6 +173,10 @@ gnngp_link_compute(gnngp_run *run, const gnngp_data *data, const gnngp_link_sett
 												links->metric[GP_LINK_METRIC_MRR_ALLOCATION]))
 		gp_notice(device->env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",
 				  "plain counts of common neighbours rank hidden links better than this model");
+	if (links->metric[GP_LINK_METRIC_AUC_COMPONENT] < LEAST_AUC)
+		gp_notice(device->env, "It distinguishes components; more edges, or features of the nodes, may tell more.",
+				  "within a component this model hardly distinguishes links from random pairs (auc_component %.2f)",
+				  links->metric[GP_LINK_METRIC_AUC_COMPONENT]);
 	return links;
 }
 
