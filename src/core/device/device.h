@@ -173,7 +173,7 @@ struct gp_device
 	void		(*close) (gp_device *dev);
 };
 
-#define GP_WALK_LANES 4			/* weights of a middle */
+#define GP_WALK_LANES 2			/* weights of a middle */
 
 /* The largest matrix that syev takes: no eigensolver can be interrupted. */
 #define GP_SYEV_MAX 512

@@ -148,18 +148,18 @@ check_scores(gp_env *env, bool directed)
 	gp_score_context f;
 
 	ok(share == 1.0 && item[0] && !item[ITEMS], "items are what links lead to, or the larger side");
-	gp_link_item_frame_open(&f, dev, g, item, 1.0, NULL);
-	gp_link_items_fit(&f, 0, true);
+	gp_link_ease_frame_open(&f, dev, g, item, 1.0, NULL);
+	gp_link_ease_fit(&f, 0, true);
 	ok(fabs(f.ridge - ridge) < 1e-12, "the ridge is a multiple of the mean diagonal");
 	ok(worst_of(&f, want) < 1e-9, "the inverse gives the scores of the regressions, of links without themselves");
-	diagonal = gp_link_items_diagonal(&f);
+	diagonal = gp_link_ease_diagonal(&f);
 	gp_link_frame_close(&f);
-	gp_link_item_frame_open(&f, dev, g, item, ridge, diagonal);
+	gp_link_ease_frame_open(&f, dev, g, item, ridge, diagonal);
 	ok(worst_of(&f, want) < 1e-6, "and so do conjugate gradients");
 	gp_link_frame_close(&f);
-	gp_link_item_frame_open(&f, dev, g, item, ridge, NULL);
-	gp_link_items_probe(&f);
-	probed = gp_link_items_diagonal(&f);
+	gp_link_ease_frame_open(&f, dev, g, item, ridge, NULL);
+	gp_link_ease_probe(&f);
+	probed = gp_link_ease_diagonal(&f);
 	for (int i = 0; i < NODES; i++)
 		off = fmax(off, fabs(probed[i] / diagonal[i] - 1.0));
 	ok(off > 0.0 && off < 0.1, "random signs tell the diagonals to a tenth");

@@ -200,32 +200,6 @@ make_ease(dense *m)
 				m->ease[i][j] += m->p[i][k] * inverse[k][j];
 }
 
-/* DeepWalk's entry: vol / 10 sum over r of (D^-1/2 S^r D^-1/2)_ij. */
-static double
-walk_entry(const dense *m, int i, int j)
-{
-	double		v[NODES] = {0.0};
-	double		volume = 0.0;
-	double		sum = 0.0;
-
-	v[j] = 1.0;
-	for (int r = 0; r < 10; r++)
-	{
-		double		next[NODES] = {0.0};
-
-		for (int a = 0; a < NODES; a++)
-			for (int b = 0; b < NODES; b++)
-				if (m->w[a][b] > 0.0)
-					next[a] += m->w[a][b] / sqrt(m->strength[a] * m->strength[b]) * v[b];
-		memcpy(v, next, sizeof(v));
-		sum += v[i];
-	}
-	for (int a = 0; a < NODES; a++)
-		volume += m->strength[a];
-	return m->strength[i] * m->strength[j] > 0.0 ?
-		volume / 10.0 * sum / sqrt(m->strength[i] * m->strength[j]) : 0.0;
-}
-
 /* The rows of A^k X less their mean, for all powers. */
 static void
 smooth_features(dense *m, double x[NODES][DIMS])
@@ -297,21 +271,14 @@ static void
 dense_scores(const gp_graph *g, const dense *m, bool features, int i, int j, double *out)
 {
 	double		mean = sqrt(fmax(m->d[i], 1.0) * fmax(m->d[j], 1.0));
-	double		adamic = 0.0;
 	int			n = 0;
 
-	for (int a = 0; a < NODES; a++)
-		if (m->p[i][a] * m->p[a][j] > 0.0)
-			adamic += 1.0 / log(m->d[a]);
 	out[n++] = log1p(m->d[i]) + log1p(m->d[j]);
 	out[n++] = fabs(log1p(m->d[i]) - log1p(m->d[j]));
 	out[n++] = log1p(paths(m, i, j, 0.0, false));
-	out[n++] = log1p(adamic);
 	out[n++] = log(paths(m, i, j, -1.0, false) + 1e-3);
 	out[n++] = paths(m, i, j, 0.0, false) / mean;
-	out[n++] = log1p(paths(m, i, j, 0.0, true));
 	out[n++] = log1p(paths(m, i, j, 0.0, true) / mean);
-	out[n++] = log1p(paths(m, i, j, -0.5, true));
 	out[n++] = log(paths(m, i, j, -1.0, true) + 1e-4);
 	if (g->directed)
 	{
@@ -334,7 +301,6 @@ dense_scores(const gp_graph *g, const dense *m, bool features, int i, int j, dou
 			out[n++] = log1p(sum[k]);
 	}
 	out[n++] = log(fmax(m->laplacian[i][j], 1e-6));
-	out[n++] = log(fmax(walk_entry(m, i, j), 1e-3));
 	out[n++] = -m->ease[i][j] * sqrt((m->ridge + m->d[i]) * (m->ridge + m->d[j]));
 	out[n++] = -m->ease[i][j] * fmax(m->ridge + m->d[i], m->ridge + m->d[j]);
 	for (int k = 0; features && k < GP_LINK_POWERS; k++)
@@ -441,7 +407,7 @@ check_ease(gp_env *env, bool directed)
 	gp_graph   *g = graph_of(env, &l, -1);
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_score_context f;
-	gp_matrix	x = dev->create(dev, NODES, NODES, GP_DOUBLE);
+	gp_matrix	x = dev->create(dev, NODES, NODES, GP_FLOAT);
 	int32_t		source[NODES];
 	gp_link_block block = {.sources = NODES,.source = source};
 	static dense m;
@@ -452,10 +418,10 @@ check_ease(gp_env *env, bool directed)
 	make_dense(g, &m);
 	make_ease(&m);
 	gp_link_frame_open(&f, dev, g, NULL, GP_LINK_STEPS, 0, NULL);
-	gp_link_ease_solve(&f, &block, NULL, 1e-9, x);
+	gp_link_autoencoder_solve(&f, &block, NULL, 1e-7, x);
 	for (int i = 0; i < NODES; i++)
 		for (int j = 0; j < NODES; j++)
-			worst = fmax(worst, fabs(((double *) x.data)[j * x.ld + i] - m.ease[i][j]));
+			worst = fmax(worst, fabs(((float *) x.data)[j * x.ld + i] - m.ease[i][j]));
 	ok(worst < 1e-6, "conjugate gradients solve the systems of the auto-encoder");
 	gp_link_frame_close(&f);
 	dev->destroy(dev, &x);

@@ -50,7 +50,7 @@ ask(questions *q, const gp_graph *full, const gp_link_fold *fold, const bool *it
 }
 
 int
-gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
+gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
 					 const bool *item, bool dense)
 {
 	gp_env	   *env = dev->env;
@@ -62,12 +62,12 @@ gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *f
 	double		most = -1.0;
 	int			best = 0;
 
-	gp_link_item_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
+	gp_link_ease_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
 		double		gain = 0.0;
 
-		gp_link_items_fit(&frame, k, dense);
+		gp_link_ease_fit(&frame, k, dense);
 		for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
 		{
 			env->check_interrupts(env);

@@ -191,8 +191,7 @@ score_folds(scores_fit *r)
 		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
 		score_fold(r, r->dev, 0, f);
 	}
-	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
-					   NULL);
+	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers, NULL);
 	score_whole(r, &whole);
 	gp_link_frame_close(&whole);
 }
@@ -202,23 +201,23 @@ static void
 score_items(scores_fit *r, gp_link_model *model)
 {
 	const gp_graph *graph = r->problem->graph;
-	int			ridge = gp_link_items_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
+	int			ridge = gp_link_ease_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
 	gp_score_context frame;
 
 	for (int f = 0; f < r->folds; f++)
 	{
 		const sample *s = &r->fold[f];
 
-		gp_link_item_frame_open(&frame, r->dev, s->fold.graph, r->item, 1.0, NULL);
-		gp_link_items_fit(&frame, ridge, r->dense);
+		gp_link_ease_frame_open(&frame, r->dev, s->fold.graph, r->item, 1.0, NULL);
+		gp_link_ease_fit(&frame, ridge, r->dense);
 		gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 		gp_link_frame_close(&frame);
 	}
-	gp_link_item_frame_open(&frame, r->dev, graph, r->item, 1.0, NULL);
-	gp_link_items_fit(&frame, ridge, r->dense);
+	gp_link_ease_frame_open(&frame, r->dev, graph, r->item, 1.0, NULL);
+	gp_link_ease_fit(&frame, ridge, r->dense);
 	score_whole(r, &frame);
 	model->scale = frame.ridge;
-	model->diagonal = gp_link_items_diagonal(&frame);
+	model->diagonal = gp_link_ease_diagonal(&frame);
 	gp_link_frame_close(&frame);
 }
 

@@ -18,18 +18,19 @@
 #define CLOSE 1e-4				/* of the first residual */
 
 void
-gp_link_ease_open(gp_score_context *f)
+gp_link_autoencoder_open(gp_score_context *f)
 {
 	const gp_csr *w = f->weights;
-	double	   *one;
+	float	   *one;
 
-	if (f->n > GP_LINK_EASE_NODES)
+	if (f->n > GP_LINK_AUTOENCODER_NODES)
 		return;
 	f->pattern = *w;
 	f->pattern.stamp = gp_csr_stamp();
-	one = f->pattern.value = gp_alloc_figures(f->env, gp_csr_entries(w), sizeof(double));
+	f->pattern.type = GP_FLOAT;
+	one = f->pattern.value = gp_alloc_figures(f->env, gp_csr_entries(w), sizeof(float));
 	for (int64_t k = 0; k < gp_items(f->env, gp_csr_entries(w)); k++)
-		one[k] = 1.0;
+		one[k] = 1.0f;
 }
 
 /* lambda, of the graph without a link. */
@@ -90,7 +91,7 @@ column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 static void
 scale_columns(gp_device *dev, const double *factor, gp_matrix x)
 {
-	gp_matrix	row = dev->create(dev, 1, x.cols, GP_DOUBLE);
+	gp_matrix	row = dev->create(dev, 1, x.cols, x.type);
 
 	dev->upload(dev, row, gp_matrix_wrap((double *) factor, 1, x.cols, GP_DOUBLE));
 	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, x, row, row, row);
@@ -108,15 +109,15 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 }
 
 void
-gp_link_ease_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
+gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
 					   gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = (int32_t) x.cols;
-	gp_matrix	direction = dev->create(dev, f->n, c, GP_DOUBLE);
-	gp_matrix	product = dev->create(dev, f->n, c, GP_DOUBLE);
-	gp_matrix	spare = dev->create(dev, f->n, c, GP_DOUBLE);
-	gp_matrix	turned = dev->create(dev, c, f->n, GP_DOUBLE);
+	gp_matrix	direction = dev->create(dev, f->n, c, x.type);
+	gp_matrix	product = dev->create(dev, f->n, c, x.type);
+	gp_matrix	spare = dev->create(dev, f->n, c, x.type);
+	gp_matrix	turned = dev->create(dev, c, f->n, x.type);
 	double		first[GP_LINK_BLOCK];
 	double		left[GP_LINK_BLOCK];
 	double		length[GP_LINK_BLOCK];	/* of the direction, squared */
@@ -172,23 +173,23 @@ gp_link_ease_solve_for(gp_score_context *f, const gp_link_cut *cuts, double clos
 }
 
 void
-gp_link_ease_solve(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
+gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 				   double close, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
-	gp_matrix	right = dev->create(dev, f->n, block->sources, GP_DOUBLE);
+	gp_matrix	right = dev->create(dev, f->n, block->sources, x.type);
 
 	dev->csr_rows(dev, right, &f->pattern, block->source, block->sources);
 	for (int32_t t = 0; cuts && t < block->sources; t++)
 		if (cuts[t].edge)
 			dev->put(dev, right, 1, &cuts[t].j, &t, &(double) {0.0});
-	gp_link_ease_solve_for(f, cuts, close, right, x);
+	gp_link_autoencoder_solve_for(f, cuts, close, right, x);
 	dev->destroy(dev, &right);
 }
 
 /* The score scaled by both ends, and by the one that it is larger for. */
 void
-gp_link_ease(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
+gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 			 int32_t first, double *out)
 {
 	gp_matrix	x;
@@ -201,9 +202,9 @@ gp_link_ease(gp_score_context *f, const gp_link_block *block, const gp_link_cut 
 			out[e * f->width + first] = out[e * f->width + first + 1] = 0.0;
 		return;
 	}
-	x = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
+	x = f->dev->create(f->dev, f->n, block->sources, GP_FLOAT);
 	entry = gp_alloc_array(f->env, block->n, sizeof(double));
-	gp_link_ease_solve(f, block, cuts, CLOSE, x);
+	gp_link_autoencoder_solve(f, block, cuts, CLOSE, x);
 	f->dev->take(f->dev, x, block->n, block->dst, block->slot, entry);
 	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{

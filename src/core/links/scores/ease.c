@@ -132,7 +132,7 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 }
 
 void
-gp_link_items_open(gp_score_context *f, const bool *item, double ridge, const double *diagonal)
+gp_link_ease_open(gp_score_context *f, const bool *item, double ridge, const double *diagonal)
 {
 	gp_env	   *env = f->env;
 	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
@@ -175,7 +175,7 @@ gp_link_items_open(gp_score_context *f, const bool *item, double ridge, const do
 }
 
 void
-gp_link_items_close(gp_score_context *f)
+gp_link_ease_close(gp_score_context *f)
 {
 	gp_env	   *env = f->env;
 
@@ -292,7 +292,7 @@ dense_diagonal(const gp_score_context *f, int32_t node)
  * Saad 2007).
  */
 void
-gp_link_items_probe(gp_score_context *f)
+gp_link_ease_probe(gp_score_context *f)
 {
 	gp_device  *dev = f->dev;
 	gp_link_items *items = f->items;
@@ -310,7 +310,7 @@ gp_link_items_probe(gp_score_context *f)
 				-1.0;
 	dev->upload(dev, v, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE));
 	dev->copy(dev, left, v);
-	gp_link_ease_solve_for(f, NULL, CLOSE, left, x);
+	gp_link_autoencoder_solve_for(f, NULL, CLOSE, left, x);
 	dev->row_dots(dev, dots, v, x);
 	dev->download(dev, gp_matrix_wrap(sum, f->n, 1, GP_DOUBLE), dots);
 	/* An entry is at least one over that of A^2 + lambda I. */
@@ -328,7 +328,7 @@ gp_link_items_probe(gp_score_context *f)
 }
 
 void
-gp_link_items_fit(gp_score_context *f, int ridge, bool dense)
+gp_link_ease_fit(gp_score_context *f, int ridge, bool dense)
 {
 	gp_link_items *items = f->items;
 	int64_t		look = 0;
@@ -336,7 +336,7 @@ gp_link_items_fit(gp_score_context *f, int ridge, bool dense)
 	f->ridge = multiples[ridge] * fmax(items->mean, 1.0);
 	if (!dense || items->n == 0 || items->n > DENSE_NODES)
 	{
-		gp_link_items_probe(f);
+		gp_link_ease_probe(f);
 		return;
 	}
 	invert(f);
@@ -348,7 +348,7 @@ gp_link_items_fit(gp_score_context *f, int ridge, bool dense)
 }
 
 double *
-gp_link_items_diagonal(gp_score_context *f)
+gp_link_ease_diagonal(gp_score_context *f)
 {
 	double	   *diagonal = f->items->diagonal;
 
@@ -357,7 +357,7 @@ gp_link_items_diagonal(gp_score_context *f)
 }
 
 void
-gp_link_items_expect(gp_score_context *f, int64_t sources)
+gp_link_ease_expect(gp_score_context *f, int64_t sources)
 {
 	double		n = (double) f->items->n;
 	double		solves = SOLVE_EFFORT * (double) gp_csr_entries(&f->pattern) * (double) sources;
@@ -378,7 +378,7 @@ predict(const gp_score_context *f, double z, double scale, bool cut, double own,
 }
 
 void
-gp_link_item_scores(gp_score_context *f, const gp_link_block *block, double *out)
+gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out)
 {
 	const gp_link_items *items = f->items;
 	bool		cut = block->partner != NULL;
@@ -389,7 +389,7 @@ gp_link_item_scores(gp_score_context *f, const gp_link_block *block, double *out
 	if (items->inverse == NULL)
 	{
 		z = f->dev->create(f->dev, f->n, block->sources, GP_DOUBLE);
-		gp_link_ease_solve(f, block, NULL, CLOSE, z);
+		gp_link_autoencoder_solve(f, block, NULL, CLOSE, z);
 		f->dev->take(f->dev, z, block->n, block->dst, block->slot, out);
 		f->dev->destroy(f->dev, &z);
 	}

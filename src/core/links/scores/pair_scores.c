@@ -67,15 +67,15 @@ gp_link_graph_scores(gp_score_context *f, const gp_link_block *block, double *ou
 	fill_up(f, block, &full);
 	if (f->items)
 	{
-		gp_link_item_scores(f, &full.block, out);
+		gp_link_ease_scores(f, &full.block, out);
 		return;
 	}
 	gp_link_structure(f, &full.block, full.cuts, out);
 	gp_link_laplacian(f, &full.block, full.cuts, first, out);
-	first += GP_LINK_LAPLACIAN_SCORES;
-	gp_link_ease(f, &full.block, full.cuts, first, out);
+	first++;
+	gp_link_autoencoder(f, &full.block, full.cuts, first, out);
 	if (f->decayed)
-		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_EASE_SCORES, out);
+		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_AUTOENCODER_SCORES, out);
 }
 
 void

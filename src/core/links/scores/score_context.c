@@ -48,7 +48,6 @@ count_degrees(gp_score_context *f)
 		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 			f->strength[i] += w[k];
-		f->volume += f->strength[i];
 	}
 }
 
@@ -88,9 +87,7 @@ make_middle(gp_score_context *f)
 		float	   *w = host + i * GP_WALK_LANES;
 
 		w[GP_LINK_COUNT] = 1.0f;
-		w[GP_LINK_BY_ROOT] = d > 0.0 ? (float) (1.0 / sqrt(d)) : 0.0f;
 		w[GP_LINK_BY_DEGREE] = d > 0.0 ? (float) (1.0 / d) : 0.0f;
-		w[GP_LINK_BY_LOG] = d > 1.0 ? (float) (1.0 / log(d)) : 0.0f;
 	}
 	f->middle = f->dev->create(f->dev, f->n, GP_WALK_LANES, GP_FLOAT);
 	f->dev->upload(f->dev, f->middle, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT));
@@ -158,14 +155,14 @@ gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph, c
 		f->log_count[k] = log1p(k);
 	make_middle(f);
 	make_arcs(f);
-	gp_link_ease_open(f);
+	gp_link_autoencoder_open(f);
 	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);
 }
 
 void
-gp_link_item_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+gp_link_ease_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 						const bool *item, double ridge, const double *diagonal)
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
@@ -174,15 +171,15 @@ gp_link_item_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *gra
 		dev->keep(dev, true);
 	f->weights = make_weights(f);
 	count_degrees(f);
-	gp_link_items_open(f, item, ridge, diagonal);
+	gp_link_ease_open(f, item, ridge, diagonal);
 }
 
 void
-gp_link_item_frame_restore(gp_score_context *f, gp_device *dev, const gp_link_model *model)
+gp_link_ease_frame_restore(gp_score_context *f, gp_device *dev, const gp_link_model *model)
 {
 	bool	   *item = gp_link_items_find(dev->env, model->graph, NULL);
 
-	gp_link_item_frame_open(f, dev, model->graph, item, model->scale, model->diagonal);
+	gp_link_ease_frame_open(f, dev, model->graph, item, model->scale, model->diagonal);
 	gp_free(dev->env, item);
 }
 
@@ -204,7 +201,7 @@ gp_link_frame_close(gp_score_context *f)
 			gp_free(env, f->weights->value);
 		gp_free(env, f->weights);
 	}
-	gp_link_items_close(f);
+	gp_link_ease_close(f);
 	gp_free_all(env, f->degree, f->strength, f->pattern.value, f->decayed, f->activity,
 				f->log_count);
 	gp_csr_free(env, f->spread);

@@ -20,9 +20,7 @@
 enum gp_link_middle
 {
 	GP_LINK_COUNT,				/* 1 */
-	GP_LINK_BY_ROOT,			/* 1 / sqrt d */
-	GP_LINK_BY_DEGREE,			/* 1 / d */
-	GP_LINK_BY_LOG				/* 1 / log d; 0 for d < 2 */
+	GP_LINK_BY_DEGREE			/* 1 / d */
 };
 
 /* whose logarithms are kept: most degrees, and numbers of walks, are less */
@@ -49,7 +47,6 @@ typedef struct gp_score_context
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
 	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
-	double		volume;			/* sum of strengths */
 	/*
 	 * entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without
 	 * times
@@ -156,27 +153,26 @@ extern void gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double sel
 extern void gp_link_structure(gp_score_context *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, double *out);
 extern int32_t gp_link_structure_width(bool directed);
-/* link_laplacian.c: a Laplacian kernel and DeepWalk; columns first and first + 1 of out. */
-#define GP_LINK_LAPLACIAN_SCORES 2
+/* link_laplacian.c: a Laplacian kernel; column first of out. */
 
 extern void gp_link_laplacian(gp_score_context *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, int32_t first, double *out);
 /*
  * autoencoder_score.c: the linear auto-encoder; two columns, 0 on a graph of more than
- * GP_LINK_EASE_NODES.
+ * GP_LINK_AUTOENCODER_NODES.
  */
-#define GP_LINK_EASE_SCORES 2
-#define GP_LINK_EASE_NODES 10000
+#define GP_LINK_AUTOENCODER_SCORES 2
+#define GP_LINK_AUTOENCODER_NODES 10000
 
-extern void gp_link_ease_open(gp_score_context *f);
-extern void gp_link_ease(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
+extern void gp_link_autoencoder_open(gp_score_context *f);
+extern void gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 						 int32_t first,
 						 double *out);
 /* x = (A^2 + lambda I)^-1 b, where b is lost. */
-extern void gp_link_ease_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
+extern void gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
 								   gp_matrix b, gp_matrix x);
 /* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
-extern void gp_link_ease_solve(gp_score_context *f, const gp_link_block *block,
+extern void gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block,
 							   const gp_link_cut *cuts,
 							   double close, gp_matrix x);
 
@@ -198,31 +194,31 @@ extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *shar
  * A frame of the one score, of these items; with the diagonal (nodes) of an earlier fit by the
  * ridge, or NULL.
  */
-extern void gp_link_item_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+extern void gp_link_ease_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 									const bool *item,
 									double ridge, const double *diagonal);
-extern void gp_link_item_frame_restore(gp_score_context *f, gp_device *dev,
+extern void gp_link_ease_frame_restore(gp_score_context *f, gp_device *dev,
 									   const gp_link_model *model);
-extern void gp_link_items_open(gp_score_context *f, const bool *item, double ridge,
+extern void gp_link_ease_open(gp_score_context *f, const bool *item, double ridge,
 							   const double *diagonal);
-extern void gp_link_items_close(gp_score_context *f);
+extern void gp_link_ease_close(gp_score_context *f);
 
 /*
  * Prepares the scores by one of the ridges: computes the diagonal; dense: by the inverse, unless
  * it is too large for any machine.
  */
-extern void gp_link_items_fit(gp_score_context *f, int ridge, bool dense);
+extern void gp_link_ease_fit(gp_score_context *f, int ridge, bool dense);
 
 /* The diagonal alone, without the inverse. */
-extern void gp_link_items_probe(gp_score_context *f);
+extern void gp_link_ease_probe(gp_score_context *f);
 
 /* Computes the inverse where that pays for the scores of so many sources. */
-extern void gp_link_items_expect(gp_score_context *f, int64_t sources);
+extern void gp_link_ease_expect(gp_score_context *f, int64_t sources);
 
 /* The diagonal, which the caller owns from now on. */
-extern double *gp_link_items_diagonal(gp_score_context *f);
+extern double *gp_link_ease_diagonal(gp_score_context *f);
 
-extern void gp_link_item_scores(gp_score_context *f, const gp_link_block *block, double *out);
+extern void gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out);
 
 /*
  * decay.c: of a graph with times, neighbours in common and activity by how recent links are; two
@@ -240,7 +236,7 @@ extern void gp_link_cosines(gp_score_context *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
 extern void gp_link_feature_statistics(gp_score_context *f);
 /* ease_ridge.c: the ridge by which the hidden links of a fold rank best. */
-extern int	gp_link_items_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
+extern int	gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
 								 const bool *item, bool dense);
 
 /*

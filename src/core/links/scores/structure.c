@@ -1,8 +1,8 @@
 /*
  * structure.c - the scores of a pair's neighbourhood.
  *
- * Common neighbours are walks of two steps, Adamic-Adar and resource allocation
- * the same with the middles weighted; walks of three steps follow.  A link that is
+ * Common neighbours are walks of two steps, resource allocation the same with the
+ * middles weighted; walks of three steps follow.  A link that is
  * to be ignored is not walked.
  */
 #include "scores.h"
@@ -12,8 +12,8 @@
 
 enum structure_score
 {
-	DEGREE_SUM, DEGREE_DIFFERENCE, COMMON_NEIGHBOURS, ADAMIC_ADAR, RESOURCE_ALLOCATION, SALTON,
-	PATHS, PATHS_SALTON, PATHS_ROOT, PATHS_FLOW, STRUCTURE_SCORES
+	DEGREE_SUM, DEGREE_DIFFERENCE, COMMON_NEIGHBOURS, RESOURCE_ALLOCATION, SALTON,
+	PATHS_SALTON, PATHS_FLOW, STRUCTURE_SCORES
 };
 
 enum arc_score
@@ -37,8 +37,7 @@ gp_link_width(const gp_graph *graph, int32_t powers)
 int32_t
 gp_link_graph_width(const gp_graph *graph)
 {
-	return gp_link_structure_width(graph->directed) + GP_LINK_LAPLACIAN_SCORES +
-		GP_LINK_EASE_SCORES +
+	return gp_link_structure_width(graph->directed) + 1 + GP_LINK_AUTOENCODER_SCORES +
 		(graph->time ? GP_LINK_DECAY_SCORES : 0);
 }
 
@@ -109,12 +108,9 @@ write_pattern(structure *s, int64_t e, double *out)
 	out[DEGREE_SUM] = log_i + log_j;
 	out[DEGREE_DIFFERENCE] = fabs(log_i - log_j);
 	out[COMMON_NEIGHBOURS] = log_count(f, two[GP_LINK_COUNT]);
-	out[ADAMIC_ADAR] = log1p(two[GP_LINK_BY_LOG]);
 	out[RESOURCE_ALLOCATION] = log(two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
 	out[SALTON] = two[GP_LINK_COUNT] / mean;
-	out[PATHS] = log_count(f, three[GP_LINK_COUNT]);
 	out[PATHS_SALTON] = log1p(three[GP_LINK_COUNT] / mean);
-	out[PATHS_ROOT] = log1p(three[GP_LINK_BY_ROOT]);
 	out[PATHS_FLOW] = log(three[GP_LINK_BY_DEGREE] + LEAST_FLOW);
 }
 

@@ -368,7 +368,7 @@ search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candida
 		gp_link_block_size(l->model->graph->nodes) : GP_LINK_BLOCK;
 
 	if (l->frame.items)
-		gp_link_items_expect(&l->frame, n);
+		gp_link_ease_expect(&l->frame, n);
 	open_lots(b, n, size, candidates);
 	if (b->env->dry)
 	{

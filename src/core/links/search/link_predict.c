@@ -28,7 +28,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	if (!scores)
 		return l;
 	if (model->method == GP_LINK_EASE)
-		gp_link_item_frame_restore(&l->frame, dev, model);
+		gp_link_ease_frame_restore(&l->frame, dev, model);
 	else
 		gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
 						   model->powers, model);
@@ -154,7 +154,7 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 	if (gp_link_has_scores(l->model->method))
 		score = gp_alloc_array(l->env, band.count * l->model->width, sizeof(double));
 	if (l->frame.items)
-		gp_link_items_expect(&l->frame, n);
+		gp_link_ease_expect(&l->frame, n);
 	for (; band.count > 0; gp_band_next(&band))
 	{
 		l->env->progress(l->env, GP_PHASE_PAIRS, band.first, n);
