@@ -5,7 +5,8 @@
 # edges.csv.gz and, where nodes have features, features.csv.gz.  Needs gcc, OpenBLAS, a git checkout (it compiles
 # src/core itself, and needs no server), and Python's NumPy and SciPy, without which it says "skipped".
 #
-# Prints a line of each graph and seed: what rank_links prints | what rank_links.py judge prints, in per cent, of
+# Prints a line of each graph and seed, of Cora by HeaRT's protocol besides: what rank_links prints | what
+# rank_links.py judge prints, in per cent, of
 # common neighbours, resource allocation and local random walks, and then of gnngp.  Then a line of each seed of
 # users and items: what rank_links prints | what rank_items.py judge prints.  The ratings are those of
 # FOLDER/ml-100k/u.data (MovieLens 100k) if it is there, else generated.
@@ -23,12 +24,14 @@ gcc -O2 -std=gnu11 -Isrc -Isrc/core test/bench/rank_links.c $(git ls-files 'src/
 for graph in usair yeast cora; do
 	[ -d "$data/$graph" ] || continue
 	nodes=$(($(zcat "$data/$graph/nodes.csv.gz" | wc -l) - 1))
-	for seed in $seeds; do
+	protocols=make
+	[ $graph = cora ] && protocols="make heart"
+	for seed in $seeds; do for protocol in $protocols; do
 		folder=$work/$graph.$seed
-		python3 "$here/rank_links.py" make "$data/$graph" "$folder" "$seed"
-		echo "$graph $seed $("$work/rank_links" "$nodes" "$folder" 1) | $(python3 "$here/rank_links.py" judge "$folder" all | tr '\n' ' ')"
+		python3 "$here/rank_links.py" $protocol "$data/$graph" "$folder" "$seed"
+		echo "$graph $protocol $seed $("$work/rank_links" "$nodes" "$folder" 1) | $(python3 "$here/rank_links.py" judge "$folder" all | tr '\n' ' ')"
 		rm -rf "$folder"
-	done
+	done; done
 done
 for seed in $seeds; do
 	mkdir "$work/items"
