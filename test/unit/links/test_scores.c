@@ -200,6 +200,32 @@ make_ease(dense *m)
 				m->ease[i][j] += m->p[i][k] * inverse[k][j];
 }
 
+/* DeepWalk's entry: vol / 10 sum over r of (D^-1/2 S^r D^-1/2)_ij. */
+static double
+walk_entry(const dense *m, int i, int j)
+{
+	double		v[NODES] = {0.0};
+	double		volume = 0.0;
+	double		sum = 0.0;
+
+	v[j] = 1.0;
+	for (int r = 0; r < 10; r++)
+	{
+		double		next[NODES] = {0.0};
+
+		for (int a = 0; a < NODES; a++)
+			for (int b = 0; b < NODES; b++)
+				if (m->w[a][b] > 0.0)
+					next[a] += m->w[a][b] / sqrt(m->strength[a] * m->strength[b]) * v[b];
+		memcpy(v, next, sizeof(v));
+		sum += v[i];
+	}
+	for (int a = 0; a < NODES; a++)
+		volume += m->strength[a];
+	return m->strength[i] * m->strength[j] > 0.0 ?
+		volume / 10.0 * sum / sqrt(m->strength[i] * m->strength[j]) : 0.0;
+}
+
 /* The rows of A^k X less their mean, for all powers. */
 static void
 smooth_features(dense *m, double x[NODES][DIMS])
@@ -301,6 +327,7 @@ dense_scores(const gp_graph *g, const dense *m, bool features, int i, int j, dou
 			out[n++] = log1p(sum[k]);
 	}
 	out[n++] = log(fmax(m->laplacian[i][j], 1e-6));
+	out[n++] = log(fmax(walk_entry(m, i, j), 1e-3));
 	out[n++] = -m->ease[i][j] * sqrt((m->ridge + m->d[i]) * (m->ridge + m->d[j]));
 	out[n++] = -m->ease[i][j] * fmax(m->ridge + m->d[i], m->ridge + m->d[j]);
 	for (int k = 0; features && k < GP_LINK_POWERS; k++)

@@ -191,7 +191,8 @@ score_folds(scores_fit *r)
 		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
 		score_fold(r, r->dev, 0, f);
 	}
-	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers, NULL);
+	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
+					   NULL);
 	score_whole(r, &whole);
 	gp_link_frame_close(&whole);
 }

@@ -1,15 +1,20 @@
 /*
- * link_laplacian.c - a Laplacian kernel as a score of pairs.
+ * link_laplacian.c - a Laplacian kernel and DeepWalk's matrix as scores of pairs.
  *
- * It is a series of Chebyshev polynomials of S = D^-1/2 W D^-1/2.
+ * Both are polynomials of S = D^-1/2 W D^-1/2.  The entries (S^k)_ij of a pair
+ * come from columns of one Chebyshev recurrence, which serves both.
  *
  *   1 / (1 + s2 - s2 x) = sum_k c_k T_k(x),  c_k = 2 r^k / sqrt(b^2 - 1) / s2,
  *   b = (1 + s2) / s2, r = b - sqrt(b^2 - 1), c_0 halved
+ *
+ * DeepWalk's matrix is log(vol / T sum_{r=1..T} (D^-1/2 S^r D^-1/2)_ij) (Qiu et al.
+ * 2018, eq. 8, without the constant for negative samples).
  */
 #include "scores.h"
 
 #define SCALE 10.0				/* s2 */
 #define SMALLEST_ENTRY 1e-6		/* of the kernel: less is what float leaves of a difference */
+#define SMALLEST_WALK 1e-3		/* of DeepWalk's matrix */
 
 /* The coefficients of the kernel for T_0 .. T_steps. */
 static void
@@ -23,20 +28,45 @@ kernel_series(int32_t steps, double *c)
 		c[k] = k == 0 ? value / 2.0 : value;
 }
 
+/* The coefficients of x + x^2 + ... + x^length: x T_k = (T_(k+1) + T_(k-1)) / 2. */
+static void
+walk_series(int32_t length, double *c)
+{
+	double		power[GP_LINK_STEPS + 2] = {1.0};
+	double		next[GP_LINK_STEPS + 2];
+
+	for (int32_t r = 1; r <= length; r++)
+	{
+		memset(next, 0, sizeof(next));
+		for (int32_t k = 0; k < r; k++)
+		{
+			next[k + 1] += k == 0 ? power[k] : power[k] / 2.0;
+			if (k > 0)
+				next[k - 1] += power[k] / 2.0;
+		}
+		memcpy(power, next, sizeof(power));
+		for (int32_t k = 0; k <= r; k++)
+			c[k] += power[k];
+	}
+}
+
 /*
- * Adds up the kernel's entries at the block's pairs: T_(k+1) = 2 S T_k - T_(k-1) on the sources'
- * unit vectors.  Of two ends, T_0 has no entry.
+ * The entries of both series at the block's pairs: T_(k+1) = 2 S T_k - T_(k-1) on the sources' unit
+ * vectors.  Of two ends, T_0 has no entry.
  */
 static void
-sum_series(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel)
+sum_series(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts, double *kernel,
+		   double *walk)
 {
 	gp_device  *dev = f->dev;
 	gp_matrix	last = dev->create(dev, f->n, block->sources, GP_FLOAT);
 	gp_matrix	next = dev->create(dev, f->n, block->sources, GP_FLOAT);
 	double	   *entry = gp_alloc_array(f->env, block->n, sizeof(double));
-	double		weight[GP_LINK_STEPS + 1];
+	double		of_kernel[GP_LINK_STEPS + 1] = {0.0};
+	double		of_walk[GP_LINK_STEPS + 2] = {0.0};
 
-	kernel_series(f->steps, weight);
+	kernel_series(f->steps, of_kernel);
+	walk_series(f->steps, of_walk);
 	gp_link_cut_columns(f, &f->smooth, 0.0, block->sources, block->source, last, next, cuts);
 	for (int32_t k = 1; k <= f->steps; k++)
 	{
@@ -51,10 +81,20 @@ sum_series(gp_score_context *f, const gp_link_block *block, const gp_link_cut *c
 		}
 		dev->take(dev, next, block->n, block->dst, block->slot, entry);
 		for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
-			kernel[e] += weight[k] * entry[e];
+		{
+			kernel[e] += of_kernel[k] * entry[e];
+			walk[e] += of_walk[k] * entry[e];
+		}
 	}
 	gp_free(f->env, entry);
 	gp_destroy_all(dev, &last, &next);
+}
+
+/* The strength of an end without the link that is cut. */
+static double
+strength_of(const gp_score_context *f, int32_t node, const gp_link_cut *cut)
+{
+	return fmax(f->strength[node] - (cut ? cut->weight : 0.0), 0.0);
 }
 
 void
@@ -62,9 +102,19 @@ gp_link_laplacian(gp_score_context *f, const gp_link_block *block, const gp_link
 				  int32_t first, double *out)
 {
 	double	   *kernel = gp_alloc_zero(f->env, block->n, sizeof(double));
+	double	   *walk = gp_alloc_zero(f->env, block->n, sizeof(double));
 
-	sum_series(f, block, cuts, kernel);
+	sum_series(f, block, cuts, kernel, walk);
 	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
+	{
+		const gp_link_cut *cut = cuts ? &cuts[block->slot[e]] : NULL;
+		double		mass = sqrt(strength_of(f, block->source[block->slot[e]], cut)) *
+			sqrt(strength_of(f, block->dst[e], cut));
+		double		volume = f->volume - (cut ? 2.0 * cut->weight : 0.0);
+		double		mean = mass > 0.0 ? walk[e] * volume / (f->steps * mass) : 0.0;
+
 		out[e * f->width + first] = log(fmax(kernel[e], SMALLEST_ENTRY));
-	gp_free(f->env, kernel);
+		out[e * f->width + first + 1] = log(fmax(mean, SMALLEST_WALK));
+	}
+	gp_free_all(f->env, kernel, walk);
 }

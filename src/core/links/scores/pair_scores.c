@@ -72,7 +72,7 @@ gp_link_graph_scores(gp_score_context *f, const gp_link_block *block, double *ou
 	}
 	gp_link_structure(f, &full.block, full.cuts, out);
 	gp_link_laplacian(f, &full.block, full.cuts, first, out);
-	first++;
+	first += GP_LINK_LAPLACIAN_SCORES;
 	gp_link_autoencoder(f, &full.block, full.cuts, first, out);
 	if (f->decayed)
 		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_AUTOENCODER_SCORES, out);

@@ -48,6 +48,7 @@ count_degrees(gp_score_context *f)
 		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
 		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
 			f->strength[i] += w[k];
+		f->volume += f->strength[i];
 	}
 }
 

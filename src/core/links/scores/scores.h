@@ -47,6 +47,7 @@ typedef struct gp_score_context
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
 	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
+	double		volume;			/* sum of strengths */
 	/*
 	 * entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without
 	 * times
@@ -153,7 +154,8 @@ extern void gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double sel
 extern void gp_link_structure(gp_score_context *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, double *out);
 extern int32_t gp_link_structure_width(bool directed);
-/* link_laplacian.c: a Laplacian kernel; column first of out. */
+/* link_laplacian.c: a Laplacian kernel and DeepWalk; columns first and first + 1 of out. */
+#define GP_LINK_LAPLACIAN_SCORES 2
 
 extern void gp_link_laplacian(gp_score_context *f, const gp_link_block *block,
 							  const gp_link_cut *cuts, int32_t first, double *out);
@@ -165,16 +167,14 @@ extern void gp_link_laplacian(gp_score_context *f, const gp_link_block *block,
 #define GP_LINK_AUTOENCODER_NODES 10000
 
 extern void gp_link_autoencoder_open(gp_score_context *f);
-extern void gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-						 int32_t first,
-						 double *out);
+extern void gp_link_autoencoder(gp_score_context *f, const gp_link_block *block,
+								const gp_link_cut *cuts, int32_t first, double *out);
 /* x = (A^2 + lambda I)^-1 b, where b is lost. */
-extern void gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
-								   gp_matrix b, gp_matrix x);
-/* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources double. */
+extern void gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts,
+										  double close, gp_matrix b, gp_matrix x);
+/* Columns of A (A^2 + lambda I)^-1, to a part of their first residual: n x sources. */
 extern void gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block,
-							   const gp_link_cut *cuts,
-							   double close, gp_matrix x);
+									  const gp_link_cut *cuts, double close, gp_matrix x);
 
 /*
  * ease.c: the auto-encoders of users and items, the one score of the method ease.  Pairs of

@@ -37,8 +37,8 @@ gp_link_width(const gp_graph *graph, int32_t powers)
 int32_t
 gp_link_graph_width(const gp_graph *graph)
 {
-	return gp_link_structure_width(graph->directed) + 1 + GP_LINK_AUTOENCODER_SCORES +
-		(graph->time ? GP_LINK_DECAY_SCORES : 0);
+	return gp_link_structure_width(graph->directed) + GP_LINK_LAPLACIAN_SCORES +
+		GP_LINK_AUTOENCODER_SCORES + (graph->time ? GP_LINK_DECAY_SCORES : 0);
 }
 
 typedef struct structure
