@@ -96,6 +96,16 @@ SELECT gp_create_graph('seen', 'nodes', 'edges_seen', features => '{x}', target 
 SELECT bytes >= 28 * (SELECT count(*) FROM edges) AS enough FROM gp_estimate('seen', 'gcn', 'sql', 40);
 SELECT gp_drop_graph('seen');
 DROP VIEW edges_seen;
+-- Edges with weights take no more than the plan has
+CREATE TABLE heavy AS SELECT a AS src, b AS dst, 1.5 AS w FROM generate_series(1, 800) a, generate_series(a + 2, 800, 2) b;
+ANALYZE heavy;
+CREATE TABLE heavy_nodes AS SELECT i AS id, sin(i) AS x, CASE WHEN i < 30 THEN i % 3 END AS y FROM generate_series(1, 800) i;
+SELECT gp_create_graph('heavy', 'heavy_nodes', 'heavy', features => '{x}', target => 'y', weight => 'w');
+SELECT set_config('gnngp.memory_limit', bytes / 1024 || 'kB', false) <> '' AS planned FROM gp_estimate('heavy', 'gcn', 'sql', 20);
+SELECT nodes FROM gp_fit('heavy', kernel => 'gcn', strategy => 'sql', landmarks => 20);
+RESET gnngp.memory_limit;
+SELECT gp_drop_graph('heavy');
+DROP TABLE heavy, heavy_nodes;
 
 -- What is refused
 \set VERBOSITY default

@@ -16,6 +16,7 @@
 /* Of stacked columns: value, numbers, argument and product; each partition keeps one more. */
 #define STACK_COPIES 4
 #define EDGE_BYTES 28.0			/* of an edge there: both ways, and in A with a value */
+#define WEIGHT_BYTES 28.0		/* of its weight: as it is read, and both ways twice */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
 #define CHUNK_COPIES 4			/* of a chunk's rows */
 
@@ -184,7 +185,8 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
 	d->task = Max(d->task, (STACK_COPIES + (p->apart ? 0 : keys)) * (double) d->n * width *
-				  sizeof(float) + EDGE_BYTES * d->edges + NODE_BYTES * d->n);
+				  sizeof(float) + (EDGE_BYTES + (d->src->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
+				  NODE_BYTES * d->n);
 	return out;
 }
 
