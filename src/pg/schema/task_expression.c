@@ -109,12 +109,13 @@ tell_timeless(const gnngp_graph_def *task, Query *query)
 			 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
 }
 
-/* True for a function that tells the moment of the statement. */
+/* True for a function that tells the moment of the statement, or the time since. */
 static bool
 tells_now(Oid function, void *unused)
 {
 	return function == F_NOW || function == F_TRANSACTION_TIMESTAMP ||
-		function == F_STATEMENT_TIMESTAMP;
+		function == F_STATEMENT_TIMESTAMP || function == F_AGE_TIMESTAMP ||
+		function == F_AGE_TIMESTAMPTZ;
 }
 
 /* True where an expression asks for the moment at which it is run. */
