@@ -195,3 +195,14 @@ SELECT count(*) FROM gp_models;
 SELECT count(*) FROM gnngp_internal.gp_block;
 SET client_min_messages = warning;
 DROP SCHEMA fit CASCADE;
+
+-- A value of which the labels say nothing has their mean and their spread.
+CREATE TABLE avenue AS SELECT i AS id, nullif(i % 5, 0)::real AS rooms,
+    CASE WHEN i % 3 > 0 THEN 100 + 40 * sin(i / 15.0) + 3 * (i % 5) END::real AS price FROM generate_series(1, 150) i
+UNION ALL SELECT 0, NULL, NULL;
+CREATE TABLE houses AS SELECT i AS src, i + 1 AS dst FROM generate_series(1, 149) i;
+SELECT nodes, labels FROM gp_create_graph('avenue', nodes => 'avenue', edges => 'houses', features => '{rooms}', target => 'price');
+SELECT strategy FROM gp_fit('avenue', kernel => 'laplacian');
+SELECT abs(p.score - t.mean) < 0.5 * t.deviation AS the_mean, sqrt(p.variance) BETWEEN 0.9 * t.deviation AND 1.1 * t.deviation AS their_spread
+FROM gp_predict('avenue', 0) p, (SELECT avg(price) AS mean, stddev(price) AS deviation FROM avenue) t;
+SELECT gp_drop_graph('avenue');

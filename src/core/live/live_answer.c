@@ -317,7 +317,9 @@ finish(live *s)
 {
 	const gp_live_figures *f = &s->r.f;
 	gp_problem	problem = {.task = f->values ? GP_TASK_VALUES : GP_TASK_CLASSES};
-	gp_targets	targets = {.unit = f->unit,.offset = f->offset,.least = f->least};
+	/* Equal targets have no scale, and get this one. */
+	gp_targets	targets = {.unit = f->unit,.offset = f->offset,.least = f->least,
+	.flat = f->scale == 1.0};
 	gp_solution solution = {.noise = f->noise,.mean_diag = f->mean_diag,.scale = f->scale};
 	gp_posterior out = {.nodes = s->asked,.columns = s->columns,.mean = s->mean};
 	double	   *diag = gp_alloc_array(s->env, s->asked, sizeof(double));	/* 0 without a kernel */

@@ -305,10 +305,12 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			solution->loo_mean[i] = least;
 	/* Gives labels without kernel the variance that any node without kernel has; what the
 	 * regression says of them is that of noise alone. */
-	double		noise = problem->task == GP_TASK_VALUES ? solution->noise : 2.0 * solution->noise;
+	double		noise = classes ? 2.0 * solution->noise : solution->noise;
+	bool		has_spread = !classes && !targets->flat && !(problem->scale > 0.0);
 	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
 		if (is_prior(problem, out, i))
-			solution->loo_variance[i] = solution->scale * (solution->mean_diag + noise);
+			solution->loo_variance[i] = has_spread ? 1.0 :
+				solution->scale * (solution->mean_diag + noise);
 	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
 	out->forward_score = targets->few ? NAN : forward_score(env, problem, targets, solution);
 	if (classes)

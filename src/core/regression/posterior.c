@@ -27,7 +27,9 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 					const gp_solution *solution, const double *diag, gp_posterior *out)
 {
 	bool		values = problem->task == GP_TASK_VALUES;
-	double		scale = solution->scale * targets->unit * targets->unit;
+	double		square = targets->unit * targets->unit;
+	double		scale = solution->scale * square;
+	bool		has_spread = values && !targets->flat && !(problem->scale > 0.0);
 	double		noise = values ? solution->noise : 0.0;
 
 	GP_EACH(env, i, gp_items(env, out->nodes), i)
@@ -37,6 +39,10 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 
 		out->variance[i] = has_kernel ? scale * (fmax(out->variance[i], 0.0) + noise) :
 			scale * (solution->mean_diag + solution->noise);
+		/* The scale is what labelled nodes need, which have others around them: where the labels
+		 * say nothing, values vary as the labels do. */
+		if (has_spread && (!has_kernel || is_told_nothing(out->columns, mean)))
+			out->variance[i] = square;
 		for (int32_t c = 0; c < out->columns; c++)
 			if (!has_kernel)
 				mean[c] = values ? targets->offset : 0.0;

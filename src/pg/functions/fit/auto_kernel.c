@@ -318,7 +318,8 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 
 /*
  * Fits the kernel that was chosen by the planner's strategy, or as it was compared: where that was
- * surely better, or where the planner's would take long and more landmarks bring nothing.
+ * surely better and explains more, or where the planner's would take long, and longer than that,
+ * and more landmarks bring nothing.
  */
 static gp_posterior *
 fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
@@ -329,35 +330,37 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	gp_posterior *posterior = NULL;
 	gp_program	program = *gnngp_compile_kernel(env, c->kernel);
 	gp_problem	problem;
-	bool		as_compared;
+	gp_problem	as_compared;
+	bool		open;
 
 	gnngp_problem_init(&problem, data, &program, settings);
-	as_compared = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 &&
-		c->landmarks > 0;
+	open = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
 	if (c->power > 0.0 && gp_power_is_open(&problem))
 	{
 		program.power = c->power;
 		program.open_power = false;
-		as_compared &= c->power == 1.0;
+		open &= c->power == 1.0;
 	}
-	if (!as_compared || effort_of(run, problem) <= GP_CHEAP_EFFORT ||
+	as_compared = problem;
+	as_compared.strategy = GP_STRATEGY_NYSTROM;
+	as_compared.nlandmarks = c->landmarks;
+	if (!open ||
+		effort_of(run, problem) <= fmax(GP_CHEAP_EFFORT, effort_of(run, as_compared)) ||
 		!are_landmarks_enough(run, data, settings, c))
 	{
 		gnngp_candidate full = {.kernel = c->kernel};
 
 		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
-		as_compared = as_compared && posterior->plan.strategy == GP_STRATEGY_EXACT;
-		if (as_compared)
+		open = open && posterior->plan.strategy == GP_STRATEGY_EXACT;
+		if (open)
 			copy_figures(env, &problem, CurrentMemoryContext, posterior, &full);
-		as_compared = as_compared && is_surely_better(c, &full);
+		open = open && is_surely_better(c, &full) && c->loo_score > full.loo_score;
 	}
-	if (as_compared)
+	if (open)
 	{
 		gp_posterior_free(env, posterior);
 		(void) gnngp_env_collect_notices(env);
-		problem.strategy = GP_STRATEGY_NYSTROM;
-		problem.nlandmarks = c->landmarks;
-		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
+		posterior = gnngp_run_fit(run, &as_compared, NULL, NULL);
 	}
 	gnngp_env_join_notices(env, former, gnngp_env_collect_notices(env));
 	return posterior;
