@@ -107,7 +107,8 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 
 	c->fits = true;
 	c->landmarks = posterior->nlandmarks;
-	c->power = posterior->power;
+	/* Conjugate gradients try no powers. */
+	c->power = posterior->nlandmarks > 0 ? posterior->power : 0.0;
 	c->nugget = posterior->nugget;
 	c->nll = posterior->metric[GP_METRIC_NLL];
 	c->loo_score = posterior->loo_score;
