@@ -328,11 +328,10 @@ finish(live *s)
 	double		sum = 0.0;
 
 	for (int64_t k = 0; k < s->nseen; k++)
-	{
 		sum += (k < s->given ? 1.0 : -1.0) * s->seen[k].y[0];
-		if (k < s->given && f->offset + f->unit * s->seen[k].y[0] < 0.0)
+	for (int64_t k = 0; f->values && k < s->r.q->nlabels; k++)
+		if (!s->r.q->label[k].taken && s->r.q->label[k].target < 0.0)
 			targets.least = -INFINITY;
-	}
 	double		gain = s->nseen > 0 ? sum / (double) (s->r.nlabelled + 2 * s->given - s->nseen)
 		: 0.0;
 

@@ -301,8 +301,12 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
 	for (int64_t i = 0; i < targets->m && !classes; i++)
+	{
 		if (solution->loo_mean[i] < least)
 			solution->loo_mean[i] = least;
+		if (solution->forward && solution->forward[i] < least)
+			solution->forward[i] = least;
+	}
 	/* Gives labels without kernel the variance that any node without kernel has; what the
 	 * regression says of them is that of noise alone. */
 	double		noise = classes ? 2.0 * solution->noise : solution->noise;
