@@ -49,7 +49,8 @@ read_cells(const gp_features *f, int64 row, gp_cell *cell)
 	for (int64 c = 0; c < f->dims; c++)
 	{
 		cell[c].null = isnan(cell[c].number);
-		cell[c].word = cell[c].null ? 0 : (uint64) fabs(cell[c].number);
+		/* Of a word; other columns may have larger numbers, and negative ones. */
+		cell[c].word = (uint64) fmin(fabs(cell[c].number), 0x1p53);
 	}
 }
 
