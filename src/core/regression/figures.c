@@ -277,13 +277,27 @@ hand_over_loo(gp_solution *solution, gp_posterior *out)
 	solution->loo_mean = solution->loo_variance = solution->forward = NULL;
 }
 
+/* Values that a model without their labels predicts are no less than the least prediction. */
+static void
+bound_predictions(const gp_targets *t, gp_solution *solution)
+{
+	double		least = (t->least - t->offset) / t->unit;
+
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		if (solution->loo_mean[i] < least)
+			solution->loo_mean[i] = least;
+		if (solution->forward && solution->forward[i] < least)
+			solution->forward[i] = least;
+	}
+}
+
 void
 gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		   gp_solution *solution, gp_posterior *out)
 {
 	gp_env	   *env = dev->env;
 	bool		classes = problem->task == GP_TASK_CLASSES;
-	double		least = (targets->least - targets->offset) / targets->unit;
 
 	if (env->dry)
 	{
@@ -300,13 +314,8 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	}
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
-	for (int64_t i = 0; i < targets->m && !classes; i++)
-	{
-		if (solution->loo_mean[i] < least)
-			solution->loo_mean[i] = least;
-		if (solution->forward && solution->forward[i] < least)
-			solution->forward[i] = least;
-	}
+	if (!classes)
+		bound_predictions(targets, solution);
 	/* Gives labels without kernel the variance that any node without kernel has; what the
 	 * regression says of them is that of noise alone. */
 	double		noise = classes ? 2.0 * solution->noise : solution->noise;
