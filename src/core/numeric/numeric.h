@@ -138,44 +138,39 @@ extern double gp_long_dot(gp_long_dots *l, gp_matrix a, gp_matrix b);
 typedef void gp_conjugate_product (void *system, gp_matrix from, gp_matrix to);
 
 /*
- * A X = B for a symmetric positive definite A.  The columns are one long vector, or apart: each
- * has steps of its own, stands still where it is done, and depends on no other.
+ * A X = B for a symmetric positive definite A, the columns as one long vector: all take the same
+ * steps.
  */
 typedef struct gp_conjugate
 {
 	gp_device  *dev;
 	gp_conjugate_product *multiply;
 	void	   *system;
-	bool		apart;
-	int64_t		n;				/* lengths of a step: 1, or one of each column */
 	gp_matrix	x;				/* the caller's */
 	gp_matrix	residual;		/* B - A x */
 	gp_matrix	direction;
 	gp_matrix	product;		/* A times the direction */
 	gp_long_dots dots;
-	double	   *square;			/* n: the squares of the residuals, */
-	double	   *first;			/* and those that they began with */
-	double	   *length;
-	double	   *left;
+	double		square;			/* of the residual, */
+	double		first;			/* and of that which it began with */
 } gp_conjugate;
 
 /* Takes memory for all but x, which is not cleared. */
 extern gp_conjugate gp_conjugate_open(gp_device *dev, int64_t rows, int64_t cols, gp_type type,
-									  bool apart, gp_conjugate_product *multiply, void *system);
+									  gp_conjugate_product *multiply, void *system);
 extern void gp_conjugate_close(gp_conjugate *g);
 
 /* Begins from x and its residual, both of which the caller has set. */
 extern void gp_conjugate_begin(gp_conjugate *g);
 
 /*
- * One step; a residual that has fallen to close times its first stands.  Returns by how much
- * <B, X> grows, which is what the square of the error in A's norm falls; NaN where A is not
- * positive to the precision of its numbers.
+ * One step.  Returns by how much <B, X> grows, which is what the square of the error in A's norm
+ * falls; NaN where A is not positive to the precision of its numbers.
  */
-extern double gp_conjugate_step(gp_conjugate *g, double close);
+extern double gp_conjugate_step(gp_conjugate *g);
 
-/* Begins, and goes on until all residuals have fallen so far or so many steps are done; in a dry
- * run one. */
+/* Begins, and goes on until the residual has fallen to so small a part or so many steps are done; in
+ * a dry run one. */
 extern void gp_conjugate_solve(gp_conjugate *g, double close, int most);
 
 /* ---- eigen.c ---- */

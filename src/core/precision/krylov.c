@@ -251,7 +251,7 @@ label_solution(gp_krylov *k, const double *w)
 {
 	gp_device  *dev = k->dev;
 	label_system *l = &k->labels;
-	gp_conjugate g = gp_conjugate_open(dev, l->n, k->cols, GP_DOUBLE, false, label_product, l);
+	gp_conjugate g = gp_conjugate_open(dev, l->n, k->cols, GP_DOUBLE, label_product, l);
 	double	   *z;
 
 	l->reach = dev->create(dev, l->cols->rows, k->cols, GP_DOUBLE);

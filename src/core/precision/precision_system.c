@@ -302,7 +302,7 @@ begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 	if (g->dev && g->residual.cols != cols)
 		end(p);
 	if (g->dev == NULL)
-		*g = gp_conjugate_open(dev, p->n, cols, p->type, false, multiply, p);
+		*g = gp_conjugate_open(dev, p->n, cols, p->type, multiply, p);
 	if (p->d > 1 && p->spare.data == NULL)
 		p->spare = dev->create(dev, p->n, cols, p->type);
 	if (started)
@@ -376,17 +376,17 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 	if (!started)
 		p->dev->fill(p->dev, g->x, 0.0);
 	gp_conjugate_begin(g);
-	first = *g->first;
+	first = g->first;
 	if (started)
 	{
 		energy[0] = start_from(p, g);
 		gp_conjugate_begin(g);
 	}
-	*effort = (gp_effort) {0, *g->square > 0.0 ? 1.0 : 0.0};
-	while (*g->square > 0.0 && effort->error > tolerance && effort->iterations < most)
+	*effort = (gp_effort) {0, g->square > 0.0 ? 1.0 : 0.0};
+	while (g->square > 0.0 && effort->error > tolerance && effort->iterations < most)
 	{
 		int			k = ++effort->iterations;
-		double		gain = gp_conjugate_step(g, 0.0);
+		double		gain = gp_conjugate_step(g);
 
 		if (isnan(gain))
 			gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
@@ -394,7 +394,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 					 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
 		energy[k] = energy[k - 1] + gain;
 		effort->error = p->env->dry ? k < USUAL_STEPS :
-			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(*g->square / first));
+			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(g->square / first));
 	}
 	gp_free(p->env, energy);
 	x = g->x;

@@ -191,7 +191,7 @@ newton_direction(fitter *f, const double *gradient, double *d)
 {
 	int32_t		n = f->columns + 1;
 	gp_matrix	host = gp_matrix_wrap(d, n, 1, GP_DOUBLE);
-	gp_conjugate g = gp_conjugate_open(f->dev, n, 1, GP_DOUBLE, false, scaled_hessian_times, f);
+	gp_conjugate g = gp_conjugate_open(f->dev, n, 1, GP_DOUBLE, scaled_hessian_times, f);
 
 	g.x = gp_filled(f->dev, n, 1, GP_DOUBLE, 0.0);
 	hessian_times(f, NULL, f->unit);
