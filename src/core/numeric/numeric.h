@@ -169,8 +169,8 @@ extern void gp_conjugate_begin(gp_conjugate *g);
  */
 extern double gp_conjugate_step(gp_conjugate *g);
 
-/* Begins, and goes on until the residual has fallen to so small a part or so many steps are done; in
- * a dry run one. */
+/* Begins, and goes on until the residual has fallen to so small a part or so many steps are done;
+ * in a dry run one. */
 extern void gp_conjugate_solve(gp_conjugate *g, double close, int most);
 
 /* ---- eigen.c ---- */
