@@ -85,8 +85,10 @@ SELECT try($$SELECT * FROM gp_fit('constant', 'named', 'appnp')$$);
 -- Edges are noise: the features remain.  Where that is better, but not surely, the first stays.
 SELECT kernel, compared(alternatives) FROM gp_fit('chance');
 SELECT kernel, (alternatives->'appnp'->>'nll')::float8 > (alternatives->'mlp'->>'nll')::float8 AS doubtful FROM gp_fit('chance_few');
--- What answers of today's tables has no Laplacian kernel.
+-- What answers of today's tables has no Laplacian kernel, and says so.
+\set VERBOSITY default
 SELECT kernel, compared(alternatives) FROM gp_fit('chance', 'today', live => true);
+\set VERBOSITY terse
 -- Values.
 SELECT split_part(kernel::text, '(', 1) AS kernel, loo_score > 0.5 AS well, compared(alternatives) FROM gp_fit('wages');
 -- A refresh chooses anew.

@@ -28,6 +28,9 @@ SELECT count(*), min(node), max(node), min(cluster), max(cluster), count(DISTINC
 SELECT count(*) FROM gp_cluster('rings', clusters => 3);
 SELECT count(*) FROM gp_cluster('rings', 3, 'gcn');
 SELECT count(*) FROM gp_cluster('rings', 3, 'gcn', 5);
+\set VERBOSITY default
+SELECT gp_cluster('rings', 3, NULL);
+\set VERBOSITY terse
 SELECT count(*) FROM gp_cluster('rings', 3, kernel => 'laplacian(d=2, sigma2=0.5)', seed => 7);
 SELECT count(*) FROM gp_cluster(graph => 'rings', clusters => 3, kernel => 'gcn'::text);
 SELECT count(*), pg_typeof(min(node)) FROM gp_cluster('rings', NULL::integer, 3);

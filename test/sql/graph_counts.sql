@@ -101,8 +101,12 @@ DO $$ BEGIN
     RAISE NOTICE 'near';
     PERFORM gp_fit('near', kernel => 'gcn');
     RAISE NOTICE 'far';
-    PERFORM gp_fit('far', kernel => 'gcn');
+    PERFORM gp_fit('far', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 END $$;
+
+-- A target that no fit takes by itself
+ALTER TABLE walker ADD due date;
+DO $$ BEGIN PERFORM gp_create_graph('due', 'walker', 'path', target => 'due'); END $$;
 
 SET client_min_messages = error;
 SELECT FROM gp_graphs, gp_drop_graph(graph);

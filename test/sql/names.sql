@@ -128,6 +128,7 @@ SELECT try($$SELECT gp_drop_graph('names_mallory.g')$$);
 SELECT gp_drop_graph('g');
 SELECT model FROM gp_fit('g', 'u', kernel => 'laplacian');
 SELECT owner, model FROM gp_models ORDER BY model;
+SELECT try($$SELECT gp_drop_graph('u')$$);
 SELECT gp_drop_graph('g');
 SELECT try($$SELECT gp_drop_graph('g')$$);
 RESET ROLE;

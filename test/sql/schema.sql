@@ -59,6 +59,7 @@ SELECT count(*) = (SELECT labelled FROM gp_models WHERE model = 'orders30'), cou
 SELECT strategy, bytes > 0 FROM gp_estimate('orders30');
 SELECT gp_report('orders30') LIKE '%orders30%';
 CALL gp_refresh('orders30');
+SELECT message ~ '^nodes \d+, labelled \d+, facts \d+, as before$' AS told FROM gp_refreshes WHERE model = 'orders30';
 -- One that finds less than half of the facts can be refused
 BEGIN;
 DELETE FROM items;

@@ -50,6 +50,17 @@ gnngp_is_time_type(Oid base)
 }
 
 bool
+gnngp_is_class_type(Oid base)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(base, &category, &preferred);
+	return gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
+		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
+}
+
+bool
 gnngp_is_number_type(Oid base)
 {
 	char		category;

@@ -32,6 +32,9 @@ gnngp_is_integer_type(Oid base)
 	return base == INT2OID || base == INT4OID || base == INT8OID;
 }
 
+/* True for types (no domains) of targets that are classes unless the user says otherwise. */
+extern bool gnngp_is_class_type(Oid base);
+
 static inline bool
 gnngp_is_string_type(Oid base)
 {

@@ -141,8 +141,17 @@ hint_for(const gnngp_kind *kind, const char *name)
 	const char *model;
 
 	if (kind == &gnngp_graph_kind)
-		return find_rows(&gnngp_model_kind, "id", NULL, name) > 0 ?
-			"You may read the model of this name; only its owner may fit it." : NULL;
+	{
+		if (find_rows(&gnngp_model_kind, "(SELECT g.name FROM gnngp_internal.gp_graph_catalog g"
+					  " WHERE g.id = t.graph) AS graph", NULL, name) == 0)
+			return NULL;
+		if (atoi(found(0, "class")) > CLASS_ROLE)
+			return "You may read the model of this name; only its owner may fit it.";
+		return psprintf("It is a model of graph \"%s\": gp_fit(%s, %s) fits it, and"
+						" gp_drop_model(%s) drops it.", found(0, "graph"),
+						quote_literal_cstr(found(0, "graph")), quote_literal_cstr(name),
+						quote_literal_cstr(name));
+	}
 	if (find_rows(&gnngp_graph_kind, "tables IS NULL AS plain, (SELECT min(m.name)"
 				  " FROM gnngp_internal.gp_model_catalog m WHERE m.graph = t.id) AS model",
 				  NULL, name) == 0)

@@ -21,20 +21,13 @@ gnngp_target_kind
 gnngp_target_choose(const char *table, const gnngp_column *target, const char *task)
 {
 	Oid			base = target->base;
-	char		category;
-	bool		preferred;
 	bool		value = gnngp_is_value_type(base);
-	bool		class;
 
-	/* What types are unless the user says otherwise */
-	get_type_category_preferred(base, &category, &preferred);
-	class = gnngp_is_integer_type(base) || base == BOOLOID || base == CHAROID ||
-		category == TYPCATEGORY_STRING || category == TYPCATEGORY_ENUM;
 	if (strcmp(task, "values") == 0 && !value && !gnngp_is_integer_type(target->base))
 		gnngp_raise(DATATYPE_MISMATCH, "Use task => 'classification', or a numeric column.",
 					"column \"%s\" of table \"%s\" has type %s, which is not a number",
 					target->name, table, format_type_be(target->type));
-	if (strcmp(task, "auto") == 0 && !value && !class)
+	if (strcmp(task, "auto") == 0 && !value && !gnngp_is_class_type(base))
 		gnngp_raise(DATATYPE_MISMATCH,
 					"Use task => 'classification' to take its text as the class.",
 					"column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",

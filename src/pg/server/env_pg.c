@@ -257,10 +257,11 @@ gnngp_env_send_notices(gp_env *env, const char *about)
 	initStringInfo(&rest);
 	for (int i = 1; i < list_length(all->messages); i++)
 	{
+		const char *message = list_nth(all->messages, i);
 		const char *hint = list_nth(all->hints, i);
 
-		appendStringInfo(&rest, "%s%s%s%s", i > 1 ? "\n" : "", (char *) list_nth(all->messages, i),
-						 hint ? ". " : "", hint ? hint : "");
+		appendStringInfo(&rest, "%s%c%s.%s%s", i > 1 ? "\n" : "", pg_toupper(message[0]), message + 1,
+						 hint ? " " : "", hint ? hint : "");
 	}
 	ereport(NOTICE,
 			(errmsg_internal("%s%s%s", about ? about : "", about ? ": " : "",

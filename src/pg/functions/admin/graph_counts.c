@@ -78,11 +78,20 @@ count_tables(void *arg)
 	gnngp_reader *r = &reading->r;
 	const gnngp_data *data = r->data;
 	bool		labels = c->graph->target != NULL;
-	bool		values = labels &&
-		gnngp_is_value_type(gnngp_table_column(&r->nodes, r->def->target).base);
+	gnngp_column target = {0};
+	bool		values;
 	gnngp_query edge_query;
 	gnngp_node_part *nodes;
 
+	if (labels)
+		target = gnngp_table_column(&r->nodes, r->def->target);
+	values = labels && gnngp_is_value_type(target.base);
+	if (labels && !values && !gnngp_is_class_type(target.base))
+		ereport(WARNING,
+				(errmsg("target \"%s\" has type %s, which gp_fit takes only with task => 'classification'",
+						target.name, format_type_be(target.type)),
+				 errhint("Each text of it is a class then. To predict a time, give a number in a view, such as extract(epoch FROM %s).",
+						 quote_identifier(target.name))));
 	c->count[GNNGP_COUNT_NULL_FEATURES] = 0;
 	r->null_features = &c->count[GNNGP_COUNT_NULL_FEATURES];
 	nodes = gnngp_plan_nodes(r, values ? "values" : "classes", labels);

@@ -230,6 +230,31 @@ notice_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp
 				  "as well as kernel \"%s\"", chosen->kernel);
 }
 
+/* Names the kernels that have no live state, which may suit the labels better. */
+static void
+notice_left_out(gp_env *env, const gnngp_data *data, gnngp_fit_settings settings)
+{
+	gnngp_notices *former = gnngp_env_collect_notices(env);
+	const char *const *compared = kernels_for(env, data, &settings);
+	StringInfoData names;
+
+	initStringInfo(&names);
+	settings.live = false;
+	for (const char *const *kernel = kernels_for(env, data, &settings); *kernel; kernel++)
+	{
+		int			i = 0;
+
+		while (compared[i] && strcmp(compared[i], *kernel) != 0)
+			i++;
+		if (compared[i] == NULL)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", *kernel);
+	}
+	gnngp_env_join_notices(env, former, NULL);
+	if (names.len > 0)
+		gp_notice(env, "gp_tune(graph) compares them, too; a fit without live => true can have one.",
+				  "kernels that cannot answer live were left out: %s", names.data);
+}
+
 /* The figures of all that were compared, as JSON; null for what did not fit. */
 static char *
 describe(const gnngp_candidate *candidates, int n)
@@ -389,6 +414,7 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
 		choice.alternatives = describe(candidates, n);
 		notice_choice(run->env, candidates, n, chosen);
+		notice_left_out(run->env, data, *settings);
 	}
 	choice.posterior = fit_in_full(run, data, settings, chosen);
 	choice.device = run->used;

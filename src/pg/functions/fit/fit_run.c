@@ -192,6 +192,10 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
 	gp_problem	problem;
 
+	/* What asks for another graph comes before what is said of the model. */
+	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+	if (run->data->rows == NULL)
+		gp_notice_weights(compute->env, &problem);
 	if (run->data->rows)
 		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->block);
 	else if (gnngp_method_is_gp(run->settings.method))
@@ -201,7 +205,6 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	}
 	else
 	{
-		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
 		problem.key = run->key;
 		problem.warm = run->warm;
 		run->fit.kernel = run->settings.method;
@@ -210,13 +213,11 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 	}
 	if (run->data->rows == NULL)
 	{
-		/* Nodes that no label reaches, and weights that mislead, once for all kernels that were
-		 * tried */
+		/* Nodes that no label reaches, once for all kernels that were tried */
 		gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
 						   gnngp_compile_kernel(compute->env, run->fit.kernel) : NULL,
 						   &run->settings);
 		gp_notice_unlabelled(compute->env, &problem);
-		gp_notice_weights(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
 	run->seconds = run->read_seconds + lap_seconds(run);

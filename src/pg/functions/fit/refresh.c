@@ -125,12 +125,12 @@ describe_changes(const gnngp_model *old, const gnngp_model *new)
 	append_number(&text, "nodes", nodes ? old->nodes : old->link.nodes,
 				 nodes ? new->nodes : new->link.nodes, true);
 	append_number(&text, "edges", nodes ? old->edges : old->link.edges,
-				 nodes ? new->edges : new->link.edges, true);
+				 nodes ? new->edges : new->link.edges, new->rows == 0);
 	append_number(&text, "features", old->features, new->features, false);
 	if (nodes)
 		append_number(&text, "labelled", old->labelled, new->labelled, true);
 	append_number(&text, "classes", old->classes, new->classes, false);
-	append_number(&text, "facts", old->facts, new->facts, false);
+	append_number(&text, "facts", old->facts, new->facts, new->rows > 0);
 	if (new->link.method)
 	{
 		append_figure(&text, "auc", old->link.auc, new->link.auc);
@@ -233,8 +233,9 @@ step_store(void *arg)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	gnngp_fit_store(r->run, &r->new);
 	gnngp_spi_connect();
-	log_end(r, "succeeded", psprintf("%s%s", describe_changes(r->old, &r->new),
-									 r->losses ? "; more than half is gone" : ""));
+	log_end(r, "succeeded", psprintf("%s%s%s", describe_changes(r->old, &r->new),
+									 r->losses ? "; more than half is gone: " : "",
+									 r->losses ? r->losses : ""));
 	gnngp_spi_finish();
 	PopActiveSnapshot();
 }

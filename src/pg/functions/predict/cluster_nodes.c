@@ -107,6 +107,11 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	if (call.clusters < 1)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "clusters must be at least 1, not %d",
 					call.clusters);
+	if (!some && PG_ARGISNULL(first + 1))
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+					psprintf("Leave it out for its default. Nodes go before clusters: gp_cluster(%s, NULL::text, %d) gives nodes of type text.",
+							 quote_literal_cstr(call.graph->name), call.clusters),
+					"kernel must not be NULL");
 	/* The kernel, and the method where it is one */
 	settings.kernel = call.kernel = gnngp_kernel_argument(fcinfo, first + 1);
 	gnngp_method_check(&settings);
