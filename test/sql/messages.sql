@@ -133,5 +133,27 @@ SELECT gp_alter_graph('half', edges => 'whole');
 SELECT model FROM gp_fit_links('half', model => 'chance');
 SELECT gp_predict('half');
 
+-- What a task asks: errors point into the expression, and say what a time, a horizon or an integer is taken for
+CREATE TABLE patient (id text PRIMARY KEY, plan text, pain int);
+CREATE TABLE visit (id int PRIMARY KEY, patient text NOT NULL REFERENCES patient, at timestamptz NOT NULL, drugs int);
+INSERT INTO patient SELECT i, 'plan ' || i % 2, i % 3 FROM generate_series(1, 30) i;
+INSERT INTO visit SELECT i, 1 + i * 7 % 30, '2024-01-01'::timestamptz + i * interval '1 hour' + CASE WHEN i = 900 THEN interval '2 days' ELSE '0' END,
+    CASE WHEN i < 800 THEN i % 5 END FROM generate_series(1, 900) i;
+SELECT gp_create_graph('clinic', '{patient,visit}', exclude => '{pain}');
+SELECT gp_create_graph('clinic', '{patient,visit}');
+\set SHOW_CONTEXT errors
+SELECT gp_create_task('wrong', 'clinic', 'patient', 'SELECT count(*) FROM visit', horizon => '10 days');
+SELECT gp_create_task('wrong', 'clinic', 'patient', 't > ''2024-01-02''', horizon => '10 days', filter => $$'é' <> e.plan AND e.plan = pro$$);
+\set SHOW_CONTEXT never
+SELECT gp_create_task('wrong', 'clinic', 'patient', '(SELECT min(at) FROM visit WHERE at > t)', horizon => '10 days');
+SET client_min_messages = notice;
+SELECT gp_create_task('short', 'clinic', 'patient', '(SELECT count(*) FROM visit WHERE at > t)', horizon => '30');
+SELECT gp_fit('short');
+SELECT gp_create_task('none', 'clinic', 'patient', '(SELECT max(drugs) FROM visit WHERE at < t AND at > t)', horizon => '10 days');
+SELECT gp_fit('none');
+SELECT gp_create_task('drugs', 'clinic', 'visit.drugs');
+SELECT labelled FROM gp_fit('drugs');
+SET client_min_messages = warning;
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA messages, "My App" CASCADE;

@@ -43,7 +43,7 @@ SELECT gp_create_task('income', 'bank', 'people', horizon => '20 days', target =
 SET client_min_messages = warning;
 SELECT task, labelled FROM gp_fit('income');
 RESET client_min_messages;
-SELECT gp_create_task('born', 'bank', 'people', horizon => '20 days', target => 'date ''2024-01-01'' + (extract(year FROM e.birth_date)::integer % 2)');
+SELECT gp_create_task('born', 'bank', 'people', horizon => '20 days', target => 'point(extract(year FROM e.birth_date)::integer % 2, 0)');
 SELECT try($$SELECT gp_fit('born')$$);
 SELECT task, classes FROM gp_fit('born', task => 'classification');
 -- Live answers are the stored ones

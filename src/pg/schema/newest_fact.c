@@ -15,7 +15,7 @@
 #include "utils/timestamp.h"
 
 #define FEW_ROWS 5				/* that may stand alone behind more than twice as many others, */
-#define ALONE 10.0				/* by so many mean gaps of their table, and two horizons */
+#define ALONE 10.0				/* by so many mean gaps of their table, and a long silence */
 
 /* The times of a table's rows until now. */
 typedef struct table_times
@@ -72,12 +72,19 @@ mean_gap(const table_times *t, int until)
 	return ((double) t->newest[until] - (double) t->first) / (double) Max(t->rows - until - 1, 1);
 }
 
+/* A silence that is long: two horizons, or a month. */
+static double
+long_silence(const gnngp_task_rows *rows)
+{
+	return rows->horizon > 0 ? 2.0 * (double) rows->horizon : 30.0 * (double) GP_TIME_DAY;
+}
+
 /*
  * The newest time that does not stand alone.  Few gaps tell no usual one.  Rows of one time, such
  * as those of each month, do not stand alone behind other months: FEW_ROWS is half of ALONE.
  */
 static int
-robust_newest(const table_times *t, gp_time horizon)
+robust_newest(const table_times *t, double silence)
 {
 	int			found = 0;
 
@@ -85,7 +92,7 @@ robust_newest(const table_times *t, gp_time horizon)
 	{
 		double		gap = (double) t->newest[i - 1] - (double) t->newest[i];
 
-		if (gap > 2.0 * (double) horizon && gap > ALONE * mean_gap(t, i))
+		if (gap > silence && gap > ALONE * mean_gap(t, i))
 			found = i;
 	}
 	return found;
@@ -127,7 +134,7 @@ rank_of(const gnngp_task_rows *rows, int table)
 static void
 notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later)
 {
-	if ((double) later - (double) newest <= 2.0 * (double) Max(rows->horizon, 0))
+	if ((double) later - (double) newest <= long_silence(rows))
 		return;
 	ereport(NOTICE,
 			(errmsg(rows->task->task.form == GNNGP_TASK_EXPRESSION ?
@@ -157,7 +164,7 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		table_times t = read_times(s, &s->table[i]);
 		enum table_rank r = rank_of(rows, i);
 		bool		others = r == ENTITIES || !gnngp_has_parent(s, i);
-		int			at = robust_newest(&t, Max(rows->horizon, 0));
+		int			at = robust_newest(&t, long_silence(rows));
 
 		if (t.n == 0)
 			continue;

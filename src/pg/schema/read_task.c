@@ -223,7 +223,8 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("task \"%s\" has no labelled row", rows->task->name),
-				 errhint("SELECT * FROM gp_task_rows(%s) shows the labels.", quote_literal_cstr(rows->task->name))));
+				 errhint("SELECT * FROM gp_task_rows(%s%s) shows the labels.", quote_literal_cstr(rows->task->name),
+						 gnngp_is_integer_type(rows->id_column.base) ? "" : ", NULL")));
 	if (rows->n > PG_INT32_MAX - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -318,6 +319,11 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 		data->nlabelled++;
 	require_labels(&rows, data->nlabelled);
 	read_labels(data, &rows);
+	if (strcmp(kind, "auto") == 0 && rows.kind == GNNGP_TARGET_INTEGER && data->nclasses > 2)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" has %d integer values, which are taken as classes",
+						def->name, data->nclasses),
+				 errhint("Use task => 'regression' to predict a count.")));
 	gnngp_reading_plan(r);
 	choose_horizon(r, &rows, data->nlabelled, &task->columns);
 	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);

@@ -138,6 +138,8 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("\"%s\", which argument \"%s\" names, is no table of graph \"%s\"", text, argument, s->def->name),
+			 *ends != '\0' && strpbrk(text, ends) == NULL ?
+			 errhint("Name a column as table.column, or several as table(column,column).") :
 			 strcmp(argument, "target") == 0 ?
 			 errhint("Write table.column, the table being one of \"tables\".") :
 			 errhint("Name tables that are among \"tables\", by their names of today; gp_alter_graph replaces the argument.")));

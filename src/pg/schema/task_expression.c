@@ -20,6 +20,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
+#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "pg/server/server.h"
 #include "portability/instr_time.h"
@@ -35,6 +36,7 @@
 #define MOST_TIMES 2000			/* as-of times of a task */
 #define LONG 20.0				/* seconds for all labels */
 #define LOOKED_AT 4.0			/* entities that are looked at first for each that is wanted */
+#define BEFORE_EXPRESSION "SELECT ("	/* before an expression, in the query that it is checked in */
 
 /* ---- checking ---- */
 
@@ -56,6 +58,32 @@ is_expression(List *parsed)
 		s->sortClause == NIL && s->limitOffset == NULL && s->limitCount == NULL &&
 		s->lockingClause == NIL &&
 		s->withClause == NULL && s->op == SETOP_NONE;
+}
+
+/* An expression that is parsed, and where it begins in the text that the parser sees. */
+typedef struct parsed_text
+{
+	const char *argument;
+	const char *expression;
+	int			begin;
+} parsed_text;
+
+/* Points errors of PostgreSQL's parser to the place in the expression, and names the argument. */
+static void
+parse_context(void *arg)
+{
+	const parsed_text *text = arg;
+	int			position = geterrposition() - text->begin;
+
+	if (position <= 0)
+		return;
+	errposition(0);
+	internalerrposition(position);
+	internalerrquery(text->expression);
+	errcontext("argument \"%s\" of a task", text->argument);
+	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
+		pg_strncasecmp(text->expression + strspn(text->expression, " \t\n"), "SELECT", 6) == 0)
+		errhint("Put a query into parentheses: (SELECT ...).");
 }
 
 /* 42601 unless a text is one expression. */
@@ -83,7 +111,7 @@ check_query(const gnngp_graph_def *task, const char *expression)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("the table of task \"%s\" does not exist any more", task->name)));
-	return psprintf("SELECT (%s\n) FROM %s e CROSS JOIN (SELECT NULL::pg_catalog.timestamptz AS t,"
+	return psprintf(BEFORE_EXPRESSION "%s\n) FROM %s e CROSS JOIN (SELECT NULL::pg_catalog.timestamptz AS t,"
 					" NULL::pg_catalog.interval AS horizon) x", expression,
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
 }
@@ -132,6 +160,24 @@ asks_now(Node *node, void *unused)
 		expression_tree_walker(node, asks_now, NULL);
 }
 
+/* The query that an expression is checked in, analyzed; errors show the expression alone. */
+static Query *
+analyze_expression(const gnngp_graph_def *task, const char *expression, const char *argument)
+{
+	parsed_text text = {argument, expression, 0};
+	ErrorContextCallback context = {error_context_stack, parse_context, &text};
+	const char *query = check_query(task, expression);
+	Query	   *analyzed;
+
+	error_context_stack = &context;
+	require_expression(expression, argument);
+	text.begin = strlen(BEFORE_EXPRESSION);
+	analyzed = parse_analyze_fixedparams(linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT)),
+										 query, NULL, 0, NULL);
+	error_context_stack = context.previous;
+	return analyzed;
+}
+
 /*
  * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17
  * for a function that gives another result each time, and would make labels that nobody can check.
@@ -139,9 +185,7 @@ asks_now(Node *node, void *unused)
 static void
 check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
-	List	   *parsed = raw_parser(check_query(task, expression), RAW_PARSE_DEFAULT);
-	Query	   *query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed), expression, NULL,
-												  0, NULL);
+	Query	   *query = analyze_expression(task, expression, argument);
 
 	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs ||
 		query->hasTargetSRFs)
@@ -202,25 +246,38 @@ present_path(void)
 	return path.data;
 }
 
+/* 42804 for a target that is a row, or a time, which is neither a class nor a value. */
+static void
+require_target_type(const gnngp_graph_def *task, Oid type)
+{
+	char		category = TypeCategory(getBaseType(type));
+
+	if (type_is_rowtype(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
+				 errhint("Name one value of it, such as e.column.")));
+	if (category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument \"target\" of task \"%s\" has type %s, which is not a number", task->name,
+						format_type_be(type)),
+				 errhint("Make it the days from t: extract(epoch FROM %s) / 86400.",
+						 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t")));
+}
+
 void
 gnngp_check_expressions(gnngp_graph_def *task)
 {
 	gnngp_task_def *def = &task->task;
 	gnngp_identity saved;
 
-	require_expression(def->target, "target");
-	if (def->filter)
-		require_expression(def->filter, "filter");
 	def->path = present_path();
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
 	check_value(task, def->target, "target");
-	if (type_is_rowtype(type_of(task, def->target, NULL)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
-				 errhint("Name one value of it, such as e.column.")));
+	require_target_type(task, type_of(task, def->target, NULL));
 	if (def->filter)
 	{
 		check_value(task, def->filter, "filter");
@@ -393,7 +450,8 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 	if (length <= 0 || n > MOST_TIMES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("task \"%s\" would ask as of %lld times", t->task->name, (long long) n),
+				 errmsg("task \"%s\" would ask as of %lld times, one each %s", t->task->name,
+						(long long) n, every),
 				 errhint("There may be %d: use a longer interval every, or a later time since.", MOST_TIMES)));
 	return n;
 }

@@ -209,6 +209,7 @@ static char *
 interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	const Interval *i;
+	char	   *text;
 
 	if (PG_ARGISNULL(argno))
 		return NULL;
@@ -218,7 +219,12 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 		(i->month == 0 && i->day == 0 && i->time == 0))
 		gnngp_raise(INVALID_PARAMETER_VALUE, psprintf("Write %s => '30 days'.", name),
 					"%s must be positive, each of its parts", name);
-	return DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
+	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
+	if (gnngp_interval_length(text) < USECS_PER_MINUTE)
+		ereport(NOTICE,
+				(errmsg("%s is %s, less than a minute", name, text),
+				 errhint("Write %s => '30 days' for days.", name)));
+	return text;
 }
 
 /* Looks at a new task as a fit would, and inserts it. */
