@@ -143,7 +143,7 @@ SELECT gp_create_graph('clinic', '{patient,visit}', exclude => '{pain}');
 SELECT gp_create_graph('clinic', '{patient,visit}');
 \set SHOW_CONTEXT errors
 SELECT gp_create_task('wrong', 'clinic', 'patient', 'SELECT count(*) FROM visit', horizon => '10 days');
-SELECT gp_create_task('wrong', 'clinic', 'patient', 't > ''2024-01-02''', horizon => '10 days', filter => $$'é' <> e.plan AND e.plan = pro$$);
+SELECT gp_create_task('wrong', 'clinic', 'patient', 't > ''2024-01-02''', horizon => '10 days', filter => $$'no' <> e.plan AND e.plan = pro$$);
 \set SHOW_CONTEXT never
 SELECT gp_create_task('wrong', 'clinic', 'patient', '(SELECT min(at) FROM visit WHERE at > t)', horizon => '10 days');
 SET client_min_messages = notice;
@@ -154,6 +154,7 @@ SELECT gp_fit('none');
 SELECT gp_create_task('drugs', 'clinic', 'visit.drugs');
 SELECT labelled FROM gp_fit('drugs');
 SET client_min_messages = warning;
+SELECT gp_drop_graph('clinic');
 
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 DROP SCHEMA messages, "My App" CASCADE;

@@ -167,13 +167,14 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 	parsed_text text = {argument, expression, 0};
 	ErrorContextCallback context = {error_context_stack, parse_context, &text};
 	const char *query = check_query(task, expression);
+	RawStmt    *parsed;
 	Query	   *analyzed;
 
 	error_context_stack = &context;
 	require_expression(expression, argument);
 	text.begin = strlen(BEFORE_EXPRESSION);
-	analyzed = parse_analyze_fixedparams(linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT)),
-										 query, NULL, 0, NULL);
+	parsed = linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT));
+	analyzed = parse_analyze_fixedparams(parsed, query, NULL, 0, NULL);
 	error_context_stack = context.previous;
 	return analyzed;
 }
