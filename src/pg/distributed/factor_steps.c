@@ -11,10 +11,11 @@
 
 #include "distributed_internal.h"
 
-#define GROUP_BYTES 33554432.0	/* of the columns that one task stacks, at most */
+#define GROUP_BYTES 67108864.0	/* of the columns that one task stacks, at most */
 #define GROUPS 8				/* of columns, at least, where there are so many */
-/* Of stacked columns: value, numbers, argument and product; each partition keeps one more. */
-#define STACK_COPIES 4
+/* Of stacked columns: value, numbers, leaf, product, its scratch and their sum; each partition
+ * keeps one more. */
+#define STACK_COPIES 6
 #define EDGE_BYTES 28.0			/* of an edge there: both ways, and in A with a value */
 #define WEIGHT_BYTES 28.0		/* of its weight: as it is read, and both ways twice */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
