@@ -8,7 +8,7 @@
 # of documents and memory and random calls in throw-away servers; the
 # quality floors on real graphs too when GNNGP_DATA names a folder that holds them.
 #
-# It takes about 8 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
+# It takes about 11 minutes of two idle processors.  GNNGP_LONG=1 takes half an hour, and adds: a million
 # kernels and 20,000 random calls instead of 20,000 and 2,500; every kind of undefined behaviour, with
 # its message; faults at places as near each other late in a run as early; on the emulated card fits of
 # 523 nodes, thrice the chains, both types in every setting and all SQL tests that compute; the real
