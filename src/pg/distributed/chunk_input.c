@@ -148,8 +148,8 @@ gnngp_chunk_edges(gnngp_dfit *d)
 	const char *bad = s->weight
 		? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
 		"n.src IS NULL OR n.dst IS NULL";
-	const char *declared = psprintf("chunk integer, g %s.gp_graph, bad bigint",
-									gnngp_public_schema());
+	const char *declared = psprintf("chunk integer, g %s.gp_graph", gnngp_public_schema());
+	const char *table = gnngp_placement_table(&d->placement, "edges");
 	int64		refused = 0;
 	Oid			type = INT8OID;
 	gnngp_rows	sum = {.row = take_sum,.state = &refused,.n = 1,.types = &type};
@@ -166,16 +166,13 @@ gnngp_chunk_edges(gnngp_dfit *d)
 						   s->weight ? ", n.w" : "", bad, bad)
 	};
 
-	d->graph = gnngp_placement_table(&d->placement, "edges");
-	gnngp_placement_create(&d->placement, d->graph, declared);
-	gnngp_placement_group(&d->placement, d->graph, &rows);
+	gnngp_placement_create(&d->placement, table, psprintf("%s, bad bigint", declared));
+	gnngp_placement_group(&d->placement, table, &rows);
 	gnngp_placement_query(&d->placement, psprintf("SELECT pg_catalog.sum(t.bad)::bigint FROM %s AS t",
-												  d->graph), 0, NULL, NULL, &sum);
+												  table), 0, NULL, NULL, &sum);
 	if (refused > 0)
 		gnngp_refuse_edges(s);
-	d->edges_near = gnngp_placement_everywhere(&d->placement, d->graph,
-											   psprintf("chunk integer, g %s.gp_graph",
-														gnngp_public_schema()), "t.chunk, t.g");
+	d->edges_near = gnngp_placement_everywhere(&d->placement, table, declared, "t.chunk, t.g");
 }
 
 /* Degrees on their way into arrays over all nodes. */
@@ -213,10 +210,10 @@ gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
 	const gnngp_data *data = d->src->data;
 	gnngp_placement *p = &d->placement;
 	const char *key = psprintf("%d", gnngp_placement_key_of(p, 0));
-	const char *name = psprintf("labelled%d", ++p->made);
 	degree_rows r = {d->src, degree, field, 0};
 	Oid			matrix = gnngp_type("gp_matrix");
 	gnngp_rows	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
+	Datum		column = 0;		/* 1 for labelled nodes, of which one server is told */
 	int64		ends = 0;
 
 	if (!d->listed)
@@ -230,15 +227,12 @@ gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
 			field[data->labelled[k]] = true;
 		}
 		ids = gnngp_value_ids_part(&ids, 0, ids.n);
-		gnngp_placement_copy(p, name, gnngp_matrix_write(&ids, gp_matrix_wrap(labelled, d->n, 1,
-																			  GP_FLOAT)));
+		column = gnngp_matrix_write(&ids, gp_matrix_wrap(labelled, d->n, 1, GP_FLOAT));
 		gp_free(d->ev.env, labelled);
 	}
-	gnngp_placement_query(p, psprintf("SELECT s.rows FROM (SELECT %s AS pk) AS t,"
-									  " LATERAL gnngp_internal.gp_degrees(%s, %s, %s) AS s", key,
-									  gnngp_placement_matrix(p, name),
-									  gnngp_placement_table_near(p, d->edges_near, "t.pk"),
-									  d->bounds), 0, NULL, NULL, &rows);
+	gnngp_placement_query(p, psprintf("SELECT s.rows FROM gnngp_internal.gp_degrees($1, %s, %s) AS s",
+									  gnngp_placement_table_near(p, d->edges_near, key),
+									  d->bounds), 1, &matrix, &column, &rows);
 	if (d->listed)
 		return 0;
 	if (r.found != d->n)

@@ -32,8 +32,7 @@ typedef struct gnngp_dfit
 	int64		nlandmarks;
 	int32	   *landmark;		/* ascending */
 	const char *x;				/* the table of features */
-	const char *graph;			/* and of edges */
-	const char *edges_near;		/* the same for everybody */
+	const char *edges_near;		/* and of edges, which everybody has */
 	gnngp_chunked_factor *factor;	/* of each step */
 	double		written;		/* bytes of tables */
 	double		shuffled;		/* of them between keys */

@@ -362,7 +362,7 @@ const char *
 gnngp_placement_matrix(const gnngp_placement *p, const char *name)
 {
 	return psprintf("(SELECT s.m FROM %s.small AS s WHERE s.name = '%s'%s)", p->schema, name,
-					gnngp_placement_near(p, "s", "t"));
+					p->apart ? " AND s.pk = t.pk" : "");
 }
 
 const char *
@@ -403,12 +403,6 @@ gnngp_placement_key_of(const gnngp_placement *p, int64 number)
 	int			k = (int) (number % p->keys);
 
 	return p->key ? p->key[k] : k;
-}
-
-const char *
-gnngp_placement_near(const gnngp_placement *p, const char *copy, const char *row)
-{
-	return p->apart ? psprintf(" AND %s.pk = %s.pk", copy, row) : "";
 }
 
 const char *

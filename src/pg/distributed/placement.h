@@ -4,7 +4,8 @@
  * A working table has rows (pk, chunk, m) or (pk, chunk, place, m): pk is one of a few keys by
  * which rows are spread, and rows of one key lie together.  The tables are partitions of this
  * server, or distributed by Citus.  A statement uses gnngp_placement_key for the key of a number,
- * and gnngp_placement_near to find the copy near its row, and is then the same for both.
+ * gnngp_placement_matrix and gnngp_placement_table_near for the copy near its row, and is then the
+ * same for both.
  */
 #ifndef GNNGP_PLACEMENT_H
 #define GNNGP_PLACEMENT_H
@@ -87,13 +88,6 @@ extern int	gnngp_placement_key_of(const gnngp_placement *p, int64 number);
  */
 extern const char *gnngp_placement_table_near(const gnngp_placement *p, const char *table,
 											  const char *key);
-
-/*
- * A condition, behind another one, by which a row of what everybody has a copy of is the one near
- * a row; empty where there is one copy.
- */
-extern const char *gnngp_placement_near(const gnngp_placement *p, const char *copy,
-										const char *row);
 
 /* Runs a query on working tables, or on the user's, and hands each row over. */
 extern void gnngp_placement_query(gnngp_placement *p, const char *query, int nargs,
