@@ -91,18 +91,18 @@ BEGIN
     FOREACH element IN ARRAY ARRAY['real', 'double precision', 'integer', 'numeric']
     LOOP
         EXECUTE format($sql$
-            CREATE FUNCTION gnngp_internal.gp_features_accum(@extschema@.gp_features, bigint, %1$s[])
-            RETURNS @extschema@.gp_features
+            CREATE FUNCTION gnngp_internal.gp_features_accum(%2$s.gp_features, bigint, %1$s[])
+            RETURNS %2$s.gp_features
             AS 'MODULE_PATHNAME', 'gnngp_features_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-            COMMENT ON FUNCTION gnngp_internal.gp_features_accum(@extschema@.gp_features, bigint, %1$s[]) IS
+            COMMENT ON FUNCTION gnngp_internal.gp_features_accum(%2$s.gp_features, bigint, %1$s[]) IS
                 'a step of the aggregate gp_features: one more node';
-            CREATE AGGREGATE @extschema@.gp_features(node bigint, features %1$s[]) (
-                SFUNC = gnngp_internal.gp_features_accum, STYPE = @extschema@.gp_features, SSPACE = 4096,
+            CREATE AGGREGATE %2$s.gp_features(node bigint, features %1$s[]) (
+                SFUNC = gnngp_internal.gp_features_accum, STYPE = %2$s.gp_features, SSPACE = 4096,
                 FINALFUNC = gnngp_internal.gp_features_final,
                 COMBINEFUNC = gnngp_internal.gp_features_combine, PARALLEL = SAFE);
-            COMMENT ON AGGREGATE @extschema@.gp_features(bigint, %1$s[]) IS
+            COMMENT ON AGGREGATE %2$s.gp_features(bigint, %1$s[]) IS
                 'the features of these nodes, in single precision'
-        $sql$, element);
+        $sql$, element, '@extschema@');
     END LOOP;
 END $features$;
 

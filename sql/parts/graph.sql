@@ -10,7 +10,7 @@ BEGIN
         ['text', 'gnngp_create_named_graph', 'the same with the tables named by text']]
     LOOP
         EXECUTE format($sql$
-            CREATE FUNCTION @extschema@.gp_create_graph(
+            CREATE FUNCTION %4$s.gp_create_graph(
                 graph text,
                 nodes %1$s,
                 edges %1$s,
@@ -35,8 +35,8 @@ BEGIN
                 OUT null_features bigint,
                 OUT unlabelled_components bigint)
             AS 'MODULE_PATHNAME', '%2$s' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-            COMMENT ON FUNCTION @extschema@.gp_create_graph(text, %1$s, %1$s, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS %3$L
-        $sql$, form[1], form[2], form[3]);
+            COMMENT ON FUNCTION %4$s.gp_create_graph(text, %1$s, %1$s, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS %3$L
+        $sql$, form[1], form[2], form[3], '@extschema@');
     END LOOP;
 END $forms$;
 

@@ -68,18 +68,18 @@ BEGIN
         ['le', '<=', '>=', '>', 'scalarle'], ['gt', '>', '<', '<=', 'scalargt'], ['ge', '>=', '<=', '<', 'scalarge']]
     LOOP
         EXECUTE format($sql$
-            CREATE FUNCTION gnngp_internal.gp_kernel_%1$s(@extschema@.gp_kernel, @extschema@.gp_kernel)
+            CREATE FUNCTION gnngp_internal.gp_kernel_%1$s(%7$s.gp_kernel, %7$s.gp_kernel)
             RETURNS boolean AS 'MODULE_PATHNAME', 'gnngp_kernel_%1$s' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-            COMMENT ON FUNCTION gnngp_internal.gp_kernel_%1$s(@extschema@.gp_kernel, @extschema@.gp_kernel) IS
+            COMMENT ON FUNCTION gnngp_internal.gp_kernel_%1$s(%7$s.gp_kernel, %7$s.gp_kernel) IS
                 'implementation of the operator %2$s';
-            CREATE OPERATOR @extschema@.%2$s (
-                LEFTARG = @extschema@.gp_kernel, RIGHTARG = @extschema@.gp_kernel,
+            CREATE OPERATOR %7$s.%2$s (
+                LEFTARG = %7$s.gp_kernel, RIGHTARG = %7$s.gp_kernel,
                 FUNCTION = gnngp_internal.gp_kernel_%1$s,
-                COMMUTATOR = OPERATOR(@extschema@.%3$s), NEGATOR = OPERATOR(@extschema@.%4$s),
+                COMMUTATOR = OPERATOR(%7$s.%3$s), NEGATOR = OPERATOR(%7$s.%4$s),
                 RESTRICT = %5$ssel, JOIN = %5$sjoinsel%6$s);
-            COMMENT ON OPERATOR @extschema@.%2$s (@extschema@.gp_kernel, @extschema@.gp_kernel) IS
+            COMMENT ON OPERATOR %7$s.%2$s (%7$s.gp_kernel, %7$s.gp_kernel) IS
                 'compare the programs of two kernels'
-        $sql$, o[1], o[2], o[3], o[4], o[5], CASE o[1] WHEN 'eq' THEN ', HASHES, MERGES' END);
+        $sql$, o[1], o[2], o[3], o[4], o[5], CASE o[1] WHEN 'eq' THEN ', HASHES, MERGES' END, '@extschema@');
     END LOOP;
 END $operators$;
 

@@ -26,7 +26,7 @@ BEGIN
         ['id anynonarray', 'anynonarray', '"any"', 'of one node, or of all for a NULL of the type of the ids'],
         ['id text', 'text', '"any"', 'of one node by the text of its id']]
     LOOP
-        made := format('@extschema@.%s(%s)', name, replace(replace(replace(arguments,
+        made := '@extschema@.' || format('%s(%s)', name, replace(replace(replace(arguments,
             '{nodes}', form[1]), '{nodes without default}', replace(form[1], ' DEFAULT NULL', '')), '{others}', form[3]));
         EXECUTE format('CREATE FUNCTION %s RETURNS TABLE (%s) AS ''MODULE_PATHNAME'', %L LANGUAGE C %s',
                        made, replace(columns, '{type}', form[2]), symbol, attributes);

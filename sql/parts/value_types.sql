@@ -47,37 +47,37 @@ BEGIN
     FOREACH type IN ARRAY ARRAY['graph', 'features', 'factor']
     LOOP
         EXECUTE format($sql$
-            CREATE FUNCTION gnngp_internal.gp_%1$s_eq(@extschema@.gp_%1$s, @extschema@.gp_%1$s) RETURNS boolean
+            CREATE FUNCTION gnngp_internal.gp_%1$s_eq(%2$s.gp_%1$s, %2$s.gp_%1$s) RETURNS boolean
             AS 'byteaeq' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_eq(@extschema@.gp_%1$s, @extschema@.gp_%1$s) IS
+            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_eq(%2$s.gp_%1$s, %2$s.gp_%1$s) IS
                 'implementation of the operator =';
-            CREATE FUNCTION gnngp_internal.gp_%1$s_ne(@extschema@.gp_%1$s, @extschema@.gp_%1$s) RETURNS boolean
+            CREATE FUNCTION gnngp_internal.gp_%1$s_ne(%2$s.gp_%1$s, %2$s.gp_%1$s) RETURNS boolean
             AS 'byteane' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_ne(@extschema@.gp_%1$s, @extschema@.gp_%1$s) IS
+            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_ne(%2$s.gp_%1$s, %2$s.gp_%1$s) IS
                 'implementation of the operator <>';
-            CREATE FUNCTION gnngp_internal.gp_%1$s_hash(@extschema@.gp_%1$s) RETURNS integer
+            CREATE FUNCTION gnngp_internal.gp_%1$s_hash(%2$s.gp_%1$s) RETURNS integer
             AS 'hashvarlena' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_hash(@extschema@.gp_%1$s) IS 'hash gp_%1$s';
-            CREATE FUNCTION gnngp_internal.gp_%1$s_hash_extended(@extschema@.gp_%1$s, bigint) RETURNS bigint
+            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_hash(%2$s.gp_%1$s) IS 'hash gp_%1$s';
+            CREATE FUNCTION gnngp_internal.gp_%1$s_hash_extended(%2$s.gp_%1$s, bigint) RETURNS bigint
             AS 'hashvarlenaextended' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
-            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_hash_extended(@extschema@.gp_%1$s, bigint) IS
+            COMMENT ON FUNCTION gnngp_internal.gp_%1$s_hash_extended(%2$s.gp_%1$s, bigint) IS
                 'hash gp_%1$s with a seed';
-            CREATE OPERATOR @extschema@.= (
-                LEFTARG = @extschema@.gp_%1$s, RIGHTARG = @extschema@.gp_%1$s,
+            CREATE OPERATOR %2$s.= (
+                LEFTARG = %2$s.gp_%1$s, RIGHTARG = %2$s.gp_%1$s,
                 FUNCTION = gnngp_internal.gp_%1$s_eq, RESTRICT = eqsel, JOIN = eqjoinsel, HASHES,
-                COMMUTATOR = OPERATOR(@extschema@.=), NEGATOR = OPERATOR(@extschema@.<>));
-            COMMENT ON OPERATOR @extschema@.= (@extschema@.gp_%1$s, @extschema@.gp_%1$s) IS 'equal';
-            CREATE OPERATOR @extschema@.<> (
-                LEFTARG = @extschema@.gp_%1$s, RIGHTARG = @extschema@.gp_%1$s,
+                COMMUTATOR = OPERATOR(%2$s.=), NEGATOR = OPERATOR(%2$s.<>));
+            COMMENT ON OPERATOR %2$s.= (%2$s.gp_%1$s, %2$s.gp_%1$s) IS 'equal';
+            CREATE OPERATOR %2$s.<> (
+                LEFTARG = %2$s.gp_%1$s, RIGHTARG = %2$s.gp_%1$s,
                 FUNCTION = gnngp_internal.gp_%1$s_ne, RESTRICT = neqsel, JOIN = neqjoinsel,
-                COMMUTATOR = OPERATOR(@extschema@.<>), NEGATOR = OPERATOR(@extschema@.=));
-            COMMENT ON OPERATOR @extschema@.<> (@extschema@.gp_%1$s, @extschema@.gp_%1$s) IS 'not equal';
-            CREATE OPERATOR CLASS @extschema@.gp_%1$s_ops DEFAULT FOR TYPE @extschema@.gp_%1$s USING hash AS
-                OPERATOR 1 @extschema@.=,
-                FUNCTION 1 gnngp_internal.gp_%1$s_hash(@extschema@.gp_%1$s),
-                FUNCTION 2 gnngp_internal.gp_%1$s_hash_extended(@extschema@.gp_%1$s, bigint);
-            COMMENT ON OPERATOR CLASS @extschema@.gp_%1$s_ops USING hash IS 'gp_%1$s by their bytes'
-        $sql$, type);
+                COMMUTATOR = OPERATOR(%2$s.<>), NEGATOR = OPERATOR(%2$s.=));
+            COMMENT ON OPERATOR %2$s.<> (%2$s.gp_%1$s, %2$s.gp_%1$s) IS 'not equal';
+            CREATE OPERATOR CLASS %2$s.gp_%1$s_ops DEFAULT FOR TYPE %2$s.gp_%1$s USING hash AS
+                OPERATOR 1 %2$s.=,
+                FUNCTION 1 gnngp_internal.gp_%1$s_hash(%2$s.gp_%1$s),
+                FUNCTION 2 gnngp_internal.gp_%1$s_hash_extended(%2$s.gp_%1$s, bigint);
+            COMMENT ON OPERATOR CLASS %2$s.gp_%1$s_ops USING hash IS 'gp_%1$s by their bytes'
+        $sql$, type, '@extschema@');
     END LOOP;
 END $operators$;
 

@@ -58,7 +58,9 @@ CREATE TABLE call AS SELECT * FROM (VALUES
     ('model|block', $$SELECT * FROM gp_evaluate('good')$$), ('graph', $$SELECT * FROM gp_task_rows('leaves')$$), ('graph', $$SELECT * FROM gp_task_rows('good')$$),
     ('graph', $$SELECT * FROM gp_relations('shop')$$), ('graph', $$SELECT * FROM gp_columns('shop')$$), ('_graph.*(task|entity|every|horizon|tables|keys|times).* = NULL', $$SELECT gp_fit('leaves', model => 'again')$$),
     ('graph', $$SELECT * FROM gp_task_rows('amount')$$), ('model|block', $$SELECT * FROM gp_backtest('leaves')$$), ('model|graph', $$SELECT * FROM gp_explain('leaves', 3)$$),
-    ('asked|_graph.*= NULL', $$CALL gp_refresh('classes')$$), ('_model.*= NULL', $$SELECT gp_report('classes')$$)
+    ('gone', $$SELECT gp_fit('classes')$$), ('gone', $$SELECT gp_fit('leaves')$$), ('gone', $$SELECT gp_drop_graph('shop')$$),
+    ('gone', $$SELECT gp_set_owner('classes', current_user)$$), ('gone', $$SELECT gp_drop_model('classes')$$),
+    ('asked|_graph.*= NULL|gone', $$CALL gp_refresh('classes')$$), ('_model.*= NULL|gone', $$SELECT gp_report('classes')$$)
 ) AS c("on", statement);
 
 -- What a column of a type is set to: %1$I is what it was
@@ -83,7 +85,7 @@ CREATE TABLE mutation AS SELECT * FROM (VALUES
     ('gp_role', $$'public'$$), ('gp_role', $$'pg_gone:nobody'$$)
 ) AS m(type, value);
 
--- Alters a column of all rows of a table, makes the calls, and takes it all back: what each call ended with.
+-- Alters a column of all rows of a table, or deletes them (gone), makes the calls, and takes it all back: what each call ended with.
 -- Of what is tried with each column and value a third of the calls, by their hash; GNNGP_LONG=1: all.
 \getenv long GNNGP_LONG
 \if :{?long}
@@ -98,7 +100,8 @@ BEGIN
     what := format('%s.%s = %s', catalog, col, value);
     BEGIN
         BEGIN
-            EXECUTE format('UPDATE %s SET %I = %s', catalog, col, format(value, col));
+            EXECUTE CASE value WHEN 'gone' THEN format('DELETE FROM %s', catalog)
+                               ELSE format('UPDATE %s SET %I = %s', catalog, col, format(value, col)) END;
             GET DIAGNOSTICS altered = ROW_COUNT;
         EXCEPTION WHEN OTHERS THEN
             RETURN;
@@ -109,7 +112,7 @@ BEGIN
         END IF;
         FOR statement IN SELECT c.statement FROM call AS c
             WHERE (what ~ c."on" OR what !~ 'gp_(model|graph|grant)_catalog|gp_refresh_log|gp_block')
-              AND (current_setting('catalog_rows.long') <> '' OR hashtext(what || c.statement) % 3 = 0
+              AND (current_setting('catalog_rows.long') <> '' OR value = 'gone' OR hashtext(what || c.statement) % 3 = 0
                    OR (c.statement ~ 'gp_predict_live' AND what ~ 'gp_model_catalog.(class|kernel|task|nodes|labelled)')) LOOP
             BEGIN
                 EXECUTE statement;
@@ -132,7 +135,8 @@ CREATE VIEW altered AS
     WHERE e.extname = 'gnngp' AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attname <> 'data';
 SELECT 'say what is tried of type ' || type FROM altered EXCEPT SELECT 'say what is tried of type ' || type FROM mutation;
 CREATE TABLE tried AS
-    SELECT t.* FROM altered a JOIN mutation m ON m.type IN ('any', a.type), attack(a.catalog, a.col, m.value) t;
+    SELECT t.* FROM altered a JOIN mutation m ON m.type IN ('any', a.type), attack(a.catalog, a.col, m.value) t
+    UNION ALL SELECT t.* FROM (SELECT DISTINCT catalog FROM altered) a, attack(a.catalog, 'all', 'gone') t;
 SELECT count(*) > 4000, count(DISTINCT what) > 500, count(DISTINCT ended) > 20, bool_and(ended IS NOT NULL) FROM tried;
 -- No call ends with an internal error
 SELECT * FROM tried WHERE ended ~ '^XX' AND ended !~ '^XX001';

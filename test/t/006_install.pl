@@ -31,15 +31,15 @@ my $use = small_graph() . q{
 	SELECT gp_drop_graph('small');
 };
 my $expected = join("\n", 'predictions 200', 'one 1', 'links 3', 'pairs 1', 'metrics 1', 'held 1', 'kernels 2', 'estimate 1', 'rows 3');
-(my $qualified = $use) =~ s/\b(gp_\w+)/"Odd Schema".$1/g;
+(my $qualified = $use) =~ s/\b(gp_\w+)/"Odd % Schema".$1/g;
 
-$node->safe_psql('postgres', q{CREATE SCHEMA "Odd Schema"; CREATE EXTENSION gnngp SCHEMA "Odd Schema"});
+$node->safe_psql('postgres', q{CREATE SCHEMA "Odd % Schema"; CREATE EXTENSION gnngp SCHEMA "Odd % Schema"});
 my $out = $node->safe_psql('postgres', $qualified);
 is(join("\n", grep { /^[a-z]+ \d+$/ } split /\n/, $out), $expected, 'it works in a schema outside of search_path');
 
 # A role without rights on the schema is refused by the server, not by a crash
 $node->safe_psql('postgres', 'CREATE ROLE stranger');
-my ($rc, $stdout, $err) = $node->psql('postgres', q{SET ROLE stranger; SELECT "Odd Schema".gp_drop_graph('x')});
+my ($rc, $stdout, $err) = $node->psql('postgres', q{SET ROLE stranger; SELECT "Odd % Schema".gp_drop_graph('x')});
 like($err, qr/permission denied for schema/, 'the schema\'s rights hold');
 
 # Dropped and made again in one session

@@ -138,6 +138,7 @@ check_revoked(const char *name)
 static const char *
 hint_for(const gnngp_kind *kind, const char *name)
 {
+	const char *graph;
 	const char *model;
 
 	if (kind == &gnngp_graph_kind)
@@ -147,10 +148,12 @@ hint_for(const gnngp_kind *kind, const char *name)
 			return NULL;
 		if (atoi(found(0, "class")) > CLASS_ROLE)
 			return "You may read the model of this name; only its owner may fit it.";
+		graph = found(0, "graph");
+		if (graph == NULL)
+			return "There is a model of this name, but its graph is gone: gp_drop_model drops it.";
 		return psprintf("It is a model of graph \"%s\": gp_fit(%s, %s) fits it, and"
-						" gp_drop_model(%s) drops it.", found(0, "graph"),
-						quote_literal_cstr(found(0, "graph")), quote_literal_cstr(name),
-						quote_literal_cstr(name));
+						" gp_drop_model(%s) drops it.", graph, quote_literal_cstr(graph),
+						quote_literal_cstr(name), quote_literal_cstr(name));
 	}
 	if (find_rows(&gnngp_graph_kind, "tables IS NULL AS plain, (SELECT min(m.name)"
 				  " FROM gnngp_internal.gp_model_catalog m WHERE m.graph = t.id) AS model",

@@ -48,7 +48,7 @@ static const char *const query =
 /* inheritance children and partitions */
 "  SELECT 'pg_class'::regclass, i.inhrelid FROM pg_inherits i"
 "   WHERE b.class = 'pg_class'::regclass AND i.inhparent = b.object) n (class, object))"
-" SELECT pg_describe_object(b.class, b.object, 0), a.rolname::text"
+" SELECT coalesce(pg_describe_object(b.class, b.object, 0), 'an object that was dropped'), a.rolname::text"
 " FROM behind b"
 "  LEFT JOIN pg_class c ON b.class = 'pg_class'::regclass AND c.oid = b.object AND c.relkind IN ('v', 'f')"
 "  LEFT JOIN pg_proc p ON b.class = 'pg_proc'::regclass AND p.oid = b.object"
