@@ -123,10 +123,9 @@ static void *
 take(gp_env *env, size_t bytes, size_t room)
 {
 	size_t		total = gp_alloc_size(bytes);
-	char	   *raw;
 
 	check_limit(env, total);
-	raw = total == SIZE_MAX ? NULL : env->alloc(env, gp_alloc_size(room));
+	char	   *raw = total == SIZE_MAX ? NULL : env->alloc(env, gp_alloc_size(room));
 	check_memory(env, raw, bytes);
 	return enter_block(env, align_block(raw), raw, bytes);
 }
@@ -212,7 +211,6 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 	size_t		old,
 				offset;
 	char	   *raw;
-	char	   *new;
 
 	if (p == NULL || env->resize == NULL)
 		return gp_realloc_array(env, p, count, size);
@@ -223,7 +221,7 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 	raw = total == SIZE_MAX ? NULL
 		: env->resize(env, header_of(p)->raw, gp_alloc_size(old), total);
 	check_memory(env, raw, bytes);
-	new = align_block(raw);
+	char	   *new = align_block(raw);
 	if (new != raw + offset)
 		memmove(new, raw + offset, old < bytes ? old : bytes);
 	leave_block(env, old);
@@ -233,11 +231,9 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 void
 gp_free(gp_env *env, void *p)
 {
-	block_header *header;
-
 	if (p == NULL)
 		return;
-	header = header_of(p);
+	block_header *header = header_of(p);
 	leave_block(env, header->bytes);
 	env->release(env, header->raw);
 }
@@ -291,15 +287,13 @@ trim_partial_character(char *buffer, size_t size)
 {
 	size_t		end = size - 1;
 	size_t		start = end;
-	unsigned char lead;
-	size_t		need;
 
 	while (start > 0 && ((unsigned char) buffer[start - 1] & 0xC0) == 0x80)
 		start--;
 	if (start == 0)
 		return;
-	lead = (unsigned char) buffer[start - 1];
-	need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+	unsigned char lead = (unsigned char) buffer[start - 1];
+	size_t		need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
 	if (end - (start - 1) < need)
 		buffer[start - 1] = '\0';
 }

@@ -268,13 +268,12 @@ nearest_cluster(const kmeans *km, int64_t i, const double *p, bool apart, double
 {
 	int32_t		own = km->cluster[i];
 	double		factor = apart && km->size[own] > 1.0 ? km->size[own] / (km->size[own] - 1.0) : 1.0;
-	double		least;
 	int32_t		at = own;
 
 #define FAR(j) (self(km, i) - 2.0 * km->s->shrink[i] * p[j] / km->size[j] + \
 				km->within[j] / (km->size[j] * km->size[j]))
 	*far = FAR(own);
-	least = *far * factor;
+	double		least = *far * factor;
 	if (apart && km->size[own] <= 1.0)
 		return own;
 	for (int32_t j = 0; j < km->k; j++)
@@ -421,12 +420,10 @@ run(gp_similarity *s, const gp_cluster_problem *problem)
 	gp_env	   *env = s->ev->env;
 	gp_clustering *out = gp_alloc_zero(env, 1, sizeof(gp_clustering));
 	kmeans		km;
-	double		round;			/* its operations */
-	bool		dear;
 
 	open_kmeans(&km, s, problem);
-	round = s->effort * (double) km.width;
-	dear = round * STARTS * MAX_ROUNDS > BUDGET;
+	double		round = s->effort * (double) km.width;	/* its operations */
+	bool		dear = round * STARTS * MAX_ROUNDS > BUDGET;
 	out->starts = (int) fmin(STARTS, fmax(1.0, BUDGET / (round * TYPICAL_ROUNDS)));
 	for (int start = 0; start < (env->dry ? 1 : out->starts); start++)
 	{
@@ -524,8 +521,6 @@ gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 {
 	int64_t		n = problem->graph->nodes;
 	gp_eval		ev;
-	cluster_plan plan;
-	gp_clustering *out;
 
 	if (problem->clusters < 1 || problem->clusters > n)
 		gp_raise(dev->env, GP_ERR_VALUE, "Use at most as many clusters as there are nodes.",
@@ -533,8 +528,8 @@ gp_cluster(gp_device *dev, const gp_cluster_problem *problem)
 	gp_power_refuse(dev->env, problem->program);
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 problem->type);
-	plan = choose_plan(&ev, problem);
-	out = cluster_by(&ev, &plan);
+	cluster_plan plan = choose_plan(&ev, problem);
+	gp_clustering *out = cluster_by(&ev, &plan);
 	gp_eval_close(&ev);
 	return out;
 }

@@ -82,7 +82,6 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem, int64_t landm
 {
 	gp_similarity *s = gp_alloc_zero(ev->env, 1, sizeof(gp_similarity));
 	int			root = ev->kernel->program->nsteps - 1;
-	double	   *diag;
 
 	s->ev = ev;
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
@@ -104,7 +103,7 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem, int64_t landm
 		s->effort = 2.0 * (double) ev->n * ev->n;
 	}
 	/* What rows are multiplied with to have length one */
-	diag = variances(s);
+	double	   *diag = variances(s);
 	GP_EACH(ev->env, i, gp_items(ev->env, ev->n), i)
 	{
 		if (!isfinite(diag[i]))

@@ -37,9 +37,6 @@ check_module(const gp_cuda_module *module, char *reason)
 const gp_cuda_module *
 gp_cuda_load(const char *path, char *reason)
 {
-	void	   *handle;
-	const gp_cuda_module *module;
-
 	if (loaded != NULL)
 		return loaded;
 	if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
@@ -52,7 +49,7 @@ gp_cuda_load(const char *path, char *reason)
 	sigset_t	before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void	   *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL)
 	{
 		const char *why = dlerror();
@@ -63,7 +60,7 @@ gp_cuda_load(const char *path, char *reason)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (handle == NULL)
 		return NULL;
-	module = dlsym(handle, GP_CUDA_SYMBOL);
+	const gp_cuda_module *module = dlsym(handle, GP_CUDA_SYMBOL);
 	if (!check_module(module, reason))
 	{
 		dlclose(handle);

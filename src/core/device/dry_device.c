@@ -316,10 +316,9 @@ gp_count
 gp_dry_run(gp_device *like, gp_dry_work work, void *arg)
 {
 	gp_device  *dry = gp_device_dry(like);
-	gp_count	count;
 
 	work(dry, arg);
-	count = gp_dry_count(dry);
+	gp_count	count = gp_dry_count(dry);
 	dry->close(dry);
 	return count;
 }

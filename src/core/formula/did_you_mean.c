@@ -39,7 +39,6 @@ void
 gp_meant_consider(gp_meant *meant, const char *name)
 {
 	size_t		length = strlen(name);
-	int			d;
 
 	if (meant->below == 0 || length > MOST_LETTERS)
 		return;
@@ -62,7 +61,7 @@ gp_meant_consider(gp_meant *meant, const char *name)
 				least = at[i - 2][j - 2] + 1;
 			at[i][j] = (unsigned char) least;
 		}
-	d = at[meant->length][nb];
+	int			d = at[meant->length][nb];
 	if (d < meant->below)
 	{
 		meant->below = d;

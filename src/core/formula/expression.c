@@ -41,13 +41,11 @@ gp_value_make(gp_layer *t, gp_value_kind kind, int position)
 const gp_value *
 gp_value_number(gp_layer *t, gp_number number, int position, const char *message)
 {
-	gp_value   *v;
-
 	if (!isfinite(number.value) && number.varies)
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s in layer %d", message, t->layer);
 	if (!isfinite(number.value))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s", message);
-	v = gp_value_make(t, VALUE_SCALAR, position);
+	gp_value   *v = gp_value_make(t, VALUE_SCALAR, position);
 	v->number = number;
 	return v;
 }
@@ -147,13 +145,12 @@ int
 gp_value_step(gp_layer *t, const gp_value *f)
 {
 	int			n = f->nterms > 0 ? f->nterms : 1;
-	term	   *terms;
 	int			kept = 0;
 	int			sum = GP_ZERO;
 
 	if (f->atom == GP_ZERO && f->nterms == 0)
 		return GP_ZERO;
-	terms = gp_arena_alloc(t->arena, n * sizeof(term));
+	term	   *terms = gp_arena_alloc(t->arena, n * sizeof(term));
 	for (int i = 0; i < n; i++)
 	{
 		terms[kept] = normal_term(t, f->nterms > 0 ? f->term[i] : f);
@@ -203,7 +200,6 @@ gp_value_add_weights(gp_layer *t, const gp_value *a, const gp_value *b, int posi
 	const gp_value *side[2] = {a, b};
 	gp_value   *v = gp_value_make(t, VALUE_WEIGHT, position);
 	gp_weight   *w = gp_arena_alloc(t->arena, sizeof(gp_weight));
-	gp_weight_part *part;
 	int			room = 0;
 
 	if (a->nweights > 1 || b->nweights > 1)
@@ -211,7 +207,7 @@ gp_value_add_weights(gp_layer *t, const gp_value *a, const gp_value *b, int posi
 			"a mixed weight in kernel must be a sum of multiples of I and W");
 	for (int i = 0; i < 2; i++)
 		room += side[i]->nweights > 0 ? side[i]->weight->n : 0;
-	part = gp_arena_alloc(t->arena, room * sizeof(gp_weight_part));
+	gp_weight_part *part = gp_arena_alloc(t->arena, room * sizeof(gp_weight_part));
 	for (int i = 0; i < 2; i++)
 	{
 		const gp_weight *from = side[i]->nweights > 0 ? side[i]->weight : NULL;

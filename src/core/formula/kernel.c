@@ -113,11 +113,10 @@ static int
 resolve_layers(gp_layer *t, bool has_x)
 {
 	gp_constant *c = gp_layer_find(t, "layers");
-	double		layers;
 
 	if (c == NULL)
 		return has_x ? DEFAULT_LAYERS : 1;
-	layers = gp_layer_plain_number(t, c->option->value, "layers");
+	double		layers = gp_layer_plain_number(t, c->option->value, "layers");
 	if (!(layers >= 1.0 && layers <= GP_MAX_LAYERS && layers == floor(layers)))
 		gp_raise_at(t->env, GP_ERR_VALUE, c->option->value->position, NULL,
 					"option \"layers\" of kernel must be a whole number from 1 to %d",
@@ -224,12 +223,9 @@ enter_layer(gp_layer *t, int layer)
 static void
 preset_options(gp_layer *t, gp_kernel_text *source, gp_kernel_options *usual)
 {
-	const gp_constant *input;
-	const gp_constant *norm;
-
 	add_options(t, source, true);
-	input = gp_layer_find(t, "input");
-	norm = gp_layer_find(t, "norm");
+	const gp_constant *input = gp_layer_find(t, "input");
+	const gp_constant *norm = gp_layer_find(t, "norm");
 	if (input != NULL)
 		usual->input = gp_input_usual(t, input->option->value);
 	if (norm != NULL)
@@ -245,7 +241,6 @@ compile(gp_arena *arena, gp_kernel_text *text)
 	gp_layer	t = {.env = env,.position = text->position,.previous = GP_ZERO};
 	gp_kernel_text *source = text;
 	gp_arena   *steps = gp_arena_create(env);
-	gp_steps   *made;
 
 	kernel->arena = arena;
 	kernel->position = text->position;
@@ -277,7 +272,7 @@ compile(gp_arena *arena, gp_kernel_text *text)
 		gp_layer_sigma(&t, 'w', 0, text->position);
 		gp_layer_sigma(&t, 'b', 0, text->position);
 	}
-	made = t.steps;
+	gp_steps   *made = t.steps;
 	t.steps = NULL;
 	resolve_whole(&t, kernel);
 	check_used(&t, kernel->preset);
@@ -297,11 +292,10 @@ gp_kernel_parse(gp_env *env, const char *source)
 	gp_arena   *arena = gp_arena_create(env);
 	gp_kernel_text *text = gp_kernel_read(arena, source, 0);
 	const gp_preset *preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
-	gp_kernel  *kernel;
 
 	if (preset == NULL || preset->text != NULL)
 		return compile(arena, text);
-	kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
+	gp_kernel  *kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
 	kernel->arena = arena;
 	kernel->position = text->position;
 	kernel->preset = preset;
@@ -488,7 +482,6 @@ gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 	gp_arena   *arena = gp_arena_create(env);
 	gp_text		text = {.arena = arena};
 	gp_text		options = {.arena = arena};
-	char	   *copy;
 
 	gp_text_add(&options, "%s", "");
 	if (gp_kernel_method(kernel) != NULL)
@@ -507,7 +500,7 @@ gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 	if (text.length > GP_KERNEL_MAX_BYTES)
 		gp_raise_at(env, GP_ERR_SYNTAX, kernel->position, "Write a simpler kernel.",
 					"canonical text of kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
-	copy = gp_alloc(env, text.length + 1);
+	char	   *copy = gp_alloc(env, text.length + 1);
 	memcpy(copy, text.data, text.length + 1);
 	gp_arena_free(arena);
 	return copy;

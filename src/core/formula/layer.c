@@ -50,7 +50,6 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 	gp_number	number = gp_number_multiply(a->number, b->number);
 	const gp_value *high = a->kind >= b->kind ? a : b;
 	const gp_value *low = high == a ? b : a;
-	gp_value   *v;
 
 	if (high->kind == VALUE_SCALAR)
 		return gp_value_number(t, number, b_position, "value out of range in kernel");
@@ -58,7 +57,7 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 	if (b->kind == VALUE_FEATURE && a->kind <= VALUE_OPERATOR && a->op == NULL &&
 		fabs(a->number.value) == 1.0)
 		return b;
-	v = high->kind == VALUE_FEATURE ? gp_value_factor(t, high) : gp_value_copy(t, high);
+	gp_value   *v = high->kind == VALUE_FEATURE ? gp_value_factor(t, high) : gp_value_copy(t, high);
 	v->position = t->position = a_position;
 	v->number = number;
 	if (low->kind <= VALUE_IDENTITY)
@@ -184,7 +183,6 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 	gp_value_kind high = a->kind > b->kind ? a->kind : b->kind;
 	gp_value_kind low = a->kind > b->kind ? b->kind : a->kind;
 	gp_number	sum = gp_number_add(a->number, b->number);
-	gp_value   *v;
 
 	t->position = position;
 	if (high == VALUE_SCALAR)
@@ -195,7 +193,7 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, position, low == VALUE_SCALAR && high < VALUE_FEATURE ?
 					"Write 2*I for a multiple of the identity." : NULL,
 					"%s cannot be added to %s in kernel", gp_value_name(b), gp_value_name(a));
-	v = gp_value_make(t, high, position);
+	gp_value   *v = gp_value_make(t, high, position);
 	v->number = high == VALUE_IDENTITY ? sum : (gp_number) {1.0, sum.varies};
 	if (high == VALUE_OPERATOR)
 		v->op = gp_operator_add(t, a->number.value, a->op, b->number.value, b->op);
@@ -207,11 +205,9 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 static const gp_value *
 negate(gp_layer *t, const gp_value *v)
 {
-	gp_value   *negative;
-
 	if (v->kind == VALUE_FEATURE)
 		return v;
-	negative = gp_value_copy(t, v);
+	gp_value   *negative = gp_value_copy(t, v);
 	negative->number = gp_number_multiply(gp_number_make(-1.0), v->number);
 	return negative;
 }
@@ -220,7 +216,6 @@ static const gp_value *
 evaluate_sum(gp_layer *t, const gp_ast *ast)
 {
 	const gp_value **v = gp_arena_alloc(t->arena, ast->n * sizeof(gp_value *));
-	const gp_value *sum;
 
 	for (int i = 0; i < ast->n; i++)
 	{
@@ -230,7 +225,7 @@ evaluate_sum(gp_layer *t, const gp_ast *ast)
 	}
 	if (v[0]->kind == VALUE_FEATURE)
 		return add_features(t, ast, v);
-	sum = v[0];
+	const gp_value *sum = v[0];
 	for (int i = 1; i < ast->n; i++)
 		sum = add(t, sum, v[i], ast->arg[i]->position);
 	return sum;
@@ -295,8 +290,6 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 	bool		ln = strcmp(ast->folded, "ln") == 0;
 	const gp_value *arg;
 	gp_value   *v;
-	bool		plain_x;
-	int			step;
 
 	if (!relu && !unit && !ln && !p && strcmp(ast->folded, "sqrt") != 0)
 		unknown_function(t, ast);
@@ -327,12 +320,12 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 					relu ? "Write relu(X)." : "Write unit(X0).",
 					"%s in kernel takes a feature, not %s", relu ? "relu" : "unit",
 					gp_value_name(arg));
-	step = gp_value_step(t, arg);
+	int			step = gp_value_step(t, arg);
 	if (unit)
 		return gp_value_feature(t, ast->position, ATOM_UNIT, gp_step_unit(t->steps, step),
 							arg->sources, arg->mean);
 	/* The input is no pre-activation: in the first layer relu(X) is X0. */
-	plain_x = arg->kind_of_atom == ATOM_X && arg->op == NULL && arg->nvariances == 0 &&
+	bool		plain_x = arg->kind_of_atom == ATOM_X && arg->op == NULL && arg->nvariances == 0 &&
 		fabs(arg->number.value) == 1.0;
 	if (t->layer != 1 || !plain_x)
 		step = gp_step_relu(t->steps, step);
@@ -375,7 +368,6 @@ gp_layer_sigma(gp_layer *t, char letter, int number, int position)
 {
 	char		name[32];
 	gp_constant *c = NULL;
-	double		sigma;
 
 	snprintf(name, sizeof(name), "sigma_%c%d", letter, number);
 	if (number > 0)
@@ -385,7 +377,7 @@ gp_layer_sigma(gp_layer *t, char letter, int number, int position)
 		c = gp_layer_find(t, name);
 	if (c == NULL)
 		return letter == 'w' ? 1.0 : 0.0;
-	sigma = constant_value(t, c, position)->number.value;
+	double		sigma = constant_value(t, c, position)->number.value;
 	if (sigma < 0.0)
 		gp_raise_at(t->env, GP_ERR_VALUE, c->option->value->position, NULL,
 					"option \"%s\" of kernel must not be negative", c->option->name);

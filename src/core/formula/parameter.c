@@ -52,14 +52,11 @@ resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_a
 double
 gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
 {
-	gp_constant *c;
-	double		word;
-
 	for (int w = 0; w < GP_MAX_WORDS && p->word[w] != NULL; w++)
 		if (arg->kind == GP_AST_NAME && strcmp(arg->folded, p->word[w]) == 0)
 			return p->range == GP_RANGE_WORD ? w : p->fallback;
 	/* An option may stand for the word. */
-	c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+	gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
 	if (p->range != GP_RANGE_WORD &&
 		(c == NULL || c->busy || c->option->value->kind != GP_AST_NAME))
 		return resolve_number(t, owner, p, arg);
@@ -68,7 +65,7 @@ gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, cons
 					p->name, owner, p->word[0], p->word[2] != NULL ? ", " : "",
 					p->word[2] != NULL ? p->word[1] : "", p->word[p->word[2] != NULL ? 2 : 1]);
 	c->used = c->busy = true;
-	word = gp_parameter_resolve(t, owner, p, c->option->value);
+	double		word = gp_parameter_resolve(t, owner, p, c->option->value);
 	c->busy = false;
 	return word;
 }

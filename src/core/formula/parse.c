@@ -88,7 +88,6 @@ static int
 number_length(const char *p)
 {
 	int			n = 0;
-	int			exponent;
 
 	while (is_digit(p[n]))
 		n++;
@@ -100,7 +99,7 @@ number_length(const char *p)
 	}
 	if (p[n] != 'e' && p[n] != 'E')
 		return n;
-	exponent = n + 1;
+	int			exponent = n + 1;
 	if (p[exponent] == '+' || p[exponent] == '-')
 		exponent++;
 	if (!is_digit(p[exponent]))
@@ -127,11 +126,9 @@ lex_next(lexer *lex)
 		token->kind = TOKEN_END;
 	else if (is_digit(*lex->at) || (*lex->at == '.' && is_digit(lex->at[1])))
 	{
-		char	   *buffer;
-
 		token->kind = TOKEN_NUMBER;
 		token->length = number_length(token->start);
-		buffer = gp_alloc(lex->env, (size_t) token->length + 1);
+		char	   *buffer = gp_alloc(lex->env, (size_t) token->length + 1);
 		memcpy(buffer, token->start, token->length);
 		buffer[token->length] = '\0';
 		token->number = strtod(buffer, NULL);
@@ -299,11 +296,10 @@ static gp_ast *
 parse_power(parser *p)
 {
 	gp_ast	   *base = parse_primary(p);
-	gp_ast	   *power;
 
 	if (!lex_take(&p->lex, '^'))
 		return base;
-	power = gp_ast_make(p->arena, GP_AST_POWER, base->position);
+	gp_ast	   *power = gp_ast_make(p->arena, GP_AST_POWER, base->position);
 	gp_ast_add(p->arena, power, base, false, NULL);
 	gp_ast_add(p->arena, power, parse_unary(p), false, NULL);
 	return power;
@@ -342,11 +338,10 @@ static gp_ast *
 parse_series(parser *p, gp_ast_kind kind, char plus, char minus, gp_ast *(*operand) (parser *p))
 {
 	gp_ast	   *first = operand(p);
-	gp_ast	   *series;
 
 	if (!lex_at(&p->lex, plus) && !lex_at(&p->lex, minus))
 		return first;
-	series = gp_ast_make(p->arena, kind, first->position);
+	gp_ast	   *series = gp_ast_make(p->arena, kind, first->position);
 	gp_ast_add(p->arena, series, first, false, NULL);
 	while (lex_at(&p->lex, plus) || lex_at(&p->lex, minus))
 	{
@@ -402,11 +397,9 @@ parse_option(parser *p, gp_kernel_text *text)
 static bool
 at_preset(parser *p)
 {
-	lex_token	next;
-
 	if (p->lex.token.kind != TOKEN_NAME || gp_preset_find(folded_token(p)) == NULL)
 		return false;
-	next = lex_peek(&p->lex);
+	lex_token	next = lex_peek(&p->lex);
 	return next.kind == TOKEN_END || next.symbol == '(' || next.symbol == ',';
 }
 
@@ -419,11 +412,10 @@ check_first_name(parser *p)
 {
 	lex_token	name = p->lex.token;
 	gp_meant	meant = gp_meant_start(name.start, name.length);
-	lex_token	next;
 
 	if (name.kind != TOKEN_NAME || gp_keyword_is(name.start, name.length))
 		return;
-	next = lex_peek(&p->lex);
+	lex_token	next = lex_peek(&p->lex);
 	if (next.kind != TOKEN_END && next.symbol != '(' && next.symbol != ',')
 		return;
 	for (int i = 0; gp_preset_at(i) != NULL; i++)

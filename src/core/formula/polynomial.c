@@ -29,11 +29,9 @@ gp_operator_a(gp_layer *t)
 const gp_operator *
 gp_operator_p(gp_layer *t, double alpha)
 {
-	gp_operator *op;
-
 	if (alpha == 1.0)
 		return NULL;
-	op = copy_one(t);
+	gp_operator *op = copy_one(t);
 	op->np = 1;
 	op->p_alpha[0] = alpha;
 	op->term[0].power_p[0] = 1;
@@ -103,9 +101,7 @@ static void
 multiply_powers(gp_layer *t, const gp_operator *op, gp_monomial *term, const gp_operator *from,
 				const gp_monomial *by)
 {
-	int			most;
-
-	most = term->power_a += by->power_a;
+	int			most = term->power_a += by->power_a;
 	for (int i = 0; i < from->np; i++)
 		for (int at = 0; at < op->np; at++)
 			if (op->p_alpha[at] == from->p_alpha[i])

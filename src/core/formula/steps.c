@@ -80,7 +80,6 @@ static int
 add_step(gp_steps *b, gp_step_kind kind, int arg0, int arg1, double value, const gp_operator *op)
 {
 	gp_step		s = {kind, arg0, arg1, value, op};
-	int		   *bucket;
 
 	if (b->n == b->room)
 	{
@@ -93,7 +92,7 @@ add_step(gp_steps *b, gp_step_kind kind, int arg0, int arg1, double value, const
 		for (int i = 0; i < b->n; i++)
 			*find_bucket(b, &b->step[i]) = i + 1;
 	}
-	bucket = find_bucket(b, &s);
+	int		   *bucket = find_bucket(b, &s);
 	if (*bucket == 0)
 	{
 		b->step[b->n++] = s;
@@ -106,8 +105,6 @@ add_step(gp_steps *b, gp_step_kind kind, int arg0, int arg1, double value, const
 static const gp_operator *
 add_operator(gp_steps *b, const gp_operator *op)
 {
-	gp_operator *copy;
-
 	for (int i = 0; i < b->nops; i++)
 		if (gp_operator_compare(b->op[i], op) == 0)
 			return b->op[i];
@@ -116,7 +113,7 @@ add_operator(gp_steps *b, const gp_operator *op)
 		b->ops_room = b->ops_room > 0 ? 2 * b->ops_room : 8;
 		b->op = gp_arena_grow(b->arena, b->op, b->nops, b->ops_room, sizeof(gp_operator *));
 	}
-	copy = gp_arena_alloc(b->arena, sizeof(gp_operator));
+	gp_operator *copy = gp_arena_alloc(b->arena, sizeof(gp_operator));
 	memcpy(copy, op, sizeof(gp_operator));
 	b->op[b->nops++] = copy;
 	return copy;
@@ -181,11 +178,9 @@ is_power_of_a(const gp_operator *op)
 int
 gp_step_op(gp_steps *b, const gp_operator *op, int arg)
 {
-	const gp_step *s;
-
 	if (arg == GP_ZERO)
 		return GP_ZERO;
-	s = &b->step[arg];
+	const gp_step *s = &b->step[arg];
 	if (s->kind == GP_STEP_SCALE)
 	{
 		double		value = s->value;
@@ -208,19 +203,14 @@ gp_step_op(gp_steps *b, const gp_operator *op, int arg)
 int
 gp_step_sum(gp_steps *b, int x, int y)
 {
-	const gp_step *s;
-	const gp_step *t;
-	int			core_x;
-	int			core_y;
-
 	if (x == GP_ZERO || y == GP_ZERO)
 		return x == GP_ZERO ? y : x;
-	s = &b->step[x];
-	t = &b->step[y];
+	const gp_step *s = &b->step[x];
+	const gp_step *t = &b->step[y];
 	if (s->kind == GP_STEP_BIAS && t->kind == GP_STEP_BIAS)
 		return gp_step_bias(b, s->value + t->value);
-	core_x = s->kind == GP_STEP_SCALE ? s->arg0 : x;
-	core_y = t->kind == GP_STEP_SCALE ? t->arg0 : y;
+	int			core_x = s->kind == GP_STEP_SCALE ? s->arg0 : x;
+	int			core_y = t->kind == GP_STEP_SCALE ? t->arg0 : y;
 	if (core_x == core_y)
 		return gp_step_scale(b, (s->kind == GP_STEP_SCALE ? s->value : 1.0) +
 							 (t->kind == GP_STEP_SCALE ? t->value : 1.0), core_x);
@@ -268,22 +258,19 @@ gp_steps_compare(const gp_steps *b, int x, int y)
 		const gp_step *t = &b->step[y];
 		double		value_x = s->kind == GP_STEP_SCALE ? s->value : 1.0;
 		double		value_y = t->kind == GP_STEP_SCALE ? t->value : 1.0;
-		const gp_operator *op_x;
-		const gp_operator *op_y;
-		int			order;
 
 		/* A step is a number times an operator over something. */
 		s = s->kind == GP_STEP_SCALE ? &b->step[s->arg0] : s;
 		t = t->kind == GP_STEP_SCALE ? &b->step[t->arg0] : t;
 		if (s == t)
 			return value_x < value_y ? -1 : 1;
-		op_x = s->op;
-		op_y = t->op;
+		const gp_operator *op_x = s->op;
+		const gp_operator *op_y = t->op;
 		s = op_x != NULL ? &b->step[s->arg0] : s;
 		t = op_y != NULL ? &b->step[t->arg0] : t;
 
 		/* What stands there first, then what it is made of. */
-		order = (s->kind == GP_STEP_BIAS) - (t->kind == GP_STEP_BIAS);
+		int			order = (s->kind == GP_STEP_BIAS) - (t->kind == GP_STEP_BIAS);
 		order = order != 0 ? order : gp_operator_compare(op_x, op_y);
 		order = order != 0 ? order : kind_rank(s->kind) - kind_rank(t->kind);
 		if (order == 0 && s->kind == GP_STEP_BIAS)

@@ -10,11 +10,10 @@ void
 gp_text_add(gp_text *text, const char *format,...)
 {
 	va_list		args;
-	size_t		length;
 	size_t		room = text->room > 0 ? text->room : 128;
 
 	va_start(args, format);
-	length = (size_t) vsnprintf(NULL, 0, format, args);
+	size_t		length = (size_t) vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	while (room < text->length + length + 1)
 		room *= 2;

@@ -44,7 +44,6 @@ gp_arena_alloc(gp_arena *arena, size_t bytes)
 {
 	size_t		rounded = bytes > ARENA_LIMIT ? ARENA_LIMIT : (bytes + 15) & ~(size_t) 15;
 	arena_block *block = arena->block;
-	void	   *p;
 
 	if (block == NULL || block->size - block->used < rounded)
 	{
@@ -60,7 +59,7 @@ gp_arena_alloc(gp_arena *arena, size_t bytes)
 		arena->block = block;
 		arena->total += size;
 	}
-	p = (char *) block + block->used;
+	void	   *p = (char *) block + block->used;
 	block->used += rounded;
 	memset(p, 0, bytes);
 	return p;

@@ -203,11 +203,10 @@ gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 {
 	int64_t		entries = 0;
 	int64_t		at = 0;
-	gp_csr	   *t;
 
 	for (int64_t i = 0; i < n; i++)
 		entries += s->start[index[i] + 1] - s->start[index[i]];
-	t = gp_csr_create(env, n, cols, entries, s->type);
+	gp_csr	   *t = gp_csr_create(env, n, cols, entries, s->type);
 	for (int64_t i = 0; i < n; i++)
 	{
 		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++, at++)
@@ -273,11 +272,9 @@ typedef struct tally
 static inline int64_t
 tally_place(tally *t, int32_t column)
 {
-	uint64_t	at;
-
 	if (t->places.mask == 0)
 		return column;
-	at = gp_first_place(&t->places, (uint64_t) column);
+	uint64_t	at = gp_first_place(&t->places, (uint64_t) column);
 	while (t->mark[at] == t->row && t->column[at] != column)
 		at = gp_next_place(&t->places, at);
 	return (int64_t) at;
@@ -374,14 +371,13 @@ gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 	int64_t		entries = 0;
 	int64_t		done = 0;
 	int64_t		next = 0;
-	gp_csr	   *c;
 
 	for (int64_t i = 0; i < a->rows; i++)
 	{
 		product_row(env, a, b, unit, i, false, &t, &done, &next);
 		entries += t.n;
 	}
-	c = gp_csr_create(env, a->rows, b->cols, entries, a->type);
+	gp_csr	   *c = gp_csr_create(env, a->rows, b->cols, entries, a->type);
 	for (int64_t i = 0; i < a->rows; i++)
 	{
 		int64_t		at = c->start[i];
@@ -443,7 +439,6 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	int64_t		entries = 0;
 	int64_t		cols = 0;
 	int64_t		at = 0;
-	gp_csr	   *c;
 
 	for (int m = 0; m < n; m++)
 	{
@@ -453,7 +448,7 @@ gp_csr_hstack(gp_env *env, int n, gp_csr *const *s)
 	if (cols > INT32_MAX)
 		gp_raise(env, GP_ERR_LIMIT, "Use fewer terms without activation.",
 				 "a factor of the kernel has more than %d columns", INT32_MAX);
-	c = gp_csr_create(env, s[0]->rows, cols, entries, s[0]->type);
+	gp_csr	   *c = gp_csr_create(env, s[0]->rows, cols, entries, s[0]->type);
 	GP_EACH(env, i, c->rows, at)
 	{
 		int64_t		first = 0;
@@ -478,14 +473,13 @@ gp_graph_field(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n, in
 	bool	   *in = gp_alloc_zero(env, s->cols, sizeof(bool));
 	int64_t		count = 0;
 	int64_t		at = 0;
-	int32_t    *field;
 
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++)
 			in[s->col[k]] = true;
 	for (int64_t j = 0; j < s->cols; j++)
 		count += in[j];
-	field = gp_alloc_array(env, count, sizeof(int32_t));
+	int32_t    *field = gp_alloc_array(env, count, sizeof(int32_t));
 	for (int64_t j = 0; j < s->cols; j++)
 		if (in[j])
 			field[at++] = (int32_t) j;

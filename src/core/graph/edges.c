@@ -180,7 +180,6 @@ gp_graph_build(gp_edges *edges)
 	gp_env	   *env = edges->env;
 	gp_graph   *graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
 	gp_csr		columns = group_by_column(edges);
-	gp_csr	   *rows;
 
 	for (edge_chunk *chunk = edges->first, *next; chunk; chunk = next)
 	{
@@ -188,7 +187,7 @@ gp_graph_build(gp_edges *edges)
 		gp_free_all(env, chunk->src, chunk->dst, chunk->weight, chunk);
 	}
 	/* Walking the columns in order leaves every row sorted by column. */
-	rows = gp_csr_transpose(env, &columns);
+	gp_csr	   *rows = gp_csr_transpose(env, &columns);
 	gp_free_all(env, columns.start, columns.col, columns.value);
 	merge_repeated(env, rows);
 	graph->nodes = edges->nodes;

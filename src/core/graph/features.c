@@ -243,11 +243,10 @@ choose_form(gp_env *env, gp_features *f, gp_csr *csr, void *dense)
 {
 	int64_t		cells = f->rows * f->dims;
 	int64_t		entries = csr ? gp_csr_entries(csr) : 0;
-	bool		want_dense;
 
 	GP_EACH(env, k, csr ? 0 : cells, k)
 		entries += gp_number_at(dense, f->type, k) != 0.0;
-	want_dense = entries > DENSE_SHARE * (double) cells;
+	bool		want_dense = entries > DENSE_SHARE * (double) cells;
 	if (want_dense && dense == NULL)
 	{
 		dense = gp_alloc_zero(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
@@ -336,13 +335,12 @@ gp_features_of_dense(gp_env *env, void *dense, int64_t rows, int64_t dims, gp_ty
 gp_features *
 gp_features_widen(gp_env *env, gp_features *f, int64_t rows, int64_t dims)
 {
-	gp_features *out;
 	size_t		size = gp_type_size(f->type);
 	gp_csr	   *s = f->csr;
 
 	rows = gp_max64(rows, f->rows);
 	dims = gp_max64(dims, f->dims);
-	out = gp_features_of_dense(env, NULL, rows, dims, f->type);
+	gp_features *out = gp_features_of_dense(env, NULL, rows, dims, f->type);
 	if (s)
 	{
 		gp_csr	   *none = gp_csr_create(env, rows - s->rows, dims, 0, s->type);

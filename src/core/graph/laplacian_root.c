@@ -38,15 +38,13 @@ regularised_laplacian(gp_device *dev, const gp_graph *graph, double sigma2)
 static gp_matrix
 root_of_inverse(gp_device *dev, gp_matrix c, int d)
 {
-	gp_matrix	f;
-
 	dev->trtri(dev, c);
 	if (d == 1)
 	{
 		dev->transpose_square(dev, c);
 		return c;
 	}
-	f = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
+	gp_matrix	f = dev->create(dev, c.rows, c.rows, GP_DOUBLE);
 	/* f = W'W for a lower triangle W, whose zeros are left out: a third of the operations of a
 	 * product */
 	int64_t		n = c.rows;
@@ -69,14 +67,13 @@ gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *ker
 {
 	int64_t		n = graph->nodes;
 	gp_matrix	c = regularised_laplacian(dev, graph, kernel->sigma2);
-	gp_matrix	f;
 
 	if (dev->potrf(dev, c) >= 0)
 		gp_raise(dev->env, GP_ERR_VALUE, "Use a smaller sigma2.",
 				 "the Laplacian kernel with sigma2=%g is singular", kernel->sigma2);
 	if (kernel->d <= 2)
 		return root_of_inverse(dev, c, kernel->d);
-	f = dev->create(dev, n, n, GP_DOUBLE);
+	gp_matrix	f = dev->create(dev, n, n, GP_DOUBLE);
 	dev->fill(dev, f, 0.0);
 	dev->shift(dev, gp_matrix_diagonal(f), 1.0);
 	/* Each pair of solves is M^-1; an odd d ends with C^-T, so it comes first on the right. */
@@ -194,12 +191,11 @@ check_walks(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel, uint
 {
 	double		most = gp_walk_entries(graph, kernel);
 	double		allowed = (double) gp_limit(env);
-	double		needed;
 
 	if (env->limit == 0 ||
 		env->used + walk_bytes(graph, kernel, (gp_walk_size) {most, most}, type) <= allowed)
 		return;
-	needed = env->used +
+	double		needed = env->used +
 		walk_bytes(graph, kernel, gp_walk_estimate(env, graph, kernel, seed), type);
 	if (needed > allowed)
 		gp_raise(env, GP_ERR_LIMIT, "Use fewer walks or fewer dims in the Laplacian kernel, "
@@ -213,12 +209,11 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 					  uint64_t seed, gp_type type)
 {
 	gp_env	   *env = dev->env;
-	gp_csr	   *factor;
 
 	if (gp_laplacian_takes_root(env, graph, kernel, 0))
 		return gp_laplacian_root_features(dev, graph, kernel, type);
 	check_walks(env, graph, kernel, seed, type);
-	factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
+	gp_csr	   *factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);
 	if (kernel->dims > 0 && kernel->trim == GP_TRIM_PROJECTION)
 		return project(dev, factor, kernel->dims, seed, type);
 	return gp_features_of_csr(env, factor);

@@ -18,12 +18,11 @@ gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 	gp_csr		view = {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
 	int64_t		entries = graph->start[graph->nodes];
 	double	   *ones = graph->weight ? NULL : gp_alloc_array(env, entries, sizeof(double));
-	gp_csr	   *w;
 
 	for (int64_t k = 0; ones && k < entries; k++)
 		ones[k] = 1.0;
 	view.value = ones ? ones : graph->weight;
-	w = gp_csr_transpose(env, &view);
+	gp_csr	   *w = gp_csr_transpose(env, &view);
 	if (graph->directed)
 	{
 		gp_csr	   *t = w;
@@ -40,11 +39,10 @@ static void
 retype(gp_env *env, gp_csr *s, gp_type type)
 {
 	double	   *from = s->value;
-	float	   *to;
 
 	if (type == GP_DOUBLE)
 		return;
-	to = s->value = gp_alloc_array(env, gp_csr_entries(s), sizeof(float));
+	float	   *to = s->value = gp_alloc_array(env, gp_csr_entries(s), sizeof(float));
 	for (int64_t k = 0; k < gp_csr_entries(s); k++)
 		to[k] = (float) from[k];
 	gp_free(env, from);
@@ -143,12 +141,11 @@ lane_choose(walker *w, lane *l)
 {
 	int64_t		begin = w->task.u->start[l->at];
 	int64_t		end = w->task.u->start[l->at + 1];
-	double		x;
 
 	deposit(w, l->at, l->load * l->f);
 	if (begin == end || gp_uniform(&l->s) < w->task.p_term)
 		return false;
-	x = gp_uniform(&l->s);
+	double		x = gp_uniform(&l->s);
 	if (w->choice == GP_WALK_REPELLED)
 		l->entry = choose_repelled(w, begin, end, x, &l->probability);
 	else if (w->choice == GP_WALK_WEIGHTED)

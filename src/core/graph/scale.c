@@ -70,7 +70,6 @@ gp_features_moments(gp_env *env, const gp_features *f)
 gp_features *
 gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 {
-	gp_features *out;
 	const double *deviation = moment + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
 	float	   *dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
@@ -83,7 +82,7 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 			dense[i * f->dims + j] = deviation[j] > 0.0
 				? (float) ((row[j] - moment[j]) / deviation[j]) : 0.0f;
 	}
-	out = gp_features_of_dense(env, dense, f->rows, f->dims, GP_FLOAT);
+	gp_features *out = gp_features_of_dense(env, dense, f->rows, f->dims, GP_FLOAT);
 	gp_free(env, row);
 	gp_features_free(env, f);
 	return out;

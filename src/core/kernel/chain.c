@@ -12,7 +12,6 @@
 static gp_matrix
 current_diag(gp_eval *ev, const gp_chain *chain)
 {
-	const gp_stage *last;
 	gp_matrix	diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE);
 
 	if (chain->nstages == 0)
@@ -20,7 +19,7 @@ current_diag(gp_eval *ev, const gp_chain *chain)
 		gp_linear_diagonal(ev, chain->z, diag);
 		return diag;
 	}
-	last = &chain->stage[chain->nstages - 1];
+	const gp_stage *last = &chain->stage[chain->nstages - 1];
 	ev->dev->copy(ev->dev, diag, last->diag);
 	ev->dev->map_diag(ev->dev, last, diag);
 	return diag;
@@ -30,12 +29,11 @@ current_diag(gp_eval *ev, const gp_chain *chain)
 static double
 unit_scale(gp_eval *ev, const gp_chain *chain, int step)
 {
-	gp_matrix	diag;
 	double		scale;
 
 	if (gp_unit_kept(ev, GP_UNIT_CHAIN, step, &scale))
 		return scale;
-	diag = current_diag(ev, chain);
+	gp_matrix	diag = current_diag(ev, chain);
 	scale = gp_unit_note(ev, GP_UNIT_CHAIN, step, gp_mean_entry(ev->dev, diag));
 	ev->dev->destroy(ev->dev, &diag);
 	return scale;
@@ -55,11 +53,9 @@ push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
 static void
 scale_chain(gp_eval *ev, gp_chain *chain, double factor, double shift)
 {
-	gp_stage   *last;
-
 	if (chain->nstages == 0)
 		push_stage(ev, chain, GP_MAP_NONE, 0.0, 0.0);
-	last = &chain->stage[chain->nstages - 1];
+	gp_stage   *last = &chain->stage[chain->nstages - 1];
 	last->scale *= factor;
 	last->shift = last->shift * factor + shift;
 }

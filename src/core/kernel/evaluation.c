@@ -64,12 +64,11 @@ void
 gp_eval_make_promised(gp_eval *ev)
 {
 	gp_prepared *kernel = ev->kernel;
-	gp_laplacian laplacian;
 
 	if (!kernel->promised)
 		return;
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, 0);
-	laplacian = laplacian_of(&kernel->program->input);
+	gp_laplacian laplacian = laplacian_of(&kernel->program->input);
 	gp_features_free(ev->env, kernel->own_x);
 	kernel->own_x = NULL;
 	kernel->x = kernel->own_x = gp_laplacian_root_features(ev->dev, kernel->root_of, &laplacian,

@@ -261,11 +261,9 @@ form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 static gp_csr *
 join_sparse(gp_eval *ev, int n, gp_csr *const *part)
 {
-	gp_csr	   *out;
-
 	if (n < 2)
 		return n == 0 ? NULL : part[0];
-	out = gp_csr_hstack(ev->env, n, part);
+	gp_csr	   *out = gp_csr_hstack(ev->env, n, part);
 	for (int t = 0; t < n; t++)
 		gp_csr_free(ev->env, part[t]);
 	return out;
@@ -329,7 +327,6 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 {
 	gp_linear  *part = gp_alloc_zero(ev->env, terms->n, sizeof(gp_linear));
 	int			hop = ev->hop;
-	gp_linear	z;
 
 	/* Several steps may take it, so that it has the rows of all. */
 	ev->hop = ev->hops;
@@ -350,7 +347,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 		while (left > 0)
 			form_apply(ev, &part[t], term->op[--left]);
 	}
-	z = join(ev, terms, part);
+	gp_linear	z = join(ev, terms, part);
 	gp_free(ev->env, part);
 	ev->hop = hop;
 	return z;
@@ -384,14 +381,12 @@ gp_linear_dense(gp_eval *ev, const gp_linear *z)
 void
 gp_linear_norms(gp_eval *ev, const gp_linear *z, gp_matrix out)
 {
-	double	   *norm;
-
 	if (z->csr == NULL)
 	{
 		ev->dev->row_dots(ev->dev, out, z->dense, z->dense);
 		return;
 	}
-	norm = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	double	   *norm = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
 	{
 		norm[i] = 0.0;
@@ -419,13 +414,12 @@ void
 gp_linear_rows(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n, gp_matrix dst)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	rows;
 
 	if (z->csr)
 		dev->csr_rows(dev, gp_matrix_rows(dst, 0, z->csr->cols), z->csr, index, n);
 	if (z->dense.cols == 0)
 		return;
-	rows = gp_gather(dev, z->dense, index, n);
+	gp_matrix	rows = gp_gather(dev, z->dense, index, n);
 	dev->transpose(dev, gp_matrix_rows(dst, z->width - z->dense.cols, z->dense.cols), rows);
 	dev->destroy(dev, &rows);
 }
@@ -455,14 +449,13 @@ leaf_times(gp_eval *ev, const gp_linear_term *term, gp_matrix right, gp_matrix o
 {
 	gp_device  *dev = ev->dev;
 	const gp_csr *csr = gp_term_csr(ev, term);
-	gp_matrix	leaf;
 
 	if (csr)
 	{
 		dev->spmm(dev, 1.0, csr, right, 0.0, out);
 		return;
 	}
-	leaf = dev->create(dev, ev->n, gp_term_width(ev, term), ev->type);
+	gp_matrix	leaf = dev->create(dev, ev->n, gp_term_width(ev, term), ev->type);
 	if (term->leaf == GP_LEAF_BIAS)
 		dev->fill(dev, leaf, 1.0);
 	else

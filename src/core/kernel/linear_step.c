@@ -14,7 +14,6 @@ make_linear(gp_eval *ev, int step)
 {
 	gp_eval		on_host = *ev;
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
-	gp_linear	z;
 
 	on_host.env = ev->kernel->env;
 	if (gp_step_is_linear(ev, step))
@@ -24,7 +23,7 @@ make_linear(gp_eval *ev, int step)
 		terms->n = 1;
 		terms->term[0].value = 1.0;
 	}
-	z = gp_linear_build(&on_host, terms);
+	gp_linear	z = gp_linear_build(&on_host, terms);
 	gp_anchors_fill(&on_host, GP_PIECE_LINEAR, step, terms, &z);
 	gp_free(ev->env, terms);
 	return z;
@@ -68,10 +67,9 @@ learn_linear(gp_eval *ev, int step, gp_known_linear *known)
 	tide		on_device = tide_begin(ev->env);
 	gp_linear	z = make_linear(ev, step);
 	gp_count	after = gp_dry_count(ev->dev);
-	size_t		device_tide;
 
 	known->scratch = tide_end(host, on_host);
-	device_tide = tide_end(ev->env, on_device);
+	size_t		device_tide = tide_end(ev->env, on_device);
 	if (z.csr == NULL || z.dense.cols == 0)
 		known->scratch += device_tide;
 	else

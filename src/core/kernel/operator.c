@@ -263,12 +263,11 @@ gp_walk_on(gp_env *env, const gp_csr *a, double **walk, double most, double *ent
 bool
 gp_operator_fills(gp_eval *ev, const gp_operator *op)
 {
-	gp_known_operator *known;
 	int			power = gp_operator_reach(op);
 
 	if (power < 2 || ev->live)
 		return false;
-	known = known_operator(ev->kernel, op);
+	gp_known_operator *known = known_operator(ev->kernel, op);
 	if (!known->looked)
 	{
 		/* The walks of a length bound the entries of that power of A; they cost one product with
@@ -292,11 +291,9 @@ gp_operator_fills(gp_eval *ev, const gp_operator *op)
 const gp_csr *
 gp_operator_csr(gp_eval *ev, const gp_operator *op)
 {
-	gp_known_operator *known;
-
 	if (gp_operator_is_a(op) && op->term[0].coef == 1.0)
 		return ev->kernel->a;
-	known = known_operator(ev->kernel, op);
+	gp_known_operator *known = known_operator(ev->kernel, op);
 	if (known->csr == NULL)
 	{
 		/* The sparse matrix of an operator without P(a), by adding up its powers of A. */

@@ -74,7 +74,6 @@ int32_t *
 gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
 {
 	gp_drawn   *all = gp_alloc_figures(env, n, sizeof(gp_drawn));
-	int32_t    *order;
 
 	for (int64_t i = 0; i < gp_items(env, n); i++)
 		all[i] = (gp_drawn) {gp_hash(seed ^ gp_hash(hash ? hash[i] : (uint64_t) i)), (int32_t) i};
@@ -82,7 +81,7 @@ gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
 		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(gp_drawn)));
 	else
 		gp_sort(env, all, n, sizeof(gp_drawn), gp_compare_drawn, NULL);
-	order = gp_alloc_figures(env, n, sizeof(int32_t));
+	int32_t    *order = gp_alloc_figures(env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < gp_items(env, n); i++)
 		order[i] = all[i].node;
 	gp_free(env, all);
@@ -92,11 +91,9 @@ gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
 const int32_t *
 gp_eval_shuffled(gp_eval *ev)
 {
-	uint64_t   *hash;
-
 	if (ev->shuffled)
 		return ev->shuffled;
-	hash = ev->env->dry ? gp_alloc_figures(ev->env, ev->n, sizeof(uint64_t))
+	uint64_t   *hash = ev->env->dry ? gp_alloc_figures(ev->env, ev->n, sizeof(uint64_t))
 		: hash_surroundings(ev);
 	ev->shuffled = gp_shuffle(ev->env, ev->n, ev->kernel->seed, hash);
 	gp_free(ev->env, hash);

@@ -61,12 +61,11 @@ compute(gp_pass *pass, int step)
 {
 	gp_device  *dev = pass->ev->dev;
 	const gp_step *s = &pass->ev->kernel->program->steps[step];
-	gp_matrix	k;
 	double		scale;
 
 	if (s->kind == GP_STEP_OP)
 		return pass->gather(pass, s);
-	k = gp_pass_take(pass, s->arg0);
+	gp_matrix	k = gp_pass_take(pass, s->arg0);
 	switch (s->kind)
 	{
 		case GP_STEP_SCALE:
@@ -93,7 +92,6 @@ gp_matrix
 gp_pass_run(gp_pass *pass, int step)
 {
 	gp_eval    *ev = pass->ev;
-	gp_matrix	out;
 
 	pass->uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 	pass->kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_matrix));
@@ -105,7 +103,7 @@ gp_pass_run(gp_pass *pass, int step)
 		ev->env->check_interrupts(ev->env);
 		pass->kept[i] = compute(pass, i);
 	}
-	out = gp_pass_take(pass, step);
+	gp_matrix	out = gp_pass_take(pass, step);
 	gp_free_all(ev->env, pass->uses, pass->kept);
 	return out;
 }

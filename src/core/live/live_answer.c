@@ -66,11 +66,10 @@ list_points(live *s)
 	for (int64_t k = 0; k < q->nlabels; k++)
 	{
 		const gp_live_label *l = &q->label[k];
-		observation *o;
 
 		if (l->taken)
 			continue;
-		o = add_observation(s, gp_live_row(&s->r.ev, l->node), -1);
+		observation *o = add_observation(s, gp_live_row(&s->r.ev, l->node), -1);
 		if (s->r.f.values)
 			o->y[0] = (l->target - s->r.f.offset) / s->r.f.unit;
 		else
@@ -82,11 +81,10 @@ list_points(live *s)
 	{
 		int32_t		node = q->fit_node[q->label[k].node];
 		int64_t		label = node < 0 ? -1 : gp_sorted_find(s->r.labelled, s->r.nlabelled, node);
-		observation *o;
 
 		if (label < 0)
 			continue;
-		o = add_observation(s, s->r.f.exact ? gp_live_anchor(&s->r, node) : 0, label);
+		observation *o = add_observation(s, s->r.f.exact ? gp_live_anchor(&s->r, node) : 0, label);
 		for (int32_t c = 0; c < s->columns; c++)
 			o->y[c] = gp_live_target(q->state, label, c);
 	}
@@ -138,16 +136,13 @@ evaluate_exact(live *s)
 	int32_t    *col = gp_alloc_array(s->env, ncols, sizeof(int32_t));
 	double	   *block = gp_alloc_array(s->env, s->points, ncols * sizeof(double));
 	gp_matrix	host = gp_matrix_wrap(block, s->points, ncols, GP_DOUBLE);
-	gp_matrix	all;
-	gp_matrix	some;
-	gp_matrix	rows;
 
 	for (int64_t k = 0; k < ncols; k++)
 		col[k] = k < m ? gp_live_anchor(&s->r, s->r.labelled[k]) : s->seen[k - m].row;
 	gp_live_diagonal(&s->r, s->row, s->points, s->prior);
-	all = gp_live_columns(&s->r, col, ncols);
+	gp_matrix	all = gp_live_columns(&s->r, col, ncols);
 	gp_live_forget(&s->r);
-	some = gp_gather(dev, all, s->row, s->points);
+	gp_matrix	some = gp_gather(dev, all, s->row, s->points);
 	dev->destroy(dev, &all);
 	dev->download(dev, host, some);
 	dev->destroy(dev, &some);
@@ -160,7 +155,7 @@ evaluate_exact(live *s)
 	for (int64_t i = 0; i < s->points; i++)
 		for (int64_t k = 0; k < s->nseen; k++)
 			s->cross[i * s->nseen + k] = block[i * ncols + m + k];
-	rows = gp_upload(dev, gp_matrix_cols(host, 0, m), GP_DOUBLE);
+	gp_matrix	rows = gp_upload(dev, gp_matrix_cols(host, 0, m), GP_DOUBLE);
 	regress_rows(s, rows);
 	dev->destroy(dev, &rows);
 	gp_free_all(s->env, block, col);
@@ -175,7 +170,6 @@ evaluate_lowrank(live *s)
 	const gp_piece *labelled = s->nseen == 0 ? NULL :
 		gp_state_need(s->env, s->r.q->state, GP_PIECE_LABELLED_ROWS, 0, 0, s->r.nlabelled);
 	gp_matrix	rows = dev->create(dev, s->points, gp_factor_rank(f), GP_DOUBLE);
-	double	   *own;
 
 	if (s->r.f.exact_diagonal)
 		gp_live_diagonal(&s->r, s->row, s->points, s->prior);
@@ -187,7 +181,7 @@ evaluate_lowrank(live *s)
 													  labelled->cols, labelled->type),
 									   s->seen[k].label, 1));
 	gp_factor_free(&s->r.ev, f);
-	own = gp_row_products(dev, rows, rows);
+	double	   *own = gp_row_products(dev, rows, rows);
 	/* What the factor lacks of the diagonal stays whatever is labelled. */
 	for (int64_t i = 0; i < gp_items(s->env, s->points); i++)
 		if (!((s->r.f.exact_diagonal ? s->prior[i] : own[i]) > 0.0))
@@ -213,12 +207,10 @@ static void
 factorise(live *s, gp_matrix a)
 {
 	gp_device  *dev = s->dev;
-	double	   *diagonal;
-	bool		sound;
 
 	dev->shift(dev, gp_matrix_diagonal(a), s->r.f.noise);
-	sound = dev->potrf(dev, a) < 0;
-	diagonal = gp_download(dev, gp_matrix_diagonal(a));
+	bool		sound = dev->potrf(dev, a) < 0;
+	double	   *diagonal = gp_download(dev, gp_matrix_diagonal(a));
 	for (int64_t i = 0; i < a.rows; i++)
 		sound = sound && diagonal[i] * diagonal[i] > 1e-9 * s->r.f.noise;
 	gp_free(s->env, diagonal);
@@ -283,8 +275,6 @@ condition(live *s, double *variance)
 	gp_matrix	x = dev->create(dev, n, s->width + s->asked, GP_DOUBLE);
 	gp_matrix	host = gp_matrix_wrap(s->mean, s->asked, s->width, GP_DOUBLE);
 	gp_matrix	mean = gp_upload(dev, host, GP_DOUBLE);
-	gp_matrix	solved;
-	double	   *less;
 
 	if (exact)
 		dev->upload(dev, cov, gp_matrix_wrap(s->cross, s->points, n, GP_DOUBLE));
@@ -303,8 +293,8 @@ condition(live *s, double *variance)
 
 	dev->gemm(dev, false, false, 1.0, asked, gp_matrix_cols(x, 0, s->width), 1.0, mean);
 	dev->download(dev, host, mean);
-	solved = gp_transpose(dev, gp_matrix_cols(x, s->width, s->asked));
-	less = gp_row_products(dev, asked, solved);
+	gp_matrix	solved = gp_transpose(dev, gp_matrix_cols(x, s->width, s->asked));
+	double	   *less = gp_row_products(dev, asked, solved);
 	for (int64_t i = 0; i < s->asked; i++)
 		variance[i] -= less[i];
 	gp_destroy_all(dev, &half, &cov, &x, &solved, &mean);
@@ -402,7 +392,6 @@ gp_live_answer
 gp_live_explain(gp_device *dev, const gp_live_question *question, double *count)
 {
 	live		s = {.env = dev->env,.dev = dev,.r = gp_live_rows_open(dev, question, false)};
-	gp_live_answer answer;
 
 	s.columns = (int32_t) s.r.f.columns;
 	s.width = s.columns + (s.r.f.values ? 1 : 0);
@@ -413,7 +402,7 @@ gp_live_explain(gp_device *dev, const gp_live_question *question, double *count)
 		evaluate_lowrank(&s);
 	if (count)
 		label_counts(&s, count);
-	answer = finish(&s);
+	gp_live_answer answer = finish(&s);
 	for (int64_t k = 0; k < s.nseen; k++)
 		gp_free(s.env, s.seen[k].y);
 	gp_free_all(s.env, s.seen, s.row, s.prior, s.half, s.cross);

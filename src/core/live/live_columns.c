@@ -39,18 +39,16 @@ open_exact(gp_live_covariance *c)
 	int64_t		m = r->nlabelled;
 	int32_t    *col = gp_alloc_array(r->env, m, sizeof(int32_t));
 	int32_t    *row = all_rows(r->env, c->n);
-	double	   *dot;
 	gp_matrix	l = gp_live_root(r, m);
-	gp_matrix	all;
 
 	for (int64_t k = 0; k < m; k++)
 		col[k] = gp_live_anchor(r, r->labelled[k]);
 	gp_live_diagonal(r, row, c->n, c->left);
-	all = gp_live_columns(r, col, m);
+	gp_matrix	all = gp_live_columns(r, col, m);
 	c->half = gp_copy(dev, gp_matrix_rows(all, 0, c->n), GP_DOUBLE);
 	dev->destroy(dev, &all);
 	dev->trsm(dev, false, true, l, c->half);
-	dot = gp_row_products(dev, c->half, c->half);
+	double	   *dot = gp_row_products(dev, c->half, c->half);
 	for (int64_t i = 0; i < c->n; i++)
 	{
 		c->own[i] = c->left[i] - dot[i];
@@ -68,11 +66,10 @@ open_lowrank(gp_live_covariance *c)
 	gp_device  *dev = r->dev;
 	int32_t    *row;
 	double	   *norm = NULL;
-	gp_matrix	l;
 
 	c->factor = gp_live_factor(r);
 	gp_factor_take_roots(dev, c->factor);
-	l = gp_live_root(r, gp_factor_rank(c->factor));
+	gp_matrix	l = gp_live_root(r, gp_factor_rank(c->factor));
 	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, c->own);
 	if (r->f.exact_diagonal)
 	{
@@ -142,11 +139,10 @@ gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols
 		gp_live_rows *r = c->r;
 		int64_t		rank = gp_factor_rank(c->factor);
 		gp_matrix	l = gp_live_root(r, rank);
-		gp_matrix	x;
 
 		gp_factor_rows(&r->ev, c->factor, c->col, c->ncols, c->rows);
 		dev->trsm(dev, false, true, l, c->rows);
-		x = gp_transpose(dev, c->rows);
+		gp_matrix	x = gp_transpose(dev, c->rows);
 		dev->trsm(dev, true, true, l, x);
 		dev->axpby(dev, r->f.noise, x, 0.0, x);
 		gp_factor_solve(&r->ev, c->factor, x);
@@ -162,7 +158,6 @@ void
 gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count, gp_matrix out)
 {
 	gp_device  *dev = c->r->dev;
-	gp_matrix	narrow;
 
 	if (c->factor == NULL)
 	{
@@ -170,7 +165,7 @@ gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count, gp
 		dev->gemm(dev, false, true, -1.0, gp_matrix_rows(c->half, first, count), c->rows, 1.0, out);
 		return;
 	}
-	narrow = dev->create(dev, count, c->ncols, c->r->ev.type);
+	gp_matrix	narrow = dev->create(dev, count, c->ncols, c->r->ev.type);
 	gp_factor_times(&c->r->ev, c->factor, first, count, c->right, narrow);
 	dev->copy(dev, out, narrow);
 	dev->destroy(dev, &narrow);
@@ -180,14 +175,13 @@ void
 gp_live_covariance_square(gp_live_covariance *c, gp_matrix out)
 {
 	gp_device  *dev = c->r->dev;
-	gp_matrix	rows;
 
 	if (c->factor)
 	{
 		dev->syrk(dev, false, c->r->f.noise, c->rows, 0.0, out);
 		return;
 	}
-	rows = gp_gather(dev, c->kernel, c->col, c->ncols);
+	gp_matrix	rows = gp_gather(dev, c->kernel, c->col, c->ncols);
 	dev->copy(dev, out, rows);
 	dev->destroy(dev, &rows);
 	dev->gemm(dev, false, true, -1.0, c->rows, c->rows, 1.0, out);

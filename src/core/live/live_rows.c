@@ -99,18 +99,15 @@ gp_live_factor(gp_live_rows *r)
 	int64_t		anchors = gp_state_find(r->q->state, GP_PIECE_ANCHORS, 0, 0)->rows;
 	const gp_piece *power = gp_state_find(r->q->state, GP_PIECE_POWER, 0, 0);
 	int32_t    *landmark = gp_alloc_array(r->env, anchors, sizeof(int32_t));
-	gp_factor  *f;
-	gp_factor  *out;
-	gp_matrix	x;
 
 	for (int64_t k = 0; k < anchors; k++)
 		landmark[k] = (int32_t) (ev->live_rows + k);
-	f = gp_eval_nystrom(ev, root_step(r), landmark, anchors);
+	gp_factor  *f = gp_eval_nystrom(ev, root_step(r), landmark, anchors);
 	gp_free(r->env, landmark);
 	if (power == NULL)
 		return f;
-	x = gp_state_load(dev, power, ev->type);
-	out = gp_factor_create(r->env);
+	gp_matrix	x = gp_state_load(dev, power, ev->type);
+	gp_factor  *out = gp_factor_create(r->env);
 	out->npanels = 1;
 	out->panel[0].value = 1.0;
 	out->panel[0].p = dev->create(dev, gp_eval_rows(ev), x.cols, ev->type);

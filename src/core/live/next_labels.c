@@ -128,7 +128,6 @@ add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g
 		if (s->counts == NULL || s->counts[band.first + i])
 			place[n++] = (int32_t) i;
 	gp_matrix	all = gp_matrix_rows(block, 0, band.count);
-	gp_matrix	some;
 
 	if (n == 0)
 		return;
@@ -138,7 +137,7 @@ add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g
 		dev->syrk(dev, true, 1.0, all, 1.0, g);
 		return;
 	}
-	some = gp_gather(dev, all, place, n);
+	gp_matrix	some = gp_gather(dev, all, place, n);
 	dev->syrk(dev, true, 1.0, some, 1.0, g);
 	dev->destroy(dev, &some);
 }
@@ -215,7 +214,6 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 {
 	gp_live_rows r = gp_live_rows_open(dev, question, true);
 	choosing	s = {.env = dev->env,.dev = dev,.noise = r.f.noise};
-	gp_live_choice out;
 
 	s.c = gp_live_covariance_open(&r);
 	/* Notes which rows count, and what is left of their variances. */
@@ -251,7 +249,7 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_free(s.env, place);
 	gp_live_covariance_close(&s.c);
 	gp_live_rows_close(&r);
-	out = choose(&s, k);
+	gp_live_choice out = choose(&s, k);
 	gp_free_all(s.env, s.counts, s.node, s.v, s.g);
 	if (!gp_all_finite(s.env, out.gain, out.n))
 		gp_raise(s.env, GP_ERR_RANGE, "Fit the model again.", "an answer is out of range");

@@ -76,7 +76,6 @@ gp_live_fits(const gp_live_state *state)
 	const gp_piece *among = gp_state_find(state, GP_PIECE_OPERATOR, 0, 0);
 	const gp_piece *rows = gp_state_find(state, GP_PIECE_LABELLED_ROWS, 0, 0);
 	int64_t		columns;
-	int64_t		rank;
 
 	if (!gp_live_read(state, &f) || labelled == NULL ||
 		!(f.columns >= 1.0 && f.columns < INT32_MAX))
@@ -85,7 +84,7 @@ gp_live_fits(const gp_live_state *state)
 	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows < 1 ||
 		weights->rows >= INT32_MAX)
 		return false;
-	rank = weights->rows;
+	int64_t		rank = weights->rows;
 	for (int k = 0; k < state->n; k++)
 		if (!kernel_piece_fits(&state->piece[k]))
 			return false;

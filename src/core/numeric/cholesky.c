@@ -45,11 +45,10 @@ gp_orthonormalise(gp_device *dev, gp_matrix y, double first)
 {
 	gp_matrix	gram = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
 	gp_matrix	root = dev->create(dev, y.cols, y.cols, GP_DOUBLE);
-	double		trace;
 	bool		found;
 
 	dev->syrk(dev, true, 1.0, y, 0.0, gram);
-	trace = gp_mean_diagonal(dev, gram) * (double) y.cols;
+	double		trace = gp_mean_diagonal(dev, gram) * (double) y.cols;
 	found = isfinite(gp_cholesky_jitter(dev, gram, trace, first, MOST_ORTHONORMAL, root));
 	if (found)
 		dev->trsm(dev, false, true, root, y);

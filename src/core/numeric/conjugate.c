@@ -90,14 +90,12 @@ gp_conjugate_step(gp_conjugate *g)
 {
 	gp_device  *dev = g->dev;
 	double		before = g->square;
-	double		curvature;
-	double		length;
 
 	g->multiply(g->system, g->direction, g->product);
-	curvature = gp_long_dot(&g->dots, g->direction, g->product);
+	double		curvature = gp_long_dot(&g->dots, g->direction, g->product);
 	if (!(curvature > 0.0 && isfinite(curvature)))
 		return NAN;
-	length = before / curvature;
+	double		length = before / curvature;
 	dev->axpby(dev, length, g->direction, 1.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
 	g->square = gp_long_dot(&g->dots, g->residual, g->residual);

@@ -14,9 +14,6 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 {
 	int64_t		m = g.rows;
 	int64_t		s = v.cols;
-	gp_matrix	y;
-	gp_matrix	gy;
-	gp_matrix	u;
 	bool		found;
 
 	if (m <= GP_SYEV_MAX)
@@ -30,16 +27,14 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 		return true;
 	}
 	/* in the basis Y: Y'GY = U diag(w) U', V = YU (Rayleigh and Ritz) */
-	y = dev->create(dev, m, s, GP_DOUBLE);
+	gp_matrix	y = dev->create(dev, m, s, GP_DOUBLE);
 	/* Columns of a symmetric g, evenly spread and orthonormal, times g and orthonormal again. */
 	int32_t    *index = gp_alloc_array(dev->env, y.cols, sizeof(int32_t));
-	gp_matrix	rows;
-	gp_matrix	start;
 
 	for (int64_t i = 0; i < y.cols; i++)
 		index[i] = (int32_t) (i * g.rows / y.cols);
-	rows = gp_gather(dev, g, index, y.cols);
-	start = gp_transpose(dev, rows);
+	gp_matrix	rows = gp_gather(dev, g, index, y.cols);
+	gp_matrix	start = gp_transpose(dev, rows);
 	dev->destroy(dev, &rows);
 	gp_free(dev->env, index);
 	/* a second factor mends what rounding left of the first */
@@ -47,8 +42,8 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 	dev->gemm(dev, false, false, 1.0, g, start, 0.0, y);
 	dev->destroy(dev, &start);
 	found = found && gp_orthonormalise(dev, y, SHIFT) && gp_orthonormalise(dev, y, SHIFT);
-	gy = dev->create(dev, m, s, GP_DOUBLE);
-	u = dev->create(dev, s, s, GP_DOUBLE);
+	gp_matrix	gy = dev->create(dev, m, s, GP_DOUBLE);
+	gp_matrix	u = dev->create(dev, s, s, GP_DOUBLE);
 	dev->gemm(dev, false, false, 1.0, g, y, 0.0, gy);
 	dev->gemm(dev, true, false, 1.0, y, gy, 0.0, u);
 	dev->destroy(dev, &gy);
@@ -81,14 +76,12 @@ gp_principal_components(gp_device *dev, gp_matrix q, gp_matrix h)
 	gp_matrix	gram = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, s, 1, GP_DOUBLE);
 	gp_matrix	v = dev->create(dev, m, s, GP_DOUBLE);
-	double	   *value;
-	double	   *vector;
 
 	gp_centre_rows(dev, q);
 	dev->syrk(dev, true, 1.0, q, 0.0, gram);
 	gp_leading_vectors(dev, gram, v, w);
-	value = gp_download(dev, w);
-	vector = gp_download(dev, v);
+	double	   *value = gp_download(dev, w);
+	double	   *vector = gp_download(dev, v);
 	/* V of Q'Q gives Q V w^-1/2 */
 	for (int64_t k = 0; k < s && !env->dry; k++)
 	{

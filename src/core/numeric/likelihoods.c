@@ -10,13 +10,12 @@ double
 gp_softmax_log(int32_t columns, const double *logit, double *p, int32_t class)
 {
 	double		top = logit[0];
-	double		own;
 	double		sum = 0.0;
 
 	/* the largest exponent is taken off first */
 	for (int32_t c = 1; c < columns; c++)
 		top = fmax(top, logit[c]);
-	own = class < 0 ? 0.0 : logit[class] - top;
+	double		own = class < 0 ? 0.0 : logit[class] - top;
 	for (int32_t c = 0; c < columns; c++)
 	{
 		p[c] = exp(logit[c] - top);

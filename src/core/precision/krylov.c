@@ -82,13 +82,11 @@ label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int6
 {
 	gp_env	   *env = dev->env;
 	label_system l = {.dev = dev, .n = n};
-	int32_t    *place;
-	int32_t    *label_at;
 	int64_t		count;
 
-	place = reached_columns(env, s, labelled, n, &count);
+	int32_t    *place = reached_columns(env, s, labelled, n, &count);
 	l.rows = gp_csr_select(env, s, labelled, n, place, count);
-	label_at = gp_alloc_array(env, count, sizeof(int32_t));
+	int32_t    *label_at = gp_alloc_array(env, count, sizeof(int32_t));
 	for (int64_t j = 0; j < count; j++)
 		label_at[j] = -1;
 	/* Each row of S has its diagonal, so that labels reach themselves. */
@@ -154,7 +152,6 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 {
 	gp_device  *dev = k->dev;
 	gp_matrix	now = k->vector[j];
-	gp_matrix	next;
 	double		square = k->size[j] * k->size[j];
 
 	/* The first vector is among what labels can have anyhow, and its memory is free for another. */
@@ -165,7 +162,7 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 	}
 	else
 		k->vector[j + 1] = dev->create(dev, k->n, k->cols, k->type);
-	next = k->vector[j + 1];
+	gp_matrix	next = k->vector[j + 1];
 	dev->spmm(dev, 1.0, s, now, 0.0, next);
 	k->diagonal[j] = gp_long_dot(dots, now, next) / square;
 	dev->axpby(dev, -k->diagonal[j], now, 1.0, next);
@@ -252,13 +249,12 @@ label_solution(gp_krylov *k, const double *w)
 	gp_device  *dev = k->dev;
 	label_system *l = &k->labels;
 	gp_conjugate g = gp_conjugate_open(dev, l->n, k->cols, GP_DOUBLE, label_product, l);
-	double	   *z;
 
 	l->reach = dev->create(dev, l->cols->rows, k->cols, GP_DOUBLE);
 	dev->upload(dev, g.residual, gp_matrix_wrap((void *) w, k->m, k->cols, GP_DOUBLE));
 	g.x = gp_filled(dev, l->n, k->cols, GP_DOUBLE, 0.0);
 	gp_conjugate_solve(&g, SMALL, MOST_STEPS);
-	z = gp_download(dev, g.x);
+	double	   *z = gp_download(dev, g.x);
 	gp_destroy_all(dev, &g.x, &l->reach);
 	gp_conjugate_close(&g);
 	return z;

@@ -17,14 +17,13 @@ try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, doubl
 {
 	gp_prior_score *score = &all->tried[all->n];
 	double		total;
-	double		error;
 
 	if (all->n == GP_PRIORS_TRIED)
 		return false;
 	f->env->progress(f->env, GP_PHASE_NUGGET, all->n, GP_PRIORS_TRIED);
 	gp_precision_set_prior(f, sigma2, d);
 	gp_precision_solve_labels(f, nugget, tolerance, NULL);
-	error = gp_precision_loo_error(f, &total);
+	double		error = gp_precision_loo_error(f, &total);
 	*score = (gp_prior_score) {sigma2, d, nugget, total > 0.0 ? 1.0 - error / total : 0.0};
 	all->n++;
 	if (all->n > 1 && score->score < all->tried[all->best].score + worth)
@@ -109,11 +108,10 @@ gp_precision_choose(gp_device *dev, const gp_problem *problem)
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_csr	   *s = gp_precision_matrix(env, problem->graph);
 	gp_plan		none = {0};
-	gp_prior_choice all;
 	gp_precision_fit f;
 
 	gp_precision_fit_open(&f, dev, problem, &targets, s);
-	all = gp_precision_choose_on(&f, &none);
+	gp_prior_choice all = gp_precision_choose_on(&f, &none);
 	gp_precision_fit_close(&f);
 	gp_csr_free(env, s);
 	gp_free(env, f.loo);

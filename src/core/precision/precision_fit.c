@@ -281,12 +281,10 @@ level_start(const gp_precision_fit *f)
 	int64_t		n = graph->nodes;
 	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT
 														   ? FLT_EPSILON : DBL_EPSILON);
-	double	   *root;
-	gp_matrix	start;
 
 	if (!f->costly_products || lost > MOST_LOST)
 		return (gp_matrix) {0};
-	root = gp_alloc_zero(f->env, n, sizeof(double));
+	double	   *root = gp_alloc_zero(f->env, n, sizeof(double));
 	GP_EACH(f->env, i, gp_items(f->env, n), graph->start[i])
 	{
 		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
@@ -300,7 +298,7 @@ level_start(const gp_precision_fit *f)
 	}
 	for (int64_t i = 0; i < gp_items(f->env, n); i++)
 		root[i] = sqrt(root[i]);
-	start = gp_upload(f->dev, gp_matrix_wrap(root, n, 1, GP_DOUBLE), f->problem->type);
+	gp_matrix	start = gp_upload(f->dev, gp_matrix_wrap(root, n, 1, GP_DOUBLE), f->problem->type);
 	gp_free(f->env, root);
 	return start;
 }
@@ -317,14 +315,13 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	double	   *level = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m);
 	gp_matrix	start = level_start(f);
-	gp_matrix	x;
 
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
 	/* One column of so many counts less: its error is that of all classes, and of as many
 	 * targets. */
 	f->error = 0.0;
-	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
+	gp_matrix	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
 	f->error = fmax(former, f->error / share);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(level, n, 1, GP_DOUBLE), x);
@@ -381,10 +378,9 @@ search_space(gp_precision_fit *f, double nugget)
 {
 	int64_t		cols = (int64_t) f->columns + f->colours;
 	double	   *x = gp_alloc_figures(f->env, f->problem->nlabelled, cols * sizeof(double));
-	double		gained;
 
 	f->noise = nugget * f->mean_diag;
-	gained = gp_krylov_solve(f->space, f->sigma2, f->d, f->noise, x);
+	double		gained = gp_krylov_solve(f->space, f->sigma2, f->d, f->noise, x);
 	read_labels(f, x, false, 0, cols);
 	gp_free(f->env, x);
 	return gained;
@@ -395,13 +391,12 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 {
 	const gp_problem *problem = f->problem;
 	int64_t		total = (int64_t) f->columns + f->colours;
-	gp_elements b;
 
 	if (!f->costly_products || plan->products == 0 || d > 2 || total > GP_PRECISION_BATCH ||
 		!has_few_labels(problem))
 		return;
 	f->noise = 1.0;
-	b = right_sides(f, 0, total);
+	gp_elements	b = right_sides(f, 0, total);
 	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled,
 							  total, &b, plan->products);
 	gp_elements_free(f->env, &b);

@@ -95,16 +95,14 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 {
 	sparse_prior *prior = arg;
 	gp_env	   *env = prior->dev->env;
-	gp_solution solution;
 	gp_precision_fit f;
-	double		nugget;
 	double		fine;			/* the error of the solution in the end */
 	double		off;			/* the typical error of the variances */
 
 	gp_precision_fit_open(&f, prior->dev, problem, targets, prior->s);
 	fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : f.costly_products ? FINE_COSTLY :
 		problem->loo_only ? FINE_COMPARED : FINE_FLOAT;
-	nugget = set_prior(&f, &out->plan);
+	double		nugget = set_prior(&f, &out->plan);
 	if (isnan(nugget))
 		nugget = gp_nugget_choose(env, problem, targets, gp_precision_nugget_error, &f,
 								  GP_NUGGET_CLIMB, f.costly_products ? 0 : REFINE);
@@ -128,7 +126,7 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	/* Labelled nodes have the variances that leave-one-out went by. */
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
 		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
-	solution = solution_of(&f, nugget);
+	gp_solution	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
 	if (!problem->loo_only)
 		gp_posterior_finish(env, problem, targets, &solution, NULL, out);

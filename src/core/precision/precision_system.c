@@ -330,19 +330,16 @@ static double
 start_from(gp_precision *p, gp_conjugate *g)
 {
 	gp_device  *dev = p->dev;
-	double		along;
-	double		curvature;
-	double		length;
 
 	multiply(p, g->x, g->product);
-	along = gp_long_dot(&g->dots, g->residual, g->x);
-	curvature = gp_long_dot(&g->dots, g->x, g->product);
+	double		along = gp_long_dot(&g->dots, g->residual, g->x);
+	double		curvature = gp_long_dot(&g->dots, g->x, g->product);
 	if (!(along > 0.0 && curvature > 0.0 && isfinite(along / curvature)))
 	{
 		dev->fill(dev, g->x, 0.0);
 		return 0.0;
 	}
-	length = along / curvature;
+	double		length = along / curvature;
 	dev->axpby(dev, length, g->x, 0.0, g->x);
 	dev->axpby(dev, -length, g->product, 1.0, g->residual);
 	return length * along;

@@ -115,11 +115,9 @@ propagate(const spread *s)
 	gp_csr		p = neighbour_means(s, w);
 	gp_matrix	kept = dev->create(dev, n, s->targets->columns, GP_FLOAT);
 	gp_matrix	next = dev->create(dev, n, s->targets->columns, GP_FLOAT);
-	gp_matrix	now;
-	double		found;
 
 	put_labels(s, kept);
-	now = gp_copy(dev, kept, GP_FLOAT);
+	gp_matrix	now = gp_copy(dev, kept, GP_FLOAT);
 	for (int round = 0; round < ROUNDS; round++)
 	{
 		gp_matrix	last = now;
@@ -129,7 +127,7 @@ propagate(const spread *s)
 		now = next;
 		next = last;
 	}
-	found = share_found(s, now);
+	double		found = share_found(s, now);
 	gp_destroy_all(dev, &kept, &now, &next);
 	gp_free(s->env, p.value);
 	if (graph->directed)
@@ -245,11 +243,9 @@ void
 gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_posterior *out)
 {
-	bool		told;
-
 	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
 		return;
-	told = notice_worthless(dev->env, problem, targets, out->loo_score) ||
+	bool		told = notice_worthless(dev->env, problem, targets, out->loo_score) ||
 		notice_noise(dev->env, problem, targets, out);
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
 		targets->ncounted >= FEWEST_LABELS)

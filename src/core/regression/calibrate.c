@@ -224,8 +224,6 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 		return false;
 	for (int k = 0; k < HALVINGS; k++, step *= 0.5)
 	{
-		double		there;
-
 		for (int32_t i = 0; i < n; i++)
 			trial[i] = x[i] + step * d[i];
 		if (trial[0] < GAMMA_MIN || trial[0] > GAMMA_MAX)
@@ -233,7 +231,7 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 			trial[0] = trial[0] < GAMMA_MIN ? GAMMA_MIN : GAMMA_MAX;
 			f->bound = true;
 		}
-		there = loss_at(f, trial, NULL);
+		double		there = loss_at(f, trial, NULL);
 		if (there <= *loss + 1e-4 * step * slope || (f->bound && there <= *loss))
 		{
 			memcpy(x, trial, sizeof(double) * n);
@@ -258,15 +256,13 @@ fit_gamma(fitter *f, double *x, double *room, double *loss)
 
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
-		double		next;
-
 		*loss = loss_at(f, x, gradient);
 		hessian_times(f, NULL, curvature);
 		if (*gradient > 0.0)
 			high = *x;
 		else
 			low = *x;
-		next = *curvature > 0.0 ? *x - *gradient / *curvature : 0.0;
+		double		next = *curvature > 0.0 ? *x - *gradient / *curvature : 0.0;
 		if (!(next > low && next < high))
 			next = sqrt(low * high);
 		if (fabs(next - *x) <= 1e-6 * *x)
@@ -341,13 +337,10 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	int32_t		columns = targets->columns;
 	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};
 	fitter		f = {.dev = dev,.env = env,.columns = columns};
-	int32_t    *index;
-	int32_t    *label;
-	double	   *x;
 
 	if (targets->few)
 		return out;
-	index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
+	int32_t    *index = gp_loo_sample(env, targets, labels_looked_at(columns), &f.n);
 	f.weight = (double) targets->ncounted / (double) f.n;
 	/* Leaves out the labels of nodes that are given the prior. */
 	int64_t		left = 0;
@@ -360,14 +353,14 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 		gp_free(env, index);
 		return out;
 	}
-	label = gp_alloc_array(env, f.n, sizeof(int32_t));
+	int32_t    *label = gp_alloc_array(env, f.n, sizeof(int32_t));
 	for (int64_t i = 0; i < f.n; i++)
 		label[i] = problem->label[index[i]];
 	f.label = label;
 	f.balance = class_balance(env, problem, targets);
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
-	x = gp_alloc_zero(env, columns + 1, sizeof(double));
+	double	   *x = gp_alloc_zero(env, columns + 1, sizeof(double));
 	/* gradient and direction, a trial, and the Hessian's unit */
 	int32_t		n = columns + 1;
 	double	   *gradient = gp_alloc_array(env, n, 5 * sizeof(double));

@@ -52,11 +52,10 @@ gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
 	int64_t		n;
 	double	   *loss = gp_loo_losses(env, problem, one, &n);
 	double	   *gain = gp_loo_losses(env, problem, other, &n);
-	double		sureness;
 
 	for (int64_t k = 0; gain && k < n; k++)
 		gain[k] -= loss[k];
-	sureness = gain ? gp_standard_errors(gain, n) : 0.0;
+	double		sureness = gain ? gp_standard_errors(gain, n) : 0.0;
 	gp_free_all(env, loss, gain);
 	return sureness;
 }

@@ -87,14 +87,13 @@ cholesky_solve(dual *d, double noise, gp_matrix *keep)
 	gp_device  *dev = d->dev;
 	int64_t		m = d->targets->m;
 	gp_matrix	half = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
-	double		log_det;
 
 	dev->copy(dev, d->work, d->k);
 	dev->shift(dev, gp_matrix_diagonal(d->work), noise);
 	if (dev->potrf(dev, d->work) >= 0)
 		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
 				 "the covariance of the labelled nodes is not positive definite");
-	log_det = gp_root_log_det(dev, d->work);
+	double		log_det = gp_root_log_det(dev, d->work);
 	if (keep)
 		dev->copy(dev, *keep, d->work);
 	dev->trtri(dev, d->work);
@@ -130,13 +129,12 @@ choose_nugget(dual *d, const gp_problem *problem)
 	/* Decomposes K and keeps what every nugget needs. */
 	int64_t		m = d->targets->m;
 	gp_matrix	w = dev->create(dev, m, 1, GP_DOUBLE);
-	double	   *u;
 
 	dev->copy(dev, d->work, d->k);
 	dev->syev(dev, d->work, w);
 	d->lambda = gp_download(dev, w);
 	dev->destroy(dev, &w);
-	u = gp_download(dev, d->work);
+	double	   *u = gp_download(dev, d->work);
 	for (int64_t i = 0; i < m * m && !dev->env->dry; i++)
 		u[i] *= u[i];
 	d->squares = gp_upload(dev, gp_matrix_wrap(u, m, m, GP_DOUBLE), GP_DOUBLE);
@@ -162,9 +160,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	.k = k};
 	gp_solution out = {.mean_diag = mean_diag};
 	double		quadratic = 0.0;
-	double		log_det;
 	double	   *alpha;
-	double	   *inverse;
 
 	d.counted = gp_loo_sample(env, targets, m, &d.ncounted);
 	d.work = dev->create(dev, m, m, GP_DOUBLE);
@@ -174,11 +170,11 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	out.nugget = choose_nugget(&d, problem);
 	out.noise = out.nugget * mean_diag;
 	gp_free(env, d.counted);
-	log_det = cholesky_solve(&d, out.noise, &k);
+	double		log_det = cholesky_solve(&d, out.noise, &k);
 
 	/* Leave-one-out and the scale. */
 	alpha = gp_download(dev, d.alpha);
-	inverse = gp_download(dev, d.inverse_diag);
+	double	   *inverse = gp_download(dev, d.inverse_diag);
 	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
 	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));
 	for (int64_t e = 0; e < m * columns && !env->dry; e++)

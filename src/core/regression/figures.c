@@ -212,12 +212,11 @@ forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	int64_t		n = 0;
 	int64_t		told = 0;
 	int32_t    *index = solution->forward ? gp_loo_sample(env, t, t->m, &n) : NULL;
-	double		score;
 
 	for (int64_t k = 0; k < n; k++)
 		if (!isnan(solution->forward[(int64_t) index[k] * t->columns]))
 			index[told++] = index[k];
-	score = told > 0 ? score_of(problem, t, solution->forward, index, told) : NAN;
+	double		score = told > 0 ? score_of(problem, t, solution->forward, index, told) : NAN;
 	gp_free(env, index);
 	return score;
 }
@@ -410,7 +409,6 @@ gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
 				   gp_solution *solution)
 {
 	double	   *far = gp_alloc_array(env, n, sizeof(double));
-	double		quantile;
 
 	for (int64_t i = 0; i < n; i++)
 	{
@@ -419,7 +417,7 @@ gp_solution_spread(gp_env *env, const gp_targets *targets, const int32_t *index,
 		far[i] = fabs(targets->y[at] - solution->loo_mean[at]) / sqrt(solution->loo_variance[at]);
 	}
 	gp_sort(env, far, n, sizeof(double), gp_compare_double, NULL);
-	quantile = gp_loo_quantile(far, n, 0.9) / GP_NORMAL_90;
+	double		quantile = gp_loo_quantile(far, n, 0.9) / GP_NORMAL_90;
 	gp_free(env, far);
 	if (!isfinite(quantile) || !(quantile > 0.0))
 		return;

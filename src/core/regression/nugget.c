@@ -236,7 +236,6 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 	double		step = (log(GP_NUGGET_MAX) - low) / (coarse - 1);
 	point	   *grid = gp_alloc_array(env, coarse, sizeof(point));
 	int			best = coarse - 1;
-	point		found;
 
 	for (int k = coarse - 1; k >= 0; k--)
 	{
@@ -245,7 +244,7 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 		if (grid[k].error < grid[best].error)
 			best = k;
 	}
-	found = grid[best];
+	point		found = grid[best];
 	if (best > 0 && best < coarse - 1)
 		found = narrow(env, error, state, grid[best - 1], grid[best], grid[best + 1], refine);
 	else if (best == 0)

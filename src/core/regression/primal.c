@@ -124,15 +124,13 @@ primal_error(void *state, double nugget)
 	gp_device  *dev = p->dev;
 	int32_t		columns = p->targets->columns;
 	double		total;
-	double	   *fit;
-	double	   *leverage;
 
 	factorise(p, nugget * p->mean_diag);
 	dev->copy(dev, p->narrow_root, p->root);
 	dev->copy(dev, p->narrow_w, p->w);
 	dev->copy(dev, p->sample_rows, p->sample_q);
-	fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
-	leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
+	double	   *fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
+	double	   *leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
 	explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
 	set_residuals(p, p->nsample, p->sample, fit, leverage);
 	gp_free_all(dev->env, fit, leverage);
@@ -187,9 +185,6 @@ gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets
 	int32_t		columns = targets->columns;
 	gp_solution out = {.mean_diag = mean_diag};
 	double		quadratic = 0.0;
-	double		log_det;
-	double	   *fit;
-	double	   *leverage;
 
 	p.gram = dev->create(dev, rank, rank, GP_DOUBLE);
 	p.qty = dev->create(dev, rank, columns, GP_DOUBLE);
@@ -212,9 +207,9 @@ gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets
 	gp_free(env, p.sample);
 
 	/* Weights, residuals and leverages of all labels. */
-	log_det = factorise(&p, out.noise) + (double) (m - rank) * log(out.noise);
-	fit = gp_alloc_figures(env, m * columns, sizeof(double));
-	leverage = gp_alloc_figures(env, m, sizeof(double));
+	double		log_det = factorise(&p, out.noise) + (double) (m - rank) * log(out.noise);
+	double	   *fit = gp_alloc_figures(env, m * columns, sizeof(double));
+	double	   *leverage = gp_alloc_figures(env, m, sizeof(double));
 	rows->explain(rows->state, p.root, p.w, fit, leverage);
 	set_residuals(&p, m, NULL, fit, leverage);
 	gp_free_all(env, fit, leverage);

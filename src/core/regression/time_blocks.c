@@ -46,11 +46,10 @@ order_labels(blocks *b)
 {
 	gp_env	   *env = b->dev->env;
 	const int32_t *block = b->problem->block;
-	int64_t    *next;
 
 	b->order = gp_alloc_array(env, b->targets->m, sizeof(int32_t));
 	b->start = gp_alloc_zero(env, (int64_t) b->nblocks + 1, sizeof(int64_t));
-	next = gp_alloc_array(env, b->nblocks, sizeof(int64_t));
+	int64_t    *next = gp_alloc_array(env, b->nblocks, sizeof(int64_t));
 	for (int64_t i = 0; i < b->targets->m; i++)
 		b->start[block[i] + 1]++;
 	gp_offsets_of_counts(b->start, b->nblocks);
@@ -65,11 +64,10 @@ static gp_matrix
 rows_of(blocks *b, const int32_t *index, int64_t n)
 {
 	gp_matrix	rows = gp_gather(b->dev, b->q, index, n);
-	gp_matrix	wide;
 
 	if (b->q.type == GP_DOUBLE)
 		return rows;
-	wide = gp_copy(b->dev, rows, GP_DOUBLE);
+	gp_matrix	wide = gp_copy(b->dev, rows, GP_DOUBLE);
 	b->dev->destroy(b->dev, &rows);
 	return wide;
 }

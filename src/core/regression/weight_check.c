@@ -33,11 +33,10 @@ vote_errors(const gp_problem *problem, const int32_t *place, int64_t k, double *
 		int32_t		other = place[graph->col[e]];
 		double		w = graph->weight[e];
 		const double by[VOTES] = {w, 1.0, 1.0 / w};
-		double		value;
 
 		if (other < 0 || !(w > 0.0))
 			continue;
-		value = problem->label ? problem->label[other] == problem->label[k] :
+		double		value = problem->label ? problem->label[other] == problem->label[k] :
 			problem->target[other];
 		for (int v = 0; v < VOTES; v++)
 		{
@@ -59,13 +58,12 @@ gp_notice_weights(gp_env *env, const gp_problem *problem)
 {
 	int64_t		nodes = problem->graph->nodes;
 	int64_t		n = 0;
-	int32_t    *place;
 	double	   *worse;			/* than without weights, by the weights */
 	double	   *inverse;		/* and by their inverses */
 
 	if (problem->graph->weight == NULL || problem->nlabelled < FEWEST_NODES)
 		return;
-	place = gp_alloc_array(env, nodes, sizeof(int32_t));
+	int32_t    *place = gp_alloc_array(env, nodes, sizeof(int32_t));
 	worse = gp_alloc_array(env, problem->nlabelled, sizeof(double));
 	inverse = gp_alloc_array(env, problem->nlabelled, sizeof(double));
 	for (int64_t i = 0; i < nodes; i++)

@@ -173,7 +173,6 @@ char *
 gp_method_print(gp_env *env, const gp_method_text *m, const void *options)
 {
 	gp_kernel  *kernel = gp_kernel_parse(env, m->name);
-	char	   *text;
 
 	for (const member *o = m->options; o->name; o++)
 	{
@@ -181,7 +180,7 @@ gp_method_print(gp_env *env, const gp_method_text *m, const void *options)
 
 		gp_kernel_give(kernel, o->name, o->real ? *(const double *) at : *(const int *) at);
 	}
-	text = gp_kernel_print(env, kernel);
+	char	   *text = gp_kernel_print(env, kernel);
 	gp_kernel_free(kernel);
 	return text;
 }

@@ -71,11 +71,10 @@ gp_method_fit(gp_device *dev, const gp_method *m, const gp_problem *problem, con
 {
 	void	   *state = gp_alloc_zero(dev->env, 1, m->state);
 	gp_plan		plan = plan_method(dev, m, problem, options, state);
-	void	   *out;
 
 	if (problem->device_for)
 		dev = problem->device_for(problem->device_arg, dev, &plan);
-	out = m->run(state, dev, &plan);
+	void	   *out = m->run(state, dev, &plan);
 	m->close(state);
 	gp_free(dev->env, state);
 	return out;

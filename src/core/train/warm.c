@@ -163,9 +163,6 @@ gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, cons
 	int64_t		count = n + (before ? before->nheld : 0);
 	held	   *all = gp_alloc_figures(env, count, sizeof(held));
 	int64_t		kept = 0;
-	int64_t		nheld;
-	int64_t		floats;
-	gp_warm    *left;
 
 	for (int64_t k = 0; k < gp_items(env, count); k++)
 		all[k] = k < n ? (held) {node_key(problem->key, problem->labelled[k]), fold[k], false} :
@@ -176,10 +173,10 @@ gp_warm_hold(gp_env *env, const gp_problem *problem, const gp_warm *before, cons
 		if (kept == 0 || all[k].key != all[kept - 1].key)
 			all[kept++] = all[k];
 	/* one block of memory */
-	nheld = env->dry ? count : kept;
-	floats = gp_size_mul(env, sets, values);
-	left = gp_alloc_figures(env, sizeof(gp_warm) + floats * sizeof(float) +
-							nheld * (sizeof(uint64_t) + sizeof(int32_t)), 1);
+	int64_t		nheld = env->dry ? count : kept;
+	int64_t		floats = gp_size_mul(env, sets, values);
+	gp_warm    *left = gp_alloc_figures(env, sizeof(gp_warm) + floats * sizeof(float) +
+										nheld * (sizeof(uint64_t) + sizeof(int32_t)), 1);
 	if (!env->dry)
 	{
 		*left = (gp_warm) {.sets = sets,.values = values,.nheld = nheld};

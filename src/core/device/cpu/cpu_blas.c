@@ -131,16 +131,13 @@ gp_blas_load(gp_env *env)
 {
 	static const char hint[] =
 		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
-	void	   *handle;
 	const char *why;
-	void	   *take;
-	void	   *give;
 	blas_table	table = {NULL};
 
 	if (blas_loaded)
 		return;
 
-	handle = open_library(env);
+	void	   *handle = open_library(env);
 	if (handle == NULL)
 	{
 		why = dlerror();
@@ -160,8 +157,8 @@ gp_blas_load(gp_env *env)
 		memcpy((char *) &table + blas_symbols[i].offset, &symbol, sizeof(symbol));
 	}
 	/* what manages buffers, which a build may hide */
-	take = dlsym(handle, "blas_memory_alloc");
-	give = dlsym(handle, "blas_memory_free");
+	void	   *take = dlsym(handle, "blas_memory_alloc");
+	void	   *give = dlsym(handle, "blas_memory_free");
 	if (take != NULL && give != NULL)
 	{
 		memcpy(&table.take_buffer, &take, sizeof(take));
@@ -187,15 +184,12 @@ gp_blas_shared(void)
 int
 gp_blas_reserve(gp_env *env, int callers)
 {
-	void	  **room;
-	int			more;
-
 	if (blas.take_buffer == NULL || callers <= blas_buffers)
 		return callers;
-	room = gp_alloc_array(env, callers, sizeof(void *));
+	void	  **room = gp_alloc_array(env, callers, sizeof(void *));
 	/* How many more buffers the system has memory for, up to wanted: it is asked, each for itself,
 	 * as OpenBLAS will */
-	more = 0;
+	int			more = 0;
 
 	while (more < (callers - blas_buffers))
 	{

@@ -54,11 +54,9 @@ gp_tile_flops(gp_type type, double total)
 int64_t
 gp_even_part(int64_t length, double size)
 {
-	int64_t		parts;
-
 	if (size * 1.3 >= (double) length)
 		return gp_max64(length, 1);
-	parts = (int64_t) ((double) length / fmax(size, 16) + 0.7);
+	int64_t		parts = (int64_t) ((double) length / fmax(size, 16) + 0.7);
 	return ((length - 1) / parts + 16) / 16 * 16;
 }
 
@@ -66,11 +64,9 @@ gp_even_part(int64_t length, double size)
 static gp_tile_range
 product_range(const product_job *job, int64_t tile)
 {
-	int64_t		i;
-
 	if (!job->lower)
 		return gp_grid_at(&job->grid, tile);
-	i = (int64_t) ((sqrt(8.0 * (double) tile + 1.0) - 1.0) / 2.0);
+	int64_t		i = (int64_t) ((sqrt(8.0 * (double) tile + 1.0) - 1.0) / 2.0);
 	while (i * (i + 1) / 2 > tile)
 		i--;
 	while ((i + 1) * (i + 2) / 2 <= tile)
@@ -124,22 +120,17 @@ product_tile(void *arg, int64_t number, int worker)
 static void
 run_product(gp_device *dev, product_job *job)
 {
-	int64_t		passes;
-
 	if (job->c.rows == 0 || job->c.cols == 0)
 		return;
 	/* Chooses the tiles of a product: as wide as c, or about square. */
 	double		rows = (double) job->c.rows;
 	double		cols = (double) job->c.cols;
 	double		target = gp_tile_flops(job->c.type, 2.0 * rows * cols * (double) job->inner);
-	double		area;
-	double		tall;
-	double		wide;
 
 	job->chunk = gp_even_part(job->inner, INNER_CHUNK);
-	area = target / (2.0 * (double) job->chunk);
-	wide = fmin(cols, fmax(area / cols >= WIDE_ROWS ? cols : sqrt(area), area / rows));
-	tall = fmin(rows, area / wide);
+	double		area = target / (2.0 * (double) job->chunk);
+	double		wide = fmin(cols, fmax(area / cols >= WIDE_ROWS ? cols : sqrt(area), area / rows));
+	double		tall = fmin(rows, area / wide);
 	if (job->lower)
 		tall = wide = fmin(rows, sqrt(area));
 	tall = fmin(tall, (double) (TILE_OPERAND / job->chunk));
@@ -150,7 +141,7 @@ run_product(gp_device *dev, product_job *job)
 	job->tiles = job->grid.tiles;
 	if (job->lower)
 		job->tiles = job->grid.across * (job->grid.across + 1) / 2;
-	passes = gp_max64(1, (job->inner + job->chunk - 1) / job->chunk);
+	int64_t		passes = gp_max64(1, (job->inner + job->chunk - 1) / job->chunk);
 	if (passes > 1)
 		job->passes = gp_alloc_zero(dev->env, job->tiles, sizeof(int));
 	gp_cpu_run_blas(dev, product_tile, job, job->tiles * passes);

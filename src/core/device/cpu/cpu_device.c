@@ -17,7 +17,6 @@ static void *
 find_spare(gp_cpu *cpu, size_t bytes)
 {
 	void	  **best = NULL;
-	void	   *data;
 
 	for (int k = 0; k < GP_CPU_SPARES; k++)
 		if (cpu->spare[k] && gp_alloc_bytes(cpu->spare[k]) >= bytes &&
@@ -25,7 +24,7 @@ find_spare(gp_cpu *cpu, size_t bytes)
 			best = &cpu->spare[k];
 	if (best == NULL)
 		return NULL;
-	data = *best;
+	void	   *data = *best;
 	*best = NULL;
 	return data;
 }
@@ -63,11 +62,10 @@ static gp_matrix
 create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
 	gp_matrix	m = {NULL, rows, cols, 0, type};
-	size_t		row;
 
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
 	m.ld = cols <= 1 ? cols : (cols + 15) / 16 * 16;
-	row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
+	size_t		row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
 	m.data = find_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
 	if (m.data == NULL)
 	{
@@ -143,10 +141,8 @@ const gp_device gp_cpu_table = {
 gp_device *
 gp_device_cpu(gp_env *env, int threads)
 {
-	gp_cpu	   *cpu;
-
 	gp_blas_load(env);
-	cpu = gp_alloc_zero(env, 1, sizeof(gp_cpu));
+	gp_cpu	   *cpu = gp_alloc_zero(env, 1, sizeof(gp_cpu));
 	cpu->dev = gp_cpu_table;
 	cpu->dev.env = env;
 	cpu->dev.state = cpu;

@@ -53,9 +53,6 @@ factor_lower(gp_device *dev, gp_matrix a)
 {
 	int64_t		n = a.rows;
 	int64_t		half = split_at(n);
-	int64_t		failed;
-	gp_matrix	below;
-	gp_matrix	rest;
 
 	if (n <= FACTOR_BLOCK)
 	{
@@ -65,11 +62,11 @@ factor_lower(gp_device *dev, gp_matrix a)
 		return job.failed;
 	}
 
-	failed = factor_lower(dev, gp_matrix_part(a, 0, 0, half, half));
+	int64_t		failed = factor_lower(dev, gp_matrix_part(a, 0, 0, half, half));
 	if (failed >= 0)
 		return failed;
-	below = gp_matrix_part(a, half, 0, n - half, half);
-	rest = gp_matrix_part(a, half, half, n - half, n - half);
+	gp_matrix	below = gp_matrix_part(a, half, 0, n - half, half);
+	gp_matrix	rest = gp_matrix_part(a, half, half, n - half, n - half);
 	gp_cpu_trsm(dev, false, true, gp_matrix_part(a, 0, 0, half, half), below);
 	gp_cpu_syrk_lower(dev, false, -1.0, below, 1.0, rest);
 	failed = factor_lower(dev, rest);
@@ -93,12 +90,11 @@ int64_t
 gp_cpu_potrf(gp_device *dev, gp_matrix a)
 {
 	factor_job	job = {a, -1};
-	int64_t		failed;
 
 	gp_cpu_require(dev, a.rows == a.cols && a.ld <= INT32_MAX);
 	if (a.rows == 0)
 		return -1;
-	failed = factor_lower(dev, a);
+	int64_t		failed = factor_lower(dev, a);
 	if (failed < 0)
 		gp_cpu_run(dev, clear_upper, &job, (a.rows - 1) / FACTOR_BLOCK + 1);
 	return failed;
@@ -117,9 +113,6 @@ gp_cpu_trtri(gp_device *dev, gp_matrix l)
 {
 	int64_t		n = l.rows;
 	int64_t		half = split_at(n);
-	gp_matrix	upper;
-	gp_matrix	below;
-	gp_matrix	rest;
 
 	gp_cpu_require(dev, l.rows == l.cols && l.ld <= INT32_MAX);
 	if (n == 0)
@@ -133,9 +126,9 @@ gp_cpu_trtri(gp_device *dev, gp_matrix l)
 			gp_raise(dev->env, GP_ERR_DATA, NULL, "a triangular matrix is singular");
 		return;
 	}
-	upper = gp_matrix_part(l, 0, 0, half, half);
-	below = gp_matrix_part(l, half, 0, n - half, half);
-	rest = gp_matrix_part(l, half, half, n - half, n - half);
+	gp_matrix	upper = gp_matrix_part(l, 0, 0, half, half);
+	gp_matrix	below = gp_matrix_part(l, half, 0, n - half, half);
+	gp_matrix	rest = gp_matrix_part(l, half, half, n - half, n - half);
 	gp_cpu_trsm(dev, true, false, rest, below);
 	gp_cpu_trsm(dev, false, false, upper, below);
 	gp_cpu_axpby(dev, -1.0, below, 0.0, below);

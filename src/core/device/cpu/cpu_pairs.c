@@ -398,7 +398,6 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 	.out = out, .type = s->type, .size = gp_type_size(s->type),
 	.ops = gp_cpu_ops(dev, s->type)};
 	gp_env	   *env = dev->env;
-	int64_t		tiles;
 
 	gp_cpu_require(dev, (zs == NULL) != (zd == NULL) && nstages >= 0 &&
 				   (zs != NULL ? zs->type : zd->type) == s->type &&
@@ -416,7 +415,7 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 		total += pair_work(&job, i) * m * m;
 	}
 	job.tile_work = fmin(TILE_WORK_MOST, fmax(TILE_WORK_LEAST, total / 16));
-	tiles = cut_pairs(&job, NULL);
+	int64_t		tiles = cut_pairs(&job, NULL);
 	job.tile = gp_alloc_array(env, tiles, sizeof(pair_tile));
 	cut_pairs(&job, job.tile);
 	job.space = gp_alloc_zero(env, dev->threads, sizeof(pair_space));

@@ -154,7 +154,6 @@ static void
 solve_alone(const solve_job *job)
 {
 	int64_t		n = job->l.rows;
-	solve_split s;
 
 	if (n <= LEAF)
 	{
@@ -178,7 +177,7 @@ solve_alone(const solve_job *job)
 			leaf_right(job);
 		return;
 	}
-	s = split_solve(job, (n / 2 + LEAF - 1) / LEAF * LEAF);
+	solve_split	s = split_solve(job, (n / 2 + LEAF - 1) / LEAF * LEAF);
 	solve_alone(&s.first);
 	if (job->left)
 		gp_blas_gemm(job->trans, false, -1.0, s.coupling, s.first.b, 1.0, s.second.b);
@@ -206,7 +205,6 @@ solve_shared(gp_device *dev, solve_job *job)
 {
 	double		n = (double) job->l.rows;
 	int64_t		length = job->left ? job->b.cols : job->b.rows;
-	solve_split s;
 
 	if (job->l.rows <= OUTER)
 	{
@@ -217,7 +215,7 @@ solve_shared(gp_device *dev, solve_job *job)
 		gp_cpu_run_blas(dev, solve_tile, job, (length + job->slice - 1) / job->slice);
 		return;
 	}
-	s = split_solve(job, (job->l.rows / 2 + LEAF - 1) / LEAF * LEAF);
+	solve_split	s = split_solve(job, (job->l.rows / 2 + LEAF - 1) / LEAF * LEAF);
 	solve_shared(dev, &s.first);
 	if (job->left)
 		gp_cpu_gemm(dev, job->trans, false, -1.0, s.coupling, s.first.b, 1.0, s.second.b);

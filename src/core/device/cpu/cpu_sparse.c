@@ -105,7 +105,6 @@ gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double b
 {
 	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
 	.ops = gp_cpu_ops(dev, c.type)};
-	int64_t		blocks;
 
 	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.rows &&
 				   s->cols == b.rows && b.cols == c.cols);
@@ -117,20 +116,18 @@ gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double b
 	int64_t		size = (int64_t) gp_type_size(b.type);
 	int64_t		unit = BLOCK_BYTES / size;
 	int64_t		block = CACHE_BYTES / (gp_max64(b.rows, 1) * size) / unit * unit;
-	int64_t		most;			/* entries of a row */
-	int64_t		longest;
 
 	block = gp_max64(block, unit);
-	most = TILE_GATHER / gp_min64(block, b.cols);
+	int64_t		most = TILE_GATHER / gp_min64(block, b.cols);	/* entries of a row */
 	/* Where all rows together are no longer none is looked at: short products are many. */
-	longest = gp_csr_entries(s) > most ? longest_row(s) : 0;
+	int64_t		longest = gp_csr_entries(s) > most ? longest_row(s) : 0;
 	if (longest > most)
 		block = gp_max64(16, TILE_GATHER / longest / 16 * 16);
 	job.block = gp_min64(block, b.cols);
 	job.chunks = cut_rows(s, gp_min64(TILE_GATHER / job.block,
 									  gp_max64((gp_csr_entries(s) + s->rows) / 16,
 											   TILE_LEAST / job.block)));
-	blocks = (c.cols + job.block - 1) / job.block;
+	int64_t		blocks = (c.cols + job.block - 1) / job.block;
 	gp_cpu_run(dev, spmm_tile, &job, job.chunks.chunks * blocks);
 }
 
@@ -166,7 +163,6 @@ gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, do
 {
 	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
 	.ops = gp_cpu_ops(dev, c.type)};
-	int64_t		blocks;
 
 	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.cols &&
 				   s->cols == b.cols && b.rows == c.rows);
@@ -174,7 +170,7 @@ gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, do
 		return;
 	job.chunks = cut_rows(s, TILE_GATHER / 8);
 	job.block = gp_max64(1, TILE_GATHER / 16 / (gp_csr_entries(s) + s->rows));
-	blocks = (c.rows + job.block - 1) / job.block;
+	int64_t		blocks = (c.rows + job.block - 1) / job.block;
 	gp_cpu_run(dev, spmm_right_tile, &job, job.chunks.chunks * blocks);
 }
 

@@ -188,11 +188,10 @@ gp_cpu_walks(gp_device *dev, const gp_csr *s, gp_matrix w, int64_t n, const int3
 	walks_job	job = {.s = s, .w = w, .src = src, .dst = dst, .cut = cut, .two = two,
 					   .three = three};
 	int64_t		groups;
-	int64_t    *first;
 
 	gp_cpu_require(dev, s->rows == s->cols && w.rows == s->rows && w.cols == GP_WALK_LANES &&
 				   w.type == GP_FLOAT);
-	first = group_pairs(dev, &job, n, &groups);
+	int64_t    *first = group_pairs(dev, &job, n, &groups);
 	job.first = first;
 	/* Room for what a group reaches */
 	int64_t		most = 0;

@@ -74,11 +74,10 @@ worker_alloc(gp_env *env, size_t bytes)
 {
 	worker	   *w = worker_of(env);
 	const char *end = w->room + w->bytes;
-	size_t		need;
 
 	if (bytes > SIZE_MAX - 2 * UNIT)
 		return NULL;
-	need = (bytes + 2 * UNIT - 1) / UNIT * UNIT;
+	size_t		need = (bytes + 2 * UNIT - 1) / UNIT * UNIT;
 	for (block *b = (block *) w->room; (char *) b < end; b = block_behind(b))
 	{
 		if (!b->free)
@@ -181,15 +180,13 @@ open_worker(worker *w, gp_env *host, size_t room)
 gp_crew *
 gp_crew_open(gp_env *host, int threads, size_t room)
 {
-	gp_crew    *crew;
-
 	threads = (int) gp_min64(threads, (int64_t) (gp_left(host) / 2 / gp_alloc_size(room)));
 	gp_blas_load(host);
 	if (threads < 1 || (threads > 1 && !gp_blas_shared()))
 		return NULL;
 	if (!host->dry)
 		threads = gp_blas_reserve(host, threads);
-	crew = gp_alloc_zero(host, 1, sizeof(gp_crew));
+	gp_crew    *crew = gp_alloc_zero(host, 1, sizeof(gp_crew));
 	crew->host = host;
 	crew->threads = threads;
 	crew->own = gp_alloc_array(host, threads, sizeof(worker));
@@ -235,13 +232,12 @@ crew_tile(void *arg, int64_t piece, int number)
 {
 	gp_crew    *crew = arg;
 	worker	   *w = &crew->own[number];
-	gp_device  *dev;
 
 	w->env.used = w->env.peak = 0;
 	*(block *) w->room = (block) {w->bytes, true};
 	if (setjmp(w->out) != 0)
 		return;
-	dev = gp_device_cpu(&w->env, 1);
+	gp_device  *dev = gp_device_cpu(&w->env, 1);
 	dev->keep(dev, true);
 	crew->work(crew->job, dev, number, piece);
 	crew->done[piece] = true;

@@ -36,10 +36,9 @@ helper_main(void *arg)
 {
 	gp_pool    *pool = arg;
 	uint64_t	seen = 0;
-	int			worker;
 
 	pthread_mutex_lock(&pool->mutex);
-	worker = ++pool->named;
+	int			worker = ++pool->named;
 	while (!pool->quit)
 	{
 		if (!pool->open || pool->run == seen || pool->active >= pool->most)
@@ -164,15 +163,13 @@ gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 	open_run(pool);
 	for (;;)
 	{
-		int64_t		t;
-
 		if (env->interrupt_pending(env))
 		{
 			close_run(pool);
 			env->check_interrupts(env);
 			open_run(pool);
 		}
-		t = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
+		int64_t		t = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
 		if (t >= tiles)
 			break;
 		tile(job, t, 0);

@@ -126,17 +126,14 @@ columns_operator(gp_pass *pass, const gp_step *s)
 	int64_t		nfield;
 	int32_t    *field = gp_graph_field(env, op, pass->cols, pass->ncols, &nfield);
 	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
-	gp_csr	   *rows;
-	gp_matrix	half;
-	gp_matrix	out;
 
 	for (int64_t j = 0; j < nfield; j++)
 		place[field[j]] = (int32_t) j;
-	rows = gp_csr_select(env, op, pass->cols, pass->ncols, place, nfield);
-	half = chain_times_rows(ev, s->arg0, field, nfield, rows);
+	gp_csr	   *rows = gp_csr_select(env, op, pass->cols, pass->ncols, place, nfield);
+	gp_matrix	half = chain_times_rows(ev, s->arg0, field, nfield, rows);
 	gp_csr_free(env, rows);
 	gp_free_all(env, place, field);
-	out = dev->create(dev, ev->n, pass->ncols, ev->type);
+	gp_matrix	out = dev->create(dev, ev->n, pass->ncols, ev->type);
 	dev->spmm(dev, 1.0, op, half, 0.0, out);
 	dev->destroy(dev, &half);
 	return out;

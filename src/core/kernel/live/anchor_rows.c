@@ -13,7 +13,6 @@ gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, c
 				int64_t n)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	rows;
 
 	if (ev->state == NULL)
 		return;
@@ -21,7 +20,7 @@ gp_anchors_note(gp_eval *ev, gp_piece_kind kind, int site, const gp_linear *z, c
 		gp_state_rows(ev->state, kind, site, 0, z->csr, index, n);
 	if (z->dense.cols == 0)
 		return;
-	rows = gp_gather(dev, z->dense, index, n);
+	gp_matrix	rows = gp_gather(dev, z->dense, index, n);
 	gp_state_matrix(dev, ev->state, kind, site, 1, rows);
 	dev->destroy(dev, &rows);
 }
@@ -30,7 +29,6 @@ void
 gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 {
 	const gp_features *x = ev->kernel->x;
-	gp_piece   *piece;
 	size_t		size = gp_type_size(x->type);
 
 	if (ev->state == NULL)
@@ -40,7 +38,7 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 		gp_state_rows(ev->state, GP_PIECE_INPUT, 0, 0, x->csr, index, n);
 		return;
 	}
-	piece = gp_state_add(ev->state, GP_PIECE_INPUT, 0, 0);
+	gp_piece   *piece = gp_state_add(ev->state, GP_PIECE_INPUT, 0, 0);
 	gp_state_dense(ev->state, piece, n, x->dims, x->type);
 	for (int64_t i = 0; i < n && !ev->env->dry; i++)
 		memcpy((char *) piece->dense + i * x->dims * size,
@@ -73,12 +71,11 @@ note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inne
 	gp_piece   *piece = gp_state_add(ev->state, GP_PIECE_OPERATOR, 0, 0);
 	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
 	int64_t    *start = gp_alloc_zero(env, nall + 1, sizeof(int64_t));
-	gp_csr	   *s;
 	int64_t		k = 0;
 
 	for (int64_t i = 0; i < nall; i++)
 		place[all[i]] = (int32_t) i;
-	s = gp_csr_select(ev->state->env, a, inner, ninner, place, nall);
+	gp_csr	   *s = gp_csr_select(ev->state->env, a, inner, ninner, place, nall);
 	/* The rows of those that are not inner are empty. */
 	for (int64_t i = 0; i < nall; i++)
 	{
@@ -195,15 +192,12 @@ fill_dense(gp_eval *ev, const gp_terms *terms, const gp_piece *sparse, const gp_
 void
 gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms, gp_linear *z)
 {
-	const gp_piece *sparse;
-	const gp_piece *dense;
-	gp_csr	   *below;
 	gp_csr	   *all;
 
 	if (ev->live == NULL)
 		return;
-	sparse = gp_state_find(ev->live, kind, site, 0);
-	dense = gp_state_find(ev->live, kind, site, 1);
+	const gp_piece *sparse = gp_state_find(ev->live, kind, site, 0);
+	const gp_piece *dense = gp_state_find(ev->live, kind, site, 1);
 	if (sparse == NULL && dense == NULL)
 		return;
 	/* Refuses rows of another shape than the terms and the anchors have */
@@ -233,7 +227,7 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 		ev->dev->upload(ev->dev, gp_matrix_rows(z->dense, ev->live_rows, anchors),
 						gp_matrix_wrap(dense->dense, anchors, dense->cols, dense->type));
 	/* The anchors' sparse rows with the columns of now; the order of columns stays. */
-	below = gp_csr_stack(ev->env, NULL, 0, sparse->csr, z->csr->cols);
+	gp_csr	   *below = gp_csr_stack(ev->env, NULL, 0, sparse->csr, z->csr->cols);
 	for (int64_t k = 0; terms->n > 1 && k < gp_csr_entries(below); k++)
 		below->col[k] = (int32_t) column_now(ev, terms, below->col[k]);
 	all = gp_csr_stack(ev->env, z->csr, ev->live_rows, below, z->csr->cols);
@@ -271,7 +265,6 @@ int
 gp_program_hops(gp_env *env, const gp_program *program)
 {
 	int		   *hops = gp_alloc_zero(env, program->nsteps, sizeof(int));
-	int			last;
 
 	for (int i = 0; i < program->nsteps; i++)
 	{
@@ -284,7 +277,7 @@ gp_program_hops(gp_env *env, const gp_program *program)
 		if (s->kind == GP_STEP_OP)
 			hops[i] += gp_operator_reach(s->op);
 	}
-	last = hops[program->nsteps - 1];
+	int			last = hops[program->nsteps - 1];
 	gp_free(env, hops);
 	return last;
 }

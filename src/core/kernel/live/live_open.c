@@ -19,9 +19,6 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	int64_t		rows = order->rows;
 	int64_t		full = order->near[order->hops > 0 ? order->hops - 1 : 0];
 	int64_t		entries = 0;
-	gp_csr	   *own;
-	gp_csr	   *below;
-	gp_csr	   *out;
 
 	for (int64_t r = 0; r < full; r++)
 	{
@@ -32,14 +29,14 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 			n += a->col[k] < asked->inner;
 		entries += n;
 	}
-	own = gp_csr_create(env, rows, rows, entries, a->type);
+	gp_csr	   *own = gp_csr_create(env, rows, rows, entries, a->type);
 	GP_EACH(env, r, rows, own->start[r])
 		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
-	below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
+	gp_csr	   *below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
 		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
 	for (int64_t k = 0; k < gp_csr_entries(below); k++)
 		below->col[k] += (int32_t) rows;
-	out = gp_csr_stack(env, own, rows, below, rows + anchors);
+	gp_csr	   *out = gp_csr_stack(env, own, rows, below, rows + anchors);
 	gp_csr_free(env, own);
 	gp_csr_free(env, below);
 	return out;
@@ -50,12 +47,11 @@ static gp_features *
 features_of_rows(gp_env *env, const gp_features *x, const gp_order *order)
 {
 	gp_features *out;
-	size_t		bytes;
 
 	if (x->csr)
 		return gp_features_of_csr(env, gp_csr_select(env, x->csr, order->node, order->rows, NULL,
 													 x->dims));
-	bytes = (size_t) x->dims * gp_type_size(x->type);
+	size_t		bytes = (size_t) x->dims * gp_type_size(x->type);
 	out = gp_features_of_dense(env, gp_alloc_array(env, order->rows, bytes), order->rows, x->dims,
 							   x->type);
 	for (int64_t r = 0; r < order->rows; r++)
@@ -136,13 +132,11 @@ rename_columns(gp_env *env, gp_csr *s, int64_t rows, const int32_t *column, int6
 {
 	gp_csr	   *none = gp_csr_create(env, anchors, width, 0, s->type);
 	gp_csr	   *renamed = gp_csr_stack(env, s, rows, none, width);
-	gp_csr	   *turned;
-	gp_csr	   *out;
 
 	for (int64_t k = 0; k < gp_csr_entries(renamed); k++)
 		renamed->col[k] = column[renamed->col[k]];
-	turned = gp_csr_transpose(env, renamed);
-	out = gp_csr_transpose(env, turned);
+	gp_csr	   *turned = gp_csr_transpose(env, renamed);
+	gp_csr	   *out = gp_csr_transpose(env, turned);
 	gp_csr_free(env, turned);
 	gp_csr_free(env, renamed);
 	gp_csr_free(env, none);

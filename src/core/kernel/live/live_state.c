@@ -148,10 +148,9 @@ gp_state_lower(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int sit
 {
 	gp_piece   *piece = gp_state_add(state, kind, site, part);
 	double	   *row = gp_alloc_figures(state->env, m.cols, sizeof(double));
-	double	   *at;
 
 	gp_state_dense(state, piece, m.rows * (m.rows + 1) / 2, 1, GP_DOUBLE);
-	at = piece->dense;
+	double	   *at = piece->dense;
 	for (int64_t i = 0; i < m.rows && !state->env->dry; i++)
 	{
 		dev->download(dev, gp_matrix_wrap(row, 1, i + 1, GP_DOUBLE),
@@ -204,11 +203,10 @@ gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, int part, cons
 		/* The entries of the n longest rows, at most: a dry run does not know which rows. */
 		int64_t		most = 0;
 		int64_t		entries = 0;
-		int64_t    *count;
 
 		for (int64_t i = 0; i < s->rows; i++)
 			most = gp_max64(most, s->start[i + 1] - s->start[i]);
-		count = gp_alloc_zero(state->env, most + 1, sizeof(int64_t));
+		int64_t    *count = gp_alloc_zero(state->env, most + 1, sizeof(int64_t));
 		for (int64_t i = 0; i < s->rows; i++)
 			count[s->start[i + 1] - s->start[i]]++;
 		for (int64_t length = most; n > 0 && length >= 0; length--)

@@ -92,10 +92,8 @@ step_mean(gp_nystrom *ny, int step, gp_factor *f)
 		diag = gp_eval_diagonal(ev, step);
 	else
 	{
-		gp_linear	z;
-
 		diag = dev->create(dev, ev->n, 1, GP_DOUBLE);
-		z = gp_linear_of_terms(ev, &f->terms);
+		gp_linear	z = gp_linear_of_terms(ev, &f->terms);
 		gp_linear_diagonal(ev, &z, diag);
 		gp_linear_free(ev, &z);
 	}
@@ -157,7 +155,6 @@ compute(gp_nystrom *ny, int step)
 {
 	gp_eval    *ev = ny->ev;
 	const gp_step *s = &ev->kernel->program->steps[step];
-	gp_factor  *f;
 	double		scale;
 
 	if (s->kind == GP_STEP_INPUT)
@@ -167,7 +164,7 @@ compute(gp_nystrom *ny, int step)
 			return gp_nystrom_of_source(ny, step, gp_source_open(ny, step, NULL, NULL));
 		return gp_nystrom_of_panel(ny, step, gp_eval_columns(ev, step, ny->landmark, ny->na));
 	}
-	f = take_factor(ny, s->arg0);
+	gp_factor  *f = take_factor(ny, s->arg0);
 	switch (s->kind)
 	{
 		case GP_STEP_SCALE:
@@ -222,11 +219,10 @@ columns_of_fit(gp_eval *ev, const gp_terms *terms, gp_matrix p)
 	int64_t		width = gp_anchors_width(ev, terms);
 	int64_t		from = 0;
 	int64_t		to = 0;
-	gp_matrix	out;
 
 	if (width == p.cols)
 		return p;
-	out = dev->create(dev, p.rows, width, p.type);
+	gp_matrix	out = dev->create(dev, p.rows, width, p.type);
 	for (int t = 0; t < terms->n; t++)
 	{
 		int64_t		then = gp_anchors_term_width(ev, &terms->term[t]);
@@ -288,11 +284,9 @@ terms_to_panel(gp_nystrom *ny, gp_factor *f)
 static int *
 find_hops(gp_eval *ev, int step)
 {
-	int		   *hop;
-
 	if (ev->near == NULL)
 		return NULL;
-	hop = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	int		   *hop = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 	for (int i = step; i >= 0; i--)
 	{
 		const gp_step *s = &ev->kernel->program->steps[i];
@@ -332,7 +326,6 @@ gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
 	gp_nystrom	ny = {.ev = ev,.landmark = landmark,.na = n,.hop = find_hops(ev, step)};
-	gp_factor  *out;
 
 	gp_nystrom_check(ev, step);
 	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
@@ -348,7 +341,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 		ny.kept[i] = compute(&ny, i);
 	}
 	ev->hop = 0;
-	out = take_factor(&ny, step);
+	gp_factor  *out = take_factor(&ny, step);
 	terms_to_panel(&ny, out);
 	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop, ny.lasting);
 	return out;

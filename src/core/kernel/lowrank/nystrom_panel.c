@@ -16,11 +16,10 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	gp_device  *dev = ev->dev;
 	gp_matrix	mean_of_both = gp_transpose(dev, c);
 	double		most = ev->patient ? PATIENT_JITTER : GP_MAX_JITTER;
-	double		mean;
 	double		jitter;
 
 	dev->axpby(dev, 0.5, c, 0.5, mean_of_both);
-	mean = gp_mean_diagonal(dev, mean_of_both);
+	double		mean = gp_mean_diagonal(dev, mean_of_both);
 	if (!isfinite(mean))
 		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
 				 "the kernel overflows");

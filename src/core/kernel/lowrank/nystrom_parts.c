@@ -38,7 +38,6 @@ step_parts(const gp_step *s, const part_count *count)
 {
 	const gp_step_nature *nature = gp_step_nature_of(s);
 	part_count	c = {1, 0, 0, REFUSED_NOT};
-	const part_count *other;
 
 	if (nature->panel)
 		return c;
@@ -47,7 +46,7 @@ step_parts(const gp_step *s, const part_count *count)
 		c.refused = REFUSED_OPERATORS;
 	if (nature->arguments < 2)
 		return c;
-	other = &count[s->arg1];
+	const part_count *other = &count[s->arg1];
 	c.panels += other->panels;
 	c.terms += other->terms;
 	c.nops = other->nops > c.nops ? other->nops : c.nops;

@@ -238,11 +238,9 @@ gp_factor_part_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, in
 static int32_t *
 places_wanted(gp_eval *ev, gp_panel *panel, const int32_t *index, int64_t n)
 {
-	int32_t    *place;
-
 	if (ev->nwanted == 0)
 		return NULL;
-	place = gp_alloc_array(ev->env, n, sizeof(int32_t));
+	int32_t    *place = gp_alloc_array(ev->env, n, sizeof(int32_t));
 	for (int64_t i = 0; i < n; i++)
 	{
 		place[i] = (int32_t) gp_sorted_find(ev->wanted, ev->nwanted, index[i]);
@@ -318,11 +316,10 @@ gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg)
 	int32_t    *index = gp_eval_sample(ev, count);
 	gp_matrix	some = dev->create(dev, count, rank, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, count, 1, GP_DOUBLE);
-	double		mean;
 
 	rows(arg, index, count, some);
 	dev->row_dots(dev, norm, some, some);
-	mean = gp_mean_entry(dev, norm);
+	double		mean = gp_mean_entry(dev, norm);
 	gp_destroy_all(dev, &some, &norm);
 	gp_free(dev->env, index);
 	return mean;

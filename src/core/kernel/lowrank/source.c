@@ -14,12 +14,11 @@ static int64_t
 sum_of_largest(gp_env *env, const int32_t *count, int64_t n, int64_t largest)
 {
 	int64_t		most = 0;
-	int64_t    *times;			/* that a count is there */
 	int64_t		sum = 0;
 
 	for (int64_t i = 0; i < n; i++)
 		most = gp_max64(most, count[i]);
-	times = gp_alloc_zero(env, most + 1, sizeof(int64_t));
+	int64_t    *times = gp_alloc_zero(env, most + 1, sizeof(int64_t));	/* that a count is there */
 	for (int64_t i = 0; i < n; i++)
 		times[count[i]]++;
 	for (; most > 0 && largest > 0; largest -= times[most--])
@@ -54,18 +53,16 @@ narrow_source(gp_eval *ev, gp_source *source)
 {
 	const gp_linear *z = source->chain.z;
 	const gp_csr *s = z->csr;
-	int32_t    *place;
 	int32_t		found = 0;
 	int64_t		cols;
 	int64_t		entries;
-	gp_csr	   *out;
 
 	if (s == NULL)
 		return;
 	most_of_landmarks(ev->env, s, source->na, &cols, &entries);
 	if (cols > s->cols / NARROW)
 		return;
-	place = gp_alloc_array(ev->env, s->cols, sizeof(int32_t));
+	int32_t    *place = gp_alloc_array(ev->env, s->cols, sizeof(int32_t));
 	memset(place, 0xff, s->cols * sizeof(int32_t));
 	for (int64_t j = 0; j < source->na; j++)
 	{
@@ -75,7 +72,7 @@ narrow_source(gp_eval *ev, gp_source *source)
 			if (place[s->col[k]] < 0)
 				place[s->col[k]] = found++;
 	}
-	out = gp_csr_create(ev->env, s->rows, cols, entries, s->type);
+	gp_csr	   *out = gp_csr_create(ev->env, s->rows, cols, entries, s->type);
 	entries = 0;
 	GP_EACH(ev->env, i, s->rows, s->start[i])
 	{

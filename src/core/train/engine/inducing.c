@@ -160,12 +160,11 @@ pairs_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width)
 	int64_t		picks = f->count * f->span;
 	double	   *host = gp_alloc_figures(t->env, picks, sizeof(double));
 	gp_matrix	wrapped = gp_matrix_wrap(host, f->count, f->span, GP_DOUBLE);
-	room	   *r;
 
 	gp_ends_open(t, b, rows, width);
 	open_room(t, b, b->rows, width, 2);
 	gp_parameter_make(t, &f->offset, 1, 1, b->groups, 0.0);
-	r = f->room;
+	room	   *r = f->room;
 	for (int point = 0; point < 2; point++)
 	{
 		for (int64_t k = 0; k < gp_items(t->env, picks); k++)
@@ -529,7 +528,6 @@ pairs_panel(gp_trainer *t, gp_layer_op *b, const gp_band *band)
 	gp_matrix	dots = first(t->dots, rows);
 	double		square = f->amplitude * f->amplitude;
 	gp_matrix	picked[4];
-	gp_matrix	apart;
 
 	for (int end = 0; end < 2; end++)
 		cover_rows(t, b, &r->side[end], ends_of(b, band, end));
@@ -543,7 +541,7 @@ pairs_panel(gp_trainer *t, gp_layer_op *b, const gp_band *band)
 	gp_add_product(t, 1.0, cross, picked[FIRST_FIRST], picked[SECOND_SECOND]);
 	gp_add_product(t, 1.0, cross, picked[FIRST_SECOND], picked[SECOND_FIRST]);
 	/* near = k_ij^2 and level = a^4 + k_ij^2 */
-	apart = difference(t, f, rows);
+	gp_matrix	apart = difference(t, f, rows);
 	dev->row_dots(dev, dots, apart, apart);
 	dev->copy(dev, level, dots);
 	gp_exp(t, -1.0, near, level);
@@ -580,7 +578,6 @@ panel_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix df)
 	gp_matrix	slope = first(b->weights.phi, rows);
 	gp_matrix	near = first(r->near, rows);
 	gp_matrix	push = first(r->side[1].spare, rows);
-	gp_matrix	apart;
 
 	features_backward(t, b, band, cross, df, cross);
 	/* the covariances of its ends with the points */
@@ -596,7 +593,7 @@ panel_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix df)
 	for (int end = 0; end < 2; end++)
 		kernel_backward(t, f, &r->side[end], rows);
 	/* the variances' gradient stands in spread: d(x_i / len) -= 2 dv k_ij^2 (x_i - x_j) / len */
-	apart = difference(t, f, rows);
+	gp_matrix	apart = difference(t, f, rows);
 	gp_times(t, near, first(b->weights.spread, rows));
 	dev->gemm(dev, false, false, 2.0, near, first(r->ones, 1), 0.0, push);
 	gp_times(t, push, apart);

@@ -62,15 +62,13 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 	gp_matrix	h = dev->create(dev, x->rows, all, GP_DOUBLE);
 	gp_matrix	z = dev->create(dev, x->dims, all, x->type);
 	gp_matrix	out = dev->create(dev, x->rows, count, GP_DOUBLE);
-	gp_matrix	q;
-	gp_matrix	product;
 
 	if (x->csr == NULL)
 		dense = gp_upload(dev, gp_matrix_wrap(x->dense, x->rows, x->dims, x->type), x->type);
 	/* orthonormal columns h that span what X, centred, has most of: random ones times X X', again
 	 * and again */
-	q = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
-	product = dev->create(dev, h.rows, h.cols, x->type);
+	gp_matrix	q = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
+	gp_matrix	product = dev->create(dev, h.rows, h.cols, x->type);
 	dev->each(dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = 1.0,.seed = gp_hash(seed)}, z, none,
 			  none, none);
 	for (int pass = 0; pass <= PASSES; pass++)
@@ -121,7 +119,6 @@ walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double 
 	gp_matrix	sum = dev->create(dev, s->rows, out.cols, GP_FLOAT);
 	int32_t		col[WALK_BLOCK];
 	double		one[WALK_BLOCK];
-	double	   *host;
 
 	for (int64_t k = 0; k < out.cols; k++)
 	{
@@ -140,7 +137,7 @@ walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double 
 		v = next;
 		next = old;
 	}
-	host = gp_alloc_array(env, LOG_ROWS * out.cols, sizeof(double));
+	double	   *host = gp_alloc_array(env, LOG_ROWS * out.cols, sizeof(double));
 	for (gp_band band = gp_band_first(sum.rows, LOG_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	part = gp_matrix_wrap(host, band.count, sum.cols, GP_DOUBLE);

@@ -72,11 +72,10 @@ gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *band, gp_matrix
 	gp_matrix	phi = gp_matrix_rows(w->phi, 0, band->count);
 	gp_matrix	dphi = gp_matrix_rows(w->dphi, 0, band->count);
 	gp_matrix	square = gp_matrix_rows(w->square, 0, band->count);
-	gp_matrix	dv;
 
 	dev->gemm(dev, true, false, 1.0, phi, df, 1.0, w->mean.gradient);
 	dev->gemm(dev, false, true, 1.0, df, w->mean.value, 0.0, dphi);
-	dv = deviations(t, w, band->count, level);
+	gp_matrix	dv = deviations(t, w, band->count, level);
 	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, gp_matrix_rows(w->noise, band->first, band->count),
 					GP_NONE);
 	gp_times(t, dv, df);

@@ -28,7 +28,7 @@ machine_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 {
 	const gp_gckm *o = options;
 	gp_env	   *env = dev->env;
-	machine	   *a = state;
+	machine    *a = state;
 	/* Who wants the nodes' own view has neighbours that differ: a mean says nothing, and the paper
 	 * sums. */
 	bool		sums = o->aggregate == GP_AGGREGATE_SUM || (o->aggregate == GP_AGGREGATE_AUTO &&
@@ -182,10 +182,9 @@ embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_points	points = gp_points_choose(env, n, p->nlabelled, p->labelled, a->m, p->seed);
 	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	h;
 
 	a->dev = dev;
-	h = embed(a, &points, q, norm);
+	gp_matrix	h = embed(a, &points, q, norm);
 	gp_destroy_all(dev, &norm, &q);
 	gp_free(env, points.node);
 	return gp_features_of_matrix(dev, h, GP_DOUBLE);

@@ -74,9 +74,8 @@ gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 {
 	gp_matrix	own = gp_gather(dev, k, points->node, points->n);
 	gp_matrix	root = dev->create(dev, points->n, points->n, GP_DOUBLE);
-	double		jitter;
 
-	jitter = gp_cholesky_jitter(dev, own, 1.0, FIRST_JITTER, LAST_JITTER, root);
+	double		jitter = gp_cholesky_jitter(dev, own, 1.0, FIRST_JITTER, LAST_JITTER, root);
 	if (isnan(jitter))
 		gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
 				 "the landmarks' kernel is not positive definite");
@@ -162,7 +161,6 @@ sparse_products(gp_device *dev, const gp_csr *from, const gp_csr *op, const doub
 	double	   *value = x.value;
 	gp_matrix	right = {0};
 	gp_matrix	middle = {0};
-	double		variance;
 
 	GP_EACH(env, k, gp_items(env, unit ? gp_csr_entries(from) : 0), k)
 		value[k] *= unit[from->col[k]];
@@ -185,7 +183,7 @@ sparse_products(gp_device *dev, const gp_csr *from, const gp_csr *op, const doub
 			dev->spmm(dev, 1.0, op, m, 0.0, out);
 	}
 	gp_destroy_all(dev, &middle, &right);
-	variance = sparse_norms(dev, &x, op, norm);
+	double		variance = sparse_norms(dev, &x, op, norm);
 	gp_free(env, value);
 	return variance;
 }
@@ -264,11 +262,10 @@ gp_feature_products(gp_device *dev, const gp_features *x, const gp_csr *op, cons
 	double	   *moment = op ? NULL : env->dry ? gp_alloc_figures(env, x->dims, 2 * sizeof(double))
 		: gp_features_moments(env, x);
 	double	   *unit = moment ? moment + gp_items(env, x->dims) : NULL;
-	double		variance;
 
 	for (int64_t c = 0; unit && c < gp_items(env, x->dims); c++)
 		unit[c] = unit[c] > 0.0 ? 1.0 / unit[c] : 0.0;
-	variance = x->csr ? sparse_products(dev, x->csr, op, unit, points, products, norm) :
+	double		variance = x->csr ? sparse_products(dev, x->csr, op, unit, points, products, norm) :
 		dense_products(dev, x, op, unit, points, products, norm);
 
 	gp_free(env, moment);

@@ -142,7 +142,6 @@ open_networks(learner *l)
 	gp_trainer *t = &l->t;
 	unsigned	alone = 1u << FREQUENCIES;
 	unsigned	both = 1u << POSTERIOR | 1u << FREQUENCIES;
-	gp_layer_op   *b;
 
 	/* frequencies: a number e_m of each, 64 and 64 units, mu and log sigma */
 	memset(l->spectrum, 0, sizeof(gp_network));
@@ -158,7 +157,7 @@ open_networks(learner *l)
 	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
 	/* nodes */
 	memset(l->net, 0, sizeof(gp_network));
-	b = add_linear(l->net, o->hidden, both, o->decay, false);
+	gp_layer_op *b = add_linear(l->net, o->hidden, both, o->decay, false);
 	b->linear.x = l->x;
 	b->linear.turned = l->x_turned;
 	b->linear.dropout = o->dropout;
@@ -301,13 +300,12 @@ set_gradient(learner *l, int64_t nlabels, bool others)
 	gp_device  *dev = l->dev;
 	gp_matrix	value = gp_network_value(l->net);
 	gp_matrix	host = gp_matrix_wrap(l->logits, value.rows, value.cols, GP_DOUBLE);
-	double		weight;
 	double		ll;
 
 	dev->download(dev, host, value);
 	if (l->classes && others)
 		nlabels += believe(l, gp_items(l->env, value.rows));
-	weight = 1.0 / (double) gp_max64(nlabels, 1);
+	double		weight = 1.0 / (double) gp_max64(nlabels, 1);
 	ll = l->classes ? gp_softmax(l->env, value.rows, l->problem->nclasses, l->label, weight,
 								 l->logits) :
 		value_gradient(l, value.rows, weight);
@@ -382,12 +380,11 @@ run_steps(learner *l, int64_t first, int64_t steps)
 		double		divergence = 1.0 / ((double) l->targets.columns *
 								   (double) gp_max64(l->nlearnt, 1));
 		int64_t		nlabels = make_batch(l, false);
-		double		ll;
 
 		gp_trainer_clear(&l->t);
 		l->head->cosines.frequency_gradient = NULL;
 		gp_network_forward(&l->t, l->net, l->net->n);
-		ll = set_gradient(l, nlabels, false);
+		double		ll = set_gradient(l, nlabels, false);
 		if (dry || k + 1 == first + steps)
 			l->bound = ll * (double) l->nlearnt - gp_weights_divergence(&l->t, &l->head->weights);
 		gp_network_backward(&l->t, l->net);
@@ -437,8 +434,6 @@ choose_start(learner *l)
 	const gp_problem *p = l->problem;
 	int64_t		sets = l->folds > 1 ? l->folds + 1 : 1;
 	int64_t		values = gp_trainer_values(&l->t);
-	int64_t		half;
-	int64_t		whole;
 
 	if (l->options->warm && p->features)
 	{
@@ -449,8 +444,8 @@ choose_start(learner *l)
 					  "the training starts over: features, classes or folds have changed");
 		l->left = gp_warm_hold(l->env, p, dealt_before(l), l->fold, sets, values);
 	}
-	half = steps_of(l, (l->options->steps + 1) / 2);
-	whole = steps_of(l, l->options->steps);
+	int64_t		half = steps_of(l, (l->options->steps + 1) / 2);
+	int64_t		whole = steps_of(l, l->options->steps);
 	l->total = (l->folds > 1 ? l->folds * (half + first_of(half)) : 0) + whole + first_of(whole);
 }
 
@@ -465,8 +460,6 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 	const gp_problem *p = l->problem;
 	int64_t		n = l->x->rows;
 	int32_t		c = l->targets.columns;
-	gp_matrix	mean;
-	gp_matrix	spread;
 
 	/* labels */
 	l->nlearnt = 0;
@@ -483,8 +476,8 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 	l->t = gp_trainer_open(dev, p->type, p->seed);
 	l->t.clip = CLIP;
 	open_networks(l);
-	mean = gp_trainer_matrix(&l->t, n, c, l->t.type);
-	spread = gp_trainer_matrix(&l->t, n, c, l->t.type);
+	gp_matrix	mean = gp_trainer_matrix(&l->t, n, c, l->t.type);
+	gp_matrix	spread = gp_trainer_matrix(&l->t, n, c, l->t.type);
 	if (l->total == 0)
 		choose_start(l);
 	if (l->before)
@@ -537,7 +530,6 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	gp_env	   *env = l->env;
 	int32_t		c = targets->columns;
 	double		unit = targets->unit;
-	gp_solution solution;
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
@@ -566,7 +558,7 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	}
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, room);
-	solution = gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
+	gp_solution	solution = gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
 	/* the bound is that of values in units of their spread */
 	solution.log_marginal_likelihood = l->bound - (l->classes ? 0.0
 											   : (double) p->nlabelled * log(unit));
