@@ -42,6 +42,7 @@ keep_figures(gp_live_state *state, const gp_problem *problem, const gp_targets *
 		.unit = targets->unit,
 		.offset = targets->offset,
 		.least = targets->least,
+		.flat = targets->flat,
 		.wide = problem->type == GP_DOUBLE
 	};
 

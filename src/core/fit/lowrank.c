@@ -252,6 +252,29 @@ solve_primal(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp
 	return solution;
 }
 
+/*
+ * |q_i|^2, where a posterior of values asks for it: labels that equal their mean leave means as
+ * nodes have that no label reaches.
+ */
+static double *
+lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_posterior *out)
+{
+	gp_device  *dev = ev->dev;
+	bool		silent = ev->env->dry;
+	double	   *prior;
+	gp_matrix	one;
+
+	GP_EACH(ev->env, i, gp_items(ev->env, ev->n), i)
+		silent |= gp_is_silent(out->mean + i * out->columns, out->columns);
+	if (problem->task != GP_TASK_VALUES || !silent)
+		return NULL;
+	prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+	one = gp_filled(dev, gp_factor_rank(f), gp_factor_rank(f), GP_DOUBLE, 0.0);
+	dev->shift(dev, gp_matrix_diagonal(one), 1.0);
+	explain(ev, f, one, true, (gp_matrix) {0}, prior, NULL);
+	return prior;
+}
+
 /* The exact diagonal where the plan affords it, else NULL. */
 static double *
 exact_diagonal(gp_eval *ev, const gp_plan *plan)
@@ -293,9 +316,14 @@ gp_posterior_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *ta
 		solution = solve_dual(ev, f, problem, targets, q, mean_diag, diag, out);
 	else
 		solution = solve_primal(ev, f, problem, targets, q, mean_diag, diag, out);
+	if (problem->loo_only)
+		return solution;
 	/* A variance of 0 by the low-rank prior is that of a node whose row is 0. */
-	if (!problem->loo_only)
-		gp_posterior_finish(ev->env, problem, targets, &solution, diag ? diag : out->variance, out);
+	double	   *prior = diag ? NULL : lowrank_prior(ev, f, problem, out);
+
+	gp_posterior_finish(ev->env, problem, targets, &solution,
+						diag ? diag : prior ? prior : out->variance, out);
+	gp_free(ev->env, prior);
 	return solution;
 }
 

@@ -82,7 +82,10 @@ gp_csr_common(const gp_csr *a, int64_t *p, int64_t p_end, int64_t *q, int64_t q_
 	return *p < p_end && *q < q_end;
 }
 
-/* The rows of W, each of length one: N (unit_rows.c). */
+/*
+ * The rows of W, each of length one: N (unit_rows.c).  A node that no edge joins is its own
+ * neighbour: what others have of theirs is not known of it, rather than nothing.
+ */
 extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
 
 /* W as a sparse matrix of double, or W + W' for a directed graph (random_walks.c). */

@@ -49,22 +49,31 @@ gp_csr *
 gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 {
 	int64_t		n = graph->nodes;
-	gp_csr	   *s = gp_csr_create(env, n, n, graph->start[n], type);
+	int64_t		alone = 0;
+	int64_t		at = 0;
+	gp_csr	   *s;
 
+	GP_EACH(env, i, graph->directed ? 0 : n, i)
+		alone += graph->start[i] == graph->start[i + 1];
+	s = gp_csr_create(env, n, n, graph->start[n] + alone, type);
 	GP_EACH(env, i, n, graph->start[i])
 	{
 		int64_t		start = graph->start[i];
 		int64_t		end = graph->start[i + 1];
+		double		length = graph->weight ? row_length(graph->weight, GP_DOUBLE, start, end) :
+			sqrt((double) (end - start));
 
-		s->start[i + 1] = end;
-		for (int64_t k = start; k < end; k++)
+		for (int64_t k = start; k < end; k++, at++)
 		{
-			s->col[k] = graph->col[k];
-			if (graph->weight == NULL)
-				gp_number_put(s->value, type, k, 1.0 / sqrt((double) (end - start)));
+			s->col[at] = graph->col[k];
+			gp_number_put(s->value, type, at, (graph->weight ? graph->weight[k] : 1.0) / length);
 		}
-		if (graph->weight)
-			put_row(graph->weight, GP_DOUBLE, start, end, s->value, type, GP_ROW_LENGTH);
+		if (start == end && !graph->directed)
+		{
+			s->col[at] = (int32_t) i;
+			gp_number_put(s->value, type, at++, 1.0);
+		}
+		s->start[i + 1] = at;
 	}
 	return s;
 }

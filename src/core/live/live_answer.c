@@ -39,7 +39,8 @@ typedef struct live
 	int64_t		points;			/* these, then the observations */
 	int32_t    *row;			/* of each point, among the evaluation's */
 	double	   *mean;			/* points x width */
-	double	   *prior;			/* points: k_ii; what the variances begin with */
+	double	   *prior;			/* points: k_ii */
+	double	   *left;			/* points: of it, what no label explains; exact: k_ii */
 	double	   *half;			/* points x rank: t_i */
 	int64_t		rank;
 	double	   *cross;			/* exact: points x nseen, K; low rank: NULL */
@@ -97,6 +98,7 @@ list_points(live *s)
 		s->row[s->asked + k] = s->seen[k].row;
 	s->mean = gp_alloc_array(s->env, s->points, s->width * sizeof(double));
 	s->prior = gp_alloc_zero(s->env, s->points, sizeof(double));
+	s->left = gp_alloc_array(s->env, s->points, sizeof(double));
 }
 
 /* Means and half covariances from rows in the regression's columns, which are spoilt. */
@@ -140,6 +142,7 @@ evaluate_exact(live *s)
 	for (int64_t k = 0; k < ncols; k++)
 		col[k] = k < m ? gp_live_anchor(&s->r, s->r.labelled[k]) : s->seen[k - m].row;
 	gp_live_diagonal(&s->r, s->row, s->points, s->prior);
+	memcpy(s->left, s->prior, s->points * sizeof(double));
 	gp_matrix	all = gp_live_columns(&s->r, col, ncols);
 	gp_live_forget(&s->r);
 	gp_matrix	some = gp_gather(dev, all, s->row, s->points);
@@ -184,10 +187,10 @@ evaluate_lowrank(live *s)
 	double	   *own = gp_row_products(dev, rows, rows);
 	/* What the factor lacks of the diagonal stays whatever is labelled. */
 	for (int64_t i = 0; i < gp_items(s->env, s->points); i++)
-		if (!((s->r.f.exact_diagonal ? s->prior[i] : own[i]) > 0.0))
-			s->prior[i] = -INFINITY;
-		else
-			s->prior[i] = s->r.f.exact_diagonal ? s->prior[i] - own[i] : 0.0;
+	{
+		s->prior[i] = s->r.f.exact_diagonal ? s->prior[i] : own[i];
+		s->left[i] = s->prior[i] - own[i];
+	}
 	regress_rows(s, rows);
 	gp_free(s->env, own);
 	dev->destroy(dev, &rows);
@@ -307,12 +310,10 @@ finish(live *s)
 {
 	const gp_live_figures *f = &s->r.f;
 	gp_problem	problem = {.task = f->values ? GP_TASK_VALUES : GP_TASK_CLASSES};
-	/* Equal targets have no scale, and get this one. */
 	gp_targets	targets = {.unit = f->unit,.offset = f->offset,.least = f->least,
-	.flat = f->scale == 1.0};
+	.flat = f->flat > 0.0};
 	gp_solution solution = {.noise = f->noise,.mean_diag = f->mean_diag,.scale = f->scale};
 	gp_posterior out = {.nodes = s->asked,.columns = s->columns,.mean = s->mean};
-	double	   *diag = gp_alloc_array(s->env, s->asked, sizeof(double));	/* 0 without a kernel */
 	/* The mean of the targets now less that of the fit, in the targets' unit, where the fit's sum
 	 * is 0 */
 	double		sum = 0.0;
@@ -332,8 +333,7 @@ finish(live *s)
 
 		for (int64_t j = 0; j < s->rank; j++)
 			dot += s->half[i * s->rank + j] * s->half[i * s->rank + j];
-		out.variance[i] = f->exact ? s->prior[i] - dot : s->prior[i] + f->noise * dot;
-		diag[i] = f->exact ? s->prior[i] : isfinite(s->prior[i]);
+		out.variance[i] = s->left[i] + (f->exact ? -dot : f->noise * dot);
 	}
 	if (s->nseen > 0 && s->r.nlabelled + 2 * s->given - s->nseen < 1)
 		raise_nothing_left(s->env);
@@ -344,8 +344,7 @@ finish(live *s)
 		s->mean[i] = s->mean[2 * i] - gain * s->mean[2 * i + 1];
 	if (f->values)
 		targets.offset += f->unit * gain;
-	gp_posterior_finish(s->env, &problem, &targets, &solution, diag, &out);
-	gp_free(s->env, diag);
+	gp_posterior_finish(s->env, &problem, &targets, &solution, s->prior, &out);
 	if (!gp_all_finite(s->env, out.mean, gp_items(s->env, out.nodes * out.columns)) ||
 		!gp_all_finite(s->env, out.variance, gp_items(s->env, out.nodes)))
 		gp_raise(s->env, GP_ERR_RANGE, "Give labels of ordinary sizes.",
@@ -405,7 +404,7 @@ gp_live_explain(gp_device *dev, const gp_live_question *question, double *count)
 	gp_live_answer answer = finish(&s);
 	for (int64_t k = 0; k < s.nseen; k++)
 		gp_free(s.env, s.seen[k].y);
-	gp_free_all(s.env, s.seen, s.row, s.prior, s.half, s.cross);
+	gp_free_all(s.env, s.seen, s.row, s.prior, s.left, s.half, s.cross);
 	gp_live_rows_close(&s.r);
 	return answer;
 }

@@ -6,6 +6,8 @@
 
 #include "graph/random_walks.h"
 
+#include <float.h>
+
 #define FINE_FLOAT 1e-3			/* the error of the solution in the end */
 #define FINE_COMPARED 1e-2		/* the same of labels alone, */
 #define FINE_COSTLY 5e-2			/* and where each product counts */
@@ -82,6 +84,33 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 	return nugget;
 }
 
+/*
+ * Variances without labels, which are not at hand: those of the posterior, but above them in
+ * components whose labels all equal the mean.
+ */
+static double *
+prior_variances(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				const double *variance)
+{
+	const gp_graph *g = problem->graph;
+	double	   *prior = gp_alloc_figures(env, g->nodes, sizeof(double));
+	int32_t    *component = gp_graph_components(env, g->nodes, g->start, g->col, g->weight,
+												g->directed);
+	bool	   *has_mean = gp_alloc_figures(env, g->nodes, sizeof(bool));
+
+	GP_EACH(env, i, gp_items(env, g->nodes), i)
+		has_mean[i] = false;
+	for (int64_t k = 0; k < gp_items(env, targets->m); k++)
+		has_mean[component[problem->labelled[k]]] = true;
+	for (int64_t k = 0; k < gp_items(env, targets->m); k++)
+		if (!gp_is_silent(targets->y + k * targets->columns, targets->columns))
+			has_mean[component[problem->labelled[k]]] = false;
+	GP_EACH(env, i, gp_items(env, g->nodes), i)
+		prior[i] = has_mean[component[i]] ? DBL_MAX : variance[i];
+	gp_free_all(env, component, has_mean);
+	return prior;
+}
+
 /* A problem's matrix on a device. */
 typedef struct sparse_prior
 {
@@ -129,7 +158,12 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	gp_solution	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
 	if (!problem->loo_only)
-		gp_posterior_finish(env, problem, targets, &solution, NULL, out);
+	{
+		double	   *prior = prior_variances(env, problem, targets, out->variance);
+
+		gp_posterior_finish(env, problem, targets, &solution, prior, out);
+		gp_free(env, prior);
+	}
 	return solution;
 }
 

@@ -6,25 +6,21 @@
 
 #include <float.h>
 
-#define UNSEEN 1e-6				/* scores of classes: of less the calibrator makes nothing */
+#define EXPLAINED 1e-4			/* of a prior variance: less is rounding */
 
-/*
- * True when the labels say nothing of the node, but for what is less than the calibrator sees.
- * Classes of which all are as likely are another matter: that is said by the labels.
- */
-static bool
-is_told_nothing(int32_t columns, const double *mean)
+bool
+gp_is_silent(const double *mean, int64_t n)
 {
 	double		most = 0.0;
 
-	for (int32_t c = 0; c < columns; c++)
+	for (int64_t c = 0; c < n; c++)
 		most = fmax(most, fabs(mean[c]));
-	return most < UNSEEN;
+	return most < GP_SILENT;
 }
 
 void
 gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-					const gp_solution *solution, const double *diag, gp_posterior *out)
+					const gp_solution *solution, const double *prior, gp_posterior *out)
 {
 	bool		values = problem->task == GP_TASK_VALUES;
 	double		square = targets->unit * targets->unit;
@@ -34,14 +30,17 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 
 	GP_EACH(env, i, gp_items(env, out->nodes), i)
 	{
-		bool		has_kernel = diag == NULL || diag[i] > 0.0;
+		bool		has_kernel = prior[i] > 0.0;
 		double	   *mean = out->mean + i * out->columns;
+		/* Labels that equal their mean say so: they leave less of the variance. */
+		bool		untold = !has_kernel || (gp_is_silent(mean, out->columns) &&
+											 prior[i] - out->variance[i] <= EXPLAINED * prior[i]);
 
 		out->variance[i] = has_kernel ? scale * (fmax(out->variance[i], 0.0) + noise) :
 			scale * (solution->mean_diag + solution->noise);
 		/* The scale is what labelled nodes need, which have others around them: where the labels
 		 * say nothing, values vary as the labels do. */
-		if (has_spread && (!has_kernel || is_told_nothing(out->columns, mean)))
+		if (has_spread && untold)
 			out->variance[i] = square;
 		for (int32_t c = 0; c < out->columns; c++)
 			if (!has_kernel)
@@ -49,7 +48,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 			else if (values)
 				mean[c] = gp_target_value(targets, mean[c]);
 		out->no_kernel += !has_kernel;
-		if (has_kernel && (values || !is_told_nothing(out->columns, mean)))
+		if (values ? has_kernel : !untold)
 			continue;
 		if (out->is_prior == NULL)
 			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));

@@ -424,13 +424,18 @@ extern void gp_posterior_forget(gp_env *env, gp_posterior *out);
 /* True when all n numbers are finite. */
 extern bool gp_all_finite(gp_env *env, const double *x, int64_t n);
 
+/* True where means are none, but for what is less than the calibrator sees. */
+#define GP_SILENT 1e-6
+extern bool gp_is_silent(const double *mean, int64_t n);
+
 /*
  * Finishes means and variances, which the regression gives in units of the kernel: those of
- * observations for values, and the prior where a node has no kernel (diag NULL: every one has).
+ * observations for values.  prior has the variances without labels: a node that has none gets the
+ * prior, and one whose variance no label reduces is a node of which the labels say nothing.
  */
 extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 								const gp_targets *targets, const gp_solution *solution,
-								const double *diag, gp_posterior *out);
+								const double *prior, gp_posterior *out);
 
 /*
  * figures.c: the calibrator, the figures, and the leave-one-out posterior, which passes from the

@@ -63,14 +63,14 @@ make_world(gp_env *env, shape features, bool directed, bool weighted)
 	return w;
 }
 
-/* The row of an entry of W; 0 where there is none. */
+/* An entry of W; 0 where there is none, and 1 of a node with itself where no edge joins it. */
 static double
 edge_weight(const gp_graph *g, int i, int j)
 {
 	for (int64_t k = g->start[i]; k < g->start[i + 1]; k++)
 		if (g->col[k] == j)
 			return g->weight ? g->weight[k] : 1.0;
-	return 0.0;
+	return i == j && g->start[i] == g->start[i + 1] && !g->directed;
 }
 
 /* k = <x_i, x_j> / (|x_i| |x_j|) of rows of some width, or without the lengths. */

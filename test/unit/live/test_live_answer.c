@@ -459,6 +459,47 @@ check_edges(gp_env *env, setup s)
 	ok(n == 3 && left == 0 && most < 1e-9 && fabs(edge[0].effect) > 1e-6 && fabs(edge[0].effect) >= fabs(edge[2].effect), name);
 }
 
+/*
+ * Three rings: labels of two values, labels that all equal their mean, and none.  Of the second one
+ * something is known, of the third one nothing.
+ */
+static void
+check_silent(gp_env *env, const char *kernel, gp_strategy strategy, gp_type type)
+{
+	gp_device  *dev = gp_device_cpu(env, 1);
+	setup		s = {kernel, 0, strategy, GP_TASK_VALUES, 2, strategy == GP_STRATEGY_NYSTROM ? NODES : 0, false, false};
+	gp_problem	p = make_problem(env, &s, type);
+	double	   *target = gp_alloc_array(env, NODES, sizeof(double));
+	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
+	int32_t		node[3] = {9, 49, 89};
+	gp_posterior *out;
+	char		name[200];
+
+	for (int32_t i = 0; i < NODES; i++)
+	{
+		int32_t		next = i / 40 * 40 + (i + 1) % 40;
+
+		gp_edges_add(edges, 1, &i, &next, NULL);
+		if (i % 2 == 0 && i < 80)
+			target[i / 2] = i < 20 ? 2.0 : i < 40 ? 0.0 : 1.0;
+	}
+	p.nlabelled = 40;
+	p.graph = gp_graph_build(edges);
+	p.target = target;
+	p.live = strategy != GP_STRATEGY_PRECISION && strchr(kernel, 'P') == NULL;
+	out = gp_fit(dev, &p);
+	snprintf(name, sizeof(name), "%s, %s%s: labels that equal their mean say so", kernel, gp_strategy_names[out->plan.strategy],
+			 out->plan.exact_diagonal ? ", exact diagonal" : "");
+	ok(fabs(out->mean[49] - 1.0) < 1e-6 && out->variance[49] < 2.0 * out->variance[9] && out->variance[49] < 0.4, name);
+	ok(fabs(out->mean[89] - 1.0) < 1e-6 && fabs(out->variance[89] - 0.5) < 1e-9, "where none is values have their spread");
+	if (p.live)
+	{
+		gp_live_answer a = ask(dev, &p, out->state, node, 3, NULL, 0);
+
+		ok(difference(&a, out, node) < 1e-5, "live answers agree");
+	}
+}
+
 /* Pieces whose shape or type is another than that of the fit. */
 static void
 check_forms(gp_env *env, setup s)
@@ -588,6 +629,10 @@ main(void)
 	check_strategy(GP_STRATEGY_NYSTROM);
 	nodes((setup) {"gcn(layers=3)", 2, GP_STRATEGY_EXACT, GP_TASK_CLASSES, 5, 0, false, false}, GP_FLOAT);
 	nodes((setup) {"gcn(power=1.5)", 2, GP_STRATEGY_AUTO, GP_TASK_CLASSES, 5, 0, false, false}, GP_DOUBLE);
+	in_env(check_silent(env, "A^3*X0*W", GP_STRATEGY_EXACT, GP_FLOAT));
+	in_env(check_silent(env, "A^3*X0*W", GP_STRATEGY_NYSTROM, GP_FLOAT));
+	in_env(check_silent(env, "P(0.2)*X0*W", GP_STRATEGY_NYSTROM, GP_FLOAT));
+	in_env(check_silent(env, "laplacian(sigma2=2, d=2)", GP_STRATEGY_PRECISION, GP_FLOAT));
 	in_env(check_refusal(env, "appnp"));
 	in_env(check_refusal(env, "laplacian"));
 	return done_testing();

@@ -76,6 +76,7 @@ typedef struct gp_live_figures
 	double		unit;
 	double		offset;
 	double		least;			/* below which no value is predicted */
+	double		flat;			/* 1: all targets are equal */
 	double		wide;			/* 1: large matrices are of double */
 } gp_live_figures;
 
