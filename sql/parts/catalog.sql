@@ -133,6 +133,35 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.gp_asks(gnngp_internal.gp_graph_catalog) IS
     'what a task asks: its expression, or the column that holds the labels; NULL for a graph';
 
+-- A graph as it is now: columns that were renamed have their names of today.
+CREATE VIEW gnngp_internal.gp_graph_now WITH (security_invoker = true) AS
+    SELECT g.id, g.name, g.owner, g.created, g.nodes, g.edges,
+           gnngp_internal.gp_column_now(coalesce(g.nodes, g.edges), g.id_column, g.numbers)::name AS id_column,
+           gnngp_internal.gp_column_now(coalesce(g.nodes, g.edges), g.features, g.numbers) AS features,
+           gnngp_internal.gp_column_now(coalesce(g.nodes, g.edges), g.target, g.numbers)::name AS target,
+           gnngp_internal.gp_column_now(g.edges, g.src, g.numbers)::name AS src,
+           gnngp_internal.gp_column_now(g.edges, g.dst, g.numbers)::name AS dst,
+           gnngp_internal.gp_column_now(g.edges, g.weight, g.numbers)::name AS weight,
+           gnngp_internal.gp_column_now(g.edges, g.edge_time, g.numbers)::name AS edge_time,
+           gnngp_internal.gp_column_now(g.edges, g.edge_features, g.numbers) AS edge_features,
+           g.directed, g.sparse_features, g.scale, g.nodes_name, g.edges_name, g.sparse_features_name, g.kinds,
+           g.tables, g.tables_name, g.tables_kind, g.tables_timed,
+           gnngp_internal.gp_column_now(g.tables, g.tables_time, g.numbers) AS tables_time,
+           g.times, g.keys, g.exclude, g.time_zone, g.of_graph, g.form, g.entity, g.entity_name, g.entity_kind,
+           gnngp_internal.gp_column_now(g.entity, g.entity_column, g.numbers)::name AS entity_column,
+           g.entity_column AS entity_given,
+           gnngp_internal.gp_column_now(g.entity, g.task_target, g.numbers) AS task_target,
+           g.task_filter, g.task_path,
+           gnngp_internal.gp_column_now(g.entity, g.time_column, g.numbers)::name AS time_column,
+           g.horizon, g.every, g.since, g.label_rows,
+           gnngp_internal.gp_asks(g) AS asks,
+           -- what says whether a live state is of the graph: names as they are stored, which a dump keeps
+           concat_ws(E'\n', g.form, g.entity_name, g.entity_column, g.task_target, g.horizon, g.id_column, g.src, g.dst,
+                     coalesce(g.weight, ''), g.directed, g.sparse_features IS NOT NULL, g.scale, g.features,
+                     g.edge_features) AS shape
+    FROM gnngp_internal.gp_graph_catalog g;
+COMMENT ON VIEW gnngp_internal.gp_graph_now IS 'graphs, with the names that their columns have today';
+
 CREATE UNIQUE INDEX gp_graph_catalog_owner_name
     ON gnngp_internal.gp_graph_catalog (name, gnngp_internal.gp_role_oid(owner));
 CREATE INDEX ON gnngp_internal.gp_graph_catalog (of_graph);
@@ -296,7 +325,7 @@ CREATE POLICY visible ON gnngp_internal.gp_refresh_log FOR SELECT TO PUBLIC
                    WHERE m.id = gp_refresh_log.model
                      AND pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(m.owner), 'USAGE')));
 
-GRANT SELECT ON gnngp_internal.gp_graph_catalog, gnngp_internal.gp_model_catalog, gnngp_internal.gp_block,
+GRANT SELECT ON gnngp_internal.gp_graph_catalog, gnngp_internal.gp_graph_now, gnngp_internal.gp_model_catalog, gnngp_internal.gp_block,
     gnngp_internal.gp_grant_catalog, gnngp_internal.gp_refresh_log TO PUBLIC;
 GRANT SELECT ON SEQUENCE gnngp_internal.gp_graph_catalog_id_seq, gnngp_internal.gp_model_catalog_id_seq,
     gnngp_internal.gp_grant_catalog_id_seq, gnngp_internal.gp_refresh_log_id_seq TO PUBLIC;

@@ -25,31 +25,22 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            gnngp_internal.gp_role_name(g.owner) AS owner,
            coalesce(s.nodes, g.nodes::pg_catalog.text) AS nodes,
            coalesce(s.edges, g.edges::pg_catalog.text) AS edges,
-           n.id_column AS id,
-           n.features,
-           n.target,
-           n.src,
-           n.dst,
-           n.weight,
+           g.id_column AS id,
+           g.features,
+           g.target,
+           g.src,
+           g.dst,
+           g.weight,
            g.directed,
            coalesce(s.sparse_features, g.sparse_features::pg_catalog.text) AS sparse_features,
            g.created,
            nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
            g.scale,
-           n.edge_time AS time_column,
-           n.edge_features,
-           gnngp_internal.gp_asks(g) AS asks,
+           g.edge_time AS time_column,
+           g.edge_features,
+           g.asks,
            g.horizon
-    FROM gnngp_internal.gp_graph_catalog g
-        CROSS JOIN LATERAL (
-            SELECT gnngp_internal.gp_column_now(g.nodes, g.id_column, g.numbers)::name AS id_column,
-                   gnngp_internal.gp_column_now(g.nodes, g.features, g.numbers) AS features,
-                   gnngp_internal.gp_column_now(g.nodes, g.target, g.numbers)::name AS target,
-                   gnngp_internal.gp_column_now(g.edges, g.src, g.numbers)::name AS src,
-                   gnngp_internal.gp_column_now(g.edges, g.dst, g.numbers)::name AS dst,
-                   gnngp_internal.gp_column_now(g.edges, g.weight, g.numbers)::name AS weight,
-                   gnngp_internal.gp_column_now(g.edges, g.edge_time, g.numbers)::name AS edge_time,
-                   gnngp_internal.gp_column_now(g.edges, g.edge_features, g.numbers) AS edge_features) n
+    FROM gnngp_internal.gp_graph_now g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
                    max(t.state) FILTER (WHERE t.place = 2) AS edges,
@@ -76,14 +67,14 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
         CROSS JOIN LATERAL (
             SELECT pg_catalog.string_agg(pg_catalog.format('column %I of %s is missing', u.name, u.source::pg_catalog.text),
                                          '; ' ORDER BY u.place) AS problem
-            FROM (VALUES (1, g.nodes, n.id_column), (2, g.nodes, n.target), (3, g.edges, n.src),
-                         (4, g.edges, n.dst), (5, g.edges, n.weight), (6, g.edges, n.edge_time)
+            FROM (VALUES (1, g.nodes, g.id_column), (2, g.nodes, g.target), (3, g.edges, g.src),
+                         (4, g.edges, g.dst), (5, g.edges, g.weight), (6, g.edges, g.edge_time)
                   UNION ALL
                   SELECT 6 + f.place, f.source, f.name
-                  FROM (SELECT g.nodes, f.name, f.place FROM pg_catalog.unnest(n.features) WITH ORDINALITY AS f (name, place)
+                  FROM (SELECT g.nodes, f.name, f.place FROM pg_catalog.unnest(g.features) WITH ORDINALITY AS f (name, place)
                         UNION ALL
                         SELECT g.edges, e.name, 100000 + e.place
-                        FROM pg_catalog.unnest(n.edge_features) WITH ORDINALITY AS e (name, place)) f (source, name, place)) u (place, source, name)
+                        FROM pg_catalog.unnest(g.edge_features) WITH ORDINALITY AS e (name, place)) f (source, name, place)) u (place, source, name)
             WHERE u.name IS NOT NULL
               AND EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = u.source)
               AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a
@@ -93,8 +84,8 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
             SELECT pg_catalog.string_agg(pg_catalog.format('column %I of %s has type %s, not %s', u.name, g.edges::pg_catalog.text,
                                                            pg_catalog.format_type(e.atttypid, e.atttypmod), pg_catalog.format_type(i.atttypid, i.atttypmod)),
                                          '; ' ORDER BY u.place) AS problem
-            FROM (VALUES (1, n.src), (2, n.dst)) u (place, name)
-                JOIN pg_catalog.pg_attribute i ON i.attrelid = g.nodes AND i.attname = n.id_column AND NOT i.attisdropped
+            FROM (VALUES (1, g.src), (2, g.dst)) u (place, name)
+                JOIN pg_catalog.pg_attribute i ON i.attrelid = g.nodes AND i.attname = g.id_column AND NOT i.attisdropped
                 JOIN pg_catalog.pg_attribute e ON e.attrelid = g.edges AND e.attname = u.name AND NOT e.attisdropped
                 CROSS JOIN LATERAL (
                     WITH RECURSIVE b AS (

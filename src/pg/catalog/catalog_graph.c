@@ -59,59 +59,13 @@ static const gnngp_member columns[] = {
 
 #define NCOLUMNS ((int) lengthof(columns))
 
-static const gnngp_member id_column = COLUMN("id", INT8OID, id);
-static const gnngp_member owner_text = COLUMN("owner", TEXTOID, owner);
-
-/* The name that a table of labels refers to its entities by, before it was renamed. */
-static const gnngp_member entity_given = COLUMN("entity_given", TEXTOID, task.entity_given);
-
-/* What says whether a live state is of the graph: names as they are stored, which a dump keeps. */
-static const gnngp_member shape_text = COLUMN("shape", TEXTOID, shape);
-#define SHAPE \
-	"concat_ws(E'\\n', form, entity_name, entity_column, task_target, horizon, id_column, src, dst," \
-	" coalesce(weight, ''), directed, sparse_features IS NOT NULL, scale, features, edge_features)" \
-	" AS shape"
-
-/* What holds the column, or the columns, that a member names; NULL: it names none. */
-static const char *
-table_of(const char *member)
-{
-	static const char *const tables[][2] = {
-		{"coalesce(nodes, edges)", " id_column target features "},
-		{"edges", " src dst weight edge_time edge_features "},
-		{"tables", " tables_time "},
-		{"entity", " entity_column task_target time_column "}
-	};
-
-	for (int i = 0; i < (int) lengthof(tables); i++)
-		if (strstr(tables[i][1], psprintf(" %s ", member)))
-			return tables[i][0];
-	return NULL;
-}
-
-/* What to select: columns that were renamed have their names of today. */
-static const char *
-lookup_list(void)
-{
-	StringInfoData list;
-
-	initStringInfo(&list);
-	for (int i = 0; i < NCOLUMNS; i++)
-	{
-		const char *name = columns[i].name;
-		const char *table = table_of(name);
-		bool		is_list = columns[i].type == TEXTARRAYOID || columns[i].type == NAMEARRAYOID;
-		const char *type = is_list ? "::text[]" : "";
-
-		if (table)
-			appendStringInfo(&list, "gnngp_internal.gp_column_now(%s, %s, numbers)%s AS %s, ",
-							 table, name, type, name);
-		else
-			appendStringInfo(&list, "%s%s, ", name, type);
-	}
-	appendStringInfoString(&list, SHAPE ", entity_column AS entity_given, id");
-	return list.data;
-}
+/* What else is read, the id first. */
+static const gnngp_member stamps[] = {
+	COLUMN("id", INT8OID, id),
+	COLUMN("owner", TEXTOID, owner),
+	COLUMN("shape", TEXTOID, shape),
+	COLUMN("entity_given", TEXTOID, task.entity_given),
+};
 
 /* The column that contradicts a graph of tables, or a task; NULL: none. */
 static const char *
@@ -168,20 +122,23 @@ task_form(const char *name)
 	return form;
 }
 
-/* Turns the row in hand into a definition in context. */
+/* The graph that a name means, or without one an id. */
 static gnngp_graph_def *
-load_graph(MemoryContext context)
+find_graph(const char *name, int64 id)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
+	MemoryContext context = CurrentMemoryContext;
 	const char *wrong;
 
-	for (int i = 0; i < NCOLUMNS; i++)
-		gnngp_member_load(&columns[i], def);
-	gnngp_member_load(&owner_text, def);
-	gnngp_member_load(&shape_text, def);
-	gnngp_member_load(&entity_given, def);
-	gnngp_member_load(&id_column, def);
+	gnngp_spi_connect();
+	if (name)
+		(void) gnngp_find_named(&gnngp_graph_kind, name, false);
+	else
+		gnngp_find_id(&gnngp_graph_kind, id);
+	MemoryContextSwitchTo(context);
+	gnngp_members_load(columns, NCOLUMNS, def);
+	gnngp_members_load(stamps, lengthof(stamps), def);
+	gnngp_spi_finish();
 	def->task.form = task_form(def->task.form_name);
 	if (def->features.n < 0 || def->edge_features.n < 0)
 		gnngp_raise(DATA_CORRUPTED, "Create the graph again with gp_create_graph.",
@@ -193,22 +150,22 @@ load_graph(MemoryContext context)
 					"Create the graph again with gp_create_graph, or the task with gp_create_task.",
 					"the row of graph \"%s\" in %s is damaged: column \"%s\" is wrong", def->name,
 					gnngp_graph_kind.table, wrong);
-	MemoryContextSwitchTo(old);
 	return def;
 }
 
 gnngp_graph_def *
 gnngp_own_graph(const char *name)
 {
-	MemoryContext context = CurrentMemoryContext;
-	gnngp_graph_def *def;
+	gnngp_graph_def *def = find_graph(name, 0);
 
-	gnngp_spi_connect();
-	(void) gnngp_find_named(&gnngp_graph_kind, lookup_list(), name, false);
-	def = load_graph(context);
-	gnngp_spi_finish();
 	gnngp_require_owner(def->owner_role, "graph", def->name);
 	return def;
+}
+
+gnngp_graph_def *
+gnngp_graph_by_id(int64 id)
+{
+	return find_graph(NULL, id);
 }
 
 void
@@ -278,19 +235,6 @@ gnngp_graph_tasks(int64 id)
 	for (int i = 0; i < n; i++)
 		tasks = lappend(tasks, gnngp_graph_by_id(task[i]));
 	return tasks;
-}
-
-gnngp_graph_def *
-gnngp_graph_by_id(int64 id)
-{
-	MemoryContext context = CurrentMemoryContext;
-	gnngp_graph_def *def;
-
-	gnngp_spi_connect();
-	gnngp_find_id(&gnngp_graph_kind, lookup_list(), id);
-	def = load_graph(context);
-	gnngp_spi_finish();
-	return def;
 }
 
 /*
@@ -365,6 +309,6 @@ gnngp_graph_update(const gnngp_graph_def *def)
 	append_columns(&query, 1, ") = ");
 	appendStringInfoString(&query, ") WHERE id = $1");
 	gnngp_spi_connect();
-	(void) write_row(def, &id_column, query.data);
+	(void) write_row(def, &stamps[0], query.data);
 	gnngp_spi_finish();
 }

@@ -11,6 +11,7 @@ typedef struct gnngp_kind
 {
 	const char *noun;
 	const char *table;
+	const char *view;			/* of its rows, with columns as they are now */
 	const char *hint;
 } gnngp_kind;
 
@@ -21,13 +22,11 @@ extern const gnngp_kind gnngp_model_kind;
  * Finds the row that a name means, inside SPI that the caller has connected: the
  * first of SPI_tuptable.  42704 when there is none (false when missing_ok), 42P09 when
  * several are meant as well, 42501 when it would be another than a grant named before.
- * The owner and the id must be among the columns.
  */
-extern bool gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name,
-							 bool missing_ok);
+extern bool gnngp_find_named(const gnngp_kind *kind, const char *name, bool missing_ok);
 
 /* The same for a row of this id, which is then the first: 42704 when it is gone. */
-extern void gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id);
+extern void gnngp_find_id(const gnngp_kind *kind, int64 id);
 
 /*
  * Deletes a model, or all models of a graph, with their blocks, grants and log
@@ -74,8 +73,8 @@ typedef struct gnngp_member
 	size_t		offset;
 } gnngp_member;
 
-/* Loads a column of the first row that SPI has found, palloc'd in the current context. */
-extern void gnngp_member_load(const gnngp_member *member, void *record);
+/* Loads columns of the first row that SPI has found, palloc'd in the current context. */
+extern void gnngp_members_load(const gnngp_member *member, int n, void *record);
 
 /* The parameter that a column is written from; the server casts texts to names. */
 extern gnngp_param gnngp_member_save(const gnngp_member *member, const void *record);

@@ -104,52 +104,47 @@ static const gnngp_member stamps[] = {
 
 #define NCOLUMNS ((int) lengthof(columns))
 
-/* The list of columns that a fit writes, and of those that are read, too. */
-static char *
-column_list(bool stamped)
+/* The model that a name means, or without one an id; NULL, where missing_ok, for none. */
+static gnngp_model *
+find_model(const char *name, int64 id, bool missing_ok)
 {
-	StringInfoData list;
+	MemoryContext context = CurrentMemoryContext;
+	gnngp_model *model = NULL;
+	bool		found = true;
 
-	initStringInfo(&list);
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&list, "%s%s", i > 0 ? ", " : "", columns[i].member.name);
-	for (int i = 1; stamped && i < (int) lengthof(stamps); i++)
-		appendStringInfo(&list, ", %s", stamps[i].name);
-	return list.data;
+	gnngp_spi_connect();
+	if (name)
+		found = gnngp_find_named(&gnngp_model_kind, name, missing_ok);
+	else
+		gnngp_find_id(&gnngp_model_kind, id);
+	MemoryContextSwitchTo(context);
+	if (found)
+	{
+		model = palloc0(sizeof(gnngp_model));
+		for (int i = 0; i < NCOLUMNS; i++)
+			gnngp_members_load(&columns[i].member, 1, model);
+		gnngp_members_load(stamps, lengthof(stamps), model);
+	}
+	gnngp_spi_finish();
+	return model;
 }
 
-/* Turns the row in hand into a model in context. */
-static gnngp_model *
-load_model(MemoryContext context)
+gnngp_model *
+gnngp_model_lookup(const char *name, bool missing_ok)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	gnngp_model *model = palloc0(sizeof(gnngp_model));
+	return find_model(name, 0, missing_ok);
+}
 
-	for (int i = 0; i < NCOLUMNS; i++)
-		gnngp_member_load(&columns[i].member, model);
-	for (int i = 0; i < (int) lengthof(stamps); i++)
-		gnngp_member_load(&stamps[i], model);
-	MemoryContextSwitchTo(old);
-	return model;
+gnngp_model *
+gnngp_model_by_id(int64 id)
+{
+	return find_model(NULL, id, false);
 }
 
 int
 gnngp_model_parts(const gnngp_model *model)
 {
 	return (model->task ? GNNGP_PART_NODES : 0) | (model->link.method ? GNNGP_PART_LINKS : 0);
-}
-
-gnngp_model *
-gnngp_model_lookup(const char *name, bool missing_ok)
-{
-	MemoryContext context = CurrentMemoryContext;
-	gnngp_model *model = NULL;
-
-	gnngp_spi_connect();
-	if (gnngp_find_named(&gnngp_model_kind, column_list(true), name, missing_ok))
-		model = load_model(context);
-	gnngp_spi_finish();
-	return model;
 }
 
 /* The first column that contradicts the node part, or what C relies on; NULL for none. */
@@ -210,19 +205,6 @@ gnngp_require_link_part(const gnngp_model *model)
 		l->settings.keep < 0 ? "link_asked_keep" : NULL;
 
 	require_part(model, l->method != NULL, "link", wrong, "gp_fit_links");
-}
-
-gnngp_model *
-gnngp_model_by_id(int64 id)
-{
-	MemoryContext context = CurrentMemoryContext;
-	gnngp_model *model;
-
-	gnngp_spi_connect();
-	gnngp_find_id(&gnngp_model_kind, column_list(true), id);
-	model = load_model(context);
-	gnngp_spi_finish();
-	return model;
 }
 
 Datum
@@ -330,10 +312,12 @@ save_query(int parts)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "INSERT INTO gnngp_internal.gp_model_catalog AS m"
-					 " (version, link_version, fitted, link_fitted, %s) VALUES (%d, %d, %s, %s",
-					 column_list(false), (parts & GNNGP_PART_NODES) != 0,
-						 (parts & GNNGP_PART_LINKS) != 0,
+	appendStringInfoString(&query, "INSERT INTO gnngp_internal.gp_model_catalog AS m"
+						   " (version, link_version, fitted, link_fitted");
+	for (int i = 0; i < NCOLUMNS; i++)
+		appendStringInfo(&query, ", %s", columns[i].member.name);
+	appendStringInfo(&query, ") VALUES (%d, %d, %s, %s", (parts & GNNGP_PART_NODES) != 0,
+					 (parts & GNNGP_PART_LINKS) != 0,
 					 (parts & GNNGP_PART_NODES) ? "clock_timestamp()" : "NULL",
 					 (parts & GNNGP_PART_LINKS) ? "clock_timestamp()" : "NULL");
 	for (int i = 0; i < NCOLUMNS; i++)

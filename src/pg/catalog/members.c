@@ -27,22 +27,28 @@ gnngp_interval_length(const char *text)
 	return i->time + ((int64) i->month * 31 + i->day) * USECS_PER_DAY;
 }
 
+/* An array of texts or names. */
 static gnngp_texts
 load_texts(Datum value, bool null)
 {
 	gnngp_texts list = {0, NULL};
+	ArrayType  *array;
+	bool		names;
 	Datum	   *elements;
 	bool	   *nulls;
 
 	if (null)
 		return list;
-	list.n = gnngp_array_elements(DatumGetArrayTypePCopy(value), &elements, &nulls);
+	array = DatumGetArrayTypePCopy(value);
+	names = ARR_ELEMTYPE(array) == NAMEOID;
+	list.n = gnngp_array_elements(array, &elements, &nulls);
 	list.text = palloc(sizeof(char *) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)
 	{
 		if (nulls[i])
 			return (gnngp_texts) {-1, NULL};
-		list.text[i] = TextDatumGetCString(elements[i]);
+		list.text[i] = names ? pstrdup(NameStr(*DatumGetName(elements[i]))) :
+			TextDatumGetCString(elements[i]);
 	}
 	return list;
 }
@@ -81,8 +87,8 @@ load_oids(Datum value, bool null)
 	return list;
 }
 
-void
-gnngp_member_load(const gnngp_member *member, void *record)
+static void
+load_member(const gnngp_member *member, void *record)
 {
 	void	   *at = (char *) record + member->offset;
 	HeapTuple	row = SPI_tuptable->vals[0];
@@ -134,6 +140,13 @@ gnngp_member_load(const gnngp_member *member, void *record)
 		default:
 			*(gnngp_texts *) at = load_texts(value, null);
 	}
+}
+
+void
+gnngp_members_load(const gnngp_member *member, int n, void *record)
+{
+	for (int i = 0; i < n; i++)
+		load_member(&member[i], record);
 }
 
 /* The array of a list of texts, or of tables; NULL where there is none. */

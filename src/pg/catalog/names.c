@@ -6,11 +6,11 @@
 #include "catalog_internal.h"
 
 const gnngp_kind gnngp_graph_kind = {
-	"graph", "gp_graph_catalog",
+	"graph", "gp_graph_catalog", "gp_graph_now",
 	"Create it with gp_create_graph, a task with gp_create_task; the view gp_graphs lists yours. A grant of a model does not include its graph: fits are for the owner."
 };
 const gnngp_kind gnngp_model_kind = {
-	"model", "gp_model_catalog",
+	"model", "gp_model_catalog", "gp_model_catalog",
 	"Make it with gp_fit or gp_fit_links; the view gp_models lists those that you may read."
 };
 
@@ -68,7 +68,7 @@ find_rows(const gnngp_kind *kind, const char *columns, const char *owner, const 
 						  " ELSE %d END AS class FROM gnngp_internal.%s t"
 						  " WHERE name = $1 AND ($2 IS NULL OR owner::text = $2)"
 						  " ORDER BY class, owner::text COLLATE \"C\", id",
-						  columns, CLASS_OWN, CLASS_ROLE, CLASS_GRANTED, CLASS_PUBLIC, kind->table);
+						  columns, CLASS_OWN, CLASS_ROLE, CLASS_GRANTED, CLASS_PUBLIC, kind->view);
 
 	gnngp_execute(GNNGP_SELECT, query, gnngp_param_text(name),
 				  gnngp_param_text(owner),
@@ -189,7 +189,7 @@ report_unknown(const gnngp_kind *kind, const char *name)
  * else may have named so in order to stand in for it.
  */
 bool
-gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, bool missing_ok)
+gnngp_find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 {
 	const char *text = name;
 	char	   *owner = read_part(&text, false);
@@ -209,14 +209,14 @@ gnngp_find_named(const gnngp_kind *kind, const char *columns, const char *name, 
 					 errhint("Call the function first, in WITH p AS MATERIALIZED (SELECT * FROM gp_predict(...)), and use p.")));
 		return false;
 	}
-	if (find_rows(kind, columns, self, name) > 0)
+	if (find_rows(kind, "t.*", self, name) > 0)
 	{
 		check_ambiguous(kind, name);
 		if (!missing_ok && kind == &gnngp_model_kind)
 			check_revoked(name);
 		return true;
 	}
-	if (qualified && find_rows(kind, columns, owner, rest) > 0)
+	if (qualified && find_rows(kind, "t.*", owner, rest) > 0)
 		return true;
 	if (missing_ok)
 		return false;
@@ -271,10 +271,10 @@ gnngp_check_name(const char *kind, const char *name)
 }
 
 void
-gnngp_find_id(const gnngp_kind *kind, const char *columns, int64 id)
+gnngp_find_id(const gnngp_kind *kind, int64 id)
 {
-	gnngp_execute(GNNGP_SELECT, psprintf("SELECT %s FROM gnngp_internal.%s WHERE id = $1", columns,
-										 kind->table), gnngp_param_int8(id));
+	gnngp_execute(GNNGP_SELECT, psprintf("SELECT * FROM gnngp_internal.%s WHERE id = $1", kind->view),
+				  gnngp_param_int8(id));
 	if (SPI_processed == 0)
 		gnngp_raise(UNDEFINED_OBJECT, kind->hint, "the %s no longer exists", kind->noun);
 }
