@@ -100,10 +100,11 @@ prove_installcheck:
 
 .PHONY: prove_installcheck
 
-# An archive of the commit, as PGXN takes it and as rpmbuild reads it.
+# An archive of the commit, as PGXN takes it and as rpmbuild reads it, in the folder DIST.
+DIST = .
 dist:
-	git archive --format=zip --prefix=$(EXTENSION)-$(EXTVERSION)/ -o $(EXTENSION)-$(EXTVERSION).zip HEAD
-	git archive --format=tar.gz --prefix=$(EXTENSION)-$(EXTVERSION)/ -o $(EXTENSION)-$(EXTVERSION).tar.gz HEAD
+	for form in zip tar.gz; do git archive --format=$$form --prefix=$(EXTENSION)-$(EXTVERSION)/ \
+		-o '$(DIST)/$(EXTENSION)-$(EXTVERSION)'.$$form HEAD || exit; done
 
 release-check:
 	@perl test/metadata.pl | { ! grep . ; }

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# packages.sh - builds the Debian packages, the RPM and the extension image, and uses them, as TAP.
+# packages.sh - builds the Debian packages, the archives, the RPM and the extension image, and uses
+# them, as TAP.
 #
 # The Debian package is installed into a bare Debian of this release, which debootstrap makes and
-# which goes away at the end.  The RPM and the image serve a private copy of this machine's server.
-# Each then makes the extension and fits a small graph.  Needs root, the network and some minutes;
+# which goes away at the end.  The others serve a private copy of this machine's server: PGXN's
+# client installs the archive for PGXN, and rpmbuild takes the other one.  Each then makes the extension and fits a small graph.  Needs root, the network and some minutes;
 # tools that cannot be had skip their package.
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -57,21 +58,36 @@ uninstall() {
 	rm -f "$("$PG_CONFIG" --pkglibdir)"/gnngp* "$("$PG_CONFIG" --sharedir)"/extension/gnngp*
 }
 
-# The RPM, built from the archive of the commit; the private server gets its files.
+# The first fit in a database of its own: what is tested, the database, SQL after it.
+serves() {
+	createdb "$2" && psql -XAtq -d "$2" -f - <<<"$FIRST_FIT${3:-}" >"$WORK/$2_fit.log" 2>&1
+	fitted "$1" "$WORK/$2_fit.log"
+}
+
+# What make dist writes of the commit, and PGXN's archive as PGXN's client installs it.
+pgxn_archive() {
+	make -s -C "$ROOT" dist DIST="$WORK" >"$WORK/dist.log" 2>&1 ||
+		{ tail -n 20 "$WORK/dist.log" | report "make dist"; return; }
+	uninstall
+	mkdir -p "$("$PG_CONFIG" --libdir)"
+	pgxn install --yes --nosudo --pg_config "$PG_CONFIG" "$WORK/gnngp-1.0.0.zip" >"$WORK/pgxn.log" 2>&1 ||
+		tail -n 20 "$WORK/pgxn.log" | report "pgxn install takes the archive"
+	serves "PGXN's archive serves a server" pgxn
+}
+
+# The RPM, built from the archive; the private server gets its files.
 rpm_package() {
 	local top=$WORK/rpm
 
-	git -C "$ROOT" archive --format=tar.gz --prefix=gnngp-1.0.0/ -o "$WORK/gnngp-1.0.0.tar.gz" HEAD &&
-		rpmbuild -tb --nodeps --define "_topdir $top" --define "pgmajor $PG_VERSION" \
-			--define "pgroot /usr/lib/postgresql/$PG_VERSION" "$WORK/gnngp-1.0.0.tar.gz" >"$WORK/rpm.log" 2>&1 ||
+	rpmbuild -tb --nodeps --define "_topdir $top" --define "pgmajor $PG_VERSION" \
+		--define "pgroot /usr/lib/postgresql/$PG_VERSION" "$WORK/gnngp-1.0.0.tar.gz" >"$WORK/rpm.log" 2>&1 ||
 		{ tail -n 20 "$WORK/rpm.log" | report "rpmbuild builds"; return; }
 	uninstall
 	(mkdir -p "$top/root" && cd "$top/root" && rpm2cpio "$top"/RPMS/*/*.rpm | cpio -idm 2>/dev/null &&
 		cp -r usr/lib/postgresql usr/share/postgresql "$WORK/") || true
 	cp "$WORK/postgresql/$PG_VERSION/lib/gnngp.so" "$("$PG_CONFIG" --pkglibdir)/"
 	cp "$WORK/postgresql/$PG_VERSION/extension"/gnngp* "$("$PG_CONFIG" --sharedir)/extension/"
-	createdb rpm && psql -XAtq -d rpm -f - <<<"$FIRST_FIT" >"$WORK/rpm_fit.log" 2>&1
-	fitted "the RPM serves a server" "$WORK/rpm_fit.log"
+	serves "the RPM serves a server" rpm
 }
 
 # The extension image; that OpenBLAS comes out of it is asked of the dynamic linker.
@@ -85,9 +101,8 @@ extension_image() {
 	lib=$("$PG_CONFIG" --pkglibdir)
 	cp "$WORK/image/lib/"* "$lib/"
 	cp "$WORK/image/share/extension/"* "$("$PG_CONFIG" --sharedir)/extension/"
-	createdb image && psql -XAtq -d image -f - <<<"$FIRST_FIT
-SELECT 'own: ' || (pg_read_file('/proc/self/maps', 0, 1000000) LIKE '%$lib/libopenblas%');" >"$WORK/image_fit.log" 2>&1
-	fitted "the extension image serves a server" "$WORK/image_fit.log"
+	serves "the extension image serves a server" image "
+SELECT 'own: ' || (pg_read_file('/proc/self/maps', 0, 1000000) LIKE '%$lib/libopenblas%');"
 	{ grep -qx 'own: true' "$WORK/image_fit.log" || cat "$WORK/image_fit.log"; } |
 		report "OpenBLAS comes out of the image"
 }
@@ -95,11 +110,12 @@ SELECT 'own: ' || (pg_read_file('/proc/self/maps', 0, 1000000) LIKE '%$lib/libop
 # All of it, in a function: the file may change while it runs.
 main() {
 	[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP root's rights are needed"; exit; }
-	prepare debhelper postgresql-server-dev-all debootstrap rpm cpio
+	prepare debhelper postgresql-server-dev-all debootstrap pgxnclient rpm cpio
 	trap 'stop_server; finish' EXIT
 	private_server
 	start_server
 	debian_package
+	pgxn_archive
 	rpm_package
 	extension_image
 }

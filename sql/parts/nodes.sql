@@ -45,7 +45,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_links_support(internal) IS
     'planner support: the rows of gp_predict_links and gp_score_links';
 
 CALL gnngp_internal.gp_create_forms('gp_predict',
-    'model text, {nodes}, top integer DEFAULT 1, unlabelled_only boolean DEFAULT false, class text DEFAULT NULL',
+    'model text, {nodes}, top integer DEFAULT 1, unlabelled_only boolean DEFAULT false, class gnngp_internal.gp_class DEFAULT NULL',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
     'gnngp_predict',
     'STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000 SUPPORT gnngp_internal.gp_predict_support',

@@ -38,12 +38,12 @@ COMMENT ON FUNCTION @extschema@.gp_fit(text, text, @extschema@.gp_kernel, text, 
 
 CREATE FUNCTION @extschema@.gp_evaluate(
     model text,
-    class text DEFAULT NULL,
+    class gnngp_internal.gp_class DEFAULT NULL,
     k integer DEFAULT NULL,
     false_alarms double precision DEFAULT 0.01)
 RETURNS TABLE (metric text, value double precision)
 AS 'MODULE_PATHNAME', 'gnngp_evaluate' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 3;
-COMMENT ON FUNCTION @extschema@.gp_evaluate(text, text, integer, double precision) IS
+COMMENT ON FUNCTION @extschema@.gp_evaluate(text, gnngp_internal.gp_class, integer, double precision) IS
     'the quality of a model on its own labels, each left out in turn, and how well a class is ranked; gp_tune(graph) compares kernels';
 
 CREATE FUNCTION @extschema@.gp_tune(

@@ -121,3 +121,45 @@ BEGIN
         $sql$, type);
     END LOOP;
 END $casts$;
+
+-- The name of a class, with the bytes of a text.  Booleans and integers name classes too,
+-- because targets may be of these types.
+CREATE TYPE gnngp_internal.gp_class;
+
+CREATE FUNCTION gnngp_internal.gp_class_in(cstring) RETURNS gnngp_internal.gp_class
+AS 'textin' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_class_in(cstring) IS 'read the name of a class';
+
+CREATE FUNCTION gnngp_internal.gp_class_out(gnngp_internal.gp_class) RETURNS cstring
+AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_class_out(gnngp_internal.gp_class) IS 'the name of a class as text';
+
+CREATE TYPE gnngp_internal.gp_class (
+    INPUT = gnngp_internal.gp_class_in, OUTPUT = gnngp_internal.gp_class_out, LIKE = text
+);
+COMMENT ON TYPE gnngp_internal.gp_class IS 'the name of a class: a text, a boolean or an integer';
+
+DO $casts$
+DECLARE
+    form text[];
+BEGIN
+    FOREACH form SLICE 1 IN ARRAY ARRAY[['boolean', 'booltext'], ['character', 'rtrim1']]
+    LOOP
+        EXECUTE format($sql$
+            CREATE FUNCTION gnngp_internal.gp_class(%1$s) RETURNS gnngp_internal.gp_class
+            AS %2$L LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+            COMMENT ON FUNCTION gnngp_internal.gp_class(%1$s) IS 'the class that a value of the target names'
+        $sql$, form[1], form[2]);
+    END LOOP;
+    FOREACH form SLICE 1 IN ARRAY ARRAY[
+        ['text', 'WITHOUT FUNCTION'], ['varchar', 'WITHOUT FUNCTION'], ['name', 'WITH INOUT'],
+        ['bigint', 'WITH INOUT'], ['integer', 'WITH INOUT'], ['smallint', 'WITH INOUT'],
+        ['boolean', 'WITH FUNCTION gnngp_internal.gp_class(boolean)'],
+        ['character', 'WITH FUNCTION gnngp_internal.gp_class(character)']]
+    LOOP
+        EXECUTE format($sql$
+            CREATE CAST (%1$s AS gnngp_internal.gp_class) %2$s AS IMPLICIT;
+            COMMENT ON CAST (%1$s AS gnngp_internal.gp_class) IS 'the class that a value of the target names'
+        $sql$, form[1], form[2]);
+    END LOOP;
+END $casts$;

@@ -48,30 +48,39 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem, gp_link_method
 	return gp_method_plan(dev, methods[*method], &p, problem);
 }
 
+/* The auto-encoders of a graph with two sides; NULL where limit has no room for them. */
+static gp_link_model *
+fit_items(gp_device *dev, const gp_link_problem *problem, size_t limit)
+{
+	gp_problem	p = node_problem(problem, limit);
+	double		bytes = gp_method_plan(dev, &gp_method_ease, &p, problem).bytes;
+
+	if (bytes > (double) limit)
+	{
+		gp_notice(dev->env, "Raise gnngp.memory_limit.",
+				  "method ease is left out: it needs %.0f MB", ceil(bytes / 1048576.0));
+		return NULL;
+	}
+	p.estimate_limit = 0;
+	return gp_method_fit(dev, &gp_method_ease, &p, problem);
+}
+
+/* Scores come first: they take most of the time, and it is their plan that is announced. */
 gp_link_model *
 gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
 	gp_problem	p = node_problem(problem, 0);
 	bool		items = takes_items(env, problem);
-	gp_link_model *ease = NULL;
+	size_t		before = env->used;
+	size_t		limit = env->limit > 0 ? gp_limit(env) : SIZE_MAX;
 	gp_link_model *model;
+	gp_link_model *ease;
 
 	if (problem->method != GP_LINK_AUTO)
 		return gp_method_fit(dev, methods[problem->method], &p, problem);
-	if (items)
-	{
-		size_t		limit = env->limit > 0 ? gp_limit(env) : SIZE_MAX;
-		gp_problem	trial = node_problem(problem, limit);
-		double		bytes = gp_method_plan(dev, &gp_method_ease, &trial, problem).bytes;
-
-		if (bytes <= (double) limit)
-			ease = gp_method_fit(dev, &gp_method_ease, &p, problem);
-		else
-			gp_notice(env, "Raise gnngp.memory_limit.",
-					  "method ease is left out: it needs %.0f MB", ceil(bytes / 1048576.0));
-	}
 	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
+	ease = items ? fit_items(dev, problem, limit - (env->used - before)) : NULL;
 	/* The better one by how hidden links rank among their rivals. */
 	if (ease && ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR])
 	{
