@@ -247,33 +247,39 @@ sub short { return $_[0] =~ s{^.*/}{}r }
 sub draw_column
 {
 	my ($name, $x, $top, $y) = @_;
-	return sprintf qq{<path d="M%d %d V%d H460"/>\n<text class="says" transform="translate(%d %d) rotate(-50)">%s</text>\n},
+	return sprintf qq{<path d="M%d %d V%d H400"/>\n<text class="says" transform="translate(%d %d) rotate(-50)">%s</text>\n},
 	  $x, $top - 6, $y + 19, $x + 2, $top - 12, short($name);
 }
 
 # The picture: the calls on top; a mark for each floor that includes another, always above that one's own line
 sub draw
 {
-	my ($top, $step, $width) = (120, 46, 440);
+	my ($top, $step, $width, $first) = (120, 44, 380, 420);
 	my %to = arrows();
 	my @rows = (reverse(@FLOORS), @BESIDE);
 	my %y = map { $rows[$_][0] => $top + $step * $_ } 0 .. $#rows;
-	my %x = map { $FLOORS[$_][0] => 490 + 32 * ($#FLOORS - $_) } 0 .. $#FLOORS;
+	my %x = map { $FLOORS[$_][0] => $first + 27 * ($#FLOORS - $_) } 0 .. $#FLOORS;
 	my $body = join '', (map { draw_column($_->[0], $x{ $_->[0] }, $top, $y{ $_->[0] }) } reverse @FLOORS),
 	  map { draw_floor($_, $y{ $_->[0] }, $width, \%x, $to{ $_->[0] }) } @rows;
-	printf <<'SVG', (980, $top + $step * @rows + 10) x 2, $body;
+	printf <<'SVG', ($first + 27 * @FLOORS + 40, $top + $step * @rows + 10) x 2, $body;
 <svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img" aria-label="The floors of gnngp and which others each includes">
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 .title { font-size: 15px; font-weight: 600 } .name { font-weight: 600 } .says { font-size: 11.5px; fill: #52606d }
 rect { stroke: #9aa5b1 } rect.pg { fill: #e3f0fb } rect.core { fill: #f3f0e4 } rect.cuda { fill: #e5f3e4 }
 circle.pg { fill: #2b6cb0 } circle.core { fill: #8a6d1f } circle.cuda { fill: #3c8c3a }
-path { fill: none; stroke: #e4e7eb }
+path { fill: none; stroke: #e4e7eb } rect.ground { fill: #ffffff; stroke: none }
+@media (prefers-color-scheme: dark) {
+text { fill: #e4e7eb } .says { fill: #9aa5b1 } path { stroke: #323f4b } rect { stroke: #3e4c59 } rect.ground { fill: #12181f }
+rect.pg { fill: #1c3044 } rect.core { fill: #35301f } rect.cuda { fill: #1f3623 }
+circle.pg { fill: #74c0fc } circle.core { fill: #e0b84c } circle.cuda { fill: #8ce99a }
+}
 </style>
-<rect x="0" y="0" width="100%%" height="100%%" fill="#ffffff" stroke="none"/>
+<rect class="ground" width="100%%" height="100%%"/>
 <text class="title" x="20" y="30">The floors</text>
 <text class="says" x="20" y="52">A mark: this floor includes the one whose column it stands in.</text>
-<text class="says" x="20" y="70">Every column ends at its own floor, so a mark below its end would be an include that goes up.</text>
+<text class="says" x="20" y="68">Every column ends at its own floor: a mark below its end</text>
+<text class="says" x="20" y="84">would be an include that goes up.</text>
 %s</svg>
 SVG
 }

@@ -195,7 +195,7 @@ sub argument
 	return literal(chance($risk) ? one(@texts, @columns) : $name =~ /^(id|src|dst)$/ ? $name : $name =~ /weight/ ? 'w' : one(qw(y z v u m))) if $type eq 'name';
 	return number($type, $name, $risk) if $type =~ /^(integer|bigint|smallint|double precision|real|numeric|float8)$/;
 	return one('true', 'false', 'NULL') if $type eq 'boolean';
-	return chance($risk) ? hostile('text') : literal(one(@{ $words{ chance($risk) ? '' : $name } // $words{''} })) if $type eq 'text';
+	return chance($risk) ? hostile('text') : literal(one(@{ $words{ chance($risk) ? '' : $name } // $words{''} })) if $type =~ /^text$|gp_class$/;
 	return of_extension($type, $risk) if exists $world->{column}{$type};
 	return input($call->{result}, $risk) . '::cstring' if $type eq 'cstring';
 	if ($type =~ /^(.*)\[\]$/)

@@ -29,6 +29,7 @@ WITH judged AS (
     FROM generate_series(0, 10) AS i
 )
 SELECT '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 430 330" width="560" font-family="sans-serif" font-size="11">'
+    || E'\n<style>@media (prefers-color-scheme: dark) { rect[fill="#fff"] { fill: #12181f } text { fill: #e4e7eb } line { stroke: #3e4c59 } }</style>'
     || E'\n<rect width="430" height="330" fill="#fff"/>\n' || ticks.svg || E'\n' || bars.svg || E'\n' || labels.svg
     || E'\n<line x1="50" y1="260" x2="414" y2="260" stroke="#333"/>'
     || E'\n<text x="232" y="308" text-anchor="middle">probability that the model gave (number of packages below)</text>'

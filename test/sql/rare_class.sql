@@ -19,6 +19,13 @@ FROM (SELECT node, score, variance, probability FROM ranked
       EXCEPT SELECT node, score, variance, probability FROM gp_predict('g', NULL::text, top => NULL, unlabelled_only => true) WHERE class = 'true') d;
 SELECT node, class FROM gp_predict('g', ARRAY['n1', 'n16', 'unknown'], class => 'true');
 SELECT count(*) FROM gp_predict('g', NULL::text, class => 'false', top => 3);
+-- A class may be named by a value of a type that targets have: all these rows are the same.
+SELECT count(*) FROM (
+    SELECT * FROM gp_predict('g', 'n16', class => true)
+    UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::varchar)
+    UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::character(9))
+    UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::name)) AS u;
+SELECT gp_predict('g', NULL::text, class => 1);
 SELECT gp_predict('g', NULL::text, class => 'yes');
 EXPLAIN (COSTS OFF) SELECT FROM gp_predict('g', NULL::text, class => 'true');
 
