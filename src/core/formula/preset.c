@@ -12,7 +12,7 @@
 
 #define WARM \
 	GP_PARAMETER("warm", 1.0, WORD,.word = {"false", "true"}, \
-		.hint = "warm=false has every refresh train anew.")
+		.hint = "With warm=false every refresh starts training from scratch.")
 #define COMPONENTS(name) GP_PARAMETER(name, 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX)
 #define WIDTH(name) \
 	GP_PARAMETER(name, 0.0, REAL,.low = 1e-6,.high = 1e6, \
@@ -21,7 +21,7 @@
 static const gp_parameter gckm[] = {
 	GP_PARAMETER("layers", 2.0, WHOLE,.low = 1.0,.high = 4.0),
 	GP_PARAMETER("components", 64.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
-		.hint = "components is of every layer but the last, components2 of the second."),
+		.hint = "components is for every layer except the last, components2 for the second."),
 	COMPONENTS("components1"), COMPONENTS("components2"), COMPONENTS("components3"),
 	COMPONENTS("components4"),
 	WIDTH("width1"), WIDTH("width2"), WIDTH("width3"), WIDTH("width4"), WIDTH("width5"),

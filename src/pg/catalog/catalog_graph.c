@@ -194,7 +194,7 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 					gnngp_graph_kind.table);
 	if (graph->task.form)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
-					"gp_fit, gp_estimate and what asks their models serve tasks; links, groups and gp_tune need a graph of nodes and edges.",
+					"Tasks work with gp_fit, gp_estimate and the functions that read models; links, groups and gp_tune need a graph of nodes and edges.",
 					"\"%s\" is a task on a graph of tables, and has no edges", graph->name);
 	if (graph->tables.tables.oid)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,

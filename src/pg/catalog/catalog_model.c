@@ -179,7 +179,7 @@ require_part(const gnngp_model *model, bool there, const char *part, const char 
 {
 	if (!there)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
-					model->rows > 0 ? "It is of a task, which has no links." :
+					model->rows > 0 ? "It is a model of a task, and tasks have no links." :
 					psprintf("Fit it with %s.", function),
 					"model \"%s\" has no %s part", model->name, part);
 	if (wrong_column)

@@ -171,7 +171,7 @@ gnngp_all_features(const gnngp_graph_def *def)
 					"table \"%s\" has no column that can be a feature", nodes.name);
 	if (out.len > 0)
 		ereport(NOTICE,
-				(errmsg("columns of table \"%s\" that are no features: %s", nodes.name, out.data)));
+				(errmsg("columns of table \"%s\" that are not used as features: %s", nodes.name, out.data)));
 	relation_close(rel, NoLock);
 	return list;
 }

@@ -91,7 +91,7 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 		if (r->encoding == NULL || r->encoding->nparts == 0 ||
 			r->encoding->part[r->encoding->nparts - 1].column != numbers->dims - 1)
 			gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit the model again with gp_refresh.",
-						"the feature columns of table \"%s\" are others than when the model was fitted",
+						"the feature columns of table \"%s\" have changed since the model was fitted",
 						r->nodes.name);
 	}
 	else

@@ -60,8 +60,8 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 	}
 	if (there < n)
 		ereport(NOTICE,
-				(errmsg_plural("%lld node of task \"%s\" is left out: it is not there yet as of that time",
-							   "%lld nodes of task \"%s\" are left out: they are not there yet as of that time",
+				(errmsg_plural("%lld node of task \"%s\" is left out: it does not exist yet as of that time",
+							   "%lld nodes of task \"%s\" are left out: they do not exist yet as of that time",
 							   (unsigned long) (n - there), (long long) (n - there), task->name)));
 	gp_free(r->env, from);
 	return there;
@@ -258,7 +258,7 @@ gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
 	*typed = gnngp_reading_paths(&few->reading);
 	if (few->reading.timeless_path && few->as_of_given)
 		ereport(NOTICE,
-				(errmsg("what rows without time refer to is that of today: as_of does not tell task \"%s\" what it was",
+				(errmsg("task \"%s\" reads what rows without time refer to as it is today, whatever as_of says",
 						few->reading.task->name)));
 	gnngp_schema_end(&few->use);
 	return own;

@@ -137,7 +137,7 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 					 errhint("Name a column as table.column, or several as table(column,column).")));
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
-			 errmsg("\"%s\", which argument \"%s\" names, is no table of graph \"%s\"", text, argument, s->def->name),
+			 errmsg("\"%s\", which argument \"%s\" names, is not a table of graph \"%s\"", text, argument, s->def->name),
 			 *ends != '\0' && strpbrk(text, ends) == NULL ?
 			 errhint("Name a column as table.column, or several as table(column,column).") :
 			 strcmp(argument, "target") == 0 ?

@@ -335,10 +335,10 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tel
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 t->time < 0 ?
-			 errmsg("table \"%s\" has no time, and was not taken for timeless when graph \"%s\" was made", t->table.name,
+			 errmsg("table \"%s\" has no time column now, and had one when graph \"%s\" was made", t->table.name,
 					s->def->name) :
 			 former[0] == '\0' ?
-			 errmsg("table \"%s\" was taken for timeless when graph \"%s\" was made, and now column \"%s\" may be its time",
+			 errmsg("table \"%s\" had no time column when graph \"%s\" was made, and now column \"%s\" may be one",
 					t->table.name, s->def->name, now) :
 			 errmsg("column \"%s\" was the time of table \"%s\" when graph \"%s\" was made, and now column \"%s\" would be",
 					former, t->table.name, s->def->name, now),
@@ -368,7 +368,7 @@ choose_time(gnngp_tables *s, int i, bool tell)
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
 	if (others != NIL && tell)
 		ereport(NOTICE,
-				(errmsg("table \"%s\" is taken to be without time: its rows are known always", t->table.name),
+				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
 				 errdetail("Columns that may be its time, but may be NULL: %s.", column_names(t, others)),
 				 errhint("If one is, add %s to times.",
 						 time_pair(t->label, t->column[linitial_int(others)].column.name))));

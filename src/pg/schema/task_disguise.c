@@ -99,7 +99,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 		d->told = lappend(d->told, (void *) cell->name);
 		add_excluded(d, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
 		ereport(NOTICE,
-				(errmsg("column \"%s\" of table \"%s\" may be the answer of task \"%s\" in disguise: alone it tells %.0f%% of it",
+				(errmsg("column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
 						cell->name, r->schema->table[part->table].table.name, r->task->name,
 						100.0 * much),
 				 errdetail("Scores are too good where a column is written when the answer is known."),

@@ -110,7 +110,7 @@ check_query(const gnngp_graph_def *task, const char *expression)
 	if (name == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the table of task \"%s\" does not exist any more", task->name)));
+				 errmsg("the table of task \"%s\" no longer exists", task->name)));
 	return psprintf(BEFORE_EXPRESSION "%s\n) FROM %s e CROSS JOIN (SELECT NULL::pg_catalog.timestamptz AS t,"
 					" NULL::pg_catalog.interval AS horizon) x", expression,
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
@@ -133,7 +133,7 @@ tell_timeless(const gnngp_graph_def *task, Query *query)
 	}
 	ereport(NOTICE,
 			(errmsg("the target of task \"%s\" does not depend on t", task->name),
-			 errdetail("It has the answer of today as of every time, and facts may show it before it was known."),
+			 errdetail("Its answer is that of today as of every time, so that facts may show it too early."),
 			 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
 }
 
@@ -198,13 +198,13 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("argument \"%s\" of task \"%s\" calls a volatile function", argument, task->name),
-				 errdetail("Its result may differ from one call to the next, so that labels could not be made again."),
+				 errdetail("Its result may differ from one call to the next, so that labels could not be reproduced."),
 				 errhint("Use functions that are immutable or stable.")));
 	if (asks_now((Node *) query, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-				 errmsg("argument \"%s\" of task \"%s\" asks for the present moment", argument, task->name),
-				 errdetail("As of a time of the past that tells what came later, and labels could not be made again."),
+				 errmsg("argument \"%s\" of task \"%s\" depends on the present time", argument, task->name),
+				 errdetail("It would show later facts as of an earlier time, and labels could not be reproduced."),
 				 errhint("Compare times with t and t + horizon.")));
 	if (strcmp(argument, "target") == 0)
 		tell_timeless(task, query);

@@ -41,7 +41,7 @@ read_head(gnngp_value_reader *r, gnngp_graph_value *g)
 		if (length > (uint64) (r->end - r->at))
 			gnngp_value_refuse(r, "It ends too early.");
 		if (!pg_verifymbstr((const char *) r->at, (int) length, true))
-			gnngp_value_refuse(r, "Its kernel is no text.");
+			gnngp_value_refuse(r, "Its kernel is not a text.");
 		g->kernel = pnstrdup((const char *) r->at, length);
 		r->at += length;
 		g->landmarks = (int64) gnngp_value_number(r);

@@ -90,7 +90,7 @@ count_tables(void *arg)
 		ereport(WARNING,
 				(errmsg("target \"%s\" has type %s, which gp_fit takes only with task => 'classification'",
 						target.name, format_type_be(target.type)),
-				 errhint("Each text of it is a class then. To predict a time, give a number in a view, such as extract(epoch FROM %s).",
+				 errhint("Each different text is then a class. To predict a time, give a number in a view, such as extract(epoch FROM %s).",
 						 quote_identifier(target.name))));
 	c->count[GNNGP_COUNT_NULL_FEATURES] = 0;
 	r->null_features = &c->count[GNNGP_COUNT_NULL_FEATURES];

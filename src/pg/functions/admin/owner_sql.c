@@ -73,7 +73,7 @@ gnngp_set_owner(PG_FUNCTION_ARGS)
 
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					psprintf("Give its graph away: gp_set_owner(%s, ...).", of),
-					"task \"%s\" belongs to whom its graph belongs to", graph->name);
+					"the owner of task \"%s\" is always the owner of its graph", graph->name);
 	}
 	gnngp_spi_connect();
 	if (owner != graph->owner_role)

@@ -218,7 +218,7 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	if (i->month < 0 || i->day < 0 || i->time < 0 ||
 		(i->month == 0 && i->day == 0 && i->time == 0))
 		gnngp_raise(INVALID_PARAMETER_VALUE, psprintf("Write %s => '30 days'.", name),
-					"%s must be positive, each of its parts", name);
+					"%s must be positive in all of its parts", name);
 	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 	if (gnngp_interval_length(text) < USECS_PER_MINUTE)
 		ereport(NOTICE,

@@ -111,7 +111,7 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gnngp_data *data;
 
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
-		gnngp_raise(INVALID_PARAMETER_VALUE, "They are for fits of nodes.",
+		gnngp_raise(INVALID_PARAMETER_VALUE, "They apply to fits of nodes only.",
 					"strategy, landmarks and live cannot be given with kernel %s", asked->kernel);
 	gnngp_link_settings_check(&settings);
 	env->limit = 0;

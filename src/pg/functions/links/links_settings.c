@@ -87,7 +87,7 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	if (!(settings->missing_share > 0.0 && settings->missing_share < 1.0))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"It says which part of all links the graph does not show, and scales the odds of every probability.",
-					"missing_share must be between 0 and 1, and neither of them");
+					"missing_share must be greater than 0 and less than 1");
 	if (settings->min_probability > 0.0 && settings->keep == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"It drops kept pairs of a smaller probability: pass keep => 10, too.",

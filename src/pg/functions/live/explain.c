@@ -215,7 +215,7 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 	if (c->nodes.n == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"Name an entity that gp_predict returns, or a later time as_of.",
-					"the node is not there yet as of that time");
+					"the node does not exist yet as of that time");
 	one = gp_live_ask(gnngp_live_call_device(c), &q);
 	column = class_or_best(c, &one);
 	draw_orders(n, order);
