@@ -80,7 +80,7 @@ CREATE FUNCTION @extschema@.gp_alter_graph(
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_alter_tables_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_alter_graph(text, regclass[], jsonb, jsonb, text[]) IS
-    'change the tables of a graph of tables, their times and keys, what is NULL stays; tasks and models stay';
+    'change the tables, times and keys of a graph of tables; NULL keeps a setting, tasks and models stay';
 
 CREATE FUNCTION @extschema@.gp_drop_graph(graph text) RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_drop_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;

@@ -20,11 +20,11 @@ DECLARE
     made text;
 BEGIN
     FOREACH form SLICE 1 IN ARRAY ARRAY[
-        ['nodes gnngp_internal.gp_node_list DEFAULT NULL', 'bigint', 'bigint[]', 'of all nodes, where ids are integers'],
-        ['nodes gnngp_internal.gp_integers', 'bigint', 'bigint[]', 'of these nodes, named by integers'],
-        ['nodes anyarray', 'anyelement', '"any"', 'of these nodes, of any type'],
-        ['id anynonarray', 'anynonarray', '"any"', 'of one node, or of all for a NULL of the type of the ids'],
-        ['id text', 'text', '"any"', 'of one node by the text of its id']]
+        ['nodes gnngp_internal.gp_node_list DEFAULT NULL', 'bigint', 'bigint[]', 'of all nodes (integer ids)'],
+        ['nodes gnngp_internal.gp_integers', 'bigint', 'bigint[]', 'of these nodes (integer ids)'],
+        ['nodes anyarray', 'anyelement', '"any"', 'of these nodes (ids of any type)'],
+        ['id anynonarray', 'anynonarray', '"any"', 'of one node (all for a NULL of the type of the ids)'],
+        ['id text', 'text', '"any"', 'of one node by the text of its id (all for NULL)']]
     LOOP
         made := '@extschema@.' || format('%s(%s)', name, replace(replace(replace(arguments,
             '{nodes}', form[1]), '{nodes without default}', replace(form[1], ' DEFAULT NULL', '')), '{others}', form[3]));
@@ -63,7 +63,7 @@ CALL gnngp_internal.gp_create_forms('gp_predict_live',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
     'gnngp_predict_live', 'STABLE PARALLEL RESTRICTED COST 100000 ROWS 10',
     'the best classes, or the value, {of nodes}, from the tables as they are now, and as if some nodes were given labels;'
-    ' the model was fitted with live => true, or is of a task: then as_of may be any time, and its filter does not count');
+    ' for models fitted with live => true, and for models of tasks, where as_of may be any time and the filter does not count');
 
 CREATE FUNCTION @extschema@.gp_predict_live(
     model text, id text, given_nodes text, given_classes text DEFAULT NULL,

@@ -68,4 +68,4 @@ CREATE FUNCTION @extschema@.gp_backtest(task text)
 RETURNS TABLE (since timestamp with time zone, until timestamp with time zone, labelled bigint, metric text, value double precision)
 AS 'MODULE_PATHNAME', 'gnngp_backtest' LANGUAGE C STABLE PARALLEL RESTRICTED COST 10000 ROWS 50;
 COMMENT ON FUNCTION @extschema@.gp_backtest(text) IS
-    'how good the model of a task would have been: each block of time predicted from earlier blocks alone';
+    'how good the model of a task would have been: each block of time predicted from earlier blocks only';
