@@ -301,7 +301,7 @@ CREATE POLICY visible ON gnngp_internal.gp_grant_catalog FOR SELECT TO PUBLIC
            OR NOT revoked
               AND (gnngp_internal.gp_role_oid(grantee) = 0
                OR pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(grantee), 'USAGE'))
-              AND gnngp_internal.gp_role_exists(owner));
+              AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = gnngp_internal.gp_role_oid(owner)));
 
 -- A grant is visible to its grantee and to the owner: so is the model.  Questions
 -- about one row are asked of indexes: who sees thousands of models must not wait

@@ -43,13 +43,3 @@ CREATE FUNCTION gnngp_internal.gp_role_oid(gnngp_internal.gp_role) RETURNS oid
 AS 'MODULE_PATHNAME', 'gnngp_role_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_role_oid(gnngp_internal.gp_role) IS
     'for indexes and policies: the oid of a role as it was stored; 0 for public, NULL for a name that had no role';
-
-CREATE FUNCTION gnngp_internal.gp_role_name(gnngp_internal.gp_role) RETURNS name
-AS 'MODULE_PATHNAME', 'gnngp_role_name' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_role_name(gnngp_internal.gp_role) IS
-    'for views: the text of a role as a name';
-
-CREATE FUNCTION gnngp_internal.gp_role_exists(gnngp_internal.gp_role) RETURNS boolean
-AS 'MODULE_PATHNAME', 'gnngp_role_exists' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_role_exists(gnngp_internal.gp_role) IS
-    'for policies: whether a role exists, as public always does';

@@ -22,7 +22,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_is_refreshing(bigint) IS
 -- now was most likely replaced by it.
 CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
     SELECT g.name AS graph,
-           gnngp_internal.gp_role_name(g.owner) AS owner,
+           g.owner::text::name AS owner,
            coalesce(s.nodes, g.nodes::pg_catalog.text) AS nodes,
            coalesce(s.edges, g.edges::pg_catalog.text) AS edges,
            g.id_column AS id,
@@ -102,7 +102,7 @@ COMMENT ON VIEW @extschema@.gp_graphs IS
 
 CREATE VIEW @extschema@.gp_models WITH (security_invoker = true) AS
     SELECT m.name AS model,
-           gnngp_internal.gp_role_name(m.owner) AS owner,
+           m.owner::text::name AS owner,
            g.name AS graph,
            m.task,
            gnngp_internal.gp_kernel_as_stored(m.kernel) AS kernel,
@@ -157,7 +157,7 @@ CREATE VIEW @extschema@.gp_refreshes WITH (security_invoker = true) AS
            CASE WHEN l.outcome = 'running' AND NOT gnngp_internal.gp_is_refreshing(m.id)
                 THEN 'interrupted' ELSE l.outcome END AS outcome,
            l.message,
-           gnngp_internal.gp_role_name(m.owner) AS owner
+           m.owner::text::name AS owner
     FROM gnngp_internal.gp_refresh_log l
         JOIN gnngp_internal.gp_model_catalog m ON m.id = l.model;
 COMMENT ON VIEW @extschema@.gp_refreshes IS

@@ -150,25 +150,6 @@ gnngp_role_oid(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(value->oid);
 }
 
-/* gp_role_name(role): the text, cut to the length of a name. */
-PG_FUNCTION_INFO_V1(gnngp_role_name);
-Datum
-gnngp_role_name(PG_FUNCTION_ARGS)
-{
-	char	   *text = value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0)));
-
-	PG_RETURN_DATUM(DirectFunctionCall1(namein, CStringGetDatum(text)));
-}
-
-PG_FUNCTION_INFO_V1(gnngp_role_exists);
-Datum
-gnngp_role_exists(PG_FUNCTION_ARGS)
-{
-	role_value *value = (role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
-
-	PG_RETURN_BOOL(is_public(value) || gnngp_role_is_alive(value->oid));
-}
-
 bool
 gnngp_role_is_alive(Oid role)
 {

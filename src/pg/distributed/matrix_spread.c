@@ -69,17 +69,13 @@ each_block(Oid table, gnngp_row_fn row, void *state)
 typedef struct whole_graph
 {
 	gp_env	   *env;
-	Oid			table;			/* that it was made from, */
-	Oid			role;			/* as who could read it */
+	gnngp_kept_key key;			/* the table that it was made from, as who could read it */
 	gnngp_value_ids ids;
-	gp_norm		norm;
 	gp_csr	   *a;				/* A in this norm, in float */
 	/* While it is made */
 	gp_edges   *edges;			/* of the blocks so far; NULL: of none */
 	bool		weighted;
 } whole_graph;
-
-static const char kind_of_kept = 0; /* its address tells whole graphs from others */
 
 static void
 add_block(void *state, const Datum *values, const bool *nulls)
@@ -105,23 +101,19 @@ add_block(void *state, const Datum *values, const bool *nulls)
 static whole_graph *
 find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 {
-	whole_graph *w = gnngp_env_kept(&kind_of_kept);
+	const gnngp_kept_key key = {GNNGP_KEPT_GRAPH, table, GetUserId(), norm};
+	whole_graph *w = gnngp_env_resume(key);
 	gp_env	   *env;
 	gp_graph   *graph;
 
-	if (w && w->table == table && w->role == GetUserId() && w->norm == norm &&
-		gnngp_value_ids_equal(&w->ids, rows))
-	{
-		gnngp_env_resume(w->env, CurrentMemoryContext);
+	if (w && gnngp_value_ids_equal(&w->ids, rows))
 		return w;
-	}
-	gnngp_account_give_up(0);
+	if (w)
+		gnngp_env_destroy(w->env);
 	env = gnngp_env_create(CurrentMemoryContext);
 	w = gp_alloc_zero(env, 1, sizeof(whole_graph));
 	w->env = env;
-	w->table = table;
-	w->role = GetUserId();
-	w->norm = norm;
+	memcpy(w->key, key, sizeof(w->key));
 	w->ids = *rows;
 	if (rows->id)
 	{
@@ -183,7 +175,7 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	dev->close(dev);
 	emit_parts(result, &table.ids, m, bound, n);
 	gnngp_env_destroy(env);
-	gnngp_env_keep(whole->env, TopTransactionContext, &kind_of_kept, whole);
+	gnngp_env_keep(whole->env, TopTransactionContext, SIZE_MAX, whole->key, whole);
 	return (Datum) 0;
 }
 

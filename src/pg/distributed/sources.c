@@ -46,13 +46,13 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	gnngp_reader *r = &reading->r;
 	gnngp_graph_def *without = palloc(sizeof(gnngp_graph_def));
 	gnngp_sources *s = palloc0(sizeof(gnngp_sources));
-	gnngp_node_part *nodes;
+	gnngp_node_reading *nodes;
 
 	s->reading = reading;
 	s->features = features_expression(r, &s->array);
 	s->sparse = OidIsValid(graph->sparse_features);
 	/* The edges are locked as their reader does it, which then tells what is wrong with them. */
-	s->edge_part = gnngp_plan_edges(r);
+	s->edge_reading = gnngp_plan_edges(r);
 	s->edges = r->edges.quoted;
 	s->edge_rows = gnngp_table_rows(&r->edges);
 	s->src = gnngp_table_column(&r->edges, graph->src).quoted;
@@ -93,7 +93,7 @@ gnngp_source_node(const gnngp_sources *s, int64 id)
 void
 gnngp_refuse_edges(const gnngp_sources *s)
 {
-	gnngp_read_edges(s->edge_part);
+	gnngp_read_edges(s->edge_reading);
 	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Try again.",
 				"table \"%s\" changed while it was read", s->reading->r.edges.name);
 }

@@ -179,3 +179,11 @@ gnngp_pin_output_settings(void)
 		gnngp_pin(pins[i][0], pins[i][1]);
 }
 
+int
+gnngp_output_level(void)
+{
+	int			level = NewGUCNestLevel();
+
+	gnngp_pin_output_settings();
+	return level;
+}

@@ -107,25 +107,15 @@ gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length)
 }
 
 /*
- * Where an id is looked for first.  Texts are hashed with the session's seed: their keys, whose
- * hash everybody knows, could be chosen to be equal.
+ * Where the number of an id stands, or the free place where it belongs.  Texts are hashed with the
+ * session's seed: their keys, whose hash everybody knows, could be chosen to be equal.
  */
-static uint64
-first_place(const gnngp_numbered *ids, const gnngp_id *id)
-{
-	uint64		key = (uint64) id->key;
-
-	if (id->text != NULL)
-		key = hash_bytes_extended((const unsigned char *) id->text, id->length,
-								  ids->env->hash_seed);
-	return gp_first_place(&ids->places, key);
-}
-
-/* Where the number of an id stands, or the free place where it belongs. */
 static int32 *
 find_place(gnngp_numbered *ids, const gnngp_id *id)
 {
-	uint64		place = first_place(ids, id);
+	uint64		key = id->text == NULL ? (uint64) id->key :
+		hash_bytes_extended((const unsigned char *) id->text, id->length, ids->env->hash_seed);
+	uint64		place = gp_first_place(&ids->places, key);
 
 	while (ids->table[place] >= 0 && !gnngp_number_is(ids, ids->table[place], id))
 		place = gp_next_place(&ids->places, place);

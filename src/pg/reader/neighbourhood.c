@@ -46,7 +46,7 @@ typedef struct neighbourhood
 	int64		first;			/* of the nodes of this round */
 	int64		last;			/* behind them */
 	gnngp_query nodes;
-	gnngp_feature_part *features;
+	gnngp_feature_reading *features;
 	gnngp_query ends[2];		/* edges by src, and by dst */
 	gnngp_column end[2];
 	Oid			end_base[2];
@@ -66,12 +66,6 @@ typedef struct neighbourhood
 } neighbourhood;
 
 /* ---- nodes ---- */
-
-static gnngp_id
-datum_id(const neighbourhood *s, Datum value, Oid base)
-{
-	return gnngp_datum_id(value, base, &s->r->id_output);
-}
 
 /* The number of a node, which is met now if it was not before. */
 static int32
@@ -132,7 +126,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 
 	if (nulls[0])
 		return;
-	id = datum_id(s, values[0], s->r->id.base);
+	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
 	number = s->all ? meet(s, &id) : find(s, &id);
 	/* What is equal by the type's rules and has another text was not asked for. */
 	if (number < 0)
@@ -155,7 +149,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 static int32
 find_end(neighbourhood *s, int end, Datum value)
 {
-	gnngp_id	id = datum_id(s, value, s->end_base[end]);
+	gnngp_id	id = gnngp_datum_id(value, s->end_base[end], &s->r->id_output);
 	int32		node;
 
 	if (id.text || !s->last_end[end].any || s->last_end[end].key != id.key)
@@ -198,7 +192,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	if (nulls[0] || nulls[1] || (!s->all && find_end(s, s->by_dst, values[s->by_dst]) < 0))
 		return;
 	for (int k = 0; k < 2; k++)
-		id[k] = datum_id(s, values[k], s->end_base[k]);
+		id[k] = gnngp_datum_id(values[k], s->end_base[k], &s->r->id_output);
 	src = meet(s, &id[0]);
 	dst = meet(s, &id[1]);
 	/* By src: not where dst was in an earlier round.  By dst: nor where src is in this one. */
@@ -226,7 +220,7 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 
 	if (near < 0)
 		return;
-	other = datum_id(s, values[far], s->end_base[far]);
+	other = gnngp_datum_id(values[far], s->end_base[far], &s->r->id_output);
 	if (gnngp_number_is(&s->met, near, &other))
 		return;
 	if (s->weighted)
@@ -455,7 +449,7 @@ build_graph(const neighbourhood *s)
 
 /* Features from the rows, and from a table of their own. */
 static void
-read_features(neighbourhood *s, gnngp_sparse_part *sparse, int32 *node_of_row)
+read_features(neighbourhood *s, gnngp_sparse_reading *sparse, int32 *node_of_row)
 {
 	gnngp_reader *r = s->r;
 	int64		dims = r->dims;
@@ -479,7 +473,7 @@ static gnngp_neighbourhood *
 read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
 {
 	gnngp_reader *r = s->r;
-	gnngp_sparse_part *sparse;
+	gnngp_sparse_reading *sparse;
 	gnngp_neighbourhood *some = gp_alloc_zero(s->env, 1, sizeof(gnngp_neighbourhood));
 	int32	   *node_of_row;
 

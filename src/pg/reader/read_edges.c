@@ -17,7 +17,7 @@ typedef enum weight_fault
 	WEIGHT_FAULTS
 } weight_fault;
 
-struct gnngp_edge_part
+struct gnngp_edge_reading
 {
 	gnngp_reader *r;
 	gnngp_query query;
@@ -42,11 +42,9 @@ struct gnngp_edge_part
 	gp_edges   *edges;
 };
 
-typedef gnngp_edge_part edge_state;
-
 /* Remembers when an edge was made. */
 static void
-add_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
+add_time(gnngp_edge_reading *s, int32 src, int32 dst, Datum value, bool null)
 {
 	double		time = null ? NAN : gnngp_number_datum(value, s->time.base);
 
@@ -70,7 +68,7 @@ add_time(edge_state *s, int32 src, int32 dst, Datum value, bool null)
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
 {
-	edge_state *s = state;
+	gnngp_edge_reading *s = state;
 	int32		src = gnngp_finder_find(&s->src, values[0], nulls[0]);
 	int32		dst = gnngp_finder_find(&s->dst, values[1], nulls[1]);
 	double		w = 0.0;
@@ -99,7 +97,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 
 /* Raises what the weights and the times did wrong. */
 static void
-check_faults(const edge_state *s)
+check_faults(const gnngp_edge_reading *s)
 {
 	static const struct
 	{
@@ -134,7 +132,7 @@ check_faults(const edge_state *s)
 
 /* Selects the columns that tell of both ends, as numbers. */
 static void
-add_features(edge_state *s)
+add_features(gnngp_edge_reading *s)
 {
 	const gnngp_texts *names = &s->r->def->edge_features;
 
@@ -160,10 +158,10 @@ add_features(edge_state *s)
 	}
 }
 
-gnngp_edge_part *
+gnngp_edge_reading *
 gnngp_plan_edges(gnngp_reader *r)
 {
-	edge_state *s = palloc0(sizeof(edge_state));
+	gnngp_edge_reading *s = palloc0(sizeof(gnngp_edge_reading));
 	const gnngp_graph_def *def = r->def;
 
 	s->r = r;
@@ -189,7 +187,7 @@ gnngp_plan_edges(gnngp_reader *r)
 }
 
 void
-gnngp_read_edges(gnngp_edge_part *s)
+gnngp_read_edges(gnngp_edge_reading *s)
 {
 	gnngp_reader *r = s->r;
 

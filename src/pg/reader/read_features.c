@@ -56,7 +56,7 @@ static const struct
 					 "Features must be finite and fit the type real."}
 };
 
-struct gnngp_feature_part
+struct gnngp_feature_reading
 {
 	gnngp_reader *r;
 	int			ncolumns;
@@ -76,11 +76,9 @@ struct gnngp_feature_part
 	double		fault_value;
 };
 
-typedef gnngp_feature_part feature_state;
-
 /* Keeps a fault when no smaller id has one. */
 static void
-note_fault(feature_state *s, feature_fault fault, int32 row, int element, double value)
+note_fault(gnngp_feature_reading *s, feature_fault fault, int32 row, int element, double value)
 {
 	s->length[row] = FAULTY;
 	if (s->fault != FAULT_NONE && gnngp_id_compare(&s->fault_id, &s->id, NULL) <= 0)
@@ -124,7 +122,7 @@ first_bad_double(const double *v, int n)
 
 /* Starts the features when the first good row tells their number; false for another length. */
 static bool
-begin_row(feature_state *s, int32 row, int n)
+begin_row(gnngp_feature_reading *s, int32 row, int n)
 {
 	s->length[row] = n;
 	if (s->builder == NULL)
@@ -138,7 +136,7 @@ begin_row(feature_state *s, int32 row, int n)
 }
 
 static void
-array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
+array_row(gnngp_feature_reading *s, int32 row, const Datum *values, const bool *nulls)
 {
 	ArrayType  *array;
 	int			n,
@@ -187,7 +185,7 @@ array_row(feature_state *s, int32 row, const Datum *values, const bool *nulls)
 }
 
 void
-gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_id id, const Datum *values,
+gnngp_features_add_row(gnngp_feature_reading *s, int64 place, gnngp_id id, const Datum *values,
 					   const bool *nulls)
 {
 	int32		row = (int32) place;
@@ -225,7 +223,7 @@ gnngp_features_add_row(gnngp_feature_part *s, int64 place, gnngp_id id, const Da
 
 /* Raises the fault of the smallest id. */
 static void
-check_fault(const feature_state *s)
+check_fault(const gnngp_feature_reading *s)
 {
 	bool		columns = s->array_type == InvalidOid;
 	const char *what = said[s->fault].what;
@@ -245,7 +243,7 @@ check_fault(const feature_state *s)
 
 /* Selects an array column, as the array type that comes nearest. */
 static void
-add_array(feature_state *s, gnngp_query *q)
+add_array(gnngp_feature_reading *s, gnngp_query *q)
 {
 	Oid			base = s->column[0].base;
 	Oid			element = get_element_type(base);
@@ -270,14 +268,14 @@ add_array(feature_state *s, gnngp_query *q)
 	gnngp_query_add(q, s->array_type, "t.%s%s", s->column[0].quoted, cast);
 }
 
-gnngp_feature_part *
+gnngp_feature_reading *
 gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
-	feature_state *s;
+	gnngp_feature_reading *s;
 
 	if (r->def->features.n == 0)
 		return NULL;
-	s = palloc0(sizeof(feature_state));
+	s = palloc0(sizeof(gnngp_feature_reading));
 	s->r = r;
 	s->ncolumns = r->def->features.n;
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
@@ -347,7 +345,7 @@ gnngp_scale_features(gnngp_reader *r, gp_scale scale)
  * are hardly tell nodes apart.
  */
 static gp_scale
-choose_scale(const feature_state *s)
+choose_scale(const gnngp_feature_reading *s)
 {
 	const gp_features *f = s->r->data->features;
 	gp_env	   *env = s->r->env;
@@ -373,7 +371,7 @@ choose_scale(const feature_state *s)
 }
 
 void
-gnngp_finish_features(gnngp_feature_part *s, int32 *node)
+gnngp_finish_features(gnngp_feature_reading *s, int32 *node)
 {
 	gnngp_data *data = s->r->data;
 	const gnngp_ids *ids = &data->ids;

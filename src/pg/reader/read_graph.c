@@ -1,11 +1,8 @@
 /*
  * read_graph.c - reading the user's tables under one snapshot.
  *
- * All queries run read only under one snapshot, as the graph's owner, who can do
- * nothing but read: the tables may be views that call anybody's functions.  The
- * snapshot is taken when everything is locked: one that is older than a lock
- * could see a table empty that another session had just filled anew.  Planning,
- * which locks, takes place under the snapshot that the caller has pushed.
+ * A snapshot that is older than a lock could see a table empty that another session had just filled
+ * anew.  Planning, which locks, takes place under the one that the caller has pushed.
  */
 #include "postgres.h"
 
@@ -99,9 +96,9 @@ gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task, bool nee
 {
 	gnngp_owner_reading *reading = gnngp_owner_reading_open(env, graph);
 	gnngp_reader *r = &reading->r;
-	gnngp_node_part *nodes = gnngp_plan_nodes(r, task, need_target);
-	gnngp_sparse_part *sparse = gnngp_plan_sparse(r);
-	gnngp_edge_part *edges = gnngp_plan_edges(r);
+	gnngp_node_reading *nodes = gnngp_plan_nodes(r, task, need_target);
+	gnngp_sparse_reading *sparse = gnngp_plan_sparse(r);
+	gnngp_edge_reading *edges = gnngp_plan_edges(r);
 	gnngp_data *data = gp_alloc(env, sizeof(gnngp_data));
 
 	gnngp_push_read_snapshot();

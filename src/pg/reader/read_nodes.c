@@ -14,7 +14,7 @@
 #define FEW_LABELS 20			/* below, a class of its own is nothing odd */
 #define TEXT_CHUNK (256 * 1024)
 
-struct gnngp_node_part
+struct gnngp_node_reading
 {
 	gnngp_reader *r;
 	gnngp_query query;
@@ -22,7 +22,7 @@ struct gnngp_node_part
 	gnngp_target_kind kind;
 	gnngp_column target;
 	gnngp_labels labels;
-	gnngp_feature_part *features;	/* NULL: none in columns */
+	gnngp_feature_reading *features;	/* NULL: none in columns */
 	int			first_feature;	/* its column of the query */
 	bool		too_many_classes;
 	int64		null_ids;
@@ -36,8 +36,6 @@ struct gnngp_node_part
 	size_t		chunk_left;
 };
 
-typedef gnngp_node_part node_state;
-
 /* A row to be sorted by its id. */
 typedef struct node_order
 {
@@ -46,7 +44,7 @@ typedef struct node_order
 } node_order;
 
 static char *
-copy_text(node_state *s, const char *text, int length)
+copy_text(gnngp_node_reading *s, const char *text, int length)
 {
 	size_t		need = (size_t) length + 1;
 	char	   *copy;
@@ -65,7 +63,7 @@ copy_text(node_state *s, const char *text, int length)
 }
 
 static void
-add_label(node_state *s, Datum value, bool null)
+add_label(gnngp_node_reading *s, Datum value, bool null)
 {
 	int32		label = -1;
 
@@ -93,7 +91,7 @@ add_label(node_state *s, Datum value, bool null)
 static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
-	node_state *s = state;
+	gnngp_node_reading *s = state;
 	gnngp_id	id;
 
 	if (nulls[0])
@@ -132,7 +130,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 }
 
 static inline int
-compare_rows(const node_state *s, int64 a, int64 b)
+compare_rows(const gnngp_node_reading *s, int64 a, int64 b)
 {
 	return s->key[a] != s->key[b] ? (s->key[a] < s->key[b] ? -1 : 1) :
 		s->text ? strcmp(s->text[a], s->text[b]) : 0;
@@ -162,7 +160,7 @@ permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
 /* Sorts the rows by key; returns the node of each row where features need it and it is another
  * one. */
 static int32 *
-sort_rows(node_state *s)
+sort_rows(gnngp_node_reading *s)
 {
 	gp_env	   *env = s->r->env;
 	node_order *order;
@@ -208,7 +206,7 @@ sort_rows(node_state *s)
 
 /* Sorts the classes and keeps the label of each labelled node. */
 static void
-finish_classes(node_state *s, gnngp_data *data, bool automatic)
+finish_classes(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 {
 	int32	   *final;
 
@@ -244,7 +242,7 @@ finish_classes(node_state *s, gnngp_data *data, bool automatic)
 
 /* Lists the labelled nodes. */
 static void
-list_labelled(const node_state *s, gnngp_data *data)
+list_labelled(const gnngp_node_reading *s, gnngp_data *data)
 {
 	int64		k = 0;
 
@@ -258,7 +256,7 @@ list_labelled(const node_state *s, gnngp_data *data)
 }
 
 static void
-finish_targets(node_state *s, gnngp_data *data, bool automatic)
+finish_targets(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 {
 	gp_env	   *env = s->r->env;
 
@@ -299,7 +297,7 @@ finish_targets(node_state *s, gnngp_data *data, bool automatic)
 
 /* Has the query count the features of a row that are NULL. */
 static void
-add_null_count(node_state *s)
+add_null_count(gnngp_node_reading *s)
 {
 	const gnngp_reader *r = s->r;
 	StringInfoData features;
@@ -313,11 +311,11 @@ add_null_count(node_state *s)
 					features.data);
 }
 
-gnngp_node_part *
+gnngp_node_reading *
 gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 {
 	const gnngp_graph_def *def = r->def;
-	node_state *s = palloc0(sizeof(node_state));
+	gnngp_node_reading *s = palloc0(sizeof(gnngp_node_reading));
 
 	s->r = r;
 	s->automatic = strcmp(task, "auto") == 0;
@@ -354,7 +352,7 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 }
 
 void
-gnngp_read_nodes(gnngp_node_part *s)
+gnngp_read_nodes(gnngp_node_reading *s)
 {
 	gnngp_data *data = s->r->data;
 	int32	   *node;

@@ -1,11 +1,8 @@
 /*
- * read_source.c - tables that are locked before they are looked at, and queries
- * whose rows are held against what the look said.
+ * read_source.c - tables that are locked before they are looked at, and queries over them.
  *
- * Rows go straight from the executor to a callback, without a result table
- * between them.  A callback takes datums of types that were looked up; the two
- * guards, the lock and the comparison of types, each keep it from taking another
- * table's datums when somebody swaps tables at this moment.
+ * The lock and the comparison of types each keep a callback from taking another table's datums when
+ * somebody swaps tables at this moment.
  */
 #include "postgres.h"
 

@@ -20,7 +20,7 @@ typedef enum entry_fault
 	ENTRY_FAULTS
 } entry_fault;
 
-struct gnngp_sparse_part
+struct gnngp_sparse_reading
 {
 	gnngp_reader *r;
 	gnngp_query query;
@@ -33,12 +33,10 @@ struct gnngp_sparse_part
 	int64		entries;
 };
 
-typedef gnngp_sparse_part sparse_state;
-
 static void
 entry_row(void *state, const Datum *values, const bool *nulls)
 {
-	sparse_state *s = state;
+	gnngp_sparse_reading *s = state;
 	int32		node;
 	double		number,
 				value;
@@ -72,7 +70,7 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 }
 
 static void
-check_entries(const sparse_state *s)
+check_entries(const gnngp_sparse_reading *s)
 {
 	static const char *const hints[ENTRY_FAULTS] = {
 		"The second column of the table is the feature's number.",
@@ -102,15 +100,15 @@ check_entries(const sparse_state *s)
 	}
 }
 
-gnngp_sparse_part *
+gnngp_sparse_reading *
 gnngp_plan_sparse(gnngp_reader *r)
 {
 	const gnngp_table *table = &r->sparse;
-	sparse_state *s;
+	gnngp_sparse_reading *s;
 
 	if (!OidIsValid(table->oid))
 		return NULL;
-	s = palloc0(sizeof(sparse_state));
+	s = palloc0(sizeof(gnngp_sparse_reading));
 	s->r = r;
 	gnngp_query_init(&s->query, table);
 	gnngp_finder_init(&s->node, r, &s->query, gnngp_table_column_name(table, 0));
@@ -129,7 +127,7 @@ gnngp_plan_sparse(gnngp_reader *r)
 }
 
 void
-gnngp_read_sparse(gnngp_sparse_part *s)
+gnngp_read_sparse(gnngp_sparse_reading *s)
 {
 	gnngp_reader *r = s->r;
 	gnngp_data *data = r->data;

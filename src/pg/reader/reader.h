@@ -86,7 +86,7 @@ typedef struct gnngp_sources
 	bool		directed;
 	bool		spread;			/* Citus has nodes or edges on several servers */
 	struct gnngp_owner_reading *reading;
-	struct gnngp_edge_part *edge_part;
+	struct gnngp_edge_reading *edge_reading;
 } gnngp_sources;
 
 /* Until they are closed the graph's owner is the user, the tables are locked, and their snapshot is

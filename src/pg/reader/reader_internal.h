@@ -70,27 +70,27 @@ extern void gnngp_scale_features(gnngp_reader *r, gp_scale scale);
 extern void gnngp_check_dims(const gnngp_reader *r, int64 dims);
 
 /*
- * The parts of a reading.  Each is planned, which locks what it reads, before the
- * snapshot is taken and the first is read.  Reading frees the part; NULL is none.
+ * What is read in turn.  Each is planned, which locks what it reads, before the
+ * snapshot is taken and the first is read.  Reading frees it; NULL is none.
  */
-typedef struct gnngp_node_part gnngp_node_part;
-typedef struct gnngp_feature_part gnngp_feature_part;
-typedef struct gnngp_sparse_part gnngp_sparse_part;
-typedef struct gnngp_edge_part gnngp_edge_part;
+typedef struct gnngp_node_reading gnngp_node_reading;
+typedef struct gnngp_feature_reading gnngp_feature_reading;
+typedef struct gnngp_sparse_reading gnngp_sparse_reading;
+typedef struct gnngp_edge_reading gnngp_edge_reading;
 
 /* Ids in node order, targets, and features in columns of the node table (read_nodes.c). */
-extern gnngp_node_part *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
-extern void gnngp_read_nodes(gnngp_node_part *s);
+extern gnngp_node_reading *gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target);
+extern void gnngp_read_nodes(gnngp_node_reading *s);
 
 /*
  * Features in columns of the node table (read_features.c), which the query for the
  * ids reads, too; NULL is none.  Rows are numbered from 0 as they come; at the end
  * node[row], which is used up, tells their nodes, or NULL that row i is node i.
  */
-extern gnngp_feature_part *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
-extern void gnngp_features_add_row(gnngp_feature_part *s, int64 row, gnngp_id id,
+extern gnngp_feature_reading *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
+extern void gnngp_features_add_row(gnngp_feature_reading *s, int64 row, gnngp_id id,
 								const Datum *values, const bool *nulls);
-extern void gnngp_finish_features(gnngp_feature_part *s, int32 *node);
+extern void gnngp_finish_features(gnngp_feature_reading *s, int32 *node);
 
 /* Several columns as features (encode_features.c). */
 
@@ -107,12 +107,12 @@ extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers,
 										  const gnngp_cell_type *type);
 
 /* Features in a table of their own (read_sparse.c). */
-extern gnngp_sparse_part *gnngp_plan_sparse(gnngp_reader *r);
-extern void gnngp_read_sparse(gnngp_sparse_part *s);
+extern gnngp_sparse_reading *gnngp_plan_sparse(gnngp_reader *r);
+extern void gnngp_read_sparse(gnngp_sparse_reading *s);
 
 /* The graph (read_edges.c). */
-extern gnngp_edge_part *gnngp_plan_edges(gnngp_reader *r);
-extern void gnngp_read_edges(gnngp_edge_part *s);
+extern gnngp_edge_reading *gnngp_plan_edges(gnngp_reader *r);
+extern void gnngp_read_edges(gnngp_edge_reading *s);
 
 /* How a graph's features are scaled; by_itself where the graph says auto. */
 static inline gp_scale
@@ -142,7 +142,7 @@ gnngp_note_fault(gnngp_fault *f, int32 node, double second, double value)
 		*f = (gnngp_fault) {true, node, second, value};
 }
 
-/* Runs a part's query. */
+/* Runs such a query. */
 static inline void
 gnngp_reader_run(gnngp_reader *r, const gnngp_query *q, gnngp_row_fn row, void *state,
 				 gp_phase phase)

@@ -1,10 +1,5 @@
 /*
  * compute.c - where a computation runs, and what happens when a card fails.
- *
- * gnngp.device = cpu and cuda say it.  With auto a fit is planned on the CPU and
- * goes to a card when the planner expects that to be faster; everything else
- * stays on the CPU.  A card that fails under auto costs time, but not the result:
- * the CPU begins anew from the data that were read.
  */
 #include "postgres.h"
 

@@ -1,9 +1,5 @@
 /*
  * env_pg.c - the server as the core's environment.
- *
- * Memory comes from a memory context, errors become ereport, and foreign
- * resources hang on the context's reset callbacks, so that they end with it on
- * every path out of a query.
  */
 #include "postgres.h"
 
@@ -314,9 +310,9 @@ env_disown(gp_env *env, void *resource)
 static struct
 {
 	gp_env	   *env;
-	const void *kind;
+	gnngp_kept_key key;
 	void	   *what;
-}			kept = {NULL, NULL, NULL};
+}			kept;
 
 static void
 forget_kept(void)
@@ -393,31 +389,40 @@ gnngp_env_create_child(gp_env *parent)
 }
 
 void
-gnngp_env_keep(gp_env *env, MemoryContext parent, const void *kind, void *what)
+gnngp_env_keep(gp_env *env, MemoryContext parent, size_t most, const gnngp_kept_key key, void *what)
 {
+	if (env->used > most)
+	{
+		gnngp_env_destroy(env);
+		return;
+	}
 	gnngp_account_give_up(0);
 	leave_account(env);
 	kept.env = env;
-	kept.kind = kind;
+	memcpy(kept.key, key, sizeof(kept.key));
 	kept.what = what;
 	gnngp_account_keep(env->used, destroy_kept);
 	MemoryContextSetParent(((server_env *) env)->context, parent);
 }
 
 void *
-gnngp_env_kept(const void *kind)
+gnngp_env_resume(const gnngp_kept_key key)
 {
-	return kept.kind == kind ? kept.what : NULL;
-}
+	gp_env	   *env = kept.env;
+	void	   *what = kept.what;
 
-void
-gnngp_env_resume(gp_env *env, MemoryContext parent)
-{
+	if (env == NULL || memcmp(kept.key, key, sizeof(kept.key)) != 0 ||
+		env->used > gnngp_account_left())
+	{
+		gnngp_account_give_up(0);
+		return NULL;
+	}
 	forget_kept();
-	MemoryContextSetParent(((server_env *) env)->context, parent);
+	MemoryContextSetParent(((server_env *) env)->context, CurrentMemoryContext);
 	env->limit = gnngp_setting_memory_limit();
 	env->account = gnngp_account();
 	*env->account += env->used;
+	return what;
 }
 
 void

@@ -24,17 +24,28 @@ extern gp_env *gnngp_env_create(MemoryContext parent);
  */
 extern gp_env *gnngp_env_create_child(gp_env *parent);
 
+/* What an environment that is kept holds, and what it was made for: a kind, then what tells them
+ * apart. */
+typedef int64 gnngp_kept_key[8];
+enum gnngp_kept_kind
+{
+	GNNGP_KEPT_LINKS = 1,
+	GNNGP_KEPT_LIVE,
+	GNNGP_KEPT_GRAPH
+};
+
 /*
- * Keeps the environment for a later call, one at a time: it hangs below another context, and is
- * destroyed where its memory is needed.  kind tells who can use what is in it.
+ * Keeps the environment for a later call, one at a time, unless it takes more than so many bytes:
+ * it hangs below another context, and is destroyed where its memory is needed.
  */
-extern void gnngp_env_keep(gp_env *env, MemoryContext parent, const void *kind, void *what);
+extern void gnngp_env_keep(gp_env *env, MemoryContext parent, size_t most,
+						   const gnngp_kept_key key, void *what);
 
-/* What is kept of a kind, or NULL. */
-extern void *gnngp_env_kept(const void *kind);
-
-/* Goes on with the environment that is kept; it ends with parent from then on. */
-extern void gnngp_env_resume(gp_env *env, MemoryContext parent);
+/*
+ * Goes on with what is kept of this key, in an environment that ends with the current memory
+ * context; NULL where there is none, or no memory for it: what else is kept is destroyed then.
+ */
+extern void *gnngp_env_resume(const gnngp_kept_key key);
 
 /* Frees the environment and everything made in it. */
 extern void gnngp_env_destroy(gp_env *env);

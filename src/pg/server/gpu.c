@@ -1,9 +1,5 @@
 /*
  * gpu.c - finding, opening and losing a card.
- *
- * gnngp.device = cuda makes every reason why a card cannot be used an error.
- * With auto a machine without one is nothing to talk about, and a card that is
- * there but does not work is worth one WARNING in a session.
  */
 #include "postgres.h"
 

@@ -1,39 +1,30 @@
 /*
  * links_open.c - opening link models, and keeping the last one.
  *
- * While it is used a model hangs below the caller's memory context, so that an
- * error frees it; between uses it hangs below the cache's.  A nested call finds
- * nothing kept and opens its own.
+ * An error frees a model that is used.  A nested call finds nothing kept and opens its own.
  */
 #include "postgres.h"
 
 #include "store_links.h"
 
-static const char kind_of_kept = 0;	/* its address tells link models from others */
-
 gnngp_open_links *
 gnngp_links_open(const gnngp_model *model, bool brief)
 {
 	const gnngp_link_part *part = &model->link;
-	gnngp_open_links *open = gnngp_env_kept(&kind_of_kept);
+	const gnngp_kept_key key = {GNNGP_KEPT_LINKS, brief, model->id, part->version, part->fitted,
+		part->nodes, part->integer_ids, gnngp_setting_device()
+	};
+	gnngp_open_links *open = gnngp_env_resume(key);
 	gp_link_model *links;
 	gp_env	   *env;
 
-	/* Is what is kept this very model, and may it be used as it is? */
-	if (open && brief && open->model == model->id && open->version == part->version &&
-		open->fitted == part->fitted && open->ids.n == part->nodes &&
-		(open->ids.text_end == NULL) == part->integer_ids &&
-		open->choice == gnngp_setting_device() && open->env->used <= gnngp_account_left())
-	{
-		gnngp_env_resume(open->env, CurrentMemoryContext);
+	if (open)
 		return open;
-	}
-	gnngp_account_give_up(0);
 	env = gnngp_env_create(CurrentMemoryContext);
 	open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
-	*open = (gnngp_open_links) {.env = env,.model = model->id,.version = part->version,
-								.fitted = part->fitted,.choice = gnngp_setting_device(),
-								.brief = brief};
+	open->env = env;
+	memcpy(open->key, key, sizeof(open->key));
+	open->brief = brief && gnngp_setting_device() != GNNGP_DEVICE_CUDA;
 	links = gnngp_link_store_read(env, model, &open->ids);
 
 	/*
@@ -49,11 +40,6 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 void
 gnngp_links_close(gnngp_open_links *open)
 {
-	if (!open->brief || open->choice == GNNGP_DEVICE_CUDA ||
-		open->env->used > gnngp_setting_link_cache_size())
-	{
-		gnngp_env_destroy(open->env);
-		return;
-	}
-	gnngp_env_keep(open->env, CacheMemoryContext, &kind_of_kept, open);
+	gnngp_env_keep(open->env, CacheMemoryContext,
+				   open->brief ? gnngp_setting_link_cache_size() : 0, open->key, open);
 }

@@ -77,12 +77,8 @@ typedef struct gnngp_open_links
 	gp_device  *device;
 	gp_links   *links;
 	gnngp_stored_ids ids;
-	/* what it was opened for */
-	int64		model;
-	int64		version;
-	TimestampTz fitted;			/* versions repeat after a rollback, times do not */
-	gnngp_device_choice choice;
-	bool		brief;
+	gnngp_kept_key key;			/* when it was fitted, too: versions repeat after a rollback */
+	bool		brief;			/* it may be kept */
 } gnngp_open_links;
 
 /*

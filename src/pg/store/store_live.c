@@ -28,8 +28,6 @@ enum shape_column
 #define FORM_INTS 2				/* beside the core's types of dense pieces */
 #define FORM_SPARSE 4			/* plus the type */
 
-static const char kind_of_kept = 0;	/* its address tells live states from others */
-
 uint64
 gnngp_graph_shape(const gnngp_graph_def *graph)
 {
@@ -219,9 +217,6 @@ read_live(const gnngp_model *model)
 	gnngp_become_again(&saved);
 	live->env = env;
 	live->shape = (uint64) number[HEAD_GRAPH];
-	live->model = model->id;
-	live->version = model->version;
-	live->fitted = model->fitted;
 	check_state(model, live);
 	return live;
 }
@@ -229,32 +224,29 @@ read_live(const gnngp_model *model)
 gnngp_live *
 gnngp_live_open(const gnngp_model *model)
 {
-	gnngp_live *live = gnngp_env_kept(&kind_of_kept);
+	const gnngp_kept_key key = {GNNGP_KEPT_LIVE, model->id, model->version, model->fitted,
+		model->classes, model->nodes, model->labelled, model->rows
+	};
+	gnngp_live *live;
 
 	if (model->live_bytes == 0)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 					strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ? "Strategy sql keeps none: fit it with another strategy and live => true." :
 					"Fit it with gp_fit(..., live => true).",
 					"model \"%s\" has no live state", model->name);
-	if (live == NULL || live->model != model->id || live->version != model->version ||
-		live->fitted != model->fitted || live->env->used > gnngp_account_left())
+	live = gnngp_env_resume(key);
+	if (live == NULL)
 	{
-		gnngp_account_give_up(0);
-		return read_live(model);
+		live = read_live(model);
+		memcpy(live->key, key, sizeof(live->key));
 	}
-	gnngp_env_resume(live->env, CurrentMemoryContext);
 	return live;
 }
 
 void
 gnngp_live_close(gnngp_live *live)
 {
-	if (live == NULL)
-		return;
-	if (live->env->used > gnngp_setting_link_cache_size())
-	{
-		gnngp_env_destroy(live->env);
-		return;
-	}
-	gnngp_env_keep(live->env, CacheMemoryContext, &kind_of_kept, live);
+	if (live)
+		gnngp_env_keep(live->env, CacheMemoryContext, gnngp_setting_link_cache_size(), live->key,
+					   live);
 }

@@ -31,10 +31,7 @@ typedef struct gnngp_live
 	gnngp_stored_ids ids;			/* of a task those of the labelled rows */
 	struct gnngp_task_state *task;	/* of a task; else NULL */
 	uint64		shape;
-	/* what it was opened for */
-	int64		model;
-	int64		version;
-	TimestampTz fitted;			/* versions repeat after a rollback, times do not */
+	gnngp_kept_key key;			/* when it was fitted, too: versions repeat after a rollback */
 } gnngp_live;
 
 /* The live state of a model, read or taken from what is kept; 55000 for a model without one. */

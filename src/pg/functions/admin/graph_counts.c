@@ -81,7 +81,7 @@ count_tables(void *arg)
 	gnngp_column target = {0};
 	bool		values;
 	gnngp_query edge_query;
-	gnngp_node_part *nodes;
+	gnngp_node_reading *nodes;
 
 	if (labels)
 		target = gnngp_table_column(&r->nodes, r->def->target);

@@ -34,17 +34,12 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 }
 
 /* The name of a grantee: public in any case, as in GRANT, unless there is a role of that name. */
-static Name
+static const char *
 grantee_argument(FunctionCallInfo fcinfo)
 {
-	Name		name = PG_GETARG_NAME(1);
-	Name		everybody = palloc0(sizeof(NameData));
+	const char *name = NameStr(*PG_GETARG_NAME(1));
 
-	if (OidIsValid(get_role_oid(NameStr(*name), true)) || pg_strcasecmp(NameStr(*name), "public")
-		!= 0)
-		return name;
-	namestrcpy(everybody, "public");
-	return everybody;
+	return pg_strcasecmp(name, "public") != 0 || OidIsValid(get_role_oid(name, true)) ? name : "public";
 }
 
 /* The role that a grant is for: 0 for public, 42704 for a role that does not exist. */
@@ -68,7 +63,7 @@ open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only(command);
-	*grantee = NameStr(*grantee_argument(fcinfo));
+	*grantee = grantee_argument(fcinfo);
 	model = own_model(name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);

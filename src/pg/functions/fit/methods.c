@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "pg/functions/links/links_settings.h"
 #include "methods.h"
 
 #include "core/formula/formula.h"
@@ -25,9 +24,8 @@ gnngp_method_is_gp(const char *text)
 	return pg_strcasecmp(text, GNNGP_METHOD_GP) == 0;
 }
 
-/* The method that a kernel's text names; NULL for a kernel of a Gaussian process, and for auto. */
-static const gp_method *
-named_method(gp_env *env, const char *text)
+const char *
+gnngp_method_name(gp_env *env, const char *text)
 {
 	gp_kernel  *kernel;
 	const char *name;
@@ -38,6 +36,15 @@ named_method(gp_env *env, const char *text)
 	kernel = gp_kernel_parse(env, text);
 	name = gp_kernel_method(kernel);
 	gp_kernel_free(kernel);
+	return name;
+}
+
+/* The method of nodes among these; 22023 for one of links. */
+static const gp_method *
+named_method(gp_env *env, const char *text)
+{
+	const char *name = gnngp_method_name(env, text);
+
 	if (name == NULL)
 		return NULL;
 	for (int i = 0; i < (int) lengthof(methods); i++)

@@ -11,6 +11,12 @@
 
 #define GNNGP_METHOD_GP "gp"
 
+/*
+ * The name of the method that a text is, of nodes or of links, with the options that it may have;
+ * NULL for a kernel of a Gaussian process, and for auto.
+ */
+extern const char *gnngp_method_name(gp_env *env, const char *text);
+
 /* True for the Gaussian process with a kernel, which is no line of the table. */
 extern bool gnngp_method_is_gp(const char *method);
 

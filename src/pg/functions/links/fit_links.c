@@ -1,8 +1,5 @@
 /*
- * fit_links.c - gp_fit_links.
- *
- * The steps are those of gp_fit; only what happens to the data differs.  The
- * targets of the graph are not read.
+ * fit_links.c - gp_fit_links, whose steps are those of gp_fit.
  */
 #include "postgres.h"
 

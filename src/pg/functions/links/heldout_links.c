@@ -65,9 +65,8 @@ gnngp_heldout_links(PG_FUNCTION_ARGS)
 	held_rows	h = {0};
 	gnngp_id_type type;
 	gnngp_given_ids given;
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 
-	gnngp_pin_output_settings();
 	open_held(&h, fcinfo);
 	given = gnngp_given_ids_argument(&type, h.model, fcinfo, 1, NULL);
 	gnngp_given_ids_sort(&given);

@@ -5,6 +5,7 @@
 
 #include "core/formula/formula.h"
 #include "links_settings.h"
+#include "pg/functions/fit/methods.h"
 
 #define LEAST_AUC 0.6			/* within a component; a model of less says little there */
 
@@ -17,22 +18,6 @@ static const char *const methods[] = {
 	[GP_LINK_EASE] = "ease"
 };
 
-/* The name of the method that a text is, with the options that it may have; NULL for a kernel. */
-static const char *
-method_name(gp_env *env, const char *text)
-{
-	gp_kernel  *kernel;
-	const char *name;
-
-	if (gnngp_kernel_is_auto(text))
-		return methods[GP_LINK_AUTO];
-	gnngp_env_set_text(env, text, "kernel");
-	kernel = gp_kernel_parse(env, text);
-	name = gp_kernel_method(kernel);
-	gp_kernel_free(kernel);
-	return name;
-}
-
 /* The method of a text, and the options of dgp (else features is 0); 22023 when there is none. */
 static gp_link_method
 find_method(gp_env *env, const char *text, gp_dgp *options)
@@ -43,7 +28,7 @@ find_method(gp_env *env, const char *text, gp_dgp *options)
 						   "A method is auto, scores, pairs, ease or dgp; options follow in parentheses: dgp(steps=300).");
 
 	*options = (gp_dgp) {0};
-	(void) method_name(env, text);	/* refuses options that a method does not have */
+	(void) gnngp_method_name(env, text);	/* refuses options that a method does not have */
 	if (method == GP_LINK_DEEP)
 		gp_method_parse(env, &gp_dgp_text, text, options);
 	return method;
@@ -58,7 +43,7 @@ gnngp_link_method_name(gp_link_method method)
 bool
 gnngp_link_has_method(gp_env *env, const char *text)
 {
-	const char *name = gnngp_kernel_is_auto(text) ? NULL : method_name(env, text);
+	const char *name = gnngp_method_name(env, text);
 
 	for (int k = 0; name && k < (int) lengthof(methods); k++)
 		if (strcmp(name, methods[k]) == 0)

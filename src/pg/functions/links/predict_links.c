@@ -1,8 +1,5 @@
 /*
  * predict_links.c - gp_predict_links, all forms, gp_score_links and gp_embedding.
- *
- * A call opens the link part of the model, lets the core score pairs, and puts
- * the rows into a tuplestore.  Where the fit kept the answer, no part is opened.
  */
 #include "postgres.h"
 
@@ -186,9 +183,8 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 {
 	link_predict p;
 	gnngp_given_ids given;
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 
-	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
 	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, NULL);
 	predict_links(fcinfo, &p, &given);
@@ -228,9 +224,8 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	int32	   *source;
 	int32	   *other;
 	gp_link_row *row;
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 
-	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
@@ -267,7 +262,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 {
 	link_predict p;
 	gnngp_given_ids given;
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 	int32	   *node;
 	float4	   *numbers;
 	Datum	   *elements;
@@ -275,7 +270,6 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	int			width;
 	int64		n;
 
-	gnngp_pin_output_settings();
 	open_model(fcinfo, &p);
 	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, NULL);
 	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);

@@ -38,8 +38,7 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 					"graph \"%s\" was altered after model \"%s\" was fitted", c->graph->name,
 					c->model->name);
 	c->env = gnngp_env_create(CurrentMemoryContext);
-	c->guc_level = NewGUCNestLevel();
-	gnngp_pin_output_settings();
+	c->guc_level = gnngp_output_level();
 }
 
 gnngp_numbered

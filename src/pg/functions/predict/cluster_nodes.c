@@ -94,12 +94,11 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	bool		some = PG_NARGS() == 5;
 	int			first = some ? 2 : 1;	/* of the arguments after graph and nodes */
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 	cluster_call call;
 	gnngp_id_type type;
 	gnngp_given_ids given = {.all = true};
 
-	gnngp_pin_output_settings();
 	memset(&call, 0, sizeof(call));
 	call.graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gnngp_require_argument(fcinfo, first, "clusters");

@@ -48,9 +48,8 @@ void
 gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *part, int nodes,
 					gnngp_emit_node emit, void *arg)
 {
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 
-	gnngp_pin_output_settings();
 	rows->emit = emit;
 	rows->arg = arg;
 	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes, NULL);
@@ -70,9 +69,8 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 void
 gnngp_node_rows_all(gnngp_node_rows *rows, const char *part, gnngp_emit_node emit)
 {
-	int			guc_level = NewGUCNestLevel();
+	int			guc_level = gnngp_output_level();
 
-	gnngp_pin_output_settings();
 	rows->emit = emit;
 	rows->given.all = true;
 	read_blocks(rows, part);
