@@ -36,7 +36,7 @@ WITH members AS (
            (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
             FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) || ')'
     FROM pg_class c JOIN members m ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
-    WHERE c.relkind = 'v'
+    WHERE c.relkind = 'v' AND c.relnamespace <> 'gnngp_internal'::regnamespace
     UNION ALL
     SELECT 'TYPE ' || t.typname
     FROM pg_type t JOIN members m ON m.classid = 'pg_type'::regclass AND m.objid = t.oid
