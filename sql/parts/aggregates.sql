@@ -1,18 +1,6 @@
 -- Aggregates that make graphs, features and kernel factors, and functions on these values
 
 -- The steps
-CREATE FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, bigint, bigint)
-RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_graph_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, bigint, bigint) IS
-    'a step of the aggregate gp_graph: one more edge';
-
-CREATE FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, bigint, bigint, double precision)
-RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_graph_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, bigint, bigint, double precision) IS
-    'a step of the aggregate gp_graph: one more edge with a weight';
-
 CREATE FUNCTION gnngp_internal.gp_graph_combine(gnngp_internal.gp_graph_state, gnngp_internal.gp_graph_state)
 RETURNS gnngp_internal.gp_graph_state
 AS 'MODULE_PATHNAME', 'gnngp_graph_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -23,34 +11,6 @@ CREATE FUNCTION gnngp_internal.gp_graph_final(gnngp_internal.gp_graph_state) RET
 AS 'MODULE_PATHNAME', 'gnngp_graph_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_graph_final(gnngp_internal.gp_graph_state) IS
     'the last step of the aggregate gp_graph';
-
-CREATE FUNCTION gnngp_internal.gp_factor_accum(
-    gnngp_internal.gp_graph_state, bigint, bigint, @extschema@.gp_kernel)
-RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_factor_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_factor_accum(gnngp_internal.gp_graph_state, bigint, bigint, @extschema@.gp_kernel) IS
-    'a step of the aggregate gp_factor: one more edge';
-
-CREATE FUNCTION gnngp_internal.gp_factor_accum(
-    gnngp_internal.gp_graph_state, bigint, bigint, @extschema@.gp_kernel, integer)
-RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_factor_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_factor_accum(gnngp_internal.gp_graph_state, bigint, bigint, @extschema@.gp_kernel, integer) IS
-    'a step of the aggregate gp_factor: one more edge';
-
-CREATE FUNCTION gnngp_internal.gp_factor_accum(
-    gnngp_internal.gp_graph_state, bigint, bigint, double precision, @extschema@.gp_kernel)
-RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_factor_accum_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_factor_accum(gnngp_internal.gp_graph_state, bigint, bigint, double precision, @extschema@.gp_kernel) IS
-    'a step of the aggregate gp_factor: one more edge with a weight';
-
-CREATE FUNCTION gnngp_internal.gp_factor_accum(
-    gnngp_internal.gp_graph_state, bigint, bigint, double precision, @extschema@.gp_kernel, integer)
-RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_factor_accum_weighted' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_factor_accum(gnngp_internal.gp_graph_state, bigint, bigint, double precision, @extschema@.gp_kernel, integer) IS
-    'a step of the aggregate gp_factor: one more edge with a weight';
 
 CREATE FUNCTION gnngp_internal.gp_factor_final(gnngp_internal.gp_graph_state) RETURNS @extschema@.gp_factor
 AS 'MODULE_PATHNAME', 'gnngp_factor_final' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
@@ -69,18 +29,46 @@ COMMENT ON FUNCTION gnngp_internal.gp_features_final(@extschema@.gp_features) IS
     'the last step of the aggregate gp_features';
 
 -- The aggregates
-CREATE AGGREGATE @extschema@.gp_graph(src bigint, dst bigint) (
-    SFUNC = gnngp_internal.gp_graph_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
-    FINALFUNC = gnngp_internal.gp_graph_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE @extschema@.gp_graph(bigint, bigint) IS 'the undirected graph of these edges';
-
-CREATE AGGREGATE @extschema@.gp_graph(src bigint, dst bigint, weight double precision) (
-    SFUNC = gnngp_internal.gp_graph_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
-    FINALFUNC = gnngp_internal.gp_graph_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE @extschema@.gp_graph(bigint, bigint, double precision) IS
-    'the undirected graph of these edges; weights of a repeated edge add up';
+DO $graphs$
+DECLARE
+    form text[];
+BEGIN
+    FOREACH form SLICE 1 IN ARRAY ARRAY[
+        ['', '', ''], [', weight double precision', ' with a weight', '; weights of a repeated edge add up']]
+    LOOP
+        EXECUTE format($sql$
+            CREATE FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, src bigint, dst bigint%1$s)
+            RETURNS gnngp_internal.gp_graph_state
+            AS 'MODULE_PATHNAME', 'gnngp_graph_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+            COMMENT ON FUNCTION gnngp_internal.gp_graph_accum(gnngp_internal.gp_graph_state, src bigint, dst bigint%1$s) IS
+                'a step of the aggregate gp_graph: one more edge%2$s';
+            CREATE AGGREGATE %4$s.gp_graph(src bigint, dst bigint%1$s) (
+                SFUNC = gnngp_internal.gp_graph_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
+                FINALFUNC = gnngp_internal.gp_graph_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE);
+            COMMENT ON AGGREGATE %4$s.gp_graph(src bigint, dst bigint%1$s) IS 'the undirected graph of these edges%3$s'
+        $sql$, form[1], form[2], form[3], '@extschema@');
+    END LOOP;
+    FOREACH form SLICE 1 IN ARRAY ARRAY[
+        ['', '', '', '', ''], ['', ', landmarks integer', '', '', ', on so many landmarks'],
+        [' weight double precision,', '', '_weighted', ' with a weight', ' with weights'],
+        [' weight double precision,', ', landmarks integer', '_weighted', ' with a weight', ' with weights, on so many landmarks']]
+    LOOP
+        EXECUTE format($sql$
+            CREATE FUNCTION gnngp_internal.gp_factor_accum(
+                gnngp_internal.gp_graph_state, src bigint, dst bigint,%1$s kernel %6$s.gp_kernel%2$s)
+            RETURNS gnngp_internal.gp_graph_state
+            AS 'MODULE_PATHNAME', 'gnngp_factor_accum%3$s' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+            COMMENT ON FUNCTION gnngp_internal.gp_factor_accum(
+                gnngp_internal.gp_graph_state, src bigint, dst bigint,%1$s kernel %6$s.gp_kernel%2$s) IS
+                'a step of the aggregate gp_factor: one more edge%4$s';
+            CREATE AGGREGATE %6$s.gp_factor(src bigint, dst bigint,%1$s kernel %6$s.gp_kernel%2$s) (
+                SFUNC = gnngp_internal.gp_factor_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
+                FINALFUNC = gnngp_internal.gp_factor_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE);
+            COMMENT ON AGGREGATE %6$s.gp_factor(src bigint, dst bigint,%1$s kernel %6$s.gp_kernel%2$s) IS
+                'the factor of a kernel on the graph of these edges%5$s'
+        $sql$, form[1], form[2], form[3], form[4], form[5], '@extschema@');
+    END LOOP;
+END $graphs$;
 
 -- With the types real[] and double precision[] alone, ARRAY[1, 0] and ARRAY[0.5, 1] would fit
 -- neither better than the other.
@@ -105,36 +93,6 @@ BEGIN
         $sql$, element, '@extschema@');
     END LOOP;
 END $features$;
-
-CREATE AGGREGATE @extschema@.gp_factor(src bigint, dst bigint, kernel @extschema@.gp_kernel) (
-    SFUNC = gnngp_internal.gp_factor_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
-    FINALFUNC = gnngp_internal.gp_factor_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE @extschema@.gp_factor(bigint, bigint, @extschema@.gp_kernel) IS
-    'the factor of a kernel on the graph of these edges';
-
-CREATE AGGREGATE @extschema@.gp_factor(src bigint, dst bigint, kernel @extschema@.gp_kernel, landmarks integer) (
-    SFUNC = gnngp_internal.gp_factor_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
-    FINALFUNC = gnngp_internal.gp_factor_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE @extschema@.gp_factor(bigint, bigint, @extschema@.gp_kernel, integer) IS
-    'the factor of a kernel on the graph of these edges, on so many landmarks';
-
-CREATE AGGREGATE @extschema@.gp_factor(
-    src bigint, dst bigint, weight double precision, kernel @extschema@.gp_kernel) (
-    SFUNC = gnngp_internal.gp_factor_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
-    FINALFUNC = gnngp_internal.gp_factor_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE @extschema@.gp_factor(bigint, bigint, double precision, @extschema@.gp_kernel) IS
-    'the factor of a kernel on the graph of these edges with weights';
-
-CREATE AGGREGATE @extschema@.gp_factor(
-    src bigint, dst bigint, weight double precision, kernel @extschema@.gp_kernel, landmarks integer) (
-    SFUNC = gnngp_internal.gp_factor_accum, STYPE = gnngp_internal.gp_graph_state, SSPACE = 4096,
-    FINALFUNC = gnngp_internal.gp_factor_final, COMBINEFUNC = gnngp_internal.gp_graph_combine, PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE @extschema@.gp_factor(bigint, bigint, double precision, @extschema@.gp_kernel, integer) IS
-    'the factor of a kernel on the graph of these edges with weights, on so many landmarks';
 
 -- Functions on values
 CREATE FUNCTION @extschema@.gp_factor(
@@ -164,22 +122,19 @@ AS 'MODULE_PATHNAME', 'gnngp_kernel_value' LANGUAGE C IMMUTABLE STRICT PARALLEL 
 COMMENT ON FUNCTION @extschema@.gp_kernel_value(@extschema@.gp_factor, bigint, bigint) IS
     'the covariance of two nodes by a factor';
 
-CREATE FUNCTION @extschema@.gp_rank(factor @extschema@.gp_factor) RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_factor_rank' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION @extschema@.gp_rank(@extschema@.gp_factor) IS 'the length of the rows of a factor';
-
-CREATE FUNCTION @extschema@.gp_nodes(graph @extschema@.gp_graph) RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_graph_nodes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION @extschema@.gp_nodes(@extschema@.gp_graph) IS 'how many nodes a graph has';
-
-CREATE FUNCTION @extschema@.gp_nodes(features @extschema@.gp_features) RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_features_nodes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION @extschema@.gp_nodes(@extschema@.gp_features) IS 'how many nodes have features';
-
-CREATE FUNCTION @extschema@.gp_nodes(factor @extschema@.gp_factor) RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_factor_nodes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION @extschema@.gp_nodes(@extschema@.gp_factor) IS 'how many nodes a factor has';
-
-CREATE FUNCTION @extschema@.gp_edges(graph @extschema@.gp_graph) RETURNS bigint
-AS 'MODULE_PATHNAME', 'gnngp_graph_edges' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION @extschema@.gp_edges(@extschema@.gp_graph) IS 'how many edges a graph has';
+DO $numbers$
+DECLARE
+    n text[];
+BEGIN
+    FOREACH n SLICE 1 IN ARRAY ARRAY[
+        ['rank', 'factor', 'the length of the rows of a factor'], ['nodes', 'graph', 'how many nodes a graph has'],
+        ['nodes', 'features', 'how many nodes have features'], ['nodes', 'factor', 'how many nodes a factor has'],
+        ['edges', 'graph', 'how many edges a graph has']]
+    LOOP
+        EXECUTE format($sql$
+            CREATE FUNCTION %4$s.gp_%1$s(%2$s %4$s.gp_%2$s) RETURNS bigint
+            AS 'MODULE_PATHNAME', 'gnngp_%2$s_%1$s' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+            COMMENT ON FUNCTION %4$s.gp_%1$s(%4$s.gp_%2$s) IS %3$L
+        $sql$, n[1], n[2], n[3], '@extschema@');
+    END LOOP;
+END $numbers$;
