@@ -32,7 +32,7 @@ WITH members AS (
                             ELSE ' PARALLEL UNSAFE' END END AS line
     FROM functions
     UNION ALL
-    SELECT CASE c.relkind WHEN 'v' THEN 'VIEW ' ELSE 'TABLE ' END || c.relname || ' (' ||
+    SELECT 'VIEW ' || c.relname || ' (' ||
            (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
             FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped) || ')'
     FROM pg_class c JOIN members m ON m.classid = 'pg_class'::regclass AND m.objid = c.oid
