@@ -167,7 +167,7 @@ hint_for(const gnngp_kind *kind, const char *name)
 }
 
 /* 42704, with what the caller perhaps meant, of the names that he may see. */
-static void
+pg_noreturn static void
 report_unknown(const gnngp_kind *kind, const char *name)
 {
 	gp_meant	meant = gp_meant_start(name, (int) strlen(name));
@@ -221,7 +221,6 @@ gnngp_find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 	if (missing_ok)
 		return false;
 	report_unknown(kind, name);
-	return false;
 }
 
 Oid

@@ -48,20 +48,6 @@ report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
 				format_type_be(type));
 }
 
-/* The hints of a function whose second argument names nodes, by the name that it is called by. */
-static gnngp_id_hints
-usual_hints(FunctionCallInfo fcinfo)
-{
-	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
-
-	return (gnngp_id_hints)
-	{
-		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
-			psprintf("Use %s(%%1$s, NULL, ...) for all nodes, or ids of type %%2$s.", function),
-			"model"
-	};
-}
-
 static void
 open_type(gnngp_id_type *t, const gnngp_model *model, Oid type)
 {
@@ -96,7 +82,12 @@ void
 gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
 							int argno, const gnngp_id_hints *hints)
 {
-	gnngp_id_hints usual = usual_hints(fcinfo);
+	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
+	gnngp_id_hints usual = {
+		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
+		psprintf("Use %s(%%1$s, NULL, ...) for all nodes, or ids of type %%2$s.", function),
+		"model"
+	};
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	Oid			element = get_element_type(getBaseType(type));
 	Oid			asked = lookup_type(model);
@@ -326,20 +317,6 @@ gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int 
 	return true;
 }
 
-gnngp_id
-gnngp_link_id(const gnngp_stored_ids *ids, int64 node)
-{
-	gnngp_id	id = {.key = ids->key[node]};
-	int64		start = ids->text_end && node > 0 ? ids->text_end[node - 1] : 0;
-
-	if (ids->text_end)
-	{
-		id.text = ids->text + start;
-		id.length = (int) (ids->text_end[node] - start);
-	}
-	return id;
-}
-
 void
 gnngp_given_ids_sort(gnngp_given_ids *given)
 {
@@ -365,7 +342,7 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id)
 }
 
 int32
-gnngp_link_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id)
+gnngp_stored_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id)
 {
 	int64		low = 0,
 				high = ids->n;
@@ -373,7 +350,7 @@ gnngp_link_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id)
 	while (low < high)
 	{
 		int64		middle = low + (high - low) / 2;
-		gnngp_id	there = gnngp_link_id(ids, middle);
+		gnngp_id	there = gnngp_stored_id(ids, middle);
 		int			side = gnngp_id_compare(&there, id, NULL);
 
 		if (side == 0)

@@ -77,17 +77,14 @@ extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo 
 /* A NOTICE of how many of the nodes that a call names a model does not have, if there are any. */
 extern void gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given);
 
-/* The id of a node of a link part. */
-extern gnngp_id gnngp_link_id(const gnngp_stored_ids *ids, int64 node);
-
 /* Sorts the ids as they are stored, each once and without NULL. */
 extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 
 /* The place of an id among sorted ones, or -1. */
 extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id);
 
-/* The node of an id among those of a link part or a live state, or -1. */
-extern int32 gnngp_link_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id);
+/* The node of an id among stored ones, or -1. */
+extern int32 gnngp_stored_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id);
 
 /* True when an id is among sorted ids, or all are given. */
 extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id);

@@ -47,6 +47,15 @@ gnngp_ids_at(const gnngp_ids *ids, int64 node)
 	return (gnngp_id) {ids->key[node], text, text ? (int) strlen(text) : 0, false};
 }
 
+static inline gnngp_id
+gnngp_stored_id(const gnngp_stored_ids *ids, int64 node)
+{
+	int64		start = ids->text_end && node > 0 ? ids->text_end[node - 1] : 0;
+
+	return ids->text_end ? (gnngp_id) {ids->key[node], ids->text + start,
+		(int) (ids->text_end[node] - start), false} : (gnngp_id) {.key = ids->key[node]};
+}
+
 /* Compares two ids by the order of nodes; a gp_compare. */
 extern int	gnngp_id_compare(const void *first, const void *second, void *unused);
 

@@ -73,23 +73,6 @@ is_plain(Oid oid)
 	return plain;
 }
 
-/* What is found behind the relations. */
-typedef struct found_code
-{
-	MemoryContext context;
-	char	   *what;
-	char	   *owner;
-} found_code;
-
-static void
-code_row(void *state, const Datum *values, const bool *nulls)
-{
-	found_code *found = state;
-
-	found->what = MemoryContextStrdup(found->context, TextDatumGetCString(values[0]));
-	found->owner = MemoryContextStrdup(found->context, TextDatumGetCString(values[1]));
-}
-
 /* Notes a function that is no built-in one. */
 static bool
 note_function(Oid function, void *functions)
@@ -125,9 +108,7 @@ oid_array(const List *list)
 void
 gnngp_require_trust(const char *table, const CachedPlanSource *source)
 {
-	static const Oid types[] = {OIDARRAYOID, OIDARRAYOID};
-	found_code	found = {CurrentMemoryContext, NULL, NULL};
-	gnngp_rows	rows = {.row = code_row,.state = &found};
+	static Oid	types[] = {OIDARRAYOID, OIDARRAYOID};
 	List	   *relations = NIL;
 	List	   *functions = NIL;
 	Datum		arrays[2];
@@ -145,14 +126,21 @@ gnngp_require_trust(const char *table, const CachedPlanSource *source)
 	arrays[1] = oid_array(functions);
 	/* As the catalogs are now: those of the transaction's snapshot may be older. */
 	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
-	gnngp_each_row(NULL, query, 2, types, arrays, &rows);
+	if (SPI_execute_with_args(query, 2, types, arrays, NULL, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "a query of what stands behind tables failed");
 	PopActiveSnapshot();
-	if (found.what)
+	if (SPI_processed > 0)
+	{
+		char	   *what = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+		char	   *owner = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2);
+
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a superuser cannot read table \"%s\" for a graph: that would run code of role \"%s\"",
-						table, found.owner),
-				 errdetail("The code is that of %s.", found.what),
+						table, owner),
+				 errdetail("The code is that of %s.", what),
 				 errhint("Let role \"%s\" or another ordinary role own the graph and call its functions; gp_set_owner gives a graph away.",
-						 found.owner)));
+						 owner)));
+	}
+	SPI_freetuptable(SPI_tuptable);
 }

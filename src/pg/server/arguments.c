@@ -11,12 +11,6 @@
 
 #define MOST_COLUMNS 16			/* of a set of rows */
 
-bool
-gnngp_kernel_is_auto(const char *kernel)
-{
-	return pg_strcasecmp(kernel, GNNGP_KERNEL_AUTO) == 0;
-}
-
 void
 gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {

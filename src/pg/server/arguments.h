@@ -11,7 +11,11 @@
 #define GNNGP_KERNEL_AUTO "auto"
 
 /* True for the word that leaves the choice of a kernel to the fit, in whatever case. */
-extern bool gnngp_kernel_is_auto(const char *kernel);
+static inline bool
+gnngp_kernel_is_auto(const char *kernel)
+{
+	return pg_strcasecmp(kernel, GNNGP_KERNEL_AUTO) == 0;
+}
 
 /* 22004 when an argument that must be given is NULL. */
 extern void gnngp_require_argument(FunctionCallInfo fcinfo, int argno, const char *name);

@@ -70,16 +70,6 @@ gnngp_become(Oid role)
 	return saved;
 }
 
-gnngp_identity
-gnngp_become_owner(Oid owner)
-{
-	gnngp_identity saved = gnngp_become(owner);
-
-	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	gnngp_pin("row_security", "on");
-	return saved;
-}
-
 void
 gnngp_become_again(const gnngp_identity *saved)
 {

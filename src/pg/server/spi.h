@@ -29,10 +29,9 @@ typedef struct gnngp_identity
 
 /*
  * Becomes a role that can do nothing but what the statements say, on a level of settings of its
- * own; the second pins search_path and row security, too.  The third is the user before again.
+ * own; the second is the user before again.
  */
 extern gnngp_identity gnngp_become(Oid role);
-extern gnngp_identity gnngp_become_owner(Oid owner);
 extern void gnngp_become_again(const gnngp_identity *saved);
 
 /* Works in a subtransaction: NULL, or the error that it was rolled back for, in the present memory

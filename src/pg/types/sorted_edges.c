@@ -360,11 +360,8 @@ compact(gnngp_edge_list *list)
 	smallest = (double) s.edges + (double) s.ids.n;
 	if (s.edge)
 	{
-		int64		before = s.edges;
-
 		gnngp_sorted_edges_merge(&s);
 		smallest = 9.0 * s.edges + s.ids.n;
-		s.edges = before;
 	}
 	gnngp_value_check_size(smallest, "graph");
 	if (s.key)

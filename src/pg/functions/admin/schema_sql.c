@@ -130,7 +130,9 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(ARG_EXCLUDE))
 		def->tables.exclude = gnngp_texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
 	keep_times(&def->tables, &former);
-	saved = gnngp_become_owner(GetUserId());
+	saved = gnngp_become(GetUserId());
+	gnngp_pin("search_path", "pg_catalog, pg_temp");
+	gnngp_pin("row_security", "on");
 	gnngp_spi_connect();
 	note_times(&def->tables, gnngp_schema_open(env, def, true), context);
 	gnngp_spi_finish();

@@ -41,8 +41,8 @@ emit_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given
 	for (int64 e = 0; e < h->held.n; e++)
 	{
 		const gp_link_row *row = &h->held.row[e];
-		gnngp_id	src = gnngp_link_id(&h->ids, row->src);
-		gnngp_id	dst = gnngp_link_id(&h->ids, row->dst);
+		gnngp_id	src = gnngp_stored_id(&h->ids, row->src);
+		gnngp_id	dst = gnngp_stored_id(&h->ids, row->dst);
 
 		CHECK_FOR_INTERRUPTS();
 		if (!gnngp_given_ids_have(given, &src) && !gnngp_given_ids_have(given, &dst))

@@ -85,8 +85,8 @@ static void
 emit_row(void *state, const gp_link_row *row)
 {
 	link_predict *p = state;
-	gnngp_id	src = gnngp_link_id(&p->open->ids, row->src);
-	gnngp_id	dst = gnngp_link_id(&p->open->ids, row->dst);
+	gnngp_id	src = gnngp_stored_id(&p->open->ids, row->src);
+	gnngp_id	dst = gnngp_stored_id(&p->open->ids, row->dst);
 
 	emit_pair(p, &src, &dst, row->score, row->variance, row->probability);
 }
@@ -120,7 +120,7 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	for (int64 i = 0; i < given->n; i++)
 	{
 		int32		found = given->id[i].null ? -1 :
-			gnngp_link_ids_find(&p->open->ids, &given->id[i]);
+			gnngp_stored_ids_find(&p->open->ids, &given->id[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		unknown += found < 0 && !given->id[i].null;
@@ -203,7 +203,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 		CHECK_FOR_INTERRUPTS();
 		if (given->id[i].null)
 			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", argument);
-		node[i] = gnngp_link_ids_find(&p->open->ids, &given->id[i]);
+		node[i] = gnngp_stored_ids_find(&p->open->ids, &given->id[i]);
 		if (node[i] < 0)
 			gnngp_raise(INVALID_PARAMETER_VALUE, GNNGP_UNKNOWN_HINT,
 						"model \"%s\" has no node \"%s\"", p->model->name,
@@ -286,7 +286,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(p.row_context);
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_id	id = gnngp_link_id(&p.open->ids, node[i]);
+		gnngp_id	id = gnngp_stored_id(&p.open->ids, node[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		gp_links_embedding(p.open->links, node[i], numbers);
