@@ -173,8 +173,8 @@ AS $sql$
              FROM (VALUES (1, 'auc', 'AUC: chance that a link scores above a random pair'), (2, 'average_precision', 'average precision'),
                           (3, 'auc_component', 'AUC within one component; .5 is chance'),
                           (4, 'mrr', 'mean reciprocal rank among a hundred candidates near by'),
-                          (5, 'mrr_common_neighbours', 'the same by common neighbours alone'),
-                          (6, 'mrr_resource_allocation', 'the same by resource allocation alone'),
+                          (5, 'mrr_common_neighbours', 'the same by common neighbours'),
+                          (6, 'mrr_resource_allocation', 'the same by resource allocation'),
                           (7, 'hits_at_1', 'share at the first place of these'),
                           (8, 'hits_at_10', 'share at the first ten places'),
                           (9, 'hits_at_20', 'share at the first twenty places')) AS f (n, metric, label)
@@ -378,7 +378,7 @@ CREATE FUNCTION gnngp_internal.report_backtest(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $sql$
-    SELECT gnngp_internal.report_table('Backtest: times predicted from earlier ones alone', array_cat('{from,#labels}', metrics),
+    SELECT gnngp_internal.report_table('Backtest: times predicted from earlier ones only', array_cat('{from,#labels}', metrics),
         string_agg(format('<tr><td>%s</td><td class="n">%s</td>%s</tr>', to_char(since, 'YYYY-MM-DD'), labelled, cells), '' ORDER BY since))
     FROM (SELECT since, max(labelled) AS labelled, array_agg('#' || metric ORDER BY metric) AS metrics,
                  string_agg(format('<td class="n">%s</td>', round(value::numeric, 3)), '' ORDER BY metric) AS cells
