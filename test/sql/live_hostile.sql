@@ -27,6 +27,13 @@ SELECT count(gp_fit(g, kernel => 'gcn', live => true)) FROM unnest('{arr,std,col
 SELECT count(gp_fit('words', m, kernel => k::gp_kernel, strategy => s, live => true))
 FROM (VALUES ('wl', 'gcn', 'exact'), ('wr', 'gcn(input=rbf)', 'exact'), ('wn', 'gcn(input=rbf)', 'nystrom')) AS v(m, k, s);
 
+-- A live state that is kept does not serve a model whose row was given other classes
+SELECT count(*) FROM gp_predict_live('arr', 1);
+BEGIN;
+UPDATE gnngp_internal.gp_model_catalog SET classes = 1, class_labels = class_labels[1:1] WHERE name = 'arr';
+SELECT try($$SELECT * FROM gp_predict_live('arr', ARRAY[1, 2, 3, 4], top => 9)$$);
+ROLLBACK;
+
 -- A longer or a shorter array, where features are standardised and where they are not
 INSERT INTO node (id, shape) VALUES (1000, array_fill(0.5::real, ARRAY[3000])), (1001, '{1,2}');
 SELECT m, i, try(format('SELECT * FROM gp_predict_live(%L, %s)', m, i)) FROM unnest('{arr,std}'::text[]) AS m, unnest('{1000,1001}'::integer[]) AS i;
