@@ -156,6 +156,14 @@ SELECT link_method, link_kernel, link_steps FROM gp_models WHERE model = 'pairs'
 SELECT count(*) > 150, bool_and(probability BETWEEN 0 AND 1) FROM gp_predict_links('pairs');
 SELECT gp_drop_model('pairs');
 
+-- Four components whose links are drawn evenly: nothing within one tells links from other pairs
+CREATE TABLE even AS SELECT i AS id FROM generate_series(0, 119) i;
+CREATE TABLE drawn AS SELECT a.id AS src, b.id AS dst FROM even a JOIN even b ON a.id < b.id AND a.id / 30 = b.id / 30
+WHERE hashint8(a.id * 1000 + b.id) % 100 BETWEEN -14 AND 14;
+SELECT gp_create_graph('even', 'even', 'drawn');
+SELECT method, auc > 0.8 FROM gp_fit_links('even');
+SELECT gp_drop_graph('even');
+
 -- Two parts in one model: each fit replaces its own
 SELECT gp_create_graph('h', 'n', 'e', target => 'y');
 CREATE VIEW parts AS
