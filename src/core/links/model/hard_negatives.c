@@ -10,13 +10,8 @@
 #include "hard_negatives.h"
 #include "logistic.h"
 
-#include "base/sort.h"
-
 #define HOP_SALT UINT64_C(0x686f706e65617200)
-#define NEAREST_SALT UINT64_C(0x6e65617265737400)
 #define ASKED_SALT UINT64_C(0x61736b6564000000)
-#define NEAREST 30				/* by features: one of so many is drawn */
-#define COMPARED 4096			/* nodes that a node's features are compared with */
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 #define TRIES 64				/* random nodes drawn for each one wanted */
 
@@ -200,84 +195,6 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 		pairs.dst[pairs.n++] = search->found[0];
 	}
 	reach_close(search);
-	return pairs;
-}
-
-/* The product of a node's features with those of another, whose dense form is row. */
-static double
-feature_product(const gp_features *x, int32_t node, const float *row)
-{
-	double		sum = 0.0;
-
-	if (x->csr == NULL)
-		for (int64_t d = 0; d < x->dims; d++)
-			sum += (double) ((const float *) x->dense)[node * x->dims + d] * row[d];
-	else
-		for (int64_t k = x->csr->start[node]; k < x->csr->start[node + 1]; k++)
-			sum += (double) ((const float *) x->csr->value)[k] * row[x->csr->col[k]];
-	return sum;
-}
-
-/* The dense form of a node's features, in a row of zeros; or zeros again. */
-static void
-spread_features(const gp_features *x, int32_t node, bool clear, float *row)
-{
-	if (x->csr == NULL)
-		memcpy(row, (const float *) x->dense + node * x->dims, x->dims * sizeof(float));
-	else
-		for (int64_t k = x->csr->start[node]; k < x->csr->start[node + 1]; k++)
-			row[x->csr->col[k]] = clear ? 0.0f : ((const float *) x->csr->value)[k];
-}
-
-gp_link_pairs
-gp_link_nearest_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
-						  const gp_features *x,
-						  uint64_t seed)
-{
-	gp_link_pairs pairs = gp_link_pairs_create(env, x ? fold->links : 0);
-	int64_t		nodes = full->nodes;
-	int64_t		pool = gp_min64(nodes, COMPARED);
-	float	   *row;
-	double	   *norm;
-
-	pairs.n = 0;
-	if (x == NULL)
-		return pairs;
-	row = gp_alloc_zero(env, x->dims, sizeof(float));
-	norm = gp_alloc_array(env, pool, sizeof(double));
-	for (int64_t k = 0; k < pool; k++)
-	{
-		spread_features(x, (int32_t) (k * nodes / pool), false, row);
-		norm[k] = sqrt(feature_product(x, (int32_t) (k * nodes / pool), row));
-		spread_features(x, (int32_t) (k * nodes / pool), true, row);
-	}
-	for (int64_t e = 0; e < fold->links; e++)
-	{
-		gp_scored	best[NEAREST];
-		gp_heap		heap = {.env = env,.item = best,.room = NEAREST,.size = sizeof(gp_scored),
-			.compare = gp_compare_scored};
-		int32_t		other;
-		int32_t		node = gp_link_asking_end(fold, e, &other);
-		uint64_t	draw;
-
-		env->check_interrupts(env);
-		spread_features(x, node, false, row);
-		for (int64_t k = 0; k < pool; k++)
-		{
-			other = (int32_t) (k * nodes / pool);
-			if (other != node && norm[k] > 0.0 && !gp_link_exists(full, node, other))
-				gp_heap_offer(&heap, &(gp_scored) {feature_product(x, other, row) / norm[k], other,
-												   k});
-		}
-		spread_features(x, node, true, row);
-		if (heap.n == 0)
-			continue;
-		gp_heap_sort(&heap);
-		pairs.src[pairs.n] = node;
-		draw = gp_hash(gp_hash(seed ^ NEAREST_SALT) + (uint64_t) e);
-		pairs.dst[pairs.n++] = best[draw % (uint64_t) heap.n].node;
-	}
-	gp_free_all(env, row, norm);
 	return pairs;
 }
 

@@ -36,14 +36,10 @@ extern gp_hard_negatives gp_link_rivals_make(gp_env *env, const gp_graph *full,
 extern void gp_link_rivals_free(gp_env *env, gp_hard_negatives *rivals);
 
 /*
- * Pairs without a link that are learnt from, one for each hidden link where there is one: within
- * three steps of one of its ends; and among the nearest of that end by features, if there are any.
+ * Pairs without a link within three steps of an end of each hidden link, where there is one.
  */
 extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
 										   const gp_link_fold *fold, uint64_t seed);
-extern gp_link_pairs gp_link_nearest_negatives(gp_env *env, const gp_graph *full,
-											   const gp_link_fold *fold,
-											   const gp_features *x, uint64_t seed);
 
 /* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
 typedef struct gp_link_asked

@@ -10,13 +10,6 @@
 #define FLAT 1e-12				/* a relative spread of scores below this is none */
 #define LEAST_BENT 100			/* links that a knee takes: fewer tell one slope alone */
 
-/* log(1 + exp(x)) without overflow. */
-static double
-softplus(double x)
-{
-	return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
-}
-
 gp_link_logistic
 gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty)
 {
@@ -50,7 +43,7 @@ objective(gp_link_logistic *l, const double *b, const bool *label, const double 
 	gp_destroy_all(dev, &row, &f);
 	for (int64_t r = 0; r < l->phi.cols; r++)
 		if (weight[r] > 0.0)
-			loss += weight[r] * softplus(label[r] ? -l->logit[r] : l->logit[r]);
+			loss += weight[r] * gp_link_loss(label[r], l->logit[r]);
 	for (int64_t k = 0; k < l->phi.rows; k++)
 		loss += 0.5 * l->penalty * b[k] * b[k];
 	return loss;

@@ -24,6 +24,15 @@ typedef struct gp_link_logistic
 	double	   *logit;			/* n, at the mode */
 } gp_link_logistic;
 
+/* -log of the probability that a logit gives to a label, without overflow. */
+static inline double
+gp_link_loss(bool label, double logit)
+{
+	double		x = label ? -logit : logit;
+
+	return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
+}
+
 /* Starts from b = 0; phi belongs to the regression from now on. */
 extern gp_link_logistic gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty);
 extern void gp_link_logistic_close(gp_link_logistic *l);

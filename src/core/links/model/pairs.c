@@ -245,7 +245,7 @@ try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
 		gp_link_logistic_variances(&r.logistic, p->learnt.pairs.n, p->fold.pairs.n,
 								   x[g].variance + from);
 		for (int64_t e = 0; e < p->fold.pairs.n; e++)
-			x[g].loss += log1p(exp(e < p->fold.links ? -logit[e] : logit[e]));
+			x[g].loss += gp_link_loss(e < p->fold.links, logit[e]);
 		gp_link_rivals_rank(&p->rivals, rivals, &x[g].ranks);
 		x[g].asked[f] = gp_alloc_array(env, p->asked.pairs.n, sizeof(double));
 		memcpy(x[g].asked[f], rivals + p->rivals.pairs.n, p->asked.pairs.n * sizeof(double));

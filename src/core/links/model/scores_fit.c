@@ -2,8 +2,8 @@
  * scores_fit.c - the methods scores and ease.
  *
  * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to
- * tell hidden links from three kinds of pairs without one: random pairs, pairs within three steps,
- * and pairs of like features.  The figures and the curve of probabilities come from regressions
+ * tell hidden links from random pairs and, where nodes have no features, from pairs within three
+ * steps.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
 #include "link_regression.h"
@@ -12,12 +12,12 @@
 
 #include <stdio.h>
 
-#define LABELLED NEAREST + 1	/* kinds that are learnt from */
+#define LABELLED HOP + 1		/* kinds that are learnt from */
 
 /* The pairs of a fold, kind after kind. */
 enum kind
 {
-	LINKS, RANDOM, HOP, NEAREST, RIVALS, ASKED, KINDS
+	LINKS, RANDOM, HOP, RIVALS, ASKED, KINDS
 };
 
 /* Penalties of a Gaussian process. */
@@ -32,7 +32,7 @@ static const double penalties[] = {1.0, 0.1};
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5, [NEAREST] = 0.25};
+static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
 
 /* A fold on its way to rows. */
 typedef struct sample
@@ -74,7 +74,7 @@ typedef struct scores_fit
 typedef struct attempt
 {
 	gp_link_model kept;			/* what the model has of it */
-	double		rank;			/* mean reciprocal rank of links among their rivals */
+	double		gain;			/* by which attempts are compared */
 	double	   *logit;			/* n */
 	double	   *variance;		/* n */
 	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
@@ -104,26 +104,27 @@ fill_sample(scores_fit *r, int f)
 	const gp_graph *graph = r->problem->graph;
 	sample	   *s = &r->fold[f];
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
-	gp_link_pairs hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
-	gp_link_pairs nearest = gp_link_nearest_negatives(env, graph, &s->fold, r->own.features, seed);
+	gp_link_pairs hop = {0};
 
+	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
+	if (r->own.features == NULL)
+		hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
 	s->rivals = gp_link_rivals_make(env, graph, &s->fold, RANKED / r->folds, r->problem->seed,
 									r->own.habits);
-	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + nearest.n + s->rivals.pairs.n +
+	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + s->rivals.pairs.n +
 									gp_link_asked_most(&s->fold, r->candidates_of / r->folds));
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
-	add_pairs(s, NEAREST, &nearest, 0, nearest.n);
 	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
 	s->first[KINDS] = s->pairs.n;
 	for (int64_t e = s->first[ASKED]; e < s->pairs.n; e++)
 	{
-		s->pairs.src[e] = (int32_t) (e / GP_LINK_OTHERS % graph->nodes);
+		s->pairs.src[e] = (int32_t) (gp_hash(seed + (uint64_t) (e / GP_LINK_OTHERS)) %
+									 (uint64_t) graph->nodes);
 		s->pairs.dst[e] = (int32_t) ((s->pairs.src[e] + 1) % graph->nodes);
 	}
 	gp_link_pairs_free(env, &hop);
-	gp_link_pairs_free(env, &nearest);
 }
 
 /* Finds the candidates of a model in all folds. */
@@ -272,6 +273,23 @@ logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 }
 
 /*
+ * What attempts are compared by: how held-out links rank among their rivals.  With features it is
+ * the likelihood of held-out rows: links beyond reach would rank first for being no rivals.
+ */
+static double
+gain_of(const scores_fit *r, const attempt *a)
+{
+	gp_link_ranks ranks = {0};
+	double		loss = 0.0;
+
+	for (int f = 0; f < r->folds; f++)
+		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &ranks);
+	for (int64_t e = 0; e < r->n; e++)
+		loss += r->weight[e] * gp_link_loss(r->label[e], a->logit[e]);
+	return r->own.features ? -loss : ranks.reciprocal / (double) ranks.links;
+}
+
+/*
  * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
  * so that it is what is kept.
  */
@@ -285,7 +303,6 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	attempt		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
-	gp_link_ranks ranks = {0};
 
 	a.logit = gp_alloc_zero(env, r->n, sizeof(double));
 	a.variance = gp_alloc_zero(env, r->n, sizeof(double));
@@ -306,12 +323,11 @@ try_regression(const scores_fit *r, bool process, double penalty)
 		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
 		gp_link_logistic_variances(l, first, n, a.variance + first);
 		a.rival[f] = logits_of(r, &g, f, RIVALS);
-		gp_link_rivals_rank(&r->fold[f].rivals, a.rival[f], &ranks);
 		a.asked[f] = logits_of(r, &g, f, ASKED);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
-	a.rank = ranks.reciprocal / (double) ranks.links;
+	a.gain = gain_of(r, &a);
 	a.before = logits_of(r, &g, 0, ASKED);
 	a.after = logits_by(r, &g, r->fold[0].asked.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
@@ -340,7 +356,7 @@ free_attempt(const scores_fit *r, attempt *a)
 static attempt
 better_of(const scores_fit *r, attempt *a, attempt *b)
 {
-	bool		second = r->env->dry || b->rank > a->rank;
+	bool		second = r->env->dry || b->gain > a->gain;
 	attempt    *other = second ? a : b;
 	gp_link_model *gone = &other->kept;
 
@@ -488,11 +504,6 @@ ease_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	open_folds(r, dev, options);
 }
 
-/*
- * A Gaussian process takes the place of logistic regression where links rank better among their
- * rivals with it.  The likelihood of the rows would mostly judge how far links are from random
- * pairs, which is another question.
- */
 static void *
 scores_run(void *state, gp_device *dev, const gp_plan *plan)
 {
