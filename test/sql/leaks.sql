@@ -64,6 +64,9 @@ CREATE TABLE visits (customer_id integer REFERENCES customers, at timestamptz NO
 INSERT INTO visits SELECT 1 + k % 250, '2024-01-01'::timestamptz + k * interval '1 hour' FROM generate_series(0, 20000) AS k;
 SELECT gp_alter_graph('closed', tables => '{customers,orders,visits}');
 SELECT ends('honest');
+-- They begin with the rows that the target reads: nobody recorded what happened before
+UPDATE visits SET at = at - interval '3 years';
+SELECT min(as_of) >= (SELECT min(ordered_at) FROM orders) AS recorded FROM gp_task_rows('honest');
 -- Few facts: none of them stands alone
 CREATE TABLE calls (customer_id integer REFERENCES customers, at timestamptz NOT NULL);
 INSERT INTO calls SELECT k, '2024-01-01'::timestamptz + k * interval '30 days' FROM generate_series(1, 10) AS k;

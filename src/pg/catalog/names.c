@@ -181,7 +181,7 @@ report_unknown(const gnngp_kind *kind, const char *name)
 	gnngp_raise(UNDEFINED_OBJECT,
 				meant.name ? psprintf(GP_MEANT "%s", meant.name, kind->hint) :
 				hint ? hint : kind->hint,
-				"%s \"%s\" does not exist", kind->noun, name);
+				"%s \"%s\" does not exist", kind == &gnngp_graph_kind ? "graph or task" : kind->noun, name);
 }
 
 /*

@@ -1,13 +1,16 @@
 /*
- * newest_fact.c - until when the facts of a task reach.
+ * newest_fact.c - since when and until when the facts of a task reach.
  *
- * As-of times are counted back from there, and there is predicted: a label whose window reaches
- * past the facts that it is judged by would be wrong.  So the tables that the target reads tell it;
- * where it is not known what these are, all tables that refer to others.  The table of the entities
- * tells nothing beside others: one may be added long after the newest fact.  Nor do a few rows that
- * stand alone behind the others: such a time is wrong.
+ * As-of times are counted back from the end, and there is predicted: a label whose window reaches
+ * past the facts that it is judged by would be wrong, and so would one from before they were
+ * recorded.  So the tables that the target reads tell it; where it is not known what these are, all
+ * tables that refer to others.  The table of the entities tells nothing beside others: one may be
+ * added long after the newest fact.  Nor do a few rows that stand alone behind the others: such a
+ * time is wrong.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "pg/server/server.h"
 #include "schema_internal.h"
@@ -130,6 +133,28 @@ rank_of(const gnngp_task_rows *rows, int table)
 	return gnngp_has_parent(rows->schema, table) ? REFERS_TO_OTHERS : OTHER_TABLE;
 }
 
+/*
+ * The first as-of time.  Facts from before the tables that the target reads, of times of which it
+ * is usual that these are silent, have labels as well: nothing happened.
+ */
+static void
+set_first(gnngp_task_rows *rows, gp_time facts, gp_time judged, double usual)
+{
+	double		before = (double) judged - (double) facts;
+
+	rows->first = facts;
+	if (judged == GP_TIME_NEVER || before <= fmax(usual, long_silence(rows)))
+		return;
+	rows->first = judged;
+	if (TIMESTAMP_IS_NOBEGIN(rows->task->task.since))
+		ereport(NOTICE,
+				(errmsg("the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
+						rows->task->name, timestamptz_to_str((TimestampTz) judged)),
+				 errdetail("Other facts begin %.0f days earlier.", before / (double) GP_TIME_DAY),
+				 errhint("If nothing was to be recorded before, name an earlier time: since => '%s'.",
+						 timestamptz_to_str((TimestampTz) facts))));
+}
+
 /* Tells where rows are later than all that tells labels. */
 static void
 notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later)
@@ -154,6 +179,7 @@ gnngp_find_newest(gnngp_task_rows *rows)
 	const gnngp_tables *s = rows->schema;
 	gp_time		newest[RANKS] = {GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS};
 	gp_time		first[2] = {GP_TIME_NEVER, GP_TIME_NEVER};	/* of facts; of others */
+	gp_time		judged = GP_TIME_NEVER; /* first of what the target reads */
 	gp_time		later = GP_TIME_ALWAYS;
 	double		usual = 0.0;	/* how long the tables that the target reads may be silent */
 	int			rank = 0;
@@ -177,9 +203,11 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		}
 		if (r == READ_BY_TARGET && t.newest[at] > newest[r])
 			usual = ALONE * mean_gap(&t, at);
+		if (r == READ_BY_TARGET)
+			judged = Min(judged, t.first);
 		newest[r] = Max(newest[r], t.newest[at]);
 	}
-	rows->first = first[first[0] == GP_TIME_NEVER];
+	set_first(rows, first[first[0] == GP_TIME_NEVER], judged, usual);
 	while (rank < RANKS && newest[rank] == GP_TIME_ALWAYS)
 		rank++;
 	if (rank == RANKS)

@@ -110,7 +110,8 @@ gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" of task \"%s\" has no primary key of one column", t->table.name, task->name),
-				 errhint("The rows that are asked about need an id of one column: a primary key, or a column \"id\".")));
+				 errhint("The rows that are asked about need an id of one column: a primary key, or a column \"id\", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY.",
+						 t->table.name)));
 	return id;
 }
 

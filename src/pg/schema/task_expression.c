@@ -27,6 +27,7 @@
 #include "schema_internal.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -146,23 +147,75 @@ tells_now(Oid function, void *unused)
 		function == F_AGE_TIMESTAMPTZ;
 }
 
-/* True where an expression asks for the moment at which it is run. */
+/* True for a text that as a time is relative to the present: 'now', 'today 12:00'. */
 static bool
-asks_now(Node *node, void *unused)
+is_relative_time(const char *text)
+{
+	char		work[MAXDATELEN + 1];
+	char	   *field[MAXDATEFIELDS];
+	int			type[MAXDATEFIELDS];
+	int			n = 0;
+	int			value;
+
+	if (ParseDateTime(text, work, sizeof(work), field, type, MAXDATEFIELDS, &n) != 0)
+		return false;
+	for (int i = 0; i < n; i++)
+		if ((type[i] == DTK_STRING || type[i] == DTK_SPECIAL) &&
+			DecodeSpecial(i, field[i], &value) == RESERV &&
+			value >= DTK_NOW && value <= DTK_TOMORROW)
+			return true;
+	return false;
+}
+
+/* A time that stands in a query as a text: where, and whether that text is a relative one. */
+typedef struct time_text
+{
+	Node	   *query;			/* as the parser gave it */
+	int			location;
+} time_text;
+
+/* Finds the text of a query that begins at a place; true where it is relative. */
+static bool
+is_relative_text(Node *node, void *arg)
+{
+	const A_Const *constant = (const A_Const *) node;
+
+	if (node == NULL)
+		return false;
+	if (!IsA(node, A_Const))
+		return raw_expression_tree_walker(node, is_relative_text, arg);
+	return constant->location == ((const time_text *) arg)->location &&
+		IsA(&constant->val, String) && is_relative_time(strVal(&constant->val));
+}
+
+/* True where an expression asks for the moment at which it is run; arg: the query that it is of. */
+static bool
+asks_now(Node *node, void *arg)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, asks_now, NULL, 0);
+		return query_tree_walker((Query *) node, asks_now, arg, 0);
+	/* 'now' became a time when it was analyzed. */
+	if (IsA(node, Const) && TypeCategory(((Const *) node)->consttype) == TYPCATEGORY_DATETIME)
+	{
+		time_text	text = {arg, ((Const *) node)->location};
+
+		return is_relative_text(text.query, &text);
+	}
 	return (IsA(node, SQLValueFunction) &&
 			((SQLValueFunction *) node)->op <= SVFOP_LOCALTIMESTAMP_N) ||
 		check_functions_in_node(node, tells_now, NULL) ||
-		expression_tree_walker(node, asks_now, NULL);
+		expression_tree_walker(node, asks_now, arg);
 }
 
-/* The query that an expression is checked in, analyzed; errors show the expression alone. */
+/*
+ * The query that an expression is checked in, analyzed, and raw as it was before; errors show the
+ * expression alone.
+ */
 static Query *
-analyze_expression(const gnngp_graph_def *task, const char *expression, const char *argument)
+analyze_expression(const gnngp_graph_def *task, const char *expression, const char *argument,
+				   Node **raw)
 {
 	parsed_text text = {argument, expression, 0};
 	ErrorContextCallback context = {error_context_stack, parse_context, &text};
@@ -174,6 +227,7 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 	require_expression(expression, argument);
 	text.begin = strlen(BEFORE_EXPRESSION);
 	parsed = linitial_node(RawStmt, raw_parser(query, RAW_PARSE_DEFAULT));
+	*raw = copyObject(parsed->stmt);
 	analyzed = parse_analyze_fixedparams(parsed, query, NULL, 0, NULL);
 	error_context_stack = context.previous;
 	return analyzed;
@@ -186,7 +240,8 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 static void
 check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
-	Query	   *query = analyze_expression(task, expression, argument);
+	Node	   *raw;
+	Query	   *query = analyze_expression(task, expression, argument, &raw);
 
 	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs ||
 		query->hasTargetSRFs)
@@ -200,7 +255,7 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errmsg("argument \"%s\" of task \"%s\" calls a volatile function", argument, task->name),
 				 errdetail("Its result may differ from one call to the next, so that labels could not be reproduced."),
 				 errhint("Use functions that are immutable or stable.")));
-	if (asks_now((Node *) query, NULL))
+	if (asks_now((Node *) query, raw))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("argument \"%s\" of task \"%s\" depends on the present time", argument, task->name),
