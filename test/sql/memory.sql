@@ -79,8 +79,8 @@ SELECT failure($$SELECT gp_predict('plain', array_fill(1, ARRAY[1000]))$$) AS fe
 RESET gnngp.memory_limit;
 
 -- A link model that is kept for the next call gives way to everything else.
-DELETE FROM edge WHERE src > 2000 OR dst > 2000;
-DELETE FROM node WHERE id > 2000;
+DELETE FROM edge WHERE src > 5000 OR dst > 5000;
+DELETE FROM node WHERE id > 5000;
 SELECT count(gp_fit_links('plain')) FROM gp_models WHERE model = 'plain';
 SELECT count(*) > 0 AS some FROM gp_predict_links('plain', ARRAY[1, 2], k => 1);
 CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gnngp environment';

@@ -16,6 +16,7 @@
 #define LARGE_ARRAY ((size_t) 1 << 22)	/* below, large pages are not worth a system call */
 /* filled between two looks at interrupts: its first touch takes time */
 #define ZERO_PIECE ((size_t) 32 << 20)
+#define LEAST_SPARE ((size_t) 1 << 18)	/* smaller blocks are not worth keeping */
 
 /* What stands right before every block. */
 typedef struct block_header
@@ -30,12 +31,6 @@ static block_header *
 header_of(const void *p)
 {
 	return (block_header *) p - 1;
-}
-
-size_t
-gp_alloc_bytes(const void *p)
-{
-	return header_of(p)->bytes;
 }
 
 size_t
@@ -118,6 +113,42 @@ leave_block(gp_env *env, size_t bytes)
 		*env->account -= gp_alloc_size(bytes);
 }
 
+/* Takes a block out of those that wait. */
+static char *
+take_spare(gp_env *env, int k)
+{
+	char	   *p = env->spare[k];
+
+	env->nspare--;
+	memmove(env->spare + k, env->spare + k + 1, (env->nspare - k) * sizeof(void *));
+	env->spare_bytes -= gp_alloc_size(header_of(p)->bytes);
+	return p;
+}
+
+/* Frees blocks that wait, the oldest first, until they and so many bytes more are below a mark. */
+static void
+make_way(gp_env *env, size_t more, size_t mark)
+{
+	while (env->nspare > 0 && env->used + env->spare_bytes + more > mark)
+		env->release(env, header_of(take_spare(env, 0))->raw);
+}
+
+void
+gp_drop_spares(gp_env *env)
+{
+	make_way(env, 0, 0);
+}
+
+/* A block that waits and has this size, or NULL. */
+static char *
+find_spare(gp_env *env, size_t bytes)
+{
+	for (int k = env->nspare - 1; k >= 0; k--)
+		if (header_of(env->spare[k])->bytes == bytes)
+			return take_spare(env, k);
+	return NULL;
+}
+
 /* Counts a block of so many bytes that has room for some, or all, of them. */
 static void *
 take(gp_env *env, size_t bytes, size_t room)
@@ -125,6 +156,10 @@ take(gp_env *env, size_t bytes, size_t room)
 	size_t		total = gp_alloc_size(bytes);
 
 	check_limit(env, total);
+	char	   *p = room == bytes ? find_spare(env, bytes) : NULL;
+	if (p)
+		return enter_block(env, p, header_of(p)->raw, bytes);
+	make_way(env, total, env->peak);
 	char	   *raw = total == SIZE_MAX ? NULL : env->alloc(env, gp_alloc_size(room));
 	check_memory(env, raw, bytes);
 	return enter_block(env, align_block(raw), raw, bytes);
@@ -217,7 +252,10 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 	old = header_of(p)->bytes;
 	offset = (char *) p - (char *) header_of(p)->raw;
 	if (bytes > old)
+	{
 		check_limit(env, bytes - old);
+		make_way(env, bytes - old, env->peak);
+	}
 	raw = total == SIZE_MAX ? NULL
 		: env->resize(env, header_of(p)->raw, gp_alloc_size(old), total);
 	check_memory(env, raw, bytes);
@@ -235,7 +273,16 @@ gp_free(gp_env *env, void *p)
 		return;
 	block_header *header = header_of(p);
 	leave_block(env, header->bytes);
-	env->release(env, header->raw);
+	if (!env->spares || header->bytes < LEAST_SPARE)
+	{
+		env->release(env, header->raw);
+		return;
+	}
+	if (env->nspare == GP_ENV_SPARES)
+		env->release(env, header_of(take_spare(env, 0))->raw);
+	env->spare[env->nspare++] = p;
+	env->spare_bytes += gp_alloc_size(header->bytes);
+	make_way(env, 0, env->peak);
 }
 
 void
@@ -278,6 +325,9 @@ gp_env_derive(const gp_env *host)
 	env.notice = ignore_notice;
 	env.used = env.peak = env.limit = 0;
 	env.account = NULL;
+	env.spares = false;
+	env.nspare = 0;
+	env.spare_bytes = 0;
 	return env;
 }
 

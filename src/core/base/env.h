@@ -57,6 +57,8 @@ typedef enum gp_phase
 
 typedef struct gp_env gp_env;
 
+#define GP_ENV_SPARES 16
+
 struct gp_env
 {
 	/* Whose functions these are: itself, or the host that it was derived from. */
@@ -104,6 +106,13 @@ struct gp_env
 	size_t		left;			/* of a dry run: what its host might hold more when it began */
 	size_t	   *account;		/* bytes of all environments that share the limit; NULL = of this
 								 * one */
+
+	/* What is freed waits for the next request of its size, as far as that leaves the peak alone:
+	 * the first touch of pages costs as much as a product. */
+	bool		spares;
+	int			nspare;			/* the oldest first; not in used */
+	void	   *spare[GP_ENV_SPARES];
+	size_t		spare_bytes;
 
 	/*
 	 * A dry run: only accounted for.  Figures (gp_alloc_figures) have no memory,
@@ -166,8 +175,8 @@ extern void gp_use_large_pages(void *p, size_t bytes);
 /* The bytes that gp_alloc counts for a request of this size. */
 extern size_t gp_alloc_size(size_t bytes);
 
-/* The bytes that were asked for of what gp_alloc returned. */
-extern size_t gp_alloc_bytes(const void *p);
+/* Frees what waits. */
+extern void gp_drop_spares(gp_env *env);
 
 /*
  * An environment with a host's memory, errors and interrupts, but with a count of its own and

@@ -57,9 +57,6 @@ struct gp_device
 	/* Memory.  create does not clear; destroy accepts a view whose data is NULL. */
 	gp_matrix	(*create) (gp_device *dev, int64_t rows, int64_t cols, gp_type type);
 	void		(*destroy) (gp_device *dev, gp_matrix *m);	/* sets data to NULL */
-	void		(*keep) (gp_device *dev, bool keep);	/* until told otherwise, destroy keeps
-														 * memory for the next create; NULL where
-														 * memory costs nothing */
 	void		(*upload) (gp_device *dev, gp_matrix dst, gp_matrix host);	/* converts the type */
 	/* converts the type */
 	void		(*download) (gp_device *dev, gp_matrix host, gp_matrix src);

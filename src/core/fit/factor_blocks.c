@@ -118,18 +118,22 @@ gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix
 	gp_env	   *env = dev->env;
 	gp_features x = {columns.rows, columns.cols, NULL, columns.data, GP_FLOAT};
 	gp_graph	none = {.nodes = x.rows,.start = gp_alloc_zero(env, x.rows + 1, sizeof(int64_t))};
+	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	int			last = program->nsteps - 1;
-	const gp_linear *z;
 	gp_eval		ev;
 
 	check_steps(env, program, true);
 	gp_eval_open_with(&ev, dev, program, &none, &x, 0, GP_FLOAT, (gp_eval_options) {.a = a});
-	z = gp_step_is_linear(&ev, last) ? gp_linear_of_step(&ev, last) : NULL;
-	if (z == NULL || z->csr || z->width != columns.cols)
+	if (gp_step_is_linear(&ev, last))
+		gp_linear_collect(&ev, last, terms);
+	if (terms->n != 1 || terms->term[0].leaf != GP_LEAF_INPUT)
 		gp_raise(env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is not a linear operator");
-	dev->download(dev, columns, z->dense);
+	if (terms->term[0].value != 1.0)
+		dev->axpby(dev, sqrt(terms->term[0].value), columns, 0.0, columns);
+	for (int k = terms->term[0].nops - 1; k >= 0; k--)
+		gp_operator_apply(&ev, terms->term[0].op[k], columns);
 	gp_eval_close(&ev);
-	gp_free(env, none.start);
+	gp_free_all(env, terms, none.start);
 }
 
 void

@@ -42,7 +42,8 @@ plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 	}
 	gp_eval_open_with(&p->ev, dev, problem->program, problem->graph, problem->features,
 					  problem->seed, problem->type,
-					  (gp_eval_options) {NULL, true, problem->estimate_limit});
+					  (gp_eval_options) {.shared = problem->shared,.to_plan = true,
+						  .limit = problem->estimate_limit});
 	if (problem->jitter > 0.0)
 		p->ev.jitter = problem->jitter;
 	p->plan = gp_plan_of_evaluation(&p->ev, problem);

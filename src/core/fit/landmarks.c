@@ -21,15 +21,6 @@
 #define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
 #define COMPARED_LEAST 128		/* but so many */
 
-/* A candidate with what it is ranked by. */
-typedef struct candidate
-{
-	int32_t		node;
-	bool		preferred;		/* in the labelled nodes' neighbourhood */
-	int64_t		degree;
-	uint64_t	fingerprint;
-} candidate;
-
 /* True when an operator has a part that stays at the node: I, or P(a). */
 static bool
 keeps_node(const gp_operator *op)
@@ -69,77 +60,86 @@ sees_itself(const gp_eval *ev)
 	return sees;
 }
 
-/* Fingerprints that twins share: of the features, summed over the neighbours with their weights. */
+/* Hashes of what each node has itself; the lists of neighbours are features, too. */
 static uint64_t *
-fingerprints(const gp_eval *ev)
+own_hashes(const gp_eval *ev)
 {
-	/* The lists of neighbours are features, too; no two rows of a root are alike. */
-	uint64_t   *own = ev->kernel->root_of ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t))
-		: gp_hash_features(ev);
-	uint64_t   *sum;
-	bool		sees = sees_itself(ev);
+	const gp_prepared *kernel = ev->kernel;
+	/* No two rows of a root are alike. */
+	uint64_t   *own = kernel->root_of ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t))
+		: kernel->shared ? gp_alloc_array(ev->env, ev->n, sizeof(uint64_t))
+		: gp_hash_features(ev->env, kernel->x);
 
-	for (int64_t i = 0; i < ev->n; i++)
+	if (kernel->shared)
+		memcpy(own, kernel->shared->hash, ev->n * sizeof(uint64_t));
+	for (int64_t i = 0; i < ev->n && (kernel->lists || kernel->root_of); i++)
 	{
-		if (ev->kernel->lists)
-			own[i] += gp_hash_sparse(ev->kernel->lists, i, ev->kernel->x->dims);
-		if (ev->kernel->root_of)
+		if (kernel->lists)
+			own[i] += gp_hash_sparse(kernel->lists, i, kernel->x->dims);
+		if (kernel->root_of)
 			own[i] += gp_hash(~(uint64_t) i);
 	}
-	if (!gp_program_has(ev->kernel->program, GP_STEP_OP))
-		return own;
-	sum = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
-	GP_EACH(ev->env, i, ev->n, ev->kernel->a->start[i])
-	{
-		for (int64_t k = ev->kernel->a->start[i]; k < ev->kernel->a->start[i + 1]; k++)
-			if (own[ev->kernel->a->col[k]])
-				sum[i] += gp_hash(own[ev->kernel->a->col[k]] ^
-								  gp_hash(gp_bits_at(ev->kernel->a->value, ev->kernel->a->type,
-													   k)));
-		if (sees)
-			sum[i] = gp_hash(sum[i]) + own[i];
-	}
-	gp_free(ev->env, own);
-	return sum;
+	return own;
 }
 
-/* By preference and degree. */
-static int
-compare_rank(const void *a, const void *b, void *unused)
+/* What twins share: the features, summed over the neighbours with their weights. */
+static uint64_t
+fingerprint(const gp_csr *a, const uint64_t *own, bool sees, int64_t i)
 {
-	const candidate *x = a;
-	const candidate *y = b;
+	uint64_t	sum = 0;
 
-	if (x->preferred != y->preferred)
-		return x->preferred ? -1 : 1;
-	return (x->degree < y->degree) - (x->degree > y->degree);
+	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
+		if (own[a->col[k]])
+			sum += gp_hash(own[a->col[k]] ^ gp_hash(gp_bits_at(a->value, a->type, k)));
+	return sees ? gp_hash(sum) + own[i] : sum;
 }
 
-/* All nodes as candidates, first come first; of equal rank those that the evaluation shuffled. */
-static candidate *
-candidates(gp_eval *ev, const gp_problem *problem, bool spread, bool prefer_field)
+/*
+ * Nodes that come in some order, those that are preferred (NULL: none is) before all others, and
+ * by falling degree.
+ */
+static int32_t *
+ranked(gp_env *env, int64_t n, const int32_t *order, const int64_t *degree, const bool *preferred)
+{
+	int32_t    *out = gp_alloc_figures(env, n, sizeof(int32_t));
+	int64_t		most = 0;
+	int64_t    *at;
+
+	for (int64_t i = 0; i < n; i++)
+		most = gp_max64(most, degree[i]);
+	at = gp_alloc_zero(env, 2 * most + 3, sizeof(int64_t));
+#define RANK(i) (most - degree[i] + (preferred && preferred[i] ? 0 : most + 1))
+	for (int64_t i = 0; i < n; i++)
+		at[RANK(i) + 1]++;
+	gp_offsets_of_counts(at, 2 * most + 2);
+	for (int64_t k = 0; k < gp_items(env, n); k++)
+		out[at[RANK(order[k])]++] = order[k];
+#undef RANK
+	gp_free(env, at);
+	return out;
+}
+
+/* All nodes, first come first; of equal rank those that the evaluation shuffled. */
+static int32_t *
+ranked_nodes(gp_eval *ev, const gp_problem *problem, bool prefer_field)
 {
 	const gp_csr *a = ev->kernel->a;
-	const int64_t *start = a->start;
-	const int32_t *shuffled = gp_eval_shuffled(ev);
-	uint64_t   *fingerprint = fingerprints(ev);
-	candidate  *c = gp_alloc_zero(ev->env, ev->n, sizeof(candidate));
+	int64_t    *degree = gp_alloc_array(ev->env, ev->n, sizeof(int64_t));
 	bool	   *preferred = gp_alloc_zero(ev->env, prefer_field ? ev->n : 0, sizeof(bool));
+	int32_t    *out;
 
+	for (int64_t i = 0; i < ev->n; i++)
+		degree[i] = a->start[i + 1] - a->start[i];
 	for (int64_t k = 0; k < problem->nlabelled && prefer_field; k++)
-		for (int64_t e = start[problem->labelled[k]]; e < start[problem->labelled[k] + 1]; e++)
-			preferred[a->col[e]] = true;
-	for (int64_t k = 0; k < ev->n; k++)
 	{
-		int32_t		i = shuffled[k];
+		int32_t		i = problem->labelled[k];
 
-		c[k] = (candidate) {i, prefer_field && preferred[i],
-			spread ? 0 : start[i + 1] - start[i], fingerprint[i]};
+		for (int64_t e = a->start[i]; e < a->start[i + 1]; e++)
+			preferred[a->col[e]] = true;
 	}
-	gp_free_all(ev->env, fingerprint, preferred);
-	if (!spread)
-		gp_sort(ev->env, c, ev->n, sizeof(candidate), compare_rank, NULL);
-	return c;
+	out = ranked(ev->env, ev->n, gp_eval_shuffled(ev), degree, prefer_field ? preferred : NULL);
+	gp_free_all(ev->env, degree, preferred);
+	return out;
 }
 
 /* The size of the labelled nodes' closed neighbourhood. */
@@ -186,40 +186,43 @@ int32_t *
 gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool spread, int64_t *n)
 {
 	gp_env	   *env = ev->env;
-	int32_t    *landmark;
+	int32_t    *landmark = gp_alloc_figures(env, count, sizeof(int32_t));
+	bool		sums = gp_program_has(ev->kernel->program, GP_STEP_OP);
+	bool		sees = sees_itself(ev);
 	bool		field;			/* that of the labels comes first */
-	candidate  *c;
+	int32_t    *rank = NULL;
+	const int32_t *order;
+	uint64_t   *own;
 	gp_set		seen;
 
-	*n = count;
-	spread |= ev->kernel->program->power != 1.0;
-	if (env->dry)
+	if (problem->landmark && !env->dry)
 	{
-		/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
-		(void) gp_eval_shuffled(ev);
-		gp_free(env, gp_alloc_figures(env, ev->n, sizeof(candidate) * 3 / 2));
-		return gp_alloc_figures(ev->env, count, sizeof(int32_t));
+		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
+		*n = count;
+		return landmark;
 	}
-	landmark = gp_alloc_array(env, count, sizeof(int32_t));
+	spread |= ev->kernel->program->power != 1.0;
 	/* The whole field of the labels comes first where there is room for it, which makes more
 	 * landmarks useless. */
 	field = !spread && problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
 		field_size(ev, problem) <= count;
-	if (problem->landmark)
-	{
-		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
-		return landmark;
-	}
-	*n = 0;
+	order = spread ? gp_eval_shuffled(ev) : (rank = ranked_nodes(ev, problem, field));
+	own = own_hashes(ev);
 	seen = gp_set_open(env, count);
-	c = candidates(ev, problem, spread, field);
-	GP_EACH(env, k, *n < count ? ev->n : 0, k)
+	*n = 0;
+	GP_EACH(env, k, *n < count ? gp_items(env, ev->n) : 0, k)
 	{
-		if (gp_set_add(&seen, c[k].fingerprint ? c[k].fingerprint : 1))
-			landmark[(*n)++] = c[k].node;
+		uint64_t	twin = sums ? fingerprint(ev->kernel->a, own, sees, order[k]) : own[order[k]];
+
+		if (gp_set_add(&seen, twin ? twin : 1))
+			landmark[(*n)++] = order[k];
 	}
-	gp_sort_columns(env, landmark, *n);
-	gp_free(env, c);
+	/* The landmarks of a dry run: nobody is a twin, and nobody looks at them. */
+	if (env->dry)
+		*n = count;
+	else
+		gp_sort_columns(env, landmark, *n);
+	gp_free_all(env, rank, own);
 	gp_set_close(&seen);
 	return landmark;
 }
@@ -228,17 +231,12 @@ int32_t *
 gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
 						const bool *preferred, int64_t count)
 {
-	candidate  *c = gp_alloc_zero(env, nodes, sizeof(candidate));
 	int32_t    *shuffled = gp_shuffle(env, nodes, seed, NULL);
+	int32_t    *rank = ranked(env, nodes, shuffled, degree, preferred);
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
 
-	for (int64_t k = 0; k < nodes; k++)
-		c[k] = (candidate) {shuffled[k], preferred && preferred[shuffled[k]],
-			degree[shuffled[k]], 0};
-	gp_sort(env, c, nodes, sizeof(candidate), compare_rank, NULL);
-	for (int64_t k = 0; k < count; k++)
-		landmark[k] = c[k].node;
+	memcpy(landmark, rank, count * sizeof(int32_t));
 	gp_sort_columns(env, landmark, count);
-	gp_free_all(env, c, shuffled);
+	gp_free_all(env, rank, shuffled);
 	return landmark;
 }

@@ -31,7 +31,7 @@ extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_m
 								 gp_matrix out);
 /*
  * columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A
- * in float, which serves any number of calls.
+ * in float, which serves any number of calls.  The device is the CPU, which works in place.
  */
 extern void gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a,
 							 gp_matrix columns);

@@ -115,11 +115,16 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	gp_prepared *kernel = gp_alloc_zero(dev->env, 1, sizeof(gp_prepared));
 
 	*kernel = (gp_prepared) {.env = dev->env, .program = program, .directed = graph->directed,
-	.input = program->input.kind, .x = features, .seed = seed, .lent_a = set.a != NULL, .a = set.a};
+	.input = program->input.kind, .x = features, .seed = seed, .a = set.a};
 	*ev = (gp_eval) {.dev = dev, .env = dev->env, .kernel = kernel, .n = graph->nodes, .type = type,
 	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
 	make_input(ev, graph, seed, set.to_plan, set.limit);
-	if (set.a == NULL)
+	if (set.shared && set.shared->norm == program->norm)
+		kernel->a = set.shared->a;
+	kernel->lent_a = kernel->a != NULL;
+	if (set.shared && kernel->own_x == NULL)
+		kernel->shared = set.shared;
+	if (kernel->a == NULL)
 		kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);
 	if (gp_program_has(program, GP_STEP_LISTS))
 		kernel->lists = gp_graph_lists(ev->env, graph, ev->type);

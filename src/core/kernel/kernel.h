@@ -136,9 +136,24 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 const gp_graph *graph, const gp_features *features, uint64_t seed,
 						 gp_type type);
 
+/* What evaluations of a graph and its features have in common, whatever the kernel. */
+typedef struct gp_shared
+{
+	gp_csr	   *a;
+	gp_norm		norm;			/* a's */
+	uint64_t   *hash;			/* of each node's features */
+	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them */
+} gp_shared;
+
+extern gp_shared gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features,
+								gp_norm norm, gp_type type, uint64_t seed);
+extern void gp_shared_close(gp_env *env, gp_shared *shared);
+
 /* How else an evaluation may be opened. */
 typedef struct gp_eval_options
 {
+	/* of this graph, these features, type and seed, which stays the caller's; or NULL */
+	const gp_shared *shared;
 	/* A as it is there, in the program's norm and this type, which stays the caller's */
 	gp_csr	   *a;
 	/* within limit bytes (0 = gp_limit): the root of a Laplacian kernel, which is large and dense,
@@ -187,7 +202,7 @@ extern int32_t *gp_eval_sample(gp_eval *ev, int64_t count);
 extern int32_t *gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash);
 
 /* Hashes of each node's features, and of a row whose columns begin at first; 0 without any. */
-extern uint64_t *gp_hash_features(const gp_eval *ev);
+extern uint64_t *gp_hash_features(gp_env *env, const gp_features *x);
 extern uint64_t gp_hash_sparse(const gp_csr *s, int64_t row, int64_t first);
 
 /* What is true of a kind of step (step_kinds.c). */
@@ -232,8 +247,9 @@ extern void gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x);
 /* True when the operator is a number times A. */
 extern bool gp_operator_is_a(const gp_operator *op);
 
-/* The sparse products that one application costs. */
+/* The sparse products that one application costs, and the copies of a block that it takes. */
 extern double gp_operator_products(const gp_eval *ev, const gp_operator *op);
+extern int	gp_operator_blocks(const gp_operator *op);
 
 /* Linear steps (linear.c). */
 extern void gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms);

@@ -189,17 +189,37 @@ apply_block(gp_eval *ev, const gp_operator *op, gp_matrix x, const gp_matrix *w)
 	dev->copy(dev, x, w[SUM]);
 }
 
+/* Which blocks an operator needs; how many. */
+static int
+blocks_needed(const gp_operator *op, bool *needed)
+{
+	bool		global = gp_operator_is_global(op);
+	bool		several = op->nterms > 1;
+
+	needed[IN] = needed[SUM] = several;
+	needed[T0] = true;
+	needed[T1] = needed[T2] = global;
+	return 1 + 2 * several + 2 * global;
+}
+
+int
+gp_operator_blocks(const gp_operator *op)
+{
+	bool		needed[WORK_BLOCKS];
+
+	return blocks_needed(op, needed);
+}
+
 void
 gp_operator_apply(gp_eval *ev, const gp_operator *op, gp_matrix x)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		width = gp_min64(x.cols, WORK_COLUMNS);
-	bool		global = gp_operator_is_global(op);
-	bool		several = op->nterms > 1;
-	bool		needed[WORK_BLOCKS] = {several, several, true, global, global};
+	bool		needed[WORK_BLOCKS];
 	gp_matrix	full[WORK_BLOCKS] = {{0}};
 	gp_matrix	w[WORK_BLOCKS] = {{0}};
 
+	(void) blocks_needed(op, needed);
 	for (int k = 0; k < WORK_BLOCKS; k++)
 		if (needed[k])
 			full[k] = dev->create(dev, x.rows, width, x.type);

@@ -69,6 +69,7 @@ struct gp_prepared
 	gp_count	making;
 	gp_csr	   *a;				/* the normalised adjacency matrix */
 	bool		lent_a;			/* it is somebody else's */
+	const gp_shared *shared;	/* of the same features; NULL: nothing is */
 	gp_csr	   *lists;			/* N, where the program has it */
 	bool		directed;
 	bool		node_columns;	/* for a few rows: each column of x is a node */

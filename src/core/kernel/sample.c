@@ -21,12 +21,11 @@ gp_hash_sparse(const gp_csr *s, int64_t row, int64_t first)
 }
 
 uint64_t *
-gp_hash_features(const gp_eval *ev)
+gp_hash_features(gp_env *env, const gp_features *x)
 {
-	const gp_features *x = ev->kernel->x;
-	uint64_t   *hash = gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t));
+	uint64_t   *hash = gp_alloc_zero(env, x->rows, sizeof(uint64_t));
 
-	GP_EACH(ev->env, i, ev->n, x->csr ? x->csr->start[i] : i * x->dims)
+	GP_EACH(env, i, x->rows, x->csr ? x->csr->start[i] : i * x->dims)
 	{
 		if (x->csr)
 			hash[i] = gp_hash_sparse(x->csr, i, 0);
@@ -41,33 +40,24 @@ gp_hash_features(const gp_eval *ev)
 	return hash;
 }
 
-/* A hash of what is around each node. */
-static uint64_t *
-hash_surroundings(const gp_eval *ev)
+/* From a hash of each node to one of what is around it, too. */
+static void
+hash_surroundings(gp_env *env, const gp_csr *a, uint64_t *hash)
 {
-	const gp_prepared *kernel = ev->kernel;
-	const gp_csr *a = kernel->a;
-	/* The columns of an identity are nodes, those of a Laplacian's factor are made of them. */
-	bool		bare = kernel->x_is_identity || kernel->program->input.kind == GP_INPUT_LAPLACIAN;
-	uint64_t   *hash = bare ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t))
-		: gp_hash_features(ev);
-	uint64_t   *next = gp_alloc_array(ev->env, ev->n, sizeof(uint64_t));
+	uint64_t   *former = gp_alloc_array(env, a->rows, sizeof(uint64_t));
 
 	for (int step = 0; step < STEPS; step++)
 	{
-		uint64_t   *former = hash;
-
-		GP_EACH(ev->env, i, ev->n, a->start[i])
+		for (int64_t i = 0; i < a->rows; i++)
+			former[i] = gp_hash(hash[i]);
+		GP_EACH(env, i, a->rows, a->start[i])
 		{
-			next[i] = gp_hash(hash[i] ^ gp_hash((uint64_t) (a->start[i + 1] - a->start[i])));
+			hash[i] = gp_hash(hash[i] ^ gp_hash((uint64_t) (a->start[i + 1] - a->start[i])));
 			for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
-				next[i] += gp_hash(hash[a->col[k]]);
+				hash[i] += former[a->col[k]];
 		}
-		hash = next;
-		next = former;
 	}
-	gp_free(ev->env, next);
-	return hash;
+	gp_free(env, former);
 }
 
 int32_t *
@@ -88,14 +78,45 @@ gp_shuffle(gp_env *env, int64_t n, uint64_t seed, const uint64_t *hash)
 	return order;
 }
 
+gp_shared
+gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features, gp_norm norm,
+			   gp_type type, uint64_t seed)
+{
+	gp_shared	s = {.norm = norm, .a = gp_graph_normalise(env, graph, norm, type)};
+	uint64_t   *around = gp_alloc_array(env, graph->nodes, sizeof(uint64_t));
+
+	s.hash = gp_hash_features(env, features);
+	memcpy(around, s.hash, graph->nodes * sizeof(uint64_t));
+	hash_surroundings(env, s.a, around);
+	s.shuffled = gp_shuffle(env, graph->nodes, seed, around);
+	gp_free(env, around);
+	return s;
+}
+
+void
+gp_shared_close(gp_env *env, gp_shared *shared)
+{
+	gp_csr_free(env, shared->a);
+	gp_free_all(env, shared->hash, shared->shuffled);
+}
+
 const int32_t *
 gp_eval_shuffled(gp_eval *ev)
 {
+	const gp_prepared *kernel = ev->kernel;
+	/* The columns of an identity are nodes, those of a Laplacian's factor are made of them. */
+	bool		bare = kernel->x_is_identity || kernel->program->input.kind == GP_INPUT_LAPLACIAN;
+
+	if (kernel->shared)
+		return kernel->shared->shuffled;
 	if (ev->shuffled)
 		return ev->shuffled;
-	uint64_t   *hash = ev->env->dry ? gp_alloc_figures(ev->env, ev->n, sizeof(uint64_t))
-		: hash_surroundings(ev);
-	ev->shuffled = gp_shuffle(ev->env, ev->n, ev->kernel->seed, hash);
+	uint64_t   *hash = ev->env->dry ? gp_alloc_figures(ev->env, ev->n, sizeof(uint64_t)) :
+		bare ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t)) :
+		gp_hash_features(ev->env, kernel->x);
+	if (!ev->env->dry)
+		hash_surroundings(ev->env, kernel->a, hash);
+	ev->shuffled = gp_shuffle(ev->env, ev->n, kernel->seed, hash);
 	gp_free(ev->env, hash);
 	return ev->shuffled;
 }

@@ -85,6 +85,9 @@ typedef struct gp_problem
 	gp_device  *(*device_for) (void *arg, gp_device *planner, const gp_plan *plan);
 	void	   *device_arg;
 
+	/* What was made for several kernels of this graph, these features, type and seed; or NULL */
+	const gp_shared *shared;
+
 	/* For tests and for whoever knows better; zero means the default. */
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */

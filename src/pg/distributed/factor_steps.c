@@ -13,9 +13,8 @@
 
 #define GROUP_BYTES 67108864.0	/* of the columns that one task stacks, at most */
 #define GROUPS 8				/* of columns, at least, where there are so many */
-/* Of stacked columns: value, numbers, leaf, product, its scratch and their sum; each partition
- * keeps one more. */
-#define STACK_COPIES 6
+#define STACK_COPIES 2			/* of stacked columns: value and numbers, beside the operator's
+								 * blocks; each partition keeps one more */
 #define EDGE_BYTES 28.0			/* of an edge there: both ways, and in A with a value */
 #define WEIGHT_BYTES 28.0		/* of its weight: as it is read, and both ways twice */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
@@ -185,8 +184,9 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 	gnngp_placement_drop(p, spread);
 	*out.f = *arg->f;
 	d->shuffled += 2.0 * d->n * cols * sizeof(float);
-	d->task = Max(d->task, (STACK_COPIES + (p->apart ? 0 : keys)) * (double) d->n * width *
-				  sizeof(float) + (EDGE_BYTES + (d->src->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
+	d->task = Max(d->task, (STACK_COPIES + gp_operator_blocks(s->op) + (p->apart ? 0 : keys)) *
+				  (double) d->n * width * sizeof(float) +
+				  (EDGE_BYTES + (d->src->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
 				  NODE_BYTES * d->n);
 	return out;
 }

@@ -188,6 +188,8 @@ open_distributed(gnngp_placement *p)
 	for (int i = 0; i < (int) lengthof(pins); i++)
 		appendStringInfo(&text, "SET LOCAL %s = %s; ", pins[i],
 						 quote_literal_cstr(GetConfigOption(pins[i], false, false)));
+	/* A cancel that comes before its statement does is lost, and its connection closed. */
+	appendStringInfoString(&text, "SET LOCAL client_connection_check_interval = '1s'; ");
 	gnngp_pin("citus.propagate_set_commands", "local");
 	RUN(p, "DO %s", quote_literal_cstr(psprintf("BEGIN %sEND", text.data)));
 	create_distributed(p, psprintf("%s.small", p->schema),

@@ -366,6 +366,7 @@ gnngp_env_create(MemoryContext parent)
 	server->env.disown = env_disown;
 	server->env.limit = gnngp_setting_memory_limit();
 	server->env.account = gnngp_account();
+	server->env.spares = true;
 	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
 	server->end.func = leave_account;
 	server->end.arg = server;
@@ -378,6 +379,7 @@ gnngp_env_create_child(gp_env *parent)
 {
 	gp_env	   *env = gnngp_env_create(((server_env *) parent)->context);
 
+	gp_drop_spares(parent);
 	((server_env *) env)->parent = parent;
 	((server_env *) env)->inherited = parent->used;
 	((server_env *) env)->notices = ((server_env *) parent)->notices;
@@ -397,6 +399,7 @@ gnngp_env_keep(gp_env *env, MemoryContext parent, size_t most, const gnngp_kept_
 		return;
 	}
 	gnngp_account_give_up(0);
+	gp_drop_spares(env);
 	leave_account(env);
 	kept.env = env;
 	memcpy(kept.key, key, sizeof(kept.key));

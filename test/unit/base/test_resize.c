@@ -1,5 +1,6 @@
 /*
- * test_resize.c - arrays that grow in the host's memory: content, alignment, account and limit.
+ * test_resize.c - arrays that grow in the host's memory: content, alignment, account and limit; and
+ * blocks that wait for the next request.
  */
 #include "test_env.h"
 
@@ -90,6 +91,30 @@ check_absent(gp_env *env)
 	env->resize = resize;
 }
 
+/* What is freed serves the next request of its size, and gives way to others. */
+static void
+check_spares(gp_env *env)
+{
+	size_t		size = (size_t) 1 << 20;
+	void	   *first;
+	void	   *next;
+
+	env->spares = true;
+	first = gp_alloc(env, size);
+	gp_free(env, first);
+	next = gp_alloc(env, size);
+	ok(next == first, "a block that was freed is taken again");
+	gp_free(env, next);
+	is_int(env->used, 0, "it counts as freed");
+	is_int(env->spare_bytes, gp_alloc_size(size), "though it waits");
+	next = gp_alloc(env, size + 1);
+	is_int(env->spare_bytes, 0, "but not beyond the high-water mark");
+	gp_free(env, next);
+	gp_drop_spares(env);
+	is_int(env->nspare, 0, "nor when none is wanted");
+	env->spares = false;
+}
+
 int
 main(void)
 {
@@ -100,6 +125,8 @@ main(void)
 	check_limit(env);
 	test_env_reset(env);
 	check_absent(env);
+	test_env_reset(env);
+	check_spares(env);
 	test_env_close(env);
 	return done_testing();
 }

@@ -12,52 +12,6 @@
 /* Rows of a factor that evaluators take at once: they stay in the cache. */
 #define ROW_BLOCK 1024
 
-/* Takes the smallest spare of at least so many bytes; NULL when there is none. */
-static void *
-find_spare(gp_cpu *cpu, size_t bytes)
-{
-	void	  **best = NULL;
-
-	for (int k = 0; k < GP_CPU_SPARES; k++)
-		if (cpu->spare[k] && gp_alloc_bytes(cpu->spare[k]) >= bytes &&
-			(best == NULL || gp_alloc_bytes(cpu->spare[k]) < gp_alloc_bytes(*best)))
-			best = &cpu->spare[k];
-	if (best == NULL)
-		return NULL;
-	void	   *data = *best;
-	*best = NULL;
-	return data;
-}
-
-/* Keeps memory in place of the smallest spare; returns what is to be freed instead, or NULL. */
-static void *
-swap_spare(gp_cpu *cpu, void *data)
-{
-	for (int k = 0; k < GP_CPU_SPARES && data; k++)
-		if (cpu->spare[k] == NULL || gp_alloc_bytes(cpu->spare[k]) < gp_alloc_bytes(data))
-		{
-			void	   *smaller = cpu->spare[k];
-
-			cpu->spare[k] = data;
-			data = smaller;
-		}
-	return data;
-}
-
-/* The first touch of pages costs as much as a product. */
-static void
-keep_spares(gp_device *dev, bool keep)
-{
-	gp_cpu	   *cpu = gp_cpu_of(dev);
-
-	cpu->keeping += keep ? 1 : -1;
-	for (int k = 0; k < GP_CPU_SPARES && cpu->keeping == 0; k++)
-	{
-		gp_free(dev->env, cpu->spare[k]);
-		cpu->spare[k] = NULL;
-	}
-}
-
 static gp_matrix
 create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 {
@@ -66,22 +20,16 @@ create_matrix(gp_device *dev, int64_t rows, int64_t cols, gp_type type)
 	gp_cpu_require(dev, rows >= 0 && cols >= 0 && cols <= INT64_MAX - 16);
 	m.ld = cols <= 1 ? cols : (cols + 15) / 16 * 16;
 	size_t		row = gp_size_mul(dev->env, (size_t) m.ld, gp_type_size(type));
-	m.data = find_spare(gp_cpu_of(dev), gp_size_mul(dev->env, (size_t) rows, row));
-	if (m.data == NULL)
-	{
-		m.data = gp_alloc_figures(dev->env, rows, row);
-		if (!dev->env->dry)
-			gp_use_large_pages(m.data, (size_t) rows * row);
-	}
+	m.data = gp_alloc_figures(dev->env, rows, row);
+	if (!dev->env->dry)
+		gp_use_large_pages(m.data, (size_t) rows * row);
 	return m;
 }
 
 static void
 destroy_matrix(gp_device *dev, gp_matrix *m)
 {
-	gp_cpu	   *cpu = gp_cpu_of(dev);
-
-	gp_free(dev->env, cpu->keeping > 0 ? swap_spare(cpu, m->data) : m->data);
+	gp_free(dev->env, m->data);
 	m->data = NULL;
 }
 
@@ -106,7 +54,6 @@ const gp_device gp_cpu_table = {
 	.name = "cpu",
 	.create = create_matrix,
 	.destroy = destroy_matrix,
-	.keep = keep_spares,
 	.upload = gp_cpu_copy,
 	.download = gp_cpu_copy,
 	.copy = gp_cpu_copy,

@@ -12,16 +12,12 @@
 #include "device/simd/cpu_simd.h"
 #include "device/device.h"
 
-#define GP_CPU_SPARES 12			/* matrices that are kept at a time */
-
 typedef struct gp_cpu
 {
 	gp_device	dev;
 	gp_pool    *pool;
 	const gp_simd *simd;
 	void	   *solve_room;		/* gp_cpu_solve_bytes of each thread */
-	int			keeping;		/* how many times keep was asked for */
-	void	   *spare[GP_CPU_SPARES];	/* memory of destroyed matrices; NULL: none */
 	char		describe[96];
 } gp_cpu;
 

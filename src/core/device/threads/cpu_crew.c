@@ -238,7 +238,6 @@ crew_tile(void *arg, int64_t piece, int number)
 	if (setjmp(w->out) != 0)
 		return;
 	gp_device  *dev = gp_device_cpu(&w->env, 1);
-	dev->keep(dev, true);
 	crew->work(crew->job, dev, number, piece);
 	crew->done[piece] = true;
 }

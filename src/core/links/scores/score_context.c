@@ -146,8 +146,6 @@ gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph, c
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .powers = x ? powers : 0, .x = x};
 	f->width = gp_link_width(graph, f->powers);
-	if (dev->keep)				/* every block of scores takes the same matrices */
-		dev->keep(dev, true);
 	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);
@@ -168,8 +166,6 @@ gp_link_ease_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *gra
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 		.width = 1};
-	if (dev->keep)
-		dev->keep(dev, true);
 	f->weights = make_weights(f);
 	count_degrees(f);
 	gp_link_ease_open(f, item, ridge, diagonal);
@@ -189,8 +185,6 @@ gp_link_frame_close(gp_score_context *f)
 {
 	gp_env	   *env = f->env;
 
-	if (f->dev->keep)
-		f->dev->keep(f->dev, false);
 	f->dev->destroy(f->dev, &f->middle);
 	gp_free_all(env, f->smooth.value, f->out.value);
 	gp_csr_free(env, f->in);

@@ -393,8 +393,11 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 }
 
 gnngp_choice
-gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings)
+gnngp_fit_kernel(gnngp_run *run, const gnngp_data *read, const gnngp_fit_settings *settings)
 {
+	gnngp_data	own = *read;
+	const gnngp_data *data = &own;
+	gp_shared	shared = {0};
 	gnngp_choice choice = {0};
 	gnngp_candidate named = {.kernel = settings->kernel};
 	gnngp_candidate *chosen = &named;
@@ -404,6 +407,12 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 	if (gnngp_kernel_is_auto(settings->kernel))
 	{
 		candidates = gnngp_candidates(run->env, data, settings, &n);
+		if (data->features && n > 1)
+		{
+			shared = gp_shared_open(run->env, data->graph, data->features, GP_NORM_SYM, data->type,
+									(uint64_t) settings->seed);
+			own.shared = &shared;
+		}
 		gnngp_progress_expect(run->device, n + 1,
 							  gnngp_expected_efforts(run, data, settings, candidates, n));
 		for (int i = 0; i < n; i++)
@@ -419,5 +428,6 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data, const gnngp_fit_setting
 	choice.posterior = fit_in_full(run, data, settings, chosen);
 	choice.device = run->used;
 	choice.kernel = canonical(run->env, chosen->kernel, choice.posterior);
+	gp_shared_close(run->env, &shared);
 	return choice;
 }
