@@ -40,6 +40,14 @@ SELECT loo_score < 0.02 AS worthless FROM gp_fit('ring', kernel => 'mlp');
 SELECT gp_alter_graph('ring', target => 'v');
 SELECT loo_score < 0.02 AS worthless FROM gp_fit('ring', kernel => 'mlp');
 
+-- A rare class explains little of the variance however well it is ranked
+CREATE TABLE rare AS SELECT i AS id, x, CASE WHEN random() < 0.1 * x ^ 2 THEN 'yes' ELSE 'no' END AS y
+    FROM (SELECT i, random() AS x FROM generate_series(1, 1000) i, setseed(0.5)) q;
+CREATE TABLE rare_e (src int, dst int);
+SELECT gp_create_graph('rare', 'rare', 'rare_e', target => 'y', features => '{x}');
+SELECT loo_score < 0.02 AS low FROM gp_fit('rare', kernel => 'linear');
+SELECT value > 0.7 AS ranked FROM gp_evaluate('rare') WHERE metric = 'roc_auc';
+
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SET client_min_messages = warning;
 DROP SCHEMA notices CASCADE;

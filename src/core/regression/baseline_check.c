@@ -1,23 +1,25 @@
 /*
- * baseline_check.c - whether a model is worth more than what costs nothing.
+ * baseline_check.c - compares a model with baselines: the mean of the values, the frequencies of
+ * the classes, and label propagation (Zhu and Ghahramani 2002).
  *
- * That is, the mean of the targets, or the shares of the classes and label propagation (Zhu and
- * Ghahramani 2002): the classes of labelled nodes spread over the edges for some rounds, each node
- * taking the mean of its neighbours, labelled ones keeping theirs.
+ * In label propagation the classes of labelled nodes spread over the edges for some rounds: each
+ * node takes the mean of its neighbours, and labelled nodes keep their class.
  */
 #include "regression.h"
 
 #include <stdio.h>
 
 #define ROUNDS 10
-#define FEWEST_LABELS 30		/* to compare with, or to be sure */
+#define FEWEST_LABELS 30		/* fewer are too few to compare models by */
 #define HIDDEN 5				/* one label in so many is hidden from the propagation */
-#define WORTHLESS 0.02			/* a loo_score that is none */
-/* one of values that explains little: another kernel often explains nearly all */
+/* A loo_score below which the model gets a notice: of classes, and of values. */
+#define WORTHLESS 0.02
 #define LITTLE 0.1
-#define DOUBTFUL 0.5			/* one above which nobody asks */
+/* A rare class has a low loo_score even where it is ranked well; this area under the curve is. */
+#define RANKED 0.65
+#define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
 
-/* The nodes whose labels are spread. */
+/* One run of label propagation. */
 typedef struct spread
 {
 	gp_env	   *env;
@@ -29,8 +31,8 @@ typedef struct spread
 } spread;
 
 /*
- * The mean over the neighbours; none at nodes that keep their label.  w is the graph's symmetric
- * matrix, whose places p shares; values of NULL are all 1.
+ * The operator that takes the mean over the neighbours; its rows of nodes that keep their label are
+ * 0.  w is the graph's symmetric matrix; the result shares its pattern. Values of NULL are all 1.
  */
 static gp_csr
 neighbour_means(const spread *s, const gp_csr *w)
@@ -79,7 +81,7 @@ put_labels(const spread *s, gp_matrix f)
 	gp_free_all(s->env, row, col, one);
 }
 
-/* The share of the hidden labels that have the largest part of what came. */
+/* The share of the hidden labels whose class has the largest mass at their node. */
 static double
 share_found(const spread *s, gp_matrix f)
 {
@@ -136,8 +138,8 @@ propagate(const spread *s)
 }
 
 /*
- * What propagation takes at most: three matrices of classes, weights, the labels' rows; of a
- * directed graph the sum of two of its matrices as well.
+ * The peak of bytes in propagation: three matrices of classes, the weights and the labels' rows;
+ * for a directed graph also its matrix plus the transposed one.
  */
 static double
 bytes_of(const spread *s)
@@ -151,7 +153,7 @@ bytes_of(const spread *s)
 		(12.0 * s->targets->columns + 32.0) * (double) s->problem->nlabelled;
 }
 
-/* Holds the model against label propagation; advised: what may help has been said. */
+/* Compares the model with label propagation; advised: a notice has said what may help. */
 static void
 compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					const gp_posterior *out, bool advised)
@@ -160,7 +162,7 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
 	double		found = 0.0;
 
-	/* A fit that is done does not fail for a notice, nor take more than was planned. */
+	/* A comparison for a notice must not exceed the planned memory, nor fail a fit that is done. */
 	if ((double) dev->env->used + bytes_of(&s) > out->plan.bytes)
 		return;
 	/* Hides a part of the labels that count; which ones follows from the seed. */
@@ -182,7 +184,7 @@ compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets 
 	gp_free(dev->env, s.is_hidden);
 }
 
-/* What may help where labels are not explained; few of them say little against a model, either. */
+/* What may help where labels are not explained; few labels prove little about a model. */
 static const char *
 hint_of(const gp_problem *problem, const gp_targets *targets)
 {
@@ -199,16 +201,20 @@ hint_of(const gp_problem *problem, const gp_targets *targets)
 }
 
 /*
- * Tells of a model that explains next to nothing; false for others. With few labels it tells what
- * that is drawn from.
+ * Reports a model that explains next to nothing; false for others. With few labels the notice says
+ * how many.
  */
 static bool
-notice_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets, double score)
+notice_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targets,
+				 const gp_posterior *out)
 {
 	bool		classes = problem->task == GP_TASK_CLASSES;
+	double		score = out->loo_score;
 	char		source[64] = "";
 
-	if (score >= (classes ? WORTHLESS : LITTLE))
+	/* The area is NaN where there are more than two classes. */
+	if (score >= (classes ? WORTHLESS : LITTLE) ||
+		(classes && out->metric[GP_METRIC_ROC_AUC] >= RANKED))
 		return false;
 	if (targets->ncounted < FEWEST_LABELS)
 		snprintf(source, sizeof(source), "by its %lld labels, each left out in turn, ",
@@ -224,8 +230,8 @@ notice_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targe
 }
 
 /*
- * Tells of a nugget that takes the labels for noise; false for others. Where the score is high, one
- * at the end of the grid is no flaw: classes keep their order under any shrinkage.
+ * Reports a nugget at the end of the grid, which takes the labels for noise; false for others. With
+ * a high score it is no flaw: classes keep their order under any shrinkage.
  */
 static bool
 notice_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
@@ -245,8 +251,9 @@ gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 {
 	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
 		return;
-	bool		told = notice_worthless(dev->env, problem, targets, out->loo_score) ||
+	bool		told = notice_worthless(dev->env, problem, targets, out) ||
 		notice_noise(dev->env, problem, targets, out);
+
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
 		targets->ncounted >= FEWEST_LABELS)
 		compare_propagation(dev, problem, targets, out, told);
