@@ -71,7 +71,10 @@ extern gp_matrix gp_kernel_factor(gp_device *dev, const gp_problem *problem);
  */
 extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q);
 
-/* power_choice.c: true where leave-one-out chooses a power, if a plan can afford that. */
+/*
+ * power_choice.c: true where leave-one-out should choose a power.  A comparison does, if it can
+ * afford that; a fit takes the one that its program names.
+ */
 extern bool gp_power_is_open(const gp_problem *problem);
 
 /* power.c: refuses kernels with a power where nothing takes it. */

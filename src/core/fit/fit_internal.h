@@ -52,11 +52,11 @@ extern int64_t gp_power_landmarks(const gp_eval *ev);
 extern gp_problem gp_power_problem(const gp_problem *problem);
 
 /*
- * Puts the posterior by the power of the kernel that explains the labels best in place of the one
- * that the fit has; where kernels are compared it has none, and 1 is the factor as it is.
+ * Leave-one-out by the power of the kernel that explains the labels best, of which out tells;
+ * 1 is the factor as it is.
  */
-extern void gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-							gp_solution *solution, gp_posterior *out);
+extern gp_solution gp_power_choose(gp_eval *ev, const gp_problem *problem,
+								   const gp_targets *targets, gp_posterior *out);
 
 /*
  * The entries of the kernel that each live answer of a plan computes (live_record.c), and how many

@@ -16,7 +16,7 @@
 #define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
 #define DIAGONAL_CHEAP 2e10
 #define FEWEST_LANDMARKS 64
-#define POWERS_SHARE 0.15		/* the choice of a power may cost so much of a fit */
+#define POWERS_SHARE 0.15		/* the choice of a power may cost so much of a comparison */
 
 /* Bytes in a unit that reads well. */
 static double
@@ -306,25 +306,27 @@ bytes_allowed(const gp_device *dev, const gp_problem *problem)
 		: dev->env->limit > 0 ? (double) gp_limit(dev->env) + (double) dev->room : INFINITY;
 }
 
-/* The same plan with a power of the kernel by leave-one-out, where that is affordable. */
+/* A power by leave-one-out is for a comparison, where it is affordable. */
 static gp_plan
 with_powers(const planner *p, gp_plan plan)
 {
 	gp_plan		powers = plan;
-	candidate	c;
 
-	if (!gp_power_is_open(p->problem) || !gp_nystrom_possible(p->ev, p->root))
+	if (!gp_power_is_open(p->problem))
 		return plan;
+	if (!p->problem->loo_only)
+	{
+		add_reason(&plan, "; the power of the kernel by leave-one-out%s",
+				   plan.strategy == GP_STRATEGY_EXACT ?
+				   " (a power above 1 makes the fit nystrom)" : "");
+		return plan;
+	}
 	powers.try_powers = true;
-	c = try_plan(p, powers);
-	if (c.count.effort - plan.effort > fmax(GP_CHEAP_EFFORT, POWERS_SHARE * plan.effort) ||
-		!fits(p, &c))
-		return plan;
-	powers = with_figures(p, &c);
-	add_reason(&powers, "; the power of the kernel by leave-one-out%s, %.3g GFLOP in all",
-			   plan.strategy == GP_STRATEGY_EXACT ? " (a power above 1 makes the fit nystrom)" : "",
-			   powers.flops / 1e9);
-	return powers;
+	candidate	c = try_plan(p, powers);
+	bool		cheap = c.count.effort - plan.effort <=
+		fmax(GP_CHEAP_EFFORT, POWERS_SHARE * plan.effort);
+
+	return cheap && fits(p, &c) ? with_figures(p, &c) : plan;
 }
 
 gp_plan

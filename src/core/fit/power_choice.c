@@ -58,98 +58,72 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 	gp_matrix	x = gp_spectrum_directions(ev, s, p);
 	gp_matrix	f = dev->create(dev, rows.rows, s->kept, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, rows.rows, rows.rows, GP_DOUBLE);
-	gp_solution solution;
-	double		error;
 
 	dev->gemm(dev, false, false, 1.0, rows, x, 0.0, f);
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
 	gp_destroy_all(dev, &x, &f);
-	solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
+	gp_solution solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
+	double		error = solution_error(ev->env, problem, targets, &solution);
+
 	*nugget = solution.nugget;
-	error = solution_error(ev->env, problem, targets, &solution);
 	gp_solution_free(dev, &solution);
 	return error;
 }
 
 /*
- * The largest power whose error is within slack of the least, error being that of 1 (NaN: not
- * known); and its nugget.  Where the error hardly tells them apart, leading directions generalise
- * better.
+ * The largest power whose error is within slack of the least, and its nugget.  Where the error
+ * hardly tells them apart, leading directions generalise better.
  */
 static double
 best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
-		   const gp_spectrum *s, double error, double *nugget)
+		   const gp_spectrum *s, double *nugget)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	rows = dev->create(dev, targets->m, s->v.rows, GP_DOUBLE);
 	gp_problem	strengthened = gp_power_problem(problem);
-	double		errors[POWERS] = {error};
-	double		nuggets[POWERS] = {problem->nugget};
-	double		least;
+	double		errors[POWERS];
+	double		nuggets[POWERS];
+	double		least = INFINITY;
 	int			best = POWERS - 1;
 
 	gp_factor_rows(ev, f, problem->labelled, targets->m, rows);
-	for (int k = isnan(error) ? 0 : 1; k < POWERS; k++)
+	for (int k = 0; k < POWERS; k++)
+	{
 		errors[k] = try_power(ev, k == 0 ? problem : &strengthened, targets, s, rows, powers[k],
 							  &nuggets[k]);
-	dev->destroy(dev, &rows);
-	least = errors[0];
-	for (int k = 1; k < POWERS; k++)
 		least = fmin(least, errors[k]);
+	}
+	dev->destroy(dev, &rows);
 	while (best > 0 && !(errors[best] <= (1.0 + SLACK) * least))
 		best--;
 	*nugget = nuggets[best];
 	return powers[best];
 }
 
-void
+gp_solution
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-				gp_solution *solution, gp_posterior *out)
+				gp_posterior *out)
 {
-	gp_env	   *env = ev->env;
 	gp_problem	p = gp_power_problem(problem);
-	double		error = problem->loo_only ? NAN : solution_error(env, problem, targets, solution);
-	double		jitter = ev->max_jitter;
-	double		largest;
-	int64_t		n;
-	int32_t    *landmark = gp_landmarks_choose(ev, problem, gp_power_landmarks(ev), true, &n);
-	int32_t    *unused = landmark;
-	gp_live_state *former = ev->state;
-	gp_factor  *f;
-	gp_spectrum s;
 
+	out->landmark = gp_landmarks_choose(ev, problem, gp_power_landmarks(ev), true,
+										&out->nlandmarks);
 	p.quiet = ev->patient = true;
-	ev->state = former ? gp_state_create(env) : NULL;
 	gp_eval_want(ev, problem->labelled, problem->nlabelled);
-	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, landmark, n);
-	s = gp_spectrum_compute(ev, f);
+	gp_factor  *f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark,
+									out->nlandmarks);
+	gp_spectrum s = gp_spectrum_compute(ev, f);
 	/* A factor to choose by has directions, and no more jitter than is good. */
-	largest = env->dry ? 1.0 : s.w[s.kept - 1];
+	double		largest = ev->env->dry ? 1.0 : s.w[s.kept - 1];
+
 	if (isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001)
-		out->power = best_power(ev, problem, targets, f, &s, error, &p.nugget);
-	if (out->power != 1.0 || problem->loo_only)
-	{
-		if (out->power != 1.0)
-			f = gp_spectrum_factor(ev, f, &s, out->power);
-		/* Puts the posterior by a power of the kernel in place of another's. */
-		gp_solution_free(ev->dev, solution);
-		gp_posterior_forget(ev->env, out);
-		*solution = gp_posterior_panels(ev, &p, targets, f, NULL, out);
-		out->plan.strategy = GP_STRATEGY_NYSTROM;
-		out->plan.exact_diagonal = false;
-		unused = out->landmark;
-		out->landmark = landmark;
-		out->nlandmarks = n;
-		gp_state_free(former);
-	}
-	else
-	{
-		ev->max_jitter = jitter;
-		gp_state_free(ev->state);
-		ev->state = former;
-	}
+		out->power = best_power(ev, problem, targets, f, &s, &p.nugget);
+	if (out->power != 1.0)
+		f = gp_spectrum_factor(ev, f, &s, out->power);
+	gp_solution solution = gp_posterior_panels(ev, &p, targets, f, NULL, out);
+
 	ev->patient = false;
-	gp_free(env, unused);
 	gp_spectrum_free(ev, &s);
 	gp_factor_free(ev, f);
+	return solution;
 }

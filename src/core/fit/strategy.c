@@ -58,7 +58,7 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
 		solution = gp_posterior_exact(ev, &p, targets, plan, out);
-	else if (!try_powers || !problem->loo_only)
+	else if (!try_powers)
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, false,
 											&out->nlandmarks);
@@ -68,7 +68,7 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 	if (plan->strategy == GP_STRATEGY_NYSTROM && p.program->power == 1.0)
 		gp_notice_lowrank(ev, plan, ev->jitter);
 	if (try_powers)
-		gp_power_choose(ev, problem, targets, &solution, out);
+		solution = gp_power_choose(ev, problem, targets, out);
 	out->jitter = ev->max_jitter;
 	gp_live_record(ev, problem, targets, &solution, out);
 	return solution;

@@ -186,52 +186,54 @@ check_choice(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = block_problem(env, 8);
-	gp_posterior *chosen;
-	gp_posterior *plain;
-	size_t		used = env->used;
+	gp_program	program = *p.program;
+	gp_posterior *compared;
 	char		name[160];
 
-	env->peak = used;
-	chosen = gp_fit(dev, &p);
+	env->peak = env->used;
+	compared = gp_fit_compared(dev, &p);
 	snprintf(name, sizeof(name), "the plan's %.0f bytes are at least the peak's %zu, and 1.1 of it at most",
-			 chosen->plan.bytes, env->peak);
-	ok(chosen->plan.bytes >= (double) env->peak && chosen->plan.bytes <= 1.1 * (double) env->peak, name);
-	p.strategy = GP_STRATEGY_EXACT;
-	plain = gp_fit(dev, &p);
+			 compared->plan.bytes, env->peak);
+	ok(compared->plan.bytes >= (double) env->peak && compared->plan.bytes <= 1.1 * (double) env->peak, name);
+	gp_posterior *plain = gp_fit(dev, &p);
+
+	program.power = compared->power;
+	p.program = &program;
+	gp_posterior *chosen = gp_fit(dev, &p);
+
 	snprintf(name, sizeof(name), "few labels: power %g, right %.3f, without %.3f", chosen->power,
 			 accuracy(&p, chosen), accuracy(&p, plain));
 	ok(chosen->power > 1.0 && accuracy(&p, chosen) > accuracy(&p, plain), name);
-	ok(chosen->plan.strategy == GP_STRATEGY_NYSTROM && chosen->nlandmarks > 0,
-	   "it is a fit on landmarks");
-	ok(plain->power == 1.0, "none is chosen where the strategy is given");
+	ok(chosen->plan.strategy == GP_STRATEGY_NYSTROM && chosen->nlandmarks == compared->nlandmarks,
+	   "it is a fit on the same landmarks");
+	ok(plain->power == 1.0, "a fit takes the power of its program");
 }
 
-/* The power of a fit whose problem is changed. */
+/* Problems that leave no power open. */
 static void
 check_settled(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = block_problem(env, 8);
 	gp_problem	many = block_problem(env, 60);
-	double		target[24];
 
+	ok(gp_power_is_open(&p), "a power is open");
+	p.strategy = GP_STRATEGY_EXACT;
+	ok(!gp_power_is_open(&p), "not where the strategy is given");
+	p.strategy = GP_STRATEGY_AUTO;
 	p.nugget = 0.1;
-	ok(gp_fit(dev, &p)->power == 1.0, "none where the nugget is given");
+	ok(!gp_power_is_open(&p), "nor the nugget");
 	p.nugget = NAN;
 	p.nlandmarks = 40;
-	ok(gp_fit(dev, &p)->power == 1.0, "none where the landmarks are given");
+	ok(!gp_power_is_open(&p), "nor the landmarks");
 	p.nlandmarks = 0;
 	p.nlabelled = 18;
-	ok(gp_fit(dev, &p)->power == 1.0, "none with hardly any labels");
-	ok(gp_fit(dev, &many)->power == 1.0, "none with many labels");
-	for (int i = 0; i < 24; i++)
-		target[i] = i % 3;
+	ok(!gp_power_is_open(&p), "not with hardly any labels");
+	ok(!gp_power_is_open(&many), "nor with many");
 	p.nlabelled = 24;
 	p.task = GP_TASK_VALUES;
-	p.target = target;
-	p.label = NULL;
-	p.nclasses = 0;
-	ok(gp_fit(dev, &p)->power == 1.0, "none for values");
+	ok(!gp_power_is_open(&p), "nor of values");
+	p.task = GP_TASK_CLASSES;
 	p.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn(power=1.5)"));
 	p.strategy = GP_STRATEGY_EXACT;
 	ok(gp_fit(dev, &p)->power == 1.5 && gp_fit(dev, &p)->plan.strategy == GP_STRATEGY_NYSTROM,

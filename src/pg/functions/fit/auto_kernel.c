@@ -342,6 +342,25 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 	return effort;
 }
 
+/* The power that a fit takes where none is given: the one that the kernel was compared by. */
+static double
+choose_power(gnngp_run *run, const gp_problem *problem, const gnngp_candidate *c)
+{
+	gp_problem	alone = gp_comparison_problem(run->device, problem);
+	double		power = c->power;
+
+	/* Conjugate gradients, which compare a Laplacian kernel, try none, nor does a kernel's name. */
+	if (power == 0.0 && !gp_precision_serves(run->env, problem))
+	{
+		alone.strategy = GP_STRATEGY_NYSTROM;
+		gp_posterior *posterior = gnngp_run_fit(run, &alone, NULL, NULL);
+
+		power = posterior ? posterior->power : 1.0;
+		gp_posterior_free(run->env, posterior);
+	}
+	return power > 0.0 ? power : 1.0;
+}
+
 /*
  * Fits the kernel that was chosen by the planner's strategy, or as it was compared: where that was
  * surely better and explains more, or where the planner's would take long, and longer than that,
@@ -361,11 +380,12 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 
 	gnngp_problem_init(&problem, data, &program, settings);
 	open = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
-	if (c->power > 0.0 && gp_power_is_open(&problem))
+	if (gp_power_is_open(&problem))
 	{
-		program.power = c->power;
+		program.power = choose_power(run, &problem, c);
 		program.open_power = false;
-		open &= c->power == 1.0;
+		open &= program.power == 1.0;
+		(void) gnngp_env_collect_notices(env);
 	}
 	as_compared = problem;
 	as_compared.strategy = GP_STRATEGY_NYSTROM;
