@@ -104,7 +104,7 @@ struct gp_plan
 	bool		exact_diagonal; /* variances start from the exact diagonal */
 	int64_t		nlandmarks;		/* nystrom: how many */
 	int			products;		/* precision: of the space in which priors are compared, or 0 */
-	bool		try_powers;		/* a comparison's: leave-one-out chooses a power of the kernel, too */
+	bool		try_powers;		/* a comparison's: leave-one-out chooses a power, too */
 	double		bytes;			/* high-water mark of the environment, inputs included */
 	double		flops;			/* floating-point operations of the whole fit */
 	double		effort;			/* the same, weighed by how fast they run */

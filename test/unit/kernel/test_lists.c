@@ -384,7 +384,7 @@ main(void)
 		"relu(X0*W + sqrt(2)*N*W)*W", "A*relu(X0*W + N*W)*W", "A*relu(A*relu(X0*W + N*W)*W + N*W)*W",
 		"unit(X0)", "unit(3*X0) + N", "unit(relu(X)*W), layers=3", "relu(unit(X0)*W + unit(N)*W)*W",
 		"A*unit(relu(A*X0*W)*W)", "unit(A*relu(A*X0*W)*W) + sqrt(0.5)*unit(relu(N*W)*W)",
-		"unit(b)*W + X0, sigma_b=3", "relu(A^3*X0*W + A*N*W + b)*W + N*W, sigma_b=0.3", "relu(P(0.3)*X0*W + N*W)*W", "profile", "profile(sigma_b=0.3)", "sage2", "sage2(layers=3)"
+		"unit(b)*W + X0, sigma_b=3", "relu(A^3*X0*W + A*N*W + b)*W + N*W, sigma_b=0.3", "relu(P(0.3)*X0*W + N*W)*W", "profile", "profile(sigma_b=0.3)", "sage2", "sage2(layers=3)", "linear", "field"
 	};
 
 	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)
