@@ -117,7 +117,7 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
 	const int32_t *order = sorted ? sorted : labels->by_time;
 	gp_scan    *scan = gp_scan_open(facts, relation, key ? key : everybody);
 
-	for (int64_t i = 0; i < labels->n; i++)
+	GP_EACH(env, i, labels->n, i)
 	{
 		int64_t		at = key ? i : order[i];
 		double		value[GP_ENCODED_HOT];
@@ -125,15 +125,12 @@ gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
 		/* Of many labels a live answer needs those of few entities. */
 		if (key && !gp_scan_wants(scan, labels->entity[at]))
 			continue;
-
 		label_numbers(target, labels, at, value);
 		gp_scan_fact(scan, key ? labels->entity[at] : 0,
-					 known_from(labels->as_of[at], labels->horizon),
-					 value);
+					 known_from(labels->as_of[at], labels->horizon), value);
 	}
 	gp_scan_close(scan);
-	gp_free(env, everybody);
-	gp_free(env, sorted);
+	gp_free_all(env, everybody, sorted);
 }
 
 /* ---- whether labels reach the rows that are asked for ---- */

@@ -198,6 +198,7 @@ write_until(gp_scan *s, gp_time visible)
 		   (visible == GP_TIME_NEVER || s->row[s->waits].as_of <= visible))
 	{
 		s->looked += s->relation->width + 1;
+		gp_poll(s->facts->env, s->looked, &s->next_poll);
 		write_row(s, &s->row[s->waits++]);
 	}
 }

@@ -143,7 +143,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 					"Use a transaction of ISOLATION LEVEL REPEATABLE READ.",
-					"the tables of graph \"%s\" changed while they were read", run->model_name);
+					"the tables of graph \"%s\" changed while they were read", graph->name);
 	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
 	{
 		/* Single precision rounds by the number of rows, and a live answer reads few. */
