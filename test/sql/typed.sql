@@ -87,6 +87,19 @@ SELECT gp_create_task('lonely_author', 'lonely', 'alone.author');
 SELECT gp_alter_graph('lonely', exclude => '{alone.topic}');
 SELECT try($$SELECT * FROM gp_fit('lonely_author')$$);
 ROLLBACK;
+-- Of a row that refers to nothing and has no columns, what all labels say: in the fit and live
+CREATE TABLE apart (id integer PRIMARY KEY, author integer REFERENCES authors, topic text, price real);
+INSERT INTO apart SELECT i, i % 10, CASE WHEN i % 10 < 6 THEN 'x' WHEN i % 10 < 9 THEN 'y' ELSE 'z' END, i % 10 FROM generate_series(1, 100) i;
+INSERT INTO apart VALUES (101);
+SELECT gp_create_graph('apart', tables => '{apart,authors}', exclude => '{apart.price}');
+SELECT gp_create_task('apart_topic', 'apart', 'apart.topic');
+SELECT loo_score > 0.9 AS well FROM gp_fit('apart_topic');
+SELECT class, round(probability::numeric, 6) AS share FROM gp_predict('apart_topic', 101, top => 3) JOIN gp_predict_live('apart_topic', 101, top => 3) AS l USING (class, probability, variance) ORDER BY class;
+SELECT gp_alter_graph('apart', exclude => '{apart.topic}');
+SELECT gp_create_task('apart_price', 'apart', 'apart.price');
+SELECT loo_score > 0.9 AS well FROM gp_fit('apart_price');
+SELECT score::real AS mean, variance::real BETWEEN 8 AND 9 AS spread FROM gp_predict('apart_price', 101) JOIN gp_predict_live('apart_price', 101) AS l USING (score, variance);
+SELECT gp_drop_graph('apart');
 -- Values, and columns of the rows beside a row
 CREATE TABLE houses (id integer PRIMARY KEY, street integer, size real, price real);
 CREATE TABLE streets (id integer PRIMARY KEY, town integer);
@@ -109,7 +122,7 @@ SELECT gp_create_graph('shop', tables => '{customers,goods,orders}', times => '{
 SELECT gp_create_task('kind', 'shop', 'customers.kind');
 SELECT task, loo_score > 0.9 AS well FROM gp_fit('kind');
 SELECT sum((class = 'u')::integer) BETWEEN 45 AND 50, max(score) FILTER (WHERE node = 201) < 0.6 FROM gp_predict('kind', NULL::integer);
-SELECT min(score) > 0.4 AND max(score) < 0.6 FROM gp_predict_live('kind', ARRAY(SELECT id FROM customers WHERE kind IS NULL), as_of => '2020-01-01 UTC');
+SELECT min(probability) > 0.4 AND max(probability) < 0.6 FROM gp_predict_live('kind', ARRAY(SELECT id FROM customers WHERE kind IS NULL), as_of => '2020-01-01 UTC');
 CREATE TEMP TABLE former AS SELECT * FROM gp_predict_live('kind', 8, as_of => '2025-01-01 UTC');
 INSERT INTO orders SELECT 8, g, '2031-01-01 UTC' FROM generate_series(10, 19) g;
 SELECT count(*) FROM former AS f JOIN gp_predict_live('kind', 8, as_of => '2025-01-01 UTC') AS l USING (node, class) WHERE l.score = f.score;

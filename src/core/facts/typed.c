@@ -11,6 +11,8 @@
 #define BAND 64					/* landmarks that are taken at once */
 #define FIRST_JITTER 1e-8
 
+const char gp_typed_kernel[] = "relu(X0*W)*W";
+
 /* A path: k is the number of things that rows refer to. */
 typedef struct path
 {

@@ -38,6 +38,12 @@ extern void gp_typed_add(gp_typed *typed, const char *name, int64_t n, gp_typed_
 #define GP_TYPED_LANDMARKS 600
 
 /*
+ * The kernel over these.  It has no biases: a row that has and shares nothing is one without
+ * kernel, of which the labels' mean is all that is known.
+ */
+extern const char gp_typed_kernel[];
+
+/*
  * Features of single precision whose products are those covariances, for each row with each of n
  * landmarks and with itself: rows x (n + 1).  The last column has what the landmarks leave of a
  * row's own variance, so products of two rows that are no landmarks are not theirs: a low-rank

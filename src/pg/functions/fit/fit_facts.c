@@ -78,6 +78,13 @@ gnngp_facts_plan(gp_device *device, const gnngp_data *data, const gp_problem *pr
 	return gp_plan_fitter(device, problem, fitter, &fit);
 }
 
+/* The kernel of a task. */
+static const char *
+kernel_of(const gnngp_task_data *task)
+{
+	return task->typed ? gp_typed_kernel : gp_facts_kernel;
+}
+
 void
 gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
 					gp_problem *problem)
@@ -86,7 +93,7 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 
 	problem->live = true;
 	*problem = gp_facts_labelled(env, problem);
-	problem->program = gnngp_compile_kernel(env, gp_facts_kernel);
+	problem->program = gnngp_compile_kernel(env, kernel_of(data->rows));
 	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->rows->as_of,
 											GP_FACTS_TIME_BLOCKS, block);
 	problem->block = problem->nblocks < 2 ? NULL : block;
@@ -105,7 +112,7 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	bool		columns;
 	gp_fitter	fitter;
 	facts_fit	fit = open_fit(task, data->features, &fitter);
-	gnngp_choice choice = {.kernel = pstrdup(gp_facts_kernel)};
+	gnngp_choice choice = {.kernel = pstrdup(kernel_of(task))};
 	gp_problem	problem;
 
 	gnngp_problem_init(&problem, data, NULL, settings);
