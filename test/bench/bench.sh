@@ -115,7 +115,7 @@ python_baseline() {
 
 # Compiles the device's benchmark.
 build_bench_device() {
-	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/cpu/*.c src/core/device/simd/*.c src/core/device/threads/*.c src/core/base/env.c \
+	(cd "$ROOT" && gcc -O2 -Isrc/core test/bench/bench_device.c src/core/device/*.c src/core/device/*/*.c src/core/base/*.c \
 		-o "$WORK/bench_device" -lm -lpthread -ldl)
 }
 

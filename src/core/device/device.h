@@ -25,7 +25,10 @@
 typedef enum gp_map
 {
 	GP_MAP_NONE,				/* k */
-	GP_MAP_RELU,				/* arc-cosine of degree one; 0 where a variance is 0 */
+	/* the arc-cosine of degree one, E[relu(u) relu(v)] of a Gaussian pair with these covariances
+	 * (Cho and Saul 2009): sqrt(k_ii k_jj) (sin t + (pi - t) cos t) / (2 pi) with
+	 * cos t = k_ij / sqrt(k_ii k_jj); 0 where a variance is 0 */
+	GP_MAP_RELU,
 	GP_MAP_RBF,					/* exp(-p1 (k_ii + k_jj - 2 k)) */
 	GP_MAP_POLY					/* (k + p1)^p2, p2 a positive whole number */
 } gp_map;

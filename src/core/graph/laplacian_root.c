@@ -62,8 +62,9 @@ root_of_inverse(gp_device *dev, gp_matrix c, int d)
 	return f;
 }
 
-gp_matrix
-gp_laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
+/* A dense factor with F F' = K, n x n on the device, by Cholesky. */
+static gp_matrix
+laplacian_root(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
 {
 	int64_t		n = graph->nodes;
 	gp_matrix	c = regularised_laplacian(dev, graph, kernel->sigma2);
@@ -151,18 +152,11 @@ gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit)
 		 <= (double) limit);
 }
 
-bool
-gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph, const gp_laplacian *kernel,
-						size_t limit)
-{
-	return kernel->dims == 0 && gp_laplacian_root_fits(env, graph, limit);
-}
-
 gp_features *
 gp_laplacian_root_features(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel,
 						   gp_type type)
 {
-	return gp_features_of_matrix(dev, gp_laplacian_root(dev, graph, kernel), type);
+	return gp_features_of_matrix(dev, laplacian_root(dev, graph, kernel), type);
 }
 
 /*
@@ -210,7 +204,7 @@ gp_laplacian_features(gp_device *dev, const gp_graph *graph, const gp_laplacian 
 {
 	gp_env	   *env = dev->env;
 
-	if (gp_laplacian_takes_root(env, graph, kernel, 0))
+	if (kernel->dims == 0 && gp_laplacian_root_fits(env, graph, 0))
 		return gp_laplacian_root_features(dev, graph, kernel, type);
 	check_walks(env, graph, kernel, seed, type);
 	gp_csr	   *factor = gp_walk_factor(env, dev, graph, kernel, seed, 0, type);

@@ -66,21 +66,14 @@ typedef struct gp_walk_size
 extern gp_walk_size gp_walk_estimate(gp_env *env, const gp_graph *graph,
 									 const gp_laplacian *kernel, uint64_t seed);
 
-/* True where the root below fits into the time of a fit, and into so many bytes; 0 = gp_limit. */
+/* True where the root below fits into the time of a fit, and into so many bytes; 0 = gp_limit.
+ * Kernels with dims have none. */
 extern bool gp_laplacian_root_fits(const gp_env *env, const gp_graph *graph, size_t limit);
-
-/* True where it is what gp_laplacian_features makes. */
-extern bool gp_laplacian_takes_root(const gp_env *env, const gp_graph *graph,
-									const gp_laplacian *kernel, size_t limit);
-
-/* A dense factor with F F' = K, n x n on the device, by Cholesky; owned by the caller. */
-extern gp_matrix gp_laplacian_root(gp_device *dev, const gp_graph *graph,
-								   const gp_laplacian *kernel);
 
 /* A dense matrix on the device as features of a type, in place of the former. */
 extern gp_features *gp_features_of_matrix(gp_device *dev, gp_matrix m, gp_type type);
 
-/* The same as features; a dry run learns what that takes. */
+/* The exact root as dense features; a dry run learns what that takes. */
 extern gp_features *gp_laplacian_root_features(gp_device *dev, const gp_graph *graph,
 											   const gp_laplacian *kernel, gp_type type);
 

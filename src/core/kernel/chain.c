@@ -43,10 +43,9 @@ unit_scale(gp_eval *ev, const gp_chain *chain, int step)
 static void
 push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
 {
-	gp_stage	stage = {map, p1, p2, 1.0, 0.0, {0}};
+	gp_matrix	diag = current_diag(ev, chain);
 
-	stage.diag = current_diag(ev, chain);
-	chain->stage[chain->nstages++] = stage;
+	chain->stage[chain->nstages++] = (gp_stage) {map, p1, p2, 1.0, 0.0, diag};
 }
 
 /* Scales the covariance so far: the last stage's, or a stage of its own. */

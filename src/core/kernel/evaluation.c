@@ -85,7 +85,7 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size
 		/* Makes the factor of a Laplacian input; to plan, a root is only promised */
 		gp_laplacian kernel = laplacian_of(&ev->kernel->program->input);
 
-		if (gp_laplacian_takes_root(ev->env, graph, &kernel, limit))
+		if (kernel.dims == 0 && gp_laplacian_root_fits(ev->env, graph, limit))
 			ev->kernel->root_of = graph;
 		if (to_plan && ev->kernel->root_of)
 			promise_root(ev, graph, &kernel);

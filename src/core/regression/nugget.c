@@ -12,7 +12,6 @@
  */
 #include "regression.h"
 
-#define WIDEN_STEPS 6			/* to a seventh of a decade, at most */
 #define UNIT (0.1 * M_LN10)		/* a tenth of a decade */
 #define TENTHS 8				/* steps that find a tenth of a decade in two decades */
 #define DECADES 4				/* from the smallest nugget to the largest */
@@ -172,28 +171,6 @@ narrow(gp_env *env, gp_nugget_error error, void *state, point low, point best, p
 }
 
 /*
- * The largest nugget whose error is within slack of the least: where the error
- * hardly tells them apart, more noise generalises better.
- */
-static double
-widen(gp_env *env, gp_nugget_error error, void *state, point best, double slack)
-{
-	double		low = best.x;
-	double		high = log(GP_NUGGET_MAX);
-
-	for (int k = 0; k < WIDEN_STEPS && high > low; k++)
-	{
-		double		middle = 0.5 * (low + high);
-
-		if (evaluate(env, error, state, middle, k, WIDEN_STEPS) <= (1.0 + slack) * best.error)
-			low = middle;
-		else
-			high = middle;
-	}
-	return exp(low);
-}
-
-/*
  * Two significant digits, so that what is shown is what was used.  A power of ten
  * below one has no exact form, so that it is divided by its inverse.
  */
@@ -223,10 +200,7 @@ below(gp_env *env, gp_nugget_error error, void *state, point first, point next)
 	return first;
 }
 
-/*
- * The minimum of the error over the nugget; ties take the larger one.  A slack, if
- * not 0, asks for the largest nugget within so much of the least error.
- */
+/* The minimum of the error over the nugget; ties go to the larger one. */
 static double
 search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *state, int coarse,
 	   int refine)
@@ -260,8 +234,6 @@ search(gp_env *env, const gp_problem *problem, gp_nugget_error error, void *stat
 														 grid[best], p, refine);
 	}
 	gp_free(env, grid);
-	if (problem->nugget_slack > 0.0)
-		return widen(env, error, state, found, problem->nugget_slack);
 	return round_nugget(exp(found.x));
 }
 
@@ -321,8 +293,7 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	if (env->dry && coarse == GP_NUGGET_CLIMB)
 		return longest_search(env, error, state, 3, refine);
 	if (env->dry)
-		return longest_search(env, error, state, coarse + 1,
-							  refine + (problem->nugget_slack > 0.0 ? WIDEN_STEPS : 0));
+		return longest_search(env, error, state, coarse + 1, refine);
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet && targets->flat)

@@ -84,19 +84,21 @@ factorise(primal *p, double noise)
 	return gp_gram_solve(p->dev, p->gram, noise, p->root, p->w);
 }
 
-/* What the weights say of some rows, and their leverages; rows is spoilt. */
-static void
-explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
-			 double *leverage)
+void
+gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
+				double *leverage)
 {
 	gp_matrix	f = dev->create(dev, rows.rows, w.cols, rows.type);
 	gp_matrix	h = dev->create(dev, rows.rows, 1, GP_DOUBLE);
 
 	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, f);
-	dev->trsm(dev, false, true, root, rows);
-	dev->row_dots(dev, h, rows, rows);
 	dev->download(dev, gp_matrix_wrap(fit, rows.rows, w.cols, GP_DOUBLE), f);
-	dev->download(dev, gp_matrix_wrap(leverage, rows.rows, 1, GP_DOUBLE), h);
+	if (leverage)
+	{
+		dev->trsm(dev, false, true, root, rows);
+		dev->row_dots(dev, h, rows, rows);
+		dev->download(dev, gp_matrix_wrap(leverage, rows.rows, 1, GP_DOUBLE), h);
+	}
 	gp_destroy_all(dev, &f, &h);
 }
 
@@ -131,7 +133,7 @@ primal_error(void *state, double nugget)
 	dev->copy(dev, p->sample_rows, p->sample_q);
 	double	   *fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
 	double	   *leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
-	explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
+	gp_explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
 	set_residuals(p, p->nsample, p->sample, fit, leverage);
 	gp_free_all(dev->env, fit, leverage);
 	if (dev->env->dry)
@@ -167,8 +169,9 @@ explain_here(void *state, gp_matrix root, gp_matrix w, double *fit, double *leve
 		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
 		dev->copy(dev, b, gp_matrix_rows(here->q, band.first, band.count));
-		explain_rows(dev, b, narrow_root, narrow_w, dev->env->dry ? fit : fit + band.first * w.cols,
-					 dev->env->dry ? leverage : leverage + band.first);
+		gp_explain_rows(dev, b, narrow_root, narrow_w,
+						dev->env->dry ? fit : fit + band.first * w.cols,
+						dev->env->dry ? leverage : leverage + band.first);
 	}
 	gp_destroy_all(dev, &block, &narrow_root, &narrow_w);
 }

@@ -50,7 +50,6 @@ typedef struct gp_problem
 								 * nothing fits; 0 = gp_limit */
 	gp_type		type;			/* of the large matrices */
 	double		nugget_min;		/* the least one searched; 0 = GP_NUGGET_MIN */
-	double		nugget_slack;	/* take the largest nugget within this share of the least error */
 	const double *moments;		/* by which the features were standardised, or NULL */
 	/*
 	 * by which the host made them of its columns, encoding_rows x encoding_cols, kept as it is; or
@@ -327,6 +326,14 @@ extern gp_solution gp_dual_solve(gp_device *dev, const gp_problem *problem,
 /* primal.c: q is m x r, the factor's rows at the labelled nodes, of any type. */
 extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
+
+/*
+ * What weights w (r x columns) say of some rows of a factor (n x columns), and their leverages
+ * |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which rows is
+ * overwritten.
+ */
+extern void gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
+							double *leverage);
 
 /*
  * time_blocks.c: the same, judged by leaving out the problem's blocks.  With G_b = Q_b'Q_b, P_b =

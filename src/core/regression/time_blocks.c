@@ -187,18 +187,9 @@ predict_block(blocks *b, int32_t k, const double *mean, double *out, double *lev
 	{
 		const int32_t *index = b->order + b->start[k] + band.first;
 		gp_matrix	rows = rows_of(b, index, band.count);
-		gp_matrix	f = dev->create(dev, band.count, columns, GP_DOUBLE);
-		gp_matrix	h = dev->create(dev, band.count, 1, GP_DOUBLE);
 
-		dev->gemm(dev, false, false, 1.0, rows, b->w, 0.0, f);
-		dev->download(dev, gp_matrix_wrap(fit, band.count, columns, GP_DOUBLE), f);
-		if (leverage)
-		{
-			dev->trsm(dev, false, true, b->root, rows);
-			dev->row_dots(dev, h, rows, rows);
-			dev->download(dev, gp_matrix_wrap(lever, band.count, 1, GP_DOUBLE), h);
-		}
-		gp_destroy_all(dev, &rows, &f, &h);
+		gp_explain_rows(dev, rows, b->root, b->w, fit, leverage ? lever : NULL);
+		dev->destroy(dev, &rows);
 		for (int64_t i = 0; i < gp_items(env, band.count); i++)
 		{
 			for (int32_t c = 0; c < columns; c++)

@@ -35,10 +35,13 @@ static double *
 exact_kernel(gp_device *dev, const gp_graph *graph, const gp_laplacian *kernel)
 {
 	int64_t		n = graph->nodes;
-	gp_matrix	f = gp_laplacian_root(dev, graph, kernel);
+	gp_features *root = gp_laplacian_root_features(dev, graph, kernel, GP_DOUBLE);
+	gp_matrix	f = dev->create(dev, n, n, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, n, n, GP_DOUBLE);
 	double	   *host = gp_alloc_array(dev->env, n * n, sizeof(double));
 
+	dev->upload(dev, f, gp_matrix_wrap(root->dense, n, n, GP_DOUBLE));
+	gp_features_free(dev->env, root);
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
 	dev->download(dev, gp_matrix_wrap(host, n, n, GP_DOUBLE), k);
 	dev->destroy(dev, &f);

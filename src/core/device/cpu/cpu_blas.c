@@ -23,10 +23,7 @@ enum
 	ROW_MAJOR = 101,
 	NO_TRANS = 111,
 	TRANS = 112,
-	LOWER = 122,
-	NON_UNIT = 131,
-	LEFT = 141,
-	RIGHT = 142
+	LOWER = 122
 };
 
 /* What OpenBLAS maps for a buffer, with a little to spare: address space, of which products touch a
@@ -50,8 +47,6 @@ enum
 										  const T *, int, T, T *, int)) \
 	F(s##syrk, "cblas_" #s "syrk", void, (int, int, int, int, int, T, const T *, int, T, T *, \
 										  int)) \
-	F(s##trsm, "cblas_" #s "trsm", void, (int, int, int, int, int, int, int, T, const T *, int, \
-										  T *, int)) \
 	F(s##potrf, #s "potrf_", void, (const char *, const int *, T *, const int *, int *, size_t)) \
 	F(s##trtri, #s "trtri_", void, (const char *, const char *, const int *, T *, const int *, \
 									int *, size_t, size_t)) \
@@ -222,12 +217,6 @@ gp_blas_reserve(gp_env *env, int callers)
 	return blas_buffers;
 }
 
-void
-gp_blas_set_threads(int threads)
-{
-	blas.set_threads(threads);
-}
-
 /* The leading dimension for cblas, which refuses 0. */
 static int
 leading(gp_matrix m)
@@ -253,13 +242,6 @@ gp_blas_syrk(bool trans, double alpha, gp_matrix a, double beta, gp_matrix c)
 
 	CALL(c.type, syrk, ROW_MAJOR, LOWER, trans ? TRANS : NO_TRANS, (int) c.rows, k, alpha, a.data,
 		 leading(a), beta, c.data, leading(c));
-}
-
-void
-gp_blas_trsm(bool left, bool trans, gp_matrix l, gp_matrix b)
-{
-	CALL(b.type, trsm, ROW_MAJOR, left ? LEFT : RIGHT, LOWER, trans ? TRANS : NO_TRANS, NON_UNIT,
-		 (int) b.rows, (int) b.cols, 1.0, l.data, leading(l), b.data, leading(b));
 }
 
 /* LAPACK is column major: our lower triangle is its upper one. */

@@ -28,18 +28,12 @@ extern bool gp_blas_shared(void);
  */
 extern int	gp_blas_reserve(gp_env *env, int callers);
 
-/* Sets OpenBLAS's own number of threads; for benchmarks only. */
-extern void gp_blas_set_threads(int threads);
-
 /* c = alpha op(a) op(b) + beta c, the inner size being that of a. */
 extern void gp_blas_gemm(bool trans_a, bool trans_b, double alpha, gp_matrix a, gp_matrix b,
 						 double beta, gp_matrix c);
 
 /* The lower triangle of c = alpha a a' (trans: a' a) + beta c. */
 extern void gp_blas_syrk(bool trans, double alpha, gp_matrix a, double beta, gp_matrix c);
-
-/* b = op(l)^-1 b (left) or b op(l)^-1, l lower triangular. */
-extern void gp_blas_trsm(bool left, bool trans, gp_matrix l, gp_matrix b);
 
 /* The lower Cholesky factor in place; returns LAPACK's info. */
 extern int	gp_blas_potrf(gp_matrix a);

@@ -1,5 +1,6 @@
 /*
- * cpu_map.c - pointwise steps of a kernel on the CPU.
+ * cpu_map.c - pointwise steps of a kernel on the CPU (device.h has their formulas): activations of
+ * infinitely wide layers, and input kernels.
  *
  * What a column contributes (its variance, or the root of it) is computed once
  * for a block, what a row contributes once for the row; the loop over the

@@ -50,7 +50,7 @@ diagonal_chain(gp_pass *pass, int step)
 static void
 diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
 {
-	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
+	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0};
 
 	pass->ev->dev->map_diag(pass->ev->dev, &relu, diag);
 }
@@ -144,7 +144,7 @@ static void
 columns_relu(gp_pass *pass, int arg, gp_matrix columns)
 {
 	gp_eval    *ev = pass->ev;
-	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, gp_eval_diagonal(ev, arg)};
+	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0,.diag = gp_eval_diagonal(ev, arg)};
 
 	ev->dev->map(ev->dev, &relu, columns, 0, pass->cols);
 	ev->dev->destroy(ev->dev, &relu.diag);
@@ -243,7 +243,8 @@ static void
 full_relu(gp_pass *pass, int arg, gp_matrix k)
 {
 	gp_device  *dev = pass->ev->dev;
-	gp_stage	relu = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, dev->create(dev, k.rows, 1, GP_DOUBLE)};
+	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0,
+	.diag = dev->create(dev, k.rows, 1, GP_DOUBLE)};
 
 	dev->copy(dev, relu.diag, gp_matrix_diagonal(k));
 	dev->map(dev, &relu, k, 0, NULL);

@@ -240,21 +240,11 @@ gp_state_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
 	double	   *at = piece->dense;
 
-	/* row by row where the device's memory is the host's, which needs no jobs */
-	if (dev->room > 0)
-		dev->fill(dev, m, 0.0);
-	for (int64_t i = 0; i < n && !dev->env->dry; i++)
+	dev->fill(dev, m, 0.0);
+	for (int64_t i = 0; i < gp_items(dev->env, n); i++)
 	{
-		double	   *row = (double *) m.data + i * m.ld;
-
-		if (dev->room > 0)
-			dev->upload(dev, gp_matrix_part(m, i, 0, 1, i + 1),
-						gp_matrix_wrap(at, 1, i + 1, GP_DOUBLE));
-		else
-		{
-			memcpy(row, at, (i + 1) * sizeof(double));
-			memset(row + i + 1, 0, (n - i - 1) * sizeof(double));
-		}
+		dev->upload(dev, gp_matrix_part(m, i, 0, 1, i + 1),
+					gp_matrix_wrap(at, 1, i + 1, GP_DOUBLE));
 		at += i + 1;
 	}
 	return m;

@@ -118,7 +118,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
-	gp_stage	stage = {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, {0}};
+	gp_stage	stage = {.map = GP_MAP_RELU,.scale = 1.0};
 	bool		by_terms = ev->live == NULL && ev->state == NULL && gp_terms_cheaper(ev, terms, z);
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
@@ -244,7 +244,7 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 		dev->axpby(dev, 1.0, temp, 1.0, norm);
 	}
 	dev->destroy(dev, &temp);
-	parts->stage = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0, norm};
+	parts->stage = (gp_stage) {.map = GP_MAP_RELU,.scale = 1.0,.diag = norm};
 }
 
 gp_matrix

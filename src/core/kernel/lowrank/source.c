@@ -117,8 +117,8 @@ gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 	}
 	out->chain.nstages = 1;
 	out->chain.stage = gp_alloc_array(ev->env, 1, sizeof(gp_stage));
-	out->chain.stage[0] = (gp_stage) {GP_MAP_RELU, 0.0, 0.0, 1.0, 0.0,
-		ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE)};
+	out->chain.stage[0] = (gp_stage) {.map = GP_MAP_RELU,.scale = 1.0,
+		.diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE)};
 	gp_linear_norms(ev, out->chain.z, out->chain.stage[0].diag);
 	if (out->terms == NULL)
 		narrow_source(ev, out);
