@@ -480,7 +480,6 @@ cluster_by(gp_eval *ev, const cluster_plan *p)
 	return out;
 }
 
-/* The same in a dry run. */
 static void
 try_plan(gp_eval *ev, void *arg)
 {

@@ -21,7 +21,6 @@ typedef struct dry_device
 	int			operations;		/* since the last look at interrupts */
 } dry_device;
 
-/* The dry device behind a table. */
 static dry_device *
 dry_of(gp_device *dev)
 {

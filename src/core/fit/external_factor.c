@@ -77,7 +77,7 @@ regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets,
 	gp_posterior_finish(env, problem, targets, &solution, fit->present, out);
 	gp_free(env, fit->present);
 	out->jitter = fit->factor->jitter;
-	gp_posterior_tell(env, problem, out);
+	gp_notice_no_kernel(env, problem, out);
 	gp_notice_lowrank(&ev, &out->plan, fit->factor->first_jitter);
 	return solution;
 }

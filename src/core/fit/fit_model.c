@@ -144,7 +144,7 @@ regress_on_factor(void *arg, const gp_problem *problem, const gp_targets *target
 	gp_solution solution = gp_posterior_panels(ev, problem, targets, ((dense_factor *) arg)->f,
 											   NULL, out);
 
-	gp_posterior_tell(ev->env, problem, out);
+	gp_notice_no_kernel(ev->env, problem, out);
 	return solution;
 }
 

@@ -64,7 +64,7 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 											&out->nlandmarks);
 		solution = gp_posterior_lowrank(ev, &p, targets, plan, out);
 	}
-	gp_posterior_tell(ev->env, problem, out);
+	gp_notice_no_kernel(ev->env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM && p.program->power == 1.0)
 		gp_notice_lowrank(ev, plan, ev->jitter);
 	if (try_powers)

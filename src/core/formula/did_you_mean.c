@@ -11,7 +11,6 @@
 #define MOST_LETTERS 62			/* names of SQL have one more at most */
 #define MOST_WRONG 3
 
-/* A letter in lower case. */
 static char
 lower(char c)
 {

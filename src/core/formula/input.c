@@ -44,7 +44,7 @@ find_name(gp_layer *t, const gp_ast *ast)
 
 	for (int i = 0; i < NINPUTS; i++)
 	{
-		if (named && strcmp(ast->folded, inputs[i].name) == 0)
+		if (named && strcmp(ast->lower, inputs[i].name) == 0)
 			return &inputs[i];
 		gp_meant_consider(&meant, inputs[i].name);
 	}

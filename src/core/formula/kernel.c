@@ -95,20 +95,18 @@ check_used(gp_layer *t, const gp_preset *preset)
 	}
 }
 
-/* norm=... */
 static gp_norm
 resolve_norm(gp_layer *t, const gp_ast *ast)
 {
-	bool		row = ast->kind == GP_AST_NAME && strcmp(ast->folded, "row") == 0;
+	bool		row = ast->kind == GP_AST_NAME && strcmp(ast->lower, "row") == 0;
 
-	if (!row && (ast->kind != GP_AST_NAME || strcmp(ast->folded, "sym") != 0))
+	if (!row && (ast->kind != GP_AST_NAME || strcmp(ast->lower, "sym") != 0))
 		gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
 					"norm is sym, (I+D)^-1/2 (I+W) (I+D)^-1/2, or row, (I+D)^-1 (I+W).",
 					"unknown normalisation in kernel");
 	return row ? GP_NORM_ROW : GP_NORM_SYM;
 }
 
-/* The number of layers, before anything else is evaluated. */
 static int
 resolve_layers(gp_layer *t, bool has_x)
 {
@@ -143,7 +141,7 @@ resolve_whole(gp_layer *t, gp_kernel *kernel)
 	if (power != NULL)
 	{
 		const gp_ast *ast = power->option->value;
-		kernel->set.open_power = ast->kind == GP_AST_NAME && strcmp(ast->folded, "auto") == 0;
+		kernel->set.open_power = ast->kind == GP_AST_NAME && strcmp(ast->lower, "auto") == 0;
 		kernel->set.power = kernel->set.open_power ? 1.0 : gp_layer_plain_number(t, ast, "power");
 		if (!(kernel->set.power >= GP_LEAST_POWER && kernel->set.power <= GP_MOST_POWER))
 			gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
@@ -383,12 +381,7 @@ uint64_t
 gp_kernel_hash(const gp_kernel *kernel, uint64_t seed)
 {
 	for (int i = 0; kernel->program == NULL && i < MAX_OPTIONS; i++)
-	{
-		uint64_t	bits;
-
-		memcpy(&bits, &kernel->value[i], sizeof(bits));
-		seed = (seed ^ bits) * UINT64_C(0x100000001b3);
-	}
+		seed = gp_hash(seed ^ gp_bits_at(kernel->value, GP_DOUBLE, i));
 	return kernel->program != NULL ? gp_program_hash(kernel->program, seed) :
 		seed ^ (uint64_t) kernel->preset->name[1];
 }
@@ -417,7 +410,6 @@ is_told(const gp_constant *c, const gp_kernel_text *defaults)
 		(!sigma_w && strcmp(c->option->name, "sigma_b") != 0);
 }
 
-/* ", name=value" */
 static void
 add_option(gp_text *text, const gp_kernel *kernel, const gp_constant *c)
 {

@@ -266,7 +266,6 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 
 const char *const gp_functions[] = {"relu", "unit", "P", "ln", "sqrt", NULL};
 
-/* Refuses a function that there is not. */
 static void __attribute__((noreturn))
 unknown_function(gp_layer *t, const gp_ast *ast)
 {
@@ -285,13 +284,13 @@ static const gp_value *
 evaluate_call(gp_layer *t, const gp_ast *ast)
 {
 	bool		p = strcmp(ast->name, "P") == 0;
-	bool		unit = strcmp(ast->folded, "unit") == 0;
-	bool		relu = strcmp(ast->folded, "relu") == 0;
-	bool		ln = strcmp(ast->folded, "ln") == 0;
+	bool		unit = strcmp(ast->lower, "unit") == 0;
+	bool		relu = strcmp(ast->lower, "relu") == 0;
+	bool		ln = strcmp(ast->lower, "ln") == 0;
 	const gp_value *arg;
 	gp_value   *v;
 
-	if (!relu && !unit && !ln && !p && strcmp(ast->folded, "sqrt") != 0)
+	if (!relu && !unit && !ln && !p && strcmp(ast->lower, "sqrt") != 0)
 		unknown_function(t, ast);
 	if (ast->n != 1 || ast->key[0] != NULL)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, ast->position, NULL,
@@ -310,7 +309,7 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 		return v;
 	}
 	if (!relu && !unit)
-		return gp_value_number(t, gp_number_function(number_of(t, ast->arg[0], ast->folded),
+		return gp_value_number(t, gp_number_function(number_of(t, ast->arg[0], ast->lower),
 												 ln ? log : sqrt), ast->position,
 						   ln ? "logarithm of a number that is not positive in kernel" :
 						   "square root of a negative number in kernel");
@@ -384,7 +383,6 @@ gp_layer_sigma(gp_layer *t, char letter, int number, int position)
 	return sigma;
 }
 
-/* Refuses a name that stands for nothing. */
 static void __attribute__((noreturn))
 unknown_name(gp_layer *t, const gp_ast *ast)
 {
@@ -443,30 +441,29 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 							false);
 	}
 	v = gp_value_make(t, VALUE_SCALAR, at);
-	if (strcmp(ast->folded, "l") == 0)
+	if (strcmp(ast->lower, "l") == 0)
 	{
 		v->number = gp_number_make(t->layer);
 		v->number.varies = !t->one;
 	}
-	else if (strcmp(ast->folded, "layers") == 0)
+	else if (strcmp(ast->lower, "layers") == 0)
 	{
 		if (t->layers == 0)
 			gp_raise_at(t->env, GP_ERR_SYNTAX, at, NULL,
 						"option \"layers\" of kernel refers to itself");
 		v->number = gp_number_make(t->layers);
 	}
-	else if (gp_layer_find(t, ast->folded) != NULL)
-		return constant_value(t, gp_layer_find(t, ast->folded), at);
-	else if (strcmp(ast->folded, "sigma_b") == 0)
+	else if (gp_layer_find(t, ast->lower) != NULL)
+		return constant_value(t, gp_layer_find(t, ast->lower), at);
+	else if (strcmp(ast->lower, "sigma_b") == 0)
 		v->number = gp_number_make(0.0);
-	else if (strcmp(ast->folded, "sigma_w") != 0)
+	else if (strcmp(ast->lower, "sigma_w") != 0)
 		unknown_name(t, ast);
 	return v;
 }
 
 /* ---- trees ---- */
 
-/* The value of a tree. */
 static const gp_value *
 evaluate(gp_layer *t, const gp_ast *ast)
 {

@@ -26,7 +26,7 @@ static double
 resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
 {
 	double		value = gp_layer_plain_number(t, arg, p->name) + 0.0;	/* there is no -0 */
-	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->lower) : NULL;
 	int			position = c != NULL ? c->option->value->position : arg->position;
 
 	if (p->range == GP_RANGE_POSITIVE && !(value > 0.0))
@@ -53,10 +53,10 @@ double
 gp_parameter_resolve(gp_layer *t, const char *owner, const gp_parameter *p, const gp_ast *arg)
 {
 	for (int w = 0; w < GP_MAX_WORDS && p->word[w] != NULL; w++)
-		if (arg->kind == GP_AST_NAME && strcmp(arg->folded, p->word[w]) == 0)
+		if (arg->kind == GP_AST_NAME && strcmp(arg->lower, p->word[w]) == 0)
 			return p->range == GP_RANGE_WORD ? w : p->fallback;
 	/* An option may stand for the word. */
-	gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->folded) : NULL;
+	gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->lower) : NULL;
 	if (p->range != GP_RANGE_WORD &&
 		(c == NULL || c->busy || c->option->value->kind != GP_AST_NAME))
 		return resolve_number(t, owner, p, arg);

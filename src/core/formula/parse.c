@@ -58,14 +58,12 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What a name begins with. */
 static bool
 is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* What separates tokens. */
 static bool
 is_space(char c)
 {
@@ -230,12 +228,12 @@ expect(parser *p, char symbol)
 
 /* The text of the current token in lower case. */
 static char *
-folded_token(parser *p)
+lower_token(parser *p)
 {
-	char	   *folded = gp_arena_copy(p->arena, p->lex.token.start, p->lex.token.length);
+	char	   *lower = gp_arena_copy(p->arena, p->lex.token.start, p->lex.token.length);
 
-	gp_ast_fold(folded);
-	return folded;
+	gp_ast_lower(lower);
+	return lower;
 }
 
 /* A name, or a call with its arguments. */
@@ -257,7 +255,7 @@ parse_name(parser *p)
 
 			if (p->lex.token.kind == TOKEN_NAME && lex_peek(&p->lex).symbol == '=')
 			{
-				key = folded_token(p);
+				key = lower_token(p);
 				lex_next(&p->lex);
 				lex_next(&p->lex);
 			}
@@ -376,7 +374,7 @@ parse_option(parser *p, gp_kernel_text *text)
 	memset(&option, 0, sizeof(option));
 	if (p->lex.token.kind != TOKEN_NAME)
 		lex_error(&p->lex, "Options look like layers=3.");
-	option.name = folded_token(p);
+	option.name = lower_token(p);
 	option.spelled = gp_arena_copy(p->arena, p->lex.token.start, p->lex.token.length);
 	option.position = p->lex.token.position;
 	lex_next(&p->lex);
@@ -397,7 +395,7 @@ parse_option(parser *p, gp_kernel_text *text)
 static bool
 at_preset(parser *p)
 {
-	if (p->lex.token.kind != TOKEN_NAME || gp_preset_find(folded_token(p)) == NULL)
+	if (p->lex.token.kind != TOKEN_NAME || gp_preset_find(lower_token(p)) == NULL)
 		return false;
 	lex_token	next = lex_peek(&p->lex);
 	return next.kind == TOKEN_END || next.symbol == '(' || next.symbol == ',';
@@ -442,7 +440,7 @@ gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 	text->position = p.lex.token.position;
 	if (at_preset(&p))
 	{
-		text->preset = folded_token(&p);
+		text->preset = lower_token(&p);
 		lex_next(&p.lex);
 		if (lex_take(&p.lex, '('))
 		{

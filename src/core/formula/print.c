@@ -27,11 +27,11 @@ add_tree(gp_text *text, const gp_layer *names, const gp_ast *ast, int least)
 static const char *
 spelling(const gp_layer *names, const gp_ast *ast)
 {
-	const gp_constant *c = gp_layer_find(names, ast->folded);
+	const gp_constant *c = gp_layer_find(names, ast->lower);
 
 	if (gp_keyword_is(ast->name, (int) strlen(ast->name)))
-		return gp_keyword_is(ast->folded, (int) strlen(ast->folded)) ? ast->folded : ast->name;
-	return c != NULL ? c->option->spelled : ast->folded;
+		return gp_keyword_is(ast->lower, (int) strlen(ast->lower)) ? ast->lower : ast->name;
+	return c != NULL ? c->option->spelled : ast->lower;
 }
 
 void

@@ -35,33 +35,29 @@ gp_steps_create(gp_arena *arena)
 
 /* ---- value numbering ---- */
 
-/* Mixes a word into a hash (FNV-1a, a word at a time). */
+/* Mixes a word, or the bits of a number, into a hash. */
 static uint64_t
 mix(uint64_t hash, uint64_t word)
 {
-	hash = (hash ^ word) * UINT64_C(0x100000001b3);
-	return hash ^ (hash >> 29);
+	return gp_hash(hash ^ word);
 }
 
 static uint64_t
-bits_of(double number)
+mix_number(uint64_t hash, double number)
 {
-	uint64_t	bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	return bits;
+	return mix(hash, gp_bits_at(&number, GP_DOUBLE, 0));
 }
 
 /* The bucket of a step, or the free one where it belongs. */
 static int *
 find_bucket(gp_steps *b, const gp_step *s)
 {
-	uint64_t	hash = UINT64_C(0xcbf29ce484222325) ^ b->env->hash_seed;
+	uint64_t	hash = b->env->hash_seed;
 	uint64_t	at;
 
 	hash = mix(hash, (uint64_t) s->kind);
 	hash = mix(hash, (uint64_t) (s->arg0 + 1) << 32 | (uint64_t) (s->arg1 + 1));
-	hash = mix(hash, bits_of(s->value));
+	hash = mix_number(hash, s->value);
 	hash = mix(hash, (uint64_t) (uintptr_t) s->op);
 	for (at = gp_first_place(&b->places, hash); b->bucket[at] != 0;
 		 at = gp_next_place(&b->places, at))
@@ -407,21 +403,21 @@ gp_program_compare(const gp_program *a, const gp_program *b)
 uint64_t
 gp_program_hash(const gp_program *p, uint64_t seed)
 {
-	uint64_t	hash = mix(UINT64_C(0xcbf29ce484222325), seed);
+	uint64_t	hash = seed;
 
 	hash = mix(hash, (uint64_t) p->input.kind << 8 | (uint64_t) p->norm << 4 | p->open_power);
-	hash = mix(hash, bits_of(gp_number_rounded(p->power)));
+	hash = mix_number(hash, gp_number_rounded(p->power));
 	for (int i = 0; i < GP_MAX_PARAMETERS; i++)
-		hash = mix(hash, bits_of(gp_number_rounded(p->input.p[i])));
+		hash = mix_number(hash, gp_number_rounded(p->input.p[i]));
 	for (int i = 0; i < p->nsteps; i++)
 	{
 		const gp_step *s = &p->steps[i];
 
 		hash = mix(hash, (uint64_t) s->kind << 32 | (uint64_t) (s->arg0 + 1));
 		hash = mix(hash, (uint64_t) (s->arg1 + 1));
-		hash = mix(hash, bits_of(gp_number_rounded(s->value)));
+		hash = mix_number(hash, gp_number_rounded(s->value));
 		for (int k = 0; s->op != NULL && k < s->op->nterms; k++)
-			hash = mix(mix(hash, bits_of(gp_number_rounded(s->op->term[k].coef))),
+			hash = mix(mix_number(hash, gp_number_rounded(s->op->term[k].coef)),
 					   (uint64_t) s->op->term[k].power_a);
 	}
 	return hash;

@@ -110,7 +110,7 @@ gp_ast_make(gp_arena *arena, gp_ast_kind kind, int position)
 }
 
 void
-gp_ast_fold(char *text)
+gp_ast_lower(char *text)
 {
 	for (; *text != '\0'; text++)
 		if (*text >= 'A' && *text <= 'Z')
@@ -121,11 +121,11 @@ gp_ast *
 gp_ast_named(gp_arena *arena, gp_ast_kind kind, int position, const char *start, int length)
 {
 	gp_ast	   *node = gp_ast_make(arena, kind, position);
-	char	   *folded = gp_arena_copy(arena, start, length);
+	char	   *lower = gp_arena_copy(arena, start, length);
 
-	gp_ast_fold(folded);
+	gp_ast_lower(lower);
 	node->name = gp_arena_copy(arena, start, length);
-	node->folded = folded;
+	node->lower = lower;
 	return node;
 }
 

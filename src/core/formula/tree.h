@@ -39,7 +39,7 @@ struct gp_ast
 	int			position;		/* its first character */
 	double		number;
 	const char *name;			/* as written */
-	const char *folded;			/* in lower case */
+	const char *lower;			/* in lower case */
 	int			n;
 	int			room;
 	gp_ast	  **arg;
@@ -53,7 +53,7 @@ extern gp_ast *gp_ast_named(gp_arena *arena, gp_ast_kind kind, int position,
 extern void gp_ast_add(gp_arena *arena, gp_ast *parent, gp_ast *arg, bool flip, const char *key);
 
 /* Lower case of ASCII letters, in place. */
-extern void gp_ast_fold(char *text);
+extern void gp_ast_lower(char *text);
 
 /* An option as the text gives it. */
 typedef struct gp_option

@@ -15,7 +15,6 @@ gp_csr_stamp(void)
 	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-/* The same without values. */
 static gp_csr *
 create_pattern(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type type)
 {

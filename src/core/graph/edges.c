@@ -43,25 +43,6 @@ gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted)
 	return edges;
 }
 
-/* Appends an empty chunk, twice as large as the last one up to a limit. */
-static void
-add_chunk(gp_edges *edges)
-{
-	edge_chunk *chunk = gp_alloc_zero(edges->env, 1, sizeof(edge_chunk));
-	int64_t		room = edges->last ? edges->last->room * 2 : FIRST_CHUNK;
-
-	chunk->room = room > LAST_CHUNK ? LAST_CHUNK : room;
-	if (edges->last)
-		edges->last->next = chunk;
-	else
-		edges->first = chunk;
-	edges->last = chunk;
-	chunk->src = gp_alloc_array(edges->env, chunk->room, sizeof(int32_t));
-	chunk->dst = gp_alloc_array(edges->env, chunk->room, sizeof(int32_t));
-	if (edges->weighted)
-		chunk->weight = gp_alloc_array(edges->env, chunk->room, sizeof(double));
-}
-
 void
 gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 			 const double *weight)
@@ -74,8 +55,21 @@ gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 			continue;
 		if (chunk == NULL || chunk->used == chunk->room)
 		{
-			add_chunk(edges);
-			chunk = edges->last;
+			/* An empty chunk, twice as large as the last one up to a limit */
+			int64_t		room = gp_min64(chunk ? chunk->room * 2 : FIRST_CHUNK, LAST_CHUNK);
+			edge_chunk *added = gp_alloc_zero(edges->env, 1, sizeof(edge_chunk));
+
+			if (chunk)
+				chunk->next = added;
+			else
+				edges->first = added;
+			edges->last = added;
+			added->src = gp_alloc_array(edges->env, room, sizeof(int32_t));
+			added->dst = gp_alloc_array(edges->env, room, sizeof(int32_t));
+			if (edges->weighted)
+				added->weight = gp_alloc_array(edges->env, room, sizeof(double));
+			added->room = room;
+			chunk = added;
 		}
 		chunk->src[chunk->used] = src[i];
 		chunk->dst[chunk->used] = dst[i];

@@ -71,7 +71,6 @@ append(gp_features_builder *b, int32_t node, int32_t feature, double value)
 	b->entries++;
 }
 
-/* Moves the entries seen so far into a dense matrix. */
 static void
 become_dense(gp_features_builder *b)
 {
@@ -88,7 +87,6 @@ become_dense(gp_features_builder *b)
 	b->entries = b->room = 0;
 }
 
-/* Adds a row whose values are of the given type. */
 static inline void
 add_row(gp_features_builder *b, int32_t node, const void *value, gp_type type)
 {

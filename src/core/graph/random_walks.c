@@ -81,7 +81,6 @@ typedef struct walker
 	int64_t		ntouched;
 } walker;
 
-/* Leaves a load at a node. */
 static inline void
 deposit(walker *w, int32_t at, double load)
 {
@@ -228,7 +227,6 @@ uses_anchors(const gp_laplacian *kernel, int64_t n)
 	return kernel->dims > 0 && kernel->dims < n && kernel->trim == GP_TRIM_ANCHORS;
 }
 
-/* Prepares the walks. */
 static walker
 walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t seed, int copy)
 {
@@ -278,7 +276,6 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 	return w;
 }
 
-/* Frees what walker_open made. */
 static void
 walker_close(walker *w)
 {

@@ -25,21 +25,6 @@ current_diag(gp_eval *ev, const gp_chain *chain)
 	return diag;
 }
 
-/* What scales the covariance so far to a mean variance of 1. */
-static double
-unit_scale(gp_eval *ev, const gp_chain *chain, int step)
-{
-	double		scale;
-
-	if (gp_unit_kept(ev, GP_UNIT_CHAIN, step, &scale))
-		return scale;
-	gp_matrix	diag = current_diag(ev, chain);
-	scale = gp_unit_note(ev, GP_UNIT_CHAIN, step, gp_mean_entry(ev->dev, diag));
-	ev->dev->destroy(ev->dev, &diag);
-	return scale;
-}
-
-/* Adds a stage on top. */
 static void
 push_stage(gp_eval *ev, gp_chain *chain, gp_map map, double p1, double p2)
 {
@@ -79,6 +64,7 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 	const gp_step *s = &ev->kernel->program->steps[step];
 	const double *p = ev->kernel->program->input.p;
 	const gp_step *below;
+	double		scale;
 
 	if (gp_step_is_linear(ev, step))
 		return;
@@ -111,7 +97,14 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 			push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
 			break;
 		case GP_STEP_UNIT:
-			scale_chain(ev, chain, unit_scale(ev, chain, step), 0.0);
+			if (!gp_unit_kept(ev, GP_UNIT_CHAIN, step, &scale))
+			{
+				gp_matrix	diag = current_diag(ev, chain);
+
+				scale = gp_unit_note(ev, GP_UNIT_CHAIN, step, gp_mean_entry(ev->dev, diag));
+				ev->dev->destroy(ev->dev, &diag);
+			}
+			scale_chain(ev, chain, scale, 0.0);
 			break;
 		case GP_STEP_SUM:
 			below = &ev->kernel->program->steps[s->arg1];

@@ -29,25 +29,12 @@ typedef struct root_trial
 	gp_type		type;
 } root_trial;
 
-/* Makes it and frees it. */
 static void
 run_root(gp_device *dry, void *arg)
 {
 	const root_trial *t = arg;
 
 	gp_features_free(dry->env, gp_laplacian_root_features(dry, t->graph, &t->kernel, t->type));
-}
-
-/* Features that a root will be, without numbers. */
-static void
-promise_root(gp_eval *ev, const gp_graph *graph, const gp_laplacian *kernel)
-{
-	root_trial	t = {graph, *kernel, ev->type};
-
-	ev->kernel->own_x = gp_features_of_dense(ev->env, gp_alloc(ev->env, 1), graph->nodes,
-											 graph->nodes, ev->type);
-	ev->kernel->promised = true;
-	ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
 }
 
 double
@@ -88,7 +75,14 @@ make_input(gp_eval *ev, const gp_graph *graph, uint64_t seed, bool to_plan, size
 		if (kernel.dims == 0 && gp_laplacian_root_fits(ev->env, graph, limit))
 			ev->kernel->root_of = graph;
 		if (to_plan && ev->kernel->root_of)
-			promise_root(ev, graph, &kernel);
+		{
+			root_trial	t = {graph, kernel, ev->type};
+
+			ev->kernel->own_x = gp_features_of_dense(ev->env, gp_alloc(ev->env, 1), graph->nodes,
+													 graph->nodes, ev->type);
+			ev->kernel->promised = true;
+			ev->kernel->making = gp_dry_run(ev->dev, run_root, &t);
+		}
 		else
 			ev->kernel->own_x = gp_laplacian_features(ev->dev, graph, &kernel, seed, ev->type);
 		ev->kernel->input = GP_INPUT_LINEAR;
@@ -154,7 +148,6 @@ typedef struct eval_trial
 	void	   *arg;
 } eval_trial;
 
-/* Does it on an evaluation of the same kernel. */
 static void
 run_eval_trial(gp_device *dry, void *arg)
 {

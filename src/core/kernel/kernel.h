@@ -322,7 +322,7 @@ struct gp_pass
 };
 
 extern gp_matrix gp_pass_run(gp_pass *pass, int step);
-extern gp_matrix gp_pass_take(gp_pass *pass, int step);
+extern gp_matrix gp_pass_value(gp_pass *pass, int step);
 
 /* How often each step's value is taken; leaf steps are not entered, uses starts at zero. */
 extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
@@ -435,8 +435,8 @@ extern double gp_factor_mean(gp_eval *ev, gp_factor *f);
 
 /* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than
  * solving for few rows. */
-extern void gp_panel_take_root(gp_device *dev, gp_panel *panel);
-extern void gp_factor_take_roots(gp_device *dev, gp_factor *f);
+extern void gp_panel_load_root(gp_device *dev, gp_panel *panel);
+extern void gp_factor_load_roots(gp_device *dev, gp_factor *f);
 
 /* P <- P R^-T, so that the panel is a factor without a root. */
 extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);

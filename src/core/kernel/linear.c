@@ -115,7 +115,6 @@ gp_terms_width(const gp_eval *ev, const gp_terms *terms)
 	return width;
 }
 
-/* A copy of a sparse matrix times a factor. */
 static gp_csr *
 csr_copy_scaled(gp_env *env, const gp_csr *s, double factor)
 {
@@ -236,7 +235,6 @@ form_power(gp_eval *ev, gp_linear *f, const gp_operator *op)
 		dev->axpby(dev, a.term[0].coef, f->dense, 0.0, f->dense);
 }
 
-/* Applies one operator, in whichever form the factor is. */
 static void
 form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 {
@@ -257,19 +255,7 @@ form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 	form_multiply(ev, f, gp_operator_csr(ev, op));
 }
 
-/* Puts sparse parts side by side, and frees them; NULL of none. */
-static gp_csr *
-join_sparse(gp_eval *ev, int n, gp_csr *const *part)
-{
-	if (n < 2)
-		return n == 0 ? NULL : part[0];
-	gp_csr	   *out = gp_csr_hstack(ev->env, n, part);
-	for (int t = 0; t < n; t++)
-		gp_csr_free(ev->env, part[t]);
-	return out;
-}
-
-/* The same with dense parts. */
+/* Puts dense parts side by side, and frees them. */
 static gp_matrix
 join_dense(gp_eval *ev, int n, gp_matrix *part)
 {
@@ -316,7 +302,9 @@ join(gp_eval *ev, const gp_terms *terms, gp_linear *part)
 			form_densify(ev, &part[t]);
 			dense[ndense++] = part[t].dense;
 		}
-	z.csr = join_sparse(ev, ncsr, csr);
+	z.csr = ncsr > 1 ? gp_csr_hstack(ev->env, ncsr, csr) : ncsr == 1 ? csr[0] : NULL;
+	for (int t = 0; t < ncsr && ncsr > 1; t++)
+		gp_csr_free(ev->env, csr[t]);
 	z.dense = join_dense(ev, ndense, dense);
 	z.width = (z.csr ? z.csr->cols : 0) + z.dense.cols;
 	return z;

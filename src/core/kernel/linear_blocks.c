@@ -65,19 +65,6 @@ gp_terms_fill(gp_eval *ev, const gp_terms *terms)
 	return all > FEW_ENTRIES && blocks < SPARSE_COST * made;
 }
 
-/* The rows of a term's columns that were asked for, as columns. */
-static void
-write_rows(gp_eval *ev, const gp_linear_term *term, gp_matrix block, const int32_t *index,
-		 gp_matrix rows)
-{
-	gp_device  *dev = ev->dev;
-	gp_matrix	some = gp_gather(dev, block, index, rows.cols);
-
-	dev->transpose(dev, rows, some);
-	dev->axpby(dev, sqrt(term->value), rows, 0.0, rows);
-	dev->destroy(dev, &some);
-}
-
 /* One term whose leaf is summed, a block of columns at a time. */
 static void
 look_at_blocks(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, gp_matrix norm,
@@ -104,7 +91,15 @@ look_at_blocks(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, gp_m
 			dev->axpby(dev, term->value, part, 1.0, norm);
 		}
 		if (rows.data)
-			write_rows(ev, term, block, index, gp_matrix_rows(rows, band.first, band.count));
+		{
+			/* The rows that were asked for, as columns */
+			gp_matrix	some = gp_gather(dev, block, index, rows.cols);
+			gp_matrix	to = gp_matrix_rows(rows, band.first, band.count);
+
+			dev->transpose(dev, to, some);
+			dev->axpby(dev, sqrt(term->value), to, 0.0, to);
+			dev->destroy(dev, &some);
+		}
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, leaf->cols);
 	}
 	gp_destroy_all(dev, &full, &part);

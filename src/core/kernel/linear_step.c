@@ -36,7 +36,6 @@ typedef struct tide
 	size_t		peak;
 } tide;
 
-/* Begins to watch an environment's high-water mark. */
 static tide
 tide_begin(gp_env *env)
 {

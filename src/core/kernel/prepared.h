@@ -50,10 +50,6 @@ extern gp_order *gp_order_make(gp_env *env, const int64_t *start, const int32_t 
 							   const int32_t *node, int64_t n, int hops, bool within);
 extern void gp_order_free(gp_env *env, gp_order *o);	/* NULL is allowed */
 
-/* Fills a row of A that has its offset; returns how many entries it has. */
-extern int64_t gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row,
-							 gp_csr *out);
-
 struct gp_prepared
 {
 	gp_env	   *env;

@@ -27,7 +27,7 @@ gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 }
 
 gp_matrix
-gp_pass_take(gp_pass *pass, int step)
+gp_pass_value(gp_pass *pass, int step)
 {
 	gp_matrix	kept = pass->kept[step];
 
@@ -36,36 +36,19 @@ gp_pass_take(gp_pass *pass, int step)
 	return --pass->uses[step] == 0 ? kept : gp_copy(pass->ev->dev, kept, kept.type);
 }
 
-static void
-add_value(gp_pass *pass, int step, gp_matrix k)
-{
-	gp_device  *dev = pass->ev->dev;
-	const gp_step *s = &pass->ev->kernel->program->steps[step];
-	gp_matrix	value;
-
-	if (s->kind == GP_STEP_BIAS && pass->shifts)
-		dev->shift(dev, k, s->value);
-	else if (gp_step_is_chain(pass->ev, step) && pass->add_chain)
-		pass->add_chain(pass, step, k);
-	else
-	{
-		value = gp_pass_take(pass, step);
-		dev->axpby(dev, 1.0, value, 1.0, k);
-		dev->destroy(dev, &value);
-	}
-}
-
 /* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
 static gp_matrix
 compute(gp_pass *pass, int step)
 {
 	gp_device  *dev = pass->ev->dev;
-	const gp_step *s = &pass->ev->kernel->program->steps[step];
+	const gp_step *steps = pass->ev->kernel->program->steps;
+	const gp_step *s = &steps[step];
+	const gp_step *other = s->arg1 >= 0 ? &steps[s->arg1] : NULL;	/* the second term of a sum */
 	double		scale;
 
 	if (s->kind == GP_STEP_OP)
 		return pass->gather(pass, s);
-	gp_matrix	k = gp_pass_take(pass, s->arg0);
+	gp_matrix	k = gp_pass_value(pass, s->arg0);
 	switch (s->kind)
 	{
 		case GP_STEP_SCALE:
@@ -80,7 +63,17 @@ compute(gp_pass *pass, int step)
 			dev->axpby(dev, scale, k, 0.0, k);
 			break;
 		case GP_STEP_SUM:
-			add_value(pass, s->arg1, k);
+			if (other->kind == GP_STEP_BIAS && pass->shifts)
+				dev->shift(dev, k, other->value);
+			else if (gp_step_is_chain(pass->ev, s->arg1) && pass->add_chain)
+				pass->add_chain(pass, s->arg1, k);
+			else
+			{
+				gp_matrix	value = gp_pass_value(pass, s->arg1);
+
+				dev->axpby(dev, 1.0, value, 1.0, k);
+				dev->destroy(dev, &value);
+			}
 			break;
 		default:
 			gp_raise(pass->ev->env, GP_ERR_INTERNAL, NULL, "step %d has no arguments", step);
@@ -103,7 +96,7 @@ gp_pass_run(gp_pass *pass, int step)
 		ev->env->check_interrupts(ev->env);
 		pass->kept[i] = compute(pass, i);
 	}
-	gp_matrix	out = gp_pass_take(pass, step);
+	gp_matrix	out = gp_pass_value(pass, step);
 	gp_free_all(ev->env, pass->uses, pass->kept);
 	return out;
 }

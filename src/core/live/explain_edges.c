@@ -152,7 +152,6 @@ without_edge(gp_env *env, const gp_graph *g, const gp_live_edge *edge)
 	return out;
 }
 
-/* The score of the node that is asked for. */
 static double
 score_of(gp_device *dev, const gp_live_question *q, int32_t column)
 {

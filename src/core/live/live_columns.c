@@ -8,7 +8,6 @@
 #include "fit/landmarks.h"
 #include "live_rows.h"
 
-/* The rows as they are numbered. */
 static int32_t *
 all_rows(gp_env *env, int64_t n)
 {
@@ -68,7 +67,7 @@ open_lowrank(gp_live_covariance *c)
 	double	   *norm = NULL;
 
 	c->factor = gp_live_factor(r);
-	gp_factor_take_roots(dev, c->factor);
+	gp_factor_load_roots(dev, c->factor);
 	gp_matrix	l = gp_live_root(r, gp_factor_rank(c->factor));
 	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, c->own);
 	if (r->f.exact_diagonal)
@@ -104,7 +103,6 @@ gp_live_covariance_open(gp_live_rows *r)
 	return c;
 }
 
-/* Frees the columns at hand. */
 static void
 forget_columns(gp_live_covariance *c)
 {
@@ -124,7 +122,7 @@ gp_live_covariance_close(gp_live_covariance *c)
 }
 
 void
-gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols)
+gp_live_covariance_set_columns(gp_live_covariance *c, const int32_t *col, int64_t ncols)
 {
 	gp_device  *dev = c->r->dev;
 

@@ -46,7 +46,6 @@ gp_live_anchor(const gp_live_rows *r, int32_t node)
 	return (int32_t) (r->ev.live_rows + gp_sorted_find(anchors->dense, anchors->rows, node));
 }
 
-/* The kernel's last step. */
 static int
 root_step(const gp_live_rows *r)
 {
@@ -120,7 +119,7 @@ gp_live_factor(gp_live_rows *r)
 gp_matrix
 gp_live_root(gp_live_rows *r, int64_t rank)
 {
-	return gp_state_take_lower(r->dev, gp_state_need(r->env, r->q->state, GP_PIECE_POSTERIOR, 0, 0,
+	return gp_state_load_lower(r->dev, gp_state_need(r->env, r->q->state, GP_PIECE_POSTERIOR, 0, 0,
 												   rank * (rank + 1) / 2), rank);
 }
 

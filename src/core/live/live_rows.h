@@ -73,7 +73,8 @@ extern gp_live_covariance gp_live_covariance_open(gp_live_rows *r);
 extern void gp_live_covariance_close(gp_live_covariance *c);
 
 /* Takes these columns in place of others; col stays the caller's. */
-extern void gp_live_covariance_take(gp_live_covariance *c, const int32_t *col, int64_t ncols);
+extern void gp_live_covariance_set_columns(gp_live_covariance *c, const int32_t *col,
+										   int64_t ncols);
 
 /* Some rows of the columns at hand: out is count x ncols, double. */
 extern void gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count,

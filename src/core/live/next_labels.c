@@ -80,7 +80,7 @@ find_candidates(choosing *s, int64_t k)
 		gp_matrix	block = dev->create(dev, height, j, GP_DOUBLE);
 		gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
 
-		gp_live_covariance_take(&s->c, row, j);
+		gp_live_covariance_set_columns(&s->c, row, j);
 		for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
 		{
 			gp_matrix	b = gp_matrix_rows(block, 0, band.count);
@@ -233,7 +233,7 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_matrix	block = dev->create(dev, height, s.n, GP_DOUBLE);
 	gp_matrix	square = dev->create(dev, s.n, s.n, GP_DOUBLE);
 
-	gp_live_covariance_take(&s.c, s.node, s.n);
+	gp_live_covariance_set_columns(&s.c, s.node, s.n);
 	s.v = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
 	s.g = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
 	gp_live_covariance_square(&s.c, square);

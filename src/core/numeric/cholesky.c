@@ -10,11 +10,10 @@
 double
 gp_mean_entry(gp_device *dev, gp_matrix v)
 {
-	double	   *host = gp_alloc_zero(dev->env, v.rows, sizeof(double));
+	double	   *host = gp_download(dev, v);
 	double		mean = 0.0;
 
-	dev->download(dev, gp_matrix_wrap(host, v.rows, 1, GP_DOUBLE), v);
-	for (int64_t i = 0; i < v.rows; i++)
+	for (int64_t i = 0; i < gp_items(dev->env, v.rows); i++)
 		mean += host[i] / (double) v.rows;
 	gp_free(dev->env, host);
 	return mean;

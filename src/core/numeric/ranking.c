@@ -19,7 +19,6 @@ ranks_before(const ranked *x, const ranked *y)
 	return x->score > y->score || (isnan(y->score) && !isnan(x->score));
 }
 
-/* Orders by that. */
 static int
 compare_ranked(const void *a, const void *b, void *arg)
 {

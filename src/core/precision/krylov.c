@@ -59,32 +59,23 @@ struct gp_krylov
 	double	   *x;				/* and its rows at the labels */
 };
 
-/* The places of S's columns among those that the labels reach, or -1; counts them. */
-static int32_t *
-reached_columns(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n, int64_t *count)
+/* The labels' rows of S, its columns numbered as the labels reach them. */
+static label_system
+label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int64_t n)
 {
+	gp_env	   *env = dev->env;
+	label_system l = {.dev = dev, .n = n};
+	int64_t		count = 0;
 	int32_t    *place = gp_alloc_array(env, s->cols, sizeof(int32_t));
 
-	*count = 0;
 	for (int64_t j = 0; j < s->cols; j++)
 		place[j] = -1;
 	GP_EACH(env, k, n, s->start[labelled[k]])
 	{
 		for (int64_t e = s->start[labelled[k]]; e < s->start[labelled[k] + 1]; e++)
 			if (place[s->col[e]] < 0)
-				place[s->col[e]] = (int32_t) (*count)++;
+				place[s->col[e]] = (int32_t) count++;
 	}
-	return place;
-}
-
-static label_system
-label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int64_t n)
-{
-	gp_env	   *env = dev->env;
-	label_system l = {.dev = dev, .n = n};
-	int64_t		count;
-
-	int32_t    *place = reached_columns(env, s, labelled, n, &count);
 	l.rows = gp_csr_select(env, s, labelled, n, place, count);
 	int32_t    *label_at = gp_alloc_array(env, count, sizeof(int32_t));
 	for (int64_t j = 0; j < count; j++)
@@ -92,25 +83,23 @@ label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int6
 	/* Each row of S has its diagonal, so that labels reach themselves. */
 	for (int64_t k = 0; k < n; k++)
 		label_at[place[labelled[k]]] = (int32_t) k;
-	/* The columns of some rows that are labels themselves, from the places of those */
+	/* S among the labels: the columns of their rows that are labels themselves */
 	const double *from = l.rows->value;
-	gp_csr	   *own = gp_csr_create(env, l.rows->rows, l.rows->rows, gp_csr_entries(l.rows),
-									GP_DOUBLE);
-	double	   *to = own->value;
+	l.own = gp_csr_create(env, n, n, gp_csr_entries(l.rows), GP_DOUBLE);
+	double	   *to = l.own->value;
 	int64_t		at = 0;
 
-	GP_EACH(env, k, l.rows->rows, l.rows->start[k])
+	GP_EACH(env, k, n, l.rows->start[k])
 	{
 		for (int64_t e = l.rows->start[k]; e < l.rows->start[k + 1]; e++)
 		{
 			if (label_at[l.rows->col[e]] < 0)
 				continue;
-			own->col[at] = label_at[l.rows->col[e]];
+			l.own->col[at] = label_at[l.rows->col[e]];
 			to[at++] = from[e];
 		}
-		own->start[k + 1] = at;
+		l.own->start[k + 1] = at;
 	}
-	l.own = own;
 	l.cols = gp_csr_transpose(env, l.rows);
 	gp_free_all(env, label_at, place);
 	return l;

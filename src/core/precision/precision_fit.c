@@ -21,7 +21,6 @@
 #define FEW_LABELS 0.05			/* of the nodes: so many that a system of theirs takes no time */
 #define MOST_LOST 1e-2			/* of a start, to rounding */
 
-/* The sign of a class in a column of the sketch. */
 static double
 class_sign(const gp_precision_fit *f, int32_t c, int j)
 {
@@ -52,7 +51,6 @@ make_sketch(const gp_precision_fit *f)
 	return sketch;
 }
 
-/* Leaves the space that priors share. */
 static void
 leave_space(gp_precision_fit *f)
 {
@@ -61,7 +59,6 @@ leave_space(gp_precision_fit *f)
 	f->space = NULL;
 }
 
-/* Forgets what was found for other right sides. */
 static void
 forget(gp_precision_fit *f)
 {
@@ -69,7 +66,6 @@ forget(gp_precision_fit *f)
 	leave_space(f);
 }
 
-/* True where labels are few beside the nodes. */
 static bool
 has_few_labels(const gp_problem *problem)
 {

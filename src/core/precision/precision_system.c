@@ -83,26 +83,9 @@ gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 	return p;
 }
 
-/* Frees the values of one factor of H; its places are S's. */
-static void
-drop_values(gp_precision *p, gp_csr *factor)
-{
-	gp_free(p->env, factor->value);
-	factor->value = NULL;
-}
-
-/* Forgets H but for the memory of its factors. */
-static void
-forget(gp_precision *p)
-{
-	if (p->labels)
-		gp_csr_free(p->env, p->labels);
-	p->labels = NULL;
-}
-
 /* Frees what conjugate gradients hold. */
 static void
-end(gp_precision *p)
+free_vectors(gp_precision *p)
 {
 	gp_conjugate_close(&p->g);
 	p->dev->destroy(p->dev, &p->spare);
@@ -111,12 +94,11 @@ end(gp_precision *p)
 void
 gp_precision_close(gp_precision *p)
 {
-	forget(p);
-	drop_values(p, &p->left);
-	drop_values(p, &p->right);
-	drop_values(p, &p->middle);
-	end(p);
-	gp_free_all(p->env, p->inverse, p->root, p->moment, p);
+	free_vectors(p);
+	gp_csr_free(p->env, p->labels);
+	/* The factors' places are S's. */
+	gp_free_all(p->env, p->left.value, p->right.value, p->middle.value, p->inverse, p->root,
+				p->moment, p);
 }
 
 /* Element k of B = (1 + s2) I - s2 S, in row i. */
@@ -172,7 +154,8 @@ void
 gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 				 int64_t nlabelled, double noise)
 {
-	forget(p);
+	gp_csr_free(p->env, p->labels);
+	p->labels = NULL;
 	p->sigma2 = sigma2;
 	p->d = d;
 	if (!p->env->dry)
@@ -288,19 +271,19 @@ gp_precision_unscaled(gp_precision *p, gp_matrix *x)
 	return kept;
 }
 
-/* Takes memory, and the right sides as the first residual; true where x has a start. */
+/* Makes room, and the right sides the first residual; true where x has a start. */
 static bool
-begin(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
+prepare(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
 	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
 	gp_conjugate *g = &p->g;
 	bool		started = start && start->data;
 
-	/* Takes memory, or what the last run has left of as many columns: new pages of large vectors
-	 * would cost as much as a product */
+	/* What the last run left of as many columns serves again: new pages of large vectors would cost
+	 * as much as a product */
 	if (g->dev && g->residual.cols != cols)
-		end(p);
+		free_vectors(p);
 	if (g->dev == NULL)
 		*g = gp_conjugate_open(dev, p->n, cols, p->type, multiply, p);
 	if (p->d > 1 && p->spare.data == NULL)
@@ -365,7 +348,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 				   double tolerance, int most, gp_matrix *start, gp_effort *effort)
 {
 	gp_conjugate *g = &p->g;
-	bool		started = begin(p, cols, b, start);
+	bool		started = prepare(p, cols, b, start);
 	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
 	double		first;
 	gp_matrix	x;

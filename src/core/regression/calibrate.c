@@ -80,7 +80,6 @@ typedef struct fitter
 	bool		bound;			/* gamma stays at the end of its range */
 } fitter;
 
-/* Fills s for a delta. */
 static void
 set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
 {

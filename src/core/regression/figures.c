@@ -76,7 +76,6 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 	gp_free_all(env, label, score);
 }
 
-/* The figures of classes. */
 static void
 class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 			  const gp_solution *solution, gp_posterior *out)
@@ -354,7 +353,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 }
 
 void
-gp_told_figures(gp_env *env, const gp_heldout_predictions *told, double *metric)
+gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metric)
 {
 	gp_problem	problem = {.task = told->label ? GP_TASK_CLASSES : GP_TASK_VALUES,
 		.label = told->label};

@@ -65,7 +65,7 @@ gp_posterior_forget(gp_env *env, gp_posterior *out)
 }
 
 void
-gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out)
+gp_notice_no_kernel(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 {
 	bool		values = problem->task == GP_TASK_VALUES;
 

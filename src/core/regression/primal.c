@@ -67,7 +67,6 @@ gram_here(void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty)
 	gp_destroy_all(dev, &block, &y);
 }
 
-/* The rows of some labels. */
 static void
 sample_here(void *state, const int32_t *index, int64_t n, gp_matrix out)
 {

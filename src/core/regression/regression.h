@@ -231,7 +231,7 @@ extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_poste
 						  const gp_posterior *other);
 
 /* Tells the user how many nodes have no kernel. */
-extern void gp_posterior_tell(gp_env *env, const gp_problem *problem, const gp_posterior *out);
+extern void gp_notice_no_kernel(gp_env *env, const gp_problem *problem, const gp_posterior *out);
 
 #define GP_NUGGET_MIN 1e-3		/* the grid of numbers searched, relative to mean diag K */
 #define GP_NUGGET_MIN_POWER 1e-4	/* the same for a power of the kernel */
@@ -332,8 +332,8 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
  * |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which rows is
  * overwritten.
  */
-extern void gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
-							double *leverage);
+extern void gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w,
+							double *fit, double *leverage);
 
 /*
  * time_blocks.c: the same, judged by leaving out the problem's blocks.  With G_b = Q_b'Q_b, P_b =
@@ -473,7 +473,7 @@ typedef struct gp_heldout_predictions
 } gp_heldout_predictions;
 
 /* The figures of these labels alone (GP_METRICS of them). */
-extern void gp_told_figures(gp_env *env, const gp_heldout_predictions *told, double *metric);
+extern void gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metric);
 
 /*
  * targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values

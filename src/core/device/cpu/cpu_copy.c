@@ -327,7 +327,6 @@ typedef struct take_job
 	double	   *out;
 } take_job;
 
-/* Reads one tile of elements. */
 static void
 gather_tile(void *arg, int64_t tile, int worker)
 {

@@ -60,20 +60,6 @@ gp_even_part(int64_t length, double size)
 	return ((length - 1) / parts + 16) / 16 * 16;
 }
 
-/* The place of a tile of c; with lower set, tiles count along the rows up to the diagonal. */
-static gp_tile_range
-product_range(const product_job *job, int64_t tile)
-{
-	if (!job->lower)
-		return gp_grid_at(&job->grid, tile);
-	int64_t		i = (int64_t) ((sqrt(8.0 * (double) tile + 1.0) - 1.0) / 2.0);
-	while (i * (i + 1) / 2 > tile)
-		i--;
-	while ((i + 1) * (i + 2) / 2 <= tile)
-		i++;
-	return gp_grid_at(&job->grid, i * job->grid.across + (tile - i * (i + 1) / 2));
-}
-
 /* Rows (or columns, when transposed) of an operand within a chunk of the inner dimension. */
 static gp_matrix
 operand(gp_matrix m, bool trans, int64_t start, int64_t n, int64_t inner, int64_t ninner)
@@ -92,7 +78,19 @@ product_tile(void *arg, int64_t number, int worker)
 	product_job *job = arg;
 	int64_t		tile = number % job->tiles;
 	int			pass = (int) (number / job->tiles);
-	gp_tile_range r = product_range(job, tile);
+	int64_t		at = tile;
+	if (job->lower)
+	{
+		/* Tiles count along the rows up to the diagonal: row i begins with number i (i + 1) / 2. */
+		int64_t		i = (int64_t) ((sqrt(8.0 * (double) tile + 1.0) - 1.0) / 2.0);
+
+		while (i * (i + 1) / 2 > tile)
+			i--;
+		while ((i + 1) * (i + 2) / 2 <= tile)
+			i++;
+		at = i * job->grid.across + (tile - i * (i + 1) / 2);
+	}
+	gp_tile_range r = gp_grid_at(&job->grid, at);
 	gp_matrix	c = gp_grid_part(job->c, r);
 	int64_t		inner = pass * job->chunk;
 	int64_t		n = gp_min64(job->chunk, job->inner - inner);

@@ -355,22 +355,6 @@ pairs_tile(void *arg, int64_t number, int worker)
 			sum_pair(job, i, 0, 0, gp_max64(1, job->s->start[i + 1] - job->s->start[i]), space);
 }
 
-/* Adds the sums of hubs' blocks, in the order of the tiles. */
-static void
-add_blocks(const pair_job *job, int64_t tiles)
-{
-	for (int64_t t = 0; t < tiles; t++)
-	{
-		const pair_tile *tile = &job->tile[t];
-		double	   *out;
-
-		if (tile->block_row < 0)
-			continue;
-		out = gp_matrix_at(job->out, tile->row, 0);
-		*out = tile->block_row == 0 ? tile->sum : *out + tile->sum;
-	}
-}
-
 /* Memory for a thread, zero where that is needed. */
 static void
 open_space(gp_env *env, const pair_job *job, pair_space *space)
@@ -425,8 +409,14 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 		gp_cpu_run_blas(dev, pairs_tile, &job, tiles);
 	else
 		gp_cpu_run(dev, pairs_tile, &job, tiles);
-	if (!env->dry)
-		add_blocks(&job, tiles);
+	/* Adds the sums of hubs' blocks, in the order of the tiles */
+	for (pair_tile *tile = job.tile; tile < job.tile + gp_items(env, tiles); tile++)
+	{
+		double	   *sum = tile->block_row < 0 ? NULL : gp_matrix_at(out, tile->row, 0);
+
+		if (sum)
+			*sum = tile->block_row == 0 ? tile->sum : *sum + tile->sum;
+	}
 	for (int i = 0; i < dev->threads; i++)
 	{
 		pair_space *space = &job.space[i];

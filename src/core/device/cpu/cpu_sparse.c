@@ -77,7 +77,6 @@ typedef struct sparse_job
 	const gp_simd_ops *ops;
 } sparse_job;
 
-/* The values of s from an entry on. */
 static const void *
 value_at(const gp_csr *s, int64_t entry)
 {

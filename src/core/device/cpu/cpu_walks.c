@@ -90,7 +90,6 @@ unreach(const walks_job *job, int32_t i, lanes *reached)
 			memset(&reached[s->col[e]], 0, sizeof(lanes));
 }
 
-/* Writes the lanes of a pair. */
 static inline void
 put_lanes(double *out, int64_t e, lanes v)
 {

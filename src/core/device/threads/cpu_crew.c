@@ -55,7 +55,6 @@ worker_of(gp_env *env)
 	return (worker *) env->host;
 }
 
-/* Leaves the piece. */
 static void
 leave(gp_env *env)
 {

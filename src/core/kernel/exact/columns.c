@@ -46,7 +46,6 @@ diagonal_chain(gp_pass *pass, int step)
 	return diag;
 }
 
-/* The diagonal after an activation. */
 static void
 diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
 {
@@ -55,7 +54,6 @@ diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
 	pass->ev->dev->map_diag(pass->ev->dev, &relu, diag);
 }
 
-/* The mean of a diagonal that is at hand. */
 static double
 diagonal_mean(gp_pass *pass, int arg, gp_matrix diag)
 {
@@ -207,7 +205,6 @@ visit_chain(gp_eval *ev, int step, bool add, gp_matrix out)
 	gp_chain_free(ev, &chain);
 }
 
-/* Makes a chain's kernel. */
 static gp_matrix
 full_chain(gp_pass *pass, int step)
 {
@@ -218,7 +215,6 @@ full_chain(gp_pass *pass, int step)
 	return k;
 }
 
-/* Adds a chain's kernel, of which only a block is held. */
 static void
 add_chain(gp_pass *pass, int step, gp_matrix k)
 {
@@ -230,7 +226,7 @@ static gp_matrix
 full_operator(gp_pass *pass, const gp_step *s)
 {
 	gp_device  *dev = pass->ev->dev;
-	gp_matrix	k = gp_pass_take(pass, s->arg0);
+	gp_matrix	k = gp_pass_value(pass, s->arg0);
 
 	gp_operator_apply(pass->ev, s->op, k);
 	dev->transpose_square(dev, k);
@@ -251,7 +247,6 @@ full_relu(gp_pass *pass, int arg, gp_matrix k)
 	dev->destroy(dev, &relu.diag);
 }
 
-/* The mean of the whole kernel's diagonal. */
 static double
 full_mean(gp_pass *pass, int arg, gp_matrix k)
 {

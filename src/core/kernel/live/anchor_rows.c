@@ -45,23 +45,6 @@ gp_anchors_note_input(gp_eval *ev, const int32_t *index, int64_t n)
 			   (char *) x->dense + index[i] * x->dims * size, x->dims * size);
 }
 
-/* The largest power of A over what is no explicit factor. */
-static int
-deep_hops(const gp_eval *ev)
-{
-	const gp_program *program = ev->kernel->program;
-	int			most = 0;
-
-	for (int i = 0; i < program->nsteps; i++)
-		if (program->steps[i].kind == GP_STEP_OP && !gp_step_is_linear(ev, i))
-		{
-			int			power = gp_operator_reach(program->steps[i].op);
-
-			most = power > most ? power : most;
-		}
-	return most;
-}
-
 /* Notes the rows of A at the first nodes' fields; nodes that only stand in them have none. */
 static void
 note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inner, int64_t ninner)
@@ -101,10 +84,16 @@ gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 	int64_t		nall = whole ? ev->n : n;
 	int32_t    *inner = NULL;
 	int64_t		ninner = 0;
+	const gp_program *program = ev->kernel->program;
+	int			hops = 0;
 
 	for (int64_t i = 0; i < nall; i++)
 		all[i] = whole ? (int32_t) i : node[i];
-	for (int hop = whole ? 0 : deep_hops(ev); hop > 0; hop--)
+	/* as far as the largest power of A over what is no explicit factor */
+	for (int i = 0; i < program->nsteps; i++)
+		if (program->steps[i].kind == GP_STEP_OP && !gp_step_is_linear(ev, i) && !whole)
+			hops = (int) gp_max64(hops, gp_operator_reach(program->steps[i].op));
+	for (int hop = hops; hop > 0; hop--)
 	{
 		gp_free(env, inner);
 		inner = all;
@@ -113,7 +102,7 @@ gp_anchors_note_exact(gp_eval *ev, const int32_t *node, int64_t n, bool whole)
 	}
 	gp_state_nodes(ev->state, GP_PIECE_ANCHORS, all, nall);
 	note_operator(ev, all, nall, whole ? all : inner, whole ? nall : ninner);
-	for (int i = 0; i < ev->kernel->program->nsteps; i++)
+	for (int i = 0; i < program->nsteps; i++)
 		if (!ev->linear[i].made)
 			continue;
 		else if (gp_step_is_linear(ev, i))

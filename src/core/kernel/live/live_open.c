@@ -21,17 +21,23 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	int64_t		entries = 0;
 
 	for (int64_t r = 0; r < full; r++)
-	{
-		/* The row that A has for a node, without columns that are no rows */
-		int64_t		n = 0;
-
 		for (int64_t k = a->start[order->node[r]]; k < a->start[order->node[r] + 1]; k++)
-			n += a->col[k] < asked->inner;
-		entries += n;
-	}
+			entries += a->col[k] < asked->inner;
 	gp_csr	   *own = gp_csr_create(env, rows, rows, entries, a->type);
 	GP_EACH(env, r, rows, own->start[r])
-		own->start[r + 1] = own->start[r] + (r < full ? gp_order_fill(order, a, asked, r, own) : 0);
+	{
+		/* The row that A has for a node, without columns that are no rows */
+		int32_t		node = order->node[r];
+		int64_t		at = own->start[r];
+
+		for (int64_t k = a->start[node]; r < full && k < a->start[node + 1]; k++)
+			if (a->col[k] < asked->inner)
+			{
+				own->col[at] = order->place[a->col[k]];
+				gp_number_put(own->value, own->type, at++, gp_number_at(a->value, a->type, k));
+			}
+		own->start[r + 1] = at;
+	}
 	gp_csr	   *below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
 		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
 	for (int64_t k = 0; k < gp_csr_entries(below); k++)
@@ -42,7 +48,6 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 	return out;
 }
 
-/* The features of the rows, from those of the nodes. */
 static gp_features *
 features_of_rows(gp_env *env, const gp_features *x, const gp_order *order)
 {

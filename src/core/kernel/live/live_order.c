@@ -1,6 +1,5 @@
 /*
- * live_order.c - the rows of an evaluation of some nodes: which, in which order, and what A has for
- * them.
+ * live_order.c - the rows of an evaluation of some nodes: which, and in which order.
  *
  * Each node that was read has a row, the nearest to what is asked for first.
  */
@@ -78,19 +77,4 @@ gp_order_free(gp_env *env, gp_order *o)
 {
 	if (o != NULL)
 		gp_free_all(env, o->node, o->near, o->place, o);
-}
-
-int64_t
-gp_order_fill(const gp_order *o, const gp_csr *a, const gp_asked *asked, int64_t row, gp_csr *out)
-{
-	int64_t		at = out->start[row];
-
-	for (int64_t k = a->start[o->node[row]]; k < a->start[o->node[row] + 1]; k++)
-	{
-		if (a->col[k] >= asked->inner)
-			continue;
-		out->col[at] = o->place[a->col[k]];
-		gp_number_put(out->value, out->type, at++, gp_number_at(a->value, a->type, k));
-	}
-	return at - out->start[row];
 }

@@ -36,23 +36,14 @@ gp_state_free(gp_live_state *state)
 	gp_free_all(state->env, state->piece, state);
 }
 
-/* The place of a piece; -1: there is none. */
-static int
-find(const gp_live_state *state, gp_piece_kind kind, int site, int part)
+gp_piece *
+gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part)
 {
 	for (int k = 0; k < state->n; k++)
 		if (state->piece[k].kind == (int32_t) kind && state->piece[k].site == site &&
 			state->piece[k].part == part)
-			return k;
-	return -1;
-}
-
-const gp_piece *
-gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part)
-{
-	int			k = find(state, kind, site, part);
-
-	return k < 0 ? NULL : &state->piece[k];
+			return &state->piece[k];
+	return NULL;
 }
 
 const gp_piece *
@@ -93,10 +84,10 @@ gp_state_join(gp_live_state *state, gp_live_state *other)
 gp_piece *
 gp_state_add(gp_live_state *state, gp_piece_kind kind, int site, int part)
 {
-	int			k = find(state, kind, site, part);
+	gp_piece   *piece = gp_state_find(state, kind, site, part);
 
-	if (k >= 0)
-		free_content(state, &state->piece[k]);
+	if (piece)
+		free_content(state, piece);
 	else
 	{
 		if (state->n == state->room)
@@ -105,10 +96,10 @@ gp_state_add(gp_live_state *state, gp_piece_kind kind, int site, int part)
 			state->piece = gp_realloc_array(state->env, state->piece, state->room,
 											sizeof(gp_piece));
 		}
-		k = state->n++;
+		piece = &state->piece[state->n++];
 	}
-	state->piece[k] = (gp_piece) {.kind = kind, .site = site, .part = part};
-	return &state->piece[k];
+	*piece = (gp_piece) {.kind = kind, .site = site, .part = part};
+	return piece;
 }
 
 /* The shape of a dense piece; returns how many numbers it has. */
@@ -235,7 +226,7 @@ gp_state_load(gp_device *dev, const gp_piece *piece, gp_type type)
 }
 
 gp_matrix
-gp_state_take_lower(gp_device *dev, const gp_piece *piece, int64_t n)
+gp_state_load_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 {
 	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
 	double	   *at = piece->dense;
@@ -271,22 +262,6 @@ lower_rows(gp_device *dev, const gp_piece *piece, gp_band band, double *host, gp
 	return out;
 }
 
-/* Solves for one block of columns of x, by the rows of the triangle that they belong to. */
-static void
-solve_block(gp_device *dev, gp_matrix rows, bool trans, gp_matrix x)
-{
-	int64_t		first = rows.cols - rows.rows;
-	gp_matrix	own = gp_matrix_cols(x, first, rows.rows);
-	gp_matrix	before = gp_matrix_cols(x, 0, first);
-	gp_matrix	beside = gp_matrix_cols(rows, 0, first);
-
-	if (trans && first > 0)
-		dev->gemm(dev, false, true, -1.0, before, beside, 1.0, own);
-	dev->trsm(dev, false, trans, gp_matrix_cols(rows, first, rows.rows), own);
-	if (!trans && first > 0)
-		dev->gemm(dev, false, false, -1.0, own, beside, 1.0, before);
-}
-
 void
 gp_state_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
 {
@@ -302,8 +277,17 @@ gp_state_solve(gp_device *dev, const gp_piece *piece, bool trans, gp_matrix x)
 	{
 		int64_t		first = (trans ? k : blocks - 1 - k) * height;
 		gp_band		band = {first, gp_min64(height, n - first), height, n};
+		/* A block of columns of x, by the rows of the triangle that they belong to. */
+		gp_matrix	rows = lower_rows(dev, piece, band, host, on_device);
+		gp_matrix	own = gp_matrix_cols(x, first, band.count);
+		gp_matrix	before = gp_matrix_cols(x, 0, first);
+		gp_matrix	beside = gp_matrix_cols(rows, 0, first);
 
-		solve_block(dev, lower_rows(dev, piece, band, host, on_device), trans, x);
+		if (trans && first > 0)
+			dev->gemm(dev, false, true, -1.0, before, beside, 1.0, own);
+		dev->trsm(dev, false, trans, gp_matrix_cols(rows, first, band.count), own);
+		if (!trans && first > 0)
+			dev->gemm(dev, false, false, -1.0, own, beside, 1.0, before);
 	}
 	dev->destroy(dev, &on_device);
 	gp_free(dev->env, host);

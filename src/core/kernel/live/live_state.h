@@ -99,8 +99,7 @@ extern gp_live_state *gp_state_create(gp_env *env);
 extern void gp_state_free(gp_live_state *state);	/* NULL is allowed */
 
 /* The piece of this name; NULL: there is none. */
-extern const gp_piece *gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site,
-									 int part);
+extern gp_piece *gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part);
 
 /* The same; raises GP_ERR_DATA where there is none with so many rows. */
 extern const gp_piece *gp_state_need(gp_env *env, const gp_live_state *state, gp_piece_kind kind,
@@ -138,7 +137,7 @@ extern void gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, in
 /* A dense piece as a matrix of the device, owned by the caller; a triangle as the matrix that it is
  * of. */
 extern gp_matrix gp_state_load(gp_device *dev, const gp_piece *piece, gp_type type);
-extern gp_matrix gp_state_take_lower(gp_device *dev, const gp_piece *piece, int64_t n);
+extern gp_matrix gp_state_load_lower(gp_device *dev, const gp_piece *piece, int64_t n);
 
 /* x <- x L^-T (trans), or x L^-1, for a triangle that never stands whole: for few rows x it takes
  * the time of reading it. */

@@ -66,7 +66,6 @@ append_factor(gp_eval *ev, gp_factor *f, gp_factor *other)
 	gp_free(ev->env, other);
 }
 
-/* Multiplies the covariance of a factor. */
 static void
 scale_factor(gp_factor *f, double value)
 {

@@ -95,7 +95,7 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	gp_device  *dev = ev->dev;
 	gp_matrix	root;
 
-	gp_panel_take_root(dev, panel);
+	gp_panel_load_root(dev, panel);
 	if (panel->root.data == NULL)
 		return;
 	root = gp_copy(dev, panel->root, ev->type);
@@ -103,7 +103,6 @@ gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 	gp_destroy_all(dev, &root, &panel->root);
 }
 
-/* A panel of all rows. */
 static gp_matrix
 create_panel(gp_nystrom *ny)
 {

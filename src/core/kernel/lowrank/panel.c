@@ -14,18 +14,18 @@ gp_factor_rank(const gp_factor *factor)
 }
 
 void
-gp_panel_take_root(gp_device *dev, gp_panel *panel)
+gp_panel_load_root(gp_device *dev, gp_panel *panel)
 {
 	if (panel->kept)
-		panel->root = gp_state_take_lower(dev, panel->kept, panel->p.cols);
+		panel->root = gp_state_load_lower(dev, panel->kept, panel->p.cols);
 	panel->kept = NULL;
 }
 
 void
-gp_factor_take_roots(gp_device *dev, gp_factor *f)
+gp_factor_load_roots(gp_device *dev, gp_factor *f)
 {
 	for (int b = 0; b < f->npanels; b++)
-		gp_panel_take_root(dev, &f->panel[b]);
+		gp_panel_load_root(dev, &f->panel[b]);
 }
 
 void

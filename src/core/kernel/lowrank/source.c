@@ -9,7 +9,6 @@
 
 #define NARROW 4				/* landmarks' columns are at most so small a part of all */
 
-/* The sum of the largest of n counts. */
 static int64_t
 sum_of_largest(gp_env *env, const int32_t *count, int64_t n, int64_t largest)
 {
@@ -136,7 +135,6 @@ gp_source_free(gp_eval *ev, gp_source *source)
 	gp_free_all(ev->env, source->terms, source);
 }
 
-/* Rows index of an explicit factor. */
 static gp_linear
 some_of_linear(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n)
 {

@@ -91,23 +91,6 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 
 /* ---- random walks ---- */
 
-/* The degrees' inverse roots, and their sum, the volume. */
-static double *
-inverse_roots(gp_env *env, const gp_graph *graph, double *volume)
-{
-	gp_csr	   *w = gp_graph_symmetric(env, graph);
-	double	   *root = gp_csr_row_sums(env, w);
-
-	*volume = 0.0;
-	for (int64_t i = 0; i < w->rows; i++)
-	{
-		*volume += root[i];
-		root[i] = root[i] > 0.0 ? 1.0 / sqrt(root[i]) : 0.0;
-	}
-	gp_csr_free(env, w);
-	return root;
-}
-
 /* Some columns of the matrix; s is half of S = D^-1/2 W D^-1/2. */
 static void
 walk_columns(gp_device *dev, const gp_csr *s, const int32_t *node, const double *root,
@@ -175,8 +158,16 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 		node[k] = (int32_t) gp_min64((int64_t) (at * (double) n / (double) m), n - 1);
 	}
 	gp_csr	   *s = gp_walk_matrix(env, graph, 1.0, GP_FLOAT);
-	double		volume;
-	double	   *root = inverse_roots(env, graph, &volume);
+	/* the degrees' inverse roots, and the sum of degrees, the volume */
+	gp_csr	   *w = gp_graph_symmetric(env, graph);
+	double	   *root = gp_csr_row_sums(env, w);
+	double		volume = 0.0;
+	for (int64_t i = 0; i < n; i++)
+	{
+		volume += root[i];
+		root[i] = root[i] > 0.0 ? 1.0 / sqrt(root[i]) : 0.0;
+	}
+	gp_csr_free(env, w);
 	gp_matrix	q = dev->create(dev, n, m, GP_DOUBLE);
 	gp_matrix	h = dev->create(dev, n, count, GP_DOUBLE);
 	gp_matrix	z = dev->create(dev, m, count, GP_DOUBLE);

@@ -58,9 +58,6 @@ extern double gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *poi
 extern void gp_own_view(gp_device *dev, const gp_features *x, const gp_points *points, double gamma,
 						gp_matrix work, gp_matrix norm, gp_matrix k);
 
-/* The sum of a vector on the device, in order. */
-extern double gp_sum(gp_device *dev, gp_matrix x);
-
 /* ---- gckm_rkm.c ---- */
 
 /* What the semi-supervised layer starts from. */

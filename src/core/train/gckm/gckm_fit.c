@@ -98,7 +98,7 @@ embed(machine *a, const gp_points *points, gp_matrix q, gp_matrix norm)
 	}
 	/* the variance of components, whose columns have the mean 0 */
 	dev->row_dots(dev, norm, h, h);
-	set_width(a, o->layers, gp_sum(dev, norm) / (double) h.rows);
+	set_width(a, o->layers, gp_mean_entry(dev, norm));
 	return h;
 }
 

@@ -49,18 +49,6 @@ gp_points_choose(gp_env *env, int64_t nodes, int64_t nlabelled, const int32_t *l
 	return p;
 }
 
-double
-gp_sum(gp_device *dev, gp_matrix x)
-{
-	double	   *host = gp_download(dev, x);
-	double		sum = 0.0;
-
-	for (int64_t i = 0; i < gp_items(dev->env, x.rows); i++)
-		sum += host[i];
-	gp_free(dev->env, host);
-	return sum;
-}
-
 void
 gp_rbf(gp_device *dev, gp_matrix products, gp_matrix norm, const gp_points *points, double sigma2)
 {
@@ -238,7 +226,7 @@ dense_products(gp_device *dev, const gp_features *x, const gp_csr *op, const dou
 	}
 	gp_destroy_all(dev, &out, &part, &at, &in);
 	gp_free(env, host);
-	return gp_sum(dev, norm) / (double) n;
+	return gp_mean_entry(dev, norm);
 }
 
 double
@@ -250,7 +238,7 @@ gp_rows_products(gp_device *dev, gp_matrix a, const gp_points *points, gp_matrix
 
 	add_columns(dev, a, points, true, at, part, products, norm);
 	gp_destroy_all(dev, &part, &at);
-	return gp_sum(dev, norm) / (double) a.rows;
+	return gp_mean_entry(dev, norm);
 }
 
 double

@@ -565,7 +565,6 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	return solution;
 }
 
-/* The fit. */
 static void *
 learner_run(void *state, gp_device *dev, const gp_plan *plan)
 {

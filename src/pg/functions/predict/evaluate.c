@@ -85,7 +85,7 @@ make_figures(forward *f, double *metric)
 	for (int i = 0; i < GP_METRICS; i++)
 		metric[i] = NAN;
 	if (f->n > 0)
-		gp_told_figures(env, &told, metric);
+		gp_heldout_figures(env, &told, metric);
 	gnngp_env_destroy(env);
 }
 
