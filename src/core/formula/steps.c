@@ -179,7 +179,7 @@ gp_step_op(gp_steps *b, const gp_operator *op, int arg)
 	const gp_step *s = &b->step[arg];
 	if (s->kind == GP_STEP_SCALE)
 	{
-		double		value = s->value;
+		double		value = s->value;	/* s may move */
 
 		return gp_step_scale(b, value, gp_step_op(b, op, s->arg0));
 	}

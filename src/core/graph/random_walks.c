@@ -1,6 +1,11 @@
 /*
  * random_walks.c - graph random features (Choromanski 2023).
  *
+ * A walk from node i that is at node v after k steps leaves there f_k times the product of U along
+ * its way over the product of the steps' probabilities, (1 - p_term) times that of the choice
+ * (algorithm 1).  The mean of the loads of many walks is row i of sum_k f_k U^k, the root of the
+ * kernel (random_walks.h).
+ *
  * Every walk draws from a generator keyed by (seed, copy, node, walk), so the
  * result does not depend on the order in which walks run.
  */

@@ -62,66 +62,45 @@ series_length(const gp_eval *ev, double alpha)
 }
 
 /*
- * out = P(alpha) in by Chebyshev polynomials: with c = 1 - alpha and
- * r = (1 - sqrt(1 - c^2)) / c, 1 / (1 - c x) = (1 + 2 sum r^k T_k(x)) / sqrt(1 - c^2).
+ * x <- P(alpha) x, with three work blocks.  With c = 1 - alpha, a real spectrum takes Chebyshev
+ * polynomials, r = (1 - sqrt(1 - c^2)) / c:
+ *
+ *		alpha / (1 - c x) = alpha (1 + 2 sum_k r^k T_k(x)) / sqrt(1 - c^2),
+ *
+ * any other one the power series alpha sum_k c^k A^k.
  */
-static void
-apply_p_chebyshev(gp_eval *ev, double alpha, gp_matrix in, gp_matrix t0, gp_matrix t1,
-				  gp_matrix out)
-{
-	gp_device  *dev = ev->dev;
-	double		c = 1.0 - alpha;
-	double		ratio = chebyshev_ratio(c);
-	double		coef = alpha / sqrt(1.0 - c * c);
-	int			length = series_length(ev, alpha);
-
-	dev->copy(dev, t0, in);
-	dev->spmm(dev, 1.0, ev->kernel->a, in, 0.0, t1);
-	dev->axpby(dev, coef, in, 0.0, out);
-	coef *= 2.0 * ratio;
-	dev->axpby(dev, coef, t1, 1.0, out);
-	for (int k = 2; k <= length; k++)
-	{
-		gp_matrix	swap = t0;
-
-		dev->spmm(dev, 2.0, ev->kernel->a, t1, -1.0, t0);
-		t0 = t1;
-		t1 = swap;
-		coef *= ratio;
-		dev->axpby(dev, coef, t1, 1.0, out);
-	}
-}
-
-/* x <- P(alpha) x, with three work blocks. */
 static void
 apply_p(gp_eval *ev, double alpha, gp_matrix x, const gp_matrix *w)
 {
 	gp_device  *dev = ev->dev;
+	const gp_csr *a = ev->kernel->a;
+	bool		chebyshev = !ev->kernel->directed;
+	double		c = 1.0 - alpha;
+	gp_matrix	last = w[T0];	/* T_(k-1)(A) x, or alpha c^(k-1) A^(k-1) x */
+	gp_matrix	now = w[T1];
+	gp_matrix	sum = w[T2];
 
 	if (alpha >= 1.0)
 		return;
-	if (ev->kernel->directed)
+	int			length = series_length(ev, alpha);
+	double		ratio = chebyshev_ratio(c);
+	double		coef = chebyshev ? alpha / sqrt(1.0 - c * c) : alpha;
+	dev->axpby(dev, coef, x, 0.0, sum);
+	dev->copy(dev, last, chebyshev ? x : sum);
+	dev->spmm(dev, chebyshev ? 1.0 : c, a, last, 0.0, now);
+	coef = chebyshev ? 2.0 * ratio * coef : 1.0;
+	dev->axpby(dev, coef, now, 1.0, sum);
+	for (int k = 2; k <= length; k++)
 	{
-		/* out = P(alpha) in by the power series a sum (1-a)^k A^k, which needs no real spectrum */
-		gp_matrix t0 = w[T0];
-		gp_matrix t1 = w[T1];
-		int			length = series_length(ev, alpha);
+		gp_matrix	next = last;
 
-		dev->axpby(dev, alpha, x, 0.0, t0);
-		dev->copy(dev, w[T2], t0);
-		for (int k = 1; k <= length; k++)
-		{
-			gp_matrix	swap = t0;
-
-			dev->spmm(dev, 1.0 - alpha, ev->kernel->a, t0, 0.0, t1);
-			dev->axpby(dev, 1.0, t1, 1.0, w[T2]);
-			t0 = t1;
-			t1 = swap;
-		}
+		dev->spmm(dev, chebyshev ? 2.0 : c, a, now, chebyshev ? -1.0 : 0.0, next);
+		last = now;
+		now = next;
+		coef *= chebyshev ? ratio : 1.0;
+		dev->axpby(dev, coef, now, 1.0, sum);
 	}
-	else
-		apply_p_chebyshev(ev, alpha, x, w[T0], w[T1], w[T2]);
-	dev->copy(dev, x, w[T2]);
+	dev->copy(dev, x, sum);
 }
 
 /* x <- coef A x in the rows that are computed now, or so many hops further. */

@@ -106,9 +106,7 @@ gp_live_covariance_open(gp_live_rows *r)
 static void
 forget_columns(gp_live_covariance *c)
 {
-	gp_device  *dev = c->r->dev;
-
-	gp_destroy_all(dev, &c->kernel, &c->rows, &c->right);
+	gp_destroy_all(c->r->dev, &c->kernel, &c->rows, &c->right);
 }
 
 void

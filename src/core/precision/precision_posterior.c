@@ -20,13 +20,12 @@ static gp_solution
 solution_of(gp_precision_fit *f, double nugget)
 {
 	int64_t		m = f->problem->nlabelled;
-	int32_t		columns = f->targets->columns;
 	gp_solution out = {.nugget = nugget, .noise = f->noise, .mean_diag = f->mean_diag};
 	double		quadratic = 0.0;
 
 	out.loo_mean = f->loo;
 	out.loo_variance = gp_alloc_array(f->env, m, sizeof(double));
-	GP_EACH(f->env, e, gp_items(f->env, m * columns), e)
+	GP_EACH(f->env, e, gp_items(f->env, m * f->targets->columns), e)
 		quadratic += f->targets->y[e] * (f->targets->y[e] - f->at[e]) / f->noise;
 	/* log det (K(t,t) + e I) is not at hand without a factor. */
 	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);

@@ -234,17 +234,6 @@ columns_of_fit(gp_eval *ev, const gp_terms *terms, gp_matrix p)
 	return out;
 }
 
-/* True when the linear terms left in the last layer stay exact: in a fit, when they are narrow. */
-static bool
-terms_stay_exact(gp_nystrom *ny, const gp_terms *terms)
-{
-	gp_eval    *ev = ny->ev;
-
-	if (ev->live)
-		return gp_state_find(ev->live, GP_PIECE_ROOT, ev->kernel->program->nsteps, 0) == NULL;
-	return gp_terms_width(ev, terms) <= gp_max64(ny->na, EXACT_WIDTH);
-}
-
 /* Turns the linear terms left in the last layer into a panel, exact when narrow. */
 static void
 terms_to_panel(gp_nystrom *ny, gp_factor *f)
@@ -256,7 +245,9 @@ terms_to_panel(gp_nystrom *ny, gp_factor *f)
 
 	if (f->terms.n == 0)
 		return;
-	if (terms_stay_exact(ny, &f->terms))
+	/* a live answer does what its fit did */
+	if (ev->live ? gp_state_find(ev->live, GP_PIECE_ROOT, site, 0) == NULL :
+		gp_terms_width(ev, &f->terms) <= gp_max64(ny->na, EXACT_WIDTH))
 	{
 		z = gp_linear_build(ev, &f->terms);
 		linear = gp_factor_create(ev->env);

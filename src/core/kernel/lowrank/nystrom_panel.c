@@ -197,30 +197,13 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 	return rows;
 }
 
-/* norm += the squared norms of a panel's rows, and of the anchors' behind them. */
-static void
-add_norms(gp_eval *ev, const gp_panel *panel, gp_matrix anchors, gp_matrix temp, gp_matrix norm)
-{
-	gp_device  *dev = ev->dev;
-	int64_t		rows = gp_eval_rows(ev);
-	gp_matrix	head = gp_matrix_rows(panel->p, 0, rows);
-
-	dev->row_dots(dev, gp_matrix_rows(temp, 0, rows), head, head);
-	dev->axpby(dev, panel->value, gp_matrix_rows(temp, 0, rows), 1.0,
-			   gp_matrix_rows(norm, 0, rows));
-	if (ev->live == NULL)
-		return;
-	temp = gp_matrix_rows(temp, ev->live_rows, anchors.rows);
-	dev->row_dots(dev, temp, anchors, anchors);
-	dev->axpby(dev, panel->value, temp, 1.0, gp_matrix_rows(norm, ev->live_rows, anchors.rows));
-}
-
 /* Whitens the panels, takes the norms and the landmarks' rows. */
 static void
 deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
+	int64_t		rows = gp_eval_rows(ev);
 	gp_matrix	temp = dev->create(dev, ev->n, 1, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
 
@@ -232,7 +215,16 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 
 		gp_panel_whiten(ev, panel);
 		parts->qa[b] = landmark_rows(ny, step, b, panel->p);
-		add_norms(ev, panel, parts->qa[b], temp, norm);
+		/* the squared norms of its rows, and of the anchors' behind them */
+		for (int behind = 0; behind < (ev->live ? 2 : 1); behind++)
+		{
+			gp_matrix	some = behind ? parts->qa[b] : gp_matrix_rows(panel->p, 0, rows);
+			int64_t		first = behind ? ev->live_rows : 0;
+			gp_matrix	square = gp_matrix_rows(temp, first, some.rows);
+
+			dev->row_dots(dev, square, some, some);
+			dev->axpby(dev, panel->value, square, 1.0, gp_matrix_rows(norm, first, some.rows));
+		}
 	}
 	if (f->terms.n > 0)
 	{

@@ -120,13 +120,11 @@ gp_weights_prior(gp_trainer *t, gp_layer_op *b, double weight)
 double
 gp_weights_divergence(gp_trainer *t, const gp_weights *w)
 {
-	int64_t		n = w->mean.value.rows;
-	int64_t		cols = w->mean.value.cols;
 	double	   *m = gp_download(t->dev, w->mean.value);
 	double	   *l = gp_download(t->dev, w->log_s.value);
 	double		sum = 0.0;
 
-	for (int64_t k = 0; k < gp_items(t->env, n * cols); k++)
+	for (int64_t k = 0; k < gp_items(t->env, w->mean.value.rows * w->mean.value.cols); k++)
 		sum += 0.5 * (m[k] * m[k] + exp(2.0 * l[k]) - 2.0 * l[k] - 1.0);
 	gp_free_all(t->env, m, l);
 	return sum;
