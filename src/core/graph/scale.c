@@ -33,23 +33,19 @@ moments(gp_env *env, const gp_features *f, int64_t step)
 	double	   *mean = gp_alloc_zero(env, (int64_t) gp_size_mul(env, 2, f->dims), sizeof(double));
 	double	   *deviation = mean + f->dims;
 	double	   *row = gp_alloc_array(env, f->dims, sizeof(double));
-	double		rows = (double) ((f->rows + step - 1) / step);
-	int64_t		next = 0;
+	int64_t		rows = (f->rows + step - 1) / step;
 
-	for (int64_t i = 0; i < f->rows; i += step)
+	GP_EACH(env, k, rows, k * f->dims)
 	{
-		gp_poll(env, i * f->dims, &next);
-		gp_features_row(f, i, row);
+		gp_features_row(f, k * step, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			mean[j] += row[j] / rows;
+			mean[j] += row[j] / (double) rows;
 	}
-	next = 0;
-	for (int64_t i = 0; i < f->rows; i += step)
+	GP_EACH(env, k, rows, k * f->dims)
 	{
-		gp_poll(env, i * f->dims, &next);
-		gp_features_row(f, i, row);
+		gp_features_row(f, k * step, row);
 		for (int64_t j = 0; j < f->dims; j++)
-			deviation[j] += (row[j] - mean[j]) * (row[j] - mean[j]) / rows;
+			deviation[j] += (row[j] - mean[j]) * (row[j] - mean[j]) / (double) rows;
 	}
 	for (int64_t j = 0; j < f->dims; j++)
 	{

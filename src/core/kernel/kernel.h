@@ -300,7 +300,7 @@ extern bool gp_eval_fills(gp_eval *ev);
 /*
  * A pass over the steps that a step needs, arguments first, without recursion
  * (step_order.c).  chain makes the value of a chain, anew for each taker; gather that
- * of an operator on s->arg0, which it takes; relu maps k, the value of arg, in place.
+ * of an operator on s->arg0, which it takes.
  */
 typedef struct gp_pass gp_pass;
 
@@ -309,9 +309,8 @@ struct gp_pass
 	gp_eval    *ev;
 	gp_matrix	(*chain) (gp_pass *pass, int step);
 	gp_matrix	(*gather) (gp_pass *pass, const gp_step *s);
-	void		(*relu) (gp_pass *pass, int arg, gp_matrix k);
-	double		(*mean) (gp_pass *pass, int arg, gp_matrix k);	/* of the diagonal of arg, whose
-																 * value is k */
+	/* the diagonal of arg, whose value is k, to be destroyed; NULL: values are diagonals */
+	gp_matrix	(*diagonal) (gp_pass *pass, int arg, gp_matrix k);
 	/* NULL: its value is made first */
 	void		(*add_chain) (gp_pass *pass, int step, gp_matrix k);
 	bool		shifts;			/* a bias is added to every entry as the number that it is */

@@ -44,6 +44,7 @@ compute(gp_pass *pass, int step)
 	const gp_step *steps = pass->ev->kernel->program->steps;
 	const gp_step *s = &steps[step];
 	const gp_step *other = s->arg1 >= 0 ? &steps[s->arg1] : NULL;	/* the second term of a sum */
+	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0};
 	double		scale;
 
 	if (s->kind == GP_STEP_OP)
@@ -55,11 +56,25 @@ compute(gp_pass *pass, int step)
 			dev->axpby(dev, s->value, k, 0.0, k);
 			break;
 		case GP_STEP_RELU:
-			pass->relu(pass, s->arg0, k);
+			/* the arc-cosine map, by the variances before it */
+			if (pass->diagonal == NULL)
+				dev->map_diag(dev, &relu, k);
+			else
+			{
+				relu.diag = pass->diagonal(pass, s->arg0, k);
+				dev->map(dev, &relu, k, 0, pass->cols);
+				dev->destroy(dev, &relu.diag);
+			}
 			break;
 		case GP_STEP_UNIT:
 			if (!gp_unit_kept(pass->ev, GP_UNIT_EXACT, step, &scale))
-				scale = gp_unit_note(pass->ev, GP_UNIT_EXACT, step, pass->mean(pass, s->arg0, k));
+			{
+				gp_matrix	diag = pass->diagonal ? pass->diagonal(pass, s->arg0, k) : k;
+
+				scale = gp_unit_note(pass->ev, GP_UNIT_EXACT, step, gp_mean_entry(dev, diag));
+				if (pass->diagonal)
+					dev->destroy(dev, &diag);
+			}
 			dev->axpby(dev, scale, k, 0.0, k);
 			break;
 		case GP_STEP_SUM:

@@ -163,15 +163,21 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 }
 
 /*
- * One minus the error of some labels' means relative to that of the mean, or of the class shares.
+ * One minus the error of what is said of labels (m x columns, rows of NaN where nothing is) relative
+ * to that of the mean, or of the class shares; NaN where nothing is said.
  */
 static double
-score_of(const gp_problem *problem, const gp_targets *t, const double *mean, const int32_t *index,
-		 int64_t n)
+score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const double *mean)
 {
-	double		total;
-	double		error = gp_loo_error(problem, t, mean, index, n, &total);
+	int64_t		n = 0;
+	int64_t		told = 0;
+	int32_t    *index = mean ? gp_loo_sample(env, t, t->m, &n) : NULL;
+	double		total = 0.0;
 
+	for (int64_t k = 0; k < n; k++)
+		if (!isnan(mean[(int64_t) index[k] * t->columns]))
+			index[told++] = index[k];
+	double		error = gp_loo_error(problem, t, mean, index, told, &total);
 	if (problem->task == GP_TASK_CLASSES)
 	{
 		/*
@@ -182,42 +188,14 @@ score_of(const gp_problem *problem, const gp_targets *t, const double *mean, con
 		double		yd = 0.0;
 		double		dd = 0.0;
 
-		for (int64_t k = 0; k < n; k++)
+		for (int64_t k = 0; k < told; k++)
 			yd += t->share[problem->label[index[k]]] - 1.0 / t->columns;
 		for (int32_t c = 0; c < t->columns; c++)
 			dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
-		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * n) : total;
+		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * told) : total;
 	}
+	gp_free(env, index);
 	return total > 0.0 ? 1.0 - error / total : NAN;
-}
-
-/* The score of what is said of labels without themselves. */
-static double
-loo_score(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution)
-{
-	int64_t		n;
-	int32_t    *index = gp_loo_sample(env, t, t->m, &n);
-	double		score = score_of(problem, t, solution->loo_mean, index, n);
-
-	gp_free(env, index);
-	return score;
-}
-
-/* The same of what earlier blocks of time say of those that they predict; NaN without blocks. */
-static double
-forward_score(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			  const gp_solution *solution)
-{
-	int64_t		n = 0;
-	int64_t		told = 0;
-	int32_t    *index = solution->forward ? gp_loo_sample(env, t, t->m, &n) : NULL;
-
-	for (int64_t k = 0; k < n; k++)
-		if (!isnan(solution->forward[(int64_t) index[k] * t->columns]))
-			index[told++] = index[k];
-	double		score = told > 0 ? score_of(problem, t, solution->forward, index, told) : NAN;
-	gp_free(env, index);
-	return score;
 }
 
 /* A label, and how strange it is to a model without it. */
@@ -322,8 +300,8 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		if (is_prior(problem, out, i))
 			solution->loo_variance[i] = has_spread ? 1.0 :
 				solution->scale * (solution->mean_diag + noise);
-	out->loo_score = targets->few ? NAN : loo_score(env, problem, targets, solution);
-	out->forward_score = targets->few ? NAN : forward_score(env, problem, targets, solution);
+	out->loo_score = targets->few ? NAN : score_of(env, problem, targets, solution->loo_mean);
+	out->forward_score = targets->few ? NAN : score_of(env, problem, targets, solution->forward);
 	if (classes)
 		out->calibrator = gp_calibrator_fit(dev, problem, targets, solution->loo_mean,
 											out->is_prior);

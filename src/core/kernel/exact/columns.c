@@ -46,25 +46,10 @@ diagonal_chain(gp_pass *pass, int step)
 	return diag;
 }
 
-static void
-diagonal_relu(gp_pass *pass, int arg, gp_matrix diag)
-{
-	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0};
-
-	pass->ev->dev->map_diag(pass->ev->dev, &relu, diag);
-}
-
-static double
-diagonal_mean(gp_pass *pass, int arg, gp_matrix diag)
-{
-	return gp_mean_entry(pass->ev->dev, diag);
-}
-
 gp_matrix
 gp_eval_diagonal(gp_eval *ev, int step)
 {
-	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .gather = diagonal_operator,
-	.relu = diagonal_relu, .mean = diagonal_mean};
+	gp_pass		pass = {.ev = ev, .chain = diagonal_chain, .gather = diagonal_operator};
 
 	return gp_pass_run(&pass, step);
 }
@@ -137,33 +122,18 @@ columns_operator(gp_pass *pass, const gp_step *s)
 	return out;
 }
 
-/* Columns <- g(columns): that needs the whole diagonal. */
-static void
-columns_relu(gp_pass *pass, int arg, gp_matrix columns)
+/* Columns have not enough of it. */
+static gp_matrix
+columns_diagonal(gp_pass *pass, int arg, gp_matrix columns)
 {
-	gp_eval    *ev = pass->ev;
-	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0,.diag = gp_eval_diagonal(ev, arg)};
-
-	ev->dev->map(ev->dev, &relu, columns, 0, pass->cols);
-	ev->dev->destroy(ev->dev, &relu.diag);
-}
-
-/* The mean of the diagonal, of which columns have not enough. */
-static double
-columns_mean(gp_pass *pass, int arg, gp_matrix columns)
-{
-	gp_matrix	diag = gp_eval_diagonal(pass->ev, arg);
-	double		mean = gp_mean_entry(pass->ev->dev, diag);
-
-	pass->ev->dev->destroy(pass->ev->dev, &diag);
-	return mean;
+	return gp_eval_diagonal(pass->ev, arg);
 }
 
 gp_matrix
 gp_eval_columns(gp_eval *ev, int step, const int32_t *cols, int64_t ncols)
 {
 	gp_pass		pass = {.ev = ev, .chain = columns_chain, .gather = columns_operator,
-	.relu = columns_relu, .mean = columns_mean, .shifts = true, .cols = cols, .ncols = ncols};
+	.diagonal = columns_diagonal, .shifts = true, .cols = cols, .ncols = ncols};
 
 	return gp_pass_run(&pass, step);
 }
@@ -234,31 +204,17 @@ full_operator(gp_pass *pass, const gp_step *s)
 	return k;
 }
 
-/* K <- g(K), whose diagonal is its own. */
-static void
-full_relu(gp_pass *pass, int arg, gp_matrix k)
+static gp_matrix
+full_diagonal(gp_pass *pass, int arg, gp_matrix k)
 {
-	gp_device  *dev = pass->ev->dev;
-	gp_stage	relu = {.map = GP_MAP_RELU,.scale = 1.0,
-	.diag = dev->create(dev, k.rows, 1, GP_DOUBLE)};
-
-	dev->copy(dev, relu.diag, gp_matrix_diagonal(k));
-	dev->map(dev, &relu, k, 0, NULL);
-	dev->destroy(dev, &relu.diag);
-}
-
-static double
-full_mean(gp_pass *pass, int arg, gp_matrix k)
-{
-	return gp_mean_diagonal(pass->ev->dev, k);
+	return gp_copy(pass->ev->dev, gp_matrix_diagonal(k), GP_DOUBLE);
 }
 
 gp_matrix
 gp_eval_full(gp_eval *ev, int step)
 {
-	gp_pass		pass = {.ev = ev, .chain = full_chain, .gather = full_operator, .relu = full_relu,
-	.mean = full_mean,
-	.add_chain = add_chain, .shifts = true};
+	gp_pass		pass = {.ev = ev, .chain = full_chain, .gather = full_operator,
+	.diagonal = full_diagonal, .add_chain = add_chain, .shifts = true};
 
 	return gp_pass_run(&pass, step);
 }
