@@ -163,7 +163,7 @@ value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
 }
 
 /*
- * One minus the error of what is said of labels (m x columns, rows of NaN where nothing is) relative
+ * One minus the error of what is said of labels (m x columns; rows of NaN: nothing is), relative
  * to that of the mean, or of the class shares; NaN where nothing is said.
  */
 static double
