@@ -20,10 +20,7 @@ create_pattern(gp_env *env, int64_t rows, int64_t cols, int64_t entries, gp_type
 {
 	gp_csr	   *s = gp_alloc_zero(env, 1, sizeof(gp_csr));
 
-	s->rows = rows;
-	s->cols = cols;
-	s->type = type;
-	s->stamp = gp_csr_stamp();
+	*s = (gp_csr) {.rows = rows,.cols = cols,.type = type,.stamp = gp_csr_stamp()};
 	s->start = gp_alloc_zero(env, rows + 1, sizeof(int64_t));
 	s->col = gp_alloc_array(env, entries, sizeof(int32_t));
 	return s;

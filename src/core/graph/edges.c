@@ -36,10 +36,7 @@ gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted)
 {
 	gp_edges   *edges = gp_alloc_zero(env, 1, sizeof(gp_edges));
 
-	edges->env = env;
-	edges->nodes = nodes;
-	edges->directed = directed;
-	edges->weighted = weighted;
+	*edges = (gp_edges) {.env = env,.nodes = nodes,.directed = directed,.weighted = weighted};
 	return edges;
 }
 
@@ -184,12 +181,9 @@ gp_graph_build(gp_edges *edges)
 	gp_csr	   *rows = gp_csr_transpose(env, &columns);
 	gp_free_all(env, columns.start, columns.col, columns.value);
 	merge_repeated(env, rows);
-	graph->nodes = edges->nodes;
-	graph->directed = edges->directed;
-	graph->edges = gp_csr_entries(rows) / (edges->directed ? 1 : 2);
-	graph->start = rows->start;
-	graph->col = rows->col;
-	graph->weight = rows->value;
+	*graph = (gp_graph) {.nodes = edges->nodes,.directed = edges->directed,
+		.edges = gp_csr_entries(rows) / (edges->directed ? 1 : 2),
+	.start = rows->start,.col = rows->col,.weight = rows->value};
 	gp_free_all(env, rows, edges);
 	return graph;
 }

@@ -34,12 +34,8 @@ gp_features_create(gp_env *env, int64_t nodes, int64_t dims, gp_type type)
 {
 	gp_features_builder *b = gp_alloc_zero(env, 1, sizeof(gp_features_builder));
 
-	b->env = env;
-	b->nodes = nodes > 0 ? nodes : 0;
-	b->unknown_nodes = nodes == GP_NODES_UNKNOWN;
-	b->dims = dims;
-	b->max_feature = dims - 1;
-	b->type = type;
+	*b = (gp_features_builder) {.env = env,.nodes = gp_max64(nodes, 0),.dims = dims,.type = type,
+	.unknown_nodes = nodes == GP_NODES_UNKNOWN,.max_feature = dims - 1};
 	return b;
 }
 

@@ -325,10 +325,8 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 
 	if (w.task.anchor)
 		factor *= sqrt((double) u->rows / (double) kernel->dims);
-	out->rows = u->rows;
-	out->cols = w.task.columns;
-	out->type = GP_DOUBLE;
-	out->stamp = gp_csr_stamp();
+	*out = (gp_csr) {.rows = u->rows,.cols = w.task.columns,.type = GP_DOUBLE,
+	.stamp = gp_csr_stamp()};
 	out->start = gp_alloc_zero(env, u->rows + 1, sizeof(int64_t));
 	if ((dev != NULL && dev->random_walks != NULL && kernel->choice != GP_WALK_REPELLED &&
 		 kernel->walks / kernel->p_term < DEVICE_LOADS))

@@ -63,6 +63,10 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 {
 	const gp_step *s = &ev->kernel->program->steps[step];
 	const double *p = ev->kernel->program->input.p;
+	gp_input_kind input = ev->kernel->input;
+	/* of <x, y>; other inputs are <x, y> itself */
+	gp_map		map = input == GP_INPUT_RBF ? GP_MAP_RBF : input == GP_INPUT_POLY ? GP_MAP_POLY :
+		input == GP_INPUT_ARCCOS ? GP_MAP_RELU : GP_MAP_NONE;
 	const gp_step *below;
 	double		scale;
 
@@ -71,24 +75,8 @@ push_step(gp_eval *ev, gp_chain *chain, int step)
 	switch (s->kind)
 	{
 		case GP_STEP_INPUT:
-			/* The input's map on top of <x, y>. */
-			switch (ev->kernel->input)
-			{
-				case GP_INPUT_RBF:
-					push_stage(ev, chain, GP_MAP_RBF, p[0], 0.0);
-					break;
-				case GP_INPUT_POLY:
-					push_stage(ev, chain, GP_MAP_POLY, p[0], p[1]);
-					break;
-				case GP_INPUT_ARCCOS:
-					push_stage(ev, chain, GP_MAP_RELU, 0.0, 0.0);
-					break;
-				case GP_INPUT_LINEAR:
-				case GP_INPUT_IDENTITY:
-				case GP_INPUT_LAPLACIAN:
-				case GP_INPUT_COSINE:
-					break;
-			}
+			if (map != GP_MAP_NONE)
+				push_stage(ev, chain, map, p[0], p[1]);
 			break;
 		case GP_STEP_SCALE:
 			scale_chain(ev, chain, s->value, 0.0);

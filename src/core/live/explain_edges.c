@@ -14,13 +14,6 @@
 /* that are evaluated for all of them, but one edge is tried at least */
 #define ROWS 262144
 
-/* An edge on the way. */
-typedef struct trial
-{
-	gp_live_edge edge;
-	double		weight;
-} trial;
-
 /* The first edge by its ends. */
 static int
 compare_ends(const gp_live_edge *a, const gp_live_edge *b)
@@ -28,18 +21,6 @@ compare_ends(const gp_live_edge *a, const gp_live_edge *b)
 	if (a->src != b->src)
 		return a->src < b->src ? -1 : 1;
 	return (a->dst > b->dst) - (a->dst < b->dst);
-}
-
-/* The heaviest first. */
-static int
-compare_weight(const void *first, const void *second, void *unused)
-{
-	const trial *a = first;
-	const trial *b = second;
-
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return compare_ends(&a->edge, &b->edge);
 }
 
 /* The largest effect first, whatever its sign. */
@@ -94,20 +75,21 @@ walk_weights(gp_env *env, const gp_live_question *q)
 	return weight;
 }
 
-/* The edges to try; *n counts them, *left those that would be too much. */
-static trial *
+/* The edges to try, with their weights as effects; *n counts them, *left those that would be too
+ * much. */
+static gp_live_edge *
 find_edges(gp_env *env, const gp_live_question *q, int64_t most, int64_t *n, int64_t *left)
 {
 	const gp_graph *g = q->graph;
 	double	   *weight = walk_weights(env, q);
-	trial	   *list = gp_alloc_array(env, g->start[g->nodes], sizeof(trial));
+	gp_live_edge *list = gp_alloc_array(env, g->start[g->nodes], sizeof(gp_live_edge));
 	int64_t		found = 0;
 
 	for (int64_t u = 0; u < g->nodes; u++)
 		for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
 			if (weight[k] > 0.0)
-				list[found++] = (trial) {{(int32_t) u, g->col[k], 0.0}, weight[k]};
-	gp_sort(env, list, found, sizeof(trial), compare_weight, NULL);
+				list[found++] = (gp_live_edge) {(int32_t) u, g->col[k], weight[k]};
+	gp_sort(env, list, found, sizeof(gp_live_edge), compare_effect, NULL);
 	gp_free(env, weight);
 	most = gp_min64(found, most);
 	*n = gp_min64(most, gp_max64(1, ROWS / q->inner));
@@ -167,22 +149,19 @@ gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t 
 					  int64_t *n, int64_t *left)
 {
 	gp_env	   *env = dev->env;
-	trial	   *list = find_edges(env, question, k < INT32_MAX / TRIED_EACH ?
-								  gp_max64(TRIED, TRIED_EACH * k) : k, n, left);
-	gp_live_edge *edge = gp_alloc_array(env, *n, sizeof(gp_live_edge));
+	gp_live_edge *edge = find_edges(env, question, k < INT32_MAX / TRIED_EACH ?
+									gp_max64(TRIED, TRIED_EACH * k) : k, n, left);
 	double		score = score_of(dev, question, column);
 
 	for (int64_t e = 0; e < *n; e++)
 	{
-		gp_graph	graph = without_edge(env, question->graph, &list[e].edge);
+		gp_graph	graph = without_edge(env, question->graph, &edge[e]);
 		gp_live_question without = *question;
 
 		without.graph = &graph;
-		edge[e] = list[e].edge;
 		edge[e].effect = score_of(dev, &without, column) - score;
 		gp_free_all(env, graph.start, graph.col, graph.weight, graph.degree);
 	}
-	gp_free(env, list);
 	gp_sort(env, edge, *n, sizeof(gp_live_edge), compare_effect, NULL);
 	*n = gp_min64(*n, k);
 	return edge;

@@ -33,9 +33,7 @@ gp_leading_vectors(gp_device *dev, gp_matrix g, gp_matrix v, gp_matrix w)
 
 	for (int64_t i = 0; i < y.cols; i++)
 		index[i] = (int32_t) (i * g.rows / y.cols);
-	gp_matrix	rows = gp_gather(dev, g, index, y.cols);
-	gp_matrix	start = gp_transpose(dev, rows);
-	dev->destroy(dev, &rows);
+	gp_matrix	start = gp_gather_columns(dev, g, index, y.cols);
 	gp_free(dev->env, index);
 	/* a second factor mends what rounding left of the first */
 	found = gp_orthonormalise(dev, start, SHIFT) && gp_orthonormalise(dev, start, SHIFT);

@@ -73,11 +73,7 @@ gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 	gp_env	   *env = dev->env;
 	gp_precision *p = gp_alloc_zero(env, 1, sizeof(gp_precision));
 
-	p->dev = dev;
-	p->env = env;
-	p->n = s->rows;
-	p->type = type;
-	p->s = s;
+	*p = (gp_precision) {.dev = dev,.env = env,.n = s->rows,.type = type,.s = s};
 	p->root = gp_alloc_figures(env, p->n, sizeof(double));
 	p->inverse = gp_alloc_figures(env, p->n, sizeof(double));
 	return p;

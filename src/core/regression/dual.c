@@ -85,8 +85,7 @@ static double
 cholesky_solve(dual *d, double noise, gp_matrix *keep)
 {
 	gp_device  *dev = d->dev;
-	int64_t		m = d->targets->m;
-	gp_matrix	half = dev->create(dev, m, d->targets->columns, GP_DOUBLE);
+	gp_matrix	half = dev->create(dev, d->targets->m, d->targets->columns, GP_DOUBLE);
 
 	dev->copy(dev, d->work, d->k);
 	dev->shift(dev, gp_matrix_diagonal(d->work), noise);

@@ -94,14 +94,9 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 	gp_env	   *env = dev->env;
 	gp_targets	targets = gp_targets_make(env, problem);
 	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
-	gp_solution solution;
-	bool		learnt;			/* no regression: it has no nugget */
-	bool		finite;
 
-	out->plan = *plan;
-	out->power = 1.0;
-	out->nodes = problem->graph->nodes;
-	out->columns = targets.columns;
+	*out = (gp_posterior) {.plan = *plan,.power = 1.0,.nodes = problem->graph->nodes,
+	.columns = targets.columns};
 	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
 								 sizeof(double));
 	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
@@ -110,8 +105,8 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 	for (int32_t c = 0; c < gp_items(env, targets.share ? targets.columns : 0); c++)
 		out->prior_share[c] = targets.share[c];
 
-	solution = regression(arg, problem, &targets, out);
-	learnt = isnan(solution.nugget);
+	gp_solution	solution = regression(arg, problem, &targets, out);
+	bool		learnt = isnan(solution.nugget);	/* no regression: it has no nugget */
 	out->nugget = solution.nugget;
 	out->mean_diag = solution.mean_diag;
 	out->scale = learnt ? 1.0 : solution.scale * targets.unit * targets.unit;
@@ -119,9 +114,9 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 	out->least = targets.least;
 	out->log_marginal_likelihood = solution.log_marginal_likelihood;
 	/* No number that is none leaves the core. */
-	finite = isfinite(out->scale) &&
+	bool		finite = isfinite(out->scale) &&
 		(isfinite(out->log_marginal_likelihood) || learnt ||
-		 out->plan.strategy == GP_STRATEGY_PRECISION);
+					 out->plan.strategy == GP_STRATEGY_PRECISION);
 	if (!env->dry && !problem->loo_only &&
 		(!finite || !gp_all_finite(env, out->variance, out->nodes) ||
 		 !gp_all_finite(env, out->mean, out->nodes * out->columns)))

@@ -50,7 +50,6 @@ static void
 note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inner, int64_t ninner)
 {
 	gp_env	   *env = ev->env;
-	const gp_csr *a = ev->kernel->a;
 	gp_piece   *piece = gp_state_add(ev->state, GP_PIECE_OPERATOR, 0, 0);
 	int32_t    *place = gp_alloc_zero(env, ev->n, sizeof(int32_t));
 	int64_t    *start = gp_alloc_zero(env, nall + 1, sizeof(int64_t));
@@ -58,7 +57,7 @@ note_operator(gp_eval *ev, const int32_t *all, int64_t nall, const int32_t *inne
 
 	for (int64_t i = 0; i < nall; i++)
 		place[all[i]] = (int32_t) i;
-	gp_csr	   *s = gp_csr_select(ev->state->env, a, inner, ninner, place, nall);
+	gp_csr	   *s = gp_csr_select(ev->state->env, ev->kernel->a, inner, ninner, place, nall);
 	/* The rows of those that are not inner are empty. */
 	for (int64_t i = 0; i < nall; i++)
 	{

@@ -95,7 +95,6 @@ gp_source *
 gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 {
 	gp_eval    *ev = ny->ev;
-	const gp_step *s = &ev->kernel->program->steps[step];
 	gp_source  *out = gp_alloc_zero(ev->env, 1, sizeof(gp_source));
 
 	out->takers = 1;
@@ -108,7 +107,7 @@ gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 	}
 	if (own)
 		out->own = *own;
-	out->chain.z = own ? &out->own : gp_linear_of_step(ev, s->arg0);
+	out->chain.z = own ? &out->own : gp_linear_of_step(ev, ev->kernel->program->steps[step].arg0);
 	if (ev->state == NULL && gp_terms_cheaper(ev, terms, out->chain.z))
 	{
 		out->terms = gp_alloc_array(ev->env, 1, sizeof(gp_terms));

@@ -381,7 +381,6 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 {
 	gp_device  *dev = t->dev;
 	room	   *r = f->room;
-	int64_t		width = f->scaled.cols;
 	gp_matrix	u = scaled_rows(s, rows);
 	gp_matrix	g = first(s->slope, rows);
 	gp_matrix	change = first(s->change, rows);
@@ -389,7 +388,7 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 
 	r->grown += gp_product_sum(t, g, first(s->kernel, rows));
 	gp_times(t, g, first(s->kernel, rows));
-	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->wide, 0, width), 0.0, change);
+	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->wide, 0, u.cols), 0.0, change);
 	dev->gemm(dev, false, false, 1.0, g, first(r->ones, f->count), 0.0, spare);
 	gp_times(t, spare, u);
 	dev->axpby(dev, -1.0, spare, 1.0, change);

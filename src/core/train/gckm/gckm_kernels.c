@@ -81,8 +81,6 @@ static int64_t
 add_row(const gp_csr *x, int32_t i, double factor, int32_t node, int32_t *last, double *sum,
 		int32_t *touched, int64_t n)
 {
-	const double *value = x->value;
-
 	for (int64_t k = x->start[i]; k < x->start[i + 1]; k++)
 	{
 		int32_t		c = x->col[k];
@@ -90,7 +88,7 @@ add_row(const gp_csr *x, int32_t i, double factor, int32_t node, int32_t *last, 
 		if (last[c] != node)
 			touched[n++] = c;
 		last[c] = node;
-		sum[c] += factor * value[k];
+		sum[c] += factor * ((const double *) x->value)[k];
 	}
 	return n;
 }
