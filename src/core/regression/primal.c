@@ -83,24 +83,6 @@ factorise(primal *p, double noise)
 	return gp_gram_solve(p->dev, p->gram, noise, p->root, p->w);
 }
 
-void
-gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
-				double *leverage)
-{
-	gp_matrix	f = dev->create(dev, rows.rows, w.cols, rows.type);
-	gp_matrix	h = dev->create(dev, rows.rows, 1, GP_DOUBLE);
-
-	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, f);
-	dev->download(dev, gp_matrix_wrap(fit, rows.rows, w.cols, GP_DOUBLE), f);
-	if (leverage)
-	{
-		dev->trsm(dev, false, true, root, rows);
-		dev->row_dots(dev, h, rows, rows);
-		dev->download(dev, gp_matrix_wrap(leverage, rows.rows, 1, GP_DOUBLE), h);
-	}
-	gp_destroy_all(dev, &f, &h);
-}
-
 /* Residuals and leverages of n labels, whose numbers are index, or 0, 1, ... without. */
 static void
 set_residuals(primal *p, int64_t n, const int32_t *index, const double *fit, const double *leverage)

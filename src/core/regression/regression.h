@@ -328,7 +328,7 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
 /*
- * What weights w (r x columns) say of some rows of a factor (n x columns), and their leverages
+ * targets.c: what weights w (r x columns) say of some rows of a factor (n x columns), and their leverages
  * |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which rows is
  * overwritten.
  */

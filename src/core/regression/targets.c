@@ -208,6 +208,24 @@ gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_m
 }
 
 void
+gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w, double *fit,
+				double *leverage)
+{
+	gp_matrix	f = dev->create(dev, rows.rows, w.cols, rows.type);
+	gp_matrix	h = dev->create(dev, rows.rows, 1, GP_DOUBLE);
+
+	dev->gemm(dev, false, false, 1.0, rows, w, 0.0, f);
+	dev->download(dev, gp_matrix_wrap(fit, rows.rows, w.cols, GP_DOUBLE), f);
+	if (leverage)
+	{
+		dev->trsm(dev, false, true, root, rows);
+		dev->row_dots(dev, h, rows, rows);
+		dev->download(dev, gp_matrix_wrap(leverage, rows.rows, 1, GP_DOUBLE), h);
+	}
+	gp_destroy_all(dev, &f, &h);
+}
+
+void
 gp_solution_free(gp_device *dev, gp_solution *solution)
 {
 	gp_free_all(dev->env, solution->loo_mean, solution->loo_variance, solution->forward);
