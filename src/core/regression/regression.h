@@ -328,9 +328,9 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
 /*
- * targets.c: what weights w (r x columns) say of some rows of a factor (n x columns), and their leverages
- * |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which rows is
- * overwritten.
+ * targets.c: what weights w (r x columns) say of some rows of a factor (n x columns), and their
+ * leverages |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which
+ * rows is overwritten.
  */
 extern void gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w,
 							double *fit, double *leverage);
