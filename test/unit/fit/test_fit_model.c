@@ -546,10 +546,6 @@ main(void)
 	{
 		in_env(check_bytes(env, "gcn", (gp_strategy) s, 3000, 50));
 		in_env(check_bytes(env, "gcn", (gp_strategy) s, 2000, 2));
-		in_env(check_bytes(env, "sage", (gp_strategy) s, 2000, 20));
-		in_env(check_bytes(env, "sage(layers=3)", (gp_strategy) s, 2000, 20));
-		in_env(check_bytes(env, "appnp", (gp_strategy) s, 2000, 20));
-		in_env(check_bytes(env, "gcnii(layers=3)", (gp_strategy) s, 2000, 20));
 	}
 	in_env(check_threads(env));
 	in_env(check_odd(env));

@@ -258,7 +258,7 @@ check_precisions(void)
 	static const char *const kernel[] = {"laplacian(d=1)", "laplacian(d=2, sigma2=0.2)", "laplacian(d=3)"};
 
 	for (volatile int k = 0; k < 4; k++)
-		for (volatile int d = 1; d <= 3; d++)
+		for (volatile int d = k < 2 ? 1 : 2; d <= (k < 2 ? 3 : 2); d++)
 		{
 			in_env(check_precision(env, kernel[d - 1], sizes[k][0], sizes[k][1], GP_TASK_CLASSES,
 								   d == 2 ? GP_FLOAT : GP_DOUBLE, sizes[k][2]));

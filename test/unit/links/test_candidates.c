@@ -177,8 +177,8 @@ check_graphs(gp_env *env, bool coded)
 {
 	check_brute(env, karate_graph(env, false, false), coded, "karate");
 	check_brute(env, karate_graph(env, true, false), coded, "directed karate");
-	check_brute(env, random_hub_graph(env, &state, 400, 500, 0, 0, false), coded, "sparse graph");
-	check_brute(env, random_hub_graph(env, &state, 400, 700, 0, 0, true), coded, "sparse directed graph");
+	check_brute(env, random_hub_graph(env, &state, 200, 250, 0, 0, false), coded, "sparse graph");
+	check_brute(env, random_hub_graph(env, &state, 200, 350, 0, 0, true), coded, "sparse directed graph");
 	check_brute(env, random_hub_graph(env, &state, 300, 5000, 0, 0, false), coded, "dense graph");
 }
 

@@ -532,7 +532,7 @@ check_published(gp_env *env, bool features)
 	gp_graph   *graph = karate_graph(env, false, false);
 	gp_features *x = features ? group_features(env, 34, 6) : NULL;
 	gp_dgp		o = published(150, 20);
-	gp_dgp		most = published(2, 512);
+	gp_dgp		most = published(2, 200);
 	uint64_t	first = 0;
 
 	for (int threads = 1; threads <= 3; threads += 2)
@@ -553,7 +553,7 @@ check_published(gp_env *env, bool features)
 		if (threads == 3 && !features)
 		{
 			m = fit(dev, graph, x, &most);
-			ok(m->points == 34 && m->m == 512, "as many points as that many pairs need");
+			ok(m->points == 34 && m->m == 200, "as many points as that many pairs need");
 		}
 		dev->close(dev);
 	}

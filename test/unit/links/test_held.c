@@ -4,7 +4,7 @@
 #include "links/links_internal.h"
 #include "test_env.h"
 
-#define NODES 150
+#define NODES 102
 
 /* A small generator, so that every run sees the same cases. */
 static uint64_t seed = 1;

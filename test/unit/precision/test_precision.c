@@ -760,7 +760,7 @@ main(void)
 	{
 		in_env(check_least(env, SHAPE_CLUB, d));
 		in_env(check_least(env, SHAPE_ISLANDS, d));
-		if (d < 5)
+		if (d < 4)
 			in_env(check_exact(env, 10.0, d, d % 2 ? GP_TASK_CLASSES : GP_TASK_VALUES));
 		for (volatile int k = 0; k < 4; k++)
 			in_env(check_trace(env, sigma2[k], d));
