@@ -205,4 +205,6 @@ SELECT nodes, labels FROM gp_create_graph('avenue', nodes => 'avenue', edges => 
 SELECT strategy FROM gp_fit('avenue', kernel => 'laplacian');
 SELECT abs(p.score - t.mean) < 0.5 * t.deviation AS the_mean, sqrt(p.variance) BETWEEN 0.9 * t.deviation AND 1.1 * t.deviation AS their_spread
 FROM gp_predict('avenue', 0) p, (SELECT avg(price) AS mean, stddev(price) AS deviation FROM avenue) t;
+-- A kernel of too many parts for a factor has no powers to choose from
+SELECT strategy FROM gp_fit('avenue', kernel => 'relu(A*X)*W1 + X*W2 + b + A*X*W3, layers=7');
 SELECT gp_drop_graph('avenue');

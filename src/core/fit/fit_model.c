@@ -30,6 +30,27 @@ typedef struct planned_fit
 } planned_fit;
 
 static void
+open_to_plan(gp_device *dev, const gp_problem *problem, gp_eval *ev)
+{
+	gp_eval_open_with(ev, dev, problem->program, problem->graph, problem->features,
+					  problem->seed, problem->type,
+					  (gp_eval_options) {.shared = problem->shared,.to_plan = true,
+						  .limit = problem->estimate_limit});
+}
+
+bool
+gp_fit_has_factor(gp_device *dev, const gp_problem *problem)
+{
+	gp_eval		ev;
+	bool		has;
+
+	open_to_plan(dev, problem, &ev);
+	has = gp_nystrom_possible(&ev, problem->program->nsteps - 1);
+	gp_eval_close(&ev);
+	return has;
+}
+
+static void
 plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 {
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
@@ -40,10 +61,7 @@ plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 		p->plan = gp_plan_precision(dev, problem, p->s);
 		return;
 	}
-	gp_eval_open_with(&p->ev, dev, problem->program, problem->graph, problem->features,
-					  problem->seed, problem->type,
-					  (gp_eval_options) {.shared = problem->shared,.to_plan = true,
-						  .limit = problem->estimate_limit});
+	open_to_plan(dev, problem, &p->ev);
 	if (problem->jitter > 0.0)
 		p->ev.jitter = problem->jitter;
 	p->plan = gp_plan_of_evaluation(&p->ev, problem);

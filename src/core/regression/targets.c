@@ -4,6 +4,8 @@
 #include "kernel/live/live_state.h"
 #include "regression.h"
 
+#include <float.h>
+
 #define SPREAD_MIN 1e-150		/* of a target: its square is a number */
 #define SPREAD_MAX 1e150
 /* of the last blocks of time, by which intervals of values are scaled */
@@ -237,7 +239,8 @@ gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targ
 				  double quadratic, double log_det, gp_solution *solution)
 {
 	double		count = (double) targets->m * targets->columns;
-	double		scale = quadratic / count;
+	/* Rounding may leave the form below 0 where the kernel explains all labels. */
+	double		scale = fmax(quadratic, DBL_MIN) / count;
 
 	if (problem->scale > 0.0)
 		scale = problem->scale / (targets->unit * targets->unit);

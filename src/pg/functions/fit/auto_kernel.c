@@ -350,7 +350,8 @@ choose_power(gnngp_run *run, const gp_problem *problem, const gnngp_candidate *c
 	double		power = c->power;
 
 	/* Conjugate gradients, which compare a Laplacian kernel, try none, nor does a kernel's name. */
-	if (power == 0.0 && !gp_precision_serves(run->env, problem))
+	if (power == 0.0 && !gp_precision_serves(run->env, problem) &&
+		gp_fit_has_factor(run->device, problem))
 	{
 		alone.strategy = GP_STRATEGY_NYSTROM;
 		gp_posterior *posterior = gnngp_run_fit(run, &alone, NULL, NULL);
