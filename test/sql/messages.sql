@@ -41,12 +41,12 @@ SELECT count(*), min(pg_typeof(node)::text) FROM gp_predict('kd', 5::kid);
 
 -- PUBLIC in any case, as in GRANT, unless a role has that name
 SELECT gp_grant('k', 'PUBLIC'), gp_grant('k', 'public');
-SELECT grantee::text::name AS gp_role_name FROM gnngp_internal.gp_grant_catalog;
+SELECT grantee::text::name AS role FROM gnngp_internal.gp_grant_catalog;
 SELECT gp_revoke('k', 'Public');
 SELECT count(*) FROM gnngp_internal.gp_grant_catalog;
 CREATE ROLE "PUBLIC";
 SELECT gp_grant('k', 'PUBLIC');
-SELECT grantee::text::name AS gp_role_name FROM gnngp_internal.gp_grant_catalog;
+SELECT grantee::text::name AS role FROM gnngp_internal.gp_grant_catalog;
 SELECT gp_revoke('k', 'PUBLIC');
 DROP ROLE "PUBLIC";
 
