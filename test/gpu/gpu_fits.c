@@ -189,7 +189,7 @@ static void
 check_links(gp_env *env, gp_link_method method)
 {
 	enum {PAIRS = 100};
-	world		w = random_world(env, FEW, 3, GP_FLOAT);
+	world		w = random_world(env, FEW / 2, 3, GP_FLOAT);
 	gp_link_row want[PAIRS];
 	gp_link_row got[PAIRS];
 	gp_device  *card = gpu_open(env, 0);

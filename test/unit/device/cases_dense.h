@@ -304,10 +304,11 @@ case_gemm(gp_device *dev, gp_type type, case_result *r)
 {
 	static const int64_t sizes[][3] = {
 		{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {1, 31, 7}, {31, 1, 300}, {7, 5, 3},
-		{17, 16, 33}, {67, 129, 64}, {120, 110, 7001}, {3, 2, 4001}, {501, 307, 260}
+		{17, 16, 33}, {67, 129, 64}, {3, 2, 4001}, {50, 32, 7001}, {501, 307, 40},
+		{120, 110, 7001}, {501, 307, 260}
 	};
 
-	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+	for (size_t s = 0; s < LENGTH(sizes) - (few_large ? 2 : 0); s++)
 		for (int form = 0; form < 4; form++)
 		{
 			check_gemm(dev, type, sizes[s], form, 0.0, r);
@@ -350,10 +351,10 @@ static void
 case_syrk(gp_device *dev, gp_type type, case_result *r)
 {
 	static const int64_t sizes[][2] = {
-		{0, 3}, {3, 0}, {1, 1}, {2, 7}, {17, 40}, {67, 31}, {150, 7001}, {523, 260}
+		{0, 3}, {3, 0}, {1, 1}, {2, 7}, {17, 40}, {67, 31}, {50, 7001}, {523, 60}, {150, 7001}, {523, 260}
 	};
 
-	for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+	for (size_t s = 0; s < LENGTH(sizes) - (few_large ? 2 : 0); s++)
 		for (int trans = 0; trans < 2; trans++)
 		{
 			check_syrk(dev, type, sizes[s][0], sizes[s][1], trans, 0.0, r);
