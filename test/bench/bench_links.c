@@ -73,7 +73,7 @@ write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 	gp_score_context f;
 	double	   *score;
 
-	gp_link_frame_open(&f, dev, graph, x, GP_LINK_STEPS,
+	gp_score_context_open(&f, dev, graph, x, GP_LINK_STEPS,
 					   GP_LINK_POWERS, NULL);
 	score = gp_alloc_array(dev->env, pairs->n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, pairs->n, pairs->src, pairs->dst, score);
@@ -85,7 +85,7 @@ write_scores(gp_device *dev, const gp_graph *graph, const gp_features *x,
 		fputc('\n', out);
 	}
 	gp_free(dev->env, score);
-	gp_link_frame_close(&f);
+	gp_score_context_close(&f);
 }
 
 /* The pairs of all folds. */

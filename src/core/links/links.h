@@ -32,7 +32,7 @@
 #define GP_LINK_MISSING_SHARE 0.1	/* of all links that are missing, where the user does not say */
 /* the most pairs of a node that are kept: the first of so many are those of a shorter list */
 #define GP_LINK_KEPT 100
-#define GP_LINK_HABITS 20		/* counts of what hidden links and other pairs are like */
+#define GP_LINK_TOPOLOGY_COUNTS 20	/* of what hidden links and other pairs are like */
 #define GP_LINK_PLACES 3		/* that hits are counted at */
 #define GP_LINK_FOLDS 4			/* times that links are hidden, at most */
 
@@ -201,8 +201,8 @@ typedef struct gp_link_model
 	float	   *feature_dot;	/* nodes x powers: <row, mean row> */
 	float	   *feature_norm;	/* nodes x powers: |row - mean row| */
 	/* where links are looked for */
-	/* GP_LINK_HABITS counts (link_distances.c); NULL in a model that has none */
-	int64_t    *habits;
+	/* GP_LINK_TOPOLOGY_COUNTS of them (link_distances.c); NULL in a model that has none */
+	int64_t    *topology;
 	uint64_t   *code;			/* nodes x CODE_WORDS: neighbours in the node kernel */
 	gp_link_held held;			/* of the fit; empty in a model that gp_link_model_restore made */
 } gp_link_model;

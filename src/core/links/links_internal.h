@@ -99,39 +99,39 @@ gp_link_same_side(const gp_link_sides *s, int32_t i, int32_t j)
 /*
  * link_distances.c: how far apart the ends of a link lie in the graph without it, and
  * which of its nodes they are: counts for hidden links, and for as many random
- * pairs without a link: the second half of GP_LINK_HABITS counts.
+ * pairs without a link: the second half of GP_LINK_TOPOLOGY_COUNTS.
  */
-enum gp_link_habit
+enum gp_link_topology_kind
 {
-	GP_HABIT_PAIRS,				/* all of them */
-	GP_HABIT_ONE,				/* linked in the other direction */
-	GP_HABIT_TWO,				/* two steps apart, in any direction */
-	GP_HABIT_THREE,
-	GP_HABIT_MORE,				/* or not found within the work that a pair is worth */
-	GP_HABIT_APART,				/* in two components */
-	GP_HABIT_SIDED,				/* in one component that has two sides */
-	GP_HABIT_SAME_SIDE,			/* on one side of it */
-	GP_HABIT_FROM_END,			/* from a node that has links to it, and none from it */
-	GP_HABIT_TO_START			/* to a node that has links from it, and none to it */
+	GP_TOPOLOGY_PAIRS,			/* all of them */
+	GP_TOPOLOGY_ONE,			/* linked in the other direction */
+	GP_TOPOLOGY_TWO,			/* two steps apart, in any direction */
+	GP_TOPOLOGY_THREE,
+	GP_TOPOLOGY_MORE,			/* or not found within the work that a pair is worth */
+	GP_TOPOLOGY_APART,			/* in two components */
+	GP_TOPOLOGY_SIDED,			/* in one component that has two sides */
+	GP_TOPOLOGY_SAME_SIDE,		/* on one side of it */
+	GP_TOPOLOGY_FROM_END,		/* from a node that has links to it, and none from it */
+	GP_TOPOLOGY_TO_START		/* to a node that has links from it, and none to it */
 };
 
 /* Adds the pairs of a fold to the counts, and tells which have both ends in one component. */
-extern void gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count,
-								 bool *together);
+extern void gp_link_topology_count(gp_env *env, const gp_link_fold *fold, int64_t *count,
+								   bool *together);
 
 /* True for the nodes that links lead to; owned by the caller. */
 extern bool *gp_link_ends_find(gp_env *env, const gp_graph *graph);
 
 /* What the counts say of the pairs that are worth a score. */
-typedef struct gp_link_habits
+typedef struct gp_link_topology
 {
 	bool		two_sided;		/* no link within a side */
 	bool		starts;			/* no link from a node that others end at and none starts from */
 	bool		ends;			/* no link to a node that others start from and none ends at */
 	bool		three;			/* at three steps at least half as often as at two */
-} gp_link_habits;
+} gp_link_topology;
 
-extern gp_link_habits gp_link_habits_read(const int64_t *count);
+extern gp_link_topology gp_link_topology_read(const int64_t *count);
 
 /* heldout.c: the pairs of the folds, and the figures that they make. */
 
@@ -167,23 +167,23 @@ extern void gp_link_release(gp_env *env, void *model);
  * What opening a method makes and a model of it points at: the model's own once that is done, but
  * for a dry run, which leaves it, and goes on with what is kept of the model.
  */
-typedef struct gp_link_opened
+typedef struct gp_link_prepared
 {
 	gp_link_held held;
-	int64_t    *habits;
+	int64_t    *topology;
 	gp_features *features;
-} gp_link_opened;
+} gp_link_prepared;
 
 /*
- * The pairs of the folds, whose scores are yet to come, and the counts of their habits
+ * The pairs of the folds, whose scores are yet to come, and the counts of their topology
  * (heldout.c).
  */
-extern gp_link_opened gp_link_opened_make(gp_env *env, const gp_link_fold *fold, int folds);
-extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_opened *opened,
+extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds);
+extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_prepared *prepared,
 										  gp_link_method method, const gp_graph *graph);
 extern gp_link_model *gp_link_model_end(gp_device *dev, const gp_link_problem *problem,
-										gp_link_opened *opened, gp_link_model *model);
-extern void gp_link_opened_free(gp_env *env, gp_link_opened *opened);
+										gp_link_prepared *prepared, gp_link_model *model);
+extern void gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared);
 
 /* True for a method that describes a pair by scores. */
 static inline bool
@@ -227,7 +227,7 @@ extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t
  * Lets a search for GP_CANDIDATES_AUTO look where links were found; before its
  * first node.  Without features codes say nothing of nodes in two components.
  */
-extern void gp_link_search_learn(gp_link_search *search, gp_link_habits habits, bool features);
+extern void gp_link_search_learn(gp_link_search *search, gp_link_topology topology, bool features);
 extern void gp_link_search_close(gp_link_search *search);
 
 /* Makes these nodes, and no others, the candidates of each; before its first node. */

@@ -47,7 +47,8 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 	{
 		memcpy(t.state, state, m->state);
 		count = gp_dry_run(dev, run_trial, &t);
-	} while (m->spare && !gp_plan_fits(dev, problem, &count) && m->spare(state));
+	} while (m->use_less_memory && !gp_plan_fits(dev, problem, &count) &&
+			 m->use_less_memory(state));
 	gp_free(env, t.state);
 	m->explain(state, &plan);
 	gp_plan_set_figures(dev, problem, &count, m->what, m->hint, &plan);

@@ -403,7 +403,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 				src[n] = i;
 				dst[n++] = j;
 			}
-	gp_link_frame_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
+	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
 	got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, n, src, dst, got);
 	for (int e = 0; e < n; e++)
@@ -423,7 +423,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 			 directed ? "directed, " : "", weighted ? "weighted, " : "", features, n, most,
 			 worst);
 	ok(most < 2e-4, name);
-	gp_link_frame_close(&f);
+	gp_score_context_close(&f);
 }
 
 /* The systems of the auto-encoder, solved further, against a dense inverse. */
@@ -444,13 +444,13 @@ check_ease(gp_env *env, bool directed)
 		source[i] = i;
 	make_dense(g, &m);
 	make_ease(&m);
-	gp_link_frame_open(&f, dev, g, NULL, GP_LINK_STEPS, 0, NULL);
+	gp_score_context_open(&f, dev, g, NULL, GP_LINK_STEPS, 0, NULL);
 	gp_link_autoencoder_solve(&f, &block, NULL, 1e-7, x);
 	for (int i = 0; i < NODES; i++)
 		for (int j = 0; j < NODES; j++)
 			worst = fmax(worst, fabs(((float *) x.data)[j * x.ld + i] - m.ease[i][j]));
 	ok(worst < 1e-6, "conjugate gradients solve the systems of the auto-encoder");
-	gp_link_frame_close(&f);
+	gp_score_context_close(&f);
 	dev->destroy(dev, &x);
 }
 
@@ -467,16 +467,16 @@ check_leak(gp_env *env)
 	gp_score_context f;
 	int			at = 0;
 
-	gp_link_frame_open(&f, dev, whole, NULL, GP_LINK_STEPS, 0, NULL);
+	gp_score_context_open(&f, dev, whole, NULL, GP_LINK_STEPS, 0, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], linked);
-	gp_link_frame_close(&f);
-	gp_link_frame_open(&f, dev, less, NULL, GP_LINK_STEPS, 0, NULL);
+	gp_score_context_close(&f);
+	gp_score_context_open(&f, dev, less, NULL, GP_LINK_STEPS, 0, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], hidden);
 	ok(difference(f.width, linked, hidden, &at) < 2e-4, "a link does not see itself");
-	gp_link_frame_close(&f);
+	gp_score_context_close(&f);
 }
 
-/* Every link, scored on the whole graph, against a frame of the graph without it. */
+/* Every link, scored on the whole graph, against a context of the graph without it. */
 static void
 check_links(gp_env *env, bool directed, bool weighted, int features)
 {
@@ -494,7 +494,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	int			own = gp_link_graph_width(g);
 	char		name[200];
 
-	gp_link_frame_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
+	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
 	got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, l.n, l.src, l.dst, got);
 	for (int e = 0; e < l.n; e++)
@@ -504,10 +504,10 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 		int			at = 0;
 		double		d;
 
-		gp_link_frame_open(&lf, dev, less, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
+		gp_score_context_open(&lf, dev, less, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
 		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
-		gp_link_frame_close(&lf);
+		gp_score_context_close(&lf);
 		d = difference(own, got + e * f.width, want, &at);
 		if (!(d <= most))
 		{
@@ -524,7 +524,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	ok(most < 2e-4, name);
 	snprintf(name, sizeof(name), "and their cosines differ by the features' mean only, %g", cosines);
 	ok(cosines < 0.03, name);
-	gp_link_frame_close(&f);
+	gp_score_context_close(&f);
 }
 
 /* Cosines do not see a factor, not even a huge one; equal features say nothing. */

@@ -11,15 +11,13 @@
  * is never learnt from until the figures are known; the last steps then learn from them, too.
  */
 #include "dgp.h"
-#include "links/model/hard_negatives.h"
+#include "links/model/calibration.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>
 
 #define HIDDEN_SHARE 0.1		/* of all links, for the figures */
 #define MOST_HIDDEN 5000
-#define RANKED 200				/* hidden links that are ranked among rivals */
-#define ASKED 400				/* nodes whose candidates the curve is fitted to */
 #define LAST_SHARE 0.1			/* of the steps, with all links */
 #define SLOW_SHARE 0.3			/* of the steps, whose rate is SLOW times less */
 #define SLOW 0.3
@@ -210,10 +208,12 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_hard_negatives rivals = gp_link_rivals_make(env, d->problem->graph, hidden, RANKED,
+	gp_hard_negatives rivals = gp_link_rivals_make(env, d->problem->graph, hidden, GP_LINK_RANKED,
 												d->problem->seed, NULL);
-	gp_link_asked asked = gp_link_asked_make(env, model, hidden, ASKED, d->problem->seed);
-	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &asked.pairs);
+	gp_calibration_pairs calibration = gp_calibration_pairs_make(env, model, hidden,
+															 GP_CALIBRATION_NODES,
+															 d->problem->seed);
+	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &calibration.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
 	double	   *candidates = score + rivals.pairs.n;
@@ -222,12 +222,12 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
 	gp_link_deep_means(env, model, gp_items(env, pairs.n), row, score);
-	gp_link_asked_calibrate(env, &asked, 1, &candidates, d->problem->missing_share, model);
+	gp_link_calibrate_model(env, &calibration, 1, &candidates, d->problem->missing_share, model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free_all(env, score, row);
 	gp_link_pairs_free(env, &pairs);
-	gp_link_asked_free(env, &asked);
+	gp_calibration_pairs_free(env, &calibration);
 	gp_link_rivals_free(env, &rivals);
 }
 
@@ -306,7 +306,7 @@ typedef struct deep_fit
 	gp_deep		d;
 	gp_link_problem problem;	/* of the graph without directions */
 	gp_graph   *undirected;		/* NULL: that of the problem */
-	gp_link_opened own;
+	gp_link_prepared prepared;
 	gp_link_fold hidden;
 } deep_fit;
 
@@ -323,7 +323,7 @@ deep_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	*d = (gp_deep) {.dev = dev,.env = env,.problem = &fit->problem,.nodes = p->graph->nodes,
 					.folds = -1};
 	fit->hidden = hide_links(env, &fit->problem);
-	fit->own = gp_link_opened_make(env, &fit->hidden, 1);
+	fit->prepared = gp_link_prepared_make(env, &fit->hidden, 1);
 	d->options = default_options(fit->problem.deep ? fit->problem.deep : &gp_dgp_defaults, d->nodes,
 								p->features != NULL);
 	if (p->features)
@@ -367,7 +367,8 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_deep    *d = &fit->d;
 	gp_env	   *env = dev->env;
 	int64_t		last = (int64_t) ceil(LAST_SHARE * d->options.steps);
-	gp_link_model *model = gp_link_model_begin(env, &fit->own, GP_LINK_DEEP, fit->problem.graph);
+	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_DEEP,
+												 fit->problem.graph);
 
 	d->problem = &fit->problem;
 	model->width = d->options.units;
@@ -391,7 +392,7 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 	model->owns_graph = fit->undirected && !env->dry;
 	if (model->owns_graph)
 		fit->undirected = NULL;
-	return gp_link_model_end(dev, &fit->problem, &fit->own, model);
+	return gp_link_model_end(dev, &fit->problem, &fit->prepared, model);
 }
 
 static void
@@ -412,7 +413,7 @@ deep_close(void *state)
 	gp_deep_views_close(&fit->d);
 	gp_link_fold_free(env, &fit->hidden);
 	gp_features_free(env, fit->d.x);
-	gp_link_opened_free(env, &fit->own);
+	gp_link_prepared_free(env, &fit->prepared);
 	gp_graph_free(env, fit->undirected);
 }
 

@@ -33,7 +33,7 @@ ask(questions *q, const gp_graph *full, const gp_link_fold *fold, const bool *it
 	for (int64_t e = link; e < fold->links && b->sources < GP_LINK_BLOCK; e++)
 	{
 		int32_t		other;
-		int32_t		node = gp_link_asking_end(fold, e, &other);
+		int32_t		node = gp_link_query_end(fold, e, &other);
 
 		q->source[b->sources] = node;
 		q->first[b->sources] = b->n;
@@ -58,21 +58,21 @@ gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fo
 	questions	q = {.slot = gp_alloc_array(env, room, sizeof(int32_t)),
 		.dst = gp_alloc_array(env, room, sizeof(int32_t)),
 	.score = gp_alloc_zero(env, room, sizeof(double))};
-	gp_score_context frame;
+	gp_score_context context;
 	double		most = -1.0;
 	int			best = 0;
 
-	gp_link_ease_frame_open(&frame, dev, fold->graph, item, 1.0, NULL);
+	gp_ease_context_open(&context, dev, fold->graph, item, 1.0, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
 		double		gain = 0.0;
 
-		gp_link_ease_fit(&frame, k, dense);
+		gp_link_ease_fit(&context, k, dense);
 		for (int64_t link = 0; link < fold->links; link += GP_LINK_BLOCK)
 		{
 			env->check_interrupts(env);
 			ask(&q, full, fold, item, link);
-			gp_link_graph_scores(&frame, &q.block, q.score);
+			gp_link_graph_scores(&context, &q.block, q.score);
 			for (int32_t s = 0; s < q.block.sources; s++)
 			{
 				double		own = q.score[q.first[s]];
@@ -86,7 +86,7 @@ gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fo
 		best = gain > NOTICEABLE * most ? k : best;
 		most = k == best ? gain : most;
 	}
-	gp_link_frame_close(&frame);
+	gp_score_context_close(&context);
 	gp_free_all(env, q.slot, q.dst, q.score);
 	return best;
 }

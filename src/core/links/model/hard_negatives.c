@@ -8,10 +8,9 @@
  * where these are too few.
  */
 #include "hard_negatives.h"
-#include "logistic.h"
 
 #define HOP_SALT UINT64_C(0x686f706e65617200)
-#define ASKED_SALT UINT64_C(0x61736b6564000000)
+#define CALIBRATION_SALT UINT64_C(0x61736b6564000000)
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 #define TRIES 64				/* random nodes drawn for each one wanted */
 
@@ -82,7 +81,7 @@ typedef struct reach
 } reach;
 
 static reach *
-reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const int64_t *habits,
+reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const int64_t *topology,
 		   const uint64_t *code, bool features)
 {
 	reach	   *r = gp_alloc_zero(env, 1, sizeof(reach));
@@ -92,8 +91,8 @@ reach_open(gp_env *env, const gp_graph *g, gp_link_candidates candidates, const 
 	r->pattern = (gp_csr) {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0};
 	r->search = gp_link_search_open(env, g, r->symmetric ? r->symmetric : &r->pattern, code,
 									candidates);
-	if (habits)
-		gp_link_search_learn(r->search, gp_link_habits_read(habits), features);
+	if (topology)
+		gp_link_search_learn(r->search, gp_link_topology_read(topology), features);
 	r->found = gp_alloc_array(env, g->nodes, sizeof(int32_t));
 	return r;
 }
@@ -108,7 +107,7 @@ reach_close(reach *r)
 }
 
 int32_t
-gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *other)
+gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 {
 	bool		turn = !fold->graph->directed && e % 2 == 1;
 
@@ -142,11 +141,10 @@ count_common(const reach *search, gp_hard_negatives *r)
 
 gp_hard_negatives
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links,
-					uint64_t seed,
-					const int64_t *habits)
+					uint64_t seed, const int64_t *topology)
 {
 	gp_hard_negatives r = {.links = gp_min64(links, fold->links)};
-	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, habits, NULL,
+	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, topology, NULL,
 								  false);
 
 	r.first = gp_alloc_zero(env, r.links + 1, sizeof(int64_t));
@@ -155,7 +153,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 	for (int64_t e = 0; e < r.links; e++)
 	{
 		int32_t		other;
-		int32_t		node = gp_link_asking_end(fold, e, &other);
+		int32_t		node = gp_link_query_end(fold, e, &other);
 		uint64_t	stream = gp_hash(gp_hash(seed ^ RIVALS_SALT) + (uint64_t) e);
 		int64_t		missing;
 
@@ -184,7 +182,7 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 	for (int64_t e = 0; e < fold->links; e++)
 	{
 		int32_t		other;
-		int32_t		node = gp_link_asking_end(fold, e, &other);
+		int32_t		node = gp_link_query_end(fold, e, &other);
 
 		env->check_interrupts(env);
 		if (draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node,
@@ -200,7 +198,7 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 
 /* Adds a candidate. */
 static void
-add_candidate(gp_link_asked *a, int32_t node, int32_t other, bool linked, double weight)
+add_candidate(gp_calibration_pairs *a, int32_t node, int32_t other, bool linked, double weight)
 {
 	int64_t		at = a->pairs.n++;
 
@@ -212,7 +210,8 @@ add_candidate(gp_link_asked *a, int32_t node, int32_t other, bool linked, double
 
 /* Adds candidates without a link of nodes that are drawn evenly. */
 static void
-ask_nodes(gp_link_asked *a, const gp_graph *full, reach *search, int64_t nodes, uint64_t stream)
+add_drawn_nodes(gp_calibration_pairs *a, const gp_graph *full, reach *search, int64_t nodes,
+				uint64_t stream)
 {
 	for (int64_t q = 0; q < nodes; q++)
 	{
@@ -230,13 +229,13 @@ ask_nodes(gp_link_asked *a, const gp_graph *full, reach *search, int64_t nodes, 
 }
 
 /*
- * Adds the hidden links that are candidates of an end that asks, each for what it stands for among
+ * Adds the hidden links that are candidates of their query end, each for what it stands for among
  * the candidates of so many nodes: few of those that are drawn have one.  The codes, which know
  * the hidden links, find none of them.
  */
 static void
-ask_links(gp_link_asked *a, const gp_graph *full, const gp_link_fold *fold, reach *search,
-		  int64_t nodes, bool all)
+add_hidden_links(gp_calibration_pairs *a, const gp_graph *full, const gp_link_fold *fold,
+				 reach *search, int64_t nodes, bool all)
 {
 	double		ends = full->directed ? 1.0 : 2.0;
 	double		weight = ends * (double) (full->edges - fold->graph->edges) /
@@ -245,7 +244,7 @@ ask_links(gp_link_asked *a, const gp_graph *full, const gp_link_fold *fold, reac
 	for (int64_t e = 0; e < fold->links; e++)
 	{
 		int32_t		other;
-		int32_t		node = gp_link_asking_end(fold, e, &other);
+		int32_t		node = gp_link_query_end(fold, e, &other);
 		int64_t		n = all ? 0 : gp_link_search_node(search->search, node, search->found);
 		int64_t		k = 0;
 
@@ -258,19 +257,20 @@ ask_links(gp_link_asked *a, const gp_graph *full, const gp_link_fold *fold, reac
 }
 
 int64_t
-gp_link_asked_most(const gp_link_fold *fold, int64_t nodes)
+gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
 {
 	return fold->links + nodes * gp_min64(GP_LINK_OTHERS, fold->graph->nodes);
 }
 
-gp_link_asked
-gp_link_asked_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
+gp_calibration_pairs
+gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
 				   int64_t nodes, uint64_t seed)
 {
 	const gp_graph *full = model->graph;
 	bool		all = model->method == GP_LINK_EASE;
-	gp_link_asked a = {.share = (double) (full->edges - fold->graph->edges) / (double) full->edges};
-	int64_t		room = gp_link_asked_most(fold, nodes);
+	int64_t		hidden = full->edges - fold->graph->edges;
+	gp_calibration_pairs a = {.share = (double) hidden / (double) full->edges};
+	int64_t		room = gp_calibration_pairs_most(fold, nodes);
 	bool		features = model->features != NULL;
 	reach	   *near;
 	reach	   *search;
@@ -282,18 +282,18 @@ gp_link_asked_make(gp_env *env, const gp_link_model *model, const gp_link_fold *
 	if (env->dry && gp_link_has_scores(model->method))
 		return a;
 	a.pairs.n = 0;
-	near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->habits, NULL, features);
+	near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->topology, NULL, features);
 	search = reach_open(env, fold->graph, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
-						model->habits, all ? NULL : model->code, features);
-	ask_links(&a, full, fold, near, nodes, all);
-	ask_nodes(&a, full, search, nodes, gp_hash(gp_hash(seed ^ ASKED_SALT)));
+						model->topology, all ? NULL : model->code, features);
+	add_hidden_links(&a, full, fold, near, nodes, all);
+	add_drawn_nodes(&a, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));
 	reach_close(near);
 	reach_close(search);
 	return a;
 }
 
 void
-gp_link_asked_free(gp_env *env, gp_link_asked *a)
+gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *a)
 {
 	gp_link_pairs_free(env, &a->pairs);
 	gp_free_all(env, a->linked, a->weight);
@@ -335,46 +335,4 @@ gp_link_rivals_free(gp_env *env, gp_hard_negatives *r)
 	gp_free_all(env, r->first, r->common, r->allocation);
 	gp_link_pairs_free(env, &r->pairs);
 	memset(r, 0, sizeof(*r));
-}
-
-double
-gp_link_share_odds(double share)
-{
-	const double usual = GP_LINK_MISSING_SHARE;
-
-	return share > 0.0 ? log(share / (1.0 - share)) - log(usual / (1.0 - usual)) : 0.0;
-}
-
-void
-gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds, double *const *logit,
-						double missing_share, gp_link_model *model)
-{
-	/* links that the graph does not show, over its own, where nobody says how many */
-	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
-	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
-	gp_link_asked all = {0};
-	double	   *score;
-	int64_t		n = 0;
-
-	for (int f = 0; f < folds; f++)
-	{
-		n += asked[f].pairs.n;
-		hidden += asked[f].share / folds;
-	}
-	score = gp_alloc_array(env, n, sizeof(double));
-	all.weight = gp_alloc_array(env, n, sizeof(double));
-	all.linked = gp_alloc_array(env, n, sizeof(bool));
-	n = 0;
-	for (int f = 0; f < folds; f++)
-		for (int64_t e = 0; e < asked[f].pairs.n; e++, n++)
-		{
-			score[n] = logit[f][e];
-			all.weight[n] = asked[f].weight[e];
-			all.linked[n] = asked[f].linked[e];
-		}
-	model->curve = gp_link_calibrate(env, n, score, all.linked, all.weight,
-									 hidden / (hidden + missing));
-	model->curve.intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
-	gp_free(env, score);
-	gp_link_asked_free(env, &all);
 }

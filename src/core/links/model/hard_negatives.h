@@ -6,6 +6,8 @@
 
 #include "links/links_internal.h"
 
+#define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
+#define GP_CALIBRATION_NODES 400	/* of all folds, whose candidates the curve is fitted to */
 #define GP_LINK_RIVALS 100		/* of a link, where there are so many nodes */
 #define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
 
@@ -20,19 +22,19 @@ typedef struct gp_hard_negatives
 } gp_hard_negatives;
 
 /*
- * The end of a hidden link of a fold that asks for it, and the other: of an undirected one either
- * in turn.
+ * The end of a hidden link of a fold whose candidates are looked at, and the other end: of an
+ * undirected link either in turn.
  */
-extern int32_t gp_link_asking_end(const gp_link_fold *fold, int64_t e, int32_t *other);
+extern int32_t gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other);
 
 /*
  * The rivals of the first links that a fold hides, found in the fold's graph; none of them is a
- * link of the full graph.  An undirected link is asked of either end in turn.  Habits, which may
- * be NULL, leave out what is never linked.
+ * link of the full graph.  An undirected link is asked of either end in turn.  The topology, which
+ * may be NULL, leaves out what is never linked.
  */
 extern gp_hard_negatives gp_link_rivals_make(gp_env *env, const gp_graph *full,
-										  const gp_link_fold *fold,
-										  int64_t links, uint64_t seed, const int64_t *habits);
+											 const gp_link_fold *fold, int64_t links,
+											 uint64_t seed, const int64_t *topology);
 extern void gp_link_rivals_free(gp_env *env, gp_hard_negatives *rivals);
 
 /*
@@ -42,38 +44,25 @@ extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
 										   const gp_link_fold *fold, uint64_t seed);
 
 /* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
-typedef struct gp_link_asked
+typedef struct gp_calibration_pairs
 {
 	gp_link_pairs pairs;
 	bool	   *linked;			/* hidden by the fold */
 	double	   *weight;			/* candidates that a pair stands for */
 	double		share;			/* of all links, hidden by the fold */
-} gp_link_asked;
+} gp_calibration_pairs;
 
 /*
- * Candidates of a model are found as its predictions will be, by its method, habits and codes.
+ * Candidates of a model are found as its predictions will be, by its method, topology and codes.
  * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
  * the nodes that are drawn.
  */
-extern gp_link_asked gp_link_asked_make(gp_env *env, const gp_link_model *model,
+extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
 										const gp_link_fold *fold, int64_t nodes, uint64_t seed);
 
 /* The most of them, which a dry run has. */
-extern int64_t gp_link_asked_most(const gp_link_fold *fold, int64_t nodes);
-extern void gp_link_asked_free(gp_env *env, gp_link_asked *asked);
-
-/*
- * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters
- * (Platt 1999).  Of the links that a fold's graph does not show, the fold hides some; the others
- * are missing from the whole graph, too, and stand among the pairs without a link.  In the whole
- * graph those are left, and missing_share scales their odds.  0 is GP_LINK_MISSING_SHARE.
- */
-extern void gp_link_asked_calibrate(gp_env *env, const gp_link_asked *asked, int folds,
-									double *const *logit, double missing_share,
-									gp_link_model *model);
-
-/* What a share of missing links adds to a logit; 0 for the usual one, or where nobody says. */
-extern double gp_link_share_odds(double share);
+extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
+extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
 extern void gp_link_rivals_rank(const gp_hard_negatives *rivals, const double *score,

@@ -9,11 +9,13 @@
 #include "regression/regression.h"
 #include "links/links_internal.h"
 
-gp_link_opened
-gp_link_opened_make(gp_env *env, const gp_link_fold *fold, int folds)
+gp_link_prepared
+gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds)
 {
-	gp_link_opened opened = {.habits = gp_alloc_zero(env, GP_LINK_HABITS, sizeof(int64_t))};
-	gp_link_held *held = &opened.held;
+	gp_link_prepared prepared = {
+		.topology = gp_alloc_zero(env, GP_LINK_TOPOLOGY_COUNTS, sizeof(int64_t))
+	};
+	gp_link_held *held = &prepared.held;
 
 	for (int f = 0; f < folds; f++)
 		held->n += fold[f].pairs.n;
@@ -31,9 +33,9 @@ gp_link_opened_make(gp_env *env, const gp_link_fold *fold, int folds)
 			held->linked[first + e] = e < fold[f].links;
 		}
 		held->first[held->folds] = first + fold[f].pairs.n;
-		gp_link_habits_count(env, &fold[f], opened.habits, held->together + first);
+		gp_link_topology_count(env, &fold[f], prepared.topology, held->together + first);
 	}
-	return opened;
+	return prepared;
 }
 
 /* The mean of the folds that know a figure; NaN of none. */

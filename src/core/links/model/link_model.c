@@ -100,7 +100,7 @@ place_of(gp_link_model *m, enum array_tag tag)
 		case TAG_FEATURE_NORM:
 			return (place) {&m->feature_norm, x ? m->powers * n : 0, false};
 		case TAG_HABITS:
-			return (place) {&m->habits, GP_LINK_HABITS, true};
+			return (place) {&m->topology, GP_LINK_TOPOLOGY_COUNTS, true};
 		case TAG_CODE:
 			return (place) {&m->code, GP_LINK_CODE_WORDS * n, true};
 		default:
@@ -158,7 +158,7 @@ gp_link_model_free(gp_env *env, gp_link_model *m)
 {
 	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point,
 		m->taken, m->centre, m->spread,
-		m->feature_mean, m->feature_dot, m->feature_norm, m->habits, m->code, m->diagonal};
+		m->feature_mean, m->feature_dot, m->feature_norm, m->topology, m->code, m->diagonal};
 
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
@@ -176,24 +176,24 @@ gp_link_release(gp_env *env, void *model)
 }
 
 gp_link_model *
-gp_link_model_begin(gp_env *env, const gp_link_opened *opened, gp_link_method method,
+gp_link_model_begin(gp_env *env, const gp_link_prepared *prepared, gp_link_method method,
 					const gp_graph *graph)
 {
 	gp_link_model *model = gp_alloc_zero(env, 1, sizeof(gp_link_model));
 
 	model->method = method;
 	model->graph = graph;
-	model->held = opened->held;
-	model->habits = opened->habits;
-	model->features = opened->features;
+	model->held = prepared->held;
+	model->topology = prepared->topology;
+	model->features = prepared->features;
 	return model;
 }
 
 gp_link_model *
-gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_opened *opened,
+gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_prepared *prepared,
 				  gp_link_model *model)
 {
-	*opened = (gp_link_opened) {.habits = NULL};
+	*prepared = (gp_link_prepared) {.topology = NULL};
 	if (dev->env->dry)
 	{
 		if (problem->keep > 0)
@@ -202,19 +202,19 @@ gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_opened
 
 			gp_free_all(dev->env, kept.first, kept.row);
 		}
-		model->held = opened->held;
-		model->habits = NULL;
+		model->held = prepared->held;
+		model->topology = NULL;
 		model->features = NULL;
 	}
 	return model;
 }
 
 void
-gp_link_opened_free(gp_env *env, gp_link_opened *opened)
+gp_link_prepared_free(gp_env *env, gp_link_prepared *prepared)
 {
-	gp_link_held_free(env, &opened->held);
-	gp_free(env, opened->habits);
-	gp_features_free(env, opened->features);
+	gp_link_held_free(env, &prepared->held);
+	gp_free(env, prepared->topology);
+	gp_features_free(env, prepared->features);
 }
 
 /* What a restored model is checked with. */
@@ -377,8 +377,8 @@ check_arrays(const restorer *r, const gp_link_model *m)
 		sound &= isfinite(m->row[k]) && isfinite(m->row_variance[k]) && m->row_variance[k] >= 0.0f;
 	for (int64_t k = 0; k < m->points * (int64_t) m->width; k++)
 		sound &= isfinite(m->point[k]) != 0;
-	for (int k = 0; m->habits != NULL && k < GP_LINK_HABITS; k++)
-		sound &= m->habits[k] >= 0 && m->habits[k] <= MOST_COUNTED;
+	for (int k = 0; m->topology != NULL && k < GP_LINK_TOPOLOGY_COUNTS; k++)
+		sound &= m->topology[k] >= 0 && m->topology[k] <= MOST_COUNTED;
 	if (!sound)
 		refuse(r, "a number is out of range");
 }

@@ -51,12 +51,4 @@ extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64
 extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
 extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
 
-/*
- * The curve of probabilities; weight is what each of n scores counts for.  It flattens at the
- * links' mean score where these are many and say so.  known is the share of all links that are
- * labelled as such, whatever their scores (Elkan and Noto 2008).
- */
-extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *score,
-									   const bool *label, const double *weight, double known);
-
 #endif							/* GP_LINK_LOGISTIC_H */

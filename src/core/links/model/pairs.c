@@ -11,7 +11,7 @@
  * graph without the fold's links, and neither these nor the fold's non-links are
  * learnt from.
  */
-#include "hard_negatives.h"
+#include "calibration.h"
 #include "link_regression.h"
 
 #include <stdio.h>
@@ -22,34 +22,40 @@
 #define ROW_NUMBERS 16777216	/* that all nodes' rows together may have beyond the least rank */
 #define LEARNT 4000				/* links that are learnt from, and as many non-links */
 #define INDUCING 500				/* pairs that carry the regression, half of them links */
-#define RANKED 50				/* links of all folds that are ranked among rivals */
-#define ASKED 100				/* nodes of all folds whose candidates the curve is fitted to */
+#define FEWER 4					/* times: each pair that is ranked costs a row of covariances */
 #define CONSTANT 0.1			/* added to the nodes' kernel, relative to its mean variance */
 #define LEARN_SALT UINT64_C(0x6c6561726e000000)
 
 /* Penalties of the weights, of which the folds' likelihood chooses one. */
 static const double penalties[] = {0.01, 0.1, 1.0};
 
-#define GRID ((int) (sizeof(penalties) / sizeof(penalties[0])))
+#define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
+
+/* What is learnt from: links first, then as many non-links. */
+typedef struct training_pairs
+{
+	gp_link_pairs pairs;
+	int64_t		links;
+} training_pairs;
 
 /* A fold, the pairs that it learns from, and the others: those it hides, rivals, candidates. */
-typedef struct part
+typedef struct fold_pairs
 {
 	gp_link_fold fold;
-	gp_link_fold learnt;
+	training_pairs learnt;
 	gp_hard_negatives rivals;
-	gp_link_asked asked;
+	gp_calibration_pairs calibration;
 	gp_link_pairs others;
-} part;
+} fold_pairs;
 
-/* What a fit works with; the last part is of the whole graph, and hides nothing. */
+/* What a fit works with; the last fold is the whole graph, and hides nothing. */
 typedef struct pairs_fit
 {
 	gp_env	   *env;
 	const gp_link_problem *problem;
-	gp_link_opened own;
+	gp_link_prepared prepared;
 	int			folds;
-	part		part[GP_LINK_FOLDS + 1];
+	fold_pairs	fold[GP_LINK_FOLDS + 1];
 } pairs_fit;
 
 /* What the folds say of a penalty. */
@@ -59,7 +65,7 @@ typedef struct trial
 	double	   *logit;			/* of each of them */
 	double	   *variance;
 	gp_link_ranks ranks;
-	double	   *asked[GP_LINK_FOLDS];	/* logits of a fold's candidates */
+	double	   *calibration[GP_LINK_FOLDS];	/* logits of a fold's candidates */
 } trial;
 
 /* The columns of the factor of n nodes. */
@@ -129,11 +135,11 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 }
 
 /* Links and as many non-links of a graph: links first.  The graph whose links are known is full. */
-static gp_link_fold
-training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_t seed,
+static training_pairs
+draw_training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_t seed,
 			   const gp_link_pairs *except)
 {
-	gp_link_fold t = {NULL, {0, NULL, NULL}, 0};
+	training_pairs t = {.links = 0};
 	gp_link_pairs links = gp_link_sample_links(env, graph, seed, LEARNT);
 	gp_link_pairs missing = gp_link_sample_missing(env, full, seed, links.n, except);
 
@@ -146,7 +152,7 @@ training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_
 
 /* The inducing pairs: the first of the links and of the non-links, which come in random order. */
 static void
-set_inducing(gp_env *env, const gp_link_fold *t, gp_link_model *model)
+set_inducing(gp_env *env, const training_pairs *t, gp_link_model *model)
 {
 	int64_t		links = gp_min64(t->links, INDUCING / 2);
 
@@ -183,7 +189,7 @@ typedef struct regression
 /* Prepares it, and the model of its graph. */
 static regression
 regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
-				const part *p, gp_link_model *model)
+				const fold_pairs *p, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_pairs all = gp_link_pairs_concat(env, &p->learnt.pairs, &p->others);
@@ -229,12 +235,12 @@ static void
 try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
 {
 	gp_env	   *env = dev->env;
-	const part *p = &fit->part[f];
-	int64_t		from = fit->own.held.first[f];
+	const fold_pairs *p = &fit->fold[f];
+	int64_t		from = fit->prepared.held.first[f];
 	gp_link_model model = {0};
 	regression	r = regression_open(dev, fit->problem, p->fold.graph, p, &model);
 
-	for (int g = 0; g < GRID; g++)
+	for (int g = 0; g < PENALTIES; g++)
 	{
 		const double *logit = r.logistic.logit + p->learnt.pairs.n;
 		const double *rivals = logit + p->fold.pairs.n;
@@ -247,8 +253,9 @@ try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
 		for (int64_t e = 0; e < p->fold.pairs.n; e++)
 			x[g].loss += gp_link_loss(e < p->fold.links, logit[e]);
 		gp_link_rivals_rank(&p->rivals, rivals, &x[g].ranks);
-		x[g].asked[f] = gp_alloc_array(env, p->asked.pairs.n, sizeof(double));
-		memcpy(x[g].asked[f], rivals + p->rivals.pairs.n, p->asked.pairs.n * sizeof(double));
+		x[g].calibration[f] = gp_alloc_array(env, p->calibration.pairs.n, sizeof(double));
+		memcpy(x[g].calibration[f], rivals + p->rivals.pairs.n,
+			   p->calibration.pairs.n * sizeof(double));
 	}
 	regression_close(&r);
 	gp_free_all(env, model.inducing, model.row);
@@ -259,21 +266,21 @@ static double
 choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
-	gp_link_asked asked[GP_LINK_FOLDS];
-	trial		x[GRID] = {{0}};
+	gp_calibration_pairs calibration[GP_LINK_FOLDS];
+	trial		x[PENALTIES] = {{0}};
 	int			best = 0;
 
-	for (int g = 0; g < GRID; g++)
+	for (int g = 0; g < PENALTIES; g++)
 	{
 		x[g].logit = gp_alloc_zero(env, model->held.n, sizeof(double));
 		x[g].variance = gp_alloc_zero(env, model->held.n, sizeof(double));
 	}
 	for (int f = 0; f < fit->folds; f++)
 	{
-		asked[f] = fit->part[f].asked;
+		calibration[f] = fit->fold[f].calibration;
 		try_fold(dev, fit, f, x);
 	}
-	for (int g = 1; g < GRID; g++)
+	for (int g = 1; g < PENALTIES; g++)
 		if (x[g].loss < x[best].loss)
 			best = g;
 	for (int64_t e = 0; e < model->held.n; e++)
@@ -282,14 +289,14 @@ choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 		model->held.row[e].variance = x[best].variance[e];
 	}
 	model->held.ranks = x[best].ranks;
-	gp_link_asked_calibrate(env, asked, fit->folds, x[best].asked, fit->problem->missing_share,
-							model);
+	gp_link_calibrate_model(env, calibration, fit->folds, x[best].calibration,
+							fit->problem->missing_share, model);
 	gp_link_held_judge(env, model);
-	for (int g = 0; g < GRID; g++)
+	for (int g = 0; g < PENALTIES; g++)
 	{
 		gp_free_all(env, x[g].logit, x[g].variance);
 		for (int f = 0; f < fit->folds; f++)
-			gp_free(env, x[g].asked[f]);
+			gp_free(env, x[g].calibration[f]);
 	}
 	return penalties[best];
 }
@@ -308,34 +315,36 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
 	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fold);
-	fit->own = gp_link_opened_make(env, fold, fit->folds);
-	all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph,.habits = fit->own.habits};
+	fit->prepared = gp_link_prepared_make(env, fold, fit->folds);
+	all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph,
+		.topology = fit->prepared.topology};
 	for (int f = 0; f < fit->folds; f++)
 	{
-		part	   *q = &fit->part[f];
+		fold_pairs *q = &fit->fold[f];
 		gp_link_pairs hidden;
 
 		q->fold = fold[f];
-		q->asked = gp_link_asked_make(env, &all, &q->fold, ASKED / fit->folds,
-									  p->seed + (uint64_t) f);
-		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold, RANKED / fit->folds, p->seed,
-										NULL);
-		q->learnt = training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);
+		q->calibration = gp_calibration_pairs_make(env, &all, &q->fold,
+												   GP_CALIBRATION_NODES / FEWER / fit->folds,
+												   p->seed + (uint64_t) f);
+		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold,
+										GP_LINK_RANKED / FEWER / fit->folds, p->seed, NULL);
+		q->learnt = draw_training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);
 		hidden = gp_link_pairs_concat(env, &q->fold.pairs, &q->rivals.pairs);
-		q->others = gp_link_pairs_concat(env, &hidden, &q->asked.pairs);
+		q->others = gp_link_pairs_concat(env, &hidden, &q->calibration.pairs);
 		gp_link_pairs_free(env, &hidden);
 	}
-	fit->part[fit->folds].learnt = training_pairs(env, p->graph, p->graph, seed, NULL);
+	fit->fold[fit->folds].learnt = draw_training_pairs(env, p->graph, p->graph, seed, NULL);
 }
 
 static void *
 pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 {
 	pairs_fit  *fit = state;
-	const part *whole = &fit->part[fit->folds];
+	const fold_pairs *whole = &fit->fold[fit->folds];
 	gp_env	   *env = dev->env;
 	const gp_graph *graph = fit->problem->graph;
-	gp_link_model *model = gp_link_model_begin(env, &fit->own, GP_LINK_PAIRS, graph);
+	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_PAIRS, graph);
 	double		penalty = choose_penalty(dev, fit, model);
 	regression	r = regression_open(dev, fit->problem, graph, whole, model);
 
@@ -347,7 +356,7 @@ pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 	regression_close(&r);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
 	model->code = gp_link_codes(dev, fit->problem);
-	return gp_link_model_end(dev, fit->problem, &fit->own, model);
+	return gp_link_model_end(dev, fit->problem, &fit->prepared, model);
 }
 
 static void
@@ -363,15 +372,15 @@ pairs_close(void *state)
 
 	for (int f = 0; f <= fit->folds; f++)
 	{
-		part	   *p = &fit->part[f];
+		fold_pairs *p = &fit->fold[f];
 
 		gp_link_fold_free(fit->env, &p->fold);
 		gp_link_pairs_free(fit->env, &p->learnt.pairs);
 		gp_link_rivals_free(fit->env, &p->rivals);
-		gp_link_asked_free(fit->env, &p->asked);
+		gp_calibration_pairs_free(fit->env, &p->calibration);
 		gp_link_pairs_free(fit->env, &p->others);
 	}
-	gp_link_opened_free(fit->env, &fit->own);
+	gp_link_prepared_free(fit->env, &fit->prepared);
 }
 
 const gp_method gp_method_pairs = {

@@ -6,18 +6,17 @@
  * steps.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
+#include "calibration.h"
 #include "link_regression.h"
-#include "hard_negatives.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>
 
-#define LABELLED HOP + 1		/* kinds that are learnt from */
 
-/* The pairs of a fold, kind after kind. */
+/* The pairs of a fold, kind after kind; it learns from those before the rivals. */
 enum kind
 {
-	LINKS, RANDOM, HOP, RIVALS, ASKED, KINDS
+	LINKS, RANDOM, HOP, RIVALS, CALIBRATION, KINDS, LABELLED = RIVALS
 };
 
 /* Penalties of a Gaussian process. */
@@ -25,25 +24,23 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
-#define RANKED 200				/* links of all folds that are ranked among rivals */
-#define CANDIDATES_OF 400		/* nodes of all folds whose candidates the curve is fitted to, */
-#define CANDIDATES_OF_ITEMS 1600	/* and of users and items, whose links are less even */
+#define ITEMS_CALIBRATION_NODES 1600	/* of users and items, whose links are less even */
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
 #define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
 
-/* A fold on its way to rows. */
-typedef struct sample
+/* A fold with its pairs. */
+typedef struct fold_pairs
 {
 	gp_link_fold fold;
 	gp_hard_negatives rivals;
-	gp_link_asked asked;
+	gp_calibration_pairs calibration;
 	gp_link_pairs pairs;		/* of all kinds */
 	int64_t		first[KINDS + 1];
 	double	   *score;			/* pairs.n x width */
-} sample;
+} fold_pairs;
 
 /* What a fit works with: the folds with their pairs, and the rows that are learnt from. */
 typedef struct scores_fit
@@ -51,7 +48,7 @@ typedef struct scores_fit
 	gp_device  *dev;
 	gp_env	   *env;
 	const gp_link_problem *problem;
-	gp_link_opened own;			/* its features are ready for cosines */
+	gp_link_prepared prepared;	/* its features are ready for cosines */
 	bool	   *item;			/* of the method ease: each node; else NULL */
 	bool		dense;			/* by inverses of the items */
 	int32_t		steps;
@@ -60,8 +57,8 @@ typedef struct scores_fit
 	int			threads;		/* that each score a fold */
 	size_t		room;			/* of one of them */
 	int			folds;
-	int64_t		candidates_of;	/* nodes of all folds */
-	sample		fold[GP_LINK_FOLDS];
+	int64_t		calibration_nodes;	/* of all folds */
+	fold_pairs	fold[GP_LINK_FOLDS];
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
 	int64_t		n;
 	double	   *score;			/* n x width */
@@ -71,21 +68,21 @@ typedef struct scores_fit
 } scores_fit;
 
 /* A regression and what it says of the folds, each learnt without it. */
-typedef struct attempt
+typedef struct trial
 {
 	gp_link_model kept;			/* what the model has of it */
-	double		gain;			/* by which attempts are compared */
+	double		gain;			/* by which trials are compared */
 	double	   *logit;			/* n */
 	double	   *variance;		/* n */
 	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
-	double	   *asked[GP_LINK_FOLDS];	/* and of its candidates */
+	double	   *calibration[GP_LINK_FOLDS];	/* and of its candidates */
 	double	   *before;			/* logits of the first fold's by all rows, on its graph, */
 	double	   *after;			/* and on the whole one */
-} attempt;
+} trial;
 
-/* Copies pairs behind those of a sample. */
+/* Copies pairs behind those of a fold. */
 static void
-add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
+add_pairs(fold_pairs *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
 {
 	int64_t		at = s->first[kind];
 
@@ -98,27 +95,28 @@ add_pairs(sample *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, i
 
 /* Draws the pairs of fold f; a dry run has some others in the place of candidates. */
 static void
-fill_sample(scores_fit *r, int f)
+fill_fold(scores_fit *r, int f)
 {
 	gp_env	   *env = r->env;
 	const gp_graph *graph = r->problem->graph;
-	sample	   *s = &r->fold[f];
+	fold_pairs *s = &r->fold[f];
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
 	gp_link_pairs hop = {0};
 
 	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
-	if (r->own.features == NULL)
+	if (r->prepared.features == NULL)
 		hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
-	s->rivals = gp_link_rivals_make(env, graph, &s->fold, RANKED / r->folds, r->problem->seed,
-									r->own.habits);
+	s->rivals = gp_link_rivals_make(env, graph, &s->fold, GP_LINK_RANKED / r->folds,
+									r->problem->seed, r->prepared.topology);
 	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + s->rivals.pairs.n +
-									gp_link_asked_most(&s->fold, r->candidates_of / r->folds));
+									gp_calibration_pairs_most(&s->fold,
+															  r->calibration_nodes / r->folds));
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
 	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
 	s->first[KINDS] = s->pairs.n;
-	for (int64_t e = s->first[ASKED]; e < s->pairs.n; e++)
+	for (int64_t e = s->first[CALIBRATION]; e < s->pairs.n; e++)
 	{
 		s->pairs.src[e] = (int32_t) (gp_hash(seed + (uint64_t) (e / GP_LINK_OTHERS)) %
 									 (uint64_t) graph->nodes);
@@ -129,19 +127,20 @@ fill_sample(scores_fit *r, int f)
 
 /* Finds the candidates of a model in all folds. */
 static void
-ask(scores_fit *r, const gp_link_model *model)
+find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 {
 	uint64_t	seed = gp_hash(r->problem->seed);
 
 	for (int f = 0; f < r->folds; f++)
 	{
-		sample	   *s = &r->fold[f];
+		fold_pairs *s = &r->fold[f];
 
-		s->asked = gp_link_asked_make(r->env, model, &s->fold, r->candidates_of / r->folds,
-									  seed + (uint64_t) f);
+		s->calibration = gp_calibration_pairs_make(r->env, model, &s->fold,
+												   r->calibration_nodes / r->folds,
+												   seed + (uint64_t) f);
 		if (r->env->dry)
 			continue;
-		add_pairs(s, ASKED, &s->asked.pairs, 0, s->asked.pairs.n);
+		add_pairs(s, CALIBRATION, &s->calibration.pairs, 0, s->calibration.pairs.n);
 		s->pairs.n = s->first[KINDS];
 	}
 }
@@ -151,24 +150,25 @@ static void
 score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
 	const scores_fit *r = arg;
-	const sample *s = &r->fold[f];
-	gp_score_context frame;
+	const fold_pairs *s = &r->fold[f];
+	gp_score_context context;
 
-	gp_link_frame_open(&frame, dev, s->fold.graph, r->own.features, r->steps, r->powers, NULL);
-	gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
-	gp_link_frame_close(&frame);
+	gp_score_context_open(&context, dev, s->fold.graph, r->prepared.features, r->steps,
+						  r->powers, NULL);
+	gp_link_pair_scores(&context, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
+	gp_score_context_close(&context);
 }
 
 /* Scores the first fold's candidates on the whole graph. */
 static void
-score_whole(scores_fit *r, gp_score_context *frame)
+score_whole(scores_fit *r, gp_score_context *context)
 {
-	const sample *s = &r->fold[0];
-	int64_t		at = s->first[ASKED];
-	int64_t		n = s->asked.pairs.n;
+	const fold_pairs *s = &r->fold[0];
+	int64_t		at = s->first[CALIBRATION];
+	int64_t		n = s->calibration.pairs.n;
 
 	r->whole = gp_alloc_zero(r->env, n * r->width, sizeof(double));
-	gp_link_pair_scores(frame, n, s->pairs.src + at, s->pairs.dst + at, r->whole);
+	gp_link_pair_scores(context, n, s->pairs.src + at, s->pairs.dst + at, r->whole);
 }
 
 /* Scores all folds, each by a thread of its own: what a fold needs is too little for several. */
@@ -192,10 +192,10 @@ score_folds(scores_fit *r)
 		r->env->progress(r->env, GP_PHASE_PAIRS, f, r->folds);
 		score_fold(r, r->dev, 0, f);
 	}
-	gp_link_frame_open(&whole, r->dev, r->problem->graph, r->own.features, r->steps, r->powers,
-					   NULL);
+	gp_score_context_open(&whole, r->dev, r->problem->graph, r->prepared.features, r->steps,
+						  r->powers, NULL);
 	score_whole(r, &whole);
-	gp_link_frame_close(&whole);
+	gp_score_context_close(&whole);
 }
 
 /* The one score of users and items of all folds, by the ridge that the first of them chooses. */
@@ -204,23 +204,23 @@ score_items(scores_fit *r, gp_link_model *model)
 {
 	const gp_graph *graph = r->problem->graph;
 	int			ridge = gp_link_ease_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
-	gp_score_context frame;
+	gp_score_context context;
 
 	for (int f = 0; f < r->folds; f++)
 	{
-		const sample *s = &r->fold[f];
+		const fold_pairs *s = &r->fold[f];
 
-		gp_link_ease_frame_open(&frame, r->dev, s->fold.graph, r->item, 1.0, NULL);
-		gp_link_ease_fit(&frame, ridge, r->dense);
-		gp_link_pair_scores(&frame, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
-		gp_link_frame_close(&frame);
+		gp_ease_context_open(&context, r->dev, s->fold.graph, r->item, 1.0, NULL);
+		gp_link_ease_fit(&context, ridge, r->dense);
+		gp_link_pair_scores(&context, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
+		gp_score_context_close(&context);
 	}
-	gp_link_ease_frame_open(&frame, r->dev, graph, r->item, 1.0, NULL);
-	gp_link_ease_fit(&frame, ridge, r->dense);
-	score_whole(r, &frame);
-	model->scale = frame.ridge;
-	model->diagonal = gp_link_ease_diagonal(&frame);
-	gp_link_frame_close(&frame);
+	gp_ease_context_open(&context, r->dev, graph, r->item, 1.0, NULL);
+	gp_link_ease_fit(&context, ridge, r->dense);
+	score_whole(r, &context);
+	model->scale = context.ridge;
+	model->diagonal = gp_link_ease_diagonal(&context);
+	gp_score_context_close(&context);
 }
 
 /*
@@ -235,7 +235,7 @@ list_rows(scores_fit *r)
 	r->weight = gp_alloc_array(r->env, r->n, sizeof(double));
 	for (int f = 0; f < r->folds; f++)
 	{
-		const sample *s = &r->fold[f];
+		const fold_pairs *s = &r->fold[f];
 		double		others = 0.0;
 
 		memcpy(r->score + r->first[f] * r->width, s->score,
@@ -266,18 +266,18 @@ logits_by(const scores_fit *r, gp_link_regression *g, int64_t n, const double *s
 static double *
 logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 {
-	const sample *s = &r->fold[f];
+	const fold_pairs *s = &r->fold[f];
 
 	return logits_by(r, g, s->first[kind + 1] - s->first[kind],
 					 s->score + s->first[kind] * r->width);
 }
 
 /*
- * What attempts are compared by: how held-out links rank among their rivals.  With features it is
+ * What trials are compared by: how held-out links rank among their rivals.  With features it is
  * the likelihood of held-out rows: links beyond reach would rank first for being no rivals.
  */
 static double
-gain_of(const scores_fit *r, const attempt *a)
+gain_of(const scores_fit *r, const trial *a)
 {
 	gp_link_ranks ranks = {0};
 	double		loss = 0.0;
@@ -286,21 +286,21 @@ gain_of(const scores_fit *r, const attempt *a)
 		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &ranks);
 	for (int64_t e = 0; e < r->n; e++)
 		loss += r->weight[e] * gp_link_loss(r->label[e], a->logit[e]);
-	return r->own.features ? -loss : ranks.reciprocal / (double) ranks.links;
+	return r->prepared.features ? -loss : ranks.reciprocal / (double) ranks.links;
 }
 
 /*
  * Learns from all rows, then, from there, from all folds but one; the mode of all rows comes last,
  * so that it is what is kept.
  */
-static attempt
+static trial
 try_regression(const scores_fit *r, bool process, double penalty)
 {
 	gp_env	   *env = r->env;
 	gp_device  *dev = r->dev;
 	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
 	gp_link_logistic *l = &g.logistic;
-	attempt		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
+	trial		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 
@@ -323,13 +323,13 @@ try_regression(const scores_fit *r, bool process, double penalty)
 		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
 		gp_link_logistic_variances(l, first, n, a.variance + first);
 		a.rival[f] = logits_of(r, &g, f, RIVALS);
-		a.asked[f] = logits_of(r, &g, f, ASKED);
+		a.calibration[f] = logits_of(r, &g, f, CALIBRATION);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	a.gain = gain_of(r, &a);
-	a.before = logits_of(r, &g, 0, ASKED);
-	a.after = logits_by(r, &g, r->fold[0].asked.pairs.n, r->whole);
+	a.before = logits_of(r, &g, 0, CALIBRATION);
+	a.after = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
 	a.kept.root = gp_link_logistic_spread(l, g.root);
 	if (a.kept.m > 0)
@@ -343,31 +343,31 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	return a;
 }
 
-/* Frees an attempt, but for what is kept of it. */
+/* Frees a trial, but for what is kept of it. */
 static void
-free_attempt(const scores_fit *r, attempt *a)
+free_trial(const scores_fit *r, trial *a)
 {
 	gp_free_all(r->env, a->logit, a->variance, a->before, a->after);
 	for (int f = 0; f < r->folds; f++)
-		gp_free_all(r->env, a->rival[f], a->asked[f]);
+		gp_free_all(r->env, a->rival[f], a->calibration[f]);
 }
 
-/* The better one of two attempts; the other is freed.  A dry run takes the larger one. */
-static attempt
-better_of(const scores_fit *r, attempt *a, attempt *b)
+/* The better one of two trials; the other is freed.  A dry run takes the larger one. */
+static trial
+better_trial(const scores_fit *r, trial *a, trial *b)
 {
 	bool		second = r->env->dry || b->gain > a->gain;
-	attempt    *other = second ? a : b;
+	trial	   *other = second ? a : b;
 	gp_link_model *gone = &other->kept;
 
-	free_attempt(r, other);
+	free_trial(r, other);
 	gp_free_all(r->env, gone->row, gone->alpha, gone->root, gone->centre, gone->spread);
 	return second ? *b : *a;
 }
 
 /* The logits and the ranks of what is held out. */
 static void
-fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
+fill_held(const scores_fit *r, const trial *a, gp_link_held *held)
 {
 	for (int f = 0; f < r->folds; f++)
 	{
@@ -380,68 +380,18 @@ fill_held(const scores_fit *r, const attempt *a, gp_link_held *held)
 	}
 }
 
-/* The mean and the spread of n logits, of which each counts for its weight. */
-static void
-weighted_moments(int64_t n, const double *logit, const double *weight, double *mean, double *spread)
-{
-	double		all = 0.0;
-
-	*mean = *spread = 0.0;
-	for (int64_t e = 0; e < n; e++)
-	{
-		all += weight[e];
-		*mean += weight[e] * logit[e];
-	}
-	*mean /= all;
-	for (int64_t e = 0; e < n; e++)
-		*spread += weight[e] * (logit[e] - *mean) * (logit[e] - *mean);
-	*spread = sqrt(*spread / all);
-}
-
-/*
- * Moves and stretches the curve as the links that the first fold hides do the logits: the same
- * candidates without a link are scored on its graph and on the whole one, and count by what they
- * say of the curve.
- */
-static void
-stretch_curve(gp_env *env, const gp_link_asked *asked, const attempt *a, gp_link_curve *curve)
-{
-	int64_t		n = asked->pairs.n;
-	double	   *weight = gp_alloc_array(env, n, sizeof(double));
-	double		mean[2];
-	double		spread[2];
-	double		ratio;
-
-	for (int64_t e = 0; e < n; e++)
-	{
-		double		p = gp_link_probability(curve, a->before[e]);
-
-		weight[e] = asked->linked[e] ? 0.0 : asked->weight[e] * p * (1.0 - p);
-	}
-	weighted_moments(n, a->before, weight, &mean[0], &spread[0]);
-	weighted_moments(n, a->after, weight, &mean[1], &spread[1]);
-	gp_free(env, weight);
-	ratio = spread[1] / spread[0];
-	if (!isfinite(ratio) || !(ratio > 0.0))
-		return;
-	curve->slope /= ratio;
-	curve->bend /= ratio;
-	curve->knee = mean[1] + ratio * (curve->knee - mean[0]);
-	curve->intercept += curve->slope * (ratio * mean[0] - mean[1]);
-}
-
 /* Keeps the features' statistics on the whole graph. */
 static void
 keep_features(const scores_fit *r, gp_link_model *model)
 {
 	gp_score_context f;
 
-	gp_link_frame_open(&f, r->dev, r->problem->graph, model->features, 1, model->powers, NULL);
+	gp_score_context_open(&f, r->dev, r->problem->graph, model->features, 1, model->powers, NULL);
 	model->feature_mean = f.mean;
 	model->feature_dot = f.dot;
 	model->feature_norm = f.norm;
 	f.owns_statistics = false;
-	gp_link_frame_close(&f);
+	gp_score_context_close(&f);
 }
 
 /* Steps of the Laplacian scores, and powers of A whose features are compared: fewer take less. */
@@ -467,13 +417,13 @@ open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
 	gp_power_refuse(env, problem->program);
 	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
-	r->own = gp_link_opened_make(env, fold, r->folds);
+	r->prepared = gp_link_prepared_make(env, fold, r->folds);
 	if (r->powers > 0)
-		r->own.features = gp_link_features_prepare(env, problem->features, problem->seed);
+		r->prepared.features = gp_link_features_prepare(env, problem->features, problem->seed);
 	for (int f = 0; f < r->folds; f++)
 	{
 		r->fold[f].fold = fold[f];
-		fill_sample(r, f);
+		fill_fold(r, f);
 		r->first[f + 1] = r->n += r->fold[f].first[LABELLED];
 	}
 }
@@ -484,7 +434,7 @@ scores_open(void *state, gp_device *dev, const gp_problem *p, const void *option
 	scores_fit *r = state;
 
 	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
-		.candidates_of = CANDIDATES_OF};
+		.calibration_nodes = GP_CALIBRATION_NODES};
 	choose_depth(r);
 	open_folds(r, dev, options);
 	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
@@ -499,7 +449,7 @@ ease_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 	scores_fit *r = state;
 
 	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
-		.candidates_of = CANDIDATES_OF_ITEMS,.width = 1,.dense = true};
+		.calibration_nodes = ITEMS_CALIBRATION_NODES,.width = 1,.dense = true};
 	r->item = gp_link_items_find(r->env, p->graph, NULL);
 	open_folds(r, dev, options);
 }
@@ -510,10 +460,10 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	scores_fit *r = state;
 	gp_env	   *env = r->env = dev->env;
 	const gp_link_problem *problem = r->problem;
-	gp_link_model *model = gp_link_model_begin(env, &r->own, r->item ? GP_LINK_EASE :
+	gp_link_model *model = gp_link_model_begin(env, &r->prepared, r->item ? GP_LINK_EASE :
 											   GP_LINK_SCORES, problem->graph);
-	attempt		best;
-	gp_link_asked asked[GP_LINK_FOLDS];
+	trial		best;
+	gp_calibration_pairs calibration[GP_LINK_FOLDS];
 
 	r->dev = dev;
 	model->steps = r->steps;
@@ -521,10 +471,10 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
 	model->code = gp_link_codes(dev, problem);
 	/* The scores of all folds' pairs. */
-	ask(r, model);
+	find_calibration_pairs(r, model);
 	for (int f = 0; f < r->folds; f++)
 	{
-		asked[f] = r->fold[f].asked;
+		calibration[f] = r->fold[f].calibration;
 		r->fold[f].score = gp_alloc_zero(env, r->fold[f].pairs.n * r->width, sizeof(double));
 	}
 	if (r->item)
@@ -537,13 +487,13 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	best = try_regression(r, false, 1.0);
 	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
 	{
-		attempt		other = try_regression(r, true, penalties[k]);
+		trial		other = try_regression(r, true, penalties[k]);
 
-		best = better_of(r, &best, &other);
+		best = better_trial(r, &best, &other);
 	}
 	fill_held(r, &best, &model->held);
-	gp_link_asked_calibrate(env, asked, r->folds, best.asked, 0.0, model);
-	stretch_curve(env, &asked[0], &best, &model->curve);
+	gp_link_calibrate_model(env, calibration, r->folds, best.calibration, 0.0, model);
+	gp_link_stretch_curve(env, &calibration[0], best.before, best.after, &model->curve);
 	model->curve.intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;
 	model->width = r->width;
@@ -554,16 +504,16 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	model->centre = best.kept.centre;
 	model->spread = best.kept.spread;
 	gp_link_held_judge(env, model);
-	free_attempt(r, &best);
+	free_trial(r, &best);
 	for (int f = 0; f < r->folds; f++)
 	{
 		gp_free(env, r->fold[f].score);
-		gp_link_asked_free(env, &r->fold[f].asked);
+		gp_calibration_pairs_free(env, &r->fold[f].calibration);
 	}
 	gp_free_all(env, r->score, r->label, r->weight, r->whole);
 	if (model->features)
 		keep_features(r, model);
-	return gp_link_model_end(dev, problem, &r->own, model);
+	return gp_link_model_end(dev, problem, &r->prepared, model);
 }
 
 static void
@@ -580,7 +530,7 @@ scores_explain(const void *state, gp_plan *plan)
 
 /* One fold after the other. */
 static bool
-scores_spare(void *state)
+scores_use_less_memory(void *state)
 {
 	scores_fit *r = state;
 	bool		may = r->threads > 1;
@@ -591,7 +541,7 @@ scores_spare(void *state)
 
 /* Conjugate gradients in place of inverses. */
 static bool
-ease_spare(void *state)
+ease_use_less_memory(void *state)
 {
 	scores_fit *r = state;
 	bool		may = r->dense;
@@ -611,18 +561,18 @@ scores_close(void *state)
 		gp_link_rivals_free(r->env, &r->fold[f].rivals);
 		gp_link_pairs_free(r->env, &r->fold[f].pairs);
 	}
-	gp_link_opened_free(r->env, &r->own);
+	gp_link_prepared_free(r->env, &r->prepared);
 	gp_free(r->env, r->item);
 }
 
 const gp_method gp_method_scores = {
 	.name = "scores",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
 	.open = scores_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
-	.spare = scores_spare,.close = scores_close
+	.use_less_memory = scores_use_less_memory,.close = scores_close
 };
 
 const gp_method gp_method_ease = {
 	.name = "ease",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
 	.open = ease_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
-	.spare = ease_spare,.close = scores_close
+	.use_less_memory = ease_use_less_memory,.close = scores_close
 };

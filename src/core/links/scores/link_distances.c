@@ -49,29 +49,29 @@ touches(fold_view *v, int32_t node, int32_t mark)
 }
 
 /* How far apart two nodes lie; mark is this pair's. */
-static enum gp_link_habit
+static enum gp_link_topology_kind
 distance(fold_view *v, int32_t i, int32_t j, int32_t mark)
 {
 	const gp_csr *a = &v->a;
 	int64_t		most;
 
 	if (v->sides.component[i] != v->sides.component[j])
-		return GP_HABIT_APART;
+		return GP_TOPOLOGY_APART;
 	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
 		v->mark[a->col[k]] = mark;
 	if (v->mark[j] == mark)
-		return GP_HABIT_ONE;
+		return GP_TOPOLOGY_ONE;
 	if (touches(v, j, mark))
-		return GP_HABIT_TWO;
+		return GP_TOPOLOGY_TWO;
 	most = v->work + PAIR_WORK;
 	for (int64_t k = a->start[j]; k < a->start[j + 1] && v->work < most; k++)
 		if (touches(v, a->col[k], mark))
-			return GP_HABIT_THREE;
-	return GP_HABIT_MORE;
+			return GP_TOPOLOGY_THREE;
+	return GP_TOPOLOGY_MORE;
 }
 
 void
-gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together)
+gp_link_topology_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool *together)
 {
 	const gp_link_pairs *pairs = &fold->pairs;
 	const gp_graph *g = fold->graph;
@@ -87,15 +87,15 @@ gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool
 	{
 		int32_t		i = pairs->src[e];
 		int32_t		j = pairs->dst[e];
-		int64_t    *own = count + (e < fold->links ? 0 : GP_LINK_HABITS / 2);
+		int64_t    *own = count + (e < fold->links ? 0 : GP_LINK_TOPOLOGY_COUNTS / 2);
 
 		together[e] = v.sides.component[i] == v.sides.component[j];
-		own[GP_HABIT_PAIRS]++;
+		own[GP_TOPOLOGY_PAIRS]++;
 		own[distance(&v, i, j, (int32_t) e + 1)]++;
-		own[GP_HABIT_SIDED] += together[e] && v.sides.side[i] != GP_LINK_NO_SIDE;
-		own[GP_HABIT_SAME_SIDE] += gp_link_same_side(&v.sides, i, j);
-		own[GP_HABIT_FROM_END] += ends[i] && g->start[i + 1] == g->start[i];
-		own[GP_HABIT_TO_START] += !ends[j] && g->start[j + 1] > g->start[j];
+		own[GP_TOPOLOGY_SIDED] += together[e] && v.sides.side[i] != GP_LINK_NO_SIDE;
+		own[GP_TOPOLOGY_SAME_SIDE] += gp_link_same_side(&v.sides, i, j);
+		own[GP_TOPOLOGY_FROM_END] += ends[i] && g->start[i + 1] == g->start[i];
+		own[GP_TOPOLOGY_TO_START] += !ends[j] && g->start[j + 1] > g->start[j];
 	}
 	gp_link_sides_free(env, &v.sides);
 	gp_csr_free(env, symmetric);
@@ -107,21 +107,22 @@ gp_link_habits_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bool
  * it is a kind of.  One link of it counts as seen: a few pairs prove nothing.
  */
 static bool
-never(const int64_t *count, enum gp_link_habit kind, enum gp_link_habit all)
+never(const int64_t *count, enum gp_link_topology_kind kind, enum gp_link_topology_kind all)
 {
-	const int64_t *other = count + GP_LINK_HABITS / 2;
+	const int64_t *other = count + GP_LINK_TOPOLOGY_COUNTS / 2;
 
 	return other[kind] > 0 && RARE * (count[kind] + 1) * other[all] <= other[kind] * count[all];
 }
 
-gp_link_habits
-gp_link_habits_read(const int64_t *count)
+gp_link_topology
+gp_link_topology_read(const int64_t *count)
 {
-	gp_link_habits h;
+	gp_link_topology h;
 
-	h.two_sided = never(count, GP_HABIT_SAME_SIDE, GP_HABIT_SIDED);
-	h.starts = never(count, GP_HABIT_FROM_END, GP_HABIT_PAIRS);
-	h.ends = never(count, GP_HABIT_TO_START, GP_HABIT_PAIRS);
-	h.three = count[GP_HABIT_THREE] >= ENOUGH && 2 * count[GP_HABIT_THREE] > count[GP_HABIT_TWO];
+	h.two_sided = never(count, GP_TOPOLOGY_SAME_SIDE, GP_TOPOLOGY_SIDED);
+	h.starts = never(count, GP_TOPOLOGY_FROM_END, GP_TOPOLOGY_PAIRS);
+	h.ends = never(count, GP_TOPOLOGY_TO_START, GP_TOPOLOGY_PAIRS);
+	h.three = count[GP_TOPOLOGY_THREE] >= ENOUGH &&
+		2 * count[GP_TOPOLOGY_THREE] > count[GP_TOPOLOGY_TWO];
 	return h;
 }

@@ -140,8 +140,9 @@ open_features(gp_score_context *f, const gp_link_model *model)
 }
 
 void
-gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph, const gp_features *x,
-				   int32_t steps, int32_t powers, const gp_link_model *model)
+gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+					  const gp_features *x, int32_t steps, int32_t powers,
+					  const gp_link_model *model)
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .powers = x ? powers : 0, .x = x};
@@ -161,8 +162,8 @@ gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph, c
 }
 
 void
-gp_link_ease_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-						const bool *item, double ridge, const double *diagonal)
+gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+					 const bool *item, double ridge, const double *diagonal)
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 		.width = 1};
@@ -172,16 +173,16 @@ gp_link_ease_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *gra
 }
 
 void
-gp_link_ease_frame_restore(gp_score_context *f, gp_device *dev, const gp_link_model *model)
+gp_ease_context_restore(gp_score_context *f, gp_device *dev, const gp_link_model *model)
 {
 	bool	   *item = gp_link_items_find(dev->env, model->graph, NULL);
 
-	gp_link_ease_frame_open(f, dev, model->graph, item, model->scale, model->diagonal);
+	gp_ease_context_open(f, dev, model->graph, item, model->scale, model->diagonal);
 	gp_free(dev->env, item);
 }
 
 void
-gp_link_frame_close(gp_score_context *f)
+gp_score_context_close(gp_score_context *f)
 {
 	gp_env	   *env = f->env;
 

@@ -1,7 +1,7 @@
 /*
  * scores.h - what is said of a pair of nodes before any learning.
  *
- * A frame is a graph made ready: sparse matrices of its pattern under several
+ * A context is a graph made ready: sparse matrices of its pattern under several
  * scalings, and the features' means and norms.  All scores of pairs (i, j) are
  * entries of columns M e_i, where M is a polynomial of these matrices, so pairs
  * that share a source share its column, and 64 sources are computed at once.
@@ -69,13 +69,13 @@ typedef struct gp_score_context
 } gp_score_context;
 
 /*
- * Makes a frame of a graph; x (prepared) may be NULL.  Means and norms are
+ * Makes the context of a graph; x (prepared) may be NULL.  Means and norms are
  * computed, or taken from a model when given.
  */
-extern void gp_link_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-							   const gp_features *x, int32_t steps, int32_t powers,
-							   const gp_link_model *model);
-extern void gp_link_frame_close(gp_score_context *f);
+extern void gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+								  const gp_features *x, int32_t steps, int32_t powers,
+								  const gp_link_model *model);
+extern void gp_score_context_close(gp_score_context *f);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
 extern int32_t gp_link_width(const gp_graph *graph, int32_t powers);
@@ -83,7 +83,7 @@ extern int32_t gp_link_graph_width(const gp_graph *graph);
 
 /*
  * One block: at most GP_LINK_BLOCK sources, and pairs that each name the slot
- * of their source.  When cut is set, slot c's pair is (source[c], partner[c]),
+ * of their source.  Where partner is given, slot c's pair is (source[c], partner[c]),
  * which is scored as if that link were not there.
  */
 typedef struct gp_link_block
@@ -95,20 +95,6 @@ typedef struct gp_link_block
 	const int32_t *slot;		/* n */
 	const int32_t *dst;			/* n */
 } gp_link_block;
-
-/* link_removal.c */
-
-/*
- * dst = (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
- * in which a(source, :)' may be left.
- */
-extern void gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp_csr *b,
-								  const gp_csr *turned, const int32_t *source, gp_matrix rows,
-								  gp_matrix dst);
-
-/* The entries of s b at the block's pairs; out has one for each. */
-extern void gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_csr *s,
-								 gp_matrix b, double *out);
 
 /*
  * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
@@ -149,6 +135,18 @@ extern void gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, 
 extern void gp_link_cut_columns(gp_score_context *f, const gp_csr *s, double self, int32_t sources,
 								const int32_t *source, gp_matrix scratch, gp_matrix dst,
 								const gp_link_cut *cuts);
+
+/*
+ * dst = (a b)(source, :)', one source for each column.  turned is b'; rows is scratch,
+ * in which a(source, :)' may be left.
+ */
+extern void gp_link_first_product(gp_score_context *f, const gp_csr *a, const gp_csr *b,
+								  const gp_csr *turned, const int32_t *source, gp_matrix rows,
+								  gp_matrix dst);
+
+/* The entries of s b at the block's pairs; out has one for each. */
+extern void gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_csr *s,
+								 gp_matrix b, double *out);
 
 /* structure.c: fills the scores that need no features. */
 extern void gp_link_structure(gp_score_context *f, const gp_link_block *block,
@@ -191,14 +189,13 @@ extern void gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *
 extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *share);
 
 /*
- * A frame of the one score, of these items; with the diagonal (nodes) of an earlier fit by the
+ * The context of the one score, of these items; with the diagonal (nodes) of an earlier fit by the
  * ridge, or NULL.
  */
-extern void gp_link_ease_frame_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-									const bool *item,
-									double ridge, const double *diagonal);
-extern void gp_link_ease_frame_restore(gp_score_context *f, gp_device *dev,
-									   const gp_link_model *model);
+extern void gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+								 const bool *item, double ridge, const double *diagonal);
+extern void gp_ease_context_restore(gp_score_context *f, gp_device *dev,
+									const gp_link_model *model);
 extern void gp_link_ease_open(gp_score_context *f, const bool *item, double ridge,
 							   const double *diagonal);
 extern void gp_link_ease_close(gp_score_context *f);

@@ -79,8 +79,8 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 
 	if (width)
 	{
-		gp_link_graph_scores(&l->frame, &block, score);
-		gp_link_feature_scores(&l->frame, &block, score);
+		gp_link_graph_scores(&l->context, &block, score);
+		gp_link_feature_scores(&l->context, &block, score);
 	}
 	for (int64_t e = 0; e < n; e++)
 		row[e] = (gp_link_row) {.src = block.source[g->slot[e]],.dst = g->dst[e]};
@@ -125,8 +125,8 @@ links_on(const gp_links *l, gp_device *dev)
 {
 	gp_links	on = *l;
 
-	on.dev = on.frame.dev = dev;
-	on.env = on.frame.env = dev->env;
+	on.dev = on.context.dev = dev;
+	on.env = on.context.env = dev->env;
 	return on;
 }
 
@@ -277,7 +277,7 @@ run_waves(best *b, int64_t n, const int32_t *node, int32_t size)
 static gp_link_search *
 open_search(gp_links *l, gp_link_candidates candidates)
 {
-	const gp_csr *neighbours = l->frame.weights;
+	const gp_csr *neighbours = l->context.weights;
 
 	if (l->search && l->candidates == candidates && l->other == NULL)
 		return l->search;
@@ -291,12 +291,12 @@ open_search(gp_links *l, gp_link_candidates candidates)
 		neighbours = l->neighbours;
 	}
 	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code,
-									l->frame.items ? GP_CANDIDATES_ALL : candidates);
+									l->context.items ? GP_CANDIDATES_ALL : candidates);
 	l->candidates = candidates;
 	if (l->other)
 		gp_link_search_among(l->search, l->among, l->other);
-	else if ((candidates == GP_CANDIDATES_AUTO || l->frame.items) && l->model->habits)
-		gp_link_search_learn(l->search, gp_link_habits_read(l->model->habits),
+	else if ((candidates == GP_CANDIDATES_AUTO || l->context.items) && l->model->topology)
+		gp_link_search_learn(l->search, gp_link_topology_read(l->model->topology),
 							 l->model->features != NULL);
 	return l->search;
 }
@@ -367,8 +367,8 @@ search_nodes(best *b, int64_t n, const int32_t *node, gp_link_candidates candida
 	int32_t		size = gp_link_has_scores(l->model->method) ?
 		gp_link_block_size(l->model->graph->nodes) : GP_LINK_BLOCK;
 
-	if (l->frame.items)
-		gp_link_ease_expect(&l->frame, n);
+	if (l->context.items)
+		gp_link_ease_expect(&l->context, n);
 	open_lots(b, n, size, candidates);
 	if (b->env->dry)
 	{

@@ -36,7 +36,7 @@ struct gp_link_search
 	uint64_t   *hub;			/* degree and number of the node's hubs */
 	gp_link_tables tables;
 	/* what was learnt; all false and NULL before */
-	gp_link_habits habits;
+	gp_link_topology topology;
 	gp_link_sides sides;		/* when it is two-sided */
 	bool	   *ends;			/* nodes that links lead to, where only these are candidates */
 	int64_t		among;			/* nodes that alone are candidates, where other is set */
@@ -90,13 +90,13 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 }
 
 void
-gp_link_search_learn(gp_link_search *s, gp_link_habits habits, bool features)
+gp_link_search_learn(gp_link_search *s, gp_link_topology topology, bool features)
 {
-	s->habits = habits;
+	s->topology = topology;
 	s->features = features;
-	if (habits.two_sided)
+	if (topology.two_sided)
 		s->sides = gp_link_sides_find(s->env, s->neighbours);
-	if (habits.ends)
+	if (topology.ends)
 		s->ends = gp_link_ends_find(s->env, s->graph);
 }
 
@@ -243,7 +243,7 @@ two_hops(gp_link_search *s, int32_t node)
 static inline bool
 has_side(const gp_link_search *s, int32_t node)
 {
-	return s->habits.two_sided && s->sides.side[node] != GP_LINK_NO_SIDE;
+	return s->topology.two_sided && s->sides.side[node] != GP_LINK_NO_SIDE;
 }
 
 /* True for a pair that is never a link. */
@@ -277,7 +277,7 @@ drop_never(gp_link_search *s, int32_t node)
 {
 	int64_t		n = 0;
 
-	if (!s->habits.two_sided && !s->ends)
+	if (!s->topology.two_sided && !s->ends)
 		return;
 	for (int64_t k = 0; k < s->found; k++)
 		if (never_linked(s, node, s->out[k]))
@@ -392,7 +392,7 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 		gp_sort_columns(s->env, out, s->found);
 		return s->found;
 	}
-	if (s->habits.starts && degree(s, node) > 0 &&
+	if (s->topology.starts && degree(s, node) > 0 &&
 		s->graph->start[node + 1] == s->graph->start[node])
 		return 0;
 	if (s->candidates == GP_CANDIDATES_ALL)
@@ -418,7 +418,7 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
 		/* Three steps where that is to be, and the nearest in the kernel. */
 		gp_link_nearest best;
 
-		if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->habits.three ||
+		if (s->candidates == GP_CANDIDATES_THREE_HOPS || s->topology.three ||
 			(s->candidates == GP_CANDIDATES_AUTO && found_few(s, node)))
 			behind_found(s, node, n);
 		count_work(s, gp_link_nearest_find(&s->tables, &s->marks, node, &best));

@@ -28,9 +28,9 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	if (!scores)
 		return l;
 	if (model->method == GP_LINK_EASE)
-		gp_link_ease_frame_restore(&l->frame, dev, model);
+		gp_ease_context_restore(&l->context, dev, model);
 	else
-		gp_link_frame_open(&l->frame, dev, model->graph, model->features, model->steps,
+		gp_score_context_open(&l->context, dev, model->graph, model->features, model->steps,
 						   model->powers, model);
 	l->z = (gp_matrix) {.type = GP_DOUBLE};
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
@@ -54,7 +54,7 @@ gp_links_close(gp_links *l)
 		gp_link_search_close(l->search);
 	gp_csr_free(l->env, l->neighbours);
 	if (gp_link_has_scores(l->model->method))
-		gp_link_frame_close(&l->frame);
+		gp_score_context_close(&l->context);
 	gp_destroy_all(dev, &l->alpha, &l->root, &l->z, &l->rough_z, &l->rough_alpha);
 	gp_free(l->env, l);
 }
@@ -153,15 +153,15 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 
 	if (gp_link_has_scores(l->model->method))
 		score = gp_alloc_array(l->env, band.count * l->model->width, sizeof(double));
-	if (l->frame.items)
-		gp_link_ease_expect(&l->frame, n);
+	if (l->context.items)
+		gp_link_ease_expect(&l->context, n);
 	for (; band.count > 0; gp_band_next(&band))
 	{
 		l->env->progress(l->env, GP_PHASE_PAIRS, band.first, n);
 		for (int64_t e = band.first; e < band.first + band.count; e++)
 			out[e] = (gp_link_row) {.src = src[e], .dst = dst[e]};
 		if (score)
-			gp_link_pair_scores(&l->frame, band.count, src + band.first, dst + band.first, score);
+			gp_link_pair_scores(&l->context, band.count, src + band.first, dst + band.first, score);
 		gp_links_posterior(l, band.count, score, out + band.first);
 	}
 	gp_free(l->env, score);

@@ -1,5 +1,5 @@
 /*
- * test_habits.c - what hidden links say of where links lie: sides of a graph,
+ * test_topology.c - what hidden links say of where links lie: sides of a graph,
  * the counts by brute force, and the suggestions for two-sided graphs.
  */
 #include "base/base.h"
@@ -178,16 +178,16 @@ brute_counts(gp_env *env, const gp_link_fold *fold, int64_t *count, const bool *
 	{
 		int			i = fold->pairs.src[e];
 		int			j = fold->pairs.dst[e];
-		int64_t    *c = count + (e < fold->links ? 0 : GP_LINK_HABITS / 2);
+		int64_t    *c = count + (e < fold->links ? 0 : GP_LINK_TOPOLOGY_COUNTS / 2);
 		int			steps[MOST];
 
 		steps_from(a, i, steps);
-		c[GP_HABIT_PAIRS]++;
-		c[steps[j] < 0 ? GP_HABIT_APART : steps[j] > 3 ? GP_HABIT_MORE : GP_HABIT_ONE + steps[j] - 1]++;
-		c[GP_HABIT_SIDED] += steps[j] > 0 && s.side[i] != GP_LINK_NO_SIDE;
-		c[GP_HABIT_SAME_SIDE] += gp_link_same_side(&s, i, j);
-		c[GP_HABIT_FROM_END] += in[i] > 0 && g->start[i + 1] == g->start[i];
-		c[GP_HABIT_TO_START] += in[j] == 0 && g->start[j + 1] > g->start[j];
+		c[GP_TOPOLOGY_PAIRS]++;
+		c[steps[j] < 0 ? GP_TOPOLOGY_APART : steps[j] > 3 ? GP_TOPOLOGY_MORE : GP_TOPOLOGY_ONE + steps[j] - 1]++;
+		c[GP_TOPOLOGY_SIDED] += steps[j] > 0 && s.side[i] != GP_LINK_NO_SIDE;
+		c[GP_TOPOLOGY_SAME_SIDE] += gp_link_same_side(&s, i, j);
+		c[GP_TOPOLOGY_FROM_END] += in[i] > 0 && g->start[i + 1] == g->start[i];
+		c[GP_TOPOLOGY_TO_START] += in[j] == 0 && g->start[j + 1] > g->start[j];
 		wrong += together[e] != (steps[j] >= 0);
 	}
 	return wrong;
@@ -197,16 +197,16 @@ brute_counts(gp_env *env, const gp_link_fold *fold, int64_t *count, const bool *
 static void
 check_counts(gp_env *env, gp_graph *g, const char *name, int64_t *count)
 {
-	int64_t		want[GP_LINK_HABITS] = {0};
+	int64_t		want[GP_LINK_TOPOLOGY_COUNTS] = {0};
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int			folds = gp_link_folds_make(env, g, 5, fold);
 	bool	   *together = gp_alloc_zero(env, folds * MOST_PAIRS, sizeof(bool));
 	size_t		base = env->used;
 	int			wrong = 0;
 
-	memset(count, 0, GP_LINK_HABITS * sizeof(int64_t));
+	memset(count, 0, GP_LINK_TOPOLOGY_COUNTS * sizeof(int64_t));
 	for (int f = 0; f < folds; f++)
-		gp_link_habits_count(env, &fold[f], count, together + f * MOST_PAIRS);
+		gp_link_topology_count(env, &fold[f], count, together + f * MOST_PAIRS);
 	is_int((long long) (env->used - base), 0, "counting holds nothing");
 	for (int f = 0; f < folds; f++)
 		wrong += brute_counts(env, &fold[f], want, together + f * MOST_PAIRS);
@@ -218,11 +218,11 @@ check_counts(gp_env *env, gp_graph *g, const char *name, int64_t *count)
 static void
 check_habits(gp_env *env, gp_graph *g, const char *name, bool two_sided, bool starts, bool ends, bool three)
 {
-	int64_t		count[GP_LINK_HABITS];
-	gp_link_habits h;
+	int64_t		count[GP_LINK_TOPOLOGY_COUNTS];
+	gp_link_topology h;
 
 	check_counts(env, g, name, count);
-	h = gp_link_habits_read(count);
+	h = gp_link_topology_read(count);
 	ok(h.two_sided == two_sided && h.starts == starts && h.ends == ends && h.three == three,
 	   "and what they say");
 }
@@ -291,7 +291,7 @@ best_of(gp_env *env, const gp_link_model *model, bool learnt, gp_link_candidates
 	gp_links   *l;
 
 	if (!learnt)
-		used.habits = NULL;
+		used.topology = NULL;
 	l = gp_links_open(gp_device_cpu(env, 1), &used);
 	for (int32_t i = 0; i < nodes; i++)
 		node[i] = i;
@@ -397,7 +397,7 @@ check_hubs(gp_env *env)
 {
 	int			users = 3000;
 	gp_edges   *edges = gp_edges_create(env, users + 3000, false, false);
-	gp_link_habits h = {.two_sided = true};
+	gp_link_topology h = {.two_sided = true};
 	int32_t    *out = gp_alloc_array(env, users + 3000, sizeof(int32_t));
 	gp_graph   *g;
 	gp_link_search *s;
@@ -435,7 +435,7 @@ check_favourite(gp_env *env)
 {
 	int			users = 6000;
 	gp_edges   *edges = gp_edges_create(env, users + 40, false, false);
-	gp_link_habits h = {.two_sided = true};
+	gp_link_topology h = {.two_sided = true};
 	int32_t    *out = gp_alloc_array(env, users + 40, sizeof(int32_t));
 	gp_graph   *g;
 	gp_link_search *s;
@@ -463,7 +463,7 @@ check_newcomer(gp_env *env)
 	gp_graph   *g = likes(env, false, 0);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = gp_alloc_zero(env, (NODES + 1) * GP_LINK_CODE_WORDS, sizeof(uint64_t));
-	gp_link_habits h = {.two_sided = true};
+	gp_link_topology h = {.two_sided = true};
 	int32_t		out[NODES + 1];
 	gp_link_search *s;
 	int64_t		n;
@@ -493,15 +493,15 @@ count_and_search(gp_env *env)
 	gp_graph   *g = likes(env, true, 0);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_fold fold[GP_LINK_FOLDS];
-	int64_t		count[GP_LINK_HABITS] = {0};
+	int64_t		count[GP_LINK_TOPOLOGY_COUNTS] = {0};
 	bool		together[MOST_PAIRS];
 	int32_t		out[NODES + 1];
 	gp_link_search *s;
 
 	gp_link_folds_make(env, g, 5, fold);
-	gp_link_habits_count(env, &fold[0], count, together);
+	gp_link_topology_count(env, &fold[0], count, together);
 	s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_AUTO);
-	gp_link_search_learn(s, gp_link_habits_read(count), false);
+	gp_link_search_learn(s, gp_link_topology_read(count), false);
 	for (int i = 0; i <= NODES; i++)
 		gp_link_search_node(s, i, out);
 	gp_link_search_close(s);
@@ -511,7 +511,7 @@ count_and_search(gp_env *env)
 static void
 check_faults(void)
 {
-	disturb("habits", TEST_REFUSE, 1, 20, count_and_search(env));
+	disturb("topology", TEST_REFUSE, 1, 20, count_and_search(env));
 }
 
 int

@@ -1,0 +1,38 @@
+/*
+ * calibration.h - from logits to the probabilities of links.
+ */
+#ifndef GP_LINK_CALIBRATION_H
+#define GP_LINK_CALIBRATION_H
+
+#include "hard_negatives.h"
+
+/*
+ * The curve of probabilities; weight is what each of n scores counts for.  It flattens at the
+ * links' mean score where these are many and say so.  known is the share of all links that are
+ * labelled as such, whatever their scores (Elkan and Noto 2008).
+ */
+extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *score,
+									   const bool *label, const double *weight, double known);
+
+/*
+ * The curve of a model's probabilities, from the logits of each fold's candidates: two parameters
+ * (Platt 1999).  Of the links that a fold's graph does not show, the fold hides some; the others
+ * are missing from the whole graph, too, and stand among the pairs without a link.  In the whole
+ * graph those are left, and missing_share scales their odds.  0 is GP_LINK_MISSING_SHARE.
+ */
+extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *asked, int folds,
+									double *const *logit, double missing_share,
+									gp_link_model *model);
+
+/* What a share of missing links adds to a logit; 0 for the usual one, or where nobody says. */
+extern double gp_link_share_odds(double share);
+
+/*
+ * Moves and stretches the curve as the links that a fold hides do the logits: its candidates
+ * without a link have logits before, on its graph, and after, on the whole one, and count by what
+ * they say of the curve.
+ */
+extern void gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *before,
+								  const double *after, gp_link_curve *curve);
+
+#endif							/* GP_LINK_CALIBRATION_H */
