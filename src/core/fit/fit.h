@@ -56,7 +56,7 @@ extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
  */
 extern gp_posterior *gp_fit_compared(gp_device *dev, const gp_problem *problem);
 
-/* True when the kernel has a low-rank factor, which powers of it need: its parts are not too many. */
+/* True when the kernel has a low-rank factor, as its powers need: its parts are not too many. */
 extern bool gp_fit_has_factor(gp_device *dev, const gp_problem *problem);
 
 /* The problem as it is then fitted. */
