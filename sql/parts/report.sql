@@ -382,7 +382,7 @@ AS $sql$
         string_agg(format('<tr><td>%s</td><td class="n">%s</td>%s</tr>', to_char(since, 'YYYY-MM-DD'), labelled, cells), '' ORDER BY since))
     FROM (SELECT since, max(labelled) AS labelled, array_agg('#' || metric ORDER BY metric) AS metrics,
                  string_agg(format('<td class="n">%s</td>', round(value::numeric, 3)), '' ORDER BY metric) AS cells
-          FROM @extschema@.gp_backtest(model) WHERE metric IN ('accuracy', 'nll', 'mae', 'rmse') GROUP BY since) AS block
+          FROM @extschema@.gp_backtest(model) WHERE metric IN ('accuracy', 'nll', 'mae', 'r2', 'rmse') GROUP BY since) AS block
     GROUP BY metrics
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_backtest(text) IS
@@ -473,6 +473,9 @@ AS $sql$
                        'their 90%% interval.', round(100 * (figures ->> 'r2')::numeric, 1), CASE WHEN timed THEN 'those of its time' ELSE 'itself' END,
                        round(100 * (figures ->> 'coverage90')::numeric, 1))
          WHERE figures ? 'r2'),
+        (SELECT CASE WHEN forward > 0.005 THEN format('From earlier times alone it explains %s%%.', round(100 * forward, 1))
+                     ELSE 'From earlier times alone it explains nothing.' END
+         FROM (SELECT (figures ->> 'forward_r2')::numeric) AS earlier (forward) WHERE forward IS NOT NULL),
         (SELECT format('Of held-out links, %s%% are within the first twenty of a hundred candidates; by chance 20%% are.',
                        round(100 * (figures ->> 'hits_at_20')::numeric, 1))
          WHERE figures ? 'hits_at_20'))

@@ -137,31 +137,6 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	gp_free_all(env, s.class, probability);
 }
 
-/* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */
-static void
-value_metrics(const gp_targets *t, const gp_solution *solution, double *metric)
-{
-	double		squares = 0.0;
-	double		total = 0.0;
-	double		sizes = 0.0;
-	double		inside = 0.0;
-
-	for (int64_t i = 0; i < t->m; i++)
-	{
-		double		r = t->y[i] - solution->loo_mean[i];
-
-		squares += r * r;
-		sizes += fabs(r);
-		total += t->y[i] * t->y[i];
-		inside += solution->loo_variance &&
-			fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
-	}
-	metric[GP_METRIC_R2] = total > 0.0 ? 1.0 - squares / total : NAN;
-	metric[GP_METRIC_RMSE] = t->unit * sqrt(squares / t->m);
-	metric[GP_METRIC_MAE] = t->unit * sizes / t->m;
-	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
-}
-
 /*
  * One minus the error of what is said of labels (m x columns; rows of NaN: nothing is), relative
  * to that of the mean, or of the class shares; NaN where nothing is said.
@@ -194,8 +169,43 @@ score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 			dd += (t->share[c] - 1.0 / t->columns) * (t->share[c] - 1.0 / t->columns);
 		total = dd > 1e-12 && yd > 0.0 ? total - yd * yd / (dd * told) : total;
 	}
+	else
+	{
+		double		sum = 0.0;
+
+		for (int64_t k = 0; k < told; k++)
+			sum += t->y[index[k]];
+		double		left = told > 0 ? total - sum * sum / (double) told : 0.0;
+
+		/* What is left of equal labels is rounding. */
+		total = left > 1e-12 * total ? left : 0.0;
+	}
 	gp_free(env, index);
 	return total > 0.0 ? 1.0 - error / total : NAN;
+}
+
+/* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */
+static void
+value_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
+			  const gp_solution *solution, double *metric)
+{
+	double		squares = 0.0;
+	double		sizes = 0.0;
+	double		inside = 0.0;
+
+	for (int64_t i = 0; i < t->m; i++)
+	{
+		double		r = t->y[i] - solution->loo_mean[i];
+
+		squares += r * r;
+		sizes += fabs(r);
+		inside += solution->loo_variance &&
+			fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
+	}
+	metric[GP_METRIC_R2] = score_of(env, problem, t, solution->loo_mean);
+	metric[GP_METRIC_RMSE] = t->unit * sqrt(squares / t->m);
+	metric[GP_METRIC_MAE] = t->unit * sizes / t->m;
+	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
 }
 
 /* A label, and how strange it is to a model without it. */
@@ -308,7 +318,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	if (!targets->few && classes)
 		class_metrics(env, problem, targets, solution, out);
 	else if (!targets->few)
-		value_metrics(targets, solution, out->metric);
+		value_metrics(env, problem, targets, solution, out->metric);
 	else if (classes)
 		gp_notice(env, "Label at least two nodes of each of two classes.",
 				  "too few labels to calibrate the probabilities: they are rough guesses");
@@ -365,7 +375,7 @@ gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metr
 	if (told->n > 0 && told->label)
 		class_metrics(env, &problem, &t, &solution, &out);
 	else if (told->n > 0)
-		value_metrics(&t, &solution, out.metric);
+		value_metrics(env, &problem, &t, &solution, out.metric);
 	memcpy(metric, out.metric, sizeof(out.metric));
 	gp_targets_free(env, &t);
 	gp_free(env, mean);

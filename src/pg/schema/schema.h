@@ -149,9 +149,13 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
 /*
  * Checks the expressions of a task as the present user, under the present search_path, which they
  * are pinned to from then on: 42601 for what is no single expression, 42P17 for a volatile
- * function, 42804 for a filter that is not boolean.  Sets the task's path.
+ * function, 42804 for a filter that is not boolean.  Sets the task's path.  Returns what the target
+ * does not depend on and should, "t" or "horizon"; NULL where it depends on both.
  */
-extern void gnngp_check_expressions(gnngp_graph_def *task);
+extern const char *gnngp_check_expressions(gnngp_graph_def *task);
+
+/* Tells of it, once the task is made. */
+extern void gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking);
 
 /* What a model keeps of it (pg/store/store.h). */
 struct gnngp_task_state

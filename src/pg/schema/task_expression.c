@@ -117,25 +117,39 @@ check_query(const gnngp_graph_def *task, const char *expression)
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
 }
 
-/* Tells of a target that is the same as of all times: facts may show it before it was known. */
-static void
-tell_timeless(const gnngp_graph_def *task, Query *query)
+/* What a target has to depend on and does not: "t", "horizon", or NULL. */
+static const char *
+lacks(Query *query)
 {
 	ListCell   *cell;
+	bool		has_t = false;
+	bool		has_horizon = false;
 
 	foreach(cell, pull_vars_of_level((Node *) query->targetList, 0))
 	{
 		const Var  *var = lfirst_node(Var, cell);
 		const RangeTblEntry *of = rt_fetch(var->varno, query->rtable);
 
-		/* x.t of the query above, or x itself. */
-		if (of->rtekind == RTE_SUBQUERY && var->varattno <= 1)
-			return;
+		/* x.t and x.horizon of the query above, or x itself. */
+		has_t = has_t || (of->rtekind == RTE_SUBQUERY && var->varattno <= 1);
+		has_horizon = has_horizon || (of->rtekind == RTE_SUBQUERY && var->varattno != 1);
 	}
-	ereport(NOTICE,
-			(errmsg("the target of task \"%s\" does not depend on t", task->name),
-			 errdetail("Its answer is that of today as of every time, so that facts may show it too early."),
-			 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
+	return !has_t ? "t" : !has_horizon ? "horizon" : NULL;
+}
+
+void
+gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking)
+{
+	if (lacking && strcmp(lacking, "t") == 0)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" does not depend on t", task->name),
+				 errdetail("Its answer is that of today as of every time, so that facts may show it too early."),
+				 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
+	else if (lacking)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" does not depend on horizon", task->name),
+				 errdetail("If it looks at all that follows t, older labels see more of it than newer ones."),
+				 errhint("End what it looks at: AND l.taken <= t + horizon, where taken is the time of row l.")));
 }
 
 /* True for a function that tells the moment of the statement, or the time since. */
@@ -236,8 +250,9 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 /*
  * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17
  * for a function that gives another result each time, and would make labels that nobody can check.
+ * What it lacks of t and horizon is returned.
  */
-static void
+static const char *
 check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
 	Node	   *raw;
@@ -261,8 +276,7 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errmsg("argument \"%s\" of task \"%s\" depends on the present time", argument, task->name),
 				 errdetail("It would show later facts as of an earlier time, and labels could not be reproduced."),
 				 errhint("Compare times with t and t + horizon.")));
-	if (strcmp(argument, "target") == 0)
-		tell_timeless(task, query);
+	return lacks(query);
 }
 
 /* The type of an expression, and the tables that it reads. */
@@ -322,21 +336,22 @@ require_target_type(const gnngp_graph_def *task, Oid type)
 						 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t")));
 }
 
-void
+const char *
 gnngp_check_expressions(gnngp_graph_def *task)
 {
 	gnngp_task_def *def = &task->task;
 	gnngp_identity saved;
+	const char *lacking;
 
 	def->path = present_path();
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
-	check_value(task, def->target, "target");
+	lacking = check_value(task, def->target, "target");
 	require_target_type(task, type_of(task, def->target, NULL));
 	if (def->filter)
 	{
-		check_value(task, def->filter, "filter");
+		(void) check_value(task, def->filter, "filter");
 		if (getBaseType(type_of(task, def->filter, NULL)) != BOOLOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -345,6 +360,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	}
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);
+	return lacking;
 }
 
 Oid

@@ -246,6 +246,7 @@ Datum
 gnngp_create_expression_task(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def task = start_task(fcinfo, GNNGP_TASK_EXPRESSION, "expression");
+	const char *lacking;
 
 	gnngp_require_argument(fcinfo, 2, "entity");
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
@@ -260,12 +261,16 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	task.task.filter = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	if (!PG_ARGISNULL(7))
 		task.task.since = PG_GETARG_TIMESTAMPTZ(7);
+	if (TIMESTAMP_IS_NOEND(task.task.since))
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Name the first time to ask as of: since => '2024-01-01'.",
+					"since must not be infinity");
 	gnngp_require_argument(fcinfo, 8, "rows");
 	task.task.rows = PG_GETARG_INT64(8);
 	if (task.task.rows < 1)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "rows must be at least 1");
-	gnngp_check_expressions(&task);
+	lacking = gnngp_check_expressions(&task);
 	finish_task(&task);
+	gnngp_tell_target_lacks(&task, lacking);
 	PG_RETURN_VOID();
 }
 
