@@ -5,6 +5,7 @@
 #include "links/links_internal.h"
 #include "links/scores/scores.h"
 #include "test_env.h"
+#include "test_rows.h"
 
 #include <stdlib.h>
 
@@ -54,22 +55,6 @@ problem_of(gp_env *env, const gp_graph *graph, const gp_features *x, gp_link_met
 	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
 
 	return p;
-}
-
-/* Rows that were handed out. */
-typedef struct rows
-{
-	int			n;
-	gp_link_row row[NODES * NODES];
-} rows;
-
-/* Keeps a row. */
-static void
-keep(void *state, const gp_link_row *row)
-{
-	rows	   *r = state;
-
-	r->row[r->n++] = *row;
 }
 
 /* The best links obey the rules; returns how many there are. */
@@ -151,8 +136,8 @@ check_best(gp_device *dev, const gp_link_model *model, const char *what)
 {
 	gp_env	   *env = dev->env;
 	gp_links   *l = gp_links_open(dev, model);
-	rows	   *all = gp_alloc_zero(env, 1, sizeof(rows));
-	rows	   *one = gp_alloc_zero(env, 1, sizeof(rows));
+	rows	   *all = rows_create(env, NODES * NODES);
+	rows	   *one = rows_create(env, NODES * NODES);
 	int32_t		node[NODES];
 	int32_t		dst[NODES];
 	int32_t		src[NODES];
@@ -354,7 +339,7 @@ check_small(gp_env *env, gp_link_method method)
 	{
 		gp_link_model *model;
 		gp_links   *l;
-		rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
+		rows	   *r = rows_create(env, NODES * NODES);
 		int32_t		node[] = {0, 1, 2};
 		bool		right = true;
 
@@ -377,7 +362,7 @@ fit_and_ask(gp_env *env, gp_link_method method)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_model *model = gp_link_fit(dev, &p);
 	gp_links   *l = gp_links_open(dev, model);
-	rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
+	rows	   *r = rows_create(env, NODES * NODES);
 	int32_t		node[] = {0, 5, 11};
 
 	gp_links_best(l, 3, node, 3, GP_CANDIDATES_AUTO, keep, r);

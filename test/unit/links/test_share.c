@@ -3,6 +3,7 @@
  */
 #include "links/links_internal.h"
 #include "test_env.h"
+#include "test_rows.h"
 
 #include <stdlib.h>
 
@@ -41,26 +42,11 @@ group_features(gp_env *env)
 	return gp_features_build(b, &node, &feature);
 }
 
-typedef struct rows
-{
-	int			n;
-	gp_link_row row[MOST];
-} rows;
-
-/* Keeps a row. */
-static void
-keep(void *state, const gp_link_row *row)
-{
-	rows	   *r = state;
-
-	r->row[r->n++] = *row;
-}
-
 /* The best of all nodes by so many threads. */
 static rows *
 ask(gp_env *env, gp_links *l, int threads)
 {
-	rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
+	rows	   *r = rows_create(env, MOST);
 	int32_t		node[NODES];
 
 	for (int32_t i = 0; i < NODES; i++)

@@ -6,6 +6,7 @@
 #include "links/links_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
+#include "test_rows.h"
 
 #include <stdlib.h>
 
@@ -216,7 +217,7 @@ check_counts(gp_env *env, gp_graph *g, const char *name, int64_t *count)
 
 /* What is read from the counts of a graph. */
 static void
-check_habits(gp_env *env, gp_graph *g, const char *name, bool two_sided, bool starts, bool ends, bool three)
+check_topology(gp_env *env, gp_graph *g, const char *name, bool two_sided, bool starts, bool ends, bool three)
 {
 	int64_t		count[GP_LINK_TOPOLOGY_COUNTS];
 	gp_link_topology h;
@@ -236,38 +237,22 @@ check_graphs(gp_env *env)
 	gp_edges   *few = gp_edges_create(env, 40, false, false);
 	gp_edges   *tree = gp_edges_create(env, 300, false, false);
 
-	check_habits(env, likes(env, false, 0), "users and items", true, false, false, true);
-	check_habits(env, likes(env, true, 0), "users like items", true, true, true, true);
+	check_topology(env, likes(env, false, 0), "users and items", true, false, false, true);
+	check_topology(env, likes(env, true, 0), "users like items", true, true, true, true);
 	add_likes(turned, true);
-	check_habits(env, gp_graph_build(turned), "items are liked by users", true, true, true, true);
-	check_habits(env, likes(env, false, 5), "users and items, and a few friends", true, false, false, true);
-	check_habits(env, likes_and_friends(env), "users and items beside friends", true, false, false, true);
-	check_habits(env, likes_and_follows(env, false), "users like and follow", false, true, false, false);
-	check_habits(env, likes_and_follows(env, true), "the other way round", false, false, true, false);
+	check_topology(env, gp_graph_build(turned), "items are liked by users", true, true, true, true);
+	check_topology(env, likes(env, false, 5), "users and items, and a few friends", true, false, false, true);
+	check_topology(env, likes_and_friends(env), "users and items beside friends", true, false, false, true);
+	check_topology(env, likes_and_follows(env, false), "users like and follow", false, true, false, false);
+	check_topology(env, likes_and_follows(env, true), "the other way round", false, false, true, false);
 	add_groups(friends, 0, 200);
-	check_habits(env, gp_graph_build(friends), "friends", false, false, false, false);
+	check_topology(env, gp_graph_build(friends), "friends", false, false, false, false);
 	add_ring(few, 0, 40, false);
-	check_habits(env, gp_graph_build(few), "few links", false, false, false, false);
+	check_topology(env, gp_graph_build(few), "few links", false, false, false, false);
 	add_ring(tree, 0, 300, true);
-	check_habits(env, gp_graph_build(tree), "a chain: each hidden link parts it", false, false, false, false);
-	check_habits(env, random_hub_graph(env, &state, 300, 500, 0, 0, true), "a sparse random graph", false,
+	check_topology(env, gp_graph_build(tree), "a chain: each hidden link parts it", false, false, false, false);
+	check_topology(env, random_hub_graph(env, &state, 300, 500, 0, 0, true), "a sparse random graph", false,
 				 false, false, false);
-}
-
-/* Rows that were handed out. */
-typedef struct rows
-{
-	int			n;
-	gp_link_row row[MOST * MOST];
-} rows;
-
-/* Keeps a row. */
-static void
-keep(void *list, const gp_link_row *row)
-{
-	rows	   *r = list;
-
-	r->row[r->n++] = *row;
 }
 
 /* A model of a graph. */
@@ -285,7 +270,7 @@ static rows *
 best_of(gp_env *env, const gp_link_model *model, bool learnt, gp_link_candidates candidates)
 {
 	gp_link_model used = *model;
-	rows	   *r = gp_alloc_zero(env, 1, sizeof(rows));
+	rows	   *r = rows_create(env, MOST * MOST);
 	int32_t		nodes = (int32_t) model->graph->nodes;
 	int32_t		node[MOST];
 	gp_links   *l;

@@ -20,7 +20,7 @@ extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *sco
  * are missing from the whole graph, too, and stand among the pairs without a link.  In the whole
  * graph those are left, and missing_share scales their odds.  0 is GP_LINK_MISSING_SHARE.
  */
-extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *asked, int folds,
+extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
 									double *const *logit, double missing_share,
 									gp_link_model *model);
 

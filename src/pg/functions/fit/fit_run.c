@@ -192,31 +192,30 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 {
 	gp_problem	problem;
 
-	/* What asks for another graph comes before what is said of the model. */
-	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
-	if (run->data->rows == NULL)
-		gp_notice_weights(compute->env, &problem);
 	if (run->data->rows)
 		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->block);
-	else if (gnngp_method_is_gp(run->settings.method))
-	{
-		run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
-		gp_notice_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
-	}
 	else
 	{
-		problem.key = run->key;
-		problem.warm = run->warm;
-		run->fit.kernel = run->settings.method;
-		run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
-		run->fit.device = compute->used;
-	}
-	if (run->data->rows == NULL)
-	{
+		bool		is_gp = gnngp_method_is_gp(run->settings.method);
+
+		/* What asks for another graph comes before what is said of the model. */
+		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+		gp_notice_weights(compute->env, &problem);
+		if (is_gp)
+		{
+			run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
+			gp_notice_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
+			problem.program = gnngp_compile_kernel(compute->env, run->fit.kernel);
+		}
+		else
+		{
+			problem.key = run->key;
+			problem.warm = run->warm;
+			run->fit.kernel = run->settings.method;
+			run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
+			run->fit.device = compute->used;
+		}
 		/* Nodes that no label reaches, once for all kernels that were tried */
-		gnngp_problem_init(&problem, run->data, gnngp_method_is_gp(run->settings.method) ?
-						   gnngp_compile_kernel(compute->env, run->fit.kernel) : NULL,
-						   &run->settings);
 		gp_notice_unlabelled(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
