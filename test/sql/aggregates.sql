@@ -1,6 +1,7 @@
 -- Graphs, features and factors as values, and the aggregates that make them
 SET search_path = public, gnngp_internal;
 \pset format unaligned
+\pset tuples_only on
 SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE edges (src bigint, dst bigint, weight float8);

@@ -1,6 +1,7 @@
 -- Values from outside are not trusted: text and bytes that are wrong anywhere are refused, or are a value
 SET search_path = public, gnngp_internal;
 \pset format unaligned
+\pset tuples_only on
 \set VERBOSITY verbose
 CREATE FUNCTION b64(v bytea) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT translate(encode(v, 'base64'), E'\n', '')$$;
 CREATE FUNCTION outcome(type text, v bytea) RETURNS text LANGUAGE plpgsql AS $$

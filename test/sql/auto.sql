@@ -1,5 +1,7 @@
 -- The kernel that suits a graph, and Laplacian kernels without a factor.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA auto;
 SET search_path = auto, public;
 

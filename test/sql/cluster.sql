@@ -1,5 +1,7 @@
 -- Groups of nodes: both forms of gp_cluster, ids of any type, errors.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA clusters;
 SET search_path = clusters, public;
 

@@ -1,5 +1,7 @@
 -- Kernels as deep as they may be: they run or are refused, and the session goes on
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE TABLE deep_node AS SELECT i AS id, CASE WHEN i <= 40 THEN i % 3 END AS class FROM generate_series(1, 300) AS i;
 CREATE TABLE deep_edge AS SELECT i AS src, 1 + (i * 7 + k * k * 31) % 300 AS dst

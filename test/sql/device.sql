@@ -1,5 +1,7 @@
 -- Where computations run, on a machine without the GPU library; test/t/008_gpu.pl has one
 \set VERBOSITY default
+\pset format unaligned
+\pset tuples_only on
 SELECT bool_or(status = 'the GPU library is not installed') AS without_library FROM gp_device() \gset
 \if :without_library
 \else

@@ -1,5 +1,7 @@
 -- gp_fit: the karate club against golden numbers, types of labels, values and ids.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA fit;
 SET search_path = fit, public;
 

@@ -1,4 +1,6 @@
 -- What gp_create_graph counts and warns of, graphs without a node table, and weights that mislead
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA counts;
 SET search_path = counts, public;

@@ -1,5 +1,7 @@
 -- Ids whose texts depend on their type's length, on settings, or on how they were written.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA id_types;
 SET search_path = id_types, public;
 SET client_min_messages = warning;

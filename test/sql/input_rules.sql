@@ -1,5 +1,7 @@
 -- Every kind of bad input: its SQLSTATE, its message, and that nothing is stored.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA input_rules;
 SET search_path = input_rules, public;
 

@@ -1,5 +1,7 @@
 -- The type gp_kernel
 \set VERBOSITY default
+\pset format unaligned
+\pset tuples_only on
 
 -- Presets and their formulas are one kernel
 SELECT text, text::gp_kernel AS kernel, text::gp_kernel = preset AS equal

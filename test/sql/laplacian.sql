@@ -1,5 +1,7 @@
 -- Laplacian kernels as inputs: fits of graphs without features.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA laplacian;
 SET search_path = laplacian, public;
 

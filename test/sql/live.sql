@@ -1,5 +1,7 @@
 -- Answers from the tables as they are now.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA live;
 SET search_path = live, public;

@@ -1,5 +1,7 @@
 -- What may change between two live answers of a session: roles, rights, the model, the tables.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA live_between;
 SET search_path = live_between, public;

@@ -1,5 +1,7 @@
 -- What a model says of its own labels, and sets that keep a promise.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA loo;
 SET search_path = loo, public;

@@ -1,6 +1,7 @@
 -- Matrices in pieces: the functions that fits with strategy sql are made of, against plain SQL
 SET search_path = public, gnngp_internal;
 \pset format unaligned
+\pset tuples_only on
 SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, ARRAY[sin(i), cos(2 * i), sin(i * i), 0.5]::real[] AS x FROM generate_series(1, 200) AS i;

@@ -1,4 +1,6 @@
 -- gnngp.memory_limit is one account for all that a backend computes at a time.
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE TABLE node AS SELECT i AS id, CASE WHEN i % 40 = 0 THEN i % 80 END AS class FROM generate_series(1, 20000) AS i;
 CREATE TABLE edge AS SELECT i AS src, 1 + (i * 7919) % 20000 AS dst FROM generate_series(1, 20000) AS i;

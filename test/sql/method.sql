@@ -1,5 +1,7 @@
 -- Methods beside the Gaussian process: gp_fit(kernel => 'gckm') and its like.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA methods;
 SET search_path = methods, public;
 

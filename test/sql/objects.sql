@@ -1,5 +1,6 @@
 -- What CREATE EXTENSION makes, and rules that hold for all of it
 \pset format unaligned
+\pset tuples_only on
 
 -- Functions: volatility, parallel safety, strictness
 SELECT p.oid::regprocedure AS function, p.provolatile AS volatile, p.proparallel AS parallel, p.proisstrict AS strict

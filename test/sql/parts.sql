@@ -1,5 +1,6 @@
 -- gp_fit(strategy => 'sql'): a factor that lies in tables
 \pset format unaligned
+\pset tuples_only on
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;

@@ -1,5 +1,7 @@
 -- gp_predict in both forms, gp_evaluate, gp_tune and gp_estimate.
 \set VERBOSITY terse
+\pset format unaligned
+\pset tuples_only on
 CREATE SCHEMA predict;
 SET search_path = predict, public;
 CREATE TABLE n (id integer PRIMARY KEY, name text, key uuid, label text, y float8);

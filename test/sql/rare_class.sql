@@ -1,4 +1,6 @@
 -- A class of every node, sets that promise by class, and how well a class is ranked: each against statements over gp_loo and gp_predict
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA rare;
 SET search_path = rare, public;

@@ -1,5 +1,7 @@
 -- The settings with the prefix gnngp
 \set VERBOSITY default
+\pset format unaligned
+\pset tuples_only on
 LOAD 'gnngp';
 SELECT name, setting, unit, context, vartype, min_val FROM pg_settings WHERE name LIKE 'gnngp.%' ORDER BY name;
 SHOW gnngp.device;
