@@ -72,8 +72,8 @@ keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan,
 }
 
 gp_solution
-gp_posterior_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-			   const gp_plan *plan, gp_posterior *out)
+gp_regress_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+				 const gp_plan *plan, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
 	int			root = ev->kernel->program->nsteps - 1;

@@ -8,17 +8,17 @@
 #include "kernel/live/live_state.h"
 
 /* exact.c, lowrank.c: fill the posterior's arrays but not its probabilities. */
-extern gp_solution gp_posterior_exact(gp_eval *ev, const gp_problem *problem,
-								  const gp_targets *targets, const gp_plan *plan,
-								  gp_posterior *out);
-extern gp_solution gp_posterior_lowrank(gp_eval *ev, const gp_problem *problem,
+extern gp_solution gp_regress_exact(gp_eval *ev, const gp_problem *problem,
 									const gp_targets *targets, const gp_plan *plan,
 									gp_posterior *out);
+extern gp_solution gp_regress_lowrank(gp_eval *ev, const gp_problem *problem,
+									  const gp_targets *targets, const gp_plan *plan,
+									  gp_posterior *out);
 
 /* The second half of it: from a factor, and the exact diagonal or NULL. */
-extern gp_solution gp_posterior_panels(gp_eval *ev, const gp_problem *problem,
-								   const gp_targets *targets, gp_factor *f, const double *diag,
-								   gp_posterior *out);
+extern gp_solution gp_regress_panels(gp_eval *ev, const gp_problem *problem,
+									 const gp_targets *targets, gp_factor *f, const double *diag,
+									 gp_posterior *out);
 
 /* ---- powers of a kernel (power.c, power_choice.c) ---- */
 

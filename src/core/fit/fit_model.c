@@ -159,8 +159,8 @@ regress_on_factor(void *arg, const gp_problem *problem, const gp_targets *target
 				  gp_posterior *out)
 {
 	gp_eval    *ev = ((dense_factor *) arg)->ev;
-	gp_solution solution = gp_posterior_panels(ev, problem, targets, ((dense_factor *) arg)->f,
-											   NULL, out);
+	gp_solution solution = gp_regress_panels(ev, problem, targets, ((dense_factor *) arg)->f,
+											 NULL, out);
 
 	gp_notice_no_kernel(ev->env, problem, out);
 	return solution;

@@ -292,8 +292,8 @@ exact_diagonal(gp_eval *ev, const gp_plan *plan)
 }
 
 gp_solution
-gp_posterior_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
-				const double *diag, gp_posterior *out)
+gp_regress_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
+				  const double *diag, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
 	int64_t		rank = gp_factor_rank(f);
@@ -328,8 +328,8 @@ gp_posterior_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *ta
 }
 
 gp_solution
-gp_posterior_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
-				 const gp_plan *plan, gp_posterior *out)
+gp_regress_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+				   const gp_plan *plan, gp_posterior *out)
 {
 	double	   *diag = exact_diagonal(ev, plan);
 	gp_factor  *f;
@@ -339,7 +339,7 @@ gp_posterior_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *t
 	gp_eval_want(ev, problem->labelled, problem->nlabelled);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark, out->nlandmarks);
 	f = gp_factor_of_power(ev, f);
-	solution = gp_posterior_panels(ev, problem, targets, f, diag, out);
+	solution = gp_regress_panels(ev, problem, targets, f, diag, out);
 	gp_factor_free(ev, f);
 	gp_free(ev->env, diag);
 	return solution;

@@ -38,18 +38,18 @@ gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 				  gp_strategy_names[out->plan.strategy]);
 }
 
-typedef struct planned_fit
+typedef struct regression_plan
 {
 	gp_eval    *ev;
 	const gp_plan *plan;
-} planned_fit;
+} regression_plan;
 
 /* The gp_regression of it. */
 static gp_solution
 regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
 {
-	gp_eval    *ev = ((planned_fit *) arg)->ev;
-	const gp_plan *plan = ((planned_fit *) arg)->plan;
+	gp_eval    *ev = ((regression_plan *) arg)->ev;
+	const gp_plan *plan = ((regression_plan *) arg)->plan;
 	gp_problem	p = problem->program->power == 1.0 ? *problem : gp_power_problem(problem);
 	bool		try_powers = plan->try_powers && !targets->few && !targets->flat;
 	gp_solution solution = {0};
@@ -57,12 +57,12 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 	out->power = problem->program->power;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
-		solution = gp_posterior_exact(ev, &p, targets, plan, out);
+		solution = gp_regress_exact(ev, &p, targets, plan, out);
 	else if (!try_powers)
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, false,
 											&out->nlandmarks);
-		solution = gp_posterior_lowrank(ev, &p, targets, plan, out);
+		solution = gp_regress_lowrank(ev, &p, targets, plan, out);
 	}
 	gp_notice_no_kernel(ev->env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM && p.program->power == 1.0)
@@ -77,7 +77,7 @@ regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets,
 gp_posterior *
 gp_posterior_planned(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 {
-	planned_fit fit = {ev, plan};
+	regression_plan fit = {ev, plan};
 	gp_posterior *out;
 
 	ev->rough = problem->loo_only;

@@ -101,12 +101,12 @@ check_leave_one_out(gp_env *env, gp_strategy strategy, int step)
 		out.mean = gp_alloc_array(env, 180, sizeof(double));
 		out.variance = gp_alloc_array(env, 60, sizeof(double));
 		if (strategy == GP_STRATEGY_EXACT)
-			s = gp_posterior_exact(&ev, &q, &t, &plan, &out);
+			s = gp_regress_exact(&ev, &q, &t, &plan, &out);
 		else
 		{
 			out.landmark = marks;
 			out.nlandmarks = 12;
-			s = gp_posterior_lowrank(&ev, &q, &t, &plan, &out);
+			s = gp_regress_lowrank(&ev, &q, &t, &plan, &out);
 		}
 		for (int c = 0; c < 3 && left >= 0; c++)
 			worst = fmax(worst, fabs(loo[left * 3 + c] - out.mean[w.labelled[left] * 3 + c]));

@@ -213,10 +213,10 @@ check_posterior(gp_device *dev, const golden *g, const gp_problem *problem, cons
 	if (g->lowrank)
 	{
 		out->landmark = gp_landmarks_choose(&ev, problem, 6, false, &out->nlandmarks);
-		s = gp_posterior_lowrank(&ev, problem, &targets, plan, out);
+		s = gp_regress_lowrank(&ev, problem, &targets, plan, out);
 	}
 	else
-		s = gp_posterior_exact(&ev, problem, &targets, plan, out);
+		s = gp_regress_exact(&ev, problem, &targets, plan, out);
 	compare_posterior(g, way, problem->type, &s, out);
 	gp_solution_free(dev, &s);
 	gp_targets_free(env, &targets);
