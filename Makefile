@@ -80,7 +80,7 @@ $(CORE_OBJS): override CFLAGS += -fvisibility=hidden -Wframe-larger-than=4096
 src/core/graph/random_walks.o: override CFLAGS += -ffp-contract=off
 
 # Loops over single elements, which are nothing but loops.
-src/core/device/cpu/cpu_each.o: override CFLAGS += -O3 -fno-math-errno -fno-trapping-math
+src/core/device/cpu/cpu_elementwise.o: override CFLAGS += -O3 -fno-math-errno -fno-trapping-math
 
 # The compiler notes which headers each object includes.  The version stands in the Makefile.
 $(OBJS): override CFLAGS += -MMD -MP

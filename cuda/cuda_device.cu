@@ -266,7 +266,7 @@ fill_table(gp_device *dev)
 	dev->transpose_square = gp_cuda_transpose_square;
 	dev->gather_rows = gp_cuda_gather_rows;
 	dev->row_dots = gp_cuda_row_dots;
-	dev->each = gp_cuda_each_step;
+	dev->elementwise = gp_cuda_elementwise;
 	dev->take = gp_cuda_take;
 	dev->put = gp_cuda_put;
 	dev->gemm = gp_cuda_gemm;

@@ -416,8 +416,8 @@ extern void gp_cuda_transpose(gp_device *dev, gp_matrix dst, gp_matrix src);
 extern void gp_cuda_transpose_square(gp_device *dev, gp_matrix x);
 extern void gp_cuda_gather_rows(gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t *index);
 extern void gp_cuda_row_dots(gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
-extern void gp_cuda_each_step(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b,
-							  gp_matrix c);
+extern void gp_cuda_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b,
+								gp_matrix c);
 extern void gp_cuda_take(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,
 						 const int32_t *col, double *out);
 extern void gp_cuda_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,

@@ -46,7 +46,7 @@ gpu_clean(void)
 extern void gpu_operations(void);	/* gpu_operations.c: each entry of the table */
 extern void gpu_shapes(void);	/* gpu_shapes.c: sizes beyond those of a grid, and refusals */
 extern void gpu_chains(void);	/* gpu_chains.c: sequences of operations */
-extern void gpu_blocks(void);	/* gpu_blocks.c: the blocks of a training */
+extern void gpu_training(void);	/* gpu_training.c: the operations of a training */
 extern void gpu_fits(void);		/* gpu_fits.c: whole fits against the CPU's */
 extern void gpu_card(void);		/* gpu_card.c: what a card needs of who drives it */
 extern void gpu_walks(void);	/* gpu_walks.c: random walks */

@@ -62,7 +62,7 @@ main(int argc, char **argv)
 		{"shapes", gpu_shapes},
 		{"chains", gpu_chains},
 		{"walks", gpu_walks},
-		{"blocks", gpu_blocks},
+		{"training", gpu_training},
 		{"fits", gpu_fits}
 	};
 	char		reason[GP_CUDA_REASON];

@@ -18,7 +18,7 @@
 #define GP_DEVICE_H
 
 #include "base/base.h"
-#include "each_step.h"
+#include "elementwise.h"
 #include "walk_stream.h"
 
 /* Element-wise functions of a covariance k_ij and the variances k_ii, k_jj. */
@@ -77,10 +77,10 @@ struct gp_device
 	/* out (double, n x 1) = sum_j a_ij b_ij, added in double; a may be b */
 	void		(*row_dots) (gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b);
 
-	/* Changes each element of y (each_step.h); b and c are of y's shape, and what an operation does
-	 * not name is not looked at. */
-	void		(*each) (gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b,
-						 gp_matrix c);
+	/* Changes each element of y (elementwise.h); b and c are of y's shape, and what an operation
+	 * does not name is not looked at. */
+	void		(*elementwise) (gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a,
+								gp_matrix b, gp_matrix c);
 
 	/* Single elements: out[e] = m(row[e], col[e]), or m(row[e], col[e]) = value[e], in order. */
 	void		(*take) (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row,

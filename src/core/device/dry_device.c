@@ -120,11 +120,13 @@ dry_put(gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_
 }
 
 static void
-dry_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
+dry_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b,
+				gp_matrix c)
 {
-	bool		waves = e->op == GP_EACH_COS || e->op == GP_EACH_SIN || e->op == GP_EACH_EXP;
+	bool		waves = e->op == GP_ELEMENT_COS || e->op == GP_ELEMENT_SIN ||
+		e->op == GP_ELEMENT_EXP;
 
-	add_dense(dev, y.type, (waves || e->op == GP_EACH_ADAM ? MAP_FLOPS : 2.0) * elements(y));
+	add_dense(dev, y.type, (waves || e->op == GP_ELEMENT_ADAM ? MAP_FLOPS : 2.0) * elements(y));
 }
 
 static void
@@ -291,7 +293,7 @@ gp_device_dry(gp_device *like)
 	dry->cpu.dev.state = dry;
 	dry->cpu.dev.axpby = dry_axpby;
 	dry->cpu.dev.row_dots = dry_row_dots;
-	dry->cpu.dev.each = dry_each;
+	dry->cpu.dev.elementwise = dry_elementwise;
 	dry->cpu.dev.put = dry_put;
 	dry->cpu.dev.gemm = dry_gemm;
 	dry->cpu.dev.syrk = dry_syrk;

@@ -73,35 +73,35 @@ case_copies(gp_device *dev, gp_type type, case_result *r)
 
 /* What an element-wise step makes of one element, by the library's functions. */
 static double
-plain_each(const gp_each *e, int64_t place, double y, double a, double b, double *moment)
+plain_each(const gp_elementwise *e, int64_t place, double y, double a, double b, double *moment)
 {
 	double		g;
 
 	switch (e->op)
 	{
-		case GP_EACH_RELU:
+		case GP_ELEMENT_RELU:
 			return fmax(y, 0.0);
-		case GP_EACH_GATE:
+		case GP_ELEMENT_GATE:
 			return a > 0.0 ? y : 0.0;
-		case GP_EACH_TIMES:
+		case GP_ELEMENT_TIMES:
 			return a * y;
-		case GP_EACH_ADD:
+		case GP_ELEMENT_ADD:
 			return y + e->factor * a * b;
-		case GP_EACH_OVER:
+		case GP_ELEMENT_OVER:
 			return y == 0.0 ? 0.0 : e->factor * a / y;
-		case GP_EACH_ROOT:
+		case GP_ELEMENT_ROOT:
 			return y < 0.0 ? 0.0 : sqrt(y);
-		case GP_EACH_EXP:
+		case GP_ELEMENT_EXP:
 			return exp(e->factor * a);
-		case GP_EACH_COS:
+		case GP_ELEMENT_COS:
 			return e->factor * cos(y + a);
-		case GP_EACH_SIN:
+		case GP_ELEMENT_SIN:
 			return e->factor * sin(y + a);
-		case GP_EACH_DROP:
-			return gp_each_uniform(e->seed, (uint64_t) place) < e->rate ? 0.0 : y / (1.0 - e->rate);
-		case GP_EACH_NORMAL:
-			return e->factor * gp_each_normal(e->seed, (uint64_t) place);
-		case GP_EACH_ADAM:
+		case GP_ELEMENT_DROP:
+			return gp_element_uniform(e->seed, (uint64_t) place) < e->rate ? 0.0 : y / (1.0 - e->rate);
+		case GP_ELEMENT_NORMAL:
+			return e->factor * gp_element_normal(e->seed, (uint64_t) place);
+		case GP_ELEMENT_ADAM:
 			break;
 	}
 	g = fmin(fmax(a, -e->adam.clip), e->adam.clip) + e->adam.decay * y;
@@ -112,27 +112,27 @@ plain_each(const gp_each *e, int64_t place, double y, double a, double b, double
 
 /* One element-wise step on matrices of a size; one: a has one row for all. */
 static void
-check_each(gp_device *dev, gp_type type, case_result *r, const gp_each *e, int64_t rows, int64_t cols, bool one)
+check_each(gp_device *dev, gp_type type, case_result *r, const gp_elementwise *e, int64_t rows, int64_t cols, bool one)
 {
-	bool		two = e->op == GP_EACH_ADD || e->op == GP_EACH_ADAM;
+	bool		two = e->op == GP_ELEMENT_ADD || e->op == GP_ELEMENT_ADAM;
 	gp_matrix	none = {0};
 	gp_matrix	y = random_matrix(dev, rows, cols, type);
 	gp_matrix	a = random_matrix(dev, one ? 1 : rows, cols, type);
 	gp_matrix	b = two ? random_matrix(dev, rows, cols, type) : none;
-	gp_matrix	c = e->op == GP_EACH_ADAM ? random_matrix(dev, rows, cols, type) : none;
-	bool		alone = gp_each_reads(e->op) == 0;
+	gp_matrix	c = e->op == GP_ELEMENT_ADAM ? random_matrix(dev, rows, cols, type) : none;
+	bool		alone = gp_element_reads(e->op) == 0;
 	gp_matrix	was[3];
 
 	for (int64_t i = 0; i < rows && c.data; i++)
 		for (int64_t j = 0; j < cols; j++)
 			set(c, i, j, fabs(get(c, i, j)));
-	for (int64_t i = 0; i < rows && (e->op == GP_EACH_COS || e->op == GP_EACH_SIN); i++)
+	for (int64_t i = 0; i < rows && (e->op == GP_ELEMENT_COS || e->op == GP_ELEMENT_SIN); i++)
 		for (int64_t j = 0; j < cols; j++)
 			set(y, i, j, 32.0 * get(y, i, j));
 	was[0] = duplicate(dev, y);
 	was[1] = two ? duplicate(dev, b) : none;
 	was[2] = c.data ? duplicate(dev, c) : none;
-	dev->each(dev, e, y, alone ? none : a, b, c);
+	dev->elementwise(dev, e, y, alone ? none : a, b, c);
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < cols; j++)
 		{
@@ -168,13 +168,13 @@ case_each(gp_device *dev, gp_type type, case_result *r)
 	size_t		n = LENGTH(sizes) - (few_large ? 1 : 0);
 
 	for (size_t s = 0; s < n; s++)
-		for (int op = GP_EACH_RELU; op <= GP_EACH_ADAM; op++)
+		for (int op = GP_ELEMENT_RELU; op <= GP_ELEMENT_ADAM; op++)
 		{
-			gp_each		e = {.op = (gp_each_op) op,.factor = -0.75,.rate = 0.3,.seed = 77,
+			gp_elementwise e = {.op = (gp_element_op) op,.factor = -0.75,.rate = 0.3,.seed = 77,
 			.adam = {0.01, 3.0, 0.25, 0.5}};
 
 			check_each(dev, type, r, &e, sizes[s][0], sizes[s][1], false);
-			if (op != GP_EACH_ADD && op != GP_EACH_ADAM)
+			if (op != GP_ELEMENT_ADD && op != GP_ELEMENT_ADAM)
 				check_each(dev, type, r, &e, sizes[s][0], sizes[s][1], true);
 		}
 }
@@ -557,7 +557,7 @@ test_refusals(gp_env *env, gp_device *dev)
 	expect_error(env, GP_ERR_INTERNAL, dev->syrk(dev, false, 1, f, 0, d));
 	expect_error(env, GP_ERR_INTERNAL, dev->syev(dev, big, gp_matrix_cols(big, 0, 1)));
 	expect_error(env, GP_ERR_INTERNAL, dev->row_dots(dev, gp_matrix_cols(f, 0, 1), f, f));
-	expect_error(env, GP_ERR_INTERNAL, dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, f, d, none, none));
+	expect_error(env, GP_ERR_INTERNAL, dev->elementwise(dev, &(gp_elementwise) {.op = GP_ELEMENT_TIMES}, f, d, none, none));
 	dev->destroy(dev, &none);
 	ok(none.data == NULL, "destroy accepts a view without data");
 	dev->destroy(dev, &big);

@@ -297,8 +297,8 @@ check_posterior(gp_env *env)
 		double		r = m.offset;
 
 		for (uint64_t d = 0; d < 3; d++)
-			r += m.scale * (row[d] + sqrt(variance[d]) * gp_each_normal(1, 6 * k + d)) *
-				(row[3 + d] + sqrt(variance[3 + d]) * gp_each_normal(1, 6 * k + 3 + d));
+			r += m.scale * (row[d] + sqrt(variance[d]) * gp_element_normal(1, 6 * k + d)) *
+				(row[3 + d] + sqrt(variance[3 + d]) * gp_element_normal(1, 6 * k + 3 + d));
 		sum += r;
 		square += r * r;
 	}
@@ -347,7 +347,7 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 		double		v = m.scale * m.scale;
 
 		for (uint64_t d = 0; d < 4; d++)
-			g[d] = row[d] + sqrt(variance[d]) * gp_each_normal(2, 4 * k + d);
+			g[d] = row[d] + sqrt(variance[d]) * gp_element_normal(2, 4 * k + d);
 		for (int e = 0; e < 3; e++)
 		{
 			double		p[2] = {point[2 * pair[2 * e]], point[2 * pair[2 * e] + 1]};

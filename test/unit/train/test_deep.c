@@ -1,5 +1,5 @@
 /*
- * test_deep.c - blocks of the deep Gaussian process of pairs: golden values, derivatives against
+ * test_deep.c - operations of the deep Gaussian process of pairs: golden values, derivatives against
  * differences, equal bits, and every allocation failing.
  */
 #include "test_env.h"
@@ -7,11 +7,12 @@
 #include "test_trainer.h"
 
 /* A layer: cosine features, then sums over neighbours. */
-static gp_layer_op *
-add_layer(gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op, const gp_csr *turned)
+static gp_operation *
+add_layer(gp_trainer *t, gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op,
+		  const gp_csr *turned)
 {
-	gp_layer_op   *b = gp_network_add(c, &gp_block_cosines);
-	gp_layer_op   *layer = b;
+	gp_operation *b = gp_network_add(t, c, &gp_operation_cosines);
+	gp_operation *layer = b;
 
 	b->width = units;
 	b->groups = 1;
@@ -19,7 +20,7 @@ add_layer(gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups,
 	b->weights.sampled = true;
 	b->cosines.frequency = o;
 	b->weights.log_length.groups = b->weights.log_a.groups = 1;
-	b = gp_network_add(c, &gp_block_mix);
+	b = gp_network_add(t, c, &gp_operation_mix);
 	b->groups = 1;
 	b->mix.sums = 2;
 	b->mix.groups = groups;
@@ -62,8 +63,8 @@ check_golden(gp_env *env, gp_type type)
 	gp_matrix	o[2] = {dev->create(dev, 8, 5, type), dev->create(dev, 8, 3, type)};
 	gp_matrix	map = dev->create(dev, 5, 3, type);
 	gp_network	c = {.n = 0};
-	gp_layer_op   *f[2] = {add_layer(&c, &o[0], 3, 8, 3, op, op), add_layer(&c, &o[1], 3, 8, 3, op, op)};
-	gp_layer_op   *pairs = gp_network_add(&c, &gp_block_pairs);
+	gp_operation *f[2] = {add_layer(&t, &c, &o[0], 3, 8, 3, op, op), add_layer(&t, &c, &o[1], 3, 8, 3, op, op)};
+	gp_operation *pairs = gp_network_add(&t, &c, &gp_operation_pairs);
 	double		unit[15] = {[0] = 1.0, [4] = 1.0, [8] = 1.0};
 	double		r[10];
 	gp_matrix	host = gp_matrix_wrap(r, 10, 1, GP_DOUBLE);
@@ -90,7 +91,7 @@ check_golden(gp_env *env, gp_type type)
 		fill(&t, f[k]->weights.log_length.value, sin, 0.2, 0.0, false);
 		dev->fill(dev, f[k]->weights.log_a.value, -1.0);
 		fill(&t, f[k]->weights.noise, cos, 1.0, 0.0, false);
-		dev->upload(dev, c.block[2 * k + 1].mix.logit.value, gp_matrix_wrap((void *) logit, 1, 2, GP_DOUBLE));
+		dev->upload(dev, c.operation[2 * k + 1].mix.logit.value, gp_matrix_wrap((void *) logit, 1, 2, GP_DOUBLE));
 	}
 	fill(&t, pairs->pairs.log_w.value, sin, 0.3, 0.0, false);
 	dev->fill(dev, pairs->pairs.offset.value, readout[0]);
@@ -110,10 +111,10 @@ check_golden(gp_env *env, gp_type type)
 	for (int k = 0; k < 2; k++)
 	{
 		gp_matrix	gradient[5] = {f[k]->weights.mean.gradient, f[k]->weights.log_s.gradient, f[k]->weights.log_length.gradient,
-		f[k]->weights.log_a.gradient, c.block[2 * k + 1].mix.logit.gradient};
+		f[k]->weights.log_a.gradient, c.operation[2 * k + 1].mix.logit.gradient};
 		static const char *const name[5] = {"m", "log s", "log len", "log a", "the shares"};
 
-		gp_block_cosines.prior(&t, &c.block[2 * k], 1.0);
+		gp_operation_cosines.prior(&t, &c.operation[2 * k], 1.0);
 		for (int j = 0; j < 5; j++)
 			check_gradient(&t, gradient[j], norms[k][j], firsts[k][j], tolerance, name[j]);
 	}
@@ -130,9 +131,9 @@ check_golden(gp_env *env, gp_type type)
 typedef struct small
 {
 	gp_trainer	t;
-	gp_network	chain;
+	gp_network	network;
 	gp_matrix	o[2];
-	gp_layer_op   *pairs;
+	gp_operation *pairs;
 	int32_t		end[60];
 	bool		linked[30];
 } small;
@@ -153,25 +154,25 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	for (int k = 0; k < 2; k++)
 	{
 		gp_fill_normal(&s->t, s->o[k], 50 + k, 1.0);
-		add_layer(&s->chain, &s->o[k], units, 7, groups, op, turned)->weights.carries = true;
+		add_layer(&s->t, &s->network, &s->o[k], units, 7, groups, op, turned)->weights.carries = true;
 	}
-	gp_network_add(&s->chain, &gp_block_unit)->unit.length = 1.7;
-	s->pairs = gp_network_add(&s->chain, &gp_block_pairs);
+	gp_network_add(&s->t, &s->network, &gp_operation_unit)->unit.length = 1.7;
+	s->pairs = gp_network_add(&s->t, &s->network, &gp_operation_pairs);
 	s->pairs->groups = 1;
 	s->pairs->ends.most = 30;
 	s->pairs->ends.end = s->end;
-	s->chain.input = dev->create(dev, n, units, type);
-	gp_fill_normal(&s->t, s->chain.input, 60, 1.0);
-	gp_network_open(&s->t, &s->chain, n, units);
+	s->network.input = dev->create(dev, n, units, type);
+	gp_fill_normal(&s->t, s->network.input, 60, 1.0);
+	gp_network_open(&s->t, &s->network, n, units);
 	for (int k = 0; k < 2; k++)
 	{
-		gp_layer_op   *f = &s->chain.block[2 * k];
+		gp_operation *f = &s->network.operation[2 * k];
 
 		gp_fill_uniform(&s->t, f->cosines.phase, 6, M_PI);
 		gp_fill_normal(&s->t, f->weights.noise, 70 + k, 1.0);
 		gp_fill_normal(&s->t, f->weights.mean.value, 8, 1.0);
 		gp_fill_uniform(&s->t, f->weights.log_s.value, 9, 0.5);
-		gp_fill_uniform(&s->t, s->chain.block[2 * k + 1].mix.logit.value, 10, 2.0);
+		gp_fill_uniform(&s->t, s->network.operation[2 * k + 1].mix.logit.value, 10, 2.0);
 	}
 	gp_fill_uniform(&s->t, s->pairs->pairs.log_w.value, 11, 0.3);
 	for (int e = 0; e < 30; e++)
@@ -188,13 +189,13 @@ static double
 small_loss(void *training)
 {
 	small	   *s = training;
-	double		ll = pairs_likelihood(&s->t, &s->chain, s->linked);
+	double		ll = pairs_likelihood(&s->t, &s->network, s->linked);
 	double		divergence = 0.0;
 
 	for (int k = 0; k < 2; k++)
 	{
-		gp_block_cosines.prior(&s->t, &s->chain.block[2 * k], 0.2);
-		divergence += gp_weights_divergence(&s->t, &s->chain.block[2 * k].weights);
+		gp_operation_cosines.prior(&s->t, &s->network.operation[2 * k], 0.2);
+		divergence += gp_weights_divergence(&s->t, &s->network.operation[2 * k].weights);
 	}
 	return -ll + 0.2 * divergence;
 }
@@ -227,7 +228,7 @@ some_steps(gp_device *dev, gp_type type)
 		gp_trainer_step(&s.t, 0, 0.01);
 	}
 	hash = hash_parameters(&s.t);
-	dev->destroy(dev, &s.chain.input);
+	dev->destroy(dev, &s.network.input);
 	dev->destroy(dev, &s.o[0]);
 	dev->destroy(dev, &s.o[1]);
 	gp_trainer_close(&s.t);

@@ -1,5 +1,5 @@
 /*
- * test_engine.c - blocks of a training: golden values, derivatives against differences,
+ * test_engine.c - operations of a training: golden values, derivatives against differences,
  * equal bits, and every allocation failing.
  */
 #include "test_env.h"
@@ -11,7 +11,7 @@
 static const int32_t labelled_rows[N] = {[0] = 0, [1] = 0, [32] = 1, [33] = 1};
 static int32_t labels[N];
 
-/* The log likelihood of the chain's value, whose gradient is set. */
+/* The log likelihood of the network's value, whose gradient is set. */
 static double
 likelihood(gp_trainer *t, gp_network *c, const int32_t *label, double weight)
 {
@@ -41,19 +41,19 @@ check_golden(gp_env *env, gp_type type)
 	gp_matrix	o = dev->create(dev, 16, 4, type);
 	gp_matrix	go = dev->create(dev, 16, 4, type);
 	gp_network	c = {.n = 0};
-	gp_layer_op   *b[7];
+	gp_operation *b[7];
 	gp_cosines *f;
 	gp_weights *w;
 	double		value[2];
 	double		ll;
 
-	b[0] = gp_network_add(&c, &gp_block_linear);
-	b[1] = gp_network_add(&c, &gp_block_propagate);
-	b[2] = gp_network_add(&c, &gp_block_relu);
-	b[3] = gp_network_add(&c, &gp_block_linear);
-	b[4] = gp_network_add(&c, &gp_block_propagate);
-	b[5] = gp_network_add(&c, &gp_block_relu);
-	b[6] = gp_network_add(&c, &gp_block_cosines);
+	b[0] = gp_network_add(&t, &c, &gp_operation_linear);
+	b[1] = gp_network_add(&t, &c, &gp_operation_propagate);
+	b[2] = gp_network_add(&t, &c, &gp_operation_relu);
+	b[3] = gp_network_add(&t, &c, &gp_operation_linear);
+	b[4] = gp_network_add(&t, &c, &gp_operation_propagate);
+	b[5] = gp_network_add(&t, &c, &gp_operation_relu);
+	b[6] = gp_network_add(&t, &c, &gp_operation_cosines);
 	b[0]->linear.x = x;
 	b[0]->linear.turned = identity;
 	b[0]->width = 8;
@@ -100,14 +100,14 @@ check_golden(gp_env *env, gp_type type)
 	dev->close(dev);
 }
 
-/* A small training of everything: the chain, and the chain of its frequencies. */
+/* A small training of everything: the network, and the network of its frequencies. */
 typedef struct small
 {
 	gp_trainer	t;
-	gp_network	chain;
+	gp_network	network;
 	gp_network	spectrum;
-	gp_layer_op   *gather;
-	gp_layer_op   *head;
+	gp_operation *gather;
+	gp_operation *head;
 	int32_t		index[40];
 	int32_t		label[40];
 } small;
@@ -120,7 +120,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	gp_graph   *graph = random_hub_graph(env, &state, n, n, 1, 9, false);
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_ROW, type);
 	gp_features *x = gp_features_identity(env, n, type);
-	gp_layer_op   *b;
+	gp_operation *b;
 	gp_matrix	points;
 
 	memset(s, 0, sizeof(*s));
@@ -135,20 +135,20 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 		x = gp_alloc_zero(env, 1, sizeof(*x));
 		*x = (gp_features) {n, width, NULL, dense, GP_DOUBLE};
 	}
-	b = gp_network_add(&s->chain, &gp_block_linear);
+	b = gp_network_add(&s->t, &s->network, &gp_operation_linear);
 	b->linear.x = x;
 	b->linear.turned = sparse ? gp_csr_transpose(env, x->csr) : NULL;
 	b->linear.dropout = 0.25;
 	b->width = width;
 	b->groups = 1;
-	b = gp_network_add(&s->chain, &gp_block_propagate);
+	b = gp_network_add(&s->t, &s->network, &gp_operation_propagate);
 	b->propagate = (gp_propagate) {op, gp_csr_transpose(env, op)};
-	gp_network_add(&s->chain, &gp_block_relu);
-	gp_network_add(&s->chain, &gp_block_dropout)->dropout = 0.4;
-	s->gather = gp_network_add(&s->chain, &gp_block_gather);
+	gp_network_add(&s->t, &s->network, &gp_operation_relu);
+	gp_network_add(&s->t, &s->network, &gp_operation_dropout)->dropout = 0.4;
+	s->gather = gp_network_add(&s->t, &s->network, &gp_operation_gather);
 	s->gather->gather.index = s->index;
 	s->gather->gather.most = n / 2 + 1;
-	s->head = b = gp_network_add(&s->chain, &gp_block_cosines);
+	s->head = b = gp_network_add(&s->t, &s->network, &gp_operation_cosines);
 	b->groups = 3;
 	b->width = 3;
 	b->cosines.count = 7;
@@ -156,20 +156,20 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	b->weights.log_length.groups = sampled ? 1 : 0;
 	b->weights.log_a.groups = sampled ? 1 : 0;
 	b->cosines.amplitude = 1.5;
-	b = gp_network_add(&s->spectrum, &gp_block_linear);
+	b = gp_network_add(&s->t, &s->spectrum, &gp_operation_linear);
 	b->linear.biased = true;
 	b->width = 5;
 	b->groups = 2;
-	gp_network_add(&s->spectrum, &gp_block_relu);
-	b = gp_network_add(&s->spectrum, &gp_block_linear);
+	gp_network_add(&s->t, &s->spectrum, &gp_operation_relu);
+	b = gp_network_add(&s->t, &s->spectrum, &gp_operation_linear);
 	b->linear.biased = true;
 	b->width = 2 * width;
 	b->groups = 2;
-	gp_network_add(&s->spectrum, &gp_block_spectrum);
+	gp_network_add(&s->t, &s->spectrum, &gp_operation_spectrum);
 	gp_network_open(&s->t, &s->spectrum, 7, 1);
-	s->head->cosines.frequency = &s->spectrum.block[3].value;
-	s->head->cosines.frequency_gradient = &s->spectrum.block[3].gradient;
-	gp_network_open(&s->t, &s->chain, n, x->dims);
+	s->head->cosines.frequency = &s->spectrum.operation[3].value;
+	s->head->cosines.frequency_gradient = &s->spectrum.operation[3].gradient;
+	gp_network_open(&s->t, &s->network, n, x->dims);
 	points = dev->create(dev, 7, 1, type);
 	gp_fill_normal(&s->t, points, 5, 1.0);
 	s->spectrum.input = points;
@@ -182,7 +182,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 		s->index[k] = 2 * k < n ? 2 * k : n - 1;
 		s->label[k] = k % 4 - 1;
 	}
-	gp_gather_rows(&s->t, &s->chain, s->gather, (n + 1) / 2);
+	gp_gather_rows(&s->t, &s->network, s->gather, (n + 1) / 2);
 }
 
 /* What is minimised, and its gradient. */
@@ -195,9 +195,9 @@ small_loss(void *training)
 	gp_trainer_clear(&s->t);
 	s->t.dev->fill(s->t.dev, gp_network_gradient(&s->spectrum), 0.0);
 	gp_network_forward(&s->t, &s->spectrum, s->spectrum.n);
-	gp_network_forward(&s->t, &s->chain, s->chain.n);
-	ll = likelihood(&s->t, &s->chain, s->label, 0.7);
-	gp_network_backward(&s->t, &s->chain);
+	gp_network_forward(&s->t, &s->network, s->network.n);
+	ll = likelihood(&s->t, &s->network, s->label, 0.7);
+	gp_network_backward(&s->t, &s->network);
 	s->head->class->prior(&s->t, s->head, 0.2);
 	gp_network_backward(&s->t, &s->spectrum);
 	return -ll + 0.2 * gp_weights_divergence(&s->t, &s->head->weights);
@@ -271,15 +271,15 @@ check_draws(gp_env *env)
 
 	for (uint64_t k = 0; k < 100000; k++)
 	{
-		double		z = gp_each_normal(3, k);
+		double		z = gp_element_normal(3, k);
 
 		mean += z;
 		square += z * z;
-		kept += gp_each_draw(5, k) >= gp_each_bound(0.3);
+		kept += gp_element_draw(5, k) >= gp_element_bound(0.3);
 	}
 	ok(fabs(mean) < 1300.0 && fabs(square - 100000.0) < 1800.0, "normal numbers have their moments");
 	ok(fabs(kept - 70000.0) < 600.0, "elements are dropped at their rate");
-	ok(gp_each_normal(3, 7) == gp_each_normal(3, 7) && gp_each_normal(3, 7) != gp_each_normal(4, 7), "by seed and place");
+	ok(gp_element_normal(3, 7) == gp_element_normal(3, 7) && gp_element_normal(3, 7) != gp_element_normal(4, 7), "by seed and place");
 }
 
 int

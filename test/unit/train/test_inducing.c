@@ -14,9 +14,9 @@
 typedef struct small
 {
 	gp_trainer	t;
-	gp_network	chain;
+	gp_network	network;
 	gp_matrix	map;
-	gp_layer_op   *pairs;
+	gp_operation *pairs;
 	int32_t		pair[2 * SPAN];
 	int32_t		end[3000];
 	bool		linked[1500];
@@ -24,9 +24,9 @@ typedef struct small
 	int			n;				/* pairs */
 } small;
 
-/* Random numbers for all parameters of a block. */
+/* Random numbers for all parameters of an operation. */
 static void
-fill_parameters(gp_trainer *t, gp_layer_op *f, uint64_t seed)
+fill_parameters(gp_trainer *t, gp_operation *f, uint64_t seed)
 {
 	gp_fill_normal(t, f->inducing.point.value, seed, 1.0);
 	gp_fill_uniform(t, f->weights.log_length.value, seed + 1, 0.3);
@@ -54,31 +54,31 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 	gp_fill_normal(&s->t, s->map, 3, 0.5);
 	for (int k = 0; k < layers; k++)
 	{
-		gp_layer_op   *b = gp_network_add(&s->chain, &gp_block_inducing_layer);
+		gp_operation *b = gp_network_add(&s->t, &s->network, &gp_operation_inducing);
 
 		b->width = units;
 		b->groups = 1;
 		b->inducing.count = POINTS;
 		b->weights.map = k == 0 ? &s->map : NULL;
 		b->weights.carries = k > 0;
-		b = gp_network_add(&s->chain, &gp_block_mix);
+		b = gp_network_add(&s->t, &s->network, &gp_operation_mix);
 		b->groups = 1;
 		b->mix = (gp_mix) {.sums = 2,.groups = 3,.op = op,.turned = op};
 	}
-	s->pairs = gp_network_add(&s->chain, &gp_block_inducing_pairs);
+	s->pairs = gp_network_add(&s->t, &s->network, &gp_operation_inducing_pairs);
 	s->pairs->groups = 1;
 	s->pairs->inducing.count = POINTS;
 	s->pairs->inducing.span = SPAN;
 	s->pairs->inducing.pair = s->pair;
 	s->pairs->ends.most = pairs + 2;
 	s->pairs->ends.end = s->end;
-	s->chain.input = dev->create(dev, n, inputs, type);
-	gp_fill_normal(&s->t, s->chain.input, 60, 1.0);
-	gp_network_open(&s->t, &s->chain, n, inputs);
+	s->network.input = dev->create(dev, n, inputs, type);
+	gp_fill_normal(&s->t, s->network.input, 60, 1.0);
+	gp_network_open(&s->t, &s->network, n, inputs);
 	for (int k = 0; k < layers; k++)
 	{
-		fill_parameters(&s->t, &s->chain.block[2 * k], 100 + 10 * k);
-		gp_fill_uniform(&s->t, s->chain.block[2 * k + 1].mix.logit.value, 10, 2.0);
+		fill_parameters(&s->t, &s->network.operation[2 * k], 100 + 10 * k);
+		gp_fill_uniform(&s->t, s->network.operation[2 * k + 1].mix.logit.value, 10, 2.0);
 	}
 	fill_parameters(&s->t, s->pairs, 200);
 	dev->fill(dev, s->pairs->inducing.offset.value, -0.4);
@@ -95,7 +95,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 static void
 small_close(small *s)
 {
-	s->t.dev->destroy(s->t.dev, &s->chain.input);
+	s->t.dev->destroy(s->t.dev, &s->network.input);
 	s->t.dev->destroy(s->t.dev, &s->map);
 	gp_trainer_close(&s->t);
 }
@@ -105,13 +105,13 @@ static double
 small_loss(void *training)
 {
 	small	   *s = training;
-	double		ll = pairs_likelihood(&s->t, &s->chain, s->linked);
+	double		ll = pairs_likelihood(&s->t, &s->network, s->linked);
 	double		divergence = 0.0;
 
 	for (int k = 0; k <= s->layers; k++)
 	{
-		s->chain.block[2 * k].class->prior(&s->t, &s->chain.block[2 * k], 0.2);
-		divergence += gp_weights_divergence(&s->t, &s->chain.block[2 * k].weights);
+		s->network.operation[2 * k].class->prior(&s->t, &s->network.operation[2 * k], 0.2);
+		divergence += gp_weights_divergence(&s->t, &s->network.operation[2 * k].weights);
 	}
 	return -ll + 0.2 * divergence;
 }
@@ -193,7 +193,7 @@ check_plain(gp_env *env, gp_type type)
 	gp_device  *dev = gp_device_cpu(env, 2);
 	double		tolerance = type == GP_DOUBLE ? 1e-9 : 2e-3;
 	small		s;
-	gp_layer_op   *f;
+	gp_operation *f;
 	double	   *x;
 	double	   *y;
 	double	   *part[6];
@@ -202,11 +202,11 @@ check_plain(gp_env *env, gp_type type)
 	double		worst = 0.0;
 
 	small_open(env, dev, type, NODES, WIDTH, WIDTH, 1, PAIRS, &s);
-	dev->fill(dev, s.chain.block[1].mix.logit.value, -1e4);
+	dev->fill(dev, s.network.operation[1].mix.logit.value, -1e4);
 	small_loss(&s);
-	x = read_matrix(&s.t, s.chain.input);
-	y = read_matrix(&s.t, s.chain.block[0].value);
-	f = &s.chain.block[0];
+	x = read_matrix(&s.t, s.network.input);
+	y = read_matrix(&s.t, s.network.operation[0].value);
+	f = &s.network.operation[0];
 	for (int j = 0; j < 6; j++)
 		part[j] = read_matrix(&s.t, ((gp_matrix[]) {f->inducing.point.value, f->weights.log_length.value, f->weights.log_a.value, f->weights.mean.value,
 			f->weights.log_s.value, f->weights.noise})[j]);
@@ -238,14 +238,14 @@ check_plain(gp_env *env, gp_type type)
 			c[a * SPAN + b] = k[s.pair[a] * POINTS + s.pair[b]] * k[s.pair[SPAN + a] * POINTS + s.pair[SPAN + b]] +
 				k[s.pair[a] * POINTS + s.pair[SPAN + b]] * k[s.pair[SPAN + a] * POINTS + s.pair[b]] +
 				(a == b ? JITTER * exp(4.0 * part[2][0]) : 0.0);
-	gp_network_forward(&s.t, &s.chain, s.chain.n);
+	gp_network_forward(&s.t, &s.network, s.network.n);
 	for (int e = 0; e < PAIRS; e++)
 	{
 		const double *xi = y + s.end[e] * WIDTH;
 		const double *xj = y + s.end[PAIRS + e] * WIDTH;
 		double		phi[SPAN];
 		double		near = plain_kernel(xi, xj, part[1], part[2][0], WIDTH);
-		double	   *got = read_matrix(&s.t, gp_network_value(&s.chain));
+		double	   *got = read_matrix(&s.t, gp_network_value(&s.network));
 
 		for (int a = 0; a < SPAN; a++)
 		{

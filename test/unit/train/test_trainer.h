@@ -37,21 +37,21 @@ check_gradient(gp_trainer *t, gp_matrix m, double norm, double first, double tol
 	close_to(-host[0], first, tolerance, "and its first element");
 }
 
-/* .7 times the log likelihood of links by the chain's value, whose gradient is then carried back. */
+/* .7 times the log likelihood of links by the network's value, whose gradient is then carried back. */
 static __attribute__((unused)) double
-pairs_likelihood(gp_trainer *t, gp_network *chain, const bool *linked)
+pairs_likelihood(gp_trainer *t, gp_network *network, const bool *linked)
 {
-	gp_matrix	value = gp_network_value(chain);
+	gp_matrix	value = gp_network_value(network);
 	double	   *r = gp_alloc_array(t->env, value.rows, sizeof(double));
 	gp_matrix	host = gp_matrix_wrap(r, value.rows, 1, GP_DOUBLE);
 	double		ll;
 
 	gp_trainer_clear(t);
-	gp_network_forward(t, chain, chain->n);
+	gp_network_forward(t, network, network->n);
 	t->dev->download(t->dev, host, value);
 	ll = gp_logistic(t->env, value.rows, linked, 0.7, r);
-	t->dev->upload(t->dev, gp_network_gradient(chain), host);
-	gp_network_backward(t, chain);
+	t->dev->upload(t->dev, gp_network_gradient(network), host);
+	gp_network_backward(t, network);
 	gp_free(t->env, r);
 	return ll;
 }

@@ -132,8 +132,8 @@ GP_CPU_OPERATION(put);
 /* What is below the diagonal is copied above it. */
 extern void gp_cpu_mirror_lower(gp_device *dev, gp_matrix x);
 
-/* cpu_each.c, cpu_map.c, cpu_pairs.c */
-GP_CPU_OPERATION(each);
+/* cpu_elementwise.c, cpu_map.c, cpu_pairs.c */
+GP_CPU_OPERATION(elementwise);
 GP_CPU_OPERATION(map);
 GP_CPU_OPERATION(map_diag);
 GP_CPU_OPERATION(pair_diag);

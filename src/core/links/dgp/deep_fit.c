@@ -41,7 +41,7 @@ enum purpose
 static int32_t
 draw_node(const gp_deep *d, uint64_t seed, uint64_t element)
 {
-	return (int32_t) gp_min64((int64_t) (gp_each_uniform(seed, element) * (double) d->nodes),
+	return (int32_t) gp_min64((int64_t) (gp_element_uniform(seed, element) * (double) d->nodes),
 							  d->nodes - 1);
 }
 
@@ -71,7 +71,7 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 {
 	int64_t		links = gp_min64(view->links.n, d->most / 2);
 	uint64_t	seed = gp_trainer_seed(&d->t, DRAW_MISSING, true);
-	double		at = gp_each_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
+	double		at = gp_element_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
 	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
 	int64_t		n = d->env->dry ? 2 * links : links;
 
@@ -104,8 +104,8 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	draw_pairs(d, view);
 	gp_deep_noise(d);
 	gp_trainer_clear(&d->t);
-	gp_network_forward(&d->t, d->chain, d->chain->n);
-	value = gp_network_value(d->chain);
+	gp_network_forward(&d->t, d->network, d->network->n);
+	value = gp_network_value(d->network);
 	host = gp_matrix_wrap(d->r, value.rows, 1, GP_DOUBLE);
 	dev->download(dev, host, value);
 	ll = gp_logistic(d->env, value.rows, d->linked, 1.0 / (double) gp_max64(value.rows, 1), d->r);
@@ -113,9 +113,9 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
 				 "the training of method dgp is out of range at step %lld", (long long) d->t.step + 1);
 	d->env->objective = ll;
-	dev->upload(dev, gp_network_gradient(d->chain), host);
-	gp_network_backward(&d->t, d->chain);
-	gp_network_prior(&d->t, d->chain, 0.5 / (double) d->view[0].graph->edges);
+	dev->upload(dev, gp_network_gradient(d->network), host);
+	gp_network_backward(&d->t, d->network);
+	gp_network_prior(&d->t, d->network, 0.5 / (double) d->view[0].graph->edges);
 	gp_trainer_step(&d->t, 0, rate);
 }
 
@@ -154,7 +154,7 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 	gp_env	   *env = d->env;
 	int64_t		step = d->t.step;
 	int64_t		width = d->options.units;
-	gp_matrix	value = d->chain->block[d->chain->n - 2].value;
+	gp_matrix	value = d->network->operation[d->network->n - 2].value;
 	double	   *sum = gp_alloc_figures(env, d->nodes, (size_t) width * sizeof(double));
 	double	   *square = gp_alloc_figures(env, d->nodes, (size_t) width * sizeof(double));
 	double	   *host = gp_alloc_array(env, POLL_ROWS * width, sizeof(double));
@@ -166,7 +166,7 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 	{
 		d->t.step = SAMPLE_STEP + s;
 		gp_deep_noise(d);
-		gp_network_forward(&d->t, d->chain, d->chain->n - 1);
+		gp_network_forward(&d->t, d->network, d->network->n - 1);
 		for (gp_band band = gp_band_first(value.rows, POLL_ROWS); band.count > 0;
 			 gp_band_next(&band))
 		{
@@ -245,9 +245,9 @@ training_open(gp_deep *d, gp_device *dev)
 	d->second = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(int32_t)));
 	d->linked = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(bool)));
 	d->r = gp_trainer_own(t, gp_alloc_array(d->env, d->most, sizeof(double)));
-	d->chain = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
+	d->network = gp_trainer_own(t, gp_alloc(d->env, sizeof(gp_network)));
 	gp_deep_inputs_open(d);
-	gp_deep_chain_open(d);
+	gp_deep_network_open(d);
 }
 
 /* The links that are hidden for the figures, as a fold. */

@@ -35,10 +35,10 @@ typedef struct gp_deep
 	gp_matrix	frame;
 	gp_matrix	input;			/* nodes x inputs float, of the view in use */
 	gp_trainer	t;
-	gp_network   *chain;
-	gp_layer_op   *layer[GP_DGP_MAX_LAYERS];
-	gp_layer_op   *pairs;
-	int64_t		points;			/* of every block, by inducing pairs; else 0 */
+	gp_network *network;
+	gp_operation *layer[GP_DGP_MAX_LAYERS];
+	gp_operation *pairs;
+	int64_t		points;			/* of every operation, by inducing pairs; else 0 */
 	int64_t		span;			/* inducing pairs */
 	int32_t    *inducing;		/* 2 span: their first points, then their second ones */
 	gp_matrix	frequency[GP_DGP_MAX_LAYERS];
@@ -61,11 +61,11 @@ extern void gp_deep_views_close(gp_deep *d);
 extern void gp_deep_inputs_open(gp_deep *d);
 extern void gp_deep_inputs_again(gp_deep *d);
 
-/* Lets the chain see a view. */
+/* Lets the network see a view. */
 extern void gp_deep_use(gp_deep *d, const gp_deep_view *view);
 
-/* deep_chain.c: the chain and its parameters, at the prior; its views and inputs are there. */
-extern void gp_deep_chain_open(gp_deep *d);
+/* deep_network.c: the network and its parameters, at the prior; its views and inputs are there. */
+extern void gp_deep_network_open(gp_deep *d);
 
 /* Fresh noise of this step. */
 extern void gp_deep_noise(gp_deep *d);

@@ -71,7 +71,7 @@ derivatives(gp_link_logistic *l, const bool *label, const double *weight, double
 	dev->upload(dev, row, gp_matrix_wrap(curve, 1, n, GP_DOUBLE));
 	dev->upload(dev, column, gp_matrix_wrap(slope, n, 1, GP_DOUBLE));
 	dev->copy(dev, scaled, l->phi);
-	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, scaled, row, row, row);
+	dev->elementwise(dev, &(gp_elementwise) {.op = GP_ELEMENT_TIMES}, scaled, row, row, row);
 	dev->syrk(dev, false, 1.0, scaled, 0.0, l->root);
 	dev->shift(dev, gp_matrix_diagonal(l->root), l->penalty);
 	if (dev->potrf(dev, l->root) >= 0)

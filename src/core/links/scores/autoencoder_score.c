@@ -94,7 +94,7 @@ scale_columns(gp_device *dev, const double *factor, gp_matrix x)
 	gp_matrix	row = dev->create(dev, 1, x.cols, x.type);
 
 	dev->upload(dev, row, gp_matrix_wrap((double *) factor, 1, x.cols, GP_DOUBLE));
-	dev->each(dev, &(gp_each) {.op = GP_EACH_TIMES}, x, row, row, row);
+	dev->elementwise(dev, &(gp_elementwise) {.op = GP_ELEMENT_TIMES}, x, row, row, row);
 	dev->destroy(dev, &row);
 }
 

@@ -1,5 +1,5 @@
 /*
- * engine.c - parameters, their steps, and chains of blocks.
+ * engine.c - parameters, their steps, and networks of operations.
  */
 #include "engine.h"
 
@@ -96,21 +96,22 @@ gp_trainer_step(gp_trainer *t, int group, double rate)
 	for (int k = 0; k < t->nparameters; k++)
 	{
 		gp_parameter *p = t->parameter[k];
-		gp_each		e = {.op = GP_EACH_ADAM};
+		gp_elementwise e = {.op = GP_ELEMENT_ADAM};
 
 		if ((p->groups >> group & 1) == 0)
 			continue;
 		p->steps++;
 		e.adam = (gp_adam) {rate / (1.0 - pow(GP_ADAM_BETA1, (double) p->steps)),
 			1.0 / sqrt(1.0 - pow(GP_ADAM_BETA2, (double) p->steps)), p->decay, t->clip};
-		t->dev->each(t->dev, &e, p->value, p->gradient, p->first, p->second);
+		t->dev->elementwise(t->dev, &e, p->value, p->gradient, p->first, p->second);
 	}
 }
 
 void
-gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
+gp_trainer_elementwise(gp_trainer *t, gp_element_op op, double factor, gp_matrix y, gp_matrix a,
+					   gp_matrix b)
 {
-	t->dev->each(t->dev, &(gp_each) {.op = op,.factor = factor}, y, a, b, GP_NONE);
+	t->dev->elementwise(t->dev, &(gp_elementwise) {.op = op,.factor = factor}, y, a, b, GP_NONE);
 }
 
 double
@@ -150,7 +151,7 @@ gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 	for (gp_band band = gp_band_first(m.rows, most); band.count > 0; gp_band_next(&band))
 	{
 		for (int64_t k = 0; k < gp_items(t->env, band.count * m.cols); k++)
-			host[k] = factor * (2.0 * gp_each_uniform(seed, (uint64_t) (band.first * m.cols + k))
+			host[k] = factor * (2.0 * gp_element_uniform(seed, (uint64_t) (band.first * m.cols + k))
 								- 1.0);
 		t->dev->upload(t->dev, gp_matrix_rows(m, band.first, band.count),
 					   gp_matrix_wrap(host, band.count, m.cols, GP_DOUBLE));
@@ -162,92 +163,96 @@ gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 void
 gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor)
 {
-	t->dev->each(t->dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = factor,.seed = seed}, m,
-				 GP_NONE, GP_NONE, GP_NONE);
+	gp_elementwise e = {.op = GP_ELEMENT_NORMAL,.factor = factor,.seed = seed};
+
+	t->dev->elementwise(t->dev, &e, m, GP_NONE, GP_NONE, GP_NONE);
 }
 
-/* ---- chains ---- */
+/* ---- networks ---- */
 
-gp_layer_op *
-gp_network_add(gp_network *c, const gp_block_class *class)
+gp_operation *
+gp_network_add(gp_trainer *t, gp_network *net, const gp_operation_class *class)
 {
-	c->block[c->n].class = class;
-	return &c->block[c->n++];
+	if (net->n == GP_MOST_OPERATIONS)
+		gp_raise(t->env, GP_ERR_INTERNAL, NULL, "a network has too many operations");
+	net->operation[net->n].class = class;
+	return &net->operation[net->n++];
 }
 
 void
-gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols)
+gp_network_open(gp_trainer *t, gp_network *net, int64_t rows, int64_t cols)
 {
-	for (int k = 0; k < c->n; k++)
+	for (int k = 0; k < net->n; k++)
 	{
-		gp_layer_op   *b = &c->block[k];
+		gp_operation *op = &net->operation[k];
 
-		b->number = k;
-		b->rows = rows;
-		b->cols = b->width > 0 ? b->width : cols;
-		if (b->class->shape)
-			b->class->shape(t, b, rows, cols);
-		b->now = rows = b->rows;
-		cols = b->cols;
-		b->value = b->class->in_place ? b[-1].value : gp_trainer_matrix(t, rows, cols, t->type);
-		b->gradient = b->class->in_place ? b[-1].gradient
+		op->number = k;
+		op->rows = rows;
+		op->cols = op->width > 0 ? op->width : cols;
+		if (op->class->shape)
+			op->class->shape(t, op, rows, cols);
+		op->now = rows = op->rows;
+		cols = op->cols;
+		op->value = op->class->in_place ? op[-1].value : gp_trainer_matrix(t, rows, cols, t->type);
+		op->gradient = op->class->in_place ? op[-1].gradient
 			: gp_trainer_matrix(t, rows, cols, t->type);
 	}
 }
 
-/* The rows of this step of a block's value or gradient. */
+/* The rows of this step of an operation's value or gradient. */
 static gp_matrix
-rows_now(const gp_layer_op *b, gp_matrix m)
+rows_now(const gp_operation *op, gp_matrix m)
 {
-	return gp_is_wanted(m) ? gp_matrix_rows(m, 0, b->now) : m;
+	return gp_is_wanted(m) ? gp_matrix_rows(m, 0, op->now) : m;
 }
 
-/* What a block acts on. */
+/* What an operation acts on. */
 static gp_matrix
-before(const gp_network *c, int k)
+before(const gp_network *net, int k)
 {
-	return k > 0 ? rows_now(&c->block[k - 1], c->block[k - 1].value) : c->input;
+	return k > 0 ? rows_now(&net->operation[k - 1], net->operation[k - 1].value) : net->input;
 }
 
 void
-gp_network_forward(gp_trainer *t, gp_network *c, int n)
+gp_network_forward(gp_trainer *t, gp_network *net, int n)
 {
 	for (int k = 0; k < n; k++)
 	{
-		gp_layer_op   *b = &c->block[k];
+		gp_operation *op = &net->operation[k];
 
-		b->class->forward(t, b, before(c, k), rows_now(b, b->value));
+		op->class->forward(t, op, before(net, k), rows_now(op, op->value));
 	}
 }
 
 void
-gp_network_backward(gp_trainer *t, gp_network *c)
+gp_network_backward(gp_trainer *t, gp_network *net)
 {
-	for (int k = c->n - 1; k >= 0; k--)
+	for (int k = net->n - 1; k >= 0; k--)
 	{
-		gp_layer_op   *b = &c->block[k];
-		gp_matrix	dx = k > 0 ? rows_now(&b[-1], b[-1].gradient) : GP_NONE;
+		gp_operation *op = &net->operation[k];
+		gp_matrix	dx = k > 0 ? rows_now(&op[-1], op[-1].gradient) : GP_NONE;
 
-		b->class->backward(t, b, before(c, k), rows_now(b, b->value), rows_now(b, b->gradient), dx);
+		op->class->backward(t, op, before(net, k), rows_now(op, op->value),
+							rows_now(op, op->gradient), dx);
 	}
 }
 
 void
-gp_network_prior(gp_trainer *t, gp_network *c, double weight)
+gp_network_prior(gp_trainer *t, gp_network *net, double weight)
 {
-	for (int k = 0; k < c->n; k++)
-		if (c->block[k].class->prior)
-			c->block[k].class->prior(t, &c->block[k], weight);
+	for (int k = 0; k < net->n; k++)
+		if (net->operation[k].class->prior)
+			net->operation[k].class->prior(t, &net->operation[k], weight);
 }
 
 gp_matrix
-gp_network_value(const gp_network *c)
+gp_network_value(const gp_network *net)
 {
-	return rows_now(&c->block[c->n - 1], c->block[c->n - 1].value);
+	return rows_now(&net->operation[net->n - 1], net->operation[net->n - 1].value);
 }
 
 gp_matrix
-gp_network_gradient(const gp_network *c)
+gp_network_gradient(const gp_network *net)
 {
-	return rows_now(&c->block[c->n - 1], c->block[c->n - 1].gradient);
+	return rows_now(&net->operation[net->n - 1], net->operation[net->n - 1].gradient);
 }

@@ -1,7 +1,7 @@
 /*
- * engine.h - a network of coarse blocks that is trained step by step.
+ * engine.h - a network of operations that is trained step by step.
  *
- * A chain of blocks maps an input to a likelihood's argument, each with its own derivative.
+ * A network of operations maps an input to a likelihood's argument, each with its own derivative.
  * Values, gradients, parameters and Adam's moments are made before the first
  * step, so that a dry run counts them and a step allocates nothing but the device's scratch; they
  * are the trainer's and end with it.  Random numbers are hashes of (seed, purpose, step, element)
@@ -15,7 +15,7 @@
 
 #define GP_TRAIN_ROWS 1024
 #define GP_MOST_PARAMETERS 32
-#define GP_MOST_BLOCKS 12
+#define GP_MOST_OPERATIONS 12
 #define GP_MOST_SUMS 4			/* over neighbours, of a layer */
 
 /* No matrix: an operand that an operation has not, a gradient that nobody wants. */
@@ -39,7 +39,7 @@ typedef struct gp_parameter
 	int64_t		steps;			/* that changed it */
 } gp_parameter;
 
-/* What all blocks of a training share. */
+/* What all operations of a training share. */
 typedef struct gp_trainer
 {
 	gp_device  *dev;
@@ -59,23 +59,23 @@ typedef struct gp_trainer
 	int64_t		nmemories;
 } gp_trainer;
 
-typedef struct gp_layer_op gp_layer_op;
+typedef struct gp_operation gp_operation;
 
-typedef struct gp_block_class
+typedef struct gp_operation_class
 {
 	bool		in_place;		/* the value takes the place of the one before */
 
 	/* Sets the value's size, given that of the one before, and makes buffers and parameters. */
-	void		(*shape) (gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols);
-	void		(*forward) (gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y);
+	void		(*shape) (gp_trainer *t, gp_operation *b, int64_t rows, int64_t cols);
+	void		(*forward) (gp_trainer *t, gp_operation *b, gp_matrix x, gp_matrix y);
 
 	/* Adds to the parameters' gradients; dx, where it is wanted, is overwritten. */
-	void		(*backward) (gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+	void		(*backward) (gp_trainer *t, gp_operation *b, gp_matrix x, gp_matrix y, gp_matrix dy,
 							 gp_matrix dx);
 
 	/* Adds weight times the gradient of the divergence from the prior; NULL: none. */
-	void		(*prior) (gp_trainer *t, gp_layer_op *b, double weight);
-} gp_block_class;
+	void		(*prior) (gp_trainer *t, gp_operation *b, double weight);
+} gp_operation_class;
 
 /* A linear map, of the value before or of features. */
 typedef struct gp_linear_map
@@ -101,12 +101,12 @@ typedef struct gp_propagate
 } gp_propagate;
 
 /* Some rows of the value before. */
-typedef struct gp_gather_block
+typedef struct gp_gather_operation
 {
 	int32_t    *index;			/* ascending, of most; the caller's */
 	int64_t		most;
 	gp_csr		scatter;		/* rows before x rows of this step */
-} gp_gather_block;
+} gp_gather_operation;
 
 /*
  * Features Phi of rows over len with Gaussian weights, q(A) = N(mean, diag exp(2 log_s)):
@@ -150,10 +150,10 @@ typedef struct gp_cosines
 } gp_cosines;
 
 /* O = 2 pi (mu + exp(l) o u), mu and l being the halves of the value before. */
-typedef struct gp_spectrum_block
+typedef struct gp_spectrum_operation
 {
 	gp_matrix	draw;			/* u */
-} gp_spectrum_block;
+} gp_spectrum_operation;
 
 /* Sums over neighbours with weights that are learnt; op is the caller's. */
 typedef struct gp_mix
@@ -219,9 +219,9 @@ typedef struct gp_inducing
 	struct gp_inducing_room *room;	/* inducing.c */
 } gp_inducing;
 
-struct gp_layer_op
+struct gp_operation
 {
-	const gp_block_class *class;
+	const gp_operation_class *class;
 	int64_t		rows;			/* of the value, at most */
 	int64_t		cols;
 	int64_t		now;			/* rows of this step */
@@ -229,7 +229,7 @@ struct gp_layer_op
 	gp_matrix	gradient;
 	unsigned	groups;			/* of its parameters */
 	double		decay;			/* of its matrices */
-	int			number;			/* in its chain */
+	int			number;			/* in its network */
 	int64_t		width;			/* columns that are asked for; 0: as before */
 	double		dropout;
 	gp_ends		ends;			/* of what acts on pairs */
@@ -238,9 +238,9 @@ struct gp_layer_op
 	{
 		gp_linear_map linear;
 		gp_propagate propagate;
-		gp_gather_block gather;
+		gp_gather_operation gather;
 		gp_cosines	cosines;
-		gp_spectrum_block spectrum;
+		gp_spectrum_operation spectrum;
 		gp_mix		mix;
 		gp_unit		unit;
 		gp_pairs	pairs;
@@ -251,9 +251,9 @@ struct gp_layer_op
 /* Blocks in a row. */
 typedef struct gp_network
 {
-	gp_layer_op	block[GP_MOST_BLOCKS];
+	gp_operation	operation[GP_MOST_OPERATIONS];
 	int			n;
-	gp_matrix	input;			/* without data where the first block has its own */
+	gp_matrix	input;			/* without data where the first operation has its own */
 } gp_network;
 
 /* ---- engine.c ---- */
@@ -287,26 +287,26 @@ extern void gp_fill_uniform(gp_trainer *t, gp_matrix m, uint64_t seed, double fa
 extern void gp_fill_normal(gp_trainer *t, gp_matrix m, uint64_t seed, double factor);
 
 /* Changes y by one operation. */
-extern void gp_trainer_each(gp_trainer *t, gp_each_op op, double factor, gp_matrix y, gp_matrix a,
-							gp_matrix b);
+extern void gp_trainer_elementwise(gp_trainer *t, gp_element_op op, double factor, gp_matrix y,
+								   gp_matrix a, gp_matrix b);
 
 /* y = y o a; y = y + factor a o b; y = exp(factor a). */
 static inline void
 gp_times(gp_trainer *t, gp_matrix y, gp_matrix a)
 {
-	gp_trainer_each(t, GP_EACH_TIMES, 1.0, y, a, GP_NONE);
+	gp_trainer_elementwise(t, GP_ELEMENT_TIMES, 1.0, y, a, GP_NONE);
 }
 
 static inline void
 gp_add_product(gp_trainer *t, double factor, gp_matrix y, gp_matrix a, gp_matrix b)
 {
-	gp_trainer_each(t, GP_EACH_ADD, factor, y, a, b);
+	gp_trainer_elementwise(t, GP_ELEMENT_ADD, factor, y, a, b);
 }
 
 static inline void
 gp_exp(gp_trainer *t, double factor, gp_matrix y, gp_matrix a)
 {
-	gp_trainer_each(t, GP_EACH_EXP, factor, y, a, GP_NONE);
+	gp_trainer_elementwise(t, GP_ELEMENT_EXP, factor, y, a, GP_NONE);
 }
 
 /* The numbers of all parameters; copies them into a set of what is left for the next training, or
@@ -317,38 +317,39 @@ extern void gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set,
 /* sum x_ij y_ij, row by row in double. */
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 
-/* Adds a block to a chain that is not open yet. */
-extern gp_layer_op *gp_network_add(gp_network *c, const gp_block_class *class);
-extern void gp_network_open(gp_trainer *t, gp_network *c, int64_t rows, int64_t cols);
+/* Adds an operation to a network that is not open yet. */
+extern gp_operation *gp_network_add(gp_trainer *t, gp_network *net,
+									const gp_operation_class *class);
+extern void gp_network_open(gp_trainer *t, gp_network *net, int64_t rows, int64_t cols);
 
-/* Runs the first n blocks. */
-extern void gp_network_forward(gp_trainer *t, gp_network *c, int n);
+/* Runs the first n operations. */
+extern void gp_network_forward(gp_trainer *t, gp_network *net, int n);
 
-/* The derivatives, from the last block's gradient on. */
-extern void gp_network_backward(gp_trainer *t, gp_network *c);
+/* The derivatives, from the last operation's gradient on. */
+extern void gp_network_backward(gp_trainer *t, gp_network *net);
 
 /* The divergences of all weights: adds weight times their gradient. */
-extern void gp_network_prior(gp_trainer *t, gp_network *c, double weight);
+extern void gp_network_prior(gp_trainer *t, gp_network *net, double weight);
 
-/* The value of the last block, and its gradient. */
-extern gp_matrix gp_network_value(const gp_network *c);
-extern gp_matrix gp_network_gradient(const gp_network *c);
+/* The value of the last operation, and its gradient. */
+extern gp_matrix gp_network_value(const gp_network *net);
+extern gp_matrix gp_network_gradient(const gp_network *net);
 
-/* ---- blocks.c ---- */
+/* ---- operations.c ---- */
 
-extern const gp_block_class gp_block_linear;
-extern const gp_block_class gp_block_propagate;
-extern const gp_block_class gp_block_relu;
-extern const gp_block_class gp_block_dropout;
-extern const gp_block_class gp_block_gather;
+extern const gp_operation_class gp_operation_linear;
+extern const gp_operation_class gp_operation_propagate;
+extern const gp_operation_class gp_operation_relu;
+extern const gp_operation_class gp_operation_dropout;
+extern const gp_operation_class gp_operation_gather;
 
-/* The rows of this step; blocks behind it follow. */
-extern void gp_gather_rows(gp_trainer *t, gp_network *c, gp_layer_op *b, int64_t n);
+/* The rows of this step; operations behind it follow. */
+extern void gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *b, int64_t n);
 
 /* ---- weights.c ---- */
 
-/* Makes what so many features of a block need, whose weights' sampled and groups are set. */
-extern void gp_weights_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width,
+/* Makes what so many features of an operation need, whose weights' sampled and groups are set. */
+extern void gp_weights_open(gp_trainer *t, gp_operation *b, int64_t rows, int64_t width,
 							int64_t features);
 
 /* The squares of the features of a panel of so many rows times s2, and the level or GP_NONE:
@@ -374,34 +375,34 @@ extern void gp_lengths_backward(gp_trainer *t, gp_weights *w, gp_matrix u, gp_ma
  * nothing. */
 extern void gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_matrix x, gp_matrix y);
 
-/* The divergence of the weights from the prior N(0, I); a block's prior. */
+/* The divergence of the weights from the prior N(0, I); an operation's prior. */
 extern double gp_weights_divergence(gp_trainer *t, const gp_weights *w);
-extern void gp_weights_prior(gp_trainer *t, gp_layer_op *b, double weight);
+extern void gp_weights_prior(gp_trainer *t, gp_operation *b, double weight);
 
 /* ---- fourier.c ---- */
 
-extern const gp_block_class gp_block_cosines;
-extern const gp_block_class gp_block_spectrum;
+extern const gp_operation_class gp_operation_cosines;
+extern const gp_operation_class gp_operation_spectrum;
 
 /* Means (rows x cols) and variances (the same; or GP_NONE) of all rows of x by q. */
-extern void gp_cosines_predict(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix mean,
+extern void gp_cosines_predict(gp_trainer *t, gp_operation *b, gp_matrix x, gp_matrix mean,
 							   gp_matrix variance);
 
 /* ---- mix.c ---- */
 
-extern const gp_block_class gp_block_mix;
-extern const gp_block_class gp_block_unit;
+extern const gp_operation_class gp_operation_mix;
+extern const gp_operation_class gp_operation_unit;
 
 /* ---- readout.c ---- */
 
-extern const gp_block_class gp_block_pairs;
+extern const gp_operation_class gp_operation_pairs;
 
-/* Room for the ends of a block's pairs; the pairs of this step, whose ends stand in the block's
- * end. */
-extern void gp_ends_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols);
-extern void gp_pairs_set(gp_trainer *t, gp_layer_op *b, int64_t n);
+/* Room for the ends of an operation's pairs; the pairs of this step, whose ends stand in
+ * the operation's end. */
+extern void gp_ends_open(gp_trainer *t, gp_operation *b, int64_t rows, int64_t cols);
+extern void gp_pairs_set(gp_trainer *t, gp_operation *b, int64_t n);
 
-/* e^gain / sqrt(D); w (1 x cols, the block's). */
+/* e^gain / sqrt(D); w (1 x cols, the operation's). */
 extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
 extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
 
@@ -411,10 +412,10 @@ extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
  * A Gaussian process of rows, or of pairs of them, by inducing points; the points
  * are the caller's to set, and so is the noise.
  */
-extern const gp_block_class gp_block_inducing_layer;
-extern const gp_block_class gp_block_inducing_pairs;
+extern const gp_operation_class gp_operation_inducing;
+extern const gp_operation_class gp_operation_inducing_pairs;
 
-/* Brings amplitude, inverse, scaled and turned up to the block's parameters. */
-extern void gp_inducing_ready(gp_trainer *t, gp_layer_op *b);
+/* Brings amplitude, inverse, scaled and turned up to the operation's parameters. */
+extern void gp_inducing_ready(gp_trainer *t, gp_operation *b);
 
 #endif							/* GP_ENGINE_H */

@@ -85,9 +85,9 @@ first(gp_matrix m, int64_t rows)
 
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
-open_room(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int power)
+open_room(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int power)
 {
-	gp_inducing *f = &b->inducing;
+	gp_inducing *f = &op->inducing;
 	gp_device  *dev = t->dev;
 	room	   *r = f->room = gp_trainer_own(t, gp_alloc_zero(t->env, 1, sizeof(room)));
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
@@ -96,10 +96,10 @@ open_room(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int power)
 	double	   *host = gp_alloc_zero(t->env, m * m, sizeof(double));
 
 	r->power = power;
-	gp_parameter_make(t, &f->point, n, width, b->groups, 0.0);
-	b->weights.sampled = true;
-	b->weights.log_length.groups = b->weights.log_a.groups = b->groups;
-	gp_weights_open(t, b, rows, width, m);
+	gp_parameter_make(t, &f->point, n, width, op->groups, 0.0);
+	op->weights.sampled = true;
+	op->weights.log_length.groups = op->weights.log_a.groups = op->groups;
+	gp_weights_open(t, op, rows, width, m);
 	f->scaled = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	f->turned = gp_trainer_matrix(t, m, m, GP_DOUBLE);
 	/* of the points and the directions */
@@ -128,7 +128,7 @@ open_room(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int power)
 	/* of a panel of rows */
 	r->ones = gp_trainer_matrix(t, gp_max64(panel, n), width, t->type);
 	dev->fill(dev, r->ones, 1.0);
-	r->level = gp_trainer_matrix(t, panel, b->cols, t->type);
+	r->level = gp_trainer_matrix(t, panel, op->cols, t->type);
 	for (int k = 0; k < power; k++)
 	{
 		side	   *s = &r->side[k];
@@ -144,26 +144,26 @@ open_room(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int power)
 }
 
 static void
-layer_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width)
+layer_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 {
-	b->inducing.span = b->inducing.count;
-	open_room(t, b, rows, width, 1);
+	op->inducing.span = op->inducing.count;
+	open_room(t, op, rows, width, 1);
 }
 
 /* The same of pairs, with the matrices of ones and zeros that pick the columns of an inducing
  * pair's points. */
 static void
-pairs_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width)
+pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 {
-	gp_inducing *f = &b->inducing;
-	int64_t		panel = gp_min64(b->ends.most, GP_TRAIN_ROWS);
+	gp_inducing *f = &op->inducing;
+	int64_t		panel = gp_min64(op->ends.most, GP_TRAIN_ROWS);
 	int64_t		picks = f->count * f->span;
 	double	   *host = gp_alloc_figures(t->env, picks, sizeof(double));
 	gp_matrix	wrapped = gp_matrix_wrap(host, f->count, f->span, GP_DOUBLE);
 
-	gp_ends_open(t, b, rows, width);
-	open_room(t, b, b->rows, width, 2);
-	gp_parameter_make(t, &f->offset, 1, 1, b->groups, 0.0);
+	gp_ends_open(t, op, rows, width);
+	open_room(t, op, op->rows, width, 2);
+	gp_parameter_make(t, &f->offset, 1, 1, op->groups, 0.0);
 	room	   *r = f->room;
 	for (int point = 0; point < 2; point++)
 	{
@@ -228,24 +228,24 @@ cover_points(gp_trainer *t, gp_inducing *f)
 }
 
 void
-gp_inducing_ready(gp_trainer *t, gp_layer_op *b)
+gp_inducing_ready(gp_trainer *t, gp_operation *op)
 {
-	gp_inducing *f = &b->inducing;
+	gp_inducing *f = &op->inducing;
 	gp_device  *dev = t->dev;
 	room	   *r = f->room;
 	int64_t		width = f->scaled.cols;
 	gp_matrix	z = gp_matrix_cols(r->wide, 0, width);
 
-	f->amplitude = exp(2.0 * gp_parameter_number(t, &b->weights.log_a));
-	gp_exp(t, -1.0, b->weights.inverse, b->weights.log_length.value);
+	f->amplitude = exp(2.0 * gp_parameter_number(t, &op->weights.log_a));
+	gp_exp(t, -1.0, op->weights.inverse, op->weights.log_length.value);
 	dev->fill(dev, r->wide, 1.0);
 	dev->copy(dev, z, f->point.value);
-	gp_times(t, z, b->weights.inverse);
+	gp_times(t, z, op->weights.inverse);
 	dev->copy(dev, f->scaled, z);
 	write_lengths(t, z, gp_matrix_cols(r->wide, width + 1, 1), log(f->amplitude));
 	cover_points(t, f);
-	gp_exp(t, 2.0, b->weights.s2, b->weights.log_s.value);
-	dev->shift(dev, b->weights.s2, -1.0);
+	gp_exp(t, 2.0, op->weights.s2, op->weights.log_s.value);
+	dev->shift(dev, op->weights.s2, -1.0);
 	if (r->power > 1)
 	{
 		/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' +
@@ -316,10 +316,10 @@ root_backward(gp_trainer *t, gp_inducing *f)
 
 /* The derivatives by s, the points, len and a, when all panels are done. */
 static void
-points_backward(gp_trainer *t, gp_layer_op *b)
+points_backward(gp_trainer *t, gp_operation *op)
 {
-	gp_inducing *f = &b->inducing;
-	gp_weights *w = &b->weights;
+	gp_inducing *f = &op->inducing;
+	gp_weights *w = &op->weights;
 	gp_device  *dev = t->dev;
 	room	   *r = f->room;
 	gp_matrix	g = r->kernel_slope;
@@ -354,7 +354,7 @@ points_backward(gp_trainer *t, gp_layer_op *b)
 
 /* The covariances of rows with the points. */
 static void
-cover_rows(gp_trainer *t, gp_layer_op *b, side *s, gp_matrix x)
+cover_rows(gp_trainer *t, gp_operation *op, side *s, gp_matrix x)
 {
 	gp_device  *dev = t->dev;
 	gp_matrix	wide = first(s->wide, x.rows);
@@ -362,9 +362,9 @@ cover_rows(gp_trainer *t, gp_layer_op *b, side *s, gp_matrix x)
 	gp_matrix	exponent = first(s->exponent, x.rows);
 
 	dev->copy(dev, u, x);
-	gp_times(t, u, b->weights.inverse);
+	gp_times(t, u, op->weights.inverse);
 	write_lengths(t, u, gp_matrix_cols(wide, x.cols, 1), 0.0);
-	dev->gemm(dev, false, true, 1.0, wide, b->inducing.room->wide, 0.0, exponent);
+	dev->gemm(dev, false, true, 1.0, wide, op->inducing.room->wide, 0.0, exponent);
 	gp_exp(t, 1.0, first(s->kernel, x.rows), exponent);
 }
 
@@ -400,23 +400,23 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 
 /* The features of a panel, from its covariances with the directions. */
 static void
-make_features(gp_trainer *t, gp_layer_op *b, gp_matrix cross)
+make_features(gp_trainer *t, gp_operation *op, gp_matrix cross)
 {
-	t->dev->gemm(t->dev, false, true, 1.0, cross, b->inducing.room->white, 0.0,
-				 first(b->weights.phi, cross.rows));
+	t->dev->gemm(t->dev, false, true, 1.0, cross, op->inducing.room->white, 0.0,
+				 first(op->weights.phi, cross.rows));
 }
 
 /* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the
  * variances' gradient. */
 static void
-features_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix cross, gp_matrix df,
-				  gp_matrix dcross)
+features_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matrix cross,
+				  gp_matrix df, gp_matrix dcross)
 {
-	room	   *r = b->inducing.room;
-	gp_matrix	dphi = first(b->weights.dphi, band->count);
+	room	   *r = op->inducing.room;
+	gp_matrix	dphi = first(op->weights.dphi, band->count);
 
-	gp_weights_backward(t, &b->weights, band, r->level, df);
-	r->grown += r->power * gp_product_sum(t, first(b->weights.spread, band->count),
+	gp_weights_backward(t, &op->weights, band, r->level, df);
+	r->grown += r->power * gp_product_sum(t, first(op->weights.spread, band->count),
 										  first(r->level, band->count));
 	t->dev->gemm(t->dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
 	t->dev->gemm(t->dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
@@ -424,12 +424,12 @@ features_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix 
 
 /* Sums over panels begin. */
 static void
-begin_backward(gp_trainer *t, gp_layer_op *b)
+begin_backward(gp_trainer *t, gp_operation *op)
 {
-	room	   *r = b->inducing.room;
+	room	   *r = op->inducing.room;
 
 	r->grown = 0.0;
-	t->dev->fill(t->dev, b->weights.slope, 0.0);
+	t->dev->fill(t->dev, op->weights.slope, 0.0);
 	t->dev->fill(t->dev, r->white_slope, 0.0);
 	for (int k = 0; k < 2; k++)
 		t->dev->fill(t->dev, r->point_slope[k], 0.0);
@@ -440,53 +440,54 @@ begin_backward(gp_trainer *t, gp_layer_op *b)
 /* The features of a panel, whose covariances with the directions are those with the points; returns
  * these. */
 static gp_matrix
-layer_panel(gp_trainer *t, gp_layer_op *b, gp_matrix x)
+layer_panel(gp_trainer *t, gp_operation *op, gp_matrix x)
 {
-	side	   *s = &b->inducing.room->side[0];
+	side	   *s = &op->inducing.room->side[0];
 
-	cover_rows(t, b, s, x);
-	make_features(t, b, first(s->kernel, x.rows));
+	cover_rows(t, op, s, x);
+	make_features(t, op, first(s->kernel, x.rows));
 	return first(s->kernel, x.rows);
 }
 
 static void
-layer_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+layer_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	gp_inducing_ready(t, b);
+	gp_inducing_ready(t, op);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
 
-		layer_panel(t, b, rows);
-		gp_weights_draw(t, &b->weights, &band, b->inducing.room->level, rows,
+		layer_panel(t, op, rows);
+		gp_weights_draw(t, &op->weights, &band, op->inducing.room->level, rows,
 						gp_matrix_rows(y, band.first, band.count));
 	}
 }
 
 static void
-layer_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+layer_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
+			   gp_matrix dx)
 {
-	side	   *s = &b->inducing.room->side[0];
+	side	   *s = &op->inducing.room->side[0];
 
-	begin_backward(t, b);
+	begin_backward(t, op);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
 		gp_matrix	dpanel = gp_is_wanted(dx) ? gp_matrix_rows(dx, band.first, band.count)
 			: GP_NONE;
-		gp_matrix	cross = layer_panel(t, b, gp_matrix_rows(x, band.first, band.count));
+		gp_matrix	cross = layer_panel(t, op, gp_matrix_rows(x, band.first, band.count));
 
-		features_backward(t, b, &band, cross, df, first(s->slope, band.count));
-		kernel_backward(t, &b->inducing, s, band.count);
-		gp_lengths_backward(t, &b->weights, scaled_rows(s, band.count),
+		features_backward(t, op, &band, cross, df, first(s->slope, band.count));
+		kernel_backward(t, &op->inducing, s, band.count);
+		gp_lengths_backward(t, &op->weights, scaled_rows(s, band.count),
 							first(s->change, band.count), dpanel);
 		if (gp_is_wanted(dx))
-			gp_add_input(t, &b->weights, true, df, dpanel);
+			gp_add_input(t, &op->weights, true, df, dpanel);
 	}
-	points_backward(t, b);
+	points_backward(t, op);
 }
 
-const gp_block_class gp_block_inducing_layer = {
+const gp_operation_class gp_operation_inducing = {
 	.shape = layer_shape,.forward = layer_forward,.backward = layer_backward,
 	.prior = gp_weights_prior
 };
@@ -495,9 +496,9 @@ const gp_block_class gp_block_inducing_layer = {
 
 /* The rows of a panel's first or second ends. */
 static gp_matrix
-ends_of(const gp_layer_op *b, const gp_band *band, int end)
+ends_of(const gp_operation *op, const gp_band *band, int end)
 {
-	return gp_matrix_rows(b->ends.row, end * b->ends.n + band->first, band->count);
+	return gp_matrix_rows(op->ends.row, end * op->ends.n + band->first, band->count);
 }
 
 /* The difference of a panel's ends, over len. */
@@ -515,10 +516,10 @@ difference(gp_trainer *t, gp_inducing *f, int64_t rows)
 /* A panel's covariances with the inducing pairs, from those of its ends with their points; and its
  * features. */
 static gp_matrix
-pairs_panel(gp_trainer *t, gp_layer_op *b, const gp_band *band)
+pairs_panel(gp_trainer *t, gp_operation *op, const gp_band *band)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing *f = &b->inducing;
+	gp_inducing *f = &op->inducing;
 	room	   *r = f->room;
 	int64_t		rows = band->count;
 	gp_matrix	cross = first(r->cross, rows);
@@ -529,7 +530,7 @@ pairs_panel(gp_trainer *t, gp_layer_op *b, const gp_band *band)
 	gp_matrix	picked[4];
 
 	for (int end = 0; end < 2; end++)
-		cover_rows(t, b, &r->side[end], ends_of(b, band, end));
+		cover_rows(t, op, &r->side[end], ends_of(op, band, end));
 	for (int k = 0; k < 4; k++)
 	{
 		picked[k] = first(r->picked[k], rows);
@@ -547,38 +548,38 @@ pairs_panel(gp_trainer *t, gp_layer_op *b, const gp_band *band)
 	dev->axpby(dev, square, near, 0.0, near);
 	dev->copy(dev, level, near);
 	dev->shift(dev, level, square);
-	make_features(t, b, cross);
+	make_features(t, op, cross);
 	return cross;
 }
 
 static void
-pairs_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+pairs_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	t->dev->gather_rows(t->dev, first(b->ends.row, 2 * b->ends.n), x, b->ends.end);
-	gp_inducing_ready(t, b);
+	t->dev->gather_rows(t->dev, first(op->ends.row, 2 * op->ends.n), x, op->ends.end);
+	gp_inducing_ready(t, op);
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		pairs_panel(t, b, &band);
-		gp_weights_draw(t, &b->weights, &band, b->inducing.room->level, GP_NONE,
+		pairs_panel(t, op, &band);
+		gp_weights_draw(t, &op->weights, &band, op->inducing.room->level, GP_NONE,
 						gp_matrix_rows(y, band.first, band.count));
 	}
-	t->dev->shift(t->dev, y, gp_parameter_number(t, &b->inducing.offset));
+	t->dev->shift(t->dev, y, gp_parameter_number(t, &op->inducing.offset));
 }
 
 /* The derivatives of a panel; the gradient of an end's row stands in place of its partner's. */
 static void
-panel_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix df)
+panel_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matrix df)
 {
 	gp_device  *dev = t->dev;
-	gp_inducing *f = &b->inducing;
+	gp_inducing *f = &op->inducing;
 	room	   *r = f->room;
 	int64_t		rows = band->count;
-	gp_matrix	cross = pairs_panel(t, b, band);
-	gp_matrix	slope = first(b->weights.phi, rows);
+	gp_matrix	cross = pairs_panel(t, op, band);
+	gp_matrix	slope = first(op->weights.phi, rows);
 	gp_matrix	near = first(r->near, rows);
 	gp_matrix	push = first(r->side[1].spare, rows);
 
-	features_backward(t, b, band, cross, df, cross);
+	features_backward(t, op, band, cross, df, cross);
 	/* the covariances of its ends with the points */
 	for (int end = 0; end < 2; end++)
 		dev->fill(dev, r->side[end].slope, 0.0);
@@ -593,34 +594,35 @@ panel_backward(gp_trainer *t, gp_layer_op *b, const gp_band *band, gp_matrix df)
 		kernel_backward(t, f, &r->side[end], rows);
 	/* the variances' gradient stands in spread: d(x_i / len) -= 2 dv k_ij^2 (x_i - x_j) / len */
 	gp_matrix	apart = difference(t, f, rows);
-	gp_times(t, near, first(b->weights.spread, rows));
+	gp_times(t, near, first(op->weights.spread, rows));
 	dev->gemm(dev, false, false, 2.0, near, first(r->ones, 1), 0.0, push);
 	gp_times(t, push, apart);
 	for (int end = 0; end < 2; end++)
 	{
 		dev->axpby(dev, end == 0 ? -1.0 : 1.0, push, 1.0, first(r->side[end].change, rows));
-		gp_lengths_backward(t, &b->weights, scaled_rows(&r->side[end], rows),
-							first(r->side[end].change, rows), ends_of(b, band, 1 - end));
+		gp_lengths_backward(t, &op->weights, scaled_rows(&r->side[end], rows),
+							first(r->side[end].change, rows), ends_of(op, band, 1 - end));
 	}
 }
 
 static void
-pairs_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+pairs_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
+			   gp_matrix dx)
 {
-	begin_backward(t, b);
+	begin_backward(t, op);
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	df = gp_matrix_rows(dy, band.first, band.count);
 
-		panel_backward(t, b, &band, df);
-		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_rows(b->weights.ones, 0, band.count), df,
-					 1.0, b->inducing.offset.gradient);
+		panel_backward(t, op, &band, df);
+		t->dev->gemm(t->dev, true, false, 1.0, gp_matrix_rows(op->weights.ones, 0, band.count), df,
+					 1.0, op->inducing.offset.gradient);
 	}
-	points_backward(t, b);
-	t->dev->spmm(t->dev, 1.0, &b->ends.scatter, first(b->ends.row, 2 * b->ends.n), 0.0, dx);
+	points_backward(t, op);
+	t->dev->spmm(t->dev, 1.0, &op->ends.scatter, first(op->ends.row, 2 * op->ends.n), 0.0, dx);
 }
 
-const gp_block_class gp_block_inducing_pairs = {
+const gp_operation_class gp_operation_inducing_pairs = {
 	.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward,
 	.prior = gp_weights_prior
 };

@@ -69,8 +69,8 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 	 * and again */
 	gp_matrix	q = dev->create(dev, h.rows, h.cols, GP_DOUBLE);
 	gp_matrix	product = dev->create(dev, h.rows, h.cols, x->type);
-	dev->each(dev, &(gp_each) {.op = GP_EACH_NORMAL,.factor = 1.0,.seed = gp_hash(seed)}, z, none,
-			  none, none);
+	gp_elementwise normal = {.op = GP_ELEMENT_NORMAL,.factor = 1.0,.seed = gp_hash(seed)};
+	dev->elementwise(dev, &normal, z, none, none, none);
 	for (int pass = 0; pass <= PASSES; pass++)
 	{
 		times(dev, x->csr, dense, false, z, product);
@@ -153,7 +153,10 @@ gp_inputs_of_walks(gp_device *dev, const gp_graph *graph, int64_t count, uint64_
 	int32_t    *node = gp_alloc_array(env, m, sizeof(int32_t));
 	for (int64_t k = 0; k < m; k++)
 	{
-		double		at = (double) k + (m < n ? gp_each_uniform(gp_hash(seed), (uint64_t) k) : 0.0);
+		double		at = (double) k;
+
+		if (m < n)
+			at += gp_element_uniform(gp_hash(seed), (uint64_t) k);
 
 		node[k] = (int32_t) gp_min64((int64_t) (at * (double) n / (double) m), n - 1);
 	}

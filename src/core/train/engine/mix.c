@@ -1,5 +1,5 @@
 /*
- * mix.c - blocks of a deep kernel: weights of neighbours that are learnt, rows of one length.
+ * mix.c - operations of a deep kernel: weights of neighbours that are learnt, rows of one length.
  *
  *		f <- l_q S f + (1 - l_q) f,  l_q = sigmoid(lam_q),  q = 1 .. K
  *
@@ -14,21 +14,21 @@
 
 /* The columns that sum q of K, from 0, acts on. */
 static gp_matrix
-columns_of(const gp_layer_op *b, gp_matrix m, int q)
+columns_of(const gp_operation *op, gp_matrix m, int q)
 {
-	int64_t		first = b->mix.groups > 1 ? (q + 1) * b->cols / b->mix.groups : 0;
+	int64_t		first = op->mix.groups > 1 ? (q + 1) * op->cols / op->mix.groups : 0;
 
-	return gp_matrix_cols(m, first, b->cols - first);
+	return gp_matrix_cols(m, first, op->cols - first);
 }
 
 static void
-mix_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
+mix_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
-	gp_mix	   *m = &b->mix;
+	gp_mix	   *m = &op->mix;
 
-	gp_parameter_make(t, &m->logit, 1, m->sums, b->groups, 0.0);
+	gp_parameter_make(t, &m->logit, 1, m->sums, op->groups, 0.0);
 	for (int q = 0; q < m->sums; q++)
-		m->change[q] = gp_trainer_matrix(t, rows, columns_of(b, b[-1].value, q).cols, t->type);
+		m->change[q] = gp_trainer_matrix(t, rows, columns_of(op, op[-1].value, q).cols, t->type);
 }
 
 /* The weights l. */
@@ -44,16 +44,16 @@ read_weights(gp_trainer *t, const gp_mix *m, double *weight)
 
 /* y <- y + l (S y - y), sum after sum. */
 static void
-mix_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+mix_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	gp_mix	   *m = &b->mix;
+	gp_mix	   *m = &op->mix;
 	gp_device  *dev = t->dev;
 	double		weight[GP_MOST_SUMS];
 
 	read_weights(t, m, weight);
 	for (int q = 0; q < m->sums; q++)
 	{
-		gp_matrix	part = columns_of(b, y, q);
+		gp_matrix	part = columns_of(op, y, q);
 
 		dev->copy(dev, m->change[q], part);
 		dev->spmm(dev, 1.0, m->op, part, -1.0, m->change[q]);
@@ -63,16 +63,16 @@ mix_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 
 /* dlam_q = l (1 - l) sum dy o (S f - f), and dy <- dy + l (S' dy - dy). */
 static void
-mix_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+mix_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_mix	   *m = &b->mix;
+	gp_mix	   *m = &op->mix;
 	gp_device  *dev = t->dev;
 	double		weight[GP_MOST_SUMS];
 
 	read_weights(t, m, weight);
 	for (int q = m->sums - 1; q >= 0; q--)
 	{
-		gp_matrix	part = columns_of(b, dy, q);
+		gp_matrix	part = columns_of(op, dy, q);
 		double		slope = weight[q] * (1.0 - weight[q]) * gp_product_sum(t, part, m->change[q]);
 
 		if (m->logit.groups)
@@ -83,16 +83,16 @@ mix_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix 
 	}
 }
 
-const gp_block_class gp_block_mix = {
+const gp_operation_class gp_operation_mix = {
 	.in_place = true,.shape = mix_shape,.forward = mix_forward,.backward = mix_backward
 };
 
 /* ---- rows of one length ---- */
 
 static void
-unit_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
+unit_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
-	gp_unit    *u = &b->unit;
+	gp_unit    *u = &op->unit;
 
 	u->diagonal = gp_trainer_csr(t, rows, rows, rows);
 	for (int64_t i = 0; i < rows; i++)
@@ -122,9 +122,9 @@ read_dots(gp_trainer *t, gp_unit *u, gp_matrix a, gp_matrix b, double *out)
 
 /* y = x / sqrt(x.x), but for a little. */
 static void
-unit_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+unit_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	gp_unit    *u = &b->unit;
+	gp_unit    *u = &op->unit;
 
 	read_dots(t, u, x, x, u->inverse);
 	GP_EACH(t->env, i, gp_items(t->env, x.rows), i)
@@ -134,9 +134,9 @@ unit_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 
 /* dx = n (dy - y (dy . y)) for rows y of length 1. */
 static void
-unit_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+unit_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
 {
-	gp_unit    *u = &b->unit;
+	gp_unit    *u = &op->unit;
 
 	read_dots(t, u, dy, y, u->dot);
 	GP_EACH(t->env, i, gp_items(t->env, x.rows), i)
@@ -145,6 +145,6 @@ unit_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix
 	scale_rows(t, u, u->inverse, u->dot, y, 1.0, dx);
 }
 
-const gp_block_class gp_block_unit = {
+const gp_operation_class gp_operation_unit = {
 	.shape = unit_shape,.forward = unit_forward,.backward = unit_backward
 };

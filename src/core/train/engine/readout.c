@@ -12,24 +12,24 @@
 /* ---- ends ---- */
 
 void
-gp_ends_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
+gp_ends_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
-	gp_ends    *p = &b->ends;
+	gp_ends    *p = &op->ends;
 
-	b->rows = p->most;
-	b->cols = 1;
+	op->rows = p->most;
+	op->cols = 1;
 	p->row = gp_trainer_matrix(t, 2 * p->most, cols, t->type);
 	p->scatter = gp_trainer_csr(t, rows, 2 * p->most, 2 * p->most);
 	t->env->check_interrupts(t->env);
 }
 
 void
-gp_pairs_set(gp_trainer *t, gp_layer_op *b, int64_t n)
+gp_pairs_set(gp_trainer *t, gp_operation *op, int64_t n)
 {
-	gp_ends    *p = &b->ends;
+	gp_ends    *p = &op->ends;
 	gp_csr	   *s = &p->scatter;
 
-	p->n = b->now = n;
+	p->n = op->now = n;
 	s->cols = 2 * n;
 	memset(s->start, 0, (s->rows + 1) * sizeof(int64_t));
 	if (t->env->dry)
@@ -57,21 +57,21 @@ gp_pairs_set(gp_trainer *t, gp_layer_op *b, int64_t n)
 /* ---- inner products ---- */
 
 static void
-pairs_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
+pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
-	gp_pairs   *p = &b->pairs;
-	int64_t		most = b->ends.most;
+	gp_pairs   *p = &op->pairs;
+	int64_t		most = op->ends.most;
 
-	gp_parameter_make(t, &p->log_w, 1, cols, b->groups, 0.0);
-	gp_parameter_make(t, &p->offset, 1, 1, b->groups, 0.0);
-	gp_parameter_make(t, &p->gain, 1, 1, b->groups, 0.0);
+	gp_parameter_make(t, &p->log_w, 1, cols, op->groups, 0.0);
+	gp_parameter_make(t, &p->offset, 1, 1, op->groups, 0.0);
+	gp_parameter_make(t, &p->gain, 1, 1, op->groups, 0.0);
 	p->w = gp_trainer_matrix(t, 1, cols, t->type);
 	p->product = gp_trainer_matrix(t, most, cols, t->type);
 	p->slope = gp_trainer_matrix(t, most, 1, t->type);
 	p->dots = gp_trainer_matrix(t, most, 1, GP_DOUBLE);
 	p->dot = gp_trainer_own(t, gp_alloc_figures(t->env, most, sizeof(double)));
 	p->by_pair = gp_trainer_own(t, gp_alloc_figures(t->env, most, sizeof(double)));
-	gp_ends_open(t, b, rows, cols);
+	gp_ends_open(t, op, rows, cols);
 }
 
 double
@@ -89,17 +89,17 @@ gp_pairs_weights(gp_trainer *t, const gp_pairs *p)
 
 /* r of each pair. */
 static void
-pairs_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+pairs_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	gp_pairs   *p = &b->pairs;
+	gp_pairs   *p = &op->pairs;
 	gp_device  *dev = t->dev;
-	int64_t		n = b->ends.n;
-	gp_matrix	ends = gp_matrix_rows(b->ends.row, 0, 2 * n);
+	int64_t		n = op->ends.n;
+	gp_matrix	ends = gp_matrix_rows(op->ends.row, 0, 2 * n);
 	gp_matrix	dots = gp_matrix_rows(p->dots, 0, n);
 	double		scale = gp_pairs_scale(t, p);
 	double		offset = gp_parameter_number(t, &p->offset);
 
-	dev->gather_rows(dev, ends, x, b->ends.end);
+	dev->gather_rows(dev, ends, x, op->ends.end);
 	gp_times(t, ends, gp_pairs_weights(t, p));
 	dev->row_dots(dev, dots, gp_matrix_rows(ends, 0, n), gp_matrix_rows(ends, n, n));
 	dev->download(dev, gp_matrix_wrap(p->dot, n, 1, GP_DOUBLE), dots);
@@ -114,12 +114,13 @@ pairs_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 /* dc, dgain; domega = 2 s' (w x_i o w x_j) and dx_i = w sum s w x_j with s = e^gain / sqrt(D)
  * dr. */
 static void
-pairs_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+pairs_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
+			   gp_matrix dx)
 {
-	gp_pairs   *p = &b->pairs;
+	gp_pairs   *p = &op->pairs;
 	gp_device  *dev = t->dev;
-	int64_t		n = b->ends.n;
-	gp_matrix	ends = gp_matrix_rows(b->ends.row, 0, 2 * n);
+	int64_t		n = op->ends.n;
+	gp_matrix	ends = gp_matrix_rows(op->ends.row, 0, 2 * n);
 	gp_matrix	product = gp_matrix_rows(p->product, 0, n);
 	gp_matrix	slope = gp_matrix_rows(p->slope, 0, n);
 	double		scale = gp_pairs_scale(t, p);
@@ -141,14 +142,14 @@ pairs_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matri
 	dev->gemm(dev, true, false, 2.0, slope, product, 1.0, p->log_w.gradient);
 	for (int64_t k = 0; k < gp_items(t->env, 2 * n); k++)
 	{
-		int64_t		e = b->ends.scatter.col[k];
+		int64_t		e = op->ends.scatter.col[k];
 
-		gp_number_put(b->ends.scatter.value, t->type, k, p->by_pair[e < n ? e : e - n]);
+		gp_number_put(op->ends.scatter.value, t->type, k, p->by_pair[e < n ? e : e - n]);
 	}
-	dev->spmm(dev, 1.0, &b->ends.scatter, ends, 0.0, dx);
+	dev->spmm(dev, 1.0, &op->ends.scatter, ends, 0.0, dx);
 	gp_times(t, dx, p->w);
 }
 
-const gp_block_class gp_block_pairs = {
+const gp_operation_class gp_operation_pairs = {
 	.shape = pairs_shape,.forward = pairs_forward,.backward = pairs_backward
 };

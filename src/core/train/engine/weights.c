@@ -4,23 +4,23 @@
 #include "engine.h"
 
 void
-gp_weights_open(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t width, int64_t features)
+gp_weights_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int64_t features)
 {
-	gp_weights *w = &b->weights;
+	gp_weights *w = &op->weights;
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
 
-	gp_parameter_make(t, &w->mean, features, b->cols, b->groups, 0.0);
-	gp_parameter_make(t, &w->log_s, features, b->cols, b->groups, 0.0);
+	gp_parameter_make(t, &w->mean, features, op->cols, op->groups, 0.0);
+	gp_parameter_make(t, &w->log_s, features, op->cols, op->groups, 0.0);
 	gp_parameter_make(t, &w->log_length, 1, width, w->log_length.groups, 0.0);
 	gp_parameter_make(t, &w->log_a, 1, 1, w->log_a.groups, 0.0);
 	if (w->sampled)
-		w->noise = gp_trainer_matrix(t, rows, b->cols, t->type);
-	w->s2 = gp_trainer_matrix(t, features, b->cols, t->type);
-	w->slope = gp_trainer_matrix(t, features, b->cols, t->type);
+		w->noise = gp_trainer_matrix(t, rows, op->cols, t->type);
+	w->s2 = gp_trainer_matrix(t, features, op->cols, t->type);
+	w->slope = gp_trainer_matrix(t, features, op->cols, t->type);
 	w->phi = gp_trainer_matrix(t, panel, features, t->type);
 	w->square = gp_trainer_matrix(t, panel, features, t->type);
 	w->dphi = gp_trainer_matrix(t, panel, features, t->type);
-	w->spread = gp_trainer_matrix(t, panel, b->cols, t->type);
+	w->spread = gp_trainer_matrix(t, panel, op->cols, t->type);
 	if (w->log_length.groups == 0)
 		return;
 	w->inverse = gp_trainer_matrix(t, 1, width, t->type);
@@ -49,7 +49,7 @@ deviations(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix level)
 {
 	gp_matrix	v = gp_weights_variances(t, w, rows, w->s2, level);
 
-	gp_trainer_each(t, GP_EACH_ROOT, 1.0, v, GP_NONE, GP_NONE);
+	gp_trainer_elementwise(t, GP_ELEMENT_ROOT, 1.0, v, GP_NONE, GP_NONE);
 	return v;
 }
 
@@ -76,8 +76,8 @@ gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *band, gp_matrix
 	dev->gemm(dev, true, false, 1.0, phi, df, 1.0, w->mean.gradient);
 	dev->gemm(dev, false, true, 1.0, df, w->mean.value, 0.0, dphi);
 	gp_matrix	dv = deviations(t, w, band->count, level);
-	gp_trainer_each(t, GP_EACH_OVER, 0.5, dv, gp_matrix_rows(w->noise, band->first, band->count),
-					GP_NONE);
+	gp_trainer_elementwise(t, GP_ELEMENT_OVER, 0.5, dv,
+						   gp_matrix_rows(w->noise, band->first, band->count), GP_NONE);
 	gp_times(t, dv, df);
 	dev->gemm(dev, true, false, 1.0, square, dv, 1.0, w->slope);
 	dev->gemm(dev, false, true, 1.0, dv, w->s2, 0.0, square);
@@ -107,9 +107,9 @@ gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_matrix x, gp_ma
 }
 
 void
-gp_weights_prior(gp_trainer *t, gp_layer_op *b, double weight)
+gp_weights_prior(gp_trainer *t, gp_operation *op, double weight)
 {
-	gp_weights *w = &b->weights;
+	gp_weights *w = &op->weights;
 
 	t->dev->axpby(t->dev, weight, w->mean.value, 1.0, w->mean.gradient);
 	gp_exp(t, 2.0, w->slope, w->log_s.value);

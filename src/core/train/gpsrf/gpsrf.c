@@ -43,8 +43,8 @@ typedef struct learner
 	gp_trainer	t;
 	gp_network *net;
 	gp_network *spectrum;
-	gp_layer_op   *gather;
-	gp_layer_op   *head;
+	gp_operation *gather;
+	gp_operation *head;
 	int64_t		nlearnt;		/* labels that are learnt from */
 	int32_t    *learnt;			/* their nodes, ascending */
 	int32_t    *place;			/* of each node among the labels; -1: not learnt from */
@@ -114,24 +114,25 @@ learner_close(void *state)
 /* ---- the network ---- */
 
 /* A linear map behind what is there. */
-static gp_layer_op *
-add_linear(gp_network *c, int64_t width, unsigned groups, double decay, bool biased)
+static gp_operation *
+add_linear(gp_trainer *t, gp_network *c, int64_t width, unsigned groups, double decay, bool biased)
 {
-	gp_layer_op   *b = gp_network_add(c, &gp_block_linear);
+	gp_operation *op = gp_network_add(t, c, &gp_operation_linear);
 
-	b->width = width;
-	b->groups = groups;
-	b->decay = decay;
-	b->linear.biased = biased;
-	return b;
+	op->width = width;
+	op->groups = groups;
+	op->decay = decay;
+	op->linear.biased = biased;
+	return op;
 }
 
 /* A mean over neighbours, rectified. */
 static void
 add_average(learner *l)
 {
-	gp_network_add(l->net, &gp_block_propagate)->propagate = (gp_propagate) {l->op, l->op_turned};
-	gp_network_add(l->net, &gp_block_relu);
+	gp_network_add(&l->t, l->net, &gp_operation_propagate)->propagate =
+		(gp_propagate) {l->op, l->op_turned};
+	gp_network_add(&l->t, l->net, &gp_operation_relu);
 }
 
 /* Opens both networks: that of the frequencies, and that of nodes up to the logits of a batch. */
@@ -147,36 +148,36 @@ open_networks(learner *l)
 	memset(l->spectrum, 0, sizeof(gp_network));
 	for (int k = 0; k < 2; k++)
 	{
-		add_linear(l->spectrum, SPECTRUM_UNITS, alone, o->decay, true);
-		gp_network_add(l->spectrum, &gp_block_relu);
+		add_linear(t, l->spectrum, SPECTRUM_UNITS, alone, o->decay, true);
+		gp_network_add(&l->t, l->spectrum, &gp_operation_relu);
 	}
-	add_linear(l->spectrum, 2 * o->units, alone, o->decay, true);
-	gp_network_add(l->spectrum, &gp_block_spectrum);
+	add_linear(t, l->spectrum, 2 * o->units, alone, o->decay, true);
+	gp_network_add(&l->t, l->spectrum, &gp_operation_spectrum);
 	gp_network_open(t, l->spectrum, o->features, 1);
 	l->spectrum->input = gp_trainer_matrix(t, o->features, 1, t->type);
 	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
 	/* nodes */
 	memset(l->net, 0, sizeof(gp_network));
-	gp_layer_op *b = add_linear(l->net, o->hidden, both, o->decay, false);
-	b->linear.x = l->x;
-	b->linear.turned = l->x_turned;
-	b->linear.dropout = o->dropout;
+	gp_operation *op = add_linear(t, l->net, o->hidden, both, o->decay, false);
+	op->linear.x = l->x;
+	op->linear.turned = l->x_turned;
+	op->linear.dropout = o->dropout;
 	add_average(l);
-	gp_network_add(l->net, &gp_block_dropout)->dropout = o->dropout;
-	add_linear(l->net, o->units, both, o->decay, false);
+	gp_network_add(&l->t, l->net, &gp_operation_dropout)->dropout = o->dropout;
+	add_linear(t, l->net, o->units, both, o->decay, false);
 	add_average(l);
-	l->gather = gp_network_add(l->net, &gp_block_gather);
+	l->gather = gp_network_add(&l->t, l->net, &gp_operation_gather);
 	l->gather->gather.index = l->index;
 	l->gather->gather.most = gp_min64(BATCH, l->x->rows);
-	l->head = b = gp_network_add(l->net, &gp_block_cosines);
-	b->groups = 1u << POSTERIOR;
-	b->width = l->targets.columns;
-	b->cosines.count = o->features;
-	b->cosines.amplitude = 1.0;
-	b->cosines.frequency = &l->spectrum->block[l->spectrum->n - 1].value;
+	l->head = op = gp_network_add(&l->t, l->net, &gp_operation_cosines);
+	op->groups = 1u << POSTERIOR;
+	op->width = l->targets.columns;
+	op->cosines.count = o->features;
+	op->cosines.amplitude = 1.0;
+	op->cosines.frequency = &l->spectrum->operation[l->spectrum->n - 1].value;
 	gp_network_open(t, l->net, l->x->rows, l->x->dims);
-	gp_fill_uniform(t, b->cosines.phase, gp_trainer_seed(t, 2, false), M_PI);
-	gp_fill_normal(t, b->cosines.draw, gp_trainer_seed(t, 3, false), sqrt(1.0 / 5.0));
+	gp_fill_uniform(t, op->cosines.phase, gp_trainer_seed(t, 2, false), M_PI);
+	gp_fill_normal(t, op->cosines.draw, gp_trainer_seed(t, 3, false), sqrt(1.0 / 5.0));
 	gp_parameter_make(t, &l->noise, 1, 1, both, 0.0);
 }
 
@@ -191,15 +192,15 @@ draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
 
 	for (int64_t j = 0; j < k; j++)
 	{
-		int64_t		i = k == n ? j : (int64_t) (((double) j + gp_each_uniform(seed, (uint64_t) j))
-												* (double) n / (double) k);
+		double		at = (double) j + gp_element_uniform(seed, (uint64_t) j);
+		int64_t		i = k == n ? j : (int64_t) (at * (double) n / (double) k);
 
 		i = gp_min64(i, n - 1);
 		if (count == 0 || i > out[count - 1])
 			out[count++] = (int32_t) i;
-	}
-	return count;
-}
+												}
+												return count;
+												}
 
 /* The nodes of a step: labels, and others (label -1) where those are asked for; returns the
  * labels. */
@@ -488,7 +489,7 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 		gp_trainer_exchange(&l->t, l->left, set, true);
 	/* predictions */
 	gp_network_forward(&l->t, l->net, l->net->n - 2);
-	gp_cosines_predict(&l->t, l->head, l->net->block[l->net->n - 3].value, mean, spread);
+	gp_cosines_predict(&l->t, l->head, l->net->operation[l->net->n - 3].value, mean, spread);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
 	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), spread);
 	l->deviation = exp(gp_parameter_number(&l->t, &l->noise));

@@ -1,5 +1,5 @@
 /*
- * gpu_blocks.c - blocks of a training on the GPU and on the CPU: their values and all gradients.
+ * gpu_training.c - operations of a training on the GPU and on the CPU: their values and all gradients.
  */
 #include "gpu.h"
 #include "gpu_world.h"
@@ -11,10 +11,10 @@
 #define POINTS 5
 #define SPAN 6
 #define PAIRS 70
-#define ROOM 40000				/* numbers of a chain */
+#define ROOM 40000				/* numbers of a network */
 
-/* A chain of blocks, and what its blocks borrow. */
-typedef struct chain
+/* A network of operations, and what its operations borrow. */
+typedef struct network
 {
 	gp_trainer	t;
 	gp_network	c;
@@ -26,91 +26,91 @@ typedef struct chain
 	int32_t		row[NODES / 2];
 	int32_t		end[2 * PAIRS];
 	int32_t		inducing[2 * SPAN];
-} chain;
+} network;
 
-/* Adds a block whose parameters are learnt. */
-static gp_layer_op *
-add(chain *s, const gp_block_class *class, int64_t width)
+/* Adds an operation whose parameters are learnt. */
+static gp_operation *
+add(network *s, const gp_operation_class *class, int64_t width)
 {
-	gp_layer_op   *b = gp_network_add(&s->c, class);
+	gp_operation *op = gp_network_add(&s->t, &s->c, class);
 
-	b->groups = 1;
-	b->width = width;
-	return b;
+	op->groups = 1;
+	op->width = width;
+	return op;
 }
 
 /* A network on features that are dropped now and then, some of its rows, and cosines of these. */
 static void
-add_network(chain *s)
+add_network(network *s)
 {
-	gp_layer_op   *b = add(s, &gp_block_linear, UNITS);
+	gp_operation *op = add(s, &gp_operation_linear, UNITS);
 
-	b->linear.x = s->w.features;
-	b->linear.turned = s->w.features->csr ? gp_csr_transpose(s->t.env, s->w.features->csr) : NULL;
-	b->linear.dropout = 0.25;
-	add(s, &gp_block_propagate, 0)->propagate = (gp_propagate) {s->op, s->turned};
-	add(s, &gp_block_relu, 0);
-	add(s, &gp_block_dropout, 0)->dropout = 0.4;
-	b = add(s, &gp_block_linear, UNITS);
-	b->linear.biased = true;
-	b = add(s, &gp_block_gather, 0);
-	b->gather.index = s->row;
-	b->gather.most = NODES / 2;
-	b = add(s, &gp_block_cosines, 3);
-	b->cosines.count = COSINES;
-	b->cosines.frequency = &s->frequency;
-	b->cosines.amplitude = 1.5;
+	op->linear.x = s->w.features;
+	op->linear.turned = s->w.features->csr ? gp_csr_transpose(s->t.env, s->w.features->csr) : NULL;
+	op->linear.dropout = 0.25;
+	add(s, &gp_operation_propagate, 0)->propagate = (gp_propagate) {s->op, s->turned};
+	add(s, &gp_operation_relu, 0);
+	add(s, &gp_operation_dropout, 0)->dropout = 0.4;
+	op = add(s, &gp_operation_linear, UNITS);
+	op->linear.biased = true;
+	op = add(s, &gp_operation_gather, 0);
+	op->gather.index = s->row;
+	op->gather.most = NODES / 2;
+	op = add(s, &gp_operation_cosines, 3);
+	op->cosines.count = COSINES;
+	op->cosines.frequency = &s->frequency;
+	op->cosines.amplitude = 1.5;
 }
 
 /* A layer that is drawn, by cosines or by inducing points, and its sums over neighbours. */
 static void
-add_layer(chain *s, bool inducing, bool first)
+add_layer(network *s, bool inducing, bool first)
 {
-	gp_layer_op   *b = add(s, inducing ? &gp_block_inducing_layer : &gp_block_cosines, UNITS);
+	gp_operation *op = add(s, inducing ? &gp_operation_inducing : &gp_operation_cosines, UNITS);
 
 	if (inducing)
 	{
-		b->inducing.count = POINTS;
-		b->weights.map = first ? &s->map : NULL;
-		b->weights.carries = !first;
+		op->inducing.count = POINTS;
+		op->weights.map = first ? &s->map : NULL;
+		op->weights.carries = !first;
 	}
 	else
 	{
-		b->cosines.count = COSINES;
-		b->weights.sampled = true;
-		b->cosines.frequency = &s->frequency;
-		b->weights.map = first ? &s->map : NULL;
-		b->weights.carries = !first;
-		b->weights.log_length.groups = b->weights.log_a.groups = 1;
+		op->cosines.count = COSINES;
+		op->weights.sampled = true;
+		op->cosines.frequency = &s->frequency;
+		op->weights.map = first ? &s->map : NULL;
+		op->weights.carries = !first;
+		op->weights.log_length.groups = op->weights.log_a.groups = 1;
 	}
-	add(s, &gp_block_mix, 0)->mix = (gp_mix) {.sums = 2,.groups = 3,.op = s->op,.turned = s->turned};
+	add(s, &gp_operation_mix, 0)->mix = (gp_mix) {.sums = 2,.groups = 3,.op = s->op,.turned = s->turned};
 }
 
 /* Two layers, and pairs of their rows. */
 static void
-add_layers(chain *s, bool inducing)
+add_layers(network *s, bool inducing)
 {
 	static const int32_t pair[2 * SPAN] = {0, 0, 0, 1, 2, 3, 1, 2, 4, 3, 4, 4};
-	gp_layer_op   *b;
+	gp_operation *op;
 
 	add_layer(s, inducing, true);
 	add_layer(s, inducing, false);
 	if (!inducing)
-		add(s, &gp_block_unit, 0)->unit.length = 1.7;
-	b = add(s, inducing ? &gp_block_inducing_pairs : &gp_block_pairs, 0);
-	b->ends.most = PAIRS;
-	b->ends.end = s->end;
+		add(s, &gp_operation_unit, 0)->unit.length = 1.7;
+	op = add(s, inducing ? &gp_operation_inducing_pairs : &gp_operation_pairs, 0);
+	op->ends.most = PAIRS;
+	op->ends.end = s->end;
 	if (!inducing)
 		return;
 	memcpy(s->inducing, pair, sizeof(pair));
-	b->inducing.count = POINTS;
-	b->inducing.span = SPAN;
-	b->inducing.pair = s->inducing;
+	op->inducing.count = POINTS;
+	op->inducing.span = SPAN;
+	op->inducing.pair = s->inducing;
 }
 
 /* The numbers that a training starts from: for each parameter, and what is drawn. */
 static void
-start(chain *s)
+start(network *s)
 {
 	gp_trainer *t = &s->t;
 
@@ -120,24 +120,24 @@ start(chain *s)
 	gp_fill_normal(t, s->frequency, 2, 1.0);
 	for (int k = 0; k < s->c.n; k++)
 	{
-		gp_layer_op   *b = &s->c.block[k];
+		gp_operation *op = &s->c.operation[k];
 
-		if (b->class == &gp_block_cosines)
+		if (op->class == &gp_operation_cosines)
 		{
-			gp_fill_uniform(t, b->cosines.phase, 3, M_PI);
-			gp_fill_normal(t, b->weights.sampled ? b->weights.noise : b->cosines.draw, 4 + k, 1.0);
+			gp_fill_uniform(t, op->cosines.phase, 3, M_PI);
+			gp_fill_normal(t, op->weights.sampled ? op->weights.noise : op->cosines.draw, 4 + k, 1.0);
 		}
-		else if (b->class->prior)
+		else if (op->class->prior)
 		{
-			gp_fill_normal(t, b->weights.noise, 4 + k, 1.0);
-			t->dev->shift(t->dev, b->weights.log_length.value, 1.5);
+			gp_fill_normal(t, op->weights.noise, 4 + k, 1.0);
+			t->dev->shift(t->dev, op->weights.log_length.value, 1.5);
 		}
 	}
 }
 
-/* The chain of one kind: a network, layers by cosines, layers by inducing points. */
+/* The network of one kind: a network, layers by cosines, layers by inducing points. */
 static void
-chain_open(chain *s, gp_device *dev, gp_type type, int kind)
+chain_open(network *s, gp_device *dev, gp_type type, int kind)
 {
 	gp_env	   *env = dev->env;
 
@@ -163,14 +163,14 @@ chain_open(chain *s, gp_device *dev, gp_type type, int kind)
 	gp_network_open(&s->t, &s->c, NODES, kind == 0 ? s->w.features->dims : UNITS);
 	start(s);
 	if (kind == 0)
-		gp_gather_rows(&s->t, &s->c, &s->c.block[5], NODES / 2);
+		gp_gather_rows(&s->t, &s->c, &s->c.operation[5], NODES / 2);
 	else
-		gp_pairs_set(&s->t, &s->c.block[s->c.n - 1], PAIRS);
+		gp_pairs_set(&s->t, &s->c.operation[s->c.n - 1], PAIRS);
 }
 
 /* Frees it. */
 static void
-chain_close(chain *s)
+chain_close(network *s)
 {
 	gp_device  *dev = s->t.dev;
 
@@ -180,7 +180,7 @@ chain_close(chain *s)
 	gp_trainer_close(&s->t);
 }
 
-/* A matrix's numbers: their place among those of the chain. */
+/* A matrix's numbers: their place among those of the network. */
 typedef struct span
 {
 	int64_t		first[GP_MOST_PARAMETERS + 2];
@@ -197,12 +197,12 @@ append(gp_device *dev, gp_matrix m, span *s)
 	s->n++;
 }
 
-/* The value of a chain, and all gradients of half its square and of the priors. */
+/* The value of a network, and all gradients of half its square and of the priors. */
 static span
 run_chain(gp_device *dev, gp_type type, int kind)
 {
 	span		out = {.number = gp_alloc_array(dev->env, ROOM, sizeof(double))};
-	chain		s;
+	network		s;
 
 	chain_open(&s, dev, type, kind);
 	gp_trainer_clear(&s.t);
@@ -211,8 +211,8 @@ run_chain(gp_device *dev, gp_type type, int kind)
 	dev->copy(dev, gp_network_gradient(&s.c), gp_network_value(&s.c));
 	gp_network_backward(&s.t, &s.c);
 	for (int k = 0; k < s.c.n; k++)
-		if (s.c.block[k].class->prior)
-			s.c.block[k].class->prior(&s.t, &s.c.block[k], 0.2);
+		if (s.c.operation[k].class->prior)
+			s.c.operation[k].class->prior(&s.t, &s.c.operation[k], 0.2);
 	for (int p = 0; p < s.t.nparameters; p++)
 		if (s.t.parameter[p]->groups)
 			append(dev, s.t.parameter[p]->gradient, &out);
@@ -263,7 +263,7 @@ check_kind(gp_env *env, gp_type type, int kind, size_t memory)
 
 /* All kinds, with all matrices on the card and with hardly any. */
 void
-gpu_blocks(void)
+gpu_training(void)
 {
 	for (volatile int kind = 0; kind < 3; kind++)
 	{

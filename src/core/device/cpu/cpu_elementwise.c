@@ -1,5 +1,5 @@
 /*
- * cpu_each.c - element-wise steps of a training on the CPU.
+ * cpu_elementwise.c - element-wise steps of a training on the CPU.
  *
  * What is dropped and what is cut off is as good as random, so that no loop branches: this file is
  * compiled for vectors (Makefile).
@@ -10,40 +10,41 @@
 /* Elements of a tile: below 10 ms for the slowest step. */
 #define TILE_ELEMENTS (INT64_C(1) << 17)
 
-typedef struct each_job
+typedef struct elementwise_job
 {
-	const gp_each *e;
+	const gp_elementwise *e;
 	gp_matrix	y;
 	gp_matrix	a;
 	gp_matrix	b;
 	gp_matrix	c;
 	gp_grid		grid;
 	const gp_simd_ops *ops;
-} each_job;
+} elementwise_job;
 
 /* The loops of one type over part of a row. */
 #define EACH_LOOPS(T, ROOT, EXPONENTIAL) \
 static void \
-plain_##T(const gp_each *e, int64_t n, T *restrict y, const T *restrict a, const T *restrict b) \
+plain_##T(const gp_elementwise *e, int64_t n, T *restrict y, const T *restrict a, \
+		  const T *restrict b) \
 { \
 	T			factor = (T) e->factor; \
  \
-	if (e->op == GP_EACH_RELU) \
+	if (e->op == GP_ELEMENT_RELU) \
 		for (int64_t j = 0; j < n; j++) \
 			y[j] = y[j] < 0 ? 0 : y[j]; \
-	else if (e->op == GP_EACH_GATE) \
+	else if (e->op == GP_ELEMENT_GATE) \
 		for (int64_t j = 0; j < n; j++) \
 			y[j] = a[j] > 0 ? y[j] : 0; \
-	else if (e->op == GP_EACH_TIMES) \
+	else if (e->op == GP_ELEMENT_TIMES) \
 		for (int64_t j = 0; j < n; j++) \
 			y[j] *= a[j]; \
-	else if (e->op == GP_EACH_ADD) \
+	else if (e->op == GP_ELEMENT_ADD) \
 		for (int64_t j = 0; j < n; j++) \
 			y[j] += factor * a[j] * b[j]; \
-	else if (e->op == GP_EACH_OVER) \
+	else if (e->op == GP_ELEMENT_OVER) \
 		for (int64_t j = 0; j < n; j++) \
 			y[j] = y[j] == 0 ? 0 : factor * a[j] / y[j]; \
-	else if (e->op == GP_EACH_ROOT) \
+	else if (e->op == GP_ELEMENT_ROOT) \
 		for (int64_t j = 0; j < n; j++) \
 			y[j] = y[j] < 0 ? 0 : ROOT(y[j]); \
 	else \
@@ -52,20 +53,20 @@ plain_##T(const gp_each *e, int64_t n, T *restrict y, const T *restrict a, const
 } \
  \
 static void \
-drop_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
+drop_##T(const gp_elementwise *e, uint64_t element, int64_t n, T *y) \
 { \
-	uint64_t	bound = gp_each_bound(e->rate); \
+	uint64_t	bound = gp_element_bound(e->rate); \
 	T			factor[2] = {0, (T) (1.0 / (1.0 - e->rate))}; \
  \
 	for (int64_t j = 0; j < n; j++) \
-		y[j] *= factor[gp_each_draw(e->seed, element + (uint64_t) j) >= bound]; \
+		y[j] *= factor[gp_element_draw(e->seed, element + (uint64_t) j) >= bound]; \
 } \
  \
 static void \
-normal_##T(const gp_each *e, uint64_t element, int64_t n, T *y) \
+normal_##T(const gp_elementwise *e, uint64_t element, int64_t n, T *y) \
 { \
 	for (int64_t j = 0; j < n; j++) \
-		y[j] = (T) (e->factor * gp_each_normal(e->seed, element + (uint64_t) j)); \
+		y[j] = (T) (e->factor * gp_element_normal(e->seed, element + (uint64_t) j)); \
 } \
  \
 static void \
@@ -88,23 +89,23 @@ adam_##T(const gp_adam *s, int64_t n, T *restrict y, const T *restrict a, T *res
 } \
  \
 static void \
-row_##T(const each_job *job, int64_t i, int64_t col, int64_t n) \
+row_##T(const elementwise_job *job, int64_t i, int64_t col, int64_t n) \
 { \
-	const gp_each *e = job->e; \
+	const gp_elementwise *e = job->e; \
 	uint64_t	element = (uint64_t) (i * job->y.cols + col); \
 	T		   *y = gp_matrix_at(job->y, i, col); \
 	T		   *a = job->a.data ? gp_matrix_at(job->a, job->a.rows == 1 ? 0 : i, col) : NULL; \
 	T		   *b = job->b.data ? gp_matrix_at(job->b, i, col) : NULL; \
 	T		   *c = job->c.data ? gp_matrix_at(job->c, i, col) : NULL; \
  \
-	if (e->op == GP_EACH_ADAM) \
+	if (e->op == GP_ELEMENT_ADAM) \
 		adam_##T(&e->adam, n, y, a, b, c); \
-	else if (e->op == GP_EACH_DROP) \
+	else if (e->op == GP_ELEMENT_DROP) \
 		drop_##T(e, element, n, y); \
-	else if (e->op == GP_EACH_NORMAL) \
+	else if (e->op == GP_ELEMENT_NORMAL) \
 		normal_##T(e, element, n, y); \
-	else if (e->op == GP_EACH_COS || e->op == GP_EACH_SIN) \
-		job->ops->wave(n, e->factor, e->op == GP_EACH_SIN, a, y); \
+	else if (e->op == GP_ELEMENT_COS || e->op == GP_ELEMENT_SIN) \
+		job->ops->wave(n, e->factor, e->op == GP_ELEMENT_SIN, a, y); \
 	else \
 		plain_##T(e, n, y, a, b); \
 }
@@ -115,7 +116,7 @@ EACH_LOOPS(double, sqrt, exp)
 static void
 each_tile(void *arg, int64_t tile, int worker)
 {
-	const each_job *job = arg;
+	const elementwise_job *job = arg;
 	gp_tile_range r = gp_grid_at(&job->grid, tile);
 
 	for (int64_t i = r.row; i < r.row + r.rows; i++)
@@ -126,9 +127,9 @@ each_tile(void *arg, int64_t tile, int worker)
 }
 
 static bool
-shapes_fit(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
+shapes_fit(gp_element_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 {
-	int			reads = gp_each_reads(op);
+	int			reads = gp_element_reads(op);
 
 	return (reads < 1 || (a.type == y.type && a.cols == y.cols &&
 						  (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
@@ -136,9 +137,10 @@ shapes_fit(gp_each_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
 }
 
 void
-gp_cpu_each(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
+gp_cpu_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b,
+				   gp_matrix c)
 {
-	each_job	job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS),
+	elementwise_job job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS),
 					   gp_cpu_ops(dev, y.type)};
 
 	gp_cpu_require(dev, shapes_fit(e->op, y, a, b, c));

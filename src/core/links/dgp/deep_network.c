@@ -1,5 +1,5 @@
 /*
- * deep_chain.c - the blocks of a deep Gaussian process of links, and how they start.
+ * deep_network.c - the operations of a deep Gaussian process of links, and how they start.
  *
  * By random features, with inner products of the ends at last; or, with inducing pairs, as it was
  * published (Opolka and Lio 2022): every layer by inducing points, and a Gaussian process of pairs
@@ -65,8 +65,8 @@ draw_inducing(gp_deep *d)
 	d->inducing = gp_trainer_own(&d->t, gp_alloc_array(d->env, 2 * d->span, sizeof(int32_t)));
 	for (uint64_t element = 0; n < d->span; element += 2)
 	{
-		int32_t		p = (int32_t) (gp_each_uniform(seed, element) * (double) d->points);
-		int32_t		q = (int32_t) (gp_each_uniform(seed, element + 1) * (double) d->points);
+		int32_t		p = (int32_t) (gp_element_uniform(seed, element) * (double) d->points);
+		int32_t		q = (int32_t) (gp_element_uniform(seed, element + 1) * (double) d->points);
 
 		if (p >= q || is_drawn(d, n, p, q))
 			continue;
@@ -84,53 +84,56 @@ place_points(gp_deep *d)
 	uint64_t	seed = gp_trainer_seed(&d->t, DRAW_POINT, false);
 
 	for (int64_t k = 0; k < d->points; k++)
-		node[k] = (int32_t) gp_min64((int64_t) (((double) k + gp_each_uniform(seed, (uint64_t) k)) *
-												(double) d->nodes / (double) d->points),
-												d->nodes - 1);
+	{
+		double		at = (double) k + gp_element_uniform(seed, (uint64_t) k);
+
+		node[k] = (int32_t) gp_min64((int64_t) (at * (double) d->nodes / (double) d->points),
+									 d->nodes - 1);
+	}
 	gp_deep_use(d, &d->view[0]);
 	for (int l = 0; l < d->options.layers; l++)
 	{
 		dev->fill(dev, d->layer[l]->weights.noise, 0.0);
 		dev->gather_rows(dev, d->layer[l]->inducing.point.value,
 						 l == 0 ? d->input : d->layer[l][-1].value, node);
-		gp_network_forward(&d->t, d->chain, 2 * l + 2);
+		gp_network_forward(&d->t, d->network, 2 * l + 2);
 	}
 	dev->gather_rows(dev, d->pairs->inducing.point.value, d->pairs[-1].value, node);
 	gp_free(d->env, node);
 }
 
-/* ---- the chain ---- */
+/* ---- the network ---- */
 
 /* A layer that its input is added to, and its sums over neighbours. */
 static void
 add_layer(gp_deep *d, int l)
 {
 	const gp_dgp *o = &d->options;
-	gp_layer_op   *b = gp_network_add(d->chain,
-								   is_inducing(d) ? &gp_block_inducing_layer : &gp_block_cosines);
+	gp_operation *op = gp_network_add(&d->t, d->network,
+								   is_inducing(d) ? &gp_operation_inducing : &gp_operation_cosines);
 
 	if (is_inducing(d))
 	{
-		b->inducing.count = d->points;
+		op->inducing.count = d->points;
 	}
 	else
 	{
 		d->frequency[l] = gp_trainer_matrix(&d->t, o->features, l == 0 ? d->input.cols : o->units,
 											GP_FLOAT);
-		b->cosines.count = o->features;
-		b->cosines.frequency = &d->frequency[l];
-		b->weights.sampled = true;
-		b->weights.log_length.groups = b->weights.log_a.groups = 1;
+		op->cosines.count = o->features;
+		op->cosines.frequency = &d->frequency[l];
+		op->weights.sampled = true;
+		op->weights.log_length.groups = op->weights.log_a.groups = 1;
 	}
-	b->weights.map = l == 0 ? &d->map : NULL;
-	b->weights.carries = l > 0;
-	b->width = o->units;
-	b->groups = 1;
-	d->layer[l] = b;
-	b = gp_network_add(d->chain, &gp_block_mix);
-	b->groups = 1;
-	b->mix.sums = o->convolutions;
-	b->mix.groups = groups_of(d);
+	op->weights.map = l == 0 ? &d->map : NULL;
+	op->weights.carries = l > 0;
+	op->width = o->units;
+	op->groups = 1;
+	d->layer[l] = op;
+	op = gp_network_add(&d->t, d->network, &gp_operation_mix);
+	op->groups = 1;
+	op->mix.sums = o->convolutions;
+	op->mix.groups = groups_of(d);
 }
 
 /*
@@ -168,19 +171,19 @@ start_parameters(gp_deep *d)
 	fill_map(d);
 	for (int l = 0; l < d->options.layers; l++)
 	{
-		gp_layer_op   *b = d->layer[l];
-		gp_mix	   *m = &b[1].mix;
+		gp_operation *op = d->layer[l];
+		gp_mix	   *m = &op[1].mix;
 		double		inputs = (double) (l == 0 ? d->input.cols : d->options.units);
 
 		for (int q = 0; q < m->sums; q++)
 			dev->fill(dev, gp_matrix_cols(m->logit.value, q, 1),
 					  m->groups == 1 ? 2.0 : q == 0 ? 0.0 : -0.85);
-		dev->fill(dev, b->weights.log_length.value, 0.5 * log(inputs));
-		dev->fill(dev, b->weights.log_a.value, log(0.1));
+		dev->fill(dev, op->weights.log_length.value, 0.5 * log(inputs));
+		dev->fill(dev, op->weights.log_a.value, log(0.1));
 		if (is_inducing(d))
 			continue;
 		gp_fill_normal(t, d->frequency[l], gp_trainer_seed(t, DRAW_FREQUENCY + l, false), 1.0);
-		gp_fill_uniform(t, b->cosines.phase, gp_trainer_seed(t, DRAW_PHASE + l, false), M_PI);
+		gp_fill_uniform(t, op->cosines.phase, gp_trainer_seed(t, DRAW_PHASE + l, false), M_PI);
 	}
 	if (!is_inducing(d))
 		return;
@@ -189,32 +192,34 @@ start_parameters(gp_deep *d)
 }
 
 void
-gp_deep_chain_open(gp_deep *d)
+gp_deep_network_open(gp_deep *d)
 {
-	gp_layer_op   *b;
+	gp_operation *op;
 
-	memset(d->chain, 0, sizeof(gp_network));
+	memset(d->network, 0, sizeof(gp_network));
 	d->map = gp_trainer_matrix(&d->t, d->input.cols, d->options.units, GP_FLOAT);
 	if (is_inducing(d))
 		draw_inducing(d);
 	for (int l = 0; l < d->options.layers; l++)
 		add_layer(d, l);
 	if (d->x && !is_inducing(d))
-		gp_network_add(d->chain, &gp_block_unit)->unit.length = sqrt((double) d->options.units);
+		gp_network_add(&d->t, d->network, &gp_operation_unit)->unit.length =
+			sqrt((double) d->options.units);
 	/* what makes a pair's logit of its ends */
-	d->pairs = b = gp_network_add(d->chain,
-								  is_inducing(d) ? &gp_block_inducing_pairs : &gp_block_pairs);
-	b->groups = 1;
-	b->ends.most = d->most;
-	b->ends.end = d->end;
+	d->pairs = op =
+		gp_network_add(&d->t, d->network,
+					   is_inducing(d) ? &gp_operation_inducing_pairs : &gp_operation_pairs);
+	op->groups = 1;
+	op->ends.most = d->most;
+	op->ends.end = d->end;
 	if (is_inducing(d))
 	{
-		b->inducing.count = d->points;
-		b->inducing.span = d->span;
-		b->inducing.pair = d->inducing;
+		op->inducing.count = d->points;
+		op->inducing.span = d->span;
+		op->inducing.pair = d->inducing;
 	}
-	d->chain->input = d->input;
-	gp_network_open(&d->t, d->chain, d->nodes, d->input.cols);
+	d->network->input = d->input;
+	gp_network_open(&d->t, d->network, d->nodes, d->input.cols);
 	start_parameters(d);
 }
 

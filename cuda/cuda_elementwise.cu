@@ -1,5 +1,5 @@
 /*
- * cuda_each.cu - element-wise steps of a training on the card.
+ * cuda_elementwise.cu - element-wise steps of a training on the card.
  */
 #include "gp_cuda.h"
 
@@ -7,7 +7,7 @@
 template <typename T>
 struct step_each
 {
-	gp_each		e;
+	gp_elementwise e;
 	gp_matrix	y;
 	gp_matrix	a;
 	gp_matrix	b;
@@ -35,41 +35,41 @@ struct step_each
 
 		switch (e.op)
 		{
-			case GP_EACH_RELU:
+			case GP_ELEMENT_RELU:
 				*at = *at < 0 ? (T) 0 : *at;
 				break;
-			case GP_EACH_GATE:
+			case GP_ELEMENT_GATE:
 				*at = with > 0 ? *at : (T) 0;
 				break;
-			case GP_EACH_TIMES:
+			case GP_ELEMENT_TIMES:
 				*at *= with;
 				break;
-			case GP_EACH_ADD:
+			case GP_ELEMENT_ADD:
 				*at += factor * with * gp_at<T>(b, i, j);
 				break;
-			case GP_EACH_OVER:
+			case GP_ELEMENT_OVER:
 				*at = *at == 0 ? (T) 0 : factor * with / *at;
 				break;
-			case GP_EACH_ROOT:
+			case GP_ELEMENT_ROOT:
 				*at = *at < 0 ? (T) 0 : sqrt(*at);
 				break;
-			case GP_EACH_EXP:
+			case GP_ELEMENT_EXP:
 				*at = exp(factor * with);
 				break;
-			case GP_EACH_COS:
+			case GP_ELEMENT_COS:
 				*at = factor * cos(*at + with);
 				break;
-			case GP_EACH_SIN:
+			case GP_ELEMENT_SIN:
 				*at = factor * sin(*at + with);
 				break;
-			case GP_EACH_DROP:
-				*at *= gp_each_draw(e.seed, (uint64_t) ((row0 + i) * y.cols + j)) < bound ? (T) 0
+			case GP_ELEMENT_DROP:
+				*at *= gp_element_draw(e.seed, (uint64_t) ((row0 + i) * y.cols + j)) < bound ? (T) 0
 					: (T) (1.0 / (1.0 - e.rate));
 				break;
-			case GP_EACH_NORMAL:
-				*at = (T) (e.factor * gp_each_normal(e.seed, (uint64_t) ((row0 + i) * y.cols + j)));
+			case GP_ELEMENT_NORMAL:
+				*at = (T) (e.factor * gp_element_normal(e.seed, (uint64_t) ((row0 + i) * y.cols + j)));
 				break;
-			case GP_EACH_ADAM:
+			case GP_ELEMENT_ADAM:
 				adam(at, with, &gp_at<T>(b, i, j), &gp_at<T>(c, i, j));
 				break;
 		}
@@ -79,9 +79,9 @@ struct step_each
 /* The same for matrices on the card. */
 template <typename T>
 static void
-step(gp_cuda *c, const gp_each &e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m, int64_t row, bool one)
+step(gp_cuda *c, const gp_elementwise &e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m, int64_t row, bool one)
 {
-	gp_cuda_each(c, y.rows, y.cols, step_each<T>{e, y, a, b, m, gp_each_bound(e.rate), row, one});
+	gp_cuda_each(c, y.rows, y.cols, step_each<T>{e, y, a, b, m, gp_element_bound(e.rate), row, one});
 }
 
 /* True when two matrices have the same type and shape. */
@@ -93,10 +93,10 @@ alike(gp_matrix a, gp_matrix b)
 
 /* Changes each element of y. */
 void
-gp_cuda_each_step(gp_device *dev, const gp_each *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m)
+gp_cuda_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix m)
 {
 	gp_cuda    *c = gp_cuda_of(dev);
-	int			reads = gp_each_reads(e->op);
+	int			reads = gp_element_reads(e->op);
 	bool		one = reads == 1 && a.rows == 1 && y.rows != 1;
 	gp_matrix	none = {};
 	gp_staged	all = {};

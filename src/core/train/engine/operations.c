@@ -1,5 +1,5 @@
 /*
- * blocks.c - blocks of a network: linear maps, sparse products, rectified units, what is
+ * operations.c - operations of a network: linear maps, sparse products, rectified units, what is
  * dropped, some rows.
  */
 #include "engine.h"
@@ -27,16 +27,16 @@ without_values(gp_trainer *t, const gp_csr *s)
 /* Makes the weights, started uniformly (Glorot and Bengio 2010), and what stands for the
  * features. */
 static void
-linear_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
+linear_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
-	gp_linear_map *l = &b->linear;
+	gp_linear_map *l = &op->linear;
 
-	gp_parameter_make(t, &l->weight, cols, b->cols, b->groups, b->decay);
+	gp_parameter_make(t, &l->weight, cols, op->cols, op->groups, op->decay);
 	gp_fill_uniform(t, l->weight.value, gp_trainer_seed(t, 100 + (uint64_t) t->nparameters, false),
-					sqrt(6.0 / (double) (cols + b->cols)));
+					sqrt(6.0 / (double) (cols + op->cols)));
 	if (l->biased)
 	{
-		gp_parameter_make(t, &l->bias, 1, b->cols, b->groups, b->decay);
+		gp_parameter_make(t, &l->bias, 1, op->cols, op->groups, op->decay);
 		l->ones = gp_trainer_matrix(t, rows, 1, t->type);
 		t->dev->fill(t->dev, l->ones, 1.0);
 	}
@@ -57,7 +57,7 @@ linear_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
 static void
 drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t seed, gp_csr *out)
 {
-	uint64_t	bound = gp_each_bound(rate);
+	uint64_t	bound = gp_element_bound(rate);
 	uint64_t	cols = (uint64_t) (turned ? s->rows : s->cols);
 	double		keep = 1.0 / (1.0 - rate);
 
@@ -67,39 +67,39 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 			uint64_t	element = turned ? (uint64_t) s->col[k] * cols + (uint64_t) i
 				: (uint64_t) i * cols + (uint64_t) s->col[k];
 
-			gp_number_put(out->value, s->type, k, gp_each_draw(seed, element) < bound ? 0.0
+			gp_number_put(out->value, s->type, k, gp_element_draw(seed, element) < bound ? 0.0
 						  : keep * gp_number_at(s->value, s->type, k));
 		}
 }
 
 static uint64_t
-drop_seed(const gp_trainer *t, const gp_layer_op *b)
+drop_seed(const gp_trainer *t, const gp_operation *op)
 {
-	return gp_trainer_seed(t, 200 + (uint64_t) b->number, true);
+	return gp_trainer_seed(t, 200 + (uint64_t) op->number, true);
 }
 
 /* Drops elements of a matrix: the same ones whenever it is called in a step. */
 static void
-drop_matrix(gp_trainer *t, const gp_layer_op *b, double rate, gp_matrix m)
+drop_matrix(gp_trainer *t, const gp_operation *op, double rate, gp_matrix m)
 {
-	gp_each		e = {.op = GP_EACH_DROP,.rate = rate,.seed = drop_seed(t, b)};
+	gp_elementwise e = {.op = GP_ELEMENT_DROP,.rate = rate,.seed = drop_seed(t, op)};
 
 	if (drops(t, rate))
-		t->dev->each(t->dev, &e, m, GP_NONE, GP_NONE, GP_NONE);
+		t->dev->elementwise(t->dev, &e, m, GP_NONE, GP_NONE, GP_NONE);
 }
 
 /* y = x W + 1 b'. */
 static void
-linear_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+linear_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	gp_linear_map *l = &b->linear;
+	gp_linear_map *l = &op->linear;
 	gp_device  *dev = t->dev;
 	bool		dropping = drops(t, l->dropout);
 
 	if (l->x && l->x->csr)
 	{
 		if (dropping)
-			drop_entries(t, l->x->csr, false, l->dropout, drop_seed(t, b), &l->kept);
+			drop_entries(t, l->x->csr, false, l->dropout, drop_seed(t, op), &l->kept);
 		dev->spmm(dev, 1.0, dropping ? &l->kept : l->x->csr, l->weight.value, 0.0, y);
 	}
 	else
@@ -109,7 +109,7 @@ linear_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 		if (l->x && dropping)
 		{
 			dev->copy(dev, l->kept_dense, x);
-			drop_matrix(t, b, l->dropout, l->kept_dense);
+			drop_matrix(t, op, l->dropout, l->kept_dense);
 			x = l->kept_dense;
 		}
 		dev->gemm(dev, false, false, 1.0, x, l->weight.value, 0.0, y);
@@ -121,16 +121,17 @@ linear_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
 
 /* dW += x' dy, db += 1' dy, dx = dy W'. */
 static void
-linear_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+linear_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
+				gp_matrix dx)
 {
-	gp_linear_map *l = &b->linear;
+	gp_linear_map *l = &op->linear;
 	gp_device  *dev = t->dev;
 	bool		dropping = drops(t, l->dropout);
 
 	if (l->x && l->x->csr)
 	{
 		if (dropping)
-			drop_entries(t, l->turned, true, l->dropout, drop_seed(t, b), &l->kept_turned);
+			drop_entries(t, l->turned, true, l->dropout, drop_seed(t, op), &l->kept_turned);
 		dev->spmm(dev, 1.0, dropping ? &l->kept_turned : l->turned, dy, 1.0, l->weight.gradient);
 	}
 	else
@@ -143,7 +144,7 @@ linear_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matr
 		dev->gemm(dev, false, true, 1.0, dy, l->weight.value, 0.0, dx);
 }
 
-const gp_block_class gp_block_linear = {
+const gp_operation_class gp_operation_linear = {
 	.shape = linear_shape,.forward = linear_forward,.backward = linear_backward
 };
 
@@ -151,20 +152,20 @@ const gp_block_class gp_block_linear = {
 
 /* y = op x. */
 static void
-propagate_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+propagate_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	t->dev->spmm(t->dev, 1.0, b->propagate.op, x, 0.0, y);
+	t->dev->spmm(t->dev, 1.0, op->propagate.op, x, 0.0, y);
 }
 
 /* dx = op' dy. */
 static void
-propagate_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+propagate_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
 				   gp_matrix dx)
 {
-	t->dev->spmm(t->dev, 1.0, b->propagate.turned, dy, 0.0, dx);
+	t->dev->spmm(t->dev, 1.0, op->propagate.turned, dy, 0.0, dx);
 }
 
-const gp_block_class gp_block_propagate = {
+const gp_operation_class gp_operation_propagate = {
 	.forward = propagate_forward,.backward = propagate_backward
 };
 
@@ -172,37 +173,38 @@ const gp_block_class gp_block_propagate = {
 
 /* y = max(y, 0). */
 static void
-relu_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+relu_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	gp_trainer_each(t, GP_EACH_RELU, 0.0, y, GP_NONE, GP_NONE);
+	gp_trainer_elementwise(t, GP_ELEMENT_RELU, 0.0, y, GP_NONE, GP_NONE);
 }
 
 /* dy stays where y > 0. */
 static void
-relu_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+relu_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
+			  gp_matrix dx)
 {
-	gp_trainer_each(t, GP_EACH_GATE, 0.0, dy, y, GP_NONE);
+	gp_trainer_elementwise(t, GP_ELEMENT_GATE, 0.0, dy, y, GP_NONE);
 }
 
-const gp_block_class gp_block_relu = {
+const gp_operation_class gp_operation_relu = {
 	.in_place = true,.forward = relu_forward,.backward = relu_backward
 };
 
 /* y o keep / (1 - rate), and the same of the gradient. */
 static void
-dropout_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+dropout_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	drop_matrix(t, b, b->dropout, y);
+	drop_matrix(t, op, op->dropout, y);
 }
 
 static void
-dropout_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy,
+dropout_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
 				 gp_matrix dx)
 {
-	drop_matrix(t, b, b->dropout, dy);
+	drop_matrix(t, op, op->dropout, dy);
 }
 
-const gp_block_class gp_block_dropout = {
+const gp_operation_class gp_operation_dropout = {
 	.in_place = true,.forward = dropout_forward,.backward = dropout_backward
 };
 
@@ -210,16 +212,16 @@ const gp_block_class gp_block_dropout = {
 
 /* Makes the matrix that carries rows back. */
 static void
-gather_shape(gp_trainer *t, gp_layer_op *b, int64_t rows, int64_t cols)
+gather_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
-	b->rows = b->gather.most;
-	b->gather.scatter = gp_trainer_csr(t, rows, b->rows, b->rows);
+	op->rows = op->gather.most;
+	op->gather.scatter = gp_trainer_csr(t, rows, op->rows, op->rows);
 }
 
 void
-gp_gather_rows(gp_trainer *t, gp_network *c, gp_layer_op *b, int64_t n)
+gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *op, int64_t n)
 {
-	gp_csr	   *s = &b->gather.scatter;
+	gp_csr	   *s = &op->gather.scatter;
 	int64_t		k = 0;
 
 	s->cols = n;
@@ -228,27 +230,28 @@ gp_gather_rows(gp_trainer *t, gp_network *c, gp_layer_op *b, int64_t n)
 	{
 		if (t->env->dry)
 			k = gp_min64(i + 1, n);
-		else if (k < n && b->gather.index[k] == i)
+		else if (k < n && op->gather.index[k] == i)
 			k++;
 		s->start[i + 1] = k;
 	}
-	for (gp_layer_op *after = b; after < c->block + c->n; after++)
+	for (gp_operation *after = op; after < net->operation + net->n; after++)
 		after->now = n;
 }
 
 static void
-gather_forward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y)
+gather_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	t->dev->gather_rows(t->dev, y, x, b->gather.index);
+	t->dev->gather_rows(t->dev, y, x, op->gather.index);
 }
 
 /* Rows that were not gathered get 0. */
 static void
-gather_backward(gp_trainer *t, gp_layer_op *b, gp_matrix x, gp_matrix y, gp_matrix dy, gp_matrix dx)
+gather_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
+				gp_matrix dx)
 {
-	t->dev->spmm(t->dev, 1.0, &b->gather.scatter, dy, 0.0, dx);
+	t->dev->spmm(t->dev, 1.0, &op->gather.scatter, dy, 0.0, dx);
 }
 
-const gp_block_class gp_block_gather = {
+const gp_operation_class gp_operation_gather = {
 	.shape = gather_shape,.forward = gather_forward,.backward = gather_backward
 };
