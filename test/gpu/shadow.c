@@ -191,7 +191,7 @@ SHADOW(gather_rows, (gp_device *dev, gp_matrix dst, gp_matrix src, const int32_t
 	   (under, OPERAND(0), OPERAND(1), index), dst, src)
 SHADOW(row_dots, (gp_device *dev, gp_matrix out, gp_matrix a, gp_matrix b), CHANGES(0),
 	   (under, OPERAND(0), OPERAND(1), OPERAND(2)), out, a, b)
-SHADOW(each, (gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c),
+SHADOW(elementwise, (gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c),
 	   CHANGES(0) | CHANGES(2) | CHANGES(3), (under, e, OPERAND(0), OPERAND(1), OPERAND(2), OPERAND(3)), y, a, b, c)
 SHADOW(take, (gp_device *dev, gp_matrix m, int64_t n, const int32_t *row, const int32_t *col,
 			  double *out), 0,
@@ -322,7 +322,7 @@ fill_table(gp_device *dev)
 	dev->transpose_square = shadow_transpose_square;
 	dev->gather_rows = shadow_gather_rows;
 	dev->row_dots = shadow_row_dots;
-	dev->elementwise = shadow_each;
+	dev->elementwise = shadow_elementwise;
 	dev->take = shadow_take;
 	dev->put = shadow_put;
 	dev->gemm = shadow_gemm;
