@@ -26,9 +26,11 @@ SELECT count(*) FROM (
     SELECT * FROM gp_predict('g', 'n16', class => true)
     UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::varchar)
     UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::character(9))
-    UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::name)) AS u;
-SELECT gp_predict('g', NULL::text, class => 1);
-SELECT gp_predict('g', NULL::text, class => 'yes');
+    UNION SELECT * FROM gp_predict('g', 'n16', class => 'true'::name)
+    UNION SELECT * FROM gp_predict('g', 'n16', class => 'TRUE')
+    UNION SELECT * FROM gp_predict('g', 'n16', class => 't')) AS u;
+SELECT gp_predict('g', NULL::text, class => 2);
+SELECT gp_predict('g', NULL::text, class => 'maybe');
 EXPLAIN (COSTS OFF) SELECT FROM gp_predict('g', NULL::text, class => 'true');
 
 -- The ranking, over gp_loo

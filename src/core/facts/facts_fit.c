@@ -225,7 +225,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 
 	if (features->dims == 0)
 		gp_raise(env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
-				 "no column of the tables tells the rows of the task apart");
+				 "no column of the tables differs between the rows of the task");
 	weighed.features = &labelled;
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);

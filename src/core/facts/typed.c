@@ -406,7 +406,7 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 	add_terms(&s, t, own);
 	if (s.terms == 0)
 		gp_raise(dev->env, GP_ERR_DATA, "Add tables or columns that differ between the rows of the task.",
-				 "nothing in the tables tells the rows of the task apart");
+				 "no column of the tables differs between the rows of the task");
 	dev->axpby(dev, 0.0, s.panel, 1.0 / s.terms, s.panel);
 	dev->axpby(dev, 0.0, s.diag, 1.0 / s.terms, s.diag);
 	root = factor_panel(&s, n);

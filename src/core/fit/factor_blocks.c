@@ -62,7 +62,7 @@ check_steps(gp_env *env, const gp_program *program, bool gathers)
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT ||
 			(!gathers && gp_step_nature_of(&program->steps[i])->gathers) || program->power != 1.0)
-			gp_raise(env, GP_ERR_UNSUPPORTED, gathers ? "A*X0 is one." : "relu(X0*W) is one.",
+			gp_raise(env, GP_ERR_UNSUPPORTED, gathers ? "An example is A*X0." : "An example is relu(X0*W).",
 					 gathers ? "the kernel is not a linear operator" :
 						 "the kernel is not that of two rows alone");
 }
@@ -127,7 +127,7 @@ gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix
 	if (gp_step_is_linear(&ev, last))
 		gp_linear_collect(&ev, last, terms);
 	if (terms->n != 1 || terms->term[0].leaf != GP_LEAF_INPUT)
-		gp_raise(env, GP_ERR_UNSUPPORTED, "A*X0 is one.", "the kernel is not a linear operator");
+		gp_raise(env, GP_ERR_UNSUPPORTED, "An example is A*X0.", "the kernel is not a linear operator");
 	if (terms->term[0].value != 1.0)
 		dev->axpby(dev, sqrt(terms->term[0].value), columns, 0.0, columns);
 	for (int k = terms->term[0].nops - 1; k >= 0; k--)

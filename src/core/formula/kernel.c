@@ -91,7 +91,7 @@ check_used(gp_layer *t, const gp_preset *preset)
 		gp_text_add(&hint, "layers, sigma_w, sigma_b, input, norm and power.");
 		gp_raise_at(t->env, GP_ERR_SYNTAX, option->position,
 					gp_meant_hint(t->arena, &meant, hint.data),
-					"kernel \"%s\" has no use for option \"%.40s\"", preset->name, option->spelled);
+					"kernel \"%s\" does not take option \"%.40s\"", preset->name, option->spelled);
 	}
 }
 
@@ -320,7 +320,7 @@ gp_kernel_parse(gp_env *env, const char *source)
 			for (int k = 0; list[k].name != NULL; k++)
 				gp_text_add(&hint, list[k + 1].name == NULL ? "%s." : "%s, ", list[k].name);
 			gp_raise_at(env, GP_ERR_SYNTAX, option->position, hint.data,
-						"%s has no use for option \"%.40s\"", owner.data, option->spelled);
+						"%s does not take option \"%.40s\"", owner.data, option->spelled);
 		}
 		kernel->value[p - list] = gp_parameter_resolve(&t, owner.data, p, option->value);
 		kernel->at[p - list] = option->value->position;
@@ -339,7 +339,7 @@ gp_program *
 gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
 {
 	if (kernel->program == NULL)
-		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "Only fits, which train it, take it.",
+		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "Use it with a fit, which trains it.",
 					"kernel \"%s\" is learnt from data", kernel->preset->name);
 	gp_program *program = gp_program_copy(env, kernel->program);
 	double	   *p = program->input.p;

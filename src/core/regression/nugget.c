@@ -297,7 +297,7 @@ gp_nugget_choose(gp_env *env, const gp_problem *problem, const gp_targets *targe
 	if (targets->few || targets->flat)
 	{
 		if (!problem->quiet && targets->flat)
-			gp_notice(env, "Look whether the target is what you meant.",
+			gp_notice(env, "Check that the target is the column that you meant.",
 					  "all targets are equal, so the nugget is set to %g", GP_NUGGET_FEW);
 		else if (!problem->quiet)
 			gp_notice(env, "Label more nodes, or pass nugget => ....",

@@ -70,7 +70,7 @@ gp_notice_no_kernel(gp_env *env, const gp_problem *problem, const gp_posterior *
 	bool		values = problem->task == GP_TASK_VALUES;
 
 	if (out->no_kernel > 0)
-		gp_notice(env, "Nothing is known of them, so their variance is that of the prior.",
+		gp_notice(env, "The kernel knows nothing about them, so their variance is that of the prior.",
 				  values ? "%d %s no features nearby and %s the mean of the labels" :
 				  "%d %s no features nearby and %s the class frequencies",
 				  out->no_kernel, out->no_kernel == 1 ? "node has" : "nodes have",

@@ -87,13 +87,13 @@ check_gckm(gp_env *env, const gp_kernel *kernel, const void *options)
 		snprintf(name, sizeof(name), "components%d", k + 1);
 		if (o->components_of[k] > 0)
 			gp_raise_at(env, GP_ERR_VALUE, gp_kernel_option_position(kernel, name), NULL,
-						"option \"%s\" of kernel \"gckm\" belongs to layer %d of %d", name, k + 1,
+						"option \"%s\" of kernel \"gckm\" is for layer %d, but there are %d layers", name, k + 1,
 						o->layers);
 		snprintf(name, sizeof(name), "width%d", k + 2);
 		if (o->width[k + 1] > 0.0)
 			gp_raise_at(env, GP_ERR_VALUE, gp_kernel_option_position(kernel, name),
 						"The last width is that of the labels' kernel.",
-						"option \"%s\" of kernel \"gckm\" belongs to kernel %d of %d", name, k + 2,
+						"option \"%s\" of kernel \"gckm\" is for kernel %d, but there are %d kernels", name, k + 2,
 						o->layers + 1);
 	}
 	if (o->lambda1 * o->eta < 1.0)

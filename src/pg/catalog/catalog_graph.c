@@ -194,13 +194,13 @@ gnngp_require_edges(const gnngp_graph_def *graph)
 					gnngp_graph_kind.table);
 	if (graph->task.form)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
-					"Tasks work with gp_fit, gp_estimate and the functions that read models; links, groups and gp_tune need a graph of nodes and edges.",
+					"Tasks work with gp_fit, gp_estimate and the functions that read models. Links, groups and gp_tune need a graph of nodes and edges.",
 					"\"%s\" is a task on a graph of tables, and has no edges", graph->name);
 	if (graph->tables.tables.oid)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
-					psprintf("Ask a question of it: gp_create_task(task, %s, ...), then gp_fit(task); links, groups and gp_tune need a graph of nodes and edges.",
+					psprintf("Create a task on it with gp_create_task(task, %s, ...), then call gp_fit(task). Links, groups and gp_tune need a graph of nodes and edges.",
 							 quote_literal_cstr(graph->name)),
-					"graph \"%s\" is one of tables: it has no target and no edges of its own",
+					"graph \"%s\" is a graph of tables, without a target or edges of its own",
 					graph->name);
 }
 

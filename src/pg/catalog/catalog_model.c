@@ -402,14 +402,27 @@ gnngp_model_save_seconds(const gnngp_model *model, int parts)
 	gnngp_spi_finish();
 }
 
+/* Where a class stands among a model's, or -1. */
+static int32
+class_place(const gnngp_model *model, const char *name)
+{
+	for (int32 k = 0; k < model->class_labels.n; k++)
+		if (strcmp(model->class_labels.text[k], name) == 0)
+			return k;
+	return -1;
+}
+
 int32
 gnngp_class_number(const gnngp_model *model, const char *name)
 {
 	StringInfoData known;
+	bool		truth;
+	int32		place = class_place(model, name);
 
-	for (int32 k = 0; k < model->class_labels.n; k++)
-		if (strcmp(model->class_labels.text[k], name) == 0)
-			return k;
+	if (place < 0 && parse_bool(name, &truth))
+		place = class_place(model, truth ? "true" : "false");
+	if (place >= 0)
+		return place;
 	initStringInfo(&known);
 	for (int32 k = 0; k < Min(model->class_labels.n, CLASSES_NAMED); k++)
 		appendStringInfo(&known, "%s\"%s\"", k > 0 ? ", " : "", model->class_labels.text[k]);

@@ -252,7 +252,7 @@ gnngp_require_owner(Oid owner, const char *kind, const char *name)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of %s \"%s\"", kind, name),
 			 strcmp(kind, "model") == 0 ?
-			 errhint("A grant lets you predict and evaluate; fits, reports and labels are the owner's.") : 0,
+			 errhint("A grant lets you predict and evaluate. Only the owner can fit, write reports and see labels.") : 0,
 			 role ? errdetail("The owner is role \"%s\".", role)
 			 : errdetail("The role that owned it no longer exists.")));
 }

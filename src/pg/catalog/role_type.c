@@ -71,8 +71,8 @@ make_gone(const char *name)
 	ereport(WARNING,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("the role \"%s\" that owns a graph or model, or may read one, is missing", name),
-			 errdetail("What belongs to it is visible to superusers only; a role of this name that is created later does not get it."),
-			 errhint("gp_set_owner gives a graph with its models to another role.")));
+			 errdetail("Its graphs and models are visible to superusers only. A role of this name that is created later does not get them."),
+			 errhint("Give its graphs and their models to another role with gp_set_owner.")));
 	return make_value(InvalidOid, name);
 }
 

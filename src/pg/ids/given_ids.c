@@ -8,6 +8,8 @@
 #include "parser/parse_type.h"
 #include "utils/fmgroids.h"
 
+#define NODES	1				/* the argument that names nodes, in every function that has one */
+
 /* The model's id type, or InvalidOid when it is gone. */
 static Oid
 lookup_type(const gnngp_model *model)
@@ -268,7 +270,13 @@ gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	Datum		value = PG_GETARG_DATUM(argno);
 
 	if (PG_ARGISNULL(argno))
+	{
+		if (argno == NODES && !get_fn_expr_arg_stable(fcinfo->flinfo, argno))
+			ereport(NOTICE,
+					(errmsg("the nodes that this call computes are NULL, which means all nodes"),
+					 errhint("ARRAY(SELECT ...) is an empty list where a subquery has no row.")));
 		return (gnngp_given_ids) {.all = true};
+	}
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))
 		return read_array(t, DatumGetArrayTypeP(value));
 	if (is_literal(type))
@@ -374,9 +382,9 @@ gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
 {
 	if (unknown > 0)
 		ereport(NOTICE,
-				(given == 1 ? errmsg("model \"%s\" does not have the node that was asked for", model->name) :
+				(given == 1 ? errmsg("model \"%s\" does not have the requested node", model->name) :
 				 errmsg("model \"%s\" does not have " INT64_FORMAT " of the " INT64_FORMAT
-						" nodes that were asked for", model->name, unknown, given),
+						" requested nodes", model->name, unknown, given),
 				 errhint(model->rows > 0 ? GNNGP_UNKNOWN_HINT_OF_TASK : GNNGP_UNKNOWN_HINT)));
 }
 

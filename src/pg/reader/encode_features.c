@@ -70,7 +70,7 @@ notice_left_out(const gnngp_reader *r, const gp_encoding *encoding, const gnngp_
 	}
 	if (encoding->width == 0)
 		gnngp_raise(DATA_EXCEPTION, "Name other columns, or leave \"features\" out.",
-					"the feature columns of table \"%s\" do not tell its nodes apart",
+					"no feature column of table \"%s\" has values that tell its nodes apart",
 					r->nodes.name);
 }
 

@@ -29,8 +29,8 @@ gnngp_target_choose(const char *table, const gnngp_column *target, const char *t
 					target->name, table, format_type_be(target->type));
 	if (strcmp(task, "auto") == 0 && !value && !gnngp_is_class_type(base))
 		gnngp_raise(DATATYPE_MISMATCH,
-					"Use task => 'classification' to take its text as the class.",
-					"column \"%s\" of table \"%s\" has type %s, which is neither classes nor values by itself",
+					"Pass task => 'classification' to make each distinct text a class.",
+					"column \"%s\" of table \"%s\" has type %s, which is neither a class nor a number",
 					target->name, table, format_type_be(target->type));
 	if (strcmp(task, "values") == 0 || (strcmp(task, "auto") == 0 && value))
 		return GNNGP_TARGET_VALUE;

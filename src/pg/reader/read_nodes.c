@@ -233,8 +233,8 @@ finish_classes(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 		gp_free(s->r->env, rows);
 		if (data->nlabelled >= FEW_LABELS && single > data->nlabelled / 2)
 			gnngp_raise(DATA_EXCEPTION,
-						"Use task => 'regression' if it holds numbers, or a coarser column; task => 'classification' takes it as it is.",
-						"column \"%s\" of table \"%s\" is not a class: %lld of %lld labelled rows have a value of their own",
+						"Use a coarser column, or task => 'regression' if it holds numbers. task => 'classification' makes each value a class.",
+						"column \"%s\" of table \"%s\" does not look like a class: %lld of %lld labelled rows have a unique value",
 						s->target.name, s->r->nodes.name, (long long) single,
 						(long long) data->nlabelled);
 	}

@@ -151,7 +151,7 @@ set_first(gnngp_task_rows *rows, gp_time facts, gp_time judged, double usual)
 				(errmsg("the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
 						rows->task->name, timestamptz_to_str((TimestampTz) judged)),
 				 errdetail("Other facts begin %.0f days earlier.", before / (double) GP_TIME_DAY),
-				 errhint("If nothing was to be recorded before, name an earlier time: since => '%s'.",
+				 errhint("If the target is known to be false or 0 before that, pass since => '%s'.",
 						 timestamptz_to_str((TimestampTz) facts))));
 }
 
@@ -170,7 +170,7 @@ notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_tim
 					timestamptz_to_str((TimestampTz) newest),
 					rows->schema->table[table].table.name,
 					((double) later - (double) newest) / (double) GP_TIME_DAY),
-			 errhint("Correct its time if it is wrong.")));
+			 errhint("Correct the time of that row if it is wrong.")));
 }
 
 void

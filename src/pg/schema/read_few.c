@@ -80,12 +80,12 @@ notice_far_times(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 		if (few->as_of[i] < first || few->as_of[i] > last)
 		{
 			ereport(NOTICE,
-					(errmsg("task \"%s\" is asked as of %s, and its model has learnt from %s to %s", task->name,
+					(errmsg("the model of task \"%s\" is asked as of %s, but has learnt from %s to %s", task->name,
 							pstrdup(timestamptz_to_str((TimestampTz) few->as_of[i])),
 							pstrdup(timestamptz_to_str((TimestampTz) first)),
 							pstrdup(timestamptz_to_str((TimestampTz) learnt->newest))),
-					 errdetail("The variance of such answers does not grow with the distance, and labels are those of the fit."),
-					 errhint("CALL gp_refresh takes in what is newer.")));
+					 errdetail("The variance does not grow with that distance, and only the labels of the fit count."),
+					 errhint("CALL gp_refresh to learn from newer rows.")));
 			return;
 		}
 }
@@ -258,7 +258,7 @@ gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
 	*typed = gnngp_reading_paths(&few->reading);
 	if (few->reading.timeless_path && few->as_of_given)
 		ereport(NOTICE,
-				(errmsg("task \"%s\" reads what rows without time refer to as it is today, whatever as_of says",
+				(errmsg("task \"%s\" reads rows without a time as they are today, whatever as_of is",
 						few->reading.task->name)));
 	gnngp_schema_end(&few->use);
 	return own;

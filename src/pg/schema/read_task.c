@@ -137,8 +137,8 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 	gp_free(r->env, from);
 	if (rows->early > 0)
 		ereport(NOTICE,
-				(errmsg_plural("task \"%2$s\" leaves out %1$lld row as of a time before its entity is there",
-							   "task \"%2$s\" leaves out %1$lld rows as of times before their entity is there",
+				(errmsg_plural("task \"%2$s\" leaves out %1$lld row whose time is before its entity exists",
+							   "task \"%2$s\" leaves out %1$lld rows whose times are before their entity exists",
 							   (unsigned long) rows->early, (long long) rows->early,
 							   rows->task->name)));
 	if (nowhere > 0)
@@ -252,7 +252,7 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 		ereport(NOTICE,
 				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
 						rows->task->name, (double) columns->horizon / (double) GP_TIME_DAY),
-				 errhint("Name it with the argument horizon of gp_create_task.")));
+				 errhint("Pass horizon to gp_create_task.")));
 }
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
@@ -321,7 +321,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	read_labels(data, &rows);
 	if (strcmp(kind, "auto") == 0 && rows.kind == GNNGP_TARGET_INTEGER && data->nclasses > 2)
 		ereport(NOTICE,
-				(errmsg("the target of task \"%s\" has %d integer values, which are taken as classes",
+				(errmsg("the integer target of task \"%s\" is read as %d classes",
 						def->name, data->nclasses),
 				 errhint("Use task => 'regression' to predict a count.")));
 	gnngp_reading_plan(r);

@@ -142,7 +142,7 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 			 errhint("Name a column as table.column, or several as table(column,column).") :
 			 strcmp(argument, "target") == 0 ?
 			 errhint("Write table.column, the table being one of \"tables\".") :
-			 errhint("Name tables that are among \"tables\", by their names of today; gp_alter_graph replaces the argument.")));
+			 errhint("Use the current names of tables that are among \"tables\". gp_alter_graph replaces the argument.")));
 }
 
 /* The table that a text begins with, and how much of it that is. */
@@ -207,7 +207,7 @@ find_column(const gnngp_schema_table *t, const char *name, const char *argument)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of table \"%s\", which argument \"%s\" names, does not exist", name, t->table.name,
 					argument),
-			 errhint("Name a column as table.column, or several as table(column,column), by their names of today.")));
+			 errhint("Name a column as table.column, or several as table(column,column), with their current names.")));
 }
 
 gnngp_column_list

@@ -220,7 +220,7 @@ repeated_key(void *state, const Datum *values, const bool *nulls)
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("table \"%s\" repeats the key %s, which \"%s\" refers to", s->table[r->parent].table.name,
 					TextDatumGetCString(values[0]), r->name),
-			 errhint("Argument \"keys\" of graph \"%s\" must name columns that identify a row: use a view that has each key once.",
+			 errhint("Argument \"keys\" of graph \"%s\" must refer to columns that identify a row. Use a view that has each key once.",
 					 s->def->name)));
 }
 

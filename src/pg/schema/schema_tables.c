@@ -305,7 +305,7 @@ require_one_time(const gnngp_tables *s)
 		ereport(ERROR,
 				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
 				 errmsg("%s", tables.data),
-				 errhint("Name the one from which on a row is known, such as %s; null says that a table has none.",
+				 errhint("Name the column that says since when a row is known, such as %s. null means that the table has no time.",
 						 times_argument(s, NULL, NULL))));
 }
 
@@ -343,8 +343,8 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tel
 					t->table.name, s->def->name, now) :
 			 errmsg("column \"%s\" was the time of table \"%s\" when graph \"%s\" was made, and now column \"%s\" would be",
 					former, t->table.name, s->def->name, now),
-			 errdetail("A column that may be its time is of type date or timestamp, and NOT NULL."),
-			 errhint("Name its time, or null for a table without: gp_alter_graph(%s, %s).",
+			 errdetail("A time column has type date or timestamp and is NOT NULL."),
+			 errhint("Name the time column, or null for none: gp_alter_graph(%s, %s).",
 					 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
 }
 
@@ -362,7 +362,7 @@ choose_time(gnngp_tables *s, int i, bool tell)
 		t->time = linitial_int(t->candidates);
 		if (sure == NIL && tell)
 			ereport(NOTICE,
-					(errmsg("column \"%s\" is the time of table \"%s\", and may be NULL: such rows are left out",
+					(errmsg("column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 							t->column[t->time].column.name, t->table.name),
 					 errhint("If it is not the time of the rows, add %s to times.", time_pair(t->label, NULL))));
 	}
@@ -370,8 +370,8 @@ choose_time(gnngp_tables *s, int i, bool tell)
 	if (others != NIL && tell)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
-				 errdetail("Columns that may be its time, but may be NULL: %s.", column_names(t, others)),
-				 errhint("If one is, add %s to times.",
+				 errdetail("These columns could be its time, but allow NULL: %s.", column_names(t, others)),
+				 errhint("To use one, add %s to times.",
 						 time_pair(t->label, t->column[linitial_int(others)].column.name))));
 }
 
@@ -386,7 +386,7 @@ set_named_time(gnngp_schema_table *t, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of table \"%s\", which times names, does not exist", name, t->table.name),
-				 errhint("Name a column of type date or timestamp, by its name of today: times => '{\"table\": \"column\"}'; gp_alter_graph replaces the argument.")));
+				 errhint("Name a column of type date or timestamp, with its current name: times => '{\"table\": \"column\"}'. gp_alter_graph replaces the argument.")));
 	if (!gnngp_is_time_type(t->column[t->time].column.base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -405,7 +405,7 @@ mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("column \"%s\", which times names, cannot have a time of its own", pair->key),
-				 errhint("null says that it is known with its row; what is known later is left out with exclude => '{%s}'.",
+				 errhint("Write null if the column is known with its row. If it is known later, leave it out with exclude => '{%s}'.",
 						 pair->key)));
 	for (int k = 0; k < list.n; k++)
 		s->table[list.table].column[list.column[k]].known = true;
@@ -446,14 +446,14 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
 						GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name),
-				 errhint("Grant it SELECT on the column; or, if that is not the time of the rows, say %s.",
+				 errhint("Grant it SELECT on the column. If that is not the time of the rows, pass %s.",
 						 times_argument(s, t->label, NULL))));
 	if (c->known)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\", for which times has null, is the time of table \"%s\"", c->column.name,
 						t->table.name),
-				 errhint("A table without time has null for itself: times => '{\"%s\": null}'.", t->label)));
+				 errhint("If the table has no time, pass times => '{\"%s\": null}'.", t->label)));
 }
 
 /* Gives each table its time. */

@@ -102,8 +102,8 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 				(errmsg("column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
 						cell->name, r->schema->table[part->table].table.name, r->task->name,
 						100.0 * much),
-				 errdetail("Scores are too good where a column is written when the answer is known."),
-				 errhint("If it is, leave it out: gp_alter_graph(%s, exclude => %s).",
+				 errdetail("If the column is written once the answer is known, the scores are too good."),
+				 errhint("In that case leave it out: gp_alter_graph(%s, exclude => %s).",
 						 quote_literal_cstr(r->schema->def->name),
 						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d))))));
 	}

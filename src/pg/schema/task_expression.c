@@ -143,13 +143,13 @@ gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking)
 	if (lacking && strcmp(lacking, "t") == 0)
 		ereport(NOTICE,
 				(errmsg("the target of task \"%s\" does not depend on t", task->name),
-				 errdetail("Its answer is that of today as of every time, so that facts may show it too early."),
+				 errdetail("It has today's answer at every time, so facts may reveal it too early."),
 				 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
 	else if (lacking)
 		ereport(NOTICE,
 				(errmsg("the target of task \"%s\" does not depend on horizon", task->name),
-				 errdetail("If it looks at all that follows t, older labels see more of it than newer ones."),
-				 errhint("End what it looks at: AND l.taken <= t + horizon, where taken is the time of row l.")));
+				 errdetail("If it looks at everything after t, older labels cover a longer time than newer ones."),
+				 errhint("Limit it, for instance by AND l.taken <= t + horizon, where taken is the time of row l.")));
 }
 
 /* True for a function that tells the moment of the statement, or the time since. */
@@ -262,8 +262,8 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 		query->hasTargetSRFs)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("argument \"%s\" of task \"%s\" is not one value of each row", argument, task->name),
-				 errhint("Put aggregates of other rows into a query of their own: (SELECT count(*) FROM ...).")));
+				 errmsg("argument \"%s\" of task \"%s\" must be a single value for each row", argument, task->name),
+				 errhint("Write aggregates over other rows as a subquery: (SELECT count(*) FROM ...).")));
 	if (contain_volatile_functions((Node *) query))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -332,7 +332,7 @@ require_target_type(const gnngp_graph_def *task, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("argument \"target\" of task \"%s\" has type %s, which is not a number", task->name,
 						format_type_be(type)),
-				 errhint("Make it the days from t: extract(epoch FROM %s) / 86400.",
+				 errhint("To predict days from t, write extract(epoch FROM %s) / 86400.",
 						 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t")));
 }
 
@@ -515,16 +515,16 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the facts of task \"%s\" reach over less than its horizon of %s", t->task->name,
+				 errmsg("the facts of task \"%s\" span less than its horizon of %s", t->task->name,
 						t->task->task.horizon),
-				 errdetail("A label is known when its window of one horizon has closed: there is none."),
-				 errhint("Make the task again with a shorter horizon, or an earlier since.")));
+				 errdetail("A label is known one horizon after its time, so there is none."),
+				 errhint("Create the task again with a shorter horizon, or an earlier since.")));
 	if (length <= 0 || n > MOST_TIMES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("task \"%s\" would ask as of %lld times, one each %s", t->task->name,
+				 errmsg("task \"%s\" would have %lld as-of times, one every %s", t->task->name,
 						(long long) n, every),
-				 errhint("There may be %d: use a longer interval every, or a later time since.", MOST_TIMES)));
+				 errhint("At most %d are allowed: pass a longer every, or a later since.", MOST_TIMES)));
 	return n;
 }
 
@@ -611,7 +611,7 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 	if (t->first == GP_TIME_NEVER)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("task \"%s\" asks about times, and no table of graph \"%s\" has any", t->task->name,
+				 errmsg("task \"%s\" needs times, but no table of graph \"%s\" has a time column", t->task->name,
 						t->schema->def->name),
 				 errhint("Name time columns in the argument times of the graph.")));
 	gnngp_pin("search_path", t->task->task.path);

@@ -231,7 +231,7 @@ gnngp_live_open(const gnngp_model *model)
 
 	if (model->live_bytes == 0)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
-					strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ? "Strategy sql keeps none: fit it with another strategy and live => true." :
+					strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ? "Strategy sql stores none. Fit with another strategy and live => true." :
 					"Fit it with gp_fit(..., live => true).",
 					"model \"%s\" has no live state", model->name);
 	live = gnngp_env_resume(key);

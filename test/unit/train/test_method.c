@@ -105,7 +105,7 @@ main(void)
 	in_env(check_refused(env, "gckm(own=true,)", GP_ERR_SYNTAX, 15, "syntax error in kernel at \")\""));
 	in_env(check_refused(env, "gckm(own)", GP_ERR_SYNTAX, 9, "syntax error in kernel at \")\""));
 	in_env(check_refused(env, "gckm own=true", GP_ERR_SYNTAX, 6, "syntax error in kernel at \"own\""));
-	in_env(check_refused(env, "gckm(deep=3)", GP_ERR_SYNTAX, 6, "kernel \"gckm\" has no use for option \"deep\""));
+	in_env(check_refused(env, "gckm(deep=3)", GP_ERR_SYNTAX, 6, "kernel \"gckm\" does not take option \"deep\""));
 	in_env(check_refused(env, "gckm(own=true, own=false)", GP_ERR_SYNTAX, 16,
 						 "option \"own\" is given twice"));
 	in_env(check_refused(env, "gckm(own=2)", GP_ERR_VALUE, 10, "own of kernel \"gckm\" must be false or true"));
@@ -124,9 +124,9 @@ main(void)
 	in_env(check_refused(env, "gckm(lambda2=1, layers=2)", GP_ERR_VALUE, 14,
 						 "option \"lambda2\" of kernel \"gckm\" must be less than lambda1, 1"));
 	in_env(check_refused(env, "gckm(components3=4)", GP_ERR_VALUE, 18,
-						 "option \"components3\" of kernel \"gckm\" belongs to layer 3 of 2"));
+						 "option \"components3\" of kernel \"gckm\" is for layer 3, but there are 2 layers"));
 	in_env(check_refused(env, "gckm(width4=4)", GP_ERR_VALUE, 13,
-						 "option \"width4\" of kernel \"gckm\" belongs to kernel 4 of 3"));
+						 "option \"width4\" of kernel \"gckm\" is for kernel 4, but there are 3 kernels"));
 	in_env(check_gpsrf(env));
 	in_env(check_refused(env, "gckm(own=true); x", GP_ERR_SYNTAX, 15, "syntax error in kernel at \";\""));
 	disturb("a text", TEST_REFUSE, 1, 1, gp_method_print(env, &gp_gckm_text, (gp_gckm[]) {parse_gckm(env, "gckm(own=true, gamma=2)")}));

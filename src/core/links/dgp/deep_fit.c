@@ -110,7 +110,7 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	dev->download(dev, host, value);
 	ll = gp_logistic(d->env, value.rows, d->linked, 1.0 / (double) gp_max64(value.rows, 1), d->r);
 	if (!d->env->dry && !isfinite(ll))
-		gp_raise(d->env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+		gp_raise(d->env, GP_ERR_RANGE, "Use a lower rate, or scale the features to ordinary sizes.",
 				 "the training of method dgp is out of range at step %lld", (long long) d->t.step + 1);
 	d->env->objective = ll;
 	dev->upload(dev, gp_network_gradient(d->network), host);
@@ -196,7 +196,7 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
 	}
 	if (!sound)
-		gp_raise(env, GP_ERR_RANGE, "Take a lower rate, or scale the features to ordinary sizes.",
+		gp_raise(env, GP_ERR_RANGE, "Use a lower rate, or scale the features to ordinary sizes.",
 				 "the training of method dgp is out of range after step %lld", (long long) d->t.step);
 	gp_free_all(env, w, host, square, sum);
 }

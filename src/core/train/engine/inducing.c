@@ -267,7 +267,7 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 	dev->copy(dev, r->root, r->covariance);
 	if (dev->potrf(dev, r->root) >= 0)
 		gp_raise(t->env, GP_ERR_RANGE,
-				 "Take a lower rate, or scale the features to ordinary sizes.",
+				 "Use a lower rate, or scale the features to ordinary sizes.",
 				 "the inducing points of method dgp are out of range at step %lld",
 				 (long long) t->step + 1);
 	dev->copy(dev, f->turned, r->root);

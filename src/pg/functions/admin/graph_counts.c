@@ -88,9 +88,9 @@ count_tables(void *arg)
 	values = labels && gnngp_is_value_type(target.base);
 	if (labels && !values && !gnngp_is_class_type(target.base))
 		ereport(WARNING,
-				(errmsg("target \"%s\" has type %s, which gp_fit takes only with task => 'classification'",
+				(errmsg("target \"%s\" has type %s, which gp_fit accepts only with task => 'classification'",
 						target.name, format_type_be(target.type)),
-				 errhint("Each different text is then a class. To predict a time, give a number in a view, such as extract(epoch FROM %s).",
+				 errhint("Each distinct text is then a class. To predict a time, make it a number in a view, such as extract(epoch FROM %s).",
 						 quote_identifier(target.name))));
 	c->count[GNNGP_COUNT_NULL_FEATURES] = 0;
 	r->null_features = &c->count[GNNGP_COUNT_NULL_FEATURES];
@@ -174,8 +174,8 @@ warn_reference(const gnngp_graph_def *graph, const char *column, Oid nodes)
 		ereport(WARNING,
 				(errmsg("column \"%s\" of table \"%s\" %s table \"%s\", but nodes come from \"%s\"",
 						column, gnngp_shown_oid(graph->edges), OidIsValid(by_key) ? "refers to" :
-						"has the name of", gnngp_shown_oid(other), gnngp_shown_oid(nodes)),
-				 errhint("Two rows of one id count as one node. Name all tables with gp_create_graph(%s, tables => '{...}'), or give the rows of each table ids of their own in views, such as 'c' || id.",
+						"is named like", gnngp_shown_oid(other), gnngp_shown_oid(nodes)),
+				 errhint("Rows of two tables that share an id count as one node. Pass all tables with gp_create_graph(%s, tables => '{...}'), or make the ids distinct in views, such as 'c' || id.",
 						 quote_literal_cstr(graph->name))));
 	return OidIsValid(other);
 }
@@ -203,11 +203,11 @@ warn_references(const graph_count *c)
 			(c->count[GNNGP_COUNT_SELF_LOOPS] > 0 ||
 			 (key_stem(graph->src) > 0 && key_stem(graph->dst) > 0)))
 			ereport(NOTICE,
-					(errmsg_plural("%lld id stands in both columns \"%s\" and \"%s\", and is one node",
-								   "%lld ids stand in both columns \"%s\" and \"%s\", and are one node each",
+					(errmsg_plural("%lld id appears in both columns \"%s\" and \"%s\" and counts as one node",
+								   "%lld ids appear in both columns \"%s\" and \"%s\"; each counts as one node",
 								   c->at_both_ends, (long long) c->at_both_ends, graph->src,
 								   graph->dst),
-					 errhint("If the columns name rows of two tables, such as customers and products, give the rows of each table ids of their own in a view, such as 'c' || id.")));
+					 errhint("If the columns refer to two tables, such as customers and products, make the ids distinct in a view, such as 'c' || id.")));
 	}
 }
 
@@ -230,10 +230,10 @@ warn_unknown(const graph_count *c)
 						   "%lld edges of table \"%s\" have an end that is not a node of table \"%s\"",
 						   edges, (long long) edges, gnngp_shown_oid(graph->edges),
 						   gnngp_shown_oid(nodes)),
-			 one_side ? errdetail("All of these ends are in column \"%s\": it may name rows of another table.", side) : 0,
-			 one_side ? errhint("If it does, name all tables with gp_create_graph(%s, tables => '{...}'); else gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.",
+			 one_side ? errdetail("All of these ends are in column \"%s\", which may refer to another table.", side) : 0,
+			 one_side ? errhint("If it does, pass all tables with gp_create_graph(%s, tables => '{...}'). Otherwise add the nodes, or leave the edges out with a view: gp_fit refuses them.",
 								quote_literal_cstr(graph->name)) :
-			 errhint("gp_fit refuses such edges: add the nodes, or use a view that leaves the edges out.")));
+			 errhint("gp_fit refuses such edges. Add the nodes, or leave the edges out with a view.")));
 }
 
 void

@@ -255,14 +255,14 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("horizon must not be NULL"),
-				 errhint("A task says how far its question reaches from t: horizon => '30 days'.")));
+				 errhint("horizon is how far beyond t the target looks: horizon => '30 days'.")));
 	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
 	task.task.every = interval_argument(fcinfo, 5, "every");
 	task.task.filter = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
 	if (!PG_ARGISNULL(7))
 		task.task.since = PG_GETARG_TIMESTAMPTZ(7);
 	if (TIMESTAMP_IS_NOEND(task.task.since))
-		gnngp_raise(INVALID_PARAMETER_VALUE, "Name the first time to ask as of: since => '2024-01-01'.",
+		gnngp_raise(INVALID_PARAMETER_VALUE, "since is the first as-of time: since => '2024-01-01'.",
 					"since must not be infinity");
 	gnngp_require_argument(fcinfo, 8, "rows");
 	task.task.rows = PG_GETARG_INT64(8);
@@ -285,7 +285,7 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	set_table(&task.task, PG_GETARG_OID(2), "labels");
 	if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
-					"Name columns of the table of labels: entity => the one that refers to what is asked about, target => the answer. A question about what will happen to the rows of this table has horizon => interval '30 days', too.",
+					"Pass two columns of the table of labels: entity, the key of the row that a label is about, and target, the label. To ask what will happen to the rows of this table, pass horizon => interval '30 days' as well.",
 					"%s must not be NULL", PG_ARGISNULL(3) ? "entity" : "target");
 	task.task.entity_column = pstrdup(NameStr(*PG_GETARG_NAME(3)));
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));

@@ -63,19 +63,19 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 	gnngp_env_destroy(env);
 	if (settings->keep < 0 || settings->keep > GP_LINK_KEPT)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"It says how many pairs of each node are stored, for gp_predict_links with k up to that.",
+					"keep is the number of pairs that are stored for each node.",
 					"keep must be between 0 and %d", GP_LINK_KEPT);
 	if (!(settings->min_probability >= 0.0 && settings->min_probability <= 1.0))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"It drops kept pairs (keep => ...) of a smaller probability.",
+					"Pairs with a smaller probability are not stored.",
 					"min_probability must be between 0 and 1");
 	if (!(settings->missing_share > 0.0 && settings->missing_share < 1.0))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"It says which part of all links the graph does not show, and scales the odds of every probability.",
+					"missing_share is the share of all links that the graph lacks. It scales the odds of every probability.",
 					"missing_share must be greater than 0 and less than 1");
 	if (settings->min_probability > 0.0 && settings->keep == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"It drops kept pairs of a smaller probability: pass keep => 10, too.",
+					"min_probability limits which pairs are stored: pass keep => 10 as well.",
 					"min_probability needs keep");
 }
 
@@ -84,7 +84,7 @@ gnngp_link_allow_kernel(const gnngp_link_settings *settings)
 {
 	if (strncmp(settings->method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"Its kernel is learnt; the options of method dgp are part of its text.",
+					"Method dgp learns its kernel. Write its options as method => 'dgp(units=32)'.",
 					"kernel cannot be given with method dgp");
 }
 

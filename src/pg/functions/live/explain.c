@@ -109,7 +109,7 @@ read_node(gnngp_live_call *c)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					psprintf("Call it for each node: FROM nodes, LATERAL %s('model', nodes.id).",
 							 get_func_name(c->fcinfo->flinfo->fn_oid)),
-					"%s is about one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid),
+					"%s takes one node, not %d", get_func_name(c->fcinfo->flinfo->fn_oid),
 					(int) c->nodes.n);
 	c->wanted = c->nodes.id;
 	c->nwanted = 1;
@@ -316,7 +316,7 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	if (left > 0)
 		ereport(NOTICE,
 				(errmsg("%lld edges around hubs were not tried", (long long) left),
-				 errdetail("Each edge is tried by evaluating all nodes near without it; the heaviest edges were tried first.")));
+				 errdetail("Each edge is removed in turn, and all nodes nearby are evaluated again. The heaviest edges come first.")));
 	for (int64 e = 0; e < n; e++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -127,8 +127,8 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 
 	if (c->model->rows > 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
-					"Tasks have no edges and no neighbours; gp_explain names the facts that count.",
-					"this cannot be asked of model \"%s\", which is of a task", c->model->name);
+					"gp_explain names the facts behind a score.",
+					"model \"%s\" is of a task, which has no edges or neighbours", c->model->name);
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_neighbourhood(c->env, c->graph, c->wanted, c->nwanted,

@@ -52,7 +52,7 @@ gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time usual)
 	if (PG_ARGISNULL(argno))
 		return usual;
 	if (c->model->rows == 0)
-		gnngp_raise(INVALID_PARAMETER_VALUE, "as_of is for models of tasks: gp_create_task.",
+		gnngp_raise(INVALID_PARAMETER_VALUE, "as_of applies to models of tasks only; gp_create_task makes a task.",
 					"model \"%s\" is of a graph, which has no times", c->model->name);
 	if (TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(argno)))
 		gnngp_raise(DATETIME_VALUE_OUT_OF_RANGE,
@@ -87,8 +87,8 @@ read_terms(gnngp_live_call *c, gnngp_few *few, bool apart)
 		row[i] = gnngp_few_place(few, &c->nodes.id[i]);
 		if (row[i] < 0)
 			gnngp_raise(UNDEFINED_OBJECT,
-						"A view whose rows change from one reading to the next cannot be asked.",
-						"node %s is not in its table at each reading",
+						"A view whose rows change between two reads cannot be used here.",
+						"node %s is missing from one of two reads of its table",
 						gnngp_id_name(&c->nodes.id[i]));
 	}
 	c->terms = gp_typed_tell(c->env, typed, own, c->live->state, row, c->nodes.n, apart);
