@@ -26,6 +26,9 @@ SELECT node, class, probability > 0.5 AS sure, variance > 0 AS doubt FROM gp_pre
 SELECT count(*) AS rows, count(DISTINCT node) AS nodes FROM gp_predict('g');
 SELECT count(*) AS rows, count(DISTINCT node) AS nodes FROM gp_predict('g', top => 2);
 SELECT count(*) AS rows, count(DISTINCT node) AS nodes FROM gp_predict('g', top => NULL);
+-- A list that is computed and comes out as NULL means all nodes, which nobody may have meant.
+SELECT count(*) FROM gp_predict('g', (SELECT array_agg(id) FROM n WHERE id < 0));
+SELECT count(*) FROM gp_predict('g', ARRAY(SELECT id FROM n WHERE id < 0));
 SELECT count(*) AS rows FROM gp_predict('g', top => 100);
 SELECT count(*) AS rows, bool_or(node % 4 < 2) AS labelled FROM gp_predict('g', unlabelled_only => true);
 SELECT count(*) AS rows FROM gp_predict('g', nodes => '{}');

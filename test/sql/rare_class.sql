@@ -51,7 +51,7 @@ FROM (SELECT 'as many' AS asked, * FROM gp_evaluate('g') UNION ALL SELECT '20, .
     JOIN (SELECT 'as many' AS asked, * FROM measured((SELECT count(*) FROM label WHERE hit), 0.01) UNION ALL SELECT '20, .1', * FROM measured(20, 0.1)) AS m
         USING (asked, metric);
 SELECT sum(value) FROM gp_evaluate('g', class => 'false', k => 1, false_alarms => 0) WHERE metric LIKE '%_at_k';
-SELECT * FROM gp_evaluate('g', class => 'yes');
+SELECT * FROM gp_evaluate('g', class => 'maybe');
 SELECT * FROM gp_evaluate('g', k => 0);
 SELECT * FROM gp_evaluate('g', false_alarms => 1.5);
 
