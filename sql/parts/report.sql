@@ -67,6 +67,36 @@ $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_number(double precision) IS
     'part of gp_report(model): a number beside an axis';
 
+CREATE FUNCTION gnngp_internal.report_rounded(value double precision) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT CASE WHEN abs(value) >= 100 OR abs(value) < 0.001 AND value <> 0 THEN gnngp_internal.report_number(value)
+                ELSE round(value::numeric, 3)::text END
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_rounded(double precision) IS
+    'part of gp_report(model): a number in a column of figures';
+
+CREATE FUNCTION gnngp_internal.report_count(value numeric) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT ltrim(to_char(value, '999,999,999,999'))
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_count(numeric) IS
+    'part of gp_report(model): a count in a sentence';
+
+-- The least number at or above a value that has a round half: the ticks of a chart stand there.
+CREATE FUNCTION gnngp_internal.report_top(value double precision) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT min(digit * power) FROM unnest('{1,2,4,6,8,10}'::float8[]) AS digit, pg_catalog.power(10.0::float8, floor(log(greatest(value, 2)))) AS power
+    WHERE digit * power >= value
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.report_top(double precision) IS
+    'part of gp_report(model): the upper end of an axis';
+
 -- A chart of 300 by 200 with three ticks on either axis; marks are in its coordinates.
 CREATE FUNCTION gnngp_internal.report_chart(title text, x text, x_low double precision,
     x_high double precision, y text, y_low double precision, y_high double precision, marks text)
@@ -260,7 +290,7 @@ AS $sql$
         string_agg(format('<tr><td>%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(class), n,
                           round(recall, 3), coalesce(round(hit, 3)::text, '-'), round(said::numeric, 3)),
                    '' ORDER BY place) ||
-        CASE WHEN max(classes) > 20 THEN format('<tr><td colspan="5">and %s more</td></tr>', ltrim(to_char(max(classes) - 20, '999,999,999'))) ELSE '' END)
+        CASE WHEN max(classes) > 20 THEN format('<tr><td colspan="5">and %s more</td></tr>', gnngp_internal.report_count(max(classes) - 20)) ELSE '' END)
     FROM (SELECT own.*, reported.hit, row_number() OVER (ORDER BY n DESC, class COLLATE "C") AS place, count(*) OVER () AS classes
           FROM own LEFT JOIN reported USING (class)) AS ranked
     WHERE place <= 20
@@ -275,16 +305,15 @@ SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT gnngp_internal.report_chart('All nodes, by the probability of their best class', 'probability', 0, 1,
         'nodes', 0, max(most), string_agg(format('<rect class="bar" x="%s" y="%s" width="13" height="%s"><title>%s nodes</title></rect>',
-                                              bin * 15 + 1, round(200 - 200.0 * n / most, 1), round(200.0 * n / most, 1), n), ''))
-    FROM (SELECT bin, count(*) AS n, 2 * ceil(max(count(*)) OVER () / 2.0) AS most
+                                              bin * 15 + 1, round((200 - 200 * n / most)::numeric, 1), round((200 * n / most)::numeric, 1), n), ''))
+    FROM (SELECT bin, count(*) AS n, gnngp_internal.report_top(max(count(*)) OVER ()) AS most
           FROM (SELECT least(floor(probability * 20), 19) AS bin FROM @extschema@.gp_predict(model, NULL::text)) AS node
           GROUP BY bin) AS bins
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_sureness(text) IS
     'part of gp_report(model): the histogram of probabilities';
 
--- What a promise costs: how many classes a set has, for two thousand nodes, or fewer where there
--- are many classes.
+-- How many classes a prediction set has, for two thousand nodes, or fewer where there are many classes.
 CREATE FUNCTION gnngp_internal.report_sets(model text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -298,13 +327,13 @@ AS $sql$
         SELECT c AS coverage, (SELECT avg(cardinality(s.classes)) FROM @extschema@.gp_predict_sets(model, node.some, c) AS s)::float8 AS classes
         FROM node, unnest('{0.5,0.6,0.7,0.8,0.85,0.9,0.95,0.98}'::float8[]) AS c
     )
-    SELECT gnngp_internal.report_chart('What a promise costs: classes in a set of this coverage',
-        'coverage promised', 0.5, 1, 'classes in a set, on average', 0, most,
+    SELECT gnngp_internal.report_chart('Size of prediction sets: mean number of classes for a coverage',
+        'coverage', 0.5, 1, 'classes in a set', 0, most,
         format('<path class="line" d="M%s"/>', string_agg(format('%s %s', round(((coverage - 0.5) * 600)::numeric, 1),
                                                                   round((200 - 200 * classes / most)::numeric, 1)), 'L' ORDER BY coverage)) ||
         string_agg(format('<circle cx="%s" cy="%s" r="4"><title>%s: %s classes</title></circle>', round(((coverage - 0.5) * 600)::numeric, 1),
                           round((200 - 200 * classes / most)::numeric, 1), coverage, round(classes::numeric, 2)), ''))
-    FROM (SELECT size.*, ceil(max(classes) OVER ()) AS most FROM size) AS sizes
+    FROM (SELECT size.*, gnngp_internal.report_top(max(classes) OVER ()) AS most FROM size) AS sizes
     GROUP BY most
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_sets(text) IS
@@ -421,12 +450,12 @@ AS $sql$
         FROM class
     ), named (n, metric, meaning, bare) AS (
         SELECT v.* FROM bare, LATERAL (VALUES
-            (1, 'accuracy', 'share of labels whose class is found', most),
+            (1, 'accuracy', 'share of labels that are predicted correctly', most),
             (2, 'balanced_accuracy', 'mean of the recalls of the classes', 1.0 / classes),
             (3, 'macro_f1', 'mean of the F1 of the classes', NULL),
             (4, 'nll', 'negative log likelihood of a label; lower is better', entropy),
             (5, 'brier', 'squared error of the probabilities; lower is better', gini),
-            (6, 'ece', 'mean gap between probability and share that is right; lower is better', NULL),
+            (6, 'ece', 'mean gap between probability and share of correct predictions; lower is better', NULL),
             (7, 'roc_auc', 'chance that a label of the rarer class gets the higher probability', 0.5),
             (8, 'pr_auc', 'mean precision over all thresholds, for the rarer class', least),
             (9, 'r2', 'explained share of the variance', 0),
@@ -435,17 +464,17 @@ AS $sql$
                   FROM label, gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model))),
             (11, 'mae', 'mean absolute error, in units of the target', NULL),
             (12, 'coverage90', 'share of labels inside their 90% interval', 0.9),
-            (13, 'recall_at_k', 'share of the rarer class among as many nodes as it has labels, the likeliest first', least),
-            (14, 'recall_at_threshold', 'share of the rarer class that is found with 1% false alarms', 0.01),
-            (15, 'precision_at_threshold', 'share of what is then reported that is of the rarer class', least),
-            (16, 'threshold', 'the probability of the rarer class to report from for that', NULL)) AS v
+            (13, 'recall_at_k', 'share of the rarer class that is among the most probable labels, as many as it has', least),
+            (14, 'recall_at_threshold', 'share of the rarer class that is found, with 1% false alarms', 0.01),
+            (15, 'precision_at_threshold', 'share of correct reports at that threshold', least),
+            (16, 'threshold', 'the probability from which to report the rarer class', NULL)) AS v
     )
     SELECT gnngp_internal.report_table('How good it is, each ' || CASE WHEN timed THEN 'block of times' ELSE 'label' END || ' left out in turn',
-        '{figure,#model}'::text[] || CASE WHEN timed THEN '{#from earlier}'::text[] END || '{#no model}',
+        '{figure,#model}'::text[] || CASE WHEN timed THEN '{"#earlier times"}'::text[] END || '{#baseline}',
         string_agg(format('<tr><td>%s<small>%s</small></td><td class="n">%s</td>%s<td class="n">%s</td></tr>',
-                          replace(named.metric, '_', ' '), named.meaning, gnngp_internal.report_number((figures ->> named.metric)::float8),
-                          CASE WHEN timed THEN format('<td class="n">%s</td>', gnngp_internal.report_number((figures ->> ('forward_' || named.metric))::float8)) END,
-                          gnngp_internal.report_number(named.bare::float8)), '' ORDER BY named.n))
+                          replace(named.metric, '_', ' '), named.meaning, gnngp_internal.report_rounded((figures ->> named.metric)::float8),
+                          CASE WHEN timed THEN format('<td class="n">%s</td>', gnngp_internal.report_rounded((figures ->> ('forward_' || named.metric))::float8)) END,
+                          gnngp_internal.report_rounded(named.bare::float8)), '' ORDER BY named.n))
     FROM named, (SELECT figures ? 'forward_nll' OR figures ? 'forward_rmse' AS timed) AS task
     WHERE figures ? named.metric GROUP BY timed
 $sql$;
@@ -463,20 +492,21 @@ AS $sql$
         WHERE figures ? 'accuracy' GROUP BY target
     )
     SELECT concat_ws(' ',
-        (SELECT format('It finds the class of %s of %s %s (%s%%), each predicted without %s; the most '
-                       'frequent class is right for %s%%.', sum(found), sum(n), CASE WHEN timed THEN 'labels' ELSE 'labelled nodes' END,
-                       round(100 * sum(found) / sum(n), 1), CASE WHEN timed THEN 'the labels of its time' ELSE 'its own label' END,
+        (SELECT format('It predicts %s%% of the labels correctly (%s of %s), each without %s. The most frequent class alone '
+                       'would be right for %s%%.', round(100 * sum(found) / sum(n), 1), gnngp_internal.report_count(sum(found)),
+                       gnngp_internal.report_count(sum(n)), CASE WHEN timed THEN 'those of its time' ELSE 'itself' END,
                        round(100 * max(n) / sum(n), 1)) FROM class HAVING count(*) > 0),
-        (SELECT format('Of %s labels "%s" it finds %s.', n, gnngp_internal.report_html(left(target, 40)), found)
+        (SELECT format('It finds %s of %s labels "%s".', gnngp_internal.report_count(found), gnngp_internal.report_count(n),
+                       gnngp_internal.report_html(left(target, 40)))
          FROM class WHERE (SELECT count(*) FROM class) = 2 ORDER BY n, target LIMIT 1),
         (SELECT format('It explains %s%% of the variance of the labels, each predicted without %s; %s%% of them lie inside '
                        'their 90%% interval.', round(100 * (figures ->> 'r2')::numeric, 1), CASE WHEN timed THEN 'those of its time' ELSE 'itself' END,
                        round(100 * (figures ->> 'coverage90')::numeric, 1))
          WHERE figures ? 'r2'),
-        (SELECT CASE WHEN forward > 0.005 THEN format('From earlier times alone it explains %s%%.', round(100 * forward, 1))
-                     ELSE 'From earlier times alone it explains nothing.' END
+        (SELECT CASE WHEN forward > 0.005 THEN format('From earlier times only, it explains %s%%.', round(100 * forward, 1))
+                     ELSE 'From earlier times only, it explains nothing.' END
          FROM (SELECT (figures ->> 'forward_r2')::numeric) AS earlier (forward) WHERE forward IS NOT NULL),
-        (SELECT format('Of held-out links, %s%% are within the first twenty of a hundred candidates; by chance 20%% are.',
+        (SELECT format('It ranks %s%% of held-out links among the first twenty of a hundred candidates; chance ranks 20%% there.',
                        round(100 * (figures ->> 'hits_at_20')::numeric, 1))
          WHERE figures ? 'hits_at_20'))
     FROM (SELECT figures ? 'forward_nll' OR figures ? 'forward_rmse' AS timed) AS task
@@ -496,12 +526,12 @@ AS $sql$
         WHERE m.id = gnngp_internal.model_id(model)
     )
     SELECT concat(
-        (SELECT gnngp_internal.report_table('Doubtful labels: all others speak for another class', '{node,label,predicted,"#its probability"}',
+        (SELECT gnngp_internal.report_table('Doubtful labels: the model prefers another class', '{node,label,predicted,"#its probability"}',
                 string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
                                   gnngp_internal.report_cell(node), gnngp_internal.report_cell(left(target, 40)),
                                   gnngp_internal.report_cell(left(predicted, 40)), round(probability::numeric, 3)), ''))
          FROM (SELECT * FROM label WHERE far IS NULL AND predicted <> target ORDER BY probability LIMIT 10) AS doubtful),
-        (SELECT gnngp_internal.report_table('Least sure: nodes without a label', '{node,"best class",#probability}',
+        (SELECT gnngp_internal.report_table('Least certain: nodes without a label', '{node,"best class",#probability}',
                 string_agg(format('<tr><td>%s</td><td>%s</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(left(node, 40)),
                                   gnngp_internal.report_cell(left(class, 40)), round(probability::numeric, 3)), ''))
          FROM (SELECT * FROM @extschema@.gp_predict(model, NULL::text, unlabelled_only => true) WHERE class IS NOT NULL

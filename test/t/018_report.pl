@@ -48,7 +48,7 @@ for my $model (sort keys %page)
 	unlike($page{$model} =~ s{<a href="#f\d+">}{}gr, qr{<script|<b>|<i>|(?:src|href|url)\s*[=(]|https?:(?!//www\.w3\.org)}i, "$model: nothing of the user's is markup, and nothing comes from elsewhere");
 }
 like($page{'<b>classes'}, qr{&lt;script&gt;alert}, 'a class named like markup is shown as it is written');
-like($page{'<b>classes'}, qr{It finds the class of \d+ of 90 labelled nodes.*How good it is.*Reliability.*Confusion.*All nodes.*promise.*By class.*Least sure.*What was fitted.*Refreshes.*succeeded}s, 'classes: every part is there, the verdict first');
+like($page{'<b>classes'}, qr{It predicts [\d.]+% of the labels correctly \(\d+ of 90\).*How good it is.*Reliability.*Confusion.*All nodes.*prediction sets.*By class.*Least certain.*What was fitted.*Refreshes.*succeeded}s, 'classes: every part is there, the verdict first');
 like($page{'values'}, qr{<th>edges</th><td>\d+<(?!.*<th>relations<)}s, 'a graph has edges, and no relations as tables have');
 like($page{'values'}, qr{Labels, each predicted.*standard deviations.*AUC}s, 'values and links: every part is there');
 unlike($page{'values'}, qr{<td>(?:mrr|hits|auc)}, 'and the figures of links are not told of labels');
