@@ -87,7 +87,6 @@ SELECT gp_factor(g, f, 'gcn', landmarks => 3, seed => 1) IS NOT NULL AS named FR
 SELECT gp_factor(g, (SELECT gp_features(id, x) FROM nodes WHERE id <> 3), 'gcn') FROM kept;
 SELECT gp_factor(g, f, 'gcn', 0) FROM kept;
 SELECT gp_factor(g, f, NULL) FROM kept;
-SELECT gp_factor(g, f, 'gcm') FROM kept;
 SELECT gp_factor(NULL, f, 'gcn') IS NULL AS nothing FROM kept;
 SELECT gp_kernel_value(q, 1, 99) FROM kept, gp_factor(g, f, 'gcn') AS q;
 SELECT gp_factor(src, dst, CASE src WHEN 1 THEN 'gcn' ELSE 'gin' END) FROM edges;

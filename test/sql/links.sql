@@ -296,7 +296,6 @@ SELECT count(*) FROM gnngp_internal.gp_model_catalog WHERE name IN ('tiny', 'com
 -- What is refused
 SELECT try($$SELECT gp_fit_links('nowhere')$$);
 SELECT try($$SELECT gp_fit_links(NULL)$$);
-SELECT try($$SELECT gp_fit_links('g', kernel => 'gcm')$$);
 SELECT try($$SELECT gp_fit_links('g', method => NULL)$$);
 SELECT try($$SELECT gp_fit_links('g', method => 'score')$$);
 SELECT try($$SELECT gp_fit_links('g', seed => NULL)$$);

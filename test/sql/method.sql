@@ -84,8 +84,6 @@ SELECT features, kernel FROM gp_fit('bare', kernel => 'gckm');
 
 -- What is refused.
 \set VERBOSITY default
-SELECT gp_fit('rings', 'no', kernel => 'forest');
-SELECT gp_fit('rings', 'no', kernel => '');
 SELECT gp_fit('rings', 'no', kernel => 'scores');
 SELECT gp_factor(1, 2, 'gckm');
 SELECT gp_fit('rings', 'no', kernel => NULL);
@@ -98,7 +96,6 @@ SELECT gp_fit('bare', 'no', kernel => 'gckm(own=true)');
 SELECT gp_estimate('bare', kernel => 'gckm(own=true)');
 SELECT gp_tune('rings', kernels => '{gckm,NULL}');
 SELECT gp_tune('rings', kernels => '{pairs}');
-SELECT gp_cluster('rings', 3, kernel => 'no');
 SELECT gp_create_graph('values', 'nodes', 'edges', target => 'value', features => '{x}');
 SELECT gp_fit('values', 'no', kernel => 'gckm');
 SELECT gp_tune('values', kernels => '{gcn,gckm}');

@@ -2,6 +2,7 @@
  * test_lists.c - lists of neighbours, rows of length one and mean variances of one, by every
  * evaluator, against covariances in plain loops.
  */
+#include "formula/formula_internal.h"
 #include "kernel/prepared.h"
 #include "test_env.h"
 #include "test_graphs.h"
@@ -384,11 +385,16 @@ main(void)
 		"relu(X0*W + sqrt(2)*N*W)*W", "A*relu(X0*W + N*W)*W", "A*relu(A*relu(X0*W + N*W)*W + N*W)*W",
 		"unit(X0)", "unit(3*X0) + N", "unit(relu(X)*W), layers=3", "relu(unit(X0)*W + unit(N)*W)*W",
 		"A*unit(relu(A*X0*W)*W)", "unit(A*relu(A*X0*W)*W) + sqrt(0.5)*unit(relu(N*W)*W)",
-		"unit(b)*W + X0, sigma_b=3", "relu(A^3*X0*W + A*N*W + b)*W + N*W, sigma_b=0.3", "relu(P(0.3)*X0*W + N*W)*W", "profile", "profile(sigma_b=0.3)", "sage2", "sage2(layers=3)", "linear", "field"
+		"unit(b)*W + X0, sigma_b=3", "relu(A^3*X0*W + A*N*W + b)*W + N*W, sigma_b=0.3", "relu(P(0.3)*X0*W + N*W)*W",
+		"profile(sigma_b=0.3)", "sage2(layers=3)", "gcn(layers=3)", "gin(layers=3)", "gcnii(layers=3)",
+		"sage(layers=3)"
 	};
 
 	for (size_t k = 0; k < sizeof(kernel) / sizeof(kernel[0]); k++)
 		check_worlds(kernel[k]);
+	for (const gp_preset *p = gp_preset_at(0); p->text; p++)
+		if (!p->input)
+			check_worlds(p->name);
 	in_env(check_terms(env));
 	in_env(check_blocks(env));
 	in_env(check_huge(env));
