@@ -37,6 +37,16 @@ UPDATE orders SET refund = amount WHERE won;
 SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('won', 'refunds', target => 'orders.won');
 SELECT loo_score > 0.8 FROM gp_fit('won');
+-- What the owner's other rows were is a fact, but not the row of the same moment, which has the answer; half of it is habit
+CREATE TABLE owners (id integer PRIMARY KEY);
+CREATE TABLE twins (id integer PRIMARY KEY, owner_id integer REFERENCES owners, at timestamptz NOT NULL, y real);
+INSERT INTO owners SELECT generate_series(1, 30);
+INSERT INTO twins SELECT 2 * pair + twin, owner, '2020-01-01'::timestamptz + pair * interval '1 day', owner % 5 + 5 * luck
+FROM (SELECT pair, 1 + pair * 7919 % 30 AS owner, random() AS luck FROM generate_series(1, 1000) AS pair) AS p, generate_series(0, 1) AS twin;
+SELECT gp_create_graph('twins', tables => '{owners,twins}');
+SELECT gp_create_task('y', 'twins', target => 'twins.y');
+SELECT loo_score BETWEEN 0.38 AND 0.55 AS habit_alone FROM gp_fit('y', task => 'regression');
+SELECT DISTINCT relation FROM gp_explain('y', 2, k => 100) WHERE relation LIKE 'earlier%';
 -- Labels are no facts of their own task, neither through a table between nor through rows that refer to them
 CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL, marks real[]);
 INSERT INTO accounts SELECT id, id, joined_at, CASE WHEN joined_at < '2024-02-22' THEN ARRAY[id % 3, id % 5, id % 7] END FROM customers;

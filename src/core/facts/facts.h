@@ -357,6 +357,7 @@ typedef struct gp_facts_scale
 	/* Of a fit: columns from here on have no weight, and from there on are tried without. */
 	int32_t		used;
 	int32_t		doubted;
+	double		margin;			/* these have to add so much to the score, and more than chance */
 	gp_facts_column *column;	/* width */
 	char		(*relation)[GP_FACTS_NAME];	/* of each block */
 	char		(*aggregate)[GP_FACTS_NAME];

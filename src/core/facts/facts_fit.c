@@ -8,7 +8,6 @@
 #include "live/live.h"
 
 #define SURE 2.0				/* standard errors */
-#define MUCH 0.02				/* of loo_score */
 #define ANSWERED_AT_ONCE 8192	/* rows */
 
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
@@ -239,13 +238,12 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	if (is_surely_better(env, problem, other, best))
 		chosen = second;
 	*other_score = keep_better(env, &best, other, chosen == second);
-	/* What is fresh here and old at the rows to predict helps less there: it has to help much. */
 	if (scale->doubted < scale->width)
 	{
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
 		weighed.compared = true;
 		other = gp_fit(dev, &weighed);
-		if (best->loo_score < other->loo_score + MUCH ||
+		if (best->loo_score < other->loo_score + scale->margin ||
 			!is_surely_better(env, problem, best, other))
 			used = scale->doubted;
 		keep_better(env, &best, other, used < scale->width);

@@ -16,6 +16,8 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#define MUCH 0.02				/* of loo_score */
+
 /* ---- opening ---- */
 
 /* Plans a look at what lies behind views and partitions, which locks it. */
@@ -266,7 +268,6 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 	.target = data->target,.nclasses = data->nclasses,.horizon = columns->horizon};
 	gp_time		latest = GP_TIME_ALWAYS;
 	gp_facts_freshness labels_are;
-	int32		unused;
 
 	for (int64 i = 0; i < data->nlabelled; i++)
 	{
@@ -286,9 +287,11 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 	columns->scale = *gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
 	if (r->typed)
 		columns->scale.weights = GP_FACTS_TYPED;
-	/* The last columns are of labels. */
-	if (r->earlier >= 0 && labels_are == GP_FACTS_OLD_AS_FACTS)
-		columns->scale.doubted = gp_facts_relation_first(r->facts, r->earlier, &unused);
+	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
+		columns->scale.doubted = r->of_targets;
+	/* What is fresh here and old at the rows to predict helps less there: it has to help much. */
+	if (!r->own_time)
+		columns->scale.margin = MUCH;
 	gp_free(env, trains);
 	return gp_facts_features(r->facts, &columns->scale);
 }

@@ -377,6 +377,22 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 
 /* ---- the columns ---- */
 
+/* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
+static void
+find_target(gnngp_history *h, const gnngp_part *part, const gp_encoding *encoding, int32 first)
+{
+	for (int i = 0; i < encoding->nparts && h->target < 0; i++)
+	{
+		const gp_encoded *e = &encoding->part[i];
+
+		if (!part->cell[e->column].target || e->width == 0)
+			continue;
+		h->target = part->first + e->column;
+		h->target_first = first + e->first;
+		h->target_width = e->width;
+	}
+}
+
 /* Declares the columns of a relation. */
 static void
 declare_history(gnngp_task_reading *r, gnngp_history *h)
@@ -384,11 +400,34 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->columns->half_life,
 		.pseudo = -1.0};
 
+	h->target = -1;
 	for (int p = 0; p < h->join->nparts; p++)
-		h->width += r->columns->encoding[h->join->part[p].encoding]->width;
+	{
+		const gnngp_part *part = &h->join->part[p];
+		const gp_encoding *encoding = r->columns->encoding[part->encoding];
+
+		if (h->timed)
+			find_target(h, part, encoding, h->width);
+		h->width += encoding->width;
+	}
 	if (!h->timed)
 		usual.which = GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT;
 	h->number = gp_facts_relation(r->facts, h->name, h->width, usual);
+}
+
+/*
+ * Declares what was asked for before, by itself: among all columns of
+ * facts the habits of a parent would hardly count.
+ */
+static void
+declare_targets(gnngp_task_reading *r, gnngp_history *h)
+{
+	gp_aggregates own = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_MEAN,
+		.half_life = (double) r->columns->half_life,.pseudo = -1.0};
+
+	if (h->target >= 0)
+		h->targets = gp_facts_relation(r->facts, psprintf("earlier targets, %s", h->name),
+									   h->target_width, own);
 }
 
 /* Declares all columns. */
@@ -413,6 +452,9 @@ declare(gnngp_task_reading *r)
 	r->calendar = gp_facts_calendar(r->facts);
 	for (int h = 0; h < r->nhistories; h++)
 		declare_history(r, &r->history[h]);
+	r->of_targets = gp_facts_width(r->facts);
+	for (int h = 0; h < r->nhistories; h++)
+		declare_targets(r, &r->history[h]);
 	r->earlier = r->all = -1;
 	if (target_width == 0)
 		return;
@@ -549,6 +591,7 @@ typedef struct fact_rows
 	gnngp_task_reading *r;
 	gnngp_history *h;
 	gp_scan    *scan;
+	gp_scan    *targets;		/* of facts whose target is known; NULL: there are none */
 	gp_cell    *cell;
 	double	   *value;
 } fact_rows;
@@ -578,6 +621,8 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		at += encoding->width;
 	}
 	gp_scan_fact(f->scan, key, visible, f->value);
+	if (f->targets && !nulls[h->target])
+		gp_scan_fact(f->targets, key, visible, f->value + h->target_first);
 	f->r->read++;
 }
 
@@ -609,10 +654,14 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
 	give_keys(&h->join->query, &h->ids);
 	f.scan = gp_scan_open(r->facts, h->number, h->key);
+	if (h->target >= 0)
+		f.targets = gp_scan_open(r->facts, h->targets, h->key);
 	if (h->ids.n > 0)
 		gnngp_join_run(h->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
 					   gnngp_table_rows(h->join->query.table));
 	gp_scan_close(f.scan);
+	if (f.targets)
+		gp_scan_close(f.targets);
 	gnngp_idmap_free(r->env, &h->map);
 }
 

@@ -29,6 +29,11 @@ typedef struct gnngp_history
 	bool		timed;
 	int			width;
 	int32		number;			/* among the relations of the columns */
+	/* Where its facts have what a column's task asks for: */
+	int			target;			/* column of its query; -1: they do not */
+	int32		target_first;	/* numbers of a fact that tell it */
+	int32		target_width;
+	int32		targets;		/* the relation of these alone */
 	gnngp_id   *key_of;			/* of each entity */
 	gp_time    *from_of;		/* and from when on it is known; NULL: always */
 	gnngp_ids	ids;			/* all keys that rows have */
@@ -62,6 +67,7 @@ typedef struct gnngp_task_reading
 	int			nhistories;
 	gnngp_history *history;
 	int32		calendar;
+	int32		of_targets;		/* columns from here on tell what the answers were before */
 	int32		earlier;		/* relations of labels; -1: none */
 	int32		all;
 	gp_facts   *facts;
