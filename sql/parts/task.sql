@@ -25,7 +25,7 @@ CREATE FUNCTION @extschema@.gp_create_task(
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_expression_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, regclass, text, interval, interval, text, timestamp with time zone, bigint) IS
-    'ask what becomes true of the rows of a table within a horizon: SQL expressions over e (the row), t (the time as of which) and horizon; then gp_fit(task)';
+    'predict what becomes true of the rows of a table within a horizon: SQL expressions over e (the row), t (the as-of time) and horizon; then gp_fit(task)';
 
 CREATE FUNCTION @extschema@.gp_create_task(
     task text,
@@ -38,13 +38,13 @@ CREATE FUNCTION @extschema@.gp_create_task(
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_labels_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, regclass, name, name, name, interval) IS
-    'ask for the labels that are NULL in a table of labels, each of an entity as of a time; then gp_fit(task)';
+    'predict the labels that are NULL in a table of labels, where a row has an entity and a time; then gp_fit(task)';
 
 CREATE FUNCTION @extschema@.gp_create_task(task text, graph text, target text)
 RETURNS void
 AS 'MODULE_PATHNAME', 'gnngp_create_column_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, text) IS
-    'ask for the values of a column, as ''table.column'', that are NULL, each as of the time of its row; then gp_fit(task)';
+    'predict a column, given as ''table.column'', where it is NULL, each row as of its own time; then gp_fit(task)';
 
 CREATE FUNCTION @extschema@.gp_task_rows(task text)
 RETURNS TABLE (node bigint, as_of timestamp with time zone, target text)
