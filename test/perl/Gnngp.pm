@@ -27,18 +27,20 @@ sub small_graph
 	};
 }
 
-# A graph whose fit with many landmarks takes many seconds: graph "large".
+# A graph whose fit with many landmarks takes many seconds, by default: graph "large".
 sub large_graph
 {
-	return q{
+	my ($nodes) = (@_, 40_000);
+
+	return qq{
 		CREATE TABLE large_nodes AS
 			SELECT i AS id,
 				   (SELECT array_agg(sin(i * k * 0.37)::real + 1) FROM generate_series(1, 24) k) AS x,
 				   CASE WHEN i % 2 = 0 THEN i % 7 END AS y
-			FROM generate_series(1, 40000) i;
+			FROM generate_series(1, $nodes) i;
 		CREATE TABLE large_edges AS
-			SELECT i AS src, (i::bigint * j * 31 + 7 * j) % 40000 + 1 AS dst
-			FROM generate_series(1, 40000) i, generate_series(1, 6) j;
+			SELECT i AS src, (i::bigint * j * 31 + 7 * j) % $nodes + 1 AS dst
+			FROM generate_series(1, $nodes) i, generate_series(1, 6) j;
 		SELECT gp_create_graph('large', 'large_nodes', 'large_edges', features => '{x}', target => 'y');
 	};
 }

@@ -15,7 +15,10 @@ my $node = PostgreSQL::Test::Cluster->new('cancel');
 $node->init;
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION gnngp; CREATE ROLE stranger; CREATE ROLE watcher IN ROLE pg_read_all_stats;'
-	. large_graph());
+	. large_graph() . q{
+	CREATE TABLE tenth_nodes AS SELECT * FROM large_nodes WHERE id <= 4000;
+	CREATE TABLE tenth_edges AS SELECT * FROM large_edges WHERE src <= 4000 AND dst <= 4000;
+	SELECT gp_create_graph('tenth', 'tenth_nodes', 'tenth_edges', features => '{x}', target => 'y')});
 
 # Nothing is left of a fit that was ended.
 sub check_nothing_left
@@ -82,10 +85,11 @@ sub end_in_phase
 	return;
 }
 
-for my $phase ('reading nodes', 'reading edges', 'exact diagonal', 'building the kernel', 'choosing the nugget')
+for my $phase ('reading nodes', 'reading edges', 'exact diagonal', 'building the kernel')
 {
 	end_in_phase('pg_cancel_backend', $phase, '57014');
 }
+end_in_phase('pg_cancel_backend', 'choosing the nugget', '57014', $fit =~ s/large/tenth/r);
 end_in_phase('pg_cancel_backend', 'posterior', '57014', $fit =~ s/2000/1000/r);
 end_in_phase('pg_terminate_backend', 'building the kernel', '57P01');
 for my $phase ('reading edges', 'scoring pairs')

@@ -309,9 +309,9 @@ start_with();
 ($out, $err) = session(q{
 	SET gnngp.device = cuda;
 	SET gnngp.gpu_memory_limit = '100kB';
-	SELECT device FROM gp_fit('middle', 'on_cuda', nugget => 0.1, replace => true);
+	SELECT device FROM gp_fit('middle', 'on_cuda', 'gcn', nugget => 0.1, replace => true);
 	SET gnngp.device = cpu;
-	SELECT device FROM gp_fit('middle', 'on_cpu', nugget => 0.1, replace => true);
+	SELECT device FROM gp_fit('middle', 'on_cpu', 'gcn', nugget => 0.1, replace => true);
 	SELECT max(abs(a.score - b.score)) < 1e-4 FROM gp_predict('on_cpu', top => NULL) a
 		JOIN gp_predict('on_cuda', top => NULL) b USING (node, class);
 });

@@ -141,7 +141,7 @@ $node->safe_psql('postgres', q{
 	UPDATE tn SET class = left(id, 12)::integer % 2;
 	DELETE FROM te WHERE ctid NOT IN (SELECT ctid FROM te LIMIT 500);
 	DELETE FROM tn WHERE id NOT IN (SELECT src FROM te UNION SELECT dst FROM te)});
-runs_soon(q{SELECT gp_fit('texts'); SELECT gp_fit_links('texts')}, 'they are fitted');
+runs_soon(q{SELECT gp_fit('texts', kernel => 'gcn'); SELECT gp_fit_links('texts')}, 'they are fitted');
 is(runs_soon(q{SELECT count(*) = (SELECT count(*) FROM te) FROM gp_score_links('texts',
 	(SELECT array_agg(src ORDER BY src, dst) FROM te), (SELECT array_agg(dst ORDER BY src, dst) FROM te))},
 	'and found in link models'), 't', 'all of them');

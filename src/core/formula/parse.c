@@ -429,7 +429,8 @@ gp_kernel_text *
 gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 {
 	gp_env	   *env = gp_arena_env(arena);
-	parser		p = {.arena = arena, .env = env, .lex = {env, source, source, 1, fixed}};
+	lexer		lex = {.env = env,.start = source,.at = source,.position = 1,.fixed = fixed};
+	parser		p = {.arena = arena,.env = env,.lex = lex};
 	gp_kernel_text *text = gp_arena_alloc(arena, sizeof(gp_kernel_text));
 
 	if (strnlen(source, GP_KERNEL_MAX_BYTES + 1) > GP_KERNEL_MAX_BYTES)

@@ -127,7 +127,7 @@ gp_blas_load(gp_env *env)
 	static const char hint[] =
 		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
 	const char *why;
-	blas_table	table = {NULL};
+	blas_table	table = {0};
 
 	if (blas_loaded)
 		return;
