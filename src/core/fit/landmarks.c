@@ -195,9 +195,9 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool 
 	uint64_t   *own;
 	gp_set		seen;
 
-	if (problem->landmark && !env->dry)
+	if (problem->landmark)
 	{
-		memcpy(landmark, problem->landmark, count * sizeof(int32_t));
+		memcpy(landmark, problem->landmark, (size_t) gp_items(env, count) * sizeof(int32_t));
 		*n = count;
 		return landmark;
 	}

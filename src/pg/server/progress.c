@@ -120,9 +120,10 @@ gnngp_progress_expect(const gp_device *device, int n, const double *effort)
 	parts_began = GetCurrentTimestamp();
 	seconds = reached[parts - 1] / (GNNGP_CPU_PACE * device->threads);
 	expect_end(seconds);
+	/* With what is over: the reading. */
 	if (seconds >= GNNGP_LONG_SECONDS)
 		ereport(NOTICE,
-				(errmsg("this takes about %.0f s", seconds),
+				(errmsg("this takes about %.0f s", (double) expected_end / 1e3),
 				 errhint("SELECT * FROM gp_progress in another session shows how far it is.")));
 }
 

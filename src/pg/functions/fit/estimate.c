@@ -12,6 +12,7 @@
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"
 #include "pg/store/store_links.h"
+#include "utils/timestamp.h"
 
 #define MEGA (1024.0 * 1024.0)
 
@@ -147,6 +148,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	size_t		limit;
 	bool		on_gpu;
 	double		seconds;
+	TimestampTz began;
 	int			candidates;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
@@ -176,8 +178,10 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	}
 	if (graph->task.form)
 		gnngp_facts_settings(&settings);
+	began = GetCurrentTimestamp();
 	data = graph->task.form ? gnngp_read_task(env, graph, settings.task) :
 		gnngp_read(env, graph, settings.task, true);
+	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
 	gnngp_problem_init(&problem, data, NULL, &settings);
 	if (graph->task.form)
 		gnngp_facts_problem(env, data, &settings, &problem);
@@ -188,7 +192,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 												   settings.kernel);
 	limit = gp_limit(env);
 	plan = make_plan(env, data, &problem, settings.method, &on_gpu);
-	seconds = expected_seconds(env, data, &settings, &plan);
+	seconds += expected_seconds(env, data, &settings, &plan);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
 						seconds);
