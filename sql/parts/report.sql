@@ -381,12 +381,12 @@ AS $sql$
                         (5, 'task', m.task),
                         (6, 'kernel', coalesce(m.kernel, m.asked_kernel)),
                         (6, 'power of the kernel', CASE WHEN m.power <> 1 THEN m.power::text END), (7, 'strategy', m.strategy), (8, 'device', m.device),
-                        (9, 'nodes', coalesce(m.nodes, m.link_nodes)::text),
-                        (10, 'edges', CASE WHEN coalesce(g.of_graph, 0) = 0 THEN coalesce(m.edges, m.link_edges)::text END),
-                        (10, 'relations', CASE WHEN g.of_graph > 0 THEN format('%s, with %s facts', m.relations, m.facts) END),
-                        (10, 'rows of the task', CASE WHEN g.of_graph > 0 THEN m.rows::text END),
-                        (11, 'features', nullif(m.features, 0)::text), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', m.labelled::text),
-                        (14, 'landmarks', nullif(m.landmarks, 0) || ' nodes that stand for all'),
+                        (9, 'nodes', gnngp_internal.report_count(coalesce(m.nodes, m.link_nodes))),
+                        (10, 'edges', CASE WHEN coalesce(g.of_graph, 0) = 0 THEN gnngp_internal.report_count(coalesce(m.edges, m.link_edges)) END),
+                        (10, 'relations', CASE WHEN g.of_graph > 0 THEN format('%s, with %s facts', m.relations, gnngp_internal.report_count(m.facts)) END),
+                        (10, 'rows of the task', CASE WHEN g.of_graph > 0 THEN gnngp_internal.report_count(m.rows) END),
+                        (11, 'features', gnngp_internal.report_count(nullif(m.features, 0))), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', gnngp_internal.report_count(m.labelled)),
+                        (14, 'landmarks', gnngp_internal.report_count(nullif(m.landmarks, 0)) || ' nodes that stand for all'),
                         (15, 'nugget', gnngp_internal.report_number(m.nugget) || ' noise, relative to the kernel''s variance'),
                         (16, 'fitted', to_char(coalesce(m.fitted, m.link_fitted), 'YYYY-MM-DD HH24:MI TZ') || ', by gnngp ' ||
                          (SELECT extversion FROM pg_extension WHERE extname = 'gnngp')),
@@ -529,7 +529,7 @@ AS $sql$
         (SELECT gnngp_internal.report_table('Doubtful labels: the model prefers another class', '{node,label,predicted,"#its probability"}',
                 string_agg(format('<tr><td>%s</td><td>%s</td><td>%s</td><td class="n">%s</td></tr>',
                                   gnngp_internal.report_cell(node), gnngp_internal.report_cell(left(target, 40)),
-                                  gnngp_internal.report_cell(left(predicted, 40)), round(probability::numeric, 3)), ''))
+                                  gnngp_internal.report_cell(left(predicted, 40)), CASE WHEN probability < 0.0005 THEN '&lt; 0.001' ELSE round(probability::numeric, 3)::text END), ''))
          FROM (SELECT * FROM label WHERE far IS NULL AND predicted <> target ORDER BY probability LIMIT 10) AS doubtful),
         (SELECT gnngp_internal.report_table('Least certain: nodes without a label', '{node,"best class",#probability}',
                 string_agg(format('<tr><td>%s</td><td>%s</td><td class="n">%s</td></tr>', gnngp_internal.report_cell(left(node, 40)),

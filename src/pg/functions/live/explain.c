@@ -315,7 +315,8 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
 	if (left > 0)
 		ereport(NOTICE,
-				(errmsg("%lld edges around hubs were not tried", (long long) left),
+				(errmsg_plural("%lld edge around hubs was not tried", "%lld edges around hubs were not tried",
+							   (unsigned long) left, (long long) left),
 				 errdetail("Each edge is removed in turn, and all nodes nearby are evaluated again. The heaviest edges come first.")));
 	for (int64 e = 0; e < n; e++)
 	{
