@@ -28,11 +28,12 @@ CREATE FUNCTION gnngp_internal.gp_step(
     rows gnngp_internal.gp_matrix,
     kernel @extschema@.gp_kernel,
     landmarks gnngp_internal.gp_matrix,
-    root gnngp_internal.gp_matrix DEFAULT NULL)
+    root gnngp_internal.gp_matrix DEFAULT NULL,
+    weights gnngp_internal.gp_matrix DEFAULT NULL)
 RETURNS gnngp_internal.gp_matrix
 AS 'MODULE_PATHNAME', 'gnngp_matrix_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION gnngp_internal.gp_step(gnngp_internal.gp_matrix, @extschema@.gp_kernel, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
-    'the covariances of rows with landmarks by a kernel without sums over neighbours; rows are divided by a triangular root first';
+COMMENT ON FUNCTION gnngp_internal.gp_step(gnngp_internal.gp_matrix, @extschema@.gp_kernel, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
+    'the covariances of rows with landmarks by a kernel without sums over neighbours; rows are divided by a triangular root first, and covariances multiplied by weights last';
 
 CREATE FUNCTION gnngp_internal.gp_spread(
     columns gnngp_internal.gp_matrix,
@@ -59,12 +60,19 @@ COMMENT ON FUNCTION gnngp_internal.gp_degrees(gnngp_internal.gp_matrix, oid, big
 
 CREATE FUNCTION gnngp_internal.gp_apply(
     rows gnngp_internal.gp_matrix,
-    weights gnngp_internal.gp_matrix,
-    root gnngp_internal.gp_matrix DEFAULT NULL)
+    weights gnngp_internal.gp_matrix)
 RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_matrix_apply' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION gnngp_internal.gp_apply(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
-    'rows times weights; with a triangular root also the squared lengths of rows divided by it, and of the rows';
+AS 'MODULE_PATHNAME', 'gnngp_matrix_apply' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100000;
+COMMENT ON FUNCTION gnngp_internal.gp_apply(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
+    'rows times weights, whose last row may be a constant';
+
+CREATE FUNCTION gnngp_internal.gp_squares(
+    matrix gnngp_internal.gp_matrix,
+    columns bigint)
+RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_matrix_squares' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000;
+COMMENT ON FUNCTION gnngp_internal.gp_squares(gnngp_internal.gp_matrix, bigint) IS
+    'the sum of squares of the first so many columns, before the others';
 
 CREATE FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) RETURNS internal
 AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;

@@ -118,6 +118,14 @@ CREATE TABLE weights AS SELECT gp_features(i, x)::gp_matrix AS m FROM (VALUES (0
 SELECT count(*), max(abs(s.v - (x[1] - 2 * x[3] + 10))) < 1e-5 AS affine
 FROM (SELECT (cells(gp_apply(p.m, w.m))).* FROM parts AS p, weights AS w) AS s JOIN nodes USING (id);
 
+SELECT gp_apply(gp_step(p.m, 'relu(X0*W)', p.m), w.m)::text = gp_step(p.m, 'relu(X0*W)', p.m, NULL, w.m)::text AS at_once
+FROM (SELECT gp_rows(m, '{10, 13, 16, 19}') AS m FROM whole) AS p, weights AS w;
+
+-- gp_squares: the first columns as one
+SELECT n, count(*), max(abs(s.v - CASE WHEN s.j > 1 OR n <= 0 THEN x[s.j + greatest(n - 1, 0)]
+                                 ELSE (SELECT sum(v ^ 2) FROM unnest(x) WITH ORDINALITY AS u(v, k) WHERE k <= n) END)) < 1e-6 AS right
+FROM (SELECT n, (cells(gp_squares(p.m, n))).* FROM parts AS p, (VALUES (-1), (0), (2), (4), (9)) AS v(n)) AS s JOIN nodes USING (id) GROUP BY n ORDER BY n;
+
 -- gp_gram: the sums of parts are those of the whole, whoever adds them
 CREATE TABLE y AS SELECT p.part, gp_rows(gp_apply(p.m, w.m), '{10, 13, 16, 151, 154, 400, 607}') AS m FROM parts AS p, weights AS w;
 SELECT gp_gram(p.m, y.m, NULL)::text = (SELECT gp_gram(w.m, gp_stack, NULL)::text FROM whole AS w, (SELECT gp_stack(m) FROM y) AS s) AS same,
@@ -134,8 +142,7 @@ SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM weights)) FROM whole;
 SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), m) FROM whole;
 SELECT gp_step(m, 'relu(X0*W)', NULL) IS NULL AS none FROM whole;
 SELECT gp_apply(m, m) FROM whole;
-SELECT gp_apply(w.m, weights.m, two.m) FROM whole AS w, weights, two;
-SELECT gp_apply(w.m, gp_rows(weights.m, '{0,1,2,3}'), (SELECT gp_features(i, '{0,0,0,0}'::real[])::gp_matrix FROM generate_series(0, 3) AS i)) FROM whole AS w, weights;
+SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), (SELECT gp_features(i, '{0,0,0,0}'::real[])::gp_matrix FROM generate_series(0, 3) AS i)) FROM whole;
 SELECT gp_spread(m, 'graphs'::regclass, 'relu(X0*W)', '{}') FROM whole;
 SELECT gp_spread(m, 'graphs'::regclass, 'A*X0 + b, sigma_b=1', '{}') FROM whole;
 SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{3, 3}') FROM whole;

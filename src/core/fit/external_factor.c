@@ -13,7 +13,6 @@ typedef struct external_fit
 	const gp_problem *problem;
 	const gp_external_factor *factor;
 	gp_posterior *out;
-	double	   *present;		/* nodes: 0 where the row is zero */
 } external_fit;
 
 /* gram of gp_primal_rows */
@@ -43,9 +42,14 @@ static void
 predict_rows(void *state, gp_matrix root, gp_matrix w, double *mean, double *leverage)
 {
 	external_fit *fit = state;
+	gp_device  *dev = fit->dev;
 	gp_posterior *out = fit->out;
+	gp_matrix	l = gp_copy(dev, root, GP_DOUBLE);
 
-	fit->factor->predict(fit->factor->state, w, root, out->mean, out->variance, fit->present);
+	dev->trtri(dev, l);
+	dev->transpose_square(dev, l);
+	fit->factor->explain(fit->factor->state, l, w, out->mean, out->variance);
+	dev->destroy(dev, &l);
 	for (int64_t k = 0; k < fit->problem->nlabelled; k++)
 	{
 		int64_t		node = fit->problem->labelled[k];
@@ -54,6 +58,24 @@ predict_rows(void *state, gp_matrix root, gp_matrix w, double *mean, double *lev
 			   out->columns * sizeof(double));
 		leverage[k] = out->variance[node];
 	}
+}
+
+/* The prior's variances where a posterior asks for them, else NULL. */
+static double *
+prior_rows(external_fit *fit)
+{
+	gp_device  *dev = fit->dev;
+	int64_t		rank = fit->factor->rank;
+	double	   *prior;
+	gp_matrix	one;
+
+	if (!gp_posterior_wants_prior(fit->problem, fit->out))
+		return NULL;
+	prior = gp_alloc_array(dev->env, fit->out->nodes, sizeof(double));
+	one = gp_identity(dev, rank);
+	fit->factor->explain(fit->factor->state, one, (gp_matrix) {0}, NULL, prior);
+	dev->destroy(dev, &one);
+	return prior;
 }
 
 /* The gp_regression of such a factor. */
@@ -66,16 +88,17 @@ regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets,
 	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
 	double		mean = gp_rows_mean(&ev, fit->factor->rank, fit->factor->rows, fit->factor->state);
 	gp_solution solution;
+	double	   *prior;
 
 	gp_check_mean_diagonal(env, GP_FLOAT, mean);
 	fit->out = out;
-	fit->present = gp_alloc_array(env, out->nodes, sizeof(double));
 	solution = gp_primal_solve_rows(fit->dev, problem, targets, &rows, mean);
 	/* What is left of a variance is its leverage times the noise (lowrank.c). */
 	for (int64_t i = 0; i < out->nodes; i++)
 		out->variance[i] *= solution.noise;
-	gp_posterior_finish(env, problem, targets, &solution, fit->present, out);
-	gp_free(env, fit->present);
+	prior = prior_rows(fit);
+	gp_posterior_finish(env, problem, targets, &solution, prior ? prior : out->variance, out);
+	gp_free(env, prior);
 	out->jitter = fit->factor->jitter;
 	gp_notice_no_kernel(env, problem, out);
 	gp_notice_lowrank(&ev, &out->plan, fit->factor->first_jitter);

@@ -154,48 +154,23 @@ gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root
 	gp_destroy_all(dev, &q, &t, &g, &b);
 }
 
-/*
- * out (rows x columns, double) = rows w; one row more of w than the rows have columns is added to
- * each.
- */
-static void
-multiply(gp_device *dev, gp_matrix q, gp_matrix w, gp_matrix out)
+void
+gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, gp_matrix out)
 {
-	gp_matrix	x = gp_upload(dev, w, GP_DOUBLE);
-	gp_matrix	product = dev->create(dev, q.rows, w.cols, GP_DOUBLE);
-	gp_matrix	ones;
+	gp_matrix	q = gp_upload(dev, rows, w.type);
+	gp_matrix	x = gp_upload(dev, w, w.type);
+	gp_matrix	product = dev->create(dev, q.rows, w.cols, w.type);
+	bool		constant = w.rows > q.cols;
 
-	dev->gemm(dev, false, false, 1.0, q, gp_matrix_rows(x, 0, q.cols), 0.0, product);
-	if (w.rows > q.cols)
+	if (constant)
 	{
-		ones = gp_filled(dev, q.rows, 1, GP_DOUBLE, 1.0);
-		dev->gemm(dev, false, false, 1.0, ones, gp_matrix_rows(x, q.cols, 1), 1.0, product);
+		gp_matrix	ones = gp_filled(dev, q.rows, 1, w.type, 1.0);
+
+		dev->gemm(dev, false, false, 1.0, ones, gp_matrix_rows(x, q.cols, 1), 0.0, product);
 		dev->destroy(dev, &ones);
 	}
+	dev->gemm(dev, false, false, 1.0, q, gp_matrix_rows(x, 0, q.cols), constant ? 1.0 : 0.0,
+			  product);
 	dev->download(dev, out, product);
-	gp_destroy_all(dev, &x, &product);
-}
-
-void
-gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root, gp_matrix out,
-			   gp_matrix norm, gp_matrix present)
-{
-	gp_matrix	q = gp_upload(dev, rows, GP_DOUBLE);
-	gp_matrix	dots;
-
-	multiply(dev, q, w, out);
-	if (root == NULL)
-	{
-		dev->destroy(dev, &q);
-		return;
-	}
-	dots = dev->create(dev, rows.rows, 1, GP_DOUBLE);
-	dev->row_dots(dev, dots, q, q);
-	dev->download(dev, present, dots);
-	dev->destroy(dev, &q);
-	q = gp_upload(dev, rows, GP_FLOAT);
-	whiten(dev, q, *root);
-	dev->row_dots(dev, dots, q, q);
-	dev->download(dev, norm, dots);
-	gp_destroy_all(dev, &q, &dots);
+	gp_destroy_all(dev, &q, &x, &product);
 }

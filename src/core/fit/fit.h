@@ -96,14 +96,13 @@ typedef struct gp_external_factor
 	/* Q'Q and Q'y of the labelled rows, in double; y is labelled x columns. */
 	void		(*gram) (void *state, const double *y, int32_t columns, gp_matrix gram,
 						 gp_matrix qty);
-	/* Rows of Q: n x rank, double. */
+	/* Rows of Q: n x rank, double; nodes of the first call are any, and then labelled. */
 	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
 	/*
-	 * Of every node: q_i' w (nodes x columns), |L^-1 q_i|^2 of a lower triangular root L (nodes),
-	 * and what is 0 where the row is zero (nodes).
+	 * Of every node: q_i' w (nodes x columns), and |F' q_i|^2 of an upper triangular root F
+	 * (nodes).  Both matrices are double.
 	 */
-	void		(*predict) (void *state, gp_matrix w, gp_matrix root, double *mean, double *norm,
-							double *present);
+	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *mean, double *norm);
 } gp_external_factor;
 
 /* The posterior from such a factor; graph, features and program are not looked at. */

@@ -38,12 +38,8 @@ extern void gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *
 /* gram += q'q, qty += q'y (double) of rows whitened by root unless it is NULL. */
 extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root,
 						  gp_matrix gram, gp_matrix qty);
-/*
- * out = rows w, the last row of w being a constant where it has one more; where there is a root,
- * the rows' squared lengths behind it, solved in float as in memory, and before it (present).
- */
-extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, const gp_matrix *root,
-						   gp_matrix out, gp_matrix norm, gp_matrix present);
+/* out = rows w in w's type, the last row of w being a constant where it has one more. */
+extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, gp_matrix out);
 
 /* lowrank.c: noise q_i' B^-1 q_i of every row of a factor for the Cholesky factor l of B, which is
  * taken. */

@@ -252,26 +252,25 @@ solve_primal(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp
 	return solution;
 }
 
-/*
- * |q_i|^2, where a posterior of values asks for it: labels that equal their mean leave means as
- * nodes have that no label reaches.
- */
+bool
+gp_posterior_wants_prior(const gp_problem *problem, const gp_posterior *out)
+{
+	for (int64_t i = 0; i < out->nodes && problem->task == GP_TASK_VALUES; i++)
+		if (gp_is_silent(out->mean + i * out->columns, out->columns))
+			return true;
+	return false;
+}
+
+/* |q_i|^2, where a posterior asks for it. */
 static double *
 lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_posterior *out)
 {
-	gp_device  *dev = ev->dev;
-	bool		silent = ev->env->dry;
 	double	   *prior;
-	gp_matrix	one;
 
-	GP_EACH(ev->env, i, gp_items(ev->env, ev->n), i)
-		silent |= gp_is_silent(out->mean + i * out->columns, out->columns);
-	if (problem->task != GP_TASK_VALUES || !silent)
+	if (ev->env->dry ? problem->task != GP_TASK_VALUES : !gp_posterior_wants_prior(problem, out))
 		return NULL;
 	prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
-	one = gp_filled(dev, gp_factor_rank(f), gp_factor_rank(f), GP_DOUBLE, 0.0);
-	dev->shift(dev, gp_matrix_diagonal(one), 1.0);
-	explain(ev, f, one, true, (gp_matrix) {0}, prior, NULL);
+	explain(ev, f, gp_identity(ev->dev, gp_factor_rank(f)), true, (gp_matrix) {0}, prior, NULL);
 	return prior;
 }
 

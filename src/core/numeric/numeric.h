@@ -36,6 +36,16 @@ gp_filled(gp_device *dev, int64_t rows, int64_t cols, gp_type type, double value
 	return out;
 }
 
+/* I, double, owned by the caller. */
+static inline gp_matrix
+gp_identity(gp_device *dev, int64_t n)
+{
+	gp_matrix	one = gp_filled(dev, n, n, GP_DOUBLE, 0.0);
+
+	dev->shift(dev, gp_matrix_diagonal(one), 1.0);
+	return one;
+}
+
 /* The columns index of a symmetric m. */
 static inline gp_matrix
 gp_gather_columns(gp_device *dev, gp_matrix m, const int32_t *index, int64_t n)

@@ -17,6 +17,12 @@ gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
 	return table;
 }
 
+const char *
+gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m)
+{
+	return psprintf("%s%s%s", f->before, m, f->after);
+}
+
 typedef struct collection
 {
 	const gnngp_dfit *d;
@@ -24,8 +30,6 @@ typedef struct collection
 	int64		n;
 	int64		cols;
 	double	   *value;			/* n x cols */
-	double	   *norm;			/* n, behind them in a row; or NULL */
-	double	   *present;		/* n, behind that; or NULL */
 	int64		found;
 } collection;
 
@@ -38,7 +42,7 @@ collect_rows(void *state, const Datum *values, const bool *nulls)
 	if (nulls[0])
 		return;
 	m = gnngp_matrix_read(values[0]);
-	if (m.cols != c->cols + (c->norm ? 2 : 0) || (c->norm && !m.wide))
+	if (m.cols != c->cols)
 		gnngp_matrix_refuse("A chunk has another number of columns than the first one.");
 	for (int64 i = 0; i < m.ids.n; i++)
 	{
@@ -53,83 +57,74 @@ collect_rows(void *state, const Datum *values, const bool *nulls)
 		for (int64 j = 0; j < c->cols; j++)
 			c->value[at * c->cols + j] = m.wide ? gnngp_get_float8(row + j * sizeof(double)) :
 				gnngp_get_float4(row + j * sizeof(float));
-		if (c->norm)
-		{
-			c->norm[at] = gnngp_get_float8(row + c->cols * sizeof(double));
-			c->present[at] = gnngp_get_float8(row + (c->cols + 1) * sizeof(double));
-		}
 	}
 	c->found += m.ids.n;
 }
 
 /* Runs a query of matrices and collects their rows, of which none may be missing. */
 static void
-collect(gnngp_dfit *d, collection *c, const char *query, int nargs, Oid *types, Datum *values)
+collect(gnngp_dfit *d, collection *c, const char *query)
 {
 	Oid			type = gnngp_type("gp_matrix");
 	gnngp_rows	rows = {.row = collect_rows,.state = c,.n = 1,.types = &type};
 
-	gnngp_placement_query(&d->placement, query, nargs, types, values, &rows);
+	gnngp_placement_query(&d->placement, query, 0, NULL, NULL, &rows);
 	if (!d->listed && c->found != c->n)
 		gnngp_matrix_refuse("A row is missing.");
 }
 
+void
+gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols, double *value)
+{
+	collect(d, &(collection) {.d = d,.n = d->n,.cols = cols,.value = value}, query);
+}
+
+const char *
+gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64 n)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfoString(&text, "'{");
+	for (int64 i = 0; i < n && !d->listed; i++)
+		appendStringInfo(&text, "%s" INT64_FORMAT, i > 0 ? "," : "",
+						 d->src->data->ids.key[node[i]]);
+	appendStringInfoString(&text, "}'::bigint[]");
+	return text.data;
+}
+
 gp_matrix
-gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n, int64 cols)
+gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
 {
 	gp_env	   *env = d->ev.env;
-	collection	c = {.d = d,.node = node,.n = n,.cols = cols};
-	const char *query =
-		psprintf("SELECT gnngp_internal.gp_rows(t.m, $1) FROM %s AS t WHERE t.chunk = ANY ($2)",
-				 table);
-	Oid			types[] = {INT8ARRAYOID, INT4ARRAYOID};
-	Datum		values[2] = {0};
-	Datum	   *id;
-	Datum	   *chunk;
-	int			chunks = 0;
-	int64		at = 0;
-	gp_matrix	out;
+	collection	c = {.d = d,.node = node,.n = n,.cols = gp_factor_rank(f->f)};
+	const char *ids = gnngp_chunk_ids(d, node, n);
+	gp_matrix	out = {.rows = n,.cols = c.cols};
 
+	if (!d->listed)
+		c.value = gp_alloc_zero(env, (int64_t) gp_size_mul(env, n, c.cols), sizeof(double));
+	/* Chunks without one of them give NULL. */
+	collect(d, &c, psprintf("SELECT %s FROM %s AS t",
+							gnngp_chunk_rows(f, psprintf("gnngp_internal.gp_rows(t.m, %s)", ids)),
+							f->table));
 	if (d->listed)
-	{
-		collect(d, &c, query, 2, types, values);
-		return (gp_matrix) {0};
-	}
-	/* The ids of the nodes, and the chunks that they lie in. */
-	id = palloc(n * sizeof(Datum));
-	chunk = palloc(n * sizeof(Datum));
-	for (int64 i = 0; i < n; i++)
-	{
-		int64		key = d->src->data->ids.key[node[i]];
-
-		id[i] = Int64GetDatum(key);
-		while (at < d->chunks - 1 && d->bound[at] <= key)
-			at++;
-		if (chunks == 0 || DatumGetInt32(chunk[chunks - 1]) != at)
-			chunk[chunks++] = Int32GetDatum((int32) at);
-	}
-	values[0] = gnngp_make_array(id, (int) n, INT8OID);
-	values[1] = gnngp_make_array(chunk, chunks, INT4OID);
-	c.value = gp_alloc_zero(env, (int64_t) gp_size_mul(env, n, cols), sizeof(double));
-	collect(d, &c, query, 2, types, values);
-	out = d->ev.dev->create(d->ev.dev, n, cols, GP_DOUBLE);
-	d->ev.dev->upload(d->ev.dev, out, gp_matrix_wrap(c.value, n, cols, GP_DOUBLE));
+		return out;
+	out = d->ev.dev->create(d->ev.dev, n, c.cols, GP_DOUBLE);
+	d->ev.dev->upload(d->ev.dev, out, gp_matrix_wrap(c.value, n, c.cols, GP_DOUBLE));
 	gp_free(env, c.value);
 	return out;
 }
 
 void
-gnngp_chunk_predict(gnngp_dfit *d, const char *table, gp_matrix weights, gp_matrix root,
-					int32 columns, double *mean, double *norm, double *present)
+gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 chunk, Datum matrix)
 {
-	const char *w = gnngp_chunk_copy(d, "weights", weights, GP_DOUBLE, NULL);
-	const char *r = gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL);
-	collection	c = {.d = d,.n = d->n,.cols = columns,.value = mean,.norm = norm,
-					 .present = present};
+	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
+	Datum		values[] = {Int32GetDatum(gnngp_placement_key_of(&d->placement, chunk)),
+		Int32GetDatum((int32) chunk), matrix};
 
-	d->placement.phase = GP_PHASE_POSTERIOR;
-	collect(d, &c, psprintf("SELECT gnngp_internal.gp_apply(t.m, %s, %s) FROM %s AS t", w, r, table),
-			0, NULL, NULL);
+	gnngp_placement_execute(&d->placement, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3,
+							types, values);
+	pfree(DatumGetPointer(matrix));
 }
 
 const char *
@@ -137,7 +132,6 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 {
 	const gnngp_data *data = d->src->data;
 	const char *table = gnngp_chunk_table(d, "labelled", "", columns);
-	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
 	gnngp_value_ids all = {.n = data->nlabelled,
 						   .id = palloc(Max(data->nlabelled, 1) * sizeof(int64))};
 	int64		first = 0;
@@ -148,19 +142,14 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 	for (int64 chunk = 0; chunk < d->chunks && !d->listed; chunk++, first += n)
 	{
 		gnngp_value_ids ids;
-		Datum		values[3];
 
 		n = gnngp_rows_of_chunk(&all, first, d->bound, (int) d->chunks - 1, (int) chunk);
 		if (n == 0)
 			continue;
 		ids = gnngp_value_ids_part(&all, first, n);
-		values[0] = Int32GetDatum(gnngp_placement_key_of(&d->placement, chunk));
-		values[1] = Int32GetDatum((int32) chunk);
-		values[2] = gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n,
-															columns, GP_DOUBLE));
-		gnngp_placement_execute(&d->placement, psprintf("INSERT INTO %s VALUES ($1, $2, $3)",
-														table), 3, types, values);
-		pfree(DatumGetPointer(values[2]));
+		gnngp_chunk_insert(d, table, chunk,
+						   gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n,
+																   columns, GP_DOUBLE)));
 	}
 	pfree(all.id);
 	return table;
@@ -173,17 +162,14 @@ gnngp_chunk_free(gnngp_dfit *d, gp_matrix *m)
 		d->ev.dev->destroy(d->ev.dev, m);
 }
 
-const char *
-gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type, const int32 *node)
+Datum
+gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node)
 {
-	const char *name = psprintf("%s%d", what, ++d->placement.made);
 	gnngp_value_ids ids = {.n = m.rows};
-	gp_matrix	host;
+	gp_matrix	host = gp_matrix_wrap(gp_alloc_array(d->ev.env, m.rows * m.cols,
+													 gp_type_size(type)), m.rows, m.cols, type);
+	Datum		value;
 
-	if (d->listed)
-		return gnngp_placement_matrix(&d->placement, name);
-	host = gp_matrix_wrap(gp_alloc_array(d->ev.env, m.rows * m.cols, gp_type_size(type)), m.rows,
-						  m.cols, type);
 	d->ev.dev->download(d->ev.dev, host, m);
 	if (node)
 	{
@@ -193,18 +179,27 @@ gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type, con
 		ids.first = ids.id[0];
 		ids = gnngp_value_ids_part(&ids, 0, ids.n);
 	}
-	gnngp_placement_copy(&d->placement, name, gnngp_matrix_write(&ids, host));
+	value = gnngp_matrix_write(&ids, host);
 	gp_free(d->ev.env, host.data);
+	return value;
+}
+
+const char *
+gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type, const int32 *node)
+{
+	const char *name = psprintf("%s%d", what, ++d->placement.made);
+
+	if (!d->listed)
+		gnngp_placement_copy(&d->placement, name, gnngp_chunk_value(d, m, type, node));
 	return gnngp_placement_matrix(&d->placement, name);
 }
 
 gp_matrix
-gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f, const gp_matrix *l)
+gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f)
 {
 	gp_device  *dev = d->ev.dev;
 	int64		rank = gp_factor_rank(f);
-	bool		plain = l == NULL;
-	gp_matrix	right;
+	bool		plain = true;
 	gp_matrix	out;
 	int64		at = 0;
 
@@ -212,26 +207,19 @@ gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f, const gp_matrix *l)
 		plain = plain && f->panel[b].root.data == NULL && f->panel[b].value == 1.0;
 	if (d->listed || plain)
 		return (gp_matrix) {0};
-	right = dev->create(dev, rank, rank, GP_DOUBLE);
 	out = dev->create(dev, rank, rank, GP_DOUBLE);
-	dev->fill(dev, right, 0.0);
-	if (l)
-		dev->copy(dev, right, *l);
-	else
-		dev->shift(dev, gp_matrix_diagonal(right), 1.0);
-	for (int b = 0; b < f->npanels; b++)
+	dev->fill(dev, out, 0.0);
+	for (int b = 0; b < f->npanels; at += f->panel[b++].p.cols)
 	{
 		const gp_panel *panel = &f->panel[b];
-		gp_matrix	from = gp_matrix_rows(right, at, panel->p.cols);
-		gp_matrix	to = gp_matrix_rows(out, at, panel->p.cols);
+		int64		cols = panel->p.cols;
+		gp_matrix	to = gp_matrix_cols(gp_matrix_rows(out, at, cols), at, cols);
 
 		if (panel->root.data)
-			dev->gemm(dev, false, false, 1.0 / sqrt(panel->value), panel->root, from, 0.0, to);
+			dev->axpby(dev, 1.0 / sqrt(panel->value), panel->root, 0.0, to);
 		else
-			dev->axpby(dev, 1.0 / sqrt(panel->value), from, 0.0, to);
-		at += panel->p.cols;
+			dev->shift(dev, gp_matrix_diagonal(to), 1.0 / sqrt(panel->value));
 	}
-	dev->destroy(dev, &right);
 	return out;
 }
 

@@ -9,11 +9,23 @@
 #include "pg/types/types.h"
 #include "placement.h"
 
-/* The factor of a step: panels side by side in one table, whose roots and values are here. */
+/*
+ * The factor of a step: panels side by side, whose roots and values are here.  Its rows are those of
+ * a table, or what is computed of each of its chunks, t.m, whenever they are asked for.
+ */
 typedef struct gnngp_chunked_factor
 {
 	const char *table;			/* NULL: not made */
+	int64		cols;			/* of the table */
+	const char *before;			/* what stands before t.m in a query, and behind it */
+	const char *after;
 	gp_factor  *f;				/* its panels have columns but no numbers */
+	/* Of covariances with landmarks */
+	const char *by_group;		/* the same as after, of landmarks x.m in place of all; else NULL */
+	const char *by_product;		/* the same as after, times weights x.m */
+	gp_matrix	at;				/* the landmarks' rows */
+	/* Of the last step */
+	const gp_operator *op;		/* that is still to be applied, to groups of columns; or NULL */
 } gnngp_chunked_factor;
 
 /* A fit on its way. */
@@ -33,6 +45,8 @@ typedef struct gnngp_dfit
 	int32	   *landmark;		/* ascending */
 	const char *x;				/* the table of features */
 	const char *edges_near;		/* and of edges, which everybody has */
+	const char *narrow;			/* the last table of few columns of which everybody has a copy */
+	const char *narrow_near;
 	gnngp_chunked_factor *factor;	/* of each step */
 	double		written;		/* bytes of tables */
 	double		shuffled;		/* of them between keys */
@@ -61,29 +75,34 @@ extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field);
  * together. */
 extern const char *gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols);
 
-/* Rows of a table by nodes, ascending, in double: n x cols on the device. */
-extern gp_matrix gnngp_chunk_gather(gnngp_dfit *d, const char *table, const int32 *node, int64 n,
-									int64 cols);
+/* The rows of a factor in a query, m standing for rows of its table t. */
+extern const char *gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m);
 
-/*
- * Of all nodes: the product of the rows of a factor's table with weights (n x columns), their
- * squared lengths after a root, and before it.
- */
-extern void gnngp_chunk_predict(gnngp_dfit *d, const char *table, gp_matrix weights,
-								gp_matrix root, int32 columns, double *mean, double *norm,
-								double *present);
+/* Rows of a factor by nodes, ascending, in double: n x cols on the device. */
+extern gp_matrix gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f,
+									const int32 *node, int64 n);
+
+/* Runs a query of matrices that have a row of so many columns for each node, into n x cols. */
+extern void gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols, double *value);
+
+/* The ids of nodes, ascending, as an array in a query. */
+extern const char *gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64 n);
 
 /* Numbers of the labelled nodes (labelled x columns) in a table of chunks. */
 extern const char *gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns);
 
-/* Gives everybody a matrix of the device, in a type, with the ids of nodes (NULL: 0, 1, ...); its
- * text in a query. */
+/* A row of a table of chunks, where its chunk belongs; the matrix is freed. */
+extern void gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 chunk, Datum matrix);
+
+/* A matrix of the device as a value, in a type, with the ids of nodes (NULL: 0, 1, ...). */
+extern Datum gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node);
+
+/* Gives everybody such a value; its text in a query. */
 extern const char *gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type,
 									const int32 *node);
 
-/* The combined root of a factor's panels, R_b / sqrt(v_b), times l (NULL: I); data NULL where that
- * is I. */
-extern gp_matrix gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f, const gp_matrix *l);
+/* The combined root of a factor's panels, R_b / sqrt(v_b); data NULL where that is I. */
+extern gp_matrix gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f);
 
 /* x <- x times the inverse of its transpose: rows of panels as rows of Q. */
 extern void gnngp_chunk_whiten(gnngp_dfit *d, const gp_factor *f, gp_matrix x);
@@ -96,7 +115,18 @@ extern void gnngp_chunk_free(gnngp_dfit *d, gp_matrix *m);
 /* 0A000 for graphs and programs that are not fitted so. */
 extern void gnngp_distributed_check(const gp_program *program, const gnngp_sources *src);
 
-/* The factor of the program's last step. */
+/* The factor of the program's last step, whose operator, if that is one, is left to be applied. */
 extern gnngp_chunked_factor gnngp_factor_steps(gnngp_dfit *d);
+
+/* The rows of some nodes, ascending, of that factor, in a table. */
+extern gnngp_chunked_factor gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a,
+											  const int32 *node, int64 n);
+
+/*
+ * Of all nodes: the squared lengths of that factor's rows times the first columns of w, and the
+ * rows times the other ones: n x (1 + columns).
+ */
+extern void gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w,
+								 int32 columns, double *value);
 
 #endif							/* GNNGP_DISTRIBUTED_INTERNAL_H */

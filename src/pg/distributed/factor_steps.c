@@ -1,11 +1,15 @@
 /*
  * factor_steps.c - from the steps of a program to statements over tables of chunks.
  *
- * Every step but a factor on the covariance has a table of its own.  An operator acts on each
+ * Most steps work on each chunk by itself, against the landmarks' rows, which everybody has a copy
+ * of: they are computed where a later statement asks for their rows.  An operator acts on each
  * column by itself: the rows of all chunks are turned into groups of whole columns, multiplied
- * there, and turned back, so that each number moves twice, whatever the graph looks like.  All
- * other steps work on each chunk by itself, against the landmarks' rows, which everybody has a
- * copy of.
+ * there, and turned back into a table, so that each number moves twice, whatever the graph looks
+ * like.  On several servers covariances of few columns do not move: each server has all of these,
+ * and computes groups of covariances from them.
+ *
+ * The last step's operator has no table of all rows.  What is asked about it are rows of some
+ * nodes, and products, of which sums of squares move.
  */
 #include "postgres.h"
 
@@ -18,6 +22,7 @@
 #define EDGE_BYTES 28.0			/* of an edge there: both ways, and in A with a value */
 #define WEIGHT_BYTES 28.0		/* of its weight: as it is read, and both ways twice */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
+#define NARROW 4				/* so many times fewer columns move in place of covariances */
 #define CHUNK_COPIES 4			/* of a chunk's rows */
 
 /* 0A000 with what there is instead. */
@@ -65,11 +70,12 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 						  : "unit(...)", other);
 }
 
-/* A factor of one panel without numbers. */
+/* A factor of one panel without numbers, the rows of a table. */
 static gnngp_chunked_factor
 one_panel(gnngp_dfit *d, const char *table, int64 cols)
 {
-	gnngp_chunked_factor out = {table, gp_factor_create(d->ev.env)};
+	gnngp_chunked_factor out = {.table = table,.cols = cols,.before = "",.after = "",
+								.f = gp_factor_create(d->ev.env)};
 
 	out.f->npanels = 1;
 	out.f->panel[0].p.cols = cols;
@@ -77,33 +83,65 @@ one_panel(gnngp_dfit *d, const char *table, int64 cols)
 	return out;
 }
 
+/* The panels of a factor in a table that has its rows as they are. */
+static gnngp_chunked_factor
+table_of_rows(gnngp_dfit *d, const char *what, const gp_factor *f)
+{
+	int64		cols = gp_factor_rank(f);
+	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, what, "", cols), cols);
+
+	*out.f = *f;
+	return out;
+}
+
+/* The factor of the landmarks' covariance with each other, by a kernel of rows alone. */
+static gp_matrix
+landmarks_root(gnngp_dfit *d, const char *kernel, gp_matrix rows)
+{
+	gp_env	   *env = d->ev.env;
+	gp_device  *dev = d->ev.dev;
+	int64		n = d->nlandmarks;
+	gp_matrix	at = gp_matrix_wrap(gp_alloc_array(env, n * rows.cols, sizeof(float)), n, rows.cols,
+									GP_FLOAT);
+	gp_matrix	c = gp_matrix_wrap(gp_alloc_array(env, n * n, sizeof(float)), n, n, GP_FLOAT);
+	int32	   *own = gp_alloc_array(env, n, sizeof(int32));
+	gp_matrix	root = dev->create(dev, n, n, GP_DOUBLE);
+
+	for (int64 i = 0; i < n; i++)
+		own[i] = (int32) i;
+	dev->download(dev, at, rows);
+	gp_block_covariances(dev, gnngp_compile_kernel(env, kernel), at, NULL, at, own, c);
+	dev->upload(dev, root, c);
+	gp_landmark_root(&d->ev, root);
+	gp_free_all(env, at.data, c.data, own);
+	return root;
+}
+
 /* A panel of covariances with the landmarks, by a kernel of rows alone. */
 static gnngp_chunked_factor
 covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 {
 	int64		cols = gp_factor_rank(arg->f);
-	gp_matrix	rows = gnngp_chunk_gather(d, arg->table, d->landmark, d->nlandmarks, cols);
-	gp_matrix	root = gnngp_chunk_root(d, arg->f, NULL);
-	const char *landmarks;
+	gp_matrix	root = gnngp_chunk_root(d, arg->f);
 	const char *roots = "NULL::gnngp_internal.gp_matrix";
-	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "covariances", "", d->nlandmarks),
-										 d->nlandmarks);
+	const char *landmarks;
+	gnngp_chunked_factor out = one_panel(d, arg->table, d->nlandmarks);
+	const char *call = psprintf("%s, '%s'::%s.gp_kernel", arg->after, kernel,
+								gnngp_public_schema());
 
-	gnngp_chunk_whiten(d, arg->f, rows);
-	landmarks = gnngp_chunk_copy(d, "landmarks", rows, GP_FLOAT, d->landmark);
+	out.cols = arg->cols;
+	out.at = gnngp_chunk_gather(d, arg, d->landmark, d->nlandmarks);
+	gnngp_chunk_whiten(d, arg->f, out.at);
 	if (root.data || d->listed)
 		roots = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
-	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_step(t.m, '%s'::%s.gp_kernel, %s, %s) FROM %s AS t",
-								 kernel, gnngp_public_schema(), landmarks, roots, arg->table));
-	gnngp_chunk_free(d, &rows);
+	out.before = psprintf("gnngp_internal.gp_step(%s", arg->before);
+	landmarks = gnngp_chunk_copy(d, "landmarks", out.at, GP_FLOAT, d->landmark);
+	out.by_group = psprintf("%s, x.m, %s)", call, roots);
+	out.after = psprintf("%s, %s, %s)", call, landmarks, roots);
+	out.by_product = psprintf("%s, %s, %s, x.m)", call, landmarks, roots);
 	gnngp_chunk_free(d, &root);
-	/* The factor of the landmarks' covariance, of a panel that lies in a table */
-	gp_matrix	c = gnngp_chunk_gather(d, out.table, d->landmark, d->nlandmarks, d->nlandmarks);
-
 	if (!d->listed)
-		gp_landmark_root(&d->ev, c);
-	out.f->panel[0].root = c;
+		out.f->panel[0].root = landmarks_root(d, kernel, out.at);
 	d->task = Max(d->task, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) *
 				  (cols + d->nlandmarks) * sizeof(float) +
 				  3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
@@ -114,7 +152,7 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 static gnngp_chunked_factor
 bias_step(gnngp_dfit *d, const gp_step *s)
 {
-	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, "bias", "", 1), 1);
+	gnngp_chunked_factor out = one_panel(d, d->x, 1);
 	gp_matrix	w = {.rows = d->dims + 1,.cols = 1};
 
 	if (!d->listed)
@@ -123,9 +161,9 @@ bias_step(gnngp_dfit *d, const gp_step *s)
 		d->ev.dev->fill(d->ev.dev, w, 0.0);
 		d->ev.dev->fill(d->ev.dev, gp_matrix_rows(w, d->dims, 1), 1.0);
 	}
-	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_apply(t.m, %s) FROM %s AS t",
-								 gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL), d->x));
+	out.cols = d->dims;
+	out.before = "gnngp_internal.gp_apply(";
+	out.after = psprintf(", %s)", gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL));
 	gnngp_chunk_free(d, &w);
 	out.f->panel[0].value = s->value;
 	return out;
@@ -152,42 +190,131 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 	return psprintf("(%s)*X0%s", text.data, norm == GP_NORM_ROW ? ", norm=row" : "");
 }
 
-/* The rows of an operator's argument, turned, multiplied and turned back. */
-static gnngp_chunked_factor
-operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
+/* True where groups of a factor, or of so many products, are computed from few columns. */
+static bool
+is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 cols)
 {
-	int64		cols = gp_factor_rank(arg->f);
-	int			keys = d->placement.keys;
-	int			ngroups = d->placement.apart ? (GROUPS + keys - 1) / keys * keys : GROUPS;
-	double		most = GROUP_BYTES / ((double) d->n * sizeof(float));
-	int			width = (int) Max(1, Min(Min(most, GP_COLUMN_BLOCK),
-									 (cols + ngroups - 1) / ngroups));
-	const char *groups = gnngp_chunk_table(d, "groups", "", cols);
-	const char *spread = gnngp_chunk_table(d, "spread", "place integer, ", cols);
-	gnngp_chunked_factor out = {NULL, gp_factor_create(d->ev.env)};
-	gnngp_placement *p = &d->placement;
+	return d->placement.apart && a->by_group && NARROW * a->cols <= cols;
+}
 
-	gnngp_placement_fill(p, groups,
-		   psprintf("SELECT %s, s.place, s.columns FROM %s AS t, LATERAL gnngp_internal.gp_split(t.m, %d) AS s",
-					gnngp_placement_key(p, "s.place"), arg->table, width));
-	gnngp_placement_fill(p, spread,
-		   psprintf("SELECT %s, s.chunk, x.place, s.rows FROM"
-					" (SELECT t.pk, t.chunk AS place, gnngp_internal.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x,"
+/*
+ * How many of so many columns are a group: as many groups for each key, and few where each computes
+ * all covariances again.
+ */
+static int
+group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 cols)
+{
+	int			keys = d->placement.apart ? d->placement.keys : 1;
+	double		most = Max(1.0, Min(GROUP_BYTES / ((double) d->n * sizeof(float)),
+									GP_COLUMN_BLOCK));
+	int64		least = is_narrow(d, a, cols) ? (int64) ceil(cols / most) : GROUPS;
+	int64		ngroups = (least + keys - 1) / keys * keys;
+
+	return (int) Max(1, Min(most, (cols + ngroups - 1) / ngroups));
+}
+
+/*
+ * What groups are computed from where each server has all rows of few columns: landmarks, or
+ * columns of w, in a table of which each group has a row.
+ */
+static const char *
+group_parts(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width)
+{
+	const char *parts = gnngp_chunk_table(d, "parts", "", 0);
+	int64		n = w ? w->cols : d->nlandmarks;
+
+	for (gp_band band = gp_band_first(n, width); band.count > 0 && !d->listed; gp_band_next(&band))
+	{
+		int64		place = band.first / width;
+		gp_matrix	part = w ? gp_matrix_cols(*w, band.first, band.count)
+			: gp_matrix_rows(a->at, band.first, band.count);
+
+		gnngp_chunk_insert(d, parts, place, gnngp_chunk_value(d, part, GP_FLOAT, w ? NULL :
+															  d->landmark + band.first));
+	}
+	return parts;
+}
+
+/* A query of the columns of a factor, or of its rows times w, by groups: x (pk, place, m). */
+static const char *
+groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width,
+		  const char **groups)
+{
+	gnngp_placement *p = &d->placement;
+	int64		cols = w ? w->cols : gp_factor_rank(a->f);
+	const char *rows = gnngp_chunk_rows(a, "t.m");
+
+	if (is_narrow(d, a, cols))
+	{
+		*groups = group_parts(d, a, w, width);
+		if (d->narrow != a->table)
+			d->narrow_near = gnngp_placement_everywhere(p, d->narrow = a->table,
+														"chunk integer, m gnngp_internal.gp_matrix",
+														"t.chunk, t.m");
+		return psprintf("(SELECT x.pk, x.chunk AS place, gnngp_internal.gp_stack(%st.m%s) AS m FROM %s AS x JOIN %s AS t USING (pk)"
+						" GROUP BY x.pk, x.chunk) AS x",
+						a->before, w ? a->by_product : a->by_group, *groups, d->narrow_near);
+	}
+	*groups = gnngp_chunk_table(d, "groups", "", cols);
+	d->shuffled += (double) d->n * cols * sizeof(float);
+	if (w)
+		rows = psprintf("gnngp_internal.gp_apply(%s, %s)", rows,
+						gnngp_chunk_copy(d, "weights", *w, GP_FLOAT, NULL));
+	gnngp_placement_fill(p, *groups,
+		   psprintf("SELECT %s, s.place, s.columns FROM %s AS t, LATERAL gnngp_internal.gp_split(%s, %d) AS s",
+					gnngp_placement_key(p, "s.place"), a->table, rows, width));
+	return psprintf("(SELECT t.pk, t.chunk AS place, gnngp_internal.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x",
+					*groups);
+}
+
+/*
+ * An operator times the columns of a factor, or of its rows times w; of the resulting rows, which
+ * the query calls s.rows, a table has what is asked for.
+ */
+static const char *
+spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, const gp_matrix *w,
+	   const char *rows, int64 moved)
+{
+	gnngp_placement *p = &d->placement;
+	int			width = group_width(d, a, w ? w->cols : gp_factor_rank(a->f));
+	const char *groups;
+	const char *from = groups_of(d, a, w, width, &groups);
+	const char *table = gnngp_chunk_table(d, "spread", "place integer, ", moved);
+
+	gnngp_placement_fill(p, table,
+		   psprintf("SELECT %s, s.chunk, x.place, %s FROM %s,"
 					" LATERAL gnngp_internal.gp_spread(x.m, %s, '%s'::%s.gp_kernel, %s) AS s",
-					gnngp_placement_key(p, "s.chunk"), groups,
+					gnngp_placement_key(p, "s.chunk"), rows, from,
 					gnngp_placement_table_near(p, d->edges_near, "x.pk"),
-					operator_kernel(s->op, d->program->norm), gnngp_public_schema(), d->bounds));
+					operator_kernel(op, d->program->norm), gnngp_public_schema(), d->bounds));
 	gnngp_placement_drop(p, groups);
-	out.table = gnngp_chunk_table(d, "columns", "", cols);
-	gnngp_placement_fill(p, out.table,
-		   psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_glue(t.place, t.m) FROM %s AS t GROUP BY t.pk, t.chunk", spread));
-	gnngp_placement_drop(p, spread);
-	*out.f = *arg->f;
-	d->shuffled += 2.0 * d->n * cols * sizeof(float);
-	d->task = Max(d->task, (STACK_COPIES + gp_operator_blocks(s->op) + (p->apart ? 0 : keys)) *
+	d->shuffled += (double) d->n * moved * sizeof(float);
+	d->task = Max(d->task, (STACK_COPIES + gp_operator_blocks(op) + (p->apart ? 0 : p->keys)) *
 				  (double) d->n * width * sizeof(float) +
 				  (EDGE_BYTES + (d->src->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
 				  NODE_BYTES * d->n);
+	return table;
+}
+
+/* Groups of columns side by side, with the panels of a factor. */
+static gnngp_chunked_factor
+glue(gnngp_dfit *d, const char *what, const char *groups, const gp_factor *f)
+{
+	gnngp_chunked_factor out = table_of_rows(d, what, f);
+
+	gnngp_placement_fill(&d->placement, out.table,
+		   psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_glue(t.place, t.m) FROM %s AS t WHERE t.m IS NOT NULL GROUP BY t.pk, t.chunk",
+					groups));
+	return out;
+}
+
+static gnngp_chunked_factor
+operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
+{
+	const char *groups = spread(d, arg, s->op, NULL, "s.rows", gp_factor_rank(arg->f));
+	gnngp_chunked_factor out = glue(d, "columns", groups, arg->f);
+
+	gnngp_placement_drop(&d->placement, groups);
 	return out;
 }
 
@@ -195,20 +322,17 @@ operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
 static gnngp_chunked_factor
 sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_factor *b)
 {
-	gnngp_chunked_factor out = {NULL, gp_factor_create(d->ev.env)};
+	gp_factor  *f = gp_factor_create(d->ev.env);
 
 	if (a->f->npanels + b->f->npanels > GP_MAX_LINEAR_TERMS)
 		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_LINEAR_TERMS),
 					  "Use fewer terms or layers.");
-	out.table = gnngp_chunk_table(d, "sum", "", gp_factor_rank(a->f) + gp_factor_rank(b->f));
-	gnngp_placement_fill(&d->placement, out.table,
-						psprintf("SELECT u.pk, u.chunk, gnngp_internal.gp_glue(u.place, u.m) FROM"
-								 " (SELECT pk, chunk, 0 AS place, m FROM %s UNION ALL SELECT pk, chunk, 1, m FROM %s) AS u"
-								 " GROUP BY u.pk, u.chunk", a->table, b->table));
-	*out.f = *a->f;
+	*f = *a->f;
 	for (int k = 0; k < b->f->npanels; k++)
-		out.f->panel[out.f->npanels++] = b->f->panel[k];
-	return out;
+		f->panel[f->npanels++] = b->f->panel[k];
+	return glue(d, "sum",
+				psprintf("(SELECT t.pk, t.chunk, 0 AS place, %s AS m FROM %s AS t UNION ALL SELECT t.pk, t.chunk, 1, %s FROM %s AS t)",
+						 gnngp_chunk_rows(a, "t.m"), a->table, gnngp_chunk_rows(b, "t.m"), b->table), f);
 }
 
 static gnngp_chunked_factor
@@ -232,13 +356,18 @@ make_step(gnngp_dfit *d, const gp_step *s)
 		case GP_STEP_BIAS:
 			return bias_step(d, s);
 		case GP_STEP_SCALE:		/* the same table, with a number on the covariance */
-			out = (gnngp_chunked_factor) {a->table, gp_factor_create(d->ev.env)};
+			out = *a;
+			out.f = gp_factor_create(d->ev.env);
 			*out.f = *a->f;
 			for (int k = 0; k < out.f->npanels; k++)
 				out.f->panel[k].value *= s->value;
 			return out;
 		case GP_STEP_OP:
-			return operator_step(d, s, a);
+			if (s < &d->program->steps[d->program->nsteps - 1])
+				return operator_step(d, s, a);
+			out = *a;
+			out.op = s->op;
+			return out;
 		case GP_STEP_RELU:
 			return covariances(d, a, "relu(X0*W)");
 		case GP_STEP_SUM:
@@ -291,4 +420,73 @@ gnngp_factor_steps(gnngp_dfit *d)
 		}
 	}
 	return d->factor[n - 1];
+}
+
+gnngp_chunked_factor
+gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a, const int32 *node, int64 n)
+{
+	const char *groups;
+	gnngp_chunked_factor out;
+
+	if (a->op == NULL)
+		return *a;
+	groups = spread(d, a, a->op, NULL, psprintf("gnngp_internal.gp_rows(s.rows, %s)",
+												gnngp_chunk_ids(d, node, n)), 0);
+	out = glue(d, "some", groups, a->f);
+	gnngp_placement_drop(&d->placement, groups);
+	return out;
+}
+
+/*
+ * What adds the sums of squares of all groups, each of which has one column for them, and keeps the
+ * columns behind.
+ */
+static const char *
+sums_of_groups(gnngp_dfit *d, int64 squares, int64 cols, int width)
+{
+	int64		sums = (squares + width - 1) / width;
+	int64		others = cols - squares;
+	gp_matrix	m = {.rows = sums + others,.cols = 1 + others};
+	const char *copy;
+
+	if (!d->listed)
+	{
+		m = d->ev.dev->create(d->ev.dev, m.rows, m.cols, GP_DOUBLE);
+		d->ev.dev->fill(d->ev.dev, m, 0.0);
+		d->ev.dev->fill(d->ev.dev, gp_matrix_part(m, 0, 0, sums, 1), 1.0);
+		d->ev.dev->shift(d->ev.dev, gp_matrix_diagonal(gp_matrix_part(m, sums, 1, others, others)),
+						 1.0);
+	}
+	copy = gnngp_chunk_copy(d, "sums", m, GP_DOUBLE, NULL);
+	gnngp_chunk_free(d, &m);
+	return copy;
+}
+
+void
+gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, int32 columns,
+					 double *value)
+{
+	int64		squares = w.cols - columns;
+	int			width;
+	const char *rows;
+	const char *table;
+
+	d->placement.phase = GP_PHASE_POSTERIOR;
+	if (a->op == NULL)
+	{
+		rows = psprintf("gnngp_internal.gp_apply(%s, %s)", gnngp_chunk_rows(a, "t.m"),
+						gnngp_chunk_copy(d, "weights", w, GP_FLOAT, NULL));
+		gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_squares(%s, " INT64_FORMAT ") FROM %s AS t",
+										rows, squares, a->table), columns + 1, value);
+		return;
+	}
+	/* Each group has a column of sums, or others alone. */
+	width = group_width(d, a, w.cols);
+	rows = psprintf("gnngp_internal.gp_squares(s.rows, " INT64_FORMAT " - x.place * %d)", squares,
+					width);
+	table = spread(d, a, a->op, &w, rows, columns + GROUPS);
+	gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",
+									sums_of_groups(d, squares, w.cols, width), table),
+						columns + 1, value);
+	gnngp_placement_drop(&d->placement, table);
 }

@@ -25,6 +25,7 @@ typedef struct job
 	int64		edges;
 	gnngp_dfit	d;
 	gnngp_chunked_factor factor;
+	gnngp_chunked_factor some;	/* rows of it, of labelled nodes and a sample; no table: not made */
 } job;
 
 bool
@@ -160,7 +161,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 {
 	job		   *j = state;
 	gnngp_dfit *d = &j->d;
-	gp_matrix	root = gnngp_chunk_root(d, j->factor.f, NULL);
+	gp_matrix	root = gnngp_chunk_root(d, j->factor.f);
 	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL)
 		: "NULL::gnngp_internal.gp_matrix";
 	const char *targets = gnngp_chunk_labelled(d, y, columns);
@@ -171,8 +172,9 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
 	gnngp_placement_query(&d->placement,
-						  psprintf("SELECT t.pk, gnngp_internal.gp_gram(t.m, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
-								   " GROUP BY t.pk ORDER BY t.pk", roots, j->factor.table,
+						  psprintf("SELECT t.pk, gnngp_internal.gp_gram(%s, y.m, %s ORDER BY t.chunk) FROM %s AS t JOIN %s AS y USING (pk, chunk)"
+								   " GROUP BY t.pk ORDER BY t.pk",
+								   gnngp_chunk_rows(&j->some, "t.m"), roots, j->some.table,
 								   targets),
 						  0, NULL, NULL, &rows);
 	if (d->listed)
@@ -184,12 +186,42 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	gnngp_chunk_free(d, &root);
 }
 
+/* The labelled nodes and others. */
+static int32 *
+with_labelled(const job *j, const int32 *node, int64 n, int64 *count)
+{
+	const gnngp_data *data = j->src->data;
+	bool	   *wanted = gp_alloc_zero(j->env, j->d.n, sizeof(bool));
+	int32	   *all = gp_alloc_array(j->env, n + data->nlabelled, sizeof(int32));
+
+	for (int64 k = 0; k < n; k++)
+		wanted[node[k]] = true;
+	for (int64 k = 0; k < data->nlabelled; k++)
+		wanted[data->labelled[k]] = true;
+	*count = 0;
+	for (int64 i = 0; i < j->d.n; i++)
+		if (wanted[i])
+			all[(*count)++] = (int32) i;
+	gp_free(j->env, wanted);
+	return all;
+}
+
+/* The first nodes are any, later ones labelled. */
 static void
 chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 {
 	job		   *j = state;
-	gp_matrix	rows = gnngp_chunk_gather(&j->d, j->factor.table, node, n, out.cols);
+	int64		count;
+	gp_matrix	rows;
 
+	if (j->some.table == NULL)
+	{
+		int32	   *all = with_labelled(j, node, n, &count);
+
+		j->some = gnngp_factor_some(&j->d, &j->factor, all, count);
+		gp_free(j->env, all);
+	}
+	rows = gnngp_chunk_gather(&j->d, &j->some, node, n);
 	if (j->d.listed)
 		return;
 	gnngp_chunk_whiten(&j->d, j->factor.f, rows);
@@ -197,26 +229,37 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 	j->d.ev.dev->destroy(j->d.ev.dev, &rows);
 }
 
-/* The pass over all rows. */
+/* Q [F w] = P (R^-T [F w]) of all rows. */
 static void
-chunked_predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm,
-				double *present)
+chunked_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *norm)
 {
 	job		   *j = state;
 	gnngp_dfit *d = &j->d;
 	gp_device  *dev = d->ev.dev;
-	gp_matrix	solved = {0};
-	gp_matrix	combined = gnngp_chunk_root(d, j->factor.f, &root);
+	int64		rank = gp_factor_rank(j->factor.f);
+	int32		columns = (int32) w.cols;
+	gp_matrix	both = {.rows = rank,.cols = rank + columns};
+	double	   *value = NULL;
 
 	if (!d->listed)
 	{
-		solved = dev->create(dev, w.rows, w.cols, GP_DOUBLE);
-		dev->copy(dev, solved, w);
-		gp_factor_solve(&d->ev, j->factor.f, solved);
+		both = dev->create(dev, rank, both.cols, GP_DOUBLE);
+		dev->copy(dev, gp_matrix_cols(both, 0, rank), root);
+		if (columns > 0)
+			dev->copy(dev, gp_matrix_cols(both, rank, columns), w);
+		gp_factor_solve(&d->ev, j->factor.f, both);
+		value = gp_alloc_array(j->env, d->n * (1 + columns), sizeof(double));
 	}
-	gnngp_chunk_predict(d, j->factor.table, solved, combined, (int32) w.cols, mean, norm, present);
-	gnngp_chunk_free(d, &solved);
-	gnngp_chunk_free(d, &combined);
+	gnngp_factor_product(d, &j->factor, both, columns, value);
+	if (d->listed)
+		return;
+	for (int64 i = 0; i < d->n; i++)
+	{
+		norm[i] = value[i * (1 + columns)];
+		memcpy(mean + i * columns, value + i * (1 + columns) + 1, columns * sizeof(double));
+	}
+	gp_free(j->env, value);
+	dev->destroy(dev, &both);
 }
 
 /* ---- the fit ---- */
@@ -233,7 +276,8 @@ list_statements(job *j)
 	for (int k = 0; k < 2; k++)
 		chunked_rows(j, NULL, 0, (gp_matrix) {0});
 	chunked_gram(j, NULL, columns, (gp_matrix) {0}, (gp_matrix) {0});
-	chunked_predict(j, (gp_matrix) {.cols = columns}, (gp_matrix) {0}, NULL, NULL, NULL);
+	chunked_explain(j, (gp_matrix) {0}, (gp_matrix) {.cols = columns}, NULL, NULL);
+	j->some.table = NULL;
 }
 
 /* Prepares a fit, in such a way that Citus can go on in the transaction. */
@@ -277,7 +321,7 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 		.type = GP_FLOAT
 	};
 	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,
-								 .predict = chunked_predict};
+								 .explain = chunked_explain};
 	int64		statements;
 
 	list_statements(j);

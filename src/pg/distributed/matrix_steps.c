@@ -59,7 +59,9 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 	id = gp_alloc_array(env, Min(n, all.rows), sizeof(int64));
 	for (int i = 0; i < n; i++)
 	{
-		int64		at = gnngp_value_find(&table.ids, wanted[i]);
+		int64		at = all.rows == 0 || wanted[i] < table.ids.first ||
+			wanted[i] > gnngp_value_id(&table.ids, all.rows - 1) ? -1 :
+			gnngp_value_find(&table.ids, wanted[i]);
 
 		gnngp_poll(i);
 		if (i > 0 && wanted[i] <= wanted[i - 1])
@@ -118,7 +120,22 @@ gnngp_matrix_split(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* gp_step(rows, kernel, landmarks [, root]): covariances of rows with landmarks. */
+/* Rows times weights, whose last row may be a constant, in their precision. */
+static gp_matrix
+product(gp_device *dev, gp_matrix rows, gp_matrix weights)
+{
+	gp_matrix	out = gp_matrix_wrap(gp_alloc_array(dev->env, rows.rows * weights.cols,
+													gp_type_size(weights.type)), rows.rows,
+									 weights.cols, weights.type);
+
+	if (weights.rows != rows.cols && weights.rows != rows.cols + 1)
+		gnngp_matrix_refuse("Weights have a row for each column, and one more for a constant.");
+	gp_block_apply(dev, rows, weights, out);
+	return out;
+}
+
+/* gp_step(rows, kernel, landmarks, root, weights): covariances of rows with landmarks, times weights
+ * where there are any. */
 PG_FUNCTION_INFO_V1(gnngp_matrix_step);
 Datum
 gnngp_matrix_step(PG_FUNCTION_ARGS)
@@ -154,64 +171,72 @@ gnngp_matrix_step(PG_FUNCTION_ARGS)
 													  * (landmarks.rows
 														 + (rooted ? rows.cols : 0))));
 	gp_block_covariances(dev, program, rows, rooted ? &root : NULL, landmarks, own, out);
+	if (!PG_ARGISNULL(4))
+		out = product(dev, out, matrix_argument(fcinfo, env, 4, &at));
 	dev->close(dev);
 	result = gnngp_matrix_write(&table.ids, out);
 	gnngp_env_destroy(env);
 	PG_RETURN_DATUM(result);
 }
 
-/* gp_apply(rows, weights [, root]): the product; with a root, two columns of squared lengths behind
- * it. */
+/* gp_apply(rows, weights): the product. */
 PG_FUNCTION_INFO_V1(gnngp_matrix_apply);
 Datum
 gnngp_matrix_apply(PG_FUNCTION_ARGS)
 {
 	gnngp_table_value table;
 	gnngp_table_value w;
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_matrix	rows = matrix_argument(fcinfo, env, 0, &table);
+	gp_matrix	weights = matrix_argument(fcinfo, env, 1, &w);
+	gp_device  *dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols
+																  * weights.cols));
+	Datum		result = gnngp_matrix_write(&table.ids, product(dev, rows, weights));
+
+	dev->close(dev);
+	gnngp_env_destroy(env);
+	PG_RETURN_DATUM(result);
+}
+
+/*
+ * gp_squares(matrix, n): the sum of the squares of the first columns of each row, n or as many as
+ * there are, before the other ones; the matrix itself where n is not above 0.
+ */
+PG_FUNCTION_INFO_V1(gnngp_matrix_squares);
+Datum
+gnngp_matrix_squares(PG_FUNCTION_ARGS)
+{
+	int64		n = PG_GETARG_INT64(1);
+	gnngp_table_value table;
 	gp_env	   *env;
-	gp_device  *dev;
-	gp_matrix	rows;
-	gp_matrix	weights;
-	gp_matrix	root;
-	gp_matrix	out;
-	gp_matrix	norm;
-	gp_matrix	present;
-	bool		rooted;
+	gp_matrix	all;
+	size_t		size;
 	Datum		result;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		PG_RETURN_NULL();
+	if (n <= 0)
+		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	env = gnngp_env_create(CurrentMemoryContext);
-	rows = matrix_argument(fcinfo, env, 0, &table);
-	weights = matrix_argument(fcinfo, env, 1, &w);
-	rooted = root_argument(fcinfo, env, 2, rows.cols, &root);
-	if (weights.rows != rows.cols && (rooted || weights.rows != rows.cols + 1))
-		gnngp_matrix_refuse("Weights have a row for each column, and one more for a constant where there is no root.");
-	/* In the precision of the weights; squared lengths are of double. */
-	out = gp_matrix_wrap(NULL, rows.rows, weights.cols, rooted ? GP_DOUBLE : weights.type);
-	out.data = gp_alloc_array(env, rows.rows * weights.cols, gp_type_size(out.type));
-	norm = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1, GP_DOUBLE);
-	present = gp_matrix_wrap(gp_alloc_array(env, rows.rows, sizeof(double)), rows.rows, 1,
-							 GP_DOUBLE);
-	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols
-													  * (weights.cols + (rooted ? rows.cols : 0))));
-	gp_block_apply(dev, rows, weights, rooted ? &root : NULL, out, norm, present);
-	dev->close(dev);
-	if (rooted)
+	all = matrix_argument(fcinfo, env, 0, &table);
+	size = gp_type_size(all.type);
+	n = Min(n, all.cols);
+	/* In place: a row is never behind where it was. */
+	for (int64 i = 0; i < all.rows; i++)
 	{
-		int64		cols = out.cols + 2;
-		double	   *all = gp_alloc_array(env, out.rows * cols, sizeof(double));
+		char	   *to = (char *) all.data + i * (all.cols - n + 1) * size;
+		double		sum = 0.0;
 
-		for (int64 i = 0; i < out.rows; i++)
+		gnngp_poll(i);
+		for (int64 j = 0; j < n; j++)
 		{
-			memcpy(all + i * cols, (double *) out.data + i * out.cols,
-				   out.cols * sizeof(double));
-			all[i * cols + out.cols] = ((double *) norm.data)[i];
-			all[i * cols + out.cols + 1] = ((double *) present.data)[i];
+			double		x = gp_number_at(all.data, all.type, i * all.cols + j);
+
+			sum += x * x;
 		}
-		out = gp_matrix_wrap(all, out.rows, cols, GP_DOUBLE);
+		memmove(to + size, (char *) all.data + (i * all.cols + n) * size, (all.cols - n) * size);
+		gp_number_put(to, all.type, 0, sum);
 	}
-	result = gnngp_matrix_write(&table.ids, out);
+	result = gnngp_matrix_write(&table.ids, gp_matrix_wrap(all.data, all.rows, all.cols - n + 1,
+														   all.type));
 	gnngp_env_destroy(env);
 	PG_RETURN_DATUM(result);
 }

@@ -90,23 +90,34 @@ rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 
 /* The pass over all rows, in pieces. */
 static void
-predict(void *state, gp_matrix w, gp_matrix root, double *mean, double *norm, double *present)
+explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *norm)
 {
 	held	   *h = state;
 	gp_env	   *env = h->dev->env;
-	gp_matrix	weights = gp_matrix_wrap(gp_alloc_array(env, w.rows * w.cols, sizeof(double)), w.rows, w.cols, GP_DOUBLE);
-	gp_matrix	l = gp_matrix_wrap(gp_alloc_array(env, root.rows * root.cols, sizeof(double)), root.rows, root.cols, GP_DOUBLE);
+	gp_matrix	both = gp_matrix_wrap(gp_alloc_array(env, root.rows * (root.cols + w.cols), sizeof(double)),
+									  root.rows, root.cols + w.cols, GP_DOUBLE);
+	gp_matrix	out = gp_matrix_wrap(gp_alloc_array(env, PIECE * both.cols, sizeof(double)), PIECE, both.cols, GP_DOUBLE);
 
 	h->passes++;
-	h->dev->download(h->dev, weights, w);
-	h->dev->download(h->dev, l, root);
+	h->dev->download(h->dev, gp_matrix_cols(both, 0, root.cols), root);
+	if (w.cols > 0)
+		h->dev->download(h->dev, gp_matrix_cols(both, root.cols, w.cols), w);
 	for (gp_band band = gp_band_first(N, PIECE); band.count > 0; gp_band_next(&band))
-		gp_block_apply(h->dev, gp_matrix_rows(h->q, band.first, band.count), weights, &l,
-					   gp_matrix_wrap(mean + band.first * w.cols, band.count, w.cols, GP_DOUBLE),
-					   gp_matrix_wrap(norm + band.first, band.count, 1, GP_DOUBLE),
-					   gp_matrix_wrap(present + band.first, band.count, 1, GP_DOUBLE));
-	gp_free(env, weights.data);
-	gp_free(env, l.data);
+	{
+		gp_block_apply(h->dev, gp_matrix_rows(h->q, band.first, band.count), both, gp_matrix_rows(out, 0, band.count));
+		for (int64_t i = 0; i < band.count; i++)
+		{
+			const double *row = (double *) out.data + i * both.cols;
+
+			norm[band.first + i] = 0.0;
+			for (int64_t j = 0; j < root.cols; j++)
+				norm[band.first + i] += row[j] * row[j];
+			for (int64_t j = 0; j < w.cols; j++)
+				mean[(band.first + i) * w.cols + j] = row[root.cols + j];
+		}
+	}
+	gp_free(env, both.data);
+	gp_free(env, out.data);
 }
 
 /* A dense factor of the kernel, packed, in the host's memory. */
@@ -129,7 +140,7 @@ check_posterior(gp_env *env, const char *kernel, gp_task task)
 	gp_features x = make_features(env);
 	gp_problem	p = make_problem(env, kernel, &x, task);
 	held		h = {dev, &p, host_factor(dev, &p), 0};
-	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, predict};
+	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, explain};
 	gp_posterior *a = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p));
 	gp_posterior *b = gp_fit_external(dev, &p, &external, N);
 	double		mean = 0.0;
@@ -225,7 +236,7 @@ small_fit(gp_env *env)
 	gp_features x = make_features(env);
 	gp_problem	p = make_problem(env, "gcn", &x, GP_TASK_CLASSES);
 	held		h = {dev, &p, host_factor(dev, &p), 0};
-	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, predict};
+	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, explain};
 
 	gp_posterior_free(env, gp_fit_external(dev, &p, &external, N));
 	dev->close(dev);
