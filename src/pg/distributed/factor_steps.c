@@ -208,7 +208,7 @@ group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 cols)
 	double		most = Max(1.0, Min(GROUP_BYTES / ((double) d->n * sizeof(float)),
 									GP_COLUMN_BLOCK));
 	int64		least = is_narrow(d, a, cols) ? (int64) ceil(cols / most) : GROUPS;
-	int64		ngroups = (least + keys - 1) / keys * keys;
+	int64		ngroups = (Max(least, 1) + keys - 1) / keys * keys;
 
 	return (int) Max(1, Min(most, (cols + ngroups - 1) / ngroups));
 }

@@ -102,8 +102,6 @@ make_factor(job *j, gnngp_dfit *d)
 	int64	   *bound;
 	StringInfoData text;
 
-	if (!d->listed)
-		d->dims = gnngp_count_features(d->src);
 	if (!d->listed && d->dims < 1)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "Give every node its features.",
 					"a row of table \"%s\" has no features", d->src->nodes_name);
@@ -291,6 +289,7 @@ open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *se
 	j->guc_level = NewGUCNestLevel();
 	gnngp_citus_prepare();
 	j->src = gnngp_sources_open(env, graph, settings->task);
+	j->dims = gnngp_count_features(j->src);
 	return j;
 }
 
@@ -357,7 +356,6 @@ gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
 	double		rank;
 	double		answers;
 
-	j->dims = gnngp_count_features(j->src);
 	j->edges = j->src->edge_rows > 0 ? j->src->edge_rows :
 		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->edges));
 	list_statements(j);
