@@ -141,15 +141,15 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 		all.id[k] = data->ids.key[data->labelled[k]];
 	for (int64 chunk = 0; chunk < d->chunks && !d->listed; chunk++, first += n)
 	{
+		gp_matrix	part;
 		gnngp_value_ids ids;
 
 		n = gnngp_rows_of_chunk(&all, first, d->bound, (int) d->chunks - 1, (int) chunk);
 		if (n == 0)
 			continue;
 		ids = gnngp_value_ids_part(&all, first, n);
-		gnngp_chunk_insert(d, table, chunk,
-						   gnngp_matrix_write(&ids, gp_matrix_wrap((double *) y + first * columns, n,
-																   columns, GP_DOUBLE)));
+		part = gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE);
+		gnngp_chunk_insert(d, table, chunk, gnngp_matrix_write(&ids, part));
 	}
 	pfree(all.id);
 	return table;

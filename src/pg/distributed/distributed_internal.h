@@ -10,8 +10,8 @@
 #include "placement.h"
 
 /*
- * The factor of a step: panels side by side, whose roots and values are here.  Its rows are those of
- * a table, or what is computed of each of its chunks, t.m, whenever they are asked for.
+ * The factor of a step: panels side by side, whose roots and values are here.  Its rows are those
+ * of a table, or what is computed of each of its chunks, t.m, whenever they are asked for.
  */
 typedef struct gnngp_chunked_factor
 {

@@ -134,8 +134,8 @@ product(gp_device *dev, gp_matrix rows, gp_matrix weights)
 	return out;
 }
 
-/* gp_step(rows, kernel, landmarks, root, weights): covariances of rows with landmarks, times weights
- * where there are any. */
+/* gp_step(rows, kernel, landmarks, root, weights): covariances of rows with landmarks, times
+ * weights where there are any. */
 PG_FUNCTION_INFO_V1(gnngp_matrix_step);
 Datum
 gnngp_matrix_step(PG_FUNCTION_ARGS)

@@ -9,6 +9,7 @@
 #include "common/pg_prng.h"
 #include "core/base/sort.h"
 #include "env_pg.h"
+#include "lib/ilist.h"
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "progress.h"
@@ -44,6 +45,7 @@ typedef struct server_env
 	gp_env	   *parent;			/* of a child, else NULL */
 	size_t		inherited;		/* bytes that a child's parent had held already */
 	MemoryContextCallback end;
+	dlist_node	living;			/* while it is in the account */
 	const char *text;
 	const char *text_is;		/* kernel or method */
 	owned_resource *owned;
@@ -53,6 +55,8 @@ typedef struct server_env
 	bool		device_failed;
 } server_env;
 
+static dlist_head living = DLIST_STATIC_INIT(living);
+
 /* What stands behind an environment, or behind the one that it was derived from. */
 static server_env *
 server_of(gp_env *env)
@@ -60,11 +64,28 @@ server_of(gp_env *env)
 	return (server_env *) env->host;
 }
 
+/* Makes room for bytes: what is kept, and blocks of other environments that wait, are in no
+ * account. */
+static void
+make_room(gp_env *env, size_t bytes)
+{
+	dlist_iter	it;
+
+	dlist_foreach(it, &living)
+	{
+		gp_env	   *other = &dlist_container(server_env, living, it.cur)->env;
+
+		if (other != env->host)
+			gp_drop_spares(other);
+	}
+	gnngp_account_make_room(bytes, env->host->limit);
+}
+
 /* Takes memory of any size from the context; NULL when there is none. */
 static void *
 env_alloc(gp_env *env, size_t bytes)
 {
-	gnngp_account_make_room(bytes, env->host->limit);
+	make_room(env, bytes);
 	if (!AllocHugeSizeIsValid(bytes))
 		return NULL;
 	return MemoryContextAllocExtended(server_of(env)->context, bytes,
@@ -82,7 +103,7 @@ static void *
 env_resize(gp_env *env, void *p, size_t old, size_t bytes)
 {
 	if (bytes > old)
-		gnngp_account_make_room(bytes - old, env->limit);
+		make_room(env, bytes - old);
 	return AllocHugeSizeIsValid(bytes) ? repalloc_huge(p, bytes) : NULL;
 }
 
@@ -339,9 +360,11 @@ leave_account(void *arg)
 	if (kept.env == &server->env)
 		forget_kept();
 
-	if (server->env.account)
-		*server->env.account -= server->env.used - server->inherited;
+	if (server->env.account == NULL)
+		return;
+	*server->env.account -= server->env.used - server->inherited;
 	server->env.account = NULL;
+	dlist_delete(&server->living);
 }
 
 gp_env *
@@ -366,6 +389,7 @@ gnngp_env_create(MemoryContext parent)
 	server->env.disown = env_disown;
 	server->env.limit = gnngp_setting_memory_limit();
 	server->env.account = gnngp_account();
+	dlist_push_head(&living, &server->living);
 	server->env.spares = true;
 	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
 	server->end.func = leave_account;
@@ -425,6 +449,7 @@ gnngp_env_resume(const gnngp_kept_key key)
 	env->limit = gnngp_setting_memory_limit();
 	env->account = gnngp_account();
 	*env->account += env->used;
+	dlist_push_head(&living, &((server_env *) env)->living);
 	return what;
 }
 
