@@ -5,17 +5,9 @@
 SET client_min_messages = warning;
 CREATE SCHEMA alter;
 SET search_path = alter, public;
-CREATE FUNCTION try(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; h text;
-BEGIN
-    EXECUTE command;
-    RETURN NEXT 'no error';
-EXCEPTION WHEN others THEN
-    GET STACKED DIAGNOSTICS m = message_text, h = pg_exception_hint;
-    RETURN NEXT sqlstate || ': ' || m;
-    IF h <> '' THEN RETURN NEXT '  hint: ' || h; END IF;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 CREATE TABLE people AS SELECT i AS id, 'p' || i AS name, i % 7 AS a, i * 1000.0 AS b, 5 AS c, ARRAY[i % 7, i % 3]::real[] AS x,
     CASE WHEN i % 3 > 0 THEN i % 2 END AS kind, CASE WHEN i % 3 > 0 THEN i * 1.5 END AS worth FROM generate_series(1, 60) i;
 CREATE TABLE knows AS SELECT i AS src, i % 60 + 1 AS dst, 1.0 AS w, 'p' || i AS a, 'p' || (i % 60 + 1) AS b FROM generate_series(1, 60) i;

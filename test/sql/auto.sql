@@ -5,19 +5,9 @@
 CREATE SCHEMA auto;
 SET search_path = auto, public;
 
-CREATE FUNCTION try(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-BEGIN
-	EXECUTE query;
-	RETURN NEXT 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	RETURN NEXT SQLSTATE || ': ' || SQLERRM;
-	IF hint <> '' THEN
-		RETURN NEXT '  hint: ' || hint;
-	END IF;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 
 CREATE FUNCTION compared(jsonb) RETURNS text LANGUAGE sql AS
     $$SELECT string_agg(split_part(key, '(', 1), ' ' ORDER BY key) FROM jsonb_each($1) WHERE value <> 'null'$$;

@@ -2,18 +2,9 @@
 \set VERBOSITY terse
 SET client_min_messages = warning;
 
--- The SQLSTATE, message, detail and hint of a statement that must fail.
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    state text; message text; detail text; hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'not refused';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
-        detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_detail.sql'
+\i :include
 \pset format unaligned
 \pset tuples_only on
 
@@ -48,63 +39,63 @@ SELECT graph, nodes, edges, id, features, target, src, dst, weight, directed, sp
 \pset tuples_only on
 
 -- A name can be taken once
-SELECT refused($$SELECT gp_create_graph('citations', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
-SELECT refused($$SELECT gp_create_graph('twice', 'papers', 'cites', src => 'citing', dst => 'cited'),
+SELECT try($$SELECT gp_create_graph('citations', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph('twice', 'papers', 'cites', src => 'citing', dst => 'cited'),
                         gp_create_graph('twice', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
 
 -- Names
-SELECT refused($$SELECT gp_create_graph('', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
-SELECT refused($$SELECT gp_create_graph(repeat('x', 64), 'papers', 'cites', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph('', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph(repeat('x', 64), 'papers', 'cites', src => 'citing', dst => 'cited')$$);
 SELECT gp_create_graph(repeat('x', 63), 'papers', 'cites', src => 'citing', dst => 'cited');
 SELECT gp_drop_graph(repeat('x', 63));
 
 -- NULL arguments
-SELECT refused($$SELECT gp_create_graph(NULL, 'papers', 'cites')$$);
-SELECT refused($$SELECT gp_create_graph('g', NULL, 'cites')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', NULL)$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', id => NULL)$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => NULL)$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', dst => NULL)$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', directed => NULL)$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', features => '{embedding,NULL}')$$);
-SELECT refused($$SELECT gp_drop_graph(NULL)$$);
+SELECT try($$SELECT gp_create_graph(NULL, 'papers', 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', NULL, 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', NULL)$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', id => NULL)$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => NULL)$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', dst => NULL)$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', directed => NULL)$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', features => '{embedding,NULL}')$$);
+SELECT try($$SELECT gp_drop_graph(NULL)$$);
 
 -- Relations that are no tables
-SELECT refused($$SELECT gp_create_graph('g', 'paper', 'cites')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'counter', 'cites')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'papers_pkey')$$);
-SELECT refused($$SELECT gp_create_graph('g', 0::regclass, 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', 'paper', 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', 'counter', 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'papers_pkey')$$);
+SELECT try($$SELECT gp_create_graph('g', 0::regclass, 'cites')$$);
 
 -- Columns that are not there
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'ident', src => 'citing', dst => 'cited')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'ctid', src => 'citing', dst => 'cited')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'sited')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', target => 'topics')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{embeding}')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', weight => 'w')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'domains')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'ident', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'ctid', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'sited')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', target => 'topics')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{embeding}')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', weight => 'w')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'domains')$$);
 
 -- Types that do not serve
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing_text', dst => 'cited')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'title', src => 'citing', dst => 'cited')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', weight => 'label')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{cost}')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year,embedding}')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'cites')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'papers')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing_text', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', id => 'title', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', weight => 'label')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{cost}')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year,embedding}')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'cites')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', sparse_features => 'papers')$$);
 
 -- Arguments that contradict each other
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{}')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year,year}')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year}', target => 'year')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'citing')$$);
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year}', sparse_features => 'words')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{}')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year,year}')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year}', target => 'year')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'citing')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited', features => '{year}', sparse_features => 'words')$$);
 
 -- A read-only transaction is refused at once
 BEGIN READ ONLY;
-SELECT refused($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
-SELECT refused($$SELECT gp_drop_graph('citations')$$);
+SELECT try($$SELECT gp_create_graph('g', 'papers', 'cites', src => 'citing', dst => 'cited')$$);
+SELECT try($$SELECT gp_drop_graph('citations')$$);
 COMMIT;
 
 -- Nothing of all this was stored
@@ -131,14 +122,14 @@ SELECT gp_drop_graph('Quoted.Name');
 SELECT gp_drop_graph('partitioned'), gp_drop_graph('domain'), gp_drop_graph('one number'), gp_drop_graph('double');
 SELECT gp_drop_graph(quote_ident(current_user) || '.structure');
 SELECT gp_drop_graph('"' || current_user || '"."columns"');
-SELECT refused($$SELECT gp_drop_graph('columns')$$);
-SELECT refused($$SELECT gp_drop_graph('nobody.columns')$$);
-SELECT refused($$SELECT gp_drop_graph('"')$$);
-SELECT refused($$SELECT gp_drop_graph('a"b.c')$$);
-SELECT refused($$SELECT gp_drop_graph('."')$$);
+SELECT try($$SELECT gp_drop_graph('columns')$$);
+SELECT try($$SELECT gp_drop_graph('nobody.columns')$$);
+SELECT try($$SELECT gp_drop_graph('"')$$);
+SELECT try($$SELECT gp_drop_graph('a"b.c')$$);
+SELECT try($$SELECT gp_drop_graph('."')$$);
 SELECT graph FROM gp_graphs ORDER BY graph;
 SELECT gp_drop_graph('citations');
 DROP TABLE papers, cites, domains CASCADE;
 DROP SEQUENCE counter;
 DROP DOMAIN vec;
-DROP FUNCTION refused;
+DROP FUNCTION try;

@@ -5,19 +5,9 @@
 CREATE SCHEMA input_rules;
 SET search_path = input_rules, public;
 
--- Runs a command and shows how it failed.
-CREATE FUNCTION try(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; d text; h text;
-BEGIN
-    EXECUTE command;
-    RETURN NEXT 'no error';
-EXCEPTION WHEN others THEN
-    GET STACKED DIAGNOSTICS m = message_text, d = pg_exception_detail, h = pg_exception_hint;
-    RETURN NEXT sqlstate || ': ' || m;
-    IF d <> '' THEN RETURN NEXT '  detail: ' || d; END IF;
-    IF h <> '' THEN RETURN NEXT '  hint: ' || h; END IF;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_detail.sql'
+\i :include
 
 CREATE TABLE n (id integer, f real[], f8 float8[], a integer, b numeric, label text, y float8, u uuid);
 CREATE TABLE e (src integer, dst bigint, w numeric, tsrc text, tdst text);

@@ -1,17 +1,9 @@
 -- Who sees and who may change a graph or a model
 \set VERBOSITY terse
 SET client_min_messages = warning;
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    state text; message text; detail text; hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'not refused';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
-        detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_detail.sql'
+\i :include
 \pset format unaligned
 \pset tuples_only on
 
@@ -28,12 +20,12 @@ GRANT SELECT (src, dst) ON links TO gnngp_carol;
 
 -- SELECT on the tables is needed, on the columns suffices
 SET ROLE gnngp_carol;
-SELECT refused($$SELECT gp_create_graph('g', 'nodes', 'links')$$);
+SELECT try($$SELECT gp_create_graph('g', 'nodes', 'links')$$);
 RESET ROLE;
 GRANT SELECT (id) ON nodes TO gnngp_carol;
 SET ROLE gnngp_carol;
 SELECT gp_create_graph('carols', 'nodes', 'links');
-SELECT refused($$SELECT gp_create_graph('h', 'nodes', 'links', features => '{x}')$$);
+SELECT try($$SELECT gp_create_graph('h', 'nodes', 'links', features => '{x}')$$);
 
 -- Everybody has names of their own
 SET ROLE gnngp_alice;
@@ -52,13 +44,13 @@ SET ROLE gnngp_bob;
 SELECT owner, graph FROM gp_graphs ORDER BY owner::text COLLATE "C", graph;
 
 -- A look-up takes one's own, else the only visible one, else it asks
-SELECT refused($$SELECT gp_drop_graph('teams')$$);
-SELECT refused($$SELECT gp_drop_graph('gnngp_alice.shared')$$);
+SELECT try($$SELECT gp_drop_graph('teams')$$);
+SELECT try($$SELECT gp_drop_graph('gnngp_alice.shared')$$);
 SELECT gp_drop_graph('shared');
-SELECT refused($$SELECT gp_drop_graph('shared')$$);
+SELECT try($$SELECT gp_drop_graph('shared')$$);
 SELECT gp_create_graph('shared', 'nodes', 'links');
 RESET ROLE;
-SELECT refused($$SELECT gp_drop_graph('shared')$$);
+SELECT try($$SELECT gp_drop_graph('shared')$$);
 SELECT gp_drop_graph('gnngp_bob.shared');
 SELECT gp_drop_graph('"gnngp ""odd.name".odd');
 SET ROLE gnngp_alice;
@@ -83,24 +75,24 @@ SELECT visible();
 SELECT model, outcome FROM gp_refreshes;
 SET ROLE gnngp_bob;
 SELECT visible();
-SELECT refused($$SELECT gp_drop_model('m')$$);
-SELECT refused($$SELECT gp_grant('m', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_drop_model('m')$$);
+SELECT try($$SELECT gp_grant('m', 'gnngp_bob')$$);
 
 -- Granting
 SET ROLE gnngp_alice;
-SELECT refused($$SELECT gp_grant('m', 'gnngp_nobody')$$);
-SELECT refused($$SELECT gp_grant('m', NULL)$$);
-SELECT refused($$SELECT gp_grant(NULL, 'gnngp_bob')$$);
+SELECT try($$SELECT gp_grant('m', 'gnngp_nobody')$$);
+SELECT try($$SELECT gp_grant('m', NULL)$$);
+SELECT try($$SELECT gp_grant(NULL, 'gnngp_bob')$$);
 SELECT gp_grant('m', 'gnngp_bob');
 SELECT gp_grant('gnngp_alice.m', 'gnngp_bob');
 SELECT visible();
 SET ROLE gnngp_bob;
 SELECT visible();
 SELECT model, owner, graph, task, kernel FROM gp_models;
-SELECT refused($$SELECT gp_drop_model('m')$$);
-SELECT refused($$SELECT gp_grant('m', 'gnngp_carol')$$);
-SELECT refused($$SELECT gp_revoke('m', 'gnngp_bob')$$);
-SELECT refused($$CALL gp_refresh('m')$$);
+SELECT try($$SELECT gp_drop_model('m')$$);
+SELECT try($$SELECT gp_grant('m', 'gnngp_carol')$$);
+SELECT try($$SELECT gp_revoke('m', 'gnngp_bob')$$);
+SELECT try($$CALL gp_refresh('m')$$);
 SET ROLE gnngp_carol;
 SELECT visible();
 SET ROLE gnngp_alice;
@@ -111,7 +103,7 @@ SET ROLE gnngp_alice;
 SELECT gp_revoke('m', 'public');
 SELECT gp_revoke('m', 'gnngp_bob');
 SELECT gp_revoke('m', 'gnngp_bob');
-SELECT refused($$SELECT gp_revoke('m', 'gnngp_nobody')$$);
+SELECT try($$SELECT gp_revoke('m', 'gnngp_nobody')$$);
 SET ROLE gnngp_bob;
 SELECT visible();
 SET ROLE gnngp_carol;
@@ -119,18 +111,18 @@ SELECT visible();
 
 -- Nobody writes to the catalog directly
 SET ROLE gnngp_alice;
-SELECT refused($$INSERT INTO gnngp_internal.gp_graph_catalog (name) VALUES ('x')$$);
-SELECT refused($$UPDATE gnngp_internal.gp_model_catalog SET owner = 'gnngp_bob'$$);
-SELECT refused($$DELETE FROM gnngp_internal.gp_block$$);
-SELECT refused($$INSERT INTO gnngp_internal.gp_grant_catalog VALUES (1, 'gnngp_alice', 'gnngp_bob')$$);
-SELECT refused($$TRUNCATE gnngp_internal.gp_refresh_log$$);
-SELECT refused($$SELECT nextval('gnngp_internal.gp_model_catalog_id_seq')$$);
+SELECT try($$INSERT INTO gnngp_internal.gp_graph_catalog (name) VALUES ('x')$$);
+SELECT try($$UPDATE gnngp_internal.gp_model_catalog SET owner = 'gnngp_bob'$$);
+SELECT try($$DELETE FROM gnngp_internal.gp_block$$);
+SELECT try($$INSERT INTO gnngp_internal.gp_grant_catalog VALUES (1, 'gnngp_alice', 'gnngp_bob')$$);
+SELECT try($$TRUNCATE gnngp_internal.gp_refresh_log$$);
+SELECT try($$SELECT nextval('gnngp_internal.gp_model_catalog_id_seq')$$);
 
 -- Nor does a search_path of the caller's change what the functions do
 CREATE TEMP TABLE gp_model_catalog (id bigint, name text, owner name);
 CREATE TEMP TABLE pg_roles (rolname name, oid oid);
 SET search_path = pg_temp, pg_catalog, public;
-SELECT refused($$SELECT gp_grant('m', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_grant('m', 'gnngp_bob')$$);
 SELECT count(*) FROM public.gp_models;
 SELECT gp_revoke('m', 'gnngp_bob');
 RESET search_path;
@@ -149,14 +141,14 @@ SELECT visible();
 SET ROLE gnngp_bob;
 SELECT visible();
 RESET ROLE;
-SELECT refused($$CALL gp_refresh('m')$$);
+SELECT try($$CALL gp_refresh('m')$$);
 UPDATE gnngp_internal.gp_model_catalog SET asked_task = NULL;
-SELECT refused($$CALL gp_refresh('m')$$);
+SELECT try($$CALL gp_refresh('m')$$);
 
 -- A graph goes with its models and all that belongs to them
 SELECT gp_drop_graph('shared');
 SELECT visible();
 SELECT gp_drop_graph('carols');
-DROP FUNCTION visible, refused;
+DROP FUNCTION visible, try;
 DROP TABLE nodes, links;
 DROP ROLE gnngp_bob, gnngp_carol, "gnngp ""odd.name", gnngp_team;

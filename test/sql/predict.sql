@@ -101,17 +101,9 @@ SELECT count(*) FROM gp_predict('path', nodes => (SELECT array_agg(id) FROM path
 SELECT count(*), count(DISTINCT node) FROM gp_predict('names', NULL::text);
 
 -- What does not go
-CREATE FUNCTION try(command text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-    m text; h text;
-BEGIN
-    EXECUTE command;
-    RETURN NEXT 'no error';
-EXCEPTION WHEN others THEN
-    GET STACKED DIAGNOSTICS m = message_text, h = pg_exception_hint;
-    RETURN NEXT sqlstate || ': ' || m;
-    IF h <> '' THEN RETURN NEXT '  hint: ' || h; END IF;
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_hint.sql'
+\i :include
 SELECT try($$SELECT * FROM gp_predict('t')$$);
 SELECT try($$SELECT * FROM gp_predict('u', nodes => '{1}')$$);
 SELECT try($$SELECT * FROM gp_predict('u', NULL::text)$$);

@@ -4,17 +4,9 @@ SET client_min_messages = warning;
 \pset format unaligned
 \pset tuples_only on
 \pset null NULL
-CREATE FUNCTION refused(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    state text; message text; detail text; hint text;
-BEGIN
-    EXECUTE statement;
-    RETURN 'not refused';
-EXCEPTION WHEN OTHERS THEN
-    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT,
-        detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN concat_ws(E'\n', state || ': ' || message, nullif(detail, ''), nullif(hint, ''));
-END $$;
+\getenv sources PG_ABS_SRCDIR
+\set include :sources '/sql/include/try_detail.sql'
+\i :include
 CREATE FUNCTION visible() RETURNS text LANGUAGE sql AS $$
     SELECT format('graphs %s, models %s, blocks %s, grants %s, refreshes %s',
         (SELECT string_agg(owner || ' ' || graph, ', ' ORDER BY owner::text COLLATE "C", graph) FROM gp_graphs),
@@ -39,9 +31,9 @@ SELECT 'gnngp_bob'::gp_role, 'public'::gp_role, gp_role_oid('gnngp_bob') = 'gnng
 SELECT 'gnngp_nobody'::gp_role;
 SELECT 'pg_gone:gnngp_bob'::gp_role, gp_role_oid('pg_gone:gnngp_bob');
 SELECT 'pg_gone:' || repeat('é', 31) LIKE ('pg_gone:' || repeat('é', 31))::gp_role::text::name::text || '%' AS cut;
-SELECT refused($$SELECT 'pg_gone:public'::gp_role$$);
-SELECT refused($$SELECT repeat('a', 64)::gp_role$$);
-SELECT refused($$SELECT NULL::text::gp_role$$);
+SELECT try($$SELECT 'pg_gone:public'::gp_role$$);
+SELECT try($$SELECT repeat('a', 64)::gp_role$$);
+SELECT try($$SELECT NULL::text::gp_role$$);
 
 -- A role that is renamed keeps what it has
 SET ROLE gnngp_bob;
@@ -65,12 +57,12 @@ CREATE ROLE gnngp_bob;
 CREATE ROLE gnngp_reader;
 SET ROLE gnngp_bob;
 SELECT visible();
-SELECT refused($$SELECT gp_grant('g', 'public')$$);
-SELECT refused($$SELECT gp_drop_model('g')$$);
-SELECT refused($$SELECT gp_fit('g')$$);
-SELECT refused($$CALL gp_refresh('g')$$);
-SELECT refused($$SELECT gp_drop_graph('g')$$);
-SELECT refused($$SELECT gp_set_owner('g', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_grant('g', 'public')$$);
+SELECT try($$SELECT gp_drop_model('g')$$);
+SELECT try($$SELECT gp_fit('g')$$);
+SELECT try($$CALL gp_refresh('g')$$);
+SELECT try($$SELECT gp_drop_graph('g')$$);
+SELECT try($$SELECT gp_set_owner('g', 'gnngp_bob')$$);
 SELECT gp_create_graph('g', 'n', 'e', features => '{x}', target => 'y');
 SELECT visible();
 SET ROLE gnngp_reader;
@@ -107,19 +99,19 @@ RESET ROLE;
 CREATE ROLE gnngp_robert;
 SET ROLE gnngp_robert;
 SELECT visible();
-SELECT refused($$SELECT gp_set_owner('"pg_gone:gnngp_bob".g', 'gnngp_robert')$$);
+SELECT try($$SELECT gp_set_owner('"pg_gone:gnngp_bob".g', 'gnngp_robert')$$);
 RESET ROLE;
-SELECT refused($$SELECT gp_fit('pg_gone:gnngp_bob.g')$$);
-SELECT refused($$CALL gp_refresh('pg_gone:gnngp_bob.g')$$);
-SELECT refused($$SELECT gp_drop_graph('g')$$);
+SELECT try($$SELECT gp_fit('pg_gone:gnngp_bob.g')$$);
+SELECT try($$CALL gp_refresh('pg_gone:gnngp_bob.g')$$);
+SELECT try($$SELECT gp_drop_graph('g')$$);
 
 -- They give it away
-SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'gnngp_bob')$$);
-SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'gnngp_nobody')$$);
-SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'public')$$);
-SELECT refused($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', NULL)$$);
-SELECT refused($$SELECT gp_set_owner(NULL, 'gnngp_bob')$$);
-SELECT refused($$SELECT gp_set_owner('missing', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'gnngp_nobody')$$);
+SELECT try($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', 'public')$$);
+SELECT try($$SELECT gp_set_owner('pg_gone:gnngp_bob.g', NULL)$$);
+SELECT try($$SELECT gp_set_owner(NULL, 'gnngp_bob')$$);
+SELECT try($$SELECT gp_set_owner('missing', 'gnngp_bob')$$);
 SELECT visible();
 SELECT gp_set_owner('"pg_gone:gnngp_bob".g', 'gnngp o''d "d.ro le');
 SELECT visible();
@@ -129,8 +121,8 @@ CALL gp_refresh('"gnngp o''d ""d.ro le".g');
 SELECT gp_revoke('g', 'public');
 
 -- An owner gives to roles that it could become
-SELECT refused($$SELECT gp_set_owner('g', 'gnngp_team')$$ ) ~ '^42501';
-SELECT refused($$SELECT gp_set_owner('g', 'gnngp_bob')$$ ) ~ '^42501';
+SELECT try($$SELECT gp_set_owner('g', 'gnngp_team')$$ ) ~ '^42501';
+SELECT try($$SELECT gp_set_owner('g', 'gnngp_bob')$$ ) ~ '^42501';
 SELECT gp_set_owner('g', 'gnngp o''d "d.ro le');
 RESET ROLE;
 GRANT gnngp_team TO "gnngp o'd ""d.ro le";
@@ -139,9 +131,9 @@ SELECT gp_set_owner('g', 'gnngp_team');
 SELECT visible();
 SET ROLE gnngp_member;
 SELECT visible();
-SELECT refused($$SELECT gp_set_owner('g', 'gnngp_reader')$$ ) ~ '^42501';
+SELECT try($$SELECT gp_set_owner('g', 'gnngp_reader')$$ ) ~ '^42501';
 SET ROLE gnngp_bob;
-SELECT refused($$SELECT gp_set_owner('gnngp_team.g', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_set_owner('gnngp_team.g', 'gnngp_bob')$$);
 SET ROLE gnngp_member;
 SELECT gp_set_owner('gnngp_team.g', 'gnngp_member');
 SELECT visible();
@@ -154,7 +146,7 @@ SELECT gp_create_graph('h', 'n', 'e', features => '{x}', target => 'y');
 SELECT model FROM gp_fit('h', kernel => 'gcn(layers=1)', nugget => 0.5, model => 'g');
 SELECT gp_drop_graph('g');
 SET ROLE gnngp_member;
-SELECT refused($$SELECT gp_set_owner('gnngp_member.g', 'gnngp_bob')$$);
+SELECT try($$SELECT gp_set_owner('gnngp_member.g', 'gnngp_bob')$$);
 SELECT visible();
 SELECT gp_drop_model('gnngp_bob.g');
 SELECT gp_set_owner('g', 'gnngp_bob');
@@ -191,7 +183,7 @@ SELECT gp_create_graph('h', 'e', 'e', id => 'src');
 RESET ROLE;
 DROP ROLE gnngp_bob;
 SELECT owner, graph, nodes FROM gp_graphs ORDER BY created;
-SELECT refused($$SELECT gp_drop_graph('h')$$);
+SELECT try($$SELECT gp_drop_graph('h')$$);
 SELECT gp_set_owner('pg_gone:gnngp_bob.h', 'gnngp_team');
 SELECT owner, graph, nodes FROM gp_graphs ORDER BY created;
 SELECT gp_drop_graph('gnngp_team.h');
@@ -199,6 +191,6 @@ SELECT gp_drop_graph('h');
 SELECT gp_drop_graph('g');
 SELECT visible();
 
-DROP FUNCTION visible, refused;
+DROP FUNCTION visible, try;
 DROP TABLE n, e;
 DROP ROLE gnngp_reader, gnngp_lector, gnngp_robert, gnngp_team, gnngp_member, "gnngp o'd ""d.ro le";
