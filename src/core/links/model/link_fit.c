@@ -48,18 +48,14 @@ gp_link_plan_make(gp_device *dev, const gp_link_problem *problem, gp_link_method
 	return gp_method_plan(dev, methods[*method], &p, problem);
 }
 
-/* The auto-encoders of a graph with two sides; NULL where limit has no room for them. */
+/* The auto-encoders of a graph with two sides; NULL where the limit has no room for them. */
 static gp_link_model *
-fit_items(gp_device *dev, const gp_link_problem *problem, size_t limit)
+fit_items(gp_device *dev, const gp_link_problem *problem)
 {
-	gp_env	   *env = dev->env;
+	size_t		limit = dev->env->limit > 0 ? gp_limit(dev->env) : SIZE_MAX;
 	gp_problem	p = node_problem(problem, limit);
-	size_t		peak = env->peak;
-
-	/* A plan counts the peak so far, which is that of the scores. */
-	env->peak = env->used;
+	/* A plan counts the peak so far, too, which is within the limit. */
 	double		bytes = gp_method_plan(dev, &gp_method_ease, &p, problem).bytes;
-	env->peak = peak > env->peak ? peak : env->peak;
 
 	if (bytes > (double) limit)
 	{
@@ -78,14 +74,13 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 	gp_env	   *env = dev->env;
 	gp_problem	p = node_problem(problem, 0);
 	bool		items = takes_items(env, problem);
-	size_t		limit = env->limit > 0 ? gp_limit(env) : SIZE_MAX;
 	gp_link_model *model;
 	gp_link_model *ease;
 
 	if (problem->method != GP_LINK_AUTO)
 		return gp_method_fit(dev, methods[problem->method], &p, problem);
 	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
-	ease = items ? fit_items(dev, problem, limit) : NULL;
+	ease = items ? fit_items(dev, problem) : NULL;
 	/* The better one by how hidden links rank among their rivals. */
 	if (ease && ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR])
 	{
