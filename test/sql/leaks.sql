@@ -110,7 +110,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few', 'twins');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -99,6 +99,12 @@ SELECT features FROM gp_fit('sold', task => 'regression');
 SELECT col, encoding FROM gp_columns('sales') WHERE col IN ('due_at', 'stars');
 SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.stars": "due_at"}')$$);
 SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.at": null}')$$);
+-- A number that rows are given is a key
+ALTER TABLE lines ADD line integer GENERATED ALWAYS AS IDENTITY;
+SELECT encoding FROM gp_columns('sales') WHERE col = 'line';
+-- What is neither a number nor a class; a list of lists
+SELECT try($$SELECT gp_create_task('due', 'sales', target => 'sales.due_at')$$);
+SELECT try($$SELECT gp_alter_graph('sales', exclude => '{{lines.price,lines.refund}}')$$);
 -- Several columns in one name
 SELECT gp_alter_graph('sales', times => '{"lines.refund": null, "sales(due_at,stars)": null}');
 SELECT features FROM gp_fit('sold', task => 'regression');

@@ -17,6 +17,7 @@
 #define LITTLE 0.1
 /* A rare class has a low loo_score even where it is ranked well; this area under the curve is. */
 #define RANKED 0.65
+#define PAST_LITTLE 0.25		/* of loo_score is a low forward_score */
 #define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
 
 /* One run of label propagation. */
@@ -245,11 +246,24 @@ notice_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 	return true;
 }
 
+/* Reports that what other times tell, those that come before do not. */
+static void
+notice_past(gp_env *env, const gp_posterior *out)
+{
+	if (out->loo_score >= LITTLE && out->forward_score < PAST_LITTLE * out->loo_score)
+		gp_notice(env, "The function gp_backtest shows each block of time.",
+				  "loo_score is %.2f, but forward_score, by earlier labels alone, is %.2f",
+				  out->loo_score, out->forward_score);
+}
+
 void
 gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			  const gp_posterior *out)
 {
-	if (problem->quiet || problem->compared || isnan(out->loo_score) || out->loo_score >= DOUBTFUL)
+	if (problem->quiet || problem->compared || isnan(out->loo_score))
+		return;
+	notice_past(dev->env, out);
+	if (out->loo_score >= DOUBTFUL)
 		return;
 	bool		told = notice_worthless(dev->env, problem, targets, out) ||
 		notice_noise(dev->env, problem, targets, out);

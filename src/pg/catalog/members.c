@@ -58,6 +58,7 @@ gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
 	gnngp_texts list = load_texts(PG_GETARG_DATUM(argno), false);
 
+	gnngp_require_list(PG_GETARG_ARRAYTYPE_P(argno), name);
 	if (list.n < 0)
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", name);
 	return list;

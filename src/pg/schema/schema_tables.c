@@ -9,9 +9,12 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
+#include "nodes/nodeFuncs.h"
+#include "rewrite/rewriteHandler.h"
 #include "schema_internal.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -52,6 +55,28 @@ is_named(const char *name, const char *const *words)
 	return false;
 }
 
+static bool
+is_nextval(Oid function, void *unused)
+{
+	return function == F_NEXTVAL;
+}
+
+/* Walks an expression for a number that is drawn from a sequence. */
+static bool
+draws_number(Node *node, void *unused)
+{
+	return node != NULL && (IsA(node, NextValueExpr) || check_functions_in_node(node, is_nextval, NULL) ||
+							expression_tree_walker(node, draws_number, NULL));
+}
+
+/* True for a column that numbers the rows, a key by another name: an identity, or serial. */
+static bool
+is_numbered(Relation rel, Form_pg_attribute att)
+{
+	return att->attidentity || (att->atthasdef && !att->attgenerated &&
+								draws_number(build_column_default(rel, att->attnum), NULL));
+}
+
 /* Looks up the columns and the primary key of a locked table. */
 static void
 find_columns(gnngp_schema_table *t)
@@ -69,6 +94,7 @@ find_columns(gnngp_schema_table *t)
 		Form_pg_attribute att = TupleDescAttr(desc, i);
 		gnngp_schema_column *c = &t->column[t->ncolumns];
 		const char *name = NameStr(att->attname);
+		bool		is_id;
 
 		if (att->attisdropped)
 			continue;
@@ -81,12 +107,12 @@ find_columns(gnngp_schema_table *t)
 		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(),
 										  ACL_SELECT) != ACLCHECK_OK)
 			c->role = GNNGP_COLUMN_HIDDEN;
-		if (bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key))
-		{
+		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
+		if (is_id)
 			t->id[t->nid++] = t->ncolumns;
-			if (!gnngp_is_time_type(c->column.base))
-				c->role = GNNGP_COLUMN_KEY;
-		}
+		if (is_id ? !gnngp_is_time_type(c->column.base) :
+			c->role == GNNGP_COLUMN_CELL && is_numbered(rel, att))
+			c->role = GNNGP_COLUMN_KEY;
 		t->ncolumns++;
 	}
 	relation_close(rel, NoLock);

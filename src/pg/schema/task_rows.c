@@ -210,7 +210,12 @@ gnngp_task_rows_check(const gnngp_task_rows *t)
 {
 	gnngp_schema_table labels;
 
-	if (t->task->task.form != GNNGP_TASK_LABELS)
+	if (t->task->task.form == GNNGP_TASK_EXPRESSION)
+		return;
+	if (gnngp_is_time_type(t->target.base) || t->target.base == UUIDOID)
+		gnngp_wrong_type(&t->source, &t->target, "a number or a class",
+						 "Ask for a column that has a number, such as one of days, or few different values.");
+	if (t->task->task.form == GNNGP_TASK_COLUMN)
 		return;
 	labels = gnngp_schema_table_open(t->source);
 	(void) label_time(t, &labels);

@@ -71,6 +71,14 @@ gnngp_require_word(const char *what, const char *word, int n, const char *const 
 				"unknown %s \"%s\"", what, word);
 }
 
+void
+gnngp_require_list(ArrayType *array, const char *name)
+{
+	if (ARR_NDIM(array) > 1)
+		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "Write it as '{a,b}'.",
+					"%s must be an array of one dimension", name);
+}
+
 int
 gnngp_array_elements(ArrayType *array, Datum **element, bool **null)
 {

@@ -42,6 +42,9 @@ gnngp_array_data(const ArrayType *array)
 		(ARR_HASNULL(array) ? (Size) array->dataoffset : ARR_OVERHEAD_NONULLS(ARR_NDIM(array)));
 }
 
+/* 2202E for an array of several dimensions. */
+extern void gnngp_require_list(ArrayType *array, const char *name);
+
 /* The elements of an array, n of them, and which are NULL; and an array of elements of a type. */
 extern int	gnngp_array_elements(ArrayType *array, Datum **element, bool **null);
 extern Datum gnngp_make_array(Datum *element, int n, Oid type);

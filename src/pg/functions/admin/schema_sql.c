@@ -44,6 +44,7 @@ read_tables(FunctionCallInfo fcinfo, gnngp_tables_def *def)
 	bool	   *null;
 	int			n = gnngp_array_elements(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), &element, &null);
 
+	gnngp_require_list(PG_GETARG_ARRAYTYPE_P(ARG_TABLES), "tables");
 	def->tables = (gnngp_oids) {0, palloc(sizeof(Oid) * Max(n, 1))};
 	def->names = (gnngp_texts) {0, palloc(sizeof(char *) * Max(2 * n, 1))};
 	def->kinds = palloc0(n + 1);
