@@ -65,8 +65,9 @@ is_nextval(Oid function, void *unused)
 static bool
 draws_number(Node *node, void *unused)
 {
-	return node != NULL && (IsA(node, NextValueExpr) || check_functions_in_node(node, is_nextval, NULL) ||
-							expression_tree_walker(node, draws_number, NULL));
+	return node != NULL &&
+		(IsA(node, NextValueExpr) || check_functions_in_node(node, is_nextval, NULL) ||
+		 expression_tree_walker(node, draws_number, NULL));
 }
 
 /* True for a column that numbers the rows, a key by another name: an identity, or serial. */
