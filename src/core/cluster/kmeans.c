@@ -253,9 +253,7 @@ measure(kmeans *km)
 	for (int32_t j = 0; j < gp_items(km->env, km->k); j++)
 		km->explained += km->within[j] / km->size[j];
 	km->rounds++;
-	if (!isfinite(km->explained))
-		gp_raise(km->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
+	gp_kernel_check_finite(km->env, km->explained);
 	if (km->explained <= km->best_explained)
 		return;
 	km->best_explained = km->explained;

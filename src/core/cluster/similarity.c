@@ -106,9 +106,7 @@ gp_similarity_open(gp_eval *ev, const gp_cluster_problem *problem, int64_t landm
 	double	   *diag = variances(s);
 	GP_EACH(ev->env, i, gp_items(ev->env, ev->n), i)
 	{
-		if (!isfinite(diag[i]))
-			gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-					 "the kernel overflows");
+		gp_kernel_check_finite(ev->env, diag[i]);
 		diag[i] = diag[i] > 0.0 ? 1.0 / sqrt(diag[i]) : 0.0;
 	}
 	s->shrink = diag;

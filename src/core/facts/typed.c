@@ -359,9 +359,8 @@ factor_panel(term_sum *s, int64_t n)
 	gp_matrix	root = dev->create(dev, n, n, GP_DOUBLE);
 
 	dev->gather_rows(dev, c, s->panel, s->landmark);
-	if (isnan(gp_cholesky_jitter(dev, c, 1.0, FIRST_JITTER, GP_MAX_JITTER, root)))
-		gp_raise(dev->env, GP_ERR_DATA, "Try fewer landmarks.",
-				 "the covariance of the landmarks is not positive definite");
+	gp_covariance_root(dev, c, 1.0, FIRST_JITTER, GP_MAX_JITTER, root, "the landmarks",
+					   "Try fewer landmarks.");
 	dev->trsm(dev, false, true, root, s->panel);
 	dev->destroy(dev, &c);
 	return root;

@@ -78,10 +78,7 @@ gram_root(gp_device *dev, gp_matrix q, double noise)
 	gp_matrix	b = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
 
 	dev->syrk(dev, true, 1.0, q, 0.0, b);
-	dev->shift(dev, gp_matrix_diagonal(b), noise);
-	if (dev->potrf(dev, b) >= 0)
-		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the factor's Gram matrix is not positive definite");
+	gp_gram_root(dev, b, noise);
 	return b;
 }
 
@@ -151,9 +148,8 @@ explained_root(gp_device *dev, gp_matrix l, double noise)
 	dev->syrk(dev, true, -noise, l, 0.0, v);
 	dev->shift(dev, gp_matrix_diagonal(v), 1.0);
 	turn_around(dev, v);
-	if (isnan(gp_cholesky_jitter(dev, v, 1.0, RANK_JITTER, 1e-3, l)))
-		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the explained covariance is not positive definite");
+	gp_covariance_root(dev, v, 1.0, RANK_JITTER, GP_MAX_JITTER, l, "what labels explain",
+					   "Give a larger nugget.");
 	turn_around(dev, l);
 	dev->destroy(dev, &v);
 	return l;

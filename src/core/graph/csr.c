@@ -193,26 +193,40 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 	return t;
 }
 
+void
+gp_csr_select_into(gp_env *env, const gp_csr *s, const int32_t *index, const int32_t *newcol,
+				   gp_csr *out)
+{
+	int64_t		at = 0;
+
+	GP_EACH(env, i, out->rows, at)
+	{
+		int64_t		row = index ? index[i] : i;
+
+		for (int64_t k = s->start[row]; k < s->start[row + 1]; k++)
+		{
+			int32_t		column = newcol ? newcol[s->col[k]] : s->col[k];
+
+			if (column < 0)
+				continue;
+			out->col[at] = column;
+			gp_number_put(out->value, s->type, at++, gp_number_at(s->value, s->type, k));
+		}
+		out->start[i + 1] = at;
+	}
+}
+
 gp_csr *
 gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 			  const int32_t *newcol, int64_t cols)
 {
-	int64_t		entries = 0;
-	int64_t		at = 0;
+	int64_t		entries = index ? 0 : s->start[n];
 
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; index && i < n; i++)
 		entries += s->start[index[i] + 1] - s->start[index[i]];
-	gp_csr	   *t = gp_csr_create(env, n, cols, entries, s->type);
-	for (int64_t i = 0; i < n; i++)
-	{
-		for (int64_t k = s->start[index[i]]; k < s->start[index[i] + 1]; k++, at++)
-		{
-			t->col[at] = newcol ? newcol[s->col[k]] : s->col[k];
-			gp_number_put(t->value, t->type, at, gp_number_at(s->value, s->type, k));
-		}
-		t->start[i + 1] = at;
-	}
-	return t;
+	gp_csr	   *out = gp_csr_create(env, n, cols, entries, s->type);
+	gp_csr_select_into(env, s, index, newcol, out);
+	return out;
 }
 
 int64_t

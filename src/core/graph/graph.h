@@ -127,7 +127,12 @@ extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 extern gp_csr *gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims,
 							   int64_t entries, gp_type from, gp_type type);
 
-/* Rows index[0 .. n) of s, columns renumbered by newcol (or kept when it is NULL). */
+/*
+ * Rows index[0 .. n) of s (NULL: the first n), columns renumbered by newcol (NULL: as they are), or
+ * left out where that is negative; or the same in a matrix that has room for them.
+ */
+extern void gp_csr_select_into(gp_env *env, const gp_csr *s, const int32_t *index,
+							   const int32_t *newcol, gp_csr *out);
 extern gp_csr *gp_csr_select(gp_env *env, const gp_csr *s, const int32_t *index, int64_t n,
 							 const int32_t *newcol, int64_t cols);
 
@@ -247,10 +252,16 @@ extern gp_features *gp_features_standardise(gp_env *env, gp_features *features,
 typedef enum gp_row_size
 {
 	GP_ROW_LENGTH,
-	GP_ROW_SUM					/* of the sizes of its numbers */
+	GP_ROW_SUM,					/* of the sizes of its numbers */
+	GP_ROW_KEPT					/* nothing: the row stays as it is */
 } gp_row_size;
 
-/* A copy with rows of unit length, or sum; rows of zeros stay (unit_rows.c). */
+/* The values of rows of unit length, or sum, in an array of a type; rows of zeros stay
+ * (unit_rows.c). */
+extern void gp_features_write(gp_env *env, const gp_features *features, gp_row_size size, void *to,
+							  gp_type type);
+
+/* A copy with such rows. */
 extern gp_features *gp_features_unit(gp_env *env, const gp_features *features, gp_type type,
 									 gp_row_size size);
 

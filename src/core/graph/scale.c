@@ -84,26 +84,15 @@ gp_features_standardise(gp_env *env, gp_features *f, const double *moment)
 	return out;
 }
 
-/* The values in a type, each row divided by its length if asked to. */
+/* The values in a type, of rows of this size. */
 static void
-retype(gp_env *env, gp_features *f, gp_type type, bool unit)
+retype(gp_env *env, gp_features *f, gp_type type, gp_row_size size)
 {
 	void	   *old = f->csr ? f->csr->value : f->dense;
 	int64_t		n = f->csr ? gp_csr_entries(f->csr) : (int64_t) gp_size_mul(env, f->rows, f->dims);
 	void	   *value = gp_alloc_array(env, n, gp_type_size(type));
 
-	GP_EACH(env, i, f->rows, f->csr ? f->csr->start[i] : i * f->dims)
-	{
-		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
-		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
-		double		square = 0.0;
-
-		for (int64_t k = start; unit && k < end; k++)
-			square += gp_number_at(old, f->type, k) * gp_number_at(old, f->type, k);
-		for (int64_t k = start; k < end; k++)
-			gp_number_put(value, type, k, gp_number_at(old, f->type, k) /
-						  (square > 0.0 ? sqrt(square) : 1.0));
-	}
+	gp_features_write(env, f, size, value, type);
 	gp_free(env, old);
 	f->type = type;
 	if (f->csr == NULL)
@@ -120,7 +109,7 @@ gp_features *
 gp_features_as(gp_env *env, gp_features *f, gp_type type)
 {
 	if (f != NULL && f->type != type)
-		retype(env, f, type, false);
+		retype(env, f, type, GP_ROW_KEPT);
 	return f;
 }
 
@@ -137,7 +126,7 @@ gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 		gp_free(env, moment);
 	}
 	else if (scale == GP_SCALE_LENGTH || f->type != GP_FLOAT)
-		retype(env, f, GP_FLOAT, scale == GP_SCALE_LENGTH);
+		retype(env, f, GP_FLOAT, scale == GP_SCALE_LENGTH ? GP_ROW_LENGTH : GP_ROW_KEPT);
 	return out;
 }
 

@@ -34,15 +34,21 @@ row_sum(const void *value, gp_type type, int64_t start, int64_t end)
 	return sum > 0.0 ? sum : 1.0;
 }
 
-/* Writes one row, divided by its length or sum. */
-static void
-put_row(const void *from, gp_type from_type, int64_t start, int64_t end, void *to, gp_type type,
-		gp_row_size size)
+void
+gp_features_write(gp_env *env, const gp_features *f, gp_row_size size, void *to, gp_type type)
 {
-	double		whole = (size == GP_ROW_SUM ? row_sum : row_length) (from, from_type, start, end);
+	const void *from = f->csr ? f->csr->value : f->dense;
 
-	for (int64_t k = start; k < end; k++)
-		gp_number_put(to, type, k, gp_number_at(from, from_type, k) / whole);
+	GP_EACH(env, i, f->rows, f->csr ? f->csr->start[i] : i * f->dims)
+	{
+		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
+		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
+		double		whole = size == GP_ROW_KEPT ? 1.0 :
+			(size == GP_ROW_SUM ? row_sum : row_length) (from, f->type, start, end);
+
+		for (int64_t k = start; k < end; k++)
+			gp_number_put(to, type, k, gp_number_at(from, f->type, k) / whole);
+	}
 }
 
 gp_csr *
@@ -82,7 +88,6 @@ gp_features *
 gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size size)
 {
 	gp_features *out = gp_features_of_dense(env, NULL, f->rows, f->dims, type);
-	const void *from = f->csr ? f->csr->value : f->dense;
 
 	if (f->csr)
 	{
@@ -93,12 +98,6 @@ gp_features_unit(gp_env *env, const gp_features *f, gp_type type, gp_row_size si
 	else
 		out->dense = gp_alloc_array(env, (int64_t) gp_size_mul(env, f->rows, f->dims),
 									gp_type_size(type));
-	GP_EACH(env, i, f->rows, f->csr ? f->csr->start[i] : i * f->dims)
-	{
-		int64_t		start = f->csr ? f->csr->start[i] : i * f->dims;
-		int64_t		end = f->csr ? f->csr->start[i + 1] : start + f->dims;
-
-		put_row(from, f->type, start, end, out->csr ? out->csr->value : out->dense, type, size);
-	}
+	gp_features_write(env, f, size, out->csr ? out->csr->value : out->dense, type);
 	return out;
 }

@@ -450,4 +450,7 @@ extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 
 #define GP_MAX_JITTER 1e-3		/* the largest that is any good */
 
+/* Refuses a kernel that has such an entry, or such a mean or sum of entries (evaluation.c). */
+extern void gp_kernel_check_finite(gp_env *env, double entry);
+
 #endif							/* GP_KERNEL_H */

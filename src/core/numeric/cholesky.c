@@ -39,6 +39,18 @@ gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first, doubl
 	return NAN;
 }
 
+double
+gp_covariance_root(gp_device *dev, gp_matrix k, double unit, double first, double most,
+				   gp_matrix root, const char *what, const char *hint)
+{
+	double		jitter = gp_cholesky_jitter(dev, k, unit, first, most, root);
+
+	if (isnan(jitter))
+		gp_raise(dev->env, GP_ERR_DATA, hint, "the covariance of %s is not positive definite",
+				 what);
+	return jitter;
+}
+
 bool
 gp_orthonormalise(gp_device *dev, gp_matrix y, double first)
 {

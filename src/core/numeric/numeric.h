@@ -114,6 +114,10 @@ extern double gp_mean_diagonal(gp_device *dev, gp_matrix c);
 extern double gp_cholesky_jitter(gp_device *dev, gp_matrix k, double unit, double first,
 								 double most, gp_matrix root);
 
+/* The same; raises GP_ERR_DATA where none does, and names whose covariance it is. */
+extern double gp_covariance_root(gp_device *dev, gp_matrix k, double unit, double first,
+								 double most, gp_matrix root, const char *what, const char *hint);
+
 /*
  * The columns of y (n x s double) become orthonormal and keep their span, by the Cholesky factor of
  * y'y (Halko, Martinsson and Tropp 2011, 4.5).  first is its first jitter, of its trace.  Columns

@@ -84,22 +84,7 @@ label_system_open(gp_device *dev, const gp_csr *s, const int32_t *labelled, int6
 	for (int64_t k = 0; k < n; k++)
 		label_at[place[labelled[k]]] = (int32_t) k;
 	/* S among the labels: the columns of their rows that are labels themselves */
-	const double *from = l.rows->value;
-	l.own = gp_csr_create(env, n, n, gp_csr_entries(l.rows), GP_DOUBLE);
-	double	   *to = l.own->value;
-	int64_t		at = 0;
-
-	GP_EACH(env, k, n, l.rows->start[k])
-	{
-		for (int64_t e = l.rows->start[k]; e < l.rows->start[k + 1]; e++)
-		{
-			if (label_at[l.rows->col[e]] < 0)
-				continue;
-			l.own->col[at] = label_at[l.rows->col[e]];
-			to[at++] = from[e];
-		}
-		l.own->start[k + 1] = at;
-	}
+	l.own = gp_csr_select(env, l.rows, NULL, n, label_at, n);
 	l.cols = gp_csr_transpose(env, l.rows);
 	gp_free_all(env, label_at, place);
 	return l;

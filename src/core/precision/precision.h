@@ -44,9 +44,9 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
 /*
  * Solves H X = B for single elements of B, all columns at once, until the error has fallen to the
  * tolerance or so many iterations are done.  Columns should be of one size, for the error is that
- * of all of them: in H's norm, relative to the solution where whole is 0.  For right sides M Y / e,
- * whole is |Y|^2 / e, and the error relative to the root of whole - <B, X> = <Y, (K(t,t) + e I)^-1
- * Y>: a residual would be small as soon as the labels are met, long before anybody else has heard
+ * of all of them: in H's norm, relative to the solution where energy is 0.  For right sides
+ * M Y / e, energy is |Y|^2 / e, and the error relative to the root of
+ * energy - <B, X> = <Y, (K(t,t) + e I)^-1 Y>: a residual would be small as soon as the labels are met, long before anybody else has heard
  * of them.  Where priors are wide a step may bring little though the end is far, so that the
  * residual has to fall as much.  X is nodes x cols of the type, scaled by the root of H's diagonal:
  * row i times gp_precision_unscale(p, i) is the solution. Owned by the caller.
@@ -55,7 +55,7 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
  * it: what takes the most steps to hear of, the far away, is mostly in it.
  */
 extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b,
-									double whole, double tolerance, int most, gp_matrix *start,
+									double energy, double tolerance, int most, gp_matrix *start,
 									gp_effort *effort);
 extern double gp_precision_unscale(const gp_precision *p, int64_t node);
 
@@ -125,7 +125,7 @@ extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *no
  * Labels of which no other label can know anything, being alone in their component: without theirs
  * the posterior mean is exactly 0, and rounding must not hint at the class.  Owned by the caller.
  */
-extern bool *gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
+extern bool *gp_probe_lone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
 
 /* ---- the fit ---- */
 

@@ -3,8 +3,7 @@
  */
 #include "precision_fit.h"
 
-#define ROUGH 1e-2				/* the error while priors are compared, */
-#define ROUGH_NUGGET 1.0		/* at a nugget where little depends on it */
+#define ROUGH_NUGGET 1.0		/* where little depends on it, while priors are compared */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed, */
 /* nor one to a larger nugget, which a space of few products flatters */
 #define WORTH_NOISE 0.02
@@ -13,7 +12,7 @@
  * it does. */
 static bool
 try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, double nugget,
-		  double tolerance, double worth)
+		  double worth)
 {
 	gp_prior_score *score = &all->tried[all->n];
 	double		total;
@@ -22,7 +21,7 @@ try_prior(gp_precision_fit *f, gp_prior_choice *all, double sigma2, int d, doubl
 		return false;
 	f->env->progress(f->env, GP_PHASE_NUGGET, all->n, GP_PRIORS_TRIED);
 	gp_precision_set_prior(f, sigma2, d);
-	gp_precision_solve_labels(f, nugget, tolerance, NULL);
+	gp_precision_solve_labels(f, nugget, gp_precision_compare_tolerance(f), NULL);
 	double		error = gp_precision_loo_error(f, &total);
 	*score = (gp_prior_score) {sigma2, d, nugget, total > 0.0 ? 1.0 - error / total : 0.0};
 	all->n++;
@@ -40,12 +39,11 @@ static void
 try_nuggets(gp_precision_fit *f, gp_prior_choice *all)
 {
 	gp_prior_score best = all->tried[all->best];
-	bool		smaller = try_prior(f, all, best.sigma2, best.d, 0.1 * best.nugget,
-									GP_PRECISION_ROUGH, WORTH);
+	bool		smaller = try_prior(f, all, best.sigma2, best.d, 0.1 * best.nugget, WORTH);
 
 	for (double larger = 10.0 * best.nugget; f->space && !smaller && larger <= GP_NUGGET_MAX;
 		 larger *= 10.0)
-		if (!try_prior(f, all, best.sigma2, best.d, larger, GP_PRECISION_ROUGH, WORTH_NOISE))
+		if (!try_prior(f, all, best.sigma2, best.d, larger, WORTH_NOISE))
 			break;
 }
 
@@ -54,19 +52,18 @@ gp_precision_choose_nugget(gp_precision_fit *f)
 {
 	gp_prior_choice all = {.chooses_nugget = true};
 
-	try_prior(f, &all, f->sigma2, f->d, GP_PRECISION_NUGGET, GP_PRECISION_ROUGH, WORTH);
+	try_prior(f, &all, f->sigma2, f->d, GP_PRECISION_NUGGET, WORTH);
 	try_nuggets(f, &all);
 	return all.tried[all.best].nugget;
 }
 
 /* Tries reaches in their order as long as they serve better; true when one does. */
 static bool
-follow(gp_precision_fit *f, gp_prior_choice *all, const double *sigma2, int n, double nugget,
-	   double rough)
+follow(gp_precision_fit *f, gp_prior_choice *all, const double *sigma2, int n, double nugget)
 {
 	int			k = 0;
 
-	while (k < n && try_prior(f, all, sigma2[k], all->tried[all->best].d, nugget, rough, WORTH))
+	while (k < n && try_prior(f, all, sigma2[k], all->tried[all->best].d, nugget, WORTH))
 		k++;
 	return k > 0;
 }
@@ -77,25 +74,20 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 	gp_prior_choice all = {.n = 1, .tried[0] = {10.0, 2, GP_NUGGET_FEW, NAN}};
 	static const double wider[] = {50.0, 200.0, 1000.0};
 	static const double narrower[] = {2.0, 0.2};
-	double		nugget = ROUGH_NUGGET;
-	double		rough = ROUGH;
 
 	if (f->targets->few || f->targets->flat)
 		return all;
 	all.n = 0;
 	gp_precision_set_targets(f, true);
 	all.chooses_nugget = f->costly_products;
-	if (all.chooses_nugget)
-	{
-		nugget = GP_PRECISION_NUGGET;
-		rough = GP_PRECISION_ROUGH;
-	}
+	double		nugget = all.chooses_nugget ? GP_PRECISION_NUGGET : ROUGH_NUGGET;
+
 	/* The widest prior needs the largest space. */
 	gp_precision_span(f, plan, wider[0], 2);
-	try_prior(f, &all, 10.0, 2, nugget, rough, WORTH);
-	try_prior(f, &all, 10.0, 1, nugget, rough, WORTH);
-	if (!follow(f, &all, wider, f->costly_products ? 1 : 3, nugget, rough))
-		follow(f, &all, narrower, 2, nugget, rough);
+	try_prior(f, &all, 10.0, 2, nugget, WORTH);
+	try_prior(f, &all, 10.0, 1, nugget, WORTH);
+	if (!follow(f, &all, wider, f->costly_products ? 1 : 3, nugget))
+		follow(f, &all, narrower, 2, nugget);
 	if (all.chooses_nugget)
 		try_nuggets(f, &all);
 	return all;

@@ -17,7 +17,6 @@
 #define FEWEST_COLOURS 8		/* of labels */
 /* columns that stand for many classes while a nugget is looked for */
 #define SKETCH 8
-#define COARSE 1e-2				/* the error while a nugget is looked for */
 #define FEW_LABELS 0.05			/* of the nodes: so many that a system of theirs takes no time */
 #define MOST_LOST 1e-2			/* of a start, to rounding */
 
@@ -112,8 +111,8 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	f->costly_products = problem->costly_products || gp_precision_is_costly(s) ||
 		(problem->loo_only && problem->features && has_few_labels(problem));
 	f->p = gp_precision_open(dev, s, problem->type);
-	f->alone = gp_probe_alone(f->env, s, problem->labelled, problem->nlabelled);
-	f->at = gp_alloc_figures(f->env, room, sizeof(double));
+	f->lone = gp_probe_lone(f->env, s, problem->labelled, problem->nlabelled);
+	f->fitted = gp_alloc_figures(f->env, room, sizeof(double));
 	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
 	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
 	f->least = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
@@ -126,7 +125,7 @@ gp_precision_fit_close(gp_precision_fit *f)
 	if (f->p)
 		gp_precision_close(f->p);
 	forget(f);
-	gp_free_all(f->env, f->sketch, f->colour, f->alone, f->at, f->variance, f->least, f->index);
+	gp_free_all(f->env, f->sketch, f->colour, f->lone, f->fitted, f->variance, f->least, f->index);
 }
 
 void
@@ -207,7 +206,7 @@ read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first,
 		f->least[k] = scaled ? gp_precision_least(f->p, node)
 			: gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
-			f->at[k * columns + first + j] = unscale * host[k * cols + j];
+			f->fitted[k * columns + first + j] = unscale * host[k * cols + j];
 		if (probe >= 0 && probe < cols)
 			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node)
 				* host[k * cols + probe];
@@ -236,11 +235,11 @@ read_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double 
 }
 
 gp_matrix
-gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double whole,
+gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double energy,
 				 double tolerance, gp_matrix *start)
 {
 	gp_effort	effort;
-	gp_matrix	x = gp_precision_solve(f->p, cols, b, whole, tolerance, GP_PRECISION_MOST, start,
+	gp_matrix	x = gp_precision_solve(f->p, cols, b, energy, tolerance, GP_PRECISION_MOST, start,
 									   &effort);
 
 	f->run_error = effort.error;
@@ -250,7 +249,7 @@ gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double
 
 /* |Y|^2 / e for right sides Y / e. */
 static double
-whole_of(const gp_precision_fit *f, const gp_elements *b)
+energy_of(const gp_precision_fit *f, const gp_elements *b)
 {
 	double		sum = 0.0;
 
@@ -260,7 +259,7 @@ whole_of(const gp_precision_fit *f, const gp_elements *b)
 }
 
 double
-gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k)
+gp_precision_leverage(const gp_precision_fit *f, int64_t k)
 {
 	return fmax(f->least[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
@@ -306,7 +305,7 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	const gp_problem *problem = f->problem;
 	int64_t		n = f->s->rows;
 	int64_t		m = problem->nlabelled;
-	double		share = sqrt(f->columns + 1.0);
+	double		scale = sqrt(f->columns + 1.0);
 	double		former = f->error;
 	double	   *level = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m);
@@ -317,8 +316,8 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 	/* One column of so many counts less: its error is that of all classes, and of as many
 	 * targets. */
 	f->error = 0.0;
-	gp_matrix	x = gp_precision_run(f, 1, &b, whole_of(f, &b), share * tolerance, &start);
-	f->error = fmax(former, f->error / share);
+	gp_matrix	x = gp_precision_run(f, 1, &b, energy_of(f, &b), scale * tolerance, &start);
+	f->error = fmax(former, f->error / scale);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(level, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
@@ -329,25 +328,25 @@ add_level(gp_precision_fit *f, double tolerance, double *mean)
 			mean[i * f->columns + c] += level[i];
 	}
 	for (int64_t e = 0; e < m * f->columns && !f->env->dry; e++)
-		f->at[e] += level[problem->labelled[e / f->columns]];
+		f->fitted[e] += level[problem->labelled[e / f->columns]];
 	gp_free(f->env, level);
 }
 
-/* Solves the columns in bands; the solution of one that is alone is kept where its means are not
- * asked for. */
+/* Solves the columns in bands; the solution of the only one is kept where its means are not asked
+ * for. */
 static void
 run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
 	int64_t		total = (int64_t) f->columns + f->colours;
-	bool		alone = total <= GP_PRECISION_BATCH;
+	bool		single = total <= GP_PRECISION_BATCH;
 
 	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
 		 gp_band_next(&band))
 	{
 		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, whole_of(f, &b), tolerance,
-										 alone ? &f->last : NULL);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, energy_of(f, &b), tolerance,
+										 single ? &f->last : NULL);
 
 		gp_elements_free(f->env, &b);
 		gp_matrix	rows = gp_gather(f->dev, x, f->problem->labelled, f->problem->nlabelled);
@@ -358,10 +357,10 @@ run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 		f->dev->destroy(f->dev, &rows);
 		if (mean)
 			read_means(f, x, true, band.first, mean);
-		else if (alone)
+		else if (single)
 		{
 			f->last = gp_precision_unscaled(f->p, &x);
-			f->solved = (gp_prior_score) {f->sigma2, f->d, nugget, f->run_error};
+			f->last_prior = (gp_prior_score) {f->sigma2, f->d, nugget, f->run_error};
 		}
 		f->dev->destroy(f->dev, &x);
 	}
@@ -397,16 +396,15 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 							  total, &b, plan->products);
 	gp_elements_free(f->env, &b);
 	gp_precision_set_prior(f, sigma2, d);
-	if (!(search_space(f, GP_PRECISION_NUGGET) <= GP_PRECISION_ROUGH))
+	if (!(search_space(f, GP_PRECISION_NUGGET) <= GP_TOLERANCE_COMPARED_COSTLY))
 		leave_space(f);
 }
 
 void
 gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
-	bool		whole = mean && f->level > 0.0;
-	double		level = whole ? 0.0 : f->level;
-	bool		solved;
+	bool		with_level = mean && f->level > 0.0;
+	double		level = with_level ? 0.0 : f->level;
 
 	f->noise = nugget * f->mean_diag;
 	if (f->space)
@@ -415,34 +413,40 @@ gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, 
 	{
 		/* From here on products refine the solution of one prior and nugget. */
 		f->last = gp_krylov_solution(f->space);
-		f->solved = (gp_prior_score) {0};
+		f->last_prior = (gp_prior_score) {0};
 		leave_space(f);
 	}
 	/* The last solution is that of the prior and the nugget in hand, and good enough. */
-	solved = f->last.data && !f->env->dry && f->solved.sigma2 == f->sigma2 &&
-		f->solved.d == f->d && f->solved.nugget == nugget && f->solved.score <= tolerance;
-	if (f->space == NULL && !solved)
+	const gp_prior_score *of = &f->last_prior;
+	bool		at_hand = f->last.data && !f->env->dry && of->sigma2 == f->sigma2 &&
+		of->d == f->d && of->nugget == nugget && of->score <= tolerance;
+	if (f->space == NULL && !at_hand)
 		run_bands(f, nugget, tolerance, mean);
 	else if (f->space == NULL)
 	{
 		/* What has been read at the labels stands; who takes the means is the last to need the
 		 * memory. */
-		f->error = fmax(f->error, f->solved.score);
+		f->error = fmax(f->error, f->last_prior.score);
 		if (mean)
 		{
 			read_means(f, f->last, false, 0, mean);
 			f->dev->destroy(f->dev, &f->last);
 		}
 	}
-	if (whole)
+	if (with_level)
 		add_level(f, tolerance, mean);
-	/* Each label's prediction without itself; at is the posterior mean of y less a level. */
+	/* Each label's prediction without itself; fitted is the posterior mean of y less a
+	 * level. */
 	GP_EACH(f->env, k, gp_items(f->env, f->problem->nlabelled), k * f->columns)
 	{
-		double		rest = 1.0 - gp_precision_share_of_noise(f, k);
+		double		rest = 1.0 - gp_precision_leverage(f, k);
 
 		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
-			f->loo[e] = f->alone[k] ? 0.0 : f->y[e] - level - (f->y[e] - level - f->at[e]) / rest;
+		{
+			double		y = f->y[e] - level;
+
+			f->loo[e] = f->lone[k] ? 0.0 : y - (y - f->fitted[e]) / rest;
+		}
 	}
 }
 
@@ -457,7 +461,8 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 	*total = 0.0;
 	GP_EACH(f->env, k, f->nindex, k * f->columns)
 	{
-		for (int64_t e = f->index[k] * f->columns; e < (f->index[k] + 1) * f->columns; e++)
+		for (int64_t e = (int64_t) f->index[k] * f->columns;
+			 e < ((int64_t) f->index[k] + 1) * f->columns; e++)
 		{
 			*total += f->y[e] * f->y[e];
 			ym += f->y[e] * f->loo[e];
@@ -473,7 +478,7 @@ gp_precision_nugget_error(void *state, double nugget)
 	gp_precision_fit *f = state;
 	double		total;
 
-	gp_precision_solve_labels(f, nugget, f->costly_products ? GP_PRECISION_ROUGH : COARSE, NULL);
+	gp_precision_solve_labels(f, nugget, gp_precision_compare_tolerance(f), NULL);
 	return f->env->dry ? 0.0 : gp_precision_loo_error(f, &total);
 }
 

@@ -12,11 +12,19 @@
 #define GP_PROBE_WORK 4e6
 
 #define GP_PRECISION_PRODUCTS 10	/* of a space that all priors share */
-/* where products are costly, the error while priors and nuggets are compared, */
-#define GP_PRECISION_ROUGH 1e-1
-#define GP_PRECISION_NUGGET 0.1	/* and a nugget that may stay */
+#define GP_PRECISION_NUGGET 0.1	/* that may stay where products are costly */
 /* entries of the graph's matrix from which a product takes a tenth of a second */
 #define GP_PRECISION_COSTLY 4e6
+
+/* Tolerances: errors of gp_precision_solve at which it ends; costly: where each product counts. */
+#define GP_TOLERANCE_COMPARED 1e-2	/* of priors and nuggets that are compared, of labels alone */
+#define GP_TOLERANCE_COMPARED_COSTLY 1e-1
+#define GP_TOLERANCE_FLOAT 1e-3	/* of the means in the end */
+#define GP_TOLERANCE_FLOAT_COSTLY 5e-2
+#define GP_TOLERANCE_DOUBLE 1e-8
+#define GP_TOLERANCE_VARIANCES 1e-3	/* that are exact */
+#define GP_TOLERANCE_PROBES 3e-2	/* no better than what probes miss */
+#define GP_TOLERANCE_PROBES_COSTLY 1e-1
 
 /* True for a graph on which each product counts. */
 static inline bool
@@ -44,22 +52,27 @@ typedef struct gp_precision_fit
 	double	   *sketch;			/* m x SKETCH of many classes, or NULL */
 	int32_t		colours;
 	int32_t    *colour;			/* of each label */
-	bool	   *alone;			/* labels without another one in their component */
+	bool	   *lone;			/* labels without another one in their component */
 	double		level;			/* what the right sides of classes are less than y: see
 								 * right_sides */
-	double	   *at;				/* m x columns: the posterior mean of y at the labels */
+	double	   *fitted;			/* m x columns: the posterior mean of y at the labels */
 	double	   *variance;		/* m: V_ii at the labels */
 	double	   *least;			/* m: what it is at least */
 	double	   *loo;			/* m x columns */
 	gp_matrix	last;			/* the last solution, where the next one may start from it, */
-	gp_prior_score solved;		/* of what: its prior and nugget, and the score's place has the
-								 * error */
+	gp_prior_score last_prior;	/* its prior and nugget; its error stands for the score */
 	gp_krylov  *space;			/* where few products serve all priors and nuggets, or NULL */
 	double		run_error;		/* of the last run */
 	double		error;			/* the worst one met since it was set to 0 */
 	int32_t    *index;			/* the labels that count */
 	int64_t		nindex;
 } gp_precision_fit;
+
+static inline double
+gp_precision_compare_tolerance(const gp_precision_fit *f)
+{
+	return f->costly_products ? GP_TOLERANCE_COMPARED_COSTLY : GP_TOLERANCE_COMPARED;
+}
 
 /* precision_fit.c: starts with the matrix of gp_precision_matrix. */
 extern void gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
@@ -85,9 +98,9 @@ extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double s
 extern void gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance,
 									  double *mean);
 
-/* The posterior variance of label k as a share of the noise, within its bounds: 1 / H_ii, and what
- * its own label alone leaves of a prior that is at most 1. */
-extern double gp_precision_share_of_noise(const gp_precision_fit *f, int64_t k);
+/* The leverage of label k, V_ii over the noise, within its bounds: 1 / H_ii, and what its own label
+ * alone leaves of a prior that is at most 1. */
+extern double gp_precision_leverage(const gp_precision_fit *f, int64_t k);
 
 /* The leave-one-out error of the predictions in hand, as gp_loo_error has it. */
 extern double gp_precision_loo_error(const gp_precision_fit *f, double *total);
@@ -103,9 +116,9 @@ extern void gp_elements_free(gp_env *env, gp_elements *b);
 extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols,
 							double value);
 
-/* Solves, and remembers the worst error; whole and start as for gp_precision_solve. */
+/* Solves, and remembers the worst error; energy and start as for gp_precision_solve. */
 extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b,
-								  double whole, double tolerance, gp_matrix *start);
+								  double energy, double tolerance, gp_matrix *start);
 
 /* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no
  * prior yet. */

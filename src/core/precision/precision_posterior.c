@@ -8,10 +8,6 @@
 
 #include <float.h>
 
-#define FINE_FLOAT 1e-3			/* the error of the solution in the end */
-#define FINE_COMPARED 1e-2		/* the same of labels alone, */
-#define FINE_COSTLY 5e-2			/* and where each product counts */
-#define FINE_DOUBLE 1e-8
 #define REFINE 1				/* nuggets between those of whole decades */
 #define SMALLEST_MEAN 1e-28		/* of the prior's diagonal */
 
@@ -26,11 +22,11 @@ solution_of(gp_precision_fit *f, double nugget)
 	out.loo_mean = f->loo;
 	out.loo_variance = gp_alloc_array(f->env, m, sizeof(double));
 	GP_EACH(f->env, e, gp_items(f->env, m * f->targets->columns), e)
-		quadratic += f->targets->y[e] * (f->targets->y[e] - f->at[e]) / f->noise;
+		quadratic += f->targets->y[e] * (f->targets->y[e] - f->fitted[e]) / f->noise;
 	/* log det (K(t,t) + e I) is not at hand without a factor. */
 	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
-		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_share_of_noise(f, k));
+		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_leverage(f, k));
 	gp_solution_widen(f->env, f->problem, f->targets, &out);
 	return out;
 }
@@ -124,24 +120,24 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	sparse_prior *prior = arg;
 	gp_env	   *env = prior->dev->env;
 	gp_precision_fit f;
-	double		fine;			/* the error of the solution in the end */
-	double		off;			/* the typical error of the variances */
 
 	gp_precision_fit_open(&f, prior->dev, problem, targets, prior->s);
-	fine = problem->type == GP_DOUBLE ? FINE_DOUBLE : f.costly_products ? FINE_COSTLY :
-		problem->loo_only ? FINE_COMPARED : FINE_FLOAT;
+	double		tolerance = problem->type == GP_DOUBLE ? GP_TOLERANCE_DOUBLE :
+		f.costly_products ? GP_TOLERANCE_FLOAT_COSTLY :
+		problem->loo_only ? GP_TOLERANCE_COMPARED : GP_TOLERANCE_FLOAT;
 	double		nugget = set_prior(&f, &out->plan);
 	if (isnan(nugget))
 		nugget = gp_nugget_choose(env, problem, targets, gp_precision_nugget_error, &f,
 								  GP_NUGGET_CLIMB, f.costly_products ? 0 : REFINE);
 	gp_precision_set_targets(&f, false);
 	f.error = 0.0;
-	gp_precision_solve_labels(&f, nugget, fine, out->mean);
-	if (f.error > fine)
+	gp_precision_solve_labels(&f, nugget, tolerance, out->mean);
+	if (f.error > tolerance)
 		gp_notice(env, "Use a smaller sigma2 or a larger nugget.",
 				  "conjugate gradients ended after %d iterations, with an error of about %.1g",
 				  GP_PRECISION_MOST, f.error);
-	off = problem->loo_only ? 0.0 : gp_precision_variances(&f, out->variance);
+	/* The typical error of the variances. */
+	double		off = problem->loo_only ? 0.0 : gp_precision_variances(&f, out->variance);
 	if (off > 0.0)
 		gp_notice(env, "Means are not affected.",
 				  "variances of unlabelled nodes are estimates, typically %.0f%% off", 100.0 * off);
@@ -153,7 +149,7 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	out->plan.exact_diagonal = off == 0.0;
 	/* Labelled nodes have the variances that leave-one-out went by. */
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
-		out->variance[problem->labelled[k]] = f.noise * gp_precision_share_of_noise(&f, k);
+		out->variance[problem->labelled[k]] = f.noise * gp_precision_leverage(&f, k);
 	gp_solution	solution = solution_of(&f, nugget);
 	gp_precision_fit_close(&f);
 	if (!problem->loo_only)

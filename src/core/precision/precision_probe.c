@@ -55,9 +55,9 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 }
 
 bool *
-gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
+gp_probe_lone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
 {
-	bool	   *alone = gp_alloc_figures(env, n, sizeof(bool));
+	bool	   *lone = gp_alloc_figures(env, n, sizeof(bool));
 	int32_t    *component = gp_graph_components(env, s->rows, s->start, s->col, s->value, false);
 	int32_t    *labels = env->dry ? gp_alloc_figures(env, s->rows, sizeof(int32_t)) :
 		gp_alloc_zero(env, s->rows, sizeof(int32_t));
@@ -65,7 +65,7 @@ gp_probe_alone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
 	for (int64_t k = 0; k < n && !env->dry; k++)
 		labels[component[labelled[k]]]++;
 	for (int64_t k = 0; k < n && !env->dry; k++)
-		alone[k] = labels[component[labelled[k]]] == 1;
+		lone[k] = labels[component[labelled[k]]] == 1;
 	gp_free_all(env, labels, component);
-	return alone;
+	return lone;
 }

@@ -327,25 +327,25 @@ start_from(gp_precision *p, gp_conjugate *g)
 /*
  * The error that so many steps have left, from the gain of the last fifth of them, which are not to
  * be too few: the square of the error at their start, but for what is still to come (Strakos and
- * Tichy 2002).  It is relative to what is left of the whole, of which rounding leaves something.
+ * Tichy 2002).  It is relative to what is left of the energy, of which rounding leaves something.
  */
 static double
-error_left(const double *energy, int steps, int least, double whole)
+error_left(const double *gained, int steps, int least, double energy)
 {
 	int			window = steps / 5 + 1 > least ? steps / 5 + 1 : least;
-	double		gain = energy[steps] - energy[steps - window < 0 ? 0 : steps - window];
-	double		scale = whole > 0.0 ? fmax(whole - energy[steps], 1e-7 * whole) : energy[steps];
+	double		gain = gained[steps] - gained[steps - window < 0 ? 0 : steps - window];
+	double		scale = energy > 0.0 ? fmax(energy - gained[steps], 1e-7 * energy) : gained[steps];
 
 	return window > steps ? 1.0 : sqrt(fmax(gain, 0.0) / scale);
 }
 
 gp_matrix
-gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double whole,
+gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double energy,
 				   double tolerance, int most, gp_matrix *start, gp_effort *effort)
 {
 	gp_conjugate *g = &p->g;
 	bool		started = prepare(p, cols, b, start);
-	double	   *energy = gp_alloc_zero(p->env, most + 1, sizeof(double));
+	double	   *gained = gp_alloc_zero(p->env, most + 1, sizeof(double));
 	double		first;
 	gp_matrix	x;
 
@@ -355,7 +355,7 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 	first = g->first;
 	if (started)
 	{
-		energy[0] = start_from(p, g);
+		gained[0] = start_from(p, g);
 		gp_conjugate_begin(g);
 	}
 	*effort = (gp_effort) {0, g->square > 0.0 ? 1.0 : 0.0};
@@ -368,11 +368,11 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double w
 			gp_raise(p->env, GP_ERR_RANGE, "Use a smaller sigma2 or a larger nugget.",
 					 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
 					 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
-		energy[k] = energy[k - 1] + gain;
+		gained[k] = gained[k - 1] + gain;
 		effort->error = p->env->dry ? k < USUAL_STEPS :
-			fmax(error_left(energy, k, started ? WARM_STEPS : 1, whole), sqrt(g->square / first));
+			fmax(error_left(gained, k, started ? WARM_STEPS : 1, energy), sqrt(g->square / first));
 	}
-	gp_free(p->env, energy);
+	gp_free(p->env, gained);
 	x = g->x;
 	g->x = (gp_matrix) {0};
 	return x;

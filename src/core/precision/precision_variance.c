@@ -7,13 +7,9 @@
 #include "precision_fit.h"
 
 #define EXACT_NODES 4096		/* up to which every variance is exact */
-#define WORK 4e6				/* nodes x colours that are cheap */
 #define FEWEST_COLOURS 14
 #define SAMPLE 32				/* nodes whose variance is probed apart */
 #define SAMPLE_COLUMNS 2		/* that they share: so few that they hardly meet */
-#define EXACT 1e-3				/* the error of the solutions */
-#define PROBE 3e-2				/* the same for probes, which are no better, */
-#define PROBE_COSTLY 1e-1			/* where each product counts: what probes miss is as much */
 
 /* Probes of all nodes, and of some of them apart. */
 typedef struct probes
@@ -58,9 +54,10 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 {
 	int64_t		n = f->s->rows;
 	bool		exact = n <= EXACT_NODES;
-	double		fine = exact ? EXACT : f->costly_products ? PROBE_COSTLY : PROBE;
+	double		tolerance = exact ? GP_TOLERANCE_VARIANCES :
+		f->costly_products ? GP_TOLERANCE_PROBES_COSTLY : GP_TOLERANCE_PROBES;
 	probes		all = {
-		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, WORK / (double) n),
+		.colours = exact ? (int32_t) n : (int32_t) fmax(FEWEST_COLOURS, GP_PROBE_WORK / (double) n),
 		.nsample = exact ? 0 : SAMPLE
 	};
 	int64_t		total = all.colours + (exact ? 0 : SAMPLE_COLUMNS);
@@ -83,7 +80,7 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 		for (int k = 0; k < all.nsample && !f->env->dry; k++)
 			gp_elements_add(&b, all.sample[k], all.colours + k % SAMPLE_COLUMNS, band.first,
 							band.count, gp_probe_sign(seed, all.sample[k]));
-		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, fine, NULL);
+		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, tolerance, NULL);
 
 		read_variances(f, x, &b, band.first, &all, variance);
 		gp_elements_free(f->env, &b);

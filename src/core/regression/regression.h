@@ -370,10 +370,11 @@ extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *proble
 										const gp_primal_rows *rows, double mean_diag);
 
 /*
- * Root becomes the Cholesky factor of gram + noise I, and w (r x columns) the solution of that
- * system for it; returns its log det.  Raises where the system is not positive definite
- * (targets.c).
+ * targets.c: gram becomes the Cholesky factor of gram + noise I; raises where that is not positive
+ * definite.  The same in root, and w (r x columns) becomes the solution of that system for it;
+ * returns its log det.
  */
+extern void gp_gram_root(gp_device *dev, gp_matrix gram, double noise);
 extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root,
 							gp_matrix w);
 

@@ -113,9 +113,7 @@ gp_check_mean_diagonal(gp_env *env, gp_type type, double mean)
 {
 	if (env->dry)
 		return;
-	if (!isfinite(mean))
-		gp_raise(env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
+	gp_kernel_check_finite(env, mean);
 	if (!(mean > 0.0))
 		gp_raise(env, GP_ERR_DATA,
 				 "Give the nodes features of ordinary size, or a bias such as sigma_b=0.1 in the kernel.",
@@ -196,14 +194,20 @@ gp_root_log_det(gp_device *dev, gp_matrix root)
 	return log_det;
 }
 
+void
+gp_gram_root(gp_device *dev, gp_matrix gram, double noise)
+{
+	dev->shift(dev, gp_matrix_diagonal(gram), noise);
+	if (dev->potrf(dev, gram) >= 0)
+		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
+				 "the factor's Gram matrix is not positive definite");
+}
+
 double
 gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root, gp_matrix w)
 {
 	dev->copy(dev, root, gram);
-	dev->shift(dev, gp_matrix_diagonal(root), noise);
-	if (dev->potrf(dev, root) >= 0)
-		gp_raise(dev->env, GP_ERR_DATA, "Give a larger nugget.",
-				 "the factor's Gram matrix is not positive definite");
+	gp_gram_root(dev, root, noise);
 	dev->trsm(dev, true, false, root, w);
 	dev->trsm(dev, true, true, root, w);
 	return gp_root_log_det(dev, root);

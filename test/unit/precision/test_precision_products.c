@@ -77,7 +77,7 @@ check_solved(gp_env *env)
 	products = 0;
 	gp_precision_solve_labels(&f, 0.1, 1e-4, mean);
 	for (int64_t k = 0; k < p.nlabelled; k++)
-		off = fmax(off, fabs(mean[p.labelled[k]] - f.at[k]));
+		off = fmax(off, fabs(mean[p.labelled[k]] - f.fitted[k]));
 	ok(products == 0 && off < 1e-9 && f.last.data == NULL, "what is solved gives its means without a product, and its memory");
 	gp_precision_solve_labels(&f, 0.1, 1e-4, NULL);
 	products = 0;

@@ -241,9 +241,7 @@ gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double mean)
 {
 	double		scale = mean > 0.0 && !ev->env->dry ? 1.0 / mean : 1.0;
 
-	if (!isfinite(mean))
-		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
+	gp_kernel_check_finite(ev->env, mean);
 	if (ev->state)
 		gp_state_numbers(ev->state, GP_PIECE_UNIT, step, pass, &scale, 1, 1);
 	return scale;

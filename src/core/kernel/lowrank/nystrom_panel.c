@@ -16,17 +16,13 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 	gp_device  *dev = ev->dev;
 	gp_matrix	mean_of_both = gp_transpose(dev, c);
 	double		most = ev->patient ? PATIENT_JITTER : GP_MAX_JITTER;
-	double		jitter;
 
 	dev->axpby(dev, 0.5, c, 0.5, mean_of_both);
 	double		mean = gp_mean_diagonal(dev, mean_of_both);
-	if (!isfinite(mean))
-		gp_raise(ev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
-	jitter = gp_cholesky_jitter(dev, mean_of_both, mean > 0.0 ? mean : 1.0, ev->jitter, most, c);
-	if (isnan(jitter))
-		gp_raise(ev->env, GP_ERR_DATA, "Try fewer landmarks, or strategy => 'exact'.",
-				 "the covariance of the landmarks is not positive definite");
+	gp_kernel_check_finite(ev->env, mean);
+	double		jitter = gp_covariance_root(dev, mean_of_both, mean > 0.0 ? mean : 1.0, ev->jitter,
+											most, c, "the landmarks",
+											"Try fewer landmarks, or strategy => 'exact'.");
 	ev->max_jitter = fmax(ev->max_jitter, jitter);
 	dev->destroy(dev, &mean_of_both);
 }

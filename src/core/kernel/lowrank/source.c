@@ -72,17 +72,7 @@ narrow_source(gp_eval *ev, gp_source *source)
 				place[s->col[k]] = found++;
 	}
 	gp_csr	   *out = gp_csr_create(ev->env, s->rows, cols, entries, s->type);
-	entries = 0;
-	GP_EACH(ev->env, i, s->rows, s->start[i])
-	{
-		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
-			if (place[s->col[k]] >= 0)
-			{
-				out->col[entries] = place[s->col[k]];
-				gp_number_put(out->value, s->type, entries++, gp_number_at(s->value, s->type, k));
-			}
-		out->start[i + 1] = entries;
-	}
+	gp_csr_select_into(ev->env, s, NULL, place, out);
 	gp_free(ev->env, place);
 	source->narrow = (gp_linear) {.csr = out,.dense = z->dense,.width = cols + z->dense.cols};
 	source->chain.z = &source->narrow;

@@ -95,9 +95,8 @@ gp_link_landmark_root(gp_device *dev, gp_matrix k)
 {
 	gp_matrix	root = dev->create(dev, k.rows, k.rows, GP_DOUBLE);
 
-	if (isnan(gp_cholesky_jitter(dev, k, gp_mean_diagonal(dev, k), JITTER, MOST_JITTER, root)))
-		gp_raise(dev->env, GP_ERR_DATA, "Try another kernel.",
-				 "the covariance of the landmark pairs is not positive definite");
+	gp_covariance_root(dev, k, gp_mean_diagonal(dev, k), JITTER, MOST_JITTER, root,
+					   "the landmark pairs", "Try another kernel.");
 	dev->destroy(dev, &k);
 	return root;
 }

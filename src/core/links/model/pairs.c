@@ -98,9 +98,7 @@ normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)
 			norm[i] += (double) row[i * width + c] * row[i * width + c];
 		mean += norm[i] / n;
 	}
-	if (!isfinite(mean))
-		gp_raise(env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
+	gp_kernel_check_finite(env, mean);
 	if (mean <= 0.0)
 		mean = 1.0;
 	GP_EACH(env, i, n, i * width)

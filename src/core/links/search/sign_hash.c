@@ -69,9 +69,7 @@ set_signs(gp_device *dev, gp_matrix y, int word, bool *known, uint64_t *code)
 		}
 	}
 	for (int k = 0; k < SLICE; k++)
-		if (!isfinite(mean[k]))
-			gp_raise(dev->env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-					 "the kernel overflows");
+		gp_kernel_check_finite(dev->env, mean[k]);
 	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		read_rows(dev, y, &band, block);

@@ -9,8 +9,7 @@ gp_trainer_open(gp_device *dev, gp_type type, uint64_t seed)
 	gp_trainer	t = {.dev = dev,.env = dev->env,.type = type,.seed = seed,.clip = INFINITY};
 
 	dev->env->objective = NAN;
-	t.dots = gp_trainer_matrix(&t, GP_TRAIN_ROWS, 1, GP_DOUBLE);
-	t.host = gp_trainer_own(&t, gp_alloc_figures(dev->env, GP_TRAIN_ROWS, sizeof(double)));
+	t.products = gp_long_dots_open(dev, GP_TRAIN_ROWS);
 	return t;
 }
 
@@ -21,6 +20,7 @@ gp_trainer_close(gp_trainer *t)
 		gp_free(t->env, t->memory[--t->nmemories]);
 	while (t->nmatrices > 0)
 		t->dev->destroy(t->dev, &t->matrix[--t->nmatrices]);
+	gp_long_dots_close(&t->products);
 	gp_free_all(t->env, t->memory, t->matrix);
 }
 
@@ -117,19 +117,11 @@ gp_trainer_elementwise(gp_trainer *t, gp_element_op op, double factor, gp_matrix
 double
 gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y)
 {
-	gp_device  *dev = t->dev;
 	double		sum = 0.0;
 
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	dots = gp_matrix_rows(t->dots, 0, band.count);
-
-		dev->row_dots(dev, dots, gp_matrix_rows(x, band.first, band.count),
-					  gp_matrix_rows(y, band.first, band.count));
-		dev->download(dev, gp_matrix_wrap(t->host, band.count, 1, GP_DOUBLE), dots);
-		for (int64_t i = 0; i < gp_items(t->env, band.count); i++)
-			sum += t->host[i];
-	}
+		sum += gp_long_dot(&t->products, gp_matrix_rows(x, band.first, band.count),
+						   gp_matrix_rows(y, band.first, band.count));
 	return sum;
 }
 

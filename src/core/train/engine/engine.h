@@ -11,6 +11,7 @@
 #ifndef GP_ENGINE_H
 #define GP_ENGINE_H
 
+#include "numeric/numeric.h"
 #include "train/train.h"
 
 #define GP_TRAIN_ROWS 1024
@@ -51,8 +52,7 @@ typedef struct gp_trainer
 	double		clip;			/* of a gradient's elements */
 	gp_parameter *parameter[GP_MOST_PARAMETERS];
 	int			nparameters;
-	gp_matrix	dots;			/* GP_TRAIN_ROWS x 1 double, on the device and on the host */
-	double	   *host;
+	gp_long_dots products;		/* of GP_TRAIN_ROWS rows */
 	gp_matrix  *matrix;			/* that are freed with the trainer */
 	int64_t		nmatrices;
 	void	  **memory;			/* the same of the host */
@@ -314,7 +314,7 @@ gp_exp(gp_trainer *t, double factor, gp_matrix y, gp_matrix a)
 extern int64_t gp_trainer_values(const gp_trainer *t);
 extern void gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave);
 
-/* sum x_ij y_ij, row by row in double. */
+/* sum x_ij y_ij, in double. */
 extern double gp_product_sum(gp_trainer *t, gp_matrix x, gp_matrix y);
 
 /* Adds an operation to a network that is not open yet. */

@@ -195,7 +195,7 @@ write_lengths(gp_trainer *t, gp_matrix x, gp_matrix column, double add)
 
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	dots = first(t->dots, band.count);
+		gp_matrix	dots = first(t->products.dots, band.count);
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
 
 		dev->row_dots(dev, dots, rows, rows);
@@ -525,7 +525,7 @@ pairs_panel(gp_trainer *t, gp_operation *op, const gp_band *band)
 	gp_matrix	cross = first(r->cross, rows);
 	gp_matrix	near = first(r->near, rows);
 	gp_matrix	level = first(r->level, rows);
-	gp_matrix	dots = first(t->dots, rows);
+	gp_matrix	dots = first(t->products.dots, rows);
 	double		square = f->amplitude * f->amplitude;
 	gp_matrix	picked[4];
 

@@ -62,11 +62,8 @@ gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 {
 	gp_matrix	own = gp_gather(dev, k, points->node, points->n);
 	gp_matrix	root = dev->create(dev, points->n, points->n, GP_DOUBLE);
-
-	double		jitter = gp_cholesky_jitter(dev, own, 1.0, FIRST_JITTER, LAST_JITTER, root);
-	if (isnan(jitter))
-		gp_raise(dev->env, GP_ERR_RANGE, "Scale the features to ordinary sizes.",
-				 "the landmarks' kernel is not positive definite");
+	double		jitter = gp_covariance_root(dev, own, 1.0, FIRST_JITTER, LAST_JITTER, root,
+											"the landmarks", "Scale the features to ordinary sizes.");
 	dev->destroy(dev, &own);
 	dev->trsm(dev, false, true, root, k);
 	dev->destroy(dev, &root);
