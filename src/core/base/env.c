@@ -139,16 +139,6 @@ gp_drop_spares(gp_env *env)
 	make_way(env, 0, 0);
 }
 
-/* A block that waits and has this size, or NULL. */
-static char *
-find_spare(gp_env *env, size_t bytes)
-{
-	for (int k = env->nspare - 1; k >= 0; k--)
-		if (header_of(env->spare[k])->bytes == bytes)
-			return take_spare(env, k);
-	return NULL;
-}
-
 /* Counts a block of so many bytes that has room for some, or all, of them. */
 static void *
 take(gp_env *env, size_t bytes, size_t room)
@@ -156,9 +146,14 @@ take(gp_env *env, size_t bytes, size_t room)
 	size_t		total = gp_alloc_size(bytes);
 
 	check_limit(env, total);
-	char	   *p = room == bytes ? find_spare(env, bytes) : NULL;
-	if (p)
-		return enter_block(env, p, header_of(p)->raw, bytes);
+	/* A block that waits and has this size. */
+	for (int k = env->nspare - 1; k >= 0 && room == bytes; k--)
+		if (header_of(env->spare[k])->bytes == bytes)
+		{
+			char	   *p = take_spare(env, k);
+
+			return enter_block(env, p, header_of(p)->raw, bytes);
+		}
 	make_way(env, total, env->peak);
 	char	   *raw = total == SIZE_MAX ? NULL : env->alloc(env, gp_alloc_size(room));
 	check_memory(env, raw, bytes);

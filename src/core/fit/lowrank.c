@@ -169,9 +169,8 @@ keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 
 	if (ev->state == NULL)
 		return;
-	ones = dev->create(dev, q.rows, 1, q.type);
+	ones = gp_filled(dev, q.rows, 1, q.type, 1.0);
 	sum = dev->create(dev, q.cols, 1, q.type);
-	dev->fill(dev, ones, 1.0);
 	dev->gemm(dev, true, false, 1.0, q, ones, 0.0, sum);
 	right = gp_copy(dev, sum, GP_DOUBLE);
 	l = root ? *root : gram_root(dev, q, noise);

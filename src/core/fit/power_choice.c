@@ -34,21 +34,6 @@ gp_power_problem(const gp_problem *problem)
 	return p;
 }
 
-/* The leave-one-out error of a solution. */
-static double
-solution_error(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-			   const gp_solution *solution)
-{
-	int64_t		n;
-	int32_t    *index = gp_loo_sample(env, targets, targets->m, &n);
-	double		total;
-	double		error = env->dry ? 0.0 :
-		gp_loo_error(problem, targets, solution->loo_mean, index, n, &total);
-
-	gp_free(env, index);
-	return error;
-}
-
 /* The error of one power, and its nugget; rows are those of Q at the labelled nodes. */
 static double
 try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_spectrum *s,
@@ -63,8 +48,13 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
 	gp_destroy_all(dev, &x, &f);
 	gp_solution solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
-	double		error = solution_error(ev->env, problem, targets, &solution);
+	int64_t		n;
+	int32_t    *index = gp_loo_sample(ev->env, targets, targets->m, &n);
+	double		total;
+	double		error = ev->env->dry ? 0.0 :
+		gp_loo_error(problem, targets, solution.loo_mean, index, n, &total);
 
+	gp_free(ev->env, index);
 	*nugget = solution.nugget;
 	gp_solution_free(dev, &solution);
 	return error;

@@ -230,13 +230,6 @@ gp_value_add_weights(gp_layer *t, const gp_value *a, const gp_value *b, int posi
 	return v;
 }
 
-/* Plain weights before mixed ones, by their values. */
-static bool
-goes_before(gp_variance a, gp_variance b)
-{
-	return a.mixed != b.mixed ? b.mixed : a.value < b.value;
-}
-
 void
 gp_value_apply_weight(gp_layer *t, gp_value *f, const gp_weight *w)
 {
@@ -272,8 +265,15 @@ gp_value_apply_weight(gp_layer *t, gp_value *f, const gp_weight *w)
 		f->number = gp_number_multiply(f->number, last->coef);
 		v.value = last->sigma * last->sigma;
 	}
-	for (at = f->nvariances; at > 0 && goes_before(v, f->variance[at - 1]); at--)
-		list[at] = f->variance[at - 1];
+	/* Plain weights stand before mixed ones, by their values. */
+	for (at = f->nvariances; at > 0; at--)
+	{
+		const gp_variance *before = &f->variance[at - 1];
+
+		if (v.mixed != before->mixed ? v.mixed : v.value >= before->value)
+			break;
+		list[at] = *before;
+	}
 	for (int i = 0; i < at; i++)
 		list[i] = f->variance[i];
 	list[at] = v;

@@ -64,12 +64,6 @@ is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* The bytes of the character of UTF-8 at p: its lead and what continues it. */
 static int
 character_length(const char *p)
@@ -112,7 +106,7 @@ lex_next(lexer *lex)
 {
 	lex_token   *token = &lex->token;
 
-	while (is_space(*lex->at))
+	while (*lex->at == ' ' || (*lex->at >= '\t' && *lex->at <= '\r'))
 	{
 		lex->at++;
 		lex->position++;

@@ -317,7 +317,7 @@ struct gp_pass
 	const int32_t *cols;		/* of a pass that makes columns */
 	int64_t		ncols;
 	int		   *uses;			/* left, for each step */
-	gp_matrix  *kept;
+	gp_matrix  *value;			/* of each step, once it is made */
 };
 
 extern gp_matrix gp_pass_run(gp_pass *pass, int step);
@@ -354,8 +354,7 @@ typedef struct gp_panel
 	int			nops;
 	const gp_operator *op[GP_MAX_OPS];
 	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
-	const struct gp_piece *kept;	/* the root of a fit, which few rows are solved with as it is
-									 * kept */
+	const struct gp_piece *stored_root; /* of a fit, which few rows are solved with as it stands */
 	gp_matrix	wanted;			/* the rows that the evaluation wants, once some were asked for */
 	double		value;
 } gp_panel;
@@ -432,7 +431,7 @@ typedef void (*gp_some_rows_of) (void *arg, const int32_t *index, int64_t n, gp_
 extern double gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg);
 extern double gp_factor_mean(gp_eval *ev, gp_factor *f);
 
-/* Has a panel, or all panels of a factor, hold the root that it had kept, for what is more than
+/* Has a panel, or all panels of a factor, hold its stored root, for what is more than
  * solving for few rows. */
 extern void gp_panel_load_root(gp_device *dev, gp_panel *panel);
 extern void gp_factor_load_roots(gp_device *dev, gp_factor *f);

@@ -29,11 +29,11 @@ gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 gp_matrix
 gp_pass_value(gp_pass *pass, int step)
 {
-	gp_matrix	kept = pass->kept[step];
+	gp_matrix	value = pass->value[step];
 
 	if (gp_step_is_chain(pass->ev, step))
 		return pass->chain(pass, step);
-	return --pass->uses[step] == 0 ? kept : gp_copy(pass->ev->dev, kept, kept.type);
+	return --pass->uses[step] == 0 ? value : gp_copy(pass->ev->dev, value, value.type);
 }
 
 /* Computes the value of a step that is no chain, from those of its arguments, which it takes. */
@@ -102,16 +102,16 @@ gp_pass_run(gp_pass *pass, int step)
 	gp_eval    *ev = pass->ev;
 
 	pass->uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
-	pass->kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_matrix));
+	pass->value = gp_alloc_zero(ev->env, step + 1, sizeof(gp_matrix));
 	gp_step_uses(ev, step, ev->kernel->is_chain, pass->uses);
 	for (int i = 0; i <= step; i++)
 	{
 		if (pass->uses[i] == 0 || gp_step_is_chain(ev, i))
 			continue;
 		ev->env->check_interrupts(ev->env);
-		pass->kept[i] = compute(pass, i);
+		pass->value[i] = compute(pass, i);
 	}
 	gp_matrix	out = gp_pass_value(pass, step);
-	gp_free_all(ev->env, pass->uses, pass->kept);
+	gp_free_all(ev->env, pass->uses, pass->value);
 	return out;
 }

@@ -14,15 +14,6 @@
 /* that are evaluated for all of them, but one edge is tried at least */
 #define ROWS 262144
 
-/* The first edge by its ends. */
-static int
-compare_ends(const gp_live_edge *a, const gp_live_edge *b)
-{
-	if (a->src != b->src)
-		return a->src < b->src ? -1 : 1;
-	return (a->dst > b->dst) - (a->dst < b->dst);
-}
-
 /* The largest effect first, whatever its sign. */
 static int
 compare_effect(const void *first, const void *second, void *unused)
@@ -32,7 +23,9 @@ compare_effect(const void *first, const void *second, void *unused)
 
 	if (fabs(a->effect) != fabs(b->effect))
 		return fabs(a->effect) > fabs(b->effect) ? -1 : 1;
-	return compare_ends(a, b);
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	return (a->dst > b->dst) - (a->dst < b->dst);
 }
 
 /*

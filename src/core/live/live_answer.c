@@ -144,7 +144,7 @@ evaluate_exact(live *s)
 	gp_live_diagonal(&s->r, s->row, s->points, s->prior);
 	memcpy(s->left, s->prior, s->points * sizeof(double));
 	gp_matrix	all = gp_live_columns(&s->r, col, ncols);
-	gp_live_forget(&s->r);
+	s->dev->destroy(s->dev, &s->r.whole);
 	gp_matrix	some = gp_gather(dev, all, s->row, s->points);
 	dev->destroy(dev, &all);
 	dev->download(dev, host, some);

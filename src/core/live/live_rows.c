@@ -34,7 +34,7 @@ gp_live_rows_open(gp_device *dev, const gp_live_question *question, bool all)
 void
 gp_live_rows_close(gp_live_rows *r)
 {
-	gp_live_forget(r);
+	r->dev->destroy(r->dev, &r->whole);
 	gp_eval_close(&r->ev);
 }
 
@@ -58,13 +58,6 @@ whole_kernel(gp_live_rows *r)
 	if (r->whole.data == NULL)
 		r->whole = gp_eval_full(&r->ev, root_step(r));
 	return r->whole;
-}
-
-void
-gp_live_forget(gp_live_rows *r)
-{
-	if (r->whole.data)
-		r->dev->destroy(r->dev, &r->whole);
 }
 
 void

@@ -38,9 +38,6 @@ extern void gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, dou
 /* Columns of the exact kernel, of all rows and anchors, owned by the caller. */
 extern gp_matrix gp_live_columns(gp_live_rows *r, const int32_t *col, int64_t ncols);
 
-/* Frees the whole exact kernel, if it was needed. */
-extern void gp_live_forget(gp_live_rows *r);
-
 /* The low-rank factor of all rows, with the power that the fit took, owned by the caller. */
 extern gp_factor *gp_live_factor(gp_live_rows *r);
 

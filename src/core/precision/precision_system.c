@@ -39,30 +39,12 @@ gp_csr *
 gp_precision_matrix(gp_env *env, const gp_graph *graph)
 {
 	gp_csr	   *u = gp_walk_matrix(env, graph, 1.0, GP_DOUBLE);
-	gp_csr	   *s = gp_csr_create(env, u->rows, u->cols, gp_csr_entries(u) + u->rows, GP_DOUBLE);
+	gp_csr	   *diagonal = gp_csr_identity(env, u->rows, GP_DOUBLE);
 
-	GP_EACH(env, i, u->rows, s->start[i])
-	{
-		/* Copies row i, which has no diagonal, with one of 0 at its sorted place. */
-		const double *from = u->value;
-		double	   *to = s->value;
-		int64_t		at = s->start[i];
-		int64_t		k = u->start[i];
-
-		for (; k < u->start[i + 1] && u->col[k] < i; k++)
-		{
-			s->col[at] = u->col[k];
-			to[at++] = 2.0 * from[k];
-		}
-		s->col[at] = (int32_t) i;
-		to[at++] = 0.0;
-		for (; k < u->start[i + 1]; k++)
-		{
-			s->col[at] = u->col[k];
-			to[at++] = 2.0 * from[k];
-		}
-		s->start[i + 1] = at;
-	}
+	gp_csr_scale(u, 2.0);
+	gp_csr_scale(diagonal, 0.0);
+	gp_csr	   *s = gp_csr_add(env, u, diagonal);
+	gp_csr_free(env, diagonal);
 	gp_csr_free(env, u);
 	return s;
 }
@@ -242,15 +224,11 @@ multiply(void *system, gp_matrix from, gp_matrix to)
 static void
 scale_rows(gp_precision *p, gp_matrix *x, bool up)
 {
-	gp_csr	   *scale = gp_csr_create(p->env, p->n, p->n, p->n, p->type);
+	gp_csr	   *scale = gp_csr_identity(p->env, p->n, p->type);
 	gp_matrix	out = p->g.product;
 
 	GP_EACH(p->env, i, gp_items(p->env, p->n), i)
-	{
-		scale->start[i + 1] = i + 1;
-		scale->col[i] = (int32_t) i;
 		gp_number_put(scale->value, p->type, i, up ? p->root[i] : p->inverse[i]);
-	}
 	p->dev->spmm(p->dev, 1.0, scale, *x, 0.0, out);
 	p->g.product = *x;
 	*x = out;

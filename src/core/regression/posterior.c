@@ -57,14 +57,6 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 }
 
 void
-gp_posterior_forget(gp_env *env, gp_posterior *out)
-{
-	gp_free(env, out->is_prior);
-	out->is_prior = NULL;
-	out->no_kernel = 0;
-}
-
-void
 gp_notice_no_kernel(gp_env *env, const gp_problem *problem, const gp_posterior *out)
 {
 	bool		values = problem->task == GP_TASK_VALUES;

@@ -83,19 +83,15 @@ sum_blocks(blocks *b)
 	b->gram = gp_alloc_array(dev->env, b->nblocks, sizeof(gp_matrix));
 	b->right = gp_alloc_array(dev->env, b->nblocks, sizeof(gp_matrix));
 	b->sum = gp_alloc_zero(dev->env, (int64_t) b->nblocks * columns, sizeof(double));
-	b->all_gram = dev->create(dev, rank, rank, GP_DOUBLE);
-	b->all_right = dev->create(dev, rank, columns + 1, GP_DOUBLE);
-	dev->fill(dev, b->all_gram, 0.0);
-	dev->fill(dev, b->all_right, 0.0);
+	b->all_gram = gp_filled(dev, rank, rank, GP_DOUBLE, 0.0);
+	b->all_right = gp_filled(dev, rank, columns + 1, GP_DOUBLE, 0.0);
 	for (int32_t k = 0; k < b->nblocks; k++)
 	{
-		b->gram[k] = dev->create(dev, rank, rank, GP_DOUBLE);
-		b->right[k] = dev->create(dev, rank, columns + 1, GP_DOUBLE);
+		b->gram[k] = gp_filled(dev, rank, rank, GP_DOUBLE, 0.0);
+		b->right[k] = gp_filled(dev, rank, columns + 1, GP_DOUBLE, 0.0);
 		/* The Gram matrix of a block, and its products with the targets, a band of rows at a
 		 * time. */
 		int64_t		n = b->start[k + 1] - b->start[k];
-		dev->fill(dev, b->gram[k], 0.0);
-		dev->fill(dev, b->right[k], 0.0);
 		for (gp_band band = gp_band_first(n, dev->row_block); band.count > 0; gp_band_next(&band))
 		{
 			const int32_t *index = b->order + b->start[k] + band.first;

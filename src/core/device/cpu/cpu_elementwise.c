@@ -126,16 +126,6 @@ each_tile(void *arg, int64_t tile, int worker)
 			row_double(job, i, r.col, r.cols);
 }
 
-static bool
-shapes_fit(gp_element_op op, gp_matrix y, gp_matrix a, gp_matrix b, gp_matrix c)
-{
-	int			reads = gp_element_reads(op);
-
-	return (reads < 1 || (a.type == y.type && a.cols == y.cols &&
-						  (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
-		(reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y));
-}
-
 void
 gp_cpu_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matrix a, gp_matrix b,
 				   gp_matrix c)
@@ -143,6 +133,10 @@ gp_cpu_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matr
 	elementwise_job job = {e, y, a, b, c, gp_grid_elements(y.rows, y.cols, TILE_ELEMENTS),
 					   gp_cpu_ops(dev, y.type)};
 
-	gp_cpu_require(dev, shapes_fit(e->op, y, a, b, c));
+	int			reads = gp_element_reads(e->op);
+
+	gp_cpu_require(dev, (reads < 1 || (a.type == y.type && a.cols == y.cols &&
+									   (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
+				   (reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y)));
 	gp_cpu_run(dev, each_tile, &job, job.grid.tiles);
 }

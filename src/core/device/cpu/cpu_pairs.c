@@ -142,19 +142,6 @@ gather(gp_matrix z, const int32_t *row, int64_t n, void *to)
 	return m;
 }
 
-/* The same of a dense z, whose rows are gathered. */
-static void
-multiply_dense(gp_matrix z, const int32_t *row, const int32_t *col, bool lower,
-			   pair_space *space, gp_matrix k)
-{
-	gp_matrix	left = gather(z, row, k.rows, space->left);
-
-	if (lower)
-		gp_blas_syrk(false, 1.0, left, 0.0, k);
-	else
-		gp_blas_gemm(false, true, 1.0, left, gather(z, col, k.cols, space->right), 0.0, k);
-}
-
 /* ---- tiles ---- */
 
 /* Rows that a tile of longest_tile looks at. */
@@ -314,8 +301,12 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 	/* The sum over a pair of blocks; pairs off the diagonal count twice. */
 	double		sum = 0;
 	gp_matrix	cross = gp_matrix_wrap(space->k, b.rows, b.cols, job->type);
-	if (job->zd != NULL)
-		multiply_dense(*job->zd, b.row, b.col, b.same, space, cross);
+	gp_matrix	left = job->zd ? gather(*job->zd, b.row, b.rows, space->left) : (gp_matrix) {0};
+	if (job->zd && b.same)
+		gp_blas_syrk(false, 1.0, left, 0.0, cross);
+	else if (job->zd)
+		gp_blas_gemm(false, true, 1.0, left, gather(*job->zd, b.col, b.cols, space->right), 0.0,
+					 cross);
 	else
 		multiply_sparse(job->zs, b.row, b.col, b.same, space, cross);
 	for (int i = 0; i < job->nstages; i++)

@@ -228,10 +228,9 @@ gp_state_load(gp_device *dev, const gp_piece *piece, gp_type type)
 gp_matrix
 gp_state_load_lower(gp_device *dev, const gp_piece *piece, int64_t n)
 {
-	gp_matrix	m = dev->create(dev, n, n, GP_DOUBLE);
+	gp_matrix	m = gp_filled(dev, n, n, GP_DOUBLE, 0.0);
 	double	   *at = piece->dense;
 
-	dev->fill(dev, m, 0.0);
 	for (int64_t i = 0; i < gp_items(dev->env, n); i++)
 	{
 		dev->upload(dev, gp_matrix_part(m, i, 0, 1, i + 1),

@@ -1,5 +1,10 @@
 /*
  * lowrank.h - what the files of the low-rank factor share.
+ *
+ * To be read in this order: nystrom.c makes the factor step by step; nystrom_panel.c makes the
+ * panels of an activation and their roots; source.c makes rows and columns of a panel that is not
+ * stored; panel.c applies the roots; product.c multiplies with the factor and takes rows of it.
+ * nystrom_parts.c refuses kernels with too many parts before anything is made.
  */
 #ifndef GP_LOWRANK_H
 #define GP_LOWRANK_H
@@ -17,7 +22,7 @@ typedef struct gp_nystrom
 								 * all are computed */
 	int		   *lasting;		/* operators between each step and the last, if no activation lies
 								 * between them, else -1 */
-	gp_factor **kept;			/* NULL before it is computed, and for linear steps */
+	gp_factor **factor;			/* of each step; NULL before it is computed, and for linear steps */
 } gp_nystrom;
 
 /*
@@ -71,8 +76,8 @@ extern void gp_source_columns(gp_eval *ev, const gp_source *s, gp_some_rows *som
 							  gp_matrix out);
 
 /* product.c: rows of a panel with a source before its root, of the evaluation's type. */
-extern void gp_factor_part_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
-								gp_matrix out);
+extern void gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
+						  gp_matrix out);
 
 /* nystrom_panel.c */
 

@@ -142,7 +142,7 @@ take_factor(gp_nystrom *ny, int step)
 		gp_linear_collect(ev, step, &f->terms);
 		return f;
 	}
-	f = ny->kept[step];
+	f = ny->factor[step];
 	if (--ny->uses[step] == 0)
 		return f;
 	return copy_factor(ev, f, ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n);
@@ -320,7 +320,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	gp_nystrom_check(ev, step);
 	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 	ny.lasting = find_lasting(ev, step);
-	ny.kept = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
+	ny.factor = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
 	gp_step_uses(ev, step, ev->kernel->is_linear, ny.uses);
 	for (int i = 0; i <= step; i++)
 	{
@@ -328,12 +328,12 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 			continue;
 		ev->env->check_interrupts(ev->env);
 		ev->hop = ny.hop ? ny.hop[i] : ev->hop;
-		ny.kept[i] = compute(&ny, i);
+		ny.factor[i] = compute(&ny, i);
 	}
 	ev->hop = 0;
 	gp_factor  *out = take_factor(&ny, step);
 	terms_to_panel(&ny, out);
-	gp_free_all(ev->env, ny.uses, ny.kept, ny.hop, ny.lasting);
+	gp_free_all(ev->env, ny.uses, ny.factor, ny.hop, ny.lasting);
 	return out;
 }
 

@@ -56,8 +56,8 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 	f->panel[0].p = panel;
 	f->panel[0].value = 1.0;
 	if (ny->ev->live)
-		f->panel[0].kept = gp_state_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
-										ny->na * (ny->na + 1) / 2);
+		f->panel[0].stored_root = gp_state_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
+												ny->na * (ny->na + 1) / 2);
 	else
 		f->panel[0].root = landmarks_root(ny, step, gp_gather(ny->ev->dev, panel, ny->landmark,
 															  ny->na));
@@ -79,7 +79,7 @@ gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source)
 		some[j] = ev->env->dry ? (int32_t) j : ny->landmark[j];
 	f->npanels = 1;
 	*panel = (gp_panel) {.p = {NULL, ev->n, ny->na, 0, ev->type},.source = source,.value = 1.0};
-	gp_factor_part_rows(ev, panel, some, ny->na, rows);
+	gp_panel_rows(ev, panel, some, ny->na, rows);
 	panel->root = landmarks_root(ny, step, rows);
 	gp_free(ev->env, some);
 	return f;
@@ -162,13 +162,13 @@ gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms, bool for_panel
 }
 
 /* What the row blocks of a deep activation share. */
-typedef struct deep_parts
+typedef struct deep_activation
 {
 	gp_matrix	qa[GP_MAX_LINEAR_TERMS];	/* landmarks' rows of each panel */
 	gp_linear	z;
 	gp_matrix	za;				/* landmarks' rows of the linear terms, as columns */
 	gp_stage	stage;
-} deep_parts;
+} deep_activation;
 
 /* The landmarks' rows of a whitened panel of a step, which are kept, or as they were. */
 static gp_matrix
@@ -195,26 +195,25 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 
 /* Whitens the panels, takes the norms and the landmarks' rows. */
 static void
-deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
+deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_activation *deep)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	int64_t		rows = gp_eval_rows(ev);
 	gp_matrix	temp = dev->create(dev, ev->n, 1, GP_DOUBLE);
-	gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
+	gp_matrix	norm = gp_filled(dev, ev->n, 1, GP_DOUBLE, 0.0);
 
-	memset(parts, 0, sizeof(*parts));
-	dev->fill(dev, norm, 0.0);
+	memset(deep, 0, sizeof(*deep));
 	for (int b = 0; b < f->npanels; b++)
 	{
 		gp_panel   *panel = &f->panel[b];
 
 		gp_panel_whiten(ev, panel);
-		parts->qa[b] = landmark_rows(ny, step, b, panel->p);
+		deep->qa[b] = landmark_rows(ny, step, b, panel->p);
 		/* the squared norms of its rows, and of the anchors' behind them */
 		for (int behind = 0; behind < (ev->live ? 2 : 1); behind++)
 		{
-			gp_matrix	some = behind ? parts->qa[b] : gp_matrix_rows(panel->p, 0, rows);
+			gp_matrix	some = behind ? deep->qa[b] : gp_matrix_rows(panel->p, 0, rows);
 			int64_t		first = behind ? ev->live_rows : 0;
 			gp_matrix	square = gp_matrix_rows(temp, first, some.rows);
 
@@ -224,14 +223,14 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_parts *parts)
 	}
 	if (f->terms.n > 0)
 	{
-		parts->z = gp_nystrom_terms(ny, step, &f->terms, false);
-		parts->za = dev->create(dev, parts->z.width, ny->na, ev->type);
-		gp_linear_rows(ev, &parts->z, ny->landmark, ny->na, parts->za);
-		gp_linear_norms(ev, &parts->z, temp);
+		deep->z = gp_nystrom_terms(ny, step, &f->terms, false);
+		deep->za = dev->create(dev, deep->z.width, ny->na, ev->type);
+		gp_linear_rows(ev, &deep->z, ny->landmark, ny->na, deep->za);
+		gp_linear_norms(ev, &deep->z, temp);
 		dev->axpby(dev, 1.0, temp, 1.0, norm);
 	}
 	dev->destroy(dev, &temp);
-	parts->stage = (gp_stage) {.map = GP_MAP_RELU,.scale = 1.0,.diag = norm};
+	deep->stage = (gp_stage) {.map = GP_MAP_RELU,.scale = 1.0,.diag = norm};
 }
 
 gp_matrix
@@ -239,12 +238,12 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
-	deep_parts	parts;
+	deep_activation	deep;
 	int64_t		height = gp_min64(gp_eval_rows(ev), dev->row_block);
 	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
 	gp_matrix	out = f->panel[0].p;
 
-	deep_prepare(ny, step, f, &parts);
+	deep_prepare(ny, step, f, &deep);
 	if (out.cols != ny->na)
 		out = create_panel(ny);
 	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0;
@@ -254,19 +253,19 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 
 		for (int b = 0; b < f->npanels; b++)
 			dev->gemm(dev, false, true, f->panel[b].value,
-					  gp_matrix_rows(f->panel[b].p, band.first, band.count), parts.qa[b],
+					  gp_matrix_rows(f->panel[b].p, band.first, band.count), deep.qa[b],
 					  b == 0 ? 0.0 : 1.0, part);
 		if (f->terms.n > 0)
-			gp_linear_times(ev, &parts.z, band.first, band.count, parts.za, 1.0, part);
-		dev->map(dev, &parts.stage, part, band.first, ny->landmark);
+			gp_linear_times(ev, &deep.z, band.first, band.count, deep.za, 1.0, part);
+		dev->map(dev, &deep.stage, part, band.first, ny->landmark);
 		dev->copy(dev, gp_matrix_rows(out, band.first, band.count), part);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
 	/* Frees what deep_prepare made */
 	for (int b = 0; b < f->npanels; b++)
-		ev->dev->destroy(ev->dev, &parts.qa[b]);
-	gp_linear_free(ev, &parts.z);
-	gp_destroy_all(ev->dev, &parts.za, &parts.stage.diag);
+		ev->dev->destroy(ev->dev, &deep.qa[b]);
+	gp_linear_free(ev, &deep.z);
+	gp_destroy_all(ev->dev, &deep.za, &deep.stage.diag);
 	dev->destroy(dev, &block);
 	if (out.data == f->panel[0].p.data)
 		f->panel[0].p.data = NULL;

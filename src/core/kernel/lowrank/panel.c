@@ -16,9 +16,9 @@ gp_factor_rank(const gp_factor *factor)
 void
 gp_panel_load_root(gp_device *dev, gp_panel *panel)
 {
-	if (panel->kept)
-		panel->root = gp_state_load_lower(dev, panel->kept, panel->p.cols);
-	panel->kept = NULL;
+	if (panel->stored_root)
+		panel->root = gp_state_load_lower(dev, panel->stored_root, panel->p.cols);
+	panel->stored_root = NULL;
 }
 
 void
@@ -31,11 +31,11 @@ gp_factor_load_roots(gp_device *dev, gp_factor *f)
 void
 gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
-	if (panel->kept && left)
+	if (panel->stored_root && left)
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
-				 "a root that is kept solves from the right alone");
-	if (panel->kept)
-		gp_state_solve(dev, panel->kept, true, x);
+				 "a stored root solves from the right alone");
+	if (panel->stored_root)
+		gp_state_solve(dev, panel->stored_root, true, x);
 	else if (panel->root.data)
 		dev->trsm(dev, left, true, panel->root, x);
 	if (panel->value != 1.0)

@@ -23,7 +23,7 @@ typedef struct product
 } product;
 
 /* One panel of it. */
-typedef struct term
+typedef struct panel_product
 {
 	const gp_panel *panel;
 	int64_t		at;				/* its first row of x */
@@ -31,7 +31,7 @@ typedef struct term
 	gp_matrix	right;			/* the landmarks' rows of the explicit factor, as columns */
 	gp_matrix	c;
 	gp_matrix	sum;			/* C x of all rows, all operators applied but perhaps the first */
-} term;
+} panel_product;
 
 /* True where an operator is left for the last moment, a block of rows at a time. */
 static bool
@@ -56,7 +56,7 @@ columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 
 /* A panel's rows of x at the columns of now, without the last ones that have nothing there. */
 static gp_matrix
-rows_of_x(const product *p, const term *t)
+rows_of_x(const product *p, const panel_product *t)
 {
 	int64_t		rows = t->panel->p.cols;
 
@@ -67,7 +67,8 @@ rows_of_x(const product *p, const term *t)
 
 /* block = C[row ..] x + beta block. */
 static void
-add_rows_of_source(const product *p, const term *t, int64_t row, double beta, gp_matrix block)
+add_rows_of_source(const product *p, const panel_product *t, int64_t row, double beta,
+				   gp_matrix block)
 {
 	gp_matrix	x = rows_of_x(p, t);
 	gp_matrix	c = gp_matrix_part(t->c, 0, 0, block.rows, x.rows);
@@ -79,7 +80,7 @@ add_rows_of_source(const product *p, const term *t, int64_t row, double beta, gp
 
 /* The same of all rows, which are made some columns at a time. */
 static void
-add_columns_of_source(const product *p, const term *t, gp_matrix sum)
+add_columns_of_source(const product *p, const panel_product *t, gp_matrix sum)
 {
 	gp_device  *dev = p->ev->dev;
 	gp_matrix	x = rows_of_x(p, t);
@@ -105,7 +106,7 @@ add_columns_of_source(const product *p, const term *t, gp_matrix sum)
 
 /* The sum of a panel for all rows, as far as it is not left for the last moment. */
 static void
-sum_over_rows(const product *p, term *t)
+sum_over_rows(const product *p, panel_product *t)
 {
 	gp_eval    *ev = p->ev;
 	gp_device  *dev = ev->dev;
@@ -130,7 +131,7 @@ sum_over_rows(const product *p, term *t)
 
 /* block += what a panel has of some rows. */
 static void
-add_panel(const product *p, const term *t, int64_t row, gp_matrix block)
+add_panel(const product *p, const panel_product *t, int64_t row, gp_matrix block)
 {
 	gp_device  *dev = p->ev->dev;
 	const gp_panel *panel = t->panel;
@@ -154,12 +155,12 @@ add_panel(const product *p, const term *t, int64_t row, gp_matrix block)
 }
 
 /* Makes what a panel needs for any number of columns. */
-static term
-open_term(gp_eval *ev, const gp_panel *panel, int64_t at)
+static panel_product
+open_panel_product(gp_eval *ev, const gp_panel *panel, int64_t at)
 {
 	gp_device  *dev = ev->dev;
 	const gp_source *s = panel->source;
-	term		t = {.panel = panel,.at = at};
+	panel_product t = {.panel = panel,.at = at};
 
 	t.by_rows = s && s->terms == NULL &&
 		(s->chain.z->width <= gp_max64(s->na, WIDEST_FACTOR) ||
@@ -182,11 +183,11 @@ gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 	int64_t		width = columns_at_once(ev, f, x.cols);
 	int64_t		height = gp_min64(n, dev->row_block);
 	gp_matrix	full = dev->create(dev, height, width, ev->type);
-	term	   *t = gp_alloc_zero(ev->env, gp_max64(1, f->npanels), sizeof(term));
+	panel_product *t = gp_alloc_zero(ev->env, gp_max64(1, f->npanels), sizeof(panel_product));
 	int64_t		at = 0;
 
 	for (int b = 0; b < f->npanels; at += f->panel[b++].p.cols)
-		t[b] = open_term(ev, &f->panel[b], at);
+		t[b] = open_panel_product(ev, &f->panel[b], at);
 	for (p.cols = gp_band_first(x.cols, width); p.cols.count > 0; gp_band_next(&p.cols))
 	{
 		for (int b = 0; b < f->npanels; b++)
@@ -213,8 +214,8 @@ gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 }
 
 void
-gp_factor_part_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
-					gp_matrix out)
+gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
+			  gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
 	gp_some_rows *some = gp_some_rows_open(ev, panel, index, n);
@@ -253,7 +254,7 @@ places_wanted(gp_eval *ev, gp_panel *panel, const int32_t *index, int64_t n)
 	if (panel->wanted.data == NULL)
 	{
 		panel->wanted = ev->dev->create(ev->dev, ev->nwanted, panel->p.cols, ev->type);
-		gp_factor_part_rows(ev, panel, ev->wanted, ev->nwanted, panel->wanted);
+		gp_panel_rows(ev, panel, ev->wanted, ev->nwanted, panel->wanted);
 	}
 	return place;
 }
@@ -283,7 +284,7 @@ gp_factor_rows(gp_eval *ev, gp_factor *f, const int32_t *index, int64_t n, gp_ma
 		gp_matrix	rows = {0};
 
 		if (made)
-			gp_factor_part_rows(ev, panel, index, n, part);
+			gp_panel_rows(ev, panel, index, n, part);
 		else if (index)
 			rows = dev->create(dev, height, panel->p.cols, panel->p.type);
 		for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
