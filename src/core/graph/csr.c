@@ -193,6 +193,28 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 	return t;
 }
 
+int64_t
+gp_csr_longest(gp_env *env, const gp_csr *s, int64_t n, bool columns)
+{
+	int64_t		lines = columns ? s->cols : s->rows;
+	int32_t    *length = gp_alloc_zero(env, lines, sizeof(int32_t));
+	int64_t		most = 0;
+	int64_t		sum = 0;
+
+	for (int64_t i = 0; i < s->rows; i++)
+		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
+			length[columns ? s->col[k] : i]++;
+	for (int64_t i = 0; i < lines; i++)
+		most = gp_max64(most, length[i]);
+	int64_t    *count = gp_alloc_zero(env, most + 1, sizeof(int64_t));	/* of each length */
+	for (int64_t i = 0; i < lines; i++)
+		count[length[i]]++;
+	for (; most > 0 && n > 0; n -= count[most--])
+		sum += most * gp_min64(count[most], n);
+	gp_free_all(env, count, length);
+	return sum;
+}
+
 void
 gp_csr_select_into(gp_env *env, const gp_csr *s, const int32_t *index, const int32_t *newcol,
 				   gp_csr *out)

@@ -127,6 +127,9 @@ extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 extern gp_csr *gp_csr_of_dense(gp_env *env, const void *dense, int64_t rows, int64_t dims,
 							   int64_t entries, gp_type from, gp_type type);
 
+/* How many entries the n longest rows have, or columns. */
+extern int64_t gp_csr_longest(gp_env *env, const gp_csr *s, int64_t n, bool columns);
+
 /*
  * Rows index[0 .. n) of s (NULL: the first n), columns renumbered by newcol (NULL: as they are), or
  * left out where that is negative; or the same in a matrix that has room for them.

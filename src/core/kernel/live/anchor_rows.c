@@ -195,8 +195,7 @@ gp_anchors_fill(gp_eval *ev, gp_piece_kind kind, int site, const gp_terms *terms
 	if (cols != gp_anchors_width(ev, terms) ||
 		(sparse && (sparse->rows != anchors || sparse->csr == NULL)) ||
 		(dense && (dense->rows != anchors || dense->dense == NULL)))
-		gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
-				 "the live state does not fit its kernel");
+		gp_state_refuse(ev->env);
 	/* Where the same columns are sparse as in the fit, each part takes its own. */
 	if (z->csr == NULL || sparse == NULL || z->dense.cols != (dense ? dense->cols : 0) ||
 		(dense && column_now(ev, terms, sparse->cols) != z->csr->cols))

@@ -46,6 +46,12 @@ gp_state_find(const gp_live_state *state, gp_piece_kind kind, int site, int part
 	return NULL;
 }
 
+void
+gp_state_refuse(gp_env *env)
+{
+	gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the live state does not fit its kernel");
+}
+
 const gp_piece *
 gp_state_need(gp_env *env, const gp_live_state *state, gp_piece_kind kind, int site, int part,
 			  int64_t rows)
@@ -53,8 +59,7 @@ gp_state_need(gp_env *env, const gp_live_state *state, gp_piece_kind kind, int s
 	const gp_piece *piece = gp_state_find(state, kind, site, part);
 
 	if (piece == NULL || piece->rows != rows || piece->dense == NULL)
-		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
-				 "the live state does not fit its kernel");
+		gp_state_refuse(env);
 	return piece;
 }
 
@@ -191,23 +196,8 @@ gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, int part, cons
 	piece->type = s->type;
 	if (state->env->dry)
 	{
-		/* The entries of the n longest rows, at most: a dry run does not know which rows. */
-		int64_t		most = 0;
-		int64_t		entries = 0;
-
-		for (int64_t i = 0; i < s->rows; i++)
-			most = gp_max64(most, s->start[i + 1] - s->start[i]);
-		int64_t    *count = gp_alloc_zero(state->env, most + 1, sizeof(int64_t));
-		for (int64_t i = 0; i < s->rows; i++)
-			count[s->start[i + 1] - s->start[i]]++;
-		for (int64_t length = most; n > 0 && length >= 0; length--)
-		{
-			int64_t		rows = gp_min64(n, count[length]);
-
-			entries += rows * length;
-			n -= rows;
-		}
-		gp_free(state->env, count);
+		/* At most, for a dry run does not know which rows. */
+		int64_t		entries = gp_csr_longest(state->env, s, n, false);
 
 		piece->bytes = (double) entries * size;
 		piece->dense = gp_alloc_figures(state->env, 1, entries * size +

@@ -183,8 +183,7 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 		rows = gp_state_load(dev, gp_state_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
 							ev->type);
 		if (rows.cols != p.cols)
-			gp_raise(ev->env, GP_ERR_DATA, "Fit the model again.",
-					 "the live state does not fit its kernel");
+			gp_state_refuse(ev->env);
 		return rows;
 	}
 	rows = gp_gather(dev, p, ny->landmark, ny->na);

@@ -9,40 +9,6 @@
 
 #define NARROW 4				/* landmarks' columns are at most so small a part of all */
 
-static int64_t
-sum_of_largest(gp_env *env, const int32_t *count, int64_t n, int64_t largest)
-{
-	int64_t		most = 0;
-	int64_t		sum = 0;
-
-	for (int64_t i = 0; i < n; i++)
-		most = gp_max64(most, count[i]);
-	int64_t    *times = gp_alloc_zero(env, most + 1, sizeof(int64_t));	/* that a count is there */
-	for (int64_t i = 0; i < n; i++)
-		times[count[i]]++;
-	for (; most > 0 && largest > 0; largest -= times[most--])
-		sum += most * gp_min64(times[most], largest);
-	gp_free(env, times);
-	return sum;
-}
-
-/* At most so many columns have entries in as many rows, and these columns so many entries; a dry
- * run, which knows no landmarks, goes by the same numbers. */
-static void
-most_of_landmarks(gp_env *env, const gp_csr *s, int64_t na, int64_t *cols, int64_t *entries)
-{
-	int32_t    *count = gp_alloc_zero(env, gp_max64(s->rows, s->cols), sizeof(int32_t));
-
-	for (int64_t i = 0; i < s->rows; i++)
-		count[i] = (int32_t) (s->start[i + 1] - s->start[i]);
-	*cols = sum_of_largest(env, count, s->rows, na);
-	memset(count, 0, gp_max64(s->rows, s->cols) * sizeof(int32_t));
-	for (int64_t k = 0; k < s->start[s->rows]; k++)
-		count[s->col[k]]++;
-	*entries = sum_of_largest(env, count, s->cols, *cols);
-	gp_free(env, count);
-}
-
 /*
  * Covariances with landmarks need no columns of a sparse factor but theirs, which are few of a
  * large graph's lists of neighbours: the chain then goes without the others.
@@ -58,7 +24,10 @@ narrow_source(gp_eval *ev, gp_source *source)
 
 	if (s == NULL)
 		return;
-	most_of_landmarks(ev->env, s, source->na, &cols, &entries);
+	/* Landmarks have at most so many columns, and these so many entries; a dry run, which knows no
+	 * landmarks, goes by the same numbers. */
+	cols = gp_csr_longest(ev->env, s, source->na, false);
+	entries = gp_csr_longest(ev->env, s, cols, true);
 	if (cols > s->cols / NARROW)
 		return;
 	int32_t    *place = gp_alloc_array(ev->env, s->cols, sizeof(int32_t));
