@@ -195,11 +195,3 @@ gp_eval_close(gp_eval *ev)
 	gp_free(env, ev->kernel);
 	ev->kernel = NULL;
 }
-
-void
-gp_kernel_check_finite(gp_env *env, double entry)
-{
-	if (!isfinite(entry))
-		gp_raise(env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
-				 "the kernel overflows");
-}

@@ -449,7 +449,13 @@ extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 
 #define GP_MAX_JITTER 1e-3		/* the largest that is any good */
 
-/* Refuses a kernel that has such an entry, or such a mean or sum of entries (evaluation.c). */
-extern void gp_kernel_check_finite(gp_env *env, double entry);
+/* Refuses a kernel that has such an entry, or such a mean or sum of entries. */
+static inline void
+gp_kernel_check_finite(gp_env *env, double entry)
+{
+	if (!isfinite(entry))
+		gp_raise(env, GP_ERR_RANGE, "Scale the features down, or take fewer layers.",
+				 "the kernel overflows");
+}
 
 #endif							/* GP_KERNEL_H */
