@@ -44,10 +44,10 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
 /*
  * Solves H X = B for single elements of B, all columns at once, until the error has fallen to the
  * tolerance or so many iterations are done.  Columns should be of one size, for the error is that
- * of all of them: in H's norm, relative to the solution where energy is 0.  For right sides
- * M Y / e, energy is |Y|^2 / e, and the error relative to the root of
- * energy - <B, X> = <Y, (K(t,t) + e I)^-1 Y>: a residual would be small as soon as the labels are
- * met, long before anybody else has heard of them.  Where priors are wide a step may bring little though the end is far, so that the
+ * of all of them: in H's norm, relative to the solution where energy is 0.  For right sides M Y /
+ * e, energy is |Y|^2 / e, and the error relative to the root of energy - <B, X> = <Y, (K(t,t) + e
+ * I)^-1 Y>: a residual would be small as soon as the labels are met, long before anybody else has
+ * heard of them.  Where priors are wide a step may bring little though the end is far, so that the
  * residual has to fall as much.  X is nodes x cols of the type, scaled by the root of H's diagonal:
  * row i times gp_precision_unscale(p, i) is the solution. Owned by the caller.
  *
