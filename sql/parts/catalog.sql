@@ -100,7 +100,7 @@ CREATE FUNCTION gnngp_internal.gp_column_now(source regclass, name text, numbers
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $sql$
     SELECT coalesce((SELECT a.attname::text FROM pg_attribute AS a
-                     WHERE a.attrelid = source AND a.attnum = (numbers ->> (source::oid || '.' || name))::smallint
+                     WHERE a.attrelid = source AND a.attnum::text = numbers ->> (source::oid || '.' || name)
                        AND NOT a.attisdropped), name)
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.gp_column_now(regclass, text, jsonb) IS
@@ -155,6 +155,7 @@ CREATE VIEW gnngp_internal.gp_graph_now WITH (security_invoker = true) AS
            gnngp_internal.gp_column_now(g.entity, g.time_column, g.numbers)::name AS time_column,
            g.horizon, g.every, g.since, g.label_rows,
            gnngp_internal.gp_asks(g) AS asks,
+           jsonb_typeof(g.numbers) = 'object' AND NOT jsonb_path_exists(g.numbers, '$.* ? (@.type() != "number")') AS has_numbers,
            -- what says whether a live state is of the graph: names as they are stored, which a dump keeps
            concat_ws(E'\n', g.form, g.entity_name, g.entity_column, g.task_target, g.horizon, g.id_column, g.src, g.dst,
                      coalesce(g.weight, ''), g.directed, g.sparse_features IS NOT NULL, g.scale, g.features,
@@ -301,7 +302,7 @@ CREATE POLICY visible ON gnngp_internal.gp_grant_catalog FOR SELECT TO PUBLIC
            OR NOT revoked
               AND (gnngp_internal.gp_role_oid(grantee) = 0
                OR pg_catalog.pg_has_role(gnngp_internal.gp_role_oid(grantee), 'USAGE'))
-              AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = gnngp_internal.gp_role_oid(owner)));
+              AND owner::text NOT LIKE 'pg_gone:%');
 
 -- A grant is visible to its grantee and to the owner: so is the model.  Questions
 -- about one row are asked of indexes: who sees thousands of models must not wait

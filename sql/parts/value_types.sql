@@ -134,8 +134,17 @@ CREATE FUNCTION gnngp_internal.gp_class_out(gnngp_internal.gp_class) RETURNS cst
 AS 'textout' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_class_out(gnngp_internal.gp_class) IS 'the name of a class as text';
 
+CREATE FUNCTION gnngp_internal.gp_class_recv(internal) RETURNS gnngp_internal.gp_class
+AS 'textrecv' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_class_recv(internal) IS 'read the name of a class from its binary form, which is text';
+
+CREATE FUNCTION gnngp_internal.gp_class_send(gnngp_internal.gp_class) RETURNS bytea
+AS 'textsend' LANGUAGE internal STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_class_send(gnngp_internal.gp_class) IS 'the binary form of the name of a class, which is text';
+
 CREATE TYPE gnngp_internal.gp_class (
-    INPUT = gnngp_internal.gp_class_in, OUTPUT = gnngp_internal.gp_class_out, LIKE = text
+    INPUT = gnngp_internal.gp_class_in, OUTPUT = gnngp_internal.gp_class_out,
+    RECEIVE = gnngp_internal.gp_class_recv, SEND = gnngp_internal.gp_class_send, LIKE = text
 );
 COMMENT ON TYPE gnngp_internal.gp_class IS 'the name of a class: a text, a boolean or an integer';
 

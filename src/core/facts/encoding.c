@@ -56,7 +56,7 @@ gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 			part[p].first != e->width || part[p].nulls < 0 ||
 			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_HOT ||
 			part[p].width != gp_encoded_numbers(&part[p]) + part[p].hot)
-			gp_raise(env, GP_ERR_DATA, "Fit the model again.", "the encoding of its columns is damaged");
+			return NULL;
 		e->part[p] = part[p];
 		e->width += part[p].width;
 	}

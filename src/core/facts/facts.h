@@ -134,7 +134,10 @@ extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
 /* Ends the looking and frees the encoder.  The encoding is one allocation, part behind it. */
 extern gp_encoding *gp_encoder_finish(gp_encoder *encoder);
 
-/* An encoding of parts that a model stored, in the order of their columns; they are copied. */
+/*
+ * An encoding of parts that a model stored, in the order of their columns, which are copied; NULL
+ * where they are none.
+ */
 extern gp_encoding *gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts);
 
 /*

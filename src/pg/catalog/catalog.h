@@ -107,7 +107,10 @@ typedef struct gnngp_graph_def
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;
 	char	   *kinds;			/* relkinds of nodes, edges and sparse_features or '-' as given */
-	char	   *shape;			/* of a graph that was looked up: what its live states depend on */
+	/* of a graph that was looked up: what its live states depend on, and whether its columns have
+	 * numbers by which renamed ones are found */
+	char	   *shape;
+	bool		has_numbers;
 	gnngp_tables_def tables;
 	gnngp_task_def task;
 } gnngp_graph_def;

@@ -65,9 +65,10 @@ static const gnngp_member stamps[] = {
 	COLUMN("owner", TEXTOID, owner),
 	COLUMN("shape", TEXTOID, shape),
 	COLUMN("entity_given", TEXTOID, task.entity_given),
+	COLUMN("has_numbers", BOOLOID, has_numbers),
 };
 
-/* The column that contradicts a graph of tables, or a task; NULL: none. */
+/* The column that contradicts a graph; NULL: none. */
 static const char *
 wrong_column(const gnngp_graph_def *def)
 {
@@ -75,6 +76,8 @@ wrong_column(const gnngp_graph_def *def)
 	const gnngp_task_def *t = &def->task;
 	bool		expression = t->form == GNNGP_TASK_EXPRESSION;
 
+	if (!def->has_numbers)
+		return "numbers";
 	if (tables->tables.oid)
 	{
 		if (tables->names.n != 2 * tables->tables.n)

@@ -83,10 +83,10 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 
 	for (int64 i = 0; i < n; i++)
 	{
-		if (count[i] > nparts - at)
-			return NULL;
-		if (count[i] >= 0)
+		if (count[i] >= 0 && count[i] <= nparts - at)
 			encoding[i] = gp_encoding_of(env, part + at, (int32_t) count[i]);
+		if (count[i] >= 0 && encoding[i] == NULL)
+			return NULL;
 		at += Max(count[i], 0);
 	}
 	return at == nparts ? encoding : NULL;
@@ -100,7 +100,7 @@ state_fits(const gnngp_task_state *f)
 	const gp_facts_scale *s = &t->scale;
 	int32		kept = 0;
 	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
-		t->target.width <= GP_ENCODED_HOT;
+		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_TYPED;
 
 	for (int32 b = 0; b < s->nblocks; b++)
 		fits = fits && memchr(s->relation[b], '\0', GP_FACTS_NAME) &&

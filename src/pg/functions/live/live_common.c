@@ -8,6 +8,8 @@
 /* From so many nodes on, all threads are taken: for fewer they would cost more than they bring. */
 #define MANY_NODES 16
 
+#define DAMAGED_ENCODING "the encoding of its live state is none"
+
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
@@ -112,8 +114,9 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 {
 	const gp_piece *moments = fit_piece(c, GP_PIECE_MOMENTS,
 										"the moments of its live state do not fit its features");
-	const gp_piece *encoding = fit_piece(c, GP_PIECE_ENCODING,
-										 "the encoding of its live state is none");
+	const gp_piece *pieces = fit_piece(c, GP_PIECE_ENCODING, DAMAGED_ENCODING);
+	gp_encoding *encoding = pieces == NULL ? NULL :
+		gp_encoding_of(c->env, pieces->dense, (int32_t) pieces->rows);
 	gp_program *program = gnngp_compile_kernel(c->env, c->model->kernel);
 	gp_live_question q = {.state = c->live->state,.program = program,.asked = c->nodes.n};
 	gnngp_rim	rim = program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
@@ -125,6 +128,8 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 		if (program->steps[i].kind == GP_STEP_LISTS)
 			rim = GNNGP_RIM_EDGES;
 
+	if (pieces && encoding == NULL)
+		gnngp_store_corrupted(c->model, DAMAGED_ENCODING);
 	if (c->model->rows > 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"gp_explain names the facts behind a score.",
@@ -135,8 +140,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
 						   rim, (int64) c->figures.dims,
 						   moments ? moments->dense : NULL,
-						   encoding ? gp_encoding_of(c->env, encoding->dense,
-													 (int32_t) encoding->rows) : NULL);
+						   encoding);
 	q.graph = some->graph;
 	q.inner = some->ids.n;
 	q.node = some->wanted;
