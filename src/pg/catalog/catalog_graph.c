@@ -9,9 +9,9 @@
 
 #include "catalog_internal.h"
 
-#define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member)}
+#define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member), 0, NULL, false}
 
-/* The id is not here: nobody writes it. */
+/* What is written, the owner first. */
 static const gnngp_member columns[] = {
 	COLUMN("owner", REGROLEOID, owner_role),
 	COLUMN("name", TEXTOID, name),
@@ -59,7 +59,7 @@ static const gnngp_member columns[] = {
 
 #define NCOLUMNS ((int) lengthof(columns))
 
-/* What else is read, the id first. */
+/* What else is read. */
 static const gnngp_member stamps[] = {
 	COLUMN("id", INT8OID, id),
 	COLUMN("owner", TEXTOID, owner),
@@ -258,60 +258,33 @@ gnngp_graph_to_change(const char *name)
 	return def;
 }
 
-/*
- * Writes a row by a statement in which $1 is the first member, or the id in its place,
- * and the others follow; true when there is such a row.
- */
+/* Writes the row of an id, or a new one; false where there is one of this name. */
 static bool
-write_row(const gnngp_graph_def *def, const gnngp_member *first, const char *query)
+write_row(const gnngp_graph_def *def, int64 id)
 {
-	gnngp_param param[NCOLUMNS];
+	gnngp_param param[NCOLUMNS] = {gnngp_param_text(NULL)};	/* the owner stays */
+	bool		written;
 
-	for (int i = 0; i < NCOLUMNS; i++)
-		param[i] = gnngp_member_save(i == 0 ? first : &columns[i], def);
-	gnngp_execute_with(GNNGP_WRITE, query, NCOLUMNS, param);
-	return SPI_processed == 1;
-}
-
-/* Appends the columns from one on, and the parameters that they are written from. */
-static void
-append_columns(StringInfo query, int first, const char *between)
-{
-	for (int i = first; i < NCOLUMNS; i++)
-		appendStringInfo(query, "%s%s", i > first ? ", " : "(", columns[i].name);
-	appendStringInfoString(query, between);
-	for (int i = first; i < NCOLUMNS; i++)
-		appendStringInfo(query, "%s$%d", i > first ? ", " : "(", i + 1);
+	for (int i = id == 0 ? 0 : 1; i < NCOLUMNS; i++)
+		param[i] = gnngp_member_save(&columns[i], def);
+	gnngp_spi_connect();
+	written = gnngp_members_write(&gnngp_graph_kind, columns, NCOLUMNS, param, id) != 0;
+	gnngp_spi_finish();
+	return written;
 }
 
 void
 gnngp_graph_insert(const gnngp_graph_def *def)
 {
-	StringInfoData query;
-
 	gnngp_graph_name_lock(def->owner_role, def->name);
-	initStringInfo(&query);
-	appendStringInfoString(&query, "INSERT INTO gnngp_internal.gp_graph_catalog ");
-	append_columns(&query, 0, ") VALUES ");
-	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner)) DO NOTHING");
-	gnngp_spi_connect();
-	if (!write_row(def, &columns[0], query.data))
+	if (!write_row(def, 0))
 		gnngp_raise(DUPLICATE_OBJECT,
 					"Choose another name, change it with gp_alter_graph, or drop it with gp_drop_graph.",
 					"a graph or task \"%s\" already exists", def->name);
-	gnngp_spi_finish();
 }
 
 void
 gnngp_graph_update(const gnngp_graph_def *def)
 {
-	StringInfoData query;
-
-	initStringInfo(&query);
-	appendStringInfoString(&query, "UPDATE gnngp_internal.gp_graph_catalog SET ");
-	append_columns(&query, 1, ") = ");
-	appendStringInfoString(&query, ") WHERE id = $1");
-	gnngp_spi_connect();
-	(void) write_row(def, &stamps[0], query.data);
-	gnngp_spi_finish();
+	(void) write_row(def, def->id);
 }

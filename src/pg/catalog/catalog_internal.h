@@ -71,6 +71,10 @@ typedef struct gnngp_member
 	const char *name;			/* of the column */
 	Oid			type;			/* how the member is kept in C (members.c) */
 	size_t		offset;
+	/* of a model's row */
+	int			part;			/* that the column belongs to; 0: both */
+	const char *shown;			/* what the row of a fit calls it */
+	bool		none;			/* which shows NULL for 0 */
 } gnngp_member;
 
 /* Loads columns of the first row that SPI has found, palloc'd in the current context. */
@@ -78,5 +82,12 @@ extern void gnngp_members_load(const gnngp_member *member, int n, void *record);
 
 /* The parameter that a column is written from; the server casts texts to names. */
 extern gnngp_param gnngp_member_save(const gnngp_member *member, const void *record);
+
+/*
+ * Writes these columns of the row of an id, all but the first, which is its owner; id 0: of a new
+ * row.  Returns the id, 0 where there is a row of this owner and name, inside SPI.
+ */
+extern int64 gnngp_members_write(const gnngp_kind *kind, const gnngp_member *member, int n,
+								 const gnngp_param *param, int64 id);
 
 #endif							/* GNNGP_CATALOG_INTERNAL_H */

@@ -12,27 +12,23 @@
 
 #define CLASSES_NAMED 10		/* in a hint */
 
-typedef struct model_column
-{
-	gnngp_member member;
-	int			part;			/* 0: of both */
-	const char *shown;			/* what the row of a fit calls it */
-	bool		none;			/* which shows NULL for 0 */
-} model_column;
-
 #define PART(part, name, type, member, ...) \
-	{{name, type, offsetof(gnngp_model, member)}, part, __VA_ARGS__}
+	{name, type, offsetof(gnngp_model, member), part, __VA_ARGS__}
 #define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
 #define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
 #define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
 #define LINK_ASKED(name, type, member) \
 	PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
 
-/* What a fit writes. */
-static const model_column columns[] = {
+/* What a fit writes, the owner first. */
+static const gnngp_member columns[] = {
 	PART(0, "owner", REGROLEOID, owner_role, "", false),
 	PART(0, "name", TEXTOID, name, "model", false),
 	PART(0, "graph", INT8OID, graph_id, "", false),
+	PART(0, "version", INT8OID, version, "", false),
+	PART(0, "link_version", INT8OID, link.version, "", false),
+	PART(GNNGP_PART_NODES, "fitted", TIMESTAMPTZOID, fitted, "", false),
+	PART(GNNGP_PART_LINKS, "link_fitted", TIMESTAMPTZOID, link.fitted, "", false),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),
 	COLUMN("asked_task", TEXTOID, settings.task),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
@@ -90,26 +86,34 @@ static const model_column columns[] = {
 	COLUMN("forward_score", FLOAT8OID, forward_score),
 };
 
-#define MEMBER(name, type, member) {name, type, offsetof(gnngp_model, member)}
-
 /* What else is read. */
 static const gnngp_member stamps[] = {
-	MEMBER("owner", TEXTOID, owner),
-	MEMBER("id", INT8OID, id),
-	MEMBER("version", INT8OID, version),
-	MEMBER("fitted", TIMESTAMPTZOID, fitted),
-	MEMBER("link_version", INT8OID, link.version),
-	MEMBER("link_fitted", TIMESTAMPTZOID, link.fitted),
+	PART(0, "owner", TEXTOID, owner, "", false),
+	PART(0, "id", INT8OID, id, "", false),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
+
+/* The model of the first row that SPI has found; NULL where there is none. */
+static gnngp_model *
+load_model(bool found)
+{
+	gnngp_model *model = found ? palloc0(sizeof(gnngp_model)) : NULL;
+
+	if (found)
+	{
+		gnngp_members_load(columns, NCOLUMNS, model);
+		gnngp_members_load(stamps, lengthof(stamps), model);
+	}
+	return model;
+}
 
 /* The model that a name means, or without one an id; NULL, where missing_ok, for none. */
 static gnngp_model *
 find_model(const char *name, int64 id, bool missing_ok)
 {
 	MemoryContext context = CurrentMemoryContext;
-	gnngp_model *model = NULL;
+	gnngp_model *model;
 	bool		found = true;
 
 	gnngp_spi_connect();
@@ -118,13 +122,7 @@ find_model(const char *name, int64 id, bool missing_ok)
 	else
 		gnngp_find_id(&gnngp_model_kind, id);
 	MemoryContextSwitchTo(context);
-	if (found)
-	{
-		model = palloc0(sizeof(gnngp_model));
-		for (int i = 0; i < NCOLUMNS; i++)
-			gnngp_members_load(&columns[i].member, 1, model);
-		gnngp_members_load(stamps, lengthof(stamps), model);
-	}
+	model = load_model(found);
 	gnngp_spi_finish();
 	return model;
 }
@@ -219,7 +217,7 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
-		const model_column *column = columns;
+		const gnngp_member *column = columns;
 		gnngp_param value;
 
 		while (column < columns + NCOLUMNS &&
@@ -228,20 +226,13 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 			column++;
 		/* A kernel is a text, too. */
 		if (column == columns + NCOLUMNS ||
-			(attribute->atttypid != column->member.type &&
-			 (column->member.type != TEXTOID || attribute->attlen != -1)))
+			(attribute->atttypid != column->type &&
+			 (column->type != TEXTOID || attribute->attlen != -1)))
 			elog(ERROR, "a fit has no figure \"%s\" of its type", NameStr(attribute->attname));
-		value = gnngp_member_save(&column->member, model);
+		value = gnngp_member_save(column, model);
 		cell[i] = (NullableDatum) {value.value, value.null || (column->none && value.value == 0)};
 	}
 	return gnngp_make_row(fcinfo, desc->natts, cell);
-}
-
-/* Appends that a column stays as it is where the graph does. */
-static void
-append_kept(StringInfo query, const char *column)
-{
-	appendStringInfo(query, ", %s = CASE WHEN m.graph = excluded.graph THEN m.%s END", column, column);
 }
 
 /* Looks for a model of this name that belongs to another graph, and that a fit would end. */
@@ -292,53 +283,6 @@ gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int p
 	gnngp_spi_finish();
 }
 
-/* Appends what becomes of a part's stamps; the blocks of a part of another graph are of old. */
-static void
-append_stamps(StringInfo query, bool is_fitted, const char *version, const char *fitted)
-{
-	if (is_fitted)
-	{
-		appendStringInfo(query, ", %s = m.%s + 1, %s = excluded.%s", version, version, fitted, fitted);
-		return;
-	}
-	append_kept(query, fitted);
-	appendStringInfo(query, ", %s = m.%s + (m.graph <> excluded.graph)::integer", version, version);
-}
-
-/* The statement that inserts a model or replaces parts of the one of its name. */
-static char *
-save_query(int parts)
-{
-	StringInfoData query;
-
-	initStringInfo(&query);
-	appendStringInfoString(&query, "INSERT INTO gnngp_internal.gp_model_catalog AS m"
-						   " (version, link_version, fitted, link_fitted");
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&query, ", %s", columns[i].member.name);
-	appendStringInfo(&query, ") VALUES (%d, %d, %s, %s", (parts & GNNGP_PART_NODES) != 0,
-					 (parts & GNNGP_PART_LINKS) != 0,
-					 (parts & GNNGP_PART_NODES) ? "clock_timestamp()" : "NULL",
-					 (parts & GNNGP_PART_LINKS) ? "clock_timestamp()" : "NULL");
-	for (int i = 0; i < NCOLUMNS; i++)
-		appendStringInfo(&query, ", $%d", i + 1);
-	appendStringInfoString(&query, ") ON CONFLICT (name, gnngp_internal.gp_role_oid(owner))"
-						   " DO UPDATE SET graph = excluded.graph");
-	for (int i = 0; i < NCOLUMNS; i++)
-	{
-		const char *name = columns[i].member.name;
-
-		if (columns[i].part & parts)
-			appendStringInfo(&query, ", %s = excluded.%s", name, name);
-		else if (columns[i].part != 0)
-			append_kept(&query, name);
-	}
-	append_stamps(&query, parts & GNNGP_PART_NODES, "version", "fitted");
-	append_stamps(&query, parts & GNNGP_PART_LINKS, "link_version", "link_fitted");
-	appendStringInfoString(&query, " RETURNING id, version, link_version");
-	return query.data;
-}
-
 /* The parts of one statement see one snapshot, so their order does not matter. */
 void
 gnngp_delete_models(const char *column, int64 id)
@@ -359,6 +303,9 @@ void
 gnngp_model_save(gnngp_model *model, int parts)
 {
 	gnngp_param param[NCOLUMNS];
+	const gnngp_model *former;	/* of this name; NULL: none */
+	bool		moves;			/* from another graph */
+	int			kept;			/* parts of the former model that stay */
 
 	gnngp_check_name("model", model->name);
 	gnngp_spi_connect();
@@ -370,17 +317,28 @@ gnngp_model_save(gnngp_model *model, int parts)
 	if (SPI_processed != 1)
 		gnngp_raise(UNDEFINED_OBJECT, NULL, "the graph of model \"%s\" was dropped or given to another role while it was being fitted",
 					model->name);
+	gnngp_execute(GNNGP_LATEST, "SELECT * FROM gnngp_internal.gp_model_catalog WHERE name = $1"
+				  " AND gnngp_internal.gp_role_oid(owner) = $2",
+				  gnngp_param_text(model->name), gnngp_param_oid(model->owner_role));
+	former = load_model(SPI_processed > 0);
+	moves = former && former->graph_id != model->graph_id;
+	kept = former && !moves ? gnngp_model_parts(former) & ~parts : 0;
+	/* A part that is new, or goes, has the next version. */
+	model->version = (former ? former->version : 0) + (moves || (parts & GNNGP_PART_NODES));
+	model->link.version = (former ? former->link.version : 0) +
+		(moves || (parts & GNNGP_PART_LINKS));
+	model->fitted = model->link.fitted = GetCurrentTimestamp();
 	for (int i = 0; i < NCOLUMNS; i++)
 	{
-		param[i] = gnngp_member_save(&columns[i].member, model);
-		param[i].null = param[i].null || (columns[i].part & ~parts) != 0;
+		int			part = columns[i].part;
+
+		param[i] = gnngp_member_save(&columns[i], part & kept ? former : model);
+		param[i].null = param[i].null || (part & ~(parts | kept)) != 0;
 	}
-	gnngp_execute_with(GNNGP_WRITE, save_query(parts), NCOLUMNS, param);
-	if (SPI_processed != 1)
+	model->id = gnngp_members_write(&gnngp_model_kind, columns, NCOLUMNS, param,
+									former ? former->id : 0);
+	if (model->id == 0)
 		elog(ERROR, "saving the model failed");
-	model->id = gnngp_found_int64(0, 1);
-	model->version = gnngp_found_int64(0, 2);
-	model->link.version = gnngp_found_int64(0, 3);
 	gnngp_spi_finish();
 }
 

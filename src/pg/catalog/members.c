@@ -107,15 +107,13 @@ load_member(const gnngp_member *member, void *record)
 		case REGROLEOID:
 			*(Oid *) at = null ? InvalidOid : gnngp_role_read(value, &text);
 			break;
-		case TIMESTAMPTZOID:
-			*(TimestampTz *) at = null ? 0 : DatumGetTimestampTz(value);
-			break;
 		case TEXTOID:
 		case JSONBOID:
 		case INTERVALOID:
 			*(char **) at = SPI_getvalue(row, desc, column);
 			break;
 		case INT8OID:
+		case TIMESTAMPTZOID:
 			*(int64 *) at = null ? 0 : DatumGetInt64(value);
 			break;
 		case INT4OID:
@@ -197,10 +195,8 @@ gnngp_member_save(const gnngp_member *member, const void *record)
 			break;
 		case REGROLEOID:
 			return gnngp_role_param(*(const Oid *) at);
-		case TIMESTAMPTZOID:
-			out.value = TimestampTzGetDatum(*(const TimestampTz *) at);
-			break;
 		case INT8OID:
+		case TIMESTAMPTZOID:
 			out.value = Int64GetDatum(*(const int64 *) at);
 			break;
 		case INT4OID:
@@ -225,4 +221,29 @@ gnngp_member_save(const gnngp_member *member, const void *record)
 			return save_texts(list->n, list->text);
 	}
 	return out;
+}
+
+int64
+gnngp_members_write(const gnngp_kind *kind, const gnngp_member *member, int n,
+					const gnngp_param *param, int64 id)
+{
+	int			first = id == 0 ? 0 : 1;
+	StringInfoData names;
+	StringInfoData numbers;
+
+	initStringInfo(&names);
+	initStringInfo(&numbers);
+	for (int i = first; i < n; i++)
+	{
+		appendStringInfo(&names, "%s%s", i > first ? ", " : "", member[i].name);
+		appendStringInfo(&numbers, "%s$%d", i > first ? ", " : "", i + 1);
+	}
+	gnngp_execute_with(GNNGP_LATEST, id == 0 ?
+					   psprintf("INSERT INTO gnngp_internal.%s (%s) VALUES (%s)"
+								" ON CONFLICT DO NOTHING RETURNING id", kind->table, names.data,
+								numbers.data) :
+					   psprintf("UPDATE gnngp_internal.%s SET (%s) = ROW(%s)"
+								" WHERE id = " INT64_FORMAT " RETURNING id", kind->table,
+								names.data, numbers.data, id), n, param);
+	return SPI_processed > 0 ? gnngp_found_int64(0, 1) : 0;
 }
