@@ -34,12 +34,12 @@ gnngp_device_open(gp_env *env, int threads)
 static void
 run_once(gp_env *env, int threads, bool by_plan, gnngp_work work, void *arg)
 {
-	gnngp_run	run = {.env = env, .by_plan = by_plan};
+	gnngp_computation compute = {.env = env, .by_plan = by_plan};
 
-	run.device = gnngp_device_open(env, threads);
-	run.used = run.device->name;
-	work(&run, arg);
-	run.device->close(run.device);
+	compute.device = gnngp_device_open(env, threads);
+	compute.used = compute.device->name;
+	work(&compute, arg);
+	compute.device->close(compute.device);
 	gnngp_env_set_device_error(env, NULL, NULL);
 }
 
@@ -102,27 +102,27 @@ gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan)
 }
 
 void
-gnngp_run_device_close(gnngp_run *run, gp_device *card)
+gnngp_card_close(gnngp_computation *compute, gp_device *card)
 {
 	if (card == NULL)
 		return;
 	card->close(card);
-	gnngp_env_set_device_error(run->env, NULL, NULL);
+	gnngp_env_set_device_error(compute->env, NULL, NULL);
 }
 
 gp_posterior *
-gnngp_run_fit(gnngp_run *run, gp_problem *problem, gp_fitter fitter, const void *arg)
+gnngp_fit_on_device(gnngp_computation *compute, gp_problem *problem, gp_fitter fitter, const void *arg)
 {
 	gp_device  *card = NULL;
 	gp_posterior *posterior;
 
-	if (run->by_plan)
+	if (compute->by_plan)
 	{
 		problem->device_for = gnngp_device_for;
 		problem->device_arg = &card;
 	}
-	posterior = fitter ? fitter(run->device, problem, arg) : gp_fit(run->device, problem);
-	run->used = card ? card->name : run->device->name;
-	gnngp_run_device_close(run, card);
+	posterior = fitter ? fitter(compute->device, problem, arg) : gp_fit(compute->device, problem);
+	compute->used = card ? card->name : compute->device->name;
+	gnngp_card_close(compute, card);
 	return posterior;
 }

@@ -7,27 +7,27 @@
 #include "core/fit/fit.h"
 
 /* A computation that runs. */
-typedef struct gnngp_run
+typedef struct gnngp_computation
 {
 	gp_device  *device;			/* to compute on, unless a plan decides otherwise */
 	gp_env	   *env;			/* what is made belongs to it: the caller's, or one below */
-	const char *used;			/* the device of the last gnngp_run_fit */
+	const char *used;			/* the device of the last gnngp_fit_on_device */
 	bool		by_plan;		/* a fit may take a card when its plan says that this is worth it */
-} gnngp_run;
+} gnngp_computation;
 
 /* The work itself.  It may be called a second time, and then begins anew. */
-typedef void (*gnngp_work) (gnngp_run *run, void *arg);
+typedef void (*gnngp_work) (gnngp_computation *compute, void *arg);
 
 /*
  * Runs a work on the device that gnngp.device asks for, on so many threads where
  * that is the CPU (0 takes gnngp.threads).  With auto a work that is planned, which
- * means that it fits through gnngp_run_fit or gnngp_device_for, may use a card; should that fail,
+ * means that it fits through gnngp_fit_on_device or gnngp_device_for, may use a card; should that fail,
  * the work is done again on the CPU.  What the work has made ends with env.
  */
 extern void gnngp_compute(gp_env *env, int threads, bool planned, gnngp_work work, void *arg);
 
 /* A fit on the device that is set or, with auto, on the one that suits its plan; NULL: gp_fit. */
-extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gp_fitter fitter,
+extern gp_posterior *gnngp_fit_on_device(gnngp_computation *compute, gp_problem *problem, gp_fitter fitter,
 								   const void *arg);
 
 /*
@@ -35,7 +35,7 @@ extern gp_posterior *gnngp_run_fit(gnngp_run *run, gp_problem *problem, gp_fitte
  * card is kept, NULL at first; give it back when the work is done.
  */
 extern gp_device *gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan);
-extern void gnngp_run_device_close(gnngp_run *run, gp_device *card);
+extern void gnngp_card_close(gnngp_computation *compute, gp_device *card);
 
 /* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
 extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);

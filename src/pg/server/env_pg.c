@@ -263,28 +263,31 @@ gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *
 }
 
 void
-gnngp_env_send_notices(gp_env *env, const char *about)
+gnngp_env_send_notices(gp_env *env)
 {
 	gnngp_notices *all = ((server_env *) env)->notices;
+	const char *first_hint;
 	StringInfoData rest;
 
 	((server_env *) env)->notices = NULL;
 	if (all == NULL || all->messages == NIL)
 		return;
+	first_hint = linitial(all->hints);
 	initStringInfo(&rest);
 	for (int i = 1; i < list_length(all->messages); i++)
 	{
 		const char *message = list_nth(all->messages, i);
 		const char *hint = list_nth(all->hints, i);
 
-		appendStringInfo(&rest, "%s%c%s.%s%s", i > 1 ? "\n" : "", pg_toupper(message[0]), message + 1,
-						 hint ? " " : "", hint ? hint : "");
+		if (i == 1 && first_hint)
+			appendStringInfoString(&rest, first_hint);
+		appendStringInfo(&rest, "%s%c%s.%s%s", rest.len > 0 ? "\n" : "", pg_toupper(message[0]),
+						 message + 1, hint ? " " : "", hint ? hint : "");
 	}
 	ereport(NOTICE,
-			(errmsg_internal("%s%s%s", about ? about : "", about ? ": " : "",
-							 (char *) linitial(all->messages)),
-			 rest.len > 0 ? errdetail_internal("%s", rest.data) : 0,
-			 linitial(all->hints) ? errhint("%s", (char *) linitial(all->hints)) : 0));
+			(errmsg_internal("%s", (char *) linitial(all->messages)),
+			 rest.len > 0 ? errdetail_internal("%s", rest.data) :
+			 first_hint ? errhint("%s", first_hint) : 0));
 }
 
 static void

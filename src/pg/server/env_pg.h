@@ -58,16 +58,16 @@ extern void gnngp_env_destroy(gp_env *env);
 extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_is);
 
 /*
- * Keeps what the environment and its children have to say, to be told in one notice:
- * the first message with its hint, the others, each before its own, in the detail.
+ * Keeps what the environment and its children have to say, to be told in one notice: the first
+ * message, and of several, its hint and then the others, each before its own, in the detail.
  */
 typedef struct gnngp_notices gnngp_notices;
 
 /* Collects from now on; returns what was kept so far, or NULL. */
 extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);
 
-/* Sends what was collected as one notice; about: what it is of, or NULL. */
-extern void gnngp_env_send_notices(gp_env *env, const char *about);
+/* Sends what was collected as one notice. */
+extern void gnngp_env_send_notices(gp_env *env);
 
 /* Goes on with what was kept before, and adds more to it; NULL adds nothing. */
 extern void gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more);

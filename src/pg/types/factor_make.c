@@ -49,7 +49,7 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 }
 
 static void
-compute_factor(gnngp_run *compute, void *arg)
+compute_factor(gnngp_computation *compute, void *arg)
 {
 	factor_job *job = arg;
 	gp_device  *dev = compute->device;

@@ -23,10 +23,8 @@ static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp"
 static const char *const of_edges[] = {"laplacian", "gcn", "profile", NULL};	/* there are no features */
 static const char *const of_sparse_inverse[] = {"laplacian", NULL};
 
-/* Of these, those that do not reach every node: the others have no live state. */
-static const char *const live_classes[] = {"gcn", "sage2", "profile", "hops", "mlp", LINEAR, NULL};
-static const char *const live_values[] = {"gin", "sage2", "profile", "hops", "mlp", LINEAR, NULL};
-static const char *const live_edges[] = {"gcn", "profile", NULL};
+/* Of these, those that reach every node from each: they have no live state. */
+static const char *const without_live[] = {"appnp", "field", "laplacian"};
 
 /*
  * True when no feature is anything but zero, as of constant columns: no kernel of features can be
@@ -53,10 +51,8 @@ kernels_for(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *setti
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
 		return of_sparse_inverse;
 	if (data->features == NULL)
-		return settings->live ? live_edges : of_edges;
-	if (settings->live)
-		return classes ? live_classes : live_values;
-	if (features_are_zero(data->features))
+		return of_edges;
+	if (!settings->live && features_are_zero(data->features))
 	{
 		gp_notice(env, "A constant column does not distinguish nodes.",
 				  "the features are zero at every node, so only the edges are used");
@@ -66,16 +62,24 @@ kernels_for(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *setti
 }
 
 gnngp_candidate *
-gnngp_candidates(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings, int *n)
+gnngp_candidates(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings, int *n,
+				 StringInfo left_out)
 {
 	const char *const *kernel = kernels_for(env, data, settings);
-	gnngp_candidate *out;
+	bool		live = settings->live && kernel != of_sparse_inverse;
+	gnngp_candidate *out = palloc0(sizeof(gnngp_candidate) * lengthof(of_classes));
 
-	for (*n = 0; kernel[*n]; ++*n)
-		 /* count */ ;
-	out = palloc0(sizeof(gnngp_candidate) * *n);
-	for (int i = 0; i < *n; i++)
-		out[i].kernel = kernel[i];
+	for (*n = 0; *kernel; kernel++)
+	{
+		bool		serves = true;
+
+		for (int k = 0; live && k < (int) lengthof(without_live); k++)
+			serves = serves && strcmp(*kernel, without_live[k]) != 0;
+		if (serves)
+			out[(*n)++].kernel = *kernel;
+		else
+			appendStringInfo(left_out, "%s%s", left_out->len > 0 ? ", " : "", *kernel);
+	}
 	return out;
 }
 
@@ -119,10 +123,10 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 }
 
 void
-gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+gnngp_compare(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
 			  MemoryContext context, gnngp_candidate *c)
 {
-	gp_env	   *env = run->env;
+	gp_env	   *env = compute->env;
 	gnngp_notices *former = gnngp_env_collect_notices(env);
 	bool		is_kernel = gnngp_method_is_gp(settings->method);
 	gp_problem	problem;
@@ -136,8 +140,8 @@ gnngp_compare(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *
 	problem.nlandmarks = c->landmarks;
 	c->fits = false;
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
-	posterior = is_kernel ? gnngp_run_fit(run, &problem, fit_compared, NULL)
-		: gnngp_method_fit(run, &problem, settings->method);
+	posterior = is_kernel ? gnngp_fit_on_device(compute, &problem, fit_compared, NULL)
+		: gnngp_method_fit(compute, &problem, settings->method);
 	if (posterior)
 		copy_figures(env, &problem, context, posterior, c);
 	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel, posterior) :
@@ -230,31 +234,6 @@ notice_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp
 				  "as well as kernel \"%s\"", chosen->kernel);
 }
 
-/* Names the kernels that have no live state, which may suit the labels better. */
-static void
-notice_left_out(gp_env *env, const gnngp_data *data, gnngp_fit_settings settings)
-{
-	gnngp_notices *former = gnngp_env_collect_notices(env);
-	const char *const *compared = kernels_for(env, data, &settings);
-	StringInfoData names;
-
-	initStringInfo(&names);
-	settings.live = false;
-	for (const char *const *kernel = kernels_for(env, data, &settings); *kernel; kernel++)
-	{
-		int			i = 0;
-
-		while (compared[i] && strcmp(compared[i], *kernel) != 0)
-			i++;
-		if (compared[i] == NULL)
-			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", *kernel);
-	}
-	gnngp_env_join_notices(env, former, NULL);
-	if (names.len > 0)
-		gp_notice(env, "gp_tune(graph) compares them, too; a fit without live => true can have one.",
-				  "kernels that cannot answer live were left out: %s", names.data);
-}
-
 /* The figures of all that were compared, as JSON; null for what did not fit. */
 static char *
 describe(const gnngp_candidate *candidates, int n)
@@ -288,36 +267,36 @@ describe(const gnngp_candidate *candidates, int n)
 
 /* True where half of the landmarks explain the labels as well: more bring nothing. */
 static bool
-are_landmarks_enough(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+are_landmarks_enough(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
 					 const gnngp_candidate *c)
 {
 	gnngp_candidate half = {.kernel = c->kernel,.landmarks = (c->landmarks + 1) / 2};
 
-	gnngp_compare(run, data, settings, CurrentMemoryContext, &half);
+	gnngp_compare(compute, data, settings, CurrentMemoryContext, &half);
 	return half.fits && !is_surely_better(c, &half);
 }
 
 /* How much a fit is to compute. */
 static double
-effort_of(gnngp_run *run, gp_problem problem)
+effort_of(gnngp_computation *compute, gp_problem problem)
 {
-	gp_env	   *env = run->env;
+	gp_env	   *env = compute->env;
 	size_t		limit = env->limit;
 	gp_plan		plan;
 
 	/* What planning itself takes is not held against the limit, as in an estimate. */
 	problem.estimate_limit = gp_limit(env);
 	env->limit = 0;
-	plan = gp_plan_make(run->device, &problem);
+	plan = gp_plan_make(compute->device, &problem);
 	env->limit = limit;
 	return plan.effort;
 }
 
 double *
-gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+gnngp_expected_efforts(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
 					   const gnngp_candidate *candidates, int n)
 {
-	gnngp_notices *former = gnngp_env_collect_notices(run->env);
+	gnngp_notices *former = gnngp_env_collect_notices(compute->env);
 	double	   *effort = palloc0(sizeof(double) * (n + 1));
 	double		compared = 0.0;
 
@@ -326,38 +305,55 @@ gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_s
 		const gnngp_candidate *c = &candidates[i % n];
 		gp_problem	problem;
 
-		gnngp_problem_init(&problem, data, gnngp_compile_kernel(run->env, c->kernel), settings);
+		gnngp_problem_init(&problem, data, gnngp_compile_kernel(compute->env, c->kernel), settings);
 		problem.strategy = GP_STRATEGY_AUTO;
-		problem = i < n ? gp_comparison_problem(run->device, &problem) : problem;
+		problem = i < n ? gp_comparison_problem(compute->device, &problem) : problem;
 		/* To plan random walks is to make them, which is most of such a fit. */
 		if (problem.program->input.kind != GP_INPUT_LAPLACIAN ||
-			gp_precision_serves(run->env, &problem))
-			effort[i] = effort_of(run, problem);
+			gp_precision_serves(compute->env, &problem))
+			effort[i] = effort_of(compute, problem);
 		compared += i < n ? effort[i] : 0.0;
 	}
 	/* What would take longer is mostly fitted as it was compared (fit_in_full). */
 	if (compared > 0.0)
 		effort[n] = Min(effort[n], compared / 2);
-	gnngp_env_join_notices(run->env, former, NULL);
+	gnngp_env_join_notices(compute->env, former, NULL);
 	return effort;
+}
+
+/*
+ * Makes of a problem with an open power the fit that compares powers; false where none does.
+ * Conjugate gradients, which compare a Laplacian kernel with others, try none.
+ */
+static bool
+compare_powers(gnngp_computation *compute, gp_problem *problem)
+{
+	if (!gp_power_is_open(problem) || gp_precision_serves(compute->env, problem) ||
+		!gp_fit_has_factor(compute->device, problem))
+		return false;
+	*problem = gp_comparison_problem(compute->device, problem);
+	problem->strategy = GP_STRATEGY_NYSTROM;
+	return true;
+}
+
+double
+gnngp_powers_effort(gnngp_computation *compute, gp_problem problem)
+{
+	return compare_powers(compute, &problem) ? effort_of(compute, problem) : 0.0;
 }
 
 /* The power that a fit takes where none is given: the one that the kernel was compared by. */
 static double
-choose_power(gnngp_run *run, const gp_problem *problem, const gnngp_candidate *c)
+choose_power(gnngp_computation *compute, gp_problem problem, const gnngp_candidate *c)
 {
-	gp_problem	alone = gp_comparison_problem(run->device, problem);
 	double		power = c->power;
 
-	/* Conjugate gradients, which compare a Laplacian kernel, try none, nor does a kernel's name. */
-	if (power == 0.0 && !gp_precision_serves(run->env, problem) &&
-		gp_fit_has_factor(run->device, problem))
+	if (power == 0.0 && compare_powers(compute, &problem))
 	{
-		alone.strategy = GP_STRATEGY_NYSTROM;
-		gp_posterior *posterior = gnngp_run_fit(run, &alone, NULL, NULL);
+		gp_posterior *posterior = gnngp_fit_on_device(compute, &problem, NULL, NULL);
 
 		power = posterior ? posterior->power : 1.0;
-		gp_posterior_free(run->env, posterior);
+		gp_posterior_free(compute->env, posterior);
 	}
 	return power > 0.0 ? power : 1.0;
 }
@@ -368,10 +364,10 @@ choose_power(gnngp_run *run, const gp_problem *problem, const gnngp_candidate *c
  * and more landmarks bring nothing.
  */
 static gp_posterior *
-fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+fit_in_full(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
 			const gnngp_candidate *c)
 {
-	gp_env	   *env = run->env;
+	gp_env	   *env = compute->env;
 	gnngp_notices *former = gnngp_env_collect_notices(env);
 	gp_posterior *posterior = NULL;
 	gp_program	program = *gnngp_compile_kernel(env, c->kernel);
@@ -383,7 +379,7 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	open = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
 	if (gp_power_is_open(&problem))
 	{
-		program.power = choose_power(run, &problem, c);
+		program.power = choose_power(compute, problem, c);
 		program.open_power = false;
 		open &= program.power == 1.0;
 		(void) gnngp_env_collect_notices(env);
@@ -392,12 +388,12 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	as_compared.strategy = GP_STRATEGY_NYSTROM;
 	as_compared.nlandmarks = c->landmarks;
 	if (!open ||
-		effort_of(run, problem) <= fmax(GP_CHEAP_EFFORT, effort_of(run, as_compared)) ||
-		!are_landmarks_enough(run, data, settings, c))
+		effort_of(compute, problem) <= fmax(GP_CHEAP_EFFORT, effort_of(compute, as_compared)) ||
+		!are_landmarks_enough(compute, data, settings, c))
 	{
 		gnngp_candidate full = {.kernel = c->kernel};
 
-		posterior = gnngp_run_fit(run, &problem, NULL, NULL);
+		posterior = gnngp_fit_on_device(compute, &problem, NULL, NULL);
 		open = open && posterior->plan.strategy == GP_STRATEGY_EXACT;
 		if (open)
 			copy_figures(env, &problem, CurrentMemoryContext, posterior, &full);
@@ -407,14 +403,21 @@ fit_in_full(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *se
 	{
 		gp_posterior_free(env, posterior);
 		(void) gnngp_env_collect_notices(env);
-		posterior = gnngp_run_fit(run, &as_compared, NULL, NULL);
+		posterior = gnngp_fit_on_device(compute, &as_compared, NULL, NULL);
 	}
 	gnngp_env_join_notices(env, former, gnngp_env_collect_notices(env));
 	return posterior;
 }
 
+gp_shared
+gnngp_shared_open(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	return gp_shared_open(env, data->graph, data->features, GP_NORM_SYM, data->type,
+						  (uint64_t) settings->seed);
+}
+
 gnngp_choice
-gnngp_fit_kernel(gnngp_run *run, const gnngp_data *read, const gnngp_fit_settings *settings)
+gnngp_fit_kernel(gnngp_computation *compute, const gnngp_data *read, const gnngp_fit_settings *settings)
 {
 	gnngp_data	own = *read;
 	const gnngp_data *data = &own;
@@ -423,32 +426,35 @@ gnngp_fit_kernel(gnngp_run *run, const gnngp_data *read, const gnngp_fit_setting
 	gnngp_candidate named = {.kernel = settings->kernel};
 	gnngp_candidate *chosen = &named;
 	gnngp_candidate *candidates;
+	StringInfoData left_out;
 	int			n;
 
 	if (gnngp_kernel_is_auto(settings->kernel))
 	{
-		candidates = gnngp_candidates(run->env, data, settings, &n);
+		initStringInfo(&left_out);
+		candidates = gnngp_candidates(compute->env, data, settings, &n, &left_out);
 		if (data->features && n > 1)
 		{
-			shared = gp_shared_open(run->env, data->graph, data->features, GP_NORM_SYM, data->type,
-									(uint64_t) settings->seed);
+			shared = gnngp_shared_open(compute->env, data, settings);
 			own.shared = &shared;
 		}
-		gnngp_progress_expect(run->device, n + 1,
-							  gnngp_expected_efforts(run, data, settings, candidates, n));
+		gnngp_progress_expect(compute->device, n + 1,
+							  gnngp_expected_efforts(compute, data, settings, candidates, n));
 		for (int i = 0; i < n; i++)
 		{
-			gnngp_compare(run, data, settings, CurrentMemoryContext, &candidates[i]);
+			gnngp_compare(compute, data, settings, CurrentMemoryContext, &candidates[i]);
 			gnngp_progress_reach(i + 1);
 		}
 		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
 		choice.alternatives = describe(candidates, n);
-		notice_choice(run->env, candidates, n, chosen);
-		notice_left_out(run->env, data, *settings);
+		notice_choice(compute->env, candidates, n, chosen);
+		if (left_out.len > 0)
+			gp_notice(compute->env, "gp_tune(graph) compares them, too; a fit without live => true can have one.",
+					  "kernels that cannot answer live were left out: %s", left_out.data);
 	}
-	choice.posterior = fit_in_full(run, data, settings, chosen);
-	choice.device = run->used;
-	choice.kernel = canonical(run->env, chosen->kernel, choice.posterior);
-	gp_shared_close(run->env, &shared);
+	choice.posterior = fit_in_full(compute, data, settings, chosen);
+	choice.device = compute->used;
+	choice.kernel = canonical(compute->env, chosen->kernel, choice.posterior);
+	gp_shared_close(compute->env, &shared);
 	return choice;
 }

@@ -35,19 +35,30 @@ typedef struct gnngp_choice
  * How much a fit is to compute, in operations as a plan weighs them: each comparison of candidates,
  * and the fit in full (of the first of them) behind these.
  */
-extern double *gnngp_expected_efforts(gnngp_run *run, const gnngp_data *data,
+extern double *gnngp_expected_efforts(gnngp_computation *compute, const gnngp_data *data,
 									  const gnngp_fit_settings *settings,
 									  const gnngp_candidate *candidates, int n);
 
-/* The kernels that may suit a graph; the likeliest comes first. */
+/* The same of the comparison of powers, which a fit makes whose kernel leaves them open; 0: none. */
+extern double gnngp_powers_effort(gnngp_computation *compute, gp_problem problem);
+
+/*
+ * The kernels that may suit a graph; the likeliest comes first.  left_out gets the names of those
+ * that would suit, but have no live state where that is asked for.
+ */
 extern gnngp_candidate *gnngp_candidates(gp_env *env, const gnngp_data *data,
-										 const gnngp_fit_settings *settings, int *n);
+										 const gnngp_fit_settings *settings, int *n,
+										 StringInfo left_out);
+
+/* What fits of several kernels to the same features have in common. */
+extern gp_shared gnngp_shared_open(gp_env *env, const gnngp_data *data,
+								   const gnngp_fit_settings *settings);
 
 /*
  * Fills in what is known of a candidate's kernel, by as many landmarks as the others get, or of the
  * settings' method; what is made goes into context.
  */
-extern void gnngp_compare(gnngp_run *run, const gnngp_data *data,
+extern void gnngp_compare(gnngp_computation *compute, const gnngp_data *data,
 						  const gnngp_fit_settings *settings,
 						  MemoryContext context, gnngp_candidate *candidate);
 
@@ -61,7 +72,7 @@ extern int	gnngp_best_candidate(const gnngp_candidate *candidates, int n);
  * Fits with the kernel of the settings or, where that is auto, with the best of those that may
  * suit.
  */
-extern gnngp_choice gnngp_fit_kernel(gnngp_run *run, const gnngp_data *data,
+extern gnngp_choice gnngp_fit_kernel(gnngp_computation *compute, const gnngp_data *data,
 									 const gnngp_fit_settings *settings);
 
 #endif							/* GNNGP_AUTO_KERNEL_H */

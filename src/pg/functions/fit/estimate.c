@@ -48,26 +48,24 @@ make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *
 	return plan;
 }
 
-/* The seconds that a fit will take on the CPU: kernel auto compares several first. */
+/*
+ * The seconds that a fit will take on the CPU: it compares candidates first, n of them (0: the
+ * kernel is given), or powers of its kernel.
+ */
 static double
 expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
+				 const gp_problem *problem, const gnngp_candidate *candidates, int n,
 				 const gp_plan *plan)
 {
 	gp_device  *device = gnngp_device_open(env, 0);
-	gnngp_run	run = {.env = env,.device = device};
-	double		effort = plan->effort;
-	int			n;
+	gnngp_computation compute = {.env = env,.device = device};
+	double		effort = n > 0 ? 0.0 : plan->effort;
+	double	   *each = n > 0 ? gnngp_expected_efforts(&compute, data, settings, candidates, n) : NULL;
 
-	if (gnngp_method_is_gp(settings->method) && gnngp_kernel_is_auto(settings->kernel) &&
-		data->rows == NULL)
-	{
-		gnngp_candidate *candidates = gnngp_candidates(env, data, settings, &n);
-		double	   *each = gnngp_expected_efforts(&run, data, settings, candidates, n);
-
-		effort = 0.0;
-		for (int i = 0; i <= n; i++)
-			effort += each[i];
-	}
+	for (int i = 0; each && i <= n; i++)
+		effort += each[i];
+	if (n == 0 && data->rows == NULL && problem->program)
+		effort += gnngp_powers_effort(&compute, *problem);
 	effort /= GNNGP_CPU_PACE * device->threads;
 	device->close(device);
 	return effort;
@@ -149,7 +147,9 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	bool		on_gpu;
 	double		seconds;
 	TimestampTz began;
-	int			candidates;
+	gnngp_candidate *candidates = NULL;
+	StringInfoData left_out;
+	int			n = 0;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
@@ -186,13 +186,22 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	if (graph->task.form)
 		gnngp_facts_problem(env, data, &settings, &problem);
 	else if (gnngp_method_is_gp(settings.method))
-		problem.program = gnngp_compile_kernel(env, gnngp_kernel_is_auto(settings.kernel) ?
-											   gnngp_candidates(env, data, &settings,
-																&candidates)->kernel :
-												   settings.kernel);
+	{
+		initStringInfo(&left_out);
+		if (gnngp_kernel_is_auto(settings.kernel))
+			candidates = gnngp_candidates(env, data, &settings, &n, &left_out);
+		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel : settings.kernel);
+	}
 	limit = gp_limit(env);
 	plan = make_plan(env, data, &problem, settings.method, &on_gpu);
-	seconds += expected_seconds(env, data, &settings, &plan);
+	if (n > 1)
+	{
+		size_t		end = strlen(plan.reason);
+
+		snprintf(plan.reason + end, sizeof(plan.reason) - end,
+				 "; by kernel %s, the first of %d that are compared before", candidates[0].kernel, n);
+	}
+	seconds += expected_seconds(env, data, &settings, &problem, candidates, n, &plan);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
 						seconds);

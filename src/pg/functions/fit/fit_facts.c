@@ -105,7 +105,7 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 }
 
 gnngp_choice
-gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings *settings,
+gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
 				const int32 **block)
 {
 	gnngp_task_data *task = data->rows;
@@ -116,10 +116,10 @@ gnngp_fit_facts(gnngp_run *run, const gnngp_data *data, const gnngp_fit_settings
 	gp_problem	problem;
 
 	gnngp_problem_init(&problem, data, NULL, settings);
-	gnngp_facts_problem(run->env, data, settings, &problem);
+	gnngp_facts_problem(compute->env, data, settings, &problem);
 	*block = problem.block;
-	choice.posterior = gnngp_run_fit(run, &problem, fitter, &fit);
-	choice.device = run->used;
+	choice.posterior = gnngp_fit_on_device(compute, &problem, fitter, &fit);
+	choice.device = compute->used;
 	columns = task->columns.scale.weights == GP_FACTS_COLUMNS;
 	if (task->typed == NULL && !isnan(task->other_score))
 		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}",

@@ -25,7 +25,7 @@ extern gp_plan gnngp_facts_plan(gp_device *device, const gnngp_data *data,
  * Fits both weightings of the columns; *block gets the block of time of each labelled row, or
  * NULL.
  */
-extern gnngp_choice gnngp_fit_facts(gnngp_run *run, const gnngp_data *data,
+extern gnngp_choice gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
 									const gnngp_fit_settings *settings,
 									const int32 **block);
 

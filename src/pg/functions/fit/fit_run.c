@@ -188,7 +188,7 @@ gnngp_fit_count(const gnngp_fit_run *run)
 }
 
 static void
-compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
+compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 {
 	gp_problem	problem;
 
@@ -223,7 +223,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_run *compute)
 }
 
 static void
-compute_parts(gnngp_run *compute, void *arg)
+compute_parts(gnngp_computation *compute, void *arg)
 {
 	gnngp_fit_run *run = arg;
 	gp_device  *card = NULL;
@@ -237,7 +237,7 @@ compute_parts(gnngp_run *compute, void *arg)
 	compute->env->peak = compute->env->used;
 	run->links = gnngp_link_compute(compute, run->data, &run->link_settings, &card);
 	run->kept = gnngp_link_keep(card ? card : compute->device, run->links, &run->link_settings);
-	gnngp_run_device_close(compute, card);
+	gnngp_card_close(compute, card);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
 	run->link_seconds = run->read_seconds + lap_seconds(run);
 }
@@ -250,7 +250,7 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	(void) lap_seconds(run);
 	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
 		gnngp_compute(run->env, 0, true, compute_parts, run);
-	gnngp_env_send_notices(run->env, NULL);
+	gnngp_env_send_notices(run->env);
 	MemoryContextSwitchTo(old);
 }
 

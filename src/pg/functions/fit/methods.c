@@ -131,9 +131,9 @@ fit_by_method(gp_device *device, const gp_problem *problem, const void *text)
 }
 
 gp_posterior *
-gnngp_method_fit(gnngp_run *run, gp_problem *problem, const char *text)
+gnngp_method_fit(gnngp_computation *compute, gp_problem *problem, const char *text)
 {
-	return gnngp_run_fit(run, problem, fit_by_method, text);
+	return gnngp_fit_on_device(compute, problem, fit_by_method, text);
 }
 
 gp_plan

@@ -41,7 +41,7 @@ named_candidates(ArrayType *kernels, int *n)
 
 /* Compares the kernel in hand, which may be a method. */
 static void
-compare_one(gnngp_run *compute, void *arg)
+compare_one(gnngp_computation *compute, void *arg)
 {
 	const tuner *t = arg;
 	gnngp_fit_settings settings = t->settings;
@@ -127,6 +127,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	gnngp_candidate *candidates = NULL;
 	gnngp_candidate **ordered;
+	gp_shared	shared;
 	int			n = 0;
 
 	t.by_likelihood = gnngp_require_word("criterion", gnngp_text_argument(fcinfo, 2, "criterion"),
@@ -144,7 +145,12 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
 	if (candidates == NULL)
-		candidates = gnngp_candidates(t.env, t.data, &t.settings, &n);
+		candidates = gnngp_candidates(t.env, t.data, &t.settings, &n, NULL);
+	if (t.data->features && n > 1)
+	{
+		shared = gnngp_shared_open(t.env, t.data, &t.settings);
+		t.data->shared = &shared;
+	}
 	for (int i = 0; i < n; i++)
 		try_kernel(&t, &candidates[i]);
 	if (!t.by_likelihood && gnngp_best_candidate(candidates, n) >= 0)

@@ -137,10 +137,10 @@ gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_
 }
 
 gp_link_model *
-gnngp_link_compute(gnngp_run *run, const gnngp_data *data, const gnngp_link_settings *settings,
+gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data, const gnngp_link_settings *settings,
 				   gp_device **card)
 {
-	gp_device  *device = run->device;
+	gp_device  *device = compute->device;
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
 	gp_link_model *links;
@@ -148,7 +148,7 @@ gnngp_link_compute(gnngp_run *run, const gnngp_data *data, const gnngp_link_sett
 	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
 		gp_notice(device->env, "Method 'scores' distinguishes directions.",
 				  "method dgp ignores the direction of links");
-	if (run->by_plan)
+	if (compute->by_plan)
 	{
 		problem.device_for = gnngp_device_for;
 		problem.device_arg = card;

@@ -28,7 +28,7 @@ extern gp_plan gnngp_link_estimate(gp_device *device, const gnngp_data *data,
  * Fits the links of what has been read; memory of the run's environment.  *card: the device, where
  * another than the run's was chosen.
  */
-extern gp_link_model *gnngp_link_compute(gnngp_run *run, const gnngp_data *data,
+extern gp_link_model *gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
 										 const gnngp_link_settings *settings, gp_device **card);
 
 /* The best pairs of every node, as many as the settings ask for; likewise. */

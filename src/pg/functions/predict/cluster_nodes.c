@@ -32,7 +32,7 @@ static const gnngp_id_hints hints = {
 };
 
 static void
-compute_clusters(gnngp_run *compute, void *arg)
+compute_clusters(gnngp_computation *compute, void *arg)
 {
 	cluster_call *call = arg;
 	gp_cluster_problem problem = {0};

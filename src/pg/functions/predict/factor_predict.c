@@ -95,7 +95,7 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 }
 
 static void
-compute_posterior(gnngp_run *compute, void *arg)
+compute_posterior(gnngp_computation *compute, void *arg)
 {
 	predict_job *job = arg;
 	const gnngp_table_value *factor = job->factor;
