@@ -38,16 +38,15 @@ fits(const gnngp_model *model, Oid base)
 
 /* 42804: the model's ids are of another type. */
 static void
-report_mismatch(const gnngp_model *model, Oid type, const gnngp_id_hints *hints)
+report_mismatch(const gnngp_model *model, Oid type)
 {
 	Oid			own = lookup_type(model);
 	const char *name = OidIsValid(own) ? format_type_be(own) : model->id_type;
 
 	gnngp_raise(DATATYPE_MISMATCH,
-				psprintf(model->integer_ids ? hints->integers : hints->others,
-						 quote_literal_cstr(model->name), name),
-				"%s \"%s\" has nodes of type %s, not %s", hints->kind, model->name, name,
-				format_type_be(type));
+				psprintf("Give ids of type %s; NULL asks for all nodes, where that is possible.", name),
+				"%s \"%s\" has nodes of type %s, not %s", model->id > 0 ? "model" : "graph",
+				model->name, name, format_type_be(type));
 }
 
 static void
@@ -65,11 +64,10 @@ open_type(gnngp_id_type *t, const gnngp_model *model, Oid type)
 }
 
 void
-gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
-				   const gnngp_id_hints *hints)
+gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type)
 {
 	if (!fits(model, getBaseType(type)))
-		report_mismatch(model, type, hints);
+		report_mismatch(model, type);
 	open_type(t, model, type);
 }
 
@@ -82,21 +80,14 @@ is_literal(Oid type)
 
 void
 gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
-							int argno, const gnngp_id_hints *hints)
+							int argno)
 {
-	const char *function = get_func_name(fcinfo->flinfo->fn_oid);
-	gnngp_id_hints usual = {
-		psprintf("Use %s(%%1$s) for all nodes, or an integer id.", function),
-		psprintf("Use %s(%%1$s, NULL, ...) for all nodes, or ids of type %%2$s.", function),
-		"model"
-	};
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, argno);
 	Oid			element = get_element_type(getBaseType(type));
 	Oid			asked = lookup_type(model);
 	Oid			own = model->integer_ids ? INT8OID :
 		OidIsValid(asked) ? getBaseType(asked) : InvalidOid;
 
-	hints = hints ? hints : &usual;
 	if (OidIsValid(element))
 		type = element;
 	else if (is_literal(type) || gnngp_is_integers(type))
@@ -109,7 +100,7 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 		char		kind = OidIsValid(own) ? get_typtype(own) : '\0';
 
 		if ((kind != TYPTYPE_BASE && kind != TYPTYPE_ENUM) || OidIsValid(get_element_type(own)))
-			report_mismatch(model, TEXTOID, hints);
+			report_mismatch(model, TEXTOID);
 		open_type(t, model, own);
 		t->as_text = true;
 		t->shown = OidIsValid(asked) ? format_type_be(asked) : model->id_type;
@@ -119,7 +110,7 @@ gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model, Function
 			 own == NUMERICOID)
 		open_type(t, model, type);
 	else
-		gnngp_id_type_open(t, model, type, hints);
+		gnngp_id_type_open(t, model, type);
 }
 
 /* The id of a row as a value of the type under a domain. */
@@ -295,15 +286,15 @@ gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 
 gnngp_given_ids
 gnngp_given_ids_argument(gnngp_id_type *t, const gnngp_model *model, FunctionCallInfo fcinfo,
-						 int argno, const gnngp_id_hints *hints)
+						 int argno)
 {
-	gnngp_id_type_open_argument(t, model, fcinfo, argno, hints);
+	gnngp_id_type_open_argument(t, model, fcinfo, argno);
 	return gnngp_given_ids_read(t, fcinfo, argno);
 }
 
 gnngp_given_ids
 gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo, int argno,
-						  const char *name, const gnngp_id_hints *hints)
+						  const char *name)
 {
 	gnngp_id_type type;
 
@@ -311,7 +302,7 @@ gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo, int
 		gnngp_raise(DATATYPE_MISMATCH,
 					psprintf("Write %s => ARRAY[...], of the type of the nodes' ids.", name),
 					"%s must be an array of ids", name);
-	return gnngp_given_ids_argument(&type, model, fcinfo, argno, hints);
+	return gnngp_given_ids_argument(&type, model, fcinfo, argno);
 }
 
 bool

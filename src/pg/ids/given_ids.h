@@ -32,22 +32,12 @@ typedef struct gnngp_given_ids
 	gnngp_id *id;			/* in the order given, until they are sorted */
 } gnngp_given_ids;
 
-/* Hints for ids of another type: formats of the model's quoted name and its ids' type. */
-typedef struct gnngp_id_hints
-{
-	const char *integers;		/* for a model with integer ids; the name alone */
-	const char *others;
-	const char *kind;			/* what is named: "model" or "graph" */
-} gnngp_id_hints;
-
 /* Checks that ids of the model are values of the type; 42804 with a hint when not. */
-extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type,
-							   const gnngp_id_hints *hints);
+extern void gnngp_id_type_open(gnngp_id_type *t, const gnngp_model *model, Oid type);
 
-/* The same with the type that an argument's declaration asks for; hints NULL: the usual ones. */
+/* The same with the type that an argument's declaration asks for. */
 extern void gnngp_id_type_open_argument(gnngp_id_type *t, const gnngp_model *model,
-										FunctionCallInfo fcinfo, int argno,
-										const gnngp_id_hints *hints);
+										FunctionCallInfo fcinfo, int argno);
 
 /*
  * The nodes that this argument names, in the current memory context.  A text that is written as an
@@ -58,13 +48,11 @@ extern gnngp_given_ids gnngp_given_ids_read(const gnngp_id_type *t, FunctionCall
 
 /* Both. */
 extern gnngp_given_ids gnngp_given_ids_argument(gnngp_id_type *t, const gnngp_model *model,
-												FunctionCallInfo fcinfo, int argno,
-												const gnngp_id_hints *hints);
+												FunctionCallInfo fcinfo, int argno);
 
 /* The same of a list beside the nodes: 42804 for an argument that is no array. */
 extern gnngp_given_ids gnngp_given_list_argument(const gnngp_model *model, FunctionCallInfo fcinfo,
-												 int argno, const char *name,
-												 const gnngp_id_hints *hints);
+												 int argno, const char *name);
 
 /* Such a text as one id, for models whose ids are texts; false for every other argument. */
 extern bool gnngp_given_ids_as_written(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno,

@@ -446,9 +446,6 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	gnngp_graph_def *task = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	task_rows	t = {.result = gnngp_rows_start(fcinfo)};
-	static const gnngp_id_hints hints = {
-		"Use gp_task_rows(%1$s).", "Use gp_task_rows(%1$s, NULL).", "task"
-	};
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
 	Oid			type;
 
@@ -458,9 +455,9 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
 	type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
 	if (type == TEXTOID)
-		gnngp_id_type_open_argument(&t.type, &model, fcinfo, 1, &hints);
+		gnngp_id_type_open_argument(&t.type, &model, fcinfo, 1);
 	else						/* nodes are of this very type, be it smaller, or an array */
-		gnngp_id_type_open(&t.type, &model, type, &hints);
+		gnngp_id_type_open(&t.type, &model, type);
 	gnngp_read_task_rows(env, task, emit_task_row, &t);
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -12,18 +12,6 @@
 #define ARG_AMONG 4
 #define BRIEF 512				/* nodes or pairs, up to which a call is brief */
 
-static const gnngp_id_hints among_hints = {
-	"Write among => ARRAY[...] with integers, for nodes of %1$s.",
-	"Write among => ARRAY[...] with ids of type %2$s, for nodes of %1$s.",
-	"model"
-};
-
-static const gnngp_id_hints score_hints = {
-	"Use gp_score_links(%1$s, ...) with integers, or arrays of them.",
-	"Use gp_score_links(%1$s, ...) with ids of type %2$s, or arrays of them.",
-	"model"
-};
-
 /* The pairs that gp_predict_links may look at. */
 static const char *const candidate_names[] = {
 	[GP_CANDIDATES_AUTO] = "auto",
@@ -149,7 +137,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	int64		n;
 
 	if (!among.all)
-		among = gnngp_given_list_argument(p->model, fcinfo, ARG_AMONG, "among", &among_hints);
+		among = gnngp_given_list_argument(p->model, fcinfo, ARG_AMONG, "among");
 	if (among.all && gnngp_kept_serves(p->model, k, (gp_link_candidates) candidates))
 	{
 		open_result(fcinfo, p);
@@ -186,7 +174,7 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 	int			guc_level = gnngp_output_level();
 
 	open_model(fcinfo, &p);
-	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, NULL);
+	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	predict_links(fcinfo, &p, &given);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
@@ -229,7 +217,7 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	open_model(fcinfo, &p);
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
-	src = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, &score_hints);
+	src = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	dst = gnngp_given_ids_read(&p.id_type, fcinfo, 2);
 	if (src.n != dst.n)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR,
@@ -271,7 +259,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	int64		n;
 
 	open_model(fcinfo, &p);
-	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1, NULL);
+	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
 	width = gp_links_embedding_width(p.open->links);
 	if (width == 0)

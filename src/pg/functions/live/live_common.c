@@ -60,12 +60,11 @@ gnngp_live_call_number(const gnngp_live_call *c, const gnngp_given_ids *ids, con
 }
 
 void
-gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
-					 const gnngp_id_hints *hints)
+gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument)
 {
 	int64		n = 0;
 
-	c->nodes = gnngp_given_ids_argument(&c->id_type, c->model, c->fcinfo, argno, hints);
+	c->nodes = gnngp_given_ids_argument(&c->id_type, c->model, c->fcinfo, argno);
 	/* Leaves out ids that are NULL, as gp_predict does */
 	for (int64 i = 0; i < c->nodes.n; i++)
 		if (!c->nodes.id[i].null)
@@ -74,16 +73,10 @@ gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
 	c->numbered = gnngp_live_call_number(c, &c->nodes, argument);
 }
 
-const gnngp_id_hints gnngp_live_hints = {
-	"Give integer ids, which the model %1$s has.",
-	"Give ids that the model %1$s has, of type %2$s.",
-	"model"
-};
-
 void
 gnngp_live_call_nodes(gnngp_live_call *c)
 {
-	gnngp_live_call_read_nodes(c, 1, "nodes", &gnngp_live_hints);
+	gnngp_live_call_read_nodes(c, 1, "nodes");
 	if (c->nodes.all)
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED, "Name the nodes; gp_predict gives all nodes.",
 					"nodes must not be NULL");

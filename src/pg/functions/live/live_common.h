@@ -41,15 +41,11 @@ typedef struct gnngp_live_call
  */
 extern void gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only);
 
-/* What to write where ids are of another type, for calls that want nodes named. */
-extern const gnngp_id_hints gnngp_live_hints;
-
 /* Takes the nodes that the second argument names: 22004 for none, 22023 for one twice. */
 extern void gnngp_live_call_nodes(gnngp_live_call *c);
 
 /* The same of any argument, of which NULL means all nodes. */
-extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument,
-								 const gnngp_id_hints *hints);
+extern void gnngp_live_call_read_nodes(gnngp_live_call *c, int argno, const char *argument);
 
 /* Numbers the ids of an argument from 0 on: 22023 for one that stands there twice. */
 extern gnngp_numbered gnngp_live_call_number(const gnngp_live_call *c, const gnngp_given_ids *ids,

@@ -9,13 +9,6 @@
 #include "pg/functions/functions.h"
 #include "live_common.h"
 
-/* What to write where ids are of another type. */
-static const gnngp_id_hints next_hints = {
-	"Use gp_next_labels(%1$s) for all nodes, or integer ids.",
-	"Use gp_next_labels(%1$s, k, NULL) for k of all nodes, or an array of ids of type %2$s.",
-	"model"
-};
-
 /* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
 PG_FUNCTION_INFO_V1(gnngp_next_labels);
 Datum
@@ -32,7 +25,7 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	/* Who is left out has a label. */
 	gnngp_live_call_open(&c, fcinfo, true);
 	c.everything = true;
-	gnngp_live_call_read_nodes(&c, has_k ? 2 : 1, "among", &next_hints);
+	gnngp_live_call_read_nodes(&c, has_k ? 2 : 1, "among");
 	c.wanted = c.nodes.id;
 	c.nwanted = c.nodes.n;
 	if (c.nodes.all || c.nodes.n > 0)

@@ -88,8 +88,7 @@ read_given(gnngp_live_call *c)
 	FunctionCallInfo fcinfo = c->fcinfo;
 
 	if (!PG_ARGISNULL(ARG_GIVEN_NODES))
-		c->given = gnngp_given_list_argument(c->model, fcinfo, ARG_GIVEN_NODES, "given_nodes",
-											 &gnngp_live_hints);
+		c->given = gnngp_given_list_argument(c->model, fcinfo, ARG_GIVEN_NODES, "given_nodes");
 	for (int64 k = 0; k < c->given.n; k++)
 		if (c->given.id[k].null)
 			gnngp_raise(NULL_VALUE_NOT_ALLOWED, "To remove a label, pass NULL among the labels.",

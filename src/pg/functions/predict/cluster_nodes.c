@@ -24,13 +24,6 @@ typedef struct cluster_call
 	gp_clustering *clustering;
 } cluster_call;
 
-/* What to call for ids of another type. */
-static const gnngp_id_hints hints = {
-	.integers = "Use gp_cluster(%s, ...), or NULL::bigint.",
-	.others = "Use gp_cluster(%s, NULL::%s, ...), which gives nodes of that type.",
-	.kind = "graph"
-};
-
 static void
 compute_clusters(gnngp_computation *compute, void *arg)
 {
@@ -127,11 +120,11 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	call.ids.integer_ids = call.data->ids.integer;
 	if (some)
 	{
-		given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, 1, &hints);
+		given = gnngp_given_ids_argument(&type, &call.ids, fcinfo, 1);
 		gnngp_given_ids_sort(&given);
 	}
 	else
-		gnngp_id_type_open(&type, &call.ids, INT8OID, &hints);
+		gnngp_id_type_open(&type, &call.ids, INT8OID);
 	emit_clusters(result, &call, &type, &given);
 	gnngp_env_destroy(call.env);
 	gnngp_progress_end();

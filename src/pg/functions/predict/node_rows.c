@@ -52,7 +52,7 @@ gnngp_node_rows_run(gnngp_node_rows *rows, FunctionCallInfo fcinfo, const char *
 
 	rows->emit = emit;
 	rows->arg = arg;
-	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes, NULL);
+	gnngp_id_type_open_argument(&rows->id_type, rows->model, fcinfo, nodes);
 	if (gnngp_given_ids_as_written(&rows->id_type, fcinfo, nodes, &rows->given))
 		read_blocks(rows, part);
 	if (rows->found == 0)
