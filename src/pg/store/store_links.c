@@ -1,5 +1,5 @@
 /*
- * store_links.c - writing and reading what is stored of links.
+ * store_links.c - writing, reading and opening what is stored of links.
  *
  * The part "link" has the arrays that the core names, and the ids of all nodes.  The part
  * "link_loo" has the pairs that the fit held out, which are links of the owner's: no
@@ -42,8 +42,12 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 	gnngp_arrays_write(model, "link", &list, ids);
 }
 
-gp_link_model *
-gnngp_link_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids)
+/*
+ * Reads the link part under the active snapshot; memory of the environment.  XX001 when it is not
+ * what was written.
+ */
+static gp_link_model *
+read_links(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids)
 {
 	gnngp_arrays list;
 	gp_link_model *links;
@@ -131,4 +135,47 @@ gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *i
 			  ((uint8 *) array[HELD_LINKED].data)[e] > 1)
 			gnngp_store_corrupted(model, "a held-out pair is out of range");
 	}
+}
+
+/*
+ * ---- opening, and keeping the last one ----
+ *
+ * An error frees a model that is used.  A nested call finds nothing kept and opens its own.
+ */
+
+gnngp_open_links *
+gnngp_links_open(const gnngp_model *model, bool brief)
+{
+	const gnngp_link_part *part = &model->link;
+	const gnngp_kept_key key = {GNNGP_KEPT_LINKS, brief, model->id, part->version, part->fitted,
+		part->nodes, part->integer_ids, gnngp_setting_device()
+	};
+	gnngp_open_links *open = gnngp_env_resume(key);
+	gp_link_model *links;
+	gp_env	   *env;
+
+	if (open)
+		return open;
+	env = gnngp_env_create(CurrentMemoryContext);
+	open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
+	open->env = env;
+	memcpy(open->key, key, sizeof(open->key));
+	open->brief = brief && gnngp_setting_device() != GNNGP_DEVICE_CUDA;
+	links = read_links(env, model, &open->ids);
+
+	/*
+	 * A device of one thread: the products of a block of columns are so short, and each needs so
+	 * much of the one before it, that handing their parts from processor to processor costs more
+	 * than it saves.  Threads take whole lots of nodes instead (best.c).
+	 */
+	open->device = gnngp_device_open(env, 1);
+	open->links = gp_links_open(open->device, links);
+	return open;
+}
+
+void
+gnngp_links_close(gnngp_open_links *open)
+{
+	gnngp_env_keep(open->env, CacheMemoryContext,
+				   open->brief ? gnngp_setting_link_cache_size() : 0, open->key, open);
 }

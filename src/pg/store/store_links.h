@@ -17,13 +17,6 @@
 extern void gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids,
 								   const gp_link_model *links);
 
-/*
- * Reads it under the active snapshot; memory of the environment.  XX001 when it
- * is not what was written.
- */
-extern gp_link_model *gnngp_link_store_read(gp_env *env, const gnngp_model *model,
-											gnngp_stored_ids *ids);
-
 /* Writes the pairs that a fit held out; the ids are those of all nodes. */
 extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all,
 								   const gp_link_held *held);
@@ -70,7 +63,7 @@ extern void gnngp_kept_read(const gnngp_model *model, const gnngp_given_ids *giv
 extern void gnngp_kept_node_at(const gnngp_block *block, int32 i, gnngp_kept_node *node);
 extern void gnngp_kept_pair_at(const gnngp_block *block, int32 e, gnngp_kept_pair *pair);
 
-/* A stored link model, ready for predictions (links_open.c). */
+/* A stored link model, ready for predictions. */
 typedef struct gnngp_open_links
 {
 	gp_env	   *env;

@@ -6,7 +6,7 @@
 #include "auto_kernel.h"
 #include "fit_facts.h"
 #include "pg/functions/functions.h"
-#include "pg/functions/links/links_settings.h"
+#include "pg/functions/links/fit_links.h"
 #include "methods.h"
 #include "pg/server/gpu.h"
 #include "pg/distributed/distributed.h"

@@ -7,7 +7,7 @@
 #include "pg/functions/functions.h"
 #include "fit_facts.h"
 #include "fit_run.h"
-#include "pg/functions/links/links_settings.h"
+#include "pg/functions/links/fit_links.h"
 #include "methods.h"
 #include "pg/distributed/distributed.h"
 #include "pg/schema/schema.h"

@@ -3,7 +3,7 @@
  */
 #include "postgres.h"
 
-#include "links_settings.h"
+#include "fit_links.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 #include "pg/ids/given_ids.h"

@@ -1,8 +1,8 @@
 /*
- * links_settings.h - the link part of a fit.
+ * fit_links.h - the link part of a fit.
  */
-#ifndef GNNGP_LINKS_SETTINGS_H
-#define GNNGP_LINKS_SETTINGS_H
+#ifndef GNNGP_FIT_LINKS_H
+#define GNNGP_FIT_LINKS_H
 
 #include "core/links/links.h"
 #include "pg/reader/reader.h"
@@ -11,9 +11,6 @@
 
 /* Checks and normalises settings in place: 22023 names what is out of range. */
 extern void gnngp_link_settings_check(gnngp_link_settings *settings);
-
-/* Refuses a kernel that was given for a method that learns its own. */
-extern void gnngp_link_allow_kernel(const gnngp_link_settings *settings);
 
 /* True for a text that names a method of links; the name of one. */
 extern bool gnngp_link_has_method(gp_env *env, const char *text);
@@ -45,4 +42,4 @@ extern void gnngp_link_fill(const gp_link_model *links, const gnngp_data *data,
  */
 extern gnngp_model *gnngp_link_view(gnngp_model *model);
 
-#endif							/* GNNGP_LINKS_SETTINGS_H */
+#endif							/* GNNGP_FIT_LINKS_H */
