@@ -28,16 +28,10 @@ CREATE TYPE @extschema@.gp_kernel (
 COMMENT ON TYPE @extschema@.gp_kernel IS
     'covariance kernel of an infinitely wide graph neural network: a preset, or the formula of a layer';
 
-CREATE FUNCTION gnngp_internal.gp_kernel_from_text(text) RETURNS @extschema@.gp_kernel
-AS 'MODULE_PATHNAME', 'gnngp_kernel_from_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_kernel_from_text(text) IS 'read a kernel from text';
-
-CREATE CAST (text AS @extschema@.gp_kernel)
-    WITH FUNCTION gnngp_internal.gp_kernel_from_text(text) AS IMPLICIT;
+CREATE CAST (text AS @extschema@.gp_kernel) WITH INOUT AS IMPLICIT;
 COMMENT ON CAST (text AS @extschema@.gp_kernel) IS 'read a kernel from text';
 
-CREATE CAST (varchar AS @extschema@.gp_kernel)
-    WITH FUNCTION gnngp_internal.gp_kernel_from_text(text) AS IMPLICIT;
+CREATE CAST (varchar AS @extschema@.gp_kernel) WITH INOUT AS IMPLICIT;
 COMMENT ON CAST (varchar AS @extschema@.gp_kernel) IS 'read a kernel from text';
 
 CREATE FUNCTION gnngp_internal.gp_kernel_as_stored(text) RETURNS @extschema@.gp_kernel

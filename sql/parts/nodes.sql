@@ -1,16 +1,25 @@
--- Every function whose second argument is a node or nodes.  It has five forms:
+-- Functions that are asked about nodes, as their second argument.
 --
--- anyarray and anynonarray serve ids of every type, and text serves a node by the text of
--- its id, whatever its type: a literal, or a parameter whose type is left open, becomes one.
--- PostgreSQL works out the type of polymorphic rows before it adds default arguments, and by
--- the place of an argument in the call.  Therefore all nodes, or a literal given by name, and
--- integers have forms of their own, with rows of bigint.  The first is a domain over text:
--- where a literal stands second PostgreSQL prefers text.  The second is of the category of
--- arrays, and preferred: PostgreSQL takes it rather than anyarray.
-
--- {nodes} is the argument and {type} the type of its ids in the rows; of further lists of
--- nodes {others} is the type; functions that have such lists have a form of texts alone beside
--- these, for parameters without a type.
+-- The rows name nodes by ids of the type that the caller used.  A polymorphic function gives such
+-- rows, but PostgreSQL finds their type before it adds default arguments, and by the place of an
+-- argument in the call.  So one function has five forms:
+--
+--   form                  serves                                       rows have ids as
+--   nodes gp_node_list    gp_predict('m'), nodes => '{1,2}'            bigint
+--   nodes gp_integers     '{1,2}'::int[], whatever the place           bigint
+--   nodes anyarray        arrays of any other type                     the type of the elements
+--   id anynonarray        one id of any type but text; NULL::uuid      its type
+--   id text               'a', '{a,b}', NULL, a parameter $2           text
+--
+-- The first two have no polymorphic type, so that they work where nodes is left out or given by
+-- name.  gp_node_list is a domain over text: for a literal without a name PostgreSQL prefers text
+-- itself, the last form.  gp_integers (value_types.sql) is what arrays of all integer types become;
+-- it is the preferred type of its category, so PostgreSQL takes it before anyarray.
+-- pg/ids/given_ids.c reads all of them.
+--
+-- gp_create_forms makes the five.  In its texts {nodes} is the argument of a form, {type} the type
+-- of ids in the rows, {others} the type of further lists of nodes, and {of nodes} what the comment
+-- says.  Functions with such lists have a sixth form of texts alone, for parameters without a type.
 CREATE PROCEDURE gnngp_internal.gp_create_forms(
     name text, arguments text, columns text, symbol text, attributes text, comment text)
 LANGUAGE plpgsql

@@ -81,10 +81,7 @@ BEGIN
     END LOOP;
 END $operators$;
 
--- What a calls' argument for nodes can be besides arrays and single ids.  A literal, or
--- a parameter whose type is left open, becomes gp_node_list where it is given by name.
--- Integers of all sizes become gp_integers: PostgreSQL prefers it to anyarray, and rows
--- whose type is known need no particular order of named arguments.
+-- What an argument for nodes can be besides arrays and single ids: nodes.sql says why.
 CREATE DOMAIN gnngp_internal.gp_node_list AS text;
 COMMENT ON DOMAIN gnngp_internal.gp_node_list IS
     'a literal that lists nodes with integer ids, such as ''{1,2}''';

@@ -379,13 +379,7 @@ gnngp_notice_unknown(const gnngp_model *model, int64 unknown, int64 given)
 				 errhint(model->rows > 0 ? GNNGP_UNKNOWN_HINT_OF_TASK : GNNGP_UNKNOWN_HINT)));
 }
 
-/*
- * ---- the type gp_integers ----
- *
- * A polymorphic function with named arguments finds out the type of its rows by
- * the place of an argument in the call.  Nodes that are integers therefore have
- * a type of their own, which PostgreSQL prefers to anyarray.
- */
+/* ---- the type gp_integers (sql/parts/nodes.sql says what for) ---- */
 
 bool
 gnngp_is_integers(Oid type)

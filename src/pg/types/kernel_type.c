@@ -56,16 +56,6 @@ gnngp_kernel_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(make_canonical(source));
 }
 
-/* The cast from text. */
-PG_FUNCTION_INFO_V1(gnngp_kernel_from_text);
-Datum
-gnngp_kernel_from_text(PG_FUNCTION_ARGS)
-{
-	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(0));
-
-	PG_RETURN_TEXT_P(make_canonical(source));
-}
-
 /*
  * gp_kernel_as_stored(text): a canonical text as a kernel.  It is not read, so
  * that one row which cannot be does not keep everybody from listing models;

@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "auto_kernel.h"
-#include "fit_facts.h"
 #include "pg/functions/functions.h"
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"

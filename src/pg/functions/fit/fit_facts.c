@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "core/kernel/live/live_state.h"
-#include "fit_facts.h"
+#include "auto_kernel.h"
 #include "methods.h"
 #include "pg/functions/functions.h"
 #include "pg/schema/schema.h"

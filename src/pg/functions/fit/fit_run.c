@@ -5,7 +5,6 @@
 
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
-#include "fit_facts.h"
 #include "fit_run.h"
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"

@@ -1,6 +1,6 @@
 /*
  * explain.c - gp_explain and gp_explain_edges: which labels, which relations of a task, and which
- * edges make the score of a node.
+ * edges make the score of a node; gp_next_labels: which labels would help most.
  *
  * A score is linear in the targets, h_i'y with h_i = (K + noise I)^-1 k_i (Rasmussen and Williams
  * 2006, section 2.6): a part for each label, which for a class are those of this class.  Sums of
@@ -323,6 +323,55 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 		gnngp_emit(c.result, node_cell(&c, some, edge[e].src), node_cell(&c, some, edge[e].dst),
 				   gnngp_cell_float(edge[e].effect));
+	}
+	gnngp_live_call_close(&c);
+	return (Datum) 0;
+}
+
+/*
+ * ---- what to label next ----
+ *
+ * All nodes that the caller sees are read: those that may be labelled, and those whose error
+ * counts. What a label will be does not matter for it, and nothing is stored.
+ */
+
+/* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
+PG_FUNCTION_INFO_V1(gnngp_next_labels);
+Datum
+gnngp_next_labels(PG_FUNCTION_ARGS)
+{
+	gnngp_live_call c;
+	gnngp_neighbourhood *some = NULL;
+	gp_live_question q;
+	gp_live_choice choice = {0};
+	bool		has_k = PG_NARGS() > 2;
+	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") :
+		20;
+
+	/* Who is left out has a label. */
+	gnngp_live_call_open(&c, fcinfo, true);
+	c.everything = true;
+	gnngp_live_call_read_nodes(&c, has_k ? 2 : 1, "among");
+	c.wanted = c.nodes.id;
+	c.nwanted = c.nodes.n;
+	if (c.nodes.all || c.nodes.n > 0)
+	{
+		q = gnngp_live_call_read(&c, &some);
+		if (c.nodes.all)
+		{
+			q.asked = some->ids.n;
+			q.node = NULL;
+		}
+		if (q.asked > 0)
+			choice = gp_live_next(gnngp_live_call_device(&c), &q, k);
+	}
+	for (int64 i = 0; i < choice.n; i++)
+	{
+		gnngp_id	id = gnngp_ids_at(&some->ids, choice.node[i]);
+
+		CHECK_FOR_INTERRUPTS();
+		gnngp_emit(c.result, gnngp_cell(gnngp_id_type_datum(&c.id_type, &id)),
+				   gnngp_cell_float(choice.gain[i]));
 	}
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
