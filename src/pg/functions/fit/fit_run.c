@@ -1,5 +1,5 @@
 /*
- * fit_run.c - gp_fit, and the three steps of a fit, which gp_fit_links and a refresh share.
+ * fit_run.c - gp_fit and gp_fit_links, and the three steps of a fit, which a refresh shares.
  */
 #include "postgres.h"
 
@@ -386,9 +386,14 @@ notice_worse(const gnngp_fit_run *run, const gnngp_model *former)
 						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
 }
 
-Datum
-gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
-			   const gnngp_link_settings *link_settings, int replace_argno)
+/*
+ * All of a function that fits one part, whose settings are given, of the model that its arguments
+ * graph, model and replace name; returns its row.  22023 for a model with the name of a kernel that
+ * was not asked for; 42710 for another graph's model that is not to be replaced.
+ */
+static Datum
+fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
+		 const gnngp_link_settings *link_settings, int replace_argno)
 {
 	char	   *name;
 	gnngp_graph_def *graph = settings ?
@@ -438,5 +443,19 @@ gnngp_fit(PG_FUNCTION_ARGS)
 	settings.seed = PG_GETARG_INT64(7);
 	settings.live = gnngp_bool_argument(fcinfo, 9, "live");
 	gnngp_fit_settings_check(&settings);
-	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, &settings, NULL, 8));
+	PG_RETURN_DATUM(fit_call(fcinfo, &settings, NULL, 8));
+}
+
+/*
+ * gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability, missing_share)
+ */
+PG_FUNCTION_INFO_V1(gnngp_fit_links);
+Datum
+gnngp_fit_links(PG_FUNCTION_ARGS)
+{
+	gnngp_link_settings settings;
+
+	gnngp_prevent_read_only("gp_fit_links");
+	settings = gnngp_link_settings_argument(fcinfo);
+	PG_RETURN_DATUM(fit_call(fcinfo, NULL, &settings, 5));
 }

@@ -50,13 +50,4 @@ extern void gnngp_fit_compute(gnngp_fit_run *run);
  */
 extern void gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model);
 
-/*
- * All of a function that fits one part, whose settings are given, of the model that its
- * arguments graph, model and replace name; returns its row.  22023 for a model with the
- * name of a kernel that was not asked for; 42710 for another graph's model that is not
- * to be replaced.
- */
-extern Datum gnngp_fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
-							const gnngp_link_settings *link_settings, int replace_argno);
-
 #endif							/* GNNGP_FIT_RUN_H */

@@ -1,11 +1,10 @@
 /*
- * fit_links.c - gp_fit_links, and the link part of a fit.
+ * fit_links.c - the link part of a fit.
  */
 #include "postgres.h"
 
 #include "core/formula/formula.h"
 #include "fit_links.h"
-#include "pg/functions/fit/fit_run.h"
 #include "pg/functions/fit/methods.h"
 
 #define LEAST_AUC 0.6			/* within a component; a model of less says little there */
@@ -186,9 +185,8 @@ gnngp_link_view(gnngp_model *model)
 	return view;
 }
 
-/* The settings among gp_fit_links's arguments. */
-static gnngp_link_settings
-link_fit_settings(FunctionCallInfo fcinfo)
+gnngp_link_settings
+gnngp_link_settings_argument(FunctionCallInfo fcinfo)
 {
 	gnngp_link_settings settings;
 	bool		given = !PG_ARGISNULL(2);
@@ -219,19 +217,4 @@ link_fit_settings(FunctionCallInfo fcinfo)
 					"Its kernel is learnt; the options of method dgp are part of its text.",
 					"kernel cannot be given with method dgp");
 	return settings;
-}
-
-PG_FUNCTION_INFO_V1(gnngp_fit_links);
-
-/*
- * gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability, missing_share)
- */
-Datum
-gnngp_fit_links(PG_FUNCTION_ARGS)
-{
-	gnngp_link_settings settings;
-
-	gnngp_prevent_read_only("gp_fit_links");
-	settings = link_fit_settings(fcinfo);
-	PG_RETURN_DATUM(gnngp_fit_call(fcinfo, NULL, &settings, 5));
 }

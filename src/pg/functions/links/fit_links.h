@@ -9,6 +9,9 @@
 
 #define GNNGP_LINK_KERNEL "gcn"	/* what is used where the user names none */
 
+/* The settings among gp_fit_links's arguments, checked. */
+extern gnngp_link_settings gnngp_link_settings_argument(FunctionCallInfo fcinfo);
+
 /* Checks and normalises settings in place: 22023 names what is out of range. */
 extern void gnngp_link_settings_check(gnngp_link_settings *settings);
 
