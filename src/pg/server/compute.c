@@ -111,7 +111,8 @@ gnngp_card_close(gnngp_computation *compute, gp_device *card)
 }
 
 gp_posterior *
-gnngp_fit_on_device(gnngp_computation *compute, gp_problem *problem, gp_fitter fitter, const void *arg)
+gnngp_fit_on_device(gnngp_computation *compute, gp_problem *problem, gp_fitter fitter,
+					const void *arg)
 {
 	gp_device  *card = NULL;
 	gp_posterior *posterior;

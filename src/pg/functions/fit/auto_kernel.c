@@ -123,8 +123,8 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 }
 
 void
-gnngp_compare(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
-			  MemoryContext context, gnngp_candidate *c)
+gnngp_compare(gnngp_computation *compute, const gnngp_data *data,
+			  const gnngp_fit_settings *settings, MemoryContext context, gnngp_candidate *c)
 {
 	gp_env	   *env = compute->env;
 	gnngp_notices *former = gnngp_env_collect_notices(env);
@@ -267,8 +267,8 @@ describe(const gnngp_candidate *candidates, int n)
 
 /* True where half of the landmarks explain the labels as well: more bring nothing. */
 static bool
-are_landmarks_enough(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
-					 const gnngp_candidate *c)
+are_landmarks_enough(gnngp_computation *compute, const gnngp_data *data,
+					 const gnngp_fit_settings *settings, const gnngp_candidate *c)
 {
 	gnngp_candidate half = {.kernel = c->kernel,.landmarks = (c->landmarks + 1) / 2};
 
@@ -293,8 +293,8 @@ effort_of(gnngp_computation *compute, gp_problem problem)
 }
 
 double *
-gnngp_expected_efforts(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
-					   const gnngp_candidate *candidates, int n)
+gnngp_expected_efforts(gnngp_computation *compute, const gnngp_data *data,
+					   const gnngp_fit_settings *settings, const gnngp_candidate *candidates, int n)
 {
 	gnngp_notices *former = gnngp_env_collect_notices(compute->env);
 	double	   *effort = palloc0(sizeof(double) * (n + 1));
@@ -417,7 +417,8 @@ gnngp_shared_open(gp_env *env, const gnngp_data *data, const gnngp_fit_settings 
 }
 
 gnngp_choice
-gnngp_fit_kernel(gnngp_computation *compute, const gnngp_data *read, const gnngp_fit_settings *settings)
+gnngp_fit_kernel(gnngp_computation *compute, const gnngp_data *read,
+				 const gnngp_fit_settings *settings)
 {
 	gnngp_data	own = *read;
 	const gnngp_data *data = &own;

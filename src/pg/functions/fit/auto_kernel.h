@@ -39,7 +39,7 @@ extern double *gnngp_expected_efforts(gnngp_computation *compute, const gnngp_da
 									  const gnngp_fit_settings *settings,
 									  const gnngp_candidate *candidates, int n);
 
-/* The same of the comparison of powers, which a fit makes whose kernel leaves them open; 0: none. */
+/* The same of the comparison of powers, by a fit whose kernel leaves them open; 0: none. */
 extern double gnngp_powers_effort(gnngp_computation *compute, gp_problem problem);
 
 /*

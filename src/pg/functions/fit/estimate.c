@@ -59,8 +59,10 @@ expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 	gp_device  *device = gnngp_device_open(env, 0);
 	gnngp_computation compute = {.env = env,.device = device};
 	double		effort = n > 0 ? 0.0 : plan->effort;
-	double	   *each = n > 0 ? gnngp_expected_efforts(&compute, data, settings, candidates, n) : NULL;
+	double	   *each = NULL;
 
+	if (n > 0)
+		each = gnngp_expected_efforts(&compute, data, settings, candidates, n);
 	for (int i = 0; each && i <= n; i++)
 		effort += each[i];
 	if (n == 0 && data->rows == NULL && problem->program)
@@ -131,6 +133,19 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 						seconds);
 }
 
+static Datum
+estimate_distributed(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
+					 const gnngp_fit_settings *settings)
+{
+	gnngp_distributed_plan d = gnngp_plan_distributed(env, graph, settings);
+	gp_plan		plan = {.strategy = GP_STRATEGY_SQL,.bytes = d.bytes,.flops = d.flops};
+
+	snprintf(plan.reason, sizeof(plan.reason),
+			 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
+			 d.statements, d.chunks, d.written / MEGA, d.shuffled / MEGA, d.bytes / MEGA);
+	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false, 0.0);
+}
+
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep, task) */
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
@@ -164,17 +179,7 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 					"keep cannot be given with kernel %s", settings.kernel);
 	gnngp_fit_settings_check(&settings);
 	if (gnngp_is_distributed(&settings))
-	{
-		gnngp_distributed_plan d = gnngp_plan_distributed(env, graph, &settings);
-
-		plan = (gp_plan) {.strategy = GP_STRATEGY_SQL,.bytes = d.bytes,.flops = d.flops};
-
-		snprintf(plan.reason, sizeof(plan.reason),
-				 "%d statements on " INT64_FORMAT " chunks write %.1f MB, of which %.1f MB change their place; a process holds up to %.1f MB",
-				 d.statements, d.chunks, d.written / MEGA, d.shuffled / MEGA, d.bytes / MEGA);
-		return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false,
-							0.0);
-	}
+		return estimate_distributed(fcinfo, env, graph, &settings);
 	if (graph->task.form)
 		gnngp_facts_settings(&settings);
 	began = GetCurrentTimestamp();

@@ -105,8 +105,8 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 }
 
 gnngp_choice
-gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_settings *settings,
-				const int32 **block)
+gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
+				const gnngp_fit_settings *settings, const int32 **block)
 {
 	gnngp_task_data *task = data->rows;
 	bool		columns;

@@ -31,7 +31,8 @@ extern void gnngp_method_check(gnngp_fit_settings *settings);
 extern char *gnngp_settings_kernel(const gnngp_fit_settings *settings);
 
 /* Fits by a method on the device that is set or suits its plan; the problem needs no program. */
-extern gp_posterior *gnngp_method_fit(gnngp_computation *compute, gp_problem *problem, const char *method);
+extern gp_posterior *gnngp_method_fit(gnngp_computation *compute, gp_problem *problem,
+									  const char *method);
 
 /* What such a fit takes. */
 extern gp_plan gnngp_method_plan(gp_device *device, const gp_problem *problem, const char *method);

@@ -128,8 +128,8 @@ gnngp_link_estimate(gp_device *device, const gnngp_data *data, const gnngp_link_
 }
 
 gp_link_model *
-gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data, const gnngp_link_settings *settings,
-				   gp_device **card)
+gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
+				   const gnngp_link_settings *settings, gp_device **card)
 {
 	gp_device  *device = compute->device;
 	gp_dgp		options;
@@ -212,7 +212,7 @@ gnngp_link_settings_argument(FunctionCallInfo fcinfo)
 	settings.min_probability = PG_ARGISNULL(7) ? 0.0 : PG_GETARG_FLOAT8(7);
 	settings.missing_share = PG_ARGISNULL(8) ? GP_LINK_MISSING_SHARE : PG_GETARG_FLOAT8(8);
 	gnngp_link_settings_check(&settings);
-	if (given && strncmp(settings.method, methods[GP_LINK_DEEP], strlen(methods[GP_LINK_DEEP])) == 0)
+	if (given && strncmp(settings.method, "dgp", 3) == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"Its kernel is learnt; the options of method dgp are part of its text.",
 					"kernel cannot be given with method dgp");
