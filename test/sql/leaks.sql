@@ -47,6 +47,10 @@ SELECT gp_create_graph('twins', tables => '{owners,twins}');
 SELECT gp_create_task('y', 'twins', target => 'twins.y');
 SELECT loo_score BETWEEN 0.38 AND 0.55 AS habit_alone FROM gp_fit('y', task => 'regression');
 SELECT DISTINCT relation FROM gp_explain('y', 2, k => 100) WHERE relation LIKE 'earlier%';
+-- Rows to predict that are behind all answers would see old ones where those that are learnt from saw fresh ones: none are used
+UPDATE twins SET y = NULL WHERE id > 1800;
+SELECT loo_score > 0.3 AS learnt FROM gp_fit('y', 'behind', task => 'regression');
+SELECT max(abs(share)) FILTER (WHERE relation LIKE 'earlier%') < 1e-4 * max(abs(share)) AS old_unused FROM gp_explain('behind', 1900, k => 100);
 -- Labels are no facts of their own task, neither through a table between nor through rows that refer to them
 CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL, marks real[]);
 INSERT INTO accounts SELECT id, id, joined_at, CASE WHEN joined_at < '2024-02-22' THEN ARRAY[id % 3, id % 5, id % 7] END FROM customers;

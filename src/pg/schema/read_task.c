@@ -289,9 +289,12 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 		columns->scale.weights = GP_FACTS_TYPED;
 	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
 		columns->scale.doubted = r->of_targets;
-	/* What is fresh here and old at the rows to predict helps less there: it has to help much. */
-	if (!r->own_time)
-		columns->scale.margin = MUCH;
+	/*
+	 * What is fresh here and old at the rows to predict helps less there: it has to help much, and
+	 * nothing is enough where facts are fresh there.
+	 */
+	columns->scale.margin = labels_are == GP_FACTS_FRESH ? 0.0 :
+		labels_are == GP_FACTS_OLD ? INFINITY : MUCH;
 	gp_free(env, trains);
 	return gp_facts_features(r->facts, &columns->scale);
 }
