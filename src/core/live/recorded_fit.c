@@ -129,8 +129,9 @@ gp_live_calibrator(const gp_live_state *state)
 	const double *number = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 0)->dense;
 	const gp_piece *bias = gp_state_find(state, GP_PIECE_CALIBRATOR, 0, 1);
 
-	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.bias = bias ? bias->dense :
-							NULL};
+	return (gp_calibrator) {.delta = number[0],.gamma = number[1],.variance = number[2],
+							.noise = number[3],
+							.bias = bias ? bias->dense : NULL};
 }
 
 const double *

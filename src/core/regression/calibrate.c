@@ -5,7 +5,7 @@
  * of its means makes sure ones too sure and leaves many unlikely classes too much.
  * So the probability of class c grows as
  *
- *		exp(bias_c) softplus(mean_c / delta)^gamma
+ *		exp(bias_c) softplus(u mean_c / delta)^gamma,  u = min(1, sqrt(v / own v))
  *
  * delta, gamma and the biases maximise the likelihood of the leave-one-out means:
  * delta over a grid with a weak preference for the middle, for a hundred labels
@@ -14,6 +14,9 @@
  * themselves would want it infinite, and leave no doubt about nodes of which they say little.
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
  * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
+ *
+ * v is the variance of a label: that of labels left out on average and that of the node.  Nodes in
+ * components without a label, of which the others say little, would be too sure otherwise.
  *
  * A label that is left out leaves its class one short of the others, which a node without a label
  * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
@@ -46,20 +49,28 @@ log_softplus(double x)
 	return x > FAR ? log(x) : x < -FAR ? x : log(log1p(exp(x)));
 }
 
-double
-gp_logit(const gp_calibrator *calibrator, int32_t c, double mean)
+/* What the means of a node with this variance are multiplied by. */
+static double
+sureness(const gp_calibrator *calibrator, double variance)
 {
-	double		s = calibrator->delta > 0.0 ? log_softplus(mean / calibrator->delta) : mean;
+	return variance > calibrator->variance ?
+		sqrt((calibrator->variance + calibrator->noise) / (variance + calibrator->noise)) : 1.0;
+}
 
-	return calibrator->gamma * s + (calibrator->bias ? calibrator->bias[c] : 0.0);
+double
+gp_logit(const gp_calibrator *calibrator, int32_t c, double mean, double variance)
+{
+	return calibrator->gamma *
+		log_softplus(sureness(calibrator, variance) * mean / calibrator->delta) +
+		(calibrator->bias ? calibrator->bias[c] : 0.0);
 }
 
 void
 gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
-				 double *probability)
+				 double variance, double *probability)
 {
 	for (int32_t c = 0; c < columns; c++)
-		probability[c] = gp_logit(calibrator, c, mean[c]);
+		probability[c] = gp_logit(calibrator, c, mean[c], variance);
 	gp_softmax_log(columns, probability, probability, -1);
 }
 
@@ -81,15 +92,17 @@ typedef struct fitter
 } fitter;
 
 static void
-set_delta(fitter *f, const double *mean, const int32_t *index, double delta)
+set_delta(fitter *f, const gp_loo *loo, const int32_t *index, const gp_calibrator *out)
 {
 	GP_EACH(f->env, i, f->n, i * f->columns)
 	{
-		const double *row = mean + (int64_t) index[i] * f->columns;
+		const double *row = loo->mean + (int64_t) index[i] * f->columns;
+		double		width = out->delta /
+			sureness(out, loo->variance ? loo->variance[index[i]] : 0.0);
 
 		for (int32_t c = 0; c < f->columns; c++)
 			f->s[i * f->columns + c] = log_softplus(row[c] * (c == f->label[i] && row[c] > 0.0 ?
-															  f->balance[c] : 1.0) / delta);
+															  f->balance[c] : 1.0) / width);
 	}
 }
 
@@ -276,12 +289,12 @@ fit_gamma(fitter *f, double *x, double *room, double *loss)
  * first brought to half of the size that they should have.
  */
 static void
-fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_t *index,
+fit_delta(fitter *f, const gp_targets *targets, const gp_loo *loo, const int32_t *index,
 		  double *x, double *room, gp_calibrator *out)
 {
 	double		best = INFINITY;
-	double		gamma;
-	double		smallness = fmax(gp_class_factor(targets, mean, index, f->n) / SMALL, 1.0);
+	gp_calibrator at = *out;
+	double		smallness = fmax(gp_class_factor(targets, loo->mean, index, f->n) / SMALL, 1.0);
 
 	*x = GAMMA_MIDDLE;
 	for (int k = 0; k < DELTAS; k++)
@@ -290,17 +303,17 @@ fit_delta(fitter *f, const gp_targets *targets, const double *mean, const int32_
 		double		away = log(delta / DELTA_MIDDLE) / DELTA_SPREAD;
 		double		loss;
 
-		set_delta(f, mean, index, delta / smallness);
-		gamma = fit_gamma(f, x, room, &loss);
+		at.delta = delta / smallness;
+		set_delta(f, loo, index, &at);
+		at.gamma = fit_gamma(f, x, room, &loss);
 		loss += 0.5 * away * away;
 		if (loss < best)
 		{
 			best = loss;
-			out->delta = delta / smallness;
-			out->gamma = gamma;
+			*out = at;
 		}
 	}
-	set_delta(f, mean, index, out->delta);
+	set_delta(f, loo, index, out);
 }
 
 /* How many labels the fit looks at: all, where their classes are not too many numbers. */
@@ -330,11 +343,12 @@ class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 
 gp_calibrator
 gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-				  const double *mean, const bool *is_prior)
+				  const gp_loo *loo, double noise, const bool *is_prior)
 {
 	gp_env	   *env = dev->env;
 	int32_t		columns = targets->columns;
-	gp_calibrator out = {DELTA_MIDDLE, GAMMA_MIDDLE, NULL};
+	gp_calibrator out = {.delta = DELTA_MIDDLE,.gamma = GAMMA_MIDDLE,.variance = INFINITY,
+	.noise = noise};
 	fitter		f = {.dev = dev,.env = env,.columns = columns};
 
 	if (targets->few)
@@ -343,6 +357,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.weight = (double) targets->ncounted / (double) f.n;
 	/* Leaves out the labels of nodes that are given the prior. */
 	int64_t		left = 0;
+	double		sum = 0.0;
 	for (int64_t k = 0; k < f.n; k++)
 		if (is_prior == NULL || !is_prior[problem->labelled[index[k]]])
 			index[left++] = index[k];
@@ -356,6 +371,9 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	for (int64_t i = 0; i < f.n; i++)
 		label[i] = problem->label[index[i]];
 	f.label = label;
+	for (int64_t i = 0; i < f.n && loo->variance; i++)
+		sum += loo->variance[index[i]];
+	out.variance = loo->variance ? sum / (double) f.n : INFINITY;
 	f.balance = class_balance(env, problem, targets);
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
@@ -366,7 +384,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	double	   *d = gradient + n;
 
 	f.unit = d + 2 * n;
-	fit_delta(&f, targets, mean, index, x, gradient, &out);
+	fit_delta(&f, targets, loo, index, x, gradient, &out);
 	x[0] = out.gamma;
 	/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
 	for (int k = 0; k < NEWTON_STEPS; k++)

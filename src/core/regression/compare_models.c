@@ -37,7 +37,7 @@ gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int
 			loss[k] = pow(t.y[i] - (p->loo.mean[i] - t.offset) / t.unit, 2.0);
 			continue;
 		}
-		gp_label_probabilities(problem, &t, p, p->loo.mean, i, probability);
+		gp_label_probabilities(problem, &t, p, i, probability);
 		loss[k] = -log(fmax(probability[problem->label[i]], 1e-300));
 	}
 	gp_free_all(env, probability, index);

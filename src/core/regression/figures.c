@@ -18,12 +18,13 @@ is_prior(const gp_problem *problem, const gp_posterior *out, int64_t i)
 
 void
 gp_label_probabilities(const gp_problem *problem, const gp_targets *t, const gp_posterior *out,
-					   const double *mean, int64_t i, double *probability)
+					   int64_t i, double *probability)
 {
 	if (is_prior(problem, out, i))
 		memcpy(probability, t->share, t->columns * sizeof(double));
 	else
-		gp_probabilities(&out->calibrator, t->columns, mean + i * t->columns, probability);
+		gp_probabilities(&out->calibrator, t->columns, out->loo.mean + i * t->columns,
+						 out->loo.variance ? out->loo.variance[i] : 0.0, probability);
 }
 
 /* Sums of one calibration bin. */
@@ -53,8 +54,7 @@ typedef struct sums
 
 /* Of two classes: how well the probability of the rarer one finds it. */
 static void
-rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_solution *solution,
-		 gp_posterior *out)
+rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
 {
 	int32_t		rare = t->share[0] < t->share[1] ? 0 : 1;
 	double	   *score = gp_alloc_array(env, t->m, sizeof(double));
@@ -67,7 +67,7 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 
 		if (!t->counts[i])
 			continue;
-		gp_label_probabilities(problem, t, out, solution->loo_mean, i, probability);
+		gp_label_probabilities(problem, t, out, i, probability);
 		score[n] = probability[rare];
 		label[n++] = problem->label[i] == rare;
 	}
@@ -77,8 +77,7 @@ rank_two(gp_env *env, const gp_problem *problem, const gp_targets *t, const gp_s
 }
 
 static void
-class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			  const gp_solution *solution, gp_posterior *out)
+class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
 {
 	double	   *metric = out->metric;
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
@@ -90,7 +89,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	{
 		if (!t->counts[i])
 			continue;
-		gp_label_probabilities(problem, t, out, solution->loo_mean, i, probability);
+		gp_label_probabilities(problem, t, out, i, probability);
 		int32_t		label = problem->label[i];
 
 		/* The most probable class: ties go to the class with more labels, then to the first. */
@@ -133,7 +132,7 @@ class_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
 	metric[GP_METRIC_BALANCED_ACCURACY] = recall / seen;
 	metric[GP_METRIC_MACRO_F1] = f1 / seen;
 	if (t->columns == 2)
-		rank_two(env, problem, t, solution, out);
+		rank_two(env, problem, t, out);
 	gp_free_all(env, s.class, probability);
 }
 
@@ -186,26 +185,26 @@ score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 
 /* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */
 static void
-value_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t,
-			  const gp_solution *solution, double *metric)
+value_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
 {
+	const gp_loo *loo = &out->loo;
+	double	   *metric = out->metric;
 	double		squares = 0.0;
 	double		sizes = 0.0;
 	double		inside = 0.0;
 
 	for (int64_t i = 0; i < t->m; i++)
 	{
-		double		r = t->y[i] - solution->loo_mean[i];
+		double		r = t->y[i] - loo->mean[i];
 
 		squares += r * r;
 		sizes += fabs(r);
-		inside += solution->loo_variance &&
-			fabs(r) <= GP_NORMAL_90 * sqrt(solution->loo_variance[i]);
+		inside += loo->variance && fabs(r) <= GP_NORMAL_90 * sqrt(loo->variance[i]);
 	}
-	metric[GP_METRIC_R2] = score_of(env, problem, t, solution->loo_mean);
+	metric[GP_METRIC_R2] = score_of(env, problem, t, loo->mean);
 	metric[GP_METRIC_RMSE] = t->unit * sqrt(squares / t->m);
 	metric[GP_METRIC_MAE] = t->unit * sizes / t->m;
-	metric[GP_METRIC_COVERAGE90] = solution->loo_variance ? inside / t->m : NAN;
+	metric[GP_METRIC_COVERAGE90] = loo->variance ? inside / t->m : NAN;
 }
 
 /* A label, and how strange it is to a model without it. */
@@ -217,8 +216,7 @@ typedef struct strange_label
 
 /* How strange each label is to a model without it, ascending, and of which class. */
 static void
-rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
-				 const gp_solution *solution, gp_posterior *out)
+rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
 {
 	strange_label *strange = gp_alloc_array(env, t->m, sizeof(strange_label));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
@@ -232,13 +230,12 @@ rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t,
 			continue;
 		if (values)
 		{
-			double		size = fabs(t->y[i] - solution->loo_mean[i]) /
-				sqrt(solution->loo_variance[i]);
+			double		size = fabs(t->y[i] - out->loo.mean[i]) / sqrt(out->loo.variance[i]);
 
 			strange[n++] = (strange_label) {isnan(size) ? 0.0 : size, 0};
 			continue;
 		}
-		gp_label_probabilities(problem, t, out, solution->loo_mean, i, probability);
+		gp_label_probabilities(problem, t, out, i, probability);
 		strange[n++] = (strange_label) {1.0 - probability[problem->label[i]], problem->label[i]};
 	}
 	gp_sort(env, strange, n, sizeof(strange_label), gp_compare_double, NULL);
@@ -265,16 +262,16 @@ hand_over_loo(gp_solution *solution, gp_posterior *out)
 
 /* Values that a model without their labels predicts are no less than the least prediction. */
 static void
-bound_predictions(const gp_targets *t, gp_solution *solution)
+bound_predictions(const gp_targets *t, gp_posterior *out)
 {
 	double		least = (t->least - t->offset) / t->unit;
 
 	for (int64_t i = 0; i < t->m; i++)
 	{
-		if (solution->loo_mean[i] < least)
-			solution->loo_mean[i] = least;
-		if (solution->forward && solution->forward[i] < least)
-			solution->forward[i] = least;
+		if (out->loo.mean[i] < least)
+			out->loo.mean[i] = least;
+		if (out->forward && out->forward[i] < least)
+			out->forward[i] = least;
 	}
 }
 
@@ -285,6 +282,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	gp_env	   *env = dev->env;
 	bool		classes = problem->task == GP_TASK_CLASSES;
 
+	hand_over_loo(solution, out);
 	if (env->dry)
 	{
 		/* There is nothing to look at, only what that takes. */
@@ -295,49 +293,48 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));
 		out->loo.nonconformity_class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
 		gp_free(env, strange);
-		hand_over_loo(solution, out);
 		return;
 	}
 	for (int i = 0; i < GP_METRICS; i++)
 		out->metric[i] = NAN;
 	if (!classes)
-		bound_predictions(targets, solution);
+		bound_predictions(targets, out);
 	/* Gives labels without kernel the variance that any node without kernel has; what the
 	 * regression says of them is that of noise alone. */
 	double		noise = classes ? 2.0 * solution->noise : solution->noise;
 	bool		has_spread = !classes && !targets->flat && !(problem->scale > 0.0);
 	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
 		if (is_prior(problem, out, i))
-			solution->loo_variance[i] = has_spread ? 1.0 :
+			out->loo.variance[i] = has_spread ? 1.0 :
 				solution->scale * (solution->mean_diag + noise);
-	out->loo_score = targets->few ? NAN : score_of(env, problem, targets, solution->loo_mean);
-	out->forward_score = targets->few ? NAN : score_of(env, problem, targets, solution->forward);
+	/* Of classes it is that of the latent function, as a node's. */
+	for (int64_t i = 0; classes && i < targets->m; i++)
+		out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise, 0.0);
+	out->loo_score = targets->few ? NAN : score_of(env, problem, targets, out->loo.mean);
+	out->forward_score = targets->few ? NAN : score_of(env, problem, targets, out->forward);
+	/* What is said by a method that is no regression has no variance of that kind. */
+	gp_loo		loo = {.mean = out->loo.mean,
+		.variance = isnan(solution->nugget) ? NULL : out->loo.variance};
 	if (classes)
-		out->calibrator = gp_calibrator_fit(dev, problem, targets, solution->loo_mean,
-											out->is_prior);
+		out->calibrator = gp_calibrator_fit(dev, problem, targets, &loo,
+											solution->scale * solution->noise, out->is_prior);
 	if (!targets->few && classes)
-		class_metrics(env, problem, targets, solution, out);
+		class_metrics(env, problem, targets, out);
 	else if (!targets->few)
-		value_metrics(env, problem, targets, solution, out->metric);
+		value_metrics(env, problem, targets, out);
 	else if (classes)
 		gp_notice(env, "Label at least two nodes of each of two classes.",
 				  "too few labels to calibrate the probabilities: they are rough guesses");
-	/* Takes the leave-one-out posterior of the solution, in the units of the target. */
-	bool		values = problem->task == GP_TASK_VALUES;
 	out->loo.n = targets->m;
-	rank_strangeness(env, problem, targets, solution, out);
-	hand_over_loo(solution, out);
-	for (int64_t i = 0; i < targets->m; i++)
-		if (values)
-		{
-			if (out->forward)
-				out->forward[i] = gp_target_value(targets, out->forward[i]);
-			out->loo.mean[i] = gp_target_value(targets, out->loo.mean[i]);
-			out->loo.variance[i] *= targets->unit * targets->unit;
-		}
-		else
-			out->loo.variance[i] = fmax(out->loo.variance[i] - solution->scale * solution->noise,
-										0.0);
+	rank_strangeness(env, problem, targets, out);
+	/* In the units of the target. */
+	for (int64_t i = 0; !classes && i < targets->m; i++)
+	{
+		if (out->forward)
+			out->forward[i] = gp_target_value(targets, out->forward[i]);
+		out->loo.mean[i] = gp_target_value(targets, out->loo.mean[i]);
+		out->loo.variance[i] *= targets->unit * targets->unit;
+	}
 }
 
 void
@@ -364,18 +361,19 @@ gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metr
 		t.y[i] = told->target[i] - t.offset;
 		mean[i] = told->mean[i] - t.offset;
 	}
-	gp_solution solution = {.loo_mean = told->label ? (double *) told->mean : mean,
-	.loo_variance = (double *) told->variance};
-	gp_posterior out = {.columns = t.columns};
+	gp_posterior out = {.columns = t.columns,.loo = {
+			.mean = told->label ? (double *) told->mean : mean,
+			.variance = (double *) told->variance
+	}};
 
 	if (told->label)
 		out.calibrator = *told->calibrator;
 	for (int i = 0; i < GP_METRICS; i++)
 		out.metric[i] = NAN;
 	if (told->n > 0 && told->label)
-		class_metrics(env, &problem, &t, &solution, &out);
+		class_metrics(env, &problem, &t, &out);
 	else if (told->n > 0)
-		value_metrics(env, &problem, &t, &solution, out.metric);
+		value_metrics(env, &problem, &t, &out);
 	memcpy(metric, out.metric, sizeof(out.metric));
 	gp_targets_free(env, &t);
 	gp_free(env, mean);

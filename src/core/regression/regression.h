@@ -149,12 +149,15 @@ typedef struct gp_loo
 
 /*
  * From the means of a node's classes to probabilities: that of class c grows as
- * exp(bias[c]) softplus(mean_c / delta)^gamma.
+ * exp(bias[c]) softplus(u mean_c / delta)^gamma.  u is the root of variance + noise over the node's
+ * own, at most 1: less for a node of which the labels say less than of each other.
  */
 typedef struct gp_calibrator
 {
-	double		delta;			/* width of the softplus; 0: exp(mean)^gamma in its place */
+	double		delta;			/* width of the softplus */
 	double		gamma;
+	double		variance;		/* the labels' mean variance without themselves; INFINITY: u is 1 */
+	double		noise;			/* variance of a label beside that */
 	double	   *bias;			/* of each class; NULL: all 0 */
 } gp_calibrator;
 
@@ -201,11 +204,11 @@ typedef struct gp_posterior
 extern void gp_posterior_free(gp_env *env, gp_posterior *posterior);
 
 /* The logit of a class: the logarithm of its probability, up to a sum that all classes share. */
-extern double gp_logit(const gp_calibrator *calibrator, int32_t c, double mean);
+extern double gp_logit(const gp_calibrator *calibrator, int32_t c, double mean, double variance);
 
 /* The probabilities of a node's classes; a node without kernel has the class shares instead. */
 extern void gp_probabilities(const gp_calibrator *calibrator, int32_t columns, const double *mean,
-							 double *probability);
+							 double variance, double *probability);
 
 /*
  * The quantile of n ascending nonconformity scores that a new one, drawn as they were, does not
@@ -452,11 +455,10 @@ extern void gp_posterior_finish(gp_env *env, const gp_problem *problem,
 extern void gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 					   gp_solution *solution, gp_posterior *out);
 
-/* figures.c: the probabilities of labelled node i by its mean without itself (m x columns), as they
- * will be told of any node like it. */
+/* figures.c: the probabilities of labelled node i without itself, as they will be told of any node
+ * like it. */
 extern void gp_label_probabilities(const gp_problem *problem, const gp_targets *targets,
-								   const gp_posterior *out, const double *mean, int64_t i,
-								   double *probability);
+								   const gp_posterior *out, int64_t i, double *probability);
 
 /* What a model says of some labels that it does not know. */
 typedef struct gp_heldout_predictions
@@ -466,7 +468,7 @@ typedef struct gp_heldout_predictions
 	const int32_t *label;
 	const double *target;
 	const double *mean;			/* n x classes, or n */
-	const double *variance;		/* of values; NULL: not known */
+	const double *variance;		/* NULL: not known */
 	const gp_calibrator *calibrator;	/* of classes */
 } gp_heldout_predictions;
 
@@ -487,13 +489,13 @@ extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_
 extern void gp_notice_weights(gp_env *env, const gp_problem *problem);
 
 /*
- * calibrate.c: the calibrator of the largest likelihood on leave-one-out means (m x columns),
- * or the usual one where labels are too few; without the labels of nodes that are given the
- * prior (by node, or NULL).  Its biases belong to env.
+ * calibrate.c: the calibrator of the largest likelihood on the leave-one-out posterior (variance
+ * without this noise; NULL: not known), or the usual one where labels are too few; without the
+ * labels of nodes that are given the prior (by node, or NULL).  Its biases belong to env.
  */
 extern gp_calibrator gp_calibrator_fit(gp_device *dev, const gp_problem *problem,
-									   const gp_targets *targets, const double *mean,
-									   const bool *is_prior);
+									   const gp_targets *targets, const gp_loo *loo,
+									   double noise, const bool *is_prior);
 /* The bytes that fitting one takes at most. */
 extern double gp_calibrator_bytes(const gp_problem *problem);
 

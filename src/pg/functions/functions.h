@@ -51,7 +51,7 @@ typedef struct gnngp_ranked_class
  * most probable comes first, then that of the largest share, then by class.
  */
 extern void gnngp_rank_classes(gp_env *env, const gp_calibrator *calibrator, int32 n,
-							   const double *mean, const double *share, bool prior,
+							   const double *mean, double variance, const double *share, bool prior,
 							   gnngp_ranked_class *rank);
 
 #endif							/* GNNGP_FUNCTIONS_H */

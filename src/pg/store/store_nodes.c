@@ -5,7 +5,7 @@
  * The count of a block is the number of classes.  Before its rows it has
  *
  *   shares      double for each class; only when HAS_SHARES
- *   calibrator  doubles: delta, gamma, then the bias of each class; only for classes
+ *   calibrator  doubles: delta, gamma, variance, noise, then the bias of each class; classes only
  *
  * and a row has, behind its id, flags uint32, variance double, log partition or value
  * double, then for classes float4 scores and uint16 class numbers, best first, filled up
@@ -45,7 +45,7 @@ typedef uint64 ranked_class;
 static size_t
 calibrator_bytes(int32 nclasses)
 {
-	return nclasses > 0 ? ((size_t) nclasses + 2) * sizeof(double) : 0;
+	return nclasses > 0 ? ((size_t) nclasses + 4) * sizeof(double) : 0;
 }
 
 static size_t
@@ -100,16 +100,18 @@ bytes_of(void *state, int64 i)
 
 /* Sorts the classes of a node into the row and gives log sum exp(logit). */
 static double
-pack_classes(writer *w, const double *mean, bool prior, char *scores)
+pack_classes(writer *w, int64 i, bool prior, char *scores)
 {
 	int32		n = w->nclasses;
+	const double *mean = w->mean + i * n;
 	char	   *order = scores + (size_t) n * sizeof(float);
 	double		top = -INFINITY;
 	double		sum = 0;
 
 	for (int32 c = 0; c < n; c++)
 	{
-		double		logit = gp_logit(&w->posterior->calibrator, c, (float) mean[c] + 0.0f);
+		double		logit = gp_logit(&w->posterior->calibrator, c, (float) mean[c] + 0.0f,
+									 w->variance[i]);
 		uint64		bits;
 
 		/* The bits of a logit as a number that falls when it grows; -0 and 0 are equal */
@@ -153,7 +155,9 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	{
 		gnngp_put_float8(p, calibrator->delta);
 		gnngp_put_float8(p + sizeof(double), calibrator->gamma);
-		p += 2 * sizeof(double);
+		gnngp_put_float8(p + 2 * sizeof(double), calibrator->variance);
+		gnngp_put_float8(p + 3 * sizeof(double), calibrator->noise);
+		p += 4 * sizeof(double);
 	}
 	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
 		gnngp_put_float8(p, calibrator->bias ? calibrator->bias[c] : 0.0);
@@ -176,7 +180,7 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
 		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
 		gnngp_put_float8(p + AT_VALUE, w->nclasses == 0 ? w->mean[i] :
-						 pack_classes(w, w->mean + i * w->nclasses, prior, p + AT_SCORES));
+						 pack_classes(w, i, prior, p + AT_SCORES));
 		if (w->has_targets)
 			gnngp_put_float8(p + w->stride - sizeof(double),
 							 w->nclasses > 0 ? (double) data->label[i] : data->target[i]);
@@ -246,7 +250,9 @@ open_nodes(gnngp_block *block, uint32 count)
 		p = block->data + head;
 		block->calibrator.delta = gnngp_get_float8(p);
 		block->calibrator.gamma = gnngp_get_float8(p + sizeof(double));
-		block->biases = p + 2 * sizeof(double);
+		block->calibrator.variance = gnngp_get_float8(p + 2 * sizeof(double));
+		block->calibrator.noise = gnngp_get_float8(p + 3 * sizeof(double));
+		block->biases = p + 4 * sizeof(double);
 	}
 	head += calibrator_bytes(block->nclasses);
 	block->rows = block->data + head;
@@ -302,7 +308,7 @@ gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32
 		gnngp_store_corrupted(block->model, "a class is unknown");
 	if (row->is_prior && block->shares)
 		return gnngp_get_float8(block->shares + at);
-	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k)) +
+	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k), row->variance) +
 		gnngp_get_float8(block->biases + at);
 	return Min(exp(logit - row->log_partition), 1.0);
 }

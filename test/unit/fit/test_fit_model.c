@@ -146,7 +146,7 @@ check_kernel(gp_env *env, const char *kernel, gp_strategy strategy, gp_task task
 			right += fabs(mean[0] - 5.5 - i % 3) < 0.6;
 			continue;
 		}
-		gp_probabilities(&out->calibrator, 3, mean, probability);
+		gp_probabilities(&out->calibrator, 3, mean, out->variance[i], probability);
 		sound = sound && fabs(probability[0] + probability[1] + probability[2] - 1.0) < 1e-12;
 		right += probability[i % 3] >= fmax(probability[0], fmax(probability[1], probability[2]));
 	}

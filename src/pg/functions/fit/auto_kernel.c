@@ -376,6 +376,9 @@ fit_in_full(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_
 	bool		open;
 
 	gnngp_problem_init(&problem, data, &program, settings);
+	/* Without features conjugate gradients compare as exactly as they fit. */
+	if (c->fits && data->features == NULL && gp_precision_serves(env, &problem))
+		problem.nugget = c->nugget;
 	open = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
 	if (gp_power_is_open(&problem))
 	{

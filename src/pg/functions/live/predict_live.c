@@ -174,7 +174,8 @@ rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, gnngp_r
 	gp_calibrator calibrator = gp_live_calibrator(c->live->state);
 
 	gnngp_rank_classes(c->env, &calibrator, a->columns, a->mean + i * a->columns,
-					   gp_live_shares(c->live->state), a->is_prior && a->is_prior[i], rank);
+					   a->variance[i], gp_live_shares(c->live->state),
+					   a->is_prior && a->is_prior[i], rank);
 }
 
 int32

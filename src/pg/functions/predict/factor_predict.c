@@ -154,7 +154,8 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 		const double *mean = post->mean + i * l.nclasses;
 
 		CHECK_FOR_INTERRUPTS();
-		gnngp_rank_classes(env, &post->calibrator, l.nclasses, mean, post->prior_share,
+		gnngp_rank_classes(env, &post->calibrator, l.nclasses, mean, post->variance[i],
+						   post->prior_share,
 						   post->is_prior && post->is_prior[i], rank);
 		for (int32 k = 0; k < Min(top, l.nclasses); k++)
 			gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),

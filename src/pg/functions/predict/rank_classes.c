@@ -20,14 +20,15 @@ compare_classes(const void *first, const void *second, void *unused)
 
 void
 gnngp_rank_classes(gp_env *env, const gp_calibrator *calibrator, int32 n, const double *mean,
-				   const double *share, bool prior, gnngp_ranked_class *rank)
+				   double variance, const double *share, bool prior, gnngp_ranked_class *rank)
 {
 	double		top = -INFINITY;
 	double		sum = 0.0;
 
 	for (int32 k = 0; k < n; k++)
 	{
-		double		logit = prior ? log(share[k]) : gp_logit(calibrator, k, (float) mean[k] + 0.0f);
+		double		logit = prior ? log(share[k]) :
+			gp_logit(calibrator, k, (float) mean[k] + 0.0f, variance);
 
 		rank[k] = (gnngp_ranked_class) {.logit = logit,.share = share[k],.class = k};
 		top = Max(top, logit);
