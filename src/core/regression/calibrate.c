@@ -15,8 +15,8 @@
  * A normal density of log gamma would leave a loss that is not convex.  All of this is meant for
  * means of ordinary size: small ones, as of a few labels of a large graph, are brought to it first.
  *
- * v is the variance of a label: that of labels left out on average and that of the node.  Nodes in
- * components without a label, of which the others say little, would be too sure otherwise.
+ * v is the mean over the labels of the leave-one-out variance, and own v the node's variance, each
+ * with the noise.  Without u nodes in components without a label would be too sure.
  *
  * A label that is left out leaves its class one short of the others, which a node without a label
  * does not: of n labels of a class the own class's mean counts n / (n - 1) times.
@@ -84,10 +84,10 @@ typedef struct fitter
 	double		weight;
 	const int32_t *label;		/* n */
 	double	   *balance;		/* columns: what the own class's mean is multiplied by */
-	double	   *s;				/* n x columns: log softplus(mean / delta) */
-	double	   *p;				/* n x columns: probabilities at the place last looked at */
+	double	   *s;				/* n x columns: log softplus(u mean / delta) */
+	double	   *p;				/* n x columns: probabilities at the last gamma and biases */
 	double	   *unit;			/* 1 over the root of the Hessian's diagonal, and as much room */
-	double		gamma;			/* there */
+	double		gamma;			/* the last one */
 	bool		bound;			/* gamma stays at the end of its range */
 } fitter;
 
@@ -238,14 +238,13 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 	{
 		for (int32_t i = 0; i < n; i++)
 			trial[i] = x[i] + step * d[i];
-		if (trial[0] < GAMMA_MIN || trial[0] > GAMMA_MAX)
-		{
-			trial[0] = trial[0] < GAMMA_MIN ? GAMMA_MIN : GAMMA_MAX;
-			f->bound = true;
-		}
+		bool		bound = f->bound || trial[0] < GAMMA_MIN || trial[0] > GAMMA_MAX;
+
+		trial[0] = fmin(fmax(trial[0], GAMMA_MIN), GAMMA_MAX);
 		double		there = loss_at(f, trial, NULL);
-		if (there <= *loss + 1e-4 * step * slope || (f->bound && there <= *loss))
+		if (there <= *loss + 1e-4 * step * slope || (bound && there <= *loss))
 		{
+			f->bound = bound;
 			memcpy(x, trial, sizeof(double) * n);
 			*loss = there;
 			return true;

@@ -27,7 +27,7 @@ check_classes(gp_env *env)
 	int32_t		node[LABELS];
 	bool		is_prior[LABELS] = {false};
 	gp_problem	problem = {.task = GP_TASK_CLASSES, .nlabelled = LABELS, .labelled = node, .label = label, .nclasses = CLASSES};
-	gp_posterior p = {.calibrator = {.delta = 0.0, .gamma = 2.0}, .loo = {.n = LABELS, .mean = mean}, .is_prior = is_prior};
+	gp_posterior p = {.calibrator = {.delta = 0.5, .gamma = 2.0, .variance = INFINITY}, .loo = {.n = LABELS, .mean = mean}, .is_prior = is_prior};
 	double	   *loss;
 	int64_t		n;
 	bool		right = true;
@@ -45,8 +45,13 @@ check_classes(gp_env *env)
 	for (int i = 1; i < LABELS; i++)
 	{
 		const double *m = mean + i * CLASSES;
-		double		sum = exp(2.0 * m[0]) + exp(2.0 * m[1]) + exp(2.0 * m[2]);
-		double		expected = i == 5 ? -log(20.0 / LABELS) : log(sum) - 2.0 * m[label[i]];
+		double		sum = 0.0;
+		double		expected;
+
+		for (int c = 0; c < CLASSES; c++)
+			sum += pow(log1p(exp(m[c] / 0.5)), 2.0);
+		expected = i == 5 ? -log(20.0 / LABELS) :
+			log(sum) - 2.0 * log(log1p(exp(m[label[i]] / 0.5)));
 
 		right = right && fabs(loss[i - 1] - expected) < 1e-12;
 	}
