@@ -190,24 +190,32 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 	return psprintf("(%s)*X0%s", text.data, norm == GP_NORM_ROW ? ", norm=row" : "");
 }
 
-/* True where groups of a factor, or of so many products, are computed from few columns. */
-static bool
-is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 cols)
+/* The most columns of a group. */
+static int
+most_columns(const gnngp_dfit *d)
 {
-	return d->placement.apart && a->by_group && NARROW * a->cols <= cols;
+	return (int) Max(1.0, Min(GROUP_BYTES / ((double) d->n * sizeof(float)), GP_COLUMN_BLOCK));
 }
 
 /*
- * How many of so many columns are a group: as many groups for each key, and few where each computes
- * all covariances again.
+ * True where groups of a factor's columns, or of so many products, are computed from few columns.
+ * A group of products computes all covariances again, which few groups may.
  */
+static bool
+is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
+{
+	return d->placement.apart && a->by_group && NARROW * a->cols <= gp_factor_rank(a->f) &&
+		products <= (int64) GROUPS * most_columns(d);
+}
+
+/* How many columns of a factor, or of so many products, are a group: as many for each key. */
 static int
-group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 cols)
+group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
 {
 	int			keys = d->placement.apart ? d->placement.keys : 1;
-	double		most = Max(1.0, Min(GROUP_BYTES / ((double) d->n * sizeof(float)),
-									GP_COLUMN_BLOCK));
-	int64		least = is_narrow(d, a, cols) ? (int64) ceil(cols / most) : GROUPS;
+	int			most = most_columns(d);
+	int64		cols = products > 0 ? products : gp_factor_rank(a->f);
+	int64		least = is_narrow(d, a, products) ? (cols + most - 1) / most : GROUPS;
 	int64		ngroups = (Max(least, 1) + keys - 1) / keys * keys;
 
 	return (int) Max(1, Min(most, (cols + ngroups - 1) / ngroups));
@@ -244,7 +252,7 @@ groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int 
 	int64		cols = w ? w->cols : gp_factor_rank(a->f);
 	const char *rows = gnngp_chunk_rows(a, "t.m");
 
-	if (is_narrow(d, a, cols))
+	if (is_narrow(d, a, w ? cols : 0))
 	{
 		*groups = group_parts(d, a, w, width);
 		if (d->narrow != a->table)
@@ -276,7 +284,7 @@ spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, cons
 	   const char *rows, int64 moved)
 {
 	gnngp_placement *p = &d->placement;
-	int			width = group_width(d, a, w ? w->cols : gp_factor_rank(a->f));
+	int			width = group_width(d, a, w ? w->cols : 0);
 	const char *groups;
 	const char *from = groups_of(d, a, w, width, &groups);
 	const char *table = gnngp_chunk_table(d, "spread", "place integer, ", moved);
