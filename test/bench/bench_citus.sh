@@ -52,6 +52,7 @@ watch_peaks() {
 fit() {
 	local before watcher
 
+	sleep 1
 	before=$(ticks)
 	watch_peaks >"$DIR/peaks" &
 	watcher=$!
