@@ -219,6 +219,8 @@ gnngp_matrix_squares(PG_FUNCTION_ARGS)
 	all = matrix_argument(fcinfo, env, 0, &table);
 	size = gp_type_size(all.type);
 	n = Min(n, all.cols);
+	if (n == 0)
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "the matrix has no columns");
 	/* In place: a row is never behind where it was. */
 	for (int64 i = 0; i < all.rows; i++)
 	{
