@@ -239,7 +239,7 @@ extern void gp_link_search_among(gp_link_search *search, int64_t n, const int32_
  */
 extern gp_link_search *gp_link_search_twin(const gp_link_search *search);
 extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);
-extern gp_link_search *gp_link_search_in(gp_link_search *search, gp_env *env);
+extern gp_link_search *gp_link_search_set_env(gp_link_search *search, gp_env *env);
 
 /*
  * link_factor.c: the nodes' kernel as a dense factor, nodes x r float with

@@ -52,9 +52,9 @@ check_rivals(gp_env *env, bool directed)
 	int			folds = gp_link_folds_make(env, g, 5, fold);
 	gp_csr	   *a = gp_graph_symmetric(env, fold[0].graph);
 	size_t		base = env->used;
-	gp_hard_negatives r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
-	gp_hard_negatives again = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
-	gp_hard_negatives other = gp_link_rivals_make(env, g, &fold[0], LINKS, 12, NULL);
+	gp_link_rivals r = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
+	gp_link_rivals again = gp_link_rivals_make(env, g, &fold[0], LINKS, 11, NULL);
+	gp_link_rivals other = gp_link_rivals_make(env, g, &fold[0], LINKS, 12, NULL);
 	int			wrong = 0;
 	int			far = 0;
 
@@ -88,7 +88,7 @@ check_rivals(gp_env *env, bool directed)
 
 /* The counts of common neighbours, by their definition. */
 static void
-check_counts(const gp_graph *g, const gp_hard_negatives *r)
+check_counts(const gp_graph *g, const gp_link_rivals *r)
 {
 	double		gap = 0.0;
 
@@ -115,7 +115,7 @@ check_small(gp_env *env)
 	gp_edges   *edges = gp_edges_create(env, 6, false, false);
 	gp_link_fold fold[GP_LINK_FOLDS];
 	gp_graph   *g;
-	gp_hard_negatives r;
+	gp_link_rivals r;
 
 	for (int32_t i = 0; i < 5; i++)
 	{
@@ -138,7 +138,7 @@ check_ranks(void)
 	int64_t		first[] = {0, 4, 6, 7};
 	double		score[] = {0.5, 0.9, 0.5, 0.1, 0.7, 0.2, 0.3};
 	double		none[50] = {0.0};
-	gp_hard_negatives r = {.links = 3,.first = first,.common = score,.allocation = none};
+	gp_link_rivals r = {.links = 3,.first = first,.common = score,.allocation = none};
 	gp_link_ranks ranks = {0};
 	double		many[50];
 	int64_t		all[] = {0, 50};
@@ -152,7 +152,7 @@ check_ranks(void)
 	close_to(ranks.hits[2], 3.0, 0.0, "all are at the first twenty places");
 	for (int k = 0; k < 50; k++)
 		many[k] = k == 0 ? 20.5 : k;
-	r = (gp_hard_negatives) {.links = 1,.first = all,.common = none,.allocation = none};
+	r = (gp_link_rivals) {.links = 1,.first = all,.common = none,.allocation = none};
 	gp_link_rivals_rank(&r, many, &ranks);
 	close_to(ranks.hits[2], 3.0, 0.0, "the thirtieth is no hit");
 	many[0] = 30.5;

@@ -208,11 +208,11 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_hard_negatives rivals = gp_link_rivals_make(env, d->problem->graph, hidden, GP_LINK_RANKED,
+	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, GP_LINK_RANKED,
 												d->problem->seed, NULL);
 	gp_calibration_pairs calibration = gp_calibration_pairs_make(env, model, hidden,
-															 GP_CALIBRATION_NODES,
-															 d->problem->seed);
+																 GP_CALIBRATION_NODES,
+																 d->problem->seed);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &calibration.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));

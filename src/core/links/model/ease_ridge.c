@@ -51,7 +51,7 @@ ask(questions *q, const gp_graph *full, const gp_link_fold *fold, const bool *it
 
 int
 gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
-					 const bool *item, bool dense)
+					const bool *item, bool dense)
 {
 	gp_env	   *env = dev->env;
 	int64_t		room = GP_LINK_BLOCK * (1 + gp_min64(full->nodes, MOST_OTHERS));
@@ -74,14 +74,7 @@ gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fo
 			ask(&q, full, fold, item, link);
 			gp_link_graph_scores(&context, &q.block, q.score);
 			for (int32_t s = 0; s < q.block.sources; s++)
-			{
-				double		own = q.score[q.first[s]];
-				double		rank = 1.0;
-
-				for (int64_t e = q.first[s] + 1; e < q.first[s + 1]; e++)
-					rank += q.score[e] > own ? 1.0 : q.score[e] == own ? 0.5 : 0.0;
-				gain += 1.0 / log2(1.0 + rank);
-			}
+				gain += 1.0 / log2(1.0 + gp_link_rank(q.score, &q.first[s]));
 		}
 		best = gain > NOTICEABLE * most ? k : best;
 		most = k == best ? gain : most;

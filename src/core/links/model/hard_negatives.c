@@ -29,7 +29,7 @@ exchange(int32_t *a, int32_t *b)
  * them in a random order; returns how many they are.
  */
 static int64_t
-draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n,
+draw_unlinked(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n,
 			 int64_t most)
 {
 	int64_t		missing = 0;
@@ -48,7 +48,7 @@ draw_missing(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found
 
 /* Adds a pair. */
 static void
-add_pair(gp_hard_negatives *r, int32_t node, int32_t other)
+add_pair(gp_link_rivals *r, int32_t node, int32_t other)
 {
 	r->pairs.src[r->pairs.n] = node;
 	r->pairs.dst[r->pairs.n++] = other;
@@ -56,7 +56,7 @@ add_pair(gp_hard_negatives *r, int32_t node, int32_t other)
 
 /* Fills up with random nodes that are not linked with the node; stops after many tries. */
 static void
-add_random(gp_hard_negatives *r, const gp_graph *full, uint64_t stream, int32_t node, int64_t first)
+add_random(gp_link_rivals *r, const gp_graph *full, uint64_t stream, int32_t node, int64_t first)
 {
 	for (uint64_t t = 0; t < TRIES * GP_LINK_RIVALS && r->pairs.n < first + 1 + GP_LINK_RIVALS; t++)
 	{
@@ -70,7 +70,7 @@ add_random(gp_hard_negatives *r, const gp_graph *full, uint64_t stream, int32_t 
 	}
 }
 
-/* A search for what three steps reach in a fold's graph. */
+/* A search for candidates in a fold's graph. */
 typedef struct reach
 {
 	gp_env	   *env;
@@ -117,7 +117,7 @@ gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other)
 
 /* What the nodes that both ends of each pair are linked with say, directions aside. */
 static void
-count_common(const reach *search, gp_hard_negatives *r)
+count_common(const reach *search, gp_link_rivals *r)
 {
 	const gp_csr *a = search->symmetric ? search->symmetric : &search->pattern;
 
@@ -139,11 +139,11 @@ count_common(const reach *search, gp_hard_negatives *r)
 	}
 }
 
-gp_hard_negatives
+gp_link_rivals
 gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold, int64_t links,
 					uint64_t seed, const int64_t *topology)
 {
-	gp_hard_negatives r = {.links = gp_min64(links, fold->links)};
+	gp_link_rivals r = {.links = gp_min64(links, fold->links)};
 	reach	   *search = reach_open(env, fold->graph, GP_CANDIDATES_THREE_HOPS, topology, NULL,
 								  false);
 
@@ -159,7 +159,7 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 
 		env->check_interrupts(env);
 		add_pair(&r, node, other);
-		missing = draw_missing(full, stream, node, search->found,
+		missing = draw_unlinked(full, stream, node, search->found,
 							   gp_link_search_node(search->search, node, search->found),
 							   GP_LINK_RIVALS);
 		for (int64_t k = 0; k < gp_min64(missing, GP_LINK_RIVALS); k++)
@@ -185,7 +185,7 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 		int32_t		node = gp_link_query_end(fold, e, &other);
 
 		env->check_interrupts(env);
-		if (draw_missing(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node,
+		if (draw_unlinked(full, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e), node,
 						 search->found,
 						 gp_link_search_node(search->search, node, search->found), 1) == 0)
 			continue;
@@ -198,33 +198,33 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 
 /* Adds a candidate. */
 static void
-add_candidate(gp_calibration_pairs *a, int32_t node, int32_t other, bool linked, double weight)
+add_candidate(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, double weight)
 {
-	int64_t		at = a->pairs.n++;
+	int64_t		at = c->pairs.n++;
 
-	a->pairs.src[at] = node;
-	a->pairs.dst[at] = other;
-	a->linked[at] = linked;
-	a->weight[at] = weight;
+	c->pairs.src[at] = node;
+	c->pairs.dst[at] = other;
+	c->linked[at] = linked;
+	c->weight[at] = weight;
 }
 
 /* Adds candidates without a link of nodes that are drawn evenly. */
 static void
-add_drawn_nodes(gp_calibration_pairs *a, const gp_graph *full, reach *search, int64_t nodes,
+add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, reach *search, int64_t nodes,
 				uint64_t stream)
 {
 	for (int64_t q = 0; q < nodes; q++)
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) q);
 		int32_t		node = (int32_t) (draw % (uint64_t) full->nodes);
-		int64_t		missing = draw_missing(full, gp_hash(draw), node, search->found,
+		int64_t		missing = draw_unlinked(full, gp_hash(draw), node, search->found,
 										   gp_link_search_node(search->search, node, search->found),
 										   GP_LINK_OTHERS);
 		int64_t		kept = gp_min64(missing, GP_LINK_OTHERS);
 
 		search->env->check_interrupts(search->env);
 		for (int64_t k = 0; k < kept; k++)
-			add_candidate(a, node, search->found[k], false, (double) missing / (double) kept);
+			add_candidate(c, node, search->found[k], false, (double) missing / (double) kept);
 	}
 }
 
@@ -234,7 +234,7 @@ add_drawn_nodes(gp_calibration_pairs *a, const gp_graph *full, reach *search, in
  * the hidden links, find none of them.
  */
 static void
-add_hidden_links(gp_calibration_pairs *a, const gp_graph *full, const gp_link_fold *fold,
+add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fold *fold,
 				 reach *search, int64_t nodes, bool all)
 {
 	double		ends = full->directed ? 1.0 : 2.0;
@@ -252,7 +252,7 @@ add_hidden_links(gp_calibration_pairs *a, const gp_graph *full, const gp_link_fo
 		while (k < n && search->found[k] != other)
 			k++;
 		if (all || k < n)
-			add_candidate(a, node, other, true, weight);
+			add_candidate(c, node, other, true, weight);
 	}
 }
 
@@ -264,73 +264,72 @@ gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
 
 gp_calibration_pairs
 gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
-				   int64_t nodes, uint64_t seed)
+						  int64_t nodes, uint64_t seed)
 {
 	const gp_graph *full = model->graph;
 	bool		all = model->method == GP_LINK_EASE;
 	int64_t		hidden = full->edges - fold->graph->edges;
-	gp_calibration_pairs a = {.share = (double) hidden / (double) full->edges};
+	gp_calibration_pairs c = {.share = (double) hidden / (double) full->edges};
 	int64_t		room = gp_calibration_pairs_most(fold, nodes);
 	bool		features = model->features != NULL;
 	reach	   *near;
 	reach	   *search;
 
-	a.pairs = gp_link_pairs_create(env, room);
-	a.linked = gp_alloc_zero(env, room, sizeof(bool));
-	a.weight = gp_alloc_zero(env, room, sizeof(double));
+	c.pairs = gp_link_pairs_create(env, room);
+	c.linked = gp_alloc_zero(env, room, sizeof(bool));
+	c.weight = gp_alloc_zero(env, room, sizeof(double));
 	/* Codes of a dry run say nothing: as many as there can be. */
 	if (env->dry && gp_link_has_scores(model->method))
-		return a;
-	a.pairs.n = 0;
+		return c;
+	c.pairs.n = 0;
 	near = reach_open(env, fold->graph, GP_CANDIDATES_AUTO, model->topology, NULL, features);
 	search = reach_open(env, fold->graph, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
 						model->topology, all ? NULL : model->code, features);
-	add_hidden_links(&a, full, fold, near, nodes, all);
-	add_drawn_nodes(&a, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));
+	add_hidden_links(&c, full, fold, near, nodes, all);
+	add_drawn_nodes(&c, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));
 	reach_close(near);
 	reach_close(search);
-	return a;
+	return c;
 }
 
 void
-gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *a)
+gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c)
 {
-	gp_link_pairs_free(env, &a->pairs);
-	gp_free_all(env, a->linked, a->weight);
+	gp_link_pairs_free(env, &c->pairs);
+	gp_free_all(env, c->linked, c->weight);
 }
 
-/* The rank of a link among its rivals; of equal scores half come before it. */
-static double
-rank_of(const gp_hard_negatives *r, int64_t e, const double *score)
+double
+gp_link_rank(const double *score, const int64_t *range)
 {
 	double		rank = 1.0;
-	double		own = score[r->first[e]];
+	double		own = score[range[0]];
 
-	for (int64_t k = r->first[e] + 1; k < r->first[e + 1]; k++)
+	for (int64_t k = range[0] + 1; k < range[1]; k++)
 		rank += score[k] > own ? 1.0 : score[k] == own ? 0.5 : 0.0;
 	return rank;
 }
 
 void
-gp_link_rivals_rank(const gp_hard_negatives *r, const double *score, gp_link_ranks *ranks)
+gp_link_rivals_rank(const gp_link_rivals *r, const double *score, gp_link_ranks *ranks)
 {
 	static const double places[GP_LINK_PLACES] = {1.0, 10.0, 20.0};
 
 	for (int64_t e = 0; e < r->links; e++)
 	{
-		double		rank = rank_of(r, e, score);
+		double		rank = gp_link_rank(score, &r->first[e]);
 
 		ranks->links++;
 		ranks->reciprocal += 1.0 / rank;
 		for (int k = 0; k < GP_LINK_PLACES; k++)
 			ranks->hits[k] += rank <= places[k];
-		ranks->common += 1.0 / rank_of(r, e, r->common);
-		ranks->allocation += 1.0 / rank_of(r, e, r->allocation);
+		ranks->common += 1.0 / gp_link_rank(r->common, &r->first[e]);
+		ranks->allocation += 1.0 / gp_link_rank(r->allocation, &r->first[e]);
 	}
 }
 
 void
-gp_link_rivals_free(gp_env *env, gp_hard_negatives *r)
+gp_link_rivals_free(gp_env *env, gp_link_rivals *r)
 {
 	gp_free_all(env, r->first, r->common, r->allocation);
 	gp_link_pairs_free(env, &r->pairs);

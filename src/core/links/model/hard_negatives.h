@@ -12,14 +12,14 @@
 #define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
 
 /* Some links of a fold, each before its rivals: pairs from the same node. */
-typedef struct gp_hard_negatives
+typedef struct gp_link_rivals
 {
 	int64_t		links;
 	int64_t    *first;			/* of each link's pairs; the last is pairs.n */
 	gp_link_pairs pairs;
 	double	   *common;			/* neighbours in common in the fold's graph, */
 	double	   *allocation;		/* each divided by how many neighbours it has */
-} gp_hard_negatives;
+} gp_link_rivals;
 
 /*
  * The end of a hidden link of a fold whose candidates are looked at, and the other end: of an
@@ -32,10 +32,10 @@ extern int32_t gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *o
  * link of the full graph.  An undirected link is asked of either end in turn.  The topology, which
  * may be NULL, leaves out what is never linked.
  */
-extern gp_hard_negatives gp_link_rivals_make(gp_env *env, const gp_graph *full,
-											 const gp_link_fold *fold, int64_t links,
-											 uint64_t seed, const int64_t *topology);
-extern void gp_link_rivals_free(gp_env *env, gp_hard_negatives *rivals);
+extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
+										  const gp_link_fold *fold, int64_t links, uint64_t seed,
+										  const int64_t *topology);
+extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
 
 /*
  * Pairs without a link within three steps of an end of each hidden link, where there is one.
@@ -58,14 +58,18 @@ typedef struct gp_calibration_pairs
  * the nodes that are drawn.
  */
 extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
-										const gp_link_fold *fold, int64_t nodes, uint64_t seed);
+													  const gp_link_fold *fold, int64_t nodes,
+													  uint64_t seed);
 
 /* The most of them, which a dry run has. */
 extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
 extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 
+/* The rank of the first score of a range among the others; of equal ones half come before it. */
+extern double gp_link_rank(const double *score, const int64_t *range);
+
 /* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
-extern void gp_link_rivals_rank(const gp_hard_negatives *rivals, const double *score,
+extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
 								gp_link_ranks *ranks);
 
 #endif							/* GP_HARD_NEGATIVES_H */

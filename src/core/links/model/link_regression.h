@@ -26,8 +26,8 @@ typedef struct gp_link_regression
 
 /* Prepares a regression on all rows, whose labels and weights gp_link_logistic_fit is given. */
 extern gp_link_regression gp_link_regression_open(gp_device *dev, int64_t n, int32_t width,
-												  const double *score,
-												  bool process, double penalty);
+												  const double *score, bool process,
+												  double penalty);
 extern void gp_link_regression_close(gp_link_regression *r);
 
 /* The logits of other rows at the mode that was found last. */
@@ -39,8 +39,7 @@ extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t 
  * logistic regression); owned by the caller.
  */
 extern gp_matrix gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score,
-							   const double *centre,
-							   const double *spread, gp_matrix z);
+							   const double *centre, const double *spread, gp_matrix z);
 
 /* phi = L^-1 psi' for rows psi (n x m), which is freed; owned by the caller. */
 extern gp_matrix gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root);

@@ -184,7 +184,7 @@ gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root)
 }
 
 float *
-gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root)
+gp_link_covariance_root(gp_link_logistic *l, gp_matrix root)
 {
 	gp_device  *dev = l->dev;
 	int64_t		p = l->phi.rows;

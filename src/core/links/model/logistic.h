@@ -49,6 +49,6 @@ extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64
  * caller.
  */
 extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
-extern float *gp_link_logistic_spread(gp_link_logistic *l, gp_matrix root);
+extern float *gp_link_covariance_root(gp_link_logistic *l, gp_matrix root);
 
 #endif							/* GP_LINK_LOGISTIC_H */

@@ -21,7 +21,7 @@
 #define NODES_A_COLUMN 4		/* more columns than nodes / this say too much of single nodes */
 #define ROW_NUMBERS 16777216	/* that all nodes' rows together may have beyond the least rank */
 #define LEARNT 4000				/* links that are learnt from, and as many non-links */
-#define INDUCING 500				/* pairs that carry the regression, half of them links */
+#define INDUCING 500			/* pairs that carry the regression, half of them links */
 #define FEWER 4					/* times: each pair that is ranked costs a row of covariances */
 #define CONSTANT 0.1			/* added to the nodes' kernel, relative to its mean variance */
 #define LEARN_SALT UINT64_C(0x6c6561726e000000)
@@ -43,7 +43,7 @@ typedef struct fold_pairs
 {
 	gp_link_fold fold;
 	training_pairs learnt;
-	gp_hard_negatives rivals;
+	gp_link_rivals rivals;
 	gp_calibration_pairs calibration;
 	gp_link_pairs others;
 } fold_pairs;
@@ -135,7 +135,7 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 /* Links and as many non-links of a graph: links first.  The graph whose links are known is full. */
 static training_pairs
 draw_training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, uint64_t seed,
-			   const gp_link_pairs *except)
+					const gp_link_pairs *except)
 {
 	training_pairs t = {.links = 0};
 	gp_link_pairs links = gp_link_sample_links(env, graph, seed, LEARNT);
@@ -350,7 +350,7 @@ pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_link_logistic_fit(&r.logistic, r.label, r.weight);
 	model->pairs = whole->learnt.pairs.n;
 	model->alpha = gp_link_logistic_weights(&r.logistic, r.root);
-	model->root = gp_link_logistic_spread(&r.logistic, r.root);
+	model->root = gp_link_covariance_root(&r.logistic, r.root);
 	regression_close(&r);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
 	model->code = gp_link_codes(dev, fit->problem);

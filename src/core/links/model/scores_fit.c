@@ -35,7 +35,7 @@ static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
 typedef struct fold_pairs
 {
 	gp_link_fold fold;
-	gp_hard_negatives rivals;
+	gp_link_rivals rivals;
 	gp_calibration_pairs calibration;
 	gp_link_pairs pairs;		/* of all kinds */
 	int64_t		first[KINDS + 1];
@@ -331,7 +331,7 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	a.before = logits_of(r, &g, 0, CALIBRATION);
 	a.after = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
-	a.kept.root = gp_link_logistic_spread(l, g.root);
+	a.kept.root = gp_link_covariance_root(l, g.root);
 	if (a.kept.m > 0)
 	{
 		a.kept.row = gp_alloc_array(env, a.kept.m * r->width, sizeof(float));

@@ -110,7 +110,7 @@ add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_m
 
 void
 gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, double close,
-					   gp_matrix residual, gp_matrix x)
+							  gp_matrix residual, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	int32_t		c = (int32_t) x.cols;
@@ -174,7 +174,7 @@ gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, doub
 
 void
 gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-				   double close, gp_matrix x)
+						  double close, gp_matrix x)
 {
 	gp_device  *dev = f->dev;
 	gp_matrix	right = dev->create(dev, f->n, block->sources, x.type);
@@ -190,7 +190,7 @@ gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *block, const
 /* The score scaled by both ends, and by the one that it is larger for. */
 void
 gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-			 int32_t first, double *out)
+					int32_t first, double *out)
 {
 	gp_matrix	x;
 	double	   *entry;

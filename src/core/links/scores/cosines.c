@@ -61,25 +61,25 @@ source_rows(gp_score_context *f, int32_t sources, const int32_t *source, const g
 		f->dev->destroy(f->dev, &rows);
 	}
 	if (cuts)
-		gp_link_cut_columns(f, f->spread, 1.0, sources, source, v, u, cuts);
+		gp_link_cut_columns(f, f->adjacency, 1.0, sources, source, v, u, cuts);
 	else if (f->xt == NULL)
-		f->dev->csr_rows(f->dev, u, f->spread, source, sources);
+		f->dev->csr_rows(f->dev, u, f->adjacency, source, sources);
 	for (int k = 1; k < f->powers; k++)
 	{
 		bool		first = k == 1 && cuts == NULL;
 		gp_matrix	last = u;
 
 		if (first && f->xt)
-			gp_link_first_product(f, f->spread, f->x->csr, f->xt, source, u,
+			gp_link_first_product(f, f->adjacency, f->x->csr, f->xt, source, u,
 								  part(w, k, sources));
 		else
 			features_times(f, true, u, part(w, k, sources));
 		if (k + 1 == f->powers)
 			break;
 		if (first)
-			gp_link_first_product(f, f->spread, f->spread, f->spread, source, u, v);
+			gp_link_first_product(f, f->adjacency, f->adjacency, f->adjacency, source, u, v);
 		else
-			gp_link_cut_spmm(f, f->spread, 1.0, 1.0, u, 0.0, v, cuts);
+			gp_link_cut_spmm(f, f->adjacency, 1.0, 1.0, u, 0.0, v, cuts);
 		u = v;
 		v = last;
 	}
@@ -109,11 +109,11 @@ power_products(gp_score_context *f, const gp_link_block *block, int k, gp_matrix
 	{
 		gp_matrix	last = z;
 
-		f->dev->spmm(f->dev, 1.0, f->spread, z, 0.0, y);
+		f->dev->spmm(f->dev, 1.0, f->adjacency, z, 0.0, y);
 		z = y;
 		y = last;
 	}
-	gp_link_last_product(f, block, f->spread, z, product);
+	gp_link_last_product(f, block, f->adjacency, z, product);
 }
 
 /* Pairs of the graph as it is: what is known of a node stands together. */
@@ -315,7 +315,7 @@ gp_link_feature_statistics(gp_score_context *f)
 
 			if (k > 0)
 			{
-				dev->spmm(dev, 1.0, f->spread, x, 0.0, y);
+				dev->spmm(dev, 1.0, f->adjacency, x, 0.0, y);
 				x = y;
 				y = last;
 			}

@@ -122,7 +122,7 @@ open_features(gp_score_context *f, const gp_link_model *model)
 	const gp_csr *w = f->weights;
 	gp_graph	symmetric = {.nodes = f->n, .start = w->start, .col = w->col, .weight = w->value};
 
-	f->spread = gp_graph_normalise(f->env, &symmetric, GP_NORM_SYM, GP_FLOAT);
+	f->adjacency = gp_graph_normalise(f->env, &symmetric, GP_NORM_SYM, GP_FLOAT);
 	if (f->x->csr)
 		f->xt = gp_csr_transpose(f->env, f->x->csr);
 	f->owns_statistics = model == NULL;
@@ -200,7 +200,7 @@ gp_score_context_close(gp_score_context *f)
 	gp_link_ease_close(f);
 	gp_free_all(env, f->degree, f->strength, f->pattern.value, f->decayed, f->activity,
 				f->log_count);
-	gp_csr_free(env, f->spread);
+	gp_csr_free(env, f->adjacency);
 	gp_csr_free(env, f->xt);
 	if (f->owns_statistics)
 	{

@@ -39,7 +39,7 @@ typedef struct gp_score_context
 	int32_t		width;			/* scores of a pair */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, float */
 	/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
-	gp_csr	   *spread;
+	gp_csr	   *adjacency;
 	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
@@ -54,7 +54,10 @@ typedef struct gp_score_context
 	 */
 	float	   *decayed;
 	double	   *activity;		/* n x GP_LINK_DECAYS: of a node's links */
-	/* of ones, double; shares the places of weights; no value on a large graph */
+	/*
+	 * the places of weights: ones in float for the auto-encoder, scaled in double for ease; no
+	 * value on a large graph
+	 */
 	gp_csr		pattern;
 	/* features */
 	const gp_features *x;		/* NULL when there are none */
@@ -226,15 +229,14 @@ extern void gp_link_ease_scores(gp_score_context *f, const gp_link_block *block,
 
 extern void gp_link_decay_open(gp_score_context *f);
 extern void gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
-						  int32_t first,
-						  double *out);
+						  int32_t first, double *out);
 /* cosines.c: of the features. */
 extern void gp_link_cosines(gp_score_context *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
 extern void gp_link_feature_statistics(gp_score_context *f);
 /* ease_ridge.c: the ridge by which the hidden links of a fold rank best. */
 extern int	gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fold,
-								 const bool *item, bool dense);
+							   const bool *item, bool dense);
 
 /*
  * Features in float, tf-idf where they are counts, at most a few thousand wide; owned by the

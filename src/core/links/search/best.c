@@ -145,7 +145,7 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 	{
 		int64_t		n = g.first[g.sources];
 		int64_t		count = l.env->dry ? b->expected :
-			gp_link_search_node(gp_link_search_in(b->search[worker], l.env), lot->source[s],
+			gp_link_search_node(gp_link_search_set_env(b->search[worker], l.env), lot->source[s],
 								found);
 
 		if (n + count > g.room)
@@ -349,7 +349,7 @@ close_lots(best *b)
 		gp_crew_close(b->crew);
 	for (int64_t k = 0; k < b->lots; k++)
 		gp_free(b->env, b->lot[k].row);
-	(void) gp_link_search_in(b->search[0], b->env);
+	(void) gp_link_search_set_env(b->search[0], b->env);
 	for (int t = 0; t < b->threads; t++)
 	{
 		if (t > 0)

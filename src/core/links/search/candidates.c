@@ -135,7 +135,7 @@ gp_link_search_twin_free(gp_env *env, gp_link_search *twin)
 }
 
 gp_link_search *
-gp_link_search_in(gp_link_search *s, gp_env *env)
+gp_link_search_set_env(gp_link_search *s, gp_env *env)
 {
 	s->env = env;
 	return s;

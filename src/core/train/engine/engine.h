@@ -66,15 +66,15 @@ typedef struct gp_operation_class
 	bool		in_place;		/* the value takes the place of the one before */
 
 	/* Sets the value's size, given that of the one before, and makes buffers and parameters. */
-	void		(*shape) (gp_trainer *t, gp_operation *b, int64_t rows, int64_t cols);
-	void		(*forward) (gp_trainer *t, gp_operation *b, gp_matrix x, gp_matrix y);
+	void		(*shape) (gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols);
+	void		(*forward) (gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y);
 
 	/* Adds to the parameters' gradients; dx, where it is wanted, is overwritten. */
-	void		(*backward) (gp_trainer *t, gp_operation *b, gp_matrix x, gp_matrix y, gp_matrix dy,
-							 gp_matrix dx);
+	void		(*backward) (gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y,
+							 gp_matrix dy, gp_matrix dx);
 
 	/* Adds weight times the gradient of the divergence from the prior; NULL: none. */
-	void		(*prior) (gp_trainer *t, gp_operation *b, double weight);
+	void		(*prior) (gp_trainer *t, gp_operation *op, double weight);
 } gp_operation_class;
 
 /* A linear map, of the value before or of features. */
@@ -125,7 +125,7 @@ typedef struct gp_weights
 	gp_parameter log_s;
 	gp_parameter log_length;	/* 1 x width; not learnt: 0 */
 	gp_parameter log_a;			/* 1 x 1: of the features' scale */
-	gp_matrix	s2;				/* M x cols: what squares get */
+	gp_matrix	s2;				/* M x cols: weights of squares: s^2, or s^2 - 1; draws take s */
 	gp_matrix	slope;			/* M x cols: the gradient by that, or by A */
 	gp_matrix	inverse;		/* 1 x width: 1 / len, where len is learnt */
 	gp_matrix	ones;			/* panel x 1, for the same */
@@ -248,7 +248,7 @@ struct gp_operation
 	};
 };
 
-/* Blocks in a row. */
+/* A chain of operations. */
 typedef struct gp_network
 {
 	gp_operation	operation[GP_MOST_OPERATIONS];
@@ -344,12 +344,12 @@ extern const gp_operation_class gp_operation_dropout;
 extern const gp_operation_class gp_operation_gather;
 
 /* The rows of this step; operations behind it follow. */
-extern void gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *b, int64_t n);
+extern void gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *op, int64_t n);
 
 /* ---- weights.c ---- */
 
 /* Makes what so many features of an operation need, whose weights' sampled and groups are set. */
-extern void gp_weights_open(gp_trainer *t, gp_operation *b, int64_t rows, int64_t width,
+extern void gp_weights_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width,
 							int64_t features);
 
 /* The squares of the features of a panel of so many rows times s2, and the level or GP_NONE:
@@ -377,7 +377,7 @@ extern void gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_mat
 
 /* The divergence of the weights from the prior N(0, I); an operation's prior. */
 extern double gp_weights_divergence(gp_trainer *t, const gp_weights *w);
-extern void gp_weights_prior(gp_trainer *t, gp_operation *b, double weight);
+extern void gp_weights_prior(gp_trainer *t, gp_operation *op, double weight);
 
 /* ---- fourier.c ---- */
 
@@ -385,7 +385,7 @@ extern const gp_operation_class gp_operation_cosines;
 extern const gp_operation_class gp_operation_spectrum;
 
 /* Means (rows x cols) and variances (the same; or GP_NONE) of all rows of x by q. */
-extern void gp_cosines_predict(gp_trainer *t, gp_operation *b, gp_matrix x, gp_matrix mean,
+extern void gp_cosines_predict(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix mean,
 							   gp_matrix variance);
 
 /* ---- mix.c ---- */
@@ -399,8 +399,8 @@ extern const gp_operation_class gp_operation_pairs;
 
 /* Room for the ends of an operation's pairs; the pairs of this step, whose ends stand in
  * the operation's end. */
-extern void gp_ends_open(gp_trainer *t, gp_operation *b, int64_t rows, int64_t cols);
-extern void gp_pairs_set(gp_trainer *t, gp_operation *b, int64_t n);
+extern void gp_ends_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols);
+extern void gp_pairs_set(gp_trainer *t, gp_operation *op, int64_t n);
 
 /* e^gain / sqrt(D); w (1 x cols, the operation's). */
 extern double gp_pairs_scale(gp_trainer *t, const gp_pairs *p);
@@ -416,6 +416,6 @@ extern const gp_operation_class gp_operation_inducing;
 extern const gp_operation_class gp_operation_inducing_pairs;
 
 /* Brings amplitude, inverse, scaled and turned up to the operation's parameters. */
-extern void gp_inducing_ready(gp_trainer *t, gp_operation *b);
+extern void gp_inducing_ready(gp_trainer *t, gp_operation *op);
 
 #endif							/* GP_ENGINE_H */

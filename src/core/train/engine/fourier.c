@@ -44,7 +44,7 @@ prepare(gp_trainer *t, gp_operation *op)
 		f->amplitude = exp(gp_parameter_number(t, &w->log_a));
 }
 
-/* What features cost: a sqrt(2/M). */
+/* The features' scale: a sqrt(2/M). */
 static double
 scale_of(const gp_cosines *f)
 {

@@ -187,7 +187,7 @@ pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 
 /* ---- the kernel of the points, and its root ---- */
 
-/* A column behind x / len: half its squared length, less; add goes to it. */
+/* A column behind x / len: -|x / len|^2 / 2 + add. */
 static void
 write_lengths(gp_trainer *t, gp_matrix x, gp_matrix column, double add)
 {
