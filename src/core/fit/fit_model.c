@@ -24,7 +24,7 @@ close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 /* A fit with its plan: the graph's matrix for conjugate gradients, or an evaluation. */
 typedef struct planned_fit
 {
-	gp_csr	   *s;				/* NULL: */
+	gp_csr	   *s;				/* NULL: evaluated */
 	gp_eval		ev;
 	gp_plan		plan;
 } planned_fit;

@@ -17,6 +17,7 @@
 #include "formula/formula.h"
 
 #define GP_MAX_LINEAR_TERMS 48	/* terms of one linear step */
+#define GP_MAX_PANELS 48		/* panels of a factor */
 #define GP_MAX_OPS 48			/* operators over one term: one a layer at most, and a few */
 #define GP_COLUMN_BLOCK 128		/* columns of a kernel that are computed at once */
 #define GP_ROW_BLOCK 1024		/* rows that are evaluated at once */
@@ -362,7 +363,7 @@ typedef struct gp_panel
 typedef struct gp_factor
 {
 	int			npanels;
-	gp_panel	panel[GP_MAX_LINEAR_TERMS];
+	gp_panel	panel[GP_MAX_PANELS];
 	gp_terms	terms;			/* linear terms that are not panels */
 } gp_factor;
 

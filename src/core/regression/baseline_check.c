@@ -236,7 +236,7 @@ notice_worthless(gp_env *env, const gp_problem *problem, const gp_targets *targe
  */
 static bool
 notice_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-		   const gp_posterior *out)
+			 const gp_posterior *out)
 {
 	if (!isnan(problem->nugget) || out->nugget < GP_NUGGET_BEYOND)
 		return false;
@@ -258,7 +258,7 @@ notice_past(gp_env *env, const gp_posterior *out)
 
 void
 gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-			  const gp_posterior *out)
+				const gp_posterior *out)
 {
 	if (problem->quiet || problem->compared || isnan(out->loo_score))
 		return;

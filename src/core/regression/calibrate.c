@@ -31,7 +31,7 @@
 #define GAMMA_MIN 0.0820849986	/* exp(-2.5) */
 #define GAMMA_MAX 403.428793	/* exp(6) */
 #define GAMMA_MIDDLE 2.5		/* where the preference is, and what too few labels get */
-#define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma there */
+#define GAMMA_WEIGHT 0.5		/* of the preference: its curvature over log gamma */
 /* means that should be more than so many times as large are small */
 #define SMALL 2.0
 #define RIDGE 30.0				/* the biases' precision */
@@ -149,7 +149,7 @@ loss_at(fitter *f, const double *x, double *gradient)
 	return loss;
 }
 
-/* out = Hessian v at the place last looked at; the Hessian's diagonal for v = NULL. */
+/* out = Hessian v at the point of the last loss_at; the Hessian's diagonal for v = NULL. */
 static void
 hessian_times(fitter *f, const double *v, double *out)
 {

@@ -32,7 +32,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	{
 		bool		has_kernel = prior[i] > 0.0;
 		double	   *mean = out->mean + i * out->columns;
-		/* Labels that equal their mean say so: they leave less of the variance. */
+		/* Nodes whose labels equal their mean have no means either, but less variance. */
 		bool		untold = !has_kernel || (gp_is_silent(mean, out->columns) &&
 											 prior[i] - out->variance[i] <= EXPLAINED * prior[i]);
 
@@ -88,7 +88,7 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
 
 	*out = (gp_posterior) {.plan = *plan,.power = 1.0,.nodes = problem->graph->nodes,
-	.columns = targets.columns};
+						   .columns = targets.columns};
 	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
 								 sizeof(double));
 	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
@@ -98,24 +98,24 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 		out->prior_share[c] = targets.share[c];
 
 	gp_solution	solution = regression(arg, problem, &targets, out);
-	bool		learnt = isnan(solution.nugget);	/* no regression: it has no nugget */
+	bool		has_no_regression = isnan(solution.nugget);
 	out->nugget = solution.nugget;
 	out->mean_diag = solution.mean_diag;
-	out->scale = learnt ? 1.0 : solution.scale * targets.unit * targets.unit;
-	out->offset = learnt ? 0.0 : targets.offset;
+	out->scale = has_no_regression ? 1.0 : solution.scale * targets.unit * targets.unit;
+	out->offset = has_no_regression ? 0.0 : targets.offset;
 	out->least = targets.least;
 	out->log_marginal_likelihood = solution.log_marginal_likelihood;
-	/* No number that is none leaves the core. */
+	/* Refuse NaN and infinity. */
 	bool		finite = isfinite(out->scale) &&
-		(isfinite(out->log_marginal_likelihood) || learnt ||
-					 out->plan.strategy == GP_STRATEGY_PRECISION);
+		(isfinite(out->log_marginal_likelihood) || has_no_regression ||
+		 out->plan.strategy == GP_STRATEGY_PRECISION);
 	if (!env->dry && !problem->loo_only &&
 		(!finite || !gp_all_finite(env, out->variance, out->nodes) ||
 		 !gp_all_finite(env, out->mean, out->nodes * out->columns)))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
 	gp_figures(dev, problem, &targets, &solution, out);
-	if (!learnt && !env->dry)
+	if (!has_no_regression && !env->dry)
 		gp_notice_worth(dev, problem, &targets, out);
 	gp_solution_free(dev, &solution);
 	gp_targets_free(env, &targets);

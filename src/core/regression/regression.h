@@ -483,7 +483,7 @@ extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
 extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
-						  const gp_posterior *out);
+							const gp_posterior *out);
 
 /* weight_check.c: tells where the edges' weights say less of the labels than no weights would. */
 extern void gp_notice_weights(gp_env *env, const gp_problem *problem);

@@ -74,7 +74,7 @@ typedef struct gnngp_member
 	/* of a model's row */
 	int			part;			/* that the column belongs to; 0: both */
 	const char *shown;			/* what the row of a fit calls it */
-	bool		none;			/* which shows NULL for 0 */
+	bool		null_for_zero;	/* which shows NULL for 0 */
 } gnngp_member;
 
 /* Loads columns of the first row that SPI has found, palloc'd in the current context. */

@@ -86,7 +86,7 @@ static const gnngp_member columns[] = {
 	COLUMN("forward_score", FLOAT8OID, forward_score),
 };
 
-/* What else is read. */
+/* What else is read; the owner as text, too, which names a role that is gone. */
 static const gnngp_member stamps[] = {
 	PART(0, "owner", TEXTOID, owner, "", false),
 	PART(0, "id", INT8OID, id, "", false),
@@ -230,7 +230,9 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 			 (column->type != TEXTOID || attribute->attlen != -1)))
 			elog(ERROR, "a fit has no figure \"%s\" of its type", NameStr(attribute->attname));
 		value = gnngp_member_save(column, model);
-		cell[i] = (NullableDatum) {value.value, value.null || (column->none && value.value == 0)};
+		cell[i] = (NullableDatum) {
+			value.value, value.null || (column->null_for_zero && value.value == 0)
+		};
 	}
 	return gnngp_make_row(fcinfo, desc->natts, cell);
 }

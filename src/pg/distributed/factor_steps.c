@@ -332,8 +332,8 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 {
 	gp_factor  *f = gp_factor_create(d->ev.env);
 
-	if (a->f->npanels + b->f->npanels > GP_MAX_LINEAR_TERMS)
-		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_LINEAR_TERMS),
+	if (a->f->npanels + b->f->npanels > GP_MAX_PANELS)
+		refuse_kernel(psprintf("kernels of more than %d terms", GP_MAX_PANELS),
 					  "Use fewer terms or layers.");
 	*f = *a->f;
 	for (int k = 0; k < b->f->npanels; k++)

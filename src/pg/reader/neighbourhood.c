@@ -44,23 +44,23 @@ typedef struct neighbourhood
 	int64		edge_room;
 	MemoryContext context;
 	int64		first;			/* of the nodes of this round */
-	int64		last;			/* behind them */
+	int64		end;			/* one past them */
 	gnngp_query nodes;
 	gnngp_feature_reading *features;
-	gnngp_query ends[2];		/* edges by src, and by dst */
-	gnngp_column end[2];
+	gnngp_query edges[2];		/* edges by src, and by dst */
+	gnngp_column end_column[2];
 	Oid			end_base[2];
 	gnngp_column weight;
 	bool		weighted;
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
-	gnngp_row_fn end_row;		/* reads a row for the end that by_dst tells */
+	gnngp_row_fn read_row;		/* reads a row for the end that by_dst tells */
 	struct						/* the last integer id of each end */
 	{
 		bool		any;
 		int64		key;
 		int32		node;
-	}			last_end[2];	/* of this round */
+	}			last_id[2];	/* of this round */
 	gp_tally   *tally;			/* of the round's edges, without weights */
 	bool		counted;		/* some nodes have a degree */
 } neighbourhood;
@@ -90,22 +90,22 @@ find(neighbourhood *s, const gnngp_id *id)
 {
 	int32		node = gnngp_number_find(&s->met, id);
 
-	return node >= s->first && node < s->last ? node : -1;
+	return node >= s->first && node < s->end ? node : -1;
 }
 
 /* An array of the ids of some nodes; with rows, only of those whose rows were read. */
 static Datum
-id_array(const neighbourhood *s, int64 first, int64 last, bool rows)
+id_array(const neighbourhood *s, int64 first, int64 end, bool rows)
 {
 	Oid			base = s->r->integer_ids ? INT8OID : s->r->id.base;
 	Datum	   *value = MemoryContextAllocHuge(CurrentMemoryContext,
-											   sizeof(Datum) * Max(last - first, 1));
+											   sizeof(Datum) * Max(end - first, 1));
 	Oid			input;
 	Oid			ioparam;
 	int			n = 0;
 
 	getTypeInputInfo(base, &input, &ioparam);
-	for (int64 i = first; i < last; i++)
+	for (int64 i = first; i < end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (rows && s->node[i].row < 0)
@@ -152,13 +152,13 @@ find_end(neighbourhood *s, int end, Datum value)
 	gnngp_id	id = gnngp_datum_id(value, s->end_base[end], &s->r->id_output);
 	int32		node;
 
-	if (id.text || !s->last_end[end].any || s->last_end[end].key != id.key)
+	if (id.text || !s->last_id[end].any || s->last_id[end].key != id.key)
 	{
-		s->last_end[end].any = true;
-		s->last_end[end].key = id.key;
-		s->last_end[end].node = find(s, &id);
+		s->last_id[end].any = true;
+		s->last_id[end].key = id.key;
+		s->last_id[end].node = find(s, &id);
 	}
-	node = s->last_end[end].node;
+	node = s->last_id[end].node;
 	return node >= 0 && s->node[node].row >= 0 ? node : -1;
 }
 
@@ -195,8 +195,9 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 		id[k] = gnngp_datum_id(values[k], s->end_base[k], &s->r->id_output);
 	src = meet(s, &id[0]);
 	dst = meet(s, &id[1]);
-	/* By src: not where dst was in an earlier round.  By dst: nor where src is in this one. */
-	if (s->by_dst ? src < s->last && s->node[src].row >= 0 :
+	/* An edge is read by the first of its ends that a round reaches, by src where one round
+	 * reaches both. */
+	if (s->by_dst ? src < s->end && s->node[src].row >= 0 :
 		dst < s->first && s->node[dst].row >= 0)
 		return;
 	if (s->nedges == s->edge_room)
@@ -237,7 +238,7 @@ both_ends_row(void *state, const Datum *values, const bool *nulls)
 	for (int k = 0; k < 2; k++)
 	{
 		s->by_dst = k == 1;
-		s->end_row(s, values, nulls);
+		s->read_row(s, values, nulls);
 	}
 }
 
@@ -245,17 +246,17 @@ both_ends_row(void *state, const Datum *values, const bool *nulls)
 static void
 read_edges(neighbourhood *s, gnngp_row_fn row, int first)
 {
-	Datum		ids = id_array(s, s->first, s->last, true);
+	Datum		ids = id_array(s, s->first, s->end, true);
 	bool		both;
 
-	s->end_row = row;
-	memset(s->last_end, 0, sizeof(s->last_end));
-	s->ends[0].array = s->ends[1].array = ids;
-	both = first == 0 && gnngp_query_scans(&s->ends[0]) && gnngp_query_scans(&s->ends[1]);
+	s->read_row = row;
+	memset(s->last_id, 0, sizeof(s->last_id));
+	s->edges[0].array = s->edges[1].array = ids;
+	both = first == 0 && gnngp_query_scans(&s->edges[0]) && gnngp_query_scans(&s->edges[1]);
 	for (int k = first; k < (both ? 1 : 2); k++)
 	{
 		s->by_dst = k == 1;
-		gnngp_query_run(&s->ends[k], s->env, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
+		gnngp_query_run(&s->edges[k], s->env, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
 	}
 }
 
@@ -263,18 +264,18 @@ read_edges(neighbourhood *s, gnngp_row_fn row, int first)
 static void
 read_degrees(neighbourhood *s)
 {
-	int64		n = s->last - s->first;
+	int64		n = s->end - s->first;
 	double	   *count = gp_alloc_zero(s->env, Max(n, 1), sizeof(double));
 
 	s->counted = true;
-	for (int64 i = s->first; i < s->last; i++)
+	for (int64 i = s->first; i < s->end; i++)
 		if (s->node[i].row >= 0)
 			s->node[i].degree = 0.0;
 	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
 	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
 	if (s->tally)
 		gp_tally_close(s->tally, n, count);
-	for (int64 i = s->first; i < s->last; i++)
+	for (int64 i = s->first; i < s->end; i++)
 		if (s->node[i].row >= 0)
 			s->node[i].degree += count[i - s->first];
 	gp_free(s->env, count);
@@ -297,18 +298,18 @@ plan_queries(neighbourhood *s)
 	s->weighted = def->weight != NULL;
 	if (s->weighted)
 		s->weight = gnngp_table_number(&r->edges, def->weight);
-	s->end[0] = gnngp_table_column(&r->edges, def->src);
-	s->end[1] = gnngp_table_column(&r->edges, def->dst);
+	s->end_column[0] = gnngp_table_column(&r->edges, def->src);
+	s->end_column[1] = gnngp_table_column(&r->edges, def->dst);
 	for (int k = 0; k < (s->all ? 1 : 2); k++)
 	{
-		gnngp_query_init(&s->ends[k], &r->edges);
+		gnngp_query_init(&s->edges[k], &r->edges);
 		for (int e = 0; e < 2; e++)
-			s->end_base[e] = gnngp_query_add_id(r, &s->ends[k], &s->end[e]);
+			s->end_base[e] = gnngp_query_add_id(r, &s->edges[k], &s->end_column[e]);
 		if (s->weighted)
-			gnngp_query_add_number(&s->ends[k], &s->weight);
+			gnngp_query_add_number(&s->edges[k], &s->weight);
 		if (!s->all)
-			gnngp_query_some(r, &s->ends[k], &s->end[k]);
-		gnngp_query_plan(&s->ends[k]);
+			gnngp_query_some(r, &s->edges[k], &s->end_column[k]);
+		gnngp_query_plan(&s->edges[k]);
 	}
 }
 
@@ -360,14 +361,14 @@ advise_index(const gnngp_table *table, const gnngp_column *column, const gnngp_c
 static void
 read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
 {
-	for (int hop = 0; hop <= hops && s->last < s->nnodes; hop++)
+	for (int hop = 0; hop <= hops && s->end < s->nnodes; hop++)
 	{
 		gnngp_rim	edges = hop < hops ? GNNGP_RIM_EDGES : rim;
 		MemoryContext old = MemoryContextSwitchTo(s->context);
 
-		s->first = s->last;
-		s->last = s->nnodes;
-		s->nodes.array = id_array(s, s->first, s->last, false);
+		s->first = s->end;
+		s->end = s->nnodes;
+		s->nodes.array = id_array(s, s->first, s->end, false);
 		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES, 0);
 		if (edges == GNNGP_RIM_EDGES)
 			read_edges(s, edge_row, 0);
@@ -376,10 +377,10 @@ read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(s->context);
 	}
-	/* Behind the queries, which tell who may not know of these tables. */
+	/* After the queries, which refuse who may not know of these tables. */
 	advise_index(&s->r->nodes, &s->r->id, NULL);
 	for (int k = 0; k < 2; k++)
-		advise_index(&s->r->edges, &s->end[k], &s->end[1 - k]);
+		advise_index(&s->r->edges, &s->end_column[k], &s->end_column[1 - k]);
 }
 
 /* ---- what was read, for the core ---- */
@@ -486,7 +487,7 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 	{
 		gnngp_query_run(&s->nodes, s->env, node_row, s, GP_PHASE_NODES,
 						gnngp_table_rows(&s->r->nodes));
-		gnngp_query_run(&s->ends[0], s->env, edge_row, s, GP_PHASE_EDGES,
+		gnngp_query_run(&s->edges[0], s->env, edge_row, s, GP_PHASE_EDGES,
 						gnngp_table_rows(&s->r->edges));
 	}
 	else
@@ -510,8 +511,8 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 
 gnngp_neighbourhood *
 gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_id *wanted, int64 n,
-				int hops, gnngp_rim rim, int64 dims, const double *moments,
-				const gp_encoding *encoding)
+						 int hops, gnngp_rim rim, int64 dims, const double *moments,
+						 const gp_encoding *encoding)
 {
 	gnngp_reader r;
 	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};

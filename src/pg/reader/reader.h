@@ -134,9 +134,10 @@ typedef enum gnngp_rim
  * there.
  */
 extern gnngp_neighbourhood *gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph,
-								   const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim,
-								   int64 dims, const double *moments,
-								   const gp_encoding *encoding);
+													 const gnngp_id *wanted, int64 n, int hops,
+													 gnngp_rim rim, int64 dims,
+													 const double *moments,
+													 const gp_encoding *encoding);
 
 /* A part of an encoding is stored as so many numbers. */
 #define GNNGP_ENCODED_DOUBLES ((int64) (sizeof(gp_encoded) / sizeof(double)))

@@ -89,7 +89,7 @@ extern void gnngp_read_nodes(gnngp_node_reading *s);
  */
 extern gnngp_feature_reading *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
 extern void gnngp_features_add_row(gnngp_feature_reading *s, int64 row, gnngp_id id,
-								const Datum *values, const bool *nulls);
+									   const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_reading *s, int32 *node);
 
 /* Several columns as features (encode_features.c). */

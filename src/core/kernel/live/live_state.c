@@ -159,7 +159,7 @@ gp_state_lower(gp_device *dev, gp_live_state *state, gp_piece_kind kind, int sit
 
 void
 gp_state_numbers(gp_live_state *state, gp_piece_kind kind, int site, int part, const double *value,
-				int64_t rows, int64_t cols)
+				 int64_t rows, int64_t cols)
 {
 	gp_piece   *piece = gp_state_add(state, kind, site, part);
 
@@ -186,7 +186,7 @@ gp_state_nodes(gp_live_state *state, gp_piece_kind kind, const int32_t *node, in
 
 void
 gp_state_rows(gp_live_state *state, gp_piece_kind kind, int site, int part, const gp_csr *s,
-			 const int32_t *index, int64_t n)
+			  const int32_t *index, int64_t n)
 {
 	gp_piece   *piece = gp_state_add(state, kind, site, part);
 	size_t		size = sizeof(int32_t) + gp_type_size(s->type);

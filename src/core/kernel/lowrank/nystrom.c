@@ -148,6 +148,33 @@ take_factor(gp_nystrom *ny, int step)
 	return copy_factor(ev, f, ny->hop ? ev->near[ny->hop[step]] : ev->live ? ev->live_rows : ev->n);
 }
 
+/* Applies an operator to every part of a factor; gp_nystrom_check has seen that there is room. */
+static void
+operate_on_factor(gp_eval *ev, gp_factor *f, const gp_operator *op)
+{
+	gp_factor_forget_wanted(ev, f);
+	for (int b = 0; b < f->npanels; b++)
+	{
+		gp_panel   *panel = &f->panel[b];
+
+		if (panel->source == NULL)
+		{
+			gp_operator_apply(ev, op, panel->p);
+			continue;
+		}
+		memmove(panel->op + 1, panel->op, panel->nops++ * sizeof(panel->op[0]));
+		panel->op[0] = op;
+	}
+	for (int t = 0; t < f->terms.n; t++)
+	{
+		gp_linear_term *term = &f->terms.term[t];
+
+		memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
+		term->op[0] = op;
+		term->nops++;
+	}
+}
+
 /* Computes the factor of a step that is not linear, from those of its arguments. */
 static gp_factor *
 compute(gp_nystrom *ny, int step)
@@ -170,29 +197,7 @@ compute(gp_nystrom *ny, int step)
 			scale_factor(f, s->value);
 			break;
 		case GP_STEP_OP:
-			/* Applies an operator to every part of a factor; gp_nystrom_check has seen that
-			 * there is room. */
-			gp_factor_forget_wanted(ev, f);
-			for (int b = 0; b < f->npanels; b++)
-			{
-				gp_panel   *panel = &f->panel[b];
-
-				if (panel->source == NULL)
-				{
-					gp_operator_apply(ny->ev, s->op, panel->p);
-					continue;
-				}
-				memmove(panel->op + 1, panel->op, panel->nops++ * sizeof(panel->op[0]));
-				panel->op[0] = s->op;
-			}
-			for (int t = 0; t < f->terms.n; t++)
-			{
-				gp_linear_term *term = &f->terms.term[t];
-
-				memmove(term->op + 1, term->op, term->nops * sizeof(term->op[0]));
-				term->op[0] = s->op;
-				term->nops++;
-			}
+			operate_on_factor(ev, f, s->op);
 			break;
 		case GP_STEP_RELU:
 			return relu_factor(ny, step, s->arg0, f);

@@ -164,7 +164,7 @@ gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms, bool for_panel
 /* What the row blocks of a deep activation share. */
 typedef struct deep_activation
 {
-	gp_matrix	qa[GP_MAX_LINEAR_TERMS];	/* landmarks' rows of each panel */
+	gp_matrix	qa[GP_MAX_PANELS];	/* landmarks' rows of each panel */
 	gp_linear	z;
 	gp_matrix	za;				/* landmarks' rows of the linear terms, as columns */
 	gp_stage	stage;

@@ -28,7 +28,7 @@ typedef struct part_count
 static void
 check_parts(part_count *c, bool last)
 {
-	if (c->panels + (last && c->terms > 0) > GP_MAX_LINEAR_TERMS || c->terms > GP_MAX_LINEAR_TERMS)
+	if (c->panels + (last && c->terms > 0) > GP_MAX_PANELS || c->terms > GP_MAX_LINEAR_TERMS)
 		c->refused = REFUSED_PARTS;
 }
 
@@ -108,7 +108,7 @@ gp_nystrom_check(const gp_eval *ev, int step)
 
 	if (refused == REFUSED_PARTS)
 		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer terms or layers.",
-				 "the kernel's factor has more than %d parts", GP_MAX_LINEAR_TERMS);
+				 "the kernel's factor has more than %d parts", GP_MAX_PANELS);
 	if (refused == REFUSED_OPERATORS)
 		gp_raise(ev->env, GP_ERR_UNSUPPORTED, "Use fewer layers.",
 				 "the kernel has more than %d operators in a row", GP_MAX_OPS);

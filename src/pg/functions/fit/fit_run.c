@@ -344,8 +344,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 /* The graph and the model's name of a call, looked up, owned and locked. */
 static gnngp_graph_def *
 open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel, int part,
-		  int replace_argno,
-		  char **model_name)
+		  int replace_argno, char **model_name)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	bool		replace = !PG_ARGISNULL(replace_argno) && PG_GETARG_BOOL(replace_argno);
