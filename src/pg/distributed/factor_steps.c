@@ -316,11 +316,13 @@ glue(gnngp_dfit *d, const char *what, const char *groups, const gp_factor *f)
 	return out;
 }
 
+/* An operator times the columns of a factor: a table of what the query asks for of s.rows. */
 static gnngp_chunked_factor
-operator_step(gnngp_dfit *d, const gp_step *s, const gnngp_chunked_factor *arg)
+operate(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, const char *what,
+		const char *rows, int64 moved)
 {
-	const char *groups = spread(d, arg, s->op, NULL, "s.rows", gp_factor_rank(arg->f));
-	gnngp_chunked_factor out = glue(d, "columns", groups, arg->f);
+	const char *groups = spread(d, a, op, NULL, rows, moved);
+	gnngp_chunked_factor out = glue(d, what, groups, a->f);
 
 	gnngp_placement_drop(&d->placement, groups);
 	return out;
@@ -372,7 +374,7 @@ make_step(gnngp_dfit *d, const gp_step *s)
 			return out;
 		case GP_STEP_OP:
 			if (s < &d->program->steps[d->program->nsteps - 1])
-				return operator_step(d, s, a);
+				return operate(d, a, s->op, "columns", "s.rows", gp_factor_rank(a->f));
 			out = *a;
 			out.op = s->op;
 			return out;
@@ -433,16 +435,10 @@ gnngp_factor_steps(gnngp_dfit *d)
 gnngp_chunked_factor
 gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a, const int32 *node, int64 n)
 {
-	const char *groups;
-	gnngp_chunked_factor out;
-
 	if (a->op == NULL)
 		return *a;
-	groups = spread(d, a, a->op, NULL, psprintf("gnngp_internal.gp_rows(s.rows, %s)",
-												gnngp_chunk_ids(d, node, n)), 0);
-	out = glue(d, "some", groups, a->f);
-	gnngp_placement_drop(&d->placement, groups);
-	return out;
+	return operate(d, a, a->op, "some", psprintf("gnngp_internal.gp_rows(s.rows, %s)",
+												 gnngp_chunk_ids(d, node, n)), 0);
 }
 
 /*

@@ -59,9 +59,7 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 	id = gp_alloc_array(env, Min(n, all.rows), sizeof(int64));
 	for (int i = 0; i < n; i++)
 	{
-		int64		at = all.rows == 0 || wanted[i] < table.ids.first ||
-			wanted[i] > gnngp_value_id(&table.ids, all.rows - 1) ? -1 :
-			gnngp_value_find(&table.ids, wanted[i]);
+		int64		at = gnngp_value_find(&table.ids, wanted[i]);
 
 		gnngp_poll(i);
 		if (i > 0 && wanted[i] <= wanted[i - 1])

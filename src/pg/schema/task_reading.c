@@ -416,8 +416,8 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 }
 
 /*
- * Declares what was asked for before, by itself: among all columns of
- * facts the habits of a parent would hardly count.
+ * Declares the earlier targets among a history's facts as columns of their own: among all columns
+ * of the facts they would hardly count.
  */
 static void
 declare_targets(gnngp_task_reading *r, gnngp_history *h)

@@ -128,6 +128,9 @@ gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 		return -1;
 	if (ids->id == NULL)
 		return (uint64) id - (uint64) ids->first < (uint64) ids->n ? id - ids->first : -1;
+	/* Most ids that a chunk is asked for are those of other chunks. */
+	if (ids->n == 0 || id > ids->id[ids->n - 1])
+		return -1;
 	at = bsearch_arg(&id, ids->id, ids->n, sizeof(int64), gp_compare_int64, NULL);
 	return at ? at - ids->id : -1;
 }

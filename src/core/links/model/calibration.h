@@ -18,7 +18,7 @@ extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *sco
  * The curve of a model's probabilities, from the logits of each fold's candidates: a logistic
  * curve (Platt 1999) with a knee.  Of the links that a fold's graph does not show, the fold hides
  * some; the others are missing from the whole graph, too, and stand among the pairs without a
- * link.  In the whole graph those are left, and missing_share scales their odds. 0 is
+ * link.  In the whole graph those are left, and missing_share scales their odds.  0 is
  * GP_LINK_MISSING_SHARE.
  */
 extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
