@@ -44,7 +44,8 @@ report_mismatch(const gnngp_model *model, Oid type)
 	const char *name = OidIsValid(own) ? format_type_be(own) : model->id_type;
 
 	gnngp_raise(DATATYPE_MISMATCH,
-				psprintf("Give ids of type %s; NULL asks for all nodes, where that is possible.", name),
+				psprintf("Write (%s, NULL, ...) for all nodes where that is possible, or give ids of type %s.",
+						 quote_literal_cstr(model->name), name),
 				"%s \"%s\" has nodes of type %s, not %s", model->id > 0 ? "model" : "graph",
 				model->name, name, format_type_be(type));
 }
