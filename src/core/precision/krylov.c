@@ -150,21 +150,20 @@ next_vector(gp_krylov *k, const gp_csr *s, gp_long_dots *dots, int j)
 
 gp_krylov *
 gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type, const int32_t *labelled,
-			   int64_t nlabelled, int64_t cols, const gp_elements *b, int products)
+			   int64_t nlabelled, const gp_elements *b, int products)
 {
 	gp_krylov  *k = gp_alloc_zero(dev->env, 1, sizeof(gp_krylov));
 
 	*k = (gp_krylov) {
-		.dev = dev, .env = dev->env, .n = s->rows, .cols = cols, .type = type,
+		.dev = dev, .env = dev->env, .n = s->rows, .cols = b->cols, .type = type,
 		.labelled = labelled, .m = nlabelled
 	};
-	k->x = gp_alloc_figures(k->env, k->m, cols * sizeof(double));
+	k->x = gp_alloc_figures(k->env, k->m, k->cols * sizeof(double));
 	k->labels = label_system_open(dev, s, labelled, nlabelled);
 	gp_long_dots dots = gp_long_dots_open(dev, k->n);
 	gp_csr		of_type = gp_csr_as(k->env, s, k->type);
 	k->vector[0] = gp_filled(dev, k->n, k->cols, k->type, 0.0);
-	if (!k->env->dry)
-		dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
+	dev->put(dev, k->vector[0], b->n, b->row, b->col, b->value);
 	k->size[0] = sqrt(gp_long_dot(&dots, k->vector[0], k->vector[0]));
 	read_rows(k, 0);
 	while (k->products < (products < MOST ? products : MOST) && k->size[0] > 0.0 &&
@@ -345,8 +344,7 @@ gp_krylov_solution(gp_krylov *k)
 		row[e] = k->labelled[e / k->cols];
 		col[e] = (int32_t) (e % k->cols);
 	}
-	if (!k->env->dry)
-		k->dev->put(k->dev, out, total, row, col, k->x);
+	dev->put(dev, out, total, row, col, k->x);
 	gp_free_all(k->env, row, col);
 	return out;
 }

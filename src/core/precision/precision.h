@@ -14,14 +14,23 @@
 /* A graph's H for some prior and noise, scaled to a diagonal of ones. */
 typedef struct gp_precision gp_precision;
 
-/* Single elements of a matrix, nodes x columns. */
+/* Single elements of a matrix, nodes x cols, whose columns may be a band of more. */
 typedef struct gp_elements
 {
 	int64_t		n;
 	int32_t    *row;
-	int32_t    *col;
+	int32_t    *col;			/* in the band */
 	double	   *value;
+	int64_t		first;			/* the band's */
+	int64_t		cols;
 } gp_elements;
+
+/* Room for so many elements; in a dry run they count as used. */
+extern gp_elements gp_elements_make(gp_env *env, int64_t n, int64_t first, int64_t cols);
+extern void gp_elements_free(gp_env *env, gp_elements *b);
+
+/* Adds an element where it is not 0 and its column is of the band. */
+extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, double value);
 
 /* How far the conjugate gradients came. */
 typedef struct gp_effort
@@ -46,28 +55,23 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
  * tolerance or so many iterations are done.  Columns should be of one size, for the error is that
  * of all of them: in H's norm, relative to the solution where energy is 0.  For right sides M Y /
  * e, energy is |Y|^2 / e, and the error relative to the root of energy - <B, X> = <Y, (K(t,t) + e
- * I)^-1 Y>: a residual would be small as soon as the labels are met, long before anybody else has
- * heard of them.  Where priors are wide a step may bring little though the end is far, so that the
- * residual has to fall as much.  X is nodes x cols of the type, scaled by the root of H's diagonal:
- * row i times gp_precision_unscale(p, i) is the solution. Owned by the caller.
+ * I)^-1 Y>: a residual is small as soon as the labels are met, long before the far away converges.
+ * Where priors are wide a step may bring little though the end is far, so that the residual has to
+ * fall as much.  X is nodes x cols of the type, owned by the caller.
  *
- * A start, which is freed, is the solution of much the same system as gp_precision_unscaled gave
- * it: what takes the most steps to hear of, the far away, is mostly in it.
+ * A start, which is freed, is the solution of much the same system: the far away, which takes the
+ * most steps, is mostly in it.
  */
-extern gp_matrix gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b,
-									double energy, double tolerance, int most, gp_matrix *start,
+extern gp_matrix gp_precision_solve(gp_precision *p, const gp_elements *b, double energy,
+									double tolerance, int most, gp_matrix *start,
 									gp_effort *effort);
-extern double gp_precision_unscale(const gp_precision *p, int64_t node);
-
-/* The solution of the last run, without the scale of this H: what another one may start from. */
-extern gp_matrix gp_precision_unscaled(gp_precision *p, gp_matrix *x);
 
 /* What (H^-1)_ii is at least: 1 / H_ii, or less. */
-extern double gp_precision_least(const gp_precision *p, int64_t node);
+extern double gp_precision_variance_floor(const gp_precision *p, int64_t node);
 
 /* The same for a label with this prior and noise, whatever H has been made. */
-extern double gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise,
-									int64_t node);
+extern double gp_precision_label_floor(const gp_precision *p, double sigma2, int d, double noise,
+									   int64_t node);
 
 /*
  * The mean of diag K, from Chebyshev moments of S that random signs measure once (Hutchinson
@@ -95,7 +99,7 @@ typedef struct gp_krylov gp_krylov;
  * labelled nodes.  Vectors of it, nodes x cols each, are held until it is closed.
  */
 extern gp_krylov *gp_krylov_open(gp_device *dev, const gp_csr *s, gp_type type,
-								 const int32_t *labelled, int64_t nlabelled, int64_t cols,
+								 const int32_t *labelled, int64_t nlabelled,
 								 const gp_elements *b, int products);
 extern void gp_krylov_close(gp_krylov *k);
 
@@ -122,10 +126,11 @@ extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *no
 								 int32_t colours);
 
 /*
- * Labels of which no other label can know anything, being alone in their component: without theirs
- * the posterior mean is exactly 0, and rounding must not hint at the class.  Owned by the caller.
+ * The labels that are the only one of their component: without theirs the posterior mean is exactly
+ * 0, and rounding must not hint at the class.  Owned by the caller.
  */
-extern bool *gp_probe_lone(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n);
+extern bool *gp_probe_sole_labels(gp_env *env, const gp_csr *s, const int32_t *labelled,
+								  int64_t n);
 
 /* ---- the fit ---- */
 

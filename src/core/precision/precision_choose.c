@@ -5,7 +5,7 @@
 
 #define ROUGH_NUGGET 1.0		/* where little depends on it, while priors are compared */
 #define WORTH 0.002				/* of a score: a step that gains less is not followed, */
-/* nor one to a larger nugget, which a space of few products flatters */
+/* nor one to a larger nugget, which few products flatter */
 #define WORTH_NOISE 0.02
 
 /* Scores a prior with a nugget, and keeps it when it gains so much over the best so far; true when
@@ -41,7 +41,7 @@ try_nuggets(gp_precision_fit *f, gp_prior_choice *all)
 	gp_prior_score best = all->tried[all->best];
 	bool		smaller = try_prior(f, all, best.sigma2, best.d, 0.1 * best.nugget, WORTH);
 
-	for (double larger = 10.0 * best.nugget; f->space && !smaller && larger <= GP_NUGGET_MAX;
+	for (double larger = 10.0 * best.nugget; f->krylov && !smaller && larger <= GP_NUGGET_MAX;
 		 larger *= 10.0)
 		if (!try_prior(f, all, best.sigma2, best.d, larger, WORTH_NOISE))
 			break;
@@ -82,7 +82,7 @@ gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan)
 	all.chooses_nugget = f->costly_products;
 	double		nugget = all.chooses_nugget ? GP_PRECISION_NUGGET : ROUGH_NUGGET;
 
-	/* The widest prior needs the largest space. */
+	/* The widest prior needs the most products. */
 	gp_precision_span(f, plan, wider[0], 2);
 	try_prior(f, &all, 10.0, 2, nugget, WORTH);
 	try_prior(f, &all, 10.0, 1, nugget, WORTH);

@@ -51,18 +51,19 @@ make_sketch(const gp_precision_fit *f)
 }
 
 static void
-leave_space(gp_precision_fit *f)
+close_krylov(gp_precision_fit *f)
 {
-	if (f->space)
-		gp_krylov_close(f->space);
-	f->space = NULL;
+	if (f->krylov)
+		gp_krylov_close(f->krylov);
+	f->krylov = NULL;
 }
 
+/* Solutions of other right sides. */
 static void
-forget(gp_precision_fit *f)
+drop_solutions(gp_precision_fit *f)
 {
-	f->dev->destroy(f->dev, &f->last);
-	leave_space(f);
+	f->dev->destroy(f->dev, &f->last.x);
+	close_krylov(f);
 }
 
 static bool
@@ -81,7 +82,7 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 		f->sketch = make_sketch(f);
 	f->y = many ? f->sketch : f->targets->y;
 	f->columns = many ? SKETCH : f->targets->columns;
-	f->level = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
+	f->class_mean = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
 	/* Colours the labels beside so many columns: one each where they are few, else what fills the
 	 * rows of sparse products.  The errors of many probes cancel, which serves to compare with
 	 * kernels of features. */
@@ -93,7 +94,7 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	int32_t		colours = (int32_t) (exact ? m : wide);
 
 	if (f->y != before || f->colours != colours)
-		forget(f);
+		drop_solutions(f);
 	gp_free(f->env, f->colour);
 	f->colours = colours;
 	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
@@ -111,11 +112,11 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	f->costly_products = problem->costly_products || gp_precision_is_costly(s) ||
 		(problem->loo_only && problem->features && has_few_labels(problem));
 	f->p = gp_precision_open(dev, s, problem->type);
-	f->lone = gp_probe_lone(f->env, s, problem->labelled, problem->nlabelled);
+	f->sole_label = gp_probe_sole_labels(f->env, s, problem->labelled, problem->nlabelled);
 	f->fitted = gp_alloc_figures(f->env, room, sizeof(double));
 	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
 	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
-	f->least = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
+	f->variance_floor = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
 	f->index = gp_loo_sample(f->env, targets, problem->nlabelled, &f->nindex);
 }
 
@@ -124,8 +125,9 @@ gp_precision_fit_close(gp_precision_fit *f)
 {
 	if (f->p)
 		gp_precision_close(f->p);
-	forget(f);
-	gp_free_all(f->env, f->sketch, f->colour, f->lone, f->fitted, f->variance, f->least, f->index);
+	drop_solutions(f);
+	gp_free_all(f->env, f->sketch, f->colour, f->sole_label, f->fitted, f->variance,
+				f->variance_floor, f->index);
 }
 
 void
@@ -136,33 +138,12 @@ gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d)
 	f->mean_diag = gp_precision_mean_diagonal(f->p, sigma2, d, f->problem->seed);
 }
 
-void
-gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols, double value)
-{
-	if (value == 0.0 || col < first || col >= first + cols)
-		return;
-	b->row[b->n] = row;
-	b->col[b->n] = (int32_t) (col - first);
-	b->value[b->n++] = value;
-}
-
-gp_elements
-gp_elements_make(gp_env *env, int64_t n)
-{
-	return (gp_elements) {
-		.n = env->dry ? n : 0,
-		.row = gp_alloc_figures(env, n, sizeof(int32_t)),
-		.col = gp_alloc_figures(env, n, sizeof(int32_t)),
-		.value = gp_alloc_figures(env, n, sizeof(double))
-	};
-}
-
 /*
- * The right sides of columns first to first + cols: targets over the noise, then probes.
+ * Right sides of a band of the columns: targets over the noise, then probes.
  *
- * Classes are taken without the mean of each row, which no order of them depends on: it is the
- * same for all, and the constant takes by far the most steps to be heard of.  Who wants it adds
- * it from a column of its own.
+ * Classes lack the mean of a row, 1 / classes: it is the same for all, so that no order of them
+ * depends on it, and a constant takes by far the most steps to converge.  add_class_mean solves it
+ * as one column where means are asked for.
  */
 static gp_elements
 right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
@@ -170,81 +151,37 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 	int64_t		m = f->problem->nlabelled;
 	int64_t		last = gp_min64(f->columns, first + cols);
 	int64_t		width = gp_max64(last - first, 0) + 1;
-	gp_elements b = gp_elements_make(f->env, m * width);
+	gp_elements b = gp_elements_make(f->env, m * width, first, cols);
 
 	GP_EACH(f->env, k, gp_items(f->env, m), k * width)
 	{
 		int32_t		node = f->problem->labelled[k];
 
 		for (int64_t j = first; j < last; j++)
-			gp_elements_add(&b, node, j, first, cols,
-							(f->y[k * f->columns + j] - f->level) / f->noise);
-		gp_elements_add(&b, node, f->columns + f->colour[k], first, cols,
-					gp_probe_sign(f->problem->seed, node) / f->noise);
+			gp_elements_add(&b, node, j, (f->y[k * f->columns + j] - f->class_mean) / f->noise);
+		gp_elements_add(&b, node, f->columns + f->colour[k],
+						gp_probe_sign(f->problem->seed, node) / f->noise);
 	}
 	return b;
 }
 
-void
-gp_elements_free(gp_env *env, gp_elements *b)
-{
-	gp_free_all(env, b->row, b->col, b->value);
-}
-
-/* Takes what the labels' rows of a solution say of columns first to first + cols. */
+/* Reads the labels' rows of a solution's columns first to first + cols: means and variances. */
 static void
-read_labels(gp_precision_fit *f, const double *host, bool scaled, int64_t first, int64_t cols)
+read_labels(gp_precision_fit *f, const double *x, int64_t first, int64_t cols)
 {
 	int32_t		columns = f->columns;
 
 	GP_EACH(f->env, k, gp_items(f->env, f->problem->nlabelled), k * cols)
 	{
 		int32_t		node = f->problem->labelled[k];
-		double		unscale = scaled ? gp_precision_unscale(f->p, node) : 1.0;
 		int64_t		probe = columns + f->colour[k] - first;
 
-		f->least[k] = scaled ? gp_precision_least(f->p, node)
-			: gp_precision_least_of(f->p, f->sigma2, f->d, f->noise, node);
+		f->variance_floor[k] = gp_precision_label_floor(f->p, f->sigma2, f->d, f->noise, node);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
-			f->fitted[k * columns + first + j] = unscale * host[k * cols + j];
+			f->fitted[k * columns + first + j] = x[k * cols + j];
 		if (probe >= 0 && probe < cols)
-			f->variance[k] = f->noise * unscale * gp_probe_sign(f->problem->seed, node)
-				* host[k * cols + probe];
+			f->variance[k] = f->noise * gp_probe_sign(f->problem->seed, node) * x[k * cols + probe];
 	}
-}
-
-/* Reads the classes' columns of a solution, scaled or not, at all nodes. */
-static void
-read_means(gp_precision_fit *f, gp_matrix x, bool scaled, int64_t first, double *mean)
-{
-	int64_t		columns = f->columns;
-	int64_t		last = gp_min64(columns, first + x.cols);
-	gp_matrix	out = gp_matrix_wrap(mean, x.rows, columns, GP_DOUBLE);
-
-	if (first >= last)
-		return;
-	f->dev->download(f->dev, gp_matrix_cols(out, first, last - first),
-					 gp_matrix_cols(x, 0, last - first));
-	GP_EACH(f->env, i, gp_items(f->env, x.rows), i * columns)
-	{
-		double		unscale = scaled ? gp_precision_unscale(f->p, i) : 1.0;
-
-		for (int64_t j = first; j < last; j++)
-			mean[i * columns + j] *= unscale;
-	}
-}
-
-gp_matrix
-gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b, double energy,
-				 double tolerance, gp_matrix *start)
-{
-	gp_effort	effort;
-	gp_matrix	x = gp_precision_solve(f->p, cols, b, energy, tolerance, GP_PRECISION_MOST, start,
-									   &effort);
-
-	f->run_error = effort.error;
-	f->error = fmax(f->error, effort.error);
-	return x;
 }
 
 /* |Y|^2 / e for right sides Y / e. */
@@ -261,16 +198,16 @@ energy_of(const gp_precision_fit *f, const gp_elements *b)
 double
 gp_precision_leverage(const gp_precision_fit *f, int64_t k)
 {
-	return fmax(f->least[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
+	return fmax(f->variance_floor[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
 
 /*
- * The roots of the degrees where products are costly: S keeps them, so that the prior hardly holds
- * a multiple of them back, and a level's posterior mean is mostly that.  Nothing where rounding is
- * as large as what B^d leaves of them.
+ * Where to start the constant's solution where products are costly: the roots of the degrees, which
+ * S keeps, so that the prior hardly holds a multiple of them back.  Nothing where rounding is as
+ * large as what B^d leaves of them.
  */
 static gp_matrix
-level_start(const gp_precision_fit *f)
+class_mean_start(const gp_precision_fit *f)
 {
 	const gp_graph *graph = f->problem->graph;
 	int64_t		n = graph->nodes;
@@ -298,85 +235,93 @@ level_start(const gp_precision_fit *f)
 	return start;
 }
 
-/* Adds the level's posterior mean to all classes, at the labels and at all nodes. */
+/* Adds the posterior mean of class_mean to all classes, at the labels and at all nodes. */
 static void
-add_level(gp_precision_fit *f, double tolerance, double *mean)
+add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 {
 	const gp_problem *problem = f->problem;
 	int64_t		n = f->s->rows;
 	int64_t		m = problem->nlabelled;
+	/* One column counts as one of all classes, and of as many targets. */
 	double		scale = sqrt(f->columns + 1.0);
-	double		former = f->error;
-	double	   *level = gp_alloc_figures(f->env, n, sizeof(double));
-	gp_elements b = gp_elements_make(f->env, m);
-	gp_matrix	start = level_start(f);
+	double	   *constant = gp_alloc_figures(f->env, n, sizeof(double));
+	gp_elements b = gp_elements_make(f->env, m, 0, 1);
+	gp_matrix	start = class_mean_start(f);
+	gp_effort	effort;
 
-	for (int64_t k = 0; k < m && !f->env->dry; k++)
-		gp_elements_add(&b, problem->labelled[k], 0, 0, 1, f->level / f->noise);
-	/* One column of so many counts less: its error is that of all classes, and of as many
-	 * targets. */
-	f->error = 0.0;
-	gp_matrix	x = gp_precision_run(f, 1, &b, energy_of(f, &b), scale * tolerance, &start);
-	f->error = fmax(former, f->error / scale);
+	for (int64_t k = 0; k < gp_items(f->env, m); k++)
+		gp_elements_add(&b, problem->labelled[k], 0, f->class_mean / f->noise);
+	gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), scale * tolerance,
+									   GP_PRECISION_MOST, &start, &effort);
+	f->error = fmax(f->error, effort.error / scale);
 	gp_elements_free(f->env, &b);
-	f->dev->download(f->dev, gp_matrix_wrap(level, n, 1, GP_DOUBLE), x);
+	f->dev->download(f->dev, gp_matrix_wrap(constant, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
 	GP_EACH(f->env, i, gp_items(f->env, n), i * f->columns)
-	{
-		level[i] *= gp_precision_unscale(f->p, i);
 		for (int32_t c = 0; c < f->columns; c++)
-			mean[i * f->columns + c] += level[i];
-	}
-	for (int64_t e = 0; e < m * f->columns && !f->env->dry; e++)
-		f->fitted[e] += level[problem->labelled[e / f->columns]];
-	gp_free(f->env, level);
+			mean[i * f->columns + c] += constant[i];
+	for (int64_t e = 0; e < gp_items(f->env, m * f->columns); e++)
+		f->fitted[e] += constant[problem->labelled[e / f->columns]];
+	gp_free(f->env, constant);
 }
 
-/* Solves the columns in bands; the solution of the only one is kept where its means are not asked
- * for. */
+/*
+ * Solves all columns, a band at a time, but where the last solution is that of the prior and noise
+ * in hand, and good enough.  Where the columns are one band, its solution is kept for the next to
+ * start from, until means are asked for: who wants them is the last to need the memory.
+ */
 static void
-run_bands(gp_precision_fit *f, double nugget, double tolerance, double *mean)
+solve_columns(gp_precision_fit *f, double tolerance, double *mean)
 {
+	gp_device  *dev = f->dev;
+	const gp_problem *problem = f->problem;
+	int64_t		m = problem->nlabelled;
 	int64_t		total = (int64_t) f->columns + f->colours;
-	bool		single = total <= GP_PRECISION_BATCH;
+	gp_precision_solution *last = &f->last;
+	bool		solved = last->x.data && !f->env->dry && last->sigma2 == f->sigma2 &&
+		last->d == f->d && last->noise == f->noise && last->error <= tolerance;
 
-	gp_precision_set(f->p, f->sigma2, f->d, f->problem->labelled, f->problem->nlabelled, f->noise);
+	if (!solved)
+		gp_precision_set(f->p, f->sigma2, f->d, problem->labelled, m, f->noise);
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
 		 gp_band_next(&band))
 	{
-		gp_elements b = right_sides(f, band.first, band.count);
-		gp_matrix	x = gp_precision_run(f, band.count, &b, energy_of(f, &b), tolerance,
-										 single ? &f->last : NULL);
-
-		gp_elements_free(f->env, &b);
-		gp_matrix	rows = gp_gather(f->dev, x, f->problem->labelled, f->problem->nlabelled);
-		double	   *host = gp_download(f->dev, rows);
-
-		read_labels(f, host, true, band.first, x.cols);
-		gp_free(f->env, host);
-		f->dev->destroy(f->dev, &rows);
-		if (mean)
-			read_means(f, x, true, band.first, mean);
-		else if (single)
+		if (!solved)
 		{
-			f->last = gp_precision_unscaled(f->p, &x);
-			f->last_prior = (gp_prior_score) {f->sigma2, f->d, nugget, f->run_error};
+			gp_elements b = right_sides(f, band.first, band.count);
+			gp_effort	effort;
+			gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), tolerance,
+											   GP_PRECISION_MOST, &last->x, &effort);
+
+			gp_elements_free(f->env, &b);
+			*last = (gp_precision_solution) {x, f->sigma2, f->d, f->noise, effort.error};
 		}
-		f->dev->destroy(f->dev, &x);
+		f->error = fmax(f->error, last->error);
+		gp_matrix	rows = gp_gather(dev, last->x, problem->labelled, m);
+		double	   *host = gp_download(dev, rows);
+		read_labels(f, host, band.first, band.count);
+		gp_free(f->env, host);
+		dev->destroy(dev, &rows);
+		int64_t		classes = gp_min64(f->columns - band.first, band.count);
+		if (mean && classes > 0)
+			dev->download(dev, gp_matrix_cols(gp_matrix_wrap(mean, f->s->rows, f->columns, GP_DOUBLE),
+											  band.first, classes),
+						  gp_matrix_cols(last->x, 0, classes));
+		if (mean || total > GP_PRECISION_BATCH)
+			dev->destroy(dev, &last->x);
 	}
 }
 
-/* The best solution of the space at the labels, with the prior and noise in hand; returns what the
- * last products gained. */
+/* The best solution of the Krylov space at the labels, with the prior and noise in hand; returns
+ * what the last products gained. */
 static double
-search_space(gp_precision_fit *f, double nugget)
+search_krylov(gp_precision_fit *f)
 {
 	int64_t		cols = (int64_t) f->columns + f->colours;
 	double	   *x = gp_alloc_figures(f->env, f->problem->nlabelled, cols * sizeof(double));
+	double		gained = gp_krylov_solve(f->krylov, f->sigma2, f->d, f->noise, x);
 
-	f->noise = nugget * f->mean_diag;
-	double		gained = gp_krylov_solve(f->space, f->sigma2, f->d, f->noise, x);
-	read_labels(f, x, false, 0, cols);
+	read_labels(f, x, 0, cols);
 	gp_free(f->env, x);
 	return gained;
 }
@@ -392,60 +337,45 @@ gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d
 		return;
 	f->noise = 1.0;
 	gp_elements	b = right_sides(f, 0, total);
-	f->space = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled,
-							  total, &b, plan->products);
+	f->krylov = gp_krylov_open(f->dev, f->s, problem->type, problem->labelled, problem->nlabelled,
+							   &b, plan->products);
 	gp_elements_free(f->env, &b);
 	gp_precision_set_prior(f, sigma2, d);
-	if (!(search_space(f, GP_PRECISION_NUGGET) <= GP_TOLERANCE_COMPARED_COSTLY))
-		leave_space(f);
+	f->noise = GP_PRECISION_NUGGET * f->mean_diag;
+	if (!(search_krylov(f) <= GP_TOLERANCE_COMPARED_COSTLY))
+		close_krylov(f);
 }
 
 void
 gp_precision_solve_labels(gp_precision_fit *f, double nugget, double tolerance, double *mean)
 {
-	bool		with_level = mean && f->level > 0.0;
-	double		level = with_level ? 0.0 : f->level;
+	bool		adds_mean = mean && f->class_mean > 0.0;
+	double		left_out = adds_mean ? 0.0 : f->class_mean;	/* of y, by fitted */
 
 	f->noise = nugget * f->mean_diag;
-	if (f->space)
-		search_space(f, nugget);
-	if (f->space && mean)
+	if (f->krylov)
+		search_krylov(f);
+	if (f->krylov && mean)
 	{
-		/* From here on products refine the solution of one prior and nugget. */
-		f->last = gp_krylov_solution(f->space);
-		f->last_prior = (gp_prior_score) {0};
-		leave_space(f);
+		/* Products refine the solution of one prior and nugget. */
+		f->dev->destroy(f->dev, &f->last.x);
+		f->last = (gp_precision_solution) {.x = gp_krylov_solution(f->krylov)};
+		close_krylov(f);
 	}
-	/* The last solution is that of the prior and the nugget in hand, and good enough. */
-	const gp_prior_score *of = &f->last_prior;
-	bool		at_hand = f->last.data && !f->env->dry && of->sigma2 == f->sigma2 &&
-		of->d == f->d && of->nugget == nugget && of->score <= tolerance;
-	if (f->space == NULL && !at_hand)
-		run_bands(f, nugget, tolerance, mean);
-	else if (f->space == NULL)
-	{
-		/* What has been read at the labels stands; who takes the means is the last to need the
-		 * memory. */
-		f->error = fmax(f->error, f->last_prior.score);
-		if (mean)
-		{
-			read_means(f, f->last, false, 0, mean);
-			f->dev->destroy(f->dev, &f->last);
-		}
-	}
-	if (with_level)
-		add_level(f, tolerance, mean);
-	/* Each label's prediction without itself; fitted is the posterior mean of y less a
-	 * level. */
+	if (f->krylov == NULL)
+		solve_columns(f, tolerance, mean);
+	if (adds_mean)
+		add_class_mean(f, tolerance, mean);
+	/* Each label's prediction without itself */
 	GP_EACH(f->env, k, gp_items(f->env, f->problem->nlabelled), k * f->columns)
 	{
 		double		rest = 1.0 - gp_precision_leverage(f, k);
 
 		for (int64_t e = k * f->columns; e < (k + 1) * f->columns; e++)
 		{
-			double		y = f->y[e] - level;
+			double		y = f->y[e] - left_out;
 
-			f->loo[e] = f->lone[k] ? 0.0 : y - (y - f->fitted[e]) / rest;
+			f->loo[e] = f->sole_label[k] ? 0.0 : y - (y - f->fitted[e]) / rest;
 		}
 	}
 }
@@ -458,6 +388,8 @@ gp_precision_loo_error(const gp_precision_fit *f, double *total)
 
 	if (f->y == f->targets->y)
 		return gp_loo_error(f->problem, f->targets, f->loo, f->index, f->nindex, total);
+	/* Of a sketch: min over a of |y - a m|^2 = |y|^2 - (y'm)^2 / |m|^2 for its means m, for only
+	 * their order counts. */
 	*total = 0.0;
 	GP_EACH(f->env, k, f->nindex, k * f->columns)
 	{

@@ -11,7 +11,7 @@
 /* nodes x colours that are cheap: where so few serve, each has its own */
 #define GP_PROBE_WORK 4e6
 
-#define GP_PRECISION_PRODUCTS 10	/* of a space that all priors share */
+#define GP_PRECISION_PRODUCTS 10	/* of a Krylov space that all priors share */
 #define GP_PRECISION_NUGGET 0.1	/* that may stay where products are costly */
 /* entries of the graph's matrix from which a product takes a tenth of a second */
 #define GP_PRECISION_COSTLY 4e6
@@ -33,6 +33,16 @@ gp_precision_is_costly(const gp_csr *s)
 	return (double) gp_csr_entries(s) >= GP_PRECISION_COSTLY;
 }
 
+/* A solution of all columns, and what it solves; noise 0: nothing that is in hand. */
+typedef struct gp_precision_solution
+{
+	gp_matrix	x;
+	double		sigma2;
+	int			d;
+	double		noise;
+	double		error;
+} gp_precision_solution;
+
 /* A fit on its way. */
 typedef struct gp_precision_fit
 {
@@ -42,7 +52,7 @@ typedef struct gp_precision_fit
 	gp_precision *p;
 	const gp_problem *problem;
 	const gp_targets *targets;
-	bool		costly_products;			/* each product counts */
+	bool		costly_products;	/* each product counts */
 	double		sigma2;
 	int			d;
 	double		mean_diag;
@@ -52,17 +62,14 @@ typedef struct gp_precision_fit
 	double	   *sketch;			/* m x SKETCH of many classes, or NULL */
 	int32_t		colours;
 	int32_t    *colour;			/* of each label */
-	bool	   *lone;			/* labels without another one in their component */
-	double		level;			/* what the right sides of classes are less than y: see
-								 * right_sides */
-	double	   *fitted;			/* m x columns: the posterior mean of y at the labels */
+	bool	   *sole_label;		/* labels without another one in their component */
+	double		class_mean;		/* what the right sides of classes are less than y: right_sides */
+	double	   *fitted;			/* m x columns: the posterior mean of y, or of y - class_mean */
 	double	   *variance;		/* m: V_ii at the labels */
-	double	   *least;			/* m: what it is at least */
+	double	   *variance_floor; /* m: what it is at least */
 	double	   *loo;			/* m x columns */
-	gp_matrix	last;			/* the last solution, where the next one may start from it, */
-	gp_prior_score last_prior;	/* its prior and nugget; its error stands for the score */
-	gp_krylov  *space;			/* where few products serve all priors and nuggets, or NULL */
-	double		run_error;		/* of the last run */
+	gp_precision_solution last; /* where the next one may start from */
+	gp_krylov  *krylov;			/* where few products serve all priors and nuggets, or NULL */
 	double		error;			/* the worst one met since it was set to 0 */
 	int32_t    *index;			/* the labels that count */
 	int64_t		nindex;
@@ -87,8 +94,8 @@ extern void gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d);
 extern void gp_precision_set_targets(gp_precision_fit *f, bool sketch);
 
 /*
- * Spans a space for priors and nuggets that are compared, where products are costly, labels few and
- * plan->products some; not where this prior, or one that is hard for it, shows that it is too
+ * Spans a Krylov space for priors and nuggets that are compared, where products are costly, labels
+ * few and plan->products some; not where this prior, one that is hard for it, shows that it is too
  * small.
  */
 extern void gp_precision_span(gp_precision_fit *f, const gp_plan *plan, double sigma2, int d);
@@ -108,23 +115,11 @@ extern double gp_precision_loo_error(const gp_precision_fit *f, double *total);
 /* The same with some nugget, for gp_nugget_choose. */
 extern double gp_precision_nugget_error(void *state, double nugget);
 
-/* Room for so many elements; in a dry run they count as used. */
-extern gp_elements gp_elements_make(gp_env *env, int64_t n);
-extern void gp_elements_free(gp_env *env, gp_elements *b);
-
-/* Adds an element that lies in the columns from first on, cols of them. */
-extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, int64_t first, int64_t cols,
-							double value);
-
-/* Solves, and remembers the worst error; energy and start as for gp_precision_solve. */
-extern gp_matrix gp_precision_run(gp_precision_fit *f, int64_t cols, const gp_elements *b,
-								  double energy, double tolerance, gp_matrix *start);
-
 /* precision_choose.c: the prior and the nugget that leave-one-out likes best, on a fit that has no
  * prior yet. */
 extern gp_prior_choice gp_precision_choose_on(gp_precision_fit *f, const gp_plan *plan);
 
-/* The nugget that leave-one-out likes best, on a fit that has a prior and a space. */
+/* The nugget that leave-one-out likes best, on a fit that has a prior and a Krylov space. */
 extern double gp_precision_choose_nugget(gp_precision_fit *f);
 
 /* precision_variance.c: fills the variance of all nodes; returns the typical error, 0 where it is

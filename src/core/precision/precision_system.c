@@ -49,6 +49,35 @@ gp_precision_matrix(gp_env *env, const gp_graph *graph)
 	return s;
 }
 
+gp_elements
+gp_elements_make(gp_env *env, int64_t n, int64_t first, int64_t cols)
+{
+	return (gp_elements) {
+		.n = env->dry ? n : 0,
+		.row = gp_alloc_figures(env, n, sizeof(int32_t)),
+		.col = gp_alloc_figures(env, n, sizeof(int32_t)),
+		.value = gp_alloc_figures(env, n, sizeof(double)),
+		.first = first,
+		.cols = cols
+	};
+}
+
+void
+gp_elements_free(gp_env *env, gp_elements *b)
+{
+	gp_free_all(env, b->row, b->col, b->value);
+}
+
+void
+gp_elements_add(gp_elements *b, int32_t row, int64_t col, double value)
+{
+	if (value == 0.0 || col < b->first || col >= b->first + b->cols)
+		return;
+	b->row[b->n] = row;
+	b->col[b->n] = (int32_t) (col - b->first);
+	b->value[b->n++] = value;
+}
+
 gp_precision *
 gp_precision_open(gp_device *dev, const gp_csr *s, gp_type type)
 {
@@ -180,19 +209,13 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 }
 
 double
-gp_precision_unscale(const gp_precision *p, int64_t node)
-{
-	return 1.0 / p->root[node];
-}
-
-double
-gp_precision_least(const gp_precision *p, int64_t node)
+gp_precision_variance_floor(const gp_precision *p, int64_t node)
 {
 	return 1.0 / (p->root[node] * p->root[node]);
 }
 
 double
-gp_precision_least_of(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
+gp_precision_label_floor(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
 {
 	return 1.0 / (diagonal(p, sigma2, d, node) + 1.0 / noise);
 }
@@ -235,19 +258,9 @@ scale_rows(gp_precision *p, gp_matrix *x, bool up)
 	gp_csr_free(p->env, scale);
 }
 
-gp_matrix
-gp_precision_unscaled(gp_precision *p, gp_matrix *x)
-{
-	gp_matrix	kept = *x;
-
-	scale_rows(p, &kept, false);
-	*x = (gp_matrix) {0};
-	return kept;
-}
-
 /* Makes room, and the right sides the first residual; true where x has a start. */
 static bool
-prepare(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
+prepare(gp_precision *p, const gp_elements *b, gp_matrix *start)
 {
 	gp_device  *dev = p->dev;
 	double	   *scaled = gp_alloc_figures(p->env, b->n, sizeof(double));
@@ -256,12 +269,12 @@ prepare(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 
 	/* What the last run left of as many columns serves again: new pages of large vectors would cost
 	 * as much as a product */
-	if (g->dev && g->residual.cols != cols)
+	if (g->dev && g->residual.cols != b->cols)
 		free_vectors(p);
 	if (g->dev == NULL)
-		*g = gp_conjugate_open(dev, p->n, cols, p->type, multiply, p);
+		*g = gp_conjugate_open(dev, p->n, b->cols, p->type, multiply, p);
 	if (p->d > 1 && p->spare.data == NULL)
-		p->spare = dev->create(dev, p->n, cols, p->type);
+		p->spare = dev->create(dev, p->n, b->cols, p->type);
 	if (started)
 	{
 		g->x = *start;
@@ -269,12 +282,11 @@ prepare(gp_precision *p, int64_t cols, const gp_elements *b, gp_matrix *start)
 		scale_rows(p, &g->x, true);
 	}
 	else
-		g->x = dev->create(dev, p->n, cols, p->type);
+		g->x = gp_filled(dev, p->n, b->cols, p->type, 0.0);
 	dev->fill(dev, g->residual, 0.0);
 	for (int64_t k = 0; k < b->n && !p->env->dry; k++)
 		scaled[k] = b->value[k] / p->root[b->row[k]];
-	if (!p->env->dry)
-		dev->put(dev, g->residual, b->n, b->row, b->col, scaled);
+	dev->put(dev, g->residual, b->n, b->row, b->col, scaled);
 	gp_free(p->env, scaled);
 	return started;
 }
@@ -318,19 +330,15 @@ error_left(const double *gained, int steps, int least, double energy)
 }
 
 gp_matrix
-gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double energy,
-				   double tolerance, int most, gp_matrix *start, gp_effort *effort)
+gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double tolerance,
+				   int most, gp_matrix *start, gp_effort *effort)
 {
 	gp_conjugate *g = &p->g;
-	bool		started = prepare(p, cols, b, start);
+	bool		started = prepare(p, b, start);
 	double	   *gained = gp_alloc_zero(p->env, most + 1, sizeof(double));
-	double		first;
-	gp_matrix	x;
 
-	if (!started)
-		p->dev->fill(p->dev, g->x, 0.0);
 	gp_conjugate_begin(g);
-	first = g->first;
+	double		first = g->first;
 	if (started)
 	{
 		gained[0] = start_from(p, g);
@@ -351,7 +359,8 @@ gp_precision_solve(gp_precision *p, int64_t cols, const gp_elements *b, double e
 			fmax(error_left(gained, k, started ? WARM_STEPS : 1, energy), sqrt(g->square / first));
 	}
 	gp_free(p->env, gained);
-	x = g->x;
+	scale_rows(p, &g->x, false);
+	gp_matrix	x = g->x;
 	g->x = (gp_matrix) {0};
 	return x;
 }

@@ -24,7 +24,7 @@ typedef struct probes
 /* Reads (H^-1)_ii of the nodes whose colours a solution holds, and what the sample's columns
  * say. */
 static void
-read_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t first, probes *all,
+read_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, probes *all,
 			   double *variance)
 {
 	double	   *host = gp_alloc_figures(f->env, b->n, sizeof(double));
@@ -35,14 +35,14 @@ read_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, int64_t f
 	GP_EACH(f->env, e, gp_items(f->env, b->n), e)
 	{
 		int32_t		node = b->row[e];
-		double		value = host[e] * gp_precision_unscale(f->p, node) * b->value[e];
+		double		value = host[e] * b->value[e];
 
-		if (first + b->col[e] < all->colours)
+		if (b->first + b->col[e] < all->colours)
 		{
-			variance[node] = fmin(1.0, fmax(value, gp_precision_least(f->p, node)));
+			variance[node] = fmin(1.0, fmax(value, gp_precision_variance_floor(f->p, node)));
 			continue;
 		}
-		while (all->colours + k % SAMPLE_COLUMNS != first + b->col[e])
+		while (all->colours + k % SAMPLE_COLUMNS != b->first + b->col[e])
 			k++;
 		all->apart[k++] = value;
 	}
@@ -70,19 +70,19 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 	for (gp_band band = gp_band_first(total, GP_PRECISION_BATCH); band.count > 0;
 		 gp_band_next(&band))
 	{
-		/* The right sides of columns first to first + cols: a sign at each node, then the
-		 * sample's own, in its order. */
+		/* A sign at each node, in the column of its colour, then the sample's own, in its order */
 		uint64_t	seed = f->problem->seed;
-		gp_elements b = gp_elements_make(f->env, n + all.nsample);
+		gp_elements b = gp_elements_make(f->env, n + all.nsample, band.first, band.count);
+		gp_effort	effort;
 		GP_EACH(f->env, k, gp_items(f->env, n), k)
-			gp_elements_add(&b, (int32_t) k, all.colour[k], band.first, band.count,
-							gp_probe_sign(seed, (int32_t) k));
+			gp_elements_add(&b, (int32_t) k, all.colour[k], gp_probe_sign(seed, (int32_t) k));
 		for (int k = 0; k < all.nsample && !f->env->dry; k++)
-			gp_elements_add(&b, all.sample[k], all.colours + k % SAMPLE_COLUMNS, band.first,
-							band.count, gp_probe_sign(seed, all.sample[k]));
-		gp_matrix	x = gp_precision_run(f, band.count, &b, 0.0, tolerance, NULL);
+			gp_elements_add(&b, all.sample[k], all.colours + k % SAMPLE_COLUMNS,
+							gp_probe_sign(seed, all.sample[k]));
+		gp_matrix	x = gp_precision_solve(f->p, &b, 0.0, tolerance, GP_PRECISION_MOST, NULL,
+										   &effort);
 
-		read_variances(f, x, &b, band.first, &all, variance);
+		read_variances(f, x, &b, &all, variance);
 		gp_elements_free(f->env, &b);
 		f->dev->destroy(f->dev, &x);
 		f->env->progress(f->env, GP_PHASE_POSTERIOR, band.first + band.count, total);

@@ -36,12 +36,12 @@ make_world(gp_env *env, bool ring)
 static gp_elements
 make_right_sides(gp_env *env, const gp_problem *p, double factor)
 {
-	gp_elements b = gp_elements_make(env, p->nlabelled * COLUMNS);
+	gp_elements b = gp_elements_make(env, p->nlabelled * COLUMNS, 0, COLUMNS);
 	uint64_t	state = 7;
 
 	for (int64_t k = 0; k < p->nlabelled; k++)
 		for (int j = 0; j < COLUMNS; j++)
-			gp_elements_add(&b, p->labelled[k], j, 0, COLUMNS, factor * (draw_unit(&state) - 0.5));
+			gp_elements_add(&b, p->labelled[k], j, factor * (draw_unit(&state) - 0.5));
 	return b;
 }
 
@@ -58,10 +58,10 @@ off(gp_env *env, gp_device *dev, const gp_csr *s, const gp_problem *p, double si
 	gp_matrix	x;
 
 	gp_precision_set(h, sigma2, d, p->labelled, p->nlabelled, NOISE);
-	x = gp_precision_solve(h, COLUMNS, &b, 0.0, 1e-12, 5000, NULL, &effort);
+	x = gp_precision_solve(h, &b, 0.0, 1e-12, 5000, NULL, &effort);
 	for (int64_t e = 0; e < NODES * COLUMNS; e++)
 	{
-		double		want = ((double *) x.data)[e / COLUMNS * x.ld + e % COLUMNS] * gp_precision_unscale(h, e / COLUMNS);
+		double		want = ((double *) x.data)[e / COLUMNS * x.ld + e % COLUMNS];
 
 		size = fmax(size, fabs(want));
 		worst = fmax(worst, fabs(all[e] - want));
@@ -86,7 +86,7 @@ check_priors(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_csr	   *s = gp_precision_matrix(env, w.graph);
 	gp_elements b = make_right_sides(env, &p, 1.0);
-	gp_krylov  *k = gp_krylov_open(dev, s, GP_DOUBLE, p.labelled, p.nlabelled, COLUMNS, &b, MOST);
+	gp_krylov  *k = gp_krylov_open(dev, s, GP_DOUBLE, p.labelled, p.nlabelled, &b, MOST);
 	double	   *x = gp_alloc_array(env, p.nlabelled * COLUMNS, sizeof(double));
 	double	   *all = gp_alloc_array(env, NODES * COLUMNS, sizeof(double));
 
@@ -115,8 +115,8 @@ check_far(gp_env *env)
 	gp_problem	p = world_problem(env, &w, "laplacian", GP_TASK_VALUES, GP_DOUBLE);
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_elements b = make_right_sides(env, &p, 1.0);
-	gp_krylov  *k = gp_krylov_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE, p.labelled, p.nlabelled,
-								   COLUMNS, &b, 10);
+	gp_krylov  *k = gp_krylov_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE, p.labelled,
+								   p.nlabelled, &b, 10);
 	double	   *x = gp_alloc_array(env, p.nlabelled * COLUMNS, sizeof(double));
 
 	ok(gp_krylov_solve(k, 50.0, 2, 0.1 * NOISE, x) > 0.1, "a ring is too long for ten products, and it shows");
@@ -145,7 +145,7 @@ check_fit(gp_env *env)
 		gp_precision_set_targets(&f, false);
 		gp_precision_span(&f, &plan, 2.0, 1);
 		gp_precision_set_prior(&f, 2.0, 1);
-		spanned[c] = f.space != NULL;
+		spanned[c] = f.krylov != NULL;
 		gp_precision_solve_labels(&f, 0.1, 1e-8, NULL);
 		score[c] = gp_precision_loo_error(&f, &total) / total;
 		gp_precision_fit_close(&f);
@@ -157,10 +157,10 @@ check_fit(gp_env *env)
 	gp_precision_set_targets(&f, false);
 	plan.products = 0;
 	gp_precision_span(&f, &plan, 2.0, 1);
-	ok(f.space == NULL, "none without the memory");
+	ok(f.krylov == NULL, "none without the memory");
 	plan.products = MOST;
 	gp_precision_span(&f, &plan, 2.0, 3);
-	ok(f.space == NULL, "and none for d = 3");
+	ok(f.krylov == NULL, "and none for d = 3");
 	gp_precision_fit_close(&f);
 }
 

@@ -453,7 +453,7 @@ check_probes(gp_env *env, int n)
 	gp_problem	p = make_problem(env, &w, laplacian(3.0, 1), GP_TASK_CLASSES, GP_FLOAT);
 	gp_posterior *out;
 	gp_precision *system;
-	gp_elements one = {1, &(int32_t) {0}, &(int32_t) {0}, &(double) {1.0}};
+	gp_elements one = {1, &(int32_t) {0}, &(int32_t) {0}, &(double) {1.0}, .cols = 1};
 	double		sum = 0.0;
 	int			told = 0;
 	char		name[200];
@@ -471,9 +471,8 @@ check_probes(gp_env *env, int n)
 		double		v = 0.0;
 
 		one.row[0] = node;
-		x = gp_precision_solve(system, 1, &one, 0.0, 1e-8, 500, NULL, &effort);
+		x = gp_precision_solve(system, &one, 0.0, 1e-8, 500, NULL, &effort);
 		dev->take(dev, x, 1, one.row, one.col, &v);
-		v *= gp_precision_unscale(system, node);
 		sum += pow(out->variance[node] / out->scale / v - 1.0, 2.0) / 60.0;
 		dev->destroy(dev, &x);
 	}
@@ -668,7 +667,7 @@ check_start(gp_env *env)
 	gp_precision *system = gp_precision_open(dev, gp_precision_matrix(env, w.graph), GP_DOUBLE);
 	int32_t		row = 5, col = 0;
 	double		value = 1.0;
-	gp_elements one = {1, &row, &col, &value};
+	gp_elements one = {1, &row, &col, &value, .cols = 1};
 	gp_effort	cold;
 	gp_effort	warm;
 	double		got[2];
@@ -677,9 +676,8 @@ check_start(gp_env *env)
 	gp_precision_set(system, 10.0, 2, w.labelled, w.nlabelled, 0.01);
 	for (int k = 0; k < 2; k++)
 	{
-		x = gp_precision_solve(system, 1, &one, 0.0, 1e-6, 500, &x, k == 0 ? &cold : &warm);
+		x = gp_precision_solve(system, &one, 0.0, 1e-6, 500, &x, k == 0 ? &cold : &warm);
 		dev->take(dev, x, 1, &row, &col, &got[k]);
-		x = gp_precision_unscaled(system, &x);
 	}
 	ok(cold.iterations > 10 && warm.iterations <= 4 && fabs(got[1] / got[0] - 1.0) < 1e-6, "a start spares the steps");
 }

@@ -78,7 +78,7 @@ check_solved(gp_env *env)
 	gp_precision_solve_labels(&f, 0.1, 1e-4, mean);
 	for (int64_t k = 0; k < p.nlabelled; k++)
 		off = fmax(off, fabs(mean[p.labelled[k]] - f.fitted[k]));
-	ok(products == 0 && off < 1e-9 && f.last.data == NULL, "what is solved gives its means without a product, and its memory");
+	ok(products == 0 && off < 1e-9 && f.last.x.data == NULL, "what is solved gives its means without a product, and its memory");
 	gp_precision_solve_labels(&f, 0.1, 1e-4, NULL);
 	products = 0;
 	gp_precision_solve_labels(&f, 0.1, 1e-8, mean);
