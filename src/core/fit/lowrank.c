@@ -302,7 +302,7 @@ gp_regress_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targ
 	/* Rows of Q of the labelled nodes, in the large matrices' type. */
 	q = dev->create(dev, problem->nlabelled, rank, ev->type);
 	gp_factor_rows(ev, f, problem->labelled, problem->nlabelled, q);
-	gp_factor_forget_wanted(ev, f);
+	gp_factor_drop_kept_rows(ev, f);
 	/* Rows that are judged in blocks take no labels from each other later. */
 	if (ev->state && problem->block == NULL)
 		gp_state_matrix(dev, ev->state, GP_PIECE_LABELLED_ROWS, 0, 0, q);
@@ -330,7 +330,7 @@ gp_regress_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *tar
 	gp_solution solution;
 
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
-	gp_eval_want(ev, problem->labelled, problem->nlabelled);
+	gp_eval_keep_rows(ev, problem->labelled, problem->nlabelled);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark, out->nlandmarks);
 	f = gp_factor_of_power(ev, f);
 	solution = gp_regress_panels(ev, problem, targets, f, diag, out);

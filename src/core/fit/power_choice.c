@@ -99,7 +99,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	out->landmark = gp_landmarks_choose(ev, problem, gp_power_landmarks(ev), true,
 										&out->nlandmarks);
 	p.quiet = ev->patient = true;
-	gp_eval_want(ev, problem->labelled, problem->nlabelled);
+	gp_eval_keep_rows(ev, problem->labelled, problem->nlabelled);
 	gp_factor  *f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark,
 									out->nlandmarks);
 	gp_spectrum s = gp_spectrum_compute(ev, f);

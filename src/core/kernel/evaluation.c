@@ -157,11 +157,11 @@ run_eval_trial(gp_device *dry, void *arg)
 	run.dev = dry;
 	run.env = dry->env;
 	run.linear = gp_alloc_zero(run.env, run.kernel->program->nsteps, sizeof(gp_linear));
-	run.shuffled = run.wanted = NULL;
-	run.nwanted = 0;
+	run.shuffled = run.kept_rows = NULL;
+	run.nkept_rows = 0;
 	t->work(&run, t->arg);
 	gp_linear_forget(&run);
-	gp_free_all(run.env, run.linear, run.shuffled, run.wanted);
+	gp_free_all(run.env, run.linear, run.shuffled, run.kept_rows);
 }
 
 gp_count
@@ -176,7 +176,7 @@ void
 gp_eval_close(gp_eval *ev)
 {
 	gp_linear_forget(ev);
-	gp_free_all(ev->env, ev->linear, ev->shuffled, ev->wanted);
+	gp_free_all(ev->env, ev->linear, ev->shuffled, ev->kept_rows);
 	/* Frees what was prepared for a kernel */
 	gp_env	   *env = ev->kernel->env;
 

@@ -68,8 +68,8 @@ typedef struct gp_eval
 	bool		rough;			/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	int32_t    *shuffled;		/* all nodes in an order of their own, once it was asked for */
-	int32_t    *wanted;			/* rows that factors are asked for, ascending (gp_eval_want) */
-	int64_t		nwanted;
+	int32_t    *kept_rows;		/* that factors are asked for, ascending (gp_eval_keep_rows) */
+	int64_t		nkept_rows;
 	gp_live_state *state;		/* gets what a later evaluation needs; NULL: nothing is kept */
 	const gp_live_state *live;	/* what the rows are evaluated against; NULL: all nodes are
 								 * there */
@@ -349,14 +349,14 @@ extern gp_matrix gp_eval_full(gp_eval *ev, int step);
  */
 typedef struct gp_panel
 {
-	gp_matrix	p;				/* n x r; has no data where there is a source: */
-	struct gp_source *source;	/* of C with P = S_1 S_2 ... C, the outermost operator first, whose
-								 * rows are made for each use (source.c) */
+	gp_matrix	p;				/* n x r; has no data where there is a cross: */
+	struct gp_cross *cross;		/* C with P = S_1 S_2 ... C, the outermost operator first, whose
+								 * rows are made for each use (cross_covariance.c) */
 	int			nops;
 	const gp_operator *op[GP_MAX_OPS];
 	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
 	const struct gp_piece *stored_root; /* of a fit, which few rows are solved with as it stands */
-	gp_matrix	wanted;			/* the rows that the evaluation wants, once some were asked for */
+	gp_matrix	kept_rows;		/* those that the evaluation keeps, once some were asked for */
 	double		value;
 } gp_panel;
 
@@ -375,7 +375,7 @@ extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
 
 /*
  * The factor of a step on these landmarks, owned by the caller; it has panels only.  In an
- * evaluation that stores no last layer a panel has a source where the layer is one on explicit
+ * evaluation that stores no last layer a panel has a cross where the layer is one on explicit
  * factors; one on layers below, or on terms that fill up, is stored.  The landmarks must stay as
  * long as the factor.
  */
@@ -386,8 +386,8 @@ extern gp_factor *gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark
  * all are made when the first are, for P(a) sums over all rows for any of them.  Until they are
  * forgotten, panels hold these.
  */
-extern void gp_eval_want(gp_eval *ev, const int32_t *index, int64_t n);
-extern void gp_factor_forget_wanted(gp_eval *ev, gp_factor *f);
+extern void gp_eval_keep_rows(gp_eval *ev, const int32_t *index, int64_t n);
+extern void gp_factor_drop_kept_rows(gp_eval *ev, gp_factor *f);
 
 /* True when a step's factor would not have too many parts. */
 extern bool gp_nystrom_possible(const gp_eval *ev, int step);
@@ -399,16 +399,16 @@ extern int gp_nystrom_panels(const gp_eval *ev, int step);
 extern void gp_nystrom_check(const gp_eval *ev, int step);
 extern int64_t gp_factor_rank(const gp_factor *factor);
 
-/* x <- x R^-T sqrt(v), or R^-T x sqrt(v) from the left, for the root R and the value v of a panel
- * (panel.c). */
-extern void gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
+/* Rows of P become rows of Q: x <- x R^-T sqrt(v), for the root R and the value v of a panel; or
+ * R^-T x sqrt(v), from the left (panel.c). */
+extern void gp_panel_solve(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x);
 
 /* Rows of Q = [P_1 R_1^-T sqrt(v_1), ...] of a factor without linear terms: out is n x rank.
  * The roots are solved in double.  index may be NULL, all rows, where the panels are stored. */
 extern void gp_factor_rows(gp_eval *ev, gp_factor *f, const int32_t *index, int64_t n,
 						   gp_matrix out);
 
-/* x <- R^-T x for a matrix with a row for each column of Q, block by block. */
+/* x <- R^-T x sqrt(v) for a matrix with a row for each column of Q, block by block. */
 extern void gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x);
 
 /* out = P x for some rows of the stored panels side by side: Q y, where x is y solved with the
@@ -428,8 +428,8 @@ extern void gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool
 
 /* The mean of |q_i|^2 over all rows, or over a sample of many; rows gives some of them, as
  * gp_factor_rows does. */
-typedef void (*gp_some_rows_of) (void *arg, const int32_t *index, int64_t n, gp_matrix out);
-extern double gp_rows_mean(gp_eval *ev, int64_t rank, gp_some_rows_of rows, void *arg);
+typedef void (*gp_rows_of) (void *arg, const int32_t *index, int64_t n, gp_matrix out);
+extern double gp_rows_mean(gp_eval *ev, int64_t rank, gp_rows_of rows, void *arg);
 extern double gp_factor_mean(gp_eval *ev, gp_factor *f);
 
 /* Has a panel, or all panels of a factor, hold its stored root, for what is more than

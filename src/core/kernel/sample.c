@@ -136,7 +136,7 @@ mark(bool *marked, const int32_t *node, int64_t n)
 }
 
 void
-gp_eval_want(gp_eval *ev, const int32_t *index, int64_t n)
+gp_eval_keep_rows(gp_eval *ev, const int32_t *index, int64_t n)
 {
 	int64_t		sampled = gp_min64(ev->n, GP_FACTOR_SAMPLE);
 	int32_t    *sample = gp_eval_sample(ev, sampled);
@@ -146,12 +146,12 @@ gp_eval_want(gp_eval *ev, const int32_t *index, int64_t n)
 	/* A dry run knows no sample: at worst none of it was marked before. */
 	for (int32_t i = 0; ev->env->dry && i < ev->n && count < n + sampled; i++)
 		count += mark(marked, &i, 1);
-	gp_free(ev->env, ev->wanted);
-	ev->wanted = gp_alloc_array(ev->env, count, sizeof(int32_t));
-	ev->nwanted = 0;
+	gp_free(ev->env, ev->kept_rows);
+	ev->kept_rows = gp_alloc_array(ev->env, count, sizeof(int32_t));
+	ev->nkept_rows = 0;
 	for (int32_t i = 0; i < ev->n; i++)
 		if (marked[i])
-			ev->wanted[ev->nwanted++] = i;
+			ev->kept_rows[ev->nkept_rows++] = i;
 	gp_free_all(ev->env, sample, marked);
 }
 

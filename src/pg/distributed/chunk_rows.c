@@ -230,7 +230,7 @@ gnngp_chunk_whiten(gnngp_dfit *d, const gp_factor *f, gp_matrix x)
 
 	for (int b = 0; b < f->npanels && !d->listed; b++)
 	{
-		gp_panel_apply_root(d->ev.dev, &f->panel[b], false,
+		gp_panel_solve(d->ev.dev, &f->panel[b], false,
 							gp_matrix_cols(x, at, f->panel[b].p.cols));
 		at += f->panel[b].p.cols;
 	}

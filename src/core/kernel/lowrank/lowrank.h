@@ -2,8 +2,9 @@
  * lowrank.h - what the files of the low-rank factor share.
  *
  * To be read in this order: nystrom.c makes the factor step by step; nystrom_panel.c makes the
- * panels of an activation and their roots; source.c makes rows and columns of a panel that is not
- * stored; panel.c applies the roots; product.c multiplies with the factor and takes rows of it.
+ * panels of an activation and their roots; cross_covariance.c makes rows and columns of a
+ * panel that is not stored; panel.c applies the roots; product.c multiplies with the factor and
+ * takes rows of it.
  * nystrom_parts.c refuses kernels with too many parts before anything is made.
  */
 #ifndef GP_LOWRANK_H
@@ -17,21 +18,21 @@ typedef struct gp_nystrom
 	gp_eval    *ev;
 	const int32_t *landmark;
 	int64_t		na;
-	int		   *uses;			/* takers left of each step's factor */
+	int		   *uses;			/* left of each step's factor */
 	int		   *hop;			/* how far from what is asked for the rows of each step lie; NULL:
 								 * all are computed */
-	int		   *lasting;		/* operators between each step and the last, if no activation lies
+	int		   *ops_above;		/* operators between each step and the last, if no activation lies
 								 * between them, else -1 */
 	gp_factor **factor;			/* of each step; NULL before it is computed, and for linear steps */
 } gp_nystrom;
 
 /*
- * source.c: the covariances C(:,a) of a layer with the landmarks as they are made for each use: a
- * chain, or an activation on terms that steps join.
+ * cross_covariance.c: C(:,a), the covariances of a layer with the landmarks, made for each use: of a
+ * chain, or of an activation on terms that steps join.
  */
-typedef struct gp_source
+typedef struct gp_cross
 {
-	int			takers;			/* panels that it is of */
+	int			references;		/* panels that it is of */
 	gp_chain	chain;
 	gp_linear	own;			/* the chain's factor, where it is no step's */
 	gp_linear	narrow;			/* the same without columns that no landmark has, where these are
@@ -39,19 +40,19 @@ typedef struct gp_source
 	gp_terms   *terms;			/* not NULL: columns by way of these are cheaper */
 	const int32_t *landmark;
 	int64_t		na;
-} gp_source;
+} gp_cross;
 
 /*
  * Of a step that is a chain (terms NULL), or an activation on these terms, with their factor where
  * it is no step's, which is taken.
  */
-extern gp_source *gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own);
+extern gp_cross *gp_cross_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own);
 
-/* One taker less; the last frees it.  NULL is allowed. */
-extern void gp_source_free(gp_eval *ev, gp_source *source);
+/* Drops a reference; the last one frees it.  NULL is allowed. */
+extern void gp_cross_free(gp_eval *ev, gp_cross *cross);
 
-/* Some rows of a panel with a source, and what lies in reach of them. */
-typedef struct gp_some_rows
+/* Some rows of a panel with a cross, made of what lies in reach of them. */
+typedef struct gp_local_rows
 {
 	const gp_panel *panel;
 	gp_eval		ev;				/* of the rows in reach, nearest first; of all rows, without an
@@ -62,20 +63,21 @@ typedef struct gp_some_rows
 	gp_chain	chain;
 	int32_t    *cols;			/* the rows that landmarks are, or that stand for their variances */
 	int32_t    *place;			/* among all of these, of each row asked for */
-} gp_some_rows;
+} gp_local_rows;
 
-extern gp_some_rows *gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index,
-									   int64_t n);
-extern void gp_some_rows_close(gp_eval *ev, gp_some_rows *some);
+extern gp_local_rows *gp_local_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index,
+										 int64_t n);
+extern void gp_local_rows_close(gp_eval *ev, gp_local_rows *local);
 
 /* Columns band of these rows of the panel; work has a row for each row in reach. */
-extern void gp_some_rows_columns(gp_some_rows *some, gp_band band, gp_matrix work, gp_matrix out);
+extern void gp_local_rows_columns(gp_local_rows *local, gp_band band, gp_matrix work,
+								  gp_matrix out);
 
 /* Columns band of C, of all rows or of those in reach. */
-extern void gp_source_columns(gp_eval *ev, const gp_source *s, gp_some_rows *some, gp_band band,
+extern void gp_cross_columns(gp_eval *ev, const gp_cross *s, gp_local_rows *local, gp_band band,
 							  gp_matrix out);
 
-/* product.c: rows of a panel with a source before its root, of the evaluation's type. */
+/* product.c: rows of a panel with a cross, before its root, of the evaluation's type. */
 extern void gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
 						  gp_matrix out);
 
@@ -84,8 +86,8 @@ extern void gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *ind
 /* Makes a factor of one panel of covariances of a step with the landmarks. */
 extern gp_factor *gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel);
 
-/* The same of a panel with a source, which it takes. */
-extern gp_factor *gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source);
+/* The same of a panel with a cross, which it takes. */
+extern gp_factor *gp_nystrom_of_cross(gp_nystrom *ny, int step, gp_cross *cross);
 
 /*
  * The covariances of a linear factor, which terms tell, with the landmarks, all rows; with relu,

@@ -16,42 +16,42 @@
 static bool
 is_unstored(const gp_nystrom *ny, int step)
 {
-	return ny->ev->unstored && ny->lasting[step] >= 0 && ny->lasting[step] <= GP_MAX_OPS;
+	return ny->ev->unstored && ny->ops_above[step] >= 0 && ny->ops_above[step] <= GP_MAX_OPS;
 }
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
 static gp_factor *
 relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 {
-	const gp_linear *z;
+	gp_eval    *ev = ny->ev;
 	gp_linear	own = {0};
-	gp_source  *source = NULL;
+	gp_cross   *cross = NULL;
 	gp_matrix	panel = {0};
 
 	if (child->npanels > 0)
 		panel = gp_nystrom_deep_panel(ny, step, child);
-	else if (gp_step_is_linear(ny->ev, arg))
-	{
-		z = gp_linear_of_step(ny->ev, arg);
-		gp_anchors_note(ny->ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->na);
-		if (is_unstored(ny, step) && z->terms == NULL)
-			source = gp_source_open(ny, step, &child->terms, NULL);
-		else
-			panel = gp_nystrom_linear_panel(ny, step, &child->terms, z, true);
-	}
 	else
 	{
-		own = gp_nystrom_terms(ny, step, &child->terms, true);
-		if (is_unstored(ny, step) && own.terms == NULL)
-			source = gp_source_open(ny, step, &child->terms, &own);
+		bool		linear = gp_step_is_linear(ev, arg);
+		const gp_linear *z = &own;
+
+		if (linear)
+		{
+			z = gp_linear_of_step(ev, arg);
+			gp_anchors_note(ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->na);
+		}
+		else
+			own = gp_nystrom_terms(ny, step, &child->terms, true);
+		if (is_unstored(ny, step) && z->terms == NULL)
+			cross = gp_cross_open(ny, step, &child->terms, linear ? NULL : &own);
 		else
 		{
-			panel = gp_nystrom_linear_panel(ny, step, &child->terms, &own, true);
-			gp_linear_free(ny->ev, &own);
+			panel = gp_nystrom_linear_panel(ny, step, &child->terms, z, true);
+			gp_linear_free(ev, &own);
 		}
 	}
-	gp_factor_free(ny->ev, child);
-	return source ? gp_nystrom_of_source(ny, step, source) : gp_nystrom_of_panel(ny, step, panel);
+	gp_factor_free(ev, child);
+	return cross ? gp_nystrom_of_cross(ny, step, cross) : gp_nystrom_of_panel(ny, step, panel);
 }
 
 /* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
@@ -114,9 +114,9 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 		const gp_panel *from = &f->panel[b];
 		gp_panel   *to = &out->panel[b];
 
-		to->wanted = (gp_matrix) {0};
-		if (from->source)
-			from->source->takers++;
+		to->kept_rows = (gp_matrix) {0};
+		if (from->cross)
+			from->cross->references++;
 		else
 		{
 			to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
@@ -152,12 +152,12 @@ take_factor(gp_nystrom *ny, int step)
 static void
 operate_on_factor(gp_eval *ev, gp_factor *f, const gp_operator *op)
 {
-	gp_factor_forget_wanted(ev, f);
+	gp_factor_drop_kept_rows(ev, f);
 	for (int b = 0; b < f->npanels; b++)
 	{
 		gp_panel   *panel = &f->panel[b];
 
-		if (panel->source == NULL)
+		if (panel->cross == NULL)
 		{
 			gp_operator_apply(ev, op, panel->p);
 			continue;
@@ -187,7 +187,7 @@ compute(gp_nystrom *ny, int step)
 	{
 		gp_anchors_note_input(ev, ny->landmark, ny->na);
 		if (is_unstored(ny, step))
-			return gp_nystrom_of_source(ny, step, gp_source_open(ny, step, NULL, NULL));
+			return gp_nystrom_of_cross(ny, step, gp_cross_open(ny, step, NULL, NULL));
 		return gp_nystrom_of_panel(ny, step, gp_eval_columns(ev, step, ny->landmark, ny->na));
 	}
 	gp_factor  *f = take_factor(ny, s->arg0);
@@ -297,7 +297,7 @@ find_hops(gp_eval *ev, int step)
 
 /* How many operators lie between each step and the last; -1 where an activation does, too. */
 static int *
-find_lasting(gp_eval *ev, int step)
+find_ops_above(gp_eval *ev, int step)
 {
 	int		   *ops = gp_alloc_zero(ev->env, step + 1, sizeof(int));
 
@@ -324,7 +324,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 
 	gp_nystrom_check(ev, step);
 	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
-	ny.lasting = find_lasting(ev, step);
+	ny.ops_above = find_ops_above(ev, step);
 	ny.factor = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
 	gp_step_uses(ev, step, ev->kernel->is_linear, ny.uses);
 	for (int i = 0; i <= step; i++)
@@ -338,7 +338,7 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	ev->hop = 0;
 	gp_factor  *out = take_factor(&ny, step);
 	terms_to_panel(&ny, out);
-	gp_free_all(ev->env, ny.uses, ny.factor, ny.hop, ny.lasting);
+	gp_free_all(ev->env, ny.uses, ny.factor, ny.hop, ny.ops_above);
 	return out;
 }
 
@@ -348,8 +348,8 @@ gp_factor_free(gp_eval *ev, gp_factor *factor)
 	for (int b = 0; factor != NULL && b < factor->npanels; b++)
 	{
 		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root,
-					   &factor->panel[b].wanted);
-		gp_source_free(ev, factor->panel[b].source);
+					   &factor->panel[b].kept_rows);
+		gp_cross_free(ev, factor->panel[b].cross);
 	}
 	gp_free(ev->env, factor);
 }

@@ -65,7 +65,7 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 }
 
 gp_factor *
-gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source)
+gp_nystrom_of_cross(gp_nystrom *ny, int step, gp_cross *cross)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
@@ -78,7 +78,7 @@ gp_nystrom_of_source(gp_nystrom *ny, int step, gp_source *source)
 	for (int64_t j = 0; j < ny->na; j++)
 		some[j] = ev->env->dry ? (int32_t) j : ny->landmark[j];
 	f->npanels = 1;
-	*panel = (gp_panel) {.p = {NULL, ev->n, ny->na, 0, ev->type},.source = source,.value = 1.0};
+	*panel = (gp_panel) {.p = {NULL, ev->n, ny->na, 0, ev->type},.cross = cross,.value = 1.0};
 	gp_panel_rows(ev, panel, some, ny->na, rows);
 	panel->root = landmarks_root(ny, step, rows);
 	gp_free(ev->env, some);

@@ -29,7 +29,7 @@ gp_factor_load_roots(gp_device *dev, gp_factor *f)
 }
 
 void
-gp_panel_apply_root(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
+gp_panel_solve(gp_device *dev, const gp_panel *panel, bool left, gp_matrix x)
 {
 	if (panel->stored_root && left)
 		gp_raise(dev->env, GP_ERR_INTERNAL, NULL,
@@ -51,7 +51,7 @@ gp_factor_solve(gp_eval *ev, const gp_factor *f, gp_matrix x)
 	{
 		const gp_panel *panel = &f->panel[b];
 
-		gp_panel_apply_root(ev->dev, panel, true, gp_matrix_rows(x, at, panel->p.cols));
+		gp_panel_solve(ev->dev, panel, true, gp_matrix_rows(x, at, panel->p.cols));
 		at += panel->p.cols;
 	}
 }

@@ -1,5 +1,6 @@
 /*
- * source.c - columns and rows of a layer's covariance with the landmarks, made for each use.
+ * cross_covariance.c - columns and rows of a layer's covariance with the landmarks, made for each
+ * use.
  *
  * The panel C(:,a) of a layer on explicit factors costs a short product and a map for each entry,
  * so that it need not be stored: what is summed over neighbours are products of it, and a few rows
@@ -14,9 +15,9 @@
  * large graph's lists of neighbours: the chain then goes without the others.
  */
 static void
-narrow_source(gp_eval *ev, gp_source *source)
+narrow_cross(gp_eval *ev, gp_cross *cross)
 {
-	const gp_linear *z = source->chain.z;
+	const gp_linear *z = cross->chain.z;
 	const gp_csr *s = z->csr;
 	int32_t		found = 0;
 	int64_t		cols;
@@ -26,15 +27,15 @@ narrow_source(gp_eval *ev, gp_source *source)
 		return;
 	/* Landmarks have at most so many columns, and these so many entries; a dry run, which knows no
 	 * landmarks, goes by the same numbers. */
-	cols = gp_csr_longest(ev->env, s, source->na, false);
+	cols = gp_csr_longest(ev->env, s, cross->na, false);
 	entries = gp_csr_longest(ev->env, s, cols, true);
 	if (cols > s->cols / NARROW)
 		return;
 	int32_t    *place = gp_alloc_array(ev->env, s->cols, sizeof(int32_t));
 	memset(place, 0xff, s->cols * sizeof(int32_t));
-	for (int64_t j = 0; j < source->na; j++)
+	for (int64_t j = 0; j < cross->na; j++)
 	{
-		int64_t		i = ev->env->dry ? j : source->landmark[j];
+		int64_t		i = ev->env->dry ? j : cross->landmark[j];
 
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 			if (place[s->col[k]] < 0)
@@ -43,20 +44,20 @@ narrow_source(gp_eval *ev, gp_source *source)
 	gp_csr	   *out = gp_csr_create(ev->env, s->rows, cols, entries, s->type);
 	gp_csr_select_into(ev->env, s, NULL, place, out);
 	gp_free(ev->env, place);
-	source->narrow = (gp_linear) {.csr = out,.dense = z->dense,.width = cols + z->dense.cols};
-	source->chain.z = &source->narrow;
-	if (!source->own.borrowed)
-		gp_csr_free(ev->env, source->own.csr);
-	source->own.csr = NULL;
+	cross->narrow = (gp_linear) {.csr = out,.dense = z->dense,.width = cols + z->dense.cols};
+	cross->chain.z = &cross->narrow;
+	if (!cross->own.borrowed)
+		gp_csr_free(ev->env, cross->own.csr);
+	cross->own.csr = NULL;
 }
 
-gp_source *
-gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
+gp_cross *
+gp_cross_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 {
 	gp_eval    *ev = ny->ev;
-	gp_source  *out = gp_alloc_zero(ev->env, 1, sizeof(gp_source));
+	gp_cross   *out = gp_alloc_zero(ev->env, 1, sizeof(gp_cross));
 
-	out->takers = 1;
+	out->references = 1;
 	out->landmark = ny->landmark;
 	out->na = ny->na;
 	if (terms == NULL)
@@ -78,19 +79,19 @@ gp_source_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 		.diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE)};
 	gp_linear_norms(ev, out->chain.z, out->chain.stage[0].diag);
 	if (out->terms == NULL)
-		narrow_source(ev, out);
+		narrow_cross(ev, out);
 	return out;
 }
 
 void
-gp_source_free(gp_eval *ev, gp_source *source)
+gp_cross_free(gp_eval *ev, gp_cross *cross)
 {
-	if (source == NULL || --source->takers > 0)
+	if (cross == NULL || --cross->references > 0)
 		return;
-	gp_chain_free(ev, &source->chain);
-	gp_linear_free(ev, &source->own);
-	gp_csr_free(ev->env, source->narrow.csr);
-	gp_free_all(ev->env, source->terms, source);
+	gp_chain_free(ev, &cross->chain);
+	gp_linear_free(ev, &cross->own);
+	gp_csr_free(ev->env, cross->narrow.csr);
+	gp_free_all(ev->env, cross->terms, cross);
 }
 
 static gp_linear
@@ -110,7 +111,7 @@ some_of_linear(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n)
  * landmarks behind them, where they are no rows themselves), and A among them.
  */
 static void
-open_within(gp_eval *ev, const gp_source *s, gp_order *order, gp_some_rows *out)
+open_within(gp_eval *ev, const gp_cross *s, gp_order *order, gp_local_rows *out)
 {
 	const gp_csr *a = ev->kernel->a;
 	int			hops = order->hops;
@@ -145,12 +146,12 @@ open_within(gp_eval *ev, const gp_source *s, gp_order *order, gp_some_rows *out)
 	gp_free(ev->env, node);
 }
 
-gp_some_rows *
-gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n)
+gp_local_rows *
+gp_local_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n)
 {
-	const gp_source *s = panel->source;
+	const gp_cross *s = panel->cross;
 	const gp_csr *a = ev->kernel->a;
-	gp_some_rows *out = gp_alloc_zero(ev->env, 1, sizeof(gp_some_rows));
+	gp_local_rows *out = gp_alloc_zero(ev->env, 1, sizeof(gp_local_rows));
 	bool		global = false;
 	int			hops = 0;
 
@@ -180,25 +181,25 @@ gp_some_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int6
 }
 
 void
-gp_some_rows_close(gp_eval *ev, gp_some_rows *some)
+gp_local_rows_close(gp_eval *ev, gp_local_rows *local)
 {
-	if (some->order)
+	if (local->order)
 	{
-		gp_chain_free(ev, &some->chain);
-		gp_linear_free(ev, &some->z);
-		gp_csr_free(ev->env, some->kernel.a);
-		gp_order_free(ev->env, some->order);
+		gp_chain_free(ev, &local->chain);
+		gp_linear_free(ev, &local->z);
+		gp_csr_free(ev->env, local->kernel.a);
+		gp_order_free(ev->env, local->order);
 	}
-	gp_free_all(ev->env, some->cols, some->place, some);
+	gp_free_all(ev->env, local->cols, local->place, local);
 }
 
 void
-gp_source_columns(gp_eval *ev, const gp_source *s, gp_some_rows *some, gp_band band, gp_matrix out)
+gp_cross_columns(gp_eval *ev, const gp_cross *s, gp_local_rows *local, gp_band band, gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
-	bool		all = some == NULL || some->order == NULL;
-	const gp_chain *chain = all ? &s->chain : &some->chain;
-	const int32_t *cols = all ? s->landmark : some->cols;
+	bool		all = local == NULL || local->order == NULL;
+	const gp_chain *chain = all ? &s->chain : &local->chain;
+	const int32_t *cols = all ? s->landmark : local->cols;
 	gp_matrix	right = dev->create(dev, s->chain.z->width, band.count, ev->type);
 	gp_matrix	work = {0};
 
@@ -221,18 +222,18 @@ gp_source_columns(gp_eval *ev, const gp_source *s, gp_some_rows *some, gp_band b
 }
 
 void
-gp_some_rows_columns(gp_some_rows *some, gp_band band, gp_matrix work, gp_matrix out)
+gp_local_rows_columns(gp_local_rows *local, gp_band band, gp_matrix work, gp_matrix out)
 {
-	gp_eval    *ev = &some->ev;
-	const gp_panel *panel = some->panel;
-	int			hop = some->order ? ev->hops : 0;
+	gp_eval    *ev = &local->ev;
+	const gp_panel *panel = local->panel;
+	int			hop = local->order ? ev->hops : 0;
 
-	gp_source_columns(ev, panel->source, some, band, work);
+	gp_cross_columns(ev, panel->cross, local, band, work);
 	for (int k = panel->nops - 1; k >= 0; k--)
 	{
-		hop -= some->order ? gp_operator_reach(panel->op[k]) : 0;
+		hop -= local->order ? gp_operator_reach(panel->op[k]) : 0;
 		ev->hop = hop;
 		gp_operator_apply(ev, panel->op[k], work);
 	}
-	ev->dev->gather_rows(ev->dev, out, work, some->place);
+	ev->dev->gather_rows(ev->dev, out, work, local->place);
 }
