@@ -82,11 +82,13 @@ void
 gp_link_feature_scores(gp_score_context *f, const gp_link_block *block, double *out)
 {
 	full_block	full;
+	int32_t		first = gp_link_graph_width(f->graph);
 
 	if (block->sources == 0 || block->n == 0 || f->powers == 0)
 		return;
 	fill_up(f, block, &full);
-	gp_link_cosines(f, &full.block, full.cuts, gp_link_graph_width(f->graph), out);
+	gp_link_cosines(f, &full.block, full.cuts, first, out);
+	gp_link_neighbour_cosines(f, &full.block, full.cuts, first + f->powers, out);
 }
 
 /* A pair, its place in the caller's list, and which end is the source. */

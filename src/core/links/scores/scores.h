@@ -230,6 +230,11 @@ extern void gp_link_ease_scores(gp_score_context *f, const gp_link_block *block,
 extern void gp_link_decay_open(gp_score_context *f);
 extern void gp_link_decay(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 						  int32_t first, double *out);
+/* neighbour_cosines.c: of an end's features and those of the other's neighbours. */
+#define GP_LINK_NEIGHBOUR_SCORES 1
+
+extern void gp_link_neighbour_cosines(gp_score_context *f, const gp_link_block *block,
+									  const gp_link_cut *cuts, int32_t first, double *out);
 /* cosines.c: of the features. */
 extern void gp_link_cosines(gp_score_context *f, const gp_link_block *block,
 							const gp_link_cut *cuts, int32_t first, double *out);
