@@ -4,6 +4,7 @@
 #include "scores.h"
 
 #include "base/sort.h"
+#include "links/model/hard_negatives.h"
 
 /* What the graph loses with the link of a slot. */
 static gp_link_cut
@@ -122,7 +123,11 @@ typedef struct block_room
 	int64_t		most;			/* pairs that there is room for */
 } block_room;
 
-#define BLOCK_PAIRS 16384
+/*
+ * Pairs of a block for each of its sources, at most: fewer than a dry run has of the nodes that it
+ * draws for the calibration, so that its blocks are full.
+ */
+#define SOURCE_PAIRS (GP_LINK_OTHERS - 2)
 
 /*
  * Takes pairs into a block until it has its sources or its pairs; cut: a source
@@ -191,7 +196,7 @@ gp_link_pair_scores(gp_score_context *f, int64_t n, const int32_t *src, const in
 	gp_env	   *env = f->env;
 	ordered_pair *pair = gp_alloc_array(env, n, sizeof(ordered_pair));
 	int32_t    *count = gp_alloc_zero(env, f->n, sizeof(int32_t));	/* of pairs, at each node */
-	block_room	room = {.most = BLOCK_PAIRS};
+	block_room	room = {.most = SOURCE_PAIRS * gp_link_block_size(f->n)};
 	int64_t		open = 0;
 	int64_t		linked = n;
 
