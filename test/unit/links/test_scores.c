@@ -274,6 +274,22 @@ cosine_entry(const dense *m, int power, int i, int j)
 	return dot / sqrt(ni * nj);
 }
 
+/* The cosine of i's features with those of the neighbour of j that has the largest. */
+static double
+most_similar(const dense *m, int i, int j)
+{
+	double		most = m->d[j] > 0.0 ? -1.0 : 0.0;
+
+	for (int a = 0; a < NODES; a++)
+		if (m->p[j][a] > 0.0)
+		{
+			double		cosine = cosine_entry(m, 0, i, a);
+
+			most = fmax(most, isnan(cosine) ? 0.0 : cosine);
+		}
+	return most;
+}
+
 /* The sums over paths of length two (scaled by power of the middle's degree) and three. */
 static double
 paths(const dense *m, int i, int j, double power, bool three)
@@ -332,6 +348,8 @@ dense_scores(const gp_graph *g, const dense *m, bool features, int i, int j, dou
 	out[n++] = -m->ease[i][j] * fmax(m->ridge + m->d[i], m->ridge + m->d[j]);
 	for (int k = 0; features && k < GP_LINK_POWERS; k++)
 		out[n++] = cosine_entry(m, k, i, j);
+	if (features)
+		out[n++] = most_similar(m, i, j) + most_similar(m, j, i);
 }
 
 /* The prepared features as a dense matrix. */
