@@ -28,7 +28,7 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 }
 
 static void
-emit_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound,
+emit_parts(gnngp_result *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound,
 		   int n)
 {
 	int64		first = 0;
@@ -37,14 +37,12 @@ emit_parts(ReturnSetInfo *result, const gnngp_value_ids *ids, gp_matrix m, const
 	{
 		int64		rows = gnngp_rows_of_chunk(ids, first, bound, n, k);
 		gnngp_value_ids part;
-		Datum		matrix;
 
 		if (rows == 0)
 			continue;
 		part = gnngp_value_ids_part(ids, first, rows);
-		matrix = gnngp_matrix_write(&part, gp_matrix_rows(m, first, rows));
-		gnngp_emit(result, gnngp_cell(Int32GetDatum(k)), gnngp_cell(matrix));
-		pfree(DatumGetPointer(matrix));
+		gnngp_emit(result, gnngp_cell(Int32GetDatum(k)),
+				   gnngp_cell(gnngp_matrix_write(&part, gp_matrix_rows(m, first, rows))));
 		first += rows;
 	}
 }
@@ -149,7 +147,7 @@ PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
 Datum
 gnngp_matrix_spread(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value table;
 	const int64 *bound;
 	int			n;
@@ -222,7 +220,7 @@ PG_FUNCTION_INFO_V1(gnngp_matrix_degrees);
 Datum
 gnngp_matrix_degrees(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value table;
 	const int64 *bound;
 	int			n;

@@ -86,7 +86,7 @@ PG_FUNCTION_INFO_V1(gnngp_matrix_split);
 Datum
 gnngp_matrix_split(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	int32		width = PG_GETARG_INT32(1);
 	gnngp_table_value table;
 	gp_env	   *env;
@@ -102,17 +102,12 @@ gnngp_matrix_split(PG_FUNCTION_ARGS)
 	part = gp_alloc_array(env, all.rows * Min((int64) width, all.cols), size);
 	for (gp_band band = gp_band_first(all.cols, width); band.count > 0; gp_band_next(&band))
 	{
-		Datum		columns;
-
-		CHECK_FOR_INTERRUPTS();
 		for (int64 i = 0; i < all.rows; i++)
 			memcpy(part + i * band.count * size,
 				   (char *) all.data + (i * all.cols + band.first) * size, band.count * size);
-		columns = gnngp_matrix_write(&table.ids,
-									 gp_matrix_wrap(part, all.rows, band.count, all.type));
 		gnngp_emit(result, gnngp_cell(Int32GetDatum((int32) (band.first / width))),
-				   gnngp_cell(columns));
-		pfree(DatumGetPointer(columns));
+				   gnngp_cell(gnngp_matrix_write(&table.ids, gp_matrix_wrap(part, all.rows, band.count,
+																			all.type))));
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

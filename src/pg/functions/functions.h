@@ -36,22 +36,4 @@ extern void gnngp_check_nugget(double nugget);
 extern int32 gnngp_count_argument(FunctionCallInfo fcinfo, int argno, const char *name,
 								  const char *hint);
 
-/* ---- classes of a node in order (predict/rank_classes.c) ---- */
-
-typedef struct gnngp_ranked_class
-{
-	double		logit;
-	double		share;			/* of the class among the labels */
-	double		probability;
-	int32		class;
-} gnngp_ranked_class;
-
-/*
- * Ranks n classes by their means, as floats, which a fit stores; with prior by their shares.  The
- * most probable comes first, then that of the largest share, then by class.
- */
-extern void gnngp_rank_classes(gp_env *env, const gp_calibrator *calibrator, int32 n,
-							   const double *mean, double variance, const double *share, bool prior,
-							   gnngp_ranked_class *rank);
-
 #endif							/* GNNGP_FUNCTIONS_H */

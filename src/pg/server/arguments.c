@@ -4,10 +4,17 @@
 #include "postgres.h"
 
 #include "arguments.h"
+#include "catalog/pg_type_d.h"
+#include "compat.h"
 #include "core/formula/formula.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "raise.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
+#include "utils/typcache.h"
 
 #define MOST_COLUMNS 16			/* of a set of rows */
 
@@ -117,11 +124,18 @@ gnngp_cell_text(const char *text)
 	return text ? gnngp_cell(CStringGetTextDatum(text)) : GNNGP_CELL_NULL;
 }
 
-ReturnSetInfo *
+gnngp_result *
 gnngp_rows_start(FunctionCallInfo fcinfo)
 {
+	gnngp_result *result = palloc(sizeof(gnngp_result));
+	const ReturnSetInfo *set = (const ReturnSetInfo *) fcinfo->resultinfo;
+
 	InitMaterializedSRF(fcinfo, 0);
-	return (ReturnSetInfo *) fcinfo->resultinfo;
+	*result = (gnngp_result) {
+		.store = set->setResult,.desc = set->setDesc,
+		.row = AllocSetContextCreate(CurrentMemoryContext, "gnngp row", ALLOCSET_DEFAULT_SIZES)
+	};
+	return result;
 }
 
 /* The values and NULLs of a row, which the SQL of another version may declare otherwise. */
@@ -138,14 +152,53 @@ split_cells(TupleDesc desc, int n, const NullableDatum *cell, Datum *values, boo
 }
 
 void
-gnngp_emit_row(ReturnSetInfo *result, int n, const NullableDatum *cell)
+gnngp_emit_row(gnngp_result *result, int n, const NullableDatum *cell)
 {
 	Datum		values[MOST_COLUMNS];
 	bool		nulls[MOST_COLUMNS];
 
 	Assert(n <= MOST_COLUMNS);
-	split_cells(result->setDesc, n, cell, values, nulls);
-	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	CHECK_FOR_INTERRUPTS();
+	split_cells(result->desc, n, cell, values, nulls);
+	if (result->sort)
+	{
+		ExecForceStoreMinimalTuple(gnngp_minimal_tuple(result->desc, values, nulls), result->slot,
+								   true);
+		tuplesort_puttupleslot(result->sort, result->slot);
+		ExecClearTuple(result->slot);
+	}
+	else
+		tuplestore_putvalues(result->store, result->desc, values, nulls);
+	MemoryContextSwitchTo(result->caller);
+	MemoryContextReset(result->row);
+}
+
+void
+gnngp_rows_sort(gnngp_result *result, AttrNumber *column, int n)
+{
+	Oid		   *greater = palloc(sizeof(Oid) * n);
+
+	for (int i = 0; i < n; i++)
+		greater[i] = lookup_type_cache(FLOAT8OID, TYPECACHE_GT_OPR)->gt_opr;
+	result->sort = tuplesort_begin_heap(result->desc, n, column, greater,
+										palloc0(sizeof(Oid) * n), palloc0(sizeof(bool) * n),
+										work_mem, NULL, TUPLESORT_NONE);
+	result->slot = MakeSingleTupleTableSlot(result->desc, &TTSOpsMinimalTuple);
+}
+
+void
+gnngp_rows_end_sort(gnngp_result *result)
+{
+	if (result->sort == NULL)
+		return;
+	tuplesort_performsort(result->sort);
+	while (tuplesort_gettupleslot(result->sort, true, false, result->slot, NULL))
+	{
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_puttupleslot(result->store, result->slot);
+	}
+	ExecDropSingleTupleTableSlot(result->slot);
+	tuplesort_end(result->sort);
 }
 
 Datum

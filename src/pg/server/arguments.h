@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
+#include "utils/memutils.h"
 
 #define GNNGP_KERNEL_AUTO "auto"
 
@@ -63,14 +64,29 @@ extern NullableDatum gnngp_cell_text(const char *text);
 
 #define GNNGP_CELL_NULL ((NullableDatum) {0, true})
 
-/* Starts the set of rows that a call returns. */
-extern ReturnSetInfo *gnngp_rows_start(FunctionCallInfo fcinfo);
+/* The set of rows that a call returns, and where one of them is made. */
+typedef struct gnngp_result
+{
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	MemoryContext row;			/* reset after each */
+	MemoryContext caller;
+	struct Tuplesortstate *sort;	/* until they are sorted; NULL: they come as they are emitted */
+	struct TupleTableSlot *slot;
+} gnngp_result;
 
-/* Appends a row of these cells to it. */
+extern gnngp_result *gnngp_rows_start(FunctionCallInfo fcinfo);
+
+/* Makes these cells, in a memory context of one row, and appends them; serves interrupts. */
 #define gnngp_emit(result, ...) \
-	gnngp_emit_row(result, lengthof(((NullableDatum[]) {__VA_ARGS__})), \
-				   (const NullableDatum[]) {__VA_ARGS__})
-extern void gnngp_emit_row(ReturnSetInfo *result, int n, const NullableDatum *cell);
+	((result)->caller = MemoryContextSwitchTo((result)->row), \
+	 gnngp_emit_row(result, lengthof(((NullableDatum[]) {__VA_ARGS__})), \
+					(const NullableDatum[]) {__VA_ARGS__}))
+extern void gnngp_emit_row(gnngp_result *result, int n, const NullableDatum *cell);
+
+/* Sorts them by so many columns of double precision, the largest first; the second ends it. */
+extern void gnngp_rows_sort(gnngp_result *result, AttrNumber *column, int n);
+extern void gnngp_rows_end_sort(gnngp_result *result);
 
 /* The one row that a call returns. */
 #define gnngp_row(fcinfo, ...) \

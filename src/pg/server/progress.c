@@ -156,7 +156,7 @@ PG_FUNCTION_INFO_V1(gnngp_progress_rows);
 Datum
 gnngp_progress_rows(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 
 	for (int i = 1; i <= pgstat_fetch_stat_numbackends(); i++)
 	{

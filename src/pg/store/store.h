@@ -107,6 +107,41 @@ extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, 
  * task. */
 extern gnngp_task_state *gnngp_facts_read(gp_env *env, const gnngp_model *model);
 
+/*
+ * ---- classes of a node in order ----
+ *
+ * The most probable comes first, then that of the largest share, then by class.
+ */
+typedef struct gnngp_class_order
+{
+	gp_calibrator calibrator;
+	const double *share;		/* of each class among the labels */
+	int32		n;
+	uint16	   *rank_of;		/* of each class, by falling share, then class */
+	uint16	   *class_at;		/* the class of each such rank */
+	uint64	   *key;			/* what the classes of a node are sorted by */
+	double	   *logit;			/* of each class, for the node at hand */
+	double		log_partition;	/* log sum exp(logit) */
+	bool		prior;
+} gnngp_class_order;
+
+extern gnngp_class_order gnngp_class_order_open(gp_calibrator calibrator, int32 n,
+												const double *share);
+
+/* Orders by the means of a node, as floats, which a fit stores; with prior by their shares. */
+extern void gnngp_order_classes(gnngp_class_order *o, const double *mean, double variance,
+								bool prior);
+
+/* The k-th class of the node that was ordered last. */
+static inline uint16
+gnngp_class_at(const gnngp_class_order *o, int32 k)
+{
+	return o->class_at[o->key[k] & 0xffff];
+}
+
+/* The probability of a class of that node. */
+extern double gnngp_class_probability(const gnngp_class_order *o, int32 class);
+
 /* Unpacks row i of a block. */
 extern void gnngp_block_row(const gnngp_block *block, int32 i, gnngp_node_row *row);
 

@@ -30,11 +30,8 @@
 #define ROW_LABELLED 1			/* flags of a row */
 #define ROW_PRIOR 2
 
-/* One class of a node as a sortable number: falling logit, then falling share, then class. */
-typedef uint64 ranked_class;
-
-#define ST_SORT sort_classes
-#define ST_ELEMENT_TYPE ranked_class
+#define ST_SORT sort_keys
+#define ST_ELEMENT_TYPE uint64
 #define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
 #define ST_SCOPE static
 #define ST_DEFINE
@@ -57,13 +54,75 @@ row_bytes(int32 nclasses, bool has_targets)
 		(has_targets ? sizeof(double) : 0);
 }
 
+/* ---- classes in order ---- */
+
+static int
+compare_shares(const void *a, const void *b, void *arg)
+{
+	const double *share = arg;
+	uint16		x = *(const uint16 *) a;
+	uint16		y = *(const uint16 *) b;
+
+	if (share[x] != share[y])
+		return share[x] > share[y] ? -1 : 1;
+	return (int) x - (int) y;
+}
+
+gnngp_class_order
+gnngp_class_order_open(gp_calibrator calibrator, int32 n, const double *share)
+{
+	gnngp_class_order o = {.calibrator = calibrator,.share = share,.n = n,
+						   .rank_of = palloc(sizeof(uint16) * Max(n, 1)),
+						   .class_at = palloc(sizeof(uint16) * Max(n, 1)),
+						   .key = palloc(sizeof(uint64) * Max(n, 1)),
+						   .logit = palloc(sizeof(double) * Max(n, 1))};
+
+	for (int32 c = 0; c < n; c++)
+		o.class_at[c] = (uint16) c;
+	gnngp_sort(o.class_at, n, sizeof(uint16), compare_shares, unconstify(double *, share));
+	for (int32 c = 0; c < n; c++)
+		o.rank_of[o.class_at[c]] = (uint16) c;
+	return o;
+}
+
+void
+gnngp_order_classes(gnngp_class_order *o, const double *mean, double variance, bool prior)
+{
+	double		top = -INFINITY;
+	double		sum = 0;
+
+	for (int32 c = 0; c < o->n; c++)
+	{
+		double		logit = gp_logit(&o->calibrator, c, (float) mean[c] + 0.0f, variance);
+		uint64		bits;
+
+		/* The bits of a logit as a number that falls when it grows; -0 and 0 are equal */
+		o->logit[c] = logit;
+		logit += 0.0;
+		memcpy(&bits, &logit, sizeof(bits));
+		bits = ((bits >> 63) ? bits : ~bits & PG_INT64_MAX) & ~UINT64CONST(0xffff);
+		o->key[c] = (prior ? 0 : bits) | o->rank_of[c];
+		top = Max(top, o->logit[c]);
+	}
+	sort_keys(o->key, o->n);
+	for (int32 k = 0; k < o->n; k++)
+		sum += exp(o->logit[gnngp_class_at(o, k)] - top);
+	o->log_partition = top + log(sum);
+	o->prior = prior;
+}
+
+double
+gnngp_class_probability(const gnngp_class_order *o, int32 class)
+{
+	return o->prior ? o->share[class] : exp(o->logit[class] - o->log_partition);
+}
+
 /* ---- writing ---- */
 
 /* What is packed of which nodes. */
 typedef struct writer
 {
 	const gnngp_data *data;
-	const gp_posterior *posterior;
 	const gnngp_ids *ids;		/* of the nodes */
 	int64		nlabelled;		/* of these */
 	const bool *is_prior;		/* NULL: none */
@@ -74,11 +133,7 @@ typedef struct writer
 	int32		nclasses;
 	size_t		stride;
 	int64		labelled;		/* labelled nodes before the next row */
-	double	   *share;			/* of each class among the labels */
-	uint16	   *rank_of;		/* of each class, by falling share, then class */
-	uint16	   *class_at;		/* the class of each rank */
-	ranked_class *ranked;
-	double	   *logit;
+	gnngp_class_order order;
 } writer;
 
 static int64
@@ -98,42 +153,22 @@ bytes_of(void *state, int64 i)
 	return w->stride + gnngp_text_bytes(w->ids, node_of(state, i));
 }
 
-/* Sorts the classes of a node into the row and gives log sum exp(logit). */
-static double
-pack_classes(writer *w, int64 i, bool prior, char *scores)
+/* Packs the scores of a node and the numbers of their classes, best first. */
+static void
+pack_classes(writer *w, const double *mean, char *scores)
 {
 	int32		n = w->nclasses;
-	const double *mean = w->mean + i * n;
-	char	   *order = scores + (size_t) n * sizeof(float);
-	double		top = -INFINITY;
-	double		sum = 0;
+	char	   *numbers = scores + (size_t) n * sizeof(float);
 
-	for (int32 c = 0; c < n; c++)
-	{
-		double		logit = gp_logit(&w->posterior->calibrator, c, (float) mean[c] + 0.0f,
-									 w->variance[i]);
-		uint64		bits;
-
-		/* The bits of a logit as a number that falls when it grows; -0 and 0 are equal */
-		w->logit[c] = logit;
-		logit += 0.0;
-		memcpy(&bits, &logit, sizeof(bits));
-		bits = ((bits >> 63) ? bits : ~bits & PG_INT64_MAX) & ~UINT64CONST(0xffff);
-		w->ranked[c] = (prior ? 0 : bits) | w->rank_of[c];
-		top = Max(top, w->logit[c]);
-	}
-	sort_classes(w->ranked, n);
 	for (int32 k = 0; k < n; k++)
 	{
-		uint16		class = w->class_at[w->ranked[k] & 0xffff];
+		uint16		class = gnngp_class_at(&w->order, k);
 
 		gnngp_put_float4(scores + (size_t) k * sizeof(float), (float) mean[class] + 0.0f);
-		gnngp_put16(order + (size_t) k * sizeof(uint16), class);
-		sum += exp(w->logit[class] - top);
+		gnngp_put16(numbers + (size_t) k * sizeof(uint16), class);
 	}
 	if (n % 2)
-		gnngp_put16(order + (size_t) n * sizeof(uint16), 0);
-	return top + log(sum);
+		gnngp_put16(numbers + (size_t) n * sizeof(uint16), 0);
 }
 
 static void
@@ -141,7 +176,7 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 {
 	writer	   *w = state;
 	const gnngp_data *data = w->data;
-	const gp_calibrator *calibrator = &w->posterior->calibrator;
+	const gp_calibrator *calibrator = &w->order.calibrator;
 	char	   *p = block + ROWS_HEADER;
 	char	   *texts;
 	size_t		text_end = 0;
@@ -150,7 +185,7 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
 	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);
 	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
-		gnngp_put_float8(p, w->share[c]);
+		gnngp_put_float8(p, w->order.share[c]);
 	if (w->nclasses > 0)
 	{
 		gnngp_put_float8(p, calibrator->delta);
@@ -167,60 +202,29 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		int64		node = node_of(w, i);
 		bool		labelled = w->labelled < w->nlabelled && data->labelled[w->labelled] == node;
 		bool		prior = w->is_prior != NULL && w->is_prior[node];
-		bool		finite = isfinite(w->variance[i]) && (w->nclasses > 0 || isfinite(w->mean[i]));
+		const double *mean = w->mean + i * Max(w->nclasses, 1);
+		bool		finite = isfinite(w->variance[i]) && (w->nclasses > 0 || isfinite(mean[0]));
 
 		w->labelled += labelled;
 		/* What overflowed must not be read as a prediction. */
 		for (int32 c = 0; c < w->nclasses && finite; c++)
-			finite = isfinite((float) w->mean[i * w->nclasses + c]);
+			finite = isfinite((float) mean[c]);
 		if (!finite)
 			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Rescale the features or the target.",
 						"the posterior of node %s is not finite", gnngp_id_text(w->ids, node));
 		gnngp_pack_id(w->ids, node, p, texts, &text_end);
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
 		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
-		gnngp_put_float8(p + AT_VALUE, w->nclasses == 0 ? w->mean[i] :
-						 pack_classes(w, i, prior, p + AT_SCORES));
+		if (w->nclasses > 0)
+		{
+			gnngp_order_classes(&w->order, mean, w->variance[i], prior);
+			pack_classes(w, mean, p + AT_SCORES);
+		}
+		gnngp_put_float8(p + AT_VALUE, w->nclasses > 0 ? w->order.log_partition : mean[0]);
 		if (w->has_targets)
 			gnngp_put_float8(p + w->stride - sizeof(double),
 							 w->nclasses > 0 ? (double) data->label[i] : data->target[i]);
 	}
-}
-
-/* Orders classes by falling share, then class. */
-static int
-compare_shares(const void *a, const void *b, void *arg)
-{
-	const double *share = arg;
-	uint16		x = *(const uint16 *) a;
-	uint16		y = *(const uint16 *) b;
-
-	if (share[x] != share[y])
-		return share[x] > share[y] ? -1 : 1;
-	return (int) x - (int) y;
-}
-
-/* Counts the classes among the labels, and orders them by that: ties of scores follow it. */
-static void
-order_classes(writer *w)
-{
-	int32		n = w->nclasses;
-
-	w->share = palloc0(sizeof(double) * n);
-	w->rank_of = palloc0(sizeof(uint16) * n);
-	w->class_at = palloc0(sizeof(uint16) * n);
-	w->ranked = palloc0(sizeof(ranked_class) * n);
-	w->logit = palloc0(sizeof(double) * n);
-	for (int64 k = 0; k < w->data->nlabelled; k++)
-		w->share[w->data->label[k]] += 1;
-	for (int32 c = 0; c < n; c++)
-	{
-		w->share[c] /= w->data->nlabelled;
-		w->class_at[c] = (uint16) c;
-	}
-	gnngp_sort(w->class_at, n, sizeof(uint16), compare_shares, w->share);
-	for (int32 c = 0; c < n; c++)
-		w->rank_of[w->class_at[c]] = (uint16) c;
 }
 
 /* ---- reading ---- */
@@ -324,11 +328,12 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	int64		first = data->rows ? data->nlabelled : 0;	/* behind a task's labelled rows */
 	int32		nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
 	writer		w = {
-		.data = data,.posterior = posterior,.nclasses = nclasses,
+		.data = data,.nclasses = nclasses,
 		.ids = &data->ids,.nlabelled = data->nlabelled - first,
 		.mean = posterior->mean + first * Max(nclasses, 1),.variance = posterior->variance + first,
 		.is_prior = posterior->is_prior ? posterior->is_prior + first : NULL,
-		.stride = row_bytes(nclasses, false)
+		.stride = row_bytes(nclasses, false),
+		.order = gnngp_class_order_open(posterior->calibrator, nclasses, posterior->prior_share)
 	};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER + (size_t) w.nclasses * sizeof(double) + calibrator_bytes(w.nclasses),
@@ -336,8 +341,6 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	};
 
 	gnngp_spi_connect();
-	if (w.nclasses > 0)
-		order_classes(&w);
 	(void) gnngp_rows_write(&nodes, w.ids, &packer);
 	/* The labelled rows: of a task, where an entity may have many, by ids of their own */
 	w.ids = data->rows ? &data->rows->label_ids : &data->ids;

@@ -195,7 +195,7 @@ PG_FUNCTION_INFO_V1(gnngp_factor_rows);
 Datum
 gnngp_factor_rows(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	Size		bytes = ARR_OVERHEAD_NONULLS(1) + factor.cols * sizeof(float);
 	ArrayType  *array = palloc0(bytes);
@@ -207,7 +207,6 @@ gnngp_factor_rows(PG_FUNCTION_ARGS)
 	ARR_LBOUND(array)[0] = 1;
 	for (int64 i = 0; i < factor.ids.n; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		gnngp_value_row(factor.value, i, factor.cols, (float *) gnngp_array_data(array));
 		gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
 				   gnngp_cell(PointerGetDatum(array)));

@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(gnngp_device);
 Datum
 gnngp_device(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_device  *device = gp_device_cpu(env, 1);
 	const gnngp_gpus *gpus;

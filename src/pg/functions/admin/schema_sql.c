@@ -343,7 +343,7 @@ PG_FUNCTION_INFO_V1(gnngp_relations);
 Datum
 gnngp_relations(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = tables_argument(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_schema_use use;
@@ -365,10 +365,10 @@ gnngp_relations(PG_FUNCTION_ARGS)
 }
 
 static void
-emit_column(void *arg, Oid table, const char *column, const char *encoding, int width,
+emit_column(void *result, Oid table, const char *column, const char *encoding, int width,
 			const char *note)
 {
-	gnngp_emit(arg, gnngp_cell(ObjectIdGetDatum(table)), name_cell(column),
+	gnngp_emit((gnngp_result *) result, gnngp_cell(ObjectIdGetDatum(table)), name_cell(column),
 			   gnngp_cell_text(encoding), gnngp_cell(Int32GetDatum(width)),
 			   gnngp_cell_text(note && note[0] != '\0' ? note : NULL));
 }
@@ -410,7 +410,7 @@ PG_FUNCTION_INFO_V1(gnngp_columns);
 Datum
 gnngp_columns(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
@@ -425,7 +425,7 @@ gnngp_columns(PG_FUNCTION_ARGS)
 /* What the rows of gp_task_rows are emitted by. */
 typedef struct task_rows
 {
-	ReturnSetInfo *result;
+	gnngp_result *result;
 	gnngp_id_type type;
 } task_rows;
 

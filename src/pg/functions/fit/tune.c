@@ -122,7 +122,7 @@ Datum
 gnngp_tune(PG_FUNCTION_ARGS)
 {
 	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	gnngp_candidate *candidates = NULL;

@@ -15,7 +15,7 @@ typedef struct held_rows
 	gp_env	   *env;
 	gp_link_held held;
 	gnngp_stored_ids ids;
-	ReturnSetInfo *result;
+	gnngp_result *result;
 } held_rows;
 
 /* Looks up the model, whose links a grant of it does not give away. */
@@ -34,26 +34,19 @@ open_held(held_rows *h, FunctionCallInfo fcinfo)
 static void
 emit_pairs(const held_rows *h, gnngp_id_type *type, const gnngp_given_ids *given)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-
 	for (int64 e = 0; e < h->held.n; e++)
 	{
 		const gp_link_row *row = &h->held.row[e];
 		gnngp_id	src = gnngp_stored_id(&h->ids, row->src);
 		gnngp_id	dst = gnngp_stored_id(&h->ids, row->dst);
 
-		CHECK_FOR_INTERRUPTS();
-		if (!gnngp_given_ids_have(given, &src) && !gnngp_given_ids_have(given, &dst))
-			continue;
-		gnngp_emit(h->result, gnngp_cell(gnngp_id_type_datum(type, &src)),
-				   gnngp_cell(gnngp_id_type_datum(type, &dst)),
-				   gnngp_cell(BoolGetDatum(h->held.linked[e])), gnngp_cell_float(row->score),
-				   gnngp_cell_float(row->variance), gnngp_cell_float(row->probability));
-		MemoryContextReset(context);
+		gnngp_poll(e);
+		if (gnngp_given_ids_have(given, &src) || gnngp_given_ids_have(given, &dst))
+			gnngp_emit(h->result, gnngp_cell(gnngp_id_type_datum(type, &src)),
+					   gnngp_cell(gnngp_id_type_datum(type, &dst)),
+					   gnngp_cell(BoolGetDatum(h->held.linked[e])), gnngp_cell_float(row->score),
+					   gnngp_cell_float(row->variance), gnngp_cell_float(row->probability));
 	}
-	MemoryContextSwitchTo(old);
 }
 
 PG_FUNCTION_INFO_V1(gnngp_heldout_links);

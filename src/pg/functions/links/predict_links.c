@@ -26,47 +26,25 @@ typedef struct link_predict
 	gnngp_model *model;			/* with the ids of the link part */
 	gnngp_id_type id_type;
 	gnngp_open_links *open;
-	ReturnSetInfo *result;
-	MemoryContext row_context;	/* ids that are made for one row */
+	gnngp_result *result;
 } link_predict;
 
-/* Looks up the model. */
+/* Prepares the rows, and looks up the model. */
 static void
-open_model(FunctionCallInfo fcinfo, link_predict *p)
+open_call(FunctionCallInfo fcinfo, link_predict *p)
 {
 	memset(p, 0, sizeof(*p));
-	p->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
-}
-
-/* Prepares the result. */
-static void
-open_result(FunctionCallInfo fcinfo, link_predict *p)
-{
 	p->result = gnngp_rows_start(fcinfo);
-	p->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
-										   ALLOCSET_DEFAULT_SIZES);
-}
-
-/* Opens the link part for so many nodes or pairs, and prepares the result. */
-static void
-open_links(FunctionCallInfo fcinfo, link_predict *p, int64 asked)
-{
-	open_result(fcinfo, p);
-	p->open = gnngp_links_open(p->model, asked <= BRIEF);
+	p->model = gnngp_link_view(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false));
 }
 
 static void
 emit_pair(link_predict *p, const gnngp_id *src, const gnngp_id *dst, double score, double variance,
 		  double probability)
 {
-	MemoryContext old = MemoryContextSwitchTo(p->row_context);
-
-	CHECK_FOR_INTERRUPTS();
 	gnngp_emit(p->result, gnngp_cell(gnngp_id_type_datum(&p->id_type, src)),
 			   gnngp_cell(gnngp_id_type_datum(&p->id_type, dst)), gnngp_cell_float(score),
 			   gnngp_cell_float(variance), gnngp_cell_float(probability));
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(p->row_context);
 }
 
 /* Emits a row of the core. */
@@ -129,7 +107,7 @@ emit_kept_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_p
 	}
 	gnngp_sort(t->order, left, sizeof(gp_scored), gp_compare_scored, NULL);
 	for (int32 e = 0; e < left; e++)
-		{
+	{
 		const gnngp_kept_pair *best = &pair[t->order[e].place];
 
 		emit_pair(t->p, id, &best->id, best->score, best->variance, best->probability);
@@ -307,11 +285,10 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 		among = gnngp_given_list_argument(p->model, fcinfo, ARG_AMONG, "among");
 	if (among.all && candidates == GP_CANDIDATES_AUTO && k <= p->model->link.settings.keep)
 	{
-		open_result(fcinfo, p);
 		answer_from_kept(p, given, k);
 		return;
 	}
-	open_links(fcinfo, p, given->all ? PG_INT64_MAX : given->n);
+	p->open = gnngp_links_open(p->model, !given->all && given->n <= BRIEF);
 	node = choose_nodes(p, given, &n);
 	if (!among.all)
 		other = choose_nodes(p, &among, &others);
@@ -340,7 +317,7 @@ gnngp_predict_links(PG_FUNCTION_ARGS)
 	gnngp_given_ids given;
 	int			guc_level = gnngp_output_level();
 
-	open_model(fcinfo, &p);
+	open_call(fcinfo, &p);
 	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	predict_links(fcinfo, &p, &given);
 	AtEOXact_GUC(false, guc_level);
@@ -381,7 +358,7 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	gp_link_row *row;
 	int			guc_level = gnngp_output_level();
 
-	open_model(fcinfo, &p);
+	open_call(fcinfo, &p);
 	gnngp_require_argument(fcinfo, 1, "src");
 	gnngp_require_argument(fcinfo, 2, "dst");
 	src = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
@@ -391,7 +368,7 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 					"Each element of src is paired with the element of dst at its place.",
 					"src and dst have different lengths: %lld and %lld", (long long) src.n,
 					(long long) dst.n);
-	open_links(fcinfo, &p, src.n);
+	p.open = gnngp_links_open(p.model, src.n <= BRIEF);
 	source = find_nodes(&p, &src, "src");
 	other = find_nodes(&p, &dst, "dst");
 	for (int64_t i = 0; i < src.n; i++)
@@ -421,13 +398,12 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	int32	   *node;
 	float4	   *numbers;
 	Datum	   *elements;
-	MemoryContext old;
 	int			width;
 	int64		n;
 
-	open_model(fcinfo, &p);
+	open_call(fcinfo, &p);
 	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
-	open_links(fcinfo, &p, given.all ? PG_INT64_MAX : given.n);
+	p.open = gnngp_links_open(p.model, !given.all && given.n <= BRIEF);
 	width = gp_links_embedding_width(p.open->links);
 	if (width == 0)
 		ereport(ERROR,
@@ -438,20 +414,16 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	node = choose_nodes(&p, &given, &n);
 	numbers = palloc(sizeof(float4) * width);
 	elements = palloc(sizeof(Datum) * width);
-	old = MemoryContextSwitchTo(p.row_context);
 	for (int64 i = 0; i < n; i++)
 	{
 		gnngp_id	id = gnngp_stored_id(&p.open->ids, node[i]);
 
-		CHECK_FOR_INTERRUPTS();
 		gp_links_embedding(p.open->links, node[i], numbers);
 		for (int d = 0; d < width; d++)
 			elements[d] = Float4GetDatum(numbers[d]);
 		gnngp_emit(p.result, gnngp_cell(gnngp_id_type_datum(&p.id_type, &id)),
 				   gnngp_cell(gnngp_make_array(elements, width, FLOAT4OID)));
-		MemoryContextReset(p.row_context);
 	}
-	MemoryContextSwitchTo(old);
 	gp_free(p.open->env, node);
 	gnngp_links_close(p.open);
 	AtEOXact_GUC(false, guc_level);

@@ -44,7 +44,7 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 
 	if (!PG_ARGISNULL(ARG_CLASS))
 		return gnngp_class_number(c->model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
-	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a, 0);
+	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a);
 }
 
 /* Emits the row of a part: of a label, or of a block of columns of a task. */
@@ -92,7 +92,6 @@ emit_parts(gnngp_live_call *c, score_part *parts, int64 n, int64 k, double score
 	gnngp_sort(parts, n, sizeof(score_part), compare_parts, NULL);
 	for (int64 i = 0; i < Min(n, k); i++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		emit_part(c, parts[i], class);
 		score -= parts[i].share;
 	}
@@ -319,11 +318,8 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 							   (unsigned long) left, (long long) left),
 				 errdetail("Each edge is removed in turn, and all nodes nearby are evaluated again. The heaviest edges come first.")));
 	for (int64 e = 0; e < n; e++)
-	{
-		CHECK_FOR_INTERRUPTS();
 		gnngp_emit(c.result, node_cell(&c, some, edge[e].src), node_cell(&c, some, edge[e].dst),
 				   gnngp_cell_float(edge[e].effect));
-	}
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }
@@ -366,13 +362,7 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 			choice = gp_live_next(gnngp_live_call_device(&c), &q, k);
 	}
 	for (int64 i = 0; i < choice.n; i++)
-	{
-		gnngp_id	id = gnngp_ids_at(&some->ids, choice.node[i]);
-
-		CHECK_FOR_INTERRUPTS();
-		gnngp_emit(c.result, gnngp_cell(gnngp_id_type_datum(&c.id_type, &id)),
-				   gnngp_cell_float(choice.gain[i]));
-	}
+		gnngp_emit(c.result, node_cell(&c, some, choice.node[i]), gnngp_cell_float(choice.gain[i]));
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }

@@ -15,7 +15,7 @@
 typedef struct gnngp_live_call
 {
 	FunctionCallInfo fcinfo;
-	ReturnSetInfo *result;
+	gnngp_result *result;
 	int			guc_level;		/* on which output settings are pinned */
 	gnngp_model *model;
 	gnngp_live *live;
@@ -57,8 +57,8 @@ extern gp_live_question gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbour
 /* The device to compute on. */
 extern gp_device *gnngp_live_call_device(const gnngp_live_call *c);
 
-/* predict_live.c: the most probable class of a node, as gp_predict_live tells it. */
-extern int32 gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i);
+/* predict_live.c: the most probable class of the first node, as gp_predict_live tells it. */
+extern int32 gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a);
 
 /* Ends a call that went well. */
 extern void gnngp_live_call_close(gnngp_live_call *c);

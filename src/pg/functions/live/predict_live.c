@@ -168,59 +168,57 @@ ask(gnngp_live_call *c)
 
 /* ---- rows ---- */
 
-static void
-rank_classes(const gnngp_live_call *c, const gp_live_answer *a, int64 i, gnngp_ranked_class *rank)
+static gnngp_class_order
+order_open(const gnngp_live_call *c, const gp_live_answer *a)
 {
-	gp_calibrator calibrator = gp_live_calibrator(c->live->state);
+	const gp_live_state *state = c->live->state;
 
-	gnngp_rank_classes(c->env, &calibrator, a->columns, a->mean + i * a->columns,
-					   a->variance[i], gp_live_shares(c->live->state),
-					   a->is_prior && a->is_prior[i], rank);
+	return c->model->classes == 0 ? (gnngp_class_order) {0} :
+		gnngp_class_order_open(gp_live_calibrator(state), a->columns, gp_live_shares(state));
+}
+
+/* Orders the classes of node i of an answer. */
+static void
+order_classes(gnngp_class_order *order, const gp_live_answer *a, int64 i)
+{
+	gnngp_order_classes(order, a->mean + i * a->columns, a->variance[i],
+						a->is_prior && a->is_prior[i]);
 }
 
 int32
-gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a, int64 i)
+gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a)
 {
-	gnngp_ranked_class *rank = palloc(sizeof(gnngp_ranked_class) * Max(a->columns, 1));
-	int32		best;
+	gnngp_class_order order = order_open(c, a);
 
-	rank_classes(c, a, i, rank);
-	best = rank[0].class;
-	pfree(rank);
-	return best;
+	order_classes(&order, a, 0);
+	return gnngp_class_at(&order, 0);
 }
 
 static void
 emit_rows(gnngp_live_call *c, const gp_live_answer *a)
 {
-	gnngp_ranked_class *rank = palloc(sizeof(gnngp_ranked_class) * Max(a->columns, 1));
-	Datum	   *class = palloc(sizeof(Datum) * Max(c->model->class_labels.n, 1));
-	MemoryContext row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
-													  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
+	bool		values_only = c->model->classes == 0;
+	gnngp_class_order order = order_open(c, a);
 
-	for (int k = 0; k < c->model->class_labels.n; k++)
-		class[k] = CStringGetTextDatum(c->model->class_labels.text[k]);
-	old = MemoryContextSwitchTo(row_context);
 	for (int64 i = 0; i < a->n; i++)
 	{
 		NullableDatum node = gnngp_cell(gnngp_id_type_datum(&c->id_type, &c->nodes.id[i]));
 		NullableDatum variance = gnngp_cell_float(a->variance[i]);
-		bool		values_only = c->model->classes == 0;
 
-		CHECK_FOR_INTERRUPTS();
 		if (values_only)
 			gnngp_emit(c->result, node, GNNGP_CELL_NULL, gnngp_cell_float(a->mean[i]), variance,
 					   GNNGP_CELL_NULL);
 		else
-			rank_classes(c, a, i, rank);
+			order_classes(&order, a, i);
 		for (int32 k = 0; !values_only && k < Min(c->top, a->columns); k++)
-			gnngp_emit(c->result, node, gnngp_cell(class[rank[k].class]),
-					   gnngp_cell_float(a->mean[i * a->columns + rank[k].class]), variance,
-					   gnngp_cell_float(rank[k].probability));
-		MemoryContextReset(row_context);
+		{
+			uint16		class = gnngp_class_at(&order, k);
+
+			gnngp_emit(c->result, node, gnngp_cell_text(c->model->class_labels.text[class]),
+					   gnngp_cell_float(a->mean[i * a->columns + class]), variance,
+					   gnngp_cell_float(gnngp_class_probability(&order, class)));
+		}
 	}
-	MemoryContextSwitchTo(old);
 }
 
 /* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values, as_of) */

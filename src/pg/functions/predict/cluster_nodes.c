@@ -54,28 +54,19 @@ compute_clusters(gnngp_computation *compute, void *arg)
 
 /* Clusters, and emits a row for each node that is asked for. */
 static void
-emit_clusters(ReturnSetInfo *result, cluster_call *call, gnngp_id_type *type,
+emit_clusters(gnngp_result *result, cluster_call *call, gnngp_id_type *type,
 			  const gnngp_given_ids *given)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp clusters",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old;
-
 	gnngp_compute(call->env, 0, false, compute_clusters, call);
-	old = MemoryContextSwitchTo(context);
 	for (int64 i = 0; i < call->clustering->nodes; i++)
 	{
 		gnngp_id	id = gnngp_ids_at(&call->data->ids, i);
 
-		CHECK_FOR_INTERRUPTS();
-		if (!gnngp_given_ids_have(given, &id))
-			continue;
-		gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(type, &id)),
-				   gnngp_cell(Int32GetDatum(call->clustering->cluster[i])));
-		MemoryContextReset(context);
+		gnngp_poll(i);
+		if (gnngp_given_ids_have(given, &id))
+			gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(type, &id)),
+					   gnngp_cell(Int32GetDatum(call->clustering->cluster[i])));
 	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
 }
 
 /* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
@@ -83,7 +74,7 @@ PG_FUNCTION_INFO_V1(gnngp_cluster);
 Datum
 gnngp_cluster(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	bool		some = PG_NARGS() == 5;
 	int			first = some ? 2 : 1;	/* of the arguments after graph and nodes */
 	gnngp_fit_settings settings = gnngp_fit_settings_default();

@@ -94,7 +94,7 @@ PG_FUNCTION_INFO_V1(gnngp_backtest);
 Datum
 gnngp_backtest(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "task"), false);
 	forward		f;
 	int32		blocks = 0;
@@ -135,7 +135,7 @@ enum evaluate_argument
 };
 
 static void
-emit_figure(ReturnSetInfo *result, const char *name, double value)
+emit_figure(gnngp_result *result, const char *name, double value)
 {
 	gnngp_emit(result, gnngp_cell_text(name), gnngp_cell_float(value));
 }
@@ -230,7 +230,7 @@ rarer_class(const gnngp_model *model, const gnngp_figures *figures)
  * probable labels, or as many as it has, and at a threshold.  Labels are the owner's.
  */
 static void
-emit_ranking(FunctionCallInfo fcinfo, ReturnSetInfo *result, const gnngp_model *model,
+emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *model,
 			 const gnngp_figures *figures)
 {
 	bool		named = !PG_ARGISNULL(ARG_CLASS);
@@ -259,7 +259,6 @@ emit_ranking(FunctionCallInfo fcinfo, ReturnSetInfo *result, const gnngp_model *
 		rarer_class(model, figures);
 	if (r.class < 0)
 		return;
-	rows.row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp ranking", ALLOCSET_DEFAULT_SIZES);
 	r.label = palloc_extended(sizeof(ranked_label) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
 	gnngp_node_rows_all(&rows, "loo", add_label);
 	gnngp_sort(r.label, r.n, sizeof(ranked_label), compare_labels, NULL);
@@ -279,7 +278,7 @@ Datum
 gnngp_evaluate(PG_FUNCTION_ARGS)
 {
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, ARG_MODEL, "model"), false);
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 
 	if (model->task || model->link.method == NULL)
 	{

@@ -8,6 +8,7 @@
 
 #include "pg/functions/functions.h"
 #include "pg/reader/read_tables.h"
+#include "pg/store/store.h"
 #include "pg/types/types.h"
 
 #define UPLOAD_ROWS 1024
@@ -26,7 +27,7 @@ typedef struct labels
 	int32	   *node;			/* ascending */
 	int32	   *class;
 	int32		nclasses;
-	NullableDatum *name;		/* by their bytes */
+	char	  **name;			/* by their bytes */
 } labels;
 
 typedef struct predict_job
@@ -51,7 +52,6 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 					   .class = gp_alloc_array(env, Max(nids, 1), sizeof(int32))};
 	gnngp_labels names;
 	int32	   *final;
-	char	  **text;
 
 	if (nids != nlabels)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, NULL, "there are %d nodes, but %d classes",
@@ -78,10 +78,7 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 			gnngp_raise(DATA_EXCEPTION, NULL, "there are more than %d classes", GNNGP_MAX_CLASSES);
 	}
 	out.nclasses = names.label.n;
-	final = gnngp_labels_finish(&names, &text);
-	out.name = gp_alloc_array(env, out.nclasses, sizeof(NullableDatum));
-	for (int32 k = 0; k < out.nclasses; k++)
-		out.name[k] = gnngp_cell_text(text[k]);
+	final = gnngp_labels_finish(&names, &out.name);
 	gnngp_sort(l, out.n, sizeof(labelled), gp_compare_int32, NULL);
 	for (int64 i = 0; i < out.n; i++)
 	{
@@ -123,13 +120,13 @@ PG_FUNCTION_INFO_V1(gnngp_factor_predict);
 Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = gnngp_rows_start(fcinfo);
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gp_env	   *env;
 	gnngp_table_value factor;
 	predict_job job = {.factor = &factor};
 	int32		top;
 	labels		l;
-	gnngp_ranked_class *rank;
+	gnngp_class_order order;
 	const gp_posterior *post;
 
 	if (PG_ARGISNULL(0))
@@ -147,22 +144,24 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	gnngp_check_nugget(job.problem.nugget);
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
 				  false, compute_posterior, &job);
-	rank = gp_alloc_array(env, l.nclasses, sizeof(gnngp_ranked_class));
 	post = job.posterior;
+	order = gnngp_class_order_open(post->calibrator, l.nclasses, post->prior_share);
 	for (int64 i = 0; i < post->nodes; i++)
 	{
 		const double *mean = post->mean + i * l.nclasses;
 
-		CHECK_FOR_INTERRUPTS();
-		gnngp_rank_classes(env, &post->calibrator, l.nclasses, mean, post->variance[i],
-						   post->prior_share,
-						   post->is_prior && post->is_prior[i], rank);
+		gnngp_poll(i);
+		gnngp_order_classes(&order, mean, post->variance[i], post->is_prior && post->is_prior[i]);
 		for (int32 k = 0; k < Min(top, l.nclasses); k++)
+		{
+			uint16		class = gnngp_class_at(&order, k);
+
 			gnngp_emit(result, gnngp_cell(Int64GetDatum(gnngp_value_id(&factor.ids, i))),
-					   l.name[rank[k].class],
-					   gnngp_cell_float((float) mean[rank[k].class] + 0.0f),
+					   gnngp_cell_text(l.name[class]),
+					   gnngp_cell_float((float) mean[class] + 0.0f),
 					   gnngp_cell_float(post->variance[i]),
-					   gnngp_cell_float(rank[k].probability));
+					   gnngp_cell_float(gnngp_class_probability(&order, class)));
+		}
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -13,14 +13,11 @@ static void
 emit_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
 	gnngp_node_rows *rows = state;
-	MemoryContext old = MemoryContextSwitchTo(rows->row_context);
 	gnngp_node_row row;
 
 	rows->found++;
 	gnngp_block_row(block, i, &row);
 	rows->emit(rows, block, &row);
-	MemoryContextReset(rows->row_context);
-	MemoryContextSwitchTo(old);
 }
 
 void
@@ -32,8 +29,6 @@ gnngp_node_rows_open(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 	rows->class_label = palloc(sizeof(Datum) * Max(rows->model->class_labels.n, 1));
 	for (int c = 0; c < rows->model->class_labels.n; c++)
 		rows->class_label[c] = CStringGetTextDatum(rows->model->class_labels.text[c]);
-	rows->row_context = AllocSetContextCreate(CurrentMemoryContext, "gnngp prediction",
-											  ALLOCSET_DEFAULT_SIZES);
 	rows->result = gnngp_rows_start(fcinfo);
 }
 

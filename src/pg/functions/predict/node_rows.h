@@ -9,7 +9,7 @@
 
 typedef struct gnngp_node_rows gnngp_node_rows;
 
-/* Emits what a call says of one node: any number of rows. */
+/* Emits what a call says of one node: any number of rows.  Its memory lasts for a block. */
 typedef void (*gnngp_emit_node) (gnngp_node_rows *rows, const gnngp_block *block,
 								 const gnngp_node_row *row);
 
@@ -21,8 +21,7 @@ struct gnngp_node_rows
 	void	   *arg;
 	gnngp_id_type id_type;
 	Datum	   *class_label;	/* text of each class, shared by all rows */
-	ReturnSetInfo *result;
-	MemoryContext row_context;	/* current while a node is emitted, and reset after it */
+	gnngp_result *result;
 	gnngp_given_ids given;		/* sorted */
 	int64		found;			/* how many of them the part has */
 };
