@@ -237,6 +237,9 @@ extern List *gnngp_graph_tasks(int64 id);
 /* Looks up a model; 42704 with a hint at gp_fit if there is none (NULL when missing_ok). */
 extern gnngp_model *gnngp_model_lookup(const char *name, bool missing_ok);
 
+/* The same of a model that the caller owns: 42501 for one of somebody else's. */
+extern gnngp_model *gnngp_own_model(const char *name);
+
 /* The number of a class of a model; 22023 for one that it does not know, or where there are
  * none. */
 extern int32 gnngp_class_number(const gnngp_model *model, const char *name);

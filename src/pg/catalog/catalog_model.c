@@ -134,6 +134,15 @@ gnngp_model_lookup(const char *name, bool missing_ok)
 }
 
 gnngp_model *
+gnngp_own_model(const char *name)
+{
+	gnngp_model *model = gnngp_model_lookup(name, false);
+
+	gnngp_require_owner(model->owner_role, "model", model->name);
+	return model;
+}
+
+gnngp_model *
 gnngp_model_by_id(int64 id)
 {
 	return find_model(NULL, id, false);

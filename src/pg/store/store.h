@@ -94,14 +94,14 @@ extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *po
 /*
  * ---- what the model of a task keeps of its facts (store_facts.c) ----
  *
- * The part "facts" has how tables are encoded, how columns are scaled, and of each labelled row its
- * time, its block of time, and what earlier blocks say of it.  It tells of labels, so that no
- * grantee reads it: live answers read it as the extension's owner.
+ * The part "facts" has how tables are encoded, how columns are scaled, the time of each labelled
+ * row, and the figures of each block of time.  It tells of labels, so that no grantee reads it: live
+ * answers read it as the extension's owner.
  */
 
-/* Writes the part; block and forward may be NULL. */
-extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
-							  const double *forward);
+/* Writes the part. */
+extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data,
+							  gnngp_forward_figures backtest);
 
 /* Reads it as the present user into memory of the environment; 42809 for a model that is of no
  * task. */

@@ -10,22 +10,19 @@
 enum facts_array
 {
 	FACTS_HEAD, FACTS_COUNTS, FACTS_ENCODED, FACTS_COLUMNS, FACTS_NAMES, FACTS_TARGET, FACTS_AS_OF,
-		FACTS_BLOCKS,
-	FACTS_FORWARD, FACTS_ARRAYS
+	FACTS_PERIODS, FACTS_METRICS, FACTS_ARRAYS
 };
 
 static const int facts_element[FACTS_ARRAYS] = {
 	GP_ARRAY_I64, GP_ARRAY_I64, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE, GNNGP_ELEMENT_BYTE,
-		GNNGP_ELEMENT_BYTE,
-	GP_ARRAY_I64, GP_ARRAY_I32, GP_ARRAY_F64
+	GNNGP_ELEMENT_BYTE, GP_ARRAY_I64, GP_ARRAY_I64, GP_ARRAY_F64
 };
 
 /* The numbers of FACTS_HEAD. */
 enum facts_head
 {
-	HEAD_SHAPE, HEAD_SHAPE_BY_NUMBER, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST,
-		HEAD_WIDTH, HEAD_KEPT, HEAD_NBLOCKS,
-		HEAD_WEIGHTS, FACTS_HEADS
+	HEAD_SHAPE, HEAD_SHAPE_BY_NUMBER, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH,
+	HEAD_KEPT, HEAD_NBLOCKS, HEAD_WEIGHTS, FACTS_HEADS
 };
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
@@ -47,8 +44,7 @@ lay_encodings(const gnngp_task_columns *task, StringInfo parts)
 }
 
 void
-gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 *block,
-				  const double *forward)
+gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forward_figures backtest)
 {
 	const gnngp_task_columns *task = &data->rows->columns;
 	const gp_facts_scale *scale = &task->scale;
@@ -62,11 +58,11 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, const int32 
 	const int64 count[FACTS_ARRAYS] = {
 		FACTS_HEADS, task->nencodings, parts.len,
 		scale->width * sizeof(gp_facts_column), 2 * names, sizeof(gp_facts_target),
-		data->nlabelled, data->nlabelled, data->nlabelled * Max(model->classes, 1)
+		data->nlabelled, 3 * backtest.n, GP_METRICS * backtest.n
 	};
 	const void *const array[FACTS_ARRAYS] = {
-		head, encodings, parts.data, scale->column, name, &task->target, data->rows->as_of, block,
-		forward
+		head, encodings, parts.data, scale->column, name, &task->target, data->rows->as_of,
+		backtest.period, backtest.metric
 	};
 
 	memcpy(name, scale->relation, names);
@@ -92,7 +88,7 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 	return at == nparts ? encoding : NULL;
 }
 
-/* True for names that end, and columns, targets and blocks of time within what there is. */
+/* True for names that end, and columns and targets within what there is. */
 static bool
 state_fits(const gnngp_task_state *f)
 {
@@ -110,8 +106,6 @@ state_fits(const gnngp_task_state *f)
 		kept += s->column[c].deviation > 0.0;
 		fits = fits && s->column[c].block >= 0 && s->column[c].block < s->nblocks;
 	}
-	for (int64 i = 0; f->block && i < f->labelled; i++)
-		fits = fits && f->block[i] >= 0 && f->block[i] < f->labelled;
 	return fits && kept == s->kept;
 }
 
@@ -154,10 +148,10 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	memcpy(&t->target, a[FACTS_TARGET].data, sizeof(gp_facts_target));
 	f->labelled = a[FACTS_AS_OF].count;
 	f->as_of = a[FACTS_AS_OF].data;
-	f->block = a[FACTS_BLOCKS].count == f->labelled ? a[FACTS_BLOCKS].data : NULL;
-	f->forward = a[FACTS_FORWARD].count == f->labelled * Max(model->classes, 1)
-		? a[FACTS_FORWARD].data : NULL;
-	if (!state_fits(f))
+	f->backtest = (gnngp_forward_figures) {a[FACTS_PERIODS].count / 3, a[FACTS_PERIODS].data,
+									a[FACTS_METRICS].data};
+	if (a[FACTS_PERIODS].count != 3 * f->backtest.n ||
+		a[FACTS_METRICS].count != GP_METRICS * f->backtest.n || !state_fits(f))
 		gnngp_arrays_damaged(model, "facts");
 	f->by_time = gp_facts_by_time(env, f->labelled, f->as_of);
 	return f;

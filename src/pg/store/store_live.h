@@ -43,23 +43,18 @@ extern void gnngp_live_close(gnngp_live *live);
 
 /* ---- what a training left (store_warm.c) ---- */
 
-/* A key of each node that stays with its id. */
-extern uint64 *gnngp_node_keys(gp_env *env, const gnngp_ids *ids);
-
 /* What must not differ between two trainings of a model: how the graph is read, and the classes
  * (none: 0). */
 extern uint64 gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label);
 
 /* Writes the part. */
-extern void gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like,
-							 const gp_warm *warm);
+extern void gnngp_warm_write(const gnngp_model *model, uint64 like, const gp_warm *warm);
 
 /*
  * Reads it under the active snapshot, into memory of the environment; NULL where there is none.
  * Where it was left for something unlike a NOTICE says so, and it is NULL, too.  XX001 for numbers
  * that do not fit together.
  */
-extern gp_warm *gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part,
-								uint64 like);
+extern gp_warm *gnngp_warm_read(gp_env *env, const gnngp_model *model, uint64 like);
 
 #endif							/* GNNGP_STORE_LIVE_H */

@@ -8,6 +8,8 @@
 #include "store_arrays.h"
 #include "store_live.h"
 
+#define WARM "warm"
+
 /* The arrays. */
 enum warm_array
 {
@@ -25,21 +27,6 @@ enum warm_size
 };
 
 #define MOST_SETS 64			/* of parameters: folds, and all */
-
-uint64 *
-gnngp_node_keys(gp_env *env, const gnngp_ids *ids)
-{
-	uint64	   *key = gp_alloc_array(env, ids->n, sizeof(uint64));
-
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		gnngp_poll(i);
-		key[i] = ids->integer ? (uint64) ids->key[i] :
-			hash_bytes_extended((const unsigned char *) ids->text[i], (int) strlen(ids->text[i]),
-								0);
-	}
-	return key;
-}
 
 uint64
 gnngp_warm_like(uint64 graph_shape, int32 nclasses, char *const *class_label)
@@ -62,23 +49,23 @@ count_elements(const gp_warm *w, int64 *count)
 }
 
 void
-gnngp_warm_write(const gnngp_model *model, const char *part, uint64 like, const gp_warm *warm)
+gnngp_warm_write(const gnngp_model *model, uint64 like, const gp_warm *warm)
 {
 	int64		sizes[SIZES] = {(int64) like, warm->sets, warm->values, warm->nheld};
 	const void *data[WARM_ARRAYS] = {sizes, warm->held, warm->part, warm->value};
 	int64		count[WARM_ARRAYS];
 
 	count_elements(warm, count);
-	gnngp_arrays_save(model, part, WARM_ARRAYS, warm_element, count, data, NULL);
+	gnngp_arrays_save(model, WARM, WARM_ARRAYS, warm_element, count, data, NULL);
 }
 
 gp_warm *
-gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 like)
+gnngp_warm_read(gp_env *env, const gnngp_model *model, uint64 like)
 {
 	gnngp_identity saved = gnngp_become_extension();
 	gp_warm    *w = gp_alloc_zero(env, 1, sizeof(gp_warm));
 	gp_link_array array[WARM_ARRAYS];
-	bool		found = gnngp_arrays_load(env, model, part, WARM_ARRAYS, warm_element, array, NULL);
+	bool		found = gnngp_arrays_load(env, model, WARM, WARM_ARRAYS, warm_element, array, NULL);
 	int64		count[WARM_ARRAYS];
 	const int64 *size;
 	bool		bad = false;
@@ -87,13 +74,13 @@ gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 
 	if (!found)
 		return NULL;
 	if (array[WARM_SIZES].count != SIZES)
-		gnngp_arrays_damaged(model, part);
+		gnngp_arrays_damaged(model, WARM);
 	size = array[WARM_SIZES].data;
 	*w = (gp_warm) {.sets = size[SIZE_SETS],.values = size[SIZE_VALUES],.nheld = size[SIZE_HELD],
 	.held = array[WARM_HELD].data,.part = array[WARM_PARTS].data,.value = array[WARM_VALUES].data};
 	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 ||
 		w->values > PG_INT64_MAX / MOST_SETS || w->nheld < 0)
-		gnngp_arrays_damaged(model, part);
+		gnngp_arrays_damaged(model, WARM);
 	count_elements(w, count);
 	for (int k = 0; k < WARM_ARRAYS && !bad; k++)
 		bad = array[k].count != count[k];
@@ -103,7 +90,7 @@ gnngp_warm_read(gp_env *env, const gnngp_model *model, const char *part, uint64 
 	for (int64 k = 0; k < w->sets * w->values && !bad; k++)
 		bad = !isfinite(w->value[k]);
 	if (bad)
-		gnngp_arrays_damaged(model, part);
+		gnngp_arrays_damaged(model, WARM);
 	if ((uint64) size[SIZE_LIKE] == like)
 		return w;
 	gp_notice(env, NULL, "the training starts over: columns or classes have changed");

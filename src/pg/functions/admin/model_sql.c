@@ -5,16 +5,6 @@
 
 #include "pg/catalog/catalog_internal.h"
 
-/* A model that the caller may change. */
-static gnngp_model *
-own_model(const char *name)
-{
-	gnngp_model *model = gnngp_model_lookup(name, false);
-
-	gnngp_require_owner(model->owner_role, "model", model->name);
-	return model;
-}
-
 /* gp_drop_model(model) */
 PG_FUNCTION_INFO_V1(gnngp_drop_model);
 Datum
@@ -24,7 +14,7 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 	gnngp_model *model;
 
 	gnngp_prevent_read_only("gp_drop_model");
-	model = own_model(name);
+	model = gnngp_own_model(name);
 	gnngp_model_lock(model->owner_role, model->name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR UPDATE", model->name);
@@ -64,7 +54,7 @@ open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only(command);
 	*grantee = grantee_argument(fcinfo);
-	model = own_model(name);
+	model = gnngp_own_model(name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);
 	return model;

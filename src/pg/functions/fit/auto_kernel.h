@@ -5,6 +5,7 @@
 #define GNNGP_AUTO_KERNEL_H
 
 #include "pg/functions/functions.h"
+#include "pg/schema/schema.h"
 
 /* How well a kernel explains the labels, each left out in turn. */
 typedef struct gnngp_candidate
@@ -92,12 +93,9 @@ extern void gnngp_facts_problem(gp_env *env, const gnngp_data *data,
 extern gp_plan gnngp_facts_plan(gp_device *device, const gnngp_data *data,
 								const gp_problem *problem);
 
-/*
- * Fits both weightings of the columns; *block gets the block of time of each labelled row, or
- * NULL.
- */
+/* Fits both weightings of the columns; *backtest gets what earlier blocks say of the labels. */
 extern gnngp_choice gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
 									const gnngp_fit_settings *settings,
-									const int32 **block);
+									gnngp_forward_figures *backtest);
 
 #endif							/* GNNGP_AUTO_KERNEL_H */

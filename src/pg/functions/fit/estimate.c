@@ -9,7 +9,6 @@
 #include "methods.h"
 #include "pg/server/gpu.h"
 #include "pg/distributed/distributed.h"
-#include "pg/schema/schema.h"
 #include "pg/store/store_links.h"
 #include "utils/timestamp.h"
 

@@ -7,7 +7,6 @@
 #include "auto_kernel.h"
 #include "methods.h"
 #include "pg/functions/functions.h"
-#include "pg/schema/schema.h"
 
 /* 0A000: a task has no such setting. */
 static void
@@ -104,9 +103,54 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 										   &problem->nlandmarks);
 }
 
+/* The figures of what earlier blocks of time say of the labels. */
+static gnngp_forward_figures
+backtest_of(gp_env *env, const gnngp_data *data, const int32 *block, const gp_posterior *posterior)
+{
+	const gp_time *as_of = data->rows->as_of;
+	int64		n = data->nlabelled;
+	int			columns = posterior->columns;
+	bool		classes = data->task == GP_TASK_CLASSES;
+	int32	   *label = classes ? gp_alloc_array(env, n, sizeof(int32)) : NULL;
+	double	   *target = classes ? NULL : gp_alloc_array(env, n, sizeof(double));
+	double	   *mean = gp_alloc_array(env, n * columns, sizeof(double));
+	gp_heldout_predictions told = {.nclasses = classes ? columns : 0,.label = label,
+								   .target = target,.mean = mean,
+								   .calibrator = &posterior->calibrator};
+	int64		(*period)[3] = palloc(sizeof(*period) * (GP_FACTS_TIME_BLOCKS + 1));
+	double		(*metric)[GP_METRICS] = palloc(sizeof(*metric) * (GP_FACTS_TIME_BLOCKS + 1));
+	gnngp_forward_figures out = {.period = period,.metric = metric};
+
+	for (int32 b = 0; posterior->forward && b <= GP_FACTS_TIME_BLOCKS; b++)
+	{
+		told.n = 0;
+		for (int64 i = 0; i < n; i++)
+		{
+			const double *forward = posterior->forward + i * columns;
+
+			gnngp_poll(i);
+			if ((b < GP_FACTS_TIME_BLOCKS && block[i] != b) || isnan(forward[0]))
+				continue;
+			period[out.n][0] = told.n == 0 ? as_of[i] : Min(period[out.n][0], as_of[i]);
+			period[out.n][1] = told.n == 0 ? as_of[i] : Max(period[out.n][1], as_of[i]);
+			if (classes)
+				label[told.n] = data->label[i];
+			else
+				target[told.n] = data->target[i];
+			memcpy(mean + told.n++ * columns, forward, sizeof(double) * columns);
+		}
+		if (told.n == 0)
+			continue;
+		period[out.n][2] = told.n;
+		gp_heldout_figures(env, &told, metric[out.n++]);
+	}
+	gp_free_all(env, label, target, mean);
+	return out;
+}
+
 gnngp_choice
 gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
-				const gnngp_fit_settings *settings, const int32 **block)
+				const gnngp_fit_settings *settings, gnngp_forward_figures *backtest)
 {
 	gnngp_task_data *task = data->rows;
 	bool		columns;
@@ -117,8 +161,8 @@ gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
 
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(compute->env, data, settings, &problem);
-	*block = problem.block;
 	choice.posterior = gnngp_fit_on_device(compute, &problem, fitter, &fit);
+	*backtest = backtest_of(compute->env, data, problem.block, choice.posterior);
 	choice.device = compute->used;
 	columns = task->columns.scale.weights == GP_FACTS_COLUMNS;
 	if (task->typed == NULL && !isnan(task->other_score))

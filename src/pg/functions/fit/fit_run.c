@@ -9,7 +9,6 @@
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"
 #include "pg/distributed/distributed.h"
-#include "pg/schema/schema.h"
 #include "pg/store/store.h"
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
@@ -31,10 +30,9 @@ struct gnngp_fit_run
 	gnngp_fit_settings settings;
 	gnngp_link_settings link_settings;
 	gnngp_data *data;
-	uint64	   *key;			/* of the nodes, for trainings */
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gnngp_choice fit;			/* of the node part */
-	const int32 *block;			/* of time, of each labelled row of a task; NULL: all are of one */
+	gnngp_forward_figures backtest;	/* of a task */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -175,7 +173,7 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
 	if (is_trained(run))
-		run->warm = gnngp_warm_read(run->env, model, "warm", nodes_like(run));
+		run->warm = gnngp_warm_read(run->env, model, nodes_like(run));
 	MemoryContextSwitchTo(old);
 }
 
@@ -192,7 +190,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 	gp_problem	problem;
 
 	if (run->data->rows)
-		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->block);
+		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->backtest);
 	else
 	{
 		bool		is_gp = gnngp_method_is_gp(run->settings.method);
@@ -208,7 +206,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 		}
 		else
 		{
-			problem.key = run->key;
+			problem.key = (const uint64 *) run->data->ids.key;
 			problem.warm = run->warm;
 			run->fit.kernel = run->settings.method;
 			run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
@@ -227,8 +225,6 @@ compute_parts(gnngp_computation *compute, void *arg)
 	gnngp_fit_run *run = arg;
 	gp_device  *card = NULL;
 
-	if (is_trained(run))
-		run->key = gnngp_node_keys(compute->env, &run->data->ids);
 	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings))
 		compute_nodes(run, compute);
 	if ((run->parts & GNNGP_PART_LINKS) == 0)
@@ -321,9 +317,9 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 							 &run->data->ids, run->graph_shape,
 							 run->fit.posterior->state);
 		if (run->data->rows)
-			gnngp_facts_write(model, run->data, run->block, run->fit.posterior->forward);
+			gnngp_facts_write(model, run->data, run->backtest);
 		if (run->fit.posterior->warm)
-			gnngp_warm_write(model, "warm", nodes_like(run), run->fit.posterior->warm);
+			gnngp_warm_write(model, nodes_like(run), run->fit.posterior->warm);
 		model->seconds += lap_seconds(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)

@@ -299,8 +299,7 @@ gnngp_refresh(PG_FUNCTION_ARGS)
 	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	old = MemoryContextSwitchTo(r->context);
-	r->old = gnngp_model_lookup(name, false);
-	gnngp_require_owner(r->old->owner_role, "model", r->old->name);
+	r->old = gnngp_own_model(name);
 	gnngp_refresh_lock(r->old, !r->atomic);
 	MemoryContextSwitchTo(old);
 	PG_TRY();

@@ -22,20 +22,16 @@ typedef struct tuner
 
 /* The kernels of an array. */
 static gnngp_candidate *
-named_candidates(ArrayType *kernels, int *n)
+named_candidates(FunctionCallInfo fcinfo, int *n)
 {
-	char	  **text = gnngp_array_texts(kernels, n);
-	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * Max(*n, 1));
+	gnngp_texts kernels = gnngp_texts_argument(fcinfo, 1, "kernels");
+	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * Max(kernels.n, 1));
 
-	if (*n == 0)
+	if (kernels.n == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave kernels NULL to compare the usual ones.",
 					"kernels must not be empty");
-	for (int i = 0; i < *n; i++)
-	{
-		if (text[i] == NULL)
-			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "kernels must not contain NULL");
-		candidates[i].kernel = text[i];
-	}
+	for (*n = 0; *n < kernels.n; (*n)++)
+		candidates[*n].kernel = kernels.text[*n];
 	return candidates;
 }
 
@@ -136,7 +132,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.settings.task = gnngp_text_argument(fcinfo, 3, "task");
 	gnngp_fit_settings_check(&t.settings);
 	if (!PG_ARGISNULL(1))
-		candidates = named_candidates(PG_GETARG_ARRAYTYPE_P(1), &n);
+		candidates = named_candidates(fcinfo, &n);
 
 	t.name = graph->name;
 	t.context = CurrentMemoryContext;

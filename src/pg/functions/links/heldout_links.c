@@ -22,9 +22,7 @@ typedef struct held_rows
 static void
 open_held(held_rows *h, FunctionCallInfo fcinfo)
 {
-	h->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
-	gnngp_require_owner(h->model->owner_role, "model", h->model->name);
-	h->model = gnngp_link_view(h->model);
+	h->model = gnngp_link_view(gnngp_own_model(gnngp_text_argument(fcinfo, 0, "model")));
 	h->result = gnngp_rows_start(fcinfo);
 	h->env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_held_store_read(h->env, h->model, &h->ids, &h->held);

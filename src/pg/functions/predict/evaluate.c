@@ -2,91 +2,23 @@
  * evaluate.c - gp_evaluate: the figures of a model; gp_backtest: those of each block of time,
  * predicted from earlier blocks alone.
  *
- * The fit has made these predictions from the same Gram matrices, and stored them.
+ * The fit has made these predictions from the same Gram matrices, and stored their figures.
  */
 #include "postgres.h"
 
 #include "node_rows.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
-#include "pg/store/store_live.h"
 
-/* The predictions of a model's labels by earlier blocks. */
-typedef struct forward
+/* The figures of each block of time, which labels are behind. */
+static gnngp_forward_figures
+read_backtest(gp_env *env, const gnngp_model *model)
 {
-	const gnngp_model *model;
-	gnngp_live *live;
-	const gnngp_task_state *state;
-	gp_live_figures figures;
-	int			columns;
-	int64		n;				/* labels of a block that are told */
-	int32	   *label;
-	double	   *target;
-	double	   *mean;
-	gp_time		since;
-	gp_time		until;
-} forward;
+	gnngp_identity saved = gnngp_become_extension();
+	gnngp_forward_figures backtest = gnngp_facts_read(env, model)->backtest;
 
-/* Opens them; false where the fit had one block alone. */
-static bool
-open_forward(forward *f, const gnngp_model *model)
-{
-	*f = (forward) {.model = model,.columns = Max(model->classes, 1)};
-	if (model->live_bytes == 0)
-		return false;
-	f->live = gnngp_live_open(model);
-	f->state = f->live->task;
-	(void) gp_live_read(f->live->state, &f->figures);
-	if (f->state == NULL || f->state->block == NULL || f->state->forward == NULL)
-		return false;
-	if (model->classes > 0)
-		f->label = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int32) * f->state->labelled);
-	else
-		f->target = MemoryContextAllocHuge(CurrentMemoryContext,
-										   sizeof(double) * f->state->labelled);
-	f->mean = MemoryContextAllocHuge(CurrentMemoryContext,
-									 sizeof(double) * f->state->labelled * f->columns);
-	return true;
-}
-
-/* Gathers the labels of a block, or of all (-1), that earlier blocks tell. */
-static void
-gather(forward *f, int32 block)
-{
-	f->n = 0;
-	for (int64 i = 0; i < f->state->labelled; i++)
-	{
-		const double *mean = f->state->forward + i * f->columns;
-
-		gnngp_poll(i);
-		if ((block >= 0 && f->state->block[i] != block) || isnan(mean[0]))
-			continue;
-		f->since = f->n == 0 ? f->state->as_of[i] : Min(f->since, f->state->as_of[i]);
-		f->until = f->n == 0 ? f->state->as_of[i] : Max(f->until, f->state->as_of[i]);
-		if (f->model->classes > 0)
-			f->label[f->n] = gp_live_class(f->live->state, i);
-		else
-			f->target[f->n] = f->figures.offset + f->figures.unit * gp_live_target(f->live->state,
-																				   i, 0);
-		memcpy(f->mean + f->n++ * f->columns, mean, sizeof(double) * f->columns);
-	}
-}
-
-static void
-make_figures(forward *f, double *metric)
-{
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gp_calibrator calibrator = {0};
-	gp_heldout_predictions		told = {.n = f->n,.nclasses = f->model->classes,.label = f->label,
-						.target = f->target,.mean = f->mean,.calibrator = &calibrator};
-
-	if (f->model->classes > 0)
-		calibrator = gp_live_calibrator(f->live->state);
-	for (int i = 0; i < GP_METRICS; i++)
-		metric[i] = NAN;
-	if (f->n > 0)
-		gp_heldout_figures(env, &told, metric);
-	gnngp_env_destroy(env);
+	gnngp_become_again(&saved);
+	return backtest;
 }
 
 /* gp_backtest(task) */
@@ -95,36 +27,23 @@ Datum
 gnngp_backtest(PG_FUNCTION_ARGS)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
-	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "task"), false);
-	forward		f;
-	int32		blocks = 0;
+	const gnngp_model *model = gnngp_own_model(gnngp_text_argument(fcinfo, 0, "task"));
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_forward_figures t;
 
-	gnngp_require_owner(model->owner_role, "model", model->name);
 	gnngp_require_node_part(model);
 	if (model->rows == 0)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Tasks are made with gp_create_task.",
 					"model \"%s\" is of a graph, which has no times", model->name);
-	if (open_forward(&f, model))
-	{
-		for (int64 i = 0; i < f.state->labelled; i++)
-			blocks = Max(blocks, f.state->block[i] + 1);
-		for (int32 b = 0; b < blocks; b++)
-		{
-			double		metric[GP_METRICS];
-
-			gather(&f, b);
-			if (f.n == 0)
-				continue;
-			make_figures(&f, metric);
-			for (int i = 0; i < GP_METRICS; i++)
-				if (!isnan(metric[i]))
-					gnngp_emit(result, gnngp_cell(TimestampTzGetDatum(f.since)),
-							   gnngp_cell(TimestampTzGetDatum(f.until)),
-							   gnngp_cell(Int64GetDatum(f.n)), gnngp_cell_text(gp_metric_name(i)),
-							   gnngp_cell_float(metric[i]));
-		}
-	}
-	gnngp_live_close(f.live);
+	t = read_backtest(env, model);
+	for (int64 b = 0; b < t.n - 1; b++)
+		for (int i = 0; i < GP_METRICS; i++)
+			if (!isnan(t.metric[b][i]))
+				gnngp_emit(result, gnngp_cell(TimestampTzGetDatum(t.period[b][0])),
+						   gnngp_cell(TimestampTzGetDatum(t.period[b][1])),
+						   gnngp_cell(Int64GetDatum(t.period[b][2])),
+						   gnngp_cell_text(gp_metric_name(i)), gnngp_cell_float(t.metric[b][i]));
+	gnngp_env_destroy(env);
 	return (Datum) 0;
 }
 
@@ -293,19 +212,14 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 		emit_ranking(fcinfo, result, model, &figures);
 		if (model->rows > 0)
 		{
-			/* Of all labels that earlier blocks tell */
-			double		metric[GP_METRICS];
-			forward		f;
+			gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+			gnngp_forward_figures t = read_backtest(env, model);
 
-			if (open_forward(&f, model))
-			{
-				gather(&f, -1);
-				make_figures(&f, metric);
-				for (int i = 0; i < GP_METRICS; i++)
-					if (!isnan(metric[i]))
-						emit_figure(result, psprintf("forward_%s", gp_metric_name(i)), metric[i]);
-			}
-			gnngp_live_close(f.live);
+			for (int i = 0; t.n > 0 && i < GP_METRICS; i++)
+				if (!isnan(t.metric[t.n - 1][i]))
+					emit_figure(result, psprintf("forward_%s", gp_metric_name(i)),
+								t.metric[t.n - 1][i]);
+			gnngp_env_destroy(env);
 		}
 	}
 	if (model->link.method)

@@ -120,11 +120,10 @@ PG_FUNCTION_INFO_V1(gnngp_report);
 Datum
 gnngp_report(PG_FUNCTION_ARGS)
 {
-	const gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
 	List	   *name = list_make2(makeString(GNNGP_SCHEMA), makeString("report_page"));
 	Oid			types[] = {TEXTOID};
 
-	gnngp_require_owner(model->owner_role, "model", model->name);
+	(void) gnngp_own_model(gnngp_text_argument(fcinfo, 0, "model"));
 	PG_RETURN_DATUM(OidFunctionCall1Coll(LookupFuncName(name, 1, types, false), PG_GET_COLLATION(),
 										 PG_GETARG_DATUM(0)));
 }
