@@ -383,10 +383,10 @@ AS $sql$
                         (6, 'power of the kernel', CASE WHEN m.power <> 1 THEN m.power::text END), (7, 'strategy', m.strategy), (8, 'device', m.device),
                         (9, 'nodes', gnngp_internal.report_count(coalesce(m.nodes, m.link_nodes))),
                         (10, 'edges', CASE WHEN coalesce(g.of_graph, 0) = 0 THEN gnngp_internal.report_count(coalesce(m.edges, m.link_edges)) END),
-                        (10, 'relations', CASE WHEN g.of_graph > 0 THEN format('%s, with %s facts', m.relations, gnngp_internal.report_count(m.facts)) END),
+                        (10, 'relations', CASE WHEN g.of_graph > 0 THEN format('%s, with %s facts', coalesce(m.relations, 0), gnngp_internal.report_count(coalesce(m.facts, 0))) END),
                         (10, 'rows of the task', CASE WHEN g.of_graph > 0 THEN gnngp_internal.report_count(m.rows) END),
-                        (11, 'features', gnngp_internal.report_count(nullif(m.features, 0))), (12, 'classes', nullif(m.classes, 0)::text), (13, 'labelled', gnngp_internal.report_count(m.labelled)),
-                        (14, 'landmarks', gnngp_internal.report_count(nullif(m.landmarks, 0)) || ' nodes that stand for all'),
+                        (11, 'features', gnngp_internal.report_count(nullif(m.features, 0))), (12, 'classes', m.classes::text), (13, 'labelled', gnngp_internal.report_count(m.labelled)),
+                        (14, 'landmarks', gnngp_internal.report_count(m.landmarks) || ' nodes that stand for all'),
                         (15, 'nugget', gnngp_internal.report_number(m.nugget) || ' noise, relative to the kernel''s variance'),
                         (16, 'fitted', to_char(coalesce(m.fitted, m.link_fitted), 'YYYY-MM-DD HH24:MI TZ') || ', by gnngp ' ||
                          (SELECT extversion FROM pg_extension WHERE extname = 'gnngp')),

@@ -265,11 +265,12 @@ extern void gnngp_model_save(gnngp_model *model, int parts);
 /* Sets the seconds of the given parts of a row that has been saved: storing took some, too. */
 extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 
-/* 42710 when the graph's owner has a model of this name on another graph. */
-extern void gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name);
-
-/* Where these parts are to replace it: a NOTICE of a part that goes with it. */
-extern void gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int parts);
+/*
+ * For a fit of parts of a model of this name: where the graph's owner has one on another graph, 42710
+ * or, with replace, a NOTICE of a part that goes with it.
+ */
+extern void gnngp_model_claim(const gnngp_graph_def *graph, const char *name, int parts,
+							  bool replace);
 
 /*
  * The row of a function that has fitted a part: each of its columns shows the figure

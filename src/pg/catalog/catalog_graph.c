@@ -9,7 +9,7 @@
 
 #include "catalog_internal.h"
 
-#define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member), 0, NULL, false}
+#define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member), 0, false}
 
 /* What is written, the owner first. */
 static const gnngp_member columns[] = {

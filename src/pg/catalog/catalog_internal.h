@@ -57,8 +57,8 @@ extern bool gnngp_role_is_alive(Oid role);
 /* A role as a value of the type gp_role; 0 is everybody. */
 extern gnngp_param gnngp_role_param(Oid role);
 
-/* The role in an owner's column, InvalidOid when it is gone, and its text, palloc'd. */
-extern Oid	gnngp_role_read(Datum value, char **text);
+/* The role in an owner's column, InvalidOid when it is gone. */
+extern Oid	gnngp_role_read(Datum value);
 
 /* True for the text of a role that is gone. */
 extern bool gnngp_role_is_gone(const char *text);
@@ -73,8 +73,7 @@ typedef struct gnngp_member
 	size_t		offset;
 	/* of a model's row */
 	int			part;			/* that the column belongs to; 0: both */
-	const char *shown;			/* what the row of a fit calls it */
-	bool		null_for_zero;	/* which shows NULL for 0 */
+	bool		null_for_zero;
 } gnngp_member;
 
 /* Loads columns of the first row that SPI has found, palloc'd in the current context. */

@@ -11,24 +11,23 @@
 #include "catalog_internal.h"
 
 #define CLASSES_NAMED 10		/* in a hint */
+#define LINK_PREFIX "link_"		/* of columns of the link part */
 
-#define PART(part, name, type, member, ...) \
-	{name, type, offsetof(gnngp_model, member), part, __VA_ARGS__}
-#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, false)
-#define COUNT_OR_NONE(name, type, member) PART(GNNGP_PART_NODES, name, type, member, name, true)
-#define LINK(name, type, member) PART(GNNGP_PART_LINKS, "link_" name, type, link.member, name, false)
-#define LINK_ASKED(name, type, member) \
-	PART(GNNGP_PART_LINKS, "link_asked_" name, type, link.settings.member, name, false)
+#define PART(part, name, type, member) {name, type, offsetof(gnngp_model, member), part, false}
+#define COLUMN(name, type, member) PART(GNNGP_PART_NODES, name, type, member)
+#define COUNT_OR_NONE(name, type, member) \
+	{name, type, offsetof(gnngp_model, member), GNNGP_PART_NODES, true}
+#define LINK(name, type, member) PART(GNNGP_PART_LINKS, LINK_PREFIX name, type, link.member)
 
 /* What a fit writes, the owner first. */
 static const gnngp_member columns[] = {
-	PART(0, "owner", REGROLEOID, owner_role, "", false),
-	PART(0, "name", TEXTOID, name, "model", false),
-	PART(0, "graph", INT8OID, graph_id, "", false),
-	PART(0, "version", INT8OID, version, "", false),
-	PART(0, "link_version", INT8OID, link.version, "", false),
-	PART(GNNGP_PART_NODES, "fitted", TIMESTAMPTZOID, fitted, "", false),
-	PART(GNNGP_PART_LINKS, "link_fitted", TIMESTAMPTZOID, link.fitted, "", false),
+	PART(0, "owner", REGROLEOID, owner_role),
+	PART(0, "name", TEXTOID, name),
+	PART(0, "graph", INT8OID, graph_id),
+	PART(0, "version", INT8OID, version),
+	PART(0, "link_version", INT8OID, link.version),
+	COLUMN("fitted", TIMESTAMPTZOID, fitted),
+	LINK("fitted", TIMESTAMPTZOID, fitted),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),
 	COLUMN("asked_task", TEXTOID, settings.task),
 	COLUMN("asked_strategy", TEXTOID, settings.strategy),
@@ -72,10 +71,10 @@ static const gnngp_member columns[] = {
 	LINK("integer_ids", BOOLOID, integer_ids),
 	COLUMN("kernel", TEXTOID, kernel),
 	COLUMN("alternatives", JSONBOID, alternatives),
-	PART(GNNGP_PART_NODES, "asked_method", TEXTOID, settings.method, "method", false),
-	LINK_ASKED("keep", INT4OID, keep),
-	LINK_ASKED("min_probability", FLOAT8OID, min_probability),
-	LINK_ASKED("missing_share", FLOAT8OID, missing_share),
+	COLUMN("asked_method", TEXTOID, settings.method),
+	LINK("asked_keep", INT4OID, settings.keep),
+	LINK("asked_min_probability", FLOAT8OID, settings.min_probability),
+	LINK("asked_missing_share", FLOAT8OID, settings.missing_share),
 	LINK("kept_bytes", INT8OID, kept_bytes),
 	COLUMN("asked_live", BOOLOID, settings.live),
 	COLUMN("live_bytes", INT8OID, live_bytes),
@@ -88,8 +87,8 @@ static const gnngp_member columns[] = {
 
 /* What else is read; the owner as text, too, which names a role that is gone. */
 static const gnngp_member stamps[] = {
-	PART(0, "owner", TEXTOID, owner, "", false),
-	PART(0, "id", INT8OID, id, "", false),
+	PART(0, "owner", TEXTOID, owner),
+	PART(0, "id", INT8OID, id),
 };
 
 #define NCOLUMNS ((int) lengthof(columns))
@@ -226,12 +225,15 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
+		const char *name = NameStr(attribute->attname);
 		const gnngp_member *column = columns;
 		gnngp_param value;
 
-		while (column < columns + NCOLUMNS &&
-			   ((column->part != 0 && column->part != part) ||
-				strcmp(column->shown, NameStr(attribute->attname)) != 0))
+		if (strcmp(name, "model") == 0)
+			name = "name";
+		else if (part == GNNGP_PART_LINKS)
+			name = psprintf(LINK_PREFIX "%s", name);
+		while (column < columns + NCOLUMNS && strcmp(column->name, name) != 0)
 			column++;
 		/* A kernel is a text, too. */
 		if (column == columns + NCOLUMNS ||
@@ -239,25 +241,9 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 			 (column->type != TEXTOID || attribute->attlen != -1)))
 			elog(ERROR, "a fit has no figure \"%s\" of its type", NameStr(attribute->attname));
 		value = gnngp_member_save(column, model);
-		cell[i] = (NullableDatum) {
-			value.value, value.null || (column->null_for_zero && value.value == 0)
-		};
+		cell[i] = (NullableDatum) {value.value, value.null};
 	}
 	return gnngp_make_row(fcinfo, desc->natts, cell);
-}
-
-/* Looks for a model of this name that belongs to another graph, and that a fit would end. */
-static bool
-find_elsewhere(const gnngp_graph_def *graph, const char *name)
-{
-	gnngp_execute(GNNGP_LATEST,
-				  "SELECT g.name, m.task, m.link_method FROM gnngp_internal.gp_model_catalog m"
-				  " JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph"
-				  " WHERE m.name = $1 AND gnngp_internal.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
-				  gnngp_param_text(name),
-				  gnngp_param_oid(graph->owner_role),
-				  gnngp_param_int8(graph->id));
-	return SPI_processed > 0;
 }
 
 static char *
@@ -267,25 +253,24 @@ found_column(int column)
 }
 
 void
-gnngp_model_require_graph(const gnngp_graph_def *graph, const char *name)
+gnngp_model_claim(const gnngp_graph_def *graph, const char *name, int parts, bool replace)
 {
 	gnngp_spi_connect();
-	if (find_elsewhere(graph, name))
-		gnngp_raise(DUPLICATE_OBJECT,
-					"Choose another name, or pass replace => true to replace the model.",
-					"model \"%s\" belongs to graph \"%s\"", name, found_column(1));
-	gnngp_spi_finish();
-}
-
-void
-gnngp_model_notice_dropped(const gnngp_graph_def *graph, const char *name, int parts)
-{
-	gnngp_spi_connect();
-	if (find_elsewhere(graph, name))
+	gnngp_execute(GNNGP_LATEST,
+				  "SELECT g.name, m.task, m.link_method FROM gnngp_internal.gp_model_catalog m"
+				  " JOIN gnngp_internal.gp_graph_catalog g ON g.id = m.graph"
+				  " WHERE m.name = $1 AND gnngp_internal.gp_role_oid(m.owner) = $2 AND m.graph <> $3",
+				  gnngp_param_text(name), gnngp_param_oid(graph->owner_role),
+				  gnngp_param_int8(graph->id));
+	if (SPI_processed > 0)
 	{
 		bool		nodes = !(parts & GNNGP_PART_NODES) && found_column(2);
 		bool		links = !(parts & GNNGP_PART_LINKS) && found_column(3);
 
+		if (!replace)
+			gnngp_raise(DUPLICATE_OBJECT,
+						"Choose another name, or pass replace => true to replace the model.",
+						"model \"%s\" belongs to graph \"%s\"", name, found_column(1));
 		if (nodes || links)
 			ereport(NOTICE,
 					(errmsg("model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name,

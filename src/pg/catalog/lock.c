@@ -126,8 +126,7 @@ gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
 		HeapTuple	tuple = SPI_tuptable->vals[0];
 		TupleDesc	desc = SPI_tuptable->tupdesc;
 		bool		null;
-		char	   *owner;
-		Oid			role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null), &owner);
+		Oid			role = gnngp_role_read(SPI_getbinval(tuple, desc, 1, &null));
 		LOCKTAG		tag = name_tag(role, SPI_getvalue(tuple, desc, 2), LOCK_REFRESH);
 		int			holders = 0;
 

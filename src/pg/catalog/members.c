@@ -97,7 +97,6 @@ load_member(const gnngp_member *member, void *record)
 	int			column = SPI_fnumber(desc, member->name);
 	bool		null;
 	Datum		value = SPI_getbinval(row, desc, column, &null);
-	char	   *text;
 	gnngp_texts list;
 
 	if (column <= 0)
@@ -105,7 +104,7 @@ load_member(const gnngp_member *member, void *record)
 	switch (member->type)
 	{
 		case REGROLEOID:
-			*(Oid *) at = null ? InvalidOid : gnngp_role_read(value, &text);
+			*(Oid *) at = null ? InvalidOid : gnngp_role_read(value);
 			break;
 		case TEXTOID:
 		case JSONBOID:
@@ -198,9 +197,11 @@ gnngp_member_save(const gnngp_member *member, const void *record)
 		case INT8OID:
 		case TIMESTAMPTZOID:
 			out.value = Int64GetDatum(*(const int64 *) at);
+			out.null = member->null_for_zero && out.value == 0;
 			break;
 		case INT4OID:
 			out.value = Int32GetDatum(*(const int32 *) at);
+			out.null = member->null_for_zero && out.value == 0;
 			break;
 		case FLOAT8OID:
 			out.value = Float8GetDatum(*(const double *) at);

@@ -165,10 +165,7 @@ gnngp_role_param(Oid role)
 }
 
 Oid
-gnngp_role_read(Datum value, char **text)
+gnngp_role_read(Datum value)
 {
-	role_value *role = (role_value *) PG_DETOAST_DATUM(value);
-
-	*text = value_text(role);
-	return role->oid;
+	return ((role_value *) PG_DETOAST_DATUM(value))->oid;
 }

@@ -106,8 +106,9 @@ gnngp_matrix_split(PG_FUNCTION_ARGS)
 			memcpy(part + i * band.count * size,
 				   (char *) all.data + (i * all.cols + band.first) * size, band.count * size);
 		gnngp_emit(result, gnngp_cell(Int32GetDatum((int32) (band.first / width))),
-				   gnngp_cell(gnngp_matrix_write(&table.ids, gp_matrix_wrap(part, all.rows, band.count,
-																			all.type))));
+				   gnngp_cell(gnngp_matrix_write(&table.ids,
+												 gp_matrix_wrap(part, all.rows, band.count,
+																all.type))));
 	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;

@@ -7,8 +7,7 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "read_tables.h"
-#include "reader.h"
+#include "reader_internal.h"
 
 #define SRC_HOLDS "the sources of the edges"
 
@@ -95,11 +94,7 @@ check_features(const gnngp_table *nodes, const gnngp_graph_def *def)
 		if (def->target != NULL && strcmp(def->features.text[i], def->target) == 0)
 			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave it out of \"features\".",
 						"column \"%s\" cannot be both a feature and the target", column.name);
-		if (gnngp_is_feature_type(column.base) ||
-			(def->features.n == 1 && gnngp_is_vector_type(column.base)))
-			continue;
-		gnngp_wrong_type(nodes, &column, "a number, a text, an enum, a boolean, a date, uuid or inet",
-						 "Features are one array column, or columns of numbers, texts, enums, booleans, dates, uuid and inet.");
+		gnngp_require_feature(nodes, &column, def->features.n == 1);
 	}
 }
 

@@ -241,6 +241,14 @@ check_fault(const gnngp_feature_reading *s)
 			 errhint("%s", said[s->fault].hint)));
 }
 
+void
+gnngp_require_feature(const gnngp_table *table, const gnngp_column *column, bool alone)
+{
+	if (!gnngp_is_feature_type(column->base) && !(alone && gnngp_is_vector_type(column->base)))
+		gnngp_wrong_type(table, column, "a number, a text, an enum, a boolean, a date, uuid or inet",
+						 "Features are one array column, or columns of numbers, texts, enums, booleans, dates, uuid and inet.");
+}
+
 /* Selects an array column, as the array type that comes nearest. */
 static void
 add_array(gnngp_feature_reading *s, gnngp_query *q)
@@ -249,10 +257,6 @@ add_array(gnngp_feature_reading *s, gnngp_query *q)
 	Oid			element = get_element_type(base);
 	const char *cast = "";
 
-	if (!gnngp_is_vector_type(base))
-		gnngp_raise(DATATYPE_MISMATCH, "Features are one array column, or numeric columns.",
-					"column \"%s\" of table \"%s\" has type %s, not a type that casts to real[]",
-					s->column[0].name, s->r->nodes.name, format_type_be(s->column[0].type));
 	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
 		s->array_type = base;
 	else if (OidIsValid(element) && gnngp_is_number_type(element))
@@ -280,7 +284,10 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	s->ncolumns = r->def->features.n;
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);
 	for (int i = 0; i < s->ncolumns; i++)
+	{
 		s->column[i] = gnngp_table_column(&r->nodes, r->def->features.text[i]);
+		gnngp_require_feature(&r->nodes, &s->column[i], s->ncolumns == 1);
+	}
 	s->type = palloc0(sizeof(gnngp_cell_type) * s->ncolumns);
 	if (s->ncolumns == 1 && !gnngp_is_feature_type(s->column[0].base))
 	{
@@ -289,11 +296,6 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	}
 	for (int i = 0; i < s->ncolumns; i++)
 	{
-		if (!gnngp_is_feature_type(s->column[i].base))
-			gnngp_raise(DATATYPE_MISMATCH,
-						"Features are one array column, or columns of numbers, texts, enums, booleans, dates, uuid and inet.",
-						"column \"%s\" of table \"%s\" has type %s and cannot be one of several feature columns",
-						s->column[i].name, r->nodes.name, format_type_be(s->column[i].type));
 		gnngp_add_feature(q, &s->column[i], &s->type[i]);
 		s->encoded = s->encoded || s->type[i].kind == GP_CELL_WORD ||
 			s->type[i].kind == GP_CELL_TIME;

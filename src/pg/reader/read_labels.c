@@ -46,26 +46,14 @@ gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type
 	labels->enum_type = enum_type;
 }
 
-/* The number of a label, a new one where there is room. */
-static int32
-number_label(gnngp_labels *labels, const gnngp_id *id)
+int32
+gnngp_labels_number(gnngp_labels *labels, Datum value, Oid base)
 {
-	int32		number = gnngp_number_find(&labels->label, id);
+	gnngp_id	id = gnngp_datum_id(value, base, NULL);
+	int32		number = gnngp_number_find(&labels->label, &id);
 
 	return number >= 0 || labels->label.n >= GNNGP_MAX_CLASSES ? number :
-		gnngp_number_add(&labels->label, id);
-}
-
-int32
-gnngp_labels_integer(gnngp_labels *labels, int64 value)
-{
-	return number_label(labels, &(gnngp_id) {.key = value});
-}
-
-int32
-gnngp_labels_text(gnngp_labels *labels, const char *text, int length)
-{
-	return number_label(labels, &(gnngp_id) {gnngp_text_key(text, length), text, length, false});
+		gnngp_number_add(&labels->label, &id);
 }
 
 /* The place of a value among those of its enum type. */

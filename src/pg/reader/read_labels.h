@@ -35,9 +35,11 @@ extern gnngp_target_kind gnngp_target_choose(const char *table, const gnngp_colu
 
 extern void gnngp_labels_init(gnngp_labels *labels, gp_env *env, bool integer, Oid enum_type);
 
-/* The provisional number of a label, which is added when new; -1 when there are too many. */
-extern int32 gnngp_labels_integer(gnngp_labels *labels, int64 value);
-extern int32 gnngp_labels_text(gnngp_labels *labels, const char *text, int length);
+/*
+ * The provisional number of a label, an integer of a type or a text, which is added when new; -1
+ * when there are too many.
+ */
+extern int32 gnngp_labels_number(gnngp_labels *labels, Datum value, Oid base);
 
 /*
  * Sorts the classes.  The result maps provisional numbers to final ones; *names

@@ -74,14 +74,8 @@ add_label(gnngp_node_reading *s, Datum value, bool null)
 	}
 	else if (!null)
 	{
-		if (s->kind == GNNGP_TARGET_INTEGER)
-			label = gnngp_labels_integer(&s->labels, gnngp_integer_datum(value, s->target.base));
-		else
-		{
-			text	   *t = DatumGetTextPP(value);
-
-			label = gnngp_labels_text(&s->labels, VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t));
-		}
+		label = gnngp_labels_number(&s->labels, value,
+									s->kind == GNNGP_TARGET_INTEGER ? s->target.base : TEXTOID);
 		s->too_many_classes |= label < 0;
 		label = Max(label, 0);
 	}

@@ -235,25 +235,11 @@ gnngp_query_init(gnngp_query *q, const gnngp_table *table)
 }
 
 void
-gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
+gnngp_query_add_text(gnngp_query *q, Oid type, char *expression)
 {
-	va_list		args;
-	int			needed;
-	int			start;
-
-	if (q->types != NIL)
-		appendStringInfoString(&q->list, ", ");
-	start = q->list.len;
-	do
-	{
-		va_start(args, format);
-		needed = appendStringInfoVA(&q->list, format, args);
-		va_end(args);
-		if (needed > 0)
-			enlargeStringInfo(&q->list, needed);
-	} while (needed > 0);
+	appendStringInfo(&q->list, "%s%s", q->types == NIL ? "" : ", ", expression);
 	q->types = lappend_oid(q->types, type);
-	q->expressions = lappend(q->expressions, pstrdup(q->list.data + start));
+	q->expressions = lappend(q->expressions, expression);
 }
 
 const char *

@@ -85,8 +85,8 @@ extern void gnngp_require_reference(const gnngp_table *table, const gnngp_column
 extern void gnngp_query_init(gnngp_query *q, const gnngp_table *table);
 
 /* Selects an expression whose value has this type, or a domain over it. */
-extern void gnngp_query_add(gnngp_query *q, Oid type, const char *format,...)
-			pg_attribute_printf(3, 4);
+#define gnngp_query_add(q, type, ...) gnngp_query_add_text(q, type, psprintf(__VA_ARGS__))
+extern void gnngp_query_add_text(gnngp_query *q, Oid type, char *expression);
 
 /* What makes a number of this type, money included, one of double precision in a query. */
 extern const char *gnngp_number_cast(Oid base);

@@ -92,6 +92,9 @@ extern void gnngp_features_add_row(gnngp_feature_reading *s, int64 row, gnngp_id
 									   const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_reading *s, int32 *node);
 
+/* 42804 unless a column can be one of several features or, alone, an array of them. */
+extern void gnngp_require_feature(const gnngp_table *table, const gnngp_column *column, bool alone);
+
 /* Several columns as features (encode_features.c). */
 
 /* Selects a column, and takes its values as numbers that tell them apart, NaN for NULL. */

@@ -25,11 +25,9 @@ read_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
 					 errmsg("a target of task \"%s\" is %g", t->task->name, row->value),
 					 errhint("A target must be finite; NULL marks the rows to predict.")));
 	}
-	else if (t->kind == GNNGP_TARGET_INTEGER)
-		row->label = gnngp_labels_integer(&t->labels, gnngp_integer_datum(target, t->target.base));
 	else
-		row->label = gnngp_labels_text(&t->labels, VARDATA_ANY(DatumGetTextPP(target)),
-									   VARSIZE_ANY_EXHDR(DatumGetTextPP(target)));
+		row->label = gnngp_labels_number(&t->labels, target, t->kind == GNNGP_TARGET_INTEGER ?
+										 t->target.base : TEXTOID);
 	if (row->label < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),

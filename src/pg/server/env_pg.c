@@ -496,6 +496,14 @@ gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
 		gnngp_env_destroy(env);
 }
 
+#define ST_SORT gnngp_sort_keys
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE extern
+#define ST_DEFINE
+#define ST_CHECK_FOR_INTERRUPTS
+#include "lib/sort_template.h"
+
 size_t
 gnngp_account_left(void)
 {

@@ -101,6 +101,9 @@ gnngp_poll(int64 i)
 /* gp_sort in the server: for items of any number, with their memory within the limit. */
 extern void gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg);
 
+/* Sorts numbers, in place. */
+extern void gnngp_sort_keys(uint64 *key, size_t n);
+
 /* What gnngp.memory_limit leaves, in bytes. */
 extern size_t gnngp_account_left(void);
 

@@ -95,8 +95,8 @@ extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *po
  * ---- what the model of a task keeps of its facts (store_facts.c) ----
  *
  * The part "facts" has how tables are encoded, how columns are scaled, the time of each labelled
- * row, and the figures of each block of time.  It tells of labels, so that no grantee reads it: live
- * answers read it as the extension's owner.
+ * row, and the figures of each block of time.  It tells of labels, so that no grantee reads it:
+ * live answers read it as the extension's owner.
  */
 
 /* Writes the part. */

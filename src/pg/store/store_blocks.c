@@ -74,11 +74,10 @@ gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
 {
 	static const char *const condition[] = {
 		[GNNGP_BLOCKS_ALL] = "",
-		[GNNGP_BLOCKS_FIRST] = " AND k.block OPERATOR(pg_catalog.=) 0",
-		[GNNGP_BLOCKS_KEY] = " AND k.first_key OPERATOR(pg_catalog.<=) $4 AND k.block OPERATOR(pg_catalog.>=)"
-		" (SELECT coalesce(pg_catalog.max(b.block), 0) FROM gnngp_internal.gp_block b"
-		" WHERE b.model OPERATOR(pg_catalog.=) $1 AND b.version OPERATOR(pg_catalog.=) $2"
-		" AND b.part OPERATOR(pg_catalog.=) $3 AND b.first_key OPERATOR(pg_catalog.<) $4)"
+		[GNNGP_BLOCKS_FIRST] = " AND k.block = 0",
+		[GNNGP_BLOCKS_KEY] = " AND k.first_key <= $4 AND k.block >= (SELECT coalesce(max(b.block), 0)"
+		" FROM gnngp_internal.gp_block b"
+		" WHERE b.model = $1 AND b.version = $2 AND b.part = $3 AND b.first_key < $4)"
 	};
 	Oid			types[] = {INT8OID, INT8OID, TEXTOID, INT8OID};
 	Datum		values[] = {Int64GetDatum(model->id), Int64GetDatum(version),
@@ -86,10 +85,10 @@ gnngp_store_receive(const gnngp_model *model, int64 version, const char *part,
 	int			guc_level = NewGUCNestLevel();
 
 	gnngp_pin("row_security", "on");
-	gnngp_each_row(NULL, psprintf("SELECT k.data FROM gnngp_internal.gp_block k"
-							" WHERE k.model OPERATOR(pg_catalog.=) $1"
-							" AND k.version OPERATOR(pg_catalog.=) $2"
-							" AND k.part OPERATOR(pg_catalog.=) $3%s ORDER BY k.block", condition[which]),
+	gnngp_pin("search_path", "pg_catalog, pg_temp");
+	gnngp_each_row(NULL, psprintf("SELECT k.data FROM gnngp_internal.gp_block k WHERE k.model = $1"
+								  " AND k.version = $2 AND k.part = $3%s ORDER BY k.block",
+								  condition[which]),
 				   which == GNNGP_BLOCKS_KEY ? 4 : 3, types, values, rows);
 	AtEOXact_GUC(false, guc_level);
 }

@@ -11,21 +11,16 @@
 #include "store_arrays.h"
 #include "store_links.h"
 
-/* The arrays of the part "link_loo", one element for each pair. */
+/* The arrays of the part "link_loo". */
 enum held_array
 {
-	HELD_SRC,					/* int32: the place among the ids */
-	HELD_DST,					/* int32 */
-	HELD_LINKED,				/* byte: 0 or 1 */
-	HELD_SCORE,					/* double */
-	HELD_VARIANCE,				/* double */
-	HELD_PROBABILITY,			/* double */
+	HELD_ENDS,					/* of each pair: the places of src and dst among the ids */
+	HELD_LINKED,				/* 0 or 1 */
+	HELD_NUMBERS,				/* score, variance and probability */
 	HELD_ARRAYS
 };
 
-static const int held_element[HELD_ARRAYS] = {
-	GP_ARRAY_I32, GP_ARRAY_I32, GNNGP_ELEMENT_BYTE, GP_ARRAY_F64, GP_ARRAY_F64, GP_ARRAY_F64
-};
+static const int held_element[HELD_ARRAYS] = {GP_ARRAY_I32, GNNGP_ELEMENT_BYTE, GP_ARRAY_F64};
 
 void
 gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_model *links)
@@ -68,8 +63,10 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 												   sizeof(int32) * Max(all->n, 1),
 												   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gnngp_ids	ids = {.integer = all->integer};
-	void	   *column[HELD_ARRAYS];
-	int64		count[HELD_ARRAYS];
+	int32	   *end = palloc(sizeof(int32) * 2 * held->n);
+	double	   *number = palloc(sizeof(double) * 3 * held->n);
+	const int64 count[HELD_ARRAYS] = {2 * held->n, held->n, 3 * held->n};
+	const void *const array[HELD_ARRAYS] = {end, held->linked, number};
 
 	/* The ids of the nodes that are an end of some pair, and where each of them stands */
 	for (int64 e = 0; e < held->n; e++)
@@ -86,23 +83,16 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 			ids.text[ids.n] = all->text[i];
 		ids.n++;
 	}
-	/* The pairs as columns, each with room for 8 bytes a pair */
-	for (int k = 0; k < HELD_ARRAYS; k++)
-	{
-		count[k] = held->n;
-		column[k] = palloc(sizeof(double) * held->n);
-	}
 	for (int64 e = 0; e < held->n; e++)
 	{
-		((int32 *) column[HELD_SRC])[e] = place[held->row[e].src];
-		((int32 *) column[HELD_DST])[e] = place[held->row[e].dst];
-		((uint8 *) column[HELD_LINKED])[e] = held->linked[e];
-		((double *) column[HELD_SCORE])[e] = held->row[e].score;
-		((double *) column[HELD_VARIANCE])[e] = held->row[e].variance;
-		((double *) column[HELD_PROBABILITY])[e] = held->row[e].probability;
+		const gp_link_row *row = &held->row[e];
+
+		end[2 * e] = place[row->src];
+		end[2 * e + 1] = place[row->dst];
+		memcpy(number + 3 * e, (double[3]) {row->score, row->variance, row->probability},
+			   3 * sizeof(double));
 	}
-	gnngp_arrays_save(model, "link_loo", HELD_ARRAYS, held_element, count,
-					  (const void *const *) column, &ids);
+	gnngp_arrays_save(model, "link_loo", HELD_ARRAYS, held_element, count, array, &ids);
 }
 
 void
@@ -113,26 +103,22 @@ gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *i
 
 	memset(held, 0, sizeof(*held));
 	(void) gnngp_arrays_load(env, model, "link_loo", HELD_ARRAYS, held_element, array, ids);
-	for (int k = 1; k < HELD_ARRAYS; k++)
-		if (array[k].count != array[0].count)
-			gnngp_arrays_damaged(model, "link_loo");
-	held->n = array[0].count;
+	held->n = array[HELD_LINKED].count;
+	if (array[HELD_ENDS].count != 2 * held->n || array[HELD_NUMBERS].count != 3 * held->n)
+		gnngp_arrays_damaged(model, "link_loo");
 	held->linked = array[HELD_LINKED].data;
 	held->row = gp_alloc_array(env, held->n, sizeof(gp_link_row));
 	for (int64 e = 0; e < held->n; e++)
 	{
-		gp_link_row *row = &held->row[e];
+		const int32 *end = (int32 *) array[HELD_ENDS].data + 2 * e;
+		const double *number = (double *) array[HELD_NUMBERS].data + 3 * e;
 
-		CHECK_FOR_INTERRUPTS();
-		row->src = ((int32 *) array[HELD_SRC].data)[e];
-		row->dst = ((int32 *) array[HELD_DST].data)[e];
-		row->score = ((double *) array[HELD_SCORE].data)[e];
-		row->variance = ((double *) array[HELD_VARIANCE].data)[e];
-		row->probability = ((double *) array[HELD_PROBABILITY].data)[e];
-		if (!(row->src >= 0 && row->src < ids->n && row->dst >= 0 && row->dst < ids->n && row->src
-			  != row->dst && isfinite(row->score) && isfinite(row->variance) && row->variance
-			  >= 0.0 && row->probability >= 0.0 && row->probability <= 1.0) ||
-			  ((uint8 *) array[HELD_LINKED].data)[e] > 1)
+		gnngp_poll(e);
+		held->row[e] = (gp_link_row) {.src = end[0],.dst = end[1],.score = number[0],
+									  .variance = number[1],.probability = number[2]};
+		if (!(end[0] >= 0 && end[0] < ids->n && end[1] >= 0 && end[1] < ids->n &&
+			  end[0] != end[1] && isfinite(number[0]) && isfinite(number[1]) && number[1] >= 0.0 &&
+			  number[2] >= 0.0 && number[2] <= 1.0) || ((uint8 *) held->linked)[e] > 1)
 			gnngp_store_corrupted(model, "a held-out pair is out of range");
 	}
 }

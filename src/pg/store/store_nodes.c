@@ -30,15 +30,6 @@
 #define ROW_LABELLED 1			/* flags of a row */
 #define ROW_PRIOR 2
 
-#define ST_SORT sort_keys
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
-#define ST_SCOPE static
-#define ST_DEFINE
-#define ST_DECLARE
-#define ST_CHECK_FOR_INTERRUPTS
-#include "lib/sort_template.h"
-
 static size_t
 calibrator_bytes(int32 nclasses)
 {
@@ -104,7 +95,7 @@ gnngp_order_classes(gnngp_class_order *o, const double *mean, double variance, b
 		o->key[c] = (prior ? 0 : bits) | o->rank_of[c];
 		top = Max(top, o->logit[c]);
 	}
-	sort_keys(o->key, o->n);
+	gnngp_sort_keys(o->key, o->n);
 	for (int32 k = 0; k < o->n; k++)
 		sum += exp(o->logit[gnngp_class_at(o, k)] - top);
 	o->log_partition = top + log(sum);

@@ -17,14 +17,6 @@
 #define FIRST_ROOM 32
 #define COMPACT_FROM ((int64) 1 << 24)	/* edges from which a full list is rid of repeats first */
 
-#define ST_SORT sort_keys
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
-#define ST_SCOPE static
-#define ST_DEFINE
-#define ST_CHECK_FOR_INTERRUPTS
-#include "lib/sort_template.h"
-
 /* Edges of one key by weight. */
 #define ST_SORT sort_edges
 #define ST_ELEMENT_TYPE gnngp_sorted_edge
@@ -100,7 +92,7 @@ sort_all(gnngp_sorted_edges *s)
 		if (s->edge)
 			sort_edges(s->edge, s->edges);
 		else
-			sort_keys(s->key, s->edges);
+			gnngp_sort_keys(s->key, s->edges);
 		return;
 	}
 	dealt = allocate(s->edges, s->edge ? sizeof(gnngp_sorted_edge) : sizeof(uint64));
@@ -120,7 +112,7 @@ sort_all(gnngp_sorted_edges *s)
 		if (s->edge)
 			sort_edges(s->edge + start, end[h] - start);
 		else
-			sort_keys(s->key + start, end[h] - start);
+			gnngp_sort_keys(s->key + start, end[h] - start);
 	pfree(end);
 }
 
@@ -164,7 +156,7 @@ find_ids_by_sorting(const gnngp_edge_list *list, gnngp_value_ids *ids)
 		gnngp_poll(i);
 		key[i] = (uint64) list->end[i] - (uint64) ids->first;
 	}
-	sort_keys(key, 2 * list->n);
+	gnngp_sort_keys(key, 2 * list->n);
 	ids->id = (int64 *) key;
 	for (int64 i = 0; i < 2 * list->n; i++)
 	{

@@ -177,11 +177,10 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 	MemoryContextSwitchTo(old);
 }
 
-gnngp_fit_counts
-gnngp_fit_count(const gnngp_fit_run *run)
+const gnngp_data *
+gnngp_fit_data(const gnngp_fit_run *run)
 {
-	return (gnngp_fit_counts) {run->data->ids.n, run->data->graph->edges, run->data->nlabelled,
-		run->data->rows ? run->data->rows->facts : 0};
+	return run->data;
 }
 
 static void
@@ -360,10 +359,7 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 		*model_name = name;
 	}
 	gnngp_fit_lock(graph, *model_name);
-	if (replace)
-		gnngp_model_notice_dropped(graph, *model_name, part);
-	else
-		gnngp_model_require_graph(graph, *model_name);
+	gnngp_model_claim(graph, *model_name, part, replace);
 	return graph;
 }
 

@@ -8,7 +8,7 @@
 #ifndef GNNGP_FIT_RUN_H
 #define GNNGP_FIT_RUN_H
 
-#include "pg/catalog/catalog.h"
+#include "pg/reader/reader.h"
 
 typedef struct gnngp_fit_run gnngp_fit_run;
 
@@ -30,15 +30,7 @@ extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def
 extern void gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model);
 
 /* What was read. */
-typedef struct gnngp_fit_counts
-{
-	int64		nodes;
-	int64		edges;
-	int64		labelled;		/* 0 without a node part */
-	int64		facts;			/* of a task; else 0 */
-} gnngp_fit_counts;
-
-extern gnngp_fit_counts gnngp_fit_count(const gnngp_fit_run *run);
+extern const gnngp_data *gnngp_fit_data(const gnngp_fit_run *run);
 
 /* Opens the device and fits each part; touches no table and needs no snapshot. */
 extern void gnngp_fit_compute(gnngp_fit_run *run);

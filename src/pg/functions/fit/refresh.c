@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "fit_run.h"
+#include "pg/schema/schema.h"
 
 #define LOG_ROWS 100			/* kept for each model */
 
@@ -158,18 +159,16 @@ static void
 check_losses(refresh *r)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->context);
-	gnngp_fit_counts now;
-	bool		nodes;
+	const gnngp_data *now = gnngp_fit_data(r->run);
+	bool		nodes = (gnngp_model_parts(r->old) & GNNGP_PART_NODES) != 0;
 	StringInfoData text;
 
-	now = gnngp_fit_count(r->run);
-	nodes = (gnngp_model_parts(r->old) & GNNGP_PART_NODES) != 0;
 	initStringInfo(&text);
-	append_loss(&text, "nodes", nodes ? r->old->nodes : r->old->link.nodes, now.nodes);
-	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now.edges);
+	append_loss(&text, "nodes", nodes ? r->old->nodes : r->old->link.nodes, now->ids.n);
+	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now->graph->edges);
 	if (nodes)
-		append_loss(&text, "labelled", r->old->labelled, now.labelled);
-	append_loss(&text, "facts", r->old->facts, now.facts);
+		append_loss(&text, "labelled", r->old->labelled, now->nlabelled);
+	append_loss(&text, "facts", r->old->facts, now->rows ? now->rows->facts : 0);
 	r->losses = text.len > 0 ? text.data : NULL;
 	MemoryContextSwitchTo(old);
 	r->refused = r->losses != NULL && gnngp_setting_refresh_guard;

@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "node_rows.h"
+#include "pg/functions/functions.h"
 #include "pg/store/store.h"
 #include "pg/store/store_links.h"
 
@@ -59,20 +60,14 @@ emit_figure(gnngp_result *result, const char *name, double value)
 	gnngp_emit(result, gnngp_cell_text(name), gnngp_cell_float(value));
 }
 
-/* A label: how probable a class is without it, and whether it is of the class. */
-typedef struct ranked_label
-{
-	double		probability;
-	bool		hit;
-} ranked_label;
-
-/* The labels of a model by the probability of a class. */
+/* The labels of a model, scored by the probability of a class without them; place: 1 for its
+ * own. */
 typedef struct ranking
 {
 	int32		class;
 	int64		n;
 	int64		hits;
-	ranked_label *label;
+	gp_scored  *label;
 } ranking;
 
 static void
@@ -85,50 +80,11 @@ add_label(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 		{
 			bool		hit = row->target == r->class;
 
-			r->label[r->n++] = (ranked_label) {gnngp_row_probability(block, row, k), hit};
+			r->label[r->n++] = (gp_scored) {gnngp_row_probability(block, row, k),
+											(int32) row->number, hit};
 			r->hits += hit;
 			return;
 		}
-}
-
-/* By falling probability. */
-static int
-compare_labels(const void *a, const void *b, void *unused)
-{
-	double		x = ((const ranked_label *) a)->probability;
-	double		y = ((const ranked_label *) b)->probability;
-
-	return x > y ? -1 : x < y;
-}
-
-/* The labels among the first n that are of the class. */
-static double
-count_hits(const ranking *r, int64 n)
-{
-	int64		hits = 0;
-
-	for (int64 i = 0; i < n; i++)
-		hits += r->label[i].hit;
-	return (double) hits;
-}
-
-/* How many labels may be taken, all of one probability or none, before others than hits are more
- * than such a share. */
-static int64
-count_before(const ranking *r, double false_alarms)
-{
-	int64		most = (int64) (false_alarms * (double) (r->n - r->hits) + 1e-9);
-	int64		alarms = 0;
-	int64		taken = 0;
-
-	for (int64 i = 0; i < r->n && alarms <= most; i++)
-	{
-		alarms += !r->label[i].hit;
-		if (alarms <= most &&
-			(i + 1 == r->n || r->label[i + 1].probability < r->label[i].probability))
-			taken = i + 1;
-	}
-	return taken;
 }
 
 /* The class with fewer labels of two, by the labels' scores; -1: there are not two. */
@@ -156,8 +112,14 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 	ranking		r = {0};
 	gnngp_node_rows rows = {.model = model,.arg = &r};
 	double		false_alarms;
-	int64		k;
-	int64		taken;
+	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
+										 "Leave k NULL for as many nodes as the class has labels.");
+	int64		first;			/* k labels, or all */
+	int64		most;			/* false alarms */
+	int64		hits = 0;
+	int64		hits_of_first = 0;
+	int64		taken = 0;		/* above the threshold: all of one probability, or none */
+	int64		hits_of_taken = 0;
 
 	gnngp_require_argument(fcinfo, ARG_FALSE_ALARMS, "false_alarms");
 	false_alarms = PG_GETARG_FLOAT8(ARG_FALSE_ALARMS);
@@ -165,10 +127,6 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"With 0.01, one in a hundred labels of other classes may be above the threshold.",
 					"false_alarms must be between 0 and 1");
-	if (!PG_ARGISNULL(ARG_K) && PG_GETARG_INT32(ARG_K) < 1)
-		gnngp_raise(INVALID_PARAMETER_VALUE,
-					"Leave k NULL for as many nodes as the class has labels.",
-					"k must be at least 1");
 	if (named)
 		gnngp_require_owner(model->owner_role, "model", model->name);
 	else if (!gnngp_is_owner(model->owner_role))
@@ -178,16 +136,27 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 		rarer_class(model, figures);
 	if (r.class < 0)
 		return;
-	r.label = palloc_extended(sizeof(ranked_label) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
+	r.label = palloc_extended(sizeof(gp_scored) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
 	gnngp_node_rows_all(&rows, "loo", add_label);
-	gnngp_sort(r.label, r.n, sizeof(ranked_label), compare_labels, NULL);
-	k = Min(PG_ARGISNULL(ARG_K) ? r.hits : PG_GETARG_INT32(ARG_K), r.n);
-	taken = count_before(&r, false_alarms);
-	emit_figure(result, "recall_at_k", count_hits(&r, k) / (double) r.hits);
-	emit_figure(result, "precision_at_k", count_hits(&r, k) / (double) k);
-	emit_figure(result, "threshold", taken > 0 ? r.label[taken - 1].probability : NAN);
-	emit_figure(result, "recall_at_threshold", count_hits(&r, taken) / (double) r.hits);
-	emit_figure(result, "precision_at_threshold", count_hits(&r, taken) / (double) taken);
+	gnngp_sort(r.label, r.n, sizeof(gp_scored), gp_compare_scored, NULL);
+	first = Min(PG_ARGISNULL(ARG_K) ? r.hits : k, r.n);
+	most = (int64) (false_alarms * (double) (r.n - r.hits) + 1e-9);
+	for (int64 i = 0; i < r.n; i++)
+	{
+		hits += r.label[i].place;
+		if (i < first)
+			hits_of_first = hits;
+		if (i + 1 - hits <= most && (i + 1 == r.n || r.label[i + 1].score < r.label[i].score))
+		{
+			taken = i + 1;
+			hits_of_taken = hits;
+		}
+	}
+	emit_figure(result, "recall_at_k", (double) hits_of_first / (double) r.hits);
+	emit_figure(result, "precision_at_k", (double) hits_of_first / (double) first);
+	emit_figure(result, "threshold", taken > 0 ? r.label[taken - 1].score : NAN);
+	emit_figure(result, "recall_at_threshold", (double) hits_of_taken / (double) r.hits);
+	emit_figure(result, "precision_at_threshold", (double) hits_of_taken / (double) taken);
 }
 
 /* gp_evaluate(model, class, k, false_alarms): the figures of the model's task, then of its

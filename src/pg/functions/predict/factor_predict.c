@@ -72,8 +72,7 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 		if (no_label[i])
 			continue;
 		l[out.n].node = (int32) node;
-		l[out.n].class = gnngp_labels_text(&names, VARDATA_ANY(DatumGetPointer(label[i])),
-										   VARSIZE_ANY_EXHDR(DatumGetPointer(label[i])));
+		l[out.n].class = gnngp_labels_number(&names, label[i], TEXTOID);
 		if (l[out.n++].class < 0)
 			gnngp_raise(DATA_EXCEPTION, NULL, "there are more than %d classes", GNNGP_MAX_CLASSES);
 	}
