@@ -266,8 +266,8 @@ extern void gnngp_model_save(gnngp_model *model, int parts);
 extern void gnngp_model_save_seconds(const gnngp_model *model, int parts);
 
 /*
- * For a fit of parts of a model of this name: where the graph's owner has one on another graph, 42710
- * or, with replace, a NOTICE of a part that goes with it.
+ * For a fit of parts of a model of this name: where the graph's owner has one on another graph,
+ * 42710 or, with replace, a NOTICE of a part that goes with it.
  */
 extern void gnngp_model_claim(const gnngp_graph_def *graph, const char *name, int parts,
 							  bool replace);
