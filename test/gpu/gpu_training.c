@@ -20,7 +20,7 @@ typedef struct network
 	gp_network	c;
 	world		w;
 	gp_csr	   *op;
-	gp_csr	   *turned;
+	gp_csr	   *transposed;
 	gp_matrix	map;
 	gp_matrix	frequency;
 	int32_t		row[NODES / 2];
@@ -46,9 +46,10 @@ add_network(network *s)
 	gp_operation *op = add(s, &gp_operation_linear, UNITS);
 
 	op->linear.x = s->w.features;
-	op->linear.turned = s->w.features->csr ? gp_csr_transpose(s->t.env, s->w.features->csr) : NULL;
+	op->linear.transposed = s->w.features->csr ?
+		gp_csr_transpose(s->t.env, s->w.features->csr) : NULL;
 	op->linear.dropout = 0.25;
-	add(s, &gp_operation_propagate, 0)->propagate = (gp_propagate) {s->op, s->turned};
+	add(s, &gp_operation_propagate, 0)->propagate = (gp_propagate) {s->op, s->transposed};
 	add(s, &gp_operation_relu, 0);
 	add(s, &gp_operation_dropout, 0)->dropout = 0.4;
 	op = add(s, &gp_operation_linear, UNITS);
@@ -83,7 +84,7 @@ add_layer(network *s, bool inducing, bool first)
 		op->weights.carries = !first;
 		op->weights.log_length.groups = op->weights.log_a.groups = 1;
 	}
-	add(s, &gp_operation_mix, 0)->mix = (gp_mix) {.sums = 2,.groups = 3,.op = s->op,.turned = s->turned};
+	add(s, &gp_operation_mix, 0)->mix = (gp_mix) {.sums = 2,.groups = 3,.matrix = s->op,.transposed = s->transposed};
 }
 
 /* Two layers, and pairs of their rows. */
@@ -144,7 +145,7 @@ chain_open(network *s, gp_device *dev, gp_type type, int kind)
 	memset(s, 0, sizeof(*s));
 	s->w = random_world(env, NODES, 3, type);
 	s->op = gp_graph_normalise(env, s->w.graph, kind == 0 ? GP_NORM_ROW : GP_NORM_SYM, type);
-	s->turned = gp_csr_transpose(env, s->op);
+	s->transposed = gp_csr_transpose(env, s->op);
 	s->t = gp_trainer_open(dev, type, 9);
 	s->t.training = true;
 	s->map = dev->create(dev, UNITS, UNITS, type);

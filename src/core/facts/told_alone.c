@@ -33,30 +33,6 @@ rows_since(gp_env *env, const gp_facts_labels *labels, gp_time since)
 	return l;
 }
 
-/*
- * Solves a x = b by elimination; a is symmetric with a diagonal that dominates where it is nothing
- * else.
- */
-static void
-solve(int32_t n, double a[MOST_COLUMNS][MOST_COLUMNS], double *b)
-{
-	for (int32_t k = 0; k < n; k++)
-		for (int32_t i = k + 1; i < n; i++)
-		{
-			double		factor = a[i][k] / a[k][k];
-
-			for (int32_t j = k; j < n; j++)
-				a[i][j] -= factor * a[k][j];
-			b[i] -= factor * b[k];
-		}
-	for (int32_t k = n - 1; k >= 0; k--)
-	{
-		for (int32_t j = k + 1; j < n; j++)
-			b[k] -= a[k][j] * b[j];
-		b[k] /= a[k][k];
-	}
-}
-
 /* A number of a row; an age without facts is 0. */
 static double
 number_of(gp_facts *f, int64_t row, int32_t column)
@@ -96,7 +72,7 @@ least_squares(gp_facts *f, const looked *l, int32_t first, int32_t width, const 
 		for (int32_t d = 0; d < c; d++)
 			gram[d][c] = gram[c][d];
 	}
-	solve(width, gram, beta);
+	gp_solve_small(width, *gram, MOST_COLUMNS, beta, beta);
 	for (int64_t i = 0; i < l->n; i++)
 	{
 		fitted[i] = 0.0;

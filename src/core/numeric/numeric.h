@@ -127,9 +127,9 @@ extern bool gp_orthonormalise(gp_device *dev, gp_matrix y, double first);
 
 /*
  * Solves the first n unknowns of a symmetric system of at most GP_SMALL, whose rows a are stride
- * numbers apart; unknowns without a pivot are 0.  Returns <b, x>.
+ * numbers apart; unknowns without a pivot are 0.  x may be b.  Returns <b, x>.
  */
-#define GP_SMALL 16
+#define GP_SMALL 18
 extern double gp_solve_small(int n, const double *a, int stride, const double *b, double *x);
 
 /* ---- conjugate.c ---- */

@@ -9,7 +9,7 @@
 /* A layer: cosine features, then sums over neighbours. */
 static gp_operation *
 add_layer(gp_trainer *t, gp_network *c, gp_matrix *o, int64_t units, int64_t count, int groups, const gp_csr *op,
-		  const gp_csr *turned)
+		  const gp_csr *transposed)
 {
 	gp_operation *b = gp_network_add(t, c, &gp_operation_cosines);
 	gp_operation *layer = b;
@@ -24,8 +24,8 @@ add_layer(gp_trainer *t, gp_network *c, gp_matrix *o, int64_t units, int64_t cou
 	b->groups = 1;
 	b->mix.sums = 2;
 	b->mix.groups = groups;
-	b->mix.op = op;
-	b->mix.turned = turned;
+	b->mix.matrix = op;
+	b->mix.transposed = transposed;
 	return layer;
 }
 
@@ -145,7 +145,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	uint64_t	state = 4;
 	gp_graph   *graph = random_hub_graph(env, &state, n, n, 1, 9, true);
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_SYM, type);
-	gp_csr	   *turned = gp_csr_transpose(env, op);
+	gp_csr	   *transposed = gp_csr_transpose(env, op);
 
 	memset(s, 0, sizeof(*s));
 	s->t = gp_trainer_open(dev, type, 9);
@@ -154,7 +154,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int units, int grou
 	for (int k = 0; k < 2; k++)
 	{
 		gp_fill_normal(&s->t, s->o[k], 50 + k, 1.0);
-		add_layer(&s->t, &s->network, &s->o[k], units, 7, groups, op, turned)->weights.carries = true;
+		add_layer(&s->t, &s->network, &s->o[k], units, 7, groups, op, transposed)->weights.carries = true;
 	}
 	gp_network_add(&s->t, &s->network, &gp_operation_unit)->unit.length = 1.7;
 	s->pairs = gp_network_add(&s->t, &s->network, &gp_operation_pairs);

@@ -36,7 +36,7 @@ check_golden(gp_env *env, gp_type type)
 	gp_graph   *graph = karate_graph(env, false, false);
 	gp_features *x = gp_features_identity(env, N, type);
 	gp_csr	   *op = gp_graph_normalise(env, graph, GP_NORM_ROW, type);
-	gp_csr	   *turned = gp_csr_transpose(env, op);
+	gp_csr	   *transposed = gp_csr_transpose(env, op);
 	gp_csr	   *identity = gp_csr_transpose(env, x->csr);
 	gp_matrix	o = dev->create(dev, 16, 4, type);
 	gp_matrix	go = dev->create(dev, 16, 4, type);
@@ -55,12 +55,12 @@ check_golden(gp_env *env, gp_type type)
 	b[5] = gp_network_add(&t, &c, &gp_operation_relu);
 	b[6] = gp_network_add(&t, &c, &gp_operation_cosines);
 	b[0]->linear.x = x;
-	b[0]->linear.turned = identity;
+	b[0]->linear.transposed = identity;
 	b[0]->width = 8;
 	b[3]->width = 4;
 	b[6]->width = 2;
 	b[0]->groups = b[3]->groups = b[6]->groups = 1;
-	b[1]->propagate = b[4]->propagate = (gp_propagate) {op, turned};
+	b[1]->propagate = b[4]->propagate = (gp_propagate) {op, transposed};
 	f = &b[6]->cosines;
 	w = &b[6]->weights;
 	f->count = 16;
@@ -137,7 +137,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, bool sparse, bool sampled,
 	}
 	b = gp_network_add(&s->t, &s->network, &gp_operation_linear);
 	b->linear.x = x;
-	b->linear.turned = sparse ? gp_csr_transpose(env, x->csr) : NULL;
+	b->linear.transposed = sparse ? gp_csr_transpose(env, x->csr) : NULL;
 	b->linear.dropout = 0.25;
 	b->width = width;
 	b->groups = 1;

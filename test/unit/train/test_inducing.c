@@ -63,7 +63,7 @@ small_open(gp_env *env, gp_device *dev, gp_type type, int n, int inputs, int uni
 		b->weights.carries = k > 0;
 		b = gp_network_add(&s->t, &s->network, &gp_operation_mix);
 		b->groups = 1;
-		b->mix = (gp_mix) {.sums = 2,.groups = 3,.op = op,.turned = op};
+		b->mix = (gp_mix) {.sums = 2,.groups = 3,.matrix = op,.transposed = op};
 	}
 	s->pairs = gp_network_add(&s->t, &s->network, &gp_operation_inducing_pairs);
 	s->pairs->groups = 1;

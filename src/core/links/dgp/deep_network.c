@@ -267,14 +267,14 @@ write_inducing(gp_deep *d, gp_link_model *model)
 	}
 	gp_inducing_ready(&d->t, d->pairs);
 	dev->copy(dev, mean, w->mean.value);
-	dev->gemm(dev, true, false, 1.0, f->turned, mean, 0.0, alpha);
+	dev->gemm(dev, true, false, 1.0, f->root_inverse, mean, 0.0, alpha);
 	dev->download(dev, gp_matrix_wrap(model->alpha, m, 1, GP_DOUBLE), alpha);
 	dev->download(dev, gp_matrix_wrap(s, m, 1, GP_DOUBLE), w->log_s.value);
-	dev->download(dev, gp_matrix_wrap(host, m, m, GP_DOUBLE), f->turned);
+	dev->download(dev, gp_matrix_wrap(host, m, m, GP_DOUBLE), f->root_inverse);
 	for (int64_t k = 0; k < gp_items(d->env, m * m); k++)
 		host[k] *= -expm1(2.0 * s[k / m]);
 	dev->upload(dev, rows, gp_matrix_wrap(host, m, m, GP_DOUBLE));
-	dev->gemm(dev, true, false, 1.0, f->turned, rows, 0.0, out);
+	dev->gemm(dev, true, false, 1.0, f->root_inverse, rows, 0.0, out);
 	dev->download(dev, gp_matrix_wrap(model->taken, m, m, GP_DOUBLE), out);
 	dev->download(dev, gp_matrix_wrap(model->point, d->points, f->scaled.cols, GP_FLOAT),
 				  f->scaled);

@@ -3,7 +3,7 @@
  *
  * Inputs are numbers of the features, or of random walks, and the node's degree.  What comes from
  * the graph is made for each view: a link would show in it.  Singular vectors are known but
- * for a rotation, so those of all views are turned onto the first.
+ * for a rotation, so those of all views are transposed onto the first.
  */
 #include "dgp.h"
 
@@ -20,7 +20,7 @@ open_view(gp_env *env, gp_deep_view *v, const gp_graph *graph)
 {
 	v->graph = graph;
 	v->op = gp_graph_normalise(env, graph, GP_NORM_SYM, GP_FLOAT);
-	v->turned = graph->directed ? gp_csr_transpose(env, v->op) : v->op;
+	v->transposed = graph->directed ? gp_csr_transpose(env, v->op) : v->op;
 }
 
 void
@@ -59,8 +59,8 @@ gp_deep_views_close(gp_deep *d)
 	{
 		gp_deep_view *v = &d->view[k];
 
-		if (v->turned != v->op)
-			gp_csr_free(d->env, v->turned);
+		if (v->transposed != v->op)
+			gp_csr_free(d->env, v->transposed);
 		gp_csr_free(d->env, v->op);
 		if (v->own)
 			gp_graph_free(d->env, v->own);
@@ -121,7 +121,7 @@ gp_deep_inputs_again(gp_deep *d)
 		{
 			gp_matrix	q = gp_inputs_of_walks(dev, v->graph, own - 1, d->problem->seed);
 
-			/* turned onto the frame, which the first ones become */
+			/* transposed onto the frame, which the first ones become */
 			if (d->frame.rows > 0)
 				q = gp_inputs_turn(dev, &q, d->frame);
 			else
@@ -163,7 +163,7 @@ gp_deep_use(gp_deep *d, const gp_deep_view *view)
 	d->dev->copy(d->dev, gp_matrix_cols(d->input, d->input.cols - own, own), view->inputs);
 	for (int l = 0; l < d->options.layers; l++)
 	{
-		d->layer[l][1].mix.op = view->op;
-		d->layer[l][1].mix.turned = view->turned;
+		d->layer[l][1].mix.matrix = view->op;
+		d->layer[l][1].mix.transposed = view->transposed;
 	}
 }

@@ -16,7 +16,7 @@ typedef struct gp_deep_view
 	gp_graph   *own;			/* the same where it is the view's */
 	gp_link_pairs links;		/* that it hides */
 	gp_csr	   *op;				/* S, float */
-	gp_csr	   *turned;			/* S'; the same as op where that is symmetric */
+	gp_csr	   *transposed;		/* S'; the same as op where that is symmetric */
 	gp_matrix	inputs;			/* nodes x some float: those that depend on the graph */
 } gp_deep_view;
 
@@ -31,7 +31,7 @@ typedef struct gp_deep
 	gp_features *x;				/* ready for products, or NULL */
 	gp_deep_view view[GP_DEEP_FOLDS + 1];	/* what hides nothing, then one of each fold */
 	int			folds;
-	/* without features: nodes x some double, inputs that others are turned onto */
+	/* without features: nodes x some double, inputs that others are transposed onto */
 	gp_matrix	frame;
 	gp_matrix	input;			/* nodes x inputs float, of the view in use */
 	gp_trainer	t;

@@ -86,9 +86,9 @@ typedef struct gp_linear_map
 	gp_parameter weight;
 	gp_parameter bias;			/* 1 x cols */
 	gp_matrix	ones;			/* rows x 1, for the bias */
-	const gp_csr *turned;		/* x', where it is sparse: the caller's */
+	const gp_csr *transposed;	/* x', where it is sparse: the caller's */
 	gp_csr		kept;			/* x, and x', less what was dropped */
-	gp_csr		kept_turned;
+	gp_csr		kept_transposed;
 	gp_matrix	dense;			/* x where it is dense, and the same less what was dropped */
 	gp_matrix	kept_dense;
 } gp_linear_map;
@@ -96,8 +96,8 @@ typedef struct gp_linear_map
 /* A product with a sparse matrix of the caller's. */
 typedef struct gp_propagate
 {
-	const gp_csr *op;
-	const gp_csr *turned;		/* op' */
+	const gp_csr *matrix;
+	const gp_csr *transposed;
 } gp_propagate;
 
 /* Some rows of the value before. */
@@ -111,7 +111,7 @@ typedef struct gp_gather_operation
 /*
  * Features Phi of rows over len with Gaussian weights, q(A) = N(mean, diag exp(2 log_s)):
  *
- *		F = X map + Phi mean + sqrt(level + (Phi o Phi) s2) o e
+ *		F = X map + Phi mean + sqrt(level + (Phi o Phi) factor) o e
  *
  * Rows go by in panels; their features are made again by the derivative.
  */
@@ -125,14 +125,14 @@ typedef struct gp_weights
 	gp_parameter log_s;
 	gp_parameter log_length;	/* 1 x width; not learnt: 0 */
 	gp_parameter log_a;			/* 1 x 1: of the features' scale */
-	gp_matrix	s2;				/* M x cols: weights of squares: s^2, or s^2 - 1; draws take s */
+	gp_matrix	variance_factor;	/* M x cols: s^2, or s^2 - 1; where it is not sampled s */
 	gp_matrix	slope;			/* M x cols: the gradient by that, or by A */
 	gp_matrix	inverse;		/* 1 x width: 1 / len, where len is learnt */
 	gp_matrix	ones;			/* panel x 1, for the same */
 	gp_matrix	phi;			/* panel x M: features, their squares, their gradient */
 	gp_matrix	square;
 	gp_matrix	dphi;
-	gp_matrix	spread;			/* panel x cols: variances, their roots, their gradient */
+	gp_matrix	variance;		/* panel x cols: variances, their roots, their gradient */
 } gp_weights;
 
 /* Cosine features, Phi = a sqrt(2/M) cos(X diag(1/len) O' + b). */
@@ -155,13 +155,13 @@ typedef struct gp_spectrum_operation
 	gp_matrix	draw;			/* u */
 } gp_spectrum_operation;
 
-/* Sums over neighbours with weights that are learnt; op is the caller's. */
+/* Sums over neighbours with weights that are learnt; the matrices are the caller's. */
 typedef struct gp_mix
 {
 	int			sums;			/* K */
 	int			groups;			/* of columns: K + 1, or 1 that takes every sum */
-	const gp_csr *op;			/* S */
-	const gp_csr *turned;		/* S' */
+	const gp_csr *matrix;		/* S */
+	const gp_csr *transposed;	/* S' */
 	gp_parameter logit;			/* 1 x K: of the weights */
 	gp_matrix	change[GP_MOST_SUMS];	/* S f - f before each sum */
 } gp_mix;
@@ -215,8 +215,8 @@ typedef struct gp_inducing
 	gp_parameter offset;		/* of pairs: 1 x 1, c */
 	double		amplitude;		/* a^2 */
 	gp_matrix	scaled;			/* count x width double: Z / len */
-	gp_matrix	turned;			/* span x span double: L^-1 */
-	struct gp_inducing_room *room;	/* inducing.c */
+	gp_matrix	root_inverse;	/* span x span double: L^-1 */
+	struct gp_inducing_buffers *buffers;	/* inducing.c */
 } gp_inducing;
 
 struct gp_operation
@@ -279,7 +279,17 @@ extern double gp_parameter_number(gp_trainer *t, const gp_parameter *p);
 extern void gp_trainer_clear(gp_trainer *t);
 extern void gp_trainer_step(gp_trainer *t, int group, double rate);
 
-/* The seed of what is drawn for a purpose: in this step, or (of_step false) once. */
+/*
+ * The seed of what is drawn for a purpose: in this step, or (of_step false) once.  A purpose is one
+ * of these plus the number of an operation or parameter, or a number of the method's own.
+ */
+enum
+{
+	GP_DRAW_LINEAR_WEIGHT = 100,
+	GP_DRAW_DROPOUT = 200,
+	GP_DRAW_SPECTRUM = 300
+};
+
 extern uint64_t gp_trainer_seed(const gp_trainer *t, uint64_t purpose, bool of_step);
 
 /* Fills a matrix on the device: factor times uniform in (-1, 1), or normal numbers. */
@@ -352,17 +362,17 @@ extern void gp_gather_rows(gp_trainer *t, gp_network *net, gp_operation *op, int
 extern void gp_weights_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width,
 							int64_t features);
 
-/* The squares of the features of a panel of so many rows times s2, and the level or GP_NONE:
- * variances, in spread. */
-extern gp_matrix gp_weights_variances(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix s2,
+/* The squares of the features of a panel of so many rows times a factor, and the level or GP_NONE:
+ * variances, in variance. */
+extern gp_matrix gp_weights_variances(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix factor,
 									  gp_matrix level);
 
 /* F of a panel, whose features stand in phi. */
 extern void gp_weights_draw(gp_trainer *t, gp_weights *w, const gp_band *band, gp_matrix level,
 							gp_matrix x, gp_matrix f);
 
-/* dphi of a panel from dF, and what mean and s2 get of it; spread becomes the variances'
- * gradient. */
+/* dphi of a panel from dF, and what mean and variance_factor get of it; variance becomes
+ * the variances' gradient. */
 extern void gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *band,
 								gp_matrix level, gp_matrix df);
 
@@ -371,9 +381,10 @@ extern void gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *ban
 extern void gp_lengths_backward(gp_trainer *t, gp_weights *w, gp_matrix u, gp_matrix du,
 								gp_matrix dx);
 
-/* Adds what the input itself gives to y, or turned, what dy gives to dx: X map, or X, or
+/* Adds what the input itself gives to y, or transposed, what dy gives to dx: X map, or X, or
  * nothing. */
-extern void gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_matrix x, gp_matrix y);
+extern void gp_add_input(gp_trainer *t, const gp_weights *w, bool transposed, gp_matrix x,
+						 gp_matrix y);
 
 /* The divergence of the weights from the prior N(0, I); an operation's prior. */
 extern double gp_weights_divergence(gp_trainer *t, const gp_weights *w);
@@ -415,7 +426,7 @@ extern gp_matrix gp_pairs_weights(gp_trainer *t, const gp_pairs *p);
 extern const gp_operation_class gp_operation_inducing;
 extern const gp_operation_class gp_operation_inducing_pairs;
 
-/* Brings amplitude, inverse, scaled and turned up to the operation's parameters. */
+/* Brings amplitude, inverse, scaled and root_inverse up to the operation's parameters. */
 extern void gp_inducing_ready(gp_trainer *t, gp_operation *op);
 
 #endif							/* GP_ENGINE_H */

@@ -32,11 +32,11 @@ prepare(gp_trainer *t, gp_operation *op)
 	gp_cosines *f = &op->cosines;
 	gp_weights *w = &op->weights;
 
-	gp_exp(t, w->sampled ? 2.0 : 1.0, w->s2, w->log_s.value);
+	gp_exp(t, w->sampled ? 2.0 : 1.0, w->variance_factor, w->log_s.value);
 	if (!w->sampled)
 	{
 		t->dev->copy(t->dev, f->weight, w->mean.value);
-		gp_add_product(t, 1.0, f->weight, f->draw, w->s2);
+		gp_add_product(t, 1.0, f->weight, f->draw, w->variance_factor);
 	}
 	if (w->log_length.groups)
 		gp_exp(t, -1.0, w->inverse, w->log_length.value);
@@ -127,7 +127,7 @@ cosines_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_m
 	gp_weights *w = &op->weights;
 	gp_device  *dev = t->dev;
 	bool		wanted = gp_is_wanted(dx);
-	double		grown = 0.0;
+	double		dlog_a = 0.0;
 
 	dev->fill(dev, w->slope, 0.0);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
@@ -146,7 +146,7 @@ cosines_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_m
 			dev->gemm(dev, false, true, 1.0, df, f->weight, 0.0, dphi);
 		}
 		if (w->log_a.groups)
-			grown += gp_product_sum(t, dphi, phi);
+			dlog_a += gp_product_sum(t, dphi, phi);
 		arguments_backward(t, op, u, dpanel);
 		if (wanted)
 			gp_add_input(t, w, true, df, dpanel);
@@ -157,9 +157,9 @@ cosines_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_m
 		dev->axpby(dev, 1.0, w->slope, 1.0, w->mean.gradient);
 		gp_times(t, w->slope, f->draw);
 	}
-	gp_add_product(t, w->sampled ? 2.0 : 1.0, w->log_s.gradient, w->slope, w->s2);
+	gp_add_product(t, w->sampled ? 2.0 : 1.0, w->log_s.gradient, w->slope, w->variance_factor);
 	if (w->log_a.groups)
-		dev->shift(dev, w->log_a.gradient, grown);
+		dev->shift(dev, w->log_a.gradient, dlog_a);
 }
 
 void
@@ -169,7 +169,7 @@ gp_cosines_predict(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix mean,
 
 	prepare(t, op);
 	gp_exp(t, 2.0, w->slope, w->log_s.value);
-	for (gp_band band = gp_band_first(x.rows, w->spread.rows); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(x.rows, w->variance.rows); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
 
@@ -194,7 +194,7 @@ spectrum_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 {
 	op->cols = cols / 2;
 	op->spectrum.draw = gp_trainer_matrix(t, rows, op->cols, t->type);
-	gp_fill_normal(t, op->spectrum.draw, gp_trainer_seed(t, 300 + (uint64_t) op->number, false),
+	gp_fill_normal(t, op->spectrum.draw, gp_trainer_seed(t, GP_DRAW_SPECTRUM + op->number, false),
 				   1.0);
 }
 

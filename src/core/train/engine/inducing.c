@@ -12,8 +12,8 @@
  *
  *		r ~ GP(c, C),  C_(ij)(pq) = k_ip k_jq + k_iq k_jp,  C_(ij)(ij) = a^4 + k_ij^2
  *
- * The root and its derivative are in double; rows go by in panels and are covered again for the
- * derivatives.
+ * The root and its derivative are in double; rows go by in panels, whose kernel is computed again
+ * for the derivatives.
  */
 #include "engine.h"
 
@@ -22,7 +22,7 @@
 /* Rows that meet the points, GP_TRAIN_ROWS at most: those of a layer, or first or second ends. */
 typedef struct side
 {
-	gp_matrix	wide;			/* rows x (width + 2): x / len, -|x / len|^2 / 2, 1 */
+	gp_matrix	augmented;			/* rows x (width + 2): x / len, -|x / len|^2 / 2, 1 */
 	gp_matrix	exponent;		/* rows x count */
 	gp_matrix	kernel;			/* rows x count */
 	gp_matrix	slope;			/* rows x count: the gradient by it */
@@ -30,11 +30,11 @@ typedef struct side
 	gp_matrix	spare;			/* rows x width */
 } side;
 
-typedef struct gp_inducing_room
+typedef struct gp_inducing_buffers
 {
 	int			power;			/* of a^2 in a covariance of directions: 1, or 2 of pairs */
-	double		grown;			/* half the gradient by log a, so far */
-	gp_matrix	wide;			/* count x (width + 2): z / len, 1, 2 log a - |z / len|^2 / 2 */
+	double		dlog_a;			/* half the gradient by log a, so far */
+	gp_matrix	augmented;			/* count x (width + 2): z / len, 1, 2 log a - |z / len|^2 / 2 */
 	gp_matrix	ones;			/* as many rows as there are points, or in a panel, x width */
 	gp_matrix	ones_double;	/* count x width double */
 	gp_matrix	kernel;			/* count x count double: of the points */
@@ -57,9 +57,9 @@ typedef struct gp_inducing_room
 	gp_matrix	pick_double[2];
 	gp_matrix	picked[4];		/* rows x span: of either end with either point */
 	gp_matrix	crossed[4];		/* span x span double: the same of the points */
-	gp_matrix	pick_room;		/* count x span double */
+	gp_matrix	pick_product;		/* count x span double */
 	gp_matrix	near;			/* rows x 1: the square of the ends' covariance */
-} room;
+} buffers;
 
 /* Which columns of picked and crossed are meant: an end's covariances with first or second
  * points. */
@@ -81,15 +81,15 @@ first(gp_matrix m, int64_t rows)
 	return gp_matrix_rows(m, 0, rows);
 }
 
-/* ---- room ---- */
+/* ---- buffers ---- */
 
 /* Makes the parameters and the buffers; power is 2 for pairs, whose rows have two sides. */
 static void
-open_room(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int power)
+open_buffers(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int power)
 {
 	gp_inducing *f = &op->inducing;
 	gp_device  *dev = t->dev;
-	room	   *r = f->room = gp_trainer_own(t, gp_alloc_zero(t->env, 1, sizeof(room)));
+	buffers    *r = f->buffers = gp_trainer_own(t, gp_alloc_zero(t->env, 1, sizeof(buffers)));
 	int64_t		panel = gp_min64(rows, GP_TRAIN_ROWS);
 	int64_t		n = f->count;
 	int64_t		m = f->span;
@@ -101,9 +101,9 @@ open_room(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int powe
 	op->weights.log_length.groups = op->weights.log_a.groups = op->groups;
 	gp_weights_open(t, op, rows, width, m);
 	f->scaled = gp_trainer_matrix(t, n, width, GP_DOUBLE);
-	f->turned = gp_trainer_matrix(t, m, m, GP_DOUBLE);
+	f->root_inverse = gp_trainer_matrix(t, m, m, GP_DOUBLE);
 	/* of the points and the directions */
-	r->wide = gp_trainer_matrix(t, n, width + 2, t->type);
+	r->augmented = gp_trainer_matrix(t, n, width + 2, t->type);
 	r->ones_double = gp_trainer_matrix(t, n, width, GP_DOUBLE);
 	dev->fill(dev, r->ones_double, 1.0);
 	r->kernel = gp_trainer_matrix(t, n, n, GP_DOUBLE);
@@ -133,8 +133,8 @@ open_room(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, int powe
 	{
 		side	   *s = &r->side[k];
 
-		s->wide = gp_trainer_matrix(t, panel, width + 2, t->type);
-		dev->fill(dev, s->wide, 1.0);
+		s->augmented = gp_trainer_matrix(t, panel, width + 2, t->type);
+		dev->fill(dev, s->augmented, 1.0);
 		s->exponent = gp_trainer_matrix(t, panel, n, t->type);
 		s->kernel = gp_trainer_matrix(t, panel, n, t->type);
 		s->slope = gp_trainer_matrix(t, panel, n, t->type);
@@ -147,7 +147,7 @@ static void
 layer_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 {
 	op->inducing.span = op->inducing.count;
-	open_room(t, op, rows, width, 1);
+	open_buffers(t, op, rows, width, 1);
 }
 
 /* The same of pairs, with the matrices of ones and zeros that pick the columns of an inducing
@@ -162,9 +162,9 @@ pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 	gp_matrix	wrapped = gp_matrix_wrap(host, f->count, f->span, GP_DOUBLE);
 
 	gp_ends_open(t, op, rows, width);
-	open_room(t, op, op->rows, width, 2);
+	open_buffers(t, op, op->rows, width, 2);
 	gp_parameter_make(t, &f->offset, 1, 1, op->groups, 0.0);
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	for (int point = 0; point < 2; point++)
 	{
 		for (int64_t k = 0; k < gp_items(t->env, picks); k++)
@@ -181,7 +181,7 @@ pairs_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width)
 		r->crossed[k] = gp_trainer_matrix(t, f->span, f->span, GP_DOUBLE);
 	}
 	r->cross = gp_trainer_matrix(t, panel, f->span, t->type);
-	r->pick_room = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
+	r->pick_product = gp_trainer_matrix(t, f->count, f->span, GP_DOUBLE);
 	r->near = gp_trainer_matrix(t, panel, 1, t->type);
 }
 
@@ -207,24 +207,24 @@ write_lengths(gp_trainer *t, gp_matrix x, gp_matrix column, double add)
 
 /* k of the points with themselves, in double. */
 static void
-cover_points(gp_trainer *t, gp_inducing *f)
+point_kernel(gp_trainer *t, gp_inducing *f)
 {
 	gp_device  *dev = t->dev;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	int64_t		width = f->scaled.cols;
-	gp_matrix	wide[2];
+	gp_matrix	augmented[2];
 
 	for (int k = 0; k < 2; k++)
 	{
-		wide[k] = gp_filled(dev, f->count, width + 2, GP_DOUBLE, 1.0);
-		dev->copy(dev, gp_matrix_cols(wide[k], 0, width), f->scaled);
-		write_lengths(t, f->scaled, gp_matrix_cols(wide[k], width + k, 1),
+		augmented[k] = gp_filled(dev, f->count, width + 2, GP_DOUBLE, 1.0);
+		dev->copy(dev, gp_matrix_cols(augmented[k], 0, width), f->scaled);
+		write_lengths(t, f->scaled, gp_matrix_cols(augmented[k], width + k, 1),
 					  k == 0 ? log(f->amplitude) : 0.0);
 	}
-	dev->gemm(dev, false, true, 1.0, wide[0], wide[1], 0.0, r->kernel_slope);
+	dev->gemm(dev, false, true, 1.0, augmented[0], augmented[1], 0.0, r->kernel_slope);
 	gp_exp(t, 1.0, r->kernel, r->kernel_slope);
 	dev->shift(dev, gp_matrix_diagonal(r->kernel), JITTER * f->amplitude);
-	gp_destroy_all(dev, &wide[1], &wide[0]);
+	gp_destroy_all(dev, &augmented[1], &augmented[0]);
 }
 
 void
@@ -232,20 +232,20 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 {
 	gp_inducing *f = &op->inducing;
 	gp_device  *dev = t->dev;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	int64_t		width = f->scaled.cols;
-	gp_matrix	z = gp_matrix_cols(r->wide, 0, width);
+	gp_matrix	z = gp_matrix_cols(r->augmented, 0, width);
 
 	f->amplitude = exp(2.0 * gp_parameter_number(t, &op->weights.log_a));
 	gp_exp(t, -1.0, op->weights.inverse, op->weights.log_length.value);
-	dev->fill(dev, r->wide, 1.0);
+	dev->fill(dev, r->augmented, 1.0);
 	dev->copy(dev, z, f->point.value);
 	gp_times(t, z, op->weights.inverse);
 	dev->copy(dev, f->scaled, z);
-	write_lengths(t, z, gp_matrix_cols(r->wide, width + 1, 1), log(f->amplitude));
-	cover_points(t, f);
-	gp_exp(t, 2.0, op->weights.s2, op->weights.log_s.value);
-	dev->shift(dev, op->weights.s2, -1.0);
+	write_lengths(t, z, gp_matrix_cols(r->augmented, width + 1, 1), log(f->amplitude));
+	point_kernel(t, f);
+	gp_exp(t, 2.0, op->weights.variance_factor, op->weights.log_s.value);
+	dev->shift(dev, op->weights.variance_factor, -1.0);
 	if (r->power > 1)
 	{
 		/* The covariance of pairs: with K of the points, of first and second ones, K_pp' o K_qq' +
@@ -253,8 +253,8 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 		for (int k = 0; k < 4; k++)
 		{
 			dev->gemm(dev, false, false, 1.0, r->kernel, r->pick_double[point_of[k]], 0.0,
-					  r->pick_room);
-			dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_room, 0.0,
+					  r->pick_product);
+			dev->gemm(dev, true, false, 1.0, r->pick_double[end_of[k]], r->pick_product, 0.0,
 					  r->crossed[k]);
 		}
 		dev->fill(dev, r->covariance, 0.0);
@@ -270,9 +270,9 @@ gp_inducing_ready(gp_trainer *t, gp_operation *op)
 				 "Use a lower rate, or scale the features to ordinary sizes.",
 				 "the inducing points of method dgp are out of range at step %lld",
 				 (long long) t->step + 1);
-	dev->copy(dev, f->turned, r->root);
-	dev->trtri(dev, f->turned);
-	dev->copy(dev, r->white, f->turned);
+	dev->copy(dev, f->root_inverse, r->root);
+	dev->trtri(dev, f->root_inverse);
+	dev->copy(dev, r->white, f->root_inverse);
 }
 
 /*
@@ -283,23 +283,23 @@ static void
 root_backward(gp_trainer *t, gp_inducing *f)
 {
 	gp_device  *dev = t->dev;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	gp_matrix	a = r->square[0];
 	gp_matrix	b = r->square[1];
 	gp_matrix	diagonal = gp_matrix_diagonal(a);
 
 	dev->copy(dev, b, r->white_slope);
-	dev->gemm(dev, true, false, -1.0, f->turned, b, 0.0, a);
-	dev->gemm(dev, false, true, 1.0, a, f->turned, 0.0, b);
+	dev->gemm(dev, true, false, -1.0, f->root_inverse, b, 0.0, a);
+	dev->gemm(dev, false, true, 1.0, a, f->root_inverse, 0.0, b);
 	gp_times(t, b, r->lower);
 	dev->gemm(dev, true, false, 1.0, r->root, b, 0.0, a);
 	gp_times(t, a, r->lower);
 	dev->axpby(dev, 0.5, diagonal, 0.0, diagonal);
 	dev->transpose(dev, b, a);
 	dev->axpby(dev, 0.5, b, 0.5, a);
-	dev->gemm(dev, true, false, 1.0, f->turned, a, 0.0, b);
-	dev->gemm(dev, false, false, 1.0, b, f->turned, 0.0, r->covariance_slope);
-	r->grown += r->power * gp_product_sum(t, r->covariance_slope, r->covariance);
+	dev->gemm(dev, true, false, 1.0, f->root_inverse, a, 0.0, b);
+	dev->gemm(dev, false, false, 1.0, b, f->root_inverse, 0.0, r->covariance_slope);
+	r->dlog_a += r->power * gp_product_sum(t, r->covariance_slope, r->covariance);
 	if (r->power == 1)
 		return;
 	/* from pairs to the points' kernel */
@@ -308,8 +308,8 @@ root_backward(gp_trainer *t, gp_inducing *f)
 	{
 		dev->copy(dev, a, r->covariance_slope);
 		gp_times(t, a, r->crossed[partner_of[k]]);
-		dev->gemm(dev, false, false, 1.0, r->pick_double[end_of[k]], a, 0.0, r->pick_room);
-		dev->gemm(dev, false, true, 1.0, r->pick_room, r->pick_double[point_of[k]], 1.0,
+		dev->gemm(dev, false, false, 1.0, r->pick_double[end_of[k]], a, 0.0, r->pick_product);
+		dev->gemm(dev, false, true, 1.0, r->pick_product, r->pick_double[point_of[k]], 1.0,
 				  r->kernel_slope);
 	}
 }
@@ -321,12 +321,12 @@ points_backward(gp_trainer *t, gp_operation *op)
 	gp_inducing *f = &op->inducing;
 	gp_weights *w = &op->weights;
 	gp_device  *dev = t->dev;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	gp_matrix	g = r->kernel_slope;
 	gp_matrix	change = r->point_slope[0];
 	gp_matrix	over = r->point_slope[1];
 
-	gp_add_product(t, 2.0, w->log_s.gradient, w->slope, w->s2);
+	gp_add_product(t, 2.0, w->log_s.gradient, w->slope, w->variance_factor);
 	dev->axpby(dev, 2.0, w->slope, 1.0, w->log_s.gradient);
 	root_backward(t, f);
 	/* Z / len's gradient: of rows, and 2 (G Z - (G 1) o Z) of the points' own kernel, G = dK o K */
@@ -344,27 +344,27 @@ points_backward(gp_trainer *t, gp_operation *op)
 	dev->copy(dev, over, change);
 	gp_times(t, over, w->inverse);
 	dev->axpby(dev, 1.0, over, 1.0, f->point.gradient);
-	gp_times(t, change, gp_matrix_cols(r->wide, 0, f->scaled.cols));
+	gp_times(t, change, gp_matrix_cols(r->augmented, 0, f->scaled.cols));
 	dev->gemm(dev, true, false, -1.0, gp_matrix_part(r->ones, 0, 0, f->count, 1), change, 1.0,
 			  w->log_length.gradient);
-	dev->shift(dev, w->log_a.gradient, 2.0 * r->grown);
+	dev->shift(dev, w->log_a.gradient, 2.0 * r->dlog_a);
 }
 
 /* ---- rows and points ---- */
 
 /* The covariances of rows with the points. */
 static void
-cover_rows(gp_trainer *t, gp_operation *op, side *s, gp_matrix x)
+row_kernel(gp_trainer *t, gp_operation *op, side *s, gp_matrix x)
 {
 	gp_device  *dev = t->dev;
-	gp_matrix	wide = first(s->wide, x.rows);
-	gp_matrix	u = gp_matrix_cols(wide, 0, x.cols);
+	gp_matrix	augmented = first(s->augmented, x.rows);
+	gp_matrix	u = gp_matrix_cols(augmented, 0, x.cols);
 	gp_matrix	exponent = first(s->exponent, x.rows);
 
 	dev->copy(dev, u, x);
 	gp_times(t, u, op->weights.inverse);
-	write_lengths(t, u, gp_matrix_cols(wide, x.cols, 1), 0.0);
-	dev->gemm(dev, false, true, 1.0, wide, op->inducing.room->wide, 0.0, exponent);
+	write_lengths(t, u, gp_matrix_cols(augmented, x.cols, 1), 0.0);
+	dev->gemm(dev, false, true, 1.0, augmented, op->inducing.buffers->augmented, 0.0, exponent);
 	gp_exp(t, 1.0, first(s->kernel, x.rows), exponent);
 }
 
@@ -372,7 +372,7 @@ cover_rows(gp_trainer *t, gp_operation *op, side *s, gp_matrix x)
 static gp_matrix
 scaled_rows(const side *s, int64_t rows)
 {
-	return gp_matrix_part(s->wide, 0, 0, rows, s->wide.cols - 2);
+	return gp_matrix_part(s->augmented, 0, 0, rows, s->augmented.cols - 2);
 }
 
 /* With G = dK o K: d(x / len) = G Z - (G 1) o x, and sums for dZ = G'x - (G'1) o Z. */
@@ -380,15 +380,15 @@ static void
 kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 {
 	gp_device  *dev = t->dev;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	gp_matrix	u = scaled_rows(s, rows);
 	gp_matrix	g = first(s->slope, rows);
 	gp_matrix	change = first(s->change, rows);
 	gp_matrix	spare = first(s->spare, rows);
 
-	r->grown += gp_product_sum(t, g, first(s->kernel, rows));
+	r->dlog_a += gp_product_sum(t, g, first(s->kernel, rows));
 	gp_times(t, g, first(s->kernel, rows));
-	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->wide, 0, u.cols), 0.0, change);
+	dev->gemm(dev, false, false, 1.0, g, gp_matrix_cols(r->augmented, 0, u.cols), 0.0, change);
 	dev->gemm(dev, false, false, 1.0, g, first(r->ones, f->count), 0.0, spare);
 	gp_times(t, spare, u);
 	dev->axpby(dev, -1.0, spare, 1.0, change);
@@ -402,21 +402,21 @@ kernel_backward(gp_trainer *t, gp_inducing *f, side *s, int64_t rows)
 static void
 make_features(gp_trainer *t, gp_operation *op, gp_matrix cross)
 {
-	t->dev->gemm(t->dev, false, true, 1.0, cross, op->inducing.room->white, 0.0,
+	t->dev->gemm(t->dev, false, true, 1.0, cross, op->inducing.buffers->white, 0.0,
 				 first(op->weights.phi, cross.rows));
 }
 
-/* What the weights and L^-1 get of dF, and dcross, which may be cross; spread becomes the
- * variances' gradient. */
+/* What the weights and L^-1 get of dF, and dcross, which may be cross; variance becomes
+ * the variances' gradient. */
 static void
 features_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matrix cross,
 				  gp_matrix df, gp_matrix dcross)
 {
-	room	   *r = op->inducing.room;
+	buffers    *r = op->inducing.buffers;
 	gp_matrix	dphi = first(op->weights.dphi, band->count);
 
 	gp_weights_backward(t, &op->weights, band, r->level, df);
-	r->grown += r->power * gp_product_sum(t, first(op->weights.spread, band->count),
+	r->dlog_a += r->power * gp_product_sum(t, first(op->weights.variance, band->count),
 										  first(r->level, band->count));
 	t->dev->gemm(t->dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
 	t->dev->gemm(t->dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
@@ -426,9 +426,9 @@ features_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matri
 static void
 begin_backward(gp_trainer *t, gp_operation *op)
 {
-	room	   *r = op->inducing.room;
+	buffers    *r = op->inducing.buffers;
 
-	r->grown = 0.0;
+	r->dlog_a = 0.0;
 	t->dev->fill(t->dev, op->weights.slope, 0.0);
 	t->dev->fill(t->dev, r->white_slope, 0.0);
 	for (int k = 0; k < 2; k++)
@@ -442,9 +442,9 @@ begin_backward(gp_trainer *t, gp_operation *op)
 static gp_matrix
 layer_panel(gp_trainer *t, gp_operation *op, gp_matrix x)
 {
-	side	   *s = &op->inducing.room->side[0];
+	side	   *s = &op->inducing.buffers->side[0];
 
-	cover_rows(t, op, s, x);
+	row_kernel(t, op, s, x);
 	make_features(t, op, first(s->kernel, x.rows));
 	return first(s->kernel, x.rows);
 }
@@ -458,7 +458,7 @@ layer_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
 
 		layer_panel(t, op, rows);
-		gp_weights_draw(t, &op->weights, &band, op->inducing.room->level, rows,
+		gp_weights_draw(t, &op->weights, &band, op->inducing.buffers->level, rows,
 						gp_matrix_rows(y, band.first, band.count));
 	}
 }
@@ -467,7 +467,7 @@ static void
 layer_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
 			   gp_matrix dx)
 {
-	side	   *s = &op->inducing.room->side[0];
+	side	   *s = &op->inducing.buffers->side[0];
 
 	begin_backward(t, op);
 	for (gp_band band = gp_band_first(x.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
@@ -505,7 +505,7 @@ ends_of(const gp_operation *op, const gp_band *band, int end)
 static gp_matrix
 difference(gp_trainer *t, gp_inducing *f, int64_t rows)
 {
-	side	   *s = f->room->side;
+	side	   *s = f->buffers->side;
 	gp_matrix	out = first(s[0].spare, rows);
 
 	t->dev->copy(t->dev, out, scaled_rows(&s[0], rows));
@@ -520,7 +520,7 @@ pairs_panel(gp_trainer *t, gp_operation *op, const gp_band *band)
 {
 	gp_device  *dev = t->dev;
 	gp_inducing *f = &op->inducing;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	int64_t		rows = band->count;
 	gp_matrix	cross = first(r->cross, rows);
 	gp_matrix	near = first(r->near, rows);
@@ -530,7 +530,7 @@ pairs_panel(gp_trainer *t, gp_operation *op, const gp_band *band)
 	gp_matrix	picked[4];
 
 	for (int end = 0; end < 2; end++)
-		cover_rows(t, op, &r->side[end], ends_of(op, band, end));
+		row_kernel(t, op, &r->side[end], ends_of(op, band, end));
 	for (int k = 0; k < 4; k++)
 	{
 		picked[k] = first(r->picked[k], rows);
@@ -560,7 +560,7 @@ pairs_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 	for (gp_band band = gp_band_first(y.rows, GP_TRAIN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		pairs_panel(t, op, &band);
-		gp_weights_draw(t, &op->weights, &band, op->inducing.room->level, GP_NONE,
+		gp_weights_draw(t, &op->weights, &band, op->inducing.buffers->level, GP_NONE,
 						gp_matrix_rows(y, band.first, band.count));
 	}
 	t->dev->shift(t->dev, y, gp_parameter_number(t, &op->inducing.offset));
@@ -572,7 +572,7 @@ panel_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matrix d
 {
 	gp_device  *dev = t->dev;
 	gp_inducing *f = &op->inducing;
-	room	   *r = f->room;
+	buffers    *r = f->buffers;
 	int64_t		rows = band->count;
 	gp_matrix	cross = pairs_panel(t, op, band);
 	gp_matrix	slope = first(op->weights.phi, rows);
@@ -592,9 +592,9 @@ panel_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matrix d
 	}
 	for (int end = 0; end < 2; end++)
 		kernel_backward(t, f, &r->side[end], rows);
-	/* the variances' gradient stands in spread: d(x_i / len) -= 2 dv k_ij^2 (x_i - x_j) / len */
+	/* the variances' gradient stands in variance: d(x_i / len) -= 2 dv k_ij^2 (x_i - x_j) / len */
 	gp_matrix	apart = difference(t, f, rows);
-	gp_times(t, near, first(op->weights.spread, rows));
+	gp_times(t, near, first(op->weights.variance, rows));
 	dev->gemm(dev, false, false, 2.0, near, first(r->ones, 1), 0.0, push);
 	gp_times(t, push, apart);
 	for (int end = 0; end < 2; end++)

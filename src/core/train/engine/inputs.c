@@ -18,16 +18,16 @@
 #define LOG_ROWS 1024			/* whose logarithms are computed between two polls */
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
 
-/* h with the order of its columns turned round, each times its length in z to a power; h is
+/* h with the order of its columns transposed round, each times its length in z to a power; h is
  * destroyed. */
 static gp_matrix
 largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 {
 	int64_t		n = h->cols;
-	gp_matrix	turned = gp_transpose(dev, z);
+	gp_matrix	transposed = gp_transpose(dev, z);
 	gp_matrix	turn = dev->create(dev, n, n, h->type);
 	gp_matrix	out = dev->create(dev, h->rows, n, h->type);
-	double	   *length = gp_row_products(dev, turned, turned);
+	double	   *length = gp_row_products(dev, transposed, transposed);
 	double	   *host = gp_alloc_zero(dev->env, n * n, sizeof(double));
 
 	for (int64_t k = 0; k < gp_items(dev->env, n); k++)
@@ -35,7 +35,7 @@ largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 	dev->upload(dev, turn, gp_matrix_wrap(host, n, n, GP_DOUBLE));
 	dev->gemm(dev, false, false, 1.0, *h, turn, 0.0, out);
 	gp_free_all(dev->env, host, length);
-	gp_destroy_all(dev, &turn, &turned, h);
+	gp_destroy_all(dev, &turn, &transposed, h);
 	return out;
 }
 
@@ -43,12 +43,12 @@ largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
 
 /* x (n x count) = X v, or X' v. */
 static void
-times(gp_device *dev, const gp_csr *csr, gp_matrix dense, bool turned, gp_matrix v, gp_matrix x)
+times(gp_device *dev, const gp_csr *csr, gp_matrix dense, bool transposed, gp_matrix v, gp_matrix x)
 {
 	if (csr)
 		dev->spmm(dev, 1.0, csr, v, 0.0, x);
 	else
-		dev->gemm(dev, turned, false, 1.0, dense, v, 0.0, x);
+		dev->gemm(dev, transposed, false, 1.0, dense, v, 0.0, x);
 }
 
 gp_matrix
@@ -57,7 +57,7 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 	gp_env	   *env = dev->env;
 	gp_matrix	none = {0};
 	int64_t		all = gp_min64(count + OVERSAMPLED, gp_min64(x->dims, GP_SYEV_MAX));
-	gp_csr	   *turned = x->csr ? gp_csr_transpose(env, x->csr) : NULL;
+	gp_csr	   *transposed = x->csr ? gp_csr_transpose(env, x->csr) : NULL;
 	gp_matrix	dense = {0};
 	gp_matrix	h = dev->create(dev, x->rows, all, GP_DOUBLE);
 	gp_matrix	z = dev->create(dev, x->dims, all, x->type);
@@ -77,7 +77,7 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 		dev->copy(dev, q, product);
 		gp_principal_components(dev, q, h);
 		dev->copy(dev, product, h);
-		times(dev, turned, dense, true, product, z);
+		times(dev, transposed, dense, true, product, z);
 	}
 	gp_destroy_all(dev, &product, &q);
 	h = largest_first(dev, &h, z, 1.0);
@@ -85,7 +85,7 @@ gp_inputs_of_features(gp_device *dev, const gp_features *x, int64_t count, uint6
 	dev->copy(dev, gp_matrix_cols(out, 0, gp_min64(count, all)),
 			  gp_matrix_cols(h, 0, gp_min64(count, all)));
 	gp_destroy_all(dev, &h, &z, &dense);
-	gp_csr_free(env, turned);
+	gp_csr_free(env, transposed);
 	return out;
 }
 

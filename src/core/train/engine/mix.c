@@ -56,7 +56,7 @@ mix_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 		gp_matrix	part = columns_of(op, y, q);
 
 		dev->copy(dev, m->change[q], part);
-		dev->spmm(dev, 1.0, m->op, part, -1.0, m->change[q]);
+		dev->spmm(dev, 1.0, m->matrix, part, -1.0, m->change[q]);
 		dev->axpby(dev, weight[q], m->change[q], 1.0, part);
 	}
 }
@@ -78,7 +78,7 @@ mix_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matri
 		if (m->logit.groups)
 			dev->shift(dev, gp_matrix_cols(m->logit.gradient, q, 1), slope);
 		dev->copy(dev, m->change[q], part);
-		dev->spmm(dev, 1.0, m->turned, part, -1.0, m->change[q]);
+		dev->spmm(dev, 1.0, m->transposed, part, -1.0, m->change[q]);
 		dev->axpby(dev, weight[q], m->change[q], 1.0, part);
 	}
 }

@@ -32,7 +32,8 @@ linear_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 	gp_linear_map *l = &op->linear;
 
 	gp_parameter_make(t, &l->weight, cols, op->cols, op->groups, op->decay);
-	gp_fill_uniform(t, l->weight.value, gp_trainer_seed(t, 100 + (uint64_t) t->nparameters, false),
+	gp_fill_uniform(t, l->weight.value,
+					gp_trainer_seed(t, GP_DRAW_LINEAR_WEIGHT + t->nparameters, false),
 					sqrt(6.0 / (double) (cols + op->cols)));
 	if (l->biased)
 	{
@@ -43,7 +44,7 @@ linear_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 	if (l->x && l->x->csr && l->dropout > 0.0)
 	{
 		l->kept = without_values(t, l->x->csr);
-		l->kept_turned = without_values(t, l->turned);
+		l->kept_transposed = without_values(t, l->transposed);
 	}
 	if (l->x == NULL || l->x->csr)
 		return;
@@ -55,16 +56,17 @@ linear_shape(gp_trainer *t, gp_operation *op, int64_t rows, int64_t cols)
 
 /* Copies the values of x, or of x', less what is dropped: by the place of an element in x. */
 static void
-drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t seed, gp_csr *out)
+drop_entries(gp_trainer *t, const gp_csr *s, bool transposed, double rate, uint64_t seed,
+			 gp_csr *out)
 {
 	uint64_t	bound = gp_element_bound(rate);
-	uint64_t	cols = (uint64_t) (turned ? s->rows : s->cols);
+	uint64_t	cols = (uint64_t) (transposed ? s->rows : s->cols);
 	double		keep = 1.0 / (1.0 - rate);
 
 	GP_EACH(t->env, i, gp_items(t->env, s->rows), s->start[i])
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 		{
-			uint64_t	element = turned ? (uint64_t) s->col[k] * cols + (uint64_t) i
+			uint64_t	element = transposed ? (uint64_t) s->col[k] * cols + (uint64_t) i
 				: (uint64_t) i * cols + (uint64_t) s->col[k];
 
 			gp_number_put(out->value, s->type, k, gp_element_draw(seed, element) < bound ? 0.0
@@ -75,7 +77,7 @@ drop_entries(gp_trainer *t, const gp_csr *s, bool turned, double rate, uint64_t 
 static uint64_t
 drop_seed(const gp_trainer *t, const gp_operation *op)
 {
-	return gp_trainer_seed(t, 200 + (uint64_t) op->number, true);
+	return gp_trainer_seed(t, GP_DRAW_DROPOUT + op->number, true);
 }
 
 /* Drops elements of a matrix: the same ones whenever it is called in a step. */
@@ -131,8 +133,9 @@ linear_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_ma
 	if (l->x && l->x->csr)
 	{
 		if (dropping)
-			drop_entries(t, l->turned, true, l->dropout, drop_seed(t, op), &l->kept_turned);
-		dev->spmm(dev, 1.0, dropping ? &l->kept_turned : l->turned, dy, 1.0, l->weight.gradient);
+			drop_entries(t, l->transposed, true, l->dropout, drop_seed(t, op), &l->kept_transposed);
+		dev->spmm(dev, 1.0, dropping ? &l->kept_transposed : l->transposed, dy, 1.0,
+				  l->weight.gradient);
 	}
 	else
 		dev->gemm(dev, true, false, 1.0, !l->x ? x : dropping ? l->kept_dense : l->dense, dy, 1.0,
@@ -154,7 +157,7 @@ const gp_operation_class gp_operation_linear = {
 static void
 propagate_forward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y)
 {
-	t->dev->spmm(t->dev, 1.0, op->propagate.op, x, 0.0, y);
+	t->dev->spmm(t->dev, 1.0, op->propagate.matrix, x, 0.0, y);
 }
 
 /* dx = op' dy. */
@@ -162,7 +165,7 @@ static void
 propagate_backward(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix y, gp_matrix dy,
 				   gp_matrix dx)
 {
-	t->dev->spmm(t->dev, 1.0, op->propagate.turned, dy, 0.0, dx);
+	t->dev->spmm(t->dev, 1.0, op->propagate.transposed, dy, 0.0, dx);
 }
 
 const gp_operation_class gp_operation_propagate = {

@@ -15,12 +15,12 @@ gp_weights_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, in
 	gp_parameter_make(t, &w->log_a, 1, 1, w->log_a.groups, 0.0);
 	if (w->sampled)
 		w->noise = gp_trainer_matrix(t, rows, op->cols, t->type);
-	w->s2 = gp_trainer_matrix(t, features, op->cols, t->type);
+	w->variance_factor = gp_trainer_matrix(t, features, op->cols, t->type);
 	w->slope = gp_trainer_matrix(t, features, op->cols, t->type);
 	w->phi = gp_trainer_matrix(t, panel, features, t->type);
 	w->square = gp_trainer_matrix(t, panel, features, t->type);
 	w->dphi = gp_trainer_matrix(t, panel, features, t->type);
-	w->spread = gp_trainer_matrix(t, panel, op->cols, t->type);
+	w->variance = gp_trainer_matrix(t, panel, op->cols, t->type);
 	if (w->log_length.groups == 0)
 		return;
 	w->inverse = gp_trainer_matrix(t, 1, width, t->type);
@@ -29,17 +29,17 @@ gp_weights_open(gp_trainer *t, gp_operation *op, int64_t rows, int64_t width, in
 }
 
 gp_matrix
-gp_weights_variances(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix s2, gp_matrix level)
+gp_weights_variances(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix factor, gp_matrix level)
 {
 	gp_matrix	phi = gp_matrix_rows(w->phi, 0, rows);
 	gp_matrix	square = gp_matrix_rows(w->square, 0, rows);
-	gp_matrix	v = gp_matrix_rows(w->spread, 0, rows);
+	gp_matrix	v = gp_matrix_rows(w->variance, 0, rows);
 
 	t->dev->copy(t->dev, square, phi);
 	gp_times(t, square, phi);
 	if (gp_is_wanted(level))
 		t->dev->copy(t->dev, v, gp_matrix_rows(level, 0, rows));
-	t->dev->gemm(t->dev, false, false, 1.0, square, s2, gp_is_wanted(level) ? 1.0 : 0.0, v);
+	t->dev->gemm(t->dev, false, false, 1.0, square, factor, gp_is_wanted(level) ? 1.0 : 0.0, v);
 	return v;
 }
 
@@ -47,7 +47,7 @@ gp_weights_variances(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix s2, g
 static gp_matrix
 deviations(gp_trainer *t, gp_weights *w, int64_t rows, gp_matrix level)
 {
-	gp_matrix	v = gp_weights_variances(t, w, rows, w->s2, level);
+	gp_matrix	v = gp_weights_variances(t, w, rows, w->variance_factor, level);
 
 	gp_trainer_elementwise(t, GP_ELEMENT_ROOT, 1.0, v, GP_NONE, GP_NONE);
 	return v;
@@ -80,7 +80,7 @@ gp_weights_backward(gp_trainer *t, gp_weights *w, const gp_band *band, gp_matrix
 						   gp_matrix_rows(w->noise, band->first, band->count), GP_NONE);
 	gp_times(t, dv, df);
 	dev->gemm(dev, true, false, 1.0, square, dv, 1.0, w->slope);
-	dev->gemm(dev, false, true, 1.0, dv, w->s2, 0.0, square);
+	dev->gemm(dev, false, true, 1.0, dv, w->variance_factor, 0.0, square);
 	gp_add_product(t, 2.0, dphi, phi, square);
 }
 
@@ -98,12 +98,12 @@ gp_lengths_backward(gp_trainer *t, gp_weights *w, gp_matrix u, gp_matrix du, gp_
 }
 
 void
-gp_add_input(gp_trainer *t, const gp_weights *w, bool turned, gp_matrix x, gp_matrix y)
+gp_add_input(gp_trainer *t, const gp_weights *w, bool transposed, gp_matrix x, gp_matrix y)
 {
 	if (w->carries)
 		t->dev->axpby(t->dev, 1.0, x, 1.0, y);
 	else if (w->map)
-		t->dev->gemm(t->dev, false, turned, 1.0, x, *w->map, 1.0, y);
+		t->dev->gemm(t->dev, false, transposed, 1.0, x, *w->map, 1.0, y);
 }
 
 void

@@ -27,6 +27,15 @@
 #define FREQUENCIES_RATE 1.5e-3
 #define WARM_RATE 0.3			/* times that, from a start where little is left to learn */
 
+enum							/* purposes of gp_trainer_seed */
+{
+	DRAW_SPECTRUM = 1,
+	DRAW_PHASE,
+	DRAW_WEIGHTS,
+	DRAW_LABELS,
+	DRAW_OTHERS
+};
+
 /* A training.  Features and sparse matrices are the host's, and are shared with its dry run. */
 typedef struct learner
 {
@@ -37,9 +46,9 @@ typedef struct learner
 	bool		classes;
 	gp_targets	targets;
 	gp_features *x;				/* rows of sum 1 */
-	gp_csr	   *x_turned;		/* x' where it is sparse */
-	gp_csr	   *op;				/* P */
-	gp_csr	   *op_turned;
+	gp_csr	   *x_transposed;	/* x' where it is sparse */
+	gp_csr	   *average;		/* P */
+	gp_csr	   *average_transposed;
 	gp_trainer	t;
 	gp_network *net;
 	gp_network *spectrum;
@@ -77,27 +86,27 @@ learner_open(void *state, gp_device *dev, const gp_problem *problem, const void 
 	l->x = problem->features ? gp_features_unit(env, problem->features, problem->type, GP_ROW_SUM) :
 		gp_features_identity(env, problem->graph->nodes, problem->type);
 	if (l->x->csr)
-		l->x_turned = gp_csr_transpose(env, l->x->csr);
+		l->x_transposed = gp_csr_transpose(env, l->x->csr);
 	/* P: a node's neighbours, by their weight, and the node itself with OWN_WEIGHT. */
-	l->op = gp_graph_normalise(env, graph, GP_NORM_NONE, problem->type);
-	GP_EACH(env, i, graph->nodes, l->op->start[i])
+	l->average = gp_graph_normalise(env, graph, GP_NORM_NONE, problem->type);
+	GP_EACH(env, i, graph->nodes, l->average->start[i])
 	{
 		int64_t		edge = graph->start[i];
 		double		degree = 0.0;
 
 		for (int64_t k = edge; k < graph->start[i + 1]; k++)
 			degree += graph->weight ? graph->weight[k] : 1.0;
-		for (int64_t k = l->op->start[i]; k < l->op->start[i + 1]; k++)
+		for (int64_t k = l->average->start[i]; k < l->average->start[i + 1]; k++)
 		{
-			bool		own = l->op->col[k] == i;
+			bool		own = l->average->col[k] == i;
 			double		weight = own || !graph->weight ? 1.0 : graph->weight[edge];
 
 			edge += !own;
-			gp_number_put(l->op->value, problem->type, k, degree > 0.0 ?
+			gp_number_put(l->average->value, problem->type, k, degree > 0.0 ?
 						  own ? OWN_WEIGHT : (1.0 - OWN_WEIGHT) * weight / degree : own);
 		}
 	}
-	l->op_turned = gp_csr_transpose(env, l->op);
+	l->average_transposed = gp_csr_transpose(env, l->average);
 }
 
 static void
@@ -105,9 +114,9 @@ learner_close(void *state)
 {
 	learner    *l = state;
 
-	gp_csr_free(l->env, l->op_turned);
-	gp_csr_free(l->env, l->op);
-	gp_csr_free(l->env, l->x_turned);
+	gp_csr_free(l->env, l->average_transposed);
+	gp_csr_free(l->env, l->average);
+	gp_csr_free(l->env, l->x_transposed);
 	gp_features_free(l->env, l->x);
 }
 
@@ -131,7 +140,7 @@ static void
 add_average(learner *l)
 {
 	gp_network_add(&l->t, l->net, &gp_operation_propagate)->propagate =
-		(gp_propagate) {l->op, l->op_turned};
+		(gp_propagate) {l->average, l->average_transposed};
 	gp_network_add(&l->t, l->net, &gp_operation_relu);
 }
 
@@ -155,12 +164,12 @@ open_networks(learner *l)
 	gp_network_add(&l->t, l->spectrum, &gp_operation_spectrum);
 	gp_network_open(t, l->spectrum, o->features, 1);
 	l->spectrum->input = gp_trainer_matrix(t, o->features, 1, t->type);
-	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, 1, false), 1.0);
+	gp_fill_normal(t, l->spectrum->input, gp_trainer_seed(t, DRAW_SPECTRUM, false), 1.0);
 	/* nodes */
 	memset(l->net, 0, sizeof(gp_network));
 	gp_operation *op = add_linear(t, l->net, o->hidden, both, o->decay, false);
 	op->linear.x = l->x;
-	op->linear.turned = l->x_turned;
+	op->linear.transposed = l->x_transposed;
 	op->linear.dropout = o->dropout;
 	add_average(l);
 	gp_network_add(&l->t, l->net, &gp_operation_dropout)->dropout = o->dropout;
@@ -176,8 +185,8 @@ open_networks(learner *l)
 	op->cosines.amplitude = 1.0;
 	op->cosines.frequency = &l->spectrum->operation[l->spectrum->n - 1].value;
 	gp_network_open(t, l->net, l->x->rows, l->x->dims);
-	gp_fill_uniform(t, op->cosines.phase, gp_trainer_seed(t, 2, false), M_PI);
-	gp_fill_normal(t, op->cosines.draw, gp_trainer_seed(t, 3, false), sqrt(1.0 / 5.0));
+	gp_fill_uniform(t, op->cosines.phase, gp_trainer_seed(t, DRAW_PHASE, false), M_PI);
+	gp_fill_normal(t, op->cosines.draw, gp_trainer_seed(t, DRAW_WEIGHTS, false), sqrt(1.0 / 5.0));
 	gp_parameter_make(t, &l->noise, 1, 1, both, 0.0);
 }
 
@@ -198,9 +207,9 @@ draw_some(gp_trainer *t, int64_t n, int64_t k, uint64_t purpose, int32_t *out)
 		i = gp_min64(i, n - 1);
 		if (count == 0 || i > out[count - 1])
 			out[count++] = (int32_t) i;
-												}
-												return count;
-												}
+	}
+	return count;
+}
 
 /* The nodes of a step: labels, and others (label -1) where those are asked for; returns the
  * labels. */
@@ -220,8 +229,8 @@ make_batch(learner *l, bool others)
 		gp_gather_rows(&l->t, l->net, l->gather, nlabels + nothers);
 		return nlabels;
 	}
-	nlabels = draw_some(&l->t, l->nlearnt, nlabels, 4, label);
-	nothers = draw_some(&l->t, l->x->rows, nothers, 5, other);
+	nlabels = draw_some(&l->t, l->nlearnt, nlabels, DRAW_LABELS, label);
+	nothers = draw_some(&l->t, l->x->rows, nothers, DRAW_OTHERS, other);
 	for (int64_t k = 0; k < nothers; k++)
 	{
 		while (a < nlabels && l->learnt[label[a]] < other[k])
@@ -478,7 +487,7 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 	l->t.clip = CLIP;
 	open_networks(l);
 	gp_matrix	mean = gp_trainer_matrix(&l->t, n, c, l->t.type);
-	gp_matrix	spread = gp_trainer_matrix(&l->t, n, c, l->t.type);
+	gp_matrix	square = gp_trainer_matrix(&l->t, n, c, l->t.type);
 	if (l->total == 0)
 		choose_start(l);
 	if (l->before)
@@ -489,9 +498,9 @@ train(learner *l, int64_t set, int64_t steps, double *logit, double *variance)
 		gp_trainer_exchange(&l->t, l->left, set, true);
 	/* predictions */
 	gp_network_forward(&l->t, l->net, l->net->n - 2);
-	gp_cosines_predict(&l->t, l->head, l->net->operation[l->net->n - 3].value, mean, spread);
+	gp_cosines_predict(&l->t, l->head, l->net->operation[l->net->n - 3].value, mean, square);
 	dev->download(dev, gp_matrix_wrap(logit, n, c, GP_DOUBLE), mean);
-	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), spread);
+	dev->download(dev, gp_matrix_wrap(variance, n, c, GP_DOUBLE), square);
 	l->deviation = exp(gp_parameter_number(&l->t, &l->noise));
 	gp_trainer_close(&l->t);
 }
@@ -560,7 +569,7 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, room);
 	gp_solution	solution = gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
-	/* the bound is that of values in units of their spread */
+	/* the bound is that of values in units of their deviation */
 	solution.log_marginal_likelihood = l->bound - (l->classes ? 0.0
 											   : (double) p->nlabelled * log(unit));
 	return solution;
