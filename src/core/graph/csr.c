@@ -1,7 +1,7 @@
 /*
  * csr.c - normalised adjacency matrices and the algebra of sparse matrices.
  */
-#include "base/hash_table.h"
+#include "accumulator.h"
 #include "base/sort.h"
 #include "graph.h"
 
@@ -279,54 +279,8 @@ gp_sort_columns(gp_env *env, int32_t *col, int64_t n)
 		}
 }
 
-/*
- * The columns that one row of a product touches, and their sums.  A row of few
- * columns among many has a small table of its own, which stays in the cache;
- * other rows have a place for each column.
- */
-typedef struct tally
-{
-	int64_t		cols;
-	int64_t    *mark;			/* the row that last used each place */
-	int32_t    *column;			/* that it used it for */
-	double	   *sum;
-	int32_t    *touched;
-	int64_t		n;				/* columns touched */
-	int64_t		row;
-	gp_places	places;			/* of the table; the mask is 0 without one */
-} tally;
-
-#define TABLE_FROM 16384		/* columns from which a table is worth it */
-#define TABLE_LEAST 64
 #define PREFETCH_ROWS 64
 #define PREFETCH_ENTRIES 64
-
-static inline int64_t
-tally_place(tally *t, int32_t column)
-{
-	if (t->places.mask == 0)
-		return column;
-	uint64_t	at = gp_first_place(&t->places, (uint64_t) column);
-	while (t->mark[at] == t->row && t->column[at] != column)
-		at = gp_next_place(&t->places, at);
-	return (int64_t) at;
-}
-
-/* The place of a column, which begins at 0 when the row has not touched it. */
-static inline int64_t
-tally_touch(tally *t, int32_t column)
-{
-	int64_t		at = tally_place(t, column);
-
-	if (t->mark[at] != t->row)
-	{
-		t->mark[at] = t->row;
-		t->column[at] = column;
-		t->sum[at] = 0.0;
-		t->touched[t->n++] = column;
-	}
-	return at;
-}
 
 /*
  * Fetches what the rows after i will read: on graphs larger than the cache a
@@ -357,22 +311,16 @@ product_prefetch(const gp_csr *a, const gp_csr *b, int64_t i)
 /* Row i of a b + unit I; sums only where they are wanted. */
 static void
 product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t i, bool sums,
-			tally *t, int64_t *done, int64_t *next)
+			gp_accumulator *row, int64_t *done, int64_t *next)
 {
-	product_prefetch(a, b, i);
-	/* Begins a row, whose number was never used before, that touches at most so many columns */
-	int64_t		places = TABLE_LEAST;
 	int64_t		most = 1;
 
+	product_prefetch(a, b, i);
 	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
 		most += b->start[a->col[k] + 1] - b->start[a->col[k]];
-	while (places < 2 * most && places <= t->cols)
-		places *= 2;
-	t->row = sums ? a->rows + i : i;
-	t->n = 0;
-	t->places.mask = t->cols >= TABLE_FROM && places <= t->cols ? (uint64_t) places - 1 : 0;
+	gp_accumulator_begin(row, most);
 	if (unit != 0.0)
-		t->sum[tally_touch(t, (int32_t) i)] += unit;
+		*gp_accumulator_at(row, (int32_t) i) += unit;
 	for (int64_t k = a->start[i]; k < a->start[i + 1]; k++)
 	{
 		double		v = gp_number_at(a->value, a->type, k);
@@ -381,47 +329,39 @@ product_row(gp_env *env, const gp_csr *a, const gp_csr *b, double unit, int64_t 
 		gp_poll(env, *done += 1 + b->start[j + 1] - b->start[j], next);
 		if (sums)
 			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
-				t->sum[tally_touch(t, b->col[m])] += v * gp_number_at(b->value, b->type, m);
+				*gp_accumulator_at(row, b->col[m]) += v * gp_number_at(b->value, b->type, m);
 		else
 			for (int64_t m = b->start[j]; m < b->start[j + 1]; m++)
-				tally_touch(t, b->col[m]);
+				(void) gp_accumulator_at(row, b->col[m]);
 	}
 }
 
 gp_csr *
 gp_csr_product_plus(gp_env *env, const gp_csr *a, const gp_csr *b, double unit)
 {
-	/* Prepares for rows with so many columns. */
-	tally		t = {.cols = b->cols};
-	t.places = gp_places_open(env, 1);
-	t.mark = gp_alloc_array(env, b->cols, sizeof(int64_t));
-	t.column = gp_alloc_array(env, b->cols, sizeof(int32_t));
-	t.sum = gp_alloc_array(env, b->cols, sizeof(double));
-	t.touched = gp_alloc_array(env, b->cols, sizeof(int32_t));
-	for (int64_t j = 0; j < b->cols; j++)
-		t.mark[j] = -1;
+	gp_accumulator row = gp_accumulator_open(env, b->cols);
 	int64_t		entries = 0;
 	int64_t		done = 0;
 	int64_t		next = 0;
 
 	for (int64_t i = 0; i < a->rows; i++)
 	{
-		product_row(env, a, b, unit, i, false, &t, &done, &next);
-		entries += t.n;
+		product_row(env, a, b, unit, i, false, &row, &done, &next);
+		entries += row.n;
 	}
 	gp_csr	   *c = gp_csr_create(env, a->rows, b->cols, entries, a->type);
 	for (int64_t i = 0; i < a->rows; i++)
 	{
 		int64_t		at = c->start[i];
 
-		product_row(env, a, b, unit, i, true, &t, &done, &next);
-		gp_sort_columns(env, t.touched, t.n);
-		memcpy(c->col + at, t.touched, t.n * sizeof(int32_t));
-		for (int64_t k = 0; k < t.n; k++)
-			gp_number_put(c->value, c->type, at + k, t.sum[tally_place(&t, t.touched[k])]);
-		c->start[i + 1] = at + t.n;
+		product_row(env, a, b, unit, i, true, &row, &done, &next);
+		gp_sort_columns(env, row.touched, row.n);
+		memcpy(c->col + at, row.touched, row.n * sizeof(int32_t));
+		for (int64_t k = 0; k < row.n; k++)
+			gp_number_put(c->value, c->type, at + k, *gp_accumulator_at(&row, c->col[at + k]));
+		c->start[i + 1] = at + row.n;
 	}
-	gp_free_all(env, t.mark, t.column, t.sum, t.touched);
+	gp_accumulator_close(&row);
 	return c;
 }
 

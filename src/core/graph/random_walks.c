@@ -9,6 +9,7 @@
  * Every walk draws from a generator keyed by (seed, copy, node, walk), so the
  * result does not depend on the order in which walks run.
  */
+#include "accumulator.h"
 #include "device/device.h"
 #include "random_walks.h"
 
@@ -76,14 +77,10 @@ typedef struct walker
 	gp_env	   *env;
 	gp_walk_task task;
 	gp_walk_choice choice;
-	int64_t		row;			/* where the walks leave their loads */
+	gp_accumulator row;			/* the loads of the current node */
 	int32_t    *used;			/* times that this node's walks took each entry, for repelled */
 	int64_t    *used_entry;		/* the entries to forget when the node is done */
 	int64_t		nused;
-	double	   *load;			/* of the current row: n */
-	int64_t    *mark;			/* the row that last touched each place */
-	int32_t    *touched;
-	int64_t		ntouched;
 } walker;
 
 static inline void
@@ -95,13 +92,7 @@ deposit(walker *w, int32_t at, double load)
 		if (at < 0)
 			return;
 	}
-	if (w->mark[at] != w->row)
-	{
-		w->mark[at] = w->row;
-		w->load[at] = 0.0;
-		w->touched[w->ntouched++] = at;
-	}
-	w->load[at] += load;
+	*gp_accumulator_at(&w->row, at) += load;
 }
 
 /* Chooses in proportion to 1 / (1 + times used): reinforced the wrong way round (eq. 21). */
@@ -171,7 +162,7 @@ lane_go(const walker *w, lane *l)
 	l->at = w->task.u->col[l->entry];
 	l->f = gp_walk_next(l->f, l->k, w->task.d);
 	__builtin_prefetch(w->task.u->start + l->at);
-	__builtin_prefetch(w->task.anchor ? (const void *) (w->task.anchor + l->at) : w->mark + l->at);
+	__builtin_prefetch(w->task.anchor ? (const void *) (w->task.anchor + l->at) : w->row.mark + l->at);
 	return ++l->k < GP_LONGEST_WALK;
 }
 
@@ -241,11 +232,7 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 
 	w.task = (gp_walk_task) {.u = u, .columns = n, .seed = seed, .copy = copy,
 		.walks = kernel->walks, .d = kernel->d, .first = 1, .p_term = kernel->p_term};
-	w.load = gp_alloc_array(env, u->rows, sizeof(double));
-	w.mark = gp_alloc_array(env, u->rows, sizeof(int64_t));
-	w.touched = gp_alloc_array(env, u->rows, sizeof(int32_t));
-	for (int64_t i = 0; i < u->rows; i++)
-		w.mark[i] = -1;
+	w.row = gp_accumulator_open(env, n);
 	if (kernel->choice == GP_WALK_WEIGHTED)
 	{
 		double	   *sum = gp_alloc_array(env, entries, sizeof(double));
@@ -284,8 +271,8 @@ walker_open(gp_env *env, const gp_csr *u, const gp_laplacian *kernel, uint64_t s
 static void
 walker_close(walker *w)
 {
-	gp_free_all(w->env, w->load, w->mark, w->touched, w->task.cumulated, w->used, w->used_entry,
-				w->task.anchor);
+	gp_accumulator_close(&w->row);
+	gp_free_all(w->env, w->task.cumulated, w->used, w->used_entry, w->task.anchor);
 }
 
 /* Appends the current node's loads as a sorted row; the arrays grow by half. */
@@ -293,21 +280,21 @@ static void
 append_row(walker *w, int64_t node, double factor, gp_csr *out, int64_t *room)
 {
 	int64_t		at = out->start[node];
+	gp_accumulator *row = &w->row;
 
-	if (at + w->ntouched > *room)
+	if (at + row->n > *room)
 	{
-		*room = (at + w->ntouched) * 3 / 2 + 1024;
+		*room = (at + row->n) * 3 / 2 + 1024;
 		out->col = gp_realloc_array(w->env, out->col, *room, sizeof(int32_t));
 		out->value = gp_realloc_array(w->env, out->value, *room, sizeof(double));
 	}
-	gp_sort_columns(w->env, w->touched, w->ntouched);
-	for (int64_t k = 0; k < w->ntouched; k++)
+	gp_sort_columns(w->env, row->touched, row->n);
+	for (int64_t k = 0; k < row->n; k++)
 	{
-		out->col[at + k] = w->touched[k];
-		((double *) out->value)[at + k] = factor * w->load[w->touched[k]];
+		out->col[at + k] = row->touched[k];
+		((double *) out->value)[at + k] = factor * *gp_accumulator_at(row, row->touched[k]);
 	}
-	out->start[node + 1] = at + w->ntouched;
-	w->ntouched = 0;
+	out->start[node + 1] = at + row->n;
 }
 
 /*
@@ -337,7 +324,7 @@ walk_loads(gp_env *env, gp_device *dev, const gp_csr *u, const gp_laplacian *ker
 	}
 	for (int64_t i = 0; i < u->rows; i++)
 	{
-		w.row = i;
+		gp_accumulator_begin(&w.row, u->rows);
 		walk_node(&w, i);
 		append_row(&w, i, factor, out, &room);
 		if (i % GP_POLL_ROWS == 0)
@@ -395,12 +382,12 @@ factor_row(walker *w, int64_t node)
 	for (int64_t k = 0; k < taken; k++)
 	{
 		if (k == taken / 2)
-			half = w->ntouched;
+			half = w->row.n;
 		walk_node(w, w->task.u->col[begin + k * degree / taken]);
 	}
 	if (taken < degree)
-		more = (double) (w->ntouched - half) / (taken - taken / 2) * (degree - taken);
-	return 1.0 + w->ntouched + more;
+		more = (double) (w->row.n - half) / (taken - taken / 2) * (degree - taken);
+	return 1.0 + w->row.n + more;
 }
 
 gp_walk_size
@@ -416,14 +403,12 @@ gp_walk_estimate(gp_env *env, const gp_graph *graph, const gp_laplacian *kernel,
 	{
 		int64_t		node = s * n / rows;
 
-		w.row = 2 * s;
+		gp_accumulator_begin(&w.row, n);
 		walk_node(&w, node);
-		size.loads += (double) w.ntouched * n / rows;
-		w.ntouched = 0;
-		w.row = 2 * s + 1;
+		size.loads += (double) w.row.n * n / rows;
+		gp_accumulator_begin(&w.row, n);
 		if (!w.task.anchor)
 			size.entries += fmin(factor_row(&w, node), n) * n / rows;
-		w.ntouched = 0;
 	}
 	if (w.task.anchor)
 		size.entries = size.loads;

@@ -8,6 +8,7 @@
 #include "gckm.h"
 
 #include "base/sort.h"
+#include "graph/accumulator.h"
 
 #define TALL_ROWS (8 * GP_PANEL_ROWS)	/* a panel whose work is little */
 #define BAND_COLUMNS 64			/* columns of features, or landmarks, worked on at once */
@@ -72,22 +73,11 @@ gp_points_factor(gp_device *dev, gp_matrix k, const gp_points *points)
 
 /* ---- features ---- */
 
-/* Adds a multiple of row i of X to the sum of a node, and lists the columns that it is the first to
- * touch. */
-static int64_t
-add_row(const gp_csr *x, int32_t i, double factor, int32_t node, int32_t *last, double *sum,
-		int32_t *touched, int64_t n)
+static void
+add_row(const gp_csr *x, int64_t i, double factor, gp_accumulator *row)
 {
 	for (int64_t k = x->start[i]; k < x->start[i + 1]; k++)
-	{
-		int32_t		c = x->col[k];
-
-		if (last[c] != node)
-			touched[n++] = c;
-		last[c] = node;
-		sum[c] += factor * ((const double *) x->value)[k];
-	}
-	return n;
+		*gp_accumulator_at(row, x->col[k]) += factor * ((const double *) x->value)[k];
 }
 
 /* Squared lengths of the rows of op X, one row at a time; returns the variance. */
@@ -97,39 +87,34 @@ sparse_norms(gp_device *dev, const gp_csr *x, const gp_csr *op, gp_matrix norm)
 	gp_env	   *env = dev->env;
 	int64_t		n = x->rows;
 	double	   *length = gp_alloc_figures(env, n, sizeof(double));
-	double	   *sum = gp_alloc_figures(env, x->cols, 2 * sizeof(double));
-	double	   *mean = sum + gp_items(env, x->cols);
-	int32_t    *touched = gp_alloc_figures(env, x->cols, 2 * sizeof(int32_t));
-	int32_t    *last = touched + gp_items(env, x->cols);	/* the node that touched each column */
+	double	   *mean = gp_alloc_zero(env, x->cols, sizeof(double));
+	gp_accumulator row = gp_accumulator_open(env, x->cols);
 	double		variance = 0.0;
 	int64_t		work = 0;
 
-	memset(sum, 0, gp_items(env, 2 * x->cols) * sizeof(double));
-	memset(last, -1, gp_items(env, x->cols) * sizeof(int32_t));
 	GP_EACH(env, i, gp_items(env, n), work)
 	{
-		int32_t		node = (int32_t) i;
-		int64_t		count = op ? 0 : add_row(x, node, 1.0, node, last, sum, touched, 0);
-
+		gp_accumulator_begin(&row, x->cols);
+		if (op == NULL)
+			add_row(x, i, 1.0, &row);
 		for (int64_t e = op ? op->start[i] : 0; op && e < op->start[i + 1]; e++)
-			count = add_row(x, op->col[e], ((const double *) op->value)[e], node, last, sum,
-							touched, count);
-		work += count + 1;
+			add_row(x, op->col[e], ((const double *) op->value)[e], &row);
+		work += row.n + 1;
 		length[i] = 0.0;
-		for (int64_t k = 0; k < count; k++)
+		for (int64_t k = 0; k < row.n; k++)
 		{
-			double		value = sum[touched[k]];
+			double		value = *gp_accumulator_at(&row, row.touched[k]);
 
 			length[i] += value * value;
-			mean[touched[k]] += value / (double) n;
-			sum[touched[k]] = 0.0;
+			mean[row.touched[k]] += value / (double) n;
 		}
 		variance += length[i] / (double) n;
 	}
 	for (int64_t c = 0; c < gp_items(env, x->cols); c++)
 		variance -= mean[c] * mean[c];
 	dev->upload(dev, norm, gp_matrix_wrap(length, n, 1, GP_DOUBLE));
-	gp_free_all(env, touched, sum, length);
+	gp_accumulator_close(&row);
+	gp_free_all(env, mean, length);
 	return fmax(variance, 0.0);
 }
 
