@@ -26,16 +26,6 @@ typedef struct gp_graph
 								 * here */
 } gp_graph;
 
-/* How many different nodes each of some nodes has an edge with; far ends are told by any number
- * (distinct_degrees.c). */
-typedef struct gp_tally gp_tally;
-
-extern gp_tally *gp_tally_open(gp_env *env);
-extern void gp_tally_add(gp_tally *t, int32_t near, uint64_t far);
-
-/* The counts of nodes 0 .. nodes - 1, which end it. */
-extern void gp_tally_close(gp_tally *t, int64_t nodes, double *count);
-
 typedef struct gp_edges gp_edges;
 
 /* Starts a list of edges. */

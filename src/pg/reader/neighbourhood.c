@@ -61,7 +61,7 @@ typedef struct neighbourhood
 		int64		key;
 		int32		node;
 	}			last_id[2];	/* of this round */
-	gp_tally   *tally;			/* of the round's edges, without weights */
+	gp_set		seen;			/* edges of the round, hashed: without weights each counts once */
 	bool		counted;		/* some nodes have a degree */
 } neighbourhood;
 
@@ -226,8 +226,8 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	if (s->weighted)
 		s->node[near].degree += edge_weight(s, values[2], nulls[2]);
-	else
-		gp_tally_add(s->tally, near - (int32) s->first, gp_hash((uint64) other.key) | 1);
+	else if (gp_set_add(&s->seen, gp_hash(gp_hash((uint64) near) ^ (uint64) other.key) | 1))
+		s->node[near].degree += 1.0;
 }
 
 static void
@@ -264,21 +264,13 @@ read_edges(neighbourhood *s, gnngp_row_fn row, int first)
 static void
 read_degrees(neighbourhood *s)
 {
-	int64		n = s->end - s->first;
-	double	   *count = gp_alloc_zero(s->env, Max(n, 1), sizeof(double));
-
 	s->counted = true;
 	for (int64 i = s->first; i < s->end; i++)
 		if (s->node[i].row >= 0)
 			s->node[i].degree = 0.0;
-	s->tally = s->weighted ? NULL : gp_tally_open(s->env);
+	s->seen = gp_set_open(s->env, 0);
 	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
-	if (s->tally)
-		gp_tally_close(s->tally, n, count);
-	for (int64 i = s->first; i < s->end; i++)
-		if (s->node[i].row >= 0)
-			s->node[i].degree += count[i - s->first];
-	gp_free(s->env, count);
+	gp_set_close(&s->seen);
 }
 
 /* ---- rounds ---- */

@@ -18,33 +18,19 @@ stack_operator(gp_env *env, const gp_csr *a, const gp_asked *asked, const gp_ord
 {
 	int64_t		rows = order->rows;
 	int64_t		full = order->near[order->hops > 0 ? order->hops - 1 : 0];
-	int64_t		entries = 0;
+	int32_t    *place = gp_alloc_array(env, a->cols, sizeof(int32_t));
 
-	for (int64_t r = 0; r < full; r++)
-		for (int64_t k = a->start[order->node[r]]; k < a->start[order->node[r] + 1]; k++)
-			entries += a->col[k] < asked->inner;
-	gp_csr	   *own = gp_csr_create(env, rows, rows, entries, a->type);
-	GP_EACH(env, r, rows, own->start[r])
-	{
-		/* The row that A has for a node, without columns that are no rows */
-		int32_t		node = order->node[r];
-		int64_t		at = own->start[r];
-
-		for (int64_t k = a->start[node]; r < full && k < a->start[node + 1]; k++)
-			if (a->col[k] < asked->inner)
-			{
-				own->col[at] = order->place[a->col[k]];
-				gp_number_put(own->value, own->type, at++, gp_number_at(a->value, a->type, k));
-			}
-		own->start[r + 1] = at;
-	}
-	gp_csr	   *below = kept ? gp_csr_stack(env, NULL, 0, kept->csr, rows + anchors) :
-		gp_csr_create(env, anchors, rows + anchors, 0, a->type);
+	for (int64_t i = 0; i < a->cols; i++)
+		place[i] = i < asked->inner ? order->place[i] : -1;
+	gp_csr	   *own = gp_csr_select(env, a, order->node, full, place, rows);
+	gp_csr	   *below = kept ? gp_csr_stack(env, NULL, rows - full, kept->csr, rows + anchors) :
+		gp_csr_create(env, rows - full + anchors, rows + anchors, 0, a->type);
 	for (int64_t k = 0; k < gp_csr_entries(below); k++)
 		below->col[k] += (int32_t) rows;
-	gp_csr	   *out = gp_csr_stack(env, own, rows, below, rows + anchors);
+	gp_csr	   *out = gp_csr_stack(env, own, full, below, rows + anchors);
 	gp_csr_free(env, own);
 	gp_csr_free(env, below);
+	gp_free(env, place);
 	return out;
 }
 
