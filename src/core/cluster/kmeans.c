@@ -301,7 +301,7 @@ reassign(kmeans *km, bool apart)
 		for (int64_t i = band.first; i < band.first + band.count; i++)
 		{
 			int32_t		j = nearest_cluster(km, i, p + (i - band.first) * km->width, apart,
-												&km->far[i]);
+											&km->far[i]);
 
 			moved += j != km->cluster[i];
 			km->cluster[i] = j;

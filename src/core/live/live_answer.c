@@ -113,7 +113,7 @@ regress_rows(live *s, gp_matrix rows)
 	for (int part = 0; part <= (s->r.f.values ? 1 : 0); part++)
 	{
 		gp_matrix	some = gp_state_load(dev, gp_state_need(s->env, s->r.q->state,
-														   GP_PIECE_WEIGHTS, 0, part, rows.cols),
+															GP_PIECE_WEIGHTS, 0, part, rows.cols),
 										 GP_DOUBLE);
 
 		dev->copy(dev, gp_matrix_cols(w, part == 0 ? 0 : s->columns, some.cols), some);

@@ -113,12 +113,12 @@ gp_matrix
 gp_live_root(gp_live_rows *r, int64_t rank)
 {
 	return gp_state_load_lower(r->dev, gp_state_need(r->env, r->q->state, GP_PIECE_POSTERIOR, 0, 0,
-												   rank * (rank + 1) / 2), rank);
+													 rank * (rank + 1) / 2), rank);
 }
 
 void
 gp_live_solve(gp_live_rows *r, bool trans, gp_matrix x)
 {
 	gp_state_solve(r->dev, gp_state_need(r->env, r->q->state, GP_PIECE_POSTERIOR, 0, 0,
-									   x.cols * (x.cols + 1) / 2), trans, x);
+										 x.cols * (x.cols + 1) / 2), trans, x);
 }

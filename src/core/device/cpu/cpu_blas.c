@@ -189,7 +189,7 @@ gp_blas_reserve(gp_env *env, int callers)
 	while (more < (callers - blas_buffers))
 	{
 		room[more] = mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-							-1, 0);
+						  -1, 0);
 		if (room[more] == MAP_FAILED)
 			break;
 		more++;

@@ -129,7 +129,7 @@ extern void gp_state_lower(gp_device *dev, gp_live_state *state, gp_piece_kind k
 
 /* Keeps numbers, and those of nodes or classes. */
 extern void gp_state_numbers(gp_live_state *state, gp_piece_kind kind, int site, int part,
-							const double *value, int64_t rows, int64_t cols);
+							 const double *value, int64_t rows, int64_t cols);
 extern void gp_state_nodes(gp_live_state *state, gp_piece_kind kind, const int32_t *node,
 						   int64_t n);
 

@@ -75,7 +75,7 @@ extern void gp_local_rows_columns(gp_local_rows *local, gp_band band, gp_matrix 
 
 /* Columns band of C, of all rows or of those in reach. */
 extern void gp_cross_columns(gp_eval *ev, const gp_cross *s, gp_local_rows *local, gp_band band,
-							  gp_matrix out);
+							 gp_matrix out);
 
 /* product.c: rows of a panel with a cross, before its root, of the evaluation's type. */
 extern void gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,

@@ -181,7 +181,7 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 	if (ev->live)
 	{
 		rows = gp_state_load(dev, gp_state_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
-							ev->type);
+							 ev->type);
 		if (rows.cols != p.cols)
 			gp_state_refuse(ev->env);
 		return rows;

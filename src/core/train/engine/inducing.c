@@ -417,7 +417,7 @@ features_backward(gp_trainer *t, gp_operation *op, const gp_band *band, gp_matri
 
 	gp_weights_backward(t, &op->weights, band, r->level, df);
 	r->dlog_a += r->power * gp_product_sum(t, first(op->weights.variance, band->count),
-										  first(r->level, band->count));
+										   first(r->level, band->count));
 	t->dev->gemm(t->dev, true, false, 1.0, dphi, cross, 1.0, r->white_slope);
 	t->dev->gemm(t->dev, false, false, 1.0, dphi, r->white, 0.0, dcross);
 }
