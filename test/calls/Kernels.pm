@@ -6,12 +6,14 @@ use warnings;
 use Dice qw(one chance below damage);
 
 our $deep = 1;
-our @presets = qw(gcn gin gcnii sage appnp ggp rbf laplacian mlp);
+our @presets = qw(gcn gin gcnii sage appnp ggp rbf laplacian mlp sage2 profile hops field linear gckm gpsrf dgp ease scores pairs auto);
 my @options = ('layers=1', 'layers=2', 'layers=3', 'layers=0', 'layers=7', 'sigma_w=0.5', 'sigma_w=1e-3', 'sigma_b=0.1',
 	'sigma_b=0', 'norm=row', 'norm=sym', 'input=rbf(gamma=0.3)', 'input=poly(c=5, d=3)', 'input=arccos', 'input=linear',
-	'input=identity', 'input=laplacian(d=2)', 'alpha=0.2', 'beta=ln(0.5/l+1)', 'lambda=0.5', 'gamma=0.2', 'sigma_w1=0.3');
+	'input=identity', 'input=laplacian(d=2)', 'input=cosine', 'power=1', 'power=1.5', 'power=auto', 'power=2', 'alpha=0.2', 'beta=ln(0.5/l+1)', 'lambda=0.5', 'gamma=0.2', 'sigma_w1=0.3');
 my %named = (gcn => [''], gin => [''], mlp => [''], sage => [ '', 'sigma_self=0.5' ], gcnii => [ '', 'alpha=0.3', 'lambda=1' ],
 	appnp => [ '', 'alpha=0.5', 'alpha=1' ], ggp => [ '', 'c=1', 'd=2', 'c=0, d=1' ], rbf => [ '', 'gamma=0.01', 'gamma=5' ],
+	sage2 => ['', 'sigma_self=2'], profile => [''], hops => [''], field => [ '', 'alpha=0.5' ], linear => [''], gckm => [ '', 'own=true' ],
+	gpsrf => [ 'steps=10' ], dgp => [ 'steps=10', 'steps=1' ], ease => [''], scores => [''], pairs => [''], auto => [''],
 	laplacian => [ '', 'd=1', 'sigma2=10', 'd=3, sigma2=5', 'walks=10', 'p_term=0.5', 'dims=4' ]);
 
 # A number that is likely, or not.
@@ -43,8 +45,8 @@ sub feature
 sub product
 {
 	my ($depth) = @_;
-	my $atom = $depth <= 0 ? one('X', 'X0', 'relu(X)', 'relu(X0*W)', 'b')
-		: one('relu(X)', 'X0', 'relu(' . feature($depth - 1) . ')', 'relu(' . product($depth - 1) . ' + b)', 'X',
+	my $atom = $depth <= 0 ? one('X', 'X0', 'relu(X)', 'relu(X0*W)', 'b', 'N', 'unit(X0*W)')
+		: one('relu(X)', 'X0', 'relu(' . feature($depth - 1) . ')', 'relu(' . product($depth - 1) . ' + b)', 'X', 'N', 'unit(' . feature($depth - 1) . ')',
 		'(' . feature($depth - 1) . ')');
 
 	return $atom if $atom eq 'b';

@@ -6,7 +6,8 @@ use warnings;
 use Dice qw(one below chance literal weighted);
 
 our $world;
-my @tables = qw(n_int e_int s_int n_text e_text n_uuid e_uuid n_num e_num n_one n_empty e_empty v_n v_e mv_n p_n vals n_big);
+my @tables = qw(n_int e_int s_int n_text e_text n_uuid e_uuid n_num e_num n_one n_empty e_empty v_n v_e mv_n p_n vals n_big
+	people people goods buys buys asked e_timed e_items);
 
 # A value for a setting of the extension.
 sub value
@@ -44,7 +45,7 @@ sub setting
 sub change
 {
 	my $t = one(@tables);
-	my $c = one(qw(id x a b y z v src dst w));
+	my $c = one(qw(id x a b y z v src dst w person good at amount returned joined kind answer));
 
 	return one(
 		"ALTER TABLE $t RENAME COLUMN $c TO " . one('other', "\"od'd\""), "ALTER TABLE $t DROP COLUMN $c CASCADE", "ALTER TABLE $t ADD COLUMN added text",
@@ -58,6 +59,10 @@ sub change
 		"CREATE OR REPLACE VIEW v_n AS SELECT * FROM n_int WHERE id / (id - 5) > 0", "REFRESH MATERIALIZED VIEW mv_n", "DROP VIEW v_e CASCADE; CREATE VIEW v_e AS SELECT dst AS src, src AS dst, w FROM e_int",
 		"ALTER TABLE $t OWNER TO calls_bob", "ALTER TABLE $t SET SCHEMA public", "VACUUM $t", "ANALYZE", "CREATE RULE r AS ON UPDATE TO $t DO INSTEAD NOTHING",
 		"UPDATE s_int SET feature = " . one('feature + 0.5', '-1', 'NULL', '2000000000', 'feature * 1000'), "UPDATE s_int SET value = " . one("'NaN'", '0', "'Infinity'"),
+		"UPDATE buys SET at = " . one("'infinity'", "'-infinity'", "'4714-11-24 BC'", "'2024-01-01'", "at + interval '1000 years'"), "UPDATE people SET joined = " . one("'infinity'", "'2030-01-01'"),
+		"INSERT INTO buys SELECT 1000 + i, 1 + i % 30, NULL, now(), 'NaN', i % 2 = 0 FROM generate_series(1, 50) i", "UPDATE asked SET answer = " . one("'NaN'", "'Infinity'", '-answer', 'NULL', '1e38'),
+		"UPDATE e_timed SET at = " . one("'infinity'", "'2024-01-01'", 'NULL'), "UPDATE e_timed SET amount = " . one("'NaN'", '1e308', '0'), "ALTER TABLE buys DROP CONSTRAINT " . one('buys_pkey', 'buys_person_fkey'), "ALTER TABLE people DROP CONSTRAINT people_pkey CASCADE",
+		"UPDATE people SET region = " . one("repeat('x', 70000)", 'md5(id::text)', 'NULL'), "DELETE FROM people", "TRUNCATE buys", "ALTER TABLE buys ALTER at DROP NOT NULL",
 		'DROP OWNED BY calls_bob', 'REASSIGN OWNED BY calls_bob TO calls_ann');
 }
 

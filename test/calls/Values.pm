@@ -10,13 +10,14 @@ use MIME::Base64 qw(encode_base64);
 our $world;			# what Catalog read
 our %words;			# options' words by argument, from the reference; '': of all
 our @subjects = qw(int int int val val text text uuid uuid num num sparse view part plain big nested edgeless one empty dirty
-	labels broken nys rbf bobs);
-my $without_model = qr/^(nested|one|empty|dirty|labels|broken|plain)$/;
-my %id_type = (text => 'text', uuid => 'uuid', num => 'numeric');
-my @tables = qw(n_int e_int s_int n_text e_text n_uuid e_uuid n_num e_num n_empty e_empty n_one n_big e_big n_dirty e_dirty v_n v_e
+	labels broken nys rbf bobs live timed paid items learnt deep shop again again returned answers kind);
+my $without_model = qr/^(nested|one|empty|dirty|labels|broken|plain|shop)$/;
+my %id_type = (text => 'text', uuid => 'uuid', num => 'numeric', kind => 'text');
+my @schema = qw(people goods buys asked n_int e_int);
+my @tables = qw(people goods buys asked e_timed e_items n_int e_int s_int n_text e_text n_uuid e_uuid n_num e_num n_empty e_empty n_one n_big e_big n_dirty e_dirty v_n v_e
 	v_broken v_nested mv_n p_n p_n1 vals "Quoted"+ sq ix_int n_int_pkey pg_class gp_models gnngp_internal.gp_block gnngp_internal.gp_graph_catalog pair
 	information_schema.columns pg_toast.pg_toast_2619);
-my @columns = qw(id x a b c y z v u m d xx src dst w node feature value);
+my @columns = qw(id x a b c y z v u m d xx src dst w node feature value person good at amount returned);
 my @texts = ('', ' ', 'NULL', "it's", '"', '\\', '%s%n%d', "\xc3\xa9", "\xf0\x9f\x90\x98", 'a.b', '.', '..', 'calls_ann.', '.int', '"calls_ann"."int"',
 	'x' x 63, 'x' x 64, "\xc3\xa9" x 40, 'x' x 5000, 'z' x 300000, "\t\n", '{1,2}', '(1,2)', 'public', '-1', '0', '1e309', '$1', ';');
 my @integers = (0, 1, -1, 2, 3, 10, 100, 2147483647, '(-2147483648)', '(-1)', 65536, 1 << 20);
@@ -41,7 +42,7 @@ sub id
 
 	return "NULL::$type" if chance($risk / 3);
 	return hostile($type) if chance($risk);
-	return literal("n'$i") . '::text' if $type =~ /^(text|name|varchar.*|bpchar)$/;
+	return literal(one("n'$i", "n'$i", "g$i")) . '::text' if $type =~ /^(text|name|varchar.*|bpchar)$/;
 	return sprintf "'00000000-0000-0000-0000-%012d'::uuid", $i if $type eq 'uuid';
 	return one($i, $i / 2, "$i.0", "'NaN'") . "::$type" if $type eq 'numeric';
 	return "$i\::$type" if $type =~ /int|float|oid|positive/;
@@ -184,6 +185,7 @@ sub argument
 	return array_of($idtype, $risk, sub { id($idtype, $risk) }) if $type =~ /^any(compatible)?array$/;
 	return subject($call->{subject}, $risk, $name, $call->{name} =~ /create/ && $name eq 'graph' || $name eq 'model' && $call->{name} =~ /fit/)
 		if $name =~ /^(graph|model)$/ && $type =~ /^(text|name)$/;
+	return table($risk, @schema) if $type eq 'regclass' && $name =~ /^(tables|entity|labels)$/;
 	return table($risk, $name eq 'edges' ? qw(e_int e_text e_big v_e e_uuid) : $name =~ /sparse/ ? 's_int' : qw(n_int n_text n_big v_n p_n n_uuid))
 		if $type eq 'regclass';
 	return one('calls_bob', 'calls_ann', 'public', 'postgres', 'nobody') =~ s/(.*)/'$1'/r if $name =~ /grantee|owner|role/ && !chance($risk);
@@ -192,6 +194,7 @@ sub argument
 		return one('NULL', "'{x}'", "'{x}'", "'{a,b}'", "'{a,b,c}'", "'{b}'", "'{xx}'", "'{id}'") unless chance($risk);
 		return 'ARRAY[' . join(', ', map { literal(one(@columns, @texts)) } 1 .. below(4)) . ']::text[]';
 	}
+	return wish($name) if $type =~ /^(jsonb|interval|timestamp with time zone)$/ || $type eq 'text' && $name =~ /^(target|filter)$/ && !chance($risk);
 	return literal(chance($risk) ? one(@texts, @columns) : $name =~ /^(id|src|dst)$/ ? $name : $name =~ /weight/ ? 'w' : one(qw(y z v u m))) if $type eq 'name';
 	return number($type, $name, $risk) if $type =~ /^(integer|bigint|smallint|double precision|real|numeric|float8)$/;
 	return one('true', 'false', 'NULL') if $type eq 'boolean';
@@ -204,6 +207,21 @@ sub argument
 		return array_of($element, $risk, sub { argument({ type => $element, name => $name }, $call) });
 	}
 	return chance($risk) ? hostile($type) : literal(one('1', '2020-01-01', 'a', '{}')) . "::$type";
+}
+
+# What tasks and graphs of tables are given.
+sub wish
+{
+	my ($name) = @_;
+
+	return literal(one('{"buys": "at"}', '{"people": null}', '{"asked": "at", "buys": "at"}', '{"buys.returned": null}', '{}', '[]', '3', '{"": ""}', '{"buys": 3}', '{"nowhere": "at"}', '{"people(joined,at)": "joined"}'))
+		if $name eq 'times';
+	return literal(one('{"asked.person": "people.id"}', '{"buys.id": "goods.id"}', '{"buys(person,id)": "people(id,age)"}', '{}', 'null', '{"e_int.src": "people.id"}', '{"buys.person": 1}', '{"a.b.c": "d.e"}', '{"(": ")"}'))
+		if $name eq 'keys';
+	return literal(one('buys.returned', 'people.age', 'goods.kind', 'goods.price', 'buys.person', 'people', '.', 'e.age', 'e.age > 30', 'true', 'NULL', 't', 'e', 'random()', '(SELECT sum(b.amount) FROM stage.buys b WHERE b.person = e.id AND b.at > t)',
+		'(SELECT count(*) FROM gp_predict(\'again\')) + e.id', '1/(e.id - 5)', '(SELECT b.id FROM stage.buys b)', 'EXISTS (SELECT FROM stage.asked a WHERE a.person = e.id AND a.at BETWEEN t AND t + horizon)', 'pg_sleep(1) IS NULL', 'e.id) --')) if $name =~ /target|filter/;
+	return literal(one('1 day', '5 days', '1 month', '1 microsecond', '0', '-1 day', '100 years', '178000000 years', '1 mon -30 days')) . '::interval' if $name =~ /horizon|every/;
+	return literal(one('2024-02-20', '2024-05-01', '-infinity', 'infinity', '4713-01-01 BC', '294276-01-01', '2024-01-01')) . '::timestamptz';
 }
 
 # A number that is in range as often as not.

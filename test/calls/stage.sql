@@ -91,6 +91,33 @@ SELECT gp_fit('int', 'live', 'gcn', live => true);
 SELECT count(gp_fit_links(g)) FROM unnest('{int,val,text,uuid,num,sparse,big}'::text[]) g;
 SELECT gp_fit_links('plain', method => 'pairs');
 SELECT gp_grant('int', 'calls_bob'), gp_grant('text', 'public');
+-- Edges with times and columns, links from users to items, and methods that learn
+CREATE TABLE e_timed AS SELECT src, dst, '2024-01-01'::timestamptz + src * interval '1 day' AS at, w * 3 AS amount, src % 2 = 0 AS ok FROM e_int;
+CREATE TABLE e_items AS SELECT i AS src, 100 + (i * k * 7) % 9 AS dst FROM generate_series(1, 30) i, generate_series(1, 4) k;
+SELECT gp_create_graph('timed', 'n_int', 'e_timed', target => 'v', time_column => 'at');
+SELECT gp_create_graph('paid', 'n_int', 'e_timed', features => '{a}', target => 'y', edge_features => '{amount,at,ok}');
+SELECT gp_create_graph('items', NULL::regclass, 'e_items', directed => true);
+SELECT gp_fit('paid'), gp_fit('int', 'learnt', 'gckm'), gp_fit('timed', 'timed', live => true);
+SELECT gp_fit_links('timed'), gp_fit_links('items', keep => 3, method => 'ease'), gp_fit_links('int', 'deep', 'dgp(steps=10)');
+
+-- Tables with times, and tasks of three forms
+CREATE TABLE people (id integer PRIMARY KEY, joined timestamptz NOT NULL, region text, age integer);
+CREATE TABLE goods (id text PRIMARY KEY, price numeric, kind mood);
+CREATE TABLE buys (id bigint PRIMARY KEY, person integer NOT NULL REFERENCES people, good text REFERENCES goods, at timestamptz NOT NULL, amount real, returned boolean);
+CREATE TABLE asked (person integer REFERENCES people, at timestamptz NOT NULL, answer real);
+INSERT INTO people SELECT i, '2024-01-01'::timestamptz + i * interval '1 hour', 'r' || i % 3, 20 + i FROM generate_series(1, 30) i;
+INSERT INTO goods SELECT 'g' || i, i * 1.5, (ARRAY['sad', 'ok', 'happy', NULL])[1 + i % 4]::mood FROM generate_series(1, 12) i;
+INSERT INTO buys SELECT i, 1 + i * i % 30, 'g' || 1 + i % 12, '2024-02-01'::timestamptz + i * interval '7 hours', i % 5, CASE WHEN i < 280 THEN i % 3 = 0 END FROM generate_series(1, 300) i;
+INSERT INTO asked SELECT 1 + i % 30, '2024-03-01'::timestamptz + i * interval '9 hours', i % 7 FROM generate_series(1, 90) i;
+CREATE INDEX ON buys (person, at);
+SELECT gp_create_graph('shop', '{people,goods,buys}'::regclass[]);
+SELECT gp_create_task('again', 'shop', 'people', 'EXISTS (SELECT FROM stage.buys b WHERE b.person = e.id AND b.at > t AND b.at <= t + horizon)', horizon => '5 days');
+SELECT gp_create_task('returned', 'shop', 'buys.returned');
+SELECT gp_create_task('answers', 'shop', labels => 'asked', entity => 'person', target => 'answer', time_column => 'at', horizon => '1 day');
+SELECT gp_create_task('kind', 'shop', 'goods.kind');
+SELECT gp_fit('again', live => true), gp_fit('returned', live => true), gp_fit('answers'), gp_fit('kind', live => true);
+SELECT gp_grant('again', 'calls_bob'), gp_grant('live', 'calls_bob');
+
 -- A graph whose nodes come from another model's predictions
 CREATE VIEW v_nested AS SELECT p.node AS id, p.class AS y, p.score AS b FROM gp_predict('int') p;
 SELECT gp_create_graph('nested', 'v_nested', 'e_int', features => '{b}', target => 'y');
