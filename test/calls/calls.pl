@@ -90,9 +90,9 @@ sub check_range
 		{
 			my ($name, $value) = ($columns->[$i], $row->[$i]);
 			next unless defined $value;
-			my $wrong = $name =~ /^(probability|share|auc|average_precision|link_auc|accuracy)$/ ? $value !~ /^[-+.\de]+$/ || $value < 0 || $value > 1 + 1e-12
+			my $wrong = $name =~ /^(probability|auc|average_precision|link_auc|accuracy)$/ ? $value !~ /^[-+.\de]+$/ || $value < 0 || $value > 1 + 1e-12
 				: $name =~ /^(variance|seconds|peak_bytes|bytes|flops|nugget|nll|rmse)$/ ? $value !~ /^[-+.\de]+$/ || $value < 0
-				: $name =~ /^(score|loo_score|log_marginal_likelihood)$/ ? $value !~ /^[-+.\de]+$/
+				: $name =~ /^(share|score|loo_score|log_marginal_likelihood)$/ ? $value !~ /^[-+.\de]+$/
 				: $name eq 'value' && $columns->[0] eq 'metric' ? $value !~ /^[-+.\de]+$/ : 0;
 			return fails('range', "$name is $value", $statement) if $wrong;
 		}
