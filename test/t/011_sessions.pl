@@ -103,15 +103,18 @@ is(as('stranger', "SELECT gnngp_internal.gp_is_refreshing($id)"), 'f', 'a strang
 end_session($session);
 is(as('alice', "SELECT gnngp_internal.gp_is_refreshing($id)"), 'f', 'it is no longer');
 
-# A snapshot of old does not leave behind what came since
+# A snapshot of old does not leave behind what came since, which is done where the sequence has a value
+$node->safe_psql('postgres', q{CREATE SEQUENCE done; GRANT SELECT ON SEQUENCE done TO PUBLIC});
 sub with_old_snapshot
 {
 	my ($what, $sql, $meanwhile) = @_;
+	$node->safe_psql('postgres', q{SELECT setval('done', 1, false)});
 	my $old = background($node, qq{SET ROLE alice; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM gp_models;
-		SELECT pg_sleep(4); $sql; COMMIT});
+		DO 'BEGIN WHILE pg_sequence_last_value(''done'') IS NULL LOOP PERFORM pg_sleep(0.1); END LOOP; END'; $sql; COMMIT});
 
 	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'});
 	as('alice', $meanwhile);
+	$node->safe_psql('postgres', q{SELECT nextval('done')});
 	is(finish($old), 0, "with an old snapshot $what") or diag $old->{err};
 	is($node->safe_psql('postgres', $orphans), '0', 'and leaves no orphan');
 	return;
