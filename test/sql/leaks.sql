@@ -81,6 +81,10 @@ SELECT ends('honest');
 -- They begin with the rows that the target reads: nobody recorded what happened before
 UPDATE visits SET at = at - interval '3 years';
 SELECT min(as_of) >= (SELECT min(ordered_at) FROM orders) AS recorded FROM gp_task_rows('honest');
+-- A date that stands for unknown ones does not spread them over empty decades, unless the user says so
+INSERT INTO orders SELECT 2000000 + k, k, '1950-01-01' FROM generate_series(1, 20) AS k;
+SELECT min(as_of) > '2024-01-01' AS recorded FROM gp_task_rows('honest');
+DELETE FROM orders WHERE ordered_at < '1951-01-01';
 -- Few facts: none of them stands alone
 CREATE TABLE calls (customer_id integer REFERENCES customers, at timestamptz NOT NULL);
 INSERT INTO calls SELECT k, '2024-01-01'::timestamptz + k * interval '30 days' FROM generate_series(1, 10) AS k;
@@ -101,6 +105,13 @@ SELECT gp_create_task('long', 'closed', entity => 'customers', target => 'e.id >
 SELECT try($$SELECT gp_fit('long')$$);
 CREATE TABLE asked (customer_id integer REFERENCES customers, late boolean, y integer);
 SELECT try($$SELECT gp_create_task('late', 'closed', labels => 'asked', entity => 'customer_id', target => 'y', time_column => 'late')$$);
+-- Labels as of times that are none, or have not come
+CREATE TABLE marks (customer_id integer REFERENCES customers, at timestamptz, y integer);
+INSERT INTO marks SELECT 1 + k % 250, CASE k WHEN 1 THEN '-infinity' WHEN 2 THEN 'infinity' WHEN 3 THEN NULL WHEN 4 THEN now() + interval '9 days'
+    ELSE '2024-03-01'::timestamptz + k * interval '1 hour' END, k % 2 FROM generate_series(1, 1000) AS k;
+INSERT INTO marks VALUES (1, now() + interval '9 days', NULL);
+SELECT gp_create_task('marks', 'closed', labels => 'marks', entity => 'customer_id', target => 'y', time_column => 'at', horizon => '1 day');
+SELECT count(*), max(as_of) < now() AS known FROM gp_task_rows('marks');
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;

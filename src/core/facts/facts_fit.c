@@ -206,6 +206,19 @@ gp_facts_fit_features(gp_device *dev, const gp_problem *problem, const gp_featur
 	return out;
 }
 
+/* Tells what the fit that is kept is worth. */
+static void
+notice_worth(gp_device *dev, const gp_problem *problem, const gp_posterior *kept)
+{
+	gp_targets	targets;
+
+	if (dev->env->dry)
+		return;
+	targets = gp_targets_make(dev->env, problem);
+	gp_notice_worth(dev, problem, &targets, kept);
+	gp_targets_free(dev->env, &targets);
+}
+
 gp_posterior *
 gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 			 gp_facts_scale *scale,
@@ -229,7 +242,6 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);
 	weigh_features(env, &labelled, scale, second, used);
-	weighed.compared = problem->compared;
 	other = gp_fit(dev, &weighed);
 	/*
 	 * Blocks hang on few columns, such as the day of the year: they have to be better by more than
@@ -241,13 +253,13 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	if (scale->doubted < scale->width)
 	{
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
-		weighed.compared = true;
 		other = gp_fit(dev, &weighed);
 		if (best->loo_score < other->loo_score + scale->margin ||
 			!is_surely_better(env, problem, best, other))
 			used = scale->doubted;
 		keep_better(env, &best, other, used < scale->width);
 	}
+	notice_worth(dev, problem, best);
 	gp_facts_weigh(env, scale, first, scale->width);
 	if (chosen != first || used < scale->width)
 		weigh_features(env, &others, scale, chosen, used);

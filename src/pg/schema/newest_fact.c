@@ -5,8 +5,8 @@
  * past the facts that it is judged by would be wrong, and so would one from before they were
  * recorded.  So the tables that the target reads tell it; where it is not known what these are, all
  * tables that refer to others.  The table of the entities tells nothing beside others: one may be
- * added long after the newest fact.  Nor do a few rows that stand alone behind the others: such a
- * time is wrong.
+ * added long after the newest fact.  Nor do a few rows that stand alone behind the others, or a few
+ * times before them: such a time is wrong, or a default.
  */
 #include "postgres.h"
 
@@ -24,10 +24,27 @@
 typedef struct table_times
 {
 	int64		rows;
-	gp_time		first;
 	int			n;
-	gp_time		newest[FEW_ROWS + 1];	/* descending */
+	gp_time		newest[FEW_ROWS + 1];	/* of rows, descending */
+	int			nfirst;
+	gp_time		first[FEW_ROWS + 1];	/* different ones, ascending */
 } table_times;
+
+/* Inserts a time among the least of some, or with sign -1 the largest; returns their number. */
+static int
+keep_extreme(gp_time *kept, int n, gp_time at, int sign)
+{
+	int			place = n;
+
+	if (n <= FEW_ROWS)
+		n++;
+	else if (sign * at >= sign * kept[--place])
+		return n;
+	for (; place > 0 && sign * kept[place - 1] > sign * at; place--)
+		kept[place] = kept[place - 1];
+	kept[place] = at;
+	return n;
+}
 
 /* Takes a time. */
 static void
@@ -35,24 +52,20 @@ time_row(void *state, const Datum *values, const bool *nulls)
 {
 	table_times *t = state;
 	gp_time		at = gnngp_time_of(values[0], nulls[0]);
-	int			place = t->n;
 
 	t->rows++;
-	t->first = Min(t->first, at);
-	if (t->n <= FEW_ROWS)
-		t->n++;
-	else if (at <= t->newest[--place])
-		return;
-	for (; place > 0 && t->newest[place - 1] < at; place--)
-		t->newest[place] = t->newest[place - 1];
-	t->newest[place] = at;
+	t->n = keep_extreme(t->newest, t->n, at, -1);
+	for (int i = 0; i < t->nfirst; i++)
+		if (t->first[i] == at)
+			return;
+	t->nfirst = keep_extreme(t->first, t->nfirst, at, 1);
 }
 
 /* Reads the times of a table; of one without time, none. */
 static table_times
 read_times(const gnngp_tables *s, const gnngp_schema_table *t)
 {
-	table_times times = {.first = GP_TIME_NEVER};
+	table_times times = {0};
 	const char *time;
 	gnngp_query q;
 
@@ -68,11 +81,30 @@ read_times(const gnngp_tables *s, const gnngp_schema_table *t)
 	return times;
 }
 
+/*
+ * The first time that does not stand alone, longer before the others than these last.  Many rows
+ * may have such a time, for it is a default.
+ */
+static int
+robust_first(const table_times *t, double silence)
+{
+	int			found = 0;
+
+	for (int i = 1; i < t->nfirst && t->rows - i > 2 * FEW_ROWS; i++)
+	{
+		double		rest = (double) t->newest[t->n - 1] - (double) t->first[i];
+
+		if (rest > silence && (double) t->first[i] - (double) t->first[i - 1] > rest)
+			found = i;
+	}
+	return found;
+}
+
 /* The mean gap between a table's rows until one of the newest. */
 static double
-mean_gap(const table_times *t, int until)
+mean_gap(const table_times *t, gp_time first, int until)
 {
-	return ((double) t->newest[until] - (double) t->first) / (double) Max(t->rows - until - 1, 1);
+	return ((double) t->newest[until] - (double) first) / (double) Max(t->rows - until - 1, 1);
 }
 
 /* A silence that is long: two horizons, or a month. */
@@ -87,7 +119,7 @@ long_silence(const gnngp_task_rows *rows)
  * as those of each month, do not stand alone behind other months: FEW_ROWS is half of ALONE.
  */
 static int
-robust_newest(const table_times *t, double silence)
+robust_newest(const table_times *t, gp_time first, double silence)
 {
 	int			found = 0;
 
@@ -95,7 +127,7 @@ robust_newest(const table_times *t, double silence)
 	{
 		double		gap = (double) t->newest[i - 1] - (double) t->newest[i];
 
-		if (gap > silence && gap > ALONE * mean_gap(t, i))
+		if (gap > silence && gap > ALONE * mean_gap(t, first, i))
 			found = i;
 	}
 	return found;
@@ -155,6 +187,25 @@ set_first(gnngp_task_rows *rows, gp_time facts, gp_time judged, double usual)
 						 timestamptz_to_str((TimestampTz) facts))));
 }
 
+/* Tells where the times of a table begin with some that stand alone, and no user said since when. */
+static void
+notice_lonely_first(const gnngp_task_rows *rows, int table, gp_time lonely)
+{
+	const gnngp_schema_table *t = table < 0 ? NULL : &rows->schema->table[table];
+
+	if (t == NULL || lonely >= rows->first || rows->task->task.form != GNNGP_TASK_EXPRESSION ||
+		!TIMESTAMP_IS_NOBEGIN(rows->task->task.since))
+		return;
+	ereport(NOTICE,
+			(errmsg("the as-of times of task \"%s\" begin at %s: earlier rows of table \"%s\" stand alone",
+					rows->task->name, pstrdup(timestamptz_to_str((TimestampTz) rows->first)),
+					t->table.name),
+			 errdetail("The first has %s in column \"%s\".",
+					   timestamptz_to_str((TimestampTz) lonely), t->column[t->time].column.name),
+			 errhint("Correct it if it is wrong; else since => '%s' begins with it.",
+					 timestamptz_to_str((TimestampTz) lonely))));
+}
+
 /* Tells where rows are later than all that tells labels. */
 static void
 notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_time later)
@@ -179,6 +230,8 @@ gnngp_find_newest(gnngp_task_rows *rows)
 	const gnngp_tables *s = rows->schema;
 	gp_time		newest[RANKS] = {GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS};
 	gp_time		first[2] = {GP_TIME_NEVER, GP_TIME_NEVER};	/* of facts; of others */
+	gp_time		lonely[2] = {GP_TIME_NEVER, GP_TIME_NEVER};	/* before these, */
+	int			of[2] = {-1, -1};		/* in such a table */
 	gp_time		judged = GP_TIME_NEVER; /* first of what the target reads */
 	gp_time		later = GP_TIME_ALWAYS;
 	double		usual = 0.0;	/* how long the tables that the target reads may be silent */
@@ -190,11 +243,18 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		table_times t = read_times(s, &s->table[i]);
 		enum table_rank r = rank_of(rows, i);
 		bool		others = r == ENTITIES || !gnngp_has_parent(s, i);
-		int			at = robust_newest(&t, long_silence(rows));
+		int			from = robust_first(&t, long_silence(rows));
+		gp_time		begin = t.first[from];
+		int			at = robust_newest(&t, begin, long_silence(rows));
 
 		if (t.n == 0)
 			continue;
-		first[others] = Min(first[others], t.first);
+		first[others] = Min(first[others], begin);
+		if (from > 0 && t.first[0] < lonely[others])
+		{
+			lonely[others] = t.first[0];
+			of[others] = i;
+		}
 		/* Without a horizon no distance is large: there are rows that stand alone. */
 		if (t.newest[0] > later && (rows->horizon > 0 || at > 0))
 		{
@@ -202,12 +262,13 @@ gnngp_find_newest(gnngp_task_rows *rows)
 			later = t.newest[0];
 		}
 		if (r == READ_BY_TARGET && t.newest[at] > newest[r])
-			usual = ALONE * mean_gap(&t, at);
+			usual = ALONE * mean_gap(&t, begin, at);
 		if (r == READ_BY_TARGET)
-			judged = Min(judged, t.first);
+			judged = Min(judged, begin);
 		newest[r] = Max(newest[r], t.newest[at]);
 	}
 	set_first(rows, first[first[0] == GP_TIME_NEVER], judged, usual);
+	notice_lonely_first(rows, of[first[0] == GP_TIME_NEVER], lonely[first[0] == GP_TIME_NEVER]);
 	while (rank < RANKS && newest[rank] == GP_TIME_ALWAYS)
 		rank++;
 	if (rank == RANKS)

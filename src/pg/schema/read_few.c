@@ -90,6 +90,30 @@ notice_far_times(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 		}
 }
 
+/*
+ * Tells where some do not pass the task's filter.  It is the owner's code, and so it is run where
+ * the owner asks.
+ */
+static void
+notice_filtered(const gnngp_few *few, const gnngp_task_rows *rows, gp_time as_of)
+{
+	const gnngp_graph_def *task = rows->task;
+	gnngp_query keys;
+	int64		out;
+
+	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
+		few->reading.n == 0 || GetUserId() != gnngp_owner_role(task))
+		return;
+	keys = gnngp_reading_keys(&few->reading, "e");
+	out = gnngp_count_filtered(rows, &keys, as_of);
+	if (out > 0)
+		ereport(NOTICE,
+				(errmsg_plural("%lld node does not pass the filter of task \"%s\" as of that time",
+							   "%lld nodes do not pass the filter of task \"%s\" as of that time",
+							   (unsigned long) out, (long long) out, task->name),
+				 errdetail("The model has learnt from rows that pass it.")));
+}
+
 /* Points the reading to the entities. */
 static void
 point_to_ids(gnngp_few *few, const gnngp_id *id, int64 n)
@@ -187,6 +211,7 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 		take_all(few, as_of);
 	else if (*n < few->reading.n)
 		point_to_ids(few, id, *n);
+	notice_filtered(few, &rows, as_of);
 	gnngp_reading_plan(&few->reading);
 	return few;
 }

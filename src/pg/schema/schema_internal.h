@@ -173,6 +173,9 @@ extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *s
 /* Selects the latest time of all parts, as timestamptz: -infinity without any. */
 extern int	gnngp_join_visible(gnngp_join *j);
 
+/* The time of rows of a table without one. */
+#define GNNGP_TIMELESS "'-infinity'::pg_catalog.timestamptz"
+
 /* The expression of a table's time as timestamptz: a row whose time is NULL is never visible. */
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
 
@@ -223,7 +226,11 @@ typedef struct gnngp_task_rows
 	int64		n;
 	int64		room;
 	gnngp_task_row *row;
-	int64		timeless;		/* rows left out for want of a time */
+	bool		undated;		/* the rows of a table have no time column */
+	gp_time		now;			/* labels of its later rows are from the future */
+	int64		timeless;		/* rows left out for want of a time, */
+	int64		infinite;		/* as of no moment, */
+	int64		future;			/* as of one that has not come, */
 	int64		unknown;		/* for want of an entity */
 	int64		early;			/* as of a time before their entity's */
 } gnngp_task_rows;
@@ -260,6 +267,13 @@ gnngp_keep_text(gp_env *env, const char *text)
  * (task_expression.c).
  */
 extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
+
+/*
+ * How many of the entities e that a query's keys ask for do not pass the filter, which is the
+ * owner's code, as of a time.
+ */
+extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys,
+								  gp_time as_of);
 
 /* The rows of a task that is an expression. */
 extern void gnngp_task_expression_read(gnngp_task_rows *t);

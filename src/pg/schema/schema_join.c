@@ -371,7 +371,7 @@ gnngp_join_visible(gnngp_join *j)
 	int			column = list_length(j->query.types);
 
 	if (j->visible.len == 0)
-		gnngp_query_add(&j->query, TIMESTAMPTZOID, "'-infinity'::pg_catalog.timestamptz");
+		gnngp_query_add(&j->query, TIMESTAMPTZOID, GNNGP_TIMELESS);
 	else
 		gnngp_query_add(&j->query, TIMESTAMPTZOID, "greatest(%s)", j->visible.data);
 	return column;

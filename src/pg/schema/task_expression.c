@@ -85,6 +85,9 @@ parse_context(void *arg)
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
 		pg_strncasecmp(text->expression + strspn(text->expression, " \t\n"), "SELECT", 6) == 0)
 		errhint("Put a query into parentheses: (SELECT ...).");
+	/* Of these alone there are two in the query: of the entities and of x. */
+	if (geterrcode() == ERRCODE_AMBIGUOUS_COLUMN)
+		errhint("Write x.t for the as-of time, x.horizon for the horizon, and e.t or e.horizon for a column of the table.");
 }
 
 /* 42601 unless a text is one expression. */
@@ -502,6 +505,26 @@ newest_row(void *state, const Datum *values, const bool *nulls)
 {
 	if (!nulls[0])
 		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), (Datum) 0, true);
+}
+
+int64
+gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys, gp_time as_of)
+{
+	int			level = NewGUCNestLevel();
+	const Oid	types[] = {keys->array_type, TIMESTAMPTZOID, INTERVALOID};
+	const Datum values[] = {keys->array, TimestampTzGetDatum(as_of),
+		gnngp_interval_datum(t->task->task.horizon)};
+	const Oid	count_type = INT8OID;
+	int64		count = 0;
+	const gnngp_rows rows = {.row = count_row,.state = &count,.n = 1,.types = &count_type,
+		.source = t->source.name};
+
+	gnngp_pin("search_path", t->task->task.path);
+	run(t, psprintf("SELECT pg_catalog.count(*) FROM (SELECT $2 AS t, $3 AS horizon) x CROSS JOIN %s e"
+					" WHERE %s AND (%s\n) IS NOT TRUE", t->source.quoted, keys->where,
+					t->task->task.filter), lengthof(types), types, values, &rows);
+	AtEOXact_GUC(false, level);
+	return count;
 }
 
 /* How many as-of times there are; 22023 for too many. */

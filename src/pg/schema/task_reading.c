@@ -138,6 +138,16 @@ give_keys(gnngp_query *q, const gnngp_ids *ids)
 	pfree(element);
 }
 
+gnngp_query
+gnngp_reading_keys(const gnngp_task_reading *r, const char *alias)
+{
+	gnngp_query q = {0};
+
+	ask_for(&q, &r->schema->table[r->entity], alias, 1, &r->id, r->entities.integer);
+	give_keys(&q, &r->entities);
+	return q;
+}
+
 /* The id in a column of a row. */
 static gnngp_id
 id_in(const Datum *values, const bool *nulls, int column, Oid type)
@@ -193,7 +203,7 @@ gnngp_reading_entity_times(gnngp_task_reading *r)
 	gnngp_query_init(&q, &t->table);
 	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", 1, &r->id, &e.type));
 	llast_oid(q.types) = e.type;
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? "'-infinity'::pg_catalog.timestamptz" :
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? GNNGP_TIMELESS :
 					gnngp_time_expression(t, "t"));
 	if (asks_few(r, t))
 		ask_for(&q, t, "t", 1, &r->id, r->entities.integer);
@@ -335,6 +345,25 @@ gnngp_reading_plan(gnngp_task_reading *r)
 		plan_history(r, &r->history[h]);
 }
 
+/* Tells of a column of a part that is written later than its row. */
+static void
+notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
+{
+	const gnngp_tables *s = r->schema;
+	const gnngp_cell_source *c = &p->cell[e->column];
+	const char *of = p->table >= 0 ? NULL :
+		s->table[s->relation[r->folds->fold[p->encoding - s->ntables].relation].parent].table.name;
+
+	ereport(NOTICE,
+			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
+					c->name, s->table[c->table].table.name),
+			 e->way == GP_ENCODED_LATER ? errdetail("Its times are later than those of their rows.") :
+			 of == NULL ? errdetail("It is NULL in the newest rows, and in few others.") :
+			 errdetail("The newest rows of table \"%s\" have no such value or no such row yet, and few others have none.", of),
+			 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
+					 gnngp_times_known(s, c->table, c->name))));
+}
+
 /* Looks at the table or fold of a part, unless it was; tells what is written later than its row. */
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
@@ -347,19 +376,12 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 	for (int32 k = 0; k < (*encoding)->nparts; k++)
 	{
 		const gp_encoded *e = &(*encoding)->part[k];
-		const gnngp_cell_source *c = &p->cell[e->column];
 		/* Of a list, or of the mean and the sum of children, once */
-		bool		told = k > 0 && p->cell[e[-1].column].name == c->name && e[-1].way == e->way;
+		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
+			e[-1].way == e->way;
 
 		if (!told && (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
-			ereport(NOTICE,
-					(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
-							c->name, r->schema->table[c->table].table.name),
-					 errdetail("%s", e->way == GP_ENCODED_LATER ?
-							   "Its times are later than those of their rows." :
-							   "It is NULL in the newest rows, and in few others."),
-					 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
-							 gnngp_times_known(r->schema, c->table, c->name))));
+			notice_later(r, p, e);
 	}
 }
 

@@ -84,6 +84,9 @@ extern void gnngp_reading_entities(gnngp_task_reading *r);
 #define GNNGP_NOWHERE (GP_TIME_NEVER - 1)
 extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
 
+/* The condition that a row of the entities' table is one of them, with what it asks for. */
+extern gnngp_query gnngp_reading_keys(const gnngp_task_reading *r, const char *alias);
+
 /* The number of the entity of an id, and of one that a value names, -1: none. */
 extern int32 gnngp_reading_place(gnngp_task_reading *r, const gnngp_id *id);
 extern int32 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type);

@@ -165,12 +165,16 @@ table_row(void *state, const Datum *values, const bool *nulls)
 	gnngp_task_rows *t = state;
 	gp_time		at = gnngp_time_of(values[ROW_TIME], nulls[ROW_TIME]);
 
-	if (at == GP_TIME_ALWAYS)
+	if (t->undated)
 		at = t->newest;
 	if (nulls[ROW_ID])
 		t->unknown++;
-	else if (at == GP_TIME_NEVER)
+	else if (nulls[ROW_TIME])
 		t->timeless++;
+	else if (at == GP_TIME_ALWAYS || at == GP_TIME_NEVER)
+		t->infinite++;
+	else if (!nulls[ROW_TARGET] && at > t->now)
+		t->future++;
 	else
 		gnngp_task_rows_add(t, values[ROW_ID], at, values[ROW_TARGET], nulls[ROW_TARGET]);
 }
@@ -208,17 +212,24 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 void
 gnngp_task_rows_check(const gnngp_task_rows *t)
 {
-	gnngp_schema_table labels;
+	gnngp_schema_table source;
+	int			target;
 
 	if (t->task->task.form == GNNGP_TASK_EXPRESSION)
 		return;
+	source = gnngp_schema_table_open(t->source);
+	target = gnngp_table_find_column(&source, t->target.name);
+	/* A column of several that identify a row may well be asked for. */
+	if (source.column[target].role == GNNGP_COLUMN_KEY && source.nid <= 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("column \"%s\" of table \"%s\" numbers its rows", t->target.name, t->source.name),
+				 errhint("Ask for a column that says something of a row.")));
 	if (gnngp_is_time_type(t->target.base) || t->target.base == UUIDOID)
 		gnngp_wrong_type(&t->source, &t->target, "a number or a class",
 						 "Ask for a column that has a number, such as one of days, or few different values.");
-	if (t->task->task.form == GNNGP_TASK_COLUMN)
-		return;
-	labels = gnngp_schema_table_open(t->source);
-	(void) label_time(t, &labels);
+	if (t->task->task.form == GNNGP_TASK_LABELS)
+		(void) label_time(t, &source);
 }
 
 /* Selects the target, as it is taken. */
@@ -233,15 +244,19 @@ add_target(gnngp_task_rows *t, gnngp_query *q)
 		gnngp_query_add(q, t->target.base, "t.%s", t->target.quoted);
 }
 
-/* Reads the rows of a table, as of the time that an expression says. */
+/* Reads the rows of a table, as of the time in a column; NULL: as of the newest. */
 static void
 read_table(gnngp_task_rows *t, const char *time)
 {
 	gnngp_query q;
 
+	t->undated = time == NULL;
+	/* Another clock, or a date of another time zone, may be ahead by so much. */
+	t->now = (gp_time) GetCurrentTimestamp() + GP_TIME_DAY;
 	gnngp_query_init(&q, &t->source);
 	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time);
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time == NULL ? GNNGP_TIMELESS :
+					psprintf("t.%s::pg_catalog.timestamptz", quote_identifier(time)));
 	add_target(t, &q);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
@@ -252,10 +267,8 @@ static void
 read_labels(gnngp_task_rows *t)
 {
 	gnngp_schema_table labels = gnngp_schema_table_open(t->source);
-	const char *time = label_time(t, &labels);
 
-	read_table(t, time ? psprintf("t.%s::pg_catalog.timestamptz", quote_identifier(time)) :
-			   "'-infinity'::pg_catalog.timestamptz");
+	read_table(t, label_time(t, &labels));
 }
 
 /*
@@ -267,7 +280,7 @@ read_column(gnngp_task_rows *t)
 {
 	const gnngp_schema_table *table = &t->schema->table[t->entity];
 
-	read_table(t, table->time < 0 ? "'-infinity'::pg_catalog.timestamptz" : gnngp_time_expression(table, "t"));
+	read_table(t, table->time < 0 ? NULL : table->column[table->time].column.name);
 }
 
 /* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */
@@ -314,22 +327,28 @@ ask_labelled(gnngp_task_rows *t)
 			t->row[t->n++] = (gnngp_task_row) {.id = t->row[i].id,.as_of = t->newest,.label = -1};
 }
 
-/* What was left out. */
+/* What was left out, and why. */
 static void
 notice_left_out(const gnngp_task_rows *t)
 {
-	if (t->timeless > 0)
-		ereport(NOTICE,
-				(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" whose time is NULL",
-							   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" whose time is NULL",
-							   (unsigned long) t->timeless, (long long) t->timeless, t->task->name,
-							   t->source.name)));
-	if (t->unknown > 0)
-		ereport(NOTICE,
-				(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" without an entity",
-							   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" without an entity",
-							   (unsigned long) t->unknown, (long long) t->unknown, t->task->name,
-							   t->source.name)));
+	const struct
+	{
+		int64		rows;
+		const char *why;
+	}			left[] = {
+		{t->timeless, "whose time is NULL"},
+		{t->infinite, "whose time is infinite"},
+		{t->future, "whose target is known, but whose time is in the future"},
+		{t->unknown, "without an entity"}
+	};
+
+	for (size_t i = 0; i < lengthof(left); i++)
+		if (left[i].rows > 0)
+			ereport(NOTICE,
+					(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" %4$s",
+								   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" %4$s",
+								   (unsigned long) left[i].rows, (long long) left[i].rows,
+								   t->task->name, t->source.name, left[i].why)));
 }
 
 void

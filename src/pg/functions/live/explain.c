@@ -194,6 +194,21 @@ sum_terms(gnngp_live_call *c, const int32 *order)
 	return gnngp_task_sums(c, sum, (int64) 2 * ORDERS * (n + 1));
 }
 
+/* Keeps of the blocks of a fit those that have weight there; returns how many. */
+static int32
+keep_weighed(const gp_facts_scale *scale, score_part *block)
+{
+	bool	   *weighed = palloc0(sizeof(bool) * Max(scale->nblocks, 1));
+	int32		n = 0;
+
+	for (int32 c = 0; c < scale->width; c++)
+		weighed[scale->column[c].block] |= scale->column[c].weight > 0.0;
+	for (int32 b = 0; b < scale->nblocks; b++)
+		if (weighed[b])
+			block[n++] = block[b];
+	return n;
+}
+
 /*
  * Emits the blocks of columns that make the score of the call's one entity as of a time, and the
  * rest of the score in one row.
@@ -230,7 +245,7 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 
 			block[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
 		}
-	emit_parts(c, block, n, shown, one.mean[column],
+	emit_parts(c, block, c->terms ? n : keep_weighed(scale, block), shown, one.mean[column],
 			   c->model->classes > 0 ? c->model->class_labels.text[column] : NULL);
 }
 

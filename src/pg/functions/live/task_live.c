@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "live_common.h"
+#include "pg/store/store_arrays.h"
 
 /* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */
 static gnngp_known_labels
@@ -23,6 +24,9 @@ known_labels(const gnngp_live_call *c)
 
 		gnngp_poll(i);
 		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_id_compare(&former, &id, NULL) != 0);
+		if (i > 0 && number[i] == number[i - 1] &&
+			live->task->as_of[i] < live->task->as_of[i - 1])
+			gnngp_arrays_damaged(c->model, "facts");
 	}
 	for (int64 i = 0; i < c->nodes.n; i++)
 	{
