@@ -51,6 +51,8 @@ ROLLBACK;
 -- An entity that is not there yet, or not at all
 SELECT count(*) FROM gp_predict_live('orders30', ARRAY[1, 60], as_of => '2024-01-02');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1000])$$);
+-- One that the filter leaves out
+SELECT count(*) FROM gp_predict_live('orders30', ARRAY[7, 9], as_of => '2024-11-25');
 -- Shares add up to the score
 SELECT abs((SELECT sum(share) FROM gp_explain('orders30', 9, class => 'true')) - score) < 1e-4
 FROM gp_predict_live('orders30', ARRAY[9], top => NULL, as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders)) WHERE class = 'true';

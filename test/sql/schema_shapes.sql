@@ -102,6 +102,16 @@ SELECT try($$SELECT gp_alter_graph('sales', times => '{"sales.at": null}')$$);
 -- A number that rows are given is a key
 ALTER TABLE lines ADD line integer GENERATED ALWAYS AS IDENTITY;
 SELECT encoding FROM gp_columns('sales') WHERE col = 'line';
+ALTER TABLE sales ADD number integer GENERATED ALWAYS AS IDENTITY;
+SELECT try($$SELECT gp_create_task('number', 'sales', target => 'sales.number')$$);
+ALTER TABLE sales DROP number;
+-- A column that is called as the as-of time is
+ALTER TABLE buyers ADD t integer;
+SELECT try($$SELECT gp_create_task('ahead', 'sales', entity => 'buyers', horizon => '10 days', target => 't < now()')$$);
+SELECT gp_create_task('ahead', 'sales', entity => 'buyers', horizon => '10 days',
+    target => 'e.t IS NULL AND EXISTS (SELECT FROM sales AS s WHERE s.buyer = e.id AND s.at > x.t AND s.at <= x.t + horizon)', filter => 'e.id < 9');
+SELECT count(*) > 100 AS many FROM gp_task_rows('ahead');
+ALTER TABLE buyers DROP t;
 -- What is neither a number nor a class; a list of lists
 SELECT try($$SELECT gp_create_task('due', 'sales', target => 'sales.due_at')$$);
 SELECT try($$SELECT gp_alter_graph('sales', exclude => '{{lines.price,lines.refund}}')$$);

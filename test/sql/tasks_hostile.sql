@@ -121,6 +121,12 @@ SELECT gp_create_graph('library', ARRAY['patron', 'loan']::regclass[]);
 SELECT gp_create_task('lateness', 'library', labels => 'late', entity => 'card', target => 'late', time_column => 'at', horizon => '1 day');
 SELECT labelled, relations FROM gp_fit('lateness');
 SELECT count(*) FROM gp_predict('lateness', NULL::text);
+-- Stored labels that are not in the order of their times
+BEGIN;
+UPDATE gnngp_internal.gp_block AS b SET data = seal(overlay(b.data PLACING '\xffffffffffffff3f' FROM 53))
+FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = b.model AND m.name = 'lateness' AND b.part = 'facts' AND get_byte(b.data, 28) = 6;
+SELECT state_of($$SELECT * FROM gp_predict_live('lateness', 'card 1')$$);
+ROLLBACK;
 SELECT count(*) FROM gp_predict_live('lateness', ARRAY['card 1', 'card 2']);
 SELECT gp_drop_graph('library');
 SELECT gp_drop_graph('auction');

@@ -359,7 +359,7 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 					c->name, s->table[c->table].table.name),
 			 e->way == GP_ENCODED_LATER ? errdetail("Its times are later than those of their rows.") :
 			 of == NULL ? errdetail("It is NULL in the newest rows, and in few others.") :
-			 errdetail("The newest rows of table \"%s\" have no such value or no such row yet, and few others have none.", of),
+			 errdetail("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of),
 			 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
 					 gnngp_times_known(s, c->table, c->name))));
 }

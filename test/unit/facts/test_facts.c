@@ -430,11 +430,14 @@ check_scale(gp_env *env)
 
 /* ---- all of it, with faults ---- */
 
-/* A task of two classes that a relation explains, fitted; returns its posterior. */
+/*
+ * A task of two classes that a relation explains, beside many columns of noise, fitted; *other is
+ * the score where all columns count the same.  Returns its posterior.
+ */
 static gp_posterior *
-fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x)
+fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x, double *other)
 {
-	enum { ROWS = 120, KEYS = 12 };
+	enum { ROWS = 120, KEYS = 12, NOISE = 800 };
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_time		as_of[ROWS];
 	int32_t		key[ROWS];
@@ -445,9 +448,10 @@ fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x)
 	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
 	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
 	gp_problem	p = {.graph = &graph,.task = GP_TASK_CLASSES,.nlabelled = ROWS - KEYS,.labelled = labelled,.label = label,
-	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.quiet = true,.live = true};
+	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.live = true};
+	int32_t		noise = gp_facts_group(f, "noise", "columns", NOISE);
+	uint64_t	state = 8;
 	gp_scan    *s;
-	double		other;
 
 	for (int i = 0; i < ROWS; i++)
 	{
@@ -465,14 +469,22 @@ fit_task(gp_env *env, gp_facts_scale **scale, gp_features **x)
 			gp_scan_fact(s, k, (t + 1) * 10 * GP_TIME_DAY - 1, &sign);
 		}
 	gp_scan_close(s);
-	*scale = gp_facts_measure(f, NULL, GP_FACTS_COLUMNS);
+	for (int i = 0; i < ROWS; i++)
+	{
+		double		drawn[NOISE];
+
+		for (int c = 0; c < NOISE; c++)
+			drawn[c] = draw_unit(&state);
+		gp_facts_put(f, noise, i, drawn);
+	}
+	*scale = gp_facts_measure(f, NULL, GP_FACTS_GROUPS);
 	p.features = *x = gp_facts_features(f, *scale);
 	p = gp_facts_labelled(env, &p);
 	p.program = gp_kernel_compile(env, gp_kernel_parse(env, gp_facts_kernel));
 	p.nblocks = gp_facts_time_blocks(env, p.nlabelled, as_of, 5, block);
 	p.block = block;
 	p.landmark = gp_facts_landmarks(env, &p, 40, &p.nlandmarks);
-	return gp_facts_fit(dev, &p, *x, *scale, &other);
+	return gp_facts_fit(dev, &p, *x, *scale, other);
 }
 
 static void
@@ -480,13 +492,32 @@ check_fit(gp_env *env)
 {
 	gp_facts_scale *s;
 	gp_features *x;
-	gp_posterior *out = fit_task(env, &s, &x);
+	double		other;
+	gp_posterior *out = fit_task(env, &s, &x, &other);
 	int			right = 0;
 
 	for (int i = 108; i < 120; i++)
 		right += (out->mean[2 * i + 1] > out->mean[2 * i]) == ((i % 12 + i / 12) % 2);
 	is_int(right, 12, "rows of the next time are told by the facts before them");
 	ok(out->loo_score > 0.9 && out->forward_score > 0.9, "blocks of time are, too");
+	ok(other < 0.01 && test_state(env)->notices == 0, "nothing is said of a weighting that is not kept");
+}
+
+/* What earlier times do not tell. */
+static void
+check_past(gp_env *env)
+{
+	gp_graph	graph = {.nodes = 1};
+	gp_problem	p = {.graph = &graph,.task = GP_TASK_VALUES};
+	gp_targets	targets = {.columns = 1};
+	gp_posterior out = {.loo_score = 0.8,.forward_score = 0.21};
+
+	gp_notice_worth(gp_device_cpu(env, 1), &p, &targets, &out);
+	is_int(test_state(env)->notices, 0, "a forward score that is somewhat lower");
+	out.forward_score = 0.19;
+	gp_notice_worth(gp_device_cpu(env, 1), &p, &targets, &out);
+	ok(strcmp(test_state(env)->notice, "loo_score is 0.80, but forward_score, by earlier labels alone, is 0.19") == 0,
+	   "one that is much lower is told of");
 }
 
 static void
@@ -494,9 +525,10 @@ run_task(gp_env *env)
 {
 	gp_facts_scale *s;
 	gp_features *x;
+	double		other;
 
 	encode_rows(env, 60, false);
-	fit_task(env, &s, &x);
+	fit_task(env, &s, &x, &other);
 }
 
 int
@@ -514,6 +546,7 @@ main(void)
 	in_env(check_labels(env));
 	in_env(check_scale(env));
 	in_env(check_fit(env));
+	in_env(check_past(env));
 	disturb("a task", TEST_REFUSE, 7, 20, run_task(env));
 	disturb("a task", TEST_CANCEL, 7, 5, run_task(env));
 	return done_testing();
