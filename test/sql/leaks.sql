@@ -50,7 +50,7 @@ SELECT DISTINCT relation FROM gp_explain('y', 2, k => 100) WHERE relation LIKE '
 -- Rows to predict that are behind all answers would see old ones where those that are learnt from saw fresh ones: none are used
 UPDATE twins SET y = NULL WHERE id > 1800;
 SELECT loo_score > 0.3 AS learnt FROM gp_fit('y', 'behind', task => 'regression');
-SELECT max(abs(share)) FILTER (WHERE relation LIKE 'earlier%') < 1e-4 * max(abs(share)) AS old_unused FROM gp_explain('behind', 1900, k => 100);
+SELECT count(*) FILTER (WHERE relation LIKE 'earlier%') AS old_used FROM gp_explain('behind', 1900, k => 100);
 -- Labels are no facts of their own task, neither through a table between nor through rows that refer to them
 CREATE TABLE accounts (id integer PRIMARY KEY, customer_id integer NOT NULL REFERENCES customers, opened timestamptz NOT NULL, marks real[]);
 INSERT INTO accounts SELECT id, id, joined_at, CASE WHEN joined_at < '2024-02-22' THEN ARRAY[id % 3, id % 5, id % 7] END FROM customers;
@@ -63,7 +63,7 @@ INSERT INTO remarks SELECT account_id, id, as_of FROM answers WHERE id > 0;
 SELECT gp_create_graph('asked', tables => '{customers,accounts,answers,remarks}', times => '{"answers": "as_of"}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('blind', 'asked', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
 SELECT labelled FROM gp_fit('blind');
-SELECT count(*) > 5 AS some, count(*) FILTER (WHERE e::text ~ 'answer') AS answers FROM gp_explain('blind', 1) AS e;
+SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'answer') AS answers FROM gp_explain('blind', 1) AS e;
 -- What a task asks
 SELECT graph, asks, horizon FROM gp_graphs WHERE graph = 'won' ORDER BY graph;
 -- As-of times end with the facts: neither one late row moves them, nor an entity that is added long after the newest

@@ -92,7 +92,7 @@ gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *
 	double		number[4] = {out->calibrator.delta, out->calibrator.gamma,
 		out->calibrator.variance, out->calibrator.noise};
 
-	if (out->state == NULL || env->dry)
+	if (out->state == NULL)
 		return;
 	gp_state_numbers(out->state, GP_PIECE_CALIBRATOR, 0, 0, number, 4, 1);
 	if (out->calibrator.bias)
@@ -101,7 +101,7 @@ gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *
 	if (out->prior_share)
 		gp_state_numbers(out->state, GP_PIECE_SHARES, 0, 0, out->prior_share, out->columns, 1);
 	/* An exact answer computes the kernel of the labelled nodes anew. */
-	if (gp_live_entries(out->state, problem, &out->plan) > GP_LIVE_ENTRIES)
+	if (!env->dry && gp_live_entries(out->state, problem, &out->plan) > GP_LIVE_ENTRIES)
 		gp_notice(env, "For answers in milliseconds fit with strategy => 'nystrom'.",
 				  "each live answer of this exact fit computes the kernel of %lld labelled nodes "
 				  "again, which is slow", (long long) problem->nlabelled);

@@ -164,11 +164,26 @@ form_densify(gp_eval *ev, gp_linear *f)
 	f->csr = NULL;
 }
 
-/* Starts with the term's leaf, times its factor. */
-static gp_linear
-form_leaf(gp_eval *ev, const gp_linear_term *term)
+/* Fills a matrix with a leaf of dense features, times the term's factor. */
+static void
+fill_features(gp_eval *ev, const gp_linear_term *term, gp_matrix to)
 {
 	gp_device  *dev = ev->dev;
+	const gp_features *x = ev->kernel->x;
+
+	dev->upload(dev, to, gp_matrix_wrap(x->dense, ev->n, x->dims, x->type));
+	/* Without the mean of every column distances stay, and keep their digits in float; the
+	 * second pass takes off what rounding left of it. */
+	for (int pass = 0; ev->kernel->input == GP_INPUT_RBF && pass < 2; pass++)
+		gp_centre_rows(dev, to);
+	if (term->value != 1.0)
+		dev->axpby(dev, sqrt(term->value), to, 0.0, to);
+}
+
+/* Starts with the term's leaf, times its factor; features that join() fills in are only as wide. */
+static gp_linear
+form_leaf(gp_eval *ev, const gp_linear_term *term, bool joined)
+{
 	const gp_csr *csr = gp_term_csr(ev, term);
 	gp_linear	f = {0};
 
@@ -183,16 +198,12 @@ form_leaf(gp_eval *ev, const gp_linear_term *term)
 	}
 	else if (csr)
 		f.csr = csr_copy_scaled(ev->env, csr, sqrt(term->value));
+	else if (joined)
+		f.dense.cols = ev->kernel->x->dims;
 	else
 	{
-		f.dense = gp_upload(dev, gp_matrix_wrap(ev->kernel->x->dense, ev->n, ev->kernel->x->dims,
-												ev->kernel->x->type), ev->type);
-		/* Without the mean of every column distances stay, and keep their digits in float; the
-		 * second pass takes off what rounding left of it. */
-		for (int pass = 0; ev->kernel->input == GP_INPUT_RBF && pass < 2; pass++)
-			gp_centre_rows(dev, f.dense);
-		if (term->value != 1.0)
-			dev->axpby(dev, sqrt(term->value), f.dense, 0.0, f.dense);
+		f.dense = ev->dev->create(ev->dev, ev->n, ev->kernel->x->dims, ev->type);
+		fill_features(ev, term, f.dense);
 	}
 	return f;
 }
@@ -255,24 +266,32 @@ form_apply(gp_eval *ev, gp_linear *f, const gp_operator *op)
 	form_multiply(ev, f, gp_operator_csr(ev, op));
 }
 
-/* Puts dense parts side by side, and frees them. */
+/*
+ * Puts dense parts side by side, and frees them.  Features are filled in here: wide ones are not
+ * copied twice.
+ */
 static gp_matrix
-join_dense(gp_eval *ev, int n, gp_matrix *part)
+join_dense(gp_eval *ev, int n, gp_matrix *part, const gp_linear_term *const *term)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	out = {0};
 	int64_t		at = 0;
 
+	if (n == 0 || (n == 1 && part[0].data))
+		return n == 0 ? out : part[0];
 	for (int t = 0; t < n; t++)
 		at += part[t].cols;
-	if (n < 2)
-		return n == 0 ? out : part[0];
 	out = dev->create(dev, ev->n, at, ev->type);
 	at = 0;
 	for (int t = 0; t < n; t++)
 	{
-		dev->copy(dev, gp_matrix_cols(out, at, part[t].cols), part[t]);
-		at += part[t].cols;
+		gp_matrix	to = gp_matrix_cols(out, at, part[t].cols);
+
+		at += to.cols;
+		if (part[t].data)
+			dev->copy(dev, to, part[t]);
+		else
+			fill_features(ev, term[t], to);
 		dev->destroy(dev, &part[t]);
 	}
 	return out;
@@ -289,6 +308,7 @@ join(gp_eval *ev, const gp_terms *terms, gp_linear *part)
 	bool		sparse = true;
 	gp_csr	   *csr[GP_MAX_LINEAR_TERMS];
 	gp_matrix	dense[GP_MAX_LINEAR_TERMS];
+	const gp_linear_term *of[GP_MAX_LINEAR_TERMS];	/* the dense ones */
 	int			ncsr = 0;
 	int			ndense = 0;
 
@@ -300,12 +320,13 @@ join(gp_eval *ev, const gp_terms *terms, gp_linear *part)
 		else
 		{
 			form_densify(ev, &part[t]);
+			of[ndense] = &terms->term[t];
 			dense[ndense++] = part[t].dense;
 		}
 	z.csr = ncsr > 1 ? gp_csr_hstack(ev->env, ncsr, csr) : ncsr == 1 ? csr[0] : NULL;
 	for (int t = 0; t < ncsr && ncsr > 1; t++)
 		gp_csr_free(ev->env, csr[t]);
-	z.dense = join_dense(ev, ndense, dense);
+	z.dense = join_dense(ev, ndense, dense, of);
 	z.width = (z.csr ? z.csr->cols : 0) + z.dense.cols;
 	return z;
 }
@@ -331,7 +352,7 @@ gp_linear_build(gp_eval *ev, const gp_terms *terms)
 			part[t].csr = csr_copy_scaled(ev->env, gp_operator_csr(ev, term->op[--left]),
 										  sqrt(term->value));
 		else
-			part[t] = form_leaf(ev, term);
+			part[t] = form_leaf(ev, term, terms->n > 1 && left == 0);
 		while (left > 0)
 			form_apply(ev, &part[t], term->op[--left]);
 	}

@@ -288,6 +288,8 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		/* There is nothing to look at, only what that takes. */
 		if (!targets->few)
 			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
+		if (!targets->few && classes)
+			out->calibrator.bias = gp_alloc_zero(env, targets->columns + 1, sizeof(double));
 		strange_label *strange = gp_alloc_figures(env, targets->m, sizeof(strange_label));
 
 		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));

@@ -93,7 +93,7 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 								 sizeof(double));
 	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
 	if (targets.share)
-		out->prior_share = gp_alloc_figures(env, targets.columns, sizeof(double));
+		out->prior_share = gp_alloc_zero(env, targets.columns, sizeof(double));
 	for (int32_t c = 0; c < gp_items(env, targets.share ? targets.columns : 0); c++)
 		out->prior_share[c] = targets.share[c];
 
