@@ -43,11 +43,11 @@ struct gp_encoder
 	int32_t		columns;
 	gp_cell_kind *kind;
 	gp_time		until;
-	bool	   *known_columns;
+	bool	   *known;			/* of each column: with its row, whatever its values say */
 	uint64_t	threshold;
 	uint64_t	looked;			/* rows without an identity so far */
 	int64_t		n;
-	int64_t		known;			/* rows that are not later, in the end the first */
+	int64_t		early;			/* rows that are not later than until, in the end the first */
 	kept_row   *row;			/* room for GP_ENCODER_ROWS + 1 */
 	int32_t    *longest;		/* list of each column */
 };
@@ -61,12 +61,12 @@ gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_tim
 	e->env = env;
 	e->columns = columns;
 	e->until = until;
-	e->known_columns = gp_alloc_zero(env, columns, sizeof(bool));
+	e->known = gp_alloc_zero(env, columns, sizeof(bool));
 	e->kind = gp_alloc_array(env, columns, sizeof(gp_cell_kind));
 	for (int32_t c = 0; c < columns; c++)
 	{
 		e->kind[c] = kind[c];
-		e->known_columns[c] = known && known[c];
+		e->known[c] = known && known[c];
 	}
 	e->threshold = UINT64_MAX;
 	e->row = gp_alloc_array(env, GP_ENCODER_ROWS + 1, sizeof(kept_row));
@@ -270,24 +270,24 @@ static void
 encode_numbers(gp_env *env, gp_encoded *part, int64_t n, const kept_value *value)
 {
 	double	   *z = gp_alloc_array(env, n, sizeof(double));
-	int64_t		known = 0;
+	int64_t		present = 0;
 	int64_t		cut;
 
 	for (int64_t i = 0; i < n; i++)
 		if (!isnan(value[i].number))
-			z[known++] = value[i].number;
-	gp_sort(env, z, known, sizeof(double), gp_compare_double, NULL);
-	cut = (int64_t) (TAIL * (double) known);
+			z[present++] = value[i].number;
+	gp_sort(env, z, present, sizeof(double), gp_compare_double, NULL);
+	cut = (int64_t) (TAIL * (double) present);
 	part->low = z[cut];
-	part->high = z[known - 1 - cut];
-	moments(env, part, known, z);
-	if (is_skewed(part, known, z))
+	part->high = z[present - 1 - cut];
+	moments(env, part, present, z);
+	if (is_skewed(part, present, z))
 	{
 		part->logarithm = true;
-		moments(env, part, known, z);
+		moments(env, part, present, z);
 	}
-	part->null_share = 1.0 - (double) known / (double) n;
-	part->nulls = known < n;
+	part->null_share = 1.0 - (double) present / (double) n;
+	part->nulls = present < n;
 	gp_free(env, z);
 }
 
@@ -298,17 +298,17 @@ static double
 hide_later(int64_t n, kept_value *value)
 {
 	int64_t		later = 0;
-	int64_t		known = 0;
+	int64_t		present = 0;
 
 	for (int64_t i = 0; i < n; i++)
 	{
-		known += !isnan(value[i].number);
+		present += !isnan(value[i].number);
 		if (!(value[i].number < 0.0))
 			continue;
 		later++;
 		value[i] = (kept_value) {NAN, GP_CATEGORY_NULL};
 	}
-	return known > 0 ? (double) later / (double) known : 0.0;
+	return present > 0 ? (double) later / (double) present : 0.0;
 }
 
 /*
@@ -336,20 +336,20 @@ static void
 encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *room,
 			const gp_timed *by_time)
 {
-	int64_t		n = e->known;
+	int64_t		n = e->early;
 	bool		filled = !part->known && is_filled_later(e, value, by_time);
 	double		later = part->kind == GP_CELL_TIME && !part->known ? hide_later(n, value) : 0.0;
 	int64_t		different = tally(e->env, n, value, room);
-	int64_t		known = n;
+	int64_t		present = n;
 
 	for (int64_t i = 0; i < different; i++)
 		if (room[i].value == GP_CATEGORY_NULL)
-			known -= room[i].count;
-	part->distinct = (int32_t) gp_min64(different - (known < n), COUNTED + 1);
+			present -= room[i].count;
+	part->distinct = (int32_t) gp_min64(different - (present < n), COUNTED + 1);
 	part->way = part->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
 	if (later > LATER)
 		part->way = GP_ENCODED_LATER;
-	else if (known == 0)
+	else if (present == 0)
 		part->way = GP_ENCODED_EMPTY;
 	else if (different == 1)
 		part->way = GP_ENCODED_CONSTANT;
@@ -358,7 +358,7 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 	else if (part->kind == GP_CELL_WORD)
 	{
 		part->way = GP_ENCODED_CATEGORY;
-		if (part->distinct <= FEW_WORDS || 2 * part->distinct <= known)
+		if (part->distinct <= FEW_WORDS || 2 * part->distinct <= present)
 			choose_categories(part, n, different, room);
 		if (part->hot == 0)
 			part->way = GP_ENCODED_NAME;
@@ -389,7 +389,7 @@ name_parts(const gp_encoder *e, int32_t *n)
 		{
 			part[*n].column = c;
 			part[*n].element = k;
-			part[*n].known = e->known_columns[c];
+			part[*n].known = e->known[c];
 			part[(*n)++].kind = e->kind[c];
 		}
 	return part;
@@ -407,8 +407,8 @@ partition(gp_encoder *e)
 		if (e->row[i].at > e->until)
 			late[n++] = e->row[i];
 		else
-			e->row[e->known++] = e->row[i];
-	memcpy(e->row + e->known, late, (size_t) n * sizeof(kept_row));
+			e->row[e->early++] = e->row[i];
+	memcpy(e->row + e->early, late, (size_t) n * sizeof(kept_row));
 	gp_free(e->env, late);
 }
 
@@ -440,7 +440,7 @@ gp_encoder_finish(gp_encoder *e)
 	out = gp_encoding_of(env, part, nparts);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);
-	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known_columns, e->longest,
+	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known, e->longest,
 				e);
 	return out;
 }

@@ -8,7 +8,7 @@
  *
  *		encoder		looks at the rows of a table, a sample of which tells how each column is encoded
  *		encoding	turns rows of that table into numbers, now and in later sessions
- *		facts		the columns of the rows of the task: blocks that are put, relations scanned
+ *		task columns	those of the rows of the task: groups that are put, relations scanned
  *		scale		standardises them over the rows that train, clips, drops what is constant
  *		features	of a low-rank fit (gp_facts_fit), whose nodes are the rows of the task
  *
@@ -160,39 +160,41 @@ extern int32_t gp_encoding_describe(const gp_encoding *encoding, int32_t column,
 									size_t way_room, char *note,
 									size_t note_room);
 
-/* ---- the columns of a task's rows (fact_columns.c, scan.c, label_facts.c) ---- */
+/* ---- the columns of a task's rows (task_columns.c, scan.c, label_facts.c) ---- */
 
 /*
  * Rows of a task, or of any table that aggregates another's, with the columns that they have so
  * far.
  */
-typedef struct gp_facts gp_facts;
+typedef struct gp_task_columns gp_task_columns;
 
 #define GP_FACTS_NAME 128		/* bytes of a name, its end included; longer ones are cut */
 
 /*
- * as_of, one for each row, is the caller's and stays.  All blocks are declared before the first is
+ * as_of, one for each row, is the caller's and stays.  All groups are declared before the first is
  * filled.
  */
-extern gp_facts *gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of);
-extern void gp_facts_free(gp_facts *facts);
+extern gp_task_columns *gp_task_columns_create(gp_env *env, int64_t rows, const gp_time *as_of);
+extern void gp_task_columns_free(gp_task_columns *columns);
 
 /*
  * Declares a group of columns that the caller puts: "own columns", a parent's columns.  Returns its
  * number.  Rows that are never put are 0.
  */
-extern int32_t gp_facts_group(gp_facts *facts, const char *relation, const char *aggregate,
+extern int32_t gp_task_columns_group(gp_task_columns *columns, const char *relation,
+									 const char *aggregate,
 							  int32_t width);
-extern void gp_facts_put(gp_facts *facts, int32_t block, int64_t row, const double *value);
+extern void gp_task_columns_put(gp_task_columns *columns, int32_t group, int64_t row,
+								const double *value);
 
 /*
- * Declares the day of the year of each row, sine and cosine; fills it, once all blocks are
+ * Declares the day of the year of each row, sine and cosine; fills it, once all groups are
  * declared.
  */
-extern int32_t gp_facts_calendar(gp_facts *facts);
-extern void gp_facts_fill_calendar(gp_facts *facts, int32_t block);
+extern int32_t gp_task_columns_calendar(gp_task_columns *columns);
+extern void gp_task_columns_fill_calendar(gp_task_columns *columns, int32_t group);
 
-/* Which aggregates a relation has; each is a block, by these names. */
+/* Which aggregates a relation has; each is a group, by these names. */
 typedef enum gp_facts_aggregate
 {
 	GP_FACTS_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
@@ -219,7 +221,8 @@ typedef struct gp_aggregates
  * Declares a relation whose facts have so many numbers (0: they are only counted).  Returns its
  * number.
  */
-extern int32_t gp_facts_relation(gp_facts *facts, const char *relation, int32_t width,
+extern int32_t gp_task_columns_relation(gp_task_columns *columns, const char *relation,
+										int32_t width,
 								 gp_aggregates aggregates);
 
 /*
@@ -234,7 +237,7 @@ extern int32_t gp_facts_relation(gp_facts *facts, const char *relation, int32_t 
  */
 typedef struct gp_scan gp_scan;
 
-extern gp_scan *gp_scan_open(gp_facts *facts, int32_t relation, const int32_t *key);
+extern gp_scan *gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key);
 extern void gp_scan_fact(gp_scan *scan, int32_t key, gp_time visible, const double *value);
 extern void gp_scan_close(gp_scan *scan);
 
@@ -281,7 +284,7 @@ extern gp_facts_target gp_facts_target_of(gp_env *env, const gp_facts_labels *la
  * Scans labels as the facts of a relation that was declared with the target's width: "earlier
  * targets" by each row's entity, "all targets" with key NULL, usually with a mean and a half-life.
  */
-extern void gp_facts_scan_labels(gp_facts *facts, int32_t relation, const int32_t *key,
+extern void gp_scan_labels(gp_task_columns *columns, int32_t relation, const int32_t *key,
 								 const gp_facts_target *target, const gp_facts_labels *labels);
 
 /*
@@ -302,10 +305,11 @@ extern gp_facts_freshness gp_facts_labels_freshness(gp_env *env, const gp_facts_
 													const bool *trains, gp_time newest);
 
 /*
- * Where the columns of a block, or those of a relation, begin, the latter with how many there are.
+ * Where the columns of a group, or those of a relation, begin, the latter with how many there are.
  */
-extern int32_t gp_facts_block_first(const gp_facts *facts, int32_t block);
-extern int32_t gp_facts_relation_first(const gp_facts *facts, int32_t relation, int32_t *columns);
+extern int32_t gp_task_columns_group_first(const gp_task_columns *columns, int32_t group);
+extern int32_t gp_task_columns_relation_first(const gp_task_columns *columns, int32_t relation,
+											  int32_t *width);
 
 /*
  * How much of the labels, which the first rows have, some neighbouring columns tell alone by least
@@ -313,26 +317,27 @@ extern int32_t gp_facts_relation_first(const gp_facts *facts, int32_t relation, 
  * less one, of the class that they tell best.  Rows as of since and later are looked at, a sample
  * of many.  0 where there are too few rows, or more columns than one column of a table has.
  */
-extern double gp_facts_explained_share(gp_facts *facts, const gp_facts_labels *labels,
+extern double gp_task_columns_explained_share(gp_task_columns *columns,
+											  const gp_facts_labels *labels,
 									   int32_t first, int32_t width, gp_time since);
 
 /*
  * The columns as they are, rows x width, row major: for rows whose columns go on into facts of
  * their own.
  */
-extern int32_t gp_facts_width(const gp_facts *facts);
-extern const float *gp_facts_raw(gp_facts *facts);
+extern int32_t gp_task_columns_width(const gp_task_columns *columns);
+extern const float *gp_task_columns_raw(gp_task_columns *columns);
 
 /* The half-life of tasks without horizon: twice the median gap between the times of one key. */
 extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
 
-/* ---- scaling, weights, and the fit (fact_scale.c, facts_fit.c) ---- */
+/* ---- scaling, weights, and the fit (column_scale.c, facts_fit.c) ---- */
 
 /* A column of a model: what makes it of a new row, and where it belongs. */
 typedef struct gp_facts_column
 {
-	int32_t		block;			/* its number, from 0 */
-	int32_t		place;			/* among the block's columns */
+	int32_t		group;			/* its number, from 0 */
+	int32_t		place;			/* among the group's columns */
 	double		empty;			/* an age without facts: the largest of those that train */
 	double		mean;
 	double		deviation;		/* 0: constant, dropped */
@@ -342,7 +347,7 @@ typedef struct gp_facts_column
 
 #define GP_FACTS_CLIP 3.0
 
-/* How much blocks count: as much as they have columns, or all the same. */
+/* How much groups count: as much as they have columns, or all the same. */
 typedef enum gp_facts_weights
 {
 	GP_FACTS_COLUMNS,
@@ -353,16 +358,16 @@ typedef enum gp_facts_weights
 /* What of the columns a model stores. */
 typedef struct gp_facts_scale
 {
-	int32_t		width;			/* columns of gp_facts */
+	int32_t		width;			/* columns of gp_task_columns */
 	int32_t		kept;			/* those that vary: the features' dims */
-	int32_t		nblocks;
+	int32_t		ngroups;
 	gp_facts_weights weights;
 	/* Of a fit: columns from here on have no weight, and from there on are tried without. */
 	int32_t		used;
 	int32_t		doubted;
 	double		margin;			/* these have to add so much to the score, and more than chance */
 	gp_facts_column *column;	/* width */
-	char		(*relation)[GP_FACTS_NAME];	/* of each block */
+	char		(*relation)[GP_FACTS_NAME];	/* of each group */
 	char		(*aggregate)[GP_FACTS_NAME];
 } gp_facts_scale;
 
@@ -370,7 +375,7 @@ typedef struct gp_facts_scale
  * Means, deviations and largest ages over the rows that train (NULL: all), and the factors that
  * make the mean square length of their rows one.
  */
-extern gp_facts_scale *gp_facts_measure(gp_facts *facts, const bool *trains,
+extern gp_facts_scale *gp_task_columns_measure(gp_task_columns *columns, const bool *trains,
 										gp_facts_weights weights);
 
 /* The same factors for a weighting, and for the first columns alone. */
@@ -379,10 +384,10 @@ extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights 
 
 /*
  * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.
- * Frees the facts.  The scale may be one that a model stored: facts with other blocks are an
+ * Frees these.  The scale may be one that a model stored: columns of other groups are an
  * error.
  */
-extern gp_features *gp_facts_features(gp_facts *facts, const gp_facts_scale *scale);
+extern gp_features *gp_task_columns_features(gp_task_columns *columns, const gp_facts_scale *scale);
 
 /* The kernel: one layer of arc cosines, with the bias that the scale of the columns calls for. */
 extern const char gp_facts_kernel[];
@@ -415,8 +420,8 @@ extern gp_problem gp_facts_labelled(gp_env *env, const gp_problem *problem);
  * Fits both weightings of the columns to such a problem, which is live, and returns the posterior
  * of the better leave-out score, of the scale's own where the other is not surely better; the
  * other's goes to *other_score.  The rows to predict are then answered a block at a time: the
- * posterior has all rows.  Features are those of gp_facts_features, made with scale, whose weights
- * become the better ones; they are spoilt.
+ * posterior has all rows.  Features are those of gp_task_columns_features, made with scale, whose
+ * weights become the better ones; they are spoilt.
  */
 extern gp_posterior *gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 								  gp_facts_scale *scale, double *other_score);

@@ -43,17 +43,17 @@ typedef struct gp_timed
 /* All rows in order of time. */
 extern gp_timed *gp_by_time(gp_env *env, int64_t n, const gp_time *as_of);
 
-/* ---- columns of rows (fact_columns.c) ---- */
+/* ---- columns of rows (task_columns.c) ---- */
 
-typedef struct gp_block
+typedef struct gp_column_group
 {
 	char		relation[GP_FACTS_NAME];
 	char		aggregate[GP_FACTS_NAME];
 	int32_t		first;
 	int32_t		width;
-} gp_block;
+} gp_column_group;
 
-/* A relation's blocks stand one after the other, in the order of gp_facts_aggregate. */
+/* A relation's groups stand one after the other, in the order of gp_facts_aggregate. */
 typedef struct gp_relation
 {
 	gp_aggregates a;
@@ -62,22 +62,22 @@ typedef struct gp_relation
 	int32_t		columns;		/* of all its aggregates */
 } gp_relation;
 
-struct gp_facts
+struct gp_task_columns
 {
 	gp_env	   *env;
 	int64_t		rows;
 	const gp_time *as_of;
 	int32_t		width;
-	int32_t		nblocks;
+	int32_t		ngroups;
 	int32_t		nrelations;
-	gp_block   *block;
+	gp_column_group *group;
 	gp_relation *relation;
 	/* rows x width; NaN: an age without facts.  NULL before the first is filled */
 	float	   *column;
 };
 
 /* The columns of a row, which are made at the first use. */
-extern float *gp_facts_row(gp_facts *facts, int64_t row);
+extern float *gp_task_columns_row(gp_task_columns *columns, int64_t row);
 
 #define GP_META_COLUMNS 5
 

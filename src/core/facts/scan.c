@@ -4,7 +4,7 @@
  * A running state of one key is kept while its facts go by in order of time, and is written to a
  * row of the task when the first fact comes that the row does not see.  Weights of a half-life are
  * relative to the last fact, so that means do not change while nothing happens.  Facts of one time
- * are one group: the last few facts are the last groups, the earliest of them by its share.
+ * tie: the last few facts are the last ties, the earliest of them by its share.
  */
 #include "facts_internal.h"
 
@@ -19,15 +19,15 @@ typedef struct waiting
 } waiting;
 
 /* Facts of one time. */
-typedef struct group
+typedef struct tie
 {
 	int64_t		count;
 	double	   *sum;			/* width */
-} group;
+} tie;
 
 struct gp_scan
 {
-	gp_facts   *facts;
+	gp_task_columns *columns;
 	const gp_relation *relation;
 	int64_t		n;				/* rows with a key */
 	waiting    *row;
@@ -46,7 +46,7 @@ struct gp_scan
 	double	   *decayed;		/* their sums; what follows has their width, too */
 	double	   *sum;
 	double	   *most;
-	group	   *group;			/* a ring of as many as facts are asked for, */
+	tie		   *tie;			/* a ring of as many as facts are asked for, */
 	int32_t		newest;			/* and its last */
 	double	   *out;
 };
@@ -66,13 +66,13 @@ compare_waiting(const void *a, const void *b, void *unused)
 static void
 sort_rows(gp_scan *s, const int32_t *key)
 {
-	gp_env	   *env = s->facts->env;
+	gp_env	   *env = s->columns->env;
 
-	s->row = gp_alloc_array(env, s->facts->rows, sizeof(waiting));
-	for (int64_t i = 0; i < s->facts->rows; i++)
+	s->row = gp_alloc_array(env, s->columns->rows, sizeof(waiting));
+	for (int64_t i = 0; i < s->columns->rows; i++)
 		if (key[i] >= 0)
 		{
-			s->row[s->n++] = (waiting) {key[i], s->facts->as_of[i], i};
+			s->row[s->n++] = (waiting) {key[i], s->columns->as_of[i], i};
 			s->nkeys = key[i] >= s->nkeys ? key[i] + 1 : s->nkeys;
 		}
 	gp_sort(env, s->row, s->n, sizeof(waiting), compare_waiting, NULL);
@@ -97,7 +97,7 @@ begin_key(gp_scan *s, int32_t key)
 	memset(s->decayed, 0, width * sizeof(double));
 	memset(s->sum, 0, width * sizeof(double));
 	for (int32_t k = 0; k < s->relation->a.last; k++)
-		s->group[k].count = 0;
+		s->tie[k].count = 0;
 }
 
 bool
@@ -127,7 +127,7 @@ mean_of_last(gp_scan *s, double *out)
 	memset(out, 0, width * sizeof(double));
 	for (int32_t k = 0; k < last && wanted > 0; k++)
 	{
-		const group *g = &s->group[(s->newest - k + last) % last];
+		const tie  *g = &s->tie[(s->newest - k + last) % last];
 		int64_t		taken = gp_min64(wanted, g->count);
 
 		for (int32_t c = 0; c < width; c++)
@@ -158,13 +158,13 @@ divide(int32_t width, const double *sum, double by, double *out)
 		out[c] = by > 0.0 ? sum[c] / by : 0.0;
 }
 
-/* Writes the state to a row, aggregate by aggregate, in the order in which their blocks stand. */
+/* Writes the state to a row, aggregate by aggregate, in the order in which their groups stand. */
 static void
 write_row(gp_scan *s, const waiting *w)
 {
 	const gp_aggregates *a = &s->relation->a;
 	int32_t		width = s->relation->width;
-	float	   *to = gp_facts_row(s->facts, w->row) + s->relation->first;
+	float	   *to = gp_task_columns_row(s->columns, w->row) + s->relation->first;
 
 	for (uint32_t which = GP_FACTS_HALF_LIFE; which <= GP_FACTS_COUNT; which *= 2)
 	{
@@ -198,7 +198,7 @@ write_until(gp_scan *s, gp_time visible)
 		   (visible == GP_TIME_NEVER || s->row[s->waits].as_of <= visible))
 	{
 		s->looked += s->relation->width + 1;
-		gp_poll(s->facts->env, s->looked, &s->next_poll);
+		gp_poll(s->columns->env, s->looked, &s->next_poll);
 		write_row(s, &s->row[s->waits++]);
 	}
 }
@@ -207,33 +207,33 @@ write_until(gp_scan *s, gp_time visible)
 static void
 write_empty(gp_scan *s)
 {
-	GP_EACH(s->facts->env, i, s->facts->rows, i * (s->relation->width + 1))
+	GP_EACH(s->columns->env, i, s->columns->rows, i * (s->relation->width + 1))
 	{
-		waiting		w = {-1, s->facts->as_of[i], i};
+		waiting		w = {-1, s->columns->as_of[i], i};
 
 		write_row(s, &w);
 	}
 }
 
 gp_scan *
-gp_scan_open(gp_facts *facts, int32_t relation, const int32_t *key)
+gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key)
 {
-	gp_env	   *env = facts->env;
+	gp_env	   *env = columns->env;
 	gp_scan    *s = gp_alloc_zero(env, 1, sizeof(gp_scan));
-	int32_t		width = facts->relation[relation].width;
-	int32_t		last = facts->relation[relation].a.last;
+	int32_t		width = columns->relation[relation].width;
+	int32_t		last = columns->relation[relation].a.last;
 	double	   *room = gp_alloc_zero(env, (int64_t) width * (4 + last) + 1, sizeof(double));
 
-	s->facts = facts;
-	s->relation = &facts->relation[relation];
+	s->columns = columns;
+	s->relation = &columns->relation[relation];
 	sort_rows(s, key);
 	s->decayed = room;
 	s->sum = room + width;
 	s->most = room + 2 * width;
 	s->out = room + 3 * width;
-	s->group = gp_alloc_array(env, last, sizeof(group));
+	s->tie = gp_alloc_array(env, last, sizeof(tie));
 	for (int32_t k = 0; k < last; k++)
-		s->group[k].sum = room + (4 + k) * width;
+		s->tie[k].sum = room + (4 + k) * width;
 	begin_key(s, -1);
 	write_empty(s);
 	return s;
@@ -241,19 +241,19 @@ gp_scan_open(gp_facts *facts, int32_t relation, const int32_t *key)
 
 /* ---- facts ---- */
 
-/* Adds a fact to its group: that of the last fact, or one that takes the place of the oldest. */
+/* Adds a fact to its tie: that of the last fact, or one that takes the place of the oldest. */
 static void
-add_to_group(gp_scan *s, gp_time visible, const double *value)
+add_to_tie(gp_scan *s, gp_time visible, const double *value)
 {
 	int32_t		width = s->relation->width;
-	group	   *g;
+	tie		   *g;
 
 	if (s->count > 0 && visible != s->last)
 	{
 		s->newest = (s->newest + 1) % s->relation->a.last;
-		s->group[s->newest].count = 0;
+		s->tie[s->newest].count = 0;
 	}
-	g = &s->group[s->newest];
+	g = &s->tie[s->newest];
 	if (g->count++ == 0)
 		memset(g->sum, 0, width * sizeof(double));
 	for (int32_t c = 0; c < width; c++)
@@ -267,7 +267,7 @@ gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
 	double		left;
 
 	s->looked += width + 1;
-	gp_poll(s->facts->env, s->looked, &s->next_poll);
+	gp_poll(s->columns->env, s->looked, &s->next_poll);
 	if (visible == GP_TIME_NEVER || !gp_scan_wants(s, key))
 		return;
 	if (key != s->key)
@@ -276,10 +276,10 @@ gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
 		begin_key(s, key);
 	}
 	if (s->count > 0 && visible < s->last)
-		gp_raise(s->facts->env, GP_ERR_INTERNAL, NULL, "facts are not in order of time");
+		gp_raise(s->columns->env, GP_ERR_INTERNAL, NULL, "facts are not in order of time");
 	write_until(s, visible);
 	left = s->count > 0 ? halved(s, s->last, visible) : 0.0;
-	add_to_group(s, visible, value);
+	add_to_tie(s, visible, value);
 	for (int32_t c = 0; c < width; c++)
 	{
 		s->decayed[c] = s->decayed[c] * left + value[c];
@@ -295,12 +295,12 @@ gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
 void
 gp_scan_close(gp_scan *s)
 {
-	gp_env	   *env = s->facts->env;
+	gp_env	   *env = s->columns->env;
 
 	write_until(s, GP_TIME_NEVER);
 	gp_free(env, s->row);
 	gp_free(env, s->start);
 	gp_free(env, s->decayed);
-	gp_free(env, s->group);
+	gp_free(env, s->tie);
 	gp_free(env, s);
 }

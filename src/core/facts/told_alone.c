@@ -35,16 +35,16 @@ rows_since(gp_env *env, const gp_facts_labels *labels, gp_time since)
 
 /* A number of a row; an age without facts is 0. */
 static double
-number_of(gp_facts *f, int64_t row, int32_t column)
+number_of(gp_task_columns *f, int64_t row, int32_t column)
 {
-	float		x = gp_facts_row(f, row)[column];
+	float		x = gp_task_columns_row(f, row)[column];
 
 	return isnan(x) ? 0.0 : (double) x;
 }
 
 /* The fitted values of targets by least squares on columns, all about their means. */
 static void
-least_squares(gp_facts *f, const looked *l, int32_t first, int32_t width, const double *y,
+least_squares(gp_task_columns *f, const looked *l, int32_t first, int32_t width, const double *y,
 			  double *fitted)
 {
 	double		gram[MOST_COLUMNS][MOST_COLUMNS] = {{0.0}};
@@ -83,7 +83,7 @@ least_squares(gp_facts *f, const looked *l, int32_t first, int32_t width, const 
 
 /* How much the columns tell of values: the share of their variance. */
 static double
-told_of_values(gp_facts *f, const looked *l, const gp_facts_labels *labels, int32_t first,
+told_of_values(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, int32_t first,
 			   int32_t width, double *y, double *fitted)
 {
 	double		mean = 0.0;
@@ -105,7 +105,7 @@ told_of_values(gp_facts *f, const looked *l, const gp_facts_labels *labels, int3
 
 /* The same of one class: twice the area under the curve, less one. */
 static double
-told_of_class(gp_facts *f, const looked *l, const gp_facts_labels *labels, int32_t class,
+told_of_class(gp_task_columns *f, const looked *l, const gp_facts_labels *labels, int32_t class,
 			  int32_t first, int32_t width, double *y, double *fitted, bool *is)
 {
 	double		members = 0.0;
@@ -127,7 +127,8 @@ told_of_class(gp_facts *f, const looked *l, const gp_facts_labels *labels, int32
 }
 
 double
-gp_facts_explained_share(gp_facts *f, const gp_facts_labels *labels, int32_t first, int32_t width,
+gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *labels, int32_t first,
+								int32_t width,
 						 gp_time since)
 {
 	gp_env	   *env = f->env;

@@ -159,9 +159,10 @@ typedef struct term_sum
 	gp_matrix	diag;			/* rows x 1 */
 	double	   *unit;			/* of each term: its leaf and its path, -1: none, and the mean */
 	gp_live_state *state;
-	const int32_t *row;			/* of some rows the terms are told instead */
-	gp_typed_terms *told;
-	bool		apart;			/* and each is kept */
+	/* Of some rows the covariances with the landmarks of the fit are wanted instead. */
+	const int32_t *row;
+	gp_typed_terms *cross;
+	bool		keeps_terms;	/* each of them, beside their sum */
 	const gp_typed *typed;
 } term_sum;
 
@@ -224,55 +225,47 @@ columns_then(gp_env *env, const gp_live_state *state, const path *p, int leaf, i
 	return column;
 }
 
-/* Tells the next term of the rows asked for, unless the fit had none such. */
+/* The next term of the rows asked for, with the fit's landmarks, unless the fit had none such. */
 static void
-tell_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
+cross_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 {
 	gp_env	   *env = s->typed->env;
-	gp_typed_terms *told = s->told;
-	const double *unit = s->unit + (int64_t) told->n * UNITS;
-	int64_t		n = told->landmarks;
-	const gp_csr *then;
-	gp_csr	   *rows;
-	int32_t    *column = NULL;
-	double	   *dense;
+	gp_typed_terms *cross = s->cross;
+	const double *unit = s->unit + (int64_t) cross->n * UNITS;
+	int64_t		n = cross->landmarks;
+	double		scale;
 	double	   *covariance;
-	double	   *out;
 
-	if (told->n == s->terms || unit[0] != leaf || unit[1] != path)
+	if (cross->n == s->terms || unit[0] != leaf || unit[1] != path)
 		return;
-	then = gp_state_find(s->state, GP_PIECE_TYPED, told->n, KEPT_ROWS)->csr;
-	if (leaf >= 0)
-		column = columns_then(env, s->state, &s->typed->path[leaf], leaf, then->cols);
-	dense = gp_alloc_zero(env, gp_max64(then->cols, z->cols), sizeof(double));
-	out = covariance = gp_alloc_zero(env, told->rows * (n + 1), sizeof(double));
-	told->term[told->n++] = (gp_typed_term) {leaf < 0 ? NULL : s->typed->path[leaf].name,
-		path < 0 ? NULL : s->typed->path[path].name, s->apart ? covariance : NULL};
-	rows = rows_of(env, g, z, s->row, told->rows);
-	GP_EACH(env, i, told->rows, i * n)
-	{
-		for (int pass = 0; pass < 2; pass++)
-			for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
-			{
-				int32_t		c = column ? column[rows->col[k]] : rows->col[k];
-				double		v = gp_number_at(rows->value, rows->type, k);
+	const gp_csr *then = gp_state_find(s->state, GP_PIECE_TYPED, cross->n, KEPT_ROWS)->csr;
+	int32_t    *column = leaf < 0 ? NULL :
+		columns_then(env, s->state, &s->typed->path[leaf], leaf, then->cols);
+	gp_csr	   *rows = rows_of(env, g, z, s->row, cross->rows);
+	gp_csr	   *common = gp_csr_select(env, rows, NULL, rows->rows, column, then->cols);
+	gp_csr	   *turned = gp_csr_transpose(env, then);
+	gp_csr	   *product = gp_csr_product(env, common, turned);
 
-				if (pass == 0)
-					out[n] += v * v / (unit[2] * s->terms);
-				if (c >= 0)
-					dense[c] = pass == 0 ? v : 0.0;
-				if (pass == 0 && k == rows->start[i + 1] - 1)
-					for (int64_t a = 0; a < n; a++)
-						for (int64_t e = then->start[a]; e < then->start[a + 1]; e++)
-							out[a] += dense[then->col[e]] *
-								gp_number_at(then->value, then->type, e) / (unit[2] * s->terms);
-			}
-		out += n + 1;
+	scale = 1.0 / (unit[2] * s->terms);
+	covariance = gp_alloc_zero(env, cross->rows * (n + 1), sizeof(double));
+	cross->term[cross->n++] = (gp_typed_term) {leaf < 0 ? NULL : s->typed->path[leaf].name,
+		path < 0 ? NULL : s->typed->path[path].name, s->keeps_terms ? covariance : NULL};
+	GP_EACH(env, i, cross->rows, i * n)
+	{
+		double	   *out = covariance + i * (n + 1);
+
+		for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+			out[n] += scale * pow(gp_number_at(rows->value, rows->type, k), 2.0);
+		for (int64_t k = product->start[i]; k < product->start[i + 1]; k++)
+			out[product->col[k]] += scale * gp_number_at(product->value, product->type, k);
 	}
-	for (int64_t i = 0; i < told->rows * (n + 1); i++)
-		told->sum[i] += covariance[i];
+	for (int64_t i = 0; i < cross->rows * (n + 1); i++)
+		cross->sum[i] += covariance[i];
 	gp_csr_free(env, rows);
-	gp_free_all(env, column, dense, s->apart ? NULL : covariance);
+	gp_csr_free(env, common);
+	gp_csr_free(env, turned);
+	gp_csr_free(env, product);
+	gp_free_all(env, column, s->keeps_terms ? NULL : covariance);
 }
 
 /* Adds the covariance g z z' g', over the mean of its diagonal. */
@@ -306,12 +299,12 @@ add_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 	dev->destroy(dev, &diag);
 }
 
-/* Adds a term, or tells it. */
+/* Takes a term, of all rows or of some. */
 static void
 take_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 {
-	if (s->told)
-		tell_term(s, g, z, leaf, path);
+	if (s->cross)
+		cross_term(s, g, z, leaf, path);
 	else
 		add_term(s, g, z, leaf, path);
 }
@@ -429,23 +422,23 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 /* ---- some rows ---- */
 
 gp_typed_terms *
-gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_live_state *state,
-			  const int32_t *row, int64_t rows, bool apart)
+gp_typed_cross(gp_env *env, const gp_typed *t, const gp_features *own, const gp_live_state *state,
+			  const int32_t *row, int64_t rows, bool keeps_terms)
 {
 	const gp_piece *terms = gp_state_find(state, GP_PIECE_TYPED, 0, KEPT_TERMS);
 	const gp_piece *first = gp_state_find(state, GP_PIECE_TYPED, 0, KEPT_ROWS);
-	gp_typed_terms *told = gp_alloc_zero(env, 1, sizeof(gp_typed_terms));
-	term_sum	s = {.typed = t,.state = (gp_live_state *) state,.row = row,.told = told,
-	.apart = apart};
+	gp_typed_terms *cross = gp_alloc_zero(env, 1, sizeof(gp_typed_terms));
+	term_sum	s = {.typed = t,.state = (gp_live_state *) state,.row = row,.cross = cross,
+	.keeps_terms = keeps_terms};
 
 	if (terms == NULL || terms->cols != UNITS || first == NULL)
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
 				 "the live state is not of rows without time");
 	s.terms = (int) terms->rows;
 	s.unit = terms->dense;
-	*told = (gp_typed_terms) {.rows = rows,.landmarks = first->rows};
-	told->sum = gp_alloc_zero(env, rows * (first->rows + 1), sizeof(double));
-	told->term = gp_alloc_array(env, s.terms, sizeof(gp_typed_term));
+	*cross = (gp_typed_terms) {.rows = rows,.landmarks = first->rows};
+	cross->sum = gp_alloc_zero(env, rows * (first->rows + 1), sizeof(double));
+	cross->term = gp_alloc_array(env, s.terms, sizeof(gp_typed_term));
 	for (int k = 0; k < s.terms; k++)
 	{
 		const gp_piece *p = gp_state_find(state, GP_PIECE_TYPED, k, KEPT_ROWS);
@@ -455,10 +448,10 @@ gp_typed_tell(gp_env *env, const gp_typed *t, const gp_features *own, const gp_l
 					 "the live state does not fit its terms");
 	}
 	add_terms(&s, t, own);
-	if (told->n < s.terms)
+	if (cross->n < s.terms)
 		gp_raise(env, GP_ERR_DATA, "Fit the model again.",
 				 "the tables have other terms than the live state");
-	return told;
+	return cross;
 }
 
 gp_features *

@@ -71,12 +71,13 @@ typedef struct gp_typed_terms
 } gp_typed_terms;
 
 /*
- * The terms of some rows as the tables are now, with the landmarks as they were in the fit: so
- * their covariances belong together, whatever has changed.  Each term's are kept only if apart.
+ * The covariances of some rows as the tables are now with the landmarks as they were in the fit: so
+ * their covariances belong together, whatever has changed.  Those of each term are kept only where
+ * that is said.
  */
-extern gp_typed_terms *gp_typed_tell(gp_env *env, const gp_typed *typed, const gp_features *own,
-									 const gp_live_state *state, const int32_t *row, int64_t rows,
-									 bool apart);
+extern gp_typed_terms *gp_typed_cross(gp_env *env, const gp_typed *typed, const gp_features *own,
+									  const gp_live_state *state, const int32_t *row, int64_t rows,
+									  bool keeps_terms);
 
 /* Features, as those of the fit, of rows by sums of terms: rows x (n + 1). */
 extern gp_features *gp_typed_rows(gp_device *dev, const gp_live_state *state, double *covariance,

@@ -187,7 +187,7 @@ set_first(gnngp_task_rows *rows, gp_time facts, gp_time judged, double usual)
 						 timestamptz_to_str((TimestampTz) facts))));
 }
 
-/* Tells where the times of a table begin with some that stand alone, and no user said since when. */
+/* Tells where a table's times begin with some that stand alone, and no user said since when. */
 static void
 notice_lonely_first(const gnngp_task_rows *rows, int table, gp_time lonely)
 {

@@ -26,8 +26,8 @@ struct gnngp_few
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
 {
-	if (gnngp_schema_shape(s, false) != state->columns.shape[0] &&
-		gnngp_schema_shape(s, true) != state->columns.shape[1])
+	if (gnngp_schema_shape(s, false) != state->transform.shape[0] &&
+		gnngp_schema_shape(s, true) != state->transform.shape[1])
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
@@ -73,7 +73,7 @@ notice_far_times(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
 {
 	const gnngp_task_state *state = few->state;
 	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
-	const gnngp_task_columns *learnt = &state->columns;
+	const gnngp_task_transform *learnt = &state->transform;
 	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
 
 	for (int64 i = 0; i < n; i++)
@@ -193,14 +193,14 @@ gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state
 		.folds = gnngp_aggregates_find(few->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
 		.own_time = task->task.form == GNNGP_TASK_COLUMN,
-		.columns = &state->columns};
+		.transform = &state->transform};
 	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
-	few->reading.typed = state->columns.scale.weights == GP_FACTS_TYPED;
+	few->reading.typed = state->transform.scale.weights == GP_FACTS_TYPED;
 	few->until = as_of == GP_TIME_NEVER ? (gp_time) GetCurrentTimestamp() : as_of;
-	few->as_of_given = as_of != GP_TIME_NEVER && as_of != state->columns.newest;
+	few->as_of_given = as_of != GP_TIME_NEVER && as_of != state->transform.newest;
 	/* The landmarks of a typed model keep the ages that they had in the fit. */
 	if (as_of == GP_TIME_NEVER && few->reading.typed)
-		as_of = state->columns.newest;
+		as_of = state->transform.newest;
 	else if (!few->reading.own_time)
 		as_of = few->until;
 	few->reading.as_of = few->as_of;
@@ -233,13 +233,13 @@ static void
 check_encodings(const gnngp_few *few)
 {
 	const gnngp_task_reading *r = &few->reading;
-	bool		fits = r->columns->nencodings == r->schema->ntables + r->folds->n;
+	bool		fits = r->transform->nencodings == r->schema->ntables + r->folds->n;
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
-		fits = encodes(r->columns->encoding[r->own->part[p].encoding], &r->own->part[p]);
+		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);
 	for (int h = 0; h < r->nhistories; h++)
 		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
-			fits = encodes(r->columns->encoding[r->history[h].join->part[p].encoding],
+			fits = encodes(r->transform->encoding[r->history[h].join->part[p].encoding],
 						   &r->history[h].join->part[p]);
 	if (!fits)
 		ereport(ERROR,
@@ -255,7 +255,7 @@ read_columns(gnngp_few *few, const gnngp_known_labels *known)
 	const gnngp_task_state *state = few->state;
 	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,
 		.label = known->label,
-	.target = known->target,.nclasses = known->nclasses,.horizon = state->columns.horizon,
+	.target = known->target,.nclasses = known->nclasses,.horizon = state->transform.horizon,
 	.by_time = state->by_time};
 
 	check_encodings(few);
@@ -267,7 +267,7 @@ gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
 {
 	read_columns(few, known);
 	gnngp_schema_end(&few->use);
-	return gp_facts_features(few->reading.facts, &few->state->columns.scale);
+	return gp_task_columns_features(few->reading.columns, &few->state->transform.scale);
 }
 
 gp_features *
@@ -277,7 +277,7 @@ gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
 
 	/* Labels are no facts of theirs. */
 	read_columns(few, &(gnngp_known_labels) {0});
-	own = gp_facts_features(few->reading.facts, &few->state->columns.scale);
+	own = gp_task_columns_features(few->reading.columns, &few->state->transform.scale);
 	for (int64 i = 0; i < few->reading.n; i++)
 		few->as_of[i] = few->until;
 	*typed = gnngp_reading_paths(&few->reading);

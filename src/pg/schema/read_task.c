@@ -241,31 +241,31 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
  */
 static void
 choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
-			   gnngp_task_columns *columns)
+			   gnngp_task_transform *transform)
 {
 	double		gap = rows->horizon > 0 ? 0.0 :
 		gp_facts_median_gap(r->env, labelled, r->entity_of, r->as_of);
 
-	columns->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
-	columns->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
-	if (columns->half_life <= 0)
-		columns->half_life = 60 * GP_TIME_DAY;
+	transform->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
+	transform->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
+	if (transform->half_life <= 0)
+		transform->half_life = 60 * GP_TIME_DAY;
 	if (rows->horizon < 0 && !r->own_time)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
-						rows->task->name, (double) columns->horizon / (double) GP_TIME_DAY),
+						rows->task->name, (double) transform->horizon / (double) GP_TIME_DAY),
 				 errhint("Pass horizon to gp_create_task.")));
 }
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
 static gp_features *
-read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *columns)
+read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *transform)
 {
 	gp_env	   *env = r->env;
 	bool	   *trains = gp_alloc_zero(env, r->n, sizeof(bool));
 	gp_facts_labels labels = {.n = data->nlabelled,.entity = r->entity_of,.as_of = r->as_of,
 		.label = data->label,
-	.target = data->target,.nclasses = data->nclasses,.horizon = columns->horizon};
+	.target = data->target,.nclasses = data->nclasses,.horizon = transform->horizon};
 	gp_time		latest = GP_TIME_ALWAYS;
 	gp_facts_freshness labels_are;
 
@@ -275,28 +275,28 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_columns *column
 		latest = Max(latest, r->as_of[i]);
 	}
 	gnngp_reading_encode(r, latest);
-	columns->target = gp_facts_target_of(env, &labels, NULL);
+	transform->target = gp_facts_target_of(env, &labels, NULL);
 	/*
 	 * Old answers mislead what has learnt from fresh ones; and a row's own column has one answer.
 	 */
-	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, columns->newest);
+	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, transform->newest);
 	if (r->own_time || labels_are == GP_FACTS_OLD)
-		columns->target.width = 0;
+		transform->target.width = 0;
 	gnngp_reading_run(r, &labels, r->entity_of);
 	gnngp_notice_disguises(r, &labels);
-	columns->scale = *gp_facts_measure(r->facts, trains, GP_FACTS_COLUMNS);
+	transform->scale = *gp_task_columns_measure(r->columns, trains, GP_FACTS_COLUMNS);
 	if (r->typed)
-		columns->scale.weights = GP_FACTS_TYPED;
+		transform->scale.weights = GP_FACTS_TYPED;
 	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
-		columns->scale.doubted = r->of_targets;
+		transform->scale.doubted = r->of_targets;
 	/*
 	 * What is fresh here and old at the rows to predict helps less there: it has to help much, and
 	 * nothing is enough where facts are fresh there.
 	 */
-	columns->scale.margin = labels_are == GP_FACTS_FRESH ? 0.0 :
+	transform->scale.margin = labels_are == GP_FACTS_FRESH ? 0.0 :
 		labels_are == GP_FACTS_OLD ? INFINITY : MUCH;
 	gp_free(env, trains);
-	return gp_facts_features(r->facts, &columns->scale);
+	return gp_task_columns_features(r->columns, &transform->scale);
 }
 
 /* Reads all of a task. */
@@ -311,10 +311,10 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_require_parents(s);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	gnngp_find_newest(&rows);
-	task->columns.newest = rows.newest;
+	task->transform.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_aggregates_find(s),.task = def,
-		.columns = &task->columns,
+		.transform = &task->transform,
 		.entity = rows.entity,
 	.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,.typed = is_typed(s, def)};
 	point_to_rows(r, &rows);
@@ -331,19 +331,19 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 						def->name, data->nclasses),
 				 errhint("Use task => 'regression' to predict a count.")));
 	gnngp_reading_plan(r);
-	choose_horizon(r, &rows, data->nlabelled, &task->columns);
+	choose_horizon(r, &rows, data->nlabelled, &task->transform);
 	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);
 	task->label_ids = ids_of(env, rows.row, data->nlabelled, &rows);
 	task->as_of = unconstify(gp_time *, r->as_of);
 	data->type = GP_FLOAT;
-	data->features = read_columns(r, data, &task->columns);
+	data->features = read_columns(r, data, &task->transform);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
 	if (r->typed)
 		task->typed = gnngp_reading_paths(r);
 	task->relations = r->nhistories;
 	task->facts = r->read;
-	task->columns.shape[0] = gnngp_schema_shape(s, false);
-	task->columns.shape[1] = gnngp_schema_shape(s, true);
+	task->transform.shape[0] = gnngp_schema_shape(s, false);
+	task->transform.shape[1] = gnngp_schema_shape(s, true);
 	task->entity_of = r->entity_of;
 	data->rows = task;
 	return data;

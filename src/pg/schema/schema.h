@@ -115,7 +115,7 @@ typedef struct gnngp_task_data gnngp_task_data;
 typedef struct gnngp_task_state gnngp_task_state;
 
 /* How facts become columns: by a fit, and then by its live answers. */
-typedef struct gnngp_task_columns
+typedef struct gnngp_task_transform
 {
 	uint64		shape[2];		/* of the schema, by names and by numbers */
 	gp_time		horizon;
@@ -125,7 +125,7 @@ typedef struct gnngp_task_columns
 	gp_encoding **encoding;		/* of tables, then of folds; NULL: of a table that is not read */
 	gp_facts_scale scale;
 	gp_facts_target target;
-} gnngp_task_columns;
+} gnngp_task_transform;
 
 /*
  * The figures of each block of time, predicted from those before it; last those of all of them.  No
@@ -141,7 +141,7 @@ typedef struct gnngp_forward_figures
 /* What of the rows of a task, and of the facts that they see, its model stores. */
 struct gnngp_task_data
 {
-	gnngp_task_columns columns;
+	gnngp_task_transform transform;
 	gnngp_ids	label_ids;		/* of the labelled rows: by id, then time */
 	int32	   *entity_of;		/* of all rows: their entities' numbers, in the order of ids */
 	gp_time    *as_of;			/* of all rows: those labelled, then those to predict */
@@ -171,7 +171,7 @@ extern void gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lac
 /* What a model keeps of it (pg/store/store.h). */
 struct gnngp_task_state
 {
-	gnngp_task_columns columns;
+	gnngp_task_transform transform;
 	int64		labelled;
 	const int64 *as_of;			/* of each labelled row */
 	const int32 *by_time;		/* these in order of time */

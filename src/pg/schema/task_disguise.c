@@ -35,8 +35,8 @@ typedef struct disguise
 static double
 told(const disguise *d, int32 first, int32 width)
 {
-	return Max(gp_facts_explained_share(d->r->facts, d->labels, first, width, GP_TIME_ALWAYS),
-			   gp_facts_explained_share(d->r->facts, d->labels, first, width, d->newest));
+	return Max(gp_task_columns_explained_share(d->r->columns, d->labels, first, width, GP_TIME_ALWAYS),
+			   gp_task_columns_explained_share(d->r->columns, d->labels, first, width, d->newest));
 }
 
 /* The most that a column of facts tells alone, and of earlier labels. */
@@ -53,7 +53,7 @@ told_by_facts(disguise *d)
 		int32		relation = i < r->nhistories ? r->history[i].number : r->earlier;
 		int32		columns = 0;
 		int32		first = relation < 0 ? 0 :
-			gp_facts_relation_first(r->facts, relation, &columns);
+			gp_task_columns_relation_first(r->columns, relation, &columns);
 
 		for (int32 c = 0; c < columns; c++)
 			d->by_facts = Max(d->by_facts, told(d, first + c, 1));
@@ -81,7 +81,7 @@ static void
 look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 {
 	const gnngp_task_reading *r = d->r;
-	const gp_encoding *encoding = r->columns->encoding[part->encoding];
+	const gp_encoding *encoding = r->transform->encoding[part->encoding];
 
 	for (int32 p = 0; p < encoding->nparts; p++)
 	{
@@ -124,19 +124,19 @@ gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *label
 	d.newest = sorted[(int64) ((1.0 - NEWEST_SHARE) * (double) (labels->n - 1))];
 	gp_free(r->env, sorted);
 	for (int p = 0; p < r->own->nparts; p++)
-		if (r->own_block[p] >= 0)
-			look_at_part(&d, &r->own->part[p], gp_facts_block_first(r->facts, r->own_block[p]),
+		if (r->own_group[p] >= 0)
+			look_at_part(&d, &r->own->part[p], gp_task_columns_group_first(r->columns, r->own_group[p]),
 						 true);
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		const gnngp_history *h = &r->history[i];
 		int32		columns;
-		int32		first = gp_facts_relation_first(r->facts, h->number, &columns);
+		int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
 
 		for (int p = 0; p < h->join->nparts; p++)
 		{
 			look_at_part(&d, &h->join->part[p], first, false);
-			first += r->columns->encoding[h->join->part[p].encoding]->width;
+			first += r->transform->encoding[h->join->part[p].encoding]->width;
 		}
 	}
 }

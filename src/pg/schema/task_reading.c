@@ -368,7 +368,7 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
-	gp_encoding **encoding = &r->columns->encoding[p->encoding];
+	gp_encoding **encoding = &r->transform->encoding[p->encoding];
 
 	if (*encoding)
 		return;
@@ -388,8 +388,8 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 void
 gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
-	r->columns->nencodings = r->schema->ntables + r->folds->n;
-	r->columns->encoding = gp_alloc_zero(r->env, r->columns->nencodings, sizeof(gp_encoding *));
+	r->transform->nencodings = r->schema->ntables + r->folds->n;
+	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
 		encode_part(r, &r->own->part[p], before);
 	for (int h = 0; h < r->nhistories; h++)
@@ -419,14 +419,14 @@ find_target(gnngp_history *h, const gnngp_part *part, const gp_encoding *encodin
 static void
 declare_history(gnngp_task_reading *r, gnngp_history *h)
 {
-	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->columns->half_life,
+	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->transform->half_life,
 		.pseudo = -1.0};
 
 	h->target = -1;
 	for (int p = 0; p < h->join->nparts; p++)
 	{
 		const gnngp_part *part = &h->join->part[p];
-		const gp_encoding *encoding = r->columns->encoding[part->encoding];
+		const gp_encoding *encoding = r->transform->encoding[part->encoding];
 
 		if (h->timed)
 			find_target(h, part, encoding, h->width);
@@ -434,7 +434,7 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 	}
 	if (!h->timed)
 		usual.which = GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT;
-	h->number = gp_facts_relation(r->facts, h->name, h->width, usual);
+	h->number = gp_task_columns_relation(r->columns, h->name, h->width, usual);
 }
 
 /*
@@ -445,10 +445,10 @@ static void
 declare_targets(gnngp_task_reading *r, gnngp_history *h)
 {
 	gp_aggregates own = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_MEAN,
-		.half_life = (double) r->columns->half_life,.pseudo = -1.0};
+		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
 
 	if (h->target >= 0)
-		h->targets = gp_facts_relation(r->facts, psprintf("earlier targets, %s", h->name),
+		h->targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", h->name),
 									   h->target_width, own);
 }
 
@@ -456,33 +456,33 @@ declare_targets(gnngp_task_reading *r, gnngp_history *h)
 static void
 declare(gnngp_task_reading *r)
 {
-	int32		target_width = r->columns->target.width;
+	int32		target_width = r->transform->target.width;
 	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,
-		.half_life = (double) r->columns->half_life,.pseudo = -1.0};
+		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
 	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,
-		.half_life = (double) r->columns->half_life,.pseudo = -1.0};
+		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
 
-	r->facts = gp_facts_create(r->env, r->n, r->as_of);
-	r->own_block = palloc(sizeof(int32) * r->own->nparts);
+	r->columns = gp_task_columns_create(r->env, r->n, r->as_of);
+	r->own_group = palloc(sizeof(int32) * r->own->nparts);
 	for (int p = 0; p < r->own->nparts; p++)
 	{
-		int32		width = r->columns->encoding[r->own->part[p].encoding]->width;
+		int32		width = r->transform->encoding[r->own->part[p].encoding]->width;
 
-		r->own_block[p] = width == 0 ? -1 :
-			gp_facts_group(r->facts, r->own->part[p].name, "columns", width);
+		r->own_group[p] = width == 0 ? -1 :
+			gp_task_columns_group(r->columns, r->own->part[p].name, "columns", width);
 	}
-	r->calendar = gp_facts_calendar(r->facts);
+	r->calendar = gp_task_columns_calendar(r->columns);
 	for (int h = 0; h < r->nhistories; h++)
 		declare_history(r, &r->history[h]);
-	r->of_targets = gp_facts_width(r->facts);
+	r->of_targets = gp_task_columns_width(r->columns);
 	for (int h = 0; h < r->nhistories; h++)
 		declare_targets(r, &r->history[h]);
 	r->earlier = r->all = -1;
 	if (target_width == 0)
 		return;
 	if (!r->own_time)
-		r->earlier = gp_facts_relation(r->facts, "earlier targets", target_width, earlier);
-	r->all = gp_facts_relation(r->facts, "all targets", target_width, all);
+		r->earlier = gp_task_columns_relation(r->columns, "earlier targets", target_width, earlier);
+	r->all = gp_task_columns_relation(r->columns, "all targets", target_width, all);
 }
 
 /* ---- the entities ---- */
@@ -513,11 +513,11 @@ put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, co
 {
 	gnngp_task_reading *r = o->r;
 	const gnngp_part *part = &r->own->part[p];
-	const gp_encoding *encoding = r->columns->encoding[part->encoding];
+	const gp_encoding *encoding = r->transform->encoding[part->encoding];
 	bool		is_there = part->there < 0 ||
 		(!nulls[part->there] && DatumGetBool(values[part->there]));
 
-	if (r->own_block[p] < 0 || !is_there)
+	if (r->own_group[p] < 0 || !is_there)
 		return;
 	gnngp_encode_part(part, encoding, values, nulls, p == 0, o->cell, o->encoded);
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
@@ -528,7 +528,7 @@ put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, co
 			continue;
 		memcpy(o->aged, o->encoded, sizeof(double) * encoding->width);
 		gp_encode_ages(encoding, r->as_of[row], o->aged);
-		gp_facts_put(r->facts, r->own_block[p], row, o->aged);
+		gp_task_columns_put(r->columns, r->own_group[p], row, o->aged);
 	}
 }
 
@@ -578,7 +578,7 @@ most(const gnngp_task_reading *r, const gnngp_join *j, bool cells)
 	int			n = 1;
 
 	for (int p = 0; p < j->nparts; p++)
-		n = Max(n, cells ? j->part[p].ncells : r->columns->encoding[j->part[p].encoding]->width);
+		n = Max(n, cells ? j->part[p].ncells : r->transform->encoding[j->part[p].encoding]->width);
 	return n;
 }
 
@@ -636,7 +636,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	for (int p = 0; p < h->join->nparts; p++)
 	{
 		const gnngp_part *part = &h->join->part[p];
-		const gp_encoding *encoding = f->r->columns->encoding[part->encoding];
+		const gp_encoding *encoding = f->r->transform->encoding[part->encoding];
 
 		gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
 		gp_encode_ages(encoding, own, at);
@@ -675,9 +675,9 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
 	give_keys(&h->join->query, &h->ids);
-	f.scan = gp_scan_open(r->facts, h->number, h->key);
+	f.scan = gp_scan_open(r->columns, h->number, h->key);
 	if (h->target >= 0)
-		f.targets = gp_scan_open(r->facts, h->targets, h->key);
+		f.targets = gp_scan_open(r->columns, h->targets, h->key);
 	if (h->ids.n > 0)
 		gnngp_join_run(h->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
 					   gnngp_table_rows(h->join->query.table));
@@ -690,15 +690,15 @@ read_history(gnngp_task_reading *r, gnngp_history *h)
 void
 gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const int32 *key)
 {
-	const gp_facts_target *target = &r->columns->target;
+	const gp_facts_target *target = &r->transform->target;
 
 	declare(r);
-	gp_facts_fill_calendar(r->facts, r->calendar);
+	gp_task_columns_fill_calendar(r->columns, r->calendar);
 	read_own(r);
 	for (int h = 0; h < r->nhistories; h++)
 		read_history(r, &r->history[h]);
 	if (r->earlier >= 0)
-		gp_facts_scan_labels(r->facts, r->earlier, key, target, labels);
+		gp_scan_labels(r->columns, r->earlier, key, target, labels);
 	if (r->all >= 0)
-		gp_facts_scan_labels(r->facts, r->all, NULL, target, labels);
+		gp_scan_labels(r->columns, r->all, NULL, target, labels);
 }

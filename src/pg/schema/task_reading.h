@@ -61,16 +61,16 @@ typedef struct gnngp_task_reading
 	int32	   *entity_of;		/* of each row */
 	int32	   *row_of;			/* rows by entity, */
 	int64	   *row_start;		/* where those of each begin */
-	gnngp_task_columns *columns;
+	gnngp_task_transform *transform;
 	gnngp_join *own;			/* the query for the entities */
-	int32	   *own_block;		/* of each part; -1: no columns */
+	int32	   *own_group;		/* of each part; -1: no columns */
 	int			nhistories;
 	gnngp_history *history;
 	int32		calendar;
 	int32		of_targets;		/* columns from here on tell what the answers were before */
 	int32		earlier;		/* relations of labels; -1: none */
 	int32		all;
-	gp_facts   *facts;
+	gp_task_columns *columns;
 	int64		read;			/* facts that rows see, or might */
 } gnngp_task_reading;
 

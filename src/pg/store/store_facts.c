@@ -22,12 +22,12 @@ static const int facts_element[FACTS_ARRAYS] = {
 enum facts_head
 {
 	HEAD_SHAPE, HEAD_SHAPE_BY_NUMBER, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH,
-	HEAD_KEPT, HEAD_NBLOCKS, HEAD_WEIGHTS, FACTS_HEADS
+	HEAD_KEPT, HEAD_NGROUPS, HEAD_WEIGHTS, FACTS_HEADS
 };
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
 static int64 *
-lay_encodings(const gnngp_task_columns *task, StringInfo parts)
+lay_encodings(const gnngp_task_transform *task, StringInfo parts)
 {
 	int64	   *count = palloc(sizeof(int64) * Max(task->nencodings, 1));
 
@@ -46,12 +46,12 @@ lay_encodings(const gnngp_task_columns *task, StringInfo parts)
 void
 gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forward_figures backtest)
 {
-	const gnngp_task_columns *task = &data->rows->columns;
+	const gnngp_task_transform *task = &data->rows->transform;
 	const gp_facts_scale *scale = &task->scale;
 	int64		head[FACTS_HEADS] = {(int64) task->shape[0], (int64) task->shape[1], task->horizon,
 									 task->half_life, task->newest, scale->width,
-	scale->kept, scale->nblocks, scale->weights};
-	size_t		names = (size_t) scale->nblocks * GP_FACTS_NAME;
+	scale->kept, scale->ngroups, scale->weights};
+	size_t		names = (size_t) scale->ngroups * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
 	StringInfoData parts;
 	int64	   *encodings = lay_encodings(task, &parts);
@@ -92,19 +92,19 @@ make_encodings(gp_env *env, const int64 *count, int64 n, const gp_encoded *part,
 static bool
 state_fits(const gnngp_task_state *f)
 {
-	const gnngp_task_columns *t = &f->columns;
+	const gnngp_task_transform *t = &f->transform;
 	const gp_facts_scale *s = &t->scale;
 	int32		kept = 0;
 	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
 		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_TYPED;
 
-	for (int32 b = 0; b < s->nblocks; b++)
+	for (int32 b = 0; b < s->ngroups; b++)
 		fits = fits && memchr(s->relation[b], '\0', GP_FACTS_NAME) &&
 			memchr(s->aggregate[b], '\0', GP_FACTS_NAME);
 	for (int32 c = 0; c < s->width; c++)
 	{
 		kept += s->column[c].deviation > 0.0;
-		fits = fits && s->column[c].block >= 0 && s->column[c].block < s->nblocks;
+		fits = fits && s->column[c].group >= 0 && s->column[c].group < s->ngroups;
 	}
 	return fits && kept == s->kept;
 }
@@ -113,7 +113,7 @@ gnngp_task_state *
 gnngp_facts_read(gp_env *env, const gnngp_model *model)
 {
 	gnngp_task_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_task_state));
-	gnngp_task_columns *t = &f->columns;
+	gnngp_task_transform *t = &f->transform;
 	gp_link_array a[FACTS_ARRAYS];
 	const int64 *head;
 	size_t		names;
@@ -133,14 +133,14 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	t->newest = head[HEAD_NEWEST];
 	t->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
 								 .kept = (int32_t) head[HEAD_KEPT],
-		.nblocks = (int32_t) head[HEAD_NBLOCKS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
-	names = (size_t) t->scale.nblocks * GP_FACTS_NAME;
+		.ngroups = (int32_t) head[HEAD_NGROUPS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
+	names = (size_t) t->scale.ngroups * GP_FACTS_NAME;
 	t->nencodings = (int) a[FACTS_COUNTS].count;
 	t->encoding = make_encodings(env, a[FACTS_COUNTS].data, t->nencodings, a[FACTS_ENCODED].data,
 								 a[FACTS_ENCODED].count / (int64) sizeof(gp_encoded));
 	if (t->encoding == NULL ||
 		a[FACTS_COLUMNS].count != t->scale.width * (int64) sizeof(gp_facts_column) ||
-		a[FACTS_NAMES].count != (int64) (2 * names) || t->scale.nblocks < 0)
+		a[FACTS_NAMES].count != (int64) (2 * names) || t->scale.ngroups < 0)
 		gnngp_arrays_damaged(model, "facts");
 	t->scale.column = a[FACTS_COLUMNS].data;
 	t->scale.relation = a[FACTS_NAMES].data;

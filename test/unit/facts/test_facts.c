@@ -213,15 +213,15 @@ scan_one(gp_env *env, int as_of_day, int n, const int *day, const double *value,
 {
 	gp_time		as_of = as_of_day * GP_TIME_DAY;
 	int32_t		key = 0;
-	gp_facts   *f = gp_facts_create(env, 1, &as_of);
-	gp_scan    *s = gp_scan_open(f, gp_facts_relation(f, "facts", 1, a), &key);
+	gp_task_columns *f = gp_task_columns_create(env, 1, &as_of);
+	gp_scan    *s = gp_scan_open(f, gp_task_columns_relation(f, "facts", 1, a), &key);
 
 	for (int i = 0; i < n; i++)
 		gp_scan_fact(s, 0, day[i] * GP_TIME_DAY, &value[i]);
 	gp_scan_close(s);
-	for (int c = 0; c < gp_facts_width(f); c++)
-		out[c] = gp_facts_raw(f)[c];
-	gp_facts_free(f);
+	for (int c = 0; c < gp_task_columns_width(f); c++)
+		out[c] = gp_task_columns_raw(f)[c];
+	gp_task_columns_free(f);
 }
 
 static const gp_aggregates usual = {GP_FACTS_USUAL, 2, 10.0 * GP_TIME_DAY, 1.0};
@@ -290,7 +290,7 @@ check_many_keys(gp_env *env)
 	int32_t		key[ROWS];
 	int			day[KEYS][FACTS];
 	double		value[KEYS][FACTS];
-	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
+	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
 	gp_scan    *s;
 	bool		same = true;
 
@@ -299,7 +299,7 @@ check_many_keys(gp_env *env)
 		as_of[i] = draw_below(&state, 100) * GP_TIME_DAY;
 		key[i] = i % 11 == 0 ? -1 : draw_below(&state, KEYS);
 	}
-	s = gp_scan_open(f, gp_facts_relation(f, "facts", 1, usual), key);
+	s = gp_scan_open(f, gp_task_columns_relation(f, "facts", 1, usual), key);
 	for (int k = KEYS - 1; k >= 0; k--)
 		for (int j = 0, at = 0; j < FACTS; j++)
 		{
@@ -321,11 +321,11 @@ check_many_keys(gp_env *env)
 		scan_one(env, (int) (as_of[i] / GP_TIME_DAY), n, day[key[i] < 0 ? 0 : key[i]],
 				 value[key[i] < 0 ? 0 : key[i]], usual, want);
 		for (int c = 0; c < WIDTH; c++)
-			same = same && (isnan(want[c]) ? isnan(gp_facts_raw(f)[i * WIDTH + c]) :
-							gp_facts_raw(f)[i * WIDTH + c] == (float) want[c]);
+			same = same && (isnan(want[c]) ? isnan(gp_task_columns_raw(f)[i * WIDTH + c]) :
+							gp_task_columns_raw(f)[i * WIDTH + c] == (float) want[c]);
 	}
 	ok(same, "each row sees the facts of its key before its time");
-	gp_facts_free(f);
+	gp_task_columns_free(f);
 }
 
 static void
@@ -352,14 +352,14 @@ check_labels(gp_env *env)
 	int32_t		key[] = {0, 0, 0};
 	bool		trains[] = {true, true, false};
 	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0};
-	gp_facts   *f = gp_facts_create(env, 3, as_of);
-	int32_t		own = gp_facts_relation(f, "earlier targets", 1, a);
-	int32_t		all = gp_facts_relation(f, "all targets", 1, a);
+	gp_task_columns *f = gp_task_columns_create(env, 3, as_of);
+	int32_t		own = gp_task_columns_relation(f, "earlier targets", 1, a);
+	int32_t		all = gp_task_columns_relation(f, "all targets", 1, a);
 	const float *raw;
 
-	gp_facts_scan_labels(f, own, key, &told, &labels);
-	gp_facts_scan_labels(f, all, NULL, &told, &labels);
-	raw = gp_facts_raw(f);
+	gp_scan_labels(f, own, key, &told, &labels);
+	gp_scan_labels(f, all, NULL, &told, &labels);
+	raw = gp_task_columns_raw(f);
 	ok(raw[0] == 0.0f && raw[1] == 0.0f, "a label is unknown before its window closes");
 	ok(raw[2] < 0.0f && raw[3] == raw[2], "and known from then on, also to everybody");
 	close_to(raw[4], 0.0, 1e-6, "in units of its spread");
@@ -371,13 +371,13 @@ check_labels(gp_env *env)
 	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[2]) == GP_FACTS_FRESH, "and fresh where nothing else is asked");
 }
 
-/* Two blocks of one and three columns, one of which is constant. */
-static gp_facts *
-two_blocks(gp_env *env, int n, gp_time *as_of)
+/* Two groups of one and three columns, one of which is constant. */
+static gp_task_columns *
+two_groups(gp_env *env, int n, gp_time *as_of)
 {
-	gp_facts   *f = gp_facts_create(env, n, as_of);
-	int32_t		one = gp_facts_group(f, "one", "columns", 1);
-	int32_t		three = gp_facts_group(f, "three", "columns", 3);
+	gp_task_columns *f = gp_task_columns_create(env, n, as_of);
+	int32_t		one = gp_task_columns_group(f, "one", "columns", 1);
+	int32_t		three = gp_task_columns_group(f, "three", "columns", 3);
 
 	for (int i = 0; i < n; i++)
 	{
@@ -385,8 +385,8 @@ two_blocks(gp_env *env, int n, gp_time *as_of)
 		double		y[] = {i % 3, 7.0, i % 4};
 
 		as_of[i] = i * GP_TIME_DAY;
-		gp_facts_put(f, one, i, x);
-		gp_facts_put(f, three, i, y);
+		gp_task_columns_put(f, one, i, x);
+		gp_task_columns_put(f, three, i, y);
 	}
 	return f;
 }
@@ -407,12 +407,12 @@ static void
 check_scale(gp_env *env)
 {
 	gp_time		as_of[100];
-	gp_facts   *f = two_blocks(env, 100, as_of);
-	gp_facts_scale *s = gp_facts_measure(f, NULL, GP_FACTS_GROUPS);
-	gp_features *x = gp_facts_features(f, s);
-	gp_features *again = gp_facts_features(two_blocks(env, 100, as_of), s);
+	gp_task_columns *f = two_groups(env, 100, as_of);
+	gp_facts_scale *s = gp_task_columns_measure(f, NULL, GP_FACTS_GROUPS);
+	gp_features *x = gp_task_columns_features(f, s);
+	gp_features *again = gp_task_columns_features(two_groups(env, 100, as_of), s);
 	gp_time		other_time = 0;
-	gp_facts   *other = gp_facts_create(env, 1, &other_time);
+	gp_task_columns *other = gp_task_columns_create(env, 1, &other_time);
 	double		most = 0.0;
 
 	is_int(x->dims, 3, "constant columns are dropped");
@@ -420,12 +420,12 @@ check_scale(gp_env *env)
 	for (int c = 0; c < 3; c++)
 		most = fmax(most, fabs(((float *) x->dense)[c]) / s->column[c == 2 ? 3 : c].weight);
 	close_to(most, GP_FACTS_CLIP, 1e-6, "what is far out is clipped");
-	close_to(s->column[0].weight / s->column[1].weight, sqrt(2.0), 1e-9, "blocks count the same");
+	close_to(s->column[0].weight / s->column[1].weight, sqrt(2.0), 1e-9, "groups count the same");
 	gp_facts_weigh(env, s, GP_FACTS_COLUMNS, s->width);
 	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "or columns do");
 	ok(memcmp(x->dense, again->dense, 300 * sizeof(float)) == 0, "new rows are made the same way");
-	gp_facts_group(other, "three", "columns", 4);
-	expect_error(env, GP_ERR_DATA, gp_facts_features(other, s));
+	gp_task_columns_group(other, "three", "columns", 4);
+	expect_error(env, GP_ERR_DATA, gp_task_columns_features(other, s));
 }
 
 /* ---- all of it, with faults ---- */
@@ -461,10 +461,10 @@ fit_task(gp_env *env, task_fit *t)
 	static int32_t block[ROWS];
 	gp_graph	graph = {.nodes = ROWS,.start = gp_alloc_zero(env, ROWS + 1, sizeof(int64_t)),
 	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
-	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
+	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
 	gp_problem	p = {.graph = &graph,.task = GP_TASK_CLASSES,.nlabelled = ROWS - KEYS,.labelled = labelled,.label = label,
 	.nclasses = 2,.nugget = NAN,.type = GP_FLOAT,.strategy = GP_STRATEGY_NYSTROM,.live = true};
-	int32_t		noise = gp_facts_group(f, "noise", "columns", NOISE);
+	int32_t		noise = gp_task_columns_group(f, "noise", "columns", NOISE);
 	uint64_t	state = 2;
 	gp_scan    *s;
 
@@ -475,7 +475,7 @@ fit_task(gp_env *env, task_fit *t)
 		label[i] = (i % KEYS + i / KEYS) % 2;
 		labelled[i] = i;
 	}
-	s = gp_scan_open(f, gp_facts_relation(f, "signs", 1, usual), key);
+	s = gp_scan_open(f, gp_task_columns_relation(f, "signs", 1, usual), key);
 	for (int k = 0; k < KEYS; k++)
 		for (int t = 0; t < ROWS / KEYS; t++)
 		{
@@ -490,10 +490,10 @@ fit_task(gp_env *env, task_fit *t)
 
 		for (int c = 0; c < NOISE; c++)
 			drawn[c] = draw_unit(&state);
-		gp_facts_put(f, noise, i, drawn);
+		gp_task_columns_put(f, noise, i, drawn);
 	}
-	t->scale = gp_facts_measure(f, NULL, GP_FACTS_GROUPS);
-	p.features = t->x = gp_facts_features(f, t->scale);
+	t->scale = gp_task_columns_measure(f, NULL, GP_FACTS_GROUPS);
+	p.features = t->x = gp_task_columns_features(f, t->scale);
 	p = gp_facts_labelled(env, &p);
 	p.program = gp_kernel_compile(env, gp_kernel_parse(env, gp_facts_kernel));
 	p.nblocks = gp_facts_time_blocks(env, p.nlabelled, as_of, 5, block);

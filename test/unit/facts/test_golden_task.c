@@ -127,16 +127,16 @@ encode_orders(gp_env *env, double out[7][2])
 }
 
 /* The columns of the task's rows. */
-static gp_facts *
+static gp_task_columns *
 golden_columns(gp_env *env, const gp_time *as_of)
 {
 	static const int order[] = {0, 1, 3, 6, 2, 4, 5};	/* of the customers, one by one */
 	static const int labels_by_customer[] = {0, 2, 5, 1, 3, 6, 4, 7};
 	gp_aggregates a = {GP_FACTS_USUAL, 2, 60.0 * GP_TIME_DAY, 1.0};
 	gp_aggregates of_labels = {GP_FACTS_HALF_LIFE, 2, 60.0 * GP_TIME_DAY, 1.0};
-	gp_facts   *f = gp_facts_create(env, ROWS, as_of);
-	int32_t		relation = gp_facts_relation(f, "orders.customer", 2, a);
-	int32_t		earlier = gp_facts_relation(f, "earlier targets", 1, of_labels);
+	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
+	int32_t		relation = gp_task_columns_relation(f, "orders.customer", 2, a);
+	int32_t		earlier = gp_task_columns_relation(f, "earlier targets", 1, of_labels);
 	gp_scan    *scan = gp_scan_open(f, relation, customer);
 	double		value[7][2];
 	int32_t		entity[LABELS];
@@ -159,7 +159,7 @@ golden_columns(gp_env *env, const gp_time *as_of)
 		label[i] = (int32_t) target[at];
 	}
 	told = gp_facts_target_of(env, &labels, NULL);
-	gp_facts_scan_labels(f, earlier, customer, &told, &labels);
+	gp_scan_labels(f, earlier, customer, &told, &labels);
 	return f;
 }
 
@@ -237,7 +237,7 @@ check_golden(gp_env *env)
 	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
 	gp_problem	p = {.graph = &graph,.program = gp_kernel_compile(env, gp_kernel_parse(env, "relu(X0*W + b)*W, sigma_b=0.1")),
 	.task = GP_TASK_VALUES,.nlabelled = LABELS,.labelled = labelled,.target = target,.type = GP_DOUBLE};
-	gp_facts   *f;
+	gp_task_columns *f;
 	gp_facts_scale *s;
 	gp_features *x;
 
@@ -248,16 +248,16 @@ check_golden(gp_env *env)
 		labelled[i < LABELS ? i : 0] = i < LABELS ? i : 0;
 	}
 	f = golden_columns(env, as_of);
-	is_int(gp_facts_width(f), COLUMNS, "ten columns");
-	s = gp_facts_measure(f, trains, GP_FACTS_COLUMNS);
+	is_int(gp_task_columns_width(f), COLUMNS, "ten columns");
+	s = gp_task_columns_measure(f, trains, GP_FACTS_COLUMNS);
 	for (int i = 0; i < ROWS * COLUMNS; i++)
 	{
-		float		raw = gp_facts_raw(f)[i];
+		float		raw = gp_task_columns_raw(f)[i];
 
 		got[i / COLUMNS][i % COLUMNS] = isnan(raw) ? s->column[i % COLUMNS].empty : raw;
 	}
 	agree(&got[0][0], &columns[0][0], ROWS * COLUMNS, "columns as of each row's time");
-	x = gp_facts_features(f, s);
+	x = gp_task_columns_features(f, s);
 	for (int i = 0; i < ROWS * COLUMNS; i++)
 		got[i / COLUMNS][i % COLUMNS] = ((float *) x->dense)[i];
 	agree(&got[0][0], &scaled[0][0], ROWS * COLUMNS, "columns scaled");

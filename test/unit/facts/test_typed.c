@@ -155,8 +155,8 @@ check_terms(gp_env *env)
 	gp_live_state *state = gp_state_create(env);
 	gp_features x = {.rows = ROWS,.dims = COLUMNS,.dense = own,.type = GP_FLOAT};
 	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, state);
-	gp_typed_terms *told = gp_typed_tell(env, make_typed(env, true), &x, state, asked, 2, true);
-	gp_typed_terms *together = gp_typed_tell(env, make_typed(env, true), &x, state, asked, 2,
+	gp_typed_terms *told = gp_typed_cross(env, make_typed(env, true), &x, state, asked, 2, true);
+	gp_typed_terms *together = gp_typed_cross(env, make_typed(env, true), &x, state, asked, 2,
 											 false);
 	double		sum[2 * 4] = {0};
 	double		worst = 0.0;
@@ -178,7 +178,7 @@ check_terms(gp_env *env)
 	ok(worst < 1e-5, "terms add up to the features of the fit");
 	x.dims = COLUMNS - 1;
 	expect_error(env, GP_ERR_DATA,
-				 gp_typed_tell(env, make_typed(env, true), &x, state, asked, 2, true));
+				 gp_typed_cross(env, make_typed(env, true), &x, state, asked, 2, true));
 	dev->close(dev);
 }
 

@@ -65,7 +65,7 @@ static facts_fit
 open_fit(gnngp_task_data *task, gp_features *features, gp_fitter *fitter)
 {
 	*fitter = task->typed ? fit_typed : fit_weightings;
-	return (facts_fit) {features, &task->columns.scale, &task->other_score, task->typed};
+	return (facts_fit) {features, &task->transform.scale, &task->other_score, task->typed};
 }
 
 gp_plan
@@ -164,7 +164,7 @@ gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
 	choice.posterior = gnngp_fit_on_device(compute, &problem, fitter, &fit);
 	*backtest = backtest_of(compute->env, data, problem.block, choice.posterior);
 	choice.device = compute->used;
-	columns = task->columns.scale.weights == GP_FACTS_COLUMNS;
+	columns = task->transform.scale.weights == GP_FACTS_COLUMNS;
 	if (task->typed == NULL && !isnan(task->other_score))
 		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}",
 									   columns ? "blocks" : "columns", task->other_score);

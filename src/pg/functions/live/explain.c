@@ -47,11 +47,11 @@ class_or_best(const gnngp_live_call *c, const gp_live_answer *a)
 	return c->model->classes == 0 ? 0 : gnngp_live_best_class(c, a);
 }
 
-/* Emits the row of a part: of a label, or of a block of columns of a task. */
+/* Emits the row of a part: of a label, or of a group of columns of a task. */
 static void
 emit_part(gnngp_live_call *c, score_part part, const char *class)
 {
-	const gp_facts_scale *scale = c->live->task ? &c->live->task->columns.scale : NULL;
+	const gp_facts_scale *scale = c->live->task ? &c->live->task->transform.scale : NULL;
 	const gp_typed_term *term = c->terms ? &c->terms->term[part.number] : NULL;
 	const char *relation = NULL;
 	const char *aggregate = NULL;
@@ -117,15 +117,15 @@ read_node(gnngp_live_call *c)
 /*
  * ---- models of tasks ----
  *
- * The blocks of columns are added one after the other, in each of some orders and in its reverse,
+ * The groups of columns are added one after the other, in each of some orders and in its reverse,
  * from none of them to all: what each adds, averaged over the orders, adds up to the score (Shapley
- * 1953, by a sample of orders).  A block that is not yet added stands at its mean, 0.  Of a task
- * without time the blocks are the terms of its covariance.
+ * 1953, by a sample of orders).  A group that is not yet added stands at its mean, 0.  Of a task
+ * without time the groups are the terms of its covariance.
  */
 
 #define ORDERS 8				/* and their reverses */
 
-/* Draws the orders: of each the numbers of the blocks. */
+/* Draws the orders: of each the numbers of the groups. */
 static void
 draw_orders(int32 n, int32 *order)
 {
@@ -142,11 +142,11 @@ draw_orders(int32 n, int32 *order)
 	pfree(drawn);
 }
 
-/* The rows of all orders: none of the blocks, then one more each. */
+/* The rows of all orders: none of the groups, then one more each. */
 static gp_features *
 make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, const int32 *order)
 {
-	int32		n = scale->nblocks;
+	int32		n = scale->ngroups;
 	int64		rows = (int64) 2 * ORDERS * (n + 1);
 	gp_features *x = gp_alloc_zero(env, 1, sizeof(gp_features));
 	float	   *dense = gp_alloc_zero(env, rows * one->dims, sizeof(float));
@@ -166,7 +166,7 @@ make_rows(gp_env *env, const gp_facts_scale *scale, const gp_features *one, cons
 			for (int32 c = 0; c < scale->width; c++)
 				if (scale->column[c].deviation > 0.0)
 				{
-					if (place[scale->column[c].block] < j)
+					if (place[scale->column[c].group] < j)
 						row[at] = ((const float *) one->dense)[at];
 					at++;
 				}
@@ -194,34 +194,34 @@ sum_terms(gnngp_live_call *c, const int32 *order)
 	return gnngp_task_sums(c, sum, (int64) 2 * ORDERS * (n + 1));
 }
 
-/* Keeps of the blocks of a fit those that have weight there; returns how many. */
+/* Keeps of the groups of a fit those that have weight there; returns how many. */
 static int32
-keep_weighed(const gp_facts_scale *scale, score_part *block)
+keep_weighed(const gp_facts_scale *scale, score_part *group)
 {
-	bool	   *weighed = palloc0(sizeof(bool) * Max(scale->nblocks, 1));
+	bool	   *weighed = palloc0(sizeof(bool) * Max(scale->ngroups, 1));
 	int32		n = 0;
 
 	for (int32 c = 0; c < scale->width; c++)
-		weighed[scale->column[c].block] |= scale->column[c].weight > 0.0;
-	for (int32 b = 0; b < scale->nblocks; b++)
+		weighed[scale->column[c].group] |= scale->column[c].weight > 0.0;
+	for (int32 b = 0; b < scale->ngroups; b++)
 		if (weighed[b])
-			block[n++] = block[b];
+			group[n++] = group[b];
 	return n;
 }
 
 /*
- * Emits the blocks of columns that make the score of the call's one entity as of a time, and the
+ * Emits the groups of columns that make the score of the call's one entity as of a time, and the
  * rest of the score in one row.
  */
 static void
 explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 {
 	const gnngp_task_state *state = c->live->task;
-	const gp_facts_scale *scale = &state->columns.scale;
+	const gp_facts_scale *scale = &state->transform.scale;
 	gp_live_question q = gnngp_task_question(c, as_of, true);
-	int32		n = c->terms ? c->terms->n : scale->nblocks;
+	int32		n = c->terms ? c->terms->n : scale->ngroups;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
-	score_part *block = palloc0(sizeof(score_part) * Max(n, 1));
+	score_part *group = palloc0(sizeof(score_part) * Max(n, 1));
 	gp_live_answer one;
 	gp_live_answer all;
 	int32		column;
@@ -237,15 +237,15 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 						make_rows(c->env, scale, q.features, order));
 	all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
-		block[b].number = b;
+		group[b].number = b;
 	for (int o = 0; o < 2 * ORDERS; o++)
 		for (int32 k = 0; k < n; k++)
 		{
 			const double *mean = all.mean + ((int64) o * (n + 1) + k) * all.columns + column;
 
-			block[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
+			group[order[o * n + k]].share += (mean[all.columns] - mean[0]) / (2 * ORDERS);
 		}
-	emit_parts(c, block, c->terms ? n : keep_weighed(scale, block), shown, one.mean[column],
+	emit_parts(c, group, c->terms ? n : keep_weighed(scale, group), shown, one.mean[column],
 			   c->model->classes > 0 ? c->model->class_labels.text[column] : NULL);
 }
 
@@ -272,8 +272,8 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	/* Stored answers are as of the newest fact, or of a column as of the row's time. */
 	as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
 								 (c.graph->task.form == GNNGP_TASK_COLUMN &&
-								  c.live->task->columns.scale.weights != GP_FACTS_TYPED) ?
-								 GP_TIME_NEVER : c.live->task->columns.newest);
+								  c.live->task->transform.scale.weights != GP_FACTS_TYPED) ?
+								 GP_TIME_NEVER : c.live->task->transform.newest);
 	read_node(&c);
 	if (c.model->rows > 0)
 	{

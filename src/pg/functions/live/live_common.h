@@ -73,9 +73,9 @@ extern gp_time gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time
 
 /*
  * The question of the call's nodes as of a time (GP_TIME_NEVER: now); nodes that are not there yet
- * are taken from the call's list.  Terms are kept apart for who explains them.
+ * are taken from the call's list.  Terms are kept beside their sum for who explains them.
  */
-extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool apart);
+extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms);
 
 /* Rows of columns by sums of its terms, which are spoilt. */
 extern gp_features *gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows);

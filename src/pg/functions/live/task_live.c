@@ -80,7 +80,7 @@ gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 
 /* Reads what tells the call's nodes, of a task without time. */
 static void
-read_terms(gnngp_live_call *c, gnngp_few *few, bool apart)
+read_terms(gnngp_live_call *c, gnngp_few *few, bool keeps_terms)
 {
 	int32	   *row = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
 	gp_typed   *typed;
@@ -95,7 +95,7 @@ read_terms(gnngp_live_call *c, gnngp_few *few, bool apart)
 						"node %s is missing from one of two reads of its table",
 						gnngp_id_name(&c->nodes.id[i]));
 	}
-	c->terms = gp_typed_tell(c->env, typed, own, c->live->state, row, c->nodes.n, apart);
+	c->terms = gp_typed_cross(c->env, typed, own, c->live->state, row, c->nodes.n, keeps_terms);
 }
 
 gp_features *
@@ -105,7 +105,7 @@ gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows)
 }
 
 gp_live_question
-gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool apart)
+gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 {
 	gp_live_question q = {.state = c->live->state,
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
@@ -113,9 +113,9 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool apart)
 									 as_of);
 	gnngp_known_labels labels;
 
-	if (c->live->task->columns.scale.weights == GP_FACTS_TYPED)
+	if (c->live->task->transform.scale.weights == GP_FACTS_TYPED)
 	{
-		read_terms(c, few, apart);
+		read_terms(c, few, keeps_terms);
 		gnngp_task_ask_rows(c, &q, gnngp_task_sums(c, c->terms->sum, c->terms->rows));
 		return q;
 	}

@@ -1,15 +1,15 @@
 /*
- * fact_columns.c - the columns of the rows of a task: blocks, each of one relation and one
+ * task_columns.c - the columns of the rows of a task: groups, each of one relation and one
  * aggregate.
  */
 #include "facts_internal.h"
 
 #include <stdio.h>
 
-gp_facts *
-gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of)
+gp_task_columns *
+gp_task_columns_create(gp_env *env, int64_t rows, const gp_time *as_of)
 {
-	gp_facts   *f = gp_alloc_zero(env, 1, sizeof(gp_facts));
+	gp_task_columns *f = gp_alloc_zero(env, 1, sizeof(gp_task_columns));
 
 	f->env = env;
 	f->rows = rows;
@@ -18,32 +18,33 @@ gp_facts_create(gp_env *env, int64_t rows, const gp_time *as_of)
 }
 
 void
-gp_facts_free(gp_facts *f)
+gp_task_columns_free(gp_task_columns *f)
 {
-	gp_free(f->env, f->block);
+	gp_free(f->env, f->group);
 	gp_free(f->env, f->relation);
 	gp_free(f->env, f->column);
 	gp_free(f->env, f);
 }
 
 int32_t
-gp_facts_group(gp_facts *f, const char *relation, const char *aggregate, int32_t width)
+gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggregate,
+					  int32_t width)
 {
-	gp_block   *b;
+	gp_column_group *b;
 
 	if (f->column)
-		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "a block is declared after columns were filled");
+		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "a group is declared after columns were filled");
 	if (f->width > INT32_MAX - width)
 		gp_raise(f->env, GP_ERR_LIMIT, "Exclude some columns.", "the tables have too many columns");
-	f->block = gp_realloc_array(f->env, f->block, f->nblocks + 1, sizeof(gp_block));
-	b = &f->block[f->nblocks];
-	memset(b, 0, sizeof(gp_block));
+	f->group = gp_realloc_array(f->env, f->group, f->ngroups + 1, sizeof(gp_column_group));
+	b = &f->group[f->ngroups];
+	memset(b, 0, sizeof(gp_column_group));
 	snprintf(b->relation, GP_FACTS_NAME, "%s", relation);
 	snprintf(b->aggregate, GP_FACTS_NAME, "%s", aggregate);
 	b->first = f->width;
 	b->width = width;
 	f->width += width;
-	return f->nblocks++;
+	return f->ngroups++;
 }
 
 int32_t
@@ -53,7 +54,7 @@ gp_aggregate_width(gp_facts_aggregate which, int32_t width)
 }
 
 int32_t
-gp_facts_relation(gp_facts *f, const char *relation, int32_t width, gp_aggregates a)
+gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width, gp_aggregates a)
 {
 	static const struct
 	{
@@ -75,13 +76,13 @@ gp_facts_relation(gp_facts *f, const char *relation, int32_t width, gp_aggregate
 	r->first = f->width;
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 		if (a.which & all[k].which)
-			gp_facts_group(f, relation, all[k].name, gp_aggregate_width(all[k].which, width));
+			gp_task_columns_group(f, relation, all[k].name, gp_aggregate_width(all[k].which, width));
 	r->columns = f->width - r->first;
 	return f->nrelations++;
 }
 
 float *
-gp_facts_row(gp_facts *f, int64_t row)
+gp_task_columns_row(gp_task_columns *f, int64_t row)
 {
 	if (f->column == NULL)
 	{
@@ -93,22 +94,22 @@ gp_facts_row(gp_facts *f, int64_t row)
 }
 
 void
-gp_facts_put(gp_facts *f, int32_t block, int64_t row, const double *value)
+gp_task_columns_put(gp_task_columns *f, int32_t group, int64_t row, const double *value)
 {
-	float	   *to = gp_facts_row(f, row) + f->block[block].first;
+	float	   *to = gp_task_columns_row(f, row) + f->group[group].first;
 
-	for (int32_t c = 0; c < f->block[block].width; c++)
+	for (int32_t c = 0; c < f->group[group].width; c++)
 		to[c] = (float) value[c];
 }
 
 int32_t
-gp_facts_calendar(gp_facts *f)
+gp_task_columns_calendar(gp_task_columns *f)
 {
-	return gp_facts_group(f, "as-of time", "day of the year", 2);
+	return gp_task_columns_group(f, "as-of time", "day of the year", 2);
 }
 
 void
-gp_facts_fill_calendar(gp_facts *f, int32_t block)
+gp_task_columns_fill_calendar(gp_task_columns *f, int32_t group)
 {
 	GP_EACH(f->env, i, f->rows, i)
 	{
@@ -116,31 +117,31 @@ gp_facts_fill_calendar(gp_facts *f, int32_t block)
 		double		angle = 2.0 * M_PI * (years - floor(years));
 		double		value[2] = {sin(angle), cos(angle)};
 
-		gp_facts_put(f, block, i, value);
+		gp_task_columns_put(f, group, i, value);
 	}
 }
 
 int32_t
-gp_facts_block_first(const gp_facts *f, int32_t block)
+gp_task_columns_group_first(const gp_task_columns *f, int32_t group)
 {
-	return f->block[block].first;
+	return f->group[group].first;
 }
 
 int32_t
-gp_facts_relation_first(const gp_facts *f, int32_t relation, int32_t *columns)
+gp_task_columns_relation_first(const gp_task_columns *f, int32_t relation, int32_t *width)
 {
-	*columns = f->relation[relation].columns;
+	*width = f->relation[relation].columns;
 	return f->relation[relation].first;
 }
 
 int32_t
-gp_facts_width(const gp_facts *f)
+gp_task_columns_width(const gp_task_columns *f)
 {
 	return f->width;
 }
 
 const float *
-gp_facts_raw(gp_facts *f)
+gp_task_columns_raw(gp_task_columns *f)
 {
-	return gp_facts_row(f, 0);
+	return gp_task_columns_row(f, 0);
 }

@@ -1,5 +1,5 @@
 /*
- * fact_scale.c - from columns to features: standardised over the rows that train, clipped,
+ * column_scale.c - from columns to features: standardised over the rows that train, clipped,
  * weighted.
  */
 #include "facts_internal.h"
@@ -21,32 +21,32 @@ standardise(const gp_facts_column *column, double x)
 	return fmin(fmax(x, -GP_FACTS_CLIP), GP_FACTS_CLIP);
 }
 
-/* Names the columns by their blocks. */
+/* Names the columns by their groups. */
 static void
-name_columns(const gp_facts *f, gp_facts_scale *s)
+name_columns(const gp_task_columns *f, gp_facts_scale *s)
 {
-	s->relation = gp_alloc_zero(f->env, f->nblocks, GP_FACTS_NAME);
-	s->aggregate = gp_alloc_zero(f->env, f->nblocks, GP_FACTS_NAME);
-	for (int32_t b = 0; b < f->nblocks; b++)
+	s->relation = gp_alloc_zero(f->env, f->ngroups, GP_FACTS_NAME);
+	s->aggregate = gp_alloc_zero(f->env, f->ngroups, GP_FACTS_NAME);
+	for (int32_t b = 0; b < f->ngroups; b++)
 	{
-		memcpy(s->relation[b], f->block[b].relation, GP_FACTS_NAME);
-		memcpy(s->aggregate[b], f->block[b].aggregate, GP_FACTS_NAME);
-		for (int32_t c = 0; c < f->block[b].width; c++)
+		memcpy(s->relation[b], f->group[b].relation, GP_FACTS_NAME);
+		memcpy(s->aggregate[b], f->group[b].aggregate, GP_FACTS_NAME);
+		for (int32_t c = 0; c < f->group[b].width; c++)
 		{
-			s->column[f->block[b].first + c].block = b;
-			s->column[f->block[b].first + c].place = c;
-			s->column[f->block[b].first + c].empty = -INFINITY;
+			s->column[f->group[b].first + c].group = b;
+			s->column[f->group[b].first + c].place = c;
+			s->column[f->group[b].first + c].empty = -INFINITY;
 		}
 	}
 }
 
 /* The largest known age of each column, which rows without facts get. */
 static void
-find_empty(gp_facts *f, const bool *trains, gp_facts_scale *s)
+find_empty(gp_task_columns *f, const bool *trains, gp_facts_scale *s)
 {
 	EACH_TRAINING(f, i, trains)
 	{
-		const float *row = gp_facts_row(f, i);
+		const float *row = gp_task_columns_row(f, i);
 
 		for (int32_t c = 0; c < f->width; c++)
 			if (row[c] > s->column[c].empty)
@@ -59,13 +59,13 @@ find_empty(gp_facts *f, const bool *trains, gp_facts_scale *s)
 
 /* Means, then deviations, then the mean squares of what is left after clipping. */
 static void
-measure_columns(gp_facts *f, const bool *trains, gp_facts_scale *s)
+measure_columns(gp_task_columns *f, const bool *trains, gp_facts_scale *s)
 {
 	double		n = 0.0;
 
 	EACH_TRAINING(f, i, trains)
 	{
-		const float *row = gp_facts_row(f, i);
+		const float *row = gp_task_columns_row(f, i);
 
 		n++;
 		for (int32_t c = 0; c < f->width; c++)
@@ -75,7 +75,7 @@ measure_columns(gp_facts *f, const bool *trains, gp_facts_scale *s)
 		s->column[c].mean /= fmax(n, 1.0);
 	EACH_TRAINING(f, k, trains)
 	{
-		const float *row = gp_facts_row(f, k);
+		const float *row = gp_task_columns_row(f, k);
 
 		for (int32_t c = 0; c < f->width; c++)
 		{
@@ -95,7 +95,7 @@ measure_columns(gp_facts *f, const bool *trains, gp_facts_scale *s)
 	}
 	EACH_TRAINING(f, j, trains)
 	{
-		const float *row = gp_facts_row(f, j);
+		const float *row = gp_task_columns_row(f, j);
 
 		for (int32_t c = 0; c < f->width; c++)
 			s->column[c].square += pow(standardise(&s->column[c], row[c]), 2.0) / n;
@@ -105,17 +105,17 @@ measure_columns(gp_facts *f, const bool *trains, gp_facts_scale *s)
 void
 gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t used)
 {
-	double	   *size = gp_alloc_zero(env, s->nblocks, sizeof(double));
+	double	   *size = gp_alloc_zero(env, s->ngroups, sizeof(double));
 	double		whole = 0.0;
 
 	for (int32_t c = 0; c < s->width; c++)
-		size[s->column[c].block] += s->column[c].deviation > 0.0;
+		size[s->column[c].group] += s->column[c].deviation > 0.0;
 	for (int32_t c = 0; c < s->width; c++)
 	{
 		gp_facts_column *column = &s->column[c];
 
 		column->weight = column->deviation == 0.0 || c >= used ? 0.0 :
-			weights == GP_FACTS_COLUMNS ? 1.0 : 1.0 / sqrt(size[column->block]);
+			weights == GP_FACTS_COLUMNS ? 1.0 : 1.0 / sqrt(size[column->group]);
 		whole += column->weight * column->weight * column->square;
 	}
 	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
@@ -126,12 +126,12 @@ gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t
 }
 
 gp_facts_scale *
-gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
+gp_task_columns_measure(gp_task_columns *f, const bool *trains, gp_facts_weights weights)
 {
 	gp_facts_scale *s = gp_alloc_zero(f->env, 1, sizeof(gp_facts_scale));
 
 	s->width = s->doubted = f->width;
-	s->nblocks = f->nblocks;
+	s->ngroups = f->ngroups;
 	s->column = gp_alloc_zero(f->env, f->width, sizeof(gp_facts_column));
 	name_columns(f, s);
 	find_empty(f, trains, s);
@@ -140,32 +140,32 @@ gp_facts_measure(gp_facts *f, const bool *trains, gp_facts_weights weights)
 	return s;
 }
 
-/* Refuses columns of other blocks than those that were measured; relations may be renamed. */
+/* Refuses columns of other groups than those that were measured; relations may be renamed. */
 static void
-check_blocks(const gp_facts *f, const gp_facts_scale *s)
+check_groups(const gp_task_columns *f, const gp_facts_scale *s)
 {
-	bool		same = f->width == s->width && f->nblocks == s->nblocks;
+	bool		same = f->width == s->width && f->ngroups == s->ngroups;
 
-	for (int32_t b = 0; same && b < f->nblocks; b++)
-		same = strcmp(f->block[b].aggregate, s->aggregate[b]) == 0 &&
-			(f->block[b].width == 0 || s->column[f->block[b].first].block == b);
+	for (int32_t b = 0; same && b < f->ngroups; b++)
+		same = strcmp(f->group[b].aggregate, s->aggregate[b]) == 0 &&
+			(f->group[b].width == 0 || s->column[f->group[b].first].group == b);
 	if (!same)
 		gp_raise(f->env, GP_ERR_DATA, "Fit the model again.",
 				 "the tables have other columns than the model was fitted on");
 }
 
 gp_features *
-gp_facts_features(gp_facts *f, const gp_facts_scale *s)
+gp_task_columns_features(gp_task_columns *f, const gp_facts_scale *s)
 {
 	gp_env	   *env = f->env;
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
 	float	   *to;
 
-	check_blocks(f, s);
-	to = gp_facts_row(f, 0);
+	check_groups(f, s);
+	to = gp_task_columns_row(f, 0);
 	GP_EACH(env, i, f->rows, i * f->width)
 	{
-		const float *row = gp_facts_row(f, i);
+		const float *row = gp_task_columns_row(f, i);
 
 		for (int32_t c = 0; c < f->width; c++)
 			if (s->column[c].deviation > 0.0)
@@ -174,6 +174,6 @@ gp_facts_features(gp_facts *f, const gp_facts_scale *s)
 	*out = (gp_features) {.rows = f->rows,.dims = s->kept,.type = GP_FLOAT};
 	out->dense = gp_resize_array(env, f->column, f->rows * s->kept, sizeof(float));
 	f->column = NULL;
-	gp_facts_free(f);
+	gp_task_columns_free(f);
 	return out;
 }
