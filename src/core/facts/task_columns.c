@@ -76,7 +76,8 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 	r->first = f->width;
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 		if (a.which & all[k].which)
-			gp_task_columns_group(f, relation, all[k].name, gp_aggregate_width(all[k].which, width));
+			gp_task_columns_group(f, relation, all[k].name,
+								  gp_aggregate_width(all[k].which, width));
 	r->columns = f->width - r->first;
 	return f->nrelations++;
 }

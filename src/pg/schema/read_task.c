@@ -246,7 +246,8 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 	double		gap = rows->horizon > 0 ? 0.0 :
 		gp_facts_median_gap(r->env, labelled, r->entity_of, r->as_of);
 
-	transform->horizon = rows->horizon >= 0 ? rows->horizon : r->own_time ? 0 : (gp_time) (gap / 2.0);
+	transform->horizon = rows->horizon >= 0 ? rows->horizon :
+		r->own_time ? 0 : (gp_time) (gap / 2.0);
 	transform->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
 	if (transform->half_life <= 0)
 		transform->half_life = 60 * GP_TIME_DAY;

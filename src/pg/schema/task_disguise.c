@@ -35,8 +35,10 @@ typedef struct disguise
 static double
 told(const disguise *d, int32 first, int32 width)
 {
-	return Max(gp_task_columns_explained_share(d->r->columns, d->labels, first, width, GP_TIME_ALWAYS),
-			   gp_task_columns_explained_share(d->r->columns, d->labels, first, width, d->newest));
+	gp_task_columns *columns = d->r->columns;
+
+	return Max(gp_task_columns_explained_share(columns, d->labels, first, width, GP_TIME_ALWAYS),
+			   gp_task_columns_explained_share(columns, d->labels, first, width, d->newest));
 }
 
 /* The most that a column of facts tells alone, and of earlier labels. */
@@ -125,8 +127,8 @@ gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *label
 	gp_free(r->env, sorted);
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own_group[p] >= 0)
-			look_at_part(&d, &r->own->part[p], gp_task_columns_group_first(r->columns, r->own_group[p]),
-						 true);
+			look_at_part(&d, &r->own->part[p],
+						 gp_task_columns_group_first(r->columns, r->own_group[p]), true);
 	for (int i = 0; i < r->nhistories; i++)
 	{
 		const gnngp_history *h = &r->history[i];

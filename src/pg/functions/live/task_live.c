@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "live_common.h"
-#include "pg/store/store_arrays.h"
+#include "pg/store/store.h"
 
 /* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */
 static gnngp_known_labels
@@ -26,7 +26,7 @@ known_labels(const gnngp_live_call *c)
 		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_id_compare(&former, &id, NULL) != 0);
 		if (i > 0 && number[i] == number[i - 1] &&
 			live->task->as_of[i] < live->task->as_of[i - 1])
-			gnngp_arrays_damaged(c->model, "facts");
+			gnngp_store_corrupted(c->model, "its labels are not in the order of their times");
 	}
 	for (int64 i = 0; i < c->nodes.n; i++)
 	{
