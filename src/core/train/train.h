@@ -50,7 +50,7 @@ typedef struct gp_gckm
 	double		eta;			/* of the norm; lambda1 eta >= 1 */
 } gp_gckm;
 
-/* The components of a layer, from 0: by default 64, and of the last one two a class, or 16. */
+/* The components of a layer, from 0: by default 40, and of the last one two a class, or 16. */
 extern int gp_gckm_components(const gp_gckm *options, int layer, int32_t classes);
 
 /* The width of a layer's kernel, or behind the last one of the labels': by default 8, 16 ..., 8. */
