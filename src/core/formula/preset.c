@@ -20,7 +20,7 @@
 
 static const gp_parameter gckm[] = {
 	GP_PARAMETER("layers", 2.0, WHOLE,.low = 1.0,.high = 4.0),
-	GP_PARAMETER("components", 40.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
+	GP_PARAMETER("components", 0.0, WHOLE,.low = 1.0,.high = GP_SYEV_MAX,
 		.hint = "components is for every layer except the last, components2 for the second."),
 	COMPONENTS("components1"), COMPONENTS("components2"), COMPONENTS("components3"),
 	COMPONENTS("components4"),

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define INNER_COMPONENTS 40		/* of a layer before the last; more where there are more classes */
 #define LAST_COMPONENTS 16		/* without classes; else */
 #define CLASS_COMPONENTS 2		/* for each class, at least: */
 #define LEAST_COMPONENTS 8
@@ -132,7 +133,8 @@ gp_gckm_components(const gp_gckm *o, int layer, int32_t classes)
 	if (o->components_of[layer] > 0)
 		return o->components_of[layer];
 	if (layer + 1 < o->layers)
-		return o->components;
+		return o->components > 0 ? o->components :
+			(int) gp_min64(gp_max64(classes, INNER_COMPONENTS), MOST_COMPONENTS);
 	/* Leading components tell groups apart; those behind them are noise to few labels. */
 	return classes == 0 ? LAST_COMPONENTS
 		: (int) gp_min64(gp_max64(CLASS_COMPONENTS * (int64_t) classes, LEAST_COMPONENTS),

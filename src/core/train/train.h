@@ -35,7 +35,7 @@ typedef enum gp_aggregate
 typedef struct gp_gckm
 {
 	int			layers;
-	int			components;		/* of every layer but the last */
+	int			components;		/* of every layer but the last; 0: by the classes */
 	int			components_of[GP_GCKM_MAX_LAYERS];	/* of one layer */
 	double		width[GP_GCKM_MAX_LAYERS + 1];	/* sigma^2 of a layer's kernel over the variance of
 												 * what it acts on; behind the last one: of the
@@ -50,7 +50,10 @@ typedef struct gp_gckm
 	double		eta;			/* of the norm; lambda1 eta >= 1 */
 } gp_gckm;
 
-/* The components of a layer, from 0: by default 40, and of the last one two a class, or 16. */
+/*
+ * The components of a layer, from 0: by default 40, or one a class where there are more, and of the
+ * last one two a class, or 16.
+ */
 extern int gp_gckm_components(const gp_gckm *options, int layer, int32_t classes);
 
 /* The width of a layer's kernel, or behind the last one of the labels': by default 8, 16 ..., 8. */

@@ -36,8 +36,8 @@ check_rules(gp_env *env)
 {
 	gp_gckm		o = parse_gckm(env, "gckm");
 
-	ok(o.layers == 2 && gp_gckm_components(&o, 0, 7) == 40 && gp_gckm_components(&o, 1, 7) == 14 &&
-	   gp_gckm_components(&o, 1, 2) == 8 && gp_gckm_components(&o, 1, 0) == 16, "40 components, then two a class");
+	ok(o.layers == 2 && gp_gckm_components(&o, 0, 7) == 40 && gp_gckm_components(&o, 0, 58) == 58 && gp_gckm_components(&o, 1, 7) == 14 &&
+	   gp_gckm_components(&o, 1, 2) == 8 && gp_gckm_components(&o, 1, 0) == 16, "40 components or one a class, then two a class");
 	ok(gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 16.0 && gp_gckm_width(&o, 2) == 8.0,
 	   "widths 8, 16, 8");
 	o = parse_gckm(env, "gckm(layers=3, components=20, components3=5, width2=3)");
