@@ -27,7 +27,7 @@
 
 #include <math.h>
 
-#define GP_LINK_POWERS 5		/* features A^k X, k = 0 .. 4, at most */
+#define GP_LINK_POWERS 3		/* features A^k X, k = 0 .. 2 */
 #define GP_LINK_CODE_WORDS 4	/* of 64 bits: the sign code of a node */
 #define GP_LINK_MISSING_SHARE 0.1	/* of all links that are missing, where the user does not say */
 /* the most pairs of a node that are kept: the first of so many are those of a shorter list */

@@ -27,7 +27,6 @@ static const double penalties[] = {1.0, 0.1};
 #define ITEMS_CALIBRATION_NODES 1600	/* of users and items, whose links are less even */
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
-#define LEAST_POWERS 3			/* of the features, where even the least steps are more than that */
 
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
 
@@ -394,7 +393,7 @@ keep_features(const scores_fit *r, gp_link_model *model)
 	gp_score_context_close(&f);
 }
 
-/* Steps of the Laplacian scores, and powers of A whose features are compared: fewer take less. */
+/* Steps of the Laplacian scores: on a large graph fewer, which take less. */
 static void
 choose_depth(scores_fit *r)
 {
@@ -402,8 +401,7 @@ choose_depth(scores_fit *r)
 	double		steps = STEP_ENTRIES / (2.0 * (double) graph->edges + (double) graph->nodes + 1.0);
 
 	r->steps = (int32_t) fmax(LEAST_STEPS, fmin(steps, GP_LINK_STEPS));
-	if (r->problem->features)
-		r->powers = r->steps > LEAST_STEPS ? GP_LINK_POWERS : LEAST_POWERS;
+	r->powers = r->problem->features ? GP_LINK_POWERS : 0;
 	r->width = gp_link_width(graph, r->powers);
 }
 
