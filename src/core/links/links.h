@@ -167,7 +167,6 @@ typedef struct gp_link_model
 	int64_t		pairs;			/* that it learnt from */
 	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
 	int32_t		steps;			/* 0 for the method pairs */
-	int32_t		powers;			/* 0 without features */
 	/*
 	 * the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the
 	 * scores, p = width + 1

@@ -276,9 +276,8 @@ check_arrays(gp_device *dev, gp_link_model *model)
 	*model->spread = 0.0;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 	*model->spread = 1.0;
-	/* Features of no power at all: the arrays that would be empty are left out. */
-	model->powers = 0;
-	model->width = gp_link_width(model->graph, 0);
+	/* Features whose scores are left out. */
+	model->width = gp_link_width(model->graph, false);
 	n = gp_link_model_arrays(model, scalars, array);
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 }

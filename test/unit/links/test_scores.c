@@ -421,7 +421,7 @@ check_pairs(gp_env *env, bool directed, bool weighted, int features)
 				src[n] = i;
 				dst[n++] = j;
 			}
-	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
+	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
 	got = gp_alloc_array(env, (int64_t) n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, n, src, dst, got);
 	for (int e = 0; e < n; e++)
@@ -462,7 +462,7 @@ check_ease(gp_env *env, bool directed)
 		source[i] = i;
 	make_dense(g, &m);
 	make_ease(&m);
-	gp_score_context_open(&f, dev, g, NULL, GP_LINK_STEPS, 0, NULL);
+	gp_score_context_open(&f, dev, g, NULL, GP_LINK_STEPS, NULL);
 	gp_link_autoencoder_solve(&f, &block, NULL, 1e-7, x);
 	for (int i = 0; i < NODES; i++)
 		for (int j = 0; j < NODES; j++)
@@ -485,10 +485,10 @@ check_leak(gp_env *env)
 	gp_score_context f;
 	int			at = 0;
 
-	gp_score_context_open(&f, dev, whole, NULL, GP_LINK_STEPS, 0, NULL);
+	gp_score_context_open(&f, dev, whole, NULL, GP_LINK_STEPS, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], linked);
 	gp_score_context_close(&f);
-	gp_score_context_open(&f, dev, less, NULL, GP_LINK_STEPS, 0, NULL);
+	gp_score_context_open(&f, dev, less, NULL, GP_LINK_STEPS, NULL);
 	gp_link_pair_scores(&f, 1, &l.src[5], &l.dst[5], hidden);
 	ok(difference(f.width, linked, hidden, &at) < 2e-4, "a link does not see itself");
 	gp_score_context_close(&f);
@@ -512,7 +512,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 	int			own = gp_link_graph_width(g);
 	char		name[200];
 
-	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
+	gp_score_context_open(&f, dev, g, x, GP_LINK_STEPS, NULL);
 	got = gp_alloc_array(env, (int64_t) l.n * f.width, sizeof(double));
 	gp_link_pair_scores(&f, l.n, l.src, l.dst, got);
 	for (int e = 0; e < l.n; e++)
@@ -522,7 +522,7 @@ check_links(gp_env *env, bool directed, bool weighted, int features)
 		int			at = 0;
 		double		d;
 
-		gp_score_context_open(&lf, dev, less, x, GP_LINK_STEPS, GP_LINK_POWERS, NULL);
+		gp_score_context_open(&lf, dev, less, x, GP_LINK_STEPS, NULL);
 		/* The features' means are those of the whole graph. */
 		gp_link_pair_scores(&lf, 1, &l.src[e], &l.dst[e], want);
 		gp_score_context_close(&lf);

@@ -5,6 +5,7 @@
 
 /* of the links of a graph of users and items lead from side to side */
 #define LEAST_SIDED 0.95
+#define LEAST_HIDDEN 4			/* links that say how good a fit is */
 
 static const gp_method *const methods[] = {
 	[GP_LINK_SCORES] = &gp_method_scores,
@@ -68,26 +69,38 @@ fit_items(gp_device *dev, const gp_link_problem *problem)
 }
 
 /* Scores come first: they take most of the time, and it is their plan that is announced. */
-gp_link_model *
-gp_link_fit(gp_device *dev, const gp_link_problem *problem)
+static gp_link_model *
+fit_better(gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
 	gp_problem	p = node_problem(problem, 0);
 	bool		items = takes_items(env, problem);
 	gp_link_model *model;
 	gp_link_model *ease;
+	gp_link_model *other;
 
 	if (problem->method != GP_LINK_AUTO)
 		return gp_method_fit(dev, methods[problem->method], &p, problem);
 	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
 	ease = items ? fit_items(dev, problem) : NULL;
+	if (ease == NULL)
+		return model;
 	/* The better one by how hidden links rank among their rivals. */
-	if (ease && ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR])
-	{
-		gp_link_model_free(env, model);
-		return ease;
-	}
-	if (ease)
-		gp_link_model_free(env, ease);
+	other = ease->metric[GP_LINK_METRIC_MRR] > model->metric[GP_LINK_METRIC_MRR] ? model : ease;
+	gp_link_model_free(env, other);
+	return other == model ? ease : model;
+}
+
+gp_link_model *
+gp_link_fit(gp_device *dev, const gp_link_problem *problem)
+{
+	gp_link_model *model = fit_better(dev, problem);
+	int64_t		hidden = 0;
+
+	for (int64_t e = 0; e < model->held.n; e++)
+		hidden += model->held.linked[e];
+	if (hidden < LEAST_HIDDEN)
+		gp_notice(dev->env, "Give more edges.",
+				  "%lld hidden links judge this fit: auc and mrr are chance", (long long) hidden);
 	return model;
 }

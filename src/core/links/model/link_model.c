@@ -19,7 +19,7 @@ enum array_tag
 enum scalar
 {
 	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, ROWS, WIDTH, OFFSET, SCALE,
-	INTERCEPT, SLOPE, KNEE, BEND, DIMS, POWERS, SCALARS
+	INTERCEPT, SLOPE, KNEE, BEND, DIMS, SCALARS
 };
 
 static const gp_link_element elements[TAGS] = {
@@ -94,11 +94,11 @@ place_of(gp_link_model *m, enum array_tag tag)
 			return (place) {sparse ? (void *) &sparse->value : x ? (void *) &x->dense : NULL,
 							values, false};
 		case TAG_FEATURE_MEAN:
-			return (place) {&m->feature_mean, x ? m->powers * x->dims : 0, false};
+			return (place) {&m->feature_mean, x ? GP_LINK_POWERS * x->dims : 0, false};
 		case TAG_FEATURE_DOT:
-			return (place) {&m->feature_dot, x ? m->powers * n : 0, false};
+			return (place) {&m->feature_dot, x ? GP_LINK_POWERS * n : 0, false};
 		case TAG_FEATURE_NORM:
-			return (place) {&m->feature_norm, x ? m->powers * n : 0, false};
+			return (place) {&m->feature_norm, x ? GP_LINK_POWERS * n : 0, false};
 		case TAG_TOPOLOGY:
 			return (place) {&m->topology, GP_LINK_TOPOLOGY_COUNTS, true};
 		case TAG_CODE:
@@ -130,7 +130,6 @@ write_scalars(const gp_link_model *m, double *s)
 	s[KNEE] = m->curve.knee;
 	s[BEND] = m->curve.bend;
 	s[DIMS] = m->features ? (double) m->features->dims : 0.0;
-	s[POWERS] = m->powers;
 }
 
 int
@@ -316,7 +315,6 @@ restore_scalars(restorer *r, gp_link_model *m)
 	m->scale = r->scalar[SCALE];
 	m->curve = (gp_link_curve) {r->scalar[INTERCEPT], r->scalar[SLOPE], r->scalar[KNEE],
 		r->scalar[BEND]};
-	m->powers = dims > 0 ? (int32_t) whole(r, POWERS, GP_LINK_POWERS) : 0;
 	if (dims > 0)
 	{
 		m->features = gp_alloc_zero(r->env, 1, sizeof(gp_features));
@@ -361,12 +359,10 @@ check_arrays(const restorer *r, const gp_link_model *m)
 		refuse(r, "its pairs are missing");
 	if (gp_link_has_scores(m->method))
 	{
-		if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(g, m->powers)))
+		if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(g, m->features != NULL)))
 			refuse(r, "its scores are not those of this version");
 		sound &= is_sound(m->centre, m->width, false) && is_sound(m->spread, m->width, true);
 	}
-	if (m->features)
-		sound &= m->powers > 0;
 	if (m->method == GP_LINK_EASE)
 		sound &= is_sound(&m->scale, 1, true) && is_sound(m->diagonal, g->nodes, true);
 	/* A deep Gaussian process: no variance of a row is negative. */

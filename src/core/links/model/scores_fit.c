@@ -51,7 +51,6 @@ typedef struct scores_fit
 	bool	   *item;			/* of the method ease: each node; else NULL */
 	bool		dense;			/* by inverses of the items */
 	int32_t		steps;
-	int32_t		powers;
 	int32_t		width;
 	int			threads;		/* that each score a fold */
 	size_t		room;			/* of one of them */
@@ -153,7 +152,7 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	gp_score_context context;
 
 	gp_score_context_open(&context, dev, s->fold.graph, r->prepared.features, r->steps,
-						  r->powers, NULL);
+						  NULL);
 	gp_link_pair_scores(&context, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_score_context_close(&context);
 }
@@ -192,7 +191,7 @@ score_folds(scores_fit *r)
 		score_fold(r, r->dev, 0, f);
 	}
 	gp_score_context_open(&whole, r->dev, r->problem->graph, r->prepared.features, r->steps,
-						  r->powers, NULL);
+						  NULL);
 	score_whole(r, &whole);
 	gp_score_context_close(&whole);
 }
@@ -385,7 +384,7 @@ keep_features(const scores_fit *r, gp_link_model *model)
 {
 	gp_score_context f;
 
-	gp_score_context_open(&f, r->dev, r->problem->graph, model->features, 1, model->powers, NULL);
+	gp_score_context_open(&f, r->dev, r->problem->graph, model->features, 1, NULL);
 	model->feature_mean = f.mean;
 	model->feature_dot = f.dot;
 	model->feature_norm = f.norm;
@@ -401,8 +400,7 @@ choose_depth(scores_fit *r)
 	double		steps = STEP_ENTRIES / (2.0 * (double) graph->edges + (double) graph->nodes + 1.0);
 
 	r->steps = (int32_t) fmax(LEAST_STEPS, fmin(steps, GP_LINK_STEPS));
-	r->powers = r->problem->features ? GP_LINK_POWERS : 0;
-	r->width = gp_link_width(graph, r->powers);
+	r->width = gp_link_width(graph, r->problem->features != NULL);
 }
 
 /* Hides links, fold by fold, and draws the pairs that are scored. */
@@ -416,7 +414,7 @@ open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
 	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
 	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
 	r->prepared = gp_link_prepared_make(env, fold, r->folds);
-	if (r->powers > 0)
+	if (r->item == NULL && problem->features)
 		r->prepared.features = gp_link_features_prepare(env, problem->features, problem->seed);
 	for (int f = 0; f < r->folds; f++)
 	{
@@ -465,7 +463,6 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 
 	r->dev = dev;
 	model->steps = r->steps;
-	model->powers = r->powers;
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
 	model->code = gp_link_codes(dev, problem);
 	/* The scores of all folds' pairs. */

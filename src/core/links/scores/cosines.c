@@ -64,7 +64,7 @@ source_rows(gp_score_context *f, int32_t sources, const int32_t *source, const g
 		gp_link_cut_columns(f, f->adjacency, 1.0, sources, source, v, u, cuts);
 	else if (f->xt == NULL)
 		f->dev->csr_rows(f->dev, u, f->adjacency, source, sources);
-	for (int k = 1; k < f->powers; k++)
+	for (int k = 1; k < GP_LINK_POWERS; k++)
 	{
 		bool		first = k == 1 && cuts == NULL;
 		gp_matrix	last = u;
@@ -74,7 +74,7 @@ source_rows(gp_score_context *f, int32_t sources, const int32_t *source, const g
 								  part(w, k, sources));
 		else
 			features_times(f, true, u, part(w, k, sources));
-		if (k + 1 == f->powers)
+		if (k + 1 == GP_LINK_POWERS)
 			break;
 		if (first)
 			gp_link_first_product(f, f->adjacency, f->adjacency, f->adjacency, source, u, v);
@@ -122,7 +122,7 @@ cosines_of_columns(gp_score_context *f, const gp_link_block *block, double *out)
 {
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
-	int64_t		powers = f->powers;
+	int64_t		powers = GP_LINK_POWERS;
 	gp_matrix	w = dev->create(dev, f->x->dims, powers * b, GP_FLOAT);
 	gp_matrix	z = dev->create(dev, f->n, b, GP_FLOAT);
 	gp_matrix	y = dev->create(dev, f->n, b, GP_FLOAT);
@@ -184,7 +184,7 @@ cosines_of_ends(gp_score_context *f, const gp_link_block *block, const gp_link_c
 {
 	gp_device  *dev = f->dev;
 	int32_t		b = block->sources;
-	int64_t		ld = (int64_t) f->powers * 2 * b;
+	int64_t		ld = (int64_t) GP_LINK_POWERS * 2 * b;
 	gp_matrix	w = f->dev->create(f->dev, f->x->dims, ld, GP_FLOAT);
 	float	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, f->x->dims, ld),
 										sizeof(float));
@@ -204,7 +204,7 @@ cosines_of_ends(gp_score_context *f, const gp_link_block *block, const gp_link_c
 	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)
 	{
 		f->env->check_interrupts(f->env);
-		for (int k = 0; k < f->powers; k++)
+		for (int k = 0; k < GP_LINK_POWERS; k++)
 			out[e * f->width + k] = explicit_cosine(f, host, ld, k * 2 * b + block->slot[e],
 													k * 2 * b + b + block->slot[e], k);
 	}
@@ -249,8 +249,8 @@ add_columns(gp_score_context *f, statistics *s, gp_matrix x, int k, int64_t col)
 	dev->download(dev, gp_matrix_wrap(s->sums, f->n, 1, GP_DOUBLE), squares);
 	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{
-		s->dot[i * f->powers + k] += s->host[i];
-		s->square[i * f->powers + k] += s->sums[i];
+		s->dot[i * GP_LINK_POWERS + k] += s->host[i];
+		s->square[i * GP_LINK_POWERS + k] += s->sums[i];
 	}
 	gp_destroy_all(dev, &ones, &mean, &dots, &squares);
 }
@@ -259,7 +259,7 @@ add_columns(gp_score_context *f, statistics *s, gp_matrix x, int k, int64_t col)
 static void
 finish_statistics(gp_score_context *f, const statistics *s)
 {
-	for (int k = 0; k < gp_items(f->env, f->powers); k++)
+	for (int k = 0; k < gp_items(f->env, GP_LINK_POWERS); k++)
 	{
 		double		mean_square = 0.0;
 
@@ -267,13 +267,13 @@ finish_statistics(gp_score_context *f, const statistics *s)
 			mean_square += (double) f->mean[k * f->x->dims + d] * f->mean[k * f->x->dims + d];
 		for (int64_t i = 0; i < f->n; i++)
 		{
-			double		square = s->square[i * f->powers + k];
-			double		dot = s->dot[i * f->powers + k];
+			double		square = s->square[i * GP_LINK_POWERS + k];
+			double		dot = s->dot[i * GP_LINK_POWERS + k];
 			double		norm = square - 2.0 * dot + mean_square;
 			bool		none = norm <= SMALLEST_NORM * (square + mean_square);
 
-			f->dot[i * f->powers + k] = (float) dot;
-			f->norm[i * f->powers + k] = none ? 0.0f : (float) sqrt(norm);
+			f->dot[i * GP_LINK_POWERS + k] = (float) dot;
+			f->norm[i * GP_LINK_POWERS + k] = none ? 0.0f : (float) sqrt(norm);
 		}
 	}
 }
@@ -283,11 +283,11 @@ gp_link_feature_statistics(gp_score_context *f)
 {
 	gp_device  *dev = f->dev;
 	gp_env	   *env = f->env;
-	int64_t		entries = (int64_t) gp_size_mul(env, f->n, f->powers);
+	int64_t		entries = (int64_t) gp_size_mul(env, f->n, GP_LINK_POWERS);
 	statistics	s = {0};
 	int32_t		index[FEATURE_BLOCK];
 
-	f->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, f->x->dims, f->powers),
+	f->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, f->x->dims, GP_LINK_POWERS),
 							   sizeof(float));
 	f->dot = gp_alloc_figures(env, entries, sizeof(float));
 	f->norm = gp_alloc_figures(env, entries, sizeof(float));
@@ -309,7 +309,7 @@ gp_link_feature_statistics(gp_score_context *f)
 			dev->csr_rows(dev, x, f->xt, index, band.count);
 		else
 			dev->copy(dev, x, gp_matrix_cols(dense_features(f), band.first, band.count));
-		for (int k = 0; k < f->powers; k++)
+		for (int k = 0; k < GP_LINK_POWERS; k++)
 		{
 			gp_matrix	last = x;
 

@@ -27,8 +27,8 @@ static double
 cosine(const gp_score_context *f, int32_t i, const float *row, int32_t j)
 {
 	const gp_csr *x = f->x->csr;
-	int64_t		at_i = (int64_t) i * f->powers;
-	int64_t		at_j = (int64_t) j * f->powers;
+	int64_t		at_i = (int64_t) i * GP_LINK_POWERS;
+	int64_t		at_j = (int64_t) j * GP_LINK_POWERS;
 	double		product = 0.0;
 
 	if (!(f->norm[at_i] > 0.0f && f->norm[at_j] > 0.0f))

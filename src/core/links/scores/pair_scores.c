@@ -85,11 +85,11 @@ gp_link_feature_scores(gp_score_context *f, const gp_link_block *block, double *
 	full_block	full;
 	int32_t		first = gp_link_graph_width(f->graph);
 
-	if (block->sources == 0 || block->n == 0 || f->powers == 0)
+	if (block->sources == 0 || block->n == 0 || f->x == NULL)
 		return;
 	fill_up(f, block, &full);
 	gp_link_cosines(f, &full.block, full.cuts, first, out);
-	gp_link_neighbour_cosines(f, &full.block, full.cuts, first + f->powers, out);
+	gp_link_neighbour_cosines(f, &full.block, full.cuts, first + GP_LINK_POWERS, out);
 }
 
 /* A pair, its place in the caller's list, and which end is the source. */

@@ -134,19 +134,18 @@ open_features(gp_score_context *f, const gp_link_model *model)
 		f->dot = model->feature_dot;
 		f->norm = model->feature_norm;
 	}
-	for (int k = 0; k < f->powers; k++)
+	for (int k = 0; k < GP_LINK_POWERS; k++)
 		for (int64_t j = 0; j < gp_items(f->env, f->x->dims); j++)
 			f->mean_square[k] += (double) f->mean[k * f->x->dims + j] * f->mean[k * f->x->dims + j];
 }
 
 void
 gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-					  const gp_features *x, int32_t steps, int32_t powers,
-					  const gp_link_model *model)
+					  const gp_features *x, int32_t steps, const gp_link_model *model)
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
-	.steps = steps, .powers = x ? powers : 0, .x = x};
-	f->width = gp_link_width(graph, f->powers);
+	.steps = steps, .x = x};
+	f->width = gp_link_width(graph, x != NULL);
 	f->weights = make_weights(f);
 	count_degrees(f);
 	make_smooth(f);

@@ -35,7 +35,6 @@ typedef struct gp_score_context
 	const gp_graph *graph;
 	int64_t		n;
 	int32_t		steps;			/* of the Chebyshev recurrence */
-	int32_t		powers;			/* of A whose features are compared; 0 without features */
 	int32_t		width;			/* scores of a pair */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, float */
 	/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
@@ -76,12 +75,12 @@ typedef struct gp_score_context
  * computed, or taken from a model when given.
  */
 extern void gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-								  const gp_features *x, int32_t steps, int32_t powers,
+								  const gp_features *x, int32_t steps,
 								  const gp_link_model *model);
 extern void gp_score_context_close(gp_score_context *f);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
-extern int32_t gp_link_width(const gp_graph *graph, int32_t powers);
+extern int32_t gp_link_width(const gp_graph *graph, bool features);
 extern int32_t gp_link_graph_width(const gp_graph *graph);
 
 /*

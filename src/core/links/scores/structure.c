@@ -29,9 +29,9 @@ gp_link_structure_width(bool directed)
 }
 
 int32_t
-gp_link_width(const gp_graph *graph, int32_t powers)
+gp_link_width(const gp_graph *graph, bool features)
 {
-	return gp_link_graph_width(graph) + (powers > 0 ? powers + GP_LINK_NEIGHBOUR_SCORES : 0);
+	return gp_link_graph_width(graph) + (features ? GP_LINK_POWERS + GP_LINK_NEIGHBOUR_SCORES : 0);
 }
 
 int32_t

@@ -31,7 +31,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 		gp_ease_context_restore(&l->context, dev, model);
 	else
 		gp_score_context_open(&l->context, dev, model->graph, model->features, model->steps,
-						   model->powers, model);
+							  model);
 	l->z = (gp_matrix) {.type = GP_DOUBLE};
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
 	l->rough_alpha = dev->create(dev, p, 1, GP_FLOAT);
