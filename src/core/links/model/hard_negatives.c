@@ -30,7 +30,7 @@ exchange(int32_t *a, int32_t *b)
  */
 static int64_t
 draw_unlinked(const gp_graph *full, uint64_t stream, int32_t node, int32_t *found, int64_t n,
-			 int64_t most)
+			  int64_t most)
 {
 	int64_t		missing = 0;
 

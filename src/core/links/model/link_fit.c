@@ -101,6 +101,7 @@ gp_link_fit(gp_device *dev, const gp_link_problem *problem)
 		hidden += model->held.linked[e];
 	if (hidden < LEAST_HIDDEN)
 		gp_notice(dev->env, "Give more edges.",
-				  "%lld hidden links judge this fit: auc and mrr are chance", (long long) hidden);
+				  "only %lld of the links could be hidden: auc and mrr are chance",
+				  (long long) hidden);
 	return model;
 }
