@@ -28,14 +28,11 @@ gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 	for (int64_t k = 0; ones && k < entries; k++)
 		ones[k] = 1.0;
 	view.value = ones ? ones : graph->weight;
-	gp_csr	   *w = gp_csr_transpose(env, &view);
-	if (graph->directed)
-	{
-		gp_csr	   *t = w;
-
-		w = gp_csr_add(env, &view, t);
-		gp_csr_free(env, t);
-	}
+	/* Without directions each edge is in both rows. */
+	gp_csr	   *t = graph->directed ? gp_csr_transpose(env, &view) : NULL;
+	gp_csr	   *w = t ? gp_csr_add(env, &view, t) :
+		gp_csr_select(env, &view, NULL, view.rows, NULL, view.cols);
+	gp_csr_free(env, t);
 	gp_free(env, ones);
 	return w;
 }
