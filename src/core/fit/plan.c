@@ -337,6 +337,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 	planner    *p = gp_alloc_zero(env, 1, sizeof(planner));
 	gp_plan		plan = {.strategy = GP_STRATEGY_EXACT,.by_columns = true,.exact_diagonal = true};
 	int64_t		nlandmarks;
+	int64_t		most_landmarks;
 	bool		fills;
 	const char *why;
 	const candidate *best;
@@ -356,7 +357,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		asked.strategy = GP_STRATEGY_NYSTROM;
 	p->has_columns = gp_step_reach(ev, p->root) != GP_REACH_NONE &&
 		problem->program->power == 1.0 && !fills;
-	nlandmarks = gp_landmarks_automatic(ev, problem);
+	nlandmarks = most_landmarks = gp_landmarks_automatic(ev, problem);
 
 	if (asked.strategy != GP_STRATEGY_NYSTROM && p->has_columns)
 		p->columns = try_plan(p, plan);
@@ -386,6 +387,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		best = asked.strategy == GP_STRATEGY_EXACT ? exact_that_fits(p) : least(p);
 	}
 	plan = with_powers(p, explained_plan(p, best, why));
+	plan.most_landmarks = most_landmarks;
 	gp_free(env, p);
 	return plan;
 }

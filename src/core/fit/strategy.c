@@ -13,6 +13,10 @@ gp_notice_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter)
 		gp_notice(ev->env, "Variances far from the landmarks are too small; use them for ranking "
 						   "only.",
 				  "variances are those of the low-rank prior");
+	if (plan->nlandmarks < plan->most_landmarks)
+		gp_notice(ev->env, "More memory may make the model more accurate: raise gnngp.memory_limit.",
+				  "%lld landmarks are used in place of %lld, which need more than gnngp.memory_limit allows",
+				  (long long) plan->nlandmarks, (long long) plan->most_landmarks);
 	if (ev->max_jitter > first_jitter)
 		gp_notice(ev->env, "Fewer landmarks need less.",
 				  "the landmarks' covariance needed a jitter of %g of its mean diagonal",

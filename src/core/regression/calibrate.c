@@ -323,11 +323,11 @@ labels_looked_at(int32_t columns)
 }
 
 /*
- * n / (n - 1) of the n labels of each class; 1 where whole blocks are left out, which have labels
+ * n / (n - 1) of the n labels of each class; 1 where blocks or folds are left out, which have labels
  * of all classes.
  */
 static double *
-class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
+class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets, bool stratified)
 {
 	double	   *balance = gp_alloc_array(env, targets->columns, sizeof(double));
 
@@ -335,7 +335,7 @@ class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets)
 	{
 		double		n = targets->share[c] * (double) targets->m;
 
-		balance[c] = n > 1.5 && problem->block == NULL ? n / (n - 1.0) : 1.0;
+		balance[c] = n > 1.5 && problem->block == NULL && !stratified ? n / (n - 1.0) : 1.0;
 	}
 	return balance;
 }
@@ -373,7 +373,7 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	for (int64_t i = 0; i < f.n && loo->variance; i++)
 		sum += loo->variance[index[i]];
 	out.variance = loo->variance ? sum / (double) f.n : INFINITY;
-	f.balance = class_balance(env, problem, targets);
+	f.balance = class_balance(env, problem, targets, loo->stratified);
 	f.s = gp_alloc_array(env, f.n * columns, 2 * sizeof(double));
 	f.p = f.s + f.n * columns;
 	double	   *x = gp_alloc_zero(env, columns + 1, sizeof(double));

@@ -316,7 +316,8 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	out->forward_score = targets->few ? NAN : score_of(env, problem, targets, out->forward);
 	/* What is said by a method that is no regression has no variance of that kind. */
 	gp_loo		loo = {.mean = out->loo.mean,
-		.variance = isnan(solution->nugget) ? NULL : out->loo.variance};
+		.variance = isnan(solution->nugget) ? NULL : out->loo.variance,
+		.stratified = solution->stratified};
 	if (classes)
 		out->calibrator = gp_calibrator_fit(dev, problem, targets, &loo,
 											solution->scale * solution->noise, out->is_prior);

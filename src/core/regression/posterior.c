@@ -39,9 +39,10 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 		out->variance[i] = has_kernel ? scale * (fmax(out->variance[i], 0.0) + noise) :
 			scale * (solution->mean_diag + solution->noise);
 		/* The scale is what labelled nodes need, which have others around them: where the labels
-		 * say nothing, values vary as the labels do. */
-		if (has_spread && untold)
-			out->variance[i] = square;
+		 * say little, values vary at most as the labels do, around their mean. */
+		if (has_spread)
+			out->variance[i] = untold ? square :
+				fmin(out->variance[i], square * (1.0 + mean[0] * mean[0]));
 		for (int32_t c = 0; c < out->columns; c++)
 			if (!has_kernel)
 				mean[c] = values ? targets->offset : 0.0;

@@ -86,6 +86,7 @@ typedef struct gp_problem
 
 	/* What was made for several kernels of this graph, these features, type and seed; or NULL */
 	const gp_shared *shared;
+	const gp_plan *plan;		/* of this very problem, made before; or NULL */
 
 	/* For tests and for whoever knows better; zero means the default. */
 	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
@@ -101,7 +102,8 @@ struct gp_plan
 	gp_strategy strategy;		/* not auto */
 	bool		by_columns;		/* exact: only the receptive field's columns */
 	bool		exact_diagonal; /* variances start from the exact diagonal */
-	int64_t		nlandmarks;		/* nystrom: how many */
+	int64_t		nlandmarks;		/* nystrom: how many, */
+	int64_t		most_landmarks; /* and how many it would be with more memory */
 	int			products;		/* precision: of the space in which priors are compared, or 0 */
 	bool		try_powers;		/* a comparison's: leave-one-out chooses a power, too */
 	double		bytes;			/* high-water mark of the environment, inputs included */
@@ -145,6 +147,7 @@ typedef struct gp_loo
 	 * of these; all 0 for values */
 	double	   *nonconformity;
 	int32_t    *nonconformity_class;
+	bool		stratified;		/* as in gp_solution */
 } gp_loo;
 
 /*
@@ -282,6 +285,7 @@ typedef struct gp_solution
 	double		log_marginal_likelihood;
 	double	   *loo_mean;		/* m x columns: prediction at i when i is left out (centred) */
 	double	   *loo_variance;	/* m: of the observation, at scale s^2 */
+	bool		stratified;		/* labels were left out in folds with their share of each class */
 	/* m x columns: by earlier blocks alone, NaN where they are too few; NULL without blocks */
 	double	   *forward;
 	gp_matrix	weights;		/* dual: alpha, m x columns; primal: w, r x columns; double */

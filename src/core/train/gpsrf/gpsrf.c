@@ -569,6 +569,7 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, room);
 	gp_solution	solution = gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
+	solution.stratified = true;
 	/* the bound is that of values in units of their deviation */
 	solution.log_marginal_likelihood = l->bound - (l->classes ? 0.0
 											   : (double) p->nlabelled * log(unit));
