@@ -210,7 +210,7 @@ COMMENT ON COLUMN @extschema@.gp_models.link_pairs IS 'pairs that the link part 
 COMMENT ON COLUMN @extschema@.gp_models.link_auc IS 'area under the ROC curve for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_average_precision IS 'average precision for held-out links';
 COMMENT ON COLUMN @extschema@.gp_models.link_steps IS 'steps of the Laplacian scores';
-COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: all that were compared, each with nll, loo_score, seconds and landmarks';
+COMMENT ON COLUMN @extschema@.gp_models.alternatives IS 'where the kernel was chosen: all that were compared, each with nll, loo_score, seconds and landmarks, or why it was skipped';
 COMMENT ON COLUMN @extschema@.gp_models.live_bytes IS 'bytes of the live state, with which gp_predict_live answers; NULL without one';
 COMMENT ON COLUMN @extschema@.gp_models.link_fitted IS 'when the link part was last fitted';
 COMMENT ON COLUMN @extschema@.gp_models.link_keep IS 'best pairs of each node that are kept; NULL where none are';

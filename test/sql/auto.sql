@@ -179,6 +179,11 @@ CREATE TABLE beside AS SELECT src, dst FROM (
 SELECT gp_create_graph('rings', 'ring', 'beside', target => 'known');
 SELECT split_part(kernel::text, '(', 1) AS kernel, (alternatives->'profile'->>'loo_score')::float8 > loo_score AS higher_score, compared(alternatives) FROM gp_fit('rings');
 SELECT round(value::numeric, 2) AS nll FROM gp_evaluate('rings') WHERE metric = 'nll';
+-- A kernel that the data overflow is skipped, and says why.
+CREATE TABLE vast AS SELECT i AS id, i % 2 AS class, array[1e38 * (1 + i % 3)]::real[] AS f FROM generate_series(1, 60) AS i;
+CREATE TABLE near AS SELECT i AS src, (i + k - 1) % 60 + 1 AS dst FROM generate_series(1, 60) AS i, generate_series(1, 2) AS k;
+SELECT gp_create_graph('vast', 'vast', 'near', target => 'class', features => '{f}', scale => 'none');
+SELECT kernel, alternatives->'gcn' AS gcn FROM gp_fit('vast');
 
 -- What it does not serve.
 SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'gcn', strategy => 'precision')$$);

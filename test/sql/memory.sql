@@ -31,22 +31,32 @@ END $$;
 CREATE VIEW wide AS SELECT id, class FROM node UNION ALL SELECT i, NULL FROM generate_series(20001, 80000) AS i
 	UNION ALL SELECT fit_within('plain'), NULL;
 SELECT gp_create_graph('wide', 'wide', 'edge', target => 'class');
-SELECT failure($$SELECT gp_estimate('wide')$$) AS wide;
+SELECT failure($$SELECT gp_fit('wide', kernel => 'gcn', strategy => 'nystrom', landmarks => 20, replace => true)$$) AS wide;
 SELECT peak_bytes AS peak FROM gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20) \gset
 SELECT set_config('gnngp.memory_limit', (:peak * 1.02)::bigint / 1024 || 'kB', false) = '' AS limited;
 SELECT failure($$SELECT gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS alone;
 -- Whatever failed, the account is right again: the fit alone still has its room.
-SELECT failure($$SELECT gp_estimate('wide')$$) AS wide,
+SELECT failure($$SELECT gp_fit('wide', kernel => 'gcn', strategy => 'nystrom', landmarks => 20, replace => true)$$) AS wide,
 	failure($$SELECT gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20)$$) AS alone
 FROM generate_series(1, 5);
 BEGIN;
 SAVEPOINT before;
 \set VERBOSITY sqlstate
-SELECT gp_estimate('wide');
+SELECT gp_fit('wide', kernel => 'gcn', strategy => 'nystrom', landmarks => 20, replace => true);
 \set VERBOSITY default
 ROLLBACK TO before;
 SELECT peak_bytes = :peak AS same FROM gp_fit('plain', kernel => 'gcn', strategy => 'nystrom', landmarks => 20);
 COMMIT;
+-- An estimate answers where the tables cannot be read.
+SET gnngp.memory_limit = '1MB';
+SELECT strategy, bytes, flops, split_part(reason, ':', 1) FROM gp_estimate('wide');
+-- Fewer landmarks for want of memory are told.
+SET gnngp.memory_limit = '16MB';
+\set VERBOSITY terse
+SET client_min_messages = notice;
+SELECT landmarks FROM gp_fit('plain', kernel => 'gcn', strategy => 'nystrom');
+SET client_min_messages = warning;
+\set VERBOSITY default
 RESET gnngp.memory_limit;
 
 -- A fit that fits itself without end.

@@ -25,6 +25,7 @@ close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 typedef struct planned_fit
 {
 	gp_csr	   *s;				/* NULL: evaluated */
+	bool		lent_s;
 	gp_eval		ev;
 	gp_plan		plan;
 } planned_fit;
@@ -53,27 +54,30 @@ gp_fit_has_factor(gp_device *dev, const gp_problem *problem)
 static void
 plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 {
+	const gp_shared *shared = problem->shared;
+
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	p->s = NULL;
+	p->lent_s = shared && shared->s;
 	if (gp_precision_serves(dev->env, problem))
 	{
-		p->s = gp_precision_matrix(dev->env, problem->graph);
-		p->plan = gp_plan_precision(dev, problem, p->s);
+		p->s = p->lent_s ? shared->s : gp_precision_matrix(dev->env, problem->graph);
+		p->plan = problem->plan ? *problem->plan : gp_plan_precision(dev, problem, p->s);
 		return;
 	}
 	open_to_plan(dev, problem, &p->ev);
 	if (problem->jitter > 0.0)
 		p->ev.jitter = problem->jitter;
-	p->plan = gp_plan_of_evaluation(&p->ev, problem);
+	p->plan = problem->plan ? *problem->plan : gp_plan_of_evaluation(&p->ev, problem);
 }
 
 static void
 close_planned(gp_env *env, planned_fit *p)
 {
-	if (p->s)
-		gp_csr_free(env, p->s);
-	else
+	if (p->s == NULL)
 		gp_eval_close(&p->ev);
+	else if (!p->lent_s)
+		gp_csr_free(env, p->s);
 }
 
 gp_plan

@@ -66,12 +66,13 @@ own_hashes(const gp_eval *ev)
 {
 	const gp_prepared *kernel = ev->kernel;
 	/* No two rows of a root are alike. */
+	const uint64_t *hash = kernel->shared ? kernel->shared->hash : NULL;
 	uint64_t   *own = kernel->root_of ? gp_alloc_zero(ev->env, ev->n, sizeof(uint64_t))
-		: kernel->shared ? gp_alloc_array(ev->env, ev->n, sizeof(uint64_t))
+		: hash ? gp_alloc_array(ev->env, ev->n, sizeof(uint64_t))
 		: gp_hash_features(ev->env, kernel->x);
 
-	if (kernel->shared)
-		memcpy(own, kernel->shared->hash, ev->n * sizeof(uint64_t));
+	if (hash)
+		memcpy(own, hash, ev->n * sizeof(uint64_t));
 	for (int64_t i = 0; i < ev->n && (kernel->lists || kernel->root_of); i++)
 	{
 		if (kernel->lists)

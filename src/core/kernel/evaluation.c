@@ -116,7 +116,7 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	if (set.shared && set.shared->norm == program->norm)
 		kernel->a = set.shared->a;
 	kernel->lent_a = kernel->a != NULL;
-	if (set.shared && kernel->own_x == NULL)
+	if (set.shared && (kernel->own_x == NULL || (features == NULL && kernel->x_is_identity)))
 		kernel->shared = set.shared;
 	if (kernel->a == NULL)
 		kernel->a = gp_graph_normalise(ev->env, graph, program->norm, ev->type);

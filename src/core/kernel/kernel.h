@@ -137,15 +137,17 @@ extern void gp_eval_open(gp_eval *ev, gp_device *dev, const gp_program *program,
 						 const gp_graph *graph, const gp_features *features, uint64_t seed,
 						 gp_type type);
 
-/* What evaluations of a graph and its features have in common, whatever the kernel. */
+/* What fits of a graph and its features have in common, whatever the kernel. */
 typedef struct gp_shared
 {
 	gp_csr	   *a;
 	gp_norm		norm;			/* a's */
-	uint64_t   *hash;			/* of each node's features */
+	uint64_t   *hash;			/* of each node's features; NULL: there are none */
 	int32_t    *shuffled;		/* all nodes, as gp_eval_shuffled has them */
+	gp_csr	   *s;				/* as gp_precision_matrix makes it, by whoever wants it; or NULL */
 } gp_shared;
 
+/* All but S; features may be NULL. */
 extern gp_shared gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features,
 								gp_norm norm, gp_type type, uint64_t seed);
 extern void gp_shared_close(gp_env *env, gp_shared *shared);

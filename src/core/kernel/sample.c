@@ -83,10 +83,13 @@ gp_shared_open(gp_env *env, const gp_graph *graph, const gp_features *features, 
 			   gp_type type, uint64_t seed)
 {
 	gp_shared	s = {.norm = norm, .a = gp_graph_normalise(env, graph, norm, type)};
-	uint64_t   *around = gp_alloc_array(env, graph->nodes, sizeof(uint64_t));
+	uint64_t   *around = gp_alloc_zero(env, graph->nodes, sizeof(uint64_t));
 
-	s.hash = gp_hash_features(env, features);
-	memcpy(around, s.hash, graph->nodes * sizeof(uint64_t));
+	if (features)
+	{
+		s.hash = gp_hash_features(env, features);
+		memcpy(around, s.hash, graph->nodes * sizeof(uint64_t));
+	}
 	hash_surroundings(env, s.a, around);
 	s.shuffled = gp_shuffle(env, graph->nodes, seed, around);
 	gp_free(env, around);
@@ -97,6 +100,7 @@ void
 gp_shared_close(gp_env *env, gp_shared *shared)
 {
 	gp_csr_free(env, shared->a);
+	gp_csr_free(env, shared->s);
 	gp_free_all(env, shared->hash, shared->shuffled);
 }
 

@@ -354,7 +354,8 @@ destroy_kept(void)
 	gnngp_env_destroy(env);
 }
 
-/* Takes what the environment holds out of the account; its context does so at its end. */
+/* Takes what the environment holds out of the account, and leaves its peak to a parent; its context
+ * does so at its end. */
 static void
 leave_account(void *arg)
 {
@@ -365,6 +366,8 @@ leave_account(void *arg)
 
 	if (server->env.account == NULL)
 		return;
+	if (server->parent != NULL)
+		server->parent->peak = Max(server->parent->peak, server->env.peak);
 	*server->env.account -= server->env.used - server->inherited;
 	server->env.account = NULL;
 	dlist_delete(&server->living);
@@ -459,11 +462,7 @@ gnngp_env_resume(const gnngp_kept_key key)
 void
 gnngp_env_destroy(gp_env *env)
 {
-	server_env *server = (server_env *) env;
-
-	if (server->parent != NULL)
-		server->parent->peak = Max(server->parent->peak, env->peak);
-	MemoryContextDelete(server->context);
+	MemoryContextDelete(((server_env *) env)->context);
 }
 
 void

@@ -10,21 +10,23 @@
 
 #include "auto_kernel.h"
 
+#include "core/precision/precision.h"
 #include "methods.h"
 #include "utils/json.h"
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */
 #define LITTLE_EFFORT 1e10		/* of one fit: all of them take seconds */
+#define LAPLACIAN "laplacian"
 #define LINEAR "linear"			/* what anybody would try first, and the rest is held against */
 #define FEWEST_LABELS 30		/* by which candidates are told apart to the user */
 
-static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", "laplacian", LINEAR, NULL};
-static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", "laplacian", LINEAR, NULL};
-static const char *const of_edges[] = {"laplacian", "gcn", "profile", NULL};	/* there are no features */
-static const char *const of_sparse_inverse[] = {"laplacian", NULL};
+static const char *const of_classes[] = {"appnp", "gcn", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, LINEAR, NULL};
+static const char *const of_values[] = {"gin", "sage2", "profile", "hops", "mlp", "field", LAPLACIAN, LINEAR, NULL};
+static const char *const of_edges[] = {LAPLACIAN, "gcn", "profile", NULL};	/* there are no features */
+static const char *const of_sparse_inverse[] = {LAPLACIAN, NULL};
 
 /* Of these, those that reach every node from each: they have no live state. */
-static const char *const without_live[] = {"appnp", "field", "laplacian"};
+static const char *const without_live[] = {"appnp", "field", LAPLACIAN};
 
 /*
  * True when no feature is anything but zero, as of constant columns: no kernel of features can be
@@ -96,12 +98,6 @@ canonical(gp_env *env, const char *text, const gp_posterior *posterior)
 	return gp_kernel_print(env, kernel);
 }
 
-static gp_posterior *
-fit_compared(gp_device *device, const gp_problem *problem, const void *unused)
-{
-	return gp_fit_compared(device, problem);
-}
-
 static void
 copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 			 const gp_posterior *posterior, gnngp_candidate *c)
@@ -109,7 +105,7 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 	double	   *loss = gp_loo_losses(env, problem, posterior, &c->n);
 	Size		size = sizeof(double) * c->n;
 
-	c->fits = true;
+	c->problem = NULL;
 	c->landmarks = posterior->nlandmarks;
 	/* Conjugate gradients try no powers. */
 	c->power = posterior->nlandmarks > 0 ? posterior->power : 0.0;
@@ -122,32 +118,112 @@ copy_figures(gp_env *env, const gp_problem *problem, MemoryContext context,
 	gp_free(env, loss);
 }
 
-void
-gnngp_compare(gnngp_computation *compute, const gnngp_data *data,
-			  const gnngp_fit_settings *settings, MemoryContext context, gnngp_candidate *c)
+/* A comparison of one candidate. */
+typedef struct comparison
 {
+	const gnngp_data *data;
+	const gnngp_fit_settings *settings;
+	MemoryContext context;
+	gnngp_candidate *c;
+} comparison;
+
+/*
+ * The problem by which a kernel is compared.  Without features conjugate gradients compare as
+ * exactly as they fit, and little is left to do then: its fit in full is both.
+ */
+static gp_problem
+compared_problem(gnngp_computation *compute, const gnngp_data *data,
+				 const gnngp_fit_settings *settings, const gnngp_candidate *c)
+{
+	gp_problem	problem;
+
+	gnngp_problem_init(&problem, data, gnngp_compile_kernel(compute->env, c->kernel), settings);
+	problem.plan = c->plan;
+	if (data->features == NULL && gp_precision_serves(compute->env, &problem))
+		return problem;
+	problem.nlandmarks = c->landmarks;
+	return gp_comparison_problem(compute->device, &problem);
+}
+
+static void
+compare_one(gnngp_computation *compute, void *arg)
+{
+	const comparison *of = arg;
+	gnngp_candidate *c = of->c;
 	gp_env	   *env = compute->env;
-	gnngp_notices *former = gnngp_env_collect_notices(env);
-	bool		is_kernel = gnngp_method_is_gp(settings->method);
+	bool		is_kernel = gnngp_method_is_gp(of->settings->method);
 	gp_problem	problem;
 	gp_posterior *posterior;
+
+	if (is_kernel)
+	{
+		problem = compared_problem(compute, of->data, of->settings, c);
+		posterior = gnngp_fit_on_device(compute, &problem, NULL, NULL);
+		c->full = problem.loo_only ? NULL : posterior;
+		c->device = compute->used;
+	}
+	else
+	{
+		gnngp_problem_init(&problem, of->data, NULL, of->settings);
+		posterior = gnngp_method_fit(compute, &problem, of->settings->method);
+	}
+	if (posterior)
+		copy_figures(env, &problem, of->context, posterior, c);
+	else
+		c->problem = "the comparison does not fit in gnngp.memory_limit";
+	c->kernel = MemoryContextStrdup(of->context, is_kernel ?
+									canonical(env, c->kernel, posterior) : of->settings->method);
+}
+
+/* Frees what a comparison has left. */
+static void
+forget_comparison(gnngp_candidate *c)
+{
+	if (c->alone)
+		gnngp_env_destroy(c->alone);
+	c->alone = NULL;
+	c->full = NULL;
+}
+
+/* True where an error is one of the kernel on these data, or of too little memory for it. */
+static bool
+is_of_candidate(int sqlstate)
+{
+	return sqlstate == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED || sqlstate == ERRCODE_OUT_OF_MEMORY ||
+		sqlstate == ERRCODE_DATA_EXCEPTION || sqlstate == ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE;
+}
+
+void
+gnngp_compare(gp_env *env, bool by_plan, const gnngp_data *data,
+			  const gnngp_fit_settings *settings, MemoryContext context, gnngp_candidate *c)
+{
+	comparison	of = {data, settings, context, c};
+	gp_env	   *alone = gnngp_env_create_child(env);
+	MemoryContext current = CurrentMemoryContext;
 	instr_time	start,
 				elapsed;
 
+	(void) gnngp_env_collect_notices(alone);
 	INSTR_TIME_SET_CURRENT(start);
-	gnngp_problem_init(&problem, data, is_kernel ? gnngp_compile_kernel(env, c->kernel) : NULL,
-					   settings);
-	problem.nlandmarks = c->landmarks;
-	c->fits = false;
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
-	posterior = is_kernel ? gnngp_fit_on_device(compute, &problem, fit_compared, NULL)
-		: gnngp_method_fit(compute, &problem, settings->method);
-	if (posterior)
-		copy_figures(env, &problem, context, posterior, c);
-	c->kernel = MemoryContextStrdup(context, is_kernel ? canonical(env, c->kernel, posterior) :
-									settings->method);
-	gp_posterior_free(env, posterior);
-	gnngp_env_join_notices(env, former, NULL);
+	/* There is nothing to undo in the database: see run_guarded. */
+	PG_TRY();
+	{
+		gnngp_compute(alone, 0, by_plan, compare_one, &of);
+	}
+	PG_CATCH();
+	{
+		if (!is_of_candidate(geterrcode()))
+			PG_RE_THROW();
+		MemoryContextSwitchTo(context);
+		c->problem = CopyErrorData()->message;
+		MemoryContextSwitchTo(current);
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	c->alone = alone;
+	if (c->full == NULL)
+		forget_comparison(c);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
 	c->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
@@ -161,7 +237,7 @@ mean_loss(const gnngp_candidate *c)
 
 	for (int64 k = 0; c->loss && k < c->n; k++)
 		sum += c->loss[k] / c->n;
-	return c->fits ? sum : INFINITY;
+	return c->problem ? INFINITY : sum;
 }
 
 /* True when labels tell that one candidate is better than another. */
@@ -171,8 +247,8 @@ is_surely_better(const gnngp_candidate *one, const gnngp_candidate *other)
 	double	   *gain;
 	double		sureness;
 
-	if (one->loss == NULL || !other->fits)
-		return !other->fits;
+	if (one->loss == NULL || other->problem)
+		return other->problem != NULL;
 	gain = palloc_extended(sizeof(double) * one->n, MCXT_ALLOC_HUGE);
 	for (int64 k = 0; k < one->n; k++)
 		gain[k] = other->loss[k] - one->loss[k];
@@ -199,7 +275,7 @@ gnngp_best_candidate(const gnngp_candidate *candidates, int n)
 	int			least = least_loss(candidates, n);
 	int			best = 0;
 
-	if (!candidates[least].fits)
+	if (candidates[least].problem)
 		return -1;
 	while (best < least && is_surely_better(&candidates[least], &candidates[best]))
 		best++;
@@ -222,7 +298,7 @@ notice_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp
 		gp_notice(env, psprintf("kernel => '%s' fits that one.", least->kernel),
 				  "kernel \"%s\" was chosen, though \"%s\" loses less on labels left out: "
 				  "the difference is within its standard error", chosen->kernel, least->kernel);
-	if (strcmp(last->kernel, LINEAR) != 0 || !last->fits)
+	if (strcmp(last->kernel, LINEAR) != 0 || last->problem)
 		return;
 	if (chosen == last)
 		gp_notice(env, "Other columns, or other edges, may say more of the labels.",
@@ -234,7 +310,7 @@ notice_choice(gp_env *env, const gnngp_candidate *candidates, int n, const gnngp
 				  "as well as kernel \"%s\"", chosen->kernel);
 }
 
-/* The figures of all that were compared, as JSON; null for what did not fit. */
+/* The figures of all that were compared, as JSON, or why one was skipped. */
 static char *
 describe(const gnngp_candidate *candidates, int n)
 {
@@ -247,9 +323,11 @@ describe(const gnngp_candidate *candidates, int n)
 
 		appendStringInfoString(&text, i == 0 ? "{" : ", ");
 		escape_json(&text, c->kernel);
-		if (!c->fits)
+		if (c->problem)
 		{
-			appendStringInfoString(&text, ": null");
+			appendStringInfoString(&text, ": {\"skipped\": ");
+			escape_json(&text, c->problem);
+			appendStringInfoChar(&text, '}');
 			continue;
 		}
 		appendStringInfo(&text, ": {\"seconds\": %.3f", c->seconds);
@@ -272,51 +350,56 @@ are_landmarks_enough(gnngp_computation *compute, const gnngp_data *data,
 {
 	gnngp_candidate half = {.kernel = c->kernel,.landmarks = (c->landmarks + 1) / 2};
 
-	gnngp_compare(compute, data, settings, CurrentMemoryContext, &half);
-	return half.fits && !is_surely_better(c, &half);
+	gnngp_compare(compute->env, compute->by_plan, data, settings, CurrentMemoryContext, &half);
+	return half.problem == NULL && !is_surely_better(c, &half);
 }
 
-/* How much a fit is to compute. */
-static double
-effort_of(gnngp_computation *compute, gp_problem problem)
+/* The plan of a fit, whatever it needs. */
+static gp_plan
+plan_of(gnngp_computation *compute, gp_problem problem)
 {
 	gp_env	   *env = compute->env;
 	size_t		limit = env->limit;
 	gp_plan		plan;
 
 	/* What planning itself takes is not held against the limit, as in an estimate. */
-	problem.estimate_limit = gp_limit(env);
+	if (problem.estimate_limit == 0)
+		problem.estimate_limit = gp_limit(env);
 	env->limit = 0;
 	plan = gp_plan_make(compute->device, &problem);
 	env->limit = limit;
-	return plan.effort;
+	return plan;
 }
 
 double *
 gnngp_expected_efforts(gnngp_computation *compute, const gnngp_data *data,
-					   const gnngp_fit_settings *settings, const gnngp_candidate *candidates, int n)
+					   const gnngp_fit_settings *settings, size_t limit,
+					   gnngp_candidate *candidates, int n)
 {
 	gnngp_notices *former = gnngp_env_collect_notices(compute->env);
 	double	   *effort = palloc0(sizeof(double) * (n + 1));
+	gp_plan    *plan = palloc(sizeof(gp_plan) * n);
 	double		compared = 0.0;
+	gp_problem	problem;
 
-	for (int i = n; i >= 0 && (i == n || effort[n] > LITTLE_EFFORT); i--)
+	for (int i = 0; i < n; i++)
 	{
-		const gnngp_candidate *c = &candidates[i % n];
-		gp_problem	problem;
-
-		gnngp_problem_init(&problem, data, gnngp_compile_kernel(compute->env, c->kernel), settings);
-		problem.strategy = GP_STRATEGY_AUTO;
-		problem = i < n ? gp_comparison_problem(compute->device, &problem) : problem;
-		/* To plan random walks is to make them, which is most of such a fit. */
-		if (problem.program->input.kind != GP_INPUT_LAPLACIAN ||
-			gp_precision_serves(compute->env, &problem))
-			effort[i] = effort_of(compute, problem);
-		compared += i < n ? effort[i] : 0.0;
+		problem = compared_problem(compute, data, settings, &candidates[i]);
+		problem.estimate_limit = limit;
+		plan[i] = plan_of(compute, problem);
+		effort[n - 1 - i] = plan[i].effort;
+		compared += plan[i].effort;
+		candidates[i].plan = &plan[i];
 	}
+	gnngp_problem_init(&problem, data, gnngp_compile_kernel(compute->env, candidates[0].kernel),
+					   settings);
+	problem.strategy = GP_STRATEGY_AUTO;
+	problem.estimate_limit = limit;
+	/* To plan random walks is to make them, which is most of such a fit. */
+	if (problem.program->input.kind != GP_INPUT_LAPLACIAN)
+		effort[n] = plan_of(compute, problem).effort;
 	/* What would take longer is mostly fitted as it was compared (fit_in_full). */
-	if (compared > 0.0)
-		effort[n] = Min(effort[n], compared / 2);
+	effort[n] = Min(effort[n], compared / 2);
 	gnngp_env_join_notices(compute->env, former, NULL);
 	return effort;
 }
@@ -339,7 +422,7 @@ compare_powers(gnngp_computation *compute, gp_problem *problem)
 double
 gnngp_powers_effort(gnngp_computation *compute, gp_problem problem)
 {
-	return compare_powers(compute, &problem) ? effort_of(compute, problem) : 0.0;
+	return compare_powers(compute, &problem) ? plan_of(compute, problem).effort : 0.0;
 }
 
 /* The power that a fit takes where none is given: the one that the kernel was compared by. */
@@ -375,10 +458,13 @@ fit_in_full(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_
 	gp_problem	as_compared;
 	bool		open;
 
+	if (c->full)
+	{
+		compute->used = c->device;
+		gnngp_env_join_notices(env, former, gnngp_env_collect_notices(c->alone));
+		return c->full;
+	}
 	gnngp_problem_init(&problem, data, &program, settings);
-	/* Without features conjugate gradients compare as exactly as they fit. */
-	if (c->fits && data->features == NULL && gp_precision_serves(env, &problem))
-		problem.nugget = c->nugget;
 	open = problem.strategy == GP_STRATEGY_AUTO && problem.nlandmarks == 0 && c->landmarks > 0;
 	if (gp_power_is_open(&problem))
 	{
@@ -391,7 +477,8 @@ fit_in_full(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_
 	as_compared.strategy = GP_STRATEGY_NYSTROM;
 	as_compared.nlandmarks = c->landmarks;
 	if (!open ||
-		effort_of(compute, problem) <= fmax(GP_CHEAP_EFFORT, effort_of(compute, as_compared)) ||
+		plan_of(compute, problem).effort <=
+		fmax(GP_CHEAP_EFFORT, plan_of(compute, as_compared).effort) ||
 		!are_landmarks_enough(compute, data, settings, c))
 	{
 		gnngp_candidate full = {.kernel = c->kernel};
@@ -412,53 +499,81 @@ fit_in_full(gnngp_computation *compute, const gnngp_data *data, const gnngp_fit_
 	return posterior;
 }
 
-gp_shared
-gnngp_shared_open(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings)
+/* True where a kernel's text is of the Laplacian prior, the only one that asks for S. */
+static bool
+is_laplacian(const char *kernel)
 {
-	return gp_shared_open(env, data->graph, data->features, GP_NORM_SYM, data->type,
-						  (uint64_t) settings->seed);
+	return pg_strncasecmp(kernel, LAPLACIAN, strlen(LAPLACIAN)) == 0;
+}
+
+void
+gnngp_share(gp_env *env, gnngp_data *data, const gnngp_fit_settings *settings,
+			const gnngp_candidate *candidates, int n)
+{
+	gp_shared  *shared = palloc(sizeof(gp_shared));
+	bool		any = false;
+
+	if (n < 2)
+		return;
+	*shared = gp_shared_open(env, data->graph, data->features, GP_NORM_SYM, data->type,
+							 (uint64_t) settings->seed);
+	/* Without features only the one that is compared last asks for S. */
+	for (int i = 0; i < n; i++)
+		any |= data->features && is_laplacian(candidates[i].kernel);
+	if (any)
+		shared->s = gp_precision_matrix(env, data->graph);
+	data->shared = shared;
+}
+
+/* Compares all candidates, says what there is to say of them, and returns the one to fit. */
+static gnngp_candidate *
+choose_kernel(gnngp_computation *compute, gnngp_data *data, const gnngp_fit_settings *settings,
+			  char **alternatives)
+{
+	gp_env	   *env = compute->env;
+	StringInfoData left_out;
+	int			n;
+
+	initStringInfo(&left_out);
+	gnngp_candidate *candidates = gnngp_candidates(env, data, settings, &n, &left_out);
+	gnngp_share(env, data, settings, candidates, n);
+	gnngp_progress_expect(compute->device, n + 1,
+						  gnngp_expected_efforts(compute, data, settings, gp_limit(env), candidates,
+												 n));
+	/* What may be kept comes last. */
+	for (int i = n - 1; i >= 0; i--)
+	{
+		gnngp_compare(env, compute->by_plan, data, settings, CurrentMemoryContext,
+					  &candidates[i]);
+		gnngp_progress_reach(n - i);
+	}
+	gnngp_candidate *chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
+	for (int i = 0; i < n; i++)
+		if (&candidates[i] != chosen)
+			forget_comparison(&candidates[i]);
+	*alternatives = describe(candidates, n);
+	notice_choice(env, candidates, n, chosen);
+	if (left_out.len > 0)
+		gp_notice(env, "gp_tune(graph) compares them, too; a fit without live => true can have one.",
+				  "kernels that cannot answer live were left out: %s", left_out.data);
+	return chosen;
 }
 
 gnngp_choice
 gnngp_fit_kernel(gnngp_computation *compute, const gnngp_data *read,
 				 const gnngp_fit_settings *settings)
 {
-	gnngp_data	own = *read;
-	const gnngp_data *data = &own;
-	gp_shared	shared = {0};
+	gnngp_data	data = *read;
 	gnngp_choice choice = {0};
 	gnngp_candidate named = {.kernel = settings->kernel};
 	gnngp_candidate *chosen = &named;
-	gnngp_candidate *candidates;
-	StringInfoData left_out;
-	int			n;
 
 	if (gnngp_kernel_is_auto(settings->kernel))
-	{
-		initStringInfo(&left_out);
-		candidates = gnngp_candidates(compute->env, data, settings, &n, &left_out);
-		if (data->features && n > 1)
-		{
-			shared = gnngp_shared_open(compute->env, data, settings);
-			own.shared = &shared;
-		}
-		gnngp_progress_expect(compute->device, n + 1,
-							  gnngp_expected_efforts(compute, data, settings, candidates, n));
-		for (int i = 0; i < n; i++)
-		{
-			gnngp_compare(compute, data, settings, CurrentMemoryContext, &candidates[i]);
-			gnngp_progress_reach(i + 1);
-		}
-		chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
-		choice.alternatives = describe(candidates, n);
-		notice_choice(compute->env, candidates, n, chosen);
-		if (left_out.len > 0)
-			gp_notice(compute->env, "gp_tune(graph) compares them, too; a fit without live => true can have one.",
-					  "kernels that cannot answer live were left out: %s", left_out.data);
-	}
-	choice.posterior = fit_in_full(compute, data, settings, chosen);
+		chosen = choose_kernel(compute, &data, settings, &choice.alternatives);
+	choice.posterior = fit_in_full(compute, &data, settings, chosen);
 	choice.device = compute->used;
 	choice.kernel = canonical(compute->env, chosen->kernel, choice.posterior);
-	gp_shared_close(compute->env, &shared);
+	if (data.shared)
+		gp_shared_close(compute->env, unconstify(gp_shared *, data.shared));
 	return choice;
 }

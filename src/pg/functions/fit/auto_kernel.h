@@ -11,7 +11,12 @@
 typedef struct gnngp_candidate
 {
 	const char *kernel;			/* canonical text; on the way here, any */
-	bool		fits;			/* into memory: the rest is known */
+	const gp_plan *plan;		/* of the comparison, where it was planned before; or NULL */
+	gp_env	   *alone;			/* where it was compared, if that was its fit in full, which is there;
+								 * else NULL */
+	gp_posterior *full;
+	const char *device;			/* that it ran on */
+	const char *problem;		/* why it is skipped; NULL: it fits, and the rest is known */
 	int64		landmarks;		/* 0: by conjugate gradients */
 	double		power;			/* of the kernel; 0: not compared */
 	double		seconds;
@@ -34,11 +39,12 @@ typedef struct gnngp_choice
 
 /*
  * How much a fit is to compute, in operations as a plan weighs them: each comparison of candidates,
- * and the fit in full (of the first of them) behind these.
+ * the last first, whose plans they get, and the fit in full (of the first) behind these; within
+ * limit bytes.
  */
 extern double *gnngp_expected_efforts(gnngp_computation *compute, const gnngp_data *data,
-									  const gnngp_fit_settings *settings,
-									  const gnngp_candidate *candidates, int n);
+									  const gnngp_fit_settings *settings, size_t limit,
+									  gnngp_candidate *candidates, int n);
 
 /* The same of the comparison of powers, by a fit whose kernel leaves them open; 0: none. */
 extern double gnngp_powers_effort(gnngp_computation *compute, gp_problem problem);
@@ -51,15 +57,16 @@ extern gnngp_candidate *gnngp_candidates(gp_env *env, const gnngp_data *data,
 										 const gnngp_fit_settings *settings, int *n,
 										 StringInfo left_out);
 
-/* What fits of several kernels to the same features have in common. */
-extern gp_shared gnngp_shared_open(gp_env *env, const gnngp_data *data,
-								   const gnngp_fit_settings *settings);
+/* Makes what fits of several candidates to the same data have in common, for data to lend. */
+extern void gnngp_share(gp_env *env, gnngp_data *data, const gnngp_fit_settings *settings,
+						const gnngp_candidate *candidates, int n);
 
 /*
  * Fills in what is known of a candidate's kernel, by as many landmarks as the others get, or of the
- * settings' method; what is made goes into context.
+ * settings' method, in an environment below env; what is made goes into context.  What the kernel
+ * cannot do is its problem alone.  Its fit in full is kept where that is hardly more work.
  */
-extern void gnngp_compare(gnngp_computation *compute, const gnngp_data *data,
+extern void gnngp_compare(gp_env *env, bool by_plan, const gnngp_data *data,
 						  const gnngp_fit_settings *settings,
 						  MemoryContext context, gnngp_candidate *candidate);
 

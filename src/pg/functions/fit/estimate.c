@@ -24,9 +24,7 @@ goes_to_gpu(const gp_plan *plan, int threads)
 }
 
 /*
- * Plans; unlike a fit, also what does not fit in the limit, which is not held
- * against the little that planning itself takes either.  Tells whether a fit
- * would go to the GPU.
+ * Plans what may not fit in the problem's limit either.  Tells whether a fit would go to the GPU.
  */
 static gp_plan
 make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *method,
@@ -35,8 +33,6 @@ make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *
 	gp_device  *device;
 	gp_plan		plan;
 
-	problem->estimate_limit = gp_limit(env);
-	env->limit = 0;
 	device = gnngp_device_open(env, 0);
 	plan = data->rows ? gnngp_facts_plan(device, data, problem) :
 		gnngp_method_is_gp(method) ? gp_plan_make(device, problem) :
@@ -48,12 +44,12 @@ make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *
 
 /*
  * The seconds that a fit will take on the CPU: it compares candidates first, n of them (0: the
- * kernel is given), or powers of its kernel.
+ * kernel is given), or powers of its kernel.  What the comparison takes is added to the plan.
  */
 static double
 expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
-				 const gp_problem *problem, const gnngp_candidate *candidates, int n,
-				 const gp_plan *plan)
+				 const gp_problem *problem, gnngp_candidate *candidates, int n, size_t limit,
+				 gp_plan *plan)
 {
 	gp_device  *device = gnngp_device_open(env, 0);
 	gnngp_computation compute = {.env = env,.device = device};
@@ -61,9 +57,17 @@ expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 	double	   *each = NULL;
 
 	if (n > 0)
-		each = gnngp_expected_efforts(&compute, data, settings, candidates, n);
+		each = gnngp_expected_efforts(&compute, data, settings, limit, candidates, n);
 	for (int i = 0; each && i <= n; i++)
 		effort += each[i];
+	for (int i = 0; i < n; i++)
+	{
+		/* A candidate that does not fit is skipped. */
+		if (candidates[i].plan->bytes > (double) limit)
+			continue;
+		plan->bytes = Max(plan->bytes, candidates[i].plan->bytes);
+		plan->flops += candidates[i].plan->flops;
+	}
 	if (n == 0 && data->rows == NULL && problem->program)
 		effort += gnngp_powers_effort(&compute, *problem);
 	effort /= GNNGP_CPU_PACE * device->threads;
@@ -145,6 +149,24 @@ estimate_distributed(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def
 	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, gp_limit(env), false, 0.0);
 }
 
+/* What an estimate reads. */
+typedef struct reading
+{
+	gp_env	   *env;
+	const gnngp_graph_def *graph;
+	const char *task;
+	gnngp_data *data;
+} reading;
+
+static void
+read_tables(void *arg)
+{
+	reading    *r = arg;
+
+	r->data = r->graph->task.form ? gnngp_read_task(r->env, r->graph, r->task) :
+		gnngp_read(r->env, r->graph, r->task, true);
+}
+
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep, task) */
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
@@ -160,6 +182,8 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	bool		on_gpu;
 	double		seconds;
 	TimestampTz began;
+	ErrorData  *error;
+	reading		read;
 	gnngp_candidate *candidates = NULL;
 	StringInfoData left_out;
 	int			n = 0;
@@ -181,9 +205,18 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 		return estimate_distributed(fcinfo, env, graph, &settings);
 	if (graph->task.form)
 		gnngp_facts_settings(&settings);
+	limit = gp_limit(env);
 	began = GetCurrentTimestamp();
-	data = graph->task.form ? gnngp_read_task(env, graph, settings.task) :
-		gnngp_read(env, graph, settings.task, true);
+	read = (reading) {.env = env,.graph = graph,.task = settings.task};
+	error = gnngp_attempt(read_tables, &read);
+	if (error && error->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
+		return gnngp_row(fcinfo, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
+						 gnngp_cell_text(psprintf("the tables cannot be read: %s",
+												  error->message)));
+	if (error)
+		ReThrowError(error);
+	data = read.data;
+	env->limit = 0;
 	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
 	gnngp_problem_init(&problem, data, NULL, &settings);
 	if (graph->task.form)
@@ -192,19 +225,24 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	{
 		initStringInfo(&left_out);
 		if (gnngp_kernel_is_auto(settings.kernel))
+		{
 			candidates = gnngp_candidates(env, data, &settings, &n, &left_out);
+			gnngp_share(env, data, &settings, candidates, n);
+			problem.shared = data->shared;
+		}
 		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel : settings.kernel);
 	}
-	limit = gp_limit(env);
+	problem.estimate_limit = limit;
 	plan = make_plan(env, data, &problem, settings.method, &on_gpu);
 	if (n > 1)
 	{
 		size_t		end = strlen(plan.reason);
 
 		snprintf(plan.reason + end, sizeof(plan.reason) - end,
-				 "; by kernel %s, the first of %d that are compared before", candidates[0].kernel, n);
+				 "; by kernel %s, with the comparison of it and %d others before", candidates[0].kernel,
+				 n - 1);
 	}
-	seconds += expected_seconds(env, data, &settings, &problem, candidates, n, &plan);
+	seconds += expected_seconds(env, data, &settings, &problem, candidates, n, limit, &plan);
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
 						seconds);

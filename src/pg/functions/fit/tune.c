@@ -15,8 +15,6 @@ typedef struct tuner
 	bool		by_likelihood;
 	char	   *name;			/* for progress */
 	MemoryContext context;		/* of the candidates */
-	gnngp_candidate *candidate;	/* the one in hand */
-	gp_env	   *alone;			/* its environment */
 	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
 
@@ -35,53 +33,20 @@ named_candidates(FunctionCallInfo fcinfo, int *n)
 	return candidates;
 }
 
-/* Compares the kernel in hand, which may be a method. */
+/* Compares one kernel, which may be a method. */
 static void
-compare_one(gnngp_computation *compute, void *arg)
+try_kernel(const tuner *t, gnngp_candidate *candidate)
 {
-	const tuner *t = arg;
 	gnngp_fit_settings settings = t->settings;
 
-	settings.kernel = pstrdup(t->candidate->kernel);
+	settings.kernel = pstrdup(candidate->kernel);
 	gnngp_method_check(&settings);
-	gnngp_compare(compute, t->data, &settings, t->context, t->candidate);
-}
-
-/* The same in an environment of its own. */
-static void
-compare_alone(void *arg)
-{
-	tuner	   *t = arg;
-
-	gnngp_compute(t->alone, 0, true, compare_one, t);
-}
-
-/*
- * Compares one kernel in an environment of its own; memory that does not suffice skips the kernel
- * alone.
- */
-static void
-try_kernel(tuner *t, gnngp_candidate *candidate)
-{
-	ErrorData  *error;
-
-	t->candidate = candidate;
-	t->alone = gnngp_env_create(CurrentMemoryContext);
-	error = gnngp_attempt(compare_alone, t);
-	gnngp_env_destroy(t->alone);
-	if (error)
-	{
-		if (error->sqlerrcode != ERRCODE_CONFIGURATION_LIMIT_EXCEEDED &&
-			error->sqlerrcode != ERRCODE_OUT_OF_MEMORY)
-			ReThrowError(error);
-		candidate->fits = false;
-		candidate->seconds = NAN;
-		ereport(NOTICE,
-				(errmsg("kernel \"%s\" is skipped: %s", candidate->kernel, error->message),
-				 error->hint ? errhint("%s", error->hint) : 0));
-		FreeErrorData(error);
-		gnngp_progress_begin(t->name);
-	}
+	gnngp_compare(t->env, true, t->data, &settings, t->context, candidate);
+	if (candidate->problem == NULL)
+		return;
+	candidate->seconds = NAN;
+	ereport(NOTICE,
+			(errmsg("kernel \"%s\" is skipped: %s", candidate->kernel, candidate->problem)));
 }
 
 /* What a candidate is ordered by, the larger the better. */
@@ -123,7 +88,6 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	gnngp_candidate *candidates = NULL;
 	gnngp_candidate **ordered;
-	gp_shared	shared;
 	int			n = 0;
 
 	t.by_likelihood = gnngp_require_word("criterion", gnngp_text_argument(fcinfo, 2, "criterion"),
@@ -142,11 +106,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
 	if (candidates == NULL)
 		candidates = gnngp_candidates(t.env, t.data, &t.settings, &n, NULL);
-	if (t.data->features && n > 1)
-	{
-		shared = gnngp_shared_open(t.env, t.data, &t.settings);
-		t.data->shared = &shared;
-	}
+	gnngp_share(t.env, t.data, &t.settings, candidates, n);
 	for (int i = 0; i < n; i++)
 		try_kernel(&t, &candidates[i]);
 	if (!t.by_likelihood && gnngp_best_candidate(candidates, n) >= 0)
