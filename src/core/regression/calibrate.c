@@ -323,8 +323,8 @@ labels_looked_at(int32_t columns)
 }
 
 /*
- * n / (n - 1) of the n labels of each class; 1 where blocks or folds are left out, which have labels
- * of all classes.
+ * n / (n - 1) of the n labels of each class; 1 where blocks or folds are left out, which have
+ * labels of all classes.
  */
 static double *
 class_balance(gp_env *env, const gp_problem *problem, const gp_targets *targets, bool stratified)

@@ -12,9 +12,8 @@ typedef struct gnngp_candidate
 {
 	const char *kernel;			/* canonical text; on the way here, any */
 	const gp_plan *plan;		/* of the comparison, where it was planned before; or NULL */
-	gp_env	   *alone;			/* where it was compared, if that was its fit in full, which is there;
-								 * else NULL */
-	gp_posterior *full;
+	gp_env	   *alone;			/* where it was compared, if that was its fit in full, */
+	gp_posterior *full;			/* which is there; else NULL */
 	const char *device;			/* that it ran on */
 	const char *problem;		/* why it is skipped; NULL: it fits, and the rest is known */
 	int64		landmarks;		/* 0: by conjugate gradients */

@@ -167,6 +167,61 @@ read_tables(void *arg)
 		gnngp_read(r->env, r->graph, r->task, true);
 }
 
+static Datum
+estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
+			   const gnngp_fit_settings *settings)
+{
+	size_t		limit = gp_limit(env);
+	TimestampTz began = GetCurrentTimestamp();
+	reading		read = {.env = env,.graph = graph,.task = settings->task};
+	ErrorData  *error = gnngp_attempt(read_tables, &read);
+	gnngp_data *data = read.data;
+	gnngp_candidate *candidates = NULL;
+	StringInfoData left_out;
+	gp_problem	problem;
+	gp_plan		plan;
+	bool		on_gpu;
+	double		seconds;
+	int			n = 0;
+
+	if (error && error->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
+		return gnngp_row(fcinfo, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
+						 gnngp_cell_text(psprintf("the tables cannot be read: %s",
+												  error->message)));
+	if (error)
+		ReThrowError(error);
+	env->limit = 0;
+	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
+	gnngp_problem_init(&problem, data, NULL, settings);
+	if (graph->task.form)
+		gnngp_facts_problem(env, data, settings, &problem);
+	else if (gnngp_method_is_gp(settings->method))
+	{
+		initStringInfo(&left_out);
+		if (gnngp_kernel_is_auto(settings->kernel))
+		{
+			candidates = gnngp_candidates(env, data, settings, &n, &left_out);
+			gnngp_share(env, data, settings, candidates, n);
+			problem.shared = data->shared;
+		}
+		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel : settings->kernel);
+	}
+	problem.estimate_limit = limit;
+	plan = make_plan(env, data, &problem, settings->method, &on_gpu);
+	if (n > 1)
+	{
+		size_t		end = strlen(plan.reason);
+
+		snprintf(plan.reason + end, sizeof(plan.reason) - end,
+				 "; by kernel %s, with the comparison of it and %d others before", candidates[0].kernel,
+				 n - 1);
+	}
+	seconds += expected_seconds(env, data, settings, &problem, candidates, n, limit, &plan);
+	gnngp_env_destroy(env);
+	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
+						seconds);
+}
+
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep, task) */
 PG_FUNCTION_INFO_V1(gnngp_estimate);
 Datum
@@ -175,18 +230,6 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	gp_env	   *env;
-	gnngp_data *data;
-	gp_problem	problem;
-	gp_plan		plan;
-	size_t		limit;
-	bool		on_gpu;
-	double		seconds;
-	TimestampTz began;
-	ErrorData  *error;
-	reading		read;
-	gnngp_candidate *candidates = NULL;
-	StringInfoData left_out;
-	int			n = 0;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
@@ -205,45 +248,5 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 		return estimate_distributed(fcinfo, env, graph, &settings);
 	if (graph->task.form)
 		gnngp_facts_settings(&settings);
-	limit = gp_limit(env);
-	began = GetCurrentTimestamp();
-	read = (reading) {.env = env,.graph = graph,.task = settings.task};
-	error = gnngp_attempt(read_tables, &read);
-	if (error && error->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
-		return gnngp_row(fcinfo, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
-						 gnngp_cell_text(psprintf("the tables cannot be read: %s",
-												  error->message)));
-	if (error)
-		ReThrowError(error);
-	data = read.data;
-	env->limit = 0;
-	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
-	gnngp_problem_init(&problem, data, NULL, &settings);
-	if (graph->task.form)
-		gnngp_facts_problem(env, data, &settings, &problem);
-	else if (gnngp_method_is_gp(settings.method))
-	{
-		initStringInfo(&left_out);
-		if (gnngp_kernel_is_auto(settings.kernel))
-		{
-			candidates = gnngp_candidates(env, data, &settings, &n, &left_out);
-			gnngp_share(env, data, &settings, candidates, n);
-			problem.shared = data->shared;
-		}
-		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel : settings.kernel);
-	}
-	problem.estimate_limit = limit;
-	plan = make_plan(env, data, &problem, settings.method, &on_gpu);
-	if (n > 1)
-	{
-		size_t		end = strlen(plan.reason);
-
-		snprintf(plan.reason + end, sizeof(plan.reason) - end,
-				 "; by kernel %s, with the comparison of it and %d others before", candidates[0].kernel,
-				 n - 1);
-	}
-	seconds += expected_seconds(env, data, &settings, &problem, candidates, n, limit, &plan);
-	gnngp_env_destroy(env);
-	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
-						seconds);
+	return estimate_nodes(fcinfo, env, graph, &settings);
 }
