@@ -204,7 +204,8 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 			gnngp_share(env, data, settings, candidates, n);
 			problem.shared = data->shared;
 		}
-		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel : settings->kernel);
+		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel :
+											   settings->kernel);
 	}
 	problem.estimate_limit = limit;
 	plan = make_plan(env, data, &problem, settings->method, &on_gpu);
