@@ -1,7 +1,7 @@
 /*
  * csr.c - normalised adjacency matrices and the algebra of sparse matrices.
  */
-#include "accumulator.h"
+#include "numeric/accumulator.h"
 #include "base/sort.h"
 #include "graph.h"
 

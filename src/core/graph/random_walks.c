@@ -9,7 +9,7 @@
  * Every walk draws from a generator keyed by (seed, copy, node, walk), so the
  * result does not depend on the order in which walks run.
  */
-#include "accumulator.h"
+#include "numeric/accumulator.h"
 #include "device/device.h"
 #include "random_walks.h"
 
@@ -159,7 +159,8 @@ lane_go(const walker *w, lane *l)
 	l->at = w->task.u->col[l->entry];
 	l->f = gp_walk_next(l->f, l->k, w->task.d);
 	__builtin_prefetch(w->task.u->start + l->at);
-	__builtin_prefetch(w->task.anchor ? (const void *) (w->task.anchor + l->at) : w->row.mark + l->at);
+	__builtin_prefetch(w->task.anchor ? (const void *) (w->task.anchor + l->at) :
+					   w->row.mark + l->at);
 	return ++l->k < GP_LONGEST_WALK;
 }
 

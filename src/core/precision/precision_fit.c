@@ -304,9 +304,12 @@ solve_columns(gp_precision_fit *f, double tolerance, double *mean)
 		dev->destroy(dev, &rows);
 		int64_t		classes = gp_min64(f->columns - band.first, band.count);
 		if (mean && classes > 0)
-			dev->download(dev, gp_matrix_cols(gp_matrix_wrap(mean, f->s->rows, f->columns, GP_DOUBLE),
-											  band.first, classes),
+		{
+			gp_matrix	all = gp_matrix_wrap(mean, f->s->rows, f->columns, GP_DOUBLE);
+
+			dev->download(dev, gp_matrix_cols(all, band.first, classes),
 						  gp_matrix_cols(last->x, 0, classes));
+		}
 		if (mean || total > GP_PRECISION_BATCH)
 			dev->destroy(dev, &last->x);
 	}

@@ -27,8 +27,8 @@ typedef struct gp_nystrom
 } gp_nystrom;
 
 /*
- * cross_covariance.c: C(:,a), the covariances of a layer with the landmarks, made for each use: of a
- * chain, or of an activation on terms that steps join.
+ * cross_covariance.c: C(:,a), the covariances of a layer with the landmarks, made for each use: of
+ * a chain, or of an activation on terms that steps join.
  */
 typedef struct gp_cross
 {

@@ -100,7 +100,8 @@ add_columns(const whole_product *whole, const panel_product *part, gp_matrix sum
 		dev->gemm(dev, false, false, 1.0, block,
 				  gp_matrix_part(x, band.first, first, band.count, x.cols - first),
 				  1.0, gp_matrix_cols(sum, first, x.cols - first));
-		whole->ev->env->progress(whole->ev->env, GP_PHASE_POSTERIOR, whole->cols.first, whole->x.cols);
+		whole->ev->env->progress(whole->ev->env, GP_PHASE_POSTERIOR, whole->cols.first,
+								 whole->x.cols);
 	}
 	dev->destroy(dev, &c);
 }
@@ -203,7 +204,8 @@ gp_factor_product(gp_eval *ev, const gp_factor *f, gp_matrix x, bool triangular,
 				if (rows_of_x(&whole, &part[b]).rows > 0)
 					add_panel(&whole, &part[b], rows.first, block);
 			take(arg, rows.first, whole.cols.first, block);
-			ev->env->progress(ev->env, GP_PHASE_POSTERIOR, whole.cols.first + whole.cols.count, x.cols);
+			ev->env->progress(ev->env, GP_PHASE_POSTERIOR, whole.cols.first + whole.cols.count,
+							  x.cols);
 		}
 		for (int b = 0; b < f->npanels; b++)
 			dev->destroy(dev, &part[b].sum);

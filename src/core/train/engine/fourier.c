@@ -169,7 +169,8 @@ gp_cosines_predict(gp_trainer *t, gp_operation *op, gp_matrix x, gp_matrix mean,
 
 	prepare(t, op);
 	gp_exp(t, 2.0, w->slope, w->log_s.value);
-	for (gp_band band = gp_band_first(x.rows, w->variance.rows); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(x.rows, w->variance.rows); band.count > 0;
+		 gp_band_next(&band))
 	{
 		gp_matrix	rows = gp_matrix_rows(x, band.first, band.count);
 

@@ -8,7 +8,7 @@
 #include "gckm.h"
 
 #include "base/sort.h"
-#include "graph/accumulator.h"
+#include "numeric/accumulator.h"
 
 #define TALL_ROWS (8 * GP_PANEL_ROWS)	/* a panel whose work is little */
 #define BAND_COLUMNS 64			/* columns of features, or landmarks, worked on at once */
