@@ -61,7 +61,19 @@ CREATE TABLE gnngp_internal.gp_graph_catalog (
     since timestamp with time zone NOT NULL DEFAULT '-infinity',
     label_rows bigint,
     -- number of each column, by "oid of its table.name": a column that is renamed is found by it
-    numbers jsonb
+    numbers jsonb NOT NULL CHECK (jsonb_typeof(numbers) = 'object' AND NOT jsonb_path_exists(numbers, '$.* ? (@.type() != "number")')),
+    CONSTRAINT whole_lists CHECK (array_position(features, NULL) IS NULL AND array_position(edge_features, NULL) IS NULL
+           AND array_position(tables, NULL) IS NULL AND array_position(tables_name, NULL) IS NULL
+           AND array_position(tables_time, NULL) IS NULL AND array_position(exclude, NULL) IS NULL),
+    CONSTRAINT one_kind CHECK (num_nonnulls(edges, tables, form) = 1),
+    CONSTRAINT graph_of_edges CHECK (edges IS NULL OR num_nulls(id_column, src, dst) = 0),
+    CONSTRAINT graph_of_tables CHECK (tables IS NULL OR (array_ndims(tables), array_ndims(tables_name), array_ndims(tables_time), 2 * cardinality(tables), cardinality(tables),
+                              cardinality(tables), cardinality(tables), time_zone IS NULL)
+           IS NOT DISTINCT FROM (1, 1, 1, cardinality(tables_name), length(tables_kind), length(tables_timed), cardinality(tables_time), false)),
+    CONSTRAINT task CHECK (form IS NULL OR form IN ('expression', 'labels', 'column') AND num_nulls(of_graph, entity, task_target, entity_kind) = 0
+           AND length(entity_kind) = 1),
+    CONSTRAINT labels_task CHECK (form <> 'labels' OR entity_column IS NOT NULL),
+    CONSTRAINT expression_task CHECK (form <> 'expression' OR num_nulls(horizon, task_path, label_rows) = 0 AND label_rows > 0)
 );
 
 -- A row that a dump brings says in place of numbers which names the columns had when it was made.
@@ -155,7 +167,6 @@ CREATE VIEW gnngp_internal.gp_graph_now WITH (security_invoker = true) AS
            gnngp_internal.gp_column_now(g.entity, g.time_column, g.numbers)::name AS time_column,
            g.horizon, g.every, g.since, g.label_rows,
            gnngp_internal.gp_asks(g) AS asks,
-           jsonb_typeof(g.numbers) = 'object' AND NOT jsonb_path_exists(g.numbers, '$.* ? (@.type() != "number")') AS has_numbers,
            -- what says whether a live state is of the graph: names as they are stored, which a dump keeps
            concat_ws(E'\n', g.form, g.entity_name, g.entity_column, g.task_target, g.horizon, g.id_column, g.src, g.dst,
                      coalesce(g.weight, ''), g.directed, g.sparse_features IS NOT NULL, g.scale, g.features,
@@ -235,7 +246,14 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     link_peak_bytes bigint,
     link_id_type text,
     link_integer_ids boolean,
-    link_kept_bytes bigint
+    link_kept_bytes bigint,
+    CONSTRAINT node_part CHECK (task IS NULL OR task IN ('classification', 'regression') AND num_nulls(asked_method, strategy, id_type, nodes, labelled, integer_ids) = 0
+           AND labelled BETWEEN 1 AND coalesce(rows, nodes) AND nodes BETWEEN CASE WHEN rows > 0 THEN 0 ELSE 1 END AND 2147483647
+           AND (kernel IS NOT NULL OR coalesce(live_bytes, 0) = 0)),
+    CONSTRAINT node_classes CHECK (task IS NULL OR coalesce(classes, 0) = coalesce(cardinality(class_labels), 0) AND coalesce(classes, 0) BETWEEN 0 AND 65535
+           AND (coalesce(classes, 0) > 0) = (task = 'classification') AND array_position(class_labels, NULL) IS NULL),
+    CONSTRAINT link_part CHECK (link_method IS NULL OR num_nulls(link_id_type, link_nodes, link_asked_keep) = 0 AND link_nodes BETWEEN 1 AND 2147483647
+           AND link_asked_keep >= 0)
 );
 
 CREATE UNIQUE INDEX gp_model_catalog_owner_name

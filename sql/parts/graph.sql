@@ -6,11 +6,11 @@ DECLARE
     form text[];
 BEGIN
     FOREACH form SLICE 1 IN ARRAY ARRAY[
-        ['regclass', 'gnngp_create_graph', 'name a node table and an edge table as a graph, and count what they hold; copies nothing; then call gp_fit(graph)'],
-        ['text', 'gnngp_create_named_graph', 'the same with the tables named by text']]
+        ['regclass', 'name a node table and an edge table as a graph, and count what they hold; copies nothing; then call gp_fit(graph)'],
+        ['text', 'the same with the tables named by text']]
     LOOP
         EXECUTE format($sql$
-            CREATE FUNCTION %4$s.gp_create_graph(
+            CREATE FUNCTION %3$s.gp_create_graph(
                 graph text,
                 nodes %1$s,
                 edges %1$s,
@@ -34,9 +34,9 @@ BEGIN
                 OUT duplicates bigint,
                 OUT null_features bigint,
                 OUT unlabelled_components bigint)
-            AS 'MODULE_PATHNAME', '%2$s' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-            COMMENT ON FUNCTION %4$s.gp_create_graph(text, %1$s, %1$s, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS %3$L
-        $sql$, form[1], form[2], form[3], '@extschema@');
+            AS 'MODULE_PATHNAME', 'gnngp_create_graph' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+            COMMENT ON FUNCTION %3$s.gp_create_graph(text, %1$s, %1$s, name, text[], name, name, name, name, boolean, regclass, text, name, text[]) IS %2$L
+        $sql$, form[1], form[2], '@extschema@');
     END LOOP;
 END $forms$;
 

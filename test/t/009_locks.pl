@@ -166,6 +166,17 @@ if ($without ne 'locks')
 	$node->safe_psql('postgres', 'ALTER SYSTEM RESET default_transaction_isolation; SELECT pg_reload_conf()');
 }
 
+# What a transaction has seen is older than a model that another session has fitted since: it must not replace it.
+for my $model ('g', 'new')
+{
+	my $call = "SELECT gp_fit('g', '$model', kernel => 'gcn(layers=1)')";
+	my $beside = qq{\\! psql -X -q -c "$call" "} . $node->connstr('postgres') . qq{" >/dev/null};
+	my ($rc, $out, $err) = $node->psql('postgres',
+		"\\set VERBOSITY verbose\nBEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;\n$beside\n$call;");
+
+	like($err, qr/40001/, "a fit of model $model does not replace what came after its snapshot");
+}
+
 # A role that may read some columns only
 $node->safe_psql('postgres', q{
 	CREATE ROLE reader;

@@ -17,7 +17,7 @@
 #include "extension.h"
 #include "pg/server/compat.h"
 
-/* A list of texts; text is NULL where there is no list, and n is -1 where one of them was NULL. */
+/* A list of texts; text is NULL where there is no list. */
 typedef struct gnngp_texts
 {
 	int			n;
@@ -107,10 +107,7 @@ typedef struct gnngp_graph_def
 	gnngp_source_name edges_name;
 	gnngp_source_name sparse_name;
 	char	   *kinds;			/* relkinds of nodes, edges and sparse_features or '-' as given */
-	/* of a graph that was looked up: what its live states depend on, and whether its columns have
-	 * numbers by which renamed ones are found */
-	char	   *shape;
-	bool		has_numbers;
+	char	   *shape;			/* of a graph that was looked up: what its live states depend on */
 	gnngp_tables_def tables;
 	gnngp_task_def task;
 } gnngp_graph_def;
@@ -281,10 +278,7 @@ extern Datum gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, 
 /* The parts that a model has. */
 extern int	gnngp_model_parts(const gnngp_model *model);
 
-/*
- * Checks that predictions can be read: 55000 for a model without the part,
- * XX001 for one whose row was damaged.
- */
+/* 55000 for a model without the part. */
 extern void gnngp_require_node_part(const gnngp_model *model);
 extern void gnngp_require_link_part(const gnngp_model *model);
 

@@ -65,52 +65,9 @@ static const gnngp_member stamps[] = {
 	COLUMN("owner", TEXTOID, owner),
 	COLUMN("shape", TEXTOID, shape),
 	COLUMN("entity_given", TEXTOID, task.entity_given),
-	COLUMN("has_numbers", BOOLOID, has_numbers),
 };
 
-/* The column that contradicts a graph; NULL: none. */
-static const char *
-wrong_column(const gnngp_graph_def *def)
-{
-	const gnngp_tables_def *tables = &def->tables;
-	const gnngp_task_def *t = &def->task;
-	bool		expression = t->form == GNNGP_TASK_EXPRESSION;
-
-	if (!def->has_numbers)
-		return "numbers";
-	if (tables->tables.oid)
-	{
-		if (tables->names.n != 2 * tables->tables.n)
-			return "tables_name";
-		if (tables->kinds == NULL || strlen(tables->kinds) != (size_t) tables->tables.n)
-			return "tables_kind";
-		if (tables->timed == NULL || strlen(tables->timed) != (size_t) tables->tables.n)
-			return "tables_timed";
-		if (tables->time.n != tables->tables.n)
-			return "tables_time";
-		if (tables->exclude.n < 0)
-			return "exclude";
-		if (tables->time_zone == NULL)
-			return "time_zone";
-	}
-	if (t->form == GNNGP_NO_TASK)
-		return t->form_name ? "form" : NULL;
-	if (tables->tables.oid)
-		return "tables";
-	if (t->table_kind == NULL || strlen(t->table_kind) != 1)
-		return "entity_kind";
-	if (t->target == NULL)
-		return "task_target";
-	if (t->form == GNNGP_TASK_LABELS && t->entity_column == NULL)
-		return "entity_column";
-	if (expression && t->horizon == NULL)
-		return "horizon";
-	if (expression && t->path == NULL)
-		return "task_path";
-	return expression && t->rows < 1 ? "label_rows" : NULL;
-}
-
-/* The form of a task by its name; GNNGP_NO_TASK for another name, or none. */
+/* The form of a task by its name; GNNGP_NO_TASK for none. */
 static gnngp_task_form
 task_form(const char *name)
 {
@@ -131,7 +88,6 @@ find_graph(const char *name, int64 id)
 {
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
 	MemoryContext context = CurrentMemoryContext;
-	const char *wrong;
 
 	gnngp_spi_connect();
 	if (name)
@@ -143,16 +99,6 @@ find_graph(const char *name, int64 id)
 	gnngp_members_load(stamps, lengthof(stamps), def);
 	gnngp_spi_finish();
 	def->task.form = task_form(def->task.form_name);
-	if (def->features.n < 0 || def->edge_features.n < 0)
-		gnngp_raise(DATA_CORRUPTED, "Create the graph again with gp_create_graph.",
-					"the row of graph \"%s\" in %s is damaged: a feature is NULL", def->name,
-					gnngp_graph_kind.table);
-	wrong = wrong_column(def);
-	if (wrong)
-		gnngp_raise(DATA_CORRUPTED,
-					"Create the graph again with gp_create_graph, or the task with gp_create_task.",
-					"the row of graph \"%s\" in %s is damaged: column \"%s\" is wrong", def->name,
-					gnngp_graph_kind.table, wrong);
 	return def;
 }
 
@@ -190,11 +136,6 @@ gnngp_require_tables(const gnngp_graph_def *graph)
 void
 gnngp_require_edges(const gnngp_graph_def *graph)
 {
-	if (!graph->task.form && graph->tables.tables.oid == NULL &&
-		(graph->id_column == NULL || graph->src == NULL || graph->dst == NULL))
-		gnngp_raise(DATA_CORRUPTED, "Create the graph again with gp_create_graph.",
-					"the row of graph \"%s\" in %s is damaged: a column is missing", graph->name,
-					gnngp_graph_kind.table);
 	if (graph->task.form)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"Tasks work with gp_fit, gp_estimate and the functions that read models. Links, groups and gp_tune need a graph of nodes and edges.",

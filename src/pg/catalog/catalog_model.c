@@ -153,64 +153,27 @@ gnngp_model_parts(const gnngp_model *model)
 	return (model->task ? GNNGP_PART_NODES : 0) | (model->link.method ? GNNGP_PART_LINKS : 0);
 }
 
-/* The first column that contradicts the node part, or what C relies on; NULL for none. */
-static const char *
-wrong_node_column(const gnngp_model *m)
-{
-	bool		classes = strcmp(m->task, "classification") == 0;
-
-	if (!classes && strcmp(m->task, "regression") != 0)
-		return "task";
-	if (m->settings.method == NULL)
-		return "asked_method";
-	if (m->kernel == NULL && m->live_bytes != 0)
-		return "kernel";
-	if (m->strategy == NULL)
-		return "strategy";
-	if (m->id_type == NULL)
-		return "id_type";
-	if (m->nodes < (m->rows > 0 ? 0 : 1) || m->nodes > PG_INT32_MAX)
-		return "nodes";
-	if (m->labelled < 1 || m->labelled > (m->rows > 0 ? m->rows : m->nodes))
-		return "labelled";
-	if (m->classes < 0 || m->classes > PG_UINT16_MAX || (m->classes > 0) != classes)
-		return "classes";
-	return m->class_labels.n != m->classes ? "class_labels" : NULL;
-}
-
-/* 55000 for a model without a part, and XX001 where a column of its row is wrong. */
+/* 55000 for a model without a part. */
 static void
-require_part(const gnngp_model *model, bool there, const char *part, const char *wrong_column,
-			 const char *function)
+require_part(const gnngp_model *model, bool there, const char *part, const char *function)
 {
 	if (!there)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 					model->rows > 0 ? "It is a model of a task, and tasks have no links." :
 					psprintf("Fit it with %s.", function),
 					"model \"%s\" has no %s part", model->name, part);
-	if (wrong_column)
-		gnngp_raise(DATA_CORRUPTED,
-					psprintf("Fit the model again with %s or gp_refresh.", function),
-					"the stored model \"%s\" is damaged: column \"%s\" of its row in %s is wrong",
-					model->name, wrong_column, gnngp_model_kind.table);
 }
 
 void
 gnngp_require_node_part(const gnngp_model *model)
 {
-	require_part(model, model->task != NULL, "node", model->task ? wrong_node_column(model) : NULL,
-				 "gp_fit");
+	require_part(model, model->task != NULL, "node", "gp_fit");
 }
 
 void
 gnngp_require_link_part(const gnngp_model *model)
 {
-	const gnngp_link_part *l = &model->link;
-	const char *wrong = l->id_type == NULL ? "link_id_type" :
-		l->nodes < 1 || l->nodes > PG_INT32_MAX ? "link_nodes" :
-		l->settings.keep < 0 ? "link_asked_keep" : NULL;
-
-	require_part(model, l->method != NULL, "link", wrong, "gp_fit_links");
+	require_part(model, model->link.method != NULL, "link", "gp_fit_links");
 }
 
 Datum
@@ -334,7 +297,9 @@ gnngp_model_save(gnngp_model *model, int parts)
 	model->id = gnngp_members_write(&gnngp_model_kind, columns, NCOLUMNS, param,
 									former ? former->id : 0);
 	if (model->id == 0)
-		elog(ERROR, "saving the model failed");
+		gnngp_raise(T_R_SERIALIZATION_FAILURE, "The transaction might succeed if retried.",
+					"could not serialize access: model \"%s\" was fitted by another session after this transaction began",
+					model->name);
 	gnngp_spi_finish();
 }
 

@@ -35,33 +35,28 @@ load_texts(Datum value, bool null)
 	ArrayType  *array;
 	bool		names;
 	Datum	   *elements;
-	bool	   *nulls;
 
 	if (null)
 		return list;
 	array = DatumGetArrayTypePCopy(value);
 	names = ARR_ELEMTYPE(array) == NAMEOID;
-	list.n = gnngp_array_elements(array, &elements, &nulls);
+	list.n = gnngp_array_elements(array, &elements, NULL);
 	list.text = palloc(sizeof(char *) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)
-	{
-		if (nulls[i])
-			return (gnngp_texts) {-1, NULL};
 		list.text[i] = names ? pstrdup(NameStr(*DatumGetName(elements[i]))) :
 			TextDatumGetCString(elements[i]);
-	}
 	return list;
 }
 
 gnngp_texts
 gnngp_texts_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 {
-	gnngp_texts list = load_texts(PG_GETARG_DATUM(argno), false);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(argno);
 
-	gnngp_require_list(PG_GETARG_ARRAYTYPE_P(argno), name);
-	if (list.n < 0)
+	gnngp_require_list(array, name);
+	if (array_contains_nulls(array))
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", name);
-	return list;
+	return load_texts(PointerGetDatum(array), false);
 }
 
 gnngp_source_name
@@ -239,7 +234,7 @@ gnngp_members_write(const gnngp_kind *kind, const gnngp_member *member, int n,
 		appendStringInfo(&names, "%s%s", i > first ? ", " : "", member[i].name);
 		appendStringInfo(&numbers, "%s$%d", i > first ? ", " : "", i + 1);
 	}
-	gnngp_execute_with(GNNGP_LATEST, id == 0 ?
+	gnngp_execute_with(GNNGP_WRITE, id == 0 ?
 					   psprintf("INSERT INTO gnngp_internal.%s (%s) VALUES (%s)"
 								" ON CONFLICT DO NOTHING RETURNING id", kind->table, names.data,
 								numbers.data) :

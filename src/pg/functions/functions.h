@@ -11,6 +11,13 @@
 #include "core/fit/fit.h"
 #include "pg/reader/reader.h"
 
+/*
+ * Makes what was read for a fit with few nodes and a live state double: single precision rounds by
+ * the number of rows, and a live answer reads few.
+ */
+extern void gnngp_fit_set_precision(gp_env *env, gnngp_data *data,
+									const gnngp_fit_settings *settings);
+
 /* What the core starts from; settings have been checked. */
 extern void gnngp_problem_init(gp_problem *problem, const gnngp_data *data,
 							   const gp_program *program, const gnngp_fit_settings *settings);

@@ -185,9 +185,7 @@ check_sparse(const gnngp_graph_def *def, const gnngp_table *nodes, const gnngp_c
 		require_select(&table, column[i].name);
 	}
 	gnngp_require_reference(&table, &column[0], nodes, id);
-	if (!gnngp_is_integer_type(column[1].base))
-		gnngp_wrong_type(&table, &column[1], "an integer type",
-						 "The first three columns are the node, the number of the feature and the value.");
+	gnngp_require_feature_number(&table, &column[1]);
 	(void) gnngp_table_number(&table, column[2].name);
 }
 

@@ -14,7 +14,7 @@
 typedef enum entry_fault
 {
 	ENTRY_NULL_NUMBER,
-	ENTRY_BAD_NUMBER,			/* negative, no whole number, or too large */
+	ENTRY_BAD_NUMBER,			/* negative, or too large */
 	ENTRY_NULL_VALUE,
 	ENTRY_BAD_VALUE,			/* NaN, infinite, or beyond real */
 	ENTRY_FAULTS
@@ -27,7 +27,6 @@ struct gnngp_sparse_reading
 	gnngp_finder node;
 	gnngp_column number;
 	gnngp_column value;
-	bool		integer_number;
 	gnngp_fault fault[ENTRY_FAULTS];	/* second: the feature's number */
 	gp_features_builder *builder;
 	int64		entries;
@@ -51,10 +50,9 @@ entry_row(void *state, const Datum *values, const bool *nulls)
 		gnngp_note_fault(&s->fault[ENTRY_NULL_NUMBER], node, 0, 0);
 		return;
 	}
-	number = s->integer_number ? (double) gnngp_integer_datum(values[1], s->number.base)
-		: gnngp_number_datum(values[1], s->number.base);
+	number = (double) gnngp_integer_datum(values[1], s->number.base);
 	value = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->value.base);
-	if (!(number >= 0 && number <= MAX_FEATURE) || number != floor(number))
+	if (!(number >= 0 && number <= MAX_FEATURE))
 		gnngp_note_fault(&s->fault[ENTRY_BAD_NUMBER], node, number, 0);
 	else if (nulls[2])
 		gnngp_note_fault(&s->fault[ENTRY_NULL_VALUE], node, number, 0);
@@ -100,6 +98,14 @@ check_entries(const gnngp_sparse_reading *s)
 	}
 }
 
+void
+gnngp_require_feature_number(const gnngp_table *table, const gnngp_column *column)
+{
+	if (!gnngp_is_integer_type(column->base))
+		gnngp_wrong_type(table, column, "an integer type",
+						 "The first three columns are the node, the number of the feature and the value.");
+}
+
 gnngp_sparse_reading *
 gnngp_plan_sparse(gnngp_reader *r)
 {
@@ -112,13 +118,10 @@ gnngp_plan_sparse(gnngp_reader *r)
 	s->r = r;
 	gnngp_query_init(&s->query, table);
 	gnngp_finder_init(&s->node, r, &s->query, gnngp_table_column_name(table, 0));
-	s->number = gnngp_table_number(table, gnngp_table_column_name(table, 1));
+	s->number = gnngp_table_column(table, gnngp_table_column_name(table, 1));
+	gnngp_require_feature_number(table, &s->number);
 	s->value = gnngp_table_number(table, gnngp_table_column_name(table, 2));
-	s->integer_number = gnngp_is_integer_type(s->number.base);
-	if (s->integer_number)
-		gnngp_query_add(&s->query, s->number.base, "t.%s", s->number.quoted);
-	else
-		gnngp_query_add_number(&s->query, &s->number);
+	gnngp_query_add(&s->query, s->number.base, "t.%s", s->number.quoted);
 	gnngp_query_add_number(&s->query, &s->value);
 	if (r->some)
 		gnngp_query_some(r, &s->query, &s->node.column);

@@ -89,7 +89,7 @@ extern void gnngp_read_nodes(gnngp_node_reading *s);
  */
 extern gnngp_feature_reading *gnngp_add_features(gnngp_reader *r, gnngp_query *q);
 extern void gnngp_features_add_row(gnngp_feature_reading *s, int64 row, gnngp_id id,
-									   const Datum *values, const bool *nulls);
+								   const Datum *values, const bool *nulls);
 extern void gnngp_finish_features(gnngp_feature_reading *s, int32 *node);
 
 /* 42804 unless a column can be one of several features or, alone, an array of them. */
@@ -109,7 +109,8 @@ extern gp_features *gnngp_encode_features(gnngp_reader *r, gp_features *numbers,
 										  const gnngp_column *column,
 										  const gnngp_cell_type *type);
 
-/* Features in a table of their own (read_sparse.c). */
+/* Features in a table of their own (read_sparse.c).  42804 unless a column can number them. */
+extern void gnngp_require_feature_number(const gnngp_table *table, const gnngp_column *column);
 extern gnngp_sparse_reading *gnngp_plan_sparse(gnngp_reader *r);
 extern void gnngp_read_sparse(gnngp_sparse_reading *s);
 

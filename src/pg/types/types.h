@@ -146,7 +146,7 @@ extern void gnngp_graph_read(Datum value, const char *type, gnngp_graph_value *o
 extern gnngp_graph_value gnngp_graph_head(Datum value, const char *type, bool *weighted);
 /* The place of each of its nodes among rows, palloc'd; NULL where one, then missing, has none. */
 extern int32 *gnngp_graph_places(const gnngp_graph_value *graph, const gnngp_value_ids *rows,
-								int64 *missing);
+								 int64 *missing);
 
 /* Adds its edges between nodes with these numbers. */
 extern void gnngp_graph_add_edges(gp_edges *edges, const gnngp_graph_value *graph,

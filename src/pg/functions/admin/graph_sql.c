@@ -14,13 +14,15 @@ enum graph_argument
 	ARG_WEIGHT, ARG_DIRECTED, ARG_SPARSE, ARG_SCALE, ARG_TIME, ARG_EDGE_FEATURES
 };
 
-/* Takes a table when it is given; it has no former name. */
+/* Takes a table, which a text may name, when it is given; it has no former name. */
 static void
 read_table(FunctionCallInfo fcinfo, int argno, Oid *table, gnngp_source_name *former)
 {
 	if (PG_ARGISNULL(argno))
 		return;
-	*table = PG_GETARG_OID(argno);
+	*table = get_fn_expr_argtype(fcinfo->flinfo, argno) != TEXTOID ? PG_GETARG_OID(argno) :
+		DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(
+											 text_to_cstring(PG_GETARG_TEXT_PP(argno)))));
 	*former = (gnngp_source_name) {NULL, NULL};
 }
 
@@ -177,6 +179,7 @@ typedef struct graph_count
 	bool	   *is_src;			/* of each node: a row of edges has it at this end */
 	bool	   *is_dst;
 	int64		at_both_ends;	/* nodes; 0 unless their ids are integers */
+	int64		null_weights;
 	gp_edges   *edges;
 } graph_count;
 
@@ -189,6 +192,7 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	int32		dst = gnngp_finder_try(&c->dst, values[1], nulls[1]);
 
 	c->count[COUNT_EDGES]++;
+	c->null_weights += c->graph->weight && DatumGetBool(values[2]);
 	c->src_unknown += src < 0;
 	c->dst_unknown += dst < 0;
 	c->count[COUNT_WITHOUT_NODE] += src < 0 || dst < 0;
@@ -252,6 +256,8 @@ count_tables(void *arg)
 	gnngp_query_init(&edge_query, &r->edges);
 	gnngp_finder_init(&c->src, r, &edge_query, c->graph->src);
 	gnngp_finder_init(&c->dst, r, &edge_query, c->graph->dst);
+	if (c->graph->weight)
+		gnngp_query_add(&edge_query, BOOLOID, "t.%s IS NULL", quote_identifier(c->graph->weight));
 	gnngp_query_plan(&edge_query);
 
 	gnngp_push_read_snapshot();
@@ -365,10 +371,10 @@ warn_references(const graph_count *c)
 	}
 }
 
-/* Warns of edges that a fit will refuse: where they miss a node at one end only, that end may be
- * of another table. */
+/* Warns of edges that a fit will refuse: without a weight, or without a node; where they miss one at
+ * one end only, that end may be of another table. */
 static void
-warn_unknown(const graph_count *c)
+warn_refused(const graph_count *c)
 {
 	const gnngp_graph_def *graph = c->graph;
 	int64		edges = c->count[COUNT_WITHOUT_NODE];
@@ -377,6 +383,13 @@ warn_unknown(const graph_count *c)
 	/* Ends are no nodes of a view that gives other rows each time it is read. */
 	Oid			nodes = OidIsValid(graph->nodes) ? graph->nodes : graph->edges;
 
+	if (c->null_weights > 0)
+		ereport(WARNING,
+				(errmsg_plural("%lld edge of table \"%s\" has no weight",
+							   "%lld edges of table \"%s\" have no weight", c->null_weights,
+							   (long long) c->null_weights, gnngp_shown_oid(graph->edges)),
+				 errhint("gp_fit refuses such edges. Fill in column \"%s\", or leave the edges out with a view.",
+						 graph->weight)));
 	if (edges <= 0)
 		return;
 	ereport(WARNING,
@@ -419,7 +432,7 @@ count_graph(const gnngp_graph_def *graph, int64 *count)
 				 error->hint ? errhint("%s", error->hint) : 0));
 	}
 	warn_references(c);
-	warn_unknown(c);
+	warn_refused(c);
 	gnngp_env_destroy(c->env);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
@@ -460,23 +473,6 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(gnngp_make_row(fcinfo, COUNTS, cell));
 }
 
-/* The same with the tables as text. */
-PG_FUNCTION_INFO_V1(gnngp_create_named_graph);
-Datum
-gnngp_create_named_graph(PG_FUNCTION_ARGS)
-{
-	LOCAL_FCINFO(call, ARG_EDGE_FEATURES + 1);
-
-	/* A constant stands in fcinfo once for all rows. */
-	memcpy(call, fcinfo, SizeForFunctionCallInfo(PG_NARGS()));
-	for (int i = ARG_NODES; i <= ARG_EDGES; i++)
-		if (!PG_ARGISNULL(i))
-			call->args[i].value =
-				DirectFunctionCall1(regclassin,
-									CStringGetDatum(text_to_cstring(PG_GETARG_TEXT_PP(i))));
-	return gnngp_create_graph(call);
-}
-
 /* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is
  * now, once it is locked. */
 PG_FUNCTION_INFO_V1(gnngp_alter_graph);
@@ -506,9 +502,9 @@ drop(const gnngp_graph_def *def)
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", (char *) lfirst(cell));
 	if (models != NIL)
 		ereport(NOTICE,
-				(errmsg_plural("graph \"%s\" is dropped with its model %s",
-							   "graph \"%s\" is dropped with its models %s", list_length(models),
-							   def->name, names.data)));
+				(errmsg_plural("%s \"%s\" is dropped with its model %s",
+							   "%s \"%s\" is dropped with its models %s", list_length(models),
+							   def->task.form ? "task" : "graph", def->name, names.data)));
 	gnngp_delete_models("graph", def->id);
 	gnngp_execute(GNNGP_WRITE, "DELETE FROM gnngp_internal.gp_graph_catalog WHERE id = $1",
 				  gnngp_param_int8(def->id));

@@ -192,6 +192,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		ReThrowError(error);
 	env->limit = 0;
 	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
+	gnngp_fit_set_precision(env, data, settings);
 	gnngp_problem_init(&problem, data, NULL, settings);
 	if (graph->task.form)
 		gnngp_facts_problem(env, data, settings, &problem);

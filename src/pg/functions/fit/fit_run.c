@@ -13,8 +13,6 @@
 #include "pg/store/store_live.h"
 #include "pg/store/store_links.h"
 
-#define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
-
 #define WORSE 0.02				/* a difference of loo_score that is told */
 
 /* A fit between its steps. */
@@ -141,12 +139,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 					"Use a transaction of ISOLATION LEVEL REPEATABLE READ.",
 					"the tables of graph \"%s\" changed while they were read", graph->name);
-	if (run->settings.live && run->data->rows == NULL && run->data->ids.n <= LIVE_DOUBLE)
-	{
-		/* Single precision rounds by the number of rows, and a live answer reads few. */
-		run->data->type = GP_DOUBLE;
-		run->data->features = gp_features_as(run->env, run->data->features, GP_DOUBLE);
-	}
+	gnngp_fit_set_precision(run->env, run->data, &run->settings);
 	run->read_peak = run->env->peak;
 	run->read_seconds = lap_seconds(run);
 	MemoryContextSwitchTo(old);

@@ -6,6 +6,8 @@
 #include "pg/functions/functions.h"
 #include "methods.h"
 
+#define LIVE_DOUBLE 20000		/* nodes up to which that takes little time */
+
 /* The words that a user may write, and those that are stored for them. */
 static const char *const tasks[] = {"auto", "classification", "classes", "regression", "values"};
 static const char *const stored_tasks[] = {"auto", "classes", "classes", "values", "values"};
@@ -62,6 +64,15 @@ gnngp_fit_settings_default(void)
 		.nugget = NAN,
 		.method = GNNGP_METHOD_GP
 	};
+}
+
+void
+gnngp_fit_set_precision(gp_env *env, gnngp_data *data, const gnngp_fit_settings *settings)
+{
+	if (!settings->live || data->rows || data->ids.n > LIVE_DOUBLE)
+		return;
+	data->type = GP_DOUBLE;
+	data->features = gp_features_as(env, data->features, GP_DOUBLE);
 }
 
 void

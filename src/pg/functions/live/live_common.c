@@ -130,10 +130,9 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 	if (asks_many(c))
 		gnngp_progress_begin(c->model->name);
 	some = gnngp_read_neighbourhood(c->env, c->graph, c->wanted, c->nwanted,
-						   c->everything ? GNNGP_ALL_HOPS : gp_program_hops(c->env, program),
-						   rim, (int64) c->figures.dims,
-						   moments ? moments->dense : NULL,
-						   encoding);
+									c->everything ? GNNGP_ALL_HOPS :
+									gp_program_hops(c->env, program), rim, (int64) c->figures.dims,
+									moments ? moments->dense : NULL, encoding);
 	q.graph = some->graph;
 	q.inner = some->ids.n;
 	q.node = some->wanted;
