@@ -110,6 +110,10 @@ END $$;
 ALTER TABLE walker ADD due date;
 DO $$ BEGIN PERFORM gp_create_graph('due', 'walker', 'path', target => 'due'); END $$;
 
+-- Edges that no fit takes
+INSERT INTO path VALUES (1, 2, NULL, 1), (2, 3, NULL, 1);
+DO $$ BEGIN PERFORM gp_create_graph('open', 'walker', 'path', target => 'class', weight => 'near'); END $$;
+
 SET client_min_messages = error;
 SELECT FROM gp_graphs, gp_drop_graph(graph);
 DROP SCHEMA counts CASCADE;

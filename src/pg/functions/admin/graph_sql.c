@@ -371,8 +371,8 @@ warn_references(const graph_count *c)
 	}
 }
 
-/* Warns of edges that a fit will refuse: without a weight, or without a node; where they miss one at
- * one end only, that end may be of another table. */
+/* Warns of edges that a fit will refuse: without a weight, or without a node; where they miss one
+ * at one end only, that end may be of another table. */
 static void
 warn_refused(const graph_count *c)
 {
