@@ -58,8 +58,9 @@ SELECT gp_drop_graph('teams');
 RESET ROLE;
 
 -- A model, as gp_fit would store it
-INSERT INTO gnngp_internal.gp_model_catalog (version, name, owner, graph, fitted, asked_kernel, asked_task, asked_strategy, asked_method, task, kernel, class_labels)
-    SELECT 1, 'm', owner, id, now(), 'gcn', 'auto', 'auto', 'gp', 'classification', 'gcn', '{a,b}' FROM gnngp_internal.gp_graph_catalog WHERE name = 'shared';
+INSERT INTO gnngp_internal.gp_model_catalog (version, name, owner, graph, fitted, asked_kernel, asked_task, asked_strategy, asked_method, task, kernel,
+                                             strategy, nodes, labelled, id_type, integer_ids, classes, class_labels)
+    SELECT 1, 'm', owner, id, now(), 'gcn', 'auto', 'auto', 'gp', 'classification', 'gcn', 'exact', 3, 2, 'bigint', true, 2, '{a,b}' FROM gnngp_internal.gp_graph_catalog WHERE name = 'shared';
 INSERT INTO gnngp_internal.gp_block (model, version, part, block, first_key, nrows, data)
     SELECT id, 1, 'node', 0, 0, 1, '\x00' FROM gnngp_internal.gp_model_catalog;
 INSERT INTO gnngp_internal.gp_refresh_log (model, outcome, message) SELECT id, 'running', NULL FROM gnngp_internal.gp_model_catalog;
