@@ -108,7 +108,7 @@ typedef struct gp_link_row
 	double		probability;
 } gp_link_row;
 
-/* How hidden links rank among other candidates of one of their ends (hard_negatives.c). */
+/* How hidden links rank among their rivals: other candidates of an end (rivals.c). */
 typedef struct gp_link_ranks
 {
 	int64_t		links;

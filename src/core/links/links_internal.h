@@ -64,6 +64,24 @@ extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
 extern gp_link_pairs gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed,
 										  int64_t count);
 
+/* Random pairs without a link, of any nodes or of one, which may come again. */
+typedef struct gp_link_draws
+{
+	gp_env	   *env;
+	const gp_graph *graph;
+	uint64_t	stream;
+	int32_t		node;			/* the first of each; -1: any */
+	int64_t		tries;			/* after which a graph has too few */
+	int64_t		next;
+	int64_t		next_look;
+} gp_link_draws;
+
+extern gp_link_draws gp_link_draws_open(gp_env *env, const gp_graph *graph, uint64_t seed,
+										int64_t count);
+
+/* The next pair; false after many tries for each of the count that was asked for. */
+extern bool gp_link_draw(gp_link_draws *draws, int32_t *src, int32_t *dst);
+
 /* At most count different pairs without a link, none of except (which may be NULL). */
 extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed,
 											int64_t count, const gp_link_pairs *except);
@@ -208,20 +226,20 @@ extern void gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t 
 							   const gp_link_row *pair, double *mean);
 
 /*
- * candidates.c: pairs worth a score.  neighbours is the graph's symmetric
- * pattern, columns ascending, without a diagonal; code may be NULL.  The search keeps pointers to
- * all of them.
+ * candidates.c: pairs worth a score.  neighbours is the graph's symmetric pattern, columns
+ * ascending, without a diagonal, and made by the search where it is NULL; code may be NULL.  The
+ * search keeps pointers to all of them.
  */
 typedef struct gp_link_search gp_link_search;
 
 extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
 										   const gp_csr *neighbours, const uint64_t *code,
 										   gp_link_candidates candidates);
-/*
- * The candidates of a node, ascending, neither itself nor linked from it.  out
- * has room for all nodes.
- */
-extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t *out);
+/* The candidates of a node, ascending, neither itself nor linked from it: found until the next. */
+extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t **found);
+
+/* The graph's symmetric pattern. */
+extern const gp_csr *gp_link_search_pattern(const gp_link_search *search);
 
 /*
  * Lets a search for GP_CANDIDATES_AUTO look where links were found; before its

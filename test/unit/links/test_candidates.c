@@ -142,7 +142,7 @@ check_brute(gp_env *env, gp_graph *g, bool coded, const char *what)
 {
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = coded ? random_codes(env, (int) g->nodes, 30) : NULL;
-	int32_t    *out = gp_alloc_array(env, g->nodes, sizeof(int32_t));
+	int32_t    *out;
 	bool	   *in = calloc(g->nodes + 1, 1);
 	size_t		base = env->used;
 	char		name[200];
@@ -156,7 +156,7 @@ check_brute(gp_env *env, gp_graph *g, bool coded, const char *what)
 		for (int64_t k = 0; k < 2 * g->nodes; k++)
 		{
 			int			i = (int) (k < g->nodes ? k : 2 * g->nodes - 1 - k);
-			int64_t		n = gp_link_search_node(s, i, out);
+			int64_t		n = gp_link_search_node(s, i, &out);
 
 			brute(g, a, code, mode, i, in);
 			wrong += !same(out, n, in, g->nodes);
@@ -241,7 +241,7 @@ check_hubs(gp_env *env, int n, int m, int hubs, int links, bool directed)
 	gp_graph   *g = random_hub_graph(env, &state, n, m, hubs, links, directed);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_search *s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_TWO_HOPS);
-	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
+	int32_t    *out;
 	bool	   *least = calloc(n, 1);
 	bool	   *most = calloc(n, 1);
 	int64_t		wrong = 0;
@@ -250,7 +250,7 @@ check_hubs(gp_env *env, int n, int m, int hubs, int links, bool directed)
 
 	for (int i = 0; i < n; i += n > 5000 && i > 50 ? 37 : 1)
 	{
-		int64_t		found = gp_link_search_node(s, i, out);
+		int64_t		found = gp_link_search_node(s, i, &out);
 		int64_t		room = brute_hubs(g, a, i, least, most);
 		int64_t		must = strike_out(g, i, least);
 
@@ -281,22 +281,22 @@ check_budget(gp_env *env)
 	uint64_t   *code = random_codes(env, n, 10);
 	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_THREE_HOPS);
 	gp_link_search *fresh = gp_link_search_open(env, g, a, code, GP_CANDIDATES_THREE_HOPS);
-	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
-	int32_t    *again = gp_alloc_array(env, n, sizeof(int32_t));
+	int32_t    *out;
+	int32_t    *again;
 	int64_t		most = 0;
 
 	for (int i = 0; i < 200; i++)
 	{
-		int64_t		found = gp_link_search_node(s, i, out);
+		int64_t		found = gp_link_search_node(s, i, &out);
 
 		most = found > most ? found : most;
 	}
 	ok(most > BUDGET * 3 / 4 && most <= BUDGET + NEAREST, "a third step ends with the budget");
 	for (int i = 0; i < 200; i += 40)
 	{
-		int64_t		found = gp_link_search_node(s, i, out);
+		int64_t		found = gp_link_search_node(s, i, &out);
 
-		ok(gp_link_search_node(fresh, i, again) == found &&
+		ok(gp_link_search_node(fresh, i, &again) == found &&
 		   memcmp(out, again, found * sizeof(int32_t)) == 0, "the same after other nodes");
 	}
 }
@@ -310,8 +310,8 @@ check_tables(gp_env *env, int n, int flips, double least)
 	uint64_t   *code = random_codes(env, n, flips);
 	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_TWO_HOPS);
 	gp_link_search *walks = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_TWO_HOPS);
-	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
-	int32_t    *hops = gp_alloc_array(env, n, sizeof(int32_t));
+	int32_t    *out;
+	int32_t    *hops;
 	int64_t		wanted = 0;
 	int64_t		got = 0;
 	bool		right = true;
@@ -319,8 +319,8 @@ check_tables(gp_env *env, int n, int flips, double least)
 
 	for (int i = 0; i < n; i += 7)
 	{
-		int64_t		found = gp_link_search_node(s, i, out);
-		int64_t		by_hops = gp_link_search_node(walks, i, hops);
+		int64_t		found = gp_link_search_node(s, i, &out);
+		int64_t		by_hops = gp_link_search_node(walks, i, &hops);
 		int64_t		h = 0;
 
 		for (int64_t k = 0; k < found; k++)
@@ -348,7 +348,7 @@ check_equal_codes(gp_env *env)
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = gp_alloc_array(env, n * WORDS, sizeof(uint64_t));
 	gp_link_search *s;
-	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
+	int32_t    *out;
 	int64_t		wrong = 0;
 
 	for (int k = 0; k < n * WORDS; k++)
@@ -356,14 +356,14 @@ check_equal_codes(gp_env *env)
 	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	for (int i = 0; i < n; i += i < 100 || i > n - 100 ? 1 : 97)
 	{
-		int64_t		found = gp_link_search_node(s, i, out);
+		int64_t		found = gp_link_search_node(s, i, &out);
 
 		wrong += found != NEAREST || abs(out[0] - i) > 64 || abs(out[found - 1] - i) > 64;
 	}
 	is_int(wrong, 0, "equal codes: 50 nodes nearby in number");
 	memset(code, 0, n * WORDS * sizeof(uint64_t));
 	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
-	is_int(gp_link_search_node(s, 5, out), 0, "neither links nor a code: no candidates");
+	is_int(gp_link_search_node(s, 5, &out), 0, "neither links nor a code: no candidates");
 }
 
 /* A search, for the fault injection. */
@@ -371,11 +371,10 @@ static void
 search_some(gp_env *env, const gp_graph *g, const gp_csr *a, const uint64_t *code)
 {
 	gp_link_search *s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
-	int32_t    *out = gp_alloc_array(env, g->nodes, sizeof(int32_t));
+	int32_t    *out;
 
 	for (int32_t i = 0; i < 1000; i++)
-		gp_link_search_node(s, i, out);
-	gp_free(env, out);
+		gp_link_search_node(s, i, &out);
 	gp_link_search_close(s);
 }
 

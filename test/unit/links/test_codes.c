@@ -110,7 +110,7 @@ check_twins(gp_env *env, const char *kernel, int n)
 	gp_link_problem p;
 	gp_link_search *s;
 	uint64_t   *code;
-	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
+	int32_t    *out;
 	int			differ = 0;
 	int			found = 0;
 	int			zero = 0;
@@ -124,7 +124,7 @@ check_twins(gp_env *env, const char *kernel, int n)
 	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	for (int i = 0; i + 1 < n; i += 2)
 	{
-		int64_t		count = gp_link_search_node(s, i, out);
+		int64_t		count = gp_link_search_node(s, i, &out);
 		bool		hit = false;
 
 		differ += distance(code, i, i + 1) != 0;
@@ -171,7 +171,7 @@ static void
 check_odd(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
-	int32_t		out[8];
+	int32_t    *out;
 
 	for (int n = 0; n < 4; n++)
 	{
@@ -187,7 +187,7 @@ check_odd(gp_env *env)
 
 			for (int i = 0; i < n; i++)
 			{
-				int64_t		found = gp_link_search_node(s, i, out);
+				int64_t		found = gp_link_search_node(s, i, &out);
 
 				most = found > most ? found : most;
 			}
@@ -206,7 +206,7 @@ small_run(gp_env *env, const char *kernel, int n, int dims)
 	gp_graph   *g = random_hub_graph(env, &state, n, 3 * n, 2, 130, false);
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	gp_link_problem p = make_problem(env, g, kernel);
-	int32_t    *out = gp_alloc_array(env, n, sizeof(int32_t));
+	int32_t    *out;
 	gp_link_search *s;
 	uint64_t   *code;
 
@@ -215,7 +215,7 @@ small_run(gp_env *env, const char *kernel, int n, int dims)
 	code = gp_link_codes(dev, &p);
 	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	for (int i = 0; i < n; i += n / 50)
-		gp_link_search_node(s, i, out);
+		gp_link_search_node(s, i, &out);
 	gp_link_search_close(s);
 	gp_free(env, code);
 	dev->close(dev);

@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "links/model/hard_negatives.h"
+#include "links/model/rivals.h"
 #include "test_env.h"
 
 #define NODES 400

@@ -383,7 +383,7 @@ check_hubs(gp_env *env)
 	int			users = 3000;
 	gp_edges   *edges = gp_edges_create(env, users + 3000, false, false);
 	gp_link_topology h = {.two_sided = true};
-	int32_t    *out = gp_alloc_array(env, users + 3000, sizeof(int32_t));
+	int32_t    *out;
 	gp_graph   *g;
 	gp_link_search *s;
 	int64_t		most = 0;
@@ -402,7 +402,7 @@ check_hubs(gp_env *env)
 	gp_link_search_learn(s, h, false);
 	for (int i = 0; i < 2 * users; i += 61)
 	{
-		int64_t		n = gp_link_search_node(s, i, out);
+		int64_t		n = gp_link_search_node(s, i, &out);
 
 		most = n > most ? n : most;
 		least = n < least ? n : least;
@@ -421,7 +421,7 @@ check_favourite(gp_env *env)
 	int			users = 6000;
 	gp_edges   *edges = gp_edges_create(env, users + 40, false, false);
 	gp_link_topology h = {.two_sided = true};
-	int32_t    *out = gp_alloc_array(env, users + 40, sizeof(int32_t));
+	int32_t    *out;
 	gp_graph   *g;
 	gp_link_search *s;
 	int64_t		n;
@@ -436,7 +436,7 @@ check_favourite(gp_env *env)
 	g = gp_graph_build(edges);
 	s = gp_link_search_open(env, g, gp_graph_symmetric(env, g), NULL, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, h, false);
-	n = gp_link_search_node(s, users + 1, out);
+	n = gp_link_search_node(s, users + 1, &out);
 	ok(n > 1000 && n <= 4000, "a hub between is walked in part");
 	gp_link_search_close(s);
 }
@@ -449,7 +449,7 @@ check_newcomer(gp_env *env)
 	gp_csr	   *a = gp_graph_symmetric(env, g);
 	uint64_t   *code = gp_alloc_zero(env, (NODES + 1) * GP_LINK_CODE_WORDS, sizeof(uint64_t));
 	gp_link_topology h = {.two_sided = true};
-	int32_t		out[NODES + 1];
+	int32_t    *out;
 	gp_link_search *s;
 	int64_t		n;
 	int			items = 0;
@@ -460,14 +460,14 @@ check_newcomer(gp_env *env)
 			code[i * GP_LINK_CODE_WORDS + w] = side_of(i) == 1 ? UINT64_C(0x00ff00ff00ff00ff) : UINT64_MAX;
 	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, h, true);
-	n = gp_link_search_node(s, NODES, out);
+	n = gp_link_search_node(s, NODES, &out);
 	for (int64_t k = 0; k < n; k++)
 		items += side_of(out[k]) == 1;
 	ok(n > 0 && items == n, "a new user is given items");
 	gp_link_search_close(s);
 	s = gp_link_search_open(env, g, a, code, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, h, false);
-	is_int(gp_link_search_node(s, NODES, out), 0, "nothing is known of one without features");
+	is_int(gp_link_search_node(s, NODES, &out), 0, "nothing is known of one without features");
 	gp_link_search_close(s);
 }
 
@@ -480,7 +480,7 @@ count_and_search(gp_env *env)
 	gp_link_fold fold[GP_LINK_FOLDS];
 	int64_t		count[GP_LINK_TOPOLOGY_COUNTS] = {0};
 	bool		together[MOST_PAIRS];
-	int32_t		out[NODES + 1];
+	int32_t    *out;
 	gp_link_search *s;
 
 	gp_link_folds_make(env, g, 5, fold);
@@ -488,7 +488,7 @@ count_and_search(gp_env *env)
 	s = gp_link_search_open(env, g, a, NULL, GP_CANDIDATES_AUTO);
 	gp_link_search_learn(s, gp_link_topology_read(count), false);
 	for (int i = 0; i <= NODES; i++)
-		gp_link_search_node(s, i, out);
+		gp_link_search_node(s, i, &out);
 	gp_link_search_close(s);
 }
 

@@ -12,6 +12,7 @@
  */
 #include "dgp.h"
 #include "links/model/calibration.h"
+#include "links/model/rivals.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>
@@ -22,7 +23,6 @@
 #define SLOW_SHARE 0.3			/* of the steps, whose rate is SLOW times less */
 #define SLOW 0.3
 #define SAMPLES 32				/* of all layers, for the moments */
-#define TRIES 8					/* random pairs drawn for one without a link */
 #define SAMPLE_STEP (INT64_C(1) << 40)	/* steps that no training takes: draws for the moments */
 #define POLL_ROWS 1024
 #define FEW_NODES 1000
@@ -37,31 +37,6 @@ enum purpose
 
 /* ---- steps ---- */
 
-/* A node that is drawn by its place in a random stream. */
-static int32_t
-draw_node(const gp_deep *d, uint64_t seed, uint64_t element)
-{
-	return (int32_t) gp_min64((int64_t) (gp_element_uniform(seed, element) * (double) d->nodes),
-							  d->nodes - 1);
-}
-
-/* A random pair without a link; false where none was found, in a graph that has few. */
-static bool
-draw_missing(const gp_deep *d, const gp_graph *graph, uint64_t seed, uint64_t place, int32_t *src,
-			 int32_t *dst)
-{
-	for (uint64_t k = 0; k < TRIES; k++)
-	{
-		uint64_t	element = 2 * (TRIES * place + k);
-
-		*src = draw_node(d, seed, element);
-		*dst = draw_node(d, seed, element + 1);
-		if (*src != *dst && !gp_link_exists(graph, *src, *dst))
-			return true;
-	}
-	return false;
-}
-
 /*
  * The pairs of a step: the links that a view hides, or a window of them, and as many without a
  * link, if there are.
@@ -70,7 +45,8 @@ static void
 draw_pairs(gp_deep *d, const gp_deep_view *view)
 {
 	int64_t		links = gp_min64(view->links.n, d->most / 2);
-	uint64_t	seed = gp_trainer_seed(&d->t, DRAW_MISSING, true);
+	gp_link_draws draws = gp_link_draws_open(d->env, d->view[0].graph,
+											 gp_trainer_seed(&d->t, DRAW_MISSING, true), links);
 	double		at = gp_element_uniform(gp_trainer_seed(&d->t, DRAW_WINDOW, true), 0);
 	int64_t		first = links < view->links.n ? (int64_t) (at * (double) view->links.n) : 0;
 	int64_t		n = d->env->dry ? 2 * links : links;
@@ -83,9 +59,8 @@ draw_pairs(gp_deep *d, const gp_deep_view *view)
 		d->second[e] = view->links.dst[k];
 		d->linked[e] = true;
 	}
-	GP_EACH(d->env, e, gp_items(d->env, links), e)
-		if (draw_missing(d, d->view[0].graph, seed, (uint64_t) e, &d->end[n], &d->second[n]))
-			d->linked[n++] = false;
+	while (n < 2 * links && gp_link_draw(&draws, &d->end[n], &d->second[n]))
+		d->linked[n++] = false;
 	if (!d->env->dry)
 		memcpy(d->end + n, d->second, n * sizeof(int32_t));
 	gp_pairs_set(&d->t, d->pairs, n);

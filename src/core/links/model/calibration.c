@@ -2,7 +2,9 @@
  * calibration.c - from logits to the probabilities of links.
  */
 #include "calibration.h"
+#include "rivals.h"
 
+#define CALIBRATION_SALT UINT64_C(0x61736b6564000000)	/* draws are not those of the folds */
 #define STEPS 50
 #define CLOSE 1e-10				/* what a step promises, over the information, that ends them */
 #define FLAT 1e-12				/* a relative spread of scores below this is none */
@@ -274,4 +276,121 @@ gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *
 	curve->bend /= ratio;
 	curve->knee = mean[1] + ratio * (curve->knee - mean[0]);
 	curve->intercept += curve->slope * (ratio * mean[0] - mean[1]);
+}
+
+/* ---- pairs ---- */
+
+/* Adds a pair. */
+static void
+add_pair(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, double weight)
+{
+	int64_t		at = c->pairs.n++;
+
+	c->pairs.src[at] = node;
+	c->pairs.dst[at] = other;
+	c->linked[at] = linked;
+	c->weight[at] = weight;
+}
+
+/* Adds candidates without a link of nodes that are drawn evenly. */
+static void
+add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *search,
+				int64_t nodes, uint64_t stream)
+{
+	int32_t    *found;
+
+	for (int64_t q = 0; q < nodes; q++)
+	{
+		uint64_t	draw = gp_hash(stream + (uint64_t) q);
+		int32_t		node = (int32_t) (draw % (uint64_t) full->nodes);
+		int64_t		missing = gp_link_draw_unlinked(full, search, gp_hash(draw), node,
+													GP_LINK_OTHERS, &found);
+		int64_t		kept = gp_min64(missing, GP_LINK_OTHERS);
+
+		for (int64_t k = 0; k < kept; k++)
+			add_pair(c, node, found[k], false, (double) missing / (double) kept);
+	}
+}
+
+/*
+ * Adds the hidden links that are candidates of their query end, each for what it stands for among
+ * the candidates of so many nodes: few of those that are drawn have one.  The codes, which know
+ * the hidden links, find none of them.  Without a search every pair is a candidate.
+ */
+static void
+add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fold *fold,
+				 gp_link_search *search, int64_t nodes)
+{
+	double		ends = full->directed ? 1.0 : 2.0;
+	double		weight = ends * (double) (full->edges - fold->graph->edges) /
+		(double) gp_max64(fold->links, 1) * (double) nodes / (double) full->nodes;
+
+	for (int64_t e = 0; e < fold->links; e++)
+	{
+		int32_t		other;
+		int32_t		node = gp_link_query_end(fold, e, &other);
+		int32_t    *found;
+		int64_t		n = search ? gp_link_search_node(search, node, &found) : 0;
+		int64_t		k = 0;
+
+		while (k < n && found[k] != other)
+			k++;
+		if (search == NULL || k < n)
+			add_pair(c, node, other, true, weight);
+	}
+}
+
+/* A search in a fold's graph as predictions of the model will make it. */
+static gp_link_search *
+open_search(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
+			gp_link_candidates candidates, const uint64_t *code)
+{
+	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, code, candidates);
+
+	gp_link_search_learn(search, gp_link_topology_read(model->topology), model->features != NULL);
+	return search;
+}
+
+int64_t
+gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
+{
+	return fold->links + nodes * gp_min64(GP_LINK_OTHERS, fold->graph->nodes);
+}
+
+gp_calibration_pairs
+gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
+						  int64_t nodes, uint64_t seed)
+{
+	const gp_graph *full = model->graph;
+	bool		all = model->method == GP_LINK_EASE;
+	int64_t		hidden = full->edges - fold->graph->edges;
+	gp_calibration_pairs c = {.share = (double) hidden / (double) full->edges};
+	int64_t		room = gp_calibration_pairs_most(fold, nodes);
+	gp_link_search *walks = NULL;
+	gp_link_search *search;
+
+	c.pairs = gp_link_pairs_create(env, room);
+	c.linked = gp_alloc_zero(env, room, sizeof(bool));
+	c.weight = gp_alloc_zero(env, room, sizeof(double));
+	/* Codes of a dry run say nothing: as many as there can be. */
+	if (env->dry && gp_link_has_scores(model->method))
+		return c;
+	c.pairs.n = 0;
+	if (!all)
+		walks = open_search(env, model, fold, GP_CANDIDATES_AUTO, NULL);
+	search = open_search(env, model, fold, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
+						 all ? NULL : model->code);
+	add_hidden_links(&c, full, fold, walks, nodes);
+	add_drawn_nodes(&c, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));
+	if (walks)
+		gp_link_search_close(walks);
+	gp_link_search_close(search);
+	return c;
+}
+
+void
+gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c)
+{
+	gp_link_pairs_free(env, &c->pairs);
+	gp_free_all(env, c->linked, c->weight);
 }

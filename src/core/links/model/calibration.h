@@ -4,7 +4,32 @@
 #ifndef GP_LINK_CALIBRATION_H
 #define GP_LINK_CALIBRATION_H
 
-#include "hard_negatives.h"
+#include "links/links_internal.h"
+
+#define GP_CALIBRATION_NODES 400	/* of all folds, whose candidates the curve is fitted to */
+#define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
+
+/* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
+typedef struct gp_calibration_pairs
+{
+	gp_link_pairs pairs;
+	bool	   *linked;			/* hidden by the fold */
+	double	   *weight;			/* candidates that a pair stands for */
+	double		share;			/* of all links, hidden by the fold */
+} gp_calibration_pairs;
+
+/*
+ * Candidates of a model are found as its predictions will be, by its method, topology and codes.
+ * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
+ * the nodes that are drawn.
+ */
+extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
+													  const gp_link_fold *fold, int64_t nodes,
+													  uint64_t seed);
+
+/* The most of them, which a dry run has. */
+extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
+extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 
 /*
  * The curve of probabilities; weight is what each of n scores counts for.  It flattens at the

@@ -11,8 +11,7 @@
 #include "base/sort.h"
 #include "links/links_internal.h"
 
-/* random pairs drawn for each one wanted, before the missing are listed */
-#define TRIES 64
+#define TRIES 64				/* random pairs drawn for each one wanted */
 #define MOST_LISTED 4096		/* nodes up to which they are */
 #define MISSING_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
 
@@ -152,26 +151,27 @@ below(uint64_t hash, int64_t n)
 	return (int32_t) (((hash >> 32) * (uint64_t) n) >> 32);
 }
 
-/* Fills pairs with random ones that are neither linked nor in the set; stops after many tries. */
-static void
-draw_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *taken,
-			 gp_link_pairs *pairs)
+gp_link_draws
+gp_link_draws_open(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
-	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
-	int64_t		next = 0;
+	return (gp_link_draws) {.env = env,.graph = graph,.stream = gp_hash(seed ^ MISSING_SALT),
+		.tries = TRIES * count,.node = -1};
+}
 
-	for (int64_t t = 0; t < TRIES * count && pairs->n < count; t++)
+bool
+gp_link_draw(gp_link_draws *d, int32_t *src, int32_t *dst)
+{
+	while (d->next < d->tries)
 	{
-		int32_t		i = below(gp_hash(stream ^ gp_hash(2 * t)), graph->nodes);
-		int32_t		j = below(gp_hash(stream ^ gp_hash(2 * t + 1)), graph->nodes);
-		uint64_t	code = pair_code(graph, i, j);
+		uint64_t	t = (uint64_t) d->next++;
 
-		gp_poll(env, t, &next);
-		if (i == j || gp_link_exists(graph, i, j) || !gp_set_add(taken, code))
-			continue;
-		pairs->src[pairs->n] = (int32_t) (code >> 32);
-		pairs->dst[pairs->n++] = (int32_t) (code & UINT32_MAX);
+		gp_poll(d->env, d->next, &d->next_look);
+		*src = d->node >= 0 ? d->node : below(gp_hash(d->stream ^ gp_hash(2 * t)), d->graph->nodes);
+		*dst = below(gp_hash(d->stream ^ gp_hash(2 * t + 1)), d->graph->nodes);
+		if (*src != *dst && !gp_link_exists(d->graph, *src, *dst))
+			return true;
 	}
+	return false;
 }
 
 /* A sample of all missing pairs that are not in the set: for small or dense graphs. */
@@ -224,9 +224,20 @@ gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, count);
 	gp_set		taken = set_of(env, graph, except, count);
+	gp_link_draws draws = gp_link_draws_open(env, graph, seed, count);
+	int32_t		src;
+	int32_t		dst;
 
 	pairs.n = 0;
-	draw_missing(env, graph, seed, count, &taken, &pairs);
+	while (pairs.n < count && gp_link_draw(&draws, &src, &dst))
+	{
+		uint64_t	code = pair_code(graph, src, dst);
+
+		if (!gp_set_add(&taken, code))
+			continue;
+		pairs.src[pairs.n] = (int32_t) (code >> 32);
+		pairs.dst[pairs.n++] = (int32_t) (code & UINT32_MAX);
+	}
 	gp_set_close(&taken);
 	if (pairs.n == count || graph->nodes > MOST_LISTED)
 		return pairs;

@@ -12,6 +12,7 @@
  * learnt from.
  */
 #include "calibration.h"
+#include "rivals.h"
 #include "link_regression.h"
 
 #include <stdio.h>

@@ -8,6 +8,7 @@
  */
 #include "calibration.h"
 #include "link_regression.h"
+#include "rivals.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>

@@ -41,7 +41,6 @@ typedef struct best
 	gp_crew    *crew;			/* NULL: all is done by the calling thread */
 	int			threads;
 	gp_link_search **search;	/* of each thread */
-	int32_t   **found;			/* candidates of one node, of each thread */
 	int64_t		expected;		/* candidates of a node, for a dry run */
 	lot		   *lot;			/* of a wave */
 	int64_t		lots;
@@ -136,7 +135,7 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 {
 	best	   *b = job;
 	gp_links	l = links_on(b->l, dev);
-	int32_t    *found = b->found[worker];
+	int32_t    *found;
 	lot		   *lot = &b->lot[index];
 	group		g = {0};
 
@@ -146,7 +145,7 @@ rank_lot(void *job, gp_device *dev, int worker, int64_t index)
 		int64_t		n = g.first[g.sources];
 		int64_t		count = l.env->dry ? b->expected :
 			gp_link_search_node(gp_link_search_set_env(b->search[worker], l.env), lot->source[s],
-								found);
+								&found);
 
 		if (n + count > g.room)
 		{
@@ -277,20 +276,12 @@ run_waves(best *b, int64_t n, const int32_t *node, int32_t size)
 static gp_link_search *
 open_search(gp_links *l, gp_link_candidates candidates)
 {
-	const gp_csr *neighbours = l->context.weights;
-
 	if (l->search && l->candidates == candidates && l->other == NULL)
 		return l->search;
 	if (l->search)
 		gp_link_search_close(l->search);
 	l->search = NULL;
-	if (!gp_link_has_scores(l->model->method))
-	{
-		if (l->neighbours == NULL)
-			l->neighbours = gp_graph_symmetric(l->env, l->model->graph);
-		neighbours = l->neighbours;
-	}
-	l->search = gp_link_search_open(l->env, l->model->graph, neighbours, l->model->code,
+	l->search = gp_link_search_open(l->env, l->model->graph, l->context.weights, l->model->code,
 									l->context.items ? GP_CANDIDATES_ALL : candidates);
 	l->candidates = candidates;
 	if (l->other)
@@ -314,9 +305,7 @@ open_lots(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 	lot		   *sample = b->lot = gp_alloc_zero(b->env, 1, sizeof(lot));
 
 	b->search = gp_alloc_array(b->env, gp_max64(l->threads, 1), sizeof(gp_link_search *));
-	b->found = gp_alloc_array(b->env, gp_max64(l->threads, 1), sizeof(int32_t *));
 	b->search[0] = open_search(l, candidates);
-	b->found[0] = gp_alloc_array(b->env, nodes, sizeof(int32_t));
 	b->lots = b->threads = 1;
 	sample->sources = (int32_t) gp_min64(size, nodes);
 	for (int32_t s = 0; s < sample->sources; s++)
@@ -335,10 +324,7 @@ open_lots(best *b, int64_t n, int32_t size, gp_link_candidates candidates)
 		b->lot[k] = (lot) {.room = room,
 			.row = gp_alloc_array(b->env, room, sizeof(gp_link_row))};
 	for (int t = 1; t < b->threads; t++)
-	{
 		b->search[t] = gp_link_search_twin(b->search[0]);
-		b->found[t] = gp_alloc_array(b->env, nodes, sizeof(int32_t));
-	}
 }
 
 /* Frees it all. */
@@ -350,13 +336,9 @@ close_lots(best *b)
 	for (int64_t k = 0; k < b->lots; k++)
 		gp_free(b->env, b->lot[k].row);
 	(void) gp_link_search_set_env(b->search[0], b->env);
-	for (int t = 0; t < b->threads; t++)
-	{
-		if (t > 0)
-			gp_link_search_twin_free(b->env, b->search[t]);
-		gp_free(b->env, b->found[t]);
-	}
-	gp_free_all(b->env, b->lot, b->search, b->found);
+	for (int t = 1; t < b->threads; t++)
+		gp_link_search_twin_free(b->env, b->search[t]);
+	gp_free_all(b->env, b->lot, b->search);
 }
 
 /* Searches for the best of each node, and hands them out. */

@@ -30,6 +30,8 @@ struct gp_link_search
 	gp_env	   *env;
 	const gp_graph *graph;
 	const gp_csr *neighbours;
+	gp_csr		pattern;		/* the same of a graph without directions, */
+	gp_csr	   *symmetric;		/* and of one with them, where it is the search's */
 	gp_link_candidates candidates;
 	int64_t		n;
 	gp_link_marks marks;
@@ -66,6 +68,7 @@ make_marks(gp_link_search *s)
 {
 	int64_t		hubs = 0;
 
+	s->out = gp_alloc_array(s->env, s->n, sizeof(int32_t));
 	s->marks = (gp_link_marks) {.stamp = gp_alloc_zero(s->env, s->n, sizeof(uint32_t))};
 	for (int64_t i = 0; i < s->n; i++)
 		hubs += degree(s, i) > HUB_DEGREE;
@@ -80,7 +83,9 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 
 	s->env = env;
 	s->graph = graph;
-	s->neighbours = neighbours;
+	s->pattern = (gp_csr) {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
+	s->symmetric = graph->directed && !neighbours ? gp_graph_symmetric(env, graph) : NULL;
+	s->neighbours = neighbours ? neighbours : s->symmetric ? s->symmetric : &s->pattern;
 	s->candidates = candidates;
 	s->n = graph->nodes;
 	make_marks(s);
@@ -115,7 +120,8 @@ gp_link_search_close(gp_link_search *s)
 	gp_link_sides_free(env, &s->sides);
 	gp_free(env, s->ends);
 	gp_link_tables_free(env, &s->tables);
-	gp_free_all(env, s->hub, s->marks.stamp, s);
+	gp_csr_free(env, s->symmetric);
+	gp_link_search_twin_free(env, s);
 }
 
 gp_link_search *
@@ -131,7 +137,13 @@ gp_link_search_twin(const gp_link_search *search)
 void
 gp_link_search_twin_free(gp_env *env, gp_link_search *twin)
 {
-	gp_free_all(env, twin->hub, twin->marks.stamp, twin);
+	gp_free_all(env, twin->hub, twin->marks.stamp, twin->out, twin);
+}
+
+const gp_csr *
+gp_link_search_pattern(const gp_link_search *search)
+{
+	return search->neighbours;
 }
 
 gp_link_search *
@@ -336,7 +348,7 @@ behind_found(gp_link_search *s, int32_t node, int64_t n)
 
 /* Starts a search: what can be no candidate is marked. */
 static void
-begin(gp_link_search *s, int32_t node, int32_t *out)
+begin(gp_link_search *s, int32_t node)
 {
 	const gp_graph *g = s->graph;
 
@@ -346,7 +358,6 @@ begin(gp_link_search *s, int32_t node, int32_t *out)
 		s->marks.base = 0;
 	}
 	s->marks.base += UINT32_C(1) << GP_MARK_BITS;
-	s->out = out;
 	s->found = 0;
 	s->walked = 0;
 	gp_link_mark(&s->marks, node, GP_MARK_TAKEN | GP_MARK_SEEN | GP_MARK_NEVER);
@@ -377,11 +388,12 @@ sort_found(gp_link_search *s)
 }
 
 int64_t
-gp_link_search_node(gp_link_search *s, int32_t node, int32_t *out)
+gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 {
+	int32_t    *out = *found = s->out;
 	int64_t		n;
 
-	begin(s, node, out);
+	begin(s, node);
 	if (s->other)
 	{
 		/* Those that alone are candidates. */

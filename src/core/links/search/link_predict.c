@@ -52,7 +52,6 @@ gp_links_close(gp_links *l)
 
 	if (l->search)
 		gp_link_search_close(l->search);
-	gp_csr_free(l->env, l->neighbours);
 	if (gp_link_has_scores(l->model->method))
 		gp_score_context_close(&l->context);
 	gp_destroy_all(dev, &l->alpha, &l->root, &l->z, &l->rough_z, &l->rough_alpha);

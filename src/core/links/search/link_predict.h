@@ -23,7 +23,6 @@ struct gp_links
 	gp_link_candidates candidates;	/* of the search */
 	int64_t		among;			/* nodes that alone are candidates; 0: all may be */
 	const int32_t *other;		/* these */
-	gp_csr	   *neighbours;		/* of the method pairs: for the search */
 };
 
 /*

@@ -1,15 +1,13 @@
 /*
- * hard_negatives.h - hidden links among the pairs that a search would propose in their place.
+ * rivals.h - hidden links among the pairs that a search would propose in their place.
  */
-#ifndef GP_HARD_NEGATIVES_H
-#define GP_HARD_NEGATIVES_H
+#ifndef GP_RIVALS_H
+#define GP_RIVALS_H
 
 #include "links/links_internal.h"
 
 #define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
-#define GP_CALIBRATION_NODES 400	/* of all folds, whose candidates the curve is fitted to */
 #define GP_LINK_RIVALS 100		/* of a link, where there are so many nodes */
-#define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
 
 /* Some links of a fold, each before its rivals: pairs from the same node. */
 typedef struct gp_link_rivals
@@ -38,32 +36,15 @@ extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
 extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
 
 /*
- * Pairs without a link within three steps of an end of each hidden link, where there is one.
+ * Searches for the candidates of a node that are not linked with it, the first `most` of them in a
+ * random order; returns how many they are.
  */
+extern int64_t gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream,
+									 int32_t node, int64_t most, int32_t **drawn);
+
+/* Pairs without a link within three steps of an end of each hidden link, where there is one. */
 extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
 										   const gp_link_fold *fold, uint64_t seed);
-
-/* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
-typedef struct gp_calibration_pairs
-{
-	gp_link_pairs pairs;
-	bool	   *linked;			/* hidden by the fold */
-	double	   *weight;			/* candidates that a pair stands for */
-	double		share;			/* of all links, hidden by the fold */
-} gp_calibration_pairs;
-
-/*
- * Candidates of a model are found as its predictions will be, by its method, topology and codes.
- * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
- * the nodes that are drawn.
- */
-extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
-													  const gp_link_fold *fold, int64_t nodes,
-													  uint64_t seed);
-
-/* The most of them, which a dry run has. */
-extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
-extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 
 /* The rank of the first score of a range among the others; of equal ones half come before it. */
 extern double gp_link_rank(const double *score, const int64_t *range);
@@ -72,4 +53,4 @@ extern double gp_link_rank(const double *score, const int64_t *range);
 extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
 								gp_link_ranks *ranks);
 
-#endif							/* GP_HARD_NEGATIVES_H */
+#endif							/* GP_RIVALS_H */
