@@ -83,11 +83,12 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 
 	s->env = env;
 	s->graph = graph;
-	s->pattern = (gp_csr) {graph->nodes, graph->nodes, graph->start, graph->col, NULL, GP_DOUBLE, 0};
+	s->n = graph->nodes;
+	s->pattern = (gp_csr) {.rows = s->n,.cols = s->n,.start = graph->start,.col = graph->col,
+		.type = GP_DOUBLE};
 	s->symmetric = graph->directed && !neighbours ? gp_graph_symmetric(env, graph) : NULL;
 	s->neighbours = neighbours ? neighbours : s->symmetric ? s->symmetric : &s->pattern;
 	s->candidates = candidates;
-	s->n = graph->nodes;
 	make_marks(s);
 	if (candidates != GP_CANDIDATES_ALL)
 		s->tables = gp_link_tables_make(env, code, s->n);
