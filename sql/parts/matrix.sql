@@ -39,13 +39,38 @@ CREATE FUNCTION gnngp_internal.gp_spread(
     columns gnngp_internal.gp_matrix,
     edges oid,
     kernel @extschema@.gp_kernel,
-    bounds bigint[])
+    bounds bigint[],
+    wanted bigint[] DEFAULT NULL)
 RETURNS TABLE (
     chunk integer,
     rows gnngp_internal.gp_matrix)
 AS 'MODULE_PATHNAME', 'gnngp_matrix_spread' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[]) IS
-    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; edges are the blocks g of a table (chunk, g); in chunks of rows by bounds of their ids';
+COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
+    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; edges are the blocks g of a table (chunk, g); in chunks of rows by bounds of their ids, all or those that are wanted';
+
+CREATE FUNCTION gnngp_internal.gp_take_edge(bounds bigint[], src bigint, dst bigint)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'gnngp_take_edge' LANGUAGE C PARALLEL UNSAFE COST 1;
+COMMENT ON FUNCTION gnngp_internal.gp_take_edge(bigint[], bigint, bigint) IS
+    'takes an edge into the session, for a chunk by bounds of smaller ends: 1, or 0 for a loop; NaN where the row is no edge';
+
+CREATE FUNCTION gnngp_internal.gp_take_edge(bounds bigint[], src bigint, dst bigint, weight double precision)
+RETURNS double precision
+AS 'MODULE_PATHNAME', 'gnngp_take_edge' LANGUAGE C PARALLEL UNSAFE COST 1;
+COMMENT ON FUNCTION gnngp_internal.gp_take_edge(bigint[], bigint, bigint, double precision) IS
+    'takes an edge that has a weight';
+
+CREATE FUNCTION gnngp_internal.gp_taken_edges(
+    asked integer,
+    keys integer[])
+RETURNS TABLE (
+    pk integer,
+    chunk integer,
+    g @extschema@.gp_graph,
+    edges double precision)
+AS 'MODULE_PATHNAME', 'gnngp_taken_edges' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10;
+COMMENT ON FUNCTION gnngp_internal.gp_taken_edges(integer, integer[]) IS
+    'for each key the edges that the session has taken, in a graph for each chunk, and how many they were; they are taken no more';
 
 CREATE FUNCTION gnngp_internal.gp_degrees(
     labelled gnngp_internal.gp_matrix,

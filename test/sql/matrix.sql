@@ -7,7 +7,7 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE nodes AS SELECT i * 3 + 7 AS id, ARRAY[sin(i), cos(2 * i), sin(i * i), 0.5]::real[] AS x FROM generate_series(1, 200) AS i;
 CREATE TABLE edges AS SELECT a * 3 + 7 AS src, (1 + (a * a * 17 + k * 31) % 200) * 3 + 7 AS dst FROM generate_series(1, 200) AS a, generate_series(1, 3) AS k;
 CREATE TABLE parts AS SELECT width_bucket(id, ARRAY[150, 151, 400]) AS part, gp_features(id, x)::gp_matrix AS m FROM nodes GROUP BY 1;
-CREATE TABLE graphs AS SELECT src % 3 AS chunk, gp_graph(src, dst) AS g FROM edges WHERE src <> dst GROUP BY 1;
+CREATE TABLE graphs AS SELECT width_bucket(least(src, dst), ARRAY[150, 400]) AS chunk, gp_graph(src, dst) AS g FROM edges WHERE src <> dst GROUP BY 1;
 CREATE TABLE a AS
     WITH s AS (SELECT src, dst FROM edges WHERE src <> dst UNION SELECT dst, src FROM edges WHERE src <> dst UNION SELECT id, id FROM nodes),
          d AS (SELECT src AS i, count(*) AS d FROM s GROUP BY 1)
@@ -51,6 +51,27 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
     JOIN (SELECT p.id, p.j, p.v - 0.75 * q.v AS v FROM spread_cells AS p
               JOIN (SELECT a.i AS id, s.j, sum(a.v * s.v) AS v FROM a JOIN spread_cells AS s ON s.id = a.j WHERE kernel LIKE 'P%' GROUP BY 1, 2) AS q USING (id, j)
           WHERE kernel LIKE 'P%') AS y USING (id, j);
+
+-- Some rows alone
+SELECT k, (SELECT gp_stack(s.rows)::text FROM whole, gp_spread(m, 'graphs'::regclass, k::gp_kernel, '{400}', '{10,13,400,607}') AS s) =
+          (SELECT gp_rows(gp_stack(s.rows), '{10,13,400,607}')::text FROM whole, gp_spread(m, 'graphs'::regclass, k::gp_kernel, '{400}') AS s) AS wanted
+FROM (VALUES ('A*X0'), ('(0.7*A^2 + 0.3*I)*X0')) AS v(k);
+
+-- gp_take_edge and gp_taken_edges: blocks of what a session has taken; an edge may be in several
+BEGIN;
+SELECT sum(gp_take_edge('{150,400}', src, dst)) = count(*) FILTER (WHERE src <> dst) AS taken FROM edges;
+SELECT count(*), bool_and(t.g::text = g.g::text) AS same, sum(t.edges) FROM gp_taken_edges(0, '{7}') AS t JOIN graphs AS g USING (chunk);
+SELECT gp_take_edge('{5}', 1, NULL) AS bad, gp_take_edge('{5}', 1, 2, -1) AS negative, gp_take_edge('{5}', 3, 3) AS loop;
+SELECT count(*) FROM gp_taken_edges(0, '{7,8}');
+CREATE TABLE twice AS SELECT chunk, g FROM graphs UNION ALL SELECT 0, gp_graph(dst, src) FROM edges WHERE src <> dst;
+SELECT (SELECT gp_stack(s.rows)::text FROM whole, gp_spread(m, 'graphs'::regclass, 'A*X0', '{}') AS s) =
+       (SELECT gp_stack(s.rows)::text FROM whole, gp_spread(m, 'twice'::regclass, 'A*X0', '{}') AS s) AS once;
+SAVEPOINT s;
+SELECT gp_take_edge('{5}', 1, 2);
+SELECT gp_take_edge('{5,6}', 1, 2);
+ROLLBACK TO s;
+SELECT count(*) FROM gp_taken_edges(0, '{7,8}');
+COMMIT;
 
 -- gp_degrees: neighbours, and those of them that are labelled
 CREATE TABLE labelled AS SELECT gp_features(id, ARRAY[(id % 2)::real])::gp_matrix AS m FROM nodes;

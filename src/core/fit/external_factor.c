@@ -6,6 +6,8 @@
  */
 #include "fit_internal.h"
 
+#define ROWS 4096				/* of all nodes, that are looked at together */
+
 /* A fit on its way. */
 typedef struct external_fit
 {
@@ -43,39 +45,93 @@ predict_rows(void *state, gp_matrix root, gp_matrix w, double *mean, double *lev
 {
 	external_fit *fit = state;
 	gp_device  *dev = fit->dev;
-	gp_posterior *out = fit->out;
+	int32_t		columns = fit->out->columns;
 	gp_matrix	l = gp_copy(dev, root, GP_DOUBLE);
+	double	   *row = gp_alloc_array(dev->env, fit->problem->nlabelled * (1 + columns),
+									 sizeof(double));
 
 	dev->trtri(dev, l);
 	dev->transpose_square(dev, l);
-	fit->factor->explain(fit->factor->state, l, w, out->mean, out->variance);
+	fit->out->kept = fit->factor->explain(fit->factor->state, l, w, row);
 	dev->destroy(dev, &l);
 	for (int64_t k = 0; k < fit->problem->nlabelled; k++)
 	{
-		int64_t		node = fit->problem->labelled[k];
-
-		memcpy(mean + k * out->columns, out->mean + node * out->columns,
-			   out->columns * sizeof(double));
-		leverage[k] = out->variance[node];
+		leverage[k] = row[k * (1 + columns)];
+		memcpy(mean + k * columns, row + k * (1 + columns) + 1, columns * sizeof(double));
 	}
+	gp_free(dev->env, row);
 }
 
-/* The prior's variances where a posterior asks for them, else NULL. */
-static double *
-prior_rows(external_fit *fit)
+/* The prior's variances where a value asks for them (lowrank.c); else none. */
+static gp_kept_rows
+keep_prior(const external_fit *fit, double *row)
 {
-	gp_device  *dev = fit->dev;
-	int64_t		rank = fit->factor->rank;
-	double	   *prior;
-	gp_matrix	one;
+	const gp_posterior *out = fit->out;
+	int64_t		n = fit->problem->task == GP_TASK_VALUES ? out->nodes : 0;
+	gp_kept_rows prior = {0};
 
-	if (!gp_posterior_wants_prior(fit->problem, fit->out))
-		return NULL;
-	prior = gp_alloc_array(dev->env, fit->out->nodes, sizeof(double));
-	one = gp_identity(dev, rank);
-	fit->factor->explain(fit->factor->state, one, (gp_matrix) {0}, NULL, prior);
-	dev->destroy(dev, &one);
+	for (gp_band band = gp_band_first(n, ROWS); band.count > 0 && !prior.move; gp_band_next(&band))
+	{
+		bool		silent = false;
+
+		out->kept.move(out->kept.state, band.first, band.count, row, false);
+		for (int64_t i = 0; i < band.count; i++)
+			silent = silent || gp_is_silent(row + 2 * i + 1, 1);
+		if (silent)
+		{
+			gp_matrix	one = gp_identity(fit->dev, fit->factor->rank);
+
+			prior = fit->factor->explain(fit->factor->state, one, (gp_matrix) {0}, NULL);
+			fit->dev->destroy(fit->dev, &one);
+		}
+	}
 	return prior;
+}
+
+/* Kept rows become those of the posterior. */
+static void
+finish_rows(const external_fit *fit, const gp_targets *targets, const gp_solution *solution)
+{
+	gp_posterior *out = fit->out;
+	gp_env	   *env = fit->dev->env;
+	int64_t		width = 1 + out->columns;
+	size_t		bytes = out->columns * sizeof(double);
+	double	   *row = gp_alloc_array(env, ROWS * width, sizeof(double));
+	double	   *norm = gp_alloc_array(env, ROWS, sizeof(double));
+	gp_posterior part = {.columns = out->columns,
+						 .mean = gp_alloc_array(env, ROWS * out->columns, sizeof(double)),
+						 .variance = gp_alloc_array(env, ROWS, sizeof(double))};
+	gp_kept_rows prior = keep_prior(fit, row);
+
+	for (gp_band band = gp_band_first(out->nodes, ROWS); band.count > 0; gp_band_next(&band))
+	{
+		part.nodes = band.count;
+		out->kept.move(out->kept.state, band.first, band.count, row, false);
+		if (prior.move)
+			prior.move(prior.state, band.first, band.count, norm, false);
+		/* What is left of a variance is its leverage times the noise (lowrank.c). */
+		for (int64_t i = 0; i < band.count; i++)
+		{
+			part.variance[i] = solution->noise * row[i * width];
+			memcpy(part.mean + i * part.columns, row + i * width + 1, bytes);
+		}
+		gp_posterior_finish(env, fit->problem, targets, solution,
+							prior.move ? norm : part.variance, &part);
+		for (int64_t i = 0; i < band.count; i++)
+		{
+			row[i * width] = part.variance[i];
+			memcpy(row + i * width + 1, part.mean + i * part.columns, bytes);
+		}
+		out->kept.move(out->kept.state, band.first, band.count, row, true);
+		if (part.is_prior && out->is_prior == NULL)
+			out->is_prior = gp_alloc_zero(env, out->nodes, sizeof(bool));
+		if (part.is_prior)
+			memcpy(out->is_prior + band.first, part.is_prior, band.count);
+		gp_free(env, part.is_prior);
+		part.is_prior = NULL;
+	}
+	out->no_kernel = part.no_kernel;
+	gp_free_all(env, row, norm, part.mean, part.variance);
 }
 
 /* The gp_regression of such a factor. */
@@ -88,17 +144,11 @@ regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets,
 	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
 	double		mean = gp_rows_mean(&ev, fit->factor->rank, fit->factor->rows, fit->factor->state);
 	gp_solution solution;
-	double	   *prior;
 
 	gp_check_mean_diagonal(env, GP_FLOAT, mean);
 	fit->out = out;
 	solution = gp_primal_solve_rows(fit->dev, problem, targets, &rows, mean);
-	/* What is left of a variance is its leverage times the noise (lowrank.c). */
-	for (int64_t i = 0; i < out->nodes; i++)
-		out->variance[i] *= solution.noise;
-	prior = prior_rows(fit);
-	gp_posterior_finish(env, problem, targets, &solution, prior ? prior : out->variance, out);
-	gp_free(env, prior);
+	finish_rows(fit, targets, &solution);
 	out->jitter = fit->factor->jitter;
 	gp_notice_no_kernel(env, problem, out);
 	gp_notice_lowrank(&ev, &out->plan, fit->factor->first_jitter);
@@ -111,9 +161,10 @@ gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_fac
 {
 	gp_graph	none = {.nodes = nodes};
 	gp_problem	p = *problem;
-	gp_plan		plan = {.strategy = problem->strategy};
+	gp_plan		plan = {.strategy = GP_STRATEGY_SQL};
 	external_fit fit = {.dev = dev,.problem = &p,.factor = factor};
 
+	p.strategy = plan.strategy;
 	p.graph = &none;
 	p.features = NULL;
 	p.type = GP_FLOAT;

@@ -112,17 +112,49 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 	gp_free_all(env, x.dense, at, none.start);
 }
 
+/* A matrix with some rows of another one, ascending, and no others. */
+static gp_csr *
+some_rows(gp_env *env, const gp_csr *a, const int32_t *node, int64_t n)
+{
+	int64_t		entries = 0;
+	gp_csr	   *out;
+
+	for (int64_t k = 0; k < n; k++)
+		entries += a->start[node[k] + 1] - a->start[node[k]];
+	out = gp_csr_create(env, a->rows, a->cols, entries, a->type);
+	for (int64_t k = 0; k < n; k++)
+		out->start[node[k] + 1] = a->start[node[k] + 1] - a->start[node[k]];
+	gp_offsets_of_counts(out->start, a->rows);
+	for (int64_t k = 0; k < n; k++)
+	{
+		int64_t		from = a->start[node[k]];
+		int64_t		to = out->start[node[k]];
+		size_t		count = a->start[node[k] + 1] - from;
+		size_t		size = gp_type_size(a->type);
+
+		memcpy(out->col + to, a->col + from, count * sizeof(int32_t));
+		memcpy((char *) out->value + to * size, (const char *) a->value + from * size,
+			   count * size);
+	}
+	return out;
+}
+
 void
-gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix columns)
+gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix columns,
+				 const int32_t *node, int64_t n)
 {
 	gp_env	   *env = dev->env;
 	gp_features x = {columns.rows, columns.cols, NULL, columns.data, GP_FLOAT};
 	gp_graph	none = {.nodes = x.rows,.start = gp_alloc_zero(env, x.rows + 1, sizeof(int64_t))};
 	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	int			last = program->nsteps - 1;
+	bool		some = node && last == 1 && program->steps[last].kind == GP_STEP_OP &&
+		gp_operator_is_a(program->steps[last].op);
 	gp_eval		ev;
 
 	check_steps(env, program, true);
+	if (some)
+		a = some_rows(env, a, node, n);
 	gp_eval_open_with(&ev, dev, program, &none, &x, 0, GP_FLOAT, (gp_eval_options) {.a = a});
 	if (gp_step_is_linear(&ev, last))
 		gp_linear_collect(&ev, last, terms);
@@ -133,6 +165,8 @@ gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix
 	for (int k = terms->term[0].nops - 1; k >= 0; k--)
 		gp_operator_apply(&ev, terms->term[0].op[k], columns);
 	gp_eval_close(&ev);
+	if (some)
+		gp_csr_free(env, a);
 	gp_free_all(env, terms, none.start);
 }
 

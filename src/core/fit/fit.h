@@ -99,13 +99,15 @@ typedef struct gp_external_factor
 	/* Rows of Q: n x rank, double; nodes of the first call are any, and then labelled. */
 	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
 	/*
-	 * Of every node: q_i' w (nodes x columns), and |F' q_i|^2 of an upper triangular root F
-	 * (nodes).  Both matrices are double.
+	 * Keeps of every node |F' q_i|^2 of an upper triangular root F, and q_i' w behind it.  Both
+	 * matrices are double, and so is what the labelled nodes get (labelled x (1 + columns); NULL:
+	 * not asked for): rounding must not bring a leverage to 1.
 	 */
-	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *mean, double *norm);
+	gp_kept_rows (*explain) (void *state, gp_matrix root, gp_matrix w, double *labelled);
 } gp_external_factor;
 
-/* The posterior from such a factor; graph, features and program are not looked at. */
+/* The posterior from such a factor, in its kept rows; graph, features and program are not looked
+ * at. */
 extern gp_posterior *gp_fit_external(gp_device *dev, const gp_problem *problem,
 									 const gp_external_factor *factor, int64_t nodes);
 

@@ -75,10 +75,6 @@ extern void gp_live_record(gp_eval *ev, const gp_problem *problem, const gp_targ
 						   const gp_solution *solution, gp_posterior *out);
 extern void gp_live_record_calibrator(gp_env *env, const gp_problem *problem, gp_posterior *out);
 
-/* lowrank.c: true where a posterior of values asks for |q_i|^2: labels that equal their mean leave
- * means as nodes have that no label reaches. */
-extern bool gp_posterior_wants_prior(const gp_problem *problem, const gp_posterior *out);
-
 /* strategy.c: tells what a low-rank fit did that its figures do not show. */
 extern void gp_notice_lowrank(const gp_eval *ev, const gp_plan *plan, double first_jitter);
 

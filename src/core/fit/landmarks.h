@@ -31,10 +31,11 @@ extern void gp_block_covariances(gp_device *dev, const gp_program *program, gp_m
 								 gp_matrix out);
 /*
  * columns (all nodes, float) <- S columns, S being the operator of a kernel such as A*X0; a is A
- * in float, which serves any number of calls.  The device is the CPU, which works in place.
+ * in float, which serves any number of calls.  Of nodes, n of them, unless that is NULL, the rows
+ * are right, and others are not asked for.  The device is the CPU, which works in place.
  */
 extern void gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a,
-							 gp_matrix columns);
+							 gp_matrix columns, const int32_t *node, int64_t n);
 /* gram += q'q, qty += q'y (double) of rows whitened by root unless it is NULL. */
 extern void gp_block_gram(gp_device *dev, gp_matrix rows, gp_matrix y, const gp_matrix *root,
 						  gp_matrix gram, gp_matrix qty);

@@ -247,8 +247,8 @@ solve_primal(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp
 	return solution;
 }
 
-bool
-gp_posterior_wants_prior(const gp_problem *problem, const gp_posterior *out)
+static bool
+wants_prior(const gp_problem *problem, const gp_posterior *out)
 {
 	for (int64_t i = 0; i < out->nodes && problem->task == GP_TASK_VALUES; i++)
 		if (gp_is_silent(out->mean + i * out->columns, out->columns))
@@ -262,7 +262,7 @@ lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_pos
 {
 	double	   *prior;
 
-	if (ev->env->dry ? problem->task != GP_TASK_VALUES : !gp_posterior_wants_prior(problem, out))
+	if (ev->env->dry ? problem->task != GP_TASK_VALUES : !wants_prior(problem, out))
 		return NULL;
 	prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
 	explain(ev, f, gp_identity(ev->dev, gp_factor_rank(f)), true, (gp_matrix) {0}, prior, NULL);

@@ -265,6 +265,10 @@ extern double gp_features_spread(gp_env *env, const gp_features *features);
  * where nothing does. */
 extern double gp_features_shared(gp_env *env, const gp_features *features);
 
+/* The largest squared length over the smallest one, of rows that were brought to one length in
+ * single precision. */
+#define GP_SAME_LENGTH (1.0 + 1e-3)
+
 /*
  * True when all rows but those of zeros are of one length, but for rounding, and not of zeros and
  * ones as classes are.

@@ -7,8 +7,6 @@
  */
 #include "graph.h"
 
-/* Of a squared length that was brought to one in single precision. */
-#define ROUNDING 1e-3
 #define ROWS_ENOUGH 1000		/* that show what rows have in common, spread evenly */
 
 void
@@ -187,5 +185,5 @@ gp_features_have_length(gp_env *env, const gp_features *f)
 		high = fmax(high, square);
 	}
 	gp_free(env, row);
-	return !binary && high <= (1.0 + ROUNDING) * low;
+	return !binary && high <= GP_SAME_LENGTH * low;
 }

@@ -90,9 +90,12 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 
 	*out = (gp_posterior) {.plan = *plan,.power = 1.0,.nodes = problem->graph->nodes,
 						   .columns = targets.columns};
-	out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
-								 sizeof(double));
-	out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
+	if (problem->strategy != GP_STRATEGY_SQL)
+	{
+		out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
+									 sizeof(double));
+		out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
+	}
 	if (targets.share)
 		out->prior_share = gp_alloc_zero(env, targets.columns, sizeof(double));
 	for (int32_t c = 0; c < gp_items(env, targets.share ? targets.columns : 0); c++)
@@ -111,8 +114,8 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 		(isfinite(out->log_marginal_likelihood) || has_no_regression ||
 		 out->plan.strategy == GP_STRATEGY_PRECISION);
 	if (!env->dry && !problem->loo_only &&
-		(!finite || !gp_all_finite(env, out->variance, out->nodes) ||
-		 !gp_all_finite(env, out->mean, out->nodes * out->columns)))
+		(!finite || !gp_all_finite(env, out->variance, out->variance ? out->nodes : 0) ||
+		 !gp_all_finite(env, out->mean, out->mean ? out->nodes * out->columns : 0)))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
 	gp_figures(dev, problem, &targets, &solution, out);

@@ -165,6 +165,16 @@ typedef struct gp_calibrator
 } gp_calibrator;
 
 /* What a fit gives.  Arrays are host memory of the environment. */
+/*
+ * A row of numbers of each node that the host keeps, as what does not fit in memory: n of them from
+ * first on are read, or written.
+ */
+typedef struct gp_kept_rows
+{
+	void	   *state;
+	void		(*move) (void *state, int64_t first, int64_t n, double *rows, bool write);
+} gp_kept_rows;
+
 typedef struct gp_posterior
 {
 	gp_plan		plan;
@@ -173,6 +183,8 @@ typedef struct gp_posterior
 	/* nodes x columns: scores, or values with the target's mean added */
 	double	   *mean;
 	double	   *variance;		/* nodes: latent (classes), of an observation (values); >= 0 */
+	gp_kept_rows kept;			/* in place of both: variance, then means; move NULL: they are
+								 * here */
 	double	   *prior_share;	/* classes: share of each among the labels; else NULL */
 	int32_t		no_kernel;		/* nodes with k_ii = 0, which got the prior */
 	/* nodes: true where probabilities are the classes' shares; NULL when none */

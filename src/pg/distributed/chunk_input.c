@@ -8,84 +8,114 @@
 
 #include "distributed_internal.h"
 
-/* The expression of a node's features, of type real[]; columns by their moments where there are
- * any. */
+/* The expression of a node's features, of type real[]; by their moments where there are any. */
 static const char *
 row_expression(const gnngp_sources *src, int64 columns, const double *moments)
 {
-	const char *features = src->features;
 	StringInfoData text;
 
-	if (src->array)
-		return features;
 	if (moments == NULL)
-		return psprintf("ARRAY[%s]::pg_catalog.float4[]", features);
+		return psprintf("(%s)::pg_catalog.float4[]", src->features);
 	initStringInfo(&text);
 	for (int64 j = 0; j < columns; j++)
 		appendStringInfo(&text, "%s%s", j > 0 ? ", " : "",
 						 moments[columns + j] > 0.0 ?
-						 psprintf("(f.v[" INT64_FORMAT "] - '%.17g'::pg_catalog.float8) / '%.17g'::pg_catalog.float8",
+						 psprintf("(f.v[" INT64_FORMAT "]::pg_catalog.float8 - '%.17g'::pg_catalog.float8) / '%.17g'::pg_catalog.float8",
 								  j + 1, moments[j], moments[columns + j]) : "0");
-	return psprintf("(SELECT ARRAY[%s]::pg_catalog.float4[] FROM (SELECT ARRAY[%s] AS v OFFSET 0) AS f)", text.data, features);
+	/* Rows of another length stay as they are, and are refused. */
+	return psprintf("(SELECT CASE WHEN pg_catalog.cardinality(f.v) = " INT64_FORMAT " THEN ARRAY[%s]::pg_catalog.float4[]"
+					" ELSE f.v::pg_catalog.float4[] END FROM (SELECT %s AS v OFFSET 0) AS f)",
+					columns, text.data, src->features);
 }
 
 typedef struct column_moments
 {
+	const gnngp_sources *src;
 	int64		columns;
 	double	   *value;			/* means, then deviations; 0 for constants */
+	double		spread;			/* the largest deviation over the smallest one */
+	bool		lengths;		/* squared ones are there, and */
+	bool		alike;			/* rows are of one length */
 } column_moments;
 
-/* Takes means beside deviations. */
+/* Takes means beside deviations; then the lowest and the highest squared length, and whether all
+ * numbers are 0 or 1. */
 static void
 read_moments(void *state, const Datum *values, const bool *nulls)
 {
 	column_moments *m = state;
+	int64		n = 2 * m->columns;
+	double		low = INFINITY;
+	double		high = 0.0;
 
 	for (int64 j = 0; j < m->columns; j++)
 	{
 		double		mean = nulls[2 * j] ? 0.0 : DatumGetFloat8(values[2 * j]);
 		double		deviation = nulls[2 * j + 1] ? 0.0 : DatumGetFloat8(values[2 * j + 1]);
 
+		if (!isfinite(mean) || !isfinite(deviation))
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Features must be finite.",
+						"feature " INT64_FORMAT " of table \"%s\" is not finite for some node", j + 1,
+						m->src->nodes_name);
 		m->value[j] = mean;
 		/* The same as a feature in memory (graph/scale.c). */
 		m->value[m->columns + j] = deviation > 1e-12 * fabs(mean) ? deviation : 0.0;
+		if (m->value[m->columns + j] > 0.0)
+		{
+			low = fmin(low, deviation);
+			high = fmax(high, deviation);
+		}
 	}
+	m->spread = high > 0.0 ? high / low : 1.0;
+	m->alike = m->lengths && !nulls[n] && !DatumGetBool(values[n + 2]) &&
+		DatumGetFloat8(values[n + 1]) <= GP_SAME_LENGTH * DatumGetFloat8(values[n]);
 }
 
-/* The moments by which feature columns are standardised, or NULL where they are not. */
+/* The moments by which features are standardised, or NULL where they are not (choose_scale of
+ * reader/read_features.c). */
 static double *
 find_moments(gnngp_dfit *d)
 {
-	column_moments m = {0};
-	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 0,.types = NULL};
-	Oid		   *types;
+	const gnngp_sources *s = d->src;
+	bool		by_itself = s->array && strcmp(s->scale, "auto") == 0;
+	column_moments m = {.src = s,.columns = d->dims,.lengths = by_itself};
+	gnngp_rows	rows = {.row = read_moments,.state = &m,
+	.n = (int) (2 * d->dims + (by_itself ? 3 : 0))};
+	Oid		   *types = palloc(rows.n * sizeof(Oid));
 	StringInfoData list;
-	bool		standard = strcmp(d->src->scale, "standard") == 0 ||
-		(strcmp(d->src->scale, "auto") == 0 && !d->src->array);
+	StringInfoData square;
+	StringInfoData binary;
 
-	if (strcmp(d->src->scale, "length") == 0 || (standard && d->src->array))
+	if (strcmp(s->scale, "length") == 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"Scale them in a view and use gp_alter_graph(..., scale => 'none'), or use strategy => 'nystrom'.",
-					"strategy sql does not scale features to scale => '%s'", d->src->scale);
-	if (!standard)
+					"strategy sql does not scale features to scale => '%s'", s->scale);
+	if (strcmp(s->scale, "none") == 0 || (by_itself && d->dims >= GNNGP_FEW))
 		return NULL;
-	m.columns = d->dims;
 	m.value = gp_alloc_zero(d->ev.env, 2 * m.columns, sizeof(double));
 	initStringInfo(&list);
-	types = palloc((2 * m.columns + 1) * sizeof(Oid));
-	for (int64 j = 0; j < 2 * m.columns; j++)
-		types[j] = FLOAT8OID;
-	rows.types = types;
-	rows.n = (int) (2 * m.columns);
+	initStringInfo(&square);
+	initStringInfo(&binary);
 	for (int64 j = 1; j <= m.columns; j++)
-		appendStringInfo(&list,
-						 "%spg_catalog.avg(f.v[" INT64_FORMAT "]), pg_catalog.stddev_pop(f.v[" INT64_FORMAT "])", j > 1 ? ", " : "", j, j);
+	{
+		const char *x = psprintf("f.v[" INT64_FORMAT "]::pg_catalog.float8", j);
+
+		appendStringInfo(&list, "%spg_catalog.avg(%s), pg_catalog.stddev_pop(%s)", j > 1 ? ", " : "", x, x);
+		appendStringInfo(&square, "%s%s * %s", j > 1 ? " + " : "", x, x);
+		appendStringInfo(&binary, "%s%s IN (0, 1)", j > 1 ? " AND " : "", x);
+	}
+	if (by_itself)
+		appendStringInfo(&list, ", pg_catalog.min(nullif(%s, 0)), pg_catalog.max(%s), pg_catalog.bool_and(%s)",
+						 square.data, square.data, binary.data);
+	for (int j = 0; j < rows.n; j++)
+		types[j] = j < 2 * m.columns + 2 ? FLOAT8OID : BOOLOID;
+	rows.types = types;
 	/* A view computes each feature once, but on other servers, which take no such query. */
 	gnngp_placement_read(&d->placement,
-						 psprintf("SELECT %s FROM (SELECT ARRAY[%s] AS v FROM %s AS t%s) AS f",
-								  list.data,
-												 d->src->features, d->src->nodes, d->placement.apart
-												 ? "" : " OFFSET 0"), &rows);
+						 psprintf("SELECT %s FROM (SELECT %s AS v FROM %s AS t%s) AS f", list.data,
+								  s->features, s->nodes, d->placement.apart ? "" : " OFFSET 0"), &rows);
+	if (by_itself && !d->listed && (m.alike || m.spread <= GNNGP_UNLIKE))
+		return NULL;
 	return m.value;
 }
 
@@ -94,7 +124,7 @@ gnngp_count_features(const gnngp_sources *src)
 {
 	return src->features == NULL ? 0 :
 		gnngp_query_number(psprintf("SELECT pg_catalog.cardinality(%s)::bigint FROM %s AS t LIMIT 1",
-									row_expression(src, 0, NULL), src->nodes));
+									src->features, src->nodes));
 }
 
 static void
@@ -136,9 +166,47 @@ gnngp_chunk_features(gnngp_dfit *d)
 }
 
 static void
-take_sum(void *state, const Datum *values, const bool *nulls)
+take_number(void *state, const Datum *values, const bool *nulls)
 {
-	*(int64 *) state = nulls[0] ? 0 : DatumGetInt64(values[0]);
+	*(double *) state = nulls[0] ? 0.0 : DatumGetFloat8(values[0]);
+}
+
+/* Where edges lie on several servers: each takes its own, and gives everybody blocks of them. */
+static void
+take_edges(gnngp_dfit *d)
+{
+	const gnngp_sources *s = d->src;
+	gnngp_placement *p = &d->placement;
+	StringInfoData keys;
+	double		edges = 0.0;
+	double		packed = 0.0;
+	Oid			type = FLOAT8OID;
+	gnngp_rows	rows = {.row = take_number,.state = &edges,.n = 1,.types = &type};
+
+	initStringInfo(&keys);
+	for (int k = 0; k < p->keys; k++)
+		appendStringInfo(&keys, "%s%d", k > 0 ? "," : "", gnngp_placement_key_of(p, k));
+	d->edges_near = gnngp_placement_table(p, "edges");
+	gnngp_placement_create(p, d->edges_near, psprintf("chunk integer, g %s.gp_graph, edges float8",
+													  gnngp_public_schema()));
+	gnngp_placement_read(p, psprintf("SELECT pg_catalog.sum(gnngp_internal.gp_take_edge(%s, t.%s::bigint, t.%s::bigint%s)) FROM %s AS t",
+									 d->bounds, s->src, s->dst, s->weight
+									 ? psprintf(", t.%s::pg_catalog.float8", s->weight) : "",
+									 s->edges), &rows);
+	if (isnan(edges))
+		gnngp_refuse_edges(s);
+	gnngp_placement_fill(p, d->edges_near,
+						 psprintf("SELECT s.* FROM %s.small AS t, LATERAL gnngp_internal.gp_taken_edges(t.pk, '{%s}') AS s"
+								  " WHERE t.name = ''", p->schema, keys.data));
+	/* Those of a table here, which no shard of this server's has handed over */
+	if (gnngp_edges_are_taken())
+		gnngp_placement_execute(p, psprintf("INSERT INTO %s SELECT s.* FROM gnngp_internal.gp_taken_edges(0, '{%s}') AS s",
+											d->edges_near, keys.data), 0, NULL, NULL);
+	rows.state = &packed;
+	gnngp_placement_query(p, psprintf("SELECT pg_catalog.sum(t.edges) FROM %s AS t", d->edges_near),
+						  0, NULL, NULL, &rows);
+	if (packed != edges * p->keys)
+		elog(ERROR, "%.0f of %.0f edges were packed", packed / p->keys, edges);
 }
 
 void
@@ -148,31 +216,33 @@ gnngp_chunk_edges(gnngp_dfit *d)
 	const char *bad = s->weight
 		? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
 		"n.src IS NULL OR n.dst IS NULL";
-	const char *declared = psprintf("chunk integer, g %s.gp_graph", gnngp_public_schema());
-	const char *table = gnngp_placement_table(&d->placement, "edges");
-	int64		refused = 0;
-	Oid			type = INT8OID;
-	gnngp_rows	sum = {.row = take_sum,.state = &refused,.n = 1,.types = &type};
+	double		refused = 0.0;
+	Oid			type = FLOAT8OID;
+	gnngp_rows	sum = {.row = take_number,.state = &refused,.n = 1,.types = &type};
 	gnngp_grouping rows = {
 		.query =
 			psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
 						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src,
 						  s->dst, d->bounds, s->src, s->dst, s->weight
 						  ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges),
-		.declared = s->weight ? "src bigint, dst bigint, w float8" : "src bigint, dst bigint",
-		.columns = s->weight ? "n.src, n.dst, n.w" : "n.src, n.dst",
 		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
-						   " pg_catalog.count(*) FILTER (WHERE %s)", gnngp_public_schema(),
+						   " (pg_catalog.count(*) FILTER (WHERE %s))::pg_catalog.float8", gnngp_public_schema(),
 						   s->weight ? ", n.w" : "", bad, bad)
 	};
 
-	gnngp_placement_create(&d->placement, table, psprintf("%s, bad bigint", declared));
-	gnngp_placement_group(&d->placement, table, &rows);
-	gnngp_placement_query(&d->placement, psprintf("SELECT pg_catalog.sum(t.bad)::bigint FROM %s AS t",
-												  table), 0, NULL, NULL, &sum);
-	if (refused > 0)
+	if (d->placement.apart)
+	{
+		take_edges(d);
+		return;
+	}
+	d->edges_near = gnngp_placement_table(&d->placement, "edges");
+	gnngp_placement_create(&d->placement, d->edges_near,
+						   psprintf("chunk integer, g %s.gp_graph, bad float8", gnngp_public_schema()));
+	gnngp_placement_group(&d->placement, d->edges_near, &rows);
+	gnngp_placement_query(&d->placement, psprintf("SELECT pg_catalog.sum(t.bad) FROM %s AS t",
+												  d->edges_near), 0, NULL, NULL, &sum);
+	if (refused > 0.0)
 		gnngp_refuse_edges(s);
-	d->edges_near = gnngp_placement_everywhere(&d->placement, table, declared, "t.chunk, t.g");
 }
 
 /* Degrees on their way into arrays over all nodes. */

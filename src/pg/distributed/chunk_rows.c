@@ -3,8 +3,10 @@
  */
 #include "postgres.h"
 
+#include "commands/tablespace.h"
 #include "core/base/sort.h"
 #include "distributed_internal.h"
+#include "storage/buffile.h"
 
 const char *
 gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
@@ -18,9 +20,16 @@ gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
 }
 
 const char *
-gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m)
+gnngp_chunk_call(const gnngp_chunked_factor *f, const char *m, const char *landmarks,
+				 const char *weights)
 {
-	return psprintf("%s%s%s", f->before, m, f->after);
+	if (f->arg == NULL)
+		return m;
+	m = gnngp_chunk_rows(f->arg, m);
+	if (f->kernel == NULL)
+		return psprintf("gnngp_internal.gp_apply(%s, %s)", m, f->weights);
+	return psprintf("gnngp_internal.gp_step(%s, %s, %s, %s, %s)", m, f->kernel,
+					landmarks ? landmarks : f->landmarks, f->root, weights ? weights : "NULL");
 }
 
 typedef struct collection
@@ -29,7 +38,8 @@ typedef struct collection
 	const int32 *node;			/* n of them, ascending; NULL: all */
 	int64		n;
 	int64		cols;
-	double	   *value;			/* n x cols */
+	double	   *value;			/* n x cols, or */
+	gp_kept_rows kept;			/* of all nodes, whose chunks have one behind the other */
 	int64		found;
 } collection;
 
@@ -38,12 +48,19 @@ collect_rows(void *state, const Datum *values, const bool *nulls)
 {
 	collection *c = state;
 	gnngp_table_value m;
+	double	   *rows = c->value;
+	int64		first = 0;		/* of these rows */
 
 	if (nulls[0])
 		return;
 	m = gnngp_matrix_read(values[0]);
 	if (m.cols != c->cols)
 		gnngp_matrix_refuse("A chunk has another number of columns than the first one.");
+	if (c->kept.move)
+	{
+		rows = MemoryContextAllocHuge(CurrentMemoryContext, m.ids.n * m.cols * sizeof(double));
+		first = gnngp_source_node(c->d->src, m.ids.first);
+	}
 	for (int64 i = 0; i < m.ids.n; i++)
 	{
 		int64		at = gnngp_source_node(c->d->src, gnngp_value_id(&m.ids, i));
@@ -52,12 +69,14 @@ collect_rows(void *state, const Datum *values, const bool *nulls)
 		gnngp_poll(i);
 		if (c->node)
 			at = gp_sorted_find(c->node, c->n, (int32) at);
-		if (at < 0)
+		if (at < 0 || (c->kept.move && at != first + i))
 			gnngp_matrix_refuse("A chunk has a row that was not asked for.");
 		for (int64 j = 0; j < c->cols; j++)
-			c->value[at * c->cols + j] = m.wide ? gnngp_get_float8(row + j * sizeof(double)) :
+			rows[(at - first) * c->cols + j] = m.wide ? gnngp_get_float8(row + j * sizeof(double)) :
 				gnngp_get_float4(row + j * sizeof(float));
 	}
+	if (c->kept.move)
+		c->kept.move(c->kept.state, first, m.ids.n, rows, true);
 	c->found += m.ids.n;
 }
 
@@ -73,10 +92,64 @@ collect(gnngp_dfit *d, collection *c, const char *query)
 		gnngp_matrix_refuse("A row is missing.");
 }
 
-void
-gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols, double *value)
+/* Rows of numbers in a temporary file, which the server deletes when it is closed. */
+typedef struct row_file
 {
-	collect(d, &(collection) {.d = d,.n = d->n,.cols = cols,.value = value}, query);
+	BufFile    *file;
+	int64		cols;
+} row_file;
+
+static void
+close_file(void *file)
+{
+	BufFileClose(file);
+}
+
+static void
+move_rows(void *state, int64 first, int64 n, double *rows, bool write)
+{
+	const row_file *f = state;
+	size_t		bytes = n * f->cols * sizeof(double);
+
+	if (BufFileSeek(f->file, 0, first * f->cols * (int64) sizeof(double), SEEK_SET) != 0)
+		elog(ERROR, "rows " INT64_FORMAT " of a temporary file are not there", first);
+	if (write)
+		BufFileWrite(f->file, rows, bytes);
+	else if (BufFileRead(f->file, rows, bytes) != bytes)
+		elog(ERROR, "a temporary file ends too early");
+}
+
+/* A file of n rows of zeros: chunks come in any order, and no row is written behind the end. */
+static row_file *
+make_file(gp_env *env, int64 n, int64 cols)
+{
+	row_file   *f = gp_alloc(env, sizeof(row_file));
+	double	   *zero = gp_alloc_zero(env, cols, sizeof(double));
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+
+	/* It outlives the transaction: a refresh stores what it has in a later one. */
+	PrepareTempTablespaces();
+	*f = (row_file) {BufFileCreateTemp(true), cols};
+	MemoryContextSwitchTo(old);
+	env->own(env, close_file, f->file);
+	for (int64 i = 0; i < n; i++)
+	{
+		gnngp_poll(i);
+		BufFileWrite(f->file, zero, cols * sizeof(double));
+	}
+	gp_free(env, zero);
+	return f;
+}
+
+gp_kept_rows
+gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols)
+{
+	collection	c = {.d = d,.n = d->n,.cols = cols};
+
+	if (!d->listed)
+		c.kept = (gp_kept_rows) {make_file(d->ev.env, d->n, cols), move_rows};
+	collect(d, &c, query);
+	return c.kept;
 }
 
 const char *
@@ -93,20 +166,38 @@ gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64 n)
 	return text.data;
 }
 
+/* Some rows of a factor in a query; chunks without one of them give NULL. */
+static const char *
+rows_of(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
+{
+	return gnngp_chunk_rows(f, psprintf("gnngp_internal.gp_rows(t.m, %s)",
+										gnngp_chunk_ids(d, node, n)));
+}
+
+void
+gnngp_chunk_products(gnngp_dfit *d, const gnngp_chunked_factor *f, gp_matrix w, int32 columns,
+					 double *value)
+{
+	const gnngp_data *data = d->src->data;
+	collection	c = {.d = d,.node = data->labelled,.n = data->nlabelled,.cols = 1 + columns,
+	.value = value};
+
+	collect(d, &c, psprintf("SELECT gnngp_internal.gp_squares(gnngp_internal.gp_apply(%s, %s), " INT64_FORMAT ") FROM %s AS t",
+							rows_of(d, f, c.node, c.n),
+							gnngp_chunk_copy(d, "weights", w, GP_DOUBLE, NULL), w.cols - columns,
+							f->table));
+}
+
 gp_matrix
 gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
 {
 	gp_env	   *env = d->ev.env;
 	collection	c = {.d = d,.node = node,.n = n,.cols = gp_factor_rank(f->f)};
-	const char *ids = gnngp_chunk_ids(d, node, n);
 	gp_matrix	out = {.rows = n,.cols = c.cols};
 
 	if (!d->listed)
 		c.value = gp_alloc_zero(env, (int64_t) gp_size_mul(env, n, c.cols), sizeof(double));
-	/* Chunks without one of them give NULL. */
-	collect(d, &c, psprintf("SELECT %s FROM %s AS t",
-							gnngp_chunk_rows(f, psprintf("gnngp_internal.gp_rows(t.m, %s)", ids)),
-							f->table));
+	collect(d, &c, psprintf("SELECT %s FROM %s AS t", rows_of(d, f, node, n), f->table));
 	if (d->listed)
 		return out;
 	out = d->ev.dev->create(d->ev.dev, n, c.cols, GP_DOUBLE);

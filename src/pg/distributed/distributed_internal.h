@@ -17,12 +17,14 @@ typedef struct gnngp_chunked_factor
 {
 	const char *table;			/* NULL: not made */
 	int64		cols;			/* of the table */
-	const char *before;			/* what stands before t.m in a query, and behind it */
-	const char *after;
 	gp_factor  *f;				/* its panels have columns but no numbers */
-	/* Of covariances with landmarks */
-	const char *by_group;		/* the same as after, of landmarks x.m in place of all; else NULL */
-	const char *by_product;		/* the same as after, times weights x.m */
+	/* Of rows that are computed; parts of a query */
+	const struct gnngp_chunked_factor *arg; /* of what; NULL: rows are those of the table */
+	const char *kernel;			/* of covariances of its rows with landmarks; NULL: there are
+								 * none */
+	const char *root;
+	const char *landmarks;
+	const char *weights;		/* that rows are multiplied by where there is no kernel */
 	gp_matrix	at;				/* the landmarks' rows */
 	/* Of the last step */
 	const gp_operator *op;		/* that is still to be applied, to groups of columns; or NULL */
@@ -69,21 +71,42 @@ extern void gnngp_chunk_edges(gnngp_dfit *d);
  */
 extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field);
 
+/* edge_blocks.c: true where this session has taken edges that it has not handed over. */
+extern bool gnngp_edges_are_taken(void);
+
 /* ---- chunk_rows.c: between tables and the device ---- */
 
 /* A table of columns (chunk integer, more m gp_matrix), whose matrices have cols columns
  * together. */
 extern const char *gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols);
 
-/* The rows of a factor in a query, m standing for rows of its table t. */
-extern const char *gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m);
+/*
+ * The rows of a factor in a query, m standing for rows of its table; covariances, which end one,
+ * are with these landmarks and times these weights, unless they are NULL.
+ */
+extern const char *gnngp_chunk_call(const gnngp_chunked_factor *f, const char *m,
+									const char *landmarks, const char *weights);
+
+static inline const char *
+gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m)
+{
+	return gnngp_chunk_call(f, m, NULL, NULL);
+}
 
 /* Rows of a factor by nodes, ascending, in double: n x cols on the device. */
 extern gp_matrix gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f,
 									const int32 *node, int64 n);
 
-/* Runs a query of matrices that have a row of so many columns for each node, into n x cols. */
-extern void gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols, double *value);
+/*
+ * Of the labelled nodes, in double: the squared lengths of a factor's rows times the first columns
+ * of w, and the rows times the other ones: labelled x (1 + columns).
+ */
+extern void gnngp_chunk_products(gnngp_dfit *d, const gnngp_chunked_factor *f, gp_matrix w,
+								 int32 columns, double *value);
+
+/* Runs a query of matrices that have a row of so many columns for each node, and keeps the rows in
+ * a temporary file. */
+extern gp_kept_rows gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols);
 
 /* The ids of nodes, ascending, as an array in a query. */
 extern const char *gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64 n);
@@ -124,9 +147,9 @@ extern gnngp_chunked_factor gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked
 
 /*
  * Of all nodes: the squared lengths of that factor's rows times the first columns of w, and the
- * rows times the other ones: n x (1 + columns).
+ * rows times the other ones: 1 + columns numbers.
  */
-extern void gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w,
-								 int32 columns, double *value);
+extern gp_kept_rows gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w,
+										 int32 columns);
 
 #endif							/* GNNGP_DISTRIBUTED_INTERNAL_H */

@@ -74,8 +74,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 static gnngp_chunked_factor
 one_panel(gnngp_dfit *d, const char *table, int64 cols)
 {
-	gnngp_chunked_factor out = {.table = table,.cols = cols,.before = "",.after = "",
-								.f = gp_factor_create(d->ev.env)};
+	gnngp_chunked_factor out = {.table = table,.cols = cols,.f = gp_factor_create(d->ev.env)};
 
 	out.f->npanels = 1;
 	out.f->panel[0].p.cols = cols;
@@ -123,22 +122,17 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 {
 	int64		cols = gp_factor_rank(arg->f);
 	gp_matrix	root = gnngp_chunk_root(d, arg->f);
-	const char *roots = "NULL::gnngp_internal.gp_matrix";
-	const char *landmarks;
 	gnngp_chunked_factor out = one_panel(d, arg->table, d->nlandmarks);
-	const char *call = psprintf("%s, '%s'::%s.gp_kernel", arg->after, kernel,
-								gnngp_public_schema());
 
 	out.cols = arg->cols;
+	out.arg = memcpy(palloc(sizeof(*arg)), arg, sizeof(*arg));
+	out.kernel = psprintf("'%s'::%s.gp_kernel", kernel, gnngp_public_schema());
+	out.root = "NULL";
 	out.at = gnngp_chunk_gather(d, arg, d->landmark, d->nlandmarks);
 	gnngp_chunk_whiten(d, arg->f, out.at);
 	if (root.data || d->listed)
-		roots = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
-	out.before = psprintf("gnngp_internal.gp_step(%s", arg->before);
-	landmarks = gnngp_chunk_copy(d, "landmarks", out.at, GP_FLOAT, d->landmark);
-	out.by_group = psprintf("%s, x.m, %s)", call, roots);
-	out.after = psprintf("%s, %s, %s)", call, landmarks, roots);
-	out.by_product = psprintf("%s, %s, %s, x.m)", call, landmarks, roots);
+		out.root = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
+	out.landmarks = gnngp_chunk_copy(d, "landmarks", out.at, GP_FLOAT, d->landmark);
 	gnngp_chunk_free(d, &root);
 	if (!d->listed)
 		out.f->panel[0].root = landmarks_root(d, kernel, out.at);
@@ -152,6 +146,7 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 static gnngp_chunked_factor
 bias_step(gnngp_dfit *d, const gp_step *s)
 {
+	gnngp_chunked_factor *x = palloc(sizeof(*x));
 	gnngp_chunked_factor out = one_panel(d, d->x, 1);
 	gp_matrix	w = {.rows = d->dims + 1,.cols = 1};
 
@@ -162,8 +157,9 @@ bias_step(gnngp_dfit *d, const gp_step *s)
 		d->ev.dev->fill(d->ev.dev, gp_matrix_rows(w, d->dims, 1), 1.0);
 	}
 	out.cols = d->dims;
-	out.before = "gnngp_internal.gp_apply(";
-	out.after = psprintf(", %s)", gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL));
+	*x = one_panel(d, d->x, d->dims);
+	out.arg = x;
+	out.weights = gnngp_chunk_copy(d, "ones", w, GP_FLOAT, NULL);
 	gnngp_chunk_free(d, &w);
 	out.f->panel[0].value = s->value;
 	return out;
@@ -204,7 +200,7 @@ most_columns(const gnngp_dfit *d)
 static bool
 is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
 {
-	return d->placement.apart && a->by_group && NARROW * a->cols <= gp_factor_rank(a->f) &&
+	return d->placement.apart && a->kernel && NARROW * a->cols <= gp_factor_rank(a->f) &&
 		products <= (int64) GROUPS * most_columns(d);
 }
 
@@ -215,7 +211,8 @@ group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
 	int			keys = d->placement.apart ? d->placement.keys : 1;
 	int			most = most_columns(d);
 	int64		cols = products > 0 ? products : gp_factor_rank(a->f);
-	int64		least = is_narrow(d, a, products) ? (cols + most - 1) / most : GROUPS;
+	/* A process of Citus has one group at a time, and each reads the whole graph. */
+	int64		least = d->placement.apart ? (cols + most - 1) / most : GROUPS;
 	int64		ngroups = (Max(least, 1) + keys - 1) / keys * keys;
 
 	return (int) Max(1, Min(most, (cols + ngroups - 1) / ngroups));
@@ -259,9 +256,10 @@ groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int 
 			d->narrow_near = gnngp_placement_everywhere(p, d->narrow = a->table,
 														"chunk integer, m gnngp_internal.gp_matrix",
 														"t.chunk, t.m");
-		return psprintf("(SELECT x.pk, x.chunk AS place, gnngp_internal.gp_stack(%st.m%s) AS m FROM %s AS x JOIN %s AS t USING (pk)"
+		return psprintf("(SELECT x.pk, x.chunk AS place, gnngp_internal.gp_stack(%s) AS m FROM %s AS x JOIN %s AS t USING (pk)"
 						" GROUP BY x.pk, x.chunk) AS x",
-						a->before, w ? a->by_product : a->by_group, *groups, d->narrow_near);
+						gnngp_chunk_call(a, "t.m", w ? NULL : "x.m", w ? "x.m" : NULL), *groups,
+						d->narrow_near);
 	}
 	*groups = gnngp_chunk_table(d, "groups", "", cols);
 	d->shuffled += (double) d->n * cols * sizeof(float);
@@ -281,7 +279,7 @@ groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int 
  */
 static const char *
 spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, const gp_matrix *w,
-	   const char *rows, int64 moved)
+	   const char *rows, const char *wanted, int64 moved)
 {
 	gnngp_placement *p = &d->placement;
 	int			width = group_width(d, a, w ? w->cols : 0);
@@ -291,10 +289,11 @@ spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, cons
 
 	gnngp_placement_fill(p, table,
 		   psprintf("SELECT %s, s.chunk, x.place, %s FROM %s,"
-					" LATERAL gnngp_internal.gp_spread(x.m, %s, '%s'::%s.gp_kernel, %s) AS s",
+					" LATERAL gnngp_internal.gp_spread(x.m, %s, '%s'::%s.gp_kernel, %s, %s) AS s",
 					gnngp_placement_key(p, "s.chunk"), rows, from,
 					gnngp_placement_table_near(p, d->edges_near, "x.pk"),
-					operator_kernel(op, d->program->norm), gnngp_public_schema(), d->bounds));
+					operator_kernel(op, d->program->norm), gnngp_public_schema(), d->bounds,
+					wanted));
 	gnngp_placement_drop(p, groups);
 	d->shuffled += (double) d->n * moved * sizeof(float);
 	d->task = Max(d->task, (STACK_COPIES + gp_operator_blocks(op) + (p->apart ? 0 : p->keys)) *
@@ -316,12 +315,12 @@ glue(gnngp_dfit *d, const char *what, const char *groups, const gp_factor *f)
 	return out;
 }
 
-/* An operator times the columns of a factor: a table of what the query asks for of s.rows. */
+/* An operator times the columns of a factor: a table of the rows that are wanted. */
 static gnngp_chunked_factor
 operate(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, const char *what,
-		const char *rows, int64 moved)
+		const char *wanted, int64 moved)
 {
-	const char *groups = spread(d, a, op, NULL, rows, moved);
+	const char *groups = spread(d, a, op, NULL, "s.rows", wanted, moved);
 	gnngp_chunked_factor out = glue(d, what, groups, a->f);
 
 	gnngp_placement_drop(&d->placement, groups);
@@ -374,7 +373,7 @@ make_step(gnngp_dfit *d, const gp_step *s)
 			return out;
 		case GP_STEP_OP:
 			if (s < &d->program->steps[d->program->nsteps - 1])
-				return operate(d, a, s->op, "columns", "s.rows", gp_factor_rank(a->f));
+				return operate(d, a, s->op, "columns", "NULL", gp_factor_rank(a->f));
 			out = *a;
 			out.op = s->op;
 			return out;
@@ -437,8 +436,7 @@ gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a, const int32 *nod
 {
 	if (a->op == NULL)
 		return *a;
-	return operate(d, a, a->op, "some", psprintf("gnngp_internal.gp_rows(s.rows, %s)",
-												 gnngp_chunk_ids(d, node, n)), 0);
+	return operate(d, a, a->op, "some", gnngp_chunk_ids(d, node, n), 0);
 }
 
 /*
@@ -466,31 +464,31 @@ sums_of_groups(gnngp_dfit *d, int64 squares, int64 cols, int width)
 	return copy;
 }
 
-void
-gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, int32 columns,
-					 double *value)
+gp_kept_rows
+gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, int32 columns)
 {
 	int64		squares = w.cols - columns;
 	int			width;
 	const char *rows;
 	const char *table;
+	gp_kept_rows kept;
 
 	d->placement.phase = GP_PHASE_POSTERIOR;
 	if (a->op == NULL)
 	{
 		rows = psprintf("gnngp_internal.gp_apply(%s, %s)", gnngp_chunk_rows(a, "t.m"),
 						gnngp_chunk_copy(d, "weights", w, GP_FLOAT, NULL));
-		gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_squares(%s, " INT64_FORMAT ") FROM %s AS t",
-										rows, squares, a->table), columns + 1, value);
-		return;
+		return gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_squares(%s, " INT64_FORMAT ") FROM %s AS t",
+											   rows, squares, a->table), columns + 1);
 	}
 	/* Each group has a column of sums, or others alone. */
 	width = group_width(d, a, w.cols);
 	rows = psprintf("gnngp_internal.gp_squares(s.rows, " INT64_FORMAT " - x.place * %d)", squares,
 					width);
-	table = spread(d, a, a->op, &w, rows, columns + GROUPS);
-	gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",
+	table = spread(d, a, a->op, &w, rows, "NULL", columns + GROUPS);
+	kept = gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",
 									sums_of_groups(d, squares, w.cols, width), table),
-						columns + 1, value);
+						columns + 1);
 	gnngp_placement_drop(&d->placement, table);
+	return kept;
 }

@@ -228,8 +228,8 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 }
 
 /* Q [F w] = P (R^-T [F w]) of all rows. */
-static void
-chunked_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *norm)
+static gp_kept_rows
+chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 {
 	job		   *j = state;
 	gnngp_dfit *d = &j->d;
@@ -237,7 +237,7 @@ chunked_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *
 	int64		rank = gp_factor_rank(j->factor.f);
 	int32		columns = (int32) w.cols;
 	gp_matrix	both = {.rows = rank,.cols = rank + columns};
-	double	   *value = NULL;
+	gp_kept_rows kept;
 
 	if (!d->listed)
 	{
@@ -246,18 +246,12 @@ chunked_explain(void *state, gp_matrix root, gp_matrix w, double *mean, double *
 		if (columns > 0)
 			dev->copy(dev, gp_matrix_cols(both, rank, columns), w);
 		gp_factor_solve(&d->ev, j->factor.f, both);
-		value = gp_alloc_array(j->env, d->n * (1 + columns), sizeof(double));
 	}
-	gnngp_factor_product(d, &j->factor, both, columns, value);
-	if (d->listed)
-		return;
-	for (int64 i = 0; i < d->n; i++)
-	{
-		norm[i] = value[i * (1 + columns)];
-		memcpy(mean + i * columns, value + i * (1 + columns) + 1, columns * sizeof(double));
-	}
-	gp_free(j->env, value);
-	dev->destroy(dev, &both);
+	if (labelled || d->listed)
+		gnngp_chunk_products(d, &j->some, both, columns, labelled);
+	kept = gnngp_factor_product(d, &j->factor, both, columns);
+	gnngp_chunk_free(d, &both);
+	return kept;
 }
 
 /* ---- the fit ---- */
@@ -274,7 +268,7 @@ list_statements(job *j)
 	for (int k = 0; k < 2; k++)
 		chunked_rows(j, NULL, 0, (gp_matrix) {0});
 	chunked_gram(j, NULL, columns, (gp_matrix) {0}, (gp_matrix) {0});
-	chunked_explain(j, (gp_matrix) {0}, (gp_matrix) {.cols = columns}, NULL, NULL);
+	chunked_explain(j, (gp_matrix) {0}, (gp_matrix) {.cols = columns}, NULL);
 	j->some.table = NULL;
 }
 
@@ -314,7 +308,6 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 		.label = data->label,
 		.target = data->target,
 		.nclasses = data->nclasses,
-		.strategy = GP_STRATEGY_SQL,
 		.nugget = j->settings->nugget,
 		.seed = (uint64_t) j->settings->seed,
 		.type = GP_FLOAT
@@ -354,16 +347,13 @@ gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
 	gnngp_dfit *d = &j->d;
 	gnngp_distributed_plan plan;
 	double		rank;
-	double		answers;
 
 	j->edges = j->src->edge_rows > 0 ? j->src->edge_rows :
 		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->edges));
 	list_statements(j);
 	rank = (double) gp_factor_rank(j->factor.f);
-	/* The posterior of all nodes is held here. */
-	answers = (double) d->n * (Max(j->src->data->nclasses, 1) + 3) * sizeof(double);
 	plan = (gnngp_distributed_plan) {
-		.bytes = Max(d->task, answers),
+		.bytes = d->task,
 		.written = d->written,
 		.shuffled = d->shuffled,
 		/* What each table's making takes, and the last pass. */

@@ -64,36 +64,61 @@ each_block(Oid table, gnngp_row_fn row, void *state)
 	gnngp_spi_finish();
 }
 
+/* A graph on its way from blocks, which may have an edge several times. */
+typedef struct block_reading
+{
+	gp_env	   *env;
+	const gnngp_value_ids *ids; /* of all nodes */
+	gp_edges   *edges;			/* NULL: there was no block */
+	bool		weighted;
+	bool		unknown;		/* an edge has a node, missing, that is not among these */
+	int64		missing;
+} block_reading;
+
+static void
+add_block(void *state, const Datum *values, const bool *nulls)
+{
+	block_reading *r = state;
+	gnngp_graph_value g;
+	const int32 *node;
+
+	if (r->unknown)
+		return;
+	gnngp_graph_read(values[0], "gp_graph", &g);
+	if (r->edges == NULL)
+		r->edges = gp_edges_create(r->env, r->ids->n, false, r->weighted = g.weight != NULL);
+	if ((g.weight != NULL) != r->weighted)
+		gnngp_matrix_refuse("Some graphs have weights, and others have none.");
+	node = gnngp_graph_places(&g, r->ids, &r->missing);
+	r->unknown = node == NULL;
+	if (node)
+		gnngp_graph_add_edges(r->edges, &g, node);
+}
+
+/*
+ * The graph of the blocks in a table (InvalidOid: without edges); NULL where one has a node,
+ * *missing, that is not among these.
+ */
+static gp_graph *
+graph_of_blocks(gp_env *env, Oid table, const gnngp_value_ids *ids, int64 *missing)
+{
+	block_reading r = {.env = env,.ids = ids};
+
+	if (OidIsValid(table))
+		each_block(table, add_block, &r);
+	*missing = r.missing;
+	return r.unknown ? NULL :
+		gp_graph_build(r.edges ? r.edges : gp_edges_create(env, ids->n, false, false));
+}
+
+/* A graph that is kept from call to call. */
 typedef struct whole_graph
 {
 	gp_env	   *env;
 	gnngp_kept_key key;			/* the table that it was made from, as who could read it */
 	gnngp_value_ids ids;
 	gp_csr	   *a;				/* A in this norm, in float */
-	/* While it is made */
-	gp_edges   *edges;			/* of the blocks so far; NULL: of none */
-	bool		weighted;
 } whole_graph;
-
-static void
-add_block(void *state, const Datum *values, const bool *nulls)
-{
-	whole_graph *w = state;
-	gnngp_graph_value g;
-	int64		missing;
-	const int32 *node;
-
-	gnngp_graph_read(values[0], "gp_graph", &g);
-	if (w->edges == NULL)
-		w->edges = gp_edges_create(w->env, w->ids.n, false, w->weighted = g.weight != NULL);
-	if ((g.weight != NULL) != w->weighted)
-		gnngp_matrix_refuse("Some graphs have weights, and others have none.");
-	node = gnngp_graph_places(&g, &w->ids, &missing);
-	if (node == NULL)
-		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
-					missing);
-	gnngp_graph_add_edges(w->edges, &g, node);
-}
 
 /* The graph of a call over the rows of its nodes: the one that was kept, or a new one. */
 static whole_graph *
@@ -103,6 +128,7 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 	whole_graph *w = gnngp_env_resume(key);
 	gp_env	   *env;
 	gp_graph   *graph;
+	int64		missing;
 
 	if (w && gnngp_value_ids_equal(&w->ids, rows))
 		return w;
@@ -118,9 +144,10 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 		w->ids.id = gp_alloc_array(env, rows->n, sizeof(int64));
 		memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
 	}
-	if (OidIsValid(table))
-		each_block(table, add_block, w);
-	graph = gp_graph_build(w->edges ? w->edges : gp_edges_create(env, rows->n, false, false));
+	graph = graph_of_blocks(env, table, rows, &missing);
+	if (graph == NULL)
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
+					missing);
 	w->a = gp_graph_normalise(env, graph, norm, GP_FLOAT);
 	gp_graph_free(env, graph);
 	return w;
@@ -142,7 +169,31 @@ bounds_argument(FunctionCallInfo fcinfo, int argno, int *n)
 	return bound;
 }
 
-/* gp_spread(columns, edges, kernel, bounds): S columns, in parts of rows; edges NULL: none. */
+/* The nodes of ids that ascend, which become those of rows; n of them. */
+static int32 *
+wanted_nodes(gp_env *env, ArrayType *array, const gnngp_value_ids *all, gnngp_value_ids *ids)
+{
+	const int64 *wanted = gnngp_array_data(array);
+	int32	   *node;
+
+	ids->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	ids->id = gp_alloc_array(env, ids->n, sizeof(int64));
+	node = gp_alloc_array(env, ids->n, sizeof(int32));
+	for (int64 i = 0; i < ids->n; i++)
+	{
+		ids->id[i] = wanted[i];
+		node[i] = (int32) gnngp_value_find(all, wanted[i]);
+		gnngp_poll(i);
+		if (node[i] < 0 || (i > 0 && node[i] <= node[i - 1]))
+			gnngp_matrix_refuse("Rows that are wanted ascend, and columns have them.");
+	}
+	return node;
+}
+
+/*
+ * gp_spread(columns, edges, kernel, bounds [, wanted]): S columns, in parts of rows; edges NULL:
+ * none; wanted NULL: all rows, else those with these ids.
+ */
 PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
 Datum
 gnngp_matrix_spread(PG_FUNCTION_ARGS)
@@ -156,6 +207,8 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 	whole_graph *whole;
 	const gp_program *program;
 	gp_matrix	m;
+	gnngp_value_ids some = {0};
+	int32	   *node = NULL;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
 		return (Datum) 0;
@@ -169,47 +222,17 @@ gnngp_matrix_spread(PG_FUNCTION_ARGS)
 							 &table.ids);
 	m = gnngp_matrix_numbers(env, &table);
 	dev = gnngp_device_open(env, gnngp_factor_threads(8.0 * gp_csr_entries(whole->a) * m.cols));
-	gp_block_operate(dev, program, whole->a, m);
+	if (!PG_ARGISNULL(4))
+		node = wanted_nodes(env, PG_GETARG_ARRAYTYPE_P(4), &table.ids, &some);
+	gp_block_operate(dev, program, whole->a, m, node, some.n);
 	dev->close(dev);
-	emit_parts(result, &table.ids, m, bound, n);
+	for (int64 i = 0; i < some.n; i++)
+		memmove((float *) m.data + i * m.cols, (float *) m.data + node[i] * m.cols,
+				m.cols * sizeof(float));
+	emit_parts(result, node ? &some : &table.ids, m, bound, n);
 	gnngp_env_destroy(env);
 	gnngp_env_keep(whole->env, TopTransactionContext, SIZE_MAX, whole->key, whole);
 	return (Datum) 0;
-}
-
-/* What is counted of blocks. */
-typedef struct block_degrees
-{
-	const gnngp_value_ids *ids;
-	const float *labelled;		/* n; 0: not */
-	float	   *out;			/* n x 2: neighbours, and whether one is labelled */
-	bool		unknown;		/* an edge has a node that is not among these */
-} block_degrees;
-
-static void
-count_block(void *state, const Datum *values, const bool *nulls)
-{
-	block_degrees *d = state;
-	gnngp_graph_value g;
-	const int32 *node;
-	int64		missing;
-
-	if (d->unknown)
-		return;
-	gnngp_graph_read(values[0], "gp_graph", &g);
-	node = gnngp_graph_places(&g, d->ids, &missing);
-	d->unknown = node == NULL;
-	for (int64 k = 0; k < g.edges && node; k++)
-	{
-		int32		a = node[g.src[k]];
-		int32		b = node[g.dst[k]];
-
-		gnngp_poll(k);
-		d->out[2 * a]++;
-		d->out[2 * b]++;
-		d->out[2 * a + 1] += d->labelled[b] != 0.0;
-		d->out[2 * b + 1] += d->labelled[a] != 0.0;
-	}
 }
 
 /*
@@ -226,7 +249,8 @@ gnngp_matrix_degrees(PG_FUNCTION_ARGS)
 	int			n;
 	gp_env	   *env;
 	gp_matrix	m;
-	block_degrees d;
+	gp_graph   *graph;
+	int64		missing;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
 		return (Datum) 0;
@@ -236,12 +260,22 @@ gnngp_matrix_degrees(PG_FUNCTION_ARGS)
 		gnngp_matrix_refuse("Labelled nodes are a column of single precision.");
 	env = gnngp_env_create(CurrentMemoryContext);
 	m = gnngp_matrix_numbers(env, &table);
-	d = (block_degrees) {.ids = &table.ids,.labelled = m.data,
-						 .out = gp_alloc_zero(env, m.rows * 2, sizeof(float))};
-	if (!PG_ARGISNULL(1))
-		each_block(PG_GETARG_OID(1), count_block, &d);
-	if (!d.unknown)
-		emit_parts(result, &table.ids, gp_matrix_wrap(d.out, m.rows, 2, GP_FLOAT), bound, n);
+	graph = graph_of_blocks(env, PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1), &table.ids,
+							&missing);
+	if (graph)
+	{
+		const float *labelled = m.data;
+		float	   *out = gp_alloc_zero(env, m.rows, 2 * sizeof(float));
+
+		for (int64 i = 0; i < m.rows; i++)
+		{
+			gnngp_poll(i);
+			out[2 * i] = (float) (graph->start[i + 1] - graph->start[i]);
+			for (int64 k = graph->start[i]; k < graph->start[i + 1]; k++)
+				out[2 * i + 1] += labelled[graph->col[k]] != 0.0;
+		}
+		emit_parts(result, &table.ids, gp_matrix_wrap(out, m.rows, 2, GP_FLOAT), bound, n);
+	}
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

@@ -10,7 +10,7 @@
 #include "pg/catalog/column_types.h"
 #include "pg/reader/read_ids.h"
 
-/* The features of a row as an array of real; NULL where the graph has none in columns. */
+/* The features of a row as an array; NULL where the graph has none in columns. */
 static char *
 features_expression(const gnngp_reader *r, bool *array)
 {
@@ -32,11 +32,11 @@ features_expression(const gnngp_reader *r, bool *array)
 						"Use strategy => 'nystrom', or a view with the column as numbers.",
 						"strategy sql takes feature columns of numbers, and column \"%s\" of table \"%s\" has type %s",
 						column.name, r->nodes.name, format_type_be(column.type));
-		appendStringInfo(&text, *array ? "t.%s::pg_catalog.float4[]" : i == 0
-						 ? "t.%s::pg_catalog.float8" :
+		appendStringInfo(&text, *array ? OidIsValid(get_element_type(column.base)) ? "t.%s"
+						 : "t.%s::pg_catalog.float4[]" : i == 0 ? "ARRAY[t.%s::pg_catalog.float8" :
 						 ", t.%s::pg_catalog.float8", column.quoted);
 	}
-	return text.data;
+	return *array ? text.data : psprintf("%s]", text.data);
 }
 
 gnngp_sources *

@@ -17,8 +17,6 @@
 
 /* Spreads of columns whose ratio is worth a word. */
 #define UNLIKE 1000				/* deviations of columns */
-#define FEW_NUMBERS 64			/* an array that is shorter is a row of a table, */
-#define UNLIKE_NUMBERS 3		/* where its numbers have deviations that differ more than so */
 #define SHARED 10				/* means of an array's numbers, in deviations */
 
 /* The length of a row that has none. */
@@ -353,8 +351,8 @@ choose_scale(const gnngp_feature_reading *s)
 	gp_env	   *env = s->r->env;
 	bool		columns = s->array_type == InvalidOid;
 	bool		units = columns || (s->r->some ? s->r->moments != NULL :
-									f->dims < FEW_NUMBERS && !gp_features_have_length(env, f) &&
-									gp_features_spread(env, f) > UNLIKE_NUMBERS);
+									f->dims < GNNGP_FEW && !gp_features_have_length(env, f) &&
+									gp_features_spread(env, f) > GNNGP_UNLIKE);
 	gp_scale	scale = gnngp_scale(s->r->def, units ? GP_SCALE_STANDARD : GP_SCALE_NONE);
 
 	if (scale != GP_SCALE_NONE || s->r->some)

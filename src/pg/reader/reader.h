@@ -65,6 +65,9 @@ typedef struct gnngp_data
 extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const char *task,
 							  bool need_target);
 
+#define GNNGP_FEW 64	/* an array of features that is shorter is a row of a table, */
+#define GNNGP_UNLIKE 3	/* where its numbers have deviations that differ more than so */
+
 /*
  * A graph's tables for statements that read them where they are (distributed/sources.c).  All
  * texts are expressions and names for a query, whose table of nodes or edges is called t.
@@ -75,7 +78,7 @@ typedef struct gnngp_sources
 	const char *nodes;
 	const char *nodes_name;		/* for messages */
 	const char *id;
-	const char *features;		/* an array, or a list of numbers; NULL: none in columns */
+	const char *features;		/* an array of numbers; NULL: none in columns */
 	bool		array;
 	bool		sparse;			/* features are in a table of their own */
 	const char *scale;			/* as gnngp_graph_def has it */

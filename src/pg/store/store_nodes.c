@@ -120,6 +120,11 @@ typedef struct writer
 	const int32 *node;			/* of each row; NULL: all nodes */
 	const double *mean;			/* a row for each row, of nclasses, or a number */
 	const double *variance;
+	int64		mean_step;		/* from row to row */
+	int64		variance_step;
+	int64		first;			/* the row that they begin with */
+	double	   *kept;			/* rows of a block, where the posterior keeps them; else NULL */
+	gp_kept_rows rows;			/* that they are read from */
 	bool		has_targets;
 	int32		nclasses;
 	size_t		stride;
@@ -163,6 +168,16 @@ pack_classes(writer *w, const double *mean, char *scores)
 }
 
 static void
+read_kept(writer *w, int64 first, int64 n)
+{
+	w->kept = repalloc(w->kept, n * w->mean_step * sizeof(double));
+	w->rows.move(w->rows.state, first, n, w->kept, false);
+	w->variance = w->kept;
+	w->mean = w->kept + 1;
+	w->first = first;
+}
+
+static void
 pack_rows(void *state, char *block, int64 first, int64 n)
 {
 	writer	   *w = state;
@@ -172,6 +187,8 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	char	   *texts;
 	size_t		text_end = 0;
 
+	if (w->kept)
+		read_kept(w, first, n);
 	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) |
 				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
 	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);
@@ -193,8 +210,9 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 		int64		node = node_of(w, i);
 		bool		labelled = w->labelled < w->nlabelled && data->labelled[w->labelled] == node;
 		bool		prior = w->is_prior != NULL && w->is_prior[node];
-		const double *mean = w->mean + i * Max(w->nclasses, 1);
-		bool		finite = isfinite(w->variance[i]) && (w->nclasses > 0 || isfinite(mean[0]));
+		const double *mean = w->mean + (i - w->first) * w->mean_step;
+		double		variance = w->variance[(i - w->first) * w->variance_step];
+		bool		finite = isfinite(variance) && (w->nclasses > 0 || isfinite(*mean));
 
 		w->labelled += labelled;
 		/* What overflowed must not be read as a prediction. */
@@ -205,13 +223,13 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 						"the posterior of node %s is not finite", gnngp_id_text(w->ids, node));
 		gnngp_pack_id(w->ids, node, p, texts, &text_end);
 		gnngp_put32(p + AT_ROW_FLAGS, (labelled ? ROW_LABELLED : 0) | (prior ? ROW_PRIOR : 0));
-		gnngp_put_float8(p + AT_VARIANCE, w->variance[i]);
+		gnngp_put_float8(p + AT_VARIANCE, variance);
 		if (w->nclasses > 0)
 		{
-			gnngp_order_classes(&w->order, mean, w->variance[i], prior);
+			gnngp_order_classes(&w->order, mean, variance, prior);
 			pack_classes(w, mean, p + AT_SCORES);
 		}
-		gnngp_put_float8(p + AT_VALUE, w->nclasses > 0 ? w->order.log_partition : mean[0]);
+		gnngp_put_float8(p + AT_VALUE, w->nclasses > 0 ? w->order.log_partition : *mean);
 		if (w->has_targets)
 			gnngp_put_float8(p + w->stride - sizeof(double),
 							 w->nclasses > 0 ? (double) data->label[i] : data->target[i]);
@@ -321,7 +339,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	writer		w = {
 		.data = data,.nclasses = nclasses,
 		.ids = &data->ids,.nlabelled = data->nlabelled - first,
-		.mean = posterior->mean + first * Max(nclasses, 1),.variance = posterior->variance + first,
+		.mean_step = Max(nclasses, 1),.variance_step = 1,
 		.is_prior = posterior->is_prior ? posterior->is_prior + first : NULL,
 		.stride = row_bytes(nclasses, false),
 		.order = gnngp_class_order_open(posterior->calibrator, nclasses, posterior->prior_share)
@@ -332,14 +350,29 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	};
 
 	gnngp_spi_connect();
+	if (posterior->kept.move)
+	{
+		w.mean_step = w.variance_step = 1 + w.mean_step;
+		w.kept = palloc(w.mean_step * sizeof(double));
+		w.rows = posterior->kept;
+	}
+	else
+	{
+		w.mean = posterior->mean + first * w.mean_step;
+		w.variance = posterior->variance + first;
+	}
 	(void) gnngp_rows_write(&nodes, w.ids, &packer);
 	/* The labelled rows: of a task, where an entity may have many, by ids of their own */
 	w.ids = data->rows ? &data->rows->label_ids : &data->ids;
 	w.nlabelled = data->nlabelled;
 	w.labelled = 0;
 	w.node = data->labelled;
+	w.kept = NULL;
+	w.first = 0;
 	w.mean = posterior->loo.mean;
+	w.mean_step = Max(nclasses, 1);
 	w.variance = posterior->loo.variance;
+	w.variance_step = 1;
 	w.is_prior = posterior->is_prior;
 	w.has_targets = true;
 	w.stride = row_bytes(nclasses, true);

@@ -195,14 +195,13 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-/* The graph that a state has collected. */
-static Datum
-graph_of_state(const gnngp_graph_state *state)
+Datum
+gnngp_graph_of_edges(const gnngp_edge_list *list)
 {
 	gnngp_sorted_edges s;
 	Datum		value;
 
-	gnngp_edge_sort(&state->list, &s);
+	gnngp_edge_sort(list, &s);
 	gnngp_sorted_edges_merge(&s);
 	value = gnngp_graph_write(&s, false, NULL, 0);
 	gnngp_sorted_edges_free(&s);
@@ -216,7 +215,7 @@ gnngp_graph_final(PG_FUNCTION_ARGS)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(graph_of_state(final_state(fcinfo)));
+	PG_RETURN_DATUM(gnngp_graph_of_edges(&final_state(fcinfo)->list));
 }
 
 /* ---- gp_factor ---- */
@@ -297,7 +296,7 @@ gnngp_factor_final(PG_FUNCTION_ARGS)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "the state has no kernel");
 	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(work);
-	gnngp_graph_read(graph_of_state(state), "gp_graph", &graph);
+	gnngp_graph_read(gnngp_graph_of_edges(&state->list), "gp_graph", &graph);
 	task.kernel = state->kernel;
 	task.landmarks = state->landmarks;
 	value = gnngp_factor_make(&task);

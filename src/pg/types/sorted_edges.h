@@ -72,6 +72,9 @@ extern void gnngp_sorted_edges_free(gnngp_sorted_edges *s);
 /* Adds up the weights of repeated edges, the smallest first. */
 extern void gnngp_sorted_edges_merge(gnngp_sorted_edges *s);
 
+/* aggregate_graph.c: the graph of a list of at least one edge. */
+extern Datum gnngp_graph_of_edges(const gnngp_edge_list *list);
+
 /* value_graph.c */
 
 /* A graph value from edges that are distinct; kernel and landmarks make it that of a state. */

@@ -8,6 +8,8 @@
 
 #include "types.h"
 
+#define PIECE 65536				/* numbers that are written between two looks for a cancel */
+
 static inline size_t
 number_size(const gnngp_table_value *table)
 {
@@ -86,32 +88,45 @@ GNNGP_VALUE_INPUT(features, check_numbers)
 GNNGP_VALUE_INPUT(factor, check_numbers)
 GNNGP_VALUE_INPUT(matrix, check_numbers)
 
+/* Writes n numbers of a type; a negative zero becomes zero, so that equal rows are equal bytes. */
+#define PUT_NUMBERS(type, to, from, n, finite) \
+	for (int64 k = 0; k < (n); k++) \
+	{ \
+		type		v = ((const type *) (from))[k] + 0; \
+\
+		(finite) &= isfinite(v); \
+		memcpy((to) + k * sizeof(type), &v, sizeof(type)); \
+	}
+
 Datum
 gnngp_table_write(const gnngp_value_ids *ids, gp_matrix m, const char *what)
 {
 	StringInfoData out;
 	bool		wide = m.type == GP_DOUBLE;
 	size_t		size = gp_type_size(m.type);
+	bool		finite = true;
 
 	gnngp_value_check_size((double) m.rows * m.cols * size, what);
 	gnngp_value_begin(&out, gnngp_value_ids_flag(ids) | (wide ? GNNGP_VALUE_WIDE : 0));
 	gnngp_value_put_number(&out, m.cols);
 	gnngp_value_put_ids(&out, ids, what);
 	gnngp_value_reserve(&out, m.rows * m.cols * size, what);
-	for (int64 k = 0; k < m.rows * m.cols; k++, out.len += (int) size)
+	for (gp_band band = gp_band_first(m.rows * m.cols, PIECE); band.count > 0; gp_band_next(&band))
 	{
-		double		v = wide ? ((const double *) m.data)[k] : ((const float *) m.data)[k];
+		char	   *to = out.data + out.len;
+		const char *from = (const char *) m.data + band.first * size;
 
-		gnngp_poll(k);
-		if (!isfinite(v))
-			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Scale the features to ordinary sizes.",
-						"a number of the %s is out of range", what);
-		/* A negative zero becomes zero, so that equal rows are equal bytes. */
+		CHECK_FOR_INTERRUPTS();
 		if (wide)
-			gnngp_put_float8(out.data + out.len, v + 0.0);
+			PUT_NUMBERS(double, to, from, band.count, finite)
 		else
-			gnngp_put_float4(out.data + out.len, (float) v + 0.0f);
+			PUT_NUMBERS(float, to, from, band.count, finite)
+		gnngp_turn_numbers(to, band.count * size, size);
+		out.len += (int) (band.count * size);
 	}
+	if (!finite)
+		gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Scale the features to ordinary sizes.",
+					"a number of the %s is out of range", what);
 	return gnngp_value_end(&out);
 }
 
