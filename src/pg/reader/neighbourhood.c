@@ -514,7 +514,6 @@ gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_
 	gnngp_identity saved = gnngp_become(GetUserId());
 
 	gnngp_pin_output_settings();
-	gnngp_pin("row_security", "on");
 	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
 	XactReadOnly = true;
 	gnngp_spi_connect();

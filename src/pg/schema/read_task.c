@@ -93,7 +93,6 @@ gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *gr
 
 	use->saved = gnngp_become(as_owner ? gnngp_owner_role(graph) : GetUserId());
 	gnngp_pin_output_settings();
-	gnngp_pin("row_security", "on");
 	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
 	use->read_only = XactReadOnly;
 	XactReadOnly = true;

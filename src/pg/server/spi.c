@@ -67,6 +67,7 @@ gnngp_become(Oid role)
 	GetUserIdAndSecContext(&saved.user, &saved.context);
 	SetUserIdAndSecContext(role, saved.context | SECURITY_RESTRICTED_OPERATION);
 	saved.level = NewGUCNestLevel();
+	gnngp_pin("row_security", "on");
 	return saved;
 }
 

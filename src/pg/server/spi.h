@@ -29,7 +29,8 @@ typedef struct gnngp_identity
 
 /*
  * Becomes a role that can do nothing but what the statements say, on a level of settings of its
- * own; the second is the user before again.
+ * own, where row-level security filters rows instead of refusing the query; the second is the user
+ * before again.
  */
 extern gnngp_identity gnngp_become(Oid role);
 extern void gnngp_become_again(const gnngp_identity *saved);

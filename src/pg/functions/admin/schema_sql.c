@@ -133,7 +133,6 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 	keep_times(&def->tables, &former);
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	gnngp_pin("row_security", "on");
 	gnngp_spi_connect();
 	note_times(&def->tables, gnngp_schema_open(env, def, true), context);
 	gnngp_spi_finish();
