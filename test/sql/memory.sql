@@ -101,6 +101,14 @@ SET gnngp.memory_limit = '1MB';
 SELECT 'gin'::gp_kernel, kept.* FROM kept;
 RESET gnngp.memory_limit;
 SELECT count(*) > 0 AS some FROM gp_predict_links('plain', ARRAY[1, 2], k => 1);
+-- An estimate within a parallel query
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT (gp_estimate('plain', 'gcn')).bytes > 0 AS known, count(*) > 0 AS rows FROM pg_catalog.pg_proc;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
 
 DROP VIEW nesting, wide, recursion, kept;
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;

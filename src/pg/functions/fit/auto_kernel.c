@@ -15,7 +15,6 @@
 #include "utils/json.h"
 
 #define SURE 1.0				/* standard errors by which a kernel has to be better */
-#define LITTLE_EFFORT 1e10		/* of one fit: all of them take seconds */
 #define LAPLACIAN "laplacian"
 #define LINEAR "linear"			/* what anybody would try first, and the rest is held against */
 #define FEWEST_LABELS 30		/* by which candidates are told apart to the user */
@@ -125,6 +124,7 @@ typedef struct comparison
 	const gnngp_fit_settings *settings;
 	MemoryContext context;
 	gnngp_candidate *c;
+	size_t		peak;			/* of where it ran */
 } comparison;
 
 /*
@@ -148,7 +148,7 @@ compared_problem(gnngp_computation *compute, const gnngp_data *data,
 static void
 compare_one(gnngp_computation *compute, void *arg)
 {
-	const comparison *of = arg;
+	comparison *of = arg;
 	gnngp_candidate *c = of->c;
 	gp_env	   *env = compute->env;
 	bool		is_kernel = gnngp_method_is_gp(of->settings->method);
@@ -173,11 +173,11 @@ compare_one(gnngp_computation *compute, void *arg)
 		c->problem = "the comparison does not fit in gnngp.memory_limit";
 	c->kernel = MemoryContextStrdup(of->context, is_kernel ?
 									canonical(env, c->kernel, posterior) : of->settings->method);
+	of->peak = env->peak;
 }
 
-/* Frees what a comparison has left. */
-static void
-forget_comparison(gnngp_candidate *c)
+void
+gnngp_forget_comparison(gnngp_candidate *c)
 {
 	if (c->alone)
 		gnngp_env_destroy(c->alone);
@@ -197,7 +197,7 @@ void
 gnngp_compare(gp_env *env, bool by_plan, const gnngp_data *data,
 			  const gnngp_fit_settings *settings, MemoryContext context, gnngp_candidate *c)
 {
-	comparison	of = {data, settings, context, c};
+	comparison	of = {data, settings, context, c, 0};
 	gp_env	   *alone = gnngp_env_create_child(env);
 	MemoryContext current = CurrentMemoryContext;
 	instr_time	start,
@@ -221,9 +221,11 @@ gnngp_compare(gp_env *env, bool by_plan, const gnngp_data *data,
 		FlushErrorState();
 	}
 	PG_END_TRY();
+	/* What is kept leaves its account later. */
+	env->peak = Max(env->peak, of.peak);
 	c->alone = alone;
 	if (c->full == NULL)
-		forget_comparison(c);
+		gnngp_forget_comparison(c);
 	INSTR_TIME_SET_CURRENT(elapsed);
 	INSTR_TIME_SUBTRACT(elapsed, start);
 	c->seconds = INSTR_TIME_GET_DOUBLE(elapsed);
@@ -550,7 +552,7 @@ choose_kernel(gnngp_computation *compute, gnngp_data *data, const gnngp_fit_sett
 	gnngp_candidate *chosen = &candidates[Max(gnngp_best_candidate(candidates, n), 0)];
 	for (int i = 0; i < n; i++)
 		if (&candidates[i] != chosen)
-			forget_comparison(&candidates[i]);
+			gnngp_forget_comparison(&candidates[i]);
 	*alternatives = describe(candidates, n);
 	notice_choice(env, candidates, n, chosen);
 	if (left_out.len > 0)

@@ -69,6 +69,9 @@ extern void gnngp_compare(gp_env *env, bool by_plan, const gnngp_data *data,
 						  const gnngp_fit_settings *settings,
 						  MemoryContext context, gnngp_candidate *candidate);
 
+/* Frees the fit in full that a comparison may have left. */
+extern void gnngp_forget_comparison(gnngp_candidate *candidate);
+
 /*
  * The best of some candidates: where leave-one-out cannot tell, which is a difference within its
  * standard error, the first of those that are as good as the one that loses least.  -1: none fits.

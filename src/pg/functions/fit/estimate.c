@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "auto_kernel.h"
 #include "pg/functions/functions.h"
 #include "pg/functions/links/fit_links.h"
@@ -167,6 +168,19 @@ read_tables(void *arg)
 		gnngp_read(r->env, r->graph, r->task, true);
 }
 
+/*
+ * The error that reading met, or NULL.  In a parallel query, which has no subtransactions up to
+ * version 16, it is raised.
+ */
+static ErrorData *
+try_reading(reading *r)
+{
+	if (!IsInParallelMode())
+		return gnngp_attempt(read_tables, r);
+	read_tables(r);
+	return NULL;
+}
+
 static Datum
 estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings)
@@ -174,7 +188,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	size_t		limit = gp_limit(env);
 	TimestampTz began = GetCurrentTimestamp();
 	reading		read = {.env = env,.graph = graph,.task = settings->task};
-	ErrorData  *error = gnngp_attempt(read_tables, &read);
+	ErrorData  *error = try_reading(&read);
 	gnngp_data *data = read.data;
 	gnngp_candidate *candidates = NULL;
 	StringInfoData left_out;

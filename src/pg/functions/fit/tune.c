@@ -42,6 +42,7 @@ try_kernel(const tuner *t, gnngp_candidate *candidate)
 	settings.kernel = pstrdup(candidate->kernel);
 	gnngp_method_check(&settings);
 	gnngp_compare(t->env, true, t->data, &settings, t->context, candidate);
+	gnngp_forget_comparison(candidate);
 	if (candidate->problem == NULL)
 		return;
 	candidate->seconds = NAN;
