@@ -72,6 +72,7 @@ score_source(gp_score_context *f, const gp_link_block *block, int64_t from, int6
 
 	for (int64_t e = from; e < to; e++)
 	{
+		f->env->check_interrupts(f->env);
 		count = choose_neighbours(f->weights, block->dst[e], partner < 0 ? -1 : source, neighbour);
 		out[e * f->width] = count > 0 ? -1.0 : 0.0;
 		for (int32_t k = 0; k < count; k++)
