@@ -49,17 +49,15 @@ extern void gp_plan_explain(gp_plan *plan);
 /* Plans, computes and returns the posterior; checks the plan against gp_limit first. */
 extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
 
-/*
- * How well a kernel explains labels that are left out, by Nystrom on the landmarks asked for (0: as
- * many as any other gets), a Laplacian kernel by conjugate gradients: a posterior whose figures and
- * leave-one-out are all that it has.  NULL where it does not fit what may be held.
- */
-extern gp_posterior *gp_fit_compared(gp_device *dev, const gp_problem *problem);
-
 /* True when the kernel has a low-rank factor, as its powers need: its parts are not too many. */
 extern bool gp_fit_has_factor(gp_device *dev, const gp_problem *problem);
 
-/* The problem as it is then fitted. */
+/*
+ * The problem whose fit says how well a kernel explains labels that are left out, by Nystrom on the
+ * landmarks asked for (0: as many as any other gets), a Laplacian kernel by conjugate gradients: a
+ * posterior whose figures and leave-one-out are all that it has.  NULL where it does not fit what
+ * may be held.
+ */
 extern gp_problem gp_comparison_problem(const gp_device *dev, const gp_problem *problem);
 
 /*

@@ -142,14 +142,6 @@ gp_comparison_problem(const gp_device *dev, const gp_problem *problem)
 	return p;
 }
 
-gp_posterior *
-gp_fit_compared(gp_device *dev, const gp_problem *problem)
-{
-	gp_problem	p = gp_comparison_problem(dev, problem);
-
-	return gp_fit(dev, &p);
-}
-
 /* Rows that are a factor themselves. */
 typedef struct dense_factor
 {

@@ -186,12 +186,13 @@ check_choice(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = block_problem(env, 8);
+	gp_problem	q = gp_comparison_problem(dev, &p);
 	gp_program	program = *p.program;
 	gp_posterior *compared;
 	char		name[160];
 
 	env->peak = env->used;
-	compared = gp_fit_compared(dev, &p);
+	compared = gp_fit(dev, &q);
 	snprintf(name, sizeof(name), "the plan's %.0f bytes are at least the peak's %zu, and 1.1 of it at most",
 			 compared->plan.bytes, env->peak);
 	ok(compared->plan.bytes >= (double) env->peak && compared->plan.bytes <= 1.1 * (double) env->peak, name);
