@@ -166,34 +166,46 @@ typedef struct gp_link_model
 	/* figures */
 	int64_t		pairs;			/* that it learnt from */
 	double		metric[GP_LINK_METRICS];	/* NaN where no fold can tell */
-	int32_t		steps;			/* 0 for the method pairs */
-	/*
-	 * the regression on m landmark rows; scores: 0 for logistic regression, where psi is 1 and the
-	 * scores, p = width + 1
-	 */
-	int64_t		m;
-	int32_t		width;			/* scores of a pair, the rank of the nodes' factor, or units */
-	/* scores: m x width, standardised; pairs: factor, nodes x width; dgp: means, the same */
-	float	   *row;
-	float	   *row_variance;	/* dgp: nodes x width; else NULL */
-	/* pairs: m x 2 nodes; dgp by inducing pairs: m x 2 points; else NULL */
-	int32_t    *inducing;
-	/* p: the logit is <psi, alpha>, psi being covariances with the rows; p = m */
-	double	   *alpha;
-	float	   *root;			/* p x p: its variance is |root' psi|^2 */
-	double		offset;			/* dgp: of a logit */
-	/* dgp: of an inner product; by inducing pairs: of a covariance of nodes; ease: lambda */
-	double		scale;
+	int32_t		steps;			/* of the Laplacian scores; 0 for other methods */
 	gp_link_curve curve;		/* of its probabilities */
-	/* dgp by inducing pairs only */
-	int32_t		points;
-	float	   *point;			/* points x width; NULL: by inner products */
-	double	   *taken;			/* m x m, T: variance = prior - k'T k */
-	/* scores only */
-	double	   *centre;			/* width: of the training rows' scores */
-	double	   *spread;			/* width */
-	/* ease: nodes; of the inverse of users and items (ease.c); else NULL */
-	double	   *diagonal;
+	/* the logit is <psi, alpha> of p functions psi of a pair (gp_link_model_functions) */
+	double	   *alpha;			/* p */
+	float	   *root;			/* p x p: the logit's variance is |root' psi|^2; NULL: dgp */
+	/* scores and ease: psi is 1 and the scores or, with landmarks, their covariances with these */
+	struct
+	{
+		int32_t		width;		/* scores of a pair */
+		double	   *centre;		/* width: of the training rows' scores, */
+		double	   *deviation;	/* width: and their deviations: scores are standardised by both */
+		int64_t		landmarks;
+		float	   *landmark;	/* landmarks x width, standardised */
+	}			scores;
+	struct
+	{
+		double		ridge;
+		double	   *diagonal;	/* nodes: of the inverse of users and items (ease.c) */
+	}			ease;
+	/* pairs and dgp: each node's row of the kernel's factor, or its means */
+	struct
+	{
+		int32_t		width;
+		float	   *row;		/* nodes x width */
+		float	   *variance;	/* dgp: nodes x width */
+	}			node;
+	/* pairs, and dgp by inducing pairs: psi is the covariances with these */
+	struct
+	{
+		int64_t		n;
+		int32_t    *pair;		/* n x 2 nodes; dgp: points */
+	}			inducing;
+	struct
+	{
+		double		offset;		/* of a logit */
+		double		scale;		/* of an inner product or, by inducing pairs, of nodes' covariances */
+		int32_t		points;
+		float	   *point;		/* points x width of a node; NULL: by inner products */
+		double	   *taken;		/* T, of the inducing pairs: variance = prior - psi'T psi */
+	}			dgp;
 	/* features of the nodes, ready for the cosines; NULL when there are none */
 	gp_features *features;
 	float	   *feature_mean;	/* powers x dims: the mean row of A^k X */

@@ -210,11 +210,12 @@ gp_link_has_scores(gp_link_method method)
 	return method == GP_LINK_SCORES || method == GP_LINK_EASE;
 }
 
-/* The basis functions of a regression on scores or pairs. */
+/* The functions of a pair whose sum by alpha is its logit; 0: dgp by inner products. */
 static inline int64_t
 gp_link_model_functions(const gp_link_model *model)
 {
-	return model->m > 0 ? model->m : model->width + 1;
+	return !gp_link_has_scores(model->method) ? model->inducing.n :
+		model->scores.landmarks > 0 ? model->scores.landmarks : model->scores.width + 1;
 }
 
 /* deep_posterior.c: score, variance and probability of pairs whose ends stand in row. */

@@ -283,8 +283,8 @@ check_posterior(gp_env *env)
 	float		row[6] = {0.5f, -1.0f, 2.0f, 1.5f, 0.25f, -0.5f};
 	float		variance[6] = {0.1f, 0.5f, 0.0f, 0.3f, 0.2f, 1.0f};
 	gp_graph	graph = {.nodes = 2};
-	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.width = 3,.row = row,.row_variance = variance,.offset = -0.3,
-	.scale = 0.7,.curve = {0.1, 1.5}};
+	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.node = {3, row, variance},.dgp = {-0.3, 0.7},
+	.curve = {0.1, 1.5}};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
 	double		sum = 0.0;
@@ -294,10 +294,10 @@ check_posterior(gp_env *env)
 
 	for (uint64_t k = 0; k < draws; k++)
 	{
-		double		r = m.offset;
+		double		r = m.dgp.offset;
 
 		for (uint64_t d = 0; d < 3; d++)
-			r += m.scale * (row[d] + sqrt(variance[d]) * gp_element_normal(1, 6 * k + d)) *
+			r += m.dgp.scale * (row[d] + sqrt(variance[d]) * gp_element_normal(1, 6 * k + d)) *
 				(row[3 + d] + sqrt(variance[3 + d]) * gp_element_normal(1, 6 * k + 3 + d));
 		sum += r;
 		square += r * r;
@@ -329,8 +329,8 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	double		alpha[3] = {0.5, -0.3, 1.2};
 	double		taken[9] = {0.3, 0.1, 0.0, 0.1, 0.4, -0.1, 0.0, -0.1, 0.2};
 	gp_graph	graph = {.nodes = 3};
-	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.width = 2,.row = row,.row_variance = variance,.offset = -0.3,
-	.scale = 0.7,.curve = {0.1, 1.5},.m = 3,.points = 3,.point = point,.inducing = pair,.alpha = alpha,.taken = taken};
+	gp_link_model m = {.method = GP_LINK_DEEP,.graph = &graph,.node = {2, row, variance},.inducing = {3, pair},.alpha = alpha,
+	.dgp = {-0.3, 0.7, 3, point, taken},.curve = {0.1, 1.5}};
 	gp_link_row out = {.src = 0,.dst = 1};
 	gp_link_row back = {.src = 1,.dst = 0};
 	double		sum = 0.0;
@@ -343,8 +343,8 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 	{
 		double		g[4];
 		double		c[3];
-		double		r = m.offset;
-		double		v = m.scale * m.scale;
+		double		r = m.dgp.offset;
+		double		v = m.dgp.scale * m.dgp.scale;
 
 		for (uint64_t d = 0; d < 4; d++)
 			g[d] = row[d] + sqrt(variance[d]) * gp_element_normal(2, 4 * k + d);
@@ -353,11 +353,11 @@ check_inducing_posterior(gp_env *env, float spread, double tolerance)
 			double		p[2] = {point[2 * pair[2 * e]], point[2 * pair[2 * e] + 1]};
 			double		q[2] = {point[2 * pair[2 * e + 1]], point[2 * pair[2 * e + 1] + 1]};
 
-			c[e] = drawn_kernel(g, p, m.scale) * drawn_kernel(g + 2, q, m.scale) +
-				drawn_kernel(g, q, m.scale) * drawn_kernel(g + 2, p, m.scale);
+			c[e] = drawn_kernel(g, p, m.dgp.scale) * drawn_kernel(g + 2, q, m.dgp.scale) +
+				drawn_kernel(g, q, m.dgp.scale) * drawn_kernel(g + 2, p, m.dgp.scale);
 			r += alpha[e] * c[e];
 		}
-		v += pow(drawn_kernel(g, g + 2, m.scale), 2.0);
+		v += pow(drawn_kernel(g, g + 2, m.dgp.scale), 2.0);
 		for (int e = 0; e < 9; e++)
 			v -= taken[e] * c[e / 3] * c[e % 3];
 		sum += r;
@@ -451,17 +451,17 @@ check_damage(gp_env *env)
 	double		scalars[GP_LINK_SCALARS];
 	gp_link_array array[GP_LINK_MAX_ARRAYS];
 	int			n = gp_link_model_arrays(m, scalars, array);
-	float		was = m->row_variance[7];
+	float		was = m->node.variance[7];
 
-	m->row_variance[7] = -1.0f;
+	m->node.variance[7] = -1.0f;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
-	m->row_variance[7] = was;
-	m->row[3] = NAN;
+	m->node.variance[7] = was;
+	m->node.row[3] = NAN;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
-	m->row[3] = 0.0f;
+	m->node.row[3] = 0.0f;
 	for (volatile int k = 0; k < 4; k++)
 	{
-		double	   *number[] = {&m->offset, &m->scale, &m->curve.intercept, &m->curve.knee};
+		double	   *number[] = {&m->dgp.offset, &m->dgp.scale, &m->curve.intercept, &m->curve.knee};
 		double		kept = *number[k];
 
 		*number[k] = NAN;
@@ -471,7 +471,7 @@ check_damage(gp_env *env)
 	}
 	gp_link_model_arrays(m, scalars, array);
 	for (volatile int k = 0; k < n; k++)
-		if (array[k].data == m->row || array[k].data == m->row_variance)
+		if (array[k].data == m->node.row || array[k].data == m->node.variance)
 		{
 			array[k].count--;
 			expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
@@ -491,16 +491,16 @@ check_inducing_damage(gp_env *env)
 	double		scalars[GP_LINK_SCALARS];
 	gp_link_array array[GP_LINK_MAX_ARRAYS];
 	int			n = gp_link_model_arrays(m, scalars, array);
-	int32_t		was = m->inducing[3];
-	double	   *number[] = {&m->alpha[2], &m->taken[5]};
+	int32_t		was = m->inducing.pair[3];
+	double	   *number[] = {&m->alpha[2], &m->dgp.taken[5]};
 
-	ok(m->m == 12 && m->points == 6 && gp_link_model_restore(env, array, n)->points == 6, "undamaged it comes back");
+	ok(m->inducing.n == 12 && m->dgp.points == 6 && gp_link_model_restore(env, array, n)->dgp.points == 6, "undamaged it comes back");
 	for (volatile int k = -1; k < 7; k += 7)
 	{
-		m->inducing[3] = k;
+		m->inducing.pair[3] = k;
 		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 	}
-	m->inducing[3] = was;
+	m->inducing.pair[3] = was;
 	for (volatile int k = 0; k < 2; k++)
 	{
 		double		kept = *number[k];
@@ -509,11 +509,11 @@ check_inducing_damage(gp_env *env)
 		expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 		*number[k] = kept;
 	}
-	m->point[4] = NAN;
+	m->dgp.point[4] = NAN;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
-	m->point[4] = 0.0f;
+	m->dgp.point[4] = 0.0f;
 	for (volatile int k = 0; k < n; k++)
-		if (array[k].data == m->inducing || array[k].data == m->alpha || array[k].data == m->taken || array[k].data == m->point)
+		if (array[k].data == m->inducing.pair || array[k].data == m->alpha || array[k].data == m->dgp.taken || array[k].data == m->dgp.point)
 		{
 			gp_link_array kept = array[k];
 
@@ -546,7 +546,7 @@ check_published(gp_env *env, bool features)
 		if (threads == 1)
 		{
 			first = hash_of(m);
-			ok(m->width == 9 && m->m == 20 && m->points == 10, "ten points, twenty pairs of them");
+			ok(m->node.width == 9 && m->inducing.n == 20 && m->dgp.points == 10, "ten points, twenty pairs of them");
 			ok(row[0].variance > 0.0 && row[0].probability > row[1].probability, "a link is likelier than none");
 		}
 		else
@@ -554,7 +554,7 @@ check_published(gp_env *env, bool features)
 		if (threads == 3 && !features)
 		{
 			m = fit(dev, graph, x, &most);
-			ok(m->points == 34 && m->m == 200, "as many points as that many pairs need");
+			ok(m->dgp.points == 34 && m->inducing.n == 200, "as many points as that many pairs need");
 		}
 		dev->close(dev);
 	}

@@ -273,11 +273,11 @@ check_arrays(gp_device *dev, gp_link_model *model)
 	scalars[1] = NODES;
 	if (model->method == GP_LINK_PAIRS)
 		return;
-	*model->spread = 0.0;
+	*model->scores.deviation = 0.0;
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
-	*model->spread = 1.0;
+	*model->scores.deviation = 1.0;
 	/* Features whose scores are left out. */
-	model->width = gp_link_width(model->graph, false);
+	model->scores.width = gp_link_width(model->graph, false);
 	n = gp_link_model_arrays(model, scalars, array);
 	expect_error(env, GP_ERR_DATA, gp_link_model_restore(env, array, n));
 }

@@ -66,8 +66,8 @@ node_kernel(const gp_link_model *model, int i, int j)
 {
 	double		sum = 0.0;
 
-	for (int c = 0; c < model->width; c++)
-		sum += (double) model->row[i * model->width + c] * model->row[j * model->width + c];
+	for (int c = 0; c < model->node.width; c++)
+		sum += (double) model->node.row[i * model->node.width + c] * model->node.row[j * model->node.width + c];
 	return sum;
 }
 
@@ -78,10 +78,10 @@ plain_score(const gp_link_model *model, int i, int j)
 	double		score = 0.0;
 	bool		directed = model->graph->directed;
 
-	for (int c = 0; c < model->m; c++)
+	for (int c = 0; c < model->inducing.n; c++)
 	{
-		int			u = model->inducing[2 * c];
-		int			v = model->inducing[2 * c + 1];
+		int			u = model->inducing.pair[2 * c];
+		int			v = model->inducing.pair[2 * c + 1];
 
 		score += model->alpha[c] * (node_kernel(model, i, u) * node_kernel(model, j, v) +
 									(directed ? 0.0 : node_kernel(model, i, v) * node_kernel(model, j, u)));
@@ -98,9 +98,9 @@ check_pairs(gp_device *dev, const gp_link_model *model, const char *what)
 	int32_t    *src = gp_alloc_array(env, n, sizeof(int32_t));
 	int32_t    *dst = gp_alloc_array(env, n, sizeof(int32_t));
 	double	   *score = gp_alloc_array(env, n, sizeof(double));
-	double	   *host = gp_alloc_array(env, n * model->m, sizeof(double));
+	double	   *host = gp_alloc_array(env, n * model->inducing.n, sizeof(double));
 	bool	   *label = gp_alloc_array(env, n, sizeof(bool));
-	gp_matrix	k = dev->create(dev, n, model->m, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, n, model->inducing.n, GP_DOUBLE);
 	double		worst = 0.0;
 	double		turned = 0.0;
 	double		auc;
@@ -116,12 +116,12 @@ check_pairs(gp_device *dev, const gp_link_model *model, const char *what)
 				dst[n++] = j;
 			}
 	gp_link_pairs_kernel(dev, model, n, src, dst, k);
-	dev->download(dev, gp_matrix_wrap(host, n, model->m, GP_DOUBLE), k);
+	dev->download(dev, gp_matrix_wrap(host, n, model->inducing.n, GP_DOUBLE), k);
 	for (int64_t r = 0; r < n; r++)
 	{
 		score[r] = 0.0;
-		for (int64_t c = 0; c < model->m; c++)
-			score[r] += host[r * model->m + c] * model->alpha[c];
+		for (int64_t c = 0; c < model->inducing.n; c++)
+			score[r] += host[r * model->inducing.n + c] * model->alpha[c];
 		worst = fmax(worst, fabs(score[r] - plain_score(model, src[r], dst[r])));
 		turned = fmax(turned, fabs(score[r] - plain_score(model, dst[r], src[r])));
 		label[r] = gp_link_exists(model->graph, src[r], dst[r]);
@@ -159,12 +159,12 @@ check_fit(gp_env *env, const char *kernel, bool directed)
 	ok(model->metric[GP_LINK_METRIC_AUC] >= 0.0 && model->metric[GP_LINK_METRIC_AUC] <= 1.0 && model->metric[GP_LINK_METRIC_PRECISION] > 0.0 &&
 	   model->metric[GP_LINK_METRIC_PRECISION] <= 1.0, "the figures are shares");
 	is_int(model->pairs, 156, "all links and as many others are learnt from");
-	is_int(model->m, 156, "and carry the regression");
+	is_int(model->inducing.n, 156, "and carry the regression");
 	ok(model->curve.slope >= 0.0 && isfinite(model->curve.intercept), "a curve");
 	check_pairs(dev, model, what);
 	again = gp_link_fit(two, &p);
-	ok(memcmp(model->alpha, again->alpha, model->m * sizeof(double)) == 0 &&
-	   memcmp(model->root, again->root, model->m * model->m * sizeof(float)) == 0 &&
+	ok(memcmp(model->alpha, again->alpha, model->inducing.n * sizeof(double)) == 0 &&
+	   memcmp(model->root, again->root, model->inducing.n * model->inducing.n * sizeof(float)) == 0 &&
 	   model->metric[GP_LINK_METRIC_AUC] == again->metric[GP_LINK_METRIC_AUC], "the threads do not show");
 	gp_link_model_free(env, again);
 	two->close(two);
@@ -186,7 +186,7 @@ check_small(gp_env *env)
 	gp_edges_add(path, 2, src, dst, NULL);
 	p = problem_of(env, gp_graph_build(path), "gcn");
 	model = gp_link_fit(dev, &p);
-	ok(model->m == 3 && model->pairs == 3 && isfinite(model->alpha[0]) && isfinite(model->root[8]),
+	ok(model->inducing.n == 3 && model->pairs == 3 && isfinite(model->alpha[0]) && isfinite(model->root[8]),
 	   "a path of three nodes");
 	gp_edges_add(one, 1, src, dst, NULL);
 	p = problem_of(env, gp_graph_build(one), "gcn");

@@ -166,9 +166,9 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 		double		spread = fmax(square[k] / SAMPLES - mean * mean, 0.0);
 		double		variance = spread * SAMPLES / (SAMPLES - 1);
 
-		model->row[k] = (float) (mean * w[k % width]);
-		model->row_variance[k] = (float) (variance * w[k % width] * w[k % width]);
-		sound = sound && isfinite(model->row[k]) && isfinite(model->row_variance[k]);
+		model->node.row[k] = (float) (mean * w[k % width]);
+		model->node.variance[k] = (float) (variance * w[k % width] * w[k % width]);
+		sound = sound && isfinite(model->node.row[k]) && isfinite(model->node.variance[k]);
 	}
 	if (!sound)
 		gp_raise(env, GP_ERR_RANGE, "Use a lower rate, or scale the features to ordinary sizes.",
@@ -346,9 +346,9 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 												 fit->problem.graph);
 
 	d->problem = &fit->problem;
-	model->width = d->options.units;
-	model->row = gp_alloc_figures(env, d->nodes, model->width * sizeof(float));
-	model->row_variance = gp_alloc_figures(env, d->nodes, model->width * sizeof(float));
+	model->node.width = d->options.units;
+	model->node.row = gp_alloc_figures(env, d->nodes, model->node.width * sizeof(float));
+	model->node.variance = gp_alloc_figures(env, d->nodes, model->node.width * sizeof(float));
 	/* without the hidden links, for the figures */
 	training_open(d, dev);
 	train(d, d->options.steps - last);
@@ -363,7 +363,7 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 			dev->destroy(dev, &d->view[k].inputs);
 	gp_trainer_close(&d->t);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = gp_link_row_codes(dev, d->nodes, model->width, model->row, fit->problem.seed);
+	model->code = gp_link_row_codes(dev, d->nodes, model->node.width, model->node.row, fit->problem.seed);
 	model->owns_graph = fit->undirected && !env->dry;
 	if (model->owns_graph)
 		fit->undirected = NULL;

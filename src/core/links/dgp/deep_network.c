@@ -256,14 +256,14 @@ write_inducing(gp_deep *d, gp_link_model *model)
 
 	if (model->alpha == NULL)
 	{
-		model->m = m;
-		model->points = (int32_t) d->points;
+		model->inducing.n = m;
+		model->dgp.points = (int32_t) d->points;
 		model->alpha = gp_alloc_array(d->env, m, sizeof(double));
-		model->taken = gp_alloc_array(d->env, m * m, sizeof(double));
-		model->point = gp_alloc_array(d->env, d->points * d->options.units, sizeof(float));
-		model->inducing = gp_alloc_array(d->env, 2 * m, sizeof(int32_t));
+		model->dgp.taken = gp_alloc_array(d->env, m * m, sizeof(double));
+		model->dgp.point = gp_alloc_array(d->env, d->points * d->options.units, sizeof(float));
+		model->inducing.pair = gp_alloc_array(d->env, 2 * m, sizeof(int32_t));
 		for (int64_t k = 0; k < 2 * m; k++)
-			model->inducing[k] = d->inducing[k % 2 * m + k / 2];
+			model->inducing.pair[k] = d->inducing[k % 2 * m + k / 2];
 	}
 	gp_inducing_ready(&d->t, d->pairs);
 	dev->copy(dev, mean, w->mean.value);
@@ -275,8 +275,8 @@ write_inducing(gp_deep *d, gp_link_model *model)
 		host[k] *= -expm1(2.0 * s[k / m]);
 	dev->upload(dev, rows, gp_matrix_wrap(host, m, m, GP_DOUBLE));
 	dev->gemm(dev, true, false, 1.0, f->root_inverse, rows, 0.0, out);
-	dev->download(dev, gp_matrix_wrap(model->taken, m, m, GP_DOUBLE), out);
-	dev->download(dev, gp_matrix_wrap(model->point, d->points, f->scaled.cols, GP_FLOAT),
+	dev->download(dev, gp_matrix_wrap(model->dgp.taken, m, m, GP_DOUBLE), out);
+	dev->download(dev, gp_matrix_wrap(model->dgp.point, d->points, f->scaled.cols, GP_FLOAT),
 				  f->scaled);
 	gp_free_all(d->env, host, s);
 	gp_destroy_all(dev, &mean, &out, &rows);
@@ -288,11 +288,11 @@ gp_deep_readout(gp_deep *d, gp_link_model *model)
 	if (is_inducing(d))
 	{
 		write_inducing(d, model);
-		model->scale = d->pairs->inducing.amplitude;
-		model->offset = gp_parameter_number(&d->t, &d->pairs->inducing.offset);
+		model->dgp.scale = d->pairs->inducing.amplitude;
+		model->dgp.offset = gp_parameter_number(&d->t, &d->pairs->inducing.offset);
 		return d->pairs->weights.inverse;
 	}
-	model->scale = gp_pairs_scale(&d->t, &d->pairs->pairs);
-	model->offset = gp_parameter_number(&d->t, &d->pairs->pairs.offset);
+	model->dgp.scale = gp_pairs_scale(&d->t, &d->pairs->pairs);
+	model->dgp.offset = gp_parameter_number(&d->t, &d->pairs->pairs.offset);
 	return gp_pairs_weights(&d->t, &d->pairs->pairs);
 }

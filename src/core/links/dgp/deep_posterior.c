@@ -44,11 +44,11 @@ typedef struct reach
 static void
 product_moments(const gp_link_model *model, int32_t i, int32_t j, double *out, double *variance)
 {
-	int64_t		width = model->width;
-	const float *a = model->row + i * width;
-	const float *b = model->row + j * width;
-	const float *u = model->row_variance + i * width;
-	const float *v = model->row_variance + j * width;
+	int64_t		width = model->node.width;
+	const float *a = model->node.row + i * width;
+	const float *b = model->node.row + j * width;
+	const float *u = model->node.variance + i * width;
+	const float *v = model->node.variance + j * width;
 	double		mean = 0.0;
 	double		sum = 0.0;
 
@@ -57,8 +57,8 @@ product_moments(const gp_link_model *model, int32_t i, int32_t j, double *out, d
 		mean += (double) a[d] * b[d];
 		sum += (double) a[d] * a[d] * v[d] + ((double) b[d] * b[d] + v[d]) * u[d];
 	}
-	*variance = model->scale * model->scale * sum;
-	*out = model->offset + model->scale * mean;
+	*variance = model->dgp.scale * model->dgp.scale * sum;
+	*out = model->dgp.offset + model->dgp.scale * mean;
 }
 
 /* ---- by inducing pairs ---- */
@@ -67,8 +67,8 @@ product_moments(const gp_link_model *model, int32_t i, int32_t j, double *out, d
 static void
 cover(const gp_link_model *m, int32_t node, covered *out)
 {
-	const float *mu = m->row + (int64_t) node * m->width;
-	const float *v = m->row_variance + (int64_t) node * m->width;
+	const float *mu = m->node.row + (int64_t) node * m->node.width;
+	const float *v = m->node.variance + (int64_t) node * m->node.width;
 	/* of the variances alone: the sums of log(1 + v), and of log(1 + 2 v) */
 	double		once = 0.0;
 	double		twice = 0.0;
@@ -76,27 +76,27 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 	if (out->node == node)
 		return;
 	out->node = node;
-	for (int32_t d = 0; d < m->width; d++)
+	for (int32_t d = 0; d < m->node.width; d++)
 	{
 		once += log1p(v[d]);
 		twice += log1p(2.0 * v[d]);
 	}
-	for (int32_t p = 0; p < m->points; p++)
+	for (int32_t p = 0; p < m->dgp.points; p++)
 	{
-		const float *z = m->point + (int64_t) p * m->width;
+		const float *z = m->dgp.point + (int64_t) p * m->node.width;
 		double		near = 0.0;
 		double		near_square = 0.0;
 		double		mean;
 
-		for (int32_t d = 0; d < m->width; d++)
+		for (int32_t d = 0; d < m->node.width; d++)
 		{
 			double		square = ((double) mu[d] - z[d]) * ((double) mu[d] - z[d]);
 
 			near += square / (1.0 + v[d]);
 			near_square += square / (1.0 + 2.0 * v[d]);
 		}
-		mean = m->scale * exp(-0.5 * (near + once));
-		out->spread[p] = fmax(m->scale * m->scale * exp(-near_square - 0.5 * twice) - mean * mean,
+		mean = m->dgp.scale * exp(-0.5 * (near + once));
+		out->spread[p] = fmax(m->dgp.scale * m->dgp.scale * exp(-near_square - 0.5 * twice) - mean * mean,
 							  0.0);
 		out->mean[p] = mean;
 	}
@@ -106,19 +106,19 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 static double
 near_square(const gp_link_model *m, int32_t i, int32_t j)
 {
-	const float *a = m->row + (int64_t) i * m->width;
-	const float *b = m->row + (int64_t) j * m->width;
-	const float *u = m->row_variance + (int64_t) i * m->width;
-	const float *v = m->row_variance + (int64_t) j * m->width;
+	const float *a = m->node.row + (int64_t) i * m->node.width;
+	const float *b = m->node.row + (int64_t) j * m->node.width;
+	const float *u = m->node.variance + (int64_t) i * m->node.width;
+	const float *v = m->node.variance + (int64_t) j * m->node.width;
 	double		sum = 0.0;
 
-	for (int32_t d = 0; d < m->width; d++)
+	for (int32_t d = 0; d < m->node.width; d++)
 	{
 		double		both = 1.0 + 2.0 * ((double) u[d] + v[d]);
 
 		sum += ((double) a[d] - b[d]) * ((double) a[d] - b[d]) / both + 0.5 * log(both);
 	}
-	return m->scale * m->scale * exp(-sum);
+	return m->dgp.scale * m->dgp.scale * exp(-sum);
 }
 
 /* c'T c, T being symmetric. */
@@ -127,9 +127,9 @@ taken(const gp_link_model *m, const double *cross)
 {
 	double		sum = 0.0;
 
-	for (int64_t k = 0; k < m->m; k++)
+	for (int64_t k = 0; k < m->inducing.n; k++)
 	{
-		const double *row = m->taken + k * m->m;
+		const double *row = m->dgp.taken + k * m->inducing.n;
 		double		dot = 0.5 * row[k] * cross[k];
 
 		for (int64_t l = 0; l < k; l++)
@@ -158,11 +158,11 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 	cover(m, i, &room->end[0]);
 	cover(m, j, &room->end[1]);
 	memset(room->weight, 0, sizeof(room->weight));
-	*mean = m->offset;
-	for (int64_t k = 0; k < m->m; k++)
+	*mean = m->dgp.offset;
+	for (int64_t k = 0; k < m->inducing.n; k++)
 	{
-		int32_t		p = m->inducing[2 * k];
-		int32_t		q = m->inducing[2 * k + 1];
+		int32_t		p = m->inducing.pair[2 * k];
+		int32_t		q = m->inducing.pair[2 * k + 1];
 		double		w = m->alpha[k];
 
 		room->cross[k] = a->mean[p] * b->mean[q] + a->mean[q] * b->mean[p];
@@ -173,9 +173,9 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 		at_b[q] += w * a->mean[p];
 		swing += w * w * (a->spread[p] * b->spread[q] + a->spread[q] * b->spread[p]);
 	}
-	for (int32_t p = 0; p < m->points; p++)
+	for (int32_t p = 0; p < m->dgp.points; p++)
 		swing += a->spread[p] * at_a[p] * at_a[p] + b->spread[p] * at_b[p] * at_b[p];
-	*variance = fmax(m->scale * m->scale + near_square(m, i, j) - taken(m, room->cross), 0.0) +
+	*variance = fmax(m->dgp.scale * m->dgp.scale + near_square(m, i, j) - taken(m, room->cross), 0.0) +
 		swing;
 }
 
@@ -185,7 +185,7 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 static reach *
 reach_open(gp_env *env, const gp_link_model *model)
 {
-	reach	   *room = model->point ? gp_alloc(env, sizeof(reach)) : NULL;
+	reach	   *room = model->dgp.point ? gp_alloc(env, sizeof(reach)) : NULL;
 
 	if (room)
 		room->end[0].node = room->end[1].node = -1;
@@ -205,7 +205,7 @@ moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *s
 	int32_t		second = turn ? i : j;
 	double		mean;
 
-	if (model->point)
+	if (model->dgp.point)
 		inducing_moments(model, room, first, second, &mean, variance);
 	else
 		product_moments(model, first, second, &mean, variance);
@@ -216,7 +216,7 @@ moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *s
 static int64_t
 work_of(const gp_link_model *model)
 {
-	return model->width + model->points * (int64_t) model->width + model->m * model->m;
+	return model->node.width + model->dgp.points * (int64_t) model->node.width + model->inducing.n * model->inducing.n;
 }
 
 void

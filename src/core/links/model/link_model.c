@@ -10,37 +10,32 @@
 
 enum array_tag
 {
-	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_ROW, TAG_INDUCING, TAG_ALPHA, TAG_ROOT,
-	TAG_CENTRE, TAG_SPREAD, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE,
-	TAG_FEATURE_MEAN, TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_CODE, TAG_TOPOLOGY, TAG_ROW_VARIANCE,
-	TAG_POINT, TAG_TAKEN, TAG_TIME, TAG_DIAGONAL, TAGS
+	TAG_SCALARS, TAG_START, TAG_COL, TAG_WEIGHT, TAG_TIME, TAG_ALPHA, TAG_ROOT, TAG_CENTRE,
+	TAG_DEVIATION, TAG_LANDMARK, TAG_DIAGONAL, TAG_ROW, TAG_VARIANCE, TAG_INDUCING, TAG_POINT,
+	TAG_TAKEN, TAG_FEATURE_START, TAG_FEATURE_COL, TAG_FEATURE_VALUE, TAG_FEATURE_MEAN,
+	TAG_FEATURE_DOT, TAG_FEATURE_NORM, TAG_TOPOLOGY, TAG_CODE, TAGS
 };
 
 enum scalar
 {
-	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, ROWS, WIDTH, OFFSET, SCALE,
-	INTERCEPT, SLOPE, KNEE, BEND, DIMS, SCALARS
-};
-
-static const gp_link_element elements[TAGS] = {
-	[TAG_SCALARS] = GP_ARRAY_F64,[TAG_START] = GP_ARRAY_I64,[TAG_COL] = GP_ARRAY_I32,
-	[TAG_WEIGHT] = GP_ARRAY_F64,[TAG_ROW] = GP_ARRAY_F32,[TAG_INDUCING] = GP_ARRAY_I32,
-	[TAG_ALPHA] = GP_ARRAY_F64,[TAG_ROOT] = GP_ARRAY_F32,[TAG_CENTRE] = GP_ARRAY_F64,
-	[TAG_SPREAD] = GP_ARRAY_F64,[TAG_FEATURE_START] = GP_ARRAY_I64,
-	[TAG_FEATURE_COL] = GP_ARRAY_I32,[TAG_FEATURE_VALUE] = GP_ARRAY_F32,
-	[TAG_FEATURE_MEAN] = GP_ARRAY_F32,[TAG_FEATURE_DOT] = GP_ARRAY_F32,
-	[TAG_FEATURE_NORM] = GP_ARRAY_F32,[TAG_CODE] = GP_ARRAY_U64,[TAG_TOPOLOGY] = GP_ARRAY_I64,
-	[TAG_ROW_VARIANCE] = GP_ARRAY_F32,[TAG_POINT] = GP_ARRAY_F32,[TAG_TAKEN] = GP_ARRAY_F64,
-	[TAG_TIME] = GP_ARRAY_F64,[TAG_DIAGONAL] = GP_ARRAY_F64
+	METHOD, NODES, EDGES, DIRECTED, PAIRS, AUC, PRECISION, STEPS, SCORES, LANDMARKS, RIDGE,
+	NODE_WIDTH, INDUCING, OFFSET, SCALE, POINTS, INTERCEPT, SLOPE, KNEE, BEND, DIMS, SCALARS
 };
 
 /* Where an array of a model stands (a pointer to its start), and how long it is. */
 typedef struct place
 {
+	gp_link_element element;
 	void	   *at;
 	int64_t		count;
-	bool		optional;		/* may be missing where it has a count, too */
 } place;
+
+/* True for an array that a model may be without, whatever its count. */
+static bool
+is_optional(enum array_tag tag)
+{
+	return tag == TAG_WEIGHT || tag == TAG_TIME || tag == TAG_TOPOLOGY || tag == TAG_CODE;
+}
 
 /* Counts of a sparse matrix follow from its start, which comes first. */
 static place
@@ -51,85 +46,59 @@ place_of(gp_link_model *m, enum array_tag tag)
 	gp_csr	   *sparse = x ? x->csr : NULL;
 	int64_t		n = g->nodes;
 	int64_t		links = g->start ? g->start[n] : 0;
-	int64_t		values = x == NULL ? 0 : sparse == NULL ? n * x->dims :
-		sparse->start ? sparse->start[n] : 0;
+	int64_t		dims = x ? x->dims : 0;
+	int64_t		values = sparse == NULL ? n * dims : sparse->start ? sparse->start[n] : 0;
 	bool		deep = m->method == GP_LINK_DEEP;
-	bool		scores = gp_link_has_scores(m->method);
-	int64_t		p = deep ? 0 : gp_link_model_functions(m);
+	int64_t		p = gp_link_model_functions(m);
+	int32_t		width = m->scores.width;
+	const place places[TAGS] = {
+		[TAG_START] = {GP_ARRAY_I64, &g->start, n + 1},
+		[TAG_COL] = {GP_ARRAY_I32, &g->col, links},
+		[TAG_WEIGHT] = {GP_ARRAY_F64, &g->weight, links},
+		[TAG_TIME] = {GP_ARRAY_F64, &g->time, links},
+		[TAG_ALPHA] = {GP_ARRAY_F64, &m->alpha, p},
+		[TAG_ROOT] = {GP_ARRAY_F32, &m->root, deep ? 0 : p * p},
+		[TAG_CENTRE] = {GP_ARRAY_F64, &m->scores.centre, width},
+		[TAG_DEVIATION] = {GP_ARRAY_F64, &m->scores.deviation, width},
+		[TAG_LANDMARK] = {GP_ARRAY_F32, &m->scores.landmark, m->scores.landmarks * width},
+		[TAG_DIAGONAL] = {GP_ARRAY_F64, &m->ease.diagonal, m->method == GP_LINK_EASE ? n : 0},
+		[TAG_ROW] = {GP_ARRAY_F32, &m->node.row, n * m->node.width},
+		[TAG_VARIANCE] = {GP_ARRAY_F32, &m->node.variance, deep ? n * m->node.width : 0},
+		[TAG_INDUCING] = {GP_ARRAY_I32, &m->inducing.pair, 2 * m->inducing.n},
+		[TAG_POINT] = {GP_ARRAY_F32, &m->dgp.point, m->dgp.points * (int64_t) m->node.width},
+		[TAG_TAKEN] = {GP_ARRAY_F64, &m->dgp.taken, deep ? p * p : 0},
+		[TAG_FEATURE_START] = {GP_ARRAY_I64, sparse ? &sparse->start : NULL, n + 1},
+		[TAG_FEATURE_COL] = {GP_ARRAY_I32, sparse ? &sparse->col : NULL, values},
+		[TAG_FEATURE_VALUE] = {GP_ARRAY_F32, sparse ? (void *) &sparse->value :
+			x ? (void *) &x->dense : NULL, values},
+		[TAG_FEATURE_MEAN] = {GP_ARRAY_F32, &m->feature_mean, GP_LINK_POWERS * dims},
+		[TAG_FEATURE_DOT] = {GP_ARRAY_F32, &m->feature_dot, x ? GP_LINK_POWERS * n : 0},
+		[TAG_FEATURE_NORM] = {GP_ARRAY_F32, &m->feature_norm, x ? GP_LINK_POWERS * n : 0},
+		[TAG_TOPOLOGY] = {GP_ARRAY_I64, &m->topology, GP_LINK_TOPOLOGY_COUNTS},
+		[TAG_CODE] = {GP_ARRAY_U64, &m->code, GP_LINK_CODE_WORDS * n}
+	};
 
-	switch (tag)
-	{
-		case TAG_START:
-			return (place) {&g->start, n + 1, false};
-		case TAG_COL:
-			return (place) {&g->col, links, false};
-		case TAG_WEIGHT:
-			return (place) {&g->weight, links, true};
-		case TAG_TIME:
-			return (place) {&g->time, links, true};
-		case TAG_ROW:
-			return (place) {&m->row, (scores ? m->m : n) * m->width, false};
-		case TAG_ROW_VARIANCE:
-			return (place) {&m->row_variance, deep ? n * m->width : 0, false};
-		case TAG_INDUCING:
-			return (place) {&m->inducing, scores ? 0 : 2 * m->m, false};
-		case TAG_ALPHA:
-			return (place) {&m->alpha, deep ? m->m : p, false};
-		case TAG_ROOT:
-			return (place) {&m->root, p * p, false};
-		case TAG_POINT:
-			return (place) {&m->point, m->points * (int64_t) m->width, false};
-		case TAG_TAKEN:
-			return (place) {&m->taken, deep ? m->m * m->m : 0, false};
-		case TAG_CENTRE:
-		case TAG_SPREAD:
-			return (place) {tag == TAG_CENTRE ? &m->centre : &m->spread, scores * m->width, false};
-		case TAG_DIAGONAL:
-			return (place) {&m->diagonal, m->method == GP_LINK_EASE ? n : 0, false};
-		case TAG_FEATURE_START:
-			return (place) {sparse ? &sparse->start : NULL, n + 1, false};
-		case TAG_FEATURE_COL:
-			return (place) {sparse ? &sparse->col : NULL, values, false};
-		case TAG_FEATURE_VALUE:
-			return (place) {sparse ? (void *) &sparse->value : x ? (void *) &x->dense : NULL,
-							values, false};
-		case TAG_FEATURE_MEAN:
-			return (place) {&m->feature_mean, x ? GP_LINK_POWERS * x->dims : 0, false};
-		case TAG_FEATURE_DOT:
-			return (place) {&m->feature_dot, x ? GP_LINK_POWERS * n : 0, false};
-		case TAG_FEATURE_NORM:
-			return (place) {&m->feature_norm, x ? GP_LINK_POWERS * n : 0, false};
-		case TAG_TOPOLOGY:
-			return (place) {&m->topology, GP_LINK_TOPOLOGY_COUNTS, true};
-		case TAG_CODE:
-			return (place) {&m->code, GP_LINK_CODE_WORDS * n, true};
-		default:
-			return (place) {.at = NULL};
-	}
+	return places[tag];
 }
 
 /* The numbers of a model. */
 static void
 write_scalars(const gp_link_model *m, double *s)
 {
-	memset(s, 0, GP_LINK_SCALARS * sizeof(double));
-	s[METHOD] = m->method;
-	s[NODES] = (double) m->graph->nodes;
-	s[EDGES] = (double) m->graph->edges;
-	s[DIRECTED] = m->graph->directed;
-	s[PAIRS] = (double) m->pairs;
-	s[AUC] = m->metric[GP_LINK_METRIC_AUC];
-	s[PRECISION] = m->metric[GP_LINK_METRIC_PRECISION];
-	s[STEPS] = m->steps;
-	s[ROWS] = (double) m->m;
-	s[WIDTH] = m->width;
-	s[OFFSET] = m->offset;
-	s[SCALE] = m->scale;
-	s[INTERCEPT] = m->curve.intercept;
-	s[SLOPE] = m->curve.slope;
-	s[KNEE] = m->curve.knee;
-	s[BEND] = m->curve.bend;
-	s[DIMS] = m->features ? (double) m->features->dims : 0.0;
+	const double number[SCALARS] = {
+		[METHOD] = m->method,[NODES] = (double) m->graph->nodes,
+		[EDGES] = (double) m->graph->edges,[DIRECTED] = m->graph->directed,
+		[PAIRS] = (double) m->pairs,[AUC] = m->metric[GP_LINK_METRIC_AUC],
+		[PRECISION] = m->metric[GP_LINK_METRIC_PRECISION],[STEPS] = m->steps,
+		[SCORES] = m->scores.width,[LANDMARKS] = (double) m->scores.landmarks,
+		[RIDGE] = m->ease.ridge,[NODE_WIDTH] = m->node.width,
+		[INDUCING] = (double) m->inducing.n,[OFFSET] = m->dgp.offset,[SCALE] = m->dgp.scale,
+		[POINTS] = m->dgp.points,[INTERCEPT] = m->curve.intercept,[SLOPE] = m->curve.slope,
+		[KNEE] = m->curve.knee,[BEND] = m->curve.bend,
+		[DIMS] = m->features ? (double) m->features->dims : 0.0
+	};
+
+	memcpy(s, number, sizeof(number));
 }
 
 int
@@ -138,7 +107,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 	int			n = 0;
 
 	write_scalars(m, scalars);
-	out[n++] = (gp_link_array) {TAG_SCALARS, elements[TAG_SCALARS], SCALARS, scalars};
+	out[n++] = (gp_link_array) {TAG_SCALARS, GP_ARRAY_F64, SCALARS, scalars};
 	for (enum array_tag tag = TAG_START; tag < TAGS; tag++)
 	{
 		place		p = place_of((gp_link_model *) m, tag);
@@ -147,7 +116,7 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 		if (p.at)
 			memcpy(&data, p.at, sizeof(data));
 		if (data && p.count > 0)
-			out[n++] = (gp_link_array) {tag, elements[tag], p.count, data};
+			out[n++] = (gp_link_array) {tag, p.element, p.count, data};
 	}
 	return n;
 }
@@ -155,17 +124,14 @@ gp_link_model_arrays(const gp_link_model *m, double *scalars, gp_link_array *out
 void
 gp_link_model_free(gp_env *env, gp_link_model *m)
 {
-	void	   *array[] = {m->row, m->row_variance, m->inducing, m->alpha, m->root, m->point,
-		m->taken, m->centre, m->spread,
-		m->feature_mean, m->feature_dot, m->feature_norm, m->topology, m->code, m->diagonal};
-
 	if (m->owns_graph)
 		gp_graph_free(env, (gp_graph *) m->graph);
 	gp_features_free(env, m->features);
 	gp_link_held_free(env, &m->held);
-	for (size_t k = 0; k < sizeof(array) / sizeof(array[0]); k++)
-		gp_free(env, array[k]);
-	gp_free(env, m);
+	gp_free_all(env, m->alpha, m->root, m->scores.centre, m->scores.deviation, m->scores.landmark,
+				m->ease.diagonal, m->node.row, m->node.variance, m->inducing.pair, m->dgp.point,
+				m->dgp.taken, m->feature_mean, m->feature_dot, m->feature_norm, m->topology,
+				m->code, m);
 }
 
 void
@@ -251,11 +217,12 @@ index_arrays(restorer *r, const gp_link_array *arrays, int n)
 	{
 		int32_t		tag = arrays[i].tag;
 
-		if (tag < 0 || tag >= TAGS || r->array[tag] != NULL || arrays[i].element != elements[tag])
+		if (tag < 0 || tag >= TAGS || r->array[tag] != NULL)
 			refuse(r, "an array is unknown or stands twice");
 		r->array[tag] = &arrays[i];
 	}
-	if (r->array[TAG_SCALARS] == NULL || r->array[TAG_SCALARS]->count != SCALARS)
+	if (r->array[TAG_SCALARS] == NULL || r->array[TAG_SCALARS]->count != SCALARS ||
+		r->array[TAG_SCALARS]->element != GP_ARRAY_F64)
 		refuse(r, "its numbers are missing");
 	r->scalar = r->array[TAG_SCALARS]->data;
 }
@@ -293,7 +260,6 @@ restore_scalars(restorer *r, gp_link_model *m)
 {
 	gp_graph   *g = gp_alloc_zero(r->env, 1, sizeof(gp_graph));
 	int64_t		dims = whole(r, DIMS, INT32_MAX);
-	const gp_link_array *point = r->array[TAG_POINT];
 
 	m->method = (gp_link_method) whole(r, METHOD, GP_LINK_EASE);
 	if (m->method == GP_LINK_AUTO)
@@ -309,10 +275,14 @@ restore_scalars(restorer *r, gp_link_model *m)
 	m->metric[GP_LINK_METRIC_AUC] = r->scalar[AUC];
 	m->metric[GP_LINK_METRIC_PRECISION] = r->scalar[PRECISION];
 	m->steps = (int32_t) whole(r, STEPS, m->method == GP_LINK_SCORES ? GP_LINK_STEPS : 0);
-	m->m = whole(r, ROWS, GP_SYEV_MAX);
-	m->width = (int32_t) whole(r, WIDTH, GP_LINK_MOST_WIDTH);
-	m->offset = r->scalar[OFFSET];
-	m->scale = r->scalar[SCALE];
+	m->scores.width = (int32_t) whole(r, SCORES, GP_LINK_MOST_WIDTH);
+	m->scores.landmarks = whole(r, LANDMARKS, GP_SYEV_MAX);
+	m->ease.ridge = r->scalar[RIDGE];
+	m->node.width = (int32_t) whole(r, NODE_WIDTH, GP_LINK_MOST_WIDTH);
+	m->inducing.n = whole(r, INDUCING, GP_SYEV_MAX);
+	m->dgp.offset = r->scalar[OFFSET];
+	m->dgp.scale = r->scalar[SCALE];
+	m->dgp.points = (int32_t) whole(r, POINTS, GP_LINK_MOST_POINTS);
 	m->curve = (gp_link_curve) {r->scalar[INTERCEPT], r->scalar[SLOPE], r->scalar[KNEE],
 		r->scalar[BEND]};
 	if (dims > 0)
@@ -325,9 +295,6 @@ restore_scalars(restorer *r, gp_link_model *m)
 		m->features->csr = gp_alloc_zero(r->env, 1, sizeof(gp_csr));
 		*m->features->csr = (gp_csr) {.rows = g->nodes,.cols = dims,.type = GP_FLOAT};
 	}
-	if (m->method == GP_LINK_DEEP && m->m > 0 && point)
-		m->points = (int32_t) gp_min64(point->count / gp_max64(m->width, 1),
-									   GP_LINK_MOST_POINTS);
 }
 
 /* What the arrays must be, beside their lengths. */
@@ -337,11 +304,10 @@ check_arrays(const restorer *r, const gp_link_model *m)
 	const gp_graph *g = m->graph;
 	int64_t		links = g->start[g->nodes];
 	bool		deep = m->method == GP_LINK_DEEP;
-	int64_t		ends = deep ? m->points : g->nodes;
-	int64_t		p = deep ? m->m : gp_link_model_functions(m);
-	const double number[] = {m->offset, m->scale, m->curve.intercept, m->curve.slope,
+	int64_t		ends = deep ? m->dgp.points : g->nodes;
+	const double number[] = {m->dgp.offset, m->dgp.scale, m->curve.intercept, m->curve.slope,
 		m->curve.knee, m->curve.bend};
-	bool		sound = is_sound(m->alpha, p, false);
+	bool		sound = is_sound(m->alpha, gp_link_model_functions(m), false);
 
 	check_rows(r, g->start, g->col, g->nodes, g->nodes, links);
 	if (m->features && m->features->csr)
@@ -352,27 +318,31 @@ check_arrays(const restorer *r, const gp_link_model *m)
 			refuse(r, "a weight is wrong");
 	if (g->time)
 		sound &= is_sound(g->time, links, false);
-	for (int64_t k = 0; m->inducing && k < 2 * m->m; k++)
-		if (m->inducing[k] < 0 || m->inducing[k] >= ends)
+	for (int64_t k = 0; k < 2 * m->inducing.n; k++)
+		if (m->inducing.pair[k] < 0 || m->inducing.pair[k] >= ends)
 			refuse(r, "a pair is wrong");
-	if (m->method == GP_LINK_PAIRS && m->m == 0)
+	if (m->method == GP_LINK_PAIRS && m->inducing.n == 0)
 		refuse(r, "its pairs are missing");
 	if (gp_link_has_scores(m->method))
 	{
-		if (m->width != (m->method == GP_LINK_EASE ? 1 : gp_link_width(g, m->features != NULL)))
+		if (m->scores.width !=
+			(m->method == GP_LINK_EASE ? 1 : gp_link_width(g, m->features != NULL)))
 			refuse(r, "its scores are not those of this version");
-		sound &= is_sound(m->centre, m->width, false) && is_sound(m->spread, m->width, true);
+		sound &= is_sound(m->scores.centre, m->scores.width, false) &&
+			is_sound(m->scores.deviation, m->scores.width, true);
 	}
 	if (m->method == GP_LINK_EASE)
-		sound &= is_sound(&m->scale, 1, true) && is_sound(m->diagonal, g->nodes, true);
-	/* A deep Gaussian process: no variance of a row is negative. */
+		sound &= is_sound(&m->ease.ridge, 1, true) && is_sound(m->ease.diagonal, g->nodes, true);
+	/* A deep Gaussian process: no variance of a node is negative. */
 	if (deep)
-		sound &= is_sound(number, sizeof(number) / sizeof(number[0]), false) && m->scale > 0.0 &&
-			m->width > 0 && is_sound(m->taken, m->m * m->m, false);
-	GP_EACH(r->env, k, deep ? g->nodes * m->width : 0, k)
-		sound &= isfinite(m->row[k]) && isfinite(m->row_variance[k]) && m->row_variance[k] >= 0.0f;
-	for (int64_t k = 0; k < m->points * (int64_t) m->width; k++)
-		sound &= isfinite(m->point[k]) != 0;
+		sound &= is_sound(number, sizeof(number) / sizeof(number[0]), false) &&
+			m->dgp.scale > 0.0 && m->node.width > 0 &&
+			is_sound(m->dgp.taken, m->inducing.n * m->inducing.n, false);
+	GP_EACH(r->env, k, deep ? g->nodes * m->node.width : 0, k)
+		sound &= isfinite(m->node.row[k]) && isfinite(m->node.variance[k]) &&
+			m->node.variance[k] >= 0.0f;
+	for (int64_t k = 0; k < m->dgp.points * (int64_t) m->node.width; k++)
+		sound &= isfinite(m->dgp.point[k]) != 0;
 	for (int k = 0; m->topology != NULL && k < GP_LINK_TOPOLOGY_COUNTS; k++)
 		sound &= m->topology[k] >= 0 && m->topology[k] <= MOST_COUNTED;
 	if (!sound)
@@ -392,10 +362,10 @@ gp_link_model_restore(gp_env *env, const gp_link_array *arrays, int n)
 		const gp_link_array *a = r.array[tag];
 		place		p = place_of(m, tag);
 
-		if (p.at == NULL || (a == NULL && (p.optional || p.count == 0)))
+		if (p.at == NULL || (a == NULL && (is_optional(tag) || p.count == 0)))
 			continue;
-		if (a == NULL || a->count != p.count)
-			refuse(&r, "an array has another length");
+		if (a == NULL || a->count != p.count || a->element != p.element)
+			refuse(&r, "an array has another length or type");
 		memcpy(p.at, &a->data, sizeof(a->data));
 	}
 	check_arrays(&r, m);

@@ -43,7 +43,7 @@ cross_covariance(gp_device *dev, gp_matrix a, gp_matrix b)
 /* Standardised scores on the device; constant: with a first column of ones. */
 static gp_matrix
 standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const double *centre,
-			const double *spread, gp_type type, bool constant)
+			const double *deviation, gp_type type, bool constant)
 {
 	int32_t		columns = width + (constant ? 1 : 0);
 	double	   *z = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, n, columns),
@@ -57,7 +57,7 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 		if (constant)
 			*row++ = 1.0;
 		for (int32_t j = 0; j < width; j++)
-			row[j] = (score[e * width + j] - centre[j]) / spread[j];
+			row[j] = (score[e * width + j] - centre[j]) / deviation[j];
 	}
 	dev->upload(dev, out, gp_matrix_wrap(z, n, columns, GP_DOUBLE));
 	gp_free(dev->env, z);
@@ -66,9 +66,9 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 
 gp_matrix
 gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, const double *centre,
-			  const double *spread, gp_matrix z)
+			  const double *deviation, gp_matrix z)
 {
-	gp_matrix	rows = standardise(dev, n, width, score, centre, spread, z.type, z.data == NULL);
+	gp_matrix	rows = standardise(dev, n, width, score, centre, deviation, z.type, z.data == NULL);
 	gp_matrix	k;
 
 	if (z.data == NULL)
@@ -101,9 +101,9 @@ gp_link_landmark_root(gp_device *dev, gp_matrix k)
 	return root;
 }
 
-/* The mean and the spread of each score. */
+/* The mean and the deviation of each score. */
 static void
-moments(int64_t n, int32_t width, const double *score, double *centre, double *spread)
+moments(int64_t n, int32_t width, const double *score, double *centre, double *deviation)
 {
 	for (int32_t j = 0; j < width; j++)
 	{
@@ -115,9 +115,9 @@ moments(int64_t n, int32_t width, const double *score, double *centre, double *s
 		centre[j] = sum / (double) n;
 		for (int64_t i = 0; i < n; i++)
 			squares += (score[i * width + j] - centre[j]) * (score[i * width + j] - centre[j]);
-		spread[j] = sqrt(squares / (double) n);
-		if (!(spread[j] > 1e-9 * (1.0 + fabs(centre[j]))))
-			spread[j] = 1.0;
+		deviation[j] = sqrt(squares / (double) n);
+		if (!(deviation[j] > 1e-9 * (1.0 + fabs(centre[j]))))
+			deviation[j] = 1.0;
 	}
 }
 
@@ -130,8 +130,8 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 	gp_matrix	psi;
 
 	r.centre = gp_alloc_array(env, width, sizeof(double));
-	r.spread = gp_alloc_array(env, width, sizeof(double));
-	moments(n, width, score, r.centre, r.spread);
+	r.deviation = gp_alloc_array(env, width, sizeof(double));
+	moments(n, width, score, r.centre, r.deviation);
 	if (process)
 	{
 		int64_t		m = gp_min64(n, GP_LINK_LANDMARKS);
@@ -139,11 +139,11 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 
 		for (int64_t k = 0; k < m; k++)
 			memcpy(landmark + k * width, score + k * n / m * width, width * sizeof(double));
-		r.z = standardise(dev, m, width, landmark, r.centre, r.spread, GP_DOUBLE, false);
+		r.z = standardise(dev, m, width, landmark, r.centre, r.deviation, GP_DOUBLE, false);
 		r.root = gp_link_landmark_root(dev, cross_covariance(dev, r.z, r.z));
 		gp_free(env, landmark);
 	}
-	psi = gp_link_basis(dev, n, width, score, r.centre, r.spread, r.z);
+	psi = gp_link_basis(dev, n, width, score, r.centre, r.deviation, r.z);
 	r.logistic = gp_link_logistic_open(dev, gp_link_whiten(dev, psi, r.root), penalty);
 	return r;
 }
@@ -161,7 +161,7 @@ gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const
 	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	psi = gp_link_basis(dev, band.count, width, score + band.first * width,
-										r->centre, r->spread, r->z);
+										r->centre, r->deviation, r->z);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 
 		dev->gemm(dev, false, false, 1.0, psi, alpha, 0.0, sum);
@@ -177,7 +177,7 @@ gp_link_regression_close(gp_link_regression *r)
 {
 	gp_device  *dev = r->logistic.dev;
 
-	gp_free_all(dev->env, r->centre, r->spread);
+	gp_free_all(dev->env, r->centre, r->deviation);
 	gp_destroy_all(dev, &r->z, &r->root);
 	gp_link_logistic_close(&r->logistic);
 }

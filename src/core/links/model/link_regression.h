@@ -18,7 +18,7 @@
 typedef struct gp_link_regression
 {
 	double	   *centre;			/* width: of the rows' scores */
-	double	   *spread;			/* width */
+	double	   *deviation;			/* width */
 	gp_matrix	z;				/* landmarks x width double; no data: logistic regression */
 	gp_matrix	root;			/* the Cholesky factor of their covariance */
 	gp_link_logistic logistic;	/* of all rows */
@@ -39,7 +39,7 @@ extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t 
  * logistic regression); owned by the caller.
  */
 extern gp_matrix gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score,
-							   const double *centre, const double *spread, gp_matrix z);
+							   const double *centre, const double *deviation, gp_matrix z);
 
 /* phi = L^-1 psi' for rows psi (n x m), which is freed; owned by the caller. */
 extern gp_matrix gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root);

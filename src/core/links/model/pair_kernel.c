@@ -9,23 +9,23 @@
 static void
 copy_row(const gp_link_model *model, int32_t node, float *to)
 {
-	memcpy(to, model->row + (int64_t) node * model->width, model->width * sizeof(float));
+	memcpy(to, model->node.row + (int64_t) node * model->node.width, model->node.width * sizeof(float));
 }
 
 /* The inducing pairs' rows on the device: those of the sources, then those of the targets. */
 static gp_matrix
 inducing_rows(gp_device *dev, const gp_link_model *model)
 {
-	int64_t		m = model->m;
-	float	   *host = gp_alloc_figures(dev->env, 2 * m, model->width * sizeof(float));
-	gp_matrix	u = dev->create(dev, 2 * m, model->width, GP_FLOAT);
+	int64_t		m = model->inducing.n;
+	float	   *host = gp_alloc_figures(dev->env, 2 * m, model->node.width * sizeof(float));
+	gp_matrix	u = dev->create(dev, 2 * m, model->node.width, GP_FLOAT);
 
 	for (int64_t k = 0; k < gp_items(dev->env, m); k++)
 	{
-		copy_row(model, model->inducing[2 * k], host + k * model->width);
-		copy_row(model, model->inducing[2 * k + 1], host + (m + k) * model->width);
+		copy_row(model, model->inducing.pair[2 * k], host + k * model->node.width);
+		copy_row(model, model->inducing.pair[2 * k + 1], host + (m + k) * model->node.width);
 	}
-	dev->upload(dev, u, gp_matrix_wrap(host, 2 * m, model->width, GP_FLOAT));
+	dev->upload(dev, u, gp_matrix_wrap(host, 2 * m, model->node.width, GP_FLOAT));
 	gp_free(dev->env, host);
 	return u;
 }
@@ -46,7 +46,7 @@ static void
 block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_t *src,
 			 const int32_t *dst, pair_block *b)
 {
-	int64_t		m = model->m;
+	int64_t		m = model->inducing.n;
 	gp_matrix	p = gp_matrix_rows(b->p, 0, 2 * n);
 	gp_matrix	g = gp_matrix_rows(b->g, 0, 2 * n);
 	int64_t		figures = gp_items(dev->env, n);
@@ -55,10 +55,10 @@ block_kernel(gp_device *dev, const gp_link_model *model, int64_t n, const int32_
 	{
 		bool		turn = !model->graph->directed && src[r] > dst[r];
 
-		copy_row(model, turn ? dst[r] : src[r], b->rows + r * model->width);
-		copy_row(model, turn ? src[r] : dst[r], b->rows + (n + r) * model->width);
+		copy_row(model, turn ? dst[r] : src[r], b->rows + r * model->node.width);
+		copy_row(model, turn ? src[r] : dst[r], b->rows + (n + r) * model->node.width);
 	}
-	dev->upload(dev, p, gp_matrix_wrap(b->rows, 2 * n, model->width, GP_FLOAT));
+	dev->upload(dev, p, gp_matrix_wrap(b->rows, 2 * n, model->node.width, GP_FLOAT));
 	dev->gemm(dev, false, true, 1.0, p, b->u, 0.0, g);
 	dev->download(dev, gp_matrix_wrap(b->products, 2 * n, 2 * m, GP_FLOAT), g);
 	for (int64_t r = 0; r < figures; r++)
@@ -80,15 +80,15 @@ gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n, cons
 					 const int32_t *dst, gp_matrix k)
 {
 	gp_env	   *env = dev->env;
-	int64_t		m = model->m;
+	int64_t		m = model->inducing.n;
 	int64_t		height = gp_min64(n, BLOCK);
 	pair_block	b;
 
-	b.rows = gp_alloc_figures(env, 2 * height * model->width, sizeof(float));
+	b.rows = gp_alloc_figures(env, 2 * height * model->node.width, sizeof(float));
 	b.products = gp_alloc_figures(env, 4 * height * m, sizeof(float));
 	b.k = gp_alloc_figures(env, height * m, sizeof(double));
 	b.u = inducing_rows(dev, model);
-	b.p = dev->create(dev, 2 * height, model->width, GP_FLOAT);
+	b.p = dev->create(dev, 2 * height, model->node.width, GP_FLOAT);
 	b.g = dev->create(dev, 2 * height, 2 * m, GP_FLOAT);
 	for (gp_band band = gp_band_first(n, height); band.count > 0; gp_band_next(&band))
 	{

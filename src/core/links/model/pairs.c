@@ -125,12 +125,12 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 	p.graph = graph;
 	q = gp_link_factor(dev, &p, factor_rank(graph->nodes));
 	model->graph = graph;
-	model->width = (int32_t) q.cols + 1;
-	model->row = gp_alloc_figures(dev->env, q.rows, model->width * sizeof(float));
-	host = gp_matrix_wrap(model->row, q.rows, model->width, GP_FLOAT);
+	model->node.width = (int32_t) q.cols + 1;
+	model->node.row = gp_alloc_figures(dev->env, q.rows, model->node.width * sizeof(float));
+	host = gp_matrix_wrap(model->node.row, q.rows, model->node.width, GP_FLOAT);
 	dev->download(dev, gp_matrix_cols(host, 0, q.cols), q);
 	dev->destroy(dev, &q);
-	normalise_rows(dev->env, model->row, graph->nodes, model->width);
+	normalise_rows(dev->env, model->node.row, graph->nodes, model->node.width);
 }
 
 /* Links and as many non-links of a graph: links first.  The graph whose links are known is full. */
@@ -155,14 +155,14 @@ set_inducing(gp_env *env, const training_pairs *t, gp_link_model *model)
 {
 	int64_t		links = gp_min64(t->links, INDUCING / 2);
 
-	model->m = links + gp_min64(t->pairs.n - t->links, INDUCING / 2);
-	model->inducing = gp_alloc_array(env, 2 * model->m, sizeof(int32_t));
-	for (int64_t k = 0; k < model->m; k++)
+	model->inducing.n = links + gp_min64(t->pairs.n - t->links, INDUCING / 2);
+	model->inducing.pair = gp_alloc_array(env, 2 * model->inducing.n, sizeof(int32_t));
+	for (int64_t k = 0; k < model->inducing.n; k++)
 	{
 		int64_t		from = k < links ? k : t->links + k - links;
 
-		model->inducing[2 * k] = t->pairs.src[from];
-		model->inducing[2 * k + 1] = t->pairs.dst[from];
+		model->inducing.pair[2 * k] = t->pairs.src[from];
+		model->inducing.pair[2 * k + 1] = t->pairs.dst[from];
 	}
 }
 
@@ -170,7 +170,7 @@ set_inducing(gp_env *env, const training_pairs *t, gp_link_model *model)
 static gp_matrix
 covariances(gp_device *dev, const gp_link_model *model, const gp_link_pairs *pairs)
 {
-	gp_matrix	k = dev->create(dev, pairs->n, model->m, GP_DOUBLE);
+	gp_matrix	k = dev->create(dev, pairs->n, model->inducing.n, GP_DOUBLE);
 
 	gp_link_pairs_kernel(dev, model, pairs->n, pairs->src, pairs->dst, k);
 	return k;
@@ -197,11 +197,11 @@ regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *
 
 	set_rows(dev, problem, graph, model);
 	set_inducing(env, &p->learnt, model);
-	inducing = gp_link_pairs_create(env, model->m);
-	for (int64_t i = 0; i < model->m; i++)
+	inducing = gp_link_pairs_create(env, model->inducing.n);
+	for (int64_t i = 0; i < model->inducing.n; i++)
 	{
-		inducing.src[i] = model->inducing[2 * i];
-		inducing.dst[i] = model->inducing[2 * i + 1];
+		inducing.src[i] = model->inducing.pair[2 * i];
+		inducing.dst[i] = model->inducing.pair[2 * i + 1];
 	}
 	r.root = gp_link_landmark_root(dev, covariances(dev, model, &inducing));
 	r.logistic = gp_link_logistic_open(dev,
@@ -257,7 +257,7 @@ try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
 			   p->calibration.pairs.n * sizeof(double));
 	}
 	regression_close(&r);
-	gp_free_all(env, model.inducing, model.row);
+	gp_free_all(env, model.inducing.pair, model.node.row);
 }
 
 /* Cross-fits: sets the model's figures and its curve, and returns the penalty. */

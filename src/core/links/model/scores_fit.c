@@ -217,8 +217,8 @@ score_items(scores_fit *r, gp_link_model *model)
 	gp_ease_context_open(&context, r->dev, graph, r->item, 1.0, NULL);
 	gp_link_ease_fit(&context, ridge, r->dense);
 	score_whole(r, &context);
-	model->scale = context.ridge;
-	model->diagonal = gp_link_ease_diagonal(&context);
+	model->ease.ridge = context.ridge;
+	model->ease.diagonal = gp_link_ease_diagonal(&context);
 	gp_score_context_close(&context);
 }
 
@@ -299,7 +299,8 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	gp_device  *dev = r->dev;
 	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
 	gp_link_logistic *l = &g.logistic;
-	trial		a = {.kept = {.m = g.z.data ? g.z.rows : 0,.centre = g.centre,.spread = g.spread}};
+	trial		a = {.kept.scores = {.width = r->width,.landmarks = g.z.data ? g.z.rows : 0,
+			.centre = g.centre,.deviation = g.deviation}};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 
@@ -331,12 +332,12 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	a.after = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
 	a.kept.root = gp_link_covariance_root(l, g.root);
-	if (a.kept.m > 0)
+	if (a.kept.scores.landmarks > 0)
 	{
-		a.kept.row = gp_alloc_array(env, a.kept.m * r->width, sizeof(float));
-		dev->download(dev, gp_matrix_wrap(a.kept.row, a.kept.m, r->width, GP_FLOAT), g.z);
+		a.kept.scores.landmark = gp_alloc_array(env, a.kept.scores.landmarks * r->width, sizeof(float));
+		dev->download(dev, gp_matrix_wrap(a.kept.scores.landmark, a.kept.scores.landmarks, r->width, GP_FLOAT), g.z);
 	}
-	g.centre = g.spread = NULL;
+	g.centre = g.deviation = NULL;
 	gp_link_regression_close(&g);
 	gp_free_all(env, weight, mode);
 	return a;
@@ -360,7 +361,7 @@ better_trial(const scores_fit *r, trial *a, trial *b)
 	gp_link_model *gone = &other->kept;
 
 	free_trial(r, other);
-	gp_free_all(r->env, gone->row, gone->alpha, gone->root, gone->centre, gone->spread);
+	gp_free_all(r->env, gone->scores.landmark, gone->alpha, gone->root, gone->scores.centre, gone->scores.deviation);
 	return second ? *b : *a;
 }
 
@@ -492,13 +493,9 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	gp_link_stretch_curve(env, &calibration[0], best.before, best.after, &model->curve);
 	model->curve.intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;
-	model->width = r->width;
-	model->m = best.kept.m;
-	model->row = best.kept.row;
+	model->scores = best.kept.scores;
 	model->alpha = best.kept.alpha;
 	model->root = best.kept.root;
-	model->centre = best.kept.centre;
-	model->spread = best.kept.spread;
 	gp_link_held_judge(env, model);
 	free_trial(r, &best);
 	for (int f = 0; f < r->folds; f++)

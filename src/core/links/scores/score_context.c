@@ -176,7 +176,7 @@ gp_ease_context_restore(gp_score_context *f, gp_device *dev, const gp_link_model
 {
 	bool	   *item = gp_link_items_find(dev->env, model->graph, NULL);
 
-	gp_ease_context_open(f, dev, model->graph, item, model->scale, model->diagonal);
+	gp_ease_context_open(f, dev, model->graph, item, model->ease.ridge, model->ease.diagonal);
 	gp_free(dev->env, item);
 }
 

@@ -66,7 +66,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	gp_env	   *env = l->env;
 	int64_t		n = g->first[g->sources];
 	int64_t		at = lot->first[g->begin];
-	int32_t		width = gp_link_has_scores(l->model->method) ? l->model->width : 0;
+	int32_t		width = gp_link_has_scores(l->model->method) ? l->model->scores.width : 0;
 	double	   *score = width ? gp_alloc_array(env, (int64_t) gp_size_mul(env, n, width),
 											   sizeof(double)) : NULL;
 	gp_link_row *row = gp_alloc_array(env, n, sizeof(gp_link_row));

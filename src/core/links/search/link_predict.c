@@ -36,11 +36,11 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
 	l->rough_alpha = dev->create(dev, p, 1, GP_FLOAT);
 	dev->copy(dev, l->rough_alpha, l->alpha);
-	if (model->m == 0)
+	if (model->scores.landmarks == 0)
 		return l;
-	l->z = dev->create(dev, model->m, model->width, GP_DOUBLE);
-	dev->upload(dev, l->z, gp_matrix_wrap(model->row, model->m, model->width, GP_FLOAT));
-	l->rough_z = dev->create(dev, model->m, model->width, GP_FLOAT);
+	l->z = dev->create(dev, model->scores.landmarks, model->scores.width, GP_DOUBLE);
+	dev->upload(dev, l->z, gp_matrix_wrap(model->scores.landmark, model->scores.landmarks, model->scores.width, GP_FLOAT));
+	l->rough_z = dev->create(dev, model->scores.landmarks, model->scores.width, GP_FLOAT);
 	dev->copy(dev, l->rough_z, l->z);
 	return l;
 }
@@ -67,8 +67,8 @@ pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	gp_matrix	psi;
 
 	if (gp_link_has_scores(model->method))
-		return gp_link_basis(l->dev, n, model->width, score, model->centre, model->spread, z);
-	psi = l->dev->create(l->dev, n, model->m, GP_DOUBLE);
+		return gp_link_basis(l->dev, n, model->scores.width, score, model->scores.centre, model->scores.deviation, z);
+	psi = l->dev->create(l->dev, n, model->inducing.n, GP_DOUBLE);
 	ends = gp_link_pairs_create(l->env, n);
 	for (int64_t e = 0; e < n; e++)
 	{
@@ -97,7 +97,7 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 		gp_link_row *row = out + band.first;
 		gp_matrix	view = gp_matrix_wrap(host, band.count, 1, GP_DOUBLE);
 		gp_matrix	psi = pair_functions(l, band.count,
-										 score ? score + band.first * model->width : NULL, row,
+										 score ? score + band.first * model->scores.width : NULL, row,
 										 l->z);
 		gp_matrix	spread = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
@@ -133,7 +133,7 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	psi = pair_functions(l, band.count,
-										 score ? score + band.first * model->width : NULL,
+										 score ? score + band.first * model->scores.width : NULL,
 										 pair + band.first,
 										 l->rough_z);
 		gp_matrix	out = dev->create(dev, band.count, 1, psi.type);
@@ -151,7 +151,7 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 	double	   *score = NULL;
 
 	if (gp_link_has_scores(l->model->method))
-		score = gp_alloc_array(l->env, band.count * l->model->width, sizeof(double));
+		score = gp_alloc_array(l->env, band.count * l->model->scores.width, sizeof(double));
 	if (l->context.items)
 		gp_link_ease_expect(&l->context, n);
 	for (; band.count > 0; gp_band_next(&band))
@@ -171,16 +171,16 @@ gp_links_score(gp_links *l, int64_t n, const int32_t *src, const int32_t *dst, g
 int32_t
 gp_links_embedding_width(const gp_links *links)
 {
-	return links->model->method == GP_LINK_DEEP && links->model->point == NULL ?
-		links->model->width : 0;
+	return links->model->method == GP_LINK_DEEP && links->model->dgp.point == NULL ?
+		links->model->node.width : 0;
 }
 
 void
 gp_links_embedding(const gp_links *links, int64_t node, float *out)
 {
 	const gp_link_model *model = links->model;
-	double		root = sqrt(model->scale);
+	double		root = sqrt(model->dgp.scale);
 
-	for (int32_t d = 0; d < model->width; d++)
-		out[d] = (float) (root * model->row[node * model->width + d]);
+	for (int32_t d = 0; d < model->node.width; d++)
+		out[d] = (float) (root * model->node.row[node * model->node.width + d]);
 }
