@@ -72,6 +72,9 @@ SELECT gp_take_edge('{5,6}', 1, 2);
 ROLLBACK TO s;
 SELECT count(*) FROM gp_taken_edges(0, '{7,8}');
 COMMIT;
+SELECT gp_take_edge(NULL, 1, 2);
+SELECT gp_take_edge('{5,NULL}', 1, 2);
+SELECT count(*) FROM gp_taken_edges(0, '{7,NULL}');
 
 -- gp_degrees: neighbours, and those of them that are labelled
 CREATE TABLE labelled AS SELECT gp_features(id, ARRAY[(id % 2)::real])::gp_matrix AS m FROM nodes;

@@ -60,15 +60,19 @@ PG_FUNCTION_INFO_V1(gnngp_take_edge);
 Datum
 gnngp_take_edge(PG_FUNCTION_ARGS)
 {
-	ArrayType  *bounds = PG_GETARG_ARRAYTYPE_P(0);
-	const int64 *bound = gnngp_array_data(bounds);
-	int			n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
+	ArrayType  *bounds = PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0);
+	const int64 *bound;
+	int			n;
 	bool		weighted = PG_NARGS() > 3;
 	int64		src = PG_GETARG_INT64(1);
 	int64		dst = PG_GETARG_INT64(2);
 	double		weight = weighted ? PG_GETARG_FLOAT8(3) : 0.0;
 	int			low = 0;
 
+	if (bounds == NULL || array_contains_nulls(bounds))
+		gnngp_matrix_refuse("A bound is NULL.");
+	bound = gnngp_array_data(bounds);
+	n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || (weighted && PG_ARGISNULL(3)) ||
 		!(weight >= 0.0) || isinf(weight))
 		PG_RETURN_FLOAT8(get_float8_nan());
@@ -103,6 +107,8 @@ gnngp_taken_edges(PG_FUNCTION_ARGS)
 	const int32 *key = gnngp_array_data(keys);
 	int			n = ArrayGetNItems(ARR_NDIM(keys), ARR_DIMS(keys));
 
+	if (array_contains_nulls(keys))
+		gnngp_matrix_refuse("A key is NULL.");
 	for (int k = 0; taken && k < taken->n; k++)
 	{
 		gnngp_edge_list *list = &taken->list[k];

@@ -176,6 +176,8 @@ wanted_nodes(gp_env *env, ArrayType *array, const gnngp_value_ids *all, gnngp_va
 	const int64 *wanted = gnngp_array_data(array);
 	int32	   *node;
 
+	if (array_contains_nulls(array))
+		gnngp_matrix_refuse("A row that is wanted is NULL.");
 	ids->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	ids->id = gp_alloc_array(env, ids->n, sizeof(int64));
 	node = gp_alloc_array(env, ids->n, sizeof(int32));
