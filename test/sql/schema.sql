@@ -182,6 +182,12 @@ ALTER TABLE orders RENAME who TO customer_id;
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);
 SELECT gp_drop_graph('marks');
 
+-- A new column that is left out changes no answer
+ALTER TABLE orders ADD note text;
+SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);
+SELECT gp_alter_graph('shop', exclude => '{orders.note}');
+SELECT count(*) FROM before JOIN gp_predict_live('orders30', ARRAY[1, 2, 3], as_of => '2024-11-01') AS l USING (node) WHERE before.score = l.score;
+
 -- Altering, dropping
 SELECT gp_alter_graph('shop', exclude => '{orders.channel}');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);

@@ -67,7 +67,11 @@ SELECT gp_create_graph('club', '{member,visit,page}', keys => '{"visit.page": "p
 SELECT gp_create_task('sales', 'club', 'member', $$EXISTS (SELECT FROM tasks_closed.sale s WHERE s.member = e.id AND s.at > t AND s.at <= t + horizon)$$, horizon => '10 days');
 SELECT facts FROM gp_fit('sales');
 SELECT gp_grant('sales', 'tasks_stranger');
-GRANT SELECT ON member, visit, page TO tasks_stranger;
+GRANT SELECT ON member, visit TO tasks_stranger;
+SET ROLE tasks_stranger;
+SELECT gp_predict_live('sales', ARRAY['m1']);
+RESET ROLE;
+GRANT SELECT ON page TO tasks_stranger;
 SET ROLE tasks_stranger;
 SELECT count(*) FROM gp_predict_live('sales', ARRAY['m1', 'm17'], top => 1);
 RESET ROLE;

@@ -10,6 +10,8 @@
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "task_reading.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
 struct gnngp_few
@@ -22,17 +24,35 @@ struct gnngp_few
 	gp_time		until;			/* as of which a typed reading sees what rows refer to */
 };
 
-/* 55000: what the model's columns are made of is not there any more, or not alone. */
+/*
+ * 55000: what the model's columns are made of is not there any more, or not alone; 42501: the caller
+ * may not read it.
+ */
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
 {
-	if (gnngp_schema_shape(s, false) != state->transform.shape[0] &&
-		gnngp_schema_shape(s, true) != state->transform.shape[1])
+	Oid			hidden = gnngp_schema_hidden(s);
+	const char *table;
+
+	if (gnngp_schema_shape(s, false) == state->transform.shape[0] ||
+		gnngp_schema_shape(s, true) == state->transform.shape[1])
+		return;
+	if (!OidIsValid(hidden))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
 						task->name),
-				 errhint("Fit it again with gp_refresh; the caller must be allowed to read all columns that its owner reads.")));
+				 errhint("Fit it again with gp_refresh, or leave new columns out with gp_alter_graph(%s, exclude => ...).",
+						 quote_literal_cstr(s->def->name))));
+	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(hidden)),
+									   get_rel_name(hidden));
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for table \"%s\"", table),
+			 errdetail("Live answers of task \"%s\" read as the caller all columns that its owner reads.",
+					   task->name),
+			 errhint("GRANT SELECT ON %s TO %s;", table,
+					 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
 /* Keeps the ids that are there; 42704 for one that is not in its table. */

@@ -88,9 +88,13 @@ extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, 
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);
 
+/* A table that the present user may not read, or not all columns of; InvalidOid: none. */
+extern Oid	gnngp_schema_hidden(const gnngp_tables *s);
+
 /*
  * A hash of all that encodings and columns of a stored model depend on: by names, which a dump
- * keeps, or by the server's numbers, which stay where something is renamed.
+ * keeps, or by the server's numbers, which stay where something is renamed.  Columns that are
+ * excluded do not count.
  */
 extern uint64 gnngp_schema_shape(const gnngp_tables *s, bool by_number);
 

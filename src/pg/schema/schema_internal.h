@@ -231,7 +231,8 @@ typedef struct gnngp_task_rows
 	int64		timeless;		/* rows left out for want of a time, */
 	int64		infinite;		/* as of no moment, */
 	int64		future;			/* as of one that has not come, */
-	int64		unknown;		/* for want of an entity */
+	int64		unknown;		/* for want of an entity, */
+	int64		unlabelled;		/* for an expression that is NULL there */
 	int64		early;			/* as of a time before their entity's */
 } gnngp_task_rows;
 

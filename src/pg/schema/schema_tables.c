@@ -574,6 +574,19 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 	return s;
 }
 
+Oid
+gnngp_schema_hidden(const gnngp_tables *s)
+{
+	for (int i = 0; i < s->def->tables.tables.n; i++)
+		if (!may_read(s->def->tables.tables.oid[i]))
+			return s->def->tables.tables.oid[i];
+	for (int i = 0; i < s->ntables; i++)
+		for (int k = 0; k < s->table[i].ncolumns; k++)
+			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN)
+				return s->table[i].table.oid;
+	return InvalidOid;
+}
+
 uint64
 gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 {
@@ -587,9 +600,10 @@ gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 		appendStringInfo(&text, "%s %d\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
 						 t->time);
 		for (int k = 0; k < t->ncolumns; k++)
-			appendStringInfo(&text, "%s %s %d\n", by_number ?
-							 psprintf("%d", t->column[k].number) : t->column[k].column.name,
-							 gnngp_type_name(t->column[k].column.base), t->column[k].role);
+			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED)
+				appendStringInfo(&text, "%s %s %d\n", by_number ?
+								 psprintf("%d", t->column[k].number) : t->column[k].column.name,
+								 gnngp_type_name(t->column[k].column.base), t->column[k].role);
 	}
 	for (int r = 0; r < s->nrelations; r++)
 	{

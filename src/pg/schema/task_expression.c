@@ -494,7 +494,9 @@ label_row(void *state, const Datum *values, const bool *nulls)
 			high = middle;
 	}
 	l->wanted[low]--;
-	if (!nulls[0] && !nulls[2])
+	if (nulls[2])
+		l->rows->unlabelled++;
+	else if (!nulls[0])
 		gnngp_task_rows_add(l->rows, values[0], gnngp_time_of(values[1], nulls[1]), values[2],
 							false);
 }

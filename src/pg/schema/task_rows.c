@@ -335,11 +335,14 @@ notice_left_out(const gnngp_task_rows *t)
 	{
 		int64		rows;
 		const char *why;
+		const char *hint;
 	}			left[] = {
-		{t->timeless, "whose time is NULL"},
-		{t->infinite, "whose time is infinite"},
-		{t->future, "whose target is known, but whose time is in the future"},
-		{t->unknown, "without an entity"}
+		{t->timeless, "whose time is NULL", NULL},
+		{t->infinite, "whose time is infinite", NULL},
+		{t->future, "whose target is known, but whose time is in the future", NULL},
+		{t->unknown, "without an entity", NULL},
+		{t->unlabelled, "as of times at which the target is NULL",
+		"Where NULL means no, or 0, write coalesce(..., false) or coalesce(..., 0)."}
 	};
 
 	for (size_t i = 0; i < lengthof(left); i++)
@@ -348,7 +351,8 @@ notice_left_out(const gnngp_task_rows *t)
 					(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" %4$s",
 								   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" %4$s",
 								   (unsigned long) left[i].rows, (long long) left[i].rows,
-								   t->task->name, t->source.name, left[i].why)));
+								   t->task->name, t->source.name, left[i].why),
+					 left[i].hint ? errhint("%s", left[i].hint) : 0));
 }
 
 void
