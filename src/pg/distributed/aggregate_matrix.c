@@ -10,8 +10,7 @@
 
 #include "access/detoast.h"
 #include "pg/types/aggregate_state.h"
-#include "core/fit/landmarks.h"
-#include "pg/types/types.h"
+#include "distributed_internal.h"
 
 /* A piece of a matrix, and what it is ordered by. */
 typedef struct piece
@@ -171,6 +170,7 @@ gnngp_join_final(PG_FUNCTION_ARGS)
 	result = gnngp_matrix_write(&ids, all);
 	gnngp_env_destroy(env);
 	MemoryContextDelete(state->context);
+	gnngp_trim_memory();
 	PG_RETURN_DATUM(result);
 }
 

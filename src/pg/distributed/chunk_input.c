@@ -305,6 +305,8 @@ gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
 									  d->bounds), 1, &matrix, &column, &rows);
 	if (d->listed)
 		return 0;
+	pfree(DatumGetPointer(column));
+	gnngp_trim_memory();
 	if (r.found != d->n)
 		gnngp_refuse_edges(d->src);
 	for (int64 i = 0; i < d->n; i++)

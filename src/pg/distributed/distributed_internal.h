@@ -9,6 +9,10 @@
 #include "pg/types/types.h"
 #include "placement.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 /*
  * The factor of a step: panels side by side, whose roots and values are here.  Its rows are those
  * of a table, or what is computed of each of its chunks, t.m, whenever they are asked for.
@@ -55,6 +59,15 @@ typedef struct gnngp_dfit
 	double		edges;			/* rows of the edge table as the planner knows them, or edges */
 	double		task;			/* the most bytes that one task holds */
 } gnngp_dfit;
+
+/* Gives the system what was freed: the C library keeps what lies between blocks in use. */
+static inline void
+gnngp_trim_memory(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
 
 /* ---- chunk_input.c: the user's tables as chunks ---- */
 

@@ -15,7 +15,7 @@
 
 #include "distributed_internal.h"
 
-#define GROUP_BYTES 67108864.0	/* of the columns that one task stacks, at most */
+#define GROUP_BYTES 50331648.0	/* of the columns that one task stacks, at most */
 #define GROUPS 8				/* of columns, at least, where there are so many */
 #define STACK_COPIES 2			/* of stacked columns: value and numbers, beside the operator's
 								 * blocks; each partition keeps one more */

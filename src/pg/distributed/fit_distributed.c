@@ -283,6 +283,7 @@ open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *se
 	j->guc_level = NewGUCNestLevel();
 	gnngp_citus_prepare();
 	j->src = gnngp_sources_open(env, graph, settings->task);
+	gnngp_trim_memory();
 	j->dims = gnngp_count_features(j->src);
 	return j;
 }
