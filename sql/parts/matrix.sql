@@ -155,3 +155,23 @@ CREATE AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'Q''Q beside Q''y of the rows that y has, in double precision; rows are divided by a triangular root first, NULL for none';
+
+CREATE FUNCTION gnngp_internal.gp_moments_accum(double precision[], double precision[])
+RETURNS double precision[]
+AS 'MODULE_PATHNAME', 'gnngp_moments_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION gnngp_internal.gp_moments_accum(double precision[], double precision[]) IS
+    'implementation of the aggregate gp_moments';
+
+CREATE FUNCTION gnngp_internal.gp_moments_combine(double precision[], double precision[])
+RETURNS double precision[]
+AS 'MODULE_PATHNAME', 'gnngp_moments_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION gnngp_internal.gp_moments_combine(double precision[], double precision[]) IS
+    'implementation of the aggregate gp_moments';
+
+CREATE AGGREGATE gnngp_internal.gp_moments(double precision[]) (
+    SFUNC = gnngp_internal.gp_moments_accum,
+    STYPE = double precision[],
+    COMBINEFUNC = gnngp_internal.gp_moments_combine,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE gnngp_internal.gp_moments(double precision[]) IS
+    'of arrays of one length: rows, the lowest squared length above 0, the highest, whether all numbers are 0 or 1, means, sums of squared differences';

@@ -150,6 +150,12 @@ SELECT n, count(*), max(abs(s.v - CASE WHEN s.j > 1 OR n <= 0 THEN x[s.j + great
                                  ELSE (SELECT sum(v ^ 2) FROM unnest(x) WITH ORDINALITY AS u(v, k) WHERE k <= n) END)) < 1e-6 AS right
 FROM (SELECT n, (cells(gp_squares(p.m, n))).* FROM parts AS p, (VALUES (-1), (0), (2), (4), (9)) AS v(n)) AS s JOIN nodes USING (id) GROUP BY n ORDER BY n;
 
+-- gp_moments
+SELECT m[1], m[4], abs(m[5] - a) < 1e-9 AS mean, abs(m[10] - s) < 1e-6 AS squares, m[8] AS same
+FROM (SELECT gp_moments(x::float8[]) AS m, avg(x[1]::float8) AS a,
+             count(*) AS n, var_pop(x[2]::float8) * count(*) AS s FROM nodes) AS q;
+SELECT gp_moments(NULL::float8[]) IS NULL AS none FROM nodes;
+
 -- gp_gram: the sums of parts are those of the whole, whoever adds them
 CREATE TABLE y AS SELECT p.part, gp_rows(gp_apply(p.m, w.m), '{10, 13, 16, 151, 154, 400, 607}') AS m FROM parts AS p, weights AS w;
 SELECT gp_gram(p.m, y.m, NULL)::text = (SELECT gp_gram(w.m, gp_stack, NULL)::text FROM whole AS w, (SELECT gp_stack(m) FROM y) AS s) AS same,

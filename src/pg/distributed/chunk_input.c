@@ -28,30 +28,32 @@ row_expression(const gnngp_sources *src, int64 columns, const double *moments)
 					columns, text.data, src->features);
 }
 
-typedef struct column_moments
+typedef struct feature_moments
 {
 	const gnngp_sources *src;
 	int64		columns;
 	double	   *value;			/* means, then deviations; 0 for constants */
-	double		spread;			/* the largest deviation over the smallest one */
-	bool		lengths;		/* squared ones are there, and */
-	bool		alike;			/* rows are of one length */
-} column_moments;
+	bool		units;			/* numbers of an array have units of their own */
+} feature_moments;
 
-/* Takes means beside deviations; then the lowest and the highest squared length, and whether all
- * numbers are 0 or 1. */
+/* Takes what gp_moments gives. */
 static void
 read_moments(void *state, const Datum *values, const bool *nulls)
 {
-	column_moments *m = state;
-	int64		n = 2 * m->columns;
+	feature_moments *m = state;
+	ArrayType  *array = nulls[0] ? NULL : DatumGetArrayTypeP(values[0]);
+	const double *x = array ? gnngp_array_data(array) : NULL;
 	double		low = INFINITY;
 	double		high = 0.0;
 
+	if (array == NULL || ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) != GNNGP_MOMENTS + 2 * m->columns)
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Give every node the same number of features.",
+					"rows of table \"%s\" have no features, or other ones than the first one has",
+					m->src->nodes_name);
 	for (int64 j = 0; j < m->columns; j++)
 	{
-		double		mean = nulls[2 * j] ? 0.0 : DatumGetFloat8(values[2 * j]);
-		double		deviation = nulls[2 * j + 1] ? 0.0 : DatumGetFloat8(values[2 * j + 1]);
+		double		mean = x[GNNGP_MOMENTS + j];
+		double		deviation = sqrt(x[GNNGP_MOMENTS + m->columns + j] / x[0]);
 
 		if (!isfinite(mean) || !isfinite(deviation))
 			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Features must be finite.",
@@ -66,9 +68,7 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 			high = fmax(high, deviation);
 		}
 	}
-	m->spread = high > 0.0 ? high / low : 1.0;
-	m->alike = m->lengths && !nulls[n] && !DatumGetBool(values[n + 2]) &&
-		DatumGetFloat8(values[n + 1]) <= GP_SAME_LENGTH * DatumGetFloat8(values[n]);
+	m->units = high > GNNGP_UNLIKE * low && (x[3] != 0.0 || x[2] > GP_SAME_LENGTH * x[1]);
 }
 
 /* The moments by which features are standardised, or NULL where they are not (choose_scale of
@@ -78,13 +78,9 @@ find_moments(gnngp_dfit *d)
 {
 	const gnngp_sources *s = d->src;
 	bool		by_itself = s->array && strcmp(s->scale, "auto") == 0;
-	column_moments m = {.src = s,.columns = d->dims,.lengths = by_itself};
-	gnngp_rows	rows = {.row = read_moments,.state = &m,
-	.n = (int) (2 * d->dims + (by_itself ? 3 : 0))};
-	Oid		   *types = palloc(rows.n * sizeof(Oid));
-	StringInfoData list;
-	StringInfoData square;
-	StringInfoData binary;
+	feature_moments m = {.src = s,.columns = d->dims};
+	Oid			type = FLOAT8ARRAYOID;
+	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 1,.types = &type};
 
 	if (strcmp(s->scale, "length") == 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
@@ -93,30 +89,10 @@ find_moments(gnngp_dfit *d)
 	if (strcmp(s->scale, "none") == 0 || (by_itself && d->dims >= GNNGP_FEW))
 		return NULL;
 	m.value = gp_alloc_zero(d->ev.env, 2 * m.columns, sizeof(double));
-	initStringInfo(&list);
-	initStringInfo(&square);
-	initStringInfo(&binary);
-	for (int64 j = 1; j <= m.columns; j++)
-	{
-		const char *x = psprintf("f.v[" INT64_FORMAT "]::pg_catalog.float8", j);
-
-		appendStringInfo(&list, "%spg_catalog.avg(%s), pg_catalog.stddev_pop(%s)", j > 1 ? ", " : "", x, x);
-		appendStringInfo(&square, "%s%s * %s", j > 1 ? " + " : "", x, x);
-		appendStringInfo(&binary, "%s%s IN (0, 1)", j > 1 ? " AND " : "", x);
-	}
-	if (by_itself)
-		appendStringInfo(&list, ", pg_catalog.min(nullif(%s, 0)), pg_catalog.max(%s), pg_catalog.bool_and(%s)",
-						 square.data, square.data, binary.data);
-	for (int j = 0; j < rows.n; j++)
-		types[j] = j < 2 * m.columns + 2 ? FLOAT8OID : BOOLOID;
-	rows.types = types;
-	/* A view computes each feature once, but on other servers, which take no such query. */
 	gnngp_placement_read(&d->placement,
-						 psprintf("SELECT %s FROM (SELECT %s AS v FROM %s AS t%s) AS f", list.data,
-								  s->features, s->nodes, d->placement.apart ? "" : " OFFSET 0"), &rows);
-	if (by_itself && !d->listed && (m.alike || m.spread <= GNNGP_UNLIKE))
-		return NULL;
-	return m.value;
+						 psprintf("SELECT gnngp_internal.gp_moments((%s)::pg_catalog.float8[]) FROM %s AS t",
+								  s->features, s->nodes), &rows);
+	return by_itself && !d->listed && !m.units ? NULL : m.value;
 }
 
 int64

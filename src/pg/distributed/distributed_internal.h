@@ -84,6 +84,9 @@ extern void gnngp_chunk_edges(gnngp_dfit *d);
  */
 extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field);
 
+/* aggregate_moments.c: so many numbers stand before means and sums of squares. */
+#define GNNGP_MOMENTS 4
+
 /* edge_blocks.c: true where this session has taken edges that it has not handed over. */
 extern bool gnngp_edges_are_taken(void);
 

@@ -1,0 +1,121 @@
+/*
+ * aggregate_moments.c - gp_moments: what decides how features are scaled, in one pass over arrays.
+ *
+ * The state is an array of double precision, which servers can send each other: rows, the lowest
+ * squared length above 0, the highest one, 1 where all numbers are 0 or 1, then means, then sums of
+ * squared differences from them, which are updated as of Welford (1962) and Chan et al. (1979).
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "distributed_internal.h"
+#include "pg/types/aggregate_state.h"
+
+/* The numbers of an array of float8, n of them; NULL where one is NULL. */
+static double *
+numbers(Datum value, int *n)
+{
+	ArrayType  *array = DatumGetArrayTypeP(value);
+
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	return array_contains_nulls(array) ? NULL : unconstify(void *, gnngp_array_data(array));
+}
+
+/* Adds a state of so many features to another one. */
+static void
+add_moments(double *state, const double *more, int columns)
+{
+	double		rows = state[0] + more[0];
+	double	   *mean = state + GNNGP_MOMENTS;
+
+	for (int j = 0; j < columns && more[0] > 0.0; j++)
+	{
+		double		off = more[GNNGP_MOMENTS + j] - mean[j];
+
+		mean[j] += off * (more[0] / rows);
+		mean[columns + j] += more[GNNGP_MOMENTS + columns + j] + off * off * (state[0] * more[0] / rows);
+	}
+	state[0] = rows;
+	state[1] = fmin(state[1], more[1]);
+	state[2] = fmax(state[2], more[2]);
+	state[3] = fmin(state[3], more[3]);
+}
+
+/* gp_moments_accum(state, x): a row with another length, or with NULL, is refused elsewhere. */
+PG_FUNCTION_INFO_V1(gnngp_moments_accum);
+Datum
+gnngp_moments_accum(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = gnngp_aggregate_context(fcinfo, "gp_moments");
+	Datum		state = PG_ARGISNULL(0) ? 0 : PG_GETARG_DATUM(0);
+	double	   *s = NULL;
+	double	   *x = NULL;
+	double	   *mean;
+	double		square = 0.0;
+	int			n = 0;
+	int			columns = 0;
+
+	if (!PG_ARGISNULL(1))
+		x = numbers(PG_GETARG_DATUM(1), &columns);
+	if (PG_ARGISNULL(0) && x && columns > 0)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+		Datum	   *zero = palloc0((GNNGP_MOMENTS + 2 * columns) * sizeof(Datum));
+
+		zero[1] = Float8GetDatum(INFINITY);
+		zero[3] = Float8GetDatum(1.0);
+		state = gnngp_make_array(zero, GNNGP_MOMENTS + 2 * columns, FLOAT8OID);
+		pfree(zero);
+		MemoryContextSwitchTo(old);
+	}
+	if (state)
+		s = numbers(state, &n);
+	if (s == NULL || x == NULL || n != GNNGP_MOMENTS + 2 * columns)
+	{
+		if (state == 0)
+			PG_RETURN_NULL();
+		PG_RETURN_DATUM(state);
+	}
+	mean = s + GNNGP_MOMENTS;
+	s[0]++;
+	for (int j = 0; j < columns; j++)
+	{
+		double		off = x[j] - mean[j];
+
+		mean[j] += off / s[0];
+		mean[columns + j] += off * (x[j] - mean[j]);
+		square += x[j] * x[j];
+		if (x[j] != 0.0 && x[j] != 1.0)
+			s[3] = 0.0;
+	}
+	if (square > 0.0)
+		s[1] = fmin(s[1], square);
+	s[2] = fmax(s[2], square);
+	PG_RETURN_DATUM(state);
+}
+
+/* gp_moments_combine(state, state) */
+PG_FUNCTION_INFO_V1(gnngp_moments_combine);
+Datum
+gnngp_moments_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext old = MemoryContextSwitchTo(gnngp_aggregate_context(fcinfo, "gp_moments"));
+	Datum		state;
+	double	   *s;
+	double	   *more;
+	int			n;
+	int			m;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	state = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0)));
+	MemoryContextSwitchTo(old);
+	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
+	{
+		s = numbers(state, &n);
+		more = numbers(PG_GETARG_DATUM(1), &m);
+		if (s && more && n == m && n >= GNNGP_MOMENTS)
+			add_moments(s, more, (n - GNNGP_MOMENTS) / 2);
+	}
+	PG_RETURN_DATUM(state);
+}
