@@ -33,7 +33,8 @@ add_moments(double *state, const double *more, int columns)
 		double		off = more[GNNGP_MOMENTS + j] - mean[j];
 
 		mean[j] += off * (more[0] / rows);
-		mean[columns + j] += more[GNNGP_MOMENTS + columns + j] + off * off * (state[0] * more[0] / rows);
+		mean[columns + j] += more[GNNGP_MOMENTS + columns + j] +
+			off * off * (state[0] * more[0] / rows);
 	}
 	state[0] = rows;
 	state[1] = fmin(state[1], more[1]);

@@ -43,10 +43,11 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 	feature_moments *m = state;
 	ArrayType  *array = nulls[0] ? NULL : DatumGetArrayTypeP(values[0]);
 	const double *x = array ? gnngp_array_data(array) : NULL;
+	int64		n = array ? ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) : 0;
 	double		low = INFINITY;
 	double		high = 0.0;
 
-	if (array == NULL || ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) != GNNGP_MOMENTS + 2 * m->columns)
+	if (n != GNNGP_MOMENTS + 2 * m->columns)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Give every node the same number of features.",
 					"rows of table \"%s\" have no features, or other ones than the first one has",
 					m->src->nodes_name);
