@@ -13,8 +13,7 @@
  * "dgp" is a deep Gaussian process, whose last layer gives each node a mean and a variance (Opolka
  * and Lio 2022); a pair's posterior follows from those of its ends.
  *
- * Scores are logits.  Undirected pairs
- * have no order: (i, j) and (j, i) score alike.
+ * Scores are logits.  Undirected pairs have no order: (i, j) and (j, i) score alike.
  */
 #ifndef GP_LINKS_H
 #define GP_LINKS_H
@@ -201,7 +200,7 @@ typedef struct gp_link_model
 	struct
 	{
 		double		offset;		/* of a logit */
-		double		scale;		/* of an inner product or, by inducing pairs, of nodes' covariances */
+		double		scale;		/* of an inner product, or a covariance of nodes */
 		int32_t		points;
 		float	   *point;		/* points x width of a node; NULL: by inner products */
 		double	   *taken;		/* T, of the inducing pairs: variance = prior - psi'T psi */

@@ -222,10 +222,6 @@ gp_link_model_functions(const gp_link_model *model)
 extern void gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n,
 								   gp_link_row *row);
 
-/* What ranks n pairs: their scores. */
-extern void gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n,
-							   const gp_link_row *pair, double *mean);
-
 /*
  * candidates.c: pairs worth a score.  neighbours is the graph's symmetric pattern, columns
  * ascending, without a diagonal, and made by the search where it is NULL; code may be NULL.  The

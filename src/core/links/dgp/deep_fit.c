@@ -163,8 +163,8 @@ estimate_moments(gp_deep *d, gp_link_model *model)
 	GP_EACH(env, k, gp_items(env, d->nodes * width), k)
 	{
 		double		mean = sum[k] / SAMPLES;
-		double		spread = fmax(square[k] / SAMPLES - mean * mean, 0.0);
-		double		variance = spread * SAMPLES / (SAMPLES - 1);
+		double		variance = fmax(square[k] / SAMPLES - mean * mean, 0.0) * SAMPLES /
+			(SAMPLES - 1);
 
 		model->node.row[k] = (float) (mean * w[k % width]);
 		model->node.variance[k] = (float) (variance * w[k % width] * w[k % width]);
@@ -191,13 +191,16 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &calibration.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
-	double	   *candidates = score + rivals.pairs.n;
+	double	   *calibration_score = score + rivals.pairs.n;
 
 	gp_link_deep_posterior(env, model, gp_items(env, hidden->pairs.n), model->held.row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
-	gp_link_deep_means(env, model, gp_items(env, pairs.n), row, score);
-	gp_link_calibrate_model(env, &calibration, 1, &candidates, d->problem->missing_share, model);
+	gp_link_deep_posterior(env, model, gp_items(env, pairs.n), row);
+	for (int64_t e = 0; e < pairs.n; e++)
+		score[e] = row[e].score;
+	gp_link_calibrate_model(env, &calibration, 1, &calibration_score, d->problem->missing_share,
+							model);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free_all(env, score, row);
@@ -363,7 +366,8 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 			dev->destroy(dev, &d->view[k].inputs);
 	gp_trainer_close(&d->t);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
-	model->code = gp_link_row_codes(dev, d->nodes, model->node.width, model->node.row, fit->problem.seed);
+	model->code = gp_link_row_codes(dev, d->nodes, model->node.width, model->node.row,
+									fit->problem.seed);
 	model->owns_graph = fit->undirected && !env->dry;
 	if (model->owns_graph)
 		fit->undirected = NULL;

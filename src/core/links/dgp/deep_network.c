@@ -137,8 +137,7 @@ add_layer(gp_deep *d, int l)
 }
 
 /*
- * The first layer's mean: the inputs, the most telling ones first, dealt round the groups of
- * units.
+ * The first layer's mean: the inputs, the most telling ones first, dealt round the groups of units.
  */
 static void
 fill_map(gp_deep *d)

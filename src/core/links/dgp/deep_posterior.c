@@ -29,7 +29,7 @@ typedef struct covered
 {
 	int32_t		node;			/* -1: none */
 	double		mean[GP_LINK_MOST_POINTS];
-	double		spread[GP_LINK_MOST_POINTS];	/* their variances */
+	double		variance[GP_LINK_MOST_POINTS];
 } covered;
 
 /* What pairs by inducing pairs are computed in. */
@@ -96,8 +96,8 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 			near_square += square / (1.0 + 2.0 * v[d]);
 		}
 		mean = m->dgp.scale * exp(-0.5 * (near + once));
-		out->spread[p] = fmax(m->dgp.scale * m->dgp.scale * exp(-near_square - 0.5 * twice) - mean * mean,
-							  0.0);
+		out->variance[p] = fmax(m->dgp.scale * m->dgp.scale * exp(-near_square - 0.5 * twice) -
+								mean * mean, 0.0);
 		out->mean[p] = mean;
 	}
 }
@@ -171,75 +171,45 @@ inducing_moments(const gp_link_model *m, reach *room, int32_t i, int32_t j, doub
 		at_a[q] += w * b->mean[p];
 		at_b[p] += w * a->mean[q];
 		at_b[q] += w * a->mean[p];
-		swing += w * w * (a->spread[p] * b->spread[q] + a->spread[q] * b->spread[p]);
+		swing += w * w * (a->variance[p] * b->variance[q] + a->variance[q] * b->variance[p]);
 	}
 	for (int32_t p = 0; p < m->dgp.points; p++)
-		swing += a->spread[p] * at_a[p] * at_a[p] + b->spread[p] * at_b[p] * at_b[p];
-	*variance = fmax(m->dgp.scale * m->dgp.scale + near_square(m, i, j) - taken(m, room->cross), 0.0) +
-		swing;
+		swing += a->variance[p] * at_a[p] * at_a[p] + b->variance[p] * at_b[p] * at_b[p];
+	*variance = swing + fmax(m->dgp.scale * m->dgp.scale + near_square(m, i, j) -
+							 taken(m, room->cross), 0.0);
 }
 
 /* ---- pairs ---- */
-
-/* Room for the pairs of a model, in which nothing stands; NULL where they need none. */
-static reach *
-reach_open(gp_env *env, const gp_link_model *model)
-{
-	reach	   *room = model->dgp.point ? gp_alloc(env, sizeof(reach)) : NULL;
-
-	if (room)
-		room->end[0].node = room->end[1].node = -1;
-	return room;
-}
-
-/*
- * Score and variance of a pair; without directions the lesser end comes first, so that both ways
- * round have the same bits.
- */
-static void
-moments(const gp_link_model *model, reach *room, int32_t i, int32_t j, double *score,
-		double *variance)
-{
-	bool		turn = !model->graph->directed && i > j;
-	int32_t		first = turn ? j : i;
-	int32_t		second = turn ? i : j;
-	double		mean;
-
-	if (model->dgp.point)
-		inducing_moments(model, room, first, second, &mean, variance);
-	else
-		product_moments(model, first, second, &mean, variance);
-	*score = mean / sqrt(1.0 + M_PI * *variance / 8.0);
-}
 
 /* The numbers that a pair takes. */
 static int64_t
 work_of(const gp_link_model *model)
 {
-	return model->node.width + model->dgp.points * (int64_t) model->node.width + model->inducing.n * model->inducing.n;
+	return (1 + model->dgp.points) * (int64_t) model->node.width +
+		model->inducing.n * model->inducing.n;
 }
 
 void
 gp_link_deep_posterior(gp_env *env, const gp_link_model *model, int64_t n, gp_link_row *row)
 {
-	reach	   *room = reach_open(env, model);
+	reach	   *room = model->dgp.point ? gp_alloc(env, sizeof(reach)) : NULL;
 
+	if (room)
+		room->end[0].node = room->end[1].node = -1;
 	GP_EACH(env, e, gp_items(env, n), e * work_of(model))
 	{
-		moments(model, room, row[e].src, row[e].dst, &row[e].score, &row[e].variance);
+		/* Without directions the lesser end comes first: both ways round have the same bits. */
+		bool		turn = !model->graph->directed && row[e].src > row[e].dst;
+		int32_t		i = turn ? row[e].dst : row[e].src;
+		int32_t		j = turn ? row[e].src : row[e].dst;
+		double		mean;
+
+		if (room)
+			inducing_moments(model, room, i, j, &mean, &row[e].variance);
+		else
+			product_moments(model, i, j, &mean, &row[e].variance);
+		row[e].score = mean / sqrt(1.0 + M_PI * row[e].variance / 8.0);
 		row[e].probability = gp_link_probability(&model->curve, row[e].score);
 	}
-	gp_free(env, room);
-}
-
-void
-gp_link_deep_means(gp_env *env, const gp_link_model *model, int64_t n, const gp_link_row *pair,
-				   double *mean)
-{
-	reach	   *room = reach_open(env, model);
-	double		variance;
-
-	GP_EACH(env, e, gp_items(env, n), e * work_of(model))
-		moments(model, room, pair[e].src, pair[e].dst, &mean[e], &variance);
 	gp_free(env, room);
 }

@@ -7,7 +7,7 @@
 #define CALIBRATION_SALT UINT64_C(0x61736b6564000000)	/* draws are not those of the folds */
 #define STEPS 50
 #define CLOSE 1e-10				/* what a step promises, over the information, that ends them */
-#define FLAT 1e-12				/* a relative spread of scores below this is none */
+#define FLAT 1e-12				/* a relative deviation of scores below this is none */
 #define LEAST_BENT 100			/* links that a knee takes: fewer tell one slope alone */
 #define PARAMETERS 3			/* of a curve: intercept, and slopes below and beyond its knee */
 
@@ -20,7 +20,7 @@ typedef struct curve
 	const double *weight;
 	double		known;
 	double		centre;			/* of the scores, which are standardised */
-	double		spread;
+	double		deviation;
 	double		knee;			/* of standardised scores; INFINITY: none */
 	double		target[2];		/* smoothed: of no link, and of one */
 	bool		open[PARAMETERS];	/* those that are not held at their value */
@@ -42,7 +42,7 @@ likelihood_of(const curve *c, const double *b)
 
 	for (int64_t i = 0; i < c->n; i++)
 	{
-		double		z = (c->score[i] - c->centre) / c->spread;
+		double		z = (c->score[i] - c->centre) / c->deviation;
 		double		x[PARAMETERS] = {1.0, fmin(z, c->knee), z > c->knee ? z - c->knee : 0.0};
 		double		p = 1.0 / (1.0 + exp(-(b[0] + b[1] * x[1] + b[2] * x[2])));
 		double		labelled = fmax(c->known * p, 1e-300);
@@ -150,9 +150,9 @@ look_at(curve *c)
 		sum += c->label[i] ? c->score[i] : 0.0;
 	}
 	for (int64_t i = 0; i < c->n; i++)
-		c->spread += (c->score[i] - c->centre) * (c->score[i] - c->centre) / (double) c->n;
-	c->spread = sqrt(c->spread);
-	c->knee = links < LEAST_BENT ? INFINITY : (sum / links - c->centre) / c->spread;
+		c->deviation += (c->score[i] - c->centre) * (c->score[i] - c->centre) / (double) c->n;
+	c->deviation = sqrt(c->deviation);
+	c->knee = links < LEAST_BENT ? INFINITY : (sum / links - c->centre) / c->deviation;
 	/* Scores that separate links make the curve no step (Platt 1999). */
 	c->target[1] = (total[1] + 1.0) / (total[1] + 2.0);
 	c->target[0] = 1.0 / (total[0] + 2.0);
@@ -170,7 +170,7 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 	gp_link_curve out = {.intercept = b[0]};
 
 	/* Equal scores, or such as are no numbers, give every pair the share of links. */
-	if (env->dry || !(c.spread > FLAT * fabs(c.centre)) || !isfinite(c.spread))
+	if (env->dry || !(c.deviation > FLAT * fabs(c.centre)) || !isfinite(c.deviation))
 		return out;
 	climb_rising(&c, b);
 	if (b[2] > b[1])
@@ -178,14 +178,14 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 		c.knee = INFINITY;
 		climb_rising(&c, b);
 	}
-	if (!isfinite(b[1] / c.spread) || !isfinite(b[2] / c.spread))
+	if (!isfinite(b[1] / c.deviation) || !isfinite(b[2] / c.deviation))
 		return out;
-	out.slope = b[1] / c.spread;
+	out.slope = b[1] / c.deviation;
 	out.intercept = b[0] - out.slope * c.centre;
 	if (isfinite(c.knee))
 	{
-		out.knee = c.centre + c.knee * c.spread;
-		out.bend = b[2] / c.spread - out.slope;
+		out.knee = c.centre + c.knee * c.deviation;
+		out.bend = b[2] / c.deviation - out.slope;
 	}
 	return out;
 }
@@ -232,13 +232,14 @@ gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
 	gp_calibration_pairs_free(env, &all);
 }
 
-/* The mean and the spread of n logits, of which each counts for its weight. */
+/* The mean and the deviation of n logits, of which each counts for its weight. */
 static void
-weighted_moments(int64_t n, const double *logit, const double *weight, double *mean, double *spread)
+weighted_moments(int64_t n, const double *logit, const double *weight, double *mean,
+				 double *deviation)
 {
 	double		all = 0.0;
 
-	*mean = *spread = 0.0;
+	*mean = *deviation = 0.0;
 	for (int64_t e = 0; e < n; e++)
 	{
 		all += weight[e];
@@ -246,8 +247,8 @@ weighted_moments(int64_t n, const double *logit, const double *weight, double *m
 	}
 	*mean /= all;
 	for (int64_t e = 0; e < n; e++)
-		*spread += weight[e] * (logit[e] - *mean) * (logit[e] - *mean);
-	*spread = sqrt(*spread / all);
+		*deviation += weight[e] * (logit[e] - *mean) * (logit[e] - *mean);
+	*deviation = sqrt(*deviation / all);
 }
 
 void
@@ -257,7 +258,7 @@ gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *
 	int64_t		n = c->pairs.n;
 	double	   *weight = gp_alloc_array(env, n, sizeof(double));
 	double		mean[2];
-	double		spread[2];
+	double		deviation[2];
 	double		ratio;
 
 	for (int64_t e = 0; e < n; e++)
@@ -266,10 +267,10 @@ gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *
 
 		weight[e] = c->linked[e] ? 0.0 : c->weight[e] * p * (1.0 - p);
 	}
-	weighted_moments(n, before, weight, &mean[0], &spread[0]);
-	weighted_moments(n, after, weight, &mean[1], &spread[1]);
+	weighted_moments(n, before, weight, &mean[0], &deviation[0]);
+	weighted_moments(n, after, weight, &mean[1], &deviation[1]);
 	gp_free(env, weight);
-	ratio = spread[1] / spread[0];
+	ratio = deviation[1] / deviation[0];
 	if (!isfinite(ratio) || !(ratio > 0.0))
 		return;
 	curve->slope /= ratio;
@@ -292,7 +293,7 @@ add_pair(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, doub
 	c->weight[at] = weight;
 }
 
-/* Adds candidates without a link of nodes that are drawn evenly. */
+/* Adds pairs without a link of nodes that are drawn evenly. */
 static void
 add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *search,
 				int64_t nodes, uint64_t stream)

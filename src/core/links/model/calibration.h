@@ -6,15 +6,15 @@
 
 #include "links/links_internal.h"
 
-#define GP_CALIBRATION_NODES 400	/* of all folds, whose candidates the curve is fitted to */
-#define GP_LINK_OTHERS 50		/* candidates without a link of a node that is drawn, at most */
+#define GP_CALIBRATION_NODES 400	/* of all folds, whose pairs the curve is fitted to */
+#define GP_LINK_OTHERS 50		/* pairs without a link of a node that is drawn, at most */
 
 /* Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown. */
 typedef struct gp_calibration_pairs
 {
 	gp_link_pairs pairs;
 	bool	   *linked;			/* hidden by the fold */
-	double	   *weight;			/* candidates that a pair stands for */
+	double	   *weight;			/* pairs that it stands for */
 	double		share;			/* of all links, hidden by the fold */
 } gp_calibration_pairs;
 
@@ -40,10 +40,10 @@ extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *sco
 									   const bool *label, const double *weight, double known);
 
 /*
- * The curve of a model's probabilities, from the logits of each fold's candidates: a logistic
- * curve (Platt 1999) with a knee.  Of the links that a fold's graph does not show, the fold hides
- * some; the others are missing from the whole graph, too, and stand among the pairs without a
- * link.  In the whole graph those are left, and missing_share scales their odds.  0 is
+ * The curve of a model's probabilities, from the logits of each fold's calibration pairs: a
+ * logistic curve (Platt 1999) with a knee.  Of the links that a fold's graph does not show, the
+ * fold hides some; the others are missing from the whole graph, too, and stand among the pairs
+ * without a link.  In the whole graph those are left, and missing_share scales their odds.  0 is
  * GP_LINK_MISSING_SHARE.
  */
 extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
@@ -54,7 +54,7 @@ extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, 
 extern double gp_link_share_odds(double share);
 
 /*
- * Moves and stretches the curve as the links that a fold hides do the logits: its candidates
+ * Moves and stretches the curve as the links that a fold hides do the logits: its pairs
  * without a link have logits before, on its graph, and after, on the whole one, and count by what
  * they say of the curve.
  */

@@ -1,10 +1,9 @@
 /*
  * heldout.c - the pairs that folds hide from themselves, and what they say of a model.
  *
- * Each pair is scored on a graph without the links of its fold, and predicted by what the
- * other folds teach.  A link that is taken out may cut the graph in two: between two
- * components nothing is known of a pair but its ends, so the figure of pairs within one
- * stands beside that of all.
+ * Each pair is scored on a graph without the links of its fold, and predicted by what the other
+ * folds teach.  A link that is taken out may cut the graph in two: between two components nothing
+ * is known of a pair but its ends, so the figure of pairs within one stands beside that of all.
  */
 #include "regression/regression.h"
 #include "links/links_internal.h"

@@ -44,9 +44,8 @@ extern void gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const d
 extern void gp_link_logistic_variances(gp_link_logistic *l, int64_t first, int64_t n, double *out);
 
 /*
- * What a prediction takes where phi = L^-1 psi: the weights alpha of the mean psi'alpha, and W
- * (p x p) with the variance |W'psi|^2.  root is L; one without data stands for I.  Owned by the
- * caller.
+ * What a prediction takes where phi = L^-1 psi: the weights alpha of the mean psi'alpha, and W (p x
+ * p) with the variance |W'psi|^2.  root is L; one without data stands for I.  Owned by the caller.
  */
 extern double *gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root);
 extern float *gp_link_covariance_root(gp_link_logistic *l, gp_matrix root);

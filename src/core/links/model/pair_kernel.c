@@ -9,7 +9,8 @@
 static void
 copy_row(const gp_link_model *model, int32_t node, float *to)
 {
-	memcpy(to, model->node.row + (int64_t) node * model->node.width, model->node.width * sizeof(float));
+	memcpy(to, model->node.row + (int64_t) node * model->node.width,
+		   model->node.width * sizeof(float));
 }
 
 /* The inducing pairs' rows on the device: those of the sources, then those of the targets. */

@@ -7,9 +7,8 @@
  * graph tried than the raw kernel does.  It comes from a factor of the nodes'
  * kernel, so a covariance of two pairs costs four products of short rows.
  *
- * The figures are cross-fitted: for each fold the nodes' factor is that of the
- * graph without the fold's links, and neither these nor the fold's non-links are
- * learnt from.
+ * The figures are cross-fitted: for each fold the nodes' factor is that of the graph without the
+ * fold's links, and neither these nor the fold's non-links are learnt from.
  */
 #include "calibration.h"
 #include "rivals.h"
@@ -39,7 +38,7 @@ typedef struct training_pairs
 	int64_t		links;
 } training_pairs;
 
-/* A fold, the pairs that it learns from, and the others: those it hides, rivals, candidates. */
+/* A fold, the pairs that it learns from, and the others: those it hides, rivals, calibration. */
 typedef struct fold_pairs
 {
 	gp_link_fold fold;
@@ -66,7 +65,7 @@ typedef struct trial
 	double	   *logit;			/* of each of them */
 	double	   *variance;
 	gp_link_ranks ranks;
-	double	   *calibration[GP_LINK_FOLDS];	/* logits of a fold's candidates */
+	double	   *calibration[GP_LINK_FOLDS];	/* logits of a fold's calibration pairs */
 } trial;
 
 /* The columns of the factor of n nodes. */
@@ -81,9 +80,8 @@ factor_rank(int64_t n)
 }
 
 /*
- * Adds a constant column and scales each row to length one.  With k + c in place of
- * k the pair kernel gains c (k(i,i') + k(j,j')), a term for how well linked the
- * ends are each on its own.
+ * Adds a constant column and scales each row to length one.  With k + c in place of k the pair
+ * kernel gains c (k(i,i') + k(j,j')), a term for how well linked the ends are each on its own.
  */
 static void
 normalise_rows(gp_env *env, float *row, int64_t n, int64_t width)

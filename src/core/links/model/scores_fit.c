@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-
 /* The pairs of a fold, kind after kind; it learns from those before the rivals. */
 enum kind
 {
@@ -63,7 +62,7 @@ typedef struct scores_fit
 	double	   *score;			/* n x width */
 	bool	   *label;
 	double	   *weight;
-	double	   *whole;			/* scores of the first fold's candidates on the whole graph */
+	double	   *whole;			/* of the first fold's calibration pairs on the whole graph */
 } scores_fit;
 
 /* A regression and what it says of the folds, each learnt without it. */
@@ -74,7 +73,7 @@ typedef struct trial
 	double	   *logit;			/* n */
 	double	   *variance;		/* n */
 	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
-	double	   *calibration[GP_LINK_FOLDS];	/* and of its candidates */
+	double	   *calibration[GP_LINK_FOLDS];	/* and of its calibration pairs */
 	double	   *before;			/* logits of the first fold's by all rows, on its graph, */
 	double	   *after;			/* and on the whole one */
 } trial;
@@ -92,7 +91,7 @@ add_pairs(fold_pairs *s, enum kind kind, const gp_link_pairs *pairs, int64_t fro
 	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
 }
 
-/* Draws the pairs of fold f; a dry run has some others in the place of candidates. */
+/* Draws the pairs of fold f; a dry run has any for the calibration. */
 static void
 fill_fold(scores_fit *r, int f)
 {
@@ -124,7 +123,7 @@ fill_fold(scores_fit *r, int f)
 	gp_link_pairs_free(env, &hop);
 }
 
-/* Finds the candidates of a model in all folds. */
+/* Finds the calibration pairs of a model in all folds. */
 static void
 find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 {
@@ -158,7 +157,7 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 	gp_score_context_close(&context);
 }
 
-/* Scores the first fold's candidates on the whole graph. */
+/* Scores the first fold's calibration pairs on the whole graph. */
 static void
 score_whole(scores_fit *r, gp_score_context *context)
 {
@@ -334,8 +333,9 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	a.kept.root = gp_link_covariance_root(l, g.root);
 	if (a.kept.scores.landmarks > 0)
 	{
-		a.kept.scores.landmark = gp_alloc_array(env, a.kept.scores.landmarks * r->width, sizeof(float));
-		dev->download(dev, gp_matrix_wrap(a.kept.scores.landmark, a.kept.scores.landmarks, r->width, GP_FLOAT), g.z);
+		a.kept.scores.landmark = gp_alloc_array(env, g.z.rows * r->width, sizeof(float));
+		dev->download(dev, gp_matrix_wrap(a.kept.scores.landmark, g.z.rows, r->width, GP_FLOAT),
+					  g.z);
 	}
 	g.centre = g.deviation = NULL;
 	gp_link_regression_close(&g);
@@ -361,7 +361,8 @@ better_trial(const scores_fit *r, trial *a, trial *b)
 	gp_link_model *gone = &other->kept;
 
 	free_trial(r, other);
-	gp_free_all(r->env, gone->scores.landmark, gone->alpha, gone->root, gone->scores.centre, gone->scores.deviation);
+	gp_free_all(r->env, gone->scores.landmark, gone->alpha, gone->root, gone->scores.centre,
+				gone->scores.deviation);
 	return second ? *b : *a;
 }
 

@@ -8,7 +8,8 @@
  * probes give no better ranks.
  *
  * A column of A P is that of the system (A^2 + lambda I) x = A e_i.  Conjugate gradients solve all
- * sources of a block at once, each with steps of its own: a column that is done stands still.
+ * sources of a block at once, each with steps of its own: a column that is done stands
+ * still.  One step for all, as in gp_conjugate, would let a score depend on the pairs beside it.
  */
 #include "scores.h"
 

@@ -1,12 +1,11 @@
 /*
  * bipartition.c - the two sides of a graph whose links lead from one to the other.
  *
- * Users and items, readers and books: no two of a side are linked.  Each component
- * is coloured in two colours by the parity of the steps from its first node.  A
- * few links within a side turn what lies behind them; so nodes that share the
- * colour of most of their neighbours change it, again and again.  A component has
- * two sides when hardly any of its cycles needs a link within a side: a tree
- * always has, and most other graphs are far from it.
+ * Users and items, readers and books: no two of a side are linked.  Each component is coloured in
+ * two colours by the parity of the steps from its first node.  A few links within a side turn what
+ * lies behind them; so nodes that share the colour of most of their neighbours change it, again and
+ * again.  A component has two sides when hardly any of its cycles needs a link within a side: a
+ * tree always has, and most other graphs are far from it.
  */
 #include "links/links_internal.h"
 

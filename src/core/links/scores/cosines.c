@@ -39,10 +39,7 @@ part(gp_matrix m, int k, int64_t b)
 	return gp_matrix_cols(m, k * b, b);
 }
 
-/*
- * The rows of A^k X at the sources as columns: w is dims x (powers b), block k
- * first of power k.
- */
+/* The rows of A^k X at the sources as columns: w is dims x (powers b), block k first of power k. */
 static void
 source_rows(gp_score_context *f, int32_t sources, const int32_t *source, const gp_link_cut *cuts,
 			gp_matrix w)

@@ -1,11 +1,10 @@
 /*
  * link_distances.c - how far apart the ends of links lie in the graph without them.
  *
- * Folds hide links; where their ends are found then is where links that nobody
- * knows of should be looked for: two steps apart among friends, three between
- * users and items, from those that follow to those that are followed.  Random
- * pairs without a link say what is worth knowing: a kind of pairs is left out when
- * random pairs are often of it and links practically never.
+ * Folds hide links; where their ends are found then is where links that nobody knows of should be
+ * looked for: two steps apart among friends, three between users and items, from those that follow
+ * to those that are followed.  Random pairs without a link say what is worth knowing: a kind of
+ * pairs is left out when random pairs are often of it and links practically never.
  */
 #include "links/links_internal.h"
 
@@ -117,12 +116,12 @@ never(const int64_t *count, enum gp_link_topology_kind kind, enum gp_link_topolo
 gp_link_topology
 gp_link_topology_read(const int64_t *count)
 {
-	gp_link_topology h;
+	gp_link_topology t;
 
-	h.two_sided = never(count, GP_TOPOLOGY_SAME_SIDE, GP_TOPOLOGY_SIDED);
-	h.starts = never(count, GP_TOPOLOGY_FROM_END, GP_TOPOLOGY_PAIRS);
-	h.ends = never(count, GP_TOPOLOGY_TO_START, GP_TOPOLOGY_PAIRS);
-	h.three = count[GP_TOPOLOGY_THREE] >= ENOUGH &&
+	t.two_sided = never(count, GP_TOPOLOGY_SAME_SIDE, GP_TOPOLOGY_SIDED);
+	t.starts = never(count, GP_TOPOLOGY_FROM_END, GP_TOPOLOGY_PAIRS);
+	t.ends = never(count, GP_TOPOLOGY_TO_START, GP_TOPOLOGY_PAIRS);
+	t.three = count[GP_TOPOLOGY_THREE] >= ENOUGH &&
 		2 * count[GP_TOPOLOGY_THREE] > count[GP_TOPOLOGY_TWO];
-	return h;
+	return t;
 }

@@ -11,8 +11,7 @@
 #define WIDE_NODES 10000
 
 /*
- * The symmetric weights: for an undirected graph its own arrays, with ones where it has no
- * weights.
+ * The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights.
  */
 static gp_csr *
 make_weights(gp_score_context *f)

@@ -1,11 +1,10 @@
 /*
  * scores.h - what is said of a pair of nodes before any learning.
  *
- * A context is a graph made ready: sparse matrices of its pattern under several
- * scalings, and the features' means and norms.  All scores of pairs (i, j) are
- * entries of columns M e_i, where M is a polynomial of these matrices, so pairs
- * that share a source share its column, and 64 sources are computed at once.
- * Nothing is of the size of all pairs.
+ * A context is a graph made ready: sparse matrices of its pattern under several scalings, and the
+ * features' means and norms.  All scores of pairs (i, j) are entries of columns M e_i, where M is a
+ * polynomial of these matrices, so pairs that share a source share its column, and 64 sources are
+ * computed at once. Nothing is of the size of all pairs.
  *
  * A pair that is linked is scored on the graph without that link.  One link
  * changes its ends' degrees and two entries; each product with the matrix is
@@ -199,7 +198,7 @@ extern void gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_g
 extern void gp_ease_context_restore(gp_score_context *f, gp_device *dev,
 									const gp_link_model *model);
 extern void gp_link_ease_open(gp_score_context *f, const bool *item, double ridge,
-							   const double *diagonal);
+							  const double *diagonal);
 extern void gp_link_ease_close(gp_score_context *f);
 
 /*

@@ -1,9 +1,8 @@
 /*
  * structure.c - the scores of a pair's neighbourhood.
  *
- * Common neighbours are walks of two steps, resource allocation the same with the
- * middles weighted; walks of three steps follow.  A link that is
- * to be ignored is not walked.
+ * Common neighbours are walks of two steps, resource allocation the same with the middles weighted;
+ * walks of three steps follow.  A link that is to be ignored is not walked.
  */
 #include "scores.h"
 

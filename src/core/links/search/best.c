@@ -276,7 +276,7 @@ run_waves(best *b, int64_t n, const int32_t *node, int32_t size)
 static gp_link_search *
 open_search(gp_links *l, gp_link_candidates candidates)
 {
-	if (l->search && l->candidates == candidates && l->other == NULL)
+	if (l->search && l->candidates == candidates && l->target == NULL)
 		return l->search;
 	if (l->search)
 		gp_link_search_close(l->search);
@@ -284,8 +284,8 @@ open_search(gp_links *l, gp_link_candidates candidates)
 	l->search = gp_link_search_open(l->env, l->model->graph, l->context.weights, l->model->code,
 									l->context.items ? GP_CANDIDATES_ALL : candidates);
 	l->candidates = candidates;
-	if (l->other)
-		gp_link_search_among(l->search, l->among, l->other);
+	if (l->target)
+		gp_link_search_among(l->search, l->targets, l->target);
 	else if ((candidates == GP_CANDIDATES_AUTO || l->context.items) && l->model->topology)
 		gp_link_search_learn(l->search, gp_link_topology_read(l->model->topology),
 							 l->model->features != NULL);
@@ -380,8 +380,8 @@ gp_links_among(gp_links *l, int64_t n, const int32_t *node)
 	if (l->search)
 		gp_link_search_close(l->search);
 	l->search = NULL;
-	l->among = n;
-	l->other = node;
+	l->targets = n;
+	l->target = node;
 }
 
 void

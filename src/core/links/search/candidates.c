@@ -1,20 +1,17 @@
 /*
  * candidates.c - the pairs of a node that are worth a score.
  *
- * Missing links close short paths, or join nodes that the kernel finds alike.
- * So the candidates of a node are what walks of two or three steps reach, and
- * its nearest nodes by the sign codes of the kernel.  The work is bounded for
- * each node, and grows with the links in all.
+ * Missing links close short paths, or join nodes that the kernel finds alike. So the candidates of
+ * a node are what walks of two or three steps reach, and its nearest nodes by the sign codes of the
+ * kernel.  The work is bounded for each node, and grows with the links in all.
  *
- * Walks go along the symmetric pattern.  Middles of few links are passed
- * whole: they say most, and are cheap.  Hubs follow, the smaller ones first,
- * until a budget is spent; a hub that does not fit is walked in part, from a
- * place that depends on the two nodes alone.
+ * Walks go along the symmetric pattern.  Middles of few links are passed whole: they say most, and
+ * are cheap.  Hubs follow, the smaller ones first, until a budget is spent; a hub that does not fit
+ * is walked in part, from a place that depends on the two nodes alone.
  *
- * A search that has learnt where links lie leaves out the pairs that are never
- * linked.  Where links lead from side to side, what lies two steps from a node,
- * and what the kernel finds like it, are of its own side: these nodes are no
- * candidates but middles, and what they are linked with is.
+ * A search that has learnt where links lie leaves out the pairs that are never linked.  Where links
+ * lead from side to side, what lies two steps from a node, and what the kernel finds like it, are
+ * of its own side: these nodes are no candidates but middles, and what they are linked with is.
  */
 #include "base/base.h"
 #include "base/sort.h"
@@ -41,8 +38,8 @@ struct gp_link_search
 	gp_link_topology topology;
 	gp_link_sides sides;		/* when it is two-sided */
 	bool	   *ends;			/* nodes that links lead to, where only these are candidates */
-	int64_t		among;			/* nodes that alone are candidates, where other is set */
-	const int32_t *other;
+	int64_t		targets;		/* nodes that alone are candidates, where target is set */
+	const int32_t *target;
 	bool		features;		/* the kernel tells nodes without a path between them apart */
 	/* of the node that is searched */
 	int32_t    *out;
@@ -109,8 +106,8 @@ gp_link_search_learn(gp_link_search *s, gp_link_topology topology, bool features
 void
 gp_link_search_among(gp_link_search *s, int64_t n, const int32_t *node)
 {
-	s->among = n;
-	s->other = node;
+	s->targets = n;
+	s->target = node;
 }
 
 void
@@ -395,13 +392,13 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 	int64_t		n;
 
 	begin(s, node);
-	if (s->other)
+	if (s->target)
 	{
 		/* Those that alone are candidates. */
-		for (int64_t k = 0; k < s->among; k++)
-			if (!(gp_link_marks_of(&s->marks, s->other[k]) & GP_MARK_NEVER))
-				out[s->found++] = s->other[k];
-		count_work(s, s->among);
+		for (int64_t k = 0; k < s->targets; k++)
+			if (!(gp_link_marks_of(&s->marks, s->target[k]) & GP_MARK_NEVER))
+				out[s->found++] = s->target[k];
+		count_work(s, s->targets);
 		gp_sort_columns(s->env, out, s->found);
 		return s->found;
 	}

@@ -39,7 +39,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	if (model->scores.landmarks == 0)
 		return l;
 	l->z = dev->create(dev, model->scores.landmarks, model->scores.width, GP_DOUBLE);
-	dev->upload(dev, l->z, gp_matrix_wrap(model->scores.landmark, model->scores.landmarks, model->scores.width, GP_FLOAT));
+	dev->upload(dev, l->z, gp_matrix_wrap(model->scores.landmark, l->z.rows, l->z.cols, GP_FLOAT));
 	l->rough_z = dev->create(dev, model->scores.landmarks, model->scores.width, GP_FLOAT);
 	dev->copy(dev, l->rough_z, l->z);
 	return l;
@@ -67,7 +67,8 @@ pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	gp_matrix	psi;
 
 	if (gp_link_has_scores(model->method))
-		return gp_link_basis(l->dev, n, model->scores.width, score, model->scores.centre, model->scores.deviation, z);
+		return gp_link_basis(l->dev, n, model->scores.width, score, model->scores.centre,
+							 model->scores.deviation, z);
 	psi = l->dev->create(l->dev, n, model->inducing.n, GP_DOUBLE);
 	ends = gp_link_pairs_create(l->env, n);
 	for (int64_t e = 0; e < n; e++)
@@ -97,9 +98,9 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 		gp_link_row *row = out + band.first;
 		gp_matrix	view = gp_matrix_wrap(host, band.count, 1, GP_DOUBLE);
 		gp_matrix	psi = pair_functions(l, band.count,
-										 score ? score + band.first * model->scores.width : NULL, row,
-										 l->z);
-		gp_matrix	spread = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
+										 score ? score + band.first * model->scores.width : NULL,
+										 row, l->z);
+		gp_matrix	rooted = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
 		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 
 		dev->gemm(dev, false, false, 1.0, psi, l->alpha, 0.0, sum);
@@ -109,17 +110,17 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 			row[e].score = host[e];
 			row[e].probability = gp_link_probability(&model->curve, host[e]);
 		}
-		dev->gemm(dev, false, false, 1.0, psi, l->root, 0.0, spread);
-		dev->row_dots(dev, sum, spread, spread);
+		dev->gemm(dev, false, false, 1.0, psi, l->root, 0.0, rooted);
+		dev->row_dots(dev, sum, rooted, rooted);
 		dev->download(dev, view, sum);
 		for (int64_t e = 0; e < band.count; e++)
 			row[e].variance = host[e];
-		gp_destroy_all(dev, &psi, &spread, &sum);
+		gp_destroy_all(dev, &psi, &rooted, &sum);
 	}
 }
 
 void
-gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, double *mean)
+gp_links_means(gp_links *l, int64_t n, const double *score, gp_link_row *row, double *mean)
 {
 	gp_device  *dev = l->dev;
 	const gp_link_model *model = l->model;
@@ -127,15 +128,16 @@ gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 
 	if (model->method == GP_LINK_DEEP)
 	{
-		gp_link_deep_means(l->env, model, n, pair, mean);
+		gp_link_deep_posterior(l->env, model, n, row);
+		for (int64_t e = 0; e < n; e++)
+			mean[e] = row[e].score;
 		return;
 	}
 	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	psi = pair_functions(l, band.count,
 										 score ? score + band.first * model->scores.width : NULL,
-										 pair + band.first,
-										 l->rough_z);
+										 row + band.first, l->rough_z);
 		gp_matrix	out = dev->create(dev, band.count, 1, psi.type);
 
 		dev->gemm(dev, false, false, 1.0, psi, scores ? l->rough_alpha : l->alpha, 0.0, out);

@@ -21,18 +21,15 @@ struct gp_links
 	gp_matrix	rough_alpha;
 	gp_link_search *search;		/* made by the first gp_links_best */
 	gp_link_candidates candidates;	/* of the search */
-	int64_t		among;			/* nodes that alone are candidates; 0: all may be */
-	const int32_t *other;		/* these */
+	int64_t		targets;		/* nodes that alone are candidates, where target is set */
+	const int32_t *target;
 };
 
-/*
- * The posterior of n pairs whose ends stand in out; score is n x width for the
- * method scores.
- */
+/* The posterior of n pairs whose ends stand in out; score is n x width for the method scores. */
 extern void gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out);
 
-/* What ranks pairs: their logits, in float. */
-extern void gp_links_means(gp_links *l, int64_t n, const double *score, const gp_link_row *pair,
+/* What ranks pairs: their logits, in float; of dgp their scores, which stand in row, too. */
+extern void gp_links_means(gp_links *l, int64_t n, const double *score, gp_link_row *row,
 						   double *mean);
 
 #endif							/* GP_LINK_PREDICT_H */

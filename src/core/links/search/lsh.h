@@ -1,9 +1,8 @@
 /*
  * lsh.h - the nodes that the kernel finds alike, by their sign codes.
  *
- * Codes of two nodes differ in a share of bits that is the angle between their
- * rows, over pi (Charikar 2002).  On large graphs only nodes are compared whose
- * codes agree in a band of bits.
+ * Codes of two nodes differ in a share of bits that is the angle between their rows, over pi
+ * (Charikar 2002).  On large graphs only nodes are compared whose codes agree in a band of bits.
  */
 #ifndef GP_LSH_H
 #define GP_LSH_H
