@@ -3,10 +3,10 @@
  */
 #include "postgres.h"
 
-#include "commands/tablespace.h"
 #include "core/base/sort.h"
 #include "distributed_internal.h"
-#include "storage/buffile.h"
+#include "storage/fd.h"
+#include "utils/wait_event.h"
 
 const char *
 gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
@@ -95,49 +95,49 @@ collect(gnngp_dfit *d, collection *c, const char *query)
 /* Rows of numbers in a temporary file, which the server deletes when it is closed. */
 typedef struct row_file
 {
-	BufFile    *file;
+	File		file;
 	int64		cols;
 } row_file;
 
+/* Unlike that of a BufFile this writes nothing, so it raises nothing while an error is handled. */
 static void
 close_file(void *file)
 {
-	BufFileClose(file);
+	FileClose(((const row_file *) file)->file);
+	pfree(file);
 }
 
 static void
 move_rows(void *state, int64 first, int64 n, double *rows, bool write)
 {
 	const row_file *f = state;
-	size_t		bytes = n * f->cols * sizeof(double);
+	off_t		at = first * f->cols * (int64) sizeof(double);
+	off_t		end = at + n * f->cols * (int64) sizeof(double);
 
-	if (BufFileSeek(f->file, 0, first * f->cols * (int64) sizeof(double), SEEK_SET) != 0)
-		elog(ERROR, "rows " INT64_FORMAT " of a temporary file are not there", first);
-	if (write)
-		BufFileWrite(f->file, rows, bytes);
-	else if (BufFileRead(f->file, rows, bytes) != bytes)
-		elog(ERROR, "a temporary file ends too early");
+	for (char *data = (char *) rows; at < end;)
+	{
+		int			piece = Min(end - at, 1 << 30);
+		int			moved = write ? FileWrite(f->file, data, piece, at, WAIT_EVENT_BUFFILE_WRITE) :
+			FileRead(f->file, data, piece, at, WAIT_EVENT_BUFFILE_READ);
+
+		if (moved < 0)
+			ereport(ERROR, (errcode_for_file_access(),
+							errmsg("could not %s a temporary file: %m", write ? "write" : "read")));
+		if (moved == 0)
+			elog(ERROR, "a temporary file ends too early");
+		data += moved;
+		at += moved;
+	}
 }
 
-/* A file of n rows of zeros: chunks come in any order, and no row is written behind the end. */
+/* It outlives the transaction: a refresh stores what it has in a later one. */
 static row_file *
-make_file(gp_env *env, int64 n, int64 cols)
+make_file(gp_env *env, int64 cols)
 {
-	row_file   *f = gp_alloc(env, sizeof(row_file));
-	double	   *zero = gp_alloc_zero(env, cols, sizeof(double));
-	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	row_file   *f = MemoryContextAlloc(TopMemoryContext, sizeof(row_file));
 
-	/* It outlives the transaction: a refresh stores what it has in a later one. */
-	PrepareTempTablespaces();
-	*f = (row_file) {BufFileCreateTemp(true), cols};
-	MemoryContextSwitchTo(old);
-	env->own(env, close_file, f->file);
-	for (int64 i = 0; i < n; i++)
-	{
-		gnngp_poll(i);
-		BufFileWrite(f->file, zero, cols * sizeof(double));
-	}
-	gp_free(env, zero);
+	*f = (row_file) {OpenTemporaryFile(true), cols};
+	env->own(env, close_file, f);
 	return f;
 }
 
@@ -147,7 +147,7 @@ gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols)
 	collection	c = {.d = d,.n = d->n,.cols = cols};
 
 	if (!d->listed)
-		c.kept = (gp_kept_rows) {make_file(d->ev.env, d->n, cols), move_rows};
+		c.kept = (gp_kept_rows) {make_file(d->ev.env, cols), move_rows};
 	collect(d, &c, query);
 	return c.kept;
 }
