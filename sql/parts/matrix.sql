@@ -68,7 +68,7 @@ RETURNS TABLE (
     chunk integer,
     g @extschema@.gp_graph,
     edges double precision)
-AS 'MODULE_PATHNAME', 'gnngp_taken_edges' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10;
+AS 'MODULE_PATHNAME', 'gnngp_taken_edges' LANGUAGE C STRICT PARALLEL UNSAFE COST 1000000 ROWS 10;
 COMMENT ON FUNCTION gnngp_internal.gp_taken_edges(integer, integer[]) IS
     'for each key the edges that the session has taken, in a graph for each chunk, and how many they were; they are taken no more';
 

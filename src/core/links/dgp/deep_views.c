@@ -3,7 +3,7 @@
  *
  * Inputs are numbers of the features, or of random walks, and the node's degree.  What comes from
  * the graph is made for each view: a link would show in it.  Singular vectors are known but
- * for a rotation, so those of all views are transposed onto the first.
+ * for a rotation, so those of all views are rotated onto the first.
  */
 #include "dgp.h"
 
@@ -121,7 +121,7 @@ gp_deep_inputs_again(gp_deep *d)
 		{
 			gp_matrix	q = gp_inputs_of_walks(dev, v->graph, own - 1, d->problem->seed);
 
-			/* transposed onto the frame, which the first ones become */
+			/* rotated onto the frame, which the first ones become */
 			if (d->frame.rows > 0)
 				q = gp_inputs_turn(dev, &q, d->frame);
 			else

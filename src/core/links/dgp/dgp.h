@@ -31,7 +31,7 @@ typedef struct gp_deep
 	gp_features *x;				/* ready for products, or NULL */
 	gp_deep_view view[GP_DEEP_FOLDS + 1];	/* what hides nothing, then one of each fold */
 	int			folds;
-	/* without features: nodes x some double, inputs that others are transposed onto */
+	/* without features: nodes x some double, inputs that others are rotated onto */
 	gp_matrix	frame;
 	gp_matrix	input;			/* nodes x inputs float, of the view in use */
 	gp_trainer	t;

@@ -18,7 +18,7 @@
 #define LOG_ROWS 1024			/* whose logarithms are computed between two polls */
 #define LEAST_SHARE 1e-10		/* of the largest eigenvalue: what is smaller is rounding */
 
-/* h with the order of its columns transposed round, each times its length in z to a power; h is
+/* h with the order of its columns reversed, each times its length in z to a power; h is
  * destroyed. */
 static gp_matrix
 largest_first(gp_device *dev, gp_matrix *h, gp_matrix z, double power)
