@@ -25,8 +25,8 @@ struct gnngp_few
 };
 
 /*
- * 55000: what the model's columns are made of is not there any more, or not alone; 42501: the caller
- * may not read it.
+ * 55000: what the model's columns are made of is not there any more, or not alone; 42501: the
+ * caller may not read it.
  */
 static void
 check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task_state *state)
