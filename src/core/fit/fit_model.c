@@ -8,7 +8,7 @@ static gp_problem
 close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 {
 	gp_prior_choice all = gp_precision_choose(dev, problem);
-	gp_prior_score best = all.tried[all.best];
+	gp_prior_score best = gp_prior_best(&all, problem->nugget);
 	gp_problem	closed = *problem;
 
 	*program = *problem->program;
@@ -16,8 +16,7 @@ close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 	program->input.p[GP_LAPLACIAN_D] = best.d;
 	program->open_prior = false;
 	closed.program = program;
-	if (all.chooses_nugget && isnan(closed.nugget))
-		closed.nugget = best.nugget;
+	closed.nugget = best.nugget;
 	return closed;
 }
 

@@ -98,7 +98,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 
 	out->landmark = gp_landmarks_choose(ev, problem, gp_power_landmarks(ev), true,
 										&out->nlandmarks);
-	p.quiet = ev->patient = true;
+	p.quiet = ev->accepts_any_jitter = true;
 	gp_eval_keep_rows(ev, problem->labelled, problem->nlabelled);
 	gp_factor  *f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark,
 									out->nlandmarks);
@@ -112,7 +112,7 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		f = gp_spectrum_factor(ev, f, &s, out->power);
 	gp_solution solution = gp_regress_panels(ev, &p, targets, f, NULL, out);
 
-	ev->patient = false;
+	ev->accepts_any_jitter = false;
 	gp_spectrum_free(ev, &s);
 	gp_factor_free(ev, f);
 	return solution;

@@ -84,9 +84,9 @@ gp_posterior_planned(gp_eval *ev, const gp_problem *problem, const gp_plan *plan
 	regression_plan fit = {ev, plan};
 	gp_posterior *out;
 
-	ev->rough = problem->loo_only;
-	ev->lean = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
-	ev->unstored = true;
+	ev->coarse_ppr = problem->loo_only;
+	ev->implicit_terms = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
+	ev->implicit_panels = true;
 	out = gp_posterior_make(ev->dev, problem, plan, regress_by_plan, &fit);
 	gp_live_record_calibrator(ev->env, problem, out);
 	return out;

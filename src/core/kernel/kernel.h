@@ -61,11 +61,10 @@ typedef struct gp_eval
 	gp_type		type;			/* of the large matrices */
 	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
 	double		max_jitter;		/* the largest one used so far */
-	bool		patient;		/* goes on beyond the largest jitter that is any good, without an
-								 * error */
-	bool		lean;			/* for a low-rank factor: factors that fill up are not made */
-	bool		unstored;		/* nor are the panels of its last layer: see gp_panel */
-	bool		rough;			/* P(a) is a shorter polynomial in A, to compare kernels by */
+	bool		accepts_any_jitter; /* beyond the largest that is any good, without an error */
+	bool		implicit_terms; /* of a low-rank factor: linear factors that fill up are not made */
+	bool		implicit_panels;	/* nor are the panels of its last layer: see gp_panel */
+	bool		coarse_ppr;		/* P(a) is a shorter polynomial in A, to compare kernels by */
 	gp_linear  *linear;			/* for each step: its explicit factor, once it was asked for */
 	int32_t    *shuffled;		/* all nodes in an order of their own, once it was asked for */
 	int32_t    *kept_rows;		/* that factors are asked for, ascending (gp_eval_keep_rows) */
@@ -257,7 +256,7 @@ extern int	gp_operator_blocks(const gp_operator *op);
 /* Linear steps (linear.c). */
 extern void gp_linear_collect(const gp_eval *ev, int step, gp_terms *terms);
 extern gp_linear gp_linear_build(gp_eval *ev, const gp_terms *terms);
-/* The same, which a lean evaluation does not make where it fills up: then it has norms alone. */
+/* The same; with implicit_terms it is not made where it fills up, and has norms alone. */
 extern gp_linear gp_linear_of_terms(gp_eval *ev, const gp_terms *terms);
 extern gp_linear gp_linear_unmade(gp_eval *ev, const gp_terms *terms);
 /* The factor of a linear step, or X for a step that maps <x, y>; kept until gp_eval_close. */
@@ -351,9 +350,9 @@ extern gp_matrix gp_eval_full(gp_eval *ev, int step);
  */
 typedef struct gp_panel
 {
-	gp_matrix	p;				/* n x r; has no data where there is a cross: */
-	struct gp_cross *cross;		/* C with P = S_1 S_2 ... C, the outermost operator first, whose
-								 * rows are made for each use (cross_covariance.c) */
+	gp_matrix	p;				/* n x r; has no data where it is implicit: */
+	struct gp_implicit_panel *implicit; /* C with P = S_1 S_2 ... C, the outermost operator first,
+										 * whose rows are made for each use (implicit_panel.c) */
 	int			nops;
 	const gp_operator *op[GP_MAX_OPS];
 	gp_matrix	root;			/* r x r double, lower; data NULL: identity, or: */
@@ -376,8 +375,8 @@ extern gp_factor *gp_factor_create(gp_env *env);
 extern void gp_factor_free(gp_eval *ev, gp_factor *factor);
 
 /*
- * The factor of a step on these landmarks, owned by the caller; it has panels only.  In an
- * evaluation that stores no last layer a panel has a cross where the layer is one on explicit
+ * The factor of a step on these landmarks, owned by the caller; it has panels only.  With
+ * implicit_panels a panel of the last layer is implicit where the layer is one on explicit
  * factors; one on layers below, or on terms that fill up, is stored.  The landmarks must stay as
  * long as the factor.
  */
@@ -445,8 +444,8 @@ extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
 /*
  * The Cholesky factor of a covariance of landmarks, in double: symmetrised, with
  * the evaluation's jitter, times ten after each failure up to 1e-3 of the mean
- * diagonal.  c is overwritten.  Raises GP_ERR_DATA when even that fails, or
- * goes on where the evaluation is patient.
+ * diagonal, or as much as it takes with accepts_any_jitter.  c is overwritten.
+ * Raises GP_ERR_DATA when even that fails.
  */
 extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 

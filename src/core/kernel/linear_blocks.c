@@ -187,7 +187,7 @@ gp_linear_unmade(gp_eval *ev, const gp_terms *terms)
 gp_linear
 gp_linear_of_terms(gp_eval *ev, const gp_terms *terms)
 {
-	return ev->lean && gp_terms_fill(ev, terms) ? gp_linear_unmade(ev, terms) :
+	return ev->implicit_terms && gp_terms_fill(ev, terms) ? gp_linear_unmade(ev, terms) :
 		gp_linear_build(ev, terms);
 }
 

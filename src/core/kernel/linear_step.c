@@ -134,7 +134,7 @@ gp_linear_of_step(gp_eval *ev, int step)
 
 	if (z->made)
 		return z;
-	if (ev->lean && known->csr == NULL && gp_step_is_linear(ev, step))
+	if (ev->implicit_terms && known->csr == NULL && gp_step_is_linear(ev, step))
 	{
 		gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
 

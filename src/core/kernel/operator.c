@@ -53,7 +53,7 @@ series_length(const gp_eval *ev, double alpha)
 {
 	double		c = 1.0 - alpha;
 	double		ratio = ev->kernel->directed ? c : chebyshev_ratio(c);
-	double		tolerance = ev->rough ? TOLERANCE_ROUGH :
+	double		tolerance = ev->coarse_ppr ? TOLERANCE_ROUGH :
 		ev->type == GP_FLOAT ? TOLERANCE_FLOAT : TOLERANCE_DOUBLE;
 
 	if (c <= 0.0)

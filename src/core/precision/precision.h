@@ -4,7 +4,7 @@
  * The kernel K = (I + s2 L)^-d is dense, its inverse B^d, B = I + s2 L, is not.  With
  * labels at the nodes t and noise e the posterior's precision is H = B^d + M / e, M the
  * diagonal with a 1 at each labelled node, and the posterior mean solves H F = M Y / e.
- * Nothing larger than a few nodes x columns is held.
+ * No factor is held: some matrices of nodes x columns, and in a Krylov space one a product.
  */
 #ifndef GP_PRECISION_H
 #define GP_PRECISION_H
@@ -33,11 +33,11 @@ extern void gp_elements_free(gp_env *env, gp_elements *b);
 extern void gp_elements_add(gp_elements *b, int32_t row, int64_t col, double value);
 
 /* How far the conjugate gradients came. */
-typedef struct gp_effort
+typedef struct gp_convergence
 {
 	int			iterations;
 	double		error;			/* about how far from the end; see gp_precision_solve */
-} gp_effort;
+} gp_convergence;
 
 /* A graph's S = D^-1/2 W D^-1/2 (W + W' where directed), double, with a full diagonal of zeros. */
 extern gp_csr *gp_precision_matrix(gp_env *env, const gp_graph *graph);
@@ -64,14 +64,12 @@ extern void gp_precision_set(gp_precision *p, double sigma2, int d, const int32_
  */
 extern gp_matrix gp_precision_solve(gp_precision *p, const gp_elements *b, double energy,
 									double tolerance, int most, gp_matrix *start,
-									gp_effort *effort);
+									gp_convergence *reached);
 
-/* What (H^-1)_ii is at least: 1 / H_ii, or less. */
-extern double gp_precision_variance_floor(const gp_precision *p, int64_t node);
-
-/* The same for a label with this prior and noise, whatever H has been made. */
-extern double gp_precision_label_floor(const gp_precision *p, double sigma2, int d, double noise,
-									   int64_t node);
+/* What (H^-1)_ii is at least, 1 / H_ii or less, of a node whose label has this noise (INFINITY:
+ * none), whatever H has been made. */
+extern double gp_precision_variance_floor(const gp_precision *p, double sigma2, int d,
+										  double noise, int64_t node);
 
 /*
  * The mean of diag K, from Chebyshev moments of S that random signs measure once (Hutchinson
@@ -153,6 +151,9 @@ typedef struct gp_prior_choice
 	int			best;			/* of tried */
 	gp_prior_score tried[GP_PRIORS_TRIED];
 } gp_prior_choice;
+
+/* The best one, its nugget the given one unless that is NaN; NaN where it is still to be chosen. */
+extern gp_prior_score gp_prior_best(const gp_prior_choice *all, double nugget);
 
 /*
  * The Laplacian prior that fits a graph, by leave-one-out on conjugate gradients

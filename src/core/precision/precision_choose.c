@@ -4,9 +4,9 @@
 #include "precision_fit.h"
 
 #define ROUGH_NUGGET 1.0		/* where little depends on it, while priors are compared */
-#define WORTH 0.002				/* of a score: a step that gains less is not followed, */
-/* nor one to a larger nugget, which few products flatter */
-#define WORTH_NOISE 0.02
+/* gains of the score from which on another prior, or nugget, replaces the best one */
+#define WORTH 0.002
+#define WORTH_NOISE 0.02		/* a larger nugget, which few products flatter */
 
 /* Scores a prior with a nugget, and keeps it when it gains so much over the best so far; true when
  * it does. */
@@ -66,6 +66,16 @@ follow(gp_precision_fit *f, gp_prior_choice *all, const double *sigma2, int n, d
 	while (k < n && try_prior(f, all, sigma2[k], all->tried[all->best].d, nugget, WORTH))
 		k++;
 	return k > 0;
+}
+
+gp_prior_score
+gp_prior_best(const gp_prior_choice *all, double nugget)
+{
+	gp_prior_score best = all->tried[all->best];
+
+	if (!all->chooses_nugget || !isnan(nugget))
+		best.nugget = nugget;
+	return best;
 }
 
 gp_prior_choice

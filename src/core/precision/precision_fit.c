@@ -72,6 +72,28 @@ has_few_labels(const gp_problem *problem)
 	return (double) problem->nlabelled <= FEW_LABELS * (double) problem->graph->nodes;
 }
 
+/*
+ * Colours the labels beside the columns in hand: one each where they are few, else what fills the
+ * rows of sparse products.  The errors of many probes cancel, which serves to compare with kernels
+ * of features.  Returns true where there are more or fewer colours than before.
+ */
+static bool
+colour_labels(gp_precision_fit *f, bool sketch)
+{
+	int64_t		m = f->problem->nlabelled;
+	int64_t		wide = ((int64_t) f->columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - f->columns;
+	bool		rough = sketch && f->problem->loo_only && f->problem->features &&
+		!has_few_labels(f->problem);
+	bool		exact = m <= wide || (!rough && (double) m * (double) f->s->rows <= GP_PROBE_WORK);
+	int32_t		colours = (int32_t) (exact ? m : wide);
+	bool		changed = f->colours != colours;
+
+	gp_free(f->env, f->colour);
+	f->colours = colours;
+	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, colours);
+	return changed;
+}
+
 void
 gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 {
@@ -83,21 +105,9 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 	f->y = many ? f->sketch : f->targets->y;
 	f->columns = many ? SKETCH : f->targets->columns;
 	f->class_mean = many || f->problem->task == GP_TASK_VALUES ? 0.0 : 1.0 / f->columns;
-	/* Colours the labels beside so many columns: one each where they are few, else what fills the
-	 * rows of sparse products.  The errors of many probes cancel, which serves to compare with
-	 * kernels of features. */
-	int64_t		m = f->problem->nlabelled;
-	int64_t		wide = ((int64_t) f->columns + FEWEST_COLOURS + PAD - 1) / PAD * PAD - f->columns;
-	bool		rough = sketch && f->problem->loo_only && f->problem->features &&
-		!has_few_labels(f->problem);
-	bool		exact = m <= wide || (!rough && (double) m * (double) f->s->rows <= GP_PROBE_WORK);
-	int32_t		colours = (int32_t) (exact ? m : wide);
-
-	if (f->y != before || f->colours != colours)
+	bool		recoloured = colour_labels(f, sketch);
+	if (f->y != before || recoloured)
 		drop_solutions(f);
-	gp_free(f->env, f->colour);
-	f->colours = colours;
-	f->colour = gp_probe_colours(f->env, f->s, f->problem->labelled, m, f->colours);
 }
 
 void
@@ -167,7 +177,7 @@ right_sides(const gp_precision_fit *f, int64_t first, int64_t cols)
 
 /* Reads the labels' rows of a solution's columns first to first + cols: means and variances. */
 static void
-read_labels(gp_precision_fit *f, const double *x, int64_t first, int64_t cols)
+read_label_posterior(gp_precision_fit *f, const double *x, int64_t first, int64_t cols)
 {
 	int32_t		columns = f->columns;
 
@@ -176,7 +186,8 @@ read_labels(gp_precision_fit *f, const double *x, int64_t first, int64_t cols)
 		int32_t		node = f->problem->labelled[k];
 		int64_t		probe = columns + f->colour[k] - first;
 
-		f->variance_floor[k] = gp_precision_label_floor(f->p, f->sigma2, f->d, f->noise, node);
+		f->variance_floor[k] = gp_precision_variance_floor(f->p, f->sigma2, f->d, f->noise,
+														   node);
 		for (int64_t j = 0; j < cols && first + j < columns; j++)
 			f->fitted[k * columns + first + j] = x[k * cols + j];
 		if (probe >= 0 && probe < cols)
@@ -247,13 +258,13 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 	double	   *constant = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m, 0, 1);
 	gp_matrix	start = class_mean_start(f);
-	gp_effort	effort;
+	gp_convergence reached;
 
 	for (int64_t k = 0; k < gp_items(f->env, m); k++)
 		gp_elements_add(&b, problem->labelled[k], 0, f->class_mean / f->noise);
 	gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), scale * tolerance,
-									   GP_PRECISION_MOST, &start, &effort);
-	f->error = fmax(f->error, effort.error / scale);
+									   GP_PRECISION_MOST, &start, &reached);
+	f->error = fmax(f->error, reached.error / scale);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(constant, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
@@ -289,17 +300,17 @@ solve_columns(gp_precision_fit *f, double tolerance, double *mean)
 		if (!solved)
 		{
 			gp_elements b = right_sides(f, band.first, band.count);
-			gp_effort	effort;
+			gp_convergence reached;
 			gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), tolerance,
-											   GP_PRECISION_MOST, &last->x, &effort);
+											   GP_PRECISION_MOST, &last->x, &reached);
 
 			gp_elements_free(f->env, &b);
-			*last = (gp_precision_solution) {x, f->sigma2, f->d, f->noise, effort.error};
+			*last = (gp_precision_solution) {x, f->sigma2, f->d, f->noise, reached.error};
 		}
 		f->error = fmax(f->error, last->error);
 		gp_matrix	rows = gp_gather(dev, last->x, problem->labelled, m);
 		double	   *host = gp_download(dev, rows);
-		read_labels(f, host, band.first, band.count);
+		read_label_posterior(f, host, band.first, band.count);
 		gp_free(f->env, host);
 		dev->destroy(dev, &rows);
 		int64_t		classes = gp_min64(f->columns - band.first, band.count);
@@ -324,7 +335,7 @@ search_krylov(gp_precision_fit *f)
 	double	   *x = gp_alloc_figures(f->env, f->problem->nlabelled, cols * sizeof(double));
 	double		gained = gp_krylov_solve(f->krylov, f->sigma2, f->d, f->noise, x);
 
-	read_labels(f, x, 0, cols);
+	read_label_posterior(f, x, 0, cols);
 	gp_free(f->env, x);
 	return gained;
 }

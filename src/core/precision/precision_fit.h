@@ -12,7 +12,7 @@
 #define GP_PROBE_WORK 4e6
 
 #define GP_PRECISION_PRODUCTS 10	/* of a Krylov space that all priors share */
-#define GP_PRECISION_NUGGET 0.1	/* that may stay where products are costly */
+#define GP_PRECISION_NUGGET 0.1	/* the first one tried where products are costly */
 /* entries of the graph's matrix from which a product takes a tenth of a second */
 #define GP_PRECISION_COSTLY 4e6
 
@@ -33,7 +33,7 @@ gp_precision_is_costly(const gp_csr *s)
 	return (double) gp_csr_entries(s) >= GP_PRECISION_COSTLY;
 }
 
-/* A solution of all columns, and what it solves; noise 0: nothing that is in hand. */
+/* A solution of all columns, and its prior and noise; noise 0: it is a start alone. */
 typedef struct gp_precision_solution
 {
 	gp_matrix	x;
@@ -63,7 +63,7 @@ typedef struct gp_precision_fit
 	int32_t		colours;
 	int32_t    *colour;			/* of each label */
 	bool	   *sole_label;		/* labels without another one in their component */
-	double		class_mean;		/* what the right sides of classes are less than y: right_sides */
+	double		class_mean;		/* subtracted from the targets of classes (right_sides) */
 	double	   *fitted;			/* m x columns: the posterior mean of y, or of y - class_mean */
 	double	   *variance;		/* m: V_ii at the labels */
 	double	   *variance_floor; /* m: what it is at least */

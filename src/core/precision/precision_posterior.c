@@ -59,12 +59,11 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
 	if (open && !f->env->dry)
 	{
 		gp_prior_choice all = gp_precision_choose_on(f, plan);
-		gp_prior_score best = all.tried[all.best];
+		gp_prior_score best = gp_prior_best(&all, nugget);
 
 		sigma2 = best.sigma2;
 		d = best.d;
-		if (all.chooses_nugget && isnan(nugget))
-			nugget = best.nugget;
+		nugget = best.nugget;
 	}
 	gp_precision_set_targets(f, true);
 	if ((isnan(nugget) || (open && f->env->dry)) && f->krylov == NULL && !poor)

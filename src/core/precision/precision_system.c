@@ -209,13 +209,7 @@ gp_precision_set(gp_precision *p, double sigma2, int d, const int32_t *labelled,
 }
 
 double
-gp_precision_variance_floor(const gp_precision *p, int64_t node)
-{
-	return 1.0 / (p->root[node] * p->root[node]);
-}
-
-double
-gp_precision_label_floor(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
+gp_precision_variance_floor(const gp_precision *p, double sigma2, int d, double noise, int64_t node)
 {
 	return 1.0 / (diagonal(p, sigma2, d, node) + 1.0 / noise);
 }
@@ -331,7 +325,7 @@ error_left(const double *gained, int steps, int least, double energy)
 
 gp_matrix
 gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double tolerance,
-				   int most, gp_matrix *start, gp_effort *effort)
+				   int most, gp_matrix *start, gp_convergence *reached)
 {
 	gp_conjugate *g = &p->g;
 	bool		started = prepare(p, b, start);
@@ -344,10 +338,10 @@ gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double 
 		gained[0] = start_from(p, g);
 		gp_conjugate_begin(g);
 	}
-	*effort = (gp_effort) {0, g->square > 0.0 ? 1.0 : 0.0};
-	while (g->square > 0.0 && effort->error > tolerance && effort->iterations < most)
+	*reached = (gp_convergence) {0, g->square > 0.0 ? 1.0 : 0.0};
+	while (g->square > 0.0 && reached->error > tolerance && reached->iterations < most)
 	{
-		int			k = ++effort->iterations;
+		int			k = ++reached->iterations;
 		double		gain = gp_conjugate_step(g);
 
 		if (isnan(gain))
@@ -355,7 +349,7 @@ gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double 
 					 "the Laplacian kernel with sigma2=%g and d=%d is singular to %s precision",
 					 p->sigma2, p->d, p->type == GP_FLOAT ? "single" : "double");
 		gained[k] = gained[k - 1] + gain;
-		effort->error = p->env->dry ? k < USUAL_STEPS :
+		reached->error = p->env->dry ? k < USUAL_STEPS :
 			fmax(error_left(gained, k, started ? WARM_STEPS : 1, energy), sqrt(g->square / first));
 	}
 	gp_free(p->env, gained);

@@ -39,7 +39,9 @@ read_variances(gp_precision_fit *f, gp_matrix x, const gp_elements *b, probes *a
 
 		if (b->first + b->col[e] < all->colours)
 		{
-			variance[node] = fmin(1.0, fmax(value, gp_precision_variance_floor(f->p, node)));
+			double		least = gp_precision_variance_floor(f->p, f->sigma2, f->d, INFINITY, node);
+
+			variance[node] = fmin(1.0, fmax(value, least));
 			continue;
 		}
 		while (all->colours + k % SAMPLE_COLUMNS != b->first + b->col[e])
@@ -73,14 +75,14 @@ gp_precision_variances(gp_precision_fit *f, double *variance)
 		/* A sign at each node, in the column of its colour, then the sample's own, in its order */
 		uint64_t	seed = f->problem->seed;
 		gp_elements b = gp_elements_make(f->env, n + all.nsample, band.first, band.count);
-		gp_effort	effort;
+		gp_convergence reached;
 		GP_EACH(f->env, k, gp_items(f->env, n), k)
 			gp_elements_add(&b, (int32_t) k, all.colour[k], gp_probe_sign(seed, (int32_t) k));
 		for (int k = 0; k < all.nsample && !f->env->dry; k++)
 			gp_elements_add(&b, all.sample[k], all.colours + k % SAMPLE_COLUMNS,
 							gp_probe_sign(seed, all.sample[k]));
 		gp_matrix	x = gp_precision_solve(f->p, &b, 0.0, tolerance, GP_PRECISION_MOST, NULL,
-										   &effort);
+										   &reached);
 
 		read_variances(f, x, &b, &all, variance);
 		gp_elements_free(f->env, &b);

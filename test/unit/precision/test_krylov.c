@@ -54,11 +54,11 @@ off(gp_env *env, gp_device *dev, const gp_csr *s, const gp_problem *p, double si
 	gp_elements b = make_right_sides(env, p, 1.0 / NOISE);
 	double		worst = 0.0;
 	double		size = 0.0;
-	gp_effort	effort;
+	gp_convergence reached;
 	gp_matrix	x;
 
 	gp_precision_set(h, sigma2, d, p->labelled, p->nlabelled, NOISE);
-	x = gp_precision_solve(h, &b, 0.0, 1e-12, 5000, NULL, &effort);
+	x = gp_precision_solve(h, &b, 0.0, 1e-12, 5000, NULL, &reached);
 	for (int64_t e = 0; e < NODES * COLUMNS; e++)
 	{
 		double		want = ((double *) x.data)[e / COLUMNS * x.ld + e % COLUMNS];

@@ -466,12 +466,12 @@ check_probes(gp_env *env, int n)
 	for (int k = 0; k < 60; k++)
 	{
 		int32_t		node = 1 + 5 * (k * n / 300);
-		gp_effort	effort;
+		gp_convergence reached;
 		gp_matrix	x;
 		double		v = 0.0;
 
 		one.row[0] = node;
-		x = gp_precision_solve(system, &one, 0.0, 1e-8, 500, NULL, &effort);
+		x = gp_precision_solve(system, &one, 0.0, 1e-8, 500, NULL, &reached);
 		dev->take(dev, x, 1, one.row, one.col, &v);
 		sum += pow(out->variance[node] / out->scale / v - 1.0, 2.0) / 60.0;
 		dev->destroy(dev, &x);
@@ -668,8 +668,8 @@ check_start(gp_env *env)
 	int32_t		row = 5, col = 0;
 	double		value = 1.0;
 	gp_elements one = {1, &row, &col, &value, .cols = 1};
-	gp_effort	cold;
-	gp_effort	warm;
+	gp_convergence cold;
+	gp_convergence warm;
 	double		got[2];
 	gp_matrix	x = {0};
 

@@ -2,7 +2,7 @@
  * lowrank.h - what the files of the low-rank factor share.
  *
  * To be read in this order: nystrom.c makes the factor step by step; nystrom_panel.c makes the
- * panels of an activation and their roots; cross_covariance.c makes rows and columns of a
+ * panels of an activation and their roots; implicit_panel.c makes rows and columns of a
  * panel that is not stored; panel.c applies the roots; product.c multiplies with the factor and
  * takes rows of it.
  * nystrom_parts.c refuses kernels with too many parts before anything is made.
@@ -17,7 +17,7 @@ typedef struct gp_nystrom
 {
 	gp_eval    *ev;
 	const int32_t *landmark;
-	int64_t		na;
+	int64_t		nlandmarks;
 	int		   *uses;			/* left of each step's factor */
 	int		   *hop;			/* how far from what is asked for the rows of each step lie; NULL:
 								 * all are computed */
@@ -27,10 +27,10 @@ typedef struct gp_nystrom
 } gp_nystrom;
 
 /*
- * cross_covariance.c: C(:,a), the covariances of a layer with the landmarks, made for each use: of
+ * implicit_panel.c: C(:,a), the covariances of a layer with the landmarks, made for each use: of
  * a chain, or of an activation on terms that steps join.
  */
-typedef struct gp_cross
+typedef struct gp_implicit_panel
 {
 	int			references;		/* panels that it is of */
 	gp_chain	chain;
@@ -39,19 +39,20 @@ typedef struct gp_cross
 								 * few: then the chain's */
 	gp_terms   *terms;			/* not NULL: columns by way of these are cheaper */
 	const int32_t *landmark;
-	int64_t		na;
-} gp_cross;
+	int64_t		nlandmarks;
+} gp_implicit_panel;
 
 /*
  * Of a step that is a chain (terms NULL), or an activation on these terms, with their factor where
  * it is no step's, which is taken.
  */
-extern gp_cross *gp_cross_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own);
+extern gp_implicit_panel *gp_implicit_open(gp_nystrom *ny, int step, const gp_terms *terms,
+										   gp_linear *own);
 
 /* Drops a reference; the last one frees it.  NULL is allowed. */
-extern void gp_cross_free(gp_eval *ev, gp_cross *cross);
+extern void gp_implicit_free(gp_eval *ev, gp_implicit_panel *implicit);
 
-/* Some rows of a panel with a cross, made of what lies in reach of them. */
+/* Some rows of an implicit panel, made of what lies in reach of them. */
 typedef struct gp_local_rows
 {
 	const gp_panel *panel;
@@ -74,10 +75,10 @@ extern void gp_local_rows_columns(gp_local_rows *local, gp_band band, gp_matrix 
 								  gp_matrix out);
 
 /* Columns band of C, of all rows or of those in reach. */
-extern void gp_cross_columns(gp_eval *ev, const gp_cross *s, gp_local_rows *local, gp_band band,
-							 gp_matrix out);
+extern void gp_implicit_columns(gp_eval *ev, const gp_implicit_panel *s, gp_local_rows *local,
+								gp_band band, gp_matrix out);
 
-/* product.c: rows of a panel with a cross, before its root, of the evaluation's type. */
+/* product.c: rows of an implicit panel, before its root, of the evaluation's type. */
 extern void gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n,
 						  gp_matrix out);
 
@@ -86,8 +87,8 @@ extern void gp_panel_rows(gp_eval *ev, const gp_panel *panel, const int32_t *ind
 /* Makes a factor of one panel of covariances of a step with the landmarks. */
 extern gp_factor *gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel);
 
-/* The same of a panel with a cross, which it takes. */
-extern gp_factor *gp_nystrom_of_cross(gp_nystrom *ny, int step, gp_cross *cross);
+/* The same of an implicit panel, which it takes. */
+extern gp_factor *gp_nystrom_of_implicit(gp_nystrom *ny, int step, gp_implicit_panel *implicit);
 
 /*
  * The covariances of a linear factor, which terms tell, with the landmarks, all rows; with relu,

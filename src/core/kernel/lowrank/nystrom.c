@@ -14,9 +14,9 @@
 
 /* True where the panel of a step is a part of the last layer, and need not be stored. */
 static bool
-is_unstored(const gp_nystrom *ny, int step)
+is_implicit(const gp_nystrom *ny, int step)
 {
-	return ny->ev->unstored && ny->ops_above[step] >= 0 && ny->ops_above[step] <= GP_MAX_OPS;
+	return ny->ev->implicit_panels && ny->ops_above[step] >= 0 && ny->ops_above[step] <= GP_MAX_OPS;
 }
 
 /* The factor of an activation: a panel of covariances with the landmarks, and its root. */
@@ -25,7 +25,7 @@ relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 {
 	gp_eval    *ev = ny->ev;
 	gp_linear	own = {0};
-	gp_cross   *cross = NULL;
+	gp_implicit_panel *implicit = NULL;
 	gp_matrix	panel = {0};
 
 	if (child->npanels > 0)
@@ -38,12 +38,12 @@ relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 		if (linear)
 		{
 			z = gp_linear_of_step(ev, arg);
-			gp_anchors_note(ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->na);
+			gp_anchors_note(ev, GP_PIECE_LINEAR, arg, z, ny->landmark, ny->nlandmarks);
 		}
 		else
 			own = gp_nystrom_terms(ny, step, &child->terms, true);
-		if (is_unstored(ny, step) && z->terms == NULL)
-			cross = gp_cross_open(ny, step, &child->terms, linear ? NULL : &own);
+		if (is_implicit(ny, step) && z->terms == NULL)
+			implicit = gp_implicit_open(ny, step, &child->terms, linear ? NULL : &own);
 		else
 		{
 			panel = gp_nystrom_linear_panel(ny, step, &child->terms, z, true);
@@ -51,7 +51,8 @@ relu_factor(gp_nystrom *ny, int step, int arg, gp_factor *child)
 		}
 	}
 	gp_factor_free(ev, child);
-	return cross ? gp_nystrom_of_cross(ny, step, cross) : gp_nystrom_of_panel(ny, step, panel);
+	return implicit ? gp_nystrom_of_implicit(ny, step, implicit) :
+		gp_nystrom_of_panel(ny, step, panel);
 }
 
 /* Puts two factors side by side, [Q1, Q2], in the first; the second goes. */
@@ -115,8 +116,8 @@ copy_factor(gp_eval *ev, const gp_factor *f, int64_t rows)
 		gp_panel   *to = &out->panel[b];
 
 		to->kept_rows = (gp_matrix) {0};
-		if (from->cross)
-			from->cross->references++;
+		if (from->implicit)
+			from->implicit->references++;
 		else
 		{
 			to->p = dev->create(dev, from->p.rows, from->p.cols, from->p.type);
@@ -157,7 +158,7 @@ operate_on_factor(gp_eval *ev, gp_factor *f, const gp_operator *op)
 	{
 		gp_panel   *panel = &f->panel[b];
 
-		if (panel->cross == NULL)
+		if (panel->implicit == NULL)
 		{
 			gp_operator_apply(ev, op, panel->p);
 			continue;
@@ -185,10 +186,11 @@ compute(gp_nystrom *ny, int step)
 
 	if (s->kind == GP_STEP_INPUT)
 	{
-		gp_anchors_note_input(ev, ny->landmark, ny->na);
-		if (is_unstored(ny, step))
-			return gp_nystrom_of_cross(ny, step, gp_cross_open(ny, step, NULL, NULL));
-		return gp_nystrom_of_panel(ny, step, gp_eval_columns(ev, step, ny->landmark, ny->na));
+		gp_anchors_note_input(ev, ny->landmark, ny->nlandmarks);
+		if (is_implicit(ny, step))
+			return gp_nystrom_of_implicit(ny, step, gp_implicit_open(ny, step, NULL, NULL));
+		return gp_nystrom_of_panel(ny, step,
+								   gp_eval_columns(ev, step, ny->landmark, ny->nlandmarks));
 	}
 	gp_factor  *f = take_factor(ny, s->arg0);
 	switch (s->kind)
@@ -252,7 +254,7 @@ terms_to_panel(gp_nystrom *ny, gp_factor *f)
 		return;
 	/* a live answer does what its fit did */
 	if (ev->live ? gp_state_find(ev->live, GP_PIECE_ROOT, site, 0) == NULL :
-		gp_terms_width(ev, &f->terms) <= gp_max64(ny->na, EXACT_WIDTH))
+		gp_terms_width(ev, &f->terms) <= gp_max64(ny->nlandmarks, EXACT_WIDTH))
 	{
 		z = gp_linear_build(ev, &f->terms);
 		linear = gp_factor_create(ev->env);
@@ -320,7 +322,7 @@ find_ops_above(gp_eval *ev, int step)
 gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
-	gp_nystrom	ny = {.ev = ev,.landmark = landmark,.na = n,.hop = find_hops(ev, step)};
+	gp_nystrom	ny = {.ev = ev,.landmark = landmark,.nlandmarks = n,.hop = find_hops(ev, step)};
 
 	gp_nystrom_check(ev, step);
 	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
@@ -340,16 +342,4 @@ gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 	terms_to_panel(&ny, out);
 	gp_free_all(ev->env, ny.uses, ny.factor, ny.hop, ny.ops_above);
 	return out;
-}
-
-void
-gp_factor_free(gp_eval *ev, gp_factor *factor)
-{
-	for (int b = 0; factor != NULL && b < factor->npanels; b++)
-	{
-		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root,
-					   &factor->panel[b].kept_rows);
-		gp_cross_free(ev, factor->panel[b].cross);
-	}
-	gp_free(ev->env, factor);
 }

@@ -8,14 +8,14 @@
 #include "kernel/live/live_state.h"
 #include "lowrank.h"
 
-#define PATIENT_JITTER 1e5		/* the largest where the evaluation is patient */
+#define ANY_JITTER 1e5			/* the largest with accepts_any_jitter */
 
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	mean_of_both = gp_transpose(dev, c);
-	double		most = ev->patient ? PATIENT_JITTER : GP_MAX_JITTER;
+	double		most = ev->accepts_any_jitter ? ANY_JITTER : GP_MAX_JITTER;
 
 	dev->axpby(dev, 0.5, c, 0.5, mean_of_both);
 	double		mean = gp_mean_diagonal(dev, mean_of_both);
@@ -25,12 +25,6 @@ gp_landmark_root(gp_eval *ev, gp_matrix c)
 											"Try fewer landmarks, or strategy => 'exact'.");
 	ev->max_jitter = fmax(ev->max_jitter, jitter);
 	dev->destroy(dev, &mean_of_both);
-}
-
-gp_factor *
-gp_factor_create(gp_env *env)
-{
-	return gp_alloc_zero(env, 1, sizeof(gp_factor));
 }
 
 /* The landmarks' rows of a step's covariances, which are taken, factorised. */
@@ -57,29 +51,30 @@ gp_nystrom_of_panel(gp_nystrom *ny, int step, gp_matrix panel)
 	f->panel[0].value = 1.0;
 	if (ny->ev->live)
 		f->panel[0].stored_root = gp_state_need(ny->ev->env, ny->ev->live, GP_PIECE_ROOT, step, 0,
-												ny->na * (ny->na + 1) / 2);
+												ny->nlandmarks * (ny->nlandmarks + 1) / 2);
 	else
 		f->panel[0].root = landmarks_root(ny, step, gp_gather(ny->ev->dev, panel, ny->landmark,
-															  ny->na));
+															  ny->nlandmarks));
 	return f;
 }
 
 gp_factor *
-gp_nystrom_of_cross(gp_nystrom *ny, int step, gp_cross *cross)
+gp_nystrom_of_implicit(gp_nystrom *ny, int step, gp_implicit_panel *implicit)
 {
 	gp_eval    *ev = ny->ev;
 	gp_device  *dev = ev->dev;
 	gp_factor  *f = gp_factor_create(ev->env);
 	gp_panel   *panel = &f->panel[0];
-	gp_matrix	rows = dev->create(dev, ny->na, ny->na, ev->type);
+	gp_matrix	rows = dev->create(dev, ny->nlandmarks, ny->nlandmarks, ev->type);
 	/* A dry run knows no landmarks: any do, for only their number counts. */
-	int32_t    *some = gp_alloc_array(ev->env, ny->na, sizeof(int32_t));
+	int32_t    *some = gp_alloc_array(ev->env, ny->nlandmarks, sizeof(int32_t));
 
-	for (int64_t j = 0; j < ny->na; j++)
+	for (int64_t j = 0; j < ny->nlandmarks; j++)
 		some[j] = ev->env->dry ? (int32_t) j : ny->landmark[j];
 	f->npanels = 1;
-	*panel = (gp_panel) {.p = {NULL, ev->n, ny->na, 0, ev->type},.cross = cross,.value = 1.0};
-	gp_panel_rows(ev, panel, some, ny->na, rows);
+	*panel = (gp_panel) {.p = {NULL, ev->n, ny->nlandmarks, 0, ev->type},
+						 .implicit = implicit,.value = 1.0};
+	gp_panel_rows(ev, panel, some, ny->nlandmarks, rows);
 	panel->root = landmarks_root(ny, step, rows);
 	gp_free(ev->env, some);
 	return f;
@@ -104,7 +99,7 @@ create_panel(gp_nystrom *ny)
 {
 	gp_eval    *ev = ny->ev;
 
-	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->na, ev->type);
+	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->nlandmarks, ev->type);
 }
 
 gp_matrix
@@ -117,8 +112,8 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	bool		by_terms = ev->live == NULL && ev->state == NULL && gp_terms_cheaper(ev, terms, z);
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
-	int64_t		width = gp_min64(ny->na, GP_COLUMN_BLOCK);
-	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->na : width, ev->type);
+	int64_t		width = gp_min64(ny->nlandmarks, GP_COLUMN_BLOCK);
+	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
 	gp_matrix	work = {0};
 
 	if (by_terms)
@@ -131,7 +126,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	}
 	if (z->terms)
 		gp_terms_look(ev, z->terms, stage.diag, ny->landmark, right);
-	for (gp_band band = gp_band_first(ny->na, width); band.count > 0; gp_band_next(&band))
+	for (gp_band band = gp_band_first(ny->nlandmarks, width); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	r = gp_matrix_cols(right, z->terms ? band.first : 0, band.count);
 		gp_matrix	part = gp_matrix_part(out, 0, band.first, rows, band.count);
@@ -145,7 +140,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 			gp_linear_times(ev, z, 0, rows, r, 0.0, part);
 		if (relu)
 			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->na);
+		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->nlandmarks);
 	}
 	gp_destroy_all(dev, &right, &work, &stage.diag);
 	return out;
@@ -156,7 +151,7 @@ gp_nystrom_terms(gp_nystrom *ny, int step, const gp_terms *terms, bool for_panel
 {
 	gp_linear	z = for_panel ? gp_linear_of_terms(ny->ev, terms) : gp_linear_build(ny->ev, terms);
 
-	gp_anchors_note(ny->ev, GP_PIECE_TERMS, step, &z, ny->landmark, ny->na);
+	gp_anchors_note(ny->ev, GP_PIECE_TERMS, step, &z, ny->landmark, ny->nlandmarks);
 	gp_anchors_fill(ny->ev, GP_PIECE_TERMS, step, terms, &z);
 	return z;
 }
@@ -180,13 +175,13 @@ landmark_rows(gp_nystrom *ny, int step, int b, gp_matrix p)
 
 	if (ev->live)
 	{
-		rows = gp_state_load(dev, gp_state_need(ev->env, ev->live, GP_PIECE_ROWS, step, b, ny->na),
-							 ev->type);
+		rows = gp_state_load(dev, gp_state_need(ev->env, ev->live, GP_PIECE_ROWS, step, b,
+												ny->nlandmarks), ev->type);
 		if (rows.cols != p.cols)
 			gp_state_refuse(ev->env);
 		return rows;
 	}
-	rows = gp_gather(dev, p, ny->landmark, ny->na);
+	rows = gp_gather(dev, p, ny->landmark, ny->nlandmarks);
 	if (ev->state)
 		gp_state_matrix(dev, ev->state, GP_PIECE_ROWS, step, b, rows);
 	return rows;
@@ -223,8 +218,8 @@ deep_prepare(gp_nystrom *ny, int step, gp_factor *f, deep_activation *deep)
 	if (f->terms.n > 0)
 	{
 		deep->z = gp_nystrom_terms(ny, step, &f->terms, false);
-		deep->za = dev->create(dev, deep->z.width, ny->na, ev->type);
-		gp_linear_rows(ev, &deep->z, ny->landmark, ny->na, deep->za);
+		deep->za = dev->create(dev, deep->z.width, ny->nlandmarks, ev->type);
+		gp_linear_rows(ev, &deep->z, ny->landmark, ny->nlandmarks, deep->za);
 		gp_linear_norms(ev, &deep->z, temp);
 		dev->axpby(dev, 1.0, temp, 1.0, norm);
 	}
@@ -239,11 +234,11 @@ gp_nystrom_deep_panel(gp_nystrom *ny, int step, gp_factor *f)
 	gp_device  *dev = ev->dev;
 	deep_activation	deep;
 	int64_t		height = gp_min64(gp_eval_rows(ev), dev->row_block);
-	gp_matrix	block = dev->create(dev, height, ny->na, ev->type);
+	gp_matrix	block = dev->create(dev, height, ny->nlandmarks, ev->type);
 	gp_matrix	out = f->panel[0].p;
 
 	deep_prepare(ny, step, f, &deep);
-	if (out.cols != ny->na)
+	if (out.cols != ny->nlandmarks)
 		out = create_panel(ny);
 	for (gp_band band = gp_band_first(gp_eval_rows(ev), height); band.count > 0;
 		 gp_band_next(&band))

@@ -1,7 +1,25 @@
 /*
- * panel.c - a low-rank factor's panels, whose roots are still to be applied.
+ * panel.c - a low-rank factor and its panels, whose roots are still to be applied.
  */
-#include "kernel/prepared.h"
+#include "lowrank.h"
+
+gp_factor *
+gp_factor_create(gp_env *env)
+{
+	return gp_alloc_zero(env, 1, sizeof(gp_factor));
+}
+
+void
+gp_factor_free(gp_eval *ev, gp_factor *factor)
+{
+	for (int b = 0; factor != NULL && b < factor->npanels; b++)
+	{
+		gp_destroy_all(ev->dev, &factor->panel[b].p, &factor->panel[b].root,
+					   &factor->panel[b].kept_rows);
+		gp_implicit_free(ev, factor->panel[b].implicit);
+	}
+	gp_free(ev->env, factor);
+}
 
 int64_t
 gp_factor_rank(const gp_factor *factor)

@@ -48,7 +48,7 @@ columns_at_once(const gp_eval *ev, const gp_factor *f, int64_t cols)
 	bool		stored = true;
 
 	for (int b = 0; b < f->npanels; b++)
-		stored = stored && f->panel[b].cross == NULL;
+		stored = stored && f->panel[b].implicit == NULL;
 	if (stored)
 		return gp_min64(cols, 2 * GP_COLUMN_BLOCK);
 	return gp_min64(cols, gp_min64(held, gp_max64(16, (cols / 3 + 15) / 16 * 16)));
@@ -72,9 +72,9 @@ add_rows(const whole_product *whole, const panel_product *part, int64_t row, dou
 {
 	gp_matrix	x = rows_of_x(whole, part);
 	gp_matrix	c = gp_matrix_part(part->c, 0, 0, block.rows, x.rows);
-	const gp_cross *cross = part->panel->cross;
+	const gp_implicit_panel *implicit = part->panel->implicit;
 
-	gp_chain_block(whole->ev, &cross->chain, row, block.rows, cross->landmark,
+	gp_chain_block(whole->ev, &implicit->chain, row, block.rows, implicit->landmark,
 				   gp_matrix_cols(part->right, 0, x.rows), c);
 	whole->ev->dev->gemm(whole->ev->dev, false, false, 1.0, c, x, beta, block);
 }
@@ -96,7 +96,7 @@ add_columns(const whole_product *whole, const panel_product *part, gp_matrix sum
 		int64_t		first = whole->triangular ?
 			gp_max64(0, part->first_row + band.first - whole->cols.first) : 0;
 
-		gp_cross_columns(whole->ev, part->panel->cross, NULL, band, block);
+		gp_implicit_columns(whole->ev, part->panel->implicit, NULL, band, block);
 		dev->gemm(dev, false, false, 1.0, block,
 				  gp_matrix_part(x, band.first, first, band.count, x.cols - first),
 				  1.0, gp_matrix_cols(sum, first, x.cols - first));
@@ -115,7 +115,7 @@ sum_over_rows(const whole_product *whole, panel_product *part)
 	const gp_panel *panel = part->panel;
 	int64_t		height = gp_min64(ev->n, dev->row_block);
 
-	if (panel->cross == NULL || (part->by_rows && panel->nops == 0))
+	if (panel->implicit == NULL || (part->by_rows && panel->nops == 0))
 		return;
 	part->sum = dev->create(dev, ev->n, whole->cols.count, ev->type);
 	if (!part->by_rows)
@@ -139,7 +139,7 @@ add_panel(const whole_product *whole, const panel_product *part, int64_t row, gp
 	const gp_panel *panel = part->panel;
 	gp_matrix	x = rows_of_x(whole, part);
 
-	if (panel->cross == NULL)
+	if (panel->implicit == NULL)
 		dev->gemm(dev, false, false, 1.0,
 				  gp_matrix_part(panel->p, row, 0, block.rows, x.rows), x, 1.0, block);
 	else if (part->sum.data == NULL)
@@ -161,17 +161,17 @@ static panel_product
 open_panel_product(gp_eval *ev, const gp_panel *panel, int64_t first_row)
 {
 	gp_device  *dev = ev->dev;
-	const gp_cross *s = panel->cross;
+	const gp_implicit_panel *s = panel->implicit;
 	panel_product part = {.panel = panel, .first_row = first_row};
 
 	part.by_rows = s && s->terms == NULL &&
-		(s->chain.z->width <= gp_max64(s->na, WIDEST_FACTOR) ||
-		 s->chain.z->width * s->na <= ev->n * FEWEST_COLUMNS);
+		(s->chain.z->width <= gp_max64(s->nlandmarks, WIDEST_FACTOR) ||
+		 s->chain.z->width * s->nlandmarks <= ev->n * FEWEST_COLUMNS);
 	if (!part.by_rows)
 		return part;
-	part.right = dev->create(dev, s->chain.z->width, s->na, ev->type);
-	part.c = dev->create(dev, gp_min64(ev->n, dev->row_block), s->na, ev->type);
-	gp_linear_rows(ev, s->chain.z, s->landmark, s->na, part.right);
+	part.right = dev->create(dev, s->chain.z->width, s->nlandmarks, ev->type);
+	part.c = dev->create(dev, gp_min64(ev->n, dev->row_block), s->nlandmarks, ev->type);
+	gp_linear_rows(ev, s->chain.z, s->landmark, s->nlandmarks, part.right);
 	return part;
 }
 
@@ -279,8 +279,8 @@ gp_factor_rows(gp_eval *ev, gp_factor *f, const int32_t *index, int64_t n, gp_ma
 	for (int b = 0; b < f->npanels; at += f->panel[b++].p.cols)
 	{
 		gp_panel   *panel = &f->panel[b];
-		int32_t    *place = panel->cross ? kept_places(ev, panel, index, n) : NULL;
-		bool		made = panel->cross && place == NULL;
+		int32_t    *place = panel->implicit ? kept_places(ev, panel, index, n) : NULL;
+		bool		made = panel->implicit && place == NULL;
 		const int32_t *from = place ? place : index;
 		gp_matrix	part = gp_matrix_cols(out, at, panel->p.cols);
 		gp_matrix	full = dev->create(dev, height, panel->p.cols, GP_DOUBLE);

@@ -1,5 +1,5 @@
 /*
- * cross_covariance.c - columns and rows of a layer's covariance with the landmarks, made for each
+ * implicit_panel.c - columns and rows of a layer's covariance with the landmarks, made for each
  * use.
  *
  * The panel C(:,a) of a layer on explicit factors costs a short product and a map for each entry,
@@ -15,9 +15,9 @@
  * large graph's lists of neighbours: the chain then goes without the others.
  */
 static void
-narrow_cross(gp_eval *ev, gp_cross *cross)
+narrow_columns(gp_eval *ev, gp_implicit_panel *implicit)
 {
-	const gp_linear *z = cross->chain.z;
+	const gp_linear *z = implicit->chain.z;
 	const gp_csr *s = z->csr;
 	int32_t		found = 0;
 	int64_t		cols;
@@ -27,15 +27,15 @@ narrow_cross(gp_eval *ev, gp_cross *cross)
 		return;
 	/* Landmarks have at most so many columns, and these so many entries; a dry run, which knows no
 	 * landmarks, goes by the same numbers. */
-	cols = gp_csr_longest(ev->env, s, cross->na, false);
+	cols = gp_csr_longest(ev->env, s, implicit->nlandmarks, false);
 	entries = gp_csr_longest(ev->env, s, cols, true);
 	if (cols > s->cols / NARROW)
 		return;
 	int32_t    *place = gp_alloc_array(ev->env, s->cols, sizeof(int32_t));
 	memset(place, 0xff, s->cols * sizeof(int32_t));
-	for (int64_t j = 0; j < cross->na; j++)
+	for (int64_t j = 0; j < implicit->nlandmarks; j++)
 	{
-		int64_t		i = ev->env->dry ? j : cross->landmark[j];
+		int64_t		i = ev->env->dry ? j : implicit->landmark[j];
 
 		for (int64_t k = s->start[i]; k < s->start[i + 1]; k++)
 			if (place[s->col[k]] < 0)
@@ -44,22 +44,22 @@ narrow_cross(gp_eval *ev, gp_cross *cross)
 	gp_csr	   *out = gp_csr_create(ev->env, s->rows, cols, entries, s->type);
 	gp_csr_select_into(ev->env, s, NULL, place, out);
 	gp_free(ev->env, place);
-	cross->narrow = (gp_linear) {.csr = out,.dense = z->dense,.width = cols + z->dense.cols};
-	cross->chain.z = &cross->narrow;
-	if (!cross->own.borrowed)
-		gp_csr_free(ev->env, cross->own.csr);
-	cross->own.csr = NULL;
+	implicit->narrow = (gp_linear) {.csr = out,.dense = z->dense,.width = cols + z->dense.cols};
+	implicit->chain.z = &implicit->narrow;
+	if (!implicit->own.borrowed)
+		gp_csr_free(ev->env, implicit->own.csr);
+	implicit->own.csr = NULL;
 }
 
-gp_cross *
-gp_cross_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
+gp_implicit_panel *
+gp_implicit_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 {
 	gp_eval    *ev = ny->ev;
-	gp_cross   *out = gp_alloc_zero(ev->env, 1, sizeof(gp_cross));
+	gp_implicit_panel *out = gp_alloc_zero(ev->env, 1, sizeof(gp_implicit_panel));
 
 	out->references = 1;
 	out->landmark = ny->landmark;
-	out->na = ny->na;
+	out->nlandmarks = ny->nlandmarks;
 	if (terms == NULL)
 	{
 		out->chain = gp_chain_build(ev, step);
@@ -79,19 +79,19 @@ gp_cross_open(gp_nystrom *ny, int step, const gp_terms *terms, gp_linear *own)
 		.diag = ev->dev->create(ev->dev, ev->n, 1, GP_DOUBLE)};
 	gp_linear_norms(ev, out->chain.z, out->chain.stage[0].diag);
 	if (out->terms == NULL)
-		narrow_cross(ev, out);
+		narrow_columns(ev, out);
 	return out;
 }
 
 void
-gp_cross_free(gp_eval *ev, gp_cross *cross)
+gp_implicit_free(gp_eval *ev, gp_implicit_panel *implicit)
 {
-	if (cross == NULL || --cross->references > 0)
+	if (implicit == NULL || --implicit->references > 0)
 		return;
-	gp_chain_free(ev, &cross->chain);
-	gp_linear_free(ev, &cross->own);
-	gp_csr_free(ev->env, cross->narrow.csr);
-	gp_free_all(ev->env, cross->terms, cross);
+	gp_chain_free(ev, &implicit->chain);
+	gp_linear_free(ev, &implicit->own);
+	gp_csr_free(ev->env, implicit->narrow.csr);
+	gp_free_all(ev->env, implicit->terms, implicit);
 }
 
 static gp_linear
@@ -111,14 +111,14 @@ some_of_linear(gp_eval *ev, const gp_linear *z, const int32_t *index, int64_t n)
  * landmarks behind them, where they are no rows themselves), and A among them.
  */
 static void
-open_within(gp_eval *ev, const gp_cross *s, gp_order *order, gp_local_rows *out)
+open_within(gp_eval *ev, const gp_implicit_panel *s, gp_order *order, gp_local_rows *out)
 {
 	const gp_csr *a = ev->kernel->a;
 	int			hops = order->hops;
-	int32_t    *node = gp_alloc_array(ev->env, order->rows + s->na, sizeof(int32_t));
+	int32_t    *node = gp_alloc_array(ev->env, order->rows + s->nlandmarks, sizeof(int32_t));
 
 	memcpy(node, order->node, order->rows * sizeof(int32_t));
-	for (int64_t j = 0; j < gp_items(ev->env, s->na); j++)
+	for (int64_t j = 0; j < gp_items(ev->env, s->nlandmarks); j++)
 	{
 		int32_t		place = order->place[s->landmark[j]];
 
@@ -141,7 +141,7 @@ open_within(gp_eval *ev, const gp_cross *s, gp_order *order, gp_local_rows *out)
 		if (s->chain.stage[k].diag.data == NULL)
 			continue;
 		out->chain.stage[k].diag = gp_gather(ev->dev, s->chain.stage[k].diag, node,
-											 order->rows + s->na);
+											 order->rows + s->nlandmarks);
 	}
 	gp_free(ev->env, node);
 }
@@ -149,7 +149,7 @@ open_within(gp_eval *ev, const gp_cross *s, gp_order *order, gp_local_rows *out)
 gp_local_rows *
 gp_local_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int64_t n)
 {
-	const gp_cross *s = panel->cross;
+	const gp_implicit_panel *s = panel->implicit;
 	const gp_csr *a = ev->kernel->a;
 	gp_local_rows *out = gp_alloc_zero(ev->env, 1, sizeof(gp_local_rows));
 	bool		global = false;
@@ -157,7 +157,7 @@ gp_local_rows_open(gp_eval *ev, const gp_panel *panel, const int32_t *index, int
 
 	out->panel = panel;
 	out->ev = *ev;
-	out->cols = gp_alloc_array(ev->env, s->na, sizeof(int32_t));
+	out->cols = gp_alloc_array(ev->env, s->nlandmarks, sizeof(int32_t));
 	for (int k = 0; k < panel->nops; k++)
 	{
 		global = global || gp_operator_is_global(panel->op[k]);
@@ -194,7 +194,8 @@ gp_local_rows_close(gp_eval *ev, gp_local_rows *local)
 }
 
 void
-gp_cross_columns(gp_eval *ev, const gp_cross *s, gp_local_rows *local, gp_band band, gp_matrix out)
+gp_implicit_columns(gp_eval *ev, const gp_implicit_panel *s, gp_local_rows *local, gp_band band,
+					gp_matrix out)
 {
 	gp_device  *dev = ev->dev;
 	bool		all = local == NULL || local->order == NULL;
@@ -228,7 +229,7 @@ gp_local_rows_columns(gp_local_rows *local, gp_band band, gp_matrix work, gp_mat
 	const gp_panel *panel = local->panel;
 	int			hop = local->order ? ev->hops : 0;
 
-	gp_cross_columns(ev, panel->cross, local, band, work);
+	gp_implicit_columns(ev, panel->implicit, local, band, work);
 	for (int k = panel->nops - 1; k >= 0; k--)
 	{
 		hop -= local->order ? gp_operator_reach(panel->op[k]) : 0;
