@@ -13,8 +13,7 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#define AUTOMATIC_FIELD 2048	/* a field up to this size is taken whole */
-#define AUTOMATIC_COUNT 1500	/* else this many landmarks, */
+#define AUTOMATIC_COUNT 1500	/* landmarks where the field is larger, */
 #define AUTOMATIC_WORK 2e12		/* fewer where nodes times the factor's squared rank are more */
 #define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
 #define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
@@ -175,7 +174,7 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 		return gp_min64(ev->n, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) ev->n), few));
 	}
 	n = field_size(ev, problem);
-	if (n <= AUTOMATIC_FIELD && problem->task == GP_TASK_CLASSES)
+	if (n <= GP_FIELD_MOST && problem->task == GP_TASK_CLASSES)
 		return n;
 	rank = sqrt(AUTOMATIC_WORK / (double) ev->n);
 	return gp_min64(gp_min64(ev->n, AUTOMATIC_COUNT),

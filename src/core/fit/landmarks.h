@@ -6,6 +6,8 @@
 
 #include "fit.h"
 
+#define GP_FIELD_MOST 2048		/* nodes of a field that is taken whole as landmarks */
+
 /* landmarks.c: ascending, at most count, twins dropped; spread evenly, as of a power of a kernel,
  * or by degree and the labels' neighbourhood. */
 extern int32_t *gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count,

@@ -111,7 +111,7 @@ gp_eval_open_with(gp_eval *ev, gp_device *dev, const gp_program *program, const 
 	*kernel = (gp_prepared) {.env = dev->env, .program = program, .directed = graph->directed,
 	.input = program->input.kind, .x = features, .seed = seed, .a = set.a};
 	*ev = (gp_eval) {.dev = dev, .env = dev->env, .kernel = kernel, .n = graph->nodes, .type = type,
-	.jitter = type == GP_FLOAT ? 1e-5 : 1e-6};
+	.jitter = type == GP_FLOAT ? GP_FLOAT_JITTER : 1e-6};
 	make_input(ev, graph, seed, set.to_plan, set.limit);
 	if (set.shared && set.shared->norm == program->norm)
 		kernel->a = set.shared->a;

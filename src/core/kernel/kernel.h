@@ -450,6 +450,7 @@ extern void gp_panel_whiten(gp_eval *ev, gp_panel *panel);
 extern void gp_landmark_root(gp_eval *ev, gp_matrix c);
 
 #define GP_MAX_JITTER 1e-3		/* the largest that is any good */
+#define GP_FLOAT_JITTER 1e-5	/* the first one, of a float evaluation */
 
 /* Refuses a kernel that has such an entry, or such a mean or sum of entries. */
 static inline void

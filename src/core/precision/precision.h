@@ -123,13 +123,6 @@ extern double gp_probe_sign(uint64_t seed, int32_t node);
 extern int32_t *gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n,
 								 int32_t colours);
 
-/*
- * The labels that are the only one of their component: without theirs the posterior mean is exactly
- * 0, and rounding must not hint at the class.  Owned by the caller.
- */
-extern bool *gp_probe_sole_labels(gp_env *env, const gp_csr *s, const int32_t *labelled,
-								  int64_t n);
-
 /* ---- the fit ---- */
 
 #define GP_PRIORS_TRIED 10

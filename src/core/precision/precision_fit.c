@@ -11,14 +11,11 @@
  */
 #include "precision_fit.h"
 
-#include <float.h>
-
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
 /* columns that stand for many classes while a nugget is looked for */
 #define SKETCH 8
 #define FEW_LABELS 0.05			/* of the nodes: so many that a system of theirs takes no time */
-#define MOST_LOST 1e-2			/* of a start, to rounding */
 
 static double
 class_sign(const gp_precision_fit *f, int32_t c, int j)
@@ -110,6 +107,26 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
 		drop_solutions(f);
 }
 
+/*
+ * The labels that are the only one of their component: without theirs the posterior mean is exactly
+ * 0, and rounding must not hint at the class.
+ */
+static bool *
+sole_labels(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
+{
+	bool	   *sole = gp_alloc_figures(env, n, sizeof(bool));
+	int32_t    *component = gp_graph_components(env, s->rows, s->start, s->col, s->value, false);
+	int32_t    *labels = env->dry ? gp_alloc_figures(env, s->rows, sizeof(int32_t)) :
+		gp_alloc_zero(env, s->rows, sizeof(int32_t));
+
+	for (int64_t k = 0; k < n && !env->dry; k++)
+		labels[component[labelled[k]]]++;
+	for (int64_t k = 0; k < n && !env->dry; k++)
+		sole[k] = labels[component[labelled[k]]] == 1;
+	gp_free_all(env, labels, component);
+	return sole;
+}
+
 void
 gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *problem,
 					  const gp_targets *targets, const gp_csr *s)
@@ -122,7 +139,7 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	f->costly_products = problem->costly_products || gp_precision_is_costly(s) ||
 		(problem->loo_only && problem->features && has_few_labels(problem));
 	f->p = gp_precision_open(dev, s, problem->type);
-	f->sole_label = gp_probe_sole_labels(f->env, s, problem->labelled, problem->nlabelled);
+	f->sole_label = sole_labels(f->env, s, problem->labelled, problem->nlabelled);
 	f->fitted = gp_alloc_figures(f->env, room, sizeof(double));
 	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
 	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
@@ -212,40 +229,6 @@ gp_precision_leverage(const gp_precision_fit *f, int64_t k)
 	return fmax(f->variance_floor[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
 
-/*
- * Where to start the constant's solution where products are costly: the roots of the degrees, which
- * S keeps, so that the prior hardly holds a multiple of them back.  Nothing where rounding is as
- * large as what B^d leaves of them.
- */
-static gp_matrix
-class_mean_start(const gp_precision_fit *f)
-{
-	const gp_graph *graph = f->problem->graph;
-	int64_t		n = graph->nodes;
-	double		lost = pow(1.0 + 2.0 * f->sigma2, f->d) * (f->problem->type == GP_FLOAT
-														   ? FLT_EPSILON : DBL_EPSILON);
-
-	if (!f->costly_products || lost > MOST_LOST)
-		return (gp_matrix) {0};
-	double	   *root = gp_alloc_zero(f->env, n, sizeof(double));
-	GP_EACH(f->env, i, gp_items(f->env, n), graph->start[i])
-	{
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-		{
-			double		weight = graph->weight ? graph->weight[k] : 1.0;
-
-			root[i] += weight;
-			if (graph->directed)
-				root[graph->col[k]] += weight;
-		}
-	}
-	for (int64_t i = 0; i < gp_items(f->env, n); i++)
-		root[i] = sqrt(root[i]);
-	gp_matrix	start = gp_upload(f->dev, gp_matrix_wrap(root, n, 1, GP_DOUBLE), f->problem->type);
-	gp_free(f->env, root);
-	return start;
-}
-
 /* Adds the posterior mean of class_mean to all classes, at the labels and at all nodes. */
 static void
 add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
@@ -257,13 +240,12 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 	double		scale = sqrt(f->columns + 1.0);
 	double	   *constant = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m, 0, 1);
-	gp_matrix	start = class_mean_start(f);
 	gp_convergence reached;
 
 	for (int64_t k = 0; k < gp_items(f->env, m); k++)
 		gp_elements_add(&b, problem->labelled[k], 0, f->class_mean / f->noise);
 	gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), scale * tolerance,
-									   GP_PRECISION_MOST, &start, &reached);
+									   GP_PRECISION_MOST, NULL, &reached);
 	f->error = fmax(f->error, reached.error / scale);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(constant, n, 1, GP_DOUBLE), x);

@@ -1,13 +1,11 @@
 /*
- * precision_probe.c - what probes of a diagonal need: signs, colours, and labels without company.
+ * precision_probe.c - what probes of a diagonal need: signs and colours.
  *
  * Nodes of one colour share a right side of random signs, and neighbours have different
  * colours where there are enough (Tang and Saad 2012).  What is left of the others of a
  * colour is small beside the diagonal.
  */
 #include "precision.h"
-
-#include "graph/graph.h"
 
 double
 gp_probe_sign(uint64_t seed, int32_t node)
@@ -52,20 +50,4 @@ gp_probe_colours(gp_env *env, const gp_csr *s, const int32_t *node, int64_t n, i
 	}
 	gp_free_all(env, count, of_node);
 	return colour;
-}
-
-bool *
-gp_probe_sole_labels(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
-{
-	bool	   *sole = gp_alloc_figures(env, n, sizeof(bool));
-	int32_t    *component = gp_graph_components(env, s->rows, s->start, s->col, s->value, false);
-	int32_t    *labels = env->dry ? gp_alloc_figures(env, s->rows, sizeof(int32_t)) :
-		gp_alloc_zero(env, s->rows, sizeof(int32_t));
-
-	for (int64_t k = 0; k < n && !env->dry; k++)
-		labels[component[labelled[k]]]++;
-	for (int64_t k = 0; k < n && !env->dry; k++)
-		sole[k] = labels[component[labelled[k]]] == 1;
-	gp_free_all(env, labels, component);
-	return sole;
 }

@@ -11,8 +11,7 @@
 
 #define CHUNK_BYTES 16777216.0	/* of a chunk of the widest table, about */
 #define LEAST_CHUNKS 8			/* where there are so many nodes */
-#define FIELD 2048				/* a field of labels up to this size is taken whole, as in memory */
-#define LANDMARKS 512			/* else so many landmarks */
+#define LANDMARKS 512			/* where the labels' field is larger */
 
 /* What a fit is asked for, and works on. */
 typedef struct job
@@ -56,7 +55,7 @@ open_fit(const job *j, gnngp_dfit *d, bool listed)
 	gnngp_distributed_check(d->program, src);
 	d->edges = (double) Max(src->edge_rows, j->edges);
 	d->nlandmarks = Min(n, settings->landmarks > 0 ? settings->landmarks : LANDMARKS);
-	d->ev = (gp_eval) {.env = j->env,.n = n,.type = GP_FLOAT,.jitter = 1e-5};
+	d->ev = (gp_eval) {.env = j->env,.n = n,.type = GP_FLOAT,.jitter = GP_FLOAT_JITTER};
 	d->ev.dev = listed ? NULL : gnngp_device_open(j->env, 0);
 	gnngp_placement_open(&d->placement, j->env, src->spread, listed,
 						 sizeof(float) * (double) n * d->nlandmarks);
@@ -77,7 +76,7 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 
 	for (int64 i = 0; i < d->n; i++)
 		size += field[i];
-	if (j->settings->landmarks == 0 && classes && size <= FIELD)
+	if (j->settings->landmarks == 0 && classes && size <= GP_FIELD_MOST)
 		d->nlandmarks = size;
 	if (!d->listed)
 	{
