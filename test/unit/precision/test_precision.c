@@ -279,8 +279,13 @@ in_units(const gp_problem *p, const gp_targets *t, double noise, answer *a)
 	double		scale = a->scale * t->unit * t->unit;
 
 	for (int64_t i = 0; i < p->graph->nodes; i++)
-		a->variance[i] = values && fabs(a->mean[i]) < 1e-6 ? t->unit * t->unit :	/* no label near */
-			scale * (a->variance[i] + (values ? noise : 0.0));
+	{
+		/* Values vary at most as the labels do, and as these where none is near. */
+		double		most = values ? t->unit * t->unit * (1.0 + a->mean[i] * a->mean[i]) : INFINITY;
+
+		a->variance[i] = values && fabs(a->mean[i]) < 1e-6 ? t->unit * t->unit :
+			fmin(most, scale * (a->variance[i] + (values ? noise : 0.0)));
+	}
 	for (int64_t k = 0; k < p->nlabelled; k++)
 		a->loo_variance[k] = scale * (a->loo_variance[k] + (values ? noise : 0.0));
 	for (int64_t i = 0; values && i < p->graph->nodes; i++)

@@ -1,6 +1,5 @@
 /*
- * test_precision_products.c - what conjugate gradients spare: products of a system that is solved already,
- * and those of what all classes have in common.
+ * test_precision_products.c - conjugate gradients spare the products of a system that is solved already.
  */
 #include "fit/fit_internal.h"
 #include "precision/precision_fit.h"
@@ -23,17 +22,6 @@ make_problem(gp_env *env, gp_task task, gp_type type)
 	p = world_problem(env, &w, "laplacian", task, type);
 	p.seed = 1;
 	return p;
-}
-
-/* The largest difference. */
-static double
-largest_difference(const double *a, const double *b, int64_t n)
-{
-	double		largest = 0.0;
-
-	for (int64_t i = 0; i < n; i++)
-		largest = fmax(largest, fabs(a[i] - b[i]));
-	return largest;
 }
 
 /* Sparse products that have been made since the count was set to 0. */
