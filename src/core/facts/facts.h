@@ -351,8 +351,7 @@ typedef struct gp_facts_column
 typedef enum gp_facts_weights
 {
 	GP_FACTS_COLUMNS,
-	GP_FACTS_GROUPS,
-	GP_FACTS_TYPED				/* rows without time: a part of others (typed.h) */
+	GP_FACTS_GROUPS
 } gp_facts_weights;
 
 /* What of the columns a model stores. */

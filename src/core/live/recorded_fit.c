@@ -42,7 +42,7 @@ kernel_piece_fits(const gp_piece *piece)
 		case GP_PIECE_LINEAR:
 		case GP_PIECE_TERMS:
 			return piece->part == 0 ? piece->csr != NULL : is_dense(piece, -1, -1, false);
-		case GP_PIECE_TYPED:
+		case GP_PIECE_METAPATH:
 			return piece->part == 0 ? piece->csr != NULL : is_dense(piece, -1, -1, true);
 		default:
 			return true;

@@ -505,7 +505,7 @@ extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_
 extern void gp_notice_weights(gp_env *env, const gp_problem *problem);
 
 /*
- * calibrate.c: the calibrator of the largest likelihood on the leave-one-out posterior (variance
+ * class_calibration.c: the calibrator of the largest likelihood on the leave-one-out posterior (variance
  * without this noise; NULL: not known), or the usual one where labels are too few; without the
  * labels of nodes that are given the prior (by node, or NULL).  Its biases belong to env.
  */

@@ -70,7 +70,7 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 	gnngp_data *data = d->src->data;
 	int64	   *degree = gp_alloc_zero(env, d->n, sizeof(int64));
 	bool	   *field = gp_alloc_zero(env, d->n, sizeof(bool));
-	bool		classes = data->task == GP_TASK_CLASSES;
+	bool		classes = data->target_kind == GP_TASK_CLASSES;
 	int64		edges = gnngp_chunk_degrees(d, degree, field);
 	int64		size = 0;
 
@@ -302,7 +302,7 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 	gnngp_data *data = j->src->data;
 	gnngp_distributed_fit out;
 	gp_problem	problem = {
-		.task = data->task,
+		.task = data->target_kind,
 		.nlabelled = data->nlabelled,
 		.labelled = data->labelled,
 		.label = data->label,

@@ -268,14 +268,14 @@ finish_targets(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 							"column \"%s\" of table \"%s\" is %g for node %s", s->target.name,
 							s->r->nodes.name, s->value[i],
 							s->text ? s->text[i] : psprintf(INT64_FORMAT, s->key[i]));
-		data->task = GP_TASK_VALUES;
+		data->target_kind = GP_TASK_VALUES;
 		data->target = gp_alloc_array(env, data->nlabelled, sizeof(double));
 		for (int64 k = 0; k < data->nlabelled; k++)
 			data->target[k] = s->value[data->labelled[k]];
 	}
 	else
 	{
-		data->task = GP_TASK_CLASSES;
+		data->target_kind = GP_TASK_CLASSES;
 		finish_classes(s, data, automatic);
 		if (automatic && s->kind == GNNGP_TARGET_INTEGER && data->nclasses > MANY_INTEGER_CLASSES)
 			gp_notice(s->r->env, "Use task => 'regression' to predict them as numbers.",

@@ -45,7 +45,7 @@ typedef struct gnngp_data
 	gp_encoding *encoding;		/* by which they were made of columns of any type, or NULL */
 	int32_t    *edge_numbers;	/* features by each column of the edges, last by their number */
 	gp_type		type;			/* of the features, and of all large matrices */
-	gp_task		task;			/* auto resolved */
+	gp_task		target_kind;	/* auto resolved */
 	int64		nlabelled;
 	int32	   *labelled;
 	int32	   *label;			/* classes, or NULL */
@@ -54,7 +54,7 @@ typedef struct gnngp_data
 	const gp_shared *shared;	/* where several kernels are compared on them, else NULL */
 	char	  **class_label;	/* as text: integer classes by number, others by text order, enums
 								 * by enum order, booleans false, true */
-	struct gnngp_task_data *rows;	/* of a task (pg/schema/schema.h), whose labelled rows stand
+	struct gnngp_task_data *task_data;	/* of a task (pg/schema/schema.h), whose labelled rows stand
 									 * before the ids' ones; else NULL */
 } gnngp_data;
 

@@ -36,7 +36,7 @@ lock_behind(const gnngp_tables *s)
 
 /* True for a column of a table without a time. */
 static bool
-is_typed(const gnngp_tables *s, const gnngp_graph_def *task)
+by_metapaths(const gnngp_tables *s, const gnngp_graph_def *task)
 {
 	bool		column = task->task.form == GNNGP_TASK_COLUMN;
 	int			table = column ? gnngp_schema_find(s, task->task.table) : -1;
@@ -78,7 +78,7 @@ mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 		gnngp_schema_find(s, task->task.table);
 	int			column = table < 0 ? -1 :
 		gnngp_table_find_column(&s->table[table], task->task.target);
-	bool		never = task->task.form == GNNGP_TASK_LABELS || is_typed(s, task);
+	bool		never = task->task.form == GNNGP_TASK_LABELS || by_metapaths(s, task);
 
 	if (table >= 0 && (column >= 0 || task->task.form == GNNGP_TASK_LABELS))
 		set_answers_aside(s, table, task->task.form == GNNGP_TASK_LABELS ? -1 : column);
@@ -196,8 +196,8 @@ read_labels(gnngp_data *data, gnngp_task_rows *rows)
 	int32	   *final = NULL;
 
 	data->labelled = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(int32));
-	data->task = rows->kind == GNNGP_TARGET_VALUE ? GP_TASK_VALUES : GP_TASK_CLASSES;
-	if (data->task == GP_TASK_VALUES)
+	data->target_kind = rows->kind == GNNGP_TARGET_VALUE ? GP_TASK_VALUES : GP_TASK_CLASSES;
+	if (data->target_kind == GP_TASK_VALUES)
 		data->target = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(double));
 	else
 	{
@@ -283,10 +283,9 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *tran
 	if (r->own_time || labels_are == GP_FACTS_OLD)
 		transform->target.width = 0;
 	gnngp_reading_run(r, &labels, r->entity_of);
-	gnngp_notice_disguises(r, &labels);
+	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains, GP_FACTS_COLUMNS);
-	if (r->typed)
-		transform->scale.weights = GP_FACTS_TYPED;
+	transform->metapaths = r->metapaths;
 	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
 		transform->scale.doubted = r->of_targets;
 	/*
@@ -313,10 +312,10 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_find_newest(&rows);
 	task->transform.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
-	*r = (gnngp_task_reading) {.env = env,.schema = s,.folds = gnngp_aggregates_find(s),.task = def,
+	*r = (gnngp_task_reading) {.env = env,.schema = s,.rollups = gnngp_rollups_find(s),.task = def,
 		.transform = &task->transform,
 		.entity = rows.entity,
-	.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,.typed = is_typed(s, def)};
+	.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,.metapaths = by_metapaths(s, def)};
 	point_to_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)
@@ -338,14 +337,14 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	data->type = GP_FLOAT;
 	data->features = read_columns(r, data, &task->transform);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
-	if (r->typed)
-		task->typed = gnngp_reading_paths(r);
-	task->relations = r->nhistories;
+	if (r->metapaths)
+		task->metapaths = gnngp_reading_paths(r);
+	task->relations = r->nfact_relations;
 	task->facts = r->read;
 	task->transform.shape[0] = gnngp_schema_shape(s, false);
 	task->transform.shape[1] = gnngp_schema_shape(s, true);
 	task->entity_of = r->entity_of;
-	data->rows = task;
+	data->task_data = task;
 	return data;
 }
 

@@ -12,7 +12,7 @@
 #include "postgres.h"
 
 #include "core/facts/facts.h"
-#include "core/facts/typed.h"
+#include "core/facts/metapath.h"
 #include "pg/catalog/catalog.h"
 #include "pg/reader/read_tables.h"
 #include "pg/reader/reader.h"
@@ -126,9 +126,10 @@ typedef struct gnngp_task_transform
 	gp_time		half_life;
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
 	int			nencodings;
-	gp_encoding **encoding;		/* of tables, then of folds; NULL: of a table that is not read */
+	gp_encoding **encoding;		/* of tables, then of rollups; NULL: of a table that is not read */
 	gp_facts_scale scale;
 	gp_facts_target target;
+	bool		metapaths;		/* rows have no time: what they refer to tells them (metapath.h) */
 } gnngp_task_transform;
 
 /*
@@ -149,7 +150,7 @@ struct gnngp_task_data
 	gnngp_ids	label_ids;		/* of the labelled rows: by id, then time */
 	int32	   *entity_of;		/* of all rows: their entities' numbers, in the order of ids */
 	gp_time    *as_of;			/* of all rows: those labelled, then those to predict */
-	gp_typed   *typed;			/* of a column of a table without time; else NULL */
+	gp_metapath *metapaths;			/* of a column of a table without time; else NULL */
 	int			relations;
 	int64		facts;
 	double		other_score;	/* of the weighting that was not chosen */
@@ -198,20 +199,20 @@ typedef struct gnngp_known_labels
  * column the time of each row, or where rows have none the newest time of the fit: what they refer
  * to is then read as of now.  The state must outlive the reading.
  */
-typedef struct gnngp_few gnngp_few;
-extern gnngp_few *gnngp_few_open(gp_env *env, const gnngp_graph_def *task,
+typedef struct gnngp_live_rows gnngp_live_rows;
+extern gnngp_live_rows *gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task,
 								 gnngp_task_state *state,
 								 gnngp_id *id, int64 *n, gp_time as_of);
 
 /* Their features as of that time, read as the caller; ends the reading. */
-extern gp_features *gnngp_few_read(gnngp_few *few, const gnngp_known_labels *labels);
+extern gp_features *gnngp_live_rows_read(gnngp_live_rows *rows, const gnngp_known_labels *labels);
 
 /*
  * The same of rows without time, which those beside them tell: of all rows of their table, with
  * what they refer to, and the place of each of these by its id.
  */
-extern gp_features *gnngp_few_read_typed(gnngp_few *few, gp_typed **typed);
-extern int32 gnngp_few_place(gnngp_few *few, const gnngp_id *id);
+extern gp_features *gnngp_live_rows_read_metapaths(gnngp_live_rows *rows, gp_metapath **metapath);
+extern int32 gnngp_live_rows_place(gnngp_live_rows *rows, const gnngp_id *id);
 
 /* One row of a task, as gp_task_rows gives it. */
 typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of,

@@ -67,27 +67,27 @@ sample(const gnngp_table *table)
 }
 
 gp_encoding *
-gnngp_encode_table(const gnngp_tables *s, gnngp_aggregates *folds, int encoding, gp_time before)
+gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, gp_time before)
 {
-	bool		is_fold = encoding >= s->ntables;
-	int			table = is_fold ? s->relation[folds->fold[encoding - s->ntables].relation].parent :
+	bool		is_rollup = encoding >= s->ntables;
+	int			table = is_rollup ? s->relation[rollups->rollup[encoding - s->ntables].relation].parent :
 		encoding;
 	const gnngp_schema_table *t = &s->table[table];
-	gnngp_join *j = gnngp_join_open(s, folds, table);
+	gnngp_join *j = gnngp_join_open(s, rollups, table);
 	gp_cell_kind *kind;
 	bool	   *known;
 	look		l = {.before = before};
 
 	j->sample = sample(&t->table);
 	appendStringInfoString(&j->tables, j->sample);
-	if (is_fold)
-		gnngp_join_fold(j, encoding - s->ntables);
+	if (is_rollup)
+		gnngp_join_rollup(j, encoding - s->ntables);
 	else
 		gnngp_join_row(j, table);
 	l.part = &j->part[0];
 	l.visible = l.part->visible;
 	/* Children are looked at as of the time of the row that they are part of. */
-	if (is_fold && t->time >= 0)
+	if (is_rollup && t->time >= 0)
 	{
 		l.visible = list_length(j->query.types);
 		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));

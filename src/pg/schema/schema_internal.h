@@ -85,7 +85,7 @@ typedef struct gnngp_part
 	const char *name;			/* of what it is to the rows */
 	int			encoding;		/* its number among the encodings */
 	int			table;			/* -1: children as part of a row */
-	int			level;			/* above the row; 0: the row itself, or a fold */
+	int			level;			/* above the row; 0: the row itself, or a rollup */
 	const char *alias;
 	int			ncells;
 	gnngp_cell_source *cell;
@@ -96,7 +96,7 @@ typedef struct gnngp_part
 } gnngp_part;
 
 /* Children without a time of their own, which are part of their parents' rows. */
-typedef struct gnngp_child_facts
+typedef struct gnngp_rollup
 {
 	int			relation;
 	int			ncells;
@@ -105,14 +105,14 @@ typedef struct gnngp_child_facts
 	const char *tables;
 	const char *keys;			/* to group by: the first that are selected */
 	bool		timed;			/* parents of theirs have times: the list has the latest as v */
-} gnngp_child_facts;
+} gnngp_rollup;
 
-/* A query over one table with its parents and its folds. */
+/* A query over one table with its parents and its rollups. */
 typedef struct gnngp_join
 {
 	const gnngp_tables *schema;
-	struct gnngp_aggregates *folds;
-	const char *root;			/* what the query calls the table: t, or d in a fold */
+	struct gnngp_rollups *rollups;
+	const char *root;			/* what the query calls the table: t, or d in a rollup */
 	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
 	const char *sample;
 	const char *asked;
@@ -123,29 +123,29 @@ typedef struct gnngp_join
 	gnngp_part	part[GNNGP_MOST_PARTS];
 } gnngp_join;
 
-/* All folds of a schema; a fold's encoding is the tables' number and its place here. */
-typedef struct gnngp_aggregates
+/* All rollups of a schema; a rollup's encoding is the tables' number and its place here. */
+typedef struct gnngp_rollups
 {
 	int			n;
-	gnngp_child_facts *fold;
-} gnngp_aggregates;
+	gnngp_rollup *rollup;
+} gnngp_rollups;
 
-extern gnngp_aggregates *gnngp_aggregates_find(const gnngp_tables *s);
+extern gnngp_rollups *gnngp_rollups_find(const gnngp_tables *s);
 
 /* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_aggregates *folds, int table);
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_rollups *rollups, int table);
 
 /*
  * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
- * on, three levels up; then the folds of its row.  Cells of all parts are selected.
+ * on, three levels up; then the rollups of its row.  Cells of all parts are selected.
  */
 extern void gnngp_join_row(gnngp_join *j, int table);
 extern void gnngp_join_parents(gnngp_join *j, int table, int but);
 
 /* Adds what the row refers to by a relation, and its parents but for one; returns its alias. */
 extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
-extern void gnngp_join_folds(gnngp_join *j, int table);
-extern void gnngp_join_fold(gnngp_join *j, int place);
+extern void gnngp_join_rollups(gnngp_join *j, int table);
+extern void gnngp_join_rollup(gnngp_join *j, int place);
 
 /*
  * The expression of columns as a key of facts, and the type that it is read as: an integer, or
@@ -165,7 +165,7 @@ extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relatio
 
 /*
  * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the
- * tables whose rows are folded.
+ * tables whose rows are rolled up.
  */
 extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state,
 						   gp_phase phase, int64 total);
@@ -182,10 +182,10 @@ extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alia
 /* ---- how tables are encoded (schema_encode.c) ---- */
 
 /*
- * Looks at the rows of a table, or of a fold, that are there before a time, and at which columns
+ * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns
  * are filled in later.  Large tables are sampled.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_aggregates *folds, int encoding,
+extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding,
 									   gp_time before);
 
 /*

@@ -93,12 +93,12 @@ table_cells(const gnngp_tables *s, int table, int *n)
 }
 
 gnngp_join *
-gnngp_join_open(const gnngp_tables *s, gnngp_aggregates *folds, int table)
+gnngp_join_open(const gnngp_tables *s, gnngp_rollups *rollups, int table)
 {
 	gnngp_join *j = palloc0(sizeof(gnngp_join));
 
 	j->schema = s;
-	j->folds = folds;
+	j->rollups = rollups;
 	j->root = "t";
 	j->sample = j->asked = "";
 	gnngp_query_init(&j->query, &s->table[table].table);
@@ -223,9 +223,9 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 
 /* ---- children as part of a row ---- */
 
-/* Adds a cell of a fold: an aggregate of what another cell has, called by its number. */
+/* Adds a cell of a rollup: an aggregate of what another cell has, called by its number. */
 static void
-fold_cell(gnngp_child_facts *f, StringInfo list, const gnngp_cell_source *of,
+rollup_cell(gnngp_rollup *f, StringInfo list, const gnngp_cell_source *of,
 		  const char *expression)
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
@@ -236,7 +236,7 @@ fold_cell(gnngp_child_facts *f, StringInfo list, const gnngp_cell_source *of,
 
 /* Adds the cells that aggregate the numbers of a part. */
 static void
-fold_part(gnngp_child_facts *f, StringInfo list, const gnngp_part *p, bool sums)
+rollup_row(gnngp_rollup *f, StringInfo list, const gnngp_part *p, bool sums)
 {
 	for (int i = 0; i < p->ncells && f->ncells < GP_ENCODED_LIST - 2; i++)
 	{
@@ -246,15 +246,15 @@ fold_part(gnngp_child_facts *f, StringInfo list, const gnngp_part *p, bool sums)
 		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
 		/* As avg() has it, in a quarter of its time */
-		fold_cell(f, list, c, psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
+		rollup_cell(f, list, c, psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
 		if (sums)
-			fold_cell(f, list, c, psprintf("sum(%s)", number));
+			rollup_cell(f, list, c, psprintf("sum(%s)", number));
 	}
 }
 
-/* Makes the fold of a relation. */
+/* Makes the rollup of a relation. */
 static void
-make_fold(const gnngp_tables *s, int relation, gnngp_child_facts *f)
+make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
@@ -264,7 +264,7 @@ make_fold(const gnngp_tables *s, int relation, gnngp_child_facts *f)
 	StringInfoData list;
 	StringInfoData keys;
 
-	*f = (gnngp_child_facts) {.relation = relation,
+	*f = (gnngp_rollup) {.relation = relation,
 		.cell = palloc(sizeof(gnngp_cell_source) * GP_ENCODED_LIST)};
 	initStringInfo(&list);
 	initStringInfo(&keys);
@@ -277,9 +277,9 @@ make_fold(const gnngp_tables *s, int relation, gnngp_child_facts *f)
 	j->root = "d";
 	gnngp_join_row(j, r->child);
 	join_parents(j, r->child, j->root, NULL, relation, FOLD_LEVELS, NIL);
-	fold_cell(f, &list, &number, "count(*)::pg_catalog.float8");
+	rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
 	for (int i = 0; i < j->nparts; i++)
-		fold_part(f, &list, &j->part[i], i == 0);
+		rollup_row(f, &list, &j->part[i], i == 0);
 	f->timed = j->visible.len > 0;
 	if (f->timed)
 		appendStringInfo(&list, ", max(greatest(%s)) AS v", j->visible.data);
@@ -288,22 +288,22 @@ make_fold(const gnngp_tables *s, int relation, gnngp_child_facts *f)
 	f->tables = psprintf("%s d%s", s->table[r->child].table.quoted, j->tables.data);
 }
 
-gnngp_aggregates *
-gnngp_aggregates_find(const gnngp_tables *s)
+gnngp_rollups *
+gnngp_rollups_find(const gnngp_tables *s)
 {
-	gnngp_aggregates *folds = palloc0(sizeof(gnngp_aggregates));
+	gnngp_rollups *rollups = palloc0(sizeof(gnngp_rollups));
 
-	folds->fold = palloc0(sizeof(gnngp_child_facts) * Max(s->nrelations, 1));
+	rollups->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->table[s->relation[r].child].time < 0 &&
 			s->relation[r].child != s->relation[r].parent)
-			make_fold(s, r, &folds->fold[folds->n++]);
-	return folds;
+			make_rollup(s, r, &rollups->rollup[rollups->n++]);
+	return rollups;
 }
 
-/* The condition that finds what is folded of a row. */
+/* The condition that finds what is rolled up of a row. */
 static char *
-fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias)
+rollup_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char *alias)
 {
 	StringInfoData text;
 
@@ -317,7 +317,7 @@ fold_condition(const gnngp_tables *s, const gnngp_schema_relation *r, const char
 
 /* The condition that children are of rows that are drawn or asked for: no others are grouped. */
 static const char *
-folded_rows(const gnngp_join *j, const gnngp_schema_relation *r)
+rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 {
 	const gnngp_schema_table *t = &j->schema->table[r->parent];
 	const char *rows = psprintf("%s s", t->table.quoted);
@@ -337,16 +337,16 @@ folded_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 }
 
 void
-gnngp_join_fold(gnngp_join *j, int place)
+gnngp_join_rollup(gnngp_join *j, int place)
 {
-	const gnngp_child_facts *f = &j->folds->fold[place];
+	const gnngp_rollup *f = &j->rollups->rollup[place];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("p%d", j->nparts);
 	gnngp_part *p;
 
 	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
-					 f->tables, folded_rows(j, r), f->keys, alias,
-					 fold_condition(j->schema, r, alias));
+					 f->tables, rolled_up_rows(j, r), f->keys, alias,
+					 rollup_condition(j->schema, r, alias));
 	p = add_part(j, r->name, alias, NULL, f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL);
 	p->visible = -1;
 	p->encoding = j->schema->ntables + place;
@@ -357,12 +357,12 @@ gnngp_join_fold(gnngp_join *j, int place)
 }
 
 void
-gnngp_join_folds(gnngp_join *j, int table)
+gnngp_join_rollups(gnngp_join *j, int table)
 {
-	for (int i = 0; i < j->folds->n; i++)
-		if (j->schema->relation[j->folds->fold[i].relation].parent == table &&
+	for (int i = 0; i < j->rollups->n; i++)
+		if (j->schema->relation[j->rollups->rollup[i].relation].parent == table &&
 			j->nparts < GNNGP_MOST_PARTS)
-			gnngp_join_fold(j, i);
+			gnngp_join_rollup(j, i);
 }
 
 int
@@ -379,7 +379,7 @@ gnngp_join_visible(gnngp_join *j)
 
 /* Tells of the children that are part of a row. */
 static void
-fold_context(void *arg)
+rollup_context(void *arg)
 {
 	const gnngp_join *j = arg;
 
@@ -392,7 +392,7 @@ void
 gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state, gp_phase phase,
 			   int64 total)
 {
-	ErrorContextCallback context = {error_context_stack, fold_context, j};
+	ErrorContextCallback context = {error_context_stack, rollup_context, j};
 
 	error_context_stack = &context;
 	j->query.joins = j->tables.data;

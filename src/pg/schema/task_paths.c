@@ -15,7 +15,7 @@ typedef struct path_rows
 	Oid			id_type;
 	Oid			key_type;
 	bool		timed;
-	gp_typed_pair *pair;
+	gp_metapath_pair *pair;
 	int64		n;
 	int64		room;
 } path_rows;
@@ -43,9 +43,9 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 		if (p->n == p->room)
 		{
 			p->room = p->room ? 2 * p->room : 1024;
-			p->pair = gp_realloc_array(r->env, p->pair, p->room, sizeof(gp_typed_pair));
+			p->pair = gp_realloc_array(r->env, p->pair, p->room, sizeof(gp_metapath_pair));
 		}
-		p->pair[p->n++] = (gp_typed_pair) {number, r->row_of[k]};
+		p->pair[p->n++] = (gp_metapath_pair) {number, r->row_of[k]};
 	}
 }
 
@@ -54,7 +54,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
  * child by another.
  */
 static void
-read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *by,
+read_path(gnngp_task_reading *r, gp_metapath *metapath, const gnngp_schema_relation *by,
 		  const gnngp_schema_relation *to)
 {
 	const gnngp_schema_table *t = &r->schema->table[to->child];
@@ -78,24 +78,24 @@ read_path(gnngp_task_reading *r, gp_typed *typed, const gnngp_schema_relation *b
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, pair_row, &p, GP_PHASE_EDGES, gnngp_table_rows(&t->table));
 	r->read += p.n;
-	gp_typed_add(typed, gnngp_keep_text(r->env, by ? psprintf("%s, %s", to->name, by->name) :
+	gp_metapath_add(metapath, gnngp_keep_text(r->env, by ? psprintf("%s, %s", to->name, by->name) :
 										to->name), p.n, p.pair);
 	gp_free(r->env, p.pair);
 }
 
-gp_typed *
+gp_metapath *
 gnngp_reading_paths(gnngp_task_reading *r)
 {
 	const gnngp_tables *s = r->schema;
-	gp_typed   *typed = gp_typed_create(r->env, r->n);
+	gp_metapath *metapath = gp_metapath_create(r->env, r->n);
 
 	for (int k = 0; k < s->nrelations; k++)
 	{
 		if (s->relation[k].child == r->entity)
-			read_path(r, typed, NULL, &s->relation[k]);
+			read_path(r, metapath, NULL, &s->relation[k]);
 		for (int i = 0; s->relation[k].parent == r->entity && i < s->nrelations; i++)
 			if (i != k && s->relation[i].child == s->relation[k].child)
-				read_path(r, typed, &s->relation[k], &s->relation[i]);
+				read_path(r, metapath, &s->relation[k], &s->relation[i]);
 	}
-	return typed;
+	return metapath;
 }

@@ -220,7 +220,7 @@ plan_own(gnngp_task_reading *r)
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	Oid			type;
 
-	r->own = gnngp_join_open(r->schema, r->folds, r->entity);
+	r->own = gnngp_join_open(r->schema, r->rollups, r->entity);
 	if (asks_few(r, t))
 		ask_for(&r->own->query, t, "t", 1, &r->id, r->entities.integer);
 	gnngp_query_add(&r->own->query, gnngp_is_integer_type(t->column[r->id].column.base) ? INT8OID :
@@ -230,12 +230,12 @@ plan_own(gnngp_task_reading *r)
 	gnngp_join_parents(r->own, r->entity, -1);
 }
 
-/* Adds a history of facts that are found by a column of the query for the entities. */
+/* Adds a relation of facts that are found by a column of the query for the entities. */
 static void
 add_history(gnngp_task_reading *r, const char *name, int relation, int by, int part, int column,
 			Oid type)
 {
-	r->history[r->nhistories++] = (gnngp_history) {.name = name,.relation = relation,.by = by,
+	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,.relation = relation,.by = by,
 		.part = part,.column = column,.key_type = type};
 }
 
@@ -262,7 +262,7 @@ add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
 
 /* Adds the relations by which facts refer to the entities, or to a part of theirs. */
 static void
-add_histories(gnngp_task_reading *r, int part)
+add_fact_relations(gnngp_task_reading *r, int part)
 {
 	const gnngp_tables *s = r->schema;
 	int			table = r->own->part[part].table;
@@ -276,7 +276,7 @@ add_histories(gnngp_task_reading *r, int part)
 		Oid			type;
 
 		if (relation->parent != table ||
-			(via && r->typed && relation->child == r->entity))
+			(via && r->metapaths && relation->child == r->entity))
 			continue;
 		gnngp_query_add(&r->own->query, TEXTOID, "%s",
 						gnngp_key_expression(&s->table[table], alias, relation->n, relation->to,
@@ -292,13 +292,13 @@ add_histories(gnngp_task_reading *r, int part)
 
 /* Plans the query of a relation's facts. */
 static void
-plan_history(gnngp_task_reading *r, gnngp_history *h)
+plan_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	const gnngp_tables *s = r->schema;
 	int			facts = s->relation[h->relation].child;
 	const gnngp_schema_relation *by = &s->relation[h->by];
 	const gnngp_schema_table *t = &s->table[by->child];
-	gnngp_join *j = gnngp_join_open(s, r->folds, facts);
+	gnngp_join *j = gnngp_join_open(s, r->rollups, facts);
 	bool		integer = h->key_type == INT8OID;
 	bool		few = asks_few(r, &s->table[by->parent]);
 	Oid			type;
@@ -323,7 +323,7 @@ plan_history(gnngp_task_reading *r, gnngp_history *h)
 					 gnngp_join_equals(s, &s->relation[h->relation], "s", "m"),
 					 key_is_asked(t, "m", by->n, by->from, integer));
 	gnngp_join_parents(j, facts, h->relation);
-	gnngp_join_folds(j, facts);
+	gnngp_join_rollups(j, facts);
 	h->visible = gnngp_join_visible(j);
 	h->own_time = j->part[0].visible;
 	h->timed = j->visible.len > 0;
@@ -337,12 +337,12 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	int			n = r->schema->nrelations;
 
 	plan_own(r);
-	r->history = palloc0(sizeof(gnngp_history) * (1 + n * (n + r->own->nparts + 1)));
+	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) * (1 + n * (n + r->own->nparts + 1)));
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own->part[p].level <= 1)
-			add_histories(r, p);
-	for (int h = 0; h < r->nhistories; h++)
-		plan_history(r, &r->history[h]);
+			add_fact_relations(r, p);
+	for (int h = 0; h < r->nfact_relations; h++)
+		plan_relation(r, &r->fact_relation[h]);
 }
 
 /* Tells of a column of a part that is written later than its row. */
@@ -352,7 +352,7 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 	const gnngp_tables *s = r->schema;
 	const gnngp_cell_source *c = &p->cell[e->column];
 	const char *of = p->table >= 0 ? NULL :
-		s->table[s->relation[r->folds->fold[p->encoding - s->ntables].relation].parent].table.name;
+		s->table[s->relation[r->rollups->rollup[p->encoding - s->ntables].relation].parent].table.name;
 
 	ereport(NOTICE,
 			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
@@ -364,7 +364,7 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 					 gnngp_times_known(s, c->table, c->name))));
 }
 
-/* Looks at the table or fold of a part, unless it was; tells what is written later than its row. */
+/* Looks at the table or rollup of a part, unless it was; tells what is written later than its row. */
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
@@ -372,7 +372,7 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 
 	if (*encoding)
 		return;
-	*encoding = gnngp_encode_table(r->schema, r->folds, p->encoding, before);
+	*encoding = gnngp_encode_table(r->schema, r->rollups, p->encoding, before);
 	for (int32 k = 0; k < (*encoding)->nparts; k++)
 	{
 		const gp_encoded *e = &(*encoding)->part[k];
@@ -388,20 +388,20 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 void
 gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
-	r->transform->nencodings = r->schema->ntables + r->folds->n;
+	r->transform->nencodings = r->schema->ntables + r->rollups->n;
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
 		encode_part(r, &r->own->part[p], before);
-	for (int h = 0; h < r->nhistories; h++)
-		for (int p = 0; p < r->history[h].join->nparts; p++)
-			encode_part(r, &r->history[h].join->part[p], before);
+	for (int h = 0; h < r->nfact_relations; h++)
+		for (int p = 0; p < r->fact_relation[h].join->nparts; p++)
+			encode_part(r, &r->fact_relation[h].join->part[p], before);
 }
 
 /* ---- the columns ---- */
 
 /* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
 static void
-find_target(gnngp_history *h, const gnngp_part *part, const gp_encoding *encoding, int32 first)
+find_target(gnngp_fact_relation *h, const gnngp_part *part, const gp_encoding *encoding, int32 first)
 {
 	for (int i = 0; i < encoding->nparts && h->target < 0; i++)
 	{
@@ -417,7 +417,7 @@ find_target(gnngp_history *h, const gnngp_part *part, const gp_encoding *encodin
 
 /* Declares the columns of a relation. */
 static void
-declare_history(gnngp_task_reading *r, gnngp_history *h)
+declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->transform->half_life,
 		.pseudo = -1.0};
@@ -438,11 +438,11 @@ declare_history(gnngp_task_reading *r, gnngp_history *h)
 }
 
 /*
- * Declares the earlier targets among a history's facts as columns of their own: among all columns
+ * Declares the earlier targets among a relation's facts as columns of their own: among all columns
  * of the facts they would hardly count.
  */
 static void
-declare_targets(gnngp_task_reading *r, gnngp_history *h)
+declare_targets(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	gp_aggregates own = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_MEAN,
 		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
@@ -472,11 +472,11 @@ declare(gnngp_task_reading *r)
 			gp_task_columns_group(r->columns, r->own->part[p].name, "columns", width);
 	}
 	r->calendar = gp_task_columns_calendar(r->columns);
-	for (int h = 0; h < r->nhistories; h++)
-		declare_history(r, &r->history[h]);
+	for (int h = 0; h < r->nfact_relations; h++)
+		declare_relation(r, &r->fact_relation[h]);
 	r->of_targets = gp_task_columns_width(r->columns);
-	for (int h = 0; h < r->nhistories; h++)
-		declare_targets(r, &r->history[h]);
+	for (int h = 0; h < r->nfact_relations; h++)
+		declare_targets(r, &r->fact_relation[h]);
 	r->earlier = r->all = -1;
 	if (target_width == 0)
 		return;
@@ -558,9 +558,9 @@ own_row(void *state, const Datum *values, const bool *nulls)
 		from[part->level] = o->from[p] = visible_from(part, from, values, nulls);
 		put_part(o, p, entity, o->from[p], values, nulls);
 	}
-	for (int i = 0; i < r->nhistories; i++)
+	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		gnngp_history *h = &r->history[i];
+		gnngp_fact_relation *h = &r->fact_relation[i];
 		gnngp_id	key = id_in(values, nulls, h->column, h->key_type);
 
 		if (key.text)
@@ -593,13 +593,13 @@ read_own(gnngp_task_reading *r)
 	o.aged = palloc(sizeof(double) * most(r, r->own, false));
 	o.from = palloc(sizeof(gp_time) * r->own->nparts);
 	o.seen = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(bool));
-	for (int i = 0; i < r->nhistories; i++)
+	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		r->history[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
-		if (r->history[i].part > 0)
-			r->history[i].from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+		r->fact_relation[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
+		if (r->fact_relation[i].part > 0)
+			r->fact_relation[i].from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
 		for (int64 e = 0; e < r->entities.n; e++)
-			r->history[i].key_of[e].null = true;
+			r->fact_relation[i].key_of[e].null = true;
 	}
 	give_keys(&r->own->query, &r->entities);
 	gnngp_join_run(r->own, r->env, own_row, &o, GP_PHASE_NODES, 0);
@@ -611,7 +611,7 @@ read_own(gnngp_task_reading *r)
 typedef struct fact_rows
 {
 	gnngp_task_reading *r;
-	gnngp_history *h;
+	gnngp_fact_relation *h;
 	gp_scan    *scan;
 	gp_scan    *targets;		/* of facts whose target is known; NULL: there are none */
 	gp_cell    *cell;
@@ -623,7 +623,7 @@ static void
 fact_row(void *state, const Datum *values, const bool *nulls)
 {
 	fact_rows  *f = state;
-	gnngp_history *h = f->h;
+	gnngp_fact_relation *h = f->h;
 	gnngp_id	id = id_in(values, nulls, h->key_column, h->key_type);
 	int32		key = place_of(&h->map, &h->ids, &id);
 	gp_time		visible = gnngp_time_of(values[h->visible], nulls[h->visible]);
@@ -650,7 +650,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 
 /* Numbers the keys that rows have in a relation. */
 static void
-number_keys(gnngp_task_reading *r, gnngp_history *h)
+number_keys(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	h->ids = distinct_ids(r->env, h->key_of, r->entities.n, h->key_type == INT8OID);
 	gnngp_idmap_build(r->env, &h->map, &h->ids);
@@ -667,7 +667,7 @@ number_keys(gnngp_task_reading *r, gnngp_history *h)
 
 /* Reads and scans the facts of a relation. */
 static void
-read_history(gnngp_task_reading *r, gnngp_history *h)
+read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	fact_rows	f = {.r = r,.h = h};
 
@@ -695,8 +695,8 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 	declare(r);
 	gp_task_columns_fill_calendar(r->columns, r->calendar);
 	read_own(r);
-	for (int h = 0; h < r->nhistories; h++)
-		read_history(r, &r->history[h]);
+	for (int h = 0; h < r->nfact_relations; h++)
+		read_relation(r, &r->fact_relation[h]);
 	if (r->earlier >= 0)
 		gp_scan_labels(r->columns, r->earlier, key, target, labels);
 	if (r->all >= 0)

@@ -13,7 +13,7 @@
  * A relation whose facts rows see: those of the entity itself, of its children, or of something
  * that it refers to.
  */
-typedef struct gnngp_history
+typedef struct gnngp_fact_relation
 {
 	const char *name;
 	int			relation;		/* from the facts' table */
@@ -39,19 +39,19 @@ typedef struct gnngp_history
 	gnngp_ids	ids;			/* all keys that rows have */
 	gnngp_idmap map;
 	int32	   *key;			/* of each row; -1: none */
-} gnngp_history;
+} gnngp_fact_relation;
 
 typedef struct gnngp_task_reading
 {
 	gp_env	   *env;
 	const gnngp_tables *schema;
-	gnngp_aggregates *folds;
+	gnngp_rollups *rollups;
 	bool		few;
 	const gnngp_graph_def *task;
 	int			entity;			/* table, and its column that is the id */
 	int			id;
 	bool		own_time;		/* rows are as of the time of their entity's own row */
-	bool		typed;			/* which has none: rows are told by those beside them */
+	bool		metapaths;		/* which has none: rows are told by those beside them */
 	bool		timeless_path;	/* a path of theirs is by rows without time */
 	int64		n;				/* rows */
 	const gnngp_id *row_id;
@@ -64,8 +64,8 @@ typedef struct gnngp_task_reading
 	gnngp_task_transform *transform;
 	gnngp_join *own;			/* the query for the entities */
 	int32	   *own_group;		/* of each part; -1: no columns */
-	int			nhistories;
-	gnngp_history *history;
+	int			nfact_relations;
+	gnngp_fact_relation *fact_relation;
 	int32		calendar;
 	int32		of_targets;		/* columns from here on tell what the answers were before */
 	int32		earlier;		/* relations of labels; -1: none */
@@ -92,10 +92,10 @@ extern int32 gnngp_reading_place(gnngp_task_reading *r, const gnngp_id *id);
 extern int32 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type);
 
 /*
- * What the rows of a typed reading refer to, at once or by the rows of another table
+ * What the rows of a reading by metapaths refer to, at once or by the rows of another table
  * (task_paths.c).
  */
-extern gp_typed *gnngp_reading_paths(gnngp_task_reading *r);
+extern gp_metapath *gnngp_reading_paths(gnngp_task_reading *r);
 
 /* Looks up what is to be read: the query for the entities, and the relations. */
 extern void gnngp_reading_plan(gnngp_task_reading *r);
@@ -107,7 +107,7 @@ extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels,
 							  const int32 *key);
 
-/* NOTICEs of columns that alone give the answer (task_disguise.c). */
-extern void gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels);
+/* NOTICEs of columns that alone give the answer (leakage_notice.c). */
+extern void gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels);
 
 #endif							/* GNNGP_TASK_READING_H */

@@ -22,7 +22,7 @@ static const int facts_element[FACTS_ARRAYS] = {
 enum facts_head
 {
 	HEAD_SHAPE, HEAD_SHAPE_BY_NUMBER, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH,
-	HEAD_KEPT, HEAD_NGROUPS, HEAD_WEIGHTS, FACTS_HEADS
+	HEAD_KEPT, HEAD_NGROUPS, HEAD_WEIGHTS, HEAD_METAPATHS, FACTS_HEADS
 };
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
@@ -46,11 +46,11 @@ lay_encodings(const gnngp_task_transform *task, StringInfo parts)
 void
 gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forward_figures backtest)
 {
-	const gnngp_task_transform *task = &data->rows->transform;
+	const gnngp_task_transform *task = &data->task_data->transform;
 	const gp_facts_scale *scale = &task->scale;
 	int64		head[FACTS_HEADS] = {(int64) task->shape[0], (int64) task->shape[1], task->horizon,
 									 task->half_life, task->newest, scale->width,
-	scale->kept, scale->ngroups, scale->weights};
+	scale->kept, scale->ngroups, scale->weights, task->metapaths};
 	size_t		names = (size_t) scale->ngroups * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
 	StringInfoData parts;
@@ -61,7 +61,7 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forwar
 		data->nlabelled, 3 * backtest.n, GP_METRICS * backtest.n
 	};
 	const void *const array[FACTS_ARRAYS] = {
-		head, encodings, parts.data, scale->column, name, &task->target, data->rows->as_of,
+		head, encodings, parts.data, scale->column, name, &task->target, data->task_data->as_of,
 		backtest.period, backtest.metric
 	};
 
@@ -96,7 +96,7 @@ state_fits(const gnngp_task_state *f)
 	const gp_facts_scale *s = &t->scale;
 	int32		kept = 0;
 	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
-		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_TYPED;
+		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_GROUPS;
 
 	for (int32 b = 0; b < s->ngroups; b++)
 		fits = fits && memchr(s->relation[b], '\0', GP_FACTS_NAME) &&
@@ -131,6 +131,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	t->horizon = head[HEAD_HORIZON];
 	t->half_life = head[HEAD_HALF_LIFE];
 	t->newest = head[HEAD_NEWEST];
+	t->metapaths = head[HEAD_METAPATHS];
 	t->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
 								 .kept = (int32_t) head[HEAD_KEPT],
 		.ngroups = (int32_t) head[HEAD_NGROUPS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};

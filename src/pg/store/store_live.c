@@ -174,7 +174,7 @@ check_state(const gnngp_model *model, const gnngp_live *live)
 	check_nodes(model, live, GP_PIECE_LABELLED);
 	if (!gp_live_fits(live->state) ||
 		(task && (gp_state_find(live->state, GP_PIECE_LABELLED, 0, 0)->rows != model->labelled ||
-				  f.dims != (double) (live->task->transform.scale.weights == GP_FACTS_TYPED ?
+				  f.dims != (double) (live->task->transform.metapaths ?
 									  gp_state_find(live->state, GP_PIECE_ANCHORS, 0, 0)->rows + 1 :
 									  live->task->transform.scale.kept))))
 		gnngp_arrays_damaged(model, "live");

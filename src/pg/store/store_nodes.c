@@ -334,8 +334,8 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 {
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");
-	int64		first = data->rows ? data->nlabelled : 0;	/* behind a task's labelled rows */
-	int32		nclasses = data->task == GP_TASK_CLASSES ? data->nclasses : 0;
+	int64		first = data->task_data ? data->nlabelled : 0;	/* behind a task's labelled rows */
+	int32		nclasses = data->target_kind == GP_TASK_CLASSES ? data->nclasses : 0;
 	writer		w = {
 		.data = data,.nclasses = nclasses,
 		.ids = &data->ids,.nlabelled = data->nlabelled - first,
@@ -363,7 +363,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	}
 	(void) gnngp_rows_write(&nodes, w.ids, &packer);
 	/* The labelled rows: of a task, where an entity may have many, by ids of their own */
-	w.ids = data->rows ? &data->rows->label_ids : &data->ids;
+	w.ids = data->task_data ? &data->task_data->label_ids : &data->ids;
 	w.nlabelled = data->nlabelled;
 	w.labelled = 0;
 	w.node = data->labelled;

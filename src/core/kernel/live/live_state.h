@@ -34,7 +34,7 @@ typedef enum gp_piece_kind
 	GP_PIECE_CALIBRATOR,
 	GP_PIECE_SHARES,
 	GP_PIECE_ENCODING,			/* the host's, of columns as features */
-	GP_PIECE_TYPED				/* of rows without time (facts/typed.c) */
+	GP_PIECE_METAPATH				/* of rows without time (facts/metapath.c) */
 } gp_piece_kind;
 
 /* The evaluators that scale a step by a mean of their own. */

@@ -47,7 +47,7 @@ features_are_zero(const gp_features *f)
 static const char *const *
 kernels_for(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings)
 {
-	bool		classes = data->task == GP_TASK_CLASSES;
+	bool		classes = data->target_kind == GP_TASK_CLASSES;
 
 	if (strcmp(settings->strategy, gp_strategy_names[GP_STRATEGY_PRECISION]) == 0)
 		return of_sparse_inverse;

@@ -85,7 +85,7 @@ extern int	gnngp_best_candidate(const gnngp_candidate *candidates, int n);
 extern gnngp_choice gnngp_fit_kernel(gnngp_computation *compute, const gnngp_data *data,
 									 const gnngp_fit_settings *settings);
 
-/* ---- fits of tasks: one layer over the columns that their facts give (fit_facts.c) ---- */
+/* ---- fits of tasks: one layer over the columns that their facts give (task_fit.c) ---- */
 
 /*
  * Settings as they are for a task: 0A000 where a kernel, a method or a strategy is asked for that
@@ -103,7 +103,7 @@ extern gp_plan gnngp_facts_plan(gp_device *device, const gnngp_data *data,
 								const gp_problem *problem);
 
 /* Fits both weightings of the columns; *backtest gets what earlier blocks say of the labels. */
-extern gnngp_choice gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
+extern gnngp_choice gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 									const gnngp_fit_settings *settings,
 									gnngp_forward_figures *backtest);
 

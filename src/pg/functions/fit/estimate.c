@@ -35,7 +35,7 @@ make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *
 	gp_plan		plan;
 
 	device = gnngp_device_open(env, 0);
-	plan = data->rows ? gnngp_facts_plan(device, data, problem) :
+	plan = data->task_data ? gnngp_facts_plan(device, data, problem) :
 		gnngp_method_is_gp(method) ? gp_plan_make(device, problem) :
 		gnngp_method_plan(device, problem, method);
 	*on_gpu = goes_to_gpu(&plan, device->threads);
@@ -69,7 +69,7 @@ expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *
 		plan->bytes = Max(plan->bytes, candidates[i].plan->bytes);
 		plan->flops += candidates[i].plan->flops;
 	}
-	if (n == 0 && data->rows == NULL && problem->program)
+	if (n == 0 && data->task_data == NULL && problem->program)
 		effort += gnngp_powers_effort(&compute, *problem);
 	effort /= GNNGP_CPU_PACE * device->threads;
 	device->close(device);

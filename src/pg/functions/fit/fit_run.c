@@ -181,8 +181,8 @@ compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 {
 	gp_problem	problem;
 
-	if (run->data->rows)
-		run->fit = gnngp_fit_facts(compute, run->data, &run->settings, &run->backtest);
+	if (run->data->task_data)
+		run->fit = gnngp_fit_task(compute, run->data, &run->settings, &run->backtest);
 	else
 	{
 		bool		is_gp = gnngp_method_is_gp(run->settings.method);
@@ -246,7 +246,7 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {
 	const gp_posterior *p = run->fit.posterior;
 	const gnngp_data *data = run->data;
-	bool		classes = data->task == GP_TASK_CLASSES;
+	bool		classes = data->target_kind == GP_TASK_CLASSES;
 
 	model->settings = run->settings;
 	model->kernel = run->fit.kernel;
@@ -272,10 +272,10 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 	model->exact_diagonal = p->plan.exact_diagonal;
 	model->live_bytes = p->state ? (int64) gp_state_bytes(p->state) : 0;
 	model->forward_score = p->forward_score;
-	if (data->rows)
+	if (data->task_data)
 	{
-		model->relations = data->rows->relations;
-		model->facts = data->rows->facts;
+		model->relations = data->task_data->relations;
+		model->facts = data->task_data->facts;
 		model->rows = data->graph->nodes;
 	}
 	model->power = gnngp_method_is_gp(run->settings.method) ? p->power : NAN;
@@ -305,10 +305,10 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	{
 		gnngp_store_posterior(model, run->data, run->fit.posterior);
 		if (run->fit.posterior->state)
-			gnngp_live_write(model, run->data->rows ? &run->data->rows->label_ids :
+			gnngp_live_write(model, run->data->task_data ? &run->data->task_data->label_ids :
 							 &run->data->ids, run->graph_shape,
 							 run->fit.posterior->state);
-		if (run->data->rows)
+		if (run->data->task_data)
 			gnngp_facts_write(model, run->data, run->backtest);
 		if (run->fit.posterior->warm)
 			gnngp_warm_write(model, nodes_like(run), run->fit.posterior->warm);
@@ -366,7 +366,7 @@ notice_worse(const gnngp_fit_run *run, const gnngp_model *former)
 		ereport(NOTICE,
 				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
 						score, run->model_name, former->loo_score),
-				 errhint(run->data->rows ? "gp_fit(task, 'another name') keeps both." :
+				 errhint(run->data->task_data ? "gp_fit(task, 'another name') keeps both." :
 						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
 }
 

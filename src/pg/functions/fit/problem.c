@@ -69,7 +69,7 @@ gnngp_fit_settings_default(void)
 void
 gnngp_fit_set_precision(gp_env *env, gnngp_data *data, const gnngp_fit_settings *settings)
 {
-	if (!settings->live || data->rows || data->ids.n > LIVE_DOUBLE)
+	if (!settings->live || data->task_data || data->ids.n > LIVE_DOUBLE)
 		return;
 	data->type = GP_DOUBLE;
 	data->features = gp_features_as(env, data->features, GP_DOUBLE);
@@ -91,7 +91,7 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 		problem->encoding_cols = GNNGP_ENCODED_DOUBLES;
 	}
 	problem->program = program;
-	problem->task = data->task;
+	problem->task = data->target_kind;
 	problem->nlabelled = data->nlabelled;
 	problem->labelled = data->labelled;
 	problem->label = data->label;

@@ -168,7 +168,7 @@ check_losses(refresh *r)
 	append_loss(&text, "edges", nodes ? r->old->edges : r->old->link.edges, now->graph->edges);
 	if (nodes)
 		append_loss(&text, "labelled", r->old->labelled, now->nlabelled);
-	append_loss(&text, "facts", r->old->facts, now->rows ? now->rows->facts : 0);
+	append_loss(&text, "facts", r->old->facts, now->task_data ? now->task_data->facts : 0);
 	r->losses = text.len > 0 ? text.data : NULL;
 	MemoryContextSwitchTo(old);
 	r->refused = r->losses != NULL && gnngp_setting_refresh_guard;

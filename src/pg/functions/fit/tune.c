@@ -56,7 +56,7 @@ criterion(const tuner *t, const gnngp_candidate *c)
 {
 	if (t->by_likelihood)
 		return c->log_marginal_likelihood;
-	return t->data->task == GP_TASK_CLASSES ? -c->nll : c->loo_score;
+	return t->data->target_kind == GP_TASK_CLASSES ? -c->nll : c->loo_score;
 }
 
 /* Best first; what has no figure comes last. */

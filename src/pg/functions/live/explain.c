@@ -52,7 +52,7 @@ static void
 emit_part(gnngp_live_call *c, score_part part, const char *class)
 {
 	const gp_facts_scale *scale = c->live->task ? &c->live->task->transform.scale : NULL;
-	const gp_typed_term *term = c->terms ? &c->terms->term[part.number] : NULL;
+	const gp_metapath_term *term = c->terms ? &c->terms->term[part.number] : NULL;
 	const char *relation = NULL;
 	const char *aggregate = NULL;
 	NullableDatum labelled = GNNGP_CELL_NULL;
@@ -272,7 +272,7 @@ gnngp_explain(PG_FUNCTION_ARGS)
 	/* Stored answers are as of the newest fact, or of a column as of the row's time. */
 	as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
 								 (c.graph->task.form == GNNGP_TASK_COLUMN &&
-								  c.live->task->transform.scale.weights != GP_FACTS_TYPED) ?
+								  !c.live->task->transform.metapaths) ?
 								 GP_TIME_NEVER : c.live->task->transform.newest);
 	read_node(&c);
 	if (c.model->rows > 0)

@@ -32,7 +32,7 @@ typedef struct gnngp_live_call
 	/* the nodes asked for, then those that are given and not among them */
 	int64		nwanted;
 	gnngp_id *wanted;
-	gp_typed_terms *terms;		/* of a task without time: what its answers add up */
+	gp_metapath_terms *terms;		/* of a task without time: what its answers add up */
 } gnngp_live_call;
 
 /*

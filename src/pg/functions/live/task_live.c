@@ -80,28 +80,28 @@ gnngp_task_ask_rows(gnngp_live_call *c, gp_live_question *q, gp_features *rows)
 
 /* Reads what tells the call's nodes, of a task without time. */
 static void
-read_terms(gnngp_live_call *c, gnngp_few *few, bool keeps_terms)
+read_terms(gnngp_live_call *c, gnngp_live_rows *rows, bool keeps_terms)
 {
 	int32	   *row = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
-	gp_typed   *typed;
-	const gp_features *own = gnngp_few_read_typed(few, &typed);
+	gp_metapath *metapath;
+	const gp_features *own = gnngp_live_rows_read_metapaths(rows, &metapath);
 
 	for (int64 i = 0; i < c->nodes.n; i++)
 	{
-		row[i] = gnngp_few_place(few, &c->nodes.id[i]);
+		row[i] = gnngp_live_rows_place(rows, &c->nodes.id[i]);
 		if (row[i] < 0)
 			gnngp_raise(UNDEFINED_OBJECT,
 						"A view whose rows change between two reads cannot be used here.",
 						"node %s is missing from one of two reads of its table",
 						gnngp_id_name(&c->nodes.id[i]));
 	}
-	c->terms = gp_typed_cross(c->env, typed, own, c->live->state, row, c->nodes.n, keeps_terms);
+	c->terms = gp_metapath_cross(c->env, metapath, own, c->live->state, row, c->nodes.n, keeps_terms);
 }
 
 gp_features *
 gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows)
 {
-	return gp_typed_rows(gnngp_live_call_device(c), c->live->state, sum, rows, c->terms->landmarks);
+	return gp_metapath_rows(gnngp_live_call_device(c), c->live->state, sum, rows, c->terms->landmarks);
 }
 
 gp_live_question
@@ -109,17 +109,17 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 {
 	gp_live_question q = {.state = c->live->state,
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
-	gnngp_few  *few = gnngp_few_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n,
+	gnngp_live_rows  *rows = gnngp_live_rows_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n,
 									 as_of);
 	gnngp_known_labels labels;
 
-	if (c->live->task->transform.scale.weights == GP_FACTS_TYPED)
+	if (c->live->task->transform.metapaths)
 	{
-		read_terms(c, few, keeps_terms);
+		read_terms(c, rows, keeps_terms);
 		gnngp_task_ask_rows(c, &q, gnngp_task_sums(c, c->terms->sum, c->terms->rows));
 		return q;
 	}
 	labels = known_labels(c);
-	gnngp_task_ask_rows(c, &q, gnngp_few_read(few, &labels));
+	gnngp_task_ask_rows(c, &q, gnngp_live_rows_read(rows, &labels));
 	return q;
 }

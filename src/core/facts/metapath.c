@@ -1,7 +1,7 @@
 /*
- * typed.c - covariances of rows of tables without time, by what they refer to.
+ * metapath.c - covariances of rows of tables without time, by what they refer to.
  */
-#include "typed.h"
+#include "metapath.h"
 
 #include "base/sort.h"
 #include "kernel/live/live_state.h"
@@ -11,7 +11,7 @@
 #define BAND 64					/* landmarks that are taken at once */
 #define FIRST_JITTER 1e-8
 
-const char gp_typed_kernel[] = "relu(X0*W)*W";
+const char gp_metapath_kernel[] = "relu(X0*W)*W";
 
 /* A path: k is the number of things that rows refer to. */
 typedef struct path
@@ -23,7 +23,7 @@ typedef struct path
 	gp_csr	   *gather;			/* rows x (k + rows): A = gather * [members; I] */
 } path;
 
-struct gp_typed
+struct gp_metapath
 {
 	gp_env	   *env;
 	int64_t		rows;
@@ -31,10 +31,10 @@ struct gp_typed
 	path	   *path;
 };
 
-gp_typed *
-gp_typed_create(gp_env *env, int64_t rows)
+gp_metapath *
+gp_metapath_create(gp_env *env, int64_t rows)
 {
-	gp_typed   *t = gp_alloc_zero(env, 1, sizeof(gp_typed));
+	gp_metapath   *t = gp_alloc_zero(env, 1, sizeof(gp_metapath));
 
 	t->env = env;
 	t->rows = rows;
@@ -47,8 +47,8 @@ gp_typed_create(gp_env *env, int64_t rows)
 static int
 compare_pairs(const void *first, const void *second, void *unused)
 {
-	const gp_typed_pair *a = first;
-	const gp_typed_pair *b = second;
+	const gp_metapath_pair *a = first;
+	const gp_metapath_pair *b = second;
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
@@ -57,7 +57,7 @@ compare_pairs(const void *first, const void *second, void *unused)
 
 /* Who refers to each key, of sorted pairs. */
 static gp_csr *
-make_members(gp_env *env, int64_t rows, int64_t n, const gp_typed_pair *pair, uint64_t **key)
+make_members(gp_env *env, int64_t rows, int64_t n, const gp_metapath_pair *pair, uint64_t **key)
 {
 	int64_t		keys = 0;
 	int64_t		at = 0;
@@ -128,14 +128,14 @@ make_gather(gp_env *env, const gp_csr *lists, const gp_csr *members)
 }
 
 void
-gp_typed_add(gp_typed *t, const char *name, int64_t n, gp_typed_pair *pair)
+gp_metapath_add(gp_metapath *t, const char *name, int64_t n, gp_metapath_pair *pair)
 {
 	path	   *p;
 
 	t->path = gp_realloc_array(t->env, t->path, t->n + 1, sizeof(path));
 	p = &t->path[t->n++];
 	p->name = name;
-	gp_sort(t->env, pair, n, sizeof(gp_typed_pair), compare_pairs, NULL);
+	gp_sort(t->env, pair, n, sizeof(gp_metapath_pair), compare_pairs, NULL);
 	p->members = make_members(t->env, t->rows, n, pair, &p->key);
 	if (p->members->rows > INT32_MAX - t->rows)
 		gp_raise(t->env, GP_ERR_LIMIT, NULL, "the rows of the task refer to too many rows");
@@ -161,9 +161,9 @@ typedef struct term_sum
 	gp_live_state *state;
 	/* Of some rows the covariances with the landmarks of the fit are wanted instead. */
 	const int32_t *row;
-	gp_typed_terms *cross;
+	gp_metapath_terms *cross;
 	bool		keeps_terms;	/* each of them, beside their sum */
-	const gp_typed *typed;
+	const gp_metapath *metapath;
 } term_sum;
 
 /* The parts of what is kept. */
@@ -199,7 +199,7 @@ note_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path, dou
 
 	for (int32_t k = 0; k < n; k++)
 		all[k] = k;
-	gp_state_rows(s->state, GP_PIECE_TYPED, s->terms, KEPT_ROWS, rows, all, n);
+	gp_state_rows(s->state, GP_PIECE_METAPATH, s->terms, KEPT_ROWS, rows, all, n);
 	s->unit = gp_realloc_array(env, s->unit, (s->terms + 1) * UNITS, sizeof(double));
 	memcpy(s->unit + (int64_t) s->terms * UNITS, (double[UNITS]) {leaf, path, unit},
 		   UNITS * sizeof(double));
@@ -211,7 +211,7 @@ note_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path, dou
 static int32_t *
 columns_then(gp_env *env, const gp_live_state *state, const path *p, int leaf, int64_t then)
 {
-	const gp_piece *keys = gp_state_need(env, state, GP_PIECE_TYPED, leaf, KEPT_KEYS, then);
+	const gp_piece *keys = gp_state_need(env, state, GP_PIECE_METAPATH, leaf, KEPT_KEYS, then);
 	const uint64_t *key = keys->dense;
 	int32_t    *column = gp_alloc_array(env, p->members->rows, sizeof(int32_t));
 	int64_t		at = 0;
@@ -229,8 +229,8 @@ columns_then(gp_env *env, const gp_live_state *state, const path *p, int leaf, i
 static void
 cross_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 {
-	gp_env	   *env = s->typed->env;
-	gp_typed_terms *cross = s->cross;
+	gp_env	   *env = s->metapath->env;
+	gp_metapath_terms *cross = s->cross;
 	const double *unit = s->unit + (int64_t) cross->n * UNITS;
 	int64_t		n = cross->landmarks;
 	double		scale;
@@ -238,9 +238,9 @@ cross_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 
 	if (cross->n == s->terms || unit[0] != leaf || unit[1] != path)
 		return;
-	const gp_csr *then = gp_state_find(s->state, GP_PIECE_TYPED, cross->n, KEPT_ROWS)->csr;
+	const gp_csr *then = gp_state_find(s->state, GP_PIECE_METAPATH, cross->n, KEPT_ROWS)->csr;
 	int32_t    *column = leaf < 0 ? NULL :
-		columns_then(env, s->state, &s->typed->path[leaf], leaf, then->cols);
+		columns_then(env, s->state, &s->metapath->path[leaf], leaf, then->cols);
 	gp_csr	   *rows = rows_of(env, g, z, s->row, cross->rows);
 	gp_csr	   *common = gp_csr_select(env, rows, NULL, rows->rows, column, then->cols);
 	gp_csr	   *turned = gp_csr_transpose(env, then);
@@ -248,8 +248,8 @@ cross_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 
 	scale = 1.0 / (unit[2] * s->terms);
 	covariance = gp_alloc_zero(env, cross->rows * (n + 1), sizeof(double));
-	cross->term[cross->n++] = (gp_typed_term) {leaf < 0 ? NULL : s->typed->path[leaf].name,
-		path < 0 ? NULL : s->typed->path[path].name, s->keeps_terms ? covariance : NULL};
+	cross->term[cross->n++] = (gp_metapath_term) {leaf < 0 ? NULL : s->metapath->path[leaf].name,
+		path < 0 ? NULL : s->metapath->path[path].name, s->keeps_terms ? covariance : NULL};
 	GP_EACH(env, i, cross->rows, i * n)
 	{
 		double	   *out = covariance + i * (n + 1);
@@ -311,7 +311,7 @@ take_term(term_sum *s, const gp_csr *g, const gp_csr *z, int leaf, int path)
 
 /* Adds the terms of a leaf, X or N[q]: itself, and its means over each path. */
 static void
-add_leaf(term_sum *s, const gp_typed *t, const gp_csr *self, const gp_csr *leaf, int number)
+add_leaf(term_sum *s, const gp_metapath *t, const gp_csr *self, const gp_csr *leaf, int number)
 {
 	gp_env	   *env = t->env;
 
@@ -329,7 +329,7 @@ add_leaf(term_sum *s, const gp_typed *t, const gp_csr *self, const gp_csr *leaf,
 
 /* Adds all terms. */
 static void
-add_terms(term_sum *s, const gp_typed *t, const gp_features *own)
+add_terms(term_sum *s, const gp_metapath *t, const gp_features *own)
 {
 	gp_env	   *env = t->env;
 	gp_csr	   *x = gp_csr_of_dense(env, own->dense, own->rows, own->dims, own->rows * own->dims,
@@ -384,10 +384,10 @@ features_of(gp_device *dev, gp_matrix panel, gp_matrix diag)
 }
 
 gp_features *
-gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
+gp_metapath_features(gp_device *dev, const gp_metapath *t, const gp_features *own,
 				  const int32_t *landmark, int64_t n, gp_live_state *state)
 {
-	term_sum	s = {.dev = dev,.typed = t,.landmark = landmark,.state = state,
+	term_sum	s = {.dev = dev,.metapath = t,.landmark = landmark,.state = state,
 		.panel = dev->create(dev, t->rows, n, GP_DOUBLE),
 	.diag = dev->create(dev, t->rows, 1, GP_DOUBLE)};
 	gp_features *out;
@@ -408,10 +408,10 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 		((float *) out->dense)[landmark[k] * (n + 1) + n] = 0.0f;
 	if (state)
 	{
-		gp_state_lower(dev, state, GP_PIECE_TYPED, 0, KEPT_ROOT, root);
-		gp_state_numbers(state, GP_PIECE_TYPED, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
+		gp_state_lower(dev, state, GP_PIECE_METAPATH, 0, KEPT_ROOT, root);
+		gp_state_numbers(state, GP_PIECE_METAPATH, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
 		for (int q = 0; q < t->n; q++)
-			gp_state_numbers(state, GP_PIECE_TYPED, q, KEPT_KEYS, (const double *) t->path[q].key,
+			gp_state_numbers(state, GP_PIECE_METAPATH, q, KEPT_KEYS, (const double *) t->path[q].key,
 							t->path[q].members->rows, 1);
 		gp_free(dev->env, s.unit);
 	}
@@ -421,14 +421,14 @@ gp_typed_features(gp_device *dev, const gp_typed *t, const gp_features *own,
 
 /* ---- some rows ---- */
 
-gp_typed_terms *
-gp_typed_cross(gp_env *env, const gp_typed *t, const gp_features *own, const gp_live_state *state,
+gp_metapath_terms *
+gp_metapath_cross(gp_env *env, const gp_metapath *t, const gp_features *own, const gp_live_state *state,
 			  const int32_t *row, int64_t rows, bool keeps_terms)
 {
-	const gp_piece *terms = gp_state_find(state, GP_PIECE_TYPED, 0, KEPT_TERMS);
-	const gp_piece *first = gp_state_find(state, GP_PIECE_TYPED, 0, KEPT_ROWS);
-	gp_typed_terms *cross = gp_alloc_zero(env, 1, sizeof(gp_typed_terms));
-	term_sum	s = {.typed = t,.state = (gp_live_state *) state,.row = row,.cross = cross,
+	const gp_piece *terms = gp_state_find(state, GP_PIECE_METAPATH, 0, KEPT_TERMS);
+	const gp_piece *first = gp_state_find(state, GP_PIECE_METAPATH, 0, KEPT_ROWS);
+	gp_metapath_terms *cross = gp_alloc_zero(env, 1, sizeof(gp_metapath_terms));
+	term_sum	s = {.metapath = t,.state = (gp_live_state *) state,.row = row,.cross = cross,
 	.keeps_terms = keeps_terms};
 
 	if (terms == NULL || terms->cols != UNITS || first == NULL)
@@ -436,12 +436,12 @@ gp_typed_cross(gp_env *env, const gp_typed *t, const gp_features *own, const gp_
 				 "the live state is not of rows without time");
 	s.terms = (int) terms->rows;
 	s.unit = terms->dense;
-	*cross = (gp_typed_terms) {.rows = rows,.landmarks = first->rows};
+	*cross = (gp_metapath_terms) {.rows = rows,.landmarks = first->rows};
 	cross->sum = gp_alloc_zero(env, rows * (first->rows + 1), sizeof(double));
-	cross->term = gp_alloc_array(env, s.terms, sizeof(gp_typed_term));
+	cross->term = gp_alloc_array(env, s.terms, sizeof(gp_metapath_term));
 	for (int k = 0; k < s.terms; k++)
 	{
-		const gp_piece *p = gp_state_find(state, GP_PIECE_TYPED, k, KEPT_ROWS);
+		const gp_piece *p = gp_state_find(state, GP_PIECE_METAPATH, k, KEPT_ROWS);
 
 		if (p == NULL || p->rows != first->rows || (s.unit[k * UNITS] < 0 && p->cols != own->dims))
 			gp_raise(env, GP_ERR_DATA, "Fit the model again.",
@@ -455,10 +455,10 @@ gp_typed_cross(gp_env *env, const gp_typed *t, const gp_features *own, const gp_
 }
 
 gp_features *
-gp_typed_rows(gp_device *dev, const gp_live_state *state, double *covariance, int64_t rows,
+gp_metapath_rows(gp_device *dev, const gp_live_state *state, double *covariance, int64_t rows,
 			  int64_t n)
 {
-	const gp_piece *root = gp_state_need(dev->env, state, GP_PIECE_TYPED, 0, KEPT_ROOT,
+	const gp_piece *root = gp_state_need(dev->env, state, GP_PIECE_METAPATH, 0, KEPT_ROOT,
 										n * (n + 1) / 2);
 	gp_matrix	all = gp_matrix_wrap(covariance, rows, n + 1, GP_DOUBLE);
 	gp_matrix	panel = dev->create(dev, rows, n, GP_DOUBLE);

@@ -1,5 +1,5 @@
 /*
- * fit_facts.c - the fit of a task: one layer over the columns that its facts give.
+ * task_fit.c - the fit of a task: one layer over the columns that its facts give.
  */
 #include "postgres.h"
 
@@ -28,30 +28,30 @@ gnngp_facts_settings(gnngp_fit_settings *settings)
 	settings->live = true;
 }
 
-typedef struct facts_fit
+typedef struct task_fit
 {
 	gp_features *features;
 	gp_facts_scale *scale;
 	double	   *other_score;
-	const gp_typed *typed;
-} facts_fit;
+	const gp_metapath *metapath;
+} task_fit;
 
 /* A fitter: both weightings. */
 static gp_posterior *
 fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
 {
-	const facts_fit *f = arg;
+	const task_fit *f = arg;
 
 	return gp_facts_fit(device, problem, f->features, f->scale, f->other_score);
 }
 
 /* A fitter of rows that are told by those beside them. */
 static gp_posterior *
-fit_typed(gp_device *device, const gp_problem *problem, const void *arg)
+fit_metapaths(gp_device *device, const gp_problem *problem, const void *arg)
 {
-	const facts_fit *f = arg;
+	const task_fit *f = arg;
 	gp_live_state *state = gp_state_create(device->env);
-	gp_features *told = gp_typed_features(device, f->typed, f->features, problem->landmark,
+	gp_features *told = gp_metapath_features(device, f->metapaths, f->features, problem->landmark,
 										  problem->nlandmarks, state);
 	gp_posterior *out = gp_facts_fit_features(device, problem, told);
 
@@ -61,18 +61,18 @@ fit_typed(gp_device *device, const gp_problem *problem, const void *arg)
 }
 
 /* What a fitter of a task's rows takes; *fitter gets it. */
-static facts_fit
+static task_fit
 open_fit(gnngp_task_data *task, gp_features *features, gp_fitter *fitter)
 {
-	*fitter = task->typed ? fit_typed : fit_weightings;
-	return (facts_fit) {features, &task->transform.scale, &task->other_score, task->typed};
+	*fitter = task->metapaths ? fit_metapaths : fit_weightings;
+	return (task_fit) {features, &task->transform.scale, &task->other_score, task->metapaths};
 }
 
 gp_plan
 gnngp_facts_plan(gp_device *device, const gnngp_data *data, const gp_problem *problem)
 {
 	gp_fitter	fitter;
-	facts_fit	fit = open_fit(data->rows, data->features, &fitter);
+	task_fit	fit = open_fit(data->task_data, data->features, &fitter);
 
 	return gp_plan_fitter(device, problem, fitter, &fit);
 }
@@ -81,7 +81,7 @@ gnngp_facts_plan(gp_device *device, const gnngp_data *data, const gp_problem *pr
 static const char *
 kernel_of(const gnngp_task_data *task)
 {
-	return task->typed ? gp_typed_kernel : gp_facts_kernel;
+	return task->metapaths ? gp_metapath_kernel : gp_facts_kernel;
 }
 
 void
@@ -92,14 +92,14 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 
 	problem->live = true;
 	*problem = gp_facts_labelled(env, problem);
-	problem->program = gnngp_compile_kernel(env, kernel_of(data->rows));
-	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->rows->as_of,
+	problem->program = gnngp_compile_kernel(env, kernel_of(data->task_data));
+	problem->nblocks = gp_facts_time_blocks(env, data->nlabelled, data->task_data->as_of,
 											GP_FACTS_TIME_BLOCKS, block);
 	problem->block = problem->nblocks < 2 ? NULL : block;
 	problem->strategy = GP_STRATEGY_NYSTROM;
 	problem->landmark = gp_facts_landmarks(env, problem, settings->landmarks > 0 ?
-										   settings->landmarks : data->rows->typed ?
-										   GP_TYPED_LANDMARKS : GP_FACTS_LANDMARKS,
+										   settings->landmarks : data->task_data->metapath ?
+										   GP_METAPATH_LANDMARKS : GP_FACTS_LANDMARKS,
 										   &problem->nlandmarks);
 }
 
@@ -107,10 +107,10 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 static gnngp_forward_figures
 backtest_of(gp_env *env, const gnngp_data *data, const int32 *block, const gp_posterior *posterior)
 {
-	const gp_time *as_of = data->rows->as_of;
+	const gp_time *as_of = data->task_data->as_of;
 	int64		n = data->nlabelled;
 	int			columns = posterior->columns;
-	bool		classes = data->task == GP_TASK_CLASSES;
+	bool		classes = data->target_kind == GP_TASK_CLASSES;
 	int32	   *label = classes ? gp_alloc_array(env, n, sizeof(int32)) : NULL;
 	double	   *target = classes ? NULL : gp_alloc_array(env, n, sizeof(double));
 	double	   *mean = gp_alloc_array(env, n * columns, sizeof(double));
@@ -149,13 +149,13 @@ backtest_of(gp_env *env, const gnngp_data *data, const int32 *block, const gp_po
 }
 
 gnngp_choice
-gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
+gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 				const gnngp_fit_settings *settings, gnngp_forward_figures *backtest)
 {
-	gnngp_task_data *task = data->rows;
+	gnngp_task_data *task = data->task_data;
 	bool		columns;
 	gp_fitter	fitter;
-	facts_fit	fit = open_fit(task, data->features, &fitter);
+	task_fit	fit = open_fit(task, data->features, &fitter);
 	gnngp_choice choice = {.kernel = pstrdup(kernel_of(task))};
 	gp_problem	problem;
 
@@ -165,7 +165,7 @@ gnngp_fit_facts(gnngp_computation *compute, const gnngp_data *data,
 	*backtest = backtest_of(compute->env, data, problem.block, choice.posterior);
 	choice.device = compute->used;
 	columns = task->transform.scale.weights == GP_FACTS_COLUMNS;
-	if (task->typed == NULL && !isnan(task->other_score))
+	if (task->metapaths == NULL && !isnan(task->other_score))
 		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}",
 									   columns ? "blocks" : "columns", task->other_score);
 	return choice;

@@ -1,5 +1,5 @@
 /*
- * told_alone.c - how much of the labels some columns tell alone: the answer in disguise.
+ * leakage.c - how much of the labels some columns tell alone: the answer in disguise.
  */
 #include "facts_internal.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_calibrate.c - class probabilities from leave-one-out means.
+ * test_class_calibration.c - class probabilities from leave-one-out means.
  */
 #include <string.h>
 

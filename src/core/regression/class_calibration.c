@@ -1,5 +1,5 @@
 /*
- * calibrate.c - class probabilities that mean what they say.
+ * class_calibration.c - class probabilities that mean what they say.
  *
  * A regression on one-hot classes estimates probabilities, not logits: a softmax
  * of its means makes sure ones too sure and leaves many unlikely classes too much.

@@ -1,5 +1,5 @@
 /*
- * task_disguise.c - columns that may be the answer in disguise.
+ * leakage_notice.c - columns that may be the answer in disguise.
  *
  * A row of a table may be written again when the answer is known: a customer's status, a total.  No
  * time says so.  What gives it away is how much such a column tells alone of the labels, of all or
@@ -50,9 +50,9 @@ told_by_facts(disguise *d)
 	if (d->by_facts >= 0.0)
 		return d->by_facts;
 	d->by_facts = 0.0;
-	for (int i = 0; i <= r->nhistories && d->by_facts < 1.0; i++)
+	for (int i = 0; i <= r->nfact_relations && d->by_facts < 1.0; i++)
 	{
-		int32		relation = i < r->nhistories ? r->history[i].number : r->earlier;
+		int32		relation = i < r->nfact_relations ? r->fact_relation[i].number : r->earlier;
 		int32		columns = 0;
 		int32		first = relation < 0 ? 0 :
 			gp_task_columns_relation_first(r->columns, relation, &columns);
@@ -95,7 +95,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 		if (isnan(much))
 			continue;
 		if (much < (own ? NEARLY_ALL : FACTS_NEARLY_ALL) &&
-			!(own && !r->own_time && r->nhistories > 0 && much > MUCH &&
+			!(own && !r->own_time && r->nfact_relations > 0 && much > MUCH &&
 			  much > NO_FACT * told_by_facts(d)))
 			continue;
 		d->told = lappend(d->told, (void *) cell->name);
@@ -112,7 +112,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 }
 
 void
-gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *labels)
+gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
 	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0,
 		.exclude = initArrayResult(TEXTOID, CurrentMemoryContext, false)};
@@ -129,9 +129,9 @@ gnngp_notice_disguises(const gnngp_task_reading *r, const gp_facts_labels *label
 		if (r->own_group[p] >= 0)
 			look_at_part(&d, &r->own->part[p],
 						 gp_task_columns_group_first(r->columns, r->own_group[p]), true);
-	for (int i = 0; i < r->nhistories; i++)
+	for (int i = 0; i < r->nfact_relations; i++)
 	{
-		const gnngp_history *h = &r->history[i];
+		const gnngp_fact_relation *h = &r->fact_relation[i];
 		int32		columns;
 		int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
 

@@ -1,8 +1,8 @@
 /*
- * test_typed.c - covariances of rows by what they refer to, against sums over all pairs of rows.
+ * test_metapath.c - covariances of rows by what they refer to, against sums over all pairs of rows.
  */
 #include "kernel/live/live_state.h"
-#include "facts/typed.h"
+#include "facts/metapath.h"
 #include "device/device.h"
 #include "test_env.h"
 #include "test_world.h"
@@ -94,14 +94,14 @@ expected(double sum[ROWS][ROWS])
 }
 
 /* The paths, whose pairs come backwards or twice. */
-static gp_typed *
+static gp_metapath *
 make_typed(gp_env *env, bool backwards)
 {
-	gp_typed   *t = gp_typed_create(env, ROWS);
+	gp_metapath   *t = gp_metapath_create(env, ROWS);
 
 	for (int p = 0; p < PATHS; p++)
 	{
-		gp_typed_pair pair[2 * ROWS * KEYS];
+		gp_metapath_pair pair[2 * ROWS * KEYS];
 		int			n = 0;
 
 		for (int k = 0; k < 2 * ROWS * KEYS; k++)
@@ -109,9 +109,9 @@ make_typed(gp_env *env, bool backwards)
 			int			at = (backwards ? 2 * ROWS * KEYS - 1 - k : k) / 2;
 
 			if (refers[p][at / KEYS][at % KEYS])
-				pair[n++] = (gp_typed_pair) {UINT64_MAX / (uint64_t) (1 + at % KEYS), at / KEYS};
+				pair[n++] = (gp_metapath_pair) {UINT64_MAX / (uint64_t) (1 + at % KEYS), at / KEYS};
 		}
-		gp_typed_add(t, p == 0 ? "first" : "other", n, pair);
+		gp_metapath_add(t, p == 0 ? "first" : "other", n, pair);
 	}
 	return t;
 }
@@ -122,8 +122,8 @@ check_covariances(gp_env *env)
 	static const int32_t landmark[] = {0, 2, 5};
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_features x = {.rows = ROWS,.dims = COLUMNS,.dense = own,.type = GP_FLOAT};
-	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, NULL);
-	gp_features *same = gp_typed_features(dev, make_typed(env, true), &x, landmark, 3, NULL);
+	gp_features *f = gp_metapath_features(dev, make_typed(env, false), &x, landmark, 3, NULL);
+	gp_features *same = gp_metapath_features(dev, make_typed(env, true), &x, landmark, 3, NULL);
 	const float *row = f->dense;
 	double		want[ROWS][ROWS];
 	double		worst = 0.0;
@@ -154,9 +154,9 @@ check_terms(gp_env *env)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_live_state *state = gp_state_create(env);
 	gp_features x = {.rows = ROWS,.dims = COLUMNS,.dense = own,.type = GP_FLOAT};
-	gp_features *f = gp_typed_features(dev, make_typed(env, false), &x, landmark, 3, state);
-	gp_typed_terms *told = gp_typed_cross(env, make_typed(env, true), &x, state, asked, 2, true);
-	gp_typed_terms *together = gp_typed_cross(env, make_typed(env, true), &x, state, asked, 2,
+	gp_features *f = gp_metapath_features(dev, make_typed(env, false), &x, landmark, 3, state);
+	gp_metapath_terms *told = gp_metapath_cross(env, make_typed(env, true), &x, state, asked, 2, true);
+	gp_metapath_terms *together = gp_metapath_cross(env, make_typed(env, true), &x, state, asked, 2,
 											 false);
 	double		sum[2 * 4] = {0};
 	double		worst = 0.0;
@@ -169,7 +169,7 @@ check_terms(gp_env *env)
 			sum[k] += told->term[t].covariance[k];
 	ok(memcmp(together->sum, sum, sizeof(sum)) == 0 && together->term[0].covariance == NULL,
 	   "where only their sum is asked for, none is kept");
-	rows = gp_typed_rows(dev, state, sum, 2, 3);
+	rows = gp_metapath_rows(dev, state, sum, 2, 3);
 	for (int i = 0; i < 2; i++)
 		for (int c = 0; c < 3; c++)
 			worst = fmax(worst, fabs(((float *) rows->dense)[i * 4 + c] -
@@ -178,7 +178,7 @@ check_terms(gp_env *env)
 	ok(worst < 1e-5, "terms add up to the features of the fit");
 	x.dims = COLUMNS - 1;
 	expect_error(env, GP_ERR_DATA,
-				 gp_typed_cross(env, make_typed(env, true), &x, state, asked, 2, true));
+				 gp_metapath_cross(env, make_typed(env, true), &x, state, asked, 2, true));
 	dev->close(dev);
 }
 
@@ -189,10 +189,10 @@ check_nothing(gp_env *env)
 	static const int32_t landmark[] = {0};
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_features none = {.rows = ROWS,.type = GP_FLOAT};
-	gp_typed   *t = gp_typed_create(env, ROWS);
+	gp_metapath   *t = gp_metapath_create(env, ROWS);
 
-	gp_typed_add(t, "none", 0, NULL);
-	expect_error(env, GP_ERR_DATA, gp_typed_features(dev, t, &none, landmark, 1, NULL));
+	gp_metapath_add(t, "none", 0, NULL);
+	expect_error(env, GP_ERR_DATA, gp_metapath_features(dev, t, &none, landmark, 1, NULL));
 	dev->close(dev);
 }
 

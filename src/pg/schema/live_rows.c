@@ -1,5 +1,5 @@
 /*
- * read_few.c - the columns of a few entities as of any time, for live answers.
+ * live_rows.c - the columns of a live entities as of any time, for live answers.
  *
  * They are read as the caller, whose grants and row-level security hold, by the indexes that there
  * are on keys; how they are encoded is the fit's.
@@ -14,14 +14,14 @@
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
-struct gnngp_few
+struct gnngp_live_rows
 {
 	gnngp_schema_use use;
 	gnngp_task_reading reading;
 	gnngp_task_state *state;
 	gp_time    *as_of;
 	bool		as_of_given;	/* by the caller */
-	gp_time		until;			/* as of which a typed reading sees what rows refer to */
+	gp_time		until;			/* as of which a reading by metapaths sees what rows refer to */
 };
 
 /*
@@ -57,9 +57,9 @@ check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task
 
 /* Keeps the ids that are there; 42704 for one that is not in its table. */
 static int64
-keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, gp_time as_of)
+keep_there(gnngp_live_rows *live, const gnngp_graph_def *task, gnngp_id *id, int64 n, gp_time as_of)
 {
-	gnngp_task_reading *r = &few->reading;
+	gnngp_task_reading *r = &live->reading;
 	gp_time    *from = gnngp_reading_entity_times(r);
 	int64		there = 0;
 
@@ -72,9 +72,9 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_OBJECT),
 					 errmsg("node %s is not in table \"%s\"", gnngp_id_name(&id[i]),
-							few->use.schema->table[r->entity].table.name),
+							live->use.schema->table[r->entity].table.name),
 					 errhint("Name rows of that table.")));
-		few->as_of[there] = asked;
+		live->as_of[there] = asked;
 		if (at <= asked && asked != GP_TIME_NEVER)
 			id[there++] = id[i];
 	}
@@ -89,19 +89,19 @@ keep_there(gnngp_few *few, const gnngp_graph_def *task, gnngp_id *id, int64 n, g
 
 /* Tells where some are asked about as of times that the fit knows nothing of. */
 static void
-notice_far_times(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
+notice_far_times(const gnngp_live_rows *live, const gnngp_graph_def *task, int64 n)
 {
-	const gnngp_task_state *state = few->state;
+	const gnngp_task_state *state = live->state;
 	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
 	const gnngp_task_transform *learnt = &state->transform;
 	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
 
 	for (int64 i = 0; i < n; i++)
-		if (few->as_of[i] < first || few->as_of[i] > last)
+		if (live->as_of[i] < first || live->as_of[i] > last)
 		{
 			ereport(NOTICE,
 					(errmsg("the model of task \"%s\" is asked as of %s, but has learnt from %s to %s", task->name,
-							pstrdup(timestamptz_to_str((TimestampTz) few->as_of[i])),
+							pstrdup(timestamptz_to_str((TimestampTz) live->as_of[i])),
 							pstrdup(timestamptz_to_str((TimestampTz) first)),
 							pstrdup(timestamptz_to_str((TimestampTz) learnt->newest))),
 					 errdetail("The variance does not grow with that distance, and only the labels of the fit count."),
@@ -115,16 +115,16 @@ notice_far_times(const gnngp_few *few, const gnngp_graph_def *task, int64 n)
  * the owner asks.
  */
 static void
-notice_filtered(const gnngp_few *few, const gnngp_task_rows *rows, gp_time as_of)
+notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_time as_of)
 {
 	const gnngp_graph_def *task = rows->task;
 	gnngp_query keys;
 	int64		out;
 
 	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
-		few->reading.n == 0 || GetUserId() != gnngp_owner_role(task))
+		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task))
 		return;
-	keys = gnngp_reading_keys(&few->reading, "e");
+	keys = gnngp_reading_keys(&live->reading, "e");
 	out = gnngp_count_filtered(rows, &keys, as_of);
 	if (out > 0)
 		ereport(NOTICE,
@@ -136,11 +136,11 @@ notice_filtered(const gnngp_few *few, const gnngp_task_rows *rows, gp_time as_of
 
 /* Points the reading to the entities. */
 static void
-point_to_ids(gnngp_few *few, const gnngp_id *id, int64 n)
+point_to_ids(gnngp_live_rows *live, const gnngp_id *id, int64 n)
 {
-	few->reading.n = n;
-	few->reading.row_id = id;
-	gnngp_reading_entities(&few->reading);
+	live->reading.n = n;
+	live->reading.row_id = id;
+	gnngp_reading_entities(&live->reading);
 }
 
 /* Rows of the entities' table as they are read. */
@@ -174,9 +174,9 @@ id_row(void *state, const Datum *values, const bool *nulls)
 
 /* Points the reading to all entities. */
 static void
-take_all(gnngp_few *few, gp_time as_of)
+take_all(gnngp_live_rows *live, gp_time as_of)
 {
-	gnngp_task_reading *r = &few->reading;
+	gnngp_task_reading *r = &live->reading;
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
 	all_rows	a = {.env = r->env};
 	gnngp_query q;
@@ -187,53 +187,53 @@ take_all(gnngp_few *few, gp_time as_of)
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, id_row, &a, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	r->few = false;
-	r->as_of = few->as_of = gp_alloc_array(r->env, Max(a.n, 1), sizeof(gp_time));
+	r->as_of = live->as_of = gp_alloc_array(r->env, Max(a.n, 1), sizeof(gp_time));
 	for (int64 i = 0; i < a.n; i++)
-		few->as_of[i] = as_of;
-	point_to_ids(few, a.id, a.n);
+		live->as_of[i] = as_of;
+	point_to_ids(live, a.id, a.n);
 }
 
-gnngp_few *
-gnngp_few_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state,
+gnngp_live_rows *
+gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state,
 			   gnngp_id *id, int64 *n,
 			   gp_time as_of)
 {
-	gnngp_few  *few = gp_alloc_zero(env, 1, sizeof(gnngp_few));
+	gnngp_live_rows *live = gp_alloc_zero(env, 1, sizeof(gnngp_live_rows));
 	gnngp_task_rows rows;
 
-	few->state = state;
+	live->state = state;
 	/* Those of a call are not ended by a zero. */
 	for (int64 i = 0; i < *n; i++)
 		if (id[i].text)
 			id[i].text = gnngp_copy_text(env, id[i].text, id[i].length);
-	gnngp_schema_begin(&few->use, env, task, false);
-	check_shape(task, few->use.schema, state);
-	gnngp_task_rows_open(&rows, env, few->use.schema, task, NULL);
-	few->reading = (gnngp_task_reading) {.env = env,.schema = few->use.schema,
-		.folds = gnngp_aggregates_find(few->use.schema),
+	gnngp_schema_begin(&live->use, env, task, false);
+	check_shape(task, live->use.schema, state);
+	gnngp_task_rows_open(&rows, env, live->use.schema, task, NULL);
+	live->reading = (gnngp_task_reading) {.env = env,.schema = live->use.schema,
+		.rollups = gnngp_rollups_find(live->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
 		.own_time = task->task.form == GNNGP_TASK_COLUMN,
 		.transform = &state->transform};
-	few->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
-	few->reading.typed = state->transform.scale.weights == GP_FACTS_TYPED;
-	few->until = as_of == GP_TIME_NEVER ? (gp_time) GetCurrentTimestamp() : as_of;
-	few->as_of_given = as_of != GP_TIME_NEVER && as_of != state->transform.newest;
-	/* The landmarks of a typed model keep the ages that they had in the fit. */
-	if (as_of == GP_TIME_NEVER && few->reading.typed)
+	live->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
+	live->reading.metapaths = state->transform.metapaths;
+	live->until = as_of == GP_TIME_NEVER ? (gp_time) GetCurrentTimestamp() : as_of;
+	live->as_of_given = as_of != GP_TIME_NEVER && as_of != state->transform.newest;
+	/* The landmarks of a model by metapaths keep the ages that they had in the fit. */
+	if (as_of == GP_TIME_NEVER && live->reading.metapaths)
 		as_of = state->transform.newest;
-	else if (!few->reading.own_time)
-		as_of = few->until;
-	few->reading.as_of = few->as_of;
-	point_to_ids(few, id, *n);
-	*n = keep_there(few, task, id, *n, as_of);
-	notice_far_times(few, task, *n);
-	if (few->reading.typed)
-		take_all(few, as_of);
-	else if (*n < few->reading.n)
-		point_to_ids(few, id, *n);
-	notice_filtered(few, &rows, as_of);
-	gnngp_reading_plan(&few->reading);
-	return few;
+	else if (!live->reading.own_time)
+		as_of = live->until;
+	live->reading.as_of = live->as_of;
+	point_to_ids(live, id, *n);
+	*n = keep_there(live, task, id, *n, as_of);
+	notice_far_times(live, task, *n);
+	if (live->reading.metapaths)
+		take_all(live, as_of);
+	else if (*n < live->reading.n)
+		point_to_ids(live, id, *n);
+	notice_filtered(live, &rows, as_of);
+	gnngp_reading_plan(&live->reading);
+	return live;
 }
 
 /* True for an encoding of the cells that a part has. */
@@ -248,19 +248,19 @@ encodes(const gp_encoding *e, const gnngp_part *part)
 	return fits;
 }
 
-/* 55000: a fold or table of the model's is not among those that are read. */
+/* 55000: a rollup or table of the model's is not among those that are read. */
 static void
-check_encodings(const gnngp_few *few)
+check_encodings(const gnngp_live_rows *live)
 {
-	const gnngp_task_reading *r = &few->reading;
-	bool		fits = r->transform->nencodings == r->schema->ntables + r->folds->n;
+	const gnngp_task_reading *r = &live->reading;
+	bool		fits = r->transform->nencodings == r->schema->ntables + r->rollups->n;
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
 		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);
-	for (int h = 0; h < r->nhistories; h++)
-		for (int p = 0; fits && p < r->history[h].join->nparts; p++)
-			fits = encodes(r->transform->encoding[r->history[h].join->part[p].encoding],
-						   &r->history[h].join->part[p]);
+	for (int h = 0; h < r->nfact_relations; h++)
+		for (int p = 0; fits && p < r->fact_relation[h].join->nparts; p++)
+			fits = encodes(r->transform->encoding[r->fact_relation[h].join->part[p].encoding],
+						   &r->fact_relation[h].join->part[p]);
 	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -270,49 +270,49 @@ check_encodings(const gnngp_few *few)
 
 /* Reads what there is, with the labels of the fit as facts. */
 static void
-read_columns(gnngp_few *few, const gnngp_known_labels *known)
+read_columns(gnngp_live_rows *live, const gnngp_known_labels *known)
 {
-	const gnngp_task_state *state = few->state;
+	const gnngp_task_state *state = live->state;
 	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,
 		.label = known->label,
 	.target = known->target,.nclasses = known->nclasses,.horizon = state->transform.horizon,
 	.by_time = state->by_time};
 
-	check_encodings(few);
-	gnngp_reading_run(&few->reading, &labels, known->number_of);
+	check_encodings(live);
+	gnngp_reading_run(&live->reading, &labels, known->number_of);
 }
 
 gp_features *
-gnngp_few_read(gnngp_few *few, const gnngp_known_labels *known)
+gnngp_live_rows_read(gnngp_live_rows *live, const gnngp_known_labels *known)
 {
-	read_columns(few, known);
-	gnngp_schema_end(&few->use);
-	return gp_task_columns_features(few->reading.columns, &few->state->transform.scale);
+	read_columns(live, known);
+	gnngp_schema_end(&live->use);
+	return gp_task_columns_features(live->reading.columns, &live->state->transform.scale);
 }
 
 gp_features *
-gnngp_few_read_typed(gnngp_few *few, gp_typed **typed)
+gnngp_live_rows_read_metapaths(gnngp_live_rows *live, gp_metapath **metapath)
 {
 	gp_features *own;
 
 	/* Labels are no facts of theirs. */
-	read_columns(few, &(gnngp_known_labels) {0});
-	own = gp_task_columns_features(few->reading.columns, &few->state->transform.scale);
-	for (int64 i = 0; i < few->reading.n; i++)
-		few->as_of[i] = few->until;
-	*typed = gnngp_reading_paths(&few->reading);
-	if (few->reading.timeless_path && few->as_of_given)
+	read_columns(live, &(gnngp_known_labels) {0});
+	own = gp_task_columns_features(live->reading.columns, &live->state->transform.scale);
+	for (int64 i = 0; i < live->reading.n; i++)
+		live->as_of[i] = live->until;
+	*metapath = gnngp_reading_paths(&live->reading);
+	if (live->reading.timeless_path && live->as_of_given)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" reads rows without a time as they are today, whatever as_of is",
-						few->reading.task->name)));
-	gnngp_schema_end(&few->use);
+						live->reading.task->name)));
+	gnngp_schema_end(&live->use);
 	return own;
 }
 
 int32
-gnngp_few_place(gnngp_few *few, const gnngp_id *id)
+gnngp_live_rows_place(gnngp_live_rows *live, const gnngp_id *id)
 {
-	int32		entity = gnngp_reading_place(&few->reading, id);
+	int32		entity = gnngp_reading_place(&live->reading, id);
 
-	return entity < 0 ? -1 : few->reading.row_of[few->reading.row_start[entity]];
+	return entity < 0 ? -1 : live->reading.row_of[live->reading.row_start[entity]];
 }
