@@ -411,8 +411,8 @@ gp_metapath_features(gp_device *dev, const gp_metapath *t, const gp_features *ow
 		gp_state_lower(dev, state, GP_PIECE_METAPATH, 0, KEPT_ROOT, root);
 		gp_state_numbers(state, GP_PIECE_METAPATH, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
 		for (int q = 0; q < t->n; q++)
-			gp_state_numbers(state, GP_PIECE_METAPATH, q, KEPT_KEYS, (const double *) t->path[q].key,
-							t->path[q].members->rows, 1);
+			gp_state_numbers(state, GP_PIECE_METAPATH, q, KEPT_KEYS,
+							 (const double *) t->path[q].key, t->path[q].members->rows, 1);
 		gp_free(dev->env, s.unit);
 	}
 	gp_destroy_all(dev, &s.panel, &s.diag, &root);
@@ -422,8 +422,8 @@ gp_metapath_features(gp_device *dev, const gp_metapath *t, const gp_features *ow
 /* ---- some rows ---- */
 
 gp_metapath_terms *
-gp_metapath_cross(gp_env *env, const gp_metapath *t, const gp_features *own, const gp_live_state *state,
-			  const int32_t *row, int64_t rows, bool keeps_terms)
+gp_metapath_cross(gp_env *env, const gp_metapath *t, const gp_features *own,
+				  const gp_live_state *state, const int32_t *row, int64_t rows, bool keeps_terms)
 {
 	const gp_piece *terms = gp_state_find(state, GP_PIECE_METAPATH, 0, KEPT_TERMS);
 	const gp_piece *first = gp_state_find(state, GP_PIECE_METAPATH, 0, KEPT_ROWS);

@@ -33,7 +33,8 @@ extern gp_metapath *gp_metapath_create(gp_env *env, int64_t rows);
  * Adds a path, by what it leads to; the name is not copied.  The pairs come in any order, repeated
  * ones count once; they are sorted.
  */
-extern void gp_metapath_add(gp_metapath *metapath, const char *name, int64_t n, gp_metapath_pair *pair);
+extern void gp_metapath_add(gp_metapath *metapath, const char *name, int64_t n,
+							gp_metapath_pair *pair);
 
 #define GP_METAPATH_LANDMARKS 600
 
@@ -50,8 +51,9 @@ extern const char gp_metapath_kernel[];
  * evaluator on these landmarks asks for none.  own has the rows' own columns, dense; it may have
  * none.  state gets what answers about other rows need, unless it is NULL.
  */
-extern gp_features *gp_metapath_features(gp_device *dev, const gp_metapath *metapath, const gp_features *own,
-									  const int32_t *landmark, int64_t n, gp_live_state *state);
+extern gp_features *gp_metapath_features(gp_device *dev, const gp_metapath *metapath,
+										 const gp_features *own, const int32_t *landmark,
+										 int64_t n, gp_live_state *state);
 
 /* What the terms of the sum add up: whose columns or list, gathered over which path. */
 typedef struct gp_metapath_term
@@ -75,9 +77,9 @@ typedef struct gp_metapath_terms
  * their covariances belong together, whatever has changed.  Those of each term are kept only where
  * that is said.
  */
-extern gp_metapath_terms *gp_metapath_cross(gp_env *env, const gp_metapath *metapath, const gp_features *own,
-									  const gp_live_state *state, const int32_t *row, int64_t rows,
-									  bool keeps_terms);
+extern gp_metapath_terms *gp_metapath_cross(gp_env *env, const gp_metapath *metapath,
+											const gp_features *own, const gp_live_state *state,
+											const int32_t *row, int64_t rows, bool keeps_terms);
 
 /* Features, as those of the fit, of rows by sums of terms: rows x (n + 1). */
 extern gp_features *gp_metapath_rows(gp_device *dev, const gp_live_state *state, double *covariance,

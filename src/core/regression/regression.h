@@ -505,9 +505,10 @@ extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_
 extern void gp_notice_weights(gp_env *env, const gp_problem *problem);
 
 /*
- * class_calibration.c: the calibrator of the largest likelihood on the leave-one-out posterior (variance
- * without this noise; NULL: not known), or the usual one where labels are too few; without the
- * labels of nodes that are given the prior (by node, or NULL).  Its biases belong to env.
+ * class_calibration.c: the calibrator of the largest likelihood on the leave-one-out posterior
+ * (variance without this noise; NULL: not known), or the usual one where labels are too few;
+ * without the labels of nodes that are given the prior (by node, or NULL).  Its biases belong to
+ * env.
  */
 extern gp_calibrator gp_calibrator_fit(gp_device *dev, const gp_problem *problem,
 									   const gp_targets *targets, const gp_loo *loo,

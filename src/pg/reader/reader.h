@@ -54,8 +54,8 @@ typedef struct gnngp_data
 	const gp_shared *shared;	/* where several kernels are compared on them, else NULL */
 	char	  **class_label;	/* as text: integer classes by number, others by text order, enums
 								 * by enum order, booleans false, true */
-	struct gnngp_task_data *task_data;	/* of a task (pg/schema/schema.h), whose labelled rows stand
-									 * before the ids' ones; else NULL */
+	/* of a task (pg/schema/schema.h), whose labelled rows stand before the ids' ones; else NULL */
+	struct gnngp_task_data *task_data;
 } gnngp_data;
 
 /*

@@ -315,7 +315,8 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.rollups = gnngp_rollups_find(s),.task = def,
 		.transform = &task->transform,
 		.entity = rows.entity,
-	.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,.metapaths = by_metapaths(s, def)};
+		.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,
+	.metapaths = by_metapaths(s, def)};
 	point_to_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)

@@ -126,10 +126,10 @@ typedef struct gnngp_task_transform
 	gp_time		half_life;
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
 	int			nencodings;
-	gp_encoding **encoding;		/* of tables, then of rollups; NULL: of a table that is not read */
+	gp_encoding **encoding;		/* of tables, then of rollups; NULL: it is not read */
 	gp_facts_scale scale;
 	gp_facts_target target;
-	bool		metapaths;		/* rows have no time: what they refer to tells them (metapath.h) */
+	bool		metapaths;		/* rows without time, by what they refer to */
 } gnngp_task_transform;
 
 /*

@@ -23,7 +23,6 @@ typedef struct look
 	gp_time		before;
 } look;
 
-/* Looks at a row. */
 static void
 look_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -31,7 +30,6 @@ look_row(void *state, const Datum *values, const bool *nulls)
 	const gnngp_part *p = l->part;
 	gp_time		at = l->visible < 0 ? GP_TIME_ALWAYS :
 		gnngp_time_of(values[l->visible], nulls[l->visible]);
-
 	uint64		identity = (uint64) DatumGetInt64(values[l->identity]);
 
 	if (at == GP_TIME_NEVER || !gp_encoder_wants(l->encoder, identity))
@@ -70,8 +68,8 @@ gp_encoding *
 gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, gp_time before)
 {
 	bool		is_rollup = encoding >= s->ntables;
-	int			table = is_rollup ? s->relation[rollups->rollup[encoding - s->ntables].relation].parent :
-		encoding;
+	int			table = is_rollup ?
+		s->relation[rollups->rollup[encoding - s->ntables].relation].parent : encoding;
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, rollups, table);
 	gp_cell_kind *kind;

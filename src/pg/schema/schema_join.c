@@ -246,7 +246,8 @@ rollup_row(gnngp_rollup *f, StringInfo list, const gnngp_part *p, bool sums)
 		if (c->type.kind != GP_CELL_NUMBER && c->type.kind != GP_CELL_INTEGER)
 			continue;
 		/* As avg() has it, in a quarter of its time */
-		rollup_cell(f, list, c, psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
+		rollup_cell(f, list, c,
+					psprintf("sum(%s) OPERATOR(pg_catalog./) count(%s)", number, number));
 		if (sums)
 			rollup_cell(f, list, c, psprintf("sum(%s)", number));
 	}

@@ -69,6 +69,7 @@ gnngp_reading_entities(gnngp_task_reading *r)
 	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
 	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
 	r->row_start = gp_alloc_zero(env, r->entities.n + 2, sizeof(int64));
+	/* A counting sort: next[e] is the place of entity e's next row, and ends as row_start[e + 1]. */
 	next = r->row_start + 1;
 	for (int64 i = 0; i < r->n; i++)
 	{
@@ -235,8 +236,8 @@ static void
 add_history(gnngp_task_reading *r, const char *name, int relation, int by, int part, int column,
 			Oid type)
 {
-	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,.relation = relation,.by = by,
-		.part = part,.column = column,.key_type = type};
+	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,
+		.relation = relation,.by = by,.part = part,.column = column,.key_type = type};
 }
 
 /*
@@ -352,7 +353,8 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 	const gnngp_tables *s = r->schema;
 	const gnngp_cell_source *c = &p->cell[e->column];
 	const char *of = p->table >= 0 ? NULL :
-		s->table[s->relation[r->rollups->rollup[p->encoding - s->ntables].relation].parent].table.name;
+		s->table[s->relation[r->rollups->rollup[p->encoding - s->ntables].relation].parent]
+		.table.name;
 
 	ereport(NOTICE,
 			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
@@ -364,7 +366,7 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 					 gnngp_times_known(s, c->table, c->name))));
 }
 
-/* Looks at the table or rollup of a part, unless it was; tells what is written later than its row. */
+/* Looks at the table or rollup of a part, unless it was; tells what is written after its row. */
 static void
 encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 {
@@ -401,7 +403,8 @@ gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 
 /* Notes the numbers of a part, which begin at one of the fact, that tell what is asked for. */
 static void
-find_target(gnngp_fact_relation *h, const gnngp_part *part, const gp_encoding *encoding, int32 first)
+find_target(gnngp_fact_relation *h, const gnngp_part *part, const gp_encoding *encoding,
+			int32 first)
 {
 	for (int i = 0; i < encoding->nparts && h->target < 0; i++)
 	{
@@ -597,7 +600,8 @@ read_own(gnngp_task_reading *r)
 	{
 		r->fact_relation[i].key_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gnngp_id));
 		if (r->fact_relation[i].part > 0)
-			r->fact_relation[i].from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+			r->fact_relation[i].from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1),
+														sizeof(gp_time));
 		for (int64 e = 0; e < r->entities.n; e++)
 			r->fact_relation[i].key_of[e].null = true;
 	}

@@ -334,7 +334,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 {
 	gnngp_row_part nodes = part_of(model, "node");
 	gnngp_row_part loo = part_of(model, "loo");
-	int64		first = data->task_data ? data->nlabelled : 0;	/* behind a task's labelled rows */
+	int64		first = data->task_data ? data->nlabelled : 0;	/* behind those that are labelled */
 	int32		nclasses = data->target_kind == GP_TASK_CLASSES ? data->nclasses : 0;
 	writer		w = {
 		.data = data,.nclasses = nclasses,

@@ -51,7 +51,7 @@ fit_metapaths(gp_device *device, const gp_problem *problem, const void *arg)
 {
 	const task_fit *f = arg;
 	gp_live_state *state = gp_state_create(device->env);
-	gp_features *told = gp_metapath_features(device, f->metapaths, f->features, problem->landmark,
+	gp_features *told = gp_metapath_features(device, f->metapath, f->features, problem->landmark,
 										  problem->nlandmarks, state);
 	gp_posterior *out = gp_facts_fit_features(device, problem, told);
 
@@ -98,7 +98,7 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 	problem->block = problem->nblocks < 2 ? NULL : block;
 	problem->strategy = GP_STRATEGY_NYSTROM;
 	problem->landmark = gp_facts_landmarks(env, problem, settings->landmarks > 0 ?
-										   settings->landmarks : data->task_data->metapath ?
+										   settings->landmarks : data->task_data->metapaths ?
 										   GP_METAPATH_LANDMARKS : GP_FACTS_LANDMARKS,
 										   &problem->nlandmarks);
 }

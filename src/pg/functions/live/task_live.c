@@ -95,13 +95,15 @@ read_terms(gnngp_live_call *c, gnngp_live_rows *rows, bool keeps_terms)
 						"node %s is missing from one of two reads of its table",
 						gnngp_id_name(&c->nodes.id[i]));
 	}
-	c->terms = gp_metapath_cross(c->env, metapath, own, c->live->state, row, c->nodes.n, keeps_terms);
+	c->terms = gp_metapath_cross(c->env, metapath, own, c->live->state, row, c->nodes.n,
+								 keeps_terms);
 }
 
 gp_features *
 gnngp_task_sums(gnngp_live_call *c, double *sum, int64 rows)
 {
-	return gp_metapath_rows(gnngp_live_call_device(c), c->live->state, sum, rows, c->terms->landmarks);
+	return gp_metapath_rows(gnngp_live_call_device(c), c->live->state, sum, rows,
+							c->terms->landmarks);
 }
 
 gp_live_question
@@ -109,8 +111,8 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 {
 	gp_live_question q = {.state = c->live->state,
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
-	gnngp_live_rows  *rows = gnngp_live_rows_open(c->env, c->graph, c->live->task, c->nodes.id, &c->nodes.n,
-									 as_of);
+	gnngp_live_rows *rows = gnngp_live_rows_open(c->env, c->graph, c->live->task, c->nodes.id,
+												 &c->nodes.n, as_of);
 	gnngp_known_labels labels;
 
 	if (c->live->task->transform.metapaths)

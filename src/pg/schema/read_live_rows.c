@@ -1,5 +1,5 @@
 /*
- * live_rows.c - the columns of a live entities as of any time, for live answers.
+ * read_live_rows.c - the columns of a few entities as of any time, for live answers.
  *
  * They are read as the caller, whose grants and row-level security hold, by the indexes that there
  * are on keys; how they are encoded is the fit's.
@@ -21,7 +21,7 @@ struct gnngp_live_rows
 	gnngp_task_state *state;
 	gp_time    *as_of;
 	bool		as_of_given;	/* by the caller */
-	gp_time		until;			/* as of which a reading by metapaths sees what rows refer to */
+	gp_time		until;			/* as of which metapaths see what rows refer to */
 };
 
 /*
@@ -153,7 +153,6 @@ typedef struct all_rows
 	gnngp_id   *id;
 } all_rows;
 
-/* Takes one. */
 static void
 id_row(void *state, const Datum *values, const bool *nulls)
 {
