@@ -69,7 +69,7 @@ gnngp_reading_entities(gnngp_task_reading *r)
 	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
 	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
 	r->row_start = gp_alloc_zero(env, r->entities.n + 2, sizeof(int64));
-	/* A counting sort: next[e] is the place of entity e's next row, and ends as row_start[e + 1]. */
+	/* A counting sort: next[e] is where entity e goes on, and ends as its row_start[e + 1]. */
 	next = r->row_start + 1;
 	for (int64 i = 0; i < r->n; i++)
 	{
