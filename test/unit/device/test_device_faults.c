@@ -219,11 +219,18 @@ test_signals(void)
 	gp_device  *dev;
 	DIR		   *dir;
 	struct dirent *d;
+	gp_matrix	a;
+	gp_matrix	b;
 	int			blocked = 0;
 	int			changed = 0;
 
 	pthread_sigmask(SIG_BLOCK, NULL, &before);
 	dev = gp_device_cpu(env, 3);
+	is_int(threads_now(), 1, "a device that has computed nothing has no helpers");
+	a = random_matrix(dev, 600, 600, GP_FLOAT);
+	b = dev->create(dev, 600, 600, GP_FLOAT);
+	dev->gemm(dev, false, false, 1.0, a, a, 0.0, b);
+	gp_destroy_all(dev, &a, &b);
 	pthread_sigmask(SIG_BLOCK, NULL, &after);
 	for (int i = 1; i < NSIG; i++)
 		changed += sigismember(&before, i) != sigismember(&after, i);

@@ -12,7 +12,8 @@
 struct gp_pool
 {
 	gp_env	   *env;
-	int			helpers;		/* threads started */
+	int			helpers;		/* threads started, */
+	int			wanted;			/* of so many */
 	pthread_t  *thread;
 	pthread_mutex_t mutex;		/* guards what follows, but for next and stop */
 	pthread_cond_t work;		/* a run opened, or quit */
@@ -88,30 +89,38 @@ gp_pool *
 gp_pool_create(gp_env *env, int threads)
 {
 	gp_pool    *pool = gp_alloc_zero(env, 1, sizeof(gp_pool));
-	int			wanted = threads > 1 ? threads - 1 : 0;
-	sigset_t	all;
-	sigset_t	before;
+	int			most = threads > 1 ? threads - 1 : 0;
 
 	pool->env = env;
-	pool->thread = gp_alloc_array(env, wanted, sizeof(pthread_t));
+	pool->wanted = env->dry ? 0 : most;
+	pool->thread = gp_alloc_array(env, most, sizeof(pthread_t));
 	pthread_mutex_init(&pool->mutex, NULL);
 	pthread_cond_init(&pool->work, NULL);
 	pthread_cond_init(&pool->idle, NULL);
 	env->own(env, stop, pool);
+	return pool;
+}
+
+/* Starts the helpers at the first run, so that a device that only plans has none. */
+static void
+start(gp_pool *pool)
+{
+	sigset_t	all;
+	sigset_t	before;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (pool->helpers < wanted && !env->dry &&
+	while (pool->helpers < pool->wanted &&
 		   pthread_create(&pool->thread[pool->helpers], NULL, helper_main, pool) == 0)
 		pool->helpers++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pool;
+	pool->wanted = pool->helpers;
 }
 
 int
 gp_pool_threads(const gp_pool *pool)
 {
-	return pool->helpers + 1;
+	return pool->wanted + 1;
 }
 
 /* Lets helpers take tiles. */
@@ -143,6 +152,8 @@ gp_pool_run(gp_pool *pool, gp_tile tile, void *job, int64_t tiles, int threads)
 {
 	gp_env	   *env = pool->env;
 
+	if (tiles > 1 && threads > 1 && pool->helpers < pool->wanted)
+		start(pool);
 	if (pool->helpers == 0 || tiles <= 1 || threads <= 1)
 	{
 		/* Computes all tiles in the calling thread */
