@@ -265,14 +265,24 @@ extern double gp_features_spread(gp_env *env, const gp_features *features);
  * where nothing does. */
 extern double gp_features_shared(gp_env *env, const gp_features *features);
 
-/* The largest squared length over the smallest one, of rows that were brought to one length in
- * single precision. */
-#define GP_SAME_LENGTH (1.0 + 1e-3)
+/* A feature's deviation; 0 where it varies by no more than the rounding of its mean. */
+static inline double
+gp_feature_deviation(double mean, double deviation)
+{
+	return deviation > 1e-12 * fabs(mean) ? deviation : 0.0;
+}
 
 /*
- * True when all rows but those of zeros are of one length, but for rounding, and not of zeros and
- * ones as classes are.
+ * True when rows are of one length, but for their rounding in single precision, and not of zeros
+ * and ones as classes are: by the least and the largest square of a length above 0.
  */
+static inline bool
+gp_have_length(bool binary, double low, double high)
+{
+	return !binary && high <= (1.0 + 1e-3) * low;
+}
+
+/* The same of all rows but those of zeros. */
 extern bool gp_features_have_length(gp_env *env, const gp_features *features);
 
 /* Features of more rows and numbers, at least, which are 0; takes the place of those given. */

@@ -24,7 +24,7 @@ gp_features_row(const gp_features *f, int64_t row, double *out)
 }
 
 /* gp_features_moments of every so many-th row, in two passes: the deviation of large numbers would
- * be lost in one.  A feature that varies by no more than the rounding of its mean is constant. */
+ * be lost in one. */
 static double *
 moments(gp_env *env, const gp_features *f, int64_t step)
 {
@@ -46,11 +46,7 @@ moments(gp_env *env, const gp_features *f, int64_t step)
 			deviation[j] += (row[j] - mean[j]) * (row[j] - mean[j]) / (double) rows;
 	}
 	for (int64_t j = 0; j < f->dims; j++)
-	{
-		deviation[j] = sqrt(deviation[j]);
-		if (!(deviation[j] > 1e-12 * fabs(mean[j])))
-			deviation[j] = 0.0;
-	}
+		deviation[j] = gp_feature_deviation(mean[j], sqrt(deviation[j]));
 	gp_free(env, row);
 	return mean;
 }
@@ -185,5 +181,5 @@ gp_features_have_length(gp_env *env, const gp_features *f)
 		high = fmax(high, square);
 	}
 	gp_free(env, row);
-	return !binary && high <= GP_SAME_LENGTH * low;
+	return gp_have_length(binary, low, high);
 }

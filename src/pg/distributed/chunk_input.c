@@ -61,15 +61,14 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 						"feature " INT64_FORMAT " of table \"%s\" is not finite for some node", j + 1,
 						m->src->nodes_name);
 		m->value[j] = mean;
-		/* The same as a feature in memory (graph/scale.c). */
-		m->value[m->columns + j] = deviation > 1e-12 * fabs(mean) ? deviation : 0.0;
+		m->value[m->columns + j] = gp_feature_deviation(mean, deviation);
 		if (m->value[m->columns + j] > 0.0)
 		{
 			low = fmin(low, deviation);
 			high = fmax(high, deviation);
 		}
 	}
-	m->units = high > GNNGP_UNLIKE * low && (x[3] != 0.0 || x[2] > GP_SAME_LENGTH * x[1]);
+	m->units = high > GNNGP_UNLIKE * low && !gp_have_length(x[3] != 0.0, x[1], x[2]);
 }
 
 /* The moments by which features are standardised, or NULL where they are not (choose_scale of
