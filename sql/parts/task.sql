@@ -46,6 +46,19 @@ AS 'MODULE_PATHNAME', 'gnngp_create_column_task' LANGUAGE C VOLATILE PARALLEL UN
 COMMENT ON FUNCTION @extschema@.gp_create_task(text, text, text) IS
     'predict a column, given as ''table.column'', where it is NULL, each row as of its own time; then gp_fit(task)';
 
+CREATE FUNCTION @extschema@.gp_alter_task(
+    task text,
+    target text DEFAULT NULL,
+    horizon interval DEFAULT NULL,
+    every interval DEFAULT NULL,
+    filter text DEFAULT NULL,
+    since timestamp with time zone DEFAULT NULL,
+    rows bigint DEFAULT NULL)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gnngp_alter_task' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.gp_alter_task(text, text, interval, interval, text, timestamp with time zone, bigint) IS
+    'change the expressions of a task; NULL keeps a setting, models and grants stay; the next gp_refresh asks the new question';
+
 CREATE FUNCTION @extschema@.gp_task_rows(task text)
 RETURNS TABLE (node bigint, as_of timestamp with time zone, target text)
 AS 'MODULE_PATHNAME', 'gnngp_task_rows_sql' LANGUAGE C STABLE PARALLEL RESTRICTED COST 100000 ROWS 1000;

@@ -18,6 +18,37 @@ AS 'MODULE_PATHNAME', 'gnngp_model_is_refreshing' LANGUAGE C VOLATILE STRICT PAR
 COMMENT ON FUNCTION gnngp_internal.gp_is_refreshing(bigint) IS
     'for the view gp_refreshes: whether some session refreshes this model; false for one that the caller may not read';
 
+CREATE FUNCTION gnngp_internal.gp_graph_problem(graph bigint) RETURNS text
+AS 'MODULE_PATHNAME', 'gnngp_graph_problem' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION gnngp_internal.gp_graph_problem(bigint) IS
+    'for the view gp_graphs: the error of a look at a graph of tables or a task as a fit would take it; NULL for none';
+
+-- The arguments of gp_create_graph or gp_create_task that make a graph or a task; of columns the names of today.
+CREATE FUNCTION gnngp_internal.gp_definition(g gnngp_internal.gp_graph_now) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $sql$
+    SELECT format('SELECT %s(%s)', CASE WHEN g.form IS NULL THEN 'gp_create_graph' ELSE 'gp_create_task' END,
+                  string_agg(format('%s => %L', a.name, a.value), ', ' ORDER BY a.place))
+    FROM (VALUES (1, 'task', CASE WHEN g.form IS NOT NULL THEN g.name END),
+                 (2, 'graph', CASE WHEN g.form IS NULL THEN g.name ELSE
+                              (SELECT o.name FROM gnngp_internal.gp_graph_catalog AS o WHERE o.id = g.of_graph) END),
+                 (3, 'tables', g.tables::text), (3, 'nodes', g.nodes::text), (4, 'edges', g.edges::text),
+                 (5, 'id', CASE WHEN g.nodes IS NOT NULL THEN g.id_column::text END), (6, 'features', g.features::text),
+                 (7, CASE g.form WHEN 'labels' THEN 'labels' ELSE 'entity' END, CASE WHEN g.form <> 'column' THEN g.entity::text END),
+                 (8, 'entity', g.entity_column::text),
+                 (9, 'target', CASE g.form WHEN 'column' THEN g.asks ELSE coalesce(g.task_target, g.target::text) END),
+                 (10, 'filter', g.task_filter), (11, 'horizon', g.horizon::text), (12, 'every', g.every::text),
+                 (13, 'since', CASE g.form WHEN 'expression' THEN nullif(g.since, '-infinity')::text END),
+                 (14, 'rows', CASE g.form WHEN 'expression' THEN nullif(g.label_rows, 100000)::text END),
+                 (15, 'times', g.times::text), (16, 'keys', g.keys::text), (17, 'exclude', g.exclude::text),
+                 (18, 'src', g.src::text), (19, 'dst', g.dst::text), (20, 'weight', g.weight::text),
+                 (21, 'directed', nullif(g.directed, false)::text), (22, 'sparse_features', g.sparse_features::text),
+                 (23, 'scale', nullif(g.scale, 'auto')), (24, 'time_column', coalesce(g.edge_time, g.time_column)::text),
+                 (25, 'edge_features', g.edge_features::text)) AS a (place, name, value)
+    WHERE a.value IS NOT NULL
+$sql$;
+COMMENT ON FUNCTION gnngp_internal.gp_definition(gnngp_internal.gp_graph_now) IS 'for the view gp_graphs: the call that makes a graph or a task';
+
 -- A table that was renamed is still the graph's; one whose name another table has
 -- now was most likely replaced by it.
 CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
@@ -34,12 +65,13 @@ CREATE VIEW @extschema@.gp_graphs WITH (security_invoker = true) AS
            g.directed,
            coalesce(s.sparse_features, g.sparse_features::pg_catalog.text) AS sparse_features,
            g.created,
-           nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), '') AS problem,
+           coalesce(nullif(pg_catalog.concat_ws('; ', s.problem, c.problem, d.problem), ''), gnngp_internal.gp_graph_problem(g.id)) AS problem,
            g.scale,
            g.edge_time AS time_column,
            g.edge_features,
            g.asks,
-           g.horizon
+           g.horizon,
+           gnngp_internal.gp_definition(g) AS definition
     FROM gnngp_internal.gp_graph_now g
         CROSS JOIN LATERAL (
             SELECT max(t.state) FILTER (WHERE t.place = 1) AS nodes,
@@ -181,6 +213,7 @@ COMMENT ON COLUMN @extschema@.gp_graphs.time_column IS 'column of the edge table
 COMMENT ON COLUMN @extschema@.gp_graphs.edge_features IS 'columns of the edge table that are features of the nodes at both ends';
 COMMENT ON COLUMN @extschema@.gp_graphs.asks IS 'what a task asks: an expression, or the column of its table or of its labels';
 COMMENT ON COLUMN @extschema@.gp_graphs.horizon IS 'how far the question of a task reaches; NULL: it does not say';
+COMMENT ON COLUMN @extschema@.gp_graphs.definition IS 'the call that makes this graph or task: its tables, times and keys, or what it asks of whom';
 COMMENT ON COLUMN @extschema@.gp_models.model IS 'name of the model, as the calls take it';
 COMMENT ON COLUMN @extschema@.gp_models.owner IS 'role that the model belongs to';
 COMMENT ON COLUMN @extschema@.gp_models.graph IS 'graph that it was fitted on';

@@ -178,7 +178,14 @@ SELECT count(*) FROM before JOIN gp_predict_live('orders30', ARRAY[1, 2, 3], as_
 -- A row without an entity is no row of one that is not there
 INSERT INTO marks VALUES (NULL, '2024-10-01', 1);
 SELECT labelled FROM gp_fit('marks');
+-- Expressions do not: gp_graphs says so, and gp_alter_task takes the new names
+SELECT graph, problem FROM gp_graphs WHERE problem IS NOT NULL;
+SELECT try($$SELECT gp_fit('orders30')$$);
+SELECT gp_alter_task('orders30', target => replace(asks, 'o.customer_id', 'o.who'), filter => 'e.id <> 8') FROM gp_graphs WHERE graph = 'orders30';
+SELECT count(DISTINCT node), count(*) FILTER (WHERE node = 8) FROM gp_task_rows('orders30');
+SELECT try($$SELECT gp_alter_task('marks', horizon => '10 days')$$);
 ALTER TABLE orders RENAME who TO customer_id;
+SELECT gp_alter_task('orders30', target => replace(asks, 'o.who', 'o.customer_id'), filter => 'e.id <> 7') FROM gp_graphs WHERE graph = 'orders30';
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);
 SELECT gp_drop_graph('marks');
 
@@ -192,6 +199,14 @@ SELECT count(*) FROM before JOIN gp_predict_live('orders30', ARRAY[1, 2, 3], as_
 SELECT gp_alter_graph('shop', exclude => '{orders.channel}');
 SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1])$$);
 SELECT graph, asks FROM gp_graphs WHERE graph IN ('shop', 'orders30', 'returned') ORDER BY graph;
+-- What was given makes the same again
+BEGIN;
+SET LOCAL client_min_messages = warning;
+CREATE TEMP TABLE made AS SELECT graph, definition FROM gp_graphs;
+SELECT gp_drop_graph(graph) FROM made WHERE definition LIKE '%gp_create_graph%';
+SELECT definition FROM made ORDER BY definition COLLATE "C" \gexec
+SELECT count(*) = (SELECT count(*) FROM made) FROM gp_graphs JOIN made USING (graph, definition);
+ROLLBACK;
 SELECT gp_drop_graph('returned');
 SELECT gp_drop_graph('shop');
 SELECT gp_drop_graph('leaks');

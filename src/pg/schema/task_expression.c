@@ -64,24 +64,31 @@ is_expression(List *parsed)
 /* An expression that is parsed, and where it begins in the text that the parser sees. */
 typedef struct parsed_text
 {
+	const gnngp_graph_def *task;
 	const char *argument;
 	const char *expression;
 	int			begin;
 } parsed_text;
 
-/* Points errors of PostgreSQL's parser to the place in the expression, and names the argument. */
+/*
+ * Points errors of PostgreSQL's parser to the place in the expression, and names the argument.  SPI
+ * has made the place an internal one.
+ */
 static void
 parse_context(void *arg)
 {
 	const parsed_text *text = arg;
-	int			position = geterrposition() - text->begin;
+	int			position = Max(geterrposition(), getinternalerrposition()) - text->begin;
 
 	if (position <= 0)
 		return;
 	errposition(0);
 	internalerrposition(position);
 	internalerrquery(text->expression);
-	errcontext("argument \"%s\" of a task", text->argument);
+	errcontext("argument \"%s\" of task \"%s\"", text->argument, text->task->name);
+	if (text->task->id != 0)
+		errhint("If a name has changed, pass the expression anew: gp_alter_task(%s, %s => ...).",
+				quote_literal_cstr(text->task->name), text->argument);
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
 		pg_strncasecmp(text->expression + strspn(text->expression, " \t\n"), "SELECT", 6) == 0)
 		errhint("Put a query into parentheses: (SELECT ...).");
@@ -234,7 +241,7 @@ static Query *
 analyze_expression(const gnngp_graph_def *task, const char *expression, const char *argument,
 				   Node **raw)
 {
-	parsed_text text = {argument, expression, 0};
+	parsed_text text = {task, argument, expression, 0};
 	ErrorContextCallback context = {error_context_stack, parse_context, &text};
 	const char *query = check_query(task, expression);
 	RawStmt    *parsed;
@@ -284,12 +291,18 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 
 /* The type of an expression, and the tables that it reads. */
 static Oid
-type_of(const gnngp_graph_def *task, const char *expression, List **read)
+type_of(const gnngp_graph_def *task, const char *expression, const char *argument, List **read)
 {
-	SPIPlanPtr	plan = SPI_prepare(check_query(task, expression), 0, NULL);
+	parsed_text text = {task, argument, expression, strlen(BEFORE_EXPRESSION)};
+	ErrorContextCallback context = {error_context_stack, parse_context, &text};
+	const char *query = check_query(task, expression);
+	SPIPlanPtr	plan;
 	CachedPlanSource *source;
 	Oid			type;
 
+	error_context_stack = &context;
+	plan = SPI_prepare(query, 0, NULL);
+	error_context_stack = context.previous;
 	if (plan == NULL)
 		elog(ERROR, "preparing an expression returned %s", SPI_result_code_string(SPI_result));
 	source = linitial(SPI_plan_get_plan_sources(plan));
@@ -351,11 +364,11 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
 	lacking = check_value(task, def->target, "target");
-	require_target_type(task, type_of(task, def->target, NULL));
+	require_target_type(task, type_of(task, def->target, "target", NULL));
 	if (def->filter)
 	{
 		(void) check_value(task, def->filter, "filter");
-		if (getBaseType(type_of(task, def->filter, NULL)) != BOOLOID)
+		if (getBaseType(type_of(task, def->filter, "filter", NULL)) != BOOLOID)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
@@ -369,11 +382,14 @@ gnngp_check_expressions(gnngp_graph_def *task)
 Oid
 gnngp_task_expression_type(gnngp_task_rows *t)
 {
+	const gnngp_task_def *def = &t->task->task;
 	int			level = NewGUCNestLevel();
 	Oid			type;
 
-	gnngp_pin("search_path", t->task->task.path);
-	type = type_of(t->task, t->task->task.target, &t->read);
+	gnngp_pin("search_path", def->path);
+	type = type_of(t->task, def->target, "target", &t->read);
+	if (def->filter)
+		(void) type_of(t->task, def->filter, "filter", NULL);
 	AtEOXact_GUC(false, level);
 	return type;
 }

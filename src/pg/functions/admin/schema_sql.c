@@ -229,15 +229,54 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
 	return text;
 }
 
-/* Looks at a new task as a fit would, and inserts it. */
+/* Looks at a task as a fit would. */
 static void
-finish_task(gnngp_graph_def *task)
+check_task(const gnngp_graph_def *task)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 
 	gnngp_task_check(env, task);
 	gnngp_env_destroy(env);
+}
+
+/* The same of a new task, which is inserted. */
+static void
+finish_task(gnngp_graph_def *task)
+{
+	check_task(task);
 	gnngp_graph_insert(task);
+}
+
+/*
+ * Takes target, horizon, every, filter, since and rows, as far as they are given, from an argument
+ * on, and checks the question.  Returns what the target lacks.
+ */
+static const char *
+read_question(FunctionCallInfo fcinfo, int first, gnngp_graph_def *def)
+{
+	gnngp_task_def *task = &def->task;
+	const char *lacking;
+
+	if (!PG_ARGISNULL(first))
+		task->target = gnngp_text_argument(fcinfo, first, "target");
+	if (!PG_ARGISNULL(first + 1))
+		task->horizon = interval_argument(fcinfo, first + 1, "horizon");
+	if (!PG_ARGISNULL(first + 2))
+		task->every = interval_argument(fcinfo, first + 2, "every");
+	if (!PG_ARGISNULL(first + 3))
+		task->filter = gnngp_text_argument(fcinfo, first + 3, "filter");
+	if (!PG_ARGISNULL(first + 4))
+		task->since = PG_GETARG_TIMESTAMPTZ(first + 4);
+	if (TIMESTAMP_IS_NOEND(task->since))
+		gnngp_raise(INVALID_PARAMETER_VALUE, "since is the first as-of time: since => '2024-01-01'.",
+					"since must not be infinity");
+	if (!PG_ARGISNULL(first + 5))
+		task->rows = PG_GETARG_INT64(first + 5);
+	if (task->rows < 1)
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "rows must be at least 1");
+	lacking = gnngp_check_expressions(def);
+	check_task(def);
+	return lacking;
 }
 
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
@@ -250,27 +289,36 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 
 	gnngp_require_argument(fcinfo, 2, "entity");
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
-	task.task.target = gnngp_text_argument(fcinfo, 3, "target");
+	gnngp_require_argument(fcinfo, 3, "target");
 	if (PG_ARGISNULL(4))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("horizon must not be NULL"),
 				 errhint("horizon is how far beyond t the target looks: horizon => '30 days'.")));
-	task.task.horizon = interval_argument(fcinfo, 4, "horizon");
-	task.task.every = interval_argument(fcinfo, 5, "every");
-	task.task.filter = PG_ARGISNULL(6) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(6));
-	if (!PG_ARGISNULL(7))
-		task.task.since = PG_GETARG_TIMESTAMPTZ(7);
-	if (TIMESTAMP_IS_NOEND(task.task.since))
-		gnngp_raise(INVALID_PARAMETER_VALUE, "since is the first as-of time: since => '2024-01-01'.",
-					"since must not be infinity");
 	gnngp_require_argument(fcinfo, 8, "rows");
-	task.task.rows = PG_GETARG_INT64(8);
-	if (task.task.rows < 1)
-		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "rows must be at least 1");
-	lacking = gnngp_check_expressions(&task);
-	finish_task(&task);
+	lacking = read_question(fcinfo, 3, &task);
+	gnngp_graph_insert(&task);
 	gnngp_tell_target_lacks(&task, lacking);
+	PG_RETURN_VOID();
+}
+
+/* gp_alter_task(task, target, horizon, every, filter, since, rows); what is NULL stays. */
+PG_FUNCTION_INFO_V1(gnngp_alter_task);
+Datum
+gnngp_alter_task(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *task;
+	const char *lacking;
+
+	gnngp_prevent_read_only("gp_alter_task");
+	task = gnngp_graph_to_change(gnngp_text_argument(fcinfo, 0, "task"));
+	if (task->task.form != GNNGP_TASK_EXPRESSION)
+		gnngp_raise(WRONG_OBJECT_TYPE,
+					"gp_alter_graph changes a graph. A task on a column or on a table of labels follows renamed columns; to change it, drop it with gp_drop_graph and create it again.",
+					"\"%s\" is not a task with a target expression", task->name);
+	lacking = read_question(fcinfo, 1, task);
+	gnngp_graph_update(task);
+	gnngp_tell_target_lacks(task, lacking);
 	PG_RETURN_VOID();
 }
 
@@ -361,6 +409,46 @@ gnngp_relations(PG_FUNCTION_ARGS)
 	gnngp_schema_end(&use);
 	gnngp_env_destroy(env);
 	return (Datum) 0;
+}
+
+/* A graph of tables, or a task, that is looked at for its problem. */
+static void
+look_at_graph(void *arg)
+{
+	const gnngp_graph_def *graph = arg;
+	gp_env	   *env;
+	gnngp_schema_use use;
+
+	/* Who looks at all graphs does not wait for a table that is rewritten. */
+	gnngp_pin("lock_timeout", "10ms");
+	if (graph->task.form)
+		check_task(graph);
+	else
+	{
+		env = gnngp_env_create(CurrentMemoryContext);
+		gnngp_schema_begin(&use, env, graph, true);
+		gnngp_schema_end(&use);
+		gnngp_env_destroy(env);
+	}
+}
+
+/* gp_graph_problem(id): why a graph of tables or a task cannot be read, for its owner. */
+PG_FUNCTION_INFO_V1(gnngp_graph_problem);
+Datum
+gnngp_graph_problem(PG_FUNCTION_ARGS)
+{
+	gnngp_graph_def *graph = gnngp_graph_by_id(PG_GETARG_INT64(0));
+	int			level = NewGUCNestLevel();
+	ErrorData  *error;
+
+	gnngp_require_owner(graph->owner_role, "graph", graph->name);
+	error = OidIsValid(graph->edges) ? NULL : gnngp_attempt(look_at_graph, graph);
+	AtEOXact_GUC(false, level);
+	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	if (error == NULL || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(error->message));
 }
 
 static void
