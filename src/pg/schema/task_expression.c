@@ -87,7 +87,7 @@ parse_context(void *arg)
 	internalerrquery(text->expression);
 	errcontext("argument \"%s\" of task \"%s\"", text->argument, text->task->name);
 	if (text->task->id != 0)
-		errhint("If a name has changed, pass the expression anew: gp_alter_task(%s, %s => ...).",
+		errhint("If a name has changed, write the expression again: gp_alter_task(%s, %s => ...).",
 				quote_literal_cstr(text->task->name), text->argument);
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
 		pg_strncasecmp(text->expression + strspn(text->expression, " \t\n"), "SELECT", 6) == 0)
