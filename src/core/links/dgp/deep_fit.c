@@ -185,7 +185,7 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_env	   *env = d->env;
 	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, GP_LINK_RANKED,
 												d->problem->seed, NULL);
-	gp_calibration_pairs calibration = gp_calibration_pairs_make(env, model, hidden,
+	gp_calibration_pairs calibration = gp_calibration_pairs_make(env, model, hidden, NULL,
 																 GP_CALIBRATION_NODES,
 																 d->problem->seed);
 	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &calibration.pairs);

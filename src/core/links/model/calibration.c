@@ -315,12 +315,12 @@ add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *s
 
 /*
  * Adds the hidden links that are candidates of their query end, each for what it stands for among
- * the candidates of so many nodes: few of those that are drawn have one.  The codes, which know
- * the hidden links, find none of them.  Without a search every pair is a candidate.
+ * the candidates of so many nodes: few of those that are drawn have one.  Where every pair is a
+ * candidate, none is looked for.
  */
 static void
 add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fold *fold,
-				 gp_link_search *search, int64_t nodes)
+				 gp_link_search *search, bool all, int64_t nodes)
 {
 	double		ends = full->directed ? 1.0 : 2.0;
 	double		weight = ends * (double) (full->edges - fold->graph->edges) /
@@ -331,25 +331,14 @@ add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fo
 		int32_t		other;
 		int32_t		node = gp_link_query_end(fold, e, &other);
 		int32_t    *found;
-		int64_t		n = search ? gp_link_search_node(search, node, &found) : 0;
+		int64_t		n = all ? 0 : gp_link_search_node(search, node, &found);
 		int64_t		k = 0;
 
 		while (k < n && found[k] != other)
 			k++;
-		if (search == NULL || k < n)
+		if (all || k < n)
 			add_pair(c, node, other, true, weight);
 	}
-}
-
-/* A search in a fold's graph as predictions of the model will make it. */
-static gp_link_search *
-open_search(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
-			gp_link_candidates candidates, const uint64_t *code)
-{
-	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, code, candidates);
-
-	gp_link_search_learn(search, gp_link_topology_read(model->topology), model->features != NULL);
-	return search;
 }
 
 int64_t
@@ -360,14 +349,13 @@ gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
 
 gp_calibration_pairs
 gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link_fold *fold,
-						  int64_t nodes, uint64_t seed)
+						  const uint64_t *code, int64_t nodes, uint64_t seed)
 {
 	const gp_graph *full = model->graph;
 	bool		all = model->method == GP_LINK_EASE;
 	int64_t		hidden = full->edges - fold->graph->edges;
 	gp_calibration_pairs c = {.share = (double) hidden / (double) full->edges};
 	int64_t		room = gp_calibration_pairs_most(fold, nodes);
-	gp_link_search *walks = NULL;
 	gp_link_search *search;
 
 	c.pairs = gp_link_pairs_create(env, room);
@@ -377,14 +365,11 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 	if (env->dry && gp_link_has_scores(model->method))
 		return c;
 	c.pairs.n = 0;
-	if (!all)
-		walks = open_search(env, model, fold, GP_CANDIDATES_AUTO, NULL);
-	search = open_search(env, model, fold, all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO,
-						 all ? NULL : model->code);
-	add_hidden_links(&c, full, fold, walks, nodes);
+	search = gp_link_search_open(env, fold->graph, NULL, code,
+								 all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO);
+	gp_link_search_learn(search, gp_link_topology_read(model->topology), model->features != NULL);
+	add_hidden_links(&c, full, fold, search, all, nodes);
 	add_drawn_nodes(&c, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));
-	if (walks)
-		gp_link_search_close(walks);
 	gp_link_search_close(search);
 	return c;
 }

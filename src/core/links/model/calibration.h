@@ -19,12 +19,14 @@ typedef struct gp_calibration_pairs
 } gp_calibration_pairs;
 
 /*
- * Candidates of a model are found as its predictions will be, by its method, topology and codes.
+ * Candidates of a model are found as its predictions will be, by its method and topology, and by
+ * the codes of the fold's graph, which may be NULL.
  * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
  * the nodes that are drawn.
  */
 extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
-													  const gp_link_fold *fold, int64_t nodes,
+													  const gp_link_fold *fold,
+													  const uint64_t *code, int64_t nodes,
 													  uint64_t seed);
 
 /* The most of them, which a dry run has. */

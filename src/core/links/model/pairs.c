@@ -321,7 +321,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 		gp_link_pairs hidden;
 
 		q->fold = fold[f];
-		q->calibration = gp_calibration_pairs_make(env, &all, &q->fold,
+		q->calibration = gp_calibration_pairs_make(env, &all, &q->fold, NULL,
 												   GP_CALIBRATION_NODES / FEWER / fit->folds,
 												   p->seed + (uint64_t) f);
 		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold,

@@ -123,7 +123,7 @@ fill_fold(scores_fit *r, int f)
 	gp_link_pairs_free(env, &hop);
 }
 
-/* Finds the calibration pairs of a model in all folds. */
+/* Finds the calibration pairs of a model in all folds: no code of a fold knows the hidden links. */
 static void
 find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 {
@@ -132,10 +132,16 @@ find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 	for (int f = 0; f < r->folds; f++)
 	{
 		fold_pairs *s = &r->fold[f];
+		gp_link_problem without = *r->problem;
+		uint64_t   *code = NULL;
 
-		s->calibration = gp_calibration_pairs_make(r->env, model, &s->fold,
+		without.graph = s->fold.graph;
+		if (r->item == NULL)
+			code = gp_link_codes(r->dev, &without);
+		s->calibration = gp_calibration_pairs_make(r->env, model, &s->fold, code,
 												   r->calibration_nodes / r->folds,
 												   seed + (uint64_t) f);
+		gp_free(r->env, code);
 		if (r->env->dry)
 			continue;
 		add_pairs(s, CALIBRATION, &s->calibration.pairs, 0, s->calibration.pairs.n);
