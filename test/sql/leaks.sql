@@ -64,6 +64,18 @@ SELECT gp_create_graph('asked', tables => '{customers,accounts,answers,remarks}'
 SELECT gp_create_task('blind', 'asked', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
 SELECT labelled FROM gp_fit('blind');
 SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'answer') AS answers FROM gp_explain('blind', 1) AS e;
+-- Facts of a day are known when it is over: at noon the answers that were written in the evening are not seen
+CREATE TABLE evenings (account_id integer REFERENCES accounts, day date NOT NULL, told boolean);
+UPDATE answers SET as_of = as_of + interval '12 hours', churn = random() < 0.5 WHERE id > 0;
+INSERT INTO evenings SELECT account_id, as_of, churn FROM answers WHERE id > 0;
+SELECT gp_create_graph('evenings', tables => '{customers,accounts,evenings}', exclude => '{customers.status,customers.total}');
+SELECT gp_create_task('noon', 'evenings', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('noon');
+-- As of the end of that day they are
+SELECT gp_create_task('evening', 'evenings', entity => 'customers', horizon => '10 days',
+    target => 'EXISTS (SELECT FROM leaks_test.evenings AS o WHERE o.account_id = e.id AND o.day > t AND o.day <= t + horizon AND o.told)');
+SELECT max(as_of), count(DISTINCT as_of), count(*) FILTER (WHERE target = 'true') FROM gp_task_rows('evening') WHERE as_of > '2024-06-01';
+SELECT count(*) FROM evenings WHERE told AND day > '2024-06-01';
 -- What a task asks
 SELECT graph, asks, horizon FROM gp_graphs WHERE graph = 'won' ORDER BY graph;
 -- As-of times end with the facts: neither one late row moves them, nor an entity that is added long after the newest
@@ -125,7 +137,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few', 'twins');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few', 'twins', 'evenings');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -71,9 +71,9 @@ read_times(const gnngp_tables *s, const gnngp_schema_table *t)
 
 	if (t->time < 0)
 		return times;
-	time = psprintf("t.%s::pg_catalog.timestamptz", t->column[t->time].column.quoted);
+	time = gnngp_time_expression(t, "t");
 	gnngp_query_init(&q, &t->table);
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time);
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", gnngp_known_expression(t, "t"));
 	q.condition = psprintf("pg_catalog.isfinite(%s) AND %s <= pg_catalog.clock_timestamp()", time,
 						   time);
 	gnngp_query_plan(&q);

@@ -179,6 +179,12 @@ extern int	gnngp_join_visible(gnngp_join *j);
 /* The expression of a table's time as timestamptz: a row whose time is NULL is never visible. */
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
 
+/*
+ * The same of when a row is a fact.  That of a day may be from its last second: it is known when
+ * the day is over, as of its last microsecond.
+ */
+extern char *gnngp_known_expression(const gnngp_schema_table *t, const char *alias);
+
 /* ---- how tables are encoded (schema_encode.c) ---- */
 
 /*

@@ -21,6 +21,17 @@ gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 }
 
 char *
+gnngp_known_expression(const gnngp_schema_table *t, const char *alias)
+{
+	const gnngp_column *time = &t->column[t->time].column;
+
+	if (time->base != DATEOID)
+		return gnngp_time_expression(t, alias);
+	return psprintf("coalesce((%s.%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval, 'infinity')",
+					alias, time->quoted);
+}
+
+char *
 gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
 				  const char *parent)
 {
@@ -114,9 +125,13 @@ add_time(gnngp_join *j, const char *expression)
 	appendStringInfo(&j->visible, "%s%s", j->visible.len > 0 ? ", " : "", expression);
 }
 
-/* A new part, whose cells are selected; there tells whether its row is, or NULL: always. */
+/*
+ * A new part, whose cells are selected; there tells whether its row is, or NULL: always.  Its time
+ * is that of its cells, and known when facts have it.
+ */
 static gnngp_part *
-add_part(gnngp_join *j, const char *name, const char *alias, const char *there, const char *time)
+add_part(gnngp_join *j, const char *name, const char *alias, const char *there, const char *time,
+		 const char *known)
 {
 	gnngp_part *p = &j->part[j->nparts++];
 
@@ -130,7 +145,7 @@ add_part(gnngp_join *j, const char *name, const char *alias, const char *there, 
 	{
 		p->visible = list_length(j->query.types);
 		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", time);
-		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, time) : time);
+		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
 	}
 	return p;
 }
@@ -149,8 +164,10 @@ static void
 add_row(gnngp_join *j, int table, const char *name, const char *alias, const char *there, int level)
 {
 	const gnngp_schema_table *t = &j->schema->table[table];
-	gnngp_part *p = add_part(j, name, alias, there,
-							 t->time >= 0 ? gnngp_time_expression(t, alias) : NULL);
+	const char *time = t->time >= 0 ? gnngp_time_expression(t, alias) : NULL;
+	/* What a row refers to is there with it. */
+	gnngp_part *p = add_part(j, name, alias, there, time, time && level == 0 ?
+							 gnngp_known_expression(t, alias) : time);
 
 	p->encoding = p->table = table;
 	p->level = level;
@@ -343,12 +360,14 @@ gnngp_join_rollup(gnngp_join *j, int place)
 	const gnngp_rollup *f = &j->rollups->rollup[place];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("p%d", j->nparts);
+	const char *latest;
 	gnngp_part *p;
 
 	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
 					 f->tables, rolled_up_rows(j, r), f->keys, alias,
 					 rollup_condition(j->schema, r, alias));
-	p = add_part(j, r->name, alias, NULL, f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL);
+	latest = f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL;
+	p = add_part(j, r->name, alias, NULL, latest, latest);
 	p->visible = -1;
 	p->encoding = j->schema->ntables + place;
 	p->table = -1;
