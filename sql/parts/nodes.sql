@@ -68,7 +68,8 @@ CALL gnngp_internal.gp_create_forms('gp_predict_sets',
 
 CALL gnngp_internal.gp_create_forms('gp_predict_live',
     'model text, {nodes}, top integer DEFAULT 1, given_nodes {others} DEFAULT NULL, given_classes "any" DEFAULT NULL,'
-    ' given_values double precision[] DEFAULT NULL, as_of timestamp with time zone DEFAULT NULL',
+    ' given_values double precision[] DEFAULT NULL, as_of timestamp with time zone DEFAULT NULL,'
+    ' class gnngp_internal.gp_class DEFAULT NULL',
     'node {type}, class text, score double precision, variance double precision, probability double precision',
     'gnngp_predict_live', 'STABLE PARALLEL RESTRICTED COST 100000 ROWS 10',
     'the best classes, or the value, {of nodes}, from the tables as they are now, and as if some nodes were given labels;'

@@ -88,17 +88,15 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 	gp_free(env, factor);
 }
 
-/* Keeps the better of two posteriors; returns the other's score. */
-static double
+/* Keeps the better of two posteriors. */
+static void
 keep_better(gp_env *env, gp_posterior **one, gp_posterior *other, bool other_is_better)
 {
 	gp_posterior *worse = other_is_better ? *one : other;
-	double		score = worse->loo_score;
 
 	if (other_is_better)
 		*one = other;
 	gp_posterior_free(env, worse);
-	return score;
 }
 
 /* True for a score that is better by more than chance. */
@@ -222,7 +220,7 @@ notice_worth(gp_device *dev, const gp_problem *problem, const gp_posterior *kept
 gp_posterior *
 gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 			 gp_facts_scale *scale,
-			 double *other_score)
+			 double score[GP_FACTS_FITS])
 {
 	gp_env	   *env = dev->env;
 	gp_facts_weights first = scale->weights;
@@ -249,11 +247,15 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	 */
 	if (is_surely_better(env, problem, other, best))
 		chosen = second;
-	*other_score = keep_better(env, &best, other, chosen == second);
+	score[first] = best->loo_score;
+	score[second] = other->loo_score;
+	score[GP_FACTS_FITS - 1] = NAN;
+	keep_better(env, &best, other, chosen == second);
 	if (scale->doubted < scale->width)
 	{
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
 		other = gp_fit(dev, &weighed);
+		score[GP_FACTS_FITS - 1] = other->loo_score;
 		if (best->loo_score < other->loo_score + scale->margin ||
 			!is_surely_better(env, problem, best, other))
 			used = scale->doubted;

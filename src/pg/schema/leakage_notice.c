@@ -89,7 +89,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 	{
 		const gp_encoded *e = &encoding->part[p];
 		const gnngp_cell_source *cell = &part->cell[e->column];
-		double		much = e->width == 0 || cell->target || cell->name == NULL ||
+		double		much = e->width == 0 || cell->target || cell->known || cell->name == NULL ||
 			list_member_ptr(d->told, cell->name) ? 0.0 : told(d, first + e->first, e->width);
 
 		if (isnan(much))
@@ -105,9 +105,10 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 						cell->name, r->schema->table[part->table].table.name, r->task->name,
 						100.0 * much),
 				 errdetail("If the column is written once the answer is known, the scores are too good."),
-				 errhint("In that case leave it out: gp_alter_graph(%s, exclude => %s).",
+				 errhint("In that case leave it out: gp_alter_graph(%s, exclude => %s). If it is known with its row, add %s to times.",
 						 quote_literal_cstr(r->schema->def->name),
-						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d))))));
+						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d))),
+						 gnngp_times_known(r->schema, part->table, cell->name))));
 	}
 }
 

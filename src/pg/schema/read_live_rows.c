@@ -110,27 +110,50 @@ notice_far_times(const gnngp_live_rows *live, const gnngp_graph_def *task, int64
 		}
 }
 
+/* The question how many entities do not pass the filter, for gnngp_attempt. */
+typedef struct filtered
+{
+	const gnngp_task_rows *rows;
+	gnngp_query keys;
+	gp_time		as_of;
+	int64		out;
+} filtered;
+
+static void
+count_filtered(void *arg)
+{
+	filtered   *f = arg;
+
+	f->out = gnngp_count_filtered(f->rows, &f->keys, f->as_of);
+}
+
 /*
  * Tells where some do not pass the task's filter.  It is the owner's code, and so it is run where
- * the owner asks.
+ * the owner asks; answers do not depend on it.
  */
 static void
 notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_time as_of)
 {
 	const gnngp_graph_def *task = rows->task;
-	gnngp_query keys;
-	int64		out;
+	filtered	f = {.rows = rows,.as_of = as_of};
+	ErrorData  *error;
 
 	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
 		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task))
 		return;
-	keys = gnngp_reading_keys(&live->reading, "e");
-	out = gnngp_count_filtered(rows, &keys, as_of);
-	if (out > 0)
+	f.keys = gnngp_reading_keys(&live->reading, "e");
+	error = gnngp_attempt(count_filtered, &f);
+	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	if (error)
+		ereport(NOTICE,
+				(errmsg("the filter of task \"%s\" cannot tell whether nodes pass it as of that time: %s",
+						task->name, error->message)));
+	else if (f.out > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%lld node does not pass the filter of task \"%s\" as of that time",
 							   "%lld nodes do not pass the filter of task \"%s\" as of that time",
-							   (unsigned long) out, (long long) out, task->name),
+							   (unsigned long) f.out, (long long) f.out, task->name),
 				 errdetail("The model has learnt from rows that pass it.")));
 }
 

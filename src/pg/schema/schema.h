@@ -153,7 +153,7 @@ struct gnngp_task_data
 	gp_metapath *metapaths;			/* of a column of a table without time; else NULL */
 	int			relations;
 	int64		facts;
-	double		other_score;	/* of the weighting that was not chosen */
+	double		score[GP_FACTS_FITS];	/* of the fits that were compared */
 };
 
 /*

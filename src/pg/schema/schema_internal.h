@@ -48,6 +48,10 @@ extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, con
 /* The place of a column, or -1. */
 extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
 
+/* The same of a name that an argument has, and that may be quoted: 42703 where there is none. */
+extern int	gnngp_table_require_column(const gnngp_schema_table *t, const char *name,
+									   const char *argument);
+
 /* ---- foreign keys (schema_relations.c) ---- */
 
 /* Finds the foreign keys of the tables, in the server's catalog and in the argument keys. */

@@ -122,6 +122,7 @@ static void
 refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
 {
 	const gnngp_oids *tables = &s->def->tables.tables;
+	gp_meant	meant = gp_meant_start(text, (int) strcspn(text, ends));
 
 	for (int i = 0; i < tables->n; i++)
 		if (match_table(tables->oid[i], text, ends) > 0)
@@ -130,14 +131,18 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 					 errmsg("permission denied for table %s", get_rel_name(tables->oid[i])),
 					 errdetail("Argument \"%s\" names it.", argument)));
 	for (int i = 0; i < s->ntables; i++)
+	{
 		if (match_table(s->table[i].table.oid, text, "") > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("argument \"%s\" names table \"%s\" without a column", argument, text),
 					 errhint("Name a column as table.column, or several as table(column,column).")));
+		gp_meant_consider(&meant, s->table[i].label);
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("\"%s\", which argument \"%s\" names, is not a table of graph \"%s\"", text, argument, s->def->name),
+			 meant.name ? errhint("Perhaps you meant the table \"%s\".", meant.name) :
 			 *ends != '\0' && strpbrk(text, ends) == NULL ?
 			 errhint("Name a column as table.column, or several as table(column,column).") :
 			 strcmp(argument, "target") == 0 ?
@@ -195,9 +200,8 @@ gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *ar
 	return find_table(s, name, "", argument, &length);
 }
 
-/* A column of a table by its name, which may be quoted; 42703 where there is none. */
-static int
-find_column(const gnngp_schema_table *t, const char *name, const char *argument)
+int
+gnngp_table_require_column(const gnngp_schema_table *t, const char *name, const char *argument)
 {
 	for (int i = 0; i < t->ncolumns; i++)
 		if (strcmp(t->column[i].column.name, name) == 0 ||
@@ -207,7 +211,7 @@ find_column(const gnngp_schema_table *t, const char *name, const char *argument)
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of table \"%s\", which argument \"%s\" names, does not exist", name, t->table.name,
 					argument),
-			 errhint("Name a column as table.column, or several as table(column,column), with their current names.")));
+			 errhint("%s", gnngp_columns_there(&t->table, name))));
 }
 
 gnngp_column_list
@@ -221,14 +225,14 @@ gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argu
 	list.column = palloc(sizeof(int) * Max(t->ncolumns, 1));
 	if (text[length] == '.')
 	{
-		list.column[list.n++] = find_column(t, rest, argument);
+		list.column[list.n++] = gnngp_table_require_column(t, rest, argument);
 		return list;
 	}
 	if (rest[0] != '\0' && rest[strlen(rest) - 1] == ')')
 		rest[strlen(rest) - 1] = '\0';
 	for (char *name = strtok(rest, ", "); name != NULL && list.n < t->ncolumns;
 		 name = strtok(NULL, ", "))
-		list.column[list.n++] = find_column(t, name, argument);
+		list.column[list.n++] = gnngp_table_require_column(t, name, argument);
 	return list;
 }
 

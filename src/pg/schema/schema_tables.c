@@ -20,6 +20,9 @@
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+/* A hint where numbers are times. */
+#define OF_NUMBERS "If it holds seconds since 1970, make a view with to_timestamp(%s), and name the view in tables and its foreign keys in keys."
+
 /* Words that begin the name of a time at which a row is written again; */
 static const char *const later_words[] = {
 	"updated", "modified", "changed", "closed", "deleted", "removed", "last_updated", "last_modified",
@@ -375,6 +378,31 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tel
 					 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
 }
 
+/* Tells of a number that by its name is the time of the rows of a table without one. */
+static void
+notice_number(const gnngp_schema_table *t)
+{
+	static const char *const ends[] = {"_at", "_ts", "_time", "_timestamp", "_epoch"};
+
+	for (int i = 0; i < t->ncolumns; i++)
+		for (size_t k = 0; k < lengthof(ends); k++)
+		{
+			const gnngp_schema_column *c = &t->column[i];
+			size_t		length = strlen(c->column.name);
+			size_t		end = strlen(ends[k]);
+
+			if (c->role != GNNGP_COLUMN_CELL || !gnngp_is_number_type(c->column.base) ||
+				length < end || pg_strcasecmp(c->column.name + length - end, ends[k]) != 0)
+				continue;
+			ereport(NOTICE,
+					(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
+					 errdetail("Column \"%s\" could be its time, but has type %s.", c->column.name,
+							   format_type_be(c->column.type)),
+					 errhint(OF_NUMBERS, c->column.quoted)));
+			return;
+		}
+}
+
 /* Chooses the time column of a table that times does not name. */
 static void
 choose_time(gnngp_tables *s, int i, bool tell)
@@ -394,6 +422,8 @@ choose_time(gnngp_tables *s, int i, bool tell)
 					 errhint("If it is not the time of the rows, add %s to times.", time_pair(t->label, NULL))));
 	}
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
+	if (t->candidates == NIL && others == NIL && tell)
+		notice_number(t);
 	if (others != NIL && tell)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
@@ -408,17 +438,14 @@ set_named_time(gnngp_schema_table *t, const char *name)
 {
 	if (name == NULL)
 		return;
-	t->time = gnngp_table_find_column(t, name);
-	if (t->time < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of table \"%s\", which times names, does not exist", name, t->table.name),
-				 errhint("Name a column of type date or timestamp, with its current name: times => '{\"table\": \"column\"}'. gp_alter_graph replaces the argument.")));
+	t->time = gnngp_table_require_column(t, name, "times");
 	if (!gnngp_is_time_type(t->column[t->time].column.base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of table \"%s\", which times names, has type %s, not date or timestamp", name,
 						t->table.name, format_type_be(t->column[t->time].column.type)),
+				 gnngp_is_number_type(t->column[t->time].column.base) ?
+				 errhint(OF_NUMBERS, t->column[t->time].column.quoted) :
 				 errhint("Name a column of type date or timestamp, or null for a table without time.")));
 }
 

@@ -435,7 +435,7 @@ typedef struct task_fit
 {
 	gp_facts_scale *scale;
 	gp_features *x;
-	double		other;			/* the score of the weighting that is not kept */
+	double		score[GP_FACTS_FITS];
 	double		planned;		/* bytes */
 	size_t		before;			/* bytes without the fit */
 } task_fit;
@@ -445,7 +445,7 @@ fit_columns(gp_device *dev, const gp_problem *problem, const void *arg)
 {
 	task_fit   *t = (task_fit *) arg;
 
-	return gp_facts_fit(dev, problem, t->x, t->scale, &t->other);
+	return gp_facts_fit(dev, problem, t->x, t->scale, t->score);
 }
 
 /* A task of two classes that a relation explains, beside many columns of noise, fitted. */

@@ -32,7 +32,7 @@ typedef struct task_fit
 {
 	gp_features *features;
 	gp_facts_scale *scale;
-	double	   *other_score;
+	double	   *score;
 	const gp_metapath *metapath;
 } task_fit;
 
@@ -42,7 +42,7 @@ fit_weightings(gp_device *device, const gp_problem *problem, const void *arg)
 {
 	const task_fit *f = arg;
 
-	return gp_facts_fit(device, problem, f->features, f->scale, f->other_score);
+	return gp_facts_fit(device, problem, f->features, f->scale, f->score);
 }
 
 /* A fitter of rows that are told by those beside them. */
@@ -65,7 +65,7 @@ static task_fit
 open_fit(gnngp_task_data *task, gp_features *features, gp_fitter *fitter)
 {
 	*fitter = task->metapaths ? fit_metapaths : fit_weightings;
-	return (task_fit) {features, &task->transform.scale, &task->other_score, task->metapaths};
+	return (task_fit) {features, &task->transform.scale, task->score, task->metapaths};
 }
 
 gp_plan
@@ -101,6 +101,22 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 										   settings->landmarks : data->task_data->metapaths ?
 										   GP_METAPATH_LANDMARKS : GP_FACTS_LANDMARKS,
 										   &problem->nlandmarks);
+}
+
+/* The scores of what was compared, as JSON. */
+static char *
+compared(const double score[GP_FACTS_FITS])
+{
+	static const char *const name[] = {"weights=columns", "weights=blocks", "targets=none"};
+	StringInfoData json;
+
+	initStringInfo(&json);
+	for (int i = 0; i < GP_FACTS_FITS; i++)
+		if (!isnan(score[i]))
+			appendStringInfo(&json, "%s\"%s\": {\"loo_score\": %.4f}", i == 0 ? "{" : ", ", name[i],
+							 score[i]);
+	appendStringInfoChar(&json, '}');
+	return json.data;
 }
 
 /* The figures of what earlier blocks of time say of the labels. */
@@ -153,7 +169,6 @@ gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 				const gnngp_fit_settings *settings, gnngp_forward_figures *backtest)
 {
 	gnngp_task_data *task = data->task_data;
-	bool		columns;
 	gp_fitter	fitter;
 	task_fit	fit = open_fit(task, data->features, &fitter);
 	gnngp_choice choice = {.kernel = pstrdup(kernel_of(task))};
@@ -164,9 +179,7 @@ gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 	choice.posterior = gnngp_fit_on_device(compute, &problem, fitter, &fit);
 	*backtest = backtest_of(compute->env, data, problem.block, choice.posterior);
 	choice.device = compute->used;
-	columns = task->transform.scale.weights == GP_FACTS_COLUMNS;
-	if (task->metapaths == NULL && !isnan(task->other_score))
-		choice.alternatives = psprintf("{\"weights=%s\": {\"loo_score\": %.4f}}",
-									   columns ? "blocks" : "columns", task->other_score);
+	if (task->metapaths == NULL && !isnan(task->score[0]))
+		choice.alternatives = compared(task->score);
 	return choice;
 }

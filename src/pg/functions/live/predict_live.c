@@ -13,7 +13,7 @@
 /* The arguments of all forms. */
 enum live_argument
 {
-	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES, ARG_AS_OF
+	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES, ARG_AS_OF, ARG_CLASS
 };
 
 /* ---- labels that are given ---- */
@@ -194,10 +194,12 @@ gnngp_live_best_class(const gnngp_live_call *c, const gp_live_answer *a)
 	return gnngp_class_at(&order, 0);
 }
 
+/* Emits the best classes of each node, or a class (-1: none). */
 static void
-emit_rows(gnngp_live_call *c, const gp_live_answer *a)
+emit_rows(gnngp_live_call *c, const gp_live_answer *a, int32 only)
 {
 	bool		values_only = c->model->classes == 0;
+	int32		most = only < 0 ? Min(c->top, a->columns) : a->columns;
 	gnngp_class_order order = order_open(c, a);
 
 	for (int64 i = 0; i < a->n; i++)
@@ -210,10 +212,12 @@ emit_rows(gnngp_live_call *c, const gp_live_answer *a)
 					   GNNGP_CELL_NULL);
 		else
 			order_classes(&order, a, i);
-		for (int32 k = 0; !values_only && k < Min(c->top, a->columns); k++)
+		for (int32 k = 0; !values_only && k < most; k++)
 		{
 			uint16		class = gnngp_class_at(&order, k);
 
+			if (only >= 0 && class != only)
+				continue;
 			gnngp_emit(c->result, node, gnngp_cell_text(c->model->class_labels.text[class]),
 					   gnngp_cell_float(a->mean[i * a->columns + class]), variance,
 					   gnngp_cell_float(gnngp_class_probability(&order, class)));
@@ -221,7 +225,8 @@ emit_rows(gnngp_live_call *c, const gp_live_answer *a)
 	}
 }
 
-/* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values, as_of) */
+/* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values, as_of,
+ * class) */
 PG_FUNCTION_INFO_V1(gnngp_predict_live);
 Datum
 gnngp_predict_live(PG_FUNCTION_ARGS)
@@ -229,6 +234,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	gnngp_live_call c;
 	gp_live_answer answer;
 	bool		task;
+	int32		class = -1;
 
 	gnngp_live_call_open(&c, fcinfo, false);
 	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
@@ -238,14 +244,21 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Write them into the tables, and refresh the model.",
 					"labels cannot be given to the model of a task");
 	(void) gnngp_as_of_argument(&c, ARG_AS_OF, GP_TIME_NEVER);
+	if (!PG_ARGISNULL(ARG_CLASS))
+	{
+		class = gnngp_class_number(c.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));
+		/* By falling probability, then score, as gp_predict */
+		gnngp_rows_sort(c.result, (AttrNumber[]) {5, 3}, 2);
+	}
 	gnngp_live_call_nodes(&c);
 	read_given(&c);
 	want_nodes(&c);
 	if (c.nodes.n > 0)
 	{
 		answer = ask(&c);
-		emit_rows(&c, &answer);
+		emit_rows(&c, &answer, class);
 	}
+	gnngp_rows_end_sort(c.result);
 	gnngp_live_call_close(&c);
 	return (Datum) 0;
 }
