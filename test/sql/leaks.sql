@@ -37,6 +37,9 @@ UPDATE orders SET refund = amount WHERE won;
 SELECT gp_create_graph('refunds', tables => '{customers,orders}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('won', 'refunds', target => 'orders.won');
 SELECT loo_score > 0.8 FROM gp_fit('won');
+-- Nothing is told of a column that the user knows to be written with its row
+SELECT gp_alter_graph('refunds', times => '{"orders.refund": null}');
+SELECT count(*) FROM gp_estimate('won');
 -- What the owner's other rows were is a fact, but not the row of the same moment, which has the answer; half of it is habit
 CREATE TABLE owners (id integer PRIMARY KEY);
 CREATE TABLE twins (id integer PRIMARY KEY, owner_id integer REFERENCES owners, at timestamptz NOT NULL, y real);

@@ -151,6 +151,8 @@ SELECT gp_create_task('short', 'clinic', 'patient', '(SELECT count(*) FROM visit
 SELECT gp_fit('short');
 SELECT gp_create_task('none', 'clinic', 'patient', '(SELECT max(drugs) FROM visit WHERE at < t AND at > t)', horizon => '10 days');
 SELECT gp_fit('none');
+SELECT gp_create_task('drugs', 'clinic', 'visit.drgs');
+SELECT gp_create_task('drugs', 'clinic', 'vist.drugs');
 SELECT gp_create_task('drugs', 'clinic', 'visit.drugs');
 SELECT labelled FROM gp_fit('drugs');
 SET client_min_messages = warning;

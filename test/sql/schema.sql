@@ -55,7 +55,8 @@ SELECT try($$SELECT * FROM gp_predict_live('orders30', ARRAY[1000])$$);
 SELECT count(*) FROM gp_predict_live('orders30', ARRAY[7, 9], as_of => '2024-11-25');
 -- Shares add up to the score
 SELECT abs((SELECT sum(share) FROM gp_explain('orders30', 9, class => 'true')) - score) < 1e-4
-FROM gp_predict_live('orders30', ARRAY[9], top => NULL, as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders)) WHERE class = 'true';
+FROM gp_predict_live('orders30', ARRAY[9], class => 'true', as_of => (SELECT max(ordered_at) + interval '1 microsecond' FROM orders));
+SELECT array_agg(probability) = array_agg(probability ORDER BY probability DESC), count(*) FROM gp_predict_live('orders30', ARRAY[9, 2, 4, 3], class => 'true', as_of => '2024-11-01');
 SELECT count(DISTINCT since) > 2, count(*) FILTER (WHERE metric = 'roc_auc' AND value > 0.6) > 2 FROM gp_backtest('orders30');
 SELECT count(*) = (SELECT labelled FROM gp_models WHERE model = 'orders30'), count(DISTINCT as_of) FROM gp_loo('orders30');
 SELECT strategy, bytes > 0 FROM gp_estimate('orders30');
@@ -185,7 +186,10 @@ SELECT gp_alter_task('orders30', target => replace(asks, 'o.customer_id', 'o.who
 SELECT count(DISTINCT node), count(*) FILTER (WHERE node = 8) FROM gp_task_rows('orders30');
 SELECT try($$SELECT gp_alter_task('marks', horizon => '10 days')$$);
 ALTER TABLE orders RENAME who TO customer_id;
-SELECT gp_alter_task('orders30', target => replace(asks, 'o.who', 'o.customer_id'), filter => 'e.id <> 7') FROM gp_graphs WHERE graph = 'orders30';
+SELECT gp_alter_task('orders30', target => replace(asks, 'o.who', 'o.customer_id'), filter => '1 / (e.id - 7) > -9') FROM gp_graphs WHERE graph = 'orders30';
+-- A filter that fails ends no answer, for which it does not count
+SELECT count(*) FROM gp_predict_live('orders30', 7, as_of => '2024-11-01');
+SELECT gp_alter_task('orders30', filter => 'e.id <> 7');
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);
 SELECT gp_drop_graph('marks');
 

@@ -128,6 +128,7 @@ SELECT count(*) FROM gp_fit('sold', task => 'regression');
 ALTER TABLE sales ALTER at TYPE bigint USING extract(epoch FROM at);
 SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);
 SELECT try($$SELECT gp_alter_graph('sales', times => '{"buyers": "since"}')$$);
+SELECT try($$SELECT gp_alter_graph('sales', times => '{"buyers": "since", "sales": "at"}')$$);
 ALTER TABLE sales ALTER at TYPE timestamptz USING to_timestamp(at);
 ALTER TABLE sales RENAME at TO sold_at;
 SELECT try($$SELECT gp_alter_graph('sales', exclude => '{sales.stars}')$$);

@@ -382,17 +382,16 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tel
 static void
 notice_number(const gnngp_schema_table *t)
 {
-	static const char *const ends[] = {"_at", "_ts", "_time", "_timestamp", "_epoch"};
+	static const char *const ends[] = {"at", "ts", "timestamp", "epoch"};
 
 	for (int i = 0; i < t->ncolumns; i++)
 		for (size_t k = 0; k < lengthof(ends); k++)
 		{
 			const gnngp_schema_column *c = &t->column[i];
-			size_t		length = strlen(c->column.name);
-			size_t		end = strlen(ends[k]);
+			const char *word = strrchr(c->column.name, '_');
 
 			if (c->role != GNNGP_COLUMN_CELL || !gnngp_is_number_type(c->column.base) ||
-				length < end || pg_strcasecmp(c->column.name + length - end, ends[k]) != 0)
+				pg_strcasecmp(word ? word + 1 : c->column.name, ends[k]) != 0)
 				continue;
 			ereport(NOTICE,
 					(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),

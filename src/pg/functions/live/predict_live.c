@@ -13,7 +13,8 @@
 /* The arguments of all forms. */
 enum live_argument
 {
-	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES, ARG_AS_OF, ARG_CLASS
+	ARG_MODEL, ARG_NODES, ARG_TOP, ARG_GIVEN_NODES, ARG_GIVEN_CLASSES, ARG_GIVEN_VALUES, ARG_AS_OF,
+	ARG_CLASS
 };
 
 /* ---- labels that are given ---- */
