@@ -81,12 +81,9 @@ typedef struct gp_simd
 } gp_simd;
 
 /* The loops of a variant, as cpu_simd_kernels.h names them. */
-#define GP_SIMD_OPS { \
-	{f_axpby, f_dot, f_spmm, f_sparse_dot, f_turn, f_solve, f_affine, f_relu, f_rbf, f_poly, \
-	f_wave}, \
-	{d_axpby, d_dot, d_spmm, d_sparse_dot, d_turn, d_solve, d_affine, d_relu, d_rbf, d_poly, \
-	d_wave} \
-}
+#define GP_SIMD_LOOPS(T) {axpby_##T, dot_##T, spmm_##T, sparse_dot_##T, turn_##T, solve_##T, \
+	affine_##T, relu_##T, rbf_##T, poly_##T, wave_##T}
+#define GP_SIMD_OPS {GP_SIMD_LOOPS(float), GP_SIMD_LOOPS(double)}
 
 extern const gp_simd gp_simd_portable;
 #if defined(__x86_64__)

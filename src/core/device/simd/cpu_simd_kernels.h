@@ -1,17 +1,14 @@
 /*
  * cpu_simd_kernels.h - the template of all vector loops.
  *
- * A variant includes this file twice, for float and for double, after defining
- *   T, V, W      the number type, the vector type and its length
- *   FN(name)     the name of a function for this type
+ * A variant includes this file for T float and T double, after defining
  *   ATTR         the function attribute that enables the instructions
- *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT on V; MIN and MAX give the second
+ *   V, W         the vector type and its length; operators work on V as on T
+ *   SET1, LOAD, STORE, FMA (a b + c), MIN, MAX, SQRT, EXP on V; MIN and MAX give the second
  *                argument when one is not a number
- *   VI or EXP    the vector type of integers of T's size, or exp on V where V is no vector
- *   VD, WD, SETD, STORED, FMAD   vectors of double, once for both; LOADD converts from T
+ *   VI           the vector type of integers of T's size; not where V is no vector
+ *   VD, WD, SETD, STORED, FMAD   vectors of double; LOADD converts from T
  *   TURN, NTURN  dst = src' for a square block, as TURN(src, lds, dst, ldd), and its side
- *   ARCCOS, NARCCOS   the coefficients of the arc-cosine map and their number
- * Operators work on V as on T.
  *
  * The arc-cosine map with cos t = c, y = 1 - |c| and T(y) = (sin t - t cos t) /
  * y^(3/2) for t = acos(1 - y) is
@@ -20,8 +17,11 @@
  * is at y = 2, so one polynomial and one square root give full accuracy at both
  * ends.
  *
- * No include guard: each inclusion makes the functions of one type.
+ * No include guard: each inclusion makes the functions of one type, whose name is behind theirs.
  */
+#define FN_PASTE(name, type) name##_##type
+#define FN_OF(name, type) FN_PASTE(name, type)
+#define FN(name) FN_OF(name, T)
 
 /* y = a x + b y; b = 0 ignores y. */
 static ATTR void
@@ -282,11 +282,11 @@ FN(turn) (int64_t rows, int64_t cols, const void *src, int64_t lds, void *dst, i
 }
 
 /*
- * Eight vectors of right sides of a triangular system: x_j += sum_{i<j} t_ji x_i,
- * then x_j *= t_jj, row after row.  Row j of x is at x + j * step.
+ * A few vectors of right sides of a triangular system, a constant: x_j += sum_{i<j} t_ji x_i, then
+ * x_j *= t_jj, row after row.  Row j of x is at x + j * step.
  */
-static inline ATTR void
-FN(solve_wide) (int64_t n, const T *t, int64_t ldt, T *x, int64_t step)
+static inline ATTR __attribute__((always_inline)) void
+FN(solve_vectors) (int vectors, int64_t n, const T *t, int64_t ldt, T *x, int64_t step)
 {
 	for (int64_t j = 0; j < n; j++)
 	{
@@ -296,7 +296,7 @@ FN(solve_wide) (int64_t n, const T *t, int64_t ldt, T *x, int64_t step)
 		V			s[8];
 
 		UNROLL
-		for (int q = 0; q < 8; q++)
+		for (int q = 0; q < vectors; q++)
 			s[q] = LOAD(to + q * W);
 		for (int64_t i = 0; i < j; i++)
 		{
@@ -304,34 +304,26 @@ FN(solve_wide) (int64_t n, const T *t, int64_t ldt, T *x, int64_t step)
 			V			f = SET1(tj[i]);
 
 			UNROLL
-			for (int q = 0; q < 8; q++)
+			for (int q = 0; q < vectors; q++)
 				s[q] = FMA(f, LOAD(from + q * W), s[q]);
 		}
 		UNROLL
-		for (int q = 0; q < 8; q++)
+		for (int q = 0; q < vectors; q++)
 			STORE(to + q * W, s[q] * d);
 	}
 }
 
 /* The same for any number of right sides, a multiple of 16. */
 static ATTR void
-FN(solve) (int64_t n, const void *tt, int64_t ldt, int64_t cols, void *xx, int64_t step)
+FN(solve) (int64_t n, const void *t, int64_t ldt, int64_t cols, void *xx, int64_t step)
 {
-	const T    *t = tt;
 	T		   *x = xx;
 	int64_t		c = 0;
 
 	for (; c + 8 * W <= cols; c += 8 * W)
-		FN(solve_wide) (n, t, ldt, x + c, step);
+		FN(solve_vectors) (8, n, t, ldt, x + c, step);
 	for (; c < cols; c += W)
-		for (int64_t j = 0; j < n; j++)
-		{
-			V			s = LOAD(x + j * step + c);
-
-			for (int64_t i = 0; i < j; i++)
-				s = FMA(SET1(t[j * ldt + i]), LOAD(x + i * step + c), s);
-			STORE(x + j * step + c, s * SET1(t[j * ldt + j]));
-		}
+		FN(solve_vectors) (1, n, t, ldt, x + c, step);
 }
 
 /* k = scale k + shift. */
@@ -372,13 +364,14 @@ FN(relu_vector) (V k, V inverse, V roots, V inverses, V factor, V shift)
 {
 	V			c = (k * inverse) * inverses;
 	V			y;
-	V			p = SET1(ARCCOS[NARCCOS - 1]);
+	const int	last = sizeof(FN(arccos)) / sizeof(T) - 1;
+	V			p = SET1(FN(arccos)[last]);
 
 	c = MIN(SET1(1), MAX(SET1(-1), c));
 	y = SET1(1) - MAX(-c, c);
 	UNROLL
-	for (int i = NARCCOS - 2; i >= 0; i--)
-		p = FMA(p, y, SET1(ARCCOS[i]));
+	for (int i = last - 1; i >= 0; i--)
+		p = FMA(p, y, SET1(FN(arccos)[i]));
 	p = FMA(p, y * SQRT(y), SET1((T) M_PI) * MAX(SET1(0), c));
 	return FMA(p, factor * roots, shift);
 }
@@ -436,7 +429,6 @@ FN(exp_vector) (V x)
 	p = p * (V) (((VI) sum + (single ? 127 : 1023)) << (single ? 23 : 52));
 	return (V) ((VI) p & normal);
 }
-#define EXP(v) FN(exp_vector) (v)
 #endif
 
 /* scale exp(-gamma d) + shift for one vector, d >= 0 the squared distance. */
@@ -556,20 +548,7 @@ FN(wave) (int64_t n, double scale, bool sine, const void *ss, void *xx)
 }
 
 #undef T
-#undef V
-#undef W
-#undef FN
-#undef SET1
-#undef LOAD
-#undef STORE
-#undef FMA
-#undef MIN
-#undef MAX
-#undef SQRT
-#undef EXP
 #undef VI
-#undef LOADD
-#undef TURN
-#undef NTURN
-#undef ARCCOS
-#undef NARCCOS
+#undef FN
+#undef FN_OF
+#undef FN_PASTE

@@ -7,53 +7,29 @@
 
 #define ATTR
 
-/* The smaller number, the second when one is not a number. */
-#define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
-#define MAX_OF(a, b) ((a) > (b) ? (a) : (b))
+#define V T
+#define W 1
+#define SET1(x) ((T) (x))
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define FMA(a, b, c) ((a) * (b) + (c))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define SQRT(v) _Generic((T) 0, float: sqrtf, double: sqrt) (v)
+#define EXP(v) _Generic((T) 0, float: expf, double: exp) (v)
+#define TURN(s, lds, d, ldd) (*(d) = *(s))
+#define NTURN 1
 
-/* Vectors of double, for both types. */
 #define VD double
 #define WD 1
 #define SETD(x) (x)
 #define STORED(p, v) (*(p) = (v))
 #define FMAD(a, b, c) ((a) * (b) + (c))
+#define LOADD(p) ((double) *(p))
 
 #define T float
-#define V float
-#define W 1
-#define FN(name) f_##name
-#define SET1(x) ((float) (x))
-#define LOAD(p) (*(p))
-#define STORE(p, v) (*(p) = (v))
-#define FMA(a, b, c) ((a) * (b) + (c))
-#define MIN(a, b) MIN_OF(a, b)
-#define MAX(a, b) MAX_OF(a, b)
-#define SQRT(v) sqrtf(v)
-#define EXP(v) expf(v)
-#define LOADD(p) ((double) *(p))
-#define TURN(s, lds, d, ldd) (*(d) = *(s))
-#define NTURN 1
-#define ARCCOS arccos_float
-#define NARCCOS 8
 #include "cpu_simd_kernels.h"
-
 #define T double
-#define V double
-#define W 1
-#define FN(name) d_##name
-#define SET1(x) ((double) (x))
-#define LOAD(p) (*(p))
-#define STORE(p, v) (*(p) = (v))
-#define FMA(a, b, c) ((a) * (b) + (c))
-#define MIN(a, b) MIN_OF(a, b)
-#define MAX(a, b) MAX_OF(a, b)
-#define SQRT(v) sqrt(v)
-#define EXP(v) exp(v)
-#define LOADD(p) (*(p))
-#define TURN(s, lds, d, ldd) (*(d) = *(s))
-#define NTURN 1
-#define ARCCOS arccos_double
-#define NARCCOS 18
 #include "cpu_simd_kernels.h"
 
 const gp_simd gp_simd_portable = {"plain C", GP_SIMD_OPS};

@@ -6,6 +6,7 @@
  *   M(name)         an intrinsic of that width
  *   VF, VD          vectors of float and double
  *   HALF(p)         as many floats as VD has numbers
+ * I(name) is the intrinsic of the type at hand.
  */
 #include "device/cpu/cpu_arccos.h"
 #include "cpu_simd.h"
@@ -14,7 +15,7 @@
 
 /* dst = src' for 8 x 8 floats. */
 static inline ATTR void
-turn_float(const float *s, int64_t lds, float *d, int64_t ldd)
+turn_square_float(const float *s, int64_t lds, float *d, int64_t ldd)
 {
 	__m256		a[8];
 	__m256		b[8];
@@ -46,7 +47,7 @@ turn_float(const float *s, int64_t lds, float *d, int64_t ldd)
 
 /* dst = src' for 4 x 4 doubles. */
 static inline ATTR void
-turn_double(const double *s, int64_t lds, double *d, int64_t ldd)
+turn_square_double(const double *s, int64_t lds, double *d, int64_t ldd)
 {
 	__m256d		r0 = _mm256_loadu_pd(s);
 	__m256d		r1 = _mm256_loadu_pd(s + lds);
@@ -67,7 +68,18 @@ turn_double(const double *s, int64_t lds, double *d, int64_t ldd)
 typedef int32_t integers_float __attribute__((vector_size(BYTES)));
 typedef int64_t integers_double __attribute__((vector_size(BYTES)));
 
-/* Vectors of double, for both types. */
+#define W (BYTES / (int) sizeof(T))
+#define SET1(x) I(set1) ((T) (x))
+#define LOAD(p) I(loadu) (p)
+#define STORE(p, v) I(storeu) (p, v)
+#define FMA(a, b, c) I(fmadd) (a, b, c)
+#define MIN(a, b) I(min) (a, b)
+#define MAX(a, b) I(max) (a, b)
+#define SQRT(v) I(sqrt) (v)
+#define EXP(v) FN(exp_vector) (v)
+#define TURN FN(turn_square)
+#define NTURN (32 / (int) sizeof(T))
+
 #define WD (BYTES / 8)
 #define SETD(x) M(set1_pd) (x)
 #define STORED(p, v) M(storeu_pd) (p, v)
@@ -75,38 +87,17 @@ typedef int64_t integers_double __attribute__((vector_size(BYTES)));
 
 #define T float
 #define V VF
-#define W (BYTES / 4)
-#define FN(name) f_##name
-#define SET1(x) M(set1_ps) ((float) (x))
-#define LOAD(p) M(loadu_ps) (p)
-#define STORE(p, v) M(storeu_ps) (p, v)
-#define FMA(a, b, c) M(fmadd_ps) (a, b, c)
-#define MIN(a, b) M(min_ps) (a, b)
-#define MAX(a, b) M(max_ps) (a, b)
-#define SQRT(v) M(sqrt_ps) (v)
 #define VI integers_float
+#define I(name) M(name##_ps)
 #define LOADD(p) M(cvtps_pd) (HALF(p))
-#define TURN turn_float
-#define NTURN 8
-#define ARCCOS arccos_float
-#define NARCCOS 8
 #include "cpu_simd_kernels.h"
+#undef V
+#undef I
+#undef LOADD
 
 #define T double
 #define V VD
-#define W (BYTES / 8)
-#define FN(name) d_##name
-#define SET1(x) M(set1_pd) ((double) (x))
-#define LOAD(p) M(loadu_pd) (p)
-#define STORE(p, v) M(storeu_pd) (p, v)
-#define FMA(a, b, c) M(fmadd_pd) (a, b, c)
-#define MIN(a, b) M(min_pd) (a, b)
-#define MAX(a, b) M(max_pd) (a, b)
-#define SQRT(v) M(sqrt_pd) (v)
 #define VI integers_double
+#define I(name) M(name##_pd)
 #define LOADD(p) M(loadu_pd) (p)
-#define TURN turn_double
-#define NTURN 4
-#define ARCCOS arccos_double
-#define NARCCOS 18
 #include "cpu_simd_kernels.h"
