@@ -276,7 +276,6 @@ fill_table(gp_device *dev)
 	dev->syev = gp_cuda_syev;
 	dev->trsm = gp_cuda_trsm;
 	dev->spmm = gp_cuda_spmm;
-	dev->spmm_right = gp_cuda_spmm_right;
 	dev->spmm_take = gp_cuda_spmm_take;
 	dev->csr_rows = gp_cuda_csr_rows;
 	dev->csr_product_rows = gp_cuda_csr_product_rows;

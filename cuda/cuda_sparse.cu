@@ -11,7 +11,6 @@
 
 #define WARPS 8					/* of a block */
 #define PARTIAL_BYTES 6.4e7		/* sums of segments held at a time, unless one row has more */
-#define TURNED_ROWS 256			/* rows of b that spmm_right turns at a time */
 #define STAGED_COLS 128			/* columns staged at a time */
 #define TAKE_CUT 16384			/* entries of a row that one warp walks along in a launch */
 #define SCATTER_CUT 4096		/* the same where each is a row of another matrix */
@@ -362,49 +361,6 @@ gp_cuda_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double 
 		gp_cuda_unstage(c, &to);
 		gp_cuda_unstage(c, &from);
 	}
-	gp_cuda_csr_close(c, card);
-}
-
-/* Some rows of c = alpha b s' + beta c: b is turned, multiplied from the left, and turned back. */
-static void
-spmm_right_rows(gp_cuda *c, double alpha, gp_matrix b, const gp_csr *s, const gp_cuda_csr *card,
-				double beta, gp_matrix x)
-{
-	gp_matrix	turned = gp_cuda_scratch_matrix(c, b.cols, b.rows, b.type);
-	gp_matrix	product = gp_cuda_scratch_matrix(c, s->rows, b.rows, b.type);
-
-	gp_cuda_transpose_add(c, 1.0, b, 0.0, turned);
-	gp_cuda_typed(x.type, spmm_card, c, 1.0, s, card, turned, 0.0, product);
-	gp_cuda_transpose_add(c, alpha, product, beta, x);
-	gp_cuda_scratch_free(c, turned.data);
-	gp_cuda_scratch_free(c, product.data);
-	gp_cuda_pace(c);
-}
-
-/* c = alpha b s' + beta c. */
-void
-gp_cuda_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
-				   gp_matrix x)
-{
-	gp_cuda    *c = gp_cuda_of(dev);
-	gp_flow		flow[2] = {{x, beta == 0 ? GP_WRITE : GP_BOTH}, {b, GP_READ}};
-	gp_cuda_csr *card;
-
-	gp_cuda_require(c, s->type == x.type && b.type == x.type && s->rows == x.cols &&
-					s->cols == b.cols && b.rows == x.rows);
-	if (x.rows == 0 || x.cols == 0)
-		return;
-	card = gp_cuda_csr_open(c, s);
-	gp_cuda_rows(c, flow, 2, false, [=](int64_t row, gp_matrix *part)
-				 {
-					 for (int64_t i = 0; i < part[0].rows; i += TURNED_ROWS)
-					 {
-						 int64_t	rows = gp_min64(TURNED_ROWS, part[0].rows - i);
-
-						 spmm_right_rows(c, alpha, gp_matrix_rows(part[1], i, rows), s, card, beta,
-										 gp_matrix_rows(part[0], i, rows));
-					 }
-				 });
 	gp_cuda_csr_close(c, card);
 }
 

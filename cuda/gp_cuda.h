@@ -432,8 +432,6 @@ extern void gp_cuda_syev(gp_device *dev, gp_matrix a, gp_matrix w);
 extern void gp_cuda_trsm(gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b);
 extern void gp_cuda_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta,
 						 gp_matrix c);
-extern void gp_cuda_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
-							   double beta, gp_matrix c);
 extern void gp_cuda_spmm_take(gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
 							  const int32_t *row, const int32_t *col, double *out);
 extern void gp_cuda_csr_rows(gp_device *dev, gp_matrix dst, const gp_csr *s, const int32_t *index,

@@ -211,9 +211,6 @@ SHADOW(trsm, (gp_device *dev, bool left, bool trans, gp_matrix l, gp_matrix b), 
 	   (under, left, trans, OPERAND(0), OPERAND(1)), l, b)
 SHADOW(spmm, (gp_device *dev, double alpha, const gp_csr *a, gp_matrix b, double beta, gp_matrix c),
 	   CHANGES(1), (under, alpha, a, OPERAND(0), beta, OPERAND(1)), b, c)
-SHADOW(spmm_right, (gp_device *dev, double alpha, gp_matrix b, const gp_csr *a, double beta,
-					gp_matrix c), CHANGES(1),
-	   (under, alpha, OPERAND(0), a, beta, OPERAND(1)), b, c)
 SHADOW(spmm_take, (gp_device *dev, const gp_csr *a, gp_matrix b, int64_t n, const int32_t *row,
 				   const int32_t *col, double *out), 0,
 	   (under, a, OPERAND(0), n, row, col, out), b)
@@ -332,7 +329,6 @@ fill_table(gp_device *dev)
 	dev->syev = shadow_syev;
 	dev->trsm = shadow_trsm;
 	dev->spmm = shadow_spmm;
-	dev->spmm_right = shadow_spmm_right;
 	dev->spmm_take = shadow_spmm_take;
 	dev->csr_rows = shadow_csr_rows;
 	dev->csr_product_rows = shadow_csr_product_rows;

@@ -241,6 +241,24 @@ gp_poll_on(gp_env *env, int64_t done, int64_t *next)
 	return true;
 }
 
+/*
+ * Moves low on to the first place before end where a condition on the place at no longer holds, or
+ * to end; it holds from low up to there and nowhere behind.
+ */
+#define GP_BISECT(low, end, at, condition) \
+	do \
+	{ \
+		for (int64_t end_ = (end); low < end_;) \
+		{ \
+			int64_t		at = low + (end_ - low) / 2; \
+	\
+			if (condition) \
+				low = at + 1; \
+			else \
+				end_ = at; \
+		} \
+	} while (0)
+
 /* So many items of figures, of which a dry run has none. */
 static inline int64_t
 gp_items(const gp_env *env, int64_t n)

@@ -76,20 +76,9 @@ static inline int64_t
 gp_sorted_find(const int32_t *list, int64_t n, int32_t number)
 {
 	int64_t		low = 0;
-	int64_t		high = n;
 
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (list[middle] == number)
-			return middle;
-		if (list[middle] < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
+	GP_BISECT(low, n, at, list[at] < number);
+	return low < n && list[low] == number ? low : -1;
 }
 
 #endif							/* GP_SORT_H */

@@ -105,9 +105,8 @@ static int32_t
 draw_node(const kmeans *km, seeding *sd)
 {
 	double		total = sd->sum[km->n - 1];
-	double		at = uniform(km, sd->start, sd->draws++) * total;
+	double		drawn = uniform(km, sd->start, sd->draws++) * total;
 	int64_t		lo = 0;
-	int64_t		hi = km->n - 1;
 
 	if (!(total > 0.0))
 	{
@@ -115,15 +114,7 @@ draw_node(const kmeans *km, seeding *sd)
 			lo++;
 		return (int32_t) lo;
 	}
-	while (lo < hi)
-	{
-		int64_t		mid = lo + (hi - lo) / 2;
-
-		if (sd->sum[mid] > at)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
+	GP_BISECT(lo, km->n - 1, at, !(sd->sum[at] > drawn));
 	while (sd->chosen[lo])		/* where rounding led to one */
 		lo = lo > 0 ? lo - 1 : km->n - 1;
 	return (int32_t) lo;

@@ -11,7 +11,7 @@
 #include "device.h"
 
 /* of the structures below, of the environment and of the device table */
-#define GP_CUDA_VERSION 7
+#define GP_CUDA_VERSION 8
 #define GP_CUDA_SYMBOL "gnngp_cuda_module"
 #define GP_CUDA_CAPABILITY 75	/* least compute capability, 10 major + minor */
 #define GP_CUDA_REASON 512		/* bytes of a reason, its end included */

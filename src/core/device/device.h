@@ -114,8 +114,6 @@ struct gp_device
 	/* Sparse products; s has the type of b and c. */
 	void		(*spmm) (gp_device *dev, double alpha, const gp_csr *s, gp_matrix b,
 						 double beta, gp_matrix c);	/* c = alpha s b + beta c */
-	void		(*spmm_right) (gp_device *dev, double alpha, gp_matrix b, const gp_csr *s,
-							   double beta, gp_matrix c);	/* c = alpha b s' + beta c */
 	/* out[e] = (s b)(row[e], col[e]), each element by itself */
 	void		(*spmm_take) (gp_device *dev, const gp_csr *s, gp_matrix b, int64_t n,
 							  const int32_t *row, const int32_t *col, double *out);

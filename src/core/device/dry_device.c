@@ -194,12 +194,6 @@ dry_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double beta
 	add_sparse(dev, s->type, 2.0 * entries(s) * b.cols);
 }
 
-static void
-dry_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta, gp_matrix c)
-{
-	add_sparse(dev, s->type, 2.0 * entries(s) * b.rows);
-}
-
 /* The entries of some rows of a sparse matrix. */
 static double
 entries_of(const gp_csr *s, int64_t n, const int32_t *row)
@@ -302,7 +296,6 @@ gp_device_dry(gp_device *like)
 	dry->cpu.dev.syev = dry_syev;
 	dry->cpu.dev.trsm = dry_trsm;
 	dry->cpu.dev.spmm = dry_spmm;
-	dry->cpu.dev.spmm_right = dry_spmm_right;
 	dry->cpu.dev.spmm_take = dry_spmm_take;
 	dry->cpu.dev.walks = dry_walks;
 	dry->cpu.dev.csr_product_rows = dry_csr_product_rows;

@@ -66,17 +66,8 @@ gp_choose_weighted(const double *value, const double *cumulated, int64_t begin, 
 	double		total = cumulated[end - 1];
 	double		goal = x * total;
 	int64_t		low = begin;
-	int64_t		high = end - 1;
 
-	while (low < high)
-	{
-		int64_t		middle = (low + high) / 2;
-
-		if (cumulated[middle] > goal)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	GP_BISECT(low, end - 1, at, !(cumulated[at] > goal));
 	*probability = value[low] / total;
 	return low;
 }

@@ -142,17 +142,8 @@ static double
 age_of_newest(const gp_timed *label, int64_t n, gp_time horizon, gp_time as_of)
 {
 	int64_t		low = 0;
-	int64_t		high = n;
 
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (known_from(label[middle].as_of, horizon) < as_of)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	GP_BISECT(low, n, at, known_from(label[at].as_of, horizon) < as_of);
 	return low > 0 ? (double) as_of - (double) label[low - 1].as_of : INFINITY;
 }
 

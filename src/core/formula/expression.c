@@ -33,7 +33,8 @@ gp_value_copy(gp_layer *t, const gp_value *from)
 gp_value *
 gp_value_make(gp_layer *t, gp_value_kind kind, int position)
 {
-	gp_value	v = {.kind = kind,.position = position,.number = gp_number_make(1.0)};
+	gp_value	v = {.kind = kind,.position = position,.number = gp_number_make(1.0),
+	.id = kind == VALUE_IDENTITY,.variance = kind == VALUE_FEATURE};
 
 	return gp_value_copy(t, &v);
 }
@@ -51,12 +52,10 @@ gp_value_number(gp_layer *t, gp_number number, int position, const char *message
 }
 
 gp_value *
-gp_value_feature(gp_layer *t, int position, gp_atom_kind kind, int atom, unsigned sources,
-				 bool mean)
+gp_value_feature(gp_layer *t, int position, int atom, unsigned sources, bool mean)
 {
 	gp_value   *v = gp_value_make(t, VALUE_FEATURE, position);
 
-	v->kind_of_atom = kind;
 	v->atom = atom;
 	v->sources = atom == GP_ZERO ? 0 : sources;
 	v->mean = mean && atom != GP_ZERO;
@@ -74,97 +73,71 @@ gp_value_finite(gp_layer *t, double value, int position)
 	return value;
 }
 
-/* A term with all its numbers put together, for sums. */
-typedef struct term
-{
-	const gp_steps *steps;
-	gp_atom_kind	kind;
-	int			atom;
-	const gp_operator *op;
-	double		value;
-	int			position;
-} term;
-
 /*
- * The number of a single monomial stands outside of its operator, that of several inside, whose
- * sign does not matter.
+ * The step of one term.  The number of a single monomial stands outside of its operator, that of
+ * several inside, whose sign does not matter.
  */
-static term
-normal_term(gp_layer *t, const gp_value *f)
+static int
+term_step(gp_layer *t, const gp_value *f)
 {
-	term		out = {t->steps, f->kind_of_atom, f->atom, f->op, 0.0, f->position};
-	gp_number	factor = f->number;
+	const gp_operator *op = f->op;
+	double		factor = f->number.value;
 
 	t->position = f->position;
-	if (f->op != NULL && f->op->nterms > 1)
+	if (op != NULL && op->nterms > 1)
 	{
-		factor.value = f->op->term[0].coef < 0.0 ? -fabs(factor.value) : fabs(factor.value);
-		out.op = factor.value == 1.0 ? f->op : gp_operator_multiply(t, factor.value, f->op, NULL);
-		factor = gp_number_make(1.0);
+		factor = op->term[0].coef < 0.0 ? -fabs(factor) : fabs(factor);
+		op = factor == 1.0 ? op : gp_operator_multiply(t, factor, op, NULL);
+		factor = 1.0;
 	}
-	if (out.op != NULL && out.op->nterms == 0)
-		out.atom = GP_ZERO;
-	if (out.op != NULL && out.op->nterms == 1)
+	if (op != NULL && op->nterms == 0)
+		return GP_ZERO;
+	if (op != NULL && op->nterms == 1)
 	{
-		double		coef = out.op->term[0].coef;
+		double		coef = op->term[0].coef;
 
-		factor.value *= coef;
-		if (out.op->term[0].power_a == 0 && out.op->np == 0)
-			out.op = NULL;
+		factor *= coef;
+		if (op->term[0].power_a == 0 && op->np == 0)
+			op = NULL;
 		else if (coef != 1.0)
 		{
 			gp_operator *plain = gp_arena_alloc(t->arena, sizeof(gp_operator));
 
-			memcpy(plain, out.op, sizeof(gp_operator));
+			memcpy(plain, op, sizeof(gp_operator));
 			plain->term[0].coef = 1.0;
-			out.op = plain;
+			op = plain;
 		}
 	}
-	out.value = factor.value * factor.value;
-	for (int i = 0; i < f->nvariances; i++)
-		out.value *= f->variance[i].value;
-	out.value = gp_value_finite(t, out.value, f->position);
-	return out;
+	int			step = gp_step_scale(t->steps,
+									 gp_value_finite(t, factor * factor * f->variance, f->position),
+									 op != NULL ? gp_step_op(t->steps, op, f->atom) : f->atom);
+	gp_value_finite(t, gp_step_value(t->steps, step), f->position);
+	return step;
 }
 
-/* Orders terms: biases come last, operators first. */
 static int
-compare_terms(const void *x, const void *y, void *unused)
+compare_terms(const void *x, const void *y, void *steps)
 {
-	const term *a = x;
-	const term *b = y;
-	int			order = (a->kind == ATOM_BIAS) - (b->kind == ATOM_BIAS);
-
-	order = order != 0 ? order : gp_operator_compare(a->op, b->op);
-	order = order != 0 ? order : (int) a->kind - (int) b->kind;
-	order = order != 0 ? order : gp_steps_compare(a->steps, a->atom, b->atom);
-	return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
+	return gp_steps_compare(steps, *(const int *) x, *(const int *) y);
 }
 
 int
 gp_value_step(gp_layer *t, const gp_value *f)
 {
-	int			n = f->nterms > 0 ? f->nterms : 1;
+	int			n = f->nterms > 0 ? f->nterms : f->atom != GP_ZERO;
+	int		   *terms = gp_arena_alloc(t->arena, (n + 1) * sizeof(int));
 	int			kept = 0;
 	int			sum = GP_ZERO;
 
-	if (f->atom == GP_ZERO && f->nterms == 0)
-		return GP_ZERO;
-	term	   *terms = gp_arena_alloc(t->arena, n * sizeof(term));
 	for (int i = 0; i < n; i++)
 	{
-		terms[kept] = normal_term(t, f->nterms > 0 ? f->term[i] : f);
-		kept += terms[kept].atom != GP_ZERO;
+		terms[kept] = term_step(t, f->nterms > 0 ? f->term[i] : f);
+		kept += terms[kept] != GP_ZERO;
 	}
-	gp_sort(t->env, terms, kept, sizeof(term), compare_terms, NULL);
+	gp_sort(t->env, terms, kept, sizeof(int), compare_terms, t->steps);
 	for (int i = 0; i < kept; i++)
 	{
-		int			step = terms[i].op != NULL ? gp_step_op(t->steps, terms[i].op, terms[i].atom) :
-			terms[i].atom;
-
-		step = gp_step_scale(t->steps, terms[i].value, step);
-		gp_value_finite(t, gp_step_value(t->steps, step), terms[i].position);
-		sum = gp_step_sum(t->steps, sum, step);
+		sum = gp_step_sum(t->steps, sum, terms[i]);
 		gp_value_finite(t, gp_step_value(t->steps, sum), f->position);
 	}
 	return sum;
@@ -175,7 +148,7 @@ gp_value_factor(gp_layer *t, const gp_value *f)
 {
 	if (f->nterms == 0)
 		return gp_value_copy(t, f);
-	return gp_value_feature(t, f->position, ATOM_SUM, gp_value_step(t, f), f->sources, f->mean);
+	return gp_value_feature(t, f->position, gp_value_step(t, f), f->sources, f->mean);
 }
 
 /* ---- weights ---- */
@@ -184,105 +157,37 @@ const gp_value *
 gp_value_weight(gp_layer *t, double sigma, int position)
 {
 	gp_value   *v = gp_value_make(t, VALUE_WEIGHT, position);
-	gp_weight   *w = gp_arena_alloc(t->arena, sizeof(gp_weight));
-	gp_weight_part *part = gp_arena_alloc(t->arena, sizeof(gp_weight_part));
 
-	*part = (gp_weight_part) {gp_number_make(1.0), sigma};
-	*w = (gp_weight) {.n = 1,.part = part};
-	v->nweights = 1;
-	v->weight = w;
+	v->variance = sigma * sigma;
+	v->fresh = sigma > 0.0;
 	return v;
 }
 
 const gp_value *
 gp_value_add_weights(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 {
-	const gp_value *side[2] = {a, b};
 	gp_value   *v = gp_value_make(t, VALUE_WEIGHT, position);
-	gp_weight   *w = gp_arena_alloc(t->arena, sizeof(gp_weight));
-	int			room = 0;
 
-	if (a->nweights > 1 || b->nweights > 1)
+	if (a->weighted || b->weighted)
 		gp_value_refuse(t, position, "Write (0.5*I + 0.5*W).",
 			"a mixed weight in kernel must be a sum of multiples of I and W");
-	for (int i = 0; i < 2; i++)
-		room += side[i]->nweights > 0 ? side[i]->weight->n : 0;
-	gp_weight_part *part = gp_arena_alloc(t->arena, room * sizeof(gp_weight_part));
-	for (int i = 0; i < 2; i++)
-	{
-		const gp_weight *from = side[i]->nweights > 0 ? side[i]->weight : NULL;
-		gp_number	number = side[i]->number;
-
-		if (from == NULL || from->has_id)
-		{
-			gp_number	id = from != NULL ? gp_number_multiply(number, from->id) : number;
-
-			w->id = w->has_id ? gp_number_add(w->id, id) : id;
-			w->has_id = true;
-		}
-		for (int k = 0; from != NULL && k < from->n; k++)
-			part[w->n++] = (gp_weight_part) {gp_number_multiply(number, from->part[k].coef),
-			from->part[k].sigma};
-	}
-	w->part = part;
-	v->nweights = 1;
-	v->weight = w;
+	v->id = a->number.value * a->id + b->number.value * b->id;
+	v->variance = a->number.value * a->number.value * a->variance +
+		b->number.value * b->number.value * b->variance;
+	v->fresh = v->id == 0.0 && v->variance > 0.0;
 	return v;
 }
 
 void
-gp_value_apply_weight(gp_layer *t, gp_value *f, const gp_weight *w)
+gp_value_apply_weight(gp_value *v, const gp_value *w)
 {
-	double	   *part = gp_arena_alloc(t->arena, (w->n + 1) * sizeof(double));
-	gp_variance *list = gp_arena_alloc(t->arena, (f->nvariances + 1) * sizeof(gp_variance));
-	bool		mixed = w->has_id && w->id.value != 0.0;
-	gp_variance	v = {mixed, mixed ? w->id.value * w->id.value : 0.0};
-	const gp_weight_part *last = NULL;
-	int			n = 0;
-	int			at;
-
-	for (int i = 0; i < w->n; i++)
+	v->variance = (v->id * v->id + v->variance) * (w->id * w->id + w->variance);
+	v->id = 0.0;
+	v->weighted = true;
+	v->fresh |= w->fresh;
+	if (w->fresh)
 	{
-		double		coef = w->part[i].coef.value;
-		double		value = coef * coef * (w->part[i].sigma * w->part[i].sigma);
-
-		if (coef == 0.0 || w->part[i].sigma == 0.0)
-			continue;
-		last = &w->part[i];
-		for (at = n++; at > 0 && part[at - 1] > value; at--)
-			part[at] = part[at - 1];
-		part[at] = value;
-	}
-	if (n == 0)
-	{
-		f->number = gp_number_multiply(f->number, mixed ? w->id : gp_number_make(0.0));
-		return;
-	}
-	for (int i = 0; i < n; i++)
-		v.value += part[i];
-	if (n == 1 && !mixed)
-	{
-		f->number = gp_number_multiply(f->number, last->coef);
-		v.value = last->sigma * last->sigma;
-	}
-	/* Plain weights stand before mixed ones, by their values. */
-	for (at = f->nvariances; at > 0; at--)
-	{
-		const gp_variance *before = &f->variance[at - 1];
-
-		if (v.mixed != before->mixed ? v.mixed : v.value >= before->value)
-			break;
-		list[at] = *before;
-	}
-	for (int i = 0; i < at; i++)
-		list[i] = f->variance[i];
-	list[at] = v;
-	f->variance = list;
-	f->nvariances++;
-	if (!mixed)
-	{
-		/* A fresh draw shares nothing. */
-		f->sources = 0;
-		f->mean = false;
+		v->sources = 0;
+		v->mean = false;
 	}
 }

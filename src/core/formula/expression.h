@@ -21,41 +21,6 @@ typedef enum gp_value_kind
 	VALUE_FEATURE
 } gp_value_kind;
 
-/* What a feature is made of, in the order that a sum's terms stand in. */
-typedef enum gp_atom_kind
-{
-	ATOM_RELU,
-	ATOM_UNIT,
-	ATOM_X,
-	ATOM_X0,
-	ATOM_LISTS,
-	ATOM_SUM,
-	ATOM_BIAS
-} gp_atom_kind;
-
-/* W in id*I + coef*W + ... */
-typedef struct gp_weight_part
-{
-	gp_number	coef;
-	double		sigma;
-} gp_weight_part;
-
-/* What stands right of a feature: id*I + coef[0]*W + ..., each W of its own sigma. */
-typedef struct gp_weight
-{
-	bool		has_id;
-	gp_number	id;
-	int			n;
-	const gp_weight_part *part;
-} gp_weight;
-
-/* What a weight multiplies a covariance with. */
-typedef struct gp_variance
-{
-	bool		mixed;			/* by (aI + bW), which is no fresh draw */
-	double		value;
-} gp_variance;
-
 typedef struct gp_value gp_value;
 
 struct gp_value
@@ -64,15 +29,16 @@ struct gp_value
 	int			position;
 	gp_number	number;			/* what the rest is multiplied with */
 	const gp_operator *op;		/* of an operator, of a feature; NULL: I */
-	int			nweights;		/* of a weight: factors of a product */
-	const gp_weight *weight;
+	/* of a weight id*I + a*W1 + b*W2 ...: a^2 sigma1^2 + b^2 sigma2^2 ...; of a product of weights, and
+	 * of a feature: what they multiply its covariance with */
+	double		variance;
+	double		id;
+	bool		weighted;		/* a product of weights, or a feature that one acts on */
+	bool		fresh;			/* of a weight: it has no I, so that its feature shares nothing */
 	/* of a feature */
-	gp_atom_kind	kind_of_atom;
 	int			atom;			/* a step; GP_ZERO: the feature is zero */
 	unsigned	sources;		/* what it shares with others, of SOURCE_* */
 	bool		mean;			/* an activation without a fresh weight: its mean is not zero */
-	int			nvariances;
-	const gp_variance *variance;
 	int			nterms;			/* of a sum, which is no step yet; 0: none */
 	const gp_value **term;
 };
@@ -95,8 +61,7 @@ extern const gp_value *gp_value_number(gp_layer *t, gp_number number, int positi
 									   const char *message);
 
 /* A feature of one step. */
-extern gp_value *gp_value_feature(gp_layer *t, int position, gp_atom_kind kind, int atom,
-								  unsigned sources, bool mean);
+extern gp_value *gp_value_feature(gp_layer *t, int position, int atom, unsigned sources, bool mean);
 
 /* A number of a variance, which must be finite. */
 extern double gp_value_finite(gp_layer *t, double value, int position);
@@ -114,7 +79,7 @@ extern const gp_value *gp_value_weight(gp_layer *t, double sigma, int position);
 extern const gp_value *gp_value_add_weights(gp_layer *t, const gp_value *a, const gp_value *b,
 											int position);
 
-/* A feature times id*I + coef*W + ...: its covariance times id^2 + coef^2 sigma^2 + ... */
-extern void gp_value_apply_weight(gp_layer *t, gp_value *f, const gp_weight *w);
+/* Makes v, a weight or a feature, one times a weight. */
+extern void gp_value_apply_weight(gp_value *v, const gp_value *w);
 
 #endif							/* GP_EXPRESSION_H */

@@ -4,7 +4,7 @@
  * A value is a number times nothing, I, an operator, a weight or a feature.  Products read left
  * to right: operators, one feature, weights; numbers anywhere.  Operators left of a feature and
  * numbers and weights right of it act on its covariance alone and commute, so that a feature is
- * a number, an operator, a step of the program and a list of variances, until a sum or a
+ * a number, an operator, a step of the program and a variance, until a sum or a
  * function needs it as a step.  The sign of a feature's number never matters, because the terms
  * of a sum are independent.
  *
@@ -64,25 +64,15 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 		;						/* the number says it all */
 	else if (a->kind == VALUE_OPERATOR && b->kind == VALUE_OPERATOR)
 		v->op = gp_operator_multiply(t, 1.0, a->op, b->op);
-	else if (a->kind == VALUE_WEIGHT && b->kind == VALUE_WEIGHT)
-	{
-		gp_weight   *w = gp_arena_alloc(t->arena, (a->nweights + b->nweights) * sizeof(gp_weight));
-
-		memcpy(w, a->weight, a->nweights * sizeof(gp_weight));
-		memcpy(w + a->nweights, b->weight, b->nweights * sizeof(gp_weight));
-		v->weight = w;
-		v->nweights = a->nweights + b->nweights;
-	}
 	else if (a->kind == VALUE_OPERATOR && b->kind == VALUE_FEATURE)
 		v->op = v->op == NULL ? a->op : gp_operator_multiply(t, 1.0, a->op, v->op);
-	else if (a->kind == VALUE_FEATURE && b->kind == VALUE_WEIGHT)
-		for (int i = 0; i < b->nweights; i++)
-			gp_value_apply_weight(t, v, &b->weight[i]);
+	else if (a->kind >= VALUE_WEIGHT && b->kind == VALUE_WEIGHT)
+		gp_value_apply_weight(v, b);
 	else
 		bad_product(t, a, a_position, b, b_position);
 	if (v->kind == VALUE_FEATURE &&
-		(v->number.value == 0.0 || (v->op != NULL && v->op->nterms == 0)))
-		return gp_value_feature(t, a_position, ATOM_SUM, GP_ZERO, 0, false);
+		(v->number.value == 0.0 || v->variance == 0.0 || (v->op != NULL && v->op->nterms == 0)))
+		return gp_value_feature(t, a_position, GP_ZERO, 0, false);
 	return v;
 }
 
@@ -147,7 +137,7 @@ check_independent(gp_layer *t, const gp_value *sum)
 static const gp_value *
 add_features(gp_layer *t, const gp_ast *ast, const gp_value *const *v)
 {
-	gp_value   *sum = gp_value_feature(t, ast->position, ATOM_SUM, GP_ZERO, 0, false);
+	gp_value   *sum = gp_value_feature(t, ast->position, GP_ZERO, 0, false);
 	int			total = 0;
 
 	for (int i = 0; i < ast->n; i++)
@@ -321,14 +311,13 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 					gp_value_name(arg));
 	int			step = gp_value_step(t, arg);
 	if (unit)
-		return gp_value_feature(t, ast->position, ATOM_UNIT, gp_step_unit(t->steps, step),
-							arg->sources, arg->mean);
+		return gp_value_feature(t, ast->position, gp_step_unit(t->steps, step), arg->sources,
+								arg->mean);
 	/* The input is no pre-activation: in the first layer relu(X) is X0. */
-	bool		plain_x = arg->kind_of_atom == ATOM_X && arg->op == NULL && arg->nvariances == 0 &&
-		fabs(arg->number.value) == 1.0;
-	if (t->layer != 1 || !plain_x)
+	if (t->layer != 1 || arg->sources != SOURCE_X || arg->weighted ||
+		step != gp_step_source(t->steps, GP_STEP_INPUT))
 		step = gp_step_relu(t->steps, step);
-	return gp_value_feature(t, ast->position, ATOM_RELU, step, arg->sources, true);
+	return gp_value_feature(t, ast->position, step, arg->sources, true);
 }
 
 /* ---- names ---- */
@@ -414,14 +403,12 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 	gp_value   *v;
 
 	if (strcmp(ast->name, "X") == 0)
-		return gp_value_feature(t, at, ATOM_X, t->layer == 1 ?
-							gp_step_source(t->steps, GP_STEP_INPUT) : t->previous, SOURCE_X, false);
+		return gp_value_feature(t, at, t->layer == 1 ? gp_step_source(t->steps, GP_STEP_INPUT) :
+								t->previous, SOURCE_X, false);
 	if (strcmp(ast->name, "X0") == 0)
-		return gp_value_feature(t, at, ATOM_X0, gp_step_source(t->steps, GP_STEP_INPUT), SOURCE_X0,
-							false);
+		return gp_value_feature(t, at, gp_step_source(t->steps, GP_STEP_INPUT), SOURCE_X0, false);
 	if (strcmp(ast->name, "N") == 0)
-		return gp_value_feature(t, at, ATOM_LISTS, gp_step_source(t->steps, GP_STEP_LISTS),
-								SOURCE_N, false);
+		return gp_value_feature(t, at, gp_step_source(t->steps, GP_STEP_LISTS), SOURCE_N, false);
 	if (strcmp(ast->name, "I") == 0)
 		return gp_value_make(t, VALUE_IDENTITY, at);
 	if (strcmp(ast->name, "A") == 0)
@@ -436,9 +423,8 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 	{
 		double		sigma = gp_layer_sigma(t, 'b', number, at);
 
-		return gp_value_feature(t, at, ATOM_BIAS,
-							gp_step_bias(t->steps, gp_value_finite(t, sigma * sigma, at)), 0,
-							false);
+		return gp_value_feature(t, at, gp_step_bias(t->steps, gp_value_finite(t, sigma * sigma, at)),
+								0, false);
 	}
 	v = gp_value_make(t, VALUE_SCALAR, at);
 	if (strcmp(ast->lower, "l") == 0)

@@ -57,7 +57,7 @@ find_bucket(gp_steps *b, const gp_step *s)
 
 	hash = mix(hash, (uint64_t) s->kind);
 	hash = mix(hash, (uint64_t) (s->arg0 + 1) << 32 | (uint64_t) (s->arg1 + 1));
-	hash = mix_number(hash, s->value);
+	hash = mix_number(hash, gp_number_rounded(s->value));
 	hash = mix(hash, (uint64_t) (uintptr_t) s->op);
 	for (at = gp_first_place(&b->places, hash); b->bucket[at] != 0;
 		 at = gp_next_place(&b->places, at))
@@ -65,7 +65,7 @@ find_bucket(gp_steps *b, const gp_step *s)
 		const gp_step *other = &b->step[b->bucket[at] - 1];
 
 		if (other->kind == s->kind && other->arg0 == s->arg0 && other->arg1 == s->arg1 &&
-			other->value == s->value && other->op == s->op)
+			gp_number_compare(other->value, s->value) == 0 && other->op == s->op)
 			break;
 	}
 	return &b->bucket[at];

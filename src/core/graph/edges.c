@@ -1,25 +1,13 @@
 /*
  * edges.c - from a list of edges to a sorted sparse matrix.
  *
- * The list is kept in chunks, so that growing it copies nothing.  Sorting is
- * two counting passes, by column and then by row, linear in the edges and the
- * same for every order of arrival.
+ * Sorting is two counting passes, by column and then by row, linear in the edges
+ * and the same for every order of arrival.
  */
 #include "base/sort.h"
 #include "graph.h"
 
-#define FIRST_CHUNK 4096
-#define LAST_CHUNK (1 << 18)
-
-typedef struct edge_chunk
-{
-	struct edge_chunk *next;
-	int64_t		used;
-	int64_t		room;
-	int32_t    *src;
-	int32_t    *dst;
-	double	   *weight;			/* NULL without weights */
-} edge_chunk;
+#define LEAST_ROOM 4096
 
 struct gp_edges
 {
@@ -27,8 +15,11 @@ struct gp_edges
 	int64_t		nodes;
 	bool		directed;
 	bool		weighted;
-	edge_chunk *first;
-	edge_chunk *last;
+	int64_t		n;
+	int64_t		room;
+	int32_t    *src;
+	int32_t    *dst;
+	double	   *weight;			/* NULL without weights */
 };
 
 gp_edges *
@@ -40,39 +31,32 @@ gp_edges_create(gp_env *env, int64_t nodes, bool directed, bool weighted)
 	return edges;
 }
 
+/* Gives the list room for so many edges. */
+static void
+set_room(gp_edges *edges, int64_t room)
+{
+	edges->room = room;
+	edges->src = gp_resize_array(edges->env, edges->src, room, sizeof(int32_t));
+	edges->dst = gp_resize_array(edges->env, edges->dst, room, sizeof(int32_t));
+	if (edges->weighted)
+		edges->weight = gp_resize_array(edges->env, edges->weight, room, sizeof(double));
+}
+
 void
 gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 			 const double *weight)
 {
+	if (edges->n + n > edges->room)
+		set_room(edges, gp_max64(edges->room + edges->room / 2, edges->n + n + LEAST_ROOM));
 	for (int64_t i = 0; i < n; i++)
 	{
-		edge_chunk *chunk = edges->last;
-
 		if (src[i] == dst[i])
 			continue;
-		if (chunk == NULL || chunk->used == chunk->room)
-		{
-			/* An empty chunk, twice as large as the last one up to a limit */
-			int64_t		room = gp_min64(chunk ? chunk->room * 2 : FIRST_CHUNK, LAST_CHUNK);
-			edge_chunk *added = gp_alloc_zero(edges->env, 1, sizeof(edge_chunk));
-
-			if (chunk)
-				chunk->next = added;
-			else
-				edges->first = added;
-			edges->last = added;
-			added->src = gp_alloc_array(edges->env, room, sizeof(int32_t));
-			added->dst = gp_alloc_array(edges->env, room, sizeof(int32_t));
-			if (edges->weighted)
-				added->weight = gp_alloc_array(edges->env, room, sizeof(double));
-			added->room = room;
-			chunk = added;
-		}
-		chunk->src[chunk->used] = src[i];
-		chunk->dst[chunk->used] = dst[i];
+		edges->src[edges->n] = src[i];
+		edges->dst[edges->n] = dst[i];
 		if (edges->weighted)
-			chunk->weight[chunk->used] = weight[i];
-		chunk->used++;
+			edges->weight[edges->n] = weight[i];
+		edges->n++;
 	}
 }
 
@@ -96,31 +80,24 @@ group_by_column(gp_edges *edges)
 	int64_t    *cursor = gp_alloc_array(edges->env, n, sizeof(int64_t));
 
 	columns.start = gp_alloc_zero(edges->env, n + 1, sizeof(int64_t));
-	for (const edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
+	GP_EACH(edges->env, e, edges->n, e)
 	{
-		for (int64_t i = 0; i < chunk->used; i++)
-			columns.start[chunk->dst[i] + 1]++;
+		columns.start[edges->dst[e] + 1]++;
 		if (!edges->directed)
-			for (int64_t i = 0; i < chunk->used; i++)
-				columns.start[chunk->src[i] + 1]++;
-		edges->env->check_interrupts(edges->env);
+			columns.start[edges->src[e] + 1]++;
 	}
 	gp_offsets_of_counts(columns.start, n);
 	memcpy(cursor, columns.start, n * sizeof(int64_t));
 	columns.col = gp_alloc_array(edges->env, columns.start[n], sizeof(int32_t));
 	if (edges->weighted)
 		columns.value = gp_alloc_array(edges->env, columns.start[n], sizeof(double));
-	for (const edge_chunk *chunk = edges->first; chunk; chunk = chunk->next)
+	GP_EACH(edges->env, e, edges->n, e)
 	{
-		for (int64_t i = 0; i < chunk->used; i++)
-		{
-			double		w = edges->weighted ? chunk->weight[i] : 1.0;
+		double		w = edges->weighted ? edges->weight[e] : 1.0;
 
-			put_entry(&columns, cursor, chunk->dst[i], chunk->src[i], w);
-			if (!edges->directed)
-				put_entry(&columns, cursor, chunk->src[i], chunk->dst[i], w);
-		}
-		edges->env->check_interrupts(edges->env);
+		put_entry(&columns, cursor, edges->dst[e], edges->src[e], w);
+		if (!edges->directed)
+			put_entry(&columns, cursor, edges->src[e], edges->dst[e], w);
 	}
 	gp_free(edges->env, cursor);
 	return columns;
@@ -170,13 +147,10 @@ gp_graph_build(gp_edges *edges)
 {
 	gp_env	   *env = edges->env;
 	gp_graph   *graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
-	gp_csr		columns = group_by_column(edges);
 
-	for (edge_chunk *chunk = edges->first, *next; chunk; chunk = next)
-	{
-		next = chunk->next;
-		gp_free_all(env, chunk->src, chunk->dst, chunk->weight, chunk);
-	}
+	set_room(edges, edges->n);
+	gp_csr		columns = group_by_column(edges);
+	gp_free_all(env, edges->src, edges->dst, edges->weight);
 	/* Walking the columns in order leaves every row sorted by column. */
 	gp_csr	   *rows = gp_csr_transpose(env, &columns);
 	gp_free_all(env, columns.start, columns.col, columns.value);

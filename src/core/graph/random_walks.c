@@ -37,19 +37,15 @@ gp_graph_symmetric(gp_env *env, const gp_graph *graph)
 	return w;
 }
 
-/* The values of a matrix of double in another type, in place. */
+/* The values of a matrix in another type, in place. */
 static void
 retype(gp_env *env, gp_csr *s, gp_type type)
 {
-	double	   *from = s->value;
-
-	if (type == GP_DOUBLE)
+	if (type == s->type)
 		return;
-	float	   *to = s->value = gp_alloc_array(env, gp_csr_entries(s), sizeof(float));
-	for (int64_t k = 0; k < gp_csr_entries(s); k++)
-		to[k] = (float) from[k];
-	gp_free(env, from);
-	s->type = type;
+	gp_csr		out = gp_csr_as(env, s, type);
+	gp_free(env, s->value);
+	*s = out;
 }
 
 gp_csr *

@@ -4,22 +4,14 @@
 #include "engine/engine.h"
 
 #include "base/sort.h"
+#include "kernel/kernel.h"
 
 int64_t
 gp_warm_find(const uint64_t *key, int64_t n, uint64_t wanted)
 {
 	int64_t		low = 0;
-	int64_t		high = n;
 
-	while (low < high)
-	{
-		int64_t		middle = low + (high - low) / 2;
-
-		if (key[middle] < wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	GP_BISECT(low, n, at, key[at] < wanted);
 	return low < n && key[low] == wanted ? low : -1;
 }
 
@@ -62,43 +54,23 @@ gp_trainer_exchange(gp_trainer *t, const gp_warm *warm, int64_t set, bool leave)
 
 /* ---- labels that are held out ---- */
 
-/* A label in the order that it is dealt in. */
-typedef struct drawn
-{
-	int32_t		class;
-	int32_t		number;
-	uint64_t	draw;
-} drawn;
-
-/* By class, then by the draw. */
-static int
-compare_drawn(const void *a, const void *b, void *unused)
-{
-	const drawn *x = a;
-	const drawn *y = b;
-
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	if (x->draw != y->draw)
-		return x->draw < y->draw ? -1 : 1;
-	return x->number - y->number;
-}
-
 int32_t *
 gp_folds_deal(gp_env *env, int64_t n, const int32_t *label, int folds, uint64_t seed)
 {
 	int32_t    *fold = gp_alloc_figures(env, n, sizeof(int32_t));
-	drawn	   *d = gp_alloc_figures(env, n, sizeof(drawn));
+	int32_t    *order = gp_shuffle(env, n, seed, NULL);
+	int32_t		classes = 1;
 
+	for (int64_t k = 0; label && k < gp_items(env, n); k++)
+		classes = (int32_t) gp_max64(classes, label[k] + 1);
+	/* The place of the next label of each class, one class behind the other */
+	int64_t    *place = gp_alloc_zero(env, classes + 1, sizeof(int64_t));
+	for (int64_t k = 0; label && k < gp_items(env, n); k++)
+		place[label[k] + 1]++;
+	gp_offsets_of_counts(place, classes);
 	for (int64_t k = 0; k < gp_items(env, n); k++)
-		d[k] = (drawn) {label ? label[k] : 0, (int32_t) k, gp_hash(seed ^ gp_hash((uint64_t) k))};
-	if (!env->dry)
-		gp_sort(env, d, n, sizeof(drawn), compare_drawn, NULL);
-	else
-		gp_free(env, gp_alloc_figures(env, n / 2, sizeof(drawn)));	/* the sort's */
-	for (int64_t k = 0; k < gp_items(env, n); k++)
-		fold[d[k].number] = (int32_t) (k % folds);
-	gp_free(env, d);
+		fold[order[k]] = (int32_t) (place[label ? label[order[k]] : 0]++ % folds);
+	gp_free_all(env, place, order);
 	return fold;
 }
 

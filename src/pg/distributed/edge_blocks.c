@@ -83,15 +83,7 @@ gnngp_take_edge(PG_FUNCTION_ARGS)
 	if (taken->n != n + 1 || taken->list[0].weighted != weighted)
 		gnngp_matrix_refuse("Edges are taken by the same bounds.");
 	/* The chunk whose bound is the last one that is not above the smaller end */
-	for (int high = n; low < high;)
-	{
-		int			middle = (low + high) / 2;
-
-		if (bound[middle] <= Min(src, dst))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	GP_BISECT(low, n, at, bound[at] <= Min(src, dst));
 	gnngp_edge_list_add(&taken->list[low], src, dst, weight);
 	PG_RETURN_FLOAT8(1.0);
 }

@@ -500,15 +500,7 @@ label_row(void *state, const Datum *values, const bool *nulls)
 	int			low = 0;
 
 	/* The place of its time. */
-	for (int high = l->n - 1; low < high;)
-	{
-		int			middle = (low + high) / 2;
-
-		if (l->time[middle] > DatumGetTimestampTz(values[1]))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	GP_BISECT(low, l->n - 1, at, l->time[at] > DatumGetTimestampTz(values[1]));
 	l->wanted[low]--;
 	if (nulls[2])
 		l->rows->unlabelled++;

@@ -30,18 +30,9 @@ row_key(const gnngp_block *block, int32 i)
 static int32
 first_row(const gnngp_block *block, int64 key)
 {
-	int32		low = 0,
-				high = block->nrows;
+	int32		low = 0;
 
-	while (low < high)
-	{
-		int32		mid = low + (high - low) / 2;
-
-		if (row_key(block, mid) < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	GP_BISECT(low, block->nrows, at, row_key(block, at) < key);
 	return low;
 }
 

@@ -441,9 +441,7 @@ test_limits(void)
 	expect_error(env, GP_ERR_SYNTAX, gp_kernel_parse(env, repeat(text, "", "-", 4000, "X")));
 	expect_error(env, GP_ERR_SYNTAX, gp_kernel_parse(env, repeat(text, "", "2^", 2000, "2*X")));
 	expect_error(env, GP_ERR_SYNTAX, gp_kernel_parse(env, repeat(text, "", "relu(", 800, "X")));
-	ok(!test_catch(env, gp_kernel_parse(env, repeat(text, "X0", "*W", 200, ""))), "200 weights");
-	expect_error(env, GP_ERR_SYNTAX, gp_kernel_parse(env, repeat(text, "X0", "*W", 2000, "")));
-	is_str(test_state(env)->message, "kernel is too complex", "2000 weights");
+	ok(!test_catch(env, gp_kernel_parse(env, repeat(text, "X0", "*W", 2000, ""))), "2000 weights");
 	test_env_close(env);
 }
 

@@ -74,7 +74,6 @@ const gp_device gp_cpu_table = {
 	.syev = gp_cpu_syev,
 	.trsm = gp_cpu_trsm,
 	.spmm = gp_cpu_spmm,
-	.spmm_right = gp_cpu_spmm_right,
 	.spmm_take = gp_cpu_spmm_take,
 	.csr_rows = gp_cpu_csr_rows,
 	.csr_product_rows = gp_cpu_csr_product_rows,

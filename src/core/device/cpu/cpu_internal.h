@@ -158,7 +158,6 @@ GP_CPU_OPERATION(syev);
 
 /* cpu_sparse.c, cpu_walks.c */
 GP_CPU_OPERATION(spmm);
-GP_CPU_OPERATION(spmm_right);
 GP_CPU_OPERATION(spmm_take);
 GP_CPU_OPERATION(csr_rows);
 GP_CPU_OPERATION(csr_product_rows);

@@ -33,25 +33,16 @@ cut_rows(const gp_csr *s, int64_t weight)
 	return c;
 }
 
-/* The first row of a chunk: a binary search, for weights ascend with the rows. */
+/* The first row of a chunk; weights ascend with the rows. */
 static int64_t
 chunk_start(const row_chunks *c, int64_t chunk)
 {
-	int64_t		lo = 0;
-	int64_t		hi = c->s->rows;
+	int64_t		row = 0;
 
 	if (chunk >= c->chunks)
-		return hi;
-	while (lo < hi)
-	{
-		int64_t		mid = lo + (hi - lo) / 2;
-
-		if (c->s->start[mid] + mid >= chunk * c->weight)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+		return c->s->rows;
+	GP_BISECT(row, c->s->rows, at, c->s->start[at] + at < chunk * c->weight);
+	return row;
 }
 
 static int64_t
@@ -64,7 +55,7 @@ longest_row(const gp_csr *s)
 	return longest;
 }
 
-/* A sparse product: c = alpha s b + beta c, or c = alpha b s' + beta c. */
+/* A sparse product, c = alpha s b + beta c. */
 typedef struct sparse_job
 {
 	const gp_csr *s;
@@ -73,7 +64,7 @@ typedef struct sparse_job
 	gp_matrix	b;
 	gp_matrix	c;
 	row_chunks	chunks;
-	int64_t		block;			/* columns (right: rows) of c in a tile */
+	int64_t		block;			/* columns of c in a tile */
 	const gp_simd_ops *ops;
 } sparse_job;
 
@@ -128,49 +119,6 @@ gp_cpu_spmm(gp_device *dev, double alpha, const gp_csr *s, gp_matrix b, double b
 											   TILE_LEAST / job.block)));
 	int64_t		blocks = (c.cols + job.block - 1) / job.block;
 	gp_cpu_run(dev, spmm_tile, &job, job.chunks.chunks * blocks);
-}
-
-/* A block of rows and a chunk of columns of c = alpha b s' + beta c. */
-static void
-spmm_right_tile(void *arg, int64_t tile, int worker)
-{
-	const sparse_job *job = arg;
-	const gp_csr *s = job->s;
-	int64_t		chunk = tile % job->chunks.chunks;
-	int64_t		row = tile / job->chunks.chunks * job->block;
-	int64_t		rows = gp_min64(job->block, job->c.rows - row);
-	int64_t		first = chunk_start(&job->chunks, chunk);
-	int64_t		last = chunk_start(&job->chunks, chunk + 1);
-
-	for (int64_t i = row; i < row + rows; i++)
-		for (int64_t j = first; j < last; j++)
-		{
-			int64_t		at = i * job->c.ld + j;
-			double		sum = job->alpha *
-				job->ops->sparse_dot(s->start[j + 1] - s->start[j], s->col + s->start[j],
-									 value_at(s, s->start[j]), gp_matrix_at(job->b, i, 0), 1);
-
-			if (job->beta != 0)
-				sum += job->beta * gp_number_at(job->c.data, job->c.type, at);
-			gp_number_put(job->c.data, job->c.type, at, sum);
-		}
-}
-
-void
-gp_cpu_spmm_right(gp_device *dev, double alpha, gp_matrix b, const gp_csr *s, double beta,
-				  gp_matrix c)
-{
-	sparse_job	job = {.s = s, .alpha = alpha, .beta = beta, .b = b, .c = c,
-	.ops = gp_cpu_ops(dev, c.type)};
-
-	gp_cpu_require(dev, s->type == c.type && b.type == c.type && s->rows == c.cols &&
-				   s->cols == b.cols && b.rows == c.rows);
-	if (c.rows == 0 || c.cols == 0)
-		return;
-	job.chunks = cut_rows(s, TILE_GATHER / 8);
-	job.block = gp_max64(1, TILE_GATHER / 16 / (gp_csr_entries(s) + s->rows));
-	int64_t		blocks = (c.rows + job.block - 1) / job.block;
-	gp_cpu_run(dev, spmm_right_tile, &job, job.chunks.chunks * blocks);
 }
 
 /* Columns up to which a whole row of a product is computed for several of its elements. */

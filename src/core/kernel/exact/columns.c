@@ -73,7 +73,7 @@ columns_chain(gp_pass *pass, int step)
 	return out;
 }
 
-/* C(:, field) S(cols, field)' over a chain C, a block of rows at a time. */
+/* C(:, field) S(cols, field)' over a chain C, a block of rows at a time, which is turned for that. */
 static gp_matrix
 chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, const gp_csr *s)
 {
@@ -81,18 +81,24 @@ chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, co
 	gp_chain	chain = gp_chain_build(ev, step);
 	gp_matrix	right = dev->create(dev, chain.z->width, nfield, ev->type);
 	gp_matrix	block = dev->create(dev, GP_ROW_BLOCK, nfield, ev->type);
+	gp_matrix	turned = dev->create(dev, nfield, GP_ROW_BLOCK, ev->type);
+	gp_matrix	sum = dev->create(dev, s->rows, GP_ROW_BLOCK, ev->type);
 	gp_matrix	out = dev->create(dev, ev->n, s->rows, ev->type);
 
 	gp_linear_rows(ev, chain.z, field, nfield, right);
 	for (gp_band band = gp_band_first(ev->n, GP_ROW_BLOCK); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	part = gp_matrix_rows(block, 0, band.count);
+		gp_matrix	columns = gp_matrix_cols(turned, 0, band.count);
+		gp_matrix	sums = gp_matrix_cols(sum, 0, band.count);
 
 		gp_chain_block(ev, &chain, band.first, band.count, field, right, part);
-		dev->spmm_right(dev, 1.0, part, s, 0.0, gp_matrix_rows(out, band.first, band.count));
+		dev->transpose(dev, columns, part);
+		dev->spmm(dev, 1.0, s, columns, 0.0, sums);
+		dev->transpose(dev, gp_matrix_rows(out, band.first, band.count), sums);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ev->n);
 	}
-	gp_destroy_all(dev, &right, &block);
+	gp_destroy_all(dev, &right, &block, &turned, &sum);
 	gp_chain_free(ev, &chain);
 	return out;
 }
