@@ -73,7 +73,7 @@ columns_chain(gp_pass *pass, int step)
 	return out;
 }
 
-/* C(:, field) S(cols, field)' over a chain C, a block of rows at a time, which is turned for that. */
+/* C(:, field) S(cols, field)' over a chain C, a block of rows at a time, which is turned. */
 static gp_matrix
 chain_times_rows(gp_eval *ev, int step, const int32_t *field, int64_t nfield, const gp_csr *s)
 {
