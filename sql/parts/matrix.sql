@@ -35,18 +35,46 @@ AS 'MODULE_PATHNAME', 'gnngp_matrix_step' LANGUAGE C IMMUTABLE PARALLEL SAFE COS
 COMMENT ON FUNCTION gnngp_internal.gp_step(gnngp_internal.gp_matrix, @extschema@.gp_kernel, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'the covariances of rows with landmarks by a kernel without sums over neighbours; rows are divided by a triangular root first, and covariances multiplied by weights last';
 
-CREATE FUNCTION gnngp_internal.gp_spread(
-    columns gnngp_internal.gp_matrix,
-    edges oid,
-    kernel @extschema@.gp_kernel,
-    bounds bigint[],
-    wanted bigint[] DEFAULT NULL)
-RETURNS TABLE (
-    chunk integer,
-    rows gnngp_internal.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_spread' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
-    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node; edges are the blocks g of a table (chunk, g); in chunks of rows by bounds of their ids, all or those that are wanted';
+CREATE FUNCTION gnngp_internal.gp_spread_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[])
+RETURNS internal
+AS 'MODULE_PATHNAME', 'gnngp_spread_accum' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_spread_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
+    'implementation of the aggregate gp_spread';
+
+CREATE FUNCTION gnngp_internal.gp_spread_final(internal) RETURNS gnngp_internal.gp_matrix[]
+AS 'MODULE_PATHNAME', 'gnngp_spread_final' LANGUAGE C STABLE PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION gnngp_internal.gp_spread_final(internal) IS
+    'implementation of the aggregate gp_spread';
+
+CREATE AGGREGATE gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) (
+    SFUNC = gnngp_internal.gp_spread_accum,
+    STYPE = internal,
+    SSPACE = 16777216,
+    FINALFUNC = gnngp_internal.gp_spread_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = safe
+);
+COMMENT ON AGGREGATE gnngp_internal.gp_spread(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[], bigint[]) IS
+    'a linear operator of the kernel language, such as A*X0, times columns that have a row for each node, in pieces of rows; edges are the blocks g of a table (chunk, g); a matrix for each chunk of rows by bounds of their ids, of all rows (NULL) or those that are wanted';
+
+CREATE FUNCTION gnngp_internal.gp_degrees_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[])
+RETURNS internal
+AS 'MODULE_PATHNAME', 'gnngp_spread_accum' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_degrees_accum(internal, gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[]) IS
+    'implementation of the aggregate gp_degrees';
+
+CREATE FUNCTION gnngp_internal.gp_degrees_final(internal) RETURNS gnngp_internal.gp_matrix[]
+AS 'MODULE_PATHNAME', 'gnngp_degrees_final' LANGUAGE C STABLE PARALLEL SAFE COST 1000000;
+COMMENT ON FUNCTION gnngp_internal.gp_degrees_final(internal) IS
+    'implementation of the aggregate gp_degrees';
+
+CREATE AGGREGATE gnngp_internal.gp_degrees(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[]) (
+    SFUNC = gnngp_internal.gp_degrees_accum,
+    STYPE = internal,
+    FINALFUNC = gnngp_internal.gp_degrees_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = safe
+);
+COMMENT ON AGGREGATE gnngp_internal.gp_degrees(gnngp_internal.gp_matrix, oid, @extschema@.gp_kernel, bigint[]) IS
+    'how many neighbours each node has, and how many of them are labelled, which a column of ones and zeros says, in pieces of rows; a matrix for each chunk, or NULL where edges lead to other nodes; the graph is kept for operators of the kernel';
 
 CREATE FUNCTION gnngp_internal.gp_take_edge(bounds bigint[], src bigint, dst bigint)
 RETURNS double precision
@@ -72,17 +100,6 @@ AS 'MODULE_PATHNAME', 'gnngp_taken_edges' LANGUAGE C STRICT PARALLEL UNSAFE COST
 COMMENT ON FUNCTION gnngp_internal.gp_taken_edges(integer, integer[]) IS
     'for each key the edges that the session has taken, in a graph for each chunk, and how many they were; they are taken no more';
 
-CREATE FUNCTION gnngp_internal.gp_degrees(
-    labelled gnngp_internal.gp_matrix,
-    edges oid,
-    bounds bigint[])
-RETURNS TABLE (
-    chunk integer,
-    rows gnngp_internal.gp_matrix)
-AS 'MODULE_PATHNAME', 'gnngp_matrix_degrees' LANGUAGE C STABLE PARALLEL SAFE COST 1000000 ROWS 10;
-COMMENT ON FUNCTION gnngp_internal.gp_degrees(gnngp_internal.gp_matrix, oid, bigint[]) IS
-    'how many neighbours each node has, and how many of them are labelled, which a column of ones and zeros says; none where edges lead to other nodes';
-
 CREATE FUNCTION gnngp_internal.gp_apply(
     rows gnngp_internal.gp_matrix,
     weights gnngp_internal.gp_matrix)
@@ -104,16 +121,16 @@ AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_stack';
 
-CREATE FUNCTION gnngp_internal.gp_join_final(internal) RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_join_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_join_final(internal) IS
-    'implementation of the aggregates gp_stack and gp_glue';
+CREATE FUNCTION gnngp_internal.gp_stack_final(internal) RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_stack_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_stack_final(internal) IS
+    'implementation of the aggregate gp_stack';
 
 CREATE AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) (
     SFUNC = gnngp_internal.gp_stack_accum,
     STYPE = internal,
     SSPACE = 16777216,
-    FINALFUNC = gnngp_internal.gp_join_final, FINALFUNC_MODIFY = READ_WRITE,
+    FINALFUNC = gnngp_internal.gp_stack_final, FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) IS
@@ -125,11 +142,16 @@ AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_glue';
 
+CREATE FUNCTION gnngp_internal.gp_glue_final(internal) RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_glue_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_glue_final(internal) IS
+    'implementation of the aggregate gp_glue';
+
 CREATE AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) (
     SFUNC = gnngp_internal.gp_glue_accum,
     STYPE = internal,
     SSPACE = 1048576,
-    FINALFUNC = gnngp_internal.gp_join_final, FINALFUNC_MODIFY = READ_WRITE,
+    FINALFUNC = gnngp_internal.gp_glue_final, FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) IS

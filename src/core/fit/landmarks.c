@@ -227,16 +227,47 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool 
 	return landmark;
 }
 
+/* A node that may be a landmark. */
+typedef struct candidate
+{
+	gp_drawn	drawn;
+	int32_t		degree;
+	bool		preferred;
+} candidate;
+
+/* Preferred nodes first, then by falling degree, then as they were drawn. */
+static int
+compare_candidates(const void *a, const void *b, void *unused)
+{
+	const candidate *x = a;
+	const candidate *y = b;
+
+	if (x->preferred != y->preferred)
+		return x->preferred ? -1 : 1;
+	if (x->degree != y->degree)
+		return x->degree > y->degree ? -1 : 1;
+	return gp_compare_drawn(&x->drawn, &y->drawn, NULL);
+}
+
 int32_t *
-gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int64_t *degree,
+gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes, const int32_t *degree,
 						const bool *preferred, int64_t count)
 {
-	int32_t    *shuffled = gp_shuffle(env, nodes, seed, NULL);
-	int32_t    *rank = ranked(env, nodes, shuffled, degree, preferred);
+	candidate  *first = gp_alloc_array(env, count, sizeof(candidate));
+	gp_heap		heap = {.env = env,.item = first,.room = count,.size = sizeof(candidate),
+						.compare = compare_candidates};
 	int32_t    *landmark = gp_alloc_array(env, count, sizeof(int32_t));
 
-	memcpy(landmark, rank, count * sizeof(int32_t));
+	for (int64_t i = 0; i < nodes; i++)
+	{
+		candidate	c = {{gp_hash(seed ^ gp_hash((uint64_t) i)), (int32_t) i}, degree[i],
+						 preferred && preferred[i]};
+
+		gp_heap_offer(&heap, &c);
+	}
+	for (int64_t k = 0; k < count; k++)
+		landmark[k] = first[k].drawn.node;
 	gp_sort_columns(env, landmark, count);
-	gp_free_all(env, rank, shuffled);
+	gp_free(env, first);
 	return landmark;
 }

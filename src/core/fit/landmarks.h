@@ -17,7 +17,7 @@ extern int64_t gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem);
 
 /* landmarks.c: by degrees alone, ascending; preferred nodes come first (NULL: none is). */
 extern int32_t *gp_landmarks_of_degrees(gp_env *env, uint64_t seed, int64_t nodes,
-										const int64_t *degree, const bool *preferred,
+										const int32_t *degree, const bool *preferred,
 										int64_t count);
 
 /*

@@ -3,8 +3,8 @@
  *
  * A stack has the rows of all pieces, in the order of their ids; what is glued has their columns
  * side by side, in the order of a number that comes with each.  Pieces are kept as they
- * come, and put together at the end.  The state of gp_gram is its result so far, a matrix of
- * sums in double precision, which servers can send each other.
+ * come, and put together at the end, each freed as it is copied.  The state of gp_gram is its result
+ * so far, a matrix of sums in double precision, which servers can send each other.
  */
 #include "postgres.h"
 
@@ -20,55 +20,116 @@ typedef struct piece
 	gnngp_table_value m;
 } piece;
 
-/* What gp_stack and gp_glue have collected. */
-typedef struct pieces
+struct gnngp_pieces
 {
 	gnngp_holding held;
 	MemoryContext context;
-	bool		beside;			/* of gp_glue */
 	double		bytes;
 	int64		n;
 	int64		room;
 	piece	   *piece;
-} pieces;
+};
 
-/* The state for one more row. */
-static pieces *
-pieces_argument(FunctionCallInfo fcinfo, bool beside)
+gnngp_pieces *
+gnngp_pieces_create(MemoryContext parent)
 {
-	MemoryContext context = gnngp_aggregate_context(fcinfo, beside ? "gp_glue" : "gp_stack");
-	pieces	   *state;
+	MemoryContext context = AllocSetContextCreate(parent, "gnngp matrices",
+												  ALLOCSET_DEFAULT_SIZES);
+	gnngp_pieces *p = MemoryContextAllocZero(context, sizeof(gnngp_pieces));
 
-	if (!PG_ARGISNULL(0))
-		return (pieces *) PG_GETARG_POINTER(0);
-	context = AllocSetContextCreate(context, "gnngp matrices", ALLOCSET_DEFAULT_SIZES);
-	state = MemoryContextAllocZero(context, sizeof(pieces));
-	state->context = context;
-	state->beside = beside;
-	return state;
+	p->context = context;
+	return p;
 }
 
-static void
-add_piece(pieces *state, Datum value)
+/* Adds a piece; its key is its first id. */
+static piece *
+add_piece(gnngp_pieces *p, Datum value)
 {
-	Size		bytes = toast_raw_datum_size(value);
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(p->context);
+	piece	   *new;
 
 	CHECK_FOR_INTERRUPTS();
-	state->bytes += bytes;
-	gnngp_value_check_size(state->bytes, "matrix");
-	gnngp_value_hold(&state->held, state->context, state->bytes, state->bytes,
-					 "the pieces of a matrix");
-	old = MemoryContextSwitchTo(state->context);
-	if (state->n == state->room)
+	p->bytes += toast_raw_datum_size(value);
+	gnngp_value_hold(&p->held, p->context, p->bytes, p->bytes, "the pieces of a matrix");
+	if (p->n == p->room)
 	{
-		state->room = Max(2 * state->room, 16);
-		state->piece = gnngp_value_grow(state->context, state->piece, state->room * sizeof(piece));
+		p->room = Max(2 * p->room, 16);
+		p->piece = gnngp_value_grow(p->context, p->piece, p->room * sizeof(piece));
 	}
-	state->piece[state->n].bytes = PG_DETOAST_DATUM_COPY(value);
-	state->piece[state->n].m = gnngp_matrix_read(PointerGetDatum(state->piece[state->n].bytes));
-	state->n++;
+	new = &p->piece[p->n++];
+	new->bytes = PG_DETOAST_DATUM_COPY(value);
+	new->m = gnngp_matrix_read(PointerGetDatum(new->bytes));
+	new->key = new->m.ids.first;
 	MemoryContextSwitchTo(old);
+	return new;
+}
+
+void
+gnngp_pieces_add(gnngp_pieces *p, Datum value)
+{
+	(void) add_piece(p, value);
+}
+
+/* The ids of all pieces, which must ascend. */
+static gnngp_value_ids
+stacked_ids(const gnngp_pieces *p)
+{
+	gnngp_value_ids ids = {0};
+	int64		at = 0;
+
+	for (int64 k = 0; k < p->n; k++)
+		ids.n += p->piece[k].m.ids.n;
+	ids.id = MemoryContextAllocHuge(p->context, ids.n * sizeof(int64));
+	for (int64 k = 0; k < p->n; k++)
+		for (int64 i = 0; i < p->piece[k].m.ids.n; i++, at++)
+		{
+			gnngp_poll(at);
+			ids.id[at] = gnngp_value_id(&p->piece[k].m.ids, i);
+			if (at > 0 && ids.id[at] <= ids.id[at - 1])
+				gnngp_matrix_refuse("Pieces of a stack have no ids between those of others.");
+		}
+	ids.first = ids.id[0];
+	return gnngp_value_ids_part(&ids, 0, ids.n);
+}
+
+/* Rows under rows, or columns beside columns. */
+static gp_matrix
+join_pieces(gnngp_pieces *p, gp_env *env, bool beside, gnngp_value_ids *ids)
+{
+	bool		wide = p->piece[0].m.wide;
+	size_t		size = wide ? sizeof(double) : sizeof(float);
+	int64		cols = 0;
+	int64		at = 0;			/* of the next piece: numbers from the first one */
+	char	   *data;
+
+	gnngp_sort(p->piece, p->n, sizeof(piece), gp_compare_int64, NULL);
+	*ids = beside ? p->piece[0].m.ids : stacked_ids(p);
+	for (int64 k = 0; k < (beside ? p->n : 1); k++)
+		cols += p->piece[k].m.cols;
+	data = gp_alloc_array(env, (int64) gp_size_mul(env, ids->n, cols), size);
+	for (int64 k = 0; k < p->n; k++)
+	{
+		const gnngp_table_value *m = &p->piece[k].m;
+
+		CHECK_FOR_INTERRUPTS();
+		if (beside && (m->wide != wide || !gnngp_value_ids_equal(ids, &m->ids)))
+			gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
+		if (!beside && (m->wide != wide || m->cols != cols))
+			gnngp_matrix_refuse("Pieces of a stack have as many columns each, of one precision.");
+		for (int64 i = 0; i < m->ids.n; i++)
+			memcpy(data + (at + i * cols) * size, m->value + i * m->cols * size, m->cols * size);
+		at += beside ? m->cols : m->ids.n * cols;
+		pfree(p->piece[k].bytes);
+	}
+	gnngp_turn_numbers(data, ids->n * cols * size, size);
+	gnngp_account_hold(&p->held, p->context, 0);
+	return gp_matrix_wrap(data, ids->n, cols, wide ? GP_DOUBLE : GP_FLOAT);
+}
+
+gp_matrix
+gnngp_pieces_stack(gnngp_pieces *p, gp_env *env, gnngp_value_ids *ids)
+{
+	return join_pieces(p, env, false, ids);
 }
 
 /* The step of gp_stack, and of gp_glue, which has a place before the matrix. */
@@ -77,101 +138,55 @@ Datum
 gnngp_join_accum(PG_FUNCTION_ARGS)
 {
 	bool		beside = PG_NARGS() > 2;
-	pieces	   *state = pieces_argument(fcinfo, beside);
+	MemoryContext context = gnngp_aggregate_context(fcinfo, beside ? "gp_glue" : "gp_stack");
+	gnngp_pieces *p = PG_ARGISNULL(0) ? gnngp_pieces_create(context)
+		: (gnngp_pieces *) PG_GETARG_POINTER(0);
 
 	if (beside && PG_ARGISNULL(1))
 		gnngp_aggregate_null("place");
 	if (PG_ARGISNULL(beside ? 2 : 1))
 		gnngp_aggregate_null("matrix");
-	add_piece(state, PG_GETARG_DATUM(beside ? 2 : 1));
-	state->piece[state->n - 1].key = beside ? PG_GETARG_INT32(1) :
-		state->piece[state->n - 1].m.ids.first;
-	PG_RETURN_POINTER(state);
+	if (beside)
+		add_piece(p, PG_GETARG_DATUM(2))->key = PG_GETARG_INT32(1);
+	else
+		gnngp_pieces_add(p, PG_GETARG_DATUM(1));
+	PG_RETURN_POINTER(p);
 }
 
-/* The ids of all pieces, which must ascend. */
-static gnngp_value_ids
-stacked_ids(const pieces *state)
+/* Each partition of a table keeps the state of its last group until the statement ends, so that a
+ * state is emptied. */
+static Datum
+join_final(FunctionCallInfo fcinfo, bool beside)
 {
-	gnngp_value_ids ids = {0};
-	int64	   *id;
-	int64		at = 0;
-
-	for (int64 k = 0; k < state->n; k++)
-		ids.n += state->piece[k].m.ids.n;
-	id = MemoryContextAllocHuge(CurrentMemoryContext, ids.n * sizeof(int64));
-	for (int64 k = 0; k < state->n; k++)
-	{
-		const gnngp_table_value *m = &state->piece[k].m;
-
-		if (m->cols != state->piece[0].m.cols || m->wide != state->piece[0].m.wide)
-			gnngp_matrix_refuse("Pieces of a stack have as many columns each, of one precision.");
-		for (int64 i = 0; i < m->ids.n; i++, at++)
-		{
-			gnngp_poll(at);
-			id[at] = gnngp_value_id(&m->ids, i);
-			if (at > 0 && id[at] <= id[at - 1])
-				gnngp_matrix_refuse("Pieces of a stack have no ids between those of others.");
-		}
-	}
-	ids.id = id;
-	ids.first = id[0];
-	return gnngp_value_ids_part(&ids, 0, ids.n);
-}
-
-/*
- * The end of both: all pieces as one matrix, rows under rows, or columns beside columns.  Pieces
- * are freed, since each partition of a table keeps the state of its last group until the statement
- * ends.
- */
-PG_FUNCTION_INFO_V1(gnngp_join_final);
-Datum
-gnngp_join_final(PG_FUNCTION_ARGS)
-{
-	pieces	   *state = PG_ARGISNULL(0) ? NULL : (pieces *) PG_GETARG_POINTER(0);
-	const gnngp_table_value *first;
-	bool		beside;
+	gnngp_pieces *p = PG_ARGISNULL(0) ? NULL : (gnngp_pieces *) PG_GETARG_POINTER(0);
 	gnngp_value_ids ids;
 	gp_env	   *env;
 	gp_matrix	all;
 	Datum		result;
-	size_t		size;
-	int64		at = 0;			/* of the next piece: numbers from the first one */
 
-	if (state == NULL)
+	if (p == NULL)
 		PG_RETURN_NULL();
-	first = &state->piece[0].m;
-	beside = state->beside;
-	gnngp_sort(state->piece, state->n, sizeof(piece), gp_compare_int64, NULL);
-	ids = beside ? first->ids : stacked_ids(state);
-	all = gp_matrix_wrap(NULL, ids.n, first->cols, first->wide ? GP_DOUBLE : GP_FLOAT);
-	for (int64 k = 1; k < state->n && beside; k++)
-		all.cols += state->piece[k].m.cols;
-	all.ld = all.cols;
-	size = gp_type_size(all.type);
 	env = gnngp_env_create(CurrentMemoryContext);
-	all.data = gp_alloc_array(env, all.rows * all.cols, size);
-	for (int64 k = 0; k < state->n; k++)
-	{
-		gp_matrix	m;
-
-		CHECK_FOR_INTERRUPTS();
-		if (beside && (!gnngp_value_ids_equal(&ids, &state->piece[k].m.ids) ||
-					   state->piece[k].m.wide != first->wide))
-			gnngp_matrix_refuse("Matrices that are glued have the same ids, and one precision.");
-		m = gnngp_matrix_numbers(env, &state->piece[k].m);
-		for (int64 i = 0; i < m.rows; i++)
-			memcpy((char *) all.data + (at + i * all.cols) * size,
-				   (char *) m.data + i * m.cols * size, m.cols * size);
-		at += beside ? m.cols : m.rows * m.cols;
-		gp_free(env, m.data);
-		pfree(state->piece[k].bytes);
-	}
+	all = join_pieces(p, env, beside, &ids);
 	result = gnngp_matrix_write(&ids, all);
 	gnngp_env_destroy(env);
-	MemoryContextDelete(state->context);
+	MemoryContextDelete(p->context);
 	gnngp_trim_memory();
 	PG_RETURN_DATUM(result);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_stack_final);
+Datum
+gnngp_stack_final(PG_FUNCTION_ARGS)
+{
+	return join_final(fcinfo, false);
+}
+
+PG_FUNCTION_INFO_V1(gnngp_glue_final);
+Datum
+gnngp_glue_final(PG_FUNCTION_ARGS)
+{
+	return join_final(fcinfo, true);
 }
 
 /* ---- gp_gram ---- */

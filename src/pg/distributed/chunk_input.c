@@ -224,8 +224,8 @@ gnngp_chunk_edges(gnngp_dfit *d)
 /* Degrees on their way into arrays over all nodes. */
 typedef struct degree_rows
 {
-	const gnngp_sources *src;
-	int64	   *degree;
+	const gnngp_value_ids *ids;
+	int32	   *degree;
 	bool	   *field;
 	int64		found;
 } degree_rows;
@@ -234,55 +234,71 @@ static void
 take_degrees(void *state, const Datum *values, const bool *nulls)
 {
 	degree_rows *r = state;
-	gnngp_table_value m = gnngp_matrix_read(values[0]);
+	gnngp_table_value m;
 
+	if (nulls[0])
+		return;
+	m = gnngp_matrix_read(values[0]);
 	for (int64 i = 0; i < m.ids.n; i++)
 	{
-		int32		node = gnngp_source_node(r->src, gnngp_value_id(&m.ids, i));
+		int64		node = gnngp_value_find(r->ids, gnngp_value_id(&m.ids, i));
 		float		row[2];
 
 		if (node < 0 || m.cols != 2 || m.wide)
 			gnngp_matrix_refuse("Degrees are not as they were asked for.");
 		gnngp_value_row(m.value, i, 2, row);
-		r->degree[node] = (int64) row[0];
+		r->degree[node] = (int32) row[0];
 		r->field[node] |= row[1] > 0.0;
 	}
 	r->found += m.ids.n;
 }
 
+/* A table with a column that is 1 for labelled nodes, all of it where one server counts. */
+static const char *
+labelled_column(gnngp_dfit *d, const bool *labelled)
+{
+	const char *table = gnngp_chunk_table(d, "labels", "", 1);
+	float	   *column = gp_alloc_array(d->ev.env, d->height, sizeof(float));
+
+	for (gp_band band = gp_band_first(d->n, d->height); band.count > 0 && !d->listed;
+		 gp_band_next(&band))
+	{
+		gnngp_value_ids ids = gnngp_value_ids_part(&d->ids, band.first, band.count);
+
+		for (int64 i = 0; i < band.count; i++)
+			column[i] = labelled[band.first + i];
+		gnngp_chunk_insert(d, table, 0, band.first / d->height,
+						   gnngp_matrix_write(&ids, gp_matrix_wrap(column, band.count, 1,
+																   GP_FLOAT)));
+	}
+	gp_free(d->ev.env, column);
+	return table;
+}
+
 int64
-gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field)
+gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field)
 {
 	const gnngp_data *data = d->src->data;
 	gnngp_placement *p = &d->placement;
 	const char *key = psprintf("%d", gnngp_placement_key_of(p, 0));
-	degree_rows r = {d->src, degree, field, 0};
+	degree_rows r = {&d->ids, degree, field, 0};
 	Oid			matrix = gnngp_type("gp_matrix");
 	gnngp_rows	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
-	Datum		column = 0;		/* 1 for labelled nodes, of which one server is told */
+	const char *labelled;
 	int64		ends = 0;
 
-	if (!d->listed)
-	{
-		gnngp_value_ids ids = {.n = d->n,.first = data->ids.key[0],.id = data->ids.key};
-		float	   *labelled = gp_alloc_zero(d->ev.env, d->n, sizeof(float));
-
-		for (int64 k = 0; k < data->nlabelled; k++)
-		{
-			labelled[data->labelled[k]] = 1.0;
-			field[data->labelled[k]] = true;
-		}
-		ids = gnngp_value_ids_part(&ids, 0, ids.n);
-		column = gnngp_matrix_write(&ids, gp_matrix_wrap(labelled, d->n, 1, GP_FLOAT));
-		gp_free(d->ev.env, labelled);
-	}
-	gnngp_placement_query(p, psprintf("SELECT s.rows FROM gnngp_internal.gp_degrees($1, %s, %s) AS s",
+	for (int64 k = 0; k < data->nlabelled && !d->listed; k++)
+		field[data->labelled[k]] = true;
+	labelled = labelled_column(d, field);
+	gnngp_placement_query(p, psprintf("SELECT pg_catalog.unnest(gnngp_internal.gp_degrees(t.m, %s, '%s'::%s.gp_kernel, %s))"
+									  " FROM %s AS t WHERE t.pk = %s",
 									  gnngp_placement_table_near(p, d->edges_near, key),
-									  d->bounds), 1, &matrix, &column, &rows);
+									  d->program->norm == GP_NORM_ROW ? "A*X0, norm=row" : "A*X0",
+									  gnngp_public_schema(), d->bounds, labelled, key),
+						  0, NULL, NULL, &rows);
+	gnngp_placement_drop(p, labelled);
 	if (d->listed)
 		return 0;
-	pfree(DatumGetPointer(column));
-	gnngp_trim_memory();
 	if (r.found != d->n)
 		gnngp_refuse_edges(d->src);
 	for (int64 i = 0; i < d->n; i++)

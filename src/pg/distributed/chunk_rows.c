@@ -59,11 +59,11 @@ collect_rows(void *state, const Datum *values, const bool *nulls)
 	if (c->kept.move)
 	{
 		rows = MemoryContextAllocHuge(CurrentMemoryContext, m.ids.n * m.cols * sizeof(double));
-		first = gnngp_source_node(c->d->src, m.ids.first);
+		first = gnngp_value_find(&c->d->ids, m.ids.first);
 	}
 	for (int64 i = 0; i < m.ids.n; i++)
 	{
-		int64		at = gnngp_source_node(c->d->src, gnngp_value_id(&m.ids, i));
+		int64		at = gnngp_value_find(&c->d->ids, gnngp_value_id(&m.ids, i));
 		const unsigned char *row = m.value + i * m.cols * (m.wide ? sizeof(double) : sizeof(float));
 
 		gnngp_poll(i);
@@ -207,10 +207,10 @@ gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *no
 }
 
 void
-gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 chunk, Datum matrix)
+gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 number, int64 chunk, Datum matrix)
 {
 	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
-	Datum		values[] = {Int32GetDatum(gnngp_placement_key_of(&d->placement, chunk)),
+	Datum		values[] = {Int32GetDatum(gnngp_placement_key_of(&d->placement, number)),
 		Int32GetDatum((int32) chunk), matrix};
 
 	gnngp_placement_execute(&d->placement, psprintf("INSERT INTO %s VALUES ($1, $2, $3)", table), 3,
@@ -240,7 +240,7 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 			continue;
 		ids = gnngp_value_ids_part(&all, first, n);
 		part = gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE);
-		gnngp_chunk_insert(d, table, chunk, gnngp_matrix_write(&ids, part));
+		gnngp_chunk_insert(d, table, chunk, chunk, gnngp_matrix_write(&ids, part));
 	}
 	pfree(all.id);
 	return table;

@@ -43,7 +43,9 @@ typedef struct gnngp_dfit
 	const gp_program *program;
 	bool		listed;			/* statements are listed, and nothing is run */
 	int64		n;
+	gnngp_value_ids ids;		/* of all nodes */
 	int64		chunks;
+	int64		height;			/* nodes of a chunk but the last one */
 	const int64 *bound;			/* chunks - 1: the first id of each chunk but the first one */
 	const char *bounds;			/* the same in a query */
 	int64		dims;
@@ -82,7 +84,14 @@ extern void gnngp_chunk_edges(gnngp_dfit *d);
  * Has the degrees of all nodes counted near the edges, and which nodes are labelled or next to one
  * that is (field, false before).  Returns how many edges there are; raises what is wrong with one.
  */
-extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int64 *degree, bool *field);
+extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field);
+
+/* aggregate_matrix.c: matrices on their way to one whose rows are those of all, by their ids, which
+ * belongs to env.  Ids may be in memory of the pieces, whose context is a child of the parent. */
+typedef struct gnngp_pieces gnngp_pieces;
+extern gnngp_pieces *gnngp_pieces_create(MemoryContext parent);
+extern void gnngp_pieces_add(gnngp_pieces *p, Datum matrix);
+extern gp_matrix gnngp_pieces_stack(gnngp_pieces *p, gp_env *env, gnngp_value_ids *ids);
 
 /* aggregate_moments.c: so many numbers stand before means and sums of squares. */
 #define GNNGP_MOMENTS 4
@@ -130,8 +139,9 @@ extern const char *gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64
 /* Numbers of the labelled nodes (labelled x columns) in a table of chunks. */
 extern const char *gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns);
 
-/* A row of a table of chunks, where its chunk belongs; the matrix is freed. */
-extern void gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 chunk, Datum matrix);
+/* A row of a table of chunks, by the key of a number; the matrix is freed. */
+extern void gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 number, int64 chunk,
+							   Datum matrix);
 
 /* A matrix of the device as a value, in a type, with the ids of nodes (NULL: 0, 1, ...). */
 extern Datum gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node);

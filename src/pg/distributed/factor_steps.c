@@ -15,10 +15,11 @@
 
 #include "distributed_internal.h"
 
-#define GROUP_BYTES 50331648.0	/* of the columns that one task stacks, at most */
+#define GROUP_BYTES 50331648.0	/* of the columns that one task multiplies, at most, */
+#define GROUP_MOST 536870912.0	/* or so many beside a large graph, */
+#define GROUP_SHARE 8.0			/* bytes of them for each of its edges */
 #define GROUPS 8				/* of columns, at least, where there are so many */
-#define STACK_COPIES 2			/* of stacked columns: value and numbers, beside the operator's
-								 * blocks; each partition keeps one more */
+#define NARROW_GROUPS 24		/* each of which may compute all covariances again */
 #define EDGE_BYTES 28.0			/* of an edge there: both ways, and in A with a value */
 #define WEIGHT_BYTES 28.0		/* of its weight: as it is read, and both ways twice */
 #define NODE_BYTES 48.0			/* of a node there: ids, offsets, places */
@@ -190,7 +191,9 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 static int
 most_columns(const gnngp_dfit *d)
 {
-	return (int) Max(1.0, Min(GROUP_BYTES / ((double) d->n * sizeof(float)), GP_COLUMN_BLOCK));
+	double		bytes = Max(GROUP_BYTES, Min(GROUP_SHARE * d->edges, GROUP_MOST));
+
+	return (int) Max(1.0, Min(bytes / ((double) d->n * sizeof(float)), GP_COLUMN_BLOCK));
 }
 
 /*
@@ -201,7 +204,7 @@ static bool
 is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
 {
 	return d->placement.apart && a->kernel && NARROW * a->cols <= gp_factor_rank(a->f) &&
-		products <= (int64) GROUPS * most_columns(d);
+		products <= (int64) NARROW_GROUPS * most_columns(d);
 }
 
 /* How many columns of a factor, or of so many products, are a group: as many for each key. */
@@ -234,16 +237,20 @@ group_parts(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, in
 		gp_matrix	part = w ? gp_matrix_cols(*w, band.first, band.count)
 			: gp_matrix_rows(a->at, band.first, band.count);
 
-		gnngp_chunk_insert(d, parts, place, gnngp_chunk_value(d, part, GP_FLOAT, w ? NULL :
-															  d->landmark + band.first));
+		gnngp_chunk_insert(d, parts, place, place,
+						   gnngp_chunk_value(d, part, GP_FLOAT, w ? NULL :
+											 d->landmark + band.first));
 	}
 	return parts;
 }
 
-/* A query of the columns of a factor, or of its rows times w, by groups: x (pk, place, m). */
+/*
+ * The columns of a factor, or of its rows times w, in a table of which a group is the rows of a key
+ * and a place: what a group is made of, t.m, and the tables, of which the first goes with it.
+ */
 static const char *
 groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width,
-		  const char **groups)
+		  const char **groups, const char **from)
 {
 	gnngp_placement *p = &d->placement;
 	int64		cols = w ? w->cols : gp_factor_rank(a->f);
@@ -256,12 +263,11 @@ groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int 
 			d->narrow_near = gnngp_placement_everywhere(p, d->narrow = a->table,
 														"chunk integer, m gnngp_internal.gp_matrix",
 														"t.chunk, t.m");
-		return psprintf("(SELECT x.pk, x.chunk AS place, gnngp_internal.gp_stack(%s) AS m FROM %s AS x JOIN %s AS t USING (pk)"
-						" GROUP BY x.pk, x.chunk) AS x",
-						gnngp_chunk_call(a, "t.m", w ? NULL : "x.m", w ? "x.m" : NULL), *groups,
-						d->narrow_near);
+		*from = psprintf("%s AS x JOIN %s AS t USING (pk)", *groups, d->narrow_near);
+		return gnngp_chunk_call(a, "t.m", w ? NULL : "x.m", w ? "x.m" : NULL);
 	}
 	*groups = gnngp_chunk_table(d, "groups", "", cols);
+	*from = psprintf("%s AS x", *groups);
 	d->shuffled += (double) d->n * cols * sizeof(float);
 	if (w)
 		rows = psprintf("gnngp_internal.gp_apply(%s, %s)", rows,
@@ -269,8 +275,7 @@ groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int 
 	gnngp_placement_fill(p, *groups,
 		   psprintf("SELECT %s, s.place, s.columns FROM %s AS t, LATERAL gnngp_internal.gp_split(%s, %d) AS s",
 					gnngp_placement_key(p, "s.place"), a->table, rows, width));
-	return psprintf("(SELECT t.pk, t.chunk AS place, gnngp_internal.gp_stack(t.m) AS m FROM %s AS t GROUP BY t.pk, t.chunk) AS x",
-					*groups);
+	return "x.m";
 }
 
 /*
@@ -284,19 +289,22 @@ spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, cons
 	gnngp_placement *p = &d->placement;
 	int			width = group_width(d, a, w ? w->cols : 0);
 	const char *groups;
-	const char *from = groups_of(d, a, w, width, &groups);
+	const char *from;
+	const char *columns = groups_of(d, a, w, width, &groups, &from);
 	const char *table = gnngp_chunk_table(d, "spread", "place integer, ", moved);
 
 	gnngp_placement_fill(p, table,
-		   psprintf("SELECT %s, s.chunk, x.place, %s FROM %s,"
-					" LATERAL gnngp_internal.gp_spread(x.m, %s, '%s'::%s.gp_kernel, %s, %s) AS s",
-					gnngp_placement_key(p, "s.chunk"), rows, from,
+		   psprintf("SELECT %s, s.chunk, s.place, %s FROM (SELECT g.place, pg_catalog.generate_subscripts(g.parts, 1) - 1 AS chunk,"
+					" pg_catalog.unnest(g.parts) AS rows FROM (SELECT x.pk, x.chunk AS place,"
+					" gnngp_internal.gp_spread(%s, %s, '%s'::%s.gp_kernel, %s, %s) AS parts FROM %s GROUP BY x.pk, x.chunk) AS g) AS s"
+					" WHERE s.rows IS NOT NULL",
+					gnngp_placement_key(p, "s.chunk"), rows, columns,
 					gnngp_placement_table_near(p, d->edges_near, "x.pk"),
 					operator_kernel(op, d->program->norm), gnngp_public_schema(), d->bounds,
-					wanted));
+					wanted, from));
 	gnngp_placement_drop(p, groups);
 	d->shuffled += (double) d->n * moved * sizeof(float);
-	d->task = Max(d->task, (STACK_COPIES + gp_operator_blocks(op) + (p->apart ? 0 : p->keys)) *
+	d->task = Max(d->task, (1 + gp_operator_blocks(op) + (p->apart ? 0 : p->keys)) *
 				  (double) d->n * width * sizeof(float) +
 				  (EDGE_BYTES + (d->src->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
 				  NODE_BYTES * d->n);
@@ -483,7 +491,7 @@ gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, 
 	}
 	/* Each group has a column of sums, or others alone. */
 	width = group_width(d, a, w.cols);
-	rows = psprintf("gnngp_internal.gp_squares(s.rows, " INT64_FORMAT " - x.place * %d)", squares,
+	rows = psprintf("gnngp_internal.gp_squares(s.rows, " INT64_FORMAT " - s.place * %d)", squares,
 					width);
 	table = spread(d, a, a->op, &w, rows, "NULL", columns + GROUPS);
 	kept = gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",

@@ -50,6 +50,8 @@ open_fit(const job *j, gnngp_dfit *d, bool listed)
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Leave out live, or use another strategy.",
 					"strategy sql cannot store a live state");
 	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.dims = j->dims};
+	d->ids = (gnngp_value_ids) {n, src->data->ids.key[0], src->data->ids.key};
+	d->ids = gnngp_value_ids_part(&d->ids, 0, n);
 	/* Without features the kernel that is chosen is a Laplacian one. */
 	d->program = gnngp_compile_kernel(j->env, chosen ? "laplacian" : settings->kernel);
 	gnngp_distributed_check(d->program, src);
@@ -68,13 +70,14 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 {
 	gp_env	   *env = d->ev.env;
 	gnngp_data *data = d->src->data;
-	int64	   *degree = gp_alloc_zero(env, d->n, sizeof(int64));
-	bool	   *field = gp_alloc_zero(env, d->n, sizeof(bool));
+	int64		n = d->listed ? 0 : d->n;
+	int32	   *degree = gp_alloc_zero(env, n, sizeof(int32));
+	bool	   *field = gp_alloc_zero(env, n, sizeof(bool));
 	bool		classes = data->target_kind == GP_TASK_CLASSES;
 	int64		edges = gnngp_chunk_degrees(d, degree, field);
 	int64		size = 0;
 
-	for (int64 i = 0; i < d->n; i++)
+	for (int64 i = 0; i < n; i++)
 		size += field[i];
 	if (j->settings->landmarks == 0 && classes && size <= GP_FIELD_MOST)
 		d->nlandmarks = size;
@@ -107,6 +110,7 @@ make_factor(job *j, gnngp_dfit *d)
 	/* The nodes are cut into chunks by their ids, at the first one of each. */
 	most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
 	height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
+	d->height = height;
 	d->chunks = (d->n + height - 1) / height;
 	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
 	initStringInfo(&text);
@@ -282,6 +286,7 @@ open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *se
 	j->guc_level = NewGUCNestLevel();
 	gnngp_citus_prepare();
 	j->src = gnngp_sources_open(env, graph, settings->task);
+	gp_drop_spares(env);
 	gnngp_trim_memory();
 	j->dims = gnngp_count_features(j->src);
 	return j;

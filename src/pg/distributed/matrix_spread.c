@@ -1,5 +1,6 @@
 /*
- * matrix_spread.c - gp_spread and gp_degrees: what takes a whole graph, which lies in a table.
+ * matrix_spread.c - gp_spread and gp_degrees: aggregates that take a whole graph, which lies in a
+ * table.
  *
  * A task of gp_spread holds all rows of some columns and the whole graph, so that any power of A,
  * and P(a), is a few products there and no message.  Blocks of the graph's edges are read one by
@@ -12,8 +13,9 @@
 
 #include "core/fit/landmarks.h"
 #include "core/graph/graph.h"
+#include "distributed_internal.h"
 #include "pg/catalog/catalog.h"
-#include "pg/types/types.h"
+#include "pg/types/aggregate_state.h"
 
 int64
 gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound, int n, int k)
@@ -27,24 +29,34 @@ gnngp_rows_of_chunk(const gnngp_value_ids *ids, int64 first, const int64 *bound,
 	return last - first;
 }
 
-static void
-emit_parts(gnngp_result *result, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound,
-		   int n)
+/* Rows of a matrix as an array of one for each chunk, NULL where a chunk has none; frees the
+ * numbers. */
+static Datum
+array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64 *bound, int n)
 {
+	Datum	   *part = palloc0((n + 1) * sizeof(Datum));
+	bool	   *null = palloc((n + 1) * sizeof(bool));
+	int			lower = 1;
+	int			dim = n + 1;
 	int64		first = 0;
 
 	for (int k = 0; k <= n; k++)
 	{
 		int64		rows = gnngp_rows_of_chunk(ids, first, bound, n, k);
-		gnngp_value_ids part;
 
-		if (rows == 0)
-			continue;
-		part = gnngp_value_ids_part(ids, first, rows);
-		gnngp_emit(result, gnngp_cell(Int32GetDatum(k)),
-				   gnngp_cell(gnngp_matrix_write(&part, gp_matrix_rows(m, first, rows))));
+		null[k] = rows == 0;
+		if (rows > 0)
+		{
+			gnngp_value_ids of = gnngp_value_ids_part(ids, first, rows);
+
+			part[k] = gnngp_matrix_write(&of, gp_matrix_rows(m, first, rows));
+		}
 		first += rows;
 	}
+	gp_free(env, m.data);
+	gp_drop_spares(env);
+	return PointerGetDatum(construct_md_array(part, null, 1, &dim, &lower,
+											  gnngp_type("gp_matrix"), -1, false, TYPALIGN_INT));
 }
 
 /* Hands over the blocks of a graph's edges, a table (chunk integer, g gp_graph), in order. */
@@ -120,21 +132,29 @@ typedef struct whole_graph
 	gp_csr	   *a;				/* A in this norm, in float */
 } whole_graph;
 
-/* The graph of a call over the rows of its nodes: the one that was kept, or a new one. */
+/*
+ * The graph of a call over the rows of its nodes: the one that was kept, or a new one; NULL where
+ * it has a node, *missing, that is not among these.
+ */
 static whole_graph *
-find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
+find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows, int64 *missing)
 {
 	const gnngp_kept_key key = {GNNGP_KEPT_GRAPH, table, GetUserId(), norm};
 	whole_graph *w = gnngp_env_resume(key);
 	gp_env	   *env;
 	gp_graph   *graph;
-	int64		missing;
 
 	if (w && gnngp_value_ids_equal(&w->ids, rows))
 		return w;
 	if (w)
 		gnngp_env_destroy(w->env);
 	env = gnngp_env_create(CurrentMemoryContext);
+	graph = graph_of_blocks(env, table, rows, missing);
+	if (graph == NULL)
+	{
+		gnngp_env_destroy(env);
+		return NULL;
+	}
 	w = gp_alloc_zero(env, 1, sizeof(whole_graph));
 	w->env = env;
 	memcpy(w->key, key, sizeof(w->key));
@@ -144,20 +164,26 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows)
 		w->ids.id = gp_alloc_array(env, rows->n, sizeof(int64));
 		memcpy(w->ids.id, rows->id, rows->n * sizeof(int64));
 	}
-	graph = graph_of_blocks(env, table, rows, &missing);
-	if (graph == NULL)
-		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
-					missing);
 	w->a = gp_graph_normalise(env, graph, norm, GP_FLOAT);
 	gp_graph_free(env, graph);
 	return w;
 }
 
-/* The bounds of chunks among the arguments; n of them. */
-static const int64 *
-bounds_argument(FunctionCallInfo fcinfo, int argno, int *n)
+/* What gp_spread and gp_degrees have collected. */
+typedef struct spreading
 {
-	ArrayType  *bounds = PG_GETARG_ARRAYTYPE_P(argno);
+	gnngp_pieces *columns;
+	Oid			edges;
+	const char *kernel;
+	const int64 *bound;
+	int			nbounds;
+	ArrayType  *wanted;			/* NULL: all rows */
+} spreading;
+
+/* The bounds of chunks. */
+static const int64 *
+check_bounds(ArrayType *bounds, int *n)
+{
 	const int64 *bound = gnngp_array_data(bounds);
 
 	*n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
@@ -167,6 +193,36 @@ bounds_argument(FunctionCallInfo fcinfo, int argno, int *n)
 		if (bound[k] <= bound[k - 1])
 			gnngp_matrix_refuse("The bounds do not ascend.");
 	return bound;
+}
+
+/* The step of gp_spread and gp_degrees: state, columns, edges, kernel, bounds [, wanted], of which
+ * all but the columns are the same for all rows. */
+PG_FUNCTION_INFO_V1(gnngp_spread_accum);
+Datum
+gnngp_spread_accum(PG_FUNCTION_ARGS)
+{
+	bool		some = PG_NARGS() > 5;
+	MemoryContext context = gnngp_aggregate_context(fcinfo, some ? "gp_spread" : "gp_degrees");
+	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
+
+	if (PG_ARGISNULL(1))
+		gnngp_aggregate_null("columns");
+	if (s == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		if (PG_ARGISNULL(3) || PG_ARGISNULL(4))
+			gnngp_aggregate_null(PG_ARGISNULL(3) ? "kernel" : "bounds");
+		s = palloc0(sizeof(spreading));
+		s->columns = gnngp_pieces_create(context);
+		s->edges = PG_ARGISNULL(2) ? InvalidOid : PG_GETARG_OID(2);
+		s->kernel = text_to_cstring(PG_GETARG_TEXT_PP(3));
+		s->bound = check_bounds(PG_GETARG_ARRAYTYPE_P_COPY(4), &s->nbounds);
+		s->wanted = some && !PG_ARGISNULL(5) ? PG_GETARG_ARRAYTYPE_P_COPY(5) : NULL;
+		MemoryContextSwitchTo(old);
+	}
+	gnngp_pieces_add(s->columns, PG_GETARG_DATUM(1));
+	PG_RETURN_POINTER(s);
 }
 
 /* The nodes of ids that ascend, which become those of rows; n of them. */
@@ -192,92 +248,103 @@ wanted_nodes(gp_env *env, ArrayType *array, const gnngp_value_ids *all, gnngp_va
 	return node;
 }
 
+/* The columns of a state, and the graph; NULL as find_whole_graph. */
+static whole_graph *
+open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix *m,
+			   gnngp_value_ids *ids, int64 *missing)
+{
+	*program = gnngp_compile_kernel(env, s->kernel);
+	*m = gnngp_pieces_stack(s->columns, env, ids);
+	gnngp_trim_memory();
+	if (m->type != GP_FLOAT)
+		gnngp_matrix_refuse("Columns are of single precision.");
+	return find_whole_graph(s->edges, (*program)->norm, ids, missing);
+}
+
 /*
- * gp_spread(columns, edges, kernel, bounds [, wanted]): S columns, in parts of rows; edges NULL:
+ * The end of gp_spread: S columns, in an array of a matrix for each chunk of rows; edges NULL:
  * none; wanted NULL: all rows, else those with these ids.
  */
-PG_FUNCTION_INFO_V1(gnngp_matrix_spread);
+PG_FUNCTION_INFO_V1(gnngp_spread_final);
 Datum
-gnngp_matrix_spread(PG_FUNCTION_ARGS)
+gnngp_spread_final(PG_FUNCTION_ARGS)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
-	gnngp_table_value table;
-	const int64 *bound;
-	int			n;
+	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
 	gp_env	   *env;
 	gp_device  *dev;
 	whole_graph *whole;
 	const gp_program *program;
 	gp_matrix	m;
+	gnngp_value_ids all;
 	gnngp_value_ids some = {0};
 	int32	   *node = NULL;
+	int64		missing;
+	Datum		result;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(2) || PG_ARGISNULL(3))
-		return (Datum) 0;
-	bound = bounds_argument(fcinfo, 3, &n);
-	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
-	if (table.wide)
-		gnngp_matrix_refuse("Columns are of single precision.");
+	if (s == NULL)
+		PG_RETURN_NULL();
 	env = gnngp_env_create(CurrentMemoryContext);
-	program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	whole = find_whole_graph(PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1), program->norm,
-							 &table.ids);
-	m = gnngp_matrix_numbers(env, &table);
+	whole = open_spreading(s, env, &program, &m, &all, &missing);
+	if (whole == NULL)
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
+					missing);
 	dev = gnngp_device_open(env, gnngp_factor_threads(8.0 * gp_csr_entries(whole->a) * m.cols));
-	if (!PG_ARGISNULL(4))
-		node = wanted_nodes(env, PG_GETARG_ARRAYTYPE_P(4), &table.ids, &some);
+	if (s->wanted)
+		node = wanted_nodes(env, s->wanted, &all, &some);
 	gp_block_operate(dev, program, whole->a, m, node, some.n);
 	dev->close(dev);
 	for (int64 i = 0; i < some.n; i++)
 		memmove((float *) m.data + i * m.cols, (float *) m.data + node[i] * m.cols,
 				m.cols * sizeof(float));
-	emit_parts(result, node ? &some : &table.ids, m, bound, n);
+	result = array_of_parts(env, node ? &some : &all, m, s->bound, s->nbounds);
 	gnngp_env_destroy(env);
 	gnngp_env_keep(whole->env, TopTransactionContext, SIZE_MAX, whole->key, whole);
-	return (Datum) 0;
+	PG_RETURN_DATUM(result);
 }
 
 /*
- * gp_degrees(labelled, edges, bounds): how many neighbours each node has, and how many of them are
- * labelled, in parts of rows; no row where edges have a node that labelled, a column, has not.
+ * The end of gp_degrees: how many neighbours each node has, and how many of them are labelled, as a
+ * column of ones and zeros says; NULL where edges have a node that it has not.
  */
-PG_FUNCTION_INFO_V1(gnngp_matrix_degrees);
+PG_FUNCTION_INFO_V1(gnngp_degrees_final);
 Datum
-gnngp_matrix_degrees(PG_FUNCTION_ARGS)
+gnngp_degrees_final(PG_FUNCTION_ARGS)
 {
-	gnngp_result *result = gnngp_rows_start(fcinfo);
-	gnngp_table_value table;
-	const int64 *bound;
-	int			n;
+	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
 	gp_env	   *env;
+	whole_graph *whole;
+	const gp_program *program;
 	gp_matrix	m;
-	gp_graph   *graph;
+	gnngp_value_ids ids;
 	int64		missing;
+	float	   *out;
+	Datum		result;
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
-		return (Datum) 0;
-	bound = bounds_argument(fcinfo, 2, &n);
-	table = gnngp_matrix_read(PG_GETARG_DATUM(0));
-	if (table.wide || table.cols != 1)
-		gnngp_matrix_refuse("Labelled nodes are a column of single precision.");
+	if (s == NULL)
+		PG_RETURN_NULL();
 	env = gnngp_env_create(CurrentMemoryContext);
-	m = gnngp_matrix_numbers(env, &table);
-	graph = graph_of_blocks(env, PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1), &table.ids,
-							&missing);
-	if (graph)
+	whole = open_spreading(s, env, &program, &m, &ids, &missing);
+	if (m.cols != 1)
+		gnngp_matrix_refuse("Labelled nodes are one column.");
+	if (whole == NULL)
 	{
-		const float *labelled = m.data;
-		float	   *out = gp_alloc_zero(env, m.rows, 2 * sizeof(float));
-
-		for (int64 i = 0; i < m.rows; i++)
-		{
-			gnngp_poll(i);
-			out[2 * i] = (float) (graph->start[i + 1] - graph->start[i]);
-			for (int64 k = graph->start[i]; k < graph->start[i + 1]; k++)
-				out[2 * i + 1] += labelled[graph->col[k]] != 0.0;
-		}
-		emit_parts(result, &table.ids, gp_matrix_wrap(out, m.rows, 2, GP_FLOAT), bound, n);
+		gnngp_env_destroy(env);
+		PG_RETURN_NULL();
 	}
+	out = gp_alloc_zero(env, m.rows, 2 * sizeof(float));
+	for (int64 i = 0; i < m.rows; i++)
+	{
+		const gp_csr *a = whole->a;
+
+		gnngp_poll(i);
+		/* A has each node beside its neighbours. */
+		out[2 * i] = (float) (a->start[i + 1] - a->start[i] - 1);
+		for (int64 k = a->start[i]; k < a->start[i + 1]; k++)
+			out[2 * i + 1] += a->col[k] != i && ((float *) m.data)[a->col[k]] != 0.0;
+	}
+	result = array_of_parts(env, &ids, gp_matrix_wrap(out, m.rows, 2, GP_FLOAT), s->bound,
+							s->nbounds);
 	gnngp_env_destroy(env);
-	return (Datum) 0;
+	gnngp_env_keep(whole->env, TopTransactionContext, SIZE_MAX, whole->key, whole);
+	PG_RETURN_DATUM(result);
 }

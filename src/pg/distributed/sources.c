@@ -62,6 +62,7 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	*without = *graph;
 	without->features.n = 0;
 	r->def = without;
+	r->sorted = true;
 	nodes = gnngp_plan_nodes(r, task, true);
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
@@ -72,28 +73,23 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	s->scale = graph->scale;
 	s->directed = graph->directed;
 	s->spread = r->nodes_spread || r->edges_spread;
-	gnngp_idmap_build(env, &r->map, &r->data->ids);
 	return s;
 }
 
 void
 gnngp_sources_close(gnngp_sources *s)
 {
-	gnngp_idmap_free(s->reading->r.env, &s->reading->r.map);
 	PopActiveSnapshot();
 	gnngp_owner_reading_close(s->reading);
-}
-
-int32
-gnngp_source_node(const gnngp_sources *s, int64 id)
-{
-	return gnngp_idmap_find(&s->reading->r.map, id);
 }
 
 void
 gnngp_refuse_edges(const gnngp_sources *s)
 {
+	gnngp_reader *r = &s->reading->r;
+
+	gnngp_idmap_build(r->env, &r->map, &r->data->ids);
 	gnngp_read_edges(s->edge_reading);
 	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Try again.",
-				"table \"%s\" changed while it was read", s->reading->r.edges.name);
+				"table \"%s\" changed while it was read", r->edges.name);
 }

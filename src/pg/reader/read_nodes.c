@@ -340,6 +340,8 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 		add_null_count(s);
 	else
 		s->features = gnngp_add_features(r, &s->query);
+	if (r->sorted && r->integer_ids)
+		s->query.order = psprintf("t.%s", r->id.quoted);
 	gnngp_query_plan(&s->query);
 	r->nodes_spread = gnngp_query_is_spread(&s->query);
 	return s;

@@ -99,9 +99,6 @@ extern gnngp_sources *gnngp_sources_open(gp_env *env, const gnngp_graph_def *gra
 										 const char *task);
 extern void gnngp_sources_close(gnngp_sources *s);
 
-/* The node of an integer id, or -1. */
-extern int32 gnngp_source_node(const gnngp_sources *s, int64 id);
-
 /* There is something wrong with an edge: reads them all, for the error that says what; inside
  * SPI. */
 pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
