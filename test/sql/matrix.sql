@@ -35,9 +35,10 @@ SELECT gp_rows(m, '{11}') IS NULL AS none, gp_rows(m, '{}') IS NULL AS nothing F
 CREATE TABLE spread AS
     SELECT k.kernel, s.chunk, gp_glue(c.place, s.rows) AS m
     FROM (VALUES ('A*X0'), ('A*X0, norm=row'), ('(0.7*A^2 + 0.3*I)*X0'), ('P(0.25)*X0')) AS k(kernel),
-        whole, gp_split(m, 3) AS c,
-        LATERAL gp_spread(c.columns, 'graphs'::regclass, k.kernel::gp_kernel, ARRAY[150, 151, 400]) AS s
-    GROUP BY 1, 2;
+        LATERAL (SELECT c.place, gp_spread(c.columns, 'graphs'::regclass, k.kernel::gp_kernel, ARRAY[150, 151, 400], NULL) AS p
+                 FROM parts, gp_split(m, 3) AS c GROUP BY c.place) AS c,
+        unnest(c.p) WITH ORDINALITY AS s(rows, chunk)
+    WHERE s.rows IS NOT NULL GROUP BY 1, 2;
 CREATE VIEW spread_cells AS SELECT s.kernel, c.* FROM spread AS s, cells(s.m) AS c;
 CREATE VIEW x AS SELECT id, j, v FROM nodes, unnest(x) WITH ORDINALITY AS u(v, j);
 CREATE TABLE ax AS SELECT a.i AS id, x.j, sum(a.v * x.v) AS v, sum(a.r * x.v) AS r FROM a JOIN x ON x.id = a.j GROUP BY 1, 2;
@@ -53,8 +54,9 @@ SELECT max(abs(y.v / 0.25 - x.v)) < 1e-5 AS personalised FROM x
           WHERE kernel LIKE 'P%') AS y USING (id, j);
 
 -- Some rows alone
-SELECT k, (SELECT gp_stack(s.rows)::text FROM whole, gp_spread(m, 'graphs'::regclass, k::gp_kernel, '{400}', '{10,13,400,607}') AS s) =
-          (SELECT gp_rows(gp_stack(s.rows), '{10,13,400,607}')::text FROM whole, gp_spread(m, 'graphs'::regclass, k::gp_kernel, '{400}') AS s) AS wanted
+CREATE FUNCTION spread(edges regclass, kernel text, wanted bigint[] DEFAULT NULL) RETURNS gp_matrix LANGUAGE sql AS
+    $$ SELECT gp_stack(s) FROM (SELECT unnest(gp_spread(m, edges, kernel::gp_kernel, '{400}', wanted)) AS s FROM parts) AS p $$;
+SELECT k, spread('graphs', k, '{10,13,400,607}')::text = gp_rows(spread('graphs', k), '{10,13,400,607}')::text AS wanted
 FROM (VALUES ('A*X0'), ('(0.7*A^2 + 0.3*I)*X0')) AS v(k);
 
 -- gp_take_edge and gp_taken_edges: blocks of what a session has taken; an edge may be in several
@@ -64,8 +66,7 @@ SELECT count(*), bool_and(t.g::text = g.g::text) AS same, sum(t.edges) FROM gp_t
 SELECT gp_take_edge('{5}', 1, NULL) AS bad, gp_take_edge('{5}', 1, 2, -1) AS negative, gp_take_edge('{5}', 3, 3) AS loop;
 SELECT count(*) FROM gp_taken_edges(0, '{7,8}');
 CREATE TABLE twice AS SELECT chunk, g FROM graphs UNION ALL SELECT 0, gp_graph(dst, src) FROM edges WHERE src <> dst;
-SELECT (SELECT gp_stack(s.rows)::text FROM whole, gp_spread(m, 'graphs'::regclass, 'A*X0', '{}') AS s) =
-       (SELECT gp_stack(s.rows)::text FROM whole, gp_spread(m, 'twice'::regclass, 'A*X0', '{}') AS s) AS once;
+SELECT spread('graphs', 'A*X0')::text = spread('twice', 'A*X0')::text AS once;
 SAVEPOINT s;
 SELECT gp_take_edge('{5}', 1, 2);
 SELECT gp_take_edge('{5,6}', 1, 2);
@@ -79,47 +80,44 @@ SELECT count(*) FROM gp_taken_edges(0, '{7,NULL}');
 -- gp_degrees: neighbours, and those of them that are labelled
 CREATE TABLE labelled AS SELECT gp_features(id, ARRAY[(id % 2)::real])::gp_matrix AS m FROM nodes;
 SELECT count(*), bool_and(d.v = CASE d.j WHEN 1 THEN a.degree ELSE a.labelled END) AS right
-FROM (SELECT (cells(s.rows)).* FROM labelled, gp_degrees(m, 'graphs'::regclass, ARRAY[150, 151, 400]) AS s) AS d
+FROM (SELECT (cells(unnest(gp_degrees(m, 'graphs'::regclass, 'A*X0', ARRAY[150, 151, 400])))).* FROM labelled) AS d
     JOIN (SELECT i AS id, count(*) - 1 AS degree, count(*) FILTER (WHERE j % 2 = 1 AND j <> i) AS labelled FROM a GROUP BY 1) AS a USING (id);
-SELECT count(*), sum(abs(c.v)) AS no_edges FROM labelled, gp_degrees(m, NULL, '{}') AS s, cells(s.rows) AS c;
+SELECT count(*), sum(abs(c.v)) AS no_edges FROM (SELECT (cells(unnest(gp_degrees(m, NULL, 'A*X0', '{}')))).* FROM labelled) AS c;
 
 -- a graph that is put together serves all statements of a transaction on the same table, and goes with it
-CREATE FUNCTION spread_text(edges regclass, kernel text) RETURNS text LANGUAGE sql AS
-    $$ SELECT gp_stack(s.rows ORDER BY s.chunk)::text FROM whole, gp_spread(m, edges, kernel::gp_kernel, '{400}') AS s $$;
 CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts
   WHERE name = 'gnngp environment' AND parent = 'TopTransactionContext';
 CREATE TABLE one AS SELECT 1 AS chunk, gp_graph(10, 13) AS g;
 CREATE TABLE other AS SELECT 1 AS chunk, gp_graph(10, 16) AS g;
 CREATE TABLE unknown AS SELECT 1 AS chunk, gp_graph(1, 2) AS g;
 CREATE TABLE mixed AS SELECT 1 AS chunk, gp_graph(10, 13) AS g UNION ALL SELECT 2, gp_graph(13, 16, 2);
-CREATE TABLE apart AS SELECT g.name, k AS kernel, spread_text(g.name::regclass, k) AS want
+CREATE TABLE apart AS SELECT g.name, k AS kernel, spread(g.name::regclass, k)::text AS want
     FROM (VALUES ('graphs'), ('one'), ('other')) AS g(name), (VALUES ('A*X0'), ('A*X0, norm=row')) AS k(k);
 BEGIN;
 TABLE kept;
-SELECT bool_and(spread_text(name::regclass, kernel) = want) AS same FROM apart;
+SELECT bool_and(spread(name::regclass, kernel)::text = want) AS same FROM apart;
 TABLE kept;
-SELECT name, kernel, spread_text(name::regclass, kernel) = want AS same FROM apart ORDER BY name, kernel;
-SELECT name, kernel, spread_text(name::regclass, kernel) = want AS same FROM apart ORDER BY kernel, name;
+SELECT name, kernel, spread(name::regclass, kernel)::text = want AS same FROM apart ORDER BY name, kernel;
+SELECT name, kernel, spread(name::regclass, kernel)::text = want AS same FROM apart ORDER BY kernel, name;
 SAVEPOINT s;
-SELECT spread_text('unknown', 'A*X0');
+SELECT spread('unknown', 'A*X0');
 ROLLBACK TO s;
 TABLE kept;
-SELECT bool_and(spread_text(name::regclass, kernel) = want) AS same FROM apart;
+SELECT bool_and(spread(name::regclass, kernel)::text = want) AS same FROM apart;
 COMMIT;
 TABLE kept;
 -- A call that fails behind it leaves none to the next one, whoever called it
 CREATE FUNCTION fails(edges regclass) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
-    RETURN spread_text(edges, 'relu(X0)');
+    RETURN spread(edges, 'relu(X0)');
 EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE; END $$;
 BEGIN;
 SELECT fails(name::regclass), (SELECT fails(name::regclass)) FROM apart LIMIT 1;
-SELECT bool_and(spread_text(name::regclass, kernel) = want) AS same FROM apart;
+SELECT bool_and(spread(name::regclass, kernel)::text = want) AS same FROM apart;
 TABLE kept;
 COMMIT;
 DROP FUNCTION fails;
 DROP VIEW kept;
 DROP TABLE apart;
-DROP FUNCTION spread_text;
 
 -- gp_step: covariances with landmarks, in pieces as in one; a root divides first
 CREATE TABLE landmarks AS SELECT gp_rows(m, '{10, 13, 199, 499, 607}') AS m FROM whole;
@@ -173,15 +171,18 @@ SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), m) FROM whole;
 SELECT gp_step(m, 'relu(X0*W)', NULL) IS NULL AS none FROM whole;
 SELECT gp_apply(m, m) FROM whole;
 SELECT gp_step(m, 'relu(X0*W)', (SELECT m FROM landmarks), (SELECT gp_features(i, '{0,0,0,0}'::real[])::gp_matrix FROM generate_series(0, 3) AS i)) FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'relu(X0*W)', '{}') FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'A*X0 + b, sigma_b=1', '{}') FROM whole;
-SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{3, 3}') FROM whole;
-SELECT gp_spread(m, 'unknown'::regclass, 'A*X0', '{}') FROM whole;
-SELECT gp_spread(m, 'mixed'::regclass, 'A*X0', '{}') FROM whole;
-SELECT gp_spread(m, 1, 'A*X0', '{}') FROM whole;
-SELECT count(*) FROM whole, gp_spread(m, NULL, 'A*X0', '{}');
-SELECT count(*) AS unknown FROM labelled, gp_degrees(m, 'unknown'::regclass, '{}');
-SELECT gp_degrees(m, 'graphs'::regclass, '{}') FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, 'relu(X0*W)', '{}', NULL) FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, 'A*X0 + b, sigma_b=1', '{}', NULL) FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{3, 3}', NULL) FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, NULL, '{}', NULL) FROM whole;
+SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', NULL, NULL) FROM whole;
+SELECT gp_spread(NULL, 'graphs'::regclass, 'A*X0', '{}', NULL) FROM whole;
+SELECT gp_spread(m, 'unknown'::regclass, 'A*X0', '{}', NULL) FROM whole;
+SELECT gp_spread(m, 'mixed'::regclass, 'A*X0', '{}', NULL) FROM whole;
+SELECT gp_spread(m, 1, 'A*X0', '{}', NULL) FROM whole;
+SELECT cardinality(gp_spread(m, NULL, 'A*X0', '{}', NULL)) FROM whole;
+SELECT gp_degrees(m, 'unknown'::regclass, 'A*X0', '{}') IS NULL AS unknown FROM labelled;
+SELECT gp_degrees(m, 'graphs'::regclass, 'A*X0', '{}') FROM whole;
 SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
 SELECT gp_stack(m) FROM (SELECT m FROM parts UNION ALL SELECT NULL) AS u;
 SELECT gp_stack(m) OVER (ORDER BY part) FROM parts;
@@ -203,13 +204,13 @@ SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
 CREATE ROLE matrix_stranger;
 GRANT SELECT ON whole TO matrix_stranger;
 BEGIN;
-SELECT count(*) FROM whole, gp_spread(m, 'graphs'::regclass, 'A*X0', '{}');
+SELECT cardinality(gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL)) FROM whole;
 SET LOCAL ROLE matrix_stranger;
-SELECT count(*) FROM whole, gp_spread(m, 'graphs'::regclass, 'A*X0', '{}');
+SELECT cardinality(gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL)) FROM whole;
 ROLLBACK;
 DROP OWNED BY matrix_stranger;
 DROP ROLE matrix_stranger;
 
 DROP VIEW spread_cells, x;
-DROP FUNCTION cells;
+DROP FUNCTION cells, spread;
 DROP TABLE nodes, edges, parts, graphs, labelled, one, other, unknown, mixed, a, whole, spread, ax, landmarks, two, weights, y;

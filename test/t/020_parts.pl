@@ -49,7 +49,7 @@ like($estimated, qr/^$total statements on /, 'which gp_estimate knows, too');
 
 # Every statement over chunks is a parallel one, and no statement's rows pass an INSERT.
 my $log = slurp_file($node->logfile);
-for my $function ('gp_step', 'gp_split', 'gp_stack', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
+for my $function ('gp_step', 'gp_split', 'gp_spread', 'gp_glue', 'gp_apply', 'gp_gram', 'gp_features', 'gp_graph')
 {
 	my @plans = grep { /(?:public|gnngp_internal)\.$function\(/ } split /(?=Query Text:)/, $log;
 

@@ -40,6 +40,7 @@ array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64
 	int			dim = n + 1;
 	int64		first = 0;
 
+	gp_drop_spares(env);
 	for (int k = 0; k <= n; k++)
 	{
 		int64		rows = gnngp_rows_of_chunk(ids, first, bound, n, k);
