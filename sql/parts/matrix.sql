@@ -116,29 +116,9 @@ AS 'MODULE_PATHNAME', 'gnngp_matrix_squares' LANGUAGE C IMMUTABLE STRICT PARALLE
 COMMENT ON FUNCTION gnngp_internal.gp_squares(gnngp_internal.gp_matrix, bigint) IS
     'the sum of squares of the first so many columns, before the others';
 
-CREATE FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_stack_accum(internal, gnngp_internal.gp_matrix) IS
-    'implementation of the aggregate gp_stack';
-
-CREATE FUNCTION gnngp_internal.gp_stack_final(internal) RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_stack_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION gnngp_internal.gp_stack_final(internal) IS
-    'implementation of the aggregate gp_stack';
-
-CREATE AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) (
-    SFUNC = gnngp_internal.gp_stack_accum,
-    STYPE = internal,
-    SSPACE = 16777216,
-    FINALFUNC = gnngp_internal.gp_stack_final, FINALFUNC_MODIFY = READ_WRITE,
-    PARALLEL = safe
-);
-COMMENT ON AGGREGATE gnngp_internal.gp_stack(gnngp_internal.gp_matrix) IS
-    'the rows of all matrices as one, in the order of their ids';
-
 CREATE FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix)
 RETURNS internal
-AS 'MODULE_PATHNAME', 'gnngp_join_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_glue_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_glue';
 
@@ -157,22 +137,22 @@ CREATE AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) (
 COMMENT ON AGGREGATE gnngp_internal.gp_glue(integer, gnngp_internal.gp_matrix) IS
     'the columns of matrices with the same ids side by side, in the order of their places';
 
-CREATE FUNCTION gnngp_internal.gp_gram_accum(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix)
-RETURNS gnngp_internal.gp_matrix
+CREATE FUNCTION gnngp_internal.gp_gram_accum(internal, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix)
+RETURNS internal
 AS 'MODULE_PATHNAME', 'gnngp_gram_accum' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100000;
-COMMENT ON FUNCTION gnngp_internal.gp_gram_accum(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
+COMMENT ON FUNCTION gnngp_internal.gp_gram_accum(internal, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
     'implementation of the aggregate gp_gram';
 
-CREATE FUNCTION gnngp_internal.gp_gram_combine(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix)
-RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_gram_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION gnngp_internal.gp_gram_combine(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS
+CREATE FUNCTION gnngp_internal.gp_gram_final(internal) RETURNS gnngp_internal.gp_matrix
+AS 'MODULE_PATHNAME', 'gnngp_gram_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gnngp_internal.gp_gram_final(internal) IS
     'implementation of the aggregate gp_gram';
 
 CREATE AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) (
     SFUNC = gnngp_internal.gp_gram_accum,
-    STYPE = gnngp_internal.gp_matrix,
-    COMBINEFUNC = gnngp_internal.gp_gram_combine,
+    STYPE = internal,
+    SSPACE = 1048576,
+    FINALFUNC = gnngp_internal.gp_gram_final, FINALFUNC_MODIFY = READ_WRITE,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE gnngp_internal.gp_gram(gnngp_internal.gp_matrix, gnngp_internal.gp_matrix, gnngp_internal.gp_matrix) IS

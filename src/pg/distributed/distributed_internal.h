@@ -86,12 +86,15 @@ extern void gnngp_chunk_edges(gnngp_dfit *d);
  */
 extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field);
 
-/* aggregate_matrix.c: matrices on their way to one whose rows are those of all, by their ids, which
- * belongs to env.  Ids may be in memory of the pieces, whose context is a child of the parent. */
+/*
+ * aggregate_matrix.c: matrices on their way to one, which belongs to env: columns beside columns,
+ * or rows under rows.  Ids may be in memory of the pieces, whose context is a child of the parent.
+ */
 typedef struct gnngp_pieces gnngp_pieces;
 extern gnngp_pieces *gnngp_pieces_create(MemoryContext parent);
 extern void gnngp_pieces_add(gnngp_pieces *p, Datum matrix);
-extern gp_matrix gnngp_pieces_stack(gnngp_pieces *p, gp_env *env, gnngp_value_ids *ids);
+extern gp_matrix gnngp_pieces_join(gnngp_pieces *p, gp_env *env, bool beside,
+								   gnngp_value_ids *ids);
 
 /* aggregate_moments.c: so many numbers stand before means and sums of squares. */
 #define GNNGP_MOMENTS 4

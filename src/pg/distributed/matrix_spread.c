@@ -255,7 +255,7 @@ open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix 
 			   gnngp_value_ids *ids, int64 *missing)
 {
 	*program = gnngp_compile_kernel(env, s->kernel);
-	*m = gnngp_pieces_stack(s->columns, env, ids);
+	*m = gnngp_pieces_join(s->columns, env, false, ids);
 	gnngp_trim_memory();
 	if (m->type != GP_FLOAT)
 		gnngp_matrix_refuse("Columns are of single precision.");
