@@ -183,7 +183,7 @@ SELECT cardinality(gp_spread(m, NULL, 'A*X0', '{}', NULL)) FROM whole;
 SELECT gp_degrees(m, 'unknown'::regclass, 'A*X0', '{}') IS NULL AS unknown FROM labelled;
 SELECT gp_degrees(m, 'graphs'::regclass, 'A*X0', '{}') FROM whole;
 SELECT gp_spread(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT m FROM parts UNION ALL SELECT m FROM landmarks) AS u;
-SELECT gp_spread(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT m FROM parts UNION ALL SELECT m FROM labelled) AS u;
+SELECT gp_spread(m, NULL, 'A*X0', '{}', NULL) FROM (SELECT gp_rows(m, '{10}') AS m FROM whole UNION ALL SELECT gp_rows(m, '{13}') FROM labelled) AS u;
 SELECT gp_glue(part, m) OVER (ORDER BY part) FROM parts;
 SELECT gp_glue(part, m) FROM parts;
 SELECT gp_glue(NULL, m) FROM parts;

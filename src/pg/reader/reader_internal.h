@@ -25,7 +25,7 @@ typedef struct gnngp_reader
 	gnngp_idmap map;			/* valid after the nodes are read */
 	gnngp_data *data;
 	bool		as_owner;		/* not as the caller */
-	bool		sorted;			/* nodes come in the order of integer ids: the server's sorts spill */
+	bool		sorted;			/* nodes come by their ids, if integers: the server sorts */
 	bool		some;			/* a neighbourhood is read, and not all */
 	Datum		some_ids;		/* an array of its nodes, once they are known */
 	int64		dims;			/* and so many features at least */

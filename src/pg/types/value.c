@@ -156,7 +156,7 @@ gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double
 	allowed = (double) gnngp_account_left() + (double) held->bytes;
 	if (needed > allowed)
 		gnngp_raise(CONFIGURATION_LIMIT_EXCEEDED,
-					"For graphs of this size use gp_create_graph and gp_fit.",
+					"Raise it, or use gp_create_graph and gp_fit, which keep a graph in tables.",
 					"collecting %s needs %.1f MB, but gnngp.memory_limit allows %.1f MB", what,
 					needed / (1 << 20), allowed / (1 << 20));
 	gnngp_account_hold(held, context, (size_t) kept);
