@@ -208,6 +208,19 @@ ROLLBACK;
 DROP OWNED BY matrix_stranger;
 DROP ROLE matrix_stranger;
 
+-- Edges that a session has taken are handed over once, also where that failed half way
+BEGIN;
+SET LOCAL work_mem = '64kB';
+SELECT sum(gnngp_internal.gp_take_edge('{1000}', i, i + 1)) FROM generate_series(1, 9) AS i;
+SELECT sum(gnngp_internal.gp_take_edge('{1000}', 1000 + i, 50000 - 7 * i % 40000)) FROM generate_series(1, 60000) AS i;
+SAVEPOINT handing;
+SET LOCAL temp_file_limit = 0;
+SELECT chunk FROM gnngp_internal.gp_taken_edges(0, '{1}');
+ROLLBACK TO handing;
+SELECT chunk, edges FROM gnngp_internal.gp_taken_edges(0, '{1}');
+SELECT count(*) FROM gnngp_internal.gp_taken_edges(0, '{1}');
+ROLLBACK;
+
 DROP VIEW spread_cells, x;
 DROP FUNCTION cells, spread;
 DROP TABLE nodes, edges, parts, graphs, labelled, one, other, unknown, mixed, a, whole, spread, ax, landmarks, two, weights, y;

@@ -116,6 +116,10 @@ gnngp_taken_edges(PG_FUNCTION_ARGS)
 		pfree(list->end);
 		if (list->weight)
 			pfree(list->weight);
+		/* The next chunk may fail in a subtransaction, and the list outlive that. */
+		list->n = list->room = 0;
+		list->end = NULL;
+		list->weight = NULL;
 	}
 	if (taken)
 		MemoryContextDelete(taken->context);
