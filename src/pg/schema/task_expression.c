@@ -202,7 +202,7 @@ typedef struct time_text
 static bool
 is_relative_text(Node *node, void *arg)
 {
-	const A_Const *constant = (const A_Const *) node;
+	A_Const    *constant = (A_Const *) node;
 
 	if (node == NULL)
 		return false;
