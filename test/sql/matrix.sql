@@ -85,7 +85,8 @@ SELECT count(*), sum(abs(c.v)) AS no_edges FROM (SELECT (cells(unnest(gp_degrees
 
 -- a graph that is put together serves all statements of a transaction on the same table, and goes with it
 CREATE VIEW kept AS SELECT count(*) FROM pg_backend_memory_contexts
-  WHERE name = 'gnngp environment' AND parent = 'TopTransactionContext';
+  WHERE name = 'gnngp environment' AND
+    level = 1 + (SELECT level FROM pg_backend_memory_contexts WHERE name = 'TopTransactionContext');
 CREATE TABLE one AS SELECT 1 AS chunk, gp_graph(10, 13) AS g;
 CREATE TABLE other AS SELECT 1 AS chunk, gp_graph(10, 16) AS g;
 CREATE TABLE unknown AS SELECT 1 AS chunk, gp_graph(1, 2) AS g;

@@ -93,14 +93,14 @@ find_candidates(choosing *s, int64_t k)
 		gp_destroy_all(dev, &block, &norm);
 		double		each = (double) s->ntarget / (double) j;
 
-		for (int64_t k = 0; k < j; k++)
-			sum[row[k]] -= s->c.own[row[k]] * s->c.own[row[k]];
-		for (int64_t k = 0; k < n; k++)
+		for (int64_t c = 0; c < j; c++)
+			sum[row[c]] -= s->c.own[row[c]] * s->c.own[row[c]];
+		for (int64_t c = 0; c < n; c++)
 		{
-			int32_t		i = list[k].node;
+			int32_t		i = list[c].node;
 			double		own = s->counts == NULL || s->counts[i] ? s->c.own[i] * s->c.own[i] : 0.0;
 
-			list[k].score = (own + each * sum[i]) / (s->c.own[i] + s->noise);
+			list[c].score = (own + each * sum[i]) / (s->c.own[i] + s->noise);
 		}
 		gp_sort(s->env, list, n, sizeof(gp_scored), gp_compare_scored, NULL);
 		gp_free_all(s->env, row, sum);
@@ -174,13 +174,13 @@ choose(choosing *s, int64_t k)
 
 	out.node = gp_alloc_array(s->env, out.n, sizeof(int32_t));
 	out.gain = gp_alloc_array(s->env, out.n, sizeof(double));
-	for (int64_t i = 0; i < out.n; i++)
+	for (int64_t step = 0; step < out.n; step++)
 	{
 		double		gain = 0.0;
 		int64_t		a = best_candidate(s, chosen, &gain);
 
-		out.node[i] = s->node[a];
-		out.gain[i] = s->left > 0.0 ? fmin(gain / s->left, 1.0) : 0.0;
+		out.node[step] = s->node[a];
+		out.gain[step] = s->left > 0.0 ? fmin(gain / s->left, 1.0) : 0.0;
 		s->left -= gain;
 		chosen[a] = true;
 		/* V and G with a label at a */
@@ -203,7 +203,7 @@ choose(choosing *s, int64_t k)
 				g[j] += both * scale * va[j] - w * ga[j];
 			}
 		}
-		s->env->progress(s->env, GP_PHASE_POSTERIOR, i + 1, out.n);
+		s->env->progress(s->env, GP_PHASE_POSTERIOR, step + 1, out.n);
 	}
 	gp_free_all(s->env, chosen, va, ga);
 	return out;
