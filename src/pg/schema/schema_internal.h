@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "common/hashfn.h"
+#include "executor/spi.h"
 #include "pg/ids/given_ids.h"
 #include "schema.h"
 
@@ -285,6 +286,12 @@ extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
  */
 extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys,
 								  gp_time as_of);
+
+/*
+ * A NOTICE with the index to make, where a plan for labels reads all of a table for each of them
+ * and that takes long (label_scans.c).
+ */
+extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels);
 
 /* The rows of a task that is an expression. */
 extern void gnngp_task_expression_read(gnngp_task_rows *t);

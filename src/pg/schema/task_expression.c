@@ -23,7 +23,6 @@
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "pg/server/server.h"
-#include "portability/instr_time.h"
 #include "schema_internal.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -35,7 +34,7 @@
 #include "utils/timestamp.h"
 
 #define MOST_TIMES 2000			/* as-of times of a task */
-#define LONG 20.0				/* seconds for all labels */
+#define PROGRESS_LABELS 256		/* between two reports of progress */
 #define LOOKED_AT 4.0			/* entities that are looked at first for each that is wanted */
 #define BEFORE_EXPRESSION "SELECT ("	/* before an expression, in the query that it is checked in */
 
@@ -403,6 +402,8 @@ typedef struct label_times
 	int			n;
 	TimestampTz *time;			/* descending */
 	int64	   *wanted;
+	int64		most;			/* labels that there can be, */
+	int64		seen;			/* and those that were looked at */
 } label_times;
 
 /* What is asked about as of t: entities that are there, and pass the filter. */
@@ -462,16 +463,21 @@ newest_query(const gnngp_task_rows *t)
 					t->id_column.quoted, t->source.quoted, asked_about(t));
 }
 
-/* Runs a query; what functions return may change beside. */
+/*
+ * Runs a query; what functions return may change beside.  Where labels are read it is told what
+ * makes them slow.
+ */
 static void
 run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *types,
-	const Datum *values, const gnngp_rows *rows)
+	const Datum *values, const gnngp_rows *rows, int64 labels)
 {
 	SPIPlanPtr	plan = SPI_prepare(query, nparameters, unconstify(Oid *, types));
 
 	if (plan == NULL)
 		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
 	gnngp_require_trust(t->source.name, linitial(SPI_plan_get_plan_sources(plan)));
+	if (labels > 0)
+		gnngp_notice_scans(plan, t->task, labels);
 	gnngp_each_row(plan, NULL, nparameters, types, values, rows);
 	SPI_freeplan(plan);
 }
@@ -502,6 +508,8 @@ label_row(void *state, const Datum *values, const bool *nulls)
 	/* The place of its time. */
 	GP_BISECT(low, l->n - 1, at, l->time[at] > DatumGetTimestampTz(values[1]));
 	l->wanted[low]--;
+	if (++l->seen % PROGRESS_LABELS == 0)
+		l->rows->env->progress(l->rows->env, GP_PHASE_NODES, l->seen, l->most);
 	if (nulls[2])
 		l->rows->unlabelled++;
 	else if (!nulls[0])
@@ -532,7 +540,7 @@ gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys, gp_time 
 	gnngp_pin("search_path", t->task->task.path);
 	run(t, psprintf("SELECT pg_catalog.count(*) FROM (SELECT $2 AS t, $3 AS horizon) x CROSS JOIN %s e"
 					" WHERE %s AND (%s\n) IS NOT TRUE", t->source.quoted, keys->where,
-					t->task->task.filter), lengthof(types), types, values, &rows);
+					t->task->task.filter), lengthof(types), types, values, &rows, 0);
 	AtEOXact_GUC(false, level);
 	return count;
 }
@@ -584,7 +592,8 @@ read_range(label_times *l, const char *range)
 	values[0] = PointerGetDatum(construct_array(time, n, TIMESTAMPTZOID, 8, true, TYPALIGN_DOUBLE));
 	values[2] = PointerGetDatum(construct_array(wanted, n, INT8OID, 8, true, TYPALIGN_DOUBLE));
 	if (n > 0)
-		run(t, labels_query(t, range), lengthof(types), types, values, &rows);
+		run(t, labels_query(t, range), lengthof(types), types, values, &rows,
+			l->seen == 0 ? l->most : 0);
 }
 
 /*
@@ -613,13 +622,14 @@ read_labels(gnngp_task_rows *t)
 		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
 	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
 
-	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count);
+	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count, 0);
 	if (entities > wanted)
 		bits = (int) log2((double) entities / (LOOKED_AT * (double) wanted));
 	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
-		lengthof(types), types, values, &rows);
+		lengthof(types), types, values, &rows, 0);
 	for (int i = 0; i < l.n; i++)
 		l.wanted[i] = wanted;
+	l.most = times * Min(wanted, entities);
 	if (bits >= 3)
 	{
 		/* The planner expects few rows of what is equal. */
@@ -638,8 +648,6 @@ void
 gnngp_task_expression_read(gnngp_task_rows *t)
 {
 	int			level = NewGUCNestLevel();
-	instr_time	start;
-	instr_time	took;
 
 	if (t->first == GP_TIME_NEVER)
 		ereport(ERROR,
@@ -648,15 +656,7 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 						t->schema->def->name),
 				 errhint("Name time columns in the argument times of the graph.")));
 	gnngp_pin("search_path", t->task->task.path);
-	INSTR_TIME_SET_CURRENT(start);
 	read_labels(t);
-	INSTR_TIME_SET_CURRENT(took);
-	INSTR_TIME_SUBTRACT(took, start);
-	if (INSTR_TIME_GET_DOUBLE(took) > LONG)
-		ereport(NOTICE,
-				(errmsg("the target of task \"%s\" took %.0f s for %lld labels", t->task->name,
-						INSTR_TIME_GET_DOUBLE(took), (long long) t->n),
-				 errhint("It runs for each entity and time: an index on the key and the time of what it reads makes it fast.")));
 	if (!t->texts)
 	{
 		const Oid	types[] = {TIMESTAMPTZOID, INTERVALOID};
@@ -666,7 +666,7 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 		gnngp_rows	rows = {.row = newest_row,.state = t,.n = lengthof(columns),.types = columns,
 			.source = t->source.name};
 
-		run(t, newest_query(t), lengthof(types), types, values, &rows);
+		run(t, newest_query(t), lengthof(types), types, values, &rows, 0);
 	}
 	AtEOXact_GUC(false, level);
 }
