@@ -74,6 +74,14 @@ INSERT INTO evenings SELECT account_id, as_of, churn FROM answers WHERE id > 0;
 SELECT gp_create_graph('evenings', tables => '{customers,accounts,evenings}', exclude => '{customers.status,customers.total}');
 SELECT gp_create_task('noon', 'evenings', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('noon');
+-- Today's facts that are in the table are known now
+SET client_min_messages = warning;
+CREATE TEMP TABLE before AS SELECT probability FROM gp_predict_live('noon', 1);
+BEGIN;
+INSERT INTO evenings SELECT 1, current_date, true FROM generate_series(1, 9);
+SELECT a.probability <> b.probability AS changed FROM gp_predict_live('noon', 1) AS a, before AS b;
+ROLLBACK;
+RESET client_min_messages;
 -- As of the end of that day they are
 SELECT gp_create_task('evening', 'evenings', entity => 'customers', horizon => '10 days',
     target => 'EXISTS (SELECT FROM leaks_test.evenings AS o WHERE o.account_id = e.id AND o.day > t AND o.day <= t + horizon AND o.told)');

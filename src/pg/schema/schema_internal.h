@@ -186,7 +186,7 @@ extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alia
 
 /*
  * The same of when a row is a fact.  That of a day may be from its last second: it is known when
- * the day is over, as of its last microsecond.
+ * the day is over, as of its last microsecond.  Those of today that stand in the table are known.
  */
 extern char *gnngp_known_expression(const gnngp_schema_table *t, const char *alias);
 

@@ -24,11 +24,13 @@ char *
 gnngp_known_expression(const gnngp_schema_table *t, const char *alias)
 {
 	const gnngp_column *time = &t->column[t->time].column;
+	const char *day;
 
 	if (time->base != DATEOID)
 		return gnngp_time_expression(t, alias);
-	return psprintf("coalesce((%s.%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval, 'infinity')",
-					alias, time->quoted);
+	day = psprintf("coalesce(%s.%s, 'infinity')", alias, time->quoted);
+	return psprintf("least((%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval,"
+					" greatest(%s::pg_catalog.timestamptz, pg_catalog.now()))", day, day);
 }
 
 char *
