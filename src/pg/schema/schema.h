@@ -166,7 +166,7 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
  * Checks the expressions of a task as the present user, under the present search_path, which they
  * are pinned to from then on: 42601 for what is no single expression, 42P17 for a volatile
  * function, 42804 for a filter that is not boolean.  Sets the task's path.  Returns what the target
- * does not depend on and should, "t" or "horizon"; NULL where it depends on both.
+ * does not depend on and should, "e", "t" or "horizon"; NULL where it depends on all.
  */
 extern const char *gnngp_check_expressions(gnngp_graph_def *task);
 

@@ -122,6 +122,7 @@ static void
 refuse_table(const gnngp_tables *s, const char *text, const char *ends, const char *argument)
 {
 	const gnngp_oids *tables = &s->def->tables.tables;
+	const char *column = NULL;	/* of that name */
 	gp_meant	meant = gp_meant_start(text, (int) strcspn(text, ends));
 
 	for (int i = 0; i < tables->n; i++)
@@ -132,6 +133,8 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 					 errdetail("Argument \"%s\" names it.", argument)));
 	for (int i = 0; i < s->ntables; i++)
 	{
+		if (gnngp_table_find_column(&s->table[i], text) >= 0)
+			column = psprintf("%s.%s", s->table[i].label, text);
 		if (match_table(s->table[i].table.oid, text, "") > 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -142,6 +145,7 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_TABLE),
 			 errmsg("\"%s\", which argument \"%s\" names, is not a table of graph \"%s\"", text, argument, s->def->name),
+			 column ? errhint("Perhaps you meant the column \"%s\".", column) :
 			 meant.name ? errhint("Perhaps you meant the table \"%s\".", meant.name) :
 			 *ends != '\0' && strpbrk(text, ends) == NULL ?
 			 errhint("Name a column as table.column, or several as table(column,column).") :

@@ -126,11 +126,12 @@ check_query(const gnngp_graph_def *task, const char *expression)
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
 }
 
-/* What a target has to depend on and does not: "t", "horizon", or NULL. */
+/* What a target has to depend on and does not: "e", "t", "horizon", or NULL. */
 static const char *
 lacks(Query *query)
 {
 	ListCell   *cell;
+	bool		has_e = false;
 	bool		has_t = false;
 	bool		has_horizon = false;
 
@@ -139,17 +140,23 @@ lacks(Query *query)
 		const Var  *var = lfirst_node(Var, cell);
 		const RangeTblEntry *of = rt_fetch(var->varno, query->rtable);
 
+		has_e = has_e || of->rtekind == RTE_RELATION;
 		/* x.t and x.horizon of the query above, or x itself. */
 		has_t = has_t || (of->rtekind == RTE_SUBQUERY && var->varattno <= 1);
 		has_horizon = has_horizon || (of->rtekind == RTE_SUBQUERY && var->varattno != 1);
 	}
-	return !has_t ? "t" : !has_horizon ? "horizon" : NULL;
+	return !has_e ? "e" : !has_t ? "t" : !has_horizon ? "horizon" : NULL;
 }
 
 void
 gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking)
 {
-	if (lacking && strcmp(lacking, "t") == 0)
+	if (lacking && strcmp(lacking, "e") == 0)
+		ereport(NOTICE,
+				(errmsg("the target of task \"%s\" does not depend on e", task->name),
+				 errdetail("All rows of the table then have the same answer at a time."),
+				 errhint("Write e.id for a column of the table: in a subquery, id alone is a column of the subquery's table if that has one.")));
+	else if (lacking && strcmp(lacking, "t") == 0)
 		ereport(NOTICE,
 				(errmsg("the target of task \"%s\" does not depend on t", task->name),
 				 errdetail("It has today's answer at every time, so facts may reveal it too early."),

@@ -294,7 +294,7 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("horizon must not be NULL"),
-				 errhint("horizon is how far beyond t the target looks: horizon => '30 days'.")));
+				 errhint("horizon is how far beyond t the target looks: horizon => '30 days'. To predict a column of a table, call gp_create_task(task, graph, 'table.column').")));
 	gnngp_require_argument(fcinfo, 8, "rows");
 	lacking = read_question(fcinfo, 3, &task);
 	gnngp_graph_insert(&task);
