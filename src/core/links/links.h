@@ -97,6 +97,13 @@ gp_link_probability(const gp_link_curve *c, double score)
 	return 1.0 / (1.0 + exp(-(c->intercept + c->slope * score + c->bend * beyond)));
 }
 
+/* One number for a pair without an order. */
+static inline uint64_t
+gp_link_key(int32_t i, int32_t j)
+{
+	return (uint64_t) gp_min64(i, j) << 32 | (uint64_t) gp_max64(i, j);
+}
+
 /* One pair as predicted. */
 typedef struct gp_link_row
 {

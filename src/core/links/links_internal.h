@@ -5,6 +5,7 @@
 #define GP_LINKS_INTERNAL_H
 
 #include "fit/landmarks.h"
+#include "numeric/numeric.h"
 #include "regression/regression.h"
 #include "links.h"
 
@@ -27,6 +28,15 @@ typedef struct gp_link_pairs
 	int32_t    *dst;
 } gp_link_pairs;
 
+static inline void
+gp_exchange_nodes(int32_t *a, int32_t *b)
+{
+	int32_t		old = *a;
+
+	*a = *b;
+	*b = old;
+}
+
 /* What one fold hides, and what is learnt from it: links first, then as many non-links. */
 typedef struct gp_link_fold
 {
@@ -47,10 +57,12 @@ extern void gp_link_fold_free(gp_env *env, gp_link_fold *fold);
 
 /*
  * A fold that hides links: at most so many of them are among its pairs, and as many without a link.
+ * Its graph lacks those that are gone, which are these and, of a graph with times, later ones.
  * GP_ERR_DATA where there are none of these; and for a graph with less than two links.
  */
 extern gp_link_fold gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed,
-									  const gp_link_pairs *hidden, int64_t most);
+									  const gp_link_pairs *hidden, const gp_link_pairs *gone,
+									  int64_t most);
 extern void gp_link_require_two(gp_env *env, const gp_graph *graph);
 
 /* The graph without some of its links; the caller frees it. */
@@ -87,6 +99,10 @@ extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, 
 											int64_t count, const gp_link_pairs *except);
 
 extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
+
+/* Copies n pairs behind those that there are, for which there is room. */
+extern void gp_link_pairs_append(gp_link_pairs *pairs, const gp_link_pairs *from, int64_t first,
+								 int64_t n);
 
 /* The pairs of a, then those of b. */
 extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a,

@@ -50,8 +50,8 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 	} while (m->use_less_memory && !gp_plan_fits(dev, problem, &count) &&
 			 m->use_less_memory(state));
 	gp_free(env, t.state);
-	m->explain(state, &plan);
 	gp_plan_set_figures(dev, problem, &count, m->what, m->hint, &plan);
+	m->explain(state, &plan);
 	gp_plan_explain(&plan);
 	return plan;
 }

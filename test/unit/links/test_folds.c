@@ -216,6 +216,35 @@ check_samples(gp_env *env)
 	ok(memcmp(links.src, other.src, links.n * sizeof(int32_t)) != 0, "another seed, another order");
 }
 
+/* Draws are even over the ordered pairs without a link, of all nodes and of one. */
+static void
+check_draws(gp_env *env, int32_t node)
+{
+	gp_graph   *g = random_graph(env, 9, 20, true, false);
+	gp_link_draws draws = gp_link_draws_open(env, g, 5, 40000);
+	int			count[9][9] = {{0}};
+	int			missing = 0;
+	double		distance = 0.0;
+	int32_t		src;
+	int32_t		dst;
+
+	draws.node = node;
+	for (int k = 0; k < 40000 && gp_link_draw(&draws, &src, &dst); k++)
+		count[src][dst]++;
+	for (int i = 0; i < 9; i++)
+		for (int j = 0; j < 9; j++)
+			missing += i != j && !gp_link_exists(g, i, j) && (node < 0 || i == node);
+	for (int i = 0; i < 9; i++)
+		for (int j = 0; j < 9; j++)
+		{
+			bool		drawn = i != j && !gp_link_exists(g, i, j) && (node < 0 || i == node);
+			double		off = count[i][j] - (drawn ? 40000.0 / missing : 0.0);
+
+			distance += off * off / (40000.0 / missing);
+		}
+	ok(distance < missing + 4.0 * sqrt(2.0 * missing), "every pair without a link is drawn alike often");
+}
+
 /* What the faults are injected into. */
 static void
 small_folds(gp_env *env)
@@ -245,6 +274,8 @@ main(void)
 	in_env(check_dense(env, 3, 1, false));
 	in_env(check_refused(env));
 	in_env(check_samples(env));
+	in_env(check_draws(env, -1));
+	in_env(check_draws(env, 4));
 	check_faults();
 	return done_testing();
 }

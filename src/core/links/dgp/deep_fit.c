@@ -71,8 +71,6 @@ static void
 step(gp_deep *d, const gp_deep_view *view, double rate)
 {
 	gp_device  *dev = d->dev;
-	gp_matrix	value;
-	gp_matrix	host;
 	double		ll;
 
 	gp_deep_use(d, view);
@@ -80,8 +78,8 @@ step(gp_deep *d, const gp_deep_view *view, double rate)
 	gp_deep_noise(d);
 	gp_trainer_clear(&d->t);
 	gp_network_forward(&d->t, d->network, d->network->n);
-	value = gp_network_value(d->network);
-	host = gp_matrix_wrap(d->r, value.rows, 1, GP_DOUBLE);
+	gp_matrix	value = gp_network_value(d->network);
+	gp_matrix	host = gp_matrix_wrap(d->r, value.rows, 1, GP_DOUBLE);
 	dev->download(dev, host, value);
 	ll = gp_logistic(d->env, value.rows, d->linked, 1.0 / (double) gp_max64(value.rows, 1), d->r);
 	if (!d->env->dry && !isfinite(ll))
@@ -235,11 +233,10 @@ hide_links(gp_env *env, const gp_link_problem *problem)
 	const gp_graph *graph = problem->graph;
 	int64_t		share = gp_max64(llround(HIDDEN_SHARE * (double) graph->edges), 1);
 	gp_link_pairs links;
-	gp_link_fold fold;
 
 	gp_link_require_two(env, graph);
 	links = gp_link_sample_links(env, graph, problem->seed, gp_min64(share, MOST_HIDDEN));
-	fold = gp_link_fold_hide(env, graph, problem->seed, &links, links.n);
+	gp_link_fold fold = gp_link_fold_hide(env, graph, problem->seed, &links, &links, links.n);
 	gp_link_pairs_free(env, &links);
 	return fold;
 }

@@ -246,12 +246,8 @@ write_inducing(gp_deep *d, gp_link_model *model)
 	gp_weights *w = &d->pairs->weights;
 	gp_device  *dev = d->dev;
 	int64_t		m = d->span;
-	gp_matrix	rows = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	out = dev->create(dev, m, m, GP_DOUBLE);
-	gp_matrix	mean = dev->create(dev, m, 1, GP_DOUBLE);
 	gp_matrix	alpha = gp_matrix_cols(out, 0, 1);
-	double	   *s = gp_alloc_zero(d->env, m, sizeof(double));
-	double	   *host = gp_alloc_array(d->env, m * m, sizeof(double));
 
 	if (model->alpha == NULL)
 	{
@@ -265,14 +261,14 @@ write_inducing(gp_deep *d, gp_link_model *model)
 			model->inducing.pair[k] = d->inducing[k % 2 * m + k / 2];
 	}
 	gp_inducing_ready(&d->t, d->pairs);
-	dev->copy(dev, mean, w->mean.value);
+	gp_matrix	mean = gp_copy(dev, w->mean.value, GP_DOUBLE);
 	dev->gemm(dev, true, false, 1.0, f->root_inverse, mean, 0.0, alpha);
 	dev->download(dev, gp_matrix_wrap(model->alpha, m, 1, GP_DOUBLE), alpha);
-	dev->download(dev, gp_matrix_wrap(s, m, 1, GP_DOUBLE), w->log_s.value);
-	dev->download(dev, gp_matrix_wrap(host, m, m, GP_DOUBLE), f->root_inverse);
+	double	   *s = gp_download(dev, w->log_s.value);
+	double	   *host = gp_download(dev, f->root_inverse);
 	for (int64_t k = 0; k < gp_items(d->env, m * m); k++)
 		host[k] *= -expm1(2.0 * s[k / m]);
-	dev->upload(dev, rows, gp_matrix_wrap(host, m, m, GP_DOUBLE));
+	gp_matrix	rows = gp_upload(dev, gp_matrix_wrap(host, m, m, GP_DOUBLE), GP_DOUBLE);
 	dev->gemm(dev, true, false, 1.0, f->root_inverse, rows, 0.0, out);
 	dev->download(dev, gp_matrix_wrap(model->dgp.taken, m, m, GP_DOUBLE), out);
 	dev->download(dev, gp_matrix_wrap(model->dgp.point, d->points, f->scaled.cols, GP_FLOAT),

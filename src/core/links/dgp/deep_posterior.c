@@ -86,7 +86,6 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 		const float *z = m->dgp.point + (int64_t) p * m->node.width;
 		double		near = 0.0;
 		double		near_square = 0.0;
-		double		mean;
 
 		for (int32_t d = 0; d < m->node.width; d++)
 		{
@@ -95,7 +94,7 @@ cover(const gp_link_model *m, int32_t node, covered *out)
 			near += square / (1.0 + v[d]);
 			near_square += square / (1.0 + 2.0 * v[d]);
 		}
-		mean = m->dgp.scale * exp(-0.5 * (near + once));
+		double		mean = m->dgp.scale * exp(-0.5 * (near + once));
 		out->variance[p] = fmax(m->dgp.scale * m->dgp.scale * exp(-near_square - 0.5 * twice) -
 								mean * mean, 0.0);
 		out->mean[p] = mean;

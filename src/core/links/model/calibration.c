@@ -122,10 +122,8 @@ climb_rising(curve *c, double *b)
 	b[1] = b[2] = 0.0;
 	for (int k = 0; k < PARAMETERS; k++)
 	{
-		int			low;
-
 		climb(c, b);
-		low = b[1] < b[2] ? 1 : 2;
+		int			low = b[1] < b[2] ? 1 : 2;
 		if (!(b[low] < 0.0))
 			return;
 		c->open[low] = false;
@@ -206,7 +204,6 @@ gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
 	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
 	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
 	gp_calibration_pairs all = {0};
-	double	   *score;
 	int64_t		n = 0;
 
 	for (int f = 0; f < folds; f++)
@@ -214,17 +211,16 @@ gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
 		n += c[f].pairs.n;
 		hidden += c[f].share / folds;
 	}
-	score = gp_alloc_array(env, n, sizeof(double));
+	double	   *score = gp_alloc_array(env, n, sizeof(double));
 	all.weight = gp_alloc_array(env, n, sizeof(double));
 	all.linked = gp_alloc_array(env, n, sizeof(bool));
 	n = 0;
-	for (int f = 0; f < folds; f++)
-		for (int64_t e = 0; e < c[f].pairs.n; e++, n++)
-		{
-			score[n] = logit[f][e];
-			all.weight[n] = c[f].weight[e];
-			all.linked[n] = c[f].linked[e];
-		}
+	for (int f = 0; f < folds; n += c[f++].pairs.n)
+	{
+		memcpy(score + n, logit[f], c[f].pairs.n * sizeof(double));
+		memcpy(all.weight + n, c[f].weight, c[f].pairs.n * sizeof(double));
+		memcpy(all.linked + n, c[f].linked, c[f].pairs.n * sizeof(bool));
+	}
 	model->curve = gp_link_calibrate(env, n, score, all.linked, all.weight,
 									 hidden / (hidden + missing));
 	model->curve.intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
@@ -259,7 +255,6 @@ gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *
 	double	   *weight = gp_alloc_array(env, n, sizeof(double));
 	double		mean[2];
 	double		deviation[2];
-	double		ratio;
 
 	for (int64_t e = 0; e < n; e++)
 	{
@@ -270,7 +265,7 @@ gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *
 	weighted_moments(n, before, weight, &mean[0], &deviation[0]);
 	weighted_moments(n, after, weight, &mean[1], &deviation[1]);
 	gp_free(env, weight);
-	ratio = deviation[1] / deviation[0];
+	double		ratio = deviation[1] / deviation[0];
 	if (!isfinite(ratio) || !(ratio > 0.0))
 		return;
 	curve->slope /= ratio;
@@ -356,7 +351,6 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 	int64_t		hidden = full->edges - fold->graph->edges;
 	gp_calibration_pairs c = {.share = (double) hidden / (double) full->edges};
 	int64_t		room = gp_calibration_pairs_most(fold, nodes);
-	gp_link_search *search;
 
 	c.pairs = gp_link_pairs_create(env, room);
 	c.linked = gp_alloc_zero(env, room, sizeof(bool));
@@ -365,8 +359,8 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 	if (env->dry && gp_link_has_scores(model->method))
 		return c;
 	c.pairs.n = 0;
-	search = gp_link_search_open(env, fold->graph, NULL, code,
-								 all ? GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO);
+	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, code, all ?
+												 GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO);
 	gp_link_search_learn(search, gp_link_topology_read(model->topology), model->features != NULL);
 	add_hidden_links(&c, full, fold, search, all, nodes);
 	add_drawn_nodes(&c, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));

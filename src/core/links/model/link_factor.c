@@ -8,23 +8,19 @@ static gp_matrix
 narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	rows = dev->create(dev, n, q.cols, GP_FLOAT);
-	gp_matrix	cross = dev->create(dev, n, n, GP_FLOAT);
+	gp_matrix	rows = gp_gather(dev, q, landmark, n);
 	gp_matrix	panel = dev->create(dev, q.rows, n, GP_FLOAT);
 	gp_factor  *f = gp_factor_create(ev->env);
-	gp_matrix	out;
 
-	dev->gather_rows(dev, rows, q, landmark);
 	dev->gemm(dev, false, true, 1.0, q, rows, 0.0, panel);
-	dev->gather_rows(dev, cross, panel, landmark);
+	gp_matrix	cross = gp_gather(dev, panel, landmark, n);
 	f->npanels = 1;
 	f->panel[0].p = panel;
-	f->panel[0].root = dev->create(dev, n, n, GP_DOUBLE);
+	f->panel[0].root = gp_copy(dev, cross, GP_DOUBLE);
 	f->panel[0].value = 1.0;
-	dev->copy(dev, f->panel[0].root, cross);
 	gp_destroy_all(dev, &rows, &cross, &q);
 	gp_landmark_root(ev, f->panel[0].root);
-	out = gp_factor_dense(ev, f);
+	gp_matrix	out = gp_factor_dense(ev, f);
 	gp_factor_free(ev, f);
 	return out;
 }
@@ -33,9 +29,6 @@ gp_matrix
 gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 {
 	gp_eval		ev;
-	gp_factor  *f;
-	gp_matrix	q;
-	int32_t    *landmark;
 	int64_t		n;
 	int64_t		count = gp_min64(problem->graph->nodes, max_rank);
 	gp_problem	p = {.graph = problem->graph,.features = problem->features,
@@ -43,9 +36,9 @@ gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
 
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
-	landmark = gp_landmarks_choose(&ev, &p, count, false, &n);
-	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
-	q = gp_factor_dense(&ev, f);
+	int32_t    *landmark = gp_landmarks_choose(&ev, &p, count, false, &n);
+	gp_factor  *f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	gp_matrix	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);
 	if (q.cols > max_rank)
 		q = narrow_factor(&ev, q, landmark, n);

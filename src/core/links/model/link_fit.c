@@ -75,14 +75,12 @@ fit_better(gp_device *dev, const gp_link_problem *problem)
 	gp_env	   *env = dev->env;
 	gp_problem	p = node_problem(problem, 0);
 	bool		items = takes_items(env, problem);
-	gp_link_model *model;
-	gp_link_model *ease;
 	gp_link_model *other;
 
 	if (problem->method != GP_LINK_AUTO)
 		return gp_method_fit(dev, methods[problem->method], &p, problem);
-	model = gp_method_fit(dev, &gp_method_scores, &p, problem);
-	ease = items ? fit_items(dev, problem) : NULL;
+	gp_link_model *model = gp_method_fit(dev, &gp_method_scores, &p, problem);
+	gp_link_model *ease = items ? fit_items(dev, problem) : NULL;
 	if (ease == NULL)
 		return model;
 	/* The better one by how hidden links rank among their rivals. */

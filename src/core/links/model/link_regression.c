@@ -6,8 +6,6 @@
  */
 #include "link_regression.h"
 
-#include "numeric/numeric.h"
-
 #define KERNEL_DEPTH 2
 /* of the landmarks' covariance, over its mean variance: weights stay small enough for float */
 #define JITTER 1e-5
@@ -48,7 +46,6 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 	int32_t		columns = width + (constant ? 1 : 0);
 	double	   *z = gp_alloc_array(dev->env, (int64_t) gp_size_mul(dev->env, n, columns),
 								   sizeof(double));
-	gp_matrix	out = dev->create(dev, n, columns, type);
 
 	for (int64_t e = 0; e < n; e++)
 	{
@@ -59,7 +56,7 @@ standardise(gp_device *dev, int64_t n, int32_t width, const double *score, const
 		for (int32_t j = 0; j < width; j++)
 			row[j] = (score[e * width + j] - centre[j]) / deviation[j];
 	}
-	dev->upload(dev, out, gp_matrix_wrap(z, n, columns, GP_DOUBLE));
+	gp_matrix	out = gp_upload(dev, gp_matrix_wrap(z, n, columns, GP_DOUBLE), type);
 	gp_free(dev->env, z);
 	return out;
 }
@@ -69,11 +66,10 @@ gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, con
 			  const double *deviation, gp_matrix z)
 {
 	gp_matrix	rows = standardise(dev, n, width, score, centre, deviation, z.type, z.data == NULL);
-	gp_matrix	k;
 
 	if (z.data == NULL)
 		return rows;
-	k = cross_covariance(dev, rows, z);
+	gp_matrix	k = cross_covariance(dev, rows, z);
 	dev->destroy(dev, &rows);
 	return k;
 }
@@ -81,9 +77,8 @@ gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, con
 gp_matrix
 gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root)
 {
-	gp_matrix	phi = dev->create(dev, psi.cols, psi.rows, GP_DOUBLE);
+	gp_matrix	phi = gp_transpose(dev, psi);
 
-	dev->transpose(dev, phi, psi);
 	dev->destroy(dev, &psi);
 	if (root.data)
 		dev->trsm(dev, true, false, root, phi);
@@ -127,7 +122,6 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 {
 	gp_env	   *env = dev->env;
 	gp_link_regression r = {.z = {.type = GP_DOUBLE}};
-	gp_matrix	psi;
 
 	r.centre = gp_alloc_array(env, width, sizeof(double));
 	r.deviation = gp_alloc_array(env, width, sizeof(double));
@@ -143,7 +137,7 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 		r.root = gp_link_landmark_root(dev, cross_covariance(dev, r.z, r.z));
 		gp_free(env, landmark);
 	}
-	psi = gp_link_basis(dev, n, width, score, r.centre, r.deviation, r.z);
+	gp_matrix	psi = gp_link_basis(dev, n, width, score, r.centre, r.deviation, r.z);
 	r.logistic = gp_link_logistic_open(dev, gp_link_whiten(dev, psi, r.root), penalty);
 	return r;
 }
@@ -155,9 +149,8 @@ gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t width, const
 	gp_device  *dev = r->logistic.dev;
 	int64_t		p = r->logistic.phi.rows;
 	double	   *weight = gp_link_logistic_weights(&r->logistic, r->root);
-	gp_matrix	alpha = dev->create(dev, p, 1, GP_DOUBLE);
+	gp_matrix	alpha = gp_upload(dev, gp_matrix_wrap(weight, p, 1, GP_DOUBLE), GP_DOUBLE);
 
-	dev->upload(dev, alpha, gp_matrix_wrap(weight, p, 1, GP_DOUBLE));
 	for (gp_band band = gp_band_first(n, BLOCK_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_matrix	psi = gp_link_basis(dev, band.count, width, score + band.first * width,

@@ -3,6 +3,8 @@
  */
 #include "logistic.h"
 
+#include "numeric/numeric.h"
+
 #define STEPS 50
 #define HALVINGS 30
 #define TYPICAL_STEPS 8			/* of a fit, for its plan */
@@ -31,11 +33,11 @@ static double
 objective(gp_link_logistic *l, const double *b, const bool *label, const double *weight)
 {
 	gp_device  *dev = l->dev;
-	gp_matrix	row = dev->create(dev, 1, l->phi.rows, GP_DOUBLE);
+	gp_matrix	row = gp_upload(dev, gp_matrix_wrap((double *) b, 1, l->phi.rows, GP_DOUBLE),
+								GP_DOUBLE);
 	gp_matrix	f = dev->create(dev, 1, l->phi.cols, GP_DOUBLE);
 	double		loss = 0.0;
 
-	dev->upload(dev, row, gp_matrix_wrap((double *) b, 1, l->phi.rows, GP_DOUBLE));
 	dev->gemm(dev, false, false, 1.0, row, l->phi, 0.0, f);
 	dev->download(dev, gp_matrix_wrap(l->logit, 1, l->phi.cols, GP_DOUBLE), f);
 	gp_destroy_all(dev, &row, &f);
@@ -56,10 +58,6 @@ derivatives(gp_link_logistic *l, const bool *label, const double *weight, double
 	int64_t		p = l->phi.rows;
 	double	   *slope = gp_alloc_array(dev->env, n, sizeof(double));
 	double	   *curve = gp_alloc_array(dev->env, n, sizeof(double));
-	gp_matrix	scaled = dev->create(dev, p, n, GP_DOUBLE);
-	gp_matrix	row = dev->create(dev, 1, n, GP_DOUBLE);
-	gp_matrix	column = dev->create(dev, n, 1, GP_DOUBLE);
-	gp_matrix	gradient = dev->create(dev, p, 1, GP_DOUBLE);
 
 	for (int64_t r = 0; r < n; r++)
 	{
@@ -68,9 +66,11 @@ derivatives(gp_link_logistic *l, const bool *label, const double *weight, double
 		slope[r] = weight[r] * ((label[r] ? 1.0 : 0.0) - probability);
 		curve[r] = sqrt(weight[r] * probability * (1.0 - probability));
 	}
-	dev->upload(dev, row, gp_matrix_wrap(curve, 1, n, GP_DOUBLE));
-	dev->upload(dev, column, gp_matrix_wrap(slope, n, 1, GP_DOUBLE));
-	dev->copy(dev, scaled, l->phi);
+	gp_matrix	scaled = gp_copy(dev, l->phi, GP_DOUBLE);
+	gp_matrix	row = gp_upload(dev, gp_matrix_wrap(curve, 1, n, GP_DOUBLE), GP_DOUBLE);
+	gp_matrix	column = gp_upload(dev, gp_matrix_wrap(slope, n, 1, GP_DOUBLE), GP_DOUBLE);
+	gp_matrix	gradient = dev->create(dev, p, 1, GP_DOUBLE);
+
 	dev->elementwise(dev, &(gp_elementwise) {.op = GP_ELEMENT_TIMES}, scaled, row, row, row);
 	dev->syrk(dev, false, 1.0, scaled, 0.0, l->root);
 	dev->shift(dev, gp_matrix_diagonal(l->root), l->penalty);
@@ -90,12 +90,11 @@ newton_step(gp_link_logistic *l, double *step)
 {
 	gp_device  *dev = l->dev;
 	int64_t		p = l->phi.rows;
-	gp_matrix	x = dev->create(dev, p, 1, GP_DOUBLE);
+	gp_matrix	x = gp_upload(dev, gp_matrix_wrap(step, p, 1, GP_DOUBLE), GP_DOUBLE);
 	double	   *gradient = gp_alloc_array(dev->env, p, sizeof(double));
 	double		decrement = 0.0;
 
 	memcpy(gradient, step, p * sizeof(double));
-	dev->upload(dev, x, gp_matrix_wrap(step, p, 1, GP_DOUBLE));
 	dev->trsm(dev, true, false, l->root, x);
 	dev->trsm(dev, true, true, l->root, x);
 	dev->download(dev, gp_matrix_wrap(step, p, 1, GP_DOUBLE), x);
@@ -122,13 +121,12 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 		all += weight[r];
 	for (int k = 0; k < STEPS; k++)
 	{
-		double		decrement;
 		double		part = 1.0;
 		double		value = loss;
 
 		env->check_interrupts(env);
 		derivatives(l, label, weight, step);
-		decrement = newton_step(l, step);
+		double		decrement = newton_step(l, step);
 		if (!(decrement > CLOSE * all))
 			break;
 		/* Halved until the loss falls by a part of what the slope promises (Armijo). */
@@ -173,9 +171,8 @@ gp_link_logistic_weights(gp_link_logistic *l, gp_matrix root)
 	gp_device  *dev = l->dev;
 	int64_t		p = l->phi.rows;
 	double	   *out = gp_alloc_array(dev->env, p, sizeof(double));
-	gp_matrix	x = dev->create(dev, p, 1, GP_DOUBLE);
+	gp_matrix	x = gp_upload(dev, gp_matrix_wrap(l->b, p, 1, GP_DOUBLE), GP_DOUBLE);
 
-	dev->upload(dev, x, gp_matrix_wrap(l->b, p, 1, GP_DOUBLE));
 	if (root.data)
 		dev->trsm(dev, true, true, root, x);
 	dev->download(dev, gp_matrix_wrap(out, p, 1, GP_DOUBLE), x);
@@ -189,12 +186,10 @@ gp_link_covariance_root(gp_link_logistic *l, gp_matrix root)
 	gp_device  *dev = l->dev;
 	int64_t		p = l->phi.rows;
 	float	   *out = gp_alloc_array(dev->env, p * p, sizeof(float));
-	gp_matrix	inverse = dev->create(dev, p, p, GP_DOUBLE);
-	gp_matrix	w = dev->create(dev, p, p, GP_DOUBLE);
+	gp_matrix	inverse = gp_copy(dev, l->root, GP_DOUBLE);
 
-	dev->copy(dev, inverse, l->root);
 	dev->trtri(dev, inverse);
-	dev->transpose(dev, w, inverse);
+	gp_matrix	w = gp_transpose(dev, inverse);
 	if (root.data)
 		dev->trsm(dev, true, true, root, w);
 	dev->download(dev, gp_matrix_wrap(out, p, p, GP_FLOAT), w);

@@ -37,18 +37,24 @@ gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
 	memset(pairs, 0, sizeof(*pairs));
 }
 
+void
+gp_link_pairs_append(gp_link_pairs *pairs, const gp_link_pairs *from, int64_t first, int64_t n)
+{
+	if (n == 0)
+		return;
+	memcpy(pairs->src + pairs->n, from->src + first, n * sizeof(int32_t));
+	memcpy(pairs->dst + pairs->n, from->dst + first, n * sizeof(int32_t));
+	pairs->n += n;
+}
+
 gp_link_pairs
 gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, a->n + b->n);
 
-	memcpy(pairs.src, a->src, a->n * sizeof(int32_t));
-	memcpy(pairs.dst, a->dst, a->n * sizeof(int32_t));
-	if (b->n > 0)
-	{
-		memcpy(pairs.src + a->n, b->src, b->n * sizeof(int32_t));
-		memcpy(pairs.dst + a->n, b->dst, b->n * sizeof(int32_t));
-	}
+	pairs.n = 0;
+	gp_link_pairs_append(&pairs, a, 0, a->n);
+	gp_link_pairs_append(&pairs, b, 0, b->n);
 	return pairs;
 }
 
@@ -62,9 +68,7 @@ gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
 static uint64_t
 pair_code(const gp_graph *graph, int32_t src, int32_t dst)
 {
-	if (!graph->directed && src > dst)
-		return (uint64_t) dst << 32 | (uint32_t) src;
-	return (uint64_t) src << 32 | (uint32_t) dst;
+	return graph->directed ? (uint64_t) src << 32 | (uint32_t) dst : gp_link_key(src, dst);
 }
 
 /* Orders pairs by their keys. */
@@ -180,7 +184,6 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 			 gp_set *except)
 {
 	gp_heap		s = sample_create(env, count);
-	gp_link_pairs pairs;
 	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
 
 	for (int64_t i = 0; i < graph->nodes; i++)
@@ -201,7 +204,7 @@ list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
 		}
 	}
 	gp_heap_sort(&s);
-	pairs = sample_part(&s, 0, s.n);
+	gp_link_pairs pairs = sample_part(&s, 0, s.n);
 	gp_free(env, s.item);
 	return pairs;
 }
@@ -293,7 +296,7 @@ gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *h
 
 gp_link_fold
 gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden,
-				  int64_t most)
+				  const gp_link_pairs *gone, int64_t most)
 {
 	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
 	gp_link_pairs missing = gp_link_sample_missing(env, graph, seed, fold.links, NULL);
@@ -305,7 +308,7 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 	first.n = fold.links;
 	fold.pairs = gp_link_pairs_concat(env, &first, &missing);
 	gp_link_pairs_free(env, &missing);
-	fold.graph = gp_link_graph_without(env, graph, hidden);
+	fold.graph = gp_link_graph_without(env, graph, gone);
 	return fold;
 }
 
@@ -316,35 +319,10 @@ shuffle(gp_link_pairs *pairs, uint64_t seed)
 	for (int64_t k = 0; k + 1 < pairs->n; k++)
 	{
 		int64_t		from = k + (int64_t) (gp_hash(seed + (uint64_t) k) % (uint64_t) (pairs->n - k));
-		int32_t		src = pairs->src[from];
-		int32_t		dst = pairs->dst[from];
 
-		pairs->src[from] = pairs->src[k];
-		pairs->dst[from] = pairs->dst[k];
-		pairs->src[k] = src;
-		pairs->dst[k] = dst;
+		gp_exchange_nodes(&pairs->src[k], &pairs->src[from]);
+		gp_exchange_nodes(&pairs->dst[k], &pairs->dst[from]);
 	}
-}
-
-/*
- * A fold that hides links [f share, (f + 1) share) of those in order, the latest first; its graph
- * has none that came later.
- */
-static gp_link_fold
-fold_of_times(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_heap *order, int f,
-			  int64_t share)
-{
-	gp_link_pairs hidden = sample_part(order, f * share, share);
-	gp_link_pairs gone = sample_part(order, 0, (f + 1) * share);
-	gp_link_fold fold;
-
-	shuffle(&hidden, gp_hash(seed));
-	fold = gp_link_fold_hide(env, graph, seed, &hidden, GP_LINK_FOLD_PAIRS);
-	gp_graph_free(env, fold.graph);
-	fold.graph = gp_link_graph_without(env, graph, &gone);
-	gp_link_pairs_free(env, &hidden);
-	gp_link_pairs_free(env, &gone);
-	return fold;
 }
 
 void
@@ -378,27 +356,25 @@ int
 gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fold *fold)
 {
 	int64_t		share = fold_share(graph->edges);
-	int			folds;
-	gp_heap		order;
 
 	gp_link_require_two(env, graph);
-	folds = fold_count(graph->edges);
+	int			folds = fold_count(graph->edges);
 	if (graph->time)
 		folds = (int) gp_min64(folds, GP_LINK_LEAST_FOLDS);
-	order = draw_links(env, graph, seed, folds * share, graph->time != NULL);
+	gp_heap		order = draw_links(env, graph, seed, folds * share, graph->time != NULL);
+	/* Of a graph with times a fold's graph has no link that came after those that it hides. */
 	for (int f = 0; f < folds; f++)
 	{
-		gp_link_pairs hidden;
+		uint64_t	own = gp_hash(seed) + (uint64_t) f + 1;
+		int64_t		first = graph->time ? 0 : f * share;
+		gp_link_pairs hidden = sample_part(&order, f * share, share);
+		gp_link_pairs gone = sample_part(&order, first, (f + 1) * share - first);
 
 		if (graph->time)
-		{
-			fold[f] = fold_of_times(env, graph, gp_hash(seed) + f + 1, &order, f, share);
-			continue;
-		}
-		hidden = sample_part(&order, f * share, share);
-
-		fold[f] = gp_link_fold_hide(env, graph, gp_hash(seed) + f + 1, &hidden, GP_LINK_FOLD_PAIRS);
+			shuffle(&hidden, gp_hash(own));
+		fold[f] = gp_link_fold_hide(env, graph, own, &hidden, &gone, GP_LINK_FOLD_PAIRS);
 		gp_link_pairs_free(env, &hidden);
+		gp_link_pairs_free(env, &gone);
 	}
 	gp_free(env, order.item);
 	return folds;

@@ -117,15 +117,13 @@ set_rows(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
 		 gp_link_model *model)
 {
 	gp_link_problem p = *problem;
-	gp_matrix	q;
-	gp_matrix	host;
 
 	p.graph = graph;
-	q = gp_link_factor(dev, &p, factor_rank(graph->nodes));
+	gp_matrix	q = gp_link_factor(dev, &p, factor_rank(graph->nodes));
 	model->graph = graph;
 	model->node.width = (int32_t) q.cols + 1;
 	model->node.row = gp_alloc_figures(dev->env, q.rows, model->node.width * sizeof(float));
-	host = gp_matrix_wrap(model->node.row, q.rows, model->node.width, GP_FLOAT);
+	gp_matrix	host = gp_matrix_wrap(model->node.row, q.rows, model->node.width, GP_FLOAT);
 	dev->download(dev, gp_matrix_cols(host, 0, q.cols), q);
 	dev->destroy(dev, &q);
 	normalise_rows(dev->env, model->node.row, graph->nodes, model->node.width);
@@ -147,21 +145,28 @@ draw_training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, ui
 	return t;
 }
 
-/* The inducing pairs: the first of the links and of the non-links, which come in random order. */
-static void
+/*
+ * The inducing pairs, which are the caller's, too: the first of the links and of the non-links,
+ * which come in random order.
+ */
+static gp_link_pairs
 set_inducing(gp_env *env, const training_pairs *t, gp_link_model *model)
 {
 	int64_t		links = gp_min64(t->links, INDUCING / 2);
+	int64_t		others = gp_min64(t->pairs.n - t->links, INDUCING / 2);
+	gp_link_pairs inducing = gp_link_pairs_create(env, links + others);
 
-	model->inducing.n = links + gp_min64(t->pairs.n - t->links, INDUCING / 2);
-	model->inducing.pair = gp_alloc_array(env, 2 * model->inducing.n, sizeof(int32_t));
-	for (int64_t k = 0; k < model->inducing.n; k++)
+	inducing.n = 0;
+	gp_link_pairs_append(&inducing, &t->pairs, 0, links);
+	gp_link_pairs_append(&inducing, &t->pairs, t->links, others);
+	model->inducing.n = inducing.n;
+	model->inducing.pair = gp_alloc_array(env, 2 * inducing.n, sizeof(int32_t));
+	for (int64_t k = 0; k < inducing.n; k++)
 	{
-		int64_t		from = k < links ? k : t->links + k - links;
-
-		model->inducing.pair[2 * k] = t->pairs.src[from];
-		model->inducing.pair[2 * k + 1] = t->pairs.dst[from];
+		model->inducing.pair[2 * k] = inducing.src[k];
+		model->inducing.pair[2 * k + 1] = inducing.dst[k];
 	}
+	return inducing;
 }
 
 /* Covariances of pairs with the inducing ones. */
@@ -190,17 +195,11 @@ regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *
 {
 	gp_env	   *env = dev->env;
 	gp_link_pairs all = gp_link_pairs_concat(env, &p->learnt.pairs, &p->others);
-	gp_link_pairs inducing;
 	regression	r = {.label = NULL};
 
 	set_rows(dev, problem, graph, model);
-	set_inducing(env, &p->learnt, model);
-	inducing = gp_link_pairs_create(env, model->inducing.n);
-	for (int64_t i = 0; i < model->inducing.n; i++)
-	{
-		inducing.src[i] = model->inducing.pair[2 * i];
-		inducing.dst[i] = model->inducing.pair[2 * i + 1];
-	}
+	gp_link_pairs inducing = set_inducing(env, &p->learnt, model);
+
 	r.root = gp_link_landmark_root(dev, covariances(dev, model, &inducing));
 	r.logistic = gp_link_logistic_open(dev,
 									   gp_link_whiten(dev, covariances(dev, model, &all), r.root),
@@ -307,18 +306,16 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	pairs_fit  *fit = state;
 	uint64_t	seed = gp_hash(p->seed ^ LEARN_SALT);
 	gp_link_fold fold[GP_LINK_FOLDS];
-	gp_link_model all;
 
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
 	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fold);
 	fit->prepared = gp_link_prepared_make(env, fold, fit->folds);
-	all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph,
-		.topology = fit->prepared.topology};
+	gp_link_model all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph, .topology =
+										 fit->prepared.topology};
 	for (int f = 0; f < fit->folds; f++)
 	{
 		fold_pairs *q = &fit->fold[f];
-		gp_link_pairs hidden;
 
 		q->fold = fold[f];
 		q->calibration = gp_calibration_pairs_make(env, &all, &q->fold, NULL,
@@ -327,7 +324,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold,
 										GP_LINK_RANKED / FEWER / fit->folds, p->seed, NULL);
 		q->learnt = draw_training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);
-		hidden = gp_link_pairs_concat(env, &q->fold.pairs, &q->rivals.pairs);
+		gp_link_pairs hidden = gp_link_pairs_concat(env, &q->fold.pairs, &q->rivals.pairs);
 		q->others = gp_link_pairs_concat(env, &hidden, &q->calibration.pairs);
 		gp_link_pairs_free(env, &hidden);
 	}

@@ -12,16 +12,6 @@
 #define HOP_SALT UINT64_C(0x686f706e65617200)
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */
 
-/* Exchanges two nodes. */
-static void
-exchange(int32_t *a, int32_t *b)
-{
-	int32_t		old = *a;
-
-	*a = *b;
-	*b = old;
-}
-
 int64_t
 gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream, int32_t node,
 					  int64_t most, int32_t **drawn)
@@ -32,12 +22,12 @@ gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t str
 
 	for (int64_t k = 0; k < n; k++)
 		if (!gp_link_exists(full, node, found[k]))
-			exchange(&found[missing++], &found[k]);
+			gp_exchange_nodes(&found[missing++], &found[k]);
 	for (int64_t k = 0; k < gp_min64(most, missing); k++)
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) k);
 
-		exchange(&found[k], &found[k + (int64_t) (draw % (uint64_t) (missing - k))]);
+		gp_exchange_nodes(&found[k], &found[k + (int64_t) (draw % (uint64_t) (missing - k))]);
 	}
 	return missing;
 }

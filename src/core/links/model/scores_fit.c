@@ -82,13 +82,8 @@ typedef struct trial
 static void
 add_pairs(fold_pairs *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
 {
-	int64_t		at = s->first[kind];
-
-	s->first[kind + 1] = at + n;
-	if (n == 0)
-		return;
-	memcpy(s->pairs.src + at, pairs->src + from, n * sizeof(int32_t));
-	memcpy(s->pairs.dst + at, pairs->dst + from, n * sizeof(int32_t));
+	gp_link_pairs_append(&s->pairs, pairs, from, n);
+	s->first[kind + 1] = s->pairs.n;
 }
 
 /* Draws the pairs of fold f; a dry run has any for the calibration. */
@@ -106,20 +101,22 @@ fill_fold(scores_fit *r, int f)
 		hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
 	s->rivals = gp_link_rivals_make(env, graph, &s->fold, GP_LINK_RANKED / r->folds,
 									r->problem->seed, r->prepared.topology);
-	s->pairs = gp_link_pairs_create(env, s->fold.pairs.n + hop.n + s->rivals.pairs.n +
-									gp_calibration_pairs_most(&s->fold,
-															  r->calibration_nodes / r->folds));
+	int64_t		room = s->fold.pairs.n + hop.n + s->rivals.pairs.n +
+		gp_calibration_pairs_most(&s->fold, r->calibration_nodes / r->folds);
+
+	s->pairs = gp_link_pairs_create(env, room);
+	s->pairs.n = 0;
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
 	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
-	s->first[KINDS] = s->pairs.n;
-	for (int64_t e = s->first[CALIBRATION]; e < s->pairs.n; e++)
+	for (int64_t e = s->pairs.n; e < room; e++)
 	{
 		s->pairs.src[e] = (int32_t) (gp_hash(seed + (uint64_t) (e / GP_LINK_OTHERS)) %
 									 (uint64_t) graph->nodes);
 		s->pairs.dst[e] = (int32_t) ((s->pairs.src[e] + 1) % graph->nodes);
 	}
+	s->first[KINDS] = s->pairs.n = room;
 	gp_link_pairs_free(env, &hop);
 }
 
@@ -144,8 +141,8 @@ find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 		gp_free(r->env, code);
 		if (r->env->dry)
 			continue;
+		s->pairs.n = s->first[CALIBRATION];
 		add_pairs(s, CALIBRATION, &s->calibration.pairs, 0, s->calibration.pairs.n);
-		s->pairs.n = s->first[KINDS];
 	}
 }
 
@@ -467,7 +464,6 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	const gp_link_problem *problem = r->problem;
 	gp_link_model *model = gp_link_model_begin(env, &r->prepared, r->item ? GP_LINK_EASE :
 											   GP_LINK_SCORES, problem->graph);
-	trial		best;
 	gp_calibration_pairs calibration[GP_LINK_FOLDS];
 
 	r->dev = dev;
@@ -488,7 +484,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	list_rows(r);
 	/* The regression. */
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	best = try_regression(r, false, 1.0);
+	trial		best = try_regression(r, false, 1.0);
 	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
 	{
 		trial		other = try_regression(r, true, penalties[k]);
@@ -526,6 +522,8 @@ scores_explain(const void *state, gp_plan *plan)
 	else
 		snprintf(plan->reason, sizeof(plan->reason),
 				 "links by scores of pairs, those of Laplacian kernels take %d steps: ", r->steps);
+	/* Blocks of columns stay near the processor: sparse operations take as long as dense ones. */
+	plan->effort = plan->flops;
 }
 
 /* One fold after the other. */

@@ -18,31 +18,13 @@
 #define TYPICAL_STEPS 15		/* for a plan */
 #define CLOSE 1e-4				/* of the first residual */
 
-void
-gp_link_autoencoder_open(gp_score_context *f)
-{
-	const gp_csr *w = f->weights;
-	float	   *one;
-
-	if (f->n > GP_LINK_AUTOENCODER_NODES)
-		return;
-	f->pattern = *w;
-	f->pattern.stamp = gp_csr_stamp();
-	f->pattern.type = GP_FLOAT;
-	one = f->pattern.value = gp_alloc_figures(f->env, gp_csr_entries(w), sizeof(float));
-	for (int64_t k = 0; k < gp_items(f->env, gp_csr_entries(w)); k++)
-		one[k] = 1.0f;
-}
-
 /* lambda, of the graph without a link. */
 static double
 ridge_of(const gp_score_context *f, const gp_link_cut *cut)
 {
-	double		entries;
-
 	if (f->items)
 		return f->ridge;
-	entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
+	double		entries = (double) gp_csr_entries(&f->pattern) - (cut && cut->edge ? 2.0 : 0.0);
 
 	return RIDGE * fmax(entries, 1.0) / (double) f->n;
 }
@@ -92,9 +74,9 @@ column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 static void
 scale_columns(gp_device *dev, const double *factor, gp_matrix x)
 {
-	gp_matrix	row = dev->create(dev, 1, x.cols, x.type);
+	gp_matrix	row = gp_upload(dev, gp_matrix_wrap((double *) factor, 1, x.cols, GP_DOUBLE),
+								x.type);
 
-	dev->upload(dev, row, gp_matrix_wrap((double *) factor, 1, x.cols, GP_DOUBLE));
 	dev->elementwise(dev, &(gp_elementwise) {.op = GP_ELEMENT_TIMES}, x, row, row, row);
 	dev->destroy(dev, &row);
 }
@@ -193,8 +175,6 @@ void
 gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 					int32_t first, double *out)
 {
-	gp_matrix	x;
-	double	   *entry;
 	int64_t		next = 0;
 
 	if (f->pattern.value == NULL)
@@ -203,8 +183,8 @@ gp_link_autoencoder(gp_score_context *f, const gp_link_block *block, const gp_li
 			out[e * f->width + first] = out[e * f->width + first + 1] = 0.0;
 		return;
 	}
-	x = f->dev->create(f->dev, f->n, block->sources, GP_FLOAT);
-	entry = gp_alloc_array(f->env, block->n, sizeof(double));
+	gp_matrix	x = f->dev->create(f->dev, f->n, block->sources, GP_FLOAT);
+	double	   *entry = gp_alloc_array(f->env, block->n, sizeof(double));
 	gp_link_autoencoder_solve(f, block, cuts, CLOSE, x);
 	f->dev->take(f->dev, x, block->n, block->dst, block->slot, entry);
 	for (int64_t e = 0; e < gp_items(f->env, block->n); e++)

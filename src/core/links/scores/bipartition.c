@@ -119,11 +119,9 @@ gp_link_sides_find(gp_env *env, const gp_csr *a)
 	memset(p.sides.component, -1, a->rows * sizeof(int32_t));
 	for (int64_t i = 0; i < a->rows; i++)
 	{
-		int64_t		cycles;
-
 		if (p.sides.component[i] >= 0)
 			continue;
-		cycles = paint(&p, (int32_t) i, component++) - p.n + 1;
+		int64_t		cycles = paint(&p, (int32_t) i, component++) - p.n + 1;
 		if (within(&p) == 0)
 			continue;
 		recolour_by_majority(&p);

@@ -223,8 +223,6 @@ typedef struct statistics
 {
 	double	   *dot;			/* n x powers */
 	double	   *square;			/* n x powers: |row|^2 */
-	float	   *host;			/* n */
-	double	   *sums;			/* n */
 } statistics;
 
 /* Adds a block of columns of A^k X: its means, and what it adds to the rows' sums. */
@@ -232,24 +230,23 @@ static void
 add_columns(gp_score_context *f, statistics *s, gp_matrix x, int k, int64_t col)
 {
 	gp_device  *dev = f->dev;
-	gp_matrix	ones = dev->create(dev, f->n, 1, GP_FLOAT);
+	gp_matrix	ones = gp_filled(dev, f->n, 1, GP_FLOAT, 1.0);
 	gp_matrix	mean = dev->create(dev, x.cols, 1, GP_FLOAT);
 	gp_matrix	dots = dev->create(dev, f->n, 1, GP_FLOAT);
-	gp_matrix	squares = dev->create(dev, f->n, 1, GP_DOUBLE);
 
-	dev->fill(dev, ones, 1.0);
 	dev->gemm(dev, true, false, 1.0 / (double) f->n, x, ones, 0.0, mean);
 	dev->download(dev, gp_matrix_wrap(f->mean + k * f->x->dims + col, x.cols, 1, GP_FLOAT), mean);
 	dev->gemm(dev, false, false, 1.0, x, mean, 0.0, dots);
-	dev->download(dev, gp_matrix_wrap(s->host, f->n, 1, GP_FLOAT), dots);
-	dev->row_dots(dev, squares, x, x);
-	dev->download(dev, gp_matrix_wrap(s->sums, f->n, 1, GP_DOUBLE), squares);
+	double	   *dot = gp_download(dev, dots);
+	double	   *square = gp_row_products(dev, x, x);
+
 	for (int64_t i = 0; i < gp_items(f->env, f->n); i++)
 	{
-		s->dot[i * GP_LINK_POWERS + k] += s->host[i];
-		s->square[i * GP_LINK_POWERS + k] += s->sums[i];
+		s->dot[i * GP_LINK_POWERS + k] += dot[i];
+		s->square[i * GP_LINK_POWERS + k] += square[i];
 	}
-	gp_destroy_all(dev, &ones, &mean, &dots, &squares);
+	gp_destroy_all(dev, &ones, &mean, &dots);
+	gp_free_all(f->env, dot, square);
 }
 
 /* dot and |row - mean| of every node, from the sums. */
@@ -290,8 +287,6 @@ gp_link_feature_statistics(gp_score_context *f)
 	f->norm = gp_alloc_figures(env, entries, sizeof(float));
 	s.dot = gp_alloc_figures(env, entries, sizeof(double));
 	s.square = gp_alloc_figures(env, entries, sizeof(double));
-	s.host = gp_alloc_figures(env, f->n, sizeof(float));
-	s.sums = gp_alloc_figures(env, f->n, sizeof(double));
 	memset(s.dot, 0, gp_items(env, entries) * sizeof(double));
 	memset(s.square, 0, gp_items(env, entries) * sizeof(double));
 	for (gp_band band = gp_band_first(f->x->dims, FEATURE_BLOCK); band.count > 0;
@@ -321,5 +316,5 @@ gp_link_feature_statistics(gp_score_context *f)
 		gp_destroy_all(dev, &x, &y);
 	}
 	finish_statistics(f, &s);
-	gp_free_all(env, s.dot, s.square, s.host, s.sums);
+	gp_free_all(env, s.dot, s.square);
 }

@@ -226,23 +226,20 @@ invert(gp_score_context *f)
 {
 	gp_device  *dev = f->dev;
 	int64_t		n = f->items->n;
-	double	   *host;
-	gp_matrix	view;
-	gp_matrix	root;
-	gp_matrix	inverse;
 
 	gp_free(f->env, f->items->inverse);
 	f->items->inverse = NULL;
-	host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
-	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
-	root = dev->create(dev, n, n, GP_DOUBLE);
+	double	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
+	gp_matrix	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
+
 	if (!f->env->dry)
 		fill_gram(f, host);
-	dev->upload(dev, root, view);
+	gp_matrix	root = gp_upload(dev, view, GP_DOUBLE);
 	if (dev->potrf(dev, root) >= 0)
 		gp_raise(f->env, GP_ERR_INTERNAL, NULL, "the matrix of the items is not positive definite");
 	dev->trtri(dev, root);
-	inverse = dev->create(dev, n, n, GP_DOUBLE);
+	gp_matrix	inverse = dev->create(dev, n, n, GP_DOUBLE);
+
 	dev->syrk(dev, true, 1.0, root, 0.0, inverse);
 	dev->destroy(dev, &root);
 	dev->download(dev, view, inverse);
@@ -298,21 +295,16 @@ gp_link_ease_probe(gp_score_context *f)
 	gp_link_items *items = f->items;
 	int64_t		n = gp_items(f->env, f->n);
 	double	   *sign = gp_alloc_figures(f->env, f->n, PROBES * sizeof(double));
-	double	   *sum = gp_alloc_figures(f->env, f->n, sizeof(double));
-	gp_matrix	v = dev->create(dev, f->n, PROBES, GP_DOUBLE);
-	gp_matrix	left = dev->create(dev, f->n, PROBES, GP_DOUBLE);
 	gp_matrix	x = dev->create(dev, f->n, PROBES, GP_DOUBLE);
-	gp_matrix	dots = dev->create(dev, f->n, 1, GP_DOUBLE);
 
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t t = 0; t < PROBES; t++)
 			sign[i * PROBES + t] = gp_hash(PROBE_SALT + (uint64_t) (i * PROBES + t)) & 1 ? 1.0 :
 				-1.0;
-	dev->upload(dev, v, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE));
-	dev->copy(dev, left, v);
+	gp_matrix	v = gp_upload(dev, gp_matrix_wrap(sign, f->n, PROBES, GP_DOUBLE), GP_DOUBLE);
+	gp_matrix	left = gp_copy(dev, v, GP_DOUBLE);
 	gp_link_autoencoder_solve_for(f, NULL, CLOSE, left, x);
-	dev->row_dots(dev, dots, v, x);
-	dev->download(dev, gp_matrix_wrap(sum, f->n, 1, GP_DOUBLE), dots);
+	double	   *sum = gp_row_products(dev, v, x);
 	/* An entry is at least one over that of A^2 + lambda I. */
 	for (int64_t i = 0; i < n; i++)
 	{
@@ -323,7 +315,7 @@ gp_link_ease_probe(gp_score_context *f)
 			most += value[k] * value[k];
 		items->diagonal[i] = fmin(fmax(sum[i] / PROBES, 1.0 / most), 1.0 / f->ridge);
 	}
-	gp_destroy_all(dev, &v, &left, &x, &dots);
+	gp_destroy_all(dev, &v, &left, &x);
 	gp_free_all(f->env, sign, sum);
 }
 
@@ -398,7 +390,6 @@ gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out
 		int32_t		source = block->source[block->slot[e]];
 		int32_t		user = items->item[source] ? block->dst[e] : source;
 		int32_t		item = items->item[source] ? source : block->dst[e];
-		double		x;
 
 		if (items->item[user] || !items->item[item])
 		{
@@ -409,8 +400,8 @@ gp_link_ease_scores(gp_score_context *f, const gp_link_block *block, double *out
 		gp_poll(f->env, work, &look);
 		if (items->inverse)
 			out[e] = dense_entry(f, user, item);
-		x = predict(f, out[e], items->scale[item], cut, items->diagonal[item],
-					items->diagonal[user]);
+		double		x = predict(f, out[e], items->scale[item], cut, items->diagonal[item],
+								items->diagonal[user]);
 		if (!f->graph->directed)
 			x = 0.5 * (x + predict(f, out[e], items->scale[item], cut, items->diagonal[user],
 								   items->diagonal[item]));

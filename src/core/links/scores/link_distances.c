@@ -16,7 +16,7 @@
 typedef struct fold_view
 {
 	gp_env	   *env;
-	gp_csr		a;				/* the symmetric pattern */
+	gp_csr	   *a;				/* the symmetric pattern */
 	gp_link_sides sides;
 	int32_t    *mark;			/* the last pair that marked a node, from 1 */
 	int64_t		work;
@@ -37,7 +37,7 @@ gp_link_ends_find(gp_env *env, const gp_graph *graph)
 static bool
 touches(fold_view *v, int32_t node, int32_t mark)
 {
-	const gp_csr *a = &v->a;
+	const gp_csr *a = v->a;
 	int64_t		k = a->start[node];
 
 	while (k < a->start[node + 1] && v->mark[a->col[k]] != mark)
@@ -51,8 +51,7 @@ touches(fold_view *v, int32_t node, int32_t mark)
 static enum gp_link_topology_kind
 distance(fold_view *v, int32_t i, int32_t j, int32_t mark)
 {
-	const gp_csr *a = &v->a;
-	int64_t		most;
+	const gp_csr *a = v->a;
 
 	if (v->sides.component[i] != v->sides.component[j])
 		return GP_TOPOLOGY_APART;
@@ -62,7 +61,7 @@ distance(fold_view *v, int32_t i, int32_t j, int32_t mark)
 		return GP_TOPOLOGY_ONE;
 	if (touches(v, j, mark))
 		return GP_TOPOLOGY_TWO;
-	most = v->work + PAIR_WORK;
+	int64_t		most = v->work + PAIR_WORK;
 	for (int64_t k = a->start[j]; k < a->start[j + 1] && v->work < most; k++)
 		if (touches(v, a->col[k], mark))
 			return GP_TOPOLOGY_THREE;
@@ -74,13 +73,10 @@ gp_link_topology_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bo
 {
 	const gp_link_pairs *pairs = &fold->pairs;
 	const gp_graph *g = fold->graph;
-	fold_view	v = {.env = env,.a = {g->nodes, g->nodes, g->start, g->col, NULL, GP_DOUBLE, 0}};
-	gp_csr	   *symmetric = g->directed ? gp_graph_symmetric(env, g) : NULL;
+	fold_view	v = {.env = env,.a = gp_graph_symmetric(env, g)};
 	bool	   *ends = gp_link_ends_find(env, g);
 
-	if (symmetric)
-		v.a = *symmetric;
-	v.sides = gp_link_sides_find(env, &v.a);
+	v.sides = gp_link_sides_find(env, v.a);
 	v.mark = gp_alloc_zero(env, g->nodes, sizeof(int32_t));
 	for (int64_t e = 0; e < pairs->n; e++)
 	{
@@ -97,7 +93,7 @@ gp_link_topology_count(gp_env *env, const gp_link_fold *fold, int64_t *count, bo
 		own[GP_TOPOLOGY_TO_START] += !ends[j] && g->start[j + 1] > g->start[j];
 	}
 	gp_link_sides_free(env, &v.sides);
-	gp_csr_free(env, symmetric);
+	gp_csr_free(env, v.a);
 	gp_free_all(env, v.mark, ends);
 }
 

@@ -5,7 +5,7 @@
  * frequent ones say little, so each column is weighted by log((N + 1) / (n + 1)),
  * n being the nodes that have it (tf-idf).  Others stay as they are.
  *
- * Very wide features are folded into a few thousand columns by a signed hash
+ * Very wide features are hashed into a few thousand columns with signs
  * (count sketch: products of rows keep their expectation), because the scores'
  * work has a part that grows with the width.
  */
@@ -68,7 +68,7 @@ weigh(gp_env *env, const gp_csr *x, const double *weight)
 
 /* Adds up one row in sum, hashed; marks lists the columns touched.  Returns how many. */
 static int32_t
-fold_row(const gp_csr *x, int64_t row, const double *weight, uint64_t seed, float *sum,
+sketch_row(const gp_csr *x, int64_t row, const double *weight, uint64_t seed, float *sum,
 		 bool *marked, int32_t *marks)
 {
 	int32_t		n = 0;
@@ -90,9 +90,9 @@ fold_row(const gp_csr *x, int64_t row, const double *weight, uint64_t seed, floa
 	return n;
 }
 
-/* Folds the columns of x into MOST_DIMS. */
+/* The count sketch of the columns of x, MOST_DIMS wide. */
 static gp_csr *
-fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
+sketch(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 {
 	gp_csr	   *out = gp_csr_create(env, x->rows, MOST_DIMS, gp_csr_entries(x), GP_FLOAT);
 	float	   *sum = gp_alloc_array(env, MOST_DIMS, sizeof(float));
@@ -103,7 +103,7 @@ fold(gp_env *env, const gp_csr *x, const double *weight, uint64_t seed)
 	for (int64_t i = 0; i < x->rows; i++)
 	{
 		int32_t    *marks = out->col + out->start[i];
-		int32_t		n = fold_row(x, i, weight, seed, sum, marked, marks);
+		int32_t		n = sketch_row(x, i, weight, seed, sum, marked, marks);
 
 		gp_poll(env, x->start[i], &next);
 		gp_sort_columns(env, marks, n);
@@ -135,7 +135,6 @@ gp_features *
 gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed)
 {
 	gp_features *out = gp_alloc_zero(env, 1, sizeof(gp_features));
-	double	   *weight;
 
 	out->rows = x->rows;
 	out->type = GP_FLOAT;
@@ -145,8 +144,8 @@ gp_link_features_prepare(gp_env *env, const gp_features *x, uint64_t seed)
 		out->dense = copy_dense(env, x);
 		return out;
 	}
-	weight = column_weights(env, x->csr);
-	out->csr = x->dims > MOST_DIMS ? fold(env, x->csr, weight, seed) : weigh(env, x->csr, weight);
+	double	   *weight = column_weights(env, x->csr);
+	out->csr = x->dims > MOST_DIMS ? sketch(env, x->csr, weight, seed) : weigh(env, x->csr, weight);
 	out->dims = out->csr->cols;
 	gp_free(env, weight);
 	return out;

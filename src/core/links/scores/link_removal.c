@@ -31,27 +31,24 @@ gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha
 {
 	gp_device  *dev = f->dev;
 	int64_t		n = b.cols;
-	int32_t    *row;
-	int32_t    *col;
 	double	   *root;			/* R_ii, R_jj */
 	double	   *entry;			/* n: w / sqrt(m_i m_j) */
 	double	   *before;			/* b as it was */
 	double	   *input;			/* R b */
 	double	   *output;			/* c as it was */
-	double	   *after;
 
 	if (cuts == NULL)
 	{
 		dev->spmm(dev, alpha, s, b, beta, c);
 		return;
 	}
-	row = gp_alloc_array(f->env, 4 * n, sizeof(int32_t));
+	int32_t    *row = gp_alloc_array(f->env, 4 * n, sizeof(int32_t));
 	root = gp_alloc_zero(f->env, 11 * n, sizeof(double));
-	col = row + 2 * n;
+	int32_t    *col = row + 2 * n;
 	before = root + 2 * n;
 	input = before + 2 * n;
 	output = input + 2 * n;
-	after = output + 2 * n;
+	double	   *after = output + 2 * n;
 	entry = after + 2 * n;
 	for (int64_t t = 0; t < n; t++)
 	{
@@ -139,7 +136,6 @@ gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_c
 {
 	gp_device  *dev = f->dev;
 	int64_t		entries = 0;
-	gp_matrix	c;
 
 	/* Each single entry reads a line for every entry of its row of s. */
 	for (int64_t e = 0; e < block->n; e++)
@@ -149,7 +145,7 @@ gp_link_last_product(gp_score_context *f, const gp_link_block *block, const gp_c
 		dev->spmm_take(dev, s, b, block->n, block->dst, block->slot, out);
 		return;
 	}
-	c = f->dev->create(f->dev, s->rows, b.cols, b.type);
+	gp_matrix	c = f->dev->create(f->dev, s->rows, b.cols, b.type);
 	dev->spmm(dev, 1.0, s, b, 0.0, c);
 	dev->take(dev, c, block->n, block->dst, block->slot, out);
 	f->dev->destroy(f->dev, &c);

@@ -6,7 +6,7 @@
  */
 #include "scores.h"
 
-#define MOST_NEIGHBOURS 32		/* of a node that are looked at, spread evenly over its list */
+#define MOST_NEIGHBOURS 32		/* of a node that are looked at, at equal distances in its list */
 
 /* A node's features as a row of all dimensions: its own, or in room. */
 static const float *

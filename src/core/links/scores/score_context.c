@@ -10,43 +10,30 @@
 /* of more, half as many columns at once stay nearer to the processor */
 #define WIDE_NODES 10000
 
-/*
- * The symmetric weights: for an undirected graph its own arrays, with ones where it has no weights.
- */
-static gp_csr *
-make_weights(gp_score_context *f)
+/* The places of s with ones of a type. */
+static gp_csr
+with_ones(gp_env *env, const gp_csr *s, gp_type type)
 {
-	const gp_graph *g = f->graph;
-	gp_csr	   *w;
-	double	   *one;
+	gp_csr		out = *s;
 
-	if (g->directed)
-		return gp_graph_symmetric(f->env, g);
-	w = gp_alloc_zero(f->env, 1, sizeof(gp_csr));
-	*w = (gp_csr) {g->nodes, g->nodes, g->start, g->col, g->weight, GP_DOUBLE, gp_csr_stamp()};
-	if (g->weight == NULL)
-	{
-		one = gp_alloc_array(f->env, gp_csr_entries(w), sizeof(double));
-		for (int64_t k = 0; k < gp_csr_entries(w); k++)
-			one[k] = 1.0;
-		w->value = one;
-	}
-	return w;
+	out.type = type;
+	out.stamp = gp_csr_stamp();
+	out.value = gp_alloc_array(env, gp_csr_entries(s), gp_type_size(type));
+	for (int64_t k = 0; k < gp_csr_entries(s); k++)
+		gp_number_put(out.value, type, k, 1.0);
+	return out;
 }
 
-/* Counts neighbours and adds up their weights. */
+/* The symmetric weights, the neighbours that they count, and what they add up to. */
 static void
-count_degrees(gp_score_context *f)
+open_weights(gp_score_context *f)
 {
-	const double *w = f->weights->value;
-
+	f->weights = gp_graph_symmetric(f->env, f->graph);
 	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
-	f->strength = gp_alloc_zero(f->env, f->n, sizeof(double));
-	GP_EACH(f->env, i, f->n, f->weights->start[i])
+	f->strength = gp_csr_row_sums(f->env, f->weights);
+	for (int64_t i = 0; i < f->n; i++)
 	{
 		f->degree[i] = (double) (f->weights->start[i + 1] - f->weights->start[i]);
-		for (int64_t k = f->weights->start[i]; k < f->weights->start[i + 1]; k++)
-			f->strength[i] += w[k];
 		f->volume += f->strength[i];
 	}
 }
@@ -89,26 +76,8 @@ make_middle(gp_score_context *f)
 		w[GP_LINK_COUNT] = 1.0f;
 		w[GP_LINK_BY_DEGREE] = d > 0.0 ? (float) (1.0 / d) : 0.0f;
 	}
-	f->middle = f->dev->create(f->dev, f->n, GP_WALK_LANES, GP_FLOAT);
-	f->dev->upload(f->dev, f->middle, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT));
+	f->middle = gp_upload(f->dev, gp_matrix_wrap(host, f->n, GP_WALK_LANES, GP_FLOAT), GP_FLOAT);
 	gp_free(f->env, host);
-}
-
-/* The arcs and their transpose, for a directed graph. */
-static void
-make_arcs(gp_score_context *f)
-{
-	gp_csr		arcs = {f->n, f->n, f->graph->start, f->graph->col, NULL, GP_FLOAT, 0};
-	float	   *one;
-
-	if (!f->graph->directed)
-		return;
-	f->out = arcs;
-	f->out.stamp = gp_csr_stamp();
-	f->out.value = one = gp_alloc_array(f->env, gp_csr_entries(&arcs), sizeof(float));
-	for (int64_t k = 0; k < gp_csr_entries(&arcs); k++)
-		one[k] = 1.0f;
-	f->in = gp_csr_transpose(f->env, &f->out);
 }
 
 /*
@@ -145,15 +114,18 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .x = x};
 	f->width = gp_link_width(graph, x != NULL);
-	f->weights = make_weights(f);
-	count_degrees(f);
+	open_weights(f);
 	make_smooth(f);
-	f->log_count = gp_alloc_array(f->env, GP_LINK_COUNTS, sizeof(double));
-	for (int k = 0; k < GP_LINK_COUNTS; k++)
-		f->log_count[k] = log1p(k);
 	make_middle(f);
-	make_arcs(f);
-	gp_link_autoencoder_open(f);
+	if (graph->directed)
+	{
+		gp_csr		arcs = {f->n, f->n, graph->start, graph->col, NULL, GP_FLOAT, 0};
+
+		f->out = with_ones(f->env, &arcs, GP_FLOAT);
+		f->in = gp_csr_transpose(f->env, &f->out);
+	}
+	if (f->n <= GP_LINK_AUTOENCODER_NODES)
+		f->pattern = with_ones(f->env, f->weights, GP_FLOAT);
 	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);
@@ -165,8 +137,7 @@ gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 {
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 		.width = 1};
-	f->weights = make_weights(f);
-	count_degrees(f);
+	open_weights(f);
 	gp_link_ease_open(f, item, ridge, diagonal);
 }
 
@@ -187,23 +158,13 @@ gp_score_context_close(gp_score_context *f)
 	f->dev->destroy(f->dev, &f->middle);
 	gp_free_all(env, f->smooth.value, f->out.value);
 	gp_csr_free(env, f->in);
-	if (f->graph->directed)
-		gp_csr_free(env, f->weights);
-	else
-	{
-		if (f->graph->weight == NULL)
-			gp_free(env, f->weights->value);
-		gp_free(env, f->weights);
-	}
+	gp_csr_free(env, f->weights);
 	gp_link_ease_close(f);
-	gp_free_all(env, f->degree, f->strength, f->pattern.value, f->decayed, f->activity,
-				f->log_count);
+	gp_free_all(env, f->degree, f->strength, f->pattern.value, f->decayed, f->activity);
 	gp_csr_free(env, f->adjacency);
 	gp_csr_free(env, f->xt);
 	if (f->owns_statistics)
-	{
 		gp_free_all(env, f->mean, f->dot, f->norm);
-	}
 	memset(f, 0, sizeof(*f));
 }
 
@@ -211,7 +172,6 @@ int32_t
 gp_link_block_size(int64_t nodes)
 {
 	double		most = COLUMN_BYTES / (8.0 * (double) (nodes > 0 ? nodes : 1));
-
 	int32_t		block = nodes > WIDE_NODES ? GP_LINK_BLOCK / 2 : GP_LINK_BLOCK;
 
 	return most >= block ? block : most >= 16.0 ? (int32_t) most / 16 * 16 : 16;

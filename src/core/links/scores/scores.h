@@ -22,9 +22,6 @@ enum gp_link_middle
 	GP_LINK_BY_DEGREE			/* 1 / d */
 };
 
-/* whose logarithms are kept: most degrees, and numbers of walks, are less */
-#define GP_LINK_COUNTS 512
-
 typedef struct gp_link_items gp_link_items;
 
 typedef struct gp_score_context
@@ -38,13 +35,12 @@ typedef struct gp_score_context
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, float */
 	/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
 	gp_csr	   *adjacency;
-	gp_csr	   *weights;		/* W symmetric, double: start and col of smooth, too */
+	gp_csr	   *weights;		/* W symmetric, double: its places are those of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */
 	gp_csr	   *in;
 	gp_matrix	middle;			/* n x GP_WALK_LANES float: what a node counts for as a middle */
 	double	   *degree;			/* n: neighbours */
 	double	   *strength;		/* n: weights of the neighbours' links */
-	double	   *log_count;		/* GP_LINK_COUNTS: log(1 + k) */
 	double		volume;			/* sum of strengths */
 	/*
 	 * entries of weights x GP_LINK_DECAYS: what a link of such an age counts for; NULL without
@@ -165,7 +161,6 @@ extern void gp_link_laplacian(gp_score_context *f, const gp_link_block *block,
 #define GP_LINK_AUTOENCODER_SCORES 2
 #define GP_LINK_AUTOENCODER_NODES 10000
 
-extern void gp_link_autoencoder_open(gp_score_context *f);
 extern void gp_link_autoencoder(gp_score_context *f, const gp_link_block *block,
 								const gp_link_cut *cuts, int32_t first, double *out);
 /* x = (A^2 + lambda I)^-1 b, where b is lost. */

@@ -50,63 +50,28 @@ typedef struct structure
 	double	   *three;
 } structure;
 
-/* The walks of a block's pairs. */
-static structure
-structure_open(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts)
-{
-	structure	s = {.f = f, .block = block, .cuts = cuts};
-	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
-	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
-
-	s.source = gp_alloc_array(f->env, block->n, sizeof(int32_t));
-	s.two = gp_alloc_array(f->env, entries, sizeof(double));
-	s.three = gp_alloc_array(f->env, entries, sizeof(double));
-	GP_EACH(f->env, e, block->n, e)
-	{
-		s.source[e] = block->source[block->slot[e]];
-		if (cuts)
-			cut[e] = cuts[block->slot[e]].edge;
-	}
-	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two,
-				  s.three);
-	gp_free(f->env, cut);
-	return s;
-}
-
-/* The degree of an end without the link that is cut. */
+/* What an end of a pair loses with the link that is cut. */
 static double
-degree_of(const structure *s, int64_t e, int32_t node)
+lost(const structure *s, int64_t e)
 {
-	const gp_link_cut *cut = s->cuts ? &s->cuts[s->block->slot[e]] : NULL;
-
-	return s->f->degree[node] - (cut && cut->edge ? 1.0 : 0.0);
-}
-
-/* log(1 + x), for most counts without computing it. */
-static inline double
-log_count(const gp_score_context *f, double x)
-{
-	int			k = x >= 0.0 && x < GP_LINK_COUNTS ? (int) x : 0;
-
-	return x == k ? f->log_count[k] : log1p(x);
+	return s->cuts && s->cuts[s->block->slot[e]].edge ? 1.0 : 0.0;
 }
 
 /* The scores of one pair. */
 static void
 write_pattern(structure *s, int64_t e, double *out)
 {
-	const gp_score_context *f = s->f;
-	double		di = degree_of(s, e, s->source[e]);
-	double		dj = degree_of(s, e, s->block->dst[e]);
-	double		log_i = log_count(f, di);
-	double		log_j = log_count(f, dj);
+	double		di = s->f->degree[s->source[e]] - lost(s, e);
+	double		dj = s->f->degree[s->block->dst[e]] - lost(s, e);
+	double		log_i = log1p(di);
+	double		log_j = log1p(dj);
 	double		mean = sqrt(fmax(di, 1.0) * fmax(dj, 1.0));
 	const double *two = s->two + e * GP_WALK_LANES;
 	const double *three = s->three + e * GP_WALK_LANES;
 
 	out[DEGREE_SUM] = log_i + log_j;
 	out[DEGREE_DIFFERENCE] = fabs(log_i - log_j);
-	out[COMMON_NEIGHBOURS] = log_count(f, two[GP_LINK_COUNT]);
+	out[COMMON_NEIGHBOURS] = log1p(two[GP_LINK_COUNT]);
 	out[RESOURCE_ALLOCATION] = log(two[GP_LINK_BY_DEGREE] + LEAST_ALLOCATION);
 	out[SALTON] = two[GP_LINK_COUNT] / mean;
 	out[PATHS_SALTON] = log1p(three[GP_LINK_COUNT] / mean);
@@ -123,14 +88,14 @@ write_arcs(structure *s, int64_t e, const double *paths, const double *targets,
 	int32_t		j = s->block->dst[e];
 	double		cut = s->cuts ? 1.0 : 0.0;
 
-	out[SRC_OUT] = log_count(f, (double) (f->out.start[i + 1] - f->out.start[i]) - cut);
-	out[SRC_IN] = log_count(f, (double) (f->in->start[i + 1] - f->in->start[i]));
-	out[DST_OUT] = log_count(f, (double) (f->out.start[j + 1] - f->out.start[j]));
-	out[DST_IN] = log_count(f, (double) (f->in->start[j + 1] - f->in->start[j]) - cut);
+	out[SRC_OUT] = log1p((double) (f->out.start[i + 1] - f->out.start[i]) - cut);
+	out[SRC_IN] = log1p((double) (f->in->start[i + 1] - f->in->start[i]));
+	out[DST_OUT] = log1p((double) (f->out.start[j + 1] - f->out.start[j]));
+	out[DST_IN] = log1p((double) (f->in->start[j + 1] - f->in->start[j]) - cut);
 	out[RECIPROCAL] = gp_link_exists(f->graph, j, i) ? 1.0 : 0.0;
-	out[ARC_PATHS] = log_count(f, paths[e]);
-	out[SHARED_TARGETS] = log_count(f, targets[e]);
-	out[SHARED_SOURCES] = log_count(f, sources[e]);
+	out[ARC_PATHS] = log1p(paths[e]);
+	out[SHARED_TARGETS] = log1p(targets[e]);
+	out[SHARED_SOURCES] = log1p(sources[e]);
 }
 
 /* Products with the arcs, and the scores of direction. */
@@ -163,8 +128,21 @@ void
 gp_link_structure(gp_score_context *f, const gp_link_block *block, const gp_link_cut *cuts,
 				  double *out)
 {
-	structure	s = structure_open(f, block, cuts);
+	int64_t		entries = (int64_t) gp_size_mul(f->env, block->n, GP_WALK_LANES);
+	bool	   *cut = cuts ? gp_alloc_array(f->env, block->n, sizeof(bool)) : NULL;
+	structure	s = {f, block, cuts, gp_alloc_array(f->env, block->n, sizeof(int32_t)),
+		gp_alloc_array(f->env, entries, sizeof(double)),
+		gp_alloc_array(f->env, entries, sizeof(double))};
 
+	GP_EACH(f->env, e, block->n, e)
+	{
+		s.source[e] = block->source[block->slot[e]];
+		if (cuts)
+			cut[e] = lost(&s, e) > 0.0;
+	}
+	f->dev->walks(f->dev, f->weights, f->middle, block->n, s.source, block->dst, cut, s.two,
+				  s.three);
+	gp_free(f->env, cut);
 	GP_EACH(f->env, e, gp_items(f->env, block->n), e)
 		write_pattern(&s, e, out + e * f->width);
 	if (f->graph->directed)

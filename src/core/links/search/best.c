@@ -74,7 +74,6 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	gp_scored  *r = gp_alloc_array(env, n, sizeof(gp_scored));
 	gp_link_block block = {.sources = g->sources,.source = lot->source + g->begin,.n = n,
 	.slot = g->slot,.dst = g->dst};
-	double	   *kept;
 
 	if (width)
 	{
@@ -104,7 +103,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 		lot->room = 2 * n;
 		lot->row = gp_realloc_array(env, lot->row, lot->room, sizeof(gp_link_row));
 	}
-	kept = gp_alloc_array(env, (n - at) * width, sizeof(double));
+	double	   *kept = gp_alloc_array(env, (n - at) * width, sizeof(double));
 	for (int32_t s = 0; s < g->sources; s++)
 		for (int64_t e = lot->first[g->begin + s]; e < lot->first[g->begin + s + 1]; e++)
 		{
@@ -193,14 +192,9 @@ hand_out(best *b, lot *lot)
 		int64_t		n = 0;
 
 		for (int64_t e = 0; e < lot->first[s + 1] - lot->first[s]; e++)
-		{
-			uint64_t	low = (uint64_t) gp_min64(row[e].src, row[e].dst);
-			uint64_t	high = (uint64_t) gp_max64(row[e].src, row[e].dst);
-
 			if (b->l->model->graph->directed || !b->asked[row[e].dst] ||
-				gp_set_add(&b->given, low << 32 | high))
+				gp_set_add(&b->given, gp_link_key(row[e].src, row[e].dst)))
 				row[n++] = row[e];
-		}
 		gp_sort(b->env, row, n, sizeof(gp_link_row), compare_rows, NULL);
 		for (int64_t e = 0; e < n; e++)
 			b->take(b->state, &row[e]);
@@ -423,15 +417,13 @@ gp_link_model_keep(gp_device *dev, const gp_link_model *model, int threads, int6
 {
 	int			all = dev->threads;
 	gp_device  *one = dev->room > 0 ? dev : gp_device_cpu(dev->env, 1);
-	gp_links   *l;
-	gp_link_kept kept;
 
 	/* A dry run goes on where it counts, as if with that device. */
 	if (dev->env->dry && one != dev)
 		dev->threads = 1;
-	l = gp_links_open(dev->env->dry ? dev : one, model);
+	gp_links   *l = gp_links_open(dev->env->dry ? dev : one, model);
 	gp_links_share(l, threads);
-	kept = gp_links_keep(l, k, least);
+	gp_link_kept kept = gp_links_keep(l, k, least);
 	gp_links_close(l);
 	dev->threads = all;
 	if (one != dev)

@@ -27,8 +27,7 @@ struct gp_link_search
 	gp_env	   *env;
 	const gp_graph *graph;
 	const gp_csr *neighbours;
-	gp_csr		pattern;		/* the same of a graph without directions, */
-	gp_csr	   *symmetric;		/* and of one with them, where it is the search's */
+	gp_csr	   *own;			/* the same where they are the search's */
 	gp_link_candidates candidates;
 	int64_t		n;
 	gp_link_marks marks;
@@ -81,10 +80,8 @@ gp_link_search_open(gp_env *env, const gp_graph *graph, const gp_csr *neighbours
 	s->env = env;
 	s->graph = graph;
 	s->n = graph->nodes;
-	s->pattern = (gp_csr) {.rows = s->n,.cols = s->n,.start = graph->start,.col = graph->col,
-		.type = GP_DOUBLE};
-	s->symmetric = graph->directed && !neighbours ? gp_graph_symmetric(env, graph) : NULL;
-	s->neighbours = neighbours ? neighbours : s->symmetric ? s->symmetric : &s->pattern;
+	s->own = neighbours ? NULL : gp_graph_symmetric(env, graph);
+	s->neighbours = neighbours ? neighbours : s->own;
 	s->candidates = candidates;
 	make_marks(s);
 	if (candidates != GP_CANDIDATES_ALL)
@@ -118,7 +115,7 @@ gp_link_search_close(gp_link_search *s)
 	gp_link_sides_free(env, &s->sides);
 	gp_free(env, s->ends);
 	gp_link_tables_free(env, &s->tables);
-	gp_csr_free(env, s->symmetric);
+	gp_csr_free(env, s->own);
 	gp_link_search_twin_free(env, s);
 }
 

@@ -21,10 +21,8 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	l->model = model;
 	if (model->method == GP_LINK_DEEP)
 		return l;
-	l->alpha = dev->create(dev, p, 1, GP_DOUBLE);
-	dev->upload(dev, l->alpha, gp_matrix_wrap(model->alpha, p, 1, GP_DOUBLE));
-	l->root = dev->create(dev, p, p, GP_DOUBLE);
-	dev->upload(dev, l->root, gp_matrix_wrap(model->root, p, p, GP_FLOAT));
+	l->alpha = gp_upload(dev, gp_matrix_wrap(model->alpha, p, 1, GP_DOUBLE), GP_DOUBLE);
+	l->root = gp_upload(dev, gp_matrix_wrap(model->root, p, p, GP_FLOAT), GP_DOUBLE);
 	if (!scores)
 		return l;
 	if (model->method == GP_LINK_EASE)
@@ -34,14 +32,12 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 							  model);
 	l->z = (gp_matrix) {.type = GP_DOUBLE};
 	l->rough_z = (gp_matrix) {.type = GP_FLOAT};
-	l->rough_alpha = dev->create(dev, p, 1, GP_FLOAT);
-	dev->copy(dev, l->rough_alpha, l->alpha);
+	l->rough_alpha = gp_copy(dev, l->alpha, GP_FLOAT);
 	if (model->scores.landmarks == 0)
 		return l;
-	l->z = dev->create(dev, model->scores.landmarks, model->scores.width, GP_DOUBLE);
-	dev->upload(dev, l->z, gp_matrix_wrap(model->scores.landmark, l->z.rows, l->z.cols, GP_FLOAT));
-	l->rough_z = dev->create(dev, model->scores.landmarks, model->scores.width, GP_FLOAT);
-	dev->copy(dev, l->rough_z, l->z);
+	l->z = gp_upload(dev, gp_matrix_wrap(model->scores.landmark, model->scores.landmarks,
+										 model->scores.width, GP_FLOAT), GP_DOUBLE);
+	l->rough_z = gp_copy(dev, l->z, GP_FLOAT);
 	return l;
 }
 
@@ -63,14 +59,12 @@ static gp_matrix
 pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *pair, gp_matrix z)
 {
 	const gp_link_model *model = l->model;
-	gp_link_pairs ends;
-	gp_matrix	psi;
 
 	if (gp_link_has_scores(model->method))
 		return gp_link_basis(l->dev, n, model->scores.width, score, model->scores.centre,
 							 model->scores.deviation, z);
-	psi = l->dev->create(l->dev, n, model->inducing.n, GP_DOUBLE);
-	ends = gp_link_pairs_create(l->env, n);
+	gp_matrix	psi = l->dev->create(l->dev, n, model->inducing.n, GP_DOUBLE);
+	gp_link_pairs ends = gp_link_pairs_create(l->env, n);
 	for (int64_t e = 0; e < n; e++)
 	{
 		ends.src[e] = pair[e].src;
@@ -81,12 +75,31 @@ pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	return psi;
 }
 
+/*
+ * The basis functions of a band of pairs by z, and their logits, which the weights alpha make of
+ * them.
+ */
+static gp_matrix
+pair_logits(gp_links *l, const gp_band *band, const double *score, const gp_link_row *row,
+			gp_matrix z, gp_matrix alpha, double *logit)
+{
+	gp_device  *dev = l->dev;
+	gp_matrix	psi = pair_functions(l, band->count, score ? score + band->first *
+									 l->model->scores.width : NULL, row + band->first, z);
+	gp_matrix	sum = dev->create(dev, band->count, 1, psi.type);
+
+	dev->gemm(dev, false, false, 1.0, psi, alpha, 0.0, sum);
+	dev->download(dev, gp_matrix_wrap(logit, band->count, 1, GP_DOUBLE), sum);
+	dev->destroy(dev, &sum);
+	return psi;
+}
+
 void
 gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out)
 {
 	gp_device  *dev = l->dev;
 	const gp_link_model *model = l->model;
-	double		host[POSTERIOR_ROWS];
+	double		logit[POSTERIOR_ROWS];
 
 	if (model->method == GP_LINK_DEEP)
 	{
@@ -96,53 +109,41 @@ gp_links_posterior(gp_links *l, int64_t n, const double *score, gp_link_row *out
 	for (gp_band band = gp_band_first(n, POSTERIOR_ROWS); band.count > 0; gp_band_next(&band))
 	{
 		gp_link_row *row = out + band.first;
-		gp_matrix	view = gp_matrix_wrap(host, band.count, 1, GP_DOUBLE);
-		gp_matrix	psi = pair_functions(l, band.count,
-										 score ? score + band.first * model->scores.width : NULL,
-										 row, l->z);
+		gp_matrix	psi = pair_logits(l, &band, score, out, l->z, l->alpha, logit);
 		gp_matrix	rooted = dev->create(dev, band.count, psi.cols, GP_DOUBLE);
-		gp_matrix	sum = dev->create(dev, band.count, 1, GP_DOUBLE);
 
-		dev->gemm(dev, false, false, 1.0, psi, l->alpha, 0.0, sum);
-		dev->download(dev, view, sum);
-		for (int64_t e = 0; e < band.count; e++)
-		{
-			row[e].score = host[e];
-			row[e].probability = gp_link_probability(&model->curve, host[e]);
-		}
 		dev->gemm(dev, false, false, 1.0, psi, l->root, 0.0, rooted);
-		dev->row_dots(dev, sum, rooted, rooted);
-		dev->download(dev, view, sum);
-		for (int64_t e = 0; e < band.count; e++)
-			row[e].variance = host[e];
-		gp_destroy_all(dev, &psi, &rooted, &sum);
+		double	   *variance = gp_row_products(dev, rooted, rooted);
+
+		for (int64_t e = 0; e < gp_items(l->env, band.count); e++)
+		{
+			row[e].score = logit[e];
+			row[e].variance = variance[e];
+			row[e].probability = gp_link_probability(&model->curve, logit[e]);
+		}
+		gp_free(l->env, variance);
+		gp_destroy_all(dev, &psi, &rooted);
 	}
 }
 
 void
 gp_links_means(gp_links *l, int64_t n, const double *score, gp_link_row *row, double *mean)
 {
-	gp_device  *dev = l->dev;
-	const gp_link_model *model = l->model;
-	bool		scores = gp_link_has_scores(model->method);
+	bool		scores = gp_link_has_scores(l->model->method);
 
-	if (model->method == GP_LINK_DEEP)
+	if (l->model->method == GP_LINK_DEEP)
 	{
-		gp_link_deep_posterior(l->env, model, n, row);
+		gp_link_deep_posterior(l->env, l->model, n, row);
 		for (int64_t e = 0; e < n; e++)
 			mean[e] = row[e].score;
 		return;
 	}
 	for (gp_band band = gp_band_first(n, MEAN_ROWS); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	psi = pair_functions(l, band.count,
-										 score ? score + band.first * model->scores.width : NULL,
-										 row + band.first, l->rough_z);
-		gp_matrix	out = dev->create(dev, band.count, 1, psi.type);
+		gp_matrix	psi = pair_logits(l, &band, score, row, l->rough_z,
+									  scores ? l->rough_alpha : l->alpha, mean + band.first);
 
-		dev->gemm(dev, false, false, 1.0, psi, scores ? l->rough_alpha : l->alpha, 0.0, out);
-		dev->download(dev, gp_matrix_wrap(mean + band.first, band.count, 1, GP_DOUBLE), out);
-		gp_destroy_all(dev, &psi, &out);
+		l->dev->destroy(l->dev, &psi);
 	}
 }
 

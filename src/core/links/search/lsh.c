@@ -67,7 +67,6 @@ gp_link_tables
 gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 {
 	gp_link_tables t = {.code = code, .n = n, .bits = 1};
-	uint32_t   *key;
 
 	if (code == NULL || n <= PLAIN_NODES)
 		return t;
@@ -77,7 +76,7 @@ gp_link_tables_make(gp_env *env, const uint64_t *code, int64_t n)
 	t.node = gp_alloc_array(env, gp_size_mul(env, t.bands, n), sizeof(int32_t));
 	t.start = gp_alloc_zero(env, gp_size_mul(env, t.bands, (INT64_C(1) << t.bits) + 1),
 							sizeof(int32_t));
-	key = gp_alloc_array(env, n, sizeof(uint32_t));
+	uint32_t   *key = gp_alloc_array(env, n, sizeof(uint32_t));
 	for (int band = 0; band < t.bands && !env->dry; band++)
 	{
 		env->check_interrupts(env);
@@ -111,7 +110,6 @@ offer(const gp_link_tables *t, const gp_link_marks *marks, gp_link_nearest *best
 	const uint64_t *a = t->code + (int64_t) node * GP_LINK_CODE_WORDS;
 	const uint64_t *b = t->code + (int64_t) other * GP_LINK_CODE_WORDS;
 	uint64_t	key = 0;
-	int			at;
 
 	if (gp_link_marks_of(marks, other) & GP_MARK_NEVER || no_code(b))
 		return;
@@ -120,7 +118,7 @@ offer(const gp_link_tables *t, const gp_link_marks *marks, gp_link_nearest *best
 	key = key << 32 | (uint32_t) other;
 	if (best->n == GP_LINK_NEAREST && key > best->key[GP_LINK_NEAREST - 1])
 		return;
-	at = best->n < GP_LINK_NEAREST ? best->n++ : GP_LINK_NEAREST - 1;
+	int			at = best->n < GP_LINK_NEAREST ? best->n++ : GP_LINK_NEAREST - 1;
 	for (; at > 0 && best->key[at - 1] > key; at--)
 		best->key[at] = best->key[at - 1];
 	best->key[at] = key;

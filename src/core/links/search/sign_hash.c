@@ -116,11 +116,10 @@ gp_link_codes(gp_device *dev, const gp_link_problem *problem)
 	int64_t		n = problem->graph->nodes;
 	double		most = FACTOR_BYTES / (sizeof(float) * fmax(1.0, (double) n));
 	gp_matrix	q = {0};
-	uint64_t   *code;
 
 	if (n > 0)
 		q = gp_link_factor(dev, problem, (int64_t) fmax(FEWEST_LANDMARKS, fmin(most, LANDMARKS)));
-	code = codes_of(dev, q, problem->seed);
+	uint64_t   *code = codes_of(dev, q, problem->seed);
 	dev->destroy(dev, &q);
 	return code;
 }
@@ -128,11 +127,9 @@ gp_link_codes(gp_device *dev, const gp_link_problem *problem)
 uint64_t *
 gp_link_row_codes(gp_device *dev, int64_t nodes, int64_t width, const float *row, uint64_t seed)
 {
-	gp_matrix	q = dev->create(dev, nodes, width, GP_FLOAT);
-	uint64_t   *code;
+	gp_matrix	q = gp_upload(dev, gp_matrix_wrap((void *) row, nodes, width, GP_FLOAT), GP_FLOAT);
+	uint64_t   *code = codes_of(dev, q, seed);
 
-	dev->upload(dev, q, gp_matrix_wrap((void *) row, nodes, width, GP_FLOAT));
-	code = codes_of(dev, q, seed);
 	dev->destroy(dev, &q);
 	return code;
 }

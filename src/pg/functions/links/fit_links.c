@@ -82,12 +82,10 @@ gnngp_link_settings_check(gnngp_link_settings *settings)
 gp_link_kept
 gnngp_link_keep(gp_device *device, const gp_link_model *links, const gnngp_link_settings *settings)
 {
-	gp_link_kept kept;
-
 	if (settings->keep == 0)
 		return (gp_link_kept) {0};
-	kept = gp_link_model_keep(device, links, gnngp_setting_threads(), settings->keep,
-							  settings->min_probability);
+	gp_link_kept kept = gp_link_model_keep(device, links, gnngp_setting_threads(), settings->keep,
+										   settings->min_probability);
 	/* There are candidates, and none of them is likely enough to be kept. */
 	if (kept.passed > 0 && kept.first[kept.nodes] == 0)
 		gp_notice(device->env, "Pass a smaller one; gp_predict_links shows the probabilities of the "

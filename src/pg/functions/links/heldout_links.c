@@ -55,11 +55,10 @@ gnngp_heldout_links(PG_FUNCTION_ARGS)
 {
 	held_rows	h = {0};
 	gnngp_id_type type;
-	gnngp_given_ids given;
 	int			guc_level = gnngp_output_level();
 
 	open_held(&h, fcinfo);
-	given = gnngp_given_ids_argument(&type, h.model, fcinfo, 1);
+	gnngp_given_ids given = gnngp_given_ids_argument(&type, h.model, fcinfo, 1);
 	gnngp_given_ids_sort(&given);
 	emit_pairs(&h, &type, &given);
 	gnngp_env_destroy(h.env);

@@ -98,13 +98,8 @@ emit_kept_pairs(kept_call *t, int32 node, const gnngp_id *id, const gnngp_kept_p
 
 	CHECK_FOR_INTERRUPTS();
 	for (int32 e = 0; e < n; e++)
-	{
-		uint64		low = (uint64) Min(node, pair[e].dst);
-		uint64		high = (uint64) Max(node, pair[e].dst);
-
-		if (t->directed || gp_set_add(&t->emitted, low << 32 | high))
+		if (t->directed || gp_set_add(&t->emitted, gp_link_key(node, pair[e].dst)))
 			t->order[left++] = (gp_scored) {pair[e].score, pair[e].dst, e};
-	}
 	gnngp_sort(t->order, left, sizeof(gp_scored), gp_compare_scored, NULL);
 	for (int32 e = 0; e < left; e++)
 	{
@@ -132,11 +127,10 @@ emit_kept_row(void *state, const gnngp_block *block, int32 i, int64 place)
 {
 	kept_call  *t = state;
 	gnngp_kept_node node;
-	int32		n;
 
 	t->directed = block->directed;
 	gnngp_kept_node_at(block, i, &node);
-	n = unpack(t, block, &node, t->pair);
+	int32		n = unpack(t, block, &node, t->pair);
 	emit_kept_pairs(t, node.node, &node.id, t->pair, n);
 }
 
@@ -240,7 +234,6 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	int32	   *node = gp_alloc_array(p->open->env, given->all ? p->open->ids.n : given->n,
 									  sizeof(int32));
 	int64		unknown = 0;
-	bool	   *seen;
 
 	*n = 0;
 	if (given->all)
@@ -249,7 +242,7 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 			node[(*n)++] = (int32) i;
 		return node;
 	}
-	seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
+	bool	   *seen = gp_alloc_zero(p->open->env, p->open->ids.n, sizeof(bool));
 	for (int64 i = 0; i < given->n; i++)
 	{
 		int32		found = given->id[i].null ? -1 :
@@ -278,7 +271,6 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	int			candidates = gnngp_require_word("candidates", gnngp_text_argument(fcinfo, 3, "candidates"),
 												lengthof(candidate_names), candidate_names,
 												"Candidates are auto, two_hops, three_hops or all.");
-	int32	   *node;
 	int64		n;
 
 	if (!among.all)
@@ -289,7 +281,7 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 		return;
 	}
 	p->open = gnngp_links_open(p->model, !given->all && given->n <= BRIEF);
-	node = choose_nodes(p, given, &n);
+	int32	   *node = choose_nodes(p, given, &n);
 	if (!among.all)
 		other = choose_nodes(p, &among, &others);
 	if (!among.all && others == 0)
@@ -314,11 +306,10 @@ Datum
 gnngp_predict_links(PG_FUNCTION_ARGS)
 {
 	link_predict p;
-	gnngp_given_ids given;
 	int			guc_level = gnngp_output_level();
 
 	open_call(fcinfo, &p);
-	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
+	gnngp_given_ids given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	predict_links(fcinfo, &p, &given);
 	AtEOXact_GUC(false, guc_level);
 	return (Datum) 0;
@@ -353,9 +344,6 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	link_predict p;
 	gnngp_given_ids src,
 				dst;
-	int32	   *source;
-	int32	   *other;
-	gp_link_row *row;
 	int			guc_level = gnngp_output_level();
 
 	open_call(fcinfo, &p);
@@ -369,13 +357,13 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 					"src and dst have different lengths: %lld and %lld", (long long) src.n,
 					(long long) dst.n);
 	p.open = gnngp_links_open(p.model, src.n <= BRIEF);
-	source = find_nodes(&p, &src, "src");
-	other = find_nodes(&p, &dst, "dst");
+	int32	   *source = find_nodes(&p, &src, "src");
+	int32	   *other = find_nodes(&p, &dst, "dst");
 	for (int64_t i = 0; i < src.n; i++)
 		if (source[i] == other[i])
 			gnngp_raise(INVALID_PARAMETER_VALUE, "Leave out pairs whose ends are one node.",
 						"node \"%s\" is paired with itself", gnngp_id_name(&src.id[i]));
-	row = gp_alloc_array(p.open->env, src.n, sizeof(gp_link_row));
+	gp_link_row *row = gp_alloc_array(p.open->env, src.n, sizeof(gp_link_row));
 	if (src.n > 0)
 		gp_links_score(p.open->links, src.n, source, other, row);
 	for (int64_t i = 0; i < src.n; i++)
@@ -393,27 +381,22 @@ Datum
 gnngp_embedding(PG_FUNCTION_ARGS)
 {
 	link_predict p;
-	gnngp_given_ids given;
 	int			guc_level = gnngp_output_level();
-	int32	   *node;
-	float4	   *numbers;
-	Datum	   *elements;
-	int			width;
 	int64		n;
 
 	open_call(fcinfo, &p);
-	given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
+	gnngp_given_ids given = gnngp_given_ids_argument(&p.id_type, p.model, fcinfo, 1);
 	p.open = gnngp_links_open(p.model, !given.all && given.n <= BRIEF);
-	width = gp_links_embedding_width(p.open->links);
+	int			width = gp_links_embedding_width(p.open->links);
 	if (width == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the links of model \"%s\" have no embedding", p.model->name),
 				 errdetail("They were learnt with method %s.", p.model->link.method),
 				 errhint("Use gp_fit_links(..., method => 'dgp').")));
-	node = choose_nodes(&p, &given, &n);
-	numbers = palloc(sizeof(float4) * width);
-	elements = palloc(sizeof(Datum) * width);
+	int32	   *node = choose_nodes(&p, &given, &n);
+	float4	   *numbers = palloc(sizeof(float4) * width);
+	Datum	   *elements = palloc(sizeof(Datum) * width);
 	for (int64 i = 0; i < n; i++)
 	{
 		gnngp_id	id = gnngp_stored_id(&p.open->ids, node[i]);
