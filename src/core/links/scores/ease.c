@@ -229,7 +229,8 @@ invert(gp_score_context *f)
 
 	gp_free(f->env, f->items->inverse);
 	f->items->inverse = NULL;
-	double	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, n, n), sizeof(double));
+	double	   *host = gp_alloc_figures(f->env, (int64_t) gp_size_mul(f->env, n, n),
+										sizeof(double));
 	gp_matrix	view = gp_matrix_wrap(host, n, n, GP_DOUBLE);
 
 	if (!f->env->dry)
