@@ -88,7 +88,8 @@ extern gp_posterior *gp_posterior_planned(gp_eval *ev, const gp_problem *problem
  */
 extern void gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right);
 
-/* plan.c */
+/* plan.c; a plan that was made before is none where it does not fit. */
+extern bool gp_plan_is_given(const gp_device *dev, const gp_problem *problem);
 extern gp_plan gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem);
 extern gp_plan gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s);
 

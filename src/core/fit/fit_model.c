@@ -54,6 +54,7 @@ static void
 plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 {
 	const gp_shared *shared = problem->shared;
+	bool		given = gp_plan_is_given(dev, problem);
 
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	p->s = NULL;
@@ -61,13 +62,13 @@ plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 	if (gp_precision_serves(dev->env, problem))
 	{
 		p->s = p->lent_s ? shared->s : gp_precision_matrix(dev->env, problem->graph);
-		p->plan = problem->plan ? *problem->plan : gp_plan_precision(dev, problem, p->s);
+		p->plan = given ? *problem->plan : gp_plan_precision(dev, problem, p->s);
 		return;
 	}
 	open_to_plan(dev, problem, &p->ev);
 	if (problem->jitter > 0.0)
 		p->ev.jitter = problem->jitter;
-	p->plan = problem->plan ? *problem->plan : gp_plan_of_evaluation(&p->ev, problem);
+	p->plan = given ? *problem->plan : gp_plan_of_evaluation(&p->ev, problem);
 }
 
 static void
@@ -136,8 +137,9 @@ gp_comparison_problem(const gp_device *dev, const gp_problem *problem)
 	p.loo_only = p.quiet = true;
 	p.live = false;
 	p.strategy = laplacian ? GP_STRATEGY_PRECISION : GP_STRATEGY_NYSTROM;
-	p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 :
-		gp_limit(dev->env) + (size_t) dev->room;
+	if (p.estimate_limit == 0)
+		p.estimate_limit = dev->env->limit == 0 ? SIZE_MAX / 2 :
+			gp_limit(dev->env) + (size_t) dev->room;
 	return p;
 }
 

@@ -306,6 +306,12 @@ bytes_allowed(const gp_device *dev, const gp_problem *problem)
 		: dev->env->limit > 0 ? (double) gp_limit(dev->env) + (double) dev->room : INFINITY;
 }
 
+bool
+gp_plan_is_given(const gp_device *dev, const gp_problem *problem)
+{
+	return problem->plan && problem->plan->bytes <= bytes_allowed(dev, problem);
+}
+
 /* A power by leave-one-out is for a comparison, where it is affordable. */
 static gp_plan
 with_powers(const planner *p, gp_plan plan)

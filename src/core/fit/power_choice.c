@@ -110,10 +110,10 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 		out->power = best_power(ev, problem, targets, f, &s, &p.nugget);
 	if (out->power != 1.0)
 		f = gp_spectrum_factor(ev, f, &s, out->power);
+	gp_spectrum_free(ev, &s);
 	gp_solution solution = gp_regress_panels(ev, &p, targets, f, NULL, out);
 
 	ev->accepts_any_jitter = false;
-	gp_spectrum_free(ev, &s);
 	gp_factor_free(ev, f);
 	return solution;
 }

@@ -51,7 +51,6 @@ typedef struct gnngp_data
 	int32	   *label;			/* classes, or NULL */
 	double	   *target;			/* values, or NULL */
 	int32		nclasses;
-	const gp_shared *shared;	/* where several kernels are compared on them, else NULL */
 	char	  **class_label;	/* as text: integer classes by number, others by text order, enums
 								 * by enum order, booleans false, true */
 	/* of a task (pg/schema/schema.h), whose labelled rows stand before the ids' ones; else NULL */

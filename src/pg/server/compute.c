@@ -11,15 +11,21 @@
 #include "raise.h"
 #include "settings.h"
 
-gp_program *
-gnngp_compile_kernel(gp_env *env, const char *kernel)
+gp_kernel *
+gnngp_parse_kernel(gp_env *env, const char *kernel)
 {
 	if (gnngp_kernel_is_auto(kernel))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"Name a kernel here, such as gcn; gp_tune(graph) compares them.",
 					"only gp_fit takes kernel auto");
 	gnngp_env_set_text(env, kernel, "kernel");
-	return gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	return gp_kernel_parse(env, kernel);
+}
+
+gp_program *
+gnngp_compile_kernel(gp_env *env, const char *kernel)
+{
+	return gp_kernel_compile(env, gnngp_parse_kernel(env, kernel));
 }
 
 gp_device *

@@ -37,7 +37,8 @@ extern gp_posterior *gnngp_fit_on_device(gnngp_computation *compute, gp_problem 
 extern gp_device *gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan);
 extern void gnngp_card_close(gnngp_computation *compute, gp_device *card);
 
-/* Compiles a kernel's text, which must live as long as env; the program belongs to env. */
+/* Reads or compiles a kernel's text, which must live as long as env; the result belongs to env. */
+extern gp_kernel *gnngp_parse_kernel(gp_env *env, const char *kernel);
 extern gp_program *gnngp_compile_kernel(gp_env *env, const char *kernel);
 
 /* The device that gnngp.device asks for, the CPU with auto; threads 0 takes gnngp.threads. */

@@ -31,12 +31,12 @@ typedef struct owned_resource
 } owned_resource;
 
 /* What a fit has to say. */
-struct gnngp_notices
+typedef struct gnngp_notices
 {
 	MemoryContext context;
 	List	   *messages;
 	List	   *hints;			/* of each, or NULL */
-};
+} gnngp_notices;
 
 typedef struct server_env
 {
@@ -243,23 +243,13 @@ env_notice(gp_env *env, const char *message, const char *hint)
 				 hint ? errhint("%s", hint) : 0));
 }
 
-gnngp_notices *
+void
 gnngp_env_collect_notices(gp_env *env)
 {
 	server_env *server = (server_env *) env;
-	gnngp_notices *former = server->notices;
 
 	server->notices = MemoryContextAllocZero(server->context, sizeof(gnngp_notices));
 	server->notices->context = server->context;
-	return former;
-}
-
-void
-gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more)
-{
-	((server_env *) env)->notices = former;
-	for (int i = 0; more && i < list_length(more->messages); i++)
-		env_notice(env, list_nth(more->messages, i), list_nth(more->hints, i));
 }
 
 void
@@ -457,6 +447,26 @@ gnngp_env_resume(const gnngp_kept_key key)
 	*env->account += env->used;
 	dlist_push_head(&living, &((server_env *) env)->living);
 	return what;
+}
+
+void
+gnngp_env_join(gp_env *env, gp_env *outer)
+{
+	const gnngp_notices *said = ((server_env *) env)->notices;
+
+	while (env != outer)
+	{
+		server_env *server = (server_env *) env;
+
+		gp_drop_spares(env);
+		env->account = NULL;
+		dlist_delete(&server->living);
+		server->parent->used += env->used - server->inherited;
+		server->parent->peak = Max(server->parent->peak, env->peak);
+		env = server->parent;
+	}
+	for (int i = 0; said && i < list_length(said->messages); i++)
+		env_notice(outer, list_nth(said->messages, i), list_nth(said->hints, i));
 }
 
 void

@@ -24,6 +24,12 @@ extern gp_env *gnngp_env_create(MemoryContext parent);
  */
 extern gp_env *gnngp_env_create_child(gp_env *parent);
 
+/*
+ * Hands what an environment holds, and what it collected to say, to an outer one, which it is a
+ * child of, or a child's child; it is not used any more.
+ */
+extern void gnngp_env_join(gp_env *env, gp_env *outer);
+
 /* What an environment that is kept holds, and what it was made for: a kind, then what tells them
  * apart. */
 typedef int64 gnngp_kept_key[8];
@@ -61,16 +67,10 @@ extern void gnngp_env_set_text(gp_env *env, const char *text, const char *text_i
  * Keeps what the environment and its children have to say, to be told in one notice: the first
  * message, and of several, its hint and then the others, each before its own, in the detail.
  */
-typedef struct gnngp_notices gnngp_notices;
-
-/* Collects from now on; returns what was kept so far, or NULL. */
-extern gnngp_notices *gnngp_env_collect_notices(gp_env *env);
+extern void gnngp_env_collect_notices(gp_env *env);
 
 /* Sends what was collected as one notice. */
 extern void gnngp_env_send_notices(gp_env *env);
-
-/* Goes on with what was kept before, and adds more to it; NULL adds nothing. */
-extern void gnngp_env_join_notices(gp_env *env, gnngp_notices *former, const gnngp_notices *more);
 
 /*
  * What raises errors of a device (GP_ERR_DEVICE) in the environment's place while a card is open in

@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "auto_kernel.h"
+#include "choose_kernel.h"
 #include "pg/functions/functions.h"
 #include "pg/functions/links/fit_links.h"
 #include "methods.h"
@@ -24,56 +24,34 @@ goes_to_gpu(const gp_plan *plan, int threads)
 		 gnngp_gpu_can_be_tried());
 }
 
-/*
- * Plans what may not fit in the problem's limit either.  Tells whether a fit would go to the GPU.
- */
-static gp_plan
-make_plan(gp_env *env, const gnngp_data *data, gp_problem *problem, const char *method,
-		  bool *on_gpu)
+/* What an estimate of nodes plans, and what it comes to. */
+typedef struct estimate
 {
-	gp_device  *device;
-	gp_plan		plan;
+	const gnngp_data *data;
+	const char *method;
+	gp_problem	problem;
+	gp_candidate *candidates;	/* n of them; NULL for tasks and methods */
+	int			n;
+	gp_forecast forecast;
+	bool		on_gpu;
+	double		seconds;		/* on the CPU */
+} estimate;
 
-	device = gnngp_device_open(env, 0);
-	plan = data->task_data ? gnngp_facts_plan(device, data, problem) :
-		gnngp_method_is_gp(method) ? gp_plan_make(device, problem) :
-		gnngp_method_plan(device, problem, method);
-	*on_gpu = goes_to_gpu(&plan, device->threads);
-	device->close(device);
-	return plan;
-}
-
-/*
- * The seconds that a fit will take on the CPU: it compares candidates first, n of them (0: the
- * kernel is given), or powers of its kernel.  What the comparison takes is added to the plan.
- */
-static double
-expected_seconds(gp_env *env, const gnngp_data *data, const gnngp_fit_settings *settings,
-				 const gp_problem *problem, gnngp_candidate *candidates, int n, size_t limit,
-				 gp_plan *plan)
+/* Plans what may not fit in the problem's limit either. */
+static void
+plan_nodes(gnngp_computation *compute, void *arg)
 {
-	gp_device  *device = gnngp_device_open(env, 0);
-	gnngp_computation compute = {.env = env,.device = device};
-	double		effort = n > 0 ? 0.0 : plan->effort;
-	double	   *each = NULL;
+	estimate   *e = arg;
+	gp_device  *device = compute->device;
 
-	if (n > 0)
-		each = gnngp_expected_efforts(&compute, data, settings, limit, candidates, n);
-	for (int i = 0; each && i <= n; i++)
-		effort += each[i];
-	for (int i = 0; i < n; i++)
-	{
-		/* A candidate that does not fit is skipped. */
-		if (candidates[i].plan->bytes > (double) limit)
-			continue;
-		plan->bytes = Max(plan->bytes, candidates[i].plan->bytes);
-		plan->flops += candidates[i].plan->flops;
-	}
-	if (n == 0 && data->task_data == NULL && problem->program)
-		effort += gnngp_powers_effort(&compute, *problem);
-	effort /= GNNGP_CPU_PACE * device->threads;
-	device->close(device);
-	return effort;
+	if (e->candidates)
+		e->forecast = gp_candidates_plan(device, &e->problem, e->candidates, e->n);
+	else
+		e->forecast.full = e->data->task_data ? gnngp_facts_plan(device, e->data, &e->problem) :
+			gnngp_method_plan(device, &e->problem, e->method);
+	e->on_gpu = goes_to_gpu(&e->forecast.full, device->threads);
+	e->seconds = (e->forecast.full.effort + e->forecast.before.effort) /
+		(GNNGP_CPU_PACE * device->threads);
 }
 
 static Datum
@@ -190,13 +168,10 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	reading		read = {.env = env,.graph = graph,.task = settings->task};
 	ErrorData  *error = try_reading(&read);
 	gnngp_data *data = read.data;
-	gnngp_candidate *candidates = NULL;
-	StringInfoData left_out;
-	gp_problem	problem;
-	gp_plan		plan;
-	bool		on_gpu;
+	estimate	e = {.data = data,.method = settings->method};
+	gp_plan    *plan = &e.forecast.full;
 	double		seconds;
-	int			n = 0;
+	size_t		end;
 
 	if (error && error->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
 		return gnngp_row(fcinfo, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
@@ -207,35 +182,30 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	env->limit = 0;
 	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
 	gnngp_fit_set_precision(env, data, settings);
-	gnngp_problem_init(&problem, data, NULL, settings);
+	gnngp_problem_init(&e.problem, data, NULL, settings);
+	e.problem.estimate_limit = limit;
 	if (graph->task.form)
-		gnngp_facts_problem(env, data, settings, &problem);
+		gnngp_facts_problem(env, data, settings, &e.problem);
 	else if (gnngp_method_is_gp(settings->method))
 	{
-		initStringInfo(&left_out);
-		if (gnngp_kernel_is_auto(settings->kernel))
-		{
-			candidates = gnngp_candidates(env, data, settings, &n, &left_out);
-			gnngp_share(env, data, settings, candidates, n);
-			problem.shared = data->shared;
-		}
-		problem.program = gnngp_compile_kernel(env, n > 0 ? candidates[0].kernel :
-											   settings->kernel);
+		e.candidates = gnngp_candidates(env, &e.problem, settings->kernel, &e.n);
+		e.problem.shared = gp_candidates_share(env, &e.problem, e.candidates, e.n);
 	}
-	problem.estimate_limit = limit;
-	plan = make_plan(env, data, &problem, settings->method, &on_gpu);
-	if (n > 1)
-	{
-		size_t		end = strlen(plan.reason);
-
-		snprintf(plan.reason + end, sizeof(plan.reason) - end,
-				 "; by kernel %s, with the comparison of it and %d others before", candidates[0].kernel,
-				 n - 1);
-	}
-	seconds += expected_seconds(env, data, settings, &problem, candidates, n, limit, &plan);
+	/* As a fit does it: below what holds the tables. */
+	gnngp_compute(gnngp_env_create_child(env), 0, false, plan_nodes, &e);
+	end = strlen(plan->reason);
+	if (e.n > 1)
+		end += snprintf(plan->reason + end, sizeof(plan->reason) - end,
+						"; by kernel %s, with the comparison of it and %d others before",
+						e.candidates[0].kernel, e.n - 1);
+	if (e.forecast.before.bytes > plan->bytes && end < sizeof(plan->reason))
+		snprintf(plan->reason + end, sizeof(plan->reason) - end, "; comparing takes up to %.0f MB",
+				 ceil(e.forecast.before.bytes / MEGA));
+	plan->bytes = fmax(plan->bytes, e.forecast.before.bytes);
+	plan->flops += e.forecast.before.flops;
 	gnngp_env_destroy(env);
-	return estimate_row(fcinfo, gp_strategy_names[plan.strategy], &plan, limit, on_gpu,
-						seconds);
+	return estimate_row(fcinfo, gp_strategy_names[plan->strategy], plan, limit, e.on_gpu,
+						seconds + e.seconds);
 }
 
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep, task) */

@@ -3,7 +3,7 @@
  */
 #include "postgres.h"
 
-#include "auto_kernel.h"
+#include "choose_kernel.h"
 #include "pg/functions/functions.h"
 #include "fit_run.h"
 #include "pg/functions/links/fit_links.h"
@@ -176,6 +176,32 @@ gnngp_fit_data(const gnngp_fit_run *run)
 	return run->data;
 }
 
+/* True where the nodes are fitted by a kernel, in pieces that choose their devices. */
+static bool
+is_kernel(const gnngp_fit_run *run)
+{
+	return (run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings) &&
+		run->data->task_data == NULL && gnngp_method_is_gp(run->settings.method);
+}
+
+static void
+compute_kernel(gnngp_fit_run *run)
+{
+	gp_env	   *env = run->env;
+	gp_problem	problem;
+
+	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
+	/* What asks for another graph comes before what is said of the model. */
+	gp_notice_weights(env, &problem);
+	run->fit = gnngp_fit_kernel(env, true, &problem, run->settings.kernel);
+	gp_notice_no_landmarks(env, run->settings.landmarks, run->fit.posterior);
+	/* Nodes that no label reaches, once for all kernels that were tried */
+	problem.program = run->fit.program;
+	gp_notice_unlabelled(env, &problem);
+	run->peak = env->peak;
+	run->seconds = run->read_seconds + lap_seconds(run);
+}
+
 static void
 compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 {
@@ -185,26 +211,13 @@ compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 		run->fit = gnngp_fit_task(compute, run->data, &run->settings, &run->backtest);
 	else
 	{
-		bool		is_gp = gnngp_method_is_gp(run->settings.method);
-
-		/* What asks for another graph comes before what is said of the model. */
 		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
 		gp_notice_weights(compute->env, &problem);
-		if (is_gp)
-		{
-			run->fit = gnngp_fit_kernel(compute, run->data, &run->settings);
-			gp_notice_no_landmarks(compute->env, run->settings.landmarks, run->fit.posterior);
-			problem.program = gnngp_compile_kernel(compute->env, run->fit.kernel);
-		}
-		else
-		{
-			problem.key = (const uint64 *) run->data->ids.key;
-			problem.warm = run->warm;
-			run->fit.kernel = run->settings.method;
-			run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
-			run->fit.device = compute->used;
-		}
-		/* Nodes that no label reaches, once for all kernels that were tried */
+		problem.key = (const uint64 *) run->data->ids.key;
+		problem.warm = run->warm;
+		run->fit.kernel = run->settings.method;
+		run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
+		run->fit.device = compute->used;
 		gp_notice_unlabelled(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
@@ -217,7 +230,8 @@ compute_parts(gnngp_computation *compute, void *arg)
 	gnngp_fit_run *run = arg;
 	gp_device  *card = NULL;
 
-	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings))
+	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings) &&
+		!is_kernel(run))
 		compute_nodes(run, compute);
 	if ((run->parts & GNNGP_PART_LINKS) == 0)
 		return;
@@ -235,6 +249,8 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
 	(void) lap_seconds(run);
+	if (is_kernel(run))
+		compute_kernel(run);
 	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
 		gnngp_compute(run->env, 0, true, compute_parts, run);
 	gnngp_env_send_notices(run->env);

@@ -82,7 +82,6 @@ gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program
 	memset(problem, 0, sizeof(*problem));
 	problem->graph = data->graph;
 	problem->features = data->features;
-	problem->shared = data->shared;
 	problem->moments = data->moments;
 	if (data->encoding)
 	{

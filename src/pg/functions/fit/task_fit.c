@@ -4,7 +4,7 @@
 #include "postgres.h"
 
 #include "core/kernel/live/live_state.h"
-#include "auto_kernel.h"
+#include "choose_kernel.h"
 #include "methods.h"
 #include "pg/functions/functions.h"
 

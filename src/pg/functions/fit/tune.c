@@ -3,7 +3,7 @@
  */
 #include "postgres.h"
 
-#include "auto_kernel.h"
+#include "choose_kernel.h"
 #include "pg/functions/functions.h"
 #include "methods.h"
 
@@ -13,46 +13,44 @@ typedef struct tuner
 	gnngp_data *data;
 	gnngp_fit_settings settings;
 	bool		by_likelihood;
-	char	   *name;			/* for progress */
-	MemoryContext context;		/* of the candidates */
 	const char *best;			/* the kernel that a fit would choose; NULL: by likelihood */
 } tuner;
 
-/* The kernels of an array. */
-static gnngp_candidate *
-named_candidates(FunctionCallInfo fcinfo, int *n)
+/* The kernels of an array, which may be methods. */
+static gp_candidate *
+named_candidates(const tuner *t, const gnngp_texts *kernels, int *n)
 {
-	gnngp_texts kernels = gnngp_texts_argument(fcinfo, 1, "kernels");
-	gnngp_candidate *candidates = palloc0(sizeof(gnngp_candidate) * Max(kernels.n, 1));
+	gp_candidate *candidates = palloc0(sizeof(gp_candidate) * kernels->n);
 
-	if (kernels.n == 0)
-		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave kernels NULL to compare the usual ones.",
-					"kernels must not be empty");
-	for (*n = 0; *n < kernels.n; (*n)++)
-		candidates[*n].kernel = kernels.text[*n];
+	for (*n = 0; *n < kernels->n; (*n)++)
+	{
+		gnngp_fit_settings settings = t->settings;
+		gp_candidate *c = &candidates[*n];
+
+		settings.kernel = kernels->text[*n];
+		gnngp_method_check(&settings);
+		if (gnngp_method_is_gp(settings.method))
+			*c = gp_candidate_make(t->env, gnngp_parse_kernel(t->env, settings.kernel));
+		else
+			*c = (gp_candidate) {.kernel = settings.method};
+	}
 	return candidates;
 }
 
-/* Compares one kernel, which may be a method. */
+/* Compares one candidate. */
 static void
-try_kernel(const tuner *t, gnngp_candidate *candidate)
+try_candidate(const tuner *t, const gp_problem *problem, gp_candidate *c)
 {
-	gnngp_fit_settings settings = t->settings;
-
-	settings.kernel = pstrdup(candidate->kernel);
-	gnngp_method_check(&settings);
-	gnngp_compare(t->env, true, t->data, &settings, t->context, candidate);
-	gnngp_forget_comparison(candidate);
-	if (candidate->problem == NULL)
+	gnngp_compare(t->env, true, problem, c->program ? NULL : c->kernel, c);
+	if (c->problem == NULL)
 		return;
-	candidate->seconds = NAN;
-	ereport(NOTICE,
-			(errmsg("kernel \"%s\" is skipped: %s", candidate->kernel, candidate->problem)));
+	c->seconds = NAN;
+	ereport(NOTICE, (errmsg("kernel \"%s\" is skipped: %s", c->kernel, c->problem)));
 }
 
 /* What a candidate is ordered by, the larger the better. */
 static double
-criterion(const tuner *t, const gnngp_candidate *c)
+criterion(const tuner *t, const gp_candidate *c)
 {
 	if (t->by_likelihood)
 		return c->log_marginal_likelihood;
@@ -64,8 +62,8 @@ static int
 compare_candidates(const void *a, const void *b, void *arg)
 {
 	const tuner *t = arg;
-	const gnngp_candidate *x = *(gnngp_candidate *const *) a;
-	const gnngp_candidate *y = *(gnngp_candidate *const *) b;
+	const gp_candidate *x = *(gp_candidate *const *) a;
+	const gp_candidate *y = *(gp_candidate *const *) b;
 	double		one = criterion(t, x);
 	double		other = criterion(t, y);
 
@@ -87,8 +85,10 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	tuner		t = {.settings = gnngp_fit_settings_default()};
-	gnngp_candidate *candidates = NULL;
-	gnngp_candidate **ordered;
+	gnngp_texts kernels = {0};
+	gp_candidate *candidates = NULL;
+	gp_candidate **ordered;
+	gp_problem	problem;
 	int			n = 0;
 
 	t.by_likelihood = gnngp_require_word("criterion", gnngp_text_argument(fcinfo, 2, "criterion"),
@@ -97,28 +97,32 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	t.settings.task = gnngp_text_argument(fcinfo, 3, "task");
 	gnngp_fit_settings_check(&t.settings);
 	if (!PG_ARGISNULL(1))
-		candidates = named_candidates(fcinfo, &n);
+		kernels = gnngp_texts_argument(fcinfo, 1, "kernels");
+	if (!PG_ARGISNULL(1) && kernels.n == 0)
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave kernels NULL to compare the usual ones.",
+					"kernels must not be empty");
 
-	t.name = graph->name;
-	t.context = CurrentMemoryContext;
 	gnngp_account_give_up(0);
-	gnngp_progress_begin(t.name);
+	gnngp_progress_begin(graph->name);
 	t.env = gnngp_env_create(CurrentMemoryContext);
+	if (kernels.n > 0)
+		candidates = named_candidates(&t, &kernels, &n);
 	t.data = gnngp_read(t.env, graph, t.settings.task, true);
+	gnngp_problem_init(&problem, t.data, NULL, &t.settings);
 	if (candidates == NULL)
-		candidates = gnngp_candidates(t.env, t.data, &t.settings, &n, NULL);
-	gnngp_share(t.env, t.data, &t.settings, candidates, n);
+		candidates = gp_candidates(t.env, &problem, &n);
+	problem.shared = gp_candidates_share(t.env, &problem, candidates, n);
 	for (int i = 0; i < n; i++)
-		try_kernel(&t, &candidates[i]);
-	if (!t.by_likelihood && gnngp_best_candidate(candidates, n) >= 0)
-		t.best = candidates[gnngp_best_candidate(candidates, n)].kernel;
-	ordered = palloc(sizeof(gnngp_candidate *) * n);
+		try_candidate(&t, &problem, &candidates[i]);
+	if (!t.by_likelihood && gp_candidates_best(t.env, candidates, n) >= 0)
+		t.best = candidates[gp_candidates_best(t.env, candidates, n)].kernel;
+	ordered = palloc(sizeof(gp_candidate *) * n);
 	for (int i = 0; i < n; i++)
 		ordered[i] = &candidates[i];
-	gnngp_sort(ordered, n, sizeof(gnngp_candidate *), compare_candidates, &t);
+	gnngp_sort(ordered, n, sizeof(gp_candidate *), compare_candidates, &t);
 	for (int i = 0; i < n; i++)
 	{
-		const gnngp_candidate *c = ordered[i];
+		const gp_candidate *c = ordered[i];
 
 		gnngp_emit(result, gnngp_cell_text(c->kernel), gnngp_cell_float(c->nugget),
 				   gnngp_cell_float(c->nll), gnngp_cell_float(c->loo_score),
