@@ -65,8 +65,7 @@ gp_candidate
 gp_candidate_make(gp_env *env, gp_kernel *kernel)
 {
 	return (gp_candidate) {.tree = kernel,.program = gp_kernel_compile(env, kernel),
-		.kernel = gp_kernel_print(env, kernel),.nugget = NAN,.nll = NAN,.loo_score = NAN,
-		.log_marginal_likelihood = NAN};
+		.kernel = gp_kernel_print(env, kernel)};
 }
 
 gp_candidate *

@@ -116,6 +116,7 @@ compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method
 				elapsed;
 
 	INSTR_TIME_SET_CURRENT(start);
+	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
 	run_fit(env, by_plan, &f, &error);
 	if (error)
 		c->problem = error->message;

@@ -1,0 +1,132 @@
+/*
+ * test_selection.c - which of several kernels is chosen, and what comparing them takes.
+ */
+#include "fit/selection/selection.h"
+#include "test_env.h"
+#include "test_world.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LABELS 40
+#define NODES 600
+
+/* Candidates whose losses are a level, and what labels are worth to each: the same, or by turns. */
+static void
+check_best(gp_env *env)
+{
+	static const double level[] = {1.0, 0.98, 0.9, 0.5};
+	static const double turns[] = {0.0, 0.3, -0.3, 0.0};
+	double		loss[4][LABELS];
+	gp_candidate c[4] = {{0}};
+
+	for (int i = 0; i < 4; i++)
+	{
+		for (int k = 0; k < LABELS; k++)
+			loss[i][k] = level[i] + turns[i] * (k % 2 ? 1.0 : -1.0) + 0.01 * (k % 3);
+		c[i] = (gp_candidate) {.kernel = i == 3 ? "linear" : "other",.n = LABELS,.loss = loss[i]};
+	}
+	is_int(gp_candidates_best(env, c, 2), 0, "a gain within its standard error leaves the first");
+	is_int(gp_candidates_best(env, c, 3), 1, "the first of those that are as good as the best");
+	is_int(gp_candidates_best(env, c, 4), 3, "one that is surely better than all before");
+	gp_notice_choice(env, c, 4, &c[3]);
+	ok(strncmp(test_state(env)->notice, "no kernel predicts", 18) == 0, "where that is regression, it is told");
+	c[3].problem = "too large";
+	is_int(gp_candidates_best(env, c, 4), 1, "what does not fit is nobody's rival");
+	for (int i = 0; i < 4; i++)
+		c[i].problem = "too large";
+	is_int(gp_candidates_best(env, c, 4), -1, "nothing fits");
+}
+
+/* Nodes in rings of their own, each of a class, and features that tell nothing or all of it. */
+static gp_problem
+rings(gp_env *env, bool told, int labels)
+{
+	world		w = world_open(env, NODES);
+	gp_features_builder *b = gp_features_create(env, NODES, 4, GP_FLOAT);
+	gp_edges   *edges = gp_edges_create(env, NODES, false, false);
+	int32_t		r1;
+	int32_t		r2;
+
+	for (int32_t i = 0; i < NODES; i++)
+	{
+		double		x[4] = {1.0, sin(i * i), cos(3.0 * i), told ? i % WORLD_CLASSES : 0.0};
+		int32_t		next[2] = {(i + WORLD_CLASSES) % NODES, (i * 7 + 2 * WORLD_CLASSES) % NODES};
+
+		gp_features_add_row(b, i, x);
+		gp_edges_add(edges, 2, (int32_t[]) {i, i}, next, NULL);
+		if (i < labels)
+			world_label(&w, i, i % WORLD_CLASSES, 0.0);
+	}
+	w.graph = gp_graph_build(edges);
+	w.features = gp_features_build(b, &r1, &r2);
+	return world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
+}
+
+/* The plan of a comparison of powers, whichever of them wins. */
+static void
+check_powers(gp_env *env, const char *kernel, bool told)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_problem	p = rings(env, told, 60);
+	gp_candidate c = gp_candidate_make(env, gp_kernel_parse(env, kernel));
+	gp_forecast f = gp_candidates_plan(dev, &p, &c, 1);
+	gp_posterior *out;
+	char		name[100];
+
+	p.program = c.program;
+	ok(gp_power_comparison(dev, &p), "few labels leave the power open");
+	env->peak = env->used;
+	out = gp_fit(dev, &p);
+	snprintf(name, sizeof(name), "%s, power %g: the plan is %.3f of the peak", kernel, out->power,
+			 f.before.bytes / (double) env->peak);
+	ok(f.before.bytes >= (double) env->peak && f.before.bytes <= 1.1 * (double) env->peak, name);
+}
+
+/* Each candidate's comparison is planned as it runs; one that does not fit is not made. */
+static void
+check_candidates(gp_env *env)
+{
+	gp_device  *dev = gp_device_cpu(env, 2);
+	gp_problem	p = rings(env, true, 200);
+	int			n;
+	gp_candidate *c = gp_candidates(env, &p, &n);
+	gp_forecast f;
+	double		most = 0.0;
+	bool		right = true;
+
+	p.shared = gp_candidates_share(env, &p, c, n);
+	f = gp_candidates_plan(dev, &p, c, n);
+	for (int i = 0; i < n; i++)
+	{
+		gp_problem	one = gp_candidate_problem(dev, &p, &c[i]);
+		gp_posterior *out;
+
+		env->peak = env->used;
+		out = gp_fit(dev, &one);
+		right &= c[i].plan.bytes >= (double) env->peak && c[i].plan.bytes <= 1.1 * (double) env->peak;
+		most = fmax(most, c[i].plan.bytes);
+		gp_posterior_free(env, out);
+	}
+	is_int(n, 9, "nine kernels suit classes and features");
+	ok(right && f.before.bytes == most, "the plan of each comparison is its peak to a tenth");
+	env->limit = env->used + (size_t) (1 << 20);
+	p = gp_candidate_problem(dev, &p, &c[2]);
+	ok(gp_fit(dev, &p) == NULL, "what does not fit is not compared");
+	env->limit = 0;
+	p.live = true;
+	p.plan = NULL;
+	c = gp_candidates(env, &p, &n);
+	ok(n == 6 && strstr(test_state(env)->notice, "appnp, field, laplacian"), "those without live state are told");
+}
+
+int
+main(void)
+{
+	in_env(check_best(env));
+	in_env(check_powers(env, "gcn", true));
+	in_env(check_powers(env, "appnp", false));
+	in_env(check_powers(env, "mlp", true));
+	in_env(check_candidates(env));
+	return done_testing();
+}
