@@ -1,5 +1,5 @@
 /*
- * candidates.c - the kernels that may suit a graph, and which of them explains its labels best.
+ * kernel_candidates.c - the kernels that may suit a graph, and which explains its labels best.
  */
 #include <stdio.h>
 #include <string.h>
