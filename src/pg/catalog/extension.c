@@ -119,13 +119,19 @@ gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *p
 	else
 		saved = gnngp_become_extension();
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
-	if (use != GNNGP_LATEST)
-		rc = SPI_execute_with_args(query, n, types, values, nulls, use != GNNGP_WRITE, 0);
-	else if ((plan = SPI_prepare(query, n, types)) == NULL)
+	/* A statement of SPI's own would take the transaction's snapshot, for itself or for parallel
+	 * workers, which plans of SPI_prepare never have. */
+	plan = SPI_prepare(query, n, types);
+	if (plan == NULL)
 		rc = SPI_result;
-	else						/* a statement of SPI's own would take the transaction's snapshot */
-		rc = SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
-								  true, 0);
+	else
+	{
+		rc = use == GNNGP_LATEST ?
+			SPI_execute_snapshot(plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, false,
+								 true, 0) :
+			SPI_execute_plan(plan, values, nulls, use != GNNGP_WRITE, 0);
+		SPI_freeplan(plan);
+	}
 	gnngp_become_again(&saved);
 	if (rc < 0)
 		elog(ERROR, "catalog statement returned %s", SPI_result_code_string(rc));

@@ -124,9 +124,10 @@ gnngp_require_trust(const char *table, const CachedPlanSource *source)
 		return;
 	arrays[0] = oid_array(relations);
 	arrays[1] = oid_array(functions);
-	/* As the catalogs are now: those of the transaction's snapshot may be older. */
+	/* As the catalogs are now: the transaction's snapshot may be older, or not be taken yet, as it
+	 * is for the parallel workers that plans of SPI_prepare never have. */
 	PushActiveSnapshot(GetCatalogSnapshot(InheritsRelationId));
-	if (SPI_execute_with_args(query, 2, types, arrays, NULL, true, 1) != SPI_OK_SELECT)
+	if (SPI_execute_plan(SPI_prepare(query, 2, types), arrays, NULL, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "a query of what stands behind tables failed");
 	PopActiveSnapshot();
 	if (SPI_processed > 0)

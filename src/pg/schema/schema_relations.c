@@ -53,14 +53,21 @@ column_at(const gnngp_schema_table *t, AttrNumber attnum)
 
 /*
  * Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our
- * locks.
+ * locks.  Nor is that taken for parallel workers, which plans of SPI_prepare never have, where a
+ * refresh has yet to take it.
  */
 static void
 each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values,
 				 const gnngp_rows *rows)
 {
+	SPIPlanPtr	plan;
+
 	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
-	gnngp_each_row(NULL, text, nargs, types, values, rows);
+	plan = SPI_prepare(text, nargs, unconstify(Oid *, types));
+	if (plan == NULL)
+		elog(ERROR, "preparing a query of the catalog returned %s", SPI_result_code_string(SPI_result));
+	gnngp_each_row(plan, NULL, nargs, types, values, rows);
+	SPI_freeplan(plan);
 	PopActiveSnapshot();
 }
 
