@@ -98,7 +98,8 @@ for edges in ${*:-100000 1000000}; do
 	sql "$PORT" -c 'SET client_min_messages = warning' -c "SELECT gp_drop_graph('here'), gp_drop_graph('spread')" -c 'DROP TABLE nodes, edges, d_nodes, d_edges' >/dev/null
 done
 for more in 100000000 1000000000; do
-	awk -v e="$edges" -v n=$more -v m="$memory" -v b="$bytes" -v s="$SECONDS_USED" -v w="$WORKER" -v c="$HERE" -v g=201326592 'BEGIN {
-		fixed = w < g ? 0 : g; k = n / e
-		printf "| %d, computed | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | |\n", n, m * k, b / e, s * k, s / m, (w - fixed) / e + fixed / n, c / e }'
+	awk -v e="$edges" -v n=$more -v m="$memory" -v b="$bytes" -v s="$SECONDS_USED" -v w="$WORKER" -v c="$HERE" '
+		function columns(edges) { return 2 * (7 * edges < 50331648 ? 50331648 : 7 * edges < 536870912 ? 7 * edges : 536870912) }
+		BEGIN { k = n / e; printf "| %d, computed | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | |\n",
+			n, m * k, b / e, s * k, s / m, (w - columns(e)) / e + columns(n) / n, c / e }'
 done

@@ -13,8 +13,7 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#define AUTOMATIC_COUNT 1500	/* landmarks where the field is larger, */
-#define AUTOMATIC_WORK 2e12		/* fewer where nodes times the factor's squared rank are more */
+#define AUTOMATIC_WORK 2e12		/* fewer than GP_LANDMARKS_MOST where nodes times the factor's squared rank are more */
 #define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
 #define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
 #define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
@@ -177,7 +176,7 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 	if (n <= GP_FIELD_MOST && problem->task == GP_TASK_CLASSES)
 		return n;
 	rank = sqrt(AUTOMATIC_WORK / (double) ev->n);
-	return gp_min64(gp_min64(ev->n, AUTOMATIC_COUNT),
+	return gp_min64(gp_min64(ev->n, GP_LANDMARKS_MOST),
 					(int64_t) fmax(rank / gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1),
 								   COMPARED_LEAST));
 }

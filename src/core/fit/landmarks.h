@@ -6,7 +6,8 @@
 
 #include "fit.h"
 
-#define GP_FIELD_MOST 2048		/* nodes of a field that is taken whole as landmarks */
+#define GP_FIELD_MOST 2048		/* nodes of a field that is taken whole as landmarks, */
+#define GP_LANDMARKS_MOST 1500	/* of those that are chosen where it is larger */
 
 /* landmarks.c: ascending, at most count, twins dropped; spread evenly, as of a power of a kernel,
  * or by degree and the labels' neighbourhood. */

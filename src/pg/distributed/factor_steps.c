@@ -422,19 +422,11 @@ gnngp_factor_steps(gnngp_dfit *d)
 	for (int i = 0; i < n; i++)
 	{
 		d->factor[i] = make_step(d, &d->program->steps[i]);
-		/* Drops the tables that no later step takes; each is dropped by the last step that has
-		 * it */
+		/* Several steps may have one table, which goes when no later step takes it. */
 		for (int j = 0; j <= i; j++)
-		{
-			const char *table = d->factor[j].table;
-
-			if (table == NULL || is_needed(d, table, i))
-				continue;
-			gnngp_placement_drop(&d->placement, table);
-			for (int k = 0; k <= i; k++)
-				if (d->factor[k].table == table)
-					d->factor[k].table = NULL;
-		}
+			if (list_member_ptr(d->placement.tables, d->factor[j].table) &&
+				!is_needed(d, d->factor[j].table, i))
+				gnngp_placement_drop(&d->placement, d->factor[j].table);
 	}
 	return d->factor[n - 1];
 }

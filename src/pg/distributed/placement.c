@@ -449,14 +449,10 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 		for (int i = 0; i < (int) lengthof(pins); i++)
 			gnngp_pin(pins[i][0], pins[i][1]);
 	}
-	/* As none is, and nobody can guess: other servers of Citus take a schema that is there, whoever
-	 * has made it. */
-	do
-	{
-		if (!pg_strong_random(name, sizeof(name)))
-			gnngp_raise(INTERNAL_ERROR, NULL, "could not generate random values");
-		p->schema = psprintf("gnngp_work_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
-	} while (OidIsValid(get_namespace_oid(p->schema, true)));
+	/* Nobody can guess it: other servers of Citus take a schema that is there, whoever made it. */
+	if (!pg_strong_random(name, sizeof(name)))
+		gnngp_raise(INTERNAL_ERROR, NULL, "could not generate random values");
+	p->schema = psprintf("gnngp_work_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
 	if (spread)
 		open_distributed(p);
 	else if (!listed)

@@ -8,9 +8,9 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
+#include "core/fit/landmarks.h"
 #include "types.h"
 
-#define AUTOMATIC_LANDMARKS 1500	/* as gp_fit takes */
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
 typedef struct factor_job
 {
@@ -76,9 +76,9 @@ gnngp_factor_make(const gnngp_factor_task *task)
 	job.problem.seed = (uint64) task->seed;
 	/* How many landmarks: what is asked for, refused early where the value would be too large */
 	int64		most = (GNNGP_VALUE_LIMIT - GNNGP_VALUE_LIMIT / 16) / (ids->n * sizeof(float));
-	int64		count = Min(task->landmarks > 0 ? task->landmarks : AUTOMATIC_LANDMARKS, ids->n);
+	int64		count = Min(task->landmarks > 0 ? task->landmarks : GP_LANDMARKS_MOST, ids->n);
 
-	if (task->landmarks == 0 && count > most && most >= AUTOMATIC_LANDMARKS / 16)
+	if (task->landmarks == 0 && count > most && most >= GP_LANDMARKS_MOST / 16)
 		count = most;
 	gnngp_value_check_size((double) ids->n * count * sizeof(float), "factor");
 	job.problem.nlandmarks = count;
