@@ -13,7 +13,7 @@
 #include "landmarks.h"
 #include "kernel/prepared.h"
 
-#define AUTOMATIC_WORK 2e12		/* fewer than GP_LANDMARKS_MOST where nodes times the factor's squared rank are more */
+#define AUTOMATIC_WORK 2e12		/* nodes times the squared rank of a factor, at most */
 #define COMPARED_COUNT 600		/* for each kernel of several that are compared: */
 #define COMPARED_SQUARES 6e9	/* more where their squares times the nodes are less than so, */
 #define COMPARED_ENTRIES 3e7	/* fewer where they times the nodes are more, */
