@@ -216,7 +216,9 @@ SELECT sum(gnngp_internal.gp_take_edge('{1000}', i, i + 1)) FROM generate_series
 SELECT sum(gnngp_internal.gp_take_edge('{1000}', 1000 + i, 50000 - 7 * i % 40000)) FROM generate_series(1, 60000) AS i;
 SAVEPOINT handing;
 SET LOCAL temp_file_limit = 0;
+\set VERBOSITY sqlstate
 SELECT chunk FROM gnngp_internal.gp_taken_edges(0, '{1}');
+\set VERBOSITY default
 ROLLBACK TO handing;
 SELECT chunk, edges FROM gnngp_internal.gp_taken_edges(0, '{1}');
 SELECT count(*) FROM gnngp_internal.gp_taken_edges(0, '{1}');
