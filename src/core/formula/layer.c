@@ -10,14 +10,252 @@
  *
  * Names of options get their value where the text first needs them.
  */
-#include "expression.h"
+#include "base/sort.h"
+#include "formula_internal.h"
 
 #include <stdio.h>
 
 #define MAX_DEPTH 600			/* 64 levels of the text, of 5 nodes at most, and constants */
 
+#define SOURCE_X 1u				/* what a feature shares with others */
+#define SOURCE_X0 2u
+#define SOURCE_N 4u
+
+/* What a tree stands for. */
+typedef enum gp_value_kind
+{
+	VALUE_SCALAR,
+	VALUE_IDENTITY,			/* a multiple of I, of the nodes or of the width */
+	VALUE_OPERATOR,
+	VALUE_WEIGHT,
+	VALUE_FEATURE
+} gp_value_kind;
+
+typedef struct gp_value gp_value;
+
+struct gp_value
+{
+	gp_value_kind kind;
+	int			position;
+	gp_number	number;			/* what the rest is multiplied with */
+	const gp_operator *op;		/* of an operator, of a feature; NULL: I */
+	/* of a weight id*I + a*W1 + b*W2 ...: a^2 sigma1^2 + b^2 sigma2^2 ...; of a product of weights,
+	 * and of a feature: what they multiply its covariance with */
+	double		variance;
+	double		id;
+	bool		weighted;		/* a product of weights, or a feature that one acts on */
+	bool		fresh;			/* of a weight: it has no I, so that its feature shares nothing */
+	/* of a feature */
+	int			atom;			/* a step; GP_ZERO: the feature is zero */
+	unsigned	sources;		/* what it shares with others, of SOURCE_* */
+	bool		mean;			/* an activation without a fresh weight: its mean is not zero */
+	int			nterms;			/* of a sum, which is no step yet; 0: none */
+	const gp_value **term;
+};
+
 static const gp_value *evaluate(gp_layer *t, const gp_ast *ast);
 static gp_number number_of(gp_layer *t, const gp_ast *ast, const char *name);
+
+/* ---- values ---- */
+
+/* What errors call a value. */
+static const char *
+value_name(const gp_value *v)
+{
+	static const char *const names[] = {
+		"a number", "a multiple of I", "an operator", "a weight", "a feature"
+	};
+
+	return names[v->kind];
+}
+
+/* Raises a syntax error at a place. */
+static void __attribute__((noreturn))
+refuse(gp_layer *t, int position, const char *hint, const char *message)
+{
+	gp_raise_at(t->env, GP_ERR_SYNTAX, position, hint, "%s", message);
+}
+
+/* A copy in the arena, to be changed. */
+static gp_value *
+copy_value(gp_layer *t, const gp_value *from)
+{
+	gp_value   *v = gp_arena_alloc(t->arena, sizeof(gp_value));
+
+	*v = *from;
+	return v;
+}
+
+/* A value of a kind, 1 times it. */
+static gp_value *
+make_value(gp_layer *t, gp_value_kind kind, int position)
+{
+	gp_value	v = {.kind = kind,.position = position,.number = gp_number_make(1.0),
+	.id = kind == VALUE_IDENTITY,.variance = kind == VALUE_FEATURE};
+
+	return copy_value(t, &v);
+}
+
+/* A number, which must be finite; the message names the layer where it depends on it. */
+static const gp_value *
+number_value(gp_layer *t, gp_number number, int position, const char *message)
+{
+	if (!isfinite(number.value) && number.varies)
+		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s in layer %d", message, t->layer);
+	if (!isfinite(number.value))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s", message);
+	gp_value   *v = make_value(t, VALUE_SCALAR, position);
+	v->number = number;
+	return v;
+}
+
+/* A feature of one step. */
+static gp_value *
+feature_value(gp_layer *t, int position, int atom, unsigned sources, bool mean)
+{
+	gp_value   *v = make_value(t, VALUE_FEATURE, position);
+
+	v->atom = atom;
+	v->sources = atom == GP_ZERO ? 0 : sources;
+	v->mean = mean && atom != GP_ZERO;
+	return v;
+}
+
+/* ---- features as steps ---- */
+
+/* A number of a variance, which must be finite. */
+static double
+finite_variance(gp_layer *t, double value, int position)
+{
+	if (!isfinite(value))
+		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
+					"variance of kernel is not finite in layer %d", t->layer);
+	return value;
+}
+
+/*
+ * The step of one term.  The number of a single monomial stands outside of its operator, that of
+ * several inside, whose sign does not matter.
+ */
+static int
+term_step(gp_layer *t, const gp_value *f)
+{
+	const gp_operator *op = f->op;
+	double		factor = f->number.value;
+
+	t->position = f->position;
+	if (op != NULL && op->nterms > 1)
+	{
+		factor = op->term[0].coef < 0.0 ? -fabs(factor) : fabs(factor);
+		op = factor == 1.0 ? op : gp_operator_multiply(t, factor, op, NULL);
+		factor = 1.0;
+	}
+	if (op != NULL && op->nterms == 0)
+		return GP_ZERO;
+	if (op != NULL && op->nterms == 1)
+	{
+		double		coef = op->term[0].coef;
+
+		factor *= coef;
+		if (op->term[0].power_a == 0 && op->np == 0)
+			op = NULL;
+		else if (coef != 1.0)
+		{
+			gp_operator *plain = gp_arena_alloc(t->arena, sizeof(gp_operator));
+
+			memcpy(plain, op, sizeof(gp_operator));
+			plain->term[0].coef = 1.0;
+			op = plain;
+		}
+	}
+	int			step = gp_step_scale(t->steps,
+									 finite_variance(t, factor * factor * f->variance, f->position),
+									 op != NULL ? gp_step_op(t->steps, op, f->atom) : f->atom);
+	finite_variance(t, gp_step_value(t->steps, step), f->position);
+	return step;
+}
+
+static int
+compare_terms(const void *x, const void *y, void *steps)
+{
+	return gp_steps_compare(steps, *(const int *) x, *(const int *) y);
+}
+
+/* The step of a feature: the terms of a sum are added in an order that the text does not change. */
+static int
+step_of(gp_layer *t, const gp_value *f)
+{
+	int			n = f->nterms > 0 ? f->nterms : f->atom != GP_ZERO;
+	int		   *terms = gp_arena_alloc(t->arena, (n + 1) * sizeof(int));
+	int			kept = 0;
+	int			sum = GP_ZERO;
+
+	for (int i = 0; i < n; i++)
+	{
+		terms[kept] = term_step(t, f->nterms > 0 ? f->term[i] : f);
+		kept += terms[kept] != GP_ZERO;
+	}
+	gp_sort(t->env, terms, kept, sizeof(int), compare_terms, t->steps);
+	for (int i = 0; i < kept; i++)
+	{
+		sum = gp_step_sum(t->steps, sum, terms[i]);
+		finite_variance(t, gp_step_value(t->steps, sum), f->position);
+	}
+	return sum;
+}
+
+/* A feature as one that can be multiplied: a sum becomes a step. */
+static gp_value *
+factor_of(gp_layer *t, const gp_value *f)
+{
+	if (f->nterms == 0)
+		return copy_value(t, f);
+	return feature_value(t, f->position, step_of(t, f), f->sources, f->mean);
+}
+
+/* ---- weights ---- */
+
+/* A fresh W of this sigma. */
+static const gp_value *
+weight_value(gp_layer *t, double sigma, int position)
+{
+	gp_value   *v = make_value(t, VALUE_WEIGHT, position);
+
+	v->variance = sigma * sigma;
+	v->fresh = sigma > 0.0;
+	return v;
+}
+
+/* a + b of weights and multiples of I, none of which is a product of several. */
+static const gp_value *
+add_weights(gp_layer *t, const gp_value *a, const gp_value *b, int position)
+{
+	gp_value   *v = make_value(t, VALUE_WEIGHT, position);
+
+	if (a->weighted || b->weighted)
+		refuse(t, position, "Write (0.5*I + 0.5*W).",
+			"a mixed weight in kernel must be a sum of multiples of I and W");
+	v->id = a->number.value * a->id + b->number.value * b->id;
+	v->variance = a->number.value * a->number.value * a->variance +
+		b->number.value * b->number.value * b->variance;
+	v->fresh = v->id == 0.0 && v->variance > 0.0;
+	return v;
+}
+
+/* Makes v, a weight or a feature, one times a weight. */
+static void
+apply_weight(gp_value *v, const gp_value *w)
+{
+	v->variance = (v->id * v->id + v->variance) * (w->id * w->id + w->variance);
+	v->id = 0.0;
+	v->weighted = true;
+	v->fresh |= w->fresh;
+	if (w->fresh)
+	{
+		v->sources = 0;
+		v->mean = false;
+	}
+}
 
 static void
 check_finite(gp_layer *t, gp_number number, int position)
@@ -34,12 +272,12 @@ static void __attribute__((noreturn))
 bad_product(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int b_position)
 {
 	if (a->kind == VALUE_FEATURE && b->kind == VALUE_FEATURE)
-		gp_value_refuse(t, b_position, "Features are added: A*relu(X)*W + X0.",
+		refuse(t, b_position, "Features are added: A*relu(X)*W + X0.",
 			"a product in kernel holds two features");
 	if (b->kind == VALUE_OPERATOR)
-		gp_value_refuse(t, b_position, "Write A*relu(X)*W.",
+		refuse(t, b_position, "Write A*relu(X)*W.",
 			"an operator in kernel must stand left of the feature");
-	gp_value_refuse(t, a->kind == VALUE_WEIGHT ? a_position : b_position, "Write A*relu(X)*W.",
+	refuse(t, a->kind == VALUE_WEIGHT ? a_position : b_position, "Write A*relu(X)*W.",
 		"a weight in kernel must stand right of the feature");
 }
 
@@ -52,12 +290,12 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 	const gp_value *low = high == a ? b : a;
 
 	if (high->kind == VALUE_SCALAR)
-		return gp_value_number(t, number, b_position, "value out of range in kernel");
+		return number_value(t, number, b_position, "value out of range in kernel");
 	check_finite(t, number, a_position);
 	if (b->kind == VALUE_FEATURE && a->kind <= VALUE_OPERATOR && a->op == NULL &&
 		fabs(a->number.value) == 1.0)
 		return b;
-	gp_value   *v = high->kind == VALUE_FEATURE ? gp_value_factor(t, high) : gp_value_copy(t, high);
+	gp_value   *v = high->kind == VALUE_FEATURE ? factor_of(t, high) : copy_value(t, high);
 	v->position = t->position = a_position;
 	v->number = number;
 	if (low->kind <= VALUE_IDENTITY)
@@ -67,12 +305,12 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 	else if (a->kind == VALUE_OPERATOR && b->kind == VALUE_FEATURE)
 		v->op = v->op == NULL ? a->op : gp_operator_multiply(t, 1.0, a->op, v->op);
 	else if (a->kind >= VALUE_WEIGHT && b->kind == VALUE_WEIGHT)
-		gp_value_apply_weight(v, b);
+		apply_weight(v, b);
 	else
 		bad_product(t, a, a_position, b, b_position);
 	if (v->kind == VALUE_FEATURE &&
 		(v->number.value == 0.0 || v->variance == 0.0 || (v->op != NULL && v->op->nterms == 0)))
-		return gp_value_feature(t, a_position, GP_ZERO, 0, false);
+		return feature_value(t, a_position, GP_ZERO, 0, false);
 	return v;
 }
 
@@ -94,8 +332,8 @@ evaluate_product(gp_layer *t, const gp_ast *ast)
 			continue;
 		}
 		if (b->kind != VALUE_SCALAR)
-			gp_value_refuse(t, arg->position, NULL, "only a number can divide in kernel");
-		b = gp_value_number(t, gp_number_divide(v->kind == VALUE_SCALAR ? v->number :
+			refuse(t, arg->position, NULL, "only a number can divide in kernel");
+		b = number_value(t, gp_number_divide(v->kind == VALUE_SCALAR ? v->number :
 											gp_number_make(1.0), b->number),
 						arg->position, "division by zero or value out of range in kernel");
 		v = v->kind == VALUE_SCALAR ? b : multiply(t, v, position, b, arg->position);
@@ -137,14 +375,14 @@ check_independent(gp_layer *t, const gp_value *sum)
 static const gp_value *
 add_features(gp_layer *t, const gp_ast *ast, const gp_value *const *v)
 {
-	gp_value   *sum = gp_value_feature(t, ast->position, GP_ZERO, 0, false);
+	gp_value   *sum = feature_value(t, ast->position, GP_ZERO, 0, false);
 	int			total = 0;
 
 	for (int i = 0; i < ast->n; i++)
 	{
 		if (v[i]->kind != VALUE_FEATURE)
 			gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
-						"%s cannot be added to a feature in kernel", gp_value_name(v[i]));
+						"%s cannot be added to a feature in kernel", value_name(v[i]));
 		total += v[i]->nterms > 0 ? v[i]->nterms : v[i]->atom != GP_ZERO;
 	}
 	sum->term = gp_arena_alloc(t->arena, (total + 1) * sizeof(gp_value *));
@@ -176,14 +414,14 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 
 	t->position = position;
 	if (high == VALUE_SCALAR)
-		return gp_value_number(t, sum, position, "value out of range in kernel");
+		return number_value(t, sum, position, "value out of range in kernel");
 	if (high == VALUE_WEIGHT && (low == VALUE_IDENTITY || low == high))
-		return gp_value_add_weights(t, a, b, position);
+		return add_weights(t, a, b, position);
 	if (low == VALUE_SCALAR || high > VALUE_OPERATOR)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, position, low == VALUE_SCALAR && high < VALUE_FEATURE ?
 					"Write 2*I for a multiple of the identity." : NULL,
-					"%s cannot be added to %s in kernel", gp_value_name(b), gp_value_name(a));
-	gp_value   *v = gp_value_make(t, high, position);
+					"%s cannot be added to %s in kernel", value_name(b), value_name(a));
+	gp_value   *v = make_value(t, high, position);
 	v->number = high == VALUE_IDENTITY ? sum : (gp_number) {1.0, sum.varies};
 	if (high == VALUE_OPERATOR)
 		v->op = gp_operator_add(t, a->number.value, a->op, b->number.value, b->op);
@@ -197,7 +435,7 @@ negate(gp_layer *t, const gp_value *v)
 {
 	if (v->kind == VALUE_FEATURE)
 		return v;
-	gp_value   *negative = gp_value_copy(t, v);
+	gp_value   *negative = copy_value(t, v);
 	negative->number = gp_number_multiply(gp_number_make(-1.0), v->number);
 	return negative;
 }
@@ -234,11 +472,11 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 	gp_value   *v;
 
 	if (e->kind != VALUE_SCALAR)
-		gp_value_refuse(t, position, NULL, "an exponent in kernel must be a number");
+		refuse(t, position, NULL, "an exponent in kernel must be a number");
 	if (base->kind == VALUE_SCALAR)
-		return gp_value_number(t, number, ast->arg[0]->position, "power out of range in kernel");
+		return number_value(t, number, ast->arg[0]->position, "power out of range in kernel");
 	if (base->kind != VALUE_OPERATOR && base->kind != VALUE_IDENTITY)
-		gp_value_refuse(t, ast->arg[0]->position, NULL,
+		refuse(t, ast->arg[0]->position, NULL,
 						"only numbers and operators have powers in kernel");
 	if (e->number.varies || e->number.value != floor(e->number.value) ||
 		e->number.value < 0.0 || e->number.value > GP_MAX_POWER)
@@ -247,7 +485,7 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 					GP_MAX_POWER);
 	t->position = ast->position;
 	check_finite(t, number, ast->position);
-	v = gp_value_make(t, e->number.value == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
+	v = make_value(t, e->number.value == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
 	v->number = number;
 	for (int i = 0; base->op != NULL && i < (int) e->number.value; i++)
 		v->op = gp_operator_multiply(t, 1.0, v->op, base->op);
@@ -293,13 +531,13 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 			gp_raise_at(t->env, GP_ERR_VALUE, ast->arg[0]->position, "P(a) is a*(I - (1-a)*A)^-1.",
 						"teleport probability %g of P is not between %g and 1", alpha.value,
 						GP_MIN_P);
-		v = gp_value_make(t, VALUE_OPERATOR, ast->position);
+		v = make_value(t, VALUE_OPERATOR, ast->position);
 		v->number.varies = alpha.varies;
 		v->op = gp_operator_p(t, alpha.value);
 		return v;
 	}
 	if (!relu && !unit)
-		return gp_value_number(t, gp_number_function(number_of(t, ast->arg[0], ast->lower),
+		return number_value(t, gp_number_function(number_of(t, ast->arg[0], ast->lower),
 												 ln ? log : sqrt), ast->position,
 						   ln ? "logarithm of a number that is not positive in kernel" :
 						   "square root of a negative number in kernel");
@@ -308,16 +546,16 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[0]->position,
 					relu ? "Write relu(X)." : "Write unit(X0).",
 					"%s in kernel takes a feature, not %s", relu ? "relu" : "unit",
-					gp_value_name(arg));
-	int			step = gp_value_step(t, arg);
+					value_name(arg));
+	int			step = step_of(t, arg);
 	if (unit)
-		return gp_value_feature(t, ast->position, gp_step_unit(t->steps, step), arg->sources,
+		return feature_value(t, ast->position, gp_step_unit(t->steps, step), arg->sources,
 								arg->mean);
 	/* The input is no pre-activation: in the first layer relu(X) is X0. */
 	if (t->layer != 1 || arg->sources != SOURCE_X || arg->weighted ||
 		step != gp_step_source(t->steps, GP_STEP_INPUT))
 		step = gp_step_relu(t->steps, step);
-	return gp_value_feature(t, ast->position, step, arg->sources, true);
+	return feature_value(t, ast->position, step, arg->sources, true);
 }
 
 /* ---- names ---- */
@@ -335,7 +573,7 @@ gp_layer_find(const gp_layer *t, const char *name)
 static const gp_value *
 constant_value(gp_layer *t, gp_constant *c, int position)
 {
-	gp_value   *v = gp_value_make(t, VALUE_SCALAR, position);
+	gp_value   *v = make_value(t, VALUE_SCALAR, position);
 
 	c->used = true;
 	c->needed |= t->steps != NULL;
@@ -403,30 +641,30 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 	gp_value   *v;
 
 	if (strcmp(ast->name, "X") == 0)
-		return gp_value_feature(t, at, t->layer == 1 ? gp_step_source(t->steps, GP_STEP_INPUT) :
+		return feature_value(t, at, t->layer == 1 ? gp_step_source(t->steps, GP_STEP_INPUT) :
 								t->previous, SOURCE_X, false);
 	if (strcmp(ast->name, "X0") == 0)
-		return gp_value_feature(t, at, gp_step_source(t->steps, GP_STEP_INPUT), SOURCE_X0, false);
+		return feature_value(t, at, gp_step_source(t->steps, GP_STEP_INPUT), SOURCE_X0, false);
 	if (strcmp(ast->name, "N") == 0)
-		return gp_value_feature(t, at, gp_step_source(t->steps, GP_STEP_LISTS), SOURCE_N, false);
+		return feature_value(t, at, gp_step_source(t->steps, GP_STEP_LISTS), SOURCE_N, false);
 	if (strcmp(ast->name, "I") == 0)
-		return gp_value_make(t, VALUE_IDENTITY, at);
+		return make_value(t, VALUE_IDENTITY, at);
 	if (strcmp(ast->name, "A") == 0)
 	{
-		v = gp_value_make(t, VALUE_OPERATOR, at);
+		v = make_value(t, VALUE_OPERATOR, at);
 		v->op = gp_operator_a(t);
 		return v;
 	}
 	if ((number = gp_name_number(ast->name, length, 'W')) >= 0)
-		return gp_value_weight(t, gp_layer_sigma(t, 'w', number, at), at);
+		return weight_value(t, gp_layer_sigma(t, 'w', number, at), at);
 	if ((number = gp_name_number(ast->name, length, 'b')) >= 0)
 	{
 		double		sigma = gp_layer_sigma(t, 'b', number, at);
 
-		return gp_value_feature(t, at, gp_step_bias(t->steps, gp_value_finite(t, sigma * sigma, at)),
+		return feature_value(t, at, gp_step_bias(t->steps, finite_variance(t, sigma * sigma, at)),
 								0, false);
 	}
-	v = gp_value_make(t, VALUE_SCALAR, at);
+	v = make_value(t, VALUE_SCALAR, at);
 	if (strcmp(ast->lower, "l") == 0)
 	{
 		v->number = gp_number_make(t->layer);
@@ -457,12 +695,12 @@ evaluate(gp_layer *t, const gp_ast *ast)
 
 	gp_check_stack(t->env);
 	if (++t->depth > MAX_DEPTH)
-		gp_value_refuse(t, ast->position, NULL, "kernel is nested too deeply");
+		refuse(t, ast->position, NULL, "kernel is nested too deeply");
 	t->position = ast->position;
 	switch (ast->kind)
 	{
 		case GP_AST_NUMBER:
-			v = gp_value_number(t, gp_number_make(ast->number), ast->position, "");
+			v = number_value(t, gp_number_make(ast->number), ast->position, "");
 			break;
 		case GP_AST_NAME:
 			v = evaluate_name(t, ast);
@@ -495,7 +733,7 @@ number_of(gp_layer *t, const gp_ast *ast, const char *name)
 
 	if (v->kind != VALUE_SCALAR)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, ast->position, NULL,
-					"\"%.40s\" in kernel takes a number, not %s", name, gp_value_name(v));
+					"\"%.40s\" in kernel takes a number, not %s", name, value_name(v));
 	return v->number;
 }
 
@@ -519,5 +757,5 @@ gp_layer_evaluate(gp_layer *t, const gp_ast *formula)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, formula->position,
 					"Write a layer such as A*relu(X)*W + b.",
 					"kernel has no feature such as X, X0 or N");
-	return gp_value_step(t, v);
+	return step_of(t, v);
 }

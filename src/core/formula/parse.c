@@ -41,15 +41,17 @@ typedef struct lex_token
 	char		symbol;			/* 0 unless a symbol */
 } lex_token;
 
-typedef struct lexer
+typedef struct parser
 {
+	gp_arena   *arena;
 	gp_env	   *env;
 	const char *start;			/* of the text */
 	const char *at;
 	int			position;		/* of at */
 	int			fixed;			/* when > 0: the position of every token */
 	lex_token	token;			/* the current one */
-} lexer;
+	int			depth;
+} parser;
 
 /* ASCII only, here and below: what a number or a name is must not depend on the locale. */
 static bool
@@ -102,97 +104,97 @@ number_length(const char *p)
 }
 
 static void
-lex_next(lexer *lex)
+lex_next(parser *p)
 {
-	lex_token   *token = &lex->token;
+	lex_token   *token = &p->token;
 
-	while (*lex->at == ' ' || (*lex->at >= '\t' && *lex->at <= '\r'))
+	while (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r'))
 	{
-		lex->at++;
-		lex->position++;
+		p->at++;
+		p->position++;
 	}
 	memset(token, 0, sizeof(*token));
-	token->start = lex->at;
-	token->position = lex->fixed > 0 ? lex->fixed : lex->position;
-	if (*lex->at == '\0')
+	token->start = p->at;
+	token->position = p->fixed > 0 ? p->fixed : p->position;
+	if (*p->at == '\0')
 		token->kind = TOKEN_END;
-	else if (is_digit(*lex->at) || (*lex->at == '.' && is_digit(lex->at[1])))
+	else if (is_digit(*p->at) || (*p->at == '.' && is_digit(p->at[1])))
 	{
 		token->kind = TOKEN_NUMBER;
 		token->length = number_length(token->start);
-		char	   *buffer = gp_alloc(lex->env, (size_t) token->length + 1);
+		char	   *buffer = gp_alloc(p->env, (size_t) token->length + 1);
 		memcpy(buffer, token->start, token->length);
 		buffer[token->length] = '\0';
 		token->number = strtod(buffer, NULL);
 		if (!isfinite(token->number))
-			gp_raise_at(lex->env, GP_ERR_VALUE, token->position, NULL,
+			gp_raise_at(p->env, GP_ERR_VALUE, token->position, NULL,
 						"number out of range in kernel: \"%.40s\"", buffer);
-		gp_free(lex->env, buffer);
+		gp_free(p->env, buffer);
 	}
-	else if (is_letter(*lex->at))
+	else if (is_letter(*p->at))
 	{
 		token->kind = TOKEN_NAME;
-		while (is_letter(lex->at[token->length]) || is_digit(lex->at[token->length]))
+		while (is_letter(p->at[token->length]) || is_digit(p->at[token->length]))
 			token->length++;
 	}
-	else if (strchr("+-*/^(),=", *lex->at) != NULL)
+	else if (strchr("+-*/^(),=", *p->at) != NULL)
 	{
 		token->kind = TOKEN_SYMBOL;
 		token->length = 1;
-		token->symbol = *lex->at;
+		token->symbol = *p->at;
 	}
 	else
 	{
-		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position,
+		gp_raise_at(p->env, GP_ERR_SYNTAX, token->position,
 					"A kernel consists of names, numbers and + - * / ^ ( ) , =.",
 					"syntax error in kernel at \"%.*s\"",
 					character_length(token->start) > 4 ? 4 : character_length(token->start),
 					token->start);
 	}
-	lex->at += token->length;
-	lex->position += token->length;
+	p->at += token->length;
+	p->position += token->length;
 }
 
 static bool
-lex_at(const lexer *lex, char symbol)
+lex_at(const parser *p, char symbol)
 {
-	return lex->token.symbol == symbol;
+	return p->token.symbol == symbol;
 }
 
 static bool
-lex_take(lexer *lex, char symbol)
+lex_take(parser *p, char symbol)
 {
-	bool		there = lex_at(lex, symbol);
+	bool		there = lex_at(p, symbol);
 
 	if (there)
-		lex_next(lex);
+		lex_next(p);
 	return there;
 }
 
 static lex_token
-lex_peek(const lexer *lex)
+lex_peek(const parser *p)
 {
-	lexer	copy = *lex;
+	parser		copy = *p;
 
 	lex_next(&copy);
 	return copy.token;
 }
 
 static void
-lex_error(const lexer *lex, const char *hint)
+lex_error(const parser *p, const char *hint)
 {
-	const lex_token *token = &lex->token;
+	const lex_token *token = &p->token;
 	int			open = 0;
 
-	for (const char *s = lex->start; *s != '\0'; s++)
+	for (const char *s = p->start; *s != '\0'; s++)
 		open += (*s == '(') - (*s == ')');
 	if (hint == NULL && token->kind == TOKEN_END && open > 0)
 		hint =
 			"A parenthesis is open. In a list of kernels write ARRAY['gcn(layers=2, sigma_b=0.1)', 'mlp']: a literal '{...}' is cut at every comma.";
 	if (token->kind == TOKEN_END)
-		gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position, hint,
+		gp_raise_at(p->env, GP_ERR_SYNTAX, token->position, hint,
 					"syntax error at end of kernel");
-	gp_raise_at(lex->env, GP_ERR_SYNTAX, token->position, hint,
+	gp_raise_at(p->env, GP_ERR_SYNTAX, token->position, hint,
 				"syntax error in kernel at \"%.*s\"",
 				token->length > 40 ? 40 : token->length, token->start);
 }
@@ -201,14 +203,6 @@ lex_error(const lexer *lex, const char *hint)
 
 #define MAX_DEPTH 64
 
-typedef struct parser
-{
-	gp_arena   *arena;
-	gp_env	   *env;
-	lexer	lex;
-	int			depth;
-} parser;
-
 static gp_ast *parse_sum(parser *p);
 static gp_ast *parse_unary(parser *p);
 
@@ -216,15 +210,15 @@ static gp_ast *parse_unary(parser *p);
 static void
 expect(parser *p, char symbol)
 {
-	if (!lex_take(&p->lex, symbol))
-		lex_error(&p->lex, NULL);
+	if (!lex_take(p, symbol))
+		lex_error(p, NULL);
 }
 
 /* The text of the current token in lower case. */
 static char *
 lower_token(parser *p)
 {
-	char	   *lower = gp_arena_copy(p->arena, p->lex.token.start, p->lex.token.length);
+	char	   *lower = gp_arena_copy(p->arena, p->token.start, p->token.length);
 
 	gp_ast_lower(lower);
 	return lower;
@@ -234,28 +228,28 @@ lower_token(parser *p)
 static gp_ast *
 parse_name(parser *p)
 {
-	gp_ast	   *call = gp_ast_named(p->arena, GP_AST_NAME, p->lex.token.position,
-									 p->lex.token.start, p->lex.token.length);
+	gp_ast	   *call = gp_ast_named(p->arena, GP_AST_NAME, p->token.position,
+									 p->token.start, p->token.length);
 
-	lex_next(&p->lex);
-	if (!lex_take(&p->lex, '('))
+	lex_next(p);
+	if (!lex_take(p, '('))
 		return call;
 	call->kind = GP_AST_CALL;
-	if (!lex_at(&p->lex, ')'))
+	if (!lex_at(p, ')'))
 		do
 		{
 			/* arg := [ name "=" ] sum, added to a call */
 			const char *key = NULL;
 
-			if (p->lex.token.kind == TOKEN_NAME && lex_peek(&p->lex).symbol == '=')
+			if (p->token.kind == TOKEN_NAME && lex_peek(p).symbol == '=')
 			{
 				key = lower_token(p);
-				lex_next(&p->lex);
-				lex_next(&p->lex);
+				lex_next(p);
+				lex_next(p);
 			}
 			gp_ast_add(p->arena, call, parse_sum(p), false, key);
 		}
-		while (lex_take(&p->lex, ','));
+		while (lex_take(p, ','));
 	expect(p, ')');
 	return call;
 }
@@ -264,7 +258,7 @@ parse_name(parser *p)
 static gp_ast *
 parse_primary(parser *p)
 {
-	lex_token	token = p->lex.token;
+	lex_token	token = p->token;
 	gp_ast	   *node;
 
 	if (token.kind == TOKEN_NAME)
@@ -273,7 +267,7 @@ parse_primary(parser *p)
 	{
 		node = gp_ast_make(p->arena, GP_AST_NUMBER, token.position);
 		node->number = token.number;
-		lex_next(&p->lex);
+		lex_next(p);
 		return node;
 	}
 	expect(p, '(');
@@ -289,7 +283,7 @@ parse_power(parser *p)
 {
 	gp_ast	   *base = parse_primary(p);
 
-	if (!lex_take(&p->lex, '^'))
+	if (!lex_take(p, '^'))
 		return base;
 	gp_ast	   *power = gp_ast_make(p->arena, GP_AST_POWER, base->position);
 	gp_ast_add(p->arena, power, base, false, NULL);
@@ -301,20 +295,20 @@ parse_power(parser *p)
 static gp_ast *
 parse_unary(parser *p)
 {
-	int			position = p->lex.token.position;
+	int			position = p->token.position;
 	gp_ast	   *node;
 
 	/* Goes one level down. */
 	gp_check_stack(p->env);
 	if (++p->depth > MAX_DEPTH)
-		gp_raise_at(p->env, GP_ERR_SYNTAX, p->lex.token.position, NULL,
+		gp_raise_at(p->env, GP_ERR_SYNTAX, p->token.position, NULL,
 					"kernel is nested more than %d levels deep", MAX_DEPTH);
-	if (lex_take(&p->lex, '-'))
+	if (lex_take(p, '-'))
 	{
 		node = gp_ast_make(p->arena, GP_AST_NEGATE, position);
 		gp_ast_add(p->arena, node, parse_unary(p), false, NULL);
 	}
-	else if (lex_take(&p->lex, '+'))
+	else if (lex_take(p, '+'))
 		node = parse_unary(p);
 	else
 		node = parse_power(p);
@@ -331,15 +325,15 @@ parse_series(parser *p, gp_ast_kind kind, char plus, char minus, gp_ast *(*opera
 {
 	gp_ast	   *first = operand(p);
 
-	if (!lex_at(&p->lex, plus) && !lex_at(&p->lex, minus))
+	if (!lex_at(p, plus) && !lex_at(p, minus))
 		return first;
 	gp_ast	   *series = gp_ast_make(p->arena, kind, first->position);
 	gp_ast_add(p->arena, series, first, false, NULL);
-	while (lex_at(&p->lex, plus) || lex_at(&p->lex, minus))
+	while (lex_at(p, plus) || lex_at(p, minus))
 	{
-		bool		flip = lex_at(&p->lex, minus);
+		bool		flip = lex_at(p, minus);
 
-		lex_next(&p->lex);
+		lex_next(p);
 		gp_ast_add(p->arena, series, operand(p), flip, NULL);
 	}
 	return series;
@@ -366,14 +360,14 @@ parse_option(parser *p, gp_kernel_text *text)
 	gp_option	option;
 
 	memset(&option, 0, sizeof(option));
-	if (p->lex.token.kind != TOKEN_NAME)
-		lex_error(&p->lex, "Options look like layers=3.");
+	if (p->token.kind != TOKEN_NAME)
+		lex_error(p, "Options look like layers=3.");
 	option.name = lower_token(p);
-	option.spelled = gp_arena_copy(p->arena, p->lex.token.start, p->lex.token.length);
-	option.position = p->lex.token.position;
-	lex_next(&p->lex);
-	if (!lex_take(&p->lex, '='))
-		lex_error(&p->lex, "Options look like layers=3.");
+	option.spelled = gp_arena_copy(p->arena, p->token.start, p->token.length);
+	option.position = p->token.position;
+	lex_next(p);
+	if (!lex_take(p, '='))
+		lex_error(p, "Options look like layers=3.");
 	for (int i = 0; i < text->n; i++)
 		if (strcmp(text->option[i].name, option.name) == 0)
 			gp_raise_at(p->env, GP_ERR_SYNTAX, option.position, NULL,
@@ -389,9 +383,9 @@ parse_option(parser *p, gp_kernel_text *text)
 static bool
 at_preset(parser *p)
 {
-	if (p->lex.token.kind != TOKEN_NAME || gp_preset_find(lower_token(p)) == NULL)
+	if (p->token.kind != TOKEN_NAME || gp_preset_find(lower_token(p)) == NULL)
 		return false;
-	lex_token	next = lex_peek(&p->lex);
+	lex_token	next = lex_peek(p);
 	return next.kind == TOKEN_END || next.symbol == '(' || next.symbol == ',';
 }
 
@@ -402,12 +396,12 @@ at_preset(parser *p)
 static void
 check_first_name(parser *p)
 {
-	lex_token	name = p->lex.token;
+	lex_token	name = p->token;
 	gp_meant	meant = gp_meant_start(name.start, name.length);
 
 	if (name.kind != TOKEN_NAME || gp_keyword_is(name.start, name.length))
 		return;
-	lex_token	next = lex_peek(&p->lex);
+	lex_token	next = lex_peek(p);
 	if (next.kind != TOKEN_END && next.symbol != '(' && next.symbol != ',')
 		return;
 	for (int i = 0; gp_preset_at(i) != NULL; i++)
@@ -423,40 +417,40 @@ gp_kernel_text *
 gp_kernel_read(gp_arena *arena, const char *source, int fixed)
 {
 	gp_env	   *env = gp_arena_env(arena);
-	lexer		lex = {.env = env,.start = source,.at = source,.position = 1,.fixed = fixed};
-	parser		p = {.arena = arena,.env = env,.lex = lex};
+	parser		p = {.arena = arena,.env = env,.start = source,.at = source,.position = 1,
+	.fixed = fixed};
 	gp_kernel_text *text = gp_arena_alloc(arena, sizeof(gp_kernel_text));
 
 	if (strnlen(source, GP_KERNEL_MAX_BYTES + 1) > GP_KERNEL_MAX_BYTES)
 		gp_raise_at(env, GP_ERR_SYNTAX, fixed > 0 ? fixed : 1, NULL,
 					"kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
-	lex_next(&p.lex);
+	lex_next(&p);
 	text->option = gp_arena_alloc(arena, GP_KERNEL_MAX_OPTIONS * sizeof(gp_option));
-	text->position = p.lex.token.position;
+	text->position = p.token.position;
 	if (at_preset(&p))
 	{
 		text->preset = lower_token(&p);
-		lex_next(&p.lex);
-		if (lex_take(&p.lex, '('))
+		lex_next(&p);
+		if (lex_take(&p, '('))
 		{
-			if (!lex_at(&p.lex, ')'))
+			if (!lex_at(&p, ')'))
 				do
 					parse_option(&p, text);
-				while (lex_take(&p.lex, ','));
+				while (lex_take(&p, ','));
 			expect(&p, ')');
 		}
 	}
 	else
 	{
-		if (p.lex.token.kind == TOKEN_END)
-			gp_raise_at(p.env, GP_ERR_SYNTAX, p.lex.token.position, gp_preset_hint(p.arena),
+		if (p.token.kind == TOKEN_END)
+			gp_raise_at(p.env, GP_ERR_SYNTAX, p.token.position, gp_preset_hint(p.arena),
 						"kernel is empty");
 		check_first_name(&p);
 		text->formula = parse_sum(&p);
 	}
-	while (lex_take(&p.lex, ','))
+	while (lex_take(&p, ','))
 		parse_option(&p, text);
-	if (p.lex.token.kind != TOKEN_END)
-		lex_error(&p.lex, NULL);
+	if (p.token.kind != TOKEN_END)
+		lex_error(&p, NULL);
 	return text;
 }

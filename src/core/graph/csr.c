@@ -193,6 +193,34 @@ gp_csr_transpose(gp_env *env, const gp_csr *s)
 	return t;
 }
 
+gp_csr *
+gp_csr_by_column(gp_env *env, int64_t rows, int64_t cols, int64_t n, const int32_t *row,
+				 const int32_t *col, const void *value, gp_type type, bool both)
+{
+	gp_csr	   *t = (value ? gp_csr_create : create_pattern) (env, cols, rows, both ? 2 * n : n, type);
+	int64_t    *cursor = gp_alloc_array(env, cols, sizeof(int64_t));
+
+	GP_EACH(env, k, n, k)
+	{
+		t->start[col[k] + 1]++;
+		if (both)
+			t->start[row[k] + 1]++;
+	}
+	gp_offsets_of_counts(t->start, cols);
+	memcpy(cursor, t->start, cols * sizeof(int64_t));
+	GP_EACH(env, k, n, k)
+		for (int way = 0; way <= both; way++)
+		{
+			int64_t		at = cursor[way == 0 ? col[k] : row[k]]++;
+
+			t->col[at] = way == 0 ? row[k] : col[k];
+			if (value)
+				gp_number_put(t->value, type, at, gp_number_at(value, type, k));
+		}
+	gp_free(env, cursor);
+	return t;
+}
+
 int64_t
 gp_csr_longest(gp_env *env, const gp_csr *s, int64_t n, bool columns)
 {

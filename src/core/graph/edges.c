@@ -60,49 +60,6 @@ gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const int32_t *dst,
 	}
 }
 
-/* Puts one entry at the cursor of its column. */
-static inline void
-put_entry(gp_csr *columns, int64_t *cursor, int32_t column, int32_t row, double weight)
-{
-	int64_t		at = cursor[column]++;
-
-	columns->col[at] = row;
-	if (columns->value)
-		((double *) columns->value)[at] = weight;
-}
-
-/* The rows of every column, in the order of arrival; both directions of undirected edges. */
-static gp_csr
-group_by_column(gp_edges *edges)
-{
-	int64_t		n = edges->nodes;
-	gp_csr		columns = {.rows = n,.cols = n,.type = GP_DOUBLE};
-	int64_t    *cursor = gp_alloc_array(edges->env, n, sizeof(int64_t));
-
-	columns.start = gp_alloc_zero(edges->env, n + 1, sizeof(int64_t));
-	GP_EACH(edges->env, e, edges->n, e)
-	{
-		columns.start[edges->dst[e] + 1]++;
-		if (!edges->directed)
-			columns.start[edges->src[e] + 1]++;
-	}
-	gp_offsets_of_counts(columns.start, n);
-	memcpy(cursor, columns.start, n * sizeof(int64_t));
-	columns.col = gp_alloc_array(edges->env, columns.start[n], sizeof(int32_t));
-	if (edges->weighted)
-		columns.value = gp_alloc_array(edges->env, columns.start[n], sizeof(double));
-	GP_EACH(edges->env, e, edges->n, e)
-	{
-		double		w = edges->weighted ? edges->weight[e] : 1.0;
-
-		put_entry(&columns, cursor, edges->dst[e], edges->src[e], w);
-		if (!edges->directed)
-			put_entry(&columns, cursor, edges->src[e], edges->dst[e], w);
-	}
-	gp_free(edges->env, cursor);
-	return columns;
-}
-
 /* Merges repeated columns of every row in place and closes the gaps. */
 static void
 merge_repeated(gp_env *env, gp_csr *rows)
@@ -149,11 +106,12 @@ gp_graph_build(gp_edges *edges)
 	gp_graph   *graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
 
 	set_room(edges, edges->n);
-	gp_csr		columns = group_by_column(edges);
+	gp_csr	   *columns = gp_csr_by_column(env, edges->nodes, edges->nodes, edges->n, edges->src,
+										   edges->dst, edges->weight, GP_DOUBLE, !edges->directed);
 	gp_free_all(env, edges->src, edges->dst, edges->weight);
 	/* Walking the columns in order leaves every row sorted by column. */
-	gp_csr	   *rows = gp_csr_transpose(env, &columns);
-	gp_free_all(env, columns.start, columns.col, columns.value);
+	gp_csr	   *rows = gp_csr_transpose(env, columns);
+	gp_csr_free(env, columns);
 	merge_repeated(env, rows);
 	*graph = (gp_graph) {.nodes = edges->nodes,.directed = edges->directed,
 		.edges = gp_csr_entries(rows) / (edges->directed ? 1 : 2),

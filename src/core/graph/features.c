@@ -276,21 +276,11 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 		if (b->entries > INT32_MAX)
 			gp_raise(env, GP_ERR_LIMIT, NULL, "more than %d feature entries", INT32_MAX);
 		/* The nodes of each feature, in the order of arrival, then the features of each node */
-		gp_csr	   *turned = gp_csr_create(env, f->dims, b->nodes, b->entries, b->type);
-		int64_t    *cursor = gp_alloc_array(env, f->dims, sizeof(int64_t));
+		grow(b, 1);				/* there are values where there is no entry */
+		gp_csr	   *turned = gp_csr_by_column(env, b->nodes, f->dims, b->entries, b->node, b->feature,
+											  b->value, b->type, false);
 
-		GP_EACH(env, k, b->entries, k)
-			turned->start[b->feature[k] + 1]++;
-		gp_offsets_of_counts(turned->start, f->dims);
-		memcpy(cursor, turned->start, f->dims * sizeof(int64_t));
-		GP_EACH(env, k, b->entries, k)
-		{
-			int64_t		at = cursor[b->feature[k]]++;
-
-			turned->col[at] = b->node[k];
-			gp_number_put(turned->value, b->type, at, gp_number_at(b->value, b->type, k));
-		}
-		gp_free_all(env, cursor, b->node, b->feature, b->value);
+		gp_free_all(env, b->node, b->feature, b->value);
 		b->node = b->feature = NULL;
 		b->value = NULL;
 		csr = gp_csr_transpose(env, turned);

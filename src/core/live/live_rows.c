@@ -67,10 +67,11 @@ gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out)
 	bool		whole = r->f.exact && !r->f.by_columns;
 	gp_matrix	diag = whole ? gp_matrix_diagonal(whole_kernel(r)) :
 		gp_eval_diagonal(&r->ev, root_step(r));
-	gp_matrix	rows = gp_gather(dev, diag, row, n);
+	gp_matrix	rows = row ? gp_gather(dev, diag, row, n) : gp_matrix_rows(diag, 0, n);
 
 	dev->download(dev, gp_matrix_wrap(out, n, 1, GP_DOUBLE), rows);
-	dev->destroy(dev, &rows);
+	if (row)
+		dev->destroy(dev, &rows);
 	if (!whole)
 		dev->destroy(dev, &diag);
 }

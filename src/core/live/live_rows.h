@@ -1,6 +1,5 @@
 /*
- * live_rows.h - rows of a live question against what the fit kept, as live_answer.c and what asks
- * for many rows need them.
+ * live_rows.h - rows of a live question against what the fit kept.
  */
 #ifndef GP_LIVE_ROWS_H
 #define GP_LIVE_ROWS_H
@@ -32,7 +31,7 @@ extern void gp_live_rows_close(gp_live_rows *r);
 /* The row of an anchor that is a labelled node of an exact fit. */
 extern int32_t gp_live_anchor(const gp_live_rows *r, int32_t node);
 
-/* The diagonal of the exact kernel at some rows. */
+/* The diagonal of the exact kernel at some rows, or at the first ones (NULL). */
 extern void gp_live_diagonal(gp_live_rows *r, const int32_t *row, int64_t n, double *out);
 
 /* Columns of the exact kernel, of all rows and anchors, owned by the caller. */
@@ -46,38 +45,5 @@ extern gp_matrix gp_live_root(gp_live_rows *r, int64_t rank);
 
 /* x <- x L^-T (trans), or x L^-1, with it, for few rows. */
 extern void gp_live_solve(gp_live_rows *r, bool trans, gp_matrix x);
-
-/* ---- columns of the posterior covariance of many rows, a block of rows at a time
- * (live_columns.c) ---- */
-
-typedef struct gp_live_covariance
-{
-	gp_live_rows *r;
-	int64_t		n;				/* rows */
-	double	   *own;			/* n: C_ii */
-	double	   *left;			/* n: the variance of the row, with what no label takes away */
-	gp_matrix	half;			/* exact: n x labels, k_i L^-T */
-	gp_factor  *factor;			/* low rank */
-	int64_t		ncols;			/* the columns at hand */
-	const int32_t *col;
-	gp_matrix	kernel;			/* exact: K(:, col) */
-	gp_matrix	rows;			/* t of the columns' rows: ncols x rank, double */
-	gp_matrix	right;			/* low rank: rank x ncols, solved with the factor's roots */
-} gp_live_covariance;
-
-/* Opens the covariance of all rows of a question, and closes it. */
-extern gp_live_covariance gp_live_covariance_open(gp_live_rows *r);
-extern void gp_live_covariance_close(gp_live_covariance *c);
-
-/* Takes these columns in place of others; col stays the caller's. */
-extern void gp_live_covariance_set_columns(gp_live_covariance *c, const int32_t *col,
-										   int64_t ncols);
-
-/* Some rows of the columns at hand: out is count x ncols, double. */
-extern void gp_live_covariance_block(gp_live_covariance *c, int64_t first, int64_t count,
-									 gp_matrix out);
-
-/* The rows that the columns are of: out is ncols x ncols, double. */
-extern void gp_live_covariance_square(gp_live_covariance *c, gp_matrix out);
 
 #endif							/* GP_LIVE_ROWS_H */

@@ -13,19 +13,207 @@
  * than D x D changes.
  *
  * Where there are more nodes than D can hold, the ones with the largest g over a sample of T are D.
+ *
+ * With t_i as in live_answer.c, C_ij = k_ij - <t_i, t_j> (exact) or noise <t_i, t_j> (low rank, Q
+ * B^-1 Q').  Neither C nor, for a low rank, t is ever held for all rows: columns come in blocks of
+ * rows.
  */
 #include "base/sort.h"
+#include "fit/landmarks.h"
 #include "live_rows.h"
 
 #define WIDTH 1024				/* nodes that are chosen from */
 #define WIDTH_EACH 4			/* or so many for each that is asked for */
 #define SAMPLE 256				/* nodes that the others are screened by */
 
+/* ---- columns of the posterior covariance ---- */
+
+typedef struct covariance
+{
+	gp_live_rows *r;
+	int64_t		n;				/* rows */
+	double	   *own;			/* n: C_ii */
+	double	   *left;			/* n: the variance of the row, with what no label takes away */
+	gp_matrix	half;			/* exact: n x labels, k_i L^-T */
+	gp_factor  *factor;			/* low rank */
+	int64_t		ncols;			/* the columns at hand */
+	const int32_t *col;
+	gp_matrix	kernel;			/* exact: K(:, col) */
+	gp_matrix	rows;			/* t of the columns' rows: ncols x rank, double */
+	gp_matrix	right;			/* low rank: rank x ncols, solved with the factor's roots */
+} covariance;
+
+/* What is left of each row's variance where it has no kernel: the prior's, as a fit has it. */
+static void
+set_left(covariance *c, int64_t i, bool present, double left)
+{
+	const gp_live_figures *f = &c->r->f;
+
+	c->own[i] = fmax(c->own[i], 0.0);
+	c->left[i] = !present ? f->mean_diag + f->noise :
+		fmax(left, 0.0) + (f->values ? f->noise : 0.0);
+}
+
+/* The half covariances with the labels, and the variances of an exact model. */
+static void
+open_exact(covariance *c)
+{
+	gp_live_rows *r = c->r;
+	gp_device  *dev = r->dev;
+	int64_t		m = r->nlabelled;
+	int32_t    *col = gp_alloc_array(r->env, m, sizeof(int32_t));
+	gp_matrix	l = gp_live_root(r, m);
+
+	for (int64_t k = 0; k < m; k++)
+		col[k] = gp_live_anchor(r, r->labelled[k]);
+	gp_live_diagonal(r, NULL, c->n, c->left);
+	gp_matrix	all = gp_live_columns(r, col, m);
+	c->half = gp_copy(dev, gp_matrix_rows(all, 0, c->n), GP_DOUBLE);
+	dev->destroy(dev, &all);
+	dev->trsm(dev, false, true, l, c->half);
+	double	   *dot = gp_row_products(dev, c->half, c->half);
+	for (int64_t i = 0; i < c->n; i++)
+	{
+		c->own[i] = c->left[i] - dot[i];
+		set_left(c, i, c->left[i] > 0.0, c->own[i]);
+	}
+	dev->destroy(dev, &l);
+	gp_free_all(r->env, dot, col);
+}
+
+/* The factor and the variances of a low-rank model. */
+static void
+open_lowrank(covariance *c)
+{
+	gp_live_rows *r = c->r;
+	gp_device  *dev = r->dev;
+	double	   *norm = NULL;
+
+	c->factor = gp_live_factor(r);
+	gp_factor_load_roots(dev, c->factor);
+	gp_matrix	l = gp_live_root(r, gp_factor_rank(c->factor));
+	gp_lowrank_variances(&r->ev, c->factor, l, r->f.noise, c->own);
+	if (r->f.exact_diagonal)
+	{
+		gp_live_diagonal(r, NULL, c->n, c->left);
+		/* |q_i|^2 of all rows. */
+		int64_t		rank = gp_factor_rank(c->factor);
+		gp_matrix	eye = gp_identity(dev, rank);
+		norm = gp_alloc_array(c->r->env, c->n, sizeof(double));
+
+		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, norm);
+	}
+	for (int64_t i = 0; i < c->n; i++)
+		set_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,
+				 c->own[i] + (norm ? c->left[i] - norm[i] : 0.0));
+	gp_free(r->env, norm);
+}
+
+/* Opens the covariance of all rows of a question. */
+static covariance
+covariance_open(gp_live_rows *r)
+{
+	covariance c = {.r = r,.n = r->ev.live_rows};
+
+	c.own = gp_alloc_zero(r->env, c.n, sizeof(double));
+	c.left = gp_alloc_zero(r->env, c.n, sizeof(double));
+	if (r->f.exact)
+		open_exact(&c);
+	else
+		open_lowrank(&c);
+	return c;
+}
+
+static void
+forget_columns(covariance *c)
+{
+	gp_destroy_all(c->r->dev, &c->kernel, &c->rows, &c->right);
+}
+
+static void
+covariance_close(covariance *c)
+{
+	forget_columns(c);
+	c->r->dev->destroy(c->r->dev, &c->half);
+	if (c->factor)
+		gp_factor_free(&c->r->ev, c->factor);
+	gp_free_all(c->r->env, c->own, c->left);
+}
+
+/* Takes these columns in place of others; col stays the caller's. */
+static void
+set_columns(covariance *c, const int32_t *col, int64_t ncols)
+{
+	gp_device  *dev = c->r->dev;
+
+	forget_columns(c);
+	c->col = col;
+	c->ncols = ncols;
+	c->rows = dev->create(dev, ncols, c->factor ? gp_factor_rank(c->factor) : c->half.cols,
+						  GP_DOUBLE);
+	if (c->factor)
+	{
+		/* noise B^-1 Q(col)', solved with the factor's roots. */
+		gp_live_rows *r = c->r;
+		int64_t		rank = gp_factor_rank(c->factor);
+		gp_matrix	l = gp_live_root(r, rank);
+
+		gp_factor_rows(&r->ev, c->factor, c->col, c->ncols, c->rows);
+		dev->trsm(dev, false, true, l, c->rows);
+		gp_matrix	x = gp_transpose(dev, c->rows);
+		dev->trsm(dev, true, true, l, x);
+		dev->axpby(dev, r->f.noise, x, 0.0, x);
+		gp_factor_solve(&r->ev, c->factor, x);
+		c->right = gp_copy(dev, x, r->ev.type);
+		gp_destroy_all(dev, &x, &l);
+		return;
+	}
+	c->kernel = gp_live_columns(c->r, col, ncols);
+	dev->gather_rows(dev, c->rows, c->half, col);
+}
+
+/* Some rows of the columns at hand: out is count x ncols, double. */
+static void
+covariance_block(covariance *c, int64_t first, int64_t count, gp_matrix out)
+{
+	gp_device  *dev = c->r->dev;
+
+	if (c->factor == NULL)
+	{
+		dev->copy(dev, out, gp_matrix_rows(c->kernel, first, count));
+		dev->gemm(dev, false, true, -1.0, gp_matrix_rows(c->half, first, count), c->rows, 1.0, out);
+		return;
+	}
+	gp_matrix	narrow = dev->create(dev, count, c->ncols, c->r->ev.type);
+	gp_factor_times(&c->r->ev, c->factor, first, count, c->right, narrow);
+	dev->copy(dev, out, narrow);
+	dev->destroy(dev, &narrow);
+}
+
+/* The rows that the columns are of: out is ncols x ncols, double. */
+static void
+covariance_square(covariance *c, gp_matrix out)
+{
+	gp_device  *dev = c->r->dev;
+
+	if (c->factor)
+	{
+		dev->syrk(dev, false, c->r->f.noise, c->rows, 0.0, out);
+		return;
+	}
+	gp_matrix	rows = gp_gather(dev, c->kernel, c->col, c->ncols);
+	dev->copy(dev, out, rows);
+	dev->destroy(dev, &rows);
+	dev->gemm(dev, false, true, -1.0, c->rows, c->rows, 1.0, out);
+}
+
+/* ---- what is chosen from ---- */
+
 typedef struct choosing
 {
 	gp_env	   *env;
 	gp_device  *dev;
-	gp_live_covariance c;
+	covariance c;
 	double		noise;
 	bool	   *counts;			/* rows: in T; NULL: all are */
 	int64_t		ntarget;
@@ -80,13 +268,13 @@ find_candidates(choosing *s, int64_t k)
 		gp_matrix	block = dev->create(dev, height, j, GP_DOUBLE);
 		gp_matrix	norm = dev->create(dev, height, 1, GP_DOUBLE);
 
-		gp_live_covariance_set_columns(&s->c, row, j);
+		set_columns(&s->c, row, j);
 		for (gp_band band = gp_band_first(s->c.n, height); band.count > 0; gp_band_next(&band))
 		{
 			gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 			gp_matrix	d = gp_matrix_rows(norm, 0, band.count);
 
-			gp_live_covariance_block(&s->c, band.first, band.count, b);
+			covariance_block(&s->c, band.first, band.count, b);
 			dev->row_dots(dev, d, b, b);
 			dev->download(dev, gp_matrix_wrap(sum + band.first, band.count, 1, GP_DOUBLE), d);
 		}
@@ -131,7 +319,7 @@ add_band(choosing *s, gp_band band, int32_t *place, gp_matrix block, gp_matrix g
 
 	if (n == 0)
 		return;
-	gp_live_covariance_block(&s->c, band.first, band.count, all);
+	covariance_block(&s->c, band.first, band.count, all);
 	if (n == band.count)
 	{
 		dev->syrk(dev, true, 1.0, all, 1.0, g);
@@ -215,7 +403,7 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_live_rows r = gp_live_rows_open(dev, question, true);
 	choosing	s = {.env = dev->env,.dev = dev,.noise = r.f.noise};
 
-	s.c = gp_live_covariance_open(&r);
+	s.c = covariance_open(&r);
 	/* Notes which rows count, and what is left of their variances. */
 	const gp_live_question *q = s.c.r->q;
 	s.ntarget = q->node ? q->asked : s.c.n;
@@ -233,10 +421,10 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	gp_matrix	block = dev->create(dev, height, s.n, GP_DOUBLE);
 	gp_matrix	square = dev->create(dev, s.n, s.n, GP_DOUBLE);
 
-	gp_live_covariance_set_columns(&s.c, s.node, s.n);
+	set_columns(&s.c, s.node, s.n);
 	s.v = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
 	s.g = gp_alloc_array(s.env, s.n, s.n * sizeof(double));
-	gp_live_covariance_square(&s.c, square);
+	covariance_square(&s.c, square);
 	dev->download(dev, gp_matrix_wrap(s.v, s.n, s.n, GP_DOUBLE), square);
 	dev->fill(dev, square, 0.0);
 	for (gp_band band = gp_band_first(s.c.n, height); band.count > 0; gp_band_next(&band))
@@ -247,7 +435,7 @@ gp_live_next(gp_device *dev, const gp_live_question *question, int64_t k)
 	dev->download(dev, gp_matrix_wrap(s.g, s.n, s.n, GP_DOUBLE), square);
 	gp_destroy_all(dev, &block, &square);
 	gp_free(s.env, place);
-	gp_live_covariance_close(&s.c);
+	covariance_close(&s.c);
 	gp_live_rows_close(&r);
 	gp_live_choice out = choose(&s, k);
 	gp_free_all(s.env, s.counts, s.node, s.v, s.g);

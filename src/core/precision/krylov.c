@@ -289,7 +289,7 @@ eliminate_labels(gp_krylov *k, double sigma2, int d, double noise, int vectors, 
 }
 
 double
-gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
+gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, const double **x)
 {
 	/* A column of B^d takes d vectors more. */
 	int			vectors = k->products + 1 - d > 1 ? k->products + 1 - d : 1;
@@ -316,12 +316,12 @@ gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x)
 			GP_EACH(k->env, e, k->m * k->cols, e)
 				k->x[e] += factor * z[j][e];
 		}
-		memcpy(x, k->x, k->m * k->cols * sizeof(double));
 		left = k->size[0] / noise * (k->size[0] - row_product(k, k->row[0], k->x));
 		left = left > 0.0 ? sqrt(fmax(gain - before, 0.0) / left) : INFINITY;
 	}
 	for (int j = 0; j < vectors; j++)
 		gp_free(k->env, z[j]);
+	*x = k->x;
 	return left;
 }
 

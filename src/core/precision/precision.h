@@ -71,12 +71,6 @@ extern gp_matrix gp_precision_solve(gp_precision *p, const gp_elements *b, doubl
 extern double gp_precision_variance_floor(const gp_precision *p, double sigma2, int d,
 										  double noise, int64_t node);
 
-/*
- * The mean of diag K, from Chebyshev moments of S that random signs measure once (Hutchinson
- * 1989); the same for any prior later.
- */
-extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed);
-
 /* ---- moments of S (precision_moments.c) ---- */
 
 /*
@@ -85,7 +79,7 @@ extern double gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, 
  */
 extern double *gp_prior_moments(gp_device *dev, const gp_csr *s, gp_type type, uint64_t seed);
 
-/* tr (I + s2 L)^-d / n. */
+/* tr (I + s2 L)^-d / n, the mean of diag K, from the moments. */
 extern double gp_prior_mean(const double *moment, double sigma2, int d);
 
 /* ---- posteriors of all priors from one run of products with S (krylov.c) ---- */
@@ -103,10 +97,10 @@ extern void gp_krylov_close(gp_krylov *k);
 
 /*
  * The solution of (B^d + M / noise) X = B / noise that is best in the space, d at most 2: x has the
- * labels' rows, n x cols double.  Returns the root of what the last two vectors of the space gain
+ * labels' rows, n x cols double, until the next call.  Returns the root of what the last two vectors of the space gain
  * over what is left of the whole, as gp_precision_solve has it: large where the space is too small.
  */
-extern double gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, double *x);
+extern double gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, const double **x);
 
 /* The last solution at all nodes; the caller's. */
 extern gp_matrix gp_krylov_solution(gp_krylov *k);

@@ -153,7 +153,7 @@ gp_precision_fit_close(gp_precision_fit *f)
 	if (f->p)
 		gp_precision_close(f->p);
 	drop_solutions(f);
-	gp_free_all(f->env, f->sketch, f->colour, f->sole_label, f->fitted, f->variance,
+	gp_free_all(f->env, f->moment, f->sketch, f->colour, f->sole_label, f->fitted, f->variance,
 				f->variance_floor, f->index);
 }
 
@@ -162,7 +162,9 @@ gp_precision_set_prior(gp_precision_fit *f, double sigma2, int d)
 {
 	f->sigma2 = sigma2;
 	f->d = d;
-	f->mean_diag = gp_precision_mean_diagonal(f->p, sigma2, d, f->problem->seed);
+	if (f->moment == NULL)
+		f->moment = gp_prior_moments(f->dev, f->s, f->problem->type, f->problem->seed);
+	f->mean_diag = gp_prior_mean(f->moment, sigma2, d);
 }
 
 /*
@@ -314,11 +316,10 @@ static double
 search_krylov(gp_precision_fit *f)
 {
 	int64_t		cols = (int64_t) f->columns + f->colours;
-	double	   *x = gp_alloc_figures(f->env, f->problem->nlabelled, cols * sizeof(double));
-	double		gained = gp_krylov_solve(f->krylov, f->sigma2, f->d, f->noise, x);
+	const double *x;
+	double		gained = gp_krylov_solve(f->krylov, f->sigma2, f->d, f->noise, &x);
 
 	read_label_posterior(f, x, 0, cols);
-	gp_free(f->env, x);
 	return gained;
 }
 

@@ -50,6 +50,7 @@ typedef struct gp_precision_fit
 	gp_device  *dev;
 	const gp_csr *s;			/* the graph's, which the caller has */
 	gp_precision *p;
+	double	   *moment;			/* of S, once a prior was set */
 	const gp_problem *problem;
 	const gp_targets *targets;
 	bool		costly_products;	/* each product counts */

@@ -30,7 +30,6 @@ struct gp_precision
 	gp_csr	   *labels;			/* R^-2 M / e; d >= 2 */
 	double	   *root;			/* R */
 	double	   *inverse;		/* R^-1 */
-	double	   *moment;			/* tr T_k(S) / n, or NULL */
 	gp_conjugate g;				/* what the last solution left for the next, */
 	gp_matrix	spare;			/* and room for half a product; d >= 2 */
 };
@@ -105,7 +104,7 @@ gp_precision_close(gp_precision *p)
 	gp_csr_free(p->env, p->labels);
 	/* The factors' places are S's. */
 	gp_free_all(p->env, p->left.value, p->right.value, p->middle.value, p->inverse, p->root,
-				p->moment, p);
+				p);
 }
 
 /* Element k of B = (1 + s2) I - s2 S, in row i. */
@@ -357,12 +356,4 @@ gp_precision_solve(gp_precision *p, const gp_elements *b, double energy, double 
 	gp_matrix	x = g->x;
 	g->x = (gp_matrix) {0};
 	return x;
-}
-
-double
-gp_precision_mean_diagonal(gp_precision *p, double sigma2, int d, uint64_t seed)
-{
-	if (p->moment == NULL)
-		p->moment = gp_prior_moments(p->dev, p->s, p->type, seed);
-	return gp_prior_mean(p->moment, sigma2, d);
 }

@@ -395,9 +395,9 @@ check_trace(gp_env *env, double sigma2, int d)
 {
 	world		w = large_world(env, 200, 9);
 	int64_t		n = w.graph->nodes;
-	gp_precision *p = gp_precision_open(gp_device_cpu(env, 1), gp_precision_matrix(env, w.graph), GP_FLOAT);
+	gp_csr	   *s = gp_precision_matrix(env, w.graph);
 	double	   *k = dense_precision(env, w.graph, sigma2, d);
-	double		got = gp_precision_mean_diagonal(p, sigma2, d, 1);
+	double		got = gp_prior_mean(gp_prior_moments(gp_device_cpu(env, 1), s, GP_FLOAT, 1), sigma2, d);
 	double		want = 0.0;
 	double		spread = 0.0;
 	char		name[100];
@@ -612,7 +612,7 @@ check_priors(gp_env *env, gp_task task)
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = small_world(env, SHAPE_CLUB, 2);
 	gp_problem	p = make_problem(env, &w, "gcn", task, GP_FLOAT);
-	gp_precision *system = gp_precision_open(dev, gp_precision_matrix(env, w.graph), GP_FLOAT);
+	double	   *moment = gp_prior_moments(dev, gp_precision_matrix(env, w.graph), GP_FLOAT, p.seed);
 	gp_prior_choice all;
 	double		off = 0.0;
 	bool		best = true;
@@ -625,7 +625,7 @@ check_priors(gp_env *env, gp_task task)
 	for (int k = 0; k < all.n; k++)
 	{
 		const gp_prior_score *s = &all.tried[k];
-		double		diag = gp_precision_mean_diagonal(system, s->sigma2, s->d, p.seed);
+		double		diag = gp_prior_mean(moment, s->sigma2, s->d);
 
 		off = fmax(off, fabs(dense_score(env, &p, s, diag) - s->score));
 		best = best && s->score <= all.tried[all.best].score + 0.01;

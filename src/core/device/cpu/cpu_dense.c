@@ -82,10 +82,8 @@ product_tile(void *arg, int64_t number, int worker)
 	if (job->lower)
 	{
 		/* Tiles count along the rows up to the diagonal: row i begins with number i (i + 1) / 2. */
-		int64_t		i = (int64_t) ((sqrt(8.0 * (double) tile + 1.0) - 1.0) / 2.0);
+		int64_t		i = 0;
 
-		while (i * (i + 1) / 2 > tile)
-			i--;
 		while ((i + 1) * (i + 2) / 2 <= tile)
 			i++;
 		at = i * job->grid.across + (tile - i * (i + 1) / 2);

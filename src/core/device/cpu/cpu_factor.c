@@ -73,30 +73,16 @@ factor_lower(gp_device *dev, gp_matrix a)
 	return failed >= 0 ? half + failed : -1;
 }
 
-/* Zeros above the diagonal of row tile. */
-static void
-clear_upper(void *arg, int64_t tile, int worker)
-{
-	gp_matrix	a = ((factor_job *) arg)->a;
-	int64_t		first = tile * FACTOR_BLOCK;
-	int64_t		last = gp_min64(a.rows, first + FACTOR_BLOCK);
-
-	for (int64_t i = first; i < last; i++)
-		for (int64_t j = i + 1; j < a.cols; j++)
-			gp_number_put(a.data, a.type, i * a.ld + j, 0.0);
-}
-
 int64_t
 gp_cpu_potrf(gp_device *dev, gp_matrix a)
 {
-	factor_job	job = {a, -1};
-
 	gp_cpu_require(dev, a.rows == a.cols && a.ld <= INT32_MAX);
 	if (a.rows == 0)
 		return -1;
 	int64_t		failed = factor_lower(dev, a);
-	if (failed < 0)
-		gp_cpu_run(dev, clear_upper, &job, (a.rows - 1) / FACTOR_BLOCK + 1);
+	/* Zeros above the diagonal */
+	GP_EACH(dev->env, i, failed < 0 ? gp_items(dev->env, a.rows - 1) : 0, i * a.cols)
+		memset(gp_matrix_at(a, i, i + 1), 0, (a.cols - i - 1) * gp_type_size(a.type));
 	return failed;
 }
 

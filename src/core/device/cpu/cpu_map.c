@@ -158,32 +158,14 @@ gp_cpu_map(gp_device *dev, const gp_stage *stage, gp_matrix k, int64_t row0, con
 	gp_free(dev->env, job.columns.first);
 }
 
-/* The arguments of map_diag. */
-typedef struct diag_job
-{
-	const gp_stage *stage;
-	gp_matrix	diag;
-} diag_job;
-
-static void
-map_diag_tile(void *arg, int64_t tile, int worker)
-{
-	const diag_job *job = arg;
-	int64_t		end = gp_min64(job->diag.rows, (tile + 1) * TILE_ELEMENTS);
-
-	for (int64_t i = tile * TILE_ELEMENTS; i < end; i++)
-	{
-		double	   *v = gp_matrix_at(job->diag, i, 0);
-
-		*v = gp_stage_variance(job->stage, *v);
-	}
-}
-
 void
 gp_cpu_map_diag(gp_device *dev, const gp_stage *stage, gp_matrix diag)
 {
-	diag_job	job = {stage, diag};
-
 	gp_cpu_require(dev, diag.type == GP_DOUBLE && diag.cols == 1);
-	gp_cpu_run(dev, map_diag_tile, &job, (diag.rows + TILE_ELEMENTS - 1) / TILE_ELEMENTS);
+	GP_EACH(dev->env, i, diag.rows, i)
+	{
+		double	   *v = gp_matrix_at(diag, i, 0);
+
+		*v = gp_stage_variance(stage, *v);
+	}
 }

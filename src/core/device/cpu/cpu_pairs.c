@@ -144,42 +144,21 @@ gather(gp_matrix z, const int32_t *row, int64_t n, void *to)
 
 /* ---- tiles ---- */
 
-/* Rows that a tile of longest_tile looks at. */
-#define LONGEST_ROWS 4096
-
-/* The entries of the longest row of the sparse z among each row's neighbours. */
+/* The entries of the longest row of the sparse z among each row's neighbours; they decide on the
+ * memory. */
 static void
-longest_tile(void *arg, int64_t tile, int worker)
+find_longest(gp_env *env, pair_job *job)
 {
-	const pair_job *job = arg;
 	const gp_csr *s = job->s;
-	int64_t		end = gp_min64(s->rows, (tile + 1) * LONGEST_ROWS);
 
-	for (int64_t i = tile * LONGEST_ROWS; i < end; i++)
-	{
-		job->longest[i] = 0;
+	job->longest = gp_alloc_zero(env, s->rows, sizeof(int64_t));
+	GP_EACH(env, i, s->rows, s->start[i])
 		for (int64_t e = s->start[i]; e < s->start[i + 1]; e++)
 		{
 			const int64_t *start = job->zs->start + s->col[e];
 
 			job->longest[i] = gp_max64(job->longest[i], start[1] - start[0]);
 		}
-	}
-}
-
-/* Finds them for all rows; a dry run does so too, for they decide on the memory. */
-static void
-find_longest(gp_device *dev, pair_job *job)
-{
-	int64_t		tiles = (job->s->rows + LONGEST_ROWS - 1) / LONGEST_ROWS;
-
-	job->longest = gp_alloc_array(dev->env, job->s->rows, sizeof(int64_t));
-	gp_cpu_run(dev, longest_tile, job, tiles);
-	for (int64_t t = 0; t < tiles && dev->env->dry; t++)
-	{
-		dev->env->check_interrupts(dev->env);
-		longest_tile(job, t, 0);
-	}
 }
 
 /* Steps for one pair of neighbours: the product, and the stages. */
@@ -235,18 +214,6 @@ cut_pairs(pair_job *job, pair_tile *tile)
 	return n;
 }
 
-/* A pair of blocks: rows and columns of covariances. */
-typedef struct pair_block
-{
-	const int32_t *row;			/* nodes */
-	const int32_t *col;
-	const char *row_value;		/* of s */
-	const char *col_value;
-	int64_t		rows;
-	int64_t		cols;
-	bool		same;			/* one block with itself: the lower triangle is enough */
-} pair_block;
-
 /* The arrays of a stage in a thread's space. */
 static gp_stage_columns
 stage_columns(const pair_job *job, pair_space *space, int stage)
@@ -283,48 +250,45 @@ pair_variance(const pair_job *job, int32_t node, double variance)
 	return variance;
 }
 
+/* The sum over a pair of blocks of a row's neighbours; pairs off the diagonal count twice. */
 static double
 sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, pair_space *space)
 {
 	const gp_csr *s = job->s;
-	int64_t		first = s->start[row];
-	int64_t		m = s->start[row + 1] - first;
-	pair_block	b;
-
-	b.row = s->col + first + p * block;
-	b.col = s->col + first + q * block;
-	b.row_value = (const char *) s->value + (size_t) (first + p * block) * job->size;
-	b.col_value = (const char *) s->value + (size_t) (first + q * block) * job->size;
-	b.rows = gp_min64(block, m - p * block);
-	b.cols = gp_min64(block, m - q * block);
-	b.same = p == q;
-	/* The sum over a pair of blocks; pairs off the diagonal count twice. */
+	int64_t		first = s->start[row] + p * block;
+	int64_t		other = s->start[row] + q * block;
+	int64_t		rows = gp_min64(block, s->start[row + 1] - first);
+	int64_t		cols = gp_min64(block, s->start[row + 1] - other);
+	const int32_t *left_node = s->col + first;
+	const int32_t *right_node = s->col + other;
+	const char *right_value = (const char *) s->value + (size_t) other * job->size;
+	bool		same = p == q;	/* one block with itself: the lower triangle is enough */
 	double		sum = 0;
-	gp_matrix	cross = gp_matrix_wrap(space->k, b.rows, b.cols, job->type);
-	gp_matrix	left = job->zd ? gather(*job->zd, b.row, b.rows, space->left) : (gp_matrix) {0};
-	if (job->zd && b.same)
+	gp_matrix	cross = gp_matrix_wrap(space->k, rows, cols, job->type);
+	gp_matrix	left = job->zd ? gather(*job->zd, left_node, rows, space->left) : (gp_matrix) {0};
+
+	if (job->zd && same)
 		gp_blas_syrk(false, 1.0, left, 0.0, cross);
 	else if (job->zd)
-		gp_blas_gemm(false, true, 1.0, left, gather(*job->zd, b.col, b.cols, space->right), 0.0,
+		gp_blas_gemm(false, true, 1.0, left, gather(*job->zd, right_node, cols, space->right), 0.0,
 					 cross);
 	else
-		multiply_sparse(job->zs, b.row, b.col, b.same, space, cross);
+		multiply_sparse(job->zs, left_node, right_node, same, space, cross);
 	for (int i = 0; i < job->nstages; i++)
-		gp_stage_prepare(&job->stages[i], job->type, b.col, 0, b.cols,
+		gp_stage_prepare(&job->stages[i], job->type, right_node, 0, cols,
 						 stage_columns(job, space, i));
 
-	for (int64_t j = 0; j < b.rows; j++)
+	for (int64_t j = 0; j < rows; j++)
 	{
-		char	   *k = space->k + (size_t) (j * b.cols) * job->size;
-		int64_t		cols = b.same ? j : b.cols;
-		double		own = gp_number_at(b.row_value, job->type, j);
-		double		exact = b.same ? pair_variance(job, b.row[j], gp_number_at(k, job->type, j))
-			: 0;
+		char	   *k = space->k + (size_t) (j * cols) * job->size;
+		int64_t		n = same ? j : cols;
+		double		own = gp_number_at(s->value, job->type, first + j);
+		double		exact = same ? pair_variance(job, left_node[j], gp_number_at(k, job->type, j)) : 0;
 
 		for (int i = 0; i < job->nstages; i++)
-			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], b.row[j]),
-						 stage_columns(job, space, i), cols, k);
-		sum += own * (2 * job->ops->dot(cols, b.col_value, k) + own * exact);
+			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], left_node[j]),
+						 stage_columns(job, space, i), n, k);
+		sum += own * (2 * job->ops->dot(n, right_value, k) + own * exact);
 	}
 	return sum;
 }
@@ -379,7 +343,7 @@ gp_cpu_pair_diag(gp_device *dev, const gp_csr *s, const gp_csr *zs, const gp_mat
 				   (zs != NULL ? zs->rows : zd->rows) == s->cols &&
 				   out.type == GP_DOUBLE && out.rows == s->rows && out.cols == 1);
 	if (zs != NULL)
-		find_longest(dev, &job);
+		find_longest(env, &job);
 	/* Chooses the work of a tile by that of all rows */
 	double		total = 0;
 
