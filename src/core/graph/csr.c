@@ -197,7 +197,8 @@ gp_csr *
 gp_csr_by_column(gp_env *env, int64_t rows, int64_t cols, int64_t n, const int32_t *row,
 				 const int32_t *col, const void *value, gp_type type, bool both)
 {
-	gp_csr	   *t = (value ? gp_csr_create : create_pattern) (env, cols, rows, both ? 2 * n : n, type);
+	gp_csr	   *t = (value ? gp_csr_create : create_pattern) (env, cols, rows, both ? 2 * n : n,
+																 type);
 	int64_t    *cursor = gp_alloc_array(env, cols, sizeof(int64_t));
 
 	GP_EACH(env, k, n, k)

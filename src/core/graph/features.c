@@ -277,8 +277,8 @@ gp_features_build(gp_features_builder *b, int32_t *repeated_node, int32_t *repea
 			gp_raise(env, GP_ERR_LIMIT, NULL, "more than %d feature entries", INT32_MAX);
 		/* The nodes of each feature, in the order of arrival, then the features of each node */
 		grow(b, 1);				/* there are values where there is no entry */
-		gp_csr	   *turned = gp_csr_by_column(env, b->nodes, f->dims, b->entries, b->node, b->feature,
-											  b->value, b->type, false);
+		gp_csr	   *turned = gp_csr_by_column(env, b->nodes, f->dims, b->entries, b->node,
+											  b->feature, b->value, b->type, false);
 
 		gp_free_all(env, b->node, b->feature, b->value);
 		b->node = b->feature = NULL;

@@ -111,8 +111,8 @@ gp_offsets_of_counts(int64_t *start, int64_t n)
 extern gp_csr *gp_csr_transpose(gp_env *env, const gp_csr *s);
 
 /*
- * The transpose of a matrix of n entries in any order; those of a column stay as they came.  Both: each
- * is at its mirror image, too.  value may be NULL.
+ * The transpose of a matrix of n entries in any order; those of a column stay as they came.  Both:
+ * each is at its mirror image, too.  value may be NULL.
  */
 extern gp_csr *gp_csr_by_column(gp_env *env, int64_t rows, int64_t cols, int64_t n,
 								const int32_t *row, const int32_t *col, const void *value,

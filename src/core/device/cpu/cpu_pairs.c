@@ -283,7 +283,8 @@ sum_pair(const pair_job *job, int64_t row, int64_t p, int64_t q, int64_t block, 
 		char	   *k = space->k + (size_t) (j * cols) * job->size;
 		int64_t		n = same ? j : cols;
 		double		own = gp_number_at(s->value, job->type, first + j);
-		double		exact = same ? pair_variance(job, left_node[j], gp_number_at(k, job->type, j)) : 0;
+		double		exact = same ? pair_variance(job, left_node[j], gp_number_at(k, job->type, j))
+			: 0;
 
 		for (int i = 0; i < job->nstages; i++)
 			gp_stage_row(job->ops, &job->stages[i], stage_input(&job->stages[i], left_node[j]),
