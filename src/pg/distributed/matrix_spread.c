@@ -255,6 +255,9 @@ open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix 
 			   gnngp_value_ids *ids, int64 *missing)
 {
 	*program = gnngp_compile_kernel(env, s->kernel);
+	/* What covariances took on the way is not held beside the columns, nor the pieces beside the
+	 * graph. */
+	gnngp_trim_memory();
 	*m = gnngp_pieces_join(s->columns, env, false, ids);
 	gnngp_trim_memory();
 	if (m->type != GP_FLOAT)
