@@ -112,18 +112,18 @@ gp_precision_set_targets(gp_precision_fit *f, bool sketch)
  * 0, and rounding must not hint at the class.
  */
 static bool *
-sole_labels(gp_env *env, const gp_csr *s, const int32_t *labelled, int64_t n)
+sole_labels(gp_env *env, const int32_t *component, int64_t nodes, const int32_t *labelled,
+			int64_t n)
 {
 	bool	   *sole = gp_alloc_figures(env, n, sizeof(bool));
-	int32_t    *component = gp_graph_components(env, s->rows, s->start, s->col, s->value, false);
-	int32_t    *labels = env->dry ? gp_alloc_figures(env, s->rows, sizeof(int32_t)) :
-		gp_alloc_zero(env, s->rows, sizeof(int32_t));
+	int32_t    *labels = env->dry ? gp_alloc_figures(env, nodes, sizeof(int32_t)) :
+		gp_alloc_zero(env, nodes, sizeof(int32_t));
 
 	for (int64_t k = 0; k < n && !env->dry; k++)
 		labels[component[labelled[k]]]++;
 	for (int64_t k = 0; k < n && !env->dry; k++)
 		sole[k] = labels[component[labelled[k]]] == 1;
-	gp_free_all(env, labels, component);
+	gp_free(env, labels);
 	return sole;
 }
 
@@ -139,7 +139,9 @@ gp_precision_fit_open(gp_precision_fit *f, gp_device *dev, const gp_problem *pro
 	f->costly_products = problem->costly_products || gp_precision_is_costly(s) ||
 		(problem->loo_only && problem->features && has_few_labels(problem));
 	f->p = gp_precision_open(dev, s, problem->type);
-	f->sole_label = sole_labels(f->env, s, problem->labelled, problem->nlabelled);
+	f->component = gp_graph_components(f->env, s->rows, s->start, s->col, s->value, false);
+	f->sole_label = sole_labels(f->env, f->component, s->rows, problem->labelled,
+								problem->nlabelled);
 	f->fitted = gp_alloc_figures(f->env, room, sizeof(double));
 	f->loo = gp_alloc_figures(f->env, room, sizeof(double));
 	f->variance = gp_alloc_figures(f->env, problem->nlabelled, sizeof(double));
@@ -153,8 +155,8 @@ gp_precision_fit_close(gp_precision_fit *f)
 	if (f->p)
 		gp_precision_close(f->p);
 	drop_solutions(f);
-	gp_free_all(f->env, f->moment, f->sketch, f->colour, f->sole_label, f->fitted, f->variance,
-				f->variance_floor, f->index);
+	gp_free_all(f->env, f->moment, f->sketch, f->colour, f->component, f->sole_label, f->fitted,
+				f->variance, f->variance_floor, f->index);
 }
 
 void

@@ -63,6 +63,7 @@ typedef struct gp_precision_fit
 	double	   *sketch;			/* m x SKETCH of many classes, or NULL */
 	int32_t		colours;
 	int32_t    *colour;			/* of each label */
+	int32_t    *component;		/* nodes: that each is in */
 	bool	   *sole_label;		/* labels without another one in their component */
 	double		class_mean;		/* subtracted from the targets of classes (right_sides) */
 	double	   *fitted;			/* m x columns: the posterior mean of y, or of y - class_mean */

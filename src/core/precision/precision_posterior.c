@@ -84,24 +84,22 @@ set_prior(gp_precision_fit *f, const gp_plan *plan)
  */
 static double *
 prior_variances(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				const double *variance)
+				const int32_t *component, const double *variance)
 {
-	const gp_graph *g = problem->graph;
-	double	   *prior = gp_alloc_figures(env, g->nodes, sizeof(double));
-	int32_t    *component = gp_graph_components(env, g->nodes, g->start, g->col, g->weight,
-												g->directed);
-	bool	   *has_mean = gp_alloc_figures(env, g->nodes, sizeof(bool));
+	int64_t		n = problem->graph->nodes;
+	double	   *prior = gp_alloc_figures(env, n, sizeof(double));
+	bool	   *has_mean = gp_alloc_figures(env, n, sizeof(bool));
 
-	GP_EACH(env, i, gp_items(env, g->nodes), i)
+	GP_EACH(env, i, gp_items(env, n), i)
 		has_mean[i] = false;
 	for (int64_t k = 0; k < gp_items(env, targets->m); k++)
 		has_mean[component[problem->labelled[k]]] = true;
 	for (int64_t k = 0; k < gp_items(env, targets->m); k++)
 		if (!gp_is_silent(targets->y + k * targets->columns, targets->columns))
 			has_mean[component[problem->labelled[k]]] = false;
-	GP_EACH(env, i, gp_items(env, g->nodes), i)
+	GP_EACH(env, i, gp_items(env, n), i)
 		prior[i] = has_mean[component[i]] ? DBL_MAX : variance[i];
-	gp_free_all(env, component, has_mean);
+	gp_free(env, has_mean);
 	return prior;
 }
 
@@ -150,14 +148,18 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	for (int64_t k = 0; k < problem->nlabelled && !env->dry; k++)
 		out->variance[problem->labelled[k]] = f.noise * gp_precision_leverage(&f, k);
 	gp_solution	solution = solution_of(&f, nugget);
+	int32_t    *component = f.component;
+
+	f.component = NULL;
 	gp_precision_fit_close(&f);
 	if (!problem->loo_only)
 	{
-		double	   *prior = prior_variances(env, problem, targets, out->variance);
+		double	   *prior = prior_variances(env, problem, targets, component, out->variance);
 
 		gp_posterior_finish(env, problem, targets, &solution, prior, out);
 		gp_free(env, prior);
 	}
+	gp_free(env, component);
 	return solution;
 }
 

@@ -97,8 +97,8 @@ gp_candidates_share(gp_env *env, const gp_problem *problem, const gp_candidate *
 	shared = gp_alloc(env, sizeof(gp_shared));
 	*shared = gp_shared_open(env, problem->graph, problem->features, GP_NORM_SYM, problem->type,
 							 problem->seed);
-	/* Laplacian priors ask for S; without features only the one that is compared last. */
-	for (int i = 0; problem->features && i < n && !shared->s; i++)
+	/* Laplacian priors ask for S. */
+	for (int i = 0; i < n && !shared->s; i++)
 		if (candidates[i].program && gp_program_is_laplacian(candidates[i].program))
 			shared->s = gp_precision_matrix(env, problem->graph);
 	return shared;

@@ -9,6 +9,8 @@
 #include "lowrank.h"
 
 #define ANY_JITTER 1e5			/* the largest with accepts_any_jitter */
+#define SCATTERED 16.0			/* an entry of a product that is scattered costs as much as so many
+								 * of one with a dense matrix */
 
 void
 gp_landmark_root(gp_eval *ev, gp_matrix c)
@@ -102,6 +104,47 @@ create_panel(gp_nystrom *ny)
 	return ev->dev->create(ev->dev, ev->live ? ev->live_rows : ev->n, ny->nlandmarks, ev->type);
 }
 
+/*
+ * The square of the last row of Z' where that is one number, as a bias makes it, and the row left
+ * out; 0 where it is not.
+ */
+static double
+take_shared_row(gp_csr *turned)
+{
+	int64_t    *last = turned->start + turned->rows - 1;
+	double		shared = turned->rows > 0 && last[1] - last[0] == turned->cols && turned->cols > 0 ?
+		gp_number_at(turned->value, turned->type, last[0]) : 0.0;
+
+	for (int64_t k = last[0]; shared != 0.0 && k < last[1]; k++)
+		if (gp_number_at(turned->value, turned->type, k) != shared)
+			shared = 0.0;
+	if (shared != 0.0)
+		last[1] = last[0];
+	return shared * shared;
+}
+
+/*
+ * Z' where the entries of Z Z' that are not 0 are few, but for what all have in common, which
+ * *shared gets; else NULL.
+ */
+static gp_csr *
+turned_factor(gp_eval *ev, const gp_linear *z, double *shared)
+{
+	gp_csr	   *turned;
+	double		work = 0.0;
+
+	if (ev->live || z->csr == NULL || z->dense.cols > 0 || z->terms)
+		return NULL;
+	turned = gp_csr_transpose(ev->env, z->csr);
+	*shared = take_shared_row(turned);
+	for (int64_t k = 0; k < turned->rows; k++)
+		work += pow((double) (turned->start[k + 1] - turned->start[k]), 2.0);
+	if (SCATTERED * work <= (double) turned->cols * (double) gp_csr_entries(z->csr))
+		return turned;
+	gp_csr_free(ev->env, turned);
+	return NULL;
+}
+
 gp_matrix
 gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const gp_linear *z,
 						bool relu)
@@ -113,9 +156,14 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	gp_matrix	out = create_panel(ny);
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->nlandmarks, GP_COLUMN_BLOCK);
-	gp_matrix	right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
+	double		shared = 0.0;
+	gp_csr	   *turned = turned_factor(ev, z, &shared);
+	gp_matrix	right = {0};
 	gp_matrix	work = {0};
 
+	by_terms = by_terms && turned == NULL;
+	if (turned == NULL)
+		right = dev->create(dev, z->width, z->terms ? ny->nlandmarks : width, ev->type);
 	if (by_terms)
 		work = dev->create(dev, ev->n, width, ev->type);
 	if (relu)
@@ -128,12 +176,19 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 		gp_terms_look(ev, z->terms, stage.diag, ny->landmark, right);
 	for (gp_band band = gp_band_first(ny->nlandmarks, width); band.count > 0; gp_band_next(&band))
 	{
-		gp_matrix	r = gp_matrix_cols(right, z->terms ? band.first : 0, band.count);
+		gp_matrix	r = turned ? right :
+			gp_matrix_cols(right, z->terms ? band.first : 0, band.count);
 		gp_matrix	part = gp_matrix_part(out, 0, band.first, rows, band.count);
 
-		if (z->terms == NULL)
+		if (z->terms == NULL && turned == NULL)
 			gp_linear_rows(ev, z, ny->landmark + band.first, band.count, r);
-		if (by_terms)
+		if (turned)
+		{
+			dev->csr_product_rows(dev, part, 1.0, z->csr, turned, ny->landmark + band.first,
+								  band.count);
+			dev->shift(dev, part, shared);
+		}
+		else if (by_terms)
 			gp_terms_times(ev, terms, r, gp_matrix_cols(work, 0, band.count),
 						   gp_matrix_cols(out, band.first, band.count));
 		else
@@ -142,6 +197,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 			dev->map(dev, &stage, part, 0, ny->landmark + band.first);
 		ev->env->progress(ev->env, GP_PHASE_KERNEL, band.first + band.count, ny->nlandmarks);
 	}
+	gp_csr_free(ev->env, turned);
 	gp_destroy_all(dev, &right, &work, &stage.diag);
 	return out;
 }
