@@ -97,15 +97,15 @@ keep_value(gp_cell_kind kind, gp_time at, const gp_cell *cell, int32_t k)
 
 	if (cell->null)
 		return v;
-	if (kind == GP_CELL_WORD)
+	if (gp_cell_is_word(kind))
 		v.category = gp_category_of_cell(kind, cell);
 	else if (kind == GP_CELL_TIME)
 		v.number = (double) (at - cell->time) / GP_TIME_DAY / GP_YEAR_DAYS;
 	else
 		v.number = kind == GP_CELL_LIST ? cell->list[k] : cell->number;
-	if (kind != GP_CELL_WORD && isfinite(v.number))
+	if (!gp_cell_is_word(kind) && isfinite(v.number))
 		v.category = gp_category_of_number(v.number);
-	else if (kind != GP_CELL_WORD)
+	else if (!gp_cell_is_word(kind))
 		v.number = NAN;
 	return v;
 }
@@ -222,7 +222,9 @@ tally(gp_env *env, int64_t n, const kept_value *value, category *out)
 static void
 choose_categories(gp_encoded *part, int64_t n, int64_t different, const category *c)
 {
-	for (int64_t k = 0; k < different && part->hot < GP_ENCODED_HOT; k++)
+	int32_t		most = part->kind == GP_CELL_KEY ? GP_ENCODED_KEYS : GP_ENCODED_HOT;
+
+	for (int64_t k = 0; k < different && part->hot < most; k++)
 	{
 		double		share = (double) c[k].count / (double) n;
 
@@ -355,10 +357,13 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 		part->way = GP_ENCODED_CONSTANT;
 	else if (filled)
 		part->way = GP_ENCODED_FILLED;
-	else if (part->kind == GP_CELL_WORD)
+	else if (gp_cell_is_word(part->kind))
 	{
+		bool		is_key = part->kind == GP_CELL_KEY;
+
 		part->way = GP_ENCODED_CATEGORY;
-		if (part->distinct <= FEW_WORDS || 2 * part->distinct <= present)
+		if (is_key ? part->distinct <= GP_ENCODED_KEYS :
+			part->distinct <= FEW_WORDS || 2 * part->distinct <= present)
 			choose_categories(part, n, different, room);
 		if (part->hot == 0)
 			part->way = GP_ENCODED_NAME;

@@ -21,7 +21,7 @@ gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell)
 {
 	if (cell->null)
 		return GP_CATEGORY_NULL;
-	return kind == GP_CELL_WORD ? cell->word : gp_category_of_number(cell->number);
+	return gp_cell_is_word(kind) ? cell->word : gp_category_of_number(cell->number);
 }
 
 /* Years before a time; NaN for what is later, and unknown then unless it is known with its row. */
@@ -54,7 +54,7 @@ gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 	{
 		if (part[p].column < (p > 0 ? part[p - 1].column : 0) || part[p].element < 0 ||
 			part[p].first != e->width || part[p].nulls < 0 ||
-			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_HOT ||
+			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_KEYS ||
 			part[p].width != gp_encoded_numbers(&part[p]) + part[p].hot)
 			return NULL;
 		e->part[p] = part[p];
@@ -86,6 +86,18 @@ put_number(const gp_encoded *part, double z, double *out)
 	out[0] = (gp_encoded_winsorise(part, z) - part->mean) / part->deviation;
 }
 
+/* Which category it is; a NULL that was never seen tells nothing. */
+static void
+put_categories(const gp_encoded *part, uint64_t category, double *out)
+{
+	bool		is_one = category != GP_CATEGORY_NULL;
+
+	for (int32_t k = 0; k < part->hot; k++)
+		is_one = is_one || category == part->category[k];
+	for (int32_t k = 0; k < part->hot; k++)
+		out[k] = is_one ? indicate(category == part->category[k], part->share[k]) : 0.0;
+}
+
 /* The number of a cell that a part is of; NaN for NULL. */
 static double
 number_of(const gp_encoded *part, const gp_cell *cell)
@@ -107,7 +119,6 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 		const gp_encoded *part = &e->part[p];
 		const gp_cell *cell = &row[part->column];
 		double	   *to = out + part->first;
-		uint64_t	category;
 
 		if (part->width == 0)
 			continue;
@@ -118,10 +129,7 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 		}
 		if (part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH)
 			put_number(part, number_of(part, cell), to);
-		category = gp_category_of_cell(part->kind, cell);
-		for (int32_t k = 0; k < part->hot; k++)
-			to[part->width - part->hot + k] = indicate(category == part->category[k],
-													   part->share[k]);
+		put_categories(part, gp_category_of_cell(part->kind, cell), to + part->width - part->hot);
 	}
 }
 

@@ -37,7 +37,8 @@ typedef enum gp_cell_kind
 	GP_CELL_INTEGER,			/* few different values are categories as well */
 	GP_CELL_WORD,				/* text, enum, boolean, uuid, inet: told apart by a hash */
 	GP_CELL_TIME,				/* date, timestamp: an age */
-	GP_CELL_LIST				/* array, vector: its numbers */
+	GP_CELL_LIST,				/* array, vector: its numbers */
+	GP_CELL_KEY					/* what a row refers to, as a word: categories where they are few */
 } gp_cell_kind;
 
 /* One value of a row; the caller owns what it points to. */
@@ -51,7 +52,8 @@ typedef struct gp_cell
 	int32_t		length;			/* of the list */
 } gp_cell;
 
-#define GP_ENCODED_HOT 16		/* categories of a column, at most */
+#define GP_ENCODED_HOT 16		/* categories of a column, at most, */
+#define GP_ENCODED_KEYS 50		/* and of a key, which is left out where it has more */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */
 
 /* How a column is encoded, or why it is left out. */
@@ -92,8 +94,8 @@ typedef struct gp_encoded
 	double		mean;
 	double		deviation;
 	double		null_share;
-	uint64_t	category[GP_ENCODED_HOT];	/* hashes of values, the most frequent first */
-	double		share[GP_ENCODED_HOT];
+	uint64_t	category[GP_ENCODED_KEYS];	/* hashes of values, the most frequent first */
+	double		share[GP_ENCODED_KEYS];
 } gp_encoded;
 
 typedef struct gp_encoding

@@ -8,6 +8,13 @@
 
 #define GP_YEAR_DAYS 365.25
 
+/* True for a kind that is told apart by a hash. */
+static inline bool
+gp_cell_is_word(gp_cell_kind kind)
+{
+	return kind == GP_CELL_WORD || kind == GP_CELL_KEY;
+}
+
 /* What a value is told from others by: of a number its bits, of a word its bytes. */
 extern uint64_t gp_category_of_number(double number);
 extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);

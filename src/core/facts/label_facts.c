@@ -96,13 +96,13 @@ gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of)
 	return order;
 }
 
-/* When a label of this time is known: a row of just that time sees it. */
+/* When a label of this time is known: a row of just that time sees it, but none sees its own. */
 static gp_time
 known_from(gp_time as_of, gp_time horizon)
 {
 	if (as_of == GP_TIME_ALWAYS || as_of == GP_TIME_NEVER || as_of > GP_TIME_NEVER - horizon)
 		return GP_TIME_NEVER;
-	return as_of + horizon - 1;
+	return as_of + gp_max64(horizon, 1) - 1;
 }
 
 void

@@ -144,6 +144,7 @@ gnngp_read_cell(const gnngp_cell_type *type, Datum value, bool null, gp_cell *ce
 			cell->null = cell->time == GP_TIME_NEVER || cell->time == GP_TIME_ALWAYS;
 			break;
 		case GP_CELL_WORD:
+		case GP_CELL_KEY:
 			cell->word = gnngp_word_hash(VARDATA_ANY(DatumGetTextPP(value)),
 										 VARSIZE_ANY_EXHDR(DatumGetTextPP(value)));
 			break;

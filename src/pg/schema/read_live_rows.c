@@ -275,7 +275,8 @@ static void
 check_encodings(const gnngp_live_rows *live)
 {
 	const gnngp_task_reading *r = &live->reading;
-	bool		fits = r->transform->nencodings == r->schema->ntables + r->rollups->n;
+	bool		fits = r->transform->nencodings ==
+		gnngp_key_encoding(r->schema, r->rollups, r->schema->nrelations);
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
 		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);

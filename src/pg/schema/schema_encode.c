@@ -67,9 +67,11 @@ sample(const gnngp_table *table)
 gp_encoding *
 gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, gp_time before)
 {
-	bool		is_rollup = encoding >= s->ntables;
-	int			table = is_rollup ?
-		s->relation[rollups->rollup[encoding - s->ntables].relation].parent : encoding;
+	int			rollup = encoding - s->ntables;
+	int			key = rollups ? encoding - gnngp_key_encoding(s, rollups, 0) : -1;
+	bool		is_rollup = rollup >= 0 && key < 0;
+	int			table = is_rollup ? s->relation[rollups->rollup[rollup].relation].parent :
+		key >= 0 ? s->relation[key].child : encoding;
 	const gnngp_schema_table *t = &s->table[table];
 	gnngp_join *j = gnngp_join_open(s, rollups, table);
 	gp_cell_kind *kind;
@@ -79,13 +81,15 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, 
 	j->sample = sample(&t->table);
 	appendStringInfoString(&j->tables, j->sample);
 	if (is_rollup)
-		gnngp_join_rollup(j, encoding - s->ntables);
+		gnngp_join_rollup(j, rollup);
+	else if (key >= 0)
+		gnngp_join_key(j, key);
 	else
 		gnngp_join_row(j, table);
 	l.part = &j->part[0];
 	l.visible = l.part->visible;
-	/* Children are looked at as of the time of the row that they are part of. */
-	if (is_rollup && t->time >= 0)
+	/* Children, and keys, are looked at as of the time of the row that they are part of. */
+	if (encoding >= s->ntables && t->time >= 0)
 	{
 		l.visible = list_length(j->query.types);
 		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", gnngp_time_expression(t, "t"));

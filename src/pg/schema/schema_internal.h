@@ -137,6 +137,13 @@ typedef struct gnngp_rollups
 
 extern gnngp_rollups *gnngp_rollups_find(const gnngp_tables *s);
 
+/* The encoding of what rows refer to by a relation, behind those of tables and rollups. */
+static inline int
+gnngp_key_encoding(const gnngp_tables *s, const gnngp_rollups *rollups, int relation)
+{
+	return s->ntables + rollups->n + relation;
+}
+
 /* Starts a query over a table, which it calls t. */
 extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_rollups *rollups, int table);
 
@@ -151,6 +158,10 @@ extern void gnngp_join_parents(gnngp_join *j, int table, int but);
 extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 extern void gnngp_join_rollups(gnngp_join *j, int table);
 extern void gnngp_join_rollup(gnngp_join *j, int place);
+
+/* Adds what the row refers to, each key of one column as a part, or that by one relation alone. */
+extern void gnngp_join_keys(gnngp_join *j, int table);
+extern void gnngp_join_key(gnngp_join *j, int relation);
 
 /*
  * The expression of columns as a key of facts, and the type that it is read as: an integer, or

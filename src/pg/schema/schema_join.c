@@ -183,6 +183,30 @@ gnngp_join_row(gnngp_join *j, int table)
 	add_row(j, table, j->schema->table[table].label, j->root, NULL, 0);
 }
 
+void
+gnngp_join_key(gnngp_join *j, int relation)
+{
+	const gnngp_schema_relation *r = &j->schema->relation[relation];
+	const gnngp_column *key = &j->schema->table[r->child].column[r->from[0]].column;
+	gnngp_part *p = add_part(j, r->name, j->root, NULL, NULL);
+
+	p->encoding = gnngp_key_encoding(j->schema, j->rollups, relation);
+	p->table = r->child;
+	p->ncells = 1;
+	p->cell = palloc(sizeof(gnngp_cell_source));
+	p->cell[0] = (gnngp_cell_source) {psprintf("%s::pg_catalog.text", key->quoted),
+	{GP_CELL_KEY, TEXTOID, ""}, false, false, r->child, key->name};
+	select_cells(j, p);
+}
+
+void
+gnngp_join_keys(gnngp_join *j, int table)
+{
+	for (int r = 0; r < j->schema->nrelations && j->nparts < GNNGP_MOST_PARTS; r++)
+		if (j->schema->relation[r].child == table && j->schema->relation[r].n == 1)
+			gnngp_join_key(j, r);
+}
+
 /* Joins what a row refers to by a relation; returns its alias. */
 static const char *
 join_parent(gnngp_join *j, int relation, const char *child, const char *name, int level)

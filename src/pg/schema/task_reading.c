@@ -342,6 +342,8 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own->part[p].level <= 1)
 			add_fact_relations(r, p);
+	if (!r->metapaths)
+		gnngp_join_keys(r->own, r->entity);
 	for (int h = 0; h < r->nfact_relations; h++)
 		plan_relation(r, &r->fact_relation[h]);
 }
@@ -390,7 +392,7 @@ encode_part(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 void
 gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
-	r->transform->nencodings = r->schema->ntables + r->rollups->n;
+	r->transform->nencodings = gnngp_key_encoding(r->schema, r->rollups, r->schema->nrelations);
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
 		encode_part(r, &r->own->part[p], before);
@@ -646,9 +648,16 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		gp_encode_ages(encoding, own, at);
 		at += encoding->width;
 	}
+	if (f->targets)
+	{
+		double	   *target = f->value + h->target_first;
+
+		if (!nulls[h->target])
+			gp_scan_fact(f->targets, key, visible, target);
+		/* Among the other columns it would fade where answers are no longer known. */
+		memset(target, 0, sizeof(double) * h->target_width);
+	}
 	gp_scan_fact(f->scan, key, visible, f->value);
-	if (f->targets && !nulls[h->target])
-		gp_scan_fact(f->targets, key, visible, f->value + h->target_first);
 	f->r->read++;
 }
 
