@@ -227,6 +227,9 @@ extern int32_t gp_task_columns_relation(gp_task_columns *columns, const char *re
 										int32_t width,
 								 gp_aggregates aggregates);
 
+/* Has rows see the facts of a relation as of earlier times of theirs, which stay the caller's. */
+extern void gp_task_columns_lag(gp_task_columns *columns, int32_t relation, const gp_time *as_of);
+
 /*
  * A scan fills the columns of a relation.  key[row] is what the row's facts are found by: the
  * entity, one of its parents, 0 for all rows; any number, or -1 for none.  It is the caller's and
@@ -406,6 +409,13 @@ extern const char gp_facts_kernel[];
  */
 extern int32_t gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of, int32_t blocks,
 									int32_t *block);
+
+/*
+ * The times of rows, in place of those of the first, which are labelled, when their blocks of time
+ * begin: what is known then is as old as where many rows to predict follow the last label.
+ */
+extern gp_time *gp_facts_block_starts(gp_env *env, int64_t rows, const gp_time *as_of,
+									  int64_t labelled, int32_t blocks);
 
 /*
  * Landmarks of a fit: at most so many of the labelled nodes, ascending, drawn evenly by the seed;

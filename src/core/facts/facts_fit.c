@@ -40,6 +40,25 @@ gp_facts_time_blocks(gp_env *env, int64_t n, const gp_time *as_of, int32_t block
 	return at + 1;
 }
 
+gp_time *
+gp_facts_block_starts(gp_env *env, int64_t rows, const gp_time *as_of, int64_t labelled,
+					  int32_t blocks)
+{
+	int32_t    *block = gp_alloc_array(env, labelled, sizeof(int32_t));
+	gp_time    *start = gp_alloc_array(env, blocks, sizeof(gp_time));
+	gp_time    *out = gp_alloc_array(env, rows, sizeof(gp_time));
+
+	gp_facts_time_blocks(env, labelled, as_of, blocks, block);
+	for (int32_t b = 0; b < blocks; b++)
+		start[b] = GP_TIME_NEVER;
+	for (int64_t i = 0; i < labelled; i++)
+		start[block[i]] = gp_min64(start[block[i]], as_of[i]);
+	for (int64_t i = 0; i < rows; i++)
+		out[i] = i < labelled ? start[block[i]] : as_of[i];
+	gp_free_all(env, block, start);
+	return out;
+}
+
 /* ---- landmarks ---- */
 
 int32_t *

@@ -67,6 +67,7 @@ typedef struct gp_relation
 	int32_t		width;			/* of its facts */
 	int32_t		first;			/* of its columns */
 	int32_t		columns;		/* of all its aggregates */
+	const gp_time *as_of;		/* rows see what is visible before these */
 } gp_relation;
 
 struct gp_task_columns

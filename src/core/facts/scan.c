@@ -72,7 +72,7 @@ sort_rows(gp_scan *s, const int32_t *key)
 	for (int64_t i = 0; i < s->columns->rows; i++)
 		if (key[i] >= 0)
 		{
-			s->row[s->n++] = (waiting) {key[i], s->columns->as_of[i], i};
+			s->row[s->n++] = (waiting) {key[i], s->relation->as_of[i], i};
 			s->nkeys = key[i] >= s->nkeys ? key[i] + 1 : s->nkeys;
 		}
 	gp_sort(env, s->row, s->n, sizeof(waiting), compare_waiting, NULL);
@@ -209,7 +209,7 @@ write_empty(gp_scan *s)
 {
 	GP_EACH(s->columns->env, i, s->columns->rows, i * (s->relation->width + 1))
 	{
-		waiting		w = {-1, s->columns->as_of[i], i};
+		waiting		w = {-1, s->relation->as_of[i], i};
 
 		write_row(s, &w);
 	}

@@ -73,6 +73,7 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 	r->a.last = a.last > 0 ? a.last : 5;
 	r->a.pseudo = a.pseudo >= 0.0 ? a.pseudo : 1.0;
 	r->width = width;
+	r->as_of = f->as_of;
 	r->first = f->width;
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 		if (a.which & all[k].which)
@@ -80,6 +81,12 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 								  gp_aggregate_width(all[k].which, width));
 	r->columns = f->width - r->first;
 	return f->nrelations++;
+}
+
+void
+gp_task_columns_lag(gp_task_columns *f, int32_t relation, const gp_time *as_of)
+{
+	f->relation[relation].as_of = as_of;
 }
 
 float *

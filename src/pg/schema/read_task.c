@@ -282,18 +282,17 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *tran
 	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, transform->newest);
 	if (r->own_time || labels_are == GP_FACTS_OLD)
 		transform->target.width = 0;
+	if (r->own_time && labels_are != GP_FACTS_FRESH)
+		r->answered = gp_facts_block_starts(env, r->n, r->as_of, data->nlabelled,
+											GP_FACTS_TIME_BLOCKS);
 	gnngp_reading_run(r, &labels, r->entity_of);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains, GP_FACTS_COLUMNS);
 	transform->metapaths = r->metapaths;
 	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
 		transform->scale.doubted = r->of_targets;
-	/*
-	 * What is fresh here and old at the rows to predict helps less there: it has to help much, and
-	 * nothing is enough where facts are fresh there.
-	 */
-	transform->scale.margin = labels_are == GP_FACTS_FRESH ? 0.0 :
-		labels_are == GP_FACTS_OLD ? INFINITY : MUCH;
+	/* What is fresh here and old at the rows to predict helps less there: it has to help much. */
+	transform->scale.margin = labels_are == GP_FACTS_FRESH || r->answered ? 0.0 : MUCH;
 	gp_free(env, trains);
 	return gp_task_columns_features(r->columns, &transform->scale);
 }

@@ -452,9 +452,12 @@ declare_targets(gnngp_task_reading *r, gnngp_fact_relation *h)
 	gp_aggregates own = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_MEAN,
 		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
 
-	if (h->target >= 0)
-		h->targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", h->name),
-									   h->target_width, own);
+	if (h->target < 0)
+		return;
+	h->targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", h->name),
+										  h->target_width, own);
+	if (r->answered)
+		gp_task_columns_lag(r->columns, h->targets, r->answered);
 }
 
 /* Declares all columns. */

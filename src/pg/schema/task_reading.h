@@ -71,6 +71,7 @@ typedef struct gnngp_task_reading
 	int32		earlier;		/* relations of labels; -1: none */
 	int32		all;
 	gp_task_columns *columns;
+	gp_time    *answered;		/* as of when rows see earlier answers; NULL: as of their times */
 	int64		read;			/* facts that rows see, or might */
 } gnngp_task_reading;
 
