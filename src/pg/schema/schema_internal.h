@@ -159,9 +159,12 @@ extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
 extern void gnngp_join_rollups(gnngp_join *j, int table);
 extern void gnngp_join_rollup(gnngp_join *j, int place);
 
-/* Adds what the row refers to, each key of one column as a part, or that by one relation alone. */
+/*
+ * Adds which rows a row refers to, as parts: by each key of one column, which is known when the
+ * parent is, or by a relation, at all times.
+ */
 extern void gnngp_join_keys(gnngp_join *j, int table);
-extern void gnngp_join_key(gnngp_join *j, int relation);
+extern gnngp_part *gnngp_join_key(gnngp_join *j, int relation);
 
 /*
  * The expression of columns as a key of facts, and the type that it is read as: an integer, or

@@ -183,28 +183,51 @@ gnngp_join_row(gnngp_join *j, int table)
 	add_row(j, table, j->schema->table[table].label, j->root, NULL, 0);
 }
 
-void
+gnngp_part *
 gnngp_join_key(gnngp_join *j, int relation)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
-	const gnngp_column *key = &j->schema->table[r->child].column[r->from[0]].column;
-	gnngp_part *p = add_part(j, r->name, j->root, NULL, NULL);
+	const gnngp_schema_column *key = &j->schema->table[r->child].column[r->from[0]];
+	gnngp_part *p = add_part(j, r->name, j->root, NULL, NULL, NULL);
 
 	p->encoding = gnngp_key_encoding(j->schema, j->rollups, relation);
 	p->table = r->child;
 	p->ncells = 1;
 	p->cell = palloc(sizeof(gnngp_cell_source));
-	p->cell[0] = (gnngp_cell_source) {psprintf("%s::pg_catalog.text", key->quoted),
-	{GP_CELL_KEY, TEXTOID, ""}, false, false, r->child, key->name};
+	p->cell[0] = (gnngp_cell_source) {psprintf("%s::pg_catalog.text", key->column.quoted),
+	{GP_CELL_KEY, TEXTOID, ""}, false, key->known, r->child, key->column.name};
 	select_cells(j, p);
+	return p;
+}
+
+/* The part that is the parent of a row by a relation, or NULL. */
+static const gnngp_part *
+parent_part(const gnngp_join *j, int relation)
+{
+	for (int p = 0; p < j->nparts; p++)
+		if (j->part[p].level == 1 && j->part[p].name == j->schema->relation[relation].name)
+			return &j->part[p];
+	return NULL;
 }
 
 void
 gnngp_join_keys(gnngp_join *j, int table)
 {
 	for (int r = 0; r < j->schema->nrelations && j->nparts < GNNGP_MOST_PARTS; r++)
-		if (j->schema->relation[r].child == table && j->schema->relation[r].n == 1)
-			gnngp_join_key(j, r);
+	{
+		const gnngp_schema_relation *relation = &j->schema->relation[r];
+		bool		is_used = relation->child == table && relation->n == 1 &&
+			j->schema->table[table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
+		const gnngp_part *parent = is_used ? parent_part(j, r) : NULL;
+		gnngp_part *key = parent ? gnngp_join_key(j, r) : NULL;
+
+		if (key)
+		{
+			key->level = parent->level;
+			key->there = parent->there;
+			key->visible = parent->visible;
+		}
+	}
 }
 
 /* Joins what a row refers to by a relation; returns its alias. */

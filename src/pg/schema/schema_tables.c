@@ -560,7 +560,7 @@ mark_excluded(gnngp_tables *s)
 		gnngp_schema_table *t = &s->table[list.table];
 
 		for (int k = 0; k < list.n; k++)
-			if (list.column[k] != t->time && t->column[list.column[k]].role != GNNGP_COLUMN_KEY)
+			if (list.column[k] != t->time)
 				t->column[list.column[k]].role = GNNGP_COLUMN_EXCLUDED;
 	}
 }

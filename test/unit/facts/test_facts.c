@@ -84,6 +84,57 @@ part_of(const gp_encoding *e, int32_t column)
 	return NULL;
 }
 
+/* The numbers of keys of so many values, of the first and then of a NULL, which none was. */
+static int32_t
+encode_keys(gp_env *env, int values, double *first, double *null)
+{
+	gp_cell_kind kind = GP_CELL_KEY;
+	gp_encoder *e = gp_encoder_create(env, 1, &kind, GP_TIME_NEVER, NULL);
+	gp_cell		nothing = {.null = true};
+	gp_encoding *made;
+	int32_t		width;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		char		room[32];
+		gp_cell		cell = name_of(i % values, room);
+
+		gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, &cell);
+	}
+	made = gp_encoder_finish(e);
+	width = made->width;
+	if (width > 0)
+	{
+		char		room[32];
+		gp_cell		cell = name_of(0, room);
+
+		gp_encode(made, &cell, first);
+		gp_encode(made, &nothing, null);
+	}
+	gp_free(env, made);
+	return width;
+}
+
+static void
+check_keys(gp_env *env)
+{
+	double		first[GP_ENCODED_KEYS];
+	double		null[GP_ENCODED_KEYS];
+	int			large = 0;
+	int			zeros = 0;
+
+	is_int(encode_keys(env, GP_ENCODED_KEYS + 1, first, null), 0, "a key of many values is left out");
+	is_int(encode_keys(env, GP_ENCODED_KEYS, first, null), GP_ENCODED_KEYS,
+		   "of few each is a category");
+	for (int k = 0; k < GP_ENCODED_KEYS; k++)
+	{
+		large += first[k] > 1.0;
+		zeros += null[k] == 0.0;
+	}
+	is_int(large, 1, "of which a row is one");
+	is_int(zeros, GP_ENCODED_KEYS, "a NULL that was never seen tells nothing");
+}
+
 static void
 check_kinds(gp_env *env)
 {
@@ -550,6 +601,7 @@ run_task(gp_env *env)
 int
 main(void)
 {
+	in_env(check_keys(env));
 	in_env(check_kinds(env));
 	in_env(check_filled_later(env));
 	in_env(check_later_dates(env));
