@@ -7,7 +7,7 @@
 #include "base/sort.h"
 #include "graph.h"
 
-#define LEAST_ROOM 4096
+#define LEAST_ROOM 512
 
 struct gp_edges
 {
@@ -99,24 +99,35 @@ merge_repeated(gp_env *env, gp_csr *rows)
 	rows->start[rows->rows] = out;
 }
 
+gp_csr *
+gp_edges_sort(gp_edges *edges, bool merge)
+{
+	gp_env	   *env = edges->env;
+
+	set_room(edges, edges->n);
+	gp_csr	   *columns = gp_csr_by_column(env, edges->nodes, edges->nodes, edges->n, edges->src,
+										   edges->dst, edges->weight, GP_DOUBLE, !edges->directed);
+	gp_free_all(env, edges->src, edges->dst, edges->weight, edges);
+	/* Walking the columns in order leaves every row sorted by column. */
+	gp_csr	   *rows = gp_csr_transpose(env, columns);
+	gp_csr_free(env, columns);
+	if (merge)
+		merge_repeated(env, rows);
+	return rows;
+}
+
 gp_graph *
 gp_graph_build(gp_edges *edges)
 {
 	gp_env	   *env = edges->env;
 	gp_graph   *graph = gp_alloc_zero(env, 1, sizeof(gp_graph));
+	bool		directed = edges->directed;
+	gp_csr	   *rows = gp_edges_sort(edges, true);
 
-	set_room(edges, edges->n);
-	gp_csr	   *columns = gp_csr_by_column(env, edges->nodes, edges->nodes, edges->n, edges->src,
-										   edges->dst, edges->weight, GP_DOUBLE, !edges->directed);
-	gp_free_all(env, edges->src, edges->dst, edges->weight);
-	/* Walking the columns in order leaves every row sorted by column. */
-	gp_csr	   *rows = gp_csr_transpose(env, columns);
-	gp_csr_free(env, columns);
-	merge_repeated(env, rows);
-	*graph = (gp_graph) {.nodes = edges->nodes,.directed = edges->directed,
-		.edges = gp_csr_entries(rows) / (edges->directed ? 1 : 2),
+	*graph = (gp_graph) {.nodes = rows->rows,.directed = directed,
+		.edges = gp_csr_entries(rows) / (directed ? 1 : 2),
 	.start = rows->start,.col = rows->col,.weight = rows->value};
-	gp_free_all(env, rows, edges);
+	gp_free(env, rows);
 	return graph;
 }
 

@@ -42,6 +42,9 @@ extern void gp_edges_add(gp_edges *edges, int64_t n, const int32_t *src, const i
 /* Sorts the list into a graph and frees the list. */
 extern gp_graph *gp_graph_build(gp_edges *edges);
 
+/* The same as rows; unless they are merged, repeated edges stand beside each other. */
+extern gp_csr *gp_edges_sort(gp_edges *edges, bool merge);
+
 /*
  * Dates the graph by its edges, each of which it has, or leads from a node to itself; links go by
  * the first of theirs.

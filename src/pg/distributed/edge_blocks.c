@@ -9,7 +9,7 @@
 #include "postgres.h"
 
 #include "distributed_internal.h"
-#include "pg/types/sorted_edges.h"
+#include "pg/types/edge_list.h"
 #include "utils/float.h"
 
 /* What this session has taken, in memory of the subtransaction; NULL: nothing. */

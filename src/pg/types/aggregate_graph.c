@@ -25,12 +25,10 @@ static Datum
 write_state(gnngp_state_head *head)
 {
 	gnngp_graph_state *state = (gnngp_graph_state *) head;
-	gnngp_sorted_edges s;
-	Datum		value;
+	gnngp_listed_graph g = gnngp_edge_list_graph(&state->list, state->list.weighted);
+	Datum		value = gnngp_graph_write(&g, state->kernel, state->landmarks);
 
-	gnngp_edge_sort(&state->list, &s);
-	value = gnngp_graph_write(&s, true, state->kernel, state->landmarks);
-	gnngp_sorted_edges_free(&s);
+	gnngp_env_destroy(g.env);
 	return value;
 }
 
@@ -193,19 +191,6 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
 		add_flat(state, PG_GETARG_DATUM(1));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
-}
-
-Datum
-gnngp_graph_of_edges(const gnngp_edge_list *list)
-{
-	gnngp_sorted_edges s;
-	Datum		value;
-
-	gnngp_edge_sort(list, &s);
-	gnngp_sorted_edges_merge(&s);
-	value = gnngp_graph_write(&s, false, NULL, 0);
-	gnngp_sorted_edges_free(&s);
-	return value;
 }
 
 /* The graph of a state; NULL where there was no row. */

@@ -4,7 +4,7 @@
 #ifndef GNNGP_AGGREGATE_STATE_H
 #define GNNGP_AGGREGATE_STATE_H
 
-#include "sorted_edges.h"
+#include "edge_list.h"
 #include "utils/expandeddatum.h"
 
 /* The head of a state that lives expanded; write makes its flat value, and tells states apart. */

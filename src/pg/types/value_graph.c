@@ -11,7 +11,7 @@
  */
 #include "postgres.h"
 
-#include "sorted_edges.h"
+#include "edge_list.h"
 #include "mb/pg_wchar.h"
 #include "types.h"
 
@@ -182,43 +182,15 @@ check_graph(gnngp_value_reader *r)
 GNNGP_VALUE_INPUT(graph, check_graph)
 GNNGP_VALUE_INPUT(graph_state, check_graph)
 
-/* Writes the edges of each node. */
-static void
-write_edges(StringInfo out, const gnngp_sorted_edges *s, bool repeats)
-{
-	uint64		mask = (UINT64CONST(1) << s->shift) - 1;
-	int64		at = 0;
-
-	for (int64 node = 0; node < s->ids.n; node++)
-	{
-		int64		end = at;
-		uint64		least = node + 1;
-
-		while (end < s->edges && gnngp_sorted_key(s, end) >> s->shift == (uint64) node)
-			end++;
-		gnngp_value_reserve(out, 10, "graph");
-		gnngp_value_put_number(out, end - at);
-		for (; at < end; at++)
-		{
-			uint64		other = gnngp_sorted_key(s, at) & mask;
-
-			gnngp_poll(at);
-			/* Room for all of them at once would be refused at nodes of many edges. */
-			if (unlikely(out->maxlen - out->len <= 10))
-				gnngp_value_reserve(out, 10, "graph");
-			gnngp_value_put_number(out, other - least);
-			least = repeats ? other : other + 1;
-		}
-		gnngp_poll(node);
-	}
-}
-
 Datum
-gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, int64 landmarks)
+gnngp_graph_write(const gnngp_listed_graph *g, const char *kernel, int64 landmarks)
 {
+	const gp_csr *edges = g->edges;
+	const double *weight = edges->value;
+	int64		n = gp_csr_entries(edges);
 	StringInfoData out;
 
-	gnngp_value_begin(&out, gnngp_value_ids_flag(&s->ids) | (s->edge ? GNNGP_VALUE_WEIGHTED : 0) |
+	gnngp_value_begin(&out, gnngp_value_ids_flag(&g->ids) | (weight ? GNNGP_VALUE_WEIGHTED : 0) |
 					  (kernel ? GNNGP_VALUE_KERNEL : 0));
 	if (kernel)
 	{
@@ -227,21 +199,33 @@ gnngp_graph_write(const gnngp_sorted_edges *s, bool state, const char *kernel, i
 		appendBinaryStringInfo(&out, kernel, (int) strlen(kernel));
 		gnngp_value_put_number(&out, landmarks);
 	}
-	gnngp_value_put_ids(&out, &s->ids, "graph");
+	gnngp_value_put_ids(&out, &g->ids, "graph");
 	gnngp_value_reserve(&out, 10, "graph");
-	gnngp_value_put_number(&out, s->edges);
-	write_edges(&out, s, state && s->edge);
-	if (s->edge)
+	gnngp_value_put_number(&out, n);
+	for (int64 node = 0; node < g->ids.n; node++)
 	{
-		gnngp_value_reserve(&out, s->edges * sizeof(double), "graph");
-		for (int64 i = 0; i < s->edges; i++)
+		int64		least = node + 1;
+
+		gnngp_poll(node);
+		gnngp_value_reserve(&out, 10, "graph");
+		gnngp_value_put_number(&out, edges->start[node + 1] - edges->start[node]);
+		for (int64 k = edges->start[node]; k < edges->start[node + 1]; k++)
 		{
-			gnngp_poll(i);
-			if (!isfinite(s->edge[i].weight))
-				gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, NULL, "the weights of a repeated edge add up to more than a double precision number holds");
-			gnngp_put_float8(out.data + out.len, s->edge[i].weight + 0.0);
-			out.len += sizeof(double);
+			gnngp_poll(k);
+			/* Room for all of them at once would be refused at nodes of many edges. */
+			gnngp_value_reserve(&out, 10, "graph");
+			gnngp_value_put_number(&out, edges->col[k] - least);
+			least = edges->col[k] + (g->repeats ? 0 : 1);
 		}
+	}
+	gnngp_value_reserve(&out, weight ? n * sizeof(double) : 0, "graph");
+	for (int64 i = 0; weight && i < n; i++)
+	{
+		gnngp_poll(i);
+		if (!isfinite(weight[i]))
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, NULL, "the weights of a repeated edge add up to more than a double precision number holds");
+		gnngp_put_float8(out.data + out.len, weight[i] + 0.0);
+		out.len += sizeof(double);
 	}
 	return gnngp_value_end(&out);
 }
