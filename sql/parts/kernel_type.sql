@@ -34,8 +34,10 @@ COMMENT ON CAST (text AS @extschema@.gp_kernel) IS 'read a kernel from text';
 CREATE CAST (varchar AS @extschema@.gp_kernel) WITH INOUT AS IMPLICIT;
 COMMENT ON CAST (varchar AS @extschema@.gp_kernel) IS 'read a kernel from text';
 
+-- A canonical text as a kernel, which has no blanks at its end.  It is not read, so that one row
+-- which cannot be does not keep everybody from listing models.
 CREATE FUNCTION gnngp_internal.gp_kernel_as_stored(text) RETURNS @extschema@.gp_kernel
-AS 'MODULE_PATHNAME', 'gnngp_kernel_as_stored' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+AS 'rtrim1' LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_kernel_as_stored(text) IS
     'for the view gp_models: the kernel of a model as it was stored, without parsing it again';
 

@@ -19,15 +19,6 @@ AS 'MODULE_PATHNAME', 'gnngp_report_labels' LANGUAGE C STABLE PARALLEL RESTRICTE
 COMMENT ON FUNCTION gnngp_internal.report_labels(text) IS
     'part of gp_report(model): gp_loo without ids, with the probability of the predicted class as best';
 
-CREATE FUNCTION gnngp_internal.report_pairs(
-    model text,
-    OUT linked boolean,
-    OUT score double precision)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'gnngp_report_pairs' LANGUAGE C STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000;
-COMMENT ON FUNCTION gnngp_internal.report_pairs(text) IS
-    'part of gp_report(model): gp_heldout_links without ids';
-
 -- A browser must find no markup in it, and no character that HTML does not allow: controls but
 -- tab and newline become question marks.  The bytes from 80 to 9f are controls in Unicode alone.
 CREATE FUNCTION gnngp_internal.report_html(value text)
@@ -212,7 +203,7 @@ AS $sql$
         (SELECT gnngp_internal.report_curves('held-out links',
                     concat(gnngp_internal.report_figure(figures, 'auc', 'AUC'), gnngp_internal.report_figure(figures, 'auc_component', 'within one component')),
                     gnngp_internal.report_figure(figures, 'average_precision', 'average precision'), array_agg(score), array_agg(linked))
-         FROM gnngp_internal.report_pairs(model)))
+         FROM @extschema@.gp_heldout_links(model, NULL::text)))
     FROM gnngp_internal.gp_model_catalog AS m WHERE m.id = gnngp_internal.model_id(model)
 $sql$;
 COMMENT ON FUNCTION gnngp_internal.report_links(text, jsonb) IS

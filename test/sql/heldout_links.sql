@@ -67,7 +67,6 @@ SELECT gp_grant('g', 'gnngp_pair_reader');
 SET ROLE gnngp_pair_reader;
 SELECT count(*) FROM gp_evaluate('g') WHERE metric = 'auc_component';
 SELECT try($$SELECT * FROM gp_heldout_links('g')$$);
-SELECT try($$SELECT * FROM gnngp_internal.report_pairs('g')$$);
 SELECT string_agg(DISTINCT part, ' ' ORDER BY part) FROM gnngp_internal.gp_block;
 RESET ROLE;
 
@@ -98,7 +97,7 @@ SELECT 'probability', damage(2, 68, '\x0000000000000040'), damage(2, 68, '\x0000
 SELECT 'keys', damage(3, 52, '\xffffffffffffff7f');
 SELECT 'ends of texts', damage(4, 52, '\xffffffffffffff7f'), damage(4, 52, '\xffffffffffffffff');
 -- Each array shorter than the others, and each block missing
-SELECT a.number, damage(a.number, 36, set_byte(substr(p.data, 37, 8), 0, get_byte(p.data, 36) - 1)) FROM generate_series(0, 5) AS a (number) JOIN part p ON p.block = a.number ORDER BY 1;
+SELECT a.number, damage(a.number, 36, set_byte(substr(p.data, 37, 8), 0, get_byte(p.data, 36) - 1)) FROM generate_series(0, 4) AS a (number) JOIN part p ON p.block = a.number ORDER BY 1;
 CREATE FUNCTION lose(number integer) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE result text;
 BEGIN
@@ -107,7 +106,7 @@ BEGIN
     RAISE EXCEPTION 'undo %', result;
 EXCEPTION WHEN raise_exception THEN RETURN substr(SQLERRM, 6);
 END $$;
-SELECT DISTINCT lose(number) FROM generate_series(0, 5) AS number;
+SELECT DISTINCT lose(number) FROM generate_series(0, 4) AS number;
 BEGIN;
 UPDATE gnngp_internal.gp_model_catalog SET link_integer_ids = true, link_id_type = 'bigint' WHERE name = 'names';
 SELECT try($$SELECT * FROM gp_heldout_links('names')$$);

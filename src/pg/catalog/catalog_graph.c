@@ -11,7 +11,7 @@
 
 #define COLUMN(name, type, member) {name, type, offsetof(gnngp_graph_def, member), 0, false}
 
-/* What is written, the owner first. */
+/* What is written, the owner first, */
 static const gnngp_member columns[] = {
 	COLUMN("owner", REGROLEOID, owner_role),
 	COLUMN("name", TEXTOID, name),
@@ -55,17 +55,14 @@ static const gnngp_member columns[] = {
 	COLUMN("every", INTERVALOID, task.every),
 	COLUMN("since", TIMESTAMPTZOID, task.since),
 	COLUMN("label_rows", INT8OID, task.rows),
-};
-
-#define NCOLUMNS ((int) lengthof(columns))
-
-/* What else is read. */
-static const gnngp_member stamps[] = {
+	/* and what else is read. */
 	COLUMN("id", INT8OID, id),
 	COLUMN("owner", TEXTOID, owner),
 	COLUMN("shape", TEXTOID, shape),
 	COLUMN("entity_given", TEXTOID, task.entity_given),
 };
+
+#define NCOLUMNS ((int) lengthof(columns) - 4)	/* that are written */
 
 /* The form of a task by its name; GNNGP_NO_TASK for none. */
 static gnngp_task_form
@@ -87,17 +84,8 @@ static gnngp_graph_def *
 find_graph(const char *name, int64 id)
 {
 	gnngp_graph_def *def = palloc0(sizeof(gnngp_graph_def));
-	MemoryContext context = CurrentMemoryContext;
 
-	gnngp_spi_connect();
-	if (name)
-		(void) gnngp_find_named(&gnngp_graph_kind, name, false);
-	else
-		gnngp_find_id(&gnngp_graph_kind, id);
-	MemoryContextSwitchTo(context);
-	gnngp_members_load(columns, NCOLUMNS, def);
-	gnngp_members_load(stamps, lengthof(stamps), def);
-	gnngp_spi_finish();
+	(void) gnngp_find_record(&gnngp_graph_kind, name, id, false, columns, lengthof(columns), def);
 	def->task.form = task_form(def->task.form_name);
 	return def;
 }

@@ -19,16 +19,6 @@ extern const gnngp_kind gnngp_graph_kind;
 extern const gnngp_kind gnngp_model_kind;
 
 /*
- * Finds the row that a name means, inside SPI that the caller has connected: the
- * first of SPI_tuptable.  42704 when there is none (false when missing_ok), 42P09 when
- * several are meant as well, 42501 when it would be another than a grant named before.
- */
-extern bool gnngp_find_named(const gnngp_kind *kind, const char *name, bool missing_ok);
-
-/* The same for a row of this id, which is then the first: 42704 when it is gone. */
-extern void gnngp_find_id(const gnngp_kind *kind, int64 id);
-
-/*
  * Deletes a model, or all models of a graph, with their blocks, grants and log
  * rows, inside SPI that the caller has connected.  column is "id" or "graph".
  */
@@ -78,6 +68,14 @@ typedef struct gnngp_member
 
 /* Loads columns of the first row that SPI has found, palloc'd in the current context. */
 extern void gnngp_members_load(const gnngp_member *member, int n, void *record);
+
+/*
+ * Loads those of the row that a name means or, without one, that has an id: 42704 when there is
+ * none (false when missing_ok), 42P09 when several are meant as well, 42501 when it would be
+ * another than a grant named before (names.c).
+ */
+extern bool gnngp_find_record(const gnngp_kind *kind, const char *name, int64 id, bool missing_ok,
+							  const gnngp_member *member, int n, void *record);
 
 /* The parameter that a column is written from; the server casts texts to names. */
 extern gnngp_param gnngp_member_save(const gnngp_member *member, const void *record);

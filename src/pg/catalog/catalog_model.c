@@ -19,7 +19,7 @@
 	{name, type, offsetof(gnngp_model, member), GNNGP_PART_NODES, true}
 #define LINK(name, type, member) PART(GNNGP_PART_LINKS, LINK_PREFIX name, type, link.member)
 
-/* What a fit writes, the owner first. */
+/* What a fit writes, the owner first, */
 static const gnngp_member columns[] = {
 	PART(0, "owner", REGROLEOID, owner_role),
 	PART(0, "name", TEXTOID, name),
@@ -83,47 +83,21 @@ static const gnngp_member columns[] = {
 	COUNT_OR_NONE("facts", INT8OID, facts),
 	COUNT_OR_NONE("rows", INT8OID, rows),
 	COLUMN("forward_score", FLOAT8OID, forward_score),
-};
-
-/* What else is read; the owner as text, too, which names a role that is gone. */
-static const gnngp_member stamps[] = {
+	/* and what else is read; the owner as text, too, which names a role that is gone. */
 	PART(0, "owner", TEXTOID, owner),
 	PART(0, "id", INT8OID, id),
 };
 
-#define NCOLUMNS ((int) lengthof(columns))
-
-/* The model of the first row that SPI has found; NULL where there is none. */
-static gnngp_model *
-load_model(bool found)
-{
-	gnngp_model *model = found ? palloc0(sizeof(gnngp_model)) : NULL;
-
-	if (found)
-	{
-		gnngp_members_load(columns, NCOLUMNS, model);
-		gnngp_members_load(stamps, lengthof(stamps), model);
-	}
-	return model;
-}
+#define NCOLUMNS ((int) lengthof(columns) - 2)	/* that are written */
 
 /* The model that a name means, or without one an id; NULL, where missing_ok, for none. */
 static gnngp_model *
 find_model(const char *name, int64 id, bool missing_ok)
 {
-	MemoryContext context = CurrentMemoryContext;
-	gnngp_model *model;
-	bool		found = true;
+	gnngp_model *model = palloc0(sizeof(gnngp_model));
 
-	gnngp_spi_connect();
-	if (name)
-		found = gnngp_find_named(&gnngp_model_kind, name, missing_ok);
-	else
-		gnngp_find_id(&gnngp_model_kind, id);
-	MemoryContextSwitchTo(context);
-	model = load_model(found);
-	gnngp_spi_finish();
-	return model;
+	return gnngp_find_record(&gnngp_model_kind, name, id, missing_ok, columns, lengthof(columns),
+							 model) ? model : NULL;
 }
 
 gnngp_model *
@@ -262,7 +236,7 @@ void
 gnngp_model_save(gnngp_model *model, int parts)
 {
 	gnngp_param param[NCOLUMNS];
-	const gnngp_model *former;	/* of this name; NULL: none */
+	gnngp_model *former = NULL; /* of this name; NULL: none */
 	bool		moves;			/* from another graph */
 	int			kept;			/* parts of the former model that stay */
 
@@ -279,7 +253,8 @@ gnngp_model_save(gnngp_model *model, int parts)
 	gnngp_execute(GNNGP_LATEST, "SELECT * FROM gnngp_internal.gp_model_catalog WHERE name = $1"
 				  " AND gnngp_internal.gp_role_oid(owner) = $2",
 				  gnngp_param_text(model->name), gnngp_param_oid(model->owner_role));
-	former = load_model(SPI_processed > 0);
+	if (SPI_processed > 0)
+		gnngp_members_load(columns, lengthof(columns), former = palloc0(sizeof(gnngp_model)));
 	moves = former && former->graph_id != model->graph_id;
 	kept = former && !moves ? gnngp_model_parts(former) & ~parts : 0;
 	/* A part that is new, or goes, has the next version. */

@@ -188,8 +188,8 @@ report_unknown(const gnngp_kind *kind, const char *name)
  * A name that reads as 'owner.name' means what such a role owns, or owned, before what somebody
  * else may have named so in order to stand in for it.
  */
-bool
-gnngp_find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
+static bool
+find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 {
 	const char *text = name;
 	char	   *owner = read_part(&text, false);
@@ -221,6 +221,31 @@ gnngp_find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 	if (missing_ok)
 		return false;
 	report_unknown(kind, name);
+}
+
+bool
+gnngp_find_record(const gnngp_kind *kind, const char *name, int64 id, bool missing_ok,
+				  const gnngp_member *member, int n, void *record)
+{
+	MemoryContext context = CurrentMemoryContext;
+	bool		found = true;
+
+	gnngp_spi_connect();
+	if (name)
+		found = find_named(kind, name, missing_ok);
+	else
+	{
+		gnngp_execute(GNNGP_SELECT,
+					  psprintf("SELECT * FROM gnngp_internal.%s WHERE id = $1", kind->view),
+					  gnngp_param_int8(id));
+		if (SPI_processed == 0)
+			gnngp_raise(UNDEFINED_OBJECT, kind->hint, "the %s no longer exists", kind->noun);
+	}
+	MemoryContextSwitchTo(context);
+	if (found)
+		gnngp_members_load(member, n, record);
+	gnngp_spi_finish();
+	return found;
 }
 
 Oid
@@ -267,13 +292,4 @@ gnngp_check_name(const char *kind, const char *name)
 				(errcode(ERRCODE_NAME_TOO_LONG),
 				 errmsg("a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1),
 				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
-}
-
-void
-gnngp_find_id(const gnngp_kind *kind, int64 id)
-{
-	gnngp_execute(GNNGP_SELECT, psprintf("SELECT * FROM gnngp_internal.%s WHERE id = $1", kind->view),
-				  gnngp_param_int8(id));
-	if (SPI_processed == 0)
-		gnngp_raise(UNDEFINED_OBJECT, kind->hint, "the %s no longer exists", kind->noun);
 }

@@ -342,7 +342,7 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id)
 }
 
 int32
-gnngp_stored_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id)
+gnngp_ids_find(const gnngp_ids *ids, const gnngp_id *id)
 {
 	int64		low = 0,
 				high = ids->n;
@@ -350,7 +350,7 @@ gnngp_stored_ids_find(const gnngp_stored_ids *ids, const gnngp_id *id)
 	while (low < high)
 	{
 		int64		middle = low + (high - low) / 2;
-		gnngp_id	there = gnngp_stored_id(ids, middle);
+		gnngp_id	there = gnngp_ids_at(ids, middle);
 		int			side = gnngp_id_compare(&there, id, NULL);
 
 		if (side == 0)

@@ -26,17 +26,8 @@ typedef struct gnngp_ids
 	bool		integer;
 	int64	   *key;			/* ascending */
 	char	  **text;			/* ids as text, NULL for integer ids */
-	char	   *type_name;		/* gnngp_type_name of the id column */
+	char	   *type_name;		/* gnngp_type_name of the id column; NULL where they were stored */
 } gnngp_ids;
-
-/* The same as they are stored. */
-typedef struct gnngp_stored_ids
-{
-	int64		n;
-	const int64 *key;			/* ascending */
-	const int64 *text_end;		/* NULL for integer ids: where each text ends */
-	const char *text;
-} gnngp_stored_ids;
 
 /* The id of a node. */
 static inline gnngp_id
@@ -45,15 +36,6 @@ gnngp_ids_at(const gnngp_ids *ids, int64 node)
 	const char *text = ids->text ? ids->text[node] : NULL;
 
 	return (gnngp_id) {ids->key[node], text, text ? (int) strlen(text) : 0, false};
-}
-
-static inline gnngp_id
-gnngp_stored_id(const gnngp_stored_ids *ids, int64 node)
-{
-	int64		start = ids->text_end && node > 0 ? ids->text_end[node - 1] : 0;
-
-	return ids->text_end ? (gnngp_id) {ids->key[node], ids->text + start,
-		(int) (ids->text_end[node] - start), false} : (gnngp_id) {.key = ids->key[node]};
 }
 
 /* Compares two ids by the order of nodes; a gp_compare. */

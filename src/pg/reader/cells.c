@@ -114,8 +114,7 @@ read_list(Datum value, bool wide, gp_cell *cell)
 	bool	   *null;
 	double	   *number;
 
-	deconstruct_array(DatumGetArrayTypeP(value), wide ? FLOAT8OID : FLOAT4OID, wide ? 8 : 4, true,
-					  wide ? TYPALIGN_DOUBLE : TYPALIGN_INT, &element, &null, &cell->length);
+	cell->length = gnngp_array_elements(DatumGetArrayTypeP(value), &element, &null);
 	number = palloc(sizeof(double) * Max(cell->length, 1));
 	for (int i = 0; i < cell->length; i++)
 		number[i] = null[i] ? NAN : wide ? DatumGetFloat8(element[i]) :

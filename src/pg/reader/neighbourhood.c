@@ -55,12 +55,6 @@ typedef struct neighbourhood
 	bool		by_dst;			/* the round's second query */
 	bool		all;			/* one round that reads everything */
 	gnngp_row_fn read_row;		/* reads a row for the end that by_dst tells */
-	struct						/* the last integer id of each end */
-	{
-		bool		any;
-		int64		key;
-		int32		node;
-	}			last_id[2];	/* of this round */
 	gp_set		seen;			/* edges of the round, hashed: without weights each counts once */
 	bool		counted;		/* some nodes have a degree */
 } neighbourhood;
@@ -144,21 +138,13 @@ node_row(void *state, const Datum *values, const bool *nulls)
 
 /* ---- edges ---- */
 
-/* The node of this round that an end of an edge names, which may be that of the row before; -1: it
- * has no row. */
+/* The node of this round that an end of an edge names; -1: it has no row. */
 static int32
 find_end(neighbourhood *s, int end, Datum value)
 {
 	gnngp_id	id = gnngp_datum_id(value, s->end_base[end], &s->r->id_output);
-	int32		node;
+	int32		node = find(s, &id);
 
-	if (id.text || !s->last_id[end].any || s->last_id[end].key != id.key)
-	{
-		s->last_id[end].any = true;
-		s->last_id[end].key = id.key;
-		s->last_id[end].node = find(s, &id);
-	}
-	node = s->last_id[end].node;
 	return node >= 0 && s->node[node].row >= 0 ? node : -1;
 }
 
@@ -250,7 +236,6 @@ read_edges(neighbourhood *s, gnngp_row_fn row, int first)
 	bool		both;
 
 	s->read_row = row;
-	memset(s->last_id, 0, sizeof(s->last_id));
 	s->edges[0].array = s->edges[1].array = ids;
 	both = first == 0 && gnngp_query_scans(&s->edges[0]) && gnngp_query_scans(&s->edges[1]);
 	for (int k = first; k < (both ? 1 : 2); k++)
@@ -258,19 +243,6 @@ read_edges(neighbourhood *s, gnngp_row_fn row, int first)
 		s->by_dst = k == 1;
 		gnngp_query_run(&s->edges[k], s->env, both ? both_ends_row : row, s, GP_PHASE_EDGES, 0);
 	}
-}
-
-/* Counts the edges of the nodes of a round: of directed ones those that lead there. */
-static void
-read_degrees(neighbourhood *s)
-{
-	s->counted = true;
-	for (int64 i = s->first; i < s->end; i++)
-		if (s->node[i].row >= 0)
-			s->node[i].degree = 0.0;
-	s->seen = gp_set_open(s->env, 0);
-	read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
-	gp_set_close(&s->seen);
 }
 
 /* ---- rounds ---- */
@@ -365,7 +337,16 @@ read_rounds(neighbourhood *s, int hops, gnngp_rim rim)
 		if (edges == GNNGP_RIM_EDGES)
 			read_edges(s, edge_row, 0);
 		else if (edges == GNNGP_RIM_DEGREES)
-			read_degrees(s);
+		{
+			/* Of directed edges those that lead to the nodes count. */
+			s->counted = true;
+			for (int64 i = s->first; i < s->end; i++)
+				if (s->node[i].row >= 0)
+					s->node[i].degree = 0.0;
+			s->seen = gp_set_open(s->env, 0);
+			read_edges(s, degree_row, s->r->def->directed ? 1 : 0);
+			gp_set_close(&s->seen);
+		}
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(s->context);
 	}

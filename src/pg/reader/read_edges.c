@@ -42,29 +42,6 @@ struct gnngp_edge_reading
 	gp_edges   *edges;
 };
 
-/* Remembers when an edge was made. */
-static void
-add_time(gnngp_edge_reading *s, int32 src, int32 dst, Datum value, bool null)
-{
-	double		time = null ? NAN : gnngp_number_datum(value, s->time.base);
-
-	if (unlikely(!isfinite(time)))
-	{
-		gnngp_note_fault(&s->fault[null ? TIME_NULL : TIME_NOT_FINITE], src, dst, time);
-		return;
-	}
-	if (s->ntimes == s->room)
-	{
-		s->room = Max(2 * s->room, 4096);
-		s->from = gp_resize_array(s->r->env, s->from, s->room, sizeof(int32));
-		s->to = gp_resize_array(s->r->env, s->to, s->room, sizeof(int32));
-		s->at = gp_resize_array(s->r->env, s->at, s->room, sizeof(double));
-	}
-	s->from[s->ntimes] = src;
-	s->to[s->ntimes] = dst;
-	s->at[s->ntimes++] = time;
-}
-
 static void
 edge_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -81,7 +58,23 @@ edge_row(void *state, const Datum *values, const bool *nulls)
 	if (s->columns)
 		gp_edge_columns_add(s->columns, src, dst, s->feature);
 	if (s->dated)
-		add_time(s, src, dst, values[s->weighted ? 3 : 2], nulls[s->weighted ? 3 : 2]);
+	{
+		int			at = s->weighted ? 3 : 2;
+		double		time = nulls[at] ? NAN : gnngp_number_datum(values[at], s->time.base);
+
+		if (s->ntimes == s->room)
+		{
+			s->room = Max(2 * s->room, 4096);
+			s->from = gp_resize_array(s->r->env, s->from, s->room, sizeof(int32));
+			s->to = gp_resize_array(s->r->env, s->to, s->room, sizeof(int32));
+			s->at = gp_resize_array(s->r->env, s->at, s->room, sizeof(double));
+		}
+		s->from[s->ntimes] = src;
+		s->to[s->ntimes] = dst;
+		s->at[s->ntimes++] = time;
+		if (unlikely(!isfinite(time)))
+			gnngp_note_fault(&s->fault[nulls[at] ? TIME_NULL : TIME_NOT_FINITE], src, dst, time);
+	}
 	if (s->weighted)
 	{
 		w = nulls[2] ? 0.0 : gnngp_number_datum(values[2], s->weight.base);
@@ -130,34 +123,6 @@ check_faults(const gnngp_edge_reading *s)
 					 errhint("%s", said[k].hint)));
 }
 
-/* Selects the columns that tell of both ends, as numbers. */
-static void
-add_features(gnngp_edge_reading *s)
-{
-	const gnngp_texts *names = &s->r->def->edge_features;
-
-	s->nfeatures = names->n;
-	s->first_feature = list_length(s->query.types);
-	s->feature_base = palloc0(sizeof(Oid) * Max(names->n, 1));
-	s->feature_time = palloc0(sizeof(bool) * Max(names->n, 1));
-	s->feature = palloc0(sizeof(double) * Max(names->n, 1));
-	for (int i = 0; i < names->n; i++)
-	{
-		gnngp_column column = gnngp_table_column(&s->r->edges, names->text[i]);
-
-		s->feature_time[i] = gnngp_is_time_type(column.base);
-		if (column.base == BOOLOID)
-			gnngp_query_add(&s->query, FLOAT8OID, "t.%s::pg_catalog.int4::pg_catalog.float8",
-							column.quoted);
-		else
-		{
-			column = gnngp_table_time(&s->r->edges, names->text[i]);
-			gnngp_query_add_time(&s->query, &column);
-		}
-		s->feature_base[i] = llast_oid(s->query.types);
-	}
-}
-
 gnngp_edge_reading *
 gnngp_plan_edges(gnngp_reader *r)
 {
@@ -180,7 +145,27 @@ gnngp_plan_edges(gnngp_reader *r)
 		s->time = gnngp_table_time(&r->edges, def->time);
 		gnngp_query_add_time(&s->query, &s->time);
 	}
-	add_features(s);
+	/* The columns that tell of both ends, as numbers */
+	s->nfeatures = def->edge_features.n;
+	s->first_feature = list_length(s->query.types);
+	s->feature_base = palloc0(sizeof(Oid) * Max(s->nfeatures, 1));
+	s->feature_time = palloc0(sizeof(bool) * Max(s->nfeatures, 1));
+	s->feature = palloc0(sizeof(double) * Max(s->nfeatures, 1));
+	for (int i = 0; i < s->nfeatures; i++)
+	{
+		gnngp_column column = gnngp_table_column(&r->edges, def->edge_features.text[i]);
+
+		s->feature_time[i] = gnngp_is_time_type(column.base);
+		if (column.base == BOOLOID)
+			gnngp_query_add(&s->query, FLOAT8OID, "t.%s::pg_catalog.int4::pg_catalog.float8",
+							column.quoted);
+		else
+		{
+			column = gnngp_table_time(&r->edges, def->edge_features.text[i]);
+			gnngp_query_add_time(&s->query, &column);
+		}
+		s->feature_base[i] = llast_oid(s->query.types);
+	}
 	gnngp_query_plan(&s->query);
 	r->edges_spread = gnngp_query_is_spread(&s->query);
 	return s;
@@ -196,9 +181,9 @@ gnngp_read_edges(gnngp_edge_reading *s)
 		s->columns = gp_edge_columns_create(r->env, r->data->ids.n, r->def->directed, s->nfeatures,
 											s->feature_time);
 	gnngp_reader_run(r, &s->query, edge_row, s, GP_PHASE_EDGES);
-	gnngp_check_nulls(s->src.table, &s->src.column, s->src.nulls,
+	gnngp_check_nulls(&r->edges, &s->src.column, s->src.nulls,
 					  "Remove the edge, or give it both ends.");
-	gnngp_check_nulls(s->dst.table, &s->dst.column, s->dst.nulls,
+	gnngp_check_nulls(&r->edges, &s->dst.column, s->dst.nulls,
 					  "Remove the edge, or give it both ends.");
 	gnngp_finder_check_unknown(&s->src);
 	gnngp_finder_check_unknown(&s->dst);

@@ -247,29 +247,6 @@ gnngp_require_feature(const gnngp_table *table, const gnngp_column *column, bool
 						 "Features are one array column, or columns of numbers, texts, enums, booleans, dates, uuid and inet.");
 }
 
-/* Selects an array column, as the array type that comes nearest. */
-static void
-add_array(gnngp_feature_reading *s, gnngp_query *q)
-{
-	Oid			base = s->column[0].base;
-	Oid			element = get_element_type(base);
-	const char *cast = "";
-
-	if (base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID || base == NUMERICARRAYOID)
-		s->array_type = base;
-	else if (OidIsValid(element) && gnngp_is_number_type(element))
-	{
-		s->array_type = FLOAT8ARRAYOID;
-		cast = "::pg_catalog.float8[]";
-	}
-	else
-	{
-		s->array_type = FLOAT4ARRAYOID;
-		cast = "::pg_catalog.float4[]";
-	}
-	gnngp_query_add(q, s->array_type, "t.%s%s", s->column[0].quoted, cast);
-}
-
 gnngp_feature_reading *
 gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
@@ -289,7 +266,17 @@ gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 	s->type = palloc0(sizeof(gnngp_cell_type) * s->ncolumns);
 	if (s->ncolumns == 1 && !gnngp_is_feature_type(s->column[0].base))
 	{
-		add_array(s, q);
+		/* An array, as the array type that comes nearest */
+		Oid			base = s->column[0].base;
+		Oid			element = get_element_type(base);
+		bool		same = base == FLOAT4ARRAYOID || base == FLOAT8ARRAYOID ||
+			base == NUMERICARRAYOID;
+
+		s->array_type = same ? base : OidIsValid(element) && gnngp_is_number_type(element) ?
+			FLOAT8ARRAYOID : FLOAT4ARRAYOID;
+		gnngp_query_add(q, s->array_type, "t.%s%s", s->column[0].quoted, same ? "" :
+						s->array_type == FLOAT8ARRAYOID ? "::pg_catalog.float8[]" :
+						"::pg_catalog.float4[]");
 		return s;
 	}
 	for (int i = 0; i < s->ncolumns; i++)

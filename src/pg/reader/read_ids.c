@@ -58,7 +58,6 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 	memset(f, 0, sizeof(*f));
 	f->r = r;
 	f->query = q;
-	f->table = q->table;
 	f->column = gnngp_table_column(q->table, column);
 	gnngp_require_reference(q->table, &f->column, &r->nodes, &r->id);
 	f->base = gnngp_query_add_id(r, q, &f->column);
@@ -116,7 +115,7 @@ gnngp_finder_check_unknown(const gnngp_finder *f)
 	bool		moments = !IsolationUsesXactSnapshot() &&
 		(f->r->nodes_spread || gnngp_query_is_spread(f->query));
 	bool		hidden = check_enable_rls(nodes->oid, InvalidOid, true) == RLS_ENABLED;
-	const char *view = psprintf("a view on \"%s\" that leaves such rows out.", f->table->name);
+	const char *view = psprintf("a view on \"%s\" that leaves such rows out.", f->query->table->name);
 	StringInfoData hint;
 
 	if (f->unknown == 0)
@@ -136,7 +135,7 @@ gnngp_finder_check_unknown(const gnngp_finder *f)
 	ereport(ERROR,
 			(errcode(ERRCODE_FOREIGN_KEY_VIOLATION),
 			 errmsg("column \"%s\" of table \"%s\" names a node that table \"%s\" does not have: %s",
-					f->column.name, f->table->name, nodes->name,
+					f->column.name, f->query->table->name, nodes->name,
 					f->unknown_text ? f->unknown_text : psprintf(INT64_FORMAT, f->unknown_key)),
 			 errdetail_plural("%lld row names an unknown node.",
 							  "%lld rows name unknown nodes.",

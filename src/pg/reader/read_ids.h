@@ -19,7 +19,6 @@ typedef struct gnngp_finder
 {
 	gnngp_reader *r;
 	const gnngp_query *query;
-	const gnngp_table *table;
 	gnngp_column column;
 	Oid			base;			/* of what is selected */
 	int64		nulls;

@@ -234,26 +234,22 @@ finish_classes(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 	}
 }
 
-/* Lists the labelled nodes. */
-static void
-list_labelled(const gnngp_node_reading *s, gnngp_data *data)
-{
-	int64		k = 0;
-
-	for (int64 i = 0; i < s->n; i++)
-		data->nlabelled += s->label[i] >= 0;
-	data->labelled = gp_alloc_array(s->r->env, Max(data->nlabelled, 1), sizeof(int32));
-	for (int64 i = 0; i < s->n; i++)
-		if (s->label[i] >= 0)
-			data->labelled[k++] = (int32) i;
-	data->nclasses = s->labels.label.n;
-}
-
+/* Lists the labelled nodes, and their targets unless tables are only counted. */
 static void
 finish_targets(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 {
 	gp_env	   *env = s->r->env;
+	int64		labelled = 0;
 
+	for (int64 i = 0; i < s->n; i++)
+		data->nlabelled += s->label[i] >= 0;
+	data->labelled = gp_alloc_array(env, Max(data->nlabelled, 1), sizeof(int32));
+	for (int64 i = 0; i < s->n; i++)
+		if (s->label[i] >= 0)
+			data->labelled[labelled++] = (int32) i;
+	data->nclasses = s->labels.label.n;
+	if (s->r->null_features)
+		return;
 	if (data->nlabelled == 0)
 		gnngp_raise(DATA_EXCEPTION,
 					"Rows whose target is NULL are the ones to predict: at least one other row needs a value.",
@@ -289,22 +285,6 @@ finish_targets(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 	gp_free_all(env, s->label, s->value);
 }
 
-/* Has the query count the features of a row that are NULL. */
-static void
-add_null_count(gnngp_node_reading *s)
-{
-	const gnngp_reader *r = s->r;
-	StringInfoData features;
-
-	initStringInfo(&features);
-	for (int i = 0; i < r->def->features.n; i++)
-		appendStringInfo(&features, "%st.%s IS NULL", i > 0 ? ", " : "",
-						 gnngp_table_column(&r->nodes, r->def->features.text[i]).quoted);
-	gnngp_query_add(&s->query, INT4OID, features.len == 0 ? "%s0" :
-					"pg_catalog.cardinality(pg_catalog.array_positions(ARRAY[%s], true))",
-					features.data);
-}
-
 gnngp_node_reading *
 gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 {
@@ -337,7 +317,18 @@ gnngp_plan_nodes(gnngp_reader *r, const char *task, bool need_target)
 		gnngp_query_add_number(&s->query, &s->target);
 	s->first_feature = list_length(s->query.types);
 	if (r->null_features)
-		add_null_count(s);
+	{
+		/* Counts the features of a row that are NULL */
+		StringInfoData features;
+
+		initStringInfo(&features);
+		for (int i = 0; i < def->features.n; i++)
+			appendStringInfo(&features, "%st.%s IS NULL", i > 0 ? ", " : "",
+							 gnngp_table_column(&r->nodes, def->features.text[i]).quoted);
+		gnngp_query_add(&s->query, INT4OID, features.len == 0 ? "%s0" :
+						"pg_catalog.cardinality(pg_catalog.array_positions(ARRAY[%s], true))",
+						features.data);
+	}
 	else
 		s->features = gnngp_add_features(r, &s->query);
 	if (r->sorted && r->integer_ids)
@@ -380,8 +371,6 @@ gnngp_read_nodes(gnngp_node_reading *s)
 	data->ids.key = s->key;
 	data->ids.text = s->text;
 	if (s->kind != GNNGP_TARGET_NONE)
-		list_labelled(s, data);
-	if (s->kind != GNNGP_TARGET_NONE && !r->null_features)
 		finish_targets(s, data, s->automatic);
 	if (s->features)
 		gnngp_finish_features(s->features, node);

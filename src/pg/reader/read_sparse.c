@@ -140,7 +140,7 @@ gnngp_read_sparse(gnngp_sparse_reading *s)
 	s->builder = gp_features_create(r->env, data->ids.n, 0, GP_FLOAT);
 	s->query.array = r->some_ids;
 	gnngp_reader_run(r, &s->query, entry_row, s, GP_PHASE_FEATURES);
-	gnngp_check_nulls(s->node.table, &s->node.column, s->node.nulls,
+	gnngp_check_nulls(&r->sparse, &s->node.column, s->node.nulls,
 					  "Remove the row, or name its node.");
 	gnngp_finder_check_unknown(&s->node);
 	check_entries(s);

@@ -99,7 +99,7 @@ gnngp_device_for(void *arg, gp_device *planner, const gp_plan *plan)
 
 	if (*card)
 		return *card;
-	if (!gnngp_gpu_wins(plan, planner->threads) || !gnngp_gpu_can_be_tried())
+	if (!gnngp_gpu_suits(plan, planner->threads))
 	{
 		gnngp_progress_expect(planner, 1, &plan->effort);
 		return planner;

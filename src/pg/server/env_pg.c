@@ -5,7 +5,6 @@
 
 #include <time.h>
 
-#include "account.h"
 #include "common/pg_prng.h"
 #include "core/base/sort.h"
 #include "env_pg.h"
@@ -56,6 +55,9 @@ typedef struct server_env
 } server_env;
 
 static dlist_head living = DLIST_STATIC_INIT(living);
+
+/* What the backend holds. */
+static size_t held = 0;
 
 /* What stands behind an environment, or behind the one that it was derived from. */
 static server_env *
@@ -329,19 +331,53 @@ static struct
 }			kept;
 
 static void
-forget_kept(void)
-{
-	memset(&kept, 0, sizeof(kept));
-	gnngp_account_keep(0, NULL);
-}
-
-static void
 destroy_kept(void)
 {
 	gp_env	   *env = kept.env;
 
-	forget_kept();
+	memset(&kept, 0, sizeof(kept));
 	gnngp_env_destroy(env);
+}
+
+void
+gnngp_account_make_room(size_t bytes, size_t limit)
+{
+	if (kept.env && limit > 0 && (bytes > limit || held + kept.env->used > limit - bytes))
+		destroy_kept();
+}
+
+void
+gnngp_account_give_up(size_t most)
+{
+	if (kept.env && kept.env->used > most)
+		destroy_kept();
+}
+
+static void
+end_holding(void *arg)
+{
+	held -= ((gnngp_holding *) arg)->bytes;
+}
+
+void
+gnngp_account_hold(gnngp_holding *holding, MemoryContext context, size_t bytes)
+{
+	if (holding->callback.func == NULL)
+	{
+		holding->callback.func = end_holding;
+		holding->callback.arg = holding;
+		MemoryContextRegisterResetCallback(context, &holding->callback);
+	}
+	held += bytes - holding->bytes;
+	holding->bytes = bytes;
+}
+
+size_t
+gnngp_account_left(void)
+{
+	size_t		limit = gnngp_setting_memory_limit();
+
+	return limit > held ? limit - held : 0;
 }
 
 /* Takes what the environment holds out of the account, and leaves its peak to a parent; its context
@@ -352,8 +388,7 @@ leave_account(void *arg)
 	server_env *server = arg;
 
 	if (kept.env == &server->env)
-		forget_kept();
-
+		memset(&kept, 0, sizeof(kept));
 	if (server->env.account == NULL)
 		return;
 	if (server->parent != NULL)
@@ -384,7 +419,7 @@ gnngp_env_create(MemoryContext parent)
 	server->env.own = env_own;
 	server->env.disown = env_disown;
 	server->env.limit = gnngp_setting_memory_limit();
-	server->env.account = gnngp_account();
+	server->env.account = &held;
 	dlist_push_head(&living, &server->living);
 	server->env.spares = true;
 	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
@@ -421,10 +456,10 @@ gnngp_env_keep(gp_env *env, MemoryContext parent, size_t most, const gnngp_kept_
 	gnngp_account_give_up(0);
 	gp_drop_spares(env);
 	leave_account(env);
+	gnngp_cache_size_changed = gnngp_account_give_up;
 	kept.env = env;
 	memcpy(kept.key, key, sizeof(kept.key));
 	kept.what = what;
-	gnngp_account_keep(env->used, destroy_kept);
 	MemoryContextSetParent(((server_env *) env)->context, parent);
 }
 
@@ -440,10 +475,10 @@ gnngp_env_resume(const gnngp_kept_key key)
 		gnngp_account_give_up(0);
 		return NULL;
 	}
-	forget_kept();
+	memset(&kept, 0, sizeof(kept));
 	MemoryContextSetParent(((server_env *) env)->context, CurrentMemoryContext);
 	env->limit = gnngp_setting_memory_limit();
-	env->account = gnngp_account();
+	env->account = &held;
 	*env->account += env->used;
 	dlist_push_head(&living, &((server_env *) env)->living);
 	return what;
@@ -512,11 +547,3 @@ gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void *arg)
 #define ST_DEFINE
 #define ST_CHECK_FOR_INTERRUPTS
 #include "lib/sort_template.h"
-
-size_t
-gnngp_account_left(void)
-{
-	size_t		limit = gnngp_setting_memory_limit();
-
-	return limit > *gnngp_account() ? limit - *gnngp_account() : 0;
-}

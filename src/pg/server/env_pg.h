@@ -104,6 +104,30 @@ extern void gnngp_sort(void *base, int64 n, Size size, gp_compare compare, void 
 /* Sorts numbers, in place. */
 extern void gnngp_sort_keys(uint64 *key, size_t n);
 
+/*
+ * ---- the account ----
+ *
+ * All environments of a backend and the states of aggregates share one account, which is held
+ * against gnngp.memory_limit; what is kept for a later call is outside of it.  What an error or a
+ * cancel leaves behind is given back by the memory contexts that it was counted in.
+ */
+
+/* Memory outside of any environment; begins zeroed, and lives in the context it is counted in. */
+typedef struct gnngp_holding
+{
+	MemoryContextCallback callback;
+	size_t		bytes;
+} gnngp_holding;
+
+/* Sets the bytes of a holding; they are given back with the context. */
+extern void gnngp_account_hold(gnngp_holding *holding, MemoryContext context, size_t bytes);
+
+/* Destroys what is kept where so many bytes more would not fit beside it; limit 0 is none. */
+extern void gnngp_account_make_room(size_t bytes, size_t limit);
+
+/* Destroys what is kept when it takes more than so many bytes: 0 in any case. */
+extern void gnngp_account_give_up(size_t most);
+
 /* What gnngp.memory_limit leaves, in bytes. */
 extern size_t gnngp_account_left(void);
 

@@ -167,12 +167,11 @@ first_time(bool *told)
 	return first;
 }
 
-bool
-gnngp_gpu_can_be_tried(void)
+/* Says why no card is used, where that is not as it should be. */
+static void
+warn_unusable(const gnngp_gpus *gpus)
 {
 	static bool told = false;
-	const gnngp_gpus *gpus = gnngp_gpu_find();
-	bool		ready = gpus->state == GNNGP_GPU_READY;
 
 	if (gpus->module == NULL && access(library_path(), F_OK) == 0)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
@@ -185,10 +184,9 @@ gnngp_gpu_can_be_tried(void)
 						gnngp_setting_gpu),
 				 detail_sentence(gpus->reason),
 				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
-	else if (!ready)
+	else
 		ereport(DEBUG1,
 				(errmsg_internal("no GPU is used: %s", gpus->reason)));
-	return ready;
 }
 
 /*
@@ -196,7 +194,7 @@ gnngp_gpu_can_be_tried(void)
  * card, whoever tries one is told why.
  */
 bool
-gnngp_gpu_wins(const gp_plan *plan, int threads)
+gnngp_gpu_suits(const gp_plan *plan, int threads)
 {
 	double		cpu = plan->flops / (CPU_FLOPS * threads);
 	double		start = gnngp_setting_gpu_start_cost + plan->bytes / GPU_COPY;
@@ -207,7 +205,10 @@ gnngp_gpu_wins(const gp_plan *plan, int threads)
 		return false;
 	gpus = gnngp_gpu_find();
 	if (gpus->state != GNNGP_GPU_READY)
-		return true;
+	{
+		warn_unusable(gpus);
+		return false;
+	}
 	flops = gpus->card[gnngp_setting_gpu].flops;
 	return start + (plan->flops - plan->doubles) / (GPU_SHARE * flops[GP_FLOAT]) +
 		plan->doubles / (GPU_SHARE * flops[GP_DOUBLE]) < cpu;

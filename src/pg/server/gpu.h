@@ -50,11 +50,11 @@ extern const gnngp_gpus *gnngp_gpu_find(void);
  */
 extern gp_device *gnngp_gpu_open(gp_env *env);
 
-/* True when the card is worth a try: quiet where there is none, else a WARNING once. */
-extern bool gnngp_gpu_can_be_tried(void);
-
-/* True when the planner expects a card to finish sooner than so many threads. */
-extern bool gnngp_gpu_wins(const gp_plan *plan, int threads);
+/*
+ * True when there is a card and the planner expects it to finish sooner than so many threads: quiet
+ * where there is none, else a WARNING once.
+ */
+extern bool gnngp_gpu_suits(const gp_plan *plan, int threads);
 
 /* Tells, once in a session, that a card failed and the CPU does its work; frees the error. */
 extern void gnngp_gpu_warn(ErrorData *error);

@@ -32,7 +32,6 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "account.h"
 #include "arguments.h"
 #include "compute.h"
 #include "env_pg.h"

@@ -15,7 +15,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include "account.h"
 #include "miscadmin.h"
 #include "raise.h"
 #include "settings.h"
@@ -34,6 +33,7 @@ static char *device_setting = NULL;
 static bool defining = false;
 static bool option_taken = false;
 static const char *lost_limit = NULL;
+void		(*gnngp_cache_size_changed) (size_t most) = NULL;
 bool		gnngp_setting_refresh_guard = false;
 int			gnngp_setting_gpu = 0;
 double		gnngp_setting_gpu_start_cost = 0.5;
@@ -96,7 +96,8 @@ check_memory_limit(int *newval, void **extra, GucSource source)
 static void
 assign_link_cache_size(int newval, void *extra)
 {
-	gnngp_account_give_up((size_t) newval * 1024);
+	if (gnngp_cache_size_changed)
+		gnngp_cache_size_changed((size_t) newval * 1024);
 }
 
 /* The setting of a name, or what was given to the name so far; NULL when there is none. */

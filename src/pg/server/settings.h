@@ -23,6 +23,9 @@ extern int	gnngp_setting_threads(void);
 /* The bytes of an opened link model that a backend keeps for its next call. */
 extern size_t gnngp_setting_link_cache_size(void);
 
+/* Frees what is kept and takes more bytes; set by who keeps something. */
+extern void (*gnngp_cache_size_changed) (size_t most);
+
 /* The bytes that one backend may hold at a time for its computations. */
 extern size_t gnngp_setting_memory_limit(void);
 

@@ -37,8 +37,7 @@
 
 /* The arrays of the ids. */
 #define TAG_KEYS 1001			/* int64 */
-#define TAG_TEXT_ENDS 1002		/* int64 */
-#define TAG_TEXTS 1003			/* bytes */
+#define TAG_TEXTS 1002			/* bytes: each text, and a zero behind it */
 
 typedef struct array_reader
 {
@@ -124,22 +123,19 @@ gnngp_arrays_add(gnngp_arrays *list, int32 tag, int element, int64 count, const 
 static void
 add_ids(gnngp_arrays *list, const gnngp_ids *ids)
 {
-	int64	   *end;
 	int64		length = 0;
 	char	   *texts;
+	char	   *at;
 
 	gnngp_arrays_add(list, TAG_KEYS, GP_ARRAY_I64, ids->n, ids->key);
 	if (ids->integer)
 		return;
-	end = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(int64) * Max(ids->n, 1));
 	for (int64 i = 0; i < ids->n; i++)
-		end[i] = length += (int64) strlen(ids->text[i]);
-	texts = MemoryContextAllocHuge(CurrentMemoryContext, Max(length, 1));
+		length += (int64) strlen(ids->text[i]) + 1;
+	at = texts = MemoryContextAllocHuge(CurrentMemoryContext, Max(length, 1));
 	for (int64 i = 0; i < ids->n; i++)
-		memcpy(texts + (i > 0 ? end[i - 1] : 0), ids->text[i], end[i] - (i > 0 ? end[i - 1] : 0));
-	gnngp_arrays_add(list, TAG_TEXT_ENDS, GP_ARRAY_I64, ids->n, end);
-	if (length > 0)
-		gnngp_arrays_add(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, length, texts);
+		at = stpcpy(at, ids->text[i]) + 1;
+	gnngp_arrays_add(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, length, texts);
 }
 
 void
@@ -281,39 +277,37 @@ pop_array(gnngp_arrays *list, int32 tag, int element, int64 *count)
 
 /* Takes the ids off the end of the list: XX001 unless they are there, whole and in order. */
 static void
-pop_ids(const gnngp_model *model, const char *part, gnngp_arrays *list, gnngp_stored_ids *ids)
+pop_ids(const array_reader *r, gnngp_ids *ids)
 {
-	bool		integer = is_of_links(part) ? model->link.integer_ids : model->integer_ids;
-	int64		length = 0,
-				ends = 0,
-				last = 0;
+	const gnngp_model *model = r->model;
+	bool		integer = is_of_links(r->part) ? model->link.integer_ids : model->integer_ids;
+	int64		length = 0;
+	char	   *text = integer ? NULL :
+		pop_array(r->arrays, TAG_TEXTS, GNNGP_ELEMENT_BYTE, &length);
 
-	memset(ids, 0, sizeof(*ids));
+	*ids = (gnngp_ids) {.integer = integer};
+	ids->key = pop_array(r->arrays, TAG_KEYS, GP_ARRAY_I64, &ids->n);
+	if (ids->key == NULL || (!integer && text == NULL))
+		corrupted(model, r->part, "the ids of its %s are missing");
 	if (!integer)
-	{
-		ids->text = pop_array(list, TAG_TEXTS, GNNGP_ELEMENT_BYTE, &length);
-		ids->text_end = pop_array(list, TAG_TEXT_ENDS, GP_ARRAY_I64, &ends);
-	}
-	ids->key = pop_array(list, TAG_KEYS, GP_ARRAY_I64, &ids->n);
-	if (ids->key == NULL || (!integer && (ids->text_end == NULL || ends != ids->n)))
-		corrupted(model, part, "the ids of its %s are missing");
+		ids->text = gp_alloc_array(r->env, Max(ids->n, 1), sizeof(char *));
 	for (int64 i = 0; i < ids->n; i++)
 	{
-		bool		bad = i > 0 && ids->key[i - 1] > ids->key[i];
+		char	   *end = integer ? NULL : memchr(text, '\0', length);
 
-		if (ids->text_end)
-		{
-			bad = bad || ids->text_end[i] < last || ids->text_end[i] > length;
-			last = ids->text_end[i];
-		}
-		if (bad)
-			corrupted(model, part, "the ids of its %s are out of order");
+		if ((i > 0 && ids->key[i - 1] > ids->key[i]) || (!integer && end == NULL))
+			corrupted(model, r->part, "the ids of its %s are out of order");
+		if (integer)
+			continue;
+		ids->text[i] = text;
+		length -= end + 1 - text;
+		text = end + 1;
 	}
 }
 
 bool
 gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp_arrays *list,
-				  gnngp_stored_ids *ids)
+				  gnngp_ids *ids)
 {
 	MemoryContext context = CurrentMemoryContext;
 	array_reader r = {.env = env,.model = model,.part = part,.arrays = list,.context = context};
@@ -328,13 +322,13 @@ gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part, gnngp
 	if (r.block == 0 || r.block != r.blocks || r.filled != last_array(list)->count)
 		corrupted(model, part, "some blocks of its %s are missing");
 	if (ids)
-		pop_ids(model, part, list, ids);
+		pop_ids(&r, ids);
 	return true;
 }
 
 bool
 gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n,
-				  const int *element, gp_link_array *array, gnngp_stored_ids *ids)
+				  const int *element, gp_link_array *array, gnngp_ids *ids)
 {
 	gnngp_arrays list;
 

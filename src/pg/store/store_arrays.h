@@ -40,14 +40,14 @@ extern void gnngp_arrays_save(const gnngp_model *model, const char *part, int n,
  * a live state, which dumps may leave out, is not there.
  */
 extern bool gnngp_arrays_read(gp_env *env, const gnngp_model *model, const char *part,
-							  gnngp_arrays *list, gnngp_stored_ids *ids);
+							  gnngp_arrays *list, gnngp_ids *ids);
 
 /*
  * The same of a part of n arrays of these elements, in the order of their tags.  One that is not
  * there has no elements, and data NULL.
  */
 extern bool gnngp_arrays_load(gp_env *env, const gnngp_model *model, const char *part, int n,
-							  const int *element, gp_link_array *array, gnngp_stored_ids *ids);
+							  const int *element, gp_link_array *array, gnngp_ids *ids);
 
 /* XX001: the arrays of a part contradict each other. */
 pg_noreturn extern void gnngp_arrays_damaged(const gnngp_model *model, const char *part);

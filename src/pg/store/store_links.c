@@ -37,25 +37,6 @@ gnngp_link_store_write(const gnngp_model *model, const gnngp_ids *ids, const gp_
 	gnngp_arrays_write(model, "link", &list, ids);
 }
 
-/*
- * Reads the link part under the active snapshot; memory of the environment.  XX001 when it is not
- * what was written.
- */
-static gp_link_model *
-read_links(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids)
-{
-	gnngp_arrays list;
-	gp_link_model *links;
-
-	(void) gnngp_arrays_read(env, model, "link", &list, ids);
-	if (ids->n != model->link.nodes)
-		gnngp_store_corrupted(model, "the ids of its link part are missing");
-	links = gp_link_model_restore(env, list.array, list.n);
-	if (links->graph->nodes != ids->n)
-		gnngp_store_corrupted(model, "its link part has another number of nodes than ids");
-	return links;
-}
-
 void
 gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_link_held *held)
 {
@@ -96,7 +77,7 @@ gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *all, const gp_
 }
 
 void
-gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids,
+gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_ids *ids,
 					  gp_link_held *held)
 {
 	gp_link_array array[HELD_ARRAYS];
@@ -137,6 +118,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 		part->nodes, part->integer_ids, gnngp_setting_device()
 	};
 	gnngp_open_links *open = gnngp_env_resume(key);
+	gnngp_arrays list;
 	gp_link_model *links;
 	gp_env	   *env;
 
@@ -147,7 +129,12 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 	open->env = env;
 	memcpy(open->key, key, sizeof(open->key));
 	open->brief = brief && gnngp_setting_device() != GNNGP_DEVICE_CUDA;
-	links = read_links(env, model, &open->ids);
+	(void) gnngp_arrays_read(env, model, "link", &list, &open->ids);
+	if (open->ids.n != model->link.nodes)
+		gnngp_store_corrupted(model, "the ids of its link part are missing");
+	links = gp_link_model_restore(env, list.array, list.n);
+	if (links->graph->nodes != open->ids.n)
+		gnngp_store_corrupted(model, "its link part has another number of nodes than ids");
 
 	/*
 	 * A device of one thread: the products of a block of columns are so short, and each needs so

@@ -22,7 +22,7 @@ extern void gnngp_held_store_write(const gnngp_model *model, const gnngp_ids *al
 								   const gp_link_held *held);
 
 /* Reads them: row and linked, whose ends are places in ids. */
-extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_stored_ids *ids,
+extern void gnngp_held_store_read(gp_env *env, const gnngp_model *model, gnngp_ids *ids,
 								  gp_link_held *held);
 
 /* Writes the figures of a link model, and reads them. */
@@ -69,7 +69,7 @@ typedef struct gnngp_open_links
 	gp_env	   *env;
 	gp_device  *device;
 	gp_links   *links;
-	gnngp_stored_ids ids;
+	gnngp_ids ids;
 	gnngp_kept_key key;			/* when it was fitted, too: versions repeat after a rollback */
 	bool		brief;			/* it may be kept */
 } gnngp_open_links;

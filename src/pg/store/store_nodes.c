@@ -168,16 +168,6 @@ pack_classes(writer *w, const double *mean, char *scores)
 }
 
 static void
-read_kept(writer *w, int64 first, int64 n)
-{
-	w->kept = repalloc(w->kept, n * w->mean_step * sizeof(double));
-	w->rows.move(w->rows.state, first, n, w->kept, false);
-	w->variance = w->kept;
-	w->mean = w->kept + 1;
-	w->first = first;
-}
-
-static void
 pack_rows(void *state, char *block, int64 first, int64 n)
 {
 	writer	   *w = state;
@@ -188,7 +178,13 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	size_t		text_end = 0;
 
 	if (w->kept)
-		read_kept(w, first, n);
+	{
+		w->kept = repalloc(w->kept, n * w->mean_step * sizeof(double));
+		w->rows.move(w->rows.state, first, n, w->kept, false);
+		w->variance = w->kept;
+		w->mean = w->kept + 1;
+		w->first = first;
+	}
 	gnngp_put32(block + AT_FLAGS, (w->ids->integer ? 0 : ROWS_TEXT_IDS) |
 				(w->nclasses > 0 ? HAS_SHARES : 0) | (w->has_targets ? HAS_TARGETS : 0));
 	gnngp_put32(block + AT_COUNT, (uint32) w->nclasses);

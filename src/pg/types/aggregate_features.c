@@ -146,24 +146,19 @@ state_argument(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* 22003 for a number that is none, or none any more in single precision. */
-static inline void
-check_feature(int64 node, int64 place, double given, float v)
-{
-	if (unlikely(!isfinite(v)))
-		gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Features must be finite and fit single precision.",
-					"feature " INT64_FORMAT " of node " INT64_FORMAT " is %g, which is not a finite single precision number",
-					place + 1, node, given);
-}
-
-/* The row of features of one element type; NUMBER is element j of the array in double precision. */
+/* The row of features of one element type; NUMBER is element j of the array in double precision:
+ * 22003 for one that is none, or none any more in single precision. */
 #define TAKE_ROW(NUMBER) \
 	for (int64 j = 0; j < cols; j++) \
 	{ \
 		double		given = (NUMBER); \
 \
 		row[j] = (float) given; \
-		check_feature(node, j, given, row[j]); \
+		if (unlikely(!isfinite(row[j]))) \
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, \
+						"Features must be finite and fit single precision.", \
+						"feature " INT64_FORMAT " of node " INT64_FORMAT " is %g, which is not a finite single precision number", \
+						j + 1, node, given); \
 	}
 
 /* gp_features_accum(state, node, features), an array of real, double precision, integer or

@@ -105,7 +105,7 @@ writable(Datum value)
 }
 
 /* The state for one more row: the one there is, or a new one. */
-static gnngp_graph_state *
+static inline gnngp_graph_state *
 state_argument(FunctionCallInfo fcinfo, const char *aggregate, bool weighted)
 {
 	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
@@ -168,10 +168,8 @@ PG_FUNCTION_INFO_V1(gnngp_graph_accum);
 Datum
 gnngp_graph_accum(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
+	gnngp_graph_state *state = state_argument(fcinfo, "gp_graph", PG_NARGS() > 3);
 
-	if (unlikely(state == NULL || state->list.weighted != (PG_NARGS() > 3)))
-		state = state_argument(fcinfo, "gp_graph", PG_NARGS() > 3);
 	add_row(fcinfo, state);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }

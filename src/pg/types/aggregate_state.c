@@ -8,8 +8,6 @@
 
 #include "aggregate_state.h"
 
-#define FIRST_BLOCK 1024		/* bytes of a state's memory: there may be many groups */
-
 /* Writes the state; the size of that. */
 static Size
 flat_size(ExpandedObjectHeader *header)
@@ -40,10 +38,14 @@ const ExpandedObjectMethods gnngp_state_methods = {flat_size, flatten_into};
 void *
 gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_state_write write)
 {
-	MemoryContext context = AllocSetContextCreateInternal(parent, name, 0, FIRST_BLOCK,
-														  ALLOCSET_DEFAULT_MAXSIZE);
-	gnngp_state_head *head = MemoryContextAllocZero(context, size);
+	MemoryContext context = parent->firstchild;
+	gnngp_state_head *head;
 
+	while (context && context->name != name)
+		context = context->nextchild;
+	if (context == NULL)
+		context = AllocSetContextCreateInternal(parent, name, ALLOCSET_DEFAULT_SIZES);
+	head = MemoryContextAllocZero(context, size);
 	EOH_init_header(&head->header, &gnngp_state_methods, context);
 	head->write = write;
 	return head;

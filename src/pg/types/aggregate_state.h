@@ -37,8 +37,11 @@ gnngp_expanded_state(Datum value, gnngp_state_write write)
 	return head->header.eoh_methods == &gnngp_state_methods && head->write == write ? head : NULL;
 }
 
-/* Makes a state of a size, which begins with its head and is zero behind it, in a context of its
- * own. */
+/*
+ * Makes a state of a size, which begins with its head and is zero behind it.  All states of one
+ * name, a literal, share a context below their parent: for every new group the server adds up the
+ * memory of all contexts there.  So no state is deleted alone.
+ */
 extern void *gnngp_state_create(MemoryContext parent, const char *name, Size size,
 								gnngp_state_write write);
 

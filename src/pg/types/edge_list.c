@@ -1,8 +1,8 @@
 /*
- * edge_list.c - from pairs of ids in any order, as rows bring them, to a graph.
+ * edge_list.c - from pairs of ids in any order, as rows bring them, to the value of a graph.
  *
  * The ids become node numbers, and the core sorts the edges.  The result is the same for every
- * order of arrival.
+ * order of arrival; value_graph.c says what its bytes are.
  *
  * A list grows by doubling.  A long one without weights is first rid of what repeats, so that its
  * memory follows the distinct edges; and a graph that would be too large for a value is refused
@@ -123,6 +123,54 @@ gnngp_edge_list_graph(const gnngp_edge_list *list, bool repeats)
 	gnngp_idmap_free(env, &map);
 	g.edges = gp_edges_sort(edges, !repeats);
 	return g;
+}
+
+Datum
+gnngp_graph_write(const gnngp_listed_graph *g, const char *kernel, int64 landmarks)
+{
+	const gp_csr *edges = g->edges;
+	const double *weight = edges->value;
+	int64		n = gp_csr_entries(edges);
+	StringInfoData out;
+
+	gnngp_value_begin(&out, gnngp_value_ids_flag(&g->ids) | (weight ? GNNGP_VALUE_WEIGHTED : 0) |
+					  (kernel ? GNNGP_VALUE_KERNEL : 0));
+	if (kernel)
+	{
+		gnngp_value_reserve(&out, strlen(kernel) + 20, "graph");
+		gnngp_value_put_number(&out, strlen(kernel));
+		appendBinaryStringInfo(&out, kernel, (int) strlen(kernel));
+		gnngp_value_put_number(&out, landmarks);
+	}
+	gnngp_value_put_ids(&out, &g->ids, "graph");
+	gnngp_value_reserve(&out, 10, "graph");
+	gnngp_value_put_number(&out, n);
+	for (int64 node = 0; node < g->ids.n; node++)
+	{
+		int64		least = node + 1;
+
+		gnngp_poll(node);
+		gnngp_value_reserve(&out, 10, "graph");
+		gnngp_value_put_number(&out, edges->start[node + 1] - edges->start[node]);
+		for (int64 k = edges->start[node]; k < edges->start[node + 1]; k++)
+		{
+			gnngp_poll(k);
+			/* Room for all of them at once would be refused at nodes of many edges. */
+			gnngp_value_reserve(&out, 10, "graph");
+			gnngp_value_put_number(&out, edges->col[k] - least);
+			least = edges->col[k] + (g->repeats ? 0 : 1);
+		}
+	}
+	gnngp_value_reserve(&out, weight ? n * sizeof(double) : 0, "graph");
+	for (int64 i = 0; weight && i < n; i++)
+	{
+		gnngp_poll(i);
+		if (!isfinite(weight[i]))
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, NULL, "the weights of a repeated edge add up to more than a double precision number holds");
+		gnngp_put_float8(out.data + out.len, weight[i] + 0.0);
+		out.len += sizeof(double);
+	}
+	return gnngp_value_end(&out);
 }
 
 Datum

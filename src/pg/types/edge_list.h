@@ -56,7 +56,7 @@ extern gnngp_listed_graph gnngp_edge_list_graph(const gnngp_edge_list *list, boo
 /* The value of a list of at least one edge. */
 extern Datum gnngp_graph_of_edges(const gnngp_edge_list *list);
 
-/* value_graph.c: the value of such a graph; a kernel, with landmarks, makes it that of a state. */
+/* The value of such a graph; a kernel, with landmarks, makes it that of a state. */
 extern Datum gnngp_graph_write(const gnngp_listed_graph *g, const char *kernel, int64 landmarks);
 
 #endif							/* GNNGP_EDGE_LIST_H */

@@ -56,18 +56,6 @@ gnngp_kernel_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(make_canonical(source));
 }
 
-/*
- * gp_kernel_as_stored(text): a canonical text as a kernel.  It is not read, so
- * that one row which cannot be does not keep everybody from listing models;
- * whoever computes with the value reads it.
- */
-PG_FUNCTION_INFO_V1(gnngp_kernel_as_stored);
-Datum
-gnngp_kernel_as_stored(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_TEXT_P(PG_GETARG_TEXT_P(0));
-}
-
 /* Orders the two arguments; auto comes first. */
 static int
 compare_arguments(FunctionCallInfo fcinfo)

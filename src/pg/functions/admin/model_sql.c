@@ -23,15 +23,6 @@ gnngp_drop_model(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* The name of a grantee: public in any case, as in GRANT, unless there is a role of that name. */
-static const char *
-grantee_argument(FunctionCallInfo fcinfo)
-{
-	const char *name = NameStr(*PG_GETARG_NAME(1));
-
-	return pg_strcasecmp(name, "public") != 0 || OidIsValid(get_role_oid(name, true)) ? name : "public";
-}
-
 /* The role that a grant is for: 0 for public, 42704 for a role that does not exist. */
 static Oid
 grantee_role(const char *name)
@@ -53,7 +44,10 @@ open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
 
 	gnngp_require_argument(fcinfo, 1, "grantee");
 	gnngp_prevent_read_only(command);
-	*grantee = grantee_argument(fcinfo);
+	/* public in any case, as in GRANT, unless there is a role of that name */
+	*grantee = NameStr(*PG_GETARG_NAME(1));
+	if (pg_strcasecmp(*grantee, "public") == 0 && !OidIsValid(get_role_oid(*grantee, true)))
+		*grantee = "public";
 	model = gnngp_own_model(name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR KEY SHARE", model->name);

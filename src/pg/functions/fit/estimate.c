@@ -20,8 +20,7 @@ static bool
 goes_to_gpu(const gp_plan *plan, int threads)
 {
 	return gnngp_setting_device() == GNNGP_DEVICE_CUDA ||
-		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_wins(plan, threads) &&
-		 gnngp_gpu_can_be_tried());
+		(gnngp_setting_device() == GNNGP_DEVICE_AUTO && gnngp_gpu_suits(plan, threads));
 }
 
 /* What an estimate of nodes plans, and what it comes to. */

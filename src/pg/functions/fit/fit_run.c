@@ -153,19 +153,12 @@ nodes_like(const gnngp_fit_run *run)
 	return gnngp_warm_like(run->graph_shape, run->data->nclasses, run->data->class_label);
 }
 
-/* True where the nodes are fitted by a training. */
-static bool
-is_trained(const gnngp_fit_run *run)
-{
-	return (run->parts & GNNGP_PART_NODES) != 0 && !gnngp_method_is_gp(run->settings.method);
-}
-
 void
 gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
-	if (is_trained(run))
+	if ((run->parts & GNNGP_PART_NODES) && !gnngp_method_is_gp(run->settings.method))
 		run->warm = gnngp_warm_read(run->env, model, nodes_like(run));
 	MemoryContextSwitchTo(old);
 }
@@ -372,20 +365,6 @@ open_call(FunctionCallInfo fcinfo, const char *kernel, const char *usual_kernel,
 	return graph;
 }
 
-/* Says that the model which a fit replaces, or NULL, had a better score. */
-static void
-notice_worse(const gnngp_fit_run *run, const gnngp_model *former)
-{
-	double		score = former ? run->fit.posterior->loo_score : NAN;
-
-	if (former && former->loo_score > score + WORSE)
-		ereport(NOTICE,
-				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
-						score, run->model_name, former->loo_score),
-				 errhint(run->data->task_data ? "gp_fit(task, 'another name') keeps both." :
-						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
-}
-
 /*
  * All of a function that fits one part, whose settings are given, of the model that its arguments
  * graph, model and replace name; returns its row.  22023 for a model with the name of a kernel that
@@ -417,7 +396,12 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 				(errmsg("the live state of model \"%s\" is dropped: this fit has none", name),
 				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
 	gnngp_fit_compute(run);
-	notice_worse(run, former);
+	if (former && former->loo_score > run->fit.posterior->loo_score + WORSE)
+		ereport(NOTICE,
+				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
+						run->fit.posterior->loo_score, name, former->loo_score),
+				 errhint(run->data->task_data ? "gp_fit(task, 'another name') keeps both." :
+						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
 	gnngp_fit_store(run, &model);
 	row = gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
 	MemoryContextDelete(run->context);

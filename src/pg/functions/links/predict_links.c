@@ -52,8 +52,8 @@ static void
 emit_row(void *state, const gp_link_row *row)
 {
 	link_predict *p = state;
-	gnngp_id	src = gnngp_stored_id(&p->open->ids, row->src);
-	gnngp_id	dst = gnngp_stored_id(&p->open->ids, row->dst);
+	gnngp_id	src = gnngp_ids_at(&p->open->ids, row->src);
+	gnngp_id	dst = gnngp_ids_at(&p->open->ids, row->dst);
 
 	emit_pair(p, &src, &dst, row->score, row->variance, row->probability);
 }
@@ -164,60 +164,43 @@ collect_row(void *state, const gnngp_block *block, int32 i, int64 place)
 	MemoryContextSwitchTo(old);
 }
 
-/* Collects what was kept of the given nodes. */
-static void
-collect_given(kept_call *t, const gnngp_given_ids *given)
-{
-	const gnngp_model *model = t->p->model;
-	int64		unknown = 0;
-
-	t->sorted = *given;
-	t->sorted.id = MemoryContextAllocHuge(CurrentMemoryContext,
-										  sizeof(gnngp_id) * Max(given->n, 1));
-	memcpy(t->sorted.id, given->id, sizeof(gnngp_id) * given->n);
-	gnngp_given_ids_sort(&t->sorted);
-	t->answer = MemoryContextAllocExtended(CurrentMemoryContext,
-										   sizeof(kept_answer) * Max(t->sorted.n, 1),
-										   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	gnngp_kept_read(model, &t->sorted, collect_row, t);
-	for (int64 i = 0; i < t->sorted.n; i++)
-		unknown += !t->answer[i].found;
-	gnngp_notice_unknown(model, unknown, given->n);
-}
-
-/* Emits what was collected, each node once and in the order given. */
-static void
-emit_given(kept_call *t, const gnngp_given_ids *given)
-{
-	for (int64 i = 0; i < given->n; i++)
-	{
-		int64		place = given->id[i].null ? -1 :
-			gnngp_given_ids_find(&t->sorted, &given->id[i]);
-		kept_answer *answer = place < 0 ? NULL : &t->answer[place];
-
-		if (answer == NULL || !answer->found)
-			continue;
-		answer->found = false;
-		emit_kept_pairs(t, answer->node, &answer->id, answer->pair, answer->npairs);
-	}
-}
-
 /* Emits the very rows that gp_links_best gives for the nodes that were given. */
 static void
 answer_from_kept(link_predict *p, const gnngp_given_ids *given, int64 k)
 {
-	kept_call	t = {.p = p,.k = k,.context = CurrentMemoryContext};
+	kept_call	t = {.p = p,.k = k,.context = CurrentMemoryContext,.sorted = *given};
+	int64		unknown = 0;
 
 	t.env = gnngp_env_create(CurrentMemoryContext);
 	t.emitted = gp_set_open(t.env, 0);
 	t.pair = palloc(sizeof(gnngp_kept_pair) * k);
 	t.order = palloc(sizeof(gp_scored) * k);
 	if (given->all)
-		gnngp_kept_read(p->model, given, emit_kept_row, &t);
-	else
 	{
-		collect_given(&t, given);
-		emit_given(&t, given);
+		gnngp_kept_read(p->model, given, emit_kept_row, &t);
+		gnngp_env_destroy(t.env);
+		return;
+	}
+	/* Collects what was kept of the given nodes */
+	t.sorted.id = gp_alloc_array(t.env, given->n, sizeof(gnngp_id));
+	memcpy(t.sorted.id, given->id, sizeof(gnngp_id) * given->n);
+	gnngp_given_ids_sort(&t.sorted);
+	t.answer = gp_alloc_zero(t.env, t.sorted.n, sizeof(kept_answer));
+	gnngp_kept_read(p->model, &t.sorted, collect_row, &t);
+	for (int64 i = 0; i < t.sorted.n; i++)
+		unknown += !t.answer[i].found;
+	gnngp_notice_unknown(p->model, unknown, given->n);
+	/* Emits each node once and in the order given */
+	for (int64 i = 0; i < given->n; i++)
+	{
+		int64		place = given->id[i].null ? -1 :
+			gnngp_given_ids_find(&t.sorted, &given->id[i]);
+		kept_answer *answer = place < 0 ? NULL : &t.answer[place];
+
+		if (answer == NULL || !answer->found)
+			continue;
+		answer->found = false;
+		emit_kept_pairs(&t, answer->node, &answer->id, answer->pair, answer->npairs);
 	}
 	gnngp_env_destroy(t.env);
 }
@@ -246,7 +229,7 @@ choose_nodes(const link_predict *p, const gnngp_given_ids *given, int64 *n)
 	for (int64 i = 0; i < given->n; i++)
 	{
 		int32		found = given->id[i].null ? -1 :
-			gnngp_stored_ids_find(&p->open->ids, &given->id[i]);
+			gnngp_ids_find(&p->open->ids, &given->id[i]);
 
 		CHECK_FOR_INTERRUPTS();
 		unknown += found < 0 && !given->id[i].null;
@@ -326,7 +309,7 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 		CHECK_FOR_INTERRUPTS();
 		if (given->id[i].null)
 			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "%s must not contain NULL", argument);
-		node[i] = gnngp_stored_ids_find(&p->open->ids, &given->id[i]);
+		node[i] = gnngp_ids_find(&p->open->ids, &given->id[i]);
 		if (node[i] < 0)
 			gnngp_raise(INVALID_PARAMETER_VALUE, GNNGP_UNKNOWN_HINT,
 						"model \"%s\" has no node \"%s\"", p->model->name,
@@ -399,7 +382,7 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	Datum	   *elements = palloc(sizeof(Datum) * width);
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_id	id = gnngp_stored_id(&p.open->ids, node[i]);
+		gnngp_id	id = gnngp_ids_at(&p.open->ids, node[i]);
 
 		gp_links_embedding(p.open->links, node[i], numbers);
 		for (int d = 0; d < width; d++)

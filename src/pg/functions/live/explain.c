@@ -72,7 +72,7 @@ emit_part(gnngp_live_call *c, score_part part, const char *class)
 	else
 	{
 		int64		n;
-		gnngp_id	id = gnngp_stored_id(&c->live->ids,
+		gnngp_id	id = gnngp_ids_at(&c->live->ids,
 									   gp_live_labelled(c->live->state, &n)[part.number]);
 		int32		number = gp_live_class(c->live->state, part.number);
 

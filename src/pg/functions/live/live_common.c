@@ -144,7 +144,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 		gnngp_id	id = gnngp_ids_at(&some->ids, i);
 
 		CHECK_FOR_INTERRUPTS();
-		number[i] = gnngp_stored_ids_find(&c->live->ids, &id);
+		number[i] = gnngp_ids_find(&c->live->ids, &id);
 	}
 	q.fit_node = number;
 	*read = some;

@@ -19,8 +19,8 @@ known_labels(const gnngp_live_call *c)
 
 	for (int64 i = 0; i < n; i++)
 	{
-		gnngp_id	id = gnngp_stored_id(&live->ids, i);
-		gnngp_id	former = i > 0 ? gnngp_stored_id(&live->ids, i - 1) : id;
+		gnngp_id	id = gnngp_ids_at(&live->ids, i);
+		gnngp_id	former = i > 0 ? gnngp_ids_at(&live->ids, i - 1) : id;
 
 		gnngp_poll(i);
 		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_id_compare(&former, &id, NULL) != 0);
@@ -30,7 +30,7 @@ known_labels(const gnngp_live_call *c)
 	}
 	for (int64 i = 0; i < c->nodes.n; i++)
 	{
-		int32		label = gnngp_stored_ids_find(&live->ids, &c->nodes.id[i]);
+		int32		label = gnngp_ids_find(&live->ids, &c->nodes.id[i]);
 
 		number_of[i] = label < 0 ? -1 : number[label];
 	}

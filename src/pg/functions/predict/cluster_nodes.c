@@ -52,23 +52,6 @@ compute_clusters(gnngp_computation *compute, void *arg)
 	call->clustering = gp_cluster(compute->device, &problem);
 }
 
-/* Clusters, and emits a row for each node that is asked for. */
-static void
-emit_clusters(gnngp_result *result, cluster_call *call, gnngp_id_type *type,
-			  const gnngp_given_ids *given)
-{
-	gnngp_compute(call->env, 0, false, compute_clusters, call);
-	for (int64 i = 0; i < call->clustering->nodes; i++)
-	{
-		gnngp_id	id = gnngp_ids_at(&call->data->ids, i);
-
-		gnngp_poll(i);
-		if (gnngp_given_ids_have(given, &id))
-			gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(type, &id)),
-					   gnngp_cell(Int32GetDatum(call->clustering->cluster[i])));
-	}
-}
-
 /* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
 PG_FUNCTION_INFO_V1(gnngp_cluster);
 Datum
@@ -116,7 +99,16 @@ gnngp_cluster(PG_FUNCTION_ARGS)
 	}
 	else
 		gnngp_id_type_open(&type, &call.ids, INT8OID);
-	emit_clusters(result, &call, &type, &given);
+	gnngp_compute(call.env, 0, false, compute_clusters, &call);
+	for (int64 i = 0; i < call.clustering->nodes; i++)
+	{
+		gnngp_id	id = gnngp_ids_at(&call.data->ids, i);
+
+		gnngp_poll(i);
+		if (gnngp_given_ids_have(&given, &id))
+			gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(&type, &id)),
+					   gnngp_cell(Int32GetDatum(call.clustering->cluster[i])));
+	}
 	gnngp_env_destroy(call.env);
 	gnngp_progress_end();
 	AtEOXact_GUC(false, guc_level);

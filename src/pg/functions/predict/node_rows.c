@@ -79,7 +79,6 @@ gnngp_node_rows_class(const gnngp_node_rows *rows, const gnngp_block *block,
 	uint16		class = gnngp_row_class(row, k);
 
 	if (class >= block->nclasses)
-		gnngp_raise(DATA_CORRUPTED, NULL, "the stored model \"%s\" is damaged: a class is unknown",
-					rows->model->name);
+		gnngp_store_corrupted(rows->model, "a class is unknown");
 	return rows->class_label[class];
 }
