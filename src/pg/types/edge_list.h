@@ -46,6 +46,7 @@ typedef struct gnngp_listed_graph
 {
 	gp_env	   *env;			/* of all that is here */
 	gnngp_value_ids ids;
+	bool		weighted;
 	bool		repeats;		/* equal edges are apart */
 	gp_csr	   *edges;			/* doubles, or a pattern without weights */
 } gnngp_listed_graph;
