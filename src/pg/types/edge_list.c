@@ -100,7 +100,8 @@ gnngp_listed_graph
 gnngp_edge_list_graph(const gnngp_edge_list *list, bool repeats)
 {
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_listed_graph g = {.env = env,.weighted = list->weighted,.repeats = repeats,.ids = find_ids(env, list)};
+	gnngp_listed_graph g = {.env = env,.weighted = list->weighted,.repeats = repeats,
+							.ids = find_ids(env, list)};
 	gnngp_ids	ids = {.n = g.ids.n,.integer = true,.key = g.ids.id};
 	gp_edges   *edges = gp_edges_create(env, g.ids.n, true, list->weighted);
 	gnngp_idmap map = {0};
@@ -133,7 +134,8 @@ gnngp_graph_write(const gnngp_listed_graph *g, const char *kernel, int64 landmar
 	int64		n = gp_csr_entries(edges);
 	StringInfoData out;
 
-	gnngp_value_begin(&out, gnngp_value_ids_flag(&g->ids) | (g->weighted ? GNNGP_VALUE_WEIGHTED : 0) |
+	gnngp_value_begin(&out, gnngp_value_ids_flag(&g->ids) |
+					  (g->weighted ? GNNGP_VALUE_WEIGHTED : 0) |
 					  (kernel ? GNNGP_VALUE_KERNEL : 0));
 	if (kernel)
 	{
