@@ -97,9 +97,9 @@ extern void gp_krylov_close(gp_krylov *k);
 
 /*
  * The solution of (B^d + M / noise) X = B / noise that is best in the space, d at most 2: x has the
- * labels' rows, n x cols double, until the next call.  Returns the root of what the last two vectors
- * of the space gain over what is left of the whole, as gp_precision_solve has it: large where the
- * space is too small.
+ * labels' rows, n x cols double, until the next call.  Returns the root of what the last two
+ * vectors of the space gain over what is left of the whole, as gp_precision_solve has it: large
+ * where the space is too small.
  */
 extern double gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, const double **x);
 

@@ -613,6 +613,17 @@ gnngp_schema_hidden(const gnngp_tables *s)
 	return InvalidOid;
 }
 
+/* A column of a shape; place -1: none. */
+static const char *
+column_shape(const gnngp_schema_table *t, int place, bool by_number)
+{
+	const gnngp_schema_column *c = &t->column[place];
+
+	if (place < 0)
+		return "-";
+	return by_number ? psprintf("%d", c->number) : c->column.name;
+}
+
 uint64
 gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 {
@@ -623,12 +634,11 @@ gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 	{
 		const gnngp_schema_table *t = &s->table[i];
 
-		appendStringInfo(&text, "%s %d\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
-						 t->time);
+		appendStringInfo(&text, "%s %s\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
+						 column_shape(t, t->time, by_number));
 		for (int k = 0; k < t->ncolumns; k++)
 			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED)
-				appendStringInfo(&text, "%s %s %d\n", by_number ?
-								 psprintf("%d", t->column[k].number) : t->column[k].column.name,
+				appendStringInfo(&text, "%s %s %d\n", column_shape(t, k, by_number),
 								 gnngp_type_name(t->column[k].column.base), t->column[k].role);
 	}
 	for (int r = 0; r < s->nrelations; r++)
@@ -637,7 +647,9 @@ gnngp_schema_shape(const gnngp_tables *s, bool by_number)
 
 		appendStringInfo(&text, "%d %d\n", relation->child, relation->parent);
 		for (int k = 0; k < relation->n; k++)
-			appendStringInfo(&text, "%d %d\n", relation->from[k], relation->to[k]);
+			appendStringInfo(&text, "%s %s\n",
+							 column_shape(&s->table[relation->child], relation->from[k], by_number),
+							 column_shape(&s->table[relation->parent], relation->to[k], by_number));
 	}
 	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
 }
