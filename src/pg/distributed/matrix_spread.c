@@ -39,6 +39,7 @@ array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64
 	int			lower = 1;
 	int			dim = n + 1;
 	int64		first = 0;
+	ArrayType  *all;
 
 	gp_drop_spares(env);
 	for (int k = 0; k <= n; k++)
@@ -56,8 +57,14 @@ array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64
 	}
 	gp_free(env, m.data);
 	gp_drop_spares(env);
-	return PointerGetDatum(construct_md_array(part, null, 1, &dim, &lower,
-											  gnngp_type("gp_matrix"), -1, false, TYPALIGN_INT));
+	all = construct_md_array(part, null, 1, &dim, &lower, gnngp_type("gp_matrix"), -1, false,
+							 TYPALIGN_INT);
+	/* They would stay beside the array until the next group of columns has come. */
+	for (int k = 0; k <= n; k++)
+		if (!null[k])
+			pfree(DatumGetPointer(part[k]));
+	gnngp_trim_memory();
+	return PointerGetDatum(all);
 }
 
 /* Hands over the blocks of a graph's edges, a table (chunk integer, g gp_graph), in order. */
