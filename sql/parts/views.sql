@@ -19,7 +19,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_is_refreshing(bigint) IS
     'for the view gp_refreshes: whether some session refreshes this model; false for one that the caller may not read';
 
 CREATE FUNCTION gnngp_internal.gp_graph_problem(graph bigint) RETURNS text
-AS 'MODULE_PATHNAME', 'gnngp_graph_problem' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 10000;
+AS 'MODULE_PATHNAME', 'gnngp_graph_problem' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION gnngp_internal.gp_graph_problem(bigint) IS
     'for the view gp_graphs: the error of a look at a graph of tables or a task as a fit would take it; NULL for none';
 

@@ -190,6 +190,13 @@ UPDATE vast SET class = CASE WHEN id <= 40 THEN class END,
 \set VERBOSITY default
 SELECT kernel, strategy FROM gp_fit('vast');
 \set VERBOSITY terse
+-- Where there is memory for none, the error is of that.
+CREATE TABLE crowd AS SELECT i AS id, i % 2 AS class, array[i % 7, i % 5]::real[] AS f FROM generate_series(1, 4000) AS i;
+CREATE TABLE queue AS SELECT i AS src, i % 4000 + 1 AS dst FROM generate_series(1, 4000) AS i;
+SELECT gp_create_graph('crowd', 'crowd', 'queue', target => 'class', features => '{f}');
+SET gnngp.memory_limit = '2MB';
+SELECT left(try($$SELECT * FROM gp_fit('crowd')$$), 20);
+RESET gnngp.memory_limit;
 
 -- What it does not serve.
 SELECT try($$SELECT * FROM gp_fit('clubs', kernel => 'gcn', strategy => 'precision')$$);

@@ -156,6 +156,9 @@ CREATE TABLE bill AS SELECT i AS pain, timestamptz '2024-12-31' AS at FROM gener
 ANALYZE bill;
 SELECT gp_create_task('bills', 'clinic', 'patient', 'EXISTS (SELECT FROM bill b WHERE b.pain = e.pain AND b.at > t)', horizon => '1 day', every => '1 hour');
 SELECT count(*) > 10000 FROM gp_task_rows('bills', NULL);
+SELECT gp_create_task('once', 'clinic', 'patient', 'e.pain > (SELECT count(*) FROM bill WHERE pain = (SELECT min(pain) FROM patient))', horizon => '1 day', every => '1 hour');
+SELECT count(*) > 10000 FROM gp_task_rows('once', NULL);
+SELECT gp_drop_graph('once');
 CREATE INDEX ON bill (pain, at);
 SELECT count(*) > 10000 FROM gp_task_rows('bills', NULL);
 SELECT gp_drop_graph('bills');

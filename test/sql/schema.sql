@@ -189,6 +189,17 @@ ALTER TABLE orders RENAME who TO customer_id;
 SELECT gp_alter_task('orders30', target => replace(asks, 'o.who', 'o.customer_id'), filter => '1 / (e.id - 7) > -9') FROM gp_graphs WHERE graph = 'orders30';
 -- A filter that fails ends no answer, for which it does not count
 SELECT count(*) FROM gp_predict_live('orders30', 7, as_of => '2024-11-01');
+-- Nor does one beside parallel workers
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT p.node, o.n > 0 AS orders FROM (SELECT count(*) AS n FROM orders) AS o, gp_predict_live('orders30', 7, as_of => '2024-11-01') AS p;
+COMMIT;
+-- Expressions that stay keep the path that they were written under
+SET search_path = public;
+SELECT gp_alter_task('orders30', horizon => '30 days');
+SET search_path = schema_test, public;
 SELECT gp_alter_task('orders30', filter => 'e.id <> 7');
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'marks', target => 'mark')$$);
 SELECT gp_drop_graph('marks');

@@ -123,9 +123,12 @@ gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels)
 		const Plan *plan = lfirst(cell);
 		costly_scan found = {0};
 
+		/* What depends on nothing outside is run once. */
+		if (plan == NULL || bms_is_empty(plan->extParam))
+			continue;
 		look_at(plan, &found);
 		/* EXISTS ends with the first of its rows. */
-		found.cost /= plan ? Max(plan->plan_rows, 1.0) : 1.0;
+		found.cost /= Max(plan->plan_rows, 1.0);
 		if (found.cost > most.cost)
 			most = found;
 	}

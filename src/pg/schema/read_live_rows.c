@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
@@ -138,8 +139,9 @@ notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_tim
 	filtered	f = {.rows = rows,.as_of = as_of};
 	ErrorData  *error;
 
+	/* Up to version 16 there are no subtransactions beside parallel workers. */
 	if (task->task.form != GNNGP_TASK_EXPRESSION || task->task.filter == NULL ||
-		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task))
+		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task) || IsInParallelMode())
 		return;
 	f.keys = gnngp_reading_keys(&live->reading, "e");
 	error = gnngp_attempt(count_filtered, &f);

@@ -163,10 +163,10 @@ struct gnngp_task_data
 extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, const char *kind);
 
 /*
- * Checks the expressions of a task as the present user, under the present search_path, which they
- * are pinned to from then on: 42601 for what is no single expression, 42P17 for a volatile
- * function, 42804 for a filter that is not boolean.  Sets the task's path.  Returns what the target
- * does not depend on and should, "e", "t" or "horizon"; NULL where it depends on all.
+ * Checks the expressions of a task as the present user, under the task's path, which becomes the
+ * present search_path where it is NULL: 42601 for what is no single expression, 42P17 for a volatile
+ * function, 42804 for a filter that is not boolean.  Returns what the target does not depend on and
+ * should, "e", "t" or "horizon"; NULL where it depends on all.
  */
 extern const char *gnngp_check_expressions(gnngp_graph_def *task);
 

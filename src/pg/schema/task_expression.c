@@ -85,7 +85,7 @@ parse_context(void *arg)
 	internalerrposition(position);
 	internalerrquery(text->expression);
 	errcontext("argument \"%s\" of task \"%s\"", text->argument, text->task->name);
-	if (text->task->id != 0)
+	if (text->task->id != 0 && geterrcode() != ERRCODE_SYNTAX_ERROR)
 		errhint("If a name has changed, write the expression again: gp_alter_task(%s, %s => ...).",
 				quote_literal_cstr(text->task->name), text->argument);
 	if (geterrcode() == ERRCODE_SYNTAX_ERROR &&
@@ -365,7 +365,7 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	gnngp_identity saved;
 	const char *lacking;
 
-	def->path = present_path();
+	def->path = def->path ? def->path : present_path();
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();

@@ -257,6 +257,9 @@ read_question(FunctionCallInfo fcinfo, int first, gnngp_graph_def *def)
 	gnngp_task_def *task = &def->task;
 	const char *lacking;
 
+	/* Expressions that stay are looked up as before, by the path that they were written under. */
+	if (!PG_ARGISNULL(first) || !PG_ARGISNULL(first + 3))
+		task->path = NULL;
 	if (!PG_ARGISNULL(first))
 		task->target = gnngp_text_argument(fcinfo, first, "target");
 	if (!PG_ARGISNULL(first + 1))

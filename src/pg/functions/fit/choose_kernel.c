@@ -291,8 +291,8 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool was_compa
 	gp_problem	as_compared;
 	gp_program *program = gp_alloc(env, sizeof(gp_program));
 	ErrorData  *error = NULL;
-	bool		open = was_compared && problem->strategy == GP_STRATEGY_AUTO &&
-		problem->nlandmarks == 0;
+	bool		open = was_compared && c->problem == NULL &&
+		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0;
 	bool		may_be_enough = open && c->landmarks > 0;
 
 	*program = *c->program;
