@@ -164,9 +164,9 @@ extern gnngp_data *gnngp_read_task(gp_env *env, const gnngp_graph_def *task, con
 
 /*
  * Checks the expressions of a task as the present user, under the task's path, which becomes the
- * present search_path where it is NULL: 42601 for what is no single expression, 42P17 for a volatile
- * function, 42804 for a filter that is not boolean.  Returns what the target does not depend on and
- * should, "e", "t" or "horizon"; NULL where it depends on all.
+ * present search_path where it is NULL: 42601 for what is no single expression, 42P17 for a
+ * volatile function, 42804 for a filter that is not boolean.  Returns what the target does not
+ * depend on and should, "e", "t" or "horizon"; NULL where it depends on all.
  */
 extern const char *gnngp_check_expressions(gnngp_graph_def *task);
 
