@@ -73,17 +73,6 @@ label_numbers(const gp_facts_target *target, const gp_facts_labels *labels, int6
 	}
 }
 
-gp_timed *
-gp_by_time(gp_env *env, int64_t n, const gp_time *as_of)
-{
-	gp_timed   *t = gp_alloc_array(env, n, sizeof(gp_timed));
-
-	for (int64_t i = 0; i < n; i++)
-		t[i] = (gp_timed) {as_of[i], i};
-	gp_sort(env, t, n, sizeof(gp_timed), gp_compare_int64, NULL);
-	return t;
-}
-
 int32_t *
 gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of)
 {

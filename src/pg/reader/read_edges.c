@@ -3,7 +3,7 @@
  */
 #include "postgres.h"
 
-#include "core/facts/edge_columns.h"
+#include "core/encoding/edge_columns.h"
 #include "read_ids.h"
 
 /* Weights that are no weights, and times that are none, in the order in which they are reported. */

@@ -5,7 +5,7 @@
 #ifndef GNNGP_READ_TABLES_H
 #define GNNGP_READ_TABLES_H
 
-#include "core/facts/facts.h"
+#include "core/encoding/encoding.h"
 #include "read_labels.h"
 #include "read_source.h"
 #include "utils/fmgrprotos.h"

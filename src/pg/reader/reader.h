@@ -10,7 +10,7 @@
 #define GNNGP_READER_H
 
 #include "core/graph/graph.h"
-#include "core/facts/facts.h"
+#include "core/encoding/encoding.h"
 #include "pg/ids/ids.h"
 #include "utils/plancache.h"
 

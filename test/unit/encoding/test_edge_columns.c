@@ -2,7 +2,7 @@
  * test_edge_columns.c - what the edges of a node come to, in any order, before and after its own
  * features.
  */
-#include "facts/edge_columns.h"
+#include "encoding/edge_columns.h"
 #include "test_env.h"
 
 #define NODES 4

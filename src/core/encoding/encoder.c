@@ -5,7 +5,7 @@
  * whenever they become too many.  Which rows these are does not depend on the order in which they
  * come, and in the order of their hashes sums have the same bits.
  */
-#include "facts_internal.h"
+#include "encoding_internal.h"
 
 #include "base/sort.h"
 

@@ -2,7 +2,7 @@
  * edge_columns.c - sums over the edges of each node, and what is made of them.
  */
 #include "edge_columns.h"
-#include "facts.h"
+#include "encoding.h"
 
 #include <math.h>
 

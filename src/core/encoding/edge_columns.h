@@ -4,7 +4,7 @@
  * Each node gets, of the edges that leave it and of those that lead to it (of undirected ones: of
  * all that it has), their number, and of each column the sum, the mean and the largest value, or of
  * a time the age of the newest one.  These are numbers like those of a node's own columns, and are
- * encoded as such (facts.h): skewed ones by their logarithm, without an edge as NULL.
+ * encoded as such (encoding.h): skewed ones by their logarithm, without an edge as NULL.
  */
 #ifndef GP_EDGE_COLUMNS_H
 #define GP_EDGE_COLUMNS_H

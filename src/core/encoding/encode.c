@@ -1,9 +1,22 @@
 /*
- * encoding.c - rows of a table as numbers, by what an encoder found.
+ * encode.c - rows of a table as numbers, by what an encoder found.
  */
-#include "facts_internal.h"
+#include "encoding_internal.h"
+
+#include "base/sort.h"
 
 #include <stdio.h>
+
+gp_timed *
+gp_by_time(gp_env *env, int64_t n, const gp_time *as_of)
+{
+	gp_timed   *t = gp_alloc_array(env, n, sizeof(gp_timed));
+
+	for (int64_t i = 0; i < n; i++)
+		t[i] = (gp_timed) {as_of[i], i};
+	gp_sort(env, t, n, sizeof(gp_timed), gp_compare_int64, NULL);
+	return t;
+}
 
 uint64_t
 gp_category_of_number(double number)

@@ -1,0 +1,32 @@
+/*
+ * encoding_internal.h - what the files of this folder share.
+ */
+#ifndef GP_ENCODING_INTERNAL_H
+#define GP_ENCODING_INTERNAL_H
+
+#include "encoding.h"
+
+/* True for a kind that is told apart by a hash. */
+static inline bool
+gp_cell_is_word(gp_cell_kind kind)
+{
+	return kind == GP_CELL_WORD || kind == GP_CELL_KEY;
+}
+
+/* What a value is told from others by: of a number its bits, of a word its bytes. */
+extern uint64_t gp_category_of_number(double number);
+extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);
+#define GP_CATEGORY_NULL UINT64_C(1)	/* of a NULL */
+
+/* The columns of a part that are no categories: a number or age, and whether it is NULL. */
+extern int32_t gp_encoded_numbers(const gp_encoded *part);
+
+/* A number as it is standardised: winsorised and, where that is so, its logarithm. */
+static inline double
+gp_encoded_winsorise(const gp_encoded *part, double z)
+{
+	z = fmin(fmax(z, part->low), part->high);
+	return part->logarithm ? log1p(z) : z;
+}
+
+#endif							/* GP_ENCODING_INTERNAL_H */
