@@ -52,20 +52,27 @@ find_columns(const SeqScan *scan, costly_scan *found)
 	foreach(cell, scan->scan.plan.qual)
 	{
 		const OpExpr *compare = lfirst(cell);
+		AttrNumber	column;
 		int			side;
 
 		if (!IsA(compare, OpExpr) || list_length(compare->args) != 2)
 			continue;
 		side = is_outer(linitial(compare->args), NULL);
-		if (column_of(list_nth(compare->args, side)) == 0 ||
-			!is_outer(list_nth(compare->args, 1 - side), NULL))
+		column = column_of(list_nth(compare->args, side));
+		if (column == 0 || !is_outer(list_nth(compare->args, 1 - side), NULL))
 			continue;
-		if (get_oprrest(compare->opno) == F_EQSEL)
-			found->equal = list_append_unique_int(found->equal,
-												  column_of(list_nth(compare->args, side)));
-		else
-			found->ordered = list_append_unique_int(found->ordered,
-													column_of(list_nth(compare->args, side)));
+		switch (get_oprrest(compare->opno))
+		{
+			case F_EQSEL:
+				found->equal = list_append_unique_int(found->equal, column);
+				break;
+			case F_SCALARLTSEL:
+			case F_SCALARLESEL:
+			case F_SCALARGTSEL:
+			case F_SCALARGESEL:
+				found->ordered = list_append_unique_int(found->ordered, column);
+				break;
+		}
 	}
 }
 
