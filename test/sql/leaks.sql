@@ -68,6 +68,31 @@ SELECT gp_create_graph('asked', tables => '{customers,accounts,answers,remarks}'
 SELECT gp_create_task('blind', 'asked', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
 SELECT labelled FROM gp_fit('blind');
 SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'answer') AS answers FROM gp_explain('blind', 1) AS e;
+-- Nor through a view of views of them, which is told
+CREATE VIEW told AS SELECT account_id, as_of, lost FROM answers;
+CREATE VIEW retold AS SELECT account_id, as_of AS at, lost FROM told UNION ALL SELECT id, opened, 0 FROM accounts;
+SELECT gp_create_graph('retold', tables => '{customers,accounts,remarks,retold}', keys => '{"retold.account_id": "accounts.id"}', exclude => '{customers.status,customers.total}');
+SELECT gp_create_task('deaf', 'retold', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
+SELECT labelled FROM gp_fit('deaf');
+SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'retold') AS answers FROM gp_explain('deaf', 1) AS e;
+-- A view without a time that gathers rows with times shows what comes later, unless the user says that it does not
+CREATE MATERIALIZED VIEW habits AS SELECT customer_id, count(*) AS n, max(ordered_at) AS last FROM orders GROUP BY customer_id;
+SELECT gp_create_graph('habits', tables => '{customers,orders,habits}', keys => '{"habits.customer_id": "customers.id"}', exclude => '{orders.won,orders.refund,customers.status,customers.total}');
+SELECT relation, note FROM gp_relations('habits');
+SELECT col, encoding, note FROM gp_columns('habits') WHERE tab = 'habits'::regclass;
+SELECT churn('habitual', 'habits');
+SELECT f.features = m.features AS unseen FROM gp_fit('habitual') AS f, gp_models AS m WHERE m.model = 'honest';
+SELECT gp_alter_graph('habits', times => '{"habits": null}');
+SELECT relation, note FROM gp_relations('habits');
+SELECT col, encoding, note FROM gp_columns('habits') WHERE tab = 'habits'::regclass;
+-- One of single rows shows what its tables show; as facts of others these need times
+CREATE VIEW people AS SELECT c.id, c.age, a.marks FROM customers AS c JOIN accounts AS a USING (id);
+CREATE VIEW bought AS SELECT customer_id, amount FROM orders;
+SELECT gp_create_graph('single', tables => '{people,bought}', keys => '{"bought.customer_id": "people.id"}');
+SELECT col, encoding FROM gp_columns('single');
+CREATE OR REPLACE VIEW bought AS SELECT customer_id, amount, ordered_at FROM orders;
+SELECT gp_alter_graph('single', times => '{"bought": "ordered_at"}');
+SELECT col, encoding FROM gp_columns('single');
 -- Facts of a day are known when it is over: at noon the answers that were written in the evening are not seen
 CREATE TABLE evenings (account_id integer REFERENCES accounts, day date NOT NULL, told boolean);
 UPDATE answers SET as_of = as_of + interval '12 hours', churn = random() < 0.5 WHERE id > 0;
@@ -149,7 +174,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few', 'twins', 'evenings');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -52,19 +52,37 @@ by_metapaths(const gnngp_tables *s, const gnngp_graph_def *task)
 static void
 set_answers_aside(gnngp_tables *s, int table, int column)
 {
-	gnngp_schema_relation *all = s->relation;
-	int			n = s->nrelations;
-
-	s->relation = palloc0(sizeof(gnngp_schema_relation) * Max(n, 1));
-	s->nrelations = 0;
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < s->nrelations; i++)
 	{
-		bool		answers = column < 0 && (all[i].parent == table || all[i].child == table);
+		gnngp_schema_relation *r = &s->relation[i];
 
-		for (int k = 0; k < all[i].n; k++)
-			answers = answers || (column >= 0 && all[i].child == table && all[i].from[k] == column);
-		s->relation[answers ? n - ++s->nanswers : s->nrelations++] = all[i];
+		r->aside = column < 0 && (r->parent == table || r->child == table);
+		for (int k = 0; k < r->n; k++)
+			r->aside = r->aside || (column >= 0 && r->child == table && r->from[k] == column);
 	}
+	gnngp_set_relations_aside(s);
+}
+
+/* Leaves tables out that show the labels: views of theirs, and their partitions. */
+static void
+leave_labels_out(gnngp_tables *s, Oid labels)
+{
+	for (int i = 0; i < s->ntables; i++)
+		if (s->table[i].table.oid != labels && gnngp_table_reads(&s->table[i], labels))
+			s->table[i].tells = gnngp_table_leave_out(s, i);
+	gnngp_set_relations_aside(s);
+}
+
+/* Tells of them. */
+static void
+notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
+{
+	for (int i = 0; i < s->ntables; i++)
+		if (s->table[i].tells)
+			ereport(NOTICE,
+					(errmsg("task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
+							task->name, s->table[i].table.name,
+							get_rel_name(task->task.table))));
 }
 
 /*
@@ -80,6 +98,8 @@ mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 		gnngp_table_find_column(&s->table[table], task->task.target);
 	bool		never = task->task.form == GNNGP_TASK_LABELS || by_metapaths(s, task);
 
+	if (task->task.form == GNNGP_TASK_LABELS)
+		leave_labels_out(s, task->task.table);
 	if (table >= 0 && (column >= 0 || task->task.form == GNNGP_TASK_LABELS))
 		set_answers_aside(s, table, task->task.form == GNNGP_TASK_LABELS ? -1 : column);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
@@ -307,6 +327,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_task_reading *r = palloc0(sizeof(gnngp_task_reading));
 
 	gnngp_require_parents(s);
+	notice_labels_out(s, def);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	gnngp_find_newest(&rows);
 	task->transform.newest = rows.newest;

@@ -25,6 +25,7 @@ typedef enum gnngp_column_role
 	GNNGP_COLUMN_KEY,			/* identifies the row, or refers to another */
 	GNNGP_COLUMN_EXCLUDED,		/* by the user */
 	GNNGP_COLUMN_LATER,			/* its name says that it is written later than the row */
+	GNNGP_COLUMN_GATHERED,		/* of a view that reads rows of later times */
 	GNNGP_COLUMN_TARGET,		/* what the task asks */
 	GNNGP_COLUMN_HIDDEN,		/* the owner may not read it */
 	GNNGP_COLUMN_TYPE			/* its type has no encoding */
@@ -47,6 +48,11 @@ typedef struct gnngp_schema_table
 	int			ncolumns;
 	gnngp_schema_column *column;
 	int			time;			/* its time column; -1: without time */
+	bool		timeless;		/* as the user says */
+	bool		gathers;		/* a view that makes a row of several */
+	List	   *reads;			/* the table itself, and all that a view reads */
+	bool		tells;			/* rows of a task's labels, which leaves it out of the task */
+	const char *later;			/* what has times of these, where that leaves the view out */
 	List	   *candidates;		/* for it, where the user names none */
 	int			nid;			/* columns of its primary key */
 	int		   *id;
@@ -63,6 +69,7 @@ typedef struct gnngp_schema_relation
 	int		   *to;
 	const char **equals;		/* operators, of a column of the parent and one of the child */
 	bool		named;			/* by the user: nothing says that the parent's columns are unique */
+	bool		aside;			/* not used: it tells of later times, or a task's answer */
 } gnngp_schema_relation;
 
 typedef struct gnngp_tables
@@ -72,7 +79,7 @@ typedef struct gnngp_tables
 	int			ntables;
 	gnngp_schema_table *table;
 	int			nrelations;
-	int			nanswers;		/* those behind the relations that tell a task's answer */
+	int			naside;			/* those behind the relations that are not used */
 	gnngp_schema_relation *relation;
 } gnngp_tables;
 

@@ -58,12 +58,23 @@ extern int	gnngp_table_require_column(const gnngp_schema_table *t, const char *n
 /* Finds the foreign keys of the tables, in the server's catalog and in the argument keys. */
 extern void gnngp_find_relations(gnngp_tables *s);
 
+/* Moves the relations that are not used behind the others. */
+extern void gnngp_set_relations_aside(gnngp_tables *s);
+
 /* 23505 where a key that the user names is not unique in the table that it refers to. */
 extern void gnngp_require_parents(const gnngp_tables *s);
 
 /* The first table of the schema that a column of any table refers to by itself, or -1. */
 extern int	gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column,
 								 int *referred_column);
+
+/* ---- what views read (schema_views.c) ---- */
+
+/* Finds what a table reads: itself, and what is behind a view. */
+extern void gnngp_find_reads(gnngp_schema_table *t);
+
+/* True for a table, what it is part of, its partitions, and views that read these. */
+extern bool gnngp_table_reads(const gnngp_schema_table *t, Oid oid);
 
 /* ---- what a query joins (schema_join.c) ---- */
 
@@ -327,6 +338,12 @@ extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool nullable);
 
 /* True for a table that refers to others: its rows most likely happen at some time. */
 extern bool gnngp_has_parent(const gnngp_tables *s, int table);
+
+/*
+ * Marks a table's columns, and what it refers to, as not used; false: there is nothing to mark
+ * (schema_tables.c).
+ */
+extern bool gnngp_table_leave_out(gnngp_tables *s, int table);
 
 /* The member of times that says that a column is known with its row: "table.column": null. */
 extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);

@@ -9,12 +9,23 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+/* Why a view is left out. */
+static const char *
+later_note(const gnngp_schema_table *t)
+{
+	return psprintf("%s reads table %s, whose rows have times, and may show later ones, unless times names it",
+					t->label, t->later);
+}
+
 const char *
 gnngp_relation_note(const gnngp_tables *s, int relation)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
 	const gnngp_schema_table *child = &s->table[r->child];
+	const gnngp_schema_table *view = child->later ? child : &s->table[r->parent];
 
+	if (view->later)
+		return later_note(view);
 	if (r->child == r->parent)
 		return "refers to rows of its own table";
 	if (child->time < 0)
@@ -25,7 +36,7 @@ gnngp_relation_note(const gnngp_tables *s, int relation)
 
 /* Why a column is not encoded. */
 static const char *
-role_note(const gnngp_schema_column *c)
+role_note(const gnngp_schema_table *t, const gnngp_schema_column *c)
 {
 	switch (c->role)
 	{
@@ -37,6 +48,8 @@ role_note(const gnngp_schema_column *c)
 			return "excluded";
 		case GNNGP_COLUMN_LATER:
 			return "its name says that it is written later than the row, unless times has null for it";
+		case GNNGP_COLUMN_GATHERED:
+			return later_note(t);
 		case GNNGP_COLUMN_HIDDEN:
 			return "the graph's owner may not read it";
 		case GNNGP_COLUMN_TYPE:
@@ -87,7 +100,7 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 				put_cell(t, k, encoding, cell++, put, arg);
 			else
 				put(arg, t->table.oid, t->column[k].column.name, role_name(t->column[k].role), 0,
-					role_note(&t->column[k]));
+					role_note(t, &t->column[k]));
 	}
 	gnngp_schema_end(&use);
 }

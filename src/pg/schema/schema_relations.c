@@ -209,6 +209,18 @@ gnngp_find_relations(gnngp_tables *s)
 	}
 }
 
+void
+gnngp_set_relations_aside(gnngp_tables *s)
+{
+	const gnngp_schema_relation *all = s->relation;
+	int			n = s->nrelations + s->naside;
+
+	s->relation = palloc0(sizeof(gnngp_schema_relation) * Max(n, 1));
+	s->nrelations = s->naside = 0;
+	for (int i = 0; i < n; i++)
+		s->relation[all[i].aside ? n - ++s->naside : s->nrelations++] = all[i];
+}
+
 /* A relation whose parent's key is looked at. */
 typedef struct parent_key
 {

@@ -197,7 +197,8 @@ open_tables(gnngp_tables *s, bool tell)
 			continue;
 		}
 		s->table[s->ntables].table = table;
-		find_columns(&s->table[s->ntables++]);
+		find_columns(&s->table[s->ntables]);
+		gnngp_find_reads(&s->table[s->ntables++]);
 	}
 	if (s->ntables == 0)
 		ereport(ERROR,
@@ -431,6 +432,53 @@ choose_time(gnngp_tables *s, int i, bool tell)
 						 time_pair(t->label, t->column[linitial_int(others)].column.name))));
 }
 
+/* True for a table whose rows have times, be it one of the graph's or not. */
+static bool
+has_time(const gnngp_tables *s, Oid oid)
+{
+	int			i = gnngp_schema_find(s, oid);
+	gnngp_schema_table t;
+
+	if (i >= 0)
+		return s->table[i].time >= 0;
+	t = gnngp_schema_table_open((gnngp_table) {.oid = oid});
+	return gnngp_time_candidates(&t, true) != NIL;
+}
+
+/* True where a table refers to another. */
+static bool
+refers_to(const gnngp_tables *s, int table, int parent)
+{
+	for (int r = 0; r < s->nrelations; r++)
+		if (s->relation[r].child == table && s->relation[r].parent == parent)
+			return true;
+	return false;
+}
+
+/*
+ * The first table with times that a view without one gathers rows of; or whose rows it has one by
+ * one, without their times, as facts of others.  InvalidOid: none, or the user says that it is
+ * timeless.
+ */
+static Oid
+reads_later(const gnngp_tables *s, int table)
+{
+	const gnngp_schema_table *t = &s->table[table];
+	ListCell   *cell;
+
+	if (t->time >= 0 || t->timeless || (!t->gathers && !gnngp_has_parent(s, table)))
+		return InvalidOid;
+	foreach(cell, t->reads)
+	{
+		int			read = gnngp_schema_find(s, lfirst_oid(cell));
+
+		if (lfirst_oid(cell) != t->table.oid && has_time(s, lfirst_oid(cell)) &&
+			(t->gathers || read < 0 || !refers_to(s, table, read)))
+			return lfirst_oid(cell);
+	}
+	return InvalidOid;
+}
+
 /* Takes the time column that the user has named, or that there is none. */
 static void
 set_named_time(gnngp_schema_table *t, const char *name)
@@ -529,11 +577,15 @@ find_times(gnngp_tables *s, bool tell)
 		}
 		i = gnngp_schema_table_named(s, pair->key, "times");
 		named[i] = true;
+		s->table[i].timeless = pair->value == NULL;
 		set_named_time(&s->table[i], pair->value);
 	}
-	for (int i = 0; i < s->ntables; i++)
-		if (!named[i])
-			choose_time(s, i, tell);
+	/* What a view gathers has no time by itself, and what it reads may have one. */
+	for (int gathers = 0; gathers < 2; gathers++)
+		for (int i = 0; i < s->ntables; i++)
+			if (!named[i] && s->table[i].gathers == gathers &&
+				!(gathers && OidIsValid(reads_later(s, i))))
+				choose_time(s, i, tell);
 	require_one_time(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -565,6 +617,49 @@ mark_excluded(gnngp_tables *s)
 	}
 }
 
+bool
+gnngp_table_leave_out(gnngp_tables *s, int table)
+{
+	gnngp_schema_table *t = &s->table[table];
+	bool		known = false;
+	bool		any = false;
+
+	for (int k = 0; k < t->ncolumns; k++)
+		if (t->column[k].role == GNNGP_COLUMN_CELL)
+		{
+			known = known || t->column[k].known;
+			any = any || !t->column[k].known;
+			if (!t->column[k].known)
+				t->column[k].role = GNNGP_COLUMN_GATHERED;
+		}
+	for (int r = 0; r < s->nrelations; r++)
+		if (s->relation[r].child == table && !known)
+			s->relation[r].aside = any = true;
+	return any;
+}
+
+/* Leaves views out that show what happens later. */
+static void
+leave_views_out(gnngp_tables *s, bool tell)
+{
+	for (int i = 0; i < s->ntables; i++)
+	{
+		gnngp_schema_table *t = &s->table[i];
+		Oid			later = reads_later(s, i);
+
+		if (!OidIsValid(later) || !gnngp_table_leave_out(s, i))
+			continue;
+		t->later = get_rel_name(later);
+		if (tell)
+			ereport(NOTICE,
+					(errmsg("view \"%s\" is left out: it reads table \"%s\", whose rows have times, and may show later ones",
+							t->table.name, t->later),
+					 errhint("Use a view of single rows with their times, or take it out of tables. If its values are known at all times, add %s to times.",
+							 time_pair(t->label, NULL))));
+	}
+	gnngp_set_relations_aside(s);
+}
+
 /* Tells of tables that no foreign key connects: no task sees them. */
 static void
 notice_unconnected(const gnngp_tables *s)
@@ -573,7 +668,7 @@ notice_unconnected(const gnngp_tables *s)
 	{
 		bool		alone = s->ntables > 1;
 
-		for (int r = 0; alone && r < s->nrelations; r++)
+		for (int r = 0; alone && r < s->nrelations + s->naside; r++)
 			alone = s->relation[r].child != i && s->relation[r].parent != i;
 		if (alone)
 			ereport(NOTICE,
@@ -595,6 +690,7 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
 	gnngp_find_relations(s);
 	find_times(s, tell);
 	mark_excluded(s);
+	leave_views_out(s, tell);
 	if (tell)
 		notice_unconnected(s);
 	return s;

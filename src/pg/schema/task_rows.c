@@ -42,7 +42,7 @@ referred_column(const gnngp_tables *s, int table, const char *column)
 {
 	const gnngp_schema_table *t = &s->table[table];
 
-	for (int r = 0; r < s->nrelations + s->nanswers; r++)
+	for (int r = 0; r < s->nrelations + s->naside; r++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[r];
 

@@ -399,7 +399,7 @@ gnngp_relations(PG_FUNCTION_ARGS)
 	gnngp_schema_use use;
 
 	gnngp_schema_begin(&use, env, graph, true);
-	for (int i = 0; i < use.schema->nrelations; i++)
+	for (int i = 0; i < use.schema->nrelations + use.schema->naside; i++)
 	{
 		const gnngp_schema_relation *r = &use.schema->relation[i];
 		const gnngp_schema_table *child = &use.schema->table[r->child];

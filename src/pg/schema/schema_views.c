@@ -1,0 +1,95 @@
+/*
+ * schema_views.c - what views read: rows without a time may be made of rows that have one.
+ *
+ * A view that sums up a customer's orders shows the orders to come, too.  The time of the newest of
+ * them is no time of its row: that the row is there then tells that no other order follows.  A view
+ * of single rows, even of several tables, shows what these show.  What functions in a view read is
+ * not followed.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
+#include "nodes/nodeFuncs.h"
+#include "rewrite/prs2lock.h"
+#include "schema_internal.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+/* True where a query makes a row of several, or chooses it by others. */
+static bool
+gathers_rows(const Query *q)
+{
+	return q->hasAggs || q->hasWindowFuncs || q->hasSubLinks || q->groupClause != NIL ||
+		q->groupingSets != NIL || q->distinctClause != NIL || q->limitCount != NULL ||
+		q->limitOffset != NULL;
+}
+
+static void look_behind(gnngp_schema_table *t, Oid oid);
+
+/* Notes what a query reads, and how. */
+static bool
+look_at_query(Node *node, void *table)
+{
+	gnngp_schema_table *t = table;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		if (((RangeTblEntry *) node)->rtekind == RTE_RELATION)
+			look_behind(t, ((RangeTblEntry *) node)->relid);
+		return false;
+	}
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, look_at_query, table);
+	t->gathers = t->gathers || gathers_rows((Query *) node);
+	return query_tree_walker((Query *) node, look_at_query, table, QTW_EXAMINE_RTES_BEFORE);
+}
+
+/* Notes a relation, once, and what it reads: a rule may name its own view. */
+static void
+look_behind(gnngp_schema_table *t, Oid oid)
+{
+	char		kind = get_rel_relkind(oid);
+	Relation	rel;
+
+	if (list_member_oid(t->reads, oid))
+		return;
+	t->reads = lappend_oid(t->reads, oid);
+	if (kind != RELKIND_VIEW && kind != RELKIND_MATVIEW)
+		return;
+	rel = relation_open(oid, AccessShareLock);
+	for (int i = 0; rel->rd_rules && i < rel->rd_rules->numLocks; i++)
+		if (rel->rd_rules->rules[i]->event == CMD_SELECT)
+			(void) look_at_query((Node *) rel->rd_rules->rules[i]->actions, t);
+	relation_close(rel, NoLock);
+}
+
+/* True for a partition of a table, or what inherits from it. */
+static bool
+is_part(Oid part, Oid table)
+{
+	Oid			type[] = {get_rel_type_id(part), get_rel_type_id(table)};
+
+	return OidIsValid(type[0]) && OidIsValid(type[1]) && typeInheritsFrom(type[0], type[1]);
+}
+
+bool
+gnngp_table_reads(const gnngp_schema_table *t, Oid oid)
+{
+	ListCell   *cell;
+
+	foreach(cell, t->reads)
+		if (lfirst_oid(cell) == oid || is_part(lfirst_oid(cell), oid) ||
+			is_part(oid, lfirst_oid(cell)))
+			return true;
+	return false;
+}
+
+void
+gnngp_find_reads(gnngp_schema_table *t)
+{
+	look_behind(t, t->table.oid);
+}
