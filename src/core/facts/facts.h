@@ -83,6 +83,9 @@ extern int32_t gp_task_columns_relation(gp_task_columns *columns, const char *re
 										int32_t width,
 								 gp_aggregates aggregates);
 
+/* Changes the half-life of all relations, before the first scan. */
+extern void gp_task_columns_half_life(gp_task_columns *columns, double half_life);
+
 /* Has rows see the facts of a relation as of earlier times of theirs, which stay the caller's. */
 extern void gp_task_columns_lag(gp_task_columns *columns, int32_t relation, const gp_time *as_of);
 
@@ -189,7 +192,7 @@ extern double gp_task_columns_explained_share(gp_task_columns *columns,
 extern int32_t gp_task_columns_width(const gp_task_columns *columns);
 extern const float *gp_task_columns_raw(gp_task_columns *columns);
 
-/* The half-life of tasks without horizon: twice the median gap between the times of one key. */
+/* The median gap between the different times of one key; 0: no key has two. */
 extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);
 
 /* ---- scaling, weights, and the fit (column_scale.c, facts_fit.c) ---- */

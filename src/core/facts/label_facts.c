@@ -210,8 +210,9 @@ gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *t
 		if (t[i].key == t[i - 1].key && t[i].time > t[i - 1].time)
 			gap[gaps++] = (double) t[i].time - (double) t[i - 1].time;
 	gp_sort(env, gap, gaps, sizeof(double), gp_compare_double, NULL);
-	median = gaps > 0 ? gap[gaps / 2] : 30.0 * GP_TIME_DAY;
+	/* Some multiples of it are times. */
+	median = gaps > 0 ? fmin(gap[gaps / 2], 1e18) : 0.0;
 	gp_free(env, t);
 	gp_free(env, gap);
-	return 2.0 * median;
+	return median;
 }

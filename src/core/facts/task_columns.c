@@ -89,6 +89,13 @@ gp_task_columns_lag(gp_task_columns *f, int32_t relation, const gp_time *as_of)
 	f->relation[relation].as_of = as_of;
 }
 
+void
+gp_task_columns_half_life(gp_task_columns *f, double half_life)
+{
+	for (int32_t i = 0; i < f->nrelations; i++)
+		f->relation[i].a.half_life = half_life;
+}
+
 float *
 gp_task_columns_row(gp_task_columns *f, int64_t row)
 {

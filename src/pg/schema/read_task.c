@@ -262,14 +262,15 @@ static void
 choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
 			   gnngp_task_transform *transform)
 {
-	double		gap = rows->horizon > 0 ? 0.0 :
-		gp_facts_median_gap(r->env, labelled, r->entity_of, r->as_of);
+	gp_time		reach = rows->horizon;
 
-	transform->horizon = rows->horizon >= 0 ? rows->horizon :
-		r->own_time ? 0 : (gp_time) (gap / 2.0);
-	transform->half_life = rows->horizon > 0 ? 2 * rows->horizon : (gp_time) gap;
-	if (transform->half_life <= 0)
-		transform->half_life = 60 * GP_TIME_DAY;
+	/* Of rows that are their own entities their parents' facts will tell the half-life. */
+	if (reach <= 0 && !r->own_time)
+		reach = (gp_time) gp_facts_median_gap(r->env, labelled, r->entity_of, r->as_of);
+	if (reach <= 0 && !r->own_time)
+		reach = 30 * GP_TIME_DAY;
+	transform->horizon = rows->horizon >= 0 ? rows->horizon : Max(reach, 0);
+	transform->half_life = Max(2 * reach, 0);
 	if (rows->horizon < 0 && !r->own_time)
 		ereport(NOTICE,
 				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",

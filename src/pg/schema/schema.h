@@ -130,7 +130,7 @@ typedef struct gnngp_task_transform
 {
 	uint64		shape[2];		/* of the schema, by names and by numbers */
 	gp_time		horizon;
-	gp_time		half_life;
+	gp_time		half_life;		/* of facts; 0: to be chosen by the rows */
 	gp_time		newest;			/* as of which is predicted where rows have no time of their own */
 	int			nencodings;
 	gp_encoding **encoding;		/* of tables, then of rollups; NULL: it is not read */

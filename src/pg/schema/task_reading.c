@@ -681,13 +681,36 @@ number_keys(gnngp_task_reading *r, gnngp_fact_relation *h)
 	}
 }
 
+/*
+ * The half-life of rows that are their own entities: two median gaps between the rows of one
+ * parent.  Of several the slowest tells: too short a memory loses more than too long a one.
+ */
+static void
+follow_pace(gnngp_task_reading *r)
+{
+	double		gap = 0.0;
+
+	for (int i = 0; i < r->nfact_relations; i++)
+	{
+		gnngp_fact_relation *h = &r->fact_relation[i];
+
+		if (h->part == 0 || r->schema->relation[h->relation].child != r->entity)
+			continue;
+		number_keys(r, h);
+		gap = Max(gap, gp_facts_median_gap(r->env, r->n, h->key, r->as_of));
+	}
+	r->transform->half_life = gap > 0.0 ? (gp_time) (2.0 * gap) : 60 * GP_TIME_DAY;
+	gp_task_columns_half_life(r->columns, (double) r->transform->half_life);
+}
+
 /* Reads and scans the facts of a relation. */
 static void
 read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	fact_rows	f = {.r = r,.h = h};
 
-	number_keys(r, h);
+	if (h->key == NULL)
+		number_keys(r, h);
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
 	f.value = palloc(sizeof(double) * Max(h->width, 1));
 	give_keys(&h->join->query, &h->ids);
@@ -711,6 +734,8 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 	declare(r);
 	gp_task_columns_fill_calendar(r->columns, r->calendar);
 	read_own(r);
+	if (r->transform->half_life == 0)
+		follow_pace(r);
 	for (int h = 0; h < r->nfact_relations; h++)
 		read_relation(r, &r->fact_relation[h]);
 	if (r->earlier >= 0)

@@ -420,6 +420,8 @@ check_labels(gp_env *env)
 	   "as old as facts that end with them");
 	trains[2] = true;
 	ok(gp_facts_labels_freshness(env, &labels, 3, as_of, trains, as_of[2]) == GP_FACTS_FRESH, "and fresh where nothing else is asked");
+	close_to(gp_facts_median_gap(env, 3, entity, times), 30.0 * GP_TIME_DAY, 0.0, "a gap within a key");
+	close_to(gp_facts_median_gap(env, 1, entity, times), 0.0, 0.0, "none");
 }
 
 /* Two groups of one and three columns, one of which is constant. */
