@@ -9,6 +9,8 @@
 #include "fit_internal.h"
 #include "landmarks.h"
 
+#define BAND 16					/* columns that an operator takes at once: a row of the device */
+
 gp_matrix
 gp_factor_dense(gp_eval *ev, gp_factor *f)
 {
@@ -162,8 +164,11 @@ gp_block_operate(gp_device *dev, const gp_program *program, gp_csr *a, gp_matrix
 		gp_raise(env, GP_ERR_UNSUPPORTED, "An example is A*X0.", "the kernel is not a linear operator");
 	if (terms->term[0].value != 1.0)
 		dev->axpby(dev, sqrt(terms->term[0].value), columns, 0.0, columns);
-	for (int k = terms->term[0].nops - 1; k >= 0; k--)
-		gp_operator_apply(&ev, terms->term[0].op[k], columns);
+	/* The operator's own blocks, whose rows are padded, are no wider than a band. */
+	for (gp_band band = gp_band_first(columns.cols, BAND); band.count > 0; gp_band_next(&band))
+		for (int k = terms->term[0].nops - 1; k >= 0; k--)
+			gp_operator_apply(&ev, terms->term[0].op[k],
+							  gp_matrix_cols(columns, band.first, band.count));
 	gp_eval_close(&ev);
 	if (some)
 		gp_csr_free(env, a);
