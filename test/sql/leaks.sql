@@ -75,6 +75,13 @@ SELECT gp_create_graph('retold', tables => '{customers,accounts,remarks,retold}'
 SELECT gp_create_task('deaf', 'retold', labels => 'answers', entity => 'customer_id', target => 'churn', time_column => 'as_of', horizon => '200 days');
 SELECT labelled FROM gp_fit('deaf');
 SELECT count(*) > 2 AS some, count(*) FILTER (WHERE e::text ~ 'retold') AS answers FROM gp_explain('deaf', 1) AS e;
+-- Nor are they in the table that they are a view of, unless that is known with its row
+CREATE VIEW shown AS SELECT t.customer_id, t.as_of AS at, t.churn AS y FROM (SELECT * FROM answers WHERE id > 0) AS t;
+SELECT gp_alter_graph('asked', exclude => '{customers.status,customers.total,answers.lost}');
+SELECT gp_create_task('shown', 'asked', labels => 'shown', entity => 'customer_id', target => 'y', time_column => 'at', horizon => '200 days');
+SELECT features AS without FROM gp_fit('shown') \gset
+SELECT gp_alter_graph('asked', times => '{"answers": "as_of", "answers.churn": null}');
+SELECT features > :without AS used FROM gp_fit('shown', replace => true);
 -- A view without a time that gathers rows with times shows what comes later, unless the user says that it does not
 CREATE MATERIALIZED VIEW habits AS SELECT customer_id, count(*) AS n, max(ordered_at) AS last FROM orders GROUP BY customer_id;
 SELECT gp_create_graph('habits', tables => '{customers,orders,habits}', keys => '{"habits.customer_id": "customers.id"}', exclude => '{orders.won,orders.refund,customers.status,customers.total}');

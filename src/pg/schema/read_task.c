@@ -63,6 +63,26 @@ set_answers_aside(gnngp_tables *s, int table, int column)
 	gnngp_set_relations_aside(s);
 }
 
+/* Leaves the column out that the labels, a view of single rows, show: they are known later. */
+static void
+leave_shown_out(gnngp_tables *s, const gnngp_task_def *labels)
+{
+	Oid			table = labels->table;
+	AttrNumber	number = get_attnum(table, labels->target);
+	int			i = gnngp_find_origin(&table, &number) && table != labels->table ?
+		gnngp_schema_find(s, table) : -1;
+
+	for (int k = 0; i >= 0 && k < s->table[i].ncolumns; k++)
+	{
+		gnngp_schema_column *c = &s->table[i].column[k];
+
+		if (c->number != number || c->role != GNNGP_COLUMN_CELL || c->known)
+			continue;
+		c->role = GNNGP_COLUMN_EXCLUDED;
+		s->answer = gnngp_column_list_text(s, i, 1, &k);
+	}
+}
+
 /* Leaves tables out that show the labels: views of theirs, and their partitions. */
 static void
 leave_labels_out(gnngp_tables *s, Oid labels)
@@ -83,6 +103,12 @@ notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
 					(errmsg("task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
 							task->name, s->table[i].table.name,
 							get_rel_name(task->task.table))));
+	if (s->answer)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" leaves column \"%s\" out: its labels show it, and are known later",
+						task->name, s->answer),
+				 errhint("If the column is known with its row, add %s to times in gp_alter_graph.",
+						 psprintf("\"%s\": null", s->answer))));
 }
 
 /*
@@ -99,7 +125,10 @@ mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 	bool		never = task->task.form == GNNGP_TASK_LABELS || by_metapaths(s, task);
 
 	if (task->task.form == GNNGP_TASK_LABELS)
+	{
 		leave_labels_out(s, task->task.table);
+		leave_shown_out(s, &task->task);
+	}
 	if (table >= 0 && (column >= 0 || task->task.form == GNNGP_TASK_LABELS))
 		set_answers_aside(s, table, task->task.form == GNNGP_TASK_LABELS ? -1 : column);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)

@@ -81,6 +81,7 @@ typedef struct gnngp_tables
 	int			nrelations;
 	int			naside;			/* those behind the relations that are not used */
 	gnngp_schema_relation *relation;
+	const char *answer;			/* table.column that is not used, because a task's labels show it */
 } gnngp_tables;
 
 /*

@@ -73,6 +73,12 @@ extern int	gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber col
 /* Finds what a table reads: itself, and what is behind a view. */
 extern void gnngp_find_reads(gnngp_schema_table *t);
 
+/*
+ * Follows a column of a view of single rows to the table that has it; false where it is no column
+ * of one as it is.
+ */
+extern bool gnngp_find_origin(Oid *table, AttrNumber *column);
+
 /* True for a table, what it is part of, its partitions, and views that read these. */
 extern bool gnngp_table_reads(const gnngp_schema_table *t, Oid oid);
 

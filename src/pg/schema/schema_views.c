@@ -12,6 +12,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/parsetree.h"
 #include "rewrite/prs2lock.h"
 #include "schema_internal.h"
 #include "utils/lsyscache.h"
@@ -24,6 +25,20 @@ gathers_rows(const Query *q)
 	return q->hasAggs || q->hasWindowFuncs || q->hasSubLinks || q->groupClause != NIL ||
 		q->groupingSets != NIL || q->distinctClause != NIL || q->limitCount != NULL ||
 		q->limitOffset != NULL;
+}
+
+/* What a view selects, of its relation, which stays locked; NULL: no view. */
+static Query *
+view_query(Oid oid, Relation *rel)
+{
+	char		kind = get_rel_relkind(oid);
+
+	*rel = kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ? relation_open(oid, AccessShareLock) :
+		NULL;
+	for (int i = 0; *rel && (*rel)->rd_rules && i < (*rel)->rd_rules->numLocks; i++)
+		if ((*rel)->rd_rules->rules[i]->event == CMD_SELECT)
+			return linitial_node(Query, (*rel)->rd_rules->rules[i]->actions);
+	return NULL;
 }
 
 static void look_behind(gnngp_schema_table *t, Oid oid);
@@ -52,19 +67,33 @@ look_at_query(Node *node, void *table)
 static void
 look_behind(gnngp_schema_table *t, Oid oid)
 {
-	char		kind = get_rel_relkind(oid);
 	Relation	rel;
 
 	if (list_member_oid(t->reads, oid))
 		return;
 	t->reads = lappend_oid(t->reads, oid);
-	if (kind != RELKIND_VIEW && kind != RELKIND_MATVIEW)
-		return;
-	rel = relation_open(oid, AccessShareLock);
-	for (int i = 0; rel->rd_rules && i < rel->rd_rules->numLocks; i++)
-		if (rel->rd_rules->rules[i]->event == CMD_SELECT)
-			(void) look_at_query((Node *) rel->rd_rules->rules[i]->actions, t);
-	relation_close(rel, NoLock);
+	(void) look_at_query((Node *) view_query(oid, &rel), t);
+	if (rel)
+		relation_close(rel, NoLock);
+}
+
+bool
+gnngp_find_origin(Oid *table, AttrNumber *column)
+{
+	gnngp_schema_table t = {.table = {.oid = *table}};
+	Relation	rel;
+	Query	   *q;
+
+	gnngp_find_reads(&t);
+	while (!t.gathers && (q = view_query(*table, &rel)) != NULL)
+	{
+		TargetEntry *shown = get_tle_by_resno(q->targetList, *column);
+
+		*table = shown ? shown->resorigtbl : InvalidOid;
+		*column = shown ? shown->resorigcol : InvalidAttrNumber;
+		relation_close(rel, NoLock);
+	}
+	return !t.gathers && *column > 0;
 }
 
 /* True for a partition of a table, or what inherits from it. */
