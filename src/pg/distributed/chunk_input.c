@@ -180,7 +180,7 @@ take_edges(gnngp_dfit *d)
 											d->edges_near, keys.data), 0, NULL, NULL);
 	rows.state = &packed;
 	gnngp_placement_query(p, psprintf("SELECT pg_catalog.sum(t.edges) FROM %s AS t", d->edges_near),
-						  0, NULL, NULL, &rows);
+						  &rows);
 	if (packed != edges * p->keys)
 		elog(ERROR, "%.0f of %.0f edges were packed", packed / p->keys, edges);
 }
@@ -216,7 +216,7 @@ gnngp_chunk_edges(gnngp_dfit *d)
 						   psprintf("chunk integer, g %s.gp_graph, bad float8", gnngp_public_schema()));
 	gnngp_placement_group(&d->placement, d->edges_near, &rows);
 	gnngp_placement_query(&d->placement, psprintf("SELECT pg_catalog.sum(t.bad) FROM %s AS t",
-												  d->edges_near), 0, NULL, NULL, &sum);
+												  d->edges_near), &sum);
 	if (refused > 0.0)
 		gnngp_refuse_edges(s);
 }
@@ -295,7 +295,7 @@ gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field)
 									  gnngp_placement_table_near(p, d->edges_near, key),
 									  d->program->norm == GP_NORM_ROW ? "A*X0, norm=row" : "A*X0",
 									  gnngp_public_schema(), d->bounds, labelled, key),
-						  0, NULL, NULL, &rows);
+						  &rows);
 	gnngp_placement_drop(p, labelled);
 	if (d->listed)
 		return 0;

@@ -87,7 +87,7 @@ collect(gnngp_dfit *d, collection *c, const char *query)
 	Oid			type = gnngp_type("gp_matrix");
 	gnngp_rows	rows = {.row = collect_rows,.state = c,.n = 1,.types = &type};
 
-	gnngp_placement_query(&d->placement, query, 0, NULL, NULL, &rows);
+	gnngp_placement_query(&d->placement, query, &rows);
 	if (!d->listed && c->found != c->n)
 		gnngp_matrix_refuse("A row is missing.");
 }

@@ -177,7 +177,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 								   " GROUP BY t.pk ORDER BY t.pk",
 								   gnngp_chunk_rows(&j->some, "t.m"), roots, j->some.table,
 								   targets),
-						  0, NULL, NULL, &rows);
+						  &rows);
 	if (d->listed)
 		return;
 	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);

@@ -55,8 +55,7 @@ statement_context(void *arg)
  * others do not see ours.
  */
 static void
-run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid *types,
-		  const Datum *values, const gnngp_rows *rows)
+run_query(gnngp_placement *p, Oid role, const char *query, const gnngp_rows *rows)
 {
 	ErrorContextCallback context = {error_context_stack, statement_context, p};
 	Oid			user;
@@ -74,7 +73,7 @@ run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid 
 	CommandCounterIncrement();
 	PushCopiedSnapshot(GetActiveSnapshot());
 	UpdateActiveSnapshotCommandId();
-	gnngp_each_row(NULL, query, nargs, types, values, rows);
+	gnngp_each_row(NULL, query, 0, NULL, NULL, rows);
 	PopActiveSnapshot();
 	SetUserIdAndSecContext(user, security);
 	error_context_stack = context.previous;
@@ -82,16 +81,15 @@ run_query(gnngp_placement *p, Oid role, const char *query, int nargs, const Oid 
 }
 
 void
-gnngp_placement_query(gnngp_placement *p, const char *query, int nargs, const Oid *types,
-					  const Datum *values, const gnngp_rows *rows)
+gnngp_placement_query(gnngp_placement *p, const char *query, const gnngp_rows *rows)
 {
-	run_query(p, p->role, query, nargs, types, values, rows);
+	run_query(p, p->role, query, rows);
 }
 
 void
 gnngp_placement_read(gnngp_placement *p, const char *query, const gnngp_rows *rows)
 {
-	run_query(p, GetUserId(), query, 0, NULL, NULL, rows);
+	run_query(p, GetUserId(), query, rows);
 }
 
 void
@@ -201,7 +199,7 @@ open_distributed(gnngp_placement *p)
 	gnngp_placement_query(p, psprintf("SELECT pg_catalog.min(k.k) FROM (SELECT i AS k,"
 									  " pg_catalog.get_shard_id_for_distribution_column('%s.small', i) AS shard"
 									  " FROM pg_catalog.generate_series(0, %d) AS i OFFSET 0) AS k GROUP BY k.shard ORDER BY k.shard",
-									  p->schema, TRIED_KEYS * p->keys - 1), 0, NULL, NULL, &rows);
+									  p->schema, TRIED_KEYS * p->keys - 1), &rows);
 	if (list.n != p->keys)
 		elog(ERROR, "%d of %d shards have no key", p->keys - list.n, p->keys);
 	p->key = list.key;
@@ -286,7 +284,7 @@ fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 	rows.types = type = palloc(desc->natts * sizeof(Oid));
 	for (int i = 0; i < desc->natts; i++)
 		type[i] = TupleDescAttr(desc, i)->atttypid;
-	run_query(p, role, query, 0, NULL, NULL, &rows);
+	run_query(p, role, query, &rows);
 	for (int k = 0; k < in.keys; k++)
 		table_close(in.partition[k], NoLock);
 	pfree(type);
@@ -409,6 +407,7 @@ gnngp_placement_key_of(const gnngp_placement *p, int64 number)
 
 	return p->key ? p->key[k] : k;
 }
+
 
 const char *
 gnngp_placement_table_near(const gnngp_placement *p, const char *table, const char *key)
