@@ -7,7 +7,6 @@
 #include "base/sort.h"
 #include "live/live.h"
 
-#define SURE 2.0				/* standard errors */
 #define ANSWERED_AT_ONCE 8192	/* rows */
 
 const char gp_facts_kernel[] = "relu(X0*W + b1)*W + b2, sigma_b1=0.1, sigma_b2=1";
@@ -116,14 +115,6 @@ keep_better(gp_env *env, gp_posterior **one, gp_posterior *other, bool other_is_
 	if (other_is_better)
 		*one = other;
 	gp_posterior_free(env, worse);
-}
-
-/* True for a score that is better by more than chance. */
-static bool
-is_surely_better(gp_env *env, const gp_problem *problem, const gp_posterior *one,
-				 const gp_posterior *other)
-{
-	return one->loo_score > other->loo_score && gp_loo_gain(env, problem, one, other) >= SURE;
 }
 
 /* ---- the rows to predict ---- */
@@ -264,7 +255,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	 * Blocks hang on few columns, such as the day of the year: they have to be better by more than
 	 * chance.
 	 */
-	if (is_surely_better(env, problem, other, best))
+	if (gp_surely_better(env, problem, other, best))
 		chosen = second;
 	score[first] = best->loo_score;
 	score[second] = other->loo_score;
@@ -276,7 +267,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 		other = gp_fit(dev, &weighed);
 		score[GP_FACTS_FITS - 1] = other->loo_score;
 		if (best->loo_score < other->loo_score + scale->margin ||
-			!is_surely_better(env, problem, best, other))
+			!gp_surely_better(env, problem, best, other))
 			used = scale->doubted;
 		keep_better(env, &best, other, used < scale->width);
 	}

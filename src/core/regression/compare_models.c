@@ -8,15 +8,15 @@
 #include "regression.h"
 
 double
-gp_standard_errors(const double *x, int64_t n)
+gp_loss_gain(const double *loss, const double *other, int64_t n)
 {
 	double		mean = 0.0;
 	double		squares = 0.0;
 
 	for (int64_t i = 0; i < n; i++)
-		mean += x[i] / n;
+		mean += (other[i] - loss[i]) / n;
 	for (int64_t i = 0; i < n; i++)
-		squares += (x[i] - mean) * (x[i] - mean);
+		squares += pow(other[i] - loss[i] - mean, 2.0);
 	return n > 1 && squares > 0.0 ? mean / sqrt(squares / (n - 1) / n) : 0.0;
 }
 
@@ -45,17 +45,21 @@ gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *p, int
 	return loss;
 }
 
-double
-gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
-			const gp_posterior *other)
+bool
+gp_surely_better(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+				 const gp_posterior *other)
 {
 	int64_t		n;
-	double	   *loss = gp_loo_losses(env, problem, one, &n);
-	double	   *gain = gp_loo_losses(env, problem, other, &n);
+	double	   *loss;
+	double	   *more;
+	bool		sure;
 
-	for (int64_t k = 0; gain && k < n; k++)
-		gain[k] -= loss[k];
-	double		sureness = gain ? gp_standard_errors(gain, n) : 0.0;
-	gp_free_all(env, loss, gain);
-	return sureness;
+	/* A plan has no scores, and no means. */
+	if (!(one->loo_score > other->loo_score))
+		return false;
+	loss = gp_loo_losses(env, problem, one, &n);
+	more = gp_loo_losses(env, problem, other, &n);
+	sure = loss && gp_loss_gain(loss, more, n) >= GP_SURE;
+	gp_free_all(env, loss, more);
+	return sure;
 }

@@ -241,12 +241,16 @@ extern double gp_loo_quantile(const double *score, int64_t n, double coverage);
 extern double *gp_loo_losses(gp_env *env, const gp_problem *problem, const gp_posterior *posterior,
 							 int64_t *n);
 
-/* The mean of n numbers over its standard error; 0 where there are too few, or all are 0. */
-extern double gp_standard_errors(const double *x, int64_t n);
+/*
+ * By how many standard errors the first of two losses of n labels is less; 0 where there are too
+ * few, or no difference.  From GP_SURE on it is more than chance.
+ */
+#define GP_SURE 2.0
+extern double gp_loss_gain(const double *loss, const double *other, int64_t n);
 
-/* By how many standard errors one posterior loses less than another of the same labels. */
-extern double gp_loo_gain(gp_env *env, const gp_problem *problem, const gp_posterior *one,
-						  const gp_posterior *other);
+/* True for a posterior of a better score than another of the same labels, by more than chance. */
+extern bool gp_surely_better(gp_env *env, const gp_problem *problem, const gp_posterior *one,
+							 const gp_posterior *other);
 
 /* Tells the user how many nodes have no kernel. */
 extern void gp_notice_no_kernel(gp_env *env, const gp_problem *problem, const gp_posterior *out);

@@ -7,7 +7,6 @@
 #include "regression.h"
 
 #define FEWEST_NODES 50			/* with a labelled neighbour, to be sure */
-#define SURE 2.0				/* standard errors */
 
 /* How neighbours are weighed. */
 typedef enum vote
@@ -58,14 +57,13 @@ gp_notice_weights(gp_env *env, const gp_problem *problem)
 {
 	int64_t		nodes = problem->graph->nodes;
 	int64_t		n = 0;
-	double	   *worse;			/* than without weights, by the weights */
-	double	   *inverse;		/* and by their inverses */
+	double	   *loss[VOTES];
 
 	if (problem->graph->weight == NULL || problem->nlabelled < FEWEST_NODES)
 		return;
 	int32_t    *place = gp_alloc_array(env, nodes, sizeof(int32_t));
-	worse = gp_alloc_array(env, problem->nlabelled, sizeof(double));
-	inverse = gp_alloc_array(env, problem->nlabelled, sizeof(double));
+	for (int v = 0; v < VOTES; v++)
+		loss[v] = gp_alloc_array(env, problem->nlabelled, sizeof(double));
 	for (int64_t i = 0; i < nodes; i++)
 		place[i] = -1;
 	for (int64_t k = 0; k < problem->nlabelled; k++)
@@ -76,13 +74,14 @@ gp_notice_weights(gp_env *env, const gp_problem *problem)
 
 		if (!vote_errors(problem, place, k, error))
 			continue;
-		worse[n] = error[VOTE_WEIGHT] - error[VOTE_PLAIN];
-		inverse[n++] = error[VOTE_INVERSE] - error[VOTE_PLAIN];
+		for (int v = 0; v < VOTES; v++)
+			loss[v][n] = error[v];
+		n++;
 	}
-	if (n >= FEWEST_NODES && gp_standard_errors(worse, n) > SURE)
-		gp_notice(env, gp_standard_errors(inverse, n) < -SURE ?
+	if (n >= FEWEST_NODES && gp_loss_gain(loss[VOTE_PLAIN], loss[VOTE_WEIGHT], n) > GP_SURE)
+		gp_notice(env, gp_loss_gain(loss[VOTE_INVERSE], loss[VOTE_PLAIN], n) > GP_SURE ?
 				  "They look like distances, but larger must mean nearer: use a view with the inverse." :
 				  "Compare with a graph without the weight column.",
 				  "labelled neighbours predict a label worse with the edges' weights than without them");
-	gp_free_all(env, place, worse, inverse);
+	gp_free_all(env, place, loss[VOTE_WEIGHT], loss[VOTE_PLAIN], loss[VOTE_INVERSE]);
 }

@@ -144,12 +144,12 @@ typedef struct gnngp_task_transform
  * The figures of each block of time, predicted from those before it; last those of all of them.  No
  * block: n is 0.
  */
-typedef struct gnngp_forward_figures
+typedef struct gnngp_forward
 {
 	int64		n;
 	const int64 (*period)[3];	/* the first and the last time of a block, and its labels */
 	const double (*metric)[GP_METRICS];	/* NaN: none of the task */
-} gnngp_forward_figures;
+} gnngp_forward;
 
 /* What of the rows of a task, and of the facts that they see, its model stores. */
 struct gnngp_task_data
@@ -188,7 +188,7 @@ struct gnngp_task_state
 	int64		labelled;
 	const int64 *as_of;			/* of each labelled row */
 	const int32 *by_time;		/* these in order of time */
-	gnngp_forward_figures backtest;
+	gnngp_forward forward;
 };
 
 /* Labels of a fit, by entity and time: which is whose is told by number, ascending. */

@@ -337,10 +337,10 @@ extern gp_time gnngp_newest_fact(const gnngp_tables *s);
 extern void gnngp_find_newest(gnngp_task_rows *rows);
 
 /*
- * The columns of a table that may be its time, as numbers, the most likely first: NOT NULL, or all
- * (schema_tables.c).
+ * The columns of a table that may be its time, as numbers, the most likely first: those that are
+ * NOT NULL, or where there are none perhaps the others (schema_tables.c).
  */
-extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool nullable);
+extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable);
 
 /* True for a table that refers to others: its rows most likely happen at some time. */
 extern bool gnngp_has_parent(const gnngp_tables *s, int table);

@@ -218,8 +218,9 @@ time_rank(const gnngp_schema_column *c)
 	return is_named(c->column.name, other_words) ? 2 : c->column.base == DATEOID;
 }
 
-List *
-gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
+/* Those of the columns that may be the time of a table's rows that are NOT NULL, or all. */
+static List *
+times_among(const gnngp_schema_table *t, bool nullable)
 {
 	List	   *found = NIL;
 
@@ -237,6 +238,14 @@ gnngp_time_candidates(const gnngp_schema_table *t, bool nullable)
 			}
 	/* A birth is none by itself. */
 	return found == NIL || time_rank(&t->column[linitial_int(found)]) < 2 ? found : NIL;
+}
+
+List *
+gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable)
+{
+	List	   *sure = times_among(t, false);
+
+	return sure != NIL || !or_nullable ? sure : times_among(t, true);
 }
 
 /* The names of columns, for a message. */
@@ -408,14 +417,13 @@ static void
 choose_time(gnngp_tables *s, int i, bool tell)
 {
 	gnngp_schema_table *t = &s->table[i];
-	List	   *sure = gnngp_time_candidates(t, false);
 	List	   *others;
 
-	t->candidates = sure != NIL || !gnngp_has_parent(s, i) ? sure : gnngp_time_candidates(t, true);
+	t->candidates = gnngp_time_candidates(t, gnngp_has_parent(s, i));
 	if (list_length(t->candidates) == 1)
 	{
 		t->time = linitial_int(t->candidates);
-		if (sure == NIL && tell)
+		if (!t->column[t->time].not_null && tell)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 							t->column[t->time].column.name, t->table.name),

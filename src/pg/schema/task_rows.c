@@ -193,9 +193,7 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 			gnngp_wrong_type(&t->source, &column, "date or timestamp", NULL);
 		return t->task->task.time_column;
 	}
-	candidates = gnngp_time_candidates(labels, false);
-	if (candidates == NIL)
-		candidates = gnngp_time_candidates(labels, true);
+	candidates = gnngp_time_candidates(labels, true);
 	if (list_length(candidates) > 1)
 	{
 		const char *first = labels->column[linitial_int(candidates)].column.name;

@@ -101,7 +101,7 @@ extern void gnngp_figures_write(const gnngp_model *model, const gp_posterior *po
 
 /* Writes the part. */
 extern void gnngp_facts_write(const gnngp_model *model, const gnngp_data *data,
-							  gnngp_forward_figures backtest);
+							  gnngp_forward forward);
 
 /* Reads it as the present user into memory of the environment; 42809 for a model that is of no
  * task. */

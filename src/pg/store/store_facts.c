@@ -44,7 +44,7 @@ lay_encodings(const gnngp_task_transform *task, StringInfo parts)
 }
 
 void
-gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forward_figures backtest)
+gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forward forward)
 {
 	const gnngp_task_transform *task = &data->task_data->transform;
 	const gp_facts_scale *scale = &task->scale;
@@ -58,11 +58,11 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forwar
 	const int64 count[FACTS_ARRAYS] = {
 		FACTS_HEADS, task->nencodings, parts.len,
 		scale->width * sizeof(gp_facts_column), 2 * names, sizeof(gp_facts_target),
-		data->nlabelled, 3 * backtest.n, GP_METRICS * backtest.n
+		data->nlabelled, 3 * forward.n, GP_METRICS * forward.n
 	};
 	const void *const array[FACTS_ARRAYS] = {
 		head, encodings, parts.data, scale->column, name, &task->target, data->task_data->as_of,
-		backtest.period, backtest.metric
+		forward.period, forward.metric
 	};
 
 	memcpy(name, scale->relation, names);
@@ -149,10 +149,10 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	memcpy(&t->target, a[FACTS_TARGET].data, sizeof(gp_facts_target));
 	f->labelled = a[FACTS_AS_OF].count;
 	f->as_of = a[FACTS_AS_OF].data;
-	f->backtest = (gnngp_forward_figures) {a[FACTS_PERIODS].count / 3, a[FACTS_PERIODS].data,
+	f->forward = (gnngp_forward) {a[FACTS_PERIODS].count / 3, a[FACTS_PERIODS].data,
 									a[FACTS_METRICS].data};
-	if (a[FACTS_PERIODS].count != 3 * f->backtest.n ||
-		a[FACTS_METRICS].count != GP_METRICS * f->backtest.n || !state_fits(f))
+	if (a[FACTS_PERIODS].count != 3 * f->forward.n ||
+		a[FACTS_METRICS].count != GP_METRICS * f->forward.n || !state_fits(f))
 		gnngp_arrays_damaged(model, "facts");
 	f->by_time = gp_facts_by_time(env, f->labelled, f->as_of);
 	return f;

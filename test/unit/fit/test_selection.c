@@ -26,16 +26,16 @@ check_best(gp_env *env)
 			loss[i][k] = level[i] + turns[i] * (k % 2 ? 1.0 : -1.0) + 0.01 * (k % 3);
 		c[i] = (gp_candidate) {.kernel = i == 3 ? "linear" : "other",.n = LABELS,.loss = loss[i]};
 	}
-	is_int(gp_candidates_best(env, c, 2), 0, "a gain within its standard error leaves the first");
-	is_int(gp_candidates_best(env, c, 3), 1, "the first of those that are as good as the best");
-	is_int(gp_candidates_best(env, c, 4), 3, "one that is surely better than all before");
+	is_int(gp_candidates_best(c, 2), 0, "a gain within its standard error leaves the first");
+	is_int(gp_candidates_best(c, 3), 1, "the first of those that are as good as the best");
+	is_int(gp_candidates_best(c, 4), 3, "one that is surely better than all before");
 	gp_notice_choice(env, c, 4, &c[3]);
 	ok(strncmp(test_state(env)->notice, "no kernel predicts", 18) == 0, "where that is regression, it is told");
 	c[3].problem = "too large";
-	is_int(gp_candidates_best(env, c, 4), 1, "what does not fit is nobody's rival");
+	is_int(gp_candidates_best(c, 4), 1, "what does not fit is nobody's rival");
 	for (int i = 0; i < 4; i++)
 		c[i].problem = "too large";
-	is_int(gp_candidates_best(env, c, 4), -1, "nothing fits");
+	is_int(gp_candidates_best(c, 4), -1, "nothing fits");
 }
 
 /* Nodes in rings of their own, each of a class, and features that tell nothing or all of it. */

@@ -95,10 +95,10 @@ static void
 check_sureness(void)
 {
 	double		x[] = {1.0, 2.0, 3.0, 6.0};
-	double		same[] = {0.0, 0.0, 0.0};
+	double		none[] = {0.0, 0.0, 0.0, 0.0};
 
-	ok(fabs(gp_standard_errors(x, 4) - 3.0 / sqrt(14.0 / 3.0 / 4.0)) < 1e-12, "a mean over its standard error");
-	ok(gp_standard_errors(same, 3) == 0.0 && gp_standard_errors(x, 1) == 0.0, "nothing is sure of nothing");
+	ok(fabs(gp_loss_gain(none, x, 4) - 3.0 / sqrt(14.0 / 3.0 / 4.0)) < 1e-12, "a mean over its standard error");
+	ok(gp_loss_gain(x, x, 3) == 0.0 && gp_loss_gain(none, x, 1) == 0.0, "nothing is sure of nothing");
 }
 
 int

@@ -6,7 +6,7 @@
 
 #include "selection.h"
 
-#define SURE 1.0				/* standard errors by which a kernel has to be better */
+#define ONE_ERROR 1.0			/* by which a kernel has to be better */
 #define LAPLACIAN "laplacian"
 #define LINEAR "linear"			/* what anybody would try first, and the rest is held against */
 #define FEWEST_LABELS 30		/* by which candidates are told apart to the user */
@@ -143,19 +143,11 @@ mean_loss(const gp_candidate *c)
 }
 
 bool
-gp_candidate_is_better(gp_env *env, const gp_candidate *one, const gp_candidate *other)
+gp_candidate_is_better(const gp_candidate *one, const gp_candidate *other)
 {
-	double	   *gain;
-	double		sureness;
-
 	if (one->loss == NULL || other->problem)
 		return other->problem != NULL;
-	gain = gp_alloc_array(env, one->n, sizeof(double));
-	for (int64_t k = 0; k < one->n; k++)
-		gain[k] = other->loss[k] - one->loss[k];
-	sureness = gp_standard_errors(gain, one->n);
-	gp_free(env, gain);
-	return sureness > SURE;
+	return gp_loss_gain(one->loss, other->loss, one->n) > ONE_ERROR;
 }
 
 /* The candidate with the least mean loss. */
@@ -171,15 +163,14 @@ least_loss(const gp_candidate *candidates, int n)
 }
 
 int
-gp_candidates_best(gp_env *env, const gp_candidate *candidates, int n)
+gp_candidates_best(const gp_candidate *candidates, int n)
 {
 	int			least = least_loss(candidates, n);
 	int			best = 0;
 
 	if (candidates[least].problem)
 		return -1;
-	while (best < least &&
-		   gp_candidate_is_better(env, &candidates[least], &candidates[best]))
+	while (best < least && gp_candidate_is_better(&candidates[least], &candidates[best]))
 		best++;
 	return best;
 }
@@ -204,7 +195,7 @@ gp_notice_choice(gp_env *env, const gp_candidate *candidates, int n, const gp_ca
 		gp_notice(env, "Other columns, or other edges, may say more of the labels.",
 				  "no kernel predicts labels left out better than linear regression on own columns "
 				  "and neighbours' means");
-	else if (!gp_candidate_is_better(env, chosen, last))
+	else if (!gp_candidate_is_better(chosen, last))
 		gp_notice(env, "kernel => '" LINEAR "' is simpler; alternatives has the figures of both.",
 				  "linear regression on own columns and neighbours' means predicts labels left out "
 				  "as well as kernel \"%s\"", chosen->kernel);

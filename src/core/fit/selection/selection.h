@@ -58,14 +58,13 @@ extern void gp_candidate_record(gp_env *env, const gp_problem *problem,
 extern void gp_candidate_close_prior(gp_env *env, gp_candidate *c);
 
 /* True when labels tell that one candidate is better than another. */
-extern bool gp_candidate_is_better(gp_env *env, const gp_candidate *one,
-								   const gp_candidate *other);
+extern bool gp_candidate_is_better(const gp_candidate *one, const gp_candidate *other);
 
 /*
  * The best of some candidates: where leave-one-out cannot tell, which is a difference within its
  * standard error, the first of those that are as good as the one that loses least.  -1: none fits.
  */
-extern int	gp_candidates_best(gp_env *env, const gp_candidate *candidates, int n);
+extern int	gp_candidates_best(const gp_candidate *candidates, int n);
 
 /*
  * Tells where the order of the candidates decided, and where linear regression is as good; of few

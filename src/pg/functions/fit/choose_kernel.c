@@ -209,7 +209,7 @@ choose(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *candi
 		*full = compare(env, by_plan, problem, NULL, &candidates[i]);
 		gnngp_progress_reach(n - i);
 	}
-	chosen = &candidates[Max(gp_candidates_best(env, candidates, n), 0)];
+	chosen = &candidates[Max(gp_candidates_best(candidates, n), 0)];
 	if (chosen != candidates)
 		forget(full);
 	gp_notice_choice(env, candidates, n, chosen);
@@ -275,7 +275,7 @@ is_compared_enough(gp_env *env, bool by_plan, const gp_problem *full, const gp_p
 		return false;
 	problem.strategy = GP_STRATEGY_AUTO;
 	gnngp_compare(env, by_plan, &problem, NULL, &half);
-	return half.problem == NULL && !gp_candidate_is_better(env, c, &half);
+	return half.problem == NULL && !gp_candidate_is_better(c, &half);
 }
 
 /*
@@ -313,7 +313,7 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool was_compa
 		gp_notice(env, error->hint, "kernel \"%s\" is fitted as it was compared: %s", c->kernel,
 				  error->message);
 	else if (may_be_enough && full.posterior->plan.strategy == GP_STRATEGY_EXACT &&
-			 c->loo_score > figures.loo_score && gp_candidate_is_better(env, c, &figures))
+			 c->loo_score > figures.loo_score && gp_candidate_is_better(c, &figures))
 		forget(&full);
 	if (full.alone == NULL)
 	{

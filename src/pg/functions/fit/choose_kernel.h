@@ -53,9 +53,9 @@ extern void gnngp_facts_problem(gp_env *env, const gnngp_data *data,
 extern gp_plan gnngp_facts_plan(gp_device *device, const gnngp_data *data,
 								const gp_problem *problem);
 
-/* Fits both weightings of the columns; *backtest gets what earlier blocks say of the labels. */
+/* Fits both weightings of the columns; *forward gets what earlier blocks say of the labels. */
 extern gnngp_choice gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 									const gnngp_fit_settings *settings,
-									gnngp_forward_figures *backtest);
+									gnngp_forward *forward);
 
 #endif							/* GNNGP_CHOOSE_KERNEL_H */

@@ -30,7 +30,7 @@ struct gnngp_fit_run
 	gnngp_data *data;
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gnngp_choice fit;			/* of the node part */
-	gnngp_forward_figures backtest;	/* of a task */
+	gnngp_forward forward;	/* of a task */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
 	instr_time	lap;			/* when the step in hand began */
@@ -201,7 +201,7 @@ compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 	gp_problem	problem;
 
 	if (run->data->task_data)
-		run->fit = gnngp_fit_task(compute, run->data, &run->settings, &run->backtest);
+		run->fit = gnngp_fit_task(compute, run->data, &run->settings, &run->forward);
 	else
 	{
 		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
@@ -318,7 +318,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 							 &run->data->ids, run->graph_shape,
 							 run->fit.posterior->state);
 		if (run->data->task_data)
-			gnngp_facts_write(model, run->data, run->backtest);
+			gnngp_facts_write(model, run->data, run->forward);
 		if (run->fit.posterior->warm)
 			gnngp_warm_write(model, nodes_like(run), run->fit.posterior->warm);
 		model->seconds += lap_seconds(run);

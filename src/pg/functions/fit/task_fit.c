@@ -120,8 +120,9 @@ compared(const double score[GP_FACTS_FITS])
 }
 
 /* The figures of what earlier blocks of time say of the labels. */
-static gnngp_forward_figures
-backtest_of(gp_env *env, const gnngp_data *data, const int32 *block, const gp_posterior *posterior)
+static gnngp_forward
+forward_figures(gp_env *env, const gnngp_data *data, const int32 *block,
+				const gp_posterior *posterior)
 {
 	const gp_time *as_of = data->task_data->as_of;
 	int64		n = data->nlabelled;
@@ -135,7 +136,7 @@ backtest_of(gp_env *env, const gnngp_data *data, const int32 *block, const gp_po
 								   .calibrator = &posterior->calibrator};
 	int64		(*period)[3] = palloc(sizeof(*period) * (GP_FACTS_TIME_BLOCKS + 1));
 	double		(*metric)[GP_METRICS] = palloc(sizeof(*metric) * (GP_FACTS_TIME_BLOCKS + 1));
-	gnngp_forward_figures out = {.period = period,.metric = metric};
+	gnngp_forward out = {.period = period,.metric = metric};
 
 	for (int32 b = 0; posterior->forward && b <= GP_FACTS_TIME_BLOCKS; b++)
 	{
@@ -166,7 +167,7 @@ backtest_of(gp_env *env, const gnngp_data *data, const int32 *block, const gp_po
 
 gnngp_choice
 gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
-				const gnngp_fit_settings *settings, gnngp_forward_figures *backtest)
+				const gnngp_fit_settings *settings, gnngp_forward *forward)
 {
 	gnngp_task_data *task = data->task_data;
 	gp_fitter	fitter;
@@ -177,7 +178,7 @@ gnngp_fit_task(gnngp_computation *compute, const gnngp_data *data,
 	gnngp_problem_init(&problem, data, NULL, settings);
 	gnngp_facts_problem(compute->env, data, settings, &problem);
 	choice.posterior = gnngp_fit_on_device(compute, &problem, fitter, &fit);
-	*backtest = backtest_of(compute->env, data, problem.block, choice.posterior);
+	*forward = forward_figures(compute->env, data, problem.block, choice.posterior);
 	choice.device = compute->used;
 	if (task->metapaths == NULL && !isnan(task->score[0]))
 		choice.alternatives = compared(task->score);

@@ -114,8 +114,8 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	problem.shared = gp_candidates_share(t.env, &problem, candidates, n);
 	for (int i = 0; i < n; i++)
 		try_candidate(&t, &problem, &candidates[i]);
-	if (!t.by_likelihood && gp_candidates_best(t.env, candidates, n) >= 0)
-		t.best = candidates[gp_candidates_best(t.env, candidates, n)].kernel;
+	if (!t.by_likelihood && gp_candidates_best(candidates, n) >= 0)
+		t.best = candidates[gp_candidates_best(candidates, n)].kernel;
 	ordered = palloc(sizeof(gp_candidate *) * n);
 	for (int i = 0; i < n; i++)
 		ordered[i] = &candidates[i];

@@ -12,14 +12,14 @@
 #include "pg/store/store_links.h"
 
 /* The figures of each block of time, which labels are behind. */
-static gnngp_forward_figures
-read_backtest(gp_env *env, const gnngp_model *model)
+static gnngp_forward
+read_forward(gp_env *env, const gnngp_model *model)
 {
 	gnngp_identity saved = gnngp_become_extension();
-	gnngp_forward_figures backtest = gnngp_facts_read(env, model)->backtest;
+	gnngp_forward forward = gnngp_facts_read(env, model)->forward;
 
 	gnngp_become_again(&saved);
-	return backtest;
+	return forward;
 }
 
 /* gp_backtest(task) */
@@ -30,13 +30,13 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	const gnngp_model *model = gnngp_own_model(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_forward_figures t;
+	gnngp_forward t;
 
 	gnngp_require_node_part(model);
 	if (model->rows == 0)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Tasks are made with gp_create_task.",
 					"model \"%s\" is of a graph, which has no times", model->name);
-	t = read_backtest(env, model);
+	t = read_forward(env, model);
 	for (int64 b = 0; b < t.n - 1; b++)
 		for (int i = 0; i < GP_METRICS; i++)
 			if (!isnan(t.metric[b][i]))
@@ -182,7 +182,7 @@ gnngp_evaluate(PG_FUNCTION_ARGS)
 		if (model->rows > 0)
 		{
 			gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-			gnngp_forward_figures t = read_backtest(env, model);
+			gnngp_forward t = read_forward(env, model);
 
 			for (int i = 0; t.n > 0 && i < GP_METRICS; i++)
 				if (!isnan(t.metric[t.n - 1][i]))
