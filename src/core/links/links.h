@@ -64,10 +64,7 @@ typedef struct gp_link_problem
 	const gp_program *program;
 	gp_link_method method;
 	const gp_dgp *deep;			/* the options of the method dgp, or NULL */
-	/*
-	 * of all links that the graph does not show, which says how likely one is; 0:
-	 * GP_LINK_MISSING_SHARE
-	 */
+	/* The share of all links that the graph lacks; 0: GP_LINK_MISSING_SHARE. */
 	double		missing_share;
 	uint64_t	seed;
 	int64_t		keep;			/* best pairs of each node that gp_links_keep takes afterwards */

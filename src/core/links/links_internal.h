@@ -20,13 +20,30 @@
 #define GP_LINK_MOST_POINTS 256	/* of a model by inducing pairs */
 #define GP_LINK_MOST_WIDTH 1024	/* numbers of a node or a pair */
 
-/* Pairs of nodes. */
+/* Pairs of nodes (pair_list.c). */
 typedef struct gp_link_pairs
 {
 	int64_t		n;
 	int32_t    *src;
 	int32_t    *dst;
 } gp_link_pairs;
+
+/* No pair yet, with room for so many. */
+extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t room);
+extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
+
+/* Adds a pair, for which there is room; n of another list; the pairs of a, then those of b. */
+static inline void
+gp_link_pairs_add(gp_link_pairs *pairs, int32_t src, int32_t dst)
+{
+	pairs->src[pairs->n] = src;
+	pairs->dst[pairs->n++] = dst;
+}
+
+extern void gp_link_pairs_append(gp_link_pairs *pairs, const gp_link_pairs *from, int64_t first,
+								 int64_t n);
+extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a,
+										  const gp_link_pairs *b);
 
 static inline void
 gp_exchange_nodes(int32_t *a, int32_t *b)
@@ -45,7 +62,7 @@ typedef struct gp_link_fold
 	int64_t		links;			/* the first so many of them */
 } gp_link_fold;
 
-/* negative_sampling.c */
+/* folds.c */
 
 /*
  * The folds of a graph, at most GP_LINK_FOLDS, of one with times by windows of its latest links;
@@ -95,19 +112,8 @@ extern gp_link_draws gp_link_draws_open(gp_env *env, const gp_graph *graph, uint
 extern bool gp_link_draw(gp_link_draws *draws, int32_t *src, int32_t *dst);
 
 /* At most count different pairs without a link, none of except (which may be NULL). */
-extern gp_link_pairs gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed,
-											int64_t count, const gp_link_pairs *except);
-
-extern gp_link_pairs gp_link_pairs_create(gp_env *env, int64_t n);
-
-/* Copies n pairs behind those that there are, for which there is room. */
-extern void gp_link_pairs_append(gp_link_pairs *pairs, const gp_link_pairs *from, int64_t first,
-								 int64_t n);
-
-/* The pairs of a, then those of b. */
-extern gp_link_pairs gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a,
-										  const gp_link_pairs *b);
-extern void gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs);
+extern gp_link_pairs gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed,
+											 int64_t count, const gp_link_pairs *except);
 
 /* bipartition.c: the two sides of each component, where its links lead from one to the other. */
 #define GP_LINK_NO_SIDE 2

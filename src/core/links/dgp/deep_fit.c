@@ -197,8 +197,8 @@ judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 	gp_link_deep_posterior(env, model, gp_items(env, pairs.n), row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		score[e] = row[e].score;
-	gp_link_calibrate_model(env, &calibration, 1, &calibration_score, d->problem->missing_share,
-							model);
+	gp_link_calibrate_model(env, &calibration, 1, &calibration_score, model);
+	model->curve.intercept += gp_link_share_odds(d->problem->missing_share);
 	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
 	gp_link_held_judge(env, model);
 	gp_free_all(env, score, row);

@@ -38,10 +38,10 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 	{
 		gp_deep_view *v = &d->view[1 + f];
 		int64_t		first = f * all.n / d->folds;
+		int64_t		n = (f + 1) * all.n / d->folds - first;
 
-		v->links = gp_link_pairs_create(env, (f + 1) * all.n / d->folds - first);
-		memcpy(v->links.src, all.src + first, v->links.n * sizeof(int32_t));
-		memcpy(v->links.dst, all.dst + first, v->links.n * sizeof(int32_t));
+		v->links = gp_link_pairs_create(env, n);
+		gp_link_pairs_append(&v->links, &all, first, n);
 		v->own = gp_link_graph_without(env, graph, &v->links);
 		open_view(env, v, v->own);
 		most = gp_max64(most, v->links.n);

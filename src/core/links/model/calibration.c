@@ -49,14 +49,14 @@ likelihood_of(const curve *c, const double *b)
 		double		other = fmax(1.0 - c->known * p, 1e-300);
 		double		t = c->target[c->label[i]];
 		double		slope = c->weight[i] * (1.0 - p) * (t - (1.0 - t) * labelled / other);
-		double		curve = c->weight[i] * labelled * (1.0 - p) * (1.0 - p) / other;
+		double		curvature = c->weight[i] * labelled * (1.0 - p) * (1.0 - p) / other;
 
 		out.value += c->weight[i] * (t * log(labelled) + (1.0 - t) * log(other));
 		for (int k = 0; k < PARAMETERS; k++)
 		{
 			out.gradient[k] += slope * x[k];
 			for (int l = 0; l < PARAMETERS; l++)
-				out.information[k][l] += curve * x[k] * x[l];
+				out.information[k][l] += curvature * x[k] * x[l];
 		}
 	}
 	return out;
@@ -134,7 +134,7 @@ climb_rising(curve *c, double *b)
 
 /* Standardises the scores, and places the knee; returns the share of links that are labelled. */
 static double
-look_at(curve *c)
+standardise(curve *c)
 {
 	double		total[2] = {0.0, 0.0};	/* of the weights: without a link, with one */
 	double		links = 0.0;
@@ -163,7 +163,7 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 				  const double *weight, double known)
 {
 	curve		c = {.n = n,.score = score,.label = label,.weight = weight,.known = known};
-	double		share = fmin(look_at(&c) / known, 1.0 - 1e-9);
+	double		share = fmin(standardise(&c) / known, 1.0 - 1e-9);
 	double		b[PARAMETERS] = {log(share / (1.0 - share)), 0.0, 0.0};
 	gp_link_curve out = {.intercept = b[0]};
 
@@ -198,7 +198,7 @@ gp_link_share_odds(double share)
 
 void
 gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
-						double *const *logit, double missing_share, gp_link_model *model)
+						double *const *logit, gp_link_model *model)
 {
 	/* links that the graph does not show, over its own, where nobody says how many */
 	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
@@ -223,7 +223,7 @@ gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
 	}
 	model->curve = gp_link_calibrate(env, n, score, all.linked, all.weight,
 									 hidden / (hidden + missing));
-	model->curve.intercept += log(missing / (hidden + missing)) + gp_link_share_odds(missing_share);
+	model->curve.intercept += log(missing / (hidden + missing));
 	gp_free(env, score);
 	gp_calibration_pairs_free(env, &all);
 }
@@ -280,12 +280,9 @@ gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *
 static void
 add_pair(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, double weight)
 {
-	int64_t		at = c->pairs.n++;
-
-	c->pairs.src[at] = node;
-	c->pairs.dst[at] = other;
-	c->linked[at] = linked;
-	c->weight[at] = weight;
+	c->linked[c->pairs.n] = linked;
+	c->weight[c->pairs.n] = weight;
+	gp_link_pairs_add(&c->pairs, node, other);
 }
 
 /* Adds pairs without a link of nodes that are drawn evenly. */
@@ -299,12 +296,12 @@ add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *s
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) q);
 		int32_t		node = (int32_t) (draw % (uint64_t) full->nodes);
-		int64_t		missing = gp_link_draw_unlinked(full, search, gp_hash(draw), node,
-													GP_LINK_OTHERS, &found);
-		int64_t		kept = gp_min64(missing, GP_LINK_OTHERS);
+		int64_t		unlinked = gp_link_draw_unlinked(full, search, gp_hash(draw), node,
+													 GP_LINK_OTHERS, &found);
+		int64_t		kept = gp_min64(unlinked, GP_LINK_OTHERS);
 
 		for (int64_t k = 0; k < kept; k++)
-			add_pair(c, node, found[k], false, (double) missing / (double) kept);
+			add_pair(c, node, found[k], false, (double) unlinked / (double) kept);
 	}
 }
 
@@ -357,8 +354,10 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 	c.weight = gp_alloc_zero(env, room, sizeof(double));
 	/* Codes of a dry run say nothing: as many as there can be. */
 	if (env->dry && gp_link_has_scores(model->method))
+	{
+		c.pairs.n = room;
 		return c;
-	c.pairs.n = 0;
+	}
 	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, code, all ?
 												 GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO);
 	gp_link_search_learn(search, gp_link_topology_read(model->topology), model->features != NULL);

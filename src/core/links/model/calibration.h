@@ -45,20 +45,18 @@ extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *sco
  * The curve of a model's probabilities, from the logits of each fold's calibration pairs: a
  * logistic curve (Platt 1999) with a knee.  Of the links that a fold's graph does not show, the
  * fold hides some; the others are missing from the whole graph, too, and stand among the pairs
- * without a link.  In the whole graph those are left, and missing_share scales their odds.  0 is
- * GP_LINK_MISSING_SHARE.
+ * without a link.  In the whole graph those are left, GP_LINK_MISSING_SHARE of all links.
  */
 extern void gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
-									double *const *logit, double missing_share,
-									gp_link_model *model);
+									double *const *logit, gp_link_model *model);
 
-/* What a share of missing links adds to a logit; 0 for the usual one, or where nobody says. */
+/* What another share of missing links adds to a logit; 0 where nobody says. */
 extern double gp_link_share_odds(double share);
 
 /*
- * Moves and stretches the curve as the links that a fold hides do the logits: its pairs
- * without a link have logits before, on its graph, and after, on the whole one, and count by what
- * they say of the curve.
+ * Logits on the whole graph have another mean and spread than on a fold's: maps the curve to them.
+ * The fold's pairs have logits before, on its graph, and after, on the whole one; those without a
+ * link count, by what they say of the curve.
  */
 extern void gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *before,
 								  const double *after, gp_link_curve *curve);

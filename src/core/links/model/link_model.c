@@ -158,7 +158,6 @@ gp_link_model *
 gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_prepared *prepared,
 				  gp_link_model *model)
 {
-	*prepared = (gp_link_prepared) {.topology = NULL};
 	if (dev->env->dry)
 	{
 		if (problem->keep > 0)
@@ -167,10 +166,12 @@ gp_link_model_end(gp_device *dev, const gp_link_problem *problem, gp_link_prepar
 
 			gp_free_all(dev->env, kept.first, kept.row);
 		}
-		model->held = prepared->held;
+		/* The state owns them still. */
+		model->held = (gp_link_held) {0};
 		model->topology = NULL;
 		model->features = NULL;
 	}
+	*prepared = (gp_link_prepared) {.topology = NULL};
 	return model;
 }
 

@@ -136,12 +136,12 @@ draw_training_pairs(gp_env *env, const gp_graph *graph, const gp_graph *full, ui
 {
 	training_pairs t = {.links = 0};
 	gp_link_pairs links = gp_link_sample_links(env, graph, seed, LEARNT);
-	gp_link_pairs missing = gp_link_sample_missing(env, full, seed, links.n, except);
+	gp_link_pairs unlinked = gp_link_sample_unlinked(env, full, seed, links.n, except);
 
 	t.links = links.n;
-	t.pairs = gp_link_pairs_concat(env, &links, &missing);
+	t.pairs = gp_link_pairs_concat(env, &links, &unlinked);
 	gp_link_pairs_free(env, &links);
-	gp_link_pairs_free(env, &missing);
+	gp_link_pairs_free(env, &unlinked);
 	return t;
 }
 
@@ -156,7 +156,6 @@ set_inducing(gp_env *env, const training_pairs *t, gp_link_model *model)
 	int64_t		others = gp_min64(t->pairs.n - t->links, INDUCING / 2);
 	gp_link_pairs inducing = gp_link_pairs_create(env, links + others);
 
-	inducing.n = 0;
 	gp_link_pairs_append(&inducing, &t->pairs, 0, links);
 	gp_link_pairs_append(&inducing, &t->pairs, t->links, others);
 	model->inducing.n = inducing.n;
@@ -285,8 +284,8 @@ choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 		model->held.row[e].variance = x[best].variance[e];
 	}
 	model->held.ranks = x[best].ranks;
-	gp_link_calibrate_model(env, calibration, fit->folds, x[best].calibration,
-							fit->problem->missing_share, model);
+	gp_link_calibrate_model(env, calibration, fit->folds, x[best].calibration, model);
+	model->curve.intercept += gp_link_share_odds(fit->problem->missing_share);
 	gp_link_held_judge(env, model);
 	for (int g = 0; g < PENALTIES; g++)
 	{

@@ -18,26 +18,18 @@ gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t str
 {
 	int64_t		n = gp_link_search_node(search, node, drawn);
 	int32_t    *found = *drawn;
-	int64_t		missing = 0;
+	int64_t		unlinked = 0;
 
 	for (int64_t k = 0; k < n; k++)
 		if (!gp_link_exists(full, node, found[k]))
-			gp_exchange_nodes(&found[missing++], &found[k]);
-	for (int64_t k = 0; k < gp_min64(most, missing); k++)
+			gp_exchange_nodes(&found[unlinked++], &found[k]);
+	for (int64_t k = 0; k < gp_min64(most, unlinked); k++)
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) k);
 
-		gp_exchange_nodes(&found[k], &found[k + (int64_t) (draw % (uint64_t) (missing - k))]);
+		gp_exchange_nodes(&found[k], &found[k + (int64_t) (draw % (uint64_t) (unlinked - k))]);
 	}
-	return missing;
-}
-
-/* Adds a pair. */
-static void
-add_pair(gp_link_rivals *r, int32_t node, int32_t other)
-{
-	r->pairs.src[r->pairs.n] = node;
-	r->pairs.dst[r->pairs.n++] = other;
+	return unlinked;
 }
 
 int32_t
@@ -61,11 +53,11 @@ add_rivals(gp_link_rivals *r, gp_env *env, const gp_graph *full, gp_link_search 
 	int64_t		last = first + GP_LINK_RIVALS;
 	gp_link_draws draws = gp_link_draws_open(env, full, stream, GP_LINK_RIVALS);
 	int32_t    *found;
-	int64_t		missing = gp_link_draw_unlinked(full, search, stream, node, GP_LINK_RIVALS, &found);
+	int64_t		unlinked = gp_link_draw_unlinked(full, search, stream, node, GP_LINK_RIVALS, &found);
 	int32_t		other;
 
-	for (int64_t k = 0; k < gp_min64(missing, GP_LINK_RIVALS); k++)
-		add_pair(r, node, found[k]);
+	for (int64_t k = 0; k < gp_min64(unlinked, GP_LINK_RIVALS); k++)
+		gp_link_pairs_add(&r->pairs, node, found[k]);
 	draws.node = node;
 	while (r->pairs.n < last && gp_link_draw(&draws, &node, &other))
 	{
@@ -74,7 +66,7 @@ add_rivals(gp_link_rivals *r, gp_env *env, const gp_graph *full, gp_link_search 
 		while (k < r->pairs.n && r->pairs.dst[k] != other)
 			k++;
 		if (k == r->pairs.n)
-			add_pair(r, node, other);
+			gp_link_pairs_add(&r->pairs, node, other);
 	}
 }
 
@@ -112,14 +104,13 @@ gp_link_rivals_make(gp_env *env, const gp_graph *full, const gp_link_fold *fold,
 		gp_link_search_learn(search, gp_link_topology_read(topology), false);
 	r.first = gp_alloc_zero(env, r.links + 1, sizeof(int64_t));
 	r.pairs = gp_link_pairs_create(env, r.links * (1 + gp_min64(GP_LINK_RIVALS, full->nodes)));
-	r.pairs.n = 0;
 	for (int64_t e = 0; e < r.links; e++)
 	{
 		int32_t		other;
 		int32_t		node = gp_link_query_end(fold, e, &other);
 
 		env->check_interrupts(env);
-		add_pair(&r, node, other);
+		gp_link_pairs_add(&r.pairs, node, other);
 		add_rivals(&r, env, full, search, gp_hash(gp_hash(seed ^ RIVALS_SALT) + (uint64_t) e),
 				   node);
 		r.first[e + 1] = r.pairs.n;
@@ -137,7 +128,6 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 												 GP_CANDIDATES_THREE_HOPS);
 	int32_t    *found;
 
-	pairs.n = 0;
 	for (int64_t e = 0; e < fold->links; e++)
 	{
 		int32_t		other;
@@ -145,10 +135,8 @@ gp_link_hop_negatives(gp_env *env, const gp_graph *full, const gp_link_fold *fol
 
 		env->check_interrupts(env);
 		if (gp_link_draw_unlinked(full, search, gp_hash(gp_hash(seed ^ HOP_SALT) + (uint64_t) e),
-								  node, 1, &found) == 0)
-			continue;
-		pairs.src[pairs.n] = node;
-		pairs.dst[pairs.n++] = found[0];
+								  node, 1, &found) > 0)
+			gp_link_pairs_add(&pairs, node, found[0]);
 	}
 	gp_link_search_close(search);
 	return pairs;

@@ -105,18 +105,18 @@ fill_fold(scores_fit *r, int f)
 		gp_calibration_pairs_most(&s->fold, r->calibration_nodes / r->folds);
 
 	s->pairs = gp_link_pairs_create(env, room);
-	s->pairs.n = 0;
 	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
 	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
 	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
-	for (int64_t e = s->pairs.n; e < room; e++)
+	while (s->pairs.n < room)
 	{
-		s->pairs.src[e] = (int32_t) (gp_hash(seed + (uint64_t) (e / GP_LINK_OTHERS)) %
-									 (uint64_t) graph->nodes);
-		s->pairs.dst[e] = (int32_t) ((s->pairs.src[e] + 1) % graph->nodes);
+		uint64_t	draw = gp_hash(seed + (uint64_t) (s->pairs.n / GP_LINK_OTHERS));
+		int64_t		node = (int64_t) (draw % (uint64_t) graph->nodes);
+
+		gp_link_pairs_add(&s->pairs, (int32_t) node, (int32_t) ((node + 1) % graph->nodes));
 	}
-	s->first[KINDS] = s->pairs.n = room;
+	s->first[KINDS] = room;
 	gp_link_pairs_free(env, &hop);
 }
 
@@ -492,7 +492,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 		best = better_trial(r, &best, &other);
 	}
 	fill_held(r, &best, &model->held);
-	gp_link_calibrate_model(env, calibration, r->folds, best.calibration, 0.0, model);
+	gp_link_calibrate_model(env, calibration, r->folds, best.calibration, model);
 	gp_link_stretch_curve(env, &calibration[0], best.before, best.after, &model->curve);
 	model->curve.intercept += gp_link_share_odds(problem->missing_share);
 	model->pairs = r->n;

@@ -66,10 +66,7 @@ pair_functions(gp_links *l, int64_t n, const double *score, const gp_link_row *p
 	gp_matrix	psi = l->dev->create(l->dev, n, model->inducing.n, GP_DOUBLE);
 	gp_link_pairs ends = gp_link_pairs_create(l->env, n);
 	for (int64_t e = 0; e < n; e++)
-	{
-		ends.src[e] = pair[e].src;
-		ends.dst[e] = pair[e].dst;
-	}
+		gp_link_pairs_add(&ends, pair[e].src, pair[e].dst);
 	gp_link_pairs_kernel(l->dev, model, n, ends.src, ends.dst, psi);
 	gp_link_pairs_free(l->env, &ends);
 	return psi;

@@ -1,5 +1,5 @@
 /*
- * negative_sampling.c - links that a fit hides from itself, and pairs without a link.
+ * folds.c - links that a fit hides from itself, and pairs without a link.
  *
  * A score of a linked pair would see the link itself, so each fold takes a share
  * of the links out of the graph and learns from those.  Which ones follows from
@@ -13,7 +13,7 @@
 
 #define TRIES 64				/* random pairs drawn for each one wanted */
 #define MOST_LISTED 4096		/* nodes up to which they are */
-#define MISSING_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
+#define UNLINKED_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
 
 /* A pair with the hash that it is ordered by. */
 typedef struct keyed
@@ -22,41 +22,6 @@ typedef struct keyed
 	int32_t		src;
 	int32_t		dst;
 } keyed;
-
-gp_link_pairs
-gp_link_pairs_create(gp_env *env, int64_t n)
-{
-	return (gp_link_pairs) {.n = n, .src = gp_alloc_array(env, n, sizeof(int32_t)),
-		.dst = gp_alloc_array(env, n, sizeof(int32_t))};
-}
-
-void
-gp_link_pairs_free(gp_env *env, gp_link_pairs *pairs)
-{
-	gp_free_all(env, pairs->src, pairs->dst);
-	memset(pairs, 0, sizeof(*pairs));
-}
-
-void
-gp_link_pairs_append(gp_link_pairs *pairs, const gp_link_pairs *from, int64_t first, int64_t n)
-{
-	if (n == 0)
-		return;
-	memcpy(pairs->src + pairs->n, from->src + first, n * sizeof(int32_t));
-	memcpy(pairs->dst + pairs->n, from->dst + first, n * sizeof(int32_t));
-	pairs->n += n;
-}
-
-gp_link_pairs
-gp_link_pairs_concat(gp_env *env, const gp_link_pairs *a, const gp_link_pairs *b)
-{
-	gp_link_pairs pairs = gp_link_pairs_create(env, a->n + b->n);
-
-	pairs.n = 0;
-	gp_link_pairs_append(&pairs, a, 0, a->n);
-	gp_link_pairs_append(&pairs, b, 0, b->n);
-	return pairs;
-}
 
 bool
 gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
@@ -100,10 +65,7 @@ sample_part(const gp_heap *s, int64_t first, int64_t n)
 	const keyed *sorted = s->item;
 
 	for (int64_t k = 0; k < n; k++)
-	{
-		pairs.src[k] = sorted[first + k].src;
-		pairs.dst[k] = sorted[first + k].dst;
-	}
+		gp_link_pairs_add(&pairs, sorted[first + k].src, sorted[first + k].dst);
 	return pairs;
 }
 
@@ -158,7 +120,7 @@ below(uint64_t hash, int64_t n)
 gp_link_draws
 gp_link_draws_open(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count)
 {
-	return (gp_link_draws) {.env = env,.graph = graph,.stream = gp_hash(seed ^ MISSING_SALT),
+	return (gp_link_draws) {.env = env,.graph = graph,.stream = gp_hash(seed ^ UNLINKED_SALT),
 		.tries = TRIES * count,.node = -1};
 }
 
@@ -178,13 +140,12 @@ gp_link_draw(gp_link_draws *d, int32_t *src, int32_t *dst)
 	return false;
 }
 
-/* A sample of all missing pairs that are not in the set: for small or dense graphs. */
+/* A sample of all pairs without a link that are not in the set: for small or dense graphs. */
 static gp_link_pairs
-list_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
-			 gp_set *except)
+list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *except)
 {
 	gp_heap		s = sample_create(env, count);
-	uint64_t	stream = gp_hash(seed ^ MISSING_SALT);
+	uint64_t	stream = gp_hash(seed ^ UNLINKED_SALT);
 
 	for (int64_t i = 0; i < graph->nodes; i++)
 	{
@@ -222,8 +183,8 @@ set_of(gp_env *env, const gp_graph *graph, const gp_link_pairs *except, int64_t 
 }
 
 gp_link_pairs
-gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
-					   const gp_link_pairs *except)
+gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count,
+						const gp_link_pairs *except)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(env, count);
 	gp_set		taken = set_of(env, graph, except, count);
@@ -231,22 +192,19 @@ gp_link_sample_missing(gp_env *env, const gp_graph *graph, uint64_t seed, int64_
 	int32_t		src;
 	int32_t		dst;
 
-	pairs.n = 0;
 	while (pairs.n < count && gp_link_draw(&draws, &src, &dst))
 	{
 		uint64_t	code = pair_code(graph, src, dst);
 
-		if (!gp_set_add(&taken, code))
-			continue;
-		pairs.src[pairs.n] = (int32_t) (code >> 32);
-		pairs.dst[pairs.n++] = (int32_t) (code & UINT32_MAX);
+		if (gp_set_add(&taken, code))
+			gp_link_pairs_add(&pairs, (int32_t) (code >> 32), (int32_t) (code & UINT32_MAX));
 	}
 	gp_set_close(&taken);
 	if (pairs.n == count || graph->nodes > MOST_LISTED)
 		return pairs;
 	gp_link_pairs_free(env, &pairs);
 	taken = set_of(env, graph, except, 0);
-	pairs = list_missing(env, graph, seed, count, &taken);
+	pairs = list_unlinked(env, graph, seed, count, &taken);
 	gp_set_close(&taken);
 	return pairs;
 }
@@ -299,15 +257,15 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 				  const gp_link_pairs *gone, int64_t most)
 {
 	gp_link_fold fold = {.links = gp_min64(hidden->n, most)};
-	gp_link_pairs missing = gp_link_sample_missing(env, graph, seed, fold.links, NULL);
+	gp_link_pairs unlinked = gp_link_sample_unlinked(env, graph, seed, fold.links, NULL);
 	gp_link_pairs first = *hidden;
 
-	if (missing.n == 0)
+	if (unlinked.n == 0)
 		gp_raise(env, GP_ERR_DATA, "There is no missing link to predict.",
 				 "every pair of nodes is linked already");
 	first.n = fold.links;
-	fold.pairs = gp_link_pairs_concat(env, &first, &missing);
-	gp_link_pairs_free(env, &missing);
+	fold.pairs = gp_link_pairs_concat(env, &first, &unlinked);
+	gp_link_pairs_free(env, &unlinked);
 	fold.graph = gp_link_graph_without(env, graph, gone);
 	return fold;
 }
