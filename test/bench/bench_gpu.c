@@ -305,7 +305,7 @@ make_problem(gp_graph *graph, int64_t dims, int64_t landmarks)
 	gp_free(env, x);
 	p.graph = graph;
 	p.features = gp_features_build(builder, &node, &feature);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"));
 	p.task = GP_TASK_CLASSES;
 	p.labelled = labelled;
 	p.label = label;

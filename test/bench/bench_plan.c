@@ -76,7 +76,7 @@ plan(gp_device *dev, gp_problem *p, const char *kernel, double built)
 	double		spent[2];
 	gp_plan		chosen;
 
-	p->program = gp_kernel_compile(&host, gp_kernel_parse(&host, kernel));
+	p->program = gp_kernel_program(&host, gp_kernel_parse(&host, kernel));
 	gp_eval_open(&ev, dev, p->program, p->graph, p->features, 1, p->type);
 	for (int r = 0; r < 2; r++)
 	{

@@ -148,7 +148,7 @@ main(int argc, char **argv)
 	dev = gp_device_cpu(&host, 1);
 	problem.graph = read_graph(argv[2], atoll(argv[1]));
 	problem.features = read_features(argv[2], atoll(argv[1]));
-	problem.program = gp_kernel_compile(&host, gp_kernel_parse(&host, "gcn"));
+	problem.program = gp_kernel_program(&host, gp_kernel_parse(&host, "gcn"));
 	problem.seed = strtoull(argv[3], NULL, 10);
 	for (size_t k = 0; argc > 4 && k < sizeof(methods) / sizeof(methods[0]); k++)
 		if (strcmp(argv[4], methods[k]) == 0)

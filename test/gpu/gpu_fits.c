@@ -169,7 +169,7 @@ score_pairs(gp_env *env, gp_device *dev, const world *w, gp_link_method method, 
 	gp_dgp		deep = parse_dgp(env, "dgp(steps=10, units=8, features=16)");
 	gp_link_problem p = {.graph = w->graph,.features = w->features,.method = method,.seed = 3,
 	.deep = method == GP_LINK_DEEP ? &deep : NULL,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *model = gp_link_fit(dev, &p);
 	gp_links   *links = gp_links_open(dev, model);
 	int32_t    *src = gp_alloc_array(env, n, sizeof(int32_t));
@@ -291,7 +291,7 @@ check_clusters(gp_env *env, const char *kernel, bool club)
 	memset(&p, 0, sizeof(p));
 	p.graph = w.graph;
 	p.features = w.features;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, kernel));
 	p.clusters = club ? 2 : 3;
 	p.seed = 1;
 	p.type = GP_FLOAT;

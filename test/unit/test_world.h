@@ -43,7 +43,7 @@ world_problem(gp_env *env, const world *w, const char *kernel, gp_task task, gp_
 	bool		classes = task == GP_TASK_CLASSES;
 
 	return (gp_problem) {.graph = w->graph,.features = w->features,
-		.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel)),.task = task,
+		.program = gp_kernel_program(env, gp_kernel_parse(env, kernel)),.task = task,
 		.nlabelled = w->nlabelled,.labelled = w->labelled,.label = classes ? w->label : NULL,
 		.target = classes ? NULL : w->target,.nclasses = classes ? WORLD_CLASSES : 0,.nugget = NAN,.type = type};
 }

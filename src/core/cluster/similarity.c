@@ -6,7 +6,7 @@
  * whole matrix, or the low-rank factor on the nodes of highest degree.
  */
 #include "cluster.h"
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "kernel/prepared.h"
 
 static void

@@ -11,12 +11,26 @@ typedef struct exact_kernel
 	gp_matrix	diag;			/* n x 1 double */
 } exact_kernel;
 
+/* Evaluates both alone. */
+static exact_kernel
+from_columns(gp_eval *ev, const gp_problem *problem)
+{
+	int			root = ev->kernel->program->nsteps - 1;
+	exact_kernel out;
+
+	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
+	out.diag = gp_eval_diagonal(ev, root);
+	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
+	out.columns = gp_eval_columns(ev, root, problem->labelled, problem->nlabelled);
+	return out;
+}
+
 /* Takes both from the whole kernel. */
 static exact_kernel
-from_full(gp_eval *ev, int root, const gp_problem *problem)
+from_full(gp_eval *ev, const gp_problem *problem)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	k = gp_eval_full(ev, root);
+	gp_matrix	k = gp_eval_full(ev, ev->kernel->program->nsteps - 1);
 	gp_matrix	rows = gp_gather(dev, k, problem->labelled, problem->nlabelled);
 	exact_kernel out;
 
@@ -71,53 +85,46 @@ keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan,
 	ev->dev->destroy(ev->dev, &ones);
 }
 
+/* Posterior variances: what the labels explain, |L^-1 k_i|^2, in double by blocks of rows. */
+static void
+variances(gp_eval *ev, const exact_kernel *kernel, gp_matrix root, const double *diag,
+		  double *variance)
+{
+	gp_device  *dev = ev->dev;
+	int64_t		height = gp_min64(ev->n, GP_ROW_BLOCK);
+	gp_matrix	block = dev->create(dev, height, root.rows, GP_DOUBLE);
+
+	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
+	{
+		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
+
+		dev->copy(dev, b, gp_matrix_rows(kernel->columns, band.first, band.count));
+		dev->trsm(dev, false, true, root, b);
+		dev->row_dots(dev, gp_matrix_rows(kernel->diag, band.first, band.count), b, b);
+		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, band.first + band.count, ev->n);
+	}
+	dev->destroy(dev, &block);
+	dev->download(dev, gp_matrix_wrap(variance, ev->n, 1, GP_DOUBLE), kernel->diag);
+	for (int64_t i = 0; i < gp_items(ev->env, ev->n); i++)
+		variance[i] = diag[i] - variance[i];
+}
+
 gp_solution
 gp_regress_exact(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				 const gp_plan *plan, gp_posterior *out)
 {
 	gp_device  *dev = ev->dev;
-	int			root = ev->kernel->program->nsteps - 1;
-	double	   *diag;
-	exact_kernel kernel;
+	exact_kernel kernel = plan->by_columns ? from_columns(ev, problem) : from_full(ev, problem);
+	double	   *diag = gp_download(dev, kernel.diag);
+	double		mean_diag = gp_host_mean(ev->env, diag, ev->n);
 	gp_solution solution;
-	double		mean_diag;
 
-	if (plan->by_columns)
-	{
-		ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
-		kernel.diag = gp_eval_diagonal(ev, root);
-		ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
-		kernel.columns = gp_eval_columns(ev, root, problem->labelled, problem->nlabelled);
-	}
-	else
-		kernel = from_full(ev, root, problem);
-	/* The mean of the diagonal, which diag gets. */
-	double		sum = 0.0;
-	diag = gp_download(dev, kernel.diag);
-	for (int64_t i = 0; i < kernel.diag.rows && !dev->env->dry; i++)
-		sum += diag[i];
-	mean_diag = sum / kernel.diag.rows;
 	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	solution = gp_dual_solve(dev, problem, targets, labelled_block(ev, problem, &kernel),
 							 mean_diag);
 	keep_posterior(ev, problem, plan, &solution);
 	means(ev, &kernel, solution.weights, out);
-	/* What the labels explain of each variance, |L^-1 k_i|^2, in double by blocks of rows. */
-	int64_t		height = gp_min64(ev->n, GP_ROW_BLOCK);
-	gp_matrix	block = dev->create(dev, height, solution.root.rows, GP_DOUBLE);
-	for (gp_band band = gp_band_first(ev->n, height); band.count > 0; gp_band_next(&band))
-	{
-		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
-
-		dev->copy(dev, b, gp_matrix_rows(kernel.columns, band.first, band.count));
-		dev->trsm(dev, false, true, solution.root, b);
-		dev->row_dots(dev, gp_matrix_rows(kernel.diag, band.first, band.count), b, b);
-		ev->env->progress(ev->env, GP_PHASE_POSTERIOR, band.first + band.count, ev->n);
-	}
-	dev->destroy(dev, &block);
-	dev->download(dev, gp_matrix_wrap(out->variance, ev->n, 1, GP_DOUBLE), kernel.diag);
-	for (int64_t i = 0; i < ev->n && !ev->env->dry; i++)
-		out->variance[i] = diag[i] - out->variance[i];
+	variances(ev, &kernel, solution.root, diag, out->variance);
 	gp_destroy_all(dev, &kernel.columns, &kernel.diag);
 	gp_posterior_finish(ev->env, problem, targets, &solution, diag, out);
 	gp_free(ev->env, diag);

@@ -7,7 +7,7 @@
  * and of the whole graph, whose features are the columns.  All matrices are the host's.
  */
 #include "fit_internal.h"
-#include "landmarks.h"
+#include "low_rank.h"
 
 #define BAND 16					/* columns that an operator takes at once: a row of the device */
 
@@ -20,8 +20,30 @@ gp_factor_dense(gp_eval *ev, gp_factor *f)
 	return q;
 }
 
+/* A narrower factor of the same kernel on the landmarks: Q Q_a' R^-T with RR' = Q_a Q_a'. */
+static gp_matrix
+narrow_factor(gp_eval *ev, gp_matrix q, const int32_t *landmark, int64_t n)
+{
+	gp_device  *dev = ev->dev;
+	gp_matrix	rows = gp_gather(dev, q, landmark, n);
+	gp_matrix	panel = dev->create(dev, q.rows, n, GP_FLOAT);
+	gp_factor  *f = gp_factor_create(ev->env);
+
+	dev->gemm(dev, false, true, 1.0, q, rows, 0.0, panel);
+	gp_matrix	cross = gp_gather(dev, panel, landmark, n);
+	f->npanels = 1;
+	f->panel[0].p = panel;
+	f->panel[0].root = gp_copy(dev, cross, GP_DOUBLE);
+	f->panel[0].value = 1.0;
+	gp_destroy_all(dev, &rows, &cross, &q);
+	gp_landmark_root(ev, f->panel[0].root);
+	gp_matrix	out = gp_factor_dense(ev, f);
+	gp_factor_free(ev, f);
+	return out;
+}
+
 gp_matrix
-gp_kernel_factor(gp_device *dev, const gp_problem *problem)
+gp_kernel_factor(gp_device *dev, const gp_problem *problem, int64_t most)
 {
 	gp_eval		ev;
 	gp_factor  *f;
@@ -33,13 +55,17 @@ gp_kernel_factor(gp_device *dev, const gp_problem *problem)
 	gp_eval_open(&ev, dev, problem->program, problem->graph, problem->features, problem->seed,
 				 GP_FLOAT);
 	count = problem->program->power == 1.0 ? problem->graph->nodes : gp_power_landmarks(&ev);
-	if (problem->nlandmarks > 0 && problem->nlandmarks < count)
-		count = problem->nlandmarks;
+	if (problem->nlandmarks > 0)
+		count = gp_min64(count, problem->nlandmarks);
+	if (most > 0)
+		count = gp_min64(count, most);
 	landmark = gp_landmarks_choose(&ev, problem, count, false, &n);
 	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	f = gp_factor_of_power(&ev, f);
 	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);
+	if (most > 0 && q.cols > most)
+		q = narrow_factor(&ev, q, landmark, n);
 	gp_free(dev->env, landmark);
 	gp_eval_close(&ev);
 	return q;

@@ -46,7 +46,10 @@ extern void gp_plan_set_figures(gp_device *dev, const gp_problem *problem, const
 								const char *what, const char *hint, gp_plan *plan);
 extern void gp_plan_explain(gp_plan *plan);
 
-/* Plans, computes and returns the posterior; checks the plan against gp_limit first. */
+/*
+ * Plans, computes and returns the posterior; checks the plan against gp_limit first.  NULL where a
+ * comparison's does not fit what may be held.
+ */
 extern gp_posterior *gp_fit(gp_device *dev, const gp_problem *problem);
 
 /* True when the kernel has a low-rank factor, as its powers need: its parts are not too many. */
@@ -55,16 +58,16 @@ extern bool gp_fit_has_factor(gp_device *dev, const gp_problem *problem);
 /*
  * The problem whose fit says how well a kernel explains labels that are left out, by Nystrom on the
  * landmarks asked for (0: as many as any other gets), a Laplacian kernel by conjugate gradients: a
- * posterior whose figures and leave-one-out are all that it has.  NULL where it does not fit what
- * may be held.
+ * posterior whose figures and leave-one-out are all that it has.
  */
 extern gp_problem gp_comparison_problem(const gp_device *dev, const gp_problem *problem);
 
 /*
  * The kernel of all nodes as one dense factor, nodes x r float with K = QQ', on
- * the landmarks asked for (0: every node); labels are not looked at.  Owned by the caller.
+ * the landmarks asked for (0: every node), of at most so many columns (0: any number); labels are
+ * not looked at.  Owned by the caller.
  */
-extern gp_matrix gp_kernel_factor(gp_device *dev, const gp_problem *problem);
+extern gp_matrix gp_kernel_factor(gp_device *dev, const gp_problem *problem, int64_t most);
 
 /*
  * The posterior from such a factor, which is spoilt: the problem's graph,

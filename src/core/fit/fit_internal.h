@@ -83,8 +83,8 @@ extern gp_posterior *gp_posterior_planned(gp_eval *ev, const gp_problem *problem
 										  const gp_plan *plan);
 
 /*
- * live_record.c: keeps the weights of a regression and the root of its system, which right, the sum
- * of the labels' rows, gives the weights of targets that are all 1; a new label moves their mean.
+ * live_record.c: keeps the weights of a regression and the root of its system.  right, the sum of
+ * the labels' rows, becomes the weights of targets that are all 1: a new label moves the mean.
  */
 extern void gp_live_keep_weights(gp_eval *ev, gp_matrix weights, gp_matrix root, gp_matrix right);
 

@@ -1,7 +1,7 @@
 /*
  * landmarks.c - which nodes stand for all others in a low-rank factor.
  *
- * With few labels the landmarks are the closed neighbourhood of the labelled
+ * With few labels of classes the landmarks are the closed neighbourhood of the labelled
  * nodes, which makes a two-layer network's columns exact.  With many, or when
  * the user gives a smaller number, they are the nodes of highest degree, which
  * cover most of the graph.  Twins (same features, same neighbours) would make
@@ -10,7 +10,7 @@
 #include "base/hash_table.h"
 #include "base/sort.h"
 #include "fit_internal.h"
-#include "landmarks.h"
+#include "low_rank.h"
 #include "kernel/prepared.h"
 
 #define AUTOMATIC_WORK 2e12		/* nodes times the squared rank of a factor, at most */

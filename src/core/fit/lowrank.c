@@ -6,7 +6,7 @@
  * triangle F; both are products that need the panels a block of rows at a time.
  */
 #include "fit_internal.h"
-#include "landmarks.h"
+#include "low_rank.h"
 #include "kernel/prepared.h"
 
 #define RANK_JITTER 1e-10
@@ -104,6 +104,12 @@ void
 gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, double *variance)
 {
 	lowrank_posterior(ev, f, l, noise, (gp_matrix) {0}, NULL, variance);
+}
+
+void
+gp_lowrank_norms(gp_eval *ev, gp_factor *f, double *norm)
+{
+	explain(ev, f, gp_identity(ev->dev, gp_factor_rank(f)), true, (gp_matrix) {0}, norm, NULL);
 }
 
 /* The same of the exact variances, k_ii - |F' q_i|^2; F is taken. */
@@ -265,7 +271,7 @@ lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_pos
 	if (ev->env->dry ? problem->task != GP_TASK_VALUES : !wants_prior(problem, out))
 		return NULL;
 	prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
-	explain(ev, f, gp_identity(ev->dev, gp_factor_rank(f)), true, (gp_matrix) {0}, prior, NULL);
+	gp_lowrank_norms(ev, f, prior);
 	return prior;
 }
 
@@ -294,10 +300,8 @@ gp_regress_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targ
 	gp_solution solution;
 	gp_matrix	q;
 	/* The mean of the prior's variances that the nugget refers to. */
-	double		mean_diag = diag ? 0.0 : gp_factor_mean(ev, f);
+	double		mean_diag = diag ? gp_host_mean(ev->env, diag, ev->n) : gp_factor_mean(ev, f);
 
-	for (int64_t i = 0; i < gp_items(ev->env, diag ? ev->n : 0); i++)
-		mean_diag += diag[i] / ev->n;
 	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	/* Rows of Q of the labelled nodes, in the large matrices' type. */
 	q = dev->create(dev, problem->nlabelled, rank, ev->type);

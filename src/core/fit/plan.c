@@ -5,14 +5,15 @@
  * would take much longer than the low-rank one.
  */
 #include "fit_internal.h"
-#include "landmarks.h"
+#include "low_rank.h"
 #include "kernel/prepared.h"
 #include "precision/precision_fit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define PATIENCE 3.0			/* else it may take so many times the low-rank fit's */
+/* An exact fit beyond GP_CHEAP_EFFORT may take so many times the low-rank one. */
+#define PATIENCE 3.0
 #define DIAGONAL_SHARE 0.1		/* the exact diagonal may cost so much of a low-rank fit */
 #define DIAGONAL_CHEAP 2e10
 #define FEWEST_LANDMARKS 64
@@ -252,15 +253,22 @@ gp_plan_explain(gp_plan *plan)
 	add_reason(plan, "%.3g GFLOP, %.0f MB", plan->flops / 1e9, ceil(megabytes(plan->bytes)));
 }
 
+static void
+set_figures(gp_plan *plan, const gp_count *count, double bytes)
+{
+	plan->bytes = bytes;
+	plan->flops = count->flops;
+	plan->effort = count->effort;
+	plan->doubles = count->doubles;
+}
+
 static gp_plan
 with_figures(const planner *p, const candidate *c)
 {
 	gp_plan		plan = c->plan;
 
-	plan.bytes = fmax(fmax(p->base + c->count.bytes, p->before), (double) p->ev->env->peak);
-	plan.flops = c->count.flops;
-	plan.effort = c->count.effort;
-	plan.doubles = c->count.doubles;
+	set_figures(&plan, &c->count, fmax(fmax(p->base + c->count.bytes, p->before),
+									   (double) p->ev->env->peak));
 	return plan;
 }
 
@@ -411,10 +419,7 @@ gp_plan_set_figures(gp_device *dev, const gp_problem *problem, const gp_count *c
 	gp_env	   *env = dev->env;
 	double		needed = (double) env->used + count->bytes;
 
-	plan->bytes = fmax(needed, (double) env->peak);
-	plan->flops = count->flops;
-	plan->effort = count->effort;
-	plan->doubles = count->doubles;
+	set_figures(plan, count, fmax(needed, (double) env->peak));
 	if (problem->estimate_limit == 0 && !gp_plan_fits(dev, problem, count))
 		refuse(env, what, needed, bytes_allowed(dev, problem), hint);
 }

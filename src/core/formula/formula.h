@@ -77,7 +77,7 @@ extern int	gp_operator_compare(const gp_operator *a, const gp_operator *b);
 typedef enum gp_step_kind
 {
 	GP_STEP_INPUT,				/* K0; Q0 */
-	GP_STEP_LISTS,				/* NN', rows of W of length one; N */
+	GP_STEP_LISTS,				/* NN', rows of G (graph.h) of length one; N */
 	GP_STEP_BIAS,				/* value 11'; sqrt(value) 1 */
 	GP_STEP_SCALE,				/* value K(arg0); sqrt(value) Q: scalars, W, aI + bW */
 	GP_STEP_OP,					/* S K(arg0) S'; S Q */
@@ -135,7 +135,7 @@ extern void gp_kernel_give_prior(gp_kernel *kernel, int d, double sigma2);
 /*
  * The program; belongs to env, gp_free frees it.  Raises GP_ERR_VALUE for a method, which has none.
  */
-extern gp_program *gp_kernel_compile(gp_env *env, const gp_kernel *kernel);
+extern gp_program *gp_kernel_program(gp_env *env, const gp_kernel *kernel);
 
 /*
  * A method learns its kernel: its name, NULL for a kernel with a program; the number of an option
@@ -166,21 +166,5 @@ gp_program_has(const gp_program *program, gp_step_kind kind)
 
 /* True when this is the name of a preset that is no method, in whatever case. */
 extern bool gp_kernel_is_preset(const char *name);
-
-/* What was perhaps meant by a name that stands for nothing; name is NULL while nothing is near
- * (did_you_mean.c). */
-typedef struct gp_meant
-{
-	const char *written;
-	int			length;
-	int			below;			/* what a nearer name's distance is */
-	const char *name;
-} gp_meant;
-
-#define GP_MEANT "Perhaps you meant \"%s\". "	/* before what the hint says else */
-
-/* Begins with the name as written, and goes on with each that could stand there. */
-extern gp_meant gp_meant_start(const char *written, int length);
-extern void gp_meant_consider(gp_meant *meant, const char *name);
 
 #endif							/* GP_FORMULA_H */

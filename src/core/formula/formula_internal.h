@@ -77,7 +77,7 @@ extern const gp_preset *gp_preset_at(int i);
 /* What to write where a kernel is not known; lives in the arena. */
 extern const char *gp_preset_hint(gp_arena *arena);
 
-/* The hint with what was perhaps meant before it (did_you_mean.c); lives in the arena. */
+/* The hint with what was perhaps meant before it (text.c); lives in the arena. */
 extern const char *gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint);
 
 /* ---- numbers (number.c) ---- */

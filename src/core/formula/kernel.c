@@ -32,16 +32,6 @@ struct gp_kernel
 	int			at[MAX_OPTIONS];	/* where they stand; 0: they are not given */
 };
 
-/* True for a name of a list that ends with NULL. */
-static bool
-is_among(const char *const *list, const char *name)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(name, *list) == 0)
-			return true;
-	return false;
-}
-
 /* ---- options ---- */
 
 /* Adds options, unless one of the name is there, which then comes first. */
@@ -73,7 +63,7 @@ check_used(gp_layer *t, const gp_preset *preset)
 		gp_meant	meant = gp_meant_start(option->spelled, (int) strlen(option->spelled));
 		gp_text		hint = {.arena = t->arena};
 
-		if (t->constant[i].used || option->preset || is_among(general, option->name))
+		if (t->constant[i].used || option->preset || gp_is_among(general, option->name))
 			continue;
 		for (int k = 0; preset != NULL && preset->own[k] != NULL; k++)
 			gp_meant_consider(&meant, preset->own[k]);
@@ -102,7 +92,7 @@ resolve_norm(gp_layer *t, const gp_ast *ast)
 
 	if (!row && (ast->kind != GP_AST_NAME || strcmp(ast->lower, "sym") != 0))
 		gp_raise_at(t->env, GP_ERR_VALUE, ast->position,
-					"norm is sym, (I+D)^-1/2 (I+W) (I+D)^-1/2, or row, (I+D)^-1 (I+W).",
+					"norm is sym, (I+D)^-1/2 (I+G) (I+D)^-1/2, or row, (I+D)^-1 (I+G).",
 					"unknown normalisation in kernel");
 	return row ? GP_NORM_ROW : GP_NORM_SYM;
 }
@@ -284,25 +274,18 @@ compile(gp_arena *arena, gp_kernel_text *text)
 	return kernel;
 }
 
-gp_kernel *
-gp_kernel_parse(gp_env *env, const char *source)
+/* A method with its options. */
+static gp_kernel *
+parse_method(gp_arena *arena, const gp_kernel_text *text, const gp_preset *preset)
 {
-	gp_arena   *arena = gp_arena_create(env);
-	gp_kernel_text *text = gp_kernel_read(arena, source, 0);
-	const gp_preset *preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
-
-	if (preset == NULL || preset->text != NULL)
-		return compile(arena, text);
+	gp_env	   *env = gp_arena_env(arena);
 	gp_kernel  *kernel = gp_arena_alloc(arena, sizeof(gp_kernel));
-	kernel->arena = arena;
-	kernel->position = text->position;
-	kernel->preset = preset;
-	/* The options of a method. */
-	const gp_parameter *list = kernel->preset->parameter;
-	gp_layer	t = {.env = env,.arena = kernel->arena,.one = true,.layer = 1};
-	gp_text		owner = {.arena = kernel->arena};
+	const gp_parameter *list = preset->parameter;
+	gp_layer	t = {.env = env,.arena = arena,.one = true,.layer = 1};
+	gp_text		owner = {.arena = arena};
 
-	gp_text_add(&owner, "kernel \"%s\"", kernel->preset->name);
+	*kernel = (gp_kernel) {.arena = arena,.position = text->position,.preset = preset};
+	gp_text_add(&owner, "kernel \"%s\"", preset->name);
 	for (int i = 0; list[i].name != NULL; i++)
 		kernel->value[i] = list[i].fallback;
 	for (int i = 0; i < text->n; i++)
@@ -313,10 +296,10 @@ gp_kernel_parse(gp_env *env, const char *source)
 
 		if (p == NULL)
 		{
-			gp_text		hint = {.arena = kernel->arena};
+			gp_text		hint = {.arena = arena};
 
 			gp_text_add(&hint, list->name == NULL ? "It has no options." : "%sOptions of %s are ",
-						nearest, kernel->preset->name);
+						nearest, preset->name);
 			for (int k = 0; list[k].name != NULL; k++)
 				gp_text_add(&hint, list[k + 1].name == NULL ? "%s." : "%s, ", list[k].name);
 			gp_raise_at(env, GP_ERR_SYNTAX, option->position, hint.data,
@@ -328,6 +311,17 @@ gp_kernel_parse(gp_env *env, const char *source)
 	return kernel;
 }
 
+gp_kernel *
+gp_kernel_parse(gp_env *env, const char *source)
+{
+	gp_arena   *arena = gp_arena_create(env);
+	gp_kernel_text *text = gp_kernel_read(arena, source, 0);
+	const gp_preset *preset = text->preset != NULL ? gp_preset_find(text->preset) : NULL;
+
+	return preset != NULL && preset->text == NULL ? parse_method(arena, text, preset) :
+		compile(arena, text);
+}
+
 void
 gp_kernel_free(gp_kernel *kernel)
 {
@@ -336,7 +330,7 @@ gp_kernel_free(gp_kernel *kernel)
 }
 
 gp_program *
-gp_kernel_compile(gp_env *env, const gp_kernel *kernel)
+gp_kernel_program(gp_env *env, const gp_kernel *kernel)
 {
 	if (kernel->program == NULL)
 		gp_raise_at(env, GP_ERR_VALUE, kernel->position, "Use it with a fit, which trains it.",
@@ -414,7 +408,7 @@ static void
 add_option(gp_text *text, const gp_kernel *kernel, const gp_constant *c)
 {
 	gp_text_add(text, ", %s=", c->option->preset || kernel->preset != NULL ||
-				is_among(general, c->option->name) ? c->option->name : c->option->spelled);
+				gp_is_among(general, c->option->name) ? c->option->name : c->option->spelled);
 	gp_text_tree(text, &kernel->names, c->option->value);
 }
 
@@ -444,8 +438,8 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 	{
 		const gp_constant *c = &kernel->names.constant[i];
 
-		if (!is_among(general, c->option->name) && is_told(c, defaults) &&
-			(preset == NULL || !is_among(preset->own, c->option->name)))
+		if (!gp_is_among(general, c->option->name) && is_told(c, defaults) &&
+			(preset == NULL || !gp_is_among(preset->own, c->option->name)))
 			add_option(text, kernel, c);
 	}
 	if (set->layers != usual->layers)

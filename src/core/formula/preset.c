@@ -8,8 +8,6 @@
 #include "device/device.h"
 #include "formula_internal.h"
 
-#include <strings.h>
-
 #define WARM \
 	GP_PARAMETER("warm", 1.0, WORD,.word = {"false", "true"}, \
 		.hint = "With warm=false every refresh starts training from scratch.")
@@ -26,8 +24,8 @@ static const gp_parameter gckm[] = {
 	COMPONENTS("components4"),
 	WIDTH("width1"), WIDTH("width2"), WIDTH("width3"), WIDTH("width4"), WIDTH("width5"),
 	GP_PARAMETER("aggregate", 0.0, WORD,
-		.hint = "sym is (I+D)^-1/2 (I+W) (I+D)^-1/2, sum is "
-		"I + W, auto is sum with own=true, else sym.",.word = {"auto", "sym", "sum"}),
+		.hint = "sym is (I+D)^-1/2 (I+G) (I+D)^-1/2, sum is "
+		"I + G, auto is sum with own=true, else sym.",.word = {"auto", "sym", "sum"}),
 	GP_PARAMETER("own", 0.0, WORD,.word = {"false", "true"}),
 	GP_PARAMETER("gamma", 0.0, REAL,.low = 0.0,.high = 1e6,
 		.hint = "gamma=0 takes 0.8 over the root mean squared distance."),
@@ -125,7 +123,7 @@ const gp_preset *
 gp_preset_find(const char *name)
 {
 	for (int i = 0; i < NPRESETS; i++)
-		if (strcasecmp(presets[i].name, name) == 0)
+		if (gp_is_word(name, strlen(name), presets[i].name))
 			return &presets[i];
 	return NULL;
 }

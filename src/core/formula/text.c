@@ -42,6 +42,17 @@ gp_text_number(gp_text *text, double number)
 	gp_text_add(text, "%s", buffer);
 }
 
+const char *
+gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint)
+{
+	gp_text		text = {.arena = arena};
+
+	if (meant->name == NULL)
+		return hint;
+	gp_text_add(&text, GP_MEANT "%s", meant->name, hint);
+	return text.data;
+}
+
 /* ---- names ---- */
 
 int
@@ -60,18 +71,6 @@ gp_name_number(const char *name, size_t length, char letter)
 	return number;
 }
 
-/* True when a piece of text is this word, in any case. */
-static bool
-is_word(const char *name, size_t length, const char *word)
-{
-	if (strlen(word) != length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if (name[i] != word[i] && name[i] != word[i] - ('a' - 'A'))
-			return false;
-	return true;
-}
-
 bool
 gp_keyword_is(const char *name, int length)
 {
@@ -82,7 +81,7 @@ gp_keyword_is(const char *name, int length)
 		if ((size_t) length == strlen(exact[i]) && memcmp(name, exact[i], length) == 0)
 			return true;
 	for (size_t i = 0; i < sizeof(any_case) / sizeof(any_case[0]); i++)
-		if (is_word(name, length, any_case[i]))
+		if (gp_is_word(name, length, any_case[i]))
 			return true;
 	return gp_name_number(name, length, 'W') >= 0 || gp_name_number(name, length, 'b') >= 0;
 }

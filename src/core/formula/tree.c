@@ -113,8 +113,7 @@ void
 gp_ast_lower(char *text)
 {
 	for (; *text != '\0'; text++)
-		if (*text >= 'A' && *text <= 'Z')
-			*text += 'a' - 'A';
+		*text = gp_lower(*text);
 }
 
 gp_ast *

@@ -130,7 +130,7 @@ gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type typ
 	double	   *out = gp_alloc_zero(env, n, sizeof(double));
 	double	   *in = gp_alloc_zero(env, n, sizeof(double));
 
-	/* The sums of the rows (out-degrees) and columns (in-degrees) of W.  Where
+	/* The sums of the rows (out-degrees) and columns (in-degrees) of G.  Where
 	 * all edges are here both ways, a column has what its row has, in the same order, and need
 	 * not be looked for. */
 	bool		alike = !graph->directed && graph->degree == NULL;

@@ -11,7 +11,7 @@
 #include "base/base.h"
 #include "norm.h"
 
-/* The user's edges as a sparse matrix W without self-loops. */
+/* The user's edges as a sparse matrix G without self-loops. */
 typedef struct gp_graph
 {
 	int64_t		nodes;
@@ -22,7 +22,7 @@ typedef struct gp_graph
 	double	   *weight;			/* W_ij, or NULL: all 1 */
 	double	   *time;			/* of each entry's first edge, in one unit; NULL: not known */
 	double	   *degree;			/* of nodes whose edges are not all here, what they add up to
-								 * (directed: the columns of W); below 0 elsewhere; NULL: all are
+								 * (directed: the columns of G); below 0 elsewhere; NULL: all are
 								 * here */
 } gp_graph;
 
@@ -56,8 +56,8 @@ extern void gp_graph_free(gp_env *env, gp_graph *graph);
 
 /*
  * The normalised adjacency matrix with self-loops of weight 1, values of the given type: sym =
- * (I+Dout)^-1/2 (I+W) (I+Din)^-1/2 (Kipf and Welling 2017), row = (I+Dout)^-1 (I+W) (Niu et al.
- * 2023), none = I+W.
+ * (I+Dout)^-1/2 (I+G) (I+Din)^-1/2 (Kipf and Welling 2017), row = (I+Dout)^-1 (I+G) (Niu et al.
+ * 2023), none = I+G.
  */
 extern gp_csr *gp_graph_normalise(gp_env *env, const gp_graph *graph, gp_norm norm, gp_type type);
 
@@ -76,12 +76,12 @@ gp_csr_common(const gp_csr *a, int64_t *p, int64_t p_end, int64_t *q, int64_t q_
 }
 
 /*
- * The rows of W, each of length one: N (unit_rows.c).  A node that no edge joins is its own
+ * The rows of G, each of length one: N (unit_rows.c).  A node that no edge joins is its own
  * neighbour: what others have of theirs is not known of it, rather than nothing.
  */
 extern gp_csr *gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type);
 
-/* W as a sparse matrix of double, or W + W' for a directed graph (random_walks.c). */
+/* G as a sparse matrix of double, or G + G' for a directed graph (random_walks.c). */
 extern gp_csr *gp_graph_symmetric(gp_env *env, const gp_graph *graph);
 
 /*

@@ -2,8 +2,8 @@
  * random_walks.h - Laplacian kernels of a graph: exact, or by random walks.
  *
  * The d-regularised Laplacian kernel is K = (I + s2 L)^-d with L = I - S and
- * S = D^-1/2 W D^-1/2 (no self-loops; a directed graph is made symmetric as
- * W + W').  With U = s2 / (1 + s2) S it is (1 + s2)^-d (I - U)^-d, whose root
+ * S = D^-1/2 G D^-1/2 (no self-loops; a directed graph is made symmetric as
+ * G + G').  With U = s2 / (1 + s2) S it is (1 + s2)^-d (I - U)^-d, whose root
  * (I - U)^(-d/2) = sum f_k U^k, f_k = Gamma(k + d/2) / (Gamma(d/2) k!), is what
  * walks estimate: K = E[F F2'] for independent copies F, F2.
  */
@@ -39,7 +39,7 @@ typedef struct gp_laplacian
 	int64_t		dims;			/* columns; 0 = one for each node */
 } gp_laplacian;
 
-/* U = s2 / (1 + s2) D^-1/2 W D^-1/2. */
+/* U = s2 / (1 + s2) D^-1/2 G D^-1/2. */
 extern gp_csr *gp_walk_matrix(gp_env *env, const gp_graph *graph, double sigma2, gp_type type);
 
 /*

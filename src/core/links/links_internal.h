@@ -4,7 +4,7 @@
 #ifndef GP_LINKS_INTERNAL_H
 #define GP_LINKS_INTERNAL_H
 
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "numeric/numeric.h"
 #include "regression/regression.h"
 #include "links.h"
@@ -279,12 +279,12 @@ extern void gp_link_search_twin_free(gp_env *env, gp_link_search *twin);
 extern gp_link_search *gp_link_search_set_env(gp_link_search *search, gp_env *env);
 
 /*
- * link_factor.c: the nodes' kernel as a dense factor, nodes x r float with
+ * pair_kernel.c: the nodes' kernel as a dense factor, nodes x r float with
  * r <= max_rank, K ~ QQ'; owned by the caller.
  */
 extern gp_matrix gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank);
 
-/* pair_kernel.c: covariances of n pairs with the inducing ones (k, n x m double). */
+/* Covariances of n pairs with the inducing ones (k, n x m double). */
 extern void gp_link_pairs_kernel(gp_device *dev, const gp_link_model *model, int64_t n,
 								 const int32_t *src, const int32_t *dst, gp_matrix k);
 

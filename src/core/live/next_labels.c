@@ -19,7 +19,7 @@
  * rows.
  */
 #include "base/sort.h"
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "live_rows.h"
 
 #define WIDTH 1024				/* nodes that are chosen from */
@@ -96,12 +96,8 @@ open_lowrank(covariance *c)
 	if (r->f.exact_diagonal)
 	{
 		gp_live_diagonal(r, NULL, c->n, c->left);
-		/* |q_i|^2 of all rows. */
-		int64_t		rank = gp_factor_rank(c->factor);
-		gp_matrix	eye = gp_identity(dev, rank);
-		norm = gp_alloc_array(c->r->env, c->n, sizeof(double));
-
-		gp_lowrank_variances(&c->r->ev, c->factor, eye, 1.0, norm);
+		norm = gp_alloc_array(r->env, c->n, sizeof(double));
+		gp_lowrank_norms(&r->ev, c->factor, norm);
 	}
 	for (int64_t i = 0; i < c->n; i++)
 		set_left(c, i, norm ? c->left[i] > 0.0 : c->own[i] > 0.0,

@@ -87,6 +87,17 @@ gp_download(gp_device *dev, gp_matrix m)
 	return host;
 }
 
+/* The mean of numbers of the host; 0 in a dry run. */
+static inline double
+gp_host_mean(gp_env *env, const double *x, int64_t n)
+{
+	double		sum = 0.0;
+
+	for (int64_t i = 0; i < gp_items(env, n); i++)
+		sum += x[i];
+	return sum / (double) n;
+}
+
 /* The inner products of the rows of a and b, which may be one, as numbers of the host. */
 static inline double *
 gp_row_products(gp_device *dev, gp_matrix a, gp_matrix b)

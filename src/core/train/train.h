@@ -27,8 +27,8 @@
 typedef enum gp_aggregate
 {
 	GP_AGGREGATE_AUTO,			/* sum with the own view, else sym */
-	GP_AGGREGATE_SYM,			/* (I+D)^-1/2 (I+W) (I+D)^-1/2 */
-	GP_AGGREGATE_SUM			/* I + W */
+	GP_AGGREGATE_SYM,			/* (I+D)^-1/2 (I+G) (I+D)^-1/2 */
+	GP_AGGREGATE_SUM			/* I + G */
 } gp_aggregate;
 
 /* The options of GCKM. */

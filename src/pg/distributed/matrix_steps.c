@@ -5,7 +5,7 @@
  */
 #include "postgres.h"
 
-#include "core/fit/landmarks.h"
+#include "core/fit/low_rank.h"
 #include "pg/types/types.h"
 
 /* An argument that is a matrix; its numbers belong to env. */

@@ -25,7 +25,7 @@ gnngp_parse_kernel(gp_env *env, const char *kernel)
 gp_program *
 gnngp_compile_kernel(gp_env *env, const char *kernel)
 {
-	return gp_kernel_compile(env, gnngp_parse_kernel(env, kernel));
+	return gp_kernel_program(env, gnngp_parse_kernel(env, kernel));
 }
 
 gp_device *

@@ -8,7 +8,7 @@
 #include "postgres.h"
 
 #include "access/parallel.h"
-#include "core/fit/landmarks.h"
+#include "core/fit/low_rank.h"
 #include "types.h"
 
 #define FLOPS_OF_THREADS 1e9	/* from which threads are worth their start: tens of milliseconds */
@@ -53,7 +53,7 @@ compute_factor(gnngp_computation *compute, void *arg)
 {
 	factor_job *job = arg;
 	gp_device  *dev = compute->device;
-	gp_matrix	q = gp_kernel_factor(dev, &job->problem);
+	gp_matrix	q = gp_kernel_factor(dev, &job->problem, 0);
 
 	gnngp_value_check_size((double) q.rows * q.cols * sizeof(float), "factor");
 	job->rank = q.cols;

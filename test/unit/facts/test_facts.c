@@ -548,7 +548,7 @@ fit_task(gp_env *env, task_fit *t)
 	t->scale = gp_task_columns_measure(f, NULL, GP_FACTS_GROUPS);
 	p.features = t->x = gp_task_columns_features(f, t->scale);
 	p = gp_facts_labelled(env, &p);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, gp_facts_kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, gp_facts_kernel));
 	p.nblocks = gp_facts_time_blocks(env, p.nlabelled, as_of, 5, block);
 	p.block = block;
 	p.landmark = gp_facts_landmarks(env, &p, 12, &p.nlandmarks);

@@ -235,7 +235,7 @@ check_golden(gp_env *env)
 	int32_t		labelled[LABELS];
 	gp_graph	graph = {.nodes = ROWS,.start = gp_alloc_zero(env, ROWS + 1, sizeof(int64_t)),
 	.col = gp_alloc_zero(env, 1, sizeof(int32_t))};
-	gp_problem	p = {.graph = &graph,.program = gp_kernel_compile(env, gp_kernel_parse(env, "relu(X0*W + b)*W, sigma_b=0.1")),
+	gp_problem	p = {.graph = &graph,.program = gp_kernel_program(env, gp_kernel_parse(env, "relu(X0*W + b)*W, sigma_b=0.1")),
 	.task = GP_TASK_VALUES,.nlabelled = LABELS,.labelled = labelled,.target = target,.type = GP_DOUBLE};
 	gp_task_columns *f;
 	gp_facts_scale *s;

@@ -3,7 +3,7 @@
  * posterior that is asked of it against a fit's.
  */
 #include "fit/fit_internal.h"
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
@@ -55,7 +55,7 @@ make_problem(gp_env *env, const char *kernel, const gp_features *x, gp_task task
 	bool		classes = task == GP_TASK_CLASSES;
 
 	return (gp_problem) {.graph = karate_graph(env, false, false),.features = x,
-		.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel)),.task = task,.nlabelled = 11,
+		.program = gp_kernel_program(env, gp_kernel_parse(env, kernel)),.task = task,.nlabelled = 11,
 		.labelled = labelled,.label = classes ? label : NULL,.target = classes ? NULL : target,
 		.nclasses = classes ? 2 : 0,.strategy = GP_STRATEGY_NYSTROM,.nlandmarks = 8,.nugget = NAN,.type = GP_FLOAT};
 }
@@ -140,7 +140,7 @@ explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 static gp_matrix
 host_factor(gp_device *dev, const gp_problem *problem)
 {
-	gp_matrix	q = gp_kernel_factor(dev, problem);
+	gp_matrix	q = gp_kernel_factor(dev, problem, 0);
 	gp_matrix	host = gp_matrix_wrap(gp_alloc_array(dev->env, q.rows * q.cols, sizeof(float)), q.rows, q.cols, GP_FLOAT);
 
 	dev->download(dev, host, q);
@@ -157,7 +157,7 @@ check_posterior(gp_env *env, const char *kernel, gp_task task)
 	gp_problem	p = make_problem(env, kernel, &x, task);
 	held		h = {.dev = dev,.problem = &p,.q = host_factor(dev, &p)};
 	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, explain};
-	gp_posterior *a = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p));
+	gp_posterior *a = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p, 0));
 	gp_posterior *b = gp_fit_external(dev, &p, &external, N);
 	double		mean = 0.0;
 	double		variance = 0.0;

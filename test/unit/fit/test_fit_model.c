@@ -3,7 +3,7 @@
  * data, the planner's bytes, equal bits, cancels, and every allocation failing.
  */
 #include "fit/fit_internal.h"
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "base/sort.h"
 #include "test_env.h"
 #include "test_world.h"
@@ -263,7 +263,7 @@ check_prior(gp_env *env)
 	memset(&p, 0, sizeof(p));
 	p.graph = gp_graph_build(edges);
 	p.features = gp_features_build(b, &r1, &r2);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"));
 	p.labelled = labelled;
 	p.label = label;
 	p.nlabelled = 6;

@@ -20,7 +20,7 @@ problem_of(gp_env *env, const gp_graph *graph, const char *kernel)
 
 	memset(&p, 0, sizeof(p));
 	p.graph = graph;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, kernel));
 	p.type = GP_FLOAT;
 	p.nugget = NAN;
 	return p;
@@ -84,7 +84,7 @@ factor_product(gp_device *dev, gp_problem *p)
 	gp_matrix	k = dev->create(dev, p->graph->nodes, p->graph->nodes, GP_DOUBLE);
 
 	p->nlandmarks = p->graph->nodes;
-	q = gp_kernel_factor(dev, p);
+	q = gp_kernel_factor(dev, p, 0);
 	wide = dev->create(dev, q.rows, q.cols, GP_DOUBLE);
 	dev->copy(dev, wide, q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
@@ -235,7 +235,7 @@ check_settled(gp_env *env)
 	p.task = GP_TASK_VALUES;
 	ok(!gp_power_is_open(&p), "nor of values");
 	p.task = GP_TASK_CLASSES;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn(power=1.5)"));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn(power=1.5)"));
 	p.strategy = GP_STRATEGY_EXACT;
 	ok(gp_fit(dev, &p)->power == 1.5 && gp_fit(dev, &p)->plan.strategy == GP_STRATEGY_NYSTROM,
 	   "one that is written down is taken, by way of a factor");

@@ -75,14 +75,14 @@ check_kernel(gp_env *env, const char *text)
 {
 	gp_kernel  *kernel = gp_kernel_parse(env, text);
 	char	   *canonical = gp_kernel_print(env, kernel);
-	gp_program *program = gp_kernel_compile(env, kernel);
+	gp_program *program = gp_kernel_program(env, kernel);
 	gp_kernel  *again = NULL;
 
 	require(!test_catch(env, again = gp_kernel_parse(env, canonical)),
 			"the canonical text can be read", text);
 	require(strcmp(gp_kernel_print(env, again), canonical) == 0,
 			"the canonical text prints as itself", text);
-	require_same(program, gp_kernel_compile(env, again), text);
+	require_same(program, gp_kernel_program(env, again), text);
 }
 
 /* One text. */

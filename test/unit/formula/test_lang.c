@@ -462,7 +462,7 @@ static void
 check_program(const char *text, int n, const expected_step *want)
 {
 	gp_env	   *env = test_env();
-	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, text));
+	gp_program *program = gp_kernel_program(env, gp_kernel_parse(env, text));
 	bool		same = program->nsteps == n;
 
 	for (int i = 0; same && i < n; i++)
@@ -535,7 +535,7 @@ test_operator(void)
 	gp_env	   *env = test_env();
 	gp_kernel  *kernel = gp_kernel_parse(env, "(A^2*P(0.5) - 3*P(1/l)*A + 2*I)*X, "
 										 "layers=2, input=poly(c=2, d=4), norm=row");
-	gp_program *program = gp_kernel_compile(env, kernel);
+	gp_program *program = gp_kernel_program(env, kernel);
 	const gp_operator *op;
 
 	ok(program->input.kind == GP_INPUT_POLY && program->input.p[0] == 2.0 &&
@@ -563,7 +563,7 @@ read_text(gp_env *env, const char *text)
 	gp_kernel  *kernel = gp_kernel_parse(env, text);
 
 	gp_kernel_print(env, kernel);
-	gp_kernel_compile(env, kernel);
+	gp_kernel_program(env, kernel);
 }
 
 /* Every allocation failing in turn, or each stride-th, is an error, and nothing else. */
@@ -581,7 +581,7 @@ test_thrift(void)
 	gp_kernel  *kernel = gp_kernel_parse(env, "gcnii(alpha=0.3)");
 	int64_t		held = test_state(env)->live;
 
-	gp_free(env, gp_kernel_compile(env, kernel));
+	gp_free(env, gp_kernel_program(env, kernel));
 	gp_free(env, gp_kernel_print(env, kernel));
 	is_int(test_state(env)->live, held, "a program and a text are one block each");
 	ok(env->used < 200000 && env->peak < 500000, "a kernel is small");

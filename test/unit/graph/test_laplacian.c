@@ -40,7 +40,7 @@ ring(gp_env *env, int n, int next)
 static gp_program *
 compile(gp_env *env, const char *text)
 {
-	return gp_kernel_compile(env, gp_kernel_parse(env, text));
+	return gp_kernel_program(env, gp_kernel_parse(env, text));
 }
 
 /* A matrix of the device as packed doubles. */

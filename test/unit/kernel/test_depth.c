@@ -144,7 +144,7 @@ static void
 run_kernel(depth_case *c, gp_env *env)
 {
 	gp_kernel  *kernel = gp_kernel_parse(env, c->text);
-	gp_program *program = gp_kernel_compile(env, kernel);
+	gp_program *program = gp_kernel_program(env, kernel);
 	gp_problem	p = problem_of(env, program);
 	gp_device  *dev = gp_device_cpu(env, 1);
 
@@ -271,7 +271,7 @@ static void
 check_cancel(gp_env *env)
 {
 	char	   *text = nested("A*relu(", "X", ")*W + b", 60, ", layers=32, sigma_b=1");
-	gp_problem	p = problem_of(env, gp_kernel_compile(env, gp_kernel_parse(env, text)));
+	gp_problem	p = problem_of(env, gp_kernel_program(env, gp_kernel_parse(env, text)));
 	depth_case	c = {.text = text, .cancel = true};
 	gp_device  *dev = gp_device_cpu(env, 1);
 

@@ -3,7 +3,7 @@
  * from it against a fit's.
  */
 #include "fit/fit_internal.h"
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
@@ -22,7 +22,7 @@ problem_of(gp_env *env, const char *kernel, int64_t nlandmarks)
 
 	memset(&p, 0, sizeof(p));
 	p.graph = karate_graph(env, false, false);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, kernel));
 	p.task = GP_TASK_CLASSES;
 	p.nlabelled = 6;
 	p.labelled = labelled;
@@ -48,7 +48,7 @@ check_product(gp_env *env, const char *kernel, int64_t count, bool exact, double
 	char		name[160];
 
 	p.task = GP_TASK_VALUES;
-	q = gp_kernel_factor(dev, &p);
+	q = gp_kernel_factor(dev, &p, 0);
 	gp_eval_open(&ev, dev, p.program, p.graph, NULL, 0, GP_DOUBLE);
 	if (exact)
 		dev->copy(dev, k, gp_eval_full(&ev, p.program->nsteps - 1));
@@ -94,7 +94,7 @@ check_posterior(gp_env *env, const char *kernel)
 	double		worst = 0.0;
 	char		name[160];
 
-	b = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p));
+	b = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p, 0));
 	for (int i = 0; i < 2 * N; i++)
 		worst = fmax(worst, fabs(a->mean[i] - b->mean[i]));
 	snprintf(name, sizeof(name), "%s: the same means as the fit's (%.1e)", kernel, worst);
@@ -172,7 +172,7 @@ small_factor(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_problem	p = problem_of(env, "gcnii(layers=2)", 8);
-	gp_matrix	q = gp_kernel_factor(dev, &p);
+	gp_matrix	q = gp_kernel_factor(dev, &p, 0);
 
 	gp_posterior_free(env, gp_fit_factor(dev, &p, q));
 	dev->destroy(dev, &q);

@@ -5,7 +5,7 @@
  * 1e-3 in float, for every way of computing them: columns, full recursion, factor.
  */
 #include "fit/fit_internal.h"
-#include "fit/landmarks.h"
+#include "fit/low_rank.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
@@ -29,7 +29,7 @@ golden_program(gp_env *env, const golden *g)
 			 "%s(layers=%d, sigma_self=0.1)" :
 			 strcmp(g->kernel, "gcnii") == 0 ? "%s(layers=%d)" : "%s(layers=%d, sigma_b=0.1)",
 			 g->kernel, g->layers);
-	return gp_kernel_compile(env, gp_kernel_parse(env, text));
+	return gp_kernel_program(env, gp_kernel_parse(env, text));
 }
 
 /* The problem of all golden posteriors. */

@@ -254,7 +254,7 @@ check_kernel(gp_env *env, const char *text, shape features, bool directed, bool 
 	static const int32_t cols[] = {0, 5, N - 1};
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, features, directed, weighted);
-	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, text));
+	gp_program *program = gp_kernel_program(env, gp_kernel_parse(env, text));
 	square	   *k = gp_alloc_zero(env, program->nsteps, sizeof(square));
 	int			root = program->nsteps - 1;
 	gp_eval		ev;
@@ -288,7 +288,7 @@ check_terms(gp_env *env)
 {
 	gp_device  *dev = gp_device_cpu(env, 1);
 	world		w = make_world(env, SHAPE_DENSE, false, true);
-	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, "A*X0 + 2*N"));
+	gp_program *program = gp_kernel_program(env, gp_kernel_parse(env, "A*X0 + 2*N"));
 	int			root = program->nsteps - 1;
 	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	gp_eval		ev;
@@ -322,7 +322,7 @@ check_blocks(gp_env *env)
 {
 	world		w = make_world(env, SHAPE_SPARSE, false, true);
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_program *program = gp_kernel_compile(env, gp_kernel_parse(env, "2*A^2*X0*W + A*N*W + X0*W + b, sigma_b=0.5"));
+	gp_program *program = gp_kernel_program(env, gp_kernel_parse(env, "2*A^2*X0*W + A*N*W + X0*W + b, sigma_b=0.5"));
 	int			root = program->nsteps - 1;
 	gp_terms   *terms = gp_alloc_zero(env, 1, sizeof(gp_terms));
 	gp_eval		ev;

@@ -19,7 +19,7 @@ make_problem(gp_env *env, const gp_graph *graph, const char *kernel)
 
 	memset(&p, 0, sizeof(p));
 	p.graph = graph;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, kernel));
 	p.seed = 3;
 	return p;
 }

@@ -38,7 +38,7 @@ fit_stars(gp_device *dev, bool directed, gp_link_method method)
 {
 	gp_env	   *env = dev->env;
 	gp_link_problem p = {.graph = stars(env, directed),.method = method,.seed = 3,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 
 	return gp_link_fit(dev, &p);
 }

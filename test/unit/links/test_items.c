@@ -189,7 +189,7 @@ check_left_out(gp_env *env)
 {
 	gp_edges   *edges = gp_edges_create(env, 900, false, false);
 	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_link_problem p = {.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	gp_link_problem p = {.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_method method;
 	gp_link_model *model;
 

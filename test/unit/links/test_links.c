@@ -52,7 +52,7 @@ static gp_link_problem
 problem_of(gp_env *env, const gp_graph *graph, const gp_features *x, gp_link_method method)
 {
 	gp_link_problem p = {.graph = graph,.features = x,.method = method,.seed = 3,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 
 	return p;
 }

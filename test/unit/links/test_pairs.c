@@ -16,7 +16,7 @@ problem_of(gp_env *env, const gp_graph *graph, const char *kernel)
 
 	memset(&p, 0, sizeof(p));
 	p.graph = graph;
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, kernel));
 	p.method = GP_LINK_PAIRS;
 	p.seed = 3;
 	return p;

@@ -68,7 +68,7 @@ static void
 check_threads(gp_env *env, bool features, gp_link_method method)
 {
 	gp_link_problem p = {.graph = groups(env),.features = features ? group_features(env) : NULL,.method = method,.seed = 3,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_links   *l = gp_links_open(dev, gp_link_fit(dev, &p));
 	rows	   *one = ask(env, l, 1);
@@ -92,7 +92,7 @@ static void
 check_plan(gp_env *env, bool features, gp_link_method method)
 {
 	gp_link_problem p = {.graph = groups(env),.features = features ? group_features(env) : NULL,.method = method,.seed = 3,.keep = 90,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_link_method planned;
 	double		bytes = gp_link_plan_make(dev, &p, &planned).bytes;
@@ -112,7 +112,7 @@ check_heads(gp_env *env)
 {
 	static const int64_t k[] = {GP_LINK_KEPT, 4};
 	gp_link_problem p = {.graph = groups(env),.method = GP_LINK_SCORES,.seed = 3,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_device  *dev = gp_device_cpu(env, 1);
 	gp_link_model *m = gp_link_fit(dev, &p);
 	gp_links   *l = gp_links_open(dev, m);
@@ -165,7 +165,7 @@ static void
 check_folds(gp_env *env)
 {
 	gp_link_problem p = {.graph = groups(env),.features = group_features(env),.method = GP_LINK_SCORES,.seed = 3,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 	gp_link_model *one = fit_by(env, &p, 1, 0);
 	gp_link_model *three = fit_by(env, &p, 3, 0);
 	gp_link_method method;

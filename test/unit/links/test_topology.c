@@ -260,7 +260,7 @@ static gp_link_model *
 model_of(gp_env *env, const gp_graph *g, gp_link_method method)
 {
 	gp_link_problem p = {.graph = g,.method = method,.seed = 3,
-	.program = gp_kernel_compile(env, gp_kernel_parse(env, "gcn"))};
+	.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
 
 	return gp_link_fit(gp_device_cpu(env, 1), &p);
 }

@@ -99,7 +99,7 @@ make_problem(gp_env *env, const setup *s, gp_type type)
 	}
 	p.graph = make_graph(env, s);
 	p.features = make_features(env, s, type);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, s->kernel));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, s->kernel));
 	p.task = s->task;
 	p.labelled = labelled;
 	p.label = s->task == GP_TASK_CLASSES ? label : NULL;

@@ -652,7 +652,7 @@ check_open(gp_env *env, gp_strategy strategy, gp_task task)
 
 	p.strategy = strategy;
 	got = gp_fit(dev, &p);
-	p.program = gp_kernel_compile(env, gp_kernel_parse(env, laplacian(best.sigma2, best.d)));
+	p.program = gp_kernel_program(env, gp_kernel_parse(env, laplacian(best.sigma2, best.d)));
 	p.nugget = got->nugget;
 	want = gp_fit(dev, &p);
 	snprintf(name, sizeof(name), "strategy %s, %s: an open prior is sigma2 %g, d %d", gp_strategy_names[strategy],

@@ -49,7 +49,7 @@ check_rules(gp_env *env)
 	ok(gp_gckm_components(&o, 0, 0) == 16 && gp_gckm_width(&o, 0) == 8.0 && gp_gckm_width(&o, 1) == 8.0, "one layer");
 	is_str(gp_kernel_method(gp_kernel_parse(env, " GCKM (own=true)")), "gckm", "a method is known by its name");
 	ok(gp_kernel_method(gp_kernel_parse(env, "gcn")) == NULL, "and a preset is none");
-	expect_error(env, GP_ERR_VALUE, gp_kernel_compile(env, gp_kernel_parse(env, "gckm")));
+	expect_error(env, GP_ERR_VALUE, gp_kernel_program(env, gp_kernel_parse(env, "gckm")));
 }
 
 /* GPSRF's options. */

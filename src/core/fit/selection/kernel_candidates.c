@@ -53,18 +53,10 @@ kernels_for(gp_env *env, const gp_problem *problem)
 	return problem->task == GP_TASK_CLASSES ? of_classes : of_values;
 }
 
-static bool
-is_among(const char *const *names, const char *name)
-{
-	while (*names && strcmp(*names, name) != 0)
-		names++;
-	return *names != NULL;
-}
-
 gp_candidate
 gp_candidate_make(gp_env *env, gp_kernel *kernel)
 {
-	return (gp_candidate) {.tree = kernel,.program = gp_kernel_compile(env, kernel),
+	return (gp_candidate) {.tree = kernel,.program = gp_kernel_program(env, kernel),
 		.kernel = gp_kernel_print(env, kernel)};
 }
 
@@ -77,7 +69,7 @@ gp_candidates(gp_env *env, const gp_problem *problem, int *n)
 	char		left_out[100] = "";
 
 	for (*n = 0; *kernel; kernel++)
-		if (!live || !is_among(without_live, *kernel))
+		if (!live || !gp_is_among(without_live, *kernel))
 			out[(*n)++] = gp_candidate_make(env, gp_kernel_parse(env, *kernel));
 		else
 			strcat(strcat(left_out, *left_out ? ", " : ""), *kernel);
@@ -127,7 +119,7 @@ gp_candidate_close_prior(gp_env *env, gp_candidate *c)
 	if (c->prior_d == 0)
 		return;
 	gp_kernel_give_prior(c->tree, c->prior_d, c->prior_sigma2);
-	c->program = gp_kernel_compile(env, c->tree);
+	c->program = gp_kernel_program(env, c->tree);
 	c->kernel = gp_kernel_print(env, c->tree);
 }
 

@@ -74,26 +74,25 @@ gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, con
 	return k;
 }
 
-gp_matrix
-gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root)
+gp_link_regression
+gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi, double penalty)
 {
+	gp_link_regression r = {.z = {.type = GP_DOUBLE}};
+
+	if (k.data)
+	{
+		r.root = dev->create(dev, k.rows, k.rows, GP_DOUBLE);
+		gp_covariance_root(dev, k, gp_mean_diagonal(dev, k), JITTER, MOST_JITTER, r.root,
+						   "the landmark pairs", "Try another kernel.");
+		dev->destroy(dev, &k);
+	}
+	/* phi = L^-1 psi' */
 	gp_matrix	phi = gp_transpose(dev, psi);
-
 	dev->destroy(dev, &psi);
-	if (root.data)
-		dev->trsm(dev, true, false, root, phi);
-	return phi;
-}
-
-gp_matrix
-gp_link_landmark_root(gp_device *dev, gp_matrix k)
-{
-	gp_matrix	root = dev->create(dev, k.rows, k.rows, GP_DOUBLE);
-
-	gp_covariance_root(dev, k, gp_mean_diagonal(dev, k), JITTER, MOST_JITTER, root,
-					   "the landmark pairs", "Try another kernel.");
-	dev->destroy(dev, &k);
-	return root;
+	if (r.root.data)
+		dev->trsm(dev, true, false, r.root, phi);
+	r.logistic = gp_link_logistic_open(dev, phi, penalty);
+	return r;
 }
 
 /* The mean and the deviation of each score. */
@@ -121,24 +120,28 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 						double penalty)
 {
 	gp_env	   *env = dev->env;
-	gp_link_regression r = {.z = {.type = GP_DOUBLE}};
+	double	   *centre = gp_alloc_array(env, width, sizeof(double));
+	double	   *deviation = gp_alloc_array(env, width, sizeof(double));
+	gp_matrix	z = {.type = GP_DOUBLE};
+	gp_matrix	k = {0};
 
-	r.centre = gp_alloc_array(env, width, sizeof(double));
-	r.deviation = gp_alloc_array(env, width, sizeof(double));
-	moments(n, width, score, r.centre, r.deviation);
+	moments(n, width, score, centre, deviation);
 	if (process)
 	{
 		int64_t		m = gp_min64(n, GP_LINK_LANDMARKS);
 		double	   *landmark = gp_alloc_array(env, m * width, sizeof(double));
 
-		for (int64_t k = 0; k < m; k++)
-			memcpy(landmark + k * width, score + k * n / m * width, width * sizeof(double));
-		r.z = standardise(dev, m, width, landmark, r.centre, r.deviation, GP_DOUBLE, false);
-		r.root = gp_link_landmark_root(dev, cross_covariance(dev, r.z, r.z));
+		for (int64_t e = 0; e < m; e++)
+			memcpy(landmark + e * width, score + e * n / m * width, width * sizeof(double));
+		z = standardise(dev, m, width, landmark, centre, deviation, GP_DOUBLE, false);
+		k = cross_covariance(dev, z, z);
 		gp_free(env, landmark);
 	}
-	gp_matrix	psi = gp_link_basis(dev, n, width, score, r.centre, r.deviation, r.z);
-	r.logistic = gp_link_logistic_open(dev, gp_link_whiten(dev, psi, r.root), penalty);
+	gp_matrix	psi = gp_link_basis(dev, n, width, score, centre, deviation, z);
+	gp_link_regression r = gp_link_regression_of(dev, k, psi, penalty);
+	r.centre = centre;
+	r.deviation = deviation;
+	r.z = z;
 	return r;
 }
 

@@ -28,6 +28,12 @@ typedef struct gp_link_regression
 extern gp_link_regression gp_link_regression_open(gp_device *dev, int64_t n, int32_t width,
 												  const double *score, bool process,
 												  double penalty);
+/*
+ * The same from the basis functions psi of all rows (n x m) and the covariance k of the landmarks,
+ * which has no data where there are none; both are freed.
+ */
+extern gp_link_regression gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi,
+												double penalty);
 extern void gp_link_regression_close(gp_link_regression *r);
 
 /* The logits of other rows at the mode that was found last. */
@@ -40,11 +46,5 @@ extern void gp_link_regression_logits(gp_link_regression *r, int64_t n, int32_t 
  */
 extern gp_matrix gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score,
 							   const double *centre, const double *deviation, gp_matrix z);
-
-/* phi = L^-1 psi' for rows psi (n x m), which is freed; owned by the caller. */
-extern gp_matrix gp_link_whiten(gp_device *dev, gp_matrix psi, gp_matrix root);
-
-/* The Cholesky factor of the covariance of landmarks, which is freed. */
-extern gp_matrix gp_link_landmark_root(gp_device *dev, gp_matrix k);
 
 #endif							/* GP_LINK_REGRESSION_H */

@@ -57,17 +57,17 @@ derivatives(gp_link_logistic *l, const bool *label, const double *weight, double
 	int64_t		n = l->phi.cols;
 	int64_t		p = l->phi.rows;
 	double	   *slope = gp_alloc_array(dev->env, n, sizeof(double));
-	double	   *curve = gp_alloc_array(dev->env, n, sizeof(double));
+	double	   *root_curvature = gp_alloc_array(dev->env, n, sizeof(double));
 
 	for (int64_t r = 0; r < n; r++)
 	{
 		double		probability = 1.0 / (1.0 + exp(-l->logit[r]));
 
 		slope[r] = weight[r] * ((label[r] ? 1.0 : 0.0) - probability);
-		curve[r] = sqrt(weight[r] * probability * (1.0 - probability));
+		root_curvature[r] = sqrt(weight[r] * probability * (1.0 - probability));
 	}
 	gp_matrix	scaled = gp_copy(dev, l->phi, GP_DOUBLE);
-	gp_matrix	row = gp_upload(dev, gp_matrix_wrap(curve, 1, n, GP_DOUBLE), GP_DOUBLE);
+	gp_matrix	row = gp_upload(dev, gp_matrix_wrap(root_curvature, 1, n, GP_DOUBLE), GP_DOUBLE);
 	gp_matrix	column = gp_upload(dev, gp_matrix_wrap(slope, n, 1, GP_DOUBLE), GP_DOUBLE);
 	gp_matrix	gradient = dev->create(dev, p, 1, GP_DOUBLE);
 
@@ -81,7 +81,7 @@ derivatives(gp_link_logistic *l, const bool *label, const double *weight, double
 	for (int64_t k = 0; k < p; k++)
 		step[k] -= l->penalty * l->b[k];
 	gp_destroy_all(dev, &scaled, &row, &column, &gradient);
-	gp_free_all(dev->env, slope, curve);
+	gp_free_all(dev->env, slope, root_curvature);
 }
 
 /* step becomes H^-1 step; returns the product of both, which Newton calls the decrement. */

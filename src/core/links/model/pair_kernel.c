@@ -1,9 +1,18 @@
 /*
- * pair_kernel.c - covariances of pairs from the rows of the nodes' factor.
+ * pair_kernel.c - the nodes' factor, and covariances of pairs from its rows.
  */
 #include "links/links_internal.h"
 
 #define BLOCK 256				/* pairs whose covariances are computed at once */
+
+gp_matrix
+gp_link_factor(gp_device *dev, const gp_link_problem *problem, int64_t max_rank)
+{
+	gp_problem	p = {.graph = problem->graph,.features = problem->features,
+		.program = problem->program,.task = GP_TASK_VALUES,.seed = problem->seed};
+
+	return gp_kernel_factor(dev, &p, max_rank);
+}
 
 /* Copies one node's row. */
 static void

@@ -181,8 +181,7 @@ covariances(gp_device *dev, const gp_link_model *model, const gp_link_pairs *pai
 /* A regression on some pairs, and on others that it does not learn from: those of weight 0. */
 typedef struct regression
 {
-	gp_link_logistic logistic;
-	gp_matrix	root;			/* of the inducing pairs' covariance */
+	gp_link_regression on;		/* the inducing pairs as landmarks */
 	bool	   *label;
 	double	   *weight;
 } regression;
@@ -199,10 +198,8 @@ regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *
 	set_rows(dev, problem, graph, model);
 	gp_link_pairs inducing = set_inducing(env, &p->learnt, model);
 
-	r.root = gp_link_landmark_root(dev, covariances(dev, model, &inducing));
-	r.logistic = gp_link_logistic_open(dev,
-									   gp_link_whiten(dev, covariances(dev, model, &all), r.root),
-									   penalties[0]);
+	gp_matrix	k = covariances(dev, model, &inducing);
+	r.on = gp_link_regression_of(dev, k, covariances(dev, model, &all), penalties[0]);
 	r.label = gp_alloc_zero(env, all.n, sizeof(bool));
 	r.weight = gp_alloc_zero(env, all.n, sizeof(double));
 	for (int64_t e = 0; e < p->learnt.pairs.n; e++)
@@ -218,11 +215,8 @@ regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *
 static void
 regression_close(regression *r)
 {
-	gp_device  *dev = r->logistic.dev;
-
-	gp_link_logistic_close(&r->logistic);
-	dev->destroy(dev, &r->root);
-	gp_free_all(dev->env, r->label, r->weight);
+	gp_free_all(r->on.logistic.dev->env, r->label, r->weight);
+	gp_link_regression_close(&r->on);
 }
 
 /* Fold f: a model of its graph, with each penalty, on what it hides. */
@@ -237,13 +231,13 @@ try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
 
 	for (int g = 0; g < PENALTIES; g++)
 	{
-		const double *logit = r.logistic.logit + p->learnt.pairs.n;
+		const double *logit = r.on.logistic.logit + p->learnt.pairs.n;
 		const double *rivals = logit + p->fold.pairs.n;
 
-		r.logistic.penalty = penalties[g];
-		gp_link_logistic_fit(&r.logistic, r.label, r.weight);
+		r.on.logistic.penalty = penalties[g];
+		gp_link_logistic_fit(&r.on.logistic, r.label, r.weight);
 		memcpy(x[g].logit + from, logit, p->fold.pairs.n * sizeof(double));
-		gp_link_logistic_variances(&r.logistic, p->learnt.pairs.n, p->fold.pairs.n,
+		gp_link_logistic_variances(&r.on.logistic, p->learnt.pairs.n, p->fold.pairs.n,
 								   x[g].variance + from);
 		for (int64_t e = 0; e < p->fold.pairs.n; e++)
 			x[g].loss += gp_link_loss(e < p->fold.links, logit[e]);
@@ -341,11 +335,11 @@ pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 	double		penalty = choose_penalty(dev, fit, model);
 	regression	r = regression_open(dev, fit->problem, graph, whole, model);
 
-	r.logistic.penalty = penalty;
-	gp_link_logistic_fit(&r.logistic, r.label, r.weight);
+	r.on.logistic.penalty = penalty;
+	gp_link_logistic_fit(&r.on.logistic, r.label, r.weight);
 	model->pairs = whole->learnt.pairs.n;
-	model->alpha = gp_link_logistic_weights(&r.logistic, r.root);
-	model->root = gp_link_covariance_root(&r.logistic, r.root);
+	model->alpha = gp_link_logistic_weights(&r.on.logistic, r.on.root);
+	model->root = gp_link_covariance_root(&r.on.logistic, r.on.root);
 	regression_close(&r);
 	env->progress(env, GP_PHASE_KERNEL, 0, 0);
 	model->code = gp_link_codes(dev, fit->problem);

@@ -53,7 +53,8 @@ add_rivals(gp_link_rivals *r, gp_env *env, const gp_graph *full, gp_link_search 
 	int64_t		last = first + GP_LINK_RIVALS;
 	gp_link_draws draws = gp_link_draws_open(env, full, stream, GP_LINK_RIVALS);
 	int32_t    *found;
-	int64_t		unlinked = gp_link_draw_unlinked(full, search, stream, node, GP_LINK_RIVALS, &found);
+	int64_t		unlinked = gp_link_draw_unlinked(full, search, stream, node, GP_LINK_RIVALS,
+												 &found);
 	int32_t		other;
 
 	for (int64_t k = 0; k < gp_min64(unlinked, GP_LINK_RIVALS); k++)

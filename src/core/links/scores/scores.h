@@ -33,7 +33,7 @@ typedef struct gp_score_context
 	int32_t		steps;			/* of the Chebyshev recurrence */
 	int32_t		width;			/* scores of a pair */
 	gp_csr		smooth;			/* S = D^-1/2 W D^-1/2 with the weights, float */
-	/* A = (I+D)^-1/2 (I+W) (I+D)^-1/2, float, when there are features */
+	/* A = (I+D)^-1/2 (I+G) (I+D)^-1/2, float, when there are features */
 	gp_csr	   *adjacency;
 	gp_csr	   *weights;		/* W symmetric, double: its places are those of smooth, too */
 	gp_csr		out;			/* arcs from a node, and to it, float; directed graphs only */

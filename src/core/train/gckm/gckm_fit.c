@@ -16,7 +16,7 @@ typedef struct machine
 	const gp_problem *problem;
 	const gp_features *x;
 	gp_features *own_x;			/* the identity, where there are no features */
-	gp_csr	   *op;				/* S, or I + W */
+	gp_csr	   *op;				/* S, or I + G */
 	int64_t		m;				/* landmarks */
 	gp_rkm		rkm;			/* the labels that are learnt from */
 	double		sigma2[GP_GCKM_MAX_LAYERS + 1];	/* of the kernels made so far */

@@ -6,23 +6,17 @@
  * goes through the names that could stand there; the first of the nearest ones is told, when
  * more of what was written is right than wrong.
  */
-#include "formula_internal.h"
+#include "names.h"
 
 #define MOST_LETTERS 62			/* names of SQL have one more at most */
 #define MOST_WRONG 3
-
-static char
-lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char) (c + ('a' - 'A')) : c;
-}
 
 /* True when the last two letters of both pieces are the same ones, swapped. */
 static bool
 swapped(const char *a, int i, const char *b, int j)
 {
-	return i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-		lower(a[i - 2]) == lower(b[j - 1]);
+	return i > 1 && j > 1 && gp_lower(a[i - 1]) == gp_lower(b[j - 2]) &&
+		gp_lower(a[i - 2]) == gp_lower(b[j - 1]);
 }
 
 gp_meant
@@ -51,7 +45,7 @@ gp_meant_consider(gp_meant *meant, const char *name)
 			int			least = i + j;
 
 			if (i > 0 && j > 0)
-				least = at[i - 1][j - 1] + (lower(meant->written[i - 1]) != lower(name[j - 1]));
+				least = at[i - 1][j - 1] + (gp_lower(meant->written[i - 1]) != gp_lower(name[j - 1]));
 			if (i > 0 && at[i - 1][j] + 1 < least)
 				least = at[i - 1][j] + 1;
 			if (j > 0 && at[i][j - 1] + 1 < least)
@@ -66,15 +60,4 @@ gp_meant_consider(gp_meant *meant, const char *name)
 		meant->below = d;
 		meant->name = name;
 	}
-}
-
-const char *
-gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint)
-{
-	gp_text		text = {.arena = arena};
-
-	if (meant->name == NULL)
-		return hint;
-	gp_text_add(&text, GP_MEANT "%s", meant->name, hint);
-	return text.data;
 }

@@ -1,8 +1,8 @@
 /*
- * landmarks.h - low-rank factors beyond a fit: what links and groups take.
+ * low_rank.h - low-rank factors beyond a fit: what links, groups and live models take.
  */
-#ifndef GP_LANDMARKS_H
-#define GP_LANDMARKS_H
+#ifndef GP_LOW_RANK_H
+#define GP_LOW_RANK_H
 
 #include "fit.h"
 
@@ -49,6 +49,8 @@ extern void gp_block_apply(gp_device *dev, gp_matrix rows, gp_matrix w, gp_matri
  * taken. */
 extern void gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise,
 								 double *variance);
+/* |q_i|^2 of every row. */
+extern void gp_lowrank_norms(gp_eval *ev, gp_factor *f, double *norm);
 
 /* factor_blocks.c: all panels side by side, nodes x rank float; owned by the caller. */
 extern gp_matrix gp_factor_dense(gp_eval *ev, gp_factor *f);
@@ -59,4 +61,4 @@ extern gp_matrix gp_factor_dense(gp_eval *ev, gp_factor *f);
  */
 extern void gp_plan_check_factors(gp_eval *ev, double limit);
 
-#endif							/* GP_LANDMARKS_H */
+#endif							/* GP_LOW_RANK_H */
