@@ -4,7 +4,8 @@
  * The environment is all that the core knows of its host: memory, errors,
  * interrupts, progress.  Matrices are views of memory that an environment gave.
  * Hashes are seeded, tables have no clusters that a user could choose (hash_table.h),
- * and one sort serves every size (sort.h).  Names are of ASCII (names.h).  Nothing here knows a graph.
+ * one sort serves every size (sort.h), and names are of ASCII (names.h).  Nothing here knows a
+ * graph.
  */
 #ifndef GP_BASE_H
 #define GP_BASE_H

@@ -45,7 +45,8 @@ gp_meant_consider(gp_meant *meant, const char *name)
 			int			least = i + j;
 
 			if (i > 0 && j > 0)
-				least = at[i - 1][j - 1] + (gp_lower(meant->written[i - 1]) != gp_lower(name[j - 1]));
+				least = at[i - 1][j - 1] +
+					(gp_lower(meant->written[i - 1]) != gp_lower(name[j - 1]));
 			if (i > 0 && at[i - 1][j] + 1 < least)
 				least = at[i - 1][j] + 1;
 			if (j > 0 && at[i][j - 1] + 1 < least)
