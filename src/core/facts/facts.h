@@ -186,6 +186,18 @@ extern double gp_task_columns_explained_share(gp_task_columns *columns,
 									   int32_t first, int32_t width, gp_time since);
 
 /*
+ * True where nearly all rows to predict, which follow the labelled ones, hold the same in some
+ * neighbouring columns, and in no stretch of as many of the newest labelled rows, which come in
+ * order of time, nearly as many do: what is written once the answer is known.  False where there
+ * are few rows, or where those to predict are mostly not later than the labelled ones.
+ */
+extern bool gp_task_columns_stand_apart(gp_task_columns *columns, int64_t nlabelled,
+										const gp_timed *labelled, int32_t first, int32_t width);
+
+/* Makes some columns 0 in all rows, so that a scale drops them. */
+extern void gp_task_columns_clear(gp_task_columns *columns, int32_t first, int32_t width);
+
+/*
  * The columns as they are, rows x width, row major: for rows whose columns go on into facts of
  * their own.
  */

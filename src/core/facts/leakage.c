@@ -1,5 +1,6 @@
 /*
- * leakage.c - how much of the labels some columns tell alone: the answer in disguise.
+ * leakage.c - how much of the labels some columns tell alone: the answer in disguise; and columns
+ * that are written only once the answer is known.
  */
 #include "facts_internal.h"
 
@@ -8,6 +9,11 @@
 #define MOST_COLUMNS (GP_ENCODED_HOT + 2)	/* of one column of a table */
 #define MOST_ROWS 5000			/* that are looked at */
 #define FEWEST_ROWS 100			/* below, chance tells too much */
+#define FEWEST_ASKED 30			/* rows to predict */
+#define APART_ASKED 0.95		/* of them hold one value, */
+#define APART_LABELLED 0.8		/* and at most so many labelled rows of any stretch of time do, */
+#define NEWEST_STRETCHES 20		/* of so many, the newest, */
+#define NEWEST_SHARE 0.1		/* or of this share */
 
 /* Rows that are looked at: every so manieth of the labels from a time on. */
 typedef struct looked
@@ -147,4 +153,86 @@ gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *label
 			told = fmax(told, told_of_class(f, &l, labels, c, first, width, y, fitted, is));
 	gp_free_all(env, is, fitted, y, l.row);
 	return told;
+}
+
+/* ---- columns that are written with the answer ---- */
+
+/* True where two rows hold the same in some columns. */
+static bool
+hold_same(gp_task_columns *f, int64_t a, int64_t b, int32_t first, int32_t width)
+{
+	bool		same = true;
+
+	for (int32_t c = first; same && c < first + width; c++)
+		same = number_of(f, a, c) == number_of(f, b, c);
+	return same;
+}
+
+/* Of some rows to predict the one whose value most hold, if most hold one; how many do. */
+static int64_t
+commonest(gp_task_columns *f, int64_t n, const int64_t *row, int32_t first, int32_t width,
+		  int64_t *holders)
+{
+	int64_t		found = row[0];
+	int64_t		votes = 0;
+
+	/* The majority vote of Boyer and Moore */
+	for (int64_t i = 0; i < n; i++)
+	{
+		if (votes == 0)
+			found = row[i];
+		votes += hold_same(f, found, row[i], first, width) ? 1 : -1;
+	}
+	*holders = 0;
+	for (int64_t i = 0; i < n; i++)
+		*holders += hold_same(f, found, row[i], first, width);
+	return found;
+}
+
+/* The largest share of n labelled rows, one after the other in time, that hold what a row does. */
+static double
+largest_share(gp_task_columns *f, const gp_timed *labelled, int64_t from, int64_t to, int64_t n,
+			  int64_t as, int32_t first, int32_t width)
+{
+	int64_t		holders = 0;
+	int64_t		most = 0;
+
+	n = gp_min64(n, to - from);
+	for (int64_t i = from; i < to; i++)
+	{
+		holders += hold_same(f, labelled[i].row, as, first, width);
+		if (i - from >= n)
+			holders -= hold_same(f, labelled[i - n].row, as, first, width);
+		most = gp_max64(most, holders);
+	}
+	return (double) most / (double) n;
+}
+
+bool
+gp_task_columns_stand_apart(gp_task_columns *f, int64_t nlabelled, const gp_timed *labelled,
+							int32_t first, int32_t width)
+{
+	int64_t		newest = nlabelled - (int64_t) (NEWEST_SHARE * (double) nlabelled);
+	int64_t		n = 0;
+	int64_t		holders = 0;
+	int64_t    *late;
+	bool		apart;
+
+	if (nlabelled < FEWEST_ROWS || f->rows - nlabelled < FEWEST_ASKED)
+		return false;
+	late = gp_alloc_array(f->env, f->rows - nlabelled, sizeof(int64_t));
+	for (int64_t i = nlabelled; i < f->rows; i++)
+		if (f->as_of[i] >= labelled[newest].as_of)
+			late[n++] = i;
+	apart = n >= FEWEST_ASKED && 2 * n >= f->rows - nlabelled;
+	if (apart)
+	{
+		int64_t		as = commonest(f, n, late, first, width, &holders);
+
+		newest = gp_max64(gp_min64(newest, nlabelled - NEWEST_STRETCHES * n), 0);
+		apart = (double) holders >= APART_ASKED * (double) n &&
+			largest_share(f, labelled, newest, nlabelled, n, as, first, width) <= APART_LABELLED;
+	}
+	gp_free(f->env, late);
+	return apart;
 }

@@ -117,6 +117,13 @@ gp_task_columns_put(gp_task_columns *f, int32_t group, int64_t row, const double
 		to[c] = (float) value[c];
 }
 
+void
+gp_task_columns_clear(gp_task_columns *f, int32_t first, int32_t width)
+{
+	GP_EACH(f->env, i, f->rows, i)
+		memset(gp_task_columns_row(f, i) + first, 0, sizeof(float) * (size_t) width);
+}
+
 int32_t
 gp_task_columns_calendar(gp_task_columns *f)
 {

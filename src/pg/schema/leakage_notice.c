@@ -1,9 +1,11 @@
 /*
- * leakage_notice.c - columns that may be the answer in disguise.
+ * leakage_notice.c - columns that may be the answer in disguise, or are written with it.
  *
  * A row of a table may be written again when the answer is known: a customer's status, a total.  No
  * time says so.  What gives it away is how much such a column tells alone of the labels, of all or
  * of the newest: nearly everything, or about as much as the best of the facts, which have times.
+ * Where the rows to predict are known, a comparison with them says more: nearly all of them lack
+ * what comes with the answer.
  */
 #include "postgres.h"
 
@@ -95,8 +97,8 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 		if (isnan(much))
 			continue;
 		if (much < (own ? NEARLY_ALL : FACTS_NEARLY_ALL) &&
-			!(own && !r->own_time && r->nfact_relations > 0 && much > MUCH &&
-			  much > NO_FACT * told_by_facts(d)))
+			!(own && much > MUCH &&
+			  (r->nfact_relations == 0 || (!r->own_time && much > NO_FACT * told_by_facts(d)))))
 			continue;
 		d->told = lappend(d->told, (void *) cell->name);
 		add_excluded(d, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
@@ -142,4 +144,71 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 			first += r->transform->encoding[h->join->part[p].encoding]->width;
 		}
 	}
+}
+
+/* ---- what is written once the answer is known ---- */
+
+/* Clears columns of the asked rows themselves, or what they refer to by a column. */
+static void
+clear_own(const gnngp_task_reading *r, int p, int64 nlabelled, const gp_timed *labelled)
+{
+	const gnngp_part *part = &r->own->part[p];
+	const gp_encoding *encoding = r->transform->encoding[part->encoding];
+	int32		group = gp_task_columns_group_first(r->columns, r->own_group[p]);
+	const gnngp_cell_source *told = NULL;
+
+	for (int32 k = 0; k < encoding->nparts; k++)
+	{
+		const gp_encoded *e = &encoding->part[k];
+		const gnngp_cell_source *cell = &part->cell[e->column];
+		int32		first = group + e->first;
+
+		if (e->width == 0 || cell->target || cell->known ||
+			!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, e->width))
+			continue;
+		gp_task_columns_clear(r->columns, first, e->width);
+		if (told != cell)
+			gnngp_notice_later(r->schema, cell, "Nearly all rows to predict have the same value, and far fewer of the newest labelled rows.");
+		told = cell;
+	}
+}
+
+/* Clears children without a time, which are part of the asked rows. */
+static void
+clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *h, int64 nlabelled,
+			   const gp_timed *labelled)
+{
+	const gnngp_tables *s = r->schema;
+	const gnngp_schema_relation *relation = &s->relation[h->relation];
+	const gnngp_schema_table *child = &s->table[relation->child];
+	const gnngp_schema_column *key = &child->column[relation->from[0]];
+	int32		columns;
+	int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
+
+	if (key->known ||
+		!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, columns))
+		return;
+	gp_task_columns_clear(r->columns, first, columns);
+	ereport(NOTICE,
+			(errmsg("the rows of table \"%s\" below those of table \"%s\" are left out: they are written later than these",
+					child->table.name, s->table[r->entity].table.name),
+			 errdetail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows."),
+			 errhint("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", add %s to times in gp_alter_graph.",
+					 child->table.name, s->table[r->entity].table.name,
+					 gnngp_times_known(s, relation->child, key->column.name))));
+}
+
+void
+gnngp_clear_later(const gnngp_task_reading *r, int64 nlabelled)
+{
+	gp_timed   *labelled = gp_by_time(r->env, nlabelled, r->as_of);
+
+	for (int p = 0; p < r->own->nparts; p++)
+		if (r->own_group[p] >= 0 && (r->own->part[p].level == 0 ||
+									 r->own->part[p].encoding >= r->schema->ntables))
+			clear_own(r, p, nlabelled, labelled);
+	for (int i = 0; i < r->nfact_relations; i++)
+		if (r->fact_relation[i].part == 0 && r->fact_relation[i].own_time < 0)
+			clear_children(r, &r->fact_relation[i], nlabelled, labelled);
+	gp_free(r->env, labelled);
 }

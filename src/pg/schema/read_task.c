@@ -336,6 +336,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *tran
 		r->answered = gp_facts_block_starts(env, r->n, r->as_of, data->nlabelled,
 											GP_FACTS_TIME_BLOCKS);
 	gnngp_reading_run(r, &labels, r->entity_of);
+	if (r->own_time)
+		gnngp_clear_later(r, data->nlabelled);
 	gnngp_notice_leakage(r, &labels);
 	transform->scale = *gp_task_columns_measure(r->columns, trains, GP_FACTS_COLUMNS);
 	transform->metapaths = r->metapaths;

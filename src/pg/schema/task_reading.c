@@ -348,6 +348,17 @@ gnngp_reading_plan(gnngp_task_reading *r)
 		plan_relation(r, &r->fact_relation[h]);
 }
 
+void
+gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const char *detail)
+{
+	ereport(NOTICE,
+			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
+					column->name, s->table[column->table].table.name),
+			 errdetail("%s", detail),
+			 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
+					 gnngp_times_known(s, column->table, column->name))));
+}
+
 /* Tells of a column of a part that is written later than its row. */
 static void
 notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
@@ -358,14 +369,10 @@ notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
 		s->table[s->relation[r->rollups->rollup[p->encoding - s->ntables].relation].parent]
 		.table.name;
 
-	ereport(NOTICE,
-			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
-					c->name, s->table[c->table].table.name),
-			 e->way == GP_ENCODED_LATER ? errdetail("Its times are later than those of their rows.") :
-			 of == NULL ? errdetail("It is NULL in the newest rows, and in few others.") :
-			 errdetail("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of),
-			 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
-					 gnngp_times_known(s, c->table, c->name))));
+	gnngp_notice_later(s, c,
+					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
+					   of == NULL ? "It is NULL in the newest rows, and in few others." :
+					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
 }
 
 /* Looks at the table or rollup of a part, unless it was; tells what is written after its row. */

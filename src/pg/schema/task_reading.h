@@ -108,6 +108,16 @@ extern void gnngp_reading_encode(gnngp_task_reading *r, gp_time before);
 extern void gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels,
 							  const int32 *key);
 
+/* A NOTICE that a column is written later than its row, and why that is known. */
+extern void gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column,
+							   const char *detail);
+
+/*
+ * Clears what is written once the answer is known, of rows that are asked for a column of theirs:
+ * the first are labelled.  NOTICEs tell of it.
+ */
+extern void gnngp_clear_later(const gnngp_task_reading *r, int64 labelled);
+
 /* NOTICEs of columns that alone give the answer (leakage_notice.c). */
 extern void gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels);
 
