@@ -7,7 +7,7 @@
 
 const gnngp_kind gnngp_graph_kind = {
 	"graph", "gp_graph_catalog", "gp_graph_now",
-	"Create it with gp_create_graph, a task with gp_create_task; the view gp_graphs lists yours. A grant of a model does not include its graph: fits are for the owner."
+	"Create it with gp_create_graph, a task with gp_create_task; the view gp_graphs lists yours."
 };
 const gnngp_kind gnngp_model_kind = {
 	"model", "gp_model_catalog", "gp_model_catalog",

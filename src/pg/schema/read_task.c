@@ -304,7 +304,8 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 		ereport(NOTICE,
 				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
 						rows->task->name, (double) transform->horizon / (double) GP_TIME_DAY),
-				 errhint("Pass horizon to gp_create_task.")));
+				 errhint("If that is wrong, drop the task with gp_drop_graph(%s) and pass horizon to gp_create_task, '0 days' where labels are known at once.",
+						 quote_literal_cstr(rows->task->name))));
 }
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */

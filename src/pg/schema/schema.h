@@ -76,6 +76,7 @@ typedef struct gnngp_tables
 {
 	gp_env	   *env;
 	const gnngp_graph_def *def;
+	bool		altered;		/* the definition is new, its user sees what follows from it */
 	int			ntables;
 	gnngp_schema_table *table;
 	int			nrelations;
@@ -85,13 +86,15 @@ typedef struct gnngp_tables
 } gnngp_tables;
 
 /*
- * Locks the tables of a graph and looks them up, as the present user and inside SPI.  tell: NOTICEs
- * say which tables were left out or taken for timeless, and which columns are written later.
+ * Locks the tables of a graph and looks them up, as the present user and inside SPI.  altered: by
+ * the call that makes or alters the graph; NOTICEs then say which tables were left out or taken for
+ * timeless, and which columns are written later.
  * 42702 where a table has several columns that may be its time; 42P01 and 42703 for names in times,
  * keys and exclude that there are not; 42501 for a table named there that may not be read; 55000
- * where a table's time is not the one that the definition has noted.
+ * where a table's time is not the one that the definition has noted, or its owner may not read a
+ * table that he could.
  */
-extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell);
+extern gnngp_tables *gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered);
 
 /* The place of a table among those of a schema; -1: none. */
 extern int	gnngp_schema_find(const gnngp_tables *s, Oid table);

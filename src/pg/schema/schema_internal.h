@@ -49,9 +49,12 @@ extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, con
 /* The place of a column, or -1. */
 extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
 
-/* The same of a name that an argument has, and that may be quoted: 42703 where there is none. */
-extern int	gnngp_table_require_column(const gnngp_schema_table *t, const char *name,
-									   const char *argument);
+/*
+ * The same of a name that an argument has, and that may be quoted: 42703 where there is none, with
+ * the call that changes the argument of a graph that is there.
+ */
+extern int	gnngp_table_require_column(const gnngp_tables *s, const gnngp_schema_table *t,
+									   const char *name, const char *argument);
 
 /* ---- foreign keys (schema_relations.c) ---- */
 

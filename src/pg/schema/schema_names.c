@@ -204,8 +204,28 @@ gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *ar
 	return find_table(s, name, "", argument, &length);
 }
 
+/* The call of gp_alter_graph that passes an argument as it is now. */
+static char *
+argument_call(const gnngp_tables *s, const char *argument)
+{
+	const gnngp_tables_def *def = &s->def->tables;
+	StringInfoData value;
+
+	initStringInfo(&value);
+	if (strcmp(argument, "exclude") == 0)
+		for (int i = 0; i < def->exclude.n; i++)
+			appendStringInfo(&value, "%s%s", i > 0 ? ", " : "ARRAY[",
+							 quote_literal_cstr(def->exclude.text[i]));
+	else
+		appendStringInfoString(&value, quote_literal_cstr(strcmp(argument, "times") == 0 ?
+														  def->times : def->keys));
+	return psprintf("SELECT gp_alter_graph(%s, %s => %s%s);", quote_literal_cstr(s->def->name),
+					argument, value.data, value.data[0] == 'A' ? "]" : "");
+}
+
 int
-gnngp_table_require_column(const gnngp_schema_table *t, const char *name, const char *argument)
+gnngp_table_require_column(const gnngp_tables *s, const gnngp_schema_table *t, const char *name,
+						   const char *argument)
 {
 	for (int i = 0; i < t->ncolumns; i++)
 		if (strcmp(t->column[i].column.name, name) == 0 ||
@@ -215,7 +235,10 @@ gnngp_table_require_column(const gnngp_schema_table *t, const char *name, const 
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of table \"%s\", which argument \"%s\" names, does not exist", name, t->table.name,
 					argument),
-			 errhint("%s", gnngp_columns_there(&t->table, name))));
+			 s->altered || strcmp(argument, "target") == 0 ?
+			 errhint("%s", gnngp_columns_there(&t->table, name)) :
+			 errhint("%s Pass the argument again with the name of today: %s",
+					 gnngp_columns_there(&t->table, name), argument_call(s, argument))));
 }
 
 gnngp_column_list
@@ -229,14 +252,14 @@ gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argu
 	list.column = palloc(sizeof(int) * Max(t->ncolumns, 1));
 	if (text[length] == '.')
 	{
-		list.column[list.n++] = gnngp_table_require_column(t, rest, argument);
+		list.column[list.n++] = gnngp_table_require_column(s, t, rest, argument);
 		return list;
 	}
 	if (rest[0] != '\0' && rest[strlen(rest) - 1] == ')')
 		rest[strlen(rest) - 1] = '\0';
 	for (char *name = strtok(rest, ", "); name != NULL && list.n < t->ncolumns;
 		 name = strtok(NULL, ", "))
-		list.column[list.n++] = gnngp_table_require_column(t, name, argument);
+		list.column[list.n++] = gnngp_table_require_column(s, t, name, argument);
 	return list;
 }
 

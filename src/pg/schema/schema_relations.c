@@ -1,5 +1,6 @@
 /*
- * schema_relations.c - the foreign keys between the tables of a graph.
+ * schema_relations.c - the foreign keys between the tables of a graph, and a hash of all that was
+ * found.
  *
  * They come from pg_constraint, with the operators that compare their columns there, and from the
  * user.  Those of partitions are their table's.
@@ -9,6 +10,7 @@
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
+#include "lib/stringinfo.h"
 #include "pg/server/server.h"
 #include "schema_internal.h"
 #include "utils/array.h"
@@ -299,4 +301,47 @@ gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *r
 	each_catalog_row("SELECT confrelid, confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
 					 " AND conkey = ARRAY[$2]", lengthof(types), types, values, &rows);
 	return r.table;
+}
+
+/* ---- shapes ---- */
+
+/* A column of a shape; place -1: none. */
+static const char *
+column_shape(const gnngp_schema_table *t, int place, bool by_number)
+{
+	const gnngp_schema_column *c = &t->column[place];
+
+	if (place < 0)
+		return "-";
+	return by_number ? psprintf("%d", c->number) : c->column.name;
+}
+
+uint64
+gnngp_schema_shape(const gnngp_tables *s, bool by_number)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < s->ntables; i++)
+	{
+		const gnngp_schema_table *t = &s->table[i];
+
+		appendStringInfo(&text, "%s %s\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
+						 column_shape(t, t->time, by_number));
+		for (int k = 0; k < t->ncolumns; k++)
+			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED)
+				appendStringInfo(&text, "%s %s %d\n", column_shape(t, k, by_number),
+								 gnngp_type_name(t->column[k].column.base), t->column[k].role);
+	}
+	for (int r = 0; r < s->nrelations; r++)
+	{
+		const gnngp_schema_relation *relation = &s->relation[r];
+
+		appendStringInfo(&text, "%d %d\n", relation->child, relation->parent);
+		for (int k = 0; k < relation->n; k++)
+			appendStringInfo(&text, "%s %s\n",
+							 column_shape(&s->table[relation->child], relation->from[k], by_number),
+							 column_shape(&s->table[relation->parent], relation->to[k], by_number));
+	}
+	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
 }

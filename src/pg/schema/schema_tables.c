@@ -114,8 +114,12 @@ find_columns(gnngp_schema_table *t)
 		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
 		if (is_id)
 			t->id[t->nid++] = t->ncolumns;
-		if (is_id ? !gnngp_is_time_type(c->column.base) :
-			c->role == GNNGP_COLUMN_CELL && is_numbered(rel, att))
+		/* Of a word in a key of several columns there may be few: the kind of a measurement. */
+		if (is_id && bms_membership(key) == BMS_MULTIPLE && c->role == GNNGP_COLUMN_CELL &&
+			c->type.kind == GP_CELL_WORD)
+			c->type.kind = GP_CELL_KEY;
+		else if (is_id ? !gnngp_is_time_type(c->column.base) :
+				 c->role == GNNGP_COLUMN_CELL && is_numbered(rel, att))
 			c->role = GNNGP_COLUMN_KEY;
 		t->ncolumns++;
 	}
@@ -173,9 +177,37 @@ label_tables(gnngp_tables *s)
 	}
 }
 
+/* 55000 where the graph's owner has lost a table: without it his models would be others, unseen. */
+static void
+refuse_lost_table(const gnngp_tables *s, int place, const char *name)
+{
+	const gnngp_tables_def *def = &s->def->tables;
+	StringInfoData others;
+
+	if (s->altered || def->timed[place] == '?' || GetUserId() != s->def->owner_role)
+		return;
+	initStringInfo(&others);
+	for (int i = 0; i < def->tables.n; i++)
+	{
+		Oid			oid = def->tables.oid[i];
+		const char *schema = may_read(oid) ? get_namespace_name(get_rel_namespace(oid)) : NULL;
+		const char *table = schema ? get_rel_name(oid) : NULL;
+
+		if (table)
+			appendStringInfo(&others, "%s%s", others.len > 0 ? ", " : "",
+							 quote_literal_cstr(quote_qualified_identifier(schema, table)));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("role \"%s\" may not read table \"%s\" now, and could when graph \"%s\" was made",
+					GetUserNameFromId(GetUserId(), false), name, s->def->name),
+			 errhint("Grant it SELECT on table \"%s\", or leave the table out: gp_alter_graph(%s, tables => ARRAY[%s]::regclass[]).",
+					 name, quote_literal_cstr(s->def->name), others.data)));
+}
+
 /* Locks the tables; those that may not be read are left out. */
 static void
-open_tables(gnngp_tables *s, bool tell)
+open_tables(gnngp_tables *s)
 {
 	const gnngp_tables_def *def = &s->def->tables;
 
@@ -190,7 +222,8 @@ open_tables(gnngp_tables *s, bool tell)
 		table = gnngp_table_open(def->tables.oid[i], &name, def->kinds[i], "tables", s->def);
 		if (!may_read(table.oid))
 		{
-			if (tell)
+			refuse_lost_table(s, i, table.name);
+			if (s->altered)
 				ereport(NOTICE,
 						(errmsg("table \"%s\" is left out of graph \"%s\": role \"%s\" may not read it", table.name,
 								s->def->name, GetUserNameFromId(GetUserId(), false))));
@@ -349,28 +382,36 @@ require_one_time(const gnngp_tables *s)
 						 times_argument(s, NULL, NULL))));
 }
 
+/* The place of a table among those of the definition. */
+static int
+table_place(const gnngp_tables_def *def, const gnngp_schema_table *t)
+{
+	int			place = 0;
+
+	while (place < def->tables.n - 1 && def->tables.oid[place] != t->table.oid)
+		place++;
+	return place;
+}
+
 /*
  * 55000 for a table whose time is not what it was when the graph was made: of a table without time
  * all rows are known always, those of the future too, and by another column some are known early.
  */
 static void
-require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tell)
+require_former_time(const gnngp_tables *s, const gnngp_schema_table *t)
 {
 	const gnngp_tables_def *def = &s->def->tables;
+	int			place = table_place(def, t);
+	const char *former = def->time.text[place];
 	List	   *others = gnngp_time_candidates(t, true);
 	const char *now = t->time < 0 ? "" : t->column[t->time].column.name;
-	const char *former;
 	const char *column = others == NIL ? NULL : t->column[linitial_int(others)].column.name;
-	int			place = 0;
-	int			at;
+	int			at = gnngp_table_find_column(t, former);
 
-	while (place < def->tables.n - 1 && def->tables.oid[place] != t->table.oid)
-		place++;
-	former = def->time.text[place];
 	/* Of a table that was not readable then, nobody was told that it is without time. */
-	if (def->timed[place] == '?' ? tell || t->time >= 0 || others == NIL : strcmp(former, now) == 0)
+	if (def->timed[place] == '?' ? s->altered || t->time >= 0 || others == NIL :
+		strcmp(former, now) == 0)
 		return;
-	at = gnngp_table_find_column(t, former);
 	if (at >= 0 && gnngp_is_time_type(t->column[at].column.base))
 		column = former;
 	ereport(ERROR,
@@ -383,6 +424,7 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t, bool tel
 					t->table.name, s->def->name, now) :
 			 errmsg("column \"%s\" was the time of table \"%s\" when graph \"%s\" was made, and now column \"%s\" would be",
 					former, t->table.name, s->def->name, now),
+			 get_rel_relkind(t->table.oid) == RELKIND_VIEW ? 0 :
 			 errdetail("A time column has type date or timestamp and is NOT NULL."),
 			 errhint("Name the time column, or null for none: gp_alter_graph(%s, %s).",
 					 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
@@ -414,7 +456,7 @@ notice_number(const gnngp_schema_table *t)
 
 /* Chooses the time column of a table that times does not name. */
 static void
-choose_time(gnngp_tables *s, int i, bool tell)
+choose_time(gnngp_tables *s, int i)
 {
 	gnngp_schema_table *t = &s->table[i];
 	List	   *others;
@@ -423,16 +465,16 @@ choose_time(gnngp_tables *s, int i, bool tell)
 	if (list_length(t->candidates) == 1)
 	{
 		t->time = linitial_int(t->candidates);
-		if (!t->column[t->time].not_null && tell)
+		if (!t->column[t->time].not_null && s->altered)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 							t->column[t->time].column.name, t->table.name),
 					 errhint("If it is not the time of the rows, add %s to times.", time_pair(t->label, NULL))));
 	}
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
-	if (t->candidates == NIL && others == NIL && tell)
+	if (t->candidates == NIL && others == NIL && s->altered)
 		notice_number(t);
-	if (others != NIL && tell)
+	if (others != NIL && s->altered)
 		ereport(NOTICE,
 				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
 				 errdetail("These columns could be its time, but allow NULL: %s.", column_names(t, others)),
@@ -487,13 +529,19 @@ reads_later(const gnngp_tables *s, int table)
 	return InvalidOid;
 }
 
-/* Takes the time column that the user has named, or that there is none. */
+/* Takes the time column that the user has named, by its name of today, or that there is none. */
 static void
-set_named_time(gnngp_schema_table *t, const char *name)
+set_named_time(const gnngp_tables *s, gnngp_schema_table *t, const char *name)
 {
+	const gnngp_tables_def *def = &s->def->tables;
+
 	if (name == NULL)
 		return;
-	t->time = gnngp_table_require_column(t, name, "times");
+	if (!def->anew && gnngp_table_find_column(t, name) < 0)
+		t->time = gnngp_table_find_column(t, def->time.text[table_place(def, t)]);
+	if (t->time < 0)
+		t->time = gnngp_table_require_column(s, t, name, "times");
+	name = t->column[t->time].column.name;
 	if (!gnngp_is_time_type(t->column[t->time].column.base))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -522,7 +570,7 @@ mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 
 /* Marks the times that are written later than their rows. */
 static void
-mark_later(const gnngp_tables *s, gnngp_schema_table *t, bool tell)
+mark_later(const gnngp_tables *s, gnngp_schema_table *t)
 {
 	for (int i = 0; i < t->ncolumns; i++)
 	{
@@ -532,7 +580,7 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t, bool tell)
 			c->known || !is_named(c->column.name, later_words))
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
-		if (tell)
+		if (s->altered)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
 							c->column.name, t->table.name),
@@ -567,7 +615,7 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 
 /* Gives each table its time. */
 static void
-find_times(gnngp_tables *s, bool tell)
+find_times(gnngp_tables *s)
 {
 	bool	   *named = palloc0(sizeof(bool) * Max(s->ntables, 1));
 	List	   *pairs = gnngp_json_pairs(s->def->tables.times, "times");
@@ -586,25 +634,25 @@ find_times(gnngp_tables *s, bool tell)
 		i = gnngp_schema_table_named(s, pair->key, "times");
 		named[i] = true;
 		s->table[i].timeless = pair->value == NULL;
-		set_named_time(&s->table[i], pair->value);
+		set_named_time(s, &s->table[i], pair->value);
 	}
 	/* What a view gathers has no time by itself, and what it reads may have one. */
 	for (int gathers = 0; gathers < 2; gathers++)
 		for (int i = 0; i < s->ntables; i++)
 			if (!named[i] && s->table[i].gathers == gathers &&
 				!(gathers && OidIsValid(reads_later(s, i))))
-				choose_time(s, i, tell);
+				choose_time(s, i);
 	require_one_time(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
 		if (!(named[i] && s->def->tables.anew))
-			require_former_time(s, &s->table[i], tell);
+			require_former_time(s, &s->table[i]);
 		if (s->table[i].time >= 0)
 		{
 			require_time(s, &s->table[i]);
 			s->table[i].column[s->table[i].time].role = GNNGP_COLUMN_TIME;
 		}
-		mark_later(s, &s->table[i], tell);
+		mark_later(s, &s->table[i]);
 	}
 }
 
@@ -648,7 +696,7 @@ gnngp_table_leave_out(gnngp_tables *s, int table)
 
 /* Leaves views out that show what happens later. */
 static void
-leave_views_out(gnngp_tables *s, bool tell)
+leave_views_out(gnngp_tables *s)
 {
 	for (int i = 0; i < s->ntables; i++)
 	{
@@ -658,7 +706,7 @@ leave_views_out(gnngp_tables *s, bool tell)
 		if (!OidIsValid(later) || !gnngp_table_leave_out(s, i))
 			continue;
 		t->later = get_rel_name(later);
-		if (tell)
+		if (s->altered)
 			ereport(NOTICE,
 					(errmsg("view \"%s\" is left out: it reads table \"%s\", whose rows have times, and may show later ones",
 							t->table.name, t->later),
@@ -688,18 +736,19 @@ notice_unconnected(const gnngp_tables *s)
 }
 
 gnngp_tables *
-gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool tell)
+gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 {
 	gnngp_tables *s = palloc0(sizeof(gnngp_tables));
 
 	s->env = env;
 	s->def = def;
-	open_tables(s, tell);
+	s->altered = altered;
+	open_tables(s);
 	gnngp_find_relations(s);
-	find_times(s, tell);
+	find_times(s);
 	mark_excluded(s);
-	leave_views_out(s, tell);
-	if (tell)
+	leave_views_out(s);
+	if (altered)
 		notice_unconnected(s);
 	return s;
 }
@@ -715,45 +764,4 @@ gnngp_schema_hidden(const gnngp_tables *s)
 			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN)
 				return s->table[i].table.oid;
 	return InvalidOid;
-}
-
-/* A column of a shape; place -1: none. */
-static const char *
-column_shape(const gnngp_schema_table *t, int place, bool by_number)
-{
-	const gnngp_schema_column *c = &t->column[place];
-
-	if (place < 0)
-		return "-";
-	return by_number ? psprintf("%d", c->number) : c->column.name;
-}
-
-uint64
-gnngp_schema_shape(const gnngp_tables *s, bool by_number)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < s->ntables; i++)
-	{
-		const gnngp_schema_table *t = &s->table[i];
-
-		appendStringInfo(&text, "%s %s\n", by_number ? psprintf("%u", t->table.oid) : t->table.name,
-						 column_shape(t, t->time, by_number));
-		for (int k = 0; k < t->ncolumns; k++)
-			if (t->column[k].role != GNNGP_COLUMN_EXCLUDED)
-				appendStringInfo(&text, "%s %s %d\n", column_shape(t, k, by_number),
-								 gnngp_type_name(t->column[k].column.base), t->column[k].role);
-	}
-	for (int r = 0; r < s->nrelations; r++)
-	{
-		const gnngp_schema_relation *relation = &s->relation[r];
-
-		appendStringInfo(&text, "%d %d\n", relation->child, relation->parent);
-		for (int k = 0; k < relation->n; k++)
-			appendStringInfo(&text, "%s %s\n",
-							 column_shape(&s->table[relation->child], relation->from[k], by_number),
-							 column_shape(&s->table[relation->parent], relation->to[k], by_number));
-	}
-	return hash_bytes_extended((unsigned char *) text.data, text.len, 0);
 }

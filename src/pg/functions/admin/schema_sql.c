@@ -73,9 +73,12 @@ json_argument(FunctionCallInfo fcinfo, int argno)
 	return DatumGetCString(DirectFunctionCall1(jsonb_out, PG_GETARG_DATUM(argno)));
 }
 
-/* Which tables had which time before; of others that is not known. */
+/*
+ * Which tables had which time before; of others that is not known.  With other keys a table may
+ * have a time that it had not.
+ */
 static void
-keep_times(gnngp_tables_def *def, const gnngp_tables_def *former)
+keep_times(gnngp_tables_def *def, const gnngp_tables_def *former, bool other_keys)
 {
 	int			n = def->tables.n;
 	char	   *timed = palloc0(n + 1);
@@ -86,7 +89,8 @@ keep_times(gnngp_tables_def *def, const gnngp_tables_def *former)
 		timed[i] = '?';
 		def->time.text[i] = "";
 		for (int k = 0; k < former->tables.n; k++)
-			if (former->tables.oid[k] == def->tables.oid[i])
+			if (former->tables.oid[k] == def->tables.oid[i] &&
+				!(other_keys && former->timed[k] == '-'))
 			{
 				timed[i] = former->timed[k];
 				def->time.text[i] = former->time.text[k];
@@ -104,10 +108,8 @@ note_times(gnngp_tables_def *def, const gnngp_tables *s, MemoryContext context)
 		int			place = gnngp_schema_find(s, def->tables.oid[i]);
 		const gnngp_schema_table *t = &s->table[Max(place, 0)];
 
-		if (place < 0)
-			continue;
-		def->timed[i] = t->time < 0 ? '-' : 't';
-		def->time.text[i] = t->time < 0 ? "" :
+		def->timed[i] = place < 0 ? '?' : t->time < 0 ? '-' : 't';
+		def->time.text[i] = place < 0 || t->time < 0 ? "" :
 			MemoryContextStrdup(context, t->column[t->time].column.name);
 	}
 }
@@ -130,7 +132,7 @@ read_arguments(FunctionCallInfo fcinfo, gnngp_graph_def *def)
 		def->tables.keys = json_argument(fcinfo, ARG_KEYS);
 	if (!PG_ARGISNULL(ARG_EXCLUDE))
 		def->tables.exclude = gnngp_texts_argument(fcinfo, ARG_EXCLUDE, "exclude");
-	keep_times(&def->tables, &former);
+	keep_times(&def->tables, &former, !PG_ARGISNULL(ARG_KEYS));
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	gnngp_spi_connect();
@@ -206,23 +208,24 @@ set_table(gnngp_task_def *task, Oid oid, const char *argument)
 	task->table_kind = psprintf("%c", get_rel_relkind(oid));
 }
 
-/* The text of an interval argument, NULL where it is; 22023 unless all of it is positive. */
+/* The text of an interval argument, NULL where it is; 22023 unless it leads forward. */
 static char *
-interval_argument(FunctionCallInfo fcinfo, int argno, const char *name)
+interval_argument(FunctionCallInfo fcinfo, int argno, const char *name, bool zero_allowed)
 {
 	const Interval *i;
+	bool		zero;
 	char	   *text;
 
 	if (PG_ARGISNULL(argno))
 		return NULL;
 	i = PG_GETARG_INTERVAL_P(argno);
 	/* Of months less days no sum says whether it leads forward. */
-	if (i->month < 0 || i->day < 0 || i->time < 0 ||
-		(i->month == 0 && i->day == 0 && i->time == 0))
+	zero = i->month == 0 && i->day == 0 && i->time == 0;
+	if (i->month < 0 || i->day < 0 || i->time < 0 || (zero && !zero_allowed))
 		gnngp_raise(INVALID_PARAMETER_VALUE, psprintf("Write %s => '30 days'.", name),
 					"%s must be positive in all of its parts", name);
 	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
-	if (gnngp_interval_length(text) < USECS_PER_MINUTE)
+	if (!zero && gnngp_interval_length(text) < USECS_PER_MINUTE)
 		ereport(NOTICE,
 				(errmsg("%s is %s, less than a minute", name, text),
 				 errhint("Write %s => '30 days' for days.", name)));
@@ -263,9 +266,9 @@ read_question(FunctionCallInfo fcinfo, int first, gnngp_graph_def *def)
 	if (!PG_ARGISNULL(first))
 		task->target = gnngp_text_argument(fcinfo, first, "target");
 	if (!PG_ARGISNULL(first + 1))
-		task->horizon = interval_argument(fcinfo, first + 1, "horizon");
+		task->horizon = interval_argument(fcinfo, first + 1, "horizon", false);
 	if (!PG_ARGISNULL(first + 2))
-		task->every = interval_argument(fcinfo, first + 2, "every");
+		task->every = interval_argument(fcinfo, first + 2, "every", false);
 	if (!PG_ARGISNULL(first + 3))
 		task->filter = gnngp_text_argument(fcinfo, first + 3, "filter");
 	if (!PG_ARGISNULL(first + 4))
@@ -342,7 +345,7 @@ gnngp_create_labels_task(PG_FUNCTION_ARGS)
 	task.task.target = pstrdup(NameStr(*PG_GETARG_NAME(4)));
 	if (!PG_ARGISNULL(5))
 		task.task.time_column = pstrdup(NameStr(*PG_GETARG_NAME(5)));
-	task.task.horizon = interval_argument(fcinfo, 6, "horizon");
+	task.task.horizon = interval_argument(fcinfo, 6, "horizon", true);
 	finish_task(&task);
 	PG_RETURN_VOID();
 }
