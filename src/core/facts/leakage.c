@@ -15,7 +15,7 @@
 #define NEWEST_STRETCHES 20		/* of so many, the newest, */
 #define NEWEST_SHARE 0.1		/* or of this share */
 
-/* Rows that are looked at: every so manieth of the labels from a time on. */
+/* Rows that are looked at: of the labels from a time on, each step-th. */
 typedef struct looked
 {
 	int64_t		n;
@@ -134,8 +134,7 @@ told_of_class(gp_task_columns *f, const looked *l, const gp_facts_labels *labels
 
 double
 gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *labels, int32_t first,
-								int32_t width,
-						 gp_time since)
+								int32_t width, gp_time since)
 {
 	gp_env	   *env = f->env;
 	looked		l = rows_since(env, labels, since);
@@ -143,7 +142,6 @@ gp_task_columns_explained_share(gp_task_columns *f, const gp_facts_labels *label
 	double	   *fitted = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(double));
 	bool	   *is = gp_alloc_array(env, gp_max64(l.n, 1), sizeof(bool));
 	double		told = 0.0;
-
 	bool		enough = l.n >= FEWEST_ROWS && width <= MOST_COLUMNS;
 
 	if (enough && labels->label == NULL)

@@ -34,7 +34,7 @@ struct gp_metapath
 gp_metapath *
 gp_metapath_create(gp_env *env, int64_t rows)
 {
-	gp_metapath   *t = gp_alloc_zero(env, 1, sizeof(gp_metapath));
+	gp_metapath *t = gp_alloc_zero(env, 1, sizeof(gp_metapath));
 
 	t->env = env;
 	t->rows = rows;

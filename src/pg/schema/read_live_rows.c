@@ -144,9 +144,7 @@ notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_tim
 		live->reading.n == 0 || GetUserId() != gnngp_owner_role(task) || IsInParallelMode())
 		return;
 	f.keys = gnngp_reading_keys(&live->reading, "e");
-	error = gnngp_attempt(count_filtered, &f);
-	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ReThrowError(error);
+	error = gnngp_attempt_but_cancel(count_filtered, &f);
 	if (error)
 		ereport(NOTICE,
 				(errmsg("the filter of task \"%s\" cannot tell whether nodes pass it as of that time: %s",
@@ -219,14 +217,13 @@ take_all(gnngp_live_rows *live, gp_time as_of)
 
 gnngp_live_rows *
 gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state *state,
-			   gnngp_id *id, int64 *n,
-			   gp_time as_of)
+					 gnngp_id *id, int64 *n, gp_time as_of)
 {
 	gnngp_live_rows *live = gp_alloc_zero(env, 1, sizeof(gnngp_live_rows));
 	gnngp_task_rows rows;
 
 	live->state = state;
-	/* Those of a call are not ended by a zero. */
+	/* Texts of the caller's ids need not end with a zero. */
 	for (int64 i = 0; i < *n; i++)
 		if (id[i].text)
 			id[i].text = gnngp_copy_text(env, id[i].text, id[i].length);

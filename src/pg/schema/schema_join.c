@@ -12,7 +12,7 @@
 #include "pg/server/server.h"
 #include "schema_internal.h"
 
-#define FOLD_LEVELS 2			/* up from its children */
+#define ROLLUP_LEVELS 2			/* up from its children */
 
 char *
 gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
@@ -343,7 +343,7 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	}
 	j->root = "d";
 	gnngp_join_row(j, r->child);
-	join_parents(j, r->child, j->root, NULL, relation, FOLD_LEVELS, NIL);
+	join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
 	rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
 	for (int i = 0; i < j->nparts; i++)
 		rollup_row(f, &list, &j->part[i], i == 0);

@@ -233,8 +233,8 @@ plan_own(gnngp_task_reading *r)
 
 /* Adds a relation of facts that are found by a column of the query for the entities. */
 static void
-add_history(gnngp_task_reading *r, const char *name, int relation, int by, int part, int column,
-			Oid type)
+add_fact_relation(gnngp_task_reading *r, const char *name, int relation, int by, int part,
+				  int column, Oid type)
 {
 	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,
 		.relation = relation,.by = by,.part = part,.column = column,.key_type = type};
@@ -256,7 +256,7 @@ add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
 
 		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
 			s->table[facts].time >= 0)
-			add_history(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
+			add_fact_relation(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
 						column, type);
 	}
 }
@@ -284,7 +284,7 @@ add_fact_relations(gnngp_task_reading *r, int part)
 											 &type));
 		/* As it was selected. */
 		llast_oid(r->own->query.types) = type;
-		add_history(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
+		add_fact_relation(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
 					part, column, type);
 		if (via == NULL)
 			add_grandchildren(r, i, column, type);

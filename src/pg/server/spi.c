@@ -182,3 +182,13 @@ gnngp_attempt(void (*work) (void *arg), void *arg)
 	CurrentResourceOwner = owner;
 	return error;
 }
+
+ErrorData *
+gnngp_attempt_but_cancel(void (*work) (void *arg), void *arg)
+{
+	ErrorData  *error = gnngp_attempt(work, arg);
+
+	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	return error;
+}

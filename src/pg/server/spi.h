@@ -39,6 +39,9 @@ extern void gnngp_become_again(const gnngp_identity *saved);
  * context. */
 extern ErrorData *gnngp_attempt(void (*work) (void *arg), void *arg);
 
+/* The same where an error is an answer: a cancel is none, and is raised. */
+extern ErrorData *gnngp_attempt_but_cancel(void (*work) (void *arg), void *arg);
+
 /* Receives one row of a query, in a memory context that is reset after it. */
 typedef void (*gnngp_row_fn) (void *state, const Datum *values, const bool *nulls);
 

@@ -420,9 +420,7 @@ count_graph(const gnngp_graph_def *graph, int64 *count)
 	c->graph = graph;
 	c->env = gnngp_env_create(context);
 	c->count = count;
-	error = gnngp_attempt(count_tables, c);
-	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ReThrowError(error);
+	error = gnngp_attempt_but_cancel(count_tables, c);
 	if (error)
 	{
 		for (int i = 0; i < COUNTS; i++)

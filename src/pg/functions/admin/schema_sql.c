@@ -448,10 +448,8 @@ gnngp_graph_problem(PG_FUNCTION_ARGS)
 	ErrorData  *error;
 
 	gnngp_require_owner(graph->owner_role, "graph", graph->name);
-	error = OidIsValid(graph->edges) ? NULL : gnngp_attempt(look_at_graph, graph);
+	error = OidIsValid(graph->edges) ? NULL : gnngp_attempt_but_cancel(look_at_graph, graph);
 	AtEOXact_GUC(false, level);
-	if (error && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ReThrowError(error);
 	if (error == NULL || error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(error->message));
