@@ -190,6 +190,22 @@ SELECT loo_score > 0.2 AS told FROM gp_fit('held');
 SELECT gp_alter_graph('bookings', tables => '{bookings}', times => '{}');
 UPDATE bookings SET held = CASE WHEN id % 10 > 0 THEN minutes > 0 OR id % 8 > 3 END;
 SELECT loo_score > 0.2 AS told FROM gp_fit('held');
+-- What rows come to refer to later is not seen, nor that they do by their absence
+CREATE TABLE claims (id integer PRIMARY KEY, at timestamptz NOT NULL);
+CREATE TABLE sales (id integer PRIMARY KEY, account_id integer REFERENCES accounts, at timestamptz NOT NULL, claim integer REFERENCES claims,
+    back boolean, fee real GENERATED ALWAYS AS (3 * back::integer + id % 4) STORED);
+INSERT INTO sales SELECT id, 1 + id % 7, '2024-03-01'::timestamptz + id * interval '1 hour', NULL, random() < 0.5 FROM generate_series(1, 1000) AS id;
+INSERT INTO claims SELECT id, at + interval '2 days' FROM sales WHERE back;
+UPDATE sales SET claim = id WHERE back;
+SELECT gp_create_graph('sales', tables => '{accounts,sales,claims}', exclude => '{sales.back,sales.fee}');
+SELECT gp_create_task('claimed', 'sales', entity => 'sales', horizon => '3 days', every => '1 hour', filter => 'e.at > t - interval ''1 hour''',
+    target => 'EXISTS (SELECT FROM leaks_test.claims AS o WHERE o.id = e.claim AND o.at > t AND o.at <= t + horizon)');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed');
+-- Nor by a key that is excluded, nor is what is computed from the answer
+SELECT gp_alter_graph('sales', exclude => '{sales.claim}');
+SELECT relation, note FROM gp_relations('sales');
+SELECT gp_create_task('back', 'sales', target => 'sales.back');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('back');
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
@@ -203,7 +219,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -5,14 +5,18 @@
 
 #include <math.h>
 
+#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
+#include "optimizer/optimizer.h"
 #include "pg/server/server.h"
+#include "rewrite/rewriteHandler.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -83,6 +87,36 @@ leave_shown_out(gnngp_tables *s, const gnngp_task_def *labels)
 	}
 }
 
+/* True for a generated column of a table that is computed from another. */
+static bool
+is_generated_from(Relation rel, AttrNumber generated, AttrNumber column)
+{
+	Bitmapset  *read = NULL;
+
+	if (!TupleDescAttr(RelationGetDescr(rel), generated - 1)->attgenerated)
+		return false;
+	pull_varattnos(build_column_default(rel, generated), 1, &read);
+	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, read);
+}
+
+/* Leaves out what is computed from the column that is asked for, and what that is computed from. */
+static void
+leave_computed_out(gnngp_schema_table *t, AttrNumber target)
+{
+	Relation	rel = relation_open(t->table.oid, AccessShareLock);
+
+	for (int k = 0; k < t->ncolumns; k++)
+	{
+		gnngp_schema_column *c = &t->column[k];
+
+		if (c->role == GNNGP_COLUMN_CELL && !c->known &&
+			(is_generated_from(rel, c->number, target) ||
+			 is_generated_from(rel, target, c->number)))
+			c->role = GNNGP_COLUMN_EXCLUDED;
+	}
+	relation_close(rel, NoLock);
+}
+
 /* Leaves tables out that show the labels: views of theirs, and their partitions. */
 static void
 leave_labels_out(gnngp_tables *s, Oid labels)
@@ -131,6 +165,8 @@ mark_target(gnngp_tables *s, const gnngp_graph_def *task)
 	}
 	if (table >= 0 && (column >= 0 || task->task.form == GNNGP_TASK_LABELS))
 		set_answers_aside(s, table, task->task.form == GNNGP_TASK_LABELS ? -1 : column);
+	if (column >= 0)
+		leave_computed_out(&s->table[table], s->table[table].column[column].number);
 	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
 		s->table[table].column[column].role = never ? GNNGP_COLUMN_EXCLUDED : GNNGP_COLUMN_TARGET;
 }

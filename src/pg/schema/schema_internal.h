@@ -144,6 +144,7 @@ typedef struct gnngp_join
 	gnngp_query query;
 	StringInfoData tables;		/* what is joined */
 	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
+	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
 	int			nparts;
 	gnngp_part	part[GNNGP_MOST_PARTS];
 } gnngp_join;
@@ -173,6 +174,12 @@ extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_rollups *rollups
  */
 extern void gnngp_join_row(gnngp_join *j, int table);
 extern void gnngp_join_parents(gnngp_join *j, int table, int but);
+
+/*
+ * What is joined from here on counts only where it is there at the latest time of the rows so far:
+ * for facts, which have one time.
+ */
+extern void gnngp_join_as_of(gnngp_join *j);
 
 /* Adds what the row refers to by a relation, and its parents but for one; returns its alias. */
 extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);

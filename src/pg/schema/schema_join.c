@@ -3,8 +3,11 @@
  *
  * A fact shows its own columns and those of its parents, three levels up.  Children without a time
  * of their own, such as the items of an order, are part of their parent's row: their number, and
- * the mean and the sum of each number, the mean of each number of what they refer to.  The latest
- * time of all of these is that from which a row is visible.
+ * the mean and the sum of each number, the mean of each number of what they refer to.
+ *
+ * A row is visible from its own time on, without what comes later than it: a row that waited for
+ * that would tell of it by its absence.  A row without a time is visible from the latest of those
+ * of its parents on.
  */
 #include "postgres.h"
 
@@ -183,6 +186,13 @@ gnngp_join_row(gnngp_join *j, int table)
 	add_row(j, table, j->schema->table[table].label, j->root, NULL, 0);
 }
 
+void
+gnngp_join_as_of(gnngp_join *j)
+{
+	if (j->as_of == NULL && j->visible.len > 0)
+		j->as_of = psprintf("greatest(%s)", j->visible.data);
+}
+
 gnngp_part *
 gnngp_join_key(gnngp_join *j, int relation)
 {
@@ -240,6 +250,8 @@ join_parent(gnngp_join *j, int relation, const char *child, const char *name, in
 
 	appendStringInfo(&j->tables, " LEFT JOIN %s %s ON %s", t->table.quoted, alias,
 					 gnngp_join_equals(j->schema, r, child, alias));
+	if (j->as_of && t->time >= 0)
+		appendStringInfo(&j->tables, " AND %s <= %s", gnngp_time_expression(t, alias), j->as_of);
 	add_row(j, r->parent, name, alias, gnngp_key_condition(t, alias, 1, r->to), level);
 	return alias;
 }
@@ -282,6 +294,7 @@ gnngp_join_between(gnngp_join *j, int relation, int but)
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	const char *alias = join_parent(j, relation, "t", r->name, 1);
 
+	gnngp_join_as_of(j);
 	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1,
 				 list_make1_int(r->child));
 	return alias;
@@ -415,6 +428,8 @@ gnngp_join_rollup(gnngp_join *j, int place)
 	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
 					 f->tables, rolled_up_rows(j, r), f->keys, alias,
 					 rollup_condition(j->schema, r, alias));
+	if (j->as_of && f->timed)
+		appendStringInfo(&j->tables, " AND %s.v <= %s", alias, j->as_of);
 	latest = f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL;
 	p = add_part(j, r->name, alias, NULL, latest, latest);
 	p->visible = -1;

@@ -26,6 +26,8 @@ gnngp_relation_note(const gnngp_tables *s, int relation)
 
 	if (view->later)
 		return later_note(view);
+	if (r->aside)
+		return "not used";
 	if (r->child == r->parent)
 		return "refers to rows of its own table";
 	if (child->time < 0)

@@ -656,7 +656,7 @@ find_times(gnngp_tables *s)
 	}
 }
 
-/* Marks the columns that must not be used. */
+/* Marks the columns that must not be used, and sets the relations that need one of them aside. */
 static void
 mark_excluded(gnngp_tables *s)
 {
@@ -671,6 +671,10 @@ mark_excluded(gnngp_tables *s)
 			if (list.column[k] != t->time)
 				t->column[list.column[k]].role = GNNGP_COLUMN_EXCLUDED;
 	}
+	for (int r = 0; r < s->nrelations; r++)
+		for (int k = 0; k < s->relation[r].n; k++)
+			s->relation[r].aside |= s->table[s->relation[r].child]
+				.column[s->relation[r].from[k]].role == GNNGP_COLUMN_EXCLUDED;
 }
 
 bool

@@ -323,6 +323,7 @@ plan_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 			psprintf("EXISTS (SELECT FROM %s m WHERE %s AND %s)", t->table.quoted,
 					 gnngp_join_equals(s, &s->relation[h->relation], "s", "m"),
 					 key_is_asked(t, "m", by->n, by->from, integer));
+	gnngp_join_as_of(j);
 	gnngp_join_parents(j, facts, h->relation);
 	gnngp_join_rollups(j, facts);
 	h->visible = gnngp_join_visible(j);
