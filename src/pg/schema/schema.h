@@ -82,6 +82,8 @@ typedef struct gnngp_tables
 	int			nrelations;
 	int			naside;			/* those behind the relations that are not used */
 	gnngp_schema_relation *relation;
+	int			nrollups;
+	struct gnngp_rollup *rollup;	/* children that are part of their parents' rows */
 	const char *answer;			/* table.column that is not used, because a task's labels show it */
 } gnngp_tables;
 
@@ -159,7 +161,6 @@ struct gnngp_task_data
 {
 	gnngp_task_transform transform;
 	gnngp_ids	label_ids;		/* of the labelled rows: by id, then time */
-	int32	   *entity_of;		/* of all rows: their entities' numbers, in the order of ids */
 	gp_time    *as_of;			/* of all rows: those labelled, then those to predict */
 	gp_metapath *metapaths;			/* of a column of a table without time; else NULL */
 	int			relations;

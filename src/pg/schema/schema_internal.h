@@ -6,10 +6,16 @@
 
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "executor/spi.h"
 #include "pg/ids/given_ids.h"
 #include "schema.h"
+
+/* A copy of a text in the environment. */
+static inline char *
+gnngp_keep_text(gp_env *env, const char *text)
+{
+	return gnngp_copy_text(env, text, (int) strlen(text));
+}
 
 /* ---- names that users give (schema_names.c) ---- */
 
@@ -85,139 +91,45 @@ extern bool gnngp_find_origin(Oid *table, AttrNumber *column);
 /* True for a table, what it is part of, its partitions, and views that read these. */
 extern bool gnngp_table_reads(const gnngp_schema_table *t, Oid oid);
 
-/* ---- what a query joins (schema_join.c) ---- */
+/* ---- tables (schema_tables.c) ---- */
 
-#define GNNGP_MOST_PARTS 40		/* tables that one query joins, at most */
-#define GNNGP_MOST_LEVELS 3		/* up from a row */
+/* Locks the tables and looks up their columns; those that may not be read are left out. */
+extern void gnngp_open_tables(gnngp_tables *s);
 
-/* An expression that a query reads as a cell. */
-typedef struct gnngp_cell_source
-{
-	const char *expression;		/* without the alias, where it is a column's */
-	gnngp_cell_type type;
-	bool		target;			/* of the task: never shown of the entity's own row */
-	bool		known;			/* with its row, as the user says */
-	int			table;			/* whose column it is, or tells of, */
-	const char *name;			/* and how that is called */
-} gnngp_cell_source;
+/* A table that is not among those of the schema, with its columns. */
+extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);
 
-/*
- * A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part
- * of them.
- */
-typedef struct gnngp_part
-{
-	const char *name;			/* of what it is to the rows */
-	int			encoding;		/* its number among the encodings */
-	int			table;			/* -1: children as part of a row */
-	int			level;			/* above the row; 0: the row itself, or a rollup */
-	const char *alias;
-	int			ncells;
-	gnngp_cell_source *cell;
-	/* the query's column that tells whether there is a row; -1: always */
-	int			there;
-	int			visible;		/* the query's column of its own time; -1: without time */
-	int			first;			/* the query's column of its first cell */
-} gnngp_part;
+/* The column of a table's primary key, or called id; 0A000 where there is none. */
+extern int	gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task);
 
-/* Children without a time of their own, which are part of their parents' rows. */
-typedef struct gnngp_rollup
-{
-	int			relation;
-	int			ncells;
-	gnngp_cell_source *cell;
-	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
-	const char *tables;
-	const char *keys;			/* to group by: the first that are selected */
-	bool		timed;			/* parents of theirs have times: the list has the latest as v */
-} gnngp_rollup;
+/* ---- their times (schema_times.c) ---- */
 
-/* A query over one table with its parents and its rollups. */
-typedef struct gnngp_join
-{
-	const gnngp_tables *schema;
-	struct gnngp_rollups *rollups;
-	const char *root;			/* what the query calls the table: t, or d in a rollup */
-	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
-	const char *sample;
-	const char *asked;
-	gnngp_query query;
-	StringInfoData tables;		/* what is joined */
-	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
-	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
-	int			nparts;
-	gnngp_part	part[GNNGP_MOST_PARTS];
-} gnngp_join;
-
-/* All rollups of a schema; a rollup's encoding is the tables' number and its place here. */
-typedef struct gnngp_rollups
-{
-	int			n;
-	gnngp_rollup *rollup;
-} gnngp_rollups;
-
-extern gnngp_rollups *gnngp_rollups_find(const gnngp_tables *s);
-
-/* The encoding of what rows refer to by a relation, behind those of tables and rollups. */
-static inline int
-gnngp_key_encoding(const gnngp_tables *s, const gnngp_rollups *rollups, int relation)
-{
-	return s->ntables + rollups->n + relation;
-}
-
-/* Starts a query over a table, which it calls t. */
-extern gnngp_join *gnngp_join_open(const gnngp_tables *s, gnngp_rollups *rollups, int table);
+/* Gives each table its time, and marks the times that are written later than their rows. */
+extern void gnngp_find_times(gnngp_tables *s);
 
 /*
- * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
- * on, three levels up; then the rollups of its row.  Cells of all parts are selected.
+ * The columns of a table that may be its time, as numbers, the most likely first: those that are
+ * NOT NULL, or where there are none perhaps the others.
  */
-extern void gnngp_join_row(gnngp_join *j, int table);
-extern void gnngp_join_parents(gnngp_join *j, int table, int but);
+extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable);
+
+/* True for a table that refers to others: its rows most likely happen at some time. */
+extern bool gnngp_has_parent(const gnngp_tables *s, int table);
 
 /*
- * What is joined from here on counts only where it is there at the latest time of the rows so far:
- * for facts, which have one time.
+ * The first table with times that a view without one gathers rows of; or whose rows it has one by
+ * one, without their times, as facts of others.  InvalidOid: none, or the user says that it is
+ * timeless.
  */
-extern void gnngp_join_as_of(gnngp_join *j);
+extern Oid	gnngp_reads_later(const gnngp_tables *s, int table);
 
-/* Adds what the row refers to by a relation, and its parents but for one; returns its alias. */
-extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
-extern void gnngp_join_rollups(gnngp_join *j, int table);
-extern void gnngp_join_rollup(gnngp_join *j, int place);
+/* A member of times: the time of a table or column; column NULL: it has none of its own. */
+extern char *gnngp_time_pair(const char *name, const char *column);
 
-/*
- * Adds which rows a row refers to, as parts: by each key of one column, which is known when the
- * parent is, or by a relation, at all times.
- */
-extern void gnngp_join_keys(gnngp_join *j, int table);
-extern gnngp_part *gnngp_join_key(gnngp_join *j, int relation);
+/* The one that says that a column is known with its row: "table.column": null. */
+extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);
 
-/*
- * The expression of columns as a key of facts, and the type that it is read as: an integer, or
- * text.
- */
-extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n,
-								  const int *column, Oid *type);
-
-/* The condition that a row has such a key: none of its columns is NULL. */
-extern char *gnngp_key_condition(const gnngp_schema_table *t, const char *alias, int n,
-								 const int *column);
-
-/* The condition that a row of the alias child refers to that of the alias parent. */
-extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r,
-							   const char *child,
-							   const char *parent);
-
-/*
- * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the
- * tables whose rows are rolled up.
- */
-extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state,
-						   gp_phase phase, int64 total);
-
-/* Selects the latest time of all parts, as timestamptz: -infinity without any. */
-extern int	gnngp_join_visible(gnngp_join *j);
+/* ---- times and keys as SQL (row_sql.c) ---- */
 
 /* The time of rows of a table without one. */
 #define GNNGP_TIMELESS "'-infinity'::pg_catalog.timestamptz"
@@ -231,143 +143,23 @@ extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alia
  */
 extern char *gnngp_known_expression(const gnngp_schema_table *t, const char *alias);
 
-/* ---- how tables are encoded (schema_encode.c) ---- */
-
 /*
- * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns
- * are filled in later.  Large tables are sampled.
+ * The expression of columns as a key of facts, and the type that it is read as: an integer, or
+ * text.
  */
-extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding,
-									   gp_time before);
+extern char *gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n,
+								  const int *column, Oid *type);
 
-/*
- * The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's.
- */
-extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding,
-							  const Datum *values,
-							  const bool *nulls, bool own, gp_cell *cell, double *out);
+/* Selects a key; returns that type. */
+extern Oid	gnngp_query_add_key(gnngp_query *q, const gnngp_schema_table *t, const char *alias,
+								int n, const int *column);
 
-/* ---- rows of a task (task_rows.c, task_collect.c, task_expression.c) ---- */
+/* The condition that a row has such a key: none of its columns is NULL. */
+extern char *gnngp_key_condition(const gnngp_schema_table *t, const char *alias, int n,
+								 const int *column);
 
-typedef struct gnngp_task_row
-{
-	gnngp_id	id;
-	gp_time		as_of;
-	int32		label;			/* a class as it came; 0 for a value; -1: to predict */
-	double		value;
-	const char *target;			/* as text, for gp_task_rows alone */
-} gnngp_task_row;
-
-typedef struct gnngp_task_rows
-{
-	gp_env	   *env;
-	const gnngp_graph_def *task;
-	const gnngp_tables *schema;
-	bool		texts;			/* targets are wanted as texts */
-	int			entity;			/* the entities' table */
-	int			id;				/* its column that is their id */
-	gnngp_column id_column;		/* of which the rows' ids are */
-	gnngp_table source;			/* for messages: labels, or the entities */
-	gnngp_column target;
-	gnngp_target_kind kind;
-	List	   *read;			/* tables that an expression reads, the entities' one of them */
-	gnngp_labels labels;
-	gp_time		newest;
-	gp_time		first;			/* the first fact; GP_TIME_NEVER: no table has times */
-	gp_time		horizon;		/* -1: not given */
-	int64		n;
-	int64		room;
-	gnngp_task_row *row;
-	bool		undated;		/* the rows of a table have no time column */
-	gp_time		now;			/* labels of its later rows are from the future */
-	int64		timeless;		/* rows left out for want of a time, */
-	int64		infinite;		/* as of no moment, */
-	int64		future;			/* as of one that has not come, */
-	int64		unknown;		/* for want of an entity, */
-	int64		unlabelled;		/* for an expression that is NULL there */
-	int64		early;			/* as of a time before their entity's */
-} gnngp_task_rows;
-
-/*
- * Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is
- * not looked at.
- */
-extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
-								 const gnngp_graph_def *task, const char *kind);
-
-/*
- * Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and
- * time, then the others.
- */
-extern void gnngp_task_rows_read(gnngp_task_rows *t);
-
-/* Looks up all that reading them needs. */
-extern void gnngp_task_rows_check(const gnngp_task_rows *t);
-
-/* Adds a row; the id is copied.  A target that is NULL is to be predicted. */
-extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target,
-								bool no_target);
-
-/* A copy of a text in the environment. */
-static inline char *
-gnngp_keep_text(gp_env *env, const char *text)
-{
-	return gnngp_copy_text(env, text, (int) strlen(text));
-}
-
-/*
- * The type of a task's target, and the tables that it reads; its text has been checked
- * (task_expression.c).
- */
-extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
-
-/*
- * How many of the entities e that a query's keys ask for do not pass the filter, which is the
- * owner's code, as of a time.
- */
-extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys,
-								  gp_time as_of);
-
-/*
- * A NOTICE with the index to make, where a plan for labels reads all of a table for each of them
- * and that takes long (label_scans.c).
- */
-extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels);
-
-/* The rows of a task that is an expression. */
-extern void gnngp_task_expression_read(gnngp_task_rows *t);
-
-/* The latest time of a row of any table until now; GP_TIME_ALWAYS where there is none. */
-extern gp_time gnngp_newest_fact(const gnngp_tables *s);
-
-/*
- * Finds the first fact, and the moment as of which a task predicts: just behind the newest fact, or
- * now where there are no times.  A NOTICE where other rows are much later.
- */
-extern void gnngp_find_newest(gnngp_task_rows *rows);
-
-/*
- * The columns of a table that may be its time, as numbers, the most likely first: those that are
- * NOT NULL, or where there are none perhaps the others (schema_tables.c).
- */
-extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable);
-
-/* True for a table that refers to others: its rows most likely happen at some time. */
-extern bool gnngp_has_parent(const gnngp_tables *s, int table);
-
-/*
- * Marks a table's columns, and what it refers to, as not used; false: there is nothing to mark
- * (schema_tables.c).
- */
-extern bool gnngp_table_leave_out(gnngp_tables *s, int table);
-
-/* The member of times that says that a column is known with its row: "table.column": null. */
-extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);
-
-/* A table that is not among those of the schema, with its columns. */
-extern gnngp_schema_table gnngp_schema_table_open(gnngp_table table);
-
-/* The column of a table's primary key, or called id; 0A000 where there is none. */
-extern int	gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task);
+/* The condition that a row of the alias child refers to that of the alias parent. */
+extern char *gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r,
+							   const char *child, const char *parent);
 
 #endif							/* GNNGP_SCHEMA_INTERNAL_H */

@@ -5,7 +5,8 @@
 
 #include "catalog/pg_type_d.h"
 #include "pg/server/server.h"
-#include "task_reading.h"
+#include "reading/table_join.h"
+#include "task/task.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -93,7 +94,7 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 	for (int i = 0; i < s->ntables; i++)
 	{
 		const gnngp_schema_table *t = &s->table[i];
-		gp_encoding *encoding = gnngp_encode_table(s, NULL, i,
+		gp_encoding *encoding = gnngp_encode_table(s, i,
 												   last == GP_TIME_ALWAYS ? 0 : last + 1);
 		int			cell = 0;
 
@@ -105,55 +106,4 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 					role_note(t, &t->column[k]));
 	}
 	gnngp_schema_end(&use);
-}
-
-/* ---- tasks ---- */
-
-void
-gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
-{
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
-
-	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
-	gnngp_task_rows_check(&rows);
-	gnngp_schema_end(&use);
-}
-
-char *
-gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer)
-{
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
-	char	   *name;
-
-	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, NULL);
-	*integer = gnngp_is_integer_type(rows.id_column.base);
-	name = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
-	gnngp_schema_end(&use);
-	return name;
-}
-
-Oid
-gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
-{
-	gnngp_schema_use use;
-	gnngp_column_list list;
-	Oid			table;
-	char	   *name;
-
-	gnngp_schema_begin(&use, env, gnngp_graph_of_task(task), true);
-	list = gnngp_column_list_read(use.schema, target, "target");
-	if (list.n != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"target\" must name one column"),
-				 errhint("Write it as 'table.column'.")));
-	table = use.schema->table[list.table].table.oid;
-	name = gnngp_keep_text(env, use.schema->table[list.table].column[list.column[0]].column.name);
-	gnngp_schema_end(&use);
-	task->task.target = pstrdup(name);
-	return table;
 }

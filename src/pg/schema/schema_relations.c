@@ -2,31 +2,22 @@
  * schema_relations.c - the foreign keys between the tables of a graph, and a hash of all that was
  * found.
  *
- * They come from pg_constraint, with the operators that compare their columns there, and from the
- * user.  Those of partitions are their table's.
+ * They come from the server, with the operators that compare their columns there, and from the
+ * user.
  */
 #include "postgres.h"
 
-#include "catalog/pg_constraint.h"
+#include "access/relation.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
+#include "common/hashfn.h"
+#include "core/base/sort.h"
 #include "lib/stringinfo.h"
-#include "pg/server/server.h"
 #include "schema_internal.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-
-/* The foreign keys among tables, the columns as numbers, the operators as texts for a query. */
-static const char *const query =
-"SELECT c.conrelid, c.confrelid, c.conkey::int4[], c.confkey::int4[],"
-" ARRAY(SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname)"
-"   FROM unnest(c.conpfeqop) WITH ORDINALITY AS u (op, place) JOIN pg_operator o ON o.oid = u.op"
-"    JOIN pg_namespace n ON n.oid = o.oprnamespace ORDER BY u.place)"
-" FROM pg_constraint c WHERE c.contype = 'f' AND c.conrelid = ANY ($1) AND c.confrelid = ANY ($1)"
-"  AND c.conparentid = 0"
-" ORDER BY array_position($1, c.conrelid), c.conkey, array_position($1, c.confrelid)";
+#include "utils/rel.h"
+#include "utils/syscache.h"
 
 /* A new relation between two tables, with room for n pairs of columns. */
 static gnngp_schema_relation *
@@ -53,86 +44,86 @@ column_at(const gnngp_schema_table *t, AttrNumber attnum)
 	return -1;
 }
 
-/*
- * Reads a catalog of the server's as it is now: the transaction's snapshot may be older than our
- * locks.  Nor is that taken for parallel workers, which plans of SPI_prepare never have, where a
- * refresh has yet to take it.
- */
-static void
-each_catalog_row(const char *text, int nargs, const Oid *types, const Datum *values,
-				 const gnngp_rows *rows)
+/* An operator in a query, whatever the search_path is. */
+static char *
+operator_text(Oid operator)
 {
-	SPIPlanPtr	plan;
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	Form_pg_operator form;
+	char	   *text;
 
-	PushActiveSnapshot(GetCatalogSnapshot(ConstraintRelationId));
-	plan = SPI_prepare(text, nargs, unconstify(Oid *, types));
-	if (plan == NULL)
-		elog(ERROR, "preparing a query of the catalog returned %s", SPI_result_code_string(SPI_result));
-	gnngp_each_row(plan, NULL, nargs, types, values, rows);
-	SPI_freeplan(plan);
-	PopActiveSnapshot();
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", operator);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	text = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(form->oprnamespace)),
+					NameStr(form->oprname));
+	ReleaseSysCache(tuple);
+	return text;
 }
 
-/* The i-th integer of an array. */
-static int32
-array_integer(Datum array, int i)
+/* The foreign keys of a locked table, in the present memory context. */
+static List *
+foreign_keys(Oid table)
 {
-	return ((const int32 *) gnngp_array_data(DatumGetArrayTypeP(array)))[i];
+	Relation	rel = relation_open(table, AccessShareLock);
+	List	   *keys = copyObject(RelationGetFKeyList(rel));
+
+	relation_close(rel, NoLock);
+	return keys;
 }
 
-/* What receives the foreign keys. */
-typedef struct key_rows
+/* By tables and columns: the server sorts by names of constraints. */
+static int
+compare_relations(const void *first, const void *second, void *unused)
 {
-	gnngp_tables *s;
-	MemoryContext context;
-} key_rows;
+	const gnngp_schema_relation *a = first;
+	const gnngp_schema_relation *b = second;
 
-/* Takes a foreign key. */
+	if (a->child != b->child)
+		return a->child - b->child;
+	for (int i = 0; i < Min(a->n, b->n); i++)
+		if (a->from[i] != b->from[i])
+			return a->from[i] - b->from[i];
+	return a->n != b->n ? a->n - b->n : a->parent - b->parent;
+}
+
+/* Adds a foreign key; one whose columns the user may not read is left out, as these are. */
 static void
-key_row(void *state, const Datum *values, const bool *nulls)
+add_foreign_key(gnngp_tables *s, int child, int parent, const ForeignKeyCacheInfo *key)
 {
-	key_rows   *k = state;
-	MemoryContext old = MemoryContextSwitchTo(k->context);
-	int			child = gnngp_schema_find(k->s, DatumGetObjectId(values[0]));
-	int			parent = gnngp_schema_find(k->s, DatumGetObjectId(values[1]));
-	Datum	   *operator;
-	bool	   *no_operator;
-	int			n;
-	gnngp_schema_relation *r;
+	gnngp_schema_relation *r = add_relation(s, child, parent, key->nkeys);
 	bool		hidden = false;
 
-	deconstruct_array(DatumGetArrayTypeP(values[4]), TEXTOID, -1, false, TYPALIGN_INT, &operator,
-					  &no_operator, &n);
-	r = add_relation(k->s, child, parent, n);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < r->n; i++)
 	{
-		r->from[i] = column_at(&k->s->table[child], (AttrNumber) array_integer(values[2], i));
-		r->to[i] = column_at(&k->s->table[parent], (AttrNumber) array_integer(values[3], i));
-		r->equals[i] = TextDatumGetCString(operator[i]);
-		hidden = hidden || k->s->table[child].column[r->from[i]].role == GNNGP_COLUMN_HIDDEN ||
-			k->s->table[parent].column[r->to[i]].role == GNNGP_COLUMN_HIDDEN;
+		r->from[i] = column_at(&s->table[child], key->conkey[i]);
+		r->to[i] = column_at(&s->table[parent], key->confkey[i]);
+		r->equals[i] = operator_text(key->conpfeqop[i]);
+		hidden = hidden || s->table[child].column[r->from[i]].role == GNNGP_COLUMN_HIDDEN ||
+			s->table[parent].column[r->to[i]].role == GNNGP_COLUMN_HIDDEN;
 	}
-	/* One that the user may not read is left out, as its columns are. */
-	if (hidden)
-		k->s->nrelations--;
-	MemoryContextSwitchTo(old);
+	s->nrelations -= hidden;
 }
 
 /* Finds the foreign keys that the server knows. */
 static void
 find_constraints(gnngp_tables *s)
 {
-	key_rows	k = {s, CurrentMemoryContext};
-	gnngp_rows	rows = {.row = key_row,.state = &k};
-	Datum	   *oid = palloc(sizeof(Datum) * Max(s->ntables, 1));
-	Oid			type = OIDARRAYOID;
-	Datum		array;
-
 	for (int i = 0; i < s->ntables; i++)
-		oid[i] = ObjectIdGetDatum(s->table[i].table.oid);
-	array = PointerGetDatum(construct_array(oid, s->ntables, OIDOID, sizeof(Oid), true,
-											TYPALIGN_INT));
-	each_catalog_row(query, 1, &type, &array, &rows);
+	{
+		ListCell   *cell;
+
+		foreach(cell, foreign_keys(s->table[i].table.oid))
+		{
+			const ForeignKeyCacheInfo *key = lfirst(cell);
+			int			parent = gnngp_schema_find(s, key->confrelid);
+
+			if (parent >= 0)
+				add_foreign_key(s, i, parent, key);
+		}
+	}
+	gp_sort(s->env, s->relation, s->nrelations, sizeof(gnngp_schema_relation), compare_relations,
+			NULL);
 }
 
 /* 42804 where the columns of a key that the user names cannot be compared. */
@@ -269,38 +260,24 @@ gnngp_require_parents(const gnngp_tables *s)
 	}
 }
 
-/* A table that a column refers to, and by which column. */
-typedef struct referred
-{
-	const gnngp_tables *s;
-	int			table;
-	int		   *column;
-} referred;
-
-/* Takes the first that is among the tables. */
-static void
-referred_row(void *state, const Datum *values, const bool *nulls)
-{
-	referred   *r = state;
-	int			table = gnngp_schema_find(r->s, DatumGetObjectId(values[0]));
-
-	if (table < 0 || (r->table >= 0 && r->table <= table))
-		return;
-	r->table = table;
-	*r->column = column_at(&r->s->table[table], DatumGetInt16(values[1]));
-}
-
 int
 gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *referred_column)
 {
-	static const Oid types[] = {OIDOID, INT2OID};
-	Datum		values[] = {ObjectIdGetDatum(table), Int16GetDatum(column)};
-	referred	r = {s, -1, referred_column};
-	gnngp_rows	rows = {.row = referred_row,.state = &r};
+	int			found = -1;
+	ListCell   *cell;
 
-	each_catalog_row("SELECT confrelid, confkey[1] FROM pg_constraint WHERE contype = 'f' AND conrelid = $1"
-					 " AND conkey = ARRAY[$2]", lengthof(types), types, values, &rows);
-	return r.table;
+	foreach(cell, foreign_keys(table))
+	{
+		const ForeignKeyCacheInfo *key = lfirst(cell);
+		int			parent = gnngp_schema_find(s, key->confrelid);
+
+		if (key->nkeys != 1 || key->conkey[0] != column || parent < 0 ||
+			(found >= 0 && found <= parent))
+			continue;
+		found = parent;
+		*referred_column = column_at(&s->table[parent], key->confkey[0]);
+	}
+	return found;
 }
 
 /* ---- shapes ---- */

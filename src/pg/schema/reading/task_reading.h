@@ -7,7 +7,7 @@
 #include "postgres.h"
 
 #include "pg/ids/idmap.h"
-#include "schema_internal.h"
+#include "table_join.h"
 
 /*
  * A relation whose facts rows see: those of the entity itself, of its children, or of something
@@ -15,37 +15,36 @@
  */
 typedef struct gnngp_fact_relation
 {
+	/* As it is planned: */
 	const char *name;
 	int			relation;		/* from the facts' table */
 	int			by;				/* to what they are found by: the same, or of the table between */
-	int			part;			/* of the entities: that which they are found by; 0: the entity */
-	int			column;			/* of the query for the entities that has its key */
+	int			part;			/* whose key finds them; 0: the entity, else one of its parents */
+	int			column;			/* of the query for the entities that has that key */
 	Oid			key_type;
 	gnngp_join *join;
-	const char *alias;			/* in its query, of the table that refers by it */
-	int			key_column;
-	int			visible;		/* columns of its query */
+	int			key_column;		/* columns of its query */
+	int			visible;
 	int			own_time;
 	bool		timed;
+	/* As it is declared; target: where its facts have what a column's task asks for. */
 	int			width;
 	int32		number;			/* among the relations of the columns */
-	/* Where its facts have what a column's task asks for: */
 	int			target;			/* column of its query; -1: they do not */
 	int32		target_first;	/* numbers of a fact that tell it */
 	int32		target_width;
 	int32		targets;		/* the relation of these alone */
-	gnngp_id   *key_of;			/* of each entity */
+	/* As it is read: */
+	gnngp_numbered keys;		/* all that entities have */
+	int32	   *key_of;			/* of each entity; -1: none */
 	gp_time    *from_of;		/* and from when on it is known; NULL: always */
-	gnngp_ids	ids;			/* all keys that rows have */
-	gnngp_idmap map;
-	int32	   *key;			/* of each row; -1: none */
+	int32	   *key;			/* of each row */
 } gnngp_fact_relation;
 
 typedef struct gnngp_task_reading
 {
 	gp_env	   *env;
 	const gnngp_tables *schema;
-	gnngp_rollups *rollups;
 	bool		few;
 	const gnngp_graph_def *task;
 	int			entity;			/* table, and its column that is the id */
@@ -56,8 +55,8 @@ typedef struct gnngp_task_reading
 	int64		n;				/* rows */
 	const gnngp_id *row_id;
 	const gp_time *as_of;
-	gnngp_ids	entities;
-	gnngp_idmap map;
+	gnngp_numbered entities;	/* in the order of their first rows */
+	bool		integer_ids;
 	int32	   *entity_of;		/* of each row */
 	int32	   *row_of;			/* rows by entity, */
 	int64	   *row_start;		/* where those of each begin */
@@ -88,9 +87,11 @@ extern gp_time *gnngp_reading_entity_times(gnngp_task_reading *r);
 /* The condition that a row of the entities' table is one of them, with what it asks for. */
 extern gnngp_query gnngp_reading_keys(const gnngp_task_reading *r, const char *alias);
 
-/* The number of the entity of an id, and of one that a value names, -1: none. */
-extern int32 gnngp_reading_place(gnngp_task_reading *r, const gnngp_id *id);
-extern int32 gnngp_reading_entity(gnngp_task_reading *r, Datum value, bool null, Oid type);
+/* Gives a query that asks for keys these. */
+extern void gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys);
+
+/* The number that a value has among keys or entities; -1: none. */
+extern int32 gnngp_key_number(gnngp_numbered *keys, Datum value, bool null, Oid type);
 
 /*
  * What the rows of a reading by metapaths refer to, at once or by the rows of another table

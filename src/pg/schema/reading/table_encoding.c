@@ -1,12 +1,12 @@
 /*
- * schema_encode.c - how the columns of tables are encoded, by a look at their rows.
+ * table_encoding.c - how the columns of tables are encoded, by a look at their rows.
  */
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
 #include "pg/server/server.h"
-#include "schema_internal.h"
+#include "table_join.h"
 #include "utils/lsyscache.h"
 
 #define MANY_ROWS 100000		/* from so many on a sample is looked at, */
@@ -65,15 +65,15 @@ sample(const gnngp_table *table)
 }
 
 gp_encoding *
-gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, gp_time before)
+gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 {
-	int			rollup = encoding - s->ntables;
-	int			key = rollups ? encoding - gnngp_key_encoding(s, rollups, 0) : -1;
+	int			rollup = encoding - gnngp_rollup_encoding(s, 0);
+	int			key = encoding - gnngp_key_encoding(s, 0);
 	bool		is_rollup = rollup >= 0 && key < 0;
-	int			table = is_rollup ? s->relation[rollups->rollup[rollup].relation].parent :
+	int			table = is_rollup ? s->relation[s->rollup[rollup].relation].parent :
 		key >= 0 ? s->relation[key].child : encoding;
 	const gnngp_schema_table *t = &s->table[table];
-	gnngp_join *j = gnngp_join_open(s, rollups, table);
+	gnngp_join *j = gnngp_join_open(s, table);
 	gp_cell_kind *kind;
 	bool	   *known;
 	look		l = {.before = before};
@@ -85,7 +85,7 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, 
 	else if (key >= 0)
 		gnngp_join_key(j, key);
 	else
-		gnngp_join_row(j, table);
+		gnngp_join_row(j);
 	l.part = &j->part[0];
 	l.visible = l.part->visible;
 	/* Children, and keys, are looked at as of the time of the row that they are part of. */
@@ -115,8 +115,7 @@ gnngp_encode_table(const gnngp_tables *s, gnngp_rollups *rollups, int encoding, 
 
 void
 gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
-				  const bool *nulls,
-				  bool own, gp_cell *cell, double *out)
+				  const bool *nulls, bool own, gp_cell *cell, double *out)
 {
 	int			read = -1;
 

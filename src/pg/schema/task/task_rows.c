@@ -11,7 +11,7 @@
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "pg/server/server.h"
-#include "schema_internal.h"
+#include "task.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"

@@ -5,199 +5,19 @@
 
 #include <math.h>
 
-#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "optimizer/optimizer.h"
 #include "pg/server/server.h"
-#include "rewrite/rewriteHandler.h"
+#include "pg/schema/task/task.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #define MUCH 0.02				/* of loo_score */
-
-/* ---- opening ---- */
-
-/* Plans a look at what lies behind views and partitions, which locks it. */
-static void
-lock_behind(const gnngp_tables *s)
-{
-	for (int i = 0; i < s->ntables; i++)
-	{
-		gnngp_query q;
-
-		gnngp_query_init(&q, &s->table[i].table);
-		gnngp_query_add(&q, INT4OID, "1");
-		gnngp_query_plan(&q);
-	}
-}
-
-/* True for a column of a table without a time. */
-static bool
-by_metapaths(const gnngp_tables *s, const gnngp_graph_def *task)
-{
-	bool		column = task->task.form == GNNGP_TASK_COLUMN;
-	int			table = column ? gnngp_schema_find(s, task->task.table) : -1;
-
-	return table >= 0 && s->table[table].time < 0;
-}
-
-/*
- * Sets the relations aside that tell the answer: those of the column that is asked for, which
- * refers to it, or, with column -1, those of rows of labels, which are known later than their
- * times.
- */
-static void
-set_answers_aside(gnngp_tables *s, int table, int column)
-{
-	for (int i = 0; i < s->nrelations; i++)
-	{
-		gnngp_schema_relation *r = &s->relation[i];
-
-		r->aside = column < 0 && (r->parent == table || r->child == table);
-		for (int k = 0; k < r->n; k++)
-			r->aside = r->aside || (column >= 0 && r->child == table && r->from[k] == column);
-	}
-	gnngp_set_relations_aside(s);
-}
-
-/* Leaves the column out that the labels, a view of single rows, show: they are known later. */
-static void
-leave_shown_out(gnngp_tables *s, const gnngp_task_def *labels)
-{
-	Oid			table = labels->table;
-	AttrNumber	number = get_attnum(table, labels->target);
-	int			i = gnngp_find_origin(&table, &number) && table != labels->table ?
-		gnngp_schema_find(s, table) : -1;
-
-	for (int k = 0; i >= 0 && k < s->table[i].ncolumns; k++)
-	{
-		gnngp_schema_column *c = &s->table[i].column[k];
-
-		if (c->number != number || c->role != GNNGP_COLUMN_CELL || c->known)
-			continue;
-		c->role = GNNGP_COLUMN_EXCLUDED;
-		s->answer = gnngp_column_list_text(s, i, 1, &k);
-	}
-}
-
-/* True for a generated column of a table that is computed from another. */
-static bool
-is_generated_from(Relation rel, AttrNumber generated, AttrNumber column)
-{
-	Bitmapset  *read = NULL;
-
-	if (!TupleDescAttr(RelationGetDescr(rel), generated - 1)->attgenerated)
-		return false;
-	pull_varattnos(build_column_default(rel, generated), 1, &read);
-	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, read);
-}
-
-/* Leaves out what is computed from the column that is asked for, and what that is computed from. */
-static void
-leave_computed_out(gnngp_schema_table *t, AttrNumber target)
-{
-	Relation	rel = relation_open(t->table.oid, AccessShareLock);
-
-	for (int k = 0; k < t->ncolumns; k++)
-	{
-		gnngp_schema_column *c = &t->column[k];
-
-		if (c->role == GNNGP_COLUMN_CELL && !c->known &&
-			(is_generated_from(rel, c->number, target) ||
-			 is_generated_from(rel, target, c->number)))
-			c->role = GNNGP_COLUMN_EXCLUDED;
-	}
-	relation_close(rel, NoLock);
-}
-
-/* Leaves tables out that show the labels: views of theirs, and their partitions. */
-static void
-leave_labels_out(gnngp_tables *s, Oid labels)
-{
-	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].table.oid != labels && gnngp_table_reads(&s->table[i], labels))
-			s->table[i].tells = gnngp_table_leave_out(s, i);
-	gnngp_set_relations_aside(s);
-}
-
-/* Tells of them. */
-static void
-notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
-{
-	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].tells)
-			ereport(NOTICE,
-					(errmsg("task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
-							task->name, s->table[i].table.name,
-							get_rel_name(task->task.table))));
-	if (s->answer)
-		ereport(NOTICE,
-				(errmsg("task \"%s\" leaves column \"%s\" out: its labels show it, and are known later",
-						task->name, s->answer),
-				 errhint("If the column is known with its row, add %s to times in gp_alter_graph.",
-						 psprintf("\"%s\": null", s->answer))));
-}
-
-/*
- * Marks the column that a task asks for: its own row never shows it, and rows without time show
- * none.
- */
-static void
-mark_target(gnngp_tables *s, const gnngp_graph_def *task)
-{
-	int			table = task->task.form == GNNGP_TASK_EXPRESSION ? -1 :
-		gnngp_schema_find(s, task->task.table);
-	int			column = table < 0 ? -1 :
-		gnngp_table_find_column(&s->table[table], task->task.target);
-	bool		never = task->task.form == GNNGP_TASK_LABELS || by_metapaths(s, task);
-
-	if (task->task.form == GNNGP_TASK_LABELS)
-	{
-		leave_labels_out(s, task->task.table);
-		leave_shown_out(s, &task->task);
-	}
-	if (table >= 0 && (column >= 0 || task->task.form == GNNGP_TASK_LABELS))
-		set_answers_aside(s, table, task->task.form == GNNGP_TASK_LABELS ? -1 : column);
-	if (column >= 0)
-		leave_computed_out(&s->table[table], s->table[table].column[column].number);
-	if (column >= 0 && s->table[table].column[column].role == GNNGP_COLUMN_CELL)
-		s->table[table].column[column].role = never ? GNNGP_COLUMN_EXCLUDED : GNNGP_COLUMN_TARGET;
-}
-
-void
-gnngp_schema_begin(gnngp_schema_use *use, gp_env *env, const gnngp_graph_def *graph, bool as_owner)
-{
-	const gnngp_graph_def *tables = graph->task.form ? gnngp_graph_of_task(graph) : graph;
-
-	use->saved = gnngp_become(as_owner ? gnngp_owner_role(graph) : GetUserId());
-	gnngp_pin_output_settings();
-	/* Not by its setting, which functions may not save from version 16 on; an abort restores it. */
-	use->read_only = XactReadOnly;
-	XactReadOnly = true;
-	gnngp_pin("TimeZone", tables->tables.time_zone);
-	gnngp_spi_connect();
-	use->schema = gnngp_schema_open(env, tables, false);
-	if (graph->task.form)
-		mark_target(use->schema, graph);
-	lock_behind(use->schema);
-	gnngp_push_read_snapshot();
-}
-
-void
-gnngp_schema_end(gnngp_schema_use *use)
-{
-	PopActiveSnapshot();
-	gnngp_spi_finish();
-	XactReadOnly = use->read_only;
-	gnngp_become_again(&use->saved);
-}
 
 /* ---- the rows ---- */
 
@@ -218,7 +38,7 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 			rows->row[n++] = rows->row[i];
 	}
 	rows->n = n;
-	for (int64 e = 0; e < r->entities.n; e++)
+	for (int32 e = 0; e < r->entities.n; e++)
 		nowhere += from[e] == GNNGP_NOWHERE;
 	gp_free(r->env, from);
 	if (rows->early > 0)
@@ -386,6 +206,24 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *tran
 	return gp_task_columns_features(r->columns, &transform->scale);
 }
 
+/* Tells of what shows the labels, and is left out. */
+static void
+notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
+{
+	for (int i = 0; i < s->ntables; i++)
+		if (s->table[i].tells)
+			ereport(NOTICE,
+					(errmsg("task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
+							task->name, s->table[i].table.name,
+							get_rel_name(task->task.table))));
+	if (s->answer)
+		ereport(NOTICE,
+				(errmsg("task \"%s\" leaves column \"%s\" out: its labels show it, and are known later",
+						task->name, s->answer),
+				 errhint("If the column is known with its row, add %s to times in gp_alter_graph.",
+						 psprintf("\"%s\": null", s->answer))));
+}
+
 /* Reads all of a task. */
 static gnngp_data *
 read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const char *kind)
@@ -401,11 +239,11 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_find_newest(&rows);
 	task->transform.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
-	*r = (gnngp_task_reading) {.env = env,.schema = s,.rollups = gnngp_rollups_find(s),.task = def,
+	*r = (gnngp_task_reading) {.env = env,.schema = s,.task = def,
 		.transform = &task->transform,
 		.entity = rows.entity,
 		.id = rows.id,.own_time = def->task.form == GNNGP_TASK_COLUMN,
-	.metapaths = by_metapaths(s, def)};
+	.metapaths = def->task.form == GNNGP_TASK_COLUMN && s->table[rows.entity].time < 0};
 	point_to_rows(r, &rows);
 	drop_early(&rows, r);
 	if (rows.n < r->n)
@@ -433,7 +271,6 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	task->facts = r->read;
 	task->transform.shape[0] = gnngp_schema_shape(s, false);
 	task->transform.shape[1] = gnngp_schema_shape(s, true);
-	task->entity_of = r->entity_of;
 	data->task_data = task;
 	return data;
 }
@@ -448,21 +285,4 @@ gnngp_read_task(gp_env *env, const gnngp_graph_def *def, const char *kind)
 	data = read_all(env, use.schema, def, kind);
 	gnngp_schema_end(&use);
 	return data;
-}
-
-void
-gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn take, void *arg)
-{
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
-
-	gnngp_schema_begin(&use, env, def, true);
-	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
-	rows.texts = true;
-	gnngp_find_newest(&rows);
-	gnngp_task_rows_read(&rows);
-	gnngp_schema_end(&use);
-	for (int64 i = 0; i < rows.n; i++)
-		if (rows.row[i].label >= 0)
-			take(arg, &rows.row[i].id, rows.row[i].as_of, rows.row[i].target);
 }

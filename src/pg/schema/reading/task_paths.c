@@ -26,7 +26,7 @@ pair_row(void *state, const Datum *values, const bool *nulls)
 {
 	path_rows  *p = state;
 	gnngp_task_reading *r = p->r;
-	int32		entity = gnngp_reading_entity(r, values[0], nulls[0], p->id_type);
+	int32		entity = gnngp_key_number(&r->entities, values[0], nulls[0], p->id_type);
 	gp_time		at = p->timed ? gnngp_time_of(values[2], nulls[2]) : GP_TIME_ALWAYS;
 	gnngp_id	key;
 	uint64		number;
@@ -63,11 +63,8 @@ read_path(gnngp_task_reading *r, gp_metapath *metapath, const gnngp_schema_relat
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
-	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(entities, by ? "e" : "t", 1, &r->id,
-														  &p.id_type));
-	llast_oid(q.types) = p.id_type;
-	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", to->n, to->from, &p.key_type));
-	llast_oid(q.types) = p.key_type;
+	p.id_type = gnngp_query_add_key(&q, entities, by ? "e" : "t", 1, &r->id);
+	p.key_type = gnngp_query_add_key(&q, t, "t", to->n, to->from);
 	p.timed = t->time >= 0;
 	r->timeless_path |= !p.timed;
 	if (p.timed)

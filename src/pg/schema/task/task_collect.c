@@ -6,9 +6,8 @@
 #include <math.h>
 
 #include "pg/server/server.h"
-#include "schema_internal.h"
+#include "task.h"
 #include "utils/builtins.h"
-#include "utils/timestamp.h"
 
 /* Takes a target: a class as it came, or a value. */
 static void

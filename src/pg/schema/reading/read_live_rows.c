@@ -10,6 +10,7 @@
 #include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
+#include "pg/schema/task/task.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -204,8 +205,7 @@ take_all(gnngp_live_rows *live, gp_time as_of)
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
-	gnngp_query_add(&q, TEXTOID, "%s", gnngp_key_expression(t, "t", 1, &r->id, &a.type));
-	llast_oid(q.types) = a.type;
+	a.type = gnngp_query_add_key(&q, t, "t", 1, &r->id);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, r->env, id_row, &a, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	r->few = false;
@@ -231,7 +231,6 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	check_shape(task, live->use.schema, state);
 	gnngp_task_rows_open(&rows, env, live->use.schema, task, NULL);
 	live->reading = (gnngp_task_reading) {.env = env,.schema = live->use.schema,
-		.rollups = gnngp_rollups_find(live->use.schema),
 		.few = true,.task = task,.entity = rows.entity,.id = rows.id,
 		.own_time = task->task.form == GNNGP_TASK_COLUMN,
 		.transform = &state->transform};
@@ -275,7 +274,7 @@ check_encodings(const gnngp_live_rows *live)
 {
 	const gnngp_task_reading *r = &live->reading;
 	bool		fits = r->transform->nencodings ==
-		gnngp_key_encoding(r->schema, r->rollups, r->schema->nrelations);
+		gnngp_key_encoding(r->schema, r->schema->nrelations);
 
 	for (int p = 0; fits && p < r->own->nparts; p++)
 		fits = encodes(r->transform->encoding[r->own->part[p].encoding], &r->own->part[p]);
@@ -334,7 +333,7 @@ gnngp_live_rows_read_metapaths(gnngp_live_rows *live, gp_metapath **metapath)
 int32
 gnngp_live_rows_place(gnngp_live_rows *live, const gnngp_id *id)
 {
-	int32		entity = gnngp_reading_place(&live->reading, id);
+	int32		entity = gnngp_number_find(&live->reading.entities, id);
 
 	return entity < 0 ? -1 : live->reading.row_of[live->reading.row_start[entity]];
 }

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "pg/server/server.h"
-#include "schema_internal.h"
+#include "task.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 

@@ -1,5 +1,5 @@
 /*
- * schema_join.c - queries over a table, what its rows refer to, and what is part of them.
+ * table_join.c - queries over a table, what its rows refer to, and what is part of them.
  *
  * A fact shows its own columns and those of its parents, three levels up.  Children without a time
  * of their own, such as the items of an order, are part of their parent's row: their number, and
@@ -13,81 +13,9 @@
 
 #include "catalog/pg_type_d.h"
 #include "pg/server/server.h"
-#include "schema_internal.h"
+#include "table_join.h"
 
 #define ROLLUP_LEVELS 2			/* up from its children */
-
-char *
-gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
-{
-	return psprintf("coalesce(%s.%s::pg_catalog.timestamptz, 'infinity')", alias, t->column[t->time].column.quoted);
-}
-
-char *
-gnngp_known_expression(const gnngp_schema_table *t, const char *alias)
-{
-	const gnngp_column *time = &t->column[t->time].column;
-	const char *day;
-
-	if (time->base != DATEOID)
-		return gnngp_time_expression(t, alias);
-	day = psprintf("coalesce(%s.%s, 'infinity')", alias, time->quoted);
-	return psprintf("least((%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval,"
-					" greatest(%s::pg_catalog.timestamptz, pg_catalog.now()))", day, day);
-}
-
-char *
-gnngp_join_equals(const gnngp_tables *s, const gnngp_schema_relation *r, const char *child,
-				  const char *parent)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < r->n; i++)
-		appendStringInfo(&text, "%s%s.%s %s %s.%s", i > 0 ? " AND " : "", parent,
-						 s->table[r->parent].column[r->to[i]].column.quoted, r->equals[i], child,
-						 s->table[r->child].column[r->from[i]].column.quoted);
-	return text.data;
-}
-
-/* The text of a column as ids have it: numbers that are equal have one text. */
-static char *
-key_text(const gnngp_column *column, const char *alias)
-{
-	const char *format = column->base == NUMERICOID ? "pg_catalog.trim_scale(%s.%s)::pg_catalog.text" :
-		"%s.%s::pg_catalog.text";
-
-	return psprintf(format, alias, column->quoted);
-}
-
-char *
-gnngp_key_expression(const gnngp_schema_table *t, const char *alias, int n, const int *column,
-					 Oid *type)
-{
-	const gnngp_column *first = &t->column[column[0]].column;
-	StringInfoData text;
-
-	*type = n == 1 && gnngp_is_integer_type(first->base) ? INT8OID : TEXTOID;
-	if (n == 1)
-		return *type == INT8OID ? psprintf("%s.%s::pg_catalog.int8", alias, first->quoted) : key_text(first, alias);
-	initStringInfo(&text);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "ROW(", key_text(&t->column[column[i]].column, alias));
-	appendStringInfoString(&text, ")::pg_catalog.text");
-	return text.data;
-}
-
-char *
-gnngp_key_condition(const gnngp_schema_table *t, const char *alias, int n, const int *column)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&text, "%s%s.%s IS NOT NULL", i > 0 ? " AND " : "", alias,
-						 t->column[column[i]].column.quoted);
-	return text.data;
-}
 
 /* The cells of a table. */
 static gnngp_cell_source *
@@ -109,12 +37,12 @@ table_cells(const gnngp_tables *s, int table, int *n)
 }
 
 gnngp_join *
-gnngp_join_open(const gnngp_tables *s, gnngp_rollups *rollups, int table)
+gnngp_join_open(const gnngp_tables *s, int table)
 {
 	gnngp_join *j = palloc0(sizeof(gnngp_join));
 
 	j->schema = s;
-	j->rollups = rollups;
+	j->table = table;
 	j->root = "t";
 	j->sample = j->asked = "";
 	gnngp_query_init(&j->query, &s->table[table].table);
@@ -181,9 +109,9 @@ add_row(gnngp_join *j, int table, const char *name, const char *alias, const cha
 }
 
 void
-gnngp_join_row(gnngp_join *j, int table)
+gnngp_join_row(gnngp_join *j)
 {
-	add_row(j, table, j->schema->table[table].label, j->root, NULL, 0);
+	add_row(j, j->table, j->schema->table[j->table].label, j->root, NULL, 0);
 }
 
 void
@@ -200,7 +128,7 @@ gnngp_join_key(gnngp_join *j, int relation)
 	const gnngp_schema_column *key = &j->schema->table[r->child].column[r->from[0]];
 	gnngp_part *p = add_part(j, r->name, j->root, NULL, NULL, NULL);
 
-	p->encoding = gnngp_key_encoding(j->schema, j->rollups, relation);
+	p->encoding = gnngp_key_encoding(j->schema, relation);
 	p->table = r->child;
 	p->ncells = 1;
 	p->cell = palloc(sizeof(gnngp_cell_source));
@@ -221,13 +149,13 @@ parent_part(const gnngp_join *j, int relation)
 }
 
 void
-gnngp_join_keys(gnngp_join *j, int table)
+gnngp_join_keys(gnngp_join *j)
 {
 	for (int r = 0; r < j->schema->nrelations && j->nparts < GNNGP_MOST_PARTS; r++)
 	{
 		const gnngp_schema_relation *relation = &j->schema->relation[r];
-		bool		is_used = relation->child == table && relation->n == 1 &&
-			j->schema->table[table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
+		bool		is_used = relation->child == j->table && relation->n == 1 &&
+			j->schema->table[j->table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
 		const gnngp_part *parent = is_used ? parent_part(j, r) : NULL;
 		gnngp_part *key = parent ? gnngp_join_key(j, r) : NULL;
 
@@ -283,16 +211,16 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 }
 
 void
-gnngp_join_parents(gnngp_join *j, int table, int but)
+gnngp_join_parents(gnngp_join *j, int but)
 {
-	join_parents(j, table, "t", NULL, but, GNNGP_MOST_LEVELS, NIL);
+	join_parents(j, j->table, j->root, NULL, but, GNNGP_MOST_LEVELS, NIL);
 }
 
 const char *
 gnngp_join_between(gnngp_join *j, int relation, int but)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
-	const char *alias = join_parent(j, relation, "t", r->name, 1);
+	const char *alias = join_parent(j, relation, j->root, r->name, 1);
 
 	gnngp_join_as_of(j);
 	join_parents(j, r->parent, alias, r->name, but, GNNGP_MOST_LEVELS - 1,
@@ -340,7 +268,7 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
 	const gnngp_cell_source number = {.known = key->known,.table = r->child,
 	.name = key->column.name};
-	gnngp_join *j = gnngp_join_open(s, NULL, r->child);
+	gnngp_join *j = gnngp_join_open(s, r->child);
 	StringInfoData list;
 	StringInfoData keys;
 
@@ -355,7 +283,7 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 		appendStringInfo(&keys, "%s%d", i > 0 ? ", " : "", i + 1);
 	}
 	j->root = "d";
-	gnngp_join_row(j, r->child);
+	gnngp_join_row(j);
 	join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
 	rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
 	for (int i = 0; i < j->nparts; i++)
@@ -368,17 +296,14 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	f->tables = psprintf("%s d%s", s->table[r->child].table.quoted, j->tables.data);
 }
 
-gnngp_rollups *
-gnngp_rollups_find(const gnngp_tables *s)
+void
+gnngp_find_rollups(gnngp_tables *s)
 {
-	gnngp_rollups *rollups = palloc0(sizeof(gnngp_rollups));
-
-	rollups->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
+	s->rollup = palloc0(sizeof(gnngp_rollup) * Max(s->nrelations, 1));
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->table[s->relation[r].child].time < 0 &&
 			s->relation[r].child != s->relation[r].parent)
-			make_rollup(s, r, &rollups->rollup[rollups->n++]);
-	return rollups;
+			make_rollup(s, r, &s->rollup[s->nrollups++]);
 }
 
 /* The condition that finds what is rolled up of a row. */
@@ -417,12 +342,11 @@ rolled_up_rows(const gnngp_join *j, const gnngp_schema_relation *r)
 }
 
 void
-gnngp_join_rollup(gnngp_join *j, int place)
+gnngp_join_rollup(gnngp_join *j, int rollup)
 {
-	const gnngp_rollup *f = &j->rollups->rollup[place];
+	const gnngp_rollup *f = &j->schema->rollup[rollup];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
 	const char *alias = psprintf("p%d", j->nparts);
-	const char *latest;
 	gnngp_part *p;
 
 	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
@@ -430,10 +354,10 @@ gnngp_join_rollup(gnngp_join *j, int place)
 					 rollup_condition(j->schema, r, alias));
 	if (j->as_of && f->timed)
 		appendStringInfo(&j->tables, " AND %s.v <= %s", alias, j->as_of);
-	latest = f->timed ? psprintf("coalesce(%s.v, '-infinity')", alias) : NULL;
-	p = add_part(j, r->name, alias, NULL, latest, latest);
-	p->visible = -1;
-	p->encoding = j->schema->ntables + place;
+	if (f->timed)
+		add_time(j, psprintf("coalesce(%s.v, '-infinity')", alias));
+	p = add_part(j, r->name, alias, NULL, NULL, NULL);
+	p->encoding = gnngp_rollup_encoding(j->schema, rollup);
 	p->table = -1;
 	p->ncells = f->ncells;
 	p->cell = f->cell;
@@ -441,11 +365,10 @@ gnngp_join_rollup(gnngp_join *j, int place)
 }
 
 void
-gnngp_join_rollups(gnngp_join *j, int table)
+gnngp_join_rollups(gnngp_join *j)
 {
-	for (int i = 0; i < j->rollups->n; i++)
-		if (j->schema->relation[j->rollups->rollup[i].relation].parent == table &&
-			j->nparts < GNNGP_MOST_PARTS)
+	for (int i = 0; i < j->schema->nrollups && j->nparts < GNNGP_MOST_PARTS; i++)
+		if (j->schema->relation[j->schema->rollup[i].relation].parent == j->table)
 			gnngp_join_rollup(j, i);
 }
 

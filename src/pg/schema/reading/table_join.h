@@ -1,0 +1,142 @@
+/*
+ * table_join.h - queries over a table with what its rows refer to, and how their cells are encoded.
+ */
+#ifndef GNNGP_TABLE_JOIN_H
+#define GNNGP_TABLE_JOIN_H
+
+#include "pg/schema/schema_internal.h"
+
+/* ---- what a query joins (table_join.c) ---- */
+
+#define GNNGP_MOST_PARTS 40		/* tables that one query joins, at most */
+#define GNNGP_MOST_LEVELS 3		/* up from a row */
+
+/* An expression that a query reads as a cell. */
+typedef struct gnngp_cell_source
+{
+	const char *expression;		/* without the alias, where it is a column's */
+	gnngp_cell_type type;
+	bool		target;			/* of the task: never shown of the entity's own row */
+	bool		known;			/* with its row, as the user says */
+	int			table;			/* whose column it is, or tells of, */
+	const char *name;			/* and how that is called */
+} gnngp_cell_source;
+
+/*
+ * A table whose rows' cells are encoded: one of the graph's, or the children of its rows as part
+ * of them.
+ */
+typedef struct gnngp_part
+{
+	const char *name;			/* of what it is to the rows */
+	int			encoding;		/* its number among the encodings */
+	int			table;			/* -1: children as part of a row */
+	int			level;			/* above the row; 0: the row itself, or a rollup */
+	const char *alias;
+	int			ncells;
+	gnngp_cell_source *cell;
+	/* the query's column that tells whether there is a row; -1: always */
+	int			there;
+	int			visible;		/* the query's column of its own time; -1: without time */
+	int			first;			/* the query's column of its first cell */
+} gnngp_part;
+
+/* Children without a time of their own, which are part of their parents' rows. */
+typedef struct gnngp_rollup
+{
+	int			relation;
+	int			ncells;
+	gnngp_cell_source *cell;
+	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
+	const char *tables;
+	const char *keys;			/* to group by: the first that are selected */
+	bool		timed;			/* parents of theirs have times: the list has the latest as v */
+} gnngp_rollup;
+
+/* A query over one table with its parents and its rollups. */
+typedef struct gnngp_join
+{
+	const gnngp_tables *schema;
+	int			table;
+	const char *root;			/* what the query calls it: t, or d in a rollup */
+	/* Of the table's rows those that are drawn, or asked for as $1, called s; "": all. */
+	const char *sample;
+	const char *asked;
+	gnngp_query query;
+	StringInfoData tables;		/* what is joined */
+	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
+	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
+	int			nparts;
+	gnngp_part	part[GNNGP_MOST_PARTS];
+} gnngp_join;
+
+/* Makes the rollups of a schema. */
+extern void gnngp_find_rollups(gnngp_tables *s);
+
+/* The encodings of rollups stand behind those of tables, then come those of what rows refer to. */
+static inline int
+gnngp_rollup_encoding(const gnngp_tables *s, int rollup)
+{
+	return s->ntables + rollup;
+}
+
+static inline int
+gnngp_key_encoding(const gnngp_tables *s, int relation)
+{
+	return s->ntables + s->nrollups + relation;
+}
+
+/* Starts a query over a table, which it calls t. */
+extern gnngp_join *gnngp_join_open(const gnngp_tables *s, int table);
+
+/*
+ * Adds the table's row as a part; then its parents but for one (a relation, or -1), theirs, and so
+ * on, three levels up; then the rollups of its row, or one.  Cells of all parts are selected.
+ */
+extern void gnngp_join_row(gnngp_join *j);
+extern void gnngp_join_parents(gnngp_join *j, int but);
+extern void gnngp_join_rollups(gnngp_join *j);
+extern void gnngp_join_rollup(gnngp_join *j, int rollup);
+
+/*
+ * What is joined from here on counts only where it is there at the latest time of the rows so far:
+ * for facts, which have one time.
+ */
+extern void gnngp_join_as_of(gnngp_join *j);
+
+/* Adds what the row refers to by a relation, and its parents but for one; returns its alias. */
+extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
+
+/*
+ * Adds which rows a row refers to, as parts: by each key of one column, which is known when the
+ * parent is, or by a relation, at all times.
+ */
+extern void gnngp_join_keys(gnngp_join *j);
+extern gnngp_part *gnngp_join_key(gnngp_join *j, int relation);
+
+/*
+ * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the
+ * tables whose rows are rolled up.
+ */
+extern void gnngp_join_run(gnngp_join *j, gp_env *env, gnngp_row_fn row, void *state,
+						   gp_phase phase, int64 total);
+
+/* Selects the latest time of all parts, as timestamptz: -infinity without any. */
+extern int	gnngp_join_visible(gnngp_join *j);
+
+/* ---- how tables are encoded (table_encoding.c) ---- */
+
+/*
+ * Looks at the rows of a table, or of a rollup, that are there before a time, and at which columns
+ * are filled in later.  Large tables are sampled.
+ */
+extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before);
+
+/*
+ * The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's.
+ */
+extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding,
+							  const Datum *values, const bool *nulls, bool own, gp_cell *cell,
+							  double *out);
+
+#endif							/* GNNGP_TABLE_JOIN_H */

@@ -1,0 +1,344 @@
+/*
+ * task_reading.c - what is read for the rows of a task: their entities, and relation by relation
+ * the facts that they see.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "pg/server/server.h"
+#include "task_reading.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* ---- the entities ---- */
+
+void
+gnngp_reading_entities(gnngp_task_reading *r)
+{
+	gp_env	   *env = r->env;
+	const gnngp_column *id = &r->schema->table[r->entity].column[r->id].column;
+	int64	   *next;
+
+	r->entities = (gnngp_numbered) {.env = env};
+	r->integer_ids = r->n > 0 ? r->row_id[0].text == NULL : gnngp_is_integer_type(id->base);
+	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
+	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
+	for (int64 i = 0; i < r->n; i++)
+		r->entity_of[i] = gnngp_number_add(&r->entities, &r->row_id[i]);
+	/* A counting sort: next[e] is where entity e goes on, and ends as its row_start[e + 1]. */
+	r->row_start = gp_alloc_zero(env, r->entities.n + 2, sizeof(int64));
+	next = r->row_start + 1;
+	for (int64 i = 0; i < r->n; i++)
+		next[r->entity_of[i] + 1]++;
+	for (int64 e = 0; e < r->entities.n; e++)
+		next[e + 1] += next[e];
+	for (int64 i = 0; i < r->n; i++)
+		r->row_of[next[r->entity_of[i]]++] = (int32) i;
+}
+
+/*
+ * True where so few rows of a table are asked for that reading no others is faster: of a fit fewer
+ * than an eighth.
+ */
+static bool
+asks_few(const gnngp_task_reading *r, const gnngp_schema_table *t)
+{
+	return r->few || r->entities.n < gnngp_table_rows(&t->table) / 8;
+}
+
+/* The condition that a key is among those of the array $1, of integers or texts. */
+static char *
+key_is_asked(const gnngp_schema_table *t, const char *alias, int n, const int *column, bool integer)
+{
+	Oid			type;
+	char	   *key = gnngp_key_expression(t, alias, n, column, &type);
+	const gnngp_column *first = &t->column[column[0]].column;
+	bool		same = integer == (type == INT8OID);
+
+	/* The column itself, so that an index serves; of integers that refer to numbers the text. */
+	if (n == 1)
+		key = same ? psprintf("%s.%s", alias, first->quoted) :
+			psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+	return n == 1 && same && !integer ?
+		psprintf("%s = ANY ($1::%s[])", key, gnngp_type_name(first->base)) :
+		psprintf("%s = ANY ($1)", key);
+}
+
+/* Has a query read the rows alone whose key is asked for. */
+static void
+ask_for(gnngp_query *q, const gnngp_schema_table *t, const char *alias, int n, const int *column,
+		bool integer)
+{
+	q->where = key_is_asked(t, alias, n, column, integer);
+	q->array_type = integer ? INT8ARRAYOID : TEXTARRAYOID;
+}
+
+void
+gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys)
+{
+	Datum	   *element = palloc_extended(sizeof(Datum) * Max(keys->n, 1), MCXT_ALLOC_HUGE);
+	bool		integer = q->array_type == INT8ARRAYOID;
+
+	if (q->where == NULL)
+		return;
+	for (int32 i = 0; i < keys->n; i++)
+		element[i] = integer ? Int64GetDatum(keys->key[i]) : CStringGetTextDatum(keys->text[i]);
+	q->array = PointerGetDatum(integer ? construct_array(element, keys->n, INT8OID, 8, true,
+														 TYPALIGN_DOUBLE) :
+							   construct_array(element, keys->n, TEXTOID, -1, false,
+											   TYPALIGN_INT));
+	pfree(element);
+}
+
+gnngp_query
+gnngp_reading_keys(const gnngp_task_reading *r, const char *alias)
+{
+	gnngp_query q = {0};
+
+	ask_for(&q, &r->schema->table[r->entity], alias, 1, &r->id, r->integer_ids);
+	gnngp_give_keys(&q, &r->entities);
+	return q;
+}
+
+int32
+gnngp_key_number(gnngp_numbered *keys, Datum value, bool null, Oid type)
+{
+	gnngp_id	id;
+
+	if (null)
+		return -1;
+	id = gnngp_datum_id(value, type, NULL);
+	return gnngp_number_find(keys, &id);
+}
+
+/* The times of entities. */
+typedef struct entity_times
+{
+	gnngp_task_reading *r;
+	Oid			type;
+	gp_time    *from;
+} entity_times;
+
+/* Takes that of one. */
+static void
+entity_row(void *state, const Datum *values, const bool *nulls)
+{
+	entity_times *e = state;
+	int32		place = gnngp_key_number(&e->r->entities, values[0], nulls[0], e->type);
+
+	if (place >= 0)
+		e->from[place] = gnngp_time_of(values[1], nulls[1]);
+}
+
+gp_time *
+gnngp_reading_entity_times(gnngp_task_reading *r)
+{
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+	entity_times e = {.r = r};
+	gnngp_query q;
+
+	e.from = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+	for (int64 i = 0; i < r->entities.n; i++)
+		e.from[i] = GNNGP_NOWHERE;
+	gnngp_query_init(&q, &t->table);
+	e.type = gnngp_query_add_key(&q, t, "t", 1, &r->id);
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", t->time < 0 ? GNNGP_TIMELESS :
+					gnngp_time_expression(t, "t"));
+	if (asks_few(r, t))
+		ask_for(&q, t, "t", 1, &r->id, r->integer_ids);
+	gnngp_give_keys(&q, &r->entities);
+	gnngp_query_plan(&q);
+	gnngp_query_run(&q, r->env, entity_row, &e, GP_PHASE_NODES, gnngp_table_rows(&t->table));
+	return e.from;
+}
+
+/* ---- what is read ---- */
+
+/* Plans the query for the entities: their id, their rows, what they refer to. */
+static void
+plan_own(gnngp_task_reading *r)
+{
+	const gnngp_schema_table *t = &r->schema->table[r->entity];
+
+	r->own = gnngp_join_open(r->schema, r->entity);
+	if (asks_few(r, t))
+		ask_for(&r->own->query, t, "t", 1, &r->id, r->integer_ids);
+	(void) gnngp_query_add_key(&r->own->query, t, "t", 1, &r->id);
+	gnngp_join_row(r->own);
+	gnngp_join_parents(r->own, -1);
+}
+
+/* Adds a relation of facts that are found by a column of the query for the entities. */
+static void
+add_fact_relation(gnngp_task_reading *r, const char *name, int relation, int by, int part,
+				  int column, Oid type)
+{
+	r->fact_relation[r->nfact_relations++] = (gnngp_fact_relation) {.name = name,
+		.relation = relation,.by = by,.part = part,.column = column,.key_type = type};
+}
+
+/*
+ * Adds the facts of the entities' children: a customer's transfers by his accounts.  Children that
+ * are without time are part of their parents' rows instead.
+ */
+static void
+add_grandchildren(gnngp_task_reading *r, int by, int column, Oid type)
+{
+	const gnngp_tables *s = r->schema;
+	int			child = s->relation[by].child;
+
+	for (int i = 0; i < s->nrelations && child != r->entity; i++)
+	{
+		int			facts = s->relation[i].child;
+
+		if (s->relation[i].parent == child && facts != child && facts != r->entity &&
+			s->table[facts].time >= 0)
+			add_fact_relation(r, psprintf("%s, %s", s->relation[i].name, s->relation[by].name), i, by, 0,
+						column, type);
+	}
+}
+
+/* Adds the relations by which facts refer to the entities, or to a part of theirs. */
+static void
+add_fact_relations(gnngp_task_reading *r, int part)
+{
+	const gnngp_tables *s = r->schema;
+	int			table = r->own->part[part].table;
+	const char *alias = r->own->part[part].alias;
+	const char *via = part > 0 ? r->own->part[part].name : NULL;
+
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		const gnngp_schema_relation *relation = &s->relation[i];
+		int			column = list_length(r->own->query.types);
+		Oid			type;
+
+		if (relation->parent != table ||
+			(via && r->metapaths && relation->child == r->entity))
+			continue;
+		type = gnngp_query_add_key(&r->own->query, &s->table[table], alias, relation->n,
+								   relation->to);
+		add_fact_relation(r, via ? psprintf("%s beside %s", relation->name, via) : relation->name, i, i,
+					part, column, type);
+		if (via == NULL)
+			add_grandchildren(r, i, column, type);
+	}
+}
+
+/* Plans the query of a relation's facts. */
+static void
+plan_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
+{
+	const gnngp_tables *s = r->schema;
+	int			facts = s->relation[h->relation].child;
+	const gnngp_schema_relation *by = &s->relation[h->by];
+	const gnngp_schema_table *t = &s->table[by->child];
+	gnngp_join *j = gnngp_join_open(s, facts);
+	const char *alias = "t";	/* of the table that refers by it */
+	bool		integer = h->key_type == INT8OID;
+	bool		few = asks_few(r, &s->table[by->parent]);
+	Oid			type;
+	char	   *key;
+
+	h->join = j;
+	gnngp_join_row(j);
+	if (h->by != h->relation)
+		alias = gnngp_join_between(j, h->relation, h->by);
+	key = gnngp_key_expression(t, alias, by->n, by->from, &type);
+	/* Where the two columns are of different kinds their texts are compared. */
+	if (type != h->key_type)
+		key = psprintf("%s::pg_catalog.%s", key, integer ? "int8" : "text");
+	h->key_column = list_length(j->query.types);
+	gnngp_query_add(&j->query, h->key_type, "%s", key);
+	if (few)
+		ask_for(&j->query, t, alias, by->n, by->from, integer);
+	if (few)
+		j->asked = h->by == h->relation ? key_is_asked(t, "s", by->n, by->from, integer) :
+			psprintf("EXISTS (SELECT FROM %s m WHERE %s AND %s)", t->table.quoted,
+					 gnngp_join_equals(s, &s->relation[h->relation], "s", "m"),
+					 key_is_asked(t, "m", by->n, by->from, integer));
+	gnngp_join_as_of(j);
+	gnngp_join_parents(j, h->relation);
+	gnngp_join_rollups(j);
+	h->visible = gnngp_join_visible(j);
+	h->own_time = j->part[0].visible;
+	h->timed = j->visible.len > 0;
+	j->query.condition = gnngp_key_condition(t, alias, by->n, by->from);
+	j->query.order = psprintf("%d, %d", h->key_column + 1, h->visible + 1);
+}
+
+void
+gnngp_reading_plan(gnngp_task_reading *r)
+{
+	int			n = r->schema->nrelations;
+
+	plan_own(r);
+	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) * (1 + n * (n + r->own->nparts + 1)));
+	for (int p = 0; p < r->own->nparts; p++)
+		if (r->own->part[p].level <= 1)
+			add_fact_relations(r, p);
+	if (!r->metapaths)
+		gnngp_join_keys(r->own);
+	for (int h = 0; h < r->nfact_relations; h++)
+		plan_relation(r, &r->fact_relation[h]);
+}
+
+void
+gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const char *detail)
+{
+	ereport(NOTICE,
+			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
+					column->name, s->table[column->table].table.name),
+			 errdetail("%s", detail),
+			 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
+					 gnngp_times_known(s, column->table, column->name))));
+}
+
+/* Tells of a column of a part that is written later than its row. */
+static void
+notice_later(gnngp_task_reading *r, const gnngp_part *p, const gp_encoded *e)
+{
+	const gnngp_tables *s = r->schema;
+	const gnngp_cell_source *c = &p->cell[e->column];
+	const char *of = p->table >= 0 ? NULL :
+		s->table[s->relation[s->rollup[p->encoding - s->ntables].relation].parent].table.name;
+
+	gnngp_notice_later(s, c,
+					   e->way == GP_ENCODED_LATER ? "Its times are later than those of their rows." :
+					   of == NULL ? "It is NULL in the newest rows, and in few others." :
+					   psprintf("It is NULL or has no row yet for the newest rows of table \"%s\", and for few others.", of));
+}
+
+/* Looks at the table or rollup of a part, unless it was; tells what is written after its row. */
+static void
+learn_encoding(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
+{
+	gp_encoding **encoding = &r->transform->encoding[p->encoding];
+
+	if (*encoding)
+		return;
+	*encoding = gnngp_encode_table(r->schema, p->encoding, before);
+	for (int32 k = 0; k < (*encoding)->nparts; k++)
+	{
+		const gp_encoded *e = &(*encoding)->part[k];
+		/* Of a list, or of the mean and the sum of children, once */
+		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
+			e[-1].way == e->way;
+
+		if (!told && (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
+			notice_later(r, p, e);
+	}
+}
+
+void
+gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
+{
+	r->transform->nencodings = gnngp_key_encoding(r->schema, r->schema->nrelations);
+	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
+	for (int p = 0; p < r->own->nparts; p++)
+		learn_encoding(r, &r->own->part[p], before);
+	for (int h = 0; h < r->nfact_relations; h++)
+		for (int p = 0; p < r->fact_relation[h].join->nparts; p++)
+			learn_encoding(r, &r->fact_relation[h].join->part[p], before);
+}

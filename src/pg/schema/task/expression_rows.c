@@ -1,0 +1,296 @@
+/*
+ * expression_rows.c - the rows of a task that is an expression: entities as of many times.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "pg/server/server.h"
+#include "task.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/plancache.h"
+#include "utils/timestamp.h"
+
+#define MOST_TIMES 2000			/* as-of times of a task */
+#define PROGRESS_LABELS 256		/* between two reports of progress */
+#define LOOKED_AT 4.0			/* entities that are looked at first for each that is wanted */
+
+/* Labels as they are read: how many more are wanted as of each time. */
+typedef struct label_times
+{
+	gnngp_task_rows *rows;
+	int			n;
+	TimestampTz *time;			/* descending */
+	int64	   *wanted;
+	int64		most;			/* labels that there can be, */
+	int64		seen;			/* and those that were looked at */
+} label_times;
+
+/* What is asked about as of t: entities that are there, and pass the filter. */
+static char *
+asked_about(const gnngp_task_rows *t)
+{
+	const gnngp_schema_table *table = &t->schema->table[t->entity];
+	const char *filter = t->task->task.filter;
+	const char *exists = table->time < 0 ? "true" :
+		psprintf("%s OPERATOR(pg_catalog.<=) x.t", gnngp_time_expression(table, "e"));
+
+	return psprintf("%s AND (%s\n)", exists, filter ? filter : "true");
+}
+
+/* The type that targets are read as, which gnngp_task_rows_add takes. */
+static Oid
+target_type(const gnngp_task_rows *t)
+{
+	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
+		return TEXTOID;
+	if (t->kind == GNNGP_TARGET_VALUE && t->target.base != NUMERICOID)
+		return FLOAT8OID;
+	return t->target.base;
+}
+
+/* What entities are drawn by as of t, the least first. */
+static char *
+draw_of(const gnngp_task_rows *t)
+{
+	return psprintf("pg_catalog.hashtextextended(e.%s::pg_catalog.text,"
+					" pg_catalog.date_part('epoch', x.t)::pg_catalog.int8)", t->id_column.quoted);
+}
+
+/*
+ * The query for labels as of the times $1: of so many entities as of each ($3), of those whose draw
+ * is in a range.
+ */
+static char *
+labels_query(const gnngp_task_rows *t, const char *range)
+{
+	Oid			type = target_type(t);
+
+	return psprintf("SELECT e.%s, x.t, (%s\n)%s FROM (SELECT u AS t, $2 AS horizon FROM pg_catalog.unnest($1) u) x"
+					" CROSS JOIN LATERAL (SELECT e.* FROM %s e WHERE %s%s ORDER BY %s"
+					" LIMIT ($3)[pg_catalog.array_position($1, x.t)]) e",
+					t->id_column.quoted, t->task->task.target,
+					type == TEXTOID ? "::pg_catalog.text" :
+					type == FLOAT8OID ? gnngp_number_cast(t->target.base) : "",
+					t->source.quoted, asked_about(t), range, draw_of(t));
+}
+
+/* The query for what is asked about as of the newest time. */
+static char *
+newest_query(const gnngp_task_rows *t)
+{
+	return psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text FROM (SELECT $1 AS t, $2 AS horizon) x CROSS JOIN %s e WHERE %s",
+					t->id_column.quoted, t->source.quoted, asked_about(t));
+}
+
+/*
+ * Runs a query; what functions return may change beside.  Where labels are read it is told what
+ * makes them slow.
+ */
+static void
+run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *types,
+	const Datum *values, const gnngp_rows *rows, int64 labels)
+{
+	SPIPlanPtr	plan = SPI_prepare(query, nparameters, unconstify(Oid *, types));
+
+	if (plan == NULL)
+		elog(ERROR, "preparing a task returned %s", SPI_result_code_string(SPI_result));
+	gnngp_require_trust(t->source.name, linitial(SPI_plan_get_plan_sources(plan)));
+	if (labels > 0)
+		gnngp_notice_scans(plan, t->task, labels);
+	gnngp_each_row(plan, NULL, nparameters, types, values, rows);
+	SPI_freeplan(plan);
+}
+
+/* Takes an as-of time. */
+static void
+time_row(void *state, const Datum *values, const bool *nulls)
+{
+	label_times *l = state;
+
+	l->time[l->n++] = DatumGetTimestampTz(values[0]);
+}
+
+/* Takes the number of entities. */
+static void
+count_row(void *state, const Datum *values, const bool *nulls)
+{
+	*(int64 *) state = DatumGetInt64(values[0]);
+}
+
+/* Takes a label; one that is NULL is none. */
+static void
+label_row(void *state, const Datum *values, const bool *nulls)
+{
+	label_times *l = state;
+	int			low = 0;
+
+	/* The place of its time. */
+	GP_BISECT(low, l->n - 1, at, l->time[at] > DatumGetTimestampTz(values[1]));
+	l->wanted[low]--;
+	if (++l->seen % PROGRESS_LABELS == 0)
+		l->rows->env->progress(l->rows->env, GP_PHASE_NODES, l->seen, l->most);
+	if (nulls[2])
+		l->rows->unlabelled++;
+	else if (!nulls[0])
+		gnngp_task_rows_add(l->rows, values[0], gnngp_time_of(values[1], nulls[1]), values[2],
+							false);
+}
+
+/* Takes a row to predict. */
+static void
+newest_row(void *state, const Datum *values, const bool *nulls)
+{
+	if (!nulls[0])
+		gnngp_task_rows_add(state, values[0], gnngp_time_of(values[1], nulls[1]), (Datum) 0, true);
+}
+
+int64
+gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys, gp_time as_of)
+{
+	int			level = NewGUCNestLevel();
+	const Oid	types[] = {keys->array_type, TIMESTAMPTZOID, INTERVALOID};
+	const Datum values[] = {keys->array, TimestampTzGetDatum(as_of),
+		gnngp_interval_datum(t->task->task.horizon)};
+	const Oid	count_type = INT8OID;
+	int64		count = 0;
+	const gnngp_rows rows = {.row = count_row,.state = &count,.n = 1,.types = &count_type,
+		.source = t->source.name};
+
+	gnngp_pin("search_path", t->task->task.path);
+	run(t, psprintf("SELECT pg_catalog.count(*) FROM (SELECT $2 AS t, $3 AS horizon) x CROSS JOIN %s e"
+					" WHERE %s AND (%s\n) IS NOT TRUE", t->source.quoted, keys->where,
+					t->task->task.filter), lengthof(types), types, values, &rows, 0);
+	AtEOXact_GUC(false, level);
+	return count;
+}
+
+/* How many as-of times there are; 22023 for too many. */
+static int64
+count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
+{
+	const char *every = t->task->task.every ? t->task->task.every : t->task->task.horizon;
+	int64		length = gnngp_interval_length(every);
+	int64		n = last < first ? 0 : (last - first) / Max(length, 1) + 1;
+
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the facts of task \"%s\" span less than its horizon of %s", t->task->name,
+						t->task->task.horizon),
+				 errdetail("A label is known one horizon after its time, so there is none."),
+				 errhint("Create the task again with a shorter horizon, or an earlier since.")));
+	if (length <= 0 || n > MOST_TIMES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("task \"%s\" would have %lld as-of times, one every %s", t->task->name,
+						(long long) n, every),
+				 errhint("At most %d are allowed: pass a longer every, or a later since.", MOST_TIMES)));
+	return n;
+}
+
+/* Reads labels as of the times of which more are wanted, of entities whose draw is in a range. */
+static void
+read_range(label_times *l, const char *range)
+{
+	gnngp_task_rows *t = l->rows;
+	const Oid	types[] = {TIMESTAMPTZARRAYOID, INTERVALOID, INT8ARRAYOID};
+	const Oid	columns[] = {t->id_column.base, TIMESTAMPTZOID, target_type(t)};
+	gnngp_rows	rows = {.row = label_row,.state = l,.n = lengthof(columns),.types = columns,
+		.source = t->source.name};
+	Datum	   *time = palloc(sizeof(Datum) * l->n);
+	Datum	   *wanted = palloc(sizeof(Datum) * l->n);
+	Datum		values[] = {0, gnngp_interval_datum(t->task->task.horizon), 0};
+	int			n = 0;
+
+	for (int i = 0; i < l->n; i++)
+		if (l->wanted[i] > 0)
+		{
+			time[n] = TimestampTzGetDatum(l->time[i]);
+			wanted[n++] = Int64GetDatum(l->wanted[i]);
+		}
+	values[0] = PointerGetDatum(construct_array(time, n, TIMESTAMPTZOID, 8, true, TYPALIGN_DOUBLE));
+	values[2] = PointerGetDatum(construct_array(wanted, n, INT8OID, 8, true, TYPALIGN_DOUBLE));
+	if (n > 0)
+		run(t, labels_query(t, range), lengthof(types), types, values, &rows,
+			l->seen == 0 ? l->most : 0);
+}
+
+/*
+ * Reads the labels of all as-of times, the last of which is a horizon before the newest fact.  Of
+ * many entities those that are drawn first are looked at, and the others as of times at which too
+ * few of them are asked about.
+ */
+static void
+read_labels(gnngp_task_rows *t)
+{
+	const gnngp_task_def *def = &t->task->task;
+	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) t->first : def->since;
+	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
+										   gnngp_interval_datum(def->horizon));
+	int64		times = count_times(t, since, DatumGetTimestampTz(last));
+	const Oid	count_type = INT8OID;
+	int64		entities = 0;
+	gnngp_rows	count = {.row = count_row,.state = &entities,.n = 1,.types = &count_type,
+		.source = t->source.name};
+	int64		wanted = (def->rows + times - 1) / times;
+	int			bits = 0;		/* those of the least hashes are looked at first: one in 2^bits */
+	const Oid	types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, INTERVALOID};
+	Datum		values[] = {last, TimestampTzGetDatum(since),
+		gnngp_interval_datum(def->every ? def->every : def->horizon)};
+	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
+		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
+	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
+
+	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count, 0);
+	if (entities > wanted)
+		bits = (int) log2((double) entities / (LOOKED_AT * (double) wanted));
+	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
+		lengthof(types), types, values, &rows, 0);
+	for (int i = 0; i < l.n; i++)
+		l.wanted[i] = wanted;
+	l.most = times * Min(wanted, entities);
+	if (bits >= 3)
+	{
+		/* The planner expects few rows of what is equal. */
+		const char *format = " AND (%s OPERATOR(pg_catalog.>>) %d) OPERATOR(pg_catalog.%s) "
+			"'" INT64_FORMAT "'::pg_catalog.int8";
+		int64		least = PG_INT64_MIN >> (64 - bits);
+
+		read_range(&l, psprintf(format, draw_of(t), 64 - bits, "=", least));
+		read_range(&l, psprintf(format, draw_of(t), 64 - bits, ">", least));
+	}
+	else
+		read_range(&l, "");
+}
+
+void
+gnngp_task_expression_read(gnngp_task_rows *t)
+{
+	int			level = NewGUCNestLevel();
+
+	if (t->first == GP_TIME_NEVER)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("task \"%s\" needs times, but no table of graph \"%s\" has a time column", t->task->name,
+						t->schema->def->name),
+				 errhint("Name time columns in the argument times of the graph.")));
+	gnngp_pin("search_path", t->task->task.path);
+	read_labels(t);
+	if (!t->texts)
+	{
+		const Oid	types[] = {TIMESTAMPTZOID, INTERVALOID};
+		const Oid	columns[] = {t->id_column.base, TIMESTAMPTZOID, TEXTOID};
+		Datum		values[] = {TimestampTzGetDatum(t->newest),
+			gnngp_interval_datum(t->task->task.horizon)};
+		gnngp_rows	rows = {.row = newest_row,.state = t,.n = lengthof(columns),.types = columns,
+			.source = t->source.name};
+
+		run(t, newest_query(t), lengthof(types), types, values, &rows, 0);
+	}
+	AtEOXact_GUC(false, level);
+}

@@ -1,0 +1,101 @@
+/*
+ * task.h - the rows of a task: labels to learn from, and entities to predict.
+ */
+#ifndef GNNGP_TASK_H
+#define GNNGP_TASK_H
+
+#include "pg/schema/schema_internal.h"
+
+/* ---- rows of a task (task_rows.c, expression_rows.c) ---- */
+
+typedef struct gnngp_task_row
+{
+	gnngp_id	id;
+	gp_time		as_of;
+	int32		label;			/* a class as it came; 0 for a value; -1: to predict */
+	double		value;
+	const char *target;			/* as text, for gp_task_rows alone */
+} gnngp_task_row;
+
+typedef struct gnngp_task_rows
+{
+	gp_env	   *env;
+	const gnngp_graph_def *task;
+	const gnngp_tables *schema;
+	bool		texts;			/* targets are wanted as texts */
+	int			entity;			/* the entities' table */
+	int			id;				/* its column that is their id */
+	gnngp_column id_column;		/* of which the rows' ids are */
+	gnngp_table source;			/* for messages: labels, or the entities */
+	gnngp_column target;
+	gnngp_target_kind kind;
+	List	   *read;			/* tables that an expression reads, the entities' one of them */
+	gnngp_labels labels;
+	gp_time		newest;
+	gp_time		first;			/* the first fact; GP_TIME_NEVER: no table has times */
+	gp_time		horizon;		/* -1: not given */
+	int64		n;
+	int64		room;
+	gnngp_task_row *row;
+	bool		undated;		/* the rows of a table have no time column */
+	gp_time		now;			/* labels of its later rows are from the future */
+	int64		timeless;		/* rows left out for want of a time, */
+	int64		infinite;		/* as of no moment, */
+	int64		future;			/* as of one that has not come, */
+	int64		unknown;		/* for want of an entity, */
+	int64		unlabelled;		/* for an expression that is NULL there */
+	int64		early;			/* as of a time before their entity's */
+} gnngp_task_rows;
+
+/*
+ * Finds the entities of a task among the tables; kind NULL: its target, which is the owner's, is
+ * not looked at.
+ */
+extern void gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
+								 const gnngp_graph_def *task, const char *kind);
+
+/*
+ * Reads the rows, labelled and to predict, under the active snapshot; sorted: labels by id and
+ * time, then the others.
+ */
+extern void gnngp_task_rows_read(gnngp_task_rows *t);
+
+/* Looks up all that reading them needs. */
+extern void gnngp_task_rows_check(const gnngp_task_rows *t);
+
+/* Adds a row; the id is copied.  A target that is NULL is to be predicted. */
+extern void gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target,
+								bool no_target);
+
+/*
+ * The type of a task's target, and the tables that it reads; its text has been checked
+ * (task_expression.c).
+ */
+extern Oid	gnngp_task_expression_type(gnngp_task_rows *t);
+
+/*
+ * How many of the entities e that a query's keys ask for do not pass the filter, which is the
+ * owner's code, as of a time.
+ */
+extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *keys,
+								  gp_time as_of);
+
+/*
+ * A NOTICE with the index to make, where a plan for labels reads all of a table for each of them
+ * and that takes long (label_scans.c).
+ */
+extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels);
+
+/* The rows of a task that is an expression. */
+extern void gnngp_task_expression_read(gnngp_task_rows *t);
+
+/* The latest time of a row of any table until now; GP_TIME_ALWAYS where there is none. */
+extern gp_time gnngp_newest_fact(const gnngp_tables *s);
+
+/*
+ * Finds the first fact, and the moment as of which a task predicts: just behind the newest fact, or
+ * now where there are no times.  A NOTICE where other rows are much later.
+ */
+extern void gnngp_find_newest(gnngp_task_rows *rows);
+
+#endif							/* GNNGP_TASK_H */

@@ -1,0 +1,73 @@
+/*
+ * task_look.c - a look at a task before it is stored or fitted.
+ */
+#include "postgres.h"
+
+#include "task.h"
+#include "utils/builtins.h"
+
+void
+gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	gnngp_task_rows_check(&rows);
+	gnngp_schema_end(&use);
+}
+
+char *
+gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+	char	   *name;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, NULL);
+	*integer = gnngp_is_integer_type(rows.id_column.base);
+	name = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
+	gnngp_schema_end(&use);
+	return name;
+}
+
+Oid
+gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
+{
+	gnngp_schema_use use;
+	gnngp_column_list list;
+	Oid			table;
+	char	   *name;
+
+	gnngp_schema_begin(&use, env, gnngp_graph_of_task(task), true);
+	list = gnngp_column_list_read(use.schema, target, "target");
+	if (list.n != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"target\" must name one column"),
+				 errhint("Write it as 'table.column'.")));
+	table = use.schema->table[list.table].table.oid;
+	name = gnngp_keep_text(env, use.schema->table[list.table].column[list.column[0]].column.name);
+	gnngp_schema_end(&use);
+	task->task.target = pstrdup(name);
+	return table;
+}
+
+void
+gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn take, void *arg)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, def, true);
+	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
+	rows.texts = true;
+	gnngp_find_newest(&rows);
+	gnngp_task_rows_read(&rows);
+	gnngp_schema_end(&use);
+	for (int64 i = 0; i < rows.n; i++)
+		if (rows.row[i].label >= 0)
+			take(arg, &rows.row[i].id, rows.row[i].as_of, rows.row[i].target);
+}
