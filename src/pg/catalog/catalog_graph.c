@@ -108,12 +108,10 @@ gnngp_graph_by_id(int64 id)
 void
 gnngp_require_tables(const gnngp_graph_def *graph)
 {
-	const char *of;
-
 	if (graph->tables.tables.oid)
 		return;
 	/* Looked up before the error begins: it is a query. */
-	of = graph->task.form ? quote_literal_cstr(gnngp_graph_of_task(graph)->name) : NULL;
+	const char *of = graph->task.form ? quote_literal_cstr(gnngp_graph_of_task(graph)->name) : NULL;
 	gnngp_raise(WRONG_OBJECT_TYPE,
 				of ? psprintf("Name its graph: %s.", of) :
 				"Make one with gp_create_graph(graph, tables => '{...}').",
@@ -152,15 +150,13 @@ gnngp_graph_tasks(int64 id)
 {
 	MemoryContext context = CurrentMemoryContext;
 	List	   *tasks = NIL;
-	int64	   *task;
-	int			n;
 
 	gnngp_spi_connect();
 	gnngp_execute(GNNGP_LATEST,
 				  "SELECT id FROM gnngp_internal.gp_graph_catalog WHERE of_graph = $1 ORDER BY id",
 				  gnngp_param_int8(id));
-	n = (int) SPI_processed;
-	task = MemoryContextAlloc(context, sizeof(int64) * Max(n, 1));
+	int			n = (int) SPI_processed;
+	int64	   *task = MemoryContextAlloc(context, sizeof(int64) * Max(n, 1));
 	for (int i = 0; i < n; i++)
 		task[i] = gnngp_found_int64(i, 1);
 	gnngp_spi_finish();
@@ -192,12 +188,11 @@ static bool
 write_row(const gnngp_graph_def *def, int64 id)
 {
 	gnngp_param param[NCOLUMNS] = {gnngp_param_text(NULL)};	/* the owner stays */
-	bool		written;
 
 	for (int i = id == 0 ? 0 : 1; i < NCOLUMNS; i++)
 		param[i] = gnngp_member_save(&columns[i], def);
 	gnngp_spi_connect();
-	written = gnngp_members_write(&gnngp_graph_kind, columns, NCOLUMNS, param, id) != 0;
+	bool		written = gnngp_members_write(&gnngp_graph_kind, columns, NCOLUMNS, param, id) != 0;
 	gnngp_spi_finish();
 	return written;
 }

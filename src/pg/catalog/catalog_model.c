@@ -154,17 +154,15 @@ Datum
 gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 {
 	TupleDesc	desc;
-	NullableDatum *cell;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "a fit returns a row");
-	cell = palloc(sizeof(NullableDatum) * desc->natts);
+	NullableDatum *cell = palloc(sizeof(NullableDatum) * desc->natts);
 	for (int i = 0; i < desc->natts; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(desc, i);
 		const char *name = NameStr(attribute->attname);
 		const gnngp_member *column = columns;
-		gnngp_param value;
 
 		if (strcmp(name, "model") == 0)
 			name = "name";
@@ -177,7 +175,7 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 			(attribute->atttypid != column->type &&
 			 (column->type != TEXTOID || attribute->attlen != -1)))
 			elog(ERROR, "a fit has no figure \"%s\" of its type", NameStr(attribute->attname));
-		value = gnngp_member_save(column, model);
+		gnngp_param value = gnngp_member_save(column, model);
 		cell[i] = (NullableDatum) {value.value, value.null};
 	}
 	return gnngp_make_row(fcinfo, desc->natts, cell);
@@ -237,7 +235,6 @@ gnngp_model_save(gnngp_model *model, int parts)
 {
 	gnngp_param param[NCOLUMNS];
 	gnngp_model *former = NULL; /* of this name; NULL: none */
-	bool		moves;			/* from another graph */
 	int			kept;			/* parts of the former model that stay */
 
 	gnngp_check_name("model", model->name);
@@ -255,7 +252,7 @@ gnngp_model_save(gnngp_model *model, int parts)
 				  gnngp_param_text(model->name), gnngp_param_oid(model->owner_role));
 	if (SPI_processed > 0)
 		gnngp_members_load(columns, lengthof(columns), former = palloc0(sizeof(gnngp_model)));
-	moves = former && former->graph_id != model->graph_id;
+	bool		moves = former && former->graph_id != model->graph_id;	/* from another graph */
 	kept = former && !moves ? gnngp_model_parts(former) & ~parts : 0;
 	/* A part that is new, or goes, has the next version. */
 	model->version = (former ? former->version : 0) + (moves || (parts & GNNGP_PART_NODES));

@@ -45,17 +45,14 @@ gnngp_citus_has_table(Oid table)
 {
 	Oid			partitions = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
 	AttrNumber	column = OidIsValid(partitions) ? get_attnum(partitions, "logicalrelid") : InvalidAttrNumber;
-	Relation	rel;
 	ScanKeyData key;
-	SysScanDesc scan;
-	bool		found;
 
 	if (column == InvalidAttrNumber)
 		return false;
-	rel = table_open(partitions, AccessShareLock);
+	Relation	rel = table_open(partitions, AccessShareLock);
 	ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
-	found = HeapTupleIsValid(systable_getnext(scan));
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
+	bool		found = HeapTupleIsValid(systable_getnext(scan));
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return found;

@@ -25,16 +25,14 @@ find_extension(char **version)
 {
 	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 	Oid			schema = InvalidOid;
 	Datum		value;
 	bool		null;
 
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
 				CStringGetDatum("gnngp"));
-	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
+	SysScanDesc scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	HeapTuple	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 	{
 		schema = ((Form_pg_extension) GETSTRUCT(tuple))->extnamespace;
@@ -77,12 +75,11 @@ gnngp_identity
 gnngp_become_extension(void)
 {
 	gnngp_identity saved;
-	HeapTuple	tuple;
 
 	(void) find_extension(NULL);
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(
-							get_relname_relid("gp_model_catalog",
-											  get_namespace_oid(GNNGP_SCHEMA, false))));
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(
+										get_relname_relid("gp_model_catalog",
+														  get_namespace_oid(GNNGP_SCHEMA, false))));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "table %s of extension gnngp is missing", "gp_model_catalog");
 	GetUserIdAndSecContext(&saved.user, &saved.context);
@@ -100,7 +97,6 @@ gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *p
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	char	   *nulls = palloc(n);
 	gnngp_identity saved;
-	SPIPlanPtr	plan;
 	int			rc;
 
 	for (int i = 0; i < n; i++)
@@ -121,7 +117,7 @@ gnngp_execute_with(gnngp_use use, const char *query, int n, const gnngp_param *p
 	gnngp_pin("search_path", "pg_catalog, pg_temp");
 	/* A statement of SPI's own would take the transaction's snapshot, for itself or for parallel
 	 * workers, which plans of SPI_prepare never have. */
-	plan = SPI_prepare(query, n, types);
+	SPIPlanPtr	plan = SPI_prepare(query, n, types);
 	if (plan == NULL)
 		rc = SPI_result;
 	else

@@ -168,8 +168,6 @@ gnngp_lock_row(const gnngp_kind *kind, int64 id, Oid owner, const char *strength
 List *
 gnngp_lock_whole_graph(const gnngp_graph_def *graph)
 {
-	SPITupleTable *table;
-	uint64		n;
 	List	   *names = NIL;
 
 	acquire(graph_tag(graph->id), ExclusiveLock, false, "graph", graph->name);
@@ -177,8 +175,8 @@ gnngp_lock_whole_graph(const gnngp_graph_def *graph)
 	gnngp_execute(GNNGP_LATEST, "SELECT id, name, coalesce(gnngp_internal.gp_role_oid(owner), 0)"
 				  " FROM gnngp_internal.gp_model_catalog WHERE graph = $1 ORDER BY id",
 				  gnngp_param_int8(graph->id));
-	table = SPI_tuptable;
-	n = SPI_processed;
+	SPITupleTable *table = SPI_tuptable;
+	uint64		n = SPI_processed;
 	for (uint64 i = 0; i < n; i++)
 	{
 		HeapTuple	tuple = table->vals[i];

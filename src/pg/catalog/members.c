@@ -32,14 +32,12 @@ static gnngp_texts
 load_texts(Datum value, bool null)
 {
 	gnngp_texts list = {0, NULL};
-	ArrayType  *array;
-	bool		names;
 	Datum	   *elements;
 
 	if (null)
 		return list;
-	array = DatumGetArrayTypePCopy(value);
-	names = ARR_ELEMTYPE(array) == NAMEOID;
+	ArrayType  *array = DatumGetArrayTypePCopy(value);
+	bool		names = ARR_ELEMTYPE(array) == NAMEOID;
 	list.n = gnngp_array_elements(array, &elements, NULL);
 	list.text = palloc(sizeof(char *) * Max(list.n, 1));
 	for (int i = 0; i < list.n; i++)

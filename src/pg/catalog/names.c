@@ -139,7 +139,6 @@ static const char *
 hint_for(const gnngp_kind *kind, const char *name)
 {
 	const char *graph;
-	const char *model;
 
 	if (kind == &gnngp_graph_kind)
 	{
@@ -159,7 +158,7 @@ hint_for(const gnngp_kind *kind, const char *name)
 				  " FROM gnngp_internal.gp_model_catalog m WHERE m.graph = t.id) AS model",
 				  NULL, name) == 0)
 		return NULL;
-	model = found(0, "model");
+	const char *model = found(0, "model");
 	if (model != NULL)
 		return psprintf("The graph of this name has model \"%s\".", model);
 	return found(0, "plain")[0] == 't' ? "The graph of this name has no model: fit it with gp_fit or gp_fit_links." :
@@ -268,11 +267,9 @@ gnngp_is_owner(Oid owner)
 void
 gnngp_require_owner(Oid owner, const char *kind, const char *name)
 {
-	char	   *role;
-
 	if (gnngp_is_owner(owner))
 		return;
-	role = GetUserNameFromId(owner, true);
+	char	   *role = GetUserNameFromId(owner, true);
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("must be owner of %s \"%s\"", kind, name),

@@ -87,7 +87,6 @@ read_value(const char *text)
 {
 	bool		gone = gnngp_role_is_gone(text);
 	const char *name = gone ? text + GONE_LENGTH : text;
-	Oid			oid;
 
 	if (strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
@@ -98,7 +97,7 @@ read_value(const char *text)
 		return make_gone(name);
 	if (strcmp(name, EVERYBODY) == 0)
 		return make_value(InvalidOid, name);
-	oid = get_role_oid(name, true);
+	Oid			oid = get_role_oid(name, true);
 	return OidIsValid(oid) ? make_value(oid, name) : make_gone(name);
 }
 

@@ -44,7 +44,6 @@ void
 gnngp_pieces_add(gnngp_pieces *p, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(p->context);
-	piece	   *new;
 
 	CHECK_FOR_INTERRUPTS();
 	p->bytes += toast_raw_datum_size(value);
@@ -54,7 +53,7 @@ gnngp_pieces_add(gnngp_pieces *p, Datum value)
 		p->room = Max(2 * p->room, 16);
 		p->piece = gnngp_value_grow(p->context, p->piece, p->room * sizeof(piece));
 	}
-	new = &p->piece[p->n++];
+	piece	   *new = &p->piece[p->n++];
 	new->bytes = PG_DETOAST_DATUM_COPY(value);
 	new->m = gnngp_matrix_read(PointerGetDatum(new->bytes));
 	new->key = new->m.ids.first;
@@ -90,13 +89,12 @@ gnngp_pieces_join(gnngp_pieces *p, gp_env *env, bool beside, gnngp_value_ids *id
 	size_t		size = wide ? sizeof(double) : sizeof(float);
 	int64		cols = 0;
 	int64		at = 0;			/* of the next piece: numbers from the first one */
-	char	   *data;
 
 	gnngp_sort(p->piece, p->n, sizeof(piece), gp_compare_int64, NULL);
 	*ids = beside ? p->piece[0].m.ids : stacked_ids(p);
 	for (int64 k = 0; k < (beside ? p->n : 1); k++)
 		cols += p->piece[k].m.cols;
-	data = gp_alloc_array(env, (int64) gp_size_mul(env, ids->n, cols), size);
+	char	   *data = gp_alloc_array(env, (int64) gp_size_mul(env, ids->n, cols), size);
 	for (int64 k = 0; k < p->n; k++)
 	{
 		const gnngp_table_value *m = &p->piece[k].m;
@@ -140,15 +138,12 @@ gnngp_glue_final(PG_FUNCTION_ARGS)
 {
 	gnngp_pieces *p = PG_ARGISNULL(0) ? NULL : (gnngp_pieces *) PG_GETARG_POINTER(0);
 	gnngp_value_ids ids;
-	gp_env	   *env;
-	gp_matrix	all;
-	Datum		result;
 
 	if (p == NULL)
 		PG_RETURN_NULL();
-	env = gnngp_env_create(CurrentMemoryContext);
-	all = gnngp_pieces_join(p, env, true, &ids);
-	result = gnngp_matrix_write(&ids, all);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_matrix	all = gnngp_pieces_join(p, env, true, &ids);
+	Datum		result = gnngp_matrix_write(&ids, all);
 	gnngp_env_destroy(env);
 	MemoryContextDelete(p->context);
 	gnngp_trim_memory();
@@ -205,19 +200,15 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = gnngp_aggregate_context(fcinfo, "gp_gram");
 	gram_sums  *s = PG_ARGISNULL(0) ? NULL : (gram_sums *) PG_GETARG_POINTER(0);
-	gnngp_table_value m;
-	gnngp_table_value y;
 	gnngp_table_value r;
-	gp_env	   *env;
 	gp_device  *dev;
-	gp_matrix	rows;
 	gp_matrix	root;
 
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		gnngp_aggregate_null(PG_ARGISNULL(1) ? "rows" : "y");
-	env = gnngp_env_create(CurrentMemoryContext);
-	m = gnngp_matrix_read(PG_GETARG_DATUM(1));
-	y = gnngp_matrix_read(PG_GETARG_DATUM(2));
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_table_value m = gnngp_matrix_read(PG_GETARG_DATUM(1));
+	gnngp_table_value y = gnngp_matrix_read(PG_GETARG_DATUM(2));
 	if (!PG_ARGISNULL(3))
 	{
 		r = gnngp_matrix_read(PG_GETARG_DATUM(3));
@@ -229,7 +220,7 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 		s = start_sums(context, m.cols, y.cols);
 	if (s->gram.rows != m.cols || s->qty.cols != y.cols)
 		gnngp_matrix_refuse("All rows of a group have as many columns each.");
-	rows = rows_of_ids(env, &m, &y.ids);
+	gp_matrix	rows = rows_of_ids(env, &m, &y.ids);
 	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols * rows.cols));
 	gp_block_gram(dev, rows, gnngp_matrix_numbers(env, &y), PG_ARGISNULL(3) ? NULL : &root,
 				  s->gram, s->qty);
@@ -243,15 +234,13 @@ Datum
 gnngp_gram_final(PG_FUNCTION_ARGS)
 {
 	gram_sums  *s = PG_ARGISNULL(0) ? NULL : (gram_sums *) PG_GETARG_POINTER(0);
-	int64		rank;
-	Datum		result;
 
 	if (s == NULL)
 		PG_RETURN_NULL();
-	rank = s->gram.rows;
-	result = gnngp_matrix_write(&(gnngp_value_ids) {.n = rank},
-								gp_matrix_wrap(s->gram.data, rank, rank + s->qty.cols,
-											   GP_DOUBLE));
+	int64		rank = s->gram.rows;
+	Datum		result = gnngp_matrix_write(&(gnngp_value_ids) {.n = rank},
+											gp_matrix_wrap(s->gram.data, rank, rank + s->qty.cols,
+														   GP_DOUBLE));
 	gnngp_env_destroy(s->env);
 	PG_RETURN_DATUM(result);
 }

@@ -51,7 +51,6 @@ gnngp_moments_accum(PG_FUNCTION_ARGS)
 	Datum		state = PG_ARGISNULL(0) ? 0 : PG_GETARG_DATUM(0);
 	double	   *s = NULL;
 	double	   *x = NULL;
-	double	   *mean;
 	double		square = 0.0;
 	int			n = 0;
 	int			columns = 0;
@@ -77,7 +76,7 @@ gnngp_moments_accum(PG_FUNCTION_ARGS)
 			PG_RETURN_NULL();
 		PG_RETURN_DATUM(state);
 	}
-	mean = s + GNNGP_MOMENTS;
+	double	   *mean = s + GNNGP_MOMENTS;
 	s[0]++;
 	for (int j = 0; j < columns; j++)
 	{

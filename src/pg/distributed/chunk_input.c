@@ -125,11 +125,10 @@ gnngp_chunk_features(gnngp_dfit *d)
 		.values = psprintf("%s.gp_features(n.id, n.x)::gnngp_internal.gp_matrix",
 						   gnngp_public_schema())
 	};
-	int64		n;
 
 	d->x = gnngp_chunk_table(d, "features", "", d->dims);
 	error_context_stack = &context;
-	n = gnngp_placement_group(&d->placement, d->x, &rows);
+	int64		n = gnngp_placement_group(&d->placement, d->x, &rows);
 	error_context_stack = context.previous;
 	/* Servers of Citus have no moment that they share. */
 	if (n >= 0 && n != d->n && !d->listed)
@@ -234,11 +233,10 @@ static void
 take_degrees(void *state, const Datum *values, const bool *nulls)
 {
 	degree_rows *r = state;
-	gnngp_table_value m;
 
 	if (nulls[0])
 		return;
-	m = gnngp_matrix_read(values[0]);
+	gnngp_table_value m = gnngp_matrix_read(values[0]);
 	for (int64 i = 0; i < m.ids.n; i++)
 	{
 		int64		node = gnngp_value_find(r->ids, gnngp_value_id(&m.ids, i));
@@ -284,12 +282,11 @@ gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field)
 	degree_rows r = {&d->ids, degree, field, 0};
 	Oid			matrix = gnngp_type("gp_matrix");
 	gnngp_rows	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
-	const char *labelled;
 	int64		ends = 0;
 
 	for (int64 k = 0; k < data->nlabelled && !d->listed; k++)
 		field[data->labelled[k]] = true;
-	labelled = labelled_column(d, field);
+	const char *labelled = labelled_column(d, field);
 	gnngp_placement_query(p, psprintf("SELECT pg_catalog.unnest(gnngp_internal.gp_degrees(t.m, %s, '%s'::%s.gp_kernel, %s))"
 									  " FROM %s AS t WHERE t.pk = %s",
 									  gnngp_placement_table_near(p, d->edges_near, key),

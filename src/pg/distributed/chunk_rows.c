@@ -47,13 +47,12 @@ static void
 collect_rows(void *state, const Datum *values, const bool *nulls)
 {
 	collection *c = state;
-	gnngp_table_value m;
 	double	   *rows = c->value;
 	int64		first = 0;		/* of these rows */
 
 	if (nulls[0])
 		return;
-	m = gnngp_matrix_read(values[0]);
+	gnngp_table_value m = gnngp_matrix_read(values[0]);
 	if (m.cols != c->cols)
 		gnngp_matrix_refuse("A chunk has another number of columns than the first one.");
 	if (c->kept.move)
@@ -232,14 +231,11 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 		all.id[k] = data->ids.key[data->labelled[k]];
 	for (int64 chunk = 0; chunk < d->chunks && !d->listed; chunk++, first += n)
 	{
-		gp_matrix	part;
-		gnngp_value_ids ids;
-
 		n = gnngp_rows_of_chunk(&all, first, d->bound, (int) d->chunks - 1, (int) chunk);
 		if (n == 0)
 			continue;
-		ids = gnngp_value_ids_part(&all, first, n);
-		part = gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE);
+		gnngp_value_ids ids = gnngp_value_ids_part(&all, first, n);
+		gp_matrix	part = gp_matrix_wrap((double *) y + first * columns, n, columns, GP_DOUBLE);
 		gnngp_chunk_insert(d, table, chunk, chunk, gnngp_matrix_write(&ids, part));
 	}
 	pfree(all.id);
@@ -259,7 +255,6 @@ gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node)
 	gnngp_value_ids ids = {.n = m.rows};
 	gp_matrix	host = gp_matrix_wrap(gp_alloc_array(d->ev.env, m.rows * m.cols,
 													 gp_type_size(type)), m.rows, m.cols, type);
-	Datum		value;
 
 	d->ev.dev->download(d->ev.dev, host, m);
 	if (node)
@@ -270,7 +265,7 @@ gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node)
 		ids.first = ids.id[0];
 		ids = gnngp_value_ids_part(&ids, 0, ids.n);
 	}
-	value = gnngp_matrix_write(&ids, host);
+	Datum		value = gnngp_matrix_write(&ids, host);
 	gp_free(d->ev.env, host.data);
 	return value;
 }
@@ -291,14 +286,13 @@ gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f)
 	gp_device  *dev = d->ev.dev;
 	int64		rank = gp_factor_rank(f);
 	bool		plain = true;
-	gp_matrix	out;
 	int64		at = 0;
 
 	for (int b = 0; b < f->npanels; b++)
 		plain = plain && f->panel[b].root.data == NULL && f->panel[b].value == 1.0;
 	if (d->listed || plain)
 		return (gp_matrix) {0};
-	out = dev->create(dev, rank, rank, GP_DOUBLE);
+	gp_matrix	out = dev->create(dev, rank, rank, GP_DOUBLE);
 	dev->fill(dev, out, 0.0);
 	for (int b = 0; b < f->npanels; at += f->panel[b++].p.cols)
 	{

@@ -61,8 +61,6 @@ Datum
 gnngp_take_edge(PG_FUNCTION_ARGS)
 {
 	ArrayType  *bounds = PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0);
-	const int64 *bound;
-	int			n;
 	bool		weighted = PG_NARGS() > 3;
 	int64		src = PG_GETARG_INT64(1);
 	int64		dst = PG_GETARG_INT64(2);
@@ -71,8 +69,8 @@ gnngp_take_edge(PG_FUNCTION_ARGS)
 
 	if (bounds == NULL || array_contains_nulls(bounds))
 		gnngp_matrix_refuse("A bound is NULL.");
-	bound = gnngp_array_data(bounds);
-	n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
+	const int64 *bound = gnngp_array_data(bounds);
+	int			n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
 	if (PG_ARGISNULL(1) || PG_ARGISNULL(2) || (weighted && PG_ARGISNULL(3)) ||
 		!(weight >= 0.0) || isinf(weight))
 		PG_RETURN_FLOAT8(get_float8_nan());
@@ -104,11 +102,10 @@ gnngp_taken_edges(PG_FUNCTION_ARGS)
 	for (int k = 0; taken && k < taken->n; k++)
 	{
 		gnngp_edge_list *list = &taken->list[k];
-		Datum		graph;
 
 		if (list->n == 0)
 			continue;
-		graph = gnngp_graph_of_edges(list);
+		Datum		graph = gnngp_graph_of_edges(list);
 		for (int i = 0; i < n; i++)
 			gnngp_emit(result, gnngp_cell(Int32GetDatum(key[i])), gnngp_cell(Int32GetDatum(k)),
 					   gnngp_cell(graph), gnngp_cell_float((double) list->n));

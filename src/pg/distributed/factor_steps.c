@@ -449,7 +449,6 @@ sums_of_groups(gnngp_dfit *d, int64 squares, int64 cols, int width)
 	int64		sums = (squares + width - 1) / width;
 	int64		others = cols - squares;
 	gp_matrix	m = {.rows = sums + others,.cols = 1 + others};
-	const char *copy;
 
 	if (!d->listed)
 	{
@@ -459,7 +458,7 @@ sums_of_groups(gnngp_dfit *d, int64 squares, int64 cols, int width)
 		d->ev.dev->shift(d->ev.dev, gp_matrix_diagonal(gp_matrix_part(m, sums, 1, others, others)),
 						 1.0);
 	}
-	copy = gnngp_chunk_copy(d, "sums", m, GP_DOUBLE, NULL);
+	const char *copy = gnngp_chunk_copy(d, "sums", m, GP_DOUBLE, NULL);
 	gnngp_chunk_free(d, &m);
 	return copy;
 }
@@ -468,10 +467,7 @@ gp_kept_rows
 gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, int32 columns)
 {
 	int64		squares = w.cols - columns;
-	int			width;
 	const char *rows;
-	const char *table;
-	gp_kept_rows kept;
 
 	d->placement.phase = GP_PHASE_POSTERIOR;
 	if (a->op == NULL)
@@ -482,13 +478,13 @@ gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, 
 											   rows, squares, a->table), columns + 1);
 	}
 	/* Each group has a column of sums, or others alone. */
-	width = group_width(d, a, w.cols);
+	int			width = group_width(d, a, w.cols);
 	rows = psprintf("gnngp_internal.gp_squares(s.rows, " INT64_FORMAT " - s.place * %d)", squares,
 					width);
-	table = spread(d, a, a->op, &w, rows, "NULL", columns + GROUPS);
-	kept = gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",
-									sums_of_groups(d, squares, w.cols, width), table),
-						columns + 1);
+	const char *table = spread(d, a, a->op, &w, rows, "NULL", columns + GROUPS);
+	gp_kept_rows kept = gnngp_chunk_collect(d, psprintf("SELECT gnngp_internal.gp_apply(gnngp_internal.gp_glue(t.place, t.m), %s) FROM %s AS t GROUP BY t.pk, t.chunk",
+												 sums_of_groups(d, squares, w.cols, width), table),
+									 columns + 1);
 	gnngp_placement_drop(&d->placement, table);
 	return kept;
 }

@@ -99,20 +99,17 @@ static void
 make_factor(job *j, gnngp_dfit *d)
 {
 	const int64 *key = d->src->data->ids.key;
-	double		most;
-	int64		height;
-	int64	   *bound;
 	StringInfoData text;
 
 	if (!d->listed && d->dims < 1)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "Give every node its features.",
 					"a row of table \"%s\" has no features", d->src->nodes_name);
 	/* The nodes are cut into chunks by their ids, at the first one of each. */
-	most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
-	height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
+	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
+	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
 	d->height = height;
 	d->chunks = (d->n + height - 1) / height;
-	bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
+	int64	   *bound = gp_alloc_array(d->ev.env, Max(d->chunks - 1, 1), sizeof(int64));
 	initStringInfo(&text);
 	appendStringInfoString(&text, "'{");
 	for (int64 k = 1; k < d->chunks; k++)
@@ -145,11 +142,10 @@ static void
 add_sums(void *state, const Datum *values, const bool *nulls)
 {
 	sums	   *s = state;
-	gnngp_table_value m;
 
 	if (nulls[1])
 		return;
-	m = gnngp_matrix_read(values[1]);
+	gnngp_table_value m = gnngp_matrix_read(values[1]);
 	if (!m.wide || m.ids.n != s->rank || m.cols != s->rank + s->columns)
 		gnngp_matrix_refuse("The sums of a chunk have another shape.");
 	for (int64 k = 0; k < s->rank * m.cols; k++)
@@ -169,7 +165,6 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 	sums		s = {gp_factor_rank(j->factor.f), columns, NULL};
 	Oid			types[] = {INT4OID, gnngp_type("gp_matrix")};
 	gnngp_rows	rows = {.row = add_sums,.state = &s,.n = 2,.types = types};
-	gp_matrix	host;
 
 	s.value = gp_alloc_zero(d->ev.env, s.rank * (s.rank + columns), sizeof(double));
 	gnngp_placement_query(&d->placement,
@@ -180,7 +175,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 						  &rows);
 	if (d->listed)
 		return;
-	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);
+	gp_matrix	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);
 	d->ev.dev->upload(d->ev.dev, gram, gp_matrix_cols(host, 0, s.rank));
 	d->ev.dev->upload(d->ev.dev, qty, gp_matrix_cols(host, s.rank, columns));
 	gp_free(d->ev.env, s.value);
@@ -213,7 +208,6 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 {
 	job		   *j = state;
 	int64		count;
-	gp_matrix	rows;
 
 	if (j->some.table == NULL)
 	{
@@ -222,7 +216,7 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 		j->some = gnngp_factor_some(&j->d, &j->factor, all, count);
 		gp_free(j->env, all);
 	}
-	rows = gnngp_chunk_gather(&j->d, &j->some, node, n);
+	gp_matrix	rows = gnngp_chunk_gather(&j->d, &j->some, node, n);
 	if (j->d.listed)
 		return;
 	gnngp_chunk_whiten(&j->d, j->factor.f, rows);
@@ -240,7 +234,6 @@ chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 	int64		rank = gp_factor_rank(j->factor.f);
 	int32		columns = (int32) w.cols;
 	gp_matrix	both = {.rows = rank,.cols = rank + columns};
-	gp_kept_rows kept;
 
 	if (!d->listed)
 	{
@@ -252,7 +245,7 @@ chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 	}
 	if (labelled || d->listed)
 		gnngp_chunk_products(d, &j->some, both, columns, labelled);
-	kept = gnngp_factor_product(d, &j->factor, both, columns);
+	gp_kept_rows kept = gnngp_factor_product(d, &j->factor, both, columns);
 	gnngp_chunk_free(d, &both);
 	return kept;
 }
@@ -319,10 +312,9 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 	};
 	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,
 								 .explain = chunked_explain};
-	int64		statements;
 
 	list_statements(j);
-	statements = d->placement.done;
+	int64		statements = d->placement.done;
 	open_fit(j, d, false);
 	d->placement.total = statements;
 	make_factor(j, d);
@@ -351,12 +343,11 @@ gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
 	job		   *j = open_job(env, graph, settings);
 	gnngp_dfit *d = &j->d;
 	gnngp_distributed_plan plan;
-	double		rank;
 
 	j->edges = j->src->edge_rows > 0 ? j->src->edge_rows :
 		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->edges));
 	list_statements(j);
-	rank = (double) gp_factor_rank(j->factor.f);
+	double		rank = (double) gp_factor_rank(j->factor.f);
 	plan = (gnngp_distributed_plan) {
 		.bytes = d->task,
 		.written = d->written,

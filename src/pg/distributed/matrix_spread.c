@@ -39,7 +39,6 @@ array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64
 	int			lower = 1;
 	int			dim = n + 1;
 	int64		first = 0;
-	ArrayType  *all;
 
 	gp_drop_spares(env);
 	for (int k = 0; k <= n; k++)
@@ -57,8 +56,8 @@ array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64
 	}
 	gp_free(env, m.data);
 	gp_drop_spares(env);
-	all = construct_md_array(part, null, 1, &dim, &lower, gnngp_type("gp_matrix"), -1, false,
-							 TYPALIGN_INT);
+	ArrayType  *all = construct_md_array(part, null, 1, &dim, &lower, gnngp_type("gp_matrix"), -1, false,
+										 TYPALIGN_INT);
 	/* They would stay beside the array until the next group of columns has come. */
 	for (int k = 0; k <= n; k++)
 		if (!null[k])
@@ -100,7 +99,6 @@ add_block(void *state, const Datum *values, const bool *nulls)
 {
 	block_reading *r = state;
 	gnngp_graph_value g;
-	const int32 *node;
 
 	if (r->unknown)
 		return;
@@ -109,7 +107,7 @@ add_block(void *state, const Datum *values, const bool *nulls)
 		r->edges = gp_edges_create(r->env, r->ids->n, false, r->weighted = g.weight != NULL);
 	if ((g.weight != NULL) != r->weighted)
 		gnngp_matrix_refuse("Some graphs have weights, and others have none.");
-	node = gnngp_graph_places(&g, r->ids, &r->missing);
+	const int32 *node = gnngp_graph_places(&g, r->ids, &r->missing);
 	r->unknown = node == NULL;
 	if (node)
 		gnngp_graph_add_edges(r->edges, &g, node);
@@ -149,15 +147,13 @@ find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows, int64 *mi
 {
 	const gnngp_kept_key key = {GNNGP_KEPT_GRAPH, table, GetUserId(), norm};
 	whole_graph *w = gnngp_env_resume(key);
-	gp_env	   *env;
-	gp_graph   *graph;
 
 	if (w && gnngp_value_ids_equal(&w->ids, rows))
 		return w;
 	if (w)
 		gnngp_env_destroy(w->env);
-	env = gnngp_env_create(CurrentMemoryContext);
-	graph = graph_of_blocks(env, table, rows, missing);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_graph   *graph = graph_of_blocks(env, table, rows, missing);
 	if (graph == NULL)
 	{
 		gnngp_env_destroy(env);
@@ -238,13 +234,12 @@ static int32 *
 wanted_nodes(gp_env *env, ArrayType *array, const gnngp_value_ids *all, gnngp_value_ids *ids)
 {
 	const int64 *wanted = gnngp_array_data(array);
-	int32	   *node;
 
 	if (array_contains_nulls(array))
 		gnngp_matrix_refuse("A row that is wanted is NULL.");
 	ids->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	ids->id = gp_alloc_array(env, ids->n, sizeof(int64));
-	node = gp_alloc_array(env, ids->n, sizeof(int32));
+	int32	   *node = gp_alloc_array(env, ids->n, sizeof(int32));
 	for (int64 i = 0; i < ids->n; i++)
 	{
 		ids->id[i] = wanted[i];
@@ -281,21 +276,18 @@ Datum
 gnngp_spread_final(PG_FUNCTION_ARGS)
 {
 	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
-	gp_env	   *env;
 	gp_device  *dev;
-	whole_graph *whole;
 	const gp_program *program;
 	gp_matrix	m;
 	gnngp_value_ids all;
 	gnngp_value_ids some = {0};
 	int32	   *node = NULL;
 	int64		missing;
-	Datum		result;
 
 	if (s == NULL)
 		PG_RETURN_NULL();
-	env = gnngp_env_create(CurrentMemoryContext);
-	whole = open_spreading(s, env, &program, &m, &all, &missing);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	whole_graph *whole = open_spreading(s, env, &program, &m, &all, &missing);
 	if (whole == NULL)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
 					missing);
@@ -307,7 +299,7 @@ gnngp_spread_final(PG_FUNCTION_ARGS)
 	for (int64 i = 0; i < some.n; i++)
 		memmove((float *) m.data + i * m.cols, (float *) m.data + node[i] * m.cols,
 				m.cols * sizeof(float));
-	result = array_of_parts(env, node ? &some : &all, m, s->bound, s->nbounds);
+	Datum		result = array_of_parts(env, node ? &some : &all, m, s->bound, s->nbounds);
 	gnngp_env_destroy(env);
 	gnngp_env_keep(whole->env, TopTransactionContext, SIZE_MAX, whole->key, whole);
 	PG_RETURN_DATUM(result);
@@ -322,19 +314,16 @@ Datum
 gnngp_degrees_final(PG_FUNCTION_ARGS)
 {
 	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
-	gp_env	   *env;
-	whole_graph *whole;
 	const gp_program *program;
 	gp_matrix	m;
 	gnngp_value_ids ids;
 	int64		missing;
-	float	   *out;
 	Datum		result;
 
 	if (s == NULL)
 		PG_RETURN_NULL();
-	env = gnngp_env_create(CurrentMemoryContext);
-	whole = open_spreading(s, env, &program, &m, &ids, &missing);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	whole_graph *whole = open_spreading(s, env, &program, &m, &ids, &missing);
 	if (m.cols != 1)
 		gnngp_matrix_refuse("Labelled nodes are one column.");
 	if (whole == NULL)
@@ -342,7 +331,7 @@ gnngp_degrees_final(PG_FUNCTION_ARGS)
 		gnngp_env_destroy(env);
 		PG_RETURN_NULL();
 	}
-	out = gp_alloc_zero(env, m.rows, 2 * sizeof(float));
+	float	   *out = gp_alloc_zero(env, m.rows, 2 * sizeof(float));
 	for (int64 i = 0; i < m.rows; i++)
 	{
 		const gp_csr *a = whole->a;

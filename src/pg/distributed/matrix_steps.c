@@ -42,21 +42,16 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
 	const int64 *wanted = gnngp_array_data(array);
 	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	gp_env	   *env;
-	gp_matrix	all;
 	gp_matrix	rows;
-	size_t		bytes;
-	int64	   *id;
 	gnngp_value_ids ids = {0};
-	Datum		result;
 
 	if (array_contains_nulls(array))
 		gnngp_matrix_refuse("An id is NULL.");
-	env = gnngp_env_create(CurrentMemoryContext);
-	all = matrix_argument(fcinfo, env, 0, &table);
-	bytes = all.cols * gp_type_size(all.type);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_matrix	all = matrix_argument(fcinfo, env, 0, &table);
+	size_t		bytes = all.cols * gp_type_size(all.type);
 	rows = gp_matrix_wrap(gp_alloc_array(env, Min(n, all.rows), bytes), 0, all.cols, all.type);
-	id = gp_alloc_array(env, Min(n, all.rows), sizeof(int64));
+	int64	   *id = gp_alloc_array(env, Min(n, all.rows), sizeof(int64));
 	for (int i = 0; i < n; i++)
 	{
 		int64		at = gnngp_value_find(&table.ids, wanted[i]);
@@ -76,7 +71,7 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 	}
 	ids = (gnngp_value_ids) {rows.rows, id[0], id};
 	ids = gnngp_value_ids_part(&ids, 0, rows.rows);
-	result = gnngp_matrix_write(&ids, rows);
+	Datum		result = gnngp_matrix_write(&ids, rows);
 	gnngp_env_destroy(env);
 	PG_RETURN_DATUM(result);
 }
@@ -89,17 +84,13 @@ gnngp_matrix_split(PG_FUNCTION_ARGS)
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	int32		width = PG_GETARG_INT32(1);
 	gnngp_table_value table;
-	gp_env	   *env;
-	gp_matrix	all;
-	char	   *part;
-	size_t		size;
 
 	if (width < 1)
 		gnngp_matrix_refuse("A group has at least one column.");
-	env = gnngp_env_create(CurrentMemoryContext);
-	all = matrix_argument(fcinfo, env, 0, &table);
-	size = gp_type_size(all.type);
-	part = gp_alloc_array(env, all.rows * Min((int64) width, all.cols), size);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_matrix	all = matrix_argument(fcinfo, env, 0, &table);
+	size_t		size = gp_type_size(all.type);
+	char	   *part = gp_alloc_array(env, all.rows * Min((int64) width, all.cols), size);
 	for (gp_band band = gp_band_first(all.cols, width); band.count > 0; gp_band_next(&band))
 	{
 		for (int64 i = 0; i < all.rows; i++)
@@ -136,39 +127,31 @@ gnngp_matrix_step(PG_FUNCTION_ARGS)
 {
 	gnngp_table_value table;
 	gnngp_table_value at;
-	gp_env	   *env;
-	gp_device  *dev;
-	gp_program *program;
-	gp_matrix	rows;
-	gp_matrix	landmarks;
 	gp_matrix	root;
 	gp_matrix	out;
-	bool		rooted;
-	int32_t    *own;
-	Datum		result;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
 		PG_RETURN_NULL();
-	env = gnngp_env_create(CurrentMemoryContext);
-	program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(1)));
-	rows = matrix_argument(fcinfo, env, 0, &table);
-	landmarks = matrix_argument(fcinfo, env, 2, &at);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_program *program = gnngp_compile_kernel(env, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	gp_matrix	rows = matrix_argument(fcinfo, env, 0, &table);
+	gp_matrix	landmarks = matrix_argument(fcinfo, env, 2, &at);
 	if (landmarks.cols != rows.cols)
 		gnngp_matrix_refuse("Landmarks have as many columns as rows.");
-	rooted = root_argument(fcinfo, env, 3, rows.cols, &root);
-	own = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
+	bool		rooted = root_argument(fcinfo, env, 3, rows.cols, &root);
+	int32_t    *own = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
 	for (int64 j = 0; j < landmarks.rows; j++)
 		own[j] = (int32_t) gnngp_value_find(&table.ids, gnngp_value_id(&at.ids, j));
 	out = gp_matrix_wrap(gp_alloc_array(env, rows.rows * landmarks.rows, sizeof(float)), rows.rows,
 						 landmarks.rows, GP_FLOAT);
-	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols
-													  * (landmarks.rows
-														 + (rooted ? rows.cols : 0))));
+	gp_device  *dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols
+																  * (landmarks.rows
+																	 + (rooted ? rows.cols : 0))));
 	gp_block_covariances(dev, program, rows, rooted ? &root : NULL, landmarks, own, out);
 	if (!PG_ARGISNULL(4))
 		out = product(dev, out, matrix_argument(fcinfo, env, 4, &at));
 	dev->close(dev);
-	result = gnngp_matrix_write(&table.ids, out);
+	Datum		result = gnngp_matrix_write(&table.ids, out);
 	gnngp_env_destroy(env);
 	PG_RETURN_DATUM(result);
 }
@@ -202,16 +185,13 @@ gnngp_matrix_squares(PG_FUNCTION_ARGS)
 {
 	int64		n = PG_GETARG_INT64(1);
 	gnngp_table_value table;
-	gp_env	   *env;
-	gp_matrix	all;
-	size_t		size;
 	Datum		result;
 
 	if (n <= 0)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	env = gnngp_env_create(CurrentMemoryContext);
-	all = matrix_argument(fcinfo, env, 0, &table);
-	size = gp_type_size(all.type);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gp_matrix	all = matrix_argument(fcinfo, env, 0, &table);
+	size_t		size = gp_type_size(all.type);
 	n = Min(n, all.cols);
 	if (n == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "the matrix has no columns");

@@ -100,12 +100,11 @@ gnngp_placement_execute(gnngp_placement *p, const char *statement, int nargs, Oi
 	bool		reports = gnngp_progress_is_on();
 	Oid			user;
 	int			security;
-	int			rc;
 
 	error_context_stack = &context;
 	GetUserIdAndSecContext(&user, &security);
 	SetUserIdAndSecContext(p->role, security | SECURITY_LOCAL_USERID_CHANGE);
-	rc = SPI_execute_with_args(statement, nargs, types, values, NULL, false, 0);
+	int			rc = SPI_execute_with_args(statement, nargs, types, values, NULL, false, 0);
 	if (rc < 0)
 		elog(ERROR, "a statement returned %s", SPI_result_code_string(rc));
 	p->rows = (int64) SPI_processed;
@@ -261,7 +260,6 @@ fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 {
 	insertion	in = {.keys = p->keys};
 	gnngp_rows	rows = {.row = insert_row,.state = &in};
-	TupleDesc	desc;
 	Oid		   *type;
 
 	if (p->apart && !p->listed)
@@ -279,7 +277,7 @@ fill(gnngp_placement *p, Oid role, const char *table, const char *query)
 		in.partition[k] = table_open(get_relname_relid(psprintf("%s_%d", strchr(table, '.') + 1, k),
 													   get_namespace_oid(p->schema, false)),
 													   RowExclusiveLock);
-	desc = RelationGetDescr(in.partition[0]);
+	TupleDesc	desc = RelationGetDescr(in.partition[0]);
 	rows.n = desc->natts;
 	rows.types = type = palloc(desc->natts * sizeof(Oid));
 	for (int i = 0; i < desc->natts; i++)
@@ -321,9 +319,6 @@ gnngp_placement_drop(gnngp_placement *p, const char *table)
 int64
 gnngp_placement_group(gnngp_placement *p, const char *table, const gnngp_grouping *rows)
 {
-	const char *moved;
-	int64		n;
-
 	if (!p->apart)
 	{
 		fill(p, GetUserId(), table,
@@ -331,12 +326,12 @@ gnngp_placement_group(gnngp_placement *p, const char *table, const gnngp_groupin
 					  gnngp_placement_key(p, "n.chunk"), rows->values, rows->query));
 		return -1;
 	}
-	moved = gnngp_placement_table(p, "rows");
+	const char *moved = gnngp_placement_table(p, "rows");
 	gnngp_placement_create(p, moved, psprintf("chunk integer, %s", rows->declared));
 	gnngp_placement_fill(p, moved, psprintf("SELECT %s, n.chunk, %s FROM (%s) AS n",
 											gnngp_placement_key(p, "n.chunk"), rows->columns,
 											rows->query));
-	n = p->rows;
+	int64		n = p->rows;
 	gnngp_placement_fill(p, table,
 						 psprintf("SELECT n.pk, n.chunk, %s FROM %s AS n GROUP BY n.pk, n.chunk",
 								  rows->values, moved));
@@ -372,11 +367,9 @@ const char *
 gnngp_placement_everywhere(gnngp_placement *p, const char *table, const char *declared,
 						   const char *columns)
 {
-	const char *copies;
-
 	if (!p->apart)
 		return table;
-	copies = gnngp_placement_table(p, "copies");
+	const char *copies = gnngp_placement_table(p, "copies");
 	gnngp_placement_create(p, copies, declared);
 	gnngp_placement_fill(p, copies,
 						 psprintf("SELECT %s, %s FROM %s AS t, pg_catalog.generate_series(0, %d) AS k",

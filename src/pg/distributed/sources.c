@@ -46,7 +46,6 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	gnngp_reader *r = &reading->r;
 	gnngp_graph_def *without = palloc(sizeof(gnngp_graph_def));
 	gnngp_sources *s = palloc0(sizeof(gnngp_sources));
-	gnngp_node_reading *nodes;
 
 	s->reading = reading;
 	s->features = features_expression(r, &s->array);
@@ -63,7 +62,7 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	without->features.n = 0;
 	r->def = without;
 	r->sorted = true;
-	nodes = gnngp_plan_nodes(r, task, true);
+	gnngp_node_reading *nodes = gnngp_plan_nodes(r, task, true);
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	s->data = r->data;

@@ -25,13 +25,11 @@ lookup_type(const gnngp_model *model)
 static bool
 fits(const gnngp_model *model, Oid base)
 {
-	Oid			own;
-
 	if (model->integer_ids)
 		return gnngp_is_integer_type(base);
 	if (strcmp(gnngp_type_name(base), model->id_type) == 0)
 		return true;
-	own = lookup_type(model);
+	Oid			own = lookup_type(model);
 	own = OidIsValid(own) ? getBaseType(own) : InvalidOid;
 	return own == base || (gnngp_is_string_type(own) && gnngp_is_string_type(base));
 }

@@ -110,13 +110,12 @@ gnngp_id_compare(const void *first, const void *second, void *unused)
 {
 	const gnngp_id *a = first;
 	const gnngp_id *b = second;
-	int			order;
 
 	if (a->key != b->key)
 		return a->key < b->key ? -1 : 1;
 	if (a->text == NULL)
 		return 0;
-	order = memcmp(a->text, b->text, Min(a->length, b->length));
+	int			order = memcmp(a->text, b->text, Min(a->length, b->length));
 	return order != 0 ? order : a->length - b->length;
 }
 
@@ -136,10 +135,9 @@ gnngp_array_texts(ArrayType *array, int *n)
 	Oid			base = getBaseType(ARR_ELEMTYPE(array));
 	Datum	   *value;
 	bool	   *null;
-	char	  **text;
 
 	*n = gnngp_array_elements(array, &value, &null);
-	text = palloc0(sizeof(char *) * Max(*n, 1));
+	char	  **text = palloc0(sizeof(char *) * Max(*n, 1));
 	for (int k = 0; k < *n; k++)
 	{
 		int			length;

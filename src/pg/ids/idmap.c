@@ -22,13 +22,11 @@ empty_table(gp_env *env, uint64 size)
 void
 gnngp_idmap_build(gp_env *env, gnngp_idmap *map, const gnngp_ids *ids)
 {
-	uint64		range;
-
 	memset(map, 0, sizeof(*map));
 	map->ids = ids;
 	map->key = ids->key;
 	map->first = ids->n > 0 ? ids->key[0] : 0;
-	range = ids->n > 0 ? (uint64) ids->key[ids->n - 1] - (uint64) map->first : 0;
+	uint64		range = ids->n > 0 ? (uint64) ids->key[ids->n - 1] - (uint64) map->first : 0;
 	if (ids->integer && range < (uint64) ids->n)
 	{
 		map->kind = GNNGP_IDMAP_SHIFT;
@@ -132,7 +130,6 @@ int32
 gnngp_number_add(gnngp_numbered *ids, const gnngp_id *id)
 {
 	gp_env	   *env = ids->env;
-	int32	   *number;
 
 	if (ids->n == ids->room)
 	{
@@ -151,7 +148,7 @@ gnngp_number_add(gnngp_numbered *ids, const gnngp_id *id)
 			*find_place(ids, &former) = i;
 		}
 	}
-	number = find_place(ids, id);
+	int32	   *number = find_place(ids, id);
 	if (*number < 0)
 	{
 		ids->key[ids->n] = id->key;

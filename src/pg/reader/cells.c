@@ -112,10 +112,9 @@ read_list(Datum value, bool wide, gp_cell *cell)
 {
 	Datum	   *element;
 	bool	   *null;
-	double	   *number;
 
 	cell->length = gnngp_array_elements(DatumGetArrayTypeP(value), &element, &null);
-	number = palloc(sizeof(double) * Max(cell->length, 1));
+	double	   *number = palloc(sizeof(double) * Max(cell->length, 1));
 	for (int i = 0; i < cell->length; i++)
 		number[i] = null[i] ? NAN : wide ? DatumGetFloat8(element[i]) :
 			(double) DatumGetFloat4(element[i]);

@@ -150,12 +150,11 @@ gnngp_all_features(const gnngp_graph_def *def)
 	for (int i = 0; i < desc->natts; i++)
 	{
 		gnngp_column column;
-		const char *why;
 
 		if (TupleDescAttr(desc, i)->attisdropped)
 			continue;
 		column = gnngp_table_column(&nodes, pstrdup(NameStr(TupleDescAttr(desc, i)->attname)));
-		why = why_no_feature(&column, i + 1, keys, def);
+		const char *why = why_no_feature(&column, i + 1, keys, def);
 		if (why)
 			appendStringInfo(&out, "%s\"%s\" (%s)", out.len > 0 ? ", " : "", column.name, why);
 		else

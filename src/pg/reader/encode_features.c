@@ -82,7 +82,6 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 	const gp_encoding *encoding = r->encoding;
 	gp_cell    *cell = palloc(sizeof(gp_cell) * numbers->dims);
 	gp_features_builder *builder;
-	double	   *row;
 	int32		repeated_node,
 				repeated_feature;
 
@@ -110,7 +109,7 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 		encoding = r->data->encoding = gp_encoder_finish(encoder);
 		notice_left_out(r, encoding, column);
 	}
-	row = palloc(sizeof(double) * encoding->width);
+	double	   *row = palloc(sizeof(double) * encoding->width);
 	builder = gp_features_create(env, numbers->rows, encoding->width, GP_DOUBLE);
 	GP_EACH(env, i, numbers->rows, i * encoding->width)
 	{

@@ -114,18 +114,15 @@ static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
 	neighbourhood *s = state;
-	gnngp_id	id;
-	int32		number;
-	met_node   *node;
 
 	if (nulls[0])
 		return;
-	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
-	number = s->all ? meet(s, &id) : find(s, &id);
+	gnngp_id	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
+	int32		number = s->all ? meet(s, &id) : find(s, &id);
 	/* What is equal by the type's rules and has another text was not asked for. */
 	if (number < 0)
 		return;
-	node = &s->node[number];
+	met_node   *node = &s->node[number];
 	if (node->row >= 0)
 		gnngp_raise(UNIQUE_VIOLATION, "Ids must be unique.",
 					"column \"%s\" of table \"%s\" repeats the node %s", s->r->id.name,
@@ -203,11 +200,10 @@ degree_row(void *state, const Datum *values, const bool *nulls)
 	neighbourhood *s = state;
 	int			far = s->by_dst ? 0 : 1;
 	int32		near = nulls[0] || nulls[1] ? -1 : find_end(s, 1 - far, values[1 - far]);
-	gnngp_id	other;
 
 	if (near < 0)
 		return;
-	other = gnngp_datum_id(values[far], s->end_base[far], &s->r->id_output);
+	gnngp_id	other = gnngp_datum_id(values[far], s->end_base[far], &s->r->id_output);
 	if (gnngp_number_is(&s->met, near, &other))
 		return;
 	if (s->weighted)
@@ -408,12 +404,11 @@ static gp_graph *
 build_graph(const neighbourhood *s)
 {
 	gp_edges   *edges = gp_edges_create(s->env, s->nnodes, s->r->def->directed, s->weighted);
-	gp_graph   *graph;
 
 	for (int64 e = 0; e < s->nedges; e++)
 		gp_edges_add(edges, 1, &s->node[s->edge[e].src].number, &s->node[s->edge[e].dst].number,
 					 s->weighted ? &s->edge[e].weight : NULL);
-	graph = gp_graph_build(edges);
+	gp_graph   *graph = gp_graph_build(edges);
 	if (s->counted)
 		graph->degree = gp_alloc_array(s->env, s->nnodes, sizeof(double));
 	for (int64 i = 0; s->counted && i < s->nnodes; i++)
@@ -447,12 +442,10 @@ static gnngp_neighbourhood *
 read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_rim rim)
 {
 	gnngp_reader *r = s->r;
-	gnngp_sparse_reading *sparse;
 	gnngp_neighbourhood *some = gp_alloc_zero(s->env, 1, sizeof(gnngp_neighbourhood));
-	int32	   *node_of_row;
 
 	plan_queries(s);
-	sparse = gnngp_plan_sparse(r);
+	gnngp_sparse_reading *sparse = gnngp_plan_sparse(r);
 	for (int64 i = 0; i < n; i++)
 		if (meet(s, &wanted[i]) != i)
 			elog(ERROR, "node %s is given twice", gnngp_id_name(&wanted[i]));
@@ -465,7 +458,7 @@ read_tables(neighbourhood *s, const gnngp_id *wanted, int64 n, int hops, gnngp_r
 	}
 	else
 		read_rounds(s, hops, rim);
-	node_of_row = number_nodes(s, &r->data->ids);
+	int32	   *node_of_row = number_nodes(s, &r->data->ids);
 	some->wanted = gp_alloc_array(s->env, Max(n, 1), sizeof(int32));
 	for (int64 i = 0; i < n; i++)
 	{
@@ -489,7 +482,6 @@ gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_
 {
 	gnngp_reader r;
 	neighbourhood s = {.env = env,.r = &r,.met = {.env = env},.all = hops == GNNGP_ALL_HOPS};
-	gnngp_neighbourhood *some;
 	gnngp_rights rights;
 	bool		save_read_only = XactReadOnly;
 	gnngp_identity saved = gnngp_become(GetUserId());
@@ -510,7 +502,7 @@ gnngp_read_neighbourhood(gp_env *env, const gnngp_graph_def *graph, const gnngp_
 	r.encoding = encoding;
 	s.context = AllocSetContextCreate(CurrentMemoryContext, "gnngp round", ALLOCSET_DEFAULT_SIZES);
 	gnngp_rights_open(&rights, &r);
-	some = read_tables(&s, wanted, n, hops, rim);
+	gnngp_neighbourhood *some = read_tables(&s, wanted, n, hops, rim);
 	gnngp_rights_close(&rights);
 	gnngp_spi_finish();
 	XactReadOnly = save_read_only;

@@ -136,7 +136,6 @@ begin_row(gnngp_feature_reading *s, int32 row, int n)
 static void
 array_row(gnngp_feature_reading *s, int32 row, const Datum *values, const bool *nulls)
 {
-	ArrayType  *array;
 	int			n,
 				bad;
 
@@ -145,7 +144,7 @@ array_row(gnngp_feature_reading *s, int32 row, const Datum *values, const bool *
 		note_fault(s, FAULT_NULL, row, 0, 0);
 		return;
 	}
-	array = DatumGetArrayTypeP(values[0]);
+	ArrayType  *array = DatumGetArrayTypeP(values[0]);
 	n = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
 	if (n == 0)
 		note_fault(s, ARR_NDIM(array) > 1 ? FAULT_SHAPE : FAULT_EMPTY, row, 0, 0);
@@ -250,11 +249,9 @@ gnngp_require_feature(const gnngp_table *table, const gnngp_column *column, bool
 gnngp_feature_reading *
 gnngp_add_features(gnngp_reader *r, gnngp_query *q)
 {
-	gnngp_feature_reading *s;
-
 	if (r->def->features.n == 0)
 		return NULL;
-	s = palloc0(sizeof(gnngp_feature_reading));
+	gnngp_feature_reading *s = palloc0(sizeof(gnngp_feature_reading));
 	s->r = r;
 	s->ncolumns = r->def->features.n;
 	s->column = palloc0(sizeof(gnngp_column) * s->ncolumns);

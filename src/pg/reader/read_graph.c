@@ -27,7 +27,6 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 {
 	Oid			output;
 	bool		is_varlena;
-	const char *type_name;
 
 	memset(r, 0, sizeof(*r));
 	r->env = env;
@@ -50,7 +49,7 @@ gnngp_reader_open(gnngp_reader *r, gp_env *env, const gnngp_graph_def *def)
 	getTypeOutputInfo(r->id.base, &output, &is_varlena);
 	fmgr_info(output, &r->id_output);
 
-	type_name = gnngp_type_name(r->id.type);
+	const char *type_name = gnngp_type_name(r->id.type);
 	r->data = palloc0(sizeof(gnngp_data));
 	r->data->divided = is_divided(r->nodes.oid) || is_divided(r->edges.oid);
 	r->data->ids.integer = r->integer_ids;

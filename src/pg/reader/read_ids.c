@@ -28,8 +28,6 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 	Oid			base = r->integer_ids ? INT8OID : r->id.base;
 	const char *value = psprintf("t.%s", column->quoted);
 	TypeCacheEntry *type = lookup_type_cache(base, TYPECACHE_EQ_OPR);
-	HeapTuple	tuple;
-	Form_pg_operator operator;
 
 	if (column->base != r->id.base && !r->integer_ids)
 		value = psprintf("%s::%s", value, gnngp_type_name(r->id.base));
@@ -39,12 +37,12 @@ gnngp_query_some(const gnngp_reader *r, gnngp_query *q, const gnngp_column *colu
 		q->array_type = INT8ARRAYOID;
 		return;
 	}
-	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(type->eq_opr));
 	if (!HeapTupleIsValid(tuple) || !OidIsValid(get_array_type(base)))
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"The type needs an equality operator; gp_predict gives all nodes.",
 					"nodes of type %s cannot be looked up", format_type_be(base));
-	operator = (Form_pg_operator) GETSTRUCT(tuple);
+	Form_pg_operator operator = (Form_pg_operator) GETSTRUCT(tuple);
 	q->where = psprintf("%s OPERATOR(%s.%s) ANY ($1)", value,
 						quote_identifier(get_namespace_name(operator->oprnamespace)),
 						NameStr(operator->oprname));
@@ -66,21 +64,17 @@ gnngp_finder_init(gnngp_finder *f, gnngp_reader *r, gnngp_query *q, const char *
 int32
 gnngp_finder_find_slow(gnngp_finder *f, Datum value, bool null)
 {
-	gnngp_id	id;
-	int32		node;
-	const char *text;
-
 	if (null)
 	{
 		f->nulls++;
 		return -1;
 	}
-	node = gnngp_finder_try(f, value, false);
+	int32		node = gnngp_finder_try(f, value, false);
 	if (node >= 0)
 		return node;
 	/* Remembers the smallest that is unknown */
-	id = gnngp_datum_id(value, f->base, &f->r->id_output);
-	text = id.text ? gnngp_id_name(&id) : NULL;
+	gnngp_id	id = gnngp_datum_id(value, f->base, &f->r->id_output);
+	const char *text = id.text ? gnngp_id_name(&id) : NULL;
 	if (text && (f->unknown == 0 || strcmp(text, f->unknown_text) < 0))
 		f->unknown_text = MemoryContextStrdup(GetMemoryChunkContext(f->r->data), text);
 	if (f->unknown == 0 || id.key < f->unknown_key)

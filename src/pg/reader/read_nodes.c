@@ -47,14 +47,13 @@ static char *
 copy_text(gnngp_node_reading *s, const char *text, int length)
 {
 	size_t		need = (size_t) length + 1;
-	char	   *copy;
 
 	if (need > s->chunk_left)
 	{
 		s->chunk_left = Max(need, TEXT_CHUNK);
 		s->chunk = gp_alloc(s->r->env, s->chunk_left);
 	}
-	copy = s->chunk;
+	char	   *copy = s->chunk;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	s->chunk += need;
@@ -86,7 +85,6 @@ static void
 node_row(void *state, const Datum *values, const bool *nulls)
 {
 	gnngp_node_reading *s = state;
-	gnngp_id	id;
 
 	if (nulls[0])
 	{
@@ -109,7 +107,7 @@ node_row(void *state, const Datum *values, const bool *nulls)
 	if (s->n >= MAX_NODES)
 		gnngp_raise(PROGRAM_LIMIT_EXCEEDED, NULL, "table \"%s\" has more than %d nodes",
 					s->r->nodes.name, MAX_NODES);
-	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
+	gnngp_id	id = gnngp_datum_id(values[0], s->r->id.base, &s->r->id_output);
 	s->key[s->n] = id.key;
 	if (id.text)
 		id.text = s->text[s->n] = copy_text(s, id.text, id.length);
@@ -134,11 +132,9 @@ compare_rows(const gnngp_node_reading *s, int64 a, int64 b)
 static void *
 permute(gp_env *env, void *old, const node_order *order, int64 n, size_t size)
 {
-	char	   *new;
-
 	if (old == NULL)
 		return NULL;
-	new = gp_alloc_array(env, n, size);
+	char	   *new = gp_alloc_array(env, n, size);
 	for (int64 i = 0; i < n; i++)
 	{
 		gnngp_poll(i);
@@ -157,7 +153,6 @@ static int32 *
 sort_rows(gnngp_node_reading *s)
 {
 	gp_env	   *env = s->r->env;
-	node_order *order;
 	int32	   *node = NULL;
 	bool		sorted = true;
 	int64		next = 0;
@@ -172,7 +167,7 @@ sort_rows(gnngp_node_reading *s)
 	if (sorted)
 		return NULL;
 	CHECK_FOR_INTERRUPTS();
-	order = gp_alloc_array(env, s->n, sizeof(node_order));
+	node_order *order = gp_alloc_array(env, s->n, sizeof(node_order));
 	for (int64 i = 0; i < s->n; i++)
 	{
 		gnngp_poll(i);
@@ -202,14 +197,12 @@ sort_rows(gnngp_node_reading *s)
 static void
 finish_classes(gnngp_node_reading *s, gnngp_data *data, bool automatic)
 {
-	int32	   *final;
-
 	if (s->too_many_classes)
 		gnngp_raise(DATA_EXCEPTION,
 					"Use a coarser column, or task => 'regression' if it holds numbers.",
 					"column \"%s\" of table \"%s\" has more than %d classes", s->target.name,
 					s->r->nodes.name, GNNGP_MAX_CLASSES);
-	final = gnngp_labels_finish(&s->labels, &data->class_label);
+	int32	   *final = gnngp_labels_finish(&s->labels, &data->class_label);
 	data->label = gp_alloc_array(s->r->env, data->nlabelled, sizeof(int32));
 	for (int64 k = 0; k < data->nlabelled; k++)
 		data->label[k] = final[s->label[data->labelled[k]]];
@@ -342,11 +335,10 @@ void
 gnngp_read_nodes(gnngp_node_reading *s)
 {
 	gnngp_data *data = s->r->data;
-	int32	   *node;
 	const gnngp_reader *r = s->r;
 
 	gnngp_reader_run(s->r, &s->query, node_row, s, GP_PHASE_NODES);
-	node = sort_rows(s);
+	int32	   *node = sort_rows(s);
 	if (OidIsValid(r->def->nodes))
 		gnngp_check_nulls(&r->nodes, &r->id, s->null_ids, "Give each node an id, or remove the row.");
 	else

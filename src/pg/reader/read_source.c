@@ -79,7 +79,6 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 	bool		renamed = schema == NULL || given->table == NULL ||
 		strcmp(name, given->table) != 0 || strcmp(schema, given->schema) != 0;
 	bool		replaced = renamed && OidIsValid(of_name) && of_name != oid;
-	char		now;
 
 	if (schema == NULL || replaced)
 		ereport(ERROR,
@@ -95,7 +94,7 @@ gnngp_table_open(Oid oid, const gnngp_source_name *given, char kind, const char 
 									replaced ? table_literal(given->schema, given->table) : "..."))));
 	table.name = gnngp_shown_table(schema, name);
 	table.quoted = quote_qualified_identifier(schema, name);
-	now = get_rel_relkind(oid);
+	char		now = get_rel_relkind(oid);
 	if (now != kind)
 		gnngp_raise(WRONG_OBJECT_TYPE,
 					psprintf("To read it as it is now, run SELECT %s.",
@@ -272,13 +271,11 @@ file_at(Oid oid, Snapshot snapshot)
 {
 	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
 	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 	Oid			file = InvalidOid;
 
 	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(oid));
-	scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
-	tuple = systable_getnext(scan);
+	SysScanDesc scan = systable_beginscan(catalog, ClassOidIndexId, true, snapshot, 1, &key);
+	HeapTuple	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 		file = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode;
 	systable_endscan(scan);
@@ -345,14 +342,12 @@ prepare(gnngp_query *q, const char *where)
 							   q->condition ? q->condition : "", q->order ? " ORDER BY " : "",
 							   q->order ? q->order : "");
 	SPIPlanPtr	prepared = SPI_prepare(sql, where ? 1 : 0, where ? &q->array_type : NULL);
-	CachedPlanSource *source;
-	CachedPlan *plan;
 
 	if (prepared == NULL)
 		elog(ERROR, "preparing a query returned %s", SPI_result_code_string(SPI_result));
-	source = linitial(SPI_plan_get_plan_sources(prepared));
+	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(prepared));
 	gnngp_require_trust(q->table->name, source);
-	plan = SPI_plan_get_cached_plan(prepared);
+	CachedPlan *plan = SPI_plan_get_cached_plan(prepared);
 	check_age(plan);
 	if (where)
 		q->by_index = looks_up(linitial_node(PlannedStmt, plan->stmt_list));
@@ -406,11 +401,9 @@ count_row(void *state, const Datum *values, const bool *nulls)
 bool
 gnngp_query_scans(const gnngp_query *q)
 {
-	ArrayType  *array;
-
 	if (!q->by_index || q->rows == 0)
 		return false;
-	array = DatumGetArrayTypeP(q->array);
+	ArrayType  *array = DatumGetArrayTypeP(q->array);
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) >= q->rows / ROWS_A_LOOK;
 }
 

@@ -36,13 +36,12 @@ static void
 entry_row(void *state, const Datum *values, const bool *nulls)
 {
 	gnngp_sparse_reading *s = state;
-	int32		node;
 	double		number,
 				value;
 
 	/* Of a neighbourhood all rows may come: those of other nodes are nobody's fault. */
-	node = s->r->some ? gnngp_finder_try(&s->node, values[0], nulls[0]) :
-		gnngp_finder_find(&s->node, values[0], nulls[0]);
+	int32		node = s->r->some ? gnngp_finder_try(&s->node, values[0], nulls[0]) :
+					gnngp_finder_find(&s->node, values[0], nulls[0]);
 	if (node < 0)
 		return;
 	if (nulls[1])
@@ -110,11 +109,10 @@ gnngp_sparse_reading *
 gnngp_plan_sparse(gnngp_reader *r)
 {
 	const gnngp_table *table = &r->sparse;
-	gnngp_sparse_reading *s;
 
 	if (!OidIsValid(table->oid))
 		return NULL;
-	s = palloc0(sizeof(gnngp_sparse_reading));
+	gnngp_sparse_reading *s = palloc0(sizeof(gnngp_sparse_reading));
 	s->r = r;
 	gnngp_query_init(&s->query, table);
 	gnngp_finder_init(&s->node, r, &s->query, gnngp_table_column_name(table, 0));

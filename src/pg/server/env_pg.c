@@ -258,13 +258,12 @@ void
 gnngp_env_send_notices(gp_env *env)
 {
 	gnngp_notices *all = ((server_env *) env)->notices;
-	const char *first_hint;
 	StringInfoData rest;
 
 	((server_env *) env)->notices = NULL;
 	if (all == NULL || all->messages == NIL)
 		return;
-	first_hint = linitial(all->hints);
+	const char *first_hint = linitial(all->hints);
 	initStringInfo(&rest);
 	for (int i = 1; i < list_length(all->messages); i++)
 	{

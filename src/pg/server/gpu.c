@@ -135,7 +135,6 @@ gnngp_gpu_open(gp_env *env)
 		.tf32 = gnngp_setting_tf32,
 		.memory = gnngp_setting_gpu_memory_limit()
 	};
-	gp_device  *device;
 
 	if (gpus->state != GNNGP_GPU_READY)
 	{
@@ -152,7 +151,7 @@ gnngp_gpu_open(gp_env *env)
 				 errhint("%s", gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
 	}
 	gnngp_env_set_device_error(env, raise_error, "the CUDA device cannot be used");
-	device = gpus->module->open(env, &options);
+	gp_device  *device = gpus->module->open(env, &options);
 	gnngp_env_set_device_error(env, raise_error, "the CUDA device failed");
 	return device;
 }
@@ -198,18 +197,16 @@ gnngp_gpu_suits(const gp_plan *plan, int threads)
 {
 	double		cpu = plan->flops / (CPU_FLOPS * threads);
 	double		start = gnngp_setting_gpu_start_cost + plan->bytes / GPU_COPY;
-	const gnngp_gpus *gpus;
-	const double *flops;
 
 	if (start >= cpu)
 		return false;
-	gpus = gnngp_gpu_find();
+	const gnngp_gpus *gpus = gnngp_gpu_find();
 	if (gpus->state != GNNGP_GPU_READY)
 	{
 		warn_unusable(gpus);
 		return false;
 	}
-	flops = gpus->card[gnngp_setting_gpu].flops;
+	const double *flops = gpus->card[gnngp_setting_gpu].flops;
 	return start + (plan->flops - plan->doubles) / (GPU_SHARE * flops[GP_FLOAT]) +
 		plan->doubles / (GPU_SHARE * flops[GP_DOUBLE]) < cpu;
 }

@@ -110,15 +110,13 @@ expect_end(double seconds)
 void
 gnngp_progress_expect(const gp_device *device, int n, const double *effort)
 {
-	double		seconds;
-
 	if (!gnngp_progress_is_on() || parts > 0 || strcmp(device->name, "cpu") != 0)
 		return;
 	parts = Min(n, MOST_PARTS);
 	for (int i = 0; i < parts; i++)
 		reached[i] = (i > 0 ? reached[i - 1] : 0.0) + effort[i];
 	parts_began = GetCurrentTimestamp();
-	seconds = reached[parts - 1] / (GNNGP_CPU_PACE * device->threads);
+	double		seconds = reached[parts - 1] / (GNNGP_CPU_PACE * device->threads);
 	expect_end(seconds);
 	/* With what is over: the reading. */
 	if (seconds >= GNNGP_LONG_SECONDS)

@@ -281,10 +281,9 @@ group_limit(const char *root, char *group, const char *name, uint64 limit)
 	{
 		char	   *slash = strrchr(group, '/');
 		unsigned long long found = 0;
-		FILE	   *file;
 
 		snprintf(path, sizeof(path), "%s%s/%s", root, group, name);
-		file = AllocateFile(path, "r");
+		FILE	   *file = AllocateFile(path, "r");
 		if (file && fscanf(file, "%llu", &found) == 1 && found > 0)
 			limit = Min(limit, found);
 		if (file)

@@ -44,11 +44,10 @@ int64
 gnngp_query_number(const char *query)
 {
 	bool		null;
-	Datum		value;
 
 	if (SPI_execute(query, true, 1) != SPI_OK_SELECT || SPI_processed != 1)
 		return 0;
-	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &null);
 	return null ? 0 : DatumGetInt64(value);
 }
 
@@ -115,10 +114,9 @@ static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	row_receiver *r = (row_receiver *) self;
-	MemoryContext old;
 
 	slot_getallattrs(slot);
-	old = MemoryContextSwitchTo(r->context);
+	MemoryContext old = MemoryContextSwitchTo(r->context);
 	r->rows->row(r->rows->state, slot->tts_values, slot->tts_isnull);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(r->context);

@@ -142,8 +142,6 @@ void
 gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *list,
 				   const gnngp_ids *ids)
 {
-	char	   *buffer;
-	char	   *block;
 	int32		blocks = 0;
 	gnngp_block_key place = {model->id, version_of(model, part), part, 0, NULL};
 
@@ -152,8 +150,8 @@ gnngp_arrays_write(const gnngp_model *model, const char *part, gnngp_arrays *lis
 		add_ids(list, ids);
 	for (int i = 0; i < list->n; i++)
 		blocks += (int32) count_blocks(&list->array[i]);
-	buffer = palloc(VARHDRSZ + ARRAY_HEADER + ARRAY_TARGET);
-	block = VARDATA(buffer);
+	char	   *buffer = palloc(VARHDRSZ + ARRAY_HEADER + ARRAY_TARGET);
+	char	   *block = VARDATA(buffer);
 	for (int i = 0; i < list->n; i++)
 	{
 		const gp_link_array *array = &list->array[i];
@@ -207,12 +205,11 @@ begin_array(array_reader *r, const char *block)
 	uint64		count = gnngp_get64(block + AT_COUNT);
 	uint32		element = gnngp_get32(block + AT_ELEMENT);
 	MemoryContext old;
-	void	   *data;
 
 	if (count > PG_INT64_MAX || element_size(element) == 0 ||
 		(last != NULL && r->filled != last->count))
 		corrupted(r->model, r->part, "an array of its %s is not whole");
-	data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
+	void	   *data = gp_alloc_array(r->env, Max((int64) count, 1), element_size(element));
 	gp_use_large_pages(data, count * element_size(element));	/* a graph's rows are read in no
 																 * order */
 	old = MemoryContextSwitchTo(r->context);
@@ -231,10 +228,6 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	struct varlena *data = PG_DETOAST_DATUM(values[0]);
 	const char *block = VARDATA(data);
 	size_t		length = VARSIZE(data) - VARHDRSZ;
-	gp_link_array *array;
-	uint64		first;
-	size_t		size;
-	uint64		n;
 
 	CHECK_FOR_INTERRUPTS();
 	gnngp_store_check_block(r->model, ARRAY_MAGIC, ARRAY_FORMAT, ARRAY_HEADER, block, length);
@@ -244,15 +237,15 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	r->blocks = gnngp_get32(block + AT_BLOCKS);
 	r->block++;
 	length -= ARRAY_HEADER;
-	first = gnngp_get64(block + AT_FIRST);
-	array = first == 0 ? begin_array(r, block) : last_array(r->arrays);
+	uint64		first = gnngp_get64(block + AT_FIRST);
+	gp_link_array *array = first == 0 ? begin_array(r, block) : last_array(r->arrays);
 	if (array == NULL || first != (uint64) r->filled ||
 		array->tag != (int32) gnngp_get32(block + AT_TAG) ||
 		array->element != (gp_link_element) gnngp_get32(block + AT_ELEMENT) ||
 		array->count != (int64) gnngp_get64(block + AT_COUNT))
 		corrupted(r->model, r->part, "the blocks of its %s do not fit together");
-	size = element_size(array->element);
-	n = length / size;
+	size_t		size = element_size(array->element);
+	uint64		n = length / size;
 	if (length % size != 0 || (n == 0 && array->count > 0) ||
 		n > (uint64) (array->count - r->filled))
 		corrupted(r->model, r->part,

@@ -115,8 +115,6 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	gnngp_task_state *f = gp_alloc_zero(env, 1, sizeof(gnngp_task_state));
 	gnngp_task_transform *t = &f->transform;
 	gp_link_array a[FACTS_ARRAYS];
-	const int64 *head;
-	size_t		names;
 
 	if (model->rows == 0)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Tasks are made with gp_create_task.",
@@ -125,7 +123,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	if (a[FACTS_HEAD].count != FACTS_HEADS || a[FACTS_TARGET].count != sizeof(gp_facts_target) ||
 		a[FACTS_AS_OF].count != model->labelled)
 		gnngp_arrays_damaged(model, "facts");
-	head = a[FACTS_HEAD].data;
+	const int64 *head = a[FACTS_HEAD].data;
 	t->shape[0] = (uint64) head[HEAD_SHAPE];
 	t->shape[1] = (uint64) head[HEAD_SHAPE_BY_NUMBER];
 	t->horizon = head[HEAD_HORIZON];
@@ -135,7 +133,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	t->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
 								 .kept = (int32_t) head[HEAD_KEPT],
 		.ngroups = (int32_t) head[HEAD_NGROUPS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
-	names = (size_t) t->scale.ngroups * GP_FACTS_NAME;
+	size_t		names = (size_t) t->scale.ngroups * GP_FACTS_NAME;
 	t->nencodings = (int) a[FACTS_COUNTS].count;
 	t->encoding = make_encodings(env, a[FACTS_COUNTS].data, t->nencodings, a[FACTS_ENCODED].data,
 								 a[FACTS_ENCODED].count / (int64) sizeof(gp_encoded));

@@ -119,12 +119,10 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 	};
 	gnngp_open_links *open = gnngp_env_resume(key);
 	gnngp_arrays list;
-	gp_link_model *links;
-	gp_env	   *env;
 
 	if (open)
 		return open;
-	env = gnngp_env_create(CurrentMemoryContext);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	open = gp_alloc_zero(env, 1, sizeof(gnngp_open_links));
 	open->env = env;
 	memcpy(open->key, key, sizeof(open->key));
@@ -132,7 +130,7 @@ gnngp_links_open(const gnngp_model *model, bool brief)
 	(void) gnngp_arrays_read(env, model, "link", &list, &open->ids);
 	if (open->ids.n != model->link.nodes)
 		gnngp_store_corrupted(model, "the ids of its link part are missing");
-	links = gp_link_model_restore(env, list.array, list.n);
+	gp_link_model *links = gp_link_model_restore(env, list.array, list.n);
 	if (links->graph->nodes != open->ids.n)
 		gnngp_store_corrupted(model, "its link part has another number of nodes than ids");
 

@@ -108,9 +108,7 @@ static void
 make_piece(live_reader *r, gp_piece *piece, const int64 *shape)
 {
 	int64		form = shape[SHAPE_FORM];
-	int64		entries;
 	gp_csr	   *s;
-	bool		bad;
 
 	*piece = (gp_piece) {.kind = (int32) shape[SHAPE_KIND],.site = (int32) shape[SHAPE_SITE],
 						 .part = (int32) shape[SHAPE_PART],.rows = shape[SHAPE_ROWS],
@@ -130,11 +128,11 @@ make_piece(live_reader *r, gp_piece *piece, const int64 *shape)
 	*s = (gp_csr) {.rows = piece->rows,.cols = piece->cols,.type = piece->type,
 				   .stamp = gp_csr_stamp()};
 	s->start = next_array(r, GP_ARRAY_I64, piece->rows + 1);
-	entries = s->start[s->rows];
+	int64		entries = s->start[s->rows];
 	s->col = next_array(r, GP_ARRAY_I32, entries);
 	s->value = next_array(r, element_of(piece), entries);
 	/* Offsets ascend, and columns are in range. */
-	bad = s->start[0] != 0;
+	bool		bad = s->start[0] != 0;
 	for (int64 i = 0; i < s->rows; i++)
 		bad = bad || s->start[i] > s->start[i + 1];
 	for (int64 k = 0; k < entries && !bad; k++)
@@ -194,16 +192,14 @@ read_live(const gnngp_model *model)
 	gnngp_live *live = gp_alloc_zero(env, 1, sizeof(gnngp_live));
 	gnngp_identity saved = gnngp_become_extension();
 	live_reader r = {.model = model,.env = env};
-	const int64 *number;
-	int64		n;
 
 	if (!gnngp_arrays_read(env, model, "live", &r.list, &live->ids))
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 					psprintf("CALL gp_refresh(%s) makes it again.",
 							 quote_literal_cstr(model->name)),
 					"the live state of model \"%s\" was left out of a dump", model->name);
-	n = r.list.n > 0 ? r.list.array[0].count : 0;
-	number = next_array(&r, GP_ARRAY_I64, Max(n, SHAPE_HEAD));
+	int64		n = r.list.n > 0 ? r.list.array[0].count : 0;
+	const int64 *number = next_array(&r, GP_ARRAY_I64, Max(n, SHAPE_HEAD));
 	if (number[HEAD_KERNEL] != kernel_key(model) || number[HEAD_PIECES] < 0 ||
 		n - SHAPE_HEAD != number[HEAD_PIECES] * SHAPE_COLUMNS)
 		gnngp_arrays_damaged(model, "live");
@@ -227,14 +223,13 @@ gnngp_live_open(const gnngp_model *model)
 	const gnngp_kept_key key = {GNNGP_KEPT_LIVE, model->id, model->version, model->fitted,
 		model->classes, model->nodes, model->labelled, model->rows
 	};
-	gnngp_live *live;
 
 	if (model->live_bytes == 0)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
 					strcmp(model->strategy, gp_strategy_names[GP_STRATEGY_SQL]) == 0 ? "Strategy sql stores none. Fit with another strategy and live => true." :
 					"Fit it with gp_fit(..., live => true).",
 					"model \"%s\" has no live state", model->name);
-	live = gnngp_env_resume(key);
+	gnngp_live *live = gnngp_env_resume(key);
 	if (live == NULL)
 	{
 		live = read_live(model);

@@ -174,7 +174,6 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	const gnngp_data *data = w->data;
 	const gp_calibrator *calibrator = &w->order.calibrator;
 	char	   *p = block + ROWS_HEADER;
-	char	   *texts;
 	size_t		text_end = 0;
 
 	if (w->kept)
@@ -200,7 +199,7 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	}
 	for (int32 c = 0; c < w->nclasses; c++, p += sizeof(double))
 		gnngp_put_float8(p, calibrator->bias ? calibrator->bias[c] : 0.0);
-	texts = p + n * w->stride;
+	char	   *texts = p + n * w->stride;
 	for (int64 i = first; i < first + n; i++, p += w->stride)
 	{
 		int64		node = node_of(w, i);
@@ -311,14 +310,13 @@ gnngp_row_probability(const gnngp_block *block, const gnngp_node_row *row, int32
 {
 	uint16		class = gnngp_row_class(row, k);
 	size_t		at = (size_t) class * sizeof(double);
-	double		logit;
 
 	if (class >= block->nclasses)
 		gnngp_store_corrupted(block->model, "a class is unknown");
 	if (row->is_prior && block->shares)
 		return gnngp_get_float8(block->shares + at);
-	logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k), row->variance) +
-		gnngp_get_float8(block->biases + at);
+	double		logit = gp_logit(&block->calibrator, 0, gnngp_row_score(row, k), row->variance) +
+					gnngp_get_float8(block->biases + at);
 	return Min(exp(logit - row->log_partition), 1.0);
 }
 

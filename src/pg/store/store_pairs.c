@@ -115,10 +115,9 @@ gnngp_kept_write(const gnngp_model *model, const gnngp_ids *ids, const gp_link_k
 		.head = ROWS_HEADER,.n = kept->nodes,.bytes = bytes_of,.pack = pack_rows,
 		.state = &w
 	};
-	int64		bytes;
 
 	gnngp_spi_connect();
-	bytes = gnngp_rows_write(&part, ids, &packer);
+	int64		bytes = gnngp_rows_write(&part, ids, &packer);
 	gnngp_spi_finish();
 	return bytes;
 }

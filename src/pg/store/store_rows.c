@@ -55,10 +55,9 @@ hand_out_given(block_reading *r, const gnngp_block *block)
 		{
 			const char *row = block->rows + (size_t) i * block->stride;
 			gnngp_id	id;
-			int64		place;
 
 			gnngp_block_id(block, row, i > 0 ? row - block->stride : NULL, &id);
-			place = gnngp_given_ids_find(given, &id);
+			int64		place = gnngp_given_ids_find(given, &id);
 			if (place >= 0)
 				r->row(r->state, block, i, place);
 		}
@@ -79,7 +78,6 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	const char *data = VARDATA(value);
 	size_t		length = VARSIZE(value) - VARHDRSZ;
 	gnngp_block block = {.model = part->model,.data = data,.length = length};
-	size_t		need;
 
 	CHECK_FOR_INTERRUPTS();
 	gnngp_store_check_block(part->model, part->magic, ROWS_FORMAT, ROWS_HEADER, data, length);
@@ -90,7 +88,7 @@ block_row(void *state, const Datum *values, const bool *nulls)
 	if (block.nrows < 1 || block.first < 0 || block.nrows > part->rows - block.first ||
 		block.text_ids == part->integer_ids)
 		gnngp_store_corrupted(part->model, "a block does not belong to it");
-	need = part->open(&block, gnngp_get32(data + AT_COUNT));
+	size_t		need = part->open(&block, gnngp_get32(data + AT_COUNT));
 	if (need > length)
 		gnngp_store_corrupted(part->model, "a block is too short");
 	block.texts = data + need;
@@ -112,7 +110,6 @@ gnngp_rows_read(const gnngp_row_part *part, const gnngp_given_ids *given, gnngp_
 	int64		blocks = 1 + part->rows / (1 + (int64) (part->target / part->row_bytes));
 	block_reading r = {.part = part,.given = given,.row = row,.state = state};
 	gnngp_rows	rows = {.row = block_row,.state = &r};
-	bool		missing;
 
 	gnngp_spi_connect();
 	if (given->all || (given->n > 1 && given->n > blocks / 4))
@@ -122,7 +119,7 @@ gnngp_rows_read(const gnngp_row_part *part, const gnngp_given_ids *given, gnngp_
 			if (r.blocks == 0 || given->id[i].key > r.last_key)
 				gnngp_store_receive(model, part->version, part->part, GNNGP_BLOCKS_KEY,
 									given->id[i].key, &rows);
-	missing = given->all ? r.rows != part->rows : r.blocks == 0 && part->rows > 0;
+	bool		missing = given->all ? r.rows != part->rows : r.blocks == 0 && part->rows > 0;
 	if (!given->all && missing)
 	{
 		/* No block may hold a key: is the part there? */

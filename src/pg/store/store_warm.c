@@ -67,7 +67,6 @@ gnngp_warm_read(gp_env *env, const gnngp_model *model, uint64 like)
 	gp_link_array array[WARM_ARRAYS];
 	bool		found = gnngp_arrays_load(env, model, WARM, WARM_ARRAYS, warm_element, array, NULL);
 	int64		count[WARM_ARRAYS];
-	const int64 *size;
 	bool		bad = false;
 
 	gnngp_become_again(&saved);
@@ -75,7 +74,7 @@ gnngp_warm_read(gp_env *env, const gnngp_model *model, uint64 like)
 		return NULL;
 	if (array[WARM_SIZES].count != SIZES)
 		gnngp_arrays_damaged(model, WARM);
-	size = array[WARM_SIZES].data;
+	const int64 *size = array[WARM_SIZES].data;
 	*w = (gp_warm) {.sets = size[SIZE_SETS],.values = size[SIZE_VALUES],.nheld = size[SIZE_HELD],
 	.held = array[WARM_HELD].data,.part = array[WARM_PARTS].data,.value = array[WARM_VALUES].data};
 	if (w->sets < 1 || w->sets > MOST_SETS || w->values < 0 ||

@@ -117,9 +117,8 @@ add_flat(features_state *state, Datum value)
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp features",
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
-	gnngp_table_value table;
 
-	table = gnngp_table_read(value, "gp_features");
+	gnngp_table_value table = gnngp_table_read(value, "gp_features");
 	for (int64 i = 0; i < table.ids.n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -168,26 +167,22 @@ Datum
 gnngp_features_accum(PG_FUNCTION_ARGS)
 {
 	features_state *state = state_argument(fcinfo);
-	ArrayType  *array;
-	const void *number;
 	int64		node = PG_GETARG_INT64(1);
-	int64		cols;
-	float	   *row;
 
 	if (PG_ARGISNULL(1))
 		gnngp_aggregate_null("node");
 	if (PG_ARGISNULL(2))
 		gnngp_aggregate_null("features");
-	array = PG_GETARG_ARRAYTYPE_P(2);
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(2);
 	if (ARR_NDIM(array) != 1)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, NULL, "the features of node " INT64_FORMAT " must be an array of one dimension that is not empty",
 					node);
 	if (array_contains_nulls(array))
 		gnngp_raise(NULL_VALUE_NOT_ALLOWED, "Replace NULL by a number.",
 					"a feature of node " INT64_FORMAT " is NULL", node);
-	number = gnngp_array_data(array);
-	cols = ARR_DIMS(array)[0];
-	row = add_row(state, node, cols);
+	const void *number = gnngp_array_data(array);
+	int64		cols = ARR_DIMS(array)[0];
+	float	   *row = add_row(state, node, cols);
 	if (ARR_ELEMTYPE(array) == FLOAT4OID)
 		TAKE_ROW(((const float4 *) number)[j])
 	else if (ARR_ELEMTYPE(array) == FLOAT8OID)
@@ -214,11 +209,9 @@ PG_FUNCTION_INFO_V1(gnngp_features_combine);
 Datum
 gnngp_features_combine(PG_FUNCTION_ARGS)
 {
-	features_state *state;
-
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	state = state_argument(fcinfo);
+	features_state *state = state_argument(fcinfo);
 	if (!PG_ARGISNULL(1))
 		add_flat(state, PG_GETARG_DATUM(1));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
@@ -229,11 +222,9 @@ PG_FUNCTION_INFO_V1(gnngp_features_final);
 Datum
 gnngp_features_final(PG_FUNCTION_ARGS)
 {
-	features_state *state;
-
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
+	features_state *state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
 	if (state == NULL)
 		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 	PG_RETURN_DATUM(write_features(state));

@@ -58,14 +58,13 @@ add_flat(gnngp_graph_state *state, Datum value)
 											   ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
 	gnngp_graph_value g;
-	bool	   *seen;
 
 	gnngp_graph_read(value, "gp_graph_state", &g);
 	if ((g.weight != NULL) != state->list.weighted ||
 		(g.kernel == NULL) != (state->kernel == NULL) || g.landmarks != state->landmarks ||
 		(g.kernel && strcmp(g.kernel, state->kernel) != 0))
 		refuse_state();
-	seen = MemoryContextAllocExtended(work, g.ids.n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	bool	   *seen = MemoryContextAllocExtended(work, g.ids.n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	gnngp_edge_list_grow(&state->list, g.edges);
 	for (int64 i = 0; i < g.edges; i++)
 	{
@@ -217,11 +216,10 @@ accumulate(FunctionCallInfo fcinfo, bool weighted)
 {
 	gnngp_graph_state *state = state_argument(fcinfo, "gp_factor", weighted);
 	int			argno = weighted ? 4 : 3;
-	text	   *kernel;
 	int64		landmarks = 0;
 
 	gnngp_require_argument(fcinfo, argno, "kernel");
-	kernel = PG_GETARG_TEXT_PP(argno);
+	text	   *kernel = PG_GETARG_TEXT_PP(argno);
 	if (PG_NARGS() > argno + 1)
 		landmarks = gnngp_landmarks_argument(fcinfo, argno + 1);
 	if (state->kernel == NULL)
@@ -264,27 +262,22 @@ PG_FUNCTION_INFO_V1(gnngp_factor_final);
 Datum
 gnngp_factor_final(PG_FUNCTION_ARGS)
 {
-	MemoryContext work;
-	MemoryContext old;
-	gnngp_graph_state *state;
 	gnngp_graph_value graph;
 	gnngp_factor_task task = {.graph = &graph};
-	Datum		value;
-	bytea	   *copy;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = final_state(fcinfo);
+	gnngp_graph_state *state = final_state(fcinfo);
 	if (state->kernel == NULL)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "the state has no kernel");
-	work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
-	old = MemoryContextSwitchTo(work);
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(work);
 	gnngp_graph_read(gnngp_graph_of_edges(&state->list), "gp_graph", &graph);
 	task.kernel = state->kernel;
 	task.landmarks = state->landmarks;
-	value = gnngp_factor_make(&task);
+	Datum		value = gnngp_factor_make(&task);
 	MemoryContextSwitchTo(old);
-	copy = DatumGetByteaPCopy(value);
+	bytea	   *copy = DatumGetByteaPCopy(value);
 	MemoryContextDelete(work);
 	PG_RETURN_BYTEA_P(copy);
 }

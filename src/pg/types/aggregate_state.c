@@ -39,13 +39,12 @@ void *
 gnngp_state_create(MemoryContext parent, const char *name, Size size, gnngp_state_write write)
 {
 	MemoryContext context = parent->firstchild;
-	gnngp_state_head *head;
 
 	while (context && context->name != name)
 		context = context->nextchild;
 	if (context == NULL)
 		context = AllocSetContextCreateInternal(parent, name, ALLOCSET_DEFAULT_SIZES);
-	head = MemoryContextAllocZero(context, size);
+	gnngp_state_head *head = MemoryContextAllocZero(context, size);
 	EOH_init_header(&head->header, &gnngp_state_methods, context);
 	head->write = write;
 	return head;

@@ -76,7 +76,6 @@ find_ids(gp_env *env, const gnngp_edge_list *list)
 {
 	gnngp_value_ids ids = {.first = list->end[0]};
 	int64		high = list->end[0];
-	uint64		range;
 
 	for (int64 i = 0; i < 2 * list->n; i++)
 	{
@@ -84,7 +83,7 @@ find_ids(gp_env *env, const gnngp_edge_list *list)
 		ids.first = Min(ids.first, list->end[i]);
 		high = Max(high, list->end[i]);
 	}
-	range = (uint64) high - (uint64) ids.first;
+	uint64		range = (uint64) high - (uint64) ids.first;
 	if (range < (uint64) DIRECT_MIN || range < (uint64) list->n * DIRECT_SHARE)
 		find_ids_by_bits(env, list, range, &ids);
 	else

@@ -31,14 +31,13 @@ build_graph(gp_env *env, const gnngp_factor_task *task, int64 nodes)
 	const gnngp_graph_value *g = task->graph;
 	gp_edges   *edges = gp_edges_create(env, nodes, false, g->weight != NULL);
 	int64		missing;
-	int32	   *node;
 
 	if (task->features == NULL)
 	{
 		gp_edges_add(edges, g->edges, g->src, g->dst, g->weight);
 		return gp_graph_build(edges);
 	}
-	node = gnngp_graph_places(g, &task->features->ids, &missing);
+	int32	   *node = gnngp_graph_places(g, &task->features->ids, &missing);
 	if (node == NULL)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"Pass features of every node, or NULL to use the structure of the graph only.",

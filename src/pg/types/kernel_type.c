@@ -25,13 +25,10 @@ read_kernel(gp_env *env, const char *source)
 static text *
 make_canonical(const char *source)
 {
-	gp_env	   *env;
-	text	   *canonical;
-
 	if (gnngp_kernel_is_auto(source))
 		return cstring_to_text(GNNGP_KERNEL_AUTO);
-	env = gnngp_env_create(CurrentMemoryContext);
-	canonical = cstring_to_text(gp_kernel_print(env, read_kernel(env, source)));
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	text	   *canonical = cstring_to_text(gp_kernel_print(env, read_kernel(env, source)));
 	gnngp_env_destroy(env);
 	return canonical;
 }
@@ -64,13 +61,11 @@ compare_arguments(FunctionCallInfo fcinfo)
 	char	   *b = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	bool		auto_a = gnngp_kernel_is_auto(a);
 	bool		auto_b = gnngp_kernel_is_auto(b);
-	gp_env	   *env;
-	int			order;
 
 	if (auto_a || auto_b || strcmp(a, b) == 0)
 		return (int) auto_b - (int) auto_a;
-	env = gnngp_env_create(CurrentMemoryContext);
-	order = gp_kernel_compare(read_kernel(env, a), read_kernel(env, b));
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	int			order = gp_kernel_compare(read_kernel(env, a), read_kernel(env, b));
 	gnngp_env_destroy(env);
 	return order;
 }
@@ -101,13 +96,11 @@ static uint64
 hash_argument(FunctionCallInfo fcinfo, uint64 seed)
 {
 	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	gp_env	   *env;
-	uint64		hash;
 
 	if (gnngp_kernel_is_auto(source))
 		return seed;
-	env = gnngp_env_create(CurrentMemoryContext);
-	hash = gp_kernel_hash(read_kernel(env, source), seed);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	uint64		hash = gp_kernel_hash(read_kernel(env, source), seed);
 	gnngp_env_destroy(env);
 	return hash;
 }

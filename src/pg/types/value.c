@@ -27,11 +27,9 @@ gnngp_value_number(gnngp_value_reader *r)
 
 	for (int shift = 0; shift < 64; shift += 7)
 	{
-		uint64		byte;
-
 		if (r->at == r->end)
 			gnngp_value_refuse(r, "It ends too early.");
-		byte = *r->at++;
+		uint64		byte = *r->at++;
 		if (shift == 63 && byte > 1)
 			break;
 		v |= (byte & 0x7f) << shift;
@@ -57,13 +55,11 @@ gnngp_value_open(Datum value, const char *type)
 int
 gnngp_value_flags(gnngp_value_reader *r, int allowed)
 {
-	int			flags;
-
 	if (r->end - r->at < 2)
 		gnngp_value_refuse(r, "It ends too early.");
 	if (r->at[0] != GNNGP_VALUE_VERSION)
 		gnngp_value_refuse(r, "Its version is unknown.");
-	flags = r->at[1];
+	int			flags = r->at[1];
 	if (flags & ~allowed)
 		gnngp_value_refuse(r, "It has unknown flags.");
 	r->at += 2;
@@ -122,8 +118,6 @@ gnngp_value_row(const unsigned char *value, int64 row, int64 cols, float *out)
 int64
 gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 {
-	const int64 *at;
-
 	if (id < ids->first)
 		return -1;
 	if (ids->id == NULL)
@@ -131,7 +125,7 @@ gnngp_value_find(const gnngp_value_ids *ids, int64 id)
 	/* Most ids that a chunk is asked for are those of other chunks. */
 	if (ids->n == 0 || id > ids->id[ids->n - 1])
 		return -1;
-	at = bsearch_arg(&id, ids->id, ids->n, sizeof(int64), gp_compare_int64, NULL);
+	const int64 *at = bsearch_arg(&id, ids->id, ids->n, sizeof(int64), gp_compare_int64, NULL);
 	return at ? at - ids->id : -1;
 }
 
@@ -150,10 +144,9 @@ gnngp_value_hold(gnngp_holding *held, MemoryContext context, double kept, double
 				 const char *what)
 {
 	double		needed = kept + more;
-	double		allowed;
 
 	gnngp_account_make_room((size_t) needed, gnngp_setting_memory_limit());
-	allowed = (double) gnngp_account_left() + (double) held->bytes;
+	double		allowed = (double) gnngp_account_left() + (double) held->bytes;
 	if (needed > allowed)
 		gnngp_raise(CONFIGURATION_LIMIT_EXCEEDED,
 					"Raise it, or use gp_create_graph and gp_fit, which keep a graph in tables.",
@@ -235,12 +228,10 @@ gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check chec
 {
 	const char *text = PG_GETARG_CSTRING(0);
 	size_t		length = strlen(text);
-	struct varlena *value;
-	char	   *out;
 
 	gnngp_value_check_size(length / 4.0 * 3.0, type);
-	value = palloc(VARHDRSZ + length / 4 * 3 + 8);
-	out = VARDATA(value);
+	struct varlena *value = palloc(VARHDRSZ + length / 4 * 3 + 8);
+	char	   *out = VARDATA(value);
 	for (size_t at = 0; at < length; at += PIECE_TEXT)
 	{
 		int			part = (int) Min(length - at, (size_t) PIECE_TEXT);
@@ -263,10 +254,9 @@ gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_value_check ch
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			length = buf->len - buf->cursor;
-	struct varlena *value;
 
 	gnngp_value_check_size(length, type);
-	value = palloc(VARHDRSZ + length);
+	struct varlena *value = palloc(VARHDRSZ + length);
 	SET_VARSIZE(value, VARHDRSZ + length);
 	pq_copymsgbytes(buf, VARDATA(value), length);
 	return check_value(value, type, check, ERRCODE_INVALID_BINARY_REPRESENTATION);

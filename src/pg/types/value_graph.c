@@ -29,7 +29,6 @@ read_head(gnngp_value_reader *r, gnngp_graph_value *g)
 {
 	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE | GNNGP_VALUE_WEIGHTED |
 										  (is_state(r) ? GNNGP_VALUE_KERNEL : 0));
-	uint64		edges;
 
 	memset(g, 0, sizeof(*g));
 	if (flags & GNNGP_VALUE_KERNEL)
@@ -48,7 +47,7 @@ read_head(gnngp_value_reader *r, gnngp_graph_value *g)
 			gnngp_value_refuse(r, "Its number of landmarks is out of range.");
 	}
 	g->ids = gnngp_value_read_ids(r, flags, 1);
-	edges = gnngp_value_number(r);
+	uint64		edges = gnngp_value_number(r);
 	if (edges > (uint64) (r->end - r->at))
 		gnngp_value_refuse(r, "It ends too early.");
 	g->edges = (int64) edges;

@@ -23,13 +23,12 @@ read_table(gnngp_value_reader *r, gnngp_table_value *out)
 	bool		matrix = strcmp(r->type, "gp_matrix") == 0;
 	int			flags = gnngp_value_flags(r, GNNGP_VALUE_DENSE | (matrix ? GNNGP_VALUE_WIDE : 0));
 	uint64		width = gnngp_value_number(r);
-	uint64		row;
 
 	out->wide = (flags & GNNGP_VALUE_WIDE) != 0;
 	if (width < 1 || width > GNNGP_VALUE_LIMIT / number_size(out))
 		gnngp_value_refuse(r, "The length of its rows is out of range.");
 	out->cols = (int64) width;
-	row = width * number_size(out);
+	uint64		row = width * number_size(out);
 	out->ids = gnngp_value_read_ids(r, flags, row);
 	out->value = r->at;
 	if ((r->end - r->at) % row != 0 || (r->end - r->at) / row != (uint64) out->ids.n)

@@ -29,7 +29,6 @@ gnngp_device(PG_FUNCTION_ARGS)
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_device  *device = gp_device_cpu(env, 1);
-	const gnngp_gpus *gpus;
 
 	gnngp_emit(result, gnngp_cell_text(device->name),
 			   gnngp_cell_text(gp_device_cpu_describe(device)), memory_cell(env->limit),
@@ -37,7 +36,7 @@ gnngp_device(PG_FUNCTION_ARGS)
 			   gnngp_cell_text("ready"));
 	device->close(device);
 	gnngp_env_destroy(env);
-	gpus = gnngp_gpu_find();
+	const gnngp_gpus *gpus = gnngp_gpu_find();
 	for (int i = 0; i < gpus->n; i++)
 	{
 		const gp_cuda_card *card = &gpus->card[i];

@@ -30,11 +30,9 @@ read_table(FunctionCallInfo fcinfo, int argno, Oid *table, gnngp_source_name *fo
 static void
 read_column(FunctionCallInfo fcinfo, int argno, bool optional, char **column)
 {
-	char	   *name;
-
 	if (PG_ARGISNULL(argno))
 		return;
-	name = pstrdup(NameStr(*PG_GETARG_NAME(argno)));
+	char	   *name = pstrdup(NameStr(*PG_GETARG_NAME(argno)));
 	*column = optional && name[0] == '\0' ? NULL : name;
 }
 
@@ -212,14 +210,13 @@ count_structure(graph_count *c, const gnngp_data *data)
 	gp_graph   *graph = gp_graph_build(c->edges);
 	int64		nodes = data->ids.n;
 	int32_t    *component;
-	bool	   *reached;
 
 	c->count[COUNT_DUPLICATES] = c->count[COUNT_EDGES] - graph->edges -
 		c->count[COUNT_WITHOUT_NODE] - c->count[COUNT_SELF_LOOPS];
 	if (c->graph->target == NULL)
 		return;
 	component = gp_graph_components(c->env, nodes, graph->start, graph->col, NULL, graph->directed);
-	reached = gp_alloc_zero(c->env, nodes, sizeof(bool));
+	bool	   *reached = gp_alloc_zero(c->env, nodes, sizeof(bool));
 	for (int64 k = 0; k < data->nlabelled; k++)
 		reached[component[data->labelled[k]]] = true;
 	c->count[COUNT_BARE_COMPONENTS] = 0;
@@ -237,13 +234,11 @@ count_tables(void *arg)
 	const gnngp_data *data = r->data;
 	bool		labels = c->graph->target != NULL;
 	gnngp_column target = {0};
-	bool		values;
 	gnngp_query edge_query;
-	gnngp_node_reading *nodes;
 
 	if (labels)
 		target = gnngp_table_column(&r->nodes, r->def->target);
-	values = labels && gnngp_is_value_type(target.base);
+	bool		values = labels && gnngp_is_value_type(target.base);
 	if (labels && !values && !gnngp_is_class_type(target.base))
 		ereport(WARNING,
 				(errmsg("target \"%s\" has type %s, which gp_fit accepts only with task => 'classification'",
@@ -252,7 +247,7 @@ count_tables(void *arg)
 						 quote_identifier(target.name))));
 	c->count[COUNT_NULL_FEATURES] = 0;
 	r->null_features = &c->count[COUNT_NULL_FEATURES];
-	nodes = gnngp_plan_nodes(r, values ? "values" : "classes", labels);
+	gnngp_node_reading *nodes = gnngp_plan_nodes(r, values ? "values" : "classes", labels);
 	gnngp_query_init(&edge_query, &r->edges);
 	gnngp_finder_init(&c->src, r, &edge_query, c->graph->src);
 	gnngp_finder_init(&c->dst, r, &edge_query, c->graph->dst);
@@ -314,11 +309,10 @@ named_table(Oid table, const char *column)
 {
 	Oid			schema = get_rel_namespace(table);
 	char	   *name = pnstrdup(column, key_stem(column));
-	Oid			named;
 
 	if (name[0] == '\0')
 		return InvalidOid;
-	named = get_relname_relid(name, schema);
+	Oid			named = get_relname_relid(name, schema);
 	return OidIsValid(named) ? named : get_relname_relid(psprintf("%ss", name), schema);
 }
 
@@ -413,14 +407,13 @@ count_graph(const gnngp_graph_def *graph, int64 *count)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gnngp counts", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	graph_count *c = palloc0(sizeof(graph_count));
-	ErrorData  *error;
 
 	for (int i = 0; i < COUNTS; i++)
 		count[i] = i >= COUNT_EDGES && i <= COUNT_DUPLICATES ? 0 : NOT_COUNTED;
 	c->graph = graph;
 	c->env = gnngp_env_create(context);
 	c->count = count;
-	error = gnngp_attempt_but_cancel(count_tables, c);
+	ErrorData  *error = gnngp_attempt_but_cancel(count_tables, c);
 	if (error)
 	{
 		for (int i = 0; i < COUNTS; i++)
@@ -477,10 +470,8 @@ PG_FUNCTION_INFO_V1(gnngp_alter_graph);
 Datum
 gnngp_alter_graph(PG_FUNCTION_ARGS)
 {
-	gnngp_graph_def *def;
-
 	gnngp_prevent_read_only("gp_alter_graph");
-	def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
+	gnngp_graph_def *def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
 	gnngp_require_edges(def);
 	read_arguments(fcinfo, def);
 	gnngp_graph_update(def);
@@ -514,11 +505,10 @@ Datum
 gnngp_drop_graph(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
-	gnngp_graph_def *def;
 	ListCell   *cell;
 
 	gnngp_prevent_read_only("gp_drop_graph");
-	def = gnngp_own_graph(name);
+	gnngp_graph_def *def = gnngp_own_graph(name);
 	gnngp_spi_connect();
 	foreach(cell, def->tables.tables.oid ? gnngp_graph_tasks(def->id) : NIL)
 	{

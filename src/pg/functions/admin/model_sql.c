@@ -11,10 +11,9 @@ Datum
 gnngp_drop_model(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
-	gnngp_model *model;
 
 	gnngp_prevent_read_only("gp_drop_model");
-	model = gnngp_own_model(name);
+	gnngp_model *model = gnngp_own_model(name);
 	gnngp_model_lock(model->owner_role, model->name);
 	gnngp_spi_connect();
 	gnngp_lock_row(&gnngp_model_kind, model->id, model->owner_role, "FOR UPDATE", model->name);
@@ -83,12 +82,11 @@ gnngp_revoke(PG_FUNCTION_ARGS)
 {
 	const char *grantee;
 	const gnngp_model *model = open_grant(fcinfo, "gp_revoke", &grantee);
-	uint64		rows;
 
 	gnngp_execute(GNNGP_LATEST, "UPDATE gnngp_internal.gp_grant_catalog SET revoked = true"
 				  " WHERE model = $1 AND grantee::text = $2 AND $2 <> 'public'",
 				  gnngp_param_int8(model->id), gnngp_param_text(grantee));
-	rows = SPI_processed;
+	uint64		rows = SPI_processed;
 	gnngp_execute(GNNGP_LATEST, "DELETE FROM gnngp_internal.gp_grant_catalog WHERE model = $1"
 				  " AND (grantee::text = 'pg_gone:' || $2"
 				  " OR grantee::text = 'public' AND $2 = 'public')",
@@ -156,14 +154,12 @@ Datum
 gnngp_set_owner(PG_FUNCTION_ARGS)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
-	gnngp_graph_def *graph;
 	ListCell   *cell;
-	Oid			owner;
 
 	gnngp_prevent_read_only("gp_set_owner");
-	graph = gnngp_own_graph(name);
+	gnngp_graph_def *graph = gnngp_own_graph(name);
 	gnngp_require_argument(fcinfo, 1, "new_owner");
-	owner = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
+	Oid			owner = get_role_oid(NameStr(*PG_GETARG_NAME(1)), false);
 	gnngp_check_can_become(GetUserId(), owner);
 	if (graph->task.form)
 	{

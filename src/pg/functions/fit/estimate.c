@@ -84,23 +84,18 @@ estimate_links(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		{.kernel = GNNGP_LINK_KERNEL,.method = asked->kernel,
 		 .missing_share = GP_LINK_MISSING_SHARE,.keep = PG_ARGISNULL(5) ? 0 : PG_GETARG_INT32(5)};
 	size_t		limit = gp_limit(env);
-	gp_plan		plan;
 	gp_link_method method;
-	bool		on_gpu;
-	double		seconds;
-	gp_device  *device;
-	gnngp_data *data;
 
 	if (strcmp(asked->strategy, "auto") != 0 || asked->landmarks > 0 || asked->live)
 		gnngp_raise(INVALID_PARAMETER_VALUE, "They apply to fits of nodes only.",
 					"strategy, landmarks and live cannot be given with kernel %s", asked->kernel);
 	gnngp_link_settings_check(&settings);
 	env->limit = 0;
-	device = gnngp_device_open(env, 0);
-	data = gnngp_read(env, graph, "auto", false);
-	plan = gnngp_link_estimate(device, data, &settings, limit, &method);
-	on_gpu = goes_to_gpu(&plan, device->threads);
-	seconds = plan.effort / (GNNGP_CPU_PACE * device->threads);
+	gp_device  *device = gnngp_device_open(env, 0);
+	gnngp_data *data = gnngp_read(env, graph, "auto", false);
+	gp_plan		plan = gnngp_link_estimate(device, data, &settings, limit, &method);
+	bool		on_gpu = goes_to_gpu(&plan, device->threads);
+	double		seconds = plan.effort / (GNNGP_CPU_PACE * device->threads);
 	device->close(device);
 	if (settings.keep > 0)
 	{
@@ -169,8 +164,6 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	gnngp_data *data = read.data;
 	estimate	e = {.data = data,.method = settings->method};
 	gp_plan    *plan = &e.forecast.full;
-	double		seconds;
-	size_t		end;
 
 	if (error && error->sqlerrcode == ERRCODE_CONFIGURATION_LIMIT_EXCEEDED)
 		return gnngp_row(fcinfo, GNNGP_CELL_NULL, GNNGP_CELL_NULL, GNNGP_CELL_NULL,
@@ -179,7 +172,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	if (error)
 		ReThrowError(error);
 	env->limit = 0;
-	seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
+	double		seconds = (double) (GetCurrentTimestamp() - began) / 1e6;
 	gnngp_fit_set_precision(env, data, settings);
 	gnngp_problem_init(&e.problem, data, NULL, settings);
 	e.problem.estimate_limit = limit;
@@ -192,7 +185,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 	}
 	/* As a fit does it: below what holds the tables. */
 	gnngp_compute(gnngp_env_create_child(env), 0, false, plan_nodes, &e);
-	end = strlen(plan->reason);
+	size_t		end = strlen(plan->reason);
 	if (e.n > 1)
 		end += snprintf(plan->reason + end, sizeof(plan->reason) - end,
 						"; by kernel %s, with the comparison of it and %d others before",
@@ -214,14 +207,13 @@ gnngp_estimate(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
-	gp_env	   *env;
 
 	settings.kernel = gnngp_kernel_argument(fcinfo, 1);
 	settings.strategy = gnngp_text_argument(fcinfo, 2, "strategy");
 	settings.landmarks = gnngp_landmarks_argument(fcinfo, 3);
 	settings.live = gnngp_bool_argument(fcinfo, 4, "live");
 	settings.task = gnngp_text_argument(fcinfo, 6, "task");
-	env = gnngp_env_create(CurrentMemoryContext);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	if (gnngp_link_has_method(env, settings.kernel))
 		return estimate_links(fcinfo, env, graph, &settings);
 	if (!PG_ARGISNULL(5) && PG_GETARG_INT32(5) != 0)

@@ -93,7 +93,6 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	gnngp_fit_run *run = palloc0(sizeof(gnngp_fit_run));
-	const gnngp_data *fitted;
 
 	*run = (gnngp_fit_run) {.context = context,.env = gnngp_env_create(context),
 							.graph_id = graph->id,.graph_shape = gnngp_graph_shape(graph),
@@ -129,7 +128,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->peak = run->env->peak;
 		run->seconds = lap_seconds(run);
 	}
-	fitted = run->data;
+	const gnngp_data *fitted = run->data;
 	if (graph->task.form && !link_settings)
 		run->data = gnngp_read_task(run->env, graph, run->settings.task);
 	else if (run->data == NULL || link_settings)
@@ -380,15 +379,13 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 				  GNNGP_PART_NODES, replace_argno, &name) :
 		open_call(fcinfo, link_settings->kernel, GNNGP_LINK_KERNEL, GNNGP_PART_LINKS,
 				  replace_argno, &name);
-	const gnngp_model *former;
-	gnngp_fit_run *run;
 	gnngp_model model;
 	Datum		row;
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
-	run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
-	former = settings ? gnngp_model_lookup(name, true) : NULL;
+	gnngp_fit_run *run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
+	const gnngp_model *former = settings ? gnngp_model_lookup(name, true) : NULL;
 	if (former && former->owner_role != run->owner)
 		former = NULL;
 	if (former && !run->settings.live && former->live_bytes > 0)
@@ -414,10 +411,8 @@ PG_FUNCTION_INFO_V1(gnngp_fit);
 Datum
 gnngp_fit(PG_FUNCTION_ARGS)
 {
-	gnngp_fit_settings settings;
-
 	gnngp_prevent_read_only("gp_fit");
-	settings = gnngp_fit_settings_default();
+	gnngp_fit_settings settings = gnngp_fit_settings_default();
 	settings.kernel = gnngp_kernel_argument(fcinfo, 2);
 	settings.task = gnngp_text_argument(fcinfo, 3, "task");
 	settings.strategy = gnngp_text_argument(fcinfo, 4, "strategy");
@@ -437,9 +432,7 @@ PG_FUNCTION_INFO_V1(gnngp_fit_links);
 Datum
 gnngp_fit_links(PG_FUNCTION_ARGS)
 {
-	gnngp_link_settings settings;
-
 	gnngp_prevent_read_only("gp_fit_links");
-	settings = gnngp_link_settings_argument(fcinfo);
+	gnngp_link_settings settings = gnngp_link_settings_argument(fcinfo);
 	PG_RETURN_DATUM(fit_call(fcinfo, NULL, &settings, 5));
 }

@@ -27,14 +27,11 @@ gnngp_method_is_gp(const char *text)
 const char *
 gnngp_method_name(gp_env *env, const char *text)
 {
-	gp_kernel  *kernel;
-	const char *name;
-
 	if (gnngp_kernel_is_auto(text) || gnngp_method_is_gp(text))
 		return NULL;
 	gnngp_env_set_text(env, text, "kernel");
-	kernel = gp_kernel_parse(env, text);
-	name = gp_kernel_method(kernel);
+	gp_kernel  *kernel = gp_kernel_parse(env, text);
+	const char *name = gp_kernel_method(kernel);
 	gp_kernel_free(kernel);
 	return name;
 }
@@ -151,12 +148,11 @@ gnngp_method_embedding(gp_device *device, const gnngp_data *data, const char *te
 {
 	method_options options;
 	const gp_method *m = find_method(device->env, text, &options);
-	int		   *last;
 
 	if (m != &gp_method_gckm)
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Use kernel => 'gckm', or one of a Gaussian process.",
 					"kernel %s does not group nodes", m->name);
-	last = &options.gckm.components_of[options.gckm.layers - 1];
+	int		   *last = &options.gckm.components_of[options.gckm.layers - 1];
 	if (*last == 0)
 		*last = Min(clusters, GP_SYEV_MAX);
 	return gp_gckm_embedding(device, data->graph, data->features, (uint64_t) seed, &options.gckm);

@@ -49,10 +49,9 @@ static void
 reload(refresh *r)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->context);
-	gnngp_model *model;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	model = gnngp_model_by_id(r->old->id);
+	gnngp_model *model = gnngp_model_by_id(r->old->id);
 	if (model->owner_role != r->old->owner_role || model->graph_id != r->old->graph_id)
 		gnngp_raise(OBJECT_IN_USE, "Try again.",
 					"model \"%s\" has been changed by another session", r->old->name);
@@ -290,14 +289,13 @@ gnngp_refresh(PG_FUNCTION_ARGS)
 	MemoryContext context = AllocSetContextCreate(atomic ? CurrentMemoryContext : PortalContext,
 												  "gnngp refresh", ALLOCSET_DEFAULT_SIZES);
 	refresh    *r = MemoryContextAllocZero(context, sizeof(refresh));
-	MemoryContext old;
 
 	r->context = context;
 	r->atomic = atomic;
 	gnngp_prevent_read_only("gp_refresh");
 	if (SPI_connect_ext(atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	old = MemoryContextSwitchTo(r->context);
+	MemoryContext old = MemoryContextSwitchTo(r->context);
 	r->old = gnngp_own_model(name);
 	gnngp_refresh_lock(r->old, !r->atomic);
 	MemoryContextSwitchTo(old);

@@ -87,7 +87,6 @@ gnngp_tune(PG_FUNCTION_ARGS)
 	tuner		t = {.settings = gnngp_fit_settings_default()};
 	gnngp_texts kernels = {0};
 	gp_candidate *candidates = NULL;
-	gp_candidate **ordered;
 	gp_problem	problem;
 	int			n = 0;
 
@@ -116,7 +115,7 @@ gnngp_tune(PG_FUNCTION_ARGS)
 		try_candidate(&t, &problem, &candidates[i]);
 	if (!t.by_likelihood && gp_candidates_best(candidates, n) >= 0)
 		t.best = candidates[gp_candidates_best(candidates, n)].kernel;
-	ordered = palloc(sizeof(gp_candidate *) * n);
+	gp_candidate **ordered = palloc(sizeof(gp_candidate *) * n);
 	for (int i = 0; i < n; i++)
 		ordered[i] = &candidates[i];
 	gnngp_sort(ordered, n, sizeof(gp_candidate *), compare_candidates, &t);

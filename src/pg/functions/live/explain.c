@@ -222,20 +222,17 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 	int32		n = c->terms ? c->terms->n : scale->ngroups;
 	int32	   *order = palloc(sizeof(int32) * 2 * ORDERS * Max(n, 1));
 	score_part *group = palloc0(sizeof(score_part) * Max(n, 1));
-	gp_live_answer one;
-	gp_live_answer all;
-	int32		column;
 
 	if (c->nodes.n == 0)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"Name an entity that gp_predict returns, or a later time as_of.",
 					"the node does not exist yet as of that time");
-	one = gp_live_ask(gnngp_live_call_device(c), &q);
-	column = class_or_best(c, &one);
+	gp_live_answer one = gp_live_ask(gnngp_live_call_device(c), &q);
+	int32		column = class_or_best(c, &one);
 	draw_orders(n, order);
 	gnngp_task_ask_rows(c, &q, c->terms ? sum_terms(c, order) :
 						make_rows(c->env, scale, q.features, order));
-	all = gp_live_ask(gnngp_live_call_device(c), &q);
+	gp_live_answer all = gp_live_ask(gnngp_live_call_device(c), &q);
 	for (int32 b = 0; b < n; b++)
 		group[b].number = b;
 	for (int o = 0; o < 2 * ORDERS; o++)
@@ -258,22 +255,16 @@ gnngp_explain(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	gnngp_neighbourhood *some;
-	gp_live_question q;
-	double	   *share;
-	score_part *parts;
-	gp_live_answer answer;
-	int32		column;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
 										 "Use k => NULL for all labelled nodes.");
-	gp_time		as_of;
 	int64		n;
 
 	gnngp_live_call_open(&c, fcinfo, true);
 	/* Stored answers are as of the newest fact, or of a column as of the row's time. */
-	as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
-								 (c.graph->task.form == GNNGP_TASK_COLUMN &&
-								  !c.live->task->transform.metapaths) ?
-								 GP_TIME_NEVER : c.live->task->transform.newest);
+	gp_time		as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
+											 (c.graph->task.form == GNNGP_TASK_COLUMN &&
+											  !c.live->task->transform.metapaths) ?
+											 GP_TIME_NEVER : c.live->task->transform.newest);
 	read_node(&c);
 	if (c.model->rows > 0)
 	{
@@ -281,13 +272,13 @@ gnngp_explain(PG_FUNCTION_ARGS)
 		gnngp_live_call_close(&c);
 		return (Datum) 0;
 	}
-	q = gnngp_live_call_read(&c, &some);
+	gp_live_question q = gnngp_live_call_read(&c, &some);
 	(void) gp_live_labelled(c.live->state, &n);
-	share = gp_alloc_zero(c.env, n, sizeof(double));
-	answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
-	column = class_or_best(&c, &answer);
+	double	   *share = gp_alloc_zero(c.env, n, sizeof(double));
+	gp_live_answer answer = gp_live_explain(gnngp_live_call_device(&c), &q, share);
+	int32		column = class_or_best(&c, &answer);
 	gp_live_parts(c.env, c.live->state, column, share);
-	parts = gp_alloc_array(c.env, n, sizeof(score_part));
+	score_part *parts = gp_alloc_array(c.env, n, sizeof(score_part));
 	for (int64 t = 0; t < n; t++)
 		parts[t] = (score_part) {t, share[t]};
 	emit_parts(&c, parts, n, k, answer.mean[column], NULL);
@@ -313,20 +304,16 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	gnngp_neighbourhood *some;
-	gp_live_question q;
-	gp_live_answer answer;
-	gp_device  *dev;
-	gp_live_edge *edge;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k", "Use k => NULL for all edges near.");
 	int64		n;
 	int64		left;
 
 	gnngp_live_call_open(&c, fcinfo, false);
 	read_node(&c);
-	q = gnngp_live_call_read(&c, &some);
-	dev = gnngp_live_call_device(&c);
-	answer = gp_live_ask(dev, &q);
-	edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
+	gp_live_question q = gnngp_live_call_read(&c, &some);
+	gp_device  *dev = gnngp_live_call_device(&c);
+	gp_live_answer answer = gp_live_ask(dev, &q);
+	gp_live_edge *edge = gp_live_explain_edges(dev, &q, class_or_best(&c, &answer), k, &n, &left);
 	if (left > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%lld edge around hubs was not tried", "%lld edges around hubs were not tried",

@@ -13,12 +13,9 @@
 void
 gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_only)
 {
-	gnngp_identity saved;
-	Oid			owner;
-
 	*c = (gnngp_live_call) {.fcinfo = fcinfo,.result = gnngp_rows_start(fcinfo)};
 	c->model = gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false);
-	owner = c->model->owner_role;
+	Oid			owner = c->model->owner_role;
 	if (owner_only)
 		gnngp_require_owner(owner, "model", c->model->name);
 	gnngp_require_node_part(c->model);
@@ -32,7 +29,7 @@ gnngp_live_call_open(gnngp_live_call *c, FunctionCallInfo fcinfo, bool owner_onl
 						 GetUserNameFromId(owner, true) ? GetUserNameFromId(owner, true) : "...")));
 	c->live = gnngp_live_open(c->model);
 	(void) gp_live_read(c->live->state, &c->figures);
-	saved = gnngp_become_extension();
+	gnngp_identity saved = gnngp_become_extension();
 	c->graph = gnngp_graph_by_id(c->model->graph_id);
 	gnngp_become_again(&saved);
 	if (gnngp_graph_shape(c->graph) != c->live->shape)
@@ -114,7 +111,6 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 	gp_live_question q = {.state = c->live->state,.program = program,.asked = c->nodes.n};
 	gnngp_rim	rim = program->norm == GP_NORM_SYM ? GNNGP_RIM_DEGREES : GNNGP_RIM_NOTHING;
 	gnngp_neighbourhood *some;
-	int32	   *number;
 
 	/* Of the farthest nodes lists of neighbours read all edges; degrees are enough elsewhere. */
 	for (int i = 0; i < program->nsteps; i++)
@@ -138,7 +134,7 @@ gnngp_live_call_read(gnngp_live_call *c, gnngp_neighbourhood **read)
 	q.node = some->wanted;
 	q.features = gp_features_as(c->env, some->features, gp_live_type(&c->figures));
 	/* The number that each node of a neighbourhood had in the fit */
-	number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
+	int32	   *number = gp_alloc_array(c->env, some->graph->nodes, sizeof(int32));
 	for (int64 i = 0; i < some->graph->nodes; i++)
 	{
 		gnngp_id	id = gnngp_ids_at(&some->ids, i);

@@ -234,12 +234,11 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	gp_live_answer answer;
-	bool		task;
 	int32		class = -1;
 
 	gnngp_live_call_open(&c, fcinfo, false);
 	c.top = gnngp_count_argument(fcinfo, ARG_TOP, "top", GNNGP_TOP_HINT);
-	task = c.model->rows > 0;
+	bool		task = c.model->rows > 0;
 	if (task && (!PG_ARGISNULL(ARG_GIVEN_NODES) || !PG_ARGISNULL(ARG_GIVEN_CLASSES) ||
 				 !PG_ARGISNULL(ARG_GIVEN_VALUES)))
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Write them into the tables, and refresh the model.",

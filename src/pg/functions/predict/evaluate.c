@@ -30,13 +30,12 @@ gnngp_backtest(PG_FUNCTION_ARGS)
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	const gnngp_model *model = gnngp_own_model(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gnngp_forward t;
 
 	gnngp_require_node_part(model);
 	if (model->rows == 0)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Tasks are made with gp_create_task.",
 					"model \"%s\" is of a graph, which has no times", model->name);
-	t = read_forward(env, model);
+	gnngp_forward t = read_forward(env, model);
 	for (int64 b = 0; b < t.n - 1; b++)
 		for (int i = 0; i < GP_METRICS; i++)
 			if (!isnan(t.metric[b][i]))
@@ -111,18 +110,15 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 	bool		named = !PG_ARGISNULL(ARG_CLASS);
 	ranking		r = {0};
 	gnngp_node_rows rows = {.model = model,.arg = &r};
-	double		false_alarms;
 	int32		k = gnngp_count_argument(fcinfo, ARG_K, "k",
 										 "Leave k NULL for as many nodes as the class has labels.");
-	int64		first;			/* k labels, or all */
-	int64		most;			/* false alarms */
 	int64		hits = 0;
 	int64		hits_of_first = 0;
 	int64		taken = 0;		/* above the threshold: all of one probability, or none */
 	int64		hits_of_taken = 0;
 
 	gnngp_require_argument(fcinfo, ARG_FALSE_ALARMS, "false_alarms");
-	false_alarms = PG_GETARG_FLOAT8(ARG_FALSE_ALARMS);
+	double		false_alarms = PG_GETARG_FLOAT8(ARG_FALSE_ALARMS);
 	if (!(false_alarms >= 0.0 && false_alarms <= 1.0))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"With 0.01, one in a hundred labels of other classes may be above the threshold.",
@@ -139,8 +135,8 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 	r.label = palloc_extended(sizeof(gp_scored) * Max(model->labelled, 1), MCXT_ALLOC_HUGE);
 	gnngp_node_rows_all(&rows, "loo", add_label);
 	gnngp_sort(r.label, r.n, sizeof(gp_scored), gp_compare_scored, NULL);
-	first = Min(PG_ARGISNULL(ARG_K) ? r.hits : k, r.n);
-	most = (int64) (false_alarms * (double) (r.n - r.hits) + 1e-9);
+	int64		first = Min(PG_ARGISNULL(ARG_K) ? r.hits : k, r.n);	/* k labels, or all */
+	int64		most = (int64) (false_alarms * (double) (r.n - r.hits) + 1e-9);	/* false alarms */
 	for (int64 i = 0; i < r.n; i++)
 	{
 		hits += r.label[i].place;

@@ -51,7 +51,6 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 	labels		out = {.node = gp_alloc_array(env, Max(nids, 1), sizeof(int32)),
 					   .class = gp_alloc_array(env, Max(nids, 1), sizeof(int32))};
 	gnngp_labels names;
-	int32	   *final;
 
 	if (nids != nlabels)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, NULL, "there are %d nodes, but %d classes",
@@ -59,12 +58,10 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 	gnngp_labels_init(&names, env, false, InvalidOid);
 	for (int i = 0; i < nids; i++)
 	{
-		int64		node;
-
 		gnngp_poll(i);
 		if (no_id[i])
 			gnngp_raise(NULL_VALUE_NOT_ALLOWED, NULL, "an element of nodes is NULL");
-		node = gnngp_value_find(&factor->ids, DatumGetInt64(id[i]));
+		int64		node = gnngp_value_find(&factor->ids, DatumGetInt64(id[i]));
 		if (node < 0)
 			gnngp_raise(INVALID_PARAMETER_VALUE,
 						"A factor has the nodes of its edges, or of its features.",
@@ -77,7 +74,7 @@ read_labels(gp_env *env, const gnngp_table_value *factor, ArrayType *nodes, Arra
 			gnngp_raise(DATA_EXCEPTION, NULL, "there are more than %d classes", GNNGP_MAX_CLASSES);
 	}
 	out.nclasses = names.label.n;
-	final = gnngp_labels_finish(&names, &out.name);
+	int32	   *final = gnngp_labels_finish(&names, &out.name);
 	gnngp_sort(l, out.n, sizeof(labelled), gp_compare_int32, NULL);
 	for (int64 i = 0; i < out.n; i++)
 	{
@@ -120,22 +117,18 @@ Datum
 gnngp_factor_predict(PG_FUNCTION_ARGS)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
-	gp_env	   *env;
 	gnngp_table_value factor;
 	predict_job job = {.factor = &factor};
-	int32		top;
-	labels		l;
 	gnngp_class_order order;
-	const gp_posterior *post;
 
 	if (PG_ARGISNULL(0))
 		return (Datum) 0;
 	gnngp_require_argument(fcinfo, 1, "nodes");
 	gnngp_require_argument(fcinfo, 2, "classes");
-	top = gnngp_count_argument(fcinfo, 3, "top", GNNGP_TOP_HINT);
+	int32		top = gnngp_count_argument(fcinfo, 3, "top", GNNGP_TOP_HINT);
 	factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
-	env = gnngp_env_create(CurrentMemoryContext);
-	l = read_labels(env, &factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2));
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	labels		l = read_labels(env, &factor, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2));
 	/* There may be a query of thousands of these, so that they are quiet. */
 	job.problem = (gp_problem) {.task = GP_TASK_CLASSES,.type = GP_FLOAT,.nlabelled = l.n,
 								.labelled = l.node,.label = l.class,.nclasses = l.nclasses,
@@ -143,7 +136,7 @@ gnngp_factor_predict(PG_FUNCTION_ARGS)
 	gnngp_check_nugget(job.problem.nugget);
 	gnngp_compute(env, gnngp_factor_threads(4.0 * factor.ids.n * factor.cols * factor.cols),
 				  false, compute_posterior, &job);
-	post = job.posterior;
+	const gp_posterior *post = job.posterior;
 	order = gnngp_class_order_open(post->calibrator, l.nclasses, post->prior_share);
 	for (int64 i = 0; i < post->nodes; i++)
 	{

@@ -81,10 +81,9 @@ gnngp_loo(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
 	gnngp_task_state *state = NULL;
-	gp_env	   *env;
 
 	open_labels(&rows, fcinfo);
-	env = gnngp_env_create(CurrentMemoryContext);
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	if (rows.model->rows > 0)
 		state = gnngp_facts_read(env, rows.model);
 	gnngp_node_rows_run(&rows, fcinfo, "loo", 1, emit_node, state);

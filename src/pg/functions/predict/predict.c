@@ -25,12 +25,11 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 {
 	const wish *w = rows->arg;
 	int32		most = w->class < 0 ? Min(w->top, block->nclasses) : block->nclasses;
-	NullableDatum node;
 	NullableDatum variance = gnngp_cell_float(row->variance);
 
 	if (w->unlabelled_only && row->labelled)
 		return;
-	node = gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id));
+	NullableDatum node = gnngp_cell(gnngp_id_type_datum(&rows->id_type, &row->id));
 	if (block->nclasses == 0)
 		gnngp_emit(rows->result, node, GNNGP_CELL_NULL, gnngp_cell_float(row->value), variance,
 				   GNNGP_CELL_NULL);

@@ -42,11 +42,10 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 	for (int32 k = 0; k < block->nclasses; k++)
 	{
 		double		probability = gnngp_row_probability(block, row, k);
-		Datum		class;
 
 		if (k > 0 && 1.0 - probability > p->most)
 			break;
-		class = gnngp_node_rows_class(rows, block, row, k);
+		Datum		class = gnngp_node_rows_class(rows, block, row, k);
 		if (k > 0 && 1.0 - probability > p->quantile[gnngp_row_class(row, k)])
 			continue;
 		p->class[n++] = class;
@@ -66,8 +65,6 @@ find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 {
 	int			classes = model->class_labels.n;
 	gnngp_figures figures;
-	int64	   *end;
-	double	   *score;
 
 	gnngp_figures_read(model, &figures);
 	p->least = figures.least;
@@ -81,8 +78,8 @@ find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 		gnngp_raise(INVALID_PARAMETER_VALUE, "It predicts values: leave by_class out.",
 					"model \"%s\" has no scores by class", model->name);
 	/* Sorts the scores by class, ascending in each. */
-	end = palloc0(sizeof(int64) * (classes + 1));
-	score = palloc_extended(sizeof(double) * Max(figures.n, 1), MCXT_ALLOC_HUGE);
+	int64	   *end = palloc0(sizeof(int64) * (classes + 1));
+	double	   *score = palloc_extended(sizeof(double) * Max(figures.n, 1), MCXT_ALLOC_HUGE);
 	for (int64 i = 0; i < figures.n; i++)
 		end[figures.class[i] + 1]++;
 	for (int c = 0; c < classes; c++)
@@ -105,12 +102,11 @@ Datum
 gnngp_predict_sets(PG_FUNCTION_ARGS)
 {
 	gnngp_node_rows rows;
-	double		coverage;
 	promise		p;
 
 	gnngp_node_rows_open(&rows, fcinfo);
 	gnngp_require_argument(fcinfo, ARG_COVERAGE, "coverage");
-	coverage = PG_GETARG_FLOAT8(ARG_COVERAGE);
+	double		coverage = PG_GETARG_FLOAT8(ARG_COVERAGE);
 	if (!(coverage > 0.0 && coverage < 1.0))
 		gnngp_raise(INVALID_PARAMETER_VALUE,
 					"With 0.9, nine in ten sets hold the true class or value.",

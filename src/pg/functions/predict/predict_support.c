@@ -84,16 +84,13 @@ gnngp_predict_support(PG_FUNCTION_ARGS)
 	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
 	List	   *args = IsA(req, SupportRequestRows) ? call_arguments(req, 5) : NIL;
 	gnngp_model *model = args ? call_model(req, args) : NULL;
-	Const	   *top;
-	Const	   *unlabelled_only;
-	double		all;
 	double		classes = 1;
 
 	if (model == NULL || exprType(lthird(args)) != INT4OID)
 		PG_RETURN_POINTER(NULL);
-	top = constant(req->root, args, 2);
-	unlabelled_only = constant(req->root, args, 3);
-	all = (double) model->nodes;
+	Const	   *top = constant(req->root, args, 2);
+	Const	   *unlabelled_only = constant(req->root, args, 3);
+	double		all = (double) model->nodes;
 	if (unlabelled_only && !unlabelled_only->constisnull &&
 		DatumGetBool(unlabelled_only->constvalue))
 		all -= (double) model->labelled;
