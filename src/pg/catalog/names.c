@@ -138,8 +138,6 @@ check_revoked(const char *name)
 static const char *
 hint_for(const gnngp_kind *kind, const char *name)
 {
-	const char *graph;
-
 	if (kind == &gnngp_graph_kind)
 	{
 		if (find_rows(&gnngp_model_kind, "(SELECT g.name FROM gnngp_internal.gp_graph_catalog g"
@@ -147,7 +145,7 @@ hint_for(const gnngp_kind *kind, const char *name)
 			return NULL;
 		if (atoi(found(0, "class")) > CLASS_ROLE)
 			return "You may read the model of this name; only its owner may fit it.";
-		graph = found(0, "graph");
+		const char *graph = found(0, "graph");
 		if (graph == NULL)
 			return "There is a model of this name, but its graph is gone: gp_drop_model drops it.";
 		return psprintf("It is a model of graph \"%s\": gp_fit(%s, %s) fits it, and"

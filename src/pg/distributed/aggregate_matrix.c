@@ -200,7 +200,6 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = gnngp_aggregate_context(fcinfo, "gp_gram");
 	gram_sums  *s = PG_ARGISNULL(0) ? NULL : (gram_sums *) PG_GETARG_POINTER(0);
-	gnngp_table_value r;
 	gp_device  *dev;
 	gp_matrix	root;
 
@@ -211,7 +210,7 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 	gnngp_table_value y = gnngp_matrix_read(PG_GETARG_DATUM(2));
 	if (!PG_ARGISNULL(3))
 	{
-		r = gnngp_matrix_read(PG_GETARG_DATUM(3));
+		gnngp_table_value r = gnngp_matrix_read(PG_GETARG_DATUM(3));
 		if (r.ids.n != m.cols || r.cols != m.cols)
 			gnngp_matrix_refuse("The root has a row and a column for each column of the rows.");
 		root = gnngp_matrix_numbers(env, &r);

@@ -101,8 +101,6 @@ gnngp_moments_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext old = MemoryContextSwitchTo(gnngp_aggregate_context(fcinfo, "gp_moments"));
 	Datum		state;
-	double	   *s;
-	double	   *more;
 	int			n;
 	int			m;
 
@@ -112,8 +110,8 @@ gnngp_moments_combine(PG_FUNCTION_ARGS)
 	MemoryContextSwitchTo(old);
 	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
 	{
-		s = numbers(state, &n);
-		more = numbers(PG_GETARG_DATUM(1), &m);
+		double	   *s = numbers(state, &n);
+		double	   *more = numbers(PG_GETARG_DATUM(1), &m);
 		if (s && more && n == m && n >= GNNGP_MOMENTS)
 			add_moments(s, more, (n - GNNGP_MOMENTS) / 2);
 	}

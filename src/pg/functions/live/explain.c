@@ -340,7 +340,6 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
 	gnngp_neighbourhood *some = NULL;
-	gp_live_question q;
 	gp_live_choice choice = {0};
 	bool		has_k = PG_NARGS() > 2;
 	int32		k = has_k ? gnngp_count_argument(fcinfo, 1, "k", "Use k => NULL for all nodes.") :
@@ -354,7 +353,7 @@ gnngp_next_labels(PG_FUNCTION_ARGS)
 	c.nwanted = c.nodes.n;
 	if (c.nodes.all || c.nodes.n > 0)
 	{
-		q = gnngp_live_call_read(&c, &some);
+		gp_live_question q = gnngp_live_call_read(&c, &some);
 		if (c.nodes.all)
 		{
 			q.asked = some->ids.n;

@@ -233,7 +233,6 @@ Datum
 gnngp_predict_live(PG_FUNCTION_ARGS)
 {
 	gnngp_live_call c;
-	gp_live_answer answer;
 	int32		class = -1;
 
 	gnngp_live_call_open(&c, fcinfo, false);
@@ -255,7 +254,7 @@ gnngp_predict_live(PG_FUNCTION_ARGS)
 	want_nodes(&c);
 	if (c.nodes.n > 0)
 	{
-		answer = ask(&c);
+		gp_live_answer answer = ask(&c);
 		emit_rows(&c, &answer, class);
 	}
 	gnngp_rows_end_sort(c.result);
