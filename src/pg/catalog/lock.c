@@ -111,9 +111,7 @@ gnngp_refresh_unlock(const gnngp_model *model)
  * the caller may not read.  It takes no lock to find out.  A standby knows nothing of the
  * primary's locks and believes the log.
  */
-PG_FUNCTION_INFO_V1(gnngp_model_is_refreshing);
-Datum
-gnngp_model_is_refreshing(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_model_is_refreshing)
 {
 	bool		answer = false;
 

@@ -101,23 +101,17 @@ read_value(const char *text)
 	return OidIsValid(oid) ? make_value(oid, name) : make_gone(name);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_role_in);
-Datum
-gnngp_role_in(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_role_in)
 {
 	PG_RETURN_POINTER(read_value(PG_GETARG_CSTRING(0)));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_role_out);
-Datum
-gnngp_role_out(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_role_out)
 {
 	PG_RETURN_CSTRING(value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_role_recv);
-Datum
-gnngp_role_recv(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_role_recv)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			nbytes;
@@ -125,9 +119,7 @@ gnngp_role_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(read_value(pq_getmsgtext(buf, buf->len - buf->cursor, &nbytes)));
 }
 
-PG_FUNCTION_INFO_V1(gnngp_role_send);
-Datum
-gnngp_role_send(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_role_send)
 {
 	char	   *text = value_text((role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0)));
 	StringInfoData buf;
@@ -138,9 +130,7 @@ gnngp_role_send(PG_FUNCTION_ARGS)
 }
 
 /* gp_role_oid(role): NULL for a name without a role, of which a unique index takes several. */
-PG_FUNCTION_INFO_V1(gnngp_role_oid);
-Datum
-gnngp_role_oid(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_role_oid)
 {
 	role_value *value = (role_value *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
 

@@ -115,9 +115,7 @@ gnngp_pieces_join(gnngp_pieces *p, gp_env *env, bool beside, gnngp_value_ids *id
 }
 
 /* The step of gp_glue: a place, and a matrix. */
-PG_FUNCTION_INFO_V1(gnngp_glue_accum);
-Datum
-gnngp_glue_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_glue_accum)
 {
 	MemoryContext context = gnngp_aggregate_context(fcinfo, "gp_glue");
 	gnngp_pieces *p = PG_ARGISNULL(0) ? gnngp_pieces_create(context)
@@ -132,9 +130,7 @@ gnngp_glue_accum(PG_FUNCTION_ARGS)
 
 /* Each partition of a table keeps the state of its last group until the statement ends, so that a
  * state is emptied. */
-PG_FUNCTION_INFO_V1(gnngp_glue_final);
-Datum
-gnngp_glue_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_glue_final)
 {
 	gnngp_pieces *p = PG_ARGISNULL(0) ? NULL : (gnngp_pieces *) PG_GETARG_POINTER(0);
 	gnngp_value_ids ids;
@@ -194,9 +190,7 @@ start_sums(MemoryContext context, int64 rank, int64 columns)
 }
 
 /* gp_gram's step: state, rows, y, root */
-PG_FUNCTION_INFO_V1(gnngp_gram_accum);
-Datum
-gnngp_gram_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_gram_accum)
 {
 	MemoryContext context = gnngp_aggregate_context(fcinfo, "gp_gram");
 	gram_sums  *s = PG_ARGISNULL(0) ? NULL : (gram_sums *) PG_GETARG_POINTER(0);
@@ -228,9 +222,7 @@ gnngp_gram_accum(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(s);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_gram_final);
-Datum
-gnngp_gram_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_gram_final)
 {
 	gram_sums  *s = PG_ARGISNULL(0) ? NULL : (gram_sums *) PG_GETARG_POINTER(0);
 

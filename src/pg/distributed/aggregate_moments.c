@@ -43,9 +43,7 @@ add_moments(double *state, const double *more, int columns)
 }
 
 /* gp_moments_accum(state, x): a row with another length, or with NULL, is refused elsewhere. */
-PG_FUNCTION_INFO_V1(gnngp_moments_accum);
-Datum
-gnngp_moments_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_moments_accum)
 {
 	MemoryContext context = gnngp_aggregate_context(fcinfo, "gp_moments");
 	Datum		state = PG_ARGISNULL(0) ? 0 : PG_GETARG_DATUM(0);
@@ -95,9 +93,7 @@ gnngp_moments_accum(PG_FUNCTION_ARGS)
 }
 
 /* gp_moments_combine(state, state) */
-PG_FUNCTION_INFO_V1(gnngp_moments_combine);
-Datum
-gnngp_moments_combine(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_moments_combine)
 {
 	MemoryContext old = MemoryContextSwitchTo(gnngp_aggregate_context(fcinfo, "gp_moments"));
 	Datum		state;

@@ -56,9 +56,7 @@ gnngp_edges_are_taken(void)
  * gp_take_edge(bounds, src, dst [, weight]): 1, or 0 for a loop, which is left; NaN where the row
  * is no edge.  All rows have the same bounds.
  */
-PG_FUNCTION_INFO_V1(gnngp_take_edge);
-Datum
-gnngp_take_edge(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_take_edge)
 {
 	ArrayType  *bounds = PG_ARGISNULL(0) ? NULL : PG_GETARG_ARRAYTYPE_P(0);
 	bool		weighted = PG_NARGS() > 3;
@@ -88,9 +86,7 @@ gnngp_take_edge(PG_FUNCTION_ARGS)
 
 /* gp_taken_edges(asked, keys): blocks of what this session has taken, for each key, and forgotten
  * then; asked is what has it asked where that row lies. */
-PG_FUNCTION_INFO_V1(gnngp_taken_edges);
-Datum
-gnngp_taken_edges(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_taken_edges)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	ArrayType  *keys = PG_GETARG_ARRAYTYPE_P(1);

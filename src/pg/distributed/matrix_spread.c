@@ -201,9 +201,7 @@ check_bounds(ArrayType *bounds, int *n)
 
 /* The step of gp_spread and gp_degrees: state, columns, edges, kernel, bounds [, wanted], of which
  * all but the columns are the same for all rows. */
-PG_FUNCTION_INFO_V1(gnngp_spread_accum);
-Datum
-gnngp_spread_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_spread_accum)
 {
 	bool		some = PG_NARGS() > 5;
 	MemoryContext context = gnngp_aggregate_context(fcinfo, some ? "gp_spread" : "gp_degrees");
@@ -271,9 +269,7 @@ open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix 
  * The end of gp_spread: S columns, in an array of a matrix for each chunk of rows; edges NULL:
  * none; wanted NULL: all rows, else those with these ids.
  */
-PG_FUNCTION_INFO_V1(gnngp_spread_final);
-Datum
-gnngp_spread_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_spread_final)
 {
 	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
 	gp_device  *dev;
@@ -309,9 +305,7 @@ gnngp_spread_final(PG_FUNCTION_ARGS)
  * The end of gp_degrees: how many neighbours each node has, and how many of them are labelled, as a
  * column of ones and zeros says; NULL where edges have a node that it has not.
  */
-PG_FUNCTION_INFO_V1(gnngp_degrees_final);
-Datum
-gnngp_degrees_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_degrees_final)
 {
 	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
 	const gp_program *program;

@@ -34,9 +34,7 @@ root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_ma
 }
 
 /* gp_rows(matrix, ids): those rows whose ids it has; NULL for none. */
-PG_FUNCTION_INFO_V1(gnngp_matrix_rows);
-Datum
-gnngp_matrix_rows(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_matrix_rows)
 {
 	gnngp_table_value table;
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
@@ -77,9 +75,7 @@ gnngp_matrix_rows(PG_FUNCTION_ARGS)
 }
 
 /* gp_split(matrix, width): groups of so many columns, numbered from 0. */
-PG_FUNCTION_INFO_V1(gnngp_matrix_split);
-Datum
-gnngp_matrix_split(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_matrix_split)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	int32		width = PG_GETARG_INT32(1);
@@ -121,9 +117,7 @@ product(gp_device *dev, gp_matrix rows, gp_matrix weights)
 
 /* gp_step(rows, kernel, landmarks, root, weights): covariances of rows with landmarks, times
  * weights where there are any. */
-PG_FUNCTION_INFO_V1(gnngp_matrix_step);
-Datum
-gnngp_matrix_step(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_matrix_step)
 {
 	gnngp_table_value table;
 	gnngp_table_value at;
@@ -157,9 +151,7 @@ gnngp_matrix_step(PG_FUNCTION_ARGS)
 }
 
 /* gp_apply(rows, weights): the product. */
-PG_FUNCTION_INFO_V1(gnngp_matrix_apply);
-Datum
-gnngp_matrix_apply(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_matrix_apply)
 {
 	gnngp_table_value table;
 	gnngp_table_value w;
@@ -179,9 +171,7 @@ gnngp_matrix_apply(PG_FUNCTION_ARGS)
  * gp_squares(matrix, n): the sum of the squares of the first columns of each row, n or as many as
  * there are, before the other ones; the matrix itself where n is not above 0.
  */
-PG_FUNCTION_INFO_V1(gnngp_matrix_squares);
-Datum
-gnngp_matrix_squares(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_matrix_squares)
 {
 	int64		n = PG_GETARG_INT64(1);
 	gnngp_table_value table;

@@ -339,28 +339,6 @@ gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id)
 	return at ? at - given->id : -1;
 }
 
-int32
-gnngp_ids_find(const gnngp_ids *ids, const gnngp_id *id)
-{
-	int64		low = 0,
-				high = ids->n;
-
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-		gnngp_id	there = gnngp_ids_at(ids, middle);
-		int			side = gnngp_id_compare(&there, id, NULL);
-
-		if (side == 0)
-			return (int32) middle;
-		if (side < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
-}
-
 bool
 gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id)
 {
@@ -390,18 +368,14 @@ gnngp_is_integers(Oid type)
 }
 
 /* Reads the text of an array of bigint. */
-PG_FUNCTION_INFO_V1(gnngp_integers_in);
-Datum
-gnngp_integers_in(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_integers_in)
 {
 	return OidFunctionCall3(F_ARRAY_IN, PG_GETARG_DATUM(0), ObjectIdGetDatum(INT8OID),
 							Int32GetDatum(-1));
 }
 
 /* The cast from smallint[], integer[] and bigint[]. */
-PG_FUNCTION_INFO_V1(gnngp_integers);
-Datum
-gnngp_integers(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_integers)
 {
 	ArrayType  *given = PG_GETARG_ARRAYTYPE_P(0);
 	Oid			type = ARR_ELEMTYPE(given);

@@ -71,9 +71,6 @@ extern void gnngp_given_ids_sort(gnngp_given_ids *given);
 /* The place of an id among sorted ones, or -1. */
 extern int64 gnngp_given_ids_find(const gnngp_given_ids *given, const gnngp_id *id);
 
-/* The node of an id, or -1. */
-extern int32 gnngp_ids_find(const gnngp_ids *ids, const gnngp_id *id);
-
 /* True when an id is among sorted ids, or all are given. */
 extern bool gnngp_given_ids_have(const gnngp_given_ids *given, const gnngp_id *id);
 

@@ -71,37 +71,33 @@ gnngp_idmap_free(gp_env *env, gnngp_idmap *map)
 	map->table = NULL;
 }
 
+/* Compares the id of a node with another one. */
+static int
+compare_at(const gnngp_ids *ids, int64 node, const gnngp_id *id)
+{
+	gnngp_id	there = gnngp_ids_at(ids, node);
+
+	return gnngp_id_compare(&there, id, NULL);
+}
+
+int32
+gnngp_ids_find(const gnngp_ids *ids, const gnngp_id *id)
+{
+	int64		low = 0;
+
+	GP_BISECT(low, ids->n, at, compare_at(ids, at, id) < 0);
+	return low < ids->n && compare_at(ids, low, id) == 0 ? (int32) low : -1;
+}
+
 int32
 gnngp_idmap_find_text(gnngp_idmap *map, const char *text, int length)
 {
-	int64		key = gnngp_text_key(text, length);
-	int64		low = gnngp_idmap_find(map, key);
-	int64		high = map->ids->n;
-	int64		width = 1;
+	gnngp_id	id = {.key = gnngp_text_key(text, length),.text = text,.length = length};
+	int32		node = gnngp_idmap_find(map, id.key);
 
-	if (low < 0)
-		return -1;
-	/* Mostly the first one is it: the search widens from there. */
-	while (low < high)
-	{
-		int64		at = Min(low + width - 1, high - 1);
-		const char *other = map->ids->text[at];
-		int			order = map->key[at] > key ? 1 : strncmp(other, text, length);
-
-		if (order == 0 && other[length] == '\0')
-			return (int32) at;
-		if (order < 0)
-		{
-			low = at + 1;
-			width *= 2;
-		}
-		else
-		{
-			high = at;
-			width = Max((high - low) / 2, 1);
-		}
-	}
-	return -1;
+	/* Mostly the first one of its key is it. */
+	return node < 0 || compare_at(map->ids, node, &id) == 0 ? node :
+		gnngp_ids_find(map->ids, &id);
 }
 
 /*

@@ -41,6 +41,9 @@ gnngp_ids_at(const gnngp_ids *ids, int64 node)
 /* Compares two ids by the order of nodes; a gp_compare. */
 extern int	gnngp_id_compare(const void *first, const void *second, void *unused);
 
+/* The node of an id, or -1 (idmap.c). */
+extern int32 gnngp_ids_find(const gnngp_ids *ids, const gnngp_id *id);
+
 /* An id for messages, in the current context. */
 extern const char *gnngp_id_name(const gnngp_id *id);
 

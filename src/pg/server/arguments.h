@@ -9,6 +9,11 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
+/* The head of a C function that SQL calls. */
+#define GNNGP_FUNCTION(name) \
+	PG_FUNCTION_INFO_V1(name); \
+	Datum name(PG_FUNCTION_ARGS)
+
 #define GNNGP_KERNEL_AUTO "auto"
 
 /* True for the word that leaves the choice of a kernel to the fit, in whatever case. */

@@ -150,9 +150,7 @@ gnngp_progress_end(void)
 }
 
 /* The running computations of this database that the caller may see. */
-PG_FUNCTION_INFO_V1(gnngp_progress_rows);
-Datum
-gnngp_progress_rows(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_progress_rows)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 

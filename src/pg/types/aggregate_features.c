@@ -162,9 +162,7 @@ state_argument(FunctionCallInfo fcinfo)
 
 /* gp_features_accum(state, node, features), an array of real, double precision, integer or
  * numeric */
-PG_FUNCTION_INFO_V1(gnngp_features_accum);
-Datum
-gnngp_features_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_features_accum)
 {
 	features_state *state = state_argument(fcinfo);
 	int64		node = PG_GETARG_INT64(1);
@@ -205,9 +203,7 @@ gnngp_features_accum(PG_FUNCTION_ARGS)
 }
 
 /* gp_features_combine(state, state) */
-PG_FUNCTION_INFO_V1(gnngp_features_combine);
-Datum
-gnngp_features_combine(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_features_combine)
 {
 	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
 		PG_RETURN_NULL();
@@ -218,9 +214,7 @@ gnngp_features_combine(PG_FUNCTION_ARGS)
 }
 
 /* The features of a state; NULL where there was no row. */
-PG_FUNCTION_INFO_V1(gnngp_features_final);
-Datum
-gnngp_features_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_features_final)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();

@@ -163,9 +163,7 @@ add_row(FunctionCallInfo fcinfo, gnngp_graph_state *state)
 }
 
 /* gp_graph_accum(state, src, dst [, weight]) */
-PG_FUNCTION_INFO_V1(gnngp_graph_accum);
-Datum
-gnngp_graph_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_graph_accum)
 {
 	gnngp_graph_state *state = state_argument(fcinfo, "gp_graph", PG_NARGS() > 3);
 
@@ -174,9 +172,7 @@ gnngp_graph_accum(PG_FUNCTION_ARGS)
 }
 
 /* gp_graph_combine(state, state) */
-PG_FUNCTION_INFO_V1(gnngp_graph_combine);
-Datum
-gnngp_graph_combine(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_graph_combine)
 {
 	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
 
@@ -191,9 +187,7 @@ gnngp_graph_combine(PG_FUNCTION_ARGS)
 }
 
 /* The graph of a state; NULL where there was no row. */
-PG_FUNCTION_INFO_V1(gnngp_graph_final);
-Datum
-gnngp_graph_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_graph_final)
 {
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
@@ -242,25 +236,19 @@ accumulate(FunctionCallInfo fcinfo, bool weighted)
 }
 
 /* gp_factor_accum(state, src, dst, kernel [, landmarks]) */
-PG_FUNCTION_INFO_V1(gnngp_factor_accum);
-Datum
-gnngp_factor_accum(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_factor_accum)
 {
 	return accumulate(fcinfo, false);
 }
 
 /* gp_factor_accum(state, src, dst, weight, kernel [, landmarks]) */
-PG_FUNCTION_INFO_V1(gnngp_factor_accum_weighted);
-Datum
-gnngp_factor_accum_weighted(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_factor_accum_weighted)
 {
 	return accumulate(fcinfo, true);
 }
 
 /* The factor of a state; NULL where there was no row. */
-PG_FUNCTION_INFO_V1(gnngp_factor_final);
-Datum
-gnngp_factor_final(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_factor_final)
 {
 	gnngp_graph_value graph;
 	gnngp_factor_task task = {.graph = &graph};

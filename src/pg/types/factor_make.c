@@ -117,9 +117,7 @@ gnngp_factor_make(const gnngp_factor_task *task)
 }
 
 /* gp_factor(graph, features, kernel, landmarks, seed); NULL without a graph. */
-PG_FUNCTION_INFO_V1(gnngp_factor);
-Datum
-gnngp_factor(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_factor)
 {
 	gnngp_factor_task task = {0};
 	gnngp_graph_value graph;
@@ -146,9 +144,7 @@ gnngp_factor(PG_FUNCTION_ARGS)
 
 /* A number that a value tells of itself. */
 #define NUMBER(name, number) \
-PG_FUNCTION_INFO_V1(gnngp_##name); \
-Datum \
-gnngp_##name(PG_FUNCTION_ARGS) \
+GNNGP_FUNCTION(gnngp_##name) \
 { \
 	PG_RETURN_INT64(number); \
 }
@@ -172,9 +168,7 @@ find_node(const gnngp_table_value *factor, int64 id)
 }
 
 /* gp_kernel_value(gp_factor, a, b): <q_a, q_b>, added in double. */
-PG_FUNCTION_INFO_V1(gnngp_kernel_value);
-Datum
-gnngp_kernel_value(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_kernel_value)
 {
 	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");
 	const unsigned char *a;
@@ -190,9 +184,7 @@ gnngp_kernel_value(PG_FUNCTION_ARGS)
 }
 
 /* gp_factor_rows(gp_factor) */
-PG_FUNCTION_INFO_V1(gnngp_factor_rows);
-Datum
-gnngp_factor_rows(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_factor_rows)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value factor = gnngp_table_read(PG_GETARG_DATUM(0), "gp_factor");

@@ -34,17 +34,13 @@ make_canonical(const char *source)
 }
 
 /* gp_kernel's input function. */
-PG_FUNCTION_INFO_V1(gnngp_kernel_in);
-Datum
-gnngp_kernel_in(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_kernel_in)
 {
 	PG_RETURN_TEXT_P(make_canonical(PG_GETARG_CSTRING(0)));
 }
 
 /* gp_kernel's binary input function: text, which is read anew and never trusted. */
-PG_FUNCTION_INFO_V1(gnngp_kernel_recv);
-Datum
-gnngp_kernel_recv(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_kernel_recv)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			nbytes;
@@ -70,17 +66,13 @@ compare_arguments(FunctionCallInfo fcinfo)
 	return order;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_kernel_cmp);
-Datum
-gnngp_kernel_cmp(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_kernel_cmp)
 {
 	PG_RETURN_INT32(compare_arguments(fcinfo));
 }
 
 #define COMPARISON(name, operator) \
-PG_FUNCTION_INFO_V1(gnngp_kernel_##name); \
-Datum \
-gnngp_kernel_##name(PG_FUNCTION_ARGS) \
+GNNGP_FUNCTION(gnngp_kernel_##name) \
 { \
 	PG_RETURN_BOOL(compare_arguments(fcinfo) operator 0); \
 }
@@ -105,17 +97,13 @@ hash_argument(FunctionCallInfo fcinfo, uint64 seed)
 	return hash;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_kernel_hash);
-Datum
-gnngp_kernel_hash(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_kernel_hash)
 {
 	PG_RETURN_INT32((int32) hash_argument(fcinfo, 0));
 }
 
 /* Its lower half is the plain hash where the seed is 0. */
-PG_FUNCTION_INFO_V1(gnngp_kernel_hash_extended);
-Datum
-gnngp_kernel_hash_extended(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_kernel_hash_extended)
 {
 	PG_RETURN_INT64((int64) hash_argument(fcinfo, (uint64) PG_GETARG_INT64(1)));
 }

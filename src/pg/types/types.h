@@ -121,11 +121,8 @@ extern Datum gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_v
 
 /* The input functions of the type gp_<name>. */
 #define GNNGP_VALUE_INPUT(name, check) \
-	PG_FUNCTION_INFO_V1(gnngp_##name##_in); \
-	PG_FUNCTION_INFO_V1(gnngp_##name##_recv); \
-	Datum gnngp_##name##_in(PG_FUNCTION_ARGS) { return gnngp_value_in(fcinfo, "gp_" #name, check); } \
-	Datum gnngp_##name##_recv(PG_FUNCTION_ARGS) \
-	{ return gnngp_value_recv(fcinfo, "gp_" #name, check); }
+	GNNGP_FUNCTION(gnngp_##name##_in) { return gnngp_value_in(fcinfo, "gp_" #name, check); } \
+	GNNGP_FUNCTION(gnngp_##name##_recv) { return gnngp_value_recv(fcinfo, "gp_" #name, check); }
 
 /* value_graph.c */
 typedef struct gnngp_graph_value

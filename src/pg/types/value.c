@@ -263,9 +263,7 @@ gnngp_value_recv(FunctionCallInfo fcinfo, const char *type, gnngp_value_check ch
 }
 
 /* Output as text. */
-PG_FUNCTION_INFO_V1(gnngp_value_out);
-Datum
-gnngp_value_out(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_value_out)
 {
 	struct varlena *value = PG_GETARG_VARLENA_PP(0);
 	const char *bytes = VARDATA_ANY(value);

@@ -22,9 +22,7 @@ memory_cell(size_t bytes)
 }
 
 /* gp_device(): the CPU and each card, or why there is none */
-PG_FUNCTION_INFO_V1(gnngp_device);
-Datum
-gnngp_device(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_device)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
@@ -67,9 +65,7 @@ open_cpu(void *arg)
 }
 
 /* For the extension's scripts: a WARNING when OpenBLAS cannot be loaded. */
-PG_FUNCTION_INFO_V1(gnngp_check_blas);
-Datum
-gnngp_check_blas(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_check_blas)
 {
 	ErrorData  *error = gnngp_attempt(open_cpu, NULL);
 

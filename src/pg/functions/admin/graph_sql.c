@@ -433,9 +433,7 @@ count_graph(const gnngp_graph_def *graph, int64 *count)
 
 /* gp_create_graph(graph, nodes, edges, id, features, target, src, dst, weight, directed,
  * sparse_features, scale, time_column, edge_features) */
-PG_FUNCTION_INFO_V1(gnngp_create_graph);
-Datum
-gnngp_create_graph(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_create_graph)
 {
 	gnngp_graph_def def = {.scale = "auto"};
 	int64		count[COUNTS];
@@ -466,9 +464,7 @@ gnngp_create_graph(PG_FUNCTION_ARGS)
 
 /* gp_alter_graph(graph, ...), with the arguments of gp_create_graph; what is NULL stays as it is
  * now, once it is locked. */
-PG_FUNCTION_INFO_V1(gnngp_alter_graph);
-Datum
-gnngp_alter_graph(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_alter_graph)
 {
 	gnngp_prevent_read_only("gp_alter_graph");
 	gnngp_graph_def *def = gnngp_graph_to_change(gnngp_text_argument(fcinfo, ARG_GRAPH, "graph"));
@@ -500,9 +496,7 @@ drop(const gnngp_graph_def *def)
 }
 
 /* gp_drop_graph(graph); it is locked first, so that no fit can add a model. */
-PG_FUNCTION_INFO_V1(gnngp_drop_graph);
-Datum
-gnngp_drop_graph(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_drop_graph)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	ListCell   *cell;

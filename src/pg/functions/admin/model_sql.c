@@ -6,9 +6,7 @@
 #include "pg/catalog/catalog_internal.h"
 
 /* gp_drop_model(model) */
-PG_FUNCTION_INFO_V1(gnngp_drop_model);
-Datum
-gnngp_drop_model(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_drop_model)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 
@@ -54,9 +52,7 @@ open_grant(FunctionCallInfo fcinfo, const char *command, const char **grantee)
 }
 
 /* gp_grant(model, grantee) */
-PG_FUNCTION_INFO_V1(gnngp_grant);
-Datum
-gnngp_grant(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_grant)
 {
 	const char *grantee;
 	const gnngp_model *model = open_grant(fcinfo, "gp_grant", &grantee);
@@ -76,9 +72,7 @@ gnngp_grant(PG_FUNCTION_ARGS)
  * gp_revoke(model, grantee); a grantee that was dropped may still be named.  The grant to a role
  * that there is stays as revoked, for names that it looks up (names.c).
  */
-PG_FUNCTION_INFO_V1(gnngp_revoke);
-Datum
-gnngp_revoke(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_revoke)
 {
 	const char *grantee;
 	const gnngp_model *model = open_grant(fcinfo, "gp_revoke", &grantee);
@@ -149,9 +143,7 @@ give(const gnngp_graph_def *graph, Oid owner)
 }
 
 /* gp_set_owner(graph, new_owner) */
-PG_FUNCTION_INFO_V1(gnngp_set_owner);
-Datum
-gnngp_set_owner(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_set_owner)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "graph");
 	ListCell   *cell;

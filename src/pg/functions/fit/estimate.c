@@ -201,9 +201,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 }
 
 /* gp_estimate(graph, kernel, strategy, landmarks, live, keep, task) */
-PG_FUNCTION_INFO_V1(gnngp_estimate);
-Datum
-gnngp_estimate(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_estimate)
 {
 	gnngp_graph_def *graph = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "graph"));
 	gnngp_fit_settings settings = gnngp_fit_settings_default();

@@ -27,7 +27,8 @@ struct gnngp_fit_run
 	int			parts;
 	gnngp_fit_settings settings;
 	gnngp_link_settings link_settings;
-	gnngp_data *data;
+	gnngp_data *data;			/* for the node part; */
+	gnngp_data *link_data;		/* and for the link part, mostly the same */
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
 	gnngp_choice fit;			/* of the node part */
 	gnngp_forward forward;	/* of a task */
@@ -54,20 +55,6 @@ lap_seconds(gnngp_fit_run *run)
 	INSTR_TIME_SUBTRACT(lap, run->lap);
 	run->lap = now;
 	return INSTR_TIME_GET_DOUBLE(lap);
-}
-
-/* True when two readings saw the same nodes, with the same labels, whose ids are integers. */
-static bool
-same_nodes(const gnngp_data *a, const gnngp_data *b)
-{
-	size_t		labels = a->nlabelled * sizeof(int32);
-
-	return a->ids.n == b->ids.n && a->nlabelled == b->nlabelled && a->nclasses == b->nclasses &&
-		a->ids.integer && b->ids.integer &&
-		memcmp(a->ids.key, b->ids.key, a->ids.n * sizeof(int64)) == 0 &&
-		memcmp(a->labelled, b->labelled, labels) == 0 &&
-		(a->label == NULL || memcmp(a->label, b->label, labels) == 0) &&
-		(a->target == NULL || memcmp(a->target, b->target, a->nlabelled * sizeof(double)) == 0);
 }
 
 /* 0A000: what the edges of all say of a node is for fits of nodes in memory. */
@@ -128,16 +115,12 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 		run->peak = run->env->peak;
 		run->seconds = lap_seconds(run);
 	}
-	const gnngp_data *fitted = run->data;
-	if (graph->task.form && !link_settings)
-		run->data = gnngp_read_task(run->env, graph, run->settings.task);
-	else if (run->data == NULL || link_settings)
-		run->data = gnngp_read(run->env, graph, settings ? run->settings.task : "auto",
-							   settings != NULL);
-	if (fitted && fitted != run->data && !same_nodes(fitted, run->data))
-		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
-					"Use a transaction of ISOLATION LEVEL REPEATABLE READ.",
-					"the tables of graph \"%s\" changed while they were read", graph->name);
+	else if (settings)
+		run->data = graph->task.form ? gnngp_read_task(run->env, graph, run->settings.task) :
+			gnngp_read(run->env, graph, run->settings.task, true);
+	if (link_settings)
+		run->link_data = run->data && run->fit.posterior == NULL ? run->data :
+			gnngp_read(run->env, graph, "auto", false);
 	gnngp_fit_set_precision(run->env, run->data, &run->settings);
 	run->read_peak = run->env->peak;
 	run->read_seconds = lap_seconds(run);
@@ -165,7 +148,7 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 const gnngp_data *
 gnngp_fit_data(const gnngp_fit_run *run)
 {
-	return run->data;
+	return run->data ? run->data : run->link_data;
 }
 
 /* True where the nodes are fitted by a kernel, in pieces that choose their devices. */
@@ -228,7 +211,7 @@ compute_parts(gnngp_computation *compute, void *arg)
 	if ((run->parts & GNNGP_PART_LINKS) == 0)
 		return;
 	compute->env->peak = compute->env->used;
-	run->links = gnngp_link_compute(compute, run->data, &run->link_settings, &card);
+	run->links = gnngp_link_compute(compute, run->link_data, &run->link_settings, &card);
 	run->kept = gnngp_link_keep(card ? card : compute->device, run->links, &run->link_settings);
 	gnngp_card_close(compute, card);
 	run->link_peak = Max(compute->env->peak, run->read_peak);
@@ -294,7 +277,9 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 void
 gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 {
-	run->env->progress(run->env, GP_PHASE_STORE, 0, run->data->ids.n);
+	int64		nodes = gnngp_fit_data(run)->ids.n;
+
+	run->env->progress(run->env, GP_PHASE_STORE, 0, nodes);
 	(void) lap_seconds(run);
 	memset(model, 0, sizeof(*model));
 	model->name = run->model_name;
@@ -304,7 +289,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 		fill_nodes(run, model);
 	if (run->parts & GNNGP_PART_LINKS)
 	{
-		gnngp_link_fill(run->links, run->data, &run->link_settings, &model->link);
+		gnngp_link_fill(run->links, run->link_data, &run->link_settings, &model->link);
 		model->link.seconds = run->link_seconds;
 		model->link.peak_bytes = (int64) run->link_peak;
 	}
@@ -324,17 +309,17 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	}
 	if (run->parts & GNNGP_PART_LINKS)
 	{
-		gnngp_link_store_write(model, &run->data->ids, run->links);
-		gnngp_held_store_write(model, &run->data->ids, &run->links->held);
+		gnngp_link_store_write(model, &run->link_data->ids, run->links);
+		gnngp_held_store_write(model, &run->link_data->ids, &run->links->held);
 		gnngp_link_figures_write(model, run->links->metric);
 		if (run->kept.nodes > 0)
-			model->link.kept_bytes =
-				gnngp_kept_write(model, &run->data->ids, &run->kept, run->links->graph->directed);
+			model->link.kept_bytes = gnngp_kept_write(model, &run->link_data->ids, &run->kept,
+													  run->links->graph->directed);
 		model->link.seconds += lap_seconds(run);
 	}
 	gnngp_store_drop_versions(model);
 	gnngp_model_save_seconds(model, run->parts);
-	run->env->progress(run->env, GP_PHASE_STORE, run->data->ids.n, run->data->ids.n);
+	run->env->progress(run->env, GP_PHASE_STORE, nodes, nodes);
 }
 
 /* The graph and the model's name of a call, looked up, owned and locked. */
@@ -407,9 +392,7 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 }
 
 /* gp_fit(graph, model, kernel, task, strategy, landmarks, nugget, seed, replace, live) */
-PG_FUNCTION_INFO_V1(gnngp_fit);
-Datum
-gnngp_fit(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_fit)
 {
 	gnngp_prevent_read_only("gp_fit");
 	gnngp_fit_settings settings = gnngp_fit_settings_default();
@@ -428,9 +411,7 @@ gnngp_fit(PG_FUNCTION_ARGS)
 /*
  * gp_fit_links(graph, model, kernel, method, seed, replace, keep, min_probability, missing_share)
  */
-PG_FUNCTION_INFO_V1(gnngp_fit_links);
-Datum
-gnngp_fit_links(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_fit_links)
 {
 	gnngp_prevent_read_only("gp_fit_links");
 	gnngp_link_settings settings = gnngp_link_settings_argument(fcinfo);

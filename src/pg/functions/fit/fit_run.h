@@ -29,7 +29,7 @@ extern gnngp_fit_run *gnngp_fit_read(MemoryContext parent, const gnngp_graph_def
  */
 extern void gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model);
 
-/* What was read. */
+/* What was read for the nodes, or for the links alone. */
 extern const gnngp_data *gnngp_fit_data(const gnngp_fit_run *run);
 
 /* Opens the device and fits each part; touches no table and needs no snapshot. */

@@ -279,9 +279,7 @@ run_step(refresh *r, void (*step) (void *arg))
 }
 
 /* CALL gp_refresh(model) */
-PG_FUNCTION_INFO_V1(gnngp_refresh);
-Datum
-gnngp_refresh(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_refresh)
 {
 	char	   *name = gnngp_text_argument(fcinfo, 0, "model");
 	bool		atomic = fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||

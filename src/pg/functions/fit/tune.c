@@ -77,9 +77,7 @@ compare_candidates(const void *a, const void *b, void *arg)
 }
 
 /* gp_tune(graph, kernels, criterion, task) */
-PG_FUNCTION_INFO_V1(gnngp_tune);
-Datum
-gnngp_tune(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_tune)
 {
 	static const char *const words[] = {"loo", "marginal_likelihood", "lml"};
 	gnngp_result *result = gnngp_rows_start(fcinfo);

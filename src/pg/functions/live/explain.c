@@ -249,9 +249,7 @@ explain_task(gnngp_live_call *c, int32 shown, gp_time as_of)
 /* ---- the calls ---- */
 
 /* gp_explain(model, node, class, k) */
-PG_FUNCTION_INFO_V1(gnngp_explain);
-Datum
-gnngp_explain(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_explain)
 {
 	gnngp_live_call c;
 	gnngp_neighbourhood *some;
@@ -298,9 +296,7 @@ node_cell(gnngp_live_call *c, const gnngp_neighbourhood *some, int32 node)
  * gp_explain_edges(model, node, class, k): of edges that the caller sees, so that it is for every
  * reader
  */
-PG_FUNCTION_INFO_V1(gnngp_explain_edges);
-Datum
-gnngp_explain_edges(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_explain_edges)
 {
 	gnngp_live_call c;
 	gnngp_neighbourhood *some;
@@ -334,9 +330,7 @@ gnngp_explain_edges(PG_FUNCTION_ARGS)
  */
 
 /* gp_next_labels(model, k, among) and gp_next_labels(model, among) */
-PG_FUNCTION_INFO_V1(gnngp_next_labels);
-Datum
-gnngp_next_labels(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_next_labels)
 {
 	gnngp_live_call c;
 	gnngp_neighbourhood *some = NULL;

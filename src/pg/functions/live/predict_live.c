@@ -228,9 +228,7 @@ emit_rows(gnngp_live_call *c, const gp_live_answer *a, int32 only)
 
 /* gp_predict_live(model, id or nodes, top, given_nodes, given_classes, given_values, as_of,
  * class) */
-PG_FUNCTION_INFO_V1(gnngp_predict_live);
-Datum
-gnngp_predict_live(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_predict_live)
 {
 	gnngp_live_call c;
 	int32		class = -1;

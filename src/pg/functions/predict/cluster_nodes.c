@@ -53,9 +53,7 @@ compute_clusters(gnngp_computation *compute, void *arg)
 }
 
 /* gp_cluster(graph [, id or nodes], clusters, kernel, seed) */
-PG_FUNCTION_INFO_V1(gnngp_cluster);
-Datum
-gnngp_cluster(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_cluster)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	bool		some = PG_NARGS() == 5;

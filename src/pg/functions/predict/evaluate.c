@@ -23,9 +23,7 @@ read_forward(gp_env *env, const gnngp_model *model)
 }
 
 /* gp_backtest(task) */
-PG_FUNCTION_INFO_V1(gnngp_backtest);
-Datum
-gnngp_backtest(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_backtest)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	const gnngp_model *model = gnngp_own_model(gnngp_text_argument(fcinfo, 0, "task"));
@@ -157,9 +155,7 @@ emit_ranking(FunctionCallInfo fcinfo, gnngp_result *result, const gnngp_model *m
 
 /* gp_evaluate(model, class, k, false_alarms): the figures of the model's task, then of its
  * links. */
-PG_FUNCTION_INFO_V1(gnngp_evaluate);
-Datum
-gnngp_evaluate(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_evaluate)
 {
 	gnngp_model *model = gnngp_model_lookup(gnngp_text_argument(fcinfo, ARG_MODEL, "model"), false);
 	gnngp_result *result = gnngp_rows_start(fcinfo);

@@ -112,9 +112,7 @@ compute_posterior(gnngp_computation *compute, void *arg)
 }
 
 /* gp_factor_predict(factor, nodes, classes, top, nugget); no rows without a factor. */
-PG_FUNCTION_INFO_V1(gnngp_factor_predict);
-Datum
-gnngp_factor_predict(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_factor_predict)
 {
 	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_table_value factor;

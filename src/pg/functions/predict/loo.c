@@ -75,9 +75,7 @@ open_labels(gnngp_node_rows *rows, FunctionCallInfo fcinfo)
 }
 
 /* gp_loo(model, id or nodes); rows of a task have the time as of which they are asked, too */
-PG_FUNCTION_INFO_V1(gnngp_loo);
-Datum
-gnngp_loo(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_loo)
 {
 	gnngp_node_rows rows;
 	gnngp_task_state *state = NULL;
@@ -92,9 +90,7 @@ gnngp_loo(PG_FUNCTION_ARGS)
 }
 
 /* report_labels(model) */
-PG_FUNCTION_INFO_V1(gnngp_report_labels);
-Datum
-gnngp_report_labels(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_report_labels)
 {
 	gnngp_node_rows rows;
 
@@ -104,9 +100,7 @@ gnngp_report_labels(PG_FUNCTION_ARGS)
 }
 
 /* model_id(model) */
-PG_FUNCTION_INFO_V1(gnngp_model_id);
-Datum
-gnngp_model_id(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_model_id)
 {
 	PG_RETURN_INT64(gnngp_model_lookup(gnngp_text_argument(fcinfo, 0, "model"), false)->id);
 }
@@ -115,9 +109,7 @@ gnngp_model_id(PG_FUNCTION_ARGS)
  * gp_report(model): the page that SQL makes; who may not have it is refused here, for an error
  * within has the context of SQL functions.
  */
-PG_FUNCTION_INFO_V1(gnngp_report);
-Datum
-gnngp_report(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_report)
 {
 	List	   *name = list_make2(makeString(GNNGP_SCHEMA), makeString("report_page"));
 	Oid			types[] = {TEXTOID};

@@ -41,9 +41,7 @@ emit_node(gnngp_node_rows *rows, const gnngp_block *block, const gnngp_node_row 
 }
 
 /* gp_predict(model, id or nodes, top, unlabelled_only, class) */
-PG_FUNCTION_INFO_V1(gnngp_predict);
-Datum
-gnngp_predict(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_predict)
 {
 	gnngp_node_rows rows;
 	wish		w = {.class = -1};

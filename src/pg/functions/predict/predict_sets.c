@@ -97,9 +97,7 @@ find_quantiles(promise *p, const gnngp_model *model, double coverage, bool by_cl
 }
 
 /* gp_predict_sets(model, id or nodes, coverage, unlabelled_only, by_class) */
-PG_FUNCTION_INFO_V1(gnngp_predict_sets);
-Datum
-gnngp_predict_sets(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_predict_sets)
 {
 	gnngp_node_rows rows;
 	promise		p;

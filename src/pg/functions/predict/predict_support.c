@@ -77,9 +77,7 @@ count_nodes(Node *nodes, double all)
 
 /* Answers the planner's question for rows of gp_predict(model, nodes, top, unlabelled_only,
  * class). */
-PG_FUNCTION_INFO_V1(gnngp_predict_support);
-Datum
-gnngp_predict_support(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_predict_support)
 {
 	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
 	List	   *args = IsA(req, SupportRequestRows) ? call_arguments(req, 5) : NIL;
@@ -104,9 +102,7 @@ gnngp_predict_support(PG_FUNCTION_ARGS)
 
 /* The same for gp_predict_links(model, nodes, k, candidates, among), k for each node, and for
  * gp_score_links(model, src, dst). */
-PG_FUNCTION_INFO_V1(gnngp_links_support);
-Datum
-gnngp_links_support(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_links_support)
 {
 	SupportRequestRows *req = (SupportRequestRows *) PG_GETARG_POINTER(0);
 	bool		asked = IsA(req, SupportRequestRows);
