@@ -148,27 +148,6 @@ GNNGP_FUNCTION(gnngp_glue_final)
 
 /* ---- gp_gram ---- */
 
-/* The rows of a matrix that have the ids of another one. */
-static gp_matrix
-rows_of_ids(gp_env *env, const gnngp_table_value *m, const gnngp_value_ids *ids)
-{
-	gp_matrix	all = gnngp_matrix_numbers(env, m);
-	size_t		bytes = m->cols * gp_type_size(all.type);
-	gp_matrix	rows = gp_matrix_wrap(gp_alloc(env, ids->n * bytes), ids->n, m->cols, all.type);
-
-	for (int64 i = 0; i < ids->n; i++)
-	{
-		int64		at = gnngp_value_find(&m->ids, gnngp_value_id(ids, i));
-
-		gnngp_poll(i);
-		if (at < 0)
-			gnngp_matrix_refuse("A row of y has an id that the rows do not have.");
-		memcpy((char *) rows.data + i * bytes, (char *) all.data + at * bytes, bytes);
-	}
-	gp_free(env, all.data);
-	return rows;
-}
-
 /* The state of gp_gram: Q'Q beside Q'y. */
 typedef struct gram_sums
 {
@@ -202,21 +181,18 @@ GNNGP_FUNCTION(gnngp_gram_accum)
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gnngp_table_value m = gnngp_matrix_read(PG_GETARG_DATUM(1));
 	gnngp_table_value y = gnngp_matrix_read(PG_GETARG_DATUM(2));
-	if (!PG_ARGISNULL(3))
-	{
-		gnngp_table_value r = gnngp_matrix_read(PG_GETARG_DATUM(3));
-		if (r.ids.n != m.cols || r.cols != m.cols)
-			gnngp_matrix_refuse("The root has a row and a column for each column of the rows.");
-		root = gnngp_matrix_numbers(env, &r);
-	}
+	gnngp_value_ids ids = y.ids;
+	bool		rooted = gnngp_root_argument(fcinfo, env, 3, m.cols, &root);
 	if (s == NULL)
 		s = start_sums(context, m.cols, y.cols);
 	if (s->gram.rows != m.cols || s->qty.cols != y.cols)
 		gnngp_matrix_refuse("All rows of a group have as many columns each.");
-	gp_matrix	rows = rows_of_ids(env, &m, &y.ids);
+	gp_matrix	rows = gnngp_matrix_some(env, &m, &ids);
+	if (rows.rows < y.ids.n)
+		gnngp_matrix_refuse("A row of y has an id that the rows do not have.");
 	dev = gnngp_device_open(env, gnngp_factor_threads(2.0 * rows.rows * rows.cols * rows.cols));
-	gp_block_gram(dev, rows, gnngp_matrix_numbers(env, &y), PG_ARGISNULL(3) ? NULL : &root,
-				  s->gram, s->qty);
+	gp_block_gram(dev, rows, gnngp_matrix_numbers(env, &y), rooted ? &root : NULL, s->gram,
+				  s->qty);
 	dev->close(dev);
 	gnngp_env_destroy(env);
 	PG_RETURN_POINTER(s);

@@ -50,7 +50,7 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 	if (n != GNNGP_MOMENTS + 2 * m->columns)
 		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Give every node the same number of features.",
 					"rows of table \"%s\" have no features, or other ones than the first one has",
-					m->src->nodes_name);
+					m->src->r->nodes.name);
 	for (int64 j = 0; j < m->columns; j++)
 	{
 		double		mean = x[GNNGP_MOMENTS + j];
@@ -59,7 +59,7 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 		if (!isfinite(mean) || !isfinite(deviation))
 			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE, "Features must be finite.",
 						"feature " INT64_FORMAT " of table \"%s\" is not finite for some node", j + 1,
-						m->src->nodes_name);
+						m->src->r->nodes.name);
 		m->value[j] = mean;
 		m->value[m->columns + j] = gp_feature_deviation(mean, deviation);
 		if (m->value[m->columns + j] > 0.0)
@@ -77,21 +77,21 @@ static double *
 find_moments(gnngp_dfit *d)
 {
 	const gnngp_sources *s = d->src;
-	bool		by_itself = s->array && strcmp(s->scale, "auto") == 0;
+	bool		by_itself = s->array && strcmp(s->r->def->scale, "auto") == 0;
 	feature_moments m = {.src = s,.columns = d->dims};
 	Oid			type = FLOAT8ARRAYOID;
 	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 1,.types = &type};
 
-	if (strcmp(s->scale, "length") == 0)
+	if (strcmp(s->r->def->scale, "length") == 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"Scale them in a view and use gp_alter_graph(..., scale => 'none'), or use strategy => 'nystrom'.",
-					"strategy sql does not scale features to scale => '%s'", s->scale);
-	if (strcmp(s->scale, "none") == 0 || (by_itself && d->dims >= GNNGP_FEW))
+					"strategy sql does not scale features to scale => '%s'", s->r->def->scale);
+	if (strcmp(s->r->def->scale, "none") == 0 || (by_itself && d->dims >= GNNGP_FEW))
 		return NULL;
 	m.value = gp_alloc_zero(d->ev.env, 2 * m.columns, sizeof(double));
 	gnngp_placement_read(&d->placement,
 						 psprintf("SELECT gnngp_internal.gp_moments((%s)::pg_catalog.float8[]) FROM %s AS t",
-								  s->features, s->nodes), &rows);
+								  s->features, s->r->nodes.quoted), &rows);
 	return by_itself && !d->listed && !m.units ? NULL : m.value;
 }
 
@@ -100,13 +100,13 @@ gnngp_count_features(const gnngp_sources *src)
 {
 	return src->features == NULL ? 0 :
 		gnngp_query_number(psprintf("SELECT pg_catalog.cardinality(%s)::bigint FROM %s AS t LIMIT 1",
-									src->features, src->nodes));
+									src->features, src->r->nodes.quoted));
 }
 
 static void
 features_context(void *arg)
 {
-	errcontext("features of table \"%s\"", ((const gnngp_sources *) arg)->nodes_name);
+	errcontext("features of table \"%s\"", ((const gnngp_sources *) arg)->r->nodes.name);
 }
 
 void
@@ -119,7 +119,7 @@ gnngp_chunk_features(gnngp_dfit *d)
 	gnngp_grouping rows = {
 		.query =
 			psprintf("SELECT pg_catalog.width_bucket(t.%s::bigint, %s) AS chunk, t.%s::bigint AS id, %s AS x FROM %s AS t",
-						  s->id, d->bounds, s->id, row, s->nodes),
+						  s->r->id.quoted, d->bounds, s->r->id.quoted, row, s->r->nodes.quoted),
 		.declared = "id bigint, x real[]",
 		.columns = "n.id, n.x",
 		.values = psprintf("%s.gp_features(n.id, n.x)::gnngp_internal.gp_matrix",
@@ -135,7 +135,7 @@ gnngp_chunk_features(gnngp_dfit *d)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT,
-						s->nodes_name, d->n, n),
+						s->r->nodes.name, d->n, n),
 				 errdetail("It changed while it was read."),
 				 errhint("Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.")));
 }
@@ -167,7 +167,7 @@ take_edges(gnngp_dfit *d)
 	gnngp_placement_read(p, psprintf("SELECT pg_catalog.sum(gnngp_internal.gp_take_edge(%s, t.%s::bigint, t.%s::bigint%s)) FROM %s AS t",
 									 d->bounds, s->src, s->dst, s->weight
 									 ? psprintf(", t.%s::pg_catalog.float8", s->weight) : "",
-									 s->edges), &rows);
+									 s->r->edges.quoted), &rows);
 	if (isnan(edges))
 		gnngp_refuse_edges(s);
 	gnngp_placement_fill(p, d->edges_near,
@@ -199,7 +199,7 @@ gnngp_chunk_edges(gnngp_dfit *d)
 			psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
 						  " t.%s::bigint AS src, t.%s::bigint AS dst%s FROM %s AS t", s->src,
 						  s->dst, d->bounds, s->src, s->dst, s->weight
-						  ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->edges),
+						  ? psprintf(", t.%s::pg_catalog.float8 AS w", s->weight) : "", s->r->edges.quoted),
 		.values = psprintf("%s.gp_graph(n.src, n.dst%s) FILTER (WHERE n.src <> n.dst AND NOT (%s)),"
 						   " (pg_catalog.count(*) FILTER (WHERE %s))::pg_catalog.float8", gnngp_public_schema(),
 						   s->weight ? ", n.w" : "", bad, bad)

@@ -5,13 +5,42 @@
 #define GNNGP_DISTRIBUTED_INTERNAL_H
 
 #include "core/fit/low_rank.h"
-#include "pg/reader/reader.h"
+#include "pg/reader/read_ids.h"
 #include "pg/types/types.h"
 #include "placement.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+
+/*
+ * sources.c: a graph's tables for statements that read them where they are.  Texts are expressions
+ * and names for a query, whose table of nodes or edges is called t.
+ */
+typedef struct gnngp_sources
+{
+	gnngp_owner_reading *reading;
+	const gnngp_reader *r;
+	gnngp_data *data;			/* ids and targets, no features and no graph */
+	const char *features;		/* an array of numbers; NULL: none in columns */
+	bool		array;
+	gnngp_edge_reading *edge_reading;
+	int64		edge_rows;		/* the planner's count; 0: not known */
+	const char *src;
+	const char *dst;
+	const char *weight;			/* NULL: none */
+	bool		spread;			/* Citus has nodes or edges on several servers */
+} gnngp_sources;
+
+/* Until they are closed the graph's owner is the user, the tables are locked, and their snapshot is
+ * the active one; inside SPI. */
+extern gnngp_sources *gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph,
+										 const char *task);
+extern void gnngp_sources_close(gnngp_sources *s);
+
+/* There is something wrong with an edge: reads them all, for the error that says what; inside
+ * SPI. */
+pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
 
 /*
  * The factor of a step: panels side by side, whose roots and values are here.  Its rows are those
@@ -95,6 +124,19 @@ extern gnngp_pieces *gnngp_pieces_create(MemoryContext parent);
 extern void gnngp_pieces_add(gnngp_pieces *p, Datum matrix);
 extern gp_matrix gnngp_pieces_join(gnngp_pieces *p, gp_env *env, bool beside,
 								   gnngp_value_ids *ids);
+
+/*
+ * matrix_steps.c: the numbers of an array of bigint, n of them; refuses those that do not ascend,
+ * with what names them.
+ */
+extern const int64 *gnngp_ascending(ArrayType *array, const char *what, int *n);
+
+/* The rows of a matrix that have some of these ids, which become theirs; both belong to env. */
+extern gp_matrix gnngp_matrix_some(gp_env *env, const gnngp_table_value *m, gnngp_value_ids *ids);
+
+/* A root among the arguments, square and as wide as the rows; false where it is NULL. */
+extern bool gnngp_root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols,
+								gp_matrix *root);
 
 /* aggregate_moments.c: so many numbers stand before means and sums of squares. */
 #define GNNGP_MOMENTS 4

@@ -38,7 +38,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 {
 	const char *other = "Use another kernel, or strategy => 'nystrom'.";
 
-	if (src->directed)
+	if (src->r->def->directed)
 		refuse_kernel("directed graphs",
 					  "Create the graph with directed => false, or use strategy => 'nystrom'.");
 	if (!src->data->ids.integer)
@@ -48,7 +48,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 		refuse_kernel("Laplacian kernels",
 					  "Leave out strategy: a fit in memory takes 8 seconds and 1 GB for a million nodes.");
 	if (src->features == NULL)
-		refuse_kernel(src->sparse ? "features in a table of their own" : "graphs without features",
+		refuse_kernel(OidIsValid(src->r->sparse.oid) ? "features in a table of their own" : "graphs without features",
 					  "Give the graph features in columns of the node table, or use strategy => 'nystrom'.");
 	if (program->power != 1.0)
 		refuse_kernel("powers of a kernel", other);

@@ -43,7 +43,7 @@ open_fit(const job *j, gnngp_dfit *d, bool listed)
 	bool		chosen = gnngp_kernel_is_auto(settings->kernel);
 	int64		n = src->data->ids.n;
 
-	if (chosen && (src->features || src->sparse))
+	if (chosen && (src->features || OidIsValid(src->r->sparse.oid)))
 		gnngp_raise(INVALID_PARAMETER_VALUE, "Pass one, such as kernel => 'gcn'.",
 					"strategy sql needs a named kernel");
 	if (settings->live)
@@ -103,7 +103,7 @@ make_factor(job *j, gnngp_dfit *d)
 
 	if (!d->listed && d->dims < 1)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "Give every node its features.",
-					"a row of table \"%s\" has no features", d->src->nodes_name);
+					"a row of table \"%s\" has no features", d->src->r->nodes.name);
 	/* The nodes are cut into chunks by their ids, at the first one of each. */
 	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
 	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
@@ -345,7 +345,7 @@ gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
 	gnngp_distributed_plan plan;
 
 	j->edges = j->src->edge_rows > 0 ? j->src->edge_rows :
-		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->edges));
+		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->r->edges.quoted));
 	list_statements(j);
 	double		rank = (double) gp_factor_rank(j->factor.f);
 	plan = (gnngp_distributed_plan) {

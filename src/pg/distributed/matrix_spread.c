@@ -6,8 +6,8 @@
  * and P(a), is a few products there and no message.  Blocks of the graph's edges are read one by
  * one.  A fit asks several times in each of several statements, and what takes long is reading
  * the blocks, sorting edges and normalising.  One graph is kept from call to call until another
- * one is asked for, its memory is needed or the transaction ends; it is told by its table, which
- * does not change meanwhile.
+ * one is asked for, its memory is needed or the transaction ends; it is told by the rows of its
+ * table.
  */
 #include "postgres.h"
 
@@ -66,21 +66,28 @@ array_of_parts(gp_env *env, const gnngp_value_ids *ids, gp_matrix m, const int64
 	return PointerGetDatum(all);
 }
 
-/* Hands over the blocks of a graph's edges, a table (chunk integer, g gp_graph), in order. */
-static void
-each_block(Oid table, gnngp_row_fn row, void *state)
+/* The table of a graph's edges, (chunk integer, g gp_graph), in a query. */
+static const char *
+edge_table(Oid table)
 {
-	Oid			type = gnngp_type("gp_graph");
-	gnngp_rows	rows = {.row = row,.state = state,.n = 1,.types = &type};
 	char	   *name = get_rel_name(table);
 
 	if (name == NULL)
 		gnngp_raise(UNDEFINED_TABLE, NULL, "there is no table of edges with OID %u", table);
-	name = quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
+}
+
+/* A hash of the versions of its rows, which tells one content from another. */
+static int64
+table_stamp(Oid table)
+{
+	const char *of_row = "pg_catalog.format('%s %s %s %s', g.tableoid, g.ctid, g.xmin, g.cmin)";
+
 	gnngp_spi_connect();
-	gnngp_each_row(NULL, psprintf("SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL ORDER BY g.chunk",
-								  name), 0, NULL, NULL, &rows);
+	int64		stamp = gnngp_query_number(psprintf("SELECT pg_catalog.bit_xor(pg_catalog.hashtextextended(%s, 0)) FROM %s AS g",
+													of_row, edge_table(table)));
 	gnngp_spi_finish();
+	return stamp;
 }
 
 /* A graph on its way from blocks, which may have an edge several times. */
@@ -121,9 +128,16 @@ static gp_graph *
 graph_of_blocks(gp_env *env, Oid table, const gnngp_value_ids *ids, int64 *missing)
 {
 	block_reading r = {.env = env,.ids = ids};
+	Oid			type = gnngp_type("gp_graph");
+	gnngp_rows	rows = {.row = add_block,.state = &r,.n = 1,.types = &type};
 
 	if (OidIsValid(table))
-		each_block(table, add_block, &r);
+	{
+		gnngp_spi_connect();
+		gnngp_each_row(NULL, psprintf("SELECT g.g FROM %s AS g WHERE g.g IS NOT NULL ORDER BY g.chunk",
+									  edge_table(table)), 0, NULL, NULL, &rows);
+		gnngp_spi_finish();
+	}
 	*missing = r.missing;
 	return r.unknown ? NULL :
 		gp_graph_build(r.edges ? r.edges : gp_edges_create(env, ids->n, false, false));
@@ -145,7 +159,9 @@ typedef struct whole_graph
 static whole_graph *
 find_whole_graph(Oid table, gp_norm norm, const gnngp_value_ids *rows, int64 *missing)
 {
-	const gnngp_kept_key key = {GNNGP_KEPT_GRAPH, table, GetUserId(), norm};
+	const gnngp_kept_key key = {GNNGP_KEPT_GRAPH, table, GetUserId(), norm,
+		OidIsValid(table) ? table_stamp(table) : 0
+	};
 	whole_graph *w = gnngp_env_resume(key);
 
 	if (w && gnngp_value_ids_equal(&w->ids, rows))
@@ -184,21 +200,6 @@ typedef struct spreading
 	ArrayType  *wanted;			/* NULL: all rows */
 } spreading;
 
-/* The bounds of chunks. */
-static const int64 *
-check_bounds(ArrayType *bounds, int *n)
-{
-	const int64 *bound = gnngp_array_data(bounds);
-
-	*n = ArrayGetNItems(ARR_NDIM(bounds), ARR_DIMS(bounds));
-	if (array_contains_nulls(bounds))
-		gnngp_matrix_refuse("A bound is NULL.");
-	for (int k = 1; k < *n; k++)
-		if (bound[k] <= bound[k - 1])
-			gnngp_matrix_refuse("The bounds do not ascend.");
-	return bound;
-}
-
 /* The step of gp_spread and gp_degrees: state, columns, edges, kernel, bounds [, wanted], of which
  * all but the columns are the same for all rows. */
 GNNGP_FUNCTION(gnngp_spread_accum)
@@ -219,7 +220,7 @@ GNNGP_FUNCTION(gnngp_spread_accum)
 		s->columns = gnngp_pieces_create(context);
 		s->edges = PG_ARGISNULL(2) ? InvalidOid : PG_GETARG_OID(2);
 		s->kernel = text_to_cstring(PG_GETARG_TEXT_PP(3));
-		s->bound = check_bounds(PG_GETARG_ARRAYTYPE_P_COPY(4), &s->nbounds);
+		s->bound = gnngp_ascending(PG_GETARG_ARRAYTYPE_P_COPY(4), "bounds", &s->nbounds);
 		s->wanted = some && !PG_ARGISNULL(5) ? PG_GETARG_ARRAYTYPE_P_COPY(5) : NULL;
 		MemoryContextSwitchTo(old);
 	}
@@ -227,25 +228,22 @@ GNNGP_FUNCTION(gnngp_spread_accum)
 	PG_RETURN_POINTER(s);
 }
 
-/* The nodes of ids that ascend, which become those of rows; n of them. */
+/* The nodes of ids that are wanted, which become those of rows. */
 static int32 *
 wanted_nodes(gp_env *env, ArrayType *array, const gnngp_value_ids *all, gnngp_value_ids *ids)
 {
-	const int64 *wanted = gnngp_array_data(array);
+	int			n;
+	const int64 *wanted = gnngp_ascending(array, "rows that are wanted", &n);
+	int32	   *node = gp_alloc_array(env, n, sizeof(int32));
 
-	if (array_contains_nulls(array))
-		gnngp_matrix_refuse("A row that is wanted is NULL.");
-	ids->n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	ids->id = gp_alloc_array(env, ids->n, sizeof(int64));
-	int32	   *node = gp_alloc_array(env, ids->n, sizeof(int32));
-	for (int64 i = 0; i < ids->n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		ids->id[i] = wanted[i];
-		node[i] = (int32) gnngp_value_find(all, wanted[i]);
 		gnngp_poll(i);
-		if (node[i] < 0 || (i > 0 && node[i] <= node[i - 1]))
-			gnngp_matrix_refuse("Rows that are wanted ascend, and columns have them.");
+		node[i] = (int32) gnngp_value_find(all, wanted[i]);
+		if (node[i] < 0)
+			gnngp_matrix_refuse("Columns have the rows that are wanted.");
 	}
+	*ids = (gnngp_value_ids) {.n = n,.id = unconstify(int64 *, wanted)};
 	return node;
 }
 

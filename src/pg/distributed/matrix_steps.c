@@ -5,8 +5,7 @@
  */
 #include "postgres.h"
 
-#include "core/fit/low_rank.h"
-#include "pg/types/types.h"
+#include "distributed_internal.h"
 
 /* An argument that is a matrix; its numbers belong to env. */
 static gp_matrix
@@ -16,9 +15,8 @@ matrix_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, gnngp_table_val
 	return gnngp_matrix_numbers(env, table);
 }
 
-/* The root among the arguments, square and as wide as the rows; false where it is NULL. */
-static bool
-root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
+bool
+gnngp_root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_matrix *root)
 {
 	gnngp_table_value table;
 
@@ -33,42 +31,60 @@ root_argument(FunctionCallInfo fcinfo, gp_env *env, int argno, int64 cols, gp_ma
 	return true;
 }
 
-/* gp_rows(matrix, ids): those rows whose ids it has; NULL for none. */
-GNNGP_FUNCTION(gnngp_matrix_rows)
+const int64 *
+gnngp_ascending(ArrayType *array, const char *what, int *n)
 {
-	gnngp_table_value table;
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(1);
-	const int64 *wanted = gnngp_array_data(array);
-	int			n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-	gp_matrix	rows;
-	gnngp_value_ids ids = {0};
+	const int64 *number = gnngp_array_data(array);
 
+	*n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	if (array_contains_nulls(array))
-		gnngp_matrix_refuse("An id is NULL.");
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	gp_matrix	all = matrix_argument(fcinfo, env, 0, &table);
-	size_t		bytes = all.cols * gp_type_size(all.type);
-	rows = gp_matrix_wrap(gp_alloc_array(env, Min(n, all.rows), bytes), 0, all.cols, all.type);
-	int64	   *id = gp_alloc_array(env, Min(n, all.rows), sizeof(int64));
-	for (int i = 0; i < n; i++)
+		gnngp_matrix_refuse(psprintf("NULL is among the %s.", what));
+	for (int k = 1; k < *n; k++)
+		if (number[k] <= number[k - 1])
+			gnngp_matrix_refuse(psprintf("The %s do not ascend.", what));
+	return number;
+}
+
+gp_matrix
+gnngp_matrix_some(gp_env *env, const gnngp_table_value *m, gnngp_value_ids *ids)
+{
+	gp_matrix	all = gnngp_matrix_numbers(env, m);
+	size_t		bytes = m->cols * gp_type_size(all.type);
+	int64		most = Min(ids->n, all.rows);
+	gp_matrix	rows = gp_matrix_wrap(gp_alloc_array(env, most, bytes), 0, m->cols, all.type);
+	int64	   *id = gp_alloc_array(env, most, sizeof(int64));
+
+	for (int64 i = 0; i < ids->n; i++)
 	{
-		int64		at = gnngp_value_find(&table.ids, wanted[i]);
+		int64		at = gnngp_value_find(&m->ids, gnngp_value_id(ids, i));
 
 		gnngp_poll(i);
-		if (i > 0 && wanted[i] <= wanted[i - 1])
-			gnngp_matrix_refuse("The ids do not ascend.");
 		if (at < 0)
 			continue;
 		memcpy((char *) rows.data + rows.rows * bytes, (char *) all.data + at * bytes, bytes);
-		id[rows.rows++] = wanted[i];
+		id[rows.rows++] = gnngp_value_id(ids, i);
 	}
+	gp_free(env, all.data);
+	*ids = (gnngp_value_ids) {.n = rows.rows,.id = id};
+	return rows;
+}
+
+/* gp_rows(matrix, ids): those rows whose ids it has; NULL for none. */
+GNNGP_FUNCTION(gnngp_matrix_rows)
+{
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	gnngp_table_value table = gnngp_matrix_read(PG_GETARG_DATUM(0));
+	int			n;
+	const int64 *wanted = gnngp_ascending(PG_GETARG_ARRAYTYPE_P(1), "ids", &n);
+	gnngp_value_ids ids = {.n = n,.id = unconstify(int64 *, wanted)};
+	gp_matrix	rows = gnngp_matrix_some(env, &table, &ids);
+
 	if (rows.rows == 0)
 	{
 		gnngp_env_destroy(env);
 		PG_RETURN_NULL();
 	}
-	ids = (gnngp_value_ids) {rows.rows, id[0], id};
-	ids = gnngp_value_ids_part(&ids, 0, rows.rows);
+	ids = gnngp_value_ids_part(&ids, 0, ids.n);
 	Datum		result = gnngp_matrix_write(&ids, rows);
 	gnngp_env_destroy(env);
 	PG_RETURN_DATUM(result);
@@ -132,7 +148,7 @@ GNNGP_FUNCTION(gnngp_matrix_step)
 	gp_matrix	landmarks = matrix_argument(fcinfo, env, 2, &at);
 	if (landmarks.cols != rows.cols)
 		gnngp_matrix_refuse("Landmarks have as many columns as rows.");
-	bool		rooted = root_argument(fcinfo, env, 3, rows.cols, &root);
+	bool		rooted = gnngp_root_argument(fcinfo, env, 3, rows.cols, &root);
 	int32_t    *own = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
 	for (int64 j = 0; j < landmarks.rows; j++)
 		own[j] = (int32_t) gnngp_value_find(&table.ids, gnngp_value_id(&at.ids, j));

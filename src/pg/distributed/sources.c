@@ -7,8 +7,7 @@
  */
 #include "postgres.h"
 
-#include "pg/catalog/column_types.h"
-#include "pg/reader/read_ids.h"
+#include "distributed_internal.h"
 
 /* The features of a row as an array; NULL where the graph has none in columns. */
 static char *
@@ -48,11 +47,10 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	gnngp_sources *s = palloc0(sizeof(gnngp_sources));
 
 	s->reading = reading;
+	s->r = r;
 	s->features = features_expression(r, &s->array);
-	s->sparse = OidIsValid(graph->sparse_features);
 	/* The edges are locked as their reader does it, which then tells what is wrong with them. */
 	s->edge_reading = gnngp_plan_edges(r);
-	s->edges = r->edges.quoted;
 	s->edge_rows = gnngp_table_rows(&r->edges);
 	s->src = gnngp_table_column(&r->edges, graph->src).quoted;
 	s->dst = gnngp_table_column(&r->edges, graph->dst).quoted;
@@ -66,11 +64,6 @@ gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph, const char *task)
 	gnngp_push_read_snapshot();
 	gnngp_read_nodes(nodes);
 	s->data = r->data;
-	s->nodes = r->nodes.quoted;
-	s->nodes_name = r->nodes.name;
-	s->id = r->id.quoted;
-	s->scale = graph->scale;
-	s->directed = graph->directed;
 	s->spread = r->nodes_spread || r->edges_spread;
 	return s;
 }

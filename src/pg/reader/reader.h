@@ -68,41 +68,6 @@ extern gnngp_data *gnngp_read(gp_env *env, const gnngp_graph_def *graph, const c
 #define GNNGP_UNLIKE 3	/* where its numbers have deviations that differ more than so */
 
 /*
- * A graph's tables for statements that read them where they are (distributed/sources.c).  All
- * texts are expressions and names for a query, whose table of nodes or edges is called t.
- */
-typedef struct gnngp_sources
-{
-	gnngp_data *data;			/* ids and targets, no features and no graph */
-	const char *nodes;
-	const char *nodes_name;		/* for messages */
-	const char *id;
-	const char *features;		/* an array of numbers; NULL: none in columns */
-	bool		array;
-	bool		sparse;			/* features are in a table of their own */
-	const char *scale;			/* as gnngp_graph_def has it */
-	const char *edges;
-	int64		edge_rows;		/* the planner's count; 0: not known */
-	const char *src;
-	const char *dst;
-	const char *weight;			/* NULL: none */
-	bool		directed;
-	bool		spread;			/* Citus has nodes or edges on several servers */
-	struct gnngp_owner_reading *reading;
-	struct gnngp_edge_reading *edge_reading;
-} gnngp_sources;
-
-/* Until they are closed the graph's owner is the user, the tables are locked, and their snapshot is
- * the active one; inside SPI. */
-extern gnngp_sources *gnngp_sources_open(gp_env *env, const gnngp_graph_def *graph,
-										 const char *task);
-extern void gnngp_sources_close(gnngp_sources *s);
-
-/* There is something wrong with an edge: reads them all, for the error that says what; inside
- * SPI. */
-pg_noreturn extern void gnngp_refuse_edges(const gnngp_sources *s);
-
-/*
  * The neighbourhood of a few nodes, as the tables are now, is read as the caller, whose
  * grants and row-level security hold, under the active snapshot, by the indexes that the
  * tables have (neighbourhood.c).
