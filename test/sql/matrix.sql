@@ -198,7 +198,14 @@ SELECT 'AQkBAQAAAAAAAAAAgA=='::gp_matrix;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_matrix AS one;
 SELECT 'AQkBAQAAAAAAAADwPw=='::gp_factor;
 
--- The graph that is kept is nobody's who may not read its table
+-- The graph that is kept is that of the rows that its table has now
+BEGIN;
+CREATE TEMPORARY TABLE before AS SELECT gp_spread(m, 'graphs'::regclass, 'A*X0', '{}', NULL) AS m FROM whole;
+DELETE FROM graphs;
+SELECT gp_spread(w.m, 'graphs'::regclass, 'A*X0', '{}', NULL)::text = b.m::text AS stale FROM whole AS w, before AS b;
+ROLLBACK;
+
+-- and nobody's who may not read it
 CREATE ROLE matrix_stranger;
 GRANT SELECT ON whole TO matrix_stranger;
 BEGIN;
