@@ -134,27 +134,6 @@ finish_rows(const external_fit *fit, const gp_targets *targets, const gp_solutio
 	gp_free_all(env, row, norm, part.mean, part.variance);
 }
 
-/* The gp_regression of such a factor. */
-static gp_solution
-regress_on_rows(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
-{
-	external_fit *fit = arg;
-	gp_env	   *env = fit->dev->env;
-	gp_eval		ev = {.dev = fit->dev,.env = env,.n = out->nodes,.max_jitter = fit->factor->jitter};
-	gp_primal_rows rows = {fit, fit->factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
-	double		mean = gp_rows_mean(&ev, fit->factor->rank, fit->factor->rows, fit->factor->state);
-	gp_solution solution;
-
-	gp_check_mean_diagonal(env, GP_FLOAT, mean);
-	fit->out = out;
-	solution = gp_primal_solve_rows(fit->dev, problem, targets, &rows, mean);
-	finish_rows(fit, targets, &solution);
-	out->jitter = fit->factor->jitter;
-	gp_notice_no_kernel(env, problem, out);
-	gp_notice_lowrank(&ev, &out->plan, fit->factor->first_jitter);
-	return solution;
-}
-
 gp_posterior *
 gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_factor *factor,
 				int64_t nodes)
@@ -163,11 +142,24 @@ gp_fit_external(gp_device *dev, const gp_problem *problem, const gp_external_fac
 	gp_problem	p = *problem;
 	gp_plan		plan = {.strategy = GP_STRATEGY_SQL};
 	external_fit fit = {.dev = dev,.problem = &p,.factor = factor};
+	gp_eval		ev = {.dev = dev,.env = dev->env,.n = nodes,.max_jitter = factor->jitter};
+	gp_primal_rows rows = {&fit, factor->rank, GP_DOUBLE, sum_rows, sample_rows, predict_rows};
+	gp_targets	targets;
 
 	p.strategy = plan.strategy;
 	p.graph = &none;
 	p.features = NULL;
 	p.type = GP_FLOAT;
 	gp_problem_check(dev->env, &p);
-	return gp_posterior_make(dev, &p, &plan, regress_on_rows, &fit);
+	gp_posterior *out = gp_posterior_begin(dev->env, &p, &plan, &targets);
+	double		mean = gp_rows_mean(&ev, factor->rank, factor->rows, factor->state);
+	gp_check_mean_diagonal(dev->env, GP_FLOAT, mean);
+	fit.out = out;
+	gp_solution solution = gp_primal_solve_rows(dev, &p, &targets, &rows, mean);
+	finish_rows(&fit, &targets, &solution);
+	out->jitter = factor->jitter;
+	gp_notice_no_kernel(dev->env, &p, out);
+	gp_notice_lowrank(&ev, &out->plan, factor->first_jitter);
+	gp_posterior_end(dev, &p, &targets, &solution, out);
+	return out;
 }

@@ -143,26 +143,6 @@ gp_comparison_problem(const gp_device *dev, const gp_problem *problem)
 	return p;
 }
 
-/* Rows that are a factor themselves. */
-typedef struct dense_factor
-{
-	gp_eval    *ev;
-	gp_factor  *f;
-} dense_factor;
-
-/* The gp_regression of them. */
-static gp_solution
-regress_on_factor(void *arg, const gp_problem *problem, const gp_targets *targets,
-				  gp_posterior *out)
-{
-	gp_eval    *ev = ((dense_factor *) arg)->ev;
-	gp_solution solution = gp_regress_panels(ev, problem, targets, ((dense_factor *) arg)->f,
-											 NULL, out);
-
-	gp_notice_no_kernel(ev->env, problem, out);
-	return solution;
-}
-
 gp_posterior *
 gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 {
@@ -170,17 +150,20 @@ gp_fit_factor(gp_device *dev, const gp_problem *problem, gp_matrix q)
 	gp_problem	p = *problem;
 	gp_plan		plan = {.strategy = GP_STRATEGY_NYSTROM};
 	gp_eval		ev = {.dev = dev, .env = dev->env, .n = q.rows, .type = q.type};
-	dense_factor factor = {&ev, gp_factor_create(dev->env)};
-	gp_posterior *out;
+	gp_factor  *factor = gp_factor_create(dev->env);
+	gp_targets	targets;
 
 	p.graph = &nodes;
 	p.features = NULL;
 	p.type = q.type;
-	factor.f->npanels = 1;
-	factor.f->panel[0].p = q;
-	factor.f->panel[0].value = 1.0;
+	factor->npanels = 1;
+	factor->panel[0].p = q;
+	factor->panel[0].value = 1.0;
 	gp_problem_check(dev->env, &p);
-	out = gp_posterior_make(dev, &p, &plan, regress_on_factor, &factor);
-	gp_free(dev->env, factor.f);
+	gp_posterior *out = gp_posterior_begin(dev->env, &p, &plan, &targets);
+	gp_solution solution = gp_regress_panels(&ev, &p, &targets, factor, NULL, out);
+	gp_notice_no_kernel(dev->env, &p, out);
+	gp_posterior_end(dev, &p, &targets, &solution, out);
+	gp_free(dev->env, factor);
 	return out;
 }

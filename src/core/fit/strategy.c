@@ -42,52 +42,36 @@ gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 				  gp_strategy_names[out->plan.strategy]);
 }
 
-typedef struct regression_plan
+gp_posterior *
+gp_posterior_planned(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
 {
-	gp_eval    *ev;
-	const gp_plan *plan;
-} regression_plan;
-
-/* The gp_regression of it. */
-static gp_solution
-regress_by_plan(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
-{
-	gp_eval    *ev = ((regression_plan *) arg)->ev;
-	const gp_plan *plan = ((regression_plan *) arg)->plan;
 	gp_problem	p = problem->program->power == 1.0 ? *problem : gp_power_problem(problem);
-	bool		try_powers = plan->try_powers && !targets->few && !targets->flat;
+	gp_targets	targets;
+	gp_posterior *out = gp_posterior_begin(ev->env, problem, plan, &targets);
+	bool		try_powers = plan->try_powers && !targets.few && !targets.flat;
 	gp_solution solution = {0};
 
+	ev->coarse_ppr = problem->loo_only;
+	ev->implicit_terms = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
+	ev->implicit_panels = true;
 	out->power = problem->program->power;
 	gp_live_open(ev, problem);
 	if (plan->strategy == GP_STRATEGY_EXACT)
-		solution = gp_regress_exact(ev, &p, targets, plan, out);
+		solution = gp_regress_exact(ev, &p, &targets, plan, out);
 	else if (!try_powers)
 	{
 		out->landmark = gp_landmarks_choose(ev, problem, plan->nlandmarks, false,
 											&out->nlandmarks);
-		solution = gp_regress_lowrank(ev, &p, targets, plan, out);
+		solution = gp_regress_lowrank(ev, &p, &targets, plan, out);
 	}
 	gp_notice_no_kernel(ev->env, problem, out);
 	if (plan->strategy == GP_STRATEGY_NYSTROM && p.program->power == 1.0)
 		gp_notice_lowrank(ev, plan, ev->jitter);
 	if (try_powers)
-		solution = gp_power_choose(ev, problem, targets, out);
+		solution = gp_power_choose(ev, problem, &targets, out);
 	out->jitter = ev->max_jitter;
-	gp_live_record(ev, problem, targets, &solution, out);
-	return solution;
-}
-
-gp_posterior *
-gp_posterior_planned(gp_eval *ev, const gp_problem *problem, const gp_plan *plan)
-{
-	regression_plan fit = {ev, plan};
-	gp_posterior *out;
-
-	ev->coarse_ppr = problem->loo_only;
-	ev->implicit_terms = plan->strategy == GP_STRATEGY_NYSTROM && !plan->exact_diagonal;
-	ev->implicit_panels = true;
-	out = gp_posterior_make(ev->dev, problem, plan, regress_by_plan, &fit);
+	gp_live_record(ev, problem, &targets, &solution, out);
+	gp_posterior_end(ev->dev, problem, &targets, &solution, out);
 	gp_live_record_calibrator(ev->env, problem, out);
 	return out;
 }

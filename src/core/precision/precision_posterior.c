@@ -103,28 +103,22 @@ prior_variances(gp_env *env, const gp_problem *problem, const gp_targets *target
 	return prior;
 }
 
-/* A problem's matrix on a device. */
-typedef struct sparse_prior
+gp_posterior *
+gp_posterior_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
+					   const gp_plan *plan)
 {
-	gp_device  *dev;
-	const gp_csr *s;
-} sparse_prior;
-
-/* The gp_regression of it. */
-static gp_solution
-regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets, gp_posterior *out)
-{
-	sparse_prior *prior = arg;
-	gp_env	   *env = prior->dev->env;
+	gp_env	   *env = dev->env;
+	gp_targets	targets;
+	gp_posterior *out = gp_posterior_begin(env, problem, plan, &targets);
 	gp_precision_fit f;
 
-	gp_precision_fit_open(&f, prior->dev, problem, targets, prior->s);
+	gp_precision_fit_open(&f, dev, problem, &targets, s);
 	double		tolerance = problem->type == GP_DOUBLE ? GP_TOLERANCE_DOUBLE :
 		f.costly_products ? GP_TOLERANCE_FLOAT_COSTLY :
 		problem->loo_only ? GP_TOLERANCE_COMPARED : GP_TOLERANCE_FLOAT;
 	double		nugget = set_prior(&f, &out->plan);
 	if (isnan(nugget))
-		nugget = gp_nugget_choose(env, problem, targets, gp_precision_nugget_error, &f,
+		nugget = gp_nugget_choose(env, problem, &targets, gp_precision_nugget_error, &f,
 								  GP_NUGGET_CLIMB, f.costly_products ? 0 : REFINE);
 	gp_precision_set_targets(&f, false);
 	f.error = 0.0;
@@ -154,20 +148,12 @@ regress_on_prior(void *arg, const gp_problem *problem, const gp_targets *targets
 	gp_precision_fit_close(&f);
 	if (!problem->loo_only)
 	{
-		double	   *prior = prior_variances(env, problem, targets, component, out->variance);
+		double	   *prior = prior_variances(env, problem, &targets, component, out->variance);
 
-		gp_posterior_finish(env, problem, targets, &solution, prior, out);
+		gp_posterior_finish(env, problem, &targets, &solution, prior, out);
 		gp_free(env, prior);
 	}
 	gp_free(env, component);
-	return solution;
-}
-
-gp_posterior *
-gp_posterior_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s,
-					   const gp_plan *plan)
-{
-	sparse_prior prior = {dev, s};
-
-	return gp_posterior_make(dev, problem, plan, regress_on_prior, &prior);
+	gp_posterior_end(dev, problem, &targets, &solution, out);
+	return out;
 }

@@ -81,34 +81,41 @@ gp_all_finite(gp_env *env, const double *x, int64_t n)
 }
 
 gp_posterior *
-gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan,
-				  gp_regression *regression, void *arg)
+gp_posterior_begin(gp_env *env, const gp_problem *problem, const gp_plan *plan,
+				   gp_targets *targets)
 {
-	gp_env	   *env = dev->env;
-	gp_targets	targets = gp_targets_make(env, problem);
-	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
+	gp_posterior *out;
 
+	*targets = gp_targets_make(env, problem);
+	out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
 	*out = (gp_posterior) {.plan = *plan,.power = 1.0,.nodes = problem->graph->nodes,
-						   .columns = targets.columns};
+						   .columns = targets->columns};
 	if (problem->strategy != GP_STRATEGY_SQL)
 	{
 		out->mean = gp_alloc_figures(env, (int64_t) gp_size_mul(env, out->nodes, out->columns),
 									 sizeof(double));
 		out->variance = gp_alloc_figures(env, out->nodes, sizeof(double));
 	}
-	if (targets.share)
-		out->prior_share = gp_alloc_zero(env, targets.columns, sizeof(double));
-	for (int32_t c = 0; c < gp_items(env, targets.share ? targets.columns : 0); c++)
-		out->prior_share[c] = targets.share[c];
+	if (targets->share)
+		out->prior_share = gp_alloc_zero(env, targets->columns, sizeof(double));
+	for (int32_t c = 0; c < gp_items(env, targets->share ? targets->columns : 0); c++)
+		out->prior_share[c] = targets->share[c];
+	return out;
+}
 
-	gp_solution	solution = regression(arg, problem, &targets, out);
-	bool		has_no_regression = isnan(solution.nugget);
-	out->nugget = solution.nugget;
-	out->mean_diag = solution.mean_diag;
-	out->scale = has_no_regression ? 1.0 : solution.scale * targets.unit * targets.unit;
-	out->offset = has_no_regression ? 0.0 : targets.offset;
-	out->least = targets.least;
-	out->log_marginal_likelihood = solution.log_marginal_likelihood;
+void
+gp_posterior_end(gp_device *dev, const gp_problem *problem, gp_targets *targets,
+				 gp_solution *solution, gp_posterior *out)
+{
+	gp_env	   *env = dev->env;
+	bool		has_no_regression = isnan(solution->nugget);
+
+	out->nugget = solution->nugget;
+	out->mean_diag = solution->mean_diag;
+	out->scale = has_no_regression ? 1.0 : solution->scale * targets->unit * targets->unit;
+	out->offset = has_no_regression ? 0.0 : targets->offset;
+	out->least = targets->least;
+	out->log_marginal_likelihood = solution->log_marginal_likelihood;
 	/* Refuse NaN and infinity. */
 	bool		finite = isfinite(out->scale) &&
 		(isfinite(out->log_marginal_likelihood) || has_no_regression ||
@@ -118,12 +125,11 @@ gp_posterior_make(gp_device *dev, const gp_problem *problem, const gp_plan *plan
 		 !gp_all_finite(env, out->mean, out->mean ? out->nodes * out->columns : 0)))
 		gp_raise(env, GP_ERR_RANGE, "Scale the features and the target to ordinary sizes.",
 				 "the posterior is out of range");
-	gp_figures(dev, problem, &targets, &solution, out);
+	gp_figures(dev, problem, targets, solution, out);
 	if (!has_no_regression && !env->dry)
-		gp_notice_worth(dev, problem, &targets, out);
-	gp_solution_free(dev, &solution);
-	gp_targets_free(env, &targets);
-	return out;
+		gp_notice_worth(dev, problem, targets, out);
+	gp_solution_free(dev, solution);
+	gp_targets_free(env, targets);
 }
 
 void

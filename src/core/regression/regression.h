@@ -430,18 +430,15 @@ extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_t
 							  double quadratic, double log_det, gp_solution *solution);
 
 /*
- * What makes means and variances of the nodes, in out, and of the labels without themselves.  It
- * sets what out has beside them (landmarks, jitter, is_prior).
+ * posterior.c: the one way to a posterior, whatever regression makes it; on a device that only
+ * accounts, what that takes.  It begins with targets and room for all nodes.  The regression fills
+ * in means and variances, and what out has beside them (landmarks, jitter, is_prior); from its
+ * solution come calibration and figures.  The end frees targets and solution.
  */
-typedef gp_solution gp_regression(void *arg, const gp_problem *problem, const gp_targets *targets,
-								  gp_posterior *out);
-
-/*
- * posterior.c: the one way to a posterior, whatever regression makes it: targets, the
- * regression, calibration and figures; on a device that only accounts, what that takes.
- */
-extern gp_posterior *gp_posterior_make(gp_device *dev, const gp_problem *problem,
-									   const gp_plan *plan, gp_regression *regression, void *arg);
+extern gp_posterior *gp_posterior_begin(gp_env *env, const gp_problem *problem,
+										const gp_plan *plan, gp_targets *targets);
+extern void gp_posterior_end(gp_device *dev, const gp_problem *problem, gp_targets *targets,
+							 gp_solution *solution, gp_posterior *out);
 
 /*
  * posterior.c: of a method that is no regression, from what is said of each

@@ -119,21 +119,23 @@ scores_to_means(gp_env *env, int64_t n, int32_t columns, double *score, double *
 	}
 }
 
-/* The gp_regression of a machine. */
-static gp_solution
-machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_posterior *out)
+static void *
+machine_run(void *state, gp_device *dev, const gp_plan *plan)
 {
 	machine    *a = state;
-	gp_device  *dev = a->dev;
-	gp_env	   *env = a->env;
+	const gp_problem *p = a->problem;
+	gp_env	   *env = a->env = dev->env;
+	gp_targets	targets;
+	gp_posterior *out = gp_posterior_begin(env, p, plan, &targets);
 	gp_points	points = gp_points_choose(env, p->graph->nodes, p->nlabelled, p->labelled, a->m,
 										  p->seed);
 	size_t		row = (size_t) p->nclasses * sizeof(double);
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, row);
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 
+	a->dev = dev;
 	/* Scores of all nodes from the labels of the machine, and of each label without it. */
-	int64_t		n = a->problem->graph->nodes;
+	int64_t		n = p->graph->nodes;
 	gp_matrix	q = dev->create(dev, n, a->m, GP_DOUBLE);
 	gp_matrix	norm = dev->create(dev, n, 1, GP_DOUBLE);
 	gp_matrix	h = embed(a, &points, q, norm);
@@ -159,17 +161,9 @@ machine_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	out->landmark = points.node;
 	out->nlandmarks = points.n;
 	out->jitter = a->jitter;
-	return gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
-}
-
-static void *
-machine_run(void *state, gp_device *dev, const gp_plan *plan)
-{
-	machine    *a = state;
-
-	a->dev = dev;
-	a->env = dev->env;
-	return gp_posterior_make(dev, a->problem, plan, machine_scores, a);
+	gp_solution solution = gp_solution_of_scores(env, p, &targets, loo_mean, loo_variance, out);
+	gp_posterior_end(dev, p, &targets, &solution, out);
+	return out;
 }
 
 static void *

@@ -532,19 +532,20 @@ hold_out(learner *l, double *logit, double *room, double *loo_mean, double *loo_
 	}
 }
 
-/* The gp_regression of a learner. */
-static gp_solution
-learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_posterior *out)
+static void *
+learner_run(void *state, gp_device *dev, const gp_plan *plan)
 {
 	learner    *l = state;
-	gp_env	   *env = l->env;
-	int32_t		c = targets->columns;
-	double		unit = targets->unit;
+	const gp_problem *p = l->problem;
+	gp_env	   *env = l->env = dev->env;
+	gp_posterior *out = gp_posterior_begin(env, p, plan, &l->targets);
+	int32_t		c = l->targets.columns;
+	double		unit = l->targets.unit;
 	double	   *loo_mean = gp_alloc_figures(env, p->nlabelled, (size_t) c * sizeof(double));
 	double	   *loo_variance = gp_alloc_figures(env, p->nlabelled, sizeof(double));
 	double	   *room = gp_alloc_figures(env, out->nodes, (size_t) c * sizeof(double));
 
-	l->targets = *targets;
+	l->dev = dev;
 	l->learnt = gp_alloc_figures(env, p->nlabelled, sizeof(int32_t));
 	l->place = gp_alloc_figures(env, out->nodes, sizeof(int32_t));
 	l->index = gp_alloc_array(env, BATCH, sizeof(int32_t));
@@ -568,22 +569,13 @@ learner_scores(void *state, const gp_problem *p, const gp_targets *targets, gp_p
 	}
 	gp_free_all(env, l->fold, l->logits, l->spectrum, l->net, l->drawn, l->label, l->index,
 				l->place, l->learnt, room);
-	gp_solution	solution = gp_solution_of_scores(env, p, targets, loo_mean, loo_variance, out);
+	gp_solution	solution = gp_solution_of_scores(env, p, &l->targets, loo_mean, loo_variance, out);
 	solution.stratified = true;
 	/* the bound is that of values in units of their deviation */
 	solution.log_marginal_likelihood = l->bound - (l->classes ? 0.0
 											   : (double) p->nlabelled * log(unit));
-	return solution;
-}
-
-static void *
-learner_run(void *state, gp_device *dev, const gp_plan *plan)
-{
-	learner    *l = state;
-
-	l->dev = dev;
-	l->env = dev->env;
-	return gp_posterior_make(dev, l->problem, plan, learner_scores, l);
+	gp_posterior_end(dev, p, &l->targets, &solution, out);
+	return out;
 }
 
 static void
