@@ -2,7 +2,7 @@
  * formula_internal.h - what the language's files share.
  *
  * Text -> tree of the grammar (parse.c) -> steps, layer by layer: layer.c computes the tree's
- * value in each layer with numbers put in (number.c, polynomial.c) and makes steps of its features
+ * value in each layer with numbers put in (polynomial.c) and makes steps of its features
  * (steps.c).  kernel.c has the options and the kernel as a whole, print.c its text.
  *
  * What recurs over a tree looks at the stack first (gp_check_stack).
@@ -80,27 +80,13 @@ extern const char *gp_preset_hint(gp_arena *arena);
 /* The hint with what was perhaps meant before it (text.c); lives in the arena. */
 extern const char *gp_meant_hint(gp_arena *arena, const gp_meant *meant, const char *hint);
 
-/* ---- numbers (number.c) ---- */
-
-typedef struct gp_number
-{
-	double		value;
-	bool		varies;			/* it depends on the layer */
-} gp_number;
+/* ---- numbers (text.c) ---- */
 
 /*
  * A number as kernels are compared by it: 0.7 * 0.7 is 0.49; and the order of two such numbers.
  */
 extern double gp_number_rounded(double number);
 extern int	gp_number_compare(double a, double b);
-
-/* Results that are not finite are the caller's to refuse. */
-extern gp_number gp_number_make(double value);
-extern gp_number gp_number_add(gp_number a, gp_number b);
-extern gp_number gp_number_multiply(gp_number a, gp_number b);
-extern gp_number gp_number_divide(gp_number a, gp_number b);
-extern gp_number gp_number_power(gp_number base, gp_number exponent);
-extern gp_number gp_number_function(gp_number arg, double (*function) (double));
 
 /* ---- steps (steps.c) ---- */
 
@@ -130,6 +116,9 @@ extern int	gp_step_sum(gp_steps *b, int x, int y);
 /* The number that a step has; 0 for none. */
 extern double gp_step_value(const gp_steps *b, int step);
 
+/* The terms of a sum that stands at a step, which term gets unless it is NULL; how many. */
+extern int	gp_step_terms(const gp_steps *b, int step, int *term);
+
 /* Orders steps by what they compute, in the order of a sum's terms; 0 for the same step. */
 extern int	gp_steps_compare(const gp_steps *b, int x, int y);
 
@@ -148,7 +137,7 @@ typedef struct gp_constant
 	bool		needed;			/* by a layer */
 	bool		busy;			/* being evaluated: a cycle when met again */
 	bool		known;			/* its number in this layer is */
-	gp_number	number;
+	double		number;
 } gp_constant;
 
 /* What evaluating a tree needs to know. */
@@ -160,6 +149,7 @@ typedef struct gp_layer
 	int			layer;
 	int			layers;			/* the value of the name "layers"; 0: not known yet */
 	bool		one;			/* there is no other layer: l is a plain number */
+	const char *plain;			/* what must be one; NULL: nothing */
 	gp_steps   *steps;			/* NULL: no layer is evaluated, but an option */
 	int			previous;		/* the step of the layer before */
 	int			depth;

@@ -262,6 +262,7 @@ compile(gp_arena *arena, gp_kernel_text *text)
 	}
 	gp_steps   *made = t.steps;
 	t.steps = NULL;
+	enter_layer(&t, t.layers);
 	resolve_whole(&t, kernel);
 	check_used(&t, kernel->preset);
 	if (t.previous == GP_ZERO)

@@ -6,7 +6,7 @@
  * numbers and weights right of it act on its covariance alone and commute, so that a feature is
  * a number, an operator, a step of the program and a variance, until a sum or a
  * function needs it as a step.  The sign of a feature's number never matters, because the terms
- * of a sum are independent.
+ * of a sum are independent; so that sums of sums are sums of all their terms.
  *
  * Names of options get their value where the text first needs them.
  */
@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 
+#define MAX_EXPONENT 1000000	/* of a power that is made of products */
 #define MAX_DEPTH 600			/* 64 levels of the text, of 5 nodes at most, and constants */
 
 #define SOURCE_X 1u				/* what a feature shares with others */
@@ -37,7 +38,7 @@ struct gp_value
 {
 	gp_value_kind kind;
 	int			position;
-	gp_number	number;			/* what the rest is multiplied with */
+	double		number;			/* what the rest is multiplied with */
 	const gp_operator *op;		/* of an operator, of a feature; NULL: I */
 	/* of a weight id*I + a*W1 + b*W2 ...: a^2 sigma1^2 + b^2 sigma2^2 ...; of a product of weights,
 	 * and of a feature: what they multiply its covariance with */
@@ -49,12 +50,10 @@ struct gp_value
 	int			atom;			/* a step; GP_ZERO: the feature is zero */
 	unsigned	sources;		/* what it shares with others, of SOURCE_* */
 	bool		mean;			/* an activation without a fresh weight: its mean is not zero */
-	int			nterms;			/* of a sum, which is no step yet; 0: none */
-	const gp_value **term;
 };
 
 static const gp_value *evaluate(gp_layer *t, const gp_ast *ast);
-static gp_number number_of(gp_layer *t, const gp_ast *ast, const char *name);
+static double number_of(gp_layer *t, const gp_ast *ast, const char *name);
 
 /* ---- values ---- */
 
@@ -90,22 +89,31 @@ copy_value(gp_layer *t, const gp_value *from)
 static gp_value *
 make_value(gp_layer *t, gp_value_kind kind, int position)
 {
-	gp_value	v = {.kind = kind,.position = position,.number = gp_number_make(1.0),
+	gp_value	v = {.kind = kind,.position = position,.number = 1.0,
 	.id = kind == VALUE_IDENTITY,.variance = kind == VALUE_FEATURE};
 
 	return copy_value(t, &v);
 }
 
-/* A number, which must be finite; the message names the layer where it depends on it. */
-static const gp_value *
-number_value(gp_layer *t, gp_number number, int position, const char *message)
+/* A number that must be finite, without a sign of 0; the message names a layer that is not the
+ * first. */
+static double
+require_finite(gp_layer *t, double number, int position, const char *message)
 {
-	if (!isfinite(number.value) && number.varies)
+	if (!isfinite(number) && t->layer > 1)
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s in layer %d", message, t->layer);
-	if (!isfinite(number.value))
+	if (!isfinite(number))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL, "%s", message);
+	return number + 0.0;
+}
+
+/* The same as a value. */
+static const gp_value *
+number_value(gp_layer *t, double number, int position, const char *message)
+{
 	gp_value   *v = make_value(t, VALUE_SCALAR, position);
-	v->number = number;
+
+	v->number = require_finite(t, number, position, message);
 	return v;
 }
 
@@ -123,25 +131,17 @@ feature_value(gp_layer *t, int position, int atom, unsigned sources, bool mean)
 
 /* ---- features as steps ---- */
 
-/* A number of a variance, which must be finite. */
-static double
-finite_variance(gp_layer *t, double value, int position)
-{
-	if (!isfinite(value))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
-					"variance of kernel is not finite in layer %d", t->layer);
-	return value;
-}
+#define NOT_FINITE "variance of kernel is not finite"
 
 /*
- * The step of one term.  The number of a single monomial stands outside of its operator, that of
+ * The step of a feature.  The number of a single monomial stands outside of its operator, that of
  * several inside, whose sign does not matter.
  */
 static int
-term_step(gp_layer *t, const gp_value *f)
+step_of(gp_layer *t, const gp_value *f)
 {
 	const gp_operator *op = f->op;
-	double		factor = f->number.value;
+	double		factor = f->number;
 
 	t->position = f->position;
 	if (op != NULL && op->nterms > 1)
@@ -168,10 +168,10 @@ term_step(gp_layer *t, const gp_value *f)
 			op = plain;
 		}
 	}
-	int			step = gp_step_scale(t->steps,
-									 finite_variance(t, factor * factor * f->variance, f->position),
+	double		value = require_finite(t, factor * factor * f->variance, f->position, NOT_FINITE);
+	int			step = gp_step_scale(t->steps, value,
 									 op != NULL ? gp_step_op(t->steps, op, f->atom) : f->atom);
-	finite_variance(t, gp_step_value(t->steps, step), f->position);
+	require_finite(t, gp_step_value(t->steps, step), f->position, NOT_FINITE);
 	return step;
 }
 
@@ -179,38 +179,6 @@ static int
 compare_terms(const void *x, const void *y, void *steps)
 {
 	return gp_steps_compare(steps, *(const int *) x, *(const int *) y);
-}
-
-/* The step of a feature: the terms of a sum are added in an order that the text does not change. */
-static int
-step_of(gp_layer *t, const gp_value *f)
-{
-	int			n = f->nterms > 0 ? f->nterms : f->atom != GP_ZERO;
-	int		   *terms = gp_arena_alloc(t->arena, (n + 1) * sizeof(int));
-	int			kept = 0;
-	int			sum = GP_ZERO;
-
-	for (int i = 0; i < n; i++)
-	{
-		terms[kept] = term_step(t, f->nterms > 0 ? f->term[i] : f);
-		kept += terms[kept] != GP_ZERO;
-	}
-	gp_sort(t->env, terms, kept, sizeof(int), compare_terms, t->steps);
-	for (int i = 0; i < kept; i++)
-	{
-		sum = gp_step_sum(t->steps, sum, terms[i]);
-		finite_variance(t, gp_step_value(t->steps, sum), f->position);
-	}
-	return sum;
-}
-
-/* A feature as one that can be multiplied: a sum becomes a step. */
-static gp_value *
-factor_of(gp_layer *t, const gp_value *f)
-{
-	if (f->nterms == 0)
-		return copy_value(t, f);
-	return feature_value(t, f->position, step_of(t, f), f->sources, f->mean);
 }
 
 /* ---- weights ---- */
@@ -235,9 +203,8 @@ add_weights(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 	if (a->weighted || b->weighted)
 		refuse(t, position, "Write (0.5*I + 0.5*W).",
 			"a mixed weight in kernel must be a sum of multiples of I and W");
-	v->id = a->number.value * a->id + b->number.value * b->id;
-	v->variance = a->number.value * a->number.value * a->variance +
-		b->number.value * b->number.value * b->variance;
+	v->id = a->number * a->id + b->number * b->id;
+	v->variance = a->number * a->number * a->variance + b->number * b->number * b->variance;
 	v->fresh = v->id == 0.0 && v->variance > 0.0;
 	return v;
 }
@@ -255,14 +222,6 @@ apply_weight(gp_value *v, const gp_value *w)
 		v->sources = 0;
 		v->mean = false;
 	}
-}
-
-static void
-check_finite(gp_layer *t, gp_number number, int position)
-{
-	if (!isfinite(number.value))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
-					"value in kernel is not a finite number");
 }
 
 /* ---- products ---- */
@@ -285,19 +244,15 @@ bad_product(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, i
 static const gp_value *
 multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int b_position)
 {
-	gp_number	number = gp_number_multiply(a->number, b->number);
+	double		number = a->number * b->number;
 	const gp_value *high = a->kind >= b->kind ? a : b;
 	const gp_value *low = high == a ? b : a;
 
 	if (high->kind == VALUE_SCALAR)
 		return number_value(t, number, b_position, "value out of range in kernel");
-	check_finite(t, number, a_position);
-	if (b->kind == VALUE_FEATURE && a->kind <= VALUE_OPERATOR && a->op == NULL &&
-		fabs(a->number.value) == 1.0)
-		return b;
-	gp_value   *v = high->kind == VALUE_FEATURE ? factor_of(t, high) : copy_value(t, high);
+	gp_value   *v = copy_value(t, high);
 	v->position = t->position = a_position;
-	v->number = number;
+	v->number = require_finite(t, number, a_position, "value in kernel is not a finite number");
 	if (low->kind <= VALUE_IDENTITY)
 		;						/* the number says it all */
 	else if (a->kind == VALUE_OPERATOR && b->kind == VALUE_OPERATOR)
@@ -309,7 +264,7 @@ multiply(gp_layer *t, const gp_value *a, int a_position, const gp_value *b, int 
 	else
 		bad_product(t, a, a_position, b, b_position);
 	if (v->kind == VALUE_FEATURE &&
-		(v->number.value == 0.0 || v->variance == 0.0 || (v->op != NULL && v->op->nterms == 0)))
+		(v->number == 0.0 || v->variance == 0.0 || (v->op != NULL && v->op->nterms == 0)))
 		return feature_value(t, a_position, GP_ZERO, 0, false);
 	return v;
 }
@@ -333,9 +288,9 @@ evaluate_product(gp_layer *t, const gp_ast *ast)
 		}
 		if (b->kind != VALUE_SCALAR)
 			refuse(t, arg->position, NULL, "only a number can divide in kernel");
-		b = number_value(t, gp_number_divide(v->kind == VALUE_SCALAR ? v->number :
-											gp_number_make(1.0), b->number),
-						arg->position, "division by zero or value out of range in kernel");
+		b = number_value(t, b->number == 0.0 ? NAN :
+						(v->kind == VALUE_SCALAR ? v->number : 1.0) / b->number, arg->position,
+						 "division by zero or value out of range in kernel");
 		v = v->kind == VALUE_SCALAR ? b : multiply(t, v, position, b, arg->position);
 	}
 	return v;
@@ -343,39 +298,31 @@ evaluate_product(gp_layer *t, const gp_ast *ast)
 
 /* ---- sums ---- */
 
-/* Refuses terms that are not independent of the ones before them; they stand as in the text. */
+/* Refuses a term of a sum that is not independent of those before it. */
 static void
-check_independent(gp_layer *t, const gp_value *sum)
+check_independent(gp_layer *t, const gp_value *sum, const gp_value *f)
 {
-	unsigned	seen = 0;
-	bool		mean = false;
+	unsigned	shared = sum->sources & f->sources;
 
-	for (int i = 0; i < sum->nterms; i++)
-	{
-		const gp_value *f = sum->term[i];
-		unsigned	shared = seen & f->sources;
-
-		if (shared)
-			gp_raise_at(t->env, GP_ERR_SYNTAX, f->position,
-						"Write (A + I)*relu(X), or give a term a weight of its own: "
-						"relu(X)*W1 + A*relu(X)*W2.",
-						"terms of a sum in kernel are not independent: \"%s\" is in two of them",
-						shared & SOURCE_X ? "X" : shared & SOURCE_X0 ? "X0" : "N");
-		if (mean && f->mean)
-			gp_raise_at(t->env, GP_ERR_SYNTAX, f->position,
-						"relu has a mean that is not zero: give a term a weight of its own, "
-						"as in relu(X)*W1 + relu(X0)*W2.",
-						"terms of a sum in kernel are not independent: two are activations");
-		seen |= f->sources;
-		mean |= f->mean;
-	}
+	if (shared)
+		gp_raise_at(t->env, GP_ERR_SYNTAX, f->position,
+					"Write (A + I)*relu(X), or give a term a weight of its own: "
+					"relu(X)*W1 + A*relu(X)*W2.",
+					"terms of a sum in kernel are not independent: \"%s\" is in two of them",
+					shared & SOURCE_X ? "X" : shared & SOURCE_X0 ? "X0" : "N");
+	if (sum->mean && f->mean)
+		gp_raise_at(t->env, GP_ERR_SYNTAX, f->position,
+					"relu has a mean that is not zero: give a term a weight of its own, "
+					"as in relu(X)*W1 + relu(X0)*W2.",
+					"terms of a sum in kernel are not independent: two are activations");
 }
 
-/* A sum of features, whose independence is checked as a whole. */
+/* A sum of features: all terms are added in an order that the text does not change. */
 static const gp_value *
 add_features(gp_layer *t, const gp_ast *ast, const gp_value *const *v)
 {
 	gp_value   *sum = feature_value(t, ast->position, GP_ZERO, 0, false);
+	int		   *step = gp_arena_alloc(t->arena, ast->n * sizeof(int));
 	int			total = 0;
 
 	for (int i = 0; i < ast->n; i++)
@@ -383,23 +330,20 @@ add_features(gp_layer *t, const gp_ast *ast, const gp_value *const *v)
 		if (v[i]->kind != VALUE_FEATURE)
 			gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[i]->position, NULL,
 						"%s cannot be added to a feature in kernel", value_name(v[i]));
-		total += v[i]->nterms > 0 ? v[i]->nterms : v[i]->atom != GP_ZERO;
+		check_independent(t, sum, v[i]);
+		sum->sources |= v[i]->sources;
+		sum->mean |= v[i]->mean;
+		step[i] = step_of(t, v[i]);
+		total += gp_step_terms(t->steps, step[i], NULL);
 	}
-	sum->term = gp_arena_alloc(t->arena, (total + 1) * sizeof(gp_value *));
-	for (int i = 0; i < ast->n; i++)
-	{
-		for (int k = 0; k < v[i]->nterms; k++)
-			sum->term[sum->nterms++] = v[i]->term[k];
-		if (v[i]->nterms == 0 && v[i]->atom != GP_ZERO)
-			sum->term[sum->nterms++] = v[i];
-	}
-	if (total == 1)
-		return sum->term[0];
-	check_independent(t, sum);
+	int		   *term = gp_arena_alloc(t->arena, (total + 1) * sizeof(int));
+	for (int i = 0, at = 0; i < ast->n; i++)
+		at += gp_step_terms(t->steps, step[i], term + at);
+	gp_sort(t->env, term, total, sizeof(int), compare_terms, t->steps);
 	for (int i = 0; i < total; i++)
 	{
-		sum->sources |= sum->term[i]->sources;
-		sum->mean |= sum->term[i]->mean;
+		sum->atom = gp_step_sum(t->steps, sum->atom, term[i]);
+		require_finite(t, gp_step_value(t->steps, sum->atom), ast->position, NOT_FINITE);
 	}
 	return sum;
 }
@@ -410,7 +354,7 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 {
 	gp_value_kind high = a->kind > b->kind ? a->kind : b->kind;
 	gp_value_kind low = a->kind > b->kind ? b->kind : a->kind;
-	gp_number	sum = gp_number_add(a->number, b->number);
+	double		sum = a->number + b->number;
 
 	t->position = position;
 	if (high == VALUE_SCALAR)
@@ -422,10 +366,10 @@ add(gp_layer *t, const gp_value *a, const gp_value *b, int position)
 					"Write 2*I for a multiple of the identity." : NULL,
 					"%s cannot be added to %s in kernel", value_name(b), value_name(a));
 	gp_value   *v = make_value(t, high, position);
-	v->number = high == VALUE_IDENTITY ? sum : (gp_number) {1.0, sum.varies};
 	if (high == VALUE_OPERATOR)
-		v->op = gp_operator_add(t, a->number.value, a->op, b->number.value, b->op);
-	check_finite(t, v->number, position);
+		v->op = gp_operator_add(t, a->number, a->op, b->number, b->op);
+	else
+		v->number = require_finite(t, sum, position, "value in kernel is not a finite number");
 	return v;
 }
 
@@ -436,7 +380,7 @@ negate(gp_layer *t, const gp_value *v)
 	if (v->kind == VALUE_FEATURE)
 		return v;
 	gp_value   *negative = copy_value(t, v);
-	negative->number = gp_number_multiply(gp_number_make(-1.0), v->number);
+	negative->number = -v->number + 0.0;
 	return negative;
 }
 
@@ -461,6 +405,16 @@ evaluate_sum(gp_layer *t, const gp_ast *ast)
 
 /* ---- powers and functions ---- */
 
+/* Whole powers are products, of the same bits everywhere. */
+static double
+number_power(double base, double exponent)
+{
+	if (exponent != floor(exponent) || fabs(exponent) > MAX_EXPONENT)
+		return pow(base, exponent);
+	double		power = gp_whole_power(base, (int64_t) fabs(exponent));
+	return exponent < 0.0 ? 1.0 / power : power;
+}
+
 /* A power: of a number, or a whole one of an operator. */
 static const gp_value *
 evaluate_power(gp_layer *t, const gp_ast *ast)
@@ -468,7 +422,7 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 	const gp_value *base = evaluate(t, ast->arg[0]);
 	const gp_value *e = evaluate(t, ast->arg[1]);
 	int			position = ast->arg[1]->position;
-	gp_number	number = gp_number_power(base->number, e->number);
+	double		number = number_power(base->number, e->number);
 	gp_value   *v;
 
 	if (e->kind != VALUE_SCALAR)
@@ -478,16 +432,14 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 	if (base->kind != VALUE_OPERATOR && base->kind != VALUE_IDENTITY)
 		refuse(t, ast->arg[0]->position, NULL,
 						"only numbers and operators have powers in kernel");
-	if (e->number.varies || e->number.value != floor(e->number.value) ||
-		e->number.value < 0.0 || e->number.value > GP_MAX_POWER)
+	if (!(e->number >= 0.0 && e->number <= GP_MAX_POWER && e->number == floor(e->number)))
 		gp_raise_at(t->env, GP_ERR_VALUE, position, NULL,
 					"power of an operator in kernel must be a whole number from 0 to %d",
 					GP_MAX_POWER);
 	t->position = ast->position;
-	check_finite(t, number, ast->position);
-	v = make_value(t, e->number.value == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
-	v->number = number;
-	for (int i = 0; base->op != NULL && i < (int) e->number.value; i++)
+	v = make_value(t, e->number == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
+	v->number = require_finite(t, number, ast->position, "value in kernel is not a finite number");
+	for (int i = 0; base->op != NULL && i < (int) e->number; i++)
 		v->op = gp_operator_multiply(t, 1.0, v->op, base->op);
 	return v;
 }
@@ -525,22 +477,24 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 					"function \"%.40s\" in kernel takes one argument", ast->name);
 	if (p)
 	{
-		gp_number	alpha = number_of(t, ast->arg[0], "P");
+		double		alpha = number_of(t, ast->arg[0], "P");
 
-		if (!(alpha.value >= GP_MIN_P && alpha.value <= 1.0))
+		if (!(alpha >= GP_MIN_P && alpha <= 1.0))
 			gp_raise_at(t->env, GP_ERR_VALUE, ast->arg[0]->position, "P(a) is a*(I - (1-a)*A)^-1.",
-						"teleport probability %g of P is not between %g and 1", alpha.value,
-						GP_MIN_P);
+						"teleport probability %g of P is not between %g and 1", alpha, GP_MIN_P);
 		v = make_value(t, VALUE_OPERATOR, ast->position);
-		v->number.varies = alpha.varies;
-		v->op = gp_operator_p(t, alpha.value);
+		v->op = gp_operator_p(t, alpha);
 		return v;
 	}
 	if (!relu && !unit)
-		return number_value(t, gp_number_function(number_of(t, ast->arg[0], ast->lower),
-												 ln ? log : sqrt), ast->position,
-						   ln ? "logarithm of a number that is not positive in kernel" :
-						   "square root of a negative number in kernel");
+	{
+		double		number = number_of(t, ast->arg[0], ast->lower);
+
+		return ln ? number_value(t, log(number), ast->position,
+								 "logarithm of a number that is not positive in kernel") :
+			number_value(t, sqrt(number), ast->position,
+						 "square root of a negative number in kernel");
+	}
 	arg = evaluate(t, ast->arg[0]);
 	if (arg->kind != VALUE_FEATURE)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[0]->position,
@@ -603,7 +557,7 @@ gp_layer_sigma(gp_layer *t, char letter, int number, int position)
 		c = gp_layer_find(t, name);
 	if (c == NULL)
 		return letter == 'w' ? 1.0 : 0.0;
-	double		sigma = constant_value(t, c, position)->number.value;
+	double		sigma = constant_value(t, c, position)->number;
 	if (sigma < 0.0)
 		gp_raise_at(t->env, GP_ERR_VALUE, c->option->value->position, NULL,
 					"option \"%s\" of kernel must not be negative", c->option->name);
@@ -661,26 +615,28 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 	{
 		double		sigma = gp_layer_sigma(t, 'b', number, at);
 
-		return feature_value(t, at, gp_step_bias(t->steps, finite_variance(t, sigma * sigma, at)),
+		return feature_value(t, at, gp_step_bias(t->steps, require_finite(t, sigma * sigma, at, NOT_FINITE)),
 								0, false);
 	}
 	v = make_value(t, VALUE_SCALAR, at);
 	if (strcmp(ast->lower, "l") == 0)
 	{
-		v->number = gp_number_make(t->layer);
-		v->number.varies = !t->one;
+		if (t->plain != NULL && !t->one)
+			gp_raise_at(t->env, GP_ERR_VALUE, at, NULL,
+						"\"%s\" of kernel must not depend on the layer", t->plain);
+		v->number = t->layer;
 	}
 	else if (strcmp(ast->lower, "layers") == 0)
 	{
 		if (t->layers == 0)
 			gp_raise_at(t->env, GP_ERR_SYNTAX, at, NULL,
 						"option \"layers\" of kernel refers to itself");
-		v->number = gp_number_make(t->layers);
+		v->number = t->layers;
 	}
 	else if (gp_layer_find(t, ast->lower) != NULL)
 		return constant_value(t, gp_layer_find(t, ast->lower), at);
 	else if (strcmp(ast->lower, "sigma_b") == 0)
-		v->number = gp_number_make(0.0);
+		v->number = 0.0;
 	else if (strcmp(ast->lower, "sigma_w") != 0)
 		unknown_name(t, ast);
 	return v;
@@ -700,7 +656,7 @@ evaluate(gp_layer *t, const gp_ast *ast)
 	switch (ast->kind)
 	{
 		case GP_AST_NUMBER:
-			v = number_value(t, gp_number_make(ast->number), ast->position, "");
+			v = number_value(t, ast->number, ast->position, "");
 			break;
 		case GP_AST_NAME:
 			v = evaluate_name(t, ast);
@@ -726,7 +682,7 @@ evaluate(gp_layer *t, const gp_ast *ast)
 }
 
 /* What must be a number; name says of what. */
-static gp_number
+static double
 number_of(gp_layer *t, const gp_ast *ast, const char *name)
 {
 	const gp_value *v = evaluate(t, ast);
@@ -740,12 +696,10 @@ number_of(gp_layer *t, const gp_ast *ast, const char *name)
 double
 gp_layer_plain_number(gp_layer *t, const gp_ast *ast, const char *name)
 {
-	gp_number	number = number_of(t, ast, name);
-
-	if (number.varies)
-		gp_raise_at(t->env, GP_ERR_VALUE, ast->position, NULL,
-					"\"%s\" of kernel must not depend on the layer", name);
-	return number.value;
+	t->plain = name;
+	double		number = number_of(t, ast, name);
+	t->plain = NULL;
+	return number;
 }
 
 int

@@ -221,14 +221,19 @@ gp_step_value(const gp_steps *b, int step)
 
 /* ---- order ---- */
 
-/* The terms of a sum that stands at a step. */
-static int
-count_terms(const gp_steps *b, int step)
+int
+gp_step_terms(const gp_steps *b, int step, int *term)
 {
-	int			n = 1;
+	int			n = 0;
 
-	for (; b->step[step].kind == GP_STEP_SUM; step = b->step[step].arg0)
-		n++;
+	for (; step != GP_ZERO; n++)
+	{
+		bool		sum = b->step[step].kind == GP_STEP_SUM;
+
+		if (term != NULL)
+			term[n] = sum ? b->step[step].arg1 : step;
+		step = sum ? b->step[step].arg0 : GP_ZERO;
+	}
 	return n;
 }
 
@@ -272,7 +277,8 @@ gp_steps_compare(const gp_steps *b, int x, int y)
 		if (order == 0 && s->kind == GP_STEP_BIAS)
 			order = s->value < t->value ? -1 : 1;
 		if (order == 0 && s->kind == GP_STEP_SUM)
-			order = count_terms(b, (int) (t - b->step)) - count_terms(b, (int) (s - b->step));
+			order = gp_step_terms(b, (int) (t - b->step), NULL) -
+				gp_step_terms(b, (int) (s - b->step), NULL);
 		if (order != 0)
 			return order;
 		if (s->kind == GP_STEP_OP)

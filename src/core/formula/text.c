@@ -1,10 +1,12 @@
 /*
- * text.c - text that grows in an arena, and the names that formulas reserve.
+ * text.c - text that grows in an arena, numbers as text, and the names that formulas reserve.
  */
 #include "formula_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#define DIGITS 13				/* that the spelling of a number does not change */
 
 void
 gp_text_add(gp_text *text, const char *format,...)
@@ -40,6 +42,25 @@ gp_text_number(gp_text *text, double number)
 			break;
 	}
 	gp_text_add(text, "%s", buffer);
+}
+
+double
+gp_number_rounded(double number)
+{
+	char		buffer[64];
+
+	snprintf(buffer, sizeof(buffer), "%.*e", DIGITS - 1, number);
+	return strtod(buffer, NULL);
+}
+
+int
+gp_number_compare(double a, double b)
+{
+	if (a == b)
+		return 0;
+	a = gp_number_rounded(a);
+	b = gp_number_rounded(b);
+	return (a > b) - (a < b);
 }
 
 const char *

@@ -385,7 +385,7 @@ static const struct
 	{"X, norm=col", GP_ERR_VALUE, 9, "unknown normalisation in kernel", "norm is sym"},
 	{"0*X", GP_ERR_VALUE, 1, "the kernel is zero", "A factor"},
 	{"gcn(sigma_w=0)", GP_ERR_VALUE, 1, "the kernel is zero", "A factor"},
-	{"1e200*X", GP_ERR_VALUE, 1, "variance of kernel is not finite in layer 1", NULL},
+	{"1e200*X", GP_ERR_VALUE, 1, "variance of kernel is not finite", NULL},
 	{"a*X, a=c, c=a", GP_ERR_SYNTAX, 13, "option \"a\" of kernel refers to itself", NULL},
 	{"laplacian(d=sigma2, sigma2=d)", GP_ERR_SYNTAX, 28, "option \"d\" of kernel refers to itself",
 	NULL},
