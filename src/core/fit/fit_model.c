@@ -66,8 +66,6 @@ plan_fit(gp_device *dev, const gp_problem *problem, planned_fit *p)
 		return;
 	}
 	open_to_plan(dev, problem, &p->ev);
-	if (problem->jitter > 0.0)
-		p->ev.jitter = problem->jitter;
 	p->plan = given ? *problem->plan : gp_plan_of_evaluation(&p->ev, problem);
 }
 

@@ -24,7 +24,7 @@ solution_of(gp_precision_fit *f, double nugget)
 	GP_EACH(f->env, e, gp_items(f->env, m * f->targets->columns), e)
 		quadratic += f->targets->y[e] * (f->targets->y[e] - f->fitted[e]) / f->noise;
 	/* log det (K(t,t) + e I) is not at hand without a factor. */
-	gp_solution_scale(f->env, f->problem, f->targets, quadratic, NAN, &out);
+	gp_solution_scale(f->env, f->targets, quadratic, NAN, &out);
 	for (int64_t k = 0; k < m && !f->env->dry; k++)
 		out.loo_variance[k] = out.scale * f->noise / (1.0 - gp_precision_leverage(f, k));
 	gp_solution_widen(f->env, f->problem, f->targets, &out);

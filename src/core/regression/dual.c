@@ -181,7 +181,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 		quadratic += alpha[e] * targets->y[e];
 		out.loo_mean[e] = targets->y[e] - alpha[e] / inverse[e / columns];
 	}
-	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
+	gp_solution_scale(env, targets, quadratic, log_det, &out);
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale / inverse[i];
 	gp_solution_widen(env, problem, targets, &out);

@@ -304,7 +304,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 	/* Gives labels without kernel the variance that any node without kernel has; what the
 	 * regression says of them is that of noise alone. */
 	double		noise = classes ? 2.0 * solution->noise : solution->noise;
-	bool		has_spread = !classes && !targets->flat && !(problem->scale > 0.0);
+	bool		has_spread = !classes && !targets->flat;
 	for (int64_t i = 0; i < problem->nlabelled && out->is_prior; i++)
 		if (is_prior(problem, out, i))
 			out->loo.variance[i] = has_spread ? 1.0 :
@@ -418,10 +418,8 @@ void
 gp_solution_widen(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				  gp_solution *solution)
 {
-	if (problem->task != GP_TASK_VALUES || problem->scale > 0.0 || targets->few || targets->flat ||
-		env->dry)
-		return;
-	gp_solution_spread(env, targets, NULL, targets->m, solution);
+	if (problem->task == GP_TASK_VALUES && !targets->few && !targets->flat && !env->dry)
+		gp_solution_spread(env, targets, NULL, targets->m, solution);
 }
 
 const char *

@@ -25,7 +25,7 @@ gp_posterior_finish(gp_env *env, const gp_problem *problem, const gp_targets *ta
 	bool		values = problem->task == GP_TASK_VALUES;
 	double		square = targets->unit * targets->unit;
 	double		scale = solution->scale * square;
-	bool		has_spread = values && !targets->flat && !(problem->scale > 0.0);
+	bool		has_spread = values && !targets->flat;
 	double		noise = values ? solution->noise : 0.0;
 
 	GP_EACH(env, i, gp_items(env, out->nodes), i)

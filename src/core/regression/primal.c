@@ -206,7 +206,7 @@ gp_primal_solve_rows(gp_device *dev, const gp_problem *problem, const gp_targets
 		quadratic += targets->y[k] * p.residual[k] / out.noise;
 		out.loo_mean[k] = targets->y[k] - p.residual[k] / (1.0 - p.leverage[k / columns]);
 	}
-	gp_solution_scale(env, problem, targets, quadratic, log_det, &out);
+	gp_solution_scale(env, targets, quadratic, log_det, &out);
 	for (int64_t i = 0; i < m && !env->dry; i++)
 		out.loo_variance[i] = out.scale * out.noise / (1.0 - p.leverage[i]);
 	gp_solution_widen(env, problem, targets, &out);

@@ -88,10 +88,7 @@ typedef struct gp_problem
 	const gp_shared *shared;
 	const gp_plan *plan;		/* of this very problem, made before; or NULL */
 
-	/* For tests and for whoever knows better; zero means the default. */
-	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending */
-	double		jitter;			/* first jitter of C(a,a), relative to its mean diagonal */
-	double		scale;			/* s^2; 0 = closed form */
+	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending; or NULL */
 	/* precision: as on a graph so large that each product counts */
 	bool		costly_products;
 } gp_problem;
@@ -426,8 +423,8 @@ extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int
  * the marginal likelihood, and that likelihood:
  * -(y' S^-1 y / s^2 + columns (log det S + m log(2 pi s^2))) / 2, for targets in their own unit.
  */
-extern void gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-							  double quadratic, double log_det, gp_solution *solution);
+extern void gp_solution_scale(gp_env *env, const gp_targets *targets, double quadratic,
+							  double log_det, gp_solution *solution);
 
 /*
  * posterior.c: the one way to a posterior, whatever regression makes it; on a device that only

@@ -239,16 +239,14 @@ gp_solution_free(gp_device *dev, gp_solution *solution)
 }
 
 void
-gp_solution_scale(gp_env *env, const gp_problem *problem, const gp_targets *targets,
-				  double quadratic, double log_det, gp_solution *solution)
+gp_solution_scale(gp_env *env, const gp_targets *targets, double quadratic, double log_det,
+				  gp_solution *solution)
 {
 	double		count = (double) targets->m * targets->columns;
 	/* Rounding may leave the form below 0 where the kernel explains all labels. */
 	double		scale = fmax(quadratic, DBL_MIN) / count;
 
-	if (problem->scale > 0.0)
-		scale = problem->scale / (targets->unit * targets->unit);
-	else if (targets->m == 1 || targets->flat)
+	if (targets->m == 1 || targets->flat)
 	{
 		scale = 1.0;
 		gp_notice(env, "Variances are relative until labels differ.",

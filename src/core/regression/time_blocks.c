@@ -242,7 +242,7 @@ solve_all(blocks *b, gp_solution *out)
 	for (int64_t i = 0; i < gp_items(env, m * columns); i++)
 		quadratic += b->targets->y[i] * (b->targets->y[i] - fit[i]) / out->noise;
 	gp_free(env, fit);
-	gp_solution_scale(env, b->problem, b->targets, quadratic, log_det, out);
+	gp_solution_scale(env, b->targets, quadratic, log_det, out);
 	for (int64_t i = 0; i < gp_items(env, m); i++)
 		out->loo_variance[i] = out->scale * out->noise * (1.0 + out->loo_variance[i]);
 	if (env->dry || b->problem->task != GP_TASK_VALUES || b->targets->flat)
