@@ -614,9 +614,9 @@ evaluate_name(gp_layer *t, const gp_ast *ast)
 	if ((number = gp_name_number(ast->name, length, 'b')) >= 0)
 	{
 		double		sigma = gp_layer_sigma(t, 'b', number, at);
+		double		variance = require_finite(t, sigma * sigma, at, NOT_FINITE);
 
-		return feature_value(t, at, gp_step_bias(t->steps, require_finite(t, sigma * sigma, at, NOT_FINITE)),
-								0, false);
+		return feature_value(t, at, gp_step_bias(t->steps, variance), 0, false);
 	}
 	v = make_value(t, VALUE_SCALAR, at);
 	if (strcmp(ast->lower, "l") == 0)

@@ -88,7 +88,7 @@ typedef struct gp_problem
 	const gp_shared *shared;
 	const gp_plan *plan;		/* of this very problem, made before; or NULL */
 
-	const int32_t *landmark;	/* the landmarks themselves, nlandmarks of them, ascending; or NULL */
+	const int32_t *landmark;	/* the landmarks, nlandmarks of them, ascending; NULL: choose */
 	/* precision: as on a graph so large that each product counts */
 	bool		costly_products;
 } gp_problem;
@@ -365,29 +365,36 @@ extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
 /*
- * The labelled rows of a factor, which need not be at hand: what the primal form asks about them.
+ * The same in steps, for rows that need not be at hand.  Once it is begun, gram, qty and sample_q
+ * are to be filled in; then the weights are found; the end takes what these say of all labels
+ * (m x columns), and the labels' leverages |L^-1 q_i|^2 (m).
  */
-typedef struct gp_primal_rows
+typedef struct gp_primal
 {
-	void	   *state;
-	int64_t		rank;
-	gp_type		type;			/* of the sample */
-	/* Q'Q and Q'y: rank x rank and rank x columns, double. */
-	void		(*gram) (void *state, const gp_targets *targets, gp_matrix gram, gp_matrix qty);
-	/* The rows of n labels. */
-	void		(*sample) (void *state, const int32_t *index, int64_t n, gp_matrix out);
-	/*
-	 * Q w (m x columns) and the leverages |L^-1 q_i|^2 (m) of all labels; both matrices are
-	 * double.
-	 */
-	void		(*explain) (void *state, gp_matrix root, gp_matrix w, double *fit,
-							double *leverage);
-} gp_primal_rows;
+	gp_device  *dev;
+	const gp_problem *problem;
+	const gp_targets *targets;
+	double		mean_diag;
+	gp_matrix	gram;			/* Q'Q: rank x rank double */
+	gp_matrix	qty;			/* Q'y: rank x columns double */
+	gp_matrix	root;			/* L of gram + noise I: rank x rank double */
+	gp_matrix	w;				/* the weights: rank x columns double */
+	double		nugget;
+	double		log_det;
+	int64_t		nsample;
+	int32_t    *sample;			/* labels that the search for the nugget looks at, ascending */
+	double	   *left_out;		/* m x columns: what is said of these without themselves */
+	gp_matrix	sample_q;		/* their rows; what follows is of the same type */
+	gp_matrix	sample_rows;	/* a copy to solve in */
+	gp_matrix	narrow_root;
+	gp_matrix	narrow_w;
+} gp_primal;
 
-/* The same for rows wherever they are. */
-extern gp_solution gp_primal_solve_rows(gp_device *dev, const gp_problem *problem,
-										const gp_targets *targets,
-										const gp_primal_rows *rows, double mean_diag);
+extern gp_primal gp_primal_begin(gp_device *dev, const gp_problem *problem,
+								 const gp_targets *targets, int64_t rank, gp_type type,
+								 double mean_diag);
+extern void gp_primal_weights(gp_primal *p);
+extern gp_solution gp_primal_end(gp_primal *p, double *fit, double *leverage);
 
 /*
  * targets.c: gram becomes the Cholesky factor of gram + noise I; raises where that is not positive
