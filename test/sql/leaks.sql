@@ -206,6 +206,13 @@ SELECT gp_alter_graph('sales', exclude => '{sales.claim}');
 SELECT relation, note FROM gp_relations('sales');
 SELECT gp_create_task('back', 'sales', target => 'sales.back');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('back');
+-- Rows without a time that come to refer to what is later tell of it by their number, which is told of
+CREATE TABLE parcels (sale integer NOT NULL REFERENCES sales, claim integer REFERENCES claims);
+INSERT INTO parcels SELECT id, claim FROM sales;
+SELECT gp_alter_graph('sales', tables => '{sales,claims,parcels}', exclude => '{sales.back,sales.fee,sales.claim}');
+SELECT loo_score > 0.8 AS told FROM gp_fit('claimed', 'parcels');
+SELECT gp_alter_graph('sales', exclude => '{sales.back,sales.fee,sales.claim,parcels.claim}');
+SELECT loo_score < 0.05 AS blind FROM gp_fit('claimed', 'parcels', replace => true);
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;

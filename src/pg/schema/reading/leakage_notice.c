@@ -114,6 +114,45 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 	}
 }
 
+/* A key that a table's rows may lack, to a table with times; NULL: none. */
+static const char *
+later_key(const gnngp_tables *s, int child)
+{
+	for (int i = 0; i < s->nrelations; i++)
+	{
+		const gnngp_schema_relation *r = &s->relation[i];
+
+		if (r->child == child && s->table[r->parent].time >= 0 &&
+			!s->table[child].column[r->from[0]].not_null)
+			return gnngp_column_list_text(s, child, 1, r->from);
+	}
+	return NULL;
+}
+
+/* Looks at the number of children without a time: they are there once all they refer to is. */
+static void
+look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
+{
+	const gnngp_tables *s = d->r->schema;
+	const gnngp_schema_relation *relation = &s->relation[h->relation];
+	double		much = told(d, column, 1);
+	const char *key = much < NEARLY_ALL ? NULL : later_key(s, relation->child);
+
+	if (isnan(much) || much < NEARLY_ALL)
+		return;
+	if (key)
+		add_excluded(d, key);
+	ereport(NOTICE,
+			(errmsg("the number of rows of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
+					s->table[relation->child].table.name, d->r->task->name, 100.0 * much),
+			 errdetail("Rows without a time are known once all that they refer to is, or are written later than that."),
+			 key ?
+			 errhint("If the rows refer to it later, leave the key out: gp_alter_graph(%s, exclude => %s).",
+					 quote_literal_cstr(s->def->name),
+					 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d)))) :
+			 errhint("Give the table a time column, or leave it out of tables.")));
+}
+
 void
 gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
@@ -143,6 +182,9 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 			look_at_part(&d, &h->join->part[p], first, false);
 			first += r->transform->encoding[h->join->part[p].encoding]->width;
 		}
+		if (h->own_time < 0)
+			look_at_number(&d, h, gp_task_columns_relation_first(r->columns, h->number, &columns) +
+						   columns - 1);
 	}
 }
 
