@@ -133,7 +133,7 @@ look_at_nodes(const gp_edge_columns *e, int32_t width, gp_cell *cell)
 		gp_encoder_look(encoder, (uint64_t) i + 1, 0, cell);
 	}
 	gp_free(e->env, kind);
-	return gp_encoder_finish(encoder);
+	return gp_encoder_finish(encoder, false);
 }
 
 /* How many numbers there are of each column, and of the number of edges. */

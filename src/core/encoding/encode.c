@@ -54,24 +54,38 @@ gp_encoded_numbers(const gp_encoded *part)
 		1 + part->nulls : 0;
 }
 
+/* True for a part that may stand behind those of an encoding. */
+static bool
+follows(const gp_encoding *e, const gp_encoded *part)
+{
+	if (part->way == GP_ENCODED_WITHIN)
+		return e->nwithin < GP_ENCODED_WITHIN_MOST && part->width == 0 &&
+			part->within >= 0 && part->within < e->nparts && part->rank >= 0 && part->rank < e->part[part->within].hot &&
+			part->column >= 0 && part->column <= e->part[e->nparts - 1].column;
+	return e->nwithin == 0 && part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
+		part->element >= 0 && part->first == e->width &&
+		part->nulls >= 0 && part->nulls <= 1 &&
+		part->hot >= 0 && part->hot <= GP_ENCODED_KEYS &&
+		part->width == gp_encoded_numbers(part) + part->hot;
+}
+
 gp_encoding *
 gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t nparts)
 {
 	size_t		head = (sizeof(gp_encoding) + 15) / 16 * 16;
 	gp_encoding *e = gp_alloc(env, head + gp_size_mul(env, nparts, sizeof(gp_encoded)));
 
-	e->nparts = nparts;
-	e->part = (gp_encoded *) ((char *) e + head);
-	e->width = 0;
+	*e = (gp_encoding) {.part = (gp_encoded *) ((char *) e + head)};
 	for (int32_t p = 0; p < nparts; p++)
 	{
-		if (part[p].column < (p > 0 ? part[p - 1].column : 0) || part[p].element < 0 ||
-			part[p].first != e->width || part[p].nulls < 0 ||
-			part[p].nulls > 1 || part[p].hot < 0 || part[p].hot > GP_ENCODED_KEYS ||
-			part[p].width != gp_encoded_numbers(&part[p]) + part[p].hot)
+		if (!follows(e, &part[p]))
 			return NULL;
 		e->part[p] = part[p];
 		e->width += part[p].width;
+		if (part[p].way == GP_ENCODED_WITHIN)
+			e->nwithin++;
+		else
+			e->nparts++;
 	}
 	return e;
 }
@@ -147,6 +161,21 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 }
 
 void
+gp_encode_within(const gp_encoding *e, const gp_cell *row, double *out)
+{
+	for (int32_t k = 0; k < e->nwithin; k++)
+	{
+		const gp_encoded *part = &e->part[e->nparts + k];
+		const gp_encoded *by = &e->part[part->within];
+		double		z = number_of(part, &row[part->column]);
+
+		out[k] = isnan(z) ||
+			gp_category_of_cell(by->kind, &row[by->column]) != by->category[part->rank] ? NAN :
+			(gp_encoded_winsorise(part, z) - part->mean) / part->deviation;
+	}
+}
+
+void
 gp_encode_ages(const gp_encoding *e, gp_time at, double *row)
 {
 	for (int32_t p = 0; p < e->nparts; p++)
@@ -195,6 +224,7 @@ gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way
 					 size_t note_room)
 {
 	int32_t		width = 0;
+	int32_t		within = 0;
 
 	snprintf(way, way_room, "left out");
 	snprintf(note, note_room, "%s", "");
@@ -204,5 +234,9 @@ gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way
 			width += e->part[p].width;
 			gp_encoded_describe(&e->part[p], way, way_room, note, note_room);
 		}
+	for (int32_t k = 0; k < e->nwithin; k++)
+		within += e->part[e->nparts + k].column == column;
+	if (within > 0)
+		snprintf(note, note_room, "of facts also within %d categories", within);
 	return width;
 }

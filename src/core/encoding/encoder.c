@@ -18,6 +18,7 @@
 #define COUNTED 1000			/* different values that are told apart from more */
 #define FILLED_MOST 0.2			/* share of NULLs in a column that is filled in later, */
 #define FILLED_NEWEST 0.6		/* and of so many of the newest rows; chance has FILLED_MOST */
+#define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
 #define FILLED_FEWEST 20		/* NULLs that say so */
 
 /* A value of a kept row. */
@@ -378,6 +379,60 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 	}
 }
 
+/* ---- numbers within categories ---- */
+
+/* Encodes a number within each category that has enough values; returns how many parts that are. */
+static int32_t
+encode_within(const gp_encoder *e, const gp_encoded *number, const kept_value *value,
+			  const gp_encoded *within, const kept_value *category, int32_t which, gp_encoded *out)
+{
+	kept_value *some = gp_alloc_array(e->env, e->early, sizeof(kept_value));
+	int32_t		parts = 0;
+
+	for (int32_t k = 0; k < within->hot; k++)
+	{
+		int64_t		n = 0;
+
+		for (int64_t i = 0; i < e->early; i++)
+			if (category[i].category == within->category[k] && !isnan(value[i].number))
+				some[n++] = value[i];
+		if (n < WITHIN_FEWEST)
+			continue;
+		out[parts] = (gp_encoded) {.column = number->column,.element = number->element,
+			.kind = number->kind,.way = GP_ENCODED_WITHIN,.within = which,.rank = k};
+		encode_numbers(e->env, &out[parts], n, some);
+		parts += out[parts].deviation > 0.0;
+	}
+	gp_free(e->env, some);
+	return parts;
+}
+
+/* Adds such parts of all numbers behind the others, as long as there is room. */
+static gp_encoded *
+add_within(const gp_encoder *e, gp_encoded *part, int32_t *nparts, kept_value *value)
+{
+	kept_value *category = gp_alloc_array(e->env, e->n, sizeof(kept_value));
+	int32_t		plain = *nparts;
+
+	part = gp_realloc_array(e->env, part, plain + GP_ENCODED_WITHIN_MOST, sizeof(gp_encoded));
+	for (int32_t w = 0; w < plain; w++)
+	{
+		if (part[w].way != GP_ENCODED_CATEGORY)
+			continue;
+		gather(e, part[w].column, part[w].element, category);
+		for (int32_t p = 0; p < plain; p++)
+		{
+			if (part[p].way == GP_ENCODED_AGE || !(part[p].deviation > 0.0) ||
+				*nparts + part[w].hot > plain + GP_ENCODED_WITHIN_MOST)
+				continue;
+			gather(e, part[p].column, part[p].element, value);
+			*nparts += encode_within(e, &part[p], value, &part[w], category, w, part + *nparts);
+		}
+	}
+	gp_free(e->env, category);
+	return part;
+}
+
 /* The parts of all columns, named, not yet encoded. */
 static gp_encoded *
 name_parts(const gp_encoder *e, int32_t *n)
@@ -418,7 +473,7 @@ partition(gp_encoder *e)
 }
 
 gp_encoding *
-gp_encoder_finish(gp_encoder *e)
+gp_encoder_finish(gp_encoder *e, bool within)
 {
 	gp_env	   *env = e->env;
 	kept_value *value = gp_alloc_array(env, e->n, sizeof(kept_value));
@@ -442,6 +497,8 @@ gp_encoder_finish(gp_encoder *e)
 		part[p].width = gp_encoded_numbers(&part[p]) + part[p].hot;
 		width += part[p].width;
 	}
+	if (within)
+		part = add_within(e, part, &nparts, value);
 	out = gp_encoding_of(env, part, nparts);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);

@@ -57,6 +57,7 @@ typedef struct gp_cell
 
 #define GP_ENCODED_HOT 16		/* categories of a column, at most, */
 #define GP_ENCODED_KEYS 50		/* and of a key, which is left out where it has more */
+#define GP_ENCODED_WITHIN_MOST 32	/* numbers within categories of a table */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */
 
 /* How a column is encoded, or why it is left out. */
@@ -72,7 +73,8 @@ typedef enum gp_encoded_way
 	GP_ENCODED_NAME,			/* left out: nearly as many values as rows */
 	/* left out: times later than the row's, so it is written afterwards */
 	GP_ENCODED_LATER,
-	GP_ENCODED_FILLED			/* left out: NULL in the newest rows, so it is filled in later */
+	GP_ENCODED_FILLED,			/* left out: NULL in the newest rows, so it is filled in later */
+	GP_ENCODED_WITHIN			/* a number once more, of the rows of one category alone */
 } gp_encoded_way;
 
 /*
@@ -92,6 +94,8 @@ typedef struct gp_encoded
 	int32_t		hot;			/* categories */
 	int32_t		distinct;		/* different values of the sample; more than 1000 are 1001 */
 	int32_t		known;			/* with its row, whatever its values say */
+	int32_t		within;			/* WITHIN: the part that has the category, */
+	int32_t		rank;			/* and which of that part's it is */
 	double		low;			/* z is winsorised to [low, high], before its logarithm */
 	double		high;
 	double		mean;
@@ -105,6 +109,7 @@ typedef struct gp_encoding
 {
 	int32_t		width;			/* numbers of an encoded row */
 	int32_t		nparts;
+	int32_t		nwithin;		/* parts of the way WITHIN, behind the others */
 	gp_encoded *part;			/* by column and element; those left out are there, too */
 } gp_encoding;
 
@@ -136,8 +141,12 @@ extern bool gp_encoder_wants(const gp_encoder *encoder, uint64_t identity);
 extern void gp_encoder_look(gp_encoder *encoder, uint64_t identity, gp_time at,
 							const gp_cell *cell);
 
-/* Ends the looking and frees the encoder.  The encoding is one allocation, part behind it. */
-extern gp_encoding *gp_encoder_finish(gp_encoder *encoder);
+/*
+ * Ends the looking and frees the encoder.  The encoding is one allocation, part behind it.  within:
+ * a number beside which a category stands, such as a laboratory's value and its kind, is encoded
+ * within each of these categories, too, the first GP_ENCODED_WITHIN_MOST of them.
+ */
+extern gp_encoding *gp_encoder_finish(gp_encoder *encoder, bool within);
 
 /*
  * An encoding of parts that a model stored, in the order of their columns, which are copied; NULL
@@ -152,6 +161,9 @@ extern gp_encoding *gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t 
  */
 extern void gp_encode(const gp_encoding *encoding, const gp_cell *cell, double *out);
 extern void gp_encode_ages(const gp_encoding *encoding, gp_time at, double *row);
+
+/* The numbers of a row within categories, nwithin; NaN where it is of another category, or NULL. */
+extern void gp_encode_within(const gp_encoding *encoding, const gp_cell *cell, double *out);
 
 /*
  * What gp_columns shows of a part: the way in a few words, and a note ("" where there is none);

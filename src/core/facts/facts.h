@@ -20,10 +20,7 @@
 
 /* ---- the columns of a task's rows (task_columns.c, scan.c, label_facts.c) ---- */
 
-/*
- * Rows of a task, or of any table that aggregates another's, with the columns that they have so
- * far.
- */
+/* Rows of a task with the columns that they have so far. */
 typedef struct gp_task_columns gp_task_columns;
 
 #define GP_FACTS_NAME 128		/* bytes of a name, its end included; longer ones are cut */
@@ -60,8 +57,7 @@ typedef enum gp_facts_aggregate
 	GP_FACTS_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
 	GP_FACTS_MEAN = 8,		/* "mean" */
 	GP_FACTS_SUM = 16,		/* "sum" */
-	GP_FACTS_MOST = 32,		/* "maximum": 0 without facts */
-	GP_FACTS_COUNT = 64		/* "count": log(1 + n) alone, for tables without time */
+	GP_FACTS_COUNT = 32		/* "count": log(1 + n) alone, for tables without time */
 } gp_facts_aggregate;
 
 /* The default of a relation with time. */
@@ -73,6 +69,7 @@ typedef struct gp_aggregates
 	int32_t		last;			/* facts of LAST; 0: 5 */
 	double		half_life;		/* microseconds; usually two horizons */
 	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */
+	bool		apart;			/* each number of the facts by itself, of those that have it */
 } gp_aggregates;
 
 /*
@@ -97,7 +94,8 @@ extern void gp_task_columns_lag(gp_task_columns *columns, int32_t relation, cons
  * Facts of one key come one after the other in order of their times; keys come in any order, each
  * once.  A fact with key -1, of a key that no row has, or visible from GP_TIME_NEVER on is looked
  * over.  Facts of equal times count the same in any order: where the last few begin within them,
- * each counts its share.  A row sees a fact if visible < its as-of time.
+ * each counts its share.  A row sees a fact if visible < its as-of time.  Of numbers apart NaN is
+ * one that the fact does not have.
  */
 typedef struct gp_scan gp_scan;
 
@@ -197,12 +195,8 @@ extern bool gp_task_columns_stand_apart(gp_task_columns *columns, int64_t nlabel
 /* Makes some columns 0 in all rows, so that a scale drops them. */
 extern void gp_task_columns_clear(gp_task_columns *columns, int32_t first, int32_t width);
 
-/*
- * The columns as they are, rows x width, row major: for rows whose columns go on into facts of
- * their own.
- */
+/* How many columns there are so far. */
 extern int32_t gp_task_columns_width(const gp_task_columns *columns);
-extern const float *gp_task_columns_raw(gp_task_columns *columns);
 
 /* The median gap between the different times of one key; 0: no key has two. */
 extern double gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time);

@@ -20,7 +20,9 @@ typedef struct gp_column_group
 typedef struct gp_relation
 {
 	gp_aggregates a;
-	int32_t		width;			/* of its facts */
+	int32_t		width;			/* of its facts, */
+	int32_t		states;			/* whose numbers are aggregated by so many states, */
+	int32_t		each;			/* of so many numbers */
 	int32_t		first;			/* of its columns */
 	int32_t		columns;		/* of all its aggregates */
 	const gp_time *as_of;		/* rows see what is visible before these */
@@ -40,7 +42,7 @@ struct gp_task_columns
 	float	   *column;
 };
 
-/* The columns of a row, which are made at the first use. */
+/* The columns of a row, behind it those of the next; they are made at the first use. */
 extern float *gp_task_columns_row(gp_task_columns *columns, int64_t row);
 
 #define GP_META_COLUMNS 5

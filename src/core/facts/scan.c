@@ -10,13 +10,13 @@
 
 #include "base/sort.h"
 
-/* A row of the task, in the order in which facts meet it. */
-typedef struct waiting
+/* A row of a task, in the order in which facts meet it. */
+typedef struct keyed_time
 {
 	int32_t		key;
-	gp_time		as_of;
+	gp_time		time;
 	int64_t		row;
-} waiting;
+} keyed_time;
 
 /* Facts of one time. */
 typedef struct tie
@@ -25,41 +25,62 @@ typedef struct tie
 	double	   *sum;			/* width */
 } tie;
 
+/* The state of one key: of all numbers of its facts, or of one by itself. */
+typedef struct running
+{
+	int64_t		count;
+	gp_time		first;
+	gp_time		last;
+	double		weight;			/* of all facts, halved by half-lives */
+	double	   *decayed;		/* their sums, halved, too, */
+	double	   *sum;			/* and not */
+	tie		   *tie;			/* a ring of as many as facts are asked for, */
+	int32_t		newest;			/* and its last */
+} running;
+
 struct gp_scan
 {
 	gp_task_columns *columns;
 	const gp_relation *relation;
 	int64_t		n;				/* rows with a key */
-	waiting    *row;
+	keyed_time *row;
 	int32_t		nkeys;
 	int64_t    *start;			/* rows of each key; nkeys + 1 */
 	int64_t		looked;			/* work, for interrupts */
 	int64_t		next_poll;
 
-	/* The state of one key. */
 	int32_t		key;			/* -1: none yet */
 	int64_t		waits;			/* the first of its rows that is not written */
-	int64_t		count;
-	gp_time		first;
-	gp_time		last;
-	double		weight;			/* of all facts, halved by half-lives */
-	double	   *decayed;		/* their sums; what follows has their width, too */
-	double	   *sum;
-	double	   *most;
-	tie		   *tie;			/* a ring of as many as facts are asked for, */
-	int32_t		newest;			/* and its last */
-	double	   *out;
+	gp_time		last;			/* of its facts */
+	running    *state;			/* those of the relation */
+	double	   *numbers;		/* all that they point to, first what decayed and sum do */
+	tie		   *tie;			/* all of theirs */
+	double	   *out;			/* an aggregate of one */
 };
 
 /* By key, then time. */
 static int
-compare_waiting(const void *a, const void *b, void *unused)
+compare_keyed(const void *a, const void *b, void *unused)
 {
-	const waiting *x = a;
-	const waiting *y = b;
+	const keyed_time *x = a;
+	const keyed_time *y = b;
 
 	return x->key != y->key ? (x->key > y->key) - (x->key < y->key) :
-		(x->as_of > y->as_of) - (x->as_of < y->as_of);
+		(x->time > y->time) - (x->time < y->time);
+}
+
+/* The rows that have a key, by key and then time; *n counts them. */
+static keyed_time *
+by_key_and_time(gp_env *env, int64_t rows, const int32_t *key, const gp_time *time, int64_t *n)
+{
+	keyed_time *t = gp_alloc_array(env, rows, sizeof(keyed_time));
+
+	*n = 0;
+	for (int64_t i = 0; i < rows; i++)
+		if (key[i] >= 0)
+			t[(*n)++] = (keyed_time) {key[i], time[i], i};
+	gp_sort(env, t, *n, sizeof(keyed_time), compare_keyed, NULL);
+	return t;
 }
 
 /* Sorts the rows that have a key, and notes where those of each begin. */
@@ -68,36 +89,33 @@ sort_rows(gp_scan *s, const int32_t *key)
 {
 	gp_env	   *env = s->columns->env;
 
-	s->row = gp_alloc_array(env, s->columns->rows, sizeof(waiting));
-	for (int64_t i = 0; i < s->columns->rows; i++)
-		if (key[i] >= 0)
-		{
-			s->row[s->n++] = (waiting) {key[i], s->relation->as_of[i], i};
-			s->nkeys = key[i] >= s->nkeys ? key[i] + 1 : s->nkeys;
-		}
-	gp_sort(env, s->row, s->n, sizeof(waiting), compare_waiting, NULL);
+	s->row = by_key_and_time(env, s->columns->rows, key, s->relation->as_of, &s->n);
+	s->nkeys = s->n > 0 ? s->row[s->n - 1].key + 1 : 0;
 	s->start = gp_alloc_zero(env, (int64_t) s->nkeys + 1, sizeof(int64_t));
 	for (int64_t i = 0; i < s->n; i++)
 		s->start[s->row[i].key + 1]++;
-	for (int32_t k = 0; k < s->nkeys; k++)
-		s->start[k + 1] += s->start[k];
+	gp_offsets_of_counts(s->start, s->nkeys);
 }
 
 /* Forgets the facts of the key before. */
 static void
 begin_key(gp_scan *s, int32_t key)
 {
-	int32_t		width = s->relation->width;
+	const gp_relation *r = s->relation;
 
 	s->key = key;
 	s->waits = key >= 0 ? s->start[key] : 0;
-	s->count = 0;
-	s->weight = 0.0;
-	s->newest = 0;
-	memset(s->decayed, 0, width * sizeof(double));
-	memset(s->sum, 0, width * sizeof(double));
-	for (int32_t k = 0; k < s->relation->a.last; k++)
-		s->tie[k].count = 0;
+	memset(s->numbers, 0, (size_t) r->width * sizeof(double) * 2);
+	for (int32_t i = 0; i < r->states; i++)
+	{
+		running    *state = &s->state[i];
+
+		state->count = 0;
+		state->weight = 0.0;
+		state->newest = 0;
+		for (int32_t k = 0; k < r->a.last; k++)
+			state->tie[k].count = 0;
+	}
 }
 
 bool
@@ -110,19 +128,19 @@ gp_scan_wants(const gp_scan *s, int32_t key)
 
 /* 2^-(so many half-lives); from what is visible always, nothing is left. */
 static double
-halved(const gp_scan *s, gp_time from, gp_time to)
+halved(const gp_relation *r, gp_time from, gp_time to)
 {
-	return from == to ? 1.0 : exp2(-((double) to - (double) from) / s->relation->a.half_life);
+	return from == to ? 1.0 : exp2(-((double) to - (double) from) / r->a.half_life);
 }
 
 /* The mean of the last facts. */
 static void
-mean_of_last(gp_scan *s, double *out)
+mean_of_last(const gp_relation *r, const running *s, double *out)
 {
-	int32_t		width = s->relation->width;
-	int32_t		last = s->relation->a.last;
+	int32_t		width = r->each;
+	int32_t		last = r->a.last;
 	int64_t		wanted = gp_min64(s->count, last);
-	double		whole = (double) wanted + s->relation->a.pseudo;
+	double		whole = (double) wanted + r->a.pseudo;
 
 	memset(out, 0, width * sizeof(double));
 	for (int32_t k = 0; k < last && wanted > 0; k++)
@@ -138,10 +156,10 @@ mean_of_last(gp_scan *s, double *out)
 
 /* Counts and ages; of what has no time the ages are unknown. */
 static void
-counts_and_ages(const gp_scan *s, gp_time t, double *out)
+counts_and_ages(const gp_relation *r, const running *s, gp_time t, double *out)
 {
 	bool		timed = s->count > 0 && s->first != GP_TIME_ALWAYS && t != GP_TIME_NEVER;
-	double		left = s->count > 0 ? halved(s, s->last, t) * s->weight : 0.0;
+	double		left = s->count > 0 ? halved(r, s->last, t) * s->weight : 0.0;
 
 	out[0] = log1p((double) s->count);
 	out[1] = log1p(left);
@@ -158,36 +176,39 @@ divide(int32_t width, const double *sum, double by, double *out)
 		out[c] = by > 0.0 ? sum[c] / by : 0.0;
 }
 
-/* Writes the state to a row, aggregate by aggregate, in the order in which their groups stand. */
+/* Writes an aggregate of a state. */
 static void
-write_row(gp_scan *s, const waiting *w)
+put_aggregate(const gp_relation *r, const running *s, gp_facts_aggregate which, gp_time t,
+			  double *out)
 {
-	const gp_aggregates *a = &s->relation->a;
-	int32_t		width = s->relation->width;
-	float	   *to = gp_task_columns_row(s->columns, w->row) + s->relation->first;
+	if (which == GP_FACTS_HALF_LIFE)
+		divide(r->each, s->decayed, s->weight + r->a.pseudo, out);
+	else if (which == GP_FACTS_LAST)
+		mean_of_last(r, s, out);
+	else if (which == GP_FACTS_MEAN)
+		divide(r->each, s->sum, (double) s->count + r->a.pseudo, out);
+	else if (which == GP_FACTS_SUM)
+		divide(r->each, s->sum, s->count > 0, out);
+	else
+		counts_and_ages(r, s, t, out);
+}
+
+/* Writes the states to a row, aggregate by aggregate, in the order in which their groups stand. */
+static void
+write_row(gp_scan *s, const keyed_time *w)
+{
+	const gp_relation *r = s->relation;
+	float	   *to = gp_task_columns_row(s->columns, w->row) + r->first;
 
 	for (uint32_t which = GP_FACTS_HALF_LIFE; which <= GP_FACTS_COUNT; which *= 2)
-	{
-		double		meta[GP_META_COLUMNS];
-		const double *from = which == GP_FACTS_META || which == GP_FACTS_COUNT ? meta : s->out;
-		int32_t		columns = gp_aggregate_width(which, width);
+		for (int32_t i = 0; i < r->states && (r->a.which & which); i++)
+		{
+			int32_t		columns = gp_aggregate_width(which, r->each);
 
-		if (!(a->which & which))
-			continue;
-		if (which == GP_FACTS_HALF_LIFE)
-			divide(width, s->decayed, s->weight + a->pseudo, s->out);
-		else if (which == GP_FACTS_LAST)
-			mean_of_last(s, s->out);
-		else if (which == GP_FACTS_META || which == GP_FACTS_COUNT)
-			counts_and_ages(s, w->as_of, meta);
-		else if (which == GP_FACTS_MEAN)
-			divide(width, s->sum, (double) s->count + a->pseudo, s->out);
-		else
-			divide(width, which == GP_FACTS_SUM ? s->sum : s->most, s->count > 0, s->out);
-		for (int32_t c = 0; c < columns; c++)
-			to[c] = (float) from[c];
-		to += columns;
-	}
+			put_aggregate(r, &s->state[i], which, w->time, s->out);
+			for (int32_t c = 0; c < columns; c++)
+				*to++ = (float) s->out[c];
+		}
 }
 
 /* Writes the rows of the key that do not see facts from a time on. */
@@ -195,7 +216,7 @@ static void
 write_until(gp_scan *s, gp_time visible)
 {
 	while (s->key >= 0 && s->waits < s->start[s->key + 1] &&
-		   (visible == GP_TIME_NEVER || s->row[s->waits].as_of <= visible))
+		   (visible == GP_TIME_NEVER || s->row[s->waits].time <= visible))
 	{
 		s->looked += s->relation->width + 1;
 		gp_poll(s->columns->env, s->looked, &s->next_poll);
@@ -209,7 +230,7 @@ write_empty(gp_scan *s)
 {
 	GP_EACH(s->columns->env, i, s->columns->rows, i * (s->relation->width + 1))
 	{
-		waiting		w = {-1, s->relation->as_of[i], i};
+		keyed_time w = {-1, s->relation->as_of[i], i};
 
 		write_row(s, &w);
 	}
@@ -220,20 +241,22 @@ gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key)
 {
 	gp_env	   *env = columns->env;
 	gp_scan    *s = gp_alloc_zero(env, 1, sizeof(gp_scan));
-	int32_t		width = columns->relation[relation].width;
-	int32_t		last = columns->relation[relation].a.last;
-	double	   *room = gp_alloc_zero(env, (int64_t) width * (4 + last) + 1, sizeof(double));
+	const gp_relation *r = &columns->relation[relation];
+	int64_t		ties = (int64_t) r->states * r->a.last;
+	double	   *sum;
+	tie		   *tie;
 
 	s->columns = columns;
-	s->relation = &columns->relation[relation];
+	s->relation = r;
 	sort_rows(s, key);
-	s->decayed = room;
-	s->sum = room + width;
-	s->most = room + 2 * width;
-	s->out = room + 3 * width;
-	s->tie = gp_alloc_array(env, last, sizeof(tie));
-	for (int32_t k = 0; k < last; k++)
-		s->tie[k].sum = room + (4 + k) * width;
+	s->numbers = sum = gp_alloc_zero(env, (int64_t) r->width * (2 + r->a.last), sizeof(double));
+	s->tie = tie = gp_alloc_zero(env, ties, sizeof(*tie));
+	s->state = gp_alloc_zero(env, r->states, sizeof(running));
+	s->out = gp_alloc_array(env, r->each + GP_META_COLUMNS, sizeof(double));
+	for (int32_t i = 0; i < r->states; i++, sum += r->each, tie += r->a.last)
+		s->state[i] = (running) {.decayed = sum,.sum = sum + r->width,.tie = tie};
+	for (int64_t k = 0; k < ties; k++)
+		s->tie[k].sum = s->numbers + 2 * (int64_t) r->width + k * r->each;
 	begin_key(s, -1);
 	write_empty(s);
 	return s;
@@ -241,50 +264,35 @@ gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key)
 
 /* ---- facts ---- */
 
-/* Adds a fact to its tie: that of the last fact, or one that takes the place of the oldest. */
+/* Adds numbers to their tie: that of the last fact, or one that takes the place of the oldest. */
 static void
-add_to_tie(gp_scan *s, gp_time visible, const double *value)
+add_to_tie(const gp_relation *r, running *s, gp_time visible, const double *value)
 {
-	int32_t		width = s->relation->width;
 	tie		   *g;
 
 	if (s->count > 0 && visible != s->last)
 	{
-		s->newest = (s->newest + 1) % s->relation->a.last;
+		s->newest = (s->newest + 1) % r->a.last;
 		s->tie[s->newest].count = 0;
 	}
 	g = &s->tie[s->newest];
 	if (g->count++ == 0)
-		memset(g->sum, 0, width * sizeof(double));
-	for (int32_t c = 0; c < width; c++)
+		memset(g->sum, 0, (size_t) r->each * sizeof(double));
+	for (int32_t c = 0; c < r->each; c++)
 		g->sum[c] += value[c];
 }
 
-void
-gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
+/* Adds a fact, of which these are the numbers that a state is of. */
+static void
+add_to_state(const gp_relation *r, running *s, gp_time visible, const double *value)
 {
-	int32_t		width = s->relation->width;
-	double		left;
+	double		left = s->count > 0 ? halved(r, s->last, visible) : 0.0;
 
-	s->looked += width + 1;
-	gp_poll(s->columns->env, s->looked, &s->next_poll);
-	if (visible == GP_TIME_NEVER || !gp_scan_wants(s, key))
-		return;
-	if (key != s->key)
-	{
-		write_until(s, GP_TIME_NEVER);
-		begin_key(s, key);
-	}
-	if (s->count > 0 && visible < s->last)
-		gp_raise(s->columns->env, GP_ERR_INTERNAL, NULL, "facts are not in order of time");
-	write_until(s, visible);
-	left = s->count > 0 ? halved(s, s->last, visible) : 0.0;
-	add_to_tie(s, visible, value);
-	for (int32_t c = 0; c < width; c++)
+	add_to_tie(r, s, visible, value);
+	for (int32_t c = 0; c < r->each; c++)
 	{
 		s->decayed[c] = s->decayed[c] * left + value[c];
 		s->sum[c] += value[c];
-		s->most[c] = s->count == 0 ? value[c] : fmax(s->most[c], value[c]);
 	}
 	s->weight = s->weight * left + 1.0;
 	s->first = s->count == 0 ? visible : s->first;
@@ -293,14 +301,57 @@ gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
 }
 
 void
+gp_scan_fact(gp_scan *s, int32_t key, gp_time visible, const double *value)
+{
+	const gp_relation *r = s->relation;
+
+	s->looked += r->width + 1;
+	gp_poll(s->columns->env, s->looked, &s->next_poll);
+	if (visible == GP_TIME_NEVER || !gp_scan_wants(s, key))
+		return;
+	if (key != s->key)
+	{
+		write_until(s, GP_TIME_NEVER);
+		begin_key(s, key);
+		s->last = visible;
+	}
+	if (visible < s->last)
+		gp_raise(s->columns->env, GP_ERR_INTERNAL, NULL, "facts are not in order of time");
+	s->last = visible;
+	write_until(s, visible);
+	for (int32_t i = 0; i < r->states; i++)
+		if (!r->a.apart || !isnan(value[i]))
+			add_to_state(r, &s->state[i], visible, value + i * r->each);
+}
+
+void
 gp_scan_close(gp_scan *s)
 {
 	gp_env	   *env = s->columns->env;
 
 	write_until(s, GP_TIME_NEVER);
-	gp_free(env, s->row);
-	gp_free(env, s->start);
-	gp_free(env, s->decayed);
-	gp_free(env, s->tie);
-	gp_free(env, s);
+	gp_free_all(env, s->row, s->start, s->numbers, s->tie, s->state, s->out, s);
+}
+
+/* ---- the half-life of what has no horizon ---- */
+
+double
+gp_facts_median_gap(gp_env *env, int64_t n, const int32_t *key, const gp_time *time)
+{
+	int64_t		known;
+	keyed_time *t = by_key_and_time(env, n, key, time, &known);
+	double	   *gap = gp_alloc_array(env, n, sizeof(double));
+	int64_t		gaps = 0;
+	double		median;
+
+	for (int64_t i = 1; i < known; i++)
+		if (t[i].key == t[i - 1].key && t[i].time > t[i - 1].time &&
+			t[i - 1].time != GP_TIME_ALWAYS && t[i].time != GP_TIME_NEVER)
+			gap[gaps++] = (double) t[i].time - (double) t[i - 1].time;
+	gp_sort(env, gap, gaps, sizeof(double), gp_compare_double, NULL);
+	/* Some multiples of it are times. */
+	median = gaps > 0 ? fmin(gap[gaps / 2], 1e18) : 0.0;
+	gp_free(env, t);
+	gp_free(env, gap);
+	return median;
 }

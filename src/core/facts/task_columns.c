@@ -63,7 +63,7 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 	}			all[] = {
 		{GP_FACTS_HALF_LIFE, "half-life"}, {GP_FACTS_LAST, "last"},
 		{GP_FACTS_META, "count and age"}, {GP_FACTS_MEAN, "mean"},
-		{GP_FACTS_SUM, "sum"}, {GP_FACTS_MOST, "maximum"}, {GP_FACTS_COUNT, "count"}
+		{GP_FACTS_SUM, "sum"}, {GP_FACTS_COUNT, "count"}
 	};
 	gp_relation *r;
 
@@ -73,12 +73,14 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 	r->a.last = a.last > 0 ? a.last : 5;
 	r->a.pseudo = a.pseudo >= 0.0 ? a.pseudo : 1.0;
 	r->width = width;
+	r->states = a.apart ? width : 1;
+	r->each = a.apart ? 1 : width;
 	r->as_of = f->as_of;
 	r->first = f->width;
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
 		if (a.which & all[k].which)
 			gp_task_columns_group(f, relation, all[k].name,
-								  gp_aggregate_width(all[k].which, width));
+								  r->states * gp_aggregate_width(all[k].which, r->each));
 	r->columns = f->width - r->first;
 	return f->nrelations++;
 }
@@ -160,10 +162,4 @@ int32_t
 gp_task_columns_width(const gp_task_columns *f)
 {
 	return f->width;
-}
-
-const float *
-gp_task_columns_raw(gp_task_columns *f)
-{
-	return gp_task_columns_row(f, 0);
 }

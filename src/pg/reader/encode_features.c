@@ -106,7 +106,7 @@ gnngp_encode_features(gnngp_reader *r, gp_features *numbers, const gnngp_column 
 			read_cells(numbers, i, cell);
 			gp_encoder_look(encoder, (uint64_t) i + 1, 0, cell);
 		}
-		encoding = r->data->encoding = gp_encoder_finish(encoder);
+		encoding = r->data->encoding = gp_encoder_finish(encoder, false);
 		notice_left_out(r, encoding, column);
 	}
 	double	   *row = palloc(sizeof(double) * encoding->width);

@@ -36,9 +36,9 @@ lay_encodings(const gnngp_task_transform *task, StringInfo parts)
 	{
 		const gp_encoding *e = task->encoding[i];
 
-		count[i] = e ? e->nparts : -1;
+		count[i] = e ? e->nparts + e->nwithin : -1;
 		if (e)
-			appendBinaryStringInfo(parts, (const char *) e->part, sizeof(gp_encoded) * e->nparts);
+			appendBinaryStringInfo(parts, (const char *) e->part, sizeof(gp_encoded) * count[i]);
 	}
 	return count;
 }

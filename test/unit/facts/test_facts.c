@@ -2,7 +2,8 @@
  * test_facts.c - encoding, scan and scaling: kinds of columns, what a row may see, facts of equal
  * times, what is left out, and every allocation failing.
  */
-#include "facts/facts.h"
+#include "encoding/encoding_internal.h"
+#include "facts/facts_internal.h"
 #include "test_env.h"
 
 #include <stdlib.h>
@@ -72,7 +73,7 @@ encode_rows(gp_env *env, int n, bool backwards)
 		make_row(i, room, list, cell);
 		gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);
 	}
-	return gp_encoder_finish(e);
+	return gp_encoder_finish(e, false);
 }
 
 static const gp_encoded *
@@ -101,7 +102,7 @@ encode_keys(gp_env *env, int values, double *first, double *null)
 
 		gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, &cell);
 	}
-	made = gp_encoder_finish(e);
+	made = gp_encoder_finish(e, false);
 	width = made->width;
 	if (width > 0)
 	{
@@ -202,7 +203,7 @@ check_filled_later(gp_env *env)
 			cell[0].null = null;
 			gp_encoder_look(e, (uint64_t) i + 1, i * GP_TIME_DAY, cell);
 		}
-		of = gp_encoder_finish(e);
+		of = gp_encoder_finish(e, false);
 		is_int(part_of(of, 0)->way, asked == 0 ? GP_ENCODED_NUMBER : GP_ENCODED_FILLED, "a column that is filled in later");
 		ok(asked != 0 || part_of(of, 0)->null_share < 0.02, "later rows tell nothing else");
 		is_int(part_of(of, 1)->way, GP_ENCODED_CATEGORY, "and one that is NULL at any time");
@@ -226,7 +227,7 @@ check_later_dates(gp_env *env)
 		cell = (gp_cell) {.time = (i % 40) * GP_TIME_DAY,.null = i % 3 == 0};
 		gp_encoder_look(e, (uint64_t) i + 1, 50 * GP_TIME_DAY, &cell);
 	}
-	of = gp_encoder_finish(e);
+	of = gp_encoder_finish(e, false);
 	is_int(of->width, 2, "an age, and whether it is NULL");
 	cell = (gp_cell) {.time = 60 * GP_TIME_DAY};
 	gp_encode(of, &cell, later);
@@ -240,6 +241,57 @@ check_later_dates(gp_env *env)
 	gp_encode(of, &cell, later);
 	gp_encode_ages(of, 55 * GP_TIME_DAY, later);
 	ok(later[0] < null[0] && later[1] != null[1], "unless it is known with its row: a negative age");
+}
+
+/* A number of three kinds, each of its own size, and a fact that has it of one kind alone. */
+static void
+check_within(gp_env *env)
+{
+	static const char *const name[] = {"height", "weight", NULL};
+	static const gp_cell_kind kind[] = {GP_CELL_WORD, GP_CELL_NUMBER};
+	static const gp_aggregates each = {GP_FACTS_LAST | GP_FACTS_MEAN, 1, GP_TIME_DAY, 0.0, true};
+	gp_time		as_of = 10 * GP_TIME_DAY;
+	int32_t		key = 0;
+	gp_task_columns *f = gp_task_columns_create(env, 1, &as_of);
+	gp_encoder *e = gp_encoder_create(env, 2, kind, GP_TIME_NEVER, NULL);
+	gp_encoding *of;
+	gp_encoding *stored;
+	gp_scan    *s;
+	double		value[3];
+	const float *row;
+
+	for (int i = 0; i < 300; i++)
+	{
+		gp_cell		cell[] = {word(name[i % 3]), number(pow(10.0, i % 3) + (i / 3 % 2 ? 2.0 : -2.0))};
+
+		gp_encoder_look(e, (uint64_t) i + 1, 0, cell);
+	}
+	of = gp_encoder_finish(e, true);
+	is_int(of->nwithin, 3, "a number within three categories, NULL one of them");
+	s = gp_scan_open(f, gp_task_columns_relation(f, "facts", of->nwithin, each), &key);
+	for (int day = 1; day < 7; day++)
+	{
+		gp_cell		cell[] = {word(name[day % 2]), number((day % 2 ? 10.0 : 1.0) + 2.0 * (day > 4) - 1.0)};
+
+		gp_encode_within(of, cell, value);
+		is_int(isnan(value[0]) + isnan(value[1]) + isnan(value[2]), 2, "a row is of one category");
+		gp_scan_fact(s, key, day * GP_TIME_DAY, value);
+	}
+	gp_scan_close(s);
+	row = gp_task_columns_row(f, 0);
+	for (int k = 0; k < 3; k++)
+	{
+		bool		seen = of->part[of->part[of->nparts + k].within].category[of->part[of->nparts + k].rank]
+			!= GP_CATEGORY_NULL;
+
+		close_to(row[k], seen ? 0.5 : 0.0, 1e-6, "the last of each kind is that of its own mean and deviation");
+		close_to(row[3 + k], seen ? -0.5 / 3.0 : 0.0, 1e-6, "and so is their mean");
+	}
+	stored = gp_encoding_of(env, of->part, of->nparts + of->nwithin);
+	is_int(stored->nwithin, 3, "a stored encoding has them");
+	of->part[of->nparts].rank = of->part[of->part[of->nparts].within].hot;
+	ok(gp_encoding_of(env, of->part, of->nparts + of->nwithin) == NULL, "one of no category is damaged");
+	gp_task_columns_free(f);
 }
 
 /* The bits do not depend on the order, also of more rows than are kept; a stored encoding is the same. */
@@ -271,11 +323,11 @@ scan_one(gp_env *env, int as_of_day, int n, const int *day, const double *value,
 		gp_scan_fact(s, 0, day[i] * GP_TIME_DAY, &value[i]);
 	gp_scan_close(s);
 	for (int c = 0; c < gp_task_columns_width(f); c++)
-		out[c] = gp_task_columns_raw(f)[c];
+		out[c] = gp_task_columns_row(f, 0)[c];
 	gp_task_columns_free(f);
 }
 
-static const gp_aggregates usual = {GP_FACTS_USUAL, 2, 10.0 * GP_TIME_DAY, 1.0};
+static const gp_aggregates usual = {GP_FACTS_USUAL, 2, 10.0 * GP_TIME_DAY, 1.0, false};
 #define WIDTH 7					/* of the usual aggregates of one number */
 
 static void
@@ -321,14 +373,13 @@ check_other_aggregates(gp_env *env)
 {
 	static const int day[] = {1, 2, 3};
 	static const double value[] = {-3.0, -1.0, -2.0};
-	gp_aggregates a = {GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_MOST | GP_FACTS_COUNT, 0, GP_TIME_DAY, 0.0};
-	double		out[4];
+	gp_aggregates a = {GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT, 0, GP_TIME_DAY, 0.0, false};
+	double		out[3];
 
 	scan_one(env, 9, 3, day, value, a, out);
 	close_to(out[0], -2.0, 1e-6, "a mean");
 	close_to(out[1], -6.0, 1e-6, "a sum");
-	close_to(out[2], -1.0, 1e-6, "a maximum");
-	close_to(out[3], log(4.0), 1e-6, "a count");
+	close_to(out[2], log(4.0), 1e-6, "a count");
 }
 
 /* Rows of several keys against a plain loop; facts come key by key, in any order of keys. */
@@ -372,8 +423,8 @@ check_many_keys(gp_env *env)
 		scan_one(env, (int) (as_of[i] / GP_TIME_DAY), n, day[key[i] < 0 ? 0 : key[i]],
 				 value[key[i] < 0 ? 0 : key[i]], usual, want);
 		for (int c = 0; c < WIDTH; c++)
-			same = same && (isnan(want[c]) ? isnan(gp_task_columns_raw(f)[i * WIDTH + c]) :
-							gp_task_columns_raw(f)[i * WIDTH + c] == (float) want[c]);
+			same = same && (isnan(want[c]) ? isnan(gp_task_columns_row(f, 0)[i * WIDTH + c]) :
+							gp_task_columns_row(f, 0)[i * WIDTH + c] == (float) want[c]);
 	}
 	ok(same, "each row sees the facts of its key before its time");
 	gp_task_columns_free(f);
@@ -402,7 +453,7 @@ check_labels(gp_env *env)
 	gp_time		as_of[] = {40 * GP_TIME_DAY - 1, 40 * GP_TIME_DAY, 200 * GP_TIME_DAY};
 	int32_t		key[] = {0, 0, 0};
 	bool		trains[] = {true, true, false};
-	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0};
+	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0, false};
 	gp_task_columns *f = gp_task_columns_create(env, 3, as_of);
 	int32_t		own = gp_task_columns_relation(f, "earlier targets", 1, a);
 	int32_t		all = gp_task_columns_relation(f, "all targets", 1, a);
@@ -410,7 +461,7 @@ check_labels(gp_env *env)
 
 	gp_scan_labels(f, own, key, &told, &labels);
 	gp_scan_labels(f, all, NULL, &told, &labels);
-	raw = gp_task_columns_raw(f);
+	raw = gp_task_columns_row(f, 0);
 	ok(raw[0] == 0.0f && raw[1] == 0.0f, "a label is unknown before its window closes");
 	ok(raw[2] < 0.0f && raw[3] == raw[2], "and known from then on, also to everybody");
 	close_to(raw[4], 0.0, 1e-6, "in units of its spread");
@@ -611,6 +662,7 @@ main(void)
 	in_env(check_no_leak(env));
 	in_env(check_equal_times(env));
 	in_env(check_other_aggregates(env));
+	in_env(check_within(env));
 	in_env(check_many_keys(env));
 	in_env(check_wrong_order(env));
 	in_env(check_labels(env));

@@ -3,7 +3,7 @@
  * computed independently in double precision: three customers, seven orders of two products, eight
  * labels, 30 days ahead.
  */
-#include "facts/facts.h"
+#include "facts/facts_internal.h"
 #include "test_env.h"
 #include "test_graphs.h"
 
@@ -104,7 +104,7 @@ encoding_of_orders(gp_env *env, bool of_prices)
 
 		gp_encoder_look(encoder, i + 1, orders[i].day * GP_TIME_DAY, &cell);
 	}
-	return gp_encoder_finish(encoder);
+	return gp_encoder_finish(encoder, false);
 }
 
 /* The numbers of all orders. */
@@ -132,8 +132,8 @@ golden_columns(gp_env *env, const gp_time *as_of)
 {
 	static const int order[] = {0, 1, 3, 6, 2, 4, 5};	/* of the customers, one by one */
 	static const int labels_by_customer[] = {0, 2, 5, 1, 3, 6, 4, 7};
-	gp_aggregates a = {GP_FACTS_USUAL, 2, 60.0 * GP_TIME_DAY, 1.0};
-	gp_aggregates of_labels = {GP_FACTS_HALF_LIFE, 2, 60.0 * GP_TIME_DAY, 1.0};
+	gp_aggregates a = {GP_FACTS_USUAL, 2, 60.0 * GP_TIME_DAY, 1.0, false};
+	gp_aggregates of_labels = {GP_FACTS_HALF_LIFE, 2, 60.0 * GP_TIME_DAY, 1.0, false};
 	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
 	int32_t		relation = gp_task_columns_relation(f, "orders.customer", 2, a);
 	int32_t		earlier = gp_task_columns_relation(f, "earlier targets", 1, of_labels);
@@ -252,7 +252,7 @@ check_golden(gp_env *env)
 	s = gp_task_columns_measure(f, trains, GP_FACTS_COLUMNS);
 	for (int i = 0; i < ROWS * COLUMNS; i++)
 	{
-		float		raw = gp_task_columns_raw(f)[i];
+		float		raw = gp_task_columns_row(f, 0)[i];
 
 		got[i / COLUMNS][i % COLUMNS] = isnan(raw) ? s->column[i % COLUMNS].empty : raw;
 	}

@@ -225,12 +225,16 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *h, int64 
 	const gnngp_schema_table *child = &s->table[relation->child];
 	const gnngp_schema_column *key = &child->column[relation->from[0]];
 	int32		columns;
+	int32		within = 0;
 	int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
 
+	/* Those stand behind the others. */
+	if (h->within >= 0)
+		gp_task_columns_relation_first(r->columns, h->within, &within);
 	if (key->known ||
 		!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, columns))
 		return;
-	gp_task_columns_clear(r->columns, first, columns);
+	gp_task_columns_clear(r->columns, first, columns + within);
 	ereport(NOTICE,
 			(errmsg("the rows of table \"%s\" below those of table \"%s\" are left out: they are written later than these",
 					child->table.name, s->table[r->entity].table.name),

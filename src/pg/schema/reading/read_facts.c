@@ -52,6 +52,22 @@ declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 }
 
 /*
+ * Declares the numbers of a relation's facts within categories, each of which has a mean of its
+ * own: among all facts the kind of a number would be lost.
+ */
+static void
+declare_within(gnngp_task_reading *r, gnngp_fact_relation *h)
+{
+	int32		nwithin = r->transform->encoding[h->join->part[0].encoding]->nwithin;
+	gp_aggregates each = {.which = h->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST : GP_FACTS_MEAN,
+		.half_life = (double) r->transform->half_life,.last = 1,.pseudo = -1.0,.apart = true};
+
+	h->within = nwithin == 0 || h->target >= 0 ? -1 :
+		gp_task_columns_relation(r->columns, psprintf("%s within categories", h->name), nwithin,
+								 each);
+}
+
+/*
  * Declares the earlier targets among a relation's facts as columns of their own: among all columns
  * of the facts they would hardly count.
  */
@@ -90,7 +106,10 @@ declare(gnngp_task_reading *r)
 	}
 	r->calendar = gp_task_columns_calendar(r->columns);
 	for (int h = 0; h < r->nfact_relations; h++)
+	{
 		declare_relation(r, &r->fact_relation[h]);
+		declare_within(r, &r->fact_relation[h]);
+	}
 	r->of_targets = gp_task_columns_width(r->columns);
 	for (int h = 0; h < r->nfact_relations; h++)
 		declare_targets(r, &r->fact_relation[h]);
@@ -236,6 +255,7 @@ typedef struct fact_rows
 	gnngp_task_reading *r;
 	gnngp_fact_relation *h;
 	gp_scan    *scan;
+	gp_scan    *within;			/* of numbers within categories; NULL: there are none */
 	gp_scan    *targets;		/* of facts whose target is known; NULL: there are none */
 	gp_cell    *cell;
 	double	   *value;
@@ -264,6 +284,10 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
 		gp_encode_ages(encoding, own, at);
 		at += encoding->width;
+		if (p > 0 || f->within == NULL)
+			continue;
+		gp_encode_within(encoding, f->cell, f->value + h->width);
+		gp_scan_fact(f->within, key, visible, f->value + h->width);
 	}
 	if (f->targets)
 	{
@@ -323,15 +347,19 @@ read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 	if (h->key == NULL)
 		set_keys(r, h);
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
-	f.value = palloc(sizeof(double) * Max(h->width, 1));
+	f.value = palloc(sizeof(double) * (h->width + GP_ENCODED_WITHIN_MOST));
 	gnngp_give_keys(&h->join->query, &h->keys);
 	f.scan = gp_scan_open(r->columns, h->number, h->key);
+	if (h->within >= 0)
+		f.within = gp_scan_open(r->columns, h->within, h->key);
 	if (h->target >= 0)
 		f.targets = gp_scan_open(r->columns, h->targets, h->key);
 	if (h->keys.n > 0)
 		gnngp_join_run(h->join, r->env, fact_row, &f, GP_PHASE_FEATURES,
 					   gnngp_table_rows(h->join->query.table));
 	gp_scan_close(f.scan);
+	if (f.within)
+		gp_scan_close(f.within);
 	if (f.targets)
 		gp_scan_close(f.targets);
 	gp_free_all(r->env, h->keys.key, h->keys.text, h->keys.table);

@@ -110,7 +110,7 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 	l.identity = list_length(j->query.types);
 	add_identity(j, t);
 	gnngp_join_run(j, s->env, look_row, &l, GP_PHASE_FEATURES, 0);
-	return gp_encoder_finish(l.encoder);
+	return gp_encoder_finish(l.encoder, encoding < s->ntables);
 }
 
 void
