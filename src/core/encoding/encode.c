@@ -60,7 +60,8 @@ follows(const gp_encoding *e, const gp_encoded *part)
 {
 	if (part->way == GP_ENCODED_WITHIN)
 		return e->nwithin < GP_ENCODED_WITHIN_MOST && part->width == 0 &&
-			part->within >= 0 && part->within < e->nparts && part->rank >= 0 && part->rank < e->part[part->within].hot &&
+			part->within >= 0 && part->within < e->nparts &&
+			part->rank >= 0 && part->rank < e->part[part->within].hot &&
 			part->column >= 0 && part->column <= e->part[e->nparts - 1].column;
 	return e->nwithin == 0 && part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
 		part->element >= 0 && part->first == e->width &&
