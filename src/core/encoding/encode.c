@@ -63,7 +63,8 @@ follows(const gp_encoding *e, const gp_encoded *part)
 			part->within >= 0 && part->within < e->nparts &&
 			part->rank >= 0 && part->rank < e->part[part->within].hot &&
 			part->column >= 0 && part->column <= e->part[e->nparts - 1].column;
-	return e->nwithin == 0 && part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
+	return e->nwithin == 0 && part->way >= 0 && part->way < GP_ENCODED_WITHIN &&
+		part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
 		part->element >= 0 && part->first == e->width &&
 		part->nulls >= 0 && part->nulls <= 1 &&
 		part->hot >= 0 && part->hot <= GP_ENCODED_KEYS &&
@@ -189,35 +190,27 @@ void
 gp_encoded_describe(const gp_encoded *part, char *way, size_t way_room, char *note,
 					size_t note_room)
 {
-	const char *number = part->way == GP_ENCODED_AGE ? "age in years" :
-		part->logarithm ? "logarithm" : "number";
-	const char *null = part->nulls ? ", NULL" : "";
+	static const char *const why[] = {
+		[GP_ENCODED_EMPTY] = "no value",
+		[GP_ENCODED_CONSTANT] = "one value",
+		[GP_ENCODED_NAME] = "a name or a text: nearly as many values as rows, or none that is frequent",
+		[GP_ENCODED_LATER] = "later than its row's time: it is written afterwards, unless times has null for it",
+		[GP_ENCODED_FILLED] = "NULL in the newest rows: it is filled in later, unless times has null for it",
+		[GP_ENCODED_WITHIN] = NULL
+	};
+	bool		is_number = gp_encoded_numbers(part) > 0;
 
-	snprintf(note, note_room, "%s", "");
-	switch (part->way)
-	{
-		case GP_ENCODED_NUMBER:
-		case GP_ENCODED_AGE:
-			snprintf(way, way_room, "%s%s", number, null);
-			break;
-		case GP_ENCODED_CATEGORY:
-			snprintf(way, way_room, "categories");
-			if (part->distinct > part->hot)
-				snprintf(note, note_room, "the %d most frequent of %s%d values", part->hot,
-						 part->distinct > 1000 ? "more than " : "",
-						 part->distinct > 1000 ? 1000 : part->distinct);
-			break;
-		case GP_ENCODED_BOTH:
-			snprintf(way, way_room, "%s%s, categories", number, null);
-			break;
-		default:
-			snprintf(way, way_room, "left out");
-			snprintf(note, note_room, "%s", part->way == GP_ENCODED_EMPTY ? "no value" :
-					 part->way == GP_ENCODED_CONSTANT ? "one value" :
-					 part->way == GP_ENCODED_FILLED ? "NULL in the newest rows: it is filled in later, unless times has null for it" :
-					 part->way == GP_ENCODED_NAME ? "a name or a text: nearly as many values as rows, or none that is frequent" :
-					 "later than its row's time: it is written afterwards, unless times has null for it");
-	}
+	snprintf(way, way_room, "%s%s%s",
+			 part->width == 0 ? "left out" : !is_number ? "categories" :
+			 part->way == GP_ENCODED_AGE ? "age in years" :
+			 part->logarithm ? "logarithm" : "number",
+			 is_number && part->nulls ? ", NULL" : "",
+			 is_number && part->hot > 0 ? ", categories" : "");
+	snprintf(note, note_room, "%s", part->width == 0 && why[part->way] ? why[part->way] : "");
+	if (!is_number && part->distinct > part->hot && part->hot > 0)
+		snprintf(note, note_room, "the %d most frequent of %s%d values", part->hot,
+				 part->distinct > GP_ENCODED_COUNTED ? "more than " : "",
+				 (int) gp_min64(part->distinct, GP_ENCODED_COUNTED));
 }
 
 int32_t
@@ -229,14 +222,13 @@ gp_encoding_describe(const gp_encoding *e, int32_t column, char *way, size_t way
 
 	snprintf(way, way_room, "left out");
 	snprintf(note, note_room, "%s", "");
-	for (int32_t p = e->nparts - 1; p >= 0; p--)
+	for (int32_t p = e->nparts + e->nwithin - 1; p >= 0; p--)
 		if (e->part[p].column == column)
 		{
+			within += e->part[p].way == GP_ENCODED_WITHIN;
 			width += e->part[p].width;
 			gp_encoded_describe(&e->part[p], way, way_room, note, note_room);
 		}
-	for (int32_t k = 0; k < e->nwithin; k++)
-		within += e->part[e->nparts + k].column == column;
 	if (within > 0)
 		snprintf(note, note_room, "of facts also within %d categories", within);
 	return width;

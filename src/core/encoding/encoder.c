@@ -15,7 +15,6 @@
 #define FEW_WORDS 50			/* different words that are no names, however few the rows */
 #define RARE 0.002				/* share of a category that is none */
 #define LATER 0.01				/* share of times later than their row's */
-#define COUNTED 1000			/* different values that are told apart from more */
 #define FILLED_MOST 0.2			/* share of NULLs in a column that is filled in later, */
 #define FILLED_NEWEST 0.6		/* and of so many of the newest rows; chance has FILLED_MOST */
 #define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
@@ -63,12 +62,10 @@ gp_encoder_create(gp_env *env, int32_t columns, const gp_cell_kind *kind, gp_tim
 	e->columns = columns;
 	e->until = until;
 	e->known = gp_alloc_zero(env, columns, sizeof(bool));
+	if (known)
+		memcpy(e->known, known, sizeof(bool) * (size_t) columns);
 	e->kind = gp_alloc_array(env, columns, sizeof(gp_cell_kind));
-	for (int32_t c = 0; c < columns; c++)
-	{
-		e->kind[c] = kind[c];
-		e->known[c] = known && known[c];
-	}
+	memcpy(e->kind, kind, sizeof(gp_cell_kind) * (size_t) columns);
 	e->threshold = UINT64_MAX;
 	e->row = gp_alloc_array(env, GP_ENCODER_ROWS + 1, sizeof(kept_row));
 	e->longest = gp_alloc_zero(env, columns, sizeof(int32_t));
@@ -348,7 +345,7 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 	for (int64_t i = 0; i < different; i++)
 		if (room[i].value == GP_CATEGORY_NULL)
 			present -= room[i].count;
-	part->distinct = (int32_t) gp_min64(different - (present < n), COUNTED + 1);
+	part->distinct = (int32_t) gp_min64(different - (present < n), GP_ENCODED_COUNTED + 1);
 	part->way = part->kind == GP_CELL_TIME ? GP_ENCODED_AGE : GP_ENCODED_NUMBER;
 	if (later > LATER)
 		part->way = GP_ENCODED_LATER;
@@ -383,27 +380,26 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 
 /* Encodes a number within each category that has enough values; returns how many parts that are. */
 static int32_t
-encode_within(const gp_encoder *e, const gp_encoded *number, const kept_value *value,
-			  const gp_encoded *within, const kept_value *category, int32_t which, gp_encoded *out)
+encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *within,
+			  int32_t which, const kept_value *category, kept_value *value, gp_encoded *out)
 {
-	kept_value *some = gp_alloc_array(e->env, e->early, sizeof(kept_value));
 	int32_t		parts = 0;
 
 	for (int32_t k = 0; k < within->hot; k++)
 	{
 		int64_t		n = 0;
 
+		gather(e, number->column, number->element, value);
 		for (int64_t i = 0; i < e->early; i++)
 			if (category[i].category == within->category[k] && !isnan(value[i].number))
-				some[n++] = value[i];
+				value[n++] = value[i];
 		if (n < WITHIN_FEWEST)
 			continue;
 		out[parts] = (gp_encoded) {.column = number->column,.element = number->element,
 			.kind = number->kind,.way = GP_ENCODED_WITHIN,.within = which,.rank = k};
-		encode_numbers(e->env, &out[parts], n, some);
+		encode_numbers(e->env, &out[parts], n, value);
 		parts += out[parts].deviation > 0.0;
 	}
-	gp_free(e->env, some);
 	return parts;
 }
 
@@ -421,13 +417,10 @@ add_within(const gp_encoder *e, gp_encoded *part, int32_t *nparts, kept_value *v
 			continue;
 		gather(e, part[w].column, part[w].element, category);
 		for (int32_t p = 0; p < plain; p++)
-		{
-			if (part[p].way == GP_ENCODED_AGE || !(part[p].deviation > 0.0) ||
-				*nparts + part[w].hot > plain + GP_ENCODED_WITHIN_MOST)
-				continue;
-			gather(e, part[p].column, part[p].element, value);
-			*nparts += encode_within(e, &part[p], value, &part[w], category, w, part + *nparts);
-		}
+			if (part[p].way != GP_ENCODED_AGE && part[p].deviation > 0.0 &&
+				*nparts + part[w].hot <= plain + GP_ENCODED_WITHIN_MOST)
+				*nparts += encode_within(e, &part[p], &part[w], w, category, value,
+										 part + *nparts);
 	}
 	gp_free(e->env, category);
 	return part;
@@ -455,21 +448,14 @@ name_parts(const gp_encoder *e, int32_t *n)
 	return part;
 }
 
-/* Brings rows of later times behind the others, each in the order of their draws. */
-static void
-partition(gp_encoder *e)
+/* Rows of later times come behind the others, each in the order of their draws. */
+static int
+compare_rows(const void *a, const void *b, void *encoder)
 {
-	kept_row   *late = gp_alloc_array(e->env, e->n, sizeof(kept_row));
-	int64_t		n = 0;
+	gp_time		until = ((const gp_encoder *) encoder)->until;
+	int			late = (((const kept_row *) a)->at > until) - (((const kept_row *) b)->at > until);
 
-	gp_sort(e->env, e->row, e->n, sizeof(kept_row), gp_compare_int64, NULL);
-	for (int64_t i = 0; i < e->n; i++)
-		if (e->row[i].at > e->until)
-			late[n++] = e->row[i];
-		else
-			e->row[e->early++] = e->row[i];
-	memcpy(e->row + e->early, late, (size_t) n * sizeof(kept_row));
-	gp_free(e->env, late);
+	return late != 0 ? late : gp_compare_int64(a, b, NULL);
 }
 
 gp_encoding *
@@ -485,9 +471,12 @@ gp_encoder_finish(gp_encoder *e, bool within)
 	gp_encoding *out;
 	int32_t		width = 0;
 
-	partition(e);
+	gp_sort(env, e->row, e->n, sizeof(kept_row), compare_rows, e);
 	for (int64_t i = 0; i < e->n; i++)
+	{
 		at[i] = e->row[i].at;
+		e->early += at[i] <= e->until;
+	}
 	by_time = gp_by_time(env, e->n, at);
 	for (int32_t p = 0; p < nparts; p++)
 	{

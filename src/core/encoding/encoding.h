@@ -58,6 +58,7 @@ typedef struct gp_cell
 #define GP_ENCODED_HOT 16		/* categories of a column, at most, */
 #define GP_ENCODED_KEYS 50		/* and of a key, which is left out where it has more */
 #define GP_ENCODED_WITHIN_MOST 32	/* numbers within categories of a table */
+#define GP_ENCODED_COUNTED 1000	/* different values that are told apart from more */
 #define GP_ENCODED_LIST 256		/* numbers of a list, at most; the rest is left out */
 
 /* How a column is encoded, or why it is left out. */
@@ -92,7 +93,7 @@ typedef struct gp_encoded
 	int32_t		logarithm;		/* log(1 + z) */
 	int32_t		nulls;			/* there is a column of whether it is NULL */
 	int32_t		hot;			/* categories */
-	int32_t		distinct;		/* different values of the sample; more than 1000 are 1001 */
+	int32_t		distinct;		/* different values; of more than COUNTED one more */
 	int32_t		known;			/* with its row, whatever its values say */
 	int32_t		within;			/* WITHIN: the part that has the category, */
 	int32_t		rank;			/* and which of that part's it is */

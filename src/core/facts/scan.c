@@ -108,13 +108,8 @@ begin_key(gp_scan *s, int32_t key)
 	memset(s->numbers, 0, (size_t) r->width * sizeof(double) * 2);
 	for (int32_t i = 0; i < r->states; i++)
 	{
-		running    *state = &s->state[i];
-
-		state->count = 0;
-		state->weight = 0.0;
-		state->newest = 0;
-		for (int32_t k = 0; k < r->a.last; k++)
-			state->tie[k].count = 0;
+		s->state[i].count = 0;
+		s->state[i].weight = 0.0;
 	}
 }
 
@@ -264,38 +259,31 @@ gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key)
 
 /* ---- facts ---- */
 
-/* Adds numbers to their tie: that of the last fact, or one that takes the place of the oldest. */
-static void
-add_to_tie(const gp_relation *r, running *s, gp_time visible, const double *value)
-{
-	tie		   *g;
-
-	if (s->count > 0 && visible != s->last)
-	{
-		s->newest = (s->newest + 1) % r->a.last;
-		s->tie[s->newest].count = 0;
-	}
-	g = &s->tie[s->newest];
-	if (g->count++ == 0)
-		memset(g->sum, 0, (size_t) r->each * sizeof(double));
-	for (int32_t c = 0; c < r->each; c++)
-		g->sum[c] += value[c];
-}
-
-/* Adds a fact, of which these are the numbers that a state is of. */
+/* Adds the numbers of a fact that a state is of. */
 static void
 add_to_state(const gp_relation *r, running *s, gp_time visible, const double *value)
 {
-	double		left = s->count > 0 ? halved(r, s->last, visible) : 0.0;
+	bool		is_first = s->count == 0;
+	double		left = is_first ? 0.0 : halved(r, s->last, visible);
+	tie		   *g;
 
-	add_to_tie(r, s, visible, value);
+	/* Another tie than the last fact's takes the place of the oldest. */
+	if (is_first || visible != s->last)
+	{
+		s->newest = (s->newest + 1) % r->a.last;
+		s->tie[s->newest].count = 0;
+		memset(s->tie[s->newest].sum, 0, (size_t) r->each * sizeof(double));
+	}
+	g = &s->tie[s->newest];
+	g->count++;
 	for (int32_t c = 0; c < r->each; c++)
 	{
+		g->sum[c] += value[c];
 		s->decayed[c] = s->decayed[c] * left + value[c];
 		s->sum[c] += value[c];
 	}
 	s->weight = s->weight * left + 1.0;
-	s->first = s->count == 0 ? visible : s->first;
+	s->first = is_first ? visible : s->first;
 	s->last = visible;
 	s->count++;
 }
