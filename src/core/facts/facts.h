@@ -119,11 +119,8 @@ typedef struct gp_facts_labels
 	const double *target;		/* values; else NULL */
 	int32_t		nclasses;
 	gp_time		horizon;
-	const int32_t *by_time;		/* labels in the order of their times; NULL: the scan sorts them */
+	const gp_timed *by_time;	/* labels in the order of their times; NULL: the scan sorts them */
 } gp_facts_labels;
-
-/* That order. */
-extern int32_t *gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of);
 
 /*
  * How labels are told in numbers: one for values and two classes, else one for each class, 16 at

@@ -73,18 +73,6 @@ label_numbers(const gp_facts_target *target, const gp_facts_labels *labels, int6
 	}
 }
 
-int32_t *
-gp_facts_by_time(gp_env *env, int64_t n, const gp_time *as_of)
-{
-	gp_timed   *t = gp_by_time(env, n, as_of);
-	int32_t    *order = gp_alloc_array(env, n, sizeof(int32_t));
-
-	for (int64_t i = 0; i < n; i++)
-		order[i] = (int32_t) t[i].row;
-	gp_free(env, t);
-	return order;
-}
-
 /* When a label of this time is known: a row of just that time sees it, but none sees its own. */
 static gp_time
 known_from(gp_time as_of, gp_time horizon)
@@ -101,14 +89,13 @@ gp_scan_labels(gp_task_columns *columns, int32_t relation, const int32_t *key,
 {
 	gp_env	   *env = columns->env;
 	int32_t    *everybody = key ? NULL : gp_alloc_zero(env, columns->rows, sizeof(int32_t));
-	int32_t    *sorted = key || labels->by_time ? NULL :
-		gp_facts_by_time(env, labels->n, labels->as_of);
-	const int32_t *order = sorted ? sorted : labels->by_time;
+	gp_timed   *sorted = key || labels->by_time ? NULL : gp_by_time(env, labels->n, labels->as_of);
+	const gp_timed *order = sorted ? sorted : labels->by_time;
 	gp_scan    *scan = gp_scan_open(columns, relation, key ? key : everybody);
 
 	GP_EACH(env, i, labels->n, i)
 	{
-		int64_t		at = key ? i : order[i];
+		int64_t		at = key ? i : order[i].row;
 		double		value[GP_ENCODED_HOT];
 
 		/* Of many labels a live answer needs those of few entities. */

@@ -191,7 +191,7 @@ struct gnngp_task_state
 	gnngp_task_transform transform;
 	int64		labelled;
 	const int64 *as_of;			/* of each labelled row */
-	const int32 *by_time;		/* these in order of time */
+	const gp_timed *by_time;	/* these in order of time */
 	gnngp_forward forward;
 };
 

@@ -152,6 +152,6 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	if (a[FACTS_PERIODS].count != 3 * f->forward.n ||
 		a[FACTS_METRICS].count != GP_METRICS * f->forward.n || !state_fits(f))
 		gnngp_arrays_damaged(model, "facts");
-	f->by_time = gp_facts_by_time(env, f->labelled, f->as_of);
+	f->by_time = gp_by_time(env, f->labelled, f->as_of);
 	return f;
 }

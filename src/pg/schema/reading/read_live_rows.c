@@ -94,7 +94,7 @@ static void
 notice_far_times(const gnngp_live_rows *live, const gnngp_graph_def *task, int64 n)
 {
 	const gnngp_task_state *state = live->state;
-	gp_time		first = state->labelled > 0 ? state->as_of[state->by_time[0]] : GP_TIME_ALWAYS;
+	gp_time		first = state->labelled > 0 ? state->by_time[0].as_of : GP_TIME_ALWAYS;
 	const gnngp_task_transform *learnt = &state->transform;
 	gp_time		last = learnt->newest + Max(learnt->horizon, learnt->half_life);
 
