@@ -253,25 +253,21 @@ solve_primal(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp
 	return solution;
 }
 
-static bool
-wants_prior(const gp_problem *problem, const gp_posterior *out)
-{
-	for (int64_t i = 0; i < out->nodes && problem->task == GP_TASK_VALUES; i++)
-		if (gp_is_silent(out->mean + i * out->columns, out->columns))
-			return true;
-	return false;
-}
-
-/* |q_i|^2, where a posterior asks for it. */
+/* |q_i|^2, where a posterior of values asks for it. */
 static double *
 lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_posterior *out)
 {
-	double	   *prior;
+	bool		values = problem->task == GP_TASK_VALUES;
+	bool		wanted = ev->env->dry;
+	double	   *prior = NULL;
 
-	if (ev->env->dry ? problem->task != GP_TASK_VALUES : !wants_prior(problem, out))
-		return NULL;
-	prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
-	gp_lowrank_norms(ev, f, prior);
+	for (int64_t i = 0; values && !wanted && i < out->nodes; i++)
+		wanted = gp_is_silent(out->mean + i, 1);
+	if (values && wanted)
+	{
+		prior = gp_alloc_figures(ev->env, ev->n, sizeof(double));
+		gp_lowrank_norms(ev, f, prior);
+	}
 	return prior;
 }
 

@@ -68,11 +68,10 @@ void
 gp_plan_check_factors(gp_eval *ev, double limit)
 {
 	int			root = ev->kernel->program->nsteps - 1;
-	int		   *uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
+	int		   *uses = gp_step_uses(ev, root, ev->kernel->is_linear);
 	double		most;
 	double		promised = gp_eval_promised(ev, &most);
 
-	gp_step_uses(ev, root, ev->kernel->is_linear, uses);
 	for (int i = 0; i <= root; i++)
 	{
 		double		bytes;

@@ -50,9 +50,8 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 	gp_solution solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
 	int64_t		n;
 	int32_t    *index = gp_loo_sample(ev->env, targets, targets->m, &n);
-	double		total;
 	double		error = ev->env->dry ? 0.0 :
-		gp_loo_error(problem, targets, solution.loo_mean, index, n, &total);
+		gp_loo_error(problem, targets, solution.loo_mean, index, n, NULL);
 
 	gp_free(ev->env, index);
 	*nugget = solution.nugget;

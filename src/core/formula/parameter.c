@@ -29,23 +29,22 @@ resolve_number(gp_layer *t, const char *owner, const gp_parameter *p, const gp_a
 	const gp_constant *c = arg->kind == GP_AST_NAME ? gp_layer_find(t, arg->lower) : NULL;
 	int			position = c != NULL ? c->option->value->position : arg->position;
 
+	bool		within = value >= p->low && value <= p->high;
+	gp_text		must = {.arena = t->arena};
+
 	if (p->range == GP_RANGE_POSITIVE && !(value > 0.0))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must be positive", p->name,
-					owner);
-	if (p->range == GP_RANGE_NOT_NEGATIVE && !(value >= 0.0))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must not be negative",
-					p->name, owner);
-	if (p->range == GP_RANGE_SHARE && !(value > 0.0 && value < 1.0))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must be between 0 and 1",
-					p->name, owner);
-	if (p->range == GP_RANGE_WHOLE &&
-		!(value >= p->low && value <= p->high && value == floor(value)))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint,
-					"%s of %s must be a whole number from %.0f to %.0f", p->name, owner, p->low,
-					p->high);
-	if (p->range == GP_RANGE_REAL && !(value >= p->low && value <= p->high))
-		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint,
-					"%s of %s must be a number from %g to %g", p->name, owner, p->low, p->high);
+		gp_text_add(&must, "be positive");
+	else if (p->range == GP_RANGE_NOT_NEGATIVE && !(value >= 0.0))
+		gp_text_add(&must, "not be negative");
+	else if (p->range == GP_RANGE_SHARE && !(value > 0.0 && value < 1.0))
+		gp_text_add(&must, "be between 0 and 1");
+	else if (p->range == GP_RANGE_WHOLE && !(within && value == floor(value)))
+		gp_text_add(&must, "be a whole number from %.0f to %.0f", p->low, p->high);
+	else if (p->range == GP_RANGE_REAL && !within)
+		gp_text_add(&must, "be a number from %g to %g", p->low, p->high);
+	if (must.length > 0)
+		gp_raise_at(t->env, GP_ERR_VALUE, position, p->hint, "%s of %s must %s", p->name, owner,
+					must.data);
 	return value;
 }
 

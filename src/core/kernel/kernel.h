@@ -325,8 +325,8 @@ struct gp_pass
 extern gp_matrix gp_pass_run(gp_pass *pass, int step);
 extern gp_matrix gp_pass_value(gp_pass *pass, int step);
 
-/* How often each step's value is taken; leaf steps are not entered, uses starts at zero. */
-extern void gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses);
+/* How often the value of each step up to this one is taken; leaf steps are not entered. */
+extern int *gp_step_uses(const gp_eval *ev, int step, const bool *leaf);
 
 /* Chains (chain.c). */
 extern gp_chain gp_chain_build(gp_eval *ev, int step);

@@ -158,11 +158,10 @@ bool
 gp_eval_fills(gp_eval *ev)
 {
 	int			root = ev->kernel->program->nsteps - 1;
-	int		   *uses = gp_alloc_zero(ev->env, root + 1, sizeof(int));
+	int		   *uses = gp_step_uses(ev, root, ev->kernel->is_linear);
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
 	bool		fills = false;
 
-	gp_step_uses(ev, root, ev->kernel->is_linear, uses);
 	for (int i = 0; i <= root && !fills; i++)
 	{
 		if (uses[i] == 0 || !gp_step_is_linear(ev, i))

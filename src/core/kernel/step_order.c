@@ -9,9 +9,11 @@
 #include "kernel/live/live_state.h"
 #include "prepared.h"
 
-void
-gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
+int *
+gp_step_uses(const gp_eval *ev, int step, const bool *leaf)
 {
+	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+
 	uses[step]++;
 	for (int i = step; i >= 0; i--)
 	{
@@ -24,6 +26,7 @@ gp_step_uses(const gp_eval *ev, int step, const bool *leaf, int *uses)
 		if (s->arg1 >= 0)
 			uses[s->arg1]++;
 	}
+	return uses;
 }
 
 gp_matrix
@@ -101,9 +104,8 @@ gp_pass_run(gp_pass *pass, int step)
 {
 	gp_eval    *ev = pass->ev;
 
-	pass->uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	pass->uses = gp_step_uses(ev, step, ev->kernel->is_chain);
 	pass->value = gp_alloc_zero(ev->env, step + 1, sizeof(gp_matrix));
-	gp_step_uses(ev, step, ev->kernel->is_chain, pass->uses);
 	for (int i = 0; i <= step; i++)
 	{
 		if (pass->uses[i] == 0 || gp_step_is_chain(ev, i))

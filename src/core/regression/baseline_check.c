@@ -20,169 +20,114 @@
 #define PAST_LITTLE 0.25		/* of loo_score is a low forward_score */
 #define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
 
-/* One run of label propagation. */
-typedef struct spread
+/* The peak of bytes in propagation, for a directed graph with its matrix plus the transposed one. */
+static double
+bytes_of(const gp_problem *problem)
 {
-	gp_env	   *env;
-	gp_device  *dev;
-	const gp_problem *problem;
-	const gp_targets *targets;
-	bool	   *is_hidden;		/* of each label */
-	int64_t		nhidden;
-} spread;
+	const gp_graph *graph = problem->graph;
+	double		n = (double) graph->nodes;
+
+	return 2.0 * n * problem->nclasses * sizeof(float) + 4.0 * n + (double) problem->nlabelled +
+		(graph->directed ? 44.0 * (double) graph->start[graph->nodes] + 32.0 * n : 0.0);
+}
 
 /*
- * The operator that takes the mean over the neighbours; its rows of nodes that keep their label are
- * 0.  w is the graph's symmetric matrix; the result shares its pattern. Values of NULL are all 1.
+ * Some rounds of label propagation: now gets the classes' masses, nodes x classes.  w is the
+ * graph's symmetric matrix, whose values of NULL are all 1; kept has the class of each node whose
+ * label is not hidden, -1 for others.
  */
-static gp_csr
-neighbour_means(const spread *s, const gp_csr *w)
+static float *
+propagate(gp_env *env, const gp_csr *w, const int32_t *kept, int32_t classes)
 {
-	gp_csr		p = {w->rows, w->cols, w->start, w->col, NULL, GP_FLOAT, gp_csr_stamp()};
 	const double *weight = w->value;
-	bool	   *keeps = gp_alloc_zero(s->env, w->rows, sizeof(bool));
+	float	   *now = gp_alloc_zero(env, (int64_t) gp_size_mul(env, w->rows, classes), sizeof(float));
+	float	   *next = gp_alloc_zero(env, w->rows * classes, sizeof(float));
 
-	p.value = gp_alloc_array(s->env, gp_csr_entries(w), sizeof(float));
-	for (int64_t k = 0; k < s->problem->nlabelled; k++)
-		keeps[s->problem->labelled[k]] = !s->is_hidden[k];
-	GP_EACH(s->env, i, w->rows, w->start[i])
+	for (int round = 0; round <= ROUNDS; round++)
 	{
-		double		degree = 0.0;
+		float	   *last = now;
 
-		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-			degree += weight ? weight[k] : 1.0;
-		for (int64_t k = w->start[i]; k < w->start[i + 1]; k++)
-			gp_number_put(p.value, p.type, k, keeps[i] || degree == 0.0 ? 0.0 :
-						  (weight ? weight[k] : 1.0) / degree);
-	}
-	gp_free(s->env, keeps);
-	return p;
-}
+		GP_EACH(env, i, w->rows, w->start[i] * classes)
+		{
+			float	   *row = next + i * classes;
+			double		degree = 0.0;
 
-/* Writes the labels that are kept into a matrix, nodes x classes. */
-static void
-put_labels(const spread *s, gp_matrix f)
-{
-	const gp_problem *problem = s->problem;
-	int32_t    *row = gp_alloc_array(s->env, problem->nlabelled, sizeof(int32_t));
-	int32_t    *col = gp_alloc_array(s->env, problem->nlabelled, sizeof(int32_t));
-	double	   *one = gp_alloc_array(s->env, problem->nlabelled, sizeof(double));
-	int64_t		n = 0;
+			memset(row, 0, classes * sizeof(float));
+			if (kept[i] >= 0)
+				row[kept[i]] = 1.0f;
+			for (int64_t k = w->start[i]; kept[i] < 0 && k < w->start[i + 1]; k++)
+			{
+				double		by = weight ? weight[k] : 1.0;
+				const float *other = now + (int64_t) w->col[k] * classes;
 
-	for (int64_t k = 0; k < problem->nlabelled; k++)
-	{
-		if (s->is_hidden[k])
-			continue;
-		row[n] = problem->labelled[k];
-		col[n] = problem->label[k];
-		one[n++] = 1.0;
-	}
-	s->dev->fill(s->dev, f, 0.0);
-	s->dev->put(s->dev, f, n, row, col, one);
-	gp_free_all(s->env, row, col, one);
-}
-
-/* The share of the hidden labels whose class has the largest mass at their node. */
-static double
-share_found(const spread *s, gp_matrix f)
-{
-	const gp_problem *problem = s->problem;
-	gp_matrix	rows = gp_gather(s->dev, f, problem->labelled, problem->nlabelled);
-	double	   *host = gp_download(s->dev, rows);
-	int64_t		found = 0;
-
-	GP_EACH(s->env, k, problem->nlabelled, k * f.cols)
-	{
-		const double *part = host + k * f.cols;
-		int64_t		best = 0;
-
-		for (int64_t c = 1; c < f.cols; c++)
-			if (part[c] > part[best])
-				best = c;
-		found += s->is_hidden[k] && best == problem->label[k] && part[best] > 0.0;
-	}
-	gp_free(s->env, host);
-	s->dev->destroy(s->dev, &rows);
-	return (double) found / s->nhidden;
-}
-
-/* The accuracy of label propagation on the labels that are hidden from it. */
-static double
-propagate(const spread *s)
-{
-	gp_device  *dev = s->dev;
-	const gp_graph *graph = s->problem->graph;
-	int64_t		n = graph->nodes;
-	gp_csr		own = {n, n, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
-	gp_csr	   *w = graph->directed ? gp_graph_symmetric(s->env, graph) : &own;
-	gp_csr		p = neighbour_means(s, w);
-	gp_matrix	kept = dev->create(dev, n, s->targets->columns, GP_FLOAT);
-	gp_matrix	next = dev->create(dev, n, s->targets->columns, GP_FLOAT);
-
-	put_labels(s, kept);
-	gp_matrix	now = gp_copy(dev, kept, GP_FLOAT);
-	for (int round = 0; round < ROUNDS; round++)
-	{
-		gp_matrix	last = now;
-
-		dev->copy(dev, next, kept);
-		dev->spmm(dev, 1.0, &p, now, 1.0, next);
+				degree += by;
+				for (int32_t c = 0; c < classes; c++)
+					row[c] += (float) by * other[c];
+			}
+			for (int32_t c = 0; c < classes && degree > 0.0; c++)
+				row[c] /= (float) degree;
+		}
 		now = next;
 		next = last;
 	}
-	double		found = share_found(s, now);
-	gp_destroy_all(dev, &kept, &now, &next);
-	gp_free(s->env, p.value);
-	if (graph->directed)
-		gp_csr_free(s->env, w);
-	return found;
-}
-
-/*
- * The peak of bytes in propagation: three matrices of classes, the weights and the labels' rows;
- * for a directed graph also its matrix plus the transposed one.
- */
-static double
-bytes_of(const spread *s)
-{
-	const gp_graph *graph = s->problem->graph;
-	double		n = (double) graph->nodes;
-	double		entries = (double) graph->start[graph->nodes];
-
-	return 3.0 * gp_matrix_bytes(n, s->targets->columns, GP_FLOAT) +
-		(graph->directed ? 48.0 : 4.0) * entries + (graph->directed ? 32.0 : 1.0) * n +
-		(12.0 * s->targets->columns + 32.0) * (double) s->problem->nlabelled;
+	gp_free(env, next);
+	return now;
 }
 
 /* Compares the model with label propagation; advised: a notice has said what may help. */
 static void
-compare_propagation(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+compare_propagation(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 					const gp_posterior *out, bool advised)
 {
-	spread		s = {.env = dev->env, .dev = dev, .problem = problem, .targets = targets};
+	const gp_graph *graph = problem->graph;
+	int64_t		n = graph->nodes;
+	gp_csr		own = {n, n, graph->start, graph->col, graph->weight, GP_DOUBLE, 0};
 	double		accuracy = out->metric[GP_METRIC_ACCURACY];
 	double		found = 0.0;
+	int64_t		nhidden = 0;
 
 	/* A comparison for a notice must not exceed the planned memory, nor fail a fit that is done. */
-	if ((double) dev->env->used + bytes_of(&s) > out->plan.bytes)
+	if ((double) env->used + bytes_of(problem) > out->plan.bytes)
 		return;
 	/* Hides a part of the labels that count; which ones follows from the seed. */
-	s.is_hidden = gp_alloc_zero(s.env, problem->nlabelled, sizeof(bool));
+	int32_t    *kept = gp_alloc_array(env, n, sizeof(int32_t));
+	bool	   *hidden = gp_alloc_array(env, problem->nlabelled, sizeof(bool));
+	memset(kept, 0xff, n * sizeof(int32_t));
 	for (int64_t k = 0; k < problem->nlabelled; k++)
 	{
 		uint64_t	draw = gp_hash(problem->seed ^ gp_hash((uint64_t) problem->labelled[k]));
 
-		s.is_hidden[k] = targets->counts[k] && draw % HIDDEN == 0;
-		s.nhidden += s.is_hidden[k];
+		hidden[k] = targets->counts[k] && draw % HIDDEN == 0;
+		nhidden += hidden[k];
+		if (!hidden[k])
+			kept[problem->labelled[k]] = problem->label[k];
 	}
-	if (s.nhidden >= FEWEST_LABELS)
-		found = propagate(&s);
-	if (found - sqrt(found * (1.0 - found) / fmax(s.nhidden, 1.0)) > accuracy)
-		gp_notice(dev->env, advised ? NULL : "Fit without kernel => ..., or compare kernels with "
-											 "gp_tune.",
+	if (nhidden >= FEWEST_LABELS)
+	{
+		gp_csr	   *w = graph->directed ? gp_graph_symmetric(env, graph) : &own;
+		float	   *mass = propagate(env, w, kept, problem->nclasses);
+
+		/* The share of the hidden labels whose class has the largest mass at their node. */
+		for (int64_t k = 0; k < problem->nlabelled; k++)
+		{
+			const float *row = mass + (int64_t) problem->labelled[k] * problem->nclasses;
+			int32_t		best = 0;
+
+			for (int32_t c = 1; c < problem->nclasses; c++)
+				best = row[c] > row[best] ? c : best;
+			found += hidden[k] && best == problem->label[k] && row[best] > 0.0f;
+		}
+		found /= (double) nhidden;
+		gp_free(env, mass);
+		if (graph->directed)
+			gp_csr_free(env, w);
+	}
+	if (found - sqrt(found * (1.0 - found) / fmax(nhidden, 1.0)) > accuracy)
+		gp_notice(env, advised ? NULL : "Fit without kernel => ..., or compare kernels with "
+										"gp_tune.",
 				  "ten rounds of label propagation find %.0f%% of hidden classes, this model %.0f%%",
 				  100.0 * found, 100.0 * accuracy);
-	gp_free(dev->env, s.is_hidden);
+	gp_free_all(env, kept, hidden);
 }
 
 /* What may help where labels are not explained; few labels prove little about a model. */
@@ -257,18 +202,18 @@ notice_past(gp_env *env, const gp_posterior *out)
 }
 
 void
-gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+gp_notice_worth(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 				const gp_posterior *out)
 {
 	if (problem->quiet || problem->compared || isnan(out->loo_score))
 		return;
-	notice_past(dev->env, out);
+	notice_past(env, out);
 	if (out->loo_score >= DOUBTFUL)
 		return;
-	bool		told = notice_worthless(dev->env, problem, targets, out) ||
-		notice_noise(dev->env, problem, targets, out);
+	bool		told = notice_worthless(env, problem, targets, out) ||
+		notice_noise(env, problem, targets, out);
 
 	if (problem->task == GP_TASK_CLASSES && problem->graph->start != NULL &&
 		targets->ncounted >= FEWEST_LABELS)
-		compare_propagation(dev, problem, targets, out, told);
+		compare_propagation(env, problem, targets, out, told);
 }

@@ -40,13 +40,12 @@ loo_error(dual *d)
 	int32_t		columns = d->targets->columns;
 	double	   *mean = gp_download(d->dev, d->alpha);
 	double	   *inverse = gp_download(d->dev, d->inverse_diag);
-	double		total;
 	double		error = 0.0;
 
 	for (int64_t k = 0; k < d->targets->m * columns && !env->dry; k++)
 		mean[k] = d->targets->y[k] - mean[k] / inverse[k / columns];
 	if (!env->dry)
-		error = gp_loo_error(d->problem, d->targets, mean, d->counted, d->ncounted, &total);
+		error = gp_loo_error(d->problem, d->targets, mean, d->counted, d->ncounted, NULL);
 	gp_free_all(env, mean, inverse);
 	return error;
 }

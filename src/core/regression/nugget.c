@@ -77,14 +77,15 @@ gp_loo_error(const gp_problem *problem, const gp_targets *targets, const double 
 			 const int32_t *index, int64_t n, double *total)
 {
 	double		sum = 0.0;
+	double		squares = 0.0;
 
-	*total = 0.0;
 	if (problem->task == GP_TASK_CLASSES)
 	{
 		/* After the best factor: |y|^2 - <y, mean>^2 / |mean|^2 */
 		class_sums	s = sum_classes(targets, mean, index, n);
 
-		*total = s.yy;
+		if (total)
+			*total = s.yy;
 		return s.ym > 0.0 && s.mm > 0.0 ? s.yy - s.ym * s.ym / s.mm : s.yy;
 	}
 	for (int64_t k = 0; k < n; k++)
@@ -93,8 +94,10 @@ gp_loo_error(const gp_problem *problem, const gp_targets *targets, const double 
 		double		r = y - mean[index[k]];
 
 		sum += r * r;
-		*total += y * y;
+		squares += y * y;
 	}
+	if (total)
+		*total = squares;
 	return sum;
 }
 

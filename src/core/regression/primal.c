@@ -45,7 +45,6 @@ primal_error(void *state, double nugget)
 	gp_device  *dev = p->dev;
 	int32_t		columns = p->targets->columns;
 	double		error = 0.0;
-	double		total;
 
 	factorise(p, nugget * p->mean_diag);
 	dev->copy(dev, p->narrow_root, p->root);
@@ -62,7 +61,7 @@ primal_error(void *state, double nugget)
 		p->left_out[at] = y - (y - fit[e]) / (1.0 - fmin(leverage[e / columns], MOST_LEVERAGE));
 	}
 	if (!dev->env->dry)
-		error = gp_loo_error(p->problem, p->targets, p->left_out, p->sample, p->nsample, &total);
+		error = gp_loo_error(p->problem, p->targets, p->left_out, p->sample, p->nsample, NULL);
 	gp_free_all(dev->env, fit, leverage);
 	return error;
 }

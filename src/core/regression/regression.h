@@ -314,7 +314,7 @@ extern void gp_check_mean_diagonal(gp_env *env, gp_type type, double mean);
 
 /*
  * nugget.c: the leave-one-out error that chooses the nugget, and what it
- * is relative to.  mean is m x columns; index lists the labels looked at.
+ * is relative to (NULL: not asked for).  mean is m x columns; index lists the labels looked at.
  */
 extern double gp_loo_error(const gp_problem *problem, const gp_targets *targets,
 						   const double *mean, const int32_t *index, int64_t n, double *total);
@@ -503,7 +503,7 @@ extern void gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, 
 extern int32_t gp_blocks_recent(const gp_problem *problem);
 
 /* baseline_check.c: tells when a model is worth no more than class shares or label propagation. */
-extern void gp_notice_worth(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
+extern void gp_notice_worth(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 							const gp_posterior *out);
 
 /* weight_check.c: tells where the edges' weights say less of the labels than no weights would. */

@@ -216,11 +216,10 @@ static double
 block_error(void *state, double nugget)
 {
 	blocks	   *b = state;
-	double		total;
 
 	leave_blocks_out(b, nugget * b->mean_diag);
 	return b->dev->env->dry ? 0.0 :
-		gp_loo_error(b->problem, b->targets, b->mean, b->counted, b->ncounted, &total);
+		gp_loo_error(b->problem, b->targets, b->mean, b->counted, b->ncounted, NULL);
 }
 
 /* The regression on all labels, its scale, and the variances of what is left out. */

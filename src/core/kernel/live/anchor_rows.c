@@ -246,25 +246,34 @@ gp_unit_note(gp_eval *ev, gp_unit_pass pass, int step, double mean)
 	return scale;
 }
 
+int *
+gp_step_hops(gp_env *env, const gp_program *program)
+{
+	int		   *hop = gp_alloc_zero(env, program->nsteps, sizeof(int));
+
+	for (int i = program->nsteps - 1; i >= 0; i--)
+	{
+		const gp_step *s = &program->steps[i];
+		int			need = s->kind == GP_STEP_OP ? hop[i] + gp_operator_reach(s->op) : hop[i];
+
+		if (s->arg0 >= 0 && need > hop[s->arg0])
+			hop[s->arg0] = need;
+		if (s->arg1 >= 0 && need > hop[s->arg1])
+			hop[s->arg1] = need;
+	}
+	return hop;
+}
+
 int
 gp_program_hops(gp_env *env, const gp_program *program)
 {
-	int		   *hops = gp_alloc_zero(env, program->nsteps, sizeof(int));
+	int		   *hop = gp_step_hops(env, program);
+	int			most = 0;
 
 	for (int i = 0; i < program->nsteps; i++)
-	{
-		const gp_step *s = &program->steps[i];
-
-		if (s->arg0 >= 0)
-			hops[i] = hops[s->arg0];
-		if (s->arg1 >= 0 && hops[s->arg1] > hops[i])
-			hops[i] = hops[s->arg1];
-		if (s->kind == GP_STEP_OP)
-			hops[i] += gp_operator_reach(s->op);
-	}
-	int			last = hops[program->nsteps - 1];
-	gp_free(env, hops);
-	return last;
+		most = hop[i] > most ? hop[i] : most;
+	gp_free(env, hop);
+	return most;
 }
 
 void

@@ -276,27 +276,6 @@ terms_to_panel(gp_nystrom *ny, gp_factor *f)
 	append_factor(ev, f, linear);
 }
 
-/* How far from what is asked for rows of each step are needed: an operator's argument as much
- * further as its power. */
-static int *
-find_hops(gp_eval *ev, int step)
-{
-	if (ev->near == NULL)
-		return NULL;
-	int		   *hop = gp_alloc_zero(ev->env, step + 1, sizeof(int));
-	for (int i = step; i >= 0; i--)
-	{
-		const gp_step *s = &ev->kernel->program->steps[i];
-		int			need = s->kind == GP_STEP_OP ? hop[i] + gp_operator_reach(s->op) : hop[i];
-
-		if (s->arg0 >= 0 && need > hop[s->arg0])
-			hop[s->arg0] = need;
-		if (s->arg1 >= 0 && need > hop[s->arg1])
-			hop[s->arg1] = need;
-	}
-	return hop;
-}
-
 /* How many operators lie between each step and the last; -1 where an activation does, too. */
 static int *
 find_ops_above(gp_eval *ev, int step)
@@ -322,13 +301,14 @@ find_ops_above(gp_eval *ev, int step)
 gp_factor *
 gp_eval_nystrom(gp_eval *ev, int step, const int32_t *landmark, int64_t n)
 {
-	gp_nystrom	ny = {.ev = ev,.landmark = landmark,.nlandmarks = n,.hop = find_hops(ev, step)};
+	gp_nystrom	ny = {.ev = ev,.landmark = landmark,.nlandmarks = n};
 
 	gp_nystrom_check(ev, step);
-	ny.uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	if (ev->near)
+		ny.hop = gp_step_hops(ev->env, ev->kernel->program);
 	ny.ops_above = find_ops_above(ev, step);
 	ny.factor = gp_alloc_zero(ev->env, step + 1, sizeof(gp_factor *));
-	gp_step_uses(ev, step, ev->kernel->is_linear, ny.uses);
+	ny.uses = gp_step_uses(ev, step, ev->kernel->is_linear);
 	for (int i = 0; i <= step; i++)
 	{
 		if (ny.uses[i] == 0 || gp_step_is_linear(ev, i))

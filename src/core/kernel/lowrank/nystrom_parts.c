@@ -59,12 +59,11 @@ step_parts(const gp_step *s, const part_count *count)
 static part_count
 count_parts(const gp_eval *ev, int step)
 {
-	int		   *uses = gp_alloc_zero(ev->env, step + 1, sizeof(int));
+	int		   *uses = gp_step_uses(ev, step, ev->kernel->is_linear);
 	part_count *count = gp_alloc_zero(ev->env, step + 1, sizeof(part_count));
 	gp_terms   *terms = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
 	part_count	last = {0, 0, 0, REFUSED_NOT};
 
-	gp_step_uses(ev, step, ev->kernel->is_linear, uses);
 	for (int i = 0; i <= step && last.refused == REFUSED_NOT; i++)
 	{
 		if (uses[i] == 0)
