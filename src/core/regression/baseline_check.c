@@ -20,7 +20,7 @@
 #define PAST_LITTLE 0.25		/* of loo_score is a low forward_score */
 #define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
 
-/* The peak of bytes in propagation, for a directed graph with its matrix plus the transposed one. */
+/* The peak of bytes in propagation; a directed graph's matrix is added to its transpose. */
 static double
 bytes_of(const gp_problem *problem)
 {
@@ -40,8 +40,9 @@ static float *
 propagate(gp_env *env, const gp_csr *w, const int32_t *kept, int32_t classes)
 {
 	const double *weight = w->value;
-	float	   *now = gp_alloc_zero(env, (int64_t) gp_size_mul(env, w->rows, classes), sizeof(float));
-	float	   *next = gp_alloc_zero(env, w->rows * classes, sizeof(float));
+	int64_t		n = (int64_t) gp_size_mul(env, w->rows, classes);
+	float	   *now = gp_alloc_zero(env, n, sizeof(float));
+	float	   *next = gp_alloc_zero(env, n, sizeof(float));
 
 	for (int round = 0; round <= ROUNDS; round++)
 	{

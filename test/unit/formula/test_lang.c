@@ -30,6 +30,8 @@ static const struct
 	{"gcn(sigma_w=sqrt(2))", "gcn(sigma_w=sqrt(2))", "gcn(sigma_w=1.4142135623730951)"},
 	{"gcn(norm=ROW, input=RBF)", "gcn(input=rbf(gamma=0.1), norm=row)", NULL},
 	{"gcn(sigma_w=1/l)", "gcn(sigma_w=1/l)", NULL},
+	{"A^l*X, layers=3", "A^l*X, layers=3", "A^6*X, layers=1"},
+	{"(X0*W1 + A*X0*W2)*W3 + N*W", "(X0*W1 + A*X0*W2)*W3 + N*W", "X0*W + A*X0*W + N*W"},
 	{"gin", "gin", NULL},
 	{"relu(A*relu(X)*W + b)*W + b", "relu(A*relu(X)*W + b)*W + b", "gin"},
 	{"relu(b + A*relu(X)*W1)*W2 + b1, sigma_b=0.1",
