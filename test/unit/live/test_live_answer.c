@@ -292,12 +292,14 @@ check_labels(gp_env *env, setup s)
 	again.label = p.label ? class : NULL;
 	again.target = p.target ? target : NULL;
 	again.nugget = out->nugget;
-	again.scale = out->scale;
 	again.landmark = out->landmark;
 	again.nlandmarks = out->nlandmarks;
 	again.strategy = out->plan.strategy;
 	again.live = false;
 	want = gp_fit(dev, &again);
+	/* A live answer keeps the scale of its fit. */
+	for (int64_t i = 0; i < want->nodes; i++)
+		want->variance[i] *= out->scale / want->scale;
 	most = difference(&a, want, node);
 	snprintf(name, sizeof(name), "%s, %s, step %d: labels that change differ from a fit by %.1g (nugget %g, %g)", s.kernel,
 			 gp_strategy_names[out->plan.strategy], s.step, most, out->nugget * out->mean_diag, want->nugget * want->mean_diag);
