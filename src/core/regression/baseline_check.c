@@ -196,7 +196,7 @@ notice_noise(gp_env *env, const gp_problem *problem, const gp_targets *targets,
 static void
 notice_past(gp_env *env, const gp_posterior *out)
 {
-	if (out->loo_score >= LITTLE && out->forward_score < PAST_LITTLE * out->loo_score)
+	if (out->loo_score >= WORTHLESS && out->forward_score < PAST_LITTLE * out->loo_score)
 		gp_notice(env, "The function gp_backtest shows each block of time.",
 				  "loo_score is %.2f, but forward_score, by earlier labels alone, is %.2f",
 				  out->loo_score, out->forward_score);
