@@ -181,12 +181,6 @@ gnngp_model_row(FunctionCallInfo fcinfo, const gnngp_model *model, int part)
 	return gnngp_make_row(fcinfo, desc->natts, cell);
 }
 
-static char *
-found_column(int column)
-{
-	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
-}
-
 void
 gnngp_model_claim(const gnngp_graph_def *graph, const char *name, int parts, bool replace)
 {
@@ -199,17 +193,17 @@ gnngp_model_claim(const gnngp_graph_def *graph, const char *name, int parts, boo
 				  gnngp_param_int8(graph->id));
 	if (SPI_processed > 0)
 	{
-		bool		nodes = !(parts & GNNGP_PART_NODES) && found_column(2);
-		bool		links = !(parts & GNNGP_PART_LINKS) && found_column(3);
+		bool		nodes = !(parts & GNNGP_PART_NODES) && gnngp_found_text(0, 2);
+		bool		links = !(parts & GNNGP_PART_LINKS) && gnngp_found_text(0, 3);
 
 		if (!replace)
 			gnngp_raise(DUPLICATE_OBJECT,
 						"Choose another name, or pass replace => true to replace the model.",
-						"model \"%s\" belongs to graph \"%s\"", name, found_column(1));
+						"model \"%s\" belongs to graph \"%s\"", name, gnngp_found_text(0, 1));
 		if (nodes || links)
 			ereport(NOTICE,
 					(errmsg("model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name,
-							found_column(1), nodes ? "nodes" : "links")));
+							gnngp_found_text(0, 1), nodes ? "nodes" : "links")));
 	}
 	gnngp_spi_finish();
 }

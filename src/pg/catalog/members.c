@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "catalog_internal.h"
-#include "utils/timestamp.h"
 
 Datum
 gnngp_interval_datum(const char *text)

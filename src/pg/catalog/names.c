@@ -128,7 +128,7 @@ check_revoked(const char *name)
 					psprintf("Another model of this name is granted to everybody: %s.",
 							 quote_qualified_identifier(stranger, name)),
 					"model \"%s\" of role \"%s\" is no longer granted to you", name,
-					SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+					gnngp_found_text(0, 1));
 	SPI_freetuptable(SPI_tuptable);
 	SPI_tuptable = table;
 	SPI_processed = processed;

@@ -141,9 +141,22 @@ gnngp_chunk_features(gnngp_dfit *d)
 }
 
 static void
-take_number(void *state, const Datum *values, const bool *nulls)
+read_number(void *state, const Datum *values, const bool *nulls)
 {
 	*(double *) state = nulls[0] ? 0.0 : DatumGetFloat8(values[0]);
+}
+
+/* The one number of a query, which runs as gnngp_placement_query or gnngp_placement_read. */
+static double
+query_number(gnngp_placement *p, void (*run) (gnngp_placement *, const char *, const gnngp_rows *),
+			 const char *query)
+{
+	double		number = 0.0;
+	Oid			type = FLOAT8OID;
+	gnngp_rows	rows = {.row = read_number,.state = &number,.n = 1,.types = &type};
+
+	run(p, query, &rows);
+	return number;
 }
 
 /* Where edges lie on several servers: each takes its own, and gives everybody blocks of them. */
@@ -153,10 +166,6 @@ take_edges(gnngp_dfit *d)
 	const gnngp_sources *s = d->src;
 	gnngp_placement *p = &d->placement;
 	StringInfoData keys;
-	double		edges = 0.0;
-	double		packed = 0.0;
-	Oid			type = FLOAT8OID;
-	gnngp_rows	rows = {.row = take_number,.state = &edges,.n = 1,.types = &type};
 
 	initStringInfo(&keys);
 	for (int k = 0; k < p->keys; k++)
@@ -164,10 +173,10 @@ take_edges(gnngp_dfit *d)
 	d->edges_near = gnngp_placement_table(p, "edges");
 	gnngp_placement_create(p, d->edges_near, psprintf("chunk integer, g %s.gp_graph, edges float8",
 													  gnngp_public_schema()));
-	gnngp_placement_read(p, psprintf("SELECT pg_catalog.sum(gnngp_internal.gp_take_edge(%s, t.%s::bigint, t.%s::bigint%s)) FROM %s AS t",
+	double		edges = query_number(p, gnngp_placement_read, psprintf("SELECT pg_catalog.sum(gnngp_internal.gp_take_edge(%s, t.%s::bigint, t.%s::bigint%s)) FROM %s AS t",
 									 d->bounds, s->src, s->dst, s->weight
 									 ? psprintf(", t.%s::pg_catalog.float8", s->weight) : "",
-									 s->r->edges.quoted), &rows);
+									 s->r->edges.quoted));
 	if (isnan(edges))
 		gnngp_refuse_edges(s);
 	gnngp_placement_fill(p, d->edges_near,
@@ -177,9 +186,9 @@ take_edges(gnngp_dfit *d)
 	if (gnngp_edges_are_taken())
 		gnngp_placement_execute(p, psprintf("INSERT INTO %s SELECT s.* FROM gnngp_internal.gp_taken_edges(0, '{%s}') AS s",
 											d->edges_near, keys.data), 0, NULL, NULL);
-	rows.state = &packed;
-	gnngp_placement_query(p, psprintf("SELECT pg_catalog.sum(t.edges) FROM %s AS t", d->edges_near),
-						  &rows);
+	double		packed = query_number(p, gnngp_placement_query,
+									  psprintf("SELECT pg_catalog.sum(t.edges) FROM %s AS t",
+											   d->edges_near));
 	if (packed != edges * p->keys)
 		elog(ERROR, "%.0f of %.0f edges were packed", packed / p->keys, edges);
 }
@@ -191,9 +200,6 @@ gnngp_chunk_edges(gnngp_dfit *d)
 	const char *bad = s->weight
 		? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
 		"n.src IS NULL OR n.dst IS NULL";
-	double		refused = 0.0;
-	Oid			type = FLOAT8OID;
-	gnngp_rows	sum = {.row = take_number,.state = &refused,.n = 1,.types = &type};
 	gnngp_grouping rows = {
 		.query =
 			psprintf("SELECT coalesce(pg_catalog.width_bucket(least(t.%s, t.%s)::bigint, %s), 0) AS chunk,"
@@ -214,9 +220,8 @@ gnngp_chunk_edges(gnngp_dfit *d)
 	gnngp_placement_create(&d->placement, d->edges_near,
 						   psprintf("chunk integer, g %s.gp_graph, bad float8", gnngp_public_schema()));
 	gnngp_placement_group(&d->placement, d->edges_near, &rows);
-	gnngp_placement_query(&d->placement, psprintf("SELECT pg_catalog.sum(t.bad) FROM %s AS t",
-												  d->edges_near), &sum);
-	if (refused > 0.0)
+	if (query_number(&d->placement, gnngp_placement_query,
+					 psprintf("SELECT pg_catalog.sum(t.bad) FROM %s AS t", d->edges_near)) > 0.0)
 		gnngp_refuse_edges(s);
 }
 

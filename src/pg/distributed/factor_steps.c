@@ -52,19 +52,10 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 					  "Give the graph features in columns of the node table, or use strategy => 'nystrom'.");
 	if (program->power != 1.0)
 		refuse_kernel("powers of a kernel", other);
-	switch (program->input.kind)
-	{
-		case GP_INPUT_LINEAR:
-		case GP_INPUT_RBF:
-		case GP_INPUT_POLY:
-		case GP_INPUT_ARCCOS:
-			break;
-		case GP_INPUT_IDENTITY:
-		case GP_INPUT_LAPLACIAN:
-		case GP_INPUT_COSINE:
-			refuse_kernel("this input kernel",
-						  "Use input linear, rbf, poly or arccos, or strategy => 'nystrom'.");
-	}
+	if (program->input.kind == GP_INPUT_IDENTITY || program->input.kind == GP_INPUT_LAPLACIAN ||
+		program->input.kind == GP_INPUT_COSINE)
+		refuse_kernel("this input kernel",
+					  "Use input linear, rbf, poly or arccos, or strategy => 'nystrom'.");
 	for (int i = 0; i < program->nsteps; i++)
 		if (program->steps[i].kind == GP_STEP_LISTS || program->steps[i].kind == GP_STEP_UNIT)
 			refuse_kernel(program->steps[i].kind == GP_STEP_LISTS ? "lists of neighbours"
@@ -80,17 +71,6 @@ one_panel(gnngp_dfit *d, const char *table, int64 cols)
 	out.f->npanels = 1;
 	out.f->panel[0].p.cols = cols;
 	out.f->panel[0].value = 1.0;
-	return out;
-}
-
-/* The panels of a factor in a table that has its rows as they are. */
-static gnngp_chunked_factor
-table_of_rows(gnngp_dfit *d, const char *what, const gp_factor *f)
-{
-	int64		cols = gp_factor_rank(f);
-	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, what, "", cols), cols);
-
-	*out.f = *f;
 	return out;
 }
 
@@ -315,8 +295,10 @@ spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, cons
 static gnngp_chunked_factor
 glue(gnngp_dfit *d, const char *what, const char *groups, const gp_factor *f)
 {
-	gnngp_chunked_factor out = table_of_rows(d, what, f);
+	int64		cols = gp_factor_rank(f);
+	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, what, "", cols), cols);
 
+	*out.f = *f;
 	gnngp_placement_fill(&d->placement, out.table,
 		   psprintf("SELECT t.pk, t.chunk, gnngp_internal.gp_glue(t.place, t.m) FROM %s AS t WHERE t.m IS NOT NULL GROUP BY t.pk, t.chunk",
 					groups));

@@ -300,15 +300,9 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 	gnngp_data *data = j->src->data;
 	gnngp_distributed_fit out;
 	gp_problem	problem = {
-		.task = data->target_kind,
-		.nlabelled = data->nlabelled,
-		.labelled = data->labelled,
-		.label = data->label,
-		.target = data->target,
-		.nclasses = data->nclasses,
-		.nugget = j->settings->nugget,
-		.seed = (uint64_t) j->settings->seed,
-		.type = GP_FLOAT
+		.task = data->target_kind,.nlabelled = data->nlabelled,.labelled = data->labelled,
+		.label = data->label,.target = data->target,.nclasses = data->nclasses,
+		.nugget = j->settings->nugget,.seed = (uint64_t) j->settings->seed,.type = GP_FLOAT
 	};
 	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,
 								 .explain = chunked_explain};

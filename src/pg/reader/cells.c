@@ -3,15 +3,10 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "common/cryptohash.h"
 #include "common/hashfn.h"
 #include "common/sha2.h"
 #include "reader_internal.h"
-#include "utils/array.h"
-#include "utils/lsyscache.h"
-#include "utils/timestamp.h"
 
 /* How a column of numbers, or of lists of them, is read. */
 static bool

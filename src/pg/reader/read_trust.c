@@ -132,8 +132,8 @@ gnngp_require_trust(const char *table, const CachedPlanSource *source)
 	PopActiveSnapshot();
 	if (SPI_processed > 0)
 	{
-		char	   *what = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-		char	   *owner = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2);
+		char	   *what = gnngp_found_text(0, 1);
+		char	   *owner = gnngp_found_text(0, 2);
 
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -405,25 +405,16 @@ gnngp_env_create(MemoryContext parent)
 	server_env *server = MemoryContextAllocZero(context, sizeof(server_env));
 
 	server->context = context;
-	server->env.host = &server->env;
-	server->env.alloc = env_alloc;
-	server->env.release = env_release;
-	server->env.resize = env_resize;
-	server->env.interrupt_pending = env_interrupt_pending;
-	server->env.check_interrupts = env_check_interrupts;
-	server->env.check_stack = env_check_stack;
-	server->env.progress = env_progress;
-	server->env.raise = env_raise;
-	server->env.notice = env_notice;
-	server->env.own = env_own;
-	server->env.disown = env_disown;
-	server->env.limit = gnngp_setting_memory_limit();
-	server->env.account = &held;
+	server->env = (gp_env) {
+		.host = &server->env,.alloc = env_alloc,.release = env_release,.resize = env_resize,
+		.interrupt_pending = env_interrupt_pending,.check_interrupts = env_check_interrupts,
+		.check_stack = env_check_stack,.progress = env_progress,.raise = env_raise,
+		.notice = env_notice,.own = env_own,.disown = env_disown,
+		.limit = gnngp_setting_memory_limit(),.account = &held,.spares = true,
+		.hash_seed = pg_prng_uint64(&pg_global_prng_state)
+	};
 	dlist_push_head(&living, &server->living);
-	server->env.spares = true;
-	server->env.hash_seed = pg_prng_uint64(&pg_global_prng_state);
-	server->end.func = leave_account;
-	server->end.arg = server;
+	server->end = (MemoryContextCallback) {.func = leave_account,.arg = server};
 	MemoryContextRegisterResetCallback(context, &server->end);
 	return &server->env;
 }

@@ -23,6 +23,7 @@
 #define GPU_COPY 5e9
 
 #define HINT_DEVICE "Set gnngp.device to cpu or auto; gp_device() tells what there is."
+#define HINT_NUMBER "Set gnngp.gpu to one that gp_device() lists."
 #define HINT_LOST "This session cannot use the GPU any more: start a new one, or set gnngp.device to cpu or auto."
 
 /*
@@ -138,17 +139,15 @@ gnngp_gpu_open(gp_env *env)
 
 	if (gpus->state != GNNGP_GPU_READY)
 	{
-		if (gpus->state == GNNGP_GPU_UNKNOWN)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("there is no GPU %d", gnngp_setting_gpu),
-					 detail_sentence(gpus->reason),
-					 errhint("Set gnngp.gpu to one that gp_device() lists.")));
+		bool		unknown = gpus->state == GNNGP_GPU_UNKNOWN;
+
 		ereport(ERROR,
-				(errcode(ERRCODE_SYSTEM_ERROR),
+				(errcode(unknown ? ERRCODE_INVALID_PARAMETER_VALUE : ERRCODE_SYSTEM_ERROR),
+				 unknown ? errmsg("there is no GPU %d", gnngp_setting_gpu) :
 				 errmsg("the CUDA device cannot be used"),
 				 detail_sentence(gpus->reason),
-				 errhint("%s", gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
+				 errhint("%s", unknown ? HINT_NUMBER :
+						 gpus->state == GNNGP_GPU_LOST ? HINT_LOST : HINT_DEVICE)));
 	}
 	gnngp_env_set_device_error(env, raise_error, "the CUDA device cannot be used");
 	gp_device  *device = gpus->module->open(env, &options);
@@ -171,18 +170,16 @@ static void
 warn_unusable(const gnngp_gpus *gpus)
 {
 	static bool told = false;
+	bool		broken = gpus->module == NULL && access(library_path(), F_OK) == 0;
 
-	if (gpus->module == NULL && access(library_path(), F_OK) == 0)
+	if (broken || gpus->state == GNNGP_GPU_UNKNOWN)
 		ereport(first_time(&told) ? WARNING : DEBUG1,
-				(errmsg("the GPU library cannot be used; the computation continues on the CPU"),
+				(broken ? errmsg("the GPU library cannot be used; the computation continues on the CPU")
+				 : errmsg("there is no GPU %d; the computation continues on the CPU",
+						  gnngp_setting_gpu),
 				 detail_sentence(gpus->reason),
-				 errhint("Install the one that belongs to this version of the extension, or set gnngp.device to cpu.")));
-	else if (gpus->state == GNNGP_GPU_UNKNOWN)
-		ereport(first_time(&told) ? WARNING : DEBUG1,
-				(errmsg("there is no GPU %d; the computation continues on the CPU",
-						gnngp_setting_gpu),
-				 detail_sentence(gpus->reason),
-				 errhint("Set gnngp.gpu to one that gp_device() lists.")));
+				 errhint("%s", broken ? "Install the one that belongs to this version of the extension, or set gnngp.device to cpu."
+						 : HINT_NUMBER)));
 	else
 		ereport(DEBUG1,
 				(errmsg_internal("no GPU is used: %s", gpus->reason)));

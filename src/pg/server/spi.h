@@ -13,6 +13,10 @@ extern void gnngp_spi_finish(void);
 /* An int8 that is not NULL of a row that SPI has found; column counts from 1. */
 extern int64 gnngp_found_int64(uint64 row, int column);
 
+/* The text of a column of such a row; NULL where it is. */
+#define gnngp_found_text(row, column) \
+	SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column)
+
 /* The one number that a query of ours gives, an int8; 0 where it is NULL or there is no row. */
 extern int64 gnngp_query_number(const char *query);
 

@@ -132,21 +132,13 @@ typedef struct writer
 	gnngp_class_order order;
 } writer;
 
-static int64
-node_of(void *state, int64 i)
-{
-	const writer *w = state;
-
-	return w->node ? w->node[i] : i;
-}
-
 /* The bytes of a row with its text. */
 static size_t
 bytes_of(void *state, int64 i)
 {
 	const writer *w = state;
 
-	return w->stride + gnngp_text_bytes(w->ids, node_of(state, i));
+	return w->stride + gnngp_text_bytes(w->ids, w->node ? w->node[i] : i);
 }
 
 /* Packs the scores of a node and the numbers of their classes, best first. */
@@ -202,7 +194,7 @@ pack_rows(void *state, char *block, int64 first, int64 n)
 	char	   *texts = p + n * w->stride;
 	for (int64 i = first; i < first + n; i++, p += w->stride)
 	{
-		int64		node = node_of(w, i);
+		int64		node = w->node ? w->node[i] : i;
 		bool		labelled = w->labelled < w->nlabelled && data->labelled[w->labelled] == node;
 		bool		prior = w->is_prior != NULL && w->is_prior[node];
 		const double *mean = w->mean + (i - w->first) * w->mean_step;
@@ -340,7 +332,7 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	};
 	gnngp_row_packer packer = {
 		.head = ROWS_HEADER + (size_t) w.nclasses * sizeof(double) + calibrator_bytes(w.nclasses),
-		.n = data->ids.n,.bytes = bytes_of,.node = node_of,.pack = pack_rows,.state = &w
+		.n = data->ids.n,.bytes = bytes_of,.pack = pack_rows,.state = &w
 	};
 
 	gnngp_spi_connect();
@@ -357,19 +349,14 @@ gnngp_store_posterior(const gnngp_model *model, const gnngp_data *data,
 	}
 	(void) gnngp_rows_write(&nodes, w.ids, &packer);
 	/* The labelled rows: of a task, where an entity may have many, by ids of their own */
-	w.ids = data->task_data ? &data->task_data->label_ids : &data->ids;
-	w.nlabelled = data->nlabelled;
-	w.labelled = 0;
-	w.node = data->labelled;
-	w.kept = NULL;
-	w.first = 0;
-	w.mean = posterior->loo.mean;
-	w.mean_step = Max(nclasses, 1);
-	w.variance = posterior->loo.variance;
-	w.variance_step = 1;
-	w.is_prior = posterior->is_prior;
-	w.has_targets = true;
-	w.stride = row_bytes(nclasses, true);
+	w = (writer) {
+		.data = data,.ids = data->task_data ? &data->task_data->label_ids : &data->ids,
+		.nlabelled = data->nlabelled,.is_prior = posterior->is_prior,.node = data->labelled,
+		.mean = posterior->loo.mean,.variance = posterior->loo.variance,
+		.mean_step = Max(nclasses, 1),.variance_step = 1,.has_targets = true,
+		.nclasses = nclasses,.stride = row_bytes(nclasses, true),.order = w.order
+	};
+	packer.node = data->labelled;
 	packer.n = posterior->loo.n;
 	(void) gnngp_rows_write(&loo, w.ids, &packer);
 	gnngp_figures_write(model, posterior);

@@ -179,7 +179,7 @@ gnngp_rows_write(const gnngp_row_part *part, const gnngp_ids *ids, const gnngp_r
 
 	for (int64 first = 0, n; first < packer->n; first += n)
 	{
-		int64		node = packer->node ? packer->node(packer->state, first) : first;
+		int64		node = packer->node ? packer->node[first] : first;
 		size_t		length = packer->head + packer->bytes(packer->state, first);
 		gnngp_block_key place = {part->model->id, part->version, part->part, block++,
 		&ids->key[node]};

@@ -69,9 +69,10 @@ typedef struct gnngp_row_packer
 	size_t		head;			/* bytes of a block without rows, header included */
 	int64		n;				/* rows */
 
-	/* The bytes that row i takes, with all texts; the node that it is of, or NULL: node i. */
+	const int32 *node;			/* of each row; NULL: its number */
+
+	/* The bytes that row i takes, with all texts. */
 	size_t		(*bytes) (void *state, int64 i);
-	int64		(*node) (void *state, int64 i);
 
 	/* Packs n rows from the first on, and flags and count of the header. */
 	void		(*pack) (void *state, char *block, int64 first, int64 n);

@@ -34,9 +34,8 @@ write_features(const features_state *state)
 	Size		n = state->n;
 	placed_id  *p = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(placed_id));
 	float	   *value = state->value;
-	gnngp_value_ids ids = {0};
+	int64	   *id = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int64));
 	bool		sorted = true;
-	Datum		result;
 
 	gnngp_value_check_size((double) n * state->cols * sizeof(float), "features");
 	for (Size i = 0; i < n; i++)
@@ -57,17 +56,12 @@ write_features(const features_state *state)
 			memcpy(value + i * state->cols, state->value + p[i].row * state->cols,
 				   state->cols * sizeof(float));
 	}
-	ids.n = n;
-	ids.first = p[0].id;
-	if ((uint64) p[n - 1].id - (uint64) p[0].id != n - 1)
-	{
-		ids.id = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(int64));
-		for (Size i = 0; i < n; i++)
-			ids.id[i] = p[i].id;
-	}
-	result = gnngp_table_write(&ids, gp_matrix_wrap(value, n, state->cols, GP_FLOAT), "features");
-	if (ids.id)
-		pfree(ids.id);
+	for (Size i = 0; i < n; i++)
+		id[i] = p[i].id;
+	gnngp_value_ids ids = gnngp_value_ids_part(&(gnngp_value_ids) {.n = n,.id = id}, 0, n);
+	Datum		result = gnngp_table_write(&ids, gp_matrix_wrap(value, n, state->cols, GP_FLOAT),
+										   "features");
+	pfree(id);
 	if (!sorted)
 		pfree(value);
 	pfree(p);

@@ -134,7 +134,7 @@ gnngp_value_ids_part(const gnngp_value_ids *ids, int64 first, int64 n)
 {
 	gnngp_value_ids part = {n, gnngp_value_id(ids, first), ids->id ? ids->id + first : NULL};
 
-	if (part.id && part.id[n - 1] - part.id[0] == n - 1)
+	if (part.id && (uint64) part.id[n - 1] - (uint64) part.id[0] == (uint64) n - 1)
 		part.id = NULL;
 	return part;
 }

@@ -11,7 +11,6 @@
 #include "pg/server/gpu.h"
 #include "pg/distributed/distributed.h"
 #include "pg/store/store_links.h"
-#include "utils/timestamp.h"
 
 #define MEGA (1024.0 * 1024.0)
 

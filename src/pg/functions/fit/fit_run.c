@@ -239,39 +239,29 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 	const gnngp_data *data = run->data;
 	bool		classes = data->target_kind == GP_TASK_CLASSES;
 
-	model->settings = run->settings;
-	model->kernel = run->fit.kernel;
-	model->alternatives = run->fit.alternatives;
-	model->device = unconstify(char *, run->fit.device);
-	model->task = classes ? "classification" : "regression";
-	model->nodes = data->ids.n;
-	model->edges = data->graph->edges;
-	model->features = data->features ? data->features->dims : 0;
-	model->labelled = data->nlabelled;
-	model->classes = classes ? data->nclasses : 0;
-	model->id_type = data->ids.type_name;
-	model->integer_ids = data->ids.integer;
-	model->class_labels = (gnngp_texts) {model->classes, data->class_label};
-	model->strategy = unconstify(char *, gp_strategy_names[p->plan.strategy]);
-	model->landmarks = p->nlandmarks;
-	model->nugget = p->nugget;
-	model->log_marginal_likelihood = p->log_marginal_likelihood;
-	model->loo_score = p->loo_score;
-	model->scale = p->scale;
-	model->mean_diag = p->mean_diag;
-	model->jitter = p->jitter;
-	model->exact_diagonal = p->plan.exact_diagonal;
-	model->live_bytes = p->state ? (int64) gp_state_bytes(p->state) : 0;
-	model->forward_score = p->forward_score;
+	*model = (gnngp_model) {
+		.settings = run->settings,.kernel = run->fit.kernel,.alternatives = run->fit.alternatives,
+		.device = unconstify(char *, run->fit.device),
+		.strategy = unconstify(char *, gp_strategy_names[p->plan.strategy]),
+		.task = classes ? "classification" : "regression",
+		.nodes = data->ids.n,.id_type = data->ids.type_name,.integer_ids = data->ids.integer,
+		.edges = data->graph->edges,.features = data->features ? data->features->dims : 0,
+		.labelled = data->nlabelled,.classes = classes ? data->nclasses : 0,
+		.class_labels = {classes ? data->nclasses : 0, data->class_label},
+		.landmarks = p->nlandmarks,.nugget = p->nugget,.scale = p->scale,
+		.log_marginal_likelihood = p->log_marginal_likelihood,.loo_score = p->loo_score,
+		.forward_score = p->forward_score,.mean_diag = p->mean_diag,.jitter = p->jitter,
+		.exact_diagonal = p->plan.exact_diagonal,
+		.power = gnngp_method_is_gp(run->settings.method) ? p->power : NAN,
+		.live_bytes = p->state ? (int64) gp_state_bytes(p->state) : 0,
+		.seconds = run->seconds,.peak_bytes = (int64) run->peak
+	};
 	if (data->task_data)
 	{
 		model->relations = data->task_data->relations;
 		model->facts = data->task_data->facts;
 		model->rows = data->graph->nodes;
 	}
-	model->power = gnngp_method_is_gp(run->settings.method) ? p->power : NAN;
-	model->seconds = run->seconds;
-	model->peak_bytes = (int64) run->peak;
 }
 
 void
@@ -281,12 +271,12 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 
 	run->env->progress(run->env, GP_PHASE_STORE, 0, nodes);
 	(void) lap_seconds(run);
-	memset(model, 0, sizeof(*model));
+	*model = (gnngp_model) {0};
+	if (run->parts & GNNGP_PART_NODES)
+		fill_nodes(run, model);
 	model->name = run->model_name;
 	model->owner_role = run->owner;
 	model->graph_id = run->graph_id;
-	if (run->parts & GNNGP_PART_NODES)
-		fill_nodes(run, model);
 	if (run->parts & GNNGP_PART_LINKS)
 	{
 		gnngp_link_fill(run->links, run->link_data, &run->link_settings, &model->link);

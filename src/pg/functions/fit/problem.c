@@ -79,29 +79,20 @@ void
 gnngp_problem_init(gp_problem *problem, const gnngp_data *data, const gp_program *program,
 				   const gnngp_fit_settings *settings)
 {
-	memset(problem, 0, sizeof(*problem));
-	problem->graph = data->graph;
-	problem->features = data->features;
-	problem->moments = data->moments;
+	*problem = (gp_problem) {
+		.graph = data->graph,.features = data->features,.moments = data->moments,
+		.program = program,.task = data->target_kind,.nlabelled = data->nlabelled,
+		.labelled = data->labelled,.label = data->label,.target = data->target,
+		.nclasses = data->nclasses,.nlandmarks = settings->landmarks,.nugget = settings->nugget,
+		.live = settings->live,.divided = data->divided,.seed = (uint64_t) settings->seed,
+		.type = data->type
+	};
 	if (data->encoding)
 	{
 		problem->encoding = (const double *) data->encoding->part;
 		problem->encoding_rows = data->encoding->nparts;
 		problem->encoding_cols = GNNGP_ENCODED_DOUBLES;
 	}
-	problem->program = program;
-	problem->task = data->target_kind;
-	problem->nlabelled = data->nlabelled;
-	problem->labelled = data->labelled;
-	problem->label = data->label;
-	problem->target = data->target;
-	problem->nclasses = data->nclasses;
 	while (strcmp(settings->strategy, gp_strategy_names[problem->strategy]) != 0)
 		problem->strategy++;
-	problem->nlandmarks = settings->landmarks;
-	problem->nugget = settings->nugget;
-	problem->live = settings->live;
-	problem->divided = data->divided;
-	problem->seed = (uint64_t) settings->seed;
-	problem->type = data->type;
 }
