@@ -3,28 +3,28 @@
 -- The steps
 CREATE FUNCTION gnngp_internal.gp_graph_combine(gnngp_internal.gp_graph_state, gnngp_internal.gp_graph_state)
 RETURNS gnngp_internal.gp_graph_state
-AS 'MODULE_PATHNAME', 'gnngp_graph_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_graph_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_graph_combine(gnngp_internal.gp_graph_state, gnngp_internal.gp_graph_state) IS
     'a step of the aggregates gp_graph and gp_factor: two states become one';
 
 CREATE FUNCTION gnngp_internal.gp_graph_final(gnngp_internal.gp_graph_state) RETURNS @extschema@.gp_graph
-AS 'MODULE_PATHNAME', 'gnngp_graph_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_graph_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_graph_final(gnngp_internal.gp_graph_state) IS
     'the last step of the aggregate gp_graph';
 
 CREATE FUNCTION gnngp_internal.gp_factor_final(gnngp_internal.gp_graph_state) RETURNS @extschema@.gp_factor
-AS 'MODULE_PATHNAME', 'gnngp_factor_final' LANGUAGE C STABLE PARALLEL SAFE COST 100000;
+AS 'MODULE_PATHNAME', 'gnngp_factor_final' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 COMMENT ON FUNCTION gnngp_internal.gp_factor_final(gnngp_internal.gp_graph_state) IS
     'the last step of the aggregate gp_factor';
 
 CREATE FUNCTION gnngp_internal.gp_features_combine(@extschema@.gp_features, @extschema@.gp_features)
 RETURNS @extschema@.gp_features
-AS 'MODULE_PATHNAME', 'gnngp_features_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_features_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_features_combine(@extschema@.gp_features, @extschema@.gp_features) IS
     'a step of the aggregate gp_features: two states become one';
 
 CREATE FUNCTION gnngp_internal.gp_features_final(@extschema@.gp_features) RETURNS @extschema@.gp_features
-AS 'MODULE_PATHNAME', 'gnngp_features_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_features_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_features_final(@extschema@.gp_features) IS
     'the last step of the aggregate gp_features';
 

@@ -42,7 +42,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_spread_accum(internal, gnngp_internal.gp_m
     'implementation of the aggregate gp_spread';
 
 CREATE FUNCTION gnngp_internal.gp_spread_final(internal) RETURNS gnngp_internal.gp_matrix[]
-AS 'MODULE_PATHNAME', 'gnngp_spread_final' LANGUAGE C STABLE PARALLEL SAFE COST 1000000;
+AS 'MODULE_PATHNAME', 'gnngp_spread_final' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000000;
 COMMENT ON FUNCTION gnngp_internal.gp_spread_final(internal) IS
     'implementation of the aggregate gp_spread';
 
@@ -63,7 +63,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_degrees_accum(internal, gnngp_internal.gp_
     'implementation of the aggregate gp_degrees';
 
 CREATE FUNCTION gnngp_internal.gp_degrees_final(internal) RETURNS gnngp_internal.gp_matrix[]
-AS 'MODULE_PATHNAME', 'gnngp_degrees_final' LANGUAGE C STABLE PARALLEL SAFE COST 1000000;
+AS 'MODULE_PATHNAME', 'gnngp_degrees_final' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000000;
 COMMENT ON FUNCTION gnngp_internal.gp_degrees_final(internal) IS
     'implementation of the aggregate gp_degrees';
 
@@ -123,7 +123,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_glue_accum(internal, integer, gnngp_intern
     'implementation of the aggregate gp_glue';
 
 CREATE FUNCTION gnngp_internal.gp_glue_final(internal) RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_glue_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_glue_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_glue_final(internal) IS
     'implementation of the aggregate gp_glue';
 
@@ -144,7 +144,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_gram_accum(internal, gnngp_internal.gp_mat
     'implementation of the aggregate gp_gram';
 
 CREATE FUNCTION gnngp_internal.gp_gram_final(internal) RETURNS gnngp_internal.gp_matrix
-AS 'MODULE_PATHNAME', 'gnngp_gram_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+AS 'MODULE_PATHNAME', 'gnngp_gram_final' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gnngp_internal.gp_gram_final(internal) IS
     'implementation of the aggregate gp_gram';
 
@@ -166,7 +166,7 @@ COMMENT ON FUNCTION gnngp_internal.gp_moments_accum(double precision[], double p
 
 CREATE FUNCTION gnngp_internal.gp_moments_combine(double precision[], double precision[])
 RETURNS double precision[]
-AS 'MODULE_PATHNAME', 'gnngp_moments_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 10;
+AS 'MODULE_PATHNAME', 'gnngp_moments_combine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
 COMMENT ON FUNCTION gnngp_internal.gp_moments_combine(double precision[], double precision[]) IS
     'implementation of the aggregate gp_moments';
 

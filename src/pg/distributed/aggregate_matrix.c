@@ -132,14 +132,12 @@ GNNGP_FUNCTION(gnngp_glue_accum)
  * state is emptied. */
 GNNGP_FUNCTION(gnngp_glue_final)
 {
-	gnngp_pieces *p = PG_ARGISNULL(0) ? NULL : (gnngp_pieces *) PG_GETARG_POINTER(0);
+	gnngp_pieces *p = (gnngp_pieces *) PG_GETARG_POINTER(0);
 	gnngp_value_ids ids;
-
-	if (p == NULL)
-		PG_RETURN_NULL();
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	gp_matrix	all = gnngp_pieces_join(p, env, true, &ids);
 	Datum		result = gnngp_matrix_write(&ids, all);
+
 	gnngp_env_destroy(env);
 	MemoryContextDelete(p->context);
 	gnngp_trim_memory();
@@ -200,14 +198,12 @@ GNNGP_FUNCTION(gnngp_gram_accum)
 
 GNNGP_FUNCTION(gnngp_gram_final)
 {
-	gram_sums  *s = PG_ARGISNULL(0) ? NULL : (gram_sums *) PG_GETARG_POINTER(0);
-
-	if (s == NULL)
-		PG_RETURN_NULL();
+	gram_sums  *s = (gram_sums *) PG_GETARG_POINTER(0);
 	int64		rank = s->gram.rows;
 	Datum		result = gnngp_matrix_write(&(gnngp_value_ids) {.n = rank},
 											gp_matrix_wrap(s->gram.data, rank, rank + s->qty.cols,
 														   GP_DOUBLE));
+
 	gnngp_env_destroy(s->env);
 	PG_RETURN_DATUM(result);
 }

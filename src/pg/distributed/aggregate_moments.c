@@ -96,20 +96,14 @@ GNNGP_FUNCTION(gnngp_moments_accum)
 GNNGP_FUNCTION(gnngp_moments_combine)
 {
 	MemoryContext old = MemoryContextSwitchTo(gnngp_aggregate_context(fcinfo, "gp_moments"));
-	Datum		state;
+	Datum		state = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0)));
 	int			n;
 	int			m;
 
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
-		PG_RETURN_NULL();
-	state = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0)));
 	MemoryContextSwitchTo(old);
-	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
-	{
-		double	   *s = numbers(state, &n);
-		double	   *more = numbers(PG_GETARG_DATUM(1), &m);
-		if (s && more && n == m && n >= GNNGP_MOMENTS)
-			add_moments(s, more, (n - GNNGP_MOMENTS) / 2);
-	}
+	double	   *s = numbers(state, &n);
+	double	   *more = numbers(PG_GETARG_DATUM(1), &m);
+	if (s && more && n == m && n >= GNNGP_MOMENTS)
+		add_moments(s, more, (n - GNNGP_MOMENTS) / 2);
 	PG_RETURN_DATUM(state);
 }

@@ -79,8 +79,7 @@ find_moments(gnngp_dfit *d)
 	const gnngp_sources *s = d->src;
 	bool		by_itself = s->array && strcmp(s->r->def->scale, "auto") == 0;
 	feature_moments m = {.src = s,.columns = d->dims};
-	Oid			type = FLOAT8ARRAYOID;
-	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 1,.types = &type};
+	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 1,.types = (Oid[]) {FLOAT8ARRAYOID}};
 
 	if (strcmp(s->r->def->scale, "length") == 0)
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
@@ -152,8 +151,7 @@ query_number(gnngp_placement *p, void (*run) (gnngp_placement *, const char *, c
 			 const char *query)
 {
 	double		number = 0.0;
-	Oid			type = FLOAT8OID;
-	gnngp_rows	rows = {.row = read_number,.state = &number,.n = 1,.types = &type};
+	gnngp_rows	rows = {.row = read_number,.state = &number,.n = 1,.types = (Oid[]) {FLOAT8OID}};
 
 	run(p, query, &rows);
 	return number;

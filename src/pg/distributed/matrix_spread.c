@@ -128,8 +128,8 @@ static gp_graph *
 graph_of_blocks(gp_env *env, Oid table, const gnngp_value_ids *ids, int64 *missing)
 {
 	block_reading r = {.env = env,.ids = ids};
-	Oid			type = gnngp_type("gp_graph");
-	gnngp_rows	rows = {.row = add_block,.state = &r,.n = 1,.types = &type};
+	gnngp_rows	rows = {.row = add_block,.state = &r,.n = 1,
+						.types = (Oid[]) {gnngp_type("gp_graph")}};
 
 	if (OidIsValid(table))
 	{
@@ -269,7 +269,7 @@ open_spreading(spreading *s, gp_env *env, const gp_program **program, gp_matrix 
  */
 GNNGP_FUNCTION(gnngp_spread_final)
 {
-	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
+	spreading  *s = (spreading *) PG_GETARG_POINTER(0);
 	gp_device  *dev;
 	const gp_program *program;
 	gp_matrix	m;
@@ -277,11 +277,9 @@ GNNGP_FUNCTION(gnngp_spread_final)
 	gnngp_value_ids some = {0};
 	int32	   *node = NULL;
 	int64		missing;
-
-	if (s == NULL)
-		PG_RETURN_NULL();
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	whole_graph *whole = open_spreading(s, env, &program, &m, &all, &missing);
+
 	if (whole == NULL)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "node " INT64_FORMAT " of the graph has no row in the matrix",
 					missing);
@@ -305,17 +303,15 @@ GNNGP_FUNCTION(gnngp_spread_final)
  */
 GNNGP_FUNCTION(gnngp_degrees_final)
 {
-	spreading  *s = PG_ARGISNULL(0) ? NULL : (spreading *) PG_GETARG_POINTER(0);
+	spreading  *s = (spreading *) PG_GETARG_POINTER(0);
 	const gp_program *program;
 	gp_matrix	m;
 	gnngp_value_ids ids;
 	int64		missing;
 	Datum		result;
-
-	if (s == NULL)
-		PG_RETURN_NULL();
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
 	whole_graph *whole = open_spreading(s, env, &program, &m, &ids, &missing);
+
 	if (m.cols != 1)
 		gnngp_matrix_refuse("Labelled nodes are one column.");
 	if (whole == NULL)

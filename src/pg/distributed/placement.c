@@ -136,31 +136,12 @@ create_distributed(gnngp_placement *p, const char *table, const char *columns)
 							0, NULL, NULL);
 }
 
-typedef struct key_list
-{
-	int			n;
-	int			most;
-	int		   *key;
-} key_list;
-
-static void
-add_key(void *state, const Datum *values, const bool *nulls)
-{
-	key_list   *list = state;
-
-	if (list->n < list->most)
-		list->key[list->n++] = DatumGetInt32(values[0]);
-}
-
 /* A key for each server that shards are put on; 0A000 on a worker, which makes no tables. */
 static void
 open_distributed(gnngp_placement *p)
 {
 	static const char *const pins[] = {"enable_hashagg", "jit", "gnngp.threads"};
 	StringInfoData text;
-	key_list	list = {0};
-	Oid			type = INT4OID;
-	gnngp_rows	rows = {.row = add_key,.state = &list,.n = 1,.types = &type};
 
 	p->keys = (int) gnngp_query_number("SELECT pg_catalog.count(*) FROM pg_catalog.pg_dist_node"
 									   " WHERE noderole = 'primary' AND isactive AND shouldhaveshards");
@@ -193,15 +174,16 @@ open_distributed(gnngp_placement *p)
 					   "name text, m gnngp_internal.gp_matrix");
 	/* For each shard, in turn, the smallest integer that lies there: shards are on one server after
 	 * the other. */
-	list.most = p->keys;
-	list.key = palloc(p->keys * sizeof(int));
-	gnngp_placement_query(p, psprintf("SELECT pg_catalog.min(k.k) FROM (SELECT i AS k,"
-									  " pg_catalog.get_shard_id_for_distribution_column('%s.small', i) AS shard"
-									  " FROM pg_catalog.generate_series(0, %d) AS i OFFSET 0) AS k GROUP BY k.shard ORDER BY k.shard",
-									  p->schema, TRIED_KEYS * p->keys - 1), &rows);
-	if (list.n != p->keys)
-		elog(ERROR, "%d of %d shards have no key", p->keys - list.n, p->keys);
-	p->key = list.key;
+	if (SPI_execute(psprintf("SELECT pg_catalog.min(k.k)::bigint FROM (SELECT i AS k,"
+							 " pg_catalog.get_shard_id_for_distribution_column('%s.small', i) AS shard"
+							 " FROM pg_catalog.generate_series(0, %d) AS i OFFSET 0) AS k GROUP BY k.shard ORDER BY k.shard",
+							 p->schema, TRIED_KEYS * p->keys - 1), true, 0) != SPI_OK_SELECT ||
+		SPI_processed != (uint64) p->keys)
+		elog(ERROR, "of %d shards not all have a key", p->keys);
+	int		   *key = palloc(p->keys * sizeof(int));
+	for (int k = 0; k < p->keys; k++)
+		key[k] = (int) gnngp_found_int64(k, 1);
+	p->key = key;
 	/* What asks each server reads a row of this name. */
 	for (int k = 0; k < p->keys; k++)
 		RUN(p, "INSERT INTO %s.small (pk, name) VALUES (%d, '')", p->schema, p->key[k]);

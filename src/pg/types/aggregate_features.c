@@ -199,21 +199,16 @@ GNNGP_FUNCTION(gnngp_features_accum)
 /* gp_features_combine(state, state) */
 GNNGP_FUNCTION(gnngp_features_combine)
 {
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
-		PG_RETURN_NULL();
 	features_state *state = state_argument(fcinfo);
-	if (!PG_ARGISNULL(1))
-		add_flat(state, PG_GETARG_DATUM(1));
+
+	add_flat(state, PG_GETARG_DATUM(1));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-/* The features of a state; NULL where there was no row. */
+/* The features of a state. */
 GNNGP_FUNCTION(gnngp_features_final)
 {
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
 	features_state *state = gnngp_expanded_state(PG_GETARG_DATUM(0), write_state);
-	if (state == NULL)
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	PG_RETURN_DATUM(write_features(state));
+
+	PG_RETURN_DATUM(state ? write_features(state) : PG_GETARG_DATUM(0));
 }

@@ -174,23 +174,17 @@ GNNGP_FUNCTION(gnngp_graph_accum)
 /* gp_graph_combine(state, state) */
 GNNGP_FUNCTION(gnngp_graph_combine)
 {
-	gnngp_graph_state *state = PG_ARGISNULL(0) ? NULL : writable(PG_GETARG_DATUM(0));
+	gnngp_graph_state *state = writable(PG_GETARG_DATUM(0));
 
-	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
-		PG_RETURN_NULL();
 	if (state == NULL)
-		state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"),
-							 PG_GETARG_DATUM(PG_ARGISNULL(0) ? 1 : 0));
-	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
-		add_flat(state, PG_GETARG_DATUM(1));
+		state = expand_state(gnngp_aggregate_context(fcinfo, "gp_graph"), PG_GETARG_DATUM(0));
+	add_flat(state, PG_GETARG_DATUM(1));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->head.header));
 }
 
-/* The graph of a state; NULL where there was no row. */
+/* The graph of a state. */
 GNNGP_FUNCTION(gnngp_graph_final)
 {
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
 	PG_RETURN_DATUM(gnngp_graph_of_edges(&final_state(fcinfo)->list));
 }
 
@@ -247,22 +241,20 @@ GNNGP_FUNCTION(gnngp_factor_accum_weighted)
 	return accumulate(fcinfo, true);
 }
 
-/* The factor of a state; NULL where there was no row. */
+/* The factor of a state. */
 GNNGP_FUNCTION(gnngp_factor_final)
 {
 	gnngp_graph_value graph;
-	gnngp_factor_task task = {.graph = &graph};
-
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
 	gnngp_graph_state *state = final_state(fcinfo);
+	gnngp_factor_task task = {
+		.graph = &graph,.kernel = state->kernel,.landmarks = state->landmarks
+	};
+
 	if (state->kernel == NULL)
 		gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "the state has no kernel");
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gnngp factor", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(work);
 	gnngp_graph_read(gnngp_graph_of_edges(&state->list), "gp_graph", &graph);
-	task.kernel = state->kernel;
-	task.landmarks = state->landmarks;
 	Datum		value = gnngp_factor_make(&task);
 	MemoryContextSwitchTo(old);
 	bytea	   *copy = DatumGetByteaPCopy(value);
