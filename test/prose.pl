@@ -122,7 +122,7 @@ for my $path ('README.md', glob('doc/*.md'))
 for my $path (glob('src/*/*/*.c src/*/*/*/*.c'))
 {
 	my $code = slurp($path);
-	while ($code =~ /\b(?:errmsg|errdetail|errhint|gnngp_raise|gp_raise|gp_raise_hint|gp_notice\w*)\s*\((?:[^"();]|\([^()]*\))*?((?:"(?:[^"\\]|\\.)*"\s*)+)/g)
+	while ($code =~ /\b(?:errmsg|errdetail|errhint|gnngp_raise\w*|gp_raise|gp_raise_hint|gp_notice\w*)\s*\((?:[^"();]|\([^()]*\))*?((?:"(?:[^"\\]|\\.)*"\s*)+)/g)
 	{
 		my $message = join '', $1 =~ /"((?:[^"\\]|\\.)*)"/g;
 		check_phrases($path, $message);

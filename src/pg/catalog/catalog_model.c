@@ -201,9 +201,8 @@ gnngp_model_claim(const gnngp_graph_def *graph, const char *name, int parts, boo
 						"Choose another name, or pass replace => true to replace the model.",
 						"model \"%s\" belongs to graph \"%s\"", name, gnngp_found_text(0, 1));
 		if (nodes || links)
-			ereport(NOTICE,
-					(errmsg("model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name,
-							gnngp_found_text(0, 1), nodes ? "nodes" : "links")));
+			gnngp_notice(NULL,
+						 "model \"%s\" of graph \"%s\" is dropped with its predictions of %s", name, gnngp_found_text(0, 1), nodes ? "nodes" : "links");
 	}
 	gnngp_spi_finish();
 }

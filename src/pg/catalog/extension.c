@@ -143,12 +143,7 @@ gnngp_prevent_read_only(const char *command)
 	PreventCommandIfParallelMode(command);
 	(void) find_extension(&version);
 	if (strcmp(version, GNNGP_VERSION) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension \"gnngp\" has version %s in this database, but the library "
-						"has version %s",
-						version, GNNGP_VERSION),
-				 errdetail("Stored models can be read; nothing is written."),
-				 errhint("As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new "
-						 "session.")));
+		gnngp_raise_detail(OBJECT_NOT_IN_PREREQUISITE_STATE, "Stored models can be read; nothing is written.",
+						   "As a superuser, run ALTER EXTENSION gnngp UPDATE, and start a new session.",
+						   "extension \"gnngp\" has version %s in this database, but the library has version %s", version, GNNGP_VERSION);
 }

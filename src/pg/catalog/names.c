@@ -199,11 +199,9 @@ find_named(const gnngp_kind *kind, const char *name, bool missing_ok)
 	if (gnngp_citus_serves_other())
 	{
 		if (!missing_ok)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s \"%s\" cannot be used in a query that Citus runs on another node", kind->noun, name),
-					 errdetail("Each node has graphs and models of its own."),
-					 errhint("Call the function first, in WITH p AS MATERIALIZED (SELECT * FROM gp_predict(...)), and use p.")));
+			gnngp_raise_detail(FEATURE_NOT_SUPPORTED, "Each node has graphs and models of its own.",
+							   "Call the function first, in WITH p AS MATERIALIZED (SELECT * FROM gp_predict(...)), and use p.",
+							   "%s \"%s\" cannot be used in a query that Citus runs on another node", kind->noun, name);
 		return false;
 	}
 	if (find_rows(kind, "t.*", self, name) > 0)
@@ -283,8 +281,6 @@ gnngp_check_name(const char *kind, const char *name)
 	if (name[0] == '\0')
 		gnngp_raise(INVALID_NAME, NULL, "a %s's name must not be empty", kind);
 	if (strlen(name) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1),
-				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
+		gnngp_raise_detail(NAME_TOO_LONG, psprintf("\"%s\" has %zu bytes.", name, strlen(name)), NULL,
+						   "a %s's name must not be longer than %d bytes", kind, NAMEDATALEN - 1);
 }

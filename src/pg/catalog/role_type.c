@@ -63,10 +63,8 @@ static role_value *
 make_gone(const char *name)
 {
 	if (strcmp(name, EVERYBODY) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid role: \"%s%s\"", GONE, name),
-				 errdetail("No role is ever named \"%s\".", name)));
+		gnngp_raise_detail(INVALID_TEXT_REPRESENTATION, psprintf("No role is ever named \"%s\".", name), NULL,
+						   "invalid role: \"%s%s\"", GONE, name);
 	/* Nothing else would say so during a restore. */
 	ereport(WARNING,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -89,10 +87,8 @@ read_value(const char *text)
 	const char *name = gone ? text + GONE_LENGTH : text;
 
 	if (strlen(name) >= NAMEDATALEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("the name of a role must not be longer than %d bytes", NAMEDATALEN - 1),
-				 errdetail("\"%s\" has %zu bytes.", name, strlen(name))));
+		gnngp_raise_detail(NAME_TOO_LONG, psprintf("\"%s\" has %zu bytes.", name, strlen(name)), NULL,
+						   "the name of a role must not be longer than %d bytes", NAMEDATALEN - 1);
 	if (gone)
 		return make_gone(name);
 	if (strcmp(name, EVERYBODY) == 0)

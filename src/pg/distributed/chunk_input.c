@@ -131,12 +131,9 @@ gnngp_chunk_features(gnngp_dfit *d)
 	error_context_stack = context.previous;
 	/* Servers of Citus have no moment that they share. */
 	if (n >= 0 && n != d->n && !d->listed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT,
-						s->r->nodes.name, d->n, n),
-				 errdetail("It changed while it was read."),
-				 errhint("Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.")));
+		gnngp_raise_detail(OBJECT_NOT_IN_PREREQUISITE_STATE, "It changed while it was read.",
+						   "Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.",
+						   "table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT, s->r->nodes.name, d->n, n);
 }
 
 static void

@@ -262,9 +262,8 @@ gnngp_given_ids_read(const gnngp_id_type *t, FunctionCallInfo fcinfo, int argno)
 	if (PG_ARGISNULL(argno))
 	{
 		if (argno == NODES && !get_fn_expr_arg_stable(fcinfo->flinfo, argno))
-			ereport(NOTICE,
-					(errmsg("the nodes that this call computes are NULL, which means all nodes"),
-					 errhint("ARRAY(SELECT ...) is an empty list where a subquery has no row.")));
+			gnngp_notice("ARRAY(SELECT ...) is an empty list where a subquery has no row.",
+						 "the nodes that this call computes are NULL, which means all nodes");
 		return (gnngp_given_ids) {.all = true};
 	}
 	if (OidIsValid(get_element_type(getBaseType(type))) || gnngp_is_integers(type))

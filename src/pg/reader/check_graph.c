@@ -164,8 +164,7 @@ gnngp_all_features(const gnngp_graph_def *def)
 		gnngp_raise(INVALID_PARAMETER_VALUE, "Leave \"features\" out for a graph without features.",
 					"table \"%s\" has no column that can be a feature", nodes.name);
 	if (out.len > 0)
-		ereport(NOTICE,
-				(errmsg("columns of table \"%s\" that are not used as features: %s", nodes.name, out.data)));
+		gnngp_notice(NULL, "columns of table \"%s\" that are not used as features: %s", nodes.name, out.data);
 	relation_close(rel, NoLock);
 	return list;
 }

@@ -6,7 +6,7 @@
 #include "catalog/pg_enum.h"
 #include "core/base/sort.h"
 #include "pg/catalog/column_types.h"
-#include "read_labels.h"
+#include "read_tables.h"
 
 /* What the classes are sorted by. */
 typedef struct label_rank

@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "read_ids.h"
-#include "read_labels.h"
 
 #define MAX_NODES (PG_INT32_MAX - 1)
 #define MANY_INTEGER_CLASSES 50

@@ -135,13 +135,9 @@ gnngp_require_trust(const char *table, const CachedPlanSource *source)
 		char	   *what = gnngp_found_text(0, 1);
 		char	   *owner = gnngp_found_text(0, 2);
 
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a superuser cannot read table \"%s\" for a graph: that would run code of role \"%s\"",
-						table, owner),
-				 errdetail("The code is that of %s.", what),
-				 errhint("Let role \"%s\" or another ordinary role own the graph and call its functions; gp_set_owner gives a graph away.",
-						 owner)));
+		gnngp_raise_detail(INSUFFICIENT_PRIVILEGE, psprintf("The code is that of %s.", what),
+						   psprintf("Let role \"%s\" or another ordinary role own the graph and call its functions; gp_set_owner gives a graph away.", owner),
+						   "a superuser cannot read table \"%s\" for a graph: that would run code of role \"%s\"", table, owner);
 	}
 	SPI_freetuptable(SPI_tuptable);
 }

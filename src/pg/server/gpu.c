@@ -155,16 +155,6 @@ gnngp_gpu_open(gp_env *env)
 	return device;
 }
 
-/* True once for each kind of trouble, so that a session is warned of it once. */
-static bool
-first_time(bool *told)
-{
-	bool		first = !*told;
-
-	*told = true;
-	return first;
-}
-
 /* Says why no card is used, where that is not as it should be. */
 static void
 warn_unusable(const gnngp_gpus *gpus)
@@ -172,17 +162,19 @@ warn_unusable(const gnngp_gpus *gpus)
 	static bool told = false;
 	bool		broken = gpus->module == NULL && access(library_path(), F_OK) == 0;
 
-	if (broken || gpus->state == GNNGP_GPU_UNKNOWN)
-		ereport(first_time(&told) ? WARNING : DEBUG1,
-				(broken ? errmsg("the GPU library cannot be used; the computation continues on the CPU")
-				 : errmsg("there is no GPU %d; the computation continues on the CPU",
-						  gnngp_setting_gpu),
-				 detail_sentence(gpus->reason),
-				 errhint("%s", broken ? "Install the one that belongs to this version of the extension, or set gnngp.device to cpu."
-						 : HINT_NUMBER)));
-	else
+	if (!broken && gpus->state != GNNGP_GPU_UNKNOWN)
+	{
 		ereport(DEBUG1,
 				(errmsg_internal("no GPU is used: %s", gpus->reason)));
+		return;
+	}
+	ereport(told ? DEBUG1 : WARNING,
+			(broken ? errmsg("the GPU library cannot be used; the computation continues on the CPU")
+			 : errmsg("there is no GPU %d; the computation continues on the CPU", gnngp_setting_gpu),
+			 detail_sentence(gpus->reason),
+			 errhint("%s", broken ? "Install the one that belongs to this version of the extension, or set gnngp.device to cpu."
+					 : HINT_NUMBER)));
+	told = true;
 }
 
 /*
@@ -216,7 +208,7 @@ gnngp_gpu_warn(ErrorData *error)
 	const gp_cuda_module *module = load_module(reason);
 	bool		lost = module != NULL && module->lost();
 
-	ereport(first_time(&told) ? WARNING : DEBUG1,
+	ereport(told ? DEBUG1 : WARNING,
 			(errmsg(error->sqlerrcode == ERRCODE_SYSTEM_ERROR ?
 					"the GPU failed; the computation continues on the CPU" :
 					"there is too little memory beside the GPU; the computation continues on the "
@@ -224,5 +216,6 @@ gnngp_gpu_warn(ErrorData *error)
 			 detail_sentence(error->detail ? error->detail : error->message),
 			 lost ? errhint("This session no longer uses the GPU; a new one may.") :
 			 errhint("With gnngp.device = cpu the GPU is not tried.")));
+	told = true;
 	FreeErrorData(error);
 }

@@ -13,6 +13,7 @@
 #include "catalog/pg_authid.h"
 #include "compat.h"
 #include "progress.h"
+#include "raise.h"
 #include "utils/acl.h"
 #include "utils/backend_status.h"
 #include "utils/builtins.h"
@@ -120,9 +121,8 @@ gnngp_progress_expect(const gp_device *device, int n, const double *effort)
 	expect_end(seconds);
 	/* With what is over: the reading. */
 	if (seconds >= GNNGP_LONG_SECONDS)
-		ereport(NOTICE,
-				(errmsg("this takes about %.0f s", (double) expected_end / 1e3),
-				 errhint("SELECT * FROM gp_progress in another session shows how far it is.")));
+		gnngp_notice("SELECT * FROM gp_progress in another session shows how far it is.",
+					 "this takes about %.0f s", (double) expected_end / 1e3);
 }
 
 void

@@ -228,11 +228,9 @@ static void
 refuse_lost_limit(void)
 {
 	if (lost_limit != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to set parameter \"%s\"", lost_limit),
-				 errdetail("An option of this connection replaced the configured value."),
-				 errhint("Connect without that option.")));
+		gnngp_raise_detail(INSUFFICIENT_PRIVILEGE, "An option of this connection replaced the configured value.",
+						   "Connect without that option.",
+						   "permission denied to set parameter \"%s\"", lost_limit);
 }
 
 /*

@@ -239,10 +239,8 @@ gnngp_value_in(FunctionCallInfo fcinfo, const char *type, gnngp_value_check chec
 
 		CHECK_FOR_INTERRUPTS();
 		if (n < 0 || (at + part < length && n != PIECE))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					 errmsg("invalid input syntax for type %s", type),
-					 errdetail("Its text is base64, as the type's output function writes it.")));
+			gnngp_raise_detail(INVALID_TEXT_REPRESENTATION, "Its text is base64, as the type's output function writes it.", NULL,
+							   "invalid input syntax for type %s", type);
 		out += n;
 	}
 	SET_VARSIZE(value, out - (char *) value);

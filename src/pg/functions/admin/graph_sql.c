@@ -508,8 +508,7 @@ GNNGP_FUNCTION(gnngp_drop_graph)
 	{
 		const gnngp_graph_def *task = lfirst(cell);
 
-		ereport(NOTICE,
-				(errmsg("graph \"%s\" goes with its task \"%s\"", def->name, task->name)));
+		gnngp_notice(NULL, "graph \"%s\" goes with its task \"%s\"", def->name, task->name);
 		drop(task);
 	}
 	drop(def);

@@ -364,16 +364,13 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 	if (former && former->owner_role != run->owner)
 		former = NULL;
 	if (former && !run->settings.live && former->live_bytes > 0)
-		ereport(NOTICE,
-				(errmsg("the live state of model \"%s\" is dropped: this fit has none", name),
-				 errhint("To keep one, fit with live => true; gp_refresh keeps it, too.")));
+		gnngp_notice("To keep one, fit with live => true; gp_refresh keeps it, too.",
+					 "the live state of model \"%s\" is dropped: this fit has none", name);
 	gnngp_fit_compute(run);
 	if (former && former->loo_score > run->fit.posterior->loo_score + WORSE)
-		ereport(NOTICE,
-				(errmsg("this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f",
-						run->fit.posterior->loo_score, name, former->loo_score),
-				 errhint(run->data->task_data ? "gp_fit(task, 'another name') keeps both." :
-						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.")));
+		gnngp_notice(run->data->task_data ? "gp_fit(task, 'another name') keeps both." :
+						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.",
+					 "this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f", run->fit.posterior->loo_score, name, former->loo_score);
 	gnngp_fit_store(run, &model);
 	row = gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
 	MemoryContextDelete(run->context);

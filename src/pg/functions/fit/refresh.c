@@ -172,12 +172,9 @@ check_losses(refresh *r)
 	MemoryContextSwitchTo(old);
 	r->refused = r->losses != NULL && gnngp_setting_refresh_guard;
 	if (r->refused)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("refresh of model \"%s\" refused: it would lose more than half", r->old->name),
-				 errdetail("Stored and now: %s.", r->losses),
-				 errhint("If the tables are right, set gnngp.refresh_guard = off and refresh "
-						 "again.")));
+		gnngp_raise_detail(OBJECT_NOT_IN_PREREQUISITE_STATE, psprintf("Stored and now: %s.", r->losses),
+						   "If the tables are right, set gnngp.refresh_guard = off and refresh again.",
+						   "refresh of model \"%s\" refused: it would lose more than half", r->old->name);
 	if (r->losses)
 		ereport(WARNING,
 				(errcode(ERRCODE_WARNING),

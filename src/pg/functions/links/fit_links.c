@@ -132,7 +132,6 @@ gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
 	gp_device  *device = compute->device;
 	gp_dgp		options;
 	gp_link_problem problem = make_problem(device->env, data, settings, &options);
-	gp_link_model *links;
 
 	if (problem.method == GP_LINK_DEEP && problem.graph->directed)
 		gp_notice(device->env, "Method 'scores' distinguishes directions.",
@@ -142,7 +141,7 @@ gnngp_link_compute(gnngp_computation *compute, const gnngp_data *data,
 		problem.device_for = gnngp_device_for;
 		problem.device_arg = card;
 	}
-	links = gp_link_fit(device, &problem);
+	gp_link_model *links = gp_link_fit(device, &problem);
 	if (links->metric[GP_LINK_METRIC_MRR] < Max(links->metric[GP_LINK_METRIC_MRR_COMMON],
 												links->metric[GP_LINK_METRIC_MRR_ALLOCATION]))
 		gp_notice(device->env, "gp_evaluate compares mrr with mrr_common_neighbours and mrr_resource_allocation; another method may do better.",

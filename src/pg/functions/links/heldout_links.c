@@ -8,12 +8,9 @@
 #include "pg/store/store_links.h"
 #include "pg/ids/given_ids.h"
 
-PG_FUNCTION_INFO_V1(gnngp_heldout_links);
-
 /* gp_heldout_links(model, id or nodes): the pairs that have an end among the nodes.  A grant of the
  * model does not give its links away. */
-Datum
-gnngp_heldout_links(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_heldout_links)
 {
 	gnngp_model *model = gnngp_link_view(gnngp_own_model(gnngp_text_argument(fcinfo, 0, "model")));
 	gnngp_result *result = gnngp_rows_start(fcinfo);
@@ -22,10 +19,9 @@ gnngp_heldout_links(PG_FUNCTION_ARGS)
 	gp_link_held held;
 	gnngp_ids	ids;
 	gnngp_id_type type;
-	gnngp_given_ids given;
 
 	gnngp_held_store_read(env, model, &ids, &held);
-	given = gnngp_given_ids_argument(&type, model, fcinfo, 1);
+	gnngp_given_ids given = gnngp_given_ids_argument(&type, model, fcinfo, 1);
 	gnngp_given_ids_sort(&given);
 	for (int64 e = 0; e < held.n; e++)
 	{

@@ -282,11 +282,8 @@ predict_links(FunctionCallInfo fcinfo, link_predict *p, const gnngp_given_ids *g
 	gnngp_links_close(p->open);
 }
 
-PG_FUNCTION_INFO_V1(gnngp_predict_links);
-
 /* gp_predict_links(model, id or nodes, k, candidates, among) */
-Datum
-gnngp_predict_links(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_predict_links)
 {
 	link_predict p;
 	int			guc_level = gnngp_output_level();
@@ -318,11 +315,8 @@ find_nodes(const link_predict *p, const gnngp_given_ids *given, const char *argu
 	return node;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_score_links);
-
 /* gp_score_links(model, src, dst): one pair or arrays of them */
-Datum
-gnngp_score_links(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_score_links)
 {
 	link_predict p;
 	gnngp_given_ids src,
@@ -357,11 +351,8 @@ gnngp_score_links(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-PG_FUNCTION_INFO_V1(gnngp_embedding);
-
 /* gp_embedding(model, id or nodes) */
-Datum
-gnngp_embedding(PG_FUNCTION_ARGS)
+GNNGP_FUNCTION(gnngp_embedding)
 {
 	link_predict p;
 	int			guc_level = gnngp_output_level();
@@ -372,11 +363,9 @@ gnngp_embedding(PG_FUNCTION_ARGS)
 	p.open = gnngp_links_open(p.model, !given.all && given.n <= BRIEF);
 	int			width = gp_links_embedding_width(p.open->links);
 	if (width == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the links of model \"%s\" have no embedding", p.model->name),
-				 errdetail("They were learnt with method %s.", p.model->link.method),
-				 errhint("Use gp_fit_links(..., method => 'dgp').")));
+		gnngp_raise_detail(FEATURE_NOT_SUPPORTED, psprintf("They were learnt with method %s.", p.model->link.method),
+						   "Use gp_fit_links(..., method => 'dgp').",
+						   "the links of model \"%s\" have no embedding", p.model->name);
 	int32	   *node = choose_nodes(&p, &given, &n);
 	float4	   *numbers = palloc(sizeof(float4) * width);
 	Datum	   *elements = palloc(sizeof(Datum) * width);

@@ -115,13 +115,9 @@ check_taken(const gnngp_live_call *c, const int32 *fit_node)
 
 		if (node >= 0 && bsearch_arg(&node, labelled, n, sizeof(int32), gp_compare_int32,
 									 NULL) != NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("must be owner of model \"%s\" to replace the label of node %s", c->model->name,
-							gnngp_id_name(&c->given.id[k])),
-					 errdetail("The model learned from this node's label; an answer without it could "
-							   "reveal it."),
-					 errhint("Name nodes that had no label when the model was fitted.")));
+			gnngp_raise_detail(INSUFFICIENT_PRIVILEGE, "The model learned from this node's label; an answer without it could reveal it.",
+							   "Name nodes that had no label when the model was fitted.",
+							   "must be owner of model \"%s\" to replace the label of node %s", c->model->name, gnngp_id_name(&c->given.id[k]));
 	}
 }
 
