@@ -157,6 +157,8 @@ def judge(folder):
         print(name, *(f"{100 * v:.1f}" for v in figures(rows, np.load(f"{folder}/{name}.npy"))))
     score = np.loadtxt(f"{folder}/scores.csv")
     best = np.loadtxt(f"{folder}/best.csv", delimiter=",")
+    # a pair that both of its ends list counts once, as where all nodes are asked together
+    best = best[np.unique(np.sort(best[:, :2], axis=1), axis=0, return_index=True)[1]]
     hits = set(map(tuple, held)) | set(map(tuple, held[:, ::-1]))
     hit = np.array([(int(s), int(d)) in hits for s, d in best[:, :2]], dtype=float)
     p = best[:, 2]

@@ -8,6 +8,7 @@
 #include "numeric/numeric.h"
 #include "regression/regression.h"
 #include "links.h"
+#include "model/logistic.h"
 
 #include <math.h>
 
@@ -54,12 +55,35 @@ gp_exchange_nodes(int32_t *a, int32_t *b)
 	*b = old;
 }
 
+/* Some links of a fold, each before its rivals: pairs from the same node (rivals.c). */
+typedef struct gp_link_rivals
+{
+	int64_t		links;
+	int64_t    *first;			/* of each link's pairs; the last is pairs.n */
+	gp_link_pairs pairs;
+	double	   *common;			/* neighbours in common in the fold's graph, */
+	double	   *allocation;		/* each divided by how many neighbours it has */
+} gp_link_rivals;
+
+/*
+ * Candidates of nodes that are drawn evenly, in the fold's graph: what a user would be shown
+ * (calibration.c).
+ */
+typedef struct gp_calibration_pairs
+{
+	gp_link_pairs pairs;
+	bool	   *linked;			/* hidden by the fold */
+	double	   *weight;			/* pairs that it stands for */
+} gp_calibration_pairs;
+
 /* What one fold hides, and what is learnt from it: links first, then as many non-links. */
 typedef struct gp_link_fold
 {
 	gp_graph   *graph;			/* without the hidden links */
 	gp_link_pairs pairs;
 	int64_t		links;			/* the first so many of them */
+	gp_link_rivals rivals;		/* of some of them; none at first */
+	gp_calibration_pairs calibration;	/* none at first */
 } gp_link_fold;
 
 /* folds.c */
@@ -173,7 +197,110 @@ typedef struct gp_link_topology
 
 extern gp_link_topology gp_link_topology_read(const int64_t *count);
 
-/* heldout.c: the pairs of the folds, and the figures that they make. */
+/* rivals.c: hidden links among the pairs that a search would propose in their place. */
+
+#define GP_LINK_RANKED 200		/* links of all folds that are ranked among rivals */
+#define GP_LINK_RIVALS 100		/* of a link, where there are so many nodes */
+
+/*
+ * The end of a hidden link of a fold whose candidates are looked at, and the other end: of an
+ * undirected link either in turn.
+ */
+extern int32_t gp_link_query_end(const gp_link_fold *fold, int64_t e, int32_t *other);
+
+/*
+ * The rivals of the first links that a fold hides, found in the fold's graph; none of them is a
+ * link of the full graph.  The topology, which may be NULL, leaves out what is never linked.
+ */
+extern gp_link_rivals gp_link_rivals_make(gp_env *env, const gp_graph *full,
+										  const gp_link_fold *fold, int64_t links, uint64_t seed,
+										  const int64_t *topology);
+extern void gp_link_rivals_free(gp_env *env, gp_link_rivals *rivals);
+
+/* Pairs without a link within three steps of an end of each hidden link, where there is one. */
+extern gp_link_pairs gp_link_hop_negatives(gp_env *env, const gp_graph *full,
+										   const gp_link_fold *fold, uint64_t seed);
+
+/* The rank of the first score of a range among the others; of equal ones half come before it. */
+extern double gp_link_rank(const double *score, const int64_t *range);
+
+/* Adds the ranks of the links by the scores of all pairs, and by what plain counts say of them. */
+extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *score,
+								gp_link_ranks *ranks);
+
+/* calibration.c: from logits to the probabilities of links. */
+
+#define GP_LINK_OTHERS 50		/* pairs without a link of a node that is drawn, at most */
+
+/*
+ * So many nodes of a fold are drawn, of all that are: more where they have few links, which the
+ * curve is learnt from.
+ */
+extern int64_t gp_calibration_nodes(const gp_graph *graph, int folds);
+
+/*
+ * Candidates of a model are found as its predictions will be, by its method and topology, and by
+ * the codes of the fold's graph, which may be NULL.
+ * Hidden links are rare among those of a few nodes: all that the fold lists stand for the ones of
+ * the nodes that are drawn.
+ */
+extern gp_calibration_pairs gp_calibration_pairs_make(gp_env *env, const gp_link_model *model,
+													  const gp_link_fold *fold,
+													  const uint64_t *code, int64_t nodes,
+													  uint64_t seed);
+/* The most of them, which a dry run has. */
+extern int64_t gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes);
+extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
+
+/*
+ * The curve of probabilities; weight is what each of n scores counts for.  It flattens at the
+ * links' mean score where these are many and say so.  known is the share of all links that are
+ * labelled as such, whatever their scores (Elkan and Noto 2008).
+ */
+extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *score,
+									   const bool *label, const double *weight, double known);
+
+/* heldout.c: the pairs of the folds, and what they say of a model. */
+
+/* What the folds say of a regression that is learnt without each. */
+typedef struct gp_link_trial
+{
+	gp_link_row *row;			/* the pairs that are held out */
+	double		loss;			/* of them */
+	gp_link_ranks ranks;
+	double	   *calibration[GP_LINK_FOLDS]; /* logits of a fold's calibration pairs */
+	/* Where they are known: of the first fold's by all rows, on its graph and on the whole one. */
+	double	   *before;
+	double	   *after;
+} gp_link_trial;
+
+extern gp_link_trial gp_link_trial_open(gp_env *env, const gp_link_held *held);
+extern void gp_link_trial_free(gp_env *env, gp_link_trial *trial);
+
+/* Takes the logits of the rivals of fold f, then of its calibration pairs. */
+extern void gp_link_trial_rank(gp_env *env, gp_link_trial *trial, const gp_link_fold *fold, int f,
+							   const double *logit);
+
+/* The same, and of its own pairs, which are the rows of a regression from one on. */
+extern void gp_link_trial_take(gp_link_trial *trial, const gp_link_held *held,
+							   const gp_link_fold *fold, int f, gp_link_logistic *l, int64_t first,
+							   const double *logit);
+
+/*
+ * The curve of a model's probabilities, from the logits of the calibration pairs of so many folds:
+ * a logistic curve (Platt 1999) with a knee.  Of the links that a fold's graph does not show, the
+ * fold hides some; the others are missing from the whole graph, too, and stand among the pairs
+ * without a link.  In the whole graph those are left, GP_LINK_MISSING_SHARE of all links.  Where
+ * logits there are known, the curve promises as many of the same pairs by them.  The share of
+ * missing links that the user tells scales the odds; 0: none.
+ */
+extern void gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds,
+									const gp_link_trial *trial, double share,
+									gp_link_model *model);
+
+/* Puts a trial into its model: curve and held-out pairs, with their figures. */
+extern void gp_link_trial_judge(gp_env *env, const gp_link_trial *trial, const gp_link_fold *fold,
+								int folds, double share, gp_link_model *model);
 
 /* The model's figures, each the mean of the folds', and the probabilities by the model's curve. */
 extern void gp_link_held_judge(gp_env *env, gp_link_model *model);
@@ -256,6 +383,13 @@ extern gp_link_search *gp_link_search_open(gp_env *env, const gp_graph *graph,
 										   gp_link_candidates candidates);
 /* The candidates of a node, ascending, neither itself nor linked from it: found until the next. */
 extern int64_t gp_link_search_node(gp_link_search *search, int32_t node, int32_t **found);
+
+/*
+ * Searches for the candidates of a node that are no links of the full graph, the first `most` of
+ * them in a random order; returns how many they are (rivals.c).
+ */
+extern int64_t gp_link_draw_unlinked(const gp_graph *full, gp_link_search *search, uint64_t stream,
+									 int32_t node, int64_t most, int32_t **drawn);
 
 /* The graph's symmetric pattern. */
 extern const gp_csr *gp_link_search_pattern(const gp_link_search *search);

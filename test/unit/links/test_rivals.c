@@ -3,7 +3,7 @@
  */
 #include <math.h>
 
-#include "links/model/rivals.h"
+#include "links/links_internal.h"
 #include "test_env.h"
 
 #define NODES 400

@@ -11,8 +11,6 @@
  * is never learnt from until the figures are known; the last steps then learn from them, too.
  */
 #include "dgp.h"
-#include "links/model/calibration.h"
-#include "links/model/rivals.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>
@@ -181,30 +179,30 @@ static void
 judge(gp_deep *d, const gp_link_fold *hidden, gp_link_model *model)
 {
 	gp_env	   *env = d->env;
-	gp_link_rivals rivals = gp_link_rivals_make(env, d->problem->graph, hidden, GP_LINK_RANKED,
-												d->problem->seed, NULL);
-	gp_calibration_pairs calibration = gp_calibration_pairs_make(env, model, hidden, NULL,
-																 GP_CALIBRATION_NODES,
-																 d->problem->seed);
-	gp_link_pairs pairs = gp_link_pairs_concat(env, &rivals.pairs, &calibration.pairs);
+	const gp_link_problem *p = d->problem;
+	gp_link_fold fold = *hidden;
+	gp_link_trial trial = gp_link_trial_open(env, &model->held);
+
+	fold.rivals = gp_link_rivals_make(env, p->graph, hidden, GP_LINK_RANKED, p->seed, NULL);
+	fold.calibration = gp_calibration_pairs_make(env, model, hidden, NULL,
+												 gp_calibration_nodes(p->graph, 1), p->seed);
+	gp_link_pairs pairs = gp_link_pairs_concat(env, &fold.rivals.pairs, &fold.calibration.pairs);
 	gp_link_row *row = gp_alloc_zero(env, pairs.n, sizeof(gp_link_row));
 	double	   *score = gp_alloc_zero(env, pairs.n, sizeof(double));
-	double	   *calibration_score = score + rivals.pairs.n;
 
-	gp_link_deep_posterior(env, model, gp_items(env, hidden->pairs.n), model->held.row);
+	gp_link_deep_posterior(env, model, gp_items(env, hidden->pairs.n), trial.row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		row[e] = (gp_link_row) {.src = pairs.src[e],.dst = pairs.dst[e]};
 	gp_link_deep_posterior(env, model, gp_items(env, pairs.n), row);
 	for (int64_t e = 0; e < pairs.n; e++)
 		score[e] = row[e].score;
-	gp_link_calibrate_model(env, &calibration, 1, &calibration_score, model);
-	model->curve.intercept += gp_link_share_odds(d->problem->missing_share);
-	gp_link_rivals_rank(&rivals, score, &model->held.ranks);
-	gp_link_held_judge(env, model);
+	gp_link_trial_rank(env, &trial, &fold, 0, score);
+	gp_link_trial_judge(env, &trial, &fold, 1, p->missing_share, model);
+	gp_link_trial_free(env, &trial);
 	gp_free_all(env, score, row);
 	gp_link_pairs_free(env, &pairs);
-	gp_calibration_pairs_free(env, &calibration);
-	gp_link_rivals_free(env, &rivals);
+	gp_calibration_pairs_free(env, &fold.calibration);
+	gp_link_rivals_free(env, &fold.rivals);
 }
 
 /* Makes what a training has beside its views; all of it is the trainer's. */

@@ -1,12 +1,15 @@
 /*
  * calibration.c - from logits to the probabilities of links.
  */
-#include "calibration.h"
-#include "rivals.h"
+#include "links/links_internal.h"
 
 #define CALIBRATION_SALT UINT64_C(0x61736b6564000000)	/* draws are not those of the folds */
+#define LEAST_NODES 400			/* drawn of all folds, and as many as have, with all, */
+#define MOST_NODES 1600
+#define NODE_LINKS 4000.0		/* so many ends of links */
 #define STEPS 50
 #define CLOSE 1e-10				/* what a step promises, over the information, that ends them */
+#define CLOSE_MOVE 1e-6		/* the same of a curve that is moved: of its logits */
 #define FLAT 1e-12				/* a relative deviation of scores below this is none */
 #define LEAST_BENT 100			/* links that a knee takes: fewer tell one slope alone */
 #define PARAMETERS 3			/* of a curve: intercept, and slopes below and beyond its knee */
@@ -188,90 +191,76 @@ gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label
 	return out;
 }
 
-double
-gp_link_share_odds(double share)
+/* What a curve promises of the pairs without a link. */
+static double
+promised(const gp_calibration_pairs *c, const double *logit, const gp_link_curve *curve)
 {
-	const double usual = GP_LINK_MISSING_SHARE;
+	double		sum = 0.0;
 
-	return share > 0.0 ? log(share / (1.0 - share)) - log(usual / (1.0 - usual)) : 0.0;
+	for (int64_t e = 0; e < c->pairs.n; e++)
+		if (!c->linked[e])
+			sum += c->weight[e] * gp_link_probability(curve, logit[e]);
+	return sum;
+}
+
+/*
+ * Moves a curve to the whole graph's logits, where hidden links have returned: pairs are as likely
+ * as before.  The odds grow by what is due over what is promised, which falls short of it.
+ */
+static void
+move_curve(const gp_calibration_pairs *c, const gp_link_trial *t, gp_link_curve *curve)
+{
+	double		due = promised(c, t->before, curve);
+
+	for (int k = 0; k < STEPS; k++)
+	{
+		double		step = log(due / promised(c, t->after, curve));
+
+		if (!isfinite(step) || fabs(step) < CLOSE_MOVE)
+			return;
+		curve->intercept += step;
+	}
 }
 
 void
-gp_link_calibrate_model(gp_env *env, const gp_calibration_pairs *c, int folds,
-						double *const *logit, gp_link_model *model)
+gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds, const gp_link_trial *t,
+						double share, gp_link_model *model)
 {
 	/* links that the graph does not show, over its own, where nobody says how many */
-	double		missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
+	const double missing = GP_LINK_MISSING_SHARE / (1.0 - GP_LINK_MISSING_SHARE);
 	double		hidden = 0.0;	/* links that a fold hides, over all of the graph's */
 	gp_calibration_pairs all = {0};
 	int64_t		n = 0;
 
 	for (int f = 0; f < folds; f++)
 	{
-		n += c[f].pairs.n;
-		hidden += c[f].share / folds;
+		int64_t		edges = model->graph->edges;
+
+		n += fold[f].calibration.pairs.n;
+		hidden += (double) (edges - fold[f].graph->edges) / (double) edges / folds;
 	}
 	double	   *score = gp_alloc_array(env, n, sizeof(double));
 	all.weight = gp_alloc_array(env, n, sizeof(double));
 	all.linked = gp_alloc_array(env, n, sizeof(bool));
 	n = 0;
-	for (int f = 0; f < folds; n += c[f++].pairs.n)
+	for (int f = 0; f < folds; f++)
 	{
-		memcpy(score + n, logit[f], c[f].pairs.n * sizeof(double));
-		memcpy(all.weight + n, c[f].weight, c[f].pairs.n * sizeof(double));
-		memcpy(all.linked + n, c[f].linked, c[f].pairs.n * sizeof(bool));
+		const gp_calibration_pairs *c = &fold[f].calibration;
+
+		memcpy(score + n, t->calibration[f], c->pairs.n * sizeof(double));
+		memcpy(all.weight + n, c->weight, c->pairs.n * sizeof(double));
+		memcpy(all.linked + n, c->linked, c->pairs.n * sizeof(bool));
+		n += c->pairs.n;
 	}
 	model->curve = gp_link_calibrate(env, n, score, all.linked, all.weight,
 									 hidden / (hidden + missing));
 	model->curve.intercept += log(missing / (hidden + missing));
+	if (t->after)
+		move_curve(&fold[0].calibration, t, &model->curve);
+	if (share > 0.0)
+		model->curve.intercept += log(share / (1.0 - share) / missing);
 	gp_free(env, score);
 	gp_calibration_pairs_free(env, &all);
-}
-
-/* The mean and the deviation of n logits, of which each counts for its weight. */
-static void
-weighted_moments(int64_t n, const double *logit, const double *weight, double *mean,
-				 double *deviation)
-{
-	double		all = 0.0;
-
-	*mean = *deviation = 0.0;
-	for (int64_t e = 0; e < n; e++)
-	{
-		all += weight[e];
-		*mean += weight[e] * logit[e];
-	}
-	*mean /= all;
-	for (int64_t e = 0; e < n; e++)
-		*deviation += weight[e] * (logit[e] - *mean) * (logit[e] - *mean);
-	*deviation = sqrt(*deviation / all);
-}
-
-void
-gp_link_stretch_curve(gp_env *env, const gp_calibration_pairs *c, const double *before,
-					  const double *after, gp_link_curve *curve)
-{
-	int64_t		n = c->pairs.n;
-	double	   *weight = gp_alloc_array(env, n, sizeof(double));
-	double		mean[2];
-	double		deviation[2];
-
-	for (int64_t e = 0; e < n; e++)
-	{
-		double		p = gp_link_probability(curve, before[e]);
-
-		weight[e] = c->linked[e] ? 0.0 : c->weight[e] * p * (1.0 - p);
-	}
-	weighted_moments(n, before, weight, &mean[0], &deviation[0]);
-	weighted_moments(n, after, weight, &mean[1], &deviation[1]);
-	gp_free(env, weight);
-	double		ratio = deviation[1] / deviation[0];
-	if (!isfinite(ratio) || !(ratio > 0.0))
-		return;
-	curve->slope /= ratio;
-	curve->bend /= ratio;
-	curve->knee = mean[1] + ratio * (curve->knee - mean[0]);
-	curve->intercept += curve->slope * (ratio * mean[0] - mean[1]);
 }
 
 /* ---- pairs ---- */
@@ -334,6 +323,14 @@ add_hidden_links(gp_calibration_pairs *c, const gp_graph *full, const gp_link_fo
 }
 
 int64_t
+gp_calibration_nodes(const gp_graph *graph, int folds)
+{
+	double		nodes = NODE_LINKS * (double) graph->nodes / fmax(2.0 * (double) graph->edges, 1.0);
+
+	return (int64_t) fmin(fmax(nodes, LEAST_NODES), MOST_NODES) / folds;
+}
+
+int64_t
 gp_calibration_pairs_most(const gp_link_fold *fold, int64_t nodes)
 {
 	return fold->links + nodes * gp_min64(GP_LINK_OTHERS, fold->graph->nodes);
@@ -345,8 +342,7 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 {
 	const gp_graph *full = model->graph;
 	bool		all = model->method == GP_LINK_EASE;
-	int64_t		hidden = full->edges - fold->graph->edges;
-	gp_calibration_pairs c = {.share = (double) hidden / (double) full->edges};
+	gp_calibration_pairs c = {0};
 	int64_t		room = gp_calibration_pairs_most(fold, nodes);
 
 	c.pairs = gp_link_pairs_create(env, room);
@@ -372,4 +368,5 @@ gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c)
 {
 	gp_link_pairs_free(env, &c->pairs);
 	gp_free_all(env, c->linked, c->weight);
+	memset(c, 0, sizeof(*c));
 }

@@ -6,7 +6,6 @@
  * ridge is as good as the discounted gains of the ranks (Järvelin and Kekäläinen 2002).
  */
 #include "links/scores/scores.h"
-#include "rivals.h"
 
 #define NOTICEABLE 1.015		/* less of a gain over an earlier ridge is chance */
 #define MOST_OTHERS 4096		/* nodes that a link is ranked among */

@@ -10,8 +10,6 @@
  * The figures are cross-fitted: for each fold the nodes' factor is that of the graph without the
  * fold's links, and neither these nor the fold's non-links are learnt from.
  */
-#include "calibration.h"
-#include "rivals.h"
 #include "link_regression.h"
 
 #include <stdio.h>
@@ -38,35 +36,23 @@ typedef struct training_pairs
 	int64_t		links;
 } training_pairs;
 
-/* A fold, the pairs that it learns from, and the others: those it hides, rivals, calibration. */
+/* The pairs that a fold learns from, and the others: those it hides, rivals, calibration. */
 typedef struct fold_pairs
 {
-	gp_link_fold fold;
 	training_pairs learnt;
-	gp_link_rivals rivals;
-	gp_calibration_pairs calibration;
 	gp_link_pairs others;
 } fold_pairs;
 
-/* What a fit works with; the last fold is the whole graph, and hides nothing. */
+/* What a fit works with; the last pairs are those of the whole graph, which hides nothing. */
 typedef struct pairs_fit
 {
 	gp_env	   *env;
 	const gp_link_problem *problem;
 	gp_link_prepared prepared;
 	int			folds;
-	fold_pairs	fold[GP_LINK_FOLDS + 1];
+	gp_link_fold fold[GP_LINK_FOLDS];
+	fold_pairs	pairs[GP_LINK_FOLDS + 1];
 } pairs_fit;
-
-/* What the folds say of a penalty. */
-typedef struct trial
-{
-	double		loss;			/* of the pairs that are held out */
-	double	   *logit;			/* of each of them */
-	double	   *variance;
-	gp_link_ranks ranks;
-	double	   *calibration[GP_LINK_FOLDS];	/* logits of a fold's calibration pairs */
-} trial;
 
 /* The columns of the factor of n nodes. */
 static int64_t
@@ -221,33 +207,23 @@ regression_close(regression *r)
 
 /* Fold f: a model of its graph, with each penalty, on what it hides. */
 static void
-try_fold(gp_device *dev, const pairs_fit *fit, int f, trial *x)
+try_fold(gp_device *dev, const pairs_fit *fit, int f, const gp_link_held *held, gp_link_trial *x)
 {
-	gp_env	   *env = dev->env;
-	const fold_pairs *p = &fit->fold[f];
-	int64_t		from = fit->prepared.held.first[f];
+	const gp_link_fold *fold = &fit->fold[f];
+	const fold_pairs *p = &fit->pairs[f];
+	int64_t		learnt = p->learnt.pairs.n;
 	gp_link_model model = {0};
-	regression	r = regression_open(dev, fit->problem, p->fold.graph, p, &model);
+	regression	r = regression_open(dev, fit->problem, fold->graph, p, &model);
 
 	for (int g = 0; g < PENALTIES; g++)
 	{
-		const double *logit = r.on.logistic.logit + p->learnt.pairs.n;
-		const double *rivals = logit + p->fold.pairs.n;
-
 		r.on.logistic.penalty = penalties[g];
 		gp_link_logistic_fit(&r.on.logistic, r.label, r.weight);
-		memcpy(x[g].logit + from, logit, p->fold.pairs.n * sizeof(double));
-		gp_link_logistic_variances(&r.on.logistic, p->learnt.pairs.n, p->fold.pairs.n,
-								   x[g].variance + from);
-		for (int64_t e = 0; e < p->fold.pairs.n; e++)
-			x[g].loss += gp_link_loss(e < p->fold.links, logit[e]);
-		gp_link_rivals_rank(&p->rivals, rivals, &x[g].ranks);
-		x[g].calibration[f] = gp_alloc_array(env, p->calibration.pairs.n, sizeof(double));
-		memcpy(x[g].calibration[f], rivals + p->rivals.pairs.n,
-			   p->calibration.pairs.n * sizeof(double));
+		gp_link_trial_take(&x[g], held, fold, f, &r.on.logistic, learnt,
+						   r.on.logistic.logit + learnt + fold->pairs.n);
 	}
 	regression_close(&r);
-	gp_free_all(env, model.inducing.pair, model.node.row);
+	gp_free_all(dev->env, model.inducing.pair, model.node.row);
 }
 
 /* Cross-fits: sets the model's figures and its curve, and returns the penalty. */
@@ -255,38 +231,19 @@ static double
 choose_penalty(gp_device *dev, const pairs_fit *fit, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
-	gp_calibration_pairs calibration[GP_LINK_FOLDS];
-	trial		x[PENALTIES] = {{0}};
+	gp_link_trial x[PENALTIES];
 	int			best = 0;
 
 	for (int g = 0; g < PENALTIES; g++)
-	{
-		x[g].logit = gp_alloc_zero(env, model->held.n, sizeof(double));
-		x[g].variance = gp_alloc_zero(env, model->held.n, sizeof(double));
-	}
+		x[g] = gp_link_trial_open(env, &model->held);
 	for (int f = 0; f < fit->folds; f++)
-	{
-		calibration[f] = fit->fold[f].calibration;
-		try_fold(dev, fit, f, x);
-	}
+		try_fold(dev, fit, f, &model->held, x);
 	for (int g = 1; g < PENALTIES; g++)
 		if (x[g].loss < x[best].loss)
 			best = g;
-	for (int64_t e = 0; e < model->held.n; e++)
-	{
-		model->held.row[e].score = x[best].logit[e];
-		model->held.row[e].variance = x[best].variance[e];
-	}
-	model->held.ranks = x[best].ranks;
-	gp_link_calibrate_model(env, calibration, fit->folds, x[best].calibration, model);
-	model->curve.intercept += gp_link_share_odds(fit->problem->missing_share);
-	gp_link_held_judge(env, model);
+	gp_link_trial_judge(env, &x[best], fit->fold, fit->folds, fit->problem->missing_share, model);
 	for (int g = 0; g < PENALTIES; g++)
-	{
-		gp_free_all(env, x[g].logit, x[g].variance);
-		for (int f = 0; f < fit->folds; f++)
-			gp_free(env, x[g].calibration[f]);
-	}
+		gp_link_trial_free(env, &x[g]);
 	return penalties[best];
 }
 
@@ -298,37 +255,37 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	gp_env	   *env = dev->env;
 	pairs_fit  *fit = state;
 	uint64_t	seed = gp_hash(p->seed ^ LEARN_SALT);
-	gp_link_fold fold[GP_LINK_FOLDS];
+	int64_t		nodes;
 
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
-	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fold);
-	fit->prepared = gp_link_prepared_make(env, fold, fit->folds);
-	gp_link_model all = (gp_link_model) {.method = GP_LINK_PAIRS,.graph = p->graph, .topology =
-										 fit->prepared.topology};
+	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fit->fold);
+	fit->prepared = gp_link_prepared_make(env, fit->fold, fit->folds);
+	nodes = gp_calibration_nodes(p->graph, FEWER * fit->folds);
+	gp_link_model all = {.method = GP_LINK_PAIRS,.graph = p->graph,
+		.topology = fit->prepared.topology};
 	for (int f = 0; f < fit->folds; f++)
 	{
-		fold_pairs *q = &fit->fold[f];
+		gp_link_fold *fold = &fit->fold[f];
+		fold_pairs *q = &fit->pairs[f];
 
-		q->fold = fold[f];
-		q->calibration = gp_calibration_pairs_make(env, &all, &q->fold, NULL,
-												   GP_CALIBRATION_NODES / FEWER / fit->folds,
-												   p->seed + (uint64_t) f);
-		q->rivals = gp_link_rivals_make(env, p->graph, &q->fold,
-										GP_LINK_RANKED / FEWER / fit->folds, p->seed, NULL);
-		q->learnt = draw_training_pairs(env, q->fold.graph, p->graph, seed + f + 1, &q->fold.pairs);
-		gp_link_pairs hidden = gp_link_pairs_concat(env, &q->fold.pairs, &q->rivals.pairs);
-		q->others = gp_link_pairs_concat(env, &hidden, &q->calibration.pairs);
+		fold->calibration = gp_calibration_pairs_make(env, &all, fold, NULL, nodes,
+													  p->seed + (uint64_t) f);
+		fold->rivals = gp_link_rivals_make(env, p->graph, fold,
+										   GP_LINK_RANKED / FEWER / fit->folds, p->seed, NULL);
+		q->learnt = draw_training_pairs(env, fold->graph, p->graph, seed + f + 1, &fold->pairs);
+		gp_link_pairs hidden = gp_link_pairs_concat(env, &fold->pairs, &fold->rivals.pairs);
+		q->others = gp_link_pairs_concat(env, &hidden, &fold->calibration.pairs);
 		gp_link_pairs_free(env, &hidden);
 	}
-	fit->fold[fit->folds].learnt = draw_training_pairs(env, p->graph, p->graph, seed, NULL);
+	fit->pairs[fit->folds].learnt = draw_training_pairs(env, p->graph, p->graph, seed, NULL);
 }
 
 static void *
 pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 {
 	pairs_fit  *fit = state;
-	const fold_pairs *whole = &fit->fold[fit->folds];
+	const fold_pairs *whole = &fit->pairs[fit->folds];
 	gp_env	   *env = dev->env;
 	const gp_graph *graph = fit->problem->graph;
 	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_PAIRS, graph);
@@ -359,14 +316,11 @@ pairs_close(void *state)
 
 	for (int f = 0; f <= fit->folds; f++)
 	{
-		fold_pairs *p = &fit->fold[f];
-
-		gp_link_fold_free(fit->env, &p->fold);
-		gp_link_pairs_free(fit->env, &p->learnt.pairs);
-		gp_link_rivals_free(fit->env, &p->rivals);
-		gp_calibration_pairs_free(fit->env, &p->calibration);
-		gp_link_pairs_free(fit->env, &p->others);
+		gp_link_pairs_free(fit->env, &fit->pairs[f].learnt.pairs);
+		gp_link_pairs_free(fit->env, &fit->pairs[f].others);
 	}
+	for (int f = 0; f < fit->folds; f++)
+		gp_link_fold_free(fit->env, &fit->fold[f]);
 	gp_link_prepared_free(fit->env, &fit->prepared);
 }
 

@@ -7,7 +7,8 @@
  * (Li et al. 2023, "Evaluating graph neural networks for link prediction"), and random nodes
  * where these are too few.
  */
-#include "rivals.h"
+
+#include "links/links_internal.h"
 
 #define HOP_SALT UINT64_C(0x686f706e65617200)
 #define RIVALS_SALT UINT64_C(0x726976616c730000)	/* draws are not those of the folds */

@@ -6,9 +6,7 @@
  * steps.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
-#include "calibration.h"
 #include "link_regression.h"
-#include "rivals.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>
@@ -25,17 +23,15 @@ static const double penalties[] = {1.0, 0.1};
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
 #define ITEMS_CALIBRATION_NODES 1600	/* of users and items, whose links are less even */
+#define CALIBRATED 2			/* folds that tell the curve: codes of their graphs take long */
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
 
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
 
-/* A fold with its pairs. */
+/* The pairs of a fold that are scored. */
 typedef struct fold_pairs
 {
-	gp_link_fold fold;
-	gp_link_rivals rivals;
-	gp_calibration_pairs calibration;
 	gp_link_pairs pairs;		/* of all kinds */
 	int64_t		first[KINDS + 1];
 	double	   *score;			/* pairs.n x width */
@@ -55,8 +51,10 @@ typedef struct scores_fit
 	int			threads;		/* that each score a fold */
 	size_t		room;			/* of one of them */
 	int			folds;
-	int64_t		calibration_nodes;	/* of all folds */
-	fold_pairs	fold[GP_LINK_FOLDS];
+	int			calibrated;		/* folds that tell the curve of probabilities, */
+	int64_t		calibration_nodes;	/* each by so many nodes */
+	gp_link_fold fold[GP_LINK_FOLDS];
+	fold_pairs	pairs[GP_LINK_FOLDS];
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
 	int64_t		n;
 	double	   *score;			/* n x width */
@@ -69,13 +67,7 @@ typedef struct scores_fit
 typedef struct trial
 {
 	gp_link_model kept;			/* what the model has of it */
-	double		gain;			/* by which trials are compared */
-	double	   *logit;			/* n */
-	double	   *variance;		/* n */
-	double	   *rival[GP_LINK_FOLDS];	/* logits of a fold's rivals, */
-	double	   *calibration[GP_LINK_FOLDS];	/* and of its calibration pairs */
-	double	   *before;			/* logits of the first fold's by all rows, on its graph, */
-	double	   *after;			/* and on the whole one */
+	gp_link_trial held;
 } trial;
 
 /* Copies pairs behind those of a fold. */
@@ -92,23 +84,24 @@ fill_fold(scores_fit *r, int f)
 {
 	gp_env	   *env = r->env;
 	const gp_graph *graph = r->problem->graph;
-	fold_pairs *s = &r->fold[f];
+	gp_link_fold *fold = &r->fold[f];
+	fold_pairs *s = &r->pairs[f];
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
+	int64_t		room = f < r->calibrated ?
+		gp_calibration_pairs_most(fold, r->calibration_nodes) : 0;
 	gp_link_pairs hop = {0};
 
 	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
 	if (r->prepared.features == NULL)
-		hop = gp_link_hop_negatives(env, graph, &s->fold, seed);
-	s->rivals = gp_link_rivals_make(env, graph, &s->fold, GP_LINK_RANKED / r->folds,
-									r->problem->seed, r->prepared.topology);
-	int64_t		room = s->fold.pairs.n + hop.n + s->rivals.pairs.n +
-		gp_calibration_pairs_most(&s->fold, r->calibration_nodes / r->folds);
-
+		hop = gp_link_hop_negatives(env, graph, fold, seed);
+	fold->rivals = gp_link_rivals_make(env, graph, fold, GP_LINK_RANKED / r->folds,
+									   r->problem->seed, r->prepared.topology);
+	room += fold->pairs.n + hop.n + fold->rivals.pairs.n;
 	s->pairs = gp_link_pairs_create(env, room);
-	add_pairs(s, LINKS, &s->fold.pairs, 0, s->fold.links);
-	add_pairs(s, RANDOM, &s->fold.pairs, s->fold.links, s->fold.pairs.n - s->fold.links);
+	add_pairs(s, LINKS, &fold->pairs, 0, fold->links);
+	add_pairs(s, RANDOM, &fold->pairs, fold->links, fold->pairs.n - fold->links);
 	add_pairs(s, HOP, &hop, 0, hop.n);
-	add_pairs(s, RIVALS, &s->rivals.pairs, 0, s->rivals.pairs.n);
+	add_pairs(s, RIVALS, &fold->rivals.pairs, 0, fold->rivals.pairs.n);
 	while (s->pairs.n < room)
 	{
 		uint64_t	draw = gp_hash(seed + (uint64_t) (s->pairs.n / GP_LINK_OTHERS));
@@ -120,29 +113,29 @@ fill_fold(scores_fit *r, int f)
 	gp_link_pairs_free(env, &hop);
 }
 
-/* Finds the calibration pairs of a model in all folds: no code of a fold knows the hidden links. */
+/* Finds the calibration pairs of a model: no code of a fold knows the hidden links. */
 static void
 find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 {
 	uint64_t	seed = gp_hash(r->problem->seed);
 
-	for (int f = 0; f < r->folds; f++)
+	for (int f = 0; f < r->calibrated; f++)
 	{
-		fold_pairs *s = &r->fold[f];
+		gp_link_fold *fold = &r->fold[f];
+		fold_pairs *s = &r->pairs[f];
 		gp_link_problem without = *r->problem;
 		uint64_t   *code = NULL;
 
-		without.graph = s->fold.graph;
+		without.graph = fold->graph;
 		if (r->item == NULL)
 			code = gp_link_codes(r->dev, &without);
-		s->calibration = gp_calibration_pairs_make(r->env, model, &s->fold, code,
-												   r->calibration_nodes / r->folds,
-												   seed + (uint64_t) f);
+		fold->calibration = gp_calibration_pairs_make(r->env, model, fold, code,
+													  r->calibration_nodes, seed + (uint64_t) f);
 		gp_free(r->env, code);
 		if (r->env->dry)
 			continue;
 		s->pairs.n = s->first[CALIBRATION];
-		add_pairs(s, CALIBRATION, &s->calibration.pairs, 0, s->calibration.pairs.n);
+		add_pairs(s, CALIBRATION, &fold->calibration.pairs, 0, fold->calibration.pairs.n);
 	}
 }
 
@@ -151,10 +144,10 @@ static void
 score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
 	const scores_fit *r = arg;
-	const fold_pairs *s = &r->fold[f];
+	const fold_pairs *s = &r->pairs[f];
 	gp_score_context context;
 
-	gp_score_context_open(&context, dev, s->fold.graph, r->prepared.features, r->steps,
+	gp_score_context_open(&context, dev, r->fold[f].graph, r->prepared.features, r->steps,
 						  NULL);
 	gp_link_pair_scores(&context, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 	gp_score_context_close(&context);
@@ -164,9 +157,9 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 static void
 score_whole(scores_fit *r, gp_score_context *context)
 {
-	const fold_pairs *s = &r->fold[0];
+	const fold_pairs *s = &r->pairs[0];
 	int64_t		at = s->first[CALIBRATION];
-	int64_t		n = s->calibration.pairs.n;
+	int64_t		n = s->first[KINDS] - at;
 
 	r->whole = gp_alloc_zero(r->env, n * r->width, sizeof(double));
 	gp_link_pair_scores(context, n, s->pairs.src + at, s->pairs.dst + at, r->whole);
@@ -204,14 +197,14 @@ static void
 score_items(scores_fit *r, gp_link_model *model)
 {
 	const gp_graph *graph = r->problem->graph;
-	int			ridge = gp_link_ease_choose(r->dev, graph, &r->fold[0].fold, r->item, r->dense);
+	int			ridge = gp_link_ease_choose(r->dev, graph, &r->fold[0], r->item, r->dense);
 	gp_score_context context;
 
 	for (int f = 0; f < r->folds; f++)
 	{
-		const fold_pairs *s = &r->fold[f];
+		const fold_pairs *s = &r->pairs[f];
 
-		gp_ease_context_open(&context, r->dev, s->fold.graph, r->item, 1.0, NULL);
+		gp_ease_context_open(&context, r->dev, r->fold[f].graph, r->item, 1.0, NULL);
 		gp_link_ease_fit(&context, ridge, r->dense);
 		gp_link_pair_scores(&context, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 		gp_score_context_close(&context);
@@ -236,7 +229,7 @@ list_rows(scores_fit *r)
 	r->weight = gp_alloc_array(r->env, r->n, sizeof(double));
 	for (int f = 0; f < r->folds; f++)
 	{
-		const fold_pairs *s = &r->fold[f];
+		const fold_pairs *s = &r->pairs[f];
 		double		others = 0.0;
 
 		memcpy(r->score + r->first[f] * r->width, s->score,
@@ -263,14 +256,13 @@ logits_by(const scores_fit *r, gp_link_regression *g, int64_t n, const double *s
 	return logit;
 }
 
-/* The logits of one kind of a fold's pairs. */
+/* The logits of a fold's pairs from one kind on. */
 static double *
-logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
+logits_from(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 {
-	const fold_pairs *s = &r->fold[f];
+	const fold_pairs *s = &r->pairs[f];
 
-	return logits_by(r, g, s->first[kind + 1] - s->first[kind],
-					 s->score + s->first[kind] * r->width);
+	return logits_by(r, g, s->first[KINDS] - s->first[kind], s->score + s->first[kind] * r->width);
 }
 
 /*
@@ -280,14 +272,8 @@ logits_of(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 static double
 gain_of(const scores_fit *r, const trial *a)
 {
-	gp_link_ranks ranks = {0};
-	double		loss = 0.0;
-
-	for (int f = 0; f < r->folds; f++)
-		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &ranks);
-	for (int64_t e = 0; e < r->n; e++)
-		loss += r->weight[e] * gp_link_loss(r->label[e], a->logit[e]);
-	return r->prepared.features ? -loss : ranks.reciprocal / (double) ranks.links;
+	return r->prepared.features ? -a->held.loss :
+		a->held.ranks.reciprocal / (double) a->held.ranks.links;
 }
 
 /*
@@ -295,43 +281,38 @@ gain_of(const scores_fit *r, const trial *a)
  * so that it is what is kept.
  */
 static trial
-try_regression(const scores_fit *r, bool process, double penalty)
+try_regression(const scores_fit *r, const gp_link_held *held, bool process, double penalty)
 {
 	gp_env	   *env = r->env;
 	gp_device  *dev = r->dev;
 	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
 	gp_link_logistic *l = &g.logistic;
 	trial		a = {.kept.scores = {.width = r->width,.landmarks = g.z.data ? g.z.rows : 0,
-			.centre = g.centre,.deviation = g.deviation}};
+			.centre = g.centre,.deviation = g.deviation},.held = gp_link_trial_open(env, held)};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 
-	a.logit = gp_alloc_zero(env, r->n, sizeof(double));
-	a.variance = gp_alloc_zero(env, r->n, sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
 	memcpy(mode, l->b, l->phi.rows * sizeof(double));
 	for (int f = 0; f < r->folds; f++)
 	{
 		int64_t		first = r->first[f];
-		int64_t		n = r->first[f + 1] - first;
 
 		if (r->folds > 1)
 		{
 			memcpy(weight, r->weight, r->n * sizeof(double));
-			memset(weight + first, 0, n * sizeof(double));
+			memset(weight + first, 0, (r->first[f + 1] - first) * sizeof(double));
 			memcpy(l->b, mode, l->phi.rows * sizeof(double));
 			gp_link_logistic_fit(l, r->label, weight);
 		}
-		memcpy(a.logit + first, l->logit + first, n * sizeof(double));
-		gp_link_logistic_variances(l, first, n, a.variance + first);
-		a.rival[f] = logits_of(r, &g, f, RIVALS);
-		a.calibration[f] = logits_of(r, &g, f, CALIBRATION);
+		double	   *logit = logits_from(r, &g, f, RIVALS);
+		gp_link_trial_take(&a.held, held, &r->fold[f], f, l, first, logit);
+		gp_free(env, logit);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
-	a.gain = gain_of(r, &a);
-	a.before = logits_of(r, &g, 0, CALIBRATION);
-	a.after = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
+	a.held.before = logits_from(r, &g, 0, CALIBRATION);
+	a.held.after = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
 	a.kept.root = gp_link_covariance_root(l, g.root);
 	if (a.kept.scores.landmarks > 0)
@@ -346,42 +327,18 @@ try_regression(const scores_fit *r, bool process, double penalty)
 	return a;
 }
 
-/* Frees a trial, but for what is kept of it. */
-static void
-free_trial(const scores_fit *r, trial *a)
-{
-	gp_free_all(r->env, a->logit, a->variance, a->before, a->after);
-	for (int f = 0; f < r->folds; f++)
-		gp_free_all(r->env, a->rival[f], a->calibration[f]);
-}
-
 /* The better one of two trials; the other is freed.  A dry run takes the larger one. */
 static trial
 better_trial(const scores_fit *r, trial *a, trial *b)
 {
-	bool		second = r->env->dry || b->gain > a->gain;
+	bool		second = r->env->dry || gain_of(r, b) > gain_of(r, a);
 	trial	   *other = second ? a : b;
 	gp_link_model *gone = &other->kept;
 
-	free_trial(r, other);
+	gp_link_trial_free(r->env, &other->held);
 	gp_free_all(r->env, gone->scores.landmark, gone->alpha, gone->root, gone->scores.centre,
 				gone->scores.deviation);
 	return second ? *b : *a;
-}
-
-/* The logits and the ranks of what is held out. */
-static void
-fill_held(const scores_fit *r, const trial *a, gp_link_held *held)
-{
-	for (int f = 0; f < r->folds; f++)
-	{
-		for (int64_t e = held->first[f]; e < held->first[f + 1]; e++)
-		{
-			held->row[e].score = a->logit[r->first[f] + e - held->first[f]];
-			held->row[e].variance = a->variance[r->first[f] + e - held->first[f]];
-		}
-		gp_link_rivals_rank(&r->fold[f].rivals, a->rival[f], &held->ranks);
-	}
 }
 
 /* Keeps the features' statistics on the whole graph. */
@@ -414,19 +371,20 @@ static void
 open_folds(scores_fit *r, gp_device *dev, const gp_link_problem *problem)
 {
 	gp_env	   *env = dev->env;
-	gp_link_fold fold[GP_LINK_FOLDS];
 
 	gp_power_refuse(env, problem->program);
-	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, fold);
+	r->folds = gp_link_folds_make(env, problem->graph, problem->seed, r->fold);
+	r->calibrated = r->item ? r->folds : (int) gp_min64(r->folds, CALIBRATED);
+	r->calibration_nodes = r->item ? ITEMS_CALIBRATION_NODES / r->folds :
+		gp_calibration_nodes(problem->graph, r->calibrated);
 	env->progress(env, GP_PHASE_PAIRS, 0, r->folds);
-	r->prepared = gp_link_prepared_make(env, fold, r->folds);
+	r->prepared = gp_link_prepared_make(env, r->fold, r->folds);
 	if (r->item == NULL && problem->features)
 		r->prepared.features = gp_link_features_prepare(env, problem->features, problem->seed);
 	for (int f = 0; f < r->folds; f++)
 	{
-		r->fold[f].fold = fold[f];
 		fill_fold(r, f);
-		r->first[f + 1] = r->n += r->fold[f].first[LABELLED];
+		r->first[f + 1] = r->n += r->pairs[f].first[LABELLED];
 	}
 }
 
@@ -435,8 +393,7 @@ scores_open(void *state, gp_device *dev, const gp_problem *p, const void *option
 {
 	scores_fit *r = state;
 
-	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
-		.calibration_nodes = GP_CALIBRATION_NODES};
+	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options};
 	choose_depth(r);
 	open_folds(r, dev, options);
 	r->threads = dev->room > 0 ? 1 : (int) gp_min64(dev->threads, r->folds);
@@ -450,8 +407,7 @@ ease_open(void *state, gp_device *dev, const gp_problem *p, const void *options)
 {
 	scores_fit *r = state;
 
-	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,
-		.calibration_nodes = ITEMS_CALIBRATION_NODES,.width = 1,.dense = true};
+	*r = (scores_fit) {.dev = dev,.env = dev->env,.problem = options,.width = 1,.dense = true};
 	r->item = gp_link_items_find(r->env, p->graph, NULL);
 	open_folds(r, dev, options);
 }
@@ -464,7 +420,6 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	const gp_link_problem *problem = r->problem;
 	gp_link_model *model = gp_link_model_begin(env, &r->prepared, r->item ? GP_LINK_EASE :
 											   GP_LINK_SCORES, problem->graph);
-	gp_calibration_pairs calibration[GP_LINK_FOLDS];
 
 	r->dev = dev;
 	model->steps = r->steps;
@@ -473,10 +428,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	/* The scores of all folds' pairs. */
 	find_calibration_pairs(r, model);
 	for (int f = 0; f < r->folds; f++)
-	{
-		calibration[f] = r->fold[f].calibration;
-		r->fold[f].score = gp_alloc_zero(env, r->fold[f].pairs.n * r->width, sizeof(double));
-	}
+		r->pairs[f].score = gp_alloc_zero(env, r->pairs[f].pairs.n * r->width, sizeof(double));
 	if (r->item)
 		score_items(r, model);
 	else
@@ -484,26 +436,23 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	list_rows(r);
 	/* The regression. */
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	trial		best = try_regression(r, false, 1.0);
+	trial		best = try_regression(r, &model->held, false, 1.0);
+
 	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
 	{
-		trial		other = try_regression(r, true, penalties[k]);
+		trial		other = try_regression(r, &model->held, true, penalties[k]);
 
 		best = better_trial(r, &best, &other);
 	}
-	fill_held(r, &best, &model->held);
-	gp_link_calibrate_model(env, calibration, r->folds, best.calibration, model);
-	gp_link_stretch_curve(env, &calibration[0], best.before, best.after, &model->curve);
-	model->curve.intercept += gp_link_share_odds(problem->missing_share);
+	gp_link_trial_judge(env, &best.held, r->fold, r->calibrated, problem->missing_share, model);
+	gp_link_trial_free(env, &best.held);
 	model->pairs = r->n;
 	model->scores = best.kept.scores;
 	model->alpha = best.kept.alpha;
 	model->root = best.kept.root;
-	gp_link_held_judge(env, model);
-	free_trial(r, &best);
 	for (int f = 0; f < r->folds; f++)
 	{
-		gp_free(env, r->fold[f].score);
+		gp_free(env, r->pairs[f].score);
 		gp_calibration_pairs_free(env, &r->fold[f].calibration);
 	}
 	gp_free_all(env, r->score, r->label, r->weight, r->whole);
@@ -555,9 +504,8 @@ scores_close(void *state)
 
 	for (int f = 0; f < r->folds; f++)
 	{
-		gp_link_fold_free(r->env, &r->fold[f].fold);
-		gp_link_rivals_free(r->env, &r->fold[f].rivals);
-		gp_link_pairs_free(r->env, &r->fold[f].pairs);
+		gp_link_fold_free(r->env, &r->fold[f]);
+		gp_link_pairs_free(r->env, &r->pairs[f].pairs);
 	}
 	gp_link_prepared_free(r->env, &r->prepared);
 	gp_free(r->env, r->item);

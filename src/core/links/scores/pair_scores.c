@@ -4,7 +4,6 @@
 #include "scores.h"
 
 #include "base/sort.h"
-#include "links/model/calibration.h"
 
 /* What the graph loses with the link of a slot. */
 static gp_link_cut
