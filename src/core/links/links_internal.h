@@ -4,6 +4,7 @@
 #ifndef GP_LINKS_INTERNAL_H
 #define GP_LINKS_INTERNAL_H
 
+#include "base/sort.h"
 #include "fit/low_rank.h"
 #include "numeric/numeric.h"
 #include "regression/regression.h"
@@ -112,6 +113,17 @@ extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph,
 
 /* True when src -> dst is a link (undirected: in either order). */
 extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
+
+/* A pair with the number that it is ordered by. */
+typedef struct gp_link_keyed
+{
+	uint64_t	key;
+	int32_t		src;
+	int32_t		dst;
+} gp_link_keyed;
+
+/* An empty sample: the pairs of the smallest keys, at most room; its items are the caller's. */
+extern gp_heap gp_link_sample_open(gp_env *env, int64_t room);
 
 /* A seeded sample of the links, at most count. */
 extern gp_link_pairs gp_link_sample_links(gp_env *env, const gp_graph *graph, uint64_t seed,
@@ -230,7 +242,7 @@ extern void gp_link_rivals_rank(const gp_link_rivals *rivals, const double *scor
 
 /* calibration.c: from logits to the probabilities of links. */
 
-#define GP_LINK_OTHERS 50		/* pairs without a link of a node that is drawn, at most */
+#define GP_LINK_OTHERS 50		/* pairs without a link for each node that is drawn, at most */
 
 /*
  * So many nodes of a fold are drawn, of all that are: more where they have few links, which the

@@ -274,24 +274,32 @@ add_pair(gp_calibration_pairs *c, int32_t node, int32_t other, bool linked, doub
 	gp_link_pairs_add(&c->pairs, node, other);
 }
 
-/* Adds pairs without a link of nodes that are drawn evenly. */
+/*
+ * Adds pairs without a link of nodes that are drawn evenly: of all their candidates an even sample,
+ * for the likely ones lie around hubs, which have many.
+ */
 static void
 add_drawn_nodes(gp_calibration_pairs *c, const gp_graph *full, gp_link_search *search,
-				int64_t nodes, uint64_t stream)
+				int64_t nodes, uint64_t stream, gp_heap *sample)
 {
-	int32_t    *found;
+	const gp_link_keyed *drawn = sample->item;
+	int64_t		all = 0;
 
 	for (int64_t q = 0; q < nodes; q++)
 	{
 		uint64_t	draw = gp_hash(stream + (uint64_t) q);
 		int32_t		node = (int32_t) (draw % (uint64_t) full->nodes);
-		int64_t		unlinked = gp_link_draw_unlinked(full, search, gp_hash(draw), node,
-													 GP_LINK_OTHERS, &found);
-		int64_t		kept = gp_min64(unlinked, GP_LINK_OTHERS);
+		int32_t    *found;
+		int64_t		unlinked = gp_link_draw_unlinked(full, search, 0, node, 0, &found);
 
-		for (int64_t k = 0; k < kept; k++)
-			add_pair(c, node, found[k], false, (double) unlinked / (double) kept);
+		for (int64_t k = 0; k < unlinked; k++)
+			gp_heap_offer(sample, &(gp_link_keyed) {gp_hash(gp_hash(draw + (uint64_t) q) ^
+													(uint64_t) found[k]), node, found[k]});
+		all += unlinked;
 	}
+	gp_heap_sort(sample);
+	for (int64_t k = 0; k < sample->n; k++)
+		add_pair(c, drawn[k].src, drawn[k].dst, false, (double) all / (double) sample->n);
 }
 
 /*
@@ -354,11 +362,13 @@ gp_calibration_pairs_make(gp_env *env, const gp_link_model *model, const gp_link
 		c.pairs.n = room;
 		return c;
 	}
+	gp_heap		sample = gp_link_sample_open(env, room - fold->links);
 	gp_link_search *search = gp_link_search_open(env, fold->graph, NULL, code, all ?
 												 GP_CANDIDATES_ALL : GP_CANDIDATES_AUTO);
 	gp_link_search_learn(search, gp_link_topology_read(model->topology), model->features != NULL);
 	add_hidden_links(&c, full, fold, search, all, nodes);
-	add_drawn_nodes(&c, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)));
+	add_drawn_nodes(&c, full, search, nodes, gp_hash(gp_hash(seed ^ CALIBRATION_SALT)), &sample);
+	gp_free(env, sample.item);
 	gp_link_search_close(search);
 	return c;
 }

@@ -15,14 +15,6 @@
 #define MOST_LISTED 4096		/* nodes up to which they are */
 #define UNLINKED_SALT UINT64_C(0x6d697373696e6700)	/* draws of non-links are not those of links */
 
-/* A pair with the hash that it is ordered by. */
-typedef struct keyed
-{
-	uint64_t	key;
-	int32_t		src;
-	int32_t		dst;
-} keyed;
-
 bool
 gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst)
 {
@@ -40,8 +32,8 @@ pair_code(const gp_graph *graph, int32_t src, int32_t dst)
 static int
 compare_keyed(const void *a, const void *b, void *unused)
 {
-	const keyed *x = a;
-	const keyed *y = b;
+	const gp_link_keyed *x = a;
+	const gp_link_keyed *y = b;
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
@@ -49,12 +41,11 @@ compare_keyed(const void *a, const void *b, void *unused)
 		(x->dst > y->dst) - (x->dst < y->dst);
 }
 
-/* An empty sample: the pairs of the smallest keys, at most room. */
-static gp_heap
-sample_create(gp_env *env, int64_t room)
+gp_heap
+gp_link_sample_open(gp_env *env, int64_t room)
 {
-	return (gp_heap) {.env = env, .item = gp_alloc_array(env, room, sizeof(keyed)), .room = room,
-		.size = sizeof(keyed), .compare = compare_keyed};
+	return (gp_heap) {.env = env,.item = gp_alloc_array(env, room, sizeof(gp_link_keyed)),
+		.room = room,.size = sizeof(gp_link_keyed),.compare = compare_keyed};
 }
 
 /* The pairs [first, first + n) of a sorted sample. */
@@ -62,7 +53,7 @@ static gp_link_pairs
 sample_part(const gp_heap *s, int64_t first, int64_t n)
 {
 	gp_link_pairs pairs = gp_link_pairs_create(s->env, n);
-	const keyed *sorted = s->item;
+	const gp_link_keyed *sorted = s->item;
 
 	for (int64_t k = 0; k < n; k++)
 		gp_link_pairs_add(&pairs, sorted[first + k].src, sorted[first + k].dst);
@@ -83,7 +74,7 @@ lateness(double time)
 static gp_heap
 draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, bool latest)
 {
-	gp_heap		s = sample_create(env, count);
+	gp_heap		s = gp_link_sample_open(env, count);
 
 	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
 	{
@@ -92,7 +83,7 @@ draw_links(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, boo
 			{
 				uint64_t	code = pair_code(graph, (int32_t) i, graph->col[k]);
 
-				gp_heap_offer(&s, &(keyed) {latest ? lateness(graph->time[k]) :
+				gp_heap_offer(&s, &(gp_link_keyed) {latest ? lateness(graph->time[k]) :
 							  gp_hash(gp_hash(seed) ^ gp_hash(code)), (int32_t) i, graph->col[k]});
 			}
 	}
@@ -144,7 +135,7 @@ gp_link_draw(gp_link_draws *d, int32_t *src, int32_t *dst)
 static gp_link_pairs
 list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, gp_set *except)
 {
-	gp_heap		s = sample_create(env, count);
+	gp_heap		s = gp_link_sample_open(env, count);
 	uint64_t	stream = gp_hash(seed ^ UNLINKED_SALT);
 
 	for (int64_t i = 0; i < graph->nodes; i++)
@@ -161,7 +152,7 @@ list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, 
 			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
 				gp_set_has(except, code))
 				continue;
-			gp_heap_offer(&s, &(keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j});
+			gp_heap_offer(&s, &(gp_link_keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j});
 		}
 	}
 	gp_heap_sort(&s);
