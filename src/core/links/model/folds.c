@@ -152,7 +152,8 @@ list_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64_t count, 
 			if (i == j || (k < graph->start[i + 1] && graph->col[k] == j) ||
 				gp_set_has(except, code))
 				continue;
-			gp_heap_offer(&s, &(gp_link_keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i, (int32_t) j});
+			gp_heap_offer(&s, &(gp_link_keyed) {gp_hash(stream ^ gp_hash(code)), (int32_t) i,
+						  (int32_t) j});
 		}
 	}
 	gp_heap_sort(&s);
@@ -327,14 +328,4 @@ gp_link_folds_make(gp_env *env, const gp_graph *graph, uint64_t seed, gp_link_fo
 	}
 	gp_free(env, order.item);
 	return folds;
-}
-
-void
-gp_link_fold_free(gp_env *env, gp_link_fold *fold)
-{
-	gp_graph_free(env, fold->graph);
-	gp_link_pairs_free(env, &fold->pairs);
-	gp_link_rivals_free(env, &fold->rivals);
-	gp_calibration_pairs_free(env, &fold->calibration);
-	memset(fold, 0, sizeof(*fold));
 }
