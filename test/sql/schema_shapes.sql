@@ -206,4 +206,5 @@ SELECT loo_score > 0.5 AS sees FROM gp_fit('state');
 SELECT relation FROM gp_explain('state', '1', k => 1);
 SELECT probability > 0.8 AS fails FROM gp_predict_live('state', 1, as_of => '2024-03-01', class => 'true');
 SET client_min_messages = warning;
+SELECT gp_drop_graph('plant');
 DROP SCHEMA shapes CASCADE;
