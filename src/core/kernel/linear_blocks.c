@@ -20,6 +20,16 @@ summed_leaf(const gp_eval *ev, const gp_linear_term *term)
 	return term->nops > 0 ? gp_term_csr(ev, term) : NULL;
 }
 
+static int
+term_reach(const gp_linear_term *term)
+{
+	int			hops = 0;
+
+	for (int k = 0; k < term->nops; k++)
+		hops += gp_operator_reach(term->op[k]);
+	return hops;
+}
+
 /* What the products of a sparse term cost, and at most the entries of its factor: by walks. */
 static double
 sparse_cost(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, double *entries)
@@ -27,16 +37,30 @@ sparse_cost(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf, double 
 	const gp_csr *a = ev->kernel->a;
 	double	   *walks = gp_alloc_array(ev->env, a->rows, sizeof(double));
 	double		cost = 0.0;
-	int			hops = 0;
 
-	for (int k = 0; k < term->nops; k++)
-		hops += gp_operator_reach(term->op[k]);
 	for (int64_t i = 0; i < a->rows; i++)
 		walks[i] = (double) (leaf->start[i + 1] - leaf->start[i]);
 	*entries = (double) gp_csr_entries(leaf);
-	for (int hop = 0; hop < hops; hop++)
+	for (int hop = term_reach(term); hop > 0; hop--)
 		cost += gp_walk_on(ev->env, a, &walks, (double) leaf->cols, entries);
 	gp_free(ev->env, walks);
+	return cost;
+}
+
+/* At most that cost, from the longest rows alone. */
+static double
+most_cost(gp_eval *ev, const gp_linear_term *term, const gp_csr *leaf)
+{
+	const gp_csr *a = ev->kernel->a;
+	double		longest = (double) gp_csr_longest(ev->env, a, 1, false);
+	double		walks = (double) gp_csr_longest(ev->env, leaf, 1, false);
+	double		cost = 0.0;
+
+	for (int hop = term_reach(term); hop > 0; hop--)
+	{
+		cost += walks * (double) gp_csr_entries(a);
+		walks = fmin(walks * longest, (double) leaf->cols);
+	}
 	return cost;
 }
 
@@ -44,6 +68,7 @@ bool
 gp_terms_fill(gp_eval *ev, const gp_terms *terms)
 {
 	double		made = 0.0;
+	double		most = 0.0;
 	double		blocks = 0.0;
 	double		all = 0.0;
 
@@ -52,15 +77,23 @@ gp_terms_fill(gp_eval *ev, const gp_terms *terms)
 	for (int t = 0; t < terms->n; t++)
 	{
 		const gp_csr *leaf = summed_leaf(ev, &terms->term[t]);
+
+		if (leaf == NULL)
+			continue;
+		most += most_cost(ev, &terms->term[t], leaf);
+		for (int k = 0; k < terms->term[t].nops; k++)
+			blocks += gp_operator_products(ev, terms->term[t].op[k]) * (double) leaf->cols *
+				(double) gp_csr_entries(ev->kernel->a);
+	}
+	for (int t = 0; t < terms->n && blocks < SPARSE_COST * most; t++)
+	{
+		const gp_csr *leaf = summed_leaf(ev, &terms->term[t]);
 		double		entries;
 
 		if (leaf == NULL)
 			continue;
 		made += sparse_cost(ev, &terms->term[t], leaf, &entries);
 		all += entries;
-		for (int k = 0; k < terms->term[t].nops; k++)
-			blocks += gp_operator_products(ev, terms->term[t].op[k]) * (double) leaf->cols *
-				(double) gp_csr_entries(ev->kernel->a);
 	}
 	return all > FEW_ENTRIES && blocks < SPARSE_COST * made;
 }

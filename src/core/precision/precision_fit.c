@@ -11,6 +11,8 @@
  */
 #include "precision_fit.h"
 
+#include "numeric/numeric.h"
+
 #define PAD 16					/* columns that a row of sparse products takes at no more cost */
 #define FEWEST_COLOURS 8		/* of labels */
 /* columns that stand for many classes while a nugget is looked for */
@@ -233,6 +235,37 @@ gp_precision_leverage(const gp_precision_fit *f, int64_t k)
 	return fmax(f->variance_floor[k], fmin(f->variance[k], f->noise / (1.0 + f->noise))) / f->noise;
 }
 
+/*
+ * Most of a constant's posterior mean, which takes by far the most steps to converge: the vector
+ * that L takes to 0, the roots of degrees, where components have labels.  The room is for one
+ * number a node.
+ */
+static gp_matrix
+constant_start(const gp_precision_fit *f, double *room)
+{
+	const gp_graph *graph = f->problem->graph;
+	int64_t		n = f->s->rows;
+	bool	   *has_label = gp_alloc_zero(f->env, n, sizeof(bool));
+
+	for (int64_t k = 0; k < gp_items(f->env, f->problem->nlabelled); k++)
+		has_label[f->component[f->problem->labelled[k]]] = true;
+	memset(room, 0, gp_items(f->env, n) * sizeof(double));
+	GP_EACH(f->env, i, gp_items(f->env, n), graph->start[i])
+	{
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			double		w = graph->weight ? fmax(graph->weight[k], 0.0) : 1.0;
+
+			room[i] += w;
+			room[graph->col[k]] += graph->directed ? w : 0.0;
+		}
+	}
+	GP_EACH(f->env, i, gp_items(f->env, n), i)
+		room[i] = has_label[f->component[i]] ? sqrt(room[i]) : 0.0;
+	gp_free(f->env, has_label);
+	return gp_upload(f->dev, gp_matrix_wrap(room, n, 1, GP_DOUBLE), f->problem->type);
+}
+
 /* Adds the posterior mean of class_mean to all classes, at the labels and at all nodes. */
 static void
 add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
@@ -248,8 +281,9 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 
 	for (int64_t k = 0; k < gp_items(f->env, m); k++)
 		gp_elements_add(&b, problem->labelled[k], 0, f->class_mean / f->noise);
+	gp_matrix	start = constant_start(f, constant);
 	gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), scale * tolerance,
-									   GP_PRECISION_MOST, NULL, &reached);
+									   GP_PRECISION_MOST, &start, &reached);
 	f->error = fmax(f->error, reached.error / scale);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(constant, n, 1, GP_DOUBLE), x);

@@ -105,44 +105,56 @@ create_panel(gp_nystrom *ny)
 }
 
 /*
- * The square of the last row of Z' where that is one number, as a bias makes it, and the row left
- * out; 0 where it is not.
+ * The square of the last column of Z where that is one number, as a bias makes it; 0 where it is
+ * not.  It has so many entries.
  */
 static double
-take_shared_row(gp_csr *turned)
+shared_column(const gp_csr *z, int64_t entries)
 {
-	int64_t    *last = turned->start + turned->rows - 1;
-	double		shared = turned->rows > 0 && last[1] - last[0] == turned->cols && turned->cols > 0 ?
-		gp_number_at(turned->value, turned->type, last[0]) : 0.0;
+	double		shared = entries == z->rows && z->rows > 0 ?
+		gp_number_at(z->value, z->type, z->start[1] - 1) : 0.0;
 
-	for (int64_t k = last[0]; shared != 0.0 && k < last[1]; k++)
-		if (gp_number_at(turned->value, turned->type, k) != shared)
+	for (int64_t i = 0; shared != 0.0 && i < z->rows; i++)
+		if (gp_number_at(z->value, z->type, z->start[i + 1] - 1) != shared)
 			shared = 0.0;
-	if (shared != 0.0)
-		last[1] = last[0];
 	return shared * shared;
 }
 
 /*
  * Z' where the entries of Z Z' that are not 0 are few, but for what all have in common, which
- * *shared gets; else NULL.
+ * *shared gets; else NULL.  Only the rows that the landmarks ask for are there.
  */
 static gp_csr *
-turned_factor(gp_eval *ev, const gp_linear *z, double *shared)
+turned_factor(gp_nystrom *ny, const gp_linear *factor, double *shared)
 {
-	gp_csr	   *turned;
+	gp_env	   *env = ny->ev->env;
+	const gp_csr *z = factor->csr;
 	double		work = 0.0;
 
-	if (ev->live || z->csr == NULL || z->dense.cols > 0 || z->terms)
+	if (ny->ev->live || z == NULL || factor->dense.cols > 0 || factor->terms)
 		return NULL;
-	turned = gp_csr_transpose(ev->env, z->csr);
-	*shared = take_shared_row(turned);
-	for (int64_t k = 0; k < turned->rows; k++)
-		work += pow((double) (turned->start[k + 1] - turned->start[k]), 2.0);
-	if (SCATTERED * work <= (double) turned->cols * (double) gp_csr_entries(z->csr))
-		return turned;
-	gp_csr_free(ev->env, turned);
-	return NULL;
+	int64_t		entries = gp_csr_entries(z);
+	int64_t    *count = gp_alloc_zero(env, z->cols + 1, sizeof(int64_t));	/* of each column */
+	bool	   *wanted = gp_alloc_zero(env, z->cols, sizeof(bool));
+	GP_EACH(env, k, entries, k)
+		count[z->col[k]]++;
+	*shared = z->cols > 0 ? shared_column(z, count[z->cols - 1]) : 0.0;
+	if (*shared != 0.0)
+		count[z->cols - 1] = 0;
+	for (int64_t j = 0; j < z->cols; j++)
+		work += (double) count[j] * (double) count[j];
+	for (int64_t l = 0; l < gp_items(env, ny->nlandmarks); l++)
+		for (int64_t k = z->start[ny->landmark[l]]; k < z->start[ny->landmark[l] + 1]; k++)
+			wanted[z->col[k]] = count[z->col[k]] > 0;
+	gp_free(env, count);
+	gp_csr	   *turned = NULL;
+	if (SCATTERED * work <= (double) z->rows * (double) entries)
+		turned = gp_csr_transpose_some(env, z, wanted);
+	/* A dry run knows no landmarks, and takes the work of a row from the mean of all. */
+	if (turned && env->dry)
+		turned->start[turned->rows] = *shared != 0.0 ? entries - z->rows : entries;
+	gp_free(env, wanted);
+	return turned;
 }
 
 gp_matrix
@@ -157,7 +169,7 @@ gp_nystrom_linear_panel(gp_nystrom *ny, int step, const gp_terms *terms, const g
 	int64_t		rows = gp_eval_rows(ev);
 	int64_t		width = gp_min64(ny->nlandmarks, GP_COLUMN_BLOCK);
 	double		shared = 0.0;
-	gp_csr	   *turned = turned_factor(ev, z, &shared);
+	gp_csr	   *turned = turned_factor(ny, z, &shared);
 	gp_matrix	right = {0};
 	gp_matrix	work = {0};
 
