@@ -273,8 +273,6 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 	const gp_problem *problem = f->problem;
 	int64_t		n = f->s->rows;
 	int64_t		m = problem->nlabelled;
-	/* One column counts as one of all classes, and of as many targets. */
-	double		scale = sqrt(f->columns + 1.0);
 	double	   *constant = gp_alloc_figures(f->env, n, sizeof(double));
 	gp_elements b = gp_elements_make(f->env, m, 0, 1);
 	gp_convergence reached;
@@ -282,9 +280,9 @@ add_class_mean(gp_precision_fit *f, double tolerance, double *mean)
 	for (int64_t k = 0; k < gp_items(f->env, m); k++)
 		gp_elements_add(&b, problem->labelled[k], 0, f->class_mean / f->noise);
 	gp_matrix	start = constant_start(f, constant);
-	gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), scale * tolerance,
+	gp_matrix	x = gp_precision_solve(f->p, &b, energy_of(f, &b), tolerance,
 									   GP_PRECISION_MOST, &start, &reached);
-	f->error = fmax(f->error, reached.error / scale);
+	f->error = fmax(f->error, reached.error);
 	gp_elements_free(f->env, &b);
 	f->dev->download(f->dev, gp_matrix_wrap(constant, n, 1, GP_DOUBLE), x);
 	f->dev->destroy(f->dev, &x);
