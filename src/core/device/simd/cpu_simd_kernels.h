@@ -53,22 +53,18 @@ FN(dot) (int64_t n, const void *xx, const void *yy)
 {
 	const T    *x = xx;
 	const T    *y = yy;
-	VD			s0 = SETD(0.0);
-	VD			s1 = SETD(0.0);
-	VD			s2 = SETD(0.0);
-	VD			s3 = SETD(0.0);
+	VD			s[4] = {SETD(0.0), SETD(0.0), SETD(0.0), SETD(0.0)};
 	double		part[WD];
 	double		sum = 0.0;
 	int64_t		i = 0;
 
 	for (; i + 4 * WD <= n; i += 4 * WD)
 	{
-		s0 = FMAD(LOADD(x + i), LOADD(y + i), s0);
-		s1 = FMAD(LOADD(x + i + WD), LOADD(y + i + WD), s1);
-		s2 = FMAD(LOADD(x + i + 2 * WD), LOADD(y + i + 2 * WD), s2);
-		s3 = FMAD(LOADD(x + i + 3 * WD), LOADD(y + i + 3 * WD), s3);
+		UNROLL
+		for (int q = 0; q < 4; q++)
+			s[q] = FMAD(LOADD(x + i + q * WD), LOADD(y + i + q * WD), s[q]);
 	}
-	STORED(part, (s0 + s1) + (s2 + s3));
+	STORED(part, (s[0] + s[1]) + (s[2] + s[3]));
 	for (int j = 0; j < WD; j++)
 		sum += part[j];
 	for (; i < n; i++)
@@ -163,19 +159,8 @@ FN(spmm_short_##k) (int64_t entries, const int32_t *col, const T *value, const T
 SPMM_SHORT(8)
 SPMM_SHORT(4)
 SPMM_SHORT(2)
+SPMM_SHORT(1)
 #undef SPMM_SHORT
-
-/* One column. */
-static inline ATTR void
-FN(spmm_single) (int64_t entries, const int32_t *col, const T *value, const T *b, int64_t ldb,
-				 T alpha, T beta, T *c)
-{
-	T			sum = 0;
-
-	for (int64_t e = 0; e < entries; e++)
-		sum += value[e] * b[col[e] * ldb];
-	*c = beta != 0 ? alpha * sum + beta * *c : alpha * sum;
-}
 
 /* One vector of columns of a sparse row times b: two sums, for an addition waits for the one before
  * it. */
@@ -228,7 +213,7 @@ FN(spmm_row) (int64_t entries, const int32_t *col, const T *value, const T *b,
 		j += 2;
 	}
 	if (j < n)
-		FN(spmm_single) (entries, col, value, b + j, ldb, alpha, beta, c + j);
+		FN(spmm_short_1) (entries, col, value, b + j, ldb, alpha, beta, c + j);
 }
 
 /*
