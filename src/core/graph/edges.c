@@ -153,6 +153,58 @@ gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src, const
 	}
 }
 
+gp_graph *
+gp_graph_without(gp_env *env, const gp_graph *graph, int64_t n, const int32_t *src,
+				 const int32_t *dst)
+{
+	/* of the links that go, in both directions where there are two */
+	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
+	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
+	int64_t		entries = graph->start[graph->nodes] - n * (graph->directed ? 1 : 2);
+	int64_t		at = 0;
+
+	*out = (gp_graph) {.nodes = graph->nodes,.edges = graph->edges - n,.directed = graph->directed};
+	out->start = gp_alloc_zero(env, graph->nodes + 1, sizeof(int64_t));
+	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
+	if (graph->weight)
+		out->weight = gp_alloc_array(env, entries, sizeof(double));
+	if (graph->time)
+		out->time = gp_alloc_array(env, entries, sizeof(double));
+	if (graph->degree)
+	{
+		out->degree = gp_alloc_array(env, graph->nodes, sizeof(double));
+		memcpy(out->degree, graph->degree, graph->nodes * sizeof(double));
+	}
+	GP_EACH(env, k, n, k)
+	{
+		mark[gp_csr_find(graph->start, graph->col, src[k], dst[k])] = true;
+		if (!graph->directed)
+			mark[gp_csr_find(graph->start, graph->col, dst[k], src[k])] = true;
+	}
+	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
+	{
+		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
+		{
+			int32_t		j = graph->col[k];
+
+			if (mark[k] && graph->degree && graph->degree[j] >= 0.0)
+				out->degree[j] = fmax(out->degree[j] - (graph->weight ? graph->weight[k] : 1.0),
+									  0.0);
+			if (mark[k])
+				continue;
+			out->col[at] = j;
+			if (graph->weight)
+				out->weight[at] = graph->weight[k];
+			if (graph->time)
+				out->time[at] = graph->time[k];
+			at++;
+		}
+		out->start[i + 1] = at;
+	}
+	gp_free(env, mark);
+	return out;
+}
+
 void
 gp_graph_free(gp_env *env, gp_graph *graph)
 {

@@ -52,6 +52,10 @@ extern gp_csr *gp_edges_sort(gp_edges *edges, bool merge);
 extern void gp_graph_date(gp_env *env, gp_graph *graph, int64_t n, const int32_t *src,
 						  const int32_t *dst, const double *time);
 
+/* The graph without n of its links; degrees that are told fall by their weights. */
+extern gp_graph *gp_graph_without(gp_env *env, const gp_graph *graph, int64_t n,
+								  const int32_t *src, const int32_t *dst);
+
 extern void gp_graph_free(gp_env *env, gp_graph *graph);
 
 /*

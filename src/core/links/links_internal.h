@@ -107,10 +107,6 @@ extern gp_link_fold gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64
 									  int64_t most);
 extern void gp_link_require_two(gp_env *env, const gp_graph *graph);
 
-/* The graph without some of its links; the caller frees it. */
-extern gp_graph *gp_link_graph_without(gp_env *env, const gp_graph *graph,
-									   const gp_link_pairs *hidden);
-
 /* True when src -> dst is a link (undirected: in either order). */
 extern bool gp_link_exists(const gp_graph *graph, int32_t src, int32_t dst);
 

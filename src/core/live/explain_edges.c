@@ -90,43 +90,6 @@ find_edges(gp_env *env, const gp_live_question *q, int64_t most, int64_t *n, int
 	return list;
 }
 
-/* A graph that lacks an edge; degrees that are told fall by its weight. */
-static gp_graph
-without_edge(gp_env *env, const gp_graph *g, const gp_live_edge *edge)
-{
-	int64_t		entries = g->start[g->nodes];
-	gp_graph	out = {.nodes = g->nodes,.edges = g->edges - 1,.directed = g->directed,
-					   .start = gp_alloc_zero(env, g->nodes + 1, sizeof(int64_t)),
-					   .col = gp_alloc_array(env, entries, sizeof(int32_t)),
-					   .weight = g->weight ? gp_alloc_array(env, entries, sizeof(double)) : NULL,
-					   .degree = g->degree ? gp_alloc_array(env, g->nodes, sizeof(double)) : NULL};
-	int64_t		at = 0;
-
-	if (g->degree)
-		memcpy(out.degree, g->degree, g->nodes * sizeof(double));
-	GP_EACH(env, u, g->nodes, g->start[u])
-	{
-		for (int64_t k = g->start[u]; k < g->start[u + 1]; k++)
-		{
-			int32_t		v = g->col[k];
-
-			if ((u == edge->src && v == edge->dst) ||
-				(!g->directed && u == edge->dst && v == edge->src))
-			{
-				if (g->degree && g->degree[v] >= 0.0)
-					out.degree[v] = fmax(g->degree[v] - (g->weight ? g->weight[k] : 1.0), 0.0);
-				continue;
-			}
-			out.col[at] = v;
-			if (g->weight)
-				out.weight[at] = g->weight[k];
-			at++;
-		}
-		out.start[u + 1] = at;
-	}
-	return out;
-}
-
 static double
 score_of(gp_device *dev, const gp_live_question *q, int32_t column)
 {
@@ -148,12 +111,12 @@ gp_live_explain_edges(gp_device *dev, const gp_live_question *question, int32_t 
 
 	for (int64_t e = 0; e < *n; e++)
 	{
-		gp_graph	graph = without_edge(env, question->graph, &edge[e]);
+		gp_graph   *graph = gp_graph_without(env, question->graph, 1, &edge[e].src, &edge[e].dst);
 		gp_live_question without = *question;
 
-		without.graph = &graph;
+		without.graph = graph;
 		edge[e].effect = score_of(dev, &without, column) - score;
-		gp_free_all(env, graph.start, graph.col, graph.weight, graph.degree);
+		gp_graph_free(env, graph);
 	}
 	gp_sort(env, edge, *n, sizeof(gp_live_edge), compare_effect, NULL);
 	*n = gp_min64(*n, k);

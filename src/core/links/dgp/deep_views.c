@@ -42,7 +42,7 @@ gp_deep_views_open(gp_deep *d, const gp_graph *graph)
 
 		v->links = gp_link_pairs_create(env, n);
 		gp_link_pairs_append(&v->links, &all, first, n);
-		v->own = gp_link_graph_without(env, graph, &v->links);
+		v->own = gp_graph_without(env, graph, v->links.n, v->links.src, v->links.dst);
 		open_view(env, v, v->own);
 		most = gp_max64(most, v->links.n);
 	}

@@ -201,49 +201,6 @@ gp_link_sample_unlinked(gp_env *env, const gp_graph *graph, uint64_t seed, int64
 	return pairs;
 }
 
-gp_graph *
-gp_link_graph_without(gp_env *env, const gp_graph *graph, const gp_link_pairs *hidden)
-{
-	/* of the hidden links, in both directions where there are two */
-	bool	   *mark = gp_alloc_zero(env, graph->start[graph->nodes], sizeof(bool));
-	gp_graph   *out = gp_alloc_zero(env, 1, sizeof(gp_graph));
-	int64_t		entries = graph->start[graph->nodes] - hidden->n * (graph->directed ? 1 : 2);
-	int64_t		at = 0;
-
-	out->nodes = graph->nodes;
-	out->edges = graph->edges - hidden->n;
-	out->directed = graph->directed;
-	out->start = gp_alloc_zero(env, graph->nodes + 1, sizeof(int64_t));
-	out->col = gp_alloc_array(env, entries, sizeof(int32_t));
-	if (graph->weight)
-		out->weight = gp_alloc_array(env, entries, sizeof(double));
-	if (graph->time)
-		out->time = gp_alloc_array(env, entries, sizeof(double));
-	GP_EACH(env, k, hidden->n, k)
-	{
-		mark[gp_csr_find(graph->start, graph->col, hidden->src[k], hidden->dst[k])] = true;
-		if (!graph->directed)
-			mark[gp_csr_find(graph->start, graph->col, hidden->dst[k], hidden->src[k])] = true;
-	}
-	GP_EACH(env, i, graph->nodes, graph->start[i] + i)
-	{
-		for (int64_t k = graph->start[i]; k < graph->start[i + 1]; k++)
-		{
-			if (mark[k])
-				continue;
-			out->col[at] = graph->col[k];
-			if (graph->weight)
-				out->weight[at] = graph->weight[k];
-			if (graph->time)
-				out->time[at] = graph->time[k];
-			at++;
-		}
-		out->start[i + 1] = at;
-	}
-	gp_free(env, mark);
-	return out;
-}
-
 gp_link_fold
 gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_link_pairs *hidden,
 				  const gp_link_pairs *gone, int64_t most)
@@ -258,7 +215,7 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 	first.n = fold.links;
 	fold.pairs = gp_link_pairs_concat(env, &first, &unlinked);
 	gp_link_pairs_free(env, &unlinked);
-	fold.graph = gp_link_graph_without(env, graph, gone);
+	fold.graph = gp_graph_without(env, graph, gone->n, gone->src, gone->dst);
 	return fold;
 }
 
