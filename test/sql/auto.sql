@@ -184,7 +184,7 @@ CREATE TABLE vast AS SELECT i AS id, i % 2 AS class, array[1e38 * (1 + i % 3)]::
 CREATE TABLE near AS SELECT i AS src, (i + k - 1) % 60 + 1 AS dst FROM generate_series(1, 60) AS i, generate_series(1, 2) AS k;
 SELECT gp_create_graph('vast', 'vast', 'near', target => 'class', features => '{f}', scale => 'none');
 SELECT kernel, alternatives->'gcn' AS gcn FROM gp_fit('vast');
--- One that overflows in full alone is fitted as it was compared.
+-- One that overflows in full alone is left out, too, and the next is fitted.
 UPDATE vast SET class = CASE WHEN id <= 40 THEN class END,
     f = array[9e18 * (1 + id % 3), id % 2 * 9e18 * CASE WHEN id <= 40 THEN 1 ELSE 1.5 END]::real[];
 \set VERBOSITY default

@@ -193,13 +193,12 @@ expect_fit(gnngp_computation *compute, void *arg)
 	gnngp_progress_expect(compute->device, f->n + 1, effort);
 }
 
-/* Compares all candidates and returns the one to fit; *full gets its fit, where that is left. */
-static gp_candidate *
-choose(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *candidates, int n,
-	   lone_fit *full)
+/* Compares all candidates; *full gets the fit in full of the best, where that is left. */
+static void
+compare_all(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *candidates, int n,
+			lone_fit *full)
 {
 	forecast	ahead = {problem, candidates, n};
-	gp_candidate *chosen;
 
 	gnngp_env_destroy(run_alone(env, false, expect_fit, &ahead, NULL));
 	/* What may be left is the first candidate's, which comes last. */
@@ -209,11 +208,8 @@ choose(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *candi
 		*full = compare(env, by_plan, problem, NULL, &candidates[i]);
 		gnngp_progress_reach(n - i);
 	}
-	chosen = &candidates[Max(gp_candidates_best(candidates, n), 0)];
-	if (chosen != candidates)
+	if (gp_candidates_best(candidates, n) != 0)
 		forget(full);
-	gp_notice_choice(env, candidates, n, chosen);
-	return chosen;
 }
 
 /* Compares powers of a kernel. */
@@ -279,21 +275,21 @@ is_compared_enough(gp_env *env, bool by_plan, const gp_problem *full, const gp_p
 }
 
 /*
- * Fits the kernel that was chosen by the planner's strategy, or as it was compared: where that is
- * enough, where it was surely better and explains more, or where the planner's cannot be done.
+ * Fits a kernel by the planner's strategy, or as it was compared: where that is enough, or where
+ * it was surely better and explains more.  Where the kernel has rivals and the fit fails, it is left
+ * out with a NOTICE, and nothing is left of the fit.
  */
 static lone_fit
-fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool was_compared,
-			const gp_candidate *c)
+fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rivals, gp_candidate *c)
 {
 	gp_candidate figures = {0};
 	lone_fit	full = {.problem = *problem,.c = &figures};
 	gp_problem	as_compared;
 	gp_program *program = gp_alloc(env, sizeof(gp_program));
 	ErrorData  *error = NULL;
-	bool		open = was_compared && c->problem == NULL &&
+	ErrorData **caught = has_rivals ? &error : NULL;
+	bool		may_be_enough = has_rivals && c->landmarks > 0 &&
 		problem->strategy == GP_STRATEGY_AUTO && problem->nlandmarks == 0;
-	bool		may_be_enough = open && c->landmarks > 0;
 
 	*program = *c->program;
 	full.problem.program = program;
@@ -304,21 +300,23 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool was_compa
 		may_be_enough &= program->power == 1.0;
 	}
 	as_compared = full.problem;
-	as_compared.strategy = c->landmarks > 0 ? GP_STRATEGY_NYSTROM : GP_STRATEGY_PRECISION;
+	as_compared.strategy = GP_STRATEGY_NYSTROM;
 	as_compared.nlandmarks = c->landmarks;
 	if (may_be_enough && is_compared_enough(env, by_plan, &full.problem, &as_compared, c))
 		full.problem = as_compared;
-	run_fit(env, by_plan, &full, open ? &error : NULL);
-	if (error)
-		gp_notice(env, error->hint, "kernel \"%s\" is fitted as it was compared: %s", c->kernel,
-				  error->message);
-	else if (may_be_enough && full.posterior->plan.strategy == GP_STRATEGY_EXACT &&
-			 c->loo_score > figures.loo_score && gp_candidate_is_better(c, &figures))
-		forget(&full);
-	if (full.alone == NULL)
+	run_fit(env, by_plan, &full, caught);
+	if (full.alone && may_be_enough && full.posterior->plan.strategy == GP_STRATEGY_EXACT &&
+		c->loo_score > figures.loo_score && gp_candidate_is_better(c, &figures))
 	{
+		forget(&full);
 		full.problem = as_compared;
-		run_fit(env, by_plan, &full, NULL);
+		run_fit(env, by_plan, &full, caught);
+	}
+	if (error)
+	{
+		c->problem = error->message;
+		gp_notice(env, error->hint, "kernel \"%s\" is left out, for its fit in full fails: %s",
+				  c->kernel, error->message);
 	}
 	gp_free(env, program);
 	return full;
@@ -350,12 +348,20 @@ gnngp_fit_kernel(gp_env *env, bool by_plan, const gp_problem *asked, const char 
 
 	problem.shared = shared;
 	if (n > 1)
+		compare_all(env, by_plan, &problem, candidates, n, &full);
+	while (full.alone == NULL)
 	{
-		chosen = choose(env, by_plan, &problem, candidates, n, &full);
+		/* Where none is left the first one's error ends the fit. */
+		int			best = gp_candidates_best(candidates, n);
+
+		chosen = &candidates[Max(best, 0)];
+		full = fit_in_full(env, by_plan, &problem, n > 1 && best >= 0, chosen);
+	}
+	if (n > 1)
+	{
+		gp_notice_choice(env, candidates, n, chosen);
 		choice.alternatives = describe(candidates, n);
 	}
-	if (full.alone == NULL)
-		full = fit_in_full(env, by_plan, &problem, n > 1, chosen);
 	choice.posterior = full.posterior;
 	choice.device = full.device;
 	gnngp_env_join(full.env, env);
