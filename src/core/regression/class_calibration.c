@@ -3,11 +3,12 @@
  *
  * A regression on one-hot classes estimates probabilities, not logits: a softmax
  * of its means makes sure ones too sure and leaves many unlikely classes too much.
- * So the probability of class c grows as
+ * So the logit of class c is
  *
- *		exp(bias_c) softplus(u mean_c / delta)^gamma,  u = min(1, sqrt(v / own v))
+ *		gamma (asinh(u mean_c / (2 delta)) + u mean_c / 4) + bias_c,  u = min(1, sqrt(v / own v))
  *
- * delta, gamma and the biases maximise the likelihood of the leave-one-out means:
+ * which for large means grows as their logarithm, and a little as they do.  delta, gamma and the
+ * biases maximise the likelihood of the leave-one-out means:
  * delta over a grid with a weak preference for the middle, for a hundred labels
  * alone say little of it; then gamma and the biases together, these drawn to zero.
  * gamma has a weak preference as well, a gamma density: labels that are all found without
@@ -41,12 +42,13 @@
 #define CG_STEPS 50
 #define HALVINGS 30
 #define CLOSE 1e-10				/* a Newton decrement, relative to the loss, that ends the search */
-#define FAR 30.0				/* where the softplus is its asymptote to double precision */
+#define STRAIGHT 0.25			/* the weight of the means themselves in the logits */
 
+/* The logit of a mean without gamma and bias. */
 static double
-log_softplus(double x)
+curve(double mean, double delta)
 {
-	return x > FAR ? log(x) : x < -FAR ? x : log(log1p(exp(x)));
+	return asinh(0.5 * mean / delta) + STRAIGHT * mean;
 }
 
 /* What the means of a node with this variance are multiplied by. */
@@ -60,8 +62,7 @@ sureness(const gp_calibrator *calibrator, double variance)
 double
 gp_logit(const gp_calibrator *calibrator, int32_t c, double mean, double variance)
 {
-	return calibrator->gamma *
-		log_softplus(sureness(calibrator, variance) * mean / calibrator->delta) +
+	return calibrator->gamma * curve(sureness(calibrator, variance) * mean, calibrator->delta) +
 		(calibrator->bias ? calibrator->bias[c] : 0.0);
 }
 
@@ -84,7 +85,7 @@ typedef struct fitter
 	double		weight;
 	const int32_t *label;		/* n */
 	double	   *balance;		/* columns: what the own class's mean is multiplied by */
-	double	   *s;				/* n x columns: log softplus(u mean / delta) */
+	double	   *s;				/* n x columns: the curve at u mean */
 	double	   *p;				/* n x columns: probabilities at the last gamma and biases */
 	double	   *unit;			/* 1 over the root of the Hessian's diagonal, and as much room */
 	double		gamma;			/* the last one */
@@ -97,12 +98,11 @@ set_delta(fitter *f, const gp_loo *loo, const int32_t *index, const gp_calibrato
 	GP_EACH(f->env, i, f->n, i * f->columns)
 	{
 		const double *row = loo->mean + (int64_t) index[i] * f->columns;
-		double		width = out->delta /
-			sureness(out, loo->variance ? loo->variance[index[i]] : 0.0);
+		double		u = sureness(out, loo->variance ? loo->variance[index[i]] : 0.0);
 
 		for (int32_t c = 0; c < f->columns; c++)
-			f->s[i * f->columns + c] = log_softplus(row[c] * (c == f->label[i] && row[c] > 0.0 ?
-															  f->balance[c] : 1.0) / width);
+			f->s[i * f->columns + c] = curve(u * row[c] * (c == f->label[i] && row[c] > 0.0 ?
+														   f->balance[c] : 1.0), out->delta);
 	}
 }
 

@@ -148,20 +148,19 @@ typedef struct gp_loo
 } gp_loo;
 
 /*
- * From the means of a node's classes to probabilities: that of class c grows as
- * exp(bias[c]) softplus(u mean_c / delta)^gamma.  u is the root of variance + noise over the node's
- * own, at most 1: less for a node of which the labels say less than of each other.
+ * From the means of a node's classes to probabilities: the logit of class c is
+ * gamma (asinh(u mean_c / (2 delta)) + u mean_c / 4) + bias[c].  u is the root of variance + noise
+ * over the node's own, at most 1: less for a node of which the labels say less than of each other.
  */
 typedef struct gp_calibrator
 {
-	double		delta;			/* width of the softplus */
+	double		delta;			/* the means that count as small */
 	double		gamma;
 	double		variance;		/* the labels' mean variance without themselves; INFINITY: u is 1 */
 	double		noise;			/* variance of a label beside that */
 	double	   *bias;			/* of each class; NULL: all 0 */
 } gp_calibrator;
 
-/* What a fit gives.  Arrays are host memory of the environment. */
 /*
  * A row of numbers of each node that the host keeps, as what does not fit in memory: n of them from
  * first on are read, or written.
@@ -172,6 +171,7 @@ typedef struct gp_kept_rows
 	void		(*move) (void *state, int64_t first, int64_t n, double *rows, bool write);
 } gp_kept_rows;
 
+/* What a fit gives.  Arrays are host memory of the environment. */
 typedef struct gp_posterior
 {
 	gp_plan		plan;
