@@ -89,7 +89,6 @@ typedef struct fitter
 	double	   *p;				/* n x columns: probabilities at the last gamma and biases */
 	double	   *unit;			/* 1 over the root of the Hessian's diagonal, and as much room */
 	double		gamma;			/* the last one */
-	bool		bound;			/* gamma stays at the end of its range */
 } fitter;
 
 static void
@@ -144,8 +143,6 @@ loss_at(fitter *f, const double *x, double *gradient)
 		loss += 0.5 * RIDGE * x[c + 1] * x[c + 1];
 	for (int32_t c = 0; gradient && c <= n; c++)
 		gradient[c] = f->weight * gradient[c] + (c > 0 ? RIDGE * x[c] : slope);
-	if (gradient && f->bound)
-		gradient[0] = 0.0;
 	return loss;
 }
 
@@ -175,8 +172,6 @@ hessian_times(fitter *f, const double *v, double *out)
 	for (int32_t c = 0; c <= n; c++)
 		out[c] = f->weight * out[c] + (c > 0 ? RIDGE : GAMMA_WEIGHT / (f->gamma * f->gamma)) *
 			(v ? v[c] : 1.0);
-	if (f->bound)
-		out[0] = v ? 0.0 : 1.0;
 }
 
 /* The Hessian's product, scaled from both sides to a diagonal of ones. */
@@ -221,10 +216,13 @@ newton_direction(fitter *f, const double *gradient, double *d)
 	gp_conjugate_close(&g);
 }
 
-/* Goes along d until the loss falls; false where it does not, or by nothing that counts. */
+/*
+ * Goes along d until the loss falls, which it does not where gamma is negative; false where it
+ * never does, or by nothing that counts.
+ */
 static bool
-line_search(fitter *f, double *x, const double *d, const double *gradient, double *loss,
-		  double *trial)
+line_search(fitter *f, double *x, const double *d, const double *gradient, double loss,
+			double *trial)
 {
 	int32_t		n = f->columns + 1;
 	double		slope = 0.0;
@@ -232,21 +230,15 @@ line_search(fitter *f, double *x, const double *d, const double *gradient, doubl
 
 	for (int32_t i = 0; i < n; i++)
 		slope += gradient[i] * d[i];
-	if (!(-slope > CLOSE * (1.0 + fabs(*loss))))
+	if (!(-slope > CLOSE * (1.0 + fabs(loss))))
 		return false;
 	for (int k = 0; k < HALVINGS; k++, step *= 0.5)
 	{
 		for (int32_t i = 0; i < n; i++)
 			trial[i] = x[i] + step * d[i];
-		bool		bound = f->bound || trial[0] < GAMMA_MIN || trial[0] > GAMMA_MAX;
-
-		trial[0] = fmin(fmax(trial[0], GAMMA_MIN), GAMMA_MAX);
-		double		there = loss_at(f, trial, NULL);
-		if (there <= *loss + 1e-4 * step * slope || (bound && there <= *loss))
+		if (loss_at(f, trial, NULL) <= loss + 1e-4 * step * slope)
 		{
-			f->bound = bound;
 			memcpy(x, trial, sizeof(double) * n);
-			*loss = there;
 			return true;
 		}
 	}
@@ -385,13 +377,13 @@ gp_calibrator_fit(gp_device *dev, const gp_problem *problem, const gp_targets *t
 	f.unit = d + 2 * n;
 	fit_delta(&f, targets, loo, index, x, gradient, &out);
 	x[0] = out.gamma;
-	/* Minimises the loss over gamma and the biases, from x: convex, with gamma in its range. */
+	/* Minimises the loss over gamma and the biases, from x: convex. */
 	for (int k = 0; k < NEWTON_STEPS; k++)
 	{
 		double		loss = loss_at(&f, x, gradient);
 
 		newton_direction(&f, gradient, d);
-		if (!line_search(&f, x, d, gradient, &loss, d + n))
+		if (!line_search(&f, x, d, gradient, loss, d + n))
 			break;
 	}
 	gp_free(env, gradient);
