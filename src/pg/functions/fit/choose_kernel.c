@@ -276,11 +276,12 @@ is_compared_enough(gp_env *env, bool by_plan, const gp_problem *full, const gp_p
 
 /*
  * Fits a kernel by the planner's strategy, or as it was compared: where that is enough, or where
- * it was surely better and explains more.  Where the kernel has rivals and the fit fails, it is left
- * out with a NOTICE, and nothing is left of the fit.
+ * it was surely better and explains more.  Where it has rivals and the fit fails, it is left out
+ * with a NOTICE, and nothing is left of the fit.
  */
 static lone_fit
-fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rivals, gp_candidate *c)
+fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rivals,
+			gp_candidate *c)
 {
 	gp_candidate figures = {0};
 	lone_fit	full = {.problem = *problem,.c = &figures};
