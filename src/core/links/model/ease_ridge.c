@@ -71,7 +71,7 @@ gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fo
 		{
 			env->check_interrupts(env);
 			ask(&q, full, fold, item, link);
-			gp_link_graph_scores(&context, &q.block, q.score);
+			gp_link_block_scores(&context, &q.block, q.score);
 			for (int32_t s = 0; s < q.block.sources; s++)
 				gain += 1.0 / log2(1.0 + gp_link_rank(q.score, &q.first[s]));
 		}

@@ -57,7 +57,7 @@ fill_up(const gp_score_context *f, const gp_link_block *block, full_block *full)
 }
 
 void
-gp_link_graph_scores(gp_score_context *f, const gp_link_block *block, double *out)
+gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *out)
 {
 	full_block	full;
 	int32_t		first = gp_link_structure_width(f->graph->directed);
@@ -76,17 +76,9 @@ gp_link_graph_scores(gp_score_context *f, const gp_link_block *block, double *ou
 	gp_link_autoencoder(f, &full.block, full.cuts, first, out);
 	if (f->decayed)
 		gp_link_decay(f, &full.block, full.cuts, first + GP_LINK_AUTOENCODER_SCORES, out);
-}
-
-void
-gp_link_feature_scores(gp_score_context *f, const gp_link_block *block, double *out)
-{
-	full_block	full;
-	int32_t		first = gp_link_graph_width(f->graph);
-
-	if (block->sources == 0 || block->n == 0 || f->x == NULL)
+	if (f->x == NULL)
 		return;
-	fill_up(f, block, &full);
+	first = gp_link_graph_width(f->graph);
 	gp_link_cosines(f, &full.block, full.cuts, first, out);
 	gp_link_neighbour_cosines(f, &full.block, full.cuts, first + GP_LINK_POWERS, out);
 }
@@ -174,8 +166,7 @@ score_list(gp_score_context *f, block_room *room, const ordered_pair *pair, int6
 		gp_link_block block;
 		int64_t		took = fill_block(room, pair + done, n - done, size, cut, &block);
 
-		gp_link_graph_scores(f, &block, room->scores);
-		gp_link_feature_scores(f, &block, room->scores);
+		gp_link_block_scores(f, &block, room->scores);
 		for (int64_t e = 0; e < gp_items(f->env, took); e++)
 			memcpy(out + pair[done + e].place * f->width, room->scores + e * f->width,
 				   f->width * sizeof(double));

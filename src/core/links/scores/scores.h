@@ -97,8 +97,7 @@ typedef struct gp_link_block
  * The scores of a block: out is n x width, rows packed.  Those of the graph fill the first
  * gp_link_graph_width columns, those of the features the others.
  */
-extern void gp_link_graph_scores(gp_score_context *f, const gp_link_block *block, double *out);
-extern void gp_link_feature_scores(gp_score_context *f, const gp_link_block *block, double *out);
+extern void gp_link_block_scores(gp_score_context *f, const gp_link_block *block, double *out);
 
 /* The same for any pairs, linked or not: out is n x width. */
 extern void gp_link_pair_scores(gp_score_context *f, int64_t n, const int32_t *src,

@@ -76,10 +76,7 @@ rank_group(gp_links *l, const group *g, int64_t k, lot *lot)
 	.slot = g->slot,.dst = g->dst};
 
 	if (width)
-	{
-		gp_link_graph_scores(&l->context, &block, score);
-		gp_link_feature_scores(&l->context, &block, score);
-	}
+		gp_link_block_scores(&l->context, &block, score);
 	for (int64_t e = 0; e < n; e++)
 		row[e] = (gp_link_row) {.src = block.source[g->slot[e]],.dst = g->dst[e]};
 	gp_links_means(l, n, score, row, mean);
