@@ -195,29 +195,29 @@ struct gnngp_task_state
 	gnngp_forward forward;
 };
 
-/* Labels of a fit, by entity and time: which is whose is told by number, ascending. */
-typedef struct gnngp_known_labels
-{
-	const int32 *number;		/* of each label's entity */
-	const int32 *label;			/* classes, or NULL */
-	const double *target;		/* values, or NULL */
-	int32		nclasses;
-	const int32 *number_of;		/* of each entity asked for: that of its labels, -1: it had none */
-} gnngp_known_labels;
+/* As of now; it reads as
+ *
+ *		column of a table with times		as of the time of each row
+ *		column of a table without			as of the newest time of the fit, and what rows refer to as of now
+ *		any other task						as of the moment of the call
+ */
+#define GNNGP_AS_OF_NOW GP_TIME_NEVER
 
 /*
  * The entities of a task that are there as of a time, of n given ones, which are put to the front:
- * 42704 for one that is not in its table.  GP_TIME_NEVER is now, or of a task that asks for a
- * column the time of each row, or where rows have none the newest time of the fit: what they refer
- * to is then read as of now.  The state must outlive the reading.
+ * 42704 for one that is not in its table.  The state must outlive the reading.
  */
 typedef struct gnngp_live_rows gnngp_live_rows;
 extern gnngp_live_rows *gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task,
-								 gnngp_task_state *state,
-								 gnngp_id *id, int64 *n, gp_time as_of);
+											 gnngp_task_state *state, gnngp_id *id, int64 *n,
+											 gp_time as_of);
 
-/* Their features as of that time, read as the caller; ends the reading. */
-extern gp_features *gnngp_live_rows_read(gnngp_live_rows *rows, const gnngp_known_labels *labels);
+/*
+ * Their features as of that time, read as the caller; ends the reading.  The labels of the fit are
+ * facts; label_entity: of each entity asked for, its number among theirs, -1: it had none.
+ */
+extern gp_features *gnngp_live_rows_read(gnngp_live_rows *rows, const gp_facts_labels *labels,
+										 const int32 *label_entity);
 
 /*
  * The same of rows without time, which those beside them tell: of all rows of their table, with
@@ -226,14 +226,18 @@ extern gp_features *gnngp_live_rows_read(gnngp_live_rows *rows, const gnngp_know
 extern gp_features *gnngp_live_rows_read_metapaths(gnngp_live_rows *rows, gp_metapath **metapath);
 extern int32 gnngp_live_rows_place(gnngp_live_rows *rows, const gnngp_id *id);
 
-/* One row of a task, as gp_task_rows gives it. */
-typedef void (*gnngp_task_row_fn) (void *arg, const gnngp_id *node, gp_time as_of,
-								   const char *target);
-extern void gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_task_row_fn row,
-								 void *arg);
+typedef struct gnngp_task_row
+{
+	gnngp_id	id;
+	gp_time		as_of;
+	int32		label;			/* a class as it came; 0 for a value; -1: to predict */
+	double		value;
+	const char *target;			/* as text, for gp_task_rows alone */
+} gnngp_task_row;
 
-/* The type of the ids that the rows of a task have, as gnngp_type_name gives it. */
-extern char *gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer);
+/* The labelled rows of a task, as gp_task_rows gives them; model gets the type of their ids. */
+extern const gnngp_task_row *gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task,
+												  gnngp_model *model, int64 *n);
 
 /* Looks up all that a new task names, as a fit would; the errors are those of a fit. */
 extern void gnngp_task_check(gp_env *env, const gnngp_graph_def *task);

@@ -86,16 +86,15 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 {
 	gnngp_schema_use use;
 	const gnngp_tables *s;
-	gp_time		last;
+	gp_time		before;
 
 	gnngp_schema_begin(&use, env, graph, true);
 	s = use.schema;
-	last = gnngp_newest_fact(s);
+	before = gnngp_behind_newest(s);
 	for (int i = 0; i < s->ntables; i++)
 	{
 		const gnngp_schema_table *t = &s->table[i];
-		gp_encoding *encoding = gnngp_encode_table(s, i,
-												   last == GP_TIME_ALWAYS ? 0 : last + 1);
+		gp_encoding *encoding = gnngp_encode_table(s, i, before);
 		int			cell = 0;
 
 		for (int k = 0; k < t->ncolumns; k++)

@@ -49,9 +49,7 @@ gnngp_json_pairs(const char *json, const char *argument)
 	Jsonb	   *jsonb;
 	JsonbIterator *it;
 	JsonbValue	v;
-	JsonbIteratorToken token;
 	List	   *pairs = NIL;
-	gnngp_json_pair *pair = NULL;
 
 	if (json == NULL)
 		return NIL;
@@ -62,19 +60,15 @@ gnngp_json_pairs(const char *json, const char *argument)
 				 errmsg("argument \"%s\" must be a JSON object", argument),
 				 errhint("Write %s => '{\"...\": \"...\"}'.", argument)));
 	it = JsonbIteratorInit(&jsonb->root);
-	while ((token = JsonbIteratorNext(&it, &v, true)) != WJB_DONE)
+	(void) JsonbIteratorNext(&it, &v, true);
+	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
 	{
-		if (token == WJB_KEY)
-		{
-			pair = palloc(sizeof(gnngp_json_pair));
-			pair->key = pnstrdup(v.val.string.val, v.val.string.len);
-		}
-		else if (token == WJB_VALUE && pair)
-		{
-			pair->value = json_text(&v, argument);
-			pairs = lappend(pairs, pair);
-			pair = NULL;
-		}
+		gnngp_json_pair *pair = palloc(sizeof(gnngp_json_pair));
+
+		pair->key = pnstrdup(v.val.string.val, v.val.string.len);
+		(void) JsonbIteratorNext(&it, &v, true);
+		pair->value = json_text(&v, argument);
+		pairs = lappend(pairs, pair);
 	}
 	return pairs;
 }

@@ -513,22 +513,6 @@ gnngp_columns(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* What the rows of gp_task_rows are emitted by. */
-typedef struct task_rows
-{
-	gnngp_result *result;
-	gnngp_id_type type;
-} task_rows;
-
-static void
-emit_task_row(void *arg, const gnngp_id *node, gp_time as_of, const char *target)
-{
-	task_rows  *t = arg;
-
-	gnngp_emit(t->result, gnngp_cell(gnngp_id_type_datum(&t->type, node)),
-			   gnngp_cell(TimestampTzGetDatum((TimestampTz) as_of)), gnngp_cell_text(target));
-}
-
 /* gp_task_rows(task), or with a NULL of the type of the ids */
 PG_FUNCTION_INFO_V1(gnngp_task_rows_sql);
 Datum
@@ -536,20 +520,25 @@ gnngp_task_rows_sql(PG_FUNCTION_ARGS)
 {
 	gnngp_graph_def *task = gnngp_own_graph(gnngp_text_argument(fcinfo, 0, "task"));
 	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	task_rows	t = {.result = gnngp_rows_start(fcinfo)};
+	gnngp_result *result = gnngp_rows_start(fcinfo);
 	gnngp_model model = {.name = task->name,.owner_role = task->owner_role};
-	Oid			type;
+	Oid			type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
+	gnngp_id_type ids;
+	const gnngp_task_row *row;
+	int64		n;
 
 	if (!task->task.form)
 		gnngp_raise(WRONG_OBJECT_TYPE, "Make a task on it with gp_create_task.",
 					"\"%s\" is a graph, not a task", task->name);
-	model.id_type = gnngp_task_id_type(env, task, &model.integer_ids);
-	type = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : INT8OID;
+	row = gnngp_read_task_rows(env, task, &model, &n);
 	if (type == TEXTOID)
-		gnngp_id_type_open_argument(&t.type, &model, fcinfo, 1);
+		gnngp_id_type_open_argument(&ids, &model, fcinfo, 1);
 	else						/* nodes are of this very type, be it smaller, or an array */
-		gnngp_id_type_open(&t.type, &model, type);
-	gnngp_read_task_rows(env, task, emit_task_row, &t);
+		gnngp_id_type_open(&ids, &model, type);
+	for (int64 i = 0; i < n; i++)
+		gnngp_emit(result, gnngp_cell(gnngp_id_type_datum(&ids, &row[i].id)),
+				   gnngp_cell(TimestampTzGetDatum((TimestampTz) row[i].as_of)),
+				   gnngp_cell_text(row[i].target));
 	gnngp_env_destroy(env);
 	return (Datum) 0;
 }

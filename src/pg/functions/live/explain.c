@@ -262,7 +262,7 @@ GNNGP_FUNCTION(gnngp_explain)
 	gp_time		as_of = gnngp_as_of_argument(&c, ARG_AS_OF, c.live->task == NULL ||
 											 (c.graph->task.form == GNNGP_TASK_COLUMN &&
 											  !c.live->task->transform.metapaths) ?
-											 GP_TIME_NEVER : c.live->task->transform.newest);
+											 GNNGP_AS_OF_NOW : c.live->task->transform.newest);
 	read_node(&c);
 	if (c.model->rows > 0)
 	{

@@ -72,7 +72,7 @@ extern void gnngp_live_call_close(gnngp_live_call *c);
 extern gp_time gnngp_as_of_argument(const gnngp_live_call *c, int argno, gp_time usual);
 
 /*
- * The question of the call's nodes as of a time (GP_TIME_NEVER: now); nodes that are not there yet
+ * The question of the call's nodes as of a time (GNNGP_AS_OF_NOW); nodes that are not there yet
  * are taken from the call's list.  Terms are kept beside their sum for who explains them.
  */
 extern gp_live_question gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms);

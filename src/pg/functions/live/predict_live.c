@@ -149,7 +149,7 @@ ask(gnngp_live_call *c)
 	gp_live_question q;
 
 	if (c->model->rows > 0)
-		q = gnngp_task_question(c, PG_ARGISNULL(ARG_AS_OF) ? GP_TIME_NEVER :
+		q = gnngp_task_question(c, PG_ARGISNULL(ARG_AS_OF) ? GNNGP_AS_OF_NOW :
 								(gp_time) PG_GETARG_TIMESTAMPTZ(ARG_AS_OF), false);
 	else
 	{
@@ -236,7 +236,7 @@ GNNGP_FUNCTION(gnngp_predict_live)
 				 !PG_ARGISNULL(ARG_GIVEN_VALUES)))
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Write them into the tables, and refresh the model.",
 					"labels cannot be given to the model of a task");
-	(void) gnngp_as_of_argument(&c, ARG_AS_OF, GP_TIME_NEVER);
+	(void) gnngp_as_of_argument(&c, ARG_AS_OF, GNNGP_AS_OF_NOW);
 	if (!PG_ARGISNULL(ARG_CLASS))
 	{
 		class = gnngp_class_number(c.model, text_to_cstring(PG_GETARG_TEXT_PP(ARG_CLASS)));

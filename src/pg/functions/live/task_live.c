@@ -6,16 +6,20 @@
 #include "live_common.h"
 #include "pg/store/store.h"
 
-/* The labels of the fit, as facts: which entity each is of, by numbers in the order of ids. */
-static gnngp_known_labels
-known_labels(const gnngp_live_call *c)
+/*
+ * The labels of the fit, as facts, by numbers of their entities in the order of ids; label_entity
+ * gets that of each node asked for, -1 where it had no label.
+ */
+static gp_facts_labels
+fit_labels(const gnngp_live_call *c, int32 *label_entity)
 {
 	const gnngp_live *live = c->live;
+	const gnngp_task_state *task = live->task;
 	const gp_piece *piece = gp_state_find(live->state, GP_PIECE_TARGETS, 0, 0);
 	int64		n = live->ids.n;
-	int32	   *number = gp_alloc_array(c->env, Max(n, 1), sizeof(int32));
-	int32	   *number_of = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
-	double	   *target = NULL;
+	int32	   *entity = gp_alloc_array(c->env, Max(n, 1), sizeof(int32));
+	double	   *target = piece->ints ? NULL : gp_alloc_array(c->env, Max(n, 1), sizeof(double));
+	const double *stored = piece->dense;
 
 	for (int64 i = 0; i < n; i++)
 	{
@@ -23,29 +27,22 @@ known_labels(const gnngp_live_call *c)
 		gnngp_id	former = i > 0 ? gnngp_ids_at(&live->ids, i - 1) : id;
 
 		gnngp_poll(i);
-		number[i] = i == 0 ? 0 : number[i - 1] + (gnngp_id_compare(&former, &id, NULL) != 0);
-		if (i > 0 && number[i] == number[i - 1] &&
-			live->task->as_of[i] < live->task->as_of[i - 1])
+		entity[i] = i == 0 ? 0 : entity[i - 1] + (gnngp_id_compare(&former, &id, NULL) != 0);
+		if (i > 0 && entity[i] == entity[i - 1] && task->as_of[i] < task->as_of[i - 1])
 			gnngp_store_corrupted(c->model, "its labels are not in the order of their times");
+		if (target)
+			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
 	}
 	for (int64 i = 0; i < c->nodes.n; i++)
 	{
 		int32		label = gnngp_ids_find(&live->ids, &c->nodes.id[i]);
 
-		number_of[i] = label < 0 ? -1 : number[label];
+		label_entity[i] = label < 0 ? -1 : entity[label];
 	}
-	if (!piece->ints)
-	{
-		const double *stored = piece->dense;
-
-		target = gp_alloc_array(c->env, Max(n, 1), sizeof(double));
-		for (int64 i = 0; i < n; i++)
-			target[i] = c->figures.offset + c->figures.unit * stored[i * piece->cols];
-	}
-	return (gnngp_known_labels) {
-		.number = number,.label = piece->ints ? piece->dense : NULL,.target = target,
-		.nclasses = c->model->classes,.number_of = number_of
-	};
+	return (gp_facts_labels) {.n = n,.entity = entity,.as_of = task->as_of,
+		.label = piece->ints ? piece->dense : NULL,.target = target,
+		.nclasses = c->model->classes,.horizon = task->transform.horizon,
+		.by_time = task->by_time};
 }
 
 gp_time
@@ -113,7 +110,8 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 						  .program = gnngp_compile_kernel(c->env, c->model->kernel)};
 	gnngp_live_rows *rows = gnngp_live_rows_open(c->env, c->graph, c->live->task, c->nodes.id,
 												 &c->nodes.n, as_of);
-	gnngp_known_labels labels;
+	int32	   *label_entity;
+	gp_facts_labels labels;
 
 	if (c->live->task->transform.metapaths)
 	{
@@ -121,7 +119,8 @@ gnngp_task_question(gnngp_live_call *c, gp_time as_of, bool keeps_terms)
 		gnngp_task_ask_rows(c, &q, gnngp_task_sums(c, c->terms->sum, c->terms->rows));
 		return q;
 	}
-	labels = known_labels(c);
-	gnngp_task_ask_rows(c, &q, gnngp_live_rows_read(rows, &labels));
+	label_entity = gp_alloc_array(c->env, Max(c->nodes.n, 1), sizeof(int32));
+	labels = fit_labels(c, label_entity);
+	gnngp_task_ask_rows(c, &q, gnngp_live_rows_read(rows, &labels, label_entity));
 	return q;
 }

@@ -68,7 +68,7 @@ keep_there(gnngp_live_rows *live, const gnngp_graph_def *task, gnngp_id *id, int
 	for (int64 i = 0; i < n; i++)
 	{
 		gp_time		at = from[r->entity_of[i]];
-		gp_time		asked = as_of == GP_TIME_NEVER && at != GNNGP_NOWHERE ? at : as_of;
+		gp_time		asked = as_of == GNNGP_AS_OF_NOW && at != GNNGP_NOWHERE ? at : as_of;
 
 		if (at == GNNGP_NOWHERE)
 			ereport(ERROR,
@@ -167,52 +167,49 @@ point_to_ids(gnngp_live_rows *live, const gnngp_id *id, int64 n)
 	gnngp_reading_entities(&live->reading);
 }
 
-/* Rows of the entities' table as they are read. */
-typedef struct all_rows
+/* The ids of a table as they are read. */
+typedef struct table_ids
 {
-	gp_env	   *env;
 	Oid			type;
-	int64		n;
-	int64		room;
-	gnngp_id   *id;
-} all_rows;
+	gnngp_numbered ids;
+} table_ids;
 
 static void
 id_row(void *state, const Datum *values, const bool *nulls)
 {
-	all_rows   *a = state;
+	table_ids  *all = state;
 
-	if (nulls[0])
-		return;
-	if (a->n == a->room)
+	if (!nulls[0])
 	{
-		a->room = a->room ? 2 * a->room : 1024;
-		a->id = gp_realloc_array(a->env, a->id, a->room, sizeof(gnngp_id));
+		gnngp_id	id = gnngp_datum_id(values[0], all->type, NULL);
+
+		(void) gnngp_number_add(&all->ids, &id);
 	}
-	a->id[a->n] = gnngp_datum_id(values[0], a->type, NULL);
-	if (a->id[a->n].text)
-		a->id[a->n].text = gnngp_copy_text(a->env, a->id[a->n].text, a->id[a->n].length);
-	a->n++;
 }
 
 /* Points the reading to all entities. */
 static void
-take_all(gnngp_live_rows *live, gp_time as_of)
+point_to_all(gnngp_live_rows *live, gp_time as_of)
 {
 	gnngp_task_reading *r = &live->reading;
 	const gnngp_schema_table *t = &r->schema->table[r->entity];
-	all_rows	a = {.env = r->env};
+	table_ids	all = {.ids = {.env = r->env}};
+	gnngp_id   *id;
 	gnngp_query q;
 
 	gnngp_query_init(&q, &t->table);
-	a.type = gnngp_query_add_key(&q, t, "t", 1, &r->id);
+	all.type = gnngp_query_add_key(&q, t, "t", 1, &r->id);
 	gnngp_query_plan(&q);
-	gnngp_query_run(&q, r->env, id_row, &a, GP_PHASE_NODES, gnngp_table_rows(&t->table));
+	gnngp_query_run(&q, r->env, id_row, &all, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	r->few = false;
-	r->as_of = live->as_of = gp_alloc_array(r->env, Max(a.n, 1), sizeof(gp_time));
-	for (int64 i = 0; i < a.n; i++)
+	id = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gnngp_id));
+	r->as_of = live->as_of = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gp_time));
+	for (int32 i = 0; i < all.ids.n; i++)
+	{
+		id[i] = gnngp_number_id(&all.ids, i);
 		live->as_of[i] = as_of;
-	point_to_ids(live, a.id, a.n);
+	}
+	point_to_ids(live, id, all.ids.n);
 }
 
 gnngp_live_rows *
@@ -223,7 +220,7 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	gnngp_task_rows rows;
 
 	live->state = state;
-	/* Texts of the caller's ids need not end with a zero. */
+	/* Texts of the caller's ids are not NUL-terminated. */
 	for (int64 i = 0; i < *n; i++)
 		if (id[i].text)
 			id[i].text = gnngp_copy_text(env, id[i].text, id[i].length);
@@ -236,10 +233,10 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 		.transform = &state->transform};
 	live->as_of = gp_alloc_array(env, Max(*n, 1), sizeof(gp_time));
 	live->reading.metapaths = state->transform.metapaths;
-	live->until = as_of == GP_TIME_NEVER ? (gp_time) GetCurrentTimestamp() : as_of;
-	live->as_of_given = as_of != GP_TIME_NEVER && as_of != state->transform.newest;
+	live->until = as_of == GNNGP_AS_OF_NOW ? (gp_time) GetCurrentTimestamp() : as_of;
+	live->as_of_given = as_of != GNNGP_AS_OF_NOW && as_of != state->transform.newest;
 	/* The landmarks of a model by metapaths keep the ages that they had in the fit. */
-	if (as_of == GP_TIME_NEVER && live->reading.metapaths)
+	if (as_of == GNNGP_AS_OF_NOW && live->reading.metapaths)
 		as_of = state->transform.newest;
 	else if (!live->reading.own_time)
 		as_of = live->until;
@@ -248,7 +245,7 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 	*n = keep_there(live, task, id, *n, as_of);
 	notice_far_times(live, task, *n);
 	if (live->reading.metapaths)
-		take_all(live, as_of);
+		point_to_all(live, as_of);
 	else if (*n < live->reading.n)
 		point_to_ids(live, id, *n);
 	notice_filtered(live, &rows, as_of);
@@ -289,24 +286,12 @@ check_encodings(const gnngp_live_rows *live)
 				 errhint("Fit it again with gp_refresh.")));
 }
 
-/* Reads what there is, with the labels of the fit as facts. */
-static void
-read_columns(gnngp_live_rows *live, const gnngp_known_labels *known)
-{
-	const gnngp_task_state *state = live->state;
-	gp_facts_labels labels = {.n = state->labelled,.entity = known->number,.as_of = state->as_of,
-		.label = known->label,
-	.target = known->target,.nclasses = known->nclasses,.horizon = state->transform.horizon,
-	.by_time = state->by_time};
-
-	check_encodings(live);
-	gnngp_reading_run(&live->reading, &labels, known->number_of);
-}
-
 gp_features *
-gnngp_live_rows_read(gnngp_live_rows *live, const gnngp_known_labels *known)
+gnngp_live_rows_read(gnngp_live_rows *live, const gp_facts_labels *labels,
+					 const int32 *label_entity)
 {
-	read_columns(live, known);
+	check_encodings(live);
+	gnngp_reading_run(&live->reading, labels, label_entity);
 	gnngp_schema_end(&live->use);
 	return gp_task_columns_features(live->reading.columns, &live->state->transform.scale);
 }
@@ -316,8 +301,9 @@ gnngp_live_rows_read_metapaths(gnngp_live_rows *live, gp_metapath **metapath)
 {
 	gp_features *own;
 
+	check_encodings(live);
 	/* Labels are no facts of theirs. */
-	read_columns(live, &(gnngp_known_labels) {0});
+	gnngp_reading_run(&live->reading, &(gp_facts_labels) {0}, NULL);
 	own = gp_task_columns_features(live->reading.columns, &live->state->transform.scale);
 	for (int64 i = 0; i < live->reading.n; i++)
 		live->as_of[i] = live->until;

@@ -20,6 +20,12 @@
 #define FEW_ROWS 5				/* that may stand alone behind more than twice as many others, */
 #define ALONE 10.0				/* by so many mean gaps of their table, and a long silence */
 
+/* What a table's times are to a task: the first of these that there are tell its end. */
+enum table_rank
+{
+	READ_BY_TARGET, REFERS_TO_OTHERS, OTHER_TABLE, ENTITIES, RANKS
+};
+
 /* The times of a table's rows until now. */
 typedef struct table_times
 {
@@ -28,6 +34,12 @@ typedef struct table_times
 	gp_time		newest[FEW_ROWS + 1];	/* of rows, descending */
 	int			nfirst;
 	gp_time		first[FEW_ROWS + 1];	/* different ones, ascending */
+	/* Without those that stand alone: */
+	gp_time		begin;
+	gp_time		end;
+	double		usual;			/* how long it may be silent */
+	enum table_rank rank;
+	bool		facts;			/* its rows refer to others */
 } table_times;
 
 /* Inserts a time among the least of some, or with sign -1 the largest; returns their number. */
@@ -81,32 +93,6 @@ read_times(const gnngp_tables *s, const gnngp_schema_table *t)
 	return times;
 }
 
-/*
- * The first time that does not stand alone, longer before the others than these last.  Many rows
- * may have such a time, for it is a default.
- */
-static int
-robust_first(const table_times *t, double silence)
-{
-	int			found = 0;
-
-	for (int i = 1; i < t->nfirst && t->rows - i > 2 * FEW_ROWS; i++)
-	{
-		double		rest = (double) t->newest[t->n - 1] - (double) t->first[i];
-
-		if (rest > silence && (double) t->first[i] - (double) t->first[i - 1] > rest)
-			found = i;
-	}
-	return found;
-}
-
-/* The mean gap between a table's rows until one of the newest. */
-static double
-mean_gap(const table_times *t, gp_time first, int until)
-{
-	return ((double) t->newest[until] - (double) first) / (double) Max(t->rows - until - 1, 1);
-}
-
 /* A silence that is long: two horizons, or a month. */
 static double
 long_silence(const gnngp_task_rows *rows)
@@ -115,44 +101,52 @@ long_silence(const gnngp_task_rows *rows)
 }
 
 /*
- * The newest time that does not stand alone.  Few gaps tell no usual one.  Rows of one time, such
- * as those of each month, do not stand alone behind other months: FEW_ROWS is half of ALONE.
+ * Sets since when and until when a table's times do not stand alone.  A first time does that is
+ * longer before the others than these last, even if many rows have it: it is a default.  Of the
+ * newest, few gaps tell no usual one; rows of one time, such as those of each month, do not stand
+ * alone behind other months: FEW_ROWS is half of ALONE.
  */
-static int
-robust_newest(const table_times *t, gp_time first, double silence)
+static void
+find_reach(table_times *t, double silence)
 {
-	int			found = 0;
-
-	for (int i = 1; i < t->n && t->rows - i > 2 * FEW_ROWS; i++)
+	t->begin = t->first[0];
+	for (int i = 1; i < t->nfirst && t->rows - i > 2 * FEW_ROWS; i++)
 	{
-		double		gap = (double) t->newest[i - 1] - (double) t->newest[i];
+		double		rest = (double) t->newest[t->n - 1] - (double) t->first[i];
 
-		if (gap > silence && gap > ALONE * mean_gap(t, first, i))
-			found = i;
+		if (rest > silence && (double) t->first[i] - (double) t->first[i - 1] > rest)
+			t->begin = t->first[i];
 	}
-	return found;
+	for (int i = 0; i < t->n && (i == 0 || t->rows - i > 2 * FEW_ROWS); i++)
+	{
+		double		gap = i == 0 ? 0.0 : (double) t->newest[i - 1] - (double) t->newest[i];
+		double		usual = ALONE * ((double) t->newest[i] - (double) t->begin) /
+			(double) Max(t->rows - i - 1, 1);
+
+		if (i == 0 || (gap > silence && gap > usual))
+		{
+			t->end = t->newest[i];
+			t->usual = usual;
+		}
+	}
 }
 
 gp_time
-gnngp_newest_fact(const gnngp_tables *s)
+gnngp_behind_newest(const gnngp_tables *s)
 {
-	gp_time		newest = GP_TIME_ALWAYS;
+	gp_time		behind = 0;
 
 	for (int i = 0; i < s->ntables; i++)
 	{
 		table_times t = read_times(s, &s->table[i]);
 
 		if (t.n > 0)
-			newest = Max(newest, t.newest[0]);
+			behind = behind == 0 ? t.newest[0] + 1 : Max(behind, t.newest[0] + 1);
 	}
-	return newest;
+	return behind;
 }
 
-/* What a table's times are to a task, the first that there are count. */
-enum table_rank
-{
-	READ_BY_TARGET, REFERS_TO_OTHERS, OTHER_TABLE, ENTITIES, RANKS
-};
+/* ---- the reach of a task ---- */
 
 static enum table_rank
 rank_of(const gnngp_task_rows *rows, int table)
@@ -165,37 +159,22 @@ rank_of(const gnngp_task_rows *rows, int table)
 	return gnngp_has_parent(rows->schema, table) ? REFERS_TO_OTHERS : OTHER_TABLE;
 }
 
-/*
- * The first as-of time.  Facts from before the tables that the target reads, of times of which it
- * is usual that these are silent, have labels as well: nothing happened.
- */
-static void
-set_first(gnngp_task_rows *rows, gp_time facts, gp_time judged, double usual)
+/* Of the tables that the target reads the one that ends last; NULL: none has times. */
+static const table_times *
+last_judge(const table_times *times, int n)
 {
-	double		before = (double) judged - (double) facts;
+	const table_times *last = NULL;
 
-	rows->first = facts;
-	if (judged == GP_TIME_NEVER || before <= fmax(usual, long_silence(rows)))
-		return;
-	rows->first = judged;
-	if (TIMESTAMP_IS_NOBEGIN(rows->task->task.since))
-		ereport(NOTICE,
-				(errmsg("the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
-						rows->task->name, timestamptz_to_str((TimestampTz) judged)),
-				 errdetail("Other facts begin %.0f days earlier.", before / (double) GP_TIME_DAY),
-				 errhint("If the target is known to be false or 0 before that, pass since => '%s'.",
-						 timestamptz_to_str((TimestampTz) facts))));
+	for (const table_times *t = times; t < times + n; t++)
+		if (t->n > 0 && t->rank == READ_BY_TARGET && (last == NULL || t->end > last->end))
+			last = t;
+	return last;
 }
 
 /* Tells where a table's times begin with some that stand alone, and no user said since when. */
 static void
-notice_lonely_first(const gnngp_task_rows *rows, int table, gp_time lonely)
+notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp_time lonely)
 {
-	const gnngp_schema_table *t = table < 0 ? NULL : &rows->schema->table[table];
-
-	if (t == NULL || lonely >= rows->first || rows->task->task.form != GNNGP_TASK_EXPRESSION ||
-		!TIMESTAMP_IS_NOBEGIN(rows->task->task.since))
-		return;
 	ereport(NOTICE,
 			(errmsg("the as-of times of task \"%s\" begin at %s: earlier rows of table \"%s\" stand alone",
 					rows->task->name, pstrdup(timestamptz_to_str((TimestampTz) rows->first)),
@@ -204,6 +183,53 @@ notice_lonely_first(const gnngp_task_rows *rows, int table, gp_time lonely)
 					   timestamptz_to_str((TimestampTz) lonely), t->column[t->time].column.name),
 			 errhint("Correct it if it is wrong; else since => '%s' begins with it.",
 					 timestamptz_to_str((TimestampTz) lonely))));
+}
+
+/*
+ * Labels begin with the first fact; with the target's own tables, if these begin later than they
+ * are usually silent: until then nothing happened.
+ */
+static void
+find_first(gnngp_task_rows *rows, const table_times *times, double usual)
+{
+	const gnngp_tables *s = rows->schema;
+	bool		chosen = !TIMESTAMP_IS_NOBEGIN(rows->task->task.since);
+	gp_time		judged = GP_TIME_NEVER;
+	gp_time		facts;
+	int			lonely = -1;
+
+	rows->first = GP_TIME_NEVER;
+	for (int others = 0; others < 2 && rows->first == GP_TIME_NEVER; others++)
+		for (int i = 0; i < s->ntables; i++)
+		{
+			const table_times *t = &times[i];
+
+			if (t->n == 0 || t->facts == others)
+				continue;
+			rows->first = Min(rows->first, t->begin);
+			if (t->first[0] < t->begin && (lonely < 0 || t->first[0] < times[lonely].first[0]))
+				lonely = i;
+		}
+	for (int i = 0; i < s->ntables; i++)
+		if (times[i].n > 0 && times[i].rank == READ_BY_TARGET)
+			judged = Min(judged, times[i].begin);
+	facts = rows->first;
+	if (judged != GP_TIME_NEVER &&
+		(double) judged - (double) facts > fmax(usual, long_silence(rows)))
+	{
+		rows->first = judged;
+		if (!chosen)
+			ereport(NOTICE,
+					(errmsg("the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
+							rows->task->name, timestamptz_to_str((TimestampTz) judged)),
+					 errdetail("Other facts begin %.0f days earlier.",
+							   ((double) judged - (double) facts) / (double) GP_TIME_DAY),
+					 errhint("If the target is known to be false or 0 before that, pass since => '%s'.",
+							 timestamptz_to_str((TimestampTz) facts))));
+	}
+	if (lonely >= 0 && times[lonely].first[0] < rows->first && !chosen &&
+		rows->task->task.form == GNNGP_TASK_EXPRESSION)
+		notice_lonely_first(rows, &s->table[lonely], times[lonely].first[0]);
 }
 
 /* Tells where rows are later than all that tells labels. */
@@ -224,51 +250,29 @@ notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_tim
 			 errhint("Correct the time of that row if it is wrong.")));
 }
 
-void
-gnngp_find_newest(gnngp_task_rows *rows)
+/*
+ * The newest fact, by the tables of the first rank that there are.  No row of the target's may be
+ * one more answer, as long as that is usual.
+ */
+static void
+find_last(gnngp_task_rows *rows, const table_times *times, double usual)
 {
-	const gnngp_tables *s = rows->schema;
 	gp_time		newest[RANKS] = {GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS, GP_TIME_ALWAYS};
-	gp_time		first[2] = {GP_TIME_NEVER, GP_TIME_NEVER};	/* of facts; of others */
-	gp_time		lonely[2] = {GP_TIME_NEVER, GP_TIME_NEVER};	/* before these, */
-	int			of[2] = {-1, -1};		/* in such a table */
-	gp_time		judged = GP_TIME_NEVER; /* first of what the target reads */
-	gp_time		later = GP_TIME_ALWAYS;
-	double		usual = 0.0;	/* how long the tables that the target reads may be silent */
-	int			rank = 0;
 	int			latest = -1;
+	int			rank = 0;
 
-	for (int i = 0; i < s->ntables; i++)
+	for (int i = 0; i < rows->schema->ntables; i++)
 	{
-		table_times t = read_times(s, &s->table[i]);
-		enum table_rank r = rank_of(rows, i);
-		bool		others = r == ENTITIES || !gnngp_has_parent(s, i);
-		int			from = robust_first(&t, long_silence(rows));
-		gp_time		begin = t.first[from];
-		int			at = robust_newest(&t, begin, long_silence(rows));
+		const table_times *t = &times[i];
 
-		if (t.n == 0)
+		if (t->n == 0)
 			continue;
-		first[others] = Min(first[others], begin);
-		if (from > 0 && t.first[0] < lonely[others])
-		{
-			lonely[others] = t.first[0];
-			of[others] = i;
-		}
+		newest[t->rank] = Max(newest[t->rank], t->end);
 		/* Without a horizon no distance is large: there are rows that stand alone. */
-		if (t.newest[0] > later && (rows->horizon > 0 || at > 0))
-		{
+		if ((rows->horizon > 0 || t->end < t->newest[0]) &&
+			(latest < 0 || t->newest[0] > times[latest].newest[0]))
 			latest = i;
-			later = t.newest[0];
-		}
-		if (r == READ_BY_TARGET && t.newest[at] > newest[r])
-			usual = ALONE * mean_gap(&t, begin, at);
-		if (r == READ_BY_TARGET)
-			judged = Min(judged, begin);
-		newest[r] = Max(newest[r], t.newest[at]);
 	}
-	set_first(rows, first[first[0] == GP_TIME_NEVER], judged, usual);
-	notice_lonely_first(rows, of[first[0] == GP_TIME_NEVER], lonely[first[0] == GP_TIME_NEVER]);
 	while (rank < RANKS && newest[rank] == GP_TIME_ALWAYS)
 		rank++;
 	if (rank == RANKS)
@@ -276,11 +280,29 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		rows->newest = (gp_time) GetCurrentTimestamp();
 		return;
 	}
-	/* No row of theirs may be one more answer, as long as that is usual. */
 	if (rank == READ_BY_TARGET && newest[REFERS_TO_OTHERS] > newest[rank] &&
 		(double) newest[REFERS_TO_OTHERS] - (double) newest[rank] <= usual)
 		newest[rank] = newest[REFERS_TO_OTHERS];
 	rows->newest = newest[rank] + 1;
 	if (latest >= 0)
-		notice_later_rows(rows, newest[rank], latest, later);
+		notice_later_rows(rows, newest[rank], latest, times[latest].newest[0]);
+}
+
+void
+gnngp_find_newest(gnngp_task_rows *rows)
+{
+	const gnngp_tables *s = rows->schema;
+	table_times *times = palloc(sizeof(table_times) * s->ntables);
+	const table_times *judge;
+
+	for (int i = 0; i < s->ntables; i++)
+	{
+		times[i] = read_times(s, &s->table[i]);
+		find_reach(&times[i], long_silence(rows));
+		times[i].rank = rank_of(rows, i);
+		times[i].facts = times[i].rank != ENTITIES && gnngp_has_parent(s, i);
+	}
+	judge = last_judge(times, s->ntables);
+	find_first(rows, times, judge ? judge->usual : 0.0);
+	find_last(rows, times, judge ? judge->usual : 0.0);
 }

@@ -8,15 +8,6 @@
 
 /* ---- rows of a task (task_rows.c, expression_rows.c) ---- */
 
-typedef struct gnngp_task_row
-{
-	gnngp_id	id;
-	gp_time		as_of;
-	int32		label;			/* a class as it came; 0 for a value; -1: to predict */
-	double		value;
-	const char *target;			/* as text, for gp_task_rows alone */
-} gnngp_task_row;
-
 typedef struct gnngp_task_rows
 {
 	gp_env	   *env;
@@ -32,7 +23,7 @@ typedef struct gnngp_task_rows
 	List	   *read;			/* tables that an expression reads, the entities' one of them */
 	gnngp_labels labels;
 	gp_time		newest;
-	gp_time		first;			/* the first fact; GP_TIME_NEVER: no table has times */
+	gp_time		first;			/* as-of time; GP_TIME_NEVER: no table has times */
 	gp_time		horizon;		/* -1: not given */
 	int64		n;
 	int64		room;
@@ -89,8 +80,8 @@ extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int
 /* The rows of a task that is an expression. */
 extern void gnngp_task_expression_read(gnngp_task_rows *t);
 
-/* The latest time of a row of any table until now; GP_TIME_ALWAYS where there is none. */
-extern gp_time gnngp_newest_fact(const gnngp_tables *s);
+/* Just behind the latest time of a row of any table until now; 0 where there is none. */
+extern gp_time gnngp_behind_newest(const gnngp_tables *s);
 
 /*
  * Finds the first fact, and the moment as of which a task predicts: just behind the newest fact, or

@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
@@ -18,42 +16,21 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/planmain.h"
 #include "parser/analyze.h"
 #include "parser/parser.h"
 #include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "pg/server/server.h"
 #include "task.h"
-#include "utils/array.h"
+#include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/plancache.h"
-#include "utils/timestamp.h"
 
 #define BEFORE_EXPRESSION "SELECT ("	/* before an expression, in the query that it is checked in */
-
-/* True for what is one expression and nothing else. */
-static bool
-is_expression(List *parsed)
-{
-	const SelectStmt *s;
-
-	if (list_length(parsed) != 1 || !IsA(linitial_node(RawStmt, parsed)->stmt, SelectStmt))
-		return false;
-	s = (const SelectStmt *) linitial_node(RawStmt, parsed)->stmt;
-	return list_length(s->targetList) == 1 &&
-		linitial_node(ResTarget, s->targetList)->name == NULL &&
-		s->distinctClause == NIL && s->intoClause == NULL && s->fromClause == NIL &&
-		s->whereClause == NULL &&
-		s->groupClause == NIL && s->havingClause == NULL && s->windowClause == NIL &&
-		s->valuesLists == NIL &&
-		s->sortClause == NIL && s->limitOffset == NULL && s->limitCount == NULL &&
-		s->lockingClause == NIL &&
-		s->withClause == NULL && s->op == SETOP_NONE;
-}
 
 /* An expression that is parsed, and where it begins in the text that the parser sees. */
 typedef struct parsed_text
@@ -64,15 +41,12 @@ typedef struct parsed_text
 	int			begin;
 } parsed_text;
 
-/*
- * Points errors of PostgreSQL's parser to the place in the expression, and names the argument.  SPI
- * has made the place an internal one.
- */
+/* Points errors of PostgreSQL's parser to the place in the expression, and names the argument. */
 static void
 parse_context(void *arg)
 {
 	const parsed_text *text = arg;
-	int			position = Max(geterrposition(), getinternalerrposition()) - text->begin;
+	int			position = geterrposition() - text->begin;
 
 	if (position <= 0)
 		return;
@@ -91,11 +65,17 @@ parse_context(void *arg)
 		errhint("Write x.t for the as-of time, x.horizon for the horizon, and e.t or e.horizon for a column of the table.");
 }
 
-/* 42601 unless a text is one expression. */
+/* 42601 unless a text is one expression: a SELECT of it alone, without any clause. */
 static void
 require_expression(const char *text, const char *argument)
 {
-	if (!is_expression(raw_parser(text, RAW_PARSE_PLPGSQL_EXPR)))
+	List	   *parsed = raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
+	SelectStmt *bare = makeNode(SelectStmt);
+	const SelectStmt *select = (const SelectStmt *) linitial_node(RawStmt, parsed)->stmt;
+
+	bare->targetList = IsA(select, SelectStmt) ? select->targetList : NIL;
+	if (list_length(bare->targetList) != 1 || !equal(bare, select) ||
+		linitial_node(ResTarget, bare->targetList)->name != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("argument \"%s\" of a task must be one expression", argument),
@@ -192,7 +172,7 @@ is_relative_time(const char *text)
 	return false;
 }
 
-/* A time that stands in a query as a text: where, and whether that text is a relative one. */
+/* A time that stands in a query as a text, and where. */
 typedef struct time_text
 {
 	Node	   *query;			/* as the parser gave it */
@@ -235,8 +215,8 @@ asks_now(Node *node, void *arg)
 }
 
 /*
- * The query that an expression is checked in, analyzed, and raw as it was before; errors show the
- * expression alone.
+ * The query that an expression is checked in, analyzed; *raw gets it as the parser gave it.  Errors
+ * show the expression alone.
  */
 static Query *
 analyze_expression(const gnngp_graph_def *task, const char *expression, const char *argument,
@@ -258,12 +238,18 @@ analyze_expression(const gnngp_graph_def *task, const char *expression, const ch
 	return analyzed;
 }
 
+/* The type of the expression that such a query selects. */
+static Oid
+type_of(const Query *query)
+{
+	return exprType((Node *) linitial_node(TargetEntry, query->targetList)->expr);
+}
+
 /*
  * 42601 for what is not one value of each row, such as e.*, an aggregate or generate_series; 42P17
  * for a function that gives another result each time, and would make labels that nobody can check.
- * What it lacks of t and horizon is returned.
  */
-static const char *
+static Query *
 check_value(const gnngp_graph_def *task, const char *expression, const char *argument)
 {
 	Node	   *raw;
@@ -287,31 +273,7 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 				 errmsg("argument \"%s\" of task \"%s\" depends on the present time", argument, task->name),
 				 errdetail("It would show later facts as of an earlier time, and labels could not be reproduced."),
 				 errhint("Compare times with t and t + horizon.")));
-	return lacks(query);
-}
-
-/* The type of an expression, and the tables that it reads. */
-static Oid
-type_of(const gnngp_graph_def *task, const char *expression, const char *argument, List **read)
-{
-	parsed_text text = {task, argument, expression, strlen(BEFORE_EXPRESSION)};
-	ErrorContextCallback context = {error_context_stack, parse_context, &text};
-	const char *query = check_query(task, expression);
-	SPIPlanPtr	plan;
-	CachedPlanSource *source;
-	Oid			type;
-
-	error_context_stack = &context;
-	plan = SPI_prepare(query, 0, NULL);
-	error_context_stack = context.previous;
-	if (plan == NULL)
-		elog(ERROR, "preparing an expression returned %s", SPI_result_code_string(SPI_result));
-	source = linitial(SPI_plan_get_plan_sources(plan));
-	type = TupleDescAttr(source->resultDesc, 0)->atttypid;
-	if (read)
-		*read = list_copy(source->relationOids);
-	SPI_freeplan(plan);
-	return type;
+	return query;
 }
 
 /* The schemas that names are looked up in, as a setting. */
@@ -358,23 +320,21 @@ gnngp_check_expressions(gnngp_graph_def *task)
 {
 	gnngp_task_def *def = &task->task;
 	gnngp_identity saved;
+	Query	   *target;
 	const char *lacking;
 
 	def->path = def->path ? def->path : present_path();
 	saved = gnngp_become(GetUserId());
 	gnngp_pin("search_path", def->path);
 	gnngp_spi_connect();
-	lacking = check_value(task, def->target, "target");
-	require_target_type(task, type_of(task, def->target, "target", NULL));
-	if (def->filter)
-	{
-		(void) check_value(task, def->filter, "filter");
-		if (getBaseType(type_of(task, def->filter, "filter", NULL)) != BOOLOID)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
-					 errhint("A filter says which entities are asked about as of t.")));
-	}
+	target = check_value(task, def->target, "target");
+	require_target_type(task, type_of(target));
+	if (def->filter && getBaseType(type_of(check_value(task, def->filter, "filter"))) != BOOLOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
+				 errhint("A filter says which entities are asked about as of t.")));
+	lacking = lacks(target);
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);
 	return lacking;
@@ -385,12 +345,19 @@ gnngp_task_expression_type(gnngp_task_rows *t)
 {
 	const gnngp_task_def *def = &t->task->task;
 	int			level = NewGUCNestLevel();
+	Query	   *target;
 	Oid			type;
+	List	   *items = NIL;
+	bool		row_security;
+	Node	   *raw;
 
 	gnngp_pin("search_path", def->path);
-	type = type_of(t->task, def->target, "target", &t->read);
+	target = analyze_expression(t->task, def->target, "target", &raw);
+	type = type_of(target);
+	extract_query_dependencies((Node *) pg_rewrite_query(target), &t->read, &items,
+							   &row_security);
 	if (def->filter)
-		(void) type_of(t->task, def->filter, "filter", NULL);
+		(void) analyze_expression(t->task, def->filter, "filter", &raw);
 	AtEOXact_GUC(false, level);
 	return type;
 }

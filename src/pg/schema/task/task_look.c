@@ -18,21 +18,6 @@ gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
 	gnngp_schema_end(&use);
 }
 
-char *
-gnngp_task_id_type(gp_env *env, const gnngp_graph_def *task, bool *integer)
-{
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
-	char	   *name;
-
-	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, NULL);
-	*integer = gnngp_is_integer_type(rows.id_column.base);
-	name = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
-	gnngp_schema_end(&use);
-	return name;
-}
-
 Oid
 gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
 {
@@ -55,19 +40,22 @@ gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
 	return table;
 }
 
-void
-gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *def, gnngp_task_row_fn take, void *arg)
+const gnngp_task_row *
+gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_model *model, int64 *n)
 {
 	gnngp_schema_use use;
 	gnngp_task_rows rows;
 
-	gnngp_schema_begin(&use, env, def, true);
-	gnngp_task_rows_open(&rows, env, use.schema, def, "classes");
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
 	rows.texts = true;
 	gnngp_find_newest(&rows);
 	gnngp_task_rows_read(&rows);
+	model->integer_ids = gnngp_is_integer_type(rows.id_column.base);
+	model->id_type = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
 	gnngp_schema_end(&use);
-	for (int64 i = 0; i < rows.n; i++)
-		if (rows.row[i].label >= 0)
-			take(arg, &rows.row[i].id, rows.row[i].as_of, rows.row[i].target);
+	/* Those to predict stand behind. */
+	for (*n = 0; *n < rows.n && rows.row[*n].label >= 0; ++*n)
+		;
+	return rows.row;
 }

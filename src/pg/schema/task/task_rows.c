@@ -230,22 +230,18 @@ gnngp_task_rows_check(const gnngp_task_rows *t)
 		(void) label_time(t, &source);
 }
 
-/* Selects the target, as it is taken. */
+/*
+ * Reads a table of labels, or a column of the entities: each row as of its time, or without one as
+ * of the newest.
+ */
 static void
-add_target(gnngp_task_rows *t, gnngp_query *q)
+read_table(gnngp_task_rows *t)
 {
-	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
-		gnngp_query_add(q, TEXTOID, "t.%s::pg_catalog.text", t->target.quoted);
-	else if (t->kind == GNNGP_TARGET_VALUE)
-		gnngp_query_add_number(q, &t->target);
-	else
-		gnngp_query_add(q, t->target.base, "t.%s", t->target.quoted);
-}
-
-/* Reads the rows of a table, as of the time in a column; NULL: as of the newest. */
-static void
-read_table(gnngp_task_rows *t, const char *time)
-{
+	bool		labels = t->task->task.form == GNNGP_TASK_LABELS;
+	gnngp_schema_table table = labels ? gnngp_schema_table_open(t->source) :
+		t->schema->table[t->entity];
+	const char *time = labels ? label_time(t, &table) :
+		table.time < 0 ? NULL : table.column[table.time].column.name;
 	gnngp_query q;
 
 	t->undated = time == NULL;
@@ -255,30 +251,15 @@ read_table(gnngp_task_rows *t, const char *time)
 	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
 	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time == NULL ? GNNGP_TIMELESS :
 					psprintf("t.%s::pg_catalog.timestamptz", quote_identifier(time)));
-	add_target(t, &q);
+	/* The target, as it is taken. */
+	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
+		gnngp_query_add(&q, TEXTOID, "t.%s::pg_catalog.text", t->target.quoted);
+	else if (t->kind == GNNGP_TARGET_VALUE)
+		gnngp_query_add_number(&q, &t->target);
+	else
+		gnngp_query_add(&q, t->target.base, "t.%s", t->target.quoted);
 	gnngp_query_plan(&q);
 	gnngp_query_run(&q, t->env, table_row, t, GP_PHASE_NODES, gnngp_table_rows(&t->source));
-}
-
-/* Reads a table of labels. */
-static void
-read_labels(gnngp_task_rows *t)
-{
-	gnngp_schema_table labels = gnngp_schema_table_open(t->source);
-
-	read_table(t, label_time(t, &labels));
-}
-
-/*
- * Reads a column of the entities, each row as of the time from which it is visible, or of all that
- * is there.
- */
-static void
-read_column(gnngp_task_rows *t)
-{
-	const gnngp_schema_table *table = &t->schema->table[t->entity];
-
-	read_table(t, table->time < 0 ? NULL : table->column[table->time].column.name);
 }
 
 /* Labels before rows to predict, then by id, then by time: the latest of those to predict first. */
@@ -360,10 +341,8 @@ gnngp_task_rows_read(gnngp_task_rows *t)
 
 	if (form == GNNGP_TASK_EXPRESSION)
 		gnngp_task_expression_read(t);
-	else if (form == GNNGP_TASK_LABELS)
-		read_labels(t);
 	else
-		read_column(t);
+		read_table(t);
 	gp_sort(t->env, t->row, t->n, sizeof(gnngp_task_row), compare_rows, NULL);
 	keep_latest(t);
 	if (form == GNNGP_TASK_LABELS && !t->texts)
