@@ -37,9 +37,8 @@ json_text(const JsonbValue *v, const char *argument)
 	if (v->type == jbvNull)
 		return NULL;
 	if (v->type != jbvString)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the values of argument \"%s\" must be strings", argument)));
+		gnngp_raise(INVALID_PARAMETER_VALUE, NULL,
+					"the values of argument \"%s\" must be strings", argument);
 	return pnstrdup(v->val.string.val, v->val.string.len);
 }
 
@@ -55,10 +54,9 @@ gnngp_json_pairs(const char *json, const char *argument)
 		return NIL;
 	jsonb = DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
 	if (!JB_ROOT_IS_OBJECT(jsonb))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must be a JSON object", argument),
-				 errhint("Write %s => '{\"...\": \"...\"}'.", argument)));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					psprintf("Write %s => '{\"...\": \"...\"}'.", argument),
+					"argument \"%s\" must be a JSON object", argument);
 	it = JsonbIteratorInit(&jsonb->root);
 	(void) JsonbIteratorNext(&it, &v, true);
 	while (JsonbIteratorNext(&it, &v, true) == WJB_KEY)
@@ -130,10 +128,9 @@ refuse_table(const gnngp_tables *s, const char *text, const char *ends, const ch
 		if (gnngp_table_find_column(&s->table[i], text) >= 0)
 			column = psprintf("%s.%s", s->table[i].label, text);
 		if (match_table(s->table[i].table.oid, text, "") > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("argument \"%s\" names table \"%s\" without a column", argument, text),
-					 errhint("Name a column as table.column, or several as table(column,column).")));
+			gnngp_raise(UNDEFINED_COLUMN,
+						"Name a column as table.column, or several as table(column,column).",
+						"argument \"%s\" names table \"%s\" without a column", argument, text);
 		gp_meant_consider(&meant, s->table[i].label);
 	}
 	ereport(ERROR,
@@ -166,10 +163,9 @@ find_table(const gnngp_tables *s, const char *text, const char *ends, const char
 			found = i;
 		}
 		else if (n > 0 && n == *length)
-			ereport(ERROR,
-					(errcode(ERRCODE_AMBIGUOUS_ALIAS),
-					 errmsg("\"%s\", which argument \"%s\" names, is a table in two schemas", text, argument),
-					 errhint("Name its schema, too.")));
+			gnngp_raise(AMBIGUOUS_ALIAS, "Name its schema, too.",
+						"\"%s\", which argument \"%s\" names, is a table in two schemas", text,
+						argument);
 	}
 	if (found < 0)
 		refuse_table(s, text, ends, argument);

@@ -72,11 +72,10 @@ leave_views_out(gnngp_tables *s)
 			continue;
 		t->later = get_rel_name(later);
 		if (s->altered)
-			ereport(NOTICE,
-					(errmsg("view \"%s\" is left out: it reads table \"%s\", whose rows have times, and may show later ones",
-							t->table.name, t->later),
-					 errhint("Use a view of single rows with their times, or take it out of tables. If its values are known at all times, add %s to times.",
-							 gnngp_time_pair(t->label, NULL))));
+			gnngp_notice(psprintf("Use a view of single rows with their times, or take it out of tables. If its values are known at all times, add %s to times.",
+								  gnngp_time_pair(t->label, NULL)),
+						 "view \"%s\" is left out: it reads table \"%s\", whose rows have times, and may show later ones",
+						 t->table.name, t->later);
 	}
 	gnngp_set_relations_aside(s);
 }
@@ -92,11 +91,10 @@ notice_unconnected(const gnngp_tables *s)
 		for (int r = 0; alone && r < s->nrelations + s->naside; r++)
 			alone = s->relation[r].child != i && s->relation[r].parent != i;
 		if (alone)
-			ereport(NOTICE,
-					(errmsg("no foreign key connects table \"%s\" to the others of graph \"%s\"",
-							s->table[i].table.name, s->def->name),
-					 errhint("Name those that the catalog does not have: keys => '{\"%s.column\": \"table.column\"}'.",
-							 s->table[i].label)));
+			gnngp_notice(psprintf("Name those that the catalog does not have: keys => '{\"%s.column\": \"table.column\"}'.",
+								  s->table[i].label),
+						 "no foreign key connects table \"%s\" to the others of graph \"%s\"",
+						 s->table[i].table.name, s->def->name);
 	}
 }
 

@@ -134,13 +134,10 @@ check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 	const gnngp_column *to = &s->table[r->parent].column[r->to[i]].column;
 
 	if (!gnngp_matches_id_type(from->base, to->base))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
-						from->name, s->table[r->child].table.name, format_type_be(from->type),
-						to->name,
-						s->table[r->parent].table.name, format_type_be(to->type)),
-				 errhint("Use a view that casts the column.")));
+		gnngp_raise(DATATYPE_MISMATCH, "Use a view that casts the column.",
+					"column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
+					from->name, s->table[r->child].table.name, format_type_be(from->type), to->name,
+					s->table[r->parent].table.name, format_type_be(to->type));
 }
 
 /* Takes a key that the user names. */
@@ -154,11 +151,10 @@ add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 	if (pair->value)
 		to = gnngp_column_list_read(s, pair->value, "keys");
 	if (from.n != to.n || from.n == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"keys\": \"%s\" and \"%s\" have different numbers of columns", pair->key,
-						pair->value ? pair->value : "null"),
-				 errhint("Write keys => '{\"results.driver_id\": \"drivers.id\"}'.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					"Write keys => '{\"results.driver_id\": \"drivers.id\"}'.",
+					"argument \"keys\": \"%s\" and \"%s\" have different numbers of columns",
+					pair->key, pair->value ? pair->value : "null");
 	r = add_relation(s, from.table, to.table, from.n);
 	r->named = true;
 	for (int i = 0; i < from.n; i++)
@@ -228,12 +224,11 @@ repeated_key(void *state, const Datum *values, const bool *nulls)
 	const gnngp_tables *s = ((const parent_key *) state)->schema;
 	const gnngp_schema_relation *r = ((const parent_key *) state)->relation;
 
-	ereport(ERROR,
-			(errcode(ERRCODE_UNIQUE_VIOLATION),
-			 errmsg("table \"%s\" repeats the key %s, which \"%s\" refers to", s->table[r->parent].table.name,
-					TextDatumGetCString(values[0]), r->name),
-			 errhint("Argument \"keys\" of graph \"%s\" must refer to columns that identify a row. Use a view that has each key once.",
-					 s->def->name)));
+	gnngp_raise(UNIQUE_VIOLATION,
+				psprintf("Argument \"keys\" of graph \"%s\" must refer to columns that identify a row. Use a view that has each key once.",
+						 s->def->name),
+				"table \"%s\" repeats the key %s, which \"%s\" refers to",
+				s->table[r->parent].table.name, TextDatumGetCString(values[0]), r->name);
 }
 
 void

@@ -103,11 +103,11 @@ gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
 	int			id = t->nid == 1 ? t->id[0] : gnngp_table_find_column(t, "id");
 
 	if (id < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" of task \"%s\" has no primary key of one column", t->table.name, task->name),
-				 errhint("The rows that are asked about need an id of one column: a primary key, or a column \"id\", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY.",
-						 t->table.name)));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					psprintf("The rows that are asked about need an id of one column: a primary key, or a column \"id\", such as ALTER TABLE %s ADD id bigint GENERATED ALWAYS AS IDENTITY.",
+							 t->table.name),
+					"table \"%s\" of task \"%s\" has no primary key of one column", t->table.name,
+					task->name);
 	return id;
 }
 
@@ -159,12 +159,11 @@ refuse_lost_table(const gnngp_tables *s, int place, const char *name)
 			appendStringInfo(&others, "%s%s", others.len > 0 ? ", " : "",
 							 quote_literal_cstr(quote_qualified_identifier(schema, table)));
 	}
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("role \"%s\" may not read table \"%s\" now, and could when graph \"%s\" was made",
-					GetUserNameFromId(GetUserId(), false), name, s->def->name),
-			 errhint("Grant it SELECT on table \"%s\", or leave the table out: gp_alter_graph(%s, tables => ARRAY[%s]::regclass[]).",
-					 name, quote_literal_cstr(s->def->name), others.data)));
+	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+				psprintf("Grant it SELECT on table \"%s\", or leave the table out: gp_alter_graph(%s, tables => ARRAY[%s]::regclass[]).",
+						 name, quote_literal_cstr(s->def->name), others.data),
+				"role \"%s\" may not read table \"%s\" now, and could when graph \"%s\" was made",
+				GetUserNameFromId(GetUserId(), false), name, s->def->name);
 }
 
 void
@@ -185,9 +184,9 @@ gnngp_open_tables(gnngp_tables *s)
 		{
 			refuse_lost_table(s, i, table.name);
 			if (s->altered)
-				ereport(NOTICE,
-						(errmsg("table \"%s\" is left out of graph \"%s\": role \"%s\" may not read it", table.name,
-								s->def->name, GetUserNameFromId(GetUserId(), false))));
+				gnngp_notice(NULL,
+							 "table \"%s\" is left out of graph \"%s\": role \"%s\" may not read it",
+							 table.name, s->def->name, GetUserNameFromId(GetUserId(), false));
 			continue;
 		}
 		s->table[s->ntables].table = table;
@@ -195,11 +194,9 @@ gnngp_open_tables(gnngp_tables *s)
 		gnngp_find_reads(&s->table[s->ntables++]);
 	}
 	if (s->ntables == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" may read none of the tables of graph \"%s\"",
-						GetUserNameFromId(GetUserId(), false), s->def->name),
-				 errhint("Grant it SELECT on them.")));
+		gnngp_raise(INSUFFICIENT_PRIVILEGE, "Grant it SELECT on them.",
+					"role \"%s\" may read none of the tables of graph \"%s\"",
+					GetUserNameFromId(GetUserId(), false), s->def->name);
 	label_tables(s);
 }
 

@@ -180,11 +180,10 @@ require_one_time(const gnngp_tables *s)
 							 n++ > 0 ? "; " : "", s->table[i].table.name,
 							 column_names(&s->table[i], s->table[i].candidates));
 	if (n > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("%s", tables.data),
-				 errhint("Name the column that says since when a row is known, such as %s. null means that the table has no time.",
-						 times_argument(s, NULL, NULL))));
+		gnngp_raise(AMBIGUOUS_COLUMN,
+					psprintf("Name the column that says since when a row is known, such as %s. null means that the table has no time.",
+							 times_argument(s, NULL, NULL)),
+					"%s", tables.data);
 }
 
 /* The place of a table among those of the definition. */
@@ -271,10 +270,10 @@ choose_time(gnngp_tables *s, int i)
 	{
 		t->time = linitial_int(t->candidates);
 		if (!t->column[t->time].not_null && s->altered)
-			ereport(NOTICE,
-					(errmsg("column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
-							t->column[t->time].column.name, t->table.name),
-					 errhint("If it is not the time of the rows, add %s to times.", gnngp_time_pair(t->label, NULL))));
+			gnngp_notice(psprintf("If it is not the time of the rows, add %s to times.",
+								  gnngp_time_pair(t->label, NULL)),
+						 "column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
+						 t->column[t->time].column.name, t->table.name);
 	}
 	others = t->candidates == NIL ? gnngp_time_candidates(t, true) : NIL;
 	if (t->candidates == NIL && others == NIL && s->altered)
@@ -359,11 +358,10 @@ mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 	gnngp_column_list list = gnngp_column_list_read(s, pair->key, "times");
 
 	if (pair->value)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\", which times names, cannot have a time of its own", pair->key),
-				 errhint("Write null if the column is known with its row. If it is known later, leave it out with exclude => '{%s}'.",
-						 pair->key)));
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					psprintf("Write null if the column is known with its row. If it is known later, leave it out with exclude => '{%s}'.",
+							 pair->key),
+					"column \"%s\", which times names, cannot have a time of its own", pair->key);
 	for (int k = 0; k < list.n; k++)
 		s->table[list.table].column[list.column[k]].known = true;
 }
@@ -381,11 +379,10 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t)
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (s->altered)
-			ereport(NOTICE,
-					(errmsg("column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
-							c->column.name, t->table.name),
-					 errhint("If it is known with its row, add %s to times. Other columns that are written later can be left out with exclude => '{table.column}'.",
-							 gnngp_times_known(s, (int) (t - s->table), c->column.name))));
+			gnngp_notice(psprintf("If it is known with its row, add %s to times. Other columns that are written later can be left out with exclude => '{table.column}'.",
+								  gnngp_times_known(s, (int) (t - s->table), c->column.name)),
+						 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
+						 c->column.name, t->table.name);
 	}
 }
 
@@ -399,18 +396,16 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 	const gnngp_schema_column *c = &t->column[t->time];
 
 	if (c->role == GNNGP_COLUMN_HIDDEN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
-						GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name),
-				 errhint("Grant it SELECT on the column. If that is not the time of the rows, pass %s.",
-						 times_argument(s, t->label, NULL))));
+		gnngp_raise(INSUFFICIENT_PRIVILEGE,
+					psprintf("Grant it SELECT on the column. If that is not the time of the rows, pass %s.",
+							 times_argument(s, t->label, NULL)),
+					"role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
+					GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name);
 	if (c->known)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\", for which times has null, is the time of table \"%s\"", c->column.name,
-						t->table.name),
-				 errhint("If the table has no time, pass times => '{\"%s\": null}'.", t->label)));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					psprintf("If the table has no time, pass times => '{\"%s\": null}'.", t->label),
+					"column \"%s\", for which times has null, is the time of table \"%s\"",
+					c->column.name, t->table.name);
 }
 
 void

@@ -226,9 +226,8 @@ interval_argument(FunctionCallInfo fcinfo, int argno, const char *name, bool zer
 					"%s must be positive in all of its parts", name);
 	text = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argno)));
 	if (!zero && gnngp_interval_length(text) < USECS_PER_MINUTE)
-		ereport(NOTICE,
-				(errmsg("%s is %s, less than a minute", name, text),
-				 errhint("Write %s => '30 days' for days.", name)));
+		gnngp_notice(psprintf("Write %s => '30 days' for days.", name),
+					 "%s is %s, less than a minute", name, text);
 	return text;
 }
 
@@ -297,10 +296,9 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
 	gnngp_require_argument(fcinfo, 3, "target");
 	if (PG_ARGISNULL(4))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("horizon must not be NULL"),
-				 errhint("horizon is how far beyond t the target looks: horizon => '30 days'. To predict a column of a table, call gp_create_task(task, graph, 'table.column').")));
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+					"horizon is how far beyond t the target looks: horizon => '30 days'. To predict a column of a table, call gp_create_task(task, graph, 'table.column').",
+					"horizon must not be NULL");
 	gnngp_require_argument(fcinfo, 8, "rows");
 	lacking = read_question(fcinfo, 3, &task);
 	gnngp_graph_insert(&task);

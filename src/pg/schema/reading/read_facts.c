@@ -183,11 +183,10 @@ own_row(void *state, const Datum *values, const bool *nulls)
 		return;
 	id = gnngp_number_id(&r->entities, entity);
 	if (o->seen[entity])
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errmsg("table \"%s\" repeats the id %s", r->schema->table[r->entity].table.name,
-						gnngp_id_name(&id)),
-				 errhint("The rows that are asked about, and those that they refer to, need ids of their own.")));
+		gnngp_raise(UNIQUE_VIOLATION,
+					"The rows that are asked about, and those that they refer to, need ids of their own.",
+					"table \"%s\" repeats the id %s", r->schema->table[r->entity].table.name,
+					gnngp_id_name(&id));
 	o->seen[entity] = true;
 	for (int p = 0; p < r->own->nparts; p++)
 	{

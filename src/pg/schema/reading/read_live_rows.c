@@ -40,12 +40,11 @@ check_shape(const gnngp_graph_def *task, const gnngp_tables *s, const gnngp_task
 		gnngp_schema_shape(s, true) == state->transform.shape[1])
 		return;
 	if (!OidIsValid(hidden))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
-						task->name),
-				 errhint("Fit it again with gp_refresh, or leave new columns out with gp_alter_graph(%s, exclude => ...).",
-						 quote_literal_cstr(s->def->name))));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
+					psprintf("Fit it again with gp_refresh, or leave new columns out with gp_alter_graph(%s, exclude => ...).",
+							 quote_literal_cstr(s->def->name)),
+					"the tables of task \"%s\" have other columns, keys or times than when its model was fitted",
+					task->name);
 	table = quote_qualified_identifier(get_namespace_name(get_rel_namespace(hidden)),
 									   get_rel_name(hidden));
 	ereport(ERROR,
@@ -71,11 +70,9 @@ keep_there(gnngp_live_rows *live, const gnngp_graph_def *task, gnngp_id *id, int
 		gp_time		asked = as_of == GNNGP_AS_OF_NOW && at != GNNGP_NOWHERE ? at : as_of;
 
 		if (at == GNNGP_NOWHERE)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("node %s is not in table \"%s\"", gnngp_id_name(&id[i]),
-							live->use.schema->table[r->entity].table.name),
-					 errhint("Name rows of that table.")));
+			gnngp_raise(UNDEFINED_OBJECT, "Name rows of that table.",
+						"node %s is not in table \"%s\"", gnngp_id_name(&id[i]),
+						live->use.schema->table[r->entity].table.name);
 		live->as_of[there] = asked;
 		if (at <= asked && asked != GP_TIME_NEVER)
 			id[there++] = id[i];
@@ -147,9 +144,9 @@ notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_tim
 	f.keys = gnngp_reading_keys(&live->reading, "e");
 	error = gnngp_attempt_but_cancel(count_filtered, &f);
 	if (error)
-		ereport(NOTICE,
-				(errmsg("the filter of task \"%s\" cannot tell whether nodes pass it as of that time: %s",
-						task->name, error->message)));
+		gnngp_notice(NULL,
+					 "the filter of task \"%s\" cannot tell whether nodes pass it as of that time: %s",
+					 task->name, error->message);
 	else if (f.out > 0)
 		ereport(NOTICE,
 				(errmsg_plural("%lld node does not pass the filter of task \"%s\" as of that time",
@@ -280,10 +277,9 @@ check_encodings(const gnngp_live_rows *live)
 			fits = encodes(r->transform->encoding[r->fact_relation[h].join->part[p].encoding],
 						   &r->fact_relation[h].join->part[p]);
 	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the tables of task \"%s\" are not those that its model was fitted on", r->task->name),
-				 errhint("Fit it again with gp_refresh.")));
+		gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE, "Fit it again with gp_refresh.",
+					"the tables of task \"%s\" are not those that its model was fitted on",
+					r->task->name);
 }
 
 gp_features *
@@ -309,9 +305,9 @@ gnngp_live_rows_read_metapaths(gnngp_live_rows *live, gp_metapath **metapath)
 		live->as_of[i] = live->until;
 	*metapath = gnngp_reading_paths(&live->reading);
 	if (live->reading.timeless_path && live->as_of_given)
-		ereport(NOTICE,
-				(errmsg("task \"%s\" reads rows without a time as they are today, whatever as_of is",
-						live->reading.task->name)));
+		gnngp_notice(NULL,
+					 "task \"%s\" reads rows without a time as they are today, whatever as_of is",
+					 live->reading.task->name);
 	gnngp_schema_end(&live->use);
 	return own;
 }

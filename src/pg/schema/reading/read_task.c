@@ -126,15 +126,14 @@ static void
 require_labels(const gnngp_task_rows *rows, int64 labelled)
 {
 	if (labelled == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("task \"%s\" has no labelled row", rows->task->name),
-				 errhint("SELECT * FROM gp_task_rows(%s%s) shows the labels.", quote_literal_cstr(rows->task->name),
-						 gnngp_is_integer_type(rows->id_column.base) ? "" : ", NULL")));
+		gnngp_raise(DATA_EXCEPTION,
+					psprintf("SELECT * FROM gp_task_rows(%s%s) shows the labels.",
+							 quote_literal_cstr(rows->task->name),
+							 gnngp_is_integer_type(rows->id_column.base) ? "" : ", NULL"),
+					"task \"%s\" has no labelled row", rows->task->name);
 	if (rows->n > PG_INT32_MAX - 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("task \"%s\" has more than %d rows", rows->task->name, PG_INT32_MAX - 1)));
+		gnngp_raise(PROGRAM_LIMIT_EXCEEDED, NULL,
+					"task \"%s\" has more than %d rows", rows->task->name, PG_INT32_MAX - 1);
 }
 
 /* ---- the fit's data ---- */
@@ -157,11 +156,10 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 	transform->horizon = rows->horizon >= 0 ? rows->horizon : Max(reach, 0);
 	transform->half_life = Max(2 * reach, 0);
 	if (rows->horizon < 0 && !r->own_time)
-		ereport(NOTICE,
-				(errmsg("task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
-						rows->task->name, (double) transform->horizon / (double) GP_TIME_DAY),
-				 errhint("If that is wrong, drop the task with gp_drop_graph(%s) and pass horizon to gp_create_task, '0 days' where labels are known at once.",
-						 quote_literal_cstr(rows->task->name))));
+		gnngp_notice(psprintf("If that is wrong, drop the task with gp_drop_graph(%s) and pass horizon to gp_create_task, '0 days' where labels are known at once.",
+							  quote_literal_cstr(rows->task->name)),
+					 "task \"%s\" has no horizon: a label is taken to be known %.1f days after its time",
+					 rows->task->name, (double) transform->horizon / (double) GP_TIME_DAY);
 }
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
@@ -212,16 +210,14 @@ notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
 		if (s->table[i].tells)
-			ereport(NOTICE,
-					(errmsg("task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
-							task->name, s->table[i].table.name,
-							get_rel_name(task->task.table))));
+			gnngp_notice(NULL,
+						 "task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
+						 task->name, s->table[i].table.name, get_rel_name(task->task.table));
 	if (s->answer)
-		ereport(NOTICE,
-				(errmsg("task \"%s\" leaves column \"%s\" out: its labels show it, and are known later",
-						task->name, s->answer),
-				 errhint("If the column is known with its row, add %s to times in gp_alter_graph.",
-						 psprintf("\"%s\": null", s->answer))));
+		gnngp_notice(psprintf("If the column is known with its row, add %s to times in gp_alter_graph.",
+							  psprintf("\"%s\": null", s->answer)),
+					 "task \"%s\" leaves column \"%s\" out: its labels show it, and are known later",
+					 task->name, s->answer);
 }
 
 /* Reads all of a task. */
@@ -253,10 +249,9 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	require_labels(&rows, data->nlabelled);
 	read_labels(data, &rows);
 	if (strcmp(kind, "auto") == 0 && rows.kind == GNNGP_TARGET_INTEGER && data->nclasses > 2)
-		ereport(NOTICE,
-				(errmsg("the integer target of task \"%s\" is read as %d classes",
-						def->name, data->nclasses),
-				 errhint("Use task => 'regression' to predict a count.")));
+		gnngp_notice("Use task => 'regression' to predict a count.",
+					 "the integer target of task \"%s\" is read as %d classes", def->name,
+					 data->nclasses);
 	gnngp_reading_plan(r);
 	choose_horizon(r, &rows, data->nlabelled, &task->transform);
 	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);

@@ -185,11 +185,11 @@ count_times(const gnngp_task_rows *t, gp_time first, gp_time last)
 				 errdetail("A label is known one horizon after its time, so there is none."),
 				 errhint("Create the task again with a shorter horizon, or an earlier since.")));
 	if (length <= 0 || n > MOST_TIMES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("task \"%s\" would have %lld as-of times, one every %s", t->task->name,
-						(long long) n, every),
-				 errhint("At most %d are allowed: pass a longer every, or a later since.", MOST_TIMES)));
+		gnngp_raise(INVALID_PARAMETER_VALUE,
+					psprintf("At most %d are allowed: pass a longer every, or a later since.",
+							 MOST_TIMES),
+					"task \"%s\" would have %lld as-of times, one every %s", t->task->name,
+					(long long) n, every);
 	return n;
 }
 
@@ -274,11 +274,9 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 	int			level = NewGUCNestLevel();
 
 	if (t->first == GP_TIME_NEVER)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("task \"%s\" needs times, but no table of graph \"%s\" has a time column", t->task->name,
-						t->schema->def->name),
-				 errhint("Name time columns in the argument times of the graph.")));
+		gnngp_raise(FEATURE_NOT_SUPPORTED, "Name time columns in the argument times of the graph.",
+					"task \"%s\" needs times, but no table of graph \"%s\" has a time column",
+					t->task->name, t->schema->def->name);
 	gnngp_pin("search_path", t->task->task.path);
 	read_labels(t);
 	if (!t->texts)

@@ -143,11 +143,10 @@ gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels)
 	{
 		Oid			table = rt_fetch(most.scan->scan.scanrelid, statement->rtable)->relid;
 
-		ereport(NOTICE,
-				(errmsg("task \"%s\" reads all of table \"%s\" for each of up to %lld labels", task->name,
-						gnngp_shown_oid(table), (long long) labels),
-				 errhint("An index makes it fast: %s.",
-						 index_statement(table, list_concat(most.equal, most.ordered)))));
+		gnngp_notice(psprintf("An index makes it fast: %s.",
+							  index_statement(table, list_concat(most.equal, most.ordered))),
+					 "task \"%s\" reads all of table \"%s\" for each of up to %lld labels",
+					 task->name, gnngp_shown_oid(table), (long long) labels);
 	}
 	ReleaseCachedPlan(cached, NULL);
 }

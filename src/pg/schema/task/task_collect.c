@@ -19,19 +19,18 @@ read_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
 	{
 		row->value = gnngp_number_datum(target, t->target.base);
 		if (!isfinite(row->value))
-			ereport(ERROR,
-					(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-					 errmsg("a target of task \"%s\" is %g", t->task->name, row->value),
-					 errhint("A target must be finite; NULL marks the rows to predict.")));
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE,
+						"A target must be finite; NULL marks the rows to predict.",
+						"a target of task \"%s\" is %g", t->task->name, row->value);
 	}
 	else
 		row->label = gnngp_labels_number(&t->labels, target, t->kind == GNNGP_TARGET_INTEGER ?
 										 t->target.base : TEXTOID);
 	if (row->label < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("the target of task \"%s\" has more than %d classes", t->task->name, GNNGP_MAX_CLASSES),
-				 errhint("Use a coarser target, or task => 'regression' if it is a number.")));
+		gnngp_raise(DATA_EXCEPTION,
+					"Use a coarser target, or task => 'regression' if it is a number.",
+					"the target of task \"%s\" has more than %d classes", t->task->name,
+					GNNGP_MAX_CLASSES);
 }
 
 void

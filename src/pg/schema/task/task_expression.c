@@ -76,10 +76,8 @@ require_expression(const char *text, const char *argument)
 	bare->targetList = IsA(select, SelectStmt) ? select->targetList : NIL;
 	if (list_length(bare->targetList) != 1 || !equal(bare, select) ||
 		linitial_node(ResTarget, bare->targetList)->name != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("argument \"%s\" of a task must be one expression", argument),
-				 errhint("Put a query into parentheses: (SELECT ...).")));
+		gnngp_raise(SYNTAX_ERROR, "Put a query into parentheses: (SELECT ...).",
+					"argument \"%s\" of a task must be one expression", argument);
 }
 
 /*
@@ -93,9 +91,8 @@ check_query(const gnngp_graph_def *task, const char *expression)
 	char	   *name = get_rel_name(table);
 
 	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("the table of task \"%s\" no longer exists", task->name)));
+		gnngp_raise(UNDEFINED_TABLE, NULL,
+					"the table of task \"%s\" no longer exists", task->name);
 	return psprintf(BEFORE_EXPRESSION "%s\n) FROM %s e CROSS JOIN (SELECT NULL::pg_catalog.timestamptz AS t,"
 					" NULL::pg_catalog.interval AS horizon) x", expression,
 					quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name));
@@ -257,10 +254,10 @@ check_value(const gnngp_graph_def *task, const char *expression, const char *arg
 
 	if (list_length(query->targetList) != 1 || query->hasAggs || query->hasWindowFuncs ||
 		query->hasTargetSRFs)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYNTAX_ERROR),
-				 errmsg("argument \"%s\" of task \"%s\" must be a single value for each row", argument, task->name),
-				 errhint("Write aggregates over other rows as a subquery: (SELECT count(*) FROM ...).")));
+		gnngp_raise(SYNTAX_ERROR,
+					"Write aggregates over other rows as a subquery: (SELECT count(*) FROM ...).",
+					"argument \"%s\" of task \"%s\" must be a single value for each row", argument,
+					task->name);
 	if (contain_volatile_functions((Node *) query))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -302,17 +299,14 @@ require_target_type(const gnngp_graph_def *task, Oid type)
 	char		category = TypeCategory(getBaseType(type));
 
 	if (type_is_rowtype(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("argument \"target\" of task \"%s\" is a row", task->name),
-				 errhint("Name one value of it, such as e.column.")));
+		gnngp_raise(DATATYPE_MISMATCH, "Name one value of it, such as e.column.",
+					"argument \"target\" of task \"%s\" is a row", task->name);
 	if (category == TYPCATEGORY_DATETIME || category == TYPCATEGORY_TIMESPAN)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("argument \"target\" of task \"%s\" has type %s, which is not a number", task->name,
-						format_type_be(type)),
-				 errhint("To predict days from t, write extract(epoch FROM %s) / 86400.",
-						 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t")));
+		gnngp_raise(DATATYPE_MISMATCH,
+					psprintf("To predict days from t, write extract(epoch FROM %s) / 86400.",
+							 category == TYPCATEGORY_TIMESPAN ? "..." : "(...) - t"),
+					"argument \"target\" of task \"%s\" has type %s, which is not a number",
+					task->name, format_type_be(type));
 }
 
 const char *
@@ -330,10 +324,8 @@ gnngp_check_expressions(gnngp_graph_def *task)
 	target = check_value(task, def->target, "target");
 	require_target_type(task, type_of(target));
 	if (def->filter && getBaseType(type_of(check_value(task, def->filter, "filter"))) != BOOLOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("argument \"filter\" of task \"%s\" is not boolean", task->name),
-				 errhint("A filter says which entities are asked about as of t.")));
+		gnngp_raise(DATATYPE_MISMATCH, "A filter says which entities are asked about as of t.",
+					"argument \"filter\" of task \"%s\" is not boolean", task->name);
 	lacking = lacks(target);
 	gnngp_spi_finish();
 	gnngp_become_again(&saved);

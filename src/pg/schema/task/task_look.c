@@ -29,10 +29,8 @@ gnngp_task_column(gp_env *env, gnngp_graph_def *task, const char *target)
 	gnngp_schema_begin(&use, env, gnngp_graph_of_task(task), true);
 	list = gnngp_column_list_read(use.schema, target, "target");
 	if (list.n != 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("\"target\" must name one column"),
-				 errhint("Write it as 'table.column'.")));
+		gnngp_raise(INVALID_PARAMETER_VALUE, "Write it as 'table.column'.",
+					"\"target\" must name one column");
 	table = use.schema->table[list.table].table.oid;
 	name = gnngp_keep_text(env, use.schema->table[list.table].column[list.column[0]].column.name);
 	gnngp_schema_end(&use);

@@ -92,11 +92,10 @@ find_labelled(gnngp_task_rows *t)
 	if (t->entity < 0 && def->entity_given)
 		t->entity = entity_by_name(t->schema, def->entity_given, &t->id);
 	if (t->entity < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("column \"%s\" of table \"%s\" refers to no table of graph \"%s\"", column.name,
-						t->source.name, t->schema->def->name),
-				 errhint("Give it a foreign key, or the name of the primary key that it refers to.")));
+		gnngp_raise(UNDEFINED_OBJECT,
+					"Give it a foreign key, or the name of the primary key that it refers to.",
+					"column \"%s\" of table \"%s\" refers to no table of graph \"%s\"", column.name,
+					t->source.name, t->schema->def->name);
 	if (!gnngp_matches_id_type(column.base, t->schema->table[t->entity].column[t->id].column.base))
 		gnngp_wrong_type(&t->source, &column,
 						 format_type_be(t->schema->table[t->entity].column[t->id].column.type),
@@ -198,11 +197,11 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 	{
 		const char *first = labels->column[linitial_int(candidates)].column.name;
 
-		ereport(ERROR,
-				(errcode(ERRCODE_AMBIGUOUS_COLUMN),
-				 errmsg("table \"%s\" has several columns that may be the time of its labels", t->source.name),
-				 errhint("Name the time as of which a label is asked for: time_column => %s.",
-						 quote_literal_cstr(first))));
+		gnngp_raise(AMBIGUOUS_COLUMN,
+					psprintf("Name the time as of which a label is asked for: time_column => %s.",
+							 quote_literal_cstr(first)),
+					"table \"%s\" has several columns that may be the time of its labels",
+					t->source.name);
 	}
 	return candidates == NIL ? NULL : labels->column[linitial_int(candidates)].column.name;
 }
@@ -219,10 +218,9 @@ gnngp_task_rows_check(const gnngp_task_rows *t)
 	target = gnngp_table_find_column(&source, t->target.name);
 	/* A column of several that identify a row may well be asked for. */
 	if (source.column[target].role == GNNGP_COLUMN_KEY && source.nid <= 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("column \"%s\" of table \"%s\" numbers its rows", t->target.name, t->source.name),
-				 errhint("Ask for a column that says something of a row.")));
+		gnngp_raise(WRONG_OBJECT_TYPE, "Ask for a column that says something of a row.",
+					"column \"%s\" of table \"%s\" numbers its rows", t->target.name,
+					t->source.name);
 	if (gnngp_is_time_type(t->target.base) || t->target.base == UUIDOID)
 		gnngp_wrong_type(&t->source, &t->target, "a number or a class",
 						 "Ask for a column that has a number, such as one of days, or few different values.");
