@@ -6,23 +6,37 @@
 #include "catalog/pg_type_d.h"
 #include "schema_internal.h"
 
+#define LAST_DAY "'294276-12-31'::pg_catalog.date"	/* later ones are no timestamps */
+
+char *
+gnngp_moment_expression(const gnngp_column *time, const char *alias)
+{
+	char	   *moment = psprintf("%s.%s::pg_catalog.timestamptz", alias, time->quoted);
+
+	return time->base != DATEOID ? moment :
+		psprintf("CASE WHEN %s.%s >= " LAST_DAY " THEN 'infinity' ELSE %s END", alias, time->quoted,
+				 moment);
+}
+
 char *
 gnngp_time_expression(const gnngp_schema_table *t, const char *alias)
 {
-	return psprintf("coalesce(%s.%s::pg_catalog.timestamptz, 'infinity')", alias, t->column[t->time].column.quoted);
+	return psprintf("coalesce(%s, 'infinity')",
+					gnngp_moment_expression(&t->column[t->time].column, alias));
 }
 
 char *
 gnngp_known_expression(const gnngp_schema_table *t, const char *alias)
 {
 	const gnngp_column *time = &t->column[t->time].column;
-	const char *day;
+	const char *day = psprintf("%s.%s", alias, time->quoted);
 
 	if (time->base != DATEOID)
 		return gnngp_time_expression(t, alias);
-	day = psprintf("coalesce(%s.%s, 'infinity')", alias, time->quoted);
-	return psprintf("least((%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval,"
-					" greatest(%s::pg_catalog.timestamptz, pg_catalog.now()))", day, day);
+	return psprintf("CASE WHEN %s < " LAST_DAY
+					" THEN least((%s + 1)::pg_catalog.timestamptz - '2 us'::pg_catalog.interval,"
+					" greatest(%s::pg_catalog.timestamptz, pg_catalog.now())) ELSE 'infinity' END",
+					day, day, day);
 }
 
 char *

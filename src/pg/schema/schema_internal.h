@@ -134,7 +134,10 @@ extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *col
 /* The time of rows of a table without one. */
 #define GNNGP_TIMELESS "'-infinity'::pg_catalog.timestamptz"
 
-/* The expression of a table's time as timestamptz: a row whose time is NULL is never visible. */
+/* A column of times as timestamptz: a day that is none is infinite. */
+extern char *gnngp_moment_expression(const gnngp_column *time, const char *alias);
+
+/* The same of a table's time: a row whose time is NULL is never visible. */
 extern char *gnngp_time_expression(const gnngp_schema_table *t, const char *alias);
 
 /*

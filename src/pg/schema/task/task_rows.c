@@ -178,8 +178,8 @@ table_row(void *state, const Datum *values, const bool *nulls)
 		gnngp_task_rows_add(t, values[ROW_ID], at, values[ROW_TARGET], nulls[ROW_TARGET]);
 }
 
-/* The time column of a table of labels: named, or the only one that may be; NULL: it has none. */
-static const char *
+/* The time column of a table of labels: named, or the only one that may be; -1: it has none. */
+static int
 label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 {
 	List	   *candidates;
@@ -190,20 +190,16 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 
 		if (!gnngp_is_time_type(column.base))
 			gnngp_wrong_type(&t->source, &column, "date or timestamp", NULL);
-		return t->task->task.time_column;
+		return gnngp_table_find_column(labels, column.name);
 	}
 	candidates = gnngp_time_candidates(labels, true);
 	if (list_length(candidates) > 1)
-	{
-		const char *first = labels->column[linitial_int(candidates)].column.name;
-
 		gnngp_raise(AMBIGUOUS_COLUMN,
 					psprintf("Name the time as of which a label is asked for: time_column => %s.",
-							 quote_literal_cstr(first)),
+							 quote_literal_cstr(labels->column[linitial_int(candidates)].column.name)),
 					"table \"%s\" has several columns that may be the time of its labels",
 					t->source.name);
-	}
-	return candidates == NIL ? NULL : labels->column[linitial_int(candidates)].column.name;
+	return candidates == NIL ? -1 : linitial_int(candidates);
 }
 
 void
@@ -238,17 +234,16 @@ read_table(gnngp_task_rows *t)
 	bool		labels = t->task->task.form == GNNGP_TASK_LABELS;
 	gnngp_schema_table table = labels ? gnngp_schema_table_open(t->source) :
 		t->schema->table[t->entity];
-	const char *time = labels ? label_time(t, &table) :
-		table.time < 0 ? NULL : table.column[table.time].column.name;
+	int			time = labels ? label_time(t, &table) : table.time;
 	gnngp_query q;
 
-	t->undated = time == NULL;
+	t->undated = time < 0;
 	/* Another clock, or a date of another time zone, may be ahead by so much. */
 	t->now = (gp_time) GetCurrentTimestamp() + GP_TIME_DAY;
 	gnngp_query_init(&q, &t->source);
 	gnngp_query_add(&q, t->id_column.base, "t.%s", t->id_column.quoted);
-	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time == NULL ? GNNGP_TIMELESS :
-					psprintf("t.%s::pg_catalog.timestamptz", quote_identifier(time)));
+	gnngp_query_add(&q, TIMESTAMPTZOID, "%s", time < 0 ? GNNGP_TIMELESS :
+					gnngp_moment_expression(&table.column[time].column, "t"));
 	/* The target, as it is taken. */
 	if (t->texts || t->kind == GNNGP_TARGET_TEXT)
 		gnngp_query_add(&q, TEXTOID, "t.%s::pg_catalog.text", t->target.quoted);
