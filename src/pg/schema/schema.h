@@ -195,11 +195,12 @@ struct gnngp_task_state
 	gnngp_forward forward;
 };
 
-/* As of now; it reads as
+/*
+ * As of now, by what a task asks for:
  *
- *		column of a table with times		as of the time of each row
- *		column of a table without			as of the newest time of the fit, and what rows refer to as of now
- *		any other task						as of the moment of the call
+ *		column of a table with times	as of the time of each row
+ *		column of a table without		as of the newest time of the fit, their parents as of now
+ *		anything else					as of the moment of the call
  */
 #define GNNGP_AS_OF_NOW GP_TIME_NEVER
 

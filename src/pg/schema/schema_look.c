@@ -3,12 +3,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "reading/table_join.h"
 #include "task/task.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* Why a view is left out. */
 static const char *
@@ -41,44 +38,18 @@ gnngp_relation_note(const gnngp_tables *s, int relation)
 static const char *
 role_note(const gnngp_schema_table *t, const gnngp_schema_column *c)
 {
-	switch (c->role)
-	{
-		case GNNGP_COLUMN_TIME:
-			return "from this time on the row is known";
-		case GNNGP_COLUMN_KEY:
-			return "a key";
-		case GNNGP_COLUMN_EXCLUDED:
-			return "excluded";
-		case GNNGP_COLUMN_LATER:
-			return "its name says that it is written later than the row, unless times has null for it";
-		case GNNGP_COLUMN_GATHERED:
-			return later_note(t);
-		case GNNGP_COLUMN_HIDDEN:
-			return "the graph's owner may not read it";
-		case GNNGP_COLUMN_TYPE:
-			return psprintf("type %s is not encoded", format_type_be(c->column.type));
-		default:
-			return NULL;
-	}
-}
+	static const char *const note[] = {
+		[GNNGP_COLUMN_TIME] = "from this time on the row is known",
+		[GNNGP_COLUMN_KEY] = "a key",
+		[GNNGP_COLUMN_EXCLUDED] = "excluded",
+		[GNNGP_COLUMN_LATER] = "its name says that it is written later than the row, unless times has null for it",
+		[GNNGP_COLUMN_HIDDEN] = "the graph's owner may not read it",
+		[GNNGP_COLUMN_TYPE] = NULL
+	};
 
-/* The word for that. */
-static const char *
-role_name(gnngp_column_role role)
-{
-	return role == GNNGP_COLUMN_TIME ? "time" : role == GNNGP_COLUMN_KEY ? "key" : "left out";
-}
-
-/* How a cell is encoded: numbers of a list are one column. */
-static void
-put_cell(const gnngp_schema_table *t, int column, const gp_encoding *encoding, int cell,
-		 gnngp_column_fn put, void *arg)
-{
-	char		way[100];
-	char		note[200];
-	int			width = gp_encoding_describe(encoding, cell, way, sizeof(way), note, sizeof(note));
-
-	put(arg, t->table.oid, t->column[column].column.name, way, width, note);
+	return c->role == GNNGP_COLUMN_GATHERED ? later_note(t) :
+		c->role == GNNGP_COLUMN_TYPE ? psprintf("type %s is not encoded", format_type_be(c->column.type)) :
+		note[c->role];
 }
 
 void
@@ -98,11 +69,22 @@ gnngp_read_columns(gp_env *env, const gnngp_graph_def *graph, gnngp_column_fn pu
 		int			cell = 0;
 
 		for (int k = 0; k < t->ncolumns; k++)
-			if (t->column[k].role == GNNGP_COLUMN_CELL)
-				put_cell(t, k, encoding, cell++, put, arg);
-			else
-				put(arg, t->table.oid, t->column[k].column.name, role_name(t->column[k].role), 0,
-					role_note(t, &t->column[k]));
+		{
+			const gnngp_schema_column *c = &t->column[k];
+			char		way[100];
+			char		note[200];
+			int			width;
+
+			if (c->role != GNNGP_COLUMN_CELL)
+			{
+				put(arg, t->table.oid, c->column.name, c->role == GNNGP_COLUMN_TIME ? "time" :
+					c->role == GNNGP_COLUMN_KEY ? "key" : "left out", 0, role_note(t, c));
+				continue;
+			}
+			/* Numbers of a list are one column. */
+			width = gp_encoding_describe(encoding, cell++, way, sizeof(way), note, sizeof(note));
+			put(arg, t->table.oid, c->column.name, way, width, note);
+		}
 	}
 	gnngp_schema_end(&use);
 }

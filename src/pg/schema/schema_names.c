@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -71,7 +70,6 @@ gnngp_json_pairs(const char *json, const char *argument)
 	return pairs;
 }
 
-/* The spellings of a table's name. */
 static List *
 spellings(Oid oid)
 {

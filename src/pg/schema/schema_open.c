@@ -10,8 +10,6 @@
 #include "pg/server/server.h"
 #include "reading/table_join.h"
 #include "rewrite/rewriteHandler.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -187,13 +185,21 @@ leave_computed_out(gnngp_schema_table *t, AttrNumber target)
 	relation_close(rel, NoLock);
 }
 
-/* Leaves tables out that show the labels: views of theirs, and their partitions. */
+/*
+ * Leaves tables out that show the labels: their partitions and views.  Of the table of a column,
+ * views without a time do that: they show what is known later than their rows.
+ */
 static void
-leave_labels_out(gnngp_tables *s, Oid labels)
+leave_labels_out(gnngp_tables *s, const gnngp_task_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].table.oid != labels && gnngp_table_reads(&s->table[i], labels))
-			s->table[i].tells = leave_table_out(s, i);
+	{
+		gnngp_schema_table *t = &s->table[i];
+		bool		shows = task->form == GNNGP_TASK_LABELS || (t->time < 0 && !t->timeless);
+
+		if (t->table.oid != task->table && shows && gnngp_table_reads(t, task->table))
+			t->tells = leave_table_out(s, i);
+	}
 	gnngp_set_relations_aside(s);
 }
 
@@ -209,11 +215,10 @@ mark_target(gnngp_tables *s, const gnngp_task_def *task)
 	int			table = expression ? -1 : gnngp_schema_find(s, task->table);
 	int			column = table < 0 ? -1 : gnngp_table_find_column(&s->table[table], task->target);
 
+	if (!expression)
+		leave_labels_out(s, task);
 	if (labels)
-	{
-		leave_labels_out(s, task->table);
 		leave_shown_out(s, task);
-	}
 	if (table >= 0 && (column >= 0 || labels))
 		set_answers_aside(s, table, labels ? -1 : column);
 	if (column >= 0)

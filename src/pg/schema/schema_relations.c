@@ -105,7 +105,6 @@ add_foreign_key(gnngp_tables *s, int child, int parent, const ForeignKeyCacheInf
 	s->nrelations -= hidden;
 }
 
-/* Finds the foreign keys that the server knows. */
 static void
 find_constraints(gnngp_tables *s)
 {
@@ -140,7 +139,6 @@ check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 					s->table[r->parent].table.name, format_type_be(to->type));
 }
 
-/* Takes a key that the user names. */
 static void
 add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 {

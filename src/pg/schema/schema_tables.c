@@ -4,8 +4,6 @@
 #include "postgres.h"
 
 #include "access/relation.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/bitmapset.h"
@@ -15,7 +13,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"

@@ -87,7 +87,6 @@ gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable)
 	return sure != NIL || !or_nullable ? sure : times_among(t, true);
 }
 
-/* The names of columns, for a message. */
 static char *
 column_names(const gnngp_schema_table *t, List *columns)
 {
@@ -299,7 +298,6 @@ has_time(const gnngp_tables *s, Oid oid)
 	return gnngp_time_candidates(&t, true) != NIL;
 }
 
-/* True where a table refers to another. */
 static bool
 refers_to(const gnngp_tables *s, int table, int parent)
 {
@@ -366,7 +364,6 @@ mark_known(const gnngp_tables *s, const gnngp_json_pair *pair)
 		s->table[list.table].column[list.column[k]].known = true;
 }
 
-/* Marks the times that are written later than their rows. */
 static void
 mark_later(const gnngp_tables *s, gnngp_schema_table *t)
 {

@@ -16,11 +16,12 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 
-#define NEARLY_ALL 0.8			/* of what there is to tell; */
-#define FACTS_NEARLY_ALL 0.98	/* of facts, each of which has a time of its own, */
-#define MUCH 0.35				/* and what is much where it is more than this of the best fact */
-#define NO_FACT 0.8
-#define NEWEST_SHARE 0.1		/* of the labels */
+/* Shares of the labels that a column alone explains: */
+#define OWN_SHARE 0.8			/* of the asked rows' own, it is told of */
+#define FACT_SHARE 0.98			/* of facts, each of which has a time of its own */
+#define SUSPECT_SHARE 0.35		/* of the asked rows' own where that is also */
+#define OF_BEST_FACT 0.8		/* this much of what the best fact explains */
+#define NEWEST_LABELS 0.1		/* labels that are looked at alone, too */
 
 /* What is asked of columns. */
 typedef struct disguise
@@ -73,13 +74,6 @@ add_excluded(disguise *d, const char *column)
 								  CurrentMemoryContext);
 }
 
-/* All of these. */
-static Datum
-excluded(const disguise *d)
-{
-	return makeArrayResult(d->exclude, CurrentMemoryContext);
-}
-
 /* Looks at each column of a part whose numbers begin at a column of the rows. */
 static void
 look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
@@ -96,9 +90,9 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 
 		if (isnan(much))
 			continue;
-		if (much < (own ? NEARLY_ALL : FACTS_NEARLY_ALL) &&
-			!(own && much > MUCH &&
-			  (r->nfact_relations == 0 || (!r->own_time && much > NO_FACT * told_by_facts(d)))))
+		if (much < (own ? OWN_SHARE : FACT_SHARE) &&
+			!(own && much > SUSPECT_SHARE &&
+			  (r->nfact_relations == 0 || (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
 			continue;
 		d->told = lappend(d->told, (void *) cell->name);
 		add_excluded(d, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
@@ -109,7 +103,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 				 errdetail("If the column is written once the answer is known, the scores are too good."),
 				 errhint("In that case leave it out: gp_alter_graph(%s, exclude => %s). If it is known with its row, add %s to times.",
 						 quote_literal_cstr(r->schema->def->name),
-						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d))),
+						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(d->exclude, CurrentMemoryContext))),
 						 gnngp_times_known(r->schema, part->table, cell->name))));
 	}
 }
@@ -165,7 +159,7 @@ gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 		add_excluded(&d, exclude->text[i]);
 	memcpy(sorted, labels->as_of, sizeof(gp_time) * labels->n);
 	gp_sort(r->env, sorted, labels->n, sizeof(gp_time), gp_compare_int64, NULL);
-	d.newest = sorted[(int64) ((1.0 - NEWEST_SHARE) * (double) (labels->n - 1))];
+	d.newest = sorted[(int64) ((1.0 - NEWEST_LABELS) * (double) (labels->n - 1))];
 	gp_free(r->env, sorted);
 	for (int p = 0; p < r->own->nparts; p++)
 		if (r->own_group[p] >= 0)

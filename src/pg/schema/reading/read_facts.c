@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "task_reading.h"
 
 /* ---- the columns ---- */
@@ -29,7 +27,6 @@ find_target(gnngp_fact_relation *h, const gnngp_part *part, const gp_encoding *e
 	}
 }
 
-/* Declares the columns of a relation. */
 static void
 declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
@@ -85,7 +82,6 @@ declare_targets(gnngp_task_reading *r, gnngp_fact_relation *h)
 		gp_task_columns_lag(r->columns, h->targets, r->answered);
 }
 
-/* Declares all columns. */
 static void
 declare(gnngp_task_reading *r)
 {
@@ -150,12 +146,10 @@ put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, co
 	gnngp_task_reading *r = o->r;
 	const gnngp_part *part = &r->own->part[p];
 	const gp_encoding *encoding = r->transform->encoding[part->encoding];
-	bool		is_there = part->there < 0 ||
-		(!nulls[part->there] && DatumGetBool(values[part->there]));
 
-	if (r->own_group[p] < 0 || !is_there)
+	if (r->own_group[p] < 0 ||
+		!gnngp_encode_part(part, encoding, values, nulls, p == 0, o->cell, o->encoded))
 		return;
-	gnngp_encode_part(part, encoding, values, nulls, p == 0, o->cell, o->encoded);
 	for (int64 k = r->row_start[entity]; k < r->row_start[entity + 1]; k++)
 	{
 		int32		row = r->row_of[k];
@@ -168,7 +162,6 @@ put_part(own_rows *o, int p, int32 entity, gp_time from, const Datum *values, co
 	}
 }
 
-/* Takes an entity. */
 static void
 own_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -221,7 +214,6 @@ most(const gnngp_task_reading *r, const gnngp_join *j, bool cells)
 	return n;
 }
 
-/* Reads the entities. */
 static void
 read_own(gnngp_task_reading *r)
 {
@@ -260,7 +252,6 @@ typedef struct fact_rows
 	double	   *value;
 } fact_rows;
 
-/* Takes a fact. */
 static void
 fact_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -280,8 +271,8 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		const gnngp_part *part = &h->join->part[p];
 		const gp_encoding *encoding = f->r->transform->encoding[part->encoding];
 
-		gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
-		gp_encode_ages(encoding, own, at);
+		if (gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at))
+			gp_encode_ages(encoding, own, at);
 		at += encoding->width;
 		if (p > 0 || f->within == NULL)
 			continue;
@@ -301,7 +292,6 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	f->r->read++;
 }
 
-/* Sets the key of each row. */
 static void
 set_keys(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
@@ -337,7 +327,6 @@ follow_pace(gnngp_task_reading *r)
 	gp_task_columns_half_life(r->columns, (double) r->transform->half_life);
 }
 
-/* Reads and scans the facts of a relation. */
 static void
 read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {

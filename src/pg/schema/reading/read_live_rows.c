@@ -7,7 +7,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/pg_type_d.h"
 #include "miscadmin.h"
 #include "pg/server/server.h"
 #include "pg/schema/task/task.h"
@@ -155,15 +154,6 @@ notice_filtered(const gnngp_live_rows *live, const gnngp_task_rows *rows, gp_tim
 				 errdetail("The model has learnt from rows that pass it.")));
 }
 
-/* Points the reading to the entities. */
-static void
-point_to_ids(gnngp_live_rows *live, const gnngp_id *id, int64 n)
-{
-	live->reading.n = n;
-	live->reading.row_id = id;
-	gnngp_reading_entities(&live->reading);
-}
-
 /* The ids of a table as they are read. */
 typedef struct table_ids
 {
@@ -184,7 +174,6 @@ id_row(void *state, const Datum *values, const bool *nulls)
 	}
 }
 
-/* Points the reading to all entities. */
 static void
 point_to_all(gnngp_live_rows *live, gp_time as_of)
 {
@@ -200,13 +189,13 @@ point_to_all(gnngp_live_rows *live, gp_time as_of)
 	gnngp_query_run(&q, r->env, id_row, &all, GP_PHASE_NODES, gnngp_table_rows(&t->table));
 	r->few = false;
 	id = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gnngp_id));
-	r->as_of = live->as_of = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gp_time));
+	live->as_of = gp_alloc_array(r->env, Max(all.ids.n, 1), sizeof(gp_time));
 	for (int32 i = 0; i < all.ids.n; i++)
 	{
 		id[i] = gnngp_number_id(&all.ids, i);
 		live->as_of[i] = as_of;
 	}
-	point_to_ids(live, id, all.ids.n);
+	gnngp_reading_point(r, all.ids.n, id, live->as_of);
 }
 
 gnngp_live_rows *
@@ -237,14 +226,13 @@ gnngp_live_rows_open(gp_env *env, const gnngp_graph_def *task, gnngp_task_state 
 		as_of = state->transform.newest;
 	else if (!live->reading.own_time)
 		as_of = live->until;
-	live->reading.as_of = live->as_of;
-	point_to_ids(live, id, *n);
+	gnngp_reading_point(&live->reading, *n, id, live->as_of);
 	*n = keep_there(live, task, id, *n, as_of);
 	notice_far_times(live, task, *n);
 	if (live->reading.metapaths)
 		point_to_all(live, as_of);
 	else if (*n < live->reading.n)
-		point_to_ids(live, id, *n);
+		gnngp_reading_point(&live->reading, *n, id, live->as_of);
 	notice_filtered(live, &rows, as_of);
 	gnngp_reading_plan(&live->reading);
 	return live;

@@ -3,21 +3,13 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "access/xact.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_type_d.h"
 #include "pg/server/server.h"
 #include "pg/schema/task/task.h"
 #include "task_reading.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/snapmgr.h"
-#include "utils/timestamp.h"
 
-#define MUCH 0.02				/* of loo_score */
+#define OLD_ANSWERS_GAIN 0.02	/* of loo_score */
 
 /* ---- the rows ---- */
 
@@ -27,13 +19,14 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 {
 	gp_time    *from = gnngp_reading_entity_times(r);
 	int64		n = 0;
+	int64		early = 0;
 	int64		nowhere = 0;
 
 	for (int64 i = 0; i < rows->n; i++)
 	{
 		gp_time		at = from[r->entity_of[i]];
 
-		rows->early += at > rows->row[i].as_of && at != GNNGP_NOWHERE;
+		early += at > rows->row[i].as_of && at != GNNGP_NOWHERE;
 		if (at <= rows->row[i].as_of)
 			rows->row[n++] = rows->row[i];
 	}
@@ -41,12 +34,11 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 	for (int32 e = 0; e < r->entities.n; e++)
 		nowhere += from[e] == GNNGP_NOWHERE;
 	gp_free(r->env, from);
-	if (rows->early > 0)
+	if (early > 0)
 		ereport(NOTICE,
 				(errmsg_plural("task \"%2$s\" leaves out %1$lld row whose time is before its entity exists",
 							   "task \"%2$s\" leaves out %1$lld rows whose times are before their entity exists",
-							   (unsigned long) rows->early, (long long) rows->early,
-							   rows->task->name)));
+							   (unsigned long) early, (long long) early, rows->task->name)));
 	if (nowhere > 0)
 		ereport(NOTICE,
 				(errmsg_plural("task \"%2$s\" leaves out the rows of %1$lld entity that is not in table \"%3$s\"",
@@ -55,7 +47,6 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 							   r->schema->table[r->entity].table.name)));
 }
 
-/* Points a reading to the rows. */
 static void
 point_to_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
 {
@@ -67,13 +58,9 @@ point_to_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
 		id[i] = rows->row[i].id;
 		as_of[i] = rows->row[i].as_of;
 	}
-	r->n = rows->n;
-	r->row_id = id;
-	r->as_of = as_of;
-	gnngp_reading_entities(r);
+	gnngp_reading_point(r, rows->n, id, as_of);
 }
 
-/* The ids of some rows. */
 static gnngp_ids
 ids_of(gp_env *env, const gnngp_task_row *row, int64 n, const gnngp_task_rows *rows)
 {
@@ -95,7 +82,7 @@ ids_of(gp_env *env, const gnngp_task_row *row, int64 n, const gnngp_task_rows *r
 
 /* Takes the labels of the first rows. */
 static void
-read_labels(gnngp_data *data, gnngp_task_rows *rows)
+take_labels(gnngp_data *data, gnngp_task_rows *rows)
 {
 	gp_env	   *env = rows->env;
 	int32	   *final = NULL;
@@ -198,8 +185,8 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *tran
 	transform->metapaths = r->metapaths;
 	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
 		transform->scale.doubted = r->of_targets;
-	/* What is fresh here and old at the rows to predict helps less there: it has to help much. */
-	transform->scale.margin = labels_are == GP_FACTS_FRESH || r->answered ? 0.0 : MUCH;
+	/* Answers are older at the rows to predict: keep these columns only for a large gain. */
+	transform->scale.margin = labels_are == GP_FACTS_FRESH || r->answered ? 0.0 : OLD_ANSWERS_GAIN;
 	gp_free(env, trains);
 	return gp_task_columns_features(r->columns, &transform->scale);
 }
@@ -220,7 +207,6 @@ notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
 					 task->name, s->answer);
 }
 
-/* Reads all of a task. */
 static gnngp_data *
 read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const char *kind)
 {
@@ -247,7 +233,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	while (data->nlabelled < rows.n && rows.row[data->nlabelled].label >= 0)
 		data->nlabelled++;
 	require_labels(&rows, data->nlabelled);
-	read_labels(data, &rows);
+	take_labels(data, &rows);
 	if (strcmp(kind, "auto") == 0 && rows.kind == GNNGP_TARGET_INTEGER && data->nclasses > 2)
 		gnngp_notice("Use task => 'regression' to predict a count.",
 					 "the integer target of task \"%s\" is read as %d classes", def->name,

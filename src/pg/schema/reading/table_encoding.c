@@ -5,7 +5,6 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "table_join.h"
 #include "utils/lsyscache.h"
 
@@ -113,7 +112,7 @@ gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before)
 	return gp_encoder_finish(l.encoder, encoding < s->ntables);
 }
 
-void
+bool
 gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Datum *values,
 				  const bool *nulls, bool own, gp_cell *cell, double *out)
 {
@@ -122,7 +121,7 @@ gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Dat
 	if (part->there >= 0 && (nulls[part->there] || !DatumGetBool(values[part->there])))
 	{
 		memset(out, 0, sizeof(double) * encoding->width);
-		return;
+		return false;
 	}
 	for (int p = 0; p < encoding->nparts; p++)
 	{
@@ -136,4 +135,5 @@ gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Dat
 		read = encoding->part[p].width > 0 ? i : read;
 	}
 	gp_encode(encoding, cell, out);
+	return true;
 }

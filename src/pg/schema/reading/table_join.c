@@ -12,12 +12,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "table_join.h"
 
 #define ROLLUP_LEVELS 2			/* up from its children */
 
-/* The cells of a table. */
 static gnngp_cell_source *
 table_cells(const gnngp_tables *s, int table, int *n)
 {
@@ -58,32 +56,24 @@ add_time(gnngp_join *j, const char *expression)
 	appendStringInfo(&j->visible, "%s%s", j->visible.len > 0 ? ", " : "", expression);
 }
 
-/*
- * A new part, whose cells are selected; there tells whether its row is, or NULL: always.  Its time
- * is that of its cells, and known when facts have it.
- */
+/* A new part, always there and without time. */
 static gnngp_part *
-add_part(gnngp_join *j, const char *name, const char *alias, const char *there, const char *time,
-		 const char *known)
+add_part(gnngp_join *j, const char *name, const char *alias)
 {
 	gnngp_part *p = &j->part[j->nparts++];
 
 	*p = (gnngp_part) {.name = name,.alias = alias,.there = -1,.visible = -1};
-	if (there)
-	{
-		p->there = list_length(j->query.types);
-		gnngp_query_add(&j->query, BOOLOID, "%s", there);
-	}
-	if (time)
-	{
-		p->visible = list_length(j->query.types);
-		gnngp_query_add(&j->query, TIMESTAMPTZOID, "%s", time);
-		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
-	}
 	return p;
 }
 
-/* Selects the cells of a part. */
+/* Selects an expression; returns its column. */
+static int
+select_column(gnngp_join *j, Oid type, const char *expression)
+{
+	gnngp_query_add(&j->query, type, "%s", expression);
+	return list_length(j->query.types) - 1;
+}
+
 static void
 select_cells(gnngp_join *j, gnngp_part *p)
 {
@@ -92,18 +82,26 @@ select_cells(gnngp_join *j, gnngp_part *p)
 		gnngp_query_add(&j->query, p->cell[i].type.read_as, "%s.%s", p->alias, p->cell[i].expression);
 }
 
-/* Adds a row of a table as a part. */
+/* Adds a row of a table; there tells whether it is, or NULL: always. */
 static void
 add_row(gnngp_join *j, int table, const char *name, const char *alias, const char *there, int level)
 {
 	const gnngp_schema_table *t = &j->schema->table[table];
-	const char *time = t->time >= 0 ? gnngp_time_expression(t, alias) : NULL;
-	/* What a row refers to is there with it. */
-	gnngp_part *p = add_part(j, name, alias, there, time, time && level == 0 ?
-							 gnngp_known_expression(t, alias) : time);
+	gnngp_part *p = add_part(j, name, alias);
 
 	p->encoding = p->table = table;
 	p->level = level;
+	if (there)
+		p->there = select_column(j, BOOLOID, there);
+	if (t->time >= 0)
+	{
+		const char *time = gnngp_time_expression(t, alias);
+		/* What a row refers to is there with it. */
+		const char *known = level == 0 ? gnngp_known_expression(t, alias) : time;
+
+		p->visible = select_column(j, TIMESTAMPTZOID, time);
+		add_time(j, there ? psprintf("CASE WHEN %s THEN %s ELSE '-infinity' END", there, known) : known);
+	}
 	p->cell = table_cells(j->schema, table, &p->ncells);
 	select_cells(j, p);
 }
@@ -126,7 +124,7 @@ gnngp_join_key(gnngp_join *j, int relation)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
 	const gnngp_schema_column *key = &j->schema->table[r->child].column[r->from[0]];
-	gnngp_part *p = add_part(j, r->name, j->root, NULL, NULL, NULL);
+	gnngp_part *p = add_part(j, r->name, j->root);
 
 	p->encoding = gnngp_key_encoding(j->schema, relation);
 	p->table = r->child;
@@ -138,32 +136,31 @@ gnngp_join_key(gnngp_join *j, int relation)
 	return p;
 }
 
-/* The part that is the parent of a row by a relation, or NULL. */
-static const gnngp_part *
-parent_part(const gnngp_join *j, int relation)
-{
-	for (int p = 0; p < j->nparts; p++)
-		if (j->part[p].level == 1 && j->part[p].name == j->schema->relation[relation].name)
-			return &j->part[p];
-	return NULL;
-}
-
 void
 gnngp_join_keys(gnngp_join *j)
 {
-	for (int r = 0; r < j->schema->nrelations && j->nparts < GNNGP_MOST_PARTS; r++)
-	{
-		const gnngp_schema_relation *relation = &j->schema->relation[r];
-		bool		is_used = relation->child == j->table && relation->n == 1 &&
-			j->schema->table[j->table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
-		const gnngp_part *parent = is_used ? parent_part(j, r) : NULL;
-		gnngp_part *key = parent ? gnngp_join_key(j, r) : NULL;
+	const gnngp_tables *s = j->schema;
+	int			nparents = j->nparts;
 
-		if (key)
+	for (int r = 0; r < s->nrelations; r++)
+	{
+		const gnngp_schema_relation *relation = &s->relation[r];
+
+		if (relation->child != j->table || relation->n > 1 ||
+			s->table[j->table].column[relation->from[0]].role != GNNGP_COLUMN_KEY)
+			continue;
+		for (int p = 0; p < nparents && j->nparts < GNNGP_MOST_PARTS; p++)
 		{
+			const gnngp_part *parent = &j->part[p];
+			gnngp_part *key;
+
+			if (parent->level != 1 || parent->name != relation->name)
+				continue;
+			key = gnngp_join_key(j, r);
 			key->level = parent->level;
 			key->there = parent->there;
 			key->visible = parent->visible;
+			break;
 		}
 	}
 }
@@ -260,7 +257,6 @@ rollup_row(gnngp_rollup *f, StringInfo list, const gnngp_part *p, bool sums)
 	}
 }
 
-/* Makes the rollup of a relation. */
 static void
 make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 {
@@ -356,7 +352,7 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 		appendStringInfo(&j->tables, " AND %s.v <= %s", alias, j->as_of);
 	if (f->timed)
 		add_time(j, psprintf("coalesce(%s.v, '-infinity')", alias));
-	p = add_part(j, r->name, alias, NULL, NULL, NULL);
+	p = add_part(j, r->name, alias);
 	p->encoding = gnngp_rollup_encoding(j->schema, rollup);
 	p->table = -1;
 	p->ncells = f->ncells;
@@ -375,13 +371,8 @@ gnngp_join_rollups(gnngp_join *j)
 int
 gnngp_join_visible(gnngp_join *j)
 {
-	int			column = list_length(j->query.types);
-
-	if (j->visible.len == 0)
-		gnngp_query_add(&j->query, TIMESTAMPTZOID, GNNGP_TIMELESS);
-	else
-		gnngp_query_add(&j->query, TIMESTAMPTZOID, "greatest(%s)", j->visible.data);
-	return column;
+	return select_column(j, TIMESTAMPTZOID, j->visible.len == 0 ? GNNGP_TIMELESS :
+						 psprintf("greatest(%s)", j->visible.data));
 }
 
 /* Tells of the children that are part of a row. */

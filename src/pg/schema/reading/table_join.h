@@ -133,9 +133,10 @@ extern int	gnngp_join_visible(gnngp_join *j);
 extern gp_encoding *gnngp_encode_table(const gnngp_tables *s, int encoding, gp_time before);
 
 /*
- * The numbers of a part of a row, or 0 where it is not there; room for the cells is the caller's.
+ * The numbers of a part of a row; false, and 0, where it is not there.  Room for the cells is the
+ * caller's.
  */
-extern void gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding,
+extern bool gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding,
 							  const Datum *values, const bool *nulls, bool own, gp_cell *cell,
 							  double *out);
 

@@ -5,7 +5,6 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
-#include "pg/server/server.h"
 #include "task_reading.h"
 
 /* Pairs of a row and what it refers to, of one path. */
@@ -20,7 +19,6 @@ typedef struct path_rows
 	int64		room;
 } path_rows;
 
-/* Takes a pair. */
 static void
 pair_row(void *state, const Datum *values, const bool *nulls)
 {

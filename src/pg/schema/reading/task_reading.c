@@ -9,31 +9,32 @@
 #include "task_reading.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 /* ---- the entities ---- */
 
 void
-gnngp_reading_entities(gnngp_task_reading *r)
+gnngp_reading_point(gnngp_task_reading *r, int64 n, const gnngp_id *id, const gp_time *as_of)
 {
 	gp_env	   *env = r->env;
-	const gnngp_column *id = &r->schema->table[r->entity].column[r->id].column;
 	int64	   *next;
 
+	r->n = n;
+	r->as_of = as_of;
 	r->entities = (gnngp_numbered) {.env = env};
-	r->integer_ids = r->n > 0 ? r->row_id[0].text == NULL : gnngp_is_integer_type(id->base);
-	r->entity_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
-	r->row_of = gp_alloc_array(env, Max(r->n, 1), sizeof(int32));
-	for (int64 i = 0; i < r->n; i++)
-		r->entity_of[i] = gnngp_number_add(&r->entities, &r->row_id[i]);
+	r->integer_ids = n > 0 ? id[0].text == NULL :
+		gnngp_is_integer_type(r->schema->table[r->entity].column[r->id].column.base);
+	r->entity_of = gp_alloc_array(env, Max(n, 1), sizeof(int32));
+	r->row_of = gp_alloc_array(env, Max(n, 1), sizeof(int32));
+	for (int64 i = 0; i < n; i++)
+		r->entity_of[i] = gnngp_number_add(&r->entities, &id[i]);
 	/* A counting sort: next[e] is where entity e goes on, and ends as its row_start[e + 1]. */
 	r->row_start = gp_alloc_zero(env, r->entities.n + 2, sizeof(int64));
 	next = r->row_start + 1;
-	for (int64 i = 0; i < r->n; i++)
+	for (int64 i = 0; i < n; i++)
 		next[r->entity_of[i] + 1]++;
 	for (int64 e = 0; e < r->entities.n; e++)
 		next[e + 1] += next[e];
-	for (int64 i = 0; i < r->n; i++)
+	for (int64 i = 0; i < n; i++)
 		r->row_of[next[r->entity_of[i]]++] = (int32) i;
 }
 
@@ -120,7 +121,6 @@ typedef struct entity_times
 	gp_time    *from;
 } entity_times;
 
-/* Takes that of one. */
 static void
 entity_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -226,7 +226,6 @@ add_fact_relations(gnngp_task_reading *r, int part)
 	}
 }
 
-/* Plans the query of a relation's facts. */
 static void
 plan_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {

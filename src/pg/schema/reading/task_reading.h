@@ -54,7 +54,6 @@ typedef struct gnngp_task_reading
 	bool		metapaths;		/* which has none: rows are told by those beside them */
 	bool		timeless_path;	/* a path of theirs is by rows without time */
 	int64		n;				/* rows */
-	const gnngp_id *row_id;
 	const gp_time *as_of;
 	gnngp_numbered entities;	/* in the order of their first rows */
 	bool		integer_ids;
@@ -75,8 +74,9 @@ typedef struct gnngp_task_reading
 	int64		read;			/* facts that rows see, or might */
 } gnngp_task_reading;
 
-/* Numbers the entities of the rows. */
-extern void gnngp_reading_entities(gnngp_task_reading *r);
+/* Points a reading to rows, and numbers their entities. */
+extern void gnngp_reading_point(gnngp_task_reading *r, int64 n, const gnngp_id *id,
+								const gp_time *as_of);
 
 /*
  * From when on each entity is there: GP_TIME_NEVER where its time is NULL, GNNGP_NOWHERE where it

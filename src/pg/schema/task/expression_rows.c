@@ -10,9 +10,7 @@
 #include "pg/server/server.h"
 #include "task.h"
 #include "utils/array.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/plancache.h"
 #include "utils/timestamp.h"
 
 #define MOST_TIMES 2000			/* as-of times of a task */
@@ -79,18 +77,7 @@ labels_query(const gnngp_task_rows *t, const char *range)
 					t->source.quoted, asked_about(t), range, draw_of(t));
 }
 
-/* The query for what is asked about as of the newest time. */
-static char *
-newest_query(const gnngp_task_rows *t)
-{
-	return psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text FROM (SELECT $1 AS t, $2 AS horizon) x CROSS JOIN %s e WHERE %s",
-					t->id_column.quoted, t->source.quoted, asked_about(t));
-}
-
-/*
- * Runs a query; what functions return may change beside.  Where labels are read it is told what
- * makes them slow.
- */
+/* Runs a query of the owner's.  Where it reads labels, a NOTICE tells what makes them slow. */
 static void
 run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *types,
 	const Datum *values, const gnngp_rows *rows, int64 labels)
@@ -106,16 +93,6 @@ run(const gnngp_task_rows *t, const char *query, int nparameters, const Oid *typ
 	SPI_freeplan(plan);
 }
 
-/* Takes an as-of time. */
-static void
-time_row(void *state, const Datum *values, const bool *nulls)
-{
-	label_times *l = state;
-
-	l->time[l->n++] = DatumGetTimestampTz(values[0]);
-}
-
-/* Takes the number of entities. */
 static void
 count_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -141,7 +118,6 @@ label_row(void *state, const Datum *values, const bool *nulls)
 							false);
 }
 
-/* Takes a row to predict. */
 static void
 newest_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -226,12 +202,13 @@ read_range(label_times *l, const char *range)
  * few of them are asked about.
  */
 static void
-read_labels(gnngp_task_rows *t)
+draw_labels(gnngp_task_rows *t)
 {
 	const gnngp_task_def *def = &t->task->task;
 	TimestampTz since = TIMESTAMP_IS_NOBEGIN(def->since) ? (TimestampTz) t->first : def->since;
 	Datum		last = DirectFunctionCall2(timestamptz_mi_interval, TimestampTzGetDatum(t->newest),
 										   gnngp_interval_datum(def->horizon));
+	Datum		every = gnngp_interval_datum(def->every ? def->every : def->horizon);
 	int64		times = count_times(t, since, DatumGetTimestampTz(last));
 	const Oid	count_type = INT8OID;
 	int64		entities = 0;
@@ -239,24 +216,22 @@ read_labels(gnngp_task_rows *t)
 		.source = t->source.name};
 	int64		wanted = (def->rows + times - 1) / times;
 	int			bits = 0;		/* those of the least hashes are looked at first: one in 2^bits */
-	const Oid	types[] = {TIMESTAMPTZOID, TIMESTAMPTZOID, INTERVALOID};
-	Datum		values[] = {last, TimestampTzGetDatum(since),
-		gnngp_interval_datum(def->every ? def->every : def->horizon)};
 	label_times l = {.rows = t,.time = palloc(sizeof(TimestampTz) * MOST_TIMES),
 		.wanted = palloc(sizeof(int64) * MOST_TIMES)};
-	gnngp_rows	rows = {.row = time_row,.state = &l,.n = 1,.types = types,.source = t->source.name};
 
 	run(t, psprintf("SELECT count(*) FROM %s e", t->source.quoted), 0, NULL, NULL, &count, 0);
 	if (entities > wanted)
 		bits = (int) log2((double) entities / (LOOKED_AT * (double) wanted));
-	run(t, psprintf("SELECT g FROM pg_catalog.generate_series($1, $2, OPERATOR(pg_catalog.-) $3) g LIMIT %d", MOST_TIMES),
-		lengthof(types), types, values, &rows, 0);
-	for (int i = 0; i < l.n; i++)
-		l.wanted[i] = wanted;
+	for (; l.n < MOST_TIMES && DatumGetTimestampTz(last) >= since; l.n++)
+	{
+		l.time[l.n] = DatumGetTimestampTz(last);
+		l.wanted[l.n] = wanted;
+		last = DirectFunctionCall2(timestamptz_mi_interval, last, every);
+	}
 	l.most = times * Min(wanted, entities);
 	if (bits >= 3)
 	{
-		/* The planner expects few rows of what is equal. */
+		/* By equality, since the planner then expects few rows. */
 		const char *format = " AND (%s OPERATOR(pg_catalog.>>) %d) OPERATOR(pg_catalog.%s) "
 			"'" INT64_FORMAT "'::pg_catalog.int8";
 		int64		least = PG_INT64_MIN >> (64 - bits);
@@ -278,7 +253,7 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 					"task \"%s\" needs times, but no table of graph \"%s\" has a time column",
 					t->task->name, t->schema->def->name);
 	gnngp_pin("search_path", t->task->task.path);
-	read_labels(t);
+	draw_labels(t);
 	if (!t->texts)
 	{
 		const Oid	types[] = {TIMESTAMPTZOID, INTERVALOID};
@@ -288,7 +263,9 @@ gnngp_task_expression_read(gnngp_task_rows *t)
 		gnngp_rows	rows = {.row = newest_row,.state = t,.n = lengthof(columns),.types = columns,
 			.source = t->source.name};
 
-		run(t, newest_query(t), lengthof(types), types, values, &rows, 0);
+		run(t, psprintf("SELECT e.%s, x.t, NULL::pg_catalog.text FROM (SELECT $1 AS t, $2 AS horizon) x"
+						" CROSS JOIN %s e WHERE %s", t->id_column.quoted, t->source.quoted, asked_about(t)),
+			lengthof(types), types, values, &rows, 0);
 	}
 	AtEOXact_GUC(false, level);
 }

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "parser/parsetree.h"
@@ -42,7 +41,6 @@ column_of(Node *node)
 	return IsA(node, Var) ? Max(((Var *) node)->varattno, 0) : 0;
 }
 
-/* Finds the columns that a scan compares with values from outside. */
 static void
 find_columns(const SeqScan *scan, costly_scan *found)
 {
@@ -101,7 +99,6 @@ look_at(const Plan *plan, costly_scan *most)
 	look_at(plan->righttree, most);
 }
 
-/* The statement that makes the index. */
 static char *
 index_statement(Oid table, List *columns)
 {

@@ -12,9 +12,7 @@
 
 #include <math.h>
 
-#include "pg/server/server.h"
 #include "task.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 #define FEW_ROWS 5				/* that may stand alone behind more than twice as many others, */
@@ -58,7 +56,6 @@ keep_extreme(gp_time *kept, int n, gp_time at, int sign)
 	return n;
 }
 
-/* Takes a time. */
 static void
 time_row(void *state, const Datum *values, const bool *nulls)
 {

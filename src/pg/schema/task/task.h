@@ -35,7 +35,6 @@ typedef struct gnngp_task_rows
 	int64		future;			/* as of one that has not come, */
 	int64		unknown;		/* for want of an entity, */
 	int64		unlabelled;		/* for an expression that is NULL there */
-	int64		early;			/* as of a time before their entity's */
 } gnngp_task_rows;
 
 /*

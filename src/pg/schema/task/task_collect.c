@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "pg/server/server.h"
 #include "task.h"
 #include "utils/builtins.h"
 

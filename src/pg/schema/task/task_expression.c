@@ -10,7 +10,6 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"

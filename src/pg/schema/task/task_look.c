@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "task.h"
-#include "utils/builtins.h"
 
 void
 gnngp_task_check(gp_env *env, const gnngp_graph_def *task)

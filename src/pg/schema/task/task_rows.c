@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "pg/server/server.h"
@@ -77,7 +75,6 @@ entity_by_name(const gnngp_tables *s, const char *column, int *id)
 	return found;
 }
 
-/* Finds the entities of a table of labels. */
 static void
 find_labelled(gnngp_task_rows *t)
 {
@@ -157,7 +154,6 @@ enum row_column
 	ROW_ID, ROW_TIME, ROW_TARGET
 };
 
-/* Takes a row of such a table. */
 static void
 table_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -299,7 +295,6 @@ ask_labelled(gnngp_task_rows *t)
 			t->row[t->n++] = (gnngp_task_row) {.id = t->row[i].id,.as_of = t->newest,.label = -1};
 }
 
-/* What was left out, and why. */
 static void
 notice_left_out(const gnngp_task_rows *t)
 {
