@@ -52,6 +52,9 @@ extern gnngp_column_list gnngp_column_list_read(const gnngp_tables *s, const cha
 /* The same in a text: the table by its label. */
 extern char *gnngp_column_list_text(const gnngp_tables *s, int table, int n, const int *column);
 
+/* The argument exclude of the graph with more columns. */
+extern char *gnngp_exclude_argument(const gnngp_tables *s, const List *more);
+
 /* The place of a column, or -1. */
 extern int	gnngp_table_find_column(const gnngp_schema_table *t, const char *name);
 

@@ -4,9 +4,12 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type_d.h"
 #include "lib/stringinfo.h"
 #include "schema_internal.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
@@ -192,23 +195,33 @@ gnngp_schema_table_named(const gnngp_tables *s, const char *name, const char *ar
 	return find_table(s, name, "", argument, &length);
 }
 
-/* The call of gp_alter_graph that passes an argument as it is now. */
+char *
+gnngp_exclude_argument(const gnngp_tables *s, const List *more)
+{
+	const gnngp_texts *given = &s->def->tables.exclude;
+	ArrayBuildState *all = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+
+	for (int i = 0; i < given->n + list_length(more); i++)
+	{
+		const char *column = i < given->n ? given->text[i] : list_nth(more, i - given->n);
+
+		all = accumArrayResult(all, CStringGetTextDatum(column), false, TEXTOID,
+							   CurrentMemoryContext);
+	}
+	return psprintf("exclude => %s", quote_literal_cstr(
+							OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(all, CurrentMemoryContext))));
+}
+
+/* An argument of gp_alter_graph as it is now. */
 static char *
-argument_call(const gnngp_tables *s, const char *argument)
+present_argument(const gnngp_tables *s, const char *argument)
 {
 	const gnngp_tables_def *def = &s->def->tables;
-	StringInfoData value;
 
-	initStringInfo(&value);
 	if (strcmp(argument, "exclude") == 0)
-		for (int i = 0; i < def->exclude.n; i++)
-			appendStringInfo(&value, "%s%s", i > 0 ? ", " : "ARRAY[",
-							 quote_literal_cstr(def->exclude.text[i]));
-	else
-		appendStringInfoString(&value, quote_literal_cstr(strcmp(argument, "times") == 0 ?
-														  def->times : def->keys));
-	return psprintf("SELECT gp_alter_graph(%s, %s => %s%s);", quote_literal_cstr(s->def->name),
-					argument, value.data, value.data[0] == 'A' ? "]" : "");
+		return gnngp_exclude_argument(s, NIL);
+	return psprintf("%s => %s", argument, quote_literal_cstr(strcmp(argument, "times") == 0 ?
+															 def->times : def->keys));
 }
 
 int
@@ -225,8 +238,9 @@ gnngp_table_require_column(const gnngp_tables *s, const gnngp_schema_table *t, c
 					argument),
 			 s->altered || strcmp(argument, "target") == 0 ?
 			 errhint("%s", gnngp_columns_there(&t->table, name)) :
-			 errhint("%s Pass the argument again with the name of today: %s",
-					 gnngp_columns_there(&t->table, name), argument_call(s, argument))));
+			 errhint("%s Pass the argument again with the name of today: SELECT gp_alter_graph(%s, %s);",
+					 gnngp_columns_there(&t->table, name), quote_literal_cstr(s->def->name),
+					 present_argument(s, argument))));
 }
 
 gnngp_column_list

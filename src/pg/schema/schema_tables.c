@@ -141,24 +141,12 @@ static void
 refuse_lost_table(const gnngp_tables *s, int place, const char *name)
 {
 	const gnngp_tables_def *def = &s->def->tables;
-	StringInfoData others;
 
 	if (s->altered || def->timed[place] == '?' || GetUserId() != s->def->owner_role)
 		return;
-	initStringInfo(&others);
-	for (int i = 0; i < def->tables.n; i++)
-	{
-		Oid			oid = def->tables.oid[i];
-		const char *schema = may_read(oid) ? get_namespace_name(get_rel_namespace(oid)) : NULL;
-		const char *table = schema ? get_rel_name(oid) : NULL;
-
-		if (table)
-			appendStringInfo(&others, "%s%s", others.len > 0 ? ", " : "",
-							 quote_literal_cstr(quote_qualified_identifier(schema, table)));
-	}
 	gnngp_raise(OBJECT_NOT_IN_PREREQUISITE_STATE,
-				psprintf("Grant it SELECT on table \"%s\", or leave the table out: gp_alter_graph(%s, tables => ARRAY[%s]::regclass[]).",
-						 name, quote_literal_cstr(s->def->name), others.data),
+				psprintf("Grant it SELECT on table \"%s\", or leave the table out: gp_alter_graph(%s, tables => ...).",
+						 name, quote_literal_cstr(s->def->name)),
 				"role \"%s\" may not read table \"%s\" now, and could when graph \"%s\" was made",
 				GetUserNameFromId(GetUserId(), false), name, s->def->name);
 }

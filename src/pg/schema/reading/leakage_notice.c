@@ -9,12 +9,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "task_reading.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 
 /* Shares of the labels that a column alone explains: */
 #define OWN_SHARE 0.8			/* of the asked rows' own, it is told of */
@@ -31,7 +28,7 @@ typedef struct disguise
 	gp_time		newest;			/* since when the newest labels are */
 	double		by_facts;		/* what a column of facts tells at the most; -1: not known yet */
 	List	   *told;			/* names of columns, as their tables have them, that were told of */
-	ArrayBuildState *exclude;	/* these, behind what the graph leaves out */
+	List	   *exclude;		/* the same with their tables */
 } disguise;
 
 /* How much some columns tell alone, of all labels or of the newest. */
@@ -66,14 +63,6 @@ told_by_facts(disguise *d)
 	return d->by_facts;
 }
 
-/* Adds a column to those that the graph should leave out. */
-static void
-add_excluded(disguise *d, const char *column)
-{
-	d->exclude = accumArrayResult(d->exclude, CStringGetTextDatum(column), false, TEXTOID,
-								  CurrentMemoryContext);
-}
-
 /* Looks at each column of a part whose numbers begin at a column of the rows. */
 static void
 look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
@@ -95,15 +84,15 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 			  (r->nfact_relations == 0 || (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
 			continue;
 		d->told = lappend(d->told, (void *) cell->name);
-		add_excluded(d, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
+		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
 		ereport(NOTICE,
 				(errmsg("column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
 						cell->name, r->schema->table[part->table].table.name, r->task->name,
 						100.0 * much),
 				 errdetail("If the column is written once the answer is known, the scores are too good."),
-				 errhint("In that case leave it out: gp_alter_graph(%s, exclude => %s). If it is known with its row, add %s to times.",
+				 errhint("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, add %s to times.",
 						 quote_literal_cstr(r->schema->def->name),
-						 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(d->exclude, CurrentMemoryContext))),
+						 gnngp_exclude_argument(r->schema, d->exclude),
 						 gnngp_times_known(r->schema, part->table, cell->name))));
 	}
 }
@@ -150,13 +139,9 @@ look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
 void
 gnngp_notice_leakage(const gnngp_task_reading *r, const gp_facts_labels *labels)
 {
-	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0,
-		.exclude = initArrayResult(TEXTOID, CurrentMemoryContext, false)};
-	const gnngp_texts *exclude = &r->schema->def->tables.exclude;
+	disguise	d = {.r = r,.labels = labels,.by_facts = -1.0};
 	gp_time    *sorted = gp_alloc_array(r->env, labels->n, sizeof(gp_time));
 
-	for (int i = 0; i < exclude->n; i++)
-		add_excluded(&d, exclude->text[i]);
 	memcpy(sorted, labels->as_of, sizeof(gp_time) * labels->n);
 	gp_sort(r->env, sorted, labels->n, sizeof(gp_time), gp_compare_int64, NULL);
 	d.newest = sorted[(int64) ((1.0 - NEWEST_LABELS) * (double) (labels->n - 1))];

@@ -156,18 +156,6 @@ rank_of(const gnngp_task_rows *rows, int table)
 	return gnngp_has_parent(rows->schema, table) ? REFERS_TO_OTHERS : OTHER_TABLE;
 }
 
-/* Of the tables that the target reads the one that ends last; NULL: none has times. */
-static const table_times *
-last_judge(const table_times *times, int n)
-{
-	const table_times *last = NULL;
-
-	for (const table_times *t = times; t < times + n; t++)
-		if (t->n > 0 && t->rank == READ_BY_TARGET && (last == NULL || t->end > last->end))
-			last = t;
-	return last;
-}
-
 /* Tells where a table's times begin with some that stand alone, and no user said since when. */
 static void
 notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp_time lonely)
@@ -187,11 +175,10 @@ notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp
  * are usually silent: until then nothing happened.
  */
 static void
-find_first(gnngp_task_rows *rows, const table_times *times, double usual)
+find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, double usual)
 {
 	const gnngp_tables *s = rows->schema;
 	bool		chosen = !TIMESTAMP_IS_NOBEGIN(rows->task->task.since);
-	gp_time		judged = GP_TIME_NEVER;
 	gp_time		facts;
 	int			lonely = -1;
 
@@ -207,9 +194,6 @@ find_first(gnngp_task_rows *rows, const table_times *times, double usual)
 			if (t->first[0] < t->begin && (lonely < 0 || t->first[0] < times[lonely].first[0]))
 				lonely = i;
 		}
-	for (int i = 0; i < s->ntables; i++)
-		if (times[i].n > 0 && times[i].rank == READ_BY_TARGET)
-			judged = Min(judged, times[i].begin);
 	facts = rows->first;
 	if (judged != GP_TIME_NEVER &&
 		(double) judged - (double) facts > fmax(usual, long_silence(rows)))
@@ -290,16 +274,24 @@ gnngp_find_newest(gnngp_task_rows *rows)
 {
 	const gnngp_tables *s = rows->schema;
 	table_times *times = palloc(sizeof(table_times) * s->ntables);
-	const table_times *judge;
+	gp_time		judged = GP_TIME_NEVER; /* the first of what the target reads */
+	gp_time		last = GP_TIME_ALWAYS;	/* and the last, */
+	double		usual = 0.0;	/* whose table is usually so long silent */
 
 	for (int i = 0; i < s->ntables; i++)
 	{
-		times[i] = read_times(s, &s->table[i]);
-		find_reach(&times[i], long_silence(rows));
-		times[i].rank = rank_of(rows, i);
-		times[i].facts = times[i].rank != ENTITIES && gnngp_has_parent(s, i);
+		table_times *t = &times[i];
+
+		*t = read_times(s, &s->table[i]);
+		find_reach(t, long_silence(rows));
+		t->rank = rank_of(rows, i);
+		t->facts = t->rank != ENTITIES && gnngp_has_parent(s, i);
+		if (t->n == 0 || t->rank != READ_BY_TARGET)
+			continue;
+		judged = Min(judged, t->begin);
+		usual = t->end > last ? t->usual : usual;
+		last = Max(last, t->end);
 	}
-	judge = last_judge(times, s->ntables);
-	find_first(rows, times, judge ? judge->usual : 0.0);
-	find_last(rows, times, judge ? judge->usual : 0.0);
+	find_first(rows, times, judged, usual);
+	find_last(rows, times, usual);
 }
