@@ -200,6 +200,7 @@ gnngp_exclude_argument(const gnngp_tables *s, const List *more)
 {
 	const gnngp_texts *given = &s->def->tables.exclude;
 	ArrayBuildState *all = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+	char	   *literal;
 
 	for (int i = 0; i < given->n + list_length(more); i++)
 	{
@@ -208,8 +209,8 @@ gnngp_exclude_argument(const gnngp_tables *s, const List *more)
 		all = accumArrayResult(all, CStringGetTextDatum(column), false, TEXTOID,
 							   CurrentMemoryContext);
 	}
-	return psprintf("exclude => %s", quote_literal_cstr(
-							OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(all, CurrentMemoryContext))));
+	literal = OidOutputFunctionCall(F_ARRAY_OUT, makeArrayResult(all, CurrentMemoryContext));
+	return psprintf("exclude => %s", quote_literal_cstr(literal));
 }
 
 /* An argument of gp_alter_graph as it is now. */

@@ -81,10 +81,12 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 			continue;
 		if (much < (own ? OWN_SHARE : FACT_SHARE) &&
 			!(own && much > SUSPECT_SHARE &&
-			  (r->nfact_relations == 0 || (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
+			  (r->nfact_relations == 0 ||
+			   (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
 			continue;
 		d->told = lappend(d->told, (void *) cell->name);
-		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[part->table].label, cell->name));
+		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[part->table].label,
+												  cell->name));
 		ereport(NOTICE,
 				(errmsg("column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
 						cell->name, r->schema->table[part->table].table.name, r->task->name,
@@ -119,20 +121,19 @@ look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
 	const gnngp_tables *s = d->r->schema;
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
 	double		much = told(d, column, 1);
-	const char *key = much < NEARLY_ALL ? NULL : later_key(s, relation->child);
+	const char *key = much < OWN_SHARE ? NULL : later_key(s, relation->child);
 
-	if (isnan(much) || much < NEARLY_ALL)
+	if (isnan(much) || much < OWN_SHARE)
 		return;
 	if (key)
-		add_excluded(d, key);
+		d->exclude = lappend(d->exclude, unconstify(char *, key));
 	ereport(NOTICE,
 			(errmsg("the number of rows of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
 					s->table[relation->child].table.name, d->r->task->name, 100.0 * much),
 			 errdetail("Rows without a time are known once all that they refer to is, or are written later than that."),
 			 key ?
-			 errhint("If the rows refer to it later, leave the key out: gp_alter_graph(%s, exclude => %s).",
-					 quote_literal_cstr(s->def->name),
-					 quote_literal_cstr(OidOutputFunctionCall(F_ARRAY_OUT, excluded(d)))) :
+			 errhint("If the rows refer to it later, leave the key out: gp_alter_graph(%s, %s).",
+					 quote_literal_cstr(s->def->name), gnngp_exclude_argument(s, d->exclude)) :
 			 errhint("Give the table a time column, or leave it out of tables.")));
 }
 

@@ -179,6 +179,7 @@ static int
 label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 {
 	List	   *candidates;
+	int			first;
 
 	if (t->task->task.time_column)
 	{
@@ -189,13 +190,14 @@ label_time(const gnngp_task_rows *t, const gnngp_schema_table *labels)
 		return gnngp_table_find_column(labels, column.name);
 	}
 	candidates = gnngp_time_candidates(labels, true);
+	first = candidates == NIL ? -1 : linitial_int(candidates);
 	if (list_length(candidates) > 1)
 		gnngp_raise(AMBIGUOUS_COLUMN,
 					psprintf("Name the time as of which a label is asked for: time_column => %s.",
-							 quote_literal_cstr(labels->column[linitial_int(candidates)].column.name)),
+							 quote_literal_cstr(labels->column[first].column.name)),
 					"table \"%s\" has several columns that may be the time of its labels",
 					t->source.name);
-	return candidates == NIL ? -1 : linitial_int(candidates);
+	return first;
 }
 
 void
