@@ -50,10 +50,11 @@ SELECT gp_create_graph('twins', tables => '{owners,twins}');
 SELECT gp_create_task('y', 'twins', target => 'twins.y');
 SELECT loo_score BETWEEN 0.38 AND 0.55 AS habit_alone FROM gp_fit('y', task => 'regression');
 -- A view without a time shows the answers of its table, though no row lacks one
-CREATE VIEW answers AS SELECT id AS twin_id, y AS answer FROM twins;
-SELECT gp_create_graph('answers', tables => '{owners,twins,answers}', keys => '{"answers.twin_id": "twins.id"}');
-SELECT gp_create_task('answered', 'answers', target => 'twins.y');
-SELECT loo_score < 0.55 AS habit_alone FROM gp_fit('answered', task => 'regression');
+CREATE VIEW twin_answers AS SELECT id AS twin_id, y AS answer FROM twins;
+SELECT gp_create_graph('twin_answers', tables => '{owners,twins,twin_answers}', keys => '{"twin_answers.twin_id": "twins.id"}');
+SELECT gp_create_task('twin_y', 'twin_answers', target => 'twins.y');
+SELECT loo_score < 0.55 AS habit_alone FROM gp_fit('twin_y', task => 'regression');
+SELECT gp_drop_graph('twin_answers');
 -- Where rows to predict are behind all answers, what tells no longer there does not count as if it did: a mood that lasts 25 days
 UPDATE twins SET y = 5 * sin(1000 * (owner_id % 5 + id / 50));
 SELECT loo_score > 0.5 AS fresh FROM gp_fit('y', task => 'regression');
