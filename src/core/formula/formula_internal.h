@@ -116,8 +116,11 @@ extern int	gp_step_sum(gp_steps *b, int x, int y);
 /* The number that a step has; 0 for none. */
 extern double gp_step_value(const gp_steps *b, int step);
 
-/* The terms of a sum that stands at a step, which term gets unless it is NULL; how many. */
-extern int	gp_step_terms(const gp_steps *b, int step, int *term);
+/*
+ * The terms of a sum that stands at a step, which term gets unless it is NULL; how many.  The step
+ * whole is one term, whatever it is made of; GP_ZERO: none is.
+ */
+extern int	gp_step_terms(const gp_steps *b, int step, int whole, int *term);
 
 /* Orders steps by what they compute, in the order of a sum's terms; 0 for the same step. */
 extern int	gp_steps_compare(const gp_steps *b, int x, int y);

@@ -317,7 +317,10 @@ check_independent(gp_layer *t, const gp_value *sum, const gp_value *f)
 					"terms of a sum in kernel are not independent: two are activations");
 }
 
-/* A sum of features: all terms are added in an order that the text does not change. */
+/*
+ * A sum of features: all terms are added in an order that the text does not change.  The layer
+ * before is one of them, for its own would be kept, and added again, in every layer to come.
+ */
 static const gp_value *
 add_features(gp_layer *t, const gp_ast *ast, const gp_value *const *v)
 {
@@ -334,11 +337,11 @@ add_features(gp_layer *t, const gp_ast *ast, const gp_value *const *v)
 		sum->sources |= v[i]->sources;
 		sum->mean |= v[i]->mean;
 		step[i] = step_of(t, v[i]);
-		total += gp_step_terms(t->steps, step[i], NULL);
+		total += gp_step_terms(t->steps, step[i], t->previous, NULL);
 	}
 	int		   *term = gp_arena_alloc(t->arena, (total + 1) * sizeof(int));
 	for (int i = 0, at = 0; i < ast->n; i++)
-		at += gp_step_terms(t->steps, step[i], term + at);
+		at += gp_step_terms(t->steps, step[i], t->previous, term + at);
 	gp_sort(t->env, term, total, sizeof(int), compare_terms, t->steps);
 	for (int i = 0; i < total; i++)
 	{

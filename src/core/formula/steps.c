@@ -222,13 +222,13 @@ gp_step_value(const gp_steps *b, int step)
 /* ---- order ---- */
 
 int
-gp_step_terms(const gp_steps *b, int step, int *term)
+gp_step_terms(const gp_steps *b, int step, int whole, int *term)
 {
 	int			n = 0;
 
 	for (; step != GP_ZERO; n++)
 	{
-		bool		sum = b->step[step].kind == GP_STEP_SUM;
+		bool		sum = step != whole && b->step[step].kind == GP_STEP_SUM;
 
 		if (term != NULL)
 			term[n] = sum ? b->step[step].arg1 : step;
@@ -277,8 +277,8 @@ gp_steps_compare(const gp_steps *b, int x, int y)
 		if (order == 0 && s->kind == GP_STEP_BIAS)
 			order = s->value < t->value ? -1 : 1;
 		if (order == 0 && s->kind == GP_STEP_SUM)
-			order = gp_step_terms(b, (int) (t - b->step), NULL) -
-				gp_step_terms(b, (int) (s - b->step), NULL);
+			order = gp_step_terms(b, (int) (t - b->step), GP_ZERO, NULL) -
+				gp_step_terms(b, (int) (s - b->step), GP_ZERO, NULL);
 		if (order != 0)
 			return order;
 		if (s->kind == GP_STEP_OP)

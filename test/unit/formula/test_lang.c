@@ -526,6 +526,8 @@ test_programs(void)
 	CHECK("relu(2*X)", INPUT, SCALE(0, 4.0), RELU(1), SCALE(2, 4.0), RELU(3));
 	CHECK("relu(X)*W1 + relu(X)*W2, layers=1", INPUT, SCALE(0, 2.0));
 	CHECK("(l-1)*A*X + X0", INPUT, OP(0, 1), SUM(1, 0));
+	CHECK("A*relu(X)*W + X, layers=3", INPUT, OP(0, 1), SUM(1, 0), RELU(2), OP(3, 1), SUM(4, 2),
+		  RELU(5), OP(6, 1), SUM(7, 5));
 	CHECK("b, sigma_b=2", BIAS(4.0));
 	CHECK("X0 + b + b*W, sigma_b=1", INPUT, BIAS(1.0), SUM(0, 1), SUM(2, 1));
 }
