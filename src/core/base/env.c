@@ -240,7 +240,6 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 	size_t		total = gp_alloc_size(bytes);
 	size_t		old,
 				offset;
-	char	   *raw;
 
 	if (p == NULL || env->resize == NULL)
 		return gp_realloc_array(env, p, count, size);
@@ -251,8 +250,8 @@ gp_resize_array(gp_env *env, void *p, int64_t count, size_t size)
 		check_limit(env, bytes - old);
 		make_way(env, bytes - old, env->peak);
 	}
-	raw = total == SIZE_MAX ? NULL
-		: env->resize(env, header_of(p)->raw, gp_alloc_size(old), total);
+	char	   *raw = total == SIZE_MAX ? NULL
+					: env->resize(env, header_of(p)->raw, gp_alloc_size(old), total);
 	check_memory(env, raw, bytes);
 	char	   *new = align_block(raw);
 	if (new != raw + offset)

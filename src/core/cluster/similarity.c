@@ -52,13 +52,12 @@ variances(gp_similarity *s)
 	double	   *diag = gp_alloc_zero(ev->env, ev->n, sizeof(double));
 	double	   *part = gp_alloc_array(ev->env, ev->n, sizeof(double));
 	gp_matrix	host = gp_matrix_wrap(part, ev->n, 1, GP_DOUBLE);
-	gp_matrix	norm;
 
 	if (s->full.data)
 		dev->download(dev, gp_matrix_wrap(diag, ev->n, 1, GP_DOUBLE), gp_matrix_diagonal(s->full));
 	for (int b = 0; b < s->npieces; b++)
 	{
-		norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
+		gp_matrix	norm = dev->create(dev, ev->n, 1, GP_DOUBLE);
 		gp_linear_norms(ev, &s->piece[b], norm);
 		dev->download(dev, host, norm);
 		dev->destroy(dev, &norm);

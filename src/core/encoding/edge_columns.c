@@ -122,11 +122,10 @@ static gp_encoding *
 look_at_nodes(const gp_edge_columns *e, int32_t width, gp_cell *cell)
 {
 	gp_cell_kind *kind = gp_alloc_array(e->env, width, sizeof(gp_cell_kind));
-	gp_encoder *encoder;
 
 	for (int32_t c = 0; c < width; c++)
 		kind[c] = GP_CELL_NUMBER;
-	encoder = gp_encoder_create(e->env, width, kind, GP_TIME_NEVER, NULL);
+	gp_encoder *encoder = gp_encoder_create(e->env, width, kind, GP_TIME_NEVER, NULL);
 	GP_EACH(e->env, i, e->nodes, i * width)
 	{
 		put_node(e, i, cell);
@@ -159,13 +158,12 @@ gp_edge_columns_join(gp_edge_columns *e, gp_features *own, gp_type type, int32_t
 	gp_env	   *env = e->env;
 	gp_cell    *cell = gp_alloc_array(env, e->sides * (1 + 3 * e->columns), sizeof(gp_cell));
 	int32_t		width = e->sides;
-	gp_encoding *encoding;
 	int64_t		before = own ? own->dims : 0;
 	gp_features *out = own;
 
 	for (int32_t c = 0; c < e->columns; c++)
 		width += e->sides * (e->is_time[c] ? 1 : 3);
-	encoding = look_at_nodes(e, width, cell);
+	gp_encoding *encoding = look_at_nodes(e, width, cell);
 	count_numbers(e, encoding, numbers);
 	if (encoding->width > 0)
 	{

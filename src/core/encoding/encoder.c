@@ -271,13 +271,12 @@ encode_numbers(gp_env *env, gp_encoded *part, int64_t n, const kept_value *value
 {
 	double	   *z = gp_alloc_array(env, n, sizeof(double));
 	int64_t		present = 0;
-	int64_t		cut;
 
 	for (int64_t i = 0; i < n; i++)
 		if (!isnan(value[i].number))
 			z[present++] = value[i].number;
 	gp_sort(env, z, present, sizeof(double), gp_compare_double, NULL);
-	cut = (int64_t) (TAIL * (double) present);
+	int64_t		cut = (int64_t) (TAIL * (double) present);
 	part->low = z[cut];
 	part->high = z[present - 1 - cut];
 	moments(env, part, present, z);
@@ -465,10 +464,8 @@ gp_encoder_finish(gp_encoder *e, bool within)
 	kept_value *value = gp_alloc_array(env, e->n, sizeof(kept_value));
 	category   *room = gp_alloc_array(env, e->n, sizeof(category));
 	gp_time    *at = gp_alloc_array(env, e->n, sizeof(gp_time));
-	gp_timed   *by_time;
 	int32_t		nparts;
 	gp_encoded *part = name_parts(e, &nparts);
-	gp_encoding *out;
 	int32_t		width = 0;
 
 	gp_sort(env, e->row, e->n, sizeof(kept_row), compare_rows, e);
@@ -477,7 +474,7 @@ gp_encoder_finish(gp_encoder *e, bool within)
 		at[i] = e->row[i].at;
 		e->early += at[i] <= e->until;
 	}
-	by_time = gp_by_time(env, e->n, at);
+	gp_timed   *by_time = gp_by_time(env, e->n, at);
 	for (int32_t p = 0; p < nparts; p++)
 	{
 		gather(e, part[p].column, part[p].element, value);
@@ -488,7 +485,7 @@ gp_encoder_finish(gp_encoder *e, bool within)
 	}
 	if (within)
 		part = add_within(e, part, &nparts, value);
-	out = gp_encoding_of(env, part, nparts);
+	gp_encoding *out = gp_encoding_of(env, part, nparts);
 	for (int64_t i = 0; i < e->n; i++)
 		gp_free(env, e->row[i].length);
 	gp_free_all(env, value, room, at, by_time, part, e->row, e->kind, e->known, e->longest,

@@ -75,12 +75,10 @@ static void
 keep_posterior(gp_eval *ev, const gp_problem *problem, const gp_plan *plan,
 			   const gp_solution *solution)
 {
-	gp_matrix	ones;
-
 	if (ev->state == NULL)
 		return;
 	gp_anchors_note_exact(ev, problem->labelled, problem->nlabelled, !plan->by_columns);
-	ones = gp_filled(ev->dev, problem->nlabelled, 1, GP_DOUBLE, 1.0);
+	gp_matrix	ones = gp_filled(ev->dev, problem->nlabelled, 1, GP_DOUBLE, 1.0);
 	gp_live_keep_weights(ev, solution->weights, solution->root, ones);
 	ev->dev->destroy(ev->dev, &ones);
 }

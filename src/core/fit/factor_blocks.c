@@ -46,9 +46,6 @@ gp_matrix
 gp_kernel_factor(gp_device *dev, const gp_problem *problem, int64_t most)
 {
 	gp_eval		ev;
-	gp_factor  *f;
-	gp_matrix	q;
-	int32_t    *landmark;
 	int64_t		n;
 	int64_t		count;
 
@@ -59,10 +56,10 @@ gp_kernel_factor(gp_device *dev, const gp_problem *problem, int64_t most)
 		count = gp_min64(count, problem->nlandmarks);
 	if (most > 0)
 		count = gp_min64(count, most);
-	landmark = gp_landmarks_choose(&ev, problem, count, false, &n);
-	f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
+	int32_t    *landmark = gp_landmarks_choose(&ev, problem, count, false, &n);
+	gp_factor  *f = gp_eval_nystrom(&ev, problem->program->nsteps - 1, landmark, n);
 	f = gp_factor_of_power(&ev, f);
-	q = gp_factor_dense(&ev, f);
+	gp_matrix	q = gp_factor_dense(&ev, f);
 	gp_factor_free(&ev, f);
 	if (most > 0 && q.cols > most)
 		q = narrow_factor(&ev, q, landmark, n);
@@ -122,18 +119,16 @@ gp_block_covariances(gp_device *dev, const gp_program *program, gp_matrix rows,
 {
 	gp_env	   *env = dev->env;
 	int64_t		n = rows.rows + landmarks.rows;
-	gp_features x;
 	gp_graph	none = {.nodes = n,.start = gp_alloc_zero(env, n + 1, sizeof(int64_t))};
 	int32_t    *at = gp_alloc_array(env, landmarks.rows, sizeof(int32_t));
 	gp_eval		ev;
-	gp_matrix	k;
 
 	check_steps(env, program, false);
-	x = rows_and_landmarks(dev, rows, root, landmarks);
+	gp_features x = rows_and_landmarks(dev, rows, root, landmarks);
 	for (int64_t j = 0; j < landmarks.rows; j++)
 		at[j] = own[j] >= 0 ? own[j] : (int32_t) (rows.rows + j);
 	gp_eval_open(&ev, dev, program, &none, &x, 0, GP_FLOAT);
-	k = gp_eval_columns(&ev, program->nsteps - 1, at, landmarks.rows);
+	gp_matrix	k = gp_eval_columns(&ev, program->nsteps - 1, at, landmarks.rows);
 	dev->download(dev, out, gp_matrix_rows(k, 0, rows.rows));
 	dev->destroy(dev, &k);
 	gp_eval_close(&ev);
@@ -145,11 +140,10 @@ static gp_csr *
 some_rows(gp_env *env, const gp_csr *a, const int32_t *node, int64_t n)
 {
 	int64_t		entries = 0;
-	gp_csr	   *out;
 
 	for (int64_t k = 0; k < n; k++)
 		entries += a->start[node[k] + 1] - a->start[node[k]];
-	out = gp_csr_create(env, a->rows, a->cols, entries, a->type);
+	gp_csr	   *out = gp_csr_create(env, a->rows, a->cols, entries, a->type);
 	for (int64_t k = 0; k < n; k++)
 		out->start[node[k] + 1] = a->start[node[k] + 1] - a->start[node[k]];
 	gp_offsets_of_counts(out->start, a->rows);

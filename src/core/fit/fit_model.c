@@ -42,10 +42,9 @@ bool
 gp_fit_has_factor(gp_device *dev, const gp_problem *problem)
 {
 	gp_eval		ev;
-	bool		has;
 
 	open_to_plan(dev, problem, &ev);
-	has = gp_nystrom_possible(&ev, problem->program->nsteps - 1);
+	bool		has = gp_nystrom_possible(&ev, problem->program->nsteps - 1);
 	gp_eval_close(&ev);
 	return has;
 }

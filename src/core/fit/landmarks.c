@@ -102,11 +102,10 @@ ranked(gp_env *env, int64_t n, const int32_t *order, const int64_t *degree, cons
 {
 	int32_t    *out = gp_alloc_figures(env, n, sizeof(int32_t));
 	int64_t		most = 0;
-	int64_t    *at;
 
 	for (int64_t i = 0; i < n; i++)
 		most = gp_max64(most, degree[i]);
-	at = gp_alloc_zero(env, 2 * most + 3, sizeof(int64_t));
+	int64_t    *at = gp_alloc_zero(env, 2 * most + 3, sizeof(int64_t));
 #define RANK(i) (most - degree[i] + (preferred && preferred[i] ? 0 : most + 1))
 	for (int64_t i = 0; i < n; i++)
 		at[RANK(i) + 1]++;
@@ -156,9 +155,6 @@ field_size(const gp_eval *ev, const gp_problem *problem)
 int64_t
 gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 {
-	int64_t		n;
-	double		rank;
-
 	if (problem->nlandmarks > 0)
 		return problem->nlandmarks < ev->n ? problem->nlandmarks : ev->n;
 	if (ev->kernel->program->power != 1.0)
@@ -172,10 +168,10 @@ gp_landmarks_automatic(gp_eval *ev, const gp_problem *problem)
 
 		return gp_min64(ev->n, (int64_t) fmax(sqrt(COMPARED_SQUARES / (double) ev->n), few));
 	}
-	n = field_size(ev, problem);
+	int64_t		n = field_size(ev, problem);
 	if (n <= GP_FIELD_MOST && problem->task == GP_TASK_CLASSES)
 		return n;
-	rank = sqrt(AUTOMATIC_WORK / (double) ev->n);
+	double		rank = sqrt(AUTOMATIC_WORK / (double) ev->n);
 	return gp_min64(gp_min64(ev->n, GP_LANDMARKS_MOST),
 					(int64_t) fmax(rank / gp_nystrom_panels(ev, ev->kernel->program->nsteps - 1),
 								   COMPARED_LEAST));
@@ -191,8 +187,6 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool 
 	bool		field;			/* that of the labels comes first */
 	int32_t    *rank = NULL;
 	const int32_t *order;
-	uint64_t   *own;
-	gp_set		seen;
 
 	if (problem->landmark)
 	{
@@ -206,8 +200,8 @@ gp_landmarks_choose(gp_eval *ev, const gp_problem *problem, int64_t count, bool 
 	field = !spread && problem->task == GP_TASK_CLASSES && problem->nlabelled <= count &&
 		field_size(ev, problem) <= count;
 	order = spread ? gp_eval_shuffled(ev) : (rank = ranked_nodes(ev, problem, field));
-	own = own_hashes(ev);
-	seen = gp_set_open(env, count);
+	uint64_t   *own = own_hashes(ev);
+	gp_set		seen = gp_set_open(env, count);
 	*n = 0;
 	GP_EACH(env, k, *n < count ? gp_items(env, ev->n) : 0, k)
 	{

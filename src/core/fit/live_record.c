@@ -52,11 +52,9 @@ keep_figures(gp_live_state *state, const gp_problem *problem, const gp_targets *
 double
 gp_live_entries(const gp_live_state *state, const gp_problem *problem, const gp_plan *plan)
 {
-	double		anchors;
-
 	if (state == NULL || plan->strategy != GP_STRATEGY_EXACT)
 		return 0.0;
-	anchors = (double) gp_state_find(state, GP_PIECE_ANCHORS, 0, 0)->rows;
+	double		anchors = (double) gp_state_find(state, GP_PIECE_ANCHORS, 0, 0)->rows;
 	return anchors * (plan->by_columns ? (double) problem->nlabelled : anchors);
 }
 

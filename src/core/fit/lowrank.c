@@ -55,7 +55,6 @@ explain(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w,
 	int64_t		n = gp_eval_rows(ev);
 	int64_t		columns = w.data ? w.cols : 0;
 	gp_matrix	both = dev->create(dev, root.rows, root.cols + columns, GP_DOUBLE);
-	gp_matrix	x;
 	product_out out = {dev, root.cols, dev->create(dev, n, 1, GP_DOUBLE),
 		dev->create(dev, n, 1, GP_DOUBLE), gp_matrix_wrap(mean, n, columns, GP_DOUBLE)};
 
@@ -64,7 +63,7 @@ explain(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w,
 	if (columns > 0)
 		dev->copy(dev, gp_matrix_cols(both, out.split, columns), w);
 	gp_factor_solve(ev, f, both);
-	x = gp_copy(dev, both, ev->type);
+	gp_matrix	x = gp_copy(dev, both, ev->type);
 	dev->destroy(dev, &both);
 	gp_factor_product(ev, f, x, triangular, take_product, &out);
 	dev->download(dev, gp_matrix_wrap(norm, n, 1, GP_DOUBLE), out.norm);
@@ -168,18 +167,14 @@ static void
 keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, double noise)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	ones;
-	gp_matrix	sum;
-	gp_matrix	right;
-	gp_matrix	l;
 
 	if (ev->state == NULL)
 		return;
-	ones = gp_filled(dev, q.rows, 1, q.type, 1.0);
-	sum = dev->create(dev, q.cols, 1, q.type);
+	gp_matrix	ones = gp_filled(dev, q.rows, 1, q.type, 1.0);
+	gp_matrix	sum = dev->create(dev, q.cols, 1, q.type);
 	dev->gemm(dev, true, false, 1.0, q, ones, 0.0, sum);
-	right = gp_copy(dev, sum, GP_DOUBLE);
-	l = root ? *root : gram_root(dev, q, noise);
+	gp_matrix	right = gp_copy(dev, sum, GP_DOUBLE);
+	gp_matrix	l = root ? *root : gram_root(dev, q, noise);
 	gp_live_keep_weights(ev, w, l, right);
 	if (root == NULL)
 		dev->destroy(dev, &l);
@@ -198,11 +193,10 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 	gp_matrix	wide = gp_copy(dev, q, GP_DOUBLE);
 	gp_matrix	k = dev->create(dev, m, m, GP_DOUBLE);
 	gp_matrix	w = dev->create(dev, rank, targets->columns, GP_DOUBLE);
-	gp_solution solution;
 
 	dev->destroy(dev, &q);
 	dev->syrk(dev, false, 1.0, wide, 0.0, k);
-	solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
+	gp_solution solution = gp_dual_solve(dev, problem, targets, k, mean_diag);
 	if (problem->loo_only)
 	{
 		gp_destroy_all(dev, &w, &wide);
@@ -212,11 +206,9 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 	keep_posterior(ev, w, NULL, wide, solution.noise);
 	if (diag)
 	{
-		gp_matrix	f;
-
 		/* Q'(QQ' + noise I)^-1 Q = (Q' L^-T) (L^-1 Q) */
 		dev->trsm(dev, true, false, solution.root, wide);
-		f = gp_transpose(dev, wide);
+		gp_matrix	f = gp_transpose(dev, wide);
 		dev->destroy(dev, &wide);
 		exact_posterior(ev, factor, f, false, diag, w, out);
 	}
@@ -275,14 +267,11 @@ lowrank_prior(gp_eval *ev, gp_factor *f, const gp_problem *problem, const gp_pos
 static double *
 exact_diagonal(gp_eval *ev, const gp_plan *plan)
 {
-	double	   *host;
-	gp_matrix	diag;
-
 	if (!plan->exact_diagonal)
 		return NULL;
 	ev->env->progress(ev->env, GP_PHASE_DIAGONAL, 0, ev->n);
-	diag = gp_eval_diagonal(ev, ev->kernel->program->nsteps - 1);
-	host = gp_download(ev->dev, diag);
+	gp_matrix	diag = gp_eval_diagonal(ev, ev->kernel->program->nsteps - 1);
+	double	   *host = gp_download(ev->dev, diag);
 	ev->dev->destroy(ev->dev, &diag);
 	return host;
 }
@@ -294,13 +283,12 @@ gp_regress_panels(gp_eval *ev, const gp_problem *problem, const gp_targets *targ
 	gp_device  *dev = ev->dev;
 	int64_t		rank = gp_factor_rank(f);
 	gp_solution solution;
-	gp_matrix	q;
 	/* The mean of the prior's variances that the nugget refers to. */
 	double		mean_diag = diag ? gp_host_mean(ev->env, diag, ev->n) : gp_factor_mean(ev, f);
 
 	gp_check_mean_diagonal(ev->env, ev->type, mean_diag);
 	/* Rows of Q of the labelled nodes, in the large matrices' type. */
-	q = dev->create(dev, problem->nlabelled, rank, ev->type);
+	gp_matrix	q = dev->create(dev, problem->nlabelled, rank, ev->type);
 	gp_factor_rows(ev, f, problem->labelled, problem->nlabelled, q);
 	gp_factor_drop_kept_rows(ev, f);
 	/* Rows that are judged in blocks take no labels from each other later. */
@@ -327,13 +315,12 @@ gp_regress_lowrank(gp_eval *ev, const gp_problem *problem, const gp_targets *tar
 {
 	double	   *diag = exact_diagonal(ev, plan);
 	gp_factor  *f;
-	gp_solution solution;
 
 	ev->env->progress(ev->env, GP_PHASE_KERNEL, 0, ev->n);
 	gp_eval_keep_rows(ev, problem->labelled, problem->nlabelled);
 	f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark, out->nlandmarks);
 	f = gp_factor_of_power(ev, f);
-	solution = gp_regress_panels(ev, problem, targets, f, diag, out);
+	gp_solution solution = gp_regress_panels(ev, problem, targets, f, diag, out);
 	gp_factor_free(ev, f);
 	gp_free(ev->env, diag);
 	return solution;

@@ -74,13 +74,11 @@ gp_plan_check_factors(gp_eval *ev, double limit)
 
 	for (int i = 0; i <= root; i++)
 	{
-		double		bytes;
-
 		if (uses[i] == 0 ||
 			!(gp_step_is_linear(ev, i) || ev->kernel->program->steps[i].kind == GP_STEP_INPUT))
 			continue;
 		ev->env->check_interrupts(ev->env);
-		bytes = (double) ev->env->used + promised + dense_bytes(ev, i);
+		double		bytes = (double) ev->env->used + promised + dense_bytes(ev, i);
 		if (bytes > limit)
 			refuse(ev->env, "fit", bytes, limit,
 				   "Use fewer features, or a kernel without P(a) on the input.");
@@ -200,13 +198,12 @@ choose(const planner *p, const char **why)
 {
 	gp_strategy asked = p->problem->strategy;
 	const candidate *exact = asked == GP_STRATEGY_NYSTROM ? NULL : exact_that_fits(p);
-	bool		slow;
 
 	*why = NULL;
 	if (asked == GP_STRATEGY_EXACT)
 		return exact;
-	slow = exact && isfinite(p->lowrank.count.effort) &&
-		exact->plan.live_entries > GP_LIVE_ENTRIES;
+	bool		slow = exact && isfinite(p->lowrank.count.effort) &&
+					exact->plan.live_entries > GP_LIVE_ENTRIES;
 	if (exact && !slow &&
 		exact->count.effort <= fmax(GP_CHEAP_EFFORT, PATIENCE * p->lowrank.count.effort))
 	{
@@ -353,7 +350,6 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 	int64_t		most_landmarks;
 	bool		fills;
 	const char *why;
-	const candidate *best;
 
 	*p = (planner) {.ev = ev,.problem = &asked,.root = ev->kernel->program->nsteps - 1,
 	.columns = NONE,.full = NONE,.lowrank = NONE};
@@ -387,7 +383,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		   nlandmarks > FEWEST_LANDMARKS && !fits(p, &p->lowrank))
 		try_lowrank(p, nlandmarks /= 2);
 
-	best = choose(p, &why);
+	const candidate *best = choose(p, &why);
 	if (best == NULL && problem->estimate_limit == 0)
 		refuse(env, "fit", p->base + least(p)->count.bytes, p->limit,
 			   asked.strategy == GP_STRATEGY_EXACT ?
@@ -478,11 +474,10 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 	};
 	sparse_fit	fit = {s, &plan};
 	fitter_trial t = {.problem = problem,.fitter = fit_precision,.arg = &fit};
-	gp_count	count;
 
 	dev->env->progress(dev->env, GP_PHASE_PLAN, 0, 0);
 	plan.products = gp_precision_is_costly(s) ? GP_PRECISION_PRODUCTS : 0;
-	count = gp_dry_run(dev, run_fitter, &t);
+	gp_count	count = gp_dry_run(dev, run_fitter, &t);
 	if (plan.products > 0 && !gp_plan_fits(dev, problem, &count))
 	{
 		/* Products make up for the memory. */

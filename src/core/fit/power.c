@@ -69,7 +69,6 @@ gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
 	int64_t		rows = s->v.rows;
 	int64_t		kept = s->kept;
 	double	   *host = gp_download(dev, s->v);
-	gp_matrix	out;
 
 	for (int64_t j = 0; j < kept && !ev->env->dry; j++)
 	{
@@ -78,7 +77,7 @@ gp_spectrum_directions(gp_eval *ev, const gp_spectrum *s, double p)
 		for (int64_t i = 0; i < rows; i++)
 			host[i * kept + j] *= scale;
 	}
-	out = gp_upload(dev, gp_matrix_wrap(host, rows, kept, GP_DOUBLE), GP_DOUBLE);
+	gp_matrix	out = gp_upload(dev, gp_matrix_wrap(host, rows, kept, GP_DOUBLE), GP_DOUBLE);
 	gp_free(ev->env, host);
 	return out;
 }
@@ -114,10 +113,9 @@ gp_spectrum_factor(gp_eval *ev, gp_factor *f, const gp_spectrum *s, double p)
 	gp_device  *dev = ev->dev;
 	gp_factor  *out = gp_factor_create(ev->env);
 	gp_matrix	wide = gp_spectrum_directions(ev, s, p);
-	gp_matrix	x;
 
 	gp_factor_solve(ev, f, wide);
-	x = gp_copy(dev, wide, ev->type);
+	gp_matrix	x = gp_copy(dev, wide, ev->type);
 	dev->destroy(dev, &wide);
 	if (ev->state)
 		gp_state_matrix(dev, ev->state, GP_PIECE_POWER, 0, 0, x);
@@ -134,11 +132,10 @@ gp_factor *
 gp_factor_of_power(gp_eval *ev, gp_factor *f)
 {
 	double		p = ev->kernel->program->power;
-	gp_spectrum s;
 
 	if (p == 1.0)
 		return f;
-	s = gp_spectrum_compute(ev, f);
+	gp_spectrum s = gp_spectrum_compute(ev, f);
 	f = gp_spectrum_factor(ev, f, &s, p);
 	gp_spectrum_free(ev, &s);
 	return f;

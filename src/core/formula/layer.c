@@ -426,7 +426,6 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 	const gp_value *e = evaluate(t, ast->arg[1]);
 	int			position = ast->arg[1]->position;
 	double		number = number_power(base->number, e->number);
-	gp_value   *v;
 
 	if (e->kind != VALUE_SCALAR)
 		refuse(t, position, NULL, "an exponent in kernel must be a number");
@@ -440,7 +439,7 @@ evaluate_power(gp_layer *t, const gp_ast *ast)
 					"power of an operator in kernel must be a whole number from 0 to %d",
 					GP_MAX_POWER);
 	t->position = ast->position;
-	v = make_value(t, e->number == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
+	gp_value   *v = make_value(t, e->number == 0.0 ? VALUE_IDENTITY : base->kind, ast->position);
 	v->number = require_finite(t, number, ast->position, "value in kernel is not a finite number");
 	for (int i = 0; base->op != NULL && i < (int) e->number; i++)
 		v->op = gp_operator_multiply(t, 1.0, v->op, base->op);
@@ -470,8 +469,6 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 	bool		unit = strcmp(ast->lower, "unit") == 0;
 	bool		relu = strcmp(ast->lower, "relu") == 0;
 	bool		ln = strcmp(ast->lower, "ln") == 0;
-	const gp_value *arg;
-	gp_value   *v;
 
 	if (!relu && !unit && !ln && !p && strcmp(ast->lower, "sqrt") != 0)
 		unknown_function(t, ast);
@@ -485,7 +482,7 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 		if (!(alpha >= GP_MIN_P && alpha <= 1.0))
 			gp_raise_at(t->env, GP_ERR_VALUE, ast->arg[0]->position, "P(a) is a*(I - (1-a)*A)^-1.",
 						"teleport probability %g of P is not between %g and 1", alpha, GP_MIN_P);
-		v = make_value(t, VALUE_OPERATOR, ast->position);
+		gp_value   *v = make_value(t, VALUE_OPERATOR, ast->position);
 		v->op = gp_operator_p(t, alpha);
 		return v;
 	}
@@ -498,7 +495,7 @@ evaluate_call(gp_layer *t, const gp_ast *ast)
 			number_value(t, sqrt(number), ast->position,
 						 "square root of a negative number in kernel");
 	}
-	arg = evaluate(t, ast->arg[0]);
+	const gp_value *arg = evaluate(t, ast->arg[0]);
 	if (arg->kind != VALUE_FEATURE)
 		gp_raise_at(t->env, GP_ERR_SYNTAX, ast->arg[0]->position,
 					relu ? "Write relu(X)." : "Write unit(X0).",

@@ -111,11 +111,10 @@ gp_features *
 gp_features_scale(gp_env *env, gp_features *f, gp_scale scale)
 {
 	gp_features *out = f;
-	double	   *moment;
 
 	if (scale == GP_SCALE_STANDARD)
 	{
-		moment = gp_features_moments(env, f);
+		double	   *moment = gp_features_moments(env, f);
 		out = gp_features_standardise(env, f, moment);
 		gp_free(env, moment);
 	}

@@ -57,11 +57,10 @@ gp_graph_lists(gp_env *env, const gp_graph *graph, gp_type type)
 	int64_t		n = graph->nodes;
 	int64_t		alone = 0;
 	int64_t		at = 0;
-	gp_csr	   *s;
 
 	GP_EACH(env, i, graph->directed ? 0 : n, i)
 		alone += graph->start[i] == graph->start[i + 1];
-	s = gp_csr_create(env, n, n, graph->start[n] + alone, type);
+	gp_csr	   *s = gp_csr_create(env, n, n, graph->start[n] + alone, type);
 	GP_EACH(env, i, n, graph->start[i])
 	{
 		int64_t		start = graph->start[i];

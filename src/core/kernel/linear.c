@@ -65,11 +65,9 @@ gp_terms_order(gp_terms *terms)
 
 	for (int t = 0; t < terms->n; t++)
 	{
-		gp_linear_term term;
-
 		if (terms->term[t].leaf != GP_LEAF_LISTS)
 			continue;
-		term = terms->term[t];
+		gp_linear_term term = terms->term[t];
 		memmove(&terms->term[lists + 1], &terms->term[lists], (t - lists) * sizeof(term));
 		terms->term[lists++] = term;
 	}
@@ -437,11 +435,9 @@ void
 gp_linear_times(gp_eval *ev, const gp_linear *z, int64_t row0, int64_t rows, gp_matrix right,
 				double beta, gp_matrix out)
 {
-	gp_csr		part;
-
 	if (z->csr)
 	{
-		part = *z->csr;
+		gp_csr		part = *z->csr;
 		part.start += row0;
 		part.rows = rows;
 		ev->dev->spmm(ev->dev, 1.0, &part, gp_matrix_rows(right, 0, part.cols), beta, out);

@@ -146,14 +146,13 @@ look_at_factor(gp_eval *ev, const gp_linear_term *term, gp_matrix norm, const in
 {
 	gp_device  *dev = ev->dev;
 	gp_terms   *one = gp_alloc_zero(ev->env, 1, sizeof(gp_terms));
-	gp_matrix	part;
 
 	one->n = 1;
 	one->term[0] = *term;
 	gp_linear	z = gp_linear_build(ev, one);
 	if (norm.data)
 	{
-		part = dev->create(dev, ev->n, 1, GP_DOUBLE);
+		gp_matrix	part = dev->create(dev, ev->n, 1, GP_DOUBLE);
 		gp_linear_norms(ev, &z, part);
 		dev->axpby(dev, 1.0, part, 1.0, norm);
 		dev->destroy(dev, &part);

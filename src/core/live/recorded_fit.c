@@ -75,12 +75,11 @@ gp_live_fits(const gp_live_state *state)
 	const gp_piece *anchors = gp_state_find(state, GP_PIECE_ANCHORS, 0, 0);
 	const gp_piece *among = gp_state_find(state, GP_PIECE_OPERATOR, 0, 0);
 	const gp_piece *rows = gp_state_find(state, GP_PIECE_LABELLED_ROWS, 0, 0);
-	int64_t		columns;
 
 	if (!gp_live_read(state, &f) || labelled == NULL ||
 		!(f.columns >= 1.0 && f.columns < INT32_MAX))
 		return false;
-	columns = (int64_t) f.columns;
+	int64_t		columns = (int64_t) f.columns;
 	if (!is_dense(weights, f.exact ? labelled->rows : -1, columns, true) || weights->rows < 1 ||
 		weights->rows >= INT32_MAX)
 		return false;

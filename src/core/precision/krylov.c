@@ -296,16 +296,14 @@ gp_krylov_solve(gp_krylov *k, double sigma2, int d, double noise, const double *
 	double	   *z[MOST + 1] = {NULL};
 	double		a[MOST][MOST];
 	double		b[MOST] = {0.0};
-	double		before;
-	double		gain;
 	double		left = 0.0;
 
 	eliminate_labels(k, sigma2, d, noise, vectors, z, a, b);
 	if (!k->env->dry)
 	{
 		memset(k->c, 0, sizeof(k->c));
-		before = gp_solve_small(vectors - 1 - LAST, *a, MOST, b, k->c + 1);
-		gain = gp_solve_small(vectors - 1, *a, MOST, b, k->c + 1);
+		double		before = gp_solve_small(vectors - 1 - LAST, *a, MOST, b, k->c + 1);
+		double		gain = gp_solve_small(vectors - 1, *a, MOST, b, k->c + 1);
 		/* The labels' rows of the solution, from the coefficients and what the labels answer to
 		 * each */
 		combine_rows(k, k->c, k->x);

@@ -50,16 +50,13 @@ gp_surely_better(gp_env *env, const gp_problem *problem, const gp_posterior *one
 				 const gp_posterior *other)
 {
 	int64_t		n;
-	double	   *loss;
-	double	   *more;
-	bool		sure;
 
 	/* A plan has no scores, and no means. */
 	if (!(one->loo_score > other->loo_score))
 		return false;
-	loss = gp_loo_losses(env, problem, one, &n);
-	more = gp_loo_losses(env, problem, other, &n);
-	sure = loss && gp_loss_gain(loss, more, n) >= GP_SURE;
+	double	   *loss = gp_loo_losses(env, problem, one, &n);
+	double	   *more = gp_loo_losses(env, problem, other, &n);
+	bool		sure = loss && gp_loss_gain(loss, more, n) >= GP_SURE;
 	gp_free_all(env, loss, more);
 	return sure;
 }

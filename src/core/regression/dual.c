@@ -158,7 +158,6 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	.k = k};
 	gp_solution out = {.mean_diag = mean_diag};
 	double		quadratic = 0.0;
-	double	   *alpha;
 
 	d.counted = gp_loo_sample(env, targets, m, &d.ncounted);
 	d.work = dev->create(dev, m, m, GP_DOUBLE);
@@ -171,7 +170,7 @@ gp_dual_solve(gp_device *dev, const gp_problem *problem, const gp_targets *targe
 	double		log_det = cholesky_solve(&d, out.noise, &k);
 
 	/* Leave-one-out and the scale. */
-	alpha = gp_download(dev, d.alpha);
+	double	   *alpha = gp_download(dev, d.alpha);
 	double	   *inverse = gp_download(dev, d.inverse_diag);
 	out.loo_mean = gp_alloc_figures(env, m * columns, sizeof(double));
 	out.loo_variance = gp_alloc_figures(env, m, sizeof(double));

@@ -84,10 +84,8 @@ gp_posterior *
 gp_posterior_begin(gp_env *env, const gp_problem *problem, const gp_plan *plan,
 				   gp_targets *targets)
 {
-	gp_posterior *out;
-
 	*targets = gp_targets_make(env, problem);
-	out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
+	gp_posterior *out = gp_alloc_zero(env, 1, sizeof(gp_posterior));
 	*out = (gp_posterior) {.plan = *plan,.power = 1.0,.nodes = problem->graph->nodes,
 						   .columns = targets->columns};
 	if (problem->strategy != GP_STRATEGY_SQL)

@@ -126,7 +126,6 @@ gp_blas_load(gp_env *env)
 {
 	static const char hint[] =
 		"Install OpenBLAS (Debian: package libopenblas0, Red Hat: openblas-threads).";
-	const char *why;
 	blas_table	table = {0};
 
 	if (blas_loaded)
@@ -135,7 +134,7 @@ gp_blas_load(gp_env *env)
 	void	   *handle = open_library(env);
 	if (handle == NULL)
 	{
-		why = dlerror();
+		const char *why = dlerror();
 		gp_raise(env, GP_ERR_DEVICE, hint, "could not load OpenBLAS: %s",
 				 why ? why : "no reason given");
 	}

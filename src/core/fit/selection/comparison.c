@@ -26,13 +26,12 @@ plan_of(gp_device *dev, gp_problem problem)
 {
 	gp_env	   *env = dev->env;
 	size_t		limit = env->limit;
-	gp_plan		plan;
 
 	/* What planning itself takes is not held against the limit, as in an estimate. */
 	if (problem.estimate_limit == 0)
 		problem.estimate_limit = gp_limit(env);
 	env->limit = 0;
-	plan = gp_plan_make(dev, &problem);
+	gp_plan		plan = gp_plan_make(dev, &problem);
 	env->limit = limit;
 	return plan;
 }

@@ -82,11 +82,9 @@ gp_candidates(gp_env *env, const gp_problem *problem, int *n)
 gp_shared *
 gp_candidates_share(gp_env *env, const gp_problem *problem, const gp_candidate *candidates, int n)
 {
-	gp_shared  *shared;
-
 	if (n < 2)
 		return NULL;
-	shared = gp_alloc(env, sizeof(gp_shared));
+	gp_shared  *shared = gp_alloc(env, sizeof(gp_shared));
 	*shared = gp_shared_open(env, problem->graph, problem->features, GP_NORM_SYM, problem->type,
 							 problem->seed);
 	/* Laplacian priors ask for S. */

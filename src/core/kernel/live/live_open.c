@@ -73,7 +73,6 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 			   int64_t anchors)
 {
 	gp_features *out = gp_features_of_dense(env, NULL, rows + anchors, x->dims, x->type);
-	gp_csr	   *none;
 	gp_csr	   *own;
 	size_t		size = gp_type_size(x->type);
 	size_t		bytes = (size_t) (rows * x->dims) * size;
@@ -81,7 +80,7 @@ stack_features(gp_env *env, const gp_features *x, int64_t rows, const gp_piece *
 	require_anchors(env, kept, anchors, x->dims, x->type);
 	if (kept ? kept->csr != NULL : x->csr != NULL)
 	{
-		none = gp_csr_create(env, anchors, x->dims, 0, x->type);
+		gp_csr	   *none = gp_csr_create(env, anchors, x->dims, 0, x->type);
 		own = x->csr ? NULL : gp_csr_of_dense(env, x->dense, x->rows, x->dims, x->rows * x->dims,
 											  x->type, x->type);
 		out->csr = gp_csr_stack(env, own ? own : x->csr, rows, kept ? kept->csr : none, x->dims);
@@ -142,15 +141,12 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 			  const gp_piece *kept, int64_t anchors, gp_type type)
 {
 	gp_env	   *env = kernel->env;
-	gp_features *own;
 	gp_features *unit = NULL;
-	gp_csr	   *all;
-	gp_csr	   *eye;
 
 	if (asked->features == NULL || kernel->input == GP_INPUT_IDENTITY)
 	{
-		all = gp_csr_identity(env, asked->inner, type);
-		eye = gp_csr_select(env, all, order->node, order->rows, NULL, asked->inner);
+		gp_csr	   *all = gp_csr_identity(env, asked->inner, type);
+		gp_csr	   *eye = gp_csr_select(env, all, order->node, order->rows, NULL, asked->inner);
 		gp_csr_free(env, all);
 		eye = rename_columns(env, eye, order->rows, column, width, kept ? 0 : anchors);
 		kernel->own_x = gp_features_of_csr(env, eye);
@@ -165,7 +161,7 @@ make_features(gp_prepared *kernel, const gp_asked *asked, const gp_order *order,
 	}
 	else
 	{
-		own = features_of_rows(env, asked->features, order);
+		gp_features *own = features_of_rows(env, asked->features, order);
 		if (kernel->input == GP_INPUT_COSINE)
 			unit = gp_features_unit(env, own, own->type, GP_ROW_LENGTH);
 		kernel->own_x = stack_features(env, unit ? unit : own, order->rows, kept, anchors);

@@ -20,14 +20,13 @@ narrow_columns(gp_eval *ev, gp_implicit_panel *implicit)
 	const gp_linear *z = implicit->chain.z;
 	const gp_csr *s = z->csr;
 	int32_t		found = 0;
-	int64_t		cols;
 	int64_t		entries;
 
 	if (s == NULL)
 		return;
 	/* Landmarks have at most so many columns, and these so many entries; a dry run, which knows no
 	 * landmarks, goes by the same numbers. */
-	cols = gp_csr_longest(ev->env, s, implicit->nlandmarks, false);
+	int64_t		cols = gp_csr_longest(ev->env, s, implicit->nlandmarks, false);
 	entries = gp_csr_longest(ev->env, s, cols, true);
 	if (cols > s->cols / NARROW)
 		return;

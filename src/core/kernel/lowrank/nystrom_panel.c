@@ -86,12 +86,11 @@ void
 gp_panel_whiten(gp_eval *ev, gp_panel *panel)
 {
 	gp_device  *dev = ev->dev;
-	gp_matrix	root;
 
 	gp_panel_load_root(dev, panel);
 	if (panel->root.data == NULL)
 		return;
-	root = gp_copy(dev, panel->root, ev->type);
+	gp_matrix	root = gp_copy(dev, panel->root, ev->type);
 	dev->trsm(dev, false, true, root, gp_matrix_rows(panel->p, 0, gp_eval_rows(ev)));
 	gp_destroy_all(dev, &root, &panel->root);
 }
