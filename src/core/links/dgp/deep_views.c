@@ -142,13 +142,12 @@ gp_deep_inputs_open(gp_deep *d)
 	gp_device  *dev = d->dev;
 	int64_t		count = d->x ? gp_min64(COMPONENTS, d->x->dims) :
 		gp_min64(WALK_COMPONENTS, d->nodes);
-	gp_matrix	q;
 
 	d->frame = (gp_matrix) {0};
 	d->input = gp_trainer_matrix(&d->t, d->nodes, count + 1, GP_FLOAT);
 	if (d->x)
 	{
-		q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
+		gp_matrix	q = gp_inputs_of_features(dev, d->x, count, d->problem->seed);
 		scale_inputs(d, q, gp_matrix_cols(d->input, 0, count));
 		dev->destroy(dev, &q);
 	}

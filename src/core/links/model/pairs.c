@@ -255,13 +255,12 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	gp_env	   *env = dev->env;
 	pairs_fit  *fit = state;
 	uint64_t	seed = gp_hash(p->seed ^ LEARN_SALT);
-	int64_t		nodes;
 
 	gp_power_refuse(env, p->program);
 	*fit = (pairs_fit) {.env = env,.problem = options};
 	fit->folds = gp_link_folds_make(env, p->graph, p->seed, fit->fold);
 	fit->prepared = gp_link_prepared_make(env, fit->fold, fit->folds);
-	nodes = gp_calibration_nodes(p->graph, FEWER * fit->folds);
+	int64_t		nodes = gp_calibration_nodes(p->graph, FEWER * fit->folds);
 	gp_link_model all = {.method = GP_LINK_PAIRS,.graph = p->graph,
 		.topology = fit->prepared.topology};
 	for (int f = 0; f < fit->folds; f++)

@@ -31,11 +31,6 @@ gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha
 {
 	gp_device  *dev = f->dev;
 	int64_t		n = b.cols;
-	double	   *root;			/* R_ii, R_jj */
-	double	   *entry;			/* n: w / sqrt(m_i m_j) */
-	double	   *before;			/* b as it was */
-	double	   *input;			/* R b */
-	double	   *output;			/* c as it was */
 
 	if (cuts == NULL)
 	{
@@ -43,13 +38,13 @@ gp_link_cut_spmm(gp_score_context *f, const gp_csr *s, double self, double alpha
 		return;
 	}
 	int32_t    *row = gp_alloc_array(f->env, 4 * n, sizeof(int32_t));
-	root = gp_alloc_zero(f->env, 11 * n, sizeof(double));
+	double	   *root = gp_alloc_zero(f->env, 11 * n, sizeof(double));	/* R_ii, R_jj */
 	int32_t    *col = row + 2 * n;
-	before = root + 2 * n;
-	input = before + 2 * n;
-	output = input + 2 * n;
+	double	   *before = root + 2 * n;	/* b as it was */
+	double	   *input = before + 2 * n;	/* R b */
+	double	   *output = input + 2 * n;	/* c as it was */
 	double	   *after = output + 2 * n;
-	entry = after + 2 * n;
+	double	   *entry = after + 2 * n;	/* n: w / sqrt(m_i m_j) */
 	for (int64_t t = 0; t < n; t++)
 	{
 		double		mi = self + f->strength[cuts[t].i];

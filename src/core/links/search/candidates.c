@@ -386,7 +386,6 @@ int64_t
 gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 {
 	int32_t    *out = *found = s->out;
-	int64_t		n;
 
 	begin(s, node);
 	if (s->target)
@@ -412,7 +411,7 @@ gp_link_search_node(gp_link_search *s, int32_t node, int32_t **found)
 		return s->found;
 	}
 	two_hops(s, node);
-	n = s->found;
+	int64_t		n = s->found;
 	if (has_side(s, node))
 	{
 		/* Nodes of the other side, with a budget of their own. */

@@ -76,10 +76,8 @@ fit_alone(gnngp_computation *compute, void *arg)
 	f->env = compute->env;
 	if (f->c && f->posterior)
 	{
-		double	   *loss;
-
 		gp_candidate_record(compute->env, &problem, f->posterior, f->c);
-		loss = f->c->loss;
+		double	   *loss = f->c->loss;
 		if (loss)
 			f->c->loss = memcpy(palloc_extended(sizeof(double) * f->c->n, MCXT_ALLOC_HUGE), loss,
 								sizeof(double) * f->c->n);
@@ -285,7 +283,6 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rival
 {
 	gp_candidate figures = {0};
 	lone_fit	full = {.problem = *problem,.c = &figures};
-	gp_problem	as_compared;
 	gp_program *program = gp_alloc(env, sizeof(gp_program));
 	ErrorData  *error = NULL;
 	ErrorData **caught = has_rivals ? &error : NULL;
@@ -300,7 +297,7 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rival
 		program->open_power = false;
 		may_be_enough &= program->power == 1.0;
 	}
-	as_compared = full.problem;
+	gp_problem	as_compared = full.problem;
 	as_compared.strategy = GP_STRATEGY_NYSTROM;
 	as_compared.nlandmarks = c->landmarks;
 	if (may_be_enough && is_compared_enough(env, by_plan, &full.problem, &as_compared, c))
@@ -326,12 +323,10 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rival
 gp_candidate *
 gnngp_candidates(gp_env *env, const gp_problem *problem, const char *kernel, int *n)
 {
-	gp_candidate *named;
-
 	if (gnngp_kernel_is_auto(kernel))
 		return gp_candidates(env, problem, n);
 	*n = 1;
-	named = palloc(sizeof(gp_candidate));
+	gp_candidate *named = palloc(sizeof(gp_candidate));
 	*named = gp_candidate_make(env, gnngp_parse_kernel(env, kernel));
 	return named;
 }
