@@ -14,6 +14,34 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+/* True for a table whose rows have a time, or refer to such rows by a relation that is used. */
+static bool
+is_timed(const gnngp_tables *s, int table, int levels)
+{
+	bool		timed = s->table[table].time >= 0;
+
+	for (int r = 0; r < s->nrelations && levels > 0 && !timed; r++)
+		timed = s->relation[r].child == table && !s->relation[r].aside &&
+			is_timed(s, s->relation[r].parent, levels - 1);
+	return timed;
+}
+
+/* 22023 for a key alone that says since when rows without a time are known: they would be always. */
+static void
+require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
+{
+	const gnngp_schema_table *t = &s->table[r->child];
+
+	if (t->timeless || is_timed(s, r->child, GNNGP_MOST_LEVELS) ||
+		!is_timed(s, r->parent, GNNGP_MOST_LEVELS - 1))
+		return;
+	gnngp_raise(INVALID_PARAMETER_VALUE,
+				psprintf("Take the table out of tables. If its rows are known at all times, add %s to times.",
+						 gnngp_time_pair(t->label, NULL)),
+				"argument \"exclude\": %s says since when rows of table \"%s\" are known", r->name,
+				t->table.name);
+}
+
 /* Marks the columns that must not be used, and sets the relations that need one of them aside. */
 static void
 mark_excluded(gnngp_tables *s)
@@ -33,6 +61,9 @@ mark_excluded(gnngp_tables *s)
 		for (int k = 0; k < s->relation[r].n; k++)
 			s->relation[r].aside |= s->table[s->relation[r].child]
 				.column[s->relation[r].from[k]].role == GNNGP_COLUMN_EXCLUDED;
+	for (int r = 0; r < s->nrelations; r++)
+		if (s->relation[r].aside)
+			require_no_time(s, &s->relation[r]);
 }
 
 /* Marks a table's columns, and what it refers to, as not used; false: there is nothing to mark. */
@@ -155,31 +186,35 @@ leave_shown_out(gnngp_tables *s, const gnngp_task_def *labels)
 	}
 }
 
-/* True for a generated column of a table that is computed from another. */
-static bool
-is_generated_from(Relation rel, AttrNumber generated, AttrNumber column)
+/* The columns that a generated column is computed from, as a set of pull_varattnos. */
+static Bitmapset *
+computed_from(Relation rel, AttrNumber column)
 {
 	Bitmapset  *read = NULL;
 
-	if (!TupleDescAttr(RelationGetDescr(rel), generated - 1)->attgenerated)
-		return false;
-	pull_varattnos(build_column_default(rel, generated), 1, &read);
-	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, read);
+	if (TupleDescAttr(RelationGetDescr(rel), column - 1)->attgenerated)
+		pull_varattnos(build_column_default(rel, column), 1, &read);
+	return read;
 }
 
-/* Leaves out what is computed from the column that is asked for, and what that is computed from. */
+/*
+ * Leaves out what the column that is asked for is computed from, and what is computed from it, or
+ * from any of that.
+ */
 static void
 leave_computed_out(gnngp_schema_table *t, AttrNumber target)
 {
 	Relation	rel = relation_open(t->table.oid, AccessShareLock);
+	Bitmapset  *telling = bms_add_member(computed_from(rel, target),
+										 target - FirstLowInvalidHeapAttributeNumber);
 
 	for (int k = 0; k < t->ncolumns; k++)
 	{
 		gnngp_schema_column *c = &t->column[k];
 
-		if (c->role == GNNGP_COLUMN_CELL && !c->known &&
-			(is_generated_from(rel, c->number, target) ||
-			 is_generated_from(rel, target, c->number)))
+		if (c->role == GNNGP_COLUMN_CELL && !c->known && c->number != target &&
+			(bms_is_member(c->number - FirstLowInvalidHeapAttributeNumber, telling) ||
+			 bms_overlap(computed_from(rel, c->number), telling)))
 			c->role = GNNGP_COLUMN_EXCLUDED;
 	}
 	relation_close(rel, NoLock);

@@ -85,17 +85,17 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 			   (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
 			continue;
 		d->told = lappend(d->told, (void *) cell->name);
-		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[part->table].label,
+		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[cell->table].label,
 												  cell->name));
 		ereport(NOTICE,
 				(errmsg("column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
-						cell->name, r->schema->table[part->table].table.name, r->task->name,
+						cell->name, r->schema->table[cell->table].table.name, r->task->name,
 						100.0 * much),
 				 errdetail("If the column is written once the answer is known, the scores are too good."),
 				 errhint("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, add %s to times.",
 						 quote_literal_cstr(r->schema->def->name),
 						 gnngp_exclude_argument(r->schema, d->exclude),
-						 gnngp_times_known(r->schema, part->table, cell->name))));
+						 gnngp_times_known(r->schema, cell->table, cell->name))));
 	}
 }
 

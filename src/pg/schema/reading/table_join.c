@@ -5,9 +5,9 @@
  * of their own, such as the items of an order, are part of their parent's row: their number, and
  * the mean and the sum of each number, the mean of each number of what they refer to.
  *
- * A row is visible from its own time on, without what comes later than it: a row that waited for
- * that would tell of it by its absence.  A row without a time is visible from the latest of those
- * of its parents on.
+ * A row is visible from its own time on, without what comes later than it or its children: a row
+ * that waited for that, or children that did, would tell of it by their absence.  A row without a
+ * time is visible from the latest of those of its parents on.
  */
 #include "postgres.h"
 
@@ -261,6 +261,7 @@ static void
 make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 {
 	const gnngp_schema_relation *r = &s->relation[relation];
+	const gnngp_schema_table *parent = &s->table[r->parent];
 	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
 	const gnngp_cell_source number = {.known = key->known,.table = r->child,
 	.name = key->column.name};
@@ -280,16 +281,21 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	}
 	j->root = "d";
 	gnngp_join_row(j);
+	if (parent->time >= 0)
+		j->as_of = gnngp_known_expression(parent, "o");
 	join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
 	rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
 	for (int i = 0; i < j->nparts; i++)
 		rollup_row(f, &list, &j->part[i], i == 0);
-	f->timed = j->visible.len > 0;
+	f->timed = j->visible.len > 0 && parent->time < 0;
 	if (f->timed)
 		appendStringInfo(&list, ", max(greatest(%s)) AS v", j->visible.data);
 	f->select = list.data;
 	f->keys = keys.data;
-	f->tables = psprintf("%s d%s", s->table[r->child].table.quoted, j->tables.data);
+	f->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
+						 j->visible.len > 0 && parent->time >= 0
+						 ? psprintf(" JOIN %s o ON %s", parent->table.quoted,
+									gnngp_join_equals(s, r, "d", "o")) : "", j->tables.data);
 }
 
 void

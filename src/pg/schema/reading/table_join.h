@@ -50,7 +50,9 @@ typedef struct gnngp_rollup
 	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
 	const char *tables;
 	const char *keys;			/* to group by: the first that are selected */
-	bool		timed;			/* parents of theirs have times: the list has the latest as v */
+	/* other parents of theirs have times, and the one that they are part of has none: the list has
+	 * the latest as v */
+	bool		timed;
 } gnngp_rollup;
 
 /* A query over one table with its parents and its rollups. */
