@@ -26,7 +26,8 @@ is_timed(const gnngp_tables *s, int table, int levels)
 	return timed;
 }
 
-/* 22023 for a key alone that says since when rows without a time are known: they would be always. */
+/* 22023 for the one key that says since when rows without a time are known: they would be so
+ * always. */
 static void
 require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
 {
