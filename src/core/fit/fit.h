@@ -97,7 +97,10 @@ typedef struct gp_external_factor
 	/* Q'Q and Q'y of the labelled rows, in double; y is labelled x columns. */
 	void		(*gram) (void *state, const double *y, int32_t columns, gp_matrix gram,
 						 gp_matrix qty);
-	/* Rows of Q: n x rank, double; nodes of the first call are any, and then labelled. */
+	/*
+	 * Rows of Q: n x rank, double.  It is called twice: with any nodes, for the mean of the
+	 * diagonal, and then with labelled ones, for the nugget.
+	 */
 	void		(*rows) (void *state, const int32_t *node, int64_t n, gp_matrix out);
 	/*
 	 * Keeps of every node |F' q_i|^2 of an upper triangular root F, and q_i' w behind it.  Both

@@ -74,9 +74,9 @@ read_moments(void *state, const Datum *values, const bool *nulls)
 /* The moments by which features are standardised, or NULL where they are not (choose_scale of
  * reader/read_features.c). */
 static double *
-find_moments(gnngp_dfit *d)
+find_moments(gnngp_table_fit *d)
 {
-	const gnngp_sources *s = d->src;
+	const gnngp_sources *s = d->sources;
 	bool		by_itself = s->array && strcmp(s->r->def->scale, "auto") == 0;
 	feature_moments m = {.src = s,.columns = d->dims};
 	gnngp_rows	rows = {.row = read_moments,.state = &m,.n = 1,.types = (Oid[]) {FLOAT8ARRAYOID}};
@@ -91,7 +91,7 @@ find_moments(gnngp_dfit *d)
 	gnngp_placement_read(&d->placement,
 						 psprintf("SELECT gnngp_internal.gp_moments((%s)::pg_catalog.float8[]) FROM %s AS t",
 								  s->features, s->r->nodes.quoted), &rows);
-	return by_itself && !d->listed && !m.units ? NULL : m.value;
+	return by_itself && !d->placement.listed && !m.units ? NULL : m.value;
 }
 
 int64
@@ -109,9 +109,9 @@ features_context(void *arg)
 }
 
 void
-gnngp_chunk_features(gnngp_dfit *d)
+gnngp_chunk_features(gnngp_table_fit *d)
 {
-	const gnngp_sources *s = d->src;
+	const gnngp_sources *s = d->sources;
 	ErrorContextCallback context = {error_context_stack, features_context,
 									unconstify(gnngp_sources *, s)};
 	const char *row = row_expression(s, d->dims, find_moments(d));
@@ -130,7 +130,7 @@ gnngp_chunk_features(gnngp_dfit *d)
 	int64		n = gnngp_placement_group(&d->placement, d->x, &rows);
 	error_context_stack = context.previous;
 	/* Servers of Citus have no moment that they share. */
-	if (n >= 0 && n != d->n && !d->listed)
+	if (n >= 0 && n != d->n && !d->placement.listed)
 		gnngp_raise_detail(OBJECT_NOT_IN_PREREQUISITE_STATE, "It changed while it was read.",
 						   "Try again, or in a transaction of ISOLATION LEVEL REPEATABLE READ.",
 						   "table \"%s\" had " INT64_FORMAT " rows, and then " INT64_FORMAT, s->r->nodes.name, d->n, n);
@@ -156,9 +156,9 @@ query_number(gnngp_placement *p, void (*run) (gnngp_placement *, const char *, c
 
 /* Where edges lie on several servers: each takes its own, and gives everybody blocks of them. */
 static void
-take_edges(gnngp_dfit *d)
+take_edges(gnngp_table_fit *d)
 {
-	const gnngp_sources *s = d->src;
+	const gnngp_sources *s = d->sources;
 	gnngp_placement *p = &d->placement;
 	StringInfoData keys;
 
@@ -189,9 +189,9 @@ take_edges(gnngp_dfit *d)
 }
 
 void
-gnngp_chunk_edges(gnngp_dfit *d)
+gnngp_chunk_edges(gnngp_table_fit *d)
 {
-	const gnngp_sources *s = d->src;
+	const gnngp_sources *s = d->sources;
 	const char *bad = s->weight
 		? "n.src IS NULL OR n.dst IS NULL OR n.w IS NULL OR NOT (n.w >= 0 AND n.w < 'Infinity')" :
 		"n.src IS NULL OR n.dst IS NULL";
@@ -253,12 +253,12 @@ take_degrees(void *state, const Datum *values, const bool *nulls)
 
 /* A table with a column that is 1 for labelled nodes, all of it where one server counts. */
 static const char *
-labelled_column(gnngp_dfit *d, const bool *labelled)
+labelled_column(gnngp_table_fit *d, const bool *labelled)
 {
 	const char *table = gnngp_chunk_table(d, "labels", "", 1);
 	float	   *column = gp_alloc_array(d->ev.env, d->height, sizeof(float));
 
-	for (gp_band band = gp_band_first(d->n, d->height); band.count > 0 && !d->listed;
+	for (gp_band band = gp_band_first(d->n, d->height); band.count > 0 && !d->placement.listed;
 		 gp_band_next(&band))
 	{
 		gnngp_value_ids ids = gnngp_value_ids_part(&d->ids, band.first, band.count);
@@ -274,9 +274,9 @@ labelled_column(gnngp_dfit *d, const bool *labelled)
 }
 
 int64
-gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field)
+gnngp_chunk_degrees(gnngp_table_fit *d, int32 *degree, bool *field)
 {
-	const gnngp_data *data = d->src->data;
+	const gnngp_data *data = d->sources->data;
 	gnngp_placement *p = &d->placement;
 	const char *key = psprintf("%d", gnngp_placement_key_of(p, 0));
 	degree_rows r = {&d->ids, degree, field, 0};
@@ -284,7 +284,7 @@ gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field)
 	gnngp_rows	rows = {.row = take_degrees,.state = &r,.n = 1,.types = &matrix};
 	int64		ends = 0;
 
-	for (int64 k = 0; k < data->nlabelled && !d->listed; k++)
+	for (int64 k = 0; k < data->nlabelled && !d->placement.listed; k++)
 		field[data->labelled[k]] = true;
 	const char *labelled = labelled_column(d, field);
 	gnngp_placement_query(p, psprintf("SELECT pg_catalog.unnest(gnngp_internal.gp_degrees(t.m, %s, '%s'::%s.gp_kernel, %s))"
@@ -294,10 +294,10 @@ gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field)
 									  gnngp_public_schema(), d->bounds, labelled, key),
 						  &rows);
 	gnngp_placement_drop(p, labelled);
-	if (d->listed)
+	if (d->placement.listed)
 		return 0;
 	if (r.found != d->n)
-		gnngp_refuse_edges(d->src);
+		gnngp_refuse_edges(d->sources);
 	for (int64 i = 0; i < d->n; i++)
 		ends += degree[i];
 	return ends / 2;

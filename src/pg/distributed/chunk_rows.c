@@ -9,7 +9,7 @@
 #include "utils/wait_event.h"
 
 const char *
-gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols)
+gnngp_chunk_table(gnngp_table_fit *d, const char *what, const char *more, int64 cols)
 {
 	const char *table = gnngp_placement_table(&d->placement, what);
 
@@ -34,7 +34,7 @@ gnngp_chunk_call(const gnngp_chunked_factor *f, const char *m, const char *landm
 
 typedef struct collection
 {
-	const gnngp_dfit *d;
+	const gnngp_table_fit *d;
 	const int32 *node;			/* n of them, ascending; NULL: all */
 	int64		n;
 	int64		cols;
@@ -81,13 +81,13 @@ collect_rows(void *state, const Datum *values, const bool *nulls)
 
 /* Runs a query of matrices and collects their rows, of which none may be missing. */
 static void
-collect(gnngp_dfit *d, collection *c, const char *query)
+collect(gnngp_table_fit *d, collection *c, const char *query)
 {
 	Oid			type = gnngp_type("gp_matrix");
 	gnngp_rows	rows = {.row = collect_rows,.state = c,.n = 1,.types = &type};
 
 	gnngp_placement_query(&d->placement, query, &rows);
-	if (!d->listed && c->found != c->n)
+	if (!d->placement.listed && c->found != c->n)
 		gnngp_matrix_refuse("A row is missing.");
 }
 
@@ -141,43 +141,43 @@ make_file(gp_env *env, int64 cols)
 }
 
 gp_kept_rows
-gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols)
+gnngp_chunk_collect(gnngp_table_fit *d, const char *query, int64 cols)
 {
 	collection	c = {.d = d,.n = d->n,.cols = cols};
 
-	if (!d->listed)
+	if (!d->placement.listed)
 		c.kept = (gp_kept_rows) {make_file(d->ev.env, cols), move_rows};
 	collect(d, &c, query);
 	return c.kept;
 }
 
 const char *
-gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64 n)
+gnngp_chunk_ids(const gnngp_table_fit *d, const int32 *node, int64 n)
 {
 	StringInfoData text;
 
 	initStringInfo(&text);
 	appendStringInfoString(&text, "'{");
-	for (int64 i = 0; i < n && !d->listed; i++)
+	for (int64 i = 0; i < n && !d->placement.listed; i++)
 		appendStringInfo(&text, "%s" INT64_FORMAT, i > 0 ? "," : "",
-						 d->src->data->ids.key[node[i]]);
+						 d->sources->data->ids.key[node[i]]);
 	appendStringInfoString(&text, "}'::bigint[]");
 	return text.data;
 }
 
 /* Some rows of a factor in a query; chunks without one of them give NULL. */
 static const char *
-rows_of(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
+rows_of(gnngp_table_fit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
 {
 	return gnngp_chunk_rows(f, psprintf("gnngp_internal.gp_rows(t.m, %s)",
 										gnngp_chunk_ids(d, node, n)));
 }
 
 void
-gnngp_chunk_products(gnngp_dfit *d, const gnngp_chunked_factor *f, gp_matrix w, int32 columns,
+gnngp_chunk_products(gnngp_table_fit *d, const gnngp_chunked_factor *f, gp_matrix w, int32 columns,
 					 double *value)
 {
-	const gnngp_data *data = d->src->data;
+	const gnngp_data *data = d->sources->data;
 	collection	c = {.d = d,.node = data->labelled,.n = data->nlabelled,.cols = 1 + columns,
 	.value = value};
 
@@ -188,16 +188,16 @@ gnngp_chunk_products(gnngp_dfit *d, const gnngp_chunked_factor *f, gp_matrix w, 
 }
 
 gp_matrix
-gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
+gnngp_chunk_gather(gnngp_table_fit *d, const gnngp_chunked_factor *f, const int32 *node, int64 n)
 {
 	gp_env	   *env = d->ev.env;
 	collection	c = {.d = d,.node = node,.n = n,.cols = gp_factor_rank(f->f)};
 	gp_matrix	out = {.rows = n,.cols = c.cols};
 
-	if (!d->listed)
+	if (!d->placement.listed)
 		c.value = gp_alloc_zero(env, (int64_t) gp_size_mul(env, n, c.cols), sizeof(double));
 	collect(d, &c, psprintf("SELECT %s FROM %s AS t", rows_of(d, f, node, n), f->table));
-	if (d->listed)
+	if (d->placement.listed)
 		return out;
 	out = d->ev.dev->create(d->ev.dev, n, c.cols, GP_DOUBLE);
 	d->ev.dev->upload(d->ev.dev, out, gp_matrix_wrap(c.value, n, c.cols, GP_DOUBLE));
@@ -206,7 +206,7 @@ gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f, const int32 *no
 }
 
 void
-gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 number, int64 chunk, Datum matrix)
+gnngp_chunk_insert(gnngp_table_fit *d, const char *table, int64 number, int64 chunk, Datum matrix)
 {
 	Oid			types[] = {INT4OID, INT4OID, gnngp_type("gp_matrix")};
 	Datum		values[] = {Int32GetDatum(gnngp_placement_key_of(&d->placement, number)),
@@ -218,9 +218,9 @@ gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 number, int64 chunk, 
 }
 
 const char *
-gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
+gnngp_chunk_labelled(gnngp_table_fit *d, const double *y, int32 columns)
 {
-	const gnngp_data *data = d->src->data;
+	const gnngp_data *data = d->sources->data;
 	const char *table = gnngp_chunk_table(d, "labelled", "", columns);
 	gnngp_value_ids all = {.n = data->nlabelled,
 						   .id = palloc(Max(data->nlabelled, 1) * sizeof(int64))};
@@ -229,7 +229,7 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 
 	for (int64 k = 0; k < data->nlabelled; k++)
 		all.id[k] = data->ids.key[data->labelled[k]];
-	for (int64 chunk = 0; chunk < d->chunks && !d->listed; chunk++, first += n)
+	for (int64 chunk = 0; chunk < d->chunks && !d->placement.listed; chunk++, first += n)
 	{
 		n = gnngp_rows_of_chunk(&all, first, d->bound, (int) d->chunks - 1, (int) chunk);
 		if (n == 0)
@@ -243,14 +243,14 @@ gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns)
 }
 
 void
-gnngp_chunk_free(gnngp_dfit *d, gp_matrix *m)
+gnngp_chunk_free(gnngp_table_fit *d, gp_matrix *m)
 {
-	if (!d->listed)
+	if (!d->placement.listed)
 		d->ev.dev->destroy(d->ev.dev, m);
 }
 
 Datum
-gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node)
+gnngp_chunk_value(gnngp_table_fit *d, gp_matrix m, gp_type type, const int32 *node)
 {
 	gnngp_value_ids ids = {.n = m.rows};
 	gp_matrix	host = gp_matrix_wrap(gp_alloc_array(d->ev.env, m.rows * m.cols,
@@ -261,7 +261,7 @@ gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node)
 	{
 		ids.id = palloc(m.rows * sizeof(int64));
 		for (int64 i = 0; i < m.rows; i++)
-			ids.id[i] = d->src->data->ids.key[node[i]];
+			ids.id[i] = d->sources->data->ids.key[node[i]];
 		ids.first = ids.id[0];
 		ids = gnngp_value_ids_part(&ids, 0, ids.n);
 	}
@@ -271,17 +271,17 @@ gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node)
 }
 
 const char *
-gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type, const int32 *node)
+gnngp_chunk_copy(gnngp_table_fit *d, const char *what, gp_matrix m, gp_type type, const int32 *node)
 {
 	const char *name = psprintf("%s%d", what, ++d->placement.made);
 
-	if (!d->listed)
+	if (!d->placement.listed)
 		gnngp_placement_copy(&d->placement, name, gnngp_chunk_value(d, m, type, node));
 	return gnngp_placement_matrix(&d->placement, name);
 }
 
 gp_matrix
-gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f)
+gnngp_chunk_root(gnngp_table_fit *d, const gp_factor *f)
 {
 	gp_device  *dev = d->ev.dev;
 	int64		rank = gp_factor_rank(f);
@@ -290,7 +290,7 @@ gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f)
 
 	for (int b = 0; b < f->npanels; b++)
 		plain = plain && f->panel[b].root.data == NULL && f->panel[b].value == 1.0;
-	if (d->listed || plain)
+	if (d->placement.listed || plain)
 		return (gp_matrix) {0};
 	gp_matrix	out = dev->create(dev, rank, rank, GP_DOUBLE);
 	dev->fill(dev, out, 0.0);
@@ -309,11 +309,11 @@ gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f)
 }
 
 void
-gnngp_chunk_whiten(gnngp_dfit *d, const gp_factor *f, gp_matrix x)
+gnngp_chunk_whiten(gnngp_table_fit *d, const gp_factor *f, gp_matrix x)
 {
 	int64		at = 0;
 
-	for (int b = 0; b < f->npanels && !d->listed; b++)
+	for (int b = 0; b < f->npanels && !d->placement.listed; b++)
 	{
 		gp_panel_solve(d->ev.dev, &f->panel[b], false,
 							gp_matrix_cols(x, at, f->panel[b].p.cols));

@@ -29,7 +29,7 @@ typedef struct gnngp_sources
 	const char *src;
 	const char *dst;
 	const char *weight;			/* NULL: none */
-	bool		spread;			/* Citus has nodes or edges on several servers */
+	bool		apart;			/* Citus has nodes or edges on several servers */
 } gnngp_sources;
 
 /* Until they are closed the graph's owner is the user, the tables are locked, and their snapshot is
@@ -64,13 +64,12 @@ typedef struct gnngp_chunked_factor
 } gnngp_chunked_factor;
 
 /* A fit on its way. */
-typedef struct gnngp_dfit
+typedef struct gnngp_table_fit
 {
 	gp_eval		ev;				/* device, environment and jitter; no kernel */
 	gnngp_placement placement;
-	const gnngp_sources *src;
+	const gnngp_sources *sources;
 	const gp_program *program;
-	bool		listed;			/* statements are listed, and nothing is run */
 	int64		n;
 	gnngp_value_ids ids;		/* of all nodes */
 	int64		chunks;
@@ -88,8 +87,8 @@ typedef struct gnngp_dfit
 	double		written;		/* bytes of tables */
 	double		shuffled;		/* of them between keys */
 	double		edges;			/* rows of the edge table as the planner knows them, or edges */
-	double		task;			/* the most bytes that one task holds */
-} gnngp_dfit;
+	double		task_bytes;		/* the most bytes that one task holds */
+} gnngp_table_fit;
 
 /* Gives the system what was freed: the C library keeps what lies between blocks in use. */
 static inline void
@@ -106,14 +105,14 @@ gnngp_trim_memory(void)
 extern int64 gnngp_count_features(const gnngp_sources *src);
 
 /* Makes the tables of features and of edges. */
-extern void gnngp_chunk_features(gnngp_dfit *d);
-extern void gnngp_chunk_edges(gnngp_dfit *d);
+extern void gnngp_chunk_features(gnngp_table_fit *d);
+extern void gnngp_chunk_edges(gnngp_table_fit *d);
 
 /*
  * Has the degrees of all nodes counted near the edges, and which nodes are labelled or next to one
  * that is (field, false before).  Returns how many edges there are; raises what is wrong with one.
  */
-extern int64 gnngp_chunk_degrees(gnngp_dfit *d, int32 *degree, bool *field);
+extern int64 gnngp_chunk_degrees(gnngp_table_fit *d, int32 *degree, bool *field);
 
 /*
  * aggregate_matrix.c: matrices on their way to one, which belongs to env: columns beside columns,
@@ -148,7 +147,8 @@ extern bool gnngp_edges_are_taken(void);
 
 /* A table of columns (chunk integer, more m gp_matrix), whose matrices have cols columns
  * together. */
-extern const char *gnngp_chunk_table(gnngp_dfit *d, const char *what, const char *more, int64 cols);
+extern const char *gnngp_chunk_table(gnngp_table_fit *d, const char *what, const char *more,
+									 int64 cols);
 
 /*
  * The rows of a factor in a query, m standing for rows of its table; covariances, which end one,
@@ -164,45 +164,45 @@ gnngp_chunk_rows(const gnngp_chunked_factor *f, const char *m)
 }
 
 /* Rows of a factor by nodes, ascending, in double: n x cols on the device. */
-extern gp_matrix gnngp_chunk_gather(gnngp_dfit *d, const gnngp_chunked_factor *f,
+extern gp_matrix gnngp_chunk_gather(gnngp_table_fit *d, const gnngp_chunked_factor *f,
 									const int32 *node, int64 n);
 
 /*
  * Of the labelled nodes, in double: the squared lengths of a factor's rows times the first columns
  * of w, and the rows times the other ones: labelled x (1 + columns).
  */
-extern void gnngp_chunk_products(gnngp_dfit *d, const gnngp_chunked_factor *f, gp_matrix w,
+extern void gnngp_chunk_products(gnngp_table_fit *d, const gnngp_chunked_factor *f, gp_matrix w,
 								 int32 columns, double *value);
 
 /* Runs a query of matrices that have a row of so many columns for each node, and keeps the rows in
  * a temporary file. */
-extern gp_kept_rows gnngp_chunk_collect(gnngp_dfit *d, const char *query, int64 cols);
+extern gp_kept_rows gnngp_chunk_collect(gnngp_table_fit *d, const char *query, int64 cols);
 
 /* The ids of nodes, ascending, as an array in a query. */
-extern const char *gnngp_chunk_ids(const gnngp_dfit *d, const int32 *node, int64 n);
+extern const char *gnngp_chunk_ids(const gnngp_table_fit *d, const int32 *node, int64 n);
 
 /* Numbers of the labelled nodes (labelled x columns) in a table of chunks. */
-extern const char *gnngp_chunk_labelled(gnngp_dfit *d, const double *y, int32 columns);
+extern const char *gnngp_chunk_labelled(gnngp_table_fit *d, const double *y, int32 columns);
 
 /* A row of a table of chunks, by the key of a number; the matrix is freed. */
-extern void gnngp_chunk_insert(gnngp_dfit *d, const char *table, int64 number, int64 chunk,
+extern void gnngp_chunk_insert(gnngp_table_fit *d, const char *table, int64 number, int64 chunk,
 							   Datum matrix);
 
 /* A matrix of the device as a value, in a type, with the ids of nodes (NULL: 0, 1, ...). */
-extern Datum gnngp_chunk_value(gnngp_dfit *d, gp_matrix m, gp_type type, const int32 *node);
+extern Datum gnngp_chunk_value(gnngp_table_fit *d, gp_matrix m, gp_type type, const int32 *node);
 
 /* Gives everybody such a value; its text in a query. */
-extern const char *gnngp_chunk_copy(gnngp_dfit *d, const char *what, gp_matrix m, gp_type type,
+extern const char *gnngp_chunk_copy(gnngp_table_fit *d, const char *what, gp_matrix m, gp_type type,
 									const int32 *node);
 
 /* The combined root of a factor's panels, R_b / sqrt(v_b); data NULL where that is I. */
-extern gp_matrix gnngp_chunk_root(gnngp_dfit *d, const gp_factor *f);
+extern gp_matrix gnngp_chunk_root(gnngp_table_fit *d, const gp_factor *f);
 
 /* x <- x times the inverse of its transpose: rows of panels as rows of Q. */
-extern void gnngp_chunk_whiten(gnngp_dfit *d, const gp_factor *f, gp_matrix x);
+extern void gnngp_chunk_whiten(gnngp_table_fit *d, const gp_factor *f, gp_matrix x);
 
-/* Frees a matrix of the device; a list has none. */
-extern void gnngp_chunk_free(gnngp_dfit *d, gp_matrix *m);
+/* Frees a matrix of the device; does nothing in a fit that only lists its statements. */
+extern void gnngp_chunk_free(gnngp_table_fit *d, gp_matrix *m);
 
 /* ---- factor_steps.c ---- */
 
@@ -210,17 +210,17 @@ extern void gnngp_chunk_free(gnngp_dfit *d, gp_matrix *m);
 extern void gnngp_distributed_check(const gp_program *program, const gnngp_sources *src);
 
 /* The factor of the program's last step, whose operator, if that is one, is left to be applied. */
-extern gnngp_chunked_factor gnngp_factor_steps(gnngp_dfit *d);
+extern gnngp_chunked_factor gnngp_factor_steps(gnngp_table_fit *d);
 
 /* The rows of some nodes, ascending, of that factor, in a table. */
-extern gnngp_chunked_factor gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a,
+extern gnngp_chunked_factor gnngp_factor_some(gnngp_table_fit *d, const gnngp_chunked_factor *a,
 											  const int32 *node, int64 n);
 
 /*
  * Of all nodes: the squared lengths of that factor's rows times the first columns of w, and the
  * rows times the other ones: 1 + columns numbers.
  */
-extern gp_kept_rows gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w,
-										 int32 columns);
+extern gp_kept_rows gnngp_factor_product(gnngp_table_fit *d, const gnngp_chunked_factor *a,
+										 gp_matrix w, int32 columns);
 
 #endif							/* GNNGP_DISTRIBUTED_INTERNAL_H */

@@ -64,7 +64,7 @@ gnngp_distributed_check(const gp_program *program, const gnngp_sources *src)
 
 /* A factor of one panel without numbers, the rows of a table. */
 static gnngp_chunked_factor
-one_panel(gnngp_dfit *d, const char *table, int64 cols)
+one_panel(gnngp_table_fit *d, const char *table, int64 cols)
 {
 	gnngp_chunked_factor out = {.table = table,.cols = cols,.f = gp_factor_create(d->ev.env)};
 
@@ -76,7 +76,7 @@ one_panel(gnngp_dfit *d, const char *table, int64 cols)
 
 /* The factor of the landmarks' covariance with each other, by a kernel of rows alone. */
 static gp_matrix
-landmarks_root(gnngp_dfit *d, const char *kernel, gp_matrix rows)
+landmarks_root(gnngp_table_fit *d, const char *kernel, gp_matrix rows)
 {
 	gp_env	   *env = d->ev.env;
 	gp_device  *dev = d->ev.dev;
@@ -99,7 +99,7 @@ landmarks_root(gnngp_dfit *d, const char *kernel, gp_matrix rows)
 
 /* A panel of covariances with the landmarks, by a kernel of rows alone. */
 static gnngp_chunked_factor
-covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
+covariances(gnngp_table_fit *d, const gnngp_chunked_factor *arg, const char *kernel)
 {
 	int64		cols = gp_factor_rank(arg->f);
 	gp_matrix	root = gnngp_chunk_root(d, arg->f);
@@ -111,27 +111,27 @@ covariances(gnngp_dfit *d, const gnngp_chunked_factor *arg, const char *kernel)
 	out.root = "NULL";
 	out.at = gnngp_chunk_gather(d, arg, d->landmark, d->nlandmarks);
 	gnngp_chunk_whiten(d, arg->f, out.at);
-	if (root.data || d->listed)
+	if (root.data || d->placement.listed)
 		out.root = gnngp_chunk_copy(d, "root", root, GP_FLOAT, NULL);
 	out.landmarks = gnngp_chunk_copy(d, "landmarks", out.at, GP_FLOAT, d->landmark);
 	gnngp_chunk_free(d, &root);
-	if (!d->listed)
+	if (!d->placement.listed)
 		out.f->panel[0].root = landmarks_root(d, kernel, out.at);
-	d->task = Max(d->task, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) *
-				  (cols + d->nlandmarks) * sizeof(float) +
-				  3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
+	d->task_bytes = Max(d->task_bytes, CHUNK_COPIES * (double) d->n / Max(d->chunks, 1) *
+						(cols + d->nlandmarks) * sizeof(float) +
+						3.0 * cols * (cols + d->nlandmarks) * sizeof(double));
 	return out;
 }
 
 /* A column of the same number: features times zeros, and a constant. */
 static gnngp_chunked_factor
-bias_step(gnngp_dfit *d, const gp_step *s)
+bias_step(gnngp_table_fit *d, const gp_step *s)
 {
 	gnngp_chunked_factor *x = palloc(sizeof(*x));
 	gnngp_chunked_factor out = one_panel(d, d->x, 1);
 	gp_matrix	w = {.rows = d->dims + 1,.cols = 1};
 
-	if (!d->listed)
+	if (!d->placement.listed)
 	{
 		w = d->ev.dev->create(d->ev.dev, d->dims + 1, 1, GP_DOUBLE);
 		d->ev.dev->fill(d->ev.dev, w, 0.0);
@@ -169,7 +169,7 @@ operator_kernel(const gp_operator *op, gp_norm norm)
 
 /* The most columns of a group. */
 static int
-most_columns(const gnngp_dfit *d)
+most_columns(const gnngp_table_fit *d)
 {
 	double		bytes = Max(GROUP_BYTES, Min(GROUP_SHARE * d->edges, GROUP_MOST));
 
@@ -181,7 +181,7 @@ most_columns(const gnngp_dfit *d)
  * A group of products computes all covariances again, which few groups may.
  */
 static bool
-is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
+is_narrow(const gnngp_table_fit *d, const gnngp_chunked_factor *a, int64 products)
 {
 	return d->placement.apart && a->kernel && NARROW * a->cols <= gp_factor_rank(a->f) &&
 		products <= (int64) NARROW_GROUPS * most_columns(d);
@@ -189,7 +189,7 @@ is_narrow(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
 
 /* How many columns of a factor, or of so many products, are a group: as many for each key. */
 static int
-group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
+group_width(const gnngp_table_fit *d, const gnngp_chunked_factor *a, int64 products)
 {
 	int			keys = d->placement.apart ? d->placement.keys : 1;
 	int			most = most_columns(d);
@@ -206,12 +206,13 @@ group_width(const gnngp_dfit *d, const gnngp_chunked_factor *a, int64 products)
  * columns of w, in a table of which each group has a row.
  */
 static const char *
-group_parts(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width)
+group_parts(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width)
 {
 	const char *parts = gnngp_chunk_table(d, "parts", "", 0);
 	int64		n = w ? w->cols : d->nlandmarks;
 
-	for (gp_band band = gp_band_first(n, width); band.count > 0 && !d->listed; gp_band_next(&band))
+	for (gp_band band = gp_band_first(n, width); band.count > 0 && !d->placement.listed;
+		 gp_band_next(&band))
 	{
 		int64		place = band.first / width;
 		gp_matrix	part = w ? gp_matrix_cols(*w, band.first, band.count)
@@ -229,7 +230,7 @@ group_parts(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, in
  * and a place: what a group is made of, t.m, and the tables, of which the first goes with it.
  */
 static const char *
-groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width,
+groups_of(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int width,
 		  const char **groups, const char **from)
 {
 	gnngp_placement *p = &d->placement;
@@ -263,7 +264,7 @@ groups_of(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_matrix *w, int 
  * the query calls s.rows, a table has what is asked for.
  */
 static const char *
-spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, const gp_matrix *w,
+spread(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_operator *op, const gp_matrix *w,
 	   const char *rows, const char *wanted, int64 moved)
 {
 	gnngp_placement *p = &d->placement;
@@ -284,16 +285,16 @@ spread(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, cons
 					wanted, from));
 	gnngp_placement_drop(p, groups);
 	d->shuffled += (double) d->n * moved * sizeof(float);
-	d->task = Max(d->task, (1 + gp_operator_blocks(op) + (p->apart ? 0 : p->keys)) *
-				  (double) d->n * width * sizeof(float) +
-				  (EDGE_BYTES + (d->src->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
-				  NODE_BYTES * d->n);
+	d->task_bytes = Max(d->task_bytes, (1 + gp_operator_blocks(op) + (p->apart ? 0 : p->keys)) *
+						(double) d->n * width * sizeof(float) +
+						(EDGE_BYTES + (d->sources->weight ? WEIGHT_BYTES : 0.0)) * d->edges +
+						NODE_BYTES * d->n);
 	return table;
 }
 
 /* Groups of columns side by side, with the panels of a factor. */
 static gnngp_chunked_factor
-glue(gnngp_dfit *d, const char *what, const char *groups, const gp_factor *f)
+glue(gnngp_table_fit *d, const char *what, const char *groups, const gp_factor *f)
 {
 	int64		cols = gp_factor_rank(f);
 	gnngp_chunked_factor out = one_panel(d, gnngp_chunk_table(d, what, "", cols), cols);
@@ -307,7 +308,7 @@ glue(gnngp_dfit *d, const char *what, const char *groups, const gp_factor *f)
 
 /* An operator times the columns of a factor: a table of the rows that are wanted. */
 static gnngp_chunked_factor
-operate(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, const char *what,
+operate(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gp_operator *op, const char *what,
 		const char *wanted, int64 moved)
 {
 	const char *groups = spread(d, a, op, NULL, "s.rows", wanted, moved);
@@ -319,7 +320,7 @@ operate(gnngp_dfit *d, const gnngp_chunked_factor *a, const gp_operator *op, con
 
 /* Two factors side by side. */
 static gnngp_chunked_factor
-sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_factor *b)
+sum_step(gnngp_table_fit *d, const gnngp_chunked_factor *a, const gnngp_chunked_factor *b)
 {
 	gp_factor  *f = gp_factor_create(d->ev.env);
 
@@ -335,7 +336,7 @@ sum_step(gnngp_dfit *d, const gnngp_chunked_factor *a, const gnngp_chunked_facto
 }
 
 static gnngp_chunked_factor
-make_step(gnngp_dfit *d, const gp_step *s)
+make_step(gnngp_table_fit *d, const gp_step *s)
 {
 	const gp_input *input = &d->program->input;
 	const gnngp_chunked_factor *a = s->arg0 >= 0 ? &d->factor[s->arg0] : NULL;
@@ -378,7 +379,7 @@ make_step(gnngp_dfit *d, const gp_step *s)
 
 /* True when a later step than this one takes a table; the features stay to the end. */
 static bool
-is_needed(const gnngp_dfit *d, const char *table, int step)
+is_needed(const gnngp_table_fit *d, const char *table, int step)
 {
 	const gp_program *program = d->program;
 
@@ -396,7 +397,7 @@ is_needed(const gnngp_dfit *d, const char *table, int step)
 }
 
 gnngp_chunked_factor
-gnngp_factor_steps(gnngp_dfit *d)
+gnngp_factor_steps(gnngp_table_fit *d)
 {
 	int			n = d->program->nsteps;
 
@@ -414,7 +415,7 @@ gnngp_factor_steps(gnngp_dfit *d)
 }
 
 gnngp_chunked_factor
-gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a, const int32 *node, int64 n)
+gnngp_factor_some(gnngp_table_fit *d, const gnngp_chunked_factor *a, const int32 *node, int64 n)
 {
 	if (a->op == NULL)
 		return *a;
@@ -426,13 +427,13 @@ gnngp_factor_some(gnngp_dfit *d, const gnngp_chunked_factor *a, const int32 *nod
  * columns behind.
  */
 static const char *
-sums_of_groups(gnngp_dfit *d, int64 squares, int64 cols, int width)
+sums_of_groups(gnngp_table_fit *d, int64 squares, int64 cols, int width)
 {
 	int64		sums = (squares + width - 1) / width;
 	int64		others = cols - squares;
 	gp_matrix	m = {.rows = sums + others,.cols = 1 + others};
 
-	if (!d->listed)
+	if (!d->placement.listed)
 	{
 		m = d->ev.dev->create(d->ev.dev, m.rows, m.cols, GP_DOUBLE);
 		d->ev.dev->fill(d->ev.dev, m, 0.0);
@@ -446,7 +447,7 @@ sums_of_groups(gnngp_dfit *d, int64 squares, int64 cols, int width)
 }
 
 gp_kept_rows
-gnngp_factor_product(gnngp_dfit *d, const gnngp_chunked_factor *a, gp_matrix w, int32 columns)
+gnngp_factor_product(gnngp_table_fit *d, const gnngp_chunked_factor *a, gp_matrix w, int32 columns)
 {
 	int64		squares = w.cols - columns;
 	const char *rows;

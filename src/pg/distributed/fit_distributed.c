@@ -18,11 +18,11 @@ typedef struct job
 {
 	gp_env	   *env;
 	const gnngp_fit_settings *settings;
-	gnngp_sources *src;
+	gnngp_sources *sources;
 	int			guc_level;
 	int64		dims;			/* of a plan: features, and rows of edges */
 	int64		edges;
-	gnngp_dfit	d;
+	gnngp_table_fit	d;
 	gnngp_chunked_factor factor;
 	gnngp_chunked_factor some;	/* rows of it, of labelled nodes and a sample; no table: not made */
 } job;
@@ -36,41 +36,43 @@ gnngp_is_distributed(const gnngp_fit_settings *settings)
 /* Opens a fit; a listed one runs nothing.  22023 and 0A000 for settings that need a fit in
  * memory. */
 static void
-open_fit(const job *j, gnngp_dfit *d, bool listed)
+open_fit(job *j, bool listed)
 {
-	const gnngp_sources *src = j->src;
+	gnngp_table_fit *d = &j->d;
+	const gnngp_sources *sources = j->sources;
 	const gnngp_fit_settings *settings = j->settings;
 	bool		chosen = gnngp_kernel_is_auto(settings->kernel);
-	int64		n = src->data->ids.n;
+	int64		n = sources->data->ids.n;
 
-	if (chosen && (src->features || OidIsValid(src->r->sparse.oid)))
+	if (chosen && (sources->features || OidIsValid(sources->r->sparse.oid)))
 		gnngp_raise(INVALID_PARAMETER_VALUE, "Pass one, such as kernel => 'gcn'.",
 					"strategy sql needs a named kernel");
 	if (settings->live)
 		gnngp_raise(FEATURE_NOT_SUPPORTED, "Leave out live, or use another strategy.",
 					"strategy sql cannot store a live state");
-	*d = (gnngp_dfit) {.src = src,.n = n,.listed = listed,.dims = j->dims};
-	d->ids = (gnngp_value_ids) {n, src->data->ids.key[0], src->data->ids.key};
+	*d = (gnngp_table_fit) {.sources = sources,.n = n,.dims = j->dims};
+	d->ids = (gnngp_value_ids) {n, sources->data->ids.key[0], sources->data->ids.key};
 	d->ids = gnngp_value_ids_part(&d->ids, 0, n);
 	/* Without features the kernel that is chosen is a Laplacian one. */
 	d->program = gnngp_compile_kernel(j->env, chosen ? "laplacian" : settings->kernel);
-	gnngp_distributed_check(d->program, src);
-	d->edges = (double) Max(src->edge_rows, j->edges);
+	gnngp_distributed_check(d->program, sources);
+	d->edges = (double) Max(sources->edge_rows, j->edges);
 	d->nlandmarks = Min(n, settings->landmarks > 0 ? settings->landmarks : LANDMARKS);
 	d->ev = (gp_eval) {.env = j->env,.n = n,.type = GP_FLOAT,.jitter = GP_FLOAT_JITTER};
 	d->ev.dev = listed ? NULL : gnngp_device_open(j->env, 0);
-	gnngp_placement_open(&d->placement, j->env, src->spread, listed,
+	gnngp_placement_open(&d->placement, j->env, sources->apart, listed,
 						 sizeof(float) * (double) n * d->nlandmarks);
 }
 
 /* Chooses the landmarks: the field of few labels, else nodes of many neighbours
  * (core/fit/landmarks.c). */
 static void
-choose_landmarks(const job *j, gnngp_dfit *d)
+choose_landmarks(job *j)
 {
+	gnngp_table_fit *d = &j->d;
 	gp_env	   *env = d->ev.env;
-	gnngp_data *data = d->src->data;
-	int64		n = d->listed ? 0 : d->n;
+	gnngp_data *data = d->sources->data;
+	int64		n = d->placement.listed ? 0 : d->n;
 	int32	   *degree = gp_alloc_zero(env, n, sizeof(int32));
 	bool	   *field = gp_alloc_zero(env, n, sizeof(bool));
 	bool		classes = data->target_kind == GP_TASK_CLASSES;
@@ -81,7 +83,7 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 		size += field[i];
 	if (j->settings->landmarks == 0 && classes && size <= GP_FIELD_MOST)
 		d->nlandmarks = size;
-	if (!d->listed)
+	if (!d->placement.listed)
 	{
 		d->landmark = gp_landmarks_of_degrees(env, (uint64) j->settings->seed, d->n, degree,
 											  classes && size <= d->nlandmarks ? field : NULL,
@@ -96,14 +98,15 @@ choose_landmarks(const job *j, gnngp_dfit *d)
 
 /* Up to the factor: tables of features and edges, landmarks, steps. */
 static void
-make_factor(job *j, gnngp_dfit *d)
+make_factor(job *j)
 {
-	const int64 *key = d->src->data->ids.key;
+	gnngp_table_fit *d = &j->d;
+	const int64 *key = d->sources->data->ids.key;
 	StringInfoData text;
 
-	if (!d->listed && d->dims < 1)
+	if (!d->placement.listed && d->dims < 1)
 		gnngp_raise(ARRAY_SUBSCRIPT_ERROR, "Give every node its features.",
-					"a row of table \"%s\" has no features", d->src->r->nodes.name);
+					"a row of table \"%s\" has no features", d->sources->r->nodes.name);
 	/* The nodes are cut into chunks by their ids, at the first one of each. */
 	double		most = CHUNK_BYTES / (sizeof(float) * (double) Max(d->nlandmarks, d->dims));
 	int64		height = Max(1, (int64) Min(most, ceil((double) d->n / LEAST_CHUNKS)));
@@ -122,7 +125,7 @@ make_factor(job *j, gnngp_dfit *d)
 	d->bounds = text.data;
 	gnngp_chunk_features(d);
 	gnngp_chunk_edges(d);
-	choose_landmarks(j, d);
+	choose_landmarks(j);
 	j->factor = gnngp_factor_steps(d);
 	d->placement.phase = GP_PHASE_NUGGET;
 }
@@ -157,7 +160,7 @@ static void
 chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_matrix qty)
 {
 	job		   *j = state;
-	gnngp_dfit *d = &j->d;
+	gnngp_table_fit *d = &j->d;
 	gp_matrix	root = gnngp_chunk_root(d, j->factor.f);
 	const char *roots = root.data ? gnngp_chunk_copy(d, "root", root, GP_DOUBLE, NULL)
 		: "NULL::gnngp_internal.gp_matrix";
@@ -173,7 +176,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 								   gnngp_chunk_rows(&j->some, "t.m"), roots, j->some.table,
 								   targets),
 						  &rows);
-	if (d->listed)
+	if (d->placement.listed)
 		return;
 	gp_matrix	host = gp_matrix_wrap(s.value, s.rank, s.rank + columns, GP_DOUBLE);
 	d->ev.dev->upload(d->ev.dev, gram, gp_matrix_cols(host, 0, s.rank));
@@ -186,7 +189,7 @@ chunked_gram(void *state, const double *y, int32_t columns, gp_matrix gram, gp_m
 static int32 *
 with_labelled(const job *j, const int32 *node, int64 n, int64 *count)
 {
-	const gnngp_data *data = j->src->data;
+	const gnngp_data *data = j->sources->data;
 	bool	   *wanted = gp_alloc_zero(j->env, j->d.n, sizeof(bool));
 	int32	   *all = gp_alloc_array(j->env, n + data->nlabelled, sizeof(int32));
 
@@ -202,7 +205,8 @@ with_labelled(const job *j, const int32 *node, int64 n, int64 *count)
 	return all;
 }
 
-/* The first nodes are any, later ones labelled. */
+/* The first call makes the table of rows: of its nodes, and of all labelled ones for the later
+ * calls. */
 static void
 chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 {
@@ -217,7 +221,7 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 		gp_free(j->env, all);
 	}
 	gp_matrix	rows = gnngp_chunk_gather(&j->d, &j->some, node, n);
-	if (j->d.listed)
+	if (j->d.placement.listed)
 		return;
 	gnngp_chunk_whiten(&j->d, j->factor.f, rows);
 	j->d.ev.dev->copy(j->d.ev.dev, out, rows);
@@ -229,13 +233,13 @@ static gp_kept_rows
 chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 {
 	job		   *j = state;
-	gnngp_dfit *d = &j->d;
+	gnngp_table_fit *d = &j->d;
 	gp_device  *dev = d->ev.dev;
 	int64		rank = gp_factor_rank(j->factor.f);
 	int32		columns = (int32) w.cols;
 	gp_matrix	both = {.rows = rank,.cols = rank + columns};
 
-	if (!d->listed)
+	if (!d->placement.listed)
 	{
 		both = dev->create(dev, rank, both.cols, GP_DOUBLE);
 		dev->copy(dev, gp_matrix_cols(both, 0, rank), root);
@@ -243,7 +247,7 @@ chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 			dev->copy(dev, gp_matrix_cols(both, rank, columns), w);
 		gp_factor_solve(&d->ev, j->factor.f, both);
 	}
-	if (labelled || d->listed)
+	if (labelled || d->placement.listed)
 		gnngp_chunk_products(d, &j->some, both, columns, labelled);
 	gp_kept_rows kept = gnngp_factor_product(d, &j->factor, both, columns);
 	gnngp_chunk_free(d, &both);
@@ -256,11 +260,11 @@ chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
 static void
 list_statements(job *j)
 {
-	gnngp_dfit *d = &j->d;
-	int32		columns = Max(j->src->data->nclasses, 1);
+	int32		columns = Max(j->sources->data->nclasses, 1);
 
-	open_fit(j, d, true);
-	make_factor(j, d);
+	open_fit(j, true);
+	make_factor(j);
+	/* The regression asks twice: for the mean of the diagonal, and for the nugget. */
 	for (int k = 0; k < 2; k++)
 		chunked_rows(j, NULL, 0, (gp_matrix) {0});
 	chunked_gram(j, NULL, columns, (gp_matrix) {0}, (gp_matrix) {0});
@@ -278,17 +282,17 @@ open_job(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *se
 	j->settings = settings;
 	j->guc_level = NewGUCNestLevel();
 	gnngp_citus_prepare();
-	j->src = gnngp_sources_open(env, graph, settings->task);
+	j->sources = gnngp_sources_open(env, graph, settings->task);
 	gp_drop_spares(env);
 	gnngp_trim_memory();
-	j->dims = gnngp_count_features(j->src);
+	j->dims = gnngp_count_features(j->sources);
 	return j;
 }
 
 static void
 close_job(job *j)
 {
-	gnngp_sources_close(j->src);
+	gnngp_sources_close(j->sources);
 	AtEOXact_GUC(false, j->guc_level);
 }
 
@@ -296,8 +300,8 @@ gnngp_distributed_fit
 gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit_settings *settings)
 {
 	job		   *j = open_job(env, graph, settings);
-	gnngp_dfit *d = &j->d;
-	gnngp_data *data = j->src->data;
+	gnngp_table_fit *d = &j->d;
+	gnngp_data *data = j->sources->data;
 	gnngp_distributed_fit out;
 	gp_problem	problem = {
 		.task = data->target_kind,.nlabelled = data->nlabelled,.labelled = data->labelled,
@@ -309,9 +313,9 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 
 	list_statements(j);
 	int64		statements = d->placement.done;
-	open_fit(j, d, false);
+	open_fit(j, false);
 	d->placement.total = statements;
-	make_factor(j, d);
+	make_factor(j);
 	factor.rank = gp_factor_rank(j->factor.f);
 	factor.first_jitter = d->ev.jitter;
 	factor.jitter = d->ev.max_jitter;
@@ -335,15 +339,15 @@ gnngp_plan_distributed(gp_env *env, const gnngp_graph_def *graph,
 					   const gnngp_fit_settings *settings)
 {
 	job		   *j = open_job(env, graph, settings);
-	gnngp_dfit *d = &j->d;
+	gnngp_table_fit *d = &j->d;
 	gnngp_distributed_plan plan;
 
-	j->edges = j->src->edge_rows > 0 ? j->src->edge_rows :
-		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->src->r->edges.quoted));
+	j->edges = j->sources->edge_rows > 0 ? j->sources->edge_rows :
+		gnngp_query_number(psprintf("SELECT pg_catalog.count(*) FROM %s", j->sources->r->edges.quoted));
 	list_statements(j);
 	double		rank = (double) gp_factor_rank(j->factor.f);
 	plan = (gnngp_distributed_plan) {
-		.bytes = d->task,
+		.bytes = d->task_bytes,
 		.written = d->written,
 		.shuffled = d->shuffled,
 		/* What each table's making takes, and the last pass. */

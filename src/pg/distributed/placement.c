@@ -395,11 +395,11 @@ gnngp_placement_table_near(const gnngp_placement *p, const char *table, const ch
 /* ---- open and close ---- */
 
 void
-gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, double bytes)
+gnngp_placement_open(gnngp_placement *p, gp_env *env, bool apart, bool listed, double bytes)
 {
 	uint32		name[4];
 
-	*p = (gnngp_placement) {.env = env,.listed = listed,.apart = spread,.role = GetUserId(),
+	*p = (gnngp_placement) {.env = env,.listed = listed,.apart = apart,.role = GetUserId(),
 							.phase = GP_PHASE_KERNEL};
 	p->keys = (int) Min(bytes / KEY_BYTES + 1.0, MOST_KEYS);
 	if (!listed)
@@ -427,7 +427,7 @@ gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed, 
 	if (!pg_strong_random(name, sizeof(name)))
 		gnngp_raise(INTERNAL_ERROR, NULL, "could not generate random values");
 	p->schema = psprintf("gnngp_work_%08x%08x%08x%08x", name[0], name[1], name[2], name[3]);
-	if (spread)
+	if (apart)
 		open_distributed(p);
 	else if (!listed)
 	{

@@ -32,10 +32,10 @@ typedef struct gnngp_placement
 } gnngp_placement;
 
 /*
- * Makes a schema for working tables of so many bytes.  With spread they are distributed by Citus,
+ * Makes a schema for working tables of so many bytes.  With apart they are distributed by Citus,
  * else partitioned.  listed: only counts what would be run.
  */
-extern void gnngp_placement_open(gnngp_placement *p, gp_env *env, bool spread, bool listed,
+extern void gnngp_placement_open(gnngp_placement *p, gp_env *env, bool apart, bool listed,
 								 double bytes);
 
 /* Drops the schema with all that is left in it. */

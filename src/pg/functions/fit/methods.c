@@ -71,8 +71,7 @@ refuse_setting(const gp_method *m, const char *setting, bool given)
 {
 	if (given)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					psprintf("It is for Gaussian processes; the options of kernel %s are part of its text.",
-							 m->name),
+					psprintf("The options of kernel %s are part of its text.", m->name),
 					"%s cannot be given with kernel %s", setting, m->name);
 }
 
@@ -96,10 +95,7 @@ gnngp_method_check(gnngp_fit_settings *settings)
 		if (m == &gp_method_gckm && settings->landmarks > GP_SYEV_MAX)
 			gnngp_raise(INVALID_PARAMETER_VALUE, NULL, "landmarks must be at most %d for kernel gckm",
 						GP_SYEV_MAX);
-		if (m != &gp_method_gckm && settings->landmarks > 0)
-			gnngp_raise(INVALID_PARAMETER_VALUE,
-						"The number of its cosines is an option: gpsrf(features=500).",
-						"kernel gpsrf has no landmarks");
+		refuse_setting(m, "landmarks", m != &gp_method_gckm && settings->landmarks > 0);
 		if (settings->landmarks > 0)
 			options.gckm.landmarks = settings->landmarks;
 		settings->method = pstrdup(gp_method_print(env, m->text, &options));
