@@ -15,6 +15,16 @@
 
 #define WORSE 0.02				/* a difference of loo_score that is told */
 
+/* A way to fit the nodes. */
+typedef enum node_fit
+{
+	FIT_NONE,					/* links alone */
+	FIT_IN_TABLES,				/* by strategy sql, while they are read */
+	FIT_TASK,
+	FIT_METHOD,
+	FIT_KERNEL					/* in pieces that choose their devices */
+} node_fit;
+
 /* A fit between its steps. */
 struct gnngp_fit_run
 {
@@ -30,7 +40,8 @@ struct gnngp_fit_run
 	gnngp_data *data;			/* for the node part; */
 	gnngp_data *link_data;		/* and for the link part, mostly the same */
 	gp_warm    *warm;			/* what the trainings before left, or NULL */
-	gnngp_choice fit;			/* of the node part */
+	node_fit	nodes;			/* how they are fitted */
+	gnngp_choice chosen;		/* of the node part */
 	gnngp_forward forward;	/* of a task */
 	gp_link_model *links;
 	gp_link_kept kept;			/* their best pairs */
@@ -57,12 +68,13 @@ lap_seconds(gnngp_fit_run *run)
 	return INSTR_TIME_GET_DOUBLE(lap);
 }
 
-/* 0A000: what the edges of all say of a node is for fits of nodes in memory. */
+/* 0A000: edge features become features of the nodes, from all their edges: only a fit of nodes in
+ * memory reads these. */
 static void
 refuse_edge_features(const gnngp_graph_def *graph, const gnngp_fit_run *run)
 {
 	const char *what = run->parts & GNNGP_PART_LINKS ? "links cannot be fitted" :
-		gnngp_is_distributed(&run->settings) ? "strategy sql cannot be used" :
+		run->nodes == FIT_IN_TABLES ? "strategy sql cannot be used" :
 		run->settings.live ? "no live state can be kept" : NULL;
 
 	if (graph->edge_features.n > 0 && what)
@@ -70,6 +82,30 @@ refuse_edge_features(const gnngp_graph_def *graph, const gnngp_fit_run *run)
 					psprintf("Use a graph of the same tables without them: gp_alter_graph(%s, edge_features => '{}').",
 							 quote_literal_cstr(graph->name)),
 					"%s on graph \"%s\", which has edge features", what, graph->name);
+}
+
+/* Reads the nodes; those of strategy sql are then fitted, too. */
+static void
+read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
+{
+	const char *task = run->settings.task;
+
+	if (run->nodes == FIT_IN_TABLES)
+	{
+		/* A node part whose factor lies in tables is fitted where it is read, in one moment. */
+		gnngp_distributed_fit fit = gnngp_fit_distributed(run->env, graph, &run->settings);
+
+		run->data = fit.data;
+		run->chosen.posterior = fit.posterior;
+		run->chosen.device = fit.device;
+		run->chosen.kernel = pstrdup(run->settings.kernel);
+		run->peak = run->env->peak;
+		run->seconds = lap_seconds(run);
+	}
+	else if (run->nodes == FIT_TASK)
+		run->data = gnngp_read_task(run->env, graph, task);
+	else if (run->nodes != FIT_NONE)
+		run->data = gnngp_read(run->env, graph, task, true);
 }
 
 gnngp_fit_run *
@@ -101,26 +137,16 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 	}
 	if (graph->task.form && settings)
 		gnngp_facts_settings(&run->settings);
+	run->nodes = settings == NULL ? FIT_NONE :
+		gnngp_is_distributed(&run->settings) ? FIT_IN_TABLES :
+		graph->task.form ? FIT_TASK :
+		gnngp_method_is_gp(run->settings.method) ? FIT_KERNEL : FIT_METHOD;
 	refuse_edge_features(graph, run);
 	gnngp_env_collect_notices(run->env);
-	if (settings && gnngp_is_distributed(&run->settings))
-	{
-		/* A node part whose factor lies in tables is fitted where it is read, in one moment. */
-		gnngp_distributed_fit fit = gnngp_fit_distributed(run->env, graph, &run->settings);
-
-		run->data = fit.data;
-		run->fit.posterior = fit.posterior;
-		run->fit.device = fit.device;
-		run->fit.kernel = pstrdup(run->settings.kernel);
-		run->peak = run->env->peak;
-		run->seconds = lap_seconds(run);
-	}
-	else if (settings)
-		run->data = graph->task.form ? gnngp_read_task(run->env, graph, run->settings.task) :
-			gnngp_read(run->env, graph, run->settings.task, true);
+	read_nodes(run, graph);
 	if (link_settings)
-		run->link_data = run->data && run->fit.posterior == NULL ? run->data :
-			gnngp_read(run->env, graph, "auto", false);
+		run->link_data = run->nodes == FIT_NONE || run->nodes == FIT_IN_TABLES ?
+			gnngp_read(run->env, graph, "auto", false) : run->data;
 	gnngp_fit_set_precision(run->env, run->data, &run->settings);
 	run->read_peak = run->env->peak;
 	run->read_seconds = lap_seconds(run);
@@ -140,7 +166,7 @@ gnngp_fit_resume(gnngp_fit_run *run, const gnngp_model *model)
 {
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
-	if ((run->parts & GNNGP_PART_NODES) && !gnngp_method_is_gp(run->settings.method))
+	if (run->nodes == FIT_METHOD)
 		run->warm = gnngp_warm_read(run->env, model, nodes_like(run));
 	MemoryContextSwitchTo(old);
 }
@@ -149,14 +175,6 @@ const gnngp_data *
 gnngp_fit_data(const gnngp_fit_run *run)
 {
 	return run->data ? run->data : run->link_data;
-}
-
-/* True where the nodes are fitted by a kernel, in pieces that choose their devices. */
-static bool
-is_kernel(const gnngp_fit_run *run)
-{
-	return (run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings) &&
-		run->data->task_data == NULL && gnngp_method_is_gp(run->settings.method);
 }
 
 static void
@@ -168,31 +186,32 @@ compute_kernel(gnngp_fit_run *run)
 	gnngp_problem_init(&problem, run->data, NULL, &run->settings);
 	/* What asks for another graph comes before what is said of the model. */
 	gp_notice_weights(env, &problem);
-	run->fit = gnngp_fit_kernel(env, true, &problem, run->settings.kernel);
-	gp_notice_no_landmarks(env, run->settings.landmarks, run->fit.posterior);
+	run->chosen = gnngp_fit_kernel(env, true, &problem, run->settings.kernel);
+	gp_notice_no_landmarks(env, run->settings.landmarks, run->chosen.posterior);
 	/* Nodes that no label reaches, once for all kernels that were tried */
-	problem.program = run->fit.program;
+	problem.program = run->chosen.program;
 	gp_notice_unlabelled(env, &problem);
 	run->peak = env->peak;
 	run->seconds = run->read_seconds + lap_seconds(run);
 }
 
 static void
-compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
+compute_nodes(gnngp_computation *compute, void *arg)
 {
+	gnngp_fit_run *run = arg;
 	gp_problem	problem;
 
-	if (run->data->task_data)
-		run->fit = gnngp_fit_task(compute, run->data, &run->settings, &run->forward);
+	if (run->nodes == FIT_TASK)
+		run->chosen = gnngp_fit_task(compute, run->data, &run->settings, &run->forward);
 	else
 	{
 		gnngp_problem_init(&problem, run->data, NULL, &run->settings);
 		gp_notice_weights(compute->env, &problem);
 		problem.key = (const uint64 *) run->data->ids.key;
 		problem.warm = run->warm;
-		run->fit.kernel = run->settings.method;
-		run->fit.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
-		run->fit.device = compute->used;
+		run->chosen.kernel = run->settings.method;
+		run->chosen.posterior = gnngp_method_fit(compute, &problem, run->settings.method);
+		run->chosen.device = compute->used;
 		gp_notice_unlabelled(compute->env, &problem);
 	}
 	run->peak = compute->env->peak;
@@ -200,16 +219,11 @@ compute_nodes(gnngp_fit_run *run, gnngp_computation *compute)
 }
 
 static void
-compute_parts(gnngp_computation *compute, void *arg)
+compute_links(gnngp_computation *compute, void *arg)
 {
 	gnngp_fit_run *run = arg;
 	gp_device  *card = NULL;
 
-	if ((run->parts & GNNGP_PART_NODES) && !gnngp_is_distributed(&run->settings) &&
-		!is_kernel(run))
-		compute_nodes(run, compute);
-	if ((run->parts & GNNGP_PART_LINKS) == 0)
-		return;
 	compute->env->peak = compute->env->used;
 	run->links = gnngp_link_compute(compute, run->link_data, &run->link_settings, &card);
 	run->kept = gnngp_link_keep(card ? card : compute->device, run->links, &run->link_settings);
@@ -224,10 +238,12 @@ gnngp_fit_compute(gnngp_fit_run *run)
 	MemoryContext old = MemoryContextSwitchTo(run->context);
 
 	(void) lap_seconds(run);
-	if (is_kernel(run))
+	if (run->nodes == FIT_KERNEL)
 		compute_kernel(run);
-	if (run->parts != GNNGP_PART_NODES || run->fit.posterior == NULL)
-		gnngp_compute(run->env, 0, true, compute_parts, run);
+	else if (run->nodes == FIT_TASK || run->nodes == FIT_METHOD)
+		gnngp_compute(run->env, 0, true, compute_nodes, run);
+	if (run->parts & GNNGP_PART_LINKS)
+		gnngp_compute(run->env, 0, true, compute_links, run);
 	gnngp_env_send_notices(run->env);
 	MemoryContextSwitchTo(old);
 }
@@ -235,13 +251,14 @@ gnngp_fit_compute(gnngp_fit_run *run)
 static void
 fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 {
-	const gp_posterior *p = run->fit.posterior;
+	const gp_posterior *p = run->chosen.posterior;
 	const gnngp_data *data = run->data;
 	bool		classes = data->target_kind == GP_TASK_CLASSES;
 
 	*model = (gnngp_model) {
-		.settings = run->settings,.kernel = run->fit.kernel,.alternatives = run->fit.alternatives,
-		.device = unconstify(char *, run->fit.device),
+		.settings = run->settings,.kernel = run->chosen.kernel,
+		.alternatives = run->chosen.alternatives,
+		.device = unconstify(char *, run->chosen.device),
 		.strategy = unconstify(char *, gp_strategy_names[p->plan.strategy]),
 		.task = classes ? "classification" : "regression",
 		.nodes = data->ids.n,.id_type = data->ids.type_name,.integer_ids = data->ids.integer,
@@ -252,7 +269,7 @@ fill_nodes(const gnngp_fit_run *run, gnngp_model *model)
 		.log_marginal_likelihood = p->log_marginal_likelihood,.loo_score = p->loo_score,
 		.forward_score = p->forward_score,.mean_diag = p->mean_diag,.jitter = p->jitter,
 		.exact_diagonal = p->plan.exact_diagonal,
-		.power = gnngp_method_is_gp(run->settings.method) ? p->power : NAN,
+		.power = run->nodes == FIT_METHOD ? NAN : p->power,
 		.live_bytes = p->state ? (int64) gp_state_bytes(p->state) : 0,
 		.seconds = run->seconds,.peak_bytes = (int64) run->peak
 	};
@@ -286,15 +303,15 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	gnngp_model_save(model, run->parts);
 	if (run->parts & GNNGP_PART_NODES)
 	{
-		gnngp_store_posterior(model, run->data, run->fit.posterior);
-		if (run->fit.posterior->state)
+		gnngp_store_posterior(model, run->data, run->chosen.posterior);
+		if (run->chosen.posterior->state)
 			gnngp_live_write(model, run->data->task_data ? &run->data->task_data->label_ids :
 							 &run->data->ids, run->graph_shape,
-							 run->fit.posterior->state);
+							 run->chosen.posterior->state);
 		if (run->data->task_data)
 			gnngp_facts_write(model, run->data, run->forward);
-		if (run->fit.posterior->warm)
-			gnngp_warm_write(model, nodes_like(run), run->fit.posterior->warm);
+		if (run->chosen.posterior->warm)
+			gnngp_warm_write(model, nodes_like(run), run->chosen.posterior->warm);
 		model->seconds += lap_seconds(run);
 	}
 	if (run->parts & GNNGP_PART_LINKS)
@@ -367,10 +384,10 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 		gnngp_notice("To keep one, fit with live => true; gp_refresh keeps it, too.",
 					 "the live state of model \"%s\" is dropped: this fit has none", name);
 	gnngp_fit_compute(run);
-	if (former && former->loo_score > run->fit.posterior->loo_score + WORSE)
+	if (former && former->loo_score > run->chosen.posterior->loo_score + WORSE)
 		gnngp_notice(run->data->task_data ? "gp_fit(task, 'another name') keeps both." :
 						 "gp_fit(graph, 'another name', ...) keeps both; gp_tune compares kernels.",
-					 "this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f", run->fit.posterior->loo_score, name, former->loo_score);
+					 "this fit has loo_score %.2f, and the model \"%s\" that it replaces had %.2f", run->chosen.posterior->loo_score, name, former->loo_score);
 	gnngp_fit_store(run, &model);
 	row = gnngp_model_row(fcinfo, &model, settings ? GNNGP_PART_NODES : GNNGP_PART_LINKS);
 	MemoryContextDelete(run->context);
