@@ -15,8 +15,8 @@
 #define FEW_WORDS 50			/* different words that are no names, however few the rows */
 #define RARE 0.002				/* share of a category that is none */
 #define LATER 0.01				/* share of times later than their row's */
-#define FILLED_MOST 0.2			/* share of NULLs in a column that is filled in later, */
-#define FILLED_NEWEST 0.6		/* and of so many of the newest rows; chance has FILLED_MOST */
+#define FILLED_MOST 0.2			/* a column is filled in later if at most so much of it is NULL, */
+#define FILLED_NEWEST 0.6		/* and so much of as many of the newest rows as it has NULLs */
 #define WITHIN_FEWEST 20		/* values of a category that a number is encoded within */
 #define FILLED_FEWEST 20		/* NULLs that say so */
 

@@ -135,7 +135,7 @@ gp_facts_labels_freshness(gp_env *env, const gp_facts_labels *labels, int64_t ro
 	int64_t		late = 0;		/* behind the facts */
 	double		usual = 0.0;
 
-	for (int64_t i = 0; i < rows; i++)
+	GP_EACH(env, i, rows, i)
 	{
 		double		a = trains[i] ? age_of_newest(ordered, labels->n, labels->horizon, as_of[i]) :
 			INFINITY;

@@ -29,7 +29,7 @@ rows_since(gp_env *env, const gp_facts_labels *labels, gp_time since)
 	int64_t		step;
 	int64_t		kept = 0;
 
-	for (int64_t i = 0; i < labels->n; i++)
+	GP_EACH(env, i, labels->n, i)
 		if (labels->as_of[i] >= since)
 			l.row[l.n++] = i;
 	step = l.n / MOST_ROWS + 1;
@@ -60,7 +60,7 @@ least_squares(gp_task_columns *f, const looked *l, int32_t first, int32_t width,
 	for (int64_t i = 0; i < l->n; i++)
 		for (int32_t c = 0; c < width; c++)
 			mean[c] += number_of(f, l->row[i], first + c) / (double) l->n;
-	for (int64_t i = 0; i < l->n; i++)
+	GP_EACH(f->env, i, l->n, i * width * width)
 	{
 		double		x[MOST_COLUMNS];
 
@@ -175,31 +175,31 @@ commonest(gp_task_columns *f, int64_t n, const int64_t *row, int32_t first, int3
 	int64_t		votes = 0;
 
 	/* The majority vote of Boyer and Moore */
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(f->env, i, n, i * width)
 	{
 		if (votes == 0)
 			found = row[i];
 		votes += hold_same(f, found, row[i], first, width) ? 1 : -1;
 	}
 	*holders = 0;
-	for (int64_t i = 0; i < n; i++)
+	GP_EACH(f->env, i, n, i * width)
 		*holders += hold_same(f, found, row[i], first, width);
 	return found;
 }
 
 /* The largest share of n labelled rows, one after the other in time, that hold what a row does. */
 static double
-largest_share(gp_task_columns *f, const gp_timed *labelled, int64_t from, int64_t to, int64_t n,
+largest_share(gp_task_columns *f, const gp_timed *labelled, int64_t nlabelled, int64_t n,
 			  int64_t as, int32_t first, int32_t width)
 {
 	int64_t		holders = 0;
 	int64_t		most = 0;
 
-	n = gp_min64(n, to - from);
-	for (int64_t i = from; i < to; i++)
+	n = gp_min64(n, nlabelled);
+	GP_EACH(f->env, i, nlabelled, i * width)
 	{
 		holders += hold_same(f, labelled[i].row, as, first, width);
-		if (i - from >= n)
+		if (i >= n)
 			holders -= hold_same(f, labelled[i - n].row, as, first, width);
 		most = gp_max64(most, holders);
 	}
@@ -219,9 +219,9 @@ gp_task_columns_stand_apart(gp_task_columns *f, int64_t nlabelled, const gp_time
 	if (nlabelled < FEWEST_ROWS || f->rows - nlabelled < FEWEST_ASKED)
 		return false;
 	late = gp_alloc_array(f->env, f->rows - nlabelled, sizeof(int64_t));
-	for (int64_t i = nlabelled; i < f->rows; i++)
-		if (f->as_of[i] >= labelled[newest].as_of)
-			late[n++] = i;
+	GP_EACH(f->env, i, f->rows - nlabelled, i)
+		if (f->as_of[nlabelled + i] >= labelled[newest].as_of)
+			late[n++] = nlabelled + i;
 	apart = n >= FEWEST_ASKED && 2 * n >= f->rows - nlabelled;
 	if (apart)
 	{
@@ -229,7 +229,8 @@ gp_task_columns_stand_apart(gp_task_columns *f, int64_t nlabelled, const gp_time
 
 		newest = gp_max64(gp_min64(newest, nlabelled - NEWEST_STRETCHES * n), 0);
 		apart = (double) holders >= APART_ASKED * (double) n &&
-			largest_share(f, labelled, newest, nlabelled, n, as, first, width) <= APART_LABELLED;
+			largest_share(f, labelled + newest, nlabelled - newest, n, as, first, width) <=
+			APART_LABELLED;
 	}
 	gp_free(f->env, late);
 	return apart;

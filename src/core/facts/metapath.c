@@ -410,6 +410,7 @@ gp_metapath_features(gp_device *dev, const gp_metapath *t, const gp_features *ow
 	{
 		gp_state_lower(dev, state, GP_PIECE_METAPATH, 0, KEPT_ROOT, root);
 		gp_state_numbers(state, GP_PIECE_METAPATH, 0, KEPT_TERMS, s.unit, s.terms, UNITS);
+		/* Keys have the size of doubles, and are kept as the bits of these. */
 		for (int q = 0; q < t->n; q++)
 			gp_state_numbers(state, GP_PIECE_METAPATH, q, KEPT_KEYS,
 							 (const double *) t->path[q].key, t->path[q].members->rows, 1);

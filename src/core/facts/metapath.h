@@ -1,5 +1,5 @@
 /*
- * metapath.h - rows of tables without time: whom they share, and with whom.
+ * metapath.h - a kernel for rows of tables without time: those are alike that refer to the same.
  *
  * A path leads from a row to rows of another table that it refers to, at once or by the rows of a
  * third: a paper to its authors.  It gives two operators.  N is the list of what a row refers to,
@@ -18,6 +18,7 @@
 #include "graph/graph.h"
 #include "kernel/kernel.h"
 
+/* Belongs to its environment, as what is made of it does; there is no free. */
 typedef struct gp_metapath gp_metapath;
 
 /* What a row refers to, by any number that tells it from others. */
@@ -31,7 +32,7 @@ extern gp_metapath *gp_metapath_create(gp_env *env, int64_t rows);
 
 /*
  * Adds a path, by what it leads to; the name is not copied.  The pairs come in any order, repeated
- * ones count once; they are sorted.
+ * ones count once; pair is sorted in place.
  */
 extern void gp_metapath_add(gp_metapath *metapath, const char *name, int64_t n,
 							gp_metapath_pair *pair);
@@ -67,7 +68,7 @@ typedef struct gp_metapath_terms
 {
 	int64_t		rows;
 	int64_t		landmarks;
-	double	   *sum;			/* of the covariances of all terms */
+	double	   *sum;			/* rows x (landmarks + 1): the covariances of all terms */
 	int			n;
 	gp_metapath_term *term;
 } gp_metapath_terms;

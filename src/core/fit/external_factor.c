@@ -22,7 +22,7 @@ predict_rows(gp_device *dev, const gp_external_factor *factor, gp_primal *primal
 
 	dev->trtri(dev, l);
 	dev->transpose_square(dev, l);
-	out->kept = factor->explain(factor->state, l, primal->w, row);
+	out->kept = factor->project_all(factor->state, l, primal->w, row);
 	dev->destroy(dev, &l);
 	for (int64_t k = 0; k < m; k++)
 	{
@@ -52,7 +52,7 @@ keep_prior(gp_device *dev, const gp_problem *problem, const gp_external_factor *
 		{
 			gp_matrix	one = gp_identity(dev, factor->rank);
 
-			prior = factor->explain(factor->state, one, (gp_matrix) {0}, NULL);
+			prior = factor->project_all(factor->state, one, (gp_matrix) {0}, NULL);
 			dev->destroy(dev, &one);
 		}
 	}

@@ -44,7 +44,7 @@ extern bool gp_plan_fits(const gp_device *dev, const gp_problem *problem, const 
  */
 extern void gp_plan_set_figures(gp_device *dev, const gp_problem *problem, const gp_count *count,
 								const char *what, const char *hint, gp_plan *plan);
-extern void gp_plan_explain(gp_plan *plan);
+extern void gp_plan_add_figures(gp_plan *plan);
 
 /*
  * Plans, computes and returns the posterior; checks the plan against gp_limit first.  NULL where a
@@ -107,7 +107,7 @@ typedef struct gp_external_factor
 	 * matrices are double, and so is what the labelled nodes get (labelled x (1 + columns); NULL:
 	 * not asked for): rounding must not bring a leverage to 1.
 	 */
-	gp_kept_rows (*explain) (void *state, gp_matrix root, gp_matrix w, double *labelled);
+	gp_kept_rows (*project_all) (void *state, gp_matrix root, gp_matrix w, double *labelled);
 } gp_external_factor;
 
 /* The posterior from such a factor, in its kept rows; graph, features and program are not looked

@@ -48,7 +48,7 @@ take_product(void *arg, int64_t row, int64_t col, gp_matrix block)
  * data, in one product: Q [F w] = P (R^-T [F w]).
  */
 static void
-explain(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w, double *norm,
+project_rows(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w, double *norm,
 		double *mean)
 {
 	gp_device  *dev = ev->dev;
@@ -72,7 +72,7 @@ explain(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, gp_matrix w,
 
 /* Q'Q + noise I of the labelled rows, factorised. */
 static gp_matrix
-gram_root(gp_device *dev, gp_matrix q, double noise)
+make_gram_root(gp_device *dev, gp_matrix q, double noise)
 {
 	gp_matrix	b = dev->create(dev, q.cols, q.cols, GP_DOUBLE);
 
@@ -84,7 +84,7 @@ gram_root(gp_device *dev, gp_matrix q, double noise)
 /*
  * What is left of each variance when the prior's is the low-rank one,
  * noise q_i' B^-1 q_i (Niu et al. 2023, eq. 7), for the Cholesky factor l of B, which is taken; and
- * means as explain has them.
+ * means as project_rows has them.
  */
 static void
 lowrank_posterior(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, gp_matrix w, double *mean,
@@ -94,7 +94,7 @@ lowrank_posterior(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, gp_matri
 
 	dev->trtri(dev, l);
 	dev->transpose_square(dev, l);
-	explain(ev, f, l, true, w, variance, mean);
+	project_rows(ev, f, l, true, w, variance, mean);
 	for (int64_t i = 0; i < gp_items(ev->env, gp_eval_rows(ev)); i++)
 		variance[i] *= noise;
 }
@@ -108,7 +108,7 @@ gp_lowrank_variances(gp_eval *ev, gp_factor *f, gp_matrix l, double noise, doubl
 void
 gp_lowrank_norms(gp_eval *ev, gp_factor *f, double *norm)
 {
-	explain(ev, f, gp_identity(ev->dev, gp_factor_rank(f)), true, (gp_matrix) {0}, norm, NULL);
+	project_rows(ev, f, gp_identity(ev->dev, gp_factor_rank(f)), true, (gp_matrix) {0}, norm, NULL);
 }
 
 /* The same of the exact variances, k_ii - |F' q_i|^2; F is taken. */
@@ -116,7 +116,7 @@ static void
 exact_posterior(gp_eval *ev, gp_factor *f, gp_matrix root, bool triangular, const double *diag,
 				gp_matrix w, gp_posterior *out)
 {
-	explain(ev, f, root, triangular, w, out->variance, out->mean);
+	project_rows(ev, f, root, triangular, w, out->variance, out->mean);
 	for (int64_t i = 0; i < gp_items(ev->env, ev->n); i++)
 		out->variance[i] = diag[i] - out->variance[i];
 }
@@ -174,7 +174,7 @@ keep_posterior(gp_eval *ev, gp_matrix w, const gp_matrix *root, gp_matrix q, dou
 	gp_matrix	sum = dev->create(dev, q.cols, 1, q.type);
 	dev->gemm(dev, true, false, 1.0, q, ones, 0.0, sum);
 	gp_matrix	right = gp_copy(dev, sum, GP_DOUBLE);
-	gp_matrix	l = root ? *root : gram_root(dev, q, noise);
+	gp_matrix	l = root ? *root : make_gram_root(dev, q, noise);
 	gp_live_keep_weights(ev, w, l, right);
 	if (root == NULL)
 		dev->destroy(dev, &l);
@@ -214,7 +214,7 @@ solve_dual(gp_eval *ev, gp_factor *factor, const gp_problem *problem, const gp_t
 	}
 	else
 	{
-		gp_matrix	l = gram_root(dev, wide, solution.noise);
+		gp_matrix	l = make_gram_root(dev, wide, solution.noise);
 
 		dev->destroy(dev, &wide);
 		lowrank_posterior(ev, factor, l, solution.noise, w, out->mean, out->variance);

@@ -244,7 +244,7 @@ add_reason(gp_plan *plan, const char *format,...)
 }
 
 void
-gp_plan_explain(gp_plan *plan)
+gp_plan_add_figures(gp_plan *plan)
 {
 	add_reason(plan, "%.3g GFLOP, %.0f MB", plan->flops / 1e9, ceil(megabytes(plan->bytes)));
 }
@@ -284,7 +284,7 @@ say_strategy(gp_plan *plan, const gp_problem *problem)
 
 /* The chosen plan with its figures and its reason: what it does, why, and what else there was. */
 static gp_plan
-explained_plan(const planner *p, const candidate *c, const char *why)
+plan_with_reason(const planner *p, const candidate *c, const char *why)
 {
 	gp_plan		plan = with_figures(p, c);
 	const candidate *other = &p->lowrank;
@@ -292,7 +292,7 @@ explained_plan(const planner *p, const candidate *c, const char *why)
 	say_strategy(&plan, p->problem);
 	if (plan.strategy != GP_STRATEGY_EXACT)
 		other = p->columns.count.effort <= p->full.count.effort ? &p->columns : &p->full;
-	gp_plan_explain(&plan);
+	gp_plan_add_figures(&plan);
 	if (plan.strategy == GP_STRATEGY_NYSTROM && p->ev->kernel->program->power != 1.0)
 		add_reason(&plan, "; a power of the kernel is one of a factor");
 	if (why && isfinite(other->count.bytes))
@@ -395,7 +395,7 @@ gp_plan_of_evaluation(gp_eval *ev, const gp_problem *problem)
 		p->limit = INFINITY;
 		best = asked.strategy == GP_STRATEGY_EXACT ? exact_that_fits(p) : least(p);
 	}
-	plan = with_powers(p, explained_plan(p, best, why));
+	plan = with_powers(p, plan_with_reason(p, best, why));
 	plan.most_landmarks = most_landmarks;
 	gp_free(env, p);
 	return plan;
@@ -447,7 +447,7 @@ gp_plan_fitter(gp_device *dev, const gp_problem *problem, gp_fitter fitter, cons
 
 	say_strategy(&t.plan, problem);
 	gp_plan_set_figures(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &t.plan);
-	gp_plan_explain(&t.plan);
+	gp_plan_add_figures(&t.plan);
 	return t.plan;
 }
 
@@ -485,6 +485,6 @@ gp_plan_precision(gp_device *dev, const gp_problem *problem, const gp_csr *s)
 		count = gp_dry_run(dev, run_fitter, &t);
 	}
 	gp_plan_set_figures(dev, problem, &count, "fit", "Raise gnngp.memory_limit.", &plan);
-	gp_plan_explain(&plan);
+	gp_plan_add_figures(&plan);
 	return plan;
 }

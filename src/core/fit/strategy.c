@@ -37,9 +37,8 @@ gp_notice_no_landmarks(gp_env *env, int64_t asked, const gp_posterior *out)
 	if (asked == 0 || out->nlandmarks > 0)
 		return;
 	gp_notice(env, "Strategy 'nystrom' takes landmarks.",
-			  "the argument landmarks has no effect: %sstrategy %s takes none",
-			  out->plan.strategy == GP_STRATEGY_SQL ? "for a laplacian kernel " : "",
-				  gp_strategy_names[out->plan.strategy]);
+			  "the argument landmarks has no effect: strategy %s takes none",
+			  gp_strategy_names[out->plan.strategy]);
 }
 
 gp_posterior *

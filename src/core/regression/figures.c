@@ -5,6 +5,8 @@
 
 #include "base/sort.h"
 
+/* of the last blocks of time, by which intervals of values are scaled */
+#define FEWEST_RESIDUALS 100
 #define ECE_BINS 15
 
 /*
@@ -183,6 +185,21 @@ score_of(gp_env *env, const gp_problem *problem, const gp_targets *t, const doub
 	return total > 0.0 ? 1.0 - error / total : NAN;
 }
 
+int32_t
+gp_blocks_recent(const gp_problem *problem)
+{
+	int32_t		first = problem->nblocks;
+	int64_t		n = 0;
+
+	while (first > 0 && n < FEWEST_RESIDUALS)
+	{
+		first--;
+		for (int64_t i = 0; i < problem->nlabelled; i++)
+			n += problem->block[i] == first;
+	}
+	return first;
+}
+
 /* R2, root mean squared and mean absolute error, and the share inside the 90% interval. */
 static void
 value_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
@@ -207,18 +224,18 @@ value_metrics(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_po
 	metric[GP_METRIC_COVERAGE90] = loo->variance ? inside / t->m : NAN;
 }
 
-/* A label, and how strange it is to a model without it. */
-typedef struct strange_label
+/* The nonconformity of a label to a model without it. */
+typedef struct ranked_label
 {
 	double		score;
 	int32_t		class;
-} strange_label;
+} ranked_label;
 
-/* How strange each label is to a model without it, ascending, and of which class. */
+/* The nonconformity of each label, ascending, and of which class. */
 static void
-rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
+rank_labels(gp_env *env, const gp_problem *problem, const gp_targets *t, gp_posterior *out)
 {
-	strange_label *strange = gp_alloc_array(env, t->m, sizeof(strange_label));
+	ranked_label *ranked = gp_alloc_array(env, t->m, sizeof(ranked_label));
 	double	   *probability = gp_alloc_array(env, t->columns, sizeof(double));
 	bool		values = problem->task == GP_TASK_VALUES;
 	int32_t		recent = values && problem->block ? gp_blocks_recent(problem) : 0;
@@ -232,22 +249,22 @@ rank_strangeness(gp_env *env, const gp_problem *problem, const gp_targets *t, gp
 		{
 			double		size = fabs(t->y[i] - out->loo.mean[i]) / sqrt(out->loo.variance[i]);
 
-			strange[n++] = (strange_label) {isnan(size) ? 0.0 : size, 0};
+			ranked[n++] = (ranked_label) {isnan(size) ? 0.0 : size, 0};
 			continue;
 		}
 		gp_label_probabilities(problem, t, out, i, probability);
-		strange[n++] = (strange_label) {1.0 - probability[problem->label[i]], problem->label[i]};
+		ranked[n++] = (ranked_label) {1.0 - probability[problem->label[i]], problem->label[i]};
 	}
-	gp_sort(env, strange, n, sizeof(strange_label), gp_compare_double, NULL);
+	gp_sort(env, ranked, n, sizeof(ranked_label), gp_compare_double, NULL);
 	out->loo.nonconformity = gp_alloc_array(env, t->m, sizeof(double));
 	out->loo.nonconformity_class = gp_alloc_array(env, t->m, sizeof(int32_t));
 	for (int64_t i = 0; i < t->m; i++)
 	{
 		/* The recent ones stand for all. */
-		out->loo.nonconformity[i] = strange[i * n / t->m].score;
-		out->loo.nonconformity_class[i] = strange[i * n / t->m].class;
+		out->loo.nonconformity[i] = ranked[i * n / t->m].score;
+		out->loo.nonconformity_class[i] = ranked[i * n / t->m].class;
 	}
-	gp_free_all(env, probability, strange);
+	gp_free_all(env, probability, ranked);
 }
 
 /* The leave-one-out posterior of a solution becomes that of the posterior. */
@@ -290,11 +307,11 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 			gp_free(env, gp_alloc_figures(env, 1, (size_t) gp_calibrator_bytes(problem)));
 		if (!targets->few && classes)
 			out->calibrator.bias = gp_alloc_zero(env, targets->columns + 1, sizeof(double));
-		strange_label *strange = gp_alloc_figures(env, targets->m, sizeof(strange_label));
+		ranked_label *ranked = gp_alloc_figures(env, targets->m, sizeof(ranked_label));
 
 		out->loo.nonconformity = gp_alloc_figures(env, targets->m, sizeof(double));
 		out->loo.nonconformity_class = gp_alloc_figures(env, targets->m, sizeof(int32_t));
-		gp_free(env, strange);
+		gp_free(env, ranked);
 		return;
 	}
 	for (int i = 0; i < GP_METRICS; i++)
@@ -329,7 +346,7 @@ gp_figures(gp_device *dev, const gp_problem *problem, const gp_targets *targets,
 		gp_notice(env, "Label at least two nodes of each of two classes.",
 				  "too few labels to calibrate the probabilities: they are rough guesses");
 	out->loo.n = targets->m;
-	rank_strangeness(env, problem, targets, out);
+	rank_labels(env, problem, targets, out);
 	/* In the units of the target. */
 	for (int64_t i = 0; !classes && i < targets->m; i++)
 	{

@@ -52,7 +52,7 @@ primal_error(void *state, double nugget)
 	dev->copy(dev, p->sample_rows, p->sample_q);
 	double	   *fit = gp_alloc_figures(dev->env, p->nsample * columns, sizeof(double));
 	double	   *leverage = gp_alloc_figures(dev->env, p->nsample, sizeof(double));
-	gp_explain_rows(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
+	gp_rows_predict(dev, p->sample_rows, p->narrow_root, p->narrow_w, fit, leverage);
 	for (int64_t e = 0; e < gp_items(dev->env, p->nsample * columns); e++)
 	{
 		int64_t		at = (int64_t) p->sample[e / columns] * columns + e % columns;
@@ -166,7 +166,7 @@ gp_primal_solve(gp_device *dev, const gp_problem *problem, const gp_targets *tar
 		gp_matrix	b = gp_matrix_rows(block, 0, band.count);
 
 		dev->copy(dev, b, gp_matrix_rows(q, band.first, band.count));
-		gp_explain_rows(dev, b, narrow_root, narrow_w,
+		gp_rows_predict(dev, b, narrow_root, narrow_w,
 						dev->env->dry ? fit : fit + band.first * targets->columns,
 						dev->env->dry ? leverage : leverage + band.first);
 	}

@@ -348,26 +348,19 @@ extern gp_solution gp_primal_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
 /*
- * targets.c: what weights w (r x columns) say of some rows of a factor (n x columns), and their
- * leverages |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which
- * rows is overwritten.
- */
-extern void gp_explain_rows(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w,
-							double *fit, double *leverage);
-
-/*
- * time_blocks.c: the same, judged by leaving out the problem's blocks.  With G_b = Q_b'Q_b, P_b =
- * Q_b'Y_b, s_b = Q_b'1 of each block and their sums G, P, s, block b is predicted without itself by
- * a = (G - G_b + noise I)^-1 (P - P_b - (s - s_b) mu') and mu, the mean of the other targets; by
- * the past alone by the same of the sums over earlier blocks.
+ * time_blocks.c: gp_primal_solve, judged by leaving out the problem's blocks.  With G_b = Q_b'Q_b,
+ * P_b = Q_b'Y_b, s_b = Q_b'1 of each block and their sums G, P, s, block b is predicted without
+ * itself by a = (G - G_b + noise I)^-1 (P - P_b - (s - s_b) mu') and mu, the mean of the other
+ * targets; by the past alone by the same of the sums over earlier blocks.
  */
 extern gp_solution gp_blocks_solve(gp_device *dev, const gp_problem *problem,
 								   const gp_targets *targets, gp_matrix q, double mean_diag);
 
 /*
- * The same in steps, for rows that need not be at hand.  Once it is begun, gram, qty and sample_q
- * are to be filled in; then the weights are found; the end takes what these say of all labels
- * (m x columns), and the labels' leverages |L^-1 q_i|^2 (m).
+ * gp_primal_solve in steps, for rows that are not at hand.  gp_primal_begin makes gram, qty and
+ * sample_q, which the caller fills in.  gp_primal_weights chooses the nugget, solves for w and
+ * frees gram, qty, sample and sample_q.  gp_primal_end takes what w says of all labels (m x
+ * columns) and their leverages |L^-1 q_i|^2 (m): these arrays, w and root become the solution's.
  */
 typedef struct gp_primal
 {
@@ -397,7 +390,7 @@ extern void gp_primal_weights(gp_primal *p);
 extern gp_solution gp_primal_end(gp_primal *p, double *fit, double *leverage);
 
 /*
- * targets.c: gram becomes the Cholesky factor of gram + noise I; raises where that is not positive
+ * gram.c: gram becomes the Cholesky factor of gram + noise I; raises where that is not positive
  * definite.  The same in root, and w (r x columns) becomes the solution of that system for it;
  * returns its log det.
  */
@@ -405,8 +398,16 @@ extern void gp_gram_root(gp_device *dev, gp_matrix gram, double noise);
 extern double gp_gram_solve(gp_device *dev, gp_matrix gram, double noise, gp_matrix root,
 							gp_matrix w);
 
-/* log det S from its Cholesky factor (targets.c). */
+/* log det S from its Cholesky factor. */
 extern double gp_root_log_det(gp_device *dev, gp_matrix root);
+
+/*
+ * What weights w (r x columns) say of some rows of a factor (n x columns), and their
+ * leverages |L^-1 q_i|^2 (n; NULL: not asked for) by the root L of the weights' system, for which
+ * rows is overwritten.
+ */
+extern void gp_rows_predict(gp_device *dev, gp_matrix rows, gp_matrix root, gp_matrix w,
+							double *fit, double *leverage);
 
 extern void gp_solution_free(gp_device *dev, gp_solution *solution);
 
@@ -426,7 +427,7 @@ extern void gp_solution_spread(gp_env *env, const gp_targets *targets, const int
 							   int64_t n, gp_solution *solution);
 
 /*
- * targets.c: the prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the maximum of
+ * gram.c: the prior's scale s^2 = y' S^-1 y / (m columns) with S = K + noise I, the maximum of
  * the marginal likelihood, and that likelihood:
  * -(y' S^-1 y / s^2 + columns (log det S + m log(2 pi s^2))) / 2, for targets in their own unit.
  */
@@ -497,7 +498,7 @@ typedef struct gp_heldout_predictions
 extern void gp_heldout_figures(gp_env *env, const gp_heldout_predictions *told, double *metric);
 
 /*
- * targets.c: the first of the last blocks of time, whose errors tell how wide intervals of values
+ * figures.c: the first of the last blocks of time, whose errors tell how wide intervals of values
  * are.
  */
 extern int32_t gp_blocks_recent(const gp_problem *problem);

@@ -184,7 +184,7 @@ predict_block(blocks *b, int32_t k, const double *mean, double *out, double *lev
 		const int32_t *index = b->order + b->start[k] + band.first;
 		gp_matrix	rows = rows_of(b, index, band.count);
 
-		gp_explain_rows(dev, rows, b->root, b->w, fit, leverage ? lever : NULL);
+		gp_rows_predict(dev, rows, b->root, b->w, fit, leverage ? lever : NULL);
 		dev->destroy(dev, &rows);
 		for (int64_t i = 0; i < gp_items(env, band.count); i++)
 		{

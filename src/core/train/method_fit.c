@@ -51,8 +51,8 @@ plan_method(gp_device *dev, const gp_method *m, const gp_problem *problem, const
 			 m->use_less_memory(state));
 	gp_free(env, t.state);
 	gp_plan_set_figures(dev, problem, &count, m->what, m->hint, &plan);
-	m->explain(state, &plan);
-	gp_plan_explain(&plan);
+	m->describe(state, &plan);
+	gp_plan_add_figures(&plan);
 	return plan;
 }
 

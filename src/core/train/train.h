@@ -113,7 +113,7 @@ extern char *gp_method_print(gp_env *env, const gp_method_text *m, const void *o
 
 /*
  * A method.  open makes what a run works with, in state bytes that are zero; run computes the
- * result on any device, also on one that only accounts, with what open made; explain names the
+ * result on any device, also on one that only accounts, with what open made; describe names the
  * plan's landmarks and begins its reason.  use_less_memory, where there is one, lets further runs
  * do so for more time; false where they cannot.  hint is for a fit that is too large; what is what
  * it is called.
@@ -131,7 +131,7 @@ typedef struct gp_method
 						 const void *options);
 	void	   *(*run) (void *state, gp_device *dev, const gp_plan *plan);
 	void		(*release) (gp_env *env, void *result);	/* NULL: it is a posterior */
-	void		(*explain) (const void *state, gp_plan *plan);
+	void		(*describe) (const void *state, gp_plan *plan);
 	bool		(*use_less_memory) (void *state);
 	void		(*close) (void *state);
 } gp_method;

@@ -230,7 +230,7 @@ chunked_rows(void *state, const int32_t *node, int64_t n, gp_matrix out)
 
 /* Q [F w] = P (R^-T [F w]) of all rows. */
 static gp_kept_rows
-chunked_explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
+chunked_project_all(void *state, gp_matrix root, gp_matrix w, double *labelled)
 {
 	job		   *j = state;
 	gnngp_table_fit *d = &j->d;
@@ -268,7 +268,7 @@ list_statements(job *j)
 	for (int k = 0; k < 2; k++)
 		chunked_rows(j, NULL, 0, (gp_matrix) {0});
 	chunked_gram(j, NULL, columns, (gp_matrix) {0}, (gp_matrix) {0});
-	chunked_explain(j, (gp_matrix) {0}, (gp_matrix) {.cols = columns}, NULL);
+	chunked_project_all(j, (gp_matrix) {0}, (gp_matrix) {.cols = columns}, NULL);
 	j->some.table = NULL;
 }
 
@@ -309,7 +309,7 @@ gnngp_fit_distributed(gp_env *env, const gnngp_graph_def *graph, const gnngp_fit
 		.nugget = j->settings->nugget,.seed = (uint64_t) j->settings->seed,.type = GP_FLOAT
 	};
 	gp_external_factor factor = {j,.gram = chunked_gram,.rows = chunked_rows,
-								 .explain = chunked_explain};
+								 .project_all = chunked_project_all};
 
 	list_statements(j);
 	int64		statements = d->placement.done;

@@ -102,7 +102,7 @@ move(void *state, int64_t first, int64_t n, double *rows, bool write)
 
 /* The pass over all rows, in pieces. */
 static gp_kept_rows
-explain(void *state, gp_matrix root, gp_matrix w, double *labelled)
+project_all(void *state, gp_matrix root, gp_matrix w, double *labelled)
 {
 	held	   *h = state;
 	gp_env	   *env = h->dev->env;
@@ -156,7 +156,7 @@ check_posterior(gp_env *env, const char *kernel, gp_task task)
 	gp_features x = make_features(env);
 	gp_problem	p = make_problem(env, kernel, &x, task);
 	held		h = {.dev = dev,.problem = &p,.q = host_factor(dev, &p)};
-	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, explain};
+	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, project_all};
 	gp_posterior *a = gp_fit_factor(dev, &p, gp_kernel_factor(dev, &p, 0));
 	gp_posterior *b = gp_fit_external(dev, &p, &external, N);
 	double		mean = 0.0;
@@ -252,7 +252,7 @@ small_fit(gp_env *env)
 	gp_features x = make_features(env);
 	gp_problem	p = make_problem(env, "gcn", &x, GP_TASK_CLASSES);
 	held		h = {.dev = dev,.problem = &p,.q = host_factor(dev, &p)};
-	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, explain};
+	gp_external_factor external = {&h, h.q.cols, 1e-5, 1e-5, gram, rows, project_all};
 
 	gp_posterior_free(env, gp_fit_external(dev, &p, &external, N));
 	dev->close(dev);

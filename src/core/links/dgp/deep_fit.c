@@ -370,7 +370,7 @@ deep_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-deep_explain(const void *state, gp_plan *plan)
+deep_describe(const void *state, gp_plan *plan)
 {
 	const deep_fit *fit = state;
 
@@ -395,5 +395,5 @@ const gp_method gp_method_dgp = {
 	.name = "dgp",.what = GP_LINK_WHAT,
 	.hint = "Take fewer units or features, raise gnngp.memory_limit, or fit a part of the graph.",
 	.state = sizeof(deep_fit),.open = deep_open,.run = deep_run,.release = gp_link_release,
-	.explain = deep_explain,.close = deep_close
+	.describe = deep_describe,.close = deep_close
 };

@@ -303,7 +303,7 @@ pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-pairs_explain(const void *state, gp_plan *plan)
+pairs_describe(const void *state, gp_plan *plan)
 {
 	snprintf(plan->reason, sizeof(plan->reason), "links by a kernel of pairs: ");
 }
@@ -325,6 +325,6 @@ pairs_close(void *state)
 
 const gp_method gp_method_pairs = {
 	.name = "pairs",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(pairs_fit),
-	.open = pairs_open,.run = pairs_run,.release = gp_link_release,.explain = pairs_explain,
+	.open = pairs_open,.run = pairs_run,.release = gp_link_release,.describe = pairs_describe,
 	.close = pairs_close
 };

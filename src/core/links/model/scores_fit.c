@@ -462,7 +462,7 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-scores_explain(const void *state, gp_plan *plan)
+scores_describe(const void *state, gp_plan *plan)
 {
 	const scores_fit *r = state;
 
@@ -513,12 +513,12 @@ scores_close(void *state)
 
 const gp_method gp_method_scores = {
 	.name = "scores",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
-	.open = scores_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
+	.open = scores_open,.run = scores_run,.release = gp_link_release,.describe = scores_describe,
 	.use_less_memory = scores_use_less_memory,.close = scores_close
 };
 
 const gp_method gp_method_ease = {
 	.name = "ease",.what = GP_LINK_WHAT,.hint = GP_LINK_HINT,.state = sizeof(scores_fit),
-	.open = ease_open,.run = scores_run,.release = gp_link_release,.explain = scores_explain,
+	.open = ease_open,.run = scores_run,.release = gp_link_release,.describe = scores_describe,
 	.use_less_memory = ease_use_less_memory,.close = scores_close
 };

@@ -185,7 +185,7 @@ embedding_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-machine_explain(const void *state, gp_plan *plan)
+machine_describe(const void *state, gp_plan *plan)
 {
 	const machine *a = state;
 
@@ -206,13 +206,13 @@ release_features(gp_env *env, void *out)
 const gp_method gp_method_gckm = {
 	.name = "gckm",.text = &gp_gckm_text,.what = "fit",.hint = SMALLER,.labels = true,
 	.state = sizeof(machine),.open = machine_open,.run = machine_run,
-	.explain = machine_explain,.close = machine_close
+	.describe = machine_describe,.close = machine_close
 };
 
 static const gp_method embedding = {
 	.name = "gckm",.text = &gp_gckm_text,.what = "embedding",.hint = SMALLER,
 	.state = sizeof(machine),.open = machine_open,.run = embedding_run,.release = release_features,
-	.explain = machine_explain,.close = machine_close
+	.describe = machine_describe,.close = machine_close
 };
 
 gp_features *

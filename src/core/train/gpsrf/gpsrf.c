@@ -579,7 +579,7 @@ learner_run(void *state, gp_device *dev, const gp_plan *plan)
 }
 
 static void
-learner_explain(const void *state, gp_plan *plan)
+learner_describe(const void *state, gp_plan *plan)
 {
 	const gp_gpsrf *o = ((const learner *) state)->options;
 
@@ -593,5 +593,5 @@ const gp_method gp_method_gpsrf = {
 	.name = "gpsrf",.text = &gp_gpsrf_text,.what = "fit",
 	.hint = "Use fewer features, units or hidden units, or raise gnngp.memory_limit.",
 	.labels = true,.values = true,.state = sizeof(learner),.open = learner_open,.run = learner_run,
-	.explain = learner_explain,.close = learner_close
+	.describe = learner_describe,.close = learner_close
 };
