@@ -19,6 +19,7 @@
 #define RANKED 0.65
 #define PAST_LITTLE 0.25		/* of loo_score is a low forward_score */
 #define DOUBTFUL 0.5			/* a model with a higher loo_score is not compared */
+#define AHEAD 12				/* entries whose rows are fetched before they are used */
 
 /* The peak of bytes in propagation; a directed graph's matrix is added to its transpose. */
 static double
@@ -43,6 +44,7 @@ propagate(gp_env *env, const gp_csr *w, const int32_t *kept, int32_t classes)
 	int64_t		n = (int64_t) gp_size_mul(env, w->rows, classes);
 	float	   *now = gp_alloc_zero(env, n, sizeof(float));
 	float	   *next = gp_alloc_zero(env, n, sizeof(float));
+	int64_t		last_entry = gp_csr_entries(w) - 1;
 
 	for (int round = 0; round <= ROUNDS; round++)
 	{
@@ -61,6 +63,9 @@ propagate(gp_env *env, const gp_csr *w, const int32_t *kept, int32_t classes)
 				double		by = weight ? weight[k] : 1.0;
 				const float *other = now + (int64_t) w->col[k] * classes;
 
+				/* Rows of neighbours lie anywhere; those of the next node follow. */
+				__builtin_prefetch(now + (int64_t) w->col[gp_min64(k + AHEAD, last_entry)] *
+								   classes);
 				degree += by;
 				for (int32_t c = 0; c < classes; c++)
 					row[c] += (float) by * other[c];
