@@ -188,23 +188,28 @@ SELECT relation, child_time FROM gp_relations('tests');
 SELECT gp_drop_graph('tests');
 DROP OWNED BY gnngp_clerk;
 DROP ROLE gnngp_clerk;
--- A number whose meaning depends on a category: of two sensors of very different size one tells the answer
+-- A number whose meaning depends on what its row refers to: of two sensors of very different size one tells the answer
 SELECT setseed(0.5);
 CREATE TABLE devices (id integer PRIMARY KEY);
 INSERT INTO devices SELECT generate_series(1, 200);
-CREATE TABLE readings (device integer NOT NULL REFERENCES devices, sensor text NOT NULL, value float8 NOT NULL, at timestamptz NOT NULL);
+CREATE TABLE sensors (id integer PRIMARY KEY, name text, since timestamptz NOT NULL DEFAULT '2023-01-01');
+INSERT INTO sensors VALUES (7, 'load'), (8, 'heat');
+CREATE TABLE readings (device integer NOT NULL REFERENCES devices, sensor integer NOT NULL REFERENCES sensors, value float8 NOT NULL, at timestamptz NOT NULL);
 INSERT INTO readings
-SELECT d, s, CASE s WHEN 'load' THEN d % 2 * 2 + random() ELSE 1000 * random() END, timestamptz '2024-01-01' + (k + random()) * interval '1 day'
-FROM generate_series(1, 200) AS d, generate_series(1, 60) AS k, unnest(CASE WHEN k % 5 = 0 THEN '{load}' ELSE '{heat}' END::text[]) AS s;
+SELECT d, s, CASE s WHEN 7 THEN d % 2 * 2 + random() ELSE 1000 * random() END, timestamptz '2024-01-01' + (k + random()) * interval '1 day'
+FROM generate_series(1, 200) AS d, generate_series(1, 60) AS k, least(7 + k % 5, 8) AS s;
 CREATE INDEX ON readings (device, at);
 CREATE TABLE states (device integer, at timestamptz, failed boolean);
 INSERT INTO states SELECT d, timestamptz '2024-02-10' + d % 20 * interval '1 day', d % 2 = 1 FROM generate_series(1, 200) AS d;
-SELECT gp_create_graph('plant', tables => '{devices,readings}', times => '{"readings": "at"}');
+SELECT gp_create_graph('plant', tables => '{devices,sensors,readings}', times => '{"readings": "at", "sensors": "since"}');
 SELECT col, encoding, note FROM gp_columns('plant') WHERE tab = 'readings'::regclass;
 SELECT gp_create_task('state', 'plant', labels => 'states', entity => 'device', target => 'failed', time_column => 'at', horizon => '1 day');
 SELECT loo_score > 0.5 AS sees FROM gp_fit('state');
 SELECT relation FROM gp_explain('state', '1', k => 1);
 SELECT probability > 0.8 AS fails FROM gp_predict_live('state', 1, as_of => '2024-03-01', class => 'true');
+-- Not before that is there
+UPDATE sensors SET since = '2024-02-29';
+SELECT loo_score > 0.5 AS sees FROM gp_fit('state');
 SET client_min_messages = warning;
 SELECT gp_drop_graph('plant');
 DROP SCHEMA shapes CASCADE;

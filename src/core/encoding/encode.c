@@ -68,7 +68,7 @@ follows(const gp_encoding *e, const gp_encoded *part)
 		part->element >= 0 && part->first == e->width &&
 		part->nulls >= 0 && part->nulls <= 1 &&
 		part->hot >= 0 && part->hot <= GP_ENCODED_KEYS &&
-		part->width == gp_encoded_numbers(part) + part->hot;
+		part->width == gp_encoded_width(part);
 }
 
 gp_encoding *

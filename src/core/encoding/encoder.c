@@ -220,7 +220,7 @@ tally(gp_env *env, int64_t n, const kept_value *value, category *out)
 static void
 choose_categories(gp_encoded *part, int64_t n, int64_t different, const category *c)
 {
-	int32_t		most = part->kind == GP_CELL_KEY ? GP_ENCODED_KEYS : GP_ENCODED_HOT;
+	int32_t		most = part->kind >= GP_CELL_KEY ? GP_ENCODED_KEYS : GP_ENCODED_HOT;
 
 	for (int64_t k = 0; k < different && part->hot < most; k++)
 	{
@@ -356,7 +356,7 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 		part->way = GP_ENCODED_FILLED;
 	else if (gp_cell_is_word(part->kind))
 	{
-		bool		is_key = part->kind == GP_CELL_KEY;
+		bool		is_key = part->kind >= GP_CELL_KEY;
 
 		part->way = GP_ENCODED_CATEGORY;
 		if (is_key ? part->distinct <= GP_ENCODED_KEYS :
@@ -377,14 +377,18 @@ encode_part(const gp_encoder *e, gp_encoded *part, kept_value *value, category *
 
 /* ---- numbers within categories ---- */
 
-/* Encodes a number within each category that has enough values; returns how many parts that are. */
+/*
+ * Encodes a number within each category that has enough values, the most frequent first; returns
+ * how many parts that are, at most so many.
+ */
 static int32_t
 encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *within,
-			  int32_t which, const kept_value *category, kept_value *value, gp_encoded *out)
+			  int32_t which, const kept_value *category, kept_value *value, int32_t most,
+			  gp_encoded *out)
 {
 	int32_t		parts = 0;
 
-	for (int32_t k = 0; k < within->hot; k++)
+	for (int32_t k = 0; k < within->hot && parts < most; k++)
 	{
 		int64_t		n = 0;
 
@@ -402,7 +406,7 @@ encode_within(const gp_encoder *e, const gp_encoded *number, const gp_encoded *w
 	return parts;
 }
 
-/* Adds such parts of all numbers behind the others, as long as there is room. */
+/* Adds such parts of all numbers, those of fewest categories first, as long as there is room. */
 static gp_encoded *
 add_within(const gp_encoder *e, gp_encoded *part, int32_t *nparts, kept_value *value)
 {
@@ -410,16 +414,17 @@ add_within(const gp_encoder *e, gp_encoded *part, int32_t *nparts, kept_value *v
 	int32_t		plain = *nparts;
 
 	part = gp_realloc_array(e->env, part, plain + GP_ENCODED_WITHIN_MOST, sizeof(gp_encoded));
-	for (int32_t w = 0; w < plain; w++)
+	for (int32_t i = 0; i < plain * GP_ENCODED_KEYS; i++)
 	{
-		if (part[w].way != GP_ENCODED_CATEGORY)
+		int32_t		w = i % plain;
+
+		if (part[w].way != GP_ENCODED_CATEGORY || part[w].hot != 1 + i / plain)
 			continue;
 		gather(e, part[w].column, part[w].element, category);
 		for (int32_t p = 0; p < plain; p++)
-			if (part[p].way != GP_ENCODED_AGE && part[p].deviation > 0.0 &&
-				*nparts + part[w].hot <= plain + GP_ENCODED_WITHIN_MOST)
+			if (part[p].way != GP_ENCODED_AGE && part[p].deviation > 0.0)
 				*nparts += encode_within(e, &part[p], &part[w], w, category, value,
-										 part + *nparts);
+										 plain + GP_ENCODED_WITHIN_MOST - *nparts, part + *nparts);
 	}
 	gp_free(e->env, category);
 	return part;
@@ -480,7 +485,7 @@ gp_encoder_finish(gp_encoder *e, bool within)
 		gather(e, part[p].column, part[p].element, value);
 		encode_part(e, &part[p], value, room, by_time);
 		part[p].first = width;
-		part[p].width = gp_encoded_numbers(&part[p]) + part[p].hot;
+		part[p].width = gp_encoded_width(&part[p]);
 		width += part[p].width;
 	}
 	if (within)

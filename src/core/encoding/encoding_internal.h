@@ -10,7 +10,7 @@
 static inline bool
 gp_cell_is_word(gp_cell_kind kind)
 {
-	return kind == GP_CELL_WORD || kind == GP_CELL_KEY;
+	return kind == GP_CELL_WORD || kind >= GP_CELL_KEY;
 }
 
 /* What a value is told from others by: of a number its bits, of a word its bytes. */
@@ -20,6 +20,13 @@ extern uint64_t gp_category_of_cell(gp_cell_kind kind, const gp_cell *cell);
 
 /* The columns of a part that are no categories: a number or age, and whether it is NULL. */
 extern int32_t gp_encoded_numbers(const gp_encoded *part);
+
+/* All of its columns. */
+static inline int32_t
+gp_encoded_width(const gp_encoded *part)
+{
+	return part->kind == GP_CELL_KIND ? 0 : gp_encoded_numbers(part) + part->hot;
+}
 
 /* A number as it is standardised: winsorised and, where that is so, its logarithm. */
 static inline double

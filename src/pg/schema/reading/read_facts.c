@@ -252,6 +252,24 @@ typedef struct fact_rows
 	double	   *value;
 } fact_rows;
 
+/*
+ * A key is a kind of a fact once the row that it leads to is there.  The key by which facts are
+ * found is none: of one key they are all alike.
+ */
+static void
+hide_kinds(const gnngp_join *j, const Datum *values, const bool *nulls, gp_cell *cell)
+{
+	for (int c = 0; c < j->part[0].ncells; c++)
+	{
+		int			relation = j->part[0].cell[c].relation;
+		const gnngp_part *parent = relation < 0 ? NULL : gnngp_join_parent(j, relation);
+
+		if (relation >= 0 &&
+			(parent == NULL || nulls[parent->there] || !DatumGetBool(values[parent->there])))
+			cell[c].word = 0;
+	}
+}
+
 static void
 fact_row(void *state, const Datum *values, const bool *nulls)
 {
@@ -276,6 +294,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		at += encoding->width;
 		if (p > 0 || f->within == NULL)
 			continue;
+		hide_kinds(h->join, values, nulls, f->cell);
 		gp_encode_within(encoding, f->cell, f->value + h->width);
 		gp_scan_fact(f->within, key, visible, f->value + h->width);
 	}

@@ -129,10 +129,11 @@ gnngp_encode_part(const gnngp_part *part, const gp_encoding *encoding, const Dat
 		int			at = part->first + i;
 
 		/* What is left out is not read, nor is a list for each of its numbers. */
-		if (encoding->part[p].width > 0 && i != read)
-			gnngp_read_cell(&part->cell[i].type, values[at], nulls[at] ||
-							(own && part->cell[i].target), &cell[i]);
-		read = encoding->part[p].width > 0 ? i : read;
+		if (i == read || (encoding->part[p].width == 0 && encoding->part[p].hot == 0))
+			continue;
+		gnngp_read_cell(&part->cell[i].type, values[at], nulls[at] ||
+						(own && part->cell[i].target), &cell[i]);
+		read = i;
 	}
 	gp_encode(encoding, cell, out);
 	return true;

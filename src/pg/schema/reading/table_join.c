@@ -16,11 +16,26 @@
 
 #define ROLLUP_LEVELS 2			/* up from its children */
 
+/* The key of a relation, of one column, as a word. */
+static gnngp_cell_source
+key_cell(const gnngp_tables *s, int relation, gp_cell_kind kind)
+{
+	const gnngp_schema_relation *r = &s->relation[relation];
+	const gnngp_schema_column *key = &s->table[r->child].column[r->from[0]];
+
+	return (gnngp_cell_source) {psprintf("%s::pg_catalog.text", key->column.quoted),
+	{kind, TEXTOID, ""}, false, key->known, r->child, key->column.name, relation};
+}
+
+/*
+ * The cells of a table; behind its columns the keys to rows of another: these may be kinds, of
+ * which numbers tell different things.
+ */
 static gnngp_cell_source *
 table_cells(const gnngp_tables *s, int table, int *n)
 {
 	const gnngp_schema_table *t = &s->table[table];
-	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source) * Max(t->ncolumns, 1));
+	gnngp_cell_source *cell = palloc(sizeof(gnngp_cell_source) * (t->ncolumns + s->nrelations + 1));
 
 	*n = 0;
 	for (int i = 0; i < t->ncolumns; i++)
@@ -29,7 +44,15 @@ table_cells(const gnngp_tables *s, int table, int *n)
 
 		if (c->role == GNNGP_COLUMN_CELL || c->role == GNNGP_COLUMN_TARGET)
 			cell[(*n)++] = (gnngp_cell_source) {psprintf("%s%s", c->column.quoted, c->type.cast),
-				c->type, c->role == GNNGP_COLUMN_TARGET, c->known, table, c->column.name};
+				c->type, c->role == GNNGP_COLUMN_TARGET, c->known, table, c->column.name, -1};
+	}
+	for (int r = 0; r < s->nrelations; r++)
+	{
+		const gnngp_schema_relation *k = &s->relation[r];
+
+		if (k->child == table && k->parent != table && k->n == 1 &&
+			t->column[k->from[0]].role == GNNGP_COLUMN_KEY)
+			cell[(*n)++] = key_cell(s, r, GP_CELL_KIND);
 	}
 	return cell;
 }
@@ -123,45 +146,45 @@ gnngp_part *
 gnngp_join_key(gnngp_join *j, int relation)
 {
 	const gnngp_schema_relation *r = &j->schema->relation[relation];
-	const gnngp_schema_column *key = &j->schema->table[r->child].column[r->from[0]];
 	gnngp_part *p = add_part(j, r->name, j->root);
 
 	p->encoding = gnngp_key_encoding(j->schema, relation);
 	p->table = r->child;
 	p->ncells = 1;
 	p->cell = palloc(sizeof(gnngp_cell_source));
-	p->cell[0] = (gnngp_cell_source) {psprintf("%s::pg_catalog.text", key->column.quoted),
-	{GP_CELL_KEY, TEXTOID, ""}, false, key->known, r->child, key->column.name};
+	p->cell[0] = key_cell(j->schema, relation, GP_CELL_KEY);
 	select_cells(j, p);
 	return p;
+}
+
+const gnngp_part *
+gnngp_join_parent(const gnngp_join *j, int relation)
+{
+	for (int p = 0; p < j->nparts; p++)
+		if (j->part[p].level == 1 && j->part[p].name == j->schema->relation[relation].name)
+			return &j->part[p];
+	return NULL;
 }
 
 void
 gnngp_join_keys(gnngp_join *j)
 {
 	const gnngp_tables *s = j->schema;
-	int			nparents = j->nparts;
 
-	for (int r = 0; r < s->nrelations; r++)
+	for (int r = 0; r < s->nrelations && j->nparts < GNNGP_MOST_PARTS; r++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[r];
+		bool		is_used = relation->child == j->table && relation->n == 1 &&
+			s->table[j->table].column[relation->from[0]].role == GNNGP_COLUMN_KEY;
+		const gnngp_part *parent = is_used ? gnngp_join_parent(j, r) : NULL;
+		gnngp_part *key;
 
-		if (relation->child != j->table || relation->n > 1 ||
-			s->table[j->table].column[relation->from[0]].role != GNNGP_COLUMN_KEY)
+		if (parent == NULL)
 			continue;
-		for (int p = 0; p < nparents && j->nparts < GNNGP_MOST_PARTS; p++)
-		{
-			const gnngp_part *parent = &j->part[p];
-			gnngp_part *key;
-
-			if (parent->level != 1 || parent->name != relation->name)
-				continue;
-			key = gnngp_join_key(j, r);
-			key->level = parent->level;
-			key->there = parent->there;
-			key->visible = parent->visible;
-			break;
-		}
+		key = gnngp_join_key(j, r);
+		key->level = parent->level;
+		key->there = parent->there;
+		key->visible = parent->visible;
 	}
 }
 
@@ -234,7 +257,7 @@ rollup_cell(gnngp_rollup *f, StringInfo list, const gnngp_cell_source *of,
 {
 	appendStringInfo(list, ", %s AS c%d", expression, f->ncells);
 	f->cell[f->ncells] = (gnngp_cell_source) {psprintf("c%d", f->ncells),
-	{GP_CELL_NUMBER, FLOAT8OID, ""}, false, of->known, of->table, of->name};
+	{GP_CELL_NUMBER, FLOAT8OID, ""}, false, of->known, of->table, of->name, -1};
 	f->ncells++;
 }
 

@@ -20,6 +20,7 @@ typedef struct gnngp_cell_source
 	bool		known;			/* with its row, as the user says */
 	int			table;			/* whose column it is, or tells of, */
 	const char *name;			/* and how that is called */
+	int			relation;		/* whose key it is; -1: of none */
 } gnngp_cell_source;
 
 /*
@@ -115,6 +116,9 @@ extern const char *gnngp_join_between(gnngp_join *j, int relation, int but);
  */
 extern void gnngp_join_keys(gnngp_join *j);
 extern gnngp_part *gnngp_join_key(gnngp_join *j, int relation);
+
+/* The part that is the parent of a row by a relation, or NULL. */
+extern const gnngp_part *gnngp_join_parent(const gnngp_join *j, int relation);
 
 /*
  * Plans a query with all that it joins, and runs it (pg/reader/read_source.h); its errors name the

@@ -325,7 +325,8 @@ learn_encoding(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 		bool		told = k > 0 && p->cell[e[-1].column].name == p->cell[e->column].name &&
 			e[-1].way == e->way;
 
-		if (!told && (e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
+		if (!told && e->kind != GP_CELL_KIND &&
+			(e->way == GP_ENCODED_LATER || e->way == GP_ENCODED_FILLED))
 			notice_later(r, p, e);
 	}
 }
