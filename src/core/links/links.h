@@ -76,7 +76,7 @@ typedef struct gp_link_problem
 
 /*
  * From scores to probabilities: two lines that meet, whose logits are intercept + slope s below the
- * knee, with a slope changed by bend beyond it.  Neither line falls.
+ * knee, with a slope changed by bend beyond it (0: no knee).  Neither line falls.
  */
 typedef struct gp_link_curve
 {

@@ -9,7 +9,7 @@
 #include "numeric/numeric.h"
 #include "regression/regression.h"
 #include "links.h"
-#include "model/logistic.h"
+#include "model/link_regression.h"
 
 #include <math.h>
 
@@ -268,7 +268,7 @@ extern void gp_calibration_pairs_free(gp_env *env, gp_calibration_pairs *c);
 extern gp_link_curve gp_link_calibrate(gp_env *env, int64_t n, const double *score,
 									   const bool *label, const double *weight, double known);
 
-/* heldout.c: the pairs of the folds, and what they say of a model. */
+/* trial.c: the pairs of the folds, and what they say of a model. */
 
 /* What the folds say of a regression that is learnt without each. */
 typedef struct gp_link_trial
@@ -278,8 +278,8 @@ typedef struct gp_link_trial
 	gp_link_ranks ranks;
 	double	   *calibration[GP_LINK_FOLDS]; /* logits of a fold's calibration pairs */
 	/* Where they are known: of the first fold's by all rows, on its graph and on the whole one. */
-	double	   *before;
-	double	   *after;
+	double	   *logit_on_fold;
+	double	   *logit_on_whole;
 } gp_link_trial;
 
 extern gp_link_trial gp_link_trial_open(gp_env *env, const gp_link_held *held);
@@ -351,7 +351,7 @@ typedef struct gp_link_prepared
 
 /*
  * The pairs of the folds, whose scores are yet to come, and the counts of their topology
- * (heldout.c).
+ * (trial.c).
  */
 extern gp_link_prepared gp_link_prepared_make(gp_env *env, const gp_link_fold *fold, int folds);
 extern gp_link_model *gp_link_model_begin(gp_env *env, const gp_link_prepared *prepared,

@@ -148,16 +148,16 @@ check_scores(gp_env *env, bool directed)
 	gp_score_context f;
 
 	ok(share == 1.0 && item[0] && !item[ITEMS], "items are what links lead to, or the larger side");
-	gp_ease_context_open(&f, dev, g, item, 1.0, NULL);
+	gp_ease_context_open(&f, dev, g, item, NULL);
 	gp_link_ease_fit(&f, 0, true);
 	ok(fabs(f.ridge - ridge) < 1e-12, "the ridge is a multiple of the mean diagonal");
 	ok(worst_of(&f, want) < 1e-9, "the inverse gives the scores of the regressions, of links without themselves");
 	diagonal = gp_link_ease_diagonal(&f);
 	gp_score_context_close(&f);
-	gp_ease_context_open(&f, dev, g, item, ridge, diagonal);
+	gp_ease_context_open(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
 	ok(worst_of(&f, want) < 1e-6, "and so do conjugate gradients");
 	gp_score_context_close(&f);
-	gp_ease_context_open(&f, dev, g, item, ridge, NULL);
+	gp_ease_context_open(&f, dev, g, NULL, &(gp_link_model) {.ease = {ridge, diagonal}});
 	gp_link_ease_probe(&f);
 	probed = gp_link_ease_diagonal(&f);
 	for (int i = 0; i < NODES; i++)

@@ -17,6 +17,7 @@
 /* A curve over n scores, and what is known of them (gp_link_calibrate). */
 typedef struct curve
 {
+	gp_env	   *env;
 	int64_t		n;
 	const double *score;
 	const bool *label;
@@ -43,7 +44,7 @@ likelihood_of(const curve *c, const double *b)
 {
 	likelihood	out = {.value = 0.0};
 
-	for (int64_t i = 0; i < c->n; i++)
+	GP_EACH(c->env, i, c->n, i)
 	{
 		double		z = (c->score[i] - c->centre) / c->deviation;
 		double		x[PARAMETERS] = {1.0, fmin(z, c->knee), z > c->knee ? z - c->knee : 0.0};
@@ -137,7 +138,7 @@ climb_rising(curve *c, double *b)
 
 /* Standardises the scores, and places the knee; returns the share of links that are labelled. */
 static double
-standardise(curve *c)
+standardise_scores(curve *c)
 {
 	double		total[2] = {0.0, 0.0};	/* of the weights: without a link, with one */
 	double		links = 0.0;
@@ -165,8 +166,9 @@ gp_link_curve
 gp_link_calibrate(gp_env *env, int64_t n, const double *score, const bool *label,
 				  const double *weight, double known)
 {
-	curve		c = {.n = n,.score = score,.label = label,.weight = weight,.known = known};
-	double		share = fmin(standardise(&c) / known, 1.0 - 1e-9);
+	curve		c = {.env = env,.n = n,.score = score,.label = label,.weight = weight,
+	.known = known};
+	double		share = fmin(standardise_scores(&c) / known, 1.0 - 1e-9);
 	double		b[PARAMETERS] = {log(share / (1.0 - share)), 0.0, 0.0};
 	gp_link_curve out = {.intercept = b[0]};
 
@@ -210,11 +212,11 @@ promised(const gp_calibration_pairs *c, const double *logit, const gp_link_curve
 static void
 move_curve(const gp_calibration_pairs *c, const gp_link_trial *t, gp_link_curve *curve)
 {
-	double		due = promised(c, t->before, curve);
+	double		due = promised(c, t->logit_on_fold, curve);
 
 	for (int k = 0; k < STEPS; k++)
 	{
-		double		step = log(due / promised(c, t->after, curve));
+		double		step = log(due / promised(c, t->logit_on_whole, curve));
 
 		if (!isfinite(step) || fabs(step) < CLOSE_MOVE)
 			return;
@@ -255,7 +257,7 @@ gp_link_calibrate_model(gp_env *env, const gp_link_fold *fold, int folds, const 
 	model->curve = gp_link_calibrate(env, n, score, all.linked, all.weight,
 									 hidden / (hidden + missing));
 	model->curve.intercept += log(missing / (hidden + missing));
-	if (t->after)
+	if (t->logit_on_whole)
 		move_curve(&fold[0].calibration, t, &model->curve);
 	if (share > 0.0)
 		model->curve.intercept += log(share / (1.0 - share) / missing);

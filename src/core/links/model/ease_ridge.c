@@ -61,7 +61,7 @@ gp_link_ease_choose(gp_device *dev, const gp_graph *full, const gp_link_fold *fo
 	double		most = -1.0;
 	int			best = 0;
 
-	gp_ease_context_open(&context, dev, fold->graph, item, 1.0, NULL);
+	gp_ease_context_open(&context, dev, fold->graph, item, NULL);
 	for (int k = 0; k < GP_LINK_RIDGES; k++)
 	{
 		double		gain = 0.0;

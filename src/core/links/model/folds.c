@@ -30,7 +30,7 @@ pair_code(const gp_graph *graph, int32_t src, int32_t dst)
 
 /* Orders pairs by their keys. */
 static int
-compare_keyed(const void *a, const void *b, void *unused)
+compare_pairs(const void *a, const void *b, void *unused)
 {
 	const gp_link_keyed *x = a;
 	const gp_link_keyed *y = b;
@@ -45,7 +45,7 @@ gp_heap
 gp_link_sample_open(gp_env *env, int64_t room)
 {
 	return (gp_heap) {.env = env,.item = gp_alloc_array(env, room, sizeof(gp_link_keyed)),
-		.room = room,.size = sizeof(gp_link_keyed),.compare = compare_keyed};
+		.room = room,.size = sizeof(gp_link_keyed),.compare = compare_pairs};
 }
 
 /* The pairs [first, first + n) of a sorted sample. */
@@ -217,6 +217,16 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 	gp_link_pairs_free(env, &unlinked);
 	fold.graph = gp_graph_without(env, graph, gone->n, gone->src, gone->dst);
 	return fold;
+}
+
+void
+gp_link_fold_free(gp_env *env, gp_link_fold *fold)
+{
+	gp_graph_free(env, fold->graph);
+	gp_link_pairs_free(env, &fold->pairs);
+	gp_link_rivals_free(env, &fold->rivals);
+	gp_calibration_pairs_free(env, &fold->calibration);
+	memset(fold, 0, sizeof(*fold));
 }
 
 /* Puts pairs into a random order. */

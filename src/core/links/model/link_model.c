@@ -231,13 +231,13 @@ index_arrays(restorer *r, const gp_link_array *arrays, int n)
 /* Checks offsets and columns of a sparse matrix: ascending within limits. */
 static void
 check_rows(const restorer *r, const int64_t *start, const int32_t *col, int64_t rows,
-		   int64_t cols, int64_t entries)
+		   int64_t cols)
 {
-	if (start == NULL || start[0] != 0 || start[rows] != entries)
+	if (start[0] != 0)
 		refuse(r, "its offsets are wrong");
 	GP_EACH(r->env, i, rows, start[i])
 	{
-		if (start[i + 1] < start[i] || start[i + 1] > entries)
+		if (start[i + 1] < start[i] || start[i + 1] > start[rows])
 			refuse(r, "its offsets are wrong");
 		for (int64_t k = start[i]; k < start[i + 1]; k++)
 			if (col[k] < 0 || col[k] >= cols || (k > start[i] && col[k] <= col[k - 1]))
@@ -310,10 +310,9 @@ check_arrays(const restorer *r, const gp_link_model *m)
 		m->curve.knee, m->curve.bend};
 	bool		sound = is_sound(m->alpha, gp_link_model_functions(m), false);
 
-	check_rows(r, g->start, g->col, g->nodes, g->nodes, links);
+	check_rows(r, g->start, g->col, g->nodes, g->nodes);
 	if (m->features && m->features->csr)
-		check_rows(r, m->features->csr->start, m->features->csr->col, g->nodes, m->features->dims,
-				   m->features->csr->start[g->nodes]);
+		check_rows(r, m->features->csr->start, m->features->csr->col, g->nodes, m->features->dims);
 	for (int64_t k = 0; g->weight != NULL && k < links; k++)
 		if (!(g->weight[k] >= 0.0) || !isfinite(g->weight[k]))
 			refuse(r, "a weight is wrong");

@@ -4,8 +4,9 @@
  * The Gaussian process has the kernel of a network of infinite width with two hidden layers: the
  * arc-cosine map of degree one, twice, on <z, z'> / width + 1 (Cho and Saul 2009).
  */
-#include "link_regression.h"
+#include "links/links_internal.h"
 
+#define LANDMARKS 200			/* rows of a Gaussian process */
 #define KERNEL_DEPTH 2
 /* of the landmarks' covariance, over its mean variance: weights stay small enough for float */
 #define JITTER 1e-5
@@ -128,7 +129,7 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 	moments(n, width, score, centre, deviation);
 	if (process)
 	{
-		int64_t		m = gp_min64(n, GP_LINK_LANDMARKS);
+		int64_t		m = gp_min64(n, LANDMARKS);
 		double	   *landmark = gp_alloc_array(env, m * width, sizeof(double));
 
 		for (int64_t e = 0; e < m; e++)

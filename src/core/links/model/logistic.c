@@ -1,7 +1,7 @@
 /*
  * logistic.c - logistic regression on given basis functions, by Newton's method.
  */
-#include "logistic.h"
+#include "link_regression.h"
 
 #include "numeric/numeric.h"
 

@@ -10,7 +10,7 @@
  * The figures are cross-fitted: for each fold the nodes' factor is that of the graph without the
  * fold's links, and neither these nor the fold's non-links are learnt from.
  */
-#include "link_regression.h"
+#include "links/links_internal.h"
 
 #include <stdio.h>
 
@@ -37,11 +37,11 @@ typedef struct training_pairs
 } training_pairs;
 
 /* The pairs that a fold learns from, and the others: those it hides, rivals, calibration. */
-typedef struct fold_pairs
+typedef struct fold_sets
 {
 	training_pairs learnt;
 	gp_link_pairs others;
-} fold_pairs;
+} fold_sets;
 
 /* What a fit works with; the last pairs are those of the whole graph, which hides nothing. */
 typedef struct pairs_fit
@@ -51,7 +51,7 @@ typedef struct pairs_fit
 	gp_link_prepared prepared;
 	int			folds;
 	gp_link_fold fold[GP_LINK_FOLDS];
-	fold_pairs	pairs[GP_LINK_FOLDS + 1];
+	fold_sets	pairs[GP_LINK_FOLDS + 1];
 } pairs_fit;
 
 /* The columns of the factor of n nodes. */
@@ -175,7 +175,7 @@ typedef struct regression
 /* Prepares it, and the model of its graph. */
 static regression
 regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *graph,
-				const fold_pairs *p, gp_link_model *model)
+				const fold_sets *p, gp_link_model *model)
 {
 	gp_env	   *env = dev->env;
 	gp_link_pairs all = gp_link_pairs_concat(env, &p->learnt.pairs, &p->others);
@@ -210,7 +210,7 @@ static void
 try_fold(gp_device *dev, const pairs_fit *fit, int f, const gp_link_held *held, gp_link_trial *x)
 {
 	const gp_link_fold *fold = &fit->fold[f];
-	const fold_pairs *p = &fit->pairs[f];
+	const fold_sets *p = &fit->pairs[f];
 	int64_t		learnt = p->learnt.pairs.n;
 	gp_link_model model = {0};
 	regression	r = regression_open(dev, fit->problem, fold->graph, p, &model);
@@ -266,7 +266,7 @@ pairs_open(void *state, gp_device *dev, const gp_problem *p, const void *options
 	for (int f = 0; f < fit->folds; f++)
 	{
 		gp_link_fold *fold = &fit->fold[f];
-		fold_pairs *q = &fit->pairs[f];
+		fold_sets *q = &fit->pairs[f];
 
 		fold->calibration = gp_calibration_pairs_make(env, &all, fold, NULL, nodes,
 													  p->seed + (uint64_t) f);
@@ -284,7 +284,7 @@ static void *
 pairs_run(void *state, gp_device *dev, const gp_plan *plan)
 {
 	pairs_fit  *fit = state;
-	const fold_pairs *whole = &fit->pairs[fit->folds];
+	const fold_sets *whole = &fit->pairs[fit->folds];
 	gp_env	   *env = dev->env;
 	const gp_graph *graph = fit->problem->graph;
 	gp_link_model *model = gp_link_model_begin(env, &fit->prepared, GP_LINK_PAIRS, graph);

@@ -6,7 +6,6 @@
  * steps.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
-#include "link_regression.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>
@@ -30,12 +29,12 @@ static const double penalties[] = {1.0, 0.1};
 static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
 
 /* The pairs of a fold that are scored. */
-typedef struct fold_pairs
+typedef struct scored_pairs
 {
 	gp_link_pairs pairs;		/* of all kinds */
 	int64_t		first[KINDS + 1];
 	double	   *score;			/* pairs.n x width */
-} fold_pairs;
+} scored_pairs;
 
 /* What a fit works with: the folds with their pairs, and the rows that are learnt from. */
 typedef struct scores_fit
@@ -54,7 +53,7 @@ typedef struct scores_fit
 	int			calibrated;		/* folds that tell the curve of probabilities, */
 	int64_t		calibration_nodes;	/* each by so many nodes */
 	gp_link_fold fold[GP_LINK_FOLDS];
-	fold_pairs	pairs[GP_LINK_FOLDS];
+	scored_pairs	pairs[GP_LINK_FOLDS];
 	int64_t		first[GP_LINK_FOLDS + 1];	/* of each fold's rows */
 	int64_t		n;
 	double	   *score;			/* n x width */
@@ -72,7 +71,7 @@ typedef struct trial
 
 /* Copies pairs behind those of a fold. */
 static void
-add_pairs(fold_pairs *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
+add_pairs(scored_pairs *s, enum kind kind, const gp_link_pairs *pairs, int64_t from, int64_t n)
 {
 	gp_link_pairs_append(&s->pairs, pairs, from, n);
 	s->first[kind + 1] = s->pairs.n;
@@ -85,7 +84,7 @@ fill_fold(scores_fit *r, int f)
 	gp_env	   *env = r->env;
 	const gp_graph *graph = r->problem->graph;
 	gp_link_fold *fold = &r->fold[f];
-	fold_pairs *s = &r->pairs[f];
+	scored_pairs *s = &r->pairs[f];
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
 	int64_t		room = f < r->calibrated ?
 		gp_calibration_pairs_most(fold, r->calibration_nodes) : 0;
@@ -122,7 +121,7 @@ find_calibration_pairs(scores_fit *r, const gp_link_model *model)
 	for (int f = 0; f < r->calibrated; f++)
 	{
 		gp_link_fold *fold = &r->fold[f];
-		fold_pairs *s = &r->pairs[f];
+		scored_pairs *s = &r->pairs[f];
 		gp_link_problem without = *r->problem;
 		uint64_t   *code = NULL;
 
@@ -144,7 +143,7 @@ static void
 score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 {
 	const scores_fit *r = arg;
-	const fold_pairs *s = &r->pairs[f];
+	const scored_pairs *s = &r->pairs[f];
 	gp_score_context context;
 
 	gp_score_context_open(&context, dev, r->fold[f].graph, r->prepared.features, r->steps,
@@ -157,7 +156,7 @@ score_fold(void *arg, gp_device *dev, int worker, int64_t f)
 static void
 score_whole(scores_fit *r, gp_score_context *context)
 {
-	const fold_pairs *s = &r->pairs[0];
+	const scored_pairs *s = &r->pairs[0];
 	int64_t		at = s->first[CALIBRATION];
 	int64_t		n = s->first[KINDS] - at;
 
@@ -202,14 +201,14 @@ score_items(scores_fit *r, gp_link_model *model)
 
 	for (int f = 0; f < r->folds; f++)
 	{
-		const fold_pairs *s = &r->pairs[f];
+		const scored_pairs *s = &r->pairs[f];
 
-		gp_ease_context_open(&context, r->dev, r->fold[f].graph, r->item, 1.0, NULL);
+		gp_ease_context_open(&context, r->dev, r->fold[f].graph, r->item, NULL);
 		gp_link_ease_fit(&context, ridge, r->dense);
 		gp_link_pair_scores(&context, s->pairs.n, s->pairs.src, s->pairs.dst, s->score);
 		gp_score_context_close(&context);
 	}
-	gp_ease_context_open(&context, r->dev, graph, r->item, 1.0, NULL);
+	gp_ease_context_open(&context, r->dev, graph, r->item, NULL);
 	gp_link_ease_fit(&context, ridge, r->dense);
 	score_whole(r, &context);
 	model->ease.ridge = context.ridge;
@@ -229,7 +228,7 @@ list_rows(scores_fit *r)
 	r->weight = gp_alloc_array(r->env, r->n, sizeof(double));
 	for (int f = 0; f < r->folds; f++)
 	{
-		const fold_pairs *s = &r->pairs[f];
+		const scored_pairs *s = &r->pairs[f];
 		double		others = 0.0;
 
 		memcpy(r->score + r->first[f] * r->width, s->score,
@@ -260,7 +259,7 @@ logits_by(const scores_fit *r, gp_link_regression *g, int64_t n, const double *s
 static double *
 logits_from(const scores_fit *r, gp_link_regression *g, int f, enum kind kind)
 {
-	const fold_pairs *s = &r->pairs[f];
+	const scored_pairs *s = &r->pairs[f];
 
 	return logits_by(r, g, s->first[KINDS] - s->first[kind], s->score + s->first[kind] * r->width);
 }
@@ -311,8 +310,8 @@ try_regression(const scores_fit *r, const gp_link_held *held, bool process, doub
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
-	a.held.before = logits_from(r, &g, 0, CALIBRATION);
-	a.held.after = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
+	a.held.logit_on_fold = logits_from(r, &g, 0, CALIBRATION);
+	a.held.logit_on_whole = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
 	a.kept.alpha = gp_link_logistic_weights(l, g.root);
 	a.kept.root = gp_link_covariance_root(l, g.root);
 	if (a.kept.scores.landmarks > 0)

@@ -132,16 +132,25 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 }
 
 void
-gp_link_ease_open(gp_score_context *f, const bool *item, double ridge, const double *diagonal)
+gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+					 const bool *item, const gp_link_model *model)
 {
-	gp_env	   *env = f->env;
-	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
-	const gp_csr *w = f->weights;
+	gp_env	   *env = dev->env;
+	gp_link_items *items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
 	int64_t		linked[2] = {0, 0};	/* users and items with a link, */
 	int64_t		count[2] = {0, 0};	/* and all */
 	double	   *value;
 
-	items->item = gp_alloc_array(env, f->n, sizeof(bool));
+	*f = (gp_score_context) {.dev = dev, .env = env, .graph = graph, .n = graph->nodes,
+		.width = 1, .items = items, .ridge = model ? model->ease.ridge : 1.0};
+	gp_score_weights_open(f);
+	if (model)
+		items->item = gp_link_items_find(env, graph, NULL);
+	else
+	{
+		items->item = gp_alloc_array(env, f->n, sizeof(bool));
+		memcpy(items->item, item, f->n * sizeof(bool));
+	}
 	items->place = gp_alloc_array(env, f->n, sizeof(int32_t));
 	items->scale = gp_alloc_array(env, f->n, sizeof(double));
 	items->diagonal = gp_alloc_zero(env, f->n, sizeof(double));
@@ -149,22 +158,21 @@ gp_link_ease_open(gp_score_context *f, const bool *item, double ridge, const dou
 	{
 		double		d = f->degree[i];
 
-		items->item[i] = item[i];
 		items->place[i] = (int32_t) count[items->item[i]]++;
 		items->scale[i] = items->item[i] && d > 0.0 ? 1.0 / sqrt(sqrt(d)) : 1.0;
 		linked[items->item[i]] += d > 0.0;
 		items->share += items->item[i] ? d : 0.0;
 		items->mean += items->item[i] ? sqrt(d) : 0.0;
-		if (diagonal)
-			items->diagonal[i] = diagonal[i];
 	}
+	if (model)
+		memcpy(items->diagonal, model->ease.diagonal, f->n * sizeof(double));
 	items->smaller = count[true] <= count[false];
 	items->n = count[items->smaller];
 	items->mean /= (double) gp_max64(linked[true], 1);
 	items->share = fmax(items->share, 1.0) /
 		fmax((double) linked[true] * (double) linked[false], 1.0);
-	f->ridge = ridge;
 	/* A: an entry for each link between a user and an item, 0 for another. */
+	const gp_csr *w = f->weights;
 	f->pattern = *w;
 	f->pattern.stamp = gp_csr_stamp();
 	f->pattern.value = value = gp_alloc_figures(env, gp_csr_entries(w), sizeof(double));

@@ -24,9 +24,8 @@ with_ones(gp_env *env, const gp_csr *s, gp_type type)
 	return out;
 }
 
-/* The symmetric weights, the neighbours that they count, and what they add up to. */
-static void
-open_weights(gp_score_context *f)
+void
+gp_score_weights_open(gp_score_context *f)
 {
 	f->weights = gp_graph_symmetric(f->env, f->graph);
 	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
@@ -114,7 +113,7 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .x = x};
 	f->width = gp_link_width(graph, x != NULL);
-	open_weights(f);
+	gp_score_weights_open(f);
 	make_smooth(f);
 	make_middle(f);
 	if (graph->directed)
@@ -129,25 +128,6 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);
-}
-
-void
-gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-					 const bool *item, double ridge, const double *diagonal)
-{
-	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
-		.width = 1};
-	open_weights(f);
-	gp_link_ease_open(f, item, ridge, diagonal);
-}
-
-void
-gp_ease_context_restore(gp_score_context *f, gp_device *dev, const gp_link_model *model)
-{
-	bool	   *item = gp_link_items_find(dev->env, model->graph, NULL);
-
-	gp_ease_context_open(f, dev, model->graph, item, model->ease.ridge, model->ease.diagonal);
-	gp_free(dev->env, item);
 }
 
 void

@@ -72,6 +72,8 @@ typedef struct gp_score_context
 extern void gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 								  const gp_features *x, int32_t steps,
 								  const gp_link_model *model);
+/* The symmetric weights, the neighbours that they count, and what they add up to. */
+extern void gp_score_weights_open(gp_score_context *f);
 extern void gp_score_context_close(gp_score_context *f);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
@@ -184,15 +186,11 @@ extern void gp_link_autoencoder_solve(gp_score_context *f, const gp_link_block *
 extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *share);
 
 /*
- * The context of the one score, of these items; with the diagonal (nodes) of an earlier fit by the
- * ridge, or NULL.
+ * The context of the one score: of a model by its ridge, diagonal and items; without one (NULL) of
+ * these items, for gp_link_ease_fit.
  */
 extern void gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-								 const bool *item, double ridge, const double *diagonal);
-extern void gp_ease_context_restore(gp_score_context *f, gp_device *dev,
-									const gp_link_model *model);
-extern void gp_link_ease_open(gp_score_context *f, const bool *item, double ridge,
-							  const double *diagonal);
+								 const bool *item, const gp_link_model *model);
 extern void gp_link_ease_close(gp_score_context *f);
 
 /*

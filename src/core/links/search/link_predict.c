@@ -26,7 +26,7 @@ gp_links_open(gp_device *dev, const gp_link_model *model)
 	if (!scores)
 		return l;
 	if (model->method == GP_LINK_EASE)
-		gp_ease_context_restore(&l->context, dev, model);
+		gp_ease_context_open(&l->context, dev, model->graph, NULL, model);
 	else
 		gp_score_context_open(&l->context, dev, model->graph, model->features, model->steps,
 							  model);

@@ -1,9 +1,9 @@
 /*
- * heldout.c - the pairs that folds hide from themselves, and what they say of a model.
+ * trial.c - the pairs that folds hide from themselves, and what they say of a model.
  *
  * Each pair is scored on a graph without the links of its fold, and predicted by what the other
- * folds teach.  A link that is taken out may cut the graph in two: between two components nothing
- * is known of a pair but its ends, so the figure of pairs within one stands beside that of all.
+ * folds teach.  A link that is taken out may cut the graph in two.  A pair of two components can be
+ * told by its ends alone, so auc_component counts the pairs of one component only.
  */
 #include "regression/regression.h"
 #include "links/links_internal.h"
@@ -119,7 +119,7 @@ gp_link_trial_free(gp_env *env, gp_link_trial *t)
 {
 	for (int f = 0; f < GP_LINK_FOLDS; f++)
 		gp_free(env, t->calibration[f]);
-	gp_free_all(env, t->row, t->before, t->after);
+	gp_free_all(env, t->row, t->logit_on_fold, t->logit_on_whole);
 }
 
 void
@@ -161,16 +161,6 @@ gp_link_trial_judge(gp_env *env, const gp_link_trial *t, const gp_link_fold *fol
 	model->held.ranks = t->ranks;
 	gp_link_calibrate_model(env, fold, folds, t, share, model);
 	gp_link_held_judge(env, model);
-}
-
-void
-gp_link_fold_free(gp_env *env, gp_link_fold *fold)
-{
-	gp_graph_free(env, fold->graph);
-	gp_link_pairs_free(env, &fold->pairs);
-	gp_link_rivals_free(env, &fold->rivals);
-	gp_calibration_pairs_free(env, &fold->calibration);
-	memset(fold, 0, sizeof(*fold));
 }
 
 void
