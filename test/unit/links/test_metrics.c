@@ -2,7 +2,7 @@
  * test_metrics.c - logistic regression against SciPy, and the calibrated curve against its definition.
  */
 #include "links/links_internal.h"
-#include "links/model/link_regression.h"
+#include "links/links_internal.h"
 #include "test_env.h"
 
 /* A small generator, so that every run sees the same cases. */

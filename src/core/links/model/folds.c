@@ -219,16 +219,6 @@ gp_link_fold_hide(gp_env *env, const gp_graph *graph, uint64_t seed, const gp_li
 	return fold;
 }
 
-void
-gp_link_fold_free(gp_env *env, gp_link_fold *fold)
-{
-	gp_graph_free(env, fold->graph);
-	gp_link_pairs_free(env, &fold->pairs);
-	gp_link_rivals_free(env, &fold->rivals);
-	gp_calibration_pairs_free(env, &fold->calibration);
-	memset(fold, 0, sizeof(*fold));
-}
-
 /* Puts pairs into a random order. */
 static void
 shuffle(gp_link_pairs *pairs, uint64_t seed)

@@ -4,7 +4,7 @@
  * The Gaussian process has the kernel of a network of infinite width with two hidden layers: the
  * arc-cosine map of degree one, twice, on <z, z'> / width + 1 (Cho and Saul 2009).
  */
-#include "links/links_internal.h"
+#include "link_regression.h"
 
 #define LANDMARKS 200			/* rows of a Gaussian process */
 #define KERNEL_DEPTH 2

@@ -1,7 +1,7 @@
 /*
  * logistic.c - logistic regression on given basis functions, by Newton's method.
  */
-#include "link_regression.h"
+#include "links/links_internal.h"
 
 #include "numeric/numeric.h"
 

@@ -10,7 +10,7 @@
  * The figures are cross-fitted: for each fold the nodes' factor is that of the graph without the
  * fold's links, and neither these nor the fold's non-links are learnt from.
  */
-#include "links/links_internal.h"
+#include "link_regression.h"
 
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
  * steps.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
+#include "link_regression.h"
 #include "links/scores/scores.h"
 
 #include <stdio.h>

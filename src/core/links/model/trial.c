@@ -164,6 +164,16 @@ gp_link_trial_judge(gp_env *env, const gp_link_trial *t, const gp_link_fold *fol
 }
 
 void
+gp_link_fold_free(gp_env *env, gp_link_fold *fold)
+{
+	gp_graph_free(env, fold->graph);
+	gp_link_pairs_free(env, &fold->pairs);
+	gp_link_rivals_free(env, &fold->rivals);
+	gp_calibration_pairs_free(env, &fold->calibration);
+	memset(fold, 0, sizeof(*fold));
+}
+
+void
 gp_link_held_free(gp_env *env, gp_link_held *held)
 {
 	gp_free_all(env, held->row, held->linked, held->together);

@@ -132,20 +132,17 @@ gp_link_items_find(gp_env *env, const gp_graph *graph, double *share)
 }
 
 void
-gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
-					 const bool *item, const gp_link_model *model)
+gp_link_ease_open(gp_score_context *f, const bool *item, const gp_link_model *model)
 {
-	gp_env	   *env = dev->env;
-	gp_link_items *items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
+	gp_env	   *env = f->env;
+	gp_link_items *items = f->items = gp_alloc_zero(env, 1, sizeof(gp_link_items));
+	const gp_csr *w = f->weights;
 	int64_t		linked[2] = {0, 0};	/* users and items with a link, */
 	int64_t		count[2] = {0, 0};	/* and all */
 	double	   *value;
 
-	*f = (gp_score_context) {.dev = dev, .env = env, .graph = graph, .n = graph->nodes,
-		.width = 1, .items = items, .ridge = model ? model->ease.ridge : 1.0};
-	gp_score_weights_open(f);
 	if (model)
-		items->item = gp_link_items_find(env, graph, NULL);
+		items->item = gp_link_items_find(env, f->graph, NULL);
 	else
 	{
 		items->item = gp_alloc_array(env, f->n, sizeof(bool));
@@ -172,7 +169,6 @@ gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 	items->share = fmax(items->share, 1.0) /
 		fmax((double) linked[true] * (double) linked[false], 1.0);
 	/* A: an entry for each link between a user and an item, 0 for another. */
-	const gp_csr *w = f->weights;
 	f->pattern = *w;
 	f->pattern.stamp = gp_csr_stamp();
 	f->pattern.value = value = gp_alloc_figures(env, gp_csr_entries(w), sizeof(double));

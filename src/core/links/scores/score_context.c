@@ -24,8 +24,9 @@ with_ones(gp_env *env, const gp_csr *s, gp_type type)
 	return out;
 }
 
-void
-gp_score_weights_open(gp_score_context *f)
+/* The symmetric weights, the neighbours that they count, and what they add up to. */
+static void
+open_weights(gp_score_context *f)
 {
 	f->weights = gp_graph_symmetric(f->env, f->graph);
 	f->degree = gp_alloc_array(f->env, f->n, sizeof(double));
@@ -113,7 +114,7 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
 	.steps = steps, .x = x};
 	f->width = gp_link_width(graph, x != NULL);
-	gp_score_weights_open(f);
+	open_weights(f);
 	make_smooth(f);
 	make_middle(f);
 	if (graph->directed)
@@ -128,6 +129,16 @@ gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph
 	gp_link_decay_open(f);
 	if (x)
 		open_features(f, model);
+}
+
+void
+gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
+					 const bool *item, const gp_link_model *model)
+{
+	*f = (gp_score_context) {.dev = dev, .env = dev->env, .graph = graph, .n = graph->nodes,
+		.width = 1, .ridge = model ? model->ease.ridge : 1.0};
+	open_weights(f);
+	gp_link_ease_open(f, item, model);
 }
 
 void

@@ -72,8 +72,6 @@ typedef struct gp_score_context
 extern void gp_score_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 								  const gp_features *x, int32_t steps,
 								  const gp_link_model *model);
-/* The symmetric weights, the neighbours that they count, and what they add up to. */
-extern void gp_score_weights_open(gp_score_context *f);
 extern void gp_score_context_close(gp_score_context *f);
 
 /* The scores of a pair in such a graph, and how many of them come from the graph alone. */
@@ -191,6 +189,7 @@ extern bool *gp_link_items_find(gp_env *env, const gp_graph *graph, double *shar
  */
 extern void gp_ease_context_open(gp_score_context *f, gp_device *dev, const gp_graph *graph,
 								 const bool *item, const gp_link_model *model);
+extern void gp_link_ease_open(gp_score_context *f, const bool *item, const gp_link_model *model);
 extern void gp_link_ease_close(gp_score_context *f);
 
 /*
