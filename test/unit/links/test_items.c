@@ -183,35 +183,9 @@ check_small_component(gp_env *env)
 	ok(right, "a small component has its sides in the order of the largest one's");
 }
 
-/* A fit by auto says when the limit has room for the scores of pairs alone. */
-static void
-check_left_out(gp_env *env)
-{
-	gp_edges   *edges = gp_edges_create(env, 900, false, false);
-	gp_device  *dev = gp_device_cpu(env, 1);
-	gp_link_problem p = {.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
-	gp_link_method method;
-	gp_link_model *model;
-
-	for (int k = 0; k < 1000; k++)
-	{
-		int32_t		user = draw_below(&state, 450);
-		int32_t		item = 450 + draw_below(&state, 450);
-
-		gp_edges_add(edges, 1, &user, &item, NULL);
-	}
-	p.graph = gp_graph_build(edges);
-	env->limit = (size_t) 1 << 30;
-	env->limit = (size_t) gp_link_plan_make(dev, &p, &method).bytes;
-	model = gp_link_fit(dev, &p);
-	ok(model->method == GP_LINK_SCORES && strncmp(test_state(env)->notice, "method ease is left out: it needs ", 34) == 0,
-	   "auto leaves out ease where it needs too much, and says so");
-}
-
 int
 main(void)
 {
-	in_env(check_left_out(env));
 	in_env(check_small_component(env));
 	in_env(check_scores(env, false));
 	in_env(check_scores(env, true));
