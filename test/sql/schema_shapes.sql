@@ -151,6 +151,19 @@ ALTER TABLE sales DROP season;
 -- A target that is the same as of all times
 SELECT gp_create_task('whenever', 'sales', entity => 'buyers', horizon => '10 days', target => '(SELECT count(*) FROM sales AS t WHERE t.buyer = e.id)');
 SELECT gp_drop_graph('sales');
+-- Names in lists as SQL has them; keys whose equal values have several texts
+CREATE TABLE halls ("team id" integer, "year, part" integer, PRIMARY KEY ("team id", "year, part"));
+CREATE TABLE seats (team integer, part integer, row interval);
+SELECT gp_create_graph('halls', '{halls,seats}', keys => '{"seats(team, part)": "halls(\"team id\",\"year, part\")"}');
+SELECT relation FROM gp_relations('halls');
+SELECT try($$SELECT gp_alter_graph('halls', keys => '{"seats(team,part": "halls(\"team id\",\"year, part\")"}')$$);
+SELECT try($$SELECT gp_alter_graph('halls', keys => '{"seats(team part)": "halls.team id"}')$$);
+CREATE TABLE rows (len interval PRIMARY KEY, at timestamp NOT NULL UNIQUE);
+ALTER TABLE seats ADD FOREIGN KEY (row) REFERENCES rows, ADD day date REFERENCES rows (at);
+SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', exclude => '{seats.day}')$$);
+SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', exclude => '{seats.row}')$$);
+SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', exclude => '{seats.row,seats.day}')$$);
+SELECT gp_drop_graph('halls');
 -- A word in a key of several columns is a category; labels known at once; renamed columns; keys that give times; a table that is lost
 CREATE TYPE measure AS ENUM ('hba1c', 'ldl');
 CREATE TABLE labs (buyer integer REFERENCES buyers, taken_at timestamptz, kind measure, code text, value real, PRIMARY KEY (buyer, taken_at, kind, code));

@@ -73,6 +73,9 @@ extern void gnngp_find_relations(gnngp_tables *s);
 /* Moves the relations that are not used behind the others. */
 extern void gnngp_set_relations_aside(gnngp_tables *s);
 
+/* 42804 and 0A000 for a relation in use whose keys are not equal by their texts: so facts are found. */
+extern void gnngp_require_texts(const gnngp_tables *s);
+
 /* 23505 where a key that the user names is not unique in the table that it refers to. */
 extern void gnngp_require_parents(const gnngp_tables *s);
 

@@ -13,6 +13,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
+#include "utils/varlena.h"
 
 int
 gnngp_table_find_column(const gnngp_schema_table *t, const char *name)
@@ -244,25 +245,39 @@ gnngp_table_require_column(const gnngp_tables *s, const gnngp_schema_table *t, c
 					 present_argument(s, argument))));
 }
 
+/* The names of columns behind that of their table; 42602 for what is neither one nor a list. */
+static List *
+names_behind(const char *text, const char *argument)
+{
+	char	   *names = pstrdup(text + 1);
+	char	   *end = strrchr(names, ')');
+	List	   *list;
+
+	if (text[0] == '.')
+		return list_make1(names);
+	if (end && end[1] == '\0')
+	{
+		*end = '\0';
+		if (SplitGUCList(names, ',', &list) && list != NIL)
+			return list;
+	}
+	gnngp_raise(INVALID_NAME,
+				"Write table(column,column). A name that has spaces or commas needs double quotes.",
+				"argument \"%s\" has an invalid list of columns: \"%s\"", argument, text);
+}
+
 gnngp_column_list
 gnngp_column_list_read(const gnngp_tables *s, const char *text, const char *argument)
 {
 	size_t		length;
 	gnngp_column_list list = {find_table(s, text, ".(", argument, &length), 0, NULL};
 	const gnngp_schema_table *t = &s->table[list.table];
-	char	   *rest = pstrdup(text + length + 1);
+	ListCell   *cell;
+	List	   *names = names_behind(text + length, argument);
 
-	list.column = palloc(sizeof(int) * Max(t->ncolumns, 1));
-	if (text[length] == '.')
-	{
-		list.column[list.n++] = gnngp_table_require_column(s, t, rest, argument);
-		return list;
-	}
-	if (rest[0] != '\0' && rest[strlen(rest) - 1] == ')')
-		rest[strlen(rest) - 1] = '\0';
-	for (char *name = strtok(rest, ", "); name != NULL && list.n < t->ncolumns;
-		 name = strtok(NULL, ", "))
-		list.column[list.n++] = gnngp_table_require_column(s, t, name, argument);
+	list.column = palloc(sizeof(int) * list_length(names));
+	foreach(cell, names)
+		list.column[list.n++] = gnngp_table_require_column(s, t, lfirst(cell), argument);
 	return list;
 }
 

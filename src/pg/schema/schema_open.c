@@ -141,6 +141,7 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 	gnngp_find_times(s);
 	mark_excluded(s);
 	leave_views_out(s);
+	gnngp_require_texts(s);
 	if (altered)
 		notice_unconnected(s);
 	return s;

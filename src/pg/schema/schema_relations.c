@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "access/nbtree.h"
 #include "access/relation.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type_d.h"
@@ -18,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 /* A new relation between two tables, with room for n pairs of columns. */
 static gnngp_schema_relation *
@@ -125,20 +127,6 @@ find_constraints(gnngp_tables *s)
 			NULL);
 }
 
-/* 42804 where the columns of a key that the user names cannot be compared. */
-static void
-check_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
-{
-	const gnngp_column *from = &s->table[r->child].column[r->from[i]].column;
-	const gnngp_column *to = &s->table[r->parent].column[r->to[i]].column;
-
-	if (!gnngp_matches_id_type(from->base, to->base))
-		gnngp_raise(DATATYPE_MISMATCH, "Use a view that casts the column.",
-					"column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
-					from->name, s->table[r->child].table.name, format_type_be(from->type), to->name,
-					s->table[r->parent].table.name, format_type_be(to->type));
-}
-
 static void
 add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 {
@@ -160,7 +148,6 @@ add_named_key(gnngp_tables *s, const gnngp_json_pair *pair)
 		r->from[i] = from.column[i];
 		r->to[i] = to.column[i];
 		r->equals[i] = "OPERATOR(pg_catalog.=)";
-		check_types(s, r, i);
 	}
 }
 
@@ -206,6 +193,70 @@ gnngp_set_relations_aside(gnngp_tables *s)
 	s->nrelations = s->naside = 0;
 	for (int i = 0; i < n; i++)
 		s->relation[all[i].aside ? n - ++s->naside : s->nrelations++] = all[i];
+}
+
+/*
+ * True where equal values of a column have one text, as b-trees need it to merge duplicates: not
+ * of intervals, citext or a nondeterministic collation.
+ */
+static bool
+has_one_text(const gnngp_schema_table *t, const gnngp_schema_column *c)
+{
+	/* As text, char(n) has lost its blanks. */
+	TypeCacheEntry *type = lookup_type_cache(gnngp_is_string_type(c->column.base) ? TEXTOID :
+											 c->column.base, TYPECACHE_BTREE_OPFAMILY);
+	Oid			in = type->btree_opintype;
+	Oid			equal_image = get_opfamily_proc(type->btree_opf, in, in, BTEQUALIMAGE_PROC);
+	Oid			base;
+	int32		modifier;
+	Oid			collation;
+
+	get_atttypetypmodcoll(t->table.oid, c->number, &base, &modifier, &collation);
+	return gnngp_is_number_type(c->column.base) ||
+		(OidIsValid(equal_image) && DatumGetBool(OidFunctionCall1Coll(equal_image, collation,
+																	  ObjectIdGetDatum(in))));
+}
+
+/* 0A000 for a column of a key whose values are not equal by their texts alone. */
+static void
+require_one_text(const gnngp_schema_table *t, int column)
+{
+	const gnngp_schema_column *c = &t->column[column];
+
+	if (!has_one_text(t, c))
+		gnngp_raise(FEATURE_NOT_SUPPORTED,
+					"Use a view that casts the column, such as by lower(column::text), or exclude the columns that refer to it.",
+					"column \"%s\" of table \"%s\" is part of a key, and its type or collation takes values of different text for equal",
+					c->column.name, t->table.name);
+}
+
+/* 42804 where the columns of a key cannot be compared, or not by their texts: a day and a moment. */
+static void
+require_like_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
+{
+	const gnngp_column *from = &s->table[r->child].column[r->from[i]].column;
+	const gnngp_column *to = &s->table[r->parent].column[r->to[i]].column;
+
+	if (!gnngp_matches_id_type(from->base, to->base) ||
+		(from->base != to->base &&
+		 !(gnngp_is_number_type(from->base) && gnngp_is_number_type(to->base)) &&
+		 !(gnngp_is_string_type(from->base) && gnngp_is_string_type(to->base))))
+		gnngp_raise(DATATYPE_MISMATCH, "Use a view that casts the column.",
+					"column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
+					from->name, s->table[r->child].table.name, format_type_be(from->type), to->name,
+					s->table[r->parent].table.name, format_type_be(to->type));
+}
+
+void
+gnngp_require_texts(const gnngp_tables *s)
+{
+	for (int i = 0; i < s->nrelations; i++)
+		for (int k = 0; k < s->relation[i].n; k++)
+		{
+			require_like_types(s, &s->relation[i], k);
+			require_one_text(&s->table[s->relation[i].child], s->relation[i].from[k]);
+			require_one_text(&s->table[s->relation[i].parent], s->relation[i].to[k]);
+		}
 }
 
 /* A relation whose parent's key is looked at. */
@@ -279,11 +330,8 @@ gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber column, int *r
 static const char *
 column_shape(const gnngp_schema_table *t, int place, bool by_number)
 {
-	const gnngp_schema_column *c = &t->column[place];
-
-	if (place < 0)
-		return "-";
-	return by_number ? psprintf("%d", c->number) : c->column.name;
+	return place < 0 ? "-" : !by_number ? t->column[place].column.name :
+		psprintf("%d", t->column[place].number);
 }
 
 uint64

@@ -57,6 +57,9 @@ look_at_query(Node *node, void *table)
 			look_behind(t, ((RangeTblEntry *) node)->relid);
 		return false;
 	}
+	if (IsA(node, SetOperationStmt))	/* UNION ALL alone leaves each row as it is */
+		t->gathers = t->gathers || ((SetOperationStmt *) node)->op != SETOP_UNION ||
+			!((SetOperationStmt *) node)->all;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, look_at_query, table);
 	t->gathers = t->gathers || gathers_rows((Query *) node);

@@ -78,11 +78,12 @@ ask_for(gnngp_query *q, const gnngp_schema_table *t, const char *alias, int n, c
 void
 gnngp_give_keys(gnngp_query *q, const gnngp_numbered *keys)
 {
-	Datum	   *element = palloc_extended(sizeof(Datum) * Max(keys->n, 1), MCXT_ALLOC_HUGE);
 	bool		integer = q->array_type == INT8ARRAYOID;
+	Datum	   *element;
 
 	if (q->where == NULL)
 		return;
+	element = palloc_extended(sizeof(Datum) * Max(keys->n, 1), MCXT_ALLOC_HUGE);
 	for (int32 i = 0; i < keys->n; i++)
 		element[i] = integer ? Int64GetDatum(keys->key[i]) : CStringGetTextDatum(keys->text[i]);
 	q->array = PointerGetDatum(integer ? construct_array(element, keys->n, INT8OID, 8, true,
