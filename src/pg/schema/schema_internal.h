@@ -85,8 +85,8 @@ extern int	gnngp_referred_table(const gnngp_tables *s, Oid table, AttrNumber col
 
 /* ---- what views read (schema_views.c) ---- */
 
-/* Finds what a table reads: itself, and what is behind a view. */
-extern void gnngp_find_reads(gnngp_schema_table *t);
+/* Notes what a table reads, of which a relation is one: itself, and what is behind a view. */
+extern void gnngp_find_reads(gnngp_schema_table *t, Oid oid);
 
 /*
  * Follows a column of a view of single rows to the table that has it; false where it is no column

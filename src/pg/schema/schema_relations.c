@@ -9,7 +9,8 @@
 
 #include "access/nbtree.h"
 #include "access/relation.h"
-#include "catalog/pg_operator.h"
+#include "catalog/objectaddress.h"
+#include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "common/hashfn.h"
 #include "core/base/sort.h"
@@ -18,7 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 #include "utils/typcache.h"
 
 /* A new relation between two tables, with room for n pairs of columns. */
@@ -50,17 +50,11 @@ column_at(const gnngp_schema_table *t, AttrNumber attnum)
 static char *
 operator_text(Oid operator)
 {
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
-	Form_pg_operator form;
-	char	   *text;
+	ObjectAddress address = {OperatorRelationId, operator, 0};
+	Oid			schema = get_object_namespace(&address);
 
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for operator %u", operator);
-	form = (Form_pg_operator) GETSTRUCT(tuple);
-	text = psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(form->oprnamespace)),
-					NameStr(form->oprname));
-	ReleaseSysCache(tuple);
-	return text;
+	return psprintf("OPERATOR(%s.%s)", quote_identifier(get_namespace_name(schema)),
+					get_opname(operator));
 }
 
 /* The foreign keys of a locked table, in the present memory context. */
@@ -196,11 +190,11 @@ gnngp_set_relations_aside(gnngp_tables *s)
 }
 
 /*
- * True where equal values of a column have one text, as b-trees need it to merge duplicates: not
- * of intervals, citext or a nondeterministic collation.
+ * 0A000 for a column whose equal values may differ as texts, such as intervals, citext and what has
+ * a nondeterministic collation: those that b-trees must not merge.
  */
-static bool
-has_one_text(const gnngp_schema_table *t, const gnngp_schema_column *c)
+static void
+require_one_text(const gnngp_schema_table *t, const gnngp_schema_column *c)
 {
 	/* As text, char(n) has lost its blanks. */
 	TypeCacheEntry *type = lookup_type_cache(gnngp_is_string_type(c->column.base) ? TEXTOID :
@@ -212,18 +206,9 @@ has_one_text(const gnngp_schema_table *t, const gnngp_schema_column *c)
 	Oid			collation;
 
 	get_atttypetypmodcoll(t->table.oid, c->number, &base, &modifier, &collation);
-	return gnngp_is_number_type(c->column.base) ||
-		(OidIsValid(equal_image) && DatumGetBool(OidFunctionCall1Coll(equal_image, collation,
-																	  ObjectIdGetDatum(in))));
-}
-
-/* 0A000 for a column of a key whose values are not equal by their texts alone. */
-static void
-require_one_text(const gnngp_schema_table *t, int column)
-{
-	const gnngp_schema_column *c = &t->column[column];
-
-	if (!has_one_text(t, c))
+	if (!gnngp_is_number_type(c->column.base) &&
+		!(OidIsValid(equal_image) &&
+		  DatumGetBool(OidFunctionCall1Coll(equal_image, collation, ObjectIdGetDatum(in)))))
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"Use a view that casts the column, such as by lower(column::text), or exclude the columns that refer to it.",
 					"column \"%s\" of table \"%s\" is part of a key, and its type or collation takes values of different text for equal",
@@ -232,10 +217,12 @@ require_one_text(const gnngp_schema_table *t, int column)
 
 /* 42804 where the columns of a key cannot be compared, or not by their texts: a day and a moment. */
 static void
-require_like_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
+require_like_texts(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 {
-	const gnngp_column *from = &s->table[r->child].column[r->from[i]].column;
-	const gnngp_column *to = &s->table[r->parent].column[r->to[i]].column;
+	const gnngp_schema_table *child = &s->table[r->child];
+	const gnngp_schema_table *parent = &s->table[r->parent];
+	const gnngp_column *from = &child->column[r->from[i]].column;
+	const gnngp_column *to = &parent->column[r->to[i]].column;
 
 	if (!gnngp_matches_id_type(from->base, to->base) ||
 		(from->base != to->base &&
@@ -243,8 +230,10 @@ require_like_types(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 		 !(gnngp_is_string_type(from->base) && gnngp_is_string_type(to->base))))
 		gnngp_raise(DATATYPE_MISMATCH, "Use a view that casts the column.",
 					"column \"%s\" of table \"%s\" has type %s, but column \"%s\" of table \"%s\", which it refers to, has type %s",
-					from->name, s->table[r->child].table.name, format_type_be(from->type), to->name,
-					s->table[r->parent].table.name, format_type_be(to->type));
+					from->name, child->table.name, format_type_be(from->type), to->name,
+					parent->table.name, format_type_be(to->type));
+	require_one_text(child, &child->column[r->from[i]]);
+	require_one_text(parent, &parent->column[r->to[i]]);
 }
 
 void
@@ -252,11 +241,7 @@ gnngp_require_texts(const gnngp_tables *s)
 {
 	for (int i = 0; i < s->nrelations; i++)
 		for (int k = 0; k < s->relation[i].n; k++)
-		{
-			require_like_types(s, &s->relation[i], k);
-			require_one_text(&s->table[s->relation[i].child], s->relation[i].from[k]);
-			require_one_text(&s->table[s->relation[i].parent], s->relation[i].to[k]);
-		}
+			require_like_texts(s, &s->relation[i], k);
 }
 
 /* A relation whose parent's key is looked at. */

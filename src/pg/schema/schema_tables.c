@@ -176,7 +176,8 @@ gnngp_open_tables(gnngp_tables *s)
 		}
 		s->table[s->ntables].table = table;
 		find_columns(&s->table[s->ntables]);
-		gnngp_find_reads(&s->table[s->ntables++]);
+		gnngp_find_reads(&s->table[s->ntables], s->table[s->ntables].table.oid);
+		s->ntables++;
 	}
 	if (s->ntables == 0)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE, "Grant it SELECT on them.",

@@ -41,8 +41,6 @@ view_query(Oid oid, Relation *rel)
 	return NULL;
 }
 
-static void look_behind(gnngp_schema_table *t, Oid oid);
-
 /* Notes what a query reads, and how. */
 static bool
 look_at_query(Node *node, void *table)
@@ -54,7 +52,7 @@ look_at_query(Node *node, void *table)
 	if (IsA(node, RangeTblEntry))
 	{
 		if (((RangeTblEntry *) node)->rtekind == RTE_RELATION)
-			look_behind(t, ((RangeTblEntry *) node)->relid);
+			gnngp_find_reads(t, ((RangeTblEntry *) node)->relid);
 		return false;
 	}
 	if (IsA(node, SetOperationStmt))	/* UNION ALL alone leaves each row as it is */
@@ -66,12 +64,12 @@ look_at_query(Node *node, void *table)
 	return query_tree_walker((Query *) node, look_at_query, table, QTW_EXAMINE_RTES_BEFORE);
 }
 
-/* Notes a relation, once, and what it reads: a rule may name its own view. */
-static void
-look_behind(gnngp_schema_table *t, Oid oid)
+void
+gnngp_find_reads(gnngp_schema_table *t, Oid oid)
 {
 	Relation	rel;
 
+	/* Once: a rule may name its own view. */
 	if (list_member_oid(t->reads, oid))
 		return;
 	t->reads = lappend_oid(t->reads, oid);
@@ -87,7 +85,7 @@ gnngp_find_origin(Oid *table, AttrNumber *column)
 	Relation	rel;
 	Query	   *q;
 
-	gnngp_find_reads(&t);
+	gnngp_find_reads(&t, *table);
 	while (!t.gathers && (q = view_query(*table, &rel)) != NULL)
 	{
 		TargetEntry *shown = get_tle_by_resno(q->targetList, *column);
@@ -118,10 +116,4 @@ gnngp_table_reads(const gnngp_schema_table *t, Oid oid)
 			is_part(oid, lfirst_oid(cell)))
 			return true;
 	return false;
-}
-
-void
-gnngp_find_reads(gnngp_schema_table *t)
-{
-	look_behind(t, t->table.oid);
 }

@@ -244,7 +244,7 @@ draw_labels(gnngp_task_rows *t)
 }
 
 void
-gnngp_task_expression_read(gnngp_task_rows *t)
+gnngp_expression_rows_read(gnngp_task_rows *t)
 {
 	int			level = NewGUCNestLevel();
 

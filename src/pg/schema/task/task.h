@@ -77,7 +77,7 @@ extern int64 gnngp_count_filtered(const gnngp_task_rows *t, const gnngp_query *k
 extern void gnngp_notice_scans(SPIPlanPtr plan, const gnngp_graph_def *task, int64 labels);
 
 /* The rows of a task that is an expression. */
-extern void gnngp_task_expression_read(gnngp_task_rows *t);
+extern void gnngp_expression_rows_read(gnngp_task_rows *t);
 
 /* Just behind the latest time of a row of any table until now; 0 where there is none. */
 extern gp_time gnngp_behind_newest(const gnngp_tables *s);

@@ -2,9 +2,11 @@
  * task_rows.c - the rows of a task: an entity, an as-of time, and a label or none.
  *
  * A table of labels has them as they are, and so has a column of a table, whose rows are the
- * entities, each as of its own time.  Those of an expression are in task_expression.c.
+ * entities, each as of its own time.  Those of an expression are in expression_rows.c.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
@@ -147,6 +149,50 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 }
 
 /* ---- rows ---- */
+
+/* Takes a target: a class as it came, or a value. */
+static void
+read_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
+{
+	if (t->texts)
+		row->target = gnngp_keep_text(t->env, TextDatumGetCString(target));
+	else if (t->kind == GNNGP_TARGET_VALUE)
+	{
+		row->value = gnngp_number_datum(target, t->target.base);
+		if (!isfinite(row->value))
+			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE,
+						"A target must be finite; NULL marks the rows to predict.",
+						"a target of task \"%s\" is %g", t->task->name, row->value);
+	}
+	else
+		row->label = gnngp_labels_number(&t->labels, target, t->kind == GNNGP_TARGET_INTEGER ?
+										 t->target.base : TEXTOID);
+	if (row->label < 0)
+		gnngp_raise(DATA_EXCEPTION,
+					"Use a coarser target, or task => 'regression' if it is a number.",
+					"the target of task \"%s\" has more than %d classes", t->task->name,
+					GNNGP_MAX_CLASSES);
+}
+
+void
+gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, bool no_target)
+{
+	gnngp_task_row *row;
+
+	if (t->n == t->room)
+	{
+		t->room = t->room ? 2 * t->room : 1024;
+		t->row = gp_realloc_array(t->env, t->row, t->room, sizeof(gnngp_task_row));
+	}
+	row = &t->row[t->n++];
+	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base, NULL),.as_of = as_of};
+	if (row->id.text)
+		row->id.text = gnngp_copy_text(t->env, row->id.text, row->id.length);
+	if (no_target)
+		row->label = -1;
+	else
+		read_target(t, row, target);
+}
 
 /* The columns of a query over a table of labels, or over the entities. */
 enum row_column
@@ -330,7 +376,7 @@ gnngp_task_rows_read(gnngp_task_rows *t)
 	gnngp_task_form form = t->task->task.form;
 
 	if (form == GNNGP_TASK_EXPRESSION)
-		gnngp_task_expression_read(t);
+		gnngp_expression_rows_read(t);
 	else
 		read_table(t);
 	gp_sort(t->env, t->row, t->n, sizeof(gnngp_task_row), compare_rows, NULL);
@@ -338,4 +384,36 @@ gnngp_task_rows_read(gnngp_task_rows *t)
 	if (form == GNNGP_TASK_LABELS && !t->texts)
 		ask_labelled(t);
 	notice_left_out(t);
+}
+
+void
+gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	gnngp_task_rows_check(&rows);
+	gnngp_schema_end(&use);
+}
+
+const gnngp_task_row *
+gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_model *model, int64 *n)
+{
+	gnngp_schema_use use;
+	gnngp_task_rows rows;
+
+	gnngp_schema_begin(&use, env, task, true);
+	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
+	rows.texts = true;
+	gnngp_find_newest(&rows);
+	gnngp_task_rows_read(&rows);
+	model->integer_ids = gnngp_is_integer_type(rows.id_column.base);
+	model->id_type = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
+	gnngp_schema_end(&use);
+	/* Those to predict stand behind. */
+	for (*n = 0; *n < rows.n && rows.row[*n].label >= 0; ++*n)
+		;
+	return rows.row;
 }
