@@ -35,6 +35,7 @@ typedef struct gnngp_schema_column
 {
 	gnngp_column column;
 	AttrNumber	number;			/* of the server's */
+	Oid			collation;
 	bool		not_null;
 	gnngp_column_role role;
 	bool		known;			/* with its row, as the user says */
@@ -51,9 +52,9 @@ typedef struct gnngp_schema_table
 	bool		timeless;		/* as the user says */
 	bool		gathers;		/* a view that makes a row of several */
 	List	   *reads;			/* the table itself, and all that a view reads */
-	bool		tells;			/* rows of a task's labels, which leaves it out of the task */
-	const char *later;			/* what has times of these, where that leaves the view out */
-	List	   *candidates;		/* for it, where the user names none */
+	bool		shows_labels;	/* rows of a task's labels, which leaves it out of the task */
+	const char *later;			/* the table with times that leaves this view out; NULL: none */
+	List	   *candidates;		/* columns that may be the time, where the user names none */
 	int			nid;			/* columns of its primary key */
 	int		   *id;
 } gnngp_schema_table;
@@ -80,7 +81,7 @@ typedef struct gnngp_tables
 	int			ntables;
 	gnngp_schema_table *table;
 	int			nrelations;
-	int			naside;			/* those behind the relations that are not used */
+	int			naside;			/* relations that are set aside; they stand behind the others */
 	gnngp_schema_relation *relation;
 	int			nrollups;
 	struct gnngp_rollup *rollup;	/* children that are part of their parents' rows */

@@ -73,7 +73,7 @@ extern void gnngp_find_relations(gnngp_tables *s);
 /* Moves the relations that are not used behind the others. */
 extern void gnngp_set_relations_aside(gnngp_tables *s);
 
-/* 42804 and 0A000 for a relation in use whose keys are not equal by their texts: so facts are found. */
+/* 42804 and 0A000 where keys are not equal by their texts, by which facts are found. */
 extern void gnngp_require_texts(const gnngp_tables *s);
 
 /* 23505 where a key that the user names is not unique in the table that it refers to. */
@@ -119,13 +119,15 @@ extern void gnngp_find_times(gnngp_tables *s);
  */
 extern List *gnngp_time_candidates(const gnngp_schema_table *t, bool or_nullable);
 
-/* True for a table that refers to others: its rows most likely happen at some time. */
-extern bool gnngp_has_parent(const gnngp_tables *s, int table);
+/*
+ * True for a table that refers to a parent; -1: to any other, so that its rows most likely happen
+ * at some time.
+ */
+extern bool gnngp_refers_to(const gnngp_tables *s, int table, int parent);
 
 /*
- * The first table with times that a view without one gathers rows of; or whose rows it has one by
- * one, without their times, as facts of others.  InvalidOid: none, or the user says that it is
- * timeless.
+ * The first table with times whose rows a view without time shows: it gathers them, or shows them
+ * one by one without their times.  InvalidOid: none, or the user says that the view is timeless.
  */
 extern Oid	gnngp_reads_later(const gnngp_tables *s, int table);
 

@@ -78,8 +78,7 @@ leave_table_out(gnngp_tables *s, int table)
 	for (int k = 0; k < t->ncolumns; k++)
 		if (t->column[k].role == GNNGP_COLUMN_CELL)
 		{
-			known = known || t->column[k].known;
-			any = any || !t->column[k].known;
+			*(t->column[k].known ? &known : &any) = true;
 			if (!t->column[k].known)
 				t->column[k].role = GNNGP_COLUMN_GATHERED;
 		}
@@ -235,7 +234,7 @@ leave_labels_out(gnngp_tables *s, const gnngp_task_def *task)
 		bool		shows = task->form == GNNGP_TASK_LABELS || (t->time < 0 && !t->timeless);
 
 		if (t->table.oid != task->table && shows && gnngp_table_reads(t, task->table))
-			t->tells = leave_table_out(s, i);
+			t->shows_labels = leave_table_out(s, i);
 	}
 	gnngp_set_relations_aside(s);
 }

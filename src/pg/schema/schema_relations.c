@@ -201,21 +201,17 @@ require_one_text(const gnngp_schema_table *t, const gnngp_schema_column *c)
 											 c->column.base, TYPECACHE_BTREE_OPFAMILY);
 	Oid			in = type->btree_opintype;
 	Oid			equal_image = get_opfamily_proc(type->btree_opf, in, in, BTEQUALIMAGE_PROC);
-	Oid			base;
-	int32		modifier;
-	Oid			collation;
 
-	get_atttypetypmodcoll(t->table.oid, c->number, &base, &modifier, &collation);
 	if (!gnngp_is_number_type(c->column.base) &&
 		!(OidIsValid(equal_image) &&
-		  DatumGetBool(OidFunctionCall1Coll(equal_image, collation, ObjectIdGetDatum(in)))))
+		  DatumGetBool(OidFunctionCall1Coll(equal_image, c->collation, ObjectIdGetDatum(in)))))
 		gnngp_raise(FEATURE_NOT_SUPPORTED,
 					"Use a view that casts the column, such as by lower(column::text), or exclude the columns that refer to it.",
 					"column \"%s\" of table \"%s\" is part of a key, and its type or collation takes values of different text for equal",
 					c->column.name, t->table.name);
 }
 
-/* 42804 where the columns of a key cannot be compared, or not by their texts: a day and a moment. */
+/* 42804 where columns of a key cannot be compared, or not by their texts: a day and a moment. */
 static void
 require_like_texts(const gnngp_tables *s, const gnngp_schema_relation *r, int i)
 {

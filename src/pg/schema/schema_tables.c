@@ -64,6 +64,7 @@ find_columns(gnngp_schema_table *t)
 		c->column = (gnngp_column) {pstrdup(name), pstrdup(quote_identifier(name)), att->atttypid,
 									getBaseType(att->atttypid)};
 		c->number = att->attnum;
+		c->collation = att->attcollation;
 		c->not_null = att->attnotnull;
 		c->role = gnngp_cell_type_of(c->column.base, &c->type) ? GNNGP_COLUMN_CELL :
 			GNNGP_COLUMN_TYPE;

@@ -157,10 +157,11 @@ gnngp_times_known(const gnngp_tables *s, int table, const char *column)
 }
 
 bool
-gnngp_has_parent(const gnngp_tables *s, int table)
+gnngp_refers_to(const gnngp_tables *s, int table, int parent)
 {
 	for (int r = 0; r < s->nrelations; r++)
-		if (s->relation[r].child == table && s->relation[r].parent != table)
+		if (s->relation[r].child == table &&
+			(parent < 0 ? s->relation[r].parent != table : s->relation[r].parent == parent))
 			return true;
 	return false;
 }
@@ -239,22 +240,21 @@ notice_number(const gnngp_schema_table *t)
 {
 	static const char *const ends[] = {"at", "ts", "timestamp", "epoch"};
 
-	for (int i = 0; i < t->ncolumns; i++)
-		for (size_t k = 0; k < lengthof(ends); k++)
-		{
-			const gnngp_schema_column *c = &t->column[i];
-			const char *word = strrchr(c->column.name, '_');
+	for (size_t k = 0; k < lengthof(ends) * t->ncolumns; k++)
+	{
+		const gnngp_schema_column *c = &t->column[k / lengthof(ends)];
+		const char *word = strrchr(c->column.name, '_');
 
-			if (c->role != GNNGP_COLUMN_CELL || !gnngp_is_number_type(c->column.base) ||
-				pg_strcasecmp(word ? word + 1 : c->column.name, ends[k]) != 0)
-				continue;
-			ereport(NOTICE,
-					(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
-					 errdetail("Column \"%s\" could be its time, but has type %s.", c->column.name,
-							   format_type_be(c->column.type)),
-					 errhint(OF_NUMBERS, c->column.quoted)));
-			return;
-		}
+		if (c->role != GNNGP_COLUMN_CELL || !gnngp_is_number_type(c->column.base) ||
+			pg_strcasecmp(word ? word + 1 : c->column.name, ends[k % lengthof(ends)]) != 0)
+			continue;
+		ereport(NOTICE,
+				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
+				 errdetail("Column \"%s\" could be its time, but has type %s.", c->column.name,
+						   format_type_be(c->column.type)),
+				 errhint(OF_NUMBERS, c->column.quoted)));
+		return;
+	}
 }
 
 /* Chooses the time column of a table that times does not name. */
@@ -264,7 +264,7 @@ choose_time(gnngp_tables *s, int i)
 	gnngp_schema_table *t = &s->table[i];
 	List	   *others;
 
-	t->candidates = gnngp_time_candidates(t, gnngp_has_parent(s, i));
+	t->candidates = gnngp_time_candidates(t, gnngp_refers_to(s, i, -1));
 	if (list_length(t->candidates) == 1)
 	{
 		t->time = linitial_int(t->candidates);
@@ -298,29 +298,20 @@ has_time(const gnngp_tables *s, Oid oid)
 	return gnngp_time_candidates(&t, true) != NIL;
 }
 
-static bool
-refers_to(const gnngp_tables *s, int table, int parent)
-{
-	for (int r = 0; r < s->nrelations; r++)
-		if (s->relation[r].child == table && s->relation[r].parent == parent)
-			return true;
-	return false;
-}
-
 Oid
 gnngp_reads_later(const gnngp_tables *s, int table)
 {
 	const gnngp_schema_table *t = &s->table[table];
 	ListCell   *cell;
 
-	if (t->time >= 0 || t->timeless || (!t->gathers && !gnngp_has_parent(s, table)))
+	if (t->time >= 0 || t->timeless || (!t->gathers && !gnngp_refers_to(s, table, -1)))
 		return InvalidOid;
 	foreach(cell, t->reads)
 	{
 		int			read = gnngp_schema_find(s, lfirst_oid(cell));
 
 		if (lfirst_oid(cell) != t->table.oid && has_time(s, lfirst_oid(cell)) &&
-			(t->gathers || read < 0 || !refers_to(s, table, read)))
+			(t->gathers || read < 0 || !gnngp_refers_to(s, table, read)))
 			return lfirst_oid(cell);
 	}
 	return InvalidOid;

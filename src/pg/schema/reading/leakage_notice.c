@@ -27,13 +27,13 @@ typedef struct disguise
 	const gp_facts_labels *labels;
 	gp_time		newest;			/* since when the newest labels are */
 	double		by_facts;		/* what a column of facts tells at the most; -1: not known yet */
-	List	   *told;			/* names of columns, as their tables have them, that were told of */
+	List	   *noticed;		/* names of columns, as their tables have them, that were told of */
 	List	   *exclude;		/* the same with their tables */
 } disguise;
 
 /* How much some columns tell alone, of all labels or of the newest. */
 static double
-told(const disguise *d, int32 first, int32 width)
+explained_share(const disguise *d, int32 first, int32 width)
 {
 	gp_task_columns *columns = d->r->columns;
 
@@ -58,7 +58,7 @@ told_by_facts(disguise *d)
 			gp_task_columns_relation_first(r->columns, relation, &columns);
 
 		for (int32 c = 0; c < columns; c++)
-			d->by_facts = Max(d->by_facts, told(d, first + c, 1));
+			d->by_facts = Max(d->by_facts, explained_share(d, first + c, 1));
 	}
 	return d->by_facts;
 }
@@ -75,7 +75,8 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 		const gp_encoded *e = &encoding->part[p];
 		const gnngp_cell_source *cell = &part->cell[e->column];
 		double		much = e->width == 0 || cell->target || cell->known || cell->name == NULL ||
-			list_member_ptr(d->told, cell->name) ? 0.0 : told(d, first + e->first, e->width);
+			list_member_ptr(d->noticed, cell->name) ? 0.0 :
+			explained_share(d, first + e->first, e->width);
 
 		if (isnan(much))
 			continue;
@@ -84,7 +85,7 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 			  (r->nfact_relations == 0 ||
 			   (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
 			continue;
-		d->told = lappend(d->told, (void *) cell->name);
+		d->noticed = lappend(d->noticed, (void *) cell->name);
 		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[cell->table].label,
 												  cell->name));
 		ereport(NOTICE,
@@ -120,7 +121,7 @@ look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
 {
 	const gnngp_tables *s = d->r->schema;
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
-	double		much = told(d, column, 1);
+	double		much = explained_share(d, column, 1);
 	const char *key = much < OWN_SHARE ? NULL : later_key(s, relation->child);
 
 	if (isnan(much) || much < OWN_SHARE)

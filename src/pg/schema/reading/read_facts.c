@@ -196,10 +196,10 @@ own_row(void *state, const Datum *values, const bool *nulls)
 		{
 			gnngp_id	key = gnngp_datum_id(values[h->column], h->key_type, NULL);
 
-			h->key_of[entity] = gnngp_number_add(&h->keys, &key);
+			h->entity_key[entity] = gnngp_number_add(&h->keys, &key);
 		}
-		if (h->from_of)
-			h->from_of[entity] = o->from[h->part];
+		if (h->entity_key_from)
+			h->entity_key_from[entity] = o->from[h->part];
 	}
 }
 
@@ -229,10 +229,10 @@ read_own(gnngp_task_reading *r)
 		gnngp_fact_relation *h = &r->fact_relation[i];
 
 		h->keys.env = r->env;
-		h->key_of = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
-		memset(h->key_of, -1, sizeof(int32) * r->entities.n);
+		h->entity_key = gp_alloc_array(r->env, Max(r->entities.n, 1), sizeof(int32));
+		memset(h->entity_key, -1, sizeof(int32) * r->entities.n);
 		if (h->part > 0)
-			h->from_of = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
+			h->entity_key_from = gp_alloc_zero(r->env, Max(r->entities.n, 1), sizeof(gp_time));
 	}
 	gnngp_give_keys(&r->own->query, &r->entities);
 	gnngp_join_run(r->own, r->env, own_row, &o, GP_PHASE_NODES, 0);
@@ -320,7 +320,8 @@ set_keys(gnngp_task_reading *r, gnngp_fact_relation *h)
 		int32		entity = r->entity_of[i];
 
 		/* What the entity refers to later tells nothing yet. */
-		h->key[i] = h->from_of && h->from_of[entity] >= r->as_of[i] ? -1 : h->key_of[entity];
+		h->key[i] = h->entity_key_from && h->entity_key_from[entity] >= r->as_of[i] ? -1 :
+			h->entity_key[entity];
 	}
 }
 

@@ -64,10 +64,9 @@ point_to_rows(gnngp_task_reading *r, const gnngp_task_rows *rows)
 static gnngp_ids
 ids_of(gp_env *env, const gnngp_task_row *row, int64 n, const gnngp_task_rows *rows)
 {
-	const char *type = gnngp_type_name(rows->id_column.type);
 	gnngp_ids	ids = {.n = n,.integer = gnngp_is_integer_type(rows->id_column.base)};
 
-	ids.type_name = gnngp_keep_text(env, type);
+	ids.type_name = gnngp_keep_text(env, gnngp_type_name(rows->id_column.type));
 	ids.key = gp_alloc_array(env, Max(n, 1), sizeof(int64));
 	if (!ids.integer)
 		ids.text = gp_alloc_array(env, Max(n, 1), sizeof(char *));
@@ -130,9 +129,9 @@ require_labels(const gnngp_task_rows *rows, int64 labelled)
  * their rows.
  */
 static void
-choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled,
-			   gnngp_task_transform *transform)
+choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelled)
 {
+	gnngp_task_transform *transform = r->transform;
 	gp_time		reach = rows->horizon;
 
 	/* Of rows that are their own entities their parents' facts will tell the half-life. */
@@ -151,9 +150,10 @@ choose_horizon(gnngp_task_reading *r, const gnngp_task_rows *rows, int64 labelle
 
 /* Reads the columns of all rows, and scales them by those that are labelled. */
 static gp_features *
-read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *transform)
+make_features(gnngp_task_reading *r, gnngp_data *data)
 {
 	gp_env	   *env = r->env;
+	gnngp_task_transform *transform = r->transform;
 	bool	   *trains = gp_alloc_zero(env, r->n, sizeof(bool));
 	gp_facts_labels labels = {.n = data->nlabelled,.entity = r->entity_of,.as_of = r->as_of,
 		.label = data->label,
@@ -168,9 +168,7 @@ read_columns(gnngp_task_reading *r, gnngp_data *data, gnngp_task_transform *tran
 	}
 	gnngp_reading_encode(r, latest);
 	transform->target = gp_facts_target_of(env, &labels, NULL);
-	/*
-	 * Old answers mislead what has learnt from fresh ones; and a row's own column has one answer.
-	 */
+	/* Old answers mislead what has learnt from fresh ones; a row's own column has one answer. */
 	labels_are = gp_facts_labels_freshness(env, &labels, r->n, r->as_of, trains, transform->newest);
 	if (r->own_time || labels_are == GP_FACTS_OLD)
 		transform->target.width = 0;
@@ -196,7 +194,7 @@ static void
 notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].tells)
+		if (s->table[i].shows_labels)
 			gnngp_notice(NULL,
 						 "task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
 						 task->name, s->table[i].table.name, get_rel_name(task->task.table));
@@ -218,7 +216,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_require_parents(s);
 	notice_labels_out(s, def);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
-	gnngp_find_newest(&rows);
+	gnngp_find_reach(&rows);
 	task->transform.newest = rows.newest;
 	gnngp_task_rows_read(&rows);
 	*r = (gnngp_task_reading) {.env = env,.schema = s,.task = def,
@@ -239,12 +237,12 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 					 "the integer target of task \"%s\" is read as %d classes", def->name,
 					 data->nclasses);
 	gnngp_reading_plan(r);
-	choose_horizon(r, &rows, data->nlabelled, &task->transform);
+	choose_horizon(r, &rows, data->nlabelled);
 	data->ids = ids_of(env, rows.row + data->nlabelled, rows.n - data->nlabelled, &rows);
 	task->label_ids = ids_of(env, rows.row, data->nlabelled, &rows);
 	task->as_of = unconstify(gp_time *, r->as_of);
 	data->type = GP_FLOAT;
-	data->features = read_columns(r, data, &task->transform);
+	data->features = make_features(r, data);
 	data->graph = gp_graph_build(gp_edges_create(env, rows.n, false, false));
 	if (r->metapaths)
 		task->metapaths = gnngp_reading_paths(r);

@@ -18,7 +18,7 @@ typedef struct gnngp_fact_relation
 	/* As it is planned: */
 	const char *name;
 	int			relation;		/* from the facts' table */
-	int			by;				/* to what they are found by: the same, or of the table between */
+	int			by;				/* whose child has the key: the same, or of the table between */
 	int			part;			/* whose key finds them; 0: the entity, else one of its parents */
 	int			column;			/* of the query for the entities that has that key */
 	Oid			key_type;
@@ -37,8 +37,8 @@ typedef struct gnngp_fact_relation
 	int32		targets;		/* the relation of these alone */
 	/* As it is read: */
 	gnngp_numbered keys;		/* all that entities have */
-	int32	   *key_of;			/* of each entity; -1: none */
-	gp_time    *from_of;		/* and from when on it is known; NULL: always */
+	int32	   *entity_key;		/* of each entity; -1: none */
+	gp_time    *entity_key_from;	/* and from when on it is known; NULL: always */
 	int32	   *key;			/* of each row */
 } gnngp_fact_relation;
 
@@ -46,12 +46,12 @@ typedef struct gnngp_task_reading
 {
 	gp_env	   *env;
 	const gnngp_tables *schema;
-	bool		few;
+	bool		few;			/* few rows are asked for: they are read by index */
 	const gnngp_graph_def *task;
 	int			entity;			/* table, and its column that is the id */
 	int			id;
 	bool		own_time;		/* rows are as of the time of their entity's own row */
-	bool		metapaths;		/* which has none: rows are told by those beside them */
+	bool		metapaths;		/* without time: rows are told by those that share a parent */
 	bool		timeless_path;	/* a path of theirs is by rows without time */
 	int64		n;				/* rows */
 	const gp_time *as_of;

@@ -1,12 +1,11 @@
 /*
  * newest_fact.c - since when and until when the facts of a task reach.
  *
- * As-of times are counted back from the end, and there is predicted: a label whose window reaches
- * past the facts that it is judged by would be wrong, and so would one from before they were
- * recorded.  So the tables that the target reads tell it; where it is not known what these are, all
- * tables that refer to others.  The table of the entities tells nothing beside others: one may be
- * added long after the newest fact.  Nor do a few rows that stand alone behind the others, or a few
- * times before them: such a time is wrong, or a default.
+ * The last as-of time lies before the newest fact, so that no label's window is still open; the
+ * first lies after facts began to be recorded.  The tables that the target reads tell both; where
+ * these are not known, those that refer to others do.  The table of the entities tells nothing
+ * beside others: one may be added long after the newest fact.  A few rows that stand alone, behind
+ * or before the others, are taken for errors or defaults.
  */
 #include "postgres.h"
 
@@ -104,7 +103,7 @@ long_silence(const gnngp_task_rows *rows)
  * alone behind other months: FEW_ROWS is half of ALONE.
  */
 static void
-find_reach(table_times *t, double silence)
+trim_times(table_times *t, double silence)
 {
 	t->begin = t->first[0];
 	for (int i = 1; i < t->nfirst && t->rows - i > 2 * FEW_ROWS; i++)
@@ -116,15 +115,14 @@ find_reach(table_times *t, double silence)
 	}
 	for (int i = 0; i < t->n && (i == 0 || t->rows - i > 2 * FEW_ROWS); i++)
 	{
-		double		gap = i == 0 ? 0.0 : (double) t->newest[i - 1] - (double) t->newest[i];
+		double		gap = i == 0 ? INFINITY : (double) t->newest[i - 1] - (double) t->newest[i];
 		double		usual = ALONE * ((double) t->newest[i] - (double) t->begin) /
 			(double) Max(t->rows - i - 1, 1);
 
-		if (i == 0 || (gap > silence && gap > usual))
-		{
-			t->end = t->newest[i];
-			t->usual = usual;
-		}
+		if (gap <= silence || gap <= usual)
+			continue;
+		t->end = t->newest[i];
+		t->usual = usual;
 	}
 }
 
@@ -153,7 +151,7 @@ rank_of(const gnngp_task_rows *rows, int table)
 		return ENTITIES;
 	if (list_member_oid(rows->read, rows->schema->table[table].table.oid))
 		return READ_BY_TARGET;
-	return gnngp_has_parent(rows->schema, table) ? REFERS_TO_OTHERS : OTHER_TABLE;
+	return gnngp_refers_to(rows->schema, table, -1) ? REFERS_TO_OTHERS : OTHER_TABLE;
 }
 
 /* Tells where a table's times begin with some that stand alone, and no user said since when. */
@@ -270,7 +268,7 @@ find_last(gnngp_task_rows *rows, const table_times *times, double usual)
 }
 
 void
-gnngp_find_newest(gnngp_task_rows *rows)
+gnngp_find_reach(gnngp_task_rows *rows)
 {
 	const gnngp_tables *s = rows->schema;
 	table_times *times = palloc(sizeof(table_times) * s->ntables);
@@ -283,9 +281,9 @@ gnngp_find_newest(gnngp_task_rows *rows)
 		table_times *t = &times[i];
 
 		*t = read_times(s, &s->table[i]);
-		find_reach(t, long_silence(rows));
+		trim_times(t, long_silence(rows));
 		t->rank = rank_of(rows, i);
-		t->facts = t->rank != ENTITIES && gnngp_has_parent(s, i);
+		t->facts = t->rank != ENTITIES && gnngp_refers_to(s, i, -1);
 		if (t->n == 0 || t->rank != READ_BY_TARGET)
 			continue;
 		judged = Min(judged, t->begin);

@@ -23,7 +23,7 @@ typedef struct gnngp_task_rows
 	List	   *read;			/* tables that an expression reads, the entities' one of them */
 	gnngp_labels labels;
 	gp_time		newest;
-	gp_time		first;			/* as-of time; GP_TIME_NEVER: no table has times */
+	gp_time		first;			/* the first as-of time; GP_TIME_NEVER: no table has times */
 	gp_time		horizon;		/* -1: not given */
 	int64		n;
 	int64		room;
@@ -86,6 +86,6 @@ extern gp_time gnngp_behind_newest(const gnngp_tables *s);
  * Finds the first fact, and the moment as of which a task predicts: just behind the newest fact, or
  * now where there are no times.  A NOTICE where other rows are much later.
  */
-extern void gnngp_find_newest(gnngp_task_rows *rows);
+extern void gnngp_find_reach(gnngp_task_rows *rows);
 
 #endif							/* GNNGP_TASK_H */

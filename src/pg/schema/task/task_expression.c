@@ -122,21 +122,20 @@ lacks(Query *query)
 void
 gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking)
 {
-	if (lacking && strcmp(lacking, "e") == 0)
-		ereport(NOTICE,
-				(errmsg("the target of task \"%s\" does not depend on e", task->name),
-				 errdetail("All rows of the table then have the same answer at a time."),
-				 errhint("Write e.id for a column of the table: in a subquery, id alone is a column of the subquery's table if that has one.")));
-	else if (lacking && strcmp(lacking, "t") == 0)
-		ereport(NOTICE,
-				(errmsg("the target of task \"%s\" does not depend on t", task->name),
-				 errdetail("It has today's answer at every time, so facts may reveal it too early."),
-				 errhint("Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column').")));
-	else if (lacking)
-		ereport(NOTICE,
-				(errmsg("the target of task \"%s\" does not depend on horizon", task->name),
-				 errdetail("If it looks at everything after t, older labels cover a longer time than newer ones."),
-				 errhint("Limit it, for instance by AND l.taken <= t + horizon, where taken is the time of row l.")));
+	static const char *const notes[][3] = {
+		{"e", "All rows of the table then have the same answer at a time.",
+		"Write e.id for a column of the table: in a subquery, id alone is a column of the subquery's table if that has one."},
+		{"t", "It has today's answer at every time, so facts may reveal it too early.",
+		"Compare times with t and t + horizon; or ask for a column with gp_create_task(task, graph, 'table.column')."},
+		{"horizon", "If it looks at everything after t, older labels cover a longer time than newer ones.",
+		"Limit it, for instance by AND l.taken <= t + horizon, where taken is the time of row l."}
+	};
+
+	for (size_t i = 0; lacking && i < lengthof(notes); i++)
+		if (strcmp(notes[i][0], lacking) == 0)
+			ereport(NOTICE,
+					(errmsg("the target of task \"%s\" does not depend on %s", task->name, lacking),
+					 errdetail("%s", notes[i][1]), errhint("%s", notes[i][2])));
 }
 
 /* True for a function that tells the moment of the statement, or the time since. */

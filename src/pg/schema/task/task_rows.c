@@ -6,8 +6,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type_d.h"
 #include "core/base/sort.h"
 #include "pg/server/server.h"
@@ -23,14 +21,11 @@
 static bool
 is_named_after(const char *column, const char *table)
 {
-	size_t		length = strlen(table);
+	size_t		stem = strlen(column) > 3 ? strlen(column) - 3 : 0;
 
-	if (length > 0 && pg_strncasecmp(column, table, length) == 0 &&
-		pg_strcasecmp(column + length, "_id") == 0)
-		return true;
-	return length > 1 && table[length - 1] == 's' &&
-		pg_strncasecmp(column, table, length - 1) == 0 &&
-		pg_strcasecmp(column + length - 1, "_id") == 0;
+	return stem > 0 && pg_strcasecmp(column + stem, "_id") == 0 &&
+		pg_strncasecmp(column, table, stem) == 0 &&
+		(table[stem] == '\0' || strcmp(table + stem, "s") == 0);
 }
 
 /*
@@ -149,50 +144,6 @@ gnngp_task_rows_open(gnngp_task_rows *t, gp_env *env, const gnngp_tables *s,
 }
 
 /* ---- rows ---- */
-
-/* Takes a target: a class as it came, or a value. */
-static void
-read_target(gnngp_task_rows *t, gnngp_task_row *row, Datum target)
-{
-	if (t->texts)
-		row->target = gnngp_keep_text(t->env, TextDatumGetCString(target));
-	else if (t->kind == GNNGP_TARGET_VALUE)
-	{
-		row->value = gnngp_number_datum(target, t->target.base);
-		if (!isfinite(row->value))
-			gnngp_raise(NUMERIC_VALUE_OUT_OF_RANGE,
-						"A target must be finite; NULL marks the rows to predict.",
-						"a target of task \"%s\" is %g", t->task->name, row->value);
-	}
-	else
-		row->label = gnngp_labels_number(&t->labels, target, t->kind == GNNGP_TARGET_INTEGER ?
-										 t->target.base : TEXTOID);
-	if (row->label < 0)
-		gnngp_raise(DATA_EXCEPTION,
-					"Use a coarser target, or task => 'regression' if it is a number.",
-					"the target of task \"%s\" has more than %d classes", t->task->name,
-					GNNGP_MAX_CLASSES);
-}
-
-void
-gnngp_task_rows_add(gnngp_task_rows *t, Datum id, gp_time as_of, Datum target, bool no_target)
-{
-	gnngp_task_row *row;
-
-	if (t->n == t->room)
-	{
-		t->room = t->room ? 2 * t->room : 1024;
-		t->row = gp_realloc_array(t->env, t->row, t->room, sizeof(gnngp_task_row));
-	}
-	row = &t->row[t->n++];
-	*row = (gnngp_task_row) {.id = gnngp_datum_id(id, t->id_column.base, NULL),.as_of = as_of};
-	if (row->id.text)
-		row->id.text = gnngp_copy_text(t->env, row->id.text, row->id.length);
-	if (no_target)
-		row->label = -1;
-	else
-		read_target(t, row, target);
-}
 
 /* The columns of a query over a table of labels, or over the entities. */
 enum row_column
@@ -384,36 +335,4 @@ gnngp_task_rows_read(gnngp_task_rows *t)
 	if (form == GNNGP_TASK_LABELS && !t->texts)
 		ask_labelled(t);
 	notice_left_out(t);
-}
-
-void
-gnngp_task_check(gp_env *env, const gnngp_graph_def *task)
-{
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
-
-	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
-	gnngp_task_rows_check(&rows);
-	gnngp_schema_end(&use);
-}
-
-const gnngp_task_row *
-gnngp_read_task_rows(gp_env *env, const gnngp_graph_def *task, gnngp_model *model, int64 *n)
-{
-	gnngp_schema_use use;
-	gnngp_task_rows rows;
-
-	gnngp_schema_begin(&use, env, task, true);
-	gnngp_task_rows_open(&rows, env, use.schema, task, "classes");
-	rows.texts = true;
-	gnngp_find_newest(&rows);
-	gnngp_task_rows_read(&rows);
-	model->integer_ids = gnngp_is_integer_type(rows.id_column.base);
-	model->id_type = gnngp_keep_text(env, gnngp_type_name(rows.id_column.type));
-	gnngp_schema_end(&use);
-	/* Those to predict stand behind. */
-	for (*n = 0; *n < rows.n && rows.row[*n].label >= 0; ++*n)
-		;
-	return rows.row;
 }
