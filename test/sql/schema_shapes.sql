@@ -162,7 +162,7 @@ CREATE TABLE rows (len interval PRIMARY KEY, at timestamp NOT NULL UNIQUE);
 ALTER TABLE seats ADD FOREIGN KEY (row) REFERENCES rows, ADD day date REFERENCES rows (at);
 SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', exclude => '{seats.day}')$$);
 SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', exclude => '{seats.row}')$$);
-SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', exclude => '{seats.row,seats.day}')$$);
+SELECT try($$SELECT gp_alter_graph('halls', tables => '{halls,seats,rows}', times => '{"seats": null}', exclude => '{seats.row,seats.day}')$$);
 SELECT gp_drop_graph('halls');
 -- A word in a key of several columns is a category; labels known at once; renamed columns; keys that give times; a table that is lost
 CREATE TYPE measure AS ENUM ('hba1c', 'ldl');
