@@ -5,6 +5,7 @@
 #include "facts_internal.h"
 
 #define CONSTANT 1e-6			/* a deviation relative to the mean that is rounding */
+#define ALL_ALIKE 0.2			/* of the mean relevance, for columns that tell only beside others */
 
 /* Calls for each row that trains. */
 #define EACH_TRAINING(f, i, trains) \
@@ -103,30 +104,30 @@ measure_columns(gp_task_columns *f, const bool *trains, gp_facts_scale *s)
 }
 
 void
-gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t used)
+gp_facts_weigh(gp_facts_scale *s, gp_facts_weights weights, int32_t used)
 {
-	double	   *size = gp_alloc_zero(env, s->ngroups, sizeof(double));
+	double		relevance = 0.0;
 	double		whole = 0.0;
 
 	for (int32_t c = 0; c < s->width; c++)
-		size[s->column[c].group] += s->column[c].deviation > 0.0;
+		relevance += s->column[c].relevance;
 	for (int32_t c = 0; c < s->width; c++)
 	{
 		gp_facts_column *column = &s->column[c];
 
 		column->weight = column->deviation == 0.0 || c >= used ? 0.0 :
-			weights == GP_FACTS_COLUMNS ? 1.0 : 1.0 / sqrt(size[column->group]);
+			weights == GP_FACTS_COLUMNS || relevance == 0.0 ? 1.0 :
+			sqrt(ALL_ALIKE + column->relevance * s->kept / relevance);
 		whole += column->weight * column->weight * column->square;
 	}
 	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
 		s->column[c].weight /= sqrt(whole);
 	s->weights = weights;
 	s->used = used;
-	gp_free(env, size);
 }
 
 gp_facts_scale *
-gp_task_columns_measure(gp_task_columns *f, const bool *trains, gp_facts_weights weights)
+gp_task_columns_measure(gp_task_columns *f, const bool *trains)
 {
 	gp_facts_scale *s = gp_alloc_zero(f->env, 1, sizeof(gp_facts_scale));
 
@@ -136,7 +137,7 @@ gp_task_columns_measure(gp_task_columns *f, const bool *trains, gp_facts_weights
 	name_columns(f, s);
 	find_empty(f, trains, s);
 	measure_columns(f, trains, s);
-	gp_facts_weigh(f->env, s, weights, f->width);
+	gp_facts_weigh(s, GP_FACTS_COLUMNS, f->width);
 	return s;
 }
 

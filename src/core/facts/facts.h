@@ -209,16 +209,17 @@ typedef struct gp_facts_column
 	double		mean;
 	double		deviation;		/* 0: constant, dropped */
 	double		square;			/* mean square over the rows that train, after clipping */
+	double		relevance;		/* R2 of the labels on it alone, above chance */
 	double		weight;			/* factor after standardising and clipping to +-3 */
 } gp_facts_column;
 
 #define GP_FACTS_CLIP 3.0
 
-/* How much groups count: as much as they have columns, or all the same. */
+/* How much columns count: all the same, or by their relevance. */
 typedef enum gp_facts_weights
 {
 	GP_FACTS_COLUMNS,
-	GP_FACTS_GROUPS
+	GP_FACTS_RELEVANCE
 } gp_facts_weights;
 
 /* What gp_facts_fit compares: both of these, and the fit without doubted columns. */
@@ -244,12 +245,13 @@ typedef struct gp_facts_scale
  * Means, deviations and largest ages over the rows that train (NULL: all), and the factors that
  * make the mean square length of their rows one.
  */
-extern gp_facts_scale *gp_task_columns_measure(gp_task_columns *columns, const bool *trains,
-										gp_facts_weights weights);
+extern gp_facts_scale *gp_task_columns_measure(gp_task_columns *columns, const bool *trains);
 
-/* The same factors for a weighting, and for the first columns alone. */
-extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights,
-						   int32_t used);
+/*
+ * The factors for a weighting, and for the first columns alone.  By relevance the squares of the
+ * factors are proportional to a column's relevance plus a fifth of the mean one.
+ */
+extern void gp_facts_weigh(gp_facts_scale *scale, gp_facts_weights weights, int32_t used);
 
 /*
  * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.
@@ -294,7 +296,7 @@ extern gp_problem gp_facts_labelled(gp_env *env, const gp_problem *problem);
 
 /*
  * Fits both weightings of the columns to such a problem, which is live, and returns the posterior
- * of the better leave-out score, of the scale's own where the other is not surely better; then
+ * of the better leave-out score, of equal weights where relevance is not surely better; then
  * without the columns that are doubted, if any.  score has all that were compared: of each
  * weighting, and without those columns (NaN: there are none).  The rows to predict are then
  * answered a block at a time: the posterior has all rows.  Features are those of

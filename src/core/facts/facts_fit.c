@@ -91,7 +91,7 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
 			factor[at++] = 1.0 / s->column[c].weight;
-	gp_facts_weigh(env, s, weights, used);
+	gp_facts_weigh(s, weights, used);
 	at = 0;
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
@@ -104,6 +104,50 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 			row[c] = (float) (row[c] * factor[c]);
 	}
 	gp_free(env, factor);
+}
+
+/*
+ * How much of the labels each column of features explains by itself: the R2 of a linear regression
+ * on it alone, less what chance gives.
+ */
+static void
+find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_facts_scale *s)
+{
+	gp_targets	t = gp_targets_make(env, problem);
+	double	   *cross = gp_alloc_zero(env, x->dims * (t.columns + 1), sizeof(double));
+	double	   *square = cross + x->dims * t.columns;
+	double		whole = 0.0;
+	int64_t		at = 0;
+
+	GP_EACH(env, i, gp_items(env, x->rows), i * x->dims)
+	{
+		const float *row = (const float *) x->dense + i * x->dims;
+
+		for (int32_t k = 0; k < t.columns; k++)
+		{
+			double		y = t.y[i * t.columns + k] - (t.share ? t.share[k] : 0.0);
+
+			whole += y * y;
+			for (int64_t c = 0; c < x->dims; c++)
+				cross[k * x->dims + c] += y * row[c];
+		}
+		for (int64_t c = 0; c < x->dims; c++)
+			square[c] += (double) row[c] * row[c];
+	}
+	for (int32_t c = 0; c < s->width; c++)
+		if (s->column[c].deviation > 0.0)
+		{
+			double		explained = 0.0;
+
+			for (int32_t k = 0; k < t.columns; k++)
+				explained += cross[k * x->dims + at] * cross[k * x->dims + at];
+			if (explained > 0.0)
+				s->column[c].relevance =
+					fmax(explained / (square[at] * whole) - 1.0 / (double) x->rows, 0.0);
+			at++;
+		}
+	gp_free(env, cross);
+	gp_targets_free(env, &t);
 }
 
 /* Keeps the better of two posteriors. */
@@ -229,13 +273,10 @@ notice_worth(gp_device *dev, const gp_problem *problem, const gp_posterior *kept
 
 gp_posterior *
 gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
-			 gp_facts_scale *scale,
-			 double score[GP_FACTS_FITS])
+			 gp_facts_scale *scale, double score[GP_FACTS_FITS])
 {
 	gp_env	   *env = dev->env;
-	gp_facts_weights first = scale->weights;
-	gp_facts_weights second = first == GP_FACTS_COLUMNS ? GP_FACTS_GROUPS : GP_FACTS_COLUMNS;
-	gp_facts_weights chosen = first;
+	gp_facts_weights chosen = GP_FACTS_COLUMNS;
 	int32_t		used = scale->width;
 	gp_features labelled = some_rows(features, 0, problem->nlabelled);
 	gp_features others = some_rows(features, labelled.rows, features->rows - labelled.rows);
@@ -249,18 +290,18 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	weighed.features = &labelled;
 	weighed.compared = true;
 	best = gp_fit(dev, &weighed);
-	weigh_features(env, &labelled, scale, second, used);
+	score[GP_FACTS_COLUMNS] = best->loo_score;
+
+	/* Relevance has seen the labels that judge it: it has to be better by more than chance. */
+	find_relevance(env, problem, &labelled, scale);
+	weigh_features(env, &labelled, scale, GP_FACTS_RELEVANCE, used);
 	other = gp_fit(dev, &weighed);
-	/*
-	 * Blocks hang on few columns, such as the day of the year: they have to be better by more than
-	 * chance.
-	 */
+	score[GP_FACTS_RELEVANCE] = other->loo_score;
 	if (gp_surely_better(env, problem, other, best))
-		chosen = second;
-	score[first] = best->loo_score;
-	score[second] = other->loo_score;
+		chosen = GP_FACTS_RELEVANCE;
+	keep_better(env, &best, other, chosen == GP_FACTS_RELEVANCE);
+
 	score[GP_FACTS_FITS - 1] = NAN;
-	keep_better(env, &best, other, chosen == second);
 	if (scale->doubted < scale->width)
 	{
 		weigh_features(env, &labelled, scale, chosen, scale->doubted);
@@ -272,8 +313,9 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 		keep_better(env, &best, other, used < scale->width);
 	}
 	notice_worth(dev, problem, best);
-	gp_facts_weigh(env, scale, first, scale->width);
-	if (chosen != first || used < scale->width)
+	/* The other rows have the first weights still. */
+	gp_facts_weigh(scale, GP_FACTS_COLUMNS, scale->width);
+	if (chosen != GP_FACTS_COLUMNS || used < scale->width)
 		weigh_features(env, &others, scale, chosen, used);
 	answer_others(dev, problem, &others, features->rows, best);
 	return best;

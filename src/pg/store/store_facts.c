@@ -96,7 +96,7 @@ state_fits(const gnngp_task_state *f)
 	const gp_facts_scale *s = &t->scale;
 	int32		kept = 0;
 	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
-		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_GROUPS;
+		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_RELEVANCE;
 
 	for (int32 b = 0; b < s->ngroups; b++)
 		fits = fits && memchr(s->relation[b], '\0', GP_FACTS_NAME) &&

@@ -512,7 +512,7 @@ check_scale(gp_env *env)
 {
 	gp_time		as_of[100];
 	gp_task_columns *f = two_groups(env, 100, as_of);
-	gp_facts_scale *s = gp_task_columns_measure(f, NULL, GP_FACTS_GROUPS);
+	gp_facts_scale *s = gp_task_columns_measure(f, NULL);
 	gp_features *x = gp_task_columns_features(f, s);
 	gp_features *again = gp_task_columns_features(two_groups(env, 100, as_of), s);
 	gp_time		other_time = 0;
@@ -524,9 +524,10 @@ check_scale(gp_env *env)
 	for (int c = 0; c < 3; c++)
 		most = fmax(most, fabs(((float *) x->dense)[c]) / s->column[c == 2 ? 3 : c].weight);
 	close_to(most, GP_FACTS_CLIP, 1e-6, "what is far out is clipped");
-	close_to(s->column[0].weight / s->column[1].weight, sqrt(2.0), 1e-9, "groups count the same");
-	gp_facts_weigh(env, s, GP_FACTS_COLUMNS, s->width);
-	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "or columns do");
+	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "columns count the same");
+	s->column[0].relevance = 0.3;
+	gp_facts_weigh(s, GP_FACTS_RELEVANCE, s->width);
+	close_to(s->column[0].weight / s->column[1].weight, 4.0, 1e-9, "or by their relevance, and some alike");
 	ok(memcmp(x->dense, again->dense, 300 * sizeof(float)) == 0, "new rows are made the same way");
 	gp_task_columns_group(other, "three", "columns", 4);
 	expect_error(env, GP_ERR_DATA, gp_task_columns_features(other, s));
@@ -596,7 +597,7 @@ fit_task(gp_env *env, task_fit *t)
 			drawn[c] = draw_unit(&state);
 		gp_task_columns_put(f, noise, i, drawn);
 	}
-	t->scale = gp_task_columns_measure(f, NULL, GP_FACTS_GROUPS);
+	t->scale = gp_task_columns_measure(f, NULL);
 	p.features = t->x = gp_task_columns_features(f, t->scale);
 	p = gp_facts_labelled(env, &p);
 	p.program = gp_kernel_program(env, gp_kernel_parse(env, gp_facts_kernel));
@@ -620,7 +621,7 @@ check_fit(gp_env *env)
 		right += (out->mean[2 * i + 1] > out->mean[2 * i]) == ((i % 12 + i / 12) % 2);
 	is_int(right, 12, "rows of the next time are told by the facts before them");
 	ok(out->loo_score > 0.9 && out->forward_score > 0.9, "blocks of time are, too");
-	ok(fmin(t.score[0], t.score[1]) < 0.01 && test_state(env)->notices == 0, "nothing is said of a weighting that is not kept");
+	ok(t.score[GP_FACTS_COLUMNS] < 0.01 && test_state(env)->notices == 0, "nothing is said of a weighting that is not kept");
 	ok(t.planned >= (double) env->peak && t.planned <= 1.1 * (double) env->peak, "the plan holds");
 	ok(copies < 1.85, "wide features are copied once");
 }

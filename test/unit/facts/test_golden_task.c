@@ -249,7 +249,7 @@ check_golden(gp_env *env)
 	}
 	f = golden_columns(env, as_of);
 	is_int(gp_task_columns_width(f), COLUMNS, "ten columns");
-	s = gp_task_columns_measure(f, trains, GP_FACTS_COLUMNS);
+	s = gp_task_columns_measure(f, trains);
 	for (int i = 0; i < ROWS * COLUMNS; i++)
 	{
 		float		raw = gp_task_columns_row(f, 0)[i];

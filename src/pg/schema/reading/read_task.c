@@ -179,7 +179,7 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	if (r->own_time)
 		gnngp_clear_later(r, data->nlabelled);
 	gnngp_notice_leakage(r, &labels);
-	transform->scale = *gp_task_columns_measure(r->columns, trains, GP_FACTS_COLUMNS);
+	transform->scale = *gp_task_columns_measure(r->columns, trains);
 	transform->metapaths = r->metapaths;
 	if (r->own_time || labels_are == GP_FACTS_OLD_AS_FACTS)
 		transform->scale.doubted = r->of_targets;
