@@ -5,7 +5,7 @@
 #include "facts_internal.h"
 
 #define CONSTANT 1e-6			/* a deviation relative to the mean that is rounding */
-#define ALL_ALIKE 0.2			/* of the mean relevance, for columns that tell only beside others */
+#define ALL_ALIKE 0.2			/* of the mean relevance: some columns tell only beside others */
 
 /* Calls for each row that trains. */
 #define EACH_TRAINING(f, i, trains) \
