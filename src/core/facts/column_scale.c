@@ -104,26 +104,31 @@ measure_columns(gp_task_columns *f, const bool *trains, gp_facts_scale *s)
 }
 
 void
-gp_facts_weigh(gp_facts_scale *s, gp_facts_weights weights, int32_t used)
+gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t used)
 {
+	double	   *size = gp_alloc_zero(env, s->ngroups, sizeof(double));
 	double		relevance = 0.0;
 	double		whole = 0.0;
 
 	for (int32_t c = 0; c < s->width; c++)
+	{
+		size[s->column[c].group] += s->column[c].deviation > 0.0;
 		relevance += s->column[c].relevance;
+	}
 	for (int32_t c = 0; c < s->width; c++)
 	{
 		gp_facts_column *column = &s->column[c];
 
 		column->weight = column->deviation == 0.0 || c >= used ? 0.0 :
 			weights == GP_FACTS_COLUMNS || relevance == 0.0 ? 1.0 :
-			sqrt(ALL_ALIKE + column->relevance * s->kept / relevance);
+			sqrt((ALL_ALIKE + column->relevance * s->kept / relevance) / size[column->group]);
 		whole += column->weight * column->weight * column->square;
 	}
 	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
 		s->column[c].weight /= sqrt(whole);
 	s->weights = weights;
 	s->used = used;
+	gp_free(env, size);
 }
 
 gp_facts_scale *
@@ -137,7 +142,7 @@ gp_task_columns_measure(gp_task_columns *f, const bool *trains)
 	name_columns(f, s);
 	find_empty(f, trains, s);
 	measure_columns(f, trains, s);
-	gp_facts_weigh(s, GP_FACTS_COLUMNS, f->width);
+	gp_facts_weigh(f->env, s, GP_FACTS_COLUMNS, f->width);
 	return s;
 }
 

@@ -249,9 +249,11 @@ extern gp_facts_scale *gp_task_columns_measure(gp_task_columns *columns, const b
 
 /*
  * The factors for a weighting, and for the first columns alone.  By relevance the squares of the
- * factors are proportional to a column's relevance plus a fifth of the mean one.
+ * factors are proportional to a column's relevance plus a fifth of the mean one, over the number
+ * of columns in its group.
  */
-extern void gp_facts_weigh(gp_facts_scale *scale, gp_facts_weights weights, int32_t used);
+extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights,
+						   int32_t used);
 
 /*
  * The columns as features of nodes, which are the rows: scaled, those that vary alone, float.

@@ -91,7 +91,7 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
 			factor[at++] = 1.0 / s->column[c].weight;
-	gp_facts_weigh(s, weights, used);
+	gp_facts_weigh(env, s, weights, used);
 	at = 0;
 	for (int32_t c = 0; c < s->width; c++)
 		if (s->column[c].deviation > 0.0)
@@ -119,7 +119,7 @@ find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_
 	double		whole = 0.0;
 	int64_t		at = 0;
 
-	GP_EACH(env, i, gp_items(env, x->rows), i * x->dims)
+	GP_EACH(env, i, gp_items(env, x->rows), i * x->dims * t.columns)
 	{
 		const float *row = (const float *) x->dense + i * x->dims;
 
@@ -314,7 +314,7 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 	}
 	notice_worth(dev, problem, best);
 	/* The other rows have the first weights still. */
-	gp_facts_weigh(scale, GP_FACTS_COLUMNS, scale->width);
+	gp_facts_weigh(env, scale, GP_FACTS_COLUMNS, scale->width);
 	if (chosen != GP_FACTS_COLUMNS || used < scale->width)
 		weigh_features(env, &others, scale, chosen, used);
 	answer_others(dev, problem, &others, features->rows, best);

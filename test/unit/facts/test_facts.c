@@ -526,8 +526,9 @@ check_scale(gp_env *env)
 	close_to(most, GP_FACTS_CLIP, 1e-6, "what is far out is clipped");
 	close_to(s->column[0].weight / s->column[1].weight, 1.0, 1e-9, "columns count the same");
 	s->column[0].relevance = 0.3;
-	gp_facts_weigh(s, GP_FACTS_RELEVANCE, s->width);
-	close_to(s->column[0].weight / s->column[1].weight, 4.0, 1e-9, "or by their relevance, and some alike");
+	gp_facts_weigh(env, s, GP_FACTS_RELEVANCE, s->width);
+	close_to(s->column[0].weight / s->column[1].weight, 4.0 * sqrt(2.0), 1e-9,
+			 "or by their relevance, some alike, and groups alike");
 	ok(memcmp(x->dense, again->dense, 300 * sizeof(float)) == 0, "new rows are made the same way");
 	gp_task_columns_group(other, "three", "columns", 4);
 	expect_error(env, GP_ERR_DATA, gp_task_columns_features(other, s));
