@@ -7,7 +7,7 @@
 #define CONSTANT 1e-6			/* a deviation relative to the mean that is rounding */
 #define ALL_ALIKE 0.2			/* of the mean relevance: some columns tell only beside others */
 
-/* Calls for each row that trains. */
+/* The head of a loop over the rows that train. */
 #define EACH_TRAINING(f, i, trains) \
 	GP_EACH((f)->env, i, (f)->rows, i * (f)->width) \
 		if ((trains) == NULL || (trains)[i])
@@ -126,8 +126,6 @@ gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t
 	}
 	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
 		s->column[c].weight /= sqrt(whole);
-	s->weights = weights;
-	s->used = used;
 	gp_free(env, size);
 }
 

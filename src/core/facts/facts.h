@@ -231,10 +231,7 @@ typedef struct gp_facts_scale
 	int32_t		width;			/* columns of gp_task_columns */
 	int32_t		kept;			/* those that vary: the features' dims */
 	int32_t		ngroups;
-	gp_facts_weights weights;
-	/* Of a fit: columns from here on have no weight, and from there on are tried without. */
-	int32_t		used;
-	int32_t		doubted;
+	int32_t		doubted;		/* of a fit: columns from here on are tried without */
 	double		margin;			/* these have to add so much to the score, and more than chance */
 	gp_facts_column *column;	/* width */
 	char		(*relation)[GP_FACTS_NAME];	/* of each group */

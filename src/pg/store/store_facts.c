@@ -22,7 +22,7 @@ static const int facts_element[FACTS_ARRAYS] = {
 enum facts_head
 {
 	HEAD_SHAPE, HEAD_SHAPE_BY_NUMBER, HEAD_HORIZON, HEAD_HALF_LIFE, HEAD_NEWEST, HEAD_WIDTH,
-	HEAD_KEPT, HEAD_NGROUPS, HEAD_WEIGHTS, HEAD_METAPATHS, FACTS_HEADS
+	HEAD_KEPT, HEAD_NGROUPS, HEAD_METAPATHS, FACTS_HEADS
 };
 
 /* Lays the parts of all encodings end to end; their numbers, -1 for a table that is not read. */
@@ -50,7 +50,7 @@ gnngp_facts_write(const gnngp_model *model, const gnngp_data *data, gnngp_forwar
 	const gp_facts_scale *scale = &task->scale;
 	int64		head[FACTS_HEADS] = {(int64) task->shape[0], (int64) task->shape[1], task->horizon,
 									 task->half_life, task->newest, scale->width,
-	scale->kept, scale->ngroups, scale->weights, task->metapaths};
+	scale->kept, scale->ngroups, task->metapaths};
 	size_t		names = (size_t) scale->ngroups * GP_FACTS_NAME;
 	char	   *name = palloc(Max(2 * names, 1));
 	StringInfoData parts;
@@ -96,7 +96,7 @@ state_fits(const gnngp_task_state *f)
 	const gp_facts_scale *s = &t->scale;
 	int32		kept = 0;
 	bool		fits = t->horizon >= 0 && t->half_life > 0 && t->target.width >= 0 &&
-		t->target.width <= GP_ENCODED_HOT && s->weights <= GP_FACTS_RELEVANCE;
+		t->target.width <= GP_ENCODED_HOT;
 
 	for (int32 b = 0; b < s->ngroups; b++)
 		fits = fits && memchr(s->relation[b], '\0', GP_FACTS_NAME) &&
@@ -132,7 +132,7 @@ gnngp_facts_read(gp_env *env, const gnngp_model *model)
 	t->metapaths = head[HEAD_METAPATHS];
 	t->scale = (gp_facts_scale) {.width = (int32_t) head[HEAD_WIDTH],
 								 .kept = (int32_t) head[HEAD_KEPT],
-		.ngroups = (int32_t) head[HEAD_NGROUPS],.weights = (gp_facts_weights) head[HEAD_WEIGHTS]};
+		.ngroups = (int32_t) head[HEAD_NGROUPS]};
 	size_t		names = (size_t) t->scale.ngroups * GP_FACTS_NAME;
 	t->nencodings = (int) a[FACTS_COUNTS].count;
 	t->encoding = make_encodings(env, a[FACTS_COUNTS].data, t->nencodings, a[FACTS_ENCODED].data,
