@@ -18,7 +18,9 @@ INSERT INTO customers SELECT id, joined, 'r' || id % 5, 20 + id % 47, CASE WHEN 
 INSERT INTO orders SELECT row_number() OVER (), id, at, random(), NULL
 FROM (SELECT id, leaves, joined + (k + random()) * every * interval '1 day' AS at FROM c, generate_series(0, 61) AS k) AS o WHERE at < least(leaves, '2025-01-01');
 UPDATE customers AS c SET total = (SELECT count(*) FROM orders AS o WHERE o.customer_id = c.id);
+CREATE INDEX orders_at ON orders (customer_id, ordered_at);
 UPDATE orders AS o SET won = EXISTS (SELECT FROM orders AS n WHERE n.customer_id = o.customer_id AND n.ordered_at > o.ordered_at AND n.ordered_at <= o.ordered_at + interval '10 days');
+DROP INDEX orders_at;
 RESET client_min_messages;
 CREATE FUNCTION churn(task text, graph text) RETURNS void LANGUAGE sql AS $$
     SELECT gp_create_task(task, graph, entity => 'leaks_test.customers', horizon => '30 days',
