@@ -323,7 +323,9 @@ gpu_fits(void)
 	in_env(check_gckm(env, "gckm(landmarks=70, components=8, components2=4, own=true)", true, 0));
 	in_env(check_gckm(env, "gckm(landmarks=70, components=8, components2=4)", true, LITTLE));
 	in_env(precision_fits(env));
-	in_env(check_links(env, GP_LINK_SCORES));
+	/* The emulated card takes long for it, and is asked for the same pairs as the CPU by the server's tests. */
+	if (getenv("GNNGP_LONG") != NULL || emulator.lazy == NULL)
+		in_env(check_links(env, GP_LINK_SCORES));
 	in_env(check_links(env, GP_LINK_PAIRS));
 	in_env(check_deep_links(env));
 	in_env(check_clusters(env, "gcn", true));

@@ -31,11 +31,9 @@ typedef struct setting
 
 static const setting settings[] = {
 	{"on the card", 0, SHADOW_UPLOAD, 0, false, 0, false},
-	{"lazily", 0, SHADOW_UPLOAD, 1, false, 0, true},
 	{"in any order", 0, SHADOW_UPLOAD, 2, true, 0, true},
 	{"with little memory, lazily", LITTLE, SHADOW_UPLOAD, 1, false, 0, true},
 	{"with little memory, in any order", LITTLE, SHADOW_UPLOAD, 3, false, 0, false},
-	{"from host memory, in any order", 0, SHADOW_DIRECT, 5, false, 0, true},
 	{"half from host memory, in any order", 0, SHADOW_MIXED, 4, true, 0, false},
 	{"with no memory at all, half from the host", 1, SHADOW_MIXED, 1, false, 0, true},
 	{"on a slow card", 0, SHADOW_UPLOAD, 0, false, 10, true},

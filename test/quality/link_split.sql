@@ -24,16 +24,16 @@ CREATE INDEX ON arc (src);
 
 CREATE TEMP TABLE random_pair AS
     WITH node AS (
-        SELECT id, row_number() OVER (ORDER BY id) - 1 AS number, count(*) OVER () AS n FROM :nodes
+        SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM :nodes
     ), hash AS (
         SELECT k, ('x' || left(md5(:'seed' || ' src ' || k), 7))::bit(28)::integer AS a,
-               ('x' || left(md5(:'seed' || ' dst ' || k), 7))::bit(28)::integer AS b
-        FROM generate_series(1, 3 * :held) AS k
+               ('x' || left(md5(:'seed' || ' dst ' || k), 7))::bit(28)::integer AS b, n
+        FROM generate_series(1, 3 * :held) AS k, (SELECT count(*) AS n FROM :nodes) AS c
     ), pair AS (
         SELECT min(k) AS k, least(i.id, j.id) AS src, greatest(i.id, j.id) AS dst
         FROM hash
-            JOIN node AS i ON i.number = a % i.n
-            JOIN node AS j ON j.number = b % j.n
+            JOIN node AS i ON i.number = a % n
+            JOIN node AS j ON j.number = b % n
         WHERE i.id <> j.id
         GROUP BY 2, 3
     )

@@ -14,7 +14,7 @@ my $node = PostgreSQL::Test::Cluster->new('parts');
 $node->init;
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'auto_explain'\nmax_worker_processes = 8");
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph(12_000));
+$node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . large_graph(7_000));
 
 # What a fit may leave: schemas, tables, models, locks.
 sub left
@@ -79,7 +79,7 @@ timeouts($node, $fit, 'the fit', [ 300, 900, 1800 ], \&leaves_nothing);
 
 # An error of the user's own code in the middle of a statement, and memory that does not suffice
 $node->safe_psql('postgres', q{
-	CREATE VIEW traps AS SELECT id, x, CASE WHEN y = 3 AND id > 9000 THEN 1 / (id - id) ELSE y END AS y FROM large_nodes;
+	CREATE VIEW traps AS SELECT id, x, CASE WHEN y = 3 AND id > 5000 THEN 1 / (id - id) ELSE y END AS y FROM large_nodes;
 	SELECT gp_create_graph('traps', 'traps', 'large_edges', features => '{x}', target => 'y')});
 my ($rc, undef, $err) = $node->psql('postgres', q{SELECT gp_fit('traps', kernel => 'gcn', strategy => 'sql')});
 like($err, qr/division by zero/, 'an error of a view');
@@ -112,7 +112,7 @@ $node->safe_psql('postgres', q{
 	DECLARE
 		t text;
 	BEGIN
-		IF $1 = 12000 THEN
+		IF $1 = 7000 THEN
 			SELECT format('%I.%I', n.nspname, c.relname) INTO STRICT t FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 			WHERE n.nspname LIKE 'gnngp\_work\_%' AND c.relname LIKE 'features%' AND c.relkind = 'p';
 			EXECUTE format(statement, t);
@@ -166,8 +166,8 @@ is($node->safe_psql('postgres', q{SELECT string_agg(phase, ', ' ORDER BY at) FRO
 # A partition is detached when the fit is over
 $node->safe_psql('postgres', q{
 	CREATE TABLE parted (LIKE large_nodes) PARTITION BY RANGE (id);
-	CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (6000);
-	CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (6000) TO (MAXVALUE);
+	CREATE TABLE parted_low PARTITION OF parted FOR VALUES FROM (MINVALUE) TO (3500);
+	CREATE TABLE parted_high PARTITION OF parted FOR VALUES FROM (3500) TO (MAXVALUE);
 	INSERT INTO parted TABLE large_nodes;
 	SELECT gp_create_graph('parted', 'parted', 'large_edges', features => '{x}', target => 'y')});
 $session = background($node, q{BEGIN; SELECT gp_fit('parted', kernel => 'gcn', strategy => 'sql', landmarks => 50, nugget => 0.1); SELECT pg_sleep(3); COMMIT});

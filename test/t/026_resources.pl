@@ -17,7 +17,7 @@ my $node = PostgreSQL::Test::Cluster->new('resources');
 $node->init(extra => [ '--wal-segsize=1' ]);
 $node->append_conf('postgresql.conf', "restart_after_crash = on\nmax_connections = " . ($sessions + 20));
 $node->start;
-$node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . large_graph()
+$node->safe_psql('postgres', 'CREATE EXTENSION gnngp;' . small_graph() . large_graph(20_000)
 	. q{SELECT gp_fit('small', kernel => 'gcn'); SELECT gp_fit_links('small');});
 my $before = $node->safe_psql('postgres', $whole);
 like($before, qr/^200 of 1, orphans 0, working schemas 0$/, 'there is a model');
@@ -53,7 +53,7 @@ SKIP:
 {
 	skip 'no prlimit', 5 unless `prlimit --version 2>/dev/null` =~ /util-linux/;
 	my ($postmaster) = slurp_file($node->data_dir . '/postmaster.pid') =~ /^(\d+)/;
-	my $room = 2 << 20;
+	my $room = 9 << 17;
 
 	system('prlimit', '--pid', $postmaster, "--fsize=$room:unlimited") == 0 or die 'prlimit';
 	isnt(state_of("$fit;"), '00000', 'a fit that cannot be stored is an error');

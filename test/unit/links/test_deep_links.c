@@ -380,8 +380,8 @@ check_memory(gp_env *env, bool features, gp_dgp o)
 {
 	uint64_t	state = 3;
 	gp_device  *dev = gp_device_cpu(env, 2);
-	gp_graph   *graph = random_hub_graph(env, &state, 300, 300, 3, 6, false);
-	gp_features *x = features ? group_features(env, 300, 60) : NULL;
+	gp_graph   *graph = random_hub_graph(env, &state, 160, 160, 3, 6, false);
+	gp_features *x = features ? group_features(env, 160, 60) : NULL;
 	size_t		before;
 	gp_link_model *m = fit(dev, graph, x, &o);
 	size_t		taken;
