@@ -70,6 +70,7 @@ typedef struct gp_aggregates
 	double		half_life;		/* microseconds; usually two horizons */
 	double		pseudo;			/* pseudo-count of means, which shrink to 0; < 0: 1 */
 	bool		apart;			/* each number of the facts by itself, of those that have it */
+	bool		joint;			/* its facts count in gp_task_columns_joint as well */
 } gp_aggregates;
 
 /*
@@ -79,6 +80,14 @@ typedef struct gp_aggregates
 extern int32_t gp_task_columns_relation(gp_task_columns *columns, const char *relation,
 										int32_t width,
 								 gp_aggregates aggregates);
+
+/*
+ * Declares the decayed count and the newest age of the facts of all joint relations together: no
+ * relation by itself tells when anything happened last.  Returns the group, or -1 where fewer than
+ * two relations are joint.  Filled once these are scanned.
+ */
+extern int32_t gp_task_columns_joint(gp_task_columns *columns);
+extern void gp_task_columns_fill_joint(gp_task_columns *columns, int32_t group);
 
 /* Changes the half-life of all relations, before the first scan. */
 extern void gp_task_columns_half_life(gp_task_columns *columns, double half_life);

@@ -25,6 +25,7 @@ typedef struct gp_relation
 	int32_t		each;			/* of so many numbers */
 	int32_t		first;			/* of its columns */
 	int32_t		columns;		/* of all its aggregates */
+	int32_t		meta;			/* the first of its counts and ages */
 	const gp_time *as_of;		/* rows see what is visible before these */
 } gp_relation;
 

@@ -76,11 +76,14 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 	r->states = a.apart ? width : 1;
 	r->each = a.apart ? 1 : width;
 	r->as_of = f->as_of;
-	r->first = f->width;
+	r->first = r->meta = f->width;
 	for (size_t k = 0; k < sizeof(all) / sizeof(all[0]); k++)
+	{
+		r->meta = all[k].which == GP_FACTS_META ? f->width : r->meta;
 		if (a.which & all[k].which)
 			gp_task_columns_group(f, relation, all[k].name,
 								  r->states * gp_aggregate_width(all[k].which, r->each));
+	}
 	r->columns = f->width - r->first;
 	return f->nrelations++;
 }
@@ -141,6 +144,37 @@ gp_task_columns_fill_calendar(gp_task_columns *f, int32_t group)
 		double		angle = 2.0 * M_PI * (years - floor(years));
 		double		value[2] = {sin(angle), cos(angle)};
 
+		gp_task_columns_put(f, group, i, value);
+	}
+}
+
+int32_t
+gp_task_columns_joint(gp_task_columns *f)
+{
+	int32_t		joint = 0;
+
+	for (int32_t i = 0; i < f->nrelations; i++)
+		joint += f->relation[i].a.joint;
+	return joint < 2 ? -1 : gp_task_columns_group(f, "any relation", "count and age", 2);
+}
+
+void
+gp_task_columns_fill_joint(gp_task_columns *f, int32_t group)
+{
+	GP_EACH(f->env, i, f->rows, i * f->nrelations)
+	{
+		const float *row = gp_task_columns_row(f, i);
+		double		value[2] = {0.0, NAN};
+
+		for (int32_t k = 0; k < f->nrelations; k++)
+			if (f->relation[k].a.joint)
+			{
+				const float *meta = row + f->relation[k].meta;
+
+				value[0] += expm1(meta[1]);
+				value[1] = fmin(value[1], meta[2]);
+			}
+		value[0] = log1p(value[0]);
 		gp_task_columns_put(f, group, i, value);
 	}
 }

@@ -249,7 +249,7 @@ check_within(gp_env *env)
 {
 	static const char *const name[] = {"height", "weight", NULL};
 	static const gp_cell_kind kind[] = {GP_CELL_WORD, GP_CELL_NUMBER};
-	static const gp_aggregates each = {GP_FACTS_LAST | GP_FACTS_MEAN, 1, GP_TIME_DAY, 0.0, true};
+	static const gp_aggregates each = {GP_FACTS_LAST | GP_FACTS_MEAN, 1, GP_TIME_DAY, 0.0, true, false};
 	gp_time		as_of = 10 * GP_TIME_DAY;
 	int32_t		key = 0;
 	gp_task_columns *f = gp_task_columns_create(env, 1, &as_of);
@@ -327,7 +327,7 @@ scan_one(gp_env *env, int as_of_day, int n, const int *day, const double *value,
 	gp_task_columns_free(f);
 }
 
-static const gp_aggregates usual = {GP_FACTS_USUAL, 2, 10.0 * GP_TIME_DAY, 1.0, false};
+static const gp_aggregates usual = {GP_FACTS_USUAL, 2, 10.0 * GP_TIME_DAY, 1.0, false, false};
 #define WIDTH 7					/* of the usual aggregates of one number */
 
 static void
@@ -373,7 +373,7 @@ check_other_aggregates(gp_env *env)
 {
 	static const int day[] = {1, 2, 3};
 	static const double value[] = {-3.0, -1.0, -2.0};
-	gp_aggregates a = {GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT, 0, GP_TIME_DAY, 0.0, false};
+	gp_aggregates a = {GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT, 0, GP_TIME_DAY, 0.0, false, false};
 	double		out[3];
 
 	scan_one(env, 9, 3, day, value, a, out);
@@ -430,6 +430,44 @@ check_many_keys(gp_env *env)
 	gp_task_columns_free(f);
 }
 
+/* When anything happened last, of two relations; a third is of others. */
+static void
+check_joint(gp_env *env)
+{
+	enum { ROWS = 2, FACTS = 3 };
+	static const gp_time as_of[ROWS] = {10 * GP_TIME_DAY, 10 * GP_TIME_DAY};
+	static const int32_t key[ROWS] = {0, 1};
+	static const int day[FACTS] = {4, 7, 9};
+	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
+	gp_aggregates joint = usual;
+	int32_t		relation[FACTS];
+	int32_t		group;
+	double		value = 1.0;
+	double		count = 0.0;
+
+	relation[2] = gp_task_columns_relation(f, "of others", 1, usual);
+	joint.joint = true;
+	relation[0] = gp_task_columns_relation(f, "one", 1, joint);
+	is_int(gp_task_columns_joint(f), -1, "one relation is told by its own age");
+	relation[1] = gp_task_columns_relation(f, "other", 1, joint);
+	group = gp_task_columns_joint(f);
+	for (int i = 0; i < FACTS; i++)
+	{
+		gp_scan    *s = gp_scan_open(f, relation[i], key);
+
+		gp_scan_fact(s, 0, day[i] * GP_TIME_DAY, &value);
+		gp_scan_close(s);
+		count += i < 2 ? exp2(-(10.0 - day[i]) / 10.0) : 0.0;
+	}
+	gp_task_columns_fill_joint(f, group);
+	close_to(gp_task_columns_row(f, 0)[gp_task_columns_group_first(f, group)], log1p(count), 1e-6,
+			 "facts of both count, halved by their half-life");
+	close_to(gp_task_columns_row(f, 0)[gp_task_columns_group_first(f, group) + 1], log(4.0), 1e-6,
+			 "days since the newest of both");
+	ok(isnan(gp_task_columns_row(f, 1)[gp_task_columns_group_first(f, group) + 1]), "none has no age");
+	gp_task_columns_free(f);
+}
+
 static void
 check_wrong_order(gp_env *env)
 {
@@ -453,7 +491,7 @@ check_labels(gp_env *env)
 	gp_time		as_of[] = {40 * GP_TIME_DAY - 1, 40 * GP_TIME_DAY, 200 * GP_TIME_DAY};
 	int32_t		key[] = {0, 0, 0};
 	bool		trains[] = {true, true, false};
-	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0, false};
+	gp_aggregates a = {GP_FACTS_SUM, 0, GP_TIME_DAY, 0.0, false, false};
 	gp_task_columns *f = gp_task_columns_create(env, 3, as_of);
 	int32_t		own = gp_task_columns_relation(f, "earlier targets", 1, a);
 	int32_t		all = gp_task_columns_relation(f, "all targets", 1, a);
@@ -666,6 +704,7 @@ main(void)
 	in_env(check_other_aggregates(env));
 	in_env(check_within(env));
 	in_env(check_many_keys(env));
+	in_env(check_joint(env));
 	in_env(check_wrong_order(env));
 	in_env(check_labels(env));
 	in_env(check_scale(env));

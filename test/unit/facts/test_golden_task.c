@@ -132,8 +132,8 @@ golden_columns(gp_env *env, const gp_time *as_of)
 {
 	static const int order[] = {0, 1, 3, 6, 2, 4, 5};	/* of the customers, one by one */
 	static const int labels_by_customer[] = {0, 2, 5, 1, 3, 6, 4, 7};
-	gp_aggregates a = {GP_FACTS_USUAL, 2, 60.0 * GP_TIME_DAY, 1.0, false};
-	gp_aggregates of_labels = {GP_FACTS_HALF_LIFE, 2, 60.0 * GP_TIME_DAY, 1.0, false};
+	gp_aggregates a = {GP_FACTS_USUAL, 2, 60.0 * GP_TIME_DAY, 1.0, false, false};
+	gp_aggregates of_labels = {GP_FACTS_HALF_LIFE, 2, 60.0 * GP_TIME_DAY, 1.0, false, false};
 	gp_task_columns *f = gp_task_columns_create(env, ROWS, as_of);
 	int32_t		relation = gp_task_columns_relation(f, "orders.customer", 2, a);
 	int32_t		earlier = gp_task_columns_relation(f, "earlier targets", 1, of_labels);

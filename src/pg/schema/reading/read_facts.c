@@ -27,12 +27,21 @@ find_target(gnngp_fact_relation *h, const gnngp_part *part, const gp_encoding *e
 	}
 }
 
+/* Aggregates of facts, which halve as the task asks. */
+static gp_aggregates
+aggregates(const gnngp_task_reading *r, uint32 which)
+{
+	return (gp_aggregates) {.which = which,.half_life = (double) r->transform->half_life,
+		.pseudo = -1.0};
+}
+
 static void
 declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
-	gp_aggregates usual = {.which = GP_FACTS_USUAL,.half_life = (double) r->transform->half_life,
-		.pseudo = -1.0};
+	gp_aggregates usual = aggregates(r, h->timed ? GP_FACTS_USUAL :
+									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
 
+	usual.joint = h->timed && h->part == 0;
 	h->target = -1;
 	for (int p = 0; p < h->join->nparts; p++)
 	{
@@ -43,8 +52,6 @@ declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 			find_target(h, part, encoding, h->width);
 		h->width += encoding->width;
 	}
-	if (!h->timed)
-		usual.which = GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT;
 	h->number = gp_task_columns_relation(r->columns, h->name, h->width, usual);
 }
 
@@ -56,9 +63,11 @@ static void
 declare_within(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	int32		nwithin = r->transform->encoding[h->join->part[0].encoding]->nwithin;
-	gp_aggregates each = {.which = h->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST : GP_FACTS_MEAN,
-		.half_life = (double) r->transform->half_life,.last = 1,.pseudo = -1.0,.apart = true};
+	gp_aggregates each = aggregates(r, h->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
+									GP_FACTS_MEAN);
 
+	each.last = 1;
+	each.apart = true;
 	h->within = nwithin == 0 || h->target >= 0 ? -1 :
 		gp_task_columns_relation(r->columns, psprintf("%s within categories", h->name), nwithin,
 								 each);
@@ -71,13 +80,12 @@ declare_within(gnngp_task_reading *r, gnngp_fact_relation *h)
 static void
 declare_targets(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
-	gp_aggregates own = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_MEAN,
-		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
-
 	if (h->target < 0)
 		return;
 	h->targets = gp_task_columns_relation(r->columns, psprintf("earlier targets, %s", h->name),
-										  h->target_width, own);
+										  h->target_width,
+										  aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST |
+													 GP_FACTS_MEAN));
 	if (r->answered)
 		gp_task_columns_lag(r->columns, h->targets, r->answered);
 }
@@ -86,10 +94,6 @@ static void
 declare(gnngp_task_reading *r)
 {
 	int32		target_width = r->transform->target.width;
-	gp_aggregates earlier = {.which = GP_FACTS_HALF_LIFE | GP_FACTS_LAST,
-		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
-	gp_aggregates all = {.which = GP_FACTS_MEAN | GP_FACTS_HALF_LIFE,
-		.half_life = (double) r->transform->half_life,.pseudo = -1.0};
 
 	r->columns = gp_task_columns_create(r->env, r->n, r->as_of);
 	r->own_group = palloc(sizeof(int32) * r->own->nparts);
@@ -106,6 +110,7 @@ declare(gnngp_task_reading *r)
 		declare_relation(r, &r->fact_relation[h]);
 		declare_within(r, &r->fact_relation[h]);
 	}
+	r->joint = gp_task_columns_joint(r->columns);
 	r->of_targets = gp_task_columns_width(r->columns);
 	for (int h = 0; h < r->nfact_relations; h++)
 		declare_targets(r, &r->fact_relation[h]);
@@ -113,8 +118,10 @@ declare(gnngp_task_reading *r)
 	if (target_width == 0)
 		return;
 	if (!r->own_time)
-		r->earlier = gp_task_columns_relation(r->columns, "earlier targets", target_width, earlier);
-	r->all = gp_task_columns_relation(r->columns, "all targets", target_width, all);
+		r->earlier = gp_task_columns_relation(r->columns, "earlier targets", target_width,
+											  aggregates(r, GP_FACTS_HALF_LIFE | GP_FACTS_LAST));
+	r->all = gp_task_columns_relation(r->columns, "all targets", target_width,
+									  aggregates(r, GP_FACTS_MEAN | GP_FACTS_HALF_LIFE));
 }
 
 /* ---- the entities ---- */
@@ -370,7 +377,8 @@ read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 		gp_scan_close(f.within);
 	if (f.targets)
 		gp_scan_close(f.targets);
-	gp_free_all(r->env, h->keys.key, h->keys.text, h->keys.table);
+	gp_free_all(r->env, h->keys.key, h->keys.text, h->keys.table, h->key, h->entity_key,
+				h->entity_key_from);
 }
 
 void
@@ -385,6 +393,8 @@ gnngp_reading_run(gnngp_task_reading *r, const gp_facts_labels *labels, const in
 		follow_pace(r);
 	for (int h = 0; h < r->nfact_relations; h++)
 		read_relation(r, &r->fact_relation[h]);
+	if (r->joint >= 0)
+		gp_task_columns_fill_joint(r->columns, r->joint);
 	if (r->earlier >= 0)
 		gp_scan_labels(r->columns, r->earlier, key, target, labels);
 	if (r->all >= 0)

@@ -66,6 +66,7 @@ typedef struct gnngp_task_reading
 	int			nfact_relations;
 	gnngp_fact_relation *fact_relation;
 	int32		calendar;
+	int32		joint;			/* of all facts of the entities; -1: none */
 	int32		of_targets;		/* columns from here on tell what the answers were before */
 	int32		earlier;		/* relations of labels; -1: none */
 	int32		all;
