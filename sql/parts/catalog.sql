@@ -185,6 +185,7 @@ CREATE TABLE gnngp_internal.gp_model_catalog (
     owner gnngp_internal.gp_role NOT NULL,
     graph bigint NOT NULL,
     fitted timestamp with time zone,
+    notices text[],
     -- what was asked for
     asked_kernel text,
     asked_task text,

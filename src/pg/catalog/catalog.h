@@ -192,6 +192,7 @@ typedef struct gnngp_model
 	char	   *id_type;		/* schema-qualified type name, as gnngp_type_name gives */
 	bool		integer_ids;
 	gnngp_texts class_labels;	/* in class order */
+	gnngp_texts notices;		/* what its fit told */
 	double		scale;
 	double		mean_diag;
 	double		jitter;

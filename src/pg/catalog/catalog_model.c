@@ -26,6 +26,7 @@ static const gnngp_member columns[] = {
 	PART(0, "graph", INT8OID, graph_id),
 	PART(0, "version", INT8OID, version),
 	PART(0, "link_version", INT8OID, link.version),
+	PART(0, "notices", TEXTARRAYOID, notices),
 	COLUMN("fitted", TIMESTAMPTZOID, fitted),
 	LINK("fitted", TIMESTAMPTZOID, fitted),
 	COLUMN("asked_kernel", TEXTOID, settings.kernel),

@@ -232,7 +232,7 @@ env_notice(gp_env *env, const char *message, const char *hint)
 		foreach(cell, all->messages)
 			if (strcmp(lfirst(cell), message) == 0)
 				break;
-		if (cell == NULL)
+		if (cell == NULL && gnngp_is_news(message))
 		{
 			all->messages = lappend(all->messages, pstrdup(message));
 			all->hints = lappend(all->hints, hint ? pstrdup(hint) : NULL);
@@ -240,9 +240,7 @@ env_notice(gp_env *env, const char *message, const char *hint)
 		MemoryContextSwitchTo(old);
 	}
 	else
-		ereport(NOTICE,
-				(errmsg_internal("%s", message),
-				 hint ? errhint("%s", hint) : 0));
+		gnngp_tell(message, NULL, hint);
 }
 
 void

@@ -19,7 +19,22 @@ gnngp_errhint(const char *hint)
 #define gnngp_raise(code, hint, ...) \
 	ereport(ERROR, (errcode(ERRCODE_##code), errmsg(__VA_ARGS__), gnngp_errhint(hint)))
 
-/* A NOTICE of the same form. */
-#define gnngp_notice(hint, ...) ereport(NOTICE, (errmsg(__VA_ARGS__), gnngp_errhint(hint)))
+/* A NOTICE of the same form, and one with a detail (notices.c). */
+#define gnngp_notice(hint, ...) gnngp_tell(psprintf(__VA_ARGS__), NULL, hint)
+#define gnngp_notice_detail(detail, hint, ...) gnngp_tell(psprintf(__VA_ARGS__), detail, hint)
+
+extern void gnngp_tell(const char *message, const char *detail, const char *hint);
+
+/*
+ * While a model is fitted, keeps what is told in a context, until that is reset.  What the last fit
+ * told, numbers apart, is not told again: a refresh says each night what is new.
+ */
+extern void gnngp_hear(MemoryContext context, int ntold, char *const *told);
+
+/* Keeps a message; false: it need not be told. */
+extern bool gnngp_is_news(const char *message);
+
+/* What was kept; n counts it. */
+extern char **gnngp_heard(int *n);
 
 #endif							/* GNNGP_RAISE_H */

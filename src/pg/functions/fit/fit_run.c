@@ -111,7 +111,7 @@ read_nodes(gnngp_fit_run *run, const gnngp_graph_def *graph)
 gnngp_fit_run *
 gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 			   const gnngp_fit_settings *settings, const gnngp_link_settings *link_settings,
-			   const char *model_name)
+			   const char *model_name, gnngp_texts told)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "gnngp fit", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
@@ -121,6 +121,7 @@ gnngp_fit_read(MemoryContext parent, const gnngp_graph_def *graph,
 							.graph_id = graph->id,.graph_shape = gnngp_graph_shape(graph),
 							.owner = graph->owner_role,.model_name = pstrdup(model_name)};
 	INSTR_TIME_SET_CURRENT(run->lap);
+	gnngp_hear(context, told.n, told.text);
 	if (settings)
 	{
 		run->parts |= GNNGP_PART_NODES;
@@ -294,6 +295,7 @@ gnngp_fit_store(gnngp_fit_run *run, gnngp_model *model)
 	model->name = run->model_name;
 	model->owner_role = run->owner;
 	model->graph_id = run->graph_id;
+	model->notices.text = gnngp_heard(&model->notices.n);
 	if (run->parts & GNNGP_PART_LINKS)
 	{
 		gnngp_link_fill(run->links, run->link_data, &run->link_settings, &model->link);
@@ -376,7 +378,8 @@ fit_call(FunctionCallInfo fcinfo, const gnngp_fit_settings *settings,
 
 	gnngp_account_give_up(0);
 	gnngp_progress_begin(name);
-	gnngp_fit_run *run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name);
+	gnngp_fit_run *run = gnngp_fit_read(CurrentMemoryContext, graph, settings, link_settings, name,
+										(gnngp_texts) {0});
 	const gnngp_model *former = settings ? gnngp_model_lookup(name, true) : NULL;
 	if (former && former->owner_role != run->owner)
 		former = NULL;

@@ -143,6 +143,13 @@ gnngp_behind_newest(const gnngp_tables *s)
 
 /* ---- the reach of a task ---- */
 
+/* A time as NOTICEs have it. */
+static const char *
+moment(gp_time at)
+{
+	return pstrdup(timestamptz_to_str((TimestampTz) at));
+}
+
 static enum table_rank
 rank_of(const gnngp_task_rows *rows, int table)
 {
@@ -158,14 +165,14 @@ rank_of(const gnngp_task_rows *rows, int table)
 static void
 notice_lonely_first(const gnngp_task_rows *rows, const gnngp_schema_table *t, gp_time lonely)
 {
-	ereport(NOTICE,
-			(errmsg("the as-of times of task \"%s\" begin at %s: earlier rows of table \"%s\" stand alone",
-					rows->task->name, pstrdup(timestamptz_to_str((TimestampTz) rows->first)),
-					t->table.name),
-			 errdetail("The first has %s in column \"%s\".",
-					   timestamptz_to_str((TimestampTz) lonely), t->column[t->time].column.name),
-			 errhint("Correct it if it is wrong; else since => '%s' begins with it.",
-					 timestamptz_to_str((TimestampTz) lonely))));
+	const char *time = moment(lonely);
+
+	gnngp_notice_detail(psprintf("The first has %s in column \"%s\".", time,
+								 t->column[t->time].column.name),
+						psprintf("Correct it if it is wrong; else since => '%s' begins with it.",
+								 time),
+						"the as-of times of task \"%s\" begin at %s: earlier rows of table \"%s\" stand alone",
+						rows->task->name, moment(rows->first), t->table.name);
 }
 
 /*
@@ -198,13 +205,12 @@ find_first(gnngp_task_rows *rows, const table_times *times, gp_time judged, doub
 	{
 		rows->first = judged;
 		if (!chosen)
-			ereport(NOTICE,
-					(errmsg("the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
-							rows->task->name, timestamptz_to_str((TimestampTz) judged)),
-					 errdetail("Other facts begin %.0f days earlier.",
-							   ((double) judged - (double) facts) / (double) GP_TIME_DAY),
-					 errhint("If the target is known to be false or 0 before that, pass since => '%s'.",
-							 timestamptz_to_str((TimestampTz) facts))));
+			gnngp_notice_detail(psprintf("Other facts begin %.0f days earlier.",
+										 ((double) judged - (double) facts) / (double) GP_TIME_DAY),
+								psprintf("If the target is known to be false or 0 before that, pass since => '%s'.",
+										 moment(facts)),
+								"the as-of times of task \"%s\" begin with the rows that its target reads, at %s",
+								rows->task->name, moment(judged));
 	}
 	if (lonely >= 0 && times[lonely].first[0] < rows->first && !chosen &&
 		rows->task->task.form == GNNGP_TASK_EXPRESSION)
@@ -217,16 +223,13 @@ notice_later_rows(const gnngp_task_rows *rows, gp_time newest, int table, gp_tim
 {
 	if ((double) later - (double) newest <= long_silence(rows))
 		return;
-	ereport(NOTICE,
-			(errmsg(rows->task->task.form == GNNGP_TASK_EXPRESSION ?
-					"the as-of times of task \"%s\" end with its facts, at %s: the newest row of table \"%s\""
-					" is %.0f days later" :
-					"the facts of task \"%s\" are taken to end at %s: the newest row of table \"%s\""
-					" is %.0f days later", rows->task->name,
-					timestamptz_to_str((TimestampTz) newest),
-					rows->schema->table[table].table.name,
-					((double) later - (double) newest) / (double) GP_TIME_DAY),
-			 errhint("Correct the time of that row if it is wrong.")));
+	gnngp_notice("Correct the time of that row if it is wrong.",
+				 "%s task \"%s\" %s %s: the newest row of table \"%s\" is %.0f days later",
+				 rows->task->task.form == GNNGP_TASK_EXPRESSION ? "the as-of times of" : "the facts of",
+				 rows->task->name,
+				 rows->task->task.form == GNNGP_TASK_EXPRESSION ? "end with its facts, at" :
+				 "are taken to end at", moment(newest), rows->schema->table[table].table.name,
+				 ((double) later - (double) newest) / (double) GP_TIME_DAY);
 }
 
 /*

@@ -133,9 +133,9 @@ gnngp_tell_target_lacks(const gnngp_graph_def *task, const char *lacking)
 
 	for (size_t i = 0; lacking && i < lengthof(notes); i++)
 		if (strcmp(notes[i][0], lacking) == 0)
-			ereport(NOTICE,
-					(errmsg("the target of task \"%s\" does not depend on %s", task->name, lacking),
-					 errdetail("%s", notes[i][1]), errhint("%s", notes[i][2])));
+			gnngp_notice_detail(notes[i][1], notes[i][2],
+								"the target of task \"%s\" does not depend on %s", task->name,
+								lacking);
 }
 
 /* True for a function that tells the moment of the statement, or the time since. */

@@ -313,12 +313,9 @@ notice_left_out(const gnngp_task_rows *t)
 
 	for (size_t i = 0; i < lengthof(left); i++)
 		if (left[i].rows > 0)
-			ereport(NOTICE,
-					(errmsg_plural("task \"%2$s\" leaves out %1$lld row of table \"%3$s\" %4$s",
-								   "task \"%2$s\" leaves out %1$lld rows of table \"%3$s\" %4$s",
-								   (unsigned long) left[i].rows, (long long) left[i].rows,
-								   t->task->name, t->source.name, left[i].why),
-					 left[i].hint ? errhint("%s", left[i].hint) : 0));
+			gnngp_notice(left[i].hint, "task \"%s\" leaves out %lld %s of table \"%s\" %s",
+						 t->task->name, (long long) left[i].rows,
+						 left[i].rows == 1 ? "row" : "rows", t->source.name, left[i].why);
 }
 
 void
