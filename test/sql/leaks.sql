@@ -33,6 +33,12 @@ SELECT loo_score > 0.2 AS too_good FROM gp_fit('leaks');
 SELECT gp_create_graph('closed', tables => '{customers,orders}', exclude => '{orders.won,customers.status,customers.total}');
 SELECT churn('honest', 'closed');
 SELECT labelled > 500 FROM gp_fit('honest');
+-- The number of rows without a time, such as of talks with those who have left
+CREATE TABLE talks (customer_id integer NOT NULL REFERENCES customers);
+INSERT INTO talks SELECT id FROM customers WHERE status = 'gone' AND id % 7 < 5;
+SELECT gp_create_graph('talks', tables => '{customers,orders,talks}', exclude => '{orders.won,customers.status,customers.total}');
+SELECT churn('talked', 'talks');
+SELECT labelled > 500 FROM gp_fit('talked');
 -- The answer of a column task in another column of the row
 ALTER TABLE orders ADD refund real;
 UPDATE orders SET refund = amount WHERE won;
@@ -259,7 +265,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

@@ -143,6 +143,7 @@ SELECT try($$SELECT gp_fit('orders30', kernel => 'gcn')$$);
 SELECT try($$SELECT gp_fit_links('orders30')$$);
 SELECT try($$SELECT gp_backtest('nothing')$$);
 SELECT try($$SELECT gp_create_task('x', 'shop', 'customers', target => 'true')$$);
+SELECT try($$SELECT gp_create_task('x', 'shop', 'orders', 'returned')$$);
 SELECT try(format($$SELECT gp_create_task('x', 'shop', entity => 'customers', target => %L, horizon => '1 day')$$, e))
 FROM unnest(ARRAY['now() > t', '(SELECT current_date > t)', 'age(t) > horizon', 't < date ''Today''', $$t < '2020-01-01' OR 'now' > t + horizon$$]) AS e;
 SELECT try($$SELECT gp_create_task('x', 'shop', labels => 'orders', entity => 'custmer_id', target => 'returned')$$);

@@ -109,10 +109,37 @@ GRANT SELECT (id, made, good) ON lot TO tasks_stranger;
 GRANT SELECT (at, price) ON bid TO tasks_stranger;
 SET ROLE tasks_stranger;
 SELECT gp_create_graph('part', '{lot,bid}', times => '{"lot": "made"}');
-SELECT count(*) FROM gp_relations('part');
+SELECT relation, note FROM gp_relations('part');
 SELECT gp_create_task('quality', 'part', 'lot.good');
+SET client_min_messages = notice;
+\set VERBOSITY terse
 SELECT labelled, relations FROM gp_fit('quality');
+-- A refresh tells what is new: a column that its owner may not read any more
+CALL gp_refresh('quality');
+RESET ROLE;
+REVOKE SELECT (price) ON bid FROM tasks_stranger;
+CALL gp_refresh('tasks_stranger.quality');
+SET client_min_messages = warning;
+\set VERBOSITY sqlstate
+SELECT strpos(gp_report('tasks_stranger.quality'), 'may not read lot, price') > 0 AS reported;
+-- Callers who may read more get the owner's columns
+CREATE ROLE tasks_reader;
+GRANT USAGE ON SCHEMA tasks_hostile TO tasks_reader;
+GRANT SELECT ON lot, bid TO tasks_reader;
+SET ROLE tasks_stranger;
+SELECT gp_grant('quality', 'tasks_reader');
+SET ROLE tasks_reader;
+SELECT count(*) FROM gp_predict_live('quality', 90.0);
+SET ROLE tasks_stranger;
 SELECT gp_drop_graph('part');
+RESET ROLE;
+DROP OWNED BY tasks_reader;
+DROP ROLE tasks_reader;
+-- A key that alone says since when rows are known
+CREATE TABLE remark (lot int REFERENCES lot, words int);
+GRANT SELECT (words) ON remark TO tasks_stranger;
+SET ROLE tasks_stranger;
+SELECT state_of($$SELECT gp_create_graph('part', '{lot,remark}', times => '{"lot": "made"}')$$);
 RESET ROLE;
 -- Entities whose id is NULL: nothing asks about them
 CREATE TABLE patron (id int PRIMARY KEY, card text UNIQUE);
@@ -125,6 +152,19 @@ SELECT gp_create_graph('library', ARRAY['patron', 'loan']::regclass[]);
 SELECT gp_create_task('lateness', 'library', labels => 'late', entity => 'card', target => 'late', time_column => 'at', horizon => '1 day');
 SELECT labelled, relations FROM gp_fit('lateness');
 SELECT count(*) FROM gp_predict('lateness', NULL::text);
+-- Rows that only the labels, which are known later, give a time
+CREATE TABLE fine (id int PRIMARY KEY, card text NOT NULL REFERENCES patron (card), at timestamptz NOT NULL, late boolean);
+CREATE TABLE reminder (fine int NOT NULL REFERENCES fine, card text REFERENCES patron (card));
+INSERT INTO fine SELECT row_number() OVER (ORDER BY at), card, at, late FROM late;
+INSERT INTO reminder SELECT id, card FROM fine WHERE late;
+SELECT gp_create_graph('fines', '{patron,loan,fine,reminder}');
+SELECT gp_create_task('fined', 'fines', labels => 'fine', entity => 'card', target => 'late', time_column => 'at', horizon => '1 day');
+SET client_min_messages = notice;
+\set VERBOSITY terse
+SELECT labelled, relations FROM gp_fit('fined');
+SET client_min_messages = warning;
+\set VERBOSITY sqlstate
+SELECT gp_drop_graph('fines');
 -- Stored labels that are not in the order of their times
 BEGIN;
 UPDATE gnngp_internal.gp_block AS b SET data = seal(overlay(b.data PLACING '\xffffffffffffff3f' FROM 53))

@@ -52,7 +52,7 @@ typedef struct gnngp_schema_table
 	bool		timeless;		/* as the user says */
 	bool		gathers;		/* a view that makes a row of several */
 	List	   *reads;			/* the table itself, and all that a view reads */
-	bool		shows_labels;	/* rows of a task's labels, which leaves it out of the task */
+	const char *left_out;		/* why a task does not use it; NULL: it does */
 	const char *later;			/* the table with times that leaves this view out; NULL: none */
 	List	   *candidates;		/* columns that may be the time, where the user names none */
 	int			nid;			/* columns of its primary key */
@@ -70,7 +70,8 @@ typedef struct gnngp_schema_relation
 	int		   *to;
 	const char **equals;		/* operators, of a column of the parent and one of the child */
 	bool		named;			/* by the user: nothing says that the parent's columns are unique */
-	bool		aside;			/* not used: it tells of later times, or a task's answer */
+	bool		aside;			/* not used: it tells of later times, or a task's answer, */
+	bool		excluded;		/* or the user says so; or it may not be read */
 } gnngp_schema_relation;
 
 typedef struct gnngp_tables
@@ -85,7 +86,8 @@ typedef struct gnngp_tables
 	gnngp_schema_relation *relation;
 	int			nrollups;
 	struct gnngp_rollup *rollup;	/* children that are part of their parents' rows */
-	const char *answer;			/* table.column that is not used, because a task's labels show it */
+	int			answer_table;
+	const char *answer;			/* a column that is not used, because a task's labels show it */
 } gnngp_tables;
 
 /*

@@ -131,10 +131,11 @@ extern bool gnngp_refers_to(const gnngp_tables *s, int table, int parent);
  */
 extern Oid	gnngp_reads_later(const gnngp_tables *s, int table);
 
-/* A member of times: the time of a table or column; column NULL: it has none of its own. */
-extern char *gnngp_time_pair(const char *name, const char *column);
-
-/* The one that says that a column is known with its row: "table.column": null. */
+/*
+ * The argument times as it is, and the time of a table (column NULL: none), or that a column is
+ * known with its row.
+ */
+extern char *gnngp_times_with(const gnngp_tables *s, int table, const char *column);
 extern char *gnngp_times_known(const gnngp_tables *s, int table, const char *column);
 
 /* ---- times and keys as SQL (row_sql.c) ---- */

@@ -26,8 +26,10 @@ is_timed(const gnngp_tables *s, int table, int levels)
 	return timed;
 }
 
-/* 22023 for the one key that says since when rows without a time are known: they would be so
- * always. */
+/*
+ * 22023, or 42501 where it may not be read, for the one key that says since when rows without a
+ * time are known: they would be so always.
+ */
 static void
 require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
 {
@@ -36,9 +38,15 @@ require_no_time(const gnngp_tables *s, const gnngp_schema_relation *r)
 	if (t->timeless || is_timed(s, r->child, GNNGP_MOST_LEVELS) ||
 		!is_timed(s, r->parent, GNNGP_MOST_LEVELS - 1))
 		return;
+	if (!r->excluded)
+		gnngp_raise(INSUFFICIENT_PRIVILEGE,
+					psprintf("Grant SELECT on the key, or take the table out of tables. If its rows are known at all times, pass %s.",
+							 gnngp_times_with(s, r->child, NULL)),
+					"role \"%s\" may not read %s, which says since when rows of table \"%s\" are known",
+					GetUserNameFromId(GetUserId(), false), r->name, t->table.name);
 	gnngp_raise(INVALID_PARAMETER_VALUE,
-				psprintf("Take the table out of tables. If its rows are known at all times, add %s to times.",
-						 gnngp_time_pair(t->label, NULL)),
+				psprintf("Take the table out of tables. If its rows are known at all times, pass %s.",
+						 gnngp_times_with(s, r->child, NULL)),
 				"argument \"exclude\": %s says since when rows of table \"%s\" are known", r->name,
 				t->table.name);
 }
@@ -60,8 +68,9 @@ mark_excluded(gnngp_tables *s)
 	}
 	for (int r = 0; r < s->nrelations; r++)
 		for (int k = 0; k < s->relation[r].n; k++)
-			s->relation[r].aside |= s->table[s->relation[r].child]
-				.column[s->relation[r].from[k]].role == GNNGP_COLUMN_EXCLUDED;
+			if (s->table[s->relation[r].child].column[s->relation[r].from[k]].role ==
+				GNNGP_COLUMN_EXCLUDED)
+				s->relation[r].aside = s->relation[r].excluded = true;
 	for (int r = 0; r < s->nrelations; r++)
 		if (s->relation[r].aside)
 			require_no_time(s, &s->relation[r]);
@@ -101,8 +110,8 @@ leave_views_out(gnngp_tables *s)
 			continue;
 		t->later = get_rel_name(later);
 		if (s->altered)
-			gnngp_notice(psprintf("Use a view of single rows with their times, or take it out of tables. If its values are known at all times, add %s to times.",
-								  gnngp_time_pair(t->label, NULL)),
+			gnngp_notice(psprintf("Use a view of single rows with their times, or take it out of tables. If its values are known at all times, pass %s.",
+								  gnngp_times_with(s, i, NULL)),
 						 "view \"%s\" is left out: it reads table \"%s\", whose rows have times, and may show later ones",
 						 t->table.name, t->later);
 	}
@@ -151,11 +160,16 @@ gnngp_schema_open(gp_env *env, const gnngp_graph_def *def, bool altered)
 /*
  * Sets the relations aside that tell the answer: those of the column that is asked for, which
  * refers to it, or, with column -1, those of rows of labels, which are known later than their
- * times.
+ * times.  Other tables that have no time without these are left out: their rows would be known
+ * always.
  */
 static void
 set_answers_aside(gnngp_tables *s, int table, int column)
 {
+	bool	   *timed = palloc(sizeof(bool) * s->ntables);
+
+	for (int i = 0; i < s->ntables; i++)
+		timed[i] = i != table && is_timed(s, i, GNNGP_MOST_LEVELS);
 	for (int i = 0; i < s->nrelations; i++)
 	{
 		gnngp_schema_relation *r = &s->relation[i];
@@ -164,6 +178,9 @@ set_answers_aside(gnngp_tables *s, int table, int column)
 		for (int k = 0; k < r->n; k++)
 			r->aside = r->aside || (column >= 0 && r->child == table && r->from[k] == column);
 	}
+	for (int i = 0; i < s->ntables; i++)
+		if (timed[i] && !is_timed(s, i, GNNGP_MOST_LEVELS) && leave_table_out(s, i))
+			s->table[i].left_out = "the key that says since when its rows are known tells the answer";
 	gnngp_set_relations_aside(s);
 }
 
@@ -183,7 +200,8 @@ leave_shown_out(gnngp_tables *s, const gnngp_task_def *labels)
 		if (c->number != number || c->role != GNNGP_COLUMN_CELL || c->known)
 			continue;
 		c->role = GNNGP_COLUMN_EXCLUDED;
-		s->answer = gnngp_column_list_text(s, i, 1, &k);
+		s->answer_table = i;
+		s->answer = c->column.name;
 	}
 }
 
@@ -233,8 +251,10 @@ leave_labels_out(gnngp_tables *s, const gnngp_task_def *task)
 		gnngp_schema_table *t = &s->table[i];
 		bool		shows = task->form == GNNGP_TASK_LABELS || (t->time < 0 && !t->timeless);
 
-		if (t->table.oid != task->table && shows && gnngp_table_reads(t, task->table))
-			t->shows_labels = leave_table_out(s, i);
+		if (t->table.oid != task->table && shows && gnngp_table_reads(t, task->table) &&
+			leave_table_out(s, i))
+			t->left_out = psprintf("it has rows of table \"%s\", which are known later, as the labels are",
+								   get_rel_name(task->table));
 	}
 	gnngp_set_relations_aside(s);
 }

@@ -83,22 +83,20 @@ compare_relations(const void *first, const void *second, void *unused)
 	return a->n != b->n ? a->n - b->n : a->parent - b->parent;
 }
 
-/* Adds a foreign key; one whose columns the user may not read is left out, as these are. */
+/* Adds a foreign key; one whose columns may not be read is not used. */
 static void
 add_foreign_key(gnngp_tables *s, int child, int parent, const ForeignKeyCacheInfo *key)
 {
 	gnngp_schema_relation *r = add_relation(s, child, parent, key->nkeys);
-	bool		hidden = false;
 
 	for (int i = 0; i < r->n; i++)
 	{
 		r->from[i] = column_at(&s->table[child], key->conkey[i]);
 		r->to[i] = column_at(&s->table[parent], key->confkey[i]);
 		r->equals[i] = operator_text(key->conpfeqop[i]);
-		hidden = hidden || s->table[child].column[r->from[i]].role == GNNGP_COLUMN_HIDDEN ||
+		r->aside = r->aside || s->table[child].column[r->from[i]].role == GNNGP_COLUMN_HIDDEN ||
 			s->table[parent].column[r->to[i]].role == GNNGP_COLUMN_HIDDEN;
 	}
-	s->nrelations -= hidden;
 }
 
 static void

@@ -40,14 +40,24 @@ is_numbered(Relation rel, Form_pg_attribute att)
 								draws_number(build_column_default(rel, att->attnum), NULL));
 }
 
-/* Looks up the columns and the primary key of a locked table. */
+/* True where a role may read a column of a table. */
+static bool
+may_read_column(Oid table, AttrNumber column, Oid role)
+{
+	return pg_class_aclcheck(table, role, ACL_SELECT) == ACLCHECK_OK ||
+		pg_attribute_aclcheck(table, column, role, ACL_SELECT) == ACLCHECK_OK;
+}
+
+/*
+ * Looks up the columns and the primary key of a locked table, as far as the present user may read
+ * them, and the graph's owner, whose columns a model has.
+ */
 static void
-find_columns(gnngp_schema_table *t)
+find_columns(gnngp_schema_table *t, Oid owner)
 {
 	Relation	rel = relation_open(t->table.oid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(rel);
 	Bitmapset  *key = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-	bool		all = pg_class_aclcheck(t->table.oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 
 	t->column = palloc0(sizeof(gnngp_schema_column) * Max(desc->natts, 1));
 	t->id = palloc0(sizeof(int) * Max(desc->natts, 1));
@@ -68,8 +78,8 @@ find_columns(gnngp_schema_table *t)
 		c->not_null = att->attnotnull;
 		c->role = gnngp_cell_type_of(c->column.base, &c->type) ? GNNGP_COLUMN_CELL :
 			GNNGP_COLUMN_TYPE;
-		if (!all && pg_attribute_aclcheck(t->table.oid, att->attnum, GetUserId(),
-										  ACL_SELECT) != ACLCHECK_OK)
+		if (!may_read_column(t->table.oid, att->attnum, GetUserId()) ||
+			!may_read_column(t->table.oid, att->attnum, owner))
 			c->role = GNNGP_COLUMN_HIDDEN;
 		is_id = bms_is_member(att->attnum - FirstLowInvalidHeapAttributeNumber, key);
 		if (is_id)
@@ -91,7 +101,7 @@ gnngp_schema_table_open(gnngp_table table)
 {
 	gnngp_schema_table t = {.table = table,.label = get_rel_name(table.oid)};
 
-	find_columns(&t);
+	find_columns(&t, GetUserId());
 	return t;
 }
 
@@ -109,13 +119,13 @@ gnngp_table_id(const gnngp_schema_table *t, const gnngp_graph_def *task)
 	return id;
 }
 
-/* True where the present user may read a table, or some columns of it. */
+/* True where a role may read a table, or some columns of it. */
 static bool
-may_read(Oid oid)
+may_read(Oid oid, Oid role)
 {
-	return gnngp_schema_usable(get_rel_namespace(oid), GetUserId()) &&
-		(pg_class_aclcheck(oid, GetUserId(), ACL_SELECT) == ACLCHECK_OK ||
-		 pg_attribute_aclcheck_all(oid, GetUserId(), ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
+	return gnngp_schema_usable(get_rel_namespace(oid), role) &&
+		(pg_class_aclcheck(oid, role, ACL_SELECT) == ACLCHECK_OK ||
+		 pg_attribute_aclcheck_all(oid, role, ACL_SELECT, ACLMASK_ANY) == ACLCHECK_OK);
 }
 
 /* Names each table by its name alone where that is one table's. */
@@ -156,6 +166,7 @@ void
 gnngp_open_tables(gnngp_tables *s)
 {
 	const gnngp_tables_def *def = &s->def->tables;
+	Oid			owner = OidIsValid(s->def->owner_role) ? s->def->owner_role : GetUserId();
 
 	s->table = palloc0(sizeof(gnngp_schema_table) * Max(def->tables.n, 1));
 	for (int i = 0; i < def->tables.n; i++)
@@ -166,17 +177,19 @@ gnngp_open_tables(gnngp_tables *s)
 		if (def->names.n > 2 * i + 1)
 			name = (gnngp_source_name) {def->names.text[2 * i], def->names.text[2 * i + 1]};
 		table = gnngp_table_open(def->tables.oid[i], &name, def->kinds[i], "tables", s->def);
-		if (!may_read(table.oid))
+		if (!may_read(table.oid, GetUserId()) || !may_read(table.oid, owner))
 		{
 			refuse_lost_table(s, i, table.name);
 			if (s->altered)
 				gnngp_notice(NULL,
 							 "table \"%s\" is left out of graph \"%s\": role \"%s\" may not read it",
-							 table.name, s->def->name, GetUserNameFromId(GetUserId(), false));
+							 table.name, s->def->name,
+							 GetUserNameFromId(may_read(table.oid, owner) ? GetUserId() : owner,
+											   false));
 			continue;
 		}
 		s->table[s->ntables].table = table;
-		find_columns(&s->table[s->ntables]);
+		find_columns(&s->table[s->ntables], owner);
 		gnngp_find_reads(&s->table[s->ntables], s->table[s->ntables].table.oid);
 		s->ntables++;
 	}
@@ -191,11 +204,12 @@ Oid
 gnngp_schema_hidden(const gnngp_tables *s)
 {
 	for (int i = 0; i < s->def->tables.tables.n; i++)
-		if (!may_read(s->def->tables.tables.oid[i]))
+		if (!may_read(s->def->tables.tables.oid[i], GetUserId()))
 			return s->def->tables.tables.oid[i];
 	for (int i = 0; i < s->ntables; i++)
 		for (int k = 0; k < s->table[i].ncolumns; k++)
-			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN)
+			if (s->table[i].column[k].role == GNNGP_COLUMN_HIDDEN &&
+				!may_read_column(s->table[i].table.oid, s->table[i].column[k].number, GetUserId()))
 				return s->table[i].table.oid;
 	return InvalidOid;
 }

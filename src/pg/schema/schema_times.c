@@ -9,11 +9,13 @@
 #include "miscadmin.h"
 #include "schema_internal.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
 /* A hint where numbers are times. */
 #define OF_NUMBERS "If it holds seconds since 1970, make a view with to_timestamp(%s), and name the view in tables and its foreign keys in keys."
+#define WITHOUT_TIME "table \"%s\" has no time column: its rows count as known at all times"
 
 /* Words that begin the name of a time at which a row is written again; */
 static const char *const later_words[] = {
@@ -100,60 +102,63 @@ column_names(const gnngp_schema_table *t, List *columns)
 	return text.data;
 }
 
-char *
-gnngp_time_pair(const char *name, const char *column)
+/* A JSON object with a member, which replaces one of this name; NULL: {}, and null. */
+static char *
+json_with(const char *json, const char *name, const char *value)
 {
-	StringInfoData json;
+	StringInfoData member;
+	Datum		all;
 
-	initStringInfo(&json);
-	escape_json(&json, name);
-	appendStringInfoString(&json, ": ");
-	if (column)
-		escape_json(&json, column);
+	initStringInfo(&member);
+	appendStringInfoChar(&member, '{');
+	escape_json(&member, name);
+	appendStringInfoString(&member, ": ");
+	if (value)
+		escape_json(&member, value);
 	else
-		appendStringInfoString(&json, "null");
-	return json.data;
+		appendStringInfoString(&member, "null");
+	appendStringInfoChar(&member, '}');
+	all = DirectFunctionCall2(jsonb_concat,
+							  DirectFunctionCall1(jsonb_in, CStringGetDatum(json ? json : "{}")),
+							  DirectFunctionCall1(jsonb_in, CStringGetDatum(member.data)));
+	return DatumGetCString(DirectFunctionCall1(jsonb_out, all));
 }
 
-/*
- * The argument times that has what is given and one more pair (column NULL: null); with name NULL
- * a pair for each table that needs one.
- */
+/* An argument times, to be passed. */
 static char *
-times_argument(const gnngp_tables *s, const char *name, const char *column)
+times_argument(const char *times)
 {
-	StringInfoData json;
+	return psprintf("times => %s", quote_literal_cstr(times));
+}
+
+/* The table of a name that times has for its time; -1: a name of columns. */
+static int
+timed_table(const gnngp_tables *s, const char *name)
+{
+	return gnngp_schema_names_column(s, name) ? -1 : gnngp_schema_table_named(s, name, "times");
+}
+
+char *
+gnngp_times_with(const gnngp_tables *s, int table, const char *column)
+{
+	const char *name = s->table[table].label;	/* or as times has it */
 	ListCell   *cell;
-	List	   *members = NIL;
 
 	foreach(cell, gnngp_json_pairs(s->def->tables.times, "times"))
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
 
-		if (name == NULL || strcmp(pair->key, name) != 0)
-			members = lappend(members, gnngp_time_pair(pair->key, pair->value));
+		if (timed_table(s, pair->key) == table)
+			name = pair->key;
 	}
-	if (name)
-		members = lappend(members, gnngp_time_pair(name, column));
-	for (int i = 0; i < s->ntables; i++)
-	{
-		const gnngp_schema_table *t = &s->table[i];
-
-		if (name == NULL && list_length(t->candidates) > 1)
-			members = lappend(members,
-							  gnngp_time_pair(t->label,
-										t->column[linitial_int(t->candidates)].column.name));
-	}
-	initStringInfo(&json);
-	foreach(cell, members)
-		appendStringInfo(&json, "%s%s", json.len > 0 ? ", " : "", (char *) lfirst(cell));
-	return psprintf("times => %s", quote_literal_cstr(psprintf("{%s}", json.data)));
+	return times_argument(json_with(s->def->tables.times, name, column));
 }
 
 char *
 gnngp_times_known(const gnngp_tables *s, int table, const char *column)
 {
-	return gnngp_time_pair(psprintf("%s.%s", s->table[table].label, column), NULL);
+	return times_argument(json_with(s->def->tables.times,
+									psprintf("%s.%s", s->table[table].label, column), NULL));
 }
 
 bool
@@ -170,19 +175,25 @@ gnngp_refers_to(const gnngp_tables *s, int table, int parent)
 static void
 require_one_time(const gnngp_tables *s)
 {
+	const char *times = s->def->tables.times;
 	StringInfoData tables;
-	int			n = 0;
 
 	initStringInfo(&tables);
 	for (int i = 0; i < s->ntables; i++)
-		if (list_length(s->table[i].candidates) > 1)
-			appendStringInfo(&tables, "%stable \"%s\" has several columns that may be the time of its rows: %s",
-							 n++ > 0 ? "; " : "", s->table[i].table.name,
-							 column_names(&s->table[i], s->table[i].candidates));
-	if (n > 0)
+	{
+		const gnngp_schema_table *t = &s->table[i];
+
+		if (list_length(t->candidates) < 2)
+			continue;
+		appendStringInfo(&tables, "%stable \"%s\" has several columns that may be the time of its rows: %s",
+						 tables.len > 0 ? "; " : "", t->table.name,
+						 column_names(t, t->candidates));
+		times = json_with(times, t->label, t->column[linitial_int(t->candidates)].column.name);
+	}
+	if (tables.len > 0)
 		gnngp_raise(AMBIGUOUS_COLUMN,
 					psprintf("Name the column that says since when a row is known, such as %s. null means that the table has no time.",
-							 times_argument(s, NULL, NULL)),
+							 times_argument(times)),
 					"%s", tables.data);
 }
 
@@ -231,7 +242,8 @@ require_former_time(const gnngp_tables *s, const gnngp_schema_table *t)
 			 get_rel_relkind(t->table.oid) == RELKIND_VIEW ? 0 :
 			 errdetail("A time column has type date or timestamp and is NOT NULL."),
 			 errhint("Name the time column, or null for none: gp_alter_graph(%s, %s).",
-					 quote_literal_cstr(s->def->name), times_argument(s, t->label, column))));
+					 quote_literal_cstr(s->def->name),
+					 gnngp_times_with(s, (int) (t - s->table), column))));
 }
 
 /* Tells of a number that by its name is the time of the rows of a table without one. */
@@ -248,11 +260,9 @@ notice_number(const gnngp_schema_table *t)
 		if (c->role != GNNGP_COLUMN_CELL || !gnngp_is_number_type(c->column.base) ||
 			pg_strcasecmp(word ? word + 1 : c->column.name, ends[k % lengthof(ends)]) != 0)
 			continue;
-		ereport(NOTICE,
-				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
-				 errdetail("Column \"%s\" could be its time, but has type %s.", c->column.name,
-						   format_type_be(c->column.type)),
-				 errhint(OF_NUMBERS, c->column.quoted)));
+		gnngp_notice_detail(psprintf("Column \"%s\" could be its time, but has type %s.",
+									 c->column.name, format_type_be(c->column.type)),
+							psprintf(OF_NUMBERS, c->column.quoted), WITHOUT_TIME, t->table.name);
 		return;
 	}
 }
@@ -269,8 +279,8 @@ choose_time(gnngp_tables *s, int i)
 	{
 		t->time = linitial_int(t->candidates);
 		if (!t->column[t->time].not_null && s->altered)
-			gnngp_notice(psprintf("If it is not the time of the rows, add %s to times.",
-								  gnngp_time_pair(t->label, NULL)),
+			gnngp_notice(psprintf("If it is not the time of the rows, pass %s.",
+								  gnngp_times_with(s, i, NULL)),
 						 "column \"%s\" is the time of table \"%s\" and allows NULL: rows without a time are left out",
 						 t->column[t->time].column.name, t->table.name);
 	}
@@ -278,11 +288,12 @@ choose_time(gnngp_tables *s, int i)
 	if (t->candidates == NIL && others == NIL && s->altered)
 		notice_number(t);
 	if (others != NIL && s->altered)
-		ereport(NOTICE,
-				(errmsg("table \"%s\" has no time column: its rows count as known at all times", t->table.name),
-				 errdetail("These columns could be its time, but allow NULL: %s.", column_names(t, others)),
-				 errhint("To use one, add %s to times.",
-						 gnngp_time_pair(t->label, t->column[linitial_int(others)].column.name))));
+		gnngp_notice_detail(psprintf("These columns could be its time, but allow NULL: %s.",
+									 column_names(t, others)),
+							psprintf("To use one, pass %s.",
+									 gnngp_times_with(s, i,
+													  t->column[linitial_int(others)].column.name)),
+							WITHOUT_TIME, t->table.name);
 }
 
 /* True for a table whose rows have times, be it one of the graph's or not. */
@@ -367,7 +378,7 @@ mark_later(const gnngp_tables *s, gnngp_schema_table *t)
 			continue;
 		c->role = GNNGP_COLUMN_LATER;
 		if (s->altered)
-			gnngp_notice(psprintf("If it is known with its row, add %s to times. Other columns that are written later can be left out with exclude => '{table.column}'.",
+			gnngp_notice(psprintf("If it is known with its row, pass %s. Other columns that are written later can be left out with exclude => '{table.column}'.",
 								  gnngp_times_known(s, (int) (t - s->table), c->column.name)),
 						 "column \"%s\" of table \"%s\" is left out: its name says that it is written later than the row",
 						 c->column.name, t->table.name);
@@ -386,12 +397,13 @@ require_time(const gnngp_tables *s, const gnngp_schema_table *t)
 	if (c->role == GNNGP_COLUMN_HIDDEN)
 		gnngp_raise(INSUFFICIENT_PRIVILEGE,
 					psprintf("Grant it SELECT on the column. If that is not the time of the rows, pass %s.",
-							 times_argument(s, t->label, NULL)),
+							 gnngp_times_with(s, (int) (t - s->table), NULL)),
 					"role \"%s\" may not read column \"%s\" of table \"%s\", the time of its rows",
 					GetUserNameFromId(GetUserId(), false), c->column.name, t->table.name);
 	if (c->known)
 		gnngp_raise(INVALID_PARAMETER_VALUE,
-					psprintf("If the table has no time, pass times => '{\"%s\": null}'.", t->label),
+					psprintf("If the table has no time, pass %s.",
+							 gnngp_times_with(s, (int) (t - s->table), NULL)),
 					"column \"%s\", for which times has null, is the time of table \"%s\"",
 					c->column.name, t->table.name);
 }
@@ -406,14 +418,13 @@ gnngp_find_times(gnngp_tables *s)
 	foreach(cell, pairs)
 	{
 		const gnngp_json_pair *pair = lfirst(cell);
-		int			i;
+		int			i = timed_table(s, pair->key);
 
-		if (gnngp_schema_names_column(s, pair->key))
+		if (i < 0)
 		{
 			mark_known(s, pair);
 			continue;
 		}
-		i = gnngp_schema_table_named(s, pair->key, "times");
 		named[i] = true;
 		s->table[i].timeless = pair->value == NULL;
 		set_named_time(s, &s->table[i], pair->value);

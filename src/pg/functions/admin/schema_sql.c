@@ -284,6 +284,30 @@ read_question(FunctionCallInfo fcinfo, int first, gnngp_graph_def *def)
 	return lacking;
 }
 
+/*
+ * 22004 for a target expression without a horizon.  A target that is the name of a column is no
+ * question about a time: it is meant for one of the other forms.
+ */
+static void
+refuse_no_horizon(const gnngp_graph_def *task, const char *target)
+{
+	const char *table = get_rel_name(task->task.table);
+	const char *call = psprintf("gp_create_task(%s, %s", quote_literal_cstr(task->name),
+								quote_literal_cstr(gnngp_graph_of_task(task)->name));
+
+	if (get_attnum(task->task.table, target) == InvalidAttrNumber)
+		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+					psprintf("Say how far beyond t the target looks: %s, entity => %s, target => ..., horizon => '30 days').",
+							 call, quote_literal_cstr(table)),
+					"a task with a target expression needs a horizon");
+	gnngp_raise(NULL_VALUE_NOT_ALLOWED,
+				psprintf("To predict a column where it is NULL: %s, target => %s). From a table of labels: %s, labels => %s, entity => ..., target => %s).",
+						 call, quote_literal_cstr(psprintf("%s.%s", table, target)),
+						 call, quote_literal_cstr(table), quote_literal_cstr(target)),
+				"\"%s\" is a column of table \"%s\", not a target expression with a horizon", target,
+				table);
+}
+
 /* gp_create_task(task, graph, entity, target, horizon, every, filter, since, rows) */
 PG_FUNCTION_INFO_V1(gnngp_create_expression_task);
 Datum
@@ -296,9 +320,7 @@ gnngp_create_expression_task(PG_FUNCTION_ARGS)
 	set_table(&task.task, PG_GETARG_OID(2), "entity");
 	gnngp_require_argument(fcinfo, 3, "target");
 	if (PG_ARGISNULL(4))
-		gnngp_raise(NULL_VALUE_NOT_ALLOWED,
-					"horizon is how far beyond t the target looks: horizon => '30 days'. To predict a column of a table, call gp_create_task(task, graph, 'table.column').",
-					"horizon must not be NULL");
+		refuse_no_horizon(&task, gnngp_text_argument(fcinfo, 3, "target"));
 	gnngp_require_argument(fcinfo, 8, "rows");
 	lacking = read_question(fcinfo, 3, &task);
 	gnngp_graph_insert(&task);

@@ -41,7 +41,7 @@ explained_share(const disguise *d, int32 first, int32 width)
 			   gp_task_columns_explained_share(columns, d->labels, first, width, d->newest));
 }
 
-/* The most that a column of facts tells alone, and of earlier labels. */
+/* The most that a column of facts with times tells alone, and of earlier labels. */
 static double
 told_by_facts(disguise *d)
 {
@@ -52,7 +52,8 @@ told_by_facts(disguise *d)
 	d->by_facts = 0.0;
 	for (int i = 0; i <= r->nfact_relations && d->by_facts < 1.0; i++)
 	{
-		int32		relation = i < r->nfact_relations ? r->fact_relation[i].number : r->earlier;
+		int32		relation = i == r->nfact_relations ? r->earlier :
+			r->fact_relation[i].own_time < 0 ? -1 : r->fact_relation[i].number;
 		int32		columns = 0;
 		int32		first = relation < 0 ? 0 :
 			gp_task_columns_relation_first(r->columns, relation, &columns);
@@ -61,6 +62,15 @@ told_by_facts(disguise *d)
 			d->by_facts = Max(d->by_facts, explained_share(d, first + c, 1));
 	}
 	return d->by_facts;
+}
+
+/* True for a share of the labels that is too much for what the asked rows themselves have. */
+static bool
+gives_away(disguise *d, double much)
+{
+	return much >= OWN_SHARE ||
+		(much > SUSPECT_SHARE && (d->r->nfact_relations == 0 ||
+								  (!d->r->own_time && much > OF_BEST_FACT * told_by_facts(d))));
 }
 
 /* Looks at each column of a part whose numbers begin at a column of the rows. */
@@ -78,25 +88,19 @@ look_at_part(disguise *d, const gnngp_part *part, int32 first, bool own)
 			list_member_ptr(d->noticed, cell->name) ? 0.0 :
 			explained_share(d, first + e->first, e->width);
 
-		if (isnan(much))
-			continue;
-		if (much < (own ? OWN_SHARE : FACT_SHARE) &&
-			!(own && much > SUSPECT_SHARE &&
-			  (r->nfact_relations == 0 ||
-			   (!r->own_time && much > OF_BEST_FACT * told_by_facts(d)))))
+		if (!(own ? gives_away(d, much) : much >= FACT_SHARE))
 			continue;
 		d->noticed = lappend(d->noticed, (void *) cell->name);
 		d->exclude = lappend(d->exclude, psprintf("%s.%s", r->schema->table[cell->table].label,
 												  cell->name));
-		ereport(NOTICE,
-				(errmsg("column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
-						cell->name, r->schema->table[cell->table].table.name, r->task->name,
-						100.0 * much),
-				 errdetail("If the column is written once the answer is known, the scores are too good."),
-				 errhint("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, add %s to times.",
-						 quote_literal_cstr(r->schema->def->name),
-						 gnngp_exclude_argument(r->schema, d->exclude),
-						 gnngp_times_known(r->schema, cell->table, cell->name))));
+		gnngp_notice_detail("If the column is written once the answer is known, the scores are too good.",
+							psprintf("In that case leave it out: gp_alter_graph(%s, %s). If it is known with its row, pass %s to it.",
+									 quote_literal_cstr(r->schema->def->name),
+									 gnngp_exclude_argument(r->schema, d->exclude),
+									 gnngp_times_known(r->schema, cell->table, cell->name)),
+							"column \"%s\" of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
+							cell->name, r->schema->table[cell->table].table.name, r->task->name,
+							100.0 * much);
 	}
 }
 
@@ -122,20 +126,20 @@ look_at_number(disguise *d, const gnngp_fact_relation *h, int32 column)
 	const gnngp_tables *s = d->r->schema;
 	const gnngp_schema_relation *relation = &s->relation[h->relation];
 	double		much = explained_share(d, column, 1);
-	const char *key = much < OWN_SHARE ? NULL : later_key(s, relation->child);
+	const char *key;
 
-	if (isnan(much) || much < OWN_SHARE)
+	if (!gives_away(d, much))
 		return;
+	key = later_key(s, relation->child);
 	if (key)
 		d->exclude = lappend(d->exclude, unconstify(char *, key));
-	ereport(NOTICE,
-			(errmsg("the number of rows of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
-					s->table[relation->child].table.name, d->r->task->name, 100.0 * much),
-			 errdetail("Rows without a time are known once all that they refer to is, or are written later than that."),
-			 key ?
-			 errhint("If the rows refer to it later, leave the key out: gp_alter_graph(%s, %s).",
-					 quote_literal_cstr(s->def->name), gnngp_exclude_argument(s, d->exclude)) :
-			 errhint("Give the table a time column, or leave it out of tables.")));
+	gnngp_notice_detail("Rows without a time are known once all that they refer to is, or are written later than that.",
+						key == NULL ? "Give the table a time column, or leave it out of tables." :
+						psprintf("If the rows refer to it later, leave the key out: gp_alter_graph(%s, %s).",
+								 quote_literal_cstr(s->def->name),
+								 gnngp_exclude_argument(s, d->exclude)),
+						"the number of rows of table \"%s\" may give away the answer of task \"%s\": alone it explains %.0f%% of it",
+						s->table[relation->child].table.name, d->r->task->name, 100.0 * much);
 }
 
 void
@@ -216,13 +220,12 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *h, int64 
 		!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, columns))
 		return;
 	gp_task_columns_clear(r->columns, first, columns + within);
-	ereport(NOTICE,
-			(errmsg("the rows of table \"%s\" below those of table \"%s\" are left out: they are written later than these",
-					child->table.name, s->table[r->entity].table.name),
-			 errdetail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows."),
-			 errhint("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", add %s to times in gp_alter_graph.",
-					 child->table.name, s->table[r->entity].table.name,
-					 gnngp_times_known(s, relation->child, key->column.name))));
+	gnngp_notice_detail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows.",
+						psprintf("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", pass %s to gp_alter_graph.",
+								 child->table.name, s->table[r->entity].table.name,
+								 gnngp_times_known(s, relation->child, key->column.name)),
+						"the rows of table \"%s\" below those of table \"%s\" are left out: they are written later than these",
+						child->table.name, s->table[r->entity].table.name);
 }
 
 void

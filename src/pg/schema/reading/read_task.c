@@ -35,16 +35,15 @@ drop_early(gnngp_task_rows *rows, gnngp_task_reading *r)
 		nowhere += from[e] == GNNGP_NOWHERE;
 	gp_free(r->env, from);
 	if (early > 0)
-		ereport(NOTICE,
-				(errmsg_plural("task \"%2$s\" leaves out %1$lld row whose time is before its entity exists",
-							   "task \"%2$s\" leaves out %1$lld rows whose times are before their entity exists",
-							   (unsigned long) early, (long long) early, rows->task->name)));
+		gnngp_notice(NULL, "task \"%s\" leaves out %lld %s before %s entity exists",
+					 rows->task->name, (long long) early,
+					 early == 1 ? "row whose time is" : "rows whose times are",
+					 early == 1 ? "its" : "their");
 	if (nowhere > 0)
-		ereport(NOTICE,
-				(errmsg_plural("task \"%2$s\" leaves out the rows of %1$lld entity that is not in table \"%3$s\"",
-							   "task \"%2$s\" leaves out the rows of %1$lld entities that are not in table \"%3$s\"",
-							   (unsigned long) nowhere, (long long) nowhere, rows->task->name,
-							   r->schema->table[r->entity].table.name)));
+		gnngp_notice(NULL, "task \"%s\" leaves out the rows of %lld %s not in table \"%s\"",
+					 rows->task->name, (long long) nowhere,
+					 nowhere == 1 ? "entity that is" : "entities that are",
+					 r->schema->table[r->entity].table.name);
 }
 
 static void
@@ -189,20 +188,40 @@ make_features(gnngp_task_reading *r, gnngp_data *data)
 	return gp_task_columns_features(r->columns, &transform->scale);
 }
 
-/* Tells of what shows the labels, and is left out. */
+/* Tells of the columns of a table that its owner may not read. */
 static void
-notice_labels_out(const gnngp_tables *s, const gnngp_graph_def *task)
+notice_hidden(const gnngp_graph_def *task, const gnngp_schema_table *t)
+{
+	StringInfoData names;
+	const char *role = GetUserNameFromId(GetUserId(), false);
+
+	initStringInfo(&names);
+	for (int k = 0; k < t->ncolumns; k++)
+		if (t->column[k].role == GNNGP_COLUMN_HIDDEN)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", t->column[k].column.quoted);
+	if (names.len > 0)
+		gnngp_notice(psprintf("GRANT SELECT (%s) ON %s TO %s;", names.data, t->table.quoted,
+							  quote_identifier(role)),
+					 "task \"%s\" leaves columns of table \"%s\" out: role \"%s\" may not read %s",
+					 task->name, t->table.name, role, names.data);
+}
+
+/* Tells of what may not be read, or shows the labels, and is left out. */
+static void
+notice_left_out(const gnngp_tables *s, const gnngp_graph_def *task)
 {
 	for (int i = 0; i < s->ntables; i++)
-		if (s->table[i].shows_labels)
-			gnngp_notice(NULL,
-						 "task \"%s\" leaves table \"%s\" out: it has rows of table \"%s\", which are known later, as the labels are",
-						 task->name, s->table[i].table.name, get_rel_name(task->task.table));
+	{
+		notice_hidden(task, &s->table[i]);
+		if (s->table[i].left_out)
+			gnngp_notice(NULL, "task \"%s\" leaves table \"%s\" out: %s", task->name,
+						 s->table[i].table.name, s->table[i].left_out);
+	}
 	if (s->answer)
-		gnngp_notice(psprintf("If the column is known with its row, add %s to times in gp_alter_graph.",
-							  psprintf("\"%s\": null", s->answer)),
-					 "task \"%s\" leaves column \"%s\" out: its labels show it, and are known later",
-					 task->name, s->answer);
+		gnngp_notice(psprintf("If the column is known with its row, pass %s to gp_alter_graph.",
+							  gnngp_times_known(s, s->answer_table, s->answer)),
+					 "task \"%s\" leaves column \"%s.%s\" out: its labels show it, and are known later",
+					 task->name, s->table[s->answer_table].label, s->answer);
 }
 
 static gnngp_data *
@@ -214,7 +233,7 @@ read_all(gp_env *env, const gnngp_tables *s, const gnngp_graph_def *def, const c
 	gnngp_task_reading *r = palloc0(sizeof(gnngp_task_reading));
 
 	gnngp_require_parents(s);
-	notice_labels_out(s, def);
+	notice_left_out(s, def);
 	gnngp_task_rows_open(&rows, env, s, def, kind);
 	gnngp_find_reach(&rows);
 	task->transform.newest = rows.newest;

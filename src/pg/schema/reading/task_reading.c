@@ -287,12 +287,11 @@ gnngp_reading_plan(gnngp_task_reading *r)
 void
 gnngp_notice_later(const gnngp_tables *s, const gnngp_cell_source *column, const char *detail)
 {
-	ereport(NOTICE,
-			(errmsg("column \"%s\" of table \"%s\" is left out: it is written later than the row",
-					column->name, s->table[column->table].table.name),
-			 errdetail("%s", detail),
-			 errhint("If it is known with its row, add %s to times in gp_alter_graph.",
-					 gnngp_times_known(s, column->table, column->name))));
+	gnngp_notice_detail(detail,
+						psprintf("If it is known with its row, pass %s to gp_alter_graph.",
+								 gnngp_times_known(s, column->table, column->name)),
+						"column \"%s\" of table \"%s\" is left out: it is written later than the row",
+						column->name, s->table[column->table].table.name);
 }
 
 /* Tells of a column of a part that is written later than its row. */
