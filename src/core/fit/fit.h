@@ -81,6 +81,8 @@ extern gp_posterior *gp_fit_factor(gp_device *dev, const gp_problem *problem, gp
  */
 extern bool gp_power_is_open(const gp_problem *problem);
 
+#define GP_POWER_TRIED 1.25		/* above 1: all such take as much */
+
 /* power.c: refuses kernels with a power where nothing takes it. */
 extern void gp_power_refuse(gp_env *env, const gp_program *program);
 

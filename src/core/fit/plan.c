@@ -316,21 +316,14 @@ gp_plan_is_given(const gp_device *dev, const gp_problem *problem)
 	return problem->plan && problem->plan->bytes <= bytes_allowed(dev, problem);
 }
 
-/* A power by leave-one-out is for a comparison, where it is affordable. */
+/* A comparison chooses a power, too, where that is affordable. */
 static gp_plan
 with_powers(const planner *p, gp_plan plan)
 {
 	gp_plan		powers = plan;
 
-	if (!gp_power_is_open(p->problem))
+	if (!p->problem->loo_only || !gp_power_is_open(p->problem))
 		return plan;
-	if (!p->problem->loo_only)
-	{
-		add_reason(&plan, "; the power of the kernel by leave-one-out%s",
-				   plan.strategy == GP_STRATEGY_EXACT ?
-				   " (a power above 1 makes the fit nystrom)" : "");
-		return plan;
-	}
 	powers.try_powers = true;
 	candidate	c = try_plan(p, powers);
 	bool		cheap = c.count.effort - plan.effort <=

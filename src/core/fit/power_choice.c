@@ -13,7 +13,7 @@
 #define SLACK 0.02				/* errors that differ by less are the same */
 #define POWERS 4
 
-static const double powers[POWERS] = {1.0, 1.25, 1.5, 1.75};
+static const double powers[POWERS] = {1.0, GP_POWER_TRIED, 1.5, 1.75};
 
 bool
 gp_power_is_open(const gp_problem *problem)
@@ -34,10 +34,10 @@ gp_power_problem(const gp_problem *problem)
 	return p;
 }
 
-/* The error of one power, and its nugget; rows are those of Q at the labelled nodes. */
-static double
-try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, const gp_spectrum *s,
-		  gp_matrix rows, double p, double *nugget)
+/* The regression by one power; rows are those of Q at the labelled nodes. */
+static gp_solution
+solve_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+			const gp_spectrum *s, gp_matrix rows, double p)
 {
 	gp_device  *dev = ev->dev;
 	gp_matrix	x = gp_spectrum_directions(ev, s, p);
@@ -47,16 +47,7 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
 	dev->gemm(dev, false, false, 1.0, rows, x, 0.0, f);
 	dev->syrk(dev, false, 1.0, f, 0.0, k);
 	gp_destroy_all(dev, &x, &f);
-	gp_solution solution = gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
-	int64_t		n;
-	int32_t    *index = gp_loo_sample(ev->env, targets, targets->m, &n);
-	double		error = ev->env->dry ? 0.0 :
-		gp_loo_error(problem, targets, solution.loo_mean, index, n, NULL);
-
-	gp_free(ev->env, index);
-	*nugget = solution.nugget;
-	gp_solution_free(dev, &solution);
-	return error;
+	return gp_dual_solve(dev, problem, targets, k, gp_spectrum_mean(ev, s, p));
 }
 
 /*
@@ -64,25 +55,30 @@ try_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, con
  * hardly tells them apart, leading directions generalise better.
  */
 static double
-best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets, gp_factor *f,
-		   const gp_spectrum *s, double *nugget)
+best_power(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
+		   const gp_spectrum *s, gp_matrix rows, double *nugget)
 {
-	gp_device  *dev = ev->dev;
-	gp_matrix	rows = dev->create(dev, targets->m, s->v.rows, GP_DOUBLE);
+	gp_env	   *env = ev->env;
 	gp_problem	strengthened = gp_power_problem(problem);
 	double		errors[POWERS];
 	double		nuggets[POWERS];
 	double		least = INFINITY;
 	int			best = POWERS - 1;
+	int64_t		n;
+	int32_t    *index = gp_loo_sample(env, targets, targets->m, &n);
 
-	gp_factor_rows(ev, f, problem->labelled, targets->m, rows);
 	for (int k = 0; k < POWERS; k++)
 	{
-		errors[k] = try_power(ev, k == 0 ? problem : &strengthened, targets, s, rows, powers[k],
-							  &nuggets[k]);
+		gp_solution solution = solve_power(ev, k == 0 ? problem : &strengthened, targets, s, rows,
+										   powers[k]);
+
+		errors[k] = env->dry ? 0.0 :
+			gp_loo_error(problem, targets, solution.loo_mean, index, n, NULL);
+		nuggets[k] = solution.nugget;
+		gp_solution_free(ev->dev, &solution);
 		least = fmin(least, errors[k]);
 	}
-	dev->destroy(dev, &rows);
+	gp_free(env, index);
 	while (best > 0 && !(errors[best] <= (1.0 + SLACK) * least))
 		best--;
 	*nugget = nuggets[best];
@@ -93,7 +89,9 @@ gp_solution
 gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *targets,
 				gp_posterior *out)
 {
+	gp_device  *dev = ev->dev;
 	gp_problem	p = gp_power_problem(problem);
+	gp_solution solution;
 
 	out->landmark = gp_landmarks_choose(ev, problem, gp_power_landmarks(ev), true,
 										&out->nlandmarks);
@@ -102,16 +100,20 @@ gp_power_choose(gp_eval *ev, const gp_problem *problem, const gp_targets *target
 	gp_factor  *f = gp_eval_nystrom(ev, ev->kernel->program->nsteps - 1, out->landmark,
 									out->nlandmarks);
 	gp_spectrum s = gp_spectrum_compute(ev, f);
+	gp_matrix	rows = dev->create(dev, targets->m, s.v.rows, GP_DOUBLE);
+
+	gp_factor_rows(ev, f, problem->labelled, targets->m, rows);
 	/* A factor to choose by has directions, and no more jitter than is good. */
 	double		largest = ev->env->dry ? 1.0 : s.w[s.kept - 1];
 
 	if (isfinite(largest) && largest > 0.0 && ev->max_jitter <= GP_MAX_JITTER * 1.0001)
-		out->power = best_power(ev, problem, targets, f, &s, &p.nugget);
+		out->power = best_power(ev, problem, targets, &s, rows, &p.nugget);
 	if (out->power != 1.0)
-		f = gp_spectrum_factor(ev, f, &s, out->power);
+		solution = solve_power(ev, &p, targets, &s, rows, out->power);
+	dev->destroy(dev, &rows);
 	gp_spectrum_free(ev, &s);
-	gp_solution solution = gp_regress_panels(ev, &p, targets, f, NULL, out);
-
+	if (out->power == 1.0)
+		solution = gp_regress_panels(ev, &p, targets, f, NULL, out);
 	ev->accepts_any_jitter = false;
 	gp_factor_free(ev, f);
 	return solution;

@@ -63,24 +63,49 @@ rings(gp_env *env, bool told, int labels)
 	return world_problem(env, &w, "gcn", GP_TASK_CLASSES, GP_FLOAT);
 }
 
-/* The plan of a comparison of powers, whichever of them wins. */
+/*
+ * The plan of a comparison of powers, whichever of them wins, and of a fit in full by each: the
+ * forecast is the largest, and says what it is at least.
+ */
 static void
 check_powers(gp_env *env, const char *kernel, bool told)
 {
 	gp_device  *dev = gp_device_cpu(env, 2);
 	gp_problem	p = rings(env, told, 60);
 	gp_candidate c = gp_candidate_make(env, gp_kernel_parse(env, kernel));
-	gp_forecast f = gp_candidates_plan(dev, &p, &c, 1);
-	gp_posterior *out;
+	double		fit[2];
 	char		name[100];
 
-	p.program = c.program;
-	ok(gp_power_comparison(dev, &p), "few labels leave the power open");
+	c.is_alone = true;
+	p.estimate_limit = SIZE_MAX / 2;
+	gp_forecast f = gp_candidates_plan(dev, &p, &c, 1);
+	p.estimate_limit = 0;
+	gp_problem compared = gp_candidate_problem(dev, &p, &c);
+	compared.plan = NULL;
+	ok(compared.loo_only, "few labels leave the power open");
 	env->peak = env->used;
-	out = gp_fit(dev, &p);
+	gp_posterior *out = gp_fit(dev, &compared);
+
 	snprintf(name, sizeof(name), "%s, power %g: the plan is %.3f of the peak", kernel, out->power,
 			 f.before.bytes / (double) env->peak);
 	ok(f.before.bytes >= (double) env->peak && f.before.bytes <= 1.1 * (double) env->peak, name);
+	gp_posterior_free(env, out);
+	for (int k = 0; k < 2; k++)
+	{
+		gp_program program = *c.program;
+
+		program.power = k == 0 ? 1.0 : GP_POWER_TRIED;
+		p.program = &program;
+		env->peak = env->used;
+		gp_posterior_free(env, gp_fit(dev, &p));
+		fit[k] = fmax(f.before.bytes, (double) env->peak);
+	}
+	double		most = fmax(fit[0], fit[1]);
+	double		least = fmin(fit[0], fit[1]);
+
+	snprintf(name, sizeof(name), "%s: at most %.3f of the larger fit's, at least %.3f of the other's", kernel,
+			 f.full.bytes / most, f.least / least);
+	ok(f.full.bytes >= most && f.full.bytes <= 1.1 * most && f.least <= 1.1 * least && f.least >= least / 1.1, name);
 }
 
 /* Each candidate's comparison is planned as it runs; one that does not fit is not made. */

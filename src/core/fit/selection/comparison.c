@@ -4,20 +4,26 @@
 #include "selection.h"
 
 gp_problem
-gp_candidate_problem(const gp_device *dev, const gp_problem *problem, const gp_candidate *c)
+gp_candidate_problem(gp_device *dev, const gp_problem *problem, const gp_candidate *c)
 {
 	gp_problem	p = *problem;
 
 	p.program = c->program;
 	p.plan = c->is_planned ? &c->plan : NULL;
+	bool		sparse = gp_precision_serves(dev->env, &p);
 	/*
 	 * Without features conjugate gradients compare as exactly as they fit, and little is left to do
-	 * then.
+	 * then.  A kernel alone is compared with its own powers.
 	 */
-	if (p.features == NULL && gp_precision_serves(dev->env, &p))
+	if (c->is_alone ? sparse || !gp_power_is_open(&p) || !gp_fit_has_factor(dev, &p) :
+		sparse && p.features == NULL)
 		return p;
 	p.nlandmarks = c->landmarks;
-	return gp_comparison_problem(dev, &p);
+	p = gp_comparison_problem(dev, &p);
+	/* Conjugate gradients have no powers. */
+	if (c->is_alone)
+		p.strategy = GP_STRATEGY_NYSTROM;
+	return p;
 }
 
 /* The plan of a fit, whatever it needs. */
@@ -26,13 +32,18 @@ plan_of(gp_device *dev, gp_problem problem)
 {
 	gp_env	   *env = dev->env;
 	size_t		limit = env->limit;
+	size_t		peak = env->peak;
 
-	/* What planning itself takes is not held against the limit, as in an estimate. */
+	/*
+	 * What planning itself takes is not held against the limit, as in an estimate, nor counted in
+	 * the next plan.
+	 */
 	if (problem.estimate_limit == 0)
 		problem.estimate_limit = gp_limit(env);
 	env->limit = 0;
 	gp_plan		plan = gp_plan_make(dev, &problem);
 	env->limit = limit;
+	env->peak = peak;
 	return plan;
 }
 
@@ -40,17 +51,6 @@ bool
 gp_fit_is_long(gp_device *dev, const gp_problem *full, const gp_problem *compared)
 {
 	return plan_of(dev, *full).effort > fmax(GP_CHEAP_EFFORT, plan_of(dev, *compared).effort);
-}
-
-bool
-gp_power_comparison(gp_device *dev, gp_problem *problem)
-{
-	if (!gp_power_is_open(problem) || gp_precision_serves(dev->env, problem) ||
-		!gp_fit_has_factor(dev, problem))
-		return false;
-	*problem = gp_comparison_problem(dev, problem);
-	problem->strategy = GP_STRATEGY_NYSTROM;
-	return true;
 }
 
 /* Adds a comparison; one that does not fit is skipped. */
@@ -64,33 +64,66 @@ add_comparison(gp_count *sum, const gp_problem *problem, const gp_plan *plan)
 	sum->effort += plan->effort;
 }
 
+/*
+ * Adds a fit in full by a power of its kernel that may be chosen; the first is shown, and of others
+ * those that do not fit are left out.
+ */
+static void
+add_fit(gp_device *dev, gp_problem problem, double power, gp_forecast *out)
+{
+	gp_program	program = *problem.program;
+	bool		first = out->full.bytes == 0.0;
+
+	program.power = power;
+	program.open_power = false;
+	problem.program = &program;
+	gp_plan		plan = plan_of(dev, problem);
+	if (first)
+		out->full = plan;
+	else if (plan.bytes > (double) problem.estimate_limit)
+		return;
+	out->full.bytes = fmax(out->full.bytes, plan.bytes);
+	out->least = first ? plan.bytes : fmin(out->least, plan.bytes);
+}
+
 gp_forecast
 gp_candidates_plan(gp_device *dev, const gp_problem *problem, gp_candidate *candidates, int n)
 {
+	bool		estimates = problem->estimate_limit > 0;
 	gp_forecast out = {0};
-	gp_problem	full = *problem;
-	gp_problem	compared;
 
-	for (int i = 0; n > 1 && i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
-		compared = gp_candidate_problem(dev, problem, &candidates[i]);
-		candidates[i].plan = plan_of(dev, compared);
-		candidates[i].is_planned = true;
-		add_comparison(&out.before, &compared, &candidates[i].plan);
-	}
-	full.program = candidates[0].program;
-	compared = full;
-	if (n == 1 && gp_power_comparison(dev, &compared))
-	{
-		gp_plan		plan = plan_of(dev, compared);
+		gp_candidate *c = &candidates[i];
+		gp_problem	full = *problem;
+		gp_problem	compared = gp_candidate_problem(dev, problem, c);
 
-		add_comparison(&out.before, &compared, &plan);
+		full.program = c->program;
+		if (n > 1 || compared.loo_only)
+		{
+			c->plan = plan_of(dev, compared);
+			c->is_planned = true;
+			add_comparison(&out.before, &compared, &c->plan);
+		}
+		/* To plan random walks is to make them, which is most of such a fit. */
+		if (estimates || (i == 0 && c->program->input.kind != GP_INPUT_LAPLACIAN))
+			add_fit(dev, full, c->program->power, &out);
+		/* Conjugate gradients compare no powers. */
+		if (!estimates || !compared.loo_only || c->plan.nlandmarks == 0)
+			continue;
+		if (gp_power_is_open(&full))
+			add_fit(dev, full, GP_POWER_TRIED, &out);
+		if (n > 1 && full.strategy == GP_STRATEGY_AUTO)
+		{
+			full.strategy = GP_STRATEGY_NYSTROM;
+			full.nlandmarks = c->plan.nlandmarks;
+			add_fit(dev, full, c->program->power, &out);
+		}
 	}
-	/* To plan random walks is to make them, which is most of such a fit. */
-	if (problem->estimate_limit > 0 || full.program->input.kind != GP_INPUT_LAPLACIAN)
-		out.full = plan_of(dev, full);
 	/* What would take longer is mostly fitted as it was compared. */
 	if (n > 1)
 		out.full.effort = fmin(out.full.effort, out.before.effort / 2.0);
+	out.full.bytes = fmax(out.full.bytes, out.before.bytes);
+	out.least = fmax(out.least, out.before.bytes);
 	return out;
 }

@@ -17,6 +17,7 @@ typedef struct gp_candidate
 	gp_kernel  *tree;			/* NULL for a method */
 	gp_program *program;
 	const char *kernel;			/* canonical text */
+	bool		is_alone;		/* compared with no other kernel, only by its own powers */
 	const char *problem;		/* why it is skipped; NULL: it fits, and the rest is known */
 	bool		is_planned;
 	gp_plan		plan;			/* of the comparison */
@@ -46,8 +47,11 @@ extern gp_candidate *gp_candidates(gp_env *env, const gp_problem *problem, int *
 extern gp_shared *gp_candidates_share(gp_env *env, const gp_problem *problem,
 									  const gp_candidate *candidates, int n);
 
-/* The problem by which a candidate is compared: that of its fit in full where that is as cheap. */
-extern gp_problem gp_candidate_problem(const gp_device *dev, const gp_problem *problem,
+/*
+ * The problem by which a candidate is compared: that of its fit in full where that is as cheap, or
+ * where there is nothing to compare.
+ */
+extern gp_problem gp_candidate_problem(gp_device *dev, const gp_problem *problem,
 									   const gp_candidate *c);
 
 /* Fills in the figures of a fit; what it loses belongs to env. */
@@ -76,22 +80,18 @@ extern void gp_notice_choice(gp_env *env, const gp_candidate *candidates, int n,
 /* What a fit takes. */
 typedef struct gp_forecast
 {
-	gp_plan		full;			/* its fit in full, of the first candidate */
+	gp_plan		full;			/* of the first candidate; its bytes are the most of all that may follow */
 	gp_count	before;			/* the comparisons of candidates, or of powers, together */
+	double		least;			/* bytes: with the fit in full that needs least */
 } gp_forecast;
 
 /*
  * Plans a fit of the best of n candidates, which get the plans of their comparisons, within what
- * the problem's estimate or the environment allows; one candidate is not compared.
+ * the problem's estimate or the environment allows.  Without an estimate only the first is planned
+ * in full.
  */
 extern gp_forecast gp_candidates_plan(gp_device *dev, const gp_problem *problem,
 									  gp_candidate *candidates, int n);
-
-/*
- * Makes of a problem with an open power the fit that compares powers; false where none does.
- * Conjugate gradients, which compare a Laplacian kernel with others, try none.
- */
-extern bool gp_power_comparison(gp_device *dev, gp_problem *problem);
 
 /* True where a fit in full would take long, and longer than one as its kernel was compared. */
 extern bool gp_fit_is_long(gp_device *dev, const gp_problem *full, const gp_problem *compared);

@@ -104,7 +104,10 @@ run_fit(gp_env *env, bool by_plan, lone_fit *f, ErrorData **error)
 	env->peak = Max(env->peak, f->peak);
 }
 
-/* Compares one candidate; its fit in full is left where that is the same. */
+/*
+ * Compares one candidate; its fit in full is left where that is the same.  An error of one that has
+ * no rivals is raised.
+ */
 static lone_fit
 compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method, gp_candidate *c)
 {
@@ -115,7 +118,7 @@ compare(gp_env *env, bool by_plan, const gp_problem *problem, const char *method
 
 	INSTR_TIME_SET_CURRENT(start);
 	c->nugget = c->nll = c->loo_score = c->log_marginal_likelihood = NAN;
-	run_fit(env, by_plan, &f, &error);
+	run_fit(env, by_plan, &f, c->is_alone ? NULL : &error);
 	if (error)
 		c->problem = error->message;
 	if (f.alone && (f.posterior == NULL || f.problem.loo_only || method))
@@ -198,7 +201,8 @@ compare_all(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *
 {
 	forecast	ahead = {problem, candidates, n};
 
-	gnngp_env_destroy(run_alone(env, false, expect_fit, &ahead, NULL));
+	if (n > 1)
+		gnngp_env_destroy(run_alone(env, false, expect_fit, &ahead, NULL));
 	/* What may be left is the first candidate's, which comes last. */
 	for (int i = n - 1; i >= 0; i--)
 	{
@@ -208,32 +212,6 @@ compare_all(gp_env *env, bool by_plan, const gp_problem *problem, gp_candidate *
 	}
 	if (gp_candidates_best(candidates, n) != 0)
 		forget(full);
-}
-
-/* Compares powers of a kernel. */
-static void
-compare_powers(gnngp_computation *compute, void *arg)
-{
-	lone_fit   *f = arg;
-
-	if (gp_power_comparison(compute->device, &f->problem))
-		fit_alone(compute, f);
-}
-
-/* The power that a fit takes where none is given: the one that the kernel was compared by. */
-static double
-choose_power(gp_env *env, bool by_plan, const gp_problem *problem, const gp_candidate *c)
-{
-	lone_fit	f = {.problem = *problem};
-	double		power = c->power;
-
-	if (power == 0.0)
-	{
-		f.alone = run_alone(env, by_plan, compare_powers, &f, NULL);
-		power = f.posterior ? f.posterior->power : 1.0;
-		forget(&f);
-	}
-	return power;
 }
 
 /* A fit in full beside one as its kernel was compared. */
@@ -282,6 +260,7 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rival
 			gp_candidate *c)
 {
 	gp_candidate figures = {0};
+	gp_candidate alone = {.tree = c->tree,.program = c->program,.is_alone = true};
 	lone_fit	full = {.problem = *problem,.c = &figures};
 	gp_program *program = gp_alloc(env, sizeof(gp_program));
 	ErrorData  *error = NULL;
@@ -291,12 +270,14 @@ fit_in_full(gp_env *env, bool by_plan, const gp_problem *problem, bool has_rival
 
 	*program = *c->program;
 	full.problem.program = program;
-	if (gp_power_is_open(&full.problem))
-	{
-		program->power = choose_power(env, by_plan, &full.problem, c);
-		program->open_power = false;
-		may_be_enough &= program->power == 1.0;
-	}
+	/* Conjugate gradients have compared no powers. */
+	if (c->power == 0.0 && gp_power_is_open(&full.problem) &&
+		!gp_precision_serves(env, &full.problem))
+		gnngp_compare(env, by_plan, problem, NULL, &alone);
+	if (c->power + alone.power > 0.0)
+		program->power = c->power + alone.power;
+	program->open_power = false;
+	may_be_enough &= program->power == 1.0;
 	gp_problem	as_compared = full.problem;
 	as_compared.strategy = GP_STRATEGY_NYSTROM;
 	as_compared.nlandmarks = c->landmarks;
@@ -328,6 +309,7 @@ gnngp_candidates(gp_env *env, const gp_problem *problem, const char *kernel, int
 	*n = 1;
 	gp_candidate *named = palloc(sizeof(gp_candidate));
 	*named = gp_candidate_make(env, gnngp_parse_kernel(env, kernel));
+	named->is_alone = true;
 	return named;
 }
 
@@ -343,8 +325,7 @@ gnngp_fit_kernel(gp_env *env, bool by_plan, const gp_problem *asked, const char 
 	gnngp_choice choice = {0};
 
 	problem.shared = shared;
-	if (n > 1)
-		compare_all(env, by_plan, &problem, candidates, n, &full);
+	compare_all(env, by_plan, &problem, candidates, n, &full);
 	while (full.alone == NULL)
 	{
 		/* Where none is left the first one's error ends the fit. */

@@ -189,10 +189,9 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		end += snprintf(plan->reason + end, sizeof(plan->reason) - end,
 						"; by kernel %s, with the comparison of it and %d others before",
 						e.candidates[0].kernel, e.n - 1);
-	if (e.forecast.before.bytes > plan->bytes && end < sizeof(plan->reason))
-		snprintf(plan->reason + end, sizeof(plan->reason) - end, "; comparing takes up to %.0f MB",
-				 ceil(e.forecast.before.bytes / MEGA));
-	plan->bytes = fmax(plan->bytes, e.forecast.before.bytes);
+	if (e.forecast.least < plan->bytes && end < sizeof(plan->reason))
+		snprintf(plan->reason + end, sizeof(plan->reason) - end,
+				 "; %.0f MB at least, as the labels choose", ceil(e.forecast.least / MEGA));
 	plan->flops += e.forecast.before.flops;
 	gnngp_env_destroy(env);
 	return estimate_row(fcinfo, gp_strategy_names[plan->strategy], plan, limit, e.on_gpu,
