@@ -223,8 +223,8 @@ SELECT strategy, reason NOT LIKE '%not fit%' AS fits FROM gp_estimate('large', '
 ALTER TABLE large ADD few integer;
 UPDATE large SET few = id % 3 WHERE id % 100 = 0;
 SELECT gp_create_graph('few', 'large', 'e', target => 'few');
-SELECT strategy, substring(reason FROM 'leave-one-out.*nystrom\)') FROM gp_estimate('few', 'gcn');
-SELECT strategy, substring(reason FROM 'leave-one-out.*nystrom\)') FROM gp_estimate('few', 'gcn', strategy => 'exact');
+SELECT strategy, reason ~ 'at least, as the labels choose' AS open FROM gp_estimate('few', 'gcn');
+SELECT strategy, reason ~ 'at least, as the labels choose' AS open FROM gp_estimate('few', 'gcn', strategy => 'exact');
 
 SELECT gp_drop_graph(graph) FROM gp_graphs ORDER BY graph;
 SET client_min_messages = warning;

@@ -7,10 +7,14 @@
 static gp_problem
 close_prior(gp_device *dev, const gp_problem *problem, gp_program *program)
 {
-	gp_prior_choice all = gp_precision_choose(dev, problem);
-	gp_prior_score best = gp_prior_best(&all, problem->nugget);
 	gp_problem	closed = *problem;
 
+	/* As exactly as for a fit in full: powers are compared by that prior. */
+	closed.loo_only = false;
+	gp_prior_choice all = gp_precision_choose(dev, &closed);
+	gp_prior_score best = gp_prior_best(&all, problem->nugget);
+
+	closed.loo_only = problem->loo_only;
 	*program = *problem->program;
 	program->input.p[GP_LAPLACIAN_SIGMA2] = best.sigma2;
 	program->input.p[GP_LAPLACIAN_D] = best.d;

@@ -189,7 +189,7 @@ estimate_nodes(FunctionCallInfo fcinfo, gp_env *env, const gnngp_graph_def *grap
 		end += snprintf(plan->reason + end, sizeof(plan->reason) - end,
 						"; by kernel %s, with the comparison of it and %d others before",
 						e.candidates[0].kernel, e.n - 1);
-	if (e.forecast.least < plan->bytes && end < sizeof(plan->reason))
+	if (e.candidates && e.forecast.least < plan->bytes && end < sizeof(plan->reason))
 		snprintf(plan->reason + end, sizeof(plan->reason) - end,
 				 "; %.0f MB at least, as the labels choose", ceil(e.forecast.least / MEGA));
 	plan->flops += e.forecast.before.flops;
