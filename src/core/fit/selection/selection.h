@@ -80,7 +80,7 @@ extern void gp_notice_choice(gp_env *env, const gp_candidate *candidates, int n,
 /* What a fit takes. */
 typedef struct gp_forecast
 {
-	gp_plan		full;			/* of the first candidate; its bytes are the most of all that may follow */
+	gp_plan		full;			/* of the first candidate; its bytes are the most of all */
 	gp_count	before;			/* the comparisons of candidates, or of powers, together */
 	double		least;			/* bytes: with the fit in full that needs least */
 } gp_forecast;
