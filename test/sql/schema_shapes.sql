@@ -225,4 +225,19 @@ UPDATE sensors SET since = '2024-02-29';
 SELECT loo_score > 0.5 AS sees FROM gp_fit('state');
 SET client_min_messages = warning;
 SELECT gp_drop_graph('plant');
+-- More tables around a row than are read with it
+CREATE TABLE hub (id integer PRIMARY KEY, at timestamptz NOT NULL, y boolean);
+INSERT INTO hub SELECT i, '2024-01-01'::timestamptz + i * interval '1 hour', i % 3 = 0 FROM generate_series(1, 90) AS i;
+DO $$ BEGIN
+    FOR k IN 1..40 LOOP
+        EXECUTE format('CREATE TABLE spoke%s AS SELECT i AS id, i * %1$s %% 7 AS x FROM generate_series(1, 9) AS i', k);
+        EXECUTE format('ALTER TABLE spoke%s ADD PRIMARY KEY (id); ALTER TABLE hub ADD k%1$s integer DEFAULT %s REFERENCES spoke%1$s', k, 1 + k % 9);
+    END LOOP;
+END $$;
+SELECT gp_create_graph('wheel', (SELECT array_agg(oid::regclass ORDER BY oid) FROM pg_class WHERE relnamespace = 'shapes'::regnamespace AND relkind = 'r' AND relname ~ '^(hub|spoke)'));
+SELECT gp_create_task('y', 'wheel', 'hub.y');
+SET client_min_messages = notice;
+SELECT labelled FROM gp_fit('y');
+SET client_min_messages = warning;
+SELECT gp_drop_graph('wheel');
 DROP SCHEMA shapes CASCADE;

@@ -15,6 +15,7 @@
 #include "table_join.h"
 
 #define ROLLUP_LEVELS 2			/* up from its children */
+#define ROOM_FOR_ROLLUPS 4		/* beside the parents */
 
 /* The key of a relation, of one column, as a word. */
 static gnngp_cell_source
@@ -77,6 +78,16 @@ static void
 add_time(gnngp_join *j, const char *expression)
 {
 	appendStringInfo(&j->visible, "%s%s", j->visible.len > 0 ? ", " : "", expression);
+}
+
+/* True where a join has room for another part, and for some more. */
+static bool
+has_room(gnngp_join *j, int more)
+{
+	bool		room = j->nparts < GNNGP_MOST_PARTS - more;
+
+	j->cut = j->cut || !room;
+	return room;
 }
 
 /* A new part, always there and without time. */
@@ -171,7 +182,7 @@ gnngp_join_keys(gnngp_join *j)
 {
 	const gnngp_tables *s = j->schema;
 
-	for (int r = 0; r < s->nrelations && j->nparts < GNNGP_MOST_PARTS; r++)
+	for (int r = 0; r < s->nrelations; r++)
 	{
 		const gnngp_schema_relation *relation = &s->relation[r];
 		bool		is_used = relation->child == j->table && relation->n == 1 &&
@@ -179,7 +190,7 @@ gnngp_join_keys(gnngp_join *j)
 		const gnngp_part *parent = is_used ? gnngp_join_parent(j, r) : NULL;
 		gnngp_part *key;
 
-		if (parent == NULL)
+		if (parent == NULL || !has_room(j, 0))
 			continue;
 		key = gnngp_join_key(j, r);
 		key->level = parent->level;
@@ -219,11 +230,13 @@ join_parents(gnngp_join *j, int table, const char *alias, const char *name, int 
 		const char *own = s->relation[r].name;
 		const char *parent;
 
-		if (s->relation[r].child != table || r == but || j->nparts >= GNNGP_MOST_PARTS - 4)
+		if (s->relation[r].child != table || r == but)
 			continue;
 		/* A row and the rows above it of its own table: one level. */
 		if (list_length(path) > 1 && list_member_int(path, s->relation[r].parent))
 			continue;
+		if (!has_room(j, ROOM_FOR_ROLLUPS))
+			return;
 		own = name ? psprintf("%s, %s", name, own) : own;
 		parent = join_parent(j, r, alias, own, list_length(path));
 		join_parents(j, s->relation[r].parent, parent, own, -1, levels - 1, path);
@@ -392,8 +405,9 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 void
 gnngp_join_rollups(gnngp_join *j)
 {
-	for (int i = 0; i < j->schema->nrollups && j->nparts < GNNGP_MOST_PARTS; i++)
-		if (j->schema->relation[j->schema->rollup[i].relation].parent == j->table)
+	for (int i = 0; i < j->schema->nrollups; i++)
+		if (j->schema->relation[j->schema->rollup[i].relation].parent == j->table &&
+			has_room(j, 0))
 			gnngp_join_rollup(j, i);
 }
 

@@ -69,6 +69,7 @@ typedef struct gnngp_join
 	StringInfoData tables;		/* what is joined */
 	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
 	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
+	bool		cut;			/* there is more to join than that many parts */
 	int			nparts;
 	gnngp_part	part[GNNGP_MOST_PARTS];
 } gnngp_join;

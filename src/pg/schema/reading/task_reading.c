@@ -331,9 +331,26 @@ learn_encoding(gnngp_task_reading *r, const gnngp_part *p, gp_time before)
 	}
 }
 
+/* Tells of tables whose rows refer to more tables than a query joins. */
+static void
+notice_cut(const gnngp_task_reading *r)
+{
+	List	   *tables = r->own->cut ? list_make1_int(r->own->table) : NIL;
+	ListCell   *cell;
+
+	for (int h = 0; h < r->nfact_relations; h++)
+		if (r->fact_relation[h].join->cut)
+			tables = list_append_unique_int(tables, r->fact_relation[h].join->table);
+	foreach(cell, tables)
+		gnngp_notice("Exclude keys that tell little, so that others are read.",
+					 "rows of table \"%s\" refer to more tables than are read with them: some are left out",
+					 r->schema->table[lfirst_int(cell)].table.name);
+}
+
 void
 gnngp_reading_encode(gnngp_task_reading *r, gp_time before)
 {
+	notice_cut(r);
 	r->transform->nencodings = gnngp_key_encoding(r->schema, r->schema->nrelations);
 	r->transform->encoding = gp_alloc_zero(r->env, r->transform->nencodings, sizeof(gp_encoding *));
 	for (int p = 0; p < r->own->nparts; p++)
