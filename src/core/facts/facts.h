@@ -218,7 +218,7 @@ typedef struct gp_facts_column
 	double		mean;
 	double		deviation;		/* 0: constant, dropped */
 	double		square;			/* mean square over the rows that train, after clipping */
-	double		relevance;		/* R2 of the labels on it alone, above chance */
+	double		relevance;		/* R2 of the labels on it alone, beyond chance */
 	double		weight;			/* factor after standardising and clipping to +-3 */
 } gp_facts_column;
 

@@ -108,7 +108,7 @@ weigh_features(gp_env *env, gp_features *x, gp_facts_scale *s, gp_facts_weights 
 
 /*
  * How much of the labels each column of features explains by itself: the R2 of a linear regression
- * on it alone, less what chance gives.
+ * on it alone, less what chance gives the best of so many.
  */
 static void
 find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_facts_scale *s)
@@ -117,6 +117,7 @@ find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_
 	double	   *cross = gp_alloc_zero(env, x->dims * (t.columns + 1), sizeof(double));
 	double	   *square = cross + x->dims * t.columns;
 	double		whole = 0.0;
+	double		chance = 2.0 * log((double) x->dims + 1.0) / (double) x->rows;
 	int64_t		at = 0;
 
 	GP_EACH(env, i, gp_items(env, x->rows), i * x->dims * t.columns)
@@ -143,7 +144,7 @@ find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_
 				explained += cross[k * x->dims + at] * cross[k * x->dims + at];
 			if (explained > 0.0)
 				s->column[c].relevance =
-					fmax(explained / (square[at] * whole) - 1.0 / (double) x->rows, 0.0);
+					fmax(explained / (square[at] * whole) - chance, 0.0);
 			at++;
 		}
 	gp_free(env, cross);

@@ -577,6 +577,7 @@ check_scale(gp_env *env)
 /* A fit of a task. */
 typedef struct task_fit
 {
+	bool		chance;			/* nothing tells the labels */
 	gp_facts_scale *scale;
 	gp_features *x;
 	double		score[GP_FACTS_FITS];
@@ -616,7 +617,7 @@ fit_task(gp_env *env, task_fit *t)
 	{
 		as_of[i] = (i / KEYS + 1) * 10 * GP_TIME_DAY;
 		key[i] = i % KEYS;
-		label[i] = (i % KEYS + i / KEYS) % 2;
+		label[i] = (t->chance ? (int) (gp_hash((uint64_t) i) % 2) : i % KEYS + i / KEYS) % 2;
 		labelled[i] = i;
 	}
 	s = gp_scan_open(f, gp_task_columns_relation(f, "signs", 1, usual), key);
@@ -651,7 +652,7 @@ fit_task(gp_env *env, task_fit *t)
 static void
 check_fit(gp_env *env)
 {
-	task_fit	t;
+	task_fit	t = {.chance = false};
 	gp_posterior *out = fit_task(env, &t);
 	double		copies = (double) (env->peak - t.before) / (double) (t.x->rows * t.x->dims * sizeof(float));
 	int			right = 0;
@@ -663,6 +664,16 @@ check_fit(gp_env *env)
 	ok(t.score[GP_FACTS_COLUMNS] < 0.01 && test_state(env)->notices == 0, "nothing is said of a weighting that is not kept");
 	ok(t.planned >= (double) env->peak && t.planned <= 1.1 * (double) env->peak, "the plan holds");
 	ok(copies < 1.85, "wide features are copied once");
+}
+
+/* Of many columns some have much to do with any labels, and tell nothing. */
+static void
+check_chance(gp_env *env)
+{
+	task_fit	t = {.chance = true};
+
+	fit_task(env, &t);
+	ok(t.score[GP_FACTS_RELEVANCE] < 0.1, "what is relevant by chance counts no more than the rest");
 }
 
 /* What earlier times do not tell. */
@@ -685,7 +696,7 @@ check_past(gp_env *env)
 static void
 run_task(gp_env *env)
 {
-	task_fit	t;
+	task_fit	t = {.chance = false};
 
 	encode_rows(env, 60, false);
 	fit_task(env, &t);
@@ -709,6 +720,7 @@ main(void)
 	in_env(check_labels(env));
 	in_env(check_scale(env));
 	in_env(check_fit(env));
+	in_env(check_chance(env));
 	in_env(check_past(env));
 	disturb("a task", TEST_REFUSE, 7, 20, run_task(env));
 	disturb("a task", TEST_CANCEL, 7, 5, run_task(env));
