@@ -54,6 +54,16 @@ gp_encoded_numbers(const gp_encoded *part)
 		1 + part->nulls : 0;
 }
 
+/* True for a number, within categories, that the encoding has by itself, too: so it is read. */
+static bool
+is_of_number(const gp_encoding *e, const gp_encoded *within)
+{
+	for (int32_t p = 0; p < e->nparts; p++)
+		if (e->part[p].column == within->column && e->part[p].element == within->element)
+			return e->part[p].kind == within->kind && e->part[p].width > 0;
+	return false;
+}
+
 /* True for a part that may stand behind those of an encoding. */
 static bool
 follows(const gp_encoding *e, const gp_encoded *part)
@@ -62,7 +72,7 @@ follows(const gp_encoding *e, const gp_encoded *part)
 		return e->nwithin < GP_ENCODED_WITHIN_MOST && part->width == 0 &&
 			part->within >= 0 && part->within < e->nparts &&
 			part->rank >= 0 && part->rank < e->part[part->within].hot &&
-			part->column >= 0 && part->column <= e->part[e->nparts - 1].column;
+			is_of_number(e, part);
 	return e->nwithin == 0 && part->way >= 0 && part->way < GP_ENCODED_WITHIN &&
 		part->column >= (e->nparts > 0 ? part[-1].column : 0) &&
 		part->element >= 0 && part->first == e->width &&

@@ -291,6 +291,9 @@ check_within(gp_env *env)
 	is_int(stored->nwithin, 3, "a stored encoding has them");
 	of->part[of->nparts].rank = of->part[of->part[of->nparts].within].hot;
 	ok(gp_encoding_of(env, of->part, of->nparts + of->nwithin) == NULL, "one of no category is damaged");
+	of->part[of->nparts].rank = 0;
+	of->part[of->nparts].kind = GP_CELL_LIST;
+	ok(gp_encoding_of(env, of->part, of->nparts + of->nwithin) == NULL, "and so is one that would be read as a list");
 	gp_task_columns_free(f);
 }
 
