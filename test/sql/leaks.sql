@@ -252,6 +252,18 @@ SELECT gp_create_graph('items', tables => '{buyers,purchases,items,claims}');
 SELECT gp_create_task('returned', 'items', 'buyers', horizon => '3 days', every => '9 days',
     target => 'EXISTS (SELECT FROM leaks_test.purchases p JOIN leaks_test.claims c ON c.id = 10000 + p.id WHERE p.buyer = e.id AND c.at > t AND c.at <= t + horizon)');
 SELECT loo_score < 0.05 AS blind FROM gp_fit('returned');
+-- Rows without a time that wait for more children do not tell of them by their absence
+CREATE TABLE baskets (id integer PRIMARY KEY, buyer integer NOT NULL REFERENCES buyers, size integer);
+CREATE TABLE lines (basket integer REFERENCES baskets, claim integer REFERENCES claims);
+INSERT INTO baskets SELECT 8 * b + k, b, (b + k) % 3 FROM generate_series(1, 150) b, generate_series(0, 7) k;
+INSERT INTO claims SELECT 100000 + 2 * id, '2024-01-01'::timestamptz + random() * interval '2000 days' FROM baskets;
+INSERT INTO claims SELECT id + 1, at + (1 + 30 * random()) * interval '1 day' FROM claims WHERE id >= 100000 AND random() < 0.5;
+INSERT INTO lines SELECT (id - 100000) / 2, id FROM claims WHERE id >= 100000;
+SELECT gp_create_graph('baskets', tables => '{buyers,baskets,lines,claims}');
+SELECT gp_create_task('more', 'baskets', 'buyers', horizon => '31 days', every => '3 days',
+    filter => 'EXISTS (SELECT FROM leaks_test.baskets b JOIN leaks_test.claims c ON c.id = 100000 + 2 * b.id WHERE b.buyer = e.id AND c.at <= t AND c.at > t - interval ''3 days'')',
+    target => 'EXISTS (SELECT FROM leaks_test.baskets b JOIN leaks_test.claims c ON c.id = 100001 + 2 * b.id WHERE b.buyer = e.id AND c.at > t AND c.at <= t + horizon)');
+SELECT loo_score < 0.1 AS blind FROM gp_fit('more');
 -- Nothing that may be read
 CREATE ROLE leaks_reader;
 GRANT USAGE ON SCHEMA leaks_test TO leaks_reader;
@@ -265,7 +277,7 @@ SET ROLE leaks_reader;
 SELECT gp_create_graph('timeless', tables => '{leaks_test.customers,leaks_test.orders}');
 RESET ROLE;
 SET client_min_messages = warning;
-SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items');
+SELECT gp_drop_graph(graph) FROM gp_graphs WHERE graph IN ('open', 'talks', 'closed', 'refunds', 'bookings', 'asked', 'few', 'twins', 'evenings', 'retold', 'habits', 'single', 'sales', 'items', 'baskets');
 DROP SCHEMA leaks_test CASCADE;
 DROP OWNED BY leaks_reader;
 DROP ROLE leaks_reader;

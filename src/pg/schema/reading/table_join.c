@@ -7,7 +7,8 @@
  *
  * A row is visible from its own time on, without what comes later than it or its children: a row
  * that waited for that, or children that did, would tell of it by their absence.  A row without a
- * time is visible from the latest of those of its parents on.
+ * time is visible from the latest of those of its parents on, and not before the first of children
+ * that have times by their parents.  These are no part of it, as more of them may follow.
  */
 #include "postgres.h"
 
@@ -70,6 +71,7 @@ gnngp_join_open(const gnngp_tables *s, int table)
 	gnngp_query_init(&j->query, &s->table[table].table);
 	initStringInfo(&j->tables);
 	initStringInfo(&j->visible);
+	initStringInfo(&j->first);
 	return j;
 }
 
@@ -320,12 +322,13 @@ make_rollup(const gnngp_tables *s, int relation, gnngp_rollup *f)
 	if (parent->time >= 0)
 		j->as_of = gnngp_known_expression(parent, "o");
 	join_parents(j, r->child, j->root, NULL, relation, ROLLUP_LEVELS, NIL);
-	rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
-	for (int i = 0; i < j->nparts; i++)
-		rollup_row(f, &list, &j->part[i], i == 0);
 	f->timed = j->visible.len > 0 && parent->time < 0;
 	if (f->timed)
-		appendStringInfo(&list, ", max(greatest(%s)) AS v", j->visible.data);
+		appendStringInfo(&list, ", min(greatest(%s)) AS v", j->visible.data);
+	else
+		rollup_cell(f, &list, &number, "count(*)::pg_catalog.float8");
+	for (int i = 0; i < j->nparts && !f->timed; i++)
+		rollup_row(f, &list, &j->part[i], i == 0);
 	f->select = list.data;
 	f->keys = keys.data;
 	f->tables = psprintf("%s d%s%s", s->table[r->child].table.quoted,
@@ -384,16 +387,19 @@ gnngp_join_rollup(gnngp_join *j, int rollup)
 {
 	const gnngp_rollup *f = &j->schema->rollup[rollup];
 	const gnngp_schema_relation *r = &j->schema->relation[f->relation];
-	const char *alias = psprintf("p%d", j->nparts);
+	const char *alias = psprintf("r%d", rollup);
 	gnngp_part *p;
 
+	if (f->timed && j->schema->table[j->table].timeless)
+		return;
 	appendStringInfo(&j->tables, " LEFT JOIN (SELECT %s FROM %s%s GROUP BY %s) %s ON %s", f->select,
 					 f->tables, rolled_up_rows(j, r), f->keys, alias,
 					 rollup_condition(j->schema, r, alias));
-	if (j->as_of && f->timed)
-		appendStringInfo(&j->tables, " AND %s.v <= %s", alias, j->as_of);
 	if (f->timed)
-		add_time(j, psprintf("coalesce(%s.v, '-infinity')", alias));
+	{
+		appendStringInfo(&j->first, "%s%s.v", j->first.len > 0 ? ", " : "", alias);
+		return;
+	}
 	p = add_part(j, r->name, alias);
 	p->encoding = gnngp_rollup_encoding(j->schema, rollup);
 	p->table = -1;
@@ -409,6 +415,8 @@ gnngp_join_rollups(gnngp_join *j)
 		if (j->schema->relation[j->schema->rollup[i].relation].parent == j->table &&
 			has_room(j, 0))
 			gnngp_join_rollup(j, i);
+	if (j->first.len > 0)
+		add_time(j, psprintf("coalesce(least(%s), 'infinity')", j->first.data));
 }
 
 int

@@ -51,8 +51,8 @@ typedef struct gnngp_rollup
 	const char *select;			/* of children, grouped: their keys as k0, k1, ..., the cells */
 	const char *tables;
 	const char *keys;			/* to group by: the first that are selected */
-	/* other parents of theirs have times, and the one that they are part of has none: the list has
-	 * the latest as v */
+	/* other parents of theirs have times, and the one that they are children of has none: the list
+	 * has the time of the first as v, and no cells */
 	bool		timed;
 } gnngp_rollup;
 
@@ -68,6 +68,7 @@ typedef struct gnngp_join
 	gnngp_query query;
 	StringInfoData tables;		/* what is joined */
 	StringInfoData visible;		/* arguments of greatest(): the times of all parts */
+	StringInfoData first;		/* arguments of least(): of the first child by each rollup */
 	const char *as_of;			/* what is later than this is not there yet; NULL: all is */
 	bool		cut;			/* there is more to join than that many parts */
 	int			nparts;
