@@ -172,9 +172,29 @@ gp_encode(const gp_encoding *e, const gp_cell *row, double *out)
 	}
 }
 
-void
-gp_encode_within(const gp_encoding *e, const gp_cell *row, double *out)
+/* True for a column that is a number: of lists there may be too many, ages only grow. */
+static bool
+is_apart(const gp_encoded *part)
 {
+	return part->width > 0 && part->kind != GP_CELL_LIST &&
+		(part->way == GP_ENCODED_NUMBER || part->way == GP_ENCODED_BOTH);
+}
+
+int32_t
+gp_encoding_apart(const gp_encoding *e)
+{
+	int32_t		n = e->nwithin;
+
+	for (int32_t p = 0; p < e->nparts; p++)
+		n += is_apart(&e->part[p]);
+	return n;
+}
+
+void
+gp_encode_apart(const gp_encoding *e, const gp_cell *row, double *out)
+{
+	double		number[2];		/* and whether it is NULL */
+
 	for (int32_t k = 0; k < e->nwithin; k++)
 	{
 		const gp_encoded *part = &e->part[e->nparts + k];
@@ -185,6 +205,15 @@ gp_encode_within(const gp_encoding *e, const gp_cell *row, double *out)
 			gp_category_of_cell(by->kind, &row[by->column]) != by->category[part->rank] ? NAN :
 			(gp_encoded_winsorise(part, z) - part->mean) / part->deviation;
 	}
+	out += e->nwithin;
+	for (int32_t p = 0; p < e->nparts; p++)
+		if (is_apart(&e->part[p]))
+		{
+			double		z = number_of(&e->part[p], &row[e->part[p].column]);
+
+			put_number(&e->part[p], z, number);
+			*out++ = isnan(z) ? NAN : number[0];
+		}
 }
 
 void

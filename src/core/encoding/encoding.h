@@ -164,8 +164,12 @@ extern gp_encoding *gp_encoding_of(gp_env *env, const gp_encoded *part, int32_t 
 extern void gp_encode(const gp_encoding *encoding, const gp_cell *cell, double *out);
 extern void gp_encode_ages(const gp_encoding *encoding, gp_time at, double *row);
 
-/* The numbers of a row within categories, nwithin; NaN where it is of another category, or NULL. */
-extern void gp_encode_within(const gp_encoding *encoding, const gp_cell *cell, double *out);
+/*
+ * The numbers of a row by themselves: nwithin within categories, NaN where it is of another one,
+ * then those of numeric columns; all are NaN where the column is NULL.
+ */
+extern int32_t gp_encoding_apart(const gp_encoding *encoding);
+extern void gp_encode_apart(const gp_encoding *encoding, const gp_cell *cell, double *out);
 
 /*
  * What gp_columns shows of a part: the way in a few words, and a note ("" where there is none);

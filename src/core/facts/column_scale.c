@@ -36,6 +36,7 @@ name_columns(const gp_task_columns *f, gp_facts_scale *s)
 		{
 			s->column[f->group[b].first + c].group = b;
 			s->column[f->group[b].first + c].place = c;
+			s->column[f->group[b].first + c].changes = f->group[b].changes;
 			s->column[f->group[b].first + c].empty = -INFINITY;
 		}
 	}
@@ -108,24 +109,32 @@ gp_facts_weigh(gp_env *env, gp_facts_scale *s, gp_facts_weights weights, int32_t
 {
 	double	   *size = gp_alloc_zero(env, s->ngroups, sizeof(double));
 	double		relevance = 0.0;
+	double		counting = 0.0;
 	double		whole = 0.0;
 
 	for (int32_t c = 0; c < s->width; c++)
 	{
-		size[s->column[c].group] += s->column[c].deviation > 0.0;
-		relevance += s->column[c].relevance;
+		gp_facts_column *column = &s->column[c];
+		bool		counts = column->deviation > 0.0 && c < used &&
+			(weights == GP_FACTS_CHANGES || !column->changes);
+
+		column->weight = counts;
+		counting += counts;
+		size[column->group] += counts;
+		relevance += counts ? column->relevance : 0.0;
 	}
 	for (int32_t c = 0; c < s->width; c++)
 	{
 		gp_facts_column *column = &s->column[c];
 
-		column->weight = column->deviation == 0.0 || c >= used ? 0.0 :
-			weights == GP_FACTS_COLUMNS || relevance == 0.0 ? 1.0 :
-			sqrt((ALL_ALIKE + column->relevance * s->kept / relevance) / size[column->group]);
+		if (column->weight > 0.0 && weights != GP_FACTS_COLUMNS && relevance > 0.0)
+			column->weight = sqrt((ALL_ALIKE + column->relevance * counting / relevance) /
+								  size[column->group]);
 		whole += column->weight * column->weight * column->square;
 	}
-	for (int32_t c = 0; c < s->width && whole > 0.0; c++)
-		s->column[c].weight /= sqrt(whole);
+	for (int32_t c = 0; c < s->width; c++)
+		s->column[c].weight = s->column[c].weight > 0.0 ? s->column[c].weight / sqrt(whole) :
+			s->column[c].deviation > 0.0 ? GP_FACTS_UNUSED : 0.0;
 	gp_free(env, size);
 }
 

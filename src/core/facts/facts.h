@@ -54,11 +54,17 @@ typedef enum gp_facts_aggregate
 {
 	GP_FACTS_HALF_LIFE = 1,	/* "half-life": mean whose weights halve over half_life before the last fact */
 	GP_FACTS_LAST = 2,		/* "last": mean of the last facts */
-	GP_FACTS_META = 4,		/* "count and age": log count, decayed count, days since last and first, none */
-	GP_FACTS_MEAN = 8,		/* "mean" */
-	GP_FACTS_SUM = 16,		/* "sum" */
-	GP_FACTS_COUNT = 32		/* "count": log(1 + n) alone, for tables without time */
+	GP_FACTS_PACE = 4,		/* "pace": how many facts are new, for how many there usually are */
+	GP_FACTS_META = 8,		/* "count and age": log count, decayed count, days since last and first, none */
+	GP_FACTS_MEAN = 16,		/* "mean" */
+	GP_FACTS_SUM = 32,		/* "sum" */
+	GP_FACTS_COUNT = 64,	/* "count": log(1 + n) alone, for tables without time */
+	GP_FACTS_CHANGE = 128,	/* "change": the last fact less the mean of the last ones */
+	GP_FACTS_SPREAD = 256	/* "spread": deviation of the last ones */
 } gp_facts_aggregate;
+
+/* What tells how facts change: such columns count where blocks of time say so. */
+#define GP_FACTS_OF_CHANGES (GP_FACTS_PACE | GP_FACTS_CHANGE | GP_FACTS_SPREAD)
 
 /* The default of a relation with time. */
 #define GP_FACTS_USUAL (GP_FACTS_HALF_LIFE | GP_FACTS_LAST | GP_FACTS_META)
@@ -214,6 +220,7 @@ typedef struct gp_facts_column
 {
 	int32_t		group;			/* its number, from 0 */
 	int32_t		place;			/* among the group's columns */
+	int32_t		changes;		/* of one of GP_FACTS_OF_CHANGES */
 	double		empty;			/* an age without facts: the largest of those that train */
 	double		mean;
 	double		deviation;		/* 0: constant, dropped */
@@ -224,15 +231,19 @@ typedef struct gp_facts_column
 
 #define GP_FACTS_CLIP 3.0
 
-/* How much columns count: all the same, or by their relevance. */
+/* How much columns count: all the same, or by their relevance; then what changes, too. */
 typedef enum gp_facts_weights
 {
 	GP_FACTS_COLUMNS,
-	GP_FACTS_RELEVANCE
+	GP_FACTS_RELEVANCE,
+	GP_FACTS_CHANGES
 } gp_facts_weights;
 
-/* What gp_facts_fit compares: both of these, and the fit without doubted columns. */
-#define GP_FACTS_FITS 3
+/* What gp_facts_fit compares: all of these, and the fit without doubted columns. */
+#define GP_FACTS_FITS 4
+
+/* About the factor of a column that does not count, so that another weighting can undo it. */
+#define GP_FACTS_UNUSED 1e-6
 
 /* What of the columns a model stores. */
 typedef struct gp_facts_scale
@@ -256,7 +267,7 @@ extern gp_facts_scale *gp_task_columns_measure(gp_task_columns *columns, const b
 /*
  * The factors for a weighting, and for the first columns alone.  By relevance the squares of the
  * factors are proportional to a column's relevance plus a fifth of the mean one, over the number
- * of columns in its group.
+ * of columns in its group.  Other columns have GP_FACTS_UNUSED.
  */
 extern void gp_facts_weigh(gp_env *env, gp_facts_scale *scale, gp_facts_weights weights,
 						   int32_t used);
@@ -303,8 +314,8 @@ extern int32_t *gp_facts_landmarks(gp_env *env, const gp_problem *problem, int64
 extern gp_problem gp_facts_labelled(gp_env *env, const gp_problem *problem);
 
 /*
- * Fits both weightings of the columns to such a problem, which is live, and returns the posterior
- * of the better leave-out score, of equal weights where relevance is not surely better; then
+ * Fits the weightings of the columns to such a problem, which is live, and returns the posterior
+ * of the first that no later one is surely better than by its leave-out score; then
  * without the columns that are doubted, if any.  score has all that were compared: of each
  * weighting, and without those columns (NaN: there are none).  The rows to predict are then
  * answered a block at a time: the posterior has all rows.  Features are those of

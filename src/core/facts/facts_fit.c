@@ -151,6 +151,17 @@ find_relevance(gp_env *env, const gp_problem *problem, const gp_features *x, gp_
 	gp_targets_free(env, &t);
 }
 
+/* True where some columns that vary tell what changes. */
+static bool
+tells_changes(const gp_facts_scale *s)
+{
+	bool		tells = false;
+
+	for (int32_t c = 0; c < s->width; c++)
+		tells |= s->column[c].changes && s->column[c].deviation > 0.0;
+	return tells;
+}
+
 /* Keeps the better of two posteriors. */
 static void
 keep_better(gp_env *env, gp_posterior **one, gp_posterior *other, bool other_is_better)
@@ -295,12 +306,20 @@ gp_facts_fit(gp_device *dev, const gp_problem *problem, gp_features *features,
 
 	/* Relevance has seen the labels that judge it: it has to be better by more than chance. */
 	find_relevance(env, problem, &labelled, scale);
-	weigh_features(env, &labelled, scale, GP_FACTS_RELEVANCE, used);
-	other = gp_fit(dev, &weighed);
-	score[GP_FACTS_RELEVANCE] = other->loo_score;
-	if (gp_surely_better(env, problem, other, best))
-		chosen = GP_FACTS_RELEVANCE;
-	keep_better(env, &best, other, chosen == GP_FACTS_RELEVANCE);
+	for (gp_facts_weights w = GP_FACTS_RELEVANCE; w <= GP_FACTS_CHANGES; w++)
+	{
+		bool		better;
+
+		score[w] = NAN;
+		if (w == GP_FACTS_CHANGES && !tells_changes(scale))
+			continue;
+		weigh_features(env, &labelled, scale, w, used);
+		other = gp_fit(dev, &weighed);
+		score[w] = other->loo_score;
+		better = gp_surely_better(env, problem, other, best);
+		chosen = better ? w : chosen;
+		keep_better(env, &best, other, better);
+	}
 
 	score[GP_FACTS_FITS - 1] = NAN;
 	if (scale->doubted < scale->width)

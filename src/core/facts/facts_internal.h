@@ -14,6 +14,7 @@ typedef struct gp_column_group
 	char		aggregate[GP_FACTS_NAME];
 	int32_t		first;
 	int32_t		width;
+	bool		changes;		/* one of GP_FACTS_OF_CHANGES */
 } gp_column_group;
 
 /* A relation's groups stand one after the other, in the order of gp_facts_aggregate. */

@@ -10,6 +10,8 @@
 
 #include "base/sort.h"
 
+#define QUICK 4.0				/* times as fast is what is new forgotten */
+
 /* A row of a task, in the order in which facts meet it. */
 typedef struct keyed_time
 {
@@ -23,6 +25,7 @@ typedef struct tie
 {
 	int64_t		count;
 	double	   *sum;			/* width */
+	double	   *square;
 } tie;
 
 /* The state of one key: of all numbers of its facts, or of one by itself. */
@@ -34,6 +37,7 @@ typedef struct running
 	double		weight;			/* of all facts, halved by half-lives */
 	double	   *decayed;		/* their sums, halved, too, */
 	double	   *sum;			/* and not */
+	double		quick;			/* the weight of all facts with a quarter of the half-life */
 	tie		   *tie;			/* a ring of as many as facts are asked for, */
 	int32_t		newest;			/* and its last */
 } running;
@@ -109,7 +113,7 @@ begin_key(gp_scan *s, int32_t key)
 	for (int32_t i = 0; i < r->states; i++)
 	{
 		s->state[i].count = 0;
-		s->state[i].weight = 0.0;
+		s->state[i].weight = s->state[i].quick = 0.0;
 	}
 }
 
@@ -128,25 +132,26 @@ halved(const gp_relation *r, gp_time from, gp_time to)
 	return from == to ? 1.0 : exp2(-((double) to - (double) from) / r->a.half_life);
 }
 
-/* The mean of the last facts. */
-static void
-mean_of_last(const gp_relation *r, const running *s, double *out)
+/* The sums of the last facts, or of their squares; returns their number. */
+static double
+sum_of_last(const gp_relation *r, const running *s, bool squares, double *out)
 {
-	int32_t		width = r->each;
 	int32_t		last = r->a.last;
-	int64_t		wanted = gp_min64(s->count, last);
-	double		whole = (double) wanted + r->a.pseudo;
+	int64_t		most = gp_min64(s->count, last);
+	int64_t		wanted = most;
 
-	memset(out, 0, width * sizeof(double));
+	memset(out, 0, r->each * sizeof(double));
 	for (int32_t k = 0; k < last && wanted > 0; k++)
 	{
 		const tie  *g = &s->tie[(s->newest - k + last) % last];
+		const double *sum = squares ? g->square : g->sum;
 		int64_t		taken = gp_min64(wanted, g->count);
 
-		for (int32_t c = 0; c < width; c++)
-			out[c] += g->sum[c] * ((double) taken / (double) g->count) / whole;
+		for (int32_t c = 0; c < r->each; c++)
+			out[c] += sum[c] * ((double) taken / (double) g->count);
 		wanted -= taken;
 	}
+	return (double) most;
 }
 
 /* Counts and ages; of what has no time the ages are unknown. */
@@ -171,6 +176,38 @@ divide(int32_t width, const double *sum, double by, double *out)
 		out[c] = by > 0.0 ? sum[c] / by : 0.0;
 }
 
+/* How many facts are new, for how many there usually are. */
+static double
+pace(const gp_relation *r, const running *s, gp_time t)
+{
+	double		left = s->count > 0 ? halved(r, s->last, t) : 0.0;
+
+	return log((QUICK * pow(left, QUICK) * s->quick + 1.0) / (left * s->weight + 1.0));
+}
+
+/* The last fact less the mean of the last ones. */
+static void
+change(const gp_relation *r, const running *s, double *out)
+{
+	const tie  *newest = &s->tie[s->newest];
+	double		n = sum_of_last(r, s, false, out);
+
+	for (int32_t c = 0; c < r->each && n > 0.0; c++)
+		out[c] = newest->sum[c] / (double) newest->count - out[c] / n;
+}
+
+/* The deviation of the last facts, which shrinks to that of all. */
+static void
+spread(const gp_relation *r, const running *s, double *sum, double *out)
+{
+	double		n = sum_of_last(r, s, false, sum);
+	double		whole = fmax(n + r->a.pseudo, 1.0);
+
+	sum_of_last(r, s, true, out);
+	for (int32_t c = 0; c < r->each; c++)
+		out[c] = sqrt(fmax(out[c] - sum[c] * sum[c] / fmax(n, 1.0) + r->a.pseudo, 0.0) / whole);
+}
+
 /* Writes an aggregate of a state. */
 static void
 put_aggregate(const gp_relation *r, const running *s, gp_facts_aggregate which, gp_time t,
@@ -179,11 +216,17 @@ put_aggregate(const gp_relation *r, const running *s, gp_facts_aggregate which, 
 	if (which == GP_FACTS_HALF_LIFE)
 		divide(r->each, s->decayed, s->weight + r->a.pseudo, out);
 	else if (which == GP_FACTS_LAST)
-		mean_of_last(r, s, out);
+		divide(r->each, out, sum_of_last(r, s, false, out) + r->a.pseudo, out);
 	else if (which == GP_FACTS_MEAN)
 		divide(r->each, s->sum, (double) s->count + r->a.pseudo, out);
 	else if (which == GP_FACTS_SUM)
 		divide(r->each, s->sum, s->count > 0, out);
+	else if (which == GP_FACTS_PACE)
+		out[0] = pace(r, s, t);
+	else if (which == GP_FACTS_CHANGE)
+		change(r, s, out);
+	else if (which == GP_FACTS_SPREAD)
+		spread(r, s, out + r->each, out);
 	else
 		counts_and_ages(r, s, t, out);
 }
@@ -195,7 +238,7 @@ write_row(gp_scan *s, const keyed_time *w)
 	const gp_relation *r = s->relation;
 	float	   *to = gp_task_columns_row(s->columns, w->row) + r->first;
 
-	for (uint32_t which = GP_FACTS_HALF_LIFE; which <= GP_FACTS_COUNT; which *= 2)
+	for (uint32_t which = GP_FACTS_HALF_LIFE; which <= GP_FACTS_SPREAD; which *= 2)
 		for (int32_t i = 0; i < r->states && (r->a.which & which); i++)
 		{
 			int32_t		columns = gp_aggregate_width(which, r->each);
@@ -244,14 +287,17 @@ gp_scan_open(gp_task_columns *columns, int32_t relation, const int32_t *key)
 	s->columns = columns;
 	s->relation = r;
 	sort_rows(s, key);
-	s->numbers = sum = gp_alloc_zero(env, (int64_t) r->width * (2 + r->a.last), sizeof(double));
+	s->numbers = sum = gp_alloc_zero(env, (int64_t) r->width * (2 + 2 * r->a.last), sizeof(double));
 	s->tie = tie = gp_alloc_zero(env, ties, sizeof(*tie));
 	s->state = gp_alloc_zero(env, r->states, sizeof(running));
-	s->out = gp_alloc_array(env, r->each + GP_META_COLUMNS, sizeof(double));
+	s->out = gp_alloc_array(env, 2 * r->each + GP_META_COLUMNS, sizeof(double));
 	for (int32_t i = 0; i < r->states; i++, sum += r->each, tie += r->a.last)
 		s->state[i] = (running) {.decayed = sum,.sum = sum + r->width,.tie = tie};
 	for (int64_t k = 0; k < ties; k++)
-		s->tie[k].sum = s->numbers + 2 * (int64_t) r->width + k * r->each;
+	{
+		s->tie[k].sum = s->numbers + 2 * (r->width + k * r->each);
+		s->tie[k].square = s->tie[k].sum + r->each;
+	}
 	begin_key(s, -1);
 	write_empty(s);
 	return s;
@@ -272,17 +318,19 @@ add_to_state(const gp_relation *r, running *s, gp_time visible, const double *va
 	{
 		s->newest = (s->newest + 1) % r->a.last;
 		s->tie[s->newest].count = 0;
-		memset(s->tie[s->newest].sum, 0, (size_t) r->each * sizeof(double));
+		memset(s->tie[s->newest].sum, 0, (size_t) r->each * sizeof(double) * 2);
 	}
 	g = &s->tie[s->newest];
 	g->count++;
 	for (int32_t c = 0; c < r->each; c++)
 	{
 		g->sum[c] += value[c];
+		g->square[c] += value[c] * value[c];
 		s->decayed[c] = s->decayed[c] * left + value[c];
 		s->sum[c] += value[c];
 	}
 	s->weight = s->weight * left + 1.0;
+	s->quick = s->quick * pow(left, QUICK) + 1.0;
 	s->first = is_first ? visible : s->first;
 	s->last = visible;
 	s->count++;

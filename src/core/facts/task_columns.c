@@ -50,7 +50,8 @@ gp_task_columns_group(gp_task_columns *f, const char *relation, const char *aggr
 int32_t
 gp_aggregate_width(gp_facts_aggregate which, int32_t width)
 {
-	return which == GP_FACTS_META ? GP_META_COLUMNS : which == GP_FACTS_COUNT ? 1 : width;
+	return which == GP_FACTS_META ? GP_META_COLUMNS :
+		which == GP_FACTS_COUNT || which == GP_FACTS_PACE ? 1 : width;
 }
 
 int32_t
@@ -62,8 +63,9 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 		const char *name;
 	}			all[] = {
 		{GP_FACTS_HALF_LIFE, "half-life"}, {GP_FACTS_LAST, "last"},
-		{GP_FACTS_META, "count and age"}, {GP_FACTS_MEAN, "mean"},
-		{GP_FACTS_SUM, "sum"}, {GP_FACTS_COUNT, "count"}
+		{GP_FACTS_PACE, "pace"}, {GP_FACTS_META, "count and age"},
+		{GP_FACTS_MEAN, "mean"}, {GP_FACTS_SUM, "sum"}, {GP_FACTS_COUNT, "count"},
+		{GP_FACTS_CHANGE, "change"}, {GP_FACTS_SPREAD, "spread"}
 	};
 	gp_relation *r;
 
@@ -81,8 +83,12 @@ gp_task_columns_relation(gp_task_columns *f, const char *relation, int32_t width
 	{
 		r->meta = all[k].which == GP_FACTS_META ? f->width : r->meta;
 		if (a.which & all[k].which)
-			gp_task_columns_group(f, relation, all[k].name,
-								  r->states * gp_aggregate_width(all[k].which, r->each));
+		{
+			int32_t		columns = r->states * gp_aggregate_width(all[k].which, r->each);
+			int32_t		group = gp_task_columns_group(f, relation, all[k].name, columns);
+
+			f->group[group].changes = all[k].which & GP_FACTS_OF_CHANGES;
+		}
 	}
 	r->columns = f->width - r->first;
 	return f->nrelations++;

@@ -257,7 +257,7 @@ check_within(gp_env *env)
 	gp_encoding *of;
 	gp_encoding *stored;
 	gp_scan    *s;
-	double		value[3];
+	double		value[4];		/* and whatever the category is */
 	const float *row;
 
 	for (int i = 0; i < 300; i++)
@@ -273,7 +273,7 @@ check_within(gp_env *env)
 	{
 		gp_cell		cell[] = {word(name[day % 2]), number((day % 2 ? 10.0 : 1.0) + 2.0 * (day > 4) - 1.0)};
 
-		gp_encode_within(of, cell, value);
+		gp_encode_apart(of, cell, value);
 		is_int(isnan(value[0]) + isnan(value[1]) + isnan(value[2]), 2, "a row is of one category");
 		gp_scan_fact(s, key, day * GP_TIME_DAY, value);
 	}
@@ -369,6 +369,23 @@ check_equal_times(gp_env *env)
 	close_to(one[1], (4.0 + 3.0) / 3.0, 1e-6, "those of a time that the last few begin in by their share");
 	scan_one(env, 6, 4, day, value, usual, one);
 	close_to(one[1], 2.0 * 3.0 / 3.0, 1e-6, "also where they are all that there is");
+}
+
+static void
+check_changes(gp_env *env)
+{
+	static const int day[] = {1, 5, 8};
+	static const double value[] = {1.0, 2.0, 6.0};
+	gp_aggregates a = {GP_FACTS_PACE | GP_FACTS_CHANGE | GP_FACTS_SPREAD, 2, 10.0 * GP_TIME_DAY, 1.0, true};
+	double		of[3];
+
+	scan_one(env, 9, 3, day, value, a, of);
+	close_to(of[0], log((4.0 * (exp2(-0.4) + exp2(-1.6) + exp2(-3.2)) + 1.0) /
+						(exp2(-0.1) + exp2(-0.4) + exp2(-0.8) + 1.0)), 1e-6, "new facts count by a quarter of the half-life");
+	close_to(of[1], 6.0 - 4.0, 1e-6, "the last less the mean of the last two");
+	close_to(of[2], sqrt((4.0 + 4.0 + 1.0) / 3.0), 1e-6, "their deviation, with a pseudo-count");
+	scan_one(env, 9, 0, day, value, a, of);
+	ok(of[0] == 0.0 && of[1] == 0.0 && of[2] == 1.0, "without facts nothing changes");
 }
 
 static void
@@ -715,6 +732,7 @@ main(void)
 	in_env(check_order_of_rows(env));
 	in_env(check_no_leak(env));
 	in_env(check_equal_times(env));
+	in_env(check_changes(env));
 	in_env(check_other_aggregates(env));
 	in_env(check_within(env));
 	in_env(check_many_keys(env));

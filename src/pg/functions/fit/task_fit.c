@@ -107,7 +107,8 @@ gnngp_facts_problem(gp_env *env, const gnngp_data *data, const gnngp_fit_setting
 static char *
 compared(const double score[GP_FACTS_FITS])
 {
-	static const char *const name[] = {"weights=columns", "weights=relevance", "targets=none"};
+	static const char *const name[] = {"weights=columns", "weights=relevance",
+	"weights=changes", "targets=none"};
 	StringInfoData json;
 
 	initStringInfo(&json);

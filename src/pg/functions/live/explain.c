@@ -202,7 +202,7 @@ keep_weighed(const gp_facts_scale *scale, score_part *group)
 	int32		n = 0;
 
 	for (int32 c = 0; c < scale->width; c++)
-		weighed[scale->column[c].group] |= scale->column[c].weight > 0.0;
+		weighed[scale->column[c].group] |= scale->column[c].weight > GP_FACTS_UNUSED;
 	for (int32 b = 0; b < scale->ngroups; b++)
 		if (weighed[b])
 			group[n++] = group[b];

@@ -210,16 +210,18 @@ clear_children(const gnngp_task_reading *r, const gnngp_fact_relation *h, int64 
 	const gnngp_schema_table *child = &s->table[relation->child];
 	const gnngp_schema_column *key = &child->column[relation->from[0]];
 	int32		columns;
-	int32		within = 0;
+	int32		apart[2] = {0};
 	int32		first = gp_task_columns_relation_first(r->columns, h->number, &columns);
 
 	/* Those stand behind the others. */
 	if (h->within >= 0)
-		gp_task_columns_relation_first(r->columns, h->within, &within);
+		gp_task_columns_relation_first(r->columns, h->within, &apart[0]);
+	if (h->changes >= 0)
+		gp_task_columns_relation_first(r->columns, h->changes, &apart[1]);
 	if (key->known ||
 		!gp_task_columns_stand_apart(r->columns, nlabelled, labelled, first, columns))
 		return;
-	gp_task_columns_clear(r->columns, first, columns + within);
+	gp_task_columns_clear(r->columns, first, columns + apart[0] + apart[1]);
 	gnngp_notice_detail("Nearly all rows to predict have the same of them, mostly none, and far fewer of the newest labelled rows.",
 						psprintf("Give table \"%s\" a time column, or leave it out of tables. If its rows are known with those of table \"%s\", pass %s to gp_alter_graph.",
 								 child->table.name, s->table[r->entity].table.name,

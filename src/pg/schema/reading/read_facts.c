@@ -38,7 +38,7 @@ aggregates(const gnngp_task_reading *r, uint32 which)
 static void
 declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
-	gp_aggregates usual = aggregates(r, h->timed ? GP_FACTS_USUAL :
+	gp_aggregates usual = aggregates(r, h->timed ? GP_FACTS_USUAL | GP_FACTS_PACE :
 									 GP_FACTS_MEAN | GP_FACTS_SUM | GP_FACTS_COUNT);
 
 	usual.joint = h->timed && h->part == 0;
@@ -56,21 +56,28 @@ declare_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 }
 
 /*
- * Declares the numbers of a relation's facts within categories, each of which has a mean of its
- * own: among all facts the kind of a number would be lost.
+ * Declares the numbers of a relation's facts by themselves.  Within categories each has a mean of
+ * its own: among all facts the kind of a number would be lost.
  */
 static void
-declare_within(gnngp_task_reading *r, gnngp_fact_relation *h)
+declare_apart(gnngp_task_reading *r, gnngp_fact_relation *h)
 {
 	int32		nwithin = r->transform->encoding[h->join->part[0].encoding]->nwithin;
 	gp_aggregates each = aggregates(r, h->timed ? GP_FACTS_HALF_LIFE | GP_FACTS_LAST :
 									GP_FACTS_MEAN);
+	gp_aggregates change = aggregates(r, GP_FACTS_CHANGE | GP_FACTS_SPREAD);
 
 	each.last = 1;
-	each.apart = true;
+	each.apart = change.apart = true;
+	h->apart = 0;
+	for (int p = 0; p < h->join->nparts; p++)
+		if (h->join->part[p].level == 0)
+			h->apart += gp_encoding_apart(r->transform->encoding[h->join->part[p].encoding]);
 	h->within = nwithin == 0 || h->target >= 0 ? -1 :
 		gp_task_columns_relation(r->columns, psprintf("%s within categories", h->name), nwithin,
 								 each);
+	h->changes = h->apart == 0 || h->target >= 0 || !h->timed ? -1 :
+		gp_task_columns_relation(r->columns, h->name, h->apart, change);
 }
 
 /*
@@ -108,7 +115,7 @@ declare(gnngp_task_reading *r)
 	for (int h = 0; h < r->nfact_relations; h++)
 	{
 		declare_relation(r, &r->fact_relation[h]);
-		declare_within(r, &r->fact_relation[h]);
+		declare_apart(r, &r->fact_relation[h]);
 	}
 	r->joint = gp_task_columns_joint(r->columns);
 	r->of_targets = gp_task_columns_width(r->columns);
@@ -254,6 +261,7 @@ typedef struct fact_rows
 	gnngp_fact_relation *h;
 	gp_scan    *scan;
 	gp_scan    *within;			/* of numbers within categories; NULL: there are none */
+	gp_scan    *changes;		/* of numbers by themselves; NULL: there are none */
 	gp_scan    *targets;		/* of facts whose target is known; NULL: there are none */
 	gp_cell    *cell;
 	double	   *value;
@@ -288,6 +296,7 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 	gp_time		own = h->own_time < 0 ? visible :
 		gnngp_time_of(values[h->own_time], nulls[h->own_time]);
 	double	   *at = f->value;
+	double	   *apart = f->value + h->width;
 
 	if (key < 0 || visible == GP_TIME_NEVER || !gp_scan_wants(f->scan, key))
 		return;
@@ -296,15 +305,24 @@ fact_row(void *state, const Datum *values, const bool *nulls)
 		const gnngp_part *part = &h->join->part[p];
 		const gp_encoding *encoding = f->r->transform->encoding[part->encoding];
 
-		if (gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at))
+		bool		there = gnngp_encode_part(part, encoding, values, nulls, false, f->cell, at);
+		int32		napart = part->level == 0 ? gp_encoding_apart(encoding) : 0;
+
+		if (there)
 			gp_encode_ages(encoding, own, at);
 		at += encoding->width;
-		if (p > 0 || f->within == NULL)
-			continue;
-		hide_kinds(h->join, values, nulls, f->cell);
-		gp_encode_within(encoding, f->cell, f->value + h->width);
-		gp_scan_fact(f->within, key, visible, f->value + h->width);
+		if (there && p == 0)
+			hide_kinds(h->join, values, nulls, f->cell);
+		if (there && napart > 0)
+			gp_encode_apart(encoding, f->cell, apart);
+		for (int32 k = 0; k < napart; k++)
+			apart[k] = there ? apart[k] : NAN;
+		apart += napart;
 	}
+	if (f->within)
+		gp_scan_fact(f->within, key, visible, f->value + h->width);
+	if (f->changes)
+		gp_scan_fact(f->changes, key, visible, f->value + h->width);
 	if (f->targets)
 	{
 		double	   *target = f->value + h->target_first;
@@ -362,11 +380,13 @@ read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 	if (h->key == NULL)
 		set_keys(r, h);
 	f.cell = palloc(sizeof(gp_cell) * most(r, h->join, true));
-	f.value = palloc(sizeof(double) * (h->width + GP_ENCODED_WITHIN_MOST));
+	f.value = palloc(sizeof(double) * (h->width + h->apart));
 	gnngp_give_keys(&h->join->query, &h->keys);
 	f.scan = gp_scan_open(r->columns, h->number, h->key);
 	if (h->within >= 0)
 		f.within = gp_scan_open(r->columns, h->within, h->key);
+	if (h->changes >= 0)
+		f.changes = gp_scan_open(r->columns, h->changes, h->key);
 	if (h->target >= 0)
 		f.targets = gp_scan_open(r->columns, h->targets, h->key);
 	if (h->keys.n > 0)
@@ -375,6 +395,8 @@ read_relation(gnngp_task_reading *r, gnngp_fact_relation *h)
 	gp_scan_close(f.scan);
 	if (f.within)
 		gp_scan_close(f.within);
+	if (f.changes)
+		gp_scan_close(f.changes);
 	if (f.targets)
 		gp_scan_close(f.targets);
 	gp_free_all(r->env, h->keys.key, h->keys.text, h->keys.table, h->key, h->entity_key,

@@ -216,7 +216,8 @@ add_fact_relations(gnngp_task_reading *r, int part)
 		Oid			type;
 
 		if (relation->parent != table ||
-			(via && r->metapaths && relation->child == r->entity))
+			(via && r->metapaths && relation->child == r->entity) ||
+			(r->own->part[part].level > 1 && s->table[relation->child].time < 0))
 			continue;
 		type = gnngp_query_add_key(&r->own->query, &s->table[table], alias, relation->n,
 								   relation->to);
@@ -276,7 +277,7 @@ gnngp_reading_plan(gnngp_task_reading *r)
 	plan_own(r);
 	r->fact_relation = palloc0(sizeof(gnngp_fact_relation) * (1 + n * (n + r->own->nparts + 1)));
 	for (int p = 0; p < r->own->nparts; p++)
-		if (r->own->part[p].level <= 1)
+		if (r->own->part[p].level <= 2)
 			add_fact_relations(r, p);
 	if (!r->metapaths)
 		gnngp_join_keys(r->own);

@@ -30,7 +30,9 @@ typedef struct gnngp_fact_relation
 	/* As it is declared; target: where its facts have what a column's task asks for. */
 	int			width;
 	int32		number;			/* among the relations of the columns */
-	int32		within;			/* the relation of numbers within categories; -1: there is none */
+	int32		apart;			/* numbers of a fact by themselves */
+	int32		within;			/* relations of those within categories, and of all, for how */
+	int32		changes;		/* they change; -1: there is none */
 	int			target;			/* column of its query; -1: they do not */
 	int32		target_first;	/* numbers of a fact that tell it */
 	int32		target_width;
