@@ -376,7 +376,7 @@ check_changes(gp_env *env)
 {
 	static const int day[] = {1, 5, 8};
 	static const double value[] = {1.0, 2.0, 6.0};
-	gp_aggregates a = {GP_FACTS_PACE | GP_FACTS_CHANGE | GP_FACTS_SPREAD, 2, 10.0 * GP_TIME_DAY, 1.0, true};
+	gp_aggregates a = {GP_FACTS_PACE | GP_FACTS_CHANGE | GP_FACTS_SPREAD, 2, 10.0 * GP_TIME_DAY, 1.0, true, false};
 	double		of[3];
 
 	scan_one(env, 9, 3, day, value, a, of);
