@@ -97,7 +97,7 @@ gp_cuda_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_mat
 {
 	gp_cuda    *c = gp_cuda_of(dev);
 	int			reads = gp_element_reads(e->op);
-	bool		one = reads == 1 && a.rows == 1 && y.rows != 1;
+	bool		one = (reads == 1 || reads == 2) && a.rows == 1 && y.rows != 1;
 	gp_matrix	none = {};
 	gp_staged	all = {};
 	gp_flow		flow[4] = {{y, GP_BOTH}};
@@ -117,7 +117,7 @@ gp_cuda_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_mat
 		flow[n++] = {m, GP_BOTH};
 	gp_cuda_rows(c, flow, n, false, [=](int64_t row, gp_matrix *part)
 				 { gp_cuda_typed(y.type, step, c, *e, part[0], one ? all.m : n > 1 ? part[1] : none,
-								 n > 2 ? part[2] : none, n > 3 ? part[3] : none, row, one); });
+								 reads > 1 ? part[n - reads + 1] : none, n > 3 ? part[3] : none, row, one); });
 	if (one)
 		gp_cuda_unstage(c, &all);
 	gp_cuda_pace(c);

@@ -20,10 +20,10 @@ trap 'rm -rf "$work"' EXIT
 python3 -c 'import numpy, scipy' 2>/dev/null || { echo "skipped: numpy or scipy is missing"; exit 0; }
 cd "$root"
 # One file is compiled for vectors, as the Makefile does; a fit takes a quarter longer otherwise.
-each=src/core/device/cpu/cpu_each.c
-gcc -O3 -fno-math-errno -fno-trapping-math -std=gnu11 -Isrc -Isrc/core -c $each -o "$work/each.o"
-gcc -O2 -std=gnu11 -Isrc -Isrc/core test/bench/rank_links.c $(git ls-files 'src/core/*.c' | grep -v $each) \
-	"$work/each.o" -o "$work/rank_links" -ldl -lm -lpthread
+elementwise=src/core/device/cpu/cpu_elementwise.c
+gcc -O3 -fno-math-errno -fno-trapping-math -std=gnu11 -Isrc -Isrc/core -c $elementwise -o "$work/elementwise.o"
+gcc -O2 -std=gnu11 -Isrc -Isrc/core test/bench/rank_links.c $(git ls-files 'src/core/*.c' | grep -v $elementwise) \
+	"$work/elementwise.o" -o "$work/rank_links" -ldl -lm -lpthread
 for graph in usair yeast cora; do
 	[ -d "$data/$graph" ] || continue
 	nodes=$(($(zcat "$data/$graph/nodes.csv.gz" | wc -l) - 1))

@@ -296,8 +296,8 @@ gp_link_loss(bool label, double logit)
 	return x > 0.0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
-/* Starts from b = 0; phi belongs to the regression from now on. */
-extern gp_link_logistic gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty);
+/* Starts from b = 0, with the penalty 1; phi belongs to the regression from now on. */
+extern gp_link_logistic gp_link_logistic_open(gp_device *dev, gp_matrix phi);
 extern void gp_link_logistic_close(gp_link_logistic *l);
 
 /* Finds the mode.  Rows of weight 0 are not learnt from, but have their logits. */

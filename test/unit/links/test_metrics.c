@@ -141,7 +141,8 @@ check_newton(gp_env *env)
 		weight[r] = 1.0 + r % 3;
 	}
 	dev->upload(dev, phi, gp_matrix_wrap(host, 3, 40, GP_DOUBLE));
-	l = gp_link_logistic_open(dev, phi, 0.5);
+	l = gp_link_logistic_open(dev, phi);
+	l.penalty = 0.5;
 	gp_link_logistic_fit(&l, label, weight);
 	for (int k = 0; k < 3; k++)
 	{

@@ -136,7 +136,7 @@ gp_cpu_elementwise(gp_device *dev, const gp_elementwise *e, gp_matrix y, gp_matr
 	int			reads = gp_element_reads(e->op);
 
 	gp_cpu_require(dev, (reads < 1 || (a.type == y.type && a.cols == y.cols &&
-									   (a.rows == y.rows || (a.rows == 1 && reads == 1)))) &&
+									   (a.rows == y.rows || (a.rows == 1 && reads < 3)))) &&
 				   (reads < 2 || gp_matrix_alike(b, y)) && (reads < 3 || gp_matrix_alike(c, y)));
 	gp_cpu_run(dev, each_tile, &job, job.grid.tiles);
 }

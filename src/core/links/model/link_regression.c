@@ -76,7 +76,7 @@ gp_link_basis(gp_device *dev, int64_t n, int32_t width, const double *score, con
 }
 
 gp_link_regression
-gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi, double penalty)
+gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi)
 {
 	gp_link_regression r = {.z = {.type = GP_DOUBLE}};
 
@@ -92,7 +92,7 @@ gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi, double penalty
 	dev->destroy(dev, &psi);
 	if (r.root.data)
 		dev->trsm(dev, true, false, r.root, phi);
-	r.logistic = gp_link_logistic_open(dev, phi, penalty);
+	r.logistic = gp_link_logistic_open(dev, phi);
 	return r;
 }
 
@@ -117,8 +117,7 @@ moments(int64_t n, int32_t width, const double *score, double *centre, double *d
 }
 
 gp_link_regression
-gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *score, bool process,
-						double penalty)
+gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *score, bool process)
 {
 	gp_env	   *env = dev->env;
 	double	   *centre = gp_alloc_array(env, width, sizeof(double));
@@ -139,7 +138,7 @@ gp_link_regression_open(gp_device *dev, int64_t n, int32_t width, const double *
 		gp_free(env, landmark);
 	}
 	gp_matrix	psi = gp_link_basis(dev, n, width, score, centre, deviation, z);
-	gp_link_regression r = gp_link_regression_of(dev, k, psi, penalty);
+	gp_link_regression r = gp_link_regression_of(dev, k, psi);
 	r.centre = centre;
 	r.deviation = deviation;
 	r.z = z;

@@ -23,14 +23,12 @@ typedef struct gp_link_regression
 
 /* Prepares a regression on all rows, whose labels and weights gp_link_logistic_fit is given. */
 extern gp_link_regression gp_link_regression_open(gp_device *dev, int64_t n, int32_t width,
-												  const double *score, bool process,
-												  double penalty);
+												  const double *score, bool process);
 /*
  * The same from the basis functions psi of all rows (n x m) and the covariance k of the landmarks,
  * which has no data where there are none; both are freed.
  */
-extern gp_link_regression gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi,
-												double penalty);
+extern gp_link_regression gp_link_regression_of(gp_device *dev, gp_matrix k, gp_matrix psi);
 extern void gp_link_regression_close(gp_link_regression *r);
 
 /* The logits of other rows at the mode that was found last. */

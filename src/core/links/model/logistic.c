@@ -7,13 +7,14 @@
 
 #define STEPS 50
 #define HALVINGS 30
-#define TYPICAL_STEPS 8			/* of a fit, for its plan */
+#define TYPICAL_STEPS 5			/* of a fit, for its plan */
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */
+#define NEAR 1e-5				/* the same of one that is the last: the next would be close */
 
 gp_link_logistic
-gp_link_logistic_open(gp_device *dev, gp_matrix phi, double penalty)
+gp_link_logistic_open(gp_device *dev, gp_matrix phi)
 {
-	gp_link_logistic l = {.dev = dev, .phi = phi, .penalty = penalty};
+	gp_link_logistic l = {.dev = dev, .phi = phi, .penalty = 1.0};
 
 	l.b = gp_alloc_zero(dev->env, phi.rows, sizeof(double));
 	l.root = dev->create(dev, phi.rows, phi.rows, GP_DOUBLE);
@@ -145,6 +146,8 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 		}
 		memcpy(l->b, next, p * sizeof(double));
 		loss = value;
+		if (decrement < NEAR * all)
+			break;
 	}
 	if (env->dry)
 		gp_dry_repeat(l->dev, &before, TYPICAL_STEPS - 1.0);

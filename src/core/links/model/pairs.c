@@ -185,7 +185,7 @@ regression_open(gp_device *dev, const gp_link_problem *problem, const gp_graph *
 	gp_link_pairs inducing = set_inducing(env, &p->learnt, model);
 
 	gp_matrix	k = covariances(dev, model, &inducing);
-	r.on = gp_link_regression_of(dev, k, covariances(dev, model, &all), penalties[0]);
+	r.on = gp_link_regression_of(dev, k, covariances(dev, model, &all));
 	r.label = gp_alloc_zero(env, all.n, sizeof(bool));
 	r.weight = gp_alloc_zero(env, all.n, sizeof(double));
 	for (int64_t e = 0; e < p->learnt.pairs.n; e++)

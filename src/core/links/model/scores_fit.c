@@ -3,7 +3,8 @@
  *
  * Each fold hides links from the graph, so that none sees itself.  A logistic regression learns to
  * tell hidden links from random pairs and, where nodes have no features, from pairs within three
- * steps.  The figures and the curve of probabilities come from regressions
+ * steps.  With features there are more random pairs: what few of them teach depends on which were
+ * drawn.  The figures and the curve of probabilities come from regressions
  * that have not seen the fold that they are judged on.
  */
 #include "link_regression.h"
@@ -14,7 +15,7 @@
 /* The pairs of a fold, kind after kind; it learns from those before the rivals. */
 enum kind
 {
-	LINKS, RANDOM, HOP, RIVALS, CALIBRATION, KINDS, LABELLED = RIVALS
+	LINKS, RANDOM, OTHER, RIVALS, CALIBRATION, KINDS, LABELLED = RIVALS
 };
 
 /* Penalties of a Gaussian process. */
@@ -27,7 +28,10 @@ static const double penalties[] = {1.0, 0.1};
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
 #define LEAST_STEPS 6
 
-static const double kind_weight[] = {[RANDOM] = 4.0, [HOP] = 0.5};
+#define RANDOM_WEIGHT 4.0
+#define NEAR_WEIGHT 0.5			/* of a pair within three steps */
+#define MORE 4					/* random pairs beside each, with features */
+#define MORE_SALT UINT64_C(0x6d6f726500000000)
 
 /* The pairs of a fold that are scored. */
 typedef struct scored_pairs
@@ -66,7 +70,9 @@ typedef struct scores_fit
 /* A regression and what it says of the folds, each learnt without it. */
 typedef struct trial
 {
-	gp_link_model kept;			/* what the model has of it */
+	gp_link_regression *by;
+	double	   *alpha;			/* of the model */
+	float	   *root;
 	gp_link_trial held;
 } trial;
 
@@ -76,6 +82,28 @@ add_pairs(scored_pairs *s, enum kind kind, const gp_link_pairs *pairs, int64_t f
 {
 	gp_link_pairs_append(&s->pairs, pairs, from, n);
 	s->first[kind + 1] = s->pairs.n;
+}
+
+/*
+ * More pairs without a link, from an end of each random one: the scores of its column are there.
+ */
+static gp_link_pairs
+more_random_pairs(gp_env *env, const gp_graph *graph, const gp_link_fold *fold, uint64_t seed)
+{
+	gp_link_pairs pairs = gp_link_pairs_create(env, MORE * (fold->pairs.n - fold->links));
+
+	for (int64_t e = fold->links; e < fold->pairs.n; e++)
+	{
+		gp_link_draws draws = gp_link_draws_open(env, graph,
+												 gp_hash(seed ^ MORE_SALT) + (uint64_t) e, MORE);
+		int32_t		node;
+		int32_t		other;
+
+		draws.node = gp_link_query_end(fold, e, &other);
+		for (int k = 0; k < MORE && gp_link_draw(&draws, &node, &other); k++)
+			gp_link_pairs_add(&pairs, node, other);
+	}
+	return pairs;
 }
 
 /* Draws the pairs of fold f; a dry run has any for the calibration. */
@@ -89,18 +117,17 @@ fill_fold(scores_fit *r, int f)
 	uint64_t	seed = gp_hash(r->problem->seed) + (uint64_t) f;
 	int64_t		room = f < r->calibrated ?
 		gp_calibration_pairs_most(fold, r->calibration_nodes) : 0;
-	gp_link_pairs hop = {0};
-
 	/* Features tell links beyond reach: these would rank first by what near pairs teach. */
-	if (r->prepared.features == NULL)
-		hop = gp_link_hop_negatives(env, graph, fold, seed);
+	gp_link_pairs other = r->prepared.features ? more_random_pairs(env, graph, fold, seed) :
+		gp_link_hop_negatives(env, graph, fold, seed);
+
 	fold->rivals = gp_link_rivals_make(env, graph, fold, GP_LINK_RANKED / r->folds,
 									   r->problem->seed, r->prepared.topology);
-	room += fold->pairs.n + hop.n + fold->rivals.pairs.n;
+	room += fold->pairs.n + other.n + fold->rivals.pairs.n;
 	s->pairs = gp_link_pairs_create(env, room);
 	add_pairs(s, LINKS, &fold->pairs, 0, fold->links);
 	add_pairs(s, RANDOM, &fold->pairs, fold->links, fold->pairs.n - fold->links);
-	add_pairs(s, HOP, &hop, 0, hop.n);
+	add_pairs(s, OTHER, &other, 0, other.n);
 	add_pairs(s, RIVALS, &fold->rivals.pairs, 0, fold->rivals.pairs.n);
 	while (s->pairs.n < room)
 	{
@@ -110,7 +137,7 @@ fill_fold(scores_fit *r, int f)
 		gp_link_pairs_add(&s->pairs, (int32_t) node, (int32_t) ((node + 1) % graph->nodes));
 	}
 	s->first[KINDS] = room;
-	gp_link_pairs_free(env, &hop);
+	gp_link_pairs_free(env, &other);
 }
 
 /* Finds the calibration pairs of a model: no code of a fold knows the hidden links. */
@@ -230,18 +257,22 @@ list_rows(scores_fit *r)
 	for (int f = 0; f < r->folds; f++)
 	{
 		const scored_pairs *s = &r->pairs[f];
-		double		others = 0.0;
+		double		random = (double) (s->first[OTHER] - s->first[RANDOM]);
+		double		other = (double) (s->first[RIVALS] - s->first[OTHER]);
+		double		each = RANDOM_WEIGHT *
+			(r->prepared.features ? random / (random + other) : 1.0);
+		const double weight[] = {
+			[RANDOM] = each,[OTHER] = r->prepared.features ? each : NEAR_WEIGHT
+		};
 
 		memcpy(r->score + r->first[f] * r->width, s->score,
 			   s->first[LABELLED] * r->width * sizeof(double));
-		for (enum kind kind = RANDOM; kind < LABELLED; kind++)
-			others += kind_weight[kind] * (double) (s->first[kind + 1] - s->first[kind]);
 		for (enum kind kind = LINKS; kind < LABELLED; kind++)
 			for (int64_t e = s->first[kind]; e < s->first[kind + 1]; e++)
 			{
 				r->label[r->first[f] + e] = kind == LINKS;
-				r->weight[r->first[f] + e] = kind == LINKS ? others / (double) s->first[RANDOM] :
-					kind_weight[kind];
+				r->weight[r->first[f] + e] = kind != LINKS ? weight[kind] :
+					(weight[RANDOM] * random + weight[OTHER] * other) / (double) s->first[RANDOM];
 			}
 	}
 }
@@ -281,17 +312,16 @@ gain_of(const scores_fit *r, const trial *a)
  * so that it is what is kept.
  */
 static trial
-try_regression(const scores_fit *r, const gp_link_held *held, bool process, double penalty)
+try_regression(const scores_fit *r, const gp_link_held *held, gp_link_regression *g,
+			   double penalty)
 {
 	gp_env	   *env = r->env;
-	gp_device  *dev = r->dev;
-	gp_link_regression g = gp_link_regression_open(dev, r->n, r->width, r->score, process, penalty);
-	gp_link_logistic *l = &g.logistic;
-	trial		a = {.kept.scores = {.width = r->width,.landmarks = g.z.data ? g.z.rows : 0,
-			.centre = g.centre,.deviation = g.deviation},.held = gp_link_trial_open(env, held)};
+	gp_link_logistic *l = &g->logistic;
+	trial		a = {.by = g,.held = gp_link_trial_open(env, held)};
 	double	   *weight = gp_alloc_array(env, r->n, sizeof(double));
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 
+	l->penalty = penalty;
 	gp_link_logistic_fit(l, r->label, r->weight);
 	memcpy(mode, l->b, l->phi.rows * sizeof(double));
 	for (int f = 0; f < r->folds; f++)
@@ -305,24 +335,16 @@ try_regression(const scores_fit *r, const gp_link_held *held, bool process, doub
 			memcpy(l->b, mode, l->phi.rows * sizeof(double));
 			gp_link_logistic_fit(l, r->label, weight);
 		}
-		double	   *logit = logits_from(r, &g, f, RIVALS);
+		double	   *logit = logits_from(r, g, f, RIVALS);
 		gp_link_trial_take(&a.held, held, &r->fold[f], f, l, first, logit);
 		gp_free(env, logit);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
 	gp_link_logistic_fit(l, r->label, r->weight);
-	a.held.logit_on_fold = logits_from(r, &g, 0, CALIBRATION);
-	a.held.logit_on_whole = logits_by(r, &g, r->fold[0].calibration.pairs.n, r->whole);
-	a.kept.alpha = gp_link_logistic_weights(l, g.root);
-	a.kept.root = gp_link_covariance_root(l, g.root);
-	if (a.kept.scores.landmarks > 0)
-	{
-		a.kept.scores.landmark = gp_alloc_array(env, g.z.rows * r->width, sizeof(float));
-		dev->download(dev, gp_matrix_wrap(a.kept.scores.landmark, g.z.rows, r->width, GP_FLOAT),
-					  g.z);
-	}
-	g.centre = g.deviation = NULL;
-	gp_link_regression_close(&g);
+	a.held.logit_on_fold = logits_from(r, g, 0, CALIBRATION);
+	a.held.logit_on_whole = logits_by(r, g, r->fold[0].calibration.pairs.n, r->whole);
+	a.alpha = gp_link_logistic_weights(l, g->root);
+	a.root = gp_link_covariance_root(l, g->root);
 	gp_free_all(env, weight, mode);
 	return a;
 }
@@ -333,12 +355,27 @@ better_trial(const scores_fit *r, trial *a, trial *b)
 {
 	bool		second = r->env->dry || gain_of(r, b) > gain_of(r, a);
 	trial	   *other = second ? a : b;
-	gp_link_model *gone = &other->kept;
 
 	gp_link_trial_free(r->env, &other->held);
-	gp_free_all(r->env, gone->scores.landmark, gone->alpha, gone->root, gone->scores.centre,
-				gone->scores.deviation);
+	gp_free_all(r->env, other->alpha, other->root);
 	return second ? *b : *a;
+}
+
+/* Keeps what standardises scores, and the landmarks. */
+static void
+keep_regression(gp_link_regression *g, int32_t width, gp_link_model *model)
+{
+	gp_device  *dev = g->logistic.dev;
+
+	model->scores.width = width;
+	model->scores.centre = g->centre;
+	model->scores.deviation = g->deviation;
+	g->centre = g->deviation = NULL;
+	if (g->z.data == NULL)
+		return;
+	model->scores.landmarks = g->z.rows;
+	model->scores.landmark = gp_alloc_array(dev->env, g->z.rows * width, sizeof(float));
+	dev->download(dev, gp_matrix_wrap(model->scores.landmark, g->z.rows, width, GP_FLOAT), g->z);
 }
 
 /* Keeps the features' statistics on the whole graph. */
@@ -436,20 +473,27 @@ scores_run(void *state, gp_device *dev, const gp_plan *plan)
 	list_rows(r);
 	/* The regression. */
 	env->progress(env, GP_PHASE_POSTERIOR, 0, 0);
-	trial		best = try_regression(r, &model->held, false, 1.0);
+	gp_link_regression plain = gp_link_regression_open(dev, r->n, r->width, r->score, false);
+	gp_link_regression process = {0};
+	trial		best = try_regression(r, &model->held, &plain, 1.0);
 
+	if (r->item == NULL)
+		process = gp_link_regression_open(dev, r->n, r->width, r->score, true);
 	for (int k = 0; k < PENALTIES && r->item == NULL; k++)
 	{
-		trial		other = try_regression(r, &model->held, true, penalties[k]);
+		trial		other = try_regression(r, &model->held, &process, penalties[k]);
 
 		best = better_trial(r, &best, &other);
 	}
 	gp_link_trial_judge(env, &best.held, r->fold, r->calibrated, problem->missing_share, model);
 	gp_link_trial_free(env, &best.held);
 	model->pairs = r->n;
-	model->scores = best.kept.scores;
-	model->alpha = best.kept.alpha;
-	model->root = best.kept.root;
+	keep_regression(best.by, r->width, model);
+	model->alpha = best.alpha;
+	model->root = best.root;
+	gp_link_regression_close(&plain);
+	if (r->item == NULL)
+		gp_link_regression_close(&process);
 	for (int f = 0; f < r->folds; f++)
 	{
 		gp_free(env, r->pairs[f].score);

@@ -70,25 +70,21 @@ column_squares(gp_device *dev, gp_matrix a, gp_matrix turned, double *out)
 	dev->destroy(dev, &sum);
 }
 
-/* x *= factor, a factor for each column. */
+/* y *= factor or y += sign factor x, a factor for each column. */
 static void
-scale_columns(gp_device *dev, const double *factor, gp_matrix x)
+change_columns(gp_device *dev, gp_elementwise e, const double *factor, gp_matrix x, gp_matrix y)
 {
-	gp_matrix	row = gp_upload(dev, gp_matrix_wrap((double *) factor, 1, x.cols, GP_DOUBLE),
-								x.type);
+	gp_matrix	row = gp_upload(dev, gp_matrix_wrap((double *) factor, 1, y.cols, GP_DOUBLE),
+								y.type);
 
-	dev->elementwise(dev, &(gp_elementwise) {.op = GP_ELEMENT_TIMES}, x, row, row, row);
+	dev->elementwise(dev, &e, y, row, x, x);
 	dev->destroy(dev, &row);
 }
 
-/* y += sign factor x; spare is of x's size. */
 static void
-add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix spare,
-			gp_matrix y)
+add_columns(gp_device *dev, double sign, const double *factor, gp_matrix x, gp_matrix y)
 {
-	dev->copy(dev, spare, x);
-	scale_columns(dev, factor, spare);
-	dev->axpby(dev, sign, spare, 1.0, y);
+	change_columns(dev, (gp_elementwise) {.op = GP_ELEMENT_ADD,.factor = sign}, factor, x, y);
 }
 
 void
@@ -131,10 +127,10 @@ gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, doub
 			open |= on;
 			factor[t] = on ? left[t] / (squares[t] + ridge[t] * length[t]) : 0.0;
 		}
-		add_columns(dev, 1.0, factor, direction, spare, x);
+		add_columns(dev, 1.0, factor, direction, x);
 		pattern_product(f, product, spare, cuts);
-		add_columns(dev, 1.0, ridge, direction, product, spare);
-		add_columns(dev, -1.0, factor, spare, product, residual);
+		add_columns(dev, 1.0, ridge, direction, spare);
+		add_columns(dev, -1.0, factor, spare, residual);
 		column_squares(dev, residual, turned, squares);
 		for (int32_t t = 0; t < c; t++)
 		{
@@ -147,7 +143,7 @@ gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, doub
 			else
 				left[t] = 0.0;
 		}
-		scale_columns(dev, factor, direction);
+		change_columns(dev, (gp_elementwise) {.op = GP_ELEMENT_TIMES}, factor, direction, direction);
 		dev->axpby(dev, 1.0, residual, 1.0, direction);
 	}
 	if (f->env->dry)
