@@ -282,6 +282,8 @@ typedef struct gp_link_logistic
 	gp_device  *dev;
 	gp_matrix	phi;			/* p x n double: a column for each row */
 	double		penalty;
+	/* a step that promises less, over the rows' weight, is the last; H is that before it */
+	double		last;
 	double	   *b;				/* p: the mode, and where Newton's steps start */
 	gp_matrix	root;			/* p x p: the Cholesky factor of H at the mode */
 	double	   *logit;			/* n, at the mode */

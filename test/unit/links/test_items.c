@@ -4,6 +4,45 @@
 #include "links/scores/scores.h"
 #include "test_env.h"
 
+/* The fits of links with a method ease that is planned alone, and needs more than there is. */
+#define LARGE ((size_t) 1 << 40)
+
+static void
+large_open(void *state, gp_device *dev, const gp_problem *problem, const void *options)
+{
+}
+
+static void *
+large_run(void *state, gp_device *dev, const gp_plan *plan)
+{
+	gp_free(dev->env, gp_alloc_figures(dev->env, LARGE, 1));
+	return NULL;
+}
+
+static void
+large_describe(const void *state, gp_plan *plan)
+{
+}
+
+static void
+large_close(void *state)
+{
+}
+
+static void
+large_release(gp_env *env, void *result)
+{
+}
+
+static const gp_method large_method = {.name = "ease",.what = "link model",.hint = "",.state = 1,
+	.open = large_open,.run = large_run,.release = large_release,.describe = large_describe,
+.close = large_close};
+
+#define gp_method_ease large_method
+#define gp_link_plan_make plan_without_ease
+#define gp_link_fit fit_without_ease
+#include "links/model/link_fit.c"
+
 #define USERS 17
 #define ITEMS 23
 #define NODES (USERS + ITEMS)
@@ -183,9 +222,25 @@ check_small_component(gp_env *env)
 	ok(right, "a small component has its sides in the order of the largest one's");
 }
 
+/* A fit by auto says when the limit has room for the scores of pairs alone. */
+static void
+check_left_out(gp_env *env)
+{
+	bool		like[USERS][ITEMS];
+	gp_link_problem p = {.program = gp_kernel_program(env, gp_kernel_parse(env, "gcn"))};
+	gp_link_model *model;
+
+	p.graph = random_likes(env, false, like);
+	env->limit = LARGE / 2;
+	model = fit_without_ease(gp_device_cpu(env, 1), &p);
+	is_int(model->method, GP_LINK_SCORES, "auto leaves out ease where it needs too much");
+	ok(strncmp(test_state(env)->notice, "method ease is left out: it needs 10485", 39) == 0, "and says so");
+}
+
 int
 main(void)
 {
+	in_env(check_left_out(env));
 	in_env(check_small_component(env));
 	in_env(check_scores(env, false));
 	in_env(check_scores(env, true));

@@ -9,7 +9,6 @@
 #define HALVINGS 30
 #define TYPICAL_STEPS 5			/* of a fit, for its plan */
 #define CLOSE 1e-10				/* the decrement of a step, over the rows' weight, that ends them */
-#define NEAR 1e-5				/* the same of one that is the last: the next would be close */
 
 gp_link_logistic
 gp_link_logistic_open(gp_device *dev, gp_matrix phi)
@@ -146,7 +145,7 @@ gp_link_logistic_fit(gp_link_logistic *l, const bool *label, const double *weigh
 		}
 		memcpy(l->b, next, p * sizeof(double));
 		loss = value;
-		if (decrement < NEAR * all)
+		if (decrement < l->last * all)
 			break;
 	}
 	if (env->dry)

@@ -23,6 +23,7 @@ static const double penalties[] = {1.0, 0.1};
 
 #define PENALTIES ((int) (sizeof(penalties) / sizeof(penalties[0])))
 
+#define NEAR 1e-5				/* of a mode that is no model's; logits are off by less than .001 */
 #define ITEMS_CALIBRATION_NODES 1600	/* of users and items, whose links are less even */
 #define CALIBRATED 2			/* folds that tell the curve: codes of their graphs take long */
 #define STEP_ENTRIES 4e6		/* that steps of the Laplacian scores go through for a source */
@@ -322,6 +323,7 @@ try_regression(const scores_fit *r, const gp_link_held *held, gp_link_regression
 	double	   *mode = gp_alloc_array(env, l->phi.rows, sizeof(double));
 
 	l->penalty = penalty;
+	l->last = NEAR;
 	gp_link_logistic_fit(l, r->label, r->weight);
 	memcpy(mode, l->b, l->phi.rows * sizeof(double));
 	for (int f = 0; f < r->folds; f++)
@@ -340,6 +342,7 @@ try_regression(const scores_fit *r, const gp_link_held *held, gp_link_regression
 		gp_free(env, logit);
 	}
 	memcpy(l->b, mode, l->phi.rows * sizeof(double));
+	l->last = 0.0;
 	gp_link_logistic_fit(l, r->label, r->weight);
 	a.held.logit_on_fold = logits_from(r, g, 0, CALIBRATION);
 	a.held.logit_on_whole = logits_by(r, g, r->fold[0].calibration.pairs.n, r->whole);

@@ -143,7 +143,8 @@ gp_link_autoencoder_solve_for(gp_score_context *f, const gp_link_cut *cuts, doub
 			else
 				left[t] = 0.0;
 		}
-		change_columns(dev, (gp_elementwise) {.op = GP_ELEMENT_TIMES}, factor, direction, direction);
+		change_columns(dev, (gp_elementwise) {.op = GP_ELEMENT_TIMES}, factor, direction,
+					   direction);
 		dev->axpby(dev, 1.0, residual, 1.0, direction);
 	}
 	if (f->env->dry)
