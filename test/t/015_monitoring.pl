@@ -28,7 +28,7 @@ sub watch
 is(watch($_, 'count(*)'), '0', 'an idle server has nothing to tell') for ($running, $models, $failures);
 
 # A fit: a session that uses a processor, and what it does
-my $fit = q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 1000)};
+my $fit = q{SELECT gp_fit('large', kernel => 'gcn', strategy => 'nystrom', landmarks => 600)};
 my $session = background($node, "SET ROLE keeper; $fit");
 ok(poll($node, q{SELECT count(*) = 1 FROM gp_progress WHERE phase = 'building the kernel' AND done > 0}), 'a fit runs');
 like(watch($running, q{concat_ws(' ', model, phase, state, coalesce(wait_event, '-'), done <= total, since > '0'::interval)}),
