@@ -263,12 +263,12 @@ int
 main(void)
 {
 	in_env(check_exact(env));
-	in_env(check_unbiased(env, 1, GP_WALK_UNIFORM, 0, 1000, "uniform"));
-	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 0, 1000, "uniform"));
-	in_env(check_unbiased(env, 3, GP_WALK_UNIFORM, 0, 1000, "uniform"));
-	in_env(check_unbiased(env, 2, GP_WALK_WEIGHTED, 0, 1000, "weighted"));
-	in_env(check_unbiased(env, 2, GP_WALK_REPELLED, 0, 1000, "repelled"));
-	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 17, 1000, "17 anchors"));
+	in_env(check_unbiased(env, 1, GP_WALK_UNIFORM, 0, 2000, "uniform"));
+	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 0, 2000, "uniform"));
+	in_env(check_unbiased(env, 3, GP_WALK_UNIFORM, 0, 2000, "uniform"));
+	in_env(check_unbiased(env, 2, GP_WALK_WEIGHTED, 0, 2000, "weighted"));
+	in_env(check_unbiased(env, 2, GP_WALK_REPELLED, 0, 2000, "repelled"));
+	in_env(check_unbiased(env, 2, GP_WALK_UNIFORM, 17, 2000, "17 anchors"));
 	in_env(check_errors(env));
 	in_env(check_features(env));
 	in_env(check_odd(env));
