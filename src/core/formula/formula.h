@@ -147,9 +147,9 @@ extern double gp_kernel_option(const gp_kernel *kernel, const char *name);
 extern int	gp_kernel_option_position(const gp_kernel *kernel, const char *name);
 extern void gp_kernel_give(gp_kernel *kernel, const char *name, double value);
 
-/* Orders kernels by their programs, methods by their options; equal ones give 0 and one hash. */
-extern int	gp_kernel_compare(const gp_kernel *a, const gp_kernel *b);
-extern uint64_t gp_kernel_hash(const gp_kernel *kernel, uint64_t seed);
+/* A text that equal kernels share: of their programs, or of a method with its options.  Belongs to
+ * env. */
+extern char *gp_kernel_key(gp_env *env, const gp_kernel *kernel);
 
 /* True for a program that is a Laplacian prior alone, without columns that were asked for. */
 extern bool gp_program_is_laplacian(const gp_program *program);

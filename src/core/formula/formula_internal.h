@@ -127,8 +127,6 @@ extern int	gp_steps_compare(const gp_steps *b, int x, int y);
 
 extern gp_program *gp_steps_finish(const gp_steps *b, const gp_kernel_options *set, int root);
 extern gp_program *gp_program_copy(gp_env *env, const gp_program *program);
-extern int	gp_program_compare(const gp_program *a, const gp_program *b);
-extern uint64_t gp_program_hash(const gp_program *p, uint64_t seed);
 
 /* ---- the value of a tree in a layer (layer.c) ---- */
 
@@ -219,6 +217,10 @@ extern void gp_text_add(gp_text *text, const char *format,...)
 
 /* The shortest digits that read back as the same number. */
 extern void gp_text_number(gp_text *text, double number);
+
+/* Adds a number behind a blank as kernels are compared by it; what tells a program from others. */
+extern void gp_text_key(gp_text *text, double number);
+extern void gp_program_key(gp_text *text, const gp_program *p);
 
 /* A tree; names of options are spelled as where they are given (print.c). */
 extern void gp_text_tree(gp_text *text, const gp_layer *names, const gp_ast *ast);

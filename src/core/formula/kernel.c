@@ -359,28 +359,6 @@ gp_kernel_give_prior(gp_kernel *kernel, int d, double sigma2)
 	kernel->program->input = kernel->set.input;
 }
 
-int
-gp_kernel_compare(const gp_kernel *a, const gp_kernel *b)
-{
-	int			order = (a->program == NULL) - (b->program == NULL);
-
-	if (order != 0 || a->program != NULL)
-		return order != 0 ? order : gp_program_compare(a->program, b->program);
-	order = strcmp(a->preset->name, b->preset->name);
-	for (int i = 0; order == 0 && i < MAX_OPTIONS; i++)
-		order = (a->value[i] > b->value[i]) - (a->value[i] < b->value[i]);
-	return order;
-}
-
-uint64_t
-gp_kernel_hash(const gp_kernel *kernel, uint64_t seed)
-{
-	for (int i = 0; kernel->program == NULL && i < MAX_OPTIONS; i++)
-		seed = gp_hash(seed ^ gp_bits_at(kernel->value, GP_DOUBLE, i));
-	return kernel->program != NULL ? gp_program_hash(kernel->program, seed) :
-		seed ^ (uint64_t) kernel->preset->name[1];
-}
-
 /* ---- from a kernel to its text ---- */
 
 /* True for an option of the user's that is to be printed: a layer needs it, and it is not the
@@ -463,6 +441,17 @@ add_options_text(gp_text *text, const gp_kernel *kernel)
 	}
 }
 
+/* The text in memory of env; its arena goes. */
+static char *
+close_text(gp_env *env, gp_text *text)
+{
+	char	   *copy = gp_alloc(env, text->length + 1);
+
+	memcpy(copy, text->data, text->length + 1);
+	gp_arena_free(text->arena);
+	return copy;
+}
+
 char *
 gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 {
@@ -487,8 +476,19 @@ gp_kernel_print(gp_env *env, const gp_kernel *kernel)
 	if (text.length > GP_KERNEL_MAX_BYTES)
 		gp_raise_at(env, GP_ERR_SYNTAX, kernel->position, "Write a simpler kernel.",
 					"canonical text of kernel is longer than %d bytes", GP_KERNEL_MAX_BYTES);
-	char	   *copy = gp_alloc(env, text.length + 1);
-	memcpy(copy, text.data, text.length + 1);
-	gp_arena_free(arena);
-	return copy;
+	return close_text(env, &text);
+}
+
+char *
+gp_kernel_key(gp_env *env, const gp_kernel *kernel)
+{
+	gp_text		text = {.arena = gp_arena_create(env)};
+
+	if (kernel->program != NULL)
+		gp_program_key(&text, kernel->program);
+	else
+		gp_text_add(&text, "%s", kernel->preset->name);
+	for (int i = 0; kernel->program == NULL && i < MAX_OPTIONS; i++)
+		gp_text_key(&text, kernel->value[i]);
+	return close_text(env, &text);
 }

@@ -381,52 +381,31 @@ gp_program_copy(gp_env *env, const gp_program *program)
 	return copy;
 }
 
-int
-gp_program_compare(const gp_program *a, const gp_program *b)
+void
+gp_program_key(gp_text *text, const gp_program *p)
 {
-	int			order = a->nsteps - b->nsteps;
-
-	order = order != 0 ? order : (int) a->input.kind - (int) b->input.kind;
-	for (int i = 0; order == 0 && i < GP_MAX_PARAMETERS; i++)
-		order = gp_number_compare(a->input.p[i], b->input.p[i]);
-	order = order != 0 ? order : (int) a->norm - (int) b->norm;
-	order = order != 0 ? order : gp_number_compare(a->power, b->power);
-	order = order != 0 ? order : (int) a->open_power - (int) b->open_power;
-	for (int i = 0; order == 0 && i < a->nsteps; i++)
-	{
-		const gp_step *s = &a->steps[i];
-		const gp_step *t = &b->steps[i];
-
-		order = (int) s->kind - (int) t->kind;
-		order = order != 0 ? order : s->arg0 - t->arg0;
-		order = order != 0 ? order : s->arg1 - t->arg1;
-		order = order != 0 ? order : gp_number_compare(s->value, t->value);
-		order = order != 0 ? order : gp_operator_compare(s->op, t->op);
-	}
-	return order;
-}
-
-uint64_t
-gp_program_hash(const gp_program *p, uint64_t seed)
-{
-	uint64_t	hash = seed;
-
-	hash = mix(hash, (uint64_t) p->input.kind << 8 | (uint64_t) p->norm << 4 | p->open_power);
-	hash = mix_number(hash, gp_number_rounded(p->power));
+	gp_text_add(text, "%d %d %d", (int) p->input.kind, (int) p->norm, p->open_power);
+	gp_text_key(text, p->power);
 	for (int i = 0; i < GP_MAX_PARAMETERS; i++)
-		hash = mix_number(hash, gp_number_rounded(p->input.p[i]));
+		gp_text_key(text, p->input.p[i]);
 	for (int i = 0; i < p->nsteps; i++)
 	{
 		const gp_step *s = &p->steps[i];
+		int			np = s->op != NULL ? s->op->np : 0;
+		int			nterms = s->op != NULL ? s->op->nterms : 0;
 
-		hash = mix(hash, (uint64_t) s->kind << 32 | (uint64_t) (s->arg0 + 1));
-		hash = mix(hash, (uint64_t) (s->arg1 + 1));
-		hash = mix_number(hash, gp_number_rounded(s->value));
-		for (int k = 0; s->op != NULL && k < s->op->nterms; k++)
-			hash = mix(mix_number(hash, gp_number_rounded(s->op->term[k].coef)),
-					   (uint64_t) s->op->term[k].power_a);
+		gp_text_add(text, " %d %d %d %d %d", (int) s->kind, s->arg0, s->arg1, np, nterms);
+		gp_text_key(text, s->value);
+		for (int k = 0; k < np; k++)
+			gp_text_key(text, s->op->p_alpha[k]);
+		for (int t = 0; t < nterms; t++)
+		{
+			gp_text_key(text, s->op->term[t].coef);
+			gp_text_add(text, " %d", s->op->term[t].power_a);
+			for (int k = 0; k < np; k++)
+				gp_text_add(text, " %d", s->op->term[t].power_p[k]);
+		}
 	}
-	return hash;
 }
 
 bool

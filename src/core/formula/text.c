@@ -44,6 +44,12 @@ gp_text_number(gp_text *text, double number)
 	gp_text_add(text, "%s", buffer);
 }
 
+void
+gp_text_key(gp_text *text, double number)
+{
+	gp_text_add(text, " %.*e", DIGITS - 1, number + 0.0);
+}
+
 double
 gp_number_rounded(double number)
 {

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "libpq/pqformat.h"
 
 #include "core/formula/formula.h"
@@ -49,21 +50,24 @@ GNNGP_FUNCTION(gnngp_kernel_recv)
 	PG_RETURN_TEXT_P(make_canonical(source));
 }
 
-/* Orders the two arguments; auto comes first. */
+/* What equal kernels share; that of auto comes first. */
+static const char *
+key_argument(FunctionCallInfo fcinfo, int argno)
+{
+	const char *source = text_to_cstring(PG_GETARG_TEXT_PP(argno));
+
+	if (gnngp_kernel_is_auto(source))
+		return "";
+	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
+	const char *key = pstrdup(gp_kernel_key(env, read_kernel(env, source)));
+	gnngp_env_destroy(env);
+	return key;
+}
+
 static int
 compare_arguments(FunctionCallInfo fcinfo)
 {
-	char	   *a = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	char	   *b = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	bool		auto_a = gnngp_kernel_is_auto(a);
-	bool		auto_b = gnngp_kernel_is_auto(b);
-
-	if (auto_a || auto_b || strcmp(a, b) == 0)
-		return (int) auto_b - (int) auto_a;
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	int			order = gp_kernel_compare(read_kernel(env, a), read_kernel(env, b));
-	gnngp_env_destroy(env);
-	return order;
+	return strcmp(key_argument(fcinfo, 0), key_argument(fcinfo, 1));
 }
 
 GNNGP_FUNCTION(gnngp_kernel_cmp)
@@ -84,26 +88,17 @@ COMPARISON(le, <=)
 COMPARISON(gt, >)
 COMPARISON(ge, >=)
 
-static uint64
-hash_argument(FunctionCallInfo fcinfo, uint64 seed)
-{
-	char	   *source = text_to_cstring(PG_GETARG_TEXT_PP(0));
-
-	if (gnngp_kernel_is_auto(source))
-		return seed;
-	gp_env	   *env = gnngp_env_create(CurrentMemoryContext);
-	uint64		hash = gp_kernel_hash(read_kernel(env, source), seed);
-	gnngp_env_destroy(env);
-	return hash;
-}
-
 GNNGP_FUNCTION(gnngp_kernel_hash)
 {
-	PG_RETURN_INT32((int32) hash_argument(fcinfo, 0));
+	const char *key = key_argument(fcinfo, 0);
+
+	PG_RETURN_INT32((int32) hash_bytes((const unsigned char *) key, (int) strlen(key)));
 }
 
-/* Its lower half is the plain hash where the seed is 0. */
 GNNGP_FUNCTION(gnngp_kernel_hash_extended)
 {
-	PG_RETURN_INT64((int64) hash_argument(fcinfo, (uint64) PG_GETARG_INT64(1)));
+	const char *key = key_argument(fcinfo, 0);
+
+	PG_RETURN_INT64((int64) hash_bytes_extended((const unsigned char *) key, (int) strlen(key),
+												(uint64) PG_GETARG_INT64(1)));
 }

@@ -214,8 +214,7 @@ test_canonical(void)
 		is_str(canonical, spellings[i].canonical, spellings[i].text);
 		is_str(gp_kernel_print(env, gp_kernel_parse(env, canonical)), canonical,
 			   "its canonical text reads back");
-		ok(gp_kernel_compare(kernel, other) == 0 && gp_kernel_compare(other, kernel) == 0 &&
-		   gp_kernel_hash(kernel, 3) == gp_kernel_hash(other, 3), "another spelling is equal");
+		is_str(gp_kernel_key(env, kernel), gp_kernel_key(env, other), "another spelling is equal");
 		test_env_reset(env);
 	}
 	test_env_close(env);

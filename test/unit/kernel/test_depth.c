@@ -263,7 +263,7 @@ check_scalars(gp_env *env)
 	}
 	kernel = gp_kernel_parse(env, text);
 	again = gp_kernel_parse(env, gp_kernel_print(env, kernel));
-	ok(gp_kernel_compare(kernel, again) == 0, "constants that need each other are printed as they are read");
+	is_str(gp_kernel_key(env, kernel), gp_kernel_key(env, again), "constants that need each other are printed as they are read");
 }
 
 /* A deep program can be cancelled in each evaluator and in the planner. */
